@@ -74,8 +74,8 @@ type Status struct {
 	// nil until they are known, and if UploadOptions.Screening was not given.
 	NamesScreened *int64 `json:"names_screened"`
 	Hits          *int64 `json:"hits"`
-	// QueuePosition is how many batches get a slot up to this one, which waits to be validated or ingested: 1 if it is the
-	// next one; nil if it does not wait. It is known while Status is "", too.
+	// QueuePosition is how many batches get a slot up to this one, which waits to be validated or ingested: 1 if it is
+	// the next one; nil if it does not wait. It is known while Status is "", too.
 	QueuePosition *int64 `json:"queue_position"`
 
 	// Reply is the service's reply, byte for byte. It may have fields that this type does not.
@@ -113,8 +113,9 @@ func (c *Client) Status(ctx context.Context, batchID string) (Status, error) {
 	return out, err
 }
 
-// CancelBatch ends a batch before its ingestion begins, and returns its status, which is StatusError. It can be repeated.
-// A batch that is being ingested, or that has ended otherwise, is a 409 *Error, and an unknown one a 404 *Error.
+// CancelBatch ends a batch before its ingestion begins, and returns its status, which is StatusError. It can be
+// repeated. A batch that is being ingested, or that has ended otherwise, is a 409 *Error, and an unknown one a 404
+// *Error.
 func (c *Client) CancelBatch(ctx context.Context, batchID string) (Status, error) {
 	var out Status
 	err := c.call(ctx, http.MethodPost, basePath+"batch/cancel/"+url.PathEscape(batchID), nil, &out)
@@ -137,8 +138,9 @@ func Gently(n int) time.Duration {
 const busyPatience = 15 * time.Minute
 
 // Follow reads the status of a batch until it is terminal, and returns the last one. It waits between readings as
-// interval says; nil means Gently. It calls onStatus, unless that is nil, with every status that it reads. A service that
-// is busy or throttles the client does not end it: the batch goes on, and so do the readings, for a quarter of an hour.
+// interval says; nil means Gently. It calls onStatus, unless that is nil, with every status that it reads. A service
+// that is busy or throttles the client does not end it: the batch goes on, and so do the readings, for a quarter of an
+// hour.
 func (c *Client) Follow(
 	ctx context.Context, batchID string, interval PollInterval, onStatus func(Status),
 ) (Status, error) {
@@ -149,7 +151,8 @@ func (c *Client) Follow(
 	answered := c.config.Now()
 	for n := 1; ; n++ {
 		s, err := c.Status(ctx, batchID)
-		if _, pause := askedToWait(err); pause > 0 && pause <= maxAskedPause && c.config.Now().Sub(answered) < busyPatience {
+		if _, pause := askedToWait(err); pause > 0 && pause <= maxAskedPause &&
+			c.config.Now().Sub(answered) < busyPatience {
 			if err := c.pauseAfter(ctx, err, max(pause, interval(n))); err != nil {
 				return last, err
 			}

@@ -4,8 +4,8 @@
 // A Client fetches access tokens and renews them by itself. It repeats a call when the connection breaks, when the
 // service answers 429 (after the time that Retry-After names), 500, 502, 503 or 504, up to four attempts in all, and
 // eight of a 503 with Retry-After, which means that the service is busy. Calls that create something carry a random
-// Idempotency-Key, so that their repetitions create it once; a 409 with Retry-After, which means that an earlier attempt
-// is still being carried out, is repeated, too. Calls end early when their context does.
+// Idempotency-Key, so that their repetitions create it once; a 409 with Retry-After, which means that an earlier
+// attempt is still being carried out, is repeated, too. Calls end early when their context does.
 //
 // Refusals have types of their own: *Error from the interface, *TokenError from the token endpoint, *StorageError from
 // the object storage that takes uploads and serves reports, and *UnreachableError when no complete answer came. Their
@@ -37,12 +37,12 @@ const (
 	maxAttempts = 4
 	// maxBusyAttempts is the same for answers that the service is busy: half a minute in all.
 	maxBusyAttempts = 8
-	// maxKeyAttempts is the same for answers that an earlier attempt is still being carried out, which lasts for 28 seconds
-	// if that was killed: 36 seconds in all. maxKeyPause is the longest pause between them.
+	// maxKeyAttempts is the same for answers that an earlier attempt is still being carried out, which lasts for 28
+	// seconds if that was killed: 36 seconds in all. maxKeyPause is the longest pause between them.
 	maxKeyAttempts = 13
 	maxKeyPause    = 4 * time.Second
-	// maxAskedPause is the longest pause for which a call waits that the service asks for. A limit for each hour or day may
-	// ask for more: the call then fails with the refusal, which says when to try again.
+	// maxAskedPause is the longest pause for which a call waits that the service asks for. A limit for each hour or day
+	// may ask for more: the call then fails with the refusal, which says when to try again.
 	maxAskedPause = 2 * time.Minute
 	// firstRetryDelay is the pause before the second attempt at a call; each further pause is twice as long.
 	firstRetryDelay = 200 * time.Millisecond

@@ -161,15 +161,16 @@ func (c *Client) TransactionSummary(ctx context.Context, first, last time.Time) 
 func (c *Client) FailedModifications(ctx context.Context, day time.Time, next string) (ids []string, nextPage string,
 	err error) {
 	var page observedPage[[]string]
-	err = c.observe(ctx, "transactions/failed-modifications", url.Values{"date": {day.UTC().Format(time.DateOnly)}}, next, &page)
+	err = c.observe(ctx, "transactions/failed-modifications", url.Values{"date": {day.UTC().Format(time.DateOnly)}},
+		next, &page)
 	return page.Data, page.Metadata.Next, err
 }
 
-// TransactionEvents returns a page of what became of the transactions with some modification IDs, at most 100: of single
-// ones in the last 30 days, and of the lines of batches that were received in the last 7 days. next is as in
+// TransactionEvents returns a page of what became of the transactions with some modification IDs, at most 100: of
+// single ones in the last 30 days, and of the lines of batches that were received in the last 7 days. next is as in
 // FailedModifications. An ID for which nothing is found has no event.
-func (c *Client) TransactionEvents(ctx context.Context, modificationIDs []string, next string) (events []TransactionEvent,
-	nextPage string, err error) {
+func (c *Client) TransactionEvents(ctx context.Context, modificationIDs []string,
+	next string) (events []TransactionEvent, nextPage string, err error) {
 	var page observedPage[[]TransactionEvent]
 	err = c.observe(ctx, "transactions/events", url.Values{"modification_external_ids": modificationIDs}, next, &page)
 	return page.Data, page.Metadata.Next, err

@@ -63,11 +63,12 @@ func TestObservedBatches(t *testing.T) {
 		"error_message": null, "exports": null}`
 	c, _ := answering(t,
 		answer{observability + "batch-transactions/batches?ids=a%2Cb", 200, "[" + one + "]"},
-		answer{observability + "batch-transactions/batches?end_date=2026-11-27&limit=1&next=n&start_date=2026-11-26", 200,
+		answer{observability + "batch-transactions/batches?end_date=2026-11-27&limit=1&next=n&start_date=2026-11-26",
+			200,
 			`[{"date": "2026-11-27", "count": 1, "batches": [` + one + `]}]`},
 	)
-	want := client.ObservedBatch{BatchID: "b", Status: client.ObservedProcessed, IngestStart: &lastDay, RejectOnInvalid: true,
-		Counts: &client.ObservedCounts{Total: 1, Accepted: 1}}
+	want := client.ObservedBatch{BatchID: "b", Status: client.ObservedProcessed, IngestStart: &lastDay,
+		RejectOnInvalid: true, Counts: &client.ObservedCounts{Total: 1, Accepted: 1}}
 	batches, err := c.ObservedBatches(t.Context(), "a", "b")
 	if diff := cmp.Diff([]client.ObservedBatch{want}, batches); err != nil || diff != "" {
 		t.Errorf("by IDs: error %v (-want +got):\n%s", err, diff)

@@ -45,8 +45,8 @@ func TestCheckReceiver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(check.Chain) != 1 || check.Chain[0].Subject != "CN=x" || len(check.Decisions) != 1 || !check.Decisions[0].Accepted ||
-		string(check.Reply) != data {
+	if len(check.Chain) != 1 || check.Chain[0].Subject != "CN=x" || len(check.Decisions) != 1 ||
+		!check.Decisions[0].Accepted || string(check.Reply) != data {
 		t.Errorf("got %+v", check)
 	}
 	want := receivedCall{"POST /externalauthenticationquery/api/configuration/check", "the-tenant",

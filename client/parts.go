@@ -33,13 +33,14 @@ var ErrOtherFile = errors.New("it is not the file of this upload")
 type PartsOptions struct {
 	// Parallel is the number of parts that are sent at the same time; 0 means four.
 	Parallel int
-	// OnResume, unless it is nil, is called before anything is sent, with the number of bytes of the file that are stored
-	// already, and the number of stored parts that differ from the file and will be replaced.
+	// OnResume, unless it is nil, is called before anything is sent, with the number of bytes of the file that are
+	// stored already, and the number of stored parts that differ from the file and will be replaced.
 	OnResume func(stored int64, replaced int)
 	// Progress, unless it is nil, is called with the number of bytes of the file that are stored or sent so far, from
 	// several goroutines. The number falls when a part has to be sent again.
 	Progress func(sent int64)
-	// OnComplete, unless it is nil, is called when all parts are stored, before the service is asked to complete the upload.
+	// OnComplete, unless it is nil, is called when all parts are stored, before the service is asked to complete the
+	// upload.
 	OnComplete func()
 }
 
@@ -73,7 +74,8 @@ func (c *Client) UploadParts(ctx context.Context, batchID string, file io.Reader
 		return err
 	}
 	if stored.ContentLength != size {
-		return fmt.Errorf("%w: it has %d bytes, and the upload was begun for %d", ErrOtherFile, size, stored.ContentLength)
+		return fmt.Errorf("%w: it has %d bytes, and the upload was begun for %d", ErrOtherFile, size,
+			stored.ContentLength)
 	}
 	if stored.PartSize < 1 {
 		return errors.New("the service has answered with parts of no size")
@@ -171,7 +173,8 @@ func (u *partsUpload) send(ctx context.Context) ([]string, error) {
 }
 
 // inParallel calls do for parts, some at the same time, until one fails.
-func (u *partsUpload) inParallel(ctx context.Context, parts []storedPart, do func(context.Context, storedPart) error) error {
+func (u *partsUpload) inParallel(ctx context.Context, parts []storedPart,
+	do func(context.Context, storedPart) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	queue := make(chan storedPart, len(parts))

@@ -53,8 +53,8 @@ func TestUploadParts(t *testing.T) {
 					t.Fatal(err)
 				}
 				if !isUploaded(t, c, u) || int64(countPuts(s)) != u.PartCount || last.Load() > int64(len(file)) {
-					t.Errorf("uploaded %t with %d parts, progress %d; want true, %d and at most %d", isUploaded(t, c, u),
-						countPuts(s), last.Load(), u.PartCount, len(file))
+					t.Errorf("uploaded %t with %d parts, progress %d; want true, %d and at most %d",
+						isUploaded(t, c, u), countPuts(s), last.Load(), u.PartCount, len(file))
 				}
 			})
 		}
@@ -77,17 +77,21 @@ func TestUploadPartsAreResumed(t *testing.T) {
 				}
 				return false
 			}
-			err := c.UploadParts(ctx, u.BatchID, strings.NewReader(other), int64(len(other)), client.PartsOptions{Parallel: 1})
+			err := c.UploadParts(ctx, u.BatchID, strings.NewReader(other), int64(len(other)),
+				client.PartsOptions{Parallel: 1})
 			if !errors.Is(err, context.Canceled) || isUploaded(t, c, u) {
 				t.Fatalf("the interrupted upload: %v, want the end of its context", err)
 			}
 			s.Before = nil
 			var stored int64
 			replaced := 0
-			err = sendParts(t, c, u, file, client.PartsOptions{OnResume: func(n int64, r int) { stored, replaced = n, r }})
+			err = sendParts(t, c, u, file, client.PartsOptions{OnResume: func(n int64, r int) {
+				stored, replaced = n,
+					r
+			}})
 			if err != nil || stored != 8 || replaced != 1 || countPuts(s) != 5 || !isUploaded(t, c, u) {
-				t.Errorf("resumed: %v, %d bytes stored, %d parts replaced, %d sent in all; want 8, 1 and 5", err, stored, replaced,
-					countPuts(s))
+				t.Errorf("resumed: %v, %d bytes stored, %d parts replaced, %d sent in all; want 8, 1 and 5", err,
+					stored, replaced, countPuts(s))
 			}
 		})
 	}
@@ -114,12 +118,14 @@ func TestUploadPartsRetry(t *testing.T) {
 func TestUploadPartsOfAnotherFile(t *testing.T) {
 	s, c, _ := newClient(t)
 	u := beginParts(t, c, "{}\n", false)
-	if err := sendParts(t, c, u, "{}\n\n", client.PartsOptions{}); !errors.Is(err, client.ErrOtherFile) || countPuts(s) != 0 {
+	if err := sendParts(t, c, u, "{}\n\n", client.PartsOptions{}); !errors.Is(err, client.ErrOtherFile) ||
+		countPuts(s) != 0 {
 		t.Errorf("a longer file: %v, %d parts sent; want ErrOtherFile and none", err, countPuts(s))
 	}
 	single := createUpload(t, c)
 	var refused *client.Error
-	if err := sendParts(t, c, single, "{}\n", client.PartsOptions{}); !errors.As(err, &refused) || refused.Status != 409 {
+	if err := sendParts(t, c, single, "{}\n", client.PartsOptions{}); !errors.As(err, &refused) ||
+		refused.Status != 409 {
 		t.Errorf("parts of a single PUT: %v, want 409", err)
 	}
 }

@@ -34,7 +34,8 @@ func answering(t *testing.T, answers ...answer) (*client.Client, *[]string) {
 			w.WriteHeader(http.StatusTeapot)
 			return true
 		}
-		if isPlatform := strings.HasPrefix(r.URL.Path, "/policy"); isPlatform && r.Header.Get("X-Tenant-Id") != c.Tenant() {
+		if isPlatform := strings.HasPrefix(r.URL.Path, "/policy"); isPlatform &&
+			r.Header.Get("X-Tenant-Id") != c.Tenant() {
 			t.Errorf("%s without the tenant", r.URL)
 		}
 		body, _ := io.ReadAll(r.Body)

@@ -32,7 +32,8 @@ func TestAttemptsHaveOneKey(t *testing.T) {
 	first, err := c.CreateUploadWith(t.Context(), client.UploadOptions{IdempotencyKey: "mine"})
 	second, err2 := c.CreateUploadWith(t.Context(), client.UploadOptions{IdempotencyKey: "mine"})
 	if err != nil || err2 != nil || first.BatchID != second.BatchID {
-		t.Errorf("two calls with one key: got %v and %v, errors %v and %v; want one batch", first.BatchID, second.BatchID, err, err2)
+		t.Errorf("two calls with one key: got %v and %v, errors %v and %v; want one batch", first.BatchID,
+			second.BatchID, err, err2)
 	}
 	if keys["mine"] != 4 || len(keys) != 3 || len(ids) != 2 || ids[first.BatchID] {
 		t.Errorf("got the keys %v and the batches %v, want 3 keys, of which two make a batch each", keys, ids)
@@ -67,7 +68,8 @@ func TestEarlierAttemptIsRunning(t *testing.T) {
 		waited += pause
 	}
 	if waited < 30*time.Second || waited > 40*time.Second {
-		t.Errorf("the call waited %v for the earlier attempt, want a little longer than that can take: %v", waited, p.pauses)
+		t.Errorf("the call waited %v for the earlier attempt, want a little longer than that can take: %v", waited,
+			p.pauses)
 	}
 	attempts = 1
 	s.Before = func(w http.ResponseWriter, _ *http.Request) bool {

@@ -30,8 +30,8 @@ type ValidationResult struct {
 	// lines; "" if there are none. They are like ErrorsFileURL and expire with it.
 	ErrorsCSVURL    string `json:"errors_csv_url,omitempty"`
 	RejectedFileURL string `json:"rejected_file_url,omitempty"`
-	// RejectedLeftOut is the number of rejected lines that are not at RejectedFileURL, because they are too long; nil if
-	// it is not known.
+	// RejectedLeftOut is the number of rejected lines that are not at RejectedFileURL, because they are too long; nil
+	// if it is not known.
 	RejectedLeftOut *int64 `json:"rejected_left_out"`
 	// ReceiptURL and ParquetURL are where the receipt and the accepted lines as Parquet are; "" while they are not.
 	ReceiptURL string `json:"receipt_url,omitempty"`
@@ -128,8 +128,8 @@ func (c *Client) OpenCSV(ctx context.Context, errorsCSVURL string) (io.ReadClose
 	return c.OpenReport(ctx, errorsCSVURL)
 }
 
-// OpenRejected opens the rejected lines at a ValidationResult's RejectedFileURL, as they were sent. The caller closes it.
-// An expired URL is a 403 *StorageError.
+// OpenRejected opens the rejected lines at a ValidationResult's RejectedFileURL, as they were sent. The caller closes
+// it. An expired URL is a 403 *StorageError.
 func (c *Client) OpenRejected(ctx context.Context, rejectedFileURL string) (io.ReadCloser, error) {
 	return c.OpenReport(ctx, rejectedFileURL)
 }

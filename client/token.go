@@ -95,7 +95,8 @@ func (c *Client) fetchTokenOnce(ctx context.Context) (string, time.Duration, err
 	err = json.Unmarshal(text, &reply)
 	switch {
 	case resp.StatusCode != http.StatusOK:
-		return "", 0, &TokenError{resp.StatusCode, reply.Error, reply.ErrorDescription, withoutQuery(req.URL), retryAfter(resp)}
+		return "", 0, &TokenError{resp.StatusCode, reply.Error, reply.ErrorDescription, withoutQuery(req.URL),
+			retryAfter(resp)}
 	case err != nil || reply.AccessToken == "":
 		return "", 0, fmt.Errorf("%s answers 200 without an access_token; is it the token URL? "+
 			"It usually ends with /oauth2/token", withoutQuery(req.URL))

@@ -37,9 +37,9 @@ type SendOptions struct {
 }
 
 // SendTransaction sends one transaction, the JSON object that would be a line of a batch. When it returns, the
-// transaction is stored and visible. Repeating the call with another key changes nothing unless the modification was sent
-// with another content since; with the same key, it never does. A transaction that breaks a rule is a 400 *Error, whose message lists what is wrong; one that is not
-// a JSON object is a 422.
+// transaction is stored and visible. Repeating the call with another key changes nothing unless the modification was
+// sent with another content since; with the same key, it never does. A transaction that breaks a rule is a 400 *Error,
+// whose message lists what is wrong; one that is not a JSON object is a 422.
 func (c *Client) SendTransaction(ctx context.Context, transaction []byte, options SendOptions) (Receipt, error) {
 	header := keyHeader(options.IdempotencyKey)
 	if options.Migrated {

@@ -27,12 +27,14 @@ func webhookServer(t *testing.T, replies ...string) (*Client, *[]string) {
 			w.WriteHeader(http.StatusNotFound)
 			return
 		}
-		requests = append(requests, strings.TrimSpace(r.Method+" "+r.URL.RequestURI()+" "+r.Header.Get("X-Tenant-Id")+" "+string(body)))
+		requests = append(requests, strings.TrimSpace(r.Method+" "+r.URL.RequestURI()+" "+r.Header.Get(
+			"X-Tenant-Id")+" "+string(body)))
 		_, _ = io.WriteString(w, replies[len(requests)-1])
 	}))
 	t.Cleanup(server.Close)
 	c, err := New(Config{
-		APIURL: server.URL, TokenURL: server.URL + "/token", ClientID: "c", ClientSecret: "s", Scope: "tenant/the tenant",
+		APIURL: server.URL, TokenURL: server.URL + "/token", ClientID: "c", ClientSecret: "s",
+		Scope: "tenant/the tenant",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +52,8 @@ func TestWebhooks(t *testing.T) {
 	settings := WebhookSettings{
 		URL: "https://r.test", EventTypes: []string{"*"}, Secret: "s", Type: "Single", BatchSize: 100,
 	}
-	want := Webhook{ID: "w", WebhookSettings: settings, DisabledReason: "gone", DisabledAt: &at, Reply: json.RawMessage(one)}
+	want := Webhook{ID: "w", WebhookSettings: settings, DisabledReason: "gone", DisabledAt: &at,
+		Reply: json.RawMessage(one)}
 	created, err := c.CreateWebhook(ctx, settings)
 	if diff := cmp.Diff(want, created); err != nil || diff != "" {
 		t.Errorf("created: %v (-want +got)\n%s", err, diff)
@@ -74,7 +77,8 @@ func TestWebhooks(t *testing.T) {
 			`"emailAddresses":null,"type":"Single","batchSize":100}`
 	}
 	wantRequests := []string{
-		"POST /v1/webhooks  " + body("false", `"secret":"s",`), "GET /v1/webhooks", "PUT /v1/webhooks/w  " + body("true", ""),
+		"POST /v1/webhooks  " + body("false", `"secret":"s",`), "GET /v1/webhooks",
+		"PUT /v1/webhooks/w  " + body("true", ""),
 		"GET /v1/webhooks/a%2Fb", "DELETE /v1/webhooks/w",
 	}
 	if diff := cmp.Diff(wantRequests, *requests); diff != "" {
@@ -86,7 +90,8 @@ func TestDeliveries(t *testing.T) {
 	t.Parallel()
 	const one = `{"id":"d","outcome":null,"code":"status","message":"The receiver answered 500.","run":1,"attemptCount":1,` +
 		`"attempts":[{"number":1,"outcome":"Failed","status":500,"answer":"x"}],"payload":{"a":1}}`
-	c, requests := webhookServer(t, `{"deliveries":[`+one+`],"next":"n&"}`, `{"deliveries":[],"next":null}`, one, one, one)
+	c, requests := webhookServer(t, `{"deliveries":[`+one+`],"next":"n&"}`, `{"deliveries":[],"next":null}`, one, one,
+		one)
 	ctx := t.Context()
 	page, next, err := c.Deliveries(ctx, "w", "Failed", 1, "")
 	if err != nil || len(page) != 1 || next != "n&" || page[0].Outcome != "" || page[0].Attempts[0].Status != 500 {

@@ -11,8 +11,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// With one slot for all, the batches of several tenants are processed one after the other, and all of them are; those that
-// are cancelled while they wait leave at once.
+// With one slot for all, the batches of several tenants are processed one after the other, and all of them are; those
+// that are cancelled while they wait leave at once.
 func TestBatchesWaitForSlots(t *testing.T) {
 	t.Parallel()
 	cloud := newCloud(t, "ValidationSlots=1", "ValidationSlotsPerTenant=1", "IngestionSlots=1",
@@ -30,7 +30,10 @@ func TestBatchesWaitForSlots(t *testing.T) {
 		started[other.startBatch(false, jsonLines(validLine()))] = other
 	}
 	started[other.startBatch(true, []byte("nonsense\n"))] = other
-	eventually(t, "the tickets of all batches", func() bool { return len(cloud.tickets(t, "validation")) == len(started) })
+	eventually(t, "the tickets of all batches", func() bool {
+		return len(cloud.tickets(t, "validation")) == len(
+			started)
+	})
 	positions := map[int64]bool{}
 	for id, api := range started {
 		status, err := api.client.Status(t.Context(), id)
@@ -93,10 +96,12 @@ func (e *Environment) holdSlot(t *testing.T, stage, id string) {
 	const longAgo = "2026-01-01T00:00:00Z"
 	item["holders"] = &dynamodbtypes.AttributeValueMemberM{Value: map[string]dynamodbtypes.AttributeValue{
 		id: &dynamodbtypes.AttributeValueMemberM{Value: map[string]dynamodbtypes.AttributeValue{
-			"tenant": text(uuid.NewString()), "received_at": text(longAgo), "since": text(longAgo), "look_at": text(longAgo),
+			"tenant": text(uuid.NewString()), "received_at": text(longAgo), "since": text(longAgo),
+			"look_at": text(longAgo),
 		}},
 	}}
-	if _, err := e.batches(t).PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(e.Prefix + "-admission"), Item: item}); err != nil {
+	if _, err := e.batches(t).PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(e.Prefix +
+		"-admission"), Item: item}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -104,7 +109,8 @@ func (e *Environment) holdSlot(t *testing.T, stage, id string) {
 // gate returns the holders of the slots of a stage.
 func (e *Environment) gate(t *testing.T, stage string) map[string]dynamodbtypes.AttributeValue {
 	t.Helper()
-	out, err := e.batches(t).GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(e.Prefix + "-admission"), Key: admissionKey(stage, "#gate")})
+	out, err := e.batches(t).GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(e.Prefix + "-admission"),
+		Key: admissionKey(stage, "#gate")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +125,8 @@ func (e *Environment) gate(t *testing.T, stage string) map[string]dynamodbtypes.
 func (e *Environment) tickets(t *testing.T, stage string) []string {
 	t.Helper()
 	out, err := e.batches(t).Query(t.Context(), &dynamodb.QueryInput{
-		TableName: aws.String(e.Prefix + "-admission"), KeyConditionExpression: aws.String("stage = :stage AND place > :gate"),
+		TableName: aws.String(e.Prefix + "-admission"), KeyConditionExpression: aws.String(
+			"stage = :stage AND place > :gate"),
 		ExpressionAttributeValues: map[string]dynamodbtypes.AttributeValue{
 			":stage": &dynamodbtypes.AttributeValueMemberS{Value: stage},
 			":gate":  &dynamodbtypes.AttributeValueMemberS{Value: "#gate"},

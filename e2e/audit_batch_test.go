@@ -44,8 +44,8 @@ func TestLogsTellTheStoryOfABatch(t *testing.T) {
 	}{
 		{
 			"processed", jsonLines(personalLine(), personalLine()),
-			[]string{"AWAITING_UPLOAD", "UPLOADED", "VALIDATION_STARTED", "PENDING_INGESTION", "INITIALIZED", "IN_PROGRESS",
-				"PROCESSED"},
+			[]string{"AWAITING_UPLOAD", "UPLOADED", "VALIDATION_STARTED", "PENDING_INGESTION", "INITIALIZED",
+				"IN_PROGRESS", "PROCESSED"},
 			map[string]any{"lines": 2., "accepted": 2., "invalid": 0., "lines_per_second": nil},
 		},
 		{

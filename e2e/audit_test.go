@@ -46,7 +46,10 @@ func waitForRecord(t *testing.T, e *Environment, requestID string) auditRecord {
 	t.Helper()
 	var found []auditRecord
 	eventually(t, "a record of the request "+requestID, func() bool {
-		found = auditTrail(t, e, func(r auditRecord) bool { return r["request_id"] == requestID && r["record"] == "audit" })
+		found = auditTrail(t, e, func(r auditRecord) bool {
+			return r["request_id"] == requestID &&
+				r["record"] == "audit"
+		})
 		return len(found) > 0
 	})
 	if len(found) != 1 {
@@ -65,7 +68,8 @@ func expectMembers(t *testing.T, r auditRecord, want map[string]any) {
 	}
 }
 
-// Every request leaves a record with the tenant, the client, the token, the source address, the objects and the outcome.
+// Every request leaves a record with the tenant, the client, the token, the source address, the objects and the
+// outcome.
 func TestRequestsAreInTheAuditTrail(t *testing.T) {
 	t.Parallel()
 	requires(t, functionLog)
@@ -100,8 +104,8 @@ func TestRequestsAreInTheAuditTrail(t *testing.T) {
 	}
 }
 
-// Each change of an entity's lifecycle status leaves a record, by the client that made it; what changes no status leaves
-// none.
+// Each change of an entity's lifecycle status leaves a record, by the client that made it; what changes no status
+// leaves none.
 func TestChangesOfEntitiesAreInTheAuditTrail(t *testing.T) {
 	t.Parallel()
 	requires(t, functionLog)
@@ -125,7 +129,8 @@ func TestChangesOfEntitiesAreInTheAuditTrail(t *testing.T) {
 	}
 	for i, r := range records {
 		expectMembers(t, r, map[string]any{"record": "transition", "msg": "entity transition", "from": want[i][0],
-			"to": want[i][1], "tenant": environment.TenantID, "client": environment.ClientID, "request_id": nil, "time": nil})
+			"to": want[i][1], "tenant": environment.TenantID, "client": environment.ClientID, "request_id": nil,
+			"time": nil})
 	}
 }
 
@@ -163,8 +168,8 @@ func TestTokenRequestsAreInTheAuditTrail(t *testing.T) {
 	}
 }
 
-// Each act of an administrator leaves a record of its beginning and its end, with the caller's name and without secrets,
-// which checkLogs looks for.
+// Each act of an administrator leaves a record of its beginning and its end, with the caller's name and without
+// secrets, which checkLogs looks for.
 func TestAdminActsAreInTheAuditTrail(t *testing.T) {
 	t.Parallel()
 	requires(t, functionLog)
@@ -178,7 +183,10 @@ func TestAdminActsAreInTheAuditTrail(t *testing.T) {
 	}
 	expectMembers(t, records[0], map[string]any{"record": "audit", "outcome": "ok", "caller": nil,
 		"tenant": environment.TenantID, "request_id": nil})
-	begins := auditTrail(t, environment, func(r auditRecord) bool { return r["request_id"] == records[0]["request_id"] })
+	begins := auditTrail(t, environment, func(
+		r auditRecord) bool {
+		return r["request_id"] == records[0]["request_id"]
+	})
 	if len(begins) != 2 || begins[0]["outcome"] != "started" {
 		t.Errorf("got the records %v, want the beginning and the end of the act", begins)
 	}

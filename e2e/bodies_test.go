@@ -156,7 +156,8 @@ func (c bodyCheck) checkField(f bodyField) {
 	} else {
 		c.expectAccepted(e.bodyWith(f.name, "null"))
 	}
-	for kind, value := range map[string]string{"string": `"x"`, "integer": "1", "object": "{}", "array": "[]", "bool": "true"} {
+	for kind, value := range map[string]string{"string": `"x"`, "integer": "1", "object": "{}", "array": "[]",
+		"bool": "true"} {
 		if kind != f.kind {
 			c.expectRefused(f.name, f.kind+"_type", e.bodyWith(f.name, value))
 		}

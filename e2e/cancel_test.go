@@ -24,7 +24,8 @@ func (s *session) expectCancelled(id string) client.Status {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if status.BatchID != id || status.Status != client.StatusError || status.ErrorMessage != "Cancelled by the client." {
+	if status.BatchID != id || status.Status != client.StatusError ||
+		status.ErrorMessage != "Cancelled by the client." {
 		s.t.Errorf("the cancelled batch %s is %+v", id, status)
 	}
 	r := s.result(id)
@@ -89,8 +90,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// Cancels at the same time as the steps of a batch: each is answered with 200, and nothing is stored, or with 409, and the
-// batch goes on.
+// Cancels at the same time as the steps of a batch: each is answered with 200, and nothing is stored, or with 409, and
+// the batch goes on.
 func TestCancelWhileABatchRuns(t *testing.T) {
 	t.Parallel()
 	api := loginBatchTenant(t, environment)
@@ -113,8 +114,8 @@ func TestCancelWhileABatchRuns(t *testing.T) {
 			case err == nil && (last.Status != "ERROR" || last.ErrorMessage != "Cancelled by the client."):
 				t.Errorf("the cancelled batch %s ended with %s (%q)", id, last.Status, last.ErrorMessage)
 			case err != nil && (!errors.As(err, &refused) || refused.Status != 409 || last.Status != "PROCESSED"):
-				t.Errorf("batch %s: the cancel was refused with %v, and the batch ended with %s (%q)", id, err, last.Status,
-					last.ErrorMessage)
+				t.Errorf("batch %s: the cancel was refused with %v, and the batch ended with %s (%q)", id, err,
+					last.Status, last.ErrorMessage)
 			}
 			_, readErr := api.client.Transaction(t.Context(), l.transactionID())
 			if isStored := readErr == nil; isStored != (last.Status == "PROCESSED") {
@@ -125,8 +126,9 @@ func TestCancelWhileABatchRuns(t *testing.T) {
 	group.Wait()
 }
 
-// testCancelWhileWaiting cancels batches that wait for the only slot of a stage: each leaves at once, its execution ends,
-// and the others go on. If nobody asks for that, because the function was killed after its write, the sweep does it.
+// testCancelWhileWaiting cancels batches that wait for the only slot of a stage: each leaves at once, its execution
+// ends, and the others go on. If nobody asks for that, because the function was killed after its write, the sweep does
+// it.
 func testCancelWhileWaiting(t *testing.T, cloud *Environment) {
 	api := login(t, cloud)
 	for _, stage := range []string{"validation", "ingestion"} {
@@ -134,7 +136,9 @@ func testCancelWhileWaiting(t *testing.T, cloud *Environment) {
 		cloud.holdSlot(t, stage, blocker)
 		asked, forgotten, last := api.startBatch(true, jsonLines(validLine())),
 			api.startBatch(true, jsonLines(validLine())), api.startBatch(true, jsonLines(validLine()))
-		eventually(t, "the tickets of three batches for "+stage, func() bool { return len(cloud.tickets(t, stage)) == 3 })
+		eventually(t, "the tickets of three batches for "+stage, func() bool {
+			return len(cloud.tickets(t, stage)) == 3
+		})
 		if status := api.expectCancelled(asked); status.QueuePosition != nil {
 			t.Errorf("the position of a cancelled batch is %d, want none", *status.QueuePosition)
 		}

@@ -123,17 +123,19 @@ func TestCommandLineForScripts(t *testing.T) {
 		}
 		_ = cmd.Wait()
 		if code := cmd.ProcessState.ExitCode(); code != wantCode {
-			t.Fatalf("sluice %v: exit code %d, stdout %q, stderr %q; want %d", args, code, stdout.String(), stderr.String(), wantCode)
+			t.Fatalf("sluice %v: exit code %d, stdout %q, stderr %q; want %d", args, code, stdout.String(),
+				stderr.String(), wantCode)
 		}
 		return stdout.String()
 	}
 	secret := write("secret", []byte(e.ClientSecret+"\n"))
-	stdout := run(0, "login", "--api-url", e.APIURL, "--token-url", e.TokenURL, "--client-id", e.ClientID, "--tenant", e.TenantID,
-		"--client-secret-file", secret)
+	stdout := run(0, "login", "--api-url", e.APIURL, "--token-url", e.TokenURL, "--client-id", e.ClientID, "--tenant",
+		e.TenantID, "--client-secret-file", secret)
 	if strings.Contains(stdout, e.ClientSecret) {
 		t.Errorf("login prints the secret: %q", stdout)
 	}
-	first, second := write("first.jsonl", jsonLines(validLines(2)...)), write("second.jsonl", jsonLines(validLines(1)...))
+	first, second := write("first.jsonl", jsonLines(validLines(2)...)),
+		write("second.jsonl", jsonLines(validLines(1)...))
 	bad := write("bad.jsonl", append(jsonLines(validLines(1)...), "nonsense\n"...))
 	ids := strings.Fields(run(0, "upload", first, second, "--detach", "--quiet"))
 	if len(ids) != 2 {

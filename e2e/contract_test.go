@@ -125,7 +125,8 @@ func checkSecurityHeader(h http.Header) error {
 	}
 	if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Strict-Transport-Security") != "max-age=31536000" ||
 		len(h.Values("Cache-Control")) != 1 {
-		return fmt.Errorf("the answer has the header %v, want nosniff, Strict-Transport-Security and one Cache-Control", h)
+		return fmt.Errorf("the answer has the header %v, want nosniff, Strict-Transport-Security and one Cache-Control",
+			h)
 	}
 	return nil
 }

@@ -240,7 +240,8 @@ func parameterRefusals(id string) []parameterRefusal {
 		{"DELETE", "/" + id + "?skipStatusReset=perhaps", "", "skipStatusReset", "bool_type", `"perhaps"`},
 		{"DELETE", "/" + id + "?requirementModelId=x", "", "requirementModelId", notUUID, `"x"`},
 		{"DELETE", "/" + id + "?documentEntityType=thing", "", entityType, notInEnum, `"thing"`},
-		{"DELETE", "/" + id + "?documentEntityType=Entity&documentEntityType=Entity", "", entityType, notInEnum, `"Entity"`},
+		{"DELETE", "/" + id + "?documentEntityType=Entity&documentEntityType=Entity", "", entityType, notInEnum,
+			`"Entity"`},
 		{"DELETE", "/" + id + "?documentEntityType=", "", entityType, notInEnum, "null"},
 	}
 }

@@ -85,8 +85,8 @@ func asWebPage(u client.Upload) client.Upload {
 	return u
 }
 
-// expectLateUploadIsRefused checks that nothing can be uploaded for a document that was deleted: its upload URL outlives
-// it, and its key stays in use.
+// expectLateUploadIsRefused checks that nothing can be uploaded for a document that was deleted: its upload URL
+// outlives it, and its key stays in use.
 func expectLateUploadIsRefused(t *testing.T, u client.Upload) {
 	t.Helper()
 	if code, text := put(t, u, []byte("too late")); code != 412 {

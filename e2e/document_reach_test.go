@@ -152,7 +152,8 @@ func TestVirtualDocuments(t *testing.T) {
 	t.Parallel()
 	const prefix = "https://example.com/"
 	longest := prefix + strings.Repeat("x", 2048-len(prefix))
-	for _, test := range []struct{ route, entityType string }{{"", "Entity"}, {"/product", "Product"}, {"/deal", "Deal"}} {
+	for _, test := range []struct{ route, entityType string }{{"", "Entity"}, {"/product", "Product"},
+		{"/deal", "Deal"}} {
 		t.Run(test.entityType, func(t *testing.T) {
 			api := login(t, environment)
 			var document createdDocument

@@ -31,8 +31,8 @@ func TestDuplicateFiles(t *testing.T) {
 	for name, content := range map[string][]byte{"the same file": file, "its gzip": packed.Bytes()} {
 		got, _ := s.processWith(rejects, content)
 		result := s.result(got.BatchID)
-		if got.Status != client.StatusValidationFailed || got.ErrorMessage != message || got.DuplicateOf != first.BatchID ||
-			result.Valid == nil || *result.Valid || result.Message != message {
+		if got.Status != client.StatusValidationFailed || got.ErrorMessage != message ||
+			got.DuplicateOf != first.BatchID || result.Valid == nil || *result.Valid || result.Message != message {
 			t.Errorf("%s: got %+v and %+v, want VALIDATION_FAILED: %s", name, got, result, message)
 		}
 	}
@@ -42,7 +42,8 @@ func TestDuplicateFiles(t *testing.T) {
 	}
 	stdout, stderr, code := runForTenant(t, "upload", path, "--on-duplicate", "reject")
 	if code != 1 || stderr != "" || !strings.Contains(stdout, message) {
-		t.Errorf("upload --on-duplicate reject: exit code %d, stderr %q, %s; want 1 and %s", code, stderr, stdout, message)
+		t.Errorf("upload --on-duplicate reject: exit code %d, stderr %q, %s; want 1 and %s", code, stderr, stdout,
+			message)
 	}
 	stdout, stderr, code = runForTenant(t, "upload", path)
 	if code != 0 || stderr != "" || !strings.Contains(stdout, "the same file as batch "+first.BatchID+"\n") {

@@ -101,9 +101,11 @@ func TestLayersThatLockTheCallerOutAreRefused(t *testing.T) {
 	t.Parallel()
 	api := loginNewClient(t, "--geographic", "Spain")
 	const france = `{"geographic":["France"]}`
-	api.expectStatus(400, "POST", entityCommand, `{"data":{"type":"Company","targetEntity":"Client","accessLayers":`+france+`}}`)
+	api.expectStatus(400, "POST", entityCommand,
+		`{"data":{"type":"Company","targetEntity":"Client","accessLayers":`+france+`}}`)
 	for _, field := range []string{"accessLayers", "policyEnforcedAccessLayers"} {
-		api.expectStatus(400, "POST", documentCommands, `{"data":{"fileName":"a","entityId":"e","`+field+`":`+france+`}}`)
+		api.expectStatus(400, "POST", documentCommands,
+			`{"data":{"fileName":"a","entityId":"e","`+field+`":`+france+`}}`)
 	}
 	id := api.newDocument("")
 	api.expectStatus(400, "PUT", documentCommands+"/"+id+"/access-layers", `{"data":{"accessLayers":`+france+`}}`)

@@ -123,8 +123,8 @@ func TestImportLeavesPlatformMadeEntitiesAlone(t *testing.T) {
 		got := importFile(t, c.flags, line)
 		if api.mustCall("GET", "/entitydataquery/api/v2/entity/"+id, "", &entity); got != c.want ||
 			entity.LifecycleStatus != c.status {
-			t.Errorf("import with %v: %+v, the entity is %s, want %+v, %s", c.flags, got, entity.LifecycleStatus, c.want,
-				c.status)
+			t.Errorf("import with %v: %+v, the entity is %s, want %+v, %s", c.flags, got, entity.LifecycleStatus,
+				c.want, c.status)
 		}
 	}
 }

@@ -40,7 +40,8 @@ type Environment struct {
 
 	// cloud is the process of a local cloud, nil in other environments.
 	cloud *process
-	// killsFunctions is set if functions are killed on purpose or by a restart, so that the end of a batch may be announced twice.
+	// killsFunctions is set if functions are killed on purpose or by a restart, so that the end of a batch may be
+	// announced twice.
 	killsFunctions bool
 	// helpers are processes that run beside it, in the order of their start.
 	helpers []*process

@@ -87,9 +87,9 @@ var endTypes = map[string]event.Type{
 	"ERROR":             "batchtransaction:ingestionFailed",
 }
 
-// checkAnnounced returns an error unless each batch that has ended in a local cloud is announced, in the status in which
-// it ended, and once. A cloud whose functions are killed may announce more often, and so may one without a log of its
-// functions.
+// checkAnnounced returns an error unless each batch that has ended in a local cloud is announced, in the status in
+// which it ended, and once. A cloud whose functions are killed may announce more often, and so may one without a log of
+// its functions.
 func (e *Environment) checkAnnounced() error {
 	var problems []error
 	var failure error
@@ -147,10 +147,11 @@ func (s *session) expectAnnounced(last client.Status) batchEnd {
 	decodeStrictly(s.t, got.Detail.Payload, &payload)
 	got.Detail.Payload = nil
 	path := transactionsPath + "batch/status/" + last.BatchID
-	want := busEvent{ID: got.ID, Source: "sluice.batch", DetailType: eventType, Time: last.UpdatedAt.Truncate(time.Second),
-		Detail: event.Message{
-			ID: event.NewID(eventType, last.BatchID), Tenant: s.environment.TenantID, Type: eventType, RelativeURL: path,
-			When: last.UpdatedAt, CorrelationID: last.BatchID, CausationID: last.BatchID,
+	want := busEvent{ID: got.ID, Source: "sluice.batch", DetailType: eventType,
+		Time: last.UpdatedAt.Truncate(time.Second), Detail: event.Message{
+			ID: event.NewID(eventType, last.BatchID), Tenant: s.environment.TenantID, Type: eventType,
+			RelativeURL: path,
+			When:        last.UpdatedAt, CorrelationID: last.BatchID, CausationID: last.BatchID,
 		}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		s.t.Errorf("event (-want +got):\n%s", diff)
@@ -196,8 +197,8 @@ func TestEndsAreAnnounced(t *testing.T) {
 	}
 }
 
-// Without the table of webhooks a batch ends as ever and is announced to the event bus, once; the webhooks are told when
-// the table is back.
+// Without the table of webhooks a batch ends as ever and is announced to the event bus, once; the webhooks are told
+// when the table is back.
 func TestLostWebhooksDelayNoBatch(t *testing.T) {
 	t.Parallel()
 	cloud := newCloud(t)
@@ -234,8 +235,9 @@ func TestLostWebhooksDelayNoBatch(t *testing.T) {
 		return slices.Equal(unannounced(), []string{"webhooks"})
 	})
 	if _, err := db.CreateTable(t.Context(), &dynamodb.CreateTableInput{
-		TableName: name, KeySchema: described.Table.KeySchema, AttributeDefinitions: described.Table.AttributeDefinitions,
-		BillingMode: types.BillingModePayPerRequest,
+		TableName: name, KeySchema: described.Table.KeySchema,
+		AttributeDefinitions: described.Table.AttributeDefinitions,
+		BillingMode:          types.BillingModePayPerRequest,
 	}); err != nil {
 		t.Fatal(err)
 	}

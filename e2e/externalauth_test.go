@@ -91,9 +91,10 @@ func TestExternalAuthentication(t *testing.T) {
 		var got externalAuthView
 		api.mustCall("GET", externalAuthQueries+"/"+id, "", &got)
 		c := got.EndpointCertificate
-		if got.ID != id || got.TenantID != api.tenantID || got.URL != u || len(got.Headers) != 1 || got.Headers[0].Value != "********" ||
-			c.Certificate != first.PEM() || c.NextCertificate != next.PEM() || c.ValidationMode != "PinLeafThumbprint" ||
-			c.CertificateDetails.Subject != "CN=hooks.example.com" || len(c.NextCertificateDetails.ThumbprintSHA256) != 64 ||
+		if got.ID != id || got.TenantID != api.tenantID || got.URL != u || len(got.Headers) != 1 ||
+			got.Headers[0].Value != "********" || c.Certificate != first.PEM() || c.NextCertificate != next.PEM() ||
+			c.ValidationMode != "PinLeafThumbprint" || c.CertificateDetails.Subject != "CN=hooks.example.com" ||
+			len(c.NextCertificateDetails.ThumbprintSHA256) != 64 ||
 			got.OAuthConfiguration.ClientCredentialsConfig.ClientSecret != "********" ||
 			got.OAuthConfiguration.ClientCredentialsConfig.EndpointCertificate.ValidationMode != "SignerChainValidationOnly" {
 			t.Errorf("read %+v", got)
@@ -102,7 +103,8 @@ func TestExternalAuthentication(t *testing.T) {
 	}
 	api.expectStatus(http.StatusBadRequest, "PUT", externalAuthCommands+"?configurationId="+id,
 		inEnvelope(data("https://evil.example.com", "********")))
-	api.expectStatus(http.StatusConflict, "POST", externalAuthCommands, inEnvelope(`{"url":"https://HOOKS.example.com:443/sluice/"}`))
+	api.expectStatus(http.StatusConflict, "POST", externalAuthCommands,
+		inEnvelope(`{"url":"https://HOOKS.example.com:443/sluice/"}`))
 	other.newConfiguration(`{"url":"` + u + `"}`)
 	for _, c := range []platformCall{
 		{"GET", externalAuthQueries + "/" + id, ""}, {"DELETE", externalAuthCommands + "?configurationId=" + id, ""},
@@ -133,7 +135,8 @@ func TestPermissionsOfExternalAuthentication(t *testing.T) {
 	accepted := map[string]string{
 		"POST " + externalAuthCommands: "Create", "PUT " + externalAuthCommands + "?configurationId=" + id: "Edit",
 		"DELETE " + externalAuthCommands + "?configurationId=" + id: "Delete",
-		"GET " + externalAuthQueries + "/" + id:                     "Access", "GET " + externalAuthQueries + "/getAll": "Access",
+		"GET " + externalAuthQueries + "/" + id:                     "Access",
+		"GET " + externalAuthQueries + "/getAll":                    "Access",
 	}
 	for _, permission := range []string{"Access", "Create", "Edit", "Delete"} {
 		t.Run(permission, func(t *testing.T) {
@@ -142,7 +145,8 @@ func TestPermissionsOfExternalAuthentication(t *testing.T) {
 			for _, operation := range slices.Sorted(maps.Keys(accepted)) {
 				method, path, _ := strings.Cut(operation, " ")
 				// A body without data is refused after the permission is checked.
-				api.checkPermission(permission, method, path, `{}`, []string{"ExternalAuthentication" + accepted[operation]})
+				api.checkPermission(permission, method, path, `{}`, []string{"ExternalAuthentication" +
+					accepted[operation]})
 			}
 		})
 	}
@@ -160,24 +164,32 @@ func TestExternalAuthenticationBodies(t *testing.T) {
 		data: map[string]string{"url": `"https://hooks.example.com"`},
 		fields: []bodyField{
 			{"url", "string", true, refusals{`""`: notNull, `"http://hooks.example.com"`: badURL, `"https://"`: badURL,
-				`"https://me:secret@hooks.example.com"`: badURL, `"https://hooks.example.com?a"`: badURL, `"https://h#a"`: badURL,
-				`"https://2130706433"`: badURL, `"//hooks.example.com"`: badURL, `"https://hooks.example.com/` + quoted(2050)[1:]: tooLong}},
+				`"https://me:secret@hooks.example.com"`: badURL, `"https://hooks.example.com?a"`: badURL,
+				`"https://h#a"`:        badURL,
+				`"https://2130706433"`: badURL, `"//hooks.example.com"`: badURL,
+				`"https://hooks.example.com/` + quoted(2050)[1:]: tooLong}},
 			{"isMtlsEnabled", "bool", false, nil},
 			{"endpointCertificate", "object", false, refusals{`{}`: notNull, `{"isPublicCA":false}`: notNull,
-				`{"isPublicCA":true,"certificate":"x"}`: badCertificate, `{"isPublicCA":true,"nextCertificate":"x"}`: notNull,
+				`{"isPublicCA":true,"certificate":"x"}`:       badCertificate,
+				`{"isPublicCA":true,"nextCertificate":"x"}`:   notNull,
 				`{"isPublicCA":true,"validationMode":"None"}`: notInEnum, `{"isPublicCA":"yes"}`: "bool_type"}},
-			{"headers", "array", false, refusals{`[{}]`: notNull, `["x"]`: "object_type", `[{"name":"A B","value":"x"}]`: "HeaderValidator",
-				`[{"name":"A","value":"a\r\nb"}]`: "HeaderValidator", `[{"name":"A","value":"********"}]`: "SecretValidator"}},
+			{"headers", "array", false, refusals{`[{}]`: notNull, `["x"]`: "object_type",
+				`[{"name":"A B","value":"x"}]`:      "HeaderValidator",
+				`[{"name":"A","value":"a\r\nb"}]`:   "HeaderValidator",
+				`[{"name":"A","value":"********"}]`: "SecretValidator"}},
 			{"oAuthConfiguration", "object", false, refusals{`{}`: notNull, `{"clientCredentialsConfig":{}}`: notNull,
-				`{"clientCredentialsConfig":` + client + `,"clientSecret":"********"}}`:                                      "SecretValidator",
-				`{"clientCredentialsConfig":` + client + `,"formValues":[{"name":"client_id","value":"x"}]}}`:                "FormValueValidator",
-				`{"clientCredentialsConfig":` + client + `,"endpointCertificate":{"isPublicCA":true,"validationMode":"x"}}}`: notInEnum}},
+				`{"clientCredentialsConfig":` + client +
+					`,"clientSecret":"********"}}`: "SecretValidator",
+				`{"clientCredentialsConfig":` + client +
+					`,"formValues":[{"name":"client_id","value":"x"}]}}`: "FormValueValidator",
+				`{"clientCredentialsConfig":` + client +
+					`,"endpointCertificate":{"isPublicCA":true,"validationMode":"x"}}}`: notInEnum}},
 		},
 	}})
 }
 
-// A certificate is announced before it ends, once. The schedule that does this is an hour long, so the test does what it
-// does.
+// A certificate is announced before it ends, once. The schedule that does this is an hour long, so the test does what
+// it does.
 func TestCertificatesAreAnnounced(t *testing.T) {
 	t.Parallel()
 	requires(t, eventLog)
@@ -188,7 +200,8 @@ func TestCertificatesAreAnnounced(t *testing.T) {
 		jsonText(certificate.PEM()) + `}}`)
 	var announced []busEvent
 	eventually(t, "the event about the certificate", func() bool {
-		if failure := environment.invoke(t, "certificate", `{"detail-type":"Scheduled Event","source":"aws.events"}`, false); failure != "" {
+		if failure := environment.invoke(t, "certificate", `{"detail-type":"Scheduled Event","source":"aws.events"}`,
+			false); failure != "" {
 			t.Fatalf("the function failed: %s", failure)
 		}
 		events, err := environment.busEvents()
@@ -202,8 +215,9 @@ func TestCertificatesAreAnnounced(t *testing.T) {
 	if err := json.Unmarshal(announced[0].Detail.Payload, &payload); err != nil {
 		t.Fatal(err)
 	}
-	if got := announced[0]; len(announced) != 1 || got.DetailType != event.CertificateExpiring || got.Detail.Tenant != api.tenantID ||
-		payload.Days != 3 || !payload.NotAfter.Equal(end) || payload.Host != "hooks.example.com" {
+	if got := announced[0]; len(announced) != 1 || got.DetailType != event.CertificateExpiring ||
+		got.Detail.Tenant != api.tenantID || payload.Days != 3 || !payload.NotAfter.Equal(end) ||
+		payload.Host != "hooks.example.com" {
 		t.Errorf("announced %+v, the first with %+v", announced, payload)
 	}
 	api.mustCall("GET", announced[0].Detail.RelativeURL, "", nil)

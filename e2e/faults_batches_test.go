@@ -49,7 +49,10 @@ func (f *faultPlans) add(plans []faultPlan) {
 func (f *faultPlans) remove(p faultPlan) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.plans = slices.DeleteFunc(f.plans, func(other faultPlan) bool { return other.Seed == p.Seed && other.Name == p.Name })
+	f.plans = slices.DeleteFunc(f.plans, func(other faultPlan) bool {
+		return other.Seed == p.Seed &&
+			other.Name == p.Name
+	})
 }
 
 func (f *faultPlans) all() []faultPlan {
@@ -103,12 +106,13 @@ func newFaultBatches(seed uint64, tenants int) []*faultBatch {
 	for i, kind := range kinds {
 		b := &faultBatch{seed: seed, kind: kind, tenant: r.IntN(tenants)}
 		b.plan = faultPlan{
-			Seed: seed, Name: fmt.Sprintf("batch %d (%s)", i+1, kind), OneIn: []int{20, 40, 80}[r.IntN(3)], EventsOneIn: 3,
+			Seed: seed, Name: fmt.Sprintf("batch %d (%s)", i+1, kind), OneIn: []int{20, 40, 80}[r.IntN(3)],
+			EventsOneIn: 3,
 		}
 		if r.IntN(24) == 0 {
 			b.plan.OneIn = 20
-			b.plan.Kinds = []string{"stop", "kill-before", "kill-after", "throttle", "drop", "event-twice", "event-late",
-				"event-lost"}
+			b.plan.Kinds = []string{"stop", "kill-before", "kill-after", "throttle", "drop", "event-twice",
+				"event-late", "event-lost"}
 		}
 		b.fill(r)
 		b.judge()
@@ -160,7 +164,8 @@ func (b *faultBatch) fill(r *rand.Rand) {
 			if i%3 == 0 {
 				name = wantedName
 			}
-			lines[r.IntN(len(lines))] = valid().withUnknown("receiver", map[string]any{"external_id": "u", "full_name": name})
+			lines[r.IntN(len(lines))] = valid().withUnknown("receiver",
+				map[string]any{"external_id": "u", "full_name": name})
 		}
 	case "too many":
 		for len(lines) <= maxFaultTransactions {

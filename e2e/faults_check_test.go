@@ -67,8 +67,8 @@ func recordsOf(records []faultRecord, b *faultBatch) (found []faultRecord) {
 func listRecords(records []faultRecord) string {
 	var text strings.Builder
 	for _, r := range records {
-		fmt.Fprintf(&text, "  %s %-12s %s %s call %d, %s\n", r.Time.Format("15:04:05.000"), r.Kind, r.Function, r.Part, r.Call,
-			r.Operation)
+		fmt.Fprintf(&text, "  %s %-12s %s %s call %d, %s\n", r.Time.Format("15:04:05.000"), r.Kind, r.Function, r.Part,
+			r.Call, r.Operation)
 	}
 	return text.String()
 }
@@ -106,8 +106,8 @@ func (c *faultCloud) check(t *testing.T, b *faultBatch, events []busEvent) (prob
 	return problems
 }
 
-// mayFail reports whether faults explain that a batch ended in ERROR: its execution was stopped, or one function was struck
-// more often than it is retried.
+// mayFail reports whether faults explain that a batch ended in ERROR: its execution was stopped, or one function was
+// struck more often than it is retried.
 func mayFail(records []faultRecord) bool {
 	const retries = 5
 	struck := map[string]int{}
@@ -166,7 +166,8 @@ func (c *faultCloud) checkOutcome(t *testing.T, b *faultBatch) (problems []error
 }
 
 // readFile reads the file at a signed URL, as a client opens it.
-func readFile(ctx context.Context, open func(context.Context, string) (io.ReadCloser, error), url string) ([]byte, error) {
+func readFile(ctx context.Context, open func(context.Context, string) (io.ReadCloser, error), url string) ([]byte,
+	error) {
 	body, err := open(ctx, url)
 	if err != nil {
 		return nil, err
@@ -182,7 +183,8 @@ func (c *faultCloud) checkAlerts(t *testing.T, b *faultBatch) (problems []error)
 	if err := os.WriteFile(file, b.file, 0o600); err != nil {
 		return []error{err}
 	}
-	_, stderr, _, err := c.runSluice("validate", "--quiet", file, "--screen", "targets-simple-csv:"+c.list, "--alerts", alerts)
+	_, stderr, _, err := c.runSluice("validate", "--quiet", file, "--screen", "targets-simple-csv:"+c.list, "--alerts",
+		alerts)
 	want, readErr := os.ReadFile(alerts)
 	if err := errors.Join(err, readErr); err != nil {
 		return []error{fmt.Errorf("sluice validate: %w: %s", err, stderr)}
@@ -222,7 +224,8 @@ func (c *faultCloud) checkStored(t *testing.T, b *faultBatch) error {
 	got := map[int64]string{}
 	for _, m := range stored.Modifications {
 		if _, isThere := got[m.Line]; isThere || m.BatchID != b.id {
-			return fmt.Errorf("modification %s is stored for line %d of batch %s", m.ModificationExternalID, m.Line, m.BatchID)
+			return fmt.Errorf("modification %s is stored for line %d of batch %s", m.ModificationExternalID, m.Line,
+				m.BatchID)
 		}
 		got[m.Line] = string(m.Transaction)
 	}
@@ -236,8 +239,8 @@ func (c *faultCloud) checkStored(t *testing.T, b *faultBatch) error {
 	return nil
 }
 
-// leftovers returns what the batches have left behind that nothing removes: objects that no rule of the lifecycle covers,
-// and rows without an end.
+// leftovers returns what the batches have left behind that nothing removes: objects that no rule of the lifecycle
+// covers, and rows without an end.
 func (c *faultCloud) leftovers(t *testing.T) (problems []error) {
 	storage := operatorStorage(c.Environment)
 	buckets, err := storage.ListBuckets(t.Context(), &s3.ListBucketsInput{})
@@ -368,7 +371,8 @@ func (s *faultSummary) table(records []faultRecord, seeds int, took time.Duratio
 		byFunction[r.Function]++
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "%d seeds, %d batches, %d faults struck, %.0f s\n", seeds, s.batches, len(records), took.Seconds())
+	fmt.Fprintf(&text, "%d seeds, %d batches, %d faults struck, %.0f s\n", seeds, s.batches, len(records),
+		took.Seconds())
 	for _, counts := range []map[string]int{s.ends, struck, byFunction} {
 		for _, name := range slices.Sorted(maps.Keys(counts)) {
 			fmt.Fprintf(&text, "  %s %d", name, counts[name])

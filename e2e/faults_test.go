@@ -62,9 +62,9 @@ func TestFaults(t *testing.T) {
 	t.Log(s.table(records, *faultSeeds, time.Since(begun)))
 }
 
-// scannerOf returns what scans the uploads of a round: the function itself, or in some rounds GuardDuty, whose results are
-// events. In the first of them nothing restarts; in the second one the cloud is killed, and its GuardDuty forgets what it
-// has not scanned: the sweep asks for it again.
+// scannerOf returns what scans the uploads of a round: the function itself, or in some rounds GuardDuty, whose results
+// are events. In the first of them nothing restarts; in the second one the cloud is killed, and its GuardDuty forgets
+// what it has not scanned: the sweep asks for it again.
 func scannerOf(seed uint64) string {
 	if (seed-1)/seedsPerRound%5 == 1 {
 		return "guardduty"
@@ -212,7 +212,8 @@ func (c *faultCloud) round(t *testing.T, first, last uint64, s *faultSummary) {
 		problems := c.check(t, b, events[b.id])
 		s.add(b)
 		if b.last.Status == "ERROR" {
-			t.Logf("%s ended with ERROR (%q). Its faults:\n%s", b, b.last.ErrorMessage, listRecords(recordsOf(c.records, b)))
+			t.Logf("%s ended with ERROR (%q). Its faults:\n%s", b, b.last.ErrorMessage,
+				listRecords(recordsOf(c.records, b)))
 		}
 		if len(problems) > 0 {
 			t.Errorf("%s, batch %s, ended with %s (%q): %v\nReplay it by: make test-faults %s\nIts faults:\n%s",
@@ -336,8 +337,8 @@ func (c *faultCloud) waitForEnds(t *testing.T, batches []*faultBatch) {
 	}
 }
 
-// waitForSlots waits until no batch has a slot or waits for one, and sweeps meanwhile: a function that was killed has left
-// its batch's slots to the sweep.
+// waitForSlots waits until no batch has a slot or waits for one, and sweeps meanwhile: a function that was killed has
+// left its batch's slots to the sweep.
 func (c *faultCloud) waitForSlots(t *testing.T) {
 	t.Helper()
 	for end := time.Now().Add(patience); ; {
@@ -376,7 +377,8 @@ func (c *faultCloud) hasEnded(t *testing.T, b *faultBatch) bool {
 		return false
 	}
 	_, isOwed := out.Item["unannounced"].(*types.AttributeValueMemberSS)
-	hasEnded := slices.Contains([]string{"PROCESSED", "VALIDATION_FAILED", "ERROR"}, dynamo.StringAttribute(out.Item, "status"))
+	hasEnded := slices.Contains([]string{"PROCESSED", "VALIDATION_FAILED", "ERROR"},
+		dynamo.StringAttribute(out.Item, "status"))
 	return hasEnded && !isOwed && (b.tenant != 0 || c.deliveries(t, b.id) > 0)
 }
 

@@ -32,7 +32,8 @@ func TestUnauthorized(t *testing.T) {
 		{"no signature", "Bearer " + encode([]byte(`{"alg":"none","typ":"at+jwt"}`)) + "." + parts[1] + "."},
 		{"changed claims", "Bearer " + parts[0] + "." + encode(changed) + "." + parts[2]},
 		{"another signature", "Bearer " + parts[0] + "." + parts[1] + "." + encode(make([]byte, 64))},
-		{"unknown key", "Bearer " + encode([]byte(`{"alg":"ES256","typ":"at+jwt","kid":"x"}`)) + "." + parts[1] + "." + parts[2]},
+		{"unknown key", "Bearer " + encode([]byte(`{"alg":"ES256","typ":"at+jwt","kid":"x"}`)) + "." + parts[1] + "." +
+			parts[2]},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for _, path := range []string{"batch/status/" + uuid.NewString(), "some-transaction"} {
@@ -174,20 +175,23 @@ func TestBadRequests(t *testing.T) {
 		{"malformed JSON", "POST", generate, jsonType, `{"reject_on_invalid": tru`, 422, "json_invalid"},
 		{"an array", "POST", generate, jsonType, `[]`, 422, "object_type"},
 		{"null", "POST", generate, jsonType, `null`, 422, "object_type"},
-		{"a string for the flag", "POST", generate, jsonType, `{"reject_on_invalid": "false"}`, 422, "reject_on_invalid"},
+		{"a string for the flag", "POST", generate, jsonType, `{"reject_on_invalid": "false"}`, 422,
+			"reject_on_invalid"},
 		{"a number for the flag", "POST", generate, jsonType, `{"reject_on_invalid": 0}`, 422, "reject_on_invalid"},
 		{"data after the object", "POST", generate, jsonType, `{} {}`, 422, "json_invalid"},
 		{"another content type", "POST", generate, "text/plain", `{}`, 415, jsonType},
 		{"no content type", "POST", generate, "", `{}`, 415, jsonType},
-		{"a content type with a charset", "POST", generate, jsonType + "; charset=utf-8", `{"reject_on_invalid": false, "more": 1}`,
-			200, "batch_id"},
+		{"a content type with a charset", "POST", generate, jsonType + "; charset=utf-8",
+			`{"reject_on_invalid": false, "more": 1}`, 200, "batch_id"},
 		{"no body with a content type", "POST", generate, jsonType, ``, 200, "batch_id"},
 		{"no body without a content type", "POST", generate, "", ``, 200, "batch_id"},
 		{"over the limit", "POST", generate, jsonType, `{"x":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "message"},
 		{"status of no UUID", "GET", transactionsPath + "batch/status/17", "", "", 422, "batch_id"},
 		{"result of no UUID", "GET", transactionsPath + "batch/validation-result/17", "", "", 422, "batch_id"},
-		{"status of an unknown batch", "GET", transactionsPath + "batch/status/" + unknown, "", "", 404, "Batch not found."},
-		{"result of an unknown batch", "GET", transactionsPath + "batch/validation-result/" + unknown, "", "", 404, "Batch not found."},
+		{"status of an unknown batch", "GET", transactionsPath + "batch/status/" + unknown, "", "", 404,
+			"Batch not found."},
+		{"result of an unknown batch", "GET", transactionsPath + "batch/validation-result/" + unknown, "", "", 404,
+			"Batch not found."},
 		{"an unknown path", "GET", "/tm/realtime/api/nothing", "", "", 404, "Not found."},
 		{"another method", "DELETE", generate, "", "", 404, "Not found."},
 	} {
@@ -210,7 +214,8 @@ func TestUnknownPaths(t *testing.T) {
 	api := login(t, environment)
 	for _, token := range []string{"", api.token, "not a token"} {
 		api.token = token
-		for _, path := range []string{"/", "/nothing", transactionsPath + "batch/generate-upload-url/more", documentQueries} {
+		for _, path := range []string{"/", "/nothing", transactionsPath + "batch/generate-upload-url/more",
+			documentQueries} {
 			for _, method := range []string{"GET", "HEAD", "OPTIONS", "POST", "DELETE"} {
 				want := `{"message": "Not found."}`
 				if method == "HEAD" {

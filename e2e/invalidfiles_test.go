@@ -67,7 +67,8 @@ func TestBadFiles(t *testing.T) {
 			if len(test.codes) == 0 { // there is no line that a report could name: the message says why
 				const want = "The file contains no transaction."
 				r := api.result(last.BatchID)
-				if last.ErrorMessage != want || r.Message != want || r.ErrorsFileURL != "" || r.Valid == nil || *r.Valid {
+				if last.ErrorMessage != want || r.Message != want || r.ErrorsFileURL != "" || r.Valid == nil ||
+					*r.Valid {
 					t.Errorf("the status says %q, the validation result %+v, want %q, not valid, without a URL",
 						last.ErrorMessage, r, want)
 				}

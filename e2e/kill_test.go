@@ -77,7 +77,8 @@ func (c killing) deliveries(t *testing.T, id string) (n int) {
 	return n
 }
 
-// callFaults sends a signed request to the part of the local cloud that kills functions, and decodes its answer into out.
+// callFaults sends a signed request to the part of the local cloud that kills functions, and decodes its answer into
+// out.
 func (c killing) callFaults(operation string, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -109,8 +110,8 @@ func (c killing) callFaults(operation string, in, out any) error {
 type killRun struct {
 	killRule
 	killState
-	// status is the one in which the batch ended, events how often that was announced to the bus, delivered how often to
-	// the webhook.
+	// status is the one in which the batch ended, events how often that was announced to the bus, delivered how often
+	// to the webhook.
 	status            string
 	events, delivered int
 	// seconds is the time from the end of the batch until its announcement was seen.
@@ -143,8 +144,8 @@ func (c killing) run(t *testing.T, k killRule, end func(api *session, u client.U
 	return r
 }
 
-// waitForAnnouncement waits until the end of a batch is announced to the bus and to the webhook, and nothing is recorded
-// to be announced any more. It sweeps if that takes long.
+// waitForAnnouncement waits until the end of a batch is announced to the bus and to the webhook, and nothing is
+// recorded to be announced any more. It sweeps if that takes long.
 func (r *killRun) waitForAnnouncement(t *testing.T, c killing, id string) {
 	t.Helper()
 	ended := time.Now()
@@ -179,8 +180,8 @@ func uploading(t *testing.T, file []byte) func(*session, client.Upload) {
 
 // Each function that ends batches, and the one that announces it, is killed before and after each of its calls to AWS.
 // Every batch ends as it would have ended, and is announced: once, unless announce is killed when the bus has the event
-// and the record does not say so, which is between two calls. The accepted lines of every processed batch are written as
-// Parquet.
+// and the record does not say so, which is between two calls. The accepted lines of every processed batch are written
+// as Parquet.
 func TestAnnouncementsSurviveKills(t *testing.T) {
 	t.Parallel()
 	cloud := newKillingCloud(t)
@@ -227,10 +228,12 @@ func TestAnnouncementsSurviveKills(t *testing.T) {
 				t.Run(fmt.Sprintf("call %d after %v", kill.Call, kill.After), func(t *testing.T) {
 					t.Parallel()
 					r := cloud.run(t, kill, test.end(t))
-					// It makes more calls for a batch whose slot others were given at the same time, and now it made fewer.
+					// It makes more calls for a batch whose slot others were given at the same time, and now it made
+					// fewer.
 					isSpared := r.Killed == "" && r.Calls < kill.Call
 					if r.Killed == "" && !isSpared || r.status != test.status {
-						t.Errorf("killed at %q, the batch ended with %s, want a kill and %s", r.Killed, r.status, test.status)
+						t.Errorf("killed at %q, the batch ended with %s, want a kill and %s", r.Killed, r.status,
+							test.status)
 					}
 					if mayDouble := test.function == "announce" && kill.Call > 1; r.events > 1 && !mayDouble {
 						t.Errorf("killed at %q, the end is announced %d times, want once", r.Killed, r.events)
@@ -275,8 +278,8 @@ func TestAnnouncementsSurviveKillsOfTheSweep(t *testing.T) {
 				runs.add(r)
 			}
 			if r.status != "ERROR" || r.events != 1 {
-				t.Errorf("killed at %q, the batch ended with %s, announced %d times, want ERROR and once", r.Killed, r.status,
-					r.events)
+				t.Errorf("killed at %q, the batch ended with %s, announced %d times, want ERROR and once", r.Killed,
+					r.status, r.events)
 			}
 		}
 	}
@@ -350,10 +353,11 @@ func (k *killRuns) table() string {
 		if r.After {
 			when = "after"
 		}
-		fmt.Fprintf(&lines, "%-9s call %2d %-6s %-24.24s %-18s bus %d webhook %d %6.2f s\n", r.Function, r.Call, when, r.Killed,
-			r.status, r.events, r.delivered, r.seconds)
+		fmt.Fprintf(&lines, "%-9s call %2d %-6s %-24.24s %-18s bus %d webhook %d %6.2f s\n", r.Function, r.Call, when,
+			r.Killed, r.status, r.events, r.delivered, r.seconds)
 	}
 	n := len(k.runs)
 	return fmt.Sprintf("%d runs. Bus: %d announced, %d lost, %d doubled. Webhook: %d delivered, %d lost, %d doubled. "+
-		"%d only after a sweep.\n%s", n, announced, n-announced, doubled, delivered, n-delivered, deliveredTwice, swept, &lines)
+		"%d only after a sweep.\n%s", n, announced, n-announced, doubled, delivered, n-delivered, deliveredTwice, swept,
+		&lines)
 }

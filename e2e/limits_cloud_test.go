@@ -10,8 +10,8 @@ import (
 	"sluice/client"
 )
 
-// With three executions at a time in the account and six write units a second in each table, everything takes its time and
-// everything ends: batches, their announcements, and deliveries to webhooks.
+// With three executions at a time in the account and six write units a second in each table, everything takes its time
+// and everything ends: batches, their announcements, and deliveries to webhooks.
 func TestEverythingEndsAtTheLimits(t *testing.T) {
 	t.Parallel()
 	cloud, err := startLocalCloud(t.TempDir(), "--limit", "concurrency=3", "--limit", "writes=*:6",

@@ -29,8 +29,8 @@ func loginLimitedTenant(t *testing.T, settings ...string) *session {
 }
 
 // flood sends requests of several clients at once, without comparing the replies with the description of the interface,
-// and counts the answers by their status. Answers to requests whose limit was not checked, because the machine was too slow,
-// are counted under 0.
+// and counts the answers by their status. Answers to requests whose limit was not checked, because the machine was too
+// slow, are counted under 0.
 func (s *session) flood(requests int, newRequest func() *http.Request) map[int]int {
 	s.t.Helper()
 	const clients = 8
@@ -74,11 +74,13 @@ func TestFloodingTenant(t *testing.T) {
 	begun := time.Now()
 	statuses := flooding.flood(120, func() *http.Request { return flooding.newRequest(http.MethodGet, path, "") })
 	allowed, gained := statuses[http.StatusNotFound], int(time.Since(begun)/(5*time.Second))
-	if allowed+statuses[0] < 12 || allowed > 12+gained+1 || statuses[http.StatusTooManyRequests] != 120-allowed-statuses[0] {
+	if allowed+statuses[0] < 12 || allowed > 12+gained+1 ||
+		statuses[http.StatusTooManyRequests] != 120-allowed-statuses[0] {
 		t.Errorf("the answers are %v, want 12 of 404, one more for each 5 s, and else 429", statuses)
 	}
 	status, header, text := flooding.call(http.MethodGet, path, "", "")
-	if after, err := strconv.Atoi(header.Get("Retry-After")); status == http.StatusTooManyRequests && (err != nil || after < 1 || after > 5) {
+	if after, err := strconv.Atoi(header.Get("Retry-After")); status == http.StatusTooManyRequests &&
+		(err != nil || after < 1 || after > 5) {
 		t.Errorf("got %d %s with Retry-After %q, want 1 to 5 s", status, text, header.Get("Retry-After"))
 	}
 	for range 5 {
@@ -134,8 +136,8 @@ func TestLimitedEndpoints(t *testing.T) {
 			}
 			n, err := strconv.Atoi(remaining)
 			if err != nil || n >= test.limit || n < test.limit-50 || header.Get("X-Rate-Limit-Reset") == "" {
-				t.Errorf("%s %s: got %d %s with %v, want less than %d remaining", test.method, test.path, status, text, header,
-					test.limit)
+				t.Errorf("%s %s: got %d %s with %v, want less than %d remaining", test.method, test.path, status, text,
+					header, test.limit)
 			}
 			return true
 		})

@@ -38,7 +38,8 @@ func (s *session) listAll(q client.BatchQuery, between func()) []string {
 // newNamedUpload creates a batch with a name and metadata.
 func (s *session) newNamedUpload(name string, metadata map[string]string) string {
 	s.t.Helper()
-	u, err := s.client.CreateUploadWith(s.t.Context(), client.UploadOptions{RejectOnInvalid: true, Name: name, Metadata: metadata})
+	u, err := s.client.CreateUploadWith(s.t.Context(), client.UploadOptions{RejectOnInvalid: true, Name: name,
+		Metadata: metadata})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -64,11 +65,15 @@ func TestListOfBatches(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", name, got, want)
 		}
 	}
-	eventually(t, "all batches in the list", func() bool { return len(api.listAll(client.BatchQuery{}, nil)) == len(ids) })
+	eventually(t, "all batches in the list", func() bool {
+		return len(api.listAll(client.BatchQuery{}, nil)) == len(
+			ids)
+	})
 	expect("all", client.BatchQuery{}, ids...)
 	expect("two a page", client.BatchQuery{Limit: 2}, ids...)
 	expect("status", client.BatchQuery{Statuses: []string{"PROCESSED"}}, processed)
-	expect("statuses", client.BatchQuery{Statuses: []string{"PROCESSED", "VALIDATION_FAILED"}, Limit: 1}, failed, processed)
+	expect("statuses", client.BatchQuery{Statuses: []string{"PROCESSED", "VALIDATION_FAILED"}, Limit: 1}, failed,
+		processed)
 	expect("name", client.BatchQuery{NamePrefix: "north "}, ids[3], ids[4])
 	expect("metadata", client.BatchQuery{Metadata: map[string]string{"half": "b", "k.x": "é ü"}}, ids[:3]...)
 	expect("client", client.BatchQuery{ClientID: environment.ClientID})
@@ -81,7 +86,8 @@ func TestListOfBatches(t *testing.T) {
 	}
 	status, err := api.client.Status(t.Context(), processed)
 	var listed, wanted any
-	if err := errors.Join(err, json.Unmarshal(page[0].Reply, &listed), json.Unmarshal(status.Reply, &wanted)); err != nil {
+	if err := errors.Join(err, json.Unmarshal(page[0].Reply, &listed),
+		json.Unmarshal(status.Reply, &wanted)); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(wanted, listed); diff != "" {
@@ -164,7 +170,8 @@ func TestAdminBatches(t *testing.T) {
 	if err := environment.admin(&list, "batch", "list", "--tenant", api.tenantID); err != nil {
 		t.Fatal(err)
 	}
-	if len(list) != 2 || list[0].BatchID != waiting || list[0].Status != "AWAITING_UPLOAD" || list[1].Status != "PROCESSED" {
+	if len(list) != 2 || list[0].BatchID != waiting || list[0].Status != "AWAITING_UPLOAD" ||
+		list[1].Status != "PROCESSED" {
 		t.Errorf("the list is %+v", list)
 	}
 	var shown, cancelled adminBatch

@@ -88,12 +88,16 @@ func TestMetricsOfABatchAreExact(t *testing.T) {
 		t.Fatalf("the batch ended with %s (%s), want PROCESSED", last.Status, last.ErrorMessage)
 	}
 	size := int64(len(file))
-	steps := []string{"scan", "plan", "validate", "digest", "reconcile", "settle", "verdict", "admit", "ingest", "close"}
+	steps := []string{"scan", "plan", "validate", "digest", "reconcile", "settle", "verdict", "admit", "ingest",
+		"close"}
 	var records []metricRecord
 	eventually(t, "a record of each step of the batch", func() bool {
 		records = metricRecords(t, environment, batchID)
 		return !slices.ContainsFunc(steps, func(step string) bool {
-			return !slices.ContainsFunc(records, func(r metricRecord) bool { return r.Step == step && r.Outcome == "ok" })
+			return !slices.ContainsFunc(records, func(r metricRecord) bool {
+				return r.Step == step &&
+					r.Outcome == "ok"
+			})
 		})
 	})
 	sums := map[string][3]int64{}

@@ -81,13 +81,16 @@ func (s *session) summary(day string) daySummary {
 	return reply.Data[day]
 }
 
-// A line that is dropped, and one because of which its batch is rejected, are among the failed modifications of the day.
+// A line that is dropped, and one because of which its batch is rejected, are among the failed modifications of the
+// day.
 func TestFailedModifications(t *testing.T) {
 	t.Parallel()
 	onboardEntities(t, environment)
 	api := login(t, environment)
-	good, dropped, rejected := validLine(), validLine().with("payment_type", "none"), validLine().with("payment_type", "none")
-	last, _ := api.processWith(client.UploadOptions{MaxRejected: &client.RejectLimit{Lines: 1}}, jsonLines(good, dropped))
+	good, dropped, rejected := validLine(), validLine().with("payment_type", "none"),
+		validLine().with("payment_type", "none")
+	last, _ := api.processWith(client.UploadOptions{MaxRejected: &client.RejectLimit{Lines: 1}},
+		jsonLines(good, dropped))
 	api.processWith(client.UploadOptions{}, jsonLines(validLine(), rejected))
 	day := last.CreatedAt.UTC().Format(time.DateOnly)
 	if summary := api.summary(day); summary.Succeeded < 1 || summary.Failed < 3 {
@@ -103,10 +106,12 @@ func TestFailedModifications(t *testing.T) {
 			t.Errorf("the line that was %s: %s is in the list: %t, want %t", name, id, !c.want, c.want)
 		}
 	}
-	api.expectStatusOf(http.StatusUnprocessableEntity, http.MethodGet, "/tm/observability/api/v1/transactions/failed-modifications")
+	api.expectStatusOf(http.StatusUnprocessableEntity, http.MethodGet,
+		"/tm/observability/api/v1/transactions/failed-modifications")
 }
 
-// A single transaction that is stored is counted, and one that is refused is counted and among the failed modifications.
+// A single transaction that is stored is counted, and one that is refused is counted and among the failed
+// modifications.
 func TestObservedSingles(t *testing.T) {
 	t.Parallel()
 	api := loginNewTenant(t, "--permission", "TransactionWrite", "--permission", "TransactionRead")
@@ -117,7 +122,8 @@ func TestObservedSingles(t *testing.T) {
 		line   line
 		status int
 	}{{stored, http.StatusCreated}, {stored, http.StatusCreated}, {refused, http.StatusBadRequest}} {
-		if status, _, body := api.call(http.MethodPost, singlePath, "application/json", c.line.String()); status != c.status {
+		if status, _, body := api.call(http.MethodPost, singlePath, "application/json",
+			c.line.String()); status != c.status {
 			t.Fatalf("got %d %s, want %d", status, body, c.status)
 		}
 	}
@@ -132,7 +138,8 @@ func TestObservedSingles(t *testing.T) {
 		ids = append(ids, api.failedModifications(day)...)
 	}
 	if succeeded != 1 || failed != 1 || !slices.Equal(ids, []string{refused.modificationID()}) {
-		t.Errorf("%d succeeded and %d failed, which are %q; want 1, 1 and %s", succeeded, failed, ids, refused.modificationID())
+		t.Errorf("%d succeeded and %d failed, which are %q; want 1, 1 and %s", succeeded, failed, ids,
+			refused.modificationID())
 	}
 }
 
@@ -158,8 +165,10 @@ func TestTransactionEvents(t *testing.T) {
 		t.Fatalf("the batches ended with %s and %s, want PROCESSED", last.Status, second.Status)
 	}
 	want := []client.TransactionEvent{
-		{Status: "succeeded", StatusCode: 201}, {Status: "failed", StatusCode: 400}, {Status: "succeeded", StatusCode: 201},
-		{Status: "succeeded", StatusCode: 201}, {Status: "failed", StatusCode: 400}, {Status: "failed", StatusCode: 400},
+		{Status: "succeeded", StatusCode: 201}, {Status: "failed", StatusCode: 400},
+		{Status: "succeeded", StatusCode: 201},
+		{Status: "succeeded", StatusCode: 201}, {Status: "failed", StatusCode: 400},
+		{Status: "failed", StatusCode: 400},
 		{Status: "failed", StatusCode: 400},
 	}
 	var ids []string
@@ -201,8 +210,8 @@ func TestObservedBatches(t *testing.T) {
 	var byID []observedBatch
 	api.observe("ids="+last.BatchID, &byID)
 	if len(byID) != 1 || byID[0].BatchID != last.BatchID || byID[0].Status != "processed_with_failures" ||
-		byID[0].IngestStart == nil || byID[0].IngestEnd == nil || byID[0].Duration == nil || byID[0].ErrorMessage != nil ||
-		byID[0].Exports["errors_file"] == nil {
+		byID[0].IngestStart == nil || byID[0].IngestEnd == nil || byID[0].Duration == nil ||
+		byID[0].ErrorMessage != nil || byID[0].Exports["errors_file"] == nil {
 		t.Fatalf("got %+v, want the batch with its times and its report", byID)
 	}
 	if diff := cmp.Diff(map[string]int{"total": 3, "accepted": 2, "invalid": 1}, byID[0].Counts); diff != "" {

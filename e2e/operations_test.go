@@ -55,7 +55,8 @@ func entityCalls(api *session) []platformCall {
 		&rejected)
 	inJourney := inEnvelope(fmt.Sprintf(`{"journeyId":%q,"entityIds":[%q]}`, journey, e))
 	changes := inEnvelope(`{"version":1,"properties":{` +
-		`"b":{"type":"Collection","dataGroupId":"` + uuid.NewString() + `","collections":{"1":{"properties":{"c":"x"}}}},` +
+		`"b":{"type":"Collection","dataGroupId":"` + uuid.NewString() +
+		`","collections":{"1":{"properties":{"c":"x"}}}},` +
 		`"d":{"type":"Custom","customTypeId":"` + uuid.NewString() + `","properties":{"e":{"type":"Single"}}}}}`)
 	return []platformCall{
 		{"POST", entityCommand + "/full", inEnvelope(`{"type":"Individual","targetEntity":"Related Party"}`)},

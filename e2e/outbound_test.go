@@ -67,9 +67,11 @@ func TestCheckOfReceivers(t *testing.T) {
 	url := "https://" + net.JoinHostPort("127.0.0.1", server.Port)
 
 	const none, pin, signer = "PinLeafThumbprint false, SignerChainValidationOnly false",
-		"PinLeafThumbprint true, SignerChainValidationOnly false", "PinLeafThumbprint false, SignerChainValidationOnly true"
+		"PinLeafThumbprint true, SignerChainValidationOnly false",
+		"PinLeafThumbprint false, SignerChainValidationOnly true"
 	c := api.check(url)
-	if c.text() != none || len(c.Chain) != 2 || c.Chain[0].Issuer != "CN=Test Issuing CA" || len(c.Chain[0].ThumbprintSHA256) != 64 {
+	if c.text() != none || len(c.Chain) != 2 || c.Chain[0].Issuer != "CN=Test Issuing CA" ||
+		len(c.Chain[0].ThumbprintSHA256) != 64 {
 		t.Errorf("without a configuration: %+v", c)
 	}
 	data := func(der []byte) string {
@@ -85,11 +87,13 @@ func TestCheckOfReceivers(t *testing.T) {
 		t.Errorf("with the root: %+v", c)
 	}
 	for _, refused := range []string{"https://169.254.169.254/latest", "https://10.0.0.1", "https://[fd00:ec2::254]"} {
-		if c := api.check(refused); c.text() != none || len(c.Chain) != 0 || !strings.Contains(c.Decisions[0].Reason, " address") {
+		if c := api.check(refused); c.text() != none || len(c.Chain) != 0 ||
+			!strings.Contains(c.Decisions[0].Reason, " address") {
 			t.Errorf("%s: %+v", refused, c)
 		}
 	}
-	status, _, text := api.sendPlatform(api.tenantID, "POST", externalAuthQueries+"/check", inEnvelope(`{"url":"http://x.test"}`))
+	status, _, text := api.sendPlatform(api.tenantID, "POST", externalAuthQueries+"/check",
+		inEnvelope(`{"url":"http://x.test"}`))
 	if status != http.StatusBadRequest || !strings.Contains(string(text), "UrlValidator") {
 		t.Errorf("a URL without TLS: %d %s, want 400 naming it", status, text)
 	}
@@ -141,14 +145,15 @@ func (s *session) installClientCertificate(ca *outboundtest.Authority) clientKey
 	if err := environment.admin(&installed, append(command, "--install", file)...); err != nil {
 		s.t.Fatal(err)
 	}
-	if installed.KeyID != requested.KeyID || installed.Certificate == nil || installed.Certificate.Issuer != ca.Certificate.Subject.String() {
+	if installed.KeyID != requested.KeyID || installed.Certificate == nil ||
+		installed.Certificate.Issuer != ca.Certificate.Subject.String() {
 		s.t.Errorf("after the installation: %+v", installed)
 	}
 	return installed
 }
 
-// A receiver gets calls by the tenant's client certificate and with an access token, for which the service authenticates
-// itself by an assertion that the published keys verify. Before there is a certificate nothing is sent.
+// A receiver gets calls by the tenant's client certificate and with an access token, for which the service
+// authenticates itself by an assertion that the published keys verify. Before there is a certificate nothing is sent.
 func TestCallsAreAuthenticated(t *testing.T) {
 	t.Parallel()
 	requires(t, receivers)
@@ -168,9 +173,10 @@ func TestCallsAreAuthenticated(t *testing.T) {
 	}), wantCertificate)
 	at := func(s *outboundtest.Server) string { return "https://" + net.JoinHostPort("127.0.0.1", s.Port) }
 	api.newConfiguration(jsonText(map[string]any{
-		"url": at(server), "isMtlsEnabled": true, "headers": []any{map[string]string{"name": "X-Api-Key", "value": "the-key"}},
-		"endpointCertificate": map[string]any{"isPublicCA": false, "certificate": outboundtest.PEM(root.Certificate.Raw),
-			"validationMode": "SignerChainValidationOnly"},
+		"url": at(server), "isMtlsEnabled": true, "headers": []any{map[string]string{"name": "X-Api-Key",
+			"value": "the-key"}},
+		"endpointCertificate": map[string]any{"isPublicCA": false, "certificate": outboundtest.PEM(
+			root.Certificate.Raw), "validationMode": "SignerChainValidationOnly"},
 		"oAuthConfiguration": map[string]any{"clientCredentialsConfig": map[string]any{
 			"clientId": "sluice", "url": at(tokens) + "/token", "useBasicAuthentication": false,
 			"useEndpointMtlsConfiguration": true, "isJwtClientAssertionEnabled": true}},

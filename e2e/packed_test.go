@@ -40,8 +40,8 @@ func packZstd(t *testing.T, content []byte) []byte {
 	return w.EncodeAll(content, nil)
 }
 
-// A file has the same outcome however it is packed: the same counts, the same report with the same lines and offsets, and
-// the same lines to be read back.
+// A file has the same outcome however it is packed: the same counts, the same report with the same lines and offsets,
+// and the same lines to be read back.
 func TestPackedFilesHaveTheSameOutcome(t *testing.T) {
 	t.Parallel()
 	onboardEntities(t, environment)
@@ -52,7 +52,8 @@ func TestPackedFilesHaveTheSameOutcome(t *testing.T) {
 	for i := range 60000 {
 		fmt.Fprint(&tooLong, i)
 	}
-	bad := []string{"nonsense", "", twin.String(), twin.String(), validLine().with("surprise", 1).String(), tooLong.String()}
+	bad := []string{"nonsense", "", twin.String(), twin.String(), validLine().with("surprise", 1).String(),
+		tooLong.String()}
 	content := slices.Concat(jsonLines(good), []byte(strings.Join(bad, "\n")+"\n"), jsonLines(last))
 	half := len(content) / 2
 	var want []client.ReportLine
@@ -68,7 +69,8 @@ func TestPackedFilesHaveTheSameOutcome(t *testing.T) {
 		{"zstd in two frames", "zstd", slices.Concat(packZstd(t, content[:half]), packZstd(t, content[half:]))},
 	} {
 		status := api.process(false, way.file)
-		if status.Status != "PROCESSED" || status.BytesTotal != int64(len(content)) || status.BytesDone != status.BytesTotal {
+		if status.Status != "PROCESSED" || status.BytesTotal != int64(len(content)) ||
+			status.BytesDone != status.BytesTotal {
 			t.Fatalf("%s: ended with %s (%q), %d of %d bytes done, want PROCESSED and %d", way.name, status.Status,
 				status.ErrorMessage, status.BytesDone, status.BytesTotal, len(content))
 		}
@@ -106,14 +108,20 @@ func TestRefusedPackedFiles(t *testing.T) {
 	}{
 		{"a cut gzip stream", fmt.Sprintf("The gzip stream is damaged at byte %d.", len(g)-1), cut(g)},
 		{"a cut zstd stream", fmt.Sprintf("The zstd stream is damaged at byte %d.", len(z)-1), cut(z)},
-		{"garbage after gzip", fmt.Sprintf("The gzip stream is damaged at byte %d.", len(g)), append(slices.Clone(g), "0123456789"...)},
-		{"garbage after zstd", fmt.Sprintf("The zstd stream is damaged at byte %d.", len(z)), append(slices.Clone(z), "0123456789"...)},
+		{"garbage after gzip", fmt.Sprintf("The gzip stream is damaged at byte %d.", len(g)),
+			append(slices.Clone(g), "0123456789"...)},
+		{"garbage after zstd", fmt.Sprintf("The zstd stream is damaged at byte %d.", len(z)),
+			append(slices.Clone(z), "0123456789"...)},
 		{"a bomb of 1 GB", fmt.Sprintf("The file unpacks to more than 100 times its size of %d bytes, which is as much as is allowed. "+
 			"Upload it unpacked.", len(bomb)), bomb},
-		{"a tar.gz", "The file unpacks to an archive (tar archive); pack the JSON Lines themselves, and once.", packGzip(t, tar)},
-		{"gzip in zstd", "The file unpacks to an archive (gzip archive); pack the JSON Lines themselves, and once.", packZstd(t, g)},
-		{"an executable", "The file unpacks to an executable (ELF executable), not to JSON Lines.", packZstd(t, []byte("\x7fELF...."))},
-		{"malware", "The malware scan refused the file (Eicar-Test-Signature).", packGzip(t, append(slices.Clone(content), eicar...))},
+		{"a tar.gz", "The file unpacks to an archive (tar archive); pack the JSON Lines themselves, and once.",
+			packGzip(t, tar)},
+		{"gzip in zstd", "The file unpacks to an archive (gzip archive); pack the JSON Lines themselves, and once.",
+			packZstd(t, g)},
+		{"an executable", "The file unpacks to an executable (ELF executable), not to JSON Lines.",
+			packZstd(t, []byte("\x7fELF...."))},
+		{"malware", "The malware scan refused the file (Eicar-Test-Signature).",
+			packGzip(t, append(slices.Clone(content), eicar...))},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -153,8 +161,10 @@ func TestAnnouncedEncodings(t *testing.T) {
 		{"identity", content, "", "identity"},
 		{"gzip", g, "", "gzip"},
 		{"zstd", z, "", "zstd"},
-		{"gzip", content, "The file was announced as packed with gzip, but it does not begin as such a file does.", "identity"},
-		{"zstd", nil, "The file was announced as packed with zstd, but it does not begin as such a file does.", "identity"},
+		{"gzip", content, "The file was announced as packed with gzip, but it does not begin as such a file does.",
+			"identity"},
+		{"zstd", nil, "The file was announced as packed with zstd, but it does not begin as such a file does.",
+			"identity"},
 		{"zstd", g, "The file was announced as packed with zstd, but it is packed with gzip.", "gzip"},
 		{"identity", z, "The file was announced as not packed, but it is packed with zstd.", "zstd"},
 	} {
@@ -171,8 +181,8 @@ func TestAnnouncedEncodings(t *testing.T) {
 			want = "ERROR"
 		}
 		if last.Status != want || last.ErrorMessage != test.message || last.ContentEncoding != test.found {
-			t.Errorf("%d bytes announced as %s: ended with %s (%q) of %s, want %s (%q) of %s", len(test.file), test.announced,
-				last.Status, last.ErrorMessage, last.ContentEncoding, want, test.message, test.found)
+			t.Errorf("%d bytes announced as %s: ended with %s (%q) of %s, want %s (%q) of %s", len(test.file),
+				test.announced, last.Status, last.ErrorMessage, last.ContentEncoding, want, test.message, test.found)
 		}
 	}
 }

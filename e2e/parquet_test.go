@@ -59,7 +59,8 @@ func TestParquet(t *testing.T) {
 	before := api.expectProcess(client.StatusProcessed, jsonLines(validLine()))
 	api.setTenant("parquet=true")
 	rejected, lines := validLine().withModification("currency", "E"), validLines(3)
-	lines[0].withModification("amount", json.RawMessage("48.90")).withModification("settled_at", "2026-11-26T10:15:00.123456789+02:00")
+	lines[0].withModification("amount", json.RawMessage("48.90")).withModification("settled_at",
+		"2026-11-26T10:15:00.123456789+02:00")
 	lines[1].withModification("amount", json.RawMessage("0.10000000000000000555"))
 	lines[2].withModification("amount", json.RawMessage("1.5e3")).withUnknown("receiver", map[string]any{
 		"external_id": "u-1", "full_name": "Librairie du Coin", "addresses": []any{map[string]any{"city": "Paris"}}})

@@ -149,7 +149,8 @@ func TestIncompleteUpload(t *testing.T) {
 	}
 	cancelled := begin()
 	target = api.signPart(cancelled, 2, "")
-	if code, _, text := api.call(http.MethodPost, transactionsPath+"batch/cancel/"+cancelled, "", ""); code != http.StatusOK {
+	if code, _, text := api.call(http.MethodPost, transactionsPath+"batch/cancel/"+cancelled, "",
+		""); code != http.StatusOK {
 		t.Errorf("the cancel: %d %s", code, text)
 	}
 	if code, text := put(t, target, []byte("{}\n{}")); code != http.StatusNotFound {

@@ -29,15 +29,16 @@ type samples struct {
 	kinds map[int64]string
 }
 
-// newSamples generates lines with every way of being wrong and some valid ones, and onboards their entities for a tenant.
+// newSamples generates lines with every way of being wrong and some valid ones, and onboards their entities for a
+// tenant.
 func newSamples(t *testing.T, tenantID string) samples {
 	t.Helper()
 	s := samples{path: filepath.Join(t.TempDir(), "lines.jsonl"), kinds: map[int64]string{}}
 	const valid = 10
 	total := sampledata.EveryKind() + valid
 	bad := strconv.FormatFloat(float64(sampledata.EveryKind())/float64(total), 'f', -1, 64)
-	_, stderr, code, err := environment.runSluice("generate", "--lines", fmt.Sprint(total), "--seed", "17", "--bad", bad,
-		"-o", s.path)
+	_, stderr, code, err := environment.runSluice("generate", "--lines", fmt.Sprint(total), "--seed", "17", "--bad",
+		bad, "-o", s.path)
 	if err != nil || code != 0 {
 		t.Fatalf("sluice generate: exit code %d, %v: %s", code, err, stderr)
 	}
@@ -72,8 +73,8 @@ func newSamples(t *testing.T, tenantID string) samples {
 		}
 	}
 	if len(kinds) != int(sampledata.EveryKind()) || len(s.kinds) < len(kinds)-3 || len(s.lines)-len(s.kinds) != valid {
-		t.Fatalf("%d lines, %d of them wrong; want %d of %d ways to be wrong, and %d valid lines", len(s.lines), len(s.kinds),
-			len(kinds), sampledata.EveryKind(), valid)
+		t.Fatalf("%d lines, %d of them wrong; want %d of %d ways to be wrong, and %d valid lines", len(s.lines),
+			len(s.kinds), len(kinds), sampledata.EveryKind(), valid)
 	}
 	s.content = append(bytes.Join(s.lines, []byte("\n")), '\n')
 	if err := os.WriteFile(s.path, s.content, 0o600); err != nil {
@@ -86,7 +87,8 @@ func newSamples(t *testing.T, tenantID string) samples {
 func (s samples) validateOffline(t *testing.T) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "report.jsonl")
-	_, stderr, code, err := environment.runSluice("validate", s.path, "--entities", s.entities, "--report", path, "--quiet")
+	_, stderr, code, err := environment.runSluice("validate", s.path, "--entities", s.entities, "--report", path,
+		"--quiet")
 	if err != nil || code != 1 {
 		t.Fatalf("sluice validate: exit code %d, %v: %s", code, err, stderr)
 	}
@@ -127,8 +129,8 @@ func (s samples) expectValidStored(t *testing.T, api *session, way, batchID stri
 
 // The verdict on a line is the same whichever way it comes: in a plain, packed or multipart batch, alone, and offline,
 // where nothing is uploaded. Reports are the same byte for byte, and what is said of a line alone are the errors of the
-// report. There are two differences: duplicates are found in batches only, and bytes that are not UTF-8 do not reach the
-// service in a single transaction, because API Gateway has put U+FFFD in their place.
+// report. There are two differences: duplicates are found in batches only, and bytes that are not UTF-8 do not reach
+// the service in a single transaction, because API Gateway has put U+FFFD in their place.
 func TestOneVerdictOnEveryPath(t *testing.T) {
 	t.Parallel()
 	api := loginNewTenant(t)
@@ -190,7 +192,8 @@ func (s *session) startInParts(file []byte) string {
 	if err := json.Unmarshal(text, &u); err != nil || status != http.StatusOK {
 		s.t.Fatalf("an upload in parts: %d %s", status, text)
 	}
-	if err := s.client.UploadParts(s.t.Context(), u.BatchID, bytes.NewReader(file), size, client.PartsOptions{}); err != nil {
+	if err := s.client.UploadParts(s.t.Context(), u.BatchID, bytes.NewReader(file), size,
+		client.PartsOptions{}); err != nil {
 		s.t.Fatal(err)
 	}
 	return u.BatchID

@@ -39,16 +39,17 @@ var policyFields = []string{
 func (s *session) newDataGroup(name, fields string) string {
 	s.t.Helper()
 	var created struct{ DataGroupID string }
-	s.mustCall("POST", dataGroupCommands, inEnvelope(fmt.Sprintf(`{"name":%q,"primaryDataGroupField":"ownerName","dataGroupFields":%s}`,
-		name, fields)), &created)
+	s.mustCall("POST", dataGroupCommands, inEnvelope(
+		fmt.Sprintf(`{"name":%q,"primaryDataGroupField":"ownerName","dataGroupFields":%s}`, name, fields)), &created)
 	for _, status := range []string{"Pending", "Published"} {
-		s.mustCall("PUT", dataGroupCommands+"/"+created.DataGroupID+"/version/1/status", inEnvelope(`{"status":"`+status+`"}`), nil)
+		s.mustCall("PUT", dataGroupCommands+"/"+created.DataGroupID+"/version/1/status",
+			inEnvelope(`{"status":"`+status+`"}`), nil)
 	}
 	return created.DataGroupID
 }
 
-// newEvaluatedPolicy makes a policy for companies with fields, in which %s stands for a data group of owners, publishes it
-// and returns the path under which its version 1 is evaluated.
+// newEvaluatedPolicy makes a policy for companies with fields, in which %s stands for a data group of owners, publishes
+// it and returns the path under which its version 1 is evaluated.
 func (s *session) newEvaluatedPolicy(fields ...string) string {
 	s.t.Helper()
 	id, group := s.newPolicy(evaluationWorkspace), s.newDataGroup("Owners", ownerFields)
@@ -75,8 +76,9 @@ func withOwners(n int, more ...string) string {
 		items[i] = fmt.Sprintf(`"%04d":{"properties":{"ownerType":{"value":%q},"ownerName":{"value":"Owner %d"}}}`, i,
 			[]string{"Individual", "Company", "Trust"}[i%3], i)
 	}
-	return inEnvelope(`{` + strings.Join(append(more, `"properties":{"singleProperties":{"legalName":{"value":"ACME"}},`+
-		`"collectionProperties":{"owners":{"items":{`+strings.Join(items, ",")+`}}}}`), ",") + `}`)
+	return inEnvelope(`{` + strings.Join(append(more,
+		`"properties":{"singleProperties":{"legalName":{"value":"ACME"}},`+
+			`"collectionProperties":{"owners":{"items":{`+strings.Join(items, ",")+`}}}}`), ",") + `}`)
 }
 
 // evaluatedView is what these tests read of an evaluation.
@@ -143,7 +145,8 @@ func TestPolicyEvaluation(t *testing.T) {
 	if got := shown.keys(); got != "legalName,notes" || len(rebuilt(shown.EvaluatedCollectionDataGroups[0])) != 4 {
 		t.Errorf("read-only: got the fields %s and %v", got, shown.EvaluatedCollectionDataGroups)
 	}
-	for _, member := range []string{"validationData", "isReadOnly", "disableMultiselectPrimaryFieldOnAdd", "validationErrors"} {
+	for _, member := range []string{"validationData", "isReadOnly", "disableMultiselectPrimaryFieldOnAdd",
+		"validationErrors"} {
 		if _, ok := shown.EvaluatedCollectionDataGroups[0][member]; ok {
 			t.Errorf("the read-only collection has %s", member)
 		}
@@ -203,9 +206,10 @@ func TestPolicyReadsScreening(t *testing.T) {
 	const unmet, met = "legalName,notes", "legalName,notes,sanctionsPlan"
 	expect("no screening", api, unmet, inJourney)
 	var created struct{ BatchID string }
-	api.mustCall("POST", screeningCommands+"/batch", inEnvelope(fmt.Sprintf(`{"entities":[{"searchCriteria":%s,"legalEntityId":%q}],`+
-		`"journeyId":%q,"processId":"onboarding","journeyMainLegalEntityId":%q}`, screenedPerson("Ivan Petrov"), entity, journey,
-		entity)), &created)
+	api.mustCall("POST", screeningCommands+"/batch", inEnvelope(fmt.Sprintf(
+		`{"entities":[{"searchCriteria":%s,"legalEntityId":%q}],`+
+			`"journeyId":%q,"processId":"onboarding","journeyMainLegalEntityId":%q}`, screenedPerson("Ivan Petrov"), entity,
+		journey, entity)), &created)
 	expect("screened, not assessed", api, unmet, inJourney)
 	assess := func(status string) {
 		t.Helper()
@@ -220,7 +224,8 @@ func TestPolicyReadsScreening(t *testing.T) {
 		`"dataSources":{"entityDataMetadata":{"entityId":"`+uuid.NewString()+`"}}`)
 	expect("what the request says counts", api, unmet, inJourney, `"dataSources":{"screeningMateriality":{}}`)
 	expect("without a journey", api, unmet)
-	powerless := loginAs(t, environment, newClient(t, environment, api.tenantID, "--permission", "PolicyConfigurationAccess"))
+	powerless := loginAs(t, environment, newClient(t, environment, api.tenantID, "--permission",
+		"PolicyConfigurationAccess"))
 	expect("without ScreeningAccess", powerless, unmet, inJourney)
 	assess("Immaterial")
 	expect("immaterial", api, unmet, inJourney)
@@ -282,7 +287,8 @@ func TestPolicyEvaluationOfVersions(t *testing.T) {
 	powerless.expectProblem(403, "permission_missing", "POST", path, withOwners(0))
 	for _, option := range []string{"skipValuesEvaluation", "returnValidationErrors", "enableAccessLayersFiltering"} {
 		for _, value := range []string{"true", "false", "null"} {
-			api.expectProblem(400, "VALIDATION_ERROR", "POST", path+"/read-only/normalized", inEnvelope(`{"`+option+`":`+value+`}`))
+			api.expectProblem(400, "VALIDATION_ERROR", "POST", path+"/read-only/normalized",
+				inEnvelope(`{"`+option+`":`+value+`}`))
 		}
 	}
 	if !slices.Contains([]int{400, 413}, api.statusOf("POST", path, strings.Repeat(" ", 5<<20))) {

@@ -202,7 +202,8 @@ func TestPolicyGuide(t *testing.T) {
 	c := newTenantClient(t)
 	out := c.runGuide("docs/policy.md")
 	for _, want := range []string{
-		"version 1 is Published", `["legalName",true,null,["Enter the name."]`, `["cashRatio",false,"7.5",[]`, `["exposed"]`,
+		"version 1 is Published", `["legalName",true,null,["Enter the name."]`, `["cashRatio",false,"7.5",[]`,
+		`["exposed"]`,
 		`"distinct":4`, `{"evaluatedFieldRefs":[0,1,2,3]}`, "/normalized",
 	} {
 		if !strings.Contains(out, want) {

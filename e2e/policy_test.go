@@ -130,7 +130,8 @@ func dataGroupCalls(api *session) []platformCall {
 	api.mustCall(post, dataGroupCommands, group, &created)
 	command, query := dataGroupCommands+"/"+created.DataGroupID, dataGroupQueries+"/"+created.DataGroupID
 	return []platformCall{
-		{post, dataGroupCommands, inEnvelope(`{"dataGroupId":"` + uuid.NewString() + `","name":"Owners","dataGroupFields":[` +
+		{post, dataGroupCommands, inEnvelope(`{"dataGroupId":"` + uuid.NewString() +
+			`","name":"Owners","dataGroupFields":[` +
 			`{"name":"Role","dataKey":"role","fieldType":"TextBox"}]}`)},
 		{post, command, group},
 		{put, command + "/version/2", group},

@@ -24,7 +24,8 @@ func TestRates(t *testing.T) {
 	onboardEntities(t, environment)
 	s := login(t, environment)
 	batchID := s.newUpload(true).BatchID
-	template := validLine().with("transaction_external_id", "TRANSACTION").withModification("external_id", "MODIFICATION").
+	template := validLine().with("transaction_external_id", "TRANSACTION").withModification("external_id",
+		"MODIFICATION").
 		String()
 	status := s.rate(http.StatusAccepted, func() *http.Request {
 		return s.newRequest(http.MethodGet, transactionsPath+"batch/status/"+batchID, "")

@@ -65,7 +65,8 @@ func verifyReceipt(t *testing.T, text string) receiptClaims {
 		t.Fatalf("the receipt %q has %d parts, want 3", text, len(parts))
 	}
 	var header struct{ Alg, Typ, Kid string }
-	if err := json.Unmarshal(decode(parts[0]), &header); err != nil || header.Alg != "ES256" || header.Typ != "sluice-receipt+jwt" {
+	if err := json.Unmarshal(decode(parts[0]), &header); err != nil || header.Alg != "ES256" ||
+		header.Typ != "sluice-receipt+jwt" {
 		t.Fatalf("the header is %+v, %v, want ES256 and sluice-receipt+jwt", header, err)
 	}
 	digest, signature := sha256.Sum256([]byte(parts[0]+"."+parts[1])), decode(parts[2])
@@ -74,7 +75,8 @@ func verifyReceipt(t *testing.T, text string) receiptClaims {
 		if k.Kid != header.Kid {
 			continue
 		}
-		public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), bytes.Join([][]byte{{4}, decode(k.X), decode(k.Y)}, nil))
+		public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(),
+			bytes.Join([][]byte{{4}, decode(k.X), decode(k.Y)}, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,11 +118,13 @@ func TestReceipts(t *testing.T) {
 	onboardEntities(t, environment)
 	api := login(t, environment)
 	first, second := validLine().String(), "\t"+validLine().String()+" \r"
-	file := "\xEF\xBB\xBF" + first + "\n\n \r\nnonsense\n" + second + "\n" + validLine().with("ip_address", "nowhere").String()
+	file := "\xEF\xBB\xBF" + first + "\n\n \r\nnonsense\n" + second + "\n" +
+		validLine().with("ip_address", "nowhere").String()
 	accepted := first + "\n" + second + "\n"
 
 	u := api.newUpload(false)
-	if code, _, text := api.call("GET", transactionsPath+"batch/receipt/"+u.BatchID, "", ""); code != http.StatusConflict {
+	if code, _, text := api.call("GET", transactionsPath+"batch/receipt/"+u.BatchID, "",
+		""); code != http.StatusConflict {
 		t.Errorf("the receipt of a batch that has not ended: %d %s, want 409", code, text)
 	}
 	if code, text := put(t, u, []byte(file)); code != http.StatusOK {
@@ -154,7 +158,8 @@ func TestReceipts(t *testing.T) {
 	if now := time.Now().Unix(); got.Iat > now || got.Iat < now-600 {
 		t.Errorf("the receipt was signed at %d, want a moment before %d", got.Iat, now)
 	}
-	if code, _, text := loginNewTenant(t).call("GET", transactionsPath+"batch/receipt/"+u.BatchID, "", ""); code != http.StatusNotFound {
+	if code, _, text := loginNewTenant(t).call("GET", transactionsPath+"batch/receipt/"+u.BatchID, "",
+		""); code != http.StatusNotFound {
 		t.Errorf("the receipt of another tenant's batch: %d %s, want 404", code, text)
 	}
 }
@@ -177,14 +182,16 @@ func expectVerified(t *testing.T, text, file string, report []client.ReportLine)
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	for name, content := range map[string]string{"keys": string(keys), "receipt": text, "file": file, "other": file + "\n", "report": lines.String()} {
+	for name, content := range map[string]string{"keys": string(keys), "receipt": text, "file": file,
+		"other": file + "\n", "report": lines.String()} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for name, want := range map[string]int{"file": 0, "other": 1} {
-		stdout, stderr, code, err := environment.runSluice("verify", filepath.Join(dir, "receipt"), filepath.Join(dir, name),
-			"--report", filepath.Join(dir, "report"), "--keys", filepath.Join(dir, "keys"), "--issuer", environment.APIURL)
+		stdout, stderr, code, err := environment.runSluice("verify", filepath.Join(dir, "receipt"),
+			filepath.Join(dir, name), "--report", filepath.Join(dir, "report"), "--keys", filepath.Join(dir, "keys"),
+			"--issuer", environment.APIURL)
 		if code != want || err != nil {
 			t.Errorf("sluice verify %s: exit %d, %v: %s%s, want %d", name, code, err, stdout, stderr, want)
 		}
@@ -202,7 +209,8 @@ func TestReceiptsOfOtherEnds(t *testing.T) {
 		digest       *string
 		counts       string
 	}{
-		{"VALIDATION_FAILED", validLine().String() + "\nnonsense\n", nil, "map[accepted:1 ingested:0 invalid:1 total:2]"},
+		{"VALIDATION_FAILED", validLine().String() + "\nnonsense\n", nil,
+			"map[accepted:1 ingested:0 invalid:1 total:2]"},
 		{"ERROR", eicar, nil, "map[accepted:0 ingested:0 invalid:0 total:0]"},
 	} {
 		b := api.expectProcess(tt.status, []byte(tt.file))
@@ -210,7 +218,8 @@ func TestReceiptsOfOtherEnds(t *testing.T) {
 		hasFile := tt.status != "ERROR"
 		if got.Status != tt.status || got.AcceptedSHA256 != nil || fmt.Sprint(got.Counts) != tt.counts ||
 			(got.FileSHA256 != nil) != hasFile || (got.FileBytes != nil) != hasFile || got.ReceivedAt == nil {
-			t.Errorf("%s: got the claims %+v, want nothing accepted, the counts %s and a file: %v", tt.status, got, tt.counts, hasFile)
+			t.Errorf("%s: got the claims %+v, want nothing accepted, the counts %s and a file: %v", tt.status, got,
+				tt.counts, hasFile)
 		}
 		if hasFile && *got.FileSHA256 != *hexDigest(tt.file) {
 			t.Errorf("%s: the digest of the file is %s, want %s", tt.status, *got.FileSHA256, *hexDigest(tt.file))

@@ -58,7 +58,8 @@ func TestLongCorrelationIDIsRefused(t *testing.T) {
 			req.Header = http.Header{"Authorization": {"Bearer " + api.token}, "X-Tenant-Id": {environment.TenantID},
 				"X-Correlation-Id": {id}}
 			status, header, text := send(t, req)
-			if (status == http.StatusBadRequest) != wantRefusal || !wantRefusal && header.Get("X-Correlation-Id") != id {
+			if (status == http.StatusBadRequest) != wantRefusal || !wantRefusal &&
+				header.Get("X-Correlation-Id") != id {
 				t.Errorf("%s, %d bytes: %d %s; want it to be refused: %v", path, length, status, text, wantRefusal)
 			}
 		}
@@ -128,8 +129,10 @@ func TestNoEmptyPageFollowsTheLastOne(t *testing.T) {
 		api.createDocument("a.pdf", entity, "")
 	}
 	for name, search := range map[string]struct{ path, body string }{
-		"drafts":    {lightSearch, `{"data":{"journeyId":"` + journey + `","pageOptions":{"pageSize":2,"paginationToken":%s}}}`},
-		"documents": {documentQueries + "/entity/paged/lite/v2", `{"data":{"entityId":"` + entity + `","pageSize":2,"paginationToken":%s}}`},
+		"drafts": {lightSearch, `{"data":{"journeyId":"` + journey +
+			`","pageOptions":{"pageSize":2,"paginationToken":%s}}}`},
+		"documents": {documentQueries + "/entity/paged/lite/v2", `{"data":{"entityId":"` + entity +
+			`","pageSize":2,"paginationToken":%s}}`},
 	} {
 		token := "null"
 		for pages := 1; token != ""; pages++ {

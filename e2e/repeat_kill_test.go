@@ -20,9 +20,9 @@ var keyedFunctions = map[string]int{
 	"receive": 5, // the key, earlier versions, entities, the version, the answer
 }
 
-// killRepeatedRequests kills functions before and after each of their calls to AWS for a request with an idempotency key,
-// which the Go client then repeats until it is answered: it has had its effect once. Until a function that was killed
-// would have ended, half a minute passes, so the requests run beside the test, which waits for them at its end.
+// killRepeatedRequests kills functions before and after each of their calls to AWS for a request with an idempotency
+// key, which the Go client then repeats until it is answered: it has had its effect once. Until a function that was
+// killed would have ended, half a minute passes, so the requests run beside the test, which waits for them at its end.
 func (c killing) killRepeatedRequests(t *testing.T) {
 	api := login(t, c.Environment)
 	// The context of the test ends before its cleanup.

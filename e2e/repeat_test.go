@@ -26,7 +26,8 @@ func (s *session) repeat(path, key, body string) (status int, header http.Header
 func (s *session) expectUpload(key, body string, wantReplayed bool) (u client.Upload) {
 	s.t.Helper()
 	status, header, text := s.repeat(uploadPath, key, body)
-	if err := json.Unmarshal(text, &u); err != nil || status != 200 || (header.Get("Idempotency-Replayed") == "true") != wantReplayed {
+	if err := json.Unmarshal(text, &u); err != nil || status != 200 ||
+		(header.Get("Idempotency-Replayed") == "true") != wantReplayed {
 		s.t.Fatalf("got %d %s with %v, %v; want an upload, replayed: %t", status, text, header, err, wantReplayed)
 	}
 	return u
@@ -63,7 +64,8 @@ func TestUploadRepeated(t *testing.T) {
 		"a key of unicode": {"ké", "{}", `"type":"idempotency_key"`},
 		"a key too long":   {strings.Repeat("k", 256), "{}", `"type":"idempotency_key"`},
 	} {
-		if status, _, text := s.repeat(uploadPath, c.key, c.body); status != 422 || !strings.Contains(string(text), c.want) {
+		if status, _, text := s.repeat(uploadPath, c.key, c.body); status != 422 ||
+			!strings.Contains(string(text), c.want) {
 			t.Errorf("%s: got %d %s, want 422 with %s", name, status, text, c.want)
 		}
 	}
@@ -121,7 +123,8 @@ func TestSingleTransactionRepeated(t *testing.T) {
 		t.Errorf("again: got %d %s %v, want 201 %s, replayed", status, again, header, first)
 	}
 	s.expectStored(l, "", 0)
-	if status, header, body := s.repeat(uploadPath, key, "{}"); status != 200 || header.Get("Idempotency-Replayed") != "" {
+	if status, header, body := s.repeat(uploadPath, key, "{}"); status != 200 ||
+		header.Get("Idempotency-Replayed") != "" {
 		t.Errorf("the same key on the other path: got %d %s %v, want a batch of its own", status, body, header)
 	}
 }

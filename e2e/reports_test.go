@@ -68,7 +68,8 @@ func TestRejectedLinesMendedAndSentAgain(t *testing.T) {
 		len(r.Summary) > 0 || r.RejectedLeftOut == nil || *r.RejectedLeftOut != 0 {
 		t.Errorf("results of a valid batch are %+v, want no files and an empty summary", r)
 	}
-	if status, _, _ := download(t, strings.Replace(r.RejectedFileURL, "X-Amz-Signature=", "X-Amz-Signature=f", 1)); status != 403 {
+	if status, _, _ := download(t, strings.Replace(r.RejectedFileURL, "X-Amz-Signature=", "X-Amz-Signature=f",
+		1)); status != 403 {
 		t.Errorf("a URL with another signature: %d, want 403", status)
 	}
 }
@@ -79,7 +80,8 @@ func expectFilesOfCommands(t *testing.T, batchID string, file []byte, r client.V
 	t.Helper()
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
-	entities := fmt.Sprintf("{\"id\":%q,\"status\":\"Compliant\"}\n{\"id\":%q,\"status\":\"Compliant\"}\n", senderID, receiverID)
+	entities := fmt.Sprintf("{\"id\":%q,\"status\":\"Compliant\"}\n{\"id\":%q,\"status\":\"Compliant\"}\n", senderID,
+		receiverID)
 	for name, content := range map[string][]byte{"batch.jsonl": file, "entities": []byte(entities)} {
 		if err := os.WriteFile(path(name), content, 0o600); err != nil {
 			t.Fatal(err)
@@ -94,7 +96,8 @@ func expectFilesOfCommands(t *testing.T, batchID string, file []byte, r client.V
 			return stdout, stderr, code, nil
 		},
 		"validate": func() (string, string, int, error) {
-			return environment.runSluice(append([]string{"validate", path("batch.jsonl"), "--entities", path("entities")}, files...)...)
+			return environment.runSluice(append([]string{"validate", path("batch.jsonl"), "--entities",
+				path("entities")}, files...)...)
 		},
 	} {
 		stdout, stderr, code, err := run()
@@ -103,7 +106,8 @@ func expectFilesOfCommands(t *testing.T, batchID string, file []byte, r client.V
 		}
 		for file, want := range map[string]string{"errors.csv": wantCSV, "mend.jsonl": wantRejected} {
 			if got, err := os.ReadFile(path(file)); err != nil || string(got) != want {
-				t.Errorf("%s made another %s than the service, %v (-want +got):\n%s", name, file, err, cmp.Diff(want, string(got)))
+				t.Errorf("%s made another %s than the service, %v (-want +got):\n%s", name, file, err,
+					cmp.Diff(want, string(got)))
 			}
 		}
 	}
@@ -120,7 +124,8 @@ func expectCSV(t *testing.T, r client.ValidationResult, entries []client.ReportL
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := [][]string{{"line", "modification_external_id", "transaction_external_id", "code", "field", "message", "offset"}}
+	want := [][]string{{"line", "modification_external_id", "transaction_external_id", "code", "field", "message",
+		"offset"}}
 	id := func(s *string) string {
 		if s == nil {
 			return ""
@@ -130,7 +135,8 @@ func expectCSV(t *testing.T, r client.ValidationResult, entries []client.ReportL
 	for _, l := range entries {
 		line, modification, transaction := fmt.Sprint(l.Line), id(l.ModificationExternalID), id(l.TransactionExternalID)
 		for _, e := range l.Errors {
-			want = append(want, []string{line, modification, transaction, e.Type, e.Pointer, e.Msg, fmt.Sprint(e.Offset)})
+			want = append(want, []string{line, modification, transaction, e.Type, e.Pointer, e.Msg,
+				fmt.Sprint(e.Offset)})
 		}
 		if len(l.Codes) > 0 {
 			want = append(want, []string{line, modification, transaction, strings.Join(l.Codes, " "), "", "", ""})

@@ -59,7 +59,8 @@ func TestValidateOnly(t *testing.T) {
 	}
 	if n := len(history); !slices.Equal(history, []string{client.StatusValidationStarted, client.StatusProcessed}) ||
 		!last.History[n-1].At.Equal(last.UpdatedAt) || last.ClientID != environment.ClientID {
-		t.Errorf("history %+v of client %s, want that of a validation that ended at %v", last.History, last.ClientID, last.UpdatedAt)
+		t.Errorf("history %+v of client %s, want that of a validation that ended at %v", last.History, last.ClientID,
+			last.UpdatedAt)
 	}
 	r := api.result(last.BatchID)
 	if r.Valid == nil || *r.Valid || !r.ValidateOnly || r.Name != o.Name || !cmp.Equal(r.Metadata, o.Metadata) ||
@@ -105,7 +106,8 @@ func TestMaxRejected(t *testing.T) {
 		`{"max_rejected":1,"reject_on_invalid":true}`: "mutually_exclusive", `{"max_rejected":"0.5"}`: "share",
 		`{"metadata":{"a b":"c"}}`: "metadata_key", `{"name":""}`: "string_too_short",
 	} {
-		status, _, text := api.call(http.MethodPost, transactionsPath+"batch/generate-upload-url", "application/json", body)
+		status, _, text := api.call(http.MethodPost, transactionsPath+"batch/generate-upload-url", "application/json",
+			body)
 		if status != http.StatusUnprocessableEntity || !strings.Contains(string(text), `"`+code+`"`) {
 			t.Errorf("%s: got %d %s, want 422 %s", body, status, text, code)
 		}
@@ -135,7 +137,8 @@ func TestCommandLineRequestFields(t *testing.T) {
 	}
 	for command, want := range map[string][]string{
 		"status": {"PROCESSED: the batch is validated; nothing of it is stored, as was asked for\n",
-			"2 lines, 1 accepted, 1 invalid, 0 stored\nname part 2\nregion=north=1\nrun=\nreceived ", "  VALIDATION_STARTED\n"},
+			"2 lines, 1 accepted, 1 invalid, 0 stored\nname part 2\nregion=north=1\nrun=\nreceived ",
+			"  VALIDATION_STARTED\n"},
 		"results": {"Batch validated with errors. Nothing was ingested, because validate_only is true.\n",
 			"name part 2\nregion=north=1\nrun=\n"},
 	} {
@@ -150,7 +153,8 @@ func TestCommandLineRequestFields(t *testing.T) {
 		{"--max-rejected", "1", "--reject-on-invalid"}, {"--metadata", "x"}, {"--metadata", "a=1", "--metadata", "a=2"},
 		{"--name", ""}, {"--max-rejected", "a few"},
 	} {
-		if stdout, stderr, code := runForTenant(t, append([]string{"upload", path}, flags...)...); code != 2 || stdout != "" {
+		if stdout, stderr, code := runForTenant(t, append([]string{"upload", path}, flags...)...); code != 2 ||
+			stdout != "" {
 			t.Errorf("upload %v: exit code %d, stdout %q, stderr %q; want 2 and nothing", flags, code, stdout, stderr)
 		}
 	}

@@ -72,8 +72,9 @@ func TestResumedUpload(t *testing.T) {
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	stdout, stderr, code, err := cloud.runSluice("upload", "--resume", u.BatchID, path, "--api-url", cloud.APIURL, "--token-url",
-		cloud.TokenURL, "--client-id", cloud.ClientID, "--client-secret", cloud.ClientSecret, "--scope", cloud.Scope)
+	stdout, stderr, code, err := cloud.runSluice("upload", "--resume", u.BatchID, path, "--api-url", cloud.APIURL,
+		"--token-url", cloud.TokenURL, "--client-id", cloud.ClientID, "--client-secret", cloud.ClientSecret, "--scope",
+		cloud.Scope)
 	if err != nil || code != 0 || !strings.Contains(stdout, "the service has 5.2 MB already") ||
 		!strings.Contains(stdout, "differ from the file: 1 part") || !strings.Contains(stdout, "PROCESSED") {
 		t.Errorf("the resumed upload: %v, exit code %d, stdout %q, stderr %q; want one part kept, one replaced, and PROCESSED", err,

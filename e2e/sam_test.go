@@ -39,7 +39,8 @@ func startSAM(data string) (*Environment, error) {
 		return nil, errors.Join(err, e.stop())
 	}
 	for _, s := range []struct{ command, template, address string }{
-		{"start-lambda", filepath.Join(samBuild, "template.yaml"), functionsAddress}, {"start-api", authorized, apiAddress},
+		{"start-lambda", filepath.Join(samBuild, "template.yaml"), functionsAddress},
+		{"start-api", authorized, apiAddress},
 	} {
 		_, port, _ := net.SplitHostPort(s.address)
 		p, err := startProcess(
@@ -107,8 +108,8 @@ func freeAddresses() (string, string, error) {
 	return found[0], found[1], nil
 }
 
-// withAuthorizer writes the built template once more so that SAM finds the authorizer, and returns its path: SAM does not
-// resolve the GetAtt of its function.
+// withAuthorizer writes the built template once more so that SAM finds the authorizer, and returns its path: SAM does
+// not resolve the GetAtt of its function.
 func withAuthorizer() (string, error) {
 	text, err := os.ReadFile(filepath.Join(samBuild, "template.yaml"))
 	if err != nil {

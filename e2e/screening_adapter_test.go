@@ -137,8 +137,9 @@ func TestAdaptersAreCalledWithClientCertificates(t *testing.T) {
 	api.installClientCertificate(clients)
 	api.mustCall("POST", screeningCommands+"/batch/"+batch+"/rerun", inEnvelope(`{}`), nil)
 	eventually(t, "the question", func() bool { return len(calls.all()) > 0 })
-	response, err := adapter.Encode([]byte(fmt.Sprintf(`{"batchId":%q,"matches":[{"entityId":%q,"entityUniqueId":"l:1",`+
-		`"matchData":{"providerId":%q,"providerSourceName":"l"}}]}`, batch, entity, provider)), false)
+	response, err := adapter.Encode([]byte(fmt.Sprintf(
+		`{"batchId":%q,"matches":[{"entityId":%q,"entityUniqueId":"l:1",`+
+			`"matchData":{"providerId":%q,"providerSourceName":"l"}}]}`, batch, entity, provider)), false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -205,7 +205,8 @@ func TestScreeningGuide(t *testing.T) {
 	}
 }
 
-// runGuide runs the block of commands of a page, which takes its client from the environment, and returns what it prints.
+// runGuide runs the block of commands of a page, which takes its client from the environment, and returns what it
+// prints.
 func (c *tenantClient) runGuide(path string) string {
 	c.t.Helper()
 	for _, tool := range []string{"bash", "curl", "jq"} {

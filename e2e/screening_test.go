@@ -21,7 +21,8 @@ const (
 
 // screenedPerson returns the search criteria of a person, as JSON.
 func screenedPerson(name string) string {
-	return fmt.Sprintf(`{"type":"Individual","fullName":%q,"dateOfBirth":"17/03/1968","addresses":[{"city":"Riga"}]}`, name)
+	return fmt.Sprintf(`{"type":"Individual","fullName":%q,"dateOfBirth":"17/03/1968","addresses":[{"city":"Riga"}]}`,
+		name)
 }
 
 // newScreening creates a batch of one entity in a journey and returns its ID.
@@ -52,8 +53,8 @@ func (s *session) newSearchedBatch(entityID string) (batchID, matchID string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	m := screening.Match{ID: screening.NewMatchID("a", entityID, "un:1"), BatchID: b.ID, EntityID: entityID, AnswerID: "a",
-		AliasIDs: []string{screening.PrimaryName}, UniqueID: "un:1", Version: 1,
+	m := screening.Match{ID: screening.NewMatchID("a", entityID, "un:1"), BatchID: b.ID, EntityID: entityID,
+		AnswerID: "a", AliasIDs: []string{screening.PrimaryName}, UniqueID: "un:1", Version: 1,
 		Data:       screening.MatchData{ProviderID: "p", ProviderSourceName: "un", Name: "ACME Trading"},
 		Resolution: screening.Resolution{Status: screening.Unresolved}}
 	if err := store.AddMatches(ctx, s.tenantID, []screening.Match{m}); err != nil {
@@ -86,7 +87,8 @@ func screeningCalls(api *session) []platformCall {
 	api.mustCall("GET", b+"/"+batch+"/entity", "", &entities)
 	inEntity := b + "/" + batch + "/entity/" + entities[0].ID
 	ofBatch := "/batch/" + batch + "/entity/" + entities[0].ID
-	calls := append(materialityCalls(api, batch, entities[0].ID), documentCallsOfScreening(api, batch, ofBatch, "", "")...)
+	calls := append(materialityCalls(api, batch, entities[0].ID), documentCallsOfScreening(api, batch, ofBatch, "",
+		"")...)
 	calls = append(calls, documentCallsOfScreening(api, batch, ofBatch, "/match/"+match, match)...)
 	calls = append(calls, providerCalls(api)...)
 	return append(calls, []platformCall{
@@ -103,7 +105,8 @@ func screeningCalls(api *session) []platformCall {
 		{"GET", inEntity + "/match/" + match, ""},
 		{"PUT", commands + "/" + batch + "/matches", inEnvelope(fmt.Sprintf(
 			`[{"entityId":%q,"matches":[{"matchId":%q,"status":"Match","reason":"r","comments":"c",`+
-				`"classificationData":{"singleProperties":{"f":{"value":"v","label":"l"}}}}]}]`, entities[0].ID, match))},
+				`"classificationData":{"singleProperties":{"f":{"value":"v","label":"l"}}}}]}]`, entities[0].ID,
+			match))},
 		{"GET", inEntity + "/match/" + match, ""},
 		{"PUT", commands + "/" + batch + "/complete", ""},
 		{"GET", b + "/" + batch, ""},
@@ -140,16 +143,17 @@ func providerCalls(api *session) []platformCall {
 			`{"additionalSettingsSchema":[{"fieldId":"f","name":"F","type":"Toggle","mandatory":false}]}`)},
 		{"POST", set, newSet},
 		{"PATCH", set + "/" + created.ID, inEnvelope(`{"additionalSettings":[{"fieldId":"f","value":"false"}]}`)},
-		{"POST", screeningCommands + "/batch", inEnvelope(fmt.Sprintf(`{"entities":[{"searchCriteria":%s}],"providers":[`+
-			`{"providerId":%q,"configurationSetId":%q}]}`, screenedPerson("Ivan Petrov"), id, created.ID))},
+		{"POST", screeningCommands + "/batch", inEnvelope(fmt.Sprintf(
+			`{"entities":[{"searchCriteria":%s}],"providers":[`+
+				`{"providerId":%q,"configurationSetId":%q}]}`, screenedPerson("Ivan Petrov"), id, created.ID))},
 		{"DELETE", set + "/" + created.ID, ""},
 		{"DELETE", provider + "/" + other, ""},
 		{"DELETE", provider + "/" + id, ""},
 	}
 }
 
-// materialityCalls returns a call of each operation on the materiality of an entity of a batch, and one that aggregates that
-// of another batch.
+// materialityCalls returns a call of each operation on the materiality of an entity of a batch, and one that aggregates
+// that of another batch.
 func materialityCalls(api *session, batch, entityID string) []platformCall {
 	journey, main := uuid.NewString(), api.newEntity("")
 	api.newDraft(main, journey)
@@ -163,7 +167,8 @@ func materialityCalls(api *session, batch, entityID string) []platformCall {
 			`"sanctions":{"materialityStatus":"Material","okToProceed":true,"rationale":"r"}},` +
 			`"impactedClients":[{"legalEntityId":"c","isSelected":true}]}`)},
 		{"PUT", e + "/updatemateriality", inEnvelope(`{"properties":{"a":{"type":"Single","value":"x"}}}`)},
-		{"PUT", e + "/escalatematerialitytask", inEnvelope(fmt.Sprintf(`{"teamId":%q,"comment":"c"}`, uuid.NewString()))},
+		{"PUT", e + "/escalatematerialitytask", inEnvelope(fmt.Sprintf(`{"teamId":%q,"comment":"c"}`,
+			uuid.NewString()))},
 		{"GET", screeningQueries + "/batch/" + batch + "/entity/" + entityID, ""},
 		{"PUT", e + "/deescalatematerialitytask", ""},
 		{"POST", screeningCommands + "/batch/" + aggregated.BatchID + "/aggregate-entity-materiality", ""},
@@ -171,8 +176,8 @@ func materialityCalls(api *session, batch, entityID string) []platformCall {
 	}
 }
 
-// documentCallsOfScreening creates a link of an entity or a match in a batch, and returns a call of each operation on the
-// documents of that place.
+// documentCallsOfScreening creates a link of an entity or a match in a batch, and returns a call of each operation on
+// the documents of that place.
 func documentCallsOfScreening(api *session, batch, inBatch, match, matchID string) []platformCall {
 	place := inBatch + match + "/documents"
 	link := inEnvelope(`{"fileName":"a","documentType":"evidence","documentUrl":"https://example.com/a"}`)
@@ -191,8 +196,8 @@ func documentCallsOfScreening(api *session, batch, inBatch, match, matchID strin
 	}
 }
 
-// A batch is created for a journey and process, read in every way, closed, and overridden by the next one; another tenant
-// finds nothing of it.
+// A batch is created for a journey and process, read in every way, closed, and overridden by the next one; another
+// tenant finds nothing of it.
 func TestScreeningBatch(t *testing.T) {
 	t.Parallel()
 	api, other := login(t, environment), loginNewTenant(t)
@@ -210,8 +215,8 @@ func TestScreeningBatch(t *testing.T) {
 	api.readSearched(first) // where other tests have imported lists for the tenant
 	api.mustCall("PUT", complete, "", nil)
 	second := api.newScreening(strings.ToUpper(journey), e)
-	if got := read("/journey/" + journey + "/process/onboarding"); got.ID != second || len(got.OverriddenBatchIDs) != 1 ||
-		got.OverriddenBatchIDs[0] != first || got.Status != "Open" {
+	if got := read("/journey/" + journey + "/process/onboarding"); got.ID != second ||
+		len(got.OverriddenBatchIDs) != 1 || got.OverriddenBatchIDs[0] != first || got.Status != "Open" {
 		t.Errorf("the active batch is %+v, want %s, which has overridden %s", got, second, first)
 	}
 	if got := read("/" + first); got.Status != "Overridden" {
@@ -232,7 +237,8 @@ func TestScreeningMatches(t *testing.T) {
 	complete, resolve := screeningCommands+"/batch/"+batch+"/complete", screeningCommands+"/batch/"+batch+"/matches"
 	api.expectStatus(http.StatusBadRequest, "PUT", complete, "")
 	body := func(id string) string {
-		return inEnvelope(fmt.Sprintf(`[{"entityId":%q,"matches":[{"matchId":%q,"status":"Match","reason":"r"}]}]`, e, id))
+		return inEnvelope(fmt.Sprintf(`[{"entityId":%q,"matches":[{"matchId":%q,"status":"Match","reason":"r"}]}]`, e,
+			id))
 	}
 	api.expectStatus(http.StatusNotFound, "PUT", resolve, body(uuid.NewString()))
 	api.mustCall("PUT", resolve, body(match), nil)
@@ -245,8 +251,8 @@ func TestScreeningMatches(t *testing.T) {
 	}
 }
 
-// A document of a screened entity is uploaded, scanned, downloaded through document management, reused in the next batch,
-// and its file is deleted with the last document that has it.
+// A document of a screened entity is uploaded, scanned, downloaded through document management, reused in the next
+// batch, and its file is deleted with the last document that has it.
 func TestScreeningDocuments(t *testing.T) {
 	t.Parallel()
 	api, other := login(t, environment), loginNewTenant(t)
@@ -279,7 +285,8 @@ func TestScreeningDocuments(t *testing.T) {
 		DocumentURL, ReusedFromBatchID *string
 	}
 	api.mustCall("GET", screeningQueries+place(second), "", &items)
-	if len(items) != 1 || items[0].ID != reused.DocumentID || items[0].Status != "Completed" || items[0].DocumentURL != nil {
+	if len(items) != 1 || items[0].ID != reused.DocumentID || items[0].Status != "Completed" ||
+		items[0].DocumentURL != nil {
 		t.Fatalf("the documents of the second batch are %+v, want the reused one", items)
 	}
 	api.mustCall("GET", screeningQueries+"/entity/"+e+"/documents?journeyId="+journey, "", &items)
@@ -295,8 +302,8 @@ func TestScreeningDocuments(t *testing.T) {
 	}
 }
 
-// The materiality of a batch is written to the draft of the journey's main legal entity, and becomes history when the batch
-// is closed; who lacks the main legal entity's layers does not see its name there.
+// The materiality of a batch is written to the draft of the journey's main legal entity, and becomes history when the
+// batch is closed; who lacks the main legal entity's layers does not see its name there.
 func TestScreeningMateriality(t *testing.T) {
 	t.Parallel()
 	api := loginNewClient(t, "--geographic", "Latvia")
@@ -309,13 +316,15 @@ func TestScreeningMateriality(t *testing.T) {
 			`"journeyMainLegalEntityId":%q,"journeyMainLegalEntityName":"Main"}`,
 		screenedPerson("Ivan Petrov"), e, journey, main)), &batch)
 	place := screeningCommands + "/batch/" + batch.BatchID
-	api.mustCall("PUT", place+"/entity/"+e, inEnvelope(`{"entityMaterialityAssessment":{"pep":{"materialityStatus":"Material"}}}`), nil)
+	api.mustCall("PUT", place+"/entity/"+e, inEnvelope(
+		`{"entityMaterialityAssessment":{"pep":{"materialityStatus":"Material"}}}`), nil)
 	api.mustCall("POST", place+"/aggregate-entity-materiality", "", nil)
 	var view struct {
 		Properties map[string]struct{ Value string }
 	}
 	api.mustCall("GET", entityQuery+"/entity/"+main+"/draft/"+draft, "", &view)
-	if view.Properties["finalMaterialityPEP"].Value != "Material" || view.Properties["overallMateriality"].Value != "Material" {
+	if view.Properties["finalMaterialityPEP"].Value != "Material" ||
+		view.Properties["overallMateriality"].Value != "Material" {
 		t.Errorf("the draft has %+v, want the aggregate", view.Properties)
 	}
 	api.readSearched(batch.BatchID) // where other tests have imported lists for the tenant

@@ -65,17 +65,19 @@ func TestSingleTransactionRefusals(t *testing.T) {
 		status            int
 		want              string
 	}{
-		"enum":           {validLine().with("payment_type", "x").String(), "", 400, `payment_type\n  payment_type must be one of`},
+		"enum": {validLine().with("payment_type", "x").String(), "", 400,
+			`payment_type\n  payment_type must be one of`},
 		"entity":         {validLine().withSender(notOnboardedID).String(), "", 400, "(type=entity_not_onboarded)"},
 		"unknown entity": {validLine().withSender("nobody").String(), "", 400, "(type=entity_not_found)"},
 		"future": {validLine().withModification("created_at", "2199-01-01T00:00:00").String(), "", 400,
 			"modification.created_at is 2199-01-01T00:00:00; allowed is a time not after "},
 		"null in an array": {validLine().withUnknown("receiver", map[string]any{
 			"external_id": "u", "entity_groups_external": []any{nil}}).String(), "", 400, "(type=string_type)"},
-		"not JSON":        {"{", "", 422, "json_invalid"},
-		"array":           {"[]", "", 422, "object_type"},
-		"duplicate key":   {`{"sender":{},"sender":{}}`, "", 422, "json_duplicate_key"},
-		"too large":       {validLine().with("description", strings.Repeat("x", 300_000)).String(), "", 422, "line_too_long"},
+		"not JSON":      {"{", "", 422, "json_invalid"},
+		"array":         {"[]", "", 422, "object_type"},
+		"duplicate key": {`{"sender":{},"sender":{}}`, "", 422, "json_duplicate_key"},
+		"too large": {validLine().with("description", strings.Repeat("x", 300_000)).String(), "", 422,
+			"line_too_long"},
 		"media type":      {validLine().String(), "text/plain", 415, "content type"},
 		"no content type": {validLine().String(), "none", 415, "content type"},
 		"empty":           {"", "", 422, "missing"},
@@ -131,7 +133,8 @@ func TestSingleAndBatchRace(t *testing.T) {
 						l[key] = value
 					}
 					l.with("description", fmt.Sprint("single ", round))
-					if _, err := s.client.SendTransaction(t.Context(), []byte(l.String()), client.SendOptions{}); err != nil {
+					if _, err := s.client.SendTransaction(t.Context(), []byte(l.String()),
+						client.SendOptions{}); err != nil {
 						t.Error(err)
 						return
 					}
@@ -169,8 +172,8 @@ func TestSingleAndBatchRace(t *testing.T) {
 		// Each was sent singly after the upload was complete.
 		if m := got.Modifications[0]; m.BatchID != "" || !m.ReceivedAt.After(last.ReceivedAt) ||
 			!strings.Contains(string(m.Transaction), `"single `) {
-			t.Errorf("%s comes from batch %q, received at %v; want the single one, after %v", l.modificationID(), m.BatchID,
-				m.ReceivedAt, last.ReceivedAt)
+			t.Errorf("%s comes from batch %q, received at %v; want the single one, after %v", l.modificationID(),
+				m.BatchID, m.ReceivedAt, last.ReceivedAt)
 		}
 	}
 	// A batch that is received later wins again.
@@ -198,7 +201,8 @@ func TestSendCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	connection := []string{"--api-url", environment.APIURL, "--token-url", environment.TokenURL,
-		"--client-id", environment.ClientID, "--client-secret", environment.ClientSecret, "--scope", "tenant/" + s.tenantID}
+		"--client-id", environment.ClientID, "--client-secret", environment.ClientSecret, "--scope",
+		"tenant/" + s.tenantID}
 	stdout, stderr, code, err := environment.runSluice(append([]string{"send", file}, connection...)...)
 	if err != nil || code != 1 || !strings.Contains(stdout, "line 2: ") || !strings.Contains(stdout, "(type=enum)") ||
 		!strings.Contains(stdout, "1 transaction stored, 1 refused") {

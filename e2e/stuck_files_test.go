@@ -30,17 +30,22 @@ func TestSweepOfDocuments(t *testing.T) {
 		cloud.sweep(t)
 		return api.readDocument(scanned.ID).Status == "Completed" && api.readDocument(missing.ID).Status == "Error"
 	})
-	if d := api.readDocument(missing.ID); valueOrEmpty(d.ErrorMessage) != "The file did not arrive in time. Give the document another one." ||
+	if d := api.readDocument(missing.ID); valueOrEmpty(
+		d.ErrorMessage) != "The file did not arrive in time. Give the document another one." ||
 		valueOrEmpty(d.ErrorCode) != "CLIENT_SIDE_ERROR" {
 		t.Errorf("got %+v, want the reason of the error", d)
 	}
 	api.expectDocument(expected.ID, "Processing")
 	var replaced createdDocument
-	api.mustCall("PUT", documentCommands+"/updateFile", `{"data":{"id":"`+missing.ID+`","fileName":"b.txt"}}`, &replaced)
+	api.mustCall("PUT", documentCommands+"/updateFile", `{"data":{"id":"`+missing.ID+`","fileName":"b.txt"}}`,
+		&replaced)
 	if code, text := put(t, replaced.upload(), []byte("clean")); code != 200 {
 		t.Fatalf("upload of another file: %d %s", code, text)
 	}
-	eventually(t, "the scan of the other file", func() bool { return api.readDocument(missing.ID).Status == "Completed" })
+	eventually(t, "the scan of the other file", func() bool {
+		return api.readDocument(
+			missing.ID).Status == "Completed"
+	})
 }
 
 // forgetScan makes the file of an upload URL one that is expected since a time and whose scan has had no outcome.

@@ -112,14 +112,18 @@ func TestEquivalentForms(t *testing.T) {
 		name, contentType, form string
 		code                    int
 	}{
-		{"a slash as it is", formType, grant + "&client_id=" + id + "&client_secret=" + secret + "&scope=" + environment.Scope, 200},
-		{"every byte escaped", formType, "grant_type=" + escapeAll("client_credentials") + "&client_id=" + escapeAll(id) +
-			"&client_secret=" + escapeAll(environment.ClientSecret) + "&scope=" + escapeAll(environment.Scope), 200},
+		{"a slash as it is", formType, grant + "&client_id=" + id + "&client_secret=" + secret + "&scope=" +
+			environment.Scope, 200},
+		{"every byte escaped", formType, "grant_type=" + escapeAll("client_credentials") + "&client_id=" +
+			escapeAll(id) + "&client_secret=" + escapeAll(environment.ClientSecret) + "&scope=" +
+			escapeAll(environment.Scope), 200},
 		{"names escaped", formType, "grant%5ftype=client_credentials&client%5Fid=" + id + "&client%5Fsecret=" + secret +
 			"&scope=" + scope, 200},
-		{"another order", formType, "scope=" + scope + "&client_secret=" + secret + "&client_id=" + id + "&" + grant + "&more=%26%3D", 200},
+		{"another order", formType, "scope=" + scope + "&client_secret=" + secret + "&client_id=" + id + "&" + grant +
+			"&more=%26%3D", 200},
 		{"a charset", formType + "; charset=UTF-8", usual, 200},
-		{"escaped twice", formType, grant + "&client_id=" + id + "&client_secret=" + secret + "&scope=" + url.QueryEscape(scope), 400},
+		{"escaped twice", formType, grant + "&client_id=" + id + "&client_secret=" + secret + "&scope=" +
+			url.QueryEscape(scope), 400},
 		{"a secret that only looks escaped", formType, grant + "&client_id=" + id + "&client_secret=" +
 			url.QueryEscape(escapeAll(environment.ClientSecret)) + "&scope=" + scope, 400},
 		{"a broken escape", formType, grant + "&client_id=" + id + "&client_secret=%zz&scope=" + scope, 400},

@@ -67,7 +67,8 @@ func TestTransactionWithManyVersions(t *testing.T) {
 	}
 	l := validLine()
 	u := s.newUpload(true)
-	if err := s.client.UploadFile(t.Context(), u, strings.NewReader(l.String()), int64(len(l.String())), nil); err != nil {
+	if err := s.client.UploadFile(t.Context(), u, strings.NewReader(l.String()), int64(len(l.String())),
+		nil); err != nil {
 		t.Fatal(err)
 	}
 	if last, _ := s.follow(u.BatchID); last.Status != client.StatusProcessed {
@@ -87,7 +88,8 @@ func TestTransactionWithManyVersions(t *testing.T) {
 		versions := make([]transaction.Version, window)
 		for i := range versions {
 			versions[i] = transaction.Version{
-				Tenant: s.tenantID, TransactionID: l.transactionID(), Modification: l.modificationID(), Batch: u.BatchID,
+				Tenant: s.tenantID, TransactionID: l.transactionID(), Modification: l.modificationID(),
+				Batch:      u.BatchID,
 				ReceivedAt: newest.Add(-time.Duration(first + i)), Line: 1, MainEntity: transaction.Sender,
 				Text: text,
 			}

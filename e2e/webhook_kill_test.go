@@ -19,8 +19,8 @@ func TestDeliveriesSurviveKills(t *testing.T) {
 		slices.Sort(table)
 		t.Logf("%d kills, 0 deliveries lost\n%s", len(table), strings.Join(table, "\n"))
 	})
-	// deliver has a test delivered to a webhook of a tenant of its own, as a tenant may have few webhooks at a time, and
-	// returns how often the receiver got it.
+	// deliver has a test delivered to a webhook of a tenant of its own, as a tenant may have few webhooks at a time,
+	// and returns how often the receiver got it.
 	deliver := func(t *testing.T, rule killRule) (state killState, received int, d deliveryView) {
 		t.Helper()
 		s := loginTenantOf(t, cloud.Environment)

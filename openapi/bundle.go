@@ -222,8 +222,8 @@ func describePermissions(operation *yaml.Node) {
 		&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text})
 }
 
-// offerClientCredentials adds, to the security of an operation that asks for a token, the scheme by which a tool fetches
-// the token by itself.
+// offerClientCredentials adds, to the security of an operation that asks for a token, the scheme by which a tool
+// fetches the token by itself.
 func offerClientCredentials(operation *yaml.Node) {
 	alternatives := memberOf(operation, "security")
 	if alternatives == nil {
@@ -231,9 +231,10 @@ func offerClientCredentials(operation *yaml.Node) {
 	}
 	for _, requirement := range alternatives.Content {
 		if memberOf(requirement, "BearerToken") != nil {
-			alternatives.Content = append(alternatives.Content, &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{
-				{Kind: yaml.ScalarNode, Value: "ClientCredentials"}, {Kind: yaml.SequenceNode, Style: yaml.FlowStyle},
-			}})
+			alternatives.Content = append(alternatives.Content, &yaml.Node{Kind: yaml.MappingNode,
+				Content: []*yaml.Node{
+					{Kind: yaml.ScalarNode, Value: "ClientCredentials"}, {Kind: yaml.SequenceNode, Style: yaml.FlowStyle},
+				}})
 			return
 		}
 	}

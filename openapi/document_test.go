@@ -233,7 +233,8 @@ func requiredStatuses(o openapi.Operation) []string {
 		all = append(all, "401", "403")
 	}
 	isPlatform := func(prefix string) bool { return strings.HasPrefix(o.Path, prefix) }
-	if slices.ContainsFunc([]string{"/entitydata", "/documentmanagement", "/externalauthentication", "/screening"}, isPlatform) {
+	if slices.ContainsFunc([]string{"/entitydata", "/documentmanagement", "/externalauthentication", "/screening"},
+		isPlatform) {
 		success := "202"
 		if strings.Contains(o.Path, "query/") {
 			success = "200"

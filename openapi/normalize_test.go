@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Generators of clients invent names for objects inside other schemas, and one of them forgets there what it knew of the
-// outer schema. A component of its own has a name of our choice.
+// Generators of clients invent names for objects inside other schemas, and one of them forgets there what it knew of
+// the outer schema. A component of its own has a name of our choice.
 func TestEveryObjectIsAComponent(t *testing.T) {
 	component := regexp.MustCompile(`^/components/schemas/\w+$`)
 	condition := regexp.MustCompile(`^/components/schemas/\w+/(if|then|else)$`) // of the object itself
@@ -14,7 +14,8 @@ func TestEveryObjectIsAComponent(t *testing.T) {
 	visit("", root["components"], func(at string, m map[string]any) {
 		at = "/components" + at
 		_, isObject := m["properties"].(map[string]any)
-		if isObject && !component.MatchString(at) && !regexp.MustCompile(`/properties$|/example(/|$)`).MatchString(at) && !condition.MatchString(at) {
+		if isObject && !component.MatchString(at) && !regexp.MustCompile(`/properties$|/example(/|$)`).MatchString(
+			at) && !condition.MatchString(at) {
 			t.Errorf("%s has properties: make it a component and refer to it", at)
 		}
 	})

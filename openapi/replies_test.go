@@ -36,19 +36,27 @@ func TestReplySchemasMatchTheirTypes(t *testing.T) {
 		"BatchPending": batchhttp.PendingReply{}, "ValidationResult": batchhttp.ResultReply{},
 		"ScreeningResult": batchhttp.ScreeningReply{}, "StoredTransaction": transactionhttp.TransactionReply{},
 		"Refusal": platform.Envelope{}, "Failure": platform.Failure{},
-		"CreatedEntity": entityhttp.Created{}, "Entity": entityhttp.Entity{}, "NewDraft": entityhttp.NewDraft{}, "EntityDraft": entityhttp.EntityDraft{},
-		"PartialProperties": entityhttp.PartialReply{}, "DraftsByReach": entityhttp.ReachReply{}, "DraftNames": entityhttp.NamesReply{},
-		"LightPage": entityhttp.LightReply{}, "DocumentUpload": documenthttp.UploadReply{}, "CreatedDocument": documenthttp.CreateVirtualReply{},
-		"ClonedDocument": documenthttp.CloneReply{}, "Document": documenthttp.DocumentReply{}, "DocumentPage": documenthttp.PageReply{}, "FileUpload": documenthttp.UpdateFileReply{},
-		"ExternalAuthenticationId": externalauthhttp.IDReply{}, "StoredExternalAuthentication": externalauthhttp.StoredConfiguration{},
-		"ExternalAuthenticationItem": externalauthhttp.ListItem{},
-		"Webhooks":                   webhookhttp.ListReply{}, "Webhook": webhookhttp.WebhookReply{}, "DeletedWebhook": webhookhttp.DeleteReply{},
-		"Deliveries": webhookhttp.DeliveriesReply{}, "Delivery": webhookhttp.DeliveryReply{}, "Resent": webhookhttp.ResendReply{},
+		"CreatedEntity": entityhttp.Created{}, "Entity": entityhttp.Entity{}, "NewDraft": entityhttp.NewDraft{},
+		"EntityDraft":       entityhttp.EntityDraft{},
+		"PartialProperties": entityhttp.PartialReply{}, "DraftsByReach": entityhttp.ReachReply{},
+		"DraftNames": entityhttp.NamesReply{},
+		"LightPage":  entityhttp.LightReply{}, "DocumentUpload": documenthttp.UploadReply{},
+		"CreatedDocument": documenthttp.CreateVirtualReply{},
+		"ClonedDocument":  documenthttp.CloneReply{}, "Document": documenthttp.DocumentReply{},
+		"DocumentPage": documenthttp.PageReply{}, "FileUpload": documenthttp.UpdateFileReply{},
+		"ExternalAuthenticationId":     externalauthhttp.IDReply{},
+		"StoredExternalAuthentication": externalauthhttp.StoredConfiguration{},
+		"ExternalAuthenticationItem":   externalauthhttp.ListItem{},
+		"Webhooks":                     webhookhttp.ListReply{}, "Webhook": webhookhttp.WebhookReply{},
+		"DeletedWebhook": webhookhttp.DeleteReply{},
+		"Deliveries":     webhookhttp.DeliveriesReply{}, "Delivery": webhookhttp.DeliveryReply{},
+		"Resent":                webhookhttp.ResendReply{},
 		"CreatedScreeningBatch": screeninghttp.Created{}, "ScreeningBatch": screeninghttp.BatchReply{},
 		"ScreeningBatchOfEntity": screeninghttp.EntityBatchReply{}, "Match": screeninghttp.MatchReply{},
 		"PresentedCertificates": outboundhttp.CheckReply{}, "ClientKeySet": jose.JWKSet{},
-		"UploadedScreeningDocument": screeninghttp.UploadReply{}, "VirtualScreeningDocument": screeninghttp.VirtualReply{},
-		"ReusedScreeningDocument": screeninghttp.ReuseReply{}, "EntityDocument": screeninghttp.DocumentReply{},
+		"UploadedScreeningDocument": screeninghttp.UploadReply{},
+		"VirtualScreeningDocument":  screeninghttp.VirtualReply{},
+		"ReusedScreeningDocument":   screeninghttp.ReuseReply{}, "EntityDocument": screeninghttp.DocumentReply{},
 		"MatchDocument": screeninghttp.MatchDocumentReply{}, "AggregatedMateriality": screeninghttp.AggregateReply{},
 		"MaterialityHistoryItem": screeninghttp.HistoryReply{}, "ScreeningExpiry": screeninghttp.ExpiryReply{},
 		"ScreeningConfiguration": screeninghttp.SettingsReply{}, "CreatedProvider": screeninghttp.CreatedProvider{},
@@ -61,7 +69,8 @@ func TestReplySchemasMatchTheirTypes(t *testing.T) {
 		"PolicyFieldsSummary":    policyhttp.FieldsSummary{}, "DataGroupChanged": policyhttp.GroupChanged{},
 		"DataGroupPage": policyhttp.Page[policyhttp.GroupHeader]{}, "DataGroup": policy.DataGroup{},
 		"ProblemReport":   platform.Problem{},
-		"EvaluatedPolicy": evaluate.Result{}, "NormalizedPolicy": evaluate.NormalizedResult{}, "ReadOnlyPolicy": evaluate.ReadOnlyResult{},
+		"EvaluatedPolicy": evaluate.Result{}, "NormalizedPolicy": evaluate.NormalizedResult{},
+		"ReadOnlyPolicy": evaluate.ReadOnlyResult{},
 	} {
 		c := comparison{t, sampler{d.Root, 0}, map[reflect.Type]bool{}}
 		c.value(name, c.at("#/components/schemas/"+name), reflect.TypeOf(reply))
@@ -72,9 +81,11 @@ func TestReplySchemasMatchTheirTypes(t *testing.T) {
 func TestTheClientKnowsEveryKey(t *testing.T) {
 	d := load(t)
 	for name, into := range map[string]any{
-		"Upload": client.Upload{}, "BatchStatus": client.Status{}, "BatchPending": client.Status{}, "Counts": client.Counts{},
-		"ValidationResult": client.ValidationResult{}, "StoredTransaction": client.Transaction{}, "StoredModification": client.Modification{},
-		"ScreeningResult": client.ScreeningResult{}, "ScreenedList": client.ScreenedList{}, "Alert": client.Alert{},
+		"Upload": client.Upload{}, "BatchStatus": client.Status{}, "BatchPending": client.Status{},
+		"Counts":           client.Counts{},
+		"ValidationResult": client.ValidationResult{}, "StoredTransaction": client.Transaction{},
+		"StoredModification": client.Modification{},
+		"ScreeningResult":    client.ScreeningResult{}, "ScreenedList": client.ScreenedList{}, "Alert": client.Alert{},
 		"ReportLine": client.ReportLine{}, "Webhook": client.Webhook{}, "Delivery": client.Delivery{},
 		"DeliveryEvent": client.DeliveryEvent{}, "Attempt": client.DeliveryAttempt{},
 		"PresentedCertificates": client.ReceiverCheck{},
@@ -124,8 +135,8 @@ func (c comparison) value(where string, schema map[string]any, of reflect.Type) 
 	if of.Kind() == reflect.Pointer {
 		of = of.Elem()
 	}
-	want := map[reflect.Kind]string{reflect.Struct: "object", reflect.Map: "object", reflect.Slice: "array", reflect.String: "string",
-		reflect.Bool: "boolean", reflect.Int: "integer", reflect.Int64: "integer"}[of.Kind()]
+	want := map[reflect.Kind]string{reflect.Struct: "object", reflect.Map: "object", reflect.Slice: "array",
+		reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer", reflect.Int64: "integer"}[of.Kind()]
 	switch {
 	case schema["oneOf"] != nil || want == "" || of == reflect.TypeFor[json.RawMessage]():
 		return // a property, any data or a line: these have tests of their own

@@ -111,7 +111,8 @@ func TestEveryColumnIsAccepted(t *testing.T) {
 	d := load(t)
 	described := sampler{d.Root, 0}.at("#/components/schemas/DocumentColumn")["enum"].([]any)
 	for _, name := range described {
-		if !isAccepted[documenthttp.LitePageRequest](map[string]any{"entityId": "x", "additionalColumns": []any{name}}) {
+		if !isAccepted[documenthttp.LitePageRequest](map[string]any{"entityId": "x",
+			"additionalColumns": []any{name}}) {
 			t.Errorf("the column %s is refused", name)
 		}
 	}
@@ -239,10 +240,12 @@ func (s sampler) object(schema map[string]any) any {
 // mutate calls f with copies of a value that are changed in one place each; where and to name the change.
 func mutate(v any, f func(where string, to any, changed any)) {
 	long := func(n int) string { return strings.Repeat("x", n) }
-	for _, to := range []any{nil, "", "x", long(255), long(256), long(2049), long(10_000), long(10_001), "http://example.com", "https://", "sCREENING",
-		json.Number("0"), json.Number("1"), json.Number("-1"), json.Number("-2"), json.Number("2"), json.Number("500"), json.Number("501"),
-		json.Number("1.5"), json.Number("2147483648"), true, []any{}, []any{"x"}, []any{"x", "x"}, []any{nil}, []any{tenantID}, many(11, ""), many(100, "x"),
-		many(101, "x"), many(501, "x"), many(1001, ""), map[string]any{}, map[string]any{"x": json.Number("1")}, map[string]any{"type": "Single"}} {
+	for _, to := range []any{nil, "", "x", long(255), long(256), long(2049), long(10_000), long(10_001),
+		"http://example.com", "https://", "sCREENING", json.Number("0"), json.Number("1"), json.Number("-1"),
+		json.Number("-2"), json.Number("2"), json.Number("500"), json.Number("501"), json.Number("1.5"),
+		json.Number("2147483648"), true, []any{}, []any{"x"}, []any{"x", "x"}, []any{nil}, []any{tenantID},
+		many(11, ""), many(100, "x"), many(101, "x"), many(501, "x"), many(1001, ""), map[string]any{},
+		map[string]any{"x": json.Number("1")}, map[string]any{"type": "Single"}} {
 		f("", to, to)
 	}
 	switch v := v.(type) {

@@ -208,7 +208,8 @@ func (c call) golang() string {
 		body = "strings.NewReader(`" + string(c.body) + "`)"
 	}
 	var s strings.Builder
-	fmt.Fprintf(&s, "request, err := http.NewRequest(%s, os.Getenv(\"API_URL\")+%s, %s)\n", quote(c.method), quote(c.path), body)
+	fmt.Fprintf(&s, "request, err := http.NewRequest(%s, os.Getenv(\"API_URL\")+%s, %s)\n", quote(c.method),
+		quote(c.path), body)
 	s.WriteString("if err != nil {\n\treturn err\n}\n")
 	for _, h := range c.header {
 		fmt.Fprintf(&s, "request.Header.Set(%s, %s)\n", quote(h[0]), inLanguage(h[1], `os.Getenv("`, `")`))

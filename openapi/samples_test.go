@@ -20,7 +20,8 @@ func TestEveryOperationHasSamples(t *testing.T) {
 		for _, sample := range samples {
 			sample := sample.(map[string]any)
 			source := sample["source"].(string)
-			if strings.Contains(source, "VALUE") || strings.ContainsAny(strings.SplitN(source, "\n", 2)[0], "{") && sample["lang"] != "Go" {
+			if strings.Contains(source, "VALUE") || strings.ContainsAny(strings.SplitN(source, "\n", 2)[0], "{") &&
+				sample["lang"] != "Go" {
 				t.Errorf("%s: a parameter has no example:\n%s", o, source)
 			}
 			if sample["lang"] == "Go" {

@@ -17,8 +17,8 @@ func without(t *testing.T, change func(*assumptions)) assumptions {
 	return a
 }
 
-// TestFailures requires about the numbers of failures that a review of the service simulated before there was admission,
-// and none with it.
+// TestFailures requires about the numbers of failures that a review of the service simulated before there was
+// admission, and none with it.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -113,7 +113,8 @@ func TestEveryLineIsStoredOnce(t *testing.T) {
 		t.Errorf("%.0f write units were used, want %.0f", units, want)
 	}
 	if r.resumed == 0 || r.finalUnits != 4000 {
-		t.Errorf("%d functions were invoked again and the table takes %.0f units, want some and 4000", r.resumed, r.finalUnits)
+		t.Errorf("%d functions were invoked again and the table takes %.0f units, want some and 4000", r.resumed,
+			r.finalUnits)
 	}
 }
 

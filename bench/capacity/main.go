@@ -1,6 +1,6 @@
 // Capacity simulates many batches in one account of AWS: how they share concurrent executions and write units, what is
-// throttled and tried again, which batches fail, and when each ends. Its assumptions are its flags; docs/capacity.md says
-// where they come from and what follows. The same flags give the same output.
+// throttled and tried again, which batches fail, and when each ends. Its assumptions are its flags; docs/capacity.md
+// says where they come from and what follows. The same flags give the same output.
 package main
 
 import (
@@ -55,7 +55,8 @@ func declareFlags(f *flag.FlagSet, a *assumptions) {
 
 	f.IntVar(&a.Executions, "executions", a.Executions, "`N` concurrent executions in the account")
 	f.IntVar(&a.Base, "base", a.Base, "`N` of them that requests to the API take")
-	f.Float64Var(&a.StartUnits, "units", a.StartUnits, "`N` write units a second that the table takes at first (warm throughput)")
+	f.Float64Var(&a.StartUnits, "units", a.StartUnits,
+		"`N` write units a second that the table takes at first (warm throughput)")
 	f.Float64Var(&a.MaxUnits, "max-units", a.MaxUnits, "`N` write units a second that the table's quota allows")
 	f.Float64Var(&a.WarmUp, "warm-up", a.WarmUp, "`SECONDS` of full use after which a table takes twice as many")
 
@@ -76,9 +77,9 @@ func declareFlags(f *flag.FlagSet, a *assumptions) {
 	f.Float64Var(&a.Transition, "transition", a.Transition, "`SECONDS` that Step Functions takes between two states")
 	f.Float64Var(&a.GetLatency, "get-latency", a.GetLatency, "`SECONDS` of a small GET; a function has 8 under way")
 	f.Float64Var(&a.Budget, "budget", a.Budget, "`SECONDS` after which an ingesting function ends and is run again")
-	f.IntVar(&a.Prefixes, "prefixes", a.Prefixes, "`N` prefixes, of 5,500 GETs a second each, into which S3 has divided the work "+
-		"files; their keys allow 256")
+	f.IntVar(&a.Prefixes, "prefixes", a.Prefixes,
+		"`N` prefixes, of 5,500 GETs a second each, into which S3 has divided the work "+"files; their keys allow 256")
 	f.IntVar(&a.Transitions, "transitions", a.Transitions, "`N` state transitions a second, the quota of the account")
-	f.IntVar(&a.Attempts, "attempts", a.Attempts, "`N` retries of a throttled invocation before its batch fails; the pauses "+
-		"grow from a second to half a minute, each with full jitter")
+	f.IntVar(&a.Attempts, "attempts", a.Attempts,
+		"`N` retries of a throttled invocation before its batch fails; the pauses "+"grow from a second to half a minute, each with full jitter")
 }

@@ -68,15 +68,15 @@ func (r *result) last() (last float64) {
 // print prints the result, and each batch if asked to.
 func (r *result) print(w io.Writer, each bool) {
 	if each {
-		fmt.Fprintf(w, "%5s %6s %9s %9s %9s %9s %9s %s\n", "batch", "tenant", "arrived", "validated", "ingested", "ended",
-			"minutes", "outcome")
+		fmt.Fprintf(w, "%5s %6s %9s %9s %9s %9s %9s %s\n", "batch", "tenant", "arrived", "validated", "ingested",
+			"ended", "minutes", "outcome")
 		for _, b := range r.batches {
 			outcome := "PROCESSED"
 			if b.failed {
 				outcome = "ERROR"
 			}
-			fmt.Fprintf(w, "%5d %6d %9.0f %9.0f %9.0f %9.0f %9.1f %s\n", b.id, b.tenant, b.arrived, b.verdict, b.ingested,
-				b.ended, (b.ended-b.arrived)/60, outcome)
+			fmt.Fprintf(w, "%5d %6d %9.0f %9.0f %9.0f %9.0f %9.1f %s\n", b.id, b.tenant, b.arrived, b.verdict,
+				b.ingested, b.ended, (b.ended-b.arrived)/60, outcome)
 		}
 		fmt.Fprintln(w)
 	}

@@ -185,8 +185,8 @@ func (s *simulation) runMap(items, width, transitions int, item func(then func()
 	}
 }
 
-// invoke does work, which calls done at its end, as one execution of a function. If the account has no room, it tries again after a pause, and the
-// batch fails after too many attempts.
+// invoke does work, which calls done at its end, as one execution of a function. If the account has no room, it tries
+// again after a pause, and the batch fails after too many attempts.
 func (s *simulation) invoke(b *batch, attempt int, work func(done func()), then func()) {
 	if b.failed {
 		return

@@ -56,7 +56,8 @@ func (r realistic) next(b []byte) []byte {
 // openRealistic returns generated lines, of which a share is bad.
 func openRealistic(bad float64) func(int64) (source, error) {
 	return func(lines int64) (source, error) {
-		g, err := sampledata.New(sampledata.Options{Lines: lines, Seed: 1, Bad: bad, Entities: int(min(lines/10+20, 20_000))})
+		g, err := sampledata.New(sampledata.Options{Lines: lines, Seed: 1, Bad: bad,
+			Entities: int(min(lines/10+20, 20_000))})
 		return realistic{g}, err
 	}
 }
@@ -94,8 +95,8 @@ func shortestLine(b []byte, n int64) []byte {
 	return append(b, `","type":"refund","amount":1,"currency":"EUR","created_at":"2025-01-01T00:00:00"}}`...)
 }
 
-// shortInvalidLine appends a line of about a hundred bytes with several errors and an ID that no other line has, so that
-// it takes part in the search for duplicates.
+// shortInvalidLine appends a line of about a hundred bytes with several errors and an ID that no other line has, so
+// that it takes part in the search for duplicates.
 func shortInvalidLine(b []byte, n int64) []byte {
 	b = append(b, `{"transaction_external_id":"t","modification":{"external_id":"`...)
 	b = strconv.AppendInt(b, n, 36)

@@ -41,7 +41,8 @@ const (
 func main() {
 	var o options
 	flag.Float64Var(&o.scale, "scale", 1, "`SHARE` of the full number of lines")
-	flag.StringVar(&o.only, "cases", "", "comma-separated `NAMES` of cases (default all): "+strings.Join(caseNames(), ", "))
+	flag.StringVar(&o.only, "cases", "", "comma-separated `NAMES` of cases (default all): "+strings.Join(caseNames(),
+		", "))
 	flag.StringVar(&o.dir, "dir", os.TempDir(), "`DIR` for the data, about 10 GB of each case")
 	flag.Int64Var(&o.bareItems, "bare", 1_000_000, "write `N` items at most in the bare loop; 0 leaves it out")
 	flag.IntVar(&o.writers, "writers", 32, "`N` calls of the bare loop at a time")
@@ -119,7 +120,8 @@ func checkDisk(dir string, bytes int64) error {
 		return err
 	}
 	if free := int64(stat.Bavail) * int64(stat.Bsize); free < bytes+reserve {
-		return fmt.Errorf("%s has %.1f GB free, and %.1f are needed", dir, float64(free)/1e9, float64(bytes+reserve)/1e9)
+		return fmt.Errorf("%s has %.1f GB free, and %.1f are needed", dir, float64(free)/1e9,
+			float64(bytes+reserve)/1e9)
 	}
 	return nil
 }

@@ -19,8 +19,9 @@ type memoryWatch struct {
 	peaks map[string]int64
 }
 
-// watchMemory watches the processes of the functions of a local cloud until stop. The kernel keeps the peak of a process,
-// so that only the end of a process between two looks can be missed; a local cloud keeps idle ones for minutes.
+// watchMemory watches the processes of the functions of a local cloud until stop. The kernel keeps the peak of a
+// process, so that only the end of a process between two looks can be missed; a local cloud keeps idle ones for
+// minutes.
 func watchMemory(c *cloud) *memoryWatch {
 	w := &memoryWatch{cloud: c, end: make(chan struct{}), peaks: map[string]int64{}}
 	w.watching.Go(func() {
@@ -64,7 +65,8 @@ func (w *memoryWatch) look() {
 func peakMemory(status string) int64 {
 	for line := range strings.Lines(status) {
 		if value, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			kilobytes, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")), 10, 64)
+			kilobytes, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")), 10,
+				64)
 			return kilobytes << 10
 		}
 	}

@@ -153,7 +153,8 @@ func (r *result) ingestion(lines int64) float64 {
 func (r *result) problems() (problems []string) {
 	for _, name := range slices.Sorted(maps.Keys(r.memory)) {
 		if peak := r.memory[name]; peak > maxMemory {
-			problems = append(problems, fmt.Sprintf("%s used %d MiB, and %d are allowed", name, peak>>20, maxMemory>>20))
+			problems = append(problems, fmt.Sprintf("%s used %d MiB, and %d are allowed", name, peak>>20,
+				maxMemory>>20))
 		}
 	}
 	if share := r.ingestion(r.bare.items) / cmp.Or(r.bare.rate(), 1); r.bare.items > 0 && share < minIngestion {
@@ -171,7 +172,8 @@ func (r *result) print(w io.Writer) {
 	total := time.Duration(0)
 	row := func(name string, took time.Duration) {
 		s := max(took.Seconds(), 0.001)
-		fmt.Fprintf(w, "  %-20s %10.2f %10.1f %12.0f\n", name, took.Seconds(), float64(r.bytes)/1e6/s, float64(r.lines)/s)
+		fmt.Fprintf(w, "  %-20s %10.2f %10.1f %12.0f\n", name, took.Seconds(), float64(r.bytes)/1e6/s,
+			float64(r.lines)/s)
 	}
 	for _, s := range r.stages {
 		total += s.took

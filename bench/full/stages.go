@@ -19,8 +19,8 @@ type stage struct {
 	took  time.Duration
 }
 
-// stagesOf returns how long each state of an execution took, in the order of their beginnings, and the number of events.
-// States inside a Map belong to it.
+// stagesOf returns how long each state of an execution took, in the order of their beginnings, and the number of
+// events. States inside a Map belong to it.
 func stagesOf(ctx context.Context, c *cloud, batchID string) (stages []stage, events int, err error) {
 	client := sfn.NewFromConfig(c.aws())
 	machines, err := client.ListStateMachines(ctx, &sfn.ListStateMachinesInput{})

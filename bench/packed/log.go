@@ -40,8 +40,8 @@ func printUnpacking(w io.Writer, path string) error {
 			continue // not a record
 		}
 		if r.Message == "upload unpacked" {
-			fmt.Fprintf(w, "unpacked %s: %.1f MB to %.1f MB in %.2f s, %.0f MB/s\n", r.Encoding, r.Bytes/1e6, r.Unpacked/1e6,
-				r.Seconds, r.Unpacked/1e6/max(r.Seconds, 0.001))
+			fmt.Fprintf(w, "unpacked %s: %.1f MB to %.1f MB in %.2f s, %.0f MB/s\n", r.Encoding, r.Bytes/1e6,
+				r.Unpacked/1e6, r.Seconds, r.Unpacked/1e6/max(r.Seconds, 0.001))
 		}
 		if r.Step == "scan" {
 			peak = max(peak, r.PeakMemory)

@@ -1,5 +1,5 @@
-// Packed puts the same lines through a local cloud three times: as they are, in gzip and in zstd, in turn, several times
-// over. It prints what each stage takes and how many lines a second are processed, of each the fastest.
+// Packed puts the same lines through a local cloud three times: as they are, in gzip and in zstd, in turn, several
+// times over. It prints what each stage takes and how many lines a second are processed, of each the fastest.
 package main
 
 import (
@@ -190,9 +190,10 @@ func (f *packedFile) process(ctx context.Context, c *client.Client) (m measured,
 
 // print prints what was measured as a table.
 func print(w io.Writer, files []*packedFile, lines int64, rounds int) {
-	fmt.Fprintf(w, "%d lines, %.1f MB; the fastest of %d rounds, in seconds\n", lines, float64(files[0].size)/1e6, rounds)
-	fmt.Fprintf(w, "%-10s %8s %8s %14s %10s %10s %8s %9s %9s\n", "encoding", "MB", "upload", "scan, unpack", "validation",
-		"ingestion", "all", "lines/s", "of plain")
+	fmt.Fprintf(w, "%d lines, %.1f MB; the fastest of %d rounds, in seconds\n", lines, float64(files[0].size)/1e6,
+		rounds)
+	fmt.Fprintf(w, "%-10s %8s %8s %14s %10s %10s %8s %9s %9s\n", "encoding", "MB", "upload", "scan, unpack",
+		"validation", "ingestion", "all", "lines/s", "of plain")
 	plain := fastest(files[0].runs, measured.all)
 	for _, f := range files {
 		all := fastest(f.runs, measured.all)

@@ -54,7 +54,8 @@ func readData(folder string) (*data, error) {
 
 func (d *data) read(folder string) error {
 	var paths []string
-	for _, pattern := range []string{"lists/un-*.xml*", "lists/ofac-*.csv*", "queries/un-positives.csv*", "queries/negatives-*.csv*", "pairs/name-pairs.csv*"} {
+	for _, pattern := range []string{"lists/un-*.xml*", "lists/ofac-*.csv*", "queries/un-positives.csv*",
+		"queries/negatives-*.csv*", "pairs/name-pairs.csv*"} {
 		found, err := filepath.Glob(filepath.Join(folder, pattern))
 		if err != nil {
 			return err

@@ -59,8 +59,9 @@ func scoresOf(d *data, x *match.Index) scores {
 func (s *scores) at(d *data, threshold float64) outcome {
 	return outcome{
 		recall: share(s.best, threshold), right: share(s.right, threshold), falseRate: share(s.negatives, threshold),
-		f1:    f1(d, s, threshold, func(int) bool { return true }),
-		half1: [2]float64{f1(d, s, threshold, func(i int) bool { return i%2 == 0 }), f1(d, s, threshold, func(i int) bool { return i%2 == 1 })},
+		f1: f1(d, s, threshold, func(int) bool { return true }),
+		half1: [2]float64{f1(d, s, threshold, func(i int) bool { return i%2 == 0 }),
+			f1(d, s, threshold, func(i int) bool { return i%2 == 1 })},
 	}
 }
 

@@ -32,7 +32,8 @@ func printSpeed(d *data, x *match.Index, what string, rounds int) {
 		}
 		best = min(best, cpuTime()-start)
 	}
-	fmt.Printf("\nSpeed against %s: %.0f distinct names a second, caches cold\n", what, float64(len(d.negatives))/best.Seconds())
+	fmt.Printf("\nSpeed against %s: %.0f distinct names a second, caches cold\n", what,
+		float64(len(d.negatives))/best.Seconds())
 }
 
 // printLoading writes the index to a file and has a new process open it and look names up.

@@ -35,7 +35,8 @@ type options struct {
 // smallAccount are the slots and widths for ten concurrent executions (docs/operations.md, Slots).
 var smallAccount = []string{
 	"ValidationSlots=2", "ValidationSlotsPerTenant=1", "ValidateConcurrency=2", "SettleConcurrency=2",
-	"ReconcileConcurrency=1", "ScreenConcurrency=1", "IngestionSlots=2", "IngestionSlotsPerTenant=1", "IngestConcurrency=1",
+	"ReconcileConcurrency=1", "ScreenConcurrency=1", "IngestionSlots=2", "IngestionSlotsPerTenant=1",
+	"IngestConcurrency=1",
 }
 
 // noAdmission are slots for everyone, as if there were no admission, with the widths of releases before it.
@@ -155,11 +156,13 @@ func (w *watcher) report(out io.Writer, h *history, elapsed time.Duration, lines
 	}
 	if len(all) > 0 {
 		fmt.Fprintf(out, "all waited for %.0f s, from second %.0f to %.0f; %.0f lines were stored meanwhile\n",
-			length.Seconds(), all[0].from.Sub(w.start).Seconds(), all[len(all)-1].to.Sub(w.start).Seconds(), fair*float64(len(ids)))
+			length.Seconds(), all[0].from.Sub(w.start).Seconds(), all[len(all)-1].to.Sub(w.start).Seconds(),
+			fair*float64(len(ids)))
 	}
 	p50, p99 := w.calls.quantile(0.5), w.calls.quantile(0.99)
 	fmt.Fprintf(out, "status calls: %d, p50 %v, p99 %v, longest %v; answers %v\n", w.calls.count(),
-		p50.Round(time.Millisecond), p99.Round(time.Millisecond), w.calls.quantile(1).Round(time.Millisecond), w.calls.answers)
+		p50.Round(time.Millisecond), p99.Round(time.Millisecond), w.calls.quantile(1).Round(time.Millisecond),
+		w.calls.answers)
 	fmt.Fprintf(out, "throttled tasks of state machines: %d; throttled requests in all: %s\n", throttledTasks,
 		h.throttles())
 	if p99 > slowestStatus {

@@ -30,7 +30,8 @@ func logOf(transitions ...string) string {
 // ingestion is the record of a run that stored ten lines of a chunk within two seconds.
 func ingestion(id string, chunk int, end float64) string {
 	return fmt.Sprintf(`2026-11-26T09:00:00.000Z sluice-ingest r {"record":"step","Step":"ingest","Outcome":"ok",`+
-		`"batch":%q,"chunk":%d,"Lines":10,"Milliseconds":2000,"time":%q}`+"\n", id, chunk, second(end).Format(time.RFC3339Nano))
+		`"batch":%q,"chunk":%d,"Lines":10,"Milliseconds":2000,"time":%q}`+"\n", id, chunk,
+		second(end).Format(time.RFC3339Nano))
 }
 
 // All wait from when the last tenant has a batch until the first one has none whose ingestion has not begun, and the

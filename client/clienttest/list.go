@@ -27,7 +27,8 @@ func (b *batch) message() string {
 func (b *batch) record(id string) client.Status {
 	size := int64(len(b.content))
 	status := client.Status{
-		BatchID: id, Status: b.status, Message: b.message(), RejectOnInvalid: b.RejectOnInvalid, MaxRejected: b.MaxRejected,
+		BatchID: id, Status: b.status, Message: b.message(), RejectOnInvalid: b.RejectOnInvalid,
+		MaxRejected:  b.MaxRejected,
 		ValidateOnly: b.ValidateOnly, Name: b.Name, Metadata: b.Metadata, ClientID: ClientID, Counts: b.counts(),
 		CreatedAt: b.receivedAt, UpdatedAt: b.receivedAt, ReceivedAt: b.receivedAt, BytesTotal: size, BytesDone: size,
 	}
@@ -70,7 +71,8 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	limit, err := strconv.Atoi(cmp.Or(query.Get("limit"), "50"))
 	after, notToken := base64.RawURLEncoding.DecodeString(query.Get("next"))
 	if err != nil || notToken != nil || limit < 1 || limit > 200 {
-		replyInvalid(w, client.Detail{Loc: []any{"query", "limit"}, Msg: "Not the expected value.", Type: "number_range"})
+		replyInvalid(w, client.Detail{Loc: []any{"query", "limit"}, Msg: "Not the expected value.",
+			Type: "number_range"})
 		return
 	}
 	page := struct {

@@ -63,7 +63,8 @@ func (s *Server) listParts(w http.ResponseWriter, r *http.Request) {
 		if !ok {
 			continue
 		}
-		part := map[string]any{"part_number": number, "size": len(content), "etag": etag(content), "checksum_sha256": nil}
+		part := map[string]any{"part_number": number, "size": len(content), "etag": etag(content),
+			"checksum_sha256": nil}
 		if b.parts.checksums {
 			part["checksum_sha256"] = sha256Of(content)
 		}

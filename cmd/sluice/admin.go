@@ -126,7 +126,8 @@ func (a *admin) command(
 
 // act connects to the installation and runs what a command does, as a recorded act.
 func (a *admin) act(
-	ctx context.Context, name string, args []string, run func(ctx context.Context, a *admin, args []string) (any, error),
+	ctx context.Context, name string, args []string, run func(ctx context.Context, a *admin, args []string) (any,
+		error),
 ) (any, error) {
 	if err := a.connect(ctx); err != nil {
 		return nil, err

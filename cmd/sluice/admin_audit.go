@@ -144,8 +144,8 @@ func putEvents[T any](ctx context.Context, r *actRecorder, at time.Time, records
 }
 
 // recordedMembers are the members of a command's result that its record names.
-var recordedMembers = []string{"tenant_id", "client_id", "batch_enabled", "disabled", "permissions", "access_layers", "kid",
-	"imported", "listed", "list", "outcome"}
+var recordedMembers = []string{"tenant_id", "client_id", "batch_enabled", "disabled", "permissions", "access_layers",
+	"kid", "imported", "listed", "list", "outcome"}
 
 // withObjectsOf adds what a command's result names: tenants, clients, rights, keys, and how many entities.
 func withObjectsOf(objects map[string]string, result any) map[string]string {

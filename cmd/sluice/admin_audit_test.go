@@ -50,7 +50,8 @@ func (f *fakeInstallation) serveLogs(t *testing.T, w http.ResponseWriter, r *htt
 	_, _ = w.Write([]byte("{}"))
 }
 
-// Each change of a status that an import makes is recorded with the act that made it; what changes nothing leaves nothing.
+// Each change of a status that an import makes is recorded with the act that made it; what changes nothing leaves
+// nothing.
 func TestImportedStatusesAreRecorded(t *testing.T) {
 	f := newFakeInstallation(t)
 	runAdmin[tenantOutput](t, f, "tenant", "create", "--id", f.tenant)
@@ -75,7 +76,8 @@ func TestImportedStatusesAreRecorded(t *testing.T) {
 		}
 		act := f.records[len(f.records)-1]
 		for _, r := range f.transitions {
-			if r.Tenant != f.tenant || r.Message != "entity transition" || r.RequestID != act.RequestID || r.Entity == "" || r.Time.IsZero() {
+			if r.Tenant != f.tenant || r.Message != "entity transition" || r.RequestID != act.RequestID ||
+				r.Entity == "" || r.Time.IsZero() {
 				t.Fatalf("got the record %+v, want the tenant, the entity and the ID of the act %+v", r, act)
 			}
 		}
@@ -112,7 +114,8 @@ func TestAdminActsAreRecorded(t *testing.T) {
 			}
 			begin, end := f.records[0], f.records[1]
 			if begin.Outcome != audit.Started || end.Outcome != test.want || begin.RequestID != end.RequestID {
-				t.Errorf("got the outcomes %s and %s, want started and %s of one act", begin.Outcome, end.Outcome, test.want)
+				t.Errorf("got the outcomes %s and %s, want started and %s of one act", begin.Outcome, end.Outcome,
+					test.want)
 			}
 			if end.Kind != "audit" || end.Route != test.route || !strings.HasPrefix(end.Caller, "operator (") ||
 				end.Tenant != f.tenant || end.Time.Before(begin.Time) {

@@ -66,9 +66,11 @@ type chunksOutput struct {
 
 func newBatchOutput(b batch.Batch) batchOutput {
 	out := batchOutput{
-		BatchID: b.ID, TenantID: b.Tenant, ClientID: b.Client, Status: b.Status, ErrorMessage: b.ErrorMessage, Name: b.Name,
-		Metadata: b.Metadata, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt, UploadBy: b.UploadBy, Object: b.Object.Key,
-		Bytes: b.Object.Size, Unannounced: b.Unannounced,
+		BatchID: b.ID, TenantID: b.Tenant, ClientID: b.Client, Status: b.Status, ErrorMessage: b.ErrorMessage,
+		Name:     b.Name,
+		Metadata: b.Metadata, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt, UploadBy: b.UploadBy,
+		Object: b.Object.Key,
+		Bytes:  b.Object.Size, Unannounced: b.Unannounced,
 	}
 	if !b.ReceivedAt.IsZero() {
 		out.ReceivedAt = &b.ReceivedAt

@@ -32,7 +32,8 @@ func (f *fakeInstallation) serveInvocation(t *testing.T, w http.ResponseWriter, 
 }
 
 // newBatch stores a batch of the local cloud's tenant.
-func (f *fakeInstallation) newBatch(t *testing.T, store *batchdb.Store, name string, changes ...batch.Transition) batch.ID {
+func (f *fakeInstallation) newBatch(t *testing.T, store *batchdb.Store, name string,
+	changes ...batch.Transition) batch.ID {
 	t.Helper()
 	b := batchtest.NewBatch(t, f.tenant)
 	b.Name = name
@@ -84,8 +85,9 @@ func TestAdminBatches(t *testing.T) {
 	f.wantError(t, `there is no status "DONE"; there are AWAITING_UPLOAD, `, "batch", "list", "--status", "done")
 
 	shown := runAdmin[batchOutput](t, f, "batch", "show", string(running))
-	if shown.Status != batch.ValidationStarted || shown.Chunks == nil || *shown.Chunks != (chunksOutput{Planned: 2, Validated: 1}) ||
-		shown.TenantID != f.tenant || shown.Object != "uploads/k" || len(shown.History) != 1 {
+	if shown.Status != batch.ValidationStarted || shown.Chunks == nil ||
+		*shown.Chunks != (chunksOutput{Planned: 2, Validated: 1}) || shown.TenantID != f.tenant ||
+		shown.Object != "uploads/k" || len(shown.History) != 1 {
 		t.Errorf("the batch is shown as %+v with the chunks %+v", shown, shown.Chunks)
 	}
 	f.wantError(t, "there is no batch 0199a6a4-6f00-7cc3-98c4-dc0c0c07398f", "batch", "show",

@@ -27,7 +27,8 @@ func TestClientCertificate(t *testing.T) {
 	f.wantError(t, "has no client key: create one with --request", "tenant", command, "--install", "x.pem")
 	f.wantError(t, "exclude each other", "tenant", command, "--install", "x.pem", "--request")
 	f.wantError(t, "is for --request", "tenant", command, "--common-name", "x")
-	f.wantError(t, "there is no tenant", "tenant", command, "--request", "--tenant", "7f6c2f0e-54b1-4d5b-8a3e-0d8a1f5f9b11")
+	f.wantError(t, "there is no tenant", "tenant", command, "--request", "--tenant",
+		"7f6c2f0e-54b1-4d5b-8a3e-0d8a1f5f9b11")
 
 	first := runAdmin[clientKeyOutput](t, f, "tenant", command, "--request")
 	second := runAdmin[clientKeyOutput](t, f, "tenant", command, "--request", "--common-name", "Example Bank")
@@ -61,7 +62,8 @@ func TestClientCertificate(t *testing.T) {
 		{"not PEM", "x", "it is not a certificate in PEM"},
 		{"a key", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", "it has a PRIVATE KEY beside"},
 		{"unreadable", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "cannot be read"},
-		{"of another key", outboundtest.PEM(issuer.Issue(outboundtest.Leaf{}).Certificate[0]), "not one of the tenant's"},
+		{"of another key", outboundtest.PEM(issuer.Issue(outboundtest.Leaf{}).Certificate[0]),
+			"not one of the tenant's"},
 		{"expired", leaf(outboundtest.Leaf{NotAfter: now.Add(-time.Minute)}), "has expired at"},
 		{"not valid yet", leaf(outboundtest.Leaf{NotBefore: now.Add(time.Minute)}), "is not valid before"},
 		{"for servers", leaf(outboundtest.Leaf{Usage: x509.ExtKeyUsageServerAuth}), "may not be used for client"},
@@ -87,7 +89,8 @@ func TestClientCertificate(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got.KeyID != first.KeyID || got.Certificate == nil || got.InstalledAt == nil ||
-				!got.Certificate.NotAfter.Equal(want.NotAfter) || got.Certificate.Serial != strings.ToUpper(want.SerialNumber.Text(16)) {
+				!got.Certificate.NotAfter.Equal(want.NotAfter) || got.Certificate.Serial != strings.ToUpper(
+				want.SerialNumber.Text(16)) {
 				t.Errorf("got %+v, want the certificate %v", got, want.SerialNumber)
 			}
 		}

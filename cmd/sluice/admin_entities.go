@@ -60,7 +60,8 @@ func importEntities(ctx context.Context, a *admin, path string, o importOptions)
 	var window []entity.Import
 	out := importOutput{TenantID: a.tenant}
 	flush := func() error {
-		results, err := a.profiles.Import(ctx, a.tenant, window, entity.ImportOptions{Overwrite: o.overwrite, At: a.now})
+		results, err := a.profiles.Import(ctx, a.tenant, window, entity.ImportOptions{Overwrite: o.overwrite,
+			At: a.now})
 		for _, r := range results {
 			out.add(r)
 			if o.verbose {
@@ -81,7 +82,8 @@ func importEntities(ctx context.Context, a *admin, path string, o importOptions)
 	}
 	if err == nil && out.Refused > 0 {
 		fmt.Fprintf(os.Stderr, "%s made on the platform and left as %s; --overwrite changes them too.\n",
-			countNoun(out.Refused, "entity was", "entities were"), map[bool]string{true: "it is", false: "they are"}[out.Refused == 1])
+			countNoun(out.Refused, "entity was", "entities were"), map[bool]string{true: "it is",
+				false: "they are"}[out.Refused == 1])
 	}
 	return out, err
 }
@@ -124,8 +126,8 @@ func reindexEntities(ctx context.Context, a *admin, after string) (any, error) {
 		if err != nil || next == "" {
 			return out, err
 		}
-		fmt.Fprintf(os.Stderr, "%s so far, %s of them new in the list\n", countNoun(out.Inspected, "entity", "entities"),
-			formatNumber(int64(out.Listed)))
+		fmt.Fprintf(os.Stderr, "%s so far, %s of them new in the list\n",
+			countNoun(out.Inspected, "entity", "entities"), formatNumber(int64(out.Listed)))
 		after = next
 	}
 }

@@ -22,8 +22,8 @@ func (a *admin) receiptKeys(ctx context.Context) (issue.Store, error) {
 	return batchdb.New(dynamo.NewClient(a.aws), tables["TABLE_BATCHES"]), nil
 }
 
-// rotateReceiptKey creates a key of receipts and publishes it. The key's tag is what allows the function receipt to sign
-// with it. No key is ever withdrawn.
+// rotateReceiptKey creates a key of receipts and publishes it. The key's tag is what allows the function receipt to
+// sign with it. No key is ever withdrawn.
 func rotateReceiptKey(ctx context.Context, a *admin) (any, error) {
 	store, err := a.receiptKeys(ctx)
 	if err != nil {

@@ -115,7 +115,8 @@ func parseLimit(value string, most int64) (*int64, error) {
 	}
 	n, err := strconv.ParseInt(value, 10, 64)
 	if err != nil || n < 0 || n > most {
-		return nil, fmt.Errorf("must be a whole number from 0 to %d, none (as 0: no limit) or default, not %q", most, value)
+		return nil, fmt.Errorf("must be a whole number from 0 to %d, none (as 0: no limit) or default, not %q", most,
+			value)
 	}
 	return &n, nil
 }

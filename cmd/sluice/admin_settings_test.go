@@ -50,19 +50,21 @@ func TestAdminTenantSettings(t *testing.T) {
 
 func TestAdminLimits(t *testing.T) {
 	f := newFakeInstallation(t)
-	tenant := runAdmin[tenantOutput](t, f, "tenant", "create", "--set", "limits=none", "--set", "open_batches=7").TenantID
+	tenant := runAdmin[tenantOutput](t, f, "tenant", "create", "--set", "limits=none", "--set",
+		"open_batches=7").TenantID
 	want := settingsOutput{TenantID: tenant, MaxFutureHours: 720, limitsOutput: limitsOutput{OpenBatches: 7}}
 	if got := runAdmin[settingsOutput](t, f, "tenant", "get", tenant); got != want {
 		t.Errorf("a tenant without limits but one: %+v, want %+v", got, want)
 	}
 	want.UnvalidatedBytes, want.PlatformPerSecond, want.OpenBatches = 5_000_000_000, 200, 0
-	if got := runAdmin[settingsOutput](t, f, "tenant", "set", tenant, "unvalidated_bytes=5000000000", "open_batches=none",
-		"platform_per_second=default"); got != want {
+	if got := runAdmin[settingsOutput](t, f, "tenant", "set", tenant, "unvalidated_bytes=5000000000",
+		"open_batches=none", "platform_per_second=default"); got != want {
 		t.Errorf("changed limits: %+v, want %+v", got, want)
 	}
 	want.limitsOutput = newLimitsOutput(nil)
 	want.BatchResultsPerMinute = 1
-	if got := runAdmin[settingsOutput](t, f, "tenant", "set", tenant, "limits=default", "batch_results_per_minute=1"); got != want {
+	if got := runAdmin[settingsOutput](t, f, "tenant", "set", tenant, "limits=default",
+		"batch_results_per_minute=1"); got != want {
 		t.Errorf("the defaults but one: %+v, want %+v", got, want)
 	}
 	f.wantError(t, "there is no setting", "tenant", "create", "--set", "nothing=1")

@@ -18,8 +18,8 @@ type functionReader interface {
 	) (*lambda.GetFunctionConfigurationOutput, error)
 }
 
-// adminTables are the tables that the commands use, by the variable that names each to a function, with that function and
-// the name that the table has in a new installation, after the prefix.
+// adminTables are the tables that the commands use, by the variable that names each to a function, with that function
+// and the name that the table has in a new installation, after the prefix.
 var adminTables = map[string]struct{ function, name string }{
 	"TABLE_BATCHES":    {"receipt", "batches"},
 	"TABLE_CLIENTS":    {"authorizer", "clients"},
@@ -29,9 +29,11 @@ var adminTables = map[string]struct{ function, name string }{
 	"TABLE_WATCHLISTS": {"watchlist", "watchlists"},
 }
 
-// tableNames returns the names of tables that the functions of an installation use: after a restore, a table has another
-// name, and what a command wrote to the old one would be lost. A local cloud never restores, and functions is nil.
-func tableNames(ctx context.Context, functions functionReader, prefix string, variables ...string) (map[string]string, error) {
+// tableNames returns the names of tables that the functions of an installation use: after a restore, a table has
+// another name, and what a command wrote to the old one would be lost. A local cloud never restores, and functions is
+// nil.
+func tableNames(ctx context.Context, functions functionReader, prefix string, variables ...string) (map[string]string,
+	error) {
 	names := make([]string, len(variables))
 	group, ctx := errgroup.WithContext(ctx)
 	for i, variable := range variables {
@@ -42,12 +44,14 @@ func tableNames(ctx context.Context, functions functionReader, prefix string, va
 		}
 		group.Go(func() error {
 			function := prefix + "-" + table.function
-			c, err := functions.GetFunctionConfiguration(ctx, &lambda.GetFunctionConfigurationInput{FunctionName: &function})
+			c, err := functions.GetFunctionConfiguration(ctx,
+				&lambda.GetFunctionConfigurationInput{FunctionName: &function})
 			if missing := new(types.ResourceNotFoundException); errors.As(err, &missing) {
 				return fmt.Errorf("there is no function %s: name the Prefix of the installation with --prefix, "+
 					"or another account or region", function)
 			}
-			if failure := smithy.APIError(nil); errors.As(err, &failure) && failure.ErrorCode() == "UnknownOperationException" {
+			if failure := smithy.APIError(nil); errors.As(err, &failure) &&
+				failure.ErrorCode() == "UnknownOperationException" {
 				return nil // a local cloud that AWS_ENDPOINT_URL names: it serves no other operation than Invoke
 			}
 			if err != nil {

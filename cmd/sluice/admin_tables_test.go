@@ -26,14 +26,16 @@ func (f deployedFunctions) GetFunctionConfiguration(
 	case variables == nil:
 		return nil, errors.New("AccessDenied")
 	default:
-		return &lambda.GetFunctionConfigurationOutput{Environment: &types.EnvironmentResponse{Variables: variables}}, nil
+		return &lambda.GetFunctionConfigurationOutput{Environment: &types.EnvironmentResponse{Variables: variables}},
+			nil
 	}
 }
 
 // The commands use the tables that the functions use, also after a restore.
 func TestTablesAreThoseOfTheFunctions(t *testing.T) {
 	deployed := deployedFunctions{
-		"x-authorizer": {"TABLE_CLIENTS": "x-clients-20261122"}, "x-entity": {"TABLE_RECORDS": "x-records", "TABLE_ENTITIES": "x-e"},
+		"x-authorizer": {"TABLE_CLIENTS": "x-clients-20261122"}, "x-entity": {"TABLE_RECORDS": "x-records",
+			"TABLE_ENTITIES": "x-e"},
 		"x-outbound": {}, "x-watchlist": nil,
 	}
 	for _, test := range []struct {
@@ -48,7 +50,8 @@ func TestTablesAreThoseOfTheFunctions(t *testing.T) {
 		{"a local cloud without its data folder", deployedFunctions(nil), []string{"TABLE_CLIENTS"},
 			map[string]string{"TABLE_CLIENTS": "x-clients"}, ""},
 		{"restored", deployed, []string{"TABLE_CLIENTS", "TABLE_RECORDS", "TABLE_ENTITIES"},
-			map[string]string{"TABLE_CLIENTS": "x-clients-20261122", "TABLE_RECORDS": "x-records", "TABLE_ENTITIES": "x-e"}, ""},
+			map[string]string{"TABLE_CLIENTS": "x-clients-20261122", "TABLE_RECORDS": "x-records",
+				"TABLE_ENTITIES": "x-e"}, ""},
 		{"no function", deployedFunctions{}, []string{"TABLE_CLIENTS"}, nil, "there is no function x-authorizer"},
 		{"no variable", deployed, []string{"TABLE_OUTBOUND"}, nil, "no TABLE_OUTBOUND"},
 		{"not allowed", deployed, []string{"TABLE_WATCHLISTS"}, nil, "AccessDenied"},

@@ -164,7 +164,8 @@ func TestAdminTenants(t *testing.T) {
 
 func TestAdminClients(t *testing.T) {
 	f := newFakeInstallation(t)
-	f.wantError(t, "no tenant", "client", "create", "--permission", "all") // the local cloud's own tenant is not in the registry
+	// the local cloud's own tenant is not in the registry
+	f.wantError(t, "no tenant", "client", "create", "--permission", "all")
 	tenant := runAdmin[tenantOutput](t, f, "tenant", "create").TenantID
 	all := runAdmin[clientOutput](t, f, "client", "create", "--tenant", tenant, "--permission", "all")
 	f.wantError(t, "--permission is needed", "client", "create", "--tenant", tenant)
@@ -314,7 +315,8 @@ func TestAdminReceiptKeys(t *testing.T) {
 		second[1].KMSKey == first[0].KMSKey || second[1].RetireAt != nil {
 		t.Fatalf("got %+v and %+v, want one key that is active, and another one beside it", first, second)
 	}
-	if wait := time.Until(second[1].ActiveFrom); wait < receipt.KeySetLifetime-time.Minute || wait > receipt.KeySetLifetime {
+	if wait := time.Until(second[1].ActiveFrom); wait < receipt.KeySetLifetime-time.Minute ||
+		wait > receipt.KeySetLifetime {
 		t.Errorf("the second key is active in %v, want %v", wait, receipt.KeySetLifetime)
 	}
 	if list := runAdmin[[]keyOutput](t, f, "key", "list", "--receipts"); len(list) != 2 || list[1] != second[1] {
@@ -353,7 +355,8 @@ func TestAdminKeyRetirement(t *testing.T) {
 	if !again[0].RetireAt.Equal(*got[0].RetireAt) {
 		t.Errorf("again: retired at %v, want %v as before", again[0].RetireAt, got[0].RetireAt)
 	}
-	if list := runAdmin[[]keyOutput](t, f, "key", "list"); len(list) != 2 || list[0].KeyID != first || list[1].KeyID != second.KeyID {
+	if list := runAdmin[[]keyOutput](t, f, "key", "list"); len(list) != 2 || list[0].KeyID != first ||
+		list[1].KeyID != second.KeyID {
 		t.Errorf("list: got %+v, want both keys", list)
 	}
 	f.wantError(t, "at which no key signs", "key", "retire", second.KeyID)

@@ -125,8 +125,8 @@ func printBatches(stdout io.Writer, batches []client.Status) error {
 		if name == "" {
 			name = "-"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", s.CreatedAt.Format(time.RFC3339), s.BatchID, status, counts, name,
-			printable(text))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", s.CreatedAt.Format(time.RFC3339), s.BatchID, status, counts,
+			name, printable(text))
 	}
 	return table.Flush()
 }

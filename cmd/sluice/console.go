@@ -62,7 +62,8 @@ removed at the end; the command then prints how unfinished uploads are continued
 				"`FOLDER` with room for copies of dropped files, 2 GB each (default the system's for temporary files)")
 			f.BoolVar(&o.operator, "operator", false,
 				"show tenants, clients and keys, too, with the AWS credentials of this machine (always for a local cloud)")
-			f.StringVar(&o.prefix, "prefix", "", "`NAME` that the stack has as its parameter Prefix, for --operator (default sluice)")
+			f.StringVar(&o.prefix, "prefix", "",
+				"`NAME` that the stack has as its parameter Prefix, for --operator (default sluice)")
 			f.StringVar(&o.listenAddress, "listen-address", "127.0.0.1:0",
 				"`HOST:PORT` at which events are received when the page listens to them; port 0 takes a free one")
 			f.StringVar(&o.listenURL, "listen-url", "",
@@ -87,7 +88,8 @@ removed at the end; the command then prints how unfinished uploads are continued
 				return err
 			}
 			info := console.Info{
-				Version: versionOfProgram(), APIURL: c.APIURL(), Connection: string(from), TenantID: tenantOf(config.Scope),
+				Version: versionOfProgram(), APIURL: c.APIURL(), Connection: string(from),
+				TenantID: tenantOf(config.Scope),
 				ClientID: config.ClientID,
 			}
 			if info, err := os.Stat(o.spool); o.spool != "" && (err != nil || !info.IsDir()) {

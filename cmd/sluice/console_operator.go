@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// consoleOperator reads lists for the console as 'sluice admin' does, and has each reading recorded in the audit trail as
-// it does.
+// consoleOperator reads lists for the console as 'sluice admin' does, and has each reading recorded in the audit trail
+// as it does.
 type consoleOperator struct {
 	// isLocal means that the installation is the local cloud on a data folder, "" for the default one.
 	isLocal bool
@@ -45,5 +45,8 @@ func (o consoleOperator) Keys(ctx context.Context) (any, error) {
 
 // ReceiptKeys lists the keys that sign receipts.
 func (o consoleOperator) ReceiptKeys(ctx context.Context) (any, error) {
-	return o.list(ctx, "key list", func(ctx context.Context, a *admin, _ []string) (any, error) { return listReceiptKeys(ctx, a) })
+	return o.list(ctx, "key list", func(ctx context.Context, a *admin, _ []string) (any,
+		error) {
+		return listReceiptKeys(ctx, a)
+	})
 }

@@ -36,15 +36,20 @@ out.`,
 			f.Int64Var(&load.Bytes, "bytes", 0, "`N` bytes of all batches, required")
 			f.Int64Var(&load.Batches, "batches", 1, "`N` batches")
 			f.Float64Var(&load.Months, "months", 1, "`N` months to look at, from the upload on")
-			f.Float64Var(&load.RetentionDays, "retention-days", 0, "`N` days for which lines are stored; 0 for ever (default 0)")
+			f.Float64Var(&load.RetentionDays, "retention-days", 0,
+				"`N` days for which lines are stored; 0 for ever (default 0)")
 			f.Float64Var(&load.Invalid, "invalid", 0,
 				"`SHARE` of invalid lines, which are reported and not stored, 0 to 1 (default 0)")
-			f.StringVar(&scanner, "scanner", "guardduty", "`SCANNER` of uploads: guardduty or clamd, whose machines are yours")
+			f.StringVar(&scanner, "scanner", "guardduty",
+				"`SCANNER` of uploads: guardduty or clamd, whose machines are yours")
 			f.StringVar(&class, "table-class", "STANDARD",
 				"`CLASS` of the table of lines: STANDARD or STANDARD_INFREQUENT_ACCESS")
-			f.Float64Var(&load.ItemBytes, "item-bytes", 0, "`N` bytes of a stored line (default by the length of lines)")
-			f.Float64Var(&load.LineUnits, "line-units", 0, "`N` write units of a stored line (default by its bytes, usually 1)")
-			f.StringVar(&priceFile, "price-file", "", "`FILE` with other prices, in the form of internal/cost/prices.json")
+			f.Float64Var(&load.ItemBytes, "item-bytes", 0,
+				"`N` bytes of a stored line (default by the length of lines)")
+			f.Float64Var(&load.LineUnits, "line-units", 0,
+				"`N` write units of a stored line (default by its bytes, usually 1)")
+			f.StringVar(&priceFile, "price-file", "",
+				"`FILE` with other prices, in the form of internal/cost/prices.json")
 			f.BoolVar(&asJSON, "json", false, "print the estimate as JSON")
 		},
 		Examples: []string{
@@ -117,8 +122,8 @@ func printEstimate(ui *terminal, e cost.Estimate) {
 func printItems(ui *terminal, title string, items []cost.Item, sum float64) {
 	ui.printf("%s\n", ui.paint(bold, fmt.Sprintf("%-16s %16s  %-12s %14s  %s", title, "", "", "$", "basis")))
 	for _, i := range items {
-		ui.printf("%-16s %16s  %-12s %14s  %s\n", "  "+i.Name, formatQuantity(i.Amount), i.Unit, formatDollars(i.Dollars)[1:],
-			ui.paint(dim, i.Basis))
+		ui.printf("%-16s %16s  %-12s %14s  %s\n", "  "+i.Name, formatQuantity(i.Amount), i.Unit,
+			formatDollars(i.Dollars)[1:], ui.paint(dim, i.Basis))
 	}
 	ui.printf("%-16s %16s  %-12s %14s\n", "  sum", "", "", formatDollars(sum)[1:])
 }

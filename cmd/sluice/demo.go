@@ -94,7 +94,8 @@ func (d *demo) run(ctx context.Context, cloud localcloud.Descriptor, lines int64
 		return err
 	}
 	if err := d.upload(ctx, "A batch with every kind of error: one is enough to reject it",
-		&uploadRun{path: bad, options: uploadOptions{rejectOnInvalid: true}}, client.StatusValidationFailed); err != nil {
+		&uploadRun{path: bad, options: uploadOptions{rejectOnInvalid: true}},
+		client.StatusValidationFailed); err != nil {
 		return err
 	}
 	if err := d.upload(ctx, "The same batch with --reject-on-invalid=false: its invalid lines are dropped",

@@ -36,7 +36,8 @@ func TestDescriptionsAreNarrow(t *testing.T) {
 	for _, c := range program().Commands {
 		for line := range strings.Lines(c.Description) {
 			if n := utf8.RuneCountInString(line); n > width { // with the line break
-				t.Errorf("the description of %s has a line of %d columns, want at most %d: %s", c.Name, n-1, width-1, line)
+				t.Errorf("the description of %s has a line of %d columns, want at most %d: %s", c.Name, n-1, width-1,
+					line)
 			}
 		}
 	}

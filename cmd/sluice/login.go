@@ -175,7 +175,8 @@ func logoutCommand() *cli.Command {
 		Description: `
 The profile's file is removed from this machine. The secret stays valid; 'sluice admin client' withdraws it.`,
 		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&name, "profile", "", "`NAME` of the profile (default $SLUICE_PROFILE, else "+defaultProfile+")")
+			f.StringVar(&name, "profile", "",
+				"`NAME` of the profile (default $SLUICE_PROFILE, else "+defaultProfile+")")
 		},
 		Examples: []string{"sluice logout", "sluice logout --profile test"},
 		Run: func(_ context.Context, _ []string, stdout io.Writer) error {

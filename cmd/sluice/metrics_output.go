@@ -42,7 +42,8 @@ func printHead(ui *terminal, word string, texts []string) {
 
 func openTexts(s figures.Snapshot) (texts []string) {
 	for _, o := range s.Open {
-		texts = append(texts, fmt.Sprintf("%s %s (for %s)", formatNumber(o.Batches), o.Status, formatSeconds(o.OldestSeconds)))
+		texts = append(texts, fmt.Sprintf("%s %s (for %s)", formatNumber(o.Batches), o.Status,
+			formatSeconds(o.OldestSeconds)))
 	}
 	return texts
 }

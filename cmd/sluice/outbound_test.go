@@ -18,7 +18,8 @@ func TestOutboundCheck(t *testing.T) {
 	decisions := `[{"mode":"PinLeafThumbprint","accepted":ACCEPTED,"reason":"It is pinned."},` +
 		`{"mode":"SignerChainValidationOnly","accepted":false,"reason":"No chain\nleads there."}]`
 	for _, accepted := range []string{"true", "false"} {
-		data := `{"chain":[` + certificate + `],"decisions":` + strings.Replace(decisions, "ACCEPTED", accepted, 1) + `}`
+		data := `{"chain":[` + certificate + `],"decisions":` + strings.Replace(decisions, "ACCEPTED", accepted, 1) +
+			`}`
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/token" {
 				_, _ = io.WriteString(w, `{"access_token":"t","expires_in":3600,"token_type":"Bearer"}`)
@@ -29,9 +30,9 @@ func TestOutboundCheck(t *testing.T) {
 		defer server.Close()
 		run := func(args ...string) (int, string) {
 			var stdout, stderr bytes.Buffer
-			code := runProgram(t.Context(), append([]string{"outbound", "check", "https://x.test", "--api-url", server.URL,
-				"--token-url", server.URL + "/token", "--client-id", "c", "--client-secret", "s", "--scope", "tenant/t"},
-				args...), &stdout, &stderr)
+			code := runProgram(t.Context(), append([]string{"outbound", "check", "https://x.test", "--api-url",
+				server.URL, "--token-url", server.URL + "/token", "--client-id", "c", "--client-secret", "s", "--scope",
+				"tenant/t"}, args...), &stdout, &stderr)
 			if stderr.Len() > 0 {
 				t.Errorf("stderr: %s", stderr.String())
 			}

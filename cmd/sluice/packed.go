@@ -13,8 +13,8 @@ import (
 	"sluice/shared/unpack"
 )
 
-// checkLines returns how a file of lines is packed. Its error says what a file that is not one of lines is and what to do,
-// or why it cannot be unpacked. Path is the name that the user gave. Reader is the command that reads the file from
+// checkLines returns how a file of lines is packed. Its error says what a file that is not one of lines is and what to
+// do, or why it cannot be unpacked. Path is the name that the user gave. Reader is the command that reads the file from
 // standard input.
 func checkLines(file io.ReaderAt, size int64, path, reader string) (batch.Encoding, error) {
 	packed, err := linefile.Check(file, size)
@@ -64,7 +64,8 @@ func nameUnpackError(path string, err error) error {
 }
 
 // unpackFile returns a file without a name that has the unpacked content of another one, and its size.
-func unpackFile(ctx context.Context, file io.ReaderAt, size int64, packed batch.Encoding, path string) (*os.File, int64, error) {
+func unpackFile(ctx context.Context, file io.ReaderAt, size int64, packed batch.Encoding, path string) (*os.File, int64,
+	error) {
 	content := linefile.Unpack(file, size, packed)
 	defer content.Close()
 	copied, n, err := spool(ctx, content)
@@ -92,7 +93,8 @@ func openLines(ctx context.Context, path, reader string) (*os.File, int64, error
 	return unpackFile(ctx, file, size, packed, path)
 }
 
-// unpackedLines are the lines of a file that is uploaded. A packed one is unpacked when a line is read for the first time.
+// unpackedLines are the lines of a file that is uploaded. A packed one is unpacked when a line is read for the first
+// time.
 type unpackedLines struct {
 	// ctx is that of the command: an io.ReaderAt takes none.
 	ctx    context.Context

@@ -126,8 +126,8 @@ func (i *policyImport) groupSteps() []importStep {
 	return steps
 }
 
-// partSteps returns the changes of the fields or jurisdictions of the policy itself: those that save one, and those that
-// delete one. Fields of data groups are changed with their groups. wanted has what the file has, by its ID.
+// partSteps returns the changes of the fields or jurisdictions of the policy itself: those that save one, and those
+// that delete one. Fields of data groups are changed with their groups. wanted has what the file has, by its ID.
 func (i *policyImport) partSteps(part client.PolicyPart, kind string, changes []policyfile.Change,
 	wanted map[string]filePart) (saved, deleted []importStep) {
 	for _, c := range changes {

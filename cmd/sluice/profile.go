@@ -21,8 +21,8 @@ const defaultProfile = "default"
 // scopePrefix begins the scope of the tokens of a tenant.
 const scopePrefix = "tenant/"
 
-// profile is a connection that 'sluice login' has stored: a service, a tenant of it, and a client with its secret. Each has
-// a file of its own, which only its owner can read.
+// profile is a connection that 'sluice login' has stored: a service, a tenant of it, and a client with its secret. Each
+// has a file of its own, which only its owner can read.
 type profile struct {
 	APIURL       string `json:"api_url"`
 	TokenURL     string `json:"token_url"`
@@ -36,7 +36,8 @@ var profileName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$`)
 // profilePath returns the file of a profile.
 func profilePath(name string) (string, error) {
 	if !profileName.MatchString(name) {
-		return "", cli.Usagef("a profile's name is up to 64 letters, digits, underscores, dots and hyphens, not %q", name)
+		return "", cli.Usagef("a profile's name is up to 64 letters, digits, underscores, dots and hyphens, not %q",
+			name)
 	}
 	dir, err := os.UserConfigDir()
 	if err != nil {

@@ -23,8 +23,8 @@ type rejectedOutputs struct {
 func (o *rejectedOutputs) addFlags(f *flag.FlagSet) {
 	f.StringVar(&o.csvPath, "csv", "", "store the report as CSV in `FILE`, a record for each error; - is standard output, "+
 		"and all else then goes to standard error")
-	f.StringVar(&o.rejectedPath, "rejected", "", "store the rejected lines in `FILE`, as they were sent, to be mended and "+
-		"sent again; - is standard output, and all else then goes to standard error")
+	f.StringVar(&o.rejectedPath, "rejected", "",
+		"store the rejected lines in `FILE`, as they were sent, to be mended and "+"sent again; - is standard output, and all else then goes to standard error")
 }
 
 // open opens the files and returns the terminal that remains.

@@ -68,7 +68,8 @@ is 0 if every transaction is valid, 1 if not, and 3 while validation is not comp
 // showResults prints the outcome of validation and fetches the files; with onlyStore, the report only if it is to be
 // stored.
 func showResults(
-	ctx context.Context, c *client.Client, ui *terminal, r client.ValidationResult, report *outputFile, files *rejectedOutputs,
+	ctx context.Context, c *client.Client, ui *terminal, r client.ValidationResult, report *outputFile,
+	files *rejectedOutputs,
 	onlyStore bool,
 ) error {
 	if r.Pending {

@@ -40,14 +40,16 @@ file. Dates and countries take points from a hit whose entry has others; what on
 {"score"} for each pair.`,
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&s.query.BirthDate, "birth-date", "", "`DATE` of birth: YYYY, YYYY-MM or YYYY-MM-DD")
-			f.Func("country", "a `COUNTRY` of the name's bearer, as a code or in English; repeatable", func(c string) error {
-				s.query.Countries = append(s.query.Countries, c)
-				return nil
-			})
-			f.Func("list", "search only the list of this `NAME`, that of its file; repeatable", func(name string) error {
-				s.query.Lists = append(s.query.Lists, name)
-				return nil
-			})
+			f.Func("country", "a `COUNTRY` of the name's bearer, as a code or in English; repeatable",
+				func(c string) error {
+					s.query.Countries = append(s.query.Countries, c)
+					return nil
+				})
+			f.Func("list", "search only the list of this `NAME`, that of its file; repeatable",
+				func(name string) error {
+					s.query.Lists = append(s.query.Lists, name)
+					return nil
+				})
 			f.Func("list-file", "a list as `FORMAT:FILE`; repeatable", s.addList)
 			f.StringVar(&s.file, "file", "", "CSV `FILE` of names to look up; - is standard input")
 			f.StringVar(&s.pairs, "pairs", "", "CSV `FILE` of pairs of names to compare; - is standard input")

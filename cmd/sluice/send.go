@@ -120,7 +120,8 @@ func (s *sender) send(ctx context.Context, line int64, text []byte) error {
 	var refused *client.Error
 	if errors.As(err, &refused) {
 		switch refused.Status {
-		case http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		case http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge,
+			http.StatusUnprocessableEntity:
 			s.refused++
 			s.ui.printf("line %d: %s\n", line, strings.ReplaceAll(printableLines(refused.Error()), "\n", "\n  "))
 			return nil

@@ -25,7 +25,8 @@ while it has not ended. Several batches are a table, which --follow redraws on a
 the exit code is then 3 while one of them has not ended, and otherwise 1 if something was rejected or failed. Ctrl-C
 ends the command and leaves the batches alone.`,
 		Flags: func(f *flag.FlagSet) {
-			f.BoolVar(&asJSON, "json", false, "print the service's reply and nothing else, indented; of several batches, on a line each")
+			f.BoolVar(&asJSON, "json", false,
+				"print the service's reply and nothing else, indented; of several batches, on a line each")
 			f.BoolVar(&toEnd, "follow", false, "follow the batch to its end; with --json, print the last reply")
 			conn.addFlags(f)
 		},

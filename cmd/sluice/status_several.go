@@ -207,7 +207,8 @@ func (s *statuses) explainInterruption() error {
 	if len(open) == 0 {
 		return cli.ErrInterrupted
 	}
-	return fmt.Errorf("%w; the batches continue: sluice status --follow %s", cli.ErrInterrupted, strings.Join(open, " "))
+	return fmt.Errorf("%w; the batches continue: sluice status --follow %s", cli.ErrInterrupted,
+		strings.Join(open, " "))
 }
 
 // exit prints the errors and returns how the command ends.

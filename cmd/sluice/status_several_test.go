@@ -37,7 +37,8 @@ func TestInterruptedStatuses(t *testing.T) {
 // A table that is too long for the terminal leaves out the batches that have ended.
 func TestLinesOfALongTable(t *testing.T) {
 	s := statuses{ids: []string{"a", "b", "c", "d"}}
-	for _, status := range []string{client.StatusProcessed, client.StatusInProgress, client.StatusError, client.StatusInProgress} {
+	for _, status := range []string{client.StatusProcessed, client.StatusInProgress, client.StatusError,
+		client.StatusInProgress} {
 		s.rows = append(s.rows, statusRow{isRead: true, status: client.Status{Status: status}})
 	}
 	for height, want := range map[int]string{4: "abcd", 3: "bcd", 2: "bd", 1: "b"} {

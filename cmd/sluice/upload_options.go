@@ -29,7 +29,8 @@ func (o *uploadOptions) addFlags(f *flag.FlagSet) {
 	f.StringVar(&o.maxRejected, "max-rejected", "",
 		"drop invalid lines, but reject the batch if more than `LIMIT` are invalid: a number, or a share such as 0.5%")
 	f.BoolVar(&o.validateOnly, "validate-only", false, "have the service validate the batch and store nothing of it")
-	f.StringVar(&o.onDuplicate, "on-duplicate", client.AcceptDuplicate, "`accept` or reject a file that was processed within 30 days")
+	f.StringVar(&o.onDuplicate, "on-duplicate", client.AcceptDuplicate,
+		"`accept` or reject a file that was processed within 30 days")
 	f.StringVar(&o.name, "name", "", "call the batch `NAME`, up to 128 characters")
 	f.Func("metadata", "attach `KEY=VALUE` to the batch; up to 16 times", func(text string) error {
 		key, value, ok := strings.Cut(text, "=")

@@ -43,7 +43,8 @@ func (u *uploadRun) checkResume() error {
 	var err error
 	u.options.flags.Visit(func(f *flag.Flag) {
 		switch f.Name {
-		case "reject-on-invalid", "max-rejected", "validate-only", "on-duplicate", "name", "metadata", "parts", "screen",
+		case "reject-on-invalid", "max-rejected", "validate-only", "on-duplicate", "name", "metadata", "parts",
+			"screen",
 			"threshold", "on-hit":
 			err = cli.Usagef("--resume goes on with the batch as it was begun; leave out --%s", f.Name)
 		}
@@ -75,7 +76,8 @@ func (u *uploadRun) uploadParts(ctx context.Context, file io.ReaderAt, size int6
 		OnResume: func(n int64, replaced int) {
 			stored.Store(n)
 			if n > 0 {
-				u.ui.printStep(bold, "resumed", time.Since(progress.started), "the service has "+formatBytes(n)+" already")
+				u.ui.printStep(bold, "resumed", time.Since(progress.started),
+					"the service has "+formatBytes(n)+" already")
 			}
 			if replaced > 0 {
 				u.ui.printf("  sent again because they differ from the file: %s\n", countOf(int64(replaced), "part"))

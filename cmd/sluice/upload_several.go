@@ -18,7 +18,8 @@ import (
 const (
 	// maxUploads is how many files one command uploads at a time.
 	maxUploads = 4
-	// maxFollowed is how many batches one command works on at a time: those that are uploaded and those that it follows.
+	// maxFollowed is how many batches one command works on at a time: those that are uploaded and those that it
+	// follows.
 	maxFollowed = 16
 )
 
@@ -66,8 +67,8 @@ type uploads struct {
 	mu sync.Mutex
 	// outcomes are those of the runs that have ended, in the order of the files.
 	outcomes []*uploadOutcome
-	// ids are those of the batches that exist, in the order of the files; printedIDs is how many of the first files have had
-	// theirs printed, or have none.
+	// ids are those of the batches that exist, in the order of the files; printedIDs is how many of the first files
+	// have had theirs printed, or have none.
 	ids        []string
 	printedIDs int
 	uploaded   int
@@ -170,7 +171,8 @@ func (s *uploads) lock(f func()) {
 	f()
 }
 
-// printIDs prints, with --quiet, the IDs of the batches in the order of the files. A file that has got none is left out.
+// printIDs prints, with --quiet, the IDs of the batches in the order of the files. A file that has got none is left
+// out.
 func (s *uploads) printIDs() {
 	for ; s.quiet && s.printedIDs < len(s.runs); s.printedIDs++ {
 		switch id := s.ids[s.printedIDs]; {

@@ -161,7 +161,8 @@ func TestResumedUpload(t *testing.T) {
 		t.Errorf("a refused part: exit code %d, stderr %q; want 2 and %q", code, stderr, want)
 	}
 	s.Before = nil
-	code, _, stderr = runWithServer(t.Context(), t, s, "upload", "--resume", "01980000-0000-7000-8000-000000000002", path)
+	code, _, stderr = runWithServer(t.Context(), t, s, "upload", "--resume", "01980000-0000-7000-8000-000000000002",
+		path)
 	if want := "it is not the file of this upload"; code != cli.ExitFailed || !strings.Contains(stderr, want) {
 		t.Errorf("another file: exit code %d, stderr %q; want 2 and %q", code, stderr, want)
 	}

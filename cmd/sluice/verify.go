@@ -131,7 +131,8 @@ func verifyMessage(out verifyOutput, err error) string {
 		return "Not verified: " + err.Error() + "."
 	}
 	c := out.Claims
-	message := fmt.Sprintf("Verified: this file is that of batch %s of tenant %s, which ended as %s.", c.BatchID, c.Tenant, c.Status)
+	message := fmt.Sprintf("Verified: this file is that of batch %s of tenant %s, which ended as %s.", c.BatchID,
+		c.Tenant, c.Status)
 	switch {
 	case c.AcceptedSHA256 == nil:
 		return message + " None of its lines was accepted."
@@ -143,8 +144,9 @@ func verifyMessage(out verifyOutput, err error) string {
 	return message + fmt.Sprintf(" The %d accepted lines are those of the receipt.", *c.Counts.Accepted)
 }
 
-// findIssuer sets the issuer, unless a flag gave it, to the service that other commands call: that of SLUICE_API_URL, or of
-// the profile that SLUICE_PROFILE names, or the local cloud, or else that of the default profile. No secret is used.
+// findIssuer sets the issuer, unless a flag gave it, to the service that other commands call: that of SLUICE_API_URL,
+// or of the profile that SLUICE_PROFILE names, or the local cloud, or else that of the default profile. No secret is
+// used.
 func (v *verifyRun) findIssuer() error {
 	setDefault(&v.issuer, os.Getenv("SLUICE_API_URL"))
 	if v.issuer != "" {
@@ -169,8 +171,8 @@ func (v *verifyRun) findIssuer() error {
 	return err
 }
 
-// verify returns the claims of a receipt that one of the keys has signed: of those of the file, or of those in the cache
-// and, if they have not, of those that the issuer publishes now.
+// verify returns the claims of a receipt that one of the keys has signed: of those of the file, or of those in the
+// cache and, if they have not, of those that the issuer publishes now.
 func (v *verifyRun) verify(ctx context.Context, text string) (client.ReceiptClaims, error) {
 	if v.keysPath != "" {
 		keys, err := readAll(v.keysPath)
@@ -225,7 +227,8 @@ func parseKeys(text []byte) (client.ReceiptKeys, error) {
 }
 
 // checkFile checks the file, unpacked, and its lines.
-func (v *verifyRun) checkFile(ctx context.Context, claims client.ReceiptClaims, path string) (linesChecked bool, err error) {
+func (v *verifyRun) checkFile(ctx context.Context, claims client.ReceiptClaims, path string) (linesChecked bool,
+	err error) {
 	var rejected map[int64]bool
 	if v.reportPath != "" {
 		if rejected, err = readRejectedLines(v.reportPath); err != nil {

@@ -55,8 +55,9 @@ func newReceiptFixture(t *testing.T) *receiptFixture {
 	number := func(n int64) *int64 { return &n }
 	f := &receiptFixture{t: t, dir: t.TempDir(), key: key, claims: receipt.Claims{
 		Issuer: receiptIssuer, Tenant: "t", BatchID: "b", Status: "PROCESSED", EndedAt: time.Now(),
-		FileSHA256: hexSum(receiptFile), FileBytes: number(int64(len(receiptFile))), AcceptedSHA256: hexSum(receiptAccepted),
-		Counts: receipt.Counts{Total: number(4), Accepted: number(2), Invalid: number(2), Ingested: number(2)},
+		FileSHA256: hexSum(receiptFile), FileBytes: number(int64(len(receiptFile))),
+		AcceptedSHA256: hexSum(receiptAccepted),
+		Counts:         receipt.Counts{Total: number(4), Accepted: number(2), Invalid: number(2), Ingested: number(2)},
 	}}
 	f.write("receipt", f.sign(key, f.claims)+"\n")
 	f.write("keys", f.keySet(key, "k"))
@@ -146,7 +147,8 @@ func TestVerify(t *testing.T) {
 		"none":     encode([]byte(`{"alg":"none","typ":"sluice-receipt+jwt","kid":"k"}`)) + "." + parts[1] + ".",
 		"strange":  f.keySet(stranger, "s"),
 		"accepted": receiptAccepted, "other": receiptFile + " ", "broken.gz": "\x1f\x8b\x08\x00 damaged",
-		"short": `{"line":3}` + "\n", "shifted": `{"line":3}` + "\n" + `{"line":4}` + "\n", "twice": `{"line":3}` + "\n" + `{"line":3}` + "\n",
+		"short": `{"line":3}` + "\n", "shifted": `{"line":3}` + "\n" + `{"line":4}` + "\n",
+		"twice": `{"line":3}` + "\n" + `{"line":3}` + "\n",
 	} {
 		f.write(name, text)
 	}
@@ -157,7 +159,8 @@ func TestVerify(t *testing.T) {
 		want                string
 	}{
 		{"all valid", "valid", "accepted", nil, 0, "The 2 accepted lines are those of the receipt."},
-		{"with its report", "receipt", "file", []string{"--report", "@report"}, 0, "The 2 accepted lines are those of the receipt."},
+		{"with its report", "receipt", "file", []string{"--report", "@report"}, 0,
+			"The 2 accepted lines are those of the receipt."},
 		{"without its report", "receipt", "file", nil, 0, "was not checked"},
 		{"gzip", "receipt", "file.gz", []string{"--report", "@report"}, 0, "The 2 accepted lines"},
 		{"zstd", "receipt", "file.zst", []string{"--report", "@report"}, 0, "The 2 accepted lines"},
@@ -167,7 +170,8 @@ func TestVerify(t *testing.T) {
 		{"another file", "receipt", "other", nil, 1, "it is about another file"},
 		{"another file as JSON", "receipt", "other", []string{"--json"}, 1, `"verified": false`},
 		{"no file in the receipt", "nofile", "file", nil, 1, "says nothing of a file"},
-		{"the report of another batch", "receipt", "file", []string{"--report", "@short"}, 1, "counts 2 rejected lines, and these are 1"},
+		{"the report of another batch", "receipt", "file", []string{"--report", "@short"}, 1,
+			"counts 2 rejected lines, and these are 1"},
 		{"other rejected lines", "receipt", "file", []string{"--report", "@shifted"}, 1, "other lines were accepted"},
 		{"tampered", "tampered", "accepted", nil, 1, "its signature is not valid"},
 		{"alg none", "none", "file", nil, 1, `the algorithm is "none"`},
@@ -184,7 +188,8 @@ func TestVerify(t *testing.T) {
 		{"two standard inputs", "receipt", "file", []string{"--report", "-", "--keys", "-"}, 2, "only one input"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			args := append([]string{"@" + tt.receipt, "@" + tt.file, "--keys", "@keys", "--issuer", receiptIssuer}, tt.more...)
+			args := append([]string{"@" + tt.receipt, "@" + tt.file, "--keys", "@keys", "--issuer", receiptIssuer},
+				tt.more...)
 			if code, out := f.verify(args...); code != tt.code || !strings.Contains(out, tt.want) {
 				t.Errorf("got the exit code %d and %q, want %d and %q", code, out, tt.code, tt.want)
 			}
@@ -204,7 +209,8 @@ func TestVerifyFindsIssuerInProfile(t *testing.T) {
 	t.Chdir(f.dir) // where no local cloud runs
 	verify := func(wantCode int, want string) {
 		t.Helper()
-		if code, out := f.verify("@receipt", "@file", "--keys", "@keys"); code != wantCode || !strings.Contains(out, want) {
+		if code, out := f.verify("@receipt", "@file", "--keys", "@keys"); code != wantCode ||
+			!strings.Contains(out, want) {
 			t.Errorf("got the exit code %d and %q, want %d and %q", code, out, wantCode, want)
 		}
 	}
@@ -241,7 +247,8 @@ func TestVerifyFetchesKeys(t *testing.T) {
 		t.Helper()
 		code, out := f.verify("@receipt", "@file", "--issuer", server.URL)
 		if code != wantCode || fetched != wantFetched {
-			t.Errorf("got the exit code %d after %d requests, want %d after %d: %s", code, fetched, wantCode, wantFetched, out)
+			t.Errorf("got the exit code %d after %d requests, want %d after %d: %s", code, fetched, wantCode,
+				wantFetched, out)
 		}
 	}
 	verify(1, 1) // the key is not published

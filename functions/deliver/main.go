@@ -18,8 +18,9 @@ import (
 )
 
 func main() {
-	env := setup.MustLoad(context.Background(), "TABLE_WEBHOOKS", "TABLE_EXTERNALAUTH", "TABLE_OUTBOUND", "SECRETS_KEY_ID",
-		"ANNOUNCE_FUNCTION", "WEBHOOK_FIRST_PAUSE", "WEBHOOK_MAX_PAUSE", "WEBHOOK_PATIENCE", "WEBHOOK_DISABLE_AFTER")
+	env := setup.MustLoad(context.Background(), "TABLE_WEBHOOKS", "TABLE_EXTERNALAUTH", "TABLE_OUTBOUND",
+		"SECRETS_KEY_ID", "ANNOUNCE_FUNCTION", "WEBHOOK_FIRST_PAUSE", "WEBHOOK_MAX_PAUSE", "WEBHOOK_PATIENCE",
+		"WEBHOOK_DISABLE_AFTER")
 	addresses, err := outbound.ParseAddressPolicy(env.PrivateReceivers)
 	env.Check(err)
 	secrets := sealed.New(env.KMS(), env.SecretsKey)

@@ -15,8 +15,8 @@ import (
 )
 
 func main() {
-	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "MAX_LINE_BYTES", "MAX_TRANSACTIONS", "MAX_REPORT_BYTES",
-		"VALIDATE_CONCURRENCY", "RECONCILE_CONCURRENCY", "SCREEN_CONCURRENCY", "SETTLE_CONCURRENCY",
+	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "MAX_LINE_BYTES", "MAX_TRANSACTIONS",
+		"MAX_REPORT_BYTES", "VALIDATE_CONCURRENCY", "RECONCILE_CONCURRENCY", "SCREEN_CONCURRENCY", "SETTLE_CONCURRENCY",
 		"INGEST_CONCURRENCY", "TABLE_WATCHLISTS", "BUCKET_WORK")
 	lambda.Start(pipeline.Measured(env.Metrics, metric.Plan, (&pipeline.Plan{
 		Batches:         batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),

@@ -1,6 +1,5 @@
 // Scan is the Lambda function that S3 invokes for every uploaded object and EventBridge every five minutes and, where
-// GuardDuty scans, for every result. It has uploads scanned, starts the state machine for clean batches, and looks after
-// batches and files that nothing moves.
+// GuardDuty scans, for every result. It has uploads scanned, starts the state machine for clean batches, and sweeps.
 package main
 
 import (
@@ -19,20 +18,21 @@ import (
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_DOCUMENTS", "TABLE_CLIENTS", "BUCKET_UPLOADS",
-		"STATE_MACHINE_ARN", "ANNOUNCE_FUNCTION", "MAX_UPLOAD_BYTES", "MAX_UNPACK_RATIO", "MALWARE_SCAN", "SCAN_PATIENCE",
-		"SWEEP_AGE", "UPLOAD_PATIENCE", "TABLE_ADMISSION", "VALIDATION_SLOTS", "VALIDATION_SLOTS_PER_TENANT", "INGESTION_SLOTS", "INGESTION_SLOTS_PER_TENANT")
+		"STATE_MACHINE_ARN", "ANNOUNCE_FUNCTION", "MAX_UPLOAD_BYTES", "MAX_UNPACK_RATIO", "MALWARE_SCAN",
+		"SCAN_PATIENCE", "SWEEP_AGE", "UPLOAD_PATIENCE", "TABLE_ADMISSION", "VALIDATION_SLOTS",
+		"VALIDATION_SLOTS_PER_TENANT", "INGESTION_SLOTS", "INGESTION_SLOTS_PER_TENANT")
 	scanner, guardDuty, err := env.Scanner()
 	env.Check(err)
-	retry, registry := intake.RetryPolicy{Attempts: 5, Pause: 2 * time.Second}, authdb.New(env.DynamoDB(), env.ClientsTable)
-	batches := env.Announcing(batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit))
-	documentStore := documentdb.New(env.DynamoDB(), env.DocumentsTable)
+	db, retry := env.DynamoDB(), intake.RetryPolicy{Attempts: 5, Pause: 2 * time.Second}
+	registry, documents := authdb.New(db, env.ClientsTable), documentdb.New(db, env.DocumentsTable)
+	batches := env.Announcing(batchdb.New(db, env.BatchesTable).Audited(env.Audit))
 	in := &intake.Intake{
 		Batches: batches, Uploads: env.Uploads(), Machine: env.Machine(), Registry: registry,
-		Sweep: &intake.Sweep{Batches: batches, Files: documentStore, Uploads: env.Uploads(), Machine: env.Machine(),
+		Sweep: &intake.Sweep{Batches: batches, Files: documents, Uploads: env.Uploads(), Machine: env.Machine(),
 			Announcements: env.Announcements(), Slots: env.Slots(), Age: env.SweepAge, Patience: env.UploadPatience},
 		Scanner: scanner, GuardDuty: guardDuty, Retry: retry, Now: time.Now, Log: env.Log, Metrics: env.Metrics,
 		MaxBytes: env.MaxUploadBytes, MaxRatio: env.MaxUnpackRatio, NewAttempt: pipeline.NewAttempt,
-		Documents: &intake.Documents{Store: documentStore, Registry: registry, Files: env.Uploads(), Scanner: scanner,
+		Documents: &intake.Documents{Store: documents, Registry: registry, Files: env.Uploads(), Scanner: scanner,
 			GuardDuty: guardDuty, MaxBytes: env.MaxUploadBytes, Retry: retry, Log: env.Log},
 	}
 	lambda.Start(in.Handle)

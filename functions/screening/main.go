@@ -23,10 +23,11 @@ func main() {
 		"BUCKET_UPLOADS", "UPLOAD_URL_LIFETIME", "TABLE_WATCHLISTS", "SCREENING_MACHINE_ARN", "RESOLUTION_MACHINE_ARN",
 		"TABLE_LIMITS")
 	s := &screeninghttp.Screenings{
-		Store:          screeningdb.New(env.DynamoDB(), env.ScreeningsTable),
-		Documents:      documentdb.New(env.DynamoDB(), env.DocumentsTable),
-		Files:          env.Uploads(),
-		Entities:       entitydb.NewProfiles(env.DynamoDB(), env.RecordsTable, ""),         // statuses are not asked for
+		Store:     screeningdb.New(env.DynamoDB(), env.ScreeningsTable),
+		Documents: documentdb.New(env.DynamoDB(), env.DocumentsTable),
+		Files:     env.Uploads(),
+		// statuses are not asked for
+		Entities:       entitydb.NewProfiles(env.DynamoDB(), env.RecordsTable, ""),
 		Providers:      screeningdb.NewProviders(env.DynamoDB(), env.ScreeningsTable, nil), // keys are not asked for
 		Lists:          catalogdb.New(env.DynamoDB(), env.WatchlistsTable),
 		Searches:       env.ScreeningMachine(),

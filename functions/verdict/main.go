@@ -15,7 +15,8 @@ import (
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "ANNOUNCE_FUNCTION", "BUCKET_WORK",
-		"TABLE_ADMISSION", "VALIDATION_SLOTS", "VALIDATION_SLOTS_PER_TENANT", "INGESTION_SLOTS", "INGESTION_SLOTS_PER_TENANT")
+		"TABLE_ADMISSION", "VALIDATION_SLOTS", "VALIDATION_SLOTS_PER_TENANT", "INGESTION_SLOTS",
+		"INGESTION_SLOTS_PER_TENANT")
 	lambda.Start(pipeline.Measured(env.Metrics, metric.Verdict, (&pipeline.Verdict{
 		Batches:    env.Announcing(batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit)),
 		Work:       env.Work(),

@@ -245,7 +245,8 @@ func TestRepeatedArguments(t *testing.T) {
 		var stderr strings.Builder
 		code := c.Main(t.Context(), append([]string{"join"}, args...), io.Discard, &stderr)
 		if len(args) == 1 {
-			if want := "takes at least 2 arguments (FIRST MORE...), not 1"; code != 2 || !strings.Contains(stderr.String(), want) {
+			if want := "takes at least 2 arguments (FIRST MORE...), not 1"; code != 2 ||
+				!strings.Contains(stderr.String(), want) {
 				t.Errorf("%v: exit code %d, %q, want 2 and %q", args, code, stderr.String(), want)
 			}
 			continue

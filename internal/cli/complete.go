@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// CompleteCommand is the first argument of a program that completes a command line: the others are its words, of which the
-// last one, which may be empty, is to be completed.
+// CompleteCommand is the first argument of a program that completes a command line: the others are its words, of which
+// the last one, which may be empty, is to be completed.
 const CompleteCommand = "__complete"
 
 // completeFiles is what a program prints, in place of words, where a file is named.
@@ -19,8 +19,8 @@ const completeFiles = ":file"
 //go:embed completion
 var completionScripts embed.FS
 
-// CompletionScript returns what has a shell (bash, zsh or fish) complete the command lines of a program. The script asks
-// the program for the words, by CompleteCommand, so that they are always those of its table of commands.
+// CompletionScript returns what has a shell (bash, zsh or fish) complete the command lines of a program. The script
+// asks the program for the words, by CompleteCommand, so that they are always those of its table of commands.
 func (c *Command) CompletionScript(shell string) (string, error) {
 	text, err := completionScripts.ReadFile("completion/" + shell)
 	if err != nil {

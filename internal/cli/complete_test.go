@@ -41,7 +41,8 @@ func TestPrintCompletions(t *testing.T) {
 	}
 	p := program()
 	p.Commands[0].Args = "NAME FILE..."
-	for line, isFile := range map[string]bool{"copy ": false, "copy a ": true, "copy a b -": true, "copy a b --c": false} {
+	for line, isFile := range map[string]bool{"copy ": false, "copy a ": true, "copy a b -": true,
+		"copy a b --c": false} {
 		if _, got := p.complete(strings.Split(line, " ")); got != isFile {
 			t.Errorf("%q: a file is expected: %v, want %v", line, got, isFile)
 		}

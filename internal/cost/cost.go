@@ -1,6 +1,6 @@
-// Package cost estimates what batches cost on AWS: how much of each service they use (Usage), and by a file of prices what
-// that costs (Estimate). Tests hold the usage to requests counted on the local cloud: local/steps for DynamoDB and S3, e2e
-// for state transitions and functions.
+// Package cost estimates what batches cost on AWS: how much of each service they use (Usage), and by a file of prices
+// what that costs (Estimate). Tests hold the usage to requests counted on the local cloud: local/steps for DynamoDB and
+// S3, e2e for state transitions and functions.
 package cost
 
 import (
@@ -95,22 +95,22 @@ const (
 
 // What the service does once for a batch, for each of its chunks and for each window of lines. The tests count it.
 const (
-	// batchWrites are the write units of a batch's rows: the batch itself, which is in three indexes and has more than a
-	// kilobyte towards its end, those of 16 partitions, of the line counts and of the file. slotWrites are those of its slots.
-	// guardDutyWrites, of the row of its upload, are not counted: three writes of a row and an index.
+	// batchWrites are the write units of a batch's rows: the batch itself, which is in three indexes and has more than
+	// a kilobyte towards its end, those of 16 partitions, of the line counts and of the file. slotWrites are those of
+	// its slots. guardDutyWrites, of the row of its upload, are not counted: three writes of a row and an index.
 	batchWrites, slotWrites, guardDutyWrites = 67, 10, 6
 	// chunkWrites are those of the row of a chunk, once for each of three steps.
 	chunkWrites = 3
 	// windowLines is how many lines are stored before the cursor advances, by a write unit and a read unit.
 	windowLines = 1000
-	// batchReads and chunkReads are read units. chunkRowsInUnit is how many rows of chunks one of them reads: each run of
-	// Reconcile, Verdict and Close read them all.
+	// batchReads and chunkReads are read units. chunkRowsInUnit is how many rows of chunks one of them reads: each run
+	// of Reconcile, Verdict and Close read them all.
 	batchReads, chunkReads, chunkRowsInUnit = 22, 8, 12
 	// batchPuts are the tag, the report and its summary, and the upload. Each chunk has an index.
 	batchPuts, chunkPuts = 4, 1
 	// chunkGets are two for each of two readings of a chunk, as its last line ends in the next one, and one for each
-	// section of its index. The two that the last chunk saves are those of the scan. headGets reads the first bytes of the
-	// upload, by which a packed one is recognised; what unpacking uses is not counted.
+	// section of its index. The two that the last chunk saves are those of the scan. headGets reads the first bytes of
+	// the upload, by which a packed one is recognised; what unpacking uses is not counted.
 	chunkGets, headGets = 4 + batch.Partitions, 1
 	// batchTransitions and chunkTransitions are those of the state machine, without retries.
 	batchTransitions, chunkTransitions = 14, 5
@@ -191,7 +191,8 @@ func UsageOf(l Load) Usage {
 
 // seconds returns how long functions run, in all, as seconds of functions that work on lines.
 func (l Load) seconds(u Usage) float64 {
-	s := (2+digestGiB/functionGiB)*float64(l.Bytes)/readBytesSecond + float64(l.Lines)*(1-l.Invalid)/storeLinesSecond + u.Runs*runSeconds
+	s := (2+digestGiB/functionGiB)*float64(l.Bytes)/readBytesSecond + float64(l.Lines)*(1-l.Invalid)/storeLinesSecond +
+		u.Runs*runSeconds
 	if !l.GuardDuty {
 		s += float64(l.Bytes) / scanBytesSecond
 	}

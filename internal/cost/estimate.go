@@ -43,7 +43,8 @@ type Estimate struct {
 // NewEstimate returns what a load costs by a list of prices. The load must be valid.
 func NewEstimate(l Load, prices PriceList) Estimate {
 	l = l.complete()
-	e := Estimate{Load: l, KeptMonths: l.keptMonths(), PricesOf: prices.Date, Region: prices.Region, Source: prices.Source}
+	e := Estimate{Load: l, KeptMonths: l.keptMonths(), PricesOf: prices.Date, Region: prices.Region,
+		Source: prices.Source}
 	e.Once, e.Monthly = onceItems(l, prices.Prices), monthlyItems(l, prices.Prices)
 	for _, i := range e.Once {
 		e.Sums.Once += i.Dollars
@@ -72,12 +73,14 @@ func onceItems(l Load, p Prices) []Item {
 	items := []Item{
 		item("stored lines", u.LineWrites, "write units", write/1e6,
 			fmt.Sprintf("%.0f bytes, %.3f units a line", l.ItemBytes, l.LineUnits)),
-		item("rows of batches", u.RowWrites+requests, "write units", p.Write/1e6, fmt.Sprintf(ofBatch, (u.RowWrites+requests)/n)),
+		item("rows of batches", u.RowWrites+requests, "write units", p.Write/1e6,
+			fmt.Sprintf(ofBatch, (u.RowWrites+requests)/n)),
 		item("reads", u.Reads, "read units", p.Read/1e6, fmt.Sprintf(ofBatch, u.Reads/n)),
 		item("state machine", u.Transitions, "transitions", p.Transition/1e3,
 			fmt.Sprintf(counted+"%d x %d chunks + %d ranges + %d a batch", chunkTransitions, u.Chunks, u.Ranges,
 				batchTransitions)),
-		item("functions, time", seconds*functionGiB, "GiB-seconds", p.LambdaSecond, fmt.Sprintf(assumed+"%.0f s a batch at 1,769 MB", seconds/n)),
+		item("functions, time", seconds*functionGiB, "GiB-seconds", p.LambdaSecond,
+			fmt.Sprintf(assumed+"%.0f s a batch at 1,769 MB", seconds/n)),
 		item("functions, runs", runs, "runs", p.LambdaRequest/1e6, fmt.Sprintf(ofBatch, runs/n)),
 		item("objects written", u.Puts, "requests", p.S3Put/1e3, fmt.Sprintf(ofBatch, u.Puts/n)),
 		item("objects read", u.Gets, "requests", p.S3Get/1e3, fmt.Sprintf(ofBatch, u.Gets/n)),

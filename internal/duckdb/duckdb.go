@@ -1,5 +1,5 @@
-// Package duckdb lets tests query Parquet files with DuckDB, as analysts do. make installs it from npm, at the version of
-// tools/duckdb/package-lock.json.
+// Package duckdb lets tests query Parquet files with DuckDB, as analysts do. make installs it from npm, at the version
+// of tools/duckdb/package-lock.json.
 package duckdb
 
 import (
@@ -16,8 +16,8 @@ import (
 // install is the command that installs DuckDB.
 const install = "make bin/tools/duckdb/installed"
 
-// Query returns the rows of a query's result by the names of its columns. Numbers are json.Number, exact; timestamps are
-// texts in UTC. Where DuckDB is not installed because it is not made for the machine, the test is skipped.
+// Query returns the rows of a query's result by the names of its columns. Numbers are json.Number, exact; timestamps
+// are texts in UTC. Where DuckDB is not installed because it is not made for the machine, the test is skipped.
 func Query(t *testing.T, sql string) []map[string]any {
 	t.Helper()
 	root := repositoryRoot(t)

@@ -98,7 +98,8 @@ func TestSnapshot(t *testing.T) {
 		Ended:  map[batch.Status]int64{"PROCESSED": 1},
 		Stages: []Stage{{"ingestion", 3, 60, 40}},
 		Steps: []Step{{
-			Step: "validate", Runs: 3, Outcomes: map[metric.Outcome]int64{"ok": 2, "failed": 1}, Lines: 100, Bytes: 10_000,
+			Step: "validate", Runs: 3, Outcomes: map[metric.Outcome]int64{"ok": 2, "failed": 1}, Lines: 100,
+			Bytes:       10_000,
 			BusySeconds: 2, LinesPerSecond: 50, BytesPerSecond: 5000,
 			Times: Times{Count: 3, SumMS: 2500, P50MS: 1000, P99MS: 1000, MaxMS: 1000},
 		}},
@@ -140,7 +141,8 @@ func TestDurations(t *testing.T) {
 	for i := range maxDurations {
 		d.add(float64(i + 1))
 	}
-	want := Times{Count: maxDurations + 1, SumMS: 1e6 + maxDurations*(maxDurations+1)/2, P50MS: 5000, P99MS: 9900, MaxMS: 1e6}
+	want := Times{Count: maxDurations + 1, SumMS: 1e6 + maxDurations*(maxDurations+1)/2, P50MS: 5000, P99MS: 9900,
+		MaxMS: 1e6}
 	if got := d.summary(); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -174,7 +176,8 @@ func TestIntervals(t *testing.T) {
 		many.add(at(2*i), at(2*i+1))
 	}
 	if got := many.length(); got != 3*maxApart*time.Second || len(many.apart) != maxApart {
-		t.Errorf("of many runs: got %v in %d intervals, want %v in %d", got, len(many.apart), 3*maxApart*time.Second, maxApart)
+		t.Errorf("of many runs: got %v in %d intervals, want %v in %d", got, len(many.apart), 3*maxApart*time.Second,
+			maxApart)
 	}
 }
 

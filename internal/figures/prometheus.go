@@ -137,7 +137,8 @@ func (s Snapshot) functionFamilies() []*family {
 }
 
 func (s Snapshot) requestFamilies() []*family {
-	requests := &family{name: "requests_total", kind: "counter", help: "Requests of the API that have reached a function."}
+	requests := &family{name: "requests_total", kind: "counter",
+		help: "Requests of the API that have reached a function."}
 	for _, status := range sortedKeys(s.Requests.ByStatus) {
 		requests.add(float64(s.Requests.ByStatus[status]), "status", status)
 	}

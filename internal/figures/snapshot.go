@@ -120,7 +120,8 @@ func (s *stepFigures) snapshot(name metric.Step) Step {
 	out := Step{
 		Step: name, Outcomes: maps.Clone(s.outcomes), Lines: int64(s.amounts[metric.Lines]),
 		Bytes: int64(s.amounts[metric.Bytes]), Findings: int64(s.amounts[metric.Findings]),
-		Names: int64(s.amounts[metric.Names]), BusySeconds: round(busy), Times: s.times.summary(), MemoryBytes: s.memory,
+		Names: int64(s.amounts[metric.Names]), BusySeconds: round(busy), Times: s.times.summary(),
+		MemoryBytes: s.memory,
 	}
 	out.Runs = out.Times.Count
 	if busy > 0 {

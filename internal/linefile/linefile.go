@@ -30,8 +30,8 @@ func (e *FormatError) Error() string {
 	return "the file is " + e.Format.Name + ", not JSON Lines (one JSON object a line)"
 }
 
-// Command returns the shell commands that turn the file into JSON Lines on their standard output, given the argument that
-// names the file, or "" if it comes from a pipe. It returns "" if there are no such commands.
+// Command returns the shell commands that turn the file into JSON Lines on their standard output, given the argument
+// that names the file, or "" if it comes from a pipe. It returns "" if there are no such commands.
 func (e *FormatError) Command(input string) string {
 	if e.Format.Filter == "" {
 		return ""

@@ -39,8 +39,8 @@ func ShellQuote(s string) string {
 // excerptBytes is how much of a line, on each side of a byte, an excerpt has at most.
 const excerptBytes = 512
 
-// Excerpt returns the part of a line around a byte of the file: what precedes the byte, and what begins with it. The text
-// is printable. Both are "" if the file has no such byte or cannot be read.
+// Excerpt returns the part of a line around a byte of the file: what precedes the byte, and what begins with it. The
+// text is printable. Both are "" if the file has no such byte or cannot be read.
 func Excerpt(file io.ReaderAt, offset int64) (before, after string) {
 	start := max(offset-excerptBytes, 0)
 	window := make([]byte, 2*excerptBytes)

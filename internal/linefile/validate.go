@@ -44,8 +44,8 @@ type Progress struct {
 	Read, Lines int64
 }
 
-// Run validates a file, which is not packed, and writes the report to out. If the file has become shorter meanwhile, the
-// error is validation.ErrShrank.
+// Run validates a file, which is not packed, and writes the report to out. If the file has become shorter meanwhile,
+// the error is validation.ErrShrank.
 func (v Validation) Run(ctx context.Context, file *os.File, size int64, out io.Writer) (report.Summary, error) {
 	settings := auth.DefaultSettings()
 	rules := transaction.Rules{

@@ -56,9 +56,9 @@ var ErrAddress = errors.New("not an https URL")
 // removePatience is how long removing what was created may take.
 const removePatience = 15 * time.Second
 
-// Run listens at an address of this machine until the context ends, and then returns nil. The service delivers to public
-// or, if that is "", to the address itself. It has to accept the certificate that is made for it. The service is told to do
-// that, and a webhook is created; both are removed at the end. onReady is called once everything is there.
+// Run listens at an address of this machine until the context ends, and then returns nil. The service delivers to
+// public or, if that is "", to the address itself. It has to accept the certificate that is made for it. The service is
+// told to do that, and a webhook is created; both are removed at the end. onReady is called once everything is there.
 func (l *Listener) Run(ctx context.Context, address, public string, onReady func(public string)) (err error) {
 	socket, err := net.Listen("tcp", address)
 	if err != nil {

@@ -1,7 +1,7 @@
 // Command mutate shows that the tests notice what keeps writes and retries right. In a copy of the repository it drops
 // the condition of each conditional write, and removes each retry, one at a time, and runs tests against each such
-// mutant. A mutant that no test notices must be listed in survivors.txt with the reason why it is harmless; a listed one
-// that is noticed, or is no more, must not.
+// mutant. A mutant that no test notices must be listed in survivors.txt with the reason why it is harmless; a listed
+// one that is noticed, or is no more, must not.
 //
 //	go run ./internal/mutate                    all of them, which takes a long time
 //	go run ./internal/mutate -only batchdb      those whose names match a regular expression

@@ -47,8 +47,8 @@ func TestPlantGo(t *testing.T) {
 			t.Errorf("%s is in %q, want a", m.name, m.dir)
 		}
 	}
-	want := []string{"a/p.go Put condition 1", "a/p.go Put condition 2", "a/p.go Put attempts 1", "a/p.go Put attempts 2",
-		"a/p.go Put attempts 3", "a/p.go Put repetition 1"}
+	want := []string{"a/p.go Put condition 1", "a/p.go Put condition 2", "a/p.go Put attempts 1",
+		"a/p.go Put attempts 2", "a/p.go Put attempts 3", "a/p.go Put repetition 1"}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("mutants (-want +got):\n%s", diff)
 	}

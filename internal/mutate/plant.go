@@ -83,7 +83,8 @@ func plantGo(file string, text []byte) ([]byte, []mutant, error) {
 	if len(p.mutants) == 0 {
 		return nil, nil, nil
 	}
-	p.edits = append(p.edits, edit{fset.Position(parsed.Name.End()).Offset, "\nimport " + activeName + " \"sluice/" + activePath + "\"\n"})
+	p.edits = append(p.edits, edit{fset.Position(parsed.Name.End()).Offset,
+		"\nimport " + activeName + " \"sluice/" + activePath + "\"\n"})
 	slices.SortStableFunc(p.edits, func(a, b edit) int { return b.offset - a.offset })
 	for _, e := range p.edits {
 		text = slices.Concat(text[:e.offset], []byte(e.text), text[e.offset:])
@@ -185,7 +186,8 @@ func plantMachine(file string, text []byte) ([]mutant, error) {
 				}
 				first := r.(map[string]any)["ErrorEquals"].([]any)[0]
 				mutants = append(mutants, mutant{
-					name: fmt.Sprintf("%s %s retry of %v", file, name, first), dir: filepath.Dir(file), machine: file, text: mutated,
+					name: fmt.Sprintf("%s %s retry of %v", file, name, first), dir: filepath.Dir(file), machine: file,
+					text: mutated,
 				})
 			}
 		}
@@ -249,8 +251,8 @@ func (w *workspace) plant() ([]mutant, error) {
 	return all, w.writeActive()
 }
 
-// activeSource is the package that the mutated places ask. The mutant that is on is named by the environment of tests, or
-// for functions, whose environment is that of the template, by a file.
+// activeSource is the package that the mutated places ask. The mutant that is on is named by the environment of tests,
+// or for functions, whose environment is that of the template, by a file.
 const activeSource = `// Package active says which mutant is on.
 package active
 

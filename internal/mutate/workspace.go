@@ -91,8 +91,8 @@ func (w *workspace) try(ctx context.Context, m mutant, seeds int) (by string, er
 
 // isOfPipeline reports whether batches use a package on their way, so that the seeds of faults can notice its mutants.
 func isOfPipeline(dir string) bool {
-	for _, part := range []string{"batch", "intake", "announce", "setup", "dynamo", "objects", "pipeline", "transaction",
-		"admission", "webhook/webhookdb", "delivery"} {
+	for _, part := range []string{"batch", "intake", "announce", "setup", "dynamo", "objects", "pipeline",
+		"transaction", "admission", "webhook/webhookdb", "delivery"} {
 		if strings.HasPrefix(dir, "shared/"+part) {
 			return true
 		}
@@ -141,7 +141,8 @@ func (w *workspace) tryFaults(ctx context.Context, m mutant, seeds int) (by stri
 	if err != nil {
 		return "", err
 	}
-	isCaught, err := w.fails(ctx, "e2e", "", binary, "-test.run", "TestFaults$", "-test.timeout=20m", "-fault-seeds", fmt.Sprint(seeds))
+	isCaught, err := w.fails(ctx, "e2e", "", binary, "-test.run", "TestFaults$", "-test.timeout=20m", "-fault-seeds",
+		fmt.Sprint(seeds))
 	if err != nil || !isCaught {
 		return "", err
 	}
@@ -174,8 +175,8 @@ func (w *workspace) fails(ctx context.Context, dir, variable, binary string, arg
 	return false, errors.Join(err, ctx.Err())
 }
 
-// compile compiles the tests of a package and returns the path of the program, "" for a package without tests. The tests,
-// or those of them that a filter leaves, must pass while no mutant is on.
+// compile compiles the tests of a package and returns the path of the program, "" for a package without tests. The
+// tests, or those of them that a filter leaves, must pass while no mutant is on.
 func (w *workspace) compile(ctx context.Context, dir string, filter ...string) (string, error) {
 	if binary, isCompiled := w.binaries[dir]; isCompiled {
 		return binary, nil

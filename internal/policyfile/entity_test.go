@@ -21,7 +21,8 @@ func TestParseEntity(t *testing.T) {
 			"2": {Properties: map[string]property.Text{"share": text("1e3")}},
 		}}},
 		CustomProperties: map[string]property.Split{"contact": {
-			SingleProperties: map[string]property.Text{"isNew": text("true")}, CustomProperties: map[string]property.Split{},
+			SingleProperties:     map[string]property.Text{"isNew": text("true")},
+			CustomProperties:     map[string]property.Split{},
 			CollectionProperties: map[string]property.SplitCollection{},
 		}},
 	}

@@ -104,7 +104,10 @@ func (t target) environment() []string {
 // checkLinked returns an error if a program has modules that the list of its packages does not have.
 func checkLinked(info *debug.BuildInfo, modules []module) error {
 	for _, m := range info.Deps {
-		if !slices.ContainsFunc(modules, func(known module) bool { return known.Path == m.Path && known.Version == m.Version }) {
+		if !slices.ContainsFunc(modules, func(known module) bool {
+			return known.Path == m.Path &&
+				known.Version == m.Version
+		}) {
 			return fmt.Errorf("the program is linked with %s %s, which go list does not name", m.Path, m.Version)
 		}
 	}

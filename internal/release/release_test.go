@@ -55,17 +55,19 @@ func TestEveryLinkedModuleHasALicence(t *testing.T) {
 }
 
 func TestModulesWithoutALicenceAreRefused(t *testing.T) {
-	if _, err := collectNotices([]module{{Path: "example.com/unlicensed", Version: "v1.0.0", Dir: t.TempDir()}}); err == nil ||
-		!strings.Contains(err.Error(), "example.com/unlicensed v1.0.0 has no licence") {
+	if _, err := collectNotices([]module{{Path: "example.com/unlicensed", Version: "v1.0.0",
+		Dir: t.TempDir()}}); err == nil || !strings.Contains(err.Error(),
+		"example.com/unlicensed v1.0.0 has no licence") {
 		t.Errorf("got %v, want an error that names the module", err)
 	}
 }
 
 func TestSBOMNamesEveryModule(t *testing.T) {
 	modules := linked(t, targets[0])
-	info := &debug.BuildInfo{GoVersion: "go1.26.0", Main: debug.Module{Version: "v1.2.3"}, Settings: []debug.BuildSetting{
-		{Key: "vcs.revision", Value: "0123abc"}, {Key: "vcs.time", Value: "2026-11-21T10:00:00Z"},
-	}}
+	info := &debug.BuildInfo{GoVersion: "go1.26.0", Main: debug.Module{Version: "v1.2.3"},
+		Settings: []debug.BuildSetting{
+			{Key: "vcs.revision", Value: "0123abc"}, {Key: "vcs.time", Value: "2026-11-21T10:00:00Z"},
+		}}
 	text, err := sbom(info, modules, targets[0])
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +84,8 @@ func TestSBOMNamesEveryModule(t *testing.T) {
 	}
 	for _, c := range got.Components[1:] {
 		if len(c.Licenses) == 0 || len(c.Hashes) != 1 || len(c.Hashes[0].Content) != 64 {
-			t.Errorf("%s has the licences %v and the hashes %v, want at least one and one", c.Name, c.Licenses, c.Hashes)
+			t.Errorf("%s has the licences %v and the hashes %v, want at least one and one", c.Name, c.Licenses,
+				c.Hashes)
 		}
 	}
 }

@@ -39,15 +39,16 @@ func permissionBytes(sid string) int {
 	text, _ := json.Marshal(map[string]any{
 		"Sid": "stack-name-of-some-length-" + sid + "-0123456789AB", "Effect": "Allow",
 		"Principal": map[string]string{"Service": "apigateway.amazonaws.com"}, "Action": "lambda:InvokeFunction",
-		"Resource":  arn("lambda", "function:"+longName),
-		"Condition": map[string]any{"ArnLike": map[string]string{"AWS:SourceArn": arn("execute-api", "0123456789/*/POST/"+longName+longName)}},
+		"Resource": arn("lambda", "function:"+longName),
+		"Condition": map[string]any{"ArnLike": map[string]string{"AWS:SourceArn": arn("execute-api",
+			"0123456789/*/POST/"+longName+longName)}},
 	})
 	return len(text) + 1
 }
 
 // countBudget adds up the resources that SAM makes: for each function a role, the configuration of its asynchronous
-// invocations, a version and its alias, and a permission for each event; for the API a deployment, a stage and the authorizer's permission.
-// On AWS's own transform of this template the sum is the same.
+// invocations, a version and its alias, and a permission for each event; for the API a deployment, a stage and the
+// authorizer's permission. On AWS's own transform of this template the sum is the same.
 func countBudget(t *testing.T, m template) budget {
 	t.Helper()
 	b := budget{invokeBytes: map[string]int{}, roleBytes: map[string]int{}}
@@ -122,7 +123,8 @@ func TestTheTemplateFitsAWS(t *testing.T) {
 	}
 	within("resources", b.resources, maxResources)
 	largest := map[string]int{}
-	for what, sizes := range map[string]map[string]int{"resource policy": b.invokeBytes, "role's policies": b.roleBytes} {
+	for what, sizes := range map[string]map[string]int{"resource policy": b.invokeBytes,
+		"role's policies": b.roleBytes} {
 		for id, n := range sizes {
 			limit := map[string]int{"resource policy": maxInvokePolicy, "role's policies": maxRolePolicy}[what]
 			within(fmt.Sprintf("the %s of %s", what, id), n, limit)
@@ -130,11 +132,12 @@ func TestTheTemplateFitsAWS(t *testing.T) {
 		}
 	}
 	t.Logf("%d resources of %d; largest resource policy %d of %d bytes; largest policies of a role %d of %d characters",
-		b.resources, maxResources, largest["resource policy"], maxInvokePolicy, largest["role's policies"], maxRolePolicy)
+		b.resources, maxResources, largest["resource policy"], maxInvokePolicy, largest["role's policies"],
+		maxRolePolicy)
 }
 
-// A function that serves routes has one permission for all of them. An event of the type Api would add one for each, and no
-// route: those are in the DefinitionBody.
+// A function that serves routes has one permission for all of them. An event of the type Api would add one for each,
+// and no route: those are in the DefinitionBody.
 func TestOnePermissionForAllRoutesOfAFunction(t *testing.T) {
 	m := loadTemplate(t)
 	permissions := map[string]int{}
@@ -147,7 +150,8 @@ func TestOnePermissionForAllRoutesOfAFunction(t *testing.T) {
 				SourceArn    string `yaml:"SourceArn"`
 			} `yaml:"Properties"`
 		}
-		if err := node.Decode(&r); err == nil && r.Type == "AWS::Lambda::Permission" && r.Properties.Principal == "apigateway.amazonaws.com" {
+		if err := node.Decode(&r); err == nil && r.Type == "AWS::Lambda::Permission" &&
+			r.Properties.Principal == "apigateway.amazonaws.com" {
 			permissions[r.Properties.FunctionName]++
 			const want = "arn:${AWS::Partition}:execute-api:${AWS::Region}:${AWS::AccountId}:${Api}/*/*/*"
 			if r.Properties.SourceArn != want {
@@ -171,7 +175,8 @@ func TestOnePermissionForAllRoutesOfAFunction(t *testing.T) {
 	for name, f := range m.functions(t) {
 		for event, e := range f.Events {
 			if e.Type == "Api" {
-				t.Errorf("%s has an event %s of the type Api: write the route into the DefinitionBody of Api", name, event)
+				t.Errorf("%s has an event %s of the type Api: write the route into the DefinitionBody of Api", name,
+					event)
 			}
 		}
 	}

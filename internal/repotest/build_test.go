@@ -49,15 +49,18 @@ func TestSAMBuildsForTheProcessorOfTheTemplate(t *testing.T) {
 		{"an argument", "sam build --parameter-overrides Arch=x86_64 Environment=test", "", "export ARCH=x86_64"},
 		{"a list of arguments", "sam build --parameter-overrides ParameterKey=Arch,ParameterValue=arm64", "ARCH=x86_64",
 			"export ARCH=arm64"},
-		{"an environment of samconfig.toml", "/usr/bin/python3 /usr/bin/sam build --config-env local", "", "export ARCH=x86_64"},
+		{"an environment of samconfig.toml", "/usr/bin/python3 /usr/bin/sam build --config-env local", "",
+			"export ARCH=x86_64"},
 		{"an unknown one", "make", "ARCH=amd64", "ARCH=amd64 is not known"},
-		{"a program for another one", "make", "ARCH=arm64 ELF_arm64=3e", "The program of AdmitFunction is not one for arm64."},
+		{"a program for another one", "make", "ARCH=arm64 ELF_arm64=3e",
+			"The program of AdmitFunction is not one for arm64."},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			cmd := exec.Command("sh", append([]string{"-c", build}, strings.Fields(test.sam)...)...)
-			cmd.Env = append(withoutVariables(cmd.Environ(), "ARCH", "MAKEFLAGS", "GOFLAGS"), "DIR="+dir, "ARGS="+test.args)
+			cmd.Env = append(withoutVariables(cmd.Environ(), "ARCH", "MAKEFLAGS", "GOFLAGS"), "DIR="+dir,
+				"ARGS="+test.args)
 			out, err := cmd.CombinedOutput()
 			if err == nil || !strings.Contains(string(out), test.want) {
 				t.Errorf("%v: %v, %s; want a failure that says %q", test.sam, err, out, test.want)

@@ -89,8 +89,8 @@ func TestTheTemplateIsReadyForADeployment(t *testing.T) {
 	}
 }
 
-// What a deployment creates must outlive the stack, but must not be in the way of the next one if the first fails: names are
-// fixed, so what is left makes it fail, too. Tables can be protected against deletion.
+// What a deployment creates must outlive the stack, but must not be in the way of the next one if the first fails:
+// names are fixed, so what is left makes it fail, too. Tables can be protected against deletion.
 func TestResourcesOutliveTheStack(t *testing.T) {
 	kept := 0
 	for id, node := range loadTemplate(t).Resources {
@@ -100,17 +100,20 @@ func TestResourcesOutliveTheStack(t *testing.T) {
 			t.Errorf("%s has the DeletionPolicy Retain, want RetainExceptOnCreate", id)
 		}
 		isMomentary := slices.Contains(momentaryTables, strings.TrimSuffix(id, "Table"))
-		if !isMomentary && slices.Contains([]string{"AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::KMS::Key"}, kind.Value) {
+		if !isMomentary && slices.Contains([]string{"AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::KMS::Key"},
+			kind.Value) {
 			kept++
-			if replaced, ok := at(&node, "UpdateReplacePolicy"); !isKept || deletion.Value != "RetainExceptOnCreate" || !ok ||
-				replaced.Value != "Retain" {
-				t.Errorf("%s does not have the DeletionPolicy RetainExceptOnCreate and the UpdateReplacePolicy Retain", id)
+			if replaced, ok := at(&node, "UpdateReplacePolicy"); !isKept || deletion.Value != "RetainExceptOnCreate" ||
+				!ok || replaced.Value != "Retain" {
+				t.Errorf("%s does not have the DeletionPolicy RetainExceptOnCreate and the UpdateReplacePolicy Retain",
+					id)
 			}
 		}
 		if isMomentary || kind.Value != "AWS::DynamoDB::Table" {
 			continue
 		}
-		if n, ok := at(&node, "Properties", "DeletionProtectionEnabled"); !ok || flow(n) != "!If [ProtectsTables, true, false]" {
+		if n, ok := at(&node, "Properties", "DeletionProtectionEnabled"); !ok ||
+			flow(n) != "!If [ProtectsTables, true, false]" {
 			t.Errorf("%s is not protected by the parameter DeletionProtection", id)
 		}
 	}

@@ -13,8 +13,8 @@ var (
 	override = regexp.MustCompile(`(\w+)=(\d+)`)
 )
 
-// What the first day recommends fits into the account: slots times widths stay below its executions, and AWS keeps 100 of
-// them unreserved.
+// What the first day recommends fits into the account: slots times widths stay below its executions, and AWS keeps 100
+// of them unreserved.
 func TestTheFirstDayFitsIntoTheAccount(t *testing.T) {
 	const unreservable = 100
 	m := loadTemplate(t)
@@ -28,7 +28,8 @@ func TestTheFirstDayFitsIntoTheAccount(t *testing.T) {
 		values := overrides(t, m, row[2])
 		executions, _ := strconv.Atoi(row[1])
 		said, _ := strconv.Atoi(row[3])
-		widest := max(values("ValidateConcurrency"), values("ReconcileConcurrency"), values("ScreenConcurrency"), values("SettleConcurrency"))
+		widest := max(values("ValidateConcurrency"), values("ReconcileConcurrency"), values("ScreenConcurrency"),
+			values("SettleConcurrency"))
 		atOnce = values("ValidationSlots")*widest + values("IngestionSlots")*values("IngestConcurrency")
 		if atOnce != said || atOnce >= executions {
 			t.Errorf("for %d executions, %d work at once; the document says %d", executions, atOnce, said)

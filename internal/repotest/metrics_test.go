@@ -32,13 +32,16 @@ var awsMetrics = map[string]struct {
 	"AWS/DynamoDB": {[]string{"ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits", "ReadThrottleEvents",
 		"WriteThrottleEvents"}, [][]string{{"TableName"}, {"GlobalSecondaryIndexName", "TableName"}}},
 	"AWS/Firehose": {[]string{"DeliveryToS3.DataFreshness"}, [][]string{{"DeliveryStreamName"}}},
-	"AWS/Lambda": {[]string{"AsyncEventAge", "AsyncEventsDropped", "ConcurrentExecutions", "DeadLetterErrors", "Duration",
-		"Errors", "Invocations", "Throttles"}, [][]string{{}, {"FunctionName"}, {"FunctionName", "Resource"}}},
+	"AWS/Lambda": {[]string{"AsyncEventAge", "AsyncEventsDropped", "ConcurrentExecutions", "DeadLetterErrors",
+		"Duration", "Errors", "Invocations", "Throttles"}, [][]string{{}, {"FunctionName"},
+		{"FunctionName", "Resource"}}},
 	"AWS/Logs": {[]string{"EMFParsingErrors", "EMFValidationErrors"}, [][]string{{"LogGroupName"}}},
-	"AWS/SQS":  {[]string{"ApproximateAgeOfOldestMessage", "ApproximateNumberOfMessagesVisible"}, [][]string{{"QueueName"}}},
+	"AWS/SQS": {[]string{"ApproximateAgeOfOldestMessage", "ApproximateNumberOfMessagesVisible"},
+		[][]string{{"QueueName"}}},
 	"AWS/States": {[]string{"ExecutionThrottled", "ExecutionTime", "ExecutionsAborted", "ExecutionsFailed",
 		"ExecutionsStarted", "ExecutionsSucceeded", "ExecutionsTimedOut"}, [][]string{{"StateMachineArn"}}},
-	"AWS/Events": {[]string{"FailedInvocations", "Invocations", "MatchedEvents", "TriggeredRules"}, [][]string{{"RuleName"}}},
+	"AWS/Events": {[]string{"FailedInvocations", "Invocations", "MatchedEvents", "TriggeredRules"},
+		[][]string{{"RuleName"}}},
 }
 
 // namedMetric is a metric that an alarm or the dashboard names.

@@ -12,7 +12,8 @@ var unpinnedNpm = regexp.MustCompile(`\bnpx\b|\bnpm (install|i|pack|exec|add|upd
 
 // What is taken from npm is pinned by the digests of a lock file, and no package may run a script.
 func TestNpmPackagesArePinned(t *testing.T) {
-	for _, file := range []string{"tools/package-lock.json", "tools/duckdb/package-lock.json", "tools/console-check/package-lock.json"} {
+	for _, file := range []string{"tools/package-lock.json", "tools/duckdb/package-lock.json",
+		"tools/console-check/package-lock.json"} {
 		checkLock(t, file)
 	}
 	files, err := filepath.Glob(".github/workflows/*.yml")

@@ -159,7 +159,8 @@ func tooWide(s statement) string {
 		}
 	}
 	for _, resource := range s.Resources {
-		areVersions := versionsPattern.MatchString(resource) && slices.Equal(s.Actions, []string{"lambda:InvokeFunction"})
+		areVersions := versionsPattern.MatchString(resource) && slices.Equal(s.Actions,
+			[]string{"lambda:InvokeFunction"})
 		if strings.ContainsAny(resource, "*?") && !prefixPattern.MatchString(resource) && !areVersions {
 			return fmt.Sprintf("reaches %q", resource)
 		}
@@ -216,8 +217,9 @@ func TestPoliciesNameWhatTheFunctionIsGiven(t *testing.T) {
 	}
 }
 
-// No function that clients reach through the API may put objects under the keys of reports and work files: an upload URL
-// counts as a request of its signer, so that there cannot be one for these keys, and what is read there was never uploaded.
+// No function that clients reach through the API may put objects under the keys of reports and work files: an upload
+// URL counts as a request of its signer, so that there cannot be one for these keys, and what is read there was never
+// uploaded.
 func TestNoUploadURLsForReports(t *testing.T) {
 	writers := 0
 	for _, s := range policyStatements(t) {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// machine is what these tests read of the definition of a state machine, of the states that a Map runs for each item, or of
-// a branch of a Parallel.
+// machine is what these tests read of the definition of a state machine, of the states that a Map runs for each item,
+// or of a branch of a Parallel.
 type machine struct {
 	TimeoutSeconds int
 	StartAt        string
@@ -117,7 +117,8 @@ func TestTasksAreRepeatedAndEnd(t *testing.T) {
 				}
 				for _, r := range s.Retry {
 					if r.IntervalSeconds == 0 || r.BackoffRate == 0 || r.MaxAttempts == 0 || r.MaxDelaySeconds == 0 {
-						t.Errorf("%s repeats after %v with bounds that are not written down: %+v", name, r.ErrorEquals, r)
+						t.Errorf("%s repeats after %v with bounds that are not written down: %+v", name, r.ErrorEquals,
+							r)
 					}
 				}
 				for _, failed := range []string{
@@ -134,9 +135,11 @@ func TestTasksAreRepeatedAndEnd(t *testing.T) {
 					}
 				}
 				r, _ := s.retryAfter("Lambda.TooManyRequestsException")
-				if !slices.Equal(r.ErrorEquals, []string{"Lambda.TooManyRequestsException"}) || r.JitterStrategy != "FULL" || r.seconds() < longestThrottling {
+				if !slices.Equal(r.ErrorEquals, []string{"Lambda.TooManyRequestsException"}) ||
+					r.JitterStrategy != "FULL" || r.seconds() < longestThrottling {
 					t.Errorf("%s is repeated after Lambda.TooManyRequestsException by %+v for %.0f s, "+
-						"want an entry of its own with full jitter and at least %d s", name, r, r.seconds(), longestThrottling)
+						"want an entry of its own with full jitter and at least %d s", name, r, r.seconds(),
+						longestThrottling)
 				}
 			})
 			if tasks == 0 {
@@ -146,8 +149,8 @@ func TestTasksAreRepeatedAndEnd(t *testing.T) {
 	}
 }
 
-// mostChunks and mostPartitions are how many items the maps of a batch have at most (maxChunks of shared/pipeline/plan.go);
-// the widest map runs maxWidth at once.
+// mostChunks and mostPartitions are how many items the maps of a batch have at most (maxChunks of
+// shared/pipeline/plan.go); the widest map runs maxWidth at once.
 const (
 	mostChunks     = 512
 	mostPartitions = 16
@@ -181,7 +184,8 @@ func (m machine) events(items map[string]int) int {
 func TestHistoryOfABatchHasRoom(t *testing.T) {
 	const limit = 25_000
 	m := loadMachine(t, "batch")
-	plain := m.events(map[string]int{"$.chunks": mostChunks, "$.partitions": mostPartitions, "$.screening": mostPartitions})
+	plain := m.events(map[string]int{"$.chunks": mostChunks, "$.partitions": mostPartitions,
+		"$.screening": mostPartitions})
 	worst := 0
 	m.tasks(func(_ string, s machineState) {
 		r, _ := s.retryAfter("Lambda.TooManyRequestsException")
@@ -189,12 +193,13 @@ func TestHistoryOfABatchHasRoom(t *testing.T) {
 	})
 	t.Logf("%d events without retries, %d with the longest throttling of one map, of %d", plain, plain+worst, limit)
 	if plain < 12_000 || plain+worst >= limit {
-		t.Errorf("%d events without retries and %d with them, want at least 12,000 and fewer than %d", plain, plain+worst, limit)
+		t.Errorf("%d events without retries and %d with them, want at least 12,000 and fewer than %d", plain,
+			plain+worst, limit)
 	}
 }
 
-// transitions are how many transitions of states an execution takes that goes well: a fixed number, and so many for each
-// item of a map.
+// transitions are how many transitions of states an execution takes that goes well: a fixed number, and so many for
+// each item of a map.
 type transitions struct {
 	fixed   int
 	perItem map[string]int

@@ -50,7 +50,8 @@ func TestPermissionsOfTheRoutesExist(t *testing.T) {
 		for _, r := range routes {
 			for _, name := range r.Permissions {
 				if !permission.Exists(name) {
-					t.Errorf("%s: %s %s asks for %q, which package permission does not list", function, r.Method, r.Path, name)
+					t.Errorf("%s: %s %s asks for %q, which package permission does not list", function, r.Method,
+						r.Path, name)
 				}
 			}
 		}

@@ -28,8 +28,8 @@ var (
 	documentedVersion = regexp.MustCompile(`(?m)^    for f in ([a-z ]+); do\n      aws lambda list-versions-by-function `)
 )
 
-// The procedure of a restore names every table, those whose rows expire, and the parameters that switch them; that for old
-// versions every function that has some.
+// The procedure of a restore names every table, those whose rows expire, and the parameters that switch them; that for
+// old versions every function that has some.
 func TestTheProceduresNameWhatTheTemplateHas(t *testing.T) {
 	m := loadTemplate(t)
 	var tables, expiring, switches, functions []string
@@ -71,8 +71,8 @@ func TestTheProceduresNameWhatTheTemplateHas(t *testing.T) {
 	}
 }
 
-// A restored table has another name than the one that it replaces. Functions, policies and alarms name every table by its
-// parameter, so that a deployment switches them, and CloudFormation deletes nothing.
+// A restored table has another name than the one that it replaces. Functions, policies and alarms name every table by
+// its parameter, so that a deployment switches them, and CloudFormation deletes nothing.
 func TestTablesAreNamedByParameters(t *testing.T) {
 	m := loadTemplate(t)
 	text := string(readFile(t, "template.yaml"))
@@ -104,7 +104,8 @@ func TestTablesAreNamedByParameters(t *testing.T) {
 	for _, reference := range tableReference.FindAllStringSubmatch(text, -1) {
 		name := reference[1] + reference[2] + reference[3]
 		if !slices.Contains(momentaryTables, name) {
-			t.Errorf(`%s refers to the table of the stack: write !Sub "${Prefix}-${%sTableName}" instead`, reference[0], name)
+			t.Errorf(`%s refers to the table of the stack: write !Sub "${Prefix}-${%sTableName}" instead`, reference[0],
+				name)
 		}
 	}
 }

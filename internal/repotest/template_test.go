@@ -128,7 +128,8 @@ func (m template) routes(t *testing.T) []route {
 		for method, o := range operations {
 			to := integrationURI.FindStringSubmatch(o.Integration.URI)
 			if to == nil {
-				t.Fatalf("%s %s has the URI %q, want one of the form %s", method, path, o.Integration.URI, integrationURI)
+				t.Fatalf("%s %s has the URI %q, want one of the form %s", method, path, o.Integration.URI,
+					integrationURI)
 			}
 			isPublic := len(o.Security) == 1 && o.Security[0]["NONE"] != nil
 			out = append(out, route{strings.ToUpper(method), path, to[1], isPublic})

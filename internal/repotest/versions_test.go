@@ -28,7 +28,8 @@ func versionedFunctions(t *testing.T, m template) map[string]bool {
 		for i := 1; i < len(substitutions.Content); i += 2 {
 			to := substitution.FindStringSubmatch(flow(substitutions.Content[i]))
 			if to == nil {
-				t.Errorf("%s has the substitution %s, want a version: !Ref XFunction.Version", id, flow(substitutions.Content[i]))
+				t.Errorf("%s has the substitution %s, want a version: !Ref XFunction.Version", id,
+					flow(substitutions.Content[i]))
 				continue
 			}
 			out[to[1]] = true
@@ -44,16 +45,17 @@ func versionedFunctions(t *testing.T, m template) map[string]bool {
 	return out
 }
 
-// An execution keeps the programs and the settings with which it began. SAM publishes another version if the program, the
-// text of the variables or the memory has changed; what else a version has must be in VersionDescription, of which a change
-// publishes one, too. Otherwise a parameter that is changed would not reach the function.
+// An execution keeps the programs and the settings with which it began. SAM publishes another version if the program,
+// the text of the variables or the memory has changed; what else a version has must be in VersionDescription, of which
+// a change publishes one, too. Otherwise a parameter that is changed would not reach the function.
 func TestFunctionsOfStateMachinesHaveVersions(t *testing.T) {
 	m := loadTemplate(t)
 	// Prefix names the function itself. The addresses are those of local clouds.
 	unneeded := []string{"Prefix", "AwsEndpointUrl", "StorageEndpointUrl"}
 	for id := range versionedFunctions(t, m) {
 		node := m.Resources[id]
-		for path, want := range map[string]string{"UpdateReplacePolicy": "Retain", "Properties.AutoPublishAlias": "live"} {
+		for path, want := range map[string]string{"UpdateReplacePolicy": "Retain",
+			"Properties.AutoPublishAlias": "live"} {
 			if n, ok := at(&node, strings.Split(path, ".")...); !ok || n.Value != want {
 				t.Errorf("%s does not have the %s %s", id, path, want)
 			}
@@ -64,7 +66,8 @@ func TestFunctionsOfStateMachinesHaveVersions(t *testing.T) {
 			continue
 		}
 		want := []string{"${LogLevel}", "${Arch}"}
-		for _, property := range []struct{ path, form string }{{"Timeout", "%s s"}, {"EphemeralStorage.Size", "%s MB"}} {
+		for _, property := range []struct{ path, form string }{{"Timeout", "%s s"},
+			{"EphemeralStorage.Size", "%s MB"}} {
 			if n, ok := at(&node, strings.Split("Properties."+property.path, ".")...); ok {
 				want = append(want, fmt.Sprintf(property.form, n.Value))
 			}
@@ -86,8 +89,8 @@ func TestFunctionsOfStateMachinesHaveVersions(t *testing.T) {
 	}
 }
 
-// SAM gives EventInvokeConfig to the alias alone. Events that reach the function past it would be retried by other rules,
-// and lost in the end.
+// SAM gives EventInvokeConfig to the alias alone. Events that reach the function past it would be retried by other
+// rules, and lost in the end.
 func TestEventsReachFunctionsByTheirAlias(t *testing.T) {
 	m := loadTemplate(t)
 	versioned := versionedFunctions(t, m)
@@ -110,8 +113,8 @@ func TestEventsReachFunctionsByTheirAlias(t *testing.T) {
 	}
 }
 
-// Concurrency can be reserved for each function, by a parameter that reserves none unless it is set: an account that is new
-// has none to reserve.
+// Concurrency can be reserved for each function, by a parameter that reserves none unless it is set: an account that is
+// new has none to reserve.
 func TestConcurrencyIsReservedByParameters(t *testing.T) {
 	m := loadTemplate(t)
 	reserved := regexp.MustCompile(`^!If \[Reserves(\w+), !Ref (\w+Concurrency), !Ref AWS::NoValue\]$`)
@@ -145,7 +148,8 @@ func TestConcurrencyIsReservedByParameters(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, node := range all.Conditions {
-		if what, ok := strings.CutPrefix(name, "Reserves"); ok && flow(&node) != "!Not [!Equals [!Ref "+reservedBy(what)+", 0]]" {
+		if what, ok := strings.CutPrefix(name, "Reserves"); ok && flow(&node) != "!Not [!Equals [!Ref "+reservedBy(
+			what)+", 0]]" {
 			t.Errorf("the condition %s is %s", name, flow(&node))
 		}
 	}

@@ -1,11 +1,11 @@
-// Package capacity limits what is written to the tables of the local cloud, in the units of DynamoDB: one for each KB of
-// an item, for the table and for each of its indexes. It stands between the clients and the DynamoDB server, which says
-// what each write has consumed.
+// Package capacity limits what is written to the tables of the local cloud, in the units of DynamoDB: one for each KB
+// of an item, for the table and for each of its indexes. It stands between the clients and the DynamoDB server, which
+// says what each write has consumed.
 //
-// "DynamoDB burst capacity" in AWS's documents: up to 300 seconds of unused units are kept. Here a table begins with those
-// of one second. A write is admitted while anything is left, and can consume more than that, as the size of what it
-// replaces is known only afterwards; the following ones wait for it. Each index has as many units as its table, and while
-// one has none left, nothing is written to the table, whether or not the index would change.
+// "DynamoDB burst capacity" in AWS's documents: up to 300 seconds of unused units are kept. Here a table begins with
+// those of one second. A write is admitted while anything is left, and can consume more than that, as the size of what
+// it replaces is known only afterwards; the following ones wait for it. Each index has as many units as its table, and
+// while one has none left, nothing is written to the table, whether or not the index would change.
 package capacity
 
 import (
@@ -49,8 +49,8 @@ type bucket struct {
 	at    time.Time
 }
 
-// New returns the limiter of some tables. The others are not limited. onThrottled is called for each table of which nothing
-// was left for a request, or for a part of it.
+// New returns the limiter of some tables. The others are not limited. onThrottled is called for each table of which
+// nothing was left for a request, or for a part of it.
 func New(now func() time.Time, onThrottled func(table, operation string), tables ...Table) *Limiter {
 	l := &Limiter{now: now, onThrottled: onThrottled, tables: map[string]*table{}}
 	for _, t := range tables {
@@ -59,8 +59,8 @@ func New(now func() time.Time, onThrottled func(table, operation string), tables
 	return l
 }
 
-// take takes units of tables for a write that begins. If nothing is left of one of them it takes none, and returns those
-// of which nothing is left.
+// take takes units of tables for a write that begins. If nothing is left of one of them it takes none, and returns
+// those of which nothing is left.
 func (l *Limiter) take(units map[string]float64) (exhausted []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

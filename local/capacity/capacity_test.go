@@ -115,7 +115,8 @@ func TestWritesConsumeUnits(t *testing.T) {
 		{"update", 1, func() error {
 			_, err := tt.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: name,
 				Key:              dynamo.Item{"owner": dynamo.String("o"), "part": dynamo.String("a")},
-				UpdateExpression: aws.String("SET n = :n"), ExpressionAttributeValues: dynamo.Item{":n": dynamo.Number(1)}})
+				UpdateExpression: aws.String("SET n = :n"), ExpressionAttributeValues: dynamo.Item{":n": dynamo.Number(
+					1)}})
 			return err
 		}},
 		{"condition that fails", 1, func() error {
@@ -131,7 +132,8 @@ func TestWritesConsumeUnits(t *testing.T) {
 		}},
 		{"transaction", 2 * (2 + 1), func() error {
 			_, err := dynamo.Transact(ctx, tt.Client, []types.TransactWriteItem{
-				{Put: &types.Put{TableName: name, Item: item("d", 2)}}, {Put: &types.Put{TableName: name, Item: item("e", 1)}}})
+				{Put: &types.Put{TableName: name, Item: item("d", 2)}},
+				{Put: &types.Put{TableName: name, Item: item("e", 1)}}})
 			return err
 		}},
 		{"deletion", 4, func() error {
@@ -161,7 +163,8 @@ func TestWritesConsumeUnits(t *testing.T) {
 	if err != nil || out.ConsumedCapacity == nil || aws.ToFloat64(out.ConsumedCapacity.CapacityUnits) != 2 {
 		t.Errorf("a put that asks for what it consumes: %+v, %v; want 2 units", out, err)
 	}
-	if out, err := tt.PutItem(ctx, &dynamodb.PutItemInput{TableName: name, Item: item("f", 2)}); err != nil || out.ConsumedCapacity != nil {
+	if out, err := tt.PutItem(ctx, &dynamodb.PutItemInput{TableName: name, Item: item("f", 2)}); err != nil ||
+		out.ConsumedCapacity != nil {
 		t.Errorf("a put that does not ask: %+v, %v; want nothing of what it consumes", out.ConsumedCapacity, err)
 	}
 }
@@ -182,14 +185,16 @@ func TestTheErrorsOfDynamoDB(t *testing.T) {
 		if code := tt.put("b", 1); code != test.code {
 			t.Errorf("the second write: %q, want %s", code, test.code)
 		}
-		_, err := tt.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{
-			documents: {{PutRequest: &types.PutRequest{Item: item("c", 1)}}}}})
+		_, err := tt.BatchWriteItem(t.Context(),
+			&dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{
+				documents: {{PutRequest: &types.PutRequest{Item: item("c", 1)}}}}})
 		if code := tt.codeOf(err); code != test.code {
 			t.Errorf("a batch of which nothing can be written: %q, want %s", code, test.code)
 		}
-		_, err = tt.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
-			{Put: &types.Put{TableName: aws.String("test-batches"), Item: dynamo.Item{"id": dynamo.String("b")}}},
-			{Put: &types.Put{TableName: aws.String(documents), Item: item("c", 1)}}}})
+		_, err = tt.TransactWriteItems(t.Context(),
+			&dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
+				{Put: &types.Put{TableName: aws.String("test-batches"), Item: dynamo.Item{"id": dynamo.String("b")}}},
+				{Put: &types.Put{TableName: aws.String(documents), Item: item("c", 1)}}}})
 		var canceled *types.TransactionCanceledException
 		if !errors.As(err, &canceled) || len(canceled.CancellationReasons) != 2 ||
 			aws.ToString(canceled.CancellationReasons[0].Code) != "None" ||
@@ -217,7 +222,8 @@ func TestPartsOfBatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Of 5 units, the third item of 2 takes one that is not there yet.
-	if back := out.UnprocessedItems[documents]; len(back) != 1 || dynamo.StringAttribute(back[0].PutRequest.Item, "part") != "d" {
+	if back := out.UnprocessedItems[documents]; len(back) != 1 || dynamo.StringAttribute(back[0].PutRequest.Item,
+		"part") != "d" {
 		t.Errorf("%d items came back, want the last one", len(back))
 	}
 	if tt.left("") != -1 {
@@ -272,7 +278,8 @@ func TestIndexesThrottleTheirTable(t *testing.T) {
 	for _, second := range []string{"1", "2"} { // the other time, the index loses an entry and gets one
 		waiting := item("a", 1)
 		waiting["waiting"], waiting["look_at"] = dynamo.String("w"), dynamo.String(second)
-		if _, err := tt.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(documents), Item: waiting}); err != nil {
+		if _, err := tt.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(documents),
+			Item: waiting}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -287,8 +294,9 @@ func TestIndexesThrottleTheirTable(t *testing.T) {
 func TestSizes(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]int{
-		`{"S":"é"}`: 2, `{"N":"123"}`: 3, `{"B":"AAAA"}`: 3, `{"BOOL":true}`: 1, `{"NULL":true}`: 1, `{"SS":["a","bc"]}`: 3,
-		`{"NS":["12"]}`: 2, `{"BS":["AAAA"]}`: 3, `{"L":[{"S":"a"},{"S":"b"}]}`: 7, `{"M":{"k":{"S":"ab"}}}`: 7, `x`: 1,
+		`{"S":"é"}`: 2, `{"N":"123"}`: 3, `{"B":"AAAA"}`: 3, `{"BOOL":true}`: 1, `{"NULL":true}`: 1,
+		`{"SS":["a","bc"]}`: 3,
+		`{"NS":["12"]}`:     2, `{"BS":["AAAA"]}`: 3, `{"L":[{"S":"a"},{"S":"b"}]}`: 7, `{"M":{"k":{"S":"ab"}}}`: 7, `x`: 1,
 	} {
 		if got := sizeOf([]byte(value)); got != want {
 			t.Errorf("%s has %d bytes, want %d", value, got, want)

@@ -129,7 +129,8 @@ func (c *call) admitBatch() bool {
 	return true
 }
 
-// admitTransaction takes what all parts need, or nothing. A transaction writes each item twice: it prepares and commits.
+// admitTransaction takes what all parts need, or nothing. A transaction writes each item twice: it prepares and
+// commits.
 func (c *call) admitTransaction() bool {
 	units := map[string]float64{}
 	for _, table := range c.transactTables() {

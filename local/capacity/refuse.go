@@ -20,8 +20,8 @@ type reason struct {
 	Message string `json:",omitempty"`
 }
 
-// writeThrottled sends the error of a request of which nothing is written: for a transaction the reasons of its parts, as
-// in the API reference of TransactionCanceledException.
+// writeThrottled sends the error of a request of which nothing is written: for a transaction the reasons of its parts,
+// as in the API reference of TransactionCanceledException.
 func (c *call) writeThrottled(w http.ResponseWriter, operation string) {
 	errorType, message := "ThrottlingException", onDemandMessage
 	for table := range c.exhausted {

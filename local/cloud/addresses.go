@@ -92,8 +92,8 @@ func (c *Cloud) listenAddress(clientURL string) string {
 }
 
 // databaseHost returns the host for the DynamoDB server, which answers everyone: it verifies no signature, and lets web
-// pages read its answers. So it listens where nobody expects it, on Linux at one of 16 million addresses of the loopback
-// interface, differently at each start.
+// pages read its answers. So it listens where nobody expects it, on Linux at one of 16 million addresses of the
+// loopback interface, differently at each start.
 func databaseHost() string {
 	if runtime.GOOS == "linux" {
 		return fmt.Sprintf("127.%d.%d.%d", rand.IntN(256), rand.IntN(256), 1+rand.IntN(254))

@@ -48,7 +48,8 @@ type Options struct {
 	Functions string
 	// SAMFile receives the functions' settings for `sam local --env-vars`; "" for none.
 	SAMFile string
-	// Kills are rules for killing functions, as package faults reads them; nil kills none, and takes no plans of faults.
+	// Kills are rules for killing functions, as package faults reads them; nil kills none, and takes no plans of
+	// faults.
 	Kills []string
 	// Limits are the limits of AWS that the cloud has.
 	Limits Limits
@@ -144,7 +145,8 @@ func start(ctx context.Context, o Options) (*Cloud, error) {
 		return nil, err
 	}
 	for _, step := range []func(context.Context) error{
-		c.openDataFolder, c.chooseAddresses, c.readTemplate, c.startMetrics, c.checkLimits, c.readPolicies, c.startStores, c.createKeys,
+		c.openDataFolder, c.chooseAddresses, c.readTemplate, c.startMetrics, c.checkLimits, c.readPolicies,
+		c.startStores, c.createKeys,
 		c.writeSAMSettings, c.startFunctions, c.serve, c.provision, c.writeDescriptor,
 	} {
 		err := step(ctx)

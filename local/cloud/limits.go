@@ -123,15 +123,16 @@ func (c *Cloud) limitLines() []string {
 	}
 	for _, t := range c.template.Tables {
 		if n, givenFor := c.units(t); n > 0 && givenFor != allTables {
-			out = append(out, fmt.Sprintf("%d write units a second of the table %s and of each of its indexes", n, t.Name))
+			out = append(out, fmt.Sprintf("%d write units a second of the table %s and of each of its indexes", n,
+				t.Name))
 		}
 	}
 	if n := c.options.Limits.Writes[allTables]; n > 0 {
 		out = append(out, fmt.Sprintf("%d write units a second of each other table and of each of its indexes", n))
 	}
 	if c.options.Limits.API {
-		out = append(out, fmt.Sprintf("%g requests a second to each route of the API, %g at once", c.template.API.ThrottlingRate,
-			c.template.API.ThrottlingBurst))
+		out = append(out, fmt.Sprintf("%g requests a second to each route of the API, %g at once",
+			c.template.API.ThrottlingRate, c.template.API.ThrottlingBurst))
 	}
 	return out
 }

@@ -20,8 +20,8 @@ import (
 	"sluice/shared/ratelimit"
 )
 
-// provision creates a tenant with the batch feature and without limits, and a client with all permissions, unless they exist, and checks
-// that the client obtains a token.
+// provision creates a tenant with the batch feature and without limits, and a client with all permissions, unless they
+// exist, and checks that the client obtains a token.
 func (c *Cloud) provision(ctx context.Context) error {
 	registry := authdb.New(dynamodb.New(dynamodb.Options{
 		Region: region, BaseEndpoint: aws.String(c.descriptor.DynamoDBURL), Credentials: c.operatorCredentials(),
@@ -44,8 +44,8 @@ func (c *Cloud) ensureClient(ctx context.Context, registry auth.Registry) error 
 	if err != nil && !errors.Is(err, auth.ErrNotFound) {
 		return err
 	}
-	tenant := auth.Tenant{ID: newID(), BatchEnabled: true, Settings: auth.DefaultSettings(), Limits: ratelimit.Unlimited(),
-		CreatedAt: time.Now()}
+	tenant := auth.Tenant{ID: newID(), BatchEnabled: true, Settings: auth.DefaultSettings(),
+		Limits: ratelimit.Unlimited(), CreatedAt: time.Now()}
 	if err := registry.CreateTenant(ctx, tenant); err != nil {
 		return err
 	}
@@ -108,7 +108,8 @@ func (c *Cloud) requestToken(ctx context.Context) (throttled bool, err error) {
 		return false, nil
 	}
 	throttled = c.options.Limits.isSet() && resp.StatusCode != http.StatusOK
-	return throttled, fmt.Errorf("the token endpoint responds with %s; see %s", resp.Status, c.path("logs", "functions.log"))
+	return throttled, fmt.Errorf("the token endpoint responds with %s; see %s", resp.Status,
+		c.path("logs", "functions.log"))
 }
 
 // announce prints the addresses, the credentials and the first commands to try.

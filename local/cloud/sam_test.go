@@ -35,8 +35,9 @@ func TestWriteSAMSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]map[string]string{"PlanFunction": {
-		"AWS_ENDPOINT_URL": "http://host.docker.internal:4000", "AWS_ENDPOINT_URL_S3": "http://host.docker.internal:4001",
-		"PUBLIC_STORAGE_URL": "http://127.0.0.1:4001", "ISSUER": "", "TABLE_BATCHES": "sluice-batches",
+		"AWS_ENDPOINT_URL":    "http://host.docker.internal:4000",
+		"AWS_ENDPOINT_URL_S3": "http://host.docker.internal:4001",
+		"PUBLIC_STORAGE_URL":  "http://127.0.0.1:4001", "ISSUER": "", "TABLE_BATCHES": "sluice-batches",
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)

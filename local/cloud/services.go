@@ -190,8 +190,8 @@ func (c *Cloud) sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// startFaults reads the rules by which functions are killed, and returns what puts itself between functions and AWS; nil
-// if there are none.
+// startFaults reads the rules by which functions are killed, and returns what puts itself between functions and AWS;
+// nil if there are none.
 func (c *Cloud) startFaults() (func(*lambda.Process) ([]string, func(), error), error) {
 	var err error
 	if c.faults, err = faults.New(c.options.Kills); err != nil || c.faults == nil {
@@ -213,7 +213,8 @@ func (c *Cloud) startFaults() (func(*lambda.Process) ([]string, func(), error), 
 func (c *Cloud) stopBatch(id string) {
 	for _, m := range c.template.Machines {
 		if strings.HasSuffix(m.Name, "-batch") {
-			_, _ = c.states.Stop(strings.Replace(m.ARN, ":stateMachine:", ":execution:", 1)+":"+id, "Fault", "An injected fault.")
+			_, _ = c.states.Stop(strings.Replace(m.ARN, ":stateMachine:", ":execution:", 1)+":"+id, "Fault",
+				"An injected fault.")
 		}
 	}
 }

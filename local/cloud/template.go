@@ -31,7 +31,8 @@ func (c *Cloud) readTemplate(context.Context) error {
 	if c.template, err = template.Load(filepath.Join(c.options.Project, "template.yaml"), template.Target{
 		Region: region, Account: account, Stack: "sluice",
 		Parameters: map[string]string{
-			"Environment": "test", "AuditRetentionDays": "0", "ApiLogRole": "existing", "TokenRequests": "0", "MalwareScan": scan, "Arch": arch, "Issuer": c.descriptor.APIURL,
+			"Environment": "test", "AuditRetentionDays": "0", "ApiLogRole": "existing", "TokenRequests": "0",
+			"MalwareScan": scan, "Arch": arch, "Issuer": c.descriptor.APIURL,
 			"AwsEndpointUrl": c.descriptor.AWSEndpointURL, "StorageEndpointUrl": c.descriptor.S3URL,
 			"PublicStorageUrl": c.descriptor.S3URL, "OutboundPrivateReceivers": "127.0.0.0/8,::1/128",
 		},
@@ -61,8 +62,8 @@ func (c *Cloud) readTemplate(context.Context) error {
 	return nil
 }
 
-// publishVersion returns the number of the version that the program of a function has. Functions that run elsewhere have
-// one version, and so has a function whose program is missing, which readTemplate reports.
+// publishVersion returns the number of the version that the program of a function has. Functions that run elsewhere
+// have one version, and so has a function whose program is missing, which readTemplate reports.
 func (c *Cloud) publishVersion(function, binary string) (string, error) {
 	program := c.tool(filepath.Join("functions", binary))
 	if _, err := os.Stat(program); c.options.Functions != "" || errors.Is(err, fs.ErrNotExist) {

@@ -43,8 +43,8 @@ type Server struct {
 // startAttempts is how often Start tries another port.
 const startAttempts = 3
 
-// Start starts the server, waits until it answers and creates the tables. The server takes a port that was free a moment
-// before; if another program was faster and the server ends, Start tries again.
+// Start starts the server, waits until it answers and creates the tables. The server takes a port that was free a
+// moment before; if another program was faster and the server ends, Start tries again.
 func Start(ctx context.Context, c Config) (*Server, error) {
 	for attempt := 1; ; attempt++ {
 		s, err := launch(c)

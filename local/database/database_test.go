@@ -123,8 +123,8 @@ func TestStartTriesAnotherPort(t *testing.T) {
 	}
 }
 
-// A table of an earlier release gets the indexes that the template has got since, or has changed, with the items that are
-// stored already.
+// A table of an earlier release gets the indexes that the template has got since, or has changed, with the items that
+// are stored already.
 func TestIndexesAreThoseOfTheTemplate(t *testing.T) {
 	for name, change := range map[string]func(definition map[string]any){
 		"new": func(definition map[string]any) {

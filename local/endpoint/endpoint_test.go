@@ -140,7 +140,8 @@ func TestAuthorization(t *testing.T) {
 		allow("dynamodb:UpdateItem", thingsARN), leading, allow("states:StartExecution", machineARN),
 		allow("states:SendTaskSuccess", machineARN), allow("kms:Sign", keyARN), tagged, forPurpose,
 		allow("lambda:InvokeFunction", "arn:aws:lambda:us-east-1:000000000000:function:g"))
-	const dynamo, states, kms, invoke = "DynamoDB_20120810.", "AWSStepFunctions.", "TrentService.", "/2015-03-31/functions/"
+	const dynamo, states, kms, invoke = "DynamoDB_20120810.", "AWSStepFunctions.", "TrentService.",
+		"/2015-03-31/functions/"
 	for _, test := range []struct {
 		target, path, body string
 		// denied is the denied action, and empty if the request is allowed.
@@ -227,19 +228,36 @@ func TestSignatures(t *testing.T) {
 		// want is the type of the error, and empty if the request is accepted.
 		want string
 	}{
-		"unchanged":            {iam.Key{ID: "F", Secret: "f"}, func(*http.Request) {}, ""},
-		"an additional header": {iam.Key{ID: "F", Secret: "f"}, func(r *http.Request) { r.Header.Set("User-Agent", "x") }, ""},
-		"no signature":         {iam.Key{ID: "F", Secret: "f"}, func(r *http.Request) { r.Header.Del("Authorization") }, "MissingAuthenticationTokenException"},
-		"another scheme":       {iam.Key{ID: "F", Secret: "f"}, func(r *http.Request) { r.Header.Set("Authorization", "Bearer x") }, "MissingAuthenticationTokenException"},
+		"unchanged": {iam.Key{ID: "F", Secret: "f"}, func(*http.Request) {}, ""},
+		"an additional header": {iam.Key{ID: "F", Secret: "f"}, func(r *http.Request) {
+			r.Header.Set("User-Agent",
+				"x")
+		}, ""},
+		"no signature": {iam.Key{ID: "F", Secret: "f"}, func(r *http.Request) { r.Header.Del("Authorization") },
+			"MissingAuthenticationTokenException"},
+		"another scheme": {iam.Key{ID: "F", Secret: "f"}, func(r *http.Request) {
+			r.Header.Set("Authorization",
+				"Bearer x")
+		}, "MissingAuthenticationTokenException"},
 		"a malformed header": {iam.Key{ID: "F", Secret: "f"}, func(r *http.Request) {
 			r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=F, SignedHeaders=host")
 		}, "MissingAuthenticationTokenException"},
-		"an unknown key":        {iam.Key{ID: "G", Secret: "f"}, func(*http.Request) {}, "UnrecognizedClientException"},
-		"a wrong secret":        {iam.Key{ID: "F", Secret: "g"}, func(*http.Request) {}, "InvalidSignatureException"},
-		"another operation":     {iam.Key{ID: "F", Secret: "f"}, func(r *http.Request) { r.Header.Set("X-Amz-Target", "DynamoDB_20120810.PutItem") }, "InvalidSignatureException"},
-		"another body":          {iam.Key{ID: "F", Secret: "f"}, func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader(strings.ToUpper(body))) }, "InvalidSignatureException"},
-		"no time":               {iam.Key{ID: "F", Secret: "f"}, func(r *http.Request) { r.Header.Del("X-Amz-Date") }, "InvalidSignatureException"},
-		"the operator's secret": {iam.Key{ID: "ROOT", Secret: "f"}, func(*http.Request) {}, "InvalidSignatureException"},
+		"an unknown key": {iam.Key{ID: "G", Secret: "f"}, func(*http.Request) {}, "UnrecognizedClientException"},
+		"a wrong secret": {iam.Key{ID: "F", Secret: "g"}, func(*http.Request) {}, "InvalidSignatureException"},
+		"another operation": {iam.Key{ID: "F", Secret: "f"}, func(
+			r *http.Request) {
+			r.Header.Set("X-Amz-Target", "DynamoDB_20120810.PutItem")
+		},
+			"InvalidSignatureException"},
+		"another body": {iam.Key{ID: "F", Secret: "f"}, func(
+			r *http.Request) {
+			r.Body = io.NopCloser(strings.NewReader(strings.ToUpper(body)))
+		},
+			"InvalidSignatureException"},
+		"no time": {iam.Key{ID: "F", Secret: "f"}, func(r *http.Request) { r.Header.Del("X-Amz-Date") },
+			"InvalidSignatureException"},
+		"the operator's secret": {iam.Key{ID: "ROOT", Secret: "f"}, func(*http.Request) {},
+			"InvalidSignatureException"},
 		"another key ID": {iam.Key{ID: "ROOT", Secret: "root"}, func(r *http.Request) {
 			r.Header.Set("Authorization", strings.Replace(r.Header.Get("Authorization"), "ROOT", "F", 1))
 		}, "InvalidSignatureException"},

@@ -216,7 +216,8 @@ func (s Services) guardDutyRequests(_ *http.Request, operation string, _ []byte)
 	return []iam.Request{{Action: "guardduty:" + operation, Resource: "*"}}
 }
 
-// logsRequests returns what a request to CloudWatch Logs asks permission for. Functions print; none has this permission.
+// logsRequests returns what a request to CloudWatch Logs asks permission for. Functions print; none has this
+// permission.
 func (s Services) logsRequests(_ *http.Request, operation string, _ []byte) []iam.Request {
 	return []iam.Request{{Action: "logs:" + operation, Resource: "*"}}
 }

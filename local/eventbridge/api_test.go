@@ -13,8 +13,8 @@ import (
 func TestPutEvents(t *testing.T) {
 	t.Parallel()
 	entry := func(bus, source, detail string) string {
-		return fmt.Sprintf(`{"EventBusName":%q,"Source":%q,"DetailType":"d","Detail":%q,"Time":1764080001.5}`, bus, source,
-			detail)
+		return fmt.Sprintf(`{"EventBusName":%q,"Source":%q,"DetailType":"d","Detail":%q,"Time":1764080001.5}`, bus,
+			source, detail)
 	}
 	good := entry("default", "sluice.batch", `{"a":"\u00e9"}`)
 	for _, test := range []struct {
@@ -23,17 +23,20 @@ func TestPutEvents(t *testing.T) {
 		want                  string
 		published             int
 	}{
-		{"one", "PutEvents", `{"Entries":[` + good + `]}`, 200, `{"FailedEntryCount":0,"Entries":[{"EventId":"id"}]}`, 1},
+		{"one", "PutEvents", `{"Entries":[` + good + `]}`, 200, `{"FailedEntryCount":0,"Entries":[{"EventId":"id"}]}`,
+			1},
 		{"by ARN", "PutEvents", `{"Entries":[` + entry("arn:aws:events:r:a:event-bus/default", "x", "{}") + `]}`, 200,
 			`"FailedEntryCount":0`, 1},
 		{"some are refused", "PutEvents", `{"Entries":[` + good + `,` + entry("", "aws.states", "{}") + `,` +
-			entry("", "x", "[]") + `,` + entry("", "", "{}") + `]}`, 200, `{"FailedEntryCount":3,"Entries":[{"EventId":"id"},` +
-			`{"ErrorCode":"NotAuthorizedForSourceException","ErrorMessage":"Not authorized for the source."},` +
-			`{"ErrorCode":"MalformedDetail","ErrorMessage":"Detail is malformed."},{"ErrorCode":"InvalidArgument"`, 1},
+			entry("", "x", "[]") + `,` + entry("", "", "{}") + `]}`, 200,
+			`{"FailedEntryCount":3,"Entries":[{"EventId":"id"},` +
+				`{"ErrorCode":"NotAuthorizedForSourceException","ErrorMessage":"Not authorized for the source."},` +
+				`{"ErrorCode":"MalformedDetail","ErrorMessage":"Detail is malformed."},{"ErrorCode":"InvalidArgument"`, 1},
 		{"unknown bus", "PutEvents", `{"Entries":[` + good + `,` + entry("other", "x", "{}") + `]}`, 400,
 			"ResourceNotFoundException", 0},
 		{"none", "PutEvents", `{"Entries":[]}`, 400, "ValidationException", 0},
-		{"eleven", "PutEvents", `{"Entries":[` + strings.Repeat(good+",", 10) + good + `]}`, 400, "ValidationException", 0},
+		{"eleven", "PutEvents", `{"Entries":[` + strings.Repeat(good+",", 10) + good + `]}`, 400, "ValidationException",
+			0},
 		{"not JSON", "PutEvents", `{`, 400, "SerializationException", 0},
 		{"another operation", "PutRule", `{}`, 400, "UnknownOperationException", 0},
 	} {

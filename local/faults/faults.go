@@ -1,8 +1,8 @@
-// Package faults makes things go wrong, so that tests can try what becomes of them. Each process of a function calls AWS
-// through a proxy of its own. A Kill kills the process by SIGKILL at one call, before the call goes out, or after the
-// service has done what it asks for and before the process learns of it. A Plan strikes the calls that concern one batch
-// by faults of many kinds, which follow from a seed, and the asynchronous requests that concern it. docs/faults.md
-// describes how the end-to-end suite uses them.
+// Package faults makes things go wrong, so that tests can try what becomes of them. Each process of a function calls
+// AWS through a proxy of its own. A Kill kills the process by SIGKILL at one call, before the call goes out, or after
+// the service has done what it asks for and before the process learns of it. A Plan strikes the calls that concern one
+// batch by faults of many kinds, which follow from a seed, and the asynchronous requests that concern it.
+// docs/faults.md describes how the end-to-end suite uses them.
 package faults
 
 import (
@@ -47,7 +47,8 @@ type State struct {
 type Injector struct {
 	mu    sync.Mutex
 	kills []*armed
-	// random chooses one in oneIn calls, the same ones for the same seed and order of calls; nil if chance kills nobody.
+	// random chooses one in oneIn calls, the same ones for the same seed and order of calls; nil if chance kills
+	// nobody.
 	random *rand.Rand
 	oneIn  int
 	plans  []*followed

@@ -44,7 +44,8 @@ func call(t *testing.T, in *Injector, p *process, service string) string {
 	}
 	defer stop()
 	_, address, _ := strings.Cut(environment[0], "=")
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address+"/a/b/c", strings.NewReader("body"))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address+"/a/b/c",
+		strings.NewReader("body"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,8 +111,8 @@ func TestKills(t *testing.T) {
 				answers = append(answers, call(t, in, p, service.URL))
 			}
 			if !slices.Equal(answers, test.answers) || done != test.done || fmt.Sprint(p.killed) != test.killed {
-				t.Errorf("answers %q, %d calls done, killed %v, want %q, %d and %s", answers, done, p.killed, test.answers,
-					test.done, test.killed)
+				t.Errorf("answers %q, %d calls done, killed %v, want %q, %d and %s", answers, done, p.killed,
+					test.answers, test.done, test.killed)
 			}
 		})
 	}
@@ -155,8 +156,8 @@ func TestRules(t *testing.T) {
 	if in, err := New(nil); in != nil || err != nil {
 		t.Errorf("without rules: %v, %v, want none", in, err)
 	}
-	for _, rule := range []string{"", "close", "close:1", "close:0:before", "close:x:after", "close:1:then", "random:1:0",
-		"random:-1:5", "a:1:after:b"} {
+	for _, rule := range []string{"", "close", "close:1", "close:0:before", "close:x:after", "close:1:then",
+		"random:1:0", "random:-1:5", "a:1:after:b"} {
 		if _, err := New([]string{rule}); err == nil {
 			t.Errorf("rule %q: got no error", rule)
 		}
@@ -187,7 +188,8 @@ func TestServe(t *testing.T) {
 		w := httptest.NewRecorder()
 		in.ServeHTTP(w, r)
 		if w.Code != test.status || !strings.Contains(w.Body.String(), test.want) || !json.Valid(w.Body.Bytes()) {
-			t.Errorf("%s %s: got %d %s, want %d with %s", test.operation, test.body, w.Code, w.Body, test.status, test.want)
+			t.Errorf("%s %s: got %d %s, want %d with %s", test.operation, test.body, w.Code, w.Body, test.status,
+				test.want)
 		}
 	}
 	if k := in.kills[0].Kill; k != (Kill{"close", 2, true, "p"}) {

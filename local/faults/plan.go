@@ -15,11 +15,12 @@ type Kind string
 
 // The kinds of faults. All but those of events strike calls: of a function to AWS, or of a state machine to a function.
 const (
-	// KillBefore kills the function before its call goes out, KillAfter when the service has done what the call asks for.
+	// KillBefore kills the function before its call goes out, KillAfter when the service has done what the call asks
+	// for.
 	KillBefore Kind = "kill-before"
 	KillAfter  Kind = "kill-after"
-	// Throttle refuses the call as the service does when there are too many. Calls of many items are also answered as if
-	// each item were throttled.
+	// Throttle refuses the call as the service does when there are too many. Calls of many items are also answered as
+	// if each item were throttled.
 	Throttle Kind = "throttle"
 	// Error answers the call with an internal error of the service; nothing is done.
 	Error Kind = "error"
@@ -34,8 +35,8 @@ const (
 	// Stop stops the execution of the batch, and then lets the call pass.
 	Stop Kind = "stop"
 
-	// Twice delivers an asynchronous request two times, the second one later; Late delivers it late, after requests that
-	// came after it; Lost does not deliver it, which happens to notifications of storage only.
+	// Twice delivers an asynchronous request two times, the second one later; Late delivers it late, after requests
+	// that came after it; Lost does not deliver it, which happens to notifications of storage only.
 	Twice Kind = "event-twice"
 	Late  Kind = "event-late"
 	Lost  Kind = "event-lost"
@@ -56,8 +57,8 @@ type Plan struct {
 	Seed uint64
 	// Name is that of the thing in the plan of the seed, such as "batch 3".
 	Name string
-	// Match is a text that the payload of an invocation contains if it concerns the thing, such as the ID of a batch; of an
-	// invocation of a schedule, a call itself contains it.
+	// Match is a text that the payload of an invocation contains if it concerns the thing, such as the ID of a batch;
+	// of an invocation of a schedule, a call itself contains it.
 	Match string
 	// Clients says that invocations which answer clients are struck, and others are not.
 	Clients bool
@@ -109,8 +110,8 @@ type strike struct {
 	variant int
 }
 
-// bursts are the numbers of calls one after another that one fault strikes, by how likely they are. The last one is more
-// than the SDK repeats.
+// bursts are the numbers of calls one after another that one fault strikes, by how likely they are. The last one is
+// more than the SDK repeats.
 var bursts = []int{1, 1, 1, 1, 1, 1, 2, 2, 3, 7}
 
 // longestBurst is the longest of bursts.

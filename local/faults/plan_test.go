@@ -151,15 +151,15 @@ func TestStrikes(t *testing.T) {
 			}
 			isWhole := err == nil && answer == "an answer of some length"
 			if reached.Load() != test.reached || isWhole != test.answered || status != test.status {
-				t.Errorf("reached %v, answered with %d %q, %v; want %v, %d, the whole answer %v", reached.Load(), status, answer, err,
-					test.reached, test.status, test.answered)
+				t.Errorf("reached %v, answered with %d %q, %v; want %v, %d, the whole answer %v", reached.Load(),
+					status, answer, err, test.reached, test.status, test.answered)
 			}
 			if got := p.killedAt(); got != test.killed {
 				t.Errorf("killed %q, want %q", got, test.killed)
 			}
 			var r Record
-			if err := json.Unmarshal([]byte(journal.String()), &r); err != nil || r.Kind != test.kind || r.Function != "close" ||
-				r.Call != 1 || r.Operation != "Operation" {
+			if err := json.Unmarshal([]byte(journal.String()), &r); err != nil || r.Kind != test.kind ||
+				r.Function != "close" || r.Call != 1 || r.Operation != "Operation" {
 				t.Errorf("the journal is %s, want %s at call 1 of close", journal, test.kind)
 			}
 		})
@@ -175,14 +175,16 @@ func TestRefusals(t *testing.T) {
 		status             int
 		want               string
 	}{
-		{"throttled table", "DynamoDB_20120810.PutItem", "/", strike{Kind: Throttle}, 400, "ProvisionedThroughputExceeded"},
+		{"throttled table", "DynamoDB_20120810.PutItem", "/", strike{Kind: Throttle}, 400,
+			"ProvisionedThroughputExceeded"},
 		{"throttled items", "DynamoDB_20120810.BatchWriteItem", "/", strike{Kind: Throttle, variant: 1}, 200,
 			`{"UnprocessedItems":{"t":[1]}}`},
 		{"throttled keys", "DynamoDB_20120810.BatchGetItem", "/", strike{Kind: Throttle, variant: 1}, 200,
 			`{"Responses":{},"UnprocessedKeys":{"t":[1]}}`},
 		{"broken table", "DynamoDB_20120810.PutItem", "/", strike{Kind: Error}, 500, "InternalServerError"},
 		{"throttled key", "TrentService.Sign", "/", strike{Kind: Throttle}, 400, "ThrottlingException"},
-		{"throttled function", "", "/2015-03-31/functions/f/invocations", strike{Kind: Throttle}, 429, "TooManyRequests"},
+		{"throttled function", "", "/2015-03-31/functions/f/invocations", strike{Kind: Throttle}, 429,
+			"TooManyRequests"},
 		{"broken function", "", "/2015-03-31/functions/f/invocations", strike{Kind: Error}, 500, "ServiceException"},
 		{"throttled bucket", "", "/bucket/key", strike{Kind: Throttle}, 503, "<Code>SlowDown</Code>"},
 		{"broken bucket", "", "/bucket/key", strike{Kind: Error}, 500, "<Code>InternalError</Code>"},
@@ -270,7 +272,8 @@ func TestDeliveries(t *testing.T) {
 		in, _ := follow(t, planFor(test.kind))
 		got := in.Deliveries("sluice-scan", []byte(test.payload))
 		if len(got) != test.count || test.count > 0 && (got[test.count-1] > 0) != test.later {
-			t.Errorf("%s of %s: delivered after %v, want %d times, later: %v", test.kind, test.payload, got, test.count, test.later)
+			t.Errorf("%s of %s: delivered after %v, want %d times, later: %v", test.kind, test.payload, got, test.count,
+				test.later)
 		}
 		if len(got) == 2 && got[0] != 0 {
 			t.Errorf("the first of two deliveries comes after %v, want at once", got[0])
@@ -302,8 +305,10 @@ func TestInvocations(t *testing.T) {
 		in, _ := follow(t, planFor(kind))
 		var n invoked
 		r, err := Functions{in, &n}.Invoke(t.Context(), "sluice-close", []byte(`{"batch_id":"`+thing+`"}`))
-		if err != nil || !slices.Contains(want.errors, r.ErrorType) || r.Failed != (r.ErrorType != "") || (n > 0) != want.reached {
-			t.Errorf("%s: %+v, %v, reached %v; want an error of %q, reached %v", kind, r, err, n > 0, want.errors, want.reached)
+		if err != nil || !slices.Contains(want.errors, r.ErrorType) || r.Failed != (r.ErrorType != "") ||
+			(n > 0) != want.reached {
+			t.Errorf("%s: %+v, %v, reached %v; want an error of %q, reached %v", kind, r, err, n > 0, want.errors,
+				want.reached)
 		}
 	}
 }

@@ -130,9 +130,9 @@ func (g *Gateway) serve(ctx context.Context, w http.ResponseWriter, r *request) 
 	return writeResponse(w, payload)
 }
 
-// invoke runs a function and returns its payload. A function that failed leads to status 502, because what it returns then
-// is no response, one that is too slow to 504, and one that is throttled to a gateway response that the template can
-// replace.
+// invoke runs a function and returns its payload. A function that failed leads to status 502, because what it returns
+// then is no response, one that is too slow to 504, and one that is throttled to a gateway response that the template
+// can replace.
 func (g *Gateway) invoke(ctx context.Context, function string, payload []byte) ([]byte, error) {
 	result, err := g.Functions.Invoke(ctx, g.Names[function], payload)
 	switch {

@@ -131,10 +131,12 @@ func TestEvent(t *testing.T) {
 		MultiValueQueryStringParameters: map[string][]string{"q": {"1", "2&"}, "e": {""}},
 		PathParameters:                  map[string]string{"id": "x%2Fy%20z", "n": "1"},
 		RequestContext: events.APIGatewayProxyRequestContext{
-			AccountID: "000000000000", ResourceID: "local", APIID: "local", Stage: "live", DomainName: host, DomainPrefix: "local",
-			RequestID: "the-id", ExtendedRequestID: "the-id", Protocol: "HTTP/1.1", ResourcePath: "/a/{id}/b/{n}",
-			Path: "/live/a/x%2Fy%20z/b/1", HTTPMethod: "GET", RequestTime: "14/Nov/2023:22:13:20 +0000", RequestTimeEpoch: 1_700_000_000_000,
-			Identity: events.APIGatewayRequestIdentity{SourceIP: "127.0.0.1", UserAgent: "toy"},
+			AccountID: "000000000000", ResourceID: "local", APIID: "local", Stage: "live", DomainName: host,
+			DomainPrefix: "local",
+			RequestID:    "the-id", ExtendedRequestID: "the-id", Protocol: "HTTP/1.1", ResourcePath: "/a/{id}/b/{n}",
+			Path: "/live/a/x%2Fy%20z/b/1", HTTPMethod: "GET", RequestTime: "14/Nov/2023:22:13:20 +0000",
+			RequestTimeEpoch: 1_700_000_000_000,
+			Identity:         events.APIGatewayRequestIdentity{SourceIP: "127.0.0.1", UserAgent: "toy"},
 		},
 	}
 	if diff := cmp.Diff(want, e); diff != "" {
@@ -364,16 +366,19 @@ func TestAuthorizer(t *testing.T) {
 
 // The template can say what clients see of a function that is throttled, apart from one that has failed.
 func TestThrottledFunctions(t *testing.T) {
-	throttled := func(context.Context, []byte) (lambda.Result, error) { return lambda.Result{}, &lambda.ThrottledError{} }
+	throttled := func(context.Context, []byte) (lambda.Result, error) {
+		return lambda.Result{},
+			&lambda.ThrottledError{}
+	}
 	failed := func(context.Context, []byte) (lambda.Result, error) { return lambda.Result{Failed: true}, nil }
 	own := api
 	own.Responses = map[string]template.GatewayResponse{
 		"INTEGRATION_FAILURE": {Status: 503, Headers: map[string]string{"Retry-After": "'1'"}},
 		"AUTHORIZER_FAILURE":  {Status: 503, Headers: map[string]string{"Retry-After": "'2'"}},
 	}
-	server := httptest.NewServer(New(Config{API: own, Names: map[string]string{"Echo": "echo", "Fixed": "fixed", "Guard": "guard"},
-		Functions: functions{"echo": failed, "fixed": throttled, "guard": throttled},
-		NewID:     func() string { return "id" }, Now: time.Now}))
+	server := httptest.NewServer(New(Config{API: own, Names: map[string]string{"Echo": "echo", "Fixed": "fixed",
+		"Guard": "guard"}, Functions: functions{"echo": failed, "fixed": throttled, "guard": throttled},
+		NewID: func() string { return "id" }, Now: time.Now}))
 	defer server.Close()
 	for path, want := range map[string]struct {
 		status int
@@ -381,7 +386,8 @@ func TestThrottledFunctions(t *testing.T) {
 	}{"/a/fixed": {503, "1"}, "/closed": {503, "2"}, "/a/1": {502, ""}} {
 		resp, _ := send(t, "GET", server.URL+path, "")
 		if after := resp.Header.Get("Retry-After"); resp.StatusCode != want.status || after != want.after {
-			t.Errorf("%s: got %d with Retry-After %q, want %d with %q", path, resp.StatusCode, after, want.status, want.after)
+			t.Errorf("%s: got %d with Retry-After %q, want %d with %q", path, resp.StatusCode, after, want.status,
+				want.after)
 		}
 	}
 }
@@ -409,7 +415,8 @@ func TestAuthorizerIsNotAskedWithoutIdentity(t *testing.T) {
 			headers = []string{"Authorization", header}
 		}
 		resp, text := send(t, "GET", server.URL+"/closed", "", headers...)
-		if resp.StatusCode != 401 || text != `{"message": "Unauthorized"}` || resp.Header.Get("WWW-Authenticate") != "Bearer" {
+		if resp.StatusCode != 401 || text != `{"message": "Unauthorized"}` ||
+			resp.Header.Get("WWW-Authenticate") != "Bearer" {
 			t.Errorf("with %q: %d %s %v, want the template's 401", header, resp.StatusCode, text, resp.Header)
 		}
 		if asked != want {

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// throttle bounds the requests to each route by a token bucket. "Throttle requests to your REST APIs for better throughput"
-// in AWS's documents: limits of a stage apply to each method on its own. It is safe for concurrent use. nil bounds nothing.
+// throttle bounds the requests to each route by a token bucket. "Throttle requests to your REST APIs for better
+// throughput" in AWS's documents: limits of a stage apply to each method on its own. It is safe for concurrent use. nil
+// bounds nothing.
 type throttle struct {
 	rate, burst float64
 	now         func() time.Time

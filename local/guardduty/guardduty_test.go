@@ -48,7 +48,10 @@ func startService(t *testing.T) (*Service, chan intake.ScanEvent) {
 			results <- r
 			return err
 		},
-		NewID: func() string { return "id" }, Now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC) },
+		NewID: func() string { return "id" }, Now: func() time.Time {
+			return time.Date(2026, 1, 2, 3, 4, 5, 6,
+				time.UTC)
+		},
 	})
 	t.Cleanup(s.Close)
 	return s, results
@@ -117,7 +120,8 @@ func TestScanRequests(t *testing.T) {
 func TestScriptedResults(t *testing.T) {
 	t.Parallel()
 	s, results := startService(t)
-	for _, want := range []string{"FAILED FAILED", "SKIPPED ACCESS_DENIED", "COMPLETED THREATS_FOUND", "COMPLETED NO_THREATS_FOUND", "COMPLETED NO_THREATS_FOUND"} {
+	for _, want := range []string{"FAILED FAILED", "SKIPPED ACCESS_DENIED", "COMPLETED THREATS_FOUND",
+		"COMPLETED NO_THREATS_FOUND", "COMPLETED NO_THREATS_FOUND"} {
 		s.ScanCreated("b", "up/script")
 		if r := receive(t, results); r.Detail.ScanStatus+" "+string(r.Detail.Result.Status) != want {
 			t.Errorf("result %+v, want %s", r.Detail, want)

@@ -49,8 +49,8 @@ type Config struct {
 	Account string
 	// Operator is the key of the person who runs the local cloud, used by the command line and by tests.
 	Operator Key
-	// OperatorRole names the role whose ARN is the value of aws:PrincipalArn for the operator; empty for none. It is for
-	// functions that run elsewhere with the operator's key.
+	// OperatorRole names the role whose ARN is the value of aws:PrincipalArn for the operator; empty for none. It is
+	// for functions that run elsewhere with the operator's key.
 	OperatorRole string
 	Roles        []Role
 	// Resources lists the resources whose own policies count.

@@ -46,7 +46,8 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// functionName returns the function's name in an ARN, which may be partial, with the version or alias that may follow it.
+// functionName returns the function's name in an ARN, which may be partial, with the version or alias that may follow
+// it.
 func functionName(s string) string {
 	if _, after, found := strings.Cut(s, "function:"); found {
 		return after

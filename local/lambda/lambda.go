@@ -23,8 +23,8 @@ type Function struct {
 	ARN  string
 	// Program is the path of the function's executable.
 	Program string
-	// Versions holds the paths of the executables of the function's versions, by their numbers, and Aliases the number of
-	// the version that an alias names. Both are run as NAME:NUMBER or NAME:ALIAS. Only the executables differ.
+	// Versions holds the paths of the executables of the function's versions, by their numbers, and Aliases the number
+	// of the version that an alias names. Both are run as NAME:NUMBER or NAME:ALIAS. Only the executables differ.
 	Versions map[string]string
 	Aliases  map[string]string
 	// Endpoint is the URL of a Lambda endpoint that runs the function instead of Program; "" for none.
@@ -83,11 +83,11 @@ type Config struct {
 	AuthorizeDeadLetter func(function string) error
 	// Log receives what functions print.
 	Log Log
-	// Interpose, if not nil, is called for each process before it starts. It returns variables that replace those of the
-	// function, and a function that is called when the process has ended.
+	// Interpose, if not nil, is called for each process before it starts. It returns variables that replace those of
+	// the function, and a function that is called when the process has ended.
 	Interpose func(*Process) (environment []string, stop func(), err error)
-	// Deliveries, if not nil, says after which times an asynchronous request is delivered: more than once, late, or, where it
-	// returns none, never. nil means once, at once.
+	// Deliveries, if not nil, says after which times an asynchronous request is delivered: more than once, late, or,
+	// where it returns none, never. nil means once, at once.
 	Deliveries func(function string, payload []byte) []time.Duration
 	// NewID returns a UUID, used as the ID of a request or a process.
 	NewID func() string
@@ -190,8 +190,9 @@ func (s *Service) Close() {
 	})
 }
 
-// Invoke runs a function, or one of its versions, and waits for its result. The error, if any, is ErrNotFound, ErrTooLarge, ErrClosed, a
-// ThrottledError or the context's. A function that has begun to handle the request continues even if the context ends, as on AWS.
+// Invoke runs a function, or one of its versions, and waits for its result. The error, if any, is ErrNotFound,
+// ErrTooLarge, ErrClosed, a ThrottledError or the context's. A function that has begun to handle the request continues
+// even if the context ends, as on AWS.
 func (s *Service) Invoke(ctx context.Context, name string, payload []byte) (Result, error) {
 	return s.invoke(ctx, name, s.cfg.NewID(), payload)
 }

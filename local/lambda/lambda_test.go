@@ -137,8 +137,8 @@ func TestInvoke(t *testing.T) {
 	if again.PID != r.PID {
 		t.Errorf("process %d handled the second request, want %d again", again.PID, r.PID)
 	}
-	for name, want := range map[string]string{"OWN": "value", "AWS_REGION": "eu-west-1", "AWS_LAMBDA_FUNCTION_NAME": "toy",
-		"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "128", "HOME": ""} {
+	for name, want := range map[string]string{"OWN": "value", "AWS_REGION": "eu-west-1",
+		"AWS_LAMBDA_FUNCTION_NAME": "toy", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "128", "HOME": ""} {
 		if got, _ := h.invokeEvent(t, fmt.Sprintf(`{"Do": "env", "Text": %q}`, name)); got.Text != want {
 			t.Errorf("%s is %q, want %q", name, got.Text, want)
 		}

@@ -90,7 +90,8 @@ func TestThrottling(t *testing.T) {
 	h := newTestService(t, func(f *Function, c *Config) { c.AccountConcurrency = 2 })
 	h.holdAll(t, 2)
 	var throttled *ThrottledError
-	if _, err := h.Invoke(t.Context(), "toy", []byte(`{}`)); !errors.As(err, &throttled) || throttled.Reason != reasonAccount {
+	if _, err := h.Invoke(t.Context(), "toy", []byte(`{}`)); !errors.As(err, &throttled) ||
+		throttled.Reason != reasonAccount {
 		t.Errorf("a third request of two: %v, want to be throttled for %s", err, reasonAccount)
 	}
 	recorder := httptest.NewRecorder()

@@ -39,7 +39,8 @@ type pool struct {
 }
 
 func newPool(s *Service, f Function, version string) *pool {
-	return &pool{service: s, fn: f, version: version, slots: make(chan struct{}, f.Concurrency), all: map[*sandbox]bool{}}
+	return &pool{service: s, fn: f, version: version, slots: make(chan struct{}, f.Concurrency),
+		all: map[*sandbox]bool{}}
 }
 
 // run gives a request to an idle process, or a new one, and returns the result.

@@ -244,8 +244,8 @@ const maxThrottleDelays = 5
 // defaultMaxEventAge is how long AWS retries a request unless its function says otherwise.
 const defaultMaxEventAge = 6 * time.Hour
 
-// retryDelay counts an attempt that failed or was throttled. It returns the time until the next one, and false if there is
-// none: the function has failed too often, or the request would be too old by then.
+// retryDelay counts an attempt that failed or was throttled. It returns the time until the next one, and false if there
+// is none: the function has failed too often, or the request would be too old by then.
 func (q *queue) retryDelay(e *asyncRequest, throttled bool) (delay time.Duration, again bool) {
 	retries, maxAge := 0, defaultMaxEventAge
 	if p, ok := q.service.pools[e.Function]; ok {

@@ -51,7 +51,8 @@ func TestRemoteEndpoint(t *testing.T) {
 	}
 	patient, impatient := newService(timeout), newService(10*time.Millisecond)
 	for payload, want := range map[string]string{
-		`{"a":1}`: "", `"fails"`: "Transient", `"is missing"`: "Lambda.ServiceException", `"times out"`: "Sandbox.Timedout",
+		`{"a":1}`: "", `"fails"`: "Transient", `"is missing"`: "Lambda.ServiceException",
+		`"times out"`:        "Sandbox.Timedout",
 		`"answers too much"`: "Function.ResponseSizeTooLarge", `"hangs"`: "Sandbox.Timedout",
 	} {
 		s := patient

@@ -11,8 +11,8 @@ import (
 	"strconv"
 )
 
-// Versions keeps the programs of functions as they were when they were published, so that a version runs the same program
-// after the next build. One process uses a folder at a time.
+// Versions keeps the programs of functions as they were when they were published, so that a version runs the same
+// program after the next build. One process uses a folder at a time.
 type Versions struct{ dir string }
 
 // NewVersions returns the versions in a folder, which need not exist.

@@ -49,7 +49,8 @@ func TestVersions(t *testing.T) {
 		}
 		return out
 	}
-	if diff := cmp.Diff(map[string]string{"1": "one", "2": "two", "3": "one", "4": "three and more"}, texts()); diff != "" {
+	if diff := cmp.Diff(map[string]string{"1": "one", "2": "two", "3": "one", "4": "three and more"},
+		texts()); diff != "" {
 		t.Errorf("programs (-want +got):\n%s", diff)
 	}
 	if err := v.Prune(func(function, number string) bool { return function == "f" && number == "2" }); err != nil {
@@ -110,14 +111,15 @@ func TestInvokeVersions(t *testing.T) {
 	})
 	const arn = "arn:aws:lambda:eu-west-1:000000000000:function:toy"
 	for name, want := range map[string]string{"toy:1": "1", "toy:2": "2", "toy:live": "2", arn + ":1": "1"} {
-		result, err := h.Invoke(t.Context(), functionName(name), []byte(`{"Do":"env","Text":"AWS_LAMBDA_FUNCTION_VERSION"}`))
+		result, err := h.Invoke(t.Context(), functionName(name), []byte(
+			`{"Do":"env","Text":"AWS_LAMBDA_FUNCTION_VERSION"}`))
 		r := replyOf(t, result)
 		if err != nil || result.Version != want || r.Text != want {
 			t.Errorf("%s: version %q (%q in the function), %v; want %s", name, result.Version, r.Text, err, want)
 		}
 	}
-	if result, err := h.Invoke(t.Context(), "toy:$LATEST", []byte(`{}`)); err != nil || result.ErrorType != "Runtime.InvalidEntrypoint" ||
-		result.Version != "$LATEST" {
+	if result, err := h.Invoke(t.Context(), "toy:$LATEST", []byte(`{}`)); err != nil ||
+		result.ErrorType != "Runtime.InvalidEntrypoint" || result.Version != "$LATEST" {
 		t.Errorf("$LATEST: %+v, %v; want that its program is missing", result, err)
 	}
 	for _, name := range []string{"toy:3", "toy:dead", "toy:"} {

@@ -1,5 +1,6 @@
 // Package process starts the child processes of the local cloud so that none outlives it. Each child leads a process
-// group of its own, which is killed as a whole, at the latest when the leader ends. On Linux a child ends with its parent even if the parent is killed.
+// group of its own, which is killed as a whole, at the latest when the leader ends. On Linux a child ends with its
+// parent even if the parent is killed.
 package process
 
 import (
@@ -92,7 +93,8 @@ func (g *Group) wait() {
 	close(g.done)
 }
 
-// signal sends a signal to the leader or, with its negative ID, to the group. It has no effect once the leader has ended.
+// signal sends a signal to the leader or, with its negative ID, to the group. It has no effect once the leader has
+// ended.
 func (g *Group) signal(pid int, signal syscall.Signal) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 // dieWithParent makes the kernel kill a child when its parent ends.
 func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
 
-// waitForEnd returns when a started command has ended, with the function that fetches its result. Until that is called the
-// process remains a zombie, so that its ID and that of its group name nothing else.
+// waitForEnd returns when a started command has ended, with the function that fetches its result. Until that is called
+// the process remains a zombie, so that its ID and that of its group name nothing else.
 func waitForEnd(cmd *exec.Cmd) (fetchResult func() error) {
 	for {
 		err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)

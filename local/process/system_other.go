@@ -11,8 +11,8 @@ import (
 // was killed must be ended by hand.
 func dieWithParent(*syscall.SysProcAttr) {}
 
-// waitForEnd returns when a started command has ended, with the function that returns its result. Other than on Linux the
-// process IDs are free then, and in theory another process has got them a moment later.
+// waitForEnd returns when a started command has ended, with the function that returns its result. Other than on Linux
+// the process IDs are free then, and in theory another process has got them a moment later.
 func waitForEnd(cmd *exec.Cmd) (fetchResult func() error) {
 	err := cmd.Wait()
 	return func() error { return err }

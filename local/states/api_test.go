@@ -76,8 +76,8 @@ func TestExecutionNames(t *testing.T) {
 	if len(b.functions.calls) != 1 {
 		t.Errorf("%d calls, want 1", len(b.functions.calls))
 	}
-	for name, want := range map[string]string{strings.Repeat("x", 80): "", strings.Repeat("x", 81): "InvalidName", "a/b": "InvalidName",
-		"..": ""} {
+	for name, want := range map[string]string{strings.Repeat("x", 80): "", strings.Repeat("x", 81): "InvalidName",
+		"a/b": "InvalidName", "..": ""} {
 		if _, kind := b.call(t, "StartExecution", startRequest(name, `{}`)); kind != want {
 			t.Errorf("name %q: %q, want %q", name, kind, want)
 		}
@@ -148,7 +148,8 @@ func TestDescribeAndList(t *testing.T) {
 	if got, _ := b.call(t, "ListStateMachines", `{}`); len(got["stateMachines"].([]any)) != 1 {
 		t.Errorf("ListStateMachines: %v, want one machine", got)
 	}
-	if got, _ := b.call(t, "DescribeStateMachine", fmt.Sprintf(`{"stateMachineArn":%q}`, machineARN)); got["status"] != "ACTIVE" {
+	if got, _ := b.call(t, "DescribeStateMachine", fmt.Sprintf(`{"stateMachineArn":%q}`,
+		machineARN)); got["status"] != "ACTIVE" {
 		t.Errorf("DescribeStateMachine: %v, want an active machine", got)
 	}
 	if _, kind := b.call(t, "CreateActivity", `{}`); kind != "UnknownOperationException" {
@@ -235,7 +236,8 @@ func TestStopAndTimeouts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, kind := b.call(t, "StopExecution", fmt.Sprintf(`{"executionArn":%q,"error":"E","cause":"C"}`, e.ARN)); kind != "" {
+	if _, kind := b.call(t, "StopExecution", fmt.Sprintf(`{"executionArn":%q,"error":"E","cause":"C"}`,
+		e.ARN)); kind != "" {
 		t.Errorf("StopExecution: %q, want success", kind)
 	}
 	if got := b.waitForEnd(t, e.ARN); got.Status != Aborted || got.Error != "E" || got.Cause != "C" {

@@ -40,7 +40,8 @@ func TestUnsupportedDefinitionsAreErrors(t *testing.T) {
 		{"inner state", oneState(`"Type":"Map","ItemProcessor":{"StartAt":"I","States":{"I":{"Type":"Pass"}}}`), "I"},
 		{"no processor", oneState(`"Type":"Map"`), "ItemProcessor"},
 		{"no branches", oneState(`"Type":"Parallel","Branches":[]`), "S"},
-		{"state of a branch", oneState(`"Type":"Parallel","Branches":[{"StartAt":"I","States":{"I":{"Type":"Pass"}}}]`), "I"},
+		{"state of a branch", oneState(`"Type":"Parallel","Branches":[{"StartAt":"I","States":{"I":{"Type":"Pass"}}}]`),
+			"I"},
 		{"branch that leads out", oneState(`"Type":"Parallel","Branches":[{"StartAt":"I","States":{"I":{"Type":"Pass","Next":"Caught"}}}]`), "I"},
 		{"branch with a mode", oneState(`"Type":"Parallel","Branches":[{"ProcessorConfig":{},"StartAt":"I","States":{"I":{"Type":"Succeed"}}}]`), "ProcessorConfig"},
 		{"null as a branch", oneState(`"Type":"Parallel","Branches":[null]`), "S"},
@@ -158,7 +159,8 @@ func FuzzParse(f *testing.F) {
 }
 
 func FuzzPath(f *testing.F) {
-	for _, seed := range []string{"$", "$.a.b", "$$.Map.Item.Value", "$['a']['b c'][12]", "$.a[0].b", "$[", "$.", "$['"} {
+	for _, seed := range []string{"$", "$.a.b", "$$.Map.Item.Value", "$['a']['b c'][12]", "$.a[0].b", "$[", "$.",
+		"$['"} {
 		f.Add(seed)
 	}
 	in, err := decode([]byte(`{"a":[{"b":1}],"b c":{}}`))

@@ -10,7 +10,8 @@ import (
 // maxParallel is the largest number of iterations of an inline Map that run at a time.
 const maxParallel = 40
 
-// errSibling is the cause that interrupts the iterations of a Map, or the branches of a Parallel, of which one has failed.
+// errSibling is the cause that interrupts the iterations of a Map, or the branches of a Parallel, of which one has
+// failed.
 var errSibling = errors.New("another iteration or branch failed")
 
 // runMap runs the states of a Map for each item. The first iteration that fails interrupts the others, and its failure

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// runWithRetries runs a Task, a Map or a Parallel until it succeeds or no Retry applies. A failure then leads to the state of the
-// first matching Catch, if any.
+// runWithRetries runs a Task, a Map or a Parallel until it succeeds or no Retry applies. A failure then leads to the
+// state of the first matching Catch, if any.
 func (ip *interpreter) runWithRetries(
 	ctx context.Context, s *state, input any, contextObject map[string]any,
 ) (output any, next string, failure *Failure) {

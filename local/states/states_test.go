@@ -91,7 +91,8 @@ func TestFailures(t *testing.T) {
 		)
 	}
 	inParallel := func(state string) string {
-		return oneState(`"Type": "Parallel", "Branches": [{"StartAt": "I", "States": {"I": {` + state + `, "End": true}}}]`)
+		return oneState(`"Type": "Parallel", "Branches": [{"StartAt": "I", "States": {"I": {` + state +
+			`, "End": true}}}]`)
 	}
 	call := func(name string) string {
 		return task + `"Parameters": {"FunctionName": "` + name + `", "Payload.$": "$"}`
@@ -216,7 +217,8 @@ func TestMapConcurrencyAndFailure(t *testing.T) {
 func TestParallel(t *testing.T) {
 	t.Parallel()
 	branch := func(name, function, fields string) string {
-		return `{"StartAt": "` + name + `", "States": {"` + name + `": {` + task + `"Parameters": {"FunctionName": "` + function +
+		return `{"StartAt": "` + name + `", "States": {"` + name + `": {` + task + `"Parameters": {"FunctionName": "` +
+			function +
 			`", "Payload.$": "$"}` + fields + `, "End": true}}}`
 	}
 	parallel := func(fields string, branches ...string) string {
@@ -229,14 +231,14 @@ func TestParallel(t *testing.T) {
 		// want is the output, or the error of an execution that fails, and last are the last events before its end.
 		want, last string
 	}{
-		{"at the same time", parallel(`, "ResultPath": null`, branch("A", "meet", ""), branch("B", "meet", "")), `{"a":1}`,
-			"ParallelStateSucceeded ParallelStateExited ExecutionSucceeded"},
+		{"at the same time", parallel(`, "ResultPath": null`, branch("A", "meet", ""), branch("B", "meet", "")),
+			`{"a":1}`, "ParallelStateSucceeded ParallelStateExited ExecutionSucceeded"},
 		{"one fails", parallel("", branch("A", "hang", ""), branch("B", "Broken", "")), "Broken",
 			"ParallelStateFailed ExecutionFailed"},
 		{"retry in a branch", parallel(`, "ResultPath": null`, branch("A", "Once", retry)), `{"a":1}`,
 			"TaskSucceeded TaskStateExited ParallelStateSucceeded ParallelStateExited ExecutionSucceeded"},
-		{"retry of all", parallel(`, "ResultPath": null`+retry, branch("A", "echo", ""), branch("B", "Once", "")), `{"a":1}`,
-			"ParallelStateSucceeded ParallelStateExited ExecutionSucceeded"},
+		{"retry of all", parallel(`, "ResultPath": null`+retry, branch("A", "echo", ""), branch("B", "Once", "")),
+			`{"a":1}`, "ParallelStateSucceeded ParallelStateExited ExecutionSucceeded"},
 		{"catch", parallel(catch, branch("A", "hang", ""), branch("B", "Broken", "")),
 			`{"a":1,"failure":{"Cause":"{\"errorMessage\":\"m\",\"errorType\":\"Broken\"}","Error":"Broken"}}`,
 			"ParallelStateFailed ParallelStateExited PassStateEntered PassStateExited ExecutionSucceeded"},
@@ -246,7 +248,8 @@ func TestParallel(t *testing.T) {
 			var once sync.Once
 			var meeting sync.WaitGroup
 			meeting.Add(2)
-			b := newTestService(t, test.definition, func(ctx context.Context, name string, p map[string]any) (any, string) {
+			b := newTestService(t, test.definition, func(ctx context.Context, name string, p map[string]any) (any,
+				string) {
 				failed := ""
 				switch name {
 				case "meet":

@@ -53,9 +53,9 @@ func (s *Service) storeDefinitions() error {
 	return err
 }
 
-// machineOf returns the machine of an execution with the definition with which it began, as on AWS, where an update of a
-// machine changes only the executions that start after it. What cannot be read any more is replaced by the definition of
-// now.
+// machineOf returns the machine of an execution with the definition with which it began, as on AWS, where an update of
+// a machine changes only the executions that start after it. What cannot be read any more is replaced by the definition
+// of now.
 func (s *Service) machineOf(e *execution) *machine {
 	m := s.machines[e.MachineARN]
 	if e.Definition == "" || e.Definition == m.digest {

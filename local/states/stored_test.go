@@ -39,8 +39,8 @@ func interruptedExecution(t *testing.T) (b *testService, arn string) {
 	return b, e.ARN
 }
 
-// An execution that is restarted keeps the definition with which it began, and so the versions that it names; one that is
-// started later has the new one.
+// An execution that is restarted keeps the definition with which it began, and so the versions that it names; one that
+// is started later has the new one.
 func TestExecutionsKeepTheirDefinition(t *testing.T) {
 	t.Parallel()
 	b, arn := interruptedExecution(t)

@@ -136,7 +136,8 @@ func (c *functionCall) invoke(ctx context.Context) (any, *Failure) {
 	return map[string]any{"ExecutedVersion": result.Version, "Payload": answer, "StatusCode": jsonInt(200)}, nil
 }
 
-// functionName returns the name of a function that is given by its name or its ARN, with its version or alias if it has one.
+// functionName returns the name of a function that is given by its name or its ARN, with its version or alias if it has
+// one.
 func functionName(s string) string {
 	if _, after, found := strings.Cut(s, ":function:"); found {
 		return after

@@ -48,8 +48,9 @@ func newCountedBatch(t *testing.T, content string, chunks int64) *countedBatch {
 	w.plan.ChunkBytes = (int64(len(content)) + chunks - 1) / chunks
 	w.count(t)
 	err = w.store.Create(t.Context(), batch.Batch{
-		ID: id, Tenant: w.tenant, Status: batch.AwaitingUpload, RejectOnInvalid: true, CreatedAt: received, UpdatedAt: received,
-		Settings: batch.Settings{MaxFuture: 720 * time.Hour},
+		ID: id, Tenant: w.tenant, Status: batch.AwaitingUpload, RejectOnInvalid: true, CreatedAt: received,
+		UpdatedAt: received,
+		Settings:  batch.Settings{MaxFuture: 720 * time.Hour},
 	})
 	if err != nil {
 		t.Fatal(err)

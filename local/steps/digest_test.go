@@ -17,8 +17,8 @@ func sha(text string) []byte {
 	return sum[:]
 }
 
-// The digests of batches: of files as they were uploaded, of the accepted lines if there are any, and of those again that
-// are left when others are rejected, whatever chunk they are in.
+// The digests of batches: of files as they were uploaded, of the accepted lines if there are any, and of those again
+// that are left when others are rejected, whatever chunk they are in.
 func TestDigests(t *testing.T) {
 	t.Parallel()
 	valid, other, last := line("a"), strings.TrimSuffix(line("b"), "\n")+"\r\n", strings.TrimSuffix(line("c"), "\n")
@@ -40,7 +40,8 @@ func TestDigests(t *testing.T) {
 		accepted string
 	}{
 		{"all valid", valid + other, true, batch.Processed, valid + other},
-		{"with what belongs to no line", bom + valid + "\n \r\n" + other + last, true, batch.Processed, valid + other + last + "\n"},
+		{"with what belongs to no line", bom + valid + "\n \r\n" + other + last, true, batch.Processed,
+			valid + other + last + "\n"},
 		{"some rejected", many.String(), false, batch.Processed, accepted.String()},
 		{"a rejected end", valid + "nonsense", false, batch.Processed, valid},
 		{"an accepted end", bom + "nonsense\n" + last, false, batch.Processed, last + "\n"},
@@ -52,7 +53,8 @@ func TestDigests(t *testing.T) {
 			w := newTestBatch(t, tt.file, tt.reject)
 			b := w.run()
 			if b.Status != tt.status || !bytes.Equal(b.FileSHA256, sha(tt.file)) {
-				t.Fatalf("batch %s with the digest %x of its file, want %s with %x", b.Status, b.FileSHA256, tt.status, sha(tt.file))
+				t.Fatalf("batch %s with the digest %x of its file, want %s with %x", b.Status, b.FileSHA256, tt.status,
+					sha(tt.file))
 			}
 			var want []byte
 			if tt.accepted != "" {
@@ -62,7 +64,8 @@ func TestDigests(t *testing.T) {
 				t.Errorf("the digest of the accepted lines is %x, want %x", got, want)
 			}
 			if again := b.AcceptedSHA256 != nil; again != (tt.reject == false && tt.status == batch.Processed) {
-				t.Errorf("the file was read again: %v, want it only if some lines are rejected and others are not", again)
+				t.Errorf("the file was read again: %v, want it only if some lines are rejected and others are not",
+					again)
 			}
 		})
 	}
@@ -93,7 +96,8 @@ func TestFileThatWasNotAnnounced(t *testing.T) {
 			}
 			for range 2 {
 				_, err := w.digest.Run(t.Context(), pipeline.DigestInput{ID: b.ID})
-				if refused := errors.As(err, new(*pipeline.NotAnnounced)); refused != tt.refused || !refused && err != nil {
+				if refused := errors.As(err, new(*pipeline.NotAnnounced)); refused != tt.refused ||
+					!refused && err != nil {
 					t.Errorf("got the error %v, want it refused = %v", err, tt.refused)
 				}
 			}

@@ -40,17 +40,19 @@ func TestDuplicateFiles(t *testing.T) {
 	rejectedDryRun := func(b *batch.Batch) { rejects(b); dryRun(b) }
 	for name, ask := range map[string]func(*batch.Batch){"rejects": rejects, "dry run": rejectedDryRun} {
 		b := original.another(content, ask).run()
-		if want := "This file was processed as batch " + string(original.id) + "."; b.Status != batch.ValidationFailed ||
-			b.ErrorMessage != want || b.DuplicateOf != original.id || b.Verdict.Accepted != 2 {
-			t.Errorf("%s: got %s (%s), duplicate of %q, verdict %+v; want VALIDATION_FAILED (%s)", name, b.Status, b.ErrorMessage,
-				b.DuplicateOf, b.Verdict, want)
+		if want := "This file was processed as batch " + string(original.id) +
+			"."; b.Status != batch.ValidationFailed || b.ErrorMessage != want || b.DuplicateOf != original.id ||
+			b.Verdict.Accepted != 2 {
+			t.Errorf("%s: got %s (%s), duplicate of %q, verdict %+v; want VALIDATION_FAILED (%s)", name, b.Status,
+				b.ErrorMessage, b.DuplicateOf, b.Verdict, want)
 		}
 	}
 	if n := original.countVersions("t-a"); n != 1 {
 		t.Errorf("%d versions of a line are stored, want 1", n)
 	}
 	if b := original.another(content, dryRun).run(); b.Status != batch.Processed || b.DuplicateOf != original.id {
-		t.Errorf("another dry run: got %s, duplicate of %q, want PROCESSED, of %q", b.Status, b.DuplicateOf, original.id)
+		t.Errorf("another dry run: got %s, duplicate of %q, want PROCESSED, of %q", b.Status, b.DuplicateOf,
+			original.id)
 	}
 	again := original.another(content, accepts)
 	if b := again.run(); b.Status != batch.Processed || b.DuplicateOf != original.id {
@@ -67,7 +69,8 @@ func TestDuplicateFiles(t *testing.T) {
 		t.Errorf("an invalid file: got %s, duplicate of %q; want VALIDATION_FAILED, of none", b.Status, b.DuplicateOf)
 	}
 	if b := original.another(content+"nonsense\n", accepts).run(); b.Status != batch.Processed || b.DuplicateOf != "" {
-		t.Errorf("a file that was rejected before: got %s, duplicate of %q; want PROCESSED, of none", b.Status, b.DuplicateOf)
+		t.Errorf("a file that was rejected before: got %s, duplicate of %q; want PROCESSED, of none", b.Status,
+			b.DuplicateOf)
 	}
 	other := original.another("", accepts)
 	other.tenant = "another tenant"
@@ -77,8 +80,8 @@ func TestDuplicateFiles(t *testing.T) {
 	}
 }
 
-// Two batches with the same file are validated at the same time. Neither is rejected, as neither was processed when their
-// verdicts were reached; the one that ends later names the other.
+// Two batches with the same file are validated at the same time. Neither is rejected, as neither was processed when
+// their verdicts were reached; the one that ends later names the other.
 func TestEqualFilesAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	content := line("a")

@@ -43,7 +43,8 @@ func run(m *testing.M) int {
 	owner, err := iam.New(iam.Config{Operator: iam.Key{ID: "root", Secret: "root-secret"},
 		Resources: []iam.Resource{
 			{ARN: "arn:aws:s3:::" + uploadsBucket, Policy: map[string]any{"Statement": map[string]any{
-				"Effect": "Deny", "Principal": "*", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::" + uploadsBucket + "/*",
+				"Effect": "Deny", "Principal": "*", "Action": "s3:GetObject",
+				"Resource": "arn:aws:s3:::" + uploadsBucket + "/*",
 				"Condition": map[string]any{
 					"StringEquals": map[string]any{"s3:ExistingObjectTag/sluice-verdict": "refused"},
 				},

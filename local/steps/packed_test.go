@@ -20,7 +20,10 @@ func TestPackedUploadInChunks(t *testing.T) {
 	t.Parallel()
 	for encoding, newWriter := range map[batch.Encoding]func(io.Writer) (io.WriteCloser, error){
 		batch.Gzip: func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil },
-		batch.Zstd: func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1)) },
+		batch.Zstd: func(w io.Writer) (io.WriteCloser, error) {
+			return zstd.NewWriter(w,
+				zstd.WithEncoderConcurrency(1))
+		},
 	} {
 		t.Run(string(encoding), func(t *testing.T) {
 			t.Parallel()
@@ -45,14 +48,14 @@ func TestPackedUploadInChunks(t *testing.T) {
 			b := w.current()
 			if b.Encoding != encoding || b.Content.Size != int64(lines.Len()) || b.Plan.Count() != chunks ||
 				b.Verdict == nil || b.Verdict.Accepted != n {
-				t.Errorf("got %+v, want %d lines accepted, of %d bytes in %d chunks, unpacked from %s", b, n, lines.Len(), chunks,
-					encoding)
+				t.Errorf("got %+v, want %d lines accepted, of %d bytes in %d chunks, unpacked from %s", b, n,
+					lines.Len(), chunks, encoding)
 			}
 			content := string(read(t, bucket(uploadsBucket), b.Content.Key, 0, -1))
 			info, err := bucket(uploadsBucket).Head(t.Context(), b.Content.Key)
 			if content != lines.String() || err != nil || info.ETag != b.Content.ETag {
-				t.Errorf("the copy has %d bytes and the ETag %s, error %v, want %d and %s", len(content), info.ETag, err,
-					lines.Len(), b.Content.ETag)
+				t.Errorf("the copy has %d bytes and the ETag %s, error %v, want %d and %s", len(content), info.ETag,
+					err, lines.Len(), b.Content.ETag)
 			}
 		})
 	}

@@ -90,8 +90,8 @@ func TestReadsOfManyChunks(t *testing.T) {
 					gets, units, want, 5*len(chunks))
 			}
 			if b := w.run(); b.Status != batch.Processed || b.Verdict.Accepted != 20 || b.Verdict.Invalid != 21 {
-				t.Errorf("the batch ended as %s with the verdict %+v, want PROCESSED, 20 accepted, 21 invalid", b.Status,
-					b.Verdict)
+				t.Errorf("the batch ended as %s with the verdict %+v, want PROCESSED, 20 accepted, 21 invalid",
+					b.Status, b.Verdict)
 			}
 		})
 	}

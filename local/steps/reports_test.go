@@ -80,7 +80,8 @@ func TestJoinedSections(t *testing.T) {
 	}
 	t.Run("a section that is not there", func(t *testing.T) {
 		for _, missing := range []*objects.Section{
-			b.Section(t.Context(), source+"x", 0, least), b.Section(t.Context(), source, int64(len(content)-5), int64(len(content)+least)),
+			b.Section(t.Context(), source+"x", 0, least), b.Section(t.Context(), source, int64(len(content)-5),
+				int64(len(content)+least)),
 		} {
 			w := b.Create(t.Context(), uniqueKey("work/sections/missing"))
 			_, err := io.Copy(w, missing)
@@ -144,7 +145,8 @@ func TestFilesOfRejectedLines(t *testing.T) {
 			csv, wantRecords := w.file(v.CSVKey), strings.Count(w.file(v.ReportKey), `"loc":`)
 			if n := strings.Count(csv, "\r\n") - 1; n != wantRecords || !strings.HasPrefix(csv, report.CSVHeader) ||
 				!strings.Contains(csv, "\r\n11,'-1+1,t--1+1,") {
-				t.Errorf("CSV of %d records, want the header and %d, one of them with an escaped ID:\n%s", n, wantRecords, csv)
+				t.Errorf("CSV of %d records, want the header and %d, one of them with an escaped ID:\n%s", n,
+					wantRecords, csv)
 			}
 			var sum report.Summary
 			if err := json.Unmarshal([]byte(w.file(v.SummaryKey)), &sum); err != nil || len(sum.Fields) == 0 {

@@ -96,7 +96,8 @@ func newBatchWith(t *testing.T, content string, ask func(*batch.Batch)) *testBat
 	log := slog.New(slog.DiscardHandler)
 	now := func() time.Time { return received.Add(time.Minute) }
 	uploads, files := bucket(uploadsBucket), bucket(workBucket)
-	w.plan = pipeline.Plan{Batches: w.batches, ChunkBytes: 700, MaxLineBytes: 4096, Widths: pipeline.Widths{Ingest: 4}, Now: now, Log: log}
+	w.plan = pipeline.Plan{Batches: w.batches, ChunkBytes: 700, MaxLineBytes: 4096, Widths: pipeline.Widths{Ingest: 4},
+		Now: now, Log: log}
 	w.validate = pipeline.Validate{
 		Batches:    w.batches,
 		Uploads:    uploads,
@@ -325,8 +326,11 @@ func TestValidateOnly(t *testing.T) {
 	}{
 		{"dropped lines", func(b *batch.Batch) {}, batch.Processed,
 			[]batch.Status{batch.ValidationStarted, batch.Processed}},
-		{"as many invalid lines as allowed", func(b *batch.Batch) { b.MaxRejected = &batch.RejectLimit{Share: "33.4%"} },
-			batch.Processed, []batch.Status{batch.ValidationStarted, batch.Processed}},
+		{"as many invalid lines as allowed", func(
+			b *batch.Batch) {
+			b.MaxRejected = &batch.RejectLimit{Share: "33.4%"}
+		}, batch.Processed,
+			[]batch.Status{batch.ValidationStarted, batch.Processed}},
 		{"more invalid lines than allowed", func(b *batch.Batch) { b.MaxRejected = &batch.RejectLimit{Share: "33.3%"} },
 			batch.ValidationFailed, []batch.Status{batch.ValidationStarted, batch.ValidationFailed}},
 	} {
@@ -386,7 +390,8 @@ func TestIngestionContinues(t *testing.T) {
 	mustRun(t, w.admit.Run, w.ticket(admission.Ingestion))
 	tick := received
 	w.ingest.Budget = time.Second
-	w.ingest.Now = func() time.Time { tick = tick.Add(2 * time.Second); return tick } // two seconds pass between any two calls
+	// two seconds pass between any two calls
+	w.ingest.Now = func() time.Time { tick = tick.Add(2 * time.Second); return tick }
 	runs := 0
 	for done := false; !done; runs++ {
 		if runs > 10 {

@@ -50,12 +50,14 @@ func TestDeclaredContent(t *testing.T) {
 		status   int
 		code     string
 	}{
-		"the length":             {objects.Content{Size: 5}, "hello", nil, 200, ""},
-		"a byte less":            {objects.Content{Size: 5}, "hell", nil, 403, "SignatureDoesNotMatch"},
-		"a byte more":            {objects.Content{Size: 5}, "hello!", nil, 403, "SignatureDoesNotMatch"},
-		"the checksum":           {objects.Content{SHA256: sha256Of("hello")}, "hello", nil, 200, ""},
-		"another file":           {objects.Content{SHA256: sha256Of("hello")}, "jello", nil, 400, "BadDigest"},
-		"another checksum":       {objects.Content{SHA256: sha256Of("hello")}, "jello", []string{"X-Amz-Checksum-Sha256", base64.StdEncoding.EncodeToString(sha256Of("jello"))}, 403, "SignatureDoesNotMatch"},
+		"the length":   {objects.Content{Size: 5}, "hello", nil, 200, ""},
+		"a byte less":  {objects.Content{Size: 5}, "hell", nil, 403, "SignatureDoesNotMatch"},
+		"a byte more":  {objects.Content{Size: 5}, "hello!", nil, 403, "SignatureDoesNotMatch"},
+		"the checksum": {objects.Content{SHA256: sha256Of("hello")}, "hello", nil, 200, ""},
+		"another file": {objects.Content{SHA256: sha256Of("hello")}, "jello", nil, 400, "BadDigest"},
+		"another checksum": {objects.Content{SHA256: sha256Of("hello")}, "jello",
+			[]string{"X-Amz-Checksum-Sha256", base64.StdEncoding.EncodeToString(sha256Of("jello"))}, 403,
+			"SignatureDoesNotMatch"},
 		"both":                   {objects.Content{Size: 5, SHA256: sha256Of("hello")}, "hello", nil, 200, ""},
 		"nothing":                {objects.Content{SHA256: sha256Of("")}, "", nil, 200, ""},
 		"something, not nothing": {objects.Content{SHA256: sha256Of("")}, "x", nil, 400, "BadDigest"},
@@ -76,8 +78,8 @@ func TestDeclaredContent(t *testing.T) {
 		})
 	}
 	t.Run("without the checksum", func(t *testing.T) {
-		signed, err := uploads.SignPutOfContent(t.Context(), uniqueKey("declared"), objects.Content{SHA256: sha256Of("hello")},
-			time.Minute)
+		signed, err := uploads.SignPutOfContent(t.Context(), uniqueKey("declared"),
+			objects.Content{SHA256: sha256Of("hello")}, time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,8 +163,10 @@ func TestSignedParts(t *testing.T) {
 	parts := u.list()
 	for i, body := range []string{large, "hello"} {
 		want := base64.StdEncoding.EncodeToString(sha256Of(body))
-		if len(parts) != 2 || parts[i].Number != int32(i+1) || parts[i].Size != int64(len(body)) || parts[i].SHA256 != want {
-			t.Errorf("the stored parts are %+v, want part %d of %d bytes with the checksum %s", parts, i+1, len(body), want)
+		if len(parts) != 2 || parts[i].Number != int32(i+1) || parts[i].Size != int64(len(body)) ||
+			parts[i].SHA256 != want {
+			t.Errorf("the stored parts are %+v, want part %d of %d bytes with the checksum %s", parts, i+1, len(body),
+				want)
 		}
 	}
 	if err := u.complete(parts); err != nil {

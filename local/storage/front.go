@@ -68,8 +68,8 @@ func (f *front) pass(client *net.TCPConn) {
 		_ = client.CloseWrite()
 		_ = client.SetReadDeadline(time.Now().Add(lingerIdle)) // the gateway has closed an idle connection
 	}()
-	// This ends with what the client sends, or with an error: the client has left, or the gateway takes no more. In each
-	// case the gateway learns that nothing more comes, and its reply is passed on if there is one.
+	// This ends with what the client sends, or with an error: the client has left, or the gateway takes no more. In
+	// each case the gateway learns that nothing more comes, and its reply is passed on if there is one.
 	_, _ = io.Copy(gateway, client)
 	_ = gateway.CloseWrite()
 	<-replied

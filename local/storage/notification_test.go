@@ -37,15 +37,17 @@ func TestMultipartUploadAndCopyAreReported(t *testing.T) {
 		}
 		parts = append(parts, types.CompletedPart{ETag: part.ETag, PartNumber: &n})
 	}
-	if _, err := c.CompleteMultipartUpload(t.Context(), &s3.CompleteMultipartUploadInput{Bucket: aws.String(bucket), Key: &key,
-		UploadId: upload.UploadId, MultipartUpload: &types.CompletedMultipartUpload{Parts: parts}}); err != nil {
+	if _, err := c.CompleteMultipartUpload(t.Context(), &s3.CompleteMultipartUploadInput{Bucket: aws.String(bucket),
+		Key: &key, UploadId: upload.UploadId,
+		MultipartUpload: &types.CompletedMultipartUpload{Parts: parts}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.CopyObject(t.Context(), &s3.CopyObjectInput{Bucket: aws.String(bucket), Key: &copied,
 		CopySource: aws.String(bucket + "/" + key)}); err != nil {
 		t.Fatal(err)
 	}
-	for key, event := range map[string]string{key: "ObjectCreated:CompleteMultipartUpload", copied: "ObjectCreated:Copy"} {
+	for key, event := range map[string]string{key: "ObjectCreated:CompleteMultipartUpload",
+		copied: "ObjectCreated:Copy"} {
 		got := createdWithKey(key)
 		if len(got) != 1 || got[0].Event != event || got[0].Size != 5<<20+7 || got[0].ETag == "" ||
 			strings.Contains(got[0].ETag, `"`) {

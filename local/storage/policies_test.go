@@ -51,7 +51,8 @@ func newTestIAM() *iam.Service {
 		Roles: []iam.Role{
 			{Name: "function", Key: iam.Key{ID: "function", Secret: "function-secret"},
 				Policies: []any{
-					policyOf(newStatement("Allow", "GetObject PutObject PutObjectTagging ListMultipartUploadParts AbortMultipartUpload",
+					policyOf(newStatement("Allow",
+						"GetObject PutObject PutObjectTagging ListMultipartUploadParts AbortMultipartUpload",
 						all+"/uploads/*")),
 				}},
 			{Name: "scanner", Key: iam.Key{ID: "scanner", Secret: "scanner-secret"},
@@ -75,7 +76,8 @@ func TestPolicies(t *testing.T) {
 	root, narrow := client("root", "root-secret"), client("narrow", "narrow-secret")
 	bucketName := aws.String(bucket)
 	for _, key := range []string{"narrow/in", "narrow/out/1", "wide/in"} {
-		if _, err := root.PutObject(t.Context(), &s3.PutObjectInput{Bucket: bucketName, Key: &key, Body: strings.NewReader("x")}); err != nil {
+		if _, err := root.PutObject(t.Context(), &s3.PutObjectInput{Bucket: bucketName, Key: &key,
+			Body: strings.NewReader("x")}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -137,12 +139,14 @@ func TestPolicies(t *testing.T) {
 		err  error
 		want string
 	}{
-		"read":                               {get("narrow/in"), ok},
-		"read elsewhere":                     {get("wide/in"), denied},
-		"read a missing object":              {get("narrow/none"), denied}, // without s3:ListBucket a missing object is denied, too
-		"read a missing object elsewhere":    {get("wide/none"), denied},
-		"head":                               {head("narrow/in"), ok},
-		"head elsewhere":                     {head("wide/in"), "Forbidden"}, // a response to HEAD has no body with an error code
+		"read":           {get("narrow/in"), ok},
+		"read elsewhere": {get("wide/in"), denied},
+		// without s3:ListBucket a missing object is denied, too
+		"read a missing object":           {get("narrow/none"), denied},
+		"read a missing object elsewhere": {get("wide/none"), denied},
+		"head":                            {head("narrow/in"), ok},
+		// a response to HEAD has no body with an error code
+		"head elsewhere":                     {head("wide/in"), "Forbidden"},
 		"write":                              {write("narrow/out/2"), ok},
 		"write elsewhere":                    {write("narrow/in"), denied},
 		"write with tags":                    {tagged("narrow/out/3"), denied},

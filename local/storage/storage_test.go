@@ -250,13 +250,15 @@ func errorCode(err error) string {
 func TestRefusedObjectsCannotBeRead(t *testing.T) {
 	c := client("root", "root-secret")
 	key, other := uniqueKey("refused"), uniqueKey("copy")
-	if _, err := c.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(bucket), Key: &key, Body: strings.NewReader("x")}); err != nil {
+	if _, err := c.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(bucket), Key: &key,
+		Body: strings.NewReader("x")}); err != nil {
 		t.Fatal(err)
 	}
 	tag := func(value string) {
 		t.Helper()
 		if _, err := c.PutObjectTagging(t.Context(), &s3.PutObjectTaggingInput{Bucket: aws.String(bucket), Key: &key,
-			Tagging: &types.Tagging{TagSet: []types.Tag{{Key: aws.String("sluice-verdict"), Value: &value}}}}); err != nil {
+			Tagging: &types.Tagging{TagSet: []types.Tag{{Key: aws.String("sluice-verdict"),
+				Value: &value}}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -299,7 +301,8 @@ func TestOnlyCleanObjectsAreRead(t *testing.T) {
 	tag := func(value string) {
 		t.Helper()
 		if _, err := root.PutObjectTagging(t.Context(), &s3.PutObjectTaggingInput{Bucket: aws.String(bucket), Key: &key,
-			Tagging: &types.Tagging{TagSet: []types.Tag{{Key: aws.String("sluice-verdict"), Value: &value}}}}); err != nil {
+			Tagging: &types.Tagging{TagSet: []types.Tag{{Key: aws.String("sluice-verdict"),
+				Value: &value}}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -330,8 +333,8 @@ func TestOnlyCleanObjectsAreRead(t *testing.T) {
 	expect("tagged otherwise", denied, ok)
 	tag("refused")
 	expect("tagged refused", denied, denied)
-	if _, err := root.CopyObject(t.Context(), &s3.CopyObjectInput{Bucket: aws.String(bucket), Key: aws.String(key + "-copy"),
-		CopySource: aws.String(bucket + "/" + key)}); errorCode(err) != denied {
+	if _, err := root.CopyObject(t.Context(), &s3.CopyObjectInput{Bucket: aws.String(bucket),
+		Key: aws.String(key + "-copy"), CopySource: aws.String(bucket + "/" + key)}); errorCode(err) != denied {
 		t.Errorf("copy: %v, want AccessDenied", err)
 	}
 }
@@ -339,8 +342,8 @@ func TestOnlyCleanObjectsAreRead(t *testing.T) {
 func TestUploadsWithChecksums(t *testing.T) {
 	c := client("function", "function-secret")
 	key := uniqueKey("sum")
-	if _, err := c.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(bucket), Key: &key, Body: strings.NewReader("hello"),
-		ChecksumAlgorithm: types.ChecksumAlgorithmSha256}); err != nil {
+	if _, err := c.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(bucket), Key: &key,
+		Body: strings.NewReader("hello"), ChecksumAlgorithm: types.ChecksumAlgorithmSha256}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := c.GetObject(
@@ -364,12 +367,14 @@ func TestUploadsWithChecksums(t *testing.T) {
 	if err == nil {
 		t.Error("PUT with a wrong checksum: no error")
 	}
-	if _, err := client("function", "wrong").ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: aws.String(bucket)}); errorCode(
+	if _, err := client("function", "wrong").ListObjectsV2(t.Context(),
+		&s3.ListObjectsV2Input{Bucket: aws.String(bucket)}); errorCode(
 		err,
 	) != "SignatureDoesNotMatch" {
 		t.Errorf("request with a wrong secret: %v, want SignatureDoesNotMatch", err)
 	}
-	if _, err := client("nobody", "x").ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: aws.String(bucket)}); errorCode(
+	if _, err := client("nobody", "x").ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: aws.String(
+		bucket)}); errorCode(
 		err,
 	) != "InvalidAccessKeyId" {
 		t.Errorf("request with an unknown key: %v, want InvalidAccessKeyId", err)

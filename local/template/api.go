@@ -112,7 +112,8 @@ func (b *builder) addRoute(path, method string, operation *properties) error {
 	uri := integration.text("uri")
 	_, arn, _ := strings.Cut(uri, ":lambda:path/2015-03-31/functions/")
 	var found bool
-	if r.Function, found = b.functionOf(strings.TrimSuffix(arn, "/invocations")); !found || !strings.HasSuffix(uri, "/invocations") {
+	if r.Function, found = b.functionOf(strings.TrimSuffix(arn, "/invocations")); !found ||
+		!strings.HasSuffix(uri, "/invocations") {
 		return fmt.Errorf("does not lead to a function of the template")
 	}
 	name := ""

@@ -45,7 +45,8 @@ func (r *resolver) resolveAttribute(id, attribute string) (any, error) {
 		return r.arn(id, "firehose", "deliverystream/")
 	case "AWS::Serverless::Function Arn":
 		return r.arn(id, "lambda", "function:")
-	case "AWS::Serverless::Function Version", "AWS::Serverless::Function Alias": // extensions of SAM: !Ref Function.Version
+	// extensions of SAM: !Ref Function.Version
+	case "AWS::Serverless::Function Version", "AWS::Serverless::Function Alias":
 		alias, version, err := r.aliasOf(id)
 		if err != nil || alias == "" {
 			return nil, errorOr(err, "refers to the %s of %s, which has no AutoPublishAlias", attribute, id)
@@ -86,7 +87,8 @@ func (r *resolver) resolveAttribute(id, attribute string) (any, error) {
 	return nil, fmt.Errorf("uses the attribute %s of %s, which the local cloud does not support", attribute, id)
 }
 
-// aliasOf returns the alias of a function and the number of the version that it names, both "" without AutoPublishAlias.
+// aliasOf returns the alias of a function and the number of the version that it names, both "" without
+// AutoPublishAlias.
 func (r *resolver) aliasOf(id string) (alias, version string, err error) {
 	given, err := r.resolve(r.resources[id].properties["AutoPublishAlias"])
 	if alias = scalarText(given); err != nil || alias == "" {

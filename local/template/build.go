@@ -23,7 +23,8 @@ var ignoredKinds = map[string]bool{
 	"AWS::SQS::Queue": true, "AWS::Logs::LogGroup": true, "AWS::CloudWatch::Alarm": true,
 	"AWS::KMS::Alias": true, "AWS::SNS::Topic": true, "AWS::SQS::QueuePolicy": true, "AWS::IAM::Role": true,
 	"AWS::CloudWatch::Dashboard": true, "AWS::Logs::MetricFilter": true, "AWS::Logs::SubscriptionFilter": true,
-	"AWS::KinesisFirehose::DeliveryStream": true, "AWS::ApiGateway::Account": true, "AWS::WAFv2::WebACLAssociation": true,
+	"AWS::KinesisFirehose::DeliveryStream": true, "AWS::ApiGateway::Account": true,
+	"AWS::WAFv2::WebACLAssociation": true,
 }
 
 // buildAll adds all resources. Functions are added after everything to which their events refer.

@@ -68,7 +68,8 @@ func TestRulesAndPlans(t *testing.T) {
 	if len(got.Unserved) != 1 || len(got.Rules) != 2 || got.Rules[1].Every != 5*time.Minute {
 		t.Fatalf("template %+v, want one unserved resource, two rules and an interval of 5 minutes", got)
 	}
-	if diff := cmp.Diff([]Permission{{got.Functions[0].ARN, "events.amazonaws.com", got.Rules[0].ARN}}, got.Permissions); diff != "" {
+	if diff := cmp.Diff([]Permission{{got.Functions[0].ARN, "events.amazonaws.com", got.Rules[0].ARN}},
+		got.Permissions); diff != "" {
 		t.Error(diff)
 	}
 	detail := func(bucket string) any {
@@ -118,25 +119,33 @@ func TestParametersOfTheOwnTemplate(t *testing.T) {
 		// wantErr is a part of the error; empty for success.
 		wantErr string
 	}{
-		"production by default":                     {nil, ""},
-		"production with clamd":                     {[]string{"MalwareScan=clamd", "ClamdAddress=tcp://clamd:3310"}, ""},
+		"production by default": {nil, ""},
+		"production with clamd": {[]string{"MalwareScan=clamd", "ClamdAddress=tcp://clamd:3310"},
+			""},
 		"production without a real scanner":         {[]string{"MalwareScan=builtin"}, "no real malware"},
 		"a test environment without a real scanner": {[]string{"MalwareScan=builtin", "Environment=test"}, ""},
 		"clamd without an address":                  {[]string{"MalwareScan=clamd"}, "needs ClamdAddress"},
-		"clamd with another scheme":                 {[]string{"MalwareScan=clamd", "ClamdAddress=http://clamd"}, "does not match"},
-		"clamd in a VPC":                            {[]string{"MalwareScan=clamd", "ClamdAddress=tcp://clamd:3310", "ClamdSubnetIds=subnet-1,subnet-2", "ClamdSecurityGroupIds=sg-1"}, ""},
-		"a domain without a certificate":            {[]string{"DomainName=api.example.com"}, "needs CertificateArn"},
-		"a domain":                                  {[]string{"DomainName=api.example.com", certificate}, ""},
-		"mutual TLS without a domain":               {[]string{"TruststoreUri=s3://b/trust.pem"}, "needs a custom domain"},
-		"mutual TLS":                                {[]string{"DomainName=api.example.com", certificate, "TruststoreUri=s3://b/trust.pem", "TruststoreVersion=v1"}, ""},
-		"an invalid domain name":                    {[]string{"DomainName=https://api.example.com", certificate}, "does not match"},
-		"reserved concurrency":                      {[]string{"ApiConcurrency=10", "ScanConcurrency=2", "StepConcurrency=40"}, ""},
-		"an upload URL that lives too long":         {[]string{"UploadUrlLifetime=3601"}, "more than 3600"},
-		"a download URL that lives too long":        {[]string{"DownloadUrlLifetime=3601"}, "more than 3600"},
-		"an unsupported number of days for logs":    {[]string{"LogRetentionDays=31"}, "not one of"},
-		"an issuer with a slash at its end":         {[]string{"Issuer=https://i.example.com/"}, "does not match"},
-		"alarms to something that is not a topic":   {[]string{"AlarmTopicArn=arn:aws:sqs:eu-west-1:123456789012:q"}, "does not match"},
-		"an upload larger than one PUT holds":       {[]string{"MaxUploadBytes=5368709121"}, "more than"},
+		"clamd with another scheme": {[]string{"MalwareScan=clamd", "ClamdAddress=http://clamd"},
+			"does not match"},
+		"clamd in a VPC": {[]string{"MalwareScan=clamd", "ClamdAddress=tcp://clamd:3310",
+			"ClamdSubnetIds=subnet-1,subnet-2", "ClamdSecurityGroupIds=sg-1"}, ""},
+		"a domain without a certificate": {[]string{"DomainName=api.example.com"}, "needs CertificateArn"},
+		"a domain":                       {[]string{"DomainName=api.example.com", certificate}, ""},
+		"mutual TLS without a domain": {[]string{"TruststoreUri=s3://b/trust.pem"},
+			"needs a custom domain"},
+		"mutual TLS": {[]string{"DomainName=api.example.com", certificate,
+			"TruststoreUri=s3://b/trust.pem", "TruststoreVersion=v1"}, ""},
+		"an invalid domain name": {[]string{"DomainName=https://api.example.com", certificate},
+			"does not match"},
+		"reserved concurrency": {[]string{"ApiConcurrency=10", "ScanConcurrency=2",
+			"StepConcurrency=40"}, ""},
+		"an upload URL that lives too long":      {[]string{"UploadUrlLifetime=3601"}, "more than 3600"},
+		"a download URL that lives too long":     {[]string{"DownloadUrlLifetime=3601"}, "more than 3600"},
+		"an unsupported number of days for logs": {[]string{"LogRetentionDays=31"}, "not one of"},
+		"an issuer with a slash at its end":      {[]string{"Issuer=https://i.example.com/"}, "does not match"},
+		"alarms to something that is not a topic": {[]string{"AlarmTopicArn=arn:aws:sqs:eu-west-1:123456789012:q"},
+			"does not match"},
+		"an upload larger than one PUT holds": {[]string{"MaxUploadBytes=5368709121"}, "more than"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			set := map[string]string{}

@@ -56,7 +56,8 @@ type API struct {
 	Stage            string
 	BinaryMediaTypes []string
 	Routes           []Route
-	// ThrottlingRate and ThrottlingBurst are the requests a second and at once that each route admits; 0 for none given.
+	// ThrottlingRate and ThrottlingBurst are the requests a second and at once that each route admits; 0 for none
+	// given.
 	ThrottlingRate, ThrottlingBurst float64
 	// Responses holds the gateway responses by their type, such as UNAUTHORIZED or DEFAULT_4XX.
 	Responses map[string]GatewayResponse

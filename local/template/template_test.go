@@ -153,10 +153,11 @@ func TestLoad(t *testing.T) {
 				},
 			},
 			{ID: "GuardFunction", Name: "toy-guard", ARN: "arn:aws:lambda:eu-west-1:000000000000:function:toy-guard",
-				Binary: "guard", Timeout: 5, MemoryMB: 128, Retries: 2, Environment: map[string]string{"LEVEL": "INFO"}},
+				Binary: "guard", Timeout: 5, MemoryMB: 128, Retries: 2,
+				Environment: map[string]string{"LEVEL": "INFO"}},
 		},
-		API: API{ID: "Api", Stage: "live", BinaryMediaTypes: []string{"image/png"}, ThrottlingRate: 5, ThrottlingBurst: 20,
-			Routes: []Route{
+		API: API{ID: "Api", Stage: "live", BinaryMediaTypes: []string{"image/png"}, ThrottlingRate: 5,
+			ThrottlingBurst: 20, Routes: []Route{
 				{Method: "GET", Path: "/a/{id}", Function: "EchoFunction", Authorizer: "GuardFunction"},
 				{Method: "POST", Path: "/b", Function: "EchoFunction"},
 				{Method: "ANY", Path: "/b", Function: "EchoFunction", Authorizer: "GuardFunction"},

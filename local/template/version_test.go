@@ -58,7 +58,8 @@ func TestVersions(t *testing.T) {
 		}
 		i := slices.IndexFunc(got.Functions, func(f Function) bool { return f.ID == "StepFunction" })
 		if f := got.Functions[i]; f.Alias != "live" || f.Version != want || f.ARN != arn {
-			t.Errorf("alias %q of version %q of %s, want live, %s and the ARN without a version", f.Alias, f.Version, f.ARN, want)
+			t.Errorf("alias %q of version %q of %s, want live, %s and the ARN without a version", f.Alias, f.Version,
+				f.ARN, want)
 		}
 		if !strings.Contains(string(got.Machines[0].Definition), `"`+arn+":"+want+`"`) {
 			t.Errorf("definition %s, want it to name version %s", got.Machines[0].Definition, want)
@@ -71,8 +72,9 @@ func TestVersions(t *testing.T) {
 		}
 	}
 	for name, test := range map[string]struct{ from, to, named string }{
-		"no alias":             {"      AutoPublishAlias: live\n", "", "no AutoPublishAlias"},
-		"settings of an alias": {"Arn: !Ref StepFunction.Alias}", "Arn: !GetAtt StepFunction.Arn}", "use !Ref StepFunction.Alias"},
+		"no alias": {"      AutoPublishAlias: live\n", "", "no AutoPublishAlias"},
+		"settings of an alias": {"Arn: !Ref StepFunction.Alias}", "Arn: !GetAtt StepFunction.Arn}",
+			"use !Ref StepFunction.Alias"},
 	} {
 		_, err := loadText(t, strings.Replace(versioned, test.from, test.to, 1), nil)
 		if err == nil || !strings.Contains(err.Error(), test.named) {

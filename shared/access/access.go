@@ -35,7 +35,10 @@ func (l Layers) CanReach(object Layers) bool {
 }
 
 func overlaps(caller, object []string, everyone string) bool {
-	return slices.ContainsFunc(object, func(layer string) bool { return layer == everyone || slices.Contains(caller, layer) })
+	return slices.ContainsFunc(object, func(layer string) bool {
+		return layer == everyone ||
+			slices.Contains(caller, layer)
+	})
 }
 
 // Widen returns the layers of l and more, each once, in the order of first mention. Whoever reached an object with l

@@ -49,8 +49,8 @@ func StageOf(status batch.Status) (stage Stage, needsSlot bool) {
 	return "", false
 }
 
-// Place is where a batch waits: among the batches of its tenant, in the order of their receipt. It is the same for every
-// attempt, so that a batch whose token was lost does not lose its place.
+// Place is where a batch waits: among the batches of its tenant, in the order of their receipt. It is the same for
+// every attempt, so that a batch whose token was lost does not lose its place.
 type Place struct {
 	Tenant     string
 	ReceivedAt time.Time
@@ -119,7 +119,7 @@ type Limits struct {
 
 // Tasks tells executions that they can go on.
 type Tasks interface {
-	// Complete ends the task that waits for a token. It returns false if no task waits for it: the task was told before,
-	// has run out of time, or its execution has ended.
+	// Complete ends the task that waits for a token. It returns false if no task waits for it: the task was told
+	// before, has run out of time, or its execution has ended.
 	Complete(ctx context.Context, token string) (isWaiting bool, err error)
 }

@@ -185,10 +185,11 @@ func (m *model) Complete(ctx context.Context, token string) (bool, error) {
 // slots returns the slots as one actor sees them.
 func (m *model) slots() *admission.Slots {
 	return &admission.Slots{
-		Queue: steppedQueue{m.queue, m}, Tasks: m, Limits: map[admission.Stage]admission.Limits{admission.Validation: m.limits},
-		Now:   func() time.Time { return m.now },
-		Pause: func(ctx context.Context, _ time.Duration) { _ = m.step(ctx) },
-		Log:   slog.New(slog.DiscardHandler),
+		Queue: steppedQueue{m.queue, m}, Tasks: m,
+		Limits: map[admission.Stage]admission.Limits{admission.Validation: m.limits},
+		Now:    func() time.Time { return m.now },
+		Pause:  func(ctx context.Context, _ time.Duration) { _ = m.step(ctx) },
+		Log:    slog.New(slog.DiscardHandler),
 	}
 }
 
@@ -218,7 +219,8 @@ func (m *model) leave(b *modelBatch) {
 func (m *model) cancel(b *modelBatch) {
 	b.cancelled = true
 	m.start(func(ctx context.Context) {
-		_ = m.slots().LeaveAll(ctx, batch.Batch{ID: b.place.Batch, Tenant: b.place.Tenant, ReceivedAt: b.place.ReceivedAt})
+		_ = m.slots().LeaveAll(ctx, batch.Batch{ID: b.place.Batch, Tenant: b.place.Tenant,
+			ReceivedAt: b.place.ReceivedAt})
 	})
 }
 
@@ -277,8 +279,8 @@ func (m *model) run(tenants, perTenant int) {
 	m.settle()
 }
 
-// settle lets everything that waits end without further faults, and checks that every batch has had its turn and that no
-// slot is lost.
+// settle lets everything that waits end without further faults, and checks that every batch has had its turn and that
+// no slot is lost.
 func (m *model) settle() {
 	m.t.Helper()
 	m.deathRate = 0

@@ -56,8 +56,8 @@ func inTurn(tenants []string, last string) []string {
 	return tenants
 }
 
-// Positions tells waiting batches their positions. It reads a stage once in Age, whatever the number of batches that ask.
-// It is safe for concurrent use.
+// Positions tells waiting batches their positions. It reads a stage once in Age, whatever the number of batches that
+// ask. It is safe for concurrent use.
 type Positions struct {
 	Queue interface {
 		Gate(ctx context.Context, s Stage) (Gate, error)

@@ -11,8 +11,8 @@ import (
 	"sluice/shared/batch"
 )
 
-// Slots gives out the slots of all stages. Any number of them, in any number of processes, may work at the same time, and
-// each may die at any moment: whoever assigns slots next, the sweep at the latest, continues where it was.
+// Slots gives out the slots of all stages. Any number of them, in any number of processes, may work at the same time,
+// and each may die at any moment: whoever assigns slots next, the sweep at the latest, continues where it was.
 type Slots struct {
 	Queue  Queue
 	Tasks  Tasks
@@ -23,9 +23,9 @@ type Slots struct {
 	Log   *slog.Logger
 }
 
-// Enter makes a batch wait for a slot, and assigns the slots that are free. It can be repeated, and a later attempt takes
-// the place of an earlier one. A batch that has its slot is told at once. It returns an error if the batch neither waits
-// nor was told.
+// Enter makes a batch wait for a slot, and assigns the slots that are free. It can be repeated, and a later attempt
+// takes the place of an earlier one. A batch that has its slot is told at once. It returns an error if the batch
+// neither waits nor was told.
 func (s *Slots) Enter(ctx context.Context, t Ticket) error {
 	err := s.Queue.Put(ctx, t)
 	if errors.Is(err, ErrSuperseded) {
@@ -65,8 +65,8 @@ func (s *Slots) Leave(ctx context.Context, stage Stage, p Place) error {
 	return nil
 }
 
-// LeaveAll is Leave for a batch that has ended, in all stages, those included of which it has no slot. An execution that
-// waits for a slot is told, and its next step ends it. Repeating it does nothing.
+// LeaveAll is Leave for a batch that has ended, in all stages, those included of which it has no slot. An execution
+// that waits for a slot is told, and its next step ends it. Repeating it does nothing.
 func (s *Slots) LeaveAll(ctx context.Context, b batch.Batch) error {
 	if b.ReceivedAt.IsZero() {
 		return nil // it was never to be worked on
@@ -152,8 +152,8 @@ func (s *Slots) fill(ctx context.Context, gate Gate, untold map[batch.ID]error) 
 }
 
 // next returns the ticket that gets the next free slot: of the waiting tenants that have the fewest slots, the one that
-// follows the tenant whose turn was last; of its tickets, the one received first. It reads no more tickets than it needs
-// to: a tenant without a slot cannot be beaten, and there are at most as many others as there are slots.
+// follows the tenant whose turn was last; of its tickets, the one received first. It reads no more tickets than it
+// needs to: a tenant without a slot cannot be beaten, and there are at most as many others as there are slots.
 func (s *Slots) next(ctx context.Context, gate Gate) (best Ticket, isWaiting bool, err error) {
 	counts, limits := gate.counts(), s.Limits[gate.Stage]
 	hasWrapped := false

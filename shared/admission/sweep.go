@@ -15,14 +15,14 @@ import (
 type Batches interface {
 	// Ended returns those of some batches that have ended.
 	Ended(ctx context.Context, ids []batch.ID) ([]batch.ID, error)
-	// NeedsSlot reports whether a batch needs its slot of a stage: it needs one in its status, and has an execution that
-	// runs.
+	// NeedsSlot reports whether a batch needs its slot of a stage: it needs one in its status, and has an execution
+	// that runs.
 	NeedsSlot(ctx context.Context, s Stage, id batch.ID) (bool, error)
 }
 
-// Sweep takes the slots and the tickets of a stage from the batches that have ended, then looks at the holders that were
-// to be looked at before a time, takes the slots of those that do not need them, and assigns what is free. One batch
-// that fails does not keep the others waiting.
+// Sweep takes the slots and the tickets of a stage from the batches that have ended, then looks at the holders that
+// were to be looked at before a time, takes the slots of those that do not need them, and assigns what is free. One
+// batch that fails does not keep the others waiting.
 func (s *Slots) Sweep(ctx context.Context, stage Stage, before time.Time, batches Batches) error {
 	errs := []error{s.dismissEnded(ctx, stage, batches)}
 	gate, err := s.Queue.Gate(ctx, stage)

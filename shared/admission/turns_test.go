@@ -106,14 +106,16 @@ func TestFewestSlotsFirst(t *testing.T) {
 // A batch that leaves while it waits is not admitted, and neither is one that left while a decision was under way.
 func TestLeaveWhileWaiting(t *testing.T) {
 	o := newOffice(t, 1, 1)
-	first, second, third := admissiontest.NewTicket("a", 1), admissiontest.NewTicket("a", 2), admissiontest.NewTicket("a", 3)
+	first, second, third := admissiontest.NewTicket("a", 1), admissiontest.NewTicket("a", 2),
+		admissiontest.NewTicket("a", 3)
 	o.enter(first, second, third)
 	gate, err := o.queue.Gate(t.Context(), admission.Validation)
 	if err != nil {
 		t.Fatal(err)
 	}
 	o.leave(second)
-	if places, err := o.queue.Waiting(t.Context(), admission.Validation); err != nil || !slices.Equal(places, []admission.Place{third.Place}) {
+	if places, err := o.queue.Waiting(t.Context(), admission.Validation); err != nil ||
+		!slices.Equal(places, []admission.Place{third.Place}) {
 		t.Errorf("after a batch has left, %v wait, error %v; want the third one only", places, err)
 	}
 	if _, err := o.queue.Admit(t.Context(), gate, second.Place, time.Now()); err == nil {
@@ -134,11 +136,12 @@ func (n needs) Ended(_ context.Context, ids []batch.ID) ([]batch.ID, error) {
 	return slices.DeleteFunc(slices.Clone(ids), func(id batch.ID) bool { return id != n.ended }), nil
 }
 
-// A sweep gives out what is free although nobody comes or goes, takes back what nobody needs after a time, and leaves what
-// is needed.
+// A sweep gives out what is free although nobody comes or goes, takes back what nobody needs after a time, and leaves
+// what is needed.
 func TestSweep(t *testing.T) {
 	o := newOffice(t, 2, 2)
-	first, second, third := admissiontest.NewTicket("a", 1), admissiontest.NewTicket("a", 2), admissiontest.NewTicket("a", 3)
+	first, second, third := admissiontest.NewTicket("a", 1), admissiontest.NewTicket("a", 2),
+		admissiontest.NewTicket("a", 3)
 	for _, ticket := range []admission.Ticket{first, second, third} {
 		if err := o.queue.Put(t.Context(), ticket); err != nil { // whoever put it was killed before it could go on
 			t.Fatal(err)
@@ -162,7 +165,8 @@ func TestSweep(t *testing.T) {
 // A sweep takes at once the slots and the tickets of batches that have ended, and tells the executions that wait.
 func TestSweepOfEndedBatches(t *testing.T) {
 	o := newOffice(t, 1, 1)
-	holder, waiting, next := admissiontest.NewTicket("a", 1), admissiontest.NewTicket("a", 2), admissiontest.NewTicket("a", 3)
+	holder, waiting, next := admissiontest.NewTicket("a", 1), admissiontest.NewTicket("a", 2),
+		admissiontest.NewTicket("a", 3)
 	o.enter(holder, waiting, next)
 	for _, ended := range []admission.Ticket{waiting, holder} {
 		before := time.Now().Add(-time.Hour) // no holder is to be looked at

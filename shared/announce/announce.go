@@ -1,5 +1,5 @@
-// Package announce makes events known: to the event bus of the AWS account, and to the webhooks of the tenant. It is the
-// only way in which events leave the service.
+// Package announce makes events known: to the event bus of the AWS account, and to the webhooks of the tenant. It is
+// the only way in which events leave the service.
 //
 // The end of a batch is announced at least once, whatever is killed. The write that ends the batch records that it is
 // unannounced; whoever has made that write, or finds its record, asks the announce function to announce it (Batches);
@@ -44,8 +44,8 @@ type Announcer struct {
 	Attempt func(context.Context) string
 	// Lease is how long an invocation may take; after it, another one may announce the same batch.
 	Lease time.Duration
-	// HeadStart is how long the event bus waits for the other receivers at most, Patience how long an invocation waits for
-	// one receiver.
+	// HeadStart is how long the event bus waits for the other receivers at most, Patience how long an invocation waits
+	// for one receiver.
 	HeadStart time.Duration
 	Patience  time.Duration
 	Now       func() time.Time
@@ -64,8 +64,8 @@ func (a *Announcer) Handle(ctx context.Context, in Input) (struct{}, error) {
 	return struct{}{}, errors.New("the input has neither batch_id nor message alone")
 }
 
-// announceBatch announces the end of a batch unless that is done, or being done by another invocation. It has the export
-// made that the batch owes.
+// announceBatch announces the end of a batch unless that is done, or being done by another invocation. It has the
+// export made that the batch owes.
 func (a *Announcer) announceBatch(ctx context.Context, id batch.ID) error {
 	now := a.Now()
 	b, err := a.Batches.ClaimAnnouncement(ctx, id, a.Attempt(ctx), now, now.Add(a.Lease))
@@ -77,7 +77,8 @@ func (a *Announcer) announceBatch(ctx context.Context, id batch.ID) error {
 		return err
 	}
 	var exportErr error
-	receivers := slices.DeleteFunc(slices.Clone(b.Unannounced), func(r batch.Receiver) bool { return r == batch.Export })
+	receivers := slices.DeleteFunc(slices.Clone(b.Unannounced),
+		func(r batch.Receiver) bool { return r == batch.Export })
 	if len(receivers) < len(b.Unannounced) {
 		exportErr = a.Exports.RequestExport(ctx, id)
 	}

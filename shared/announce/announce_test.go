@@ -175,7 +175,8 @@ func TestTheBusIsToldLast(t *testing.T) {
 		}
 		a := &announce.Announcer{HeadStart: time.Second, Patience: time.Minute, Log: slog.New(slog.DiscardHandler)}
 		m := event.Message{ID: "m", Type: event.WebhookTest, Payload: []byte("{}")}
-		for after, want := range map[time.Duration]string{900 * time.Millisecond: "[webhooks bus]", 2 * time.Second: "[bus webhooks]"} {
+		for after, want := range map[time.Duration]string{900 * time.Millisecond: "[webhooks bus]",
+			2 * time.Second: "[bus webhooks]"} {
 			order = nil
 			a.Senders = map[batch.Receiver]event.Sender{
 				batch.EventBus: record("bus", 0), batch.Webhooks: record("webhooks", after),
@@ -275,7 +276,8 @@ func TestBatchesAskForAnnouncements(t *testing.T) {
 		if err := step.call(); !step.is(err) {
 			t.Errorf("%s: got error %v", step.name, err)
 		}
-		if got := len(asked.asked); got != step.want || slices.ContainsFunc(asked.asked, func(id batch.ID) bool { return id != b.ID }) {
+		if got := len(asked.asked); got != step.want || slices.ContainsFunc(asked.asked,
+			func(id batch.ID) bool { return id != b.ID }) {
 			t.Errorf("%s: asked for %v, want %d times for the batch", step.name, asked.asked, step.want)
 		}
 	}

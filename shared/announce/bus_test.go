@@ -47,7 +47,8 @@ func TestBusAnswers(t *testing.T) {
 				BaseEndpoint: &server.URL, Region: "us-east-1", Retryer: aws.NopRetryer{},
 				Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
 			}), "a-bus")
-			m := event.Message{ID: "m", Type: event.BatchFailed, Payload: []byte(`{"name":"é"}`), When: time.Unix(1764080001, 0)}
+			m := event.Message{ID: "m", Type: event.BatchFailed, Payload: []byte(`{"name":"é"}`),
+				When: time.Unix(1764080001, 0)}
 			err := bus.Send(t.Context(), m)
 			if (err != nil) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got error %v, want one with %q", err, test.want)

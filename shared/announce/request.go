@@ -63,7 +63,8 @@ func (e *Exports) RequestExport(ctx context.Context, id batch.ID) error {
 }
 
 // Batches is a batch.Store that asks for the announcement of each batch that it sees ended and unannounced: because it
-// has just ended it, or because the function that has was killed before it could ask. Functions that end batches use it.
+// has just ended it, or because the function that has was killed before it could ask. Functions that end batches use
+// it.
 type Batches struct {
 	batch.Store
 	Requester interface {
@@ -95,8 +96,8 @@ func (s *Batches) Apply(ctx context.Context, id batch.ID, t batch.Transition) (b
 	return b, err
 }
 
-// request asks for the announcement of a batch that is unannounced. It returns no error: the batch has ended, whether or
-// not that is announced, and the sweep will ask again.
+// request asks for the announcement of a batch that is unannounced. It returns no error: the batch has ended, whether
+// or not that is announced, and the sweep will ask again.
 func (s *Batches) request(ctx context.Context, b batch.Batch) {
 	if len(b.Unannounced) == 0 {
 		return

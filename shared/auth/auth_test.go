@@ -55,7 +55,8 @@ func (v *vault) Sign(_ context.Context, in *kms.SignInput, _ ...func(*kms.Option
 	return &kms.SignOutput{Signature: signature}, err
 }
 
-func (v *vault) GetPublicKey(_ context.Context, in *kms.GetPublicKeyInput, _ ...func(*kms.Options)) (*kms.GetPublicKeyOutput, error) {
+func (v *vault) GetPublicKey(_ context.Context, in *kms.GetPublicKeyInput,
+	_ ...func(*kms.Options)) (*kms.GetPublicKeyOutput, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.fail != nil {
@@ -79,7 +80,8 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{registry: authtest.NewMemory(), vault: newVault("first", "second"), now: time.Date(2026, 11, 26, 8, 15, 0, 500e6, time.UTC)}
+	w := &world{registry: authtest.NewMemory(), vault: newVault("first", "second"),
+		now: time.Date(2026, 11, 26, 8, 15, 0, 500e6, time.UTC)}
 	clock := func() time.Time { return w.now }
 	w.issuer = auth.NewIssuer(w.registry, w.vault, "first", audience, lifetime)
 	w.issuer.Now = clock
@@ -88,7 +90,8 @@ func newWorld(t *testing.T) *world {
 	var hash auth.SecretHash
 	w.secret, hash = auth.NewSecret()
 	w.client = auth.Client{ID: uuid.NewString(), Tenant: w.tenant.ID, Secret: hash, Permissions: permission.All()}
-	if err := errors.Join(w.registry.CreateTenant(t.Context(), w.tenant), w.registry.CreateClient(t.Context(), w.client)); err != nil {
+	if err := errors.Join(w.registry.CreateTenant(t.Context(), w.tenant),
+		w.registry.CreateClient(t.Context(), w.client)); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -139,7 +142,8 @@ func (w *world) published(t *testing.T) int {
 		t.Fatal(err)
 	}
 	for _, k := range jwks.Keys {
-		if k["kty"] != "EC" || k["crv"] != "P-256" || k["alg"] != "ES256" || k["use"] != "sig" || k["kid"] == "" || k["d"] != "" {
+		if k["kty"] != "EC" || k["crv"] != "P-256" || k["alg"] != "ES256" || k["use"] != "sig" || k["kid"] == "" ||
+			k["d"] != "" {
 			t.Errorf("published key %v", k)
 		}
 	}
@@ -164,7 +168,8 @@ func TestIssuedTokensVerify(t *testing.T) {
 		t.Errorf("header %v", header)
 	}
 	for name, want := range map[string]any{
-		"iss": issuerURL, "sub": w.client.ID, "client_id": w.client.ID, "scope": "tenant/" + w.tenant.ID, "jti": "the-id",
+		"iss": issuerURL, "sub": w.client.ID, "client_id": w.client.ID, "scope": "tenant/" + w.tenant.ID,
+		"jti": "the-id",
 		"iat": float64(w.now.Unix()), "exp": float64(end.Unix()),
 	} {
 		if payload[name] != want {
@@ -174,7 +179,8 @@ func TestIssuedTokensVerify(t *testing.T) {
 	if fmt.Sprint(payload["aud"]) != "[sluice]" && payload["aud"] != "sluice" || len(payload) != 8 {
 		t.Errorf("payload %v", payload)
 	}
-	for after, valid := range map[time.Duration]bool{lives - time.Second: true, lives - time.Nanosecond: true, lives: false, lives + time.Second: false} {
+	for after, valid := range map[time.Duration]bool{lives - time.Second: true, lives - time.Nanosecond: true,
+		lives: false, lives + time.Second: false} {
 		w.now = end.Add(after - lives)
 		if err := w.verify(t, token); valid != (err == nil) || !valid && !errors.Is(err, auth.ErrInvalidToken) {
 			t.Errorf("%v after the start: %v", after, err)
@@ -187,7 +193,8 @@ func TestWhoGetsAToken(t *testing.T) {
 	other := auth.Tenant{ID: uuid.NewString()}
 	disabled := auth.Client{ID: uuid.NewString(), Tenant: w.tenant.ID, Secret: w.client.Secret, Disabled: true}
 	bare := auth.Client{ID: uuid.NewString(), Tenant: w.tenant.ID}
-	if err := errors.Join(w.registry.CreateTenant(t.Context(), other), w.registry.CreateClient(t.Context(), disabled), w.registry.CreateClient(t.Context(), bare)); err != nil {
+	if err := errors.Join(w.registry.CreateTenant(t.Context(), other), w.registry.CreateClient(t.Context(), disabled),
+		w.registry.CreateClient(t.Context(), bare)); err != nil {
 		t.Fatal(err)
 	}
 	scope := "tenant/" + w.tenant.ID
@@ -235,7 +242,8 @@ func TestOutages(t *testing.T) {
 			}
 			return nil
 		}
-		if _, err := w.issuer.Issue(t.Context(), issuerURL, w.client.ID, w.secret, "tenant/"+w.tenant.ID); !errors.Is(err, outage) {
+		if _, err := w.issuer.Issue(t.Context(), issuerURL, w.client.ID, w.secret,
+			"tenant/"+w.tenant.ID); !errors.Is(err, outage) {
 			t.Errorf("%s: %v", method, err)
 		}
 		w.registry.Fail = nil
@@ -243,7 +251,8 @@ func TestOutages(t *testing.T) {
 	}
 	w := newWorld(t)
 	w.vault.fail = outage
-	if _, err := w.issuer.Issue(t.Context(), issuerURL, w.client.ID, w.secret, "tenant/"+w.tenant.ID); !errors.Is(err, outage) {
+	if _, err := w.issuer.Issue(t.Context(), issuerURL, w.client.ID, w.secret, "tenant/"+w.tenant.ID); !errors.Is(err,
+		outage) {
 		t.Errorf("KMS: %v", err)
 	}
 	w.vault.fail = nil
@@ -267,7 +276,8 @@ func TestFirstKeyIsMadeOnce(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if _, err := auth.NewVerifier(w.registry, audience, other.Now).Verify(t.Context(), issuerURL, token); err != nil {
+			if _, err := auth.NewVerifier(w.registry, audience, other.Now).Verify(t.Context(), issuerURL,
+				token); err != nil {
 				t.Error(err)
 			}
 		})
@@ -398,7 +408,8 @@ func TestRotatingTwice(t *testing.T) {
 func TestSecrets(t *testing.T) {
 	one, hash := auth.NewSecret()
 	two, again := auth.NewSecret()
-	if one == two || string(hash.Salt) == string(again.Salt) || len(one) < 43 || !hash.Matches(one) || hash.Matches(two) || (auth.SecretHash{}).Matches("") {
+	if one == two || string(hash.Salt) == string(again.Salt) || len(one) < 43 || !hash.Matches(one) ||
+		hash.Matches(two) || (auth.SecretHash{}).Matches("") {
 		t.Error("secrets do not do")
 	}
 	if strings.Contains(string(hash.Sum), one) {

@@ -27,14 +27,17 @@ const tokenType = "at+jwt"
 
 // The errors of a token request that its sender can mend (RFC 6749, section 5.2).
 var (
-	ErrInvalidClient = fault.New(fault.BadRequest, "invalid_client", "The client is unknown or disabled, or its secret is wrong.")
-	ErrInvalidScope  = fault.New(fault.BadRequest, "invalid_scope", "The scope must be tenant/<tenant-id>, with the ID of this client's tenant.")
+	ErrInvalidClient = fault.New(fault.BadRequest, "invalid_client",
+		"The client is unknown or disabled, or its secret is wrong.")
+	ErrInvalidScope = fault.New(fault.BadRequest, "invalid_scope",
+		"The scope must be tenant/<tenant-id>, with the ID of this client's tenant.")
 )
 
 // kmsAPI is the part of the KMS client that signing needs.
 type kmsAPI interface {
 	Sign(ctx context.Context, in *kms.SignInput, opts ...func(*kms.Options)) (*kms.SignOutput, error)
-	GetPublicKey(ctx context.Context, in *kms.GetPublicKeyInput, opts ...func(*kms.Options)) (*kms.GetPublicKeyOutput, error)
+	GetPublicKey(ctx context.Context, in *kms.GetPublicKeyInput, opts ...func(*kms.Options)) (*kms.GetPublicKeyOutput,
+		error)
 }
 
 // Issuer issues access tokens. It is safe for concurrent use.
@@ -57,12 +60,13 @@ type Issuer struct {
 
 // NewIssuer returns an issuer with the system clock and random token IDs.
 func NewIssuer(r Registry, k kmsAPI, firstKey, audience string, lifetime time.Duration) *Issuer {
-	return &Issuer{Registry: r, KMS: k, FirstKMSKey: firstKey, Audience: audience, Lifetime: lifetime, Now: time.Now, NewID: uuid.NewString,
-		keys: keyCache{registry: r}}
+	return &Issuer{Registry: r, KMS: k, FirstKMSKey: firstKey, Audience: audience, Lifetime: lifetime, Now: time.Now,
+		NewID: uuid.NewString, keys: keyCache{registry: r}}
 }
 
 // Issue checks a client's credentials and scope and returns a signed token with the given issuer as iss claim, perhaps
-// the same as before (ReuseTime). Whatever tokens there are, a client that is disabled gets none. It returns ErrInvalidClient or ErrInvalidScope for a request that the sender must mend.
+// the same as before (ReuseTime). Whatever tokens there are, a client that is disabled gets none. It returns
+// ErrInvalidClient or ErrInvalidScope for a request that the sender must mend.
 func (i *Issuer) Issue(ctx context.Context, issuer, clientID, secret, scope string) (string, error) {
 	if !isUUID(clientID) { // The store limits the length of keys.
 		return "", ErrInvalidClient
@@ -116,7 +120,8 @@ func (i *Issuer) sign(ctx context.Context, key Key, r tokenRequest, now time.Tim
 	if err := errors.Join(headers.Set(jws.TypeKey, tokenType), headers.Set(jws.KeyIDKey, key.ID)); err != nil {
 		return "", err
 	}
-	signed, err := jwt.Sign(token, jwt.WithKey(jwa.ES256, &kmsSigner{ctx, i.KMS, key.KMSKey, public}, jws.WithProtectedHeaders(headers)))
+	signed, err := jwt.Sign(token, jwt.WithKey(jwa.ES256, &kmsSigner{ctx, i.KMS, key.KMSKey, public},
+		jws.WithProtectedHeaders(headers)))
 	if err != nil {
 		return "", fmt.Errorf("sign token: %w", err)
 	}
@@ -145,7 +150,8 @@ func (i *Issuer) KeySet(ctx context.Context) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		err = errors.Join(entry.Set(jwk.KeyIDKey, k.ID), entry.Set(jwk.AlgorithmKey, jwa.ES256), entry.Set(jwk.KeyUsageKey, "sig"), set.AddKey(entry))
+		err = errors.Join(entry.Set(jwk.KeyIDKey, k.ID), entry.Set(jwk.AlgorithmKey, jwa.ES256),
+			entry.Set(jwk.KeyUsageKey, "sig"), set.AddKey(entry))
 		if err != nil {
 			return nil, err
 		}

@@ -39,7 +39,8 @@ func (k Key) parsePublicKey() (*ecdsa.PublicKey, error) {
 // if none is active.
 func activeKey(keys []Key, now time.Time) (active Key, ok bool) {
 	for _, k := range keys {
-		if !k.ActiveFrom.After(now) && k.IsPublished(now) && (active.ID == "" || k.ActiveFrom.After(active.ActiveFrom)) {
+		if !k.ActiveFrom.After(now) && k.IsPublished(now) && (active.ID == "" ||
+			k.ActiveFrom.After(active.ActiveFrom)) {
 			active = k
 		}
 	}
@@ -48,7 +49,8 @@ func activeKey(keys []Key, now time.Time) (active Key, ok bool) {
 
 // PlanRotation returns the set of keys that brings in the key next. It is published now and signs as soon as every
 // cached copy of the present set has expired; the present keys are retired when the last token that they can have
-// signed has expired, which lives ReuseTime longer than the lifetime that clients are told. If no key is active now, next is active at once. Keys that are retired by now are left out.
+// signed has expired, which lives ReuseTime longer than the lifetime that clients are told. If no key is active now,
+// next is active at once. Keys that are retired by now are left out.
 func PlanRotation(keys []Key, next Key, now time.Time, tokenLifetime time.Duration) []Key {
 	next.ActiveFrom = now.Add(KeySetLifetime)
 	if _, ok := activeKey(keys, now); !ok {

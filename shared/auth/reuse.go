@@ -50,8 +50,8 @@ func (r tokenRequest) id() string {
 	return r.client.ID + "/" + hex.EncodeToString(digest[:16])
 }
 
-// cipher returns what seals tokens for the request. Its key is derived from the secret, which is stored nowhere: the table
-// alone, and the table with all that the service has, give no token.
+// cipher returns what seals tokens for the request. Its key is derived from the secret, which is stored nowhere: the
+// table alone, and the table with all that the service has, give no token.
 func (r tokenRequest) cipher() (cipher.AEAD, error) {
 	key, err := hkdf.Key(sha256.New, []byte(r.secret), r.client.Secret.Salt, "sluice sealed token "+r.id(), 32)
 	if err != nil {
@@ -105,8 +105,8 @@ func (t SealedToken) isUsable(key string, now time.Time) bool {
 	return t.Key == key && now.Before(t.ReuseUntil)
 }
 
-// reusedToken returns a token that was signed for such a request before, "" if there is none: of this process or, from the
-// registry, of another one. A registry that fails only costs a signature.
+// reusedToken returns a token that was signed for such a request before, "" if there is none: of this process or, from
+// the registry, of another one. A registry that fails only costs a signature.
 func (i *Issuer) reusedToken(ctx context.Context, r tokenRequest, key string) string {
 	if ReuseTime(i.Lifetime) == 0 {
 		return ""
@@ -132,15 +132,16 @@ func (i *Issuer) reusedToken(ctx context.Context, r tokenRequest, key string) st
 func (i *Issuer) openToken(ctx context.Context, r tokenRequest, t SealedToken) string {
 	token, err := r.open(t)
 	if err != nil {
-		slog.WarnContext(ctx, "a stored token cannot be opened; another one is signed", "client", r.client.ID, "error", err)
+		slog.WarnContext(ctx, "a stored token cannot be opened; another one is signed", "client", r.client.ID, "error",
+			err)
 		return ""
 	}
 	i.tokens.add(t, token)
 	return token
 }
 
-// shareToken stores a token for later requests and returns the one to hand out: that of another process which has signed
-// at the same time and was faster, so that all use one.
+// shareToken stores a token for later requests and returns the one to hand out: that of another process which has
+// signed at the same time and was faster, so that all use one.
 func (i *Issuer) shareToken(ctx context.Context, r tokenRequest, token, key string, signedAt time.Time) string {
 	reuse := ReuseTime(i.Lifetime)
 	if reuse == 0 {
@@ -149,7 +150,8 @@ func (i *Issuer) shareToken(ctx context.Context, r tokenRequest, token, key stri
 	sealed, err := r.seal(token, key, signedAt.Add(reuse))
 	if err == nil {
 		var stored SealedToken
-		if stored, err = i.Registry.StoreSealedToken(ctx, sealed, i.Now()); err == nil && stored.isUsable(key, i.Now()) {
+		if stored, err = i.Registry.StoreSealedToken(ctx, sealed, i.Now()); err == nil &&
+			stored.isUsable(key, i.Now()) {
 			if shared := i.openToken(ctx, r, stored); shared != "" {
 				return shared
 			}

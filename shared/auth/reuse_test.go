@@ -33,8 +33,8 @@ func (w *world) issueBy(t *testing.T, i *auth.Issuer) string {
 	return token
 }
 
-// All requests of a client within five minutes, to whatever process, get one token, which one signature makes. Each is told
-// an hour, and the token keeps that.
+// All requests of a client within five minutes, to whatever process, get one token, which one signature makes. Each is
+// told an hour, and the token keeps that.
 func TestOneSignatureServesAClient(t *testing.T) {
 	w := newWorld(t)
 	w.now = w.now.Truncate(time.Second)
@@ -92,8 +92,8 @@ func TestProcessesThatSignAtOnceAgree(t *testing.T) {
 	}
 }
 
-// A token is not handed out again to another client, for another issuer, without the secret, to a disabled client, or once
-// its key does not sign any more.
+// A token is not handed out again to another client, for another issuer, without the secret, to a disabled client, or
+// once its key does not sign any more.
 func TestWhatIsNotReused(t *testing.T) {
 	w := newWorld(t)
 	first := w.issue(t)
@@ -113,7 +113,8 @@ func TestWhatIsNotReused(t *testing.T) {
 	}
 	for name, secret := range map[string]string{"another secret": secret, "no secret": ""} {
 		for _, i := range []*auth.Issuer{w.issuer, w.processes(1)[0]} {
-			if _, err := i.Issue(t.Context(), issuerURL, w.client.ID, secret, "tenant/"+w.tenant.ID); !errors.Is(err, auth.ErrInvalidClient) {
+			if _, err := i.Issue(t.Context(), issuerURL, w.client.ID, secret, "tenant/"+w.tenant.ID); !errors.Is(err,
+				auth.ErrInvalidClient) {
 				t.Errorf("%s: %v, want ErrInvalidClient", name, err)
 			}
 		}
@@ -137,7 +138,8 @@ func TestWhatIsNotReused(t *testing.T) {
 	if _, err := w.registry.DisableClient(t.Context(), w.client.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.issuer.Issue(t.Context(), issuerURL, w.client.ID, w.secret, "tenant/"+w.tenant.ID); !errors.Is(err, auth.ErrInvalidClient) {
+	if _, err := w.issuer.Issue(t.Context(), issuerURL, w.client.ID, w.secret, "tenant/"+w.tenant.ID); !errors.Is(err,
+		auth.ErrInvalidClient) {
 		t.Errorf("a disabled client: %v, want ErrInvalidClient", err)
 	}
 }
@@ -200,7 +202,8 @@ func TestTokensThatCannotBeStored(t *testing.T) {
 
 func TestReuseTime(t *testing.T) {
 	for lifetime, want := range map[time.Duration]time.Duration{
-		time.Hour: 5 * time.Minute, 24 * time.Hour: 5 * time.Minute, time.Minute: 5 * time.Second, 12 * time.Second: time.Second,
+		time.Hour: 5 * time.Minute, 24 * time.Hour: 5 * time.Minute, time.Minute: 5 * time.Second,
+		12 * time.Second: time.Second,
 		11 * time.Second: 0, time.Second: 0,
 	} {
 		if got := auth.ReuseTime(lifetime); got != want {

@@ -46,12 +46,14 @@ type Claims struct {
 // the error of a registry that did not answer.
 func (v *Verifier) Verify(ctx context.Context, issuer, token string) (Claims, error) {
 	message, err := jws.ParseString(token)
-	if err != nil || strings.HasPrefix(token, "{") || len(message.Signatures()) != 1 { // The JSON serialization is not accepted.
+	// The JSON serialization is not accepted.
+	if err != nil || strings.HasPrefix(token, "{") || len(message.Signatures()) != 1 {
 		return Claims{}, fmt.Errorf("%w: not a JWS", ErrInvalidToken)
 	}
 	h := message.Signatures()[0].ProtectedHeaders()
 	// RFC 8725, sections 3.1 and 3.11: the algorithm and the type are ours to choose, not the token's.
-	if typ := strings.TrimPrefix(strings.ToLower(h.Type()), "application/"); h.Algorithm() != jwa.ES256 || typ != tokenType {
+	if typ := strings.TrimPrefix(strings.ToLower(h.Type()), "application/"); h.Algorithm() != jwa.ES256 ||
+		typ != tokenType {
 		return Claims{}, fmt.Errorf("%w: algorithm %q, type %q", ErrInvalidToken, h.Algorithm(), h.Type())
 	}
 	if len(h.Critical()) > 0 { // RFC 7515, section 4.1.11: we support no extension that must be understood.
@@ -69,8 +71,8 @@ func (v *Verifier) Verify(ctx context.Context, issuer, token string) (Claims, er
 		return Claims{}, err
 	}
 	parsed, err := jwt.ParseString(token, jwt.WithKey(jwa.ES256, public), jwt.WithValidate(true),
-		jwt.WithClock(jwt.ClockFunc(v.Now)), jwt.WithAcceptableSkew(maxClockSkew), jwt.WithIssuer(issuer), jwt.WithAudience(v.Audience),
-		jwt.WithRequiredClaim(jwt.ExpirationKey), jwt.WithRequiredClaim(jwt.IssuedAtKey))
+		jwt.WithClock(jwt.ClockFunc(v.Now)), jwt.WithAcceptableSkew(maxClockSkew), jwt.WithIssuer(issuer),
+		jwt.WithAudience(v.Audience), jwt.WithRequiredClaim(jwt.ExpirationKey), jwt.WithRequiredClaim(jwt.IssuedAtKey))
 	if err != nil {
 		return Claims{}, fmt.Errorf("%w: %w", ErrInvalidToken, err)
 	}

@@ -93,9 +93,11 @@ func TestForgedTokens(t *testing.T) {
 	altered[40] ^= 1
 
 	for name, token := range map[string]string{
-		"empty": "", "no token": "x.y.z", "one part": parts[0], "two parts": parts[0] + "." + parts[1], "four parts": genuine + ".x",
-		"no signature": parts[0] + "." + parts[1] + ".", "spaces": " " + genuine, "standard base64": strings.ReplaceAll(genuine, "-", "+") + "=",
-		"alg none": none("none"), "alg None": none("None"), "no alg": with(m{"alg": nil}, nil),
+		"empty": "", "no token": "x.y.z", "one part": parts[0], "two parts": parts[0] + "." + parts[1],
+		"four parts":   genuine + ".x",
+		"no signature": parts[0] + "." + parts[1] + ".", "spaces": " " + genuine,
+		"standard base64": strings.ReplaceAll(genuine, "-", "+") + "=",
+		"alg none":        none("none"), "alg None": none("None"), "no alg": with(m{"alg": nil}, nil),
 		"HS256 with the public key": input + "." + b64.EncodeToString(mac.Sum(nil)),
 		"ES384 in the header":       with(m{"alg": "ES384"}, nil),
 		"type JWT":                  with(m{"typ": "JWT"}, nil),
@@ -125,7 +127,8 @@ func TestForgedTokens(t *testing.T) {
 		"another scope":             with(nil, m{"scope": "admin"}),
 		"two scopes":                with(nil, m{"scope": "tenant/" + w.tenant.ID + " tenant/x"}),
 		"scope as a list":           with(nil, m{"scope": []string{"tenant/" + w.tenant.ID}}),
-		"JSON form":                 `{"protected":"` + parts[0] + `","payload":"` + parts[1] + `","signature":"` + parts[2] + `"}`,
+		"JSON form": `{"protected":"` + parts[0] + `","payload":"` + parts[1] + `","signature":"` +
+			parts[2] + `"}`,
 	} {
 		if err := w.verify(t, token); !errors.Is(err, auth.ErrInvalidToken) {
 			t.Errorf("%s: %v", name, err)
@@ -189,7 +192,8 @@ func TestVerifierBeforeTheFirstKey(t *testing.T) {
 }
 
 func FuzzVerify(f *testing.F) {
-	for _, seed := range []string{"", "x.y.z", "e30.e30.", "{}", "eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCIsImtpZCI6IngifQ.e30.AAAA",
+	for _, seed := range []string{"", "x.y.z", "e30.e30.", "{}",
+		"eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCIsImtpZCI6IngifQ.e30.AAAA",
 		`{"payload":"e30","signatures":[{"protected":"e30","signature":""}]}`} {
 		f.Add(seed)
 	}

@@ -76,7 +76,8 @@ type Batch struct {
 	// LinesSHA256 is the digest over all lines that are not blank, as they were sent and each followed by a line feed,
 	// committed together with FileSHA256: the digest over the accepted lines if all are accepted.
 	LinesSHA256 []byte
-	// AcceptedSHA256 is the digest over the accepted lines if others are not; nil if it is not needed, or not committed.
+	// AcceptedSHA256 is the digest over the accepted lines if others are not; nil if it is not needed, or not
+	// committed.
 	AcceptedSHA256 []byte
 	// DuplicateOf is a batch that was processed before with the same file; empty if there is none.
 	DuplicateOf ID
@@ -202,12 +203,12 @@ type Verdict struct {
 	ReportShortened bool
 	// CSVKey names the report as CSV; empty if there is none.
 	CSVKey string
-	// RejectedKey names the file of the rejected lines as they were sent; empty if there is none. RejectedLeftOut is the
-	// number of rejected lines that are not in it.
+	// RejectedKey names the file of the rejected lines as they were sent; empty if there is none. RejectedLeftOut is
+	// the number of rejected lines that are not in it.
 	RejectedKey     string
 	RejectedLeftOut int64
-	// AcceptedSHA256 is the digest over the accepted lines as they were sent, each followed by a line feed; nil if it was
-	// not computed.
+	// AcceptedSHA256 is the digest over the accepted lines as they were sent, each followed by a line feed; nil if it
+	// was not computed.
 	AcceptedSHA256 []byte
 	// Screening is what the screening of names came to; nil if they were not screened.
 	Screening *ScreeningVerdict

@@ -27,9 +27,9 @@ type Canceller interface {
 	Apply(ctx context.Context, id ID, t Transition) (Batch, error)
 }
 
-// Cancel ends a batch in ERROR with the message Cancelled, and returns it as it is then. It can be repeated, also at the
-// same time. It returns a *ConflictError if ingestion has begun or the batch has ended otherwise, and ErrNotFound if
-// there is no such batch. Of a cancel and a transition at the same time, the one that is written first decides; a
+// Cancel ends a batch in ERROR with the message Cancelled, and returns it as it is then. It can be repeated, also at
+// the same time. It returns a *ConflictError if ingestion has begun or the batch has ended otherwise, and ErrNotFound
+// if there is no such batch. Of a cancel and a transition at the same time, the one that is written first decides; a
 // transition out of a status that allows it only puts the cancel off.
 func Cancel(ctx context.Context, s Canceller, id ID, now func() time.Time) (Batch, error) {
 	b, err := s.Get(ctx, id)

@@ -13,8 +13,8 @@ import (
 type Filter struct {
 	// Statuses are the statuses that a batch may have; empty for any.
 	Statuses []Status
-	// CreatedAfter and CreatedBefore are times between which a batch is created, without these times themselves; zero for
-	// no bound.
+	// CreatedAfter and CreatedBefore are times between which a batch is created, without these times themselves; zero
+	// for no bound.
 	CreatedAfter, CreatedBefore time.Time
 	// Client is the client that created the batch; empty for any.
 	Client string

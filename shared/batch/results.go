@@ -58,12 +58,12 @@ type SettleResult struct {
 	ShortBytes int64
 	// SummaryKey names the summary of that part; empty if no line is rejected.
 	SummaryKey string
-	// CSVKey names the same part as CSV, CSVBytes is its size, and CSVShortBytes how many of these bytes, at its end, are
-	// short records; empty and 0 if no line is rejected, and if a release settled the chunk that wrote no CSV.
+	// CSVKey names the same part as CSV, CSVBytes is its size, and CSVShortBytes how many of these bytes, at its end,
+	// are short records; empty and 0 if no line is rejected, and if a release settled the chunk that wrote no CSV.
 	CSVKey                  string
 	CSVBytes, CSVShortBytes int64
-	// RejectedKey names the chunk's rejected lines and RejectedBytes is their size; empty and 0 where CSVKey is, and if all
-	// of them are too long.
+	// RejectedKey names the chunk's rejected lines and RejectedBytes is their size; empty and 0 where CSVKey is, and if
+	// all of them are too long.
 	RejectedKey   string
 	RejectedBytes int64
 	// Hits is the number of alerts of the chunk. AlertsKey names the work file of those that were written and

@@ -32,8 +32,8 @@ type ListVersion struct {
 type ScreenResult struct {
 	// Names is the number of distinct names.
 	Names int64
-	// HitsKey names the work file of the hits; empty if there are none. HitsSections are its validation.Sections; empty if
-	// a release committed the result that kept none.
+	// HitsKey names the work file of the hits; empty if there are none. HitsSections are its validation.Sections; empty
+	// if a release committed the result that kept none.
 	HitsKey, HitsSections string
 }
 

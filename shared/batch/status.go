@@ -105,8 +105,9 @@ type Transition struct {
 	Verdict *Verdict
 	// DuplicateOf is recorded with the verdict, if the file of the batch was processed before.
 	DuplicateOf ID
-	// File is the file that counts as processed by the batch from Processed on; nil for none. If another batch is the one
-	// that has processed it last, within DuplicateWindow, that is recorded as DuplicateOf, unless the batch has one.
+	// File is the file that counts as processed by the batch from Processed on; nil for none. If another batch is the
+	// one that has processed it last, within DuplicateWindow, that is recorded as DuplicateOf, unless the batch has
+	// one.
 	File *File
 	// ErrorMessage is recorded with ValidationFailed and Failed.
 	ErrorMessage string

@@ -12,8 +12,8 @@ var ErrNotFound = errors.New("batch: not found")
 // ErrNothingToAnnounce means that there is nothing to announce about a batch, or that another attempt announces it.
 var ErrNothingToAnnounce = errors.New("batch: nothing to announce")
 
-// ErrNothingToExport means that the accepted lines of a batch are not to be written as Parquet, or not any more, or that
-// another attempt writes them.
+// ErrNothingToExport means that the accepted lines of a batch are not to be written as Parquet, or not any more, or
+// that another attempt writes them.
 var ErrNothingToExport = errors.New("batch: nothing to export")
 
 // Backlog is the batches that are in one status.
@@ -56,10 +56,10 @@ type Store interface {
 	RecordCompletion(ctx context.Context, id ID, completion string, at time.Time) (Batch, error)
 	// Statuses returns the statuses of several batches of any tenant. Unknown IDs are left out.
 	Statuses(ctx context.Context, ids []ID) (map[ID]Status, error)
-	// CommitContent commits the unpacked copy of a batch's packed file, and how the file is packed, once, while the batch
-	// is UPLOADED; a later call, or one in another status, changes nothing. It returns the batch as it is then, so that of
-	// two concurrent runs both learn which copy counts. The size of the copy takes the place of that of the upload in what
-	// is Open. It returns ErrNotFound if there is no such batch.
+	// CommitContent commits the unpacked copy of a batch's packed file, and how the file is packed, once, while the
+	// batch is UPLOADED; a later call, or one in another status, changes nothing. It returns the batch as it is then,
+	// so that of two concurrent runs both learn which copy counts. The size of the copy takes the place of that of the
+	// upload in what is Open. It returns ErrNotFound if there is no such batch.
 	CommitContent(ctx context.Context, id ID, packed Encoding, content Object) (Batch, error)
 	// EachUnfinished calls visit with the batches that are not in a terminal status and were to be looked at before a
 	// time, until visit returns an error, which it returns. A batch is to be looked at from its creation and from each
@@ -85,8 +85,8 @@ type Store interface {
 	// ClaimExport is ClaimAnnouncement for the Export that a batch owes, which has attempts of its own. It returns
 	// ErrNothingToExport or ErrNotFound.
 	ClaimExport(ctx context.Context, id ID, attempt string, now, until time.Time) (Batch, error)
-	// MarkExported records that the accepted lines of a batch are in an object, or, if the key is empty, that they never
-	// will be. The batch is then announced to Export. It does nothing for a batch that does not owe it.
+	// MarkExported records that the accepted lines of a batch are in an object, or, if the key is empty, that they
+	// never will be. The batch is then announced to Export. It does nothing for a batch that does not owe it.
 	MarkExported(ctx context.Context, id ID, key string) error
 	// Backlogs returns how many batches are in each status that is not terminal; a status without a batch is left out.
 	// It counts no more than some thousand batches, and may miss the latest writes.
@@ -95,13 +95,14 @@ type Store interface {
 	// EachUnfinished. Each call goes a limited number of batches further; once all are adopted, it does nothing.
 	AdoptUnfinished(ctx context.Context, now time.Time) error
 	// CountOpen returns how much of a tenant is open: batches that are not in a terminal status, and the bytes of those
-	// that are uploaded and not validated. It stops counting when it has found as much as enough says, in one of the two.
-	// It may miss the latest writes, and does not count batches that a release created which knew no limit of them.
+	// that are uploaded and not validated. It stops counting when it has found as much as enough says, in one of the
+	// two. It may miss the latest writes, and does not count batches that a release created which knew no limit of
+	// them.
 	CountOpen(ctx context.Context, tenant string, enough Open) (Open, error)
 	// List returns up to limit batches of a tenant that a filter selects, newest first by their IDs, after the batch of
-	// an ID, or from the newest one on if that is empty. next is the ID after which the next page begins, empty at the end.
-	// One call inspects a limited number of batches, so that it may return fewer than limit, also none, and a next. It
-	// may miss the latest writes. Batches that are created meanwhile neither hide nor repeat others.
+	// an ID, or from the newest one on if that is empty. next is the ID after which the next page begins, empty at the
+	// end. One call inspects a limited number of batches, so that it may return fewer than limit, also none, and a
+	// next. It may miss the latest writes. Batches that are created meanwhile neither hide nor repeat others.
 	List(ctx context.Context, tenant string, f Filter, after ID, limit int) (found []Batch, next ID, err error)
 }
 

@@ -39,8 +39,8 @@ type aheadReader struct {
 	source Source
 	// free are the buffers that nobody uses; their number bounds how many ranges are read.
 	free chan []byte
-	// ordered holds, in the order of the file, a channel for each range that is being read, which will hold its bytes. It
-	// has room for as many as there are buffers.
+	// ordered holds, in the order of the file, a channel for each range that is being read, which will hold its bytes.
+	// It has room for as many as there are buffers.
 	ordered chan chan part
 	running sync.WaitGroup
 

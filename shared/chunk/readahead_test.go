@@ -23,7 +23,8 @@ func file(n int) []byte {
 func TestReadAhead(t *testing.T) {
 	t.Parallel()
 	for size := range 40 {
-		for _, o := range []ReadAhead{{PartBytes: 1, Parts: 1}, {PartBytes: 7, Parts: 3}, {PartBytes: 8, Parts: 2}, {PartBytes: 100, Parts: 4}} {
+		for _, o := range []ReadAhead{{PartBytes: 1, Parts: 1}, {PartBytes: 7, Parts: 3}, {PartBytes: 8, Parts: 2},
+			{PartBytes: 100, Parts: 4}} {
 			source := &recordingSource{file: file(size)}
 			for name, read := range map[string]func(io.Reader) ([]byte, error){
 				"ReadAll": io.ReadAll,

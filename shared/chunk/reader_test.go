@@ -191,7 +191,8 @@ func TestEveryChunkSize(t *testing.T) {
 							p := NewPlan(int64(len(file)), int64(chunkBytes))
 							o := Options{MaxLineBytes: maxLineBytes, Window: window, Lookahead: lookahead}
 							if got := readAll(t, source, p, o); !equalLines(want, got) {
-								t.Fatalf("chunks of %d bytes, %+v (-want +got):\n%s", chunkBytes, o, cmp.Diff(want, got))
+								t.Fatalf("chunks of %d bytes, %+v (-want +got):\n%s", chunkBytes, o,
+									cmp.Diff(want, got))
 							}
 						}
 					}

@@ -151,8 +151,10 @@ func (d Document) EffectiveState(f File) State {
 	if d.State.Status != Processing || d.FileID == "" {
 		return d.State
 	}
-	if isAccepted := f.State.Status == Completed || f.State.Status == Processing; isAccepted && !IsSupported(d.FileName) {
-		return State{Failed, InvalidMIMEType, "Files with the extension " + Extension(d.FileName) + " are not supported."}
+	if isAccepted := f.State.Status == Completed || f.State.Status == Processing; isAccepted &&
+		!IsSupported(d.FileName) {
+		return State{Failed, InvalidMIMEType, "Files with the extension " + Extension(d.FileName) +
+			" are not supported."}
 	}
 	return f.State
 }

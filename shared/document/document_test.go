@@ -15,7 +15,8 @@ import (
 var at = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
 
 func paper() document.Document {
-	return document.Document{ID: "1", Tenant: "t", FileName: "a.pdf", FileID: "f", State: document.State{Status: document.Processing}, Version: 7}
+	return document.Document{ID: "1", Tenant: "t", FileName: "a.pdf", FileID: "f",
+		State: document.State{Status: document.Processing}, Version: 7}
 }
 
 func file(s document.Status) document.File {
@@ -58,23 +59,29 @@ func TestLife(t *testing.T) {
 		code     string
 		readable bool
 	}{
-		"waiting":                  {nil, document.Processing, document.Processing, "", false},
-		"clean":                    {nil, document.Completed, document.Completed, "", true},
-		"infected":                 {nil, document.Infected, document.Infected, "", false},
-		"not scannable":            {nil, document.Failed, document.Failed, "", false},
-		"called wrong":             {steps{fail}, document.Completed, document.Failed, document.ClientSideError, false},
-		"called wrong early":       {steps{fail}, document.Processing, document.Failed, document.ClientSideError, false},
-		"archived":                 {steps{archive}, document.Completed, document.Archived, "", true},
-		"archived early":           {steps{archive}, document.Processing, document.Archived, "", false},
-		"archived, infected":       {steps{archive}, document.Infected, document.Archived, "", false},
-		"back again":               {steps{archive, unarchive}, document.Completed, document.Completed, "", true},
-		"wrong, archived":          {steps{fail, archive}, document.Completed, document.Archived, document.ClientSideError, false},
-		"wrong, archived, back":    {steps{fail, archive, unarchive}, document.Completed, document.Failed, document.ClientSideError, false},
-		"archived, wrong":          {steps{archive, fail}, document.Completed, document.Failed, document.ClientSideError, false},
+		"waiting":       {nil, document.Processing, document.Processing, "", false},
+		"clean":         {nil, document.Completed, document.Completed, "", true},
+		"infected":      {nil, document.Infected, document.Infected, "", false},
+		"not scannable": {nil, document.Failed, document.Failed, "", false},
+		"called wrong":  {steps{fail}, document.Completed, document.Failed, document.ClientSideError, false},
+		"called wrong early": {steps{fail}, document.Processing, document.Failed, document.ClientSideError,
+			false},
+		"archived":           {steps{archive}, document.Completed, document.Archived, "", true},
+		"archived early":     {steps{archive}, document.Processing, document.Archived, "", false},
+		"archived, infected": {steps{archive}, document.Infected, document.Archived, "", false},
+		"back again":         {steps{archive, unarchive}, document.Completed, document.Completed, "", true},
+		"wrong, archived": {steps{fail, archive}, document.Completed, document.Archived,
+			document.ClientSideError, false},
+		"wrong, archived, back": {steps{fail, archive, unarchive}, document.Completed, document.Failed,
+			document.ClientSideError, false},
+		"archived, wrong": {steps{archive, fail}, document.Completed, document.Failed,
+			document.ClientSideError, false},
 		"wrong, with another file": {steps{fail, replace}, document.Processing, document.Processing, "", false},
 		"archived, another file":   {steps{archive, replace}, document.Completed, document.Completed, "", true},
-		"kind not taken":           {steps{rename}, document.Completed, document.Failed, document.InvalidMIMEType, false},
-		"kind not taken, waiting":  {steps{rename}, document.Processing, document.Failed, document.InvalidMIMEType, false},
+		"kind not taken": {steps{rename}, document.Completed, document.Failed, document.InvalidMIMEType,
+			false},
+		"kind not taken, waiting": {steps{rename}, document.Processing, document.Failed, document.InvalidMIMEType,
+			false},
 		"kind not taken, infected": {steps{rename}, document.Infected, document.Infected, "", false},
 		"kind not taken, archived": {steps{rename, archive}, document.Completed, document.Archived, "", false},
 		"kind mended":              {steps{rename, replace}, document.Completed, document.Completed, "", true},
@@ -90,7 +97,8 @@ func TestLife(t *testing.T) {
 		if got.Status != tt.status || got.ErrorCode != tt.code || d.IsReadable(file(tt.file)) != tt.readable {
 			t.Errorf("%s: %+v, readable %v", name, got, d.IsReadable(file(tt.file)))
 		}
-		if archived := d.State.Status == document.Archived; archived != (d.BeforeArchival != "") || archived != (d.ArchivalReason != "") {
+		if archived := d.State.Status == document.Archived; archived != (d.BeforeArchival != "") ||
+			archived != (d.ArchivalReason != "") {
 			t.Errorf("%s: archival %q %q", name, d.BeforeArchival, d.ArchivalReason)
 		}
 	}
@@ -98,7 +106,8 @@ func TestLife(t *testing.T) {
 
 func TestArchiveTwice(t *testing.T) {
 	d := paper()
-	if d.Unarchive() || !d.Archive("first") || d.Archive("second") || d.ArchivalReason != "first" || d.BeforeArchival != document.Processing {
+	if d.Unarchive() || !d.Archive("first") || d.Archive("second") || d.ArchivalReason != "first" ||
+		d.BeforeArchival != document.Processing {
 		t.Errorf("%+v", d)
 	}
 	if !d.Unarchive() || d.Unarchive() {
@@ -131,8 +140,10 @@ func TestLayersStay(t *testing.T) {
 	d := document.Document{PolicyLayers: access.Layers{Geographic: []string{"EU"}}}
 	for _, tt := range []struct{ give, want access.Layers }{
 		{access.Layers{}, access.Layers{Geographic: []string{"EU"}, BusinessRelated: []string{"Enterprise"}}},
-		{access.Layers{Geographic: []string{"US", "EU", "US"}}, access.Layers{Geographic: []string{"EU", "US"}, BusinessRelated: []string{"Enterprise"}}},
-		{access.Layers{BusinessRelated: []string{"Retail"}}, access.Layers{Geographic: []string{"EU"}, BusinessRelated: []string{"Retail"}}},
+		{access.Layers{Geographic: []string{"US", "EU", "US"}}, access.Layers{Geographic: []string{"EU", "US"},
+			BusinessRelated: []string{"Enterprise"}}},
+		{access.Layers{BusinessRelated: []string{"Retail"}}, access.Layers{Geographic: []string{"EU"},
+			BusinessRelated: []string{"Retail"}}},
 	} {
 		d.SetLayers(tt.give)
 		if diff := cmp.Diff(tt.want, d.Layers); diff != "" {

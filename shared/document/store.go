@@ -56,8 +56,8 @@ type Store interface {
 	// of the list.
 	List(ctx context.Context, tenant string, s Scope, after string, limit int) (page []Entry, next string, err error)
 
-	// Count counts the documents of a list after a position ("" for all), up to limit of them, without reading them. The
-	// next position is that of the last document counted, or "" at the end of the list.
+	// Count counts the documents of a list after a position ("" for all), up to limit of them, without reading them.
+	// The next position is that of the last document counted, or "" at the end of the list.
 	Count(ctx context.Context, tenant string, s Scope, after string, limit int) (count int, next string, err error)
 
 	// ReplaceFile is Save for a document that has got the new file d.FileID in place of the file previous. The
@@ -76,11 +76,11 @@ type Store interface {
 	// outcome returns ErrScanRecorded and changes nothing. It returns ErrNotFound if the file does not exist or is
 	// about to be deleted: the caller then deletes the bytes.
 	RecordScan(ctx context.Context, tenant, file string, outcome State) error
-	// Uploader returns the client that was given the URL for uploading a file, "" if an earlier release gave it. It returns
-	// ErrNotFound if the file does not exist.
+	// Uploader returns the client that was given the URL for uploading a file, "" if an earlier release gave it. It
+	// returns ErrNotFound if the file does not exist.
 	Uploader(ctx context.Context, tenant, file string) (client string, err error)
-	// EachWaiting calls visit with files whose scan has no outcome yet and that are to be looked at before a time, in no
-	// particular order and some of them only, until visit returns an error, which it returns. It may miss the latest
+	// EachWaiting calls visit with files whose scan has no outcome yet and that are to be looked at before a time, in
+	// no particular order and some of them only, until visit returns an error, which it returns. It may miss the latest
 	// writes.
 	EachWaiting(ctx context.Context, before time.Time, visit func(WaitingFile) error) error
 	// Postpone sets the time at which a waiting file is to be looked at. It does nothing if the file does not wait any

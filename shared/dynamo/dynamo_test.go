@@ -195,7 +195,8 @@ func TestLatePagingKeyIsNotTaken(t *testing.T) {
 }
 
 func TestTimes(t *testing.T) {
-	for _, want := range []time.Time{{}, time.Date(2026, 11, 26, 8, 15, 0, 1, time.UTC), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)} {
+	for _, want := range []time.Time{{}, time.Date(2026, 11, 26, 8, 15, 0, 1, time.UTC),
+		time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)} {
 		got, err := dynamo.ParseTime(dynamo.FormatTime(want))
 		if err != nil || !got.Equal(want) {
 			t.Errorf("%v became %q and then %v, %v", want, dynamo.FormatTime(want), got, err)

@@ -82,7 +82,8 @@ func withCurrentItem(parameters any) (any, func(current Item) any) {
 		}
 	case *dynamodb.UpdateItemInput:
 		returnsItem := in.ReturnValues == types.ReturnValueAllNew
-		if in.ConditionExpression == nil || in.UpdateExpression == nil || !returnsNothing(in.ReturnValues) && !returnsItem {
+		if in.ConditionExpression == nil || in.UpdateExpression == nil ||
+			!returnsNothing(in.ReturnValues) && !returnsItem {
 			return in, nil
 		}
 		update := *in
@@ -121,13 +122,15 @@ func isUpdated(current Item, update dynamodb.UpdateItemInput) bool {
 		}
 		value, exists := attributeAt(current, words[i], update.ExpressionAttributeNames)
 		switch {
-		case clause == "SET" && exists && len(words) > i+2 && strings.HasPrefix(words[i+2], "#") && isEndOfAssignment(words[i+3:]):
+		case clause == "SET" && exists && len(words) > i+2 && strings.HasPrefix(words[i+2], "#") &&
+			isEndOfAssignment(words[i+3:]):
 			i += 3
 			continue
 		case clause == "REMOVE" && !exists && !strings.Contains(words[i], "["):
 			i++
 		case clause == "SET" && exists && len(words) > i+2 && words[i+1] == "=" && isEndOfAssignment(words[i+3:]):
-			if wanted := update.ExpressionAttributeValues[words[i+2]]; wanted == nil || !equalAttributes(value, wanted) {
+			if wanted := update.ExpressionAttributeValues[words[i+2]]; wanted == nil ||
+				!equalAttributes(value, wanted) {
 				return false
 			}
 			i += 3

@@ -18,7 +18,8 @@ func TestLostAnswersOfWrites(t *testing.T) {
 	db := dynamotest.Forgetful(server)
 	item := key("0")
 	item["n"], item["set"] = dynamo.Number(1), &types.AttributeValueMemberSS{Value: []string{"b", "a"}}
-	item["nested"] = &types.AttributeValueMemberM{Value: dynamo.Item{"list": dynamo.StringList([]string{"x"}), "b": dynamo.Bool(true)}}
+	item["nested"] = &types.AttributeValueMemberM{Value: dynamo.Item{"list": dynamo.StringList([]string{"x"}),
+		"b": dynamo.Bool(true)}}
 	put := func(item dynamo.Item, condition string) error {
 		_, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{
 			TableName: aws.String(table), Item: item, ConditionExpression: &condition,

@@ -16,14 +16,16 @@ func LoadPagingKey(ctx context.Context, db *dynamodb.Client, table string, candi
 }
 
 // LoadPagingKeyAt is LoadPagingKey for a table whose partition key has another name.
-func LoadPagingKeyAt(ctx context.Context, db *dynamodb.Client, table, partitionKey string, candidate []byte) ([]byte, error) {
+func LoadPagingKeyAt(ctx context.Context, db *dynamodb.Client, table, partitionKey string, candidate []byte) ([]byte,
+	error) {
 	key := Item{partitionKey: String("paging"), "part": String("key")}
 	read := &dynamodb.GetItemInput{TableName: &table, Key: key, ConsistentRead: aws.Bool(true)}
 	out, err := db.GetItem(ctx, read)
 	if err == nil && out.Item == nil {
 		_, err = db.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName:                &table,
-			Item:                     Item{partitionKey: key[partitionKey], "part": key["part"], "body": Binary(candidate)},
+			TableName: &table,
+			Item: Item{partitionKey: key[partitionKey], "part": key["part"],
+				"body": Binary(candidate)},
 			ConditionExpression:      aws.String("attribute_not_exists(#owner)"),
 			ExpressionAttributeNames: map[string]string{"#owner": partitionKey},
 		})

@@ -35,8 +35,8 @@ func ConditionFailed(err error) (current Item, failed bool) {
 
 // Transact applies all writes or none. If one of their conditions does not hold, the writes at fault are true in
 // failed, which has one element for each write; err is then the reason and should be replaced by the domain's own
-// error. Other transactions on the same items, and tables that are throttled, are waited for. Retries of the SDK are one
-// transaction: it sends a token along.
+// error. Other transactions on the same items, and tables that are throttled, are waited for. Retries of the SDK are
+// one transaction: it sends a token along.
 func Transact(ctx context.Context, db *dynamodb.Client, writes []types.TransactWriteItem) (failed []bool, err error) {
 	err = RetryConflicts(ctx, func() error {
 		_, err := db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})

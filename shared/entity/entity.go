@@ -57,8 +57,8 @@ const (
 	ClientOffboarded      LifecycleStatus = "ClientOffboarded"
 )
 
-var lifecycleStatuses = []LifecycleStatus{Unknown, OnboardingInProgress, MaintenanceInProgress, Compliant, ReviewInProgress,
-	PendingOffboarding, ClientOffboarded}
+var lifecycleStatuses = []LifecycleStatus{Unknown, OnboardingInProgress, MaintenanceInProgress, Compliant,
+	ReviewInProgress, PendingOffboarding, ClientOffboarded}
 
 // StatusNames lists the lifecycle statuses for a message.
 func StatusNames() string {

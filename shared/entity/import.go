@@ -97,7 +97,8 @@ func (e Import) Apply(p Profile, current LifecycleStatus, o ImportOptions) (Prof
 	if isSame := reflect.DeepEqual(property.Merge(p.Properties, nil), changed.Properties); !isSame && p.Revision > 0 {
 		changed = changed.withNewVersion(p)
 	}
-	profileChanged := p.Revision == 0 || p.Type != changed.Type || p.Role != changed.Role || p.Version != changed.Version
+	profileChanged := p.Revision == 0 || p.Type != changed.Type || p.Role != changed.Role ||
+		p.Version != changed.Version
 	switch {
 	case !profileChanged && current == e.Status:
 		return p, ImportUnchanged

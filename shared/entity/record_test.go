@@ -64,7 +64,8 @@ func life(t *testing.T, steps string, status entity.LifecycleStatus) []entity.Li
 func TestWhatCountsAsOnboarded(t *testing.T) {
 	for status, want := range map[entity.LifecycleStatus]bool{
 		entity.Unknown: false, entity.OnboardingInProgress: false, entity.ClientOffboarded: false,
-		entity.Compliant: true, entity.MaintenanceInProgress: true, entity.ReviewInProgress: true, entity.PendingOffboarding: true,
+		entity.Compliant: true, entity.MaintenanceInProgress: true, entity.ReviewInProgress: true,
+		entity.PendingOffboarding: true,
 	} {
 		if !status.IsKnown() || status.IsOnboarded() != want {
 			t.Errorf("%s: known %t, onboarded %t", status, status.IsKnown(), status.IsOnboarded())
@@ -105,7 +106,8 @@ func TestLifeCycle(t *testing.T) {
 }
 
 func TestADraftChangesItsEntityWhenVerified(t *testing.T) {
-	r := entity.Profile{ID: "e", Version: 1, BaseStatus: entity.Unknown, Properties: map[string]property.Property{"a": single("1"), "b": single("1")}}
+	r := entity.Profile{ID: "e", Version: 1, BaseStatus: entity.Unknown,
+		Properties: map[string]property.Property{"a": single("1"), "b": single("1")}}
 	d := entity.BeginDraft(r, entity.Unknown, entity.Draft{ID: "d"}).Draft
 	d, err := d.WithProperties(changes("b", "2", "c", "2"))
 	if err != nil || d.Version != 2 {
@@ -139,17 +141,20 @@ func TestADraftChangesItsEntityWhenVerified(t *testing.T) {
 // Two drafts of one version: the second to be verified must not overwrite what the first has brought without a word.
 func TestConflicts(t *testing.T) {
 	values := changes
-	r := entity.Profile{ID: "e", Version: 1, BaseStatus: entity.Unknown, Properties: values("a", "1", "b", "1").Apply(nil)}
+	r := entity.Profile{ID: "e", Version: 1, BaseStatus: entity.Unknown,
+		Properties: values("a", "1", "b", "1").Apply(nil)}
 	begin := func(changes property.Changes) entity.Draft {
 		return entity.BeginDraft(r, r.BaseStatus, entity.Draft{Changes: changes}).Draft
 	}
 	first := begin(values("a", "2", "c", "2", "x", "2"))
-	untouched, same, other, more := begin(values("b", "3")), begin(values("a", "2")), begin(values("a", "3", "b", "3")), begin(values("c", "3", "a", "3"))
+	untouched, same, other, more := begin(values("b", "3")), begin(values("a", "2")), begin(values("a", "3", "b", "3")),
+		begin(values("c", "3", "a", "3"))
 	c, err := entity.VerifyDraft(r, r.BaseStatus, first, values("x", "5"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(map[string]int64{"a": 2, "c": 2, "x": 2}, c.Profile.LastChangedIn); diff != "" || r.LastChangedIn != nil || c.Draft.ConflictsResolvedIn != 1 {
+	if diff := cmp.Diff(map[string]int64{"a": 2, "c": 2, "x": 2}, c.Profile.LastChangedIn); diff != "" ||
+		r.LastChangedIn != nil || c.Draft.ConflictsResolvedIn != 1 {
 		t.Errorf("%s %v", diff, c.Draft)
 	}
 	later := entity.BeginDraft(c.Profile, c.Status, entity.Draft{Changes: values("a", "9")}).Draft
@@ -158,10 +163,12 @@ func TestConflicts(t *testing.T) {
 		resolved property.Changes
 		want     []string
 	}{
-		"another property": {untouched, nil, nil}, "the same value": {same, nil, nil}, "another value": {other, nil, []string{"a"}},
-		"two": {more, nil, []string{"a", "c"}}, "one of two resolved": {more, values("c", "7"), []string{"a"}},
+		"another property": {untouched, nil, nil}, "the same value": {same, nil, nil},
+		"another value": {other, nil, []string{"a"}},
+		"two":           {more, nil, []string{"a", "c"}}, "one of two resolved": {more, values("c", "7"), []string{"a"}},
 		"resolved": {other, values("a", "7"), nil}, "begun afterwards": {later, nil, nil},
-		"removed": {begin(values("a", "-")), nil, []string{"a"}}, "removed, and never there": {begin(values("d", "-")), nil, nil},
+		"removed": {begin(values("a", "-")), nil, []string{"a"}}, "removed, and never there": {begin(values("d", "-")),
+			nil, nil},
 	} {
 		if diff := cmp.Diff(tt.want, entity.FindConflicts(c.Profile, tt.d, tt.resolved)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
@@ -171,7 +178,8 @@ func TestConflicts(t *testing.T) {
 
 // A property that a draft removes is gone from the draft at once, and from the entity when the draft is verified.
 func TestADraftRemovesProperties(t *testing.T) {
-	p := entity.Profile{ID: "e", Version: 1, BaseStatus: entity.Unknown, Properties: changes("a", "1", "b", "1").Apply(nil)}
+	p := entity.Profile{ID: "e", Version: 1, BaseStatus: entity.Unknown,
+		Properties: changes("a", "1", "b", "1").Apply(nil)}
 	d := entity.BeginDraft(p, entity.Unknown, entity.Draft{ID: "d", Changes: changes("c", "1")}).Draft
 	d, err := d.WithProperties(changes("a", "-", "c", "-", "none", "-"))
 	if err != nil {

@@ -23,7 +23,8 @@ func TestEncode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"id":"` + NewID(BatchProcessed, "b") + `","tenantId":"t","eventType":"batchtransaction:ingestionProcessed",` +
+	want := `{"id":"` + NewID(BatchProcessed, "b") +
+		`","tenantId":"t","eventType":"batchtransaction:ingestionProcessed",` +
 		`"relativeUrl":"/b","payload":{"name":"Zo\u00eb & \ud834\udd1e <b>"},"when":"2025-11-25T14:03:21.512Z",` +
 		`"correlationId":"b","causationId":"b"}`
 	if string(got) != want {

@@ -27,13 +27,13 @@ type File struct {
 	ReceivedAt time.Time
 	// ChunkBytes are the sizes of the chunks into which the uploaded file is divided.
 	ChunkBytes []int64
-	// Lines calls visit with each accepted line of a chunk, in order, until visit returns an error, which it returns. It
-	// may be called for several chunks at the same time.
+	// Lines calls visit with each accepted line of a chunk, in order, until visit returns an error, which it returns.
+	// It may be called for several chunks at the same time.
 	Lines func(ctx context.Context, chunk int, visit func(Line) error) error
 }
 
-// Key returns the key of the file of a batch. Tools that query many files read tenant and date from it; the date is that
-// of the receipt, in UTC.
+// Key returns the key of the file of a batch. Tools that query many files read tenant and date from it; the date is
+// that of the receipt, in UTC.
 func Key(tenant, batch string, receivedAt time.Time) string {
 	return fmt.Sprintf("parquet/tenant=%s/date=%s/%s.parquet", tenant, receivedAt.UTC().Format(time.DateOnly), batch)
 }

@@ -20,14 +20,15 @@ var (
 		"from 1 to 65535")
 )
 
-// CanonicalURL returns the one spelling of an https URL that all its equivalent spellings share (RFC 3986, section 6.2):
-// scheme and host in lower case, no default port, no dot at the end of the host, percent-encoding only where needed, dot
-// segments resolved, no slash at the end. An encoded slash is part of its segment. The URL of a configuration has no
-// user, query or fragment.
+// CanonicalURL returns the one spelling of an https URL that all its equivalent spellings share (RFC 3986, section
+// 6.2): scheme and host in lower case, no default port, no dot at the end of the host, percent-encoding only where
+// needed, dot segments resolved, no slash at the end. An encoded slash is part of its segment. The URL of a
+// configuration has no user, query or fragment.
 func CanonicalURL(text string) (string, error) {
 	u, err := url.Parse(text)
 	switch {
-	case err != nil || !strings.EqualFold(u.Scheme, "https") || u.Opaque != "" || u.Host == "" || !utf8.ValidString(text):
+	case err != nil || !strings.EqualFold(u.Scheme, "https") || u.Opaque != "" || u.Host == "" ||
+		!utf8.ValidString(text):
 		return "", ErrURLForm
 	case u.User != nil:
 		return "", ErrURLUser
@@ -37,8 +38,8 @@ func CanonicalURL(text string) (string, error) {
 	return canonical(u)
 }
 
-// CheckTokenURL returns one of the errors of CanonicalURL for a text that cannot be the address of a token endpoint. Such
-// an address may have a query.
+// CheckTokenURL returns one of the errors of CanonicalURL for a text that cannot be the address of a token endpoint.
+// Such an address may have a query.
 func CheckTokenURL(text string) error {
 	withoutQuery, _, _ := strings.Cut(text, "?")
 	if strings.Contains(text, "#") {
@@ -149,9 +150,9 @@ func escapeSegment(s string) string {
 	return b.String()
 }
 
-// Choose returns the configuration that serves a URL: of those whose URL is the beginning of it, on whole path segments,
-// the longest. ok is false if there is none. The URL may have a query. If it has no canonical form, the error is one of
-// those of CanonicalURL: whether a configuration serves it cannot be told, so it must not be called.
+// Choose returns the configuration that serves a URL: of those whose URL is the beginning of it, on whole path
+// segments, the longest. ok is false if there is none. The URL may have a query. If it has no canonical form, the error
+// is one of those of CanonicalURL: whether a configuration serves it cannot be told, so it must not be called.
 func Choose(configurations []Configuration, target string) (chosen Configuration, ok bool, err error) {
 	u, err := url.Parse(target)
 	if err != nil || !strings.EqualFold(u.Scheme, "https") || u.Host == "" {

@@ -11,8 +11,10 @@ import (
 func TestCanonicalURL(t *testing.T) {
 	for want, spellings := range map[string][]string{
 		"https://api.example.com": {
-			"https://api.example.com", "HTTPS://API.Example.COM", "https://api.example.com/", "https://api.example.com:443/",
-			"https://api.example.com:/", "https://api.example.com:0443", "https://api.example.com.", "https://api.example.com/.",
+			"https://api.example.com", "HTTPS://API.Example.COM", "https://api.example.com/",
+			"https://api.example.com:443/",
+			"https://api.example.com:/", "https://api.example.com:0443", "https://api.example.com.",
+			"https://api.example.com/.",
 			"https://api.example.com/a/..", "https://api.example.com/../..//", "https://api.example.com/%2E%2e/",
 		},
 		"https://api.example.com/a/b": {
@@ -132,7 +134,8 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%s is served by %q, %t, %v; want %q", target, got.URL, ok, err, want)
 		}
 	}
-	for _, target := range []string{"http://api.example.com/v1", "https://2130706433/", "", "https://b\u00fccher.example/"} {
+	for _, target := range []string{"http://api.example.com/v1", "https://2130706433/", "",
+		"https://b\u00fccher.example/"} {
 		if got, ok, err := externalauth.Choose(configurations, target); err == nil {
 			t.Errorf("%s is served by %q, %t; want an error", target, got.URL, ok)
 		}
@@ -141,7 +144,8 @@ func TestChoose(t *testing.T) {
 
 // A canonical URL is its own canonical URL, and serves itself.
 func FuzzCanonicalURL(f *testing.F) {
-	for _, text := range []string{"https://a/b/../%2e/c", "https://[::1]:0443//", "https://a/%2F/\u212a", "https://a?b"} {
+	for _, text := range []string{"https://a/b/../%2e/c", "https://[::1]:0443//", "https://a/%2F/\u212a",
+		"https://a?b"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -152,7 +156,8 @@ func FuzzCanonicalURL(f *testing.F) {
 		if second, err := externalauth.CanonicalURL(first); err != nil || second != first {
 			t.Errorf("%q became %q, and that %q, %v", text, first, second, err)
 		}
-		if _, ok, err := externalauth.Choose([]externalauth.Configuration{{URL: text}}, first+"/x?y"); !ok || err != nil {
+		if _, ok, err := externalauth.Choose([]externalauth.Configuration{{URL: text}}, first+"/x?y"); !ok ||
+			err != nil {
 			t.Errorf("%q does not serve %q: %v", text, first+"/x?y", err)
 		}
 	})

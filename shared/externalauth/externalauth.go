@@ -1,6 +1,6 @@
 // Package externalauth holds a tenant's configurations of how the service authenticates itself and its peer when it
-// calls an address outside: which certificate the peer must have, which headers and which OAuth client are used. Package
-// externalauth/externalauthdb stores them, externalauth/externalauthhttp serves them.
+// calls an address outside: which certificate the peer must have, which headers and which OAuth client are used.
+// Package externalauth/externalauthdb stores them, externalauth/externalauthhttp serves them.
 package externalauth
 
 import (

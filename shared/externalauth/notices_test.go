@@ -71,7 +71,8 @@ func newNoticeFixture(t *testing.T, c externalauth.Configuration) *noticeFixture
 func (f *noticeFixture) runAt(now time.Time) []string {
 	f.Helper()
 	f.now, f.events.sent = now, nil
-	n := &externalauth.Notifier{Store: f.store, Events: f.events, Now: func() time.Time { return f.now }, Log: slog.New(slog.DiscardHandler)}
+	n := &externalauth.Notifier{Store: f.store, Events: f.events, Now: func() time.Time { return f.now },
+		Log: slog.New(slog.DiscardHandler)}
 	if err := n.Run(f.Context()); (err != nil) != (f.events.err != nil) {
 		f.Errorf("run: %v, want %v", err, f.events.err)
 	}
@@ -106,7 +107,8 @@ func newPEM(t *testing.T, end time.Time) string {
 func TestNotices(t *testing.T) {
 	t.Parallel()
 	end := noticeStart.AddDate(0, 0, 40)
-	f := newNoticeFixture(t, externalauth.Configuration{EndpointCertificate: &externalauth.Certificate{PEM: newPEM(t, end)}})
+	f := newNoticeFixture(t, externalauth.Configuration{EndpointCertificate: &externalauth.Certificate{PEM: newPEM(t,
+		end)}})
 	const property = "endpointCertificate.certificate"
 	before := func(days int) time.Time { return end.AddDate(0, 0, -days) }
 	f.expectAt(before(31))
@@ -130,7 +132,8 @@ func TestNotices(t *testing.T) {
 func TestMissedNotices(t *testing.T) {
 	t.Parallel()
 	end := noticeStart.AddDate(0, 0, 40)
-	f := newNoticeFixture(t, externalauth.Configuration{EndpointCertificate: &externalauth.Certificate{PEM: newPEM(t, end)}})
+	f := newNoticeFixture(t, externalauth.Configuration{EndpointCertificate: &externalauth.Certificate{PEM: newPEM(t,
+		end)}})
 	f.expectAt(end.AddDate(0, 0, -2), "endpointCertificate.certificate 3")
 	f.expectAt(end.AddDate(0, 0, -1))
 }
@@ -141,7 +144,8 @@ func TestNoticesOfEveryCertificateInForce(t *testing.T) {
 	end := noticeStart.AddDate(0, 0, 40)
 	c := externalauth.Configuration{
 		EndpointCertificate: &externalauth.Certificate{PEM: newPEM(t, end), NextPEM: newPEM(t, end)},
-		OAuth:               &externalauth.OAuth{EndpointCertificate: &externalauth.Certificate{IsPublicCA: true, PEM: newPEM(t, end)}},
+		OAuth: &externalauth.OAuth{EndpointCertificate: &externalauth.Certificate{IsPublicCA: true,
+			PEM: newPEM(t, end)}},
 	}
 	f := newNoticeFixture(t, c)
 	f.expectAt(end.AddDate(0, 0, -14), "endpointCertificate.certificate 14", "endpointCertificate.nextCertificate 14",
@@ -176,7 +180,8 @@ func TestNoticesOfAChangedConfiguration(t *testing.T) {
 func TestRepeatedNotices(t *testing.T) {
 	t.Parallel()
 	end := noticeStart.AddDate(0, 0, 40)
-	f := newNoticeFixture(t, externalauth.Configuration{EndpointCertificate: &externalauth.Certificate{PEM: newPEM(t, end)}})
+	f := newNoticeFixture(t, externalauth.Configuration{EndpointCertificate: &externalauth.Certificate{PEM: newPEM(t,
+		end)}})
 	unrecorded := f.store.stored.Noticed
 	f.runAt(end.AddDate(0, 0, -14))
 	first := f.events.sent

@@ -15,8 +15,8 @@ type MaskedSecret struct {
 }
 
 // KeepSecrets replaces each masked secret of c by the secret that stored, a revealed configuration or nil, has in the
-// same place, and returns those for which there is none. What was read can so be changed and sent back. A secret is kept
-// only while it goes to the same place as before: whoever may change a configuration must not learn its secrets by
+// same place, and returns those for which there is none. What was read can so be changed and sent back. A secret is
+// kept only while it goes to the same place as before: whoever may change a configuration must not learn its secrets by
 // directing them elsewhere.
 func (c *Configuration) KeepSecrets(stored *Configuration) []MaskedSecret {
 	k := keeper{}
@@ -58,7 +58,8 @@ func (k *keeper) keep(property string, sent, stored Secret, isStored bool) Secre
 	case k.reason != "":
 		k.missing = append(k.missing, MaskedSecret{property, k.reason})
 	case !isStored:
-		k.missing = append(k.missing, MaskedSecret{property, "The value is a mask, but nothing is stored under this name."})
+		k.missing = append(k.missing, MaskedSecret{property,
+			"The value is a mask, but nothing is stored under this name."})
 	default:
 		return stored
 	}

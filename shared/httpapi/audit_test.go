@@ -29,7 +29,8 @@ func TestAuditRecords(t *testing.T) {
 		{"served", "/things/a%0Ab", &full, map[string]any{
 			"objects": map[string]any{"id": "a?b"}, "outcome": "ok", "status": 200.}},
 		{"refused", "/things/none", &full, map[string]any{
-			"objects": map[string]any{"id": "none"}, "outcome": "refused", "reason": "thing_not_found", "status": 404.}},
+			"objects": map[string]any{"id": "none"}, "outcome": "refused", "reason": "thing_not_found",
+			"status": 404.}},
 		{"a permission that is missing", "/things/1", &withoutPermission, map[string]any{
 			"objects": map[string]any{"id": "1"}, "outcome": "denied", "reason": "permission_missing", "status": 403.}},
 		{"no caller", "/things/1", nil, map[string]any{

@@ -119,7 +119,8 @@ func (b *Body) detailOf(err error, root jsontext.Pointer) fault.Detail {
 		return at(syntactic.JSONPointer, "This key appears twice.", "json_duplicate_key")
 	case errors.As(err, &syntactic):
 		notJSON.Path = []any{syntactic.ByteOffset}
-		notJSON.Message = fmt.Sprintf("The body is not valid JSON: it could be read up to byte %d.", syntactic.ByteOffset)
+		notJSON.Message = fmt.Sprintf("The body is not valid JSON: it could be read up to byte %d.",
+			syntactic.ByteOffset)
 	}
 	return notJSON
 }
@@ -158,8 +159,9 @@ func pathOf(p jsontext.Pointer) []any {
 const maxAttemptedChars = 256
 
 // AttemptedValue returns what the body has at a path of keys and indexes: a string (cut to its first 256 characters), a
-// number as jsontext.Value (the beginning of a longer one as a string), or a boolean; nil for everything else, and if there is nothing. It also reads bodies that
-// Decode refuses for their keys or for invalid UTF-8; of a key that appears twice it returns the last value.
+// number as jsontext.Value (the beginning of a longer one as a string), or a boolean; nil for everything else, and if
+// there is nothing. It also reads bodies that Decode refuses for their keys or for invalid UTF-8; of a key that appears
+// twice it returns the last value.
 func (b *Body) AttemptedValue(path ...any) any {
 	if !b.isParsed {
 		b.parsed, b.isParsed = parseLeniently(b.Text), true

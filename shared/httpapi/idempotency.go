@@ -32,8 +32,8 @@ type Idempotency struct {
 	NewID func() (string, error)
 	// Headers are the names of the header fields in which requests with the same key must agree, beside their bodies.
 	Headers []string
-	// KeepsBody means that the body of a successful answer is stored, and sent again. It must hold nothing that is secret
-	// or ends. Otherwise the endpoint is called again, with the answer in its run, and makes the body anew.
+	// KeepsBody means that the body of a successful answer is stored, and sent again. It must hold nothing that is
+	// secret or ends. Otherwise the endpoint is called again, with the answer in its run, and makes the body anew.
 	KeepsBody bool
 }
 

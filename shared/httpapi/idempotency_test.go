@@ -51,7 +51,8 @@ func newKeyedAPI(answer func(context.Context, *idempotency.Run) (httpapi.Reply, 
 	a.testAPI = newTestAPI(
 		httpapi.Route{Method: "POST", Path: "/kept", Endpoint: endpoint,
 			Idempotency: &httpapi.Idempotency{KeepsBody: true, Headers: []string{"Mode"}}},
-		httpapi.Route{Method: "POST", Path: "/made", Endpoint: endpoint, Idempotency: &httpapi.Idempotency{NewID: newID}},
+		httpapi.Route{Method: "POST", Path: "/made", Endpoint: endpoint,
+			Idempotency: &httpapi.Idempotency{NewID: newID}},
 		httpapi.Route{Method: "POST", Path: "/none", Endpoint: endpoint},
 	)
 	a.MaxBody = 100
@@ -169,7 +170,8 @@ func TestKeyOfTheWrongForm(t *testing.T) {
 			t.Errorf("keys %q: got %d %s, want 422 %s", keys, status, text, refused)
 		}
 	}
-	if status, _, _, _ := a.post(t, "/kept", `{}`, "Idempotency-Key", strings.Repeat("k", 255)); status != 201 || a.calls != 1 {
+	if status, _, _, _ := a.post(t, "/kept", `{}`, "Idempotency-Key", strings.Repeat("k", 255)); status != 201 ||
+		a.calls != 1 {
 		t.Errorf("a key of 255 characters: got %d, %d calls; want 201 and the first call", status, a.calls)
 	}
 	status, text, _, _ := a.post(t, "/kept", strings.Repeat("x", 101), "Idempotency-Key", "large")
@@ -192,7 +194,8 @@ func TestRequestsAtOnce(t *testing.T) {
 	})
 	var group sync.WaitGroup
 	group.Go(func() {
-		if status, text, replayed, _ := a.post(t, "/kept", `{}`, "Idempotency-Key", "k"); status != 200 || replayed != "" {
+		if status, text, replayed, _ := a.post(t, "/kept", `{}`, "Idempotency-Key", "k"); status != 200 ||
+			replayed != "" {
 			t.Errorf("the first request: got %d %s, replayed %q", status, text, replayed)
 		}
 	})
@@ -208,7 +211,8 @@ func TestRequestsAtOnce(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if status, text, replayed, _ := a.post(t, "/kept", `{}`, "Idempotency-Key", "k"); text != `"done"` || replayed != "true" {
+	if status, text, replayed, _ := a.post(t, "/kept", `{}`, "Idempotency-Key", "k"); text != `"done"` ||
+		replayed != "true" {
 		t.Errorf("afterwards: got %d %s, replayed %q", status, text, replayed)
 	}
 }
@@ -222,8 +226,9 @@ func TestAnswersThatAreNotKept(t *testing.T) {
 		want int
 		free bool
 	}{
-		"fault":           {func() (httpapi.Reply, error) { return httpapi.Reply{}, errors.New("broken") }, 500, false},
-		"late":            {func() (httpapi.Reply, error) { return httpapi.Reply{}, context.DeadlineExceeded }, 503, false},
+		"fault": {func() (httpapi.Reply, error) { return httpapi.Reply{}, errors.New("broken") }, 500, false},
+		"late": {func() (httpapi.Reply, error) { return httpapi.Reply{}, context.DeadlineExceeded }, 503,
+			false},
 		"panic":           {func() (httpapi.Reply, error) { panic("broken") }, 500, false},
 		"not encodable":   {func() (httpapi.Reply, error) { return httpapi.Reply{Body: func() {}}, nil }, 500, false},
 		"reply of 503":    {func() (httpapi.Reply, error) { return httpapi.Reply{Status: 503}, nil }, 503, false},

@@ -44,8 +44,9 @@ func (a API) takeFromLimit(ctx context.Context, route Route, c Caller, header ht
 	if d.Allowed {
 		return nil
 	}
-	return fault.Newf(fault.Throttled, CodeRateLimited, "Too many requests: the limit %q is used up. Try again in %s s.",
-		limit.Name, inSeconds(d.RetryAfter)).WithRetryAfter(d.RetryAfter)
+	return fault.Newf(fault.Throttled, CodeRateLimited,
+		"Too many requests: the limit %q is used up. Try again in %s s.", limit.Name,
+		inSeconds(d.RetryAfter)).WithRetryAfter(d.RetryAfter)
 }
 
 // addressSubject returns what the requests from an address are counted under. Of an IPv6 address it is the network of

@@ -74,7 +74,8 @@ func TestLimitOfATenant(t *testing.T) {
 		t.Errorf("got %d %s, want 429 %s", status, body, want)
 	}
 	records := a.recorded(t)
-	if last := records[len(records)-1]; last["reason"] != "rate_limited" || last["outcome"] != "refused" || last["tenant"] != c.Tenant {
+	if last := records[len(records)-1]; last["reason"] != "rate_limited" || last["outcome"] != "refused" ||
+		last["tenant"] != c.Tenant {
 		t.Errorf("the record of a request over the limit is %v", last)
 	}
 }
@@ -94,8 +95,10 @@ func TestLimitOfAnAddress(t *testing.T) {
 		source, forwarded string
 		want              int
 	}{
-		{"203.0.113.7", "", 200}, {"203.0.113.7", "198.51.100.1", 200}, {"203.0.113.7", "198.51.100.2", 429}, {"203.0.113.8", "203.0.113.7", 200},
-		{"2001:db8::1", "", 200}, {"2001:db8::ffff", "", 200}, {"2001:db8::2:0:0:1", "", 429}, {"2001:db8:0:1::1", "", 200},
+		{"203.0.113.7", "", 200}, {"203.0.113.7", "198.51.100.1", 200}, {"203.0.113.7", "198.51.100.2", 429},
+		{"203.0.113.8", "203.0.113.7", 200},
+		{"2001:db8::1", "", 200}, {"2001:db8::ffff", "", 200}, {"2001:db8::2:0:0:1", "", 429},
+		{"2001:db8:0:1::1", "", 200},
 		{"::ffff:198.51.100.9", "", 200}, {"::ffff:198.51.100.10", "", 200}, {"::ffff:198.51.100.11", "", 200},
 	} {
 		header := map[string][]string{}
@@ -118,7 +121,8 @@ func TestLimitIsNotChecked(t *testing.T) {
 	store.Fail = func() error { return errors.New("no answer") }
 	c := fullCaller()
 	for range 25 {
-		if status, _, r := a.send(t, newEvent("GET", "/limited/1", "", &c)); status != 200 || strings.Join(limitHeader(r), "") != "" {
+		if status, _, r := a.send(t, newEvent("GET", "/limited/1", "", &c)); status != 200 ||
+			strings.Join(limitHeader(r), "") != "" {
 			t.Fatalf("got %d with %v, want 200 without rate headers", status, limitHeader(r))
 		}
 	}

@@ -2,9 +2,9 @@
 // a request with the same key is carried out once. Package httpapi is its one user.
 //
 // Who carries a request out is decided by conditional writes of one record for each key. The first run pins in it what
-// must not differ between runs: the time of the request, and the ID of what it creates. A run that was killed, or failed
-// for a fault of the service, may have had its effect; the next request with the key then runs with the same time and
-// ID, so that it repeats what was done and doubles nothing. That holds for two runs at the same time, too.
+// must not differ between runs: the time of the request, and the ID of what it creates. A run that was killed, or
+// failed for a fault of the service, may have had its effect; the next request with the key then runs with the same
+// time and ID, so that it repeats what was done and doubles nothing. That holds for two runs at the same time, too.
 package idempotency
 
 import (
@@ -78,8 +78,8 @@ type Store interface {
 	// another one it changes nothing, and returns it with created false.
 	Create(ctx context.Context, k Key, r Record, now time.Time) (current Record, created bool, err error)
 	// TakeOver gives the record of a key to another run, until a time, on the condition that the run seen has it still
-	// and that there is no answer. Otherwise it changes nothing and returns the record as it is, the zero Record if there
-	// is none, with taken false.
+	// and that there is no answer. Otherwise it changes nothing and returns the record as it is, the zero Record if
+	// there is none, with taken false.
 	TakeOver(ctx context.Context, k Key, seen, run string, until time.Time) (current Record, taken bool, err error)
 	// Finish records the answer to which a run has come. It returns ErrLost if another run has the record by now.
 	Finish(ctx context.Context, k Key, run string, a Answer) error
@@ -122,10 +122,10 @@ type Run struct {
 // maxTurns is how often Begin tries to get a record that others are taking at the same time.
 const maxTurns = 4
 
-// Begin decides about a request. It is carried out by the caller, who must then call one of the methods of the Run, unless
-// the Run has an answer. newID makes the ID of what the request creates. At until, the caller has ended; a later request
-// need not wait for it. Begin returns ErrReused if the key names a request with another digest, and ErrRunning while
-// another run has it.
+// Begin decides about a request. It is carried out by the caller, who must then call one of the methods of the Run,
+// unless the Run has an answer. newID makes the ID of what the request creates. At until, the caller has ended; a later
+// request need not wait for it. Begin returns ErrReused if the key names a request with another digest, and ErrRunning
+// while another run has it.
 func (k *Keys) Begin(ctx context.Context, key Key, d Digest, newID func() (string, error), until time.Time) (
 	*Run, error) {
 	run, now := &Run{keys: k, key: key, name: k.NewRun()}, k.Now()
@@ -164,9 +164,9 @@ func (k *Keys) Begin(ctx context.Context, key Key, d Digest, newID func() (strin
 	return run, nil
 }
 
-// Succeed ends the run with an answer, which every later request with the key gets. It returns ErrLost if another run has
-// the request by now, which comes to the same answer. After any other error, a later request is carried out as the same
-// one.
+// Succeed ends the run with an answer, which every later request with the key gets. It returns ErrLost if another run
+// has the request by now, which comes to the same answer. After any other error, a later request is carried out as the
+// same one.
 func (r *Run) Succeed(ctx context.Context, a Answer) error {
 	return end(ctx, func(ctx context.Context) error { return r.keys.Store.Finish(ctx, r.key, r.name, a) })
 }

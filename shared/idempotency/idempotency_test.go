@@ -64,12 +64,14 @@ func (c *client) begin(d idempotency.Digest) (*idempotency.Run, error) {
 		NewRun: func() string { c.runs++; return fmt.Sprint("run ", c.runs) },
 	}
 	newID := func() (string, error) { return fmt.Sprint("id ", c.runs), nil }
-	return keys.Begin(c.t.Context(), idempotency.Key{Tenant: "t", Path: "/p", Name: "k"}, d, newID, c.now.Add(requestTime))
+	return keys.Begin(c.t.Context(), idempotency.Key{Tenant: "t", Path: "/p", Name: "k"}, d, newID,
+		c.now.Add(requestTime))
 }
 
 // The ways in which a request goes.
 var fates = []string{
-	"succeeds", "is refused", "killed at the start", "killed after its effect", "fails at the start", "fails after its effect",
+	"succeeds", "is refused", "killed at the start", "killed after its effect", "fails at the start",
+	"fails after its effect",
 	"Create fails", "Create is lost", "TakeOver fails", "TakeOver is lost", "Finish fails", "Finish is lost",
 	"Forget fails", "Forget is lost", "Release fails", "Release is lost",
 }
@@ -156,7 +158,8 @@ func TestOneEffectWhateverHappens(t *testing.T) {
 func TestAnotherRequest(t *testing.T) {
 	for fate, want := range map[string]error{
 		"is refused": nil, "Create fails": nil, "Create is lost": nil,
-		"succeeds": idempotency.ErrReused, "fails at the start": idempotency.ErrReused, "killed at the start": idempotency.ErrReused,
+		"succeeds": idempotency.ErrReused, "fails at the start": idempotency.ErrReused,
+		"killed at the start": idempotency.ErrReused,
 	} {
 		c := newClient(t)
 		c.send(fate)

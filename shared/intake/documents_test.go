@@ -69,12 +69,14 @@ func TestFilesOfDocuments(t *testing.T) {
 		tag     string
 		emptied int
 	}{
-		"clean":         {key: "documents/t/f", content: "x", size: 1, status: document.Completed, tag: "clean"},
-		"an archive":    {key: "documents/t/f", content: "PK\x03\x04", size: 4, status: document.Completed, tag: "clean"},
+		"clean": {key: "documents/t/f", content: "x", size: 1, status: document.Completed, tag: "clean"},
+		"an archive": {key: "documents/t/f", content: "PK\x03\x04", size: 4, status: document.Completed,
+			tag: "clean"},
 		"an executable": {key: "documents/t/f", content: "MZ", size: 2, status: document.Completed, tag: "clean"},
 		"infected": {key: "documents/t/f", content: "z" + eicar, size: 69, status: document.Infected,
 			code: document.InfectedFile, tag: "refused"},
-		"empty":               {key: "documents/t/f", status: document.Failed, code: document.ClientSideError, tag: "refused"},
+		"empty": {key: "documents/t/f", status: document.Failed, code: document.ClientSideError,
+			tag: "refused"},
 		"as large as allowed": {key: "documents/t/f", size: 100, status: document.Completed, tag: "clean"},
 		"too large": {key: "documents/t/f", size: 101, status: document.Failed, code: document.ClientSideError,
 			tag: "refused"},
@@ -118,7 +120,8 @@ func TestFileOfADisabledClient(t *testing.T) {
 		tag      string
 		emptied  int
 	}{
-		"uploaded after disabling": {file: "f", want: document.State{Status: document.Failed, ErrorCode: document.ClientSideError,
+		"uploaded after disabling": {file: "f", want: document.State{Status: document.Failed,
+			ErrorCode:    document.ClientSideError,
 			ErrorMessage: "The client that asked for the upload URL has been disabled."}, tag: "refused"},
 		"event repeated after disabling": {file: "f", recorded: []document.State{{Status: document.Completed}},
 			want: document.State{Status: document.Completed}},
@@ -136,8 +139,8 @@ func TestFileOfADisabledClient(t *testing.T) {
 				got = store.recorded[0]
 			}
 			if got != tt.want || bucket.verdict() != tt.tag || len(bucket.emptied) != tt.emptied {
-				t.Errorf("got %+v, the verdict %q, %d emptied; want %+v, %q, %d", got, bucket.verdict(), len(bucket.emptied),
-					tt.want, tt.tag, tt.emptied)
+				t.Errorf("got %+v, the verdict %q, %d emptied; want %+v, %q, %d", got, bucket.verdict(),
+					len(bucket.emptied), tt.want, tt.tag, tt.emptied)
 			}
 		})
 	}
@@ -155,18 +158,20 @@ func TestRepeatedEventsOfDocuments(t *testing.T) {
 		// tag is the verdict with which the file is tagged in the end.
 		tag string
 	}{
-		"clean twice":            {content: "x", status: document.Completed, tag: "clean"},
-		"clean, then no scan":    {content: "x", errs: [2][]error{1: {down}}, status: document.Completed, tag: "clean"},
-		"no scan, then clean":    {content: "x", errs: [2][]error{0: {down}}, status: document.Failed, tag: "refused"},
-		"infected twice":         {content: eicar, status: document.Infected, tag: "refused"},
-		"infected, then none":    {content: eicar, errs: [2][]error{1: {down}}, status: document.Infected, tag: "refused"},
-		"no scan, then infected": {content: eicar, errs: [2][]error{0: {down}}, status: document.Failed, tag: "refused"},
+		"clean twice":         {content: "x", status: document.Completed, tag: "clean"},
+		"clean, then no scan": {content: "x", errs: [2][]error{1: {down}}, status: document.Completed, tag: "clean"},
+		"no scan, then clean": {content: "x", errs: [2][]error{0: {down}}, status: document.Failed, tag: "refused"},
+		"infected twice":      {content: eicar, status: document.Infected, tag: "refused"},
+		"infected, then none": {content: eicar, errs: [2][]error{1: {down}}, status: document.Infected,
+			tag: "refused"},
+		"no scan, then infected": {content: eicar, errs: [2][]error{0: {down}}, status: document.Failed,
+			tag: "refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, bucket := &documentStore{}, &documentBucket{bucket: bucket{content: tt.content}}
 			for _, errs := range tt.errs {
-				in := &intake.Documents{Store: store, Registry: &registry{}, Files: bucket, Scanner: &failingScanner{scanner{errs: errs}},
-					MaxBytes: 100, Log: slog.New(slog.DiscardHandler)}
+				in := &intake.Documents{Store: store, Registry: &registry{}, Files: bucket,
+					Scanner: &failingScanner{scanner{errs: errs}}, MaxBytes: 100, Log: slog.New(slog.DiscardHandler)}
 				if err := in.Process(t.Context(), batch.Object{Key: "documents/t/f", Size: 1}); err != nil {
 					t.Errorf("%v", err)
 				}
@@ -190,8 +195,8 @@ func (g *emptyBucket) Tag(context.Context, string, string, string) error { retur
 
 func TestEventOfADeletedFile(t *testing.T) {
 	store := &documentStore{}
-	in := &intake.Documents{Store: store, Registry: &registry{}, Files: &emptyBucket{}, Scanner: malware.Builtin{}, MaxBytes: 100,
-		Log:   slog.New(slog.DiscardHandler),
+	in := &intake.Documents{Store: store, Registry: &registry{}, Files: &emptyBucket{}, Scanner: malware.Builtin{},
+		MaxBytes: 100, Log: slog.New(slog.DiscardHandler),
 		Retry: intake.RetryPolicy{Attempts: 9, Pause: time.Hour}}
 	if err := in.Process(t.Context(), batch.Object{Key: "documents/t/f", Size: 1}); err != nil ||
 		len(store.recorded) > 0 {

@@ -64,8 +64,8 @@ type Threat struct {
 	Name string `json:"name"`
 }
 
-// PlanEvent is GuardDuty's event about a protection plan that does not scan all objects of its bucket any more. The account
-// may have other plans; the log names the bucket.
+// PlanEvent is GuardDuty's event about a protection plan that does not scan all objects of its bucket any more. The
+// account may have other plans; the log names the bucket.
 type PlanEvent struct {
 	Version    string    `json:"version"`
 	ID         string    `json:"id"`

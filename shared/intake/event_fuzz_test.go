@@ -80,7 +80,8 @@ func TestUnhealthyPlansAreLogged(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		`"level":"ERROR","msg":"the malware protection plan is not active"`, `"bucket":"sluice-uploads-`, `"status":"WARNING"`,
+		`"level":"ERROR","msg":"the malware protection plan is not active"`, `"bucket":"sluice-uploads-`,
+		`"status":"WARNING"`,
 		"INSUFFICIENT_TEST_OBJECT_PERMISSIONS",
 	} {
 		if !strings.Contains(log.String(), want) {

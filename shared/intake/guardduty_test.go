@@ -64,8 +64,8 @@ func newGuardDutyFixture(t *testing.T, db *dynamodb.Client) guardDutyFixture {
 		Uploads: intakedb.New(db, "test-batches", now), Rescanner: g.rescanner, Now: now,
 		Retry: intake.RetryPolicy{Attempts: scanAttempts}, MaxWait: time.Hour,
 	}
-	f.Documents = &intake.Documents{Store: g.documents, Registry: &registry{}, Files: g.files, GuardDuty: f.GuardDuty, MaxBytes: 1000,
-		Log: slog.New(slog.DiscardHandler)}
+	f.Documents = &intake.Documents{Store: g.documents, Registry: &registry{}, Files: g.files, GuardDuty: f.GuardDuty,
+		MaxBytes: 1000, Log: slog.New(slog.DiscardHandler)}
 	return g
 }
 
@@ -441,7 +441,8 @@ func TestRefusedFilesStayRefused(t *testing.T) {
 		r := scanResults['n']
 		g.mustHandle(t, newScanEvent(t, intake.UploadKey(g.batch.Tenant, g.batch.ID), r.id, "abc", r.status))
 		g.mustHandle(t, g.event(t, "abc", 2))
-		if b := g.currentBatch(t); b.Status != batch.Failed || len(g.machine.started) != 0 || g.bucket.verdict() != "refused" {
+		if b := g.currentBatch(t); b.Status != batch.Failed || len(g.machine.started) != 0 ||
+			g.bucket.verdict() != "refused" {
 			t.Errorf("status %s, started %v, tags %v, want ERROR, no start, refused", b.Status, g.machine.started,
 				g.bucket.tags)
 		}

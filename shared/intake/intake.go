@@ -52,7 +52,8 @@ type Intake struct {
 	Batches interface {
 		Get(ctx context.Context, id batch.ID) (batch.Batch, error)
 		Apply(ctx context.Context, id batch.ID, t batch.Transition) (batch.Batch, error)
-		CommitContent(ctx context.Context, id batch.ID, packed batch.Encoding, content batch.Object) (batch.Batch, error)
+		CommitContent(ctx context.Context, id batch.ID, packed batch.Encoding, content batch.Object) (batch.Batch,
+			error)
 	}
 	Uploads interface {
 		tagger
@@ -84,8 +85,8 @@ type Intake struct {
 	MaxRatio int64
 	// NewAttempt returns a random name for an attempt at unpacking.
 	NewAttempt func() string
-	// Retry is for a Scanner that fails; after its attempts, a file counts as unscannable. It is also for a file that cannot
-	// be read or written while it is unpacked.
+	// Retry is for a Scanner that fails; after its attempts, a file counts as unscannable. It is also for a file that
+	// cannot be read or written while it is unpacked.
 	Retry RetryPolicy
 	Now   func() time.Time
 	Log   *slog.Logger
@@ -133,7 +134,8 @@ func (in *Intake) process(ctx context.Context, object batch.Object, receivedAt t
 		return in.refuse(ctx, b, *refused)
 	}
 	err = in.markClean(ctx, b)
-	if errors.Is(err, objects.ErrDenied) { // another run tagged the file, and was interrupted or is about to fail the batch
+	// another run tagged the file, and was interrupted or is about to fail the batch
+	if errors.Is(err, objects.ErrDenied) {
 		return in.refuse(ctx, b, refusal{message: unnamedThreatMessage})
 	}
 	if err != nil {
@@ -158,8 +160,8 @@ func (in *Intake) find(ctx context.Context, object batch.Object, receivedAt time
 	return in.pin(ctx, id, object, receivedAt)
 }
 
-// markClean makes the file of a batch readable for the state machine: the unpacked copy, if there is one. If a concurrent
-// run has refused it meanwhile, it stays refused.
+// markClean makes the file of a batch readable for the state machine: the unpacked copy, if there is one. If a
+// concurrent run has refused it meanwhile, it stays refused.
 func (in *Intake) markClean(ctx context.Context, b batch.Batch) error {
 	if err := markClean(ctx, in.Uploads, b.Source()); err != nil {
 		return err
@@ -228,8 +230,9 @@ func (in *Intake) inspect(ctx context.Context, b batch.Batch) (batch.Batch, *ref
 // inspectUpload returns the refusal of a file, as it was uploaded, that is too large, not clean or not scannable.
 func (in *Intake) inspectUpload(ctx context.Context, b batch.Batch) (*refusal, error) {
 	if b.Object.Size > in.MaxBytes {
-		return &refusal{message: fmt.Sprintf("The file has %d bytes; at most %d are allowed. Split it into several batches.",
-			b.Object.Size, in.MaxBytes)}, nil
+		return &refusal{message: fmt.Sprintf(
+			"The file has %d bytes; at most %d are allowed. Split it into several batches.", b.Object.Size,
+			in.MaxBytes)}, nil
 	}
 	return in.scanFile(ctx, b, b.Object)
 }

@@ -61,7 +61,8 @@ func (b *bucket) Open(_ context.Context, key, etag string, from, to int64) (io.R
 	}
 	if b.losing > 0 && !isCopy && to < 0 {
 		if b.losing--; b.losing == 0 { // the first one is for the scan
-			return io.NopCloser(io.MultiReader(strings.NewReader(content[:10]), iotest.ErrReader(io.ErrUnexpectedEOF))), nil
+			return io.NopCloser(io.MultiReader(strings.NewReader(content[:10]), iotest.ErrReader(io.ErrUnexpectedEOF))),
+				nil
 		}
 	}
 	return io.NopCloser(strings.NewReader(content)), nil

@@ -10,8 +10,8 @@ import (
 	"sluice/shared/metric"
 )
 
-// measure writes gauges of what is open: batches by status, and those that wait for slots. It reads a bounded number
-// of rows. What cannot be read is logged: the sweep has more important things to do, and an alarm watches for gauges that
+// measure writes gauges of what is open: batches by status, and those that wait for slots. It reads a bounded number of
+// rows. What cannot be read is logged: the sweep has more important things to do, and an alarm watches for gauges that
 // are missing.
 func (in *Intake) measure(ctx context.Context) {
 	if in.Sweep == nil || in.Metrics == nil {

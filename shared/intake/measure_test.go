@@ -69,7 +69,8 @@ func TestTheSweepMeasuresWhatIsOpen(t *testing.T) {
 	}
 	gauges, runs := f.gauges(t, time.Minute)
 	created := fmt.Sprint(f.clock.Sub(f.currentBatch(t).UpdatedAt).Seconds())
-	expect("before the upload", gauges, "OpenBatches 1 AWAITING_UPLOAD", "OldestBatchSeconds "+created+" AWAITING_UPLOAD")
+	expect("before the upload", gauges, "OpenBatches 1 AWAITING_UPLOAD",
+		"OldestBatchSeconds "+created+" AWAITING_UPLOAD")
 	if want := []string{"sweep ok"}; !slices.Equal(runs, want) {
 		t.Errorf("got the runs %v, want %v", runs, want)
 	}
@@ -80,9 +81,9 @@ func TestTheSweepMeasuresWhatIsOpen(t *testing.T) {
 		"validation": {Used: 3}, "ingestion": {Waiting: 2, Since: f.clock.Add(-time.Hour), Used: 40},
 	}, nil}
 	gauges, _ = f.gauges(t, 2*time.Minute)
-	expect("while the batch waits", gauges, "OpenBatches 1 PENDING_INGESTION", "OldestBatchSeconds 120 PENDING_INGESTION",
-		"OldestBatchSeconds 120", "UsedSlots 3 validation", "WaitingBatches 2 ingestion", "OldestWaitSeconds 3720 ingestion",
-		"UsedSlots 40 ingestion")
+	expect("while the batch waits", gauges, "OpenBatches 1 PENDING_INGESTION",
+		"OldestBatchSeconds 120 PENDING_INGESTION", "OldestBatchSeconds 120", "UsedSlots 3 validation",
+		"WaitingBatches 2 ingestion", "OldestWaitSeconds 3720 ingestion", "UsedSlots 40 ingestion")
 	f.Intake.Sweep.Slots = &loadedSlots{slots, nil, errors.New("no answer")}
 	gauges, _ = f.gauges(t, time.Minute)
 	expect("without an answer about slots", gauges, "OpenBatches 1 PENDING_INGESTION",

@@ -17,9 +17,9 @@ import (
 	"sluice/shared/unpack"
 )
 
-// A packed upload is unpacked to an object of its own, which takes its place in everything that follows: only a file that
-// can be entered anywhere can be divided into chunks. Which copy is the batch's is decided by one conditional write, after
-// which it is scanned like any upload. Copies of other attempts are never read, and expire.
+// A packed upload is unpacked to an object of its own, which takes its place in everything that follows: only a file
+// that can be entered anywhere can be divided into chunks. Which copy is the batch's is decided by one conditional
+// write, after which it is scanned like any upload. Copies of other attempts are never read, and expire.
 
 // unpackedPrefix begins the key of every unpacked copy: unpacked/<tenant>/<batch id>/<attempt>.
 const unpackedPrefix = "unpacked/"
@@ -60,8 +60,8 @@ func (in *Intake) inspectCopy(ctx context.Context, b batch.Batch) (*refusal, err
 	return in.scanFile(ctx, b, b.Content)
 }
 
-// unpack commits the unpacked copy of a packed file and returns the batch with it, or the refusal of a file that cannot be
-// unpacked. It returns the batch as it is if its file is not packed, or if it has ended meanwhile.
+// unpack commits the unpacked copy of a packed file and returns the batch with it, or the refusal of a file that cannot
+// be unpacked. It returns the batch as it is if its file is not packed, or if it has ended meanwhile.
 func (in *Intake) unpack(ctx context.Context, b batch.Batch) (batch.Batch, *refusal, error) {
 	for attempt := 1; ; attempt++ {
 		packed, content, err := in.unpackOnce(ctx, b)
@@ -84,8 +84,8 @@ func (in *Intake) unpack(ctx context.Context, b batch.Batch) (batch.Batch, *refu
 	}
 }
 
-// unpackOnce makes a copy of a file if it is packed, and says how it is packed. Its error is a *refusal if that cannot be
-// done however often.
+// unpackOnce makes a copy of a file if it is packed, and says how it is packed. Its error is a *refusal if that cannot
+// be done however often.
 func (in *Intake) unpackOnce(ctx context.Context, b batch.Batch) (batch.Encoding, batch.Object, error) {
 	head, err := in.readHead(ctx, b.Object)
 	if err != nil {
@@ -123,7 +123,8 @@ func (in *Intake) writeCopy(ctx context.Context, b batch.Batch, packed batch.Enc
 	if isDigestDue {
 		file = io.TeeReader(body, digest)
 	}
-	unpacked := unpack.NewReader(file, packed, b.Object.Size, unpack.Limits{MaxBytes: in.MaxBytes, MaxRatio: in.MaxRatio})
+	unpacked := unpack.NewReader(file, packed, b.Object.Size, unpack.Limits{MaxBytes: in.MaxBytes,
+		MaxRatio: in.MaxRatio})
 	defer unpacked.Close()
 	content := bufio.NewReaderSize(unpacked, copyBytes)
 	head, err := content.Peek(malware.HeadBytes)
@@ -202,7 +203,8 @@ func checkKind(head []byte, executable, archive string) error {
 // misdeclaredMessage tells the client that a file is not packed as was announced.
 func misdeclaredMessage(declared, packed batch.Encoding) string {
 	if packed == batch.Identity {
-		return fmt.Sprintf("The file was announced as packed with %s, but it does not begin as such a file does.", declared)
+		return fmt.Sprintf("The file was announced as packed with %s, but it does not begin as such a file does.",
+			declared)
 	}
 	if declared == batch.Identity {
 		return fmt.Sprintf("The file was announced as not packed, but it is packed with %s.", packed)

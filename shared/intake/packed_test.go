@@ -80,7 +80,8 @@ func (f *fixture) expectStarted(t *testing.T, attempt, content string, encoding 
 	if b.Status != batch.Uploaded || b.Content != want || b.Source() != want || b.Encoding != encoding ||
 		f.bucket.copies[want.Key] != content || len(f.machine.started) == 0 {
 		t.Errorf("status %s (%q), content %+v packed as %q, a copy %q, started %v, want UPLOADED, %+v, %q, %q, a start",
-			b.Status, b.ErrorMessage, b.Content, b.Encoding, f.bucket.copies[want.Key], f.machine.started, want, encoding, content)
+			b.Status, b.ErrorMessage, b.Content, b.Encoding, f.bucket.copies[want.Key], f.machine.started, want,
+			encoding, content)
 	}
 	if got := [2]string{f.bucket.verdictOf(b.Object.Key), f.bucket.verdictOf(want.Key)}; got != [2]string{"", "clean"} {
 		t.Errorf("the verdicts are %q, want none of the upload and clean of its copy", got)
@@ -115,15 +116,18 @@ func TestPackedUploads(t *testing.T) {
 		encoding  batch.Encoding
 		unpacked  string
 	}{
-		"gzip":                {content: g, encoding: batch.Gzip, unpacked: lines},
-		"zstd":                {content: z, encoding: batch.Zstd, unpacked: lines},
-		"announced gzip":      {content: g, declared: batch.Declared{Encoding: batch.Gzip}, encoding: batch.Gzip, unpacked: lines},
-		"announced zstd":      {content: z, declared: batch.Declared{Encoding: batch.Zstd}, encoding: batch.Zstd, unpacked: lines},
-		"two members":         {content: g + g, encoding: batch.Gzip, unpacked: lines + lines},
-		"gzip of nothing":     {content: packGzip(t, ""), encoding: batch.Gzip},
-		"as large as allowed": {content: packGzip(t, strings.Repeat(" ", 1000)), encoding: batch.Gzip, unpacked: strings.Repeat(" ", 1000)},
-		"the announced digest": {content: g, declared: batch.Declared{SHA256: digest[:]}, multipart: parts, encoding: batch.Gzip,
+		"gzip": {content: g, encoding: batch.Gzip, unpacked: lines},
+		"zstd": {content: z, encoding: batch.Zstd, unpacked: lines},
+		"announced gzip": {content: g, declared: batch.Declared{Encoding: batch.Gzip}, encoding: batch.Gzip,
 			unpacked: lines},
+		"announced zstd": {content: z, declared: batch.Declared{Encoding: batch.Zstd}, encoding: batch.Zstd,
+			unpacked: lines},
+		"two members":     {content: g + g, encoding: batch.Gzip, unpacked: lines + lines},
+		"gzip of nothing": {content: packGzip(t, ""), encoding: batch.Gzip},
+		"as large as allowed": {content: packGzip(t, strings.Repeat(" ", 1000)), encoding: batch.Gzip,
+			unpacked: strings.Repeat(" ", 1000)},
+		"the announced digest": {content: g, declared: batch.Declared{SHA256: digest[:]}, multipart: parts,
+			encoding: batch.Gzip, unpacked: lines},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixtureOn(t, db, tt.content)
@@ -163,8 +167,8 @@ func TestRefusedPackedUploads(t *testing.T) {
 			message: "The file was announced as not packed, but it is packed with gzip."},
 		"a byte too large": {content: packGzip(t, strings.Repeat(" ", 1001)), encoding: batch.Gzip,
 			message: "The file unpacks to more than the 1000 bytes that are allowed. Split it into several batches."},
-		"too dense": {content: dense, encoding: batch.Gzip, message: fmt.Sprintf("The file unpacks to more than 10 times its "+
-			"size of %d bytes, which is as much as is allowed. Upload it unpacked.", len(dense))},
+		"too dense": {content: dense, encoding: batch.Gzip, message: fmt.Sprintf(
+			"The file unpacks to more than 10 times its "+"size of %d bytes, which is as much as is allowed. Upload it unpacked.", len(dense))},
 		"a tar inside": {content: inside(tar), encoding: batch.Gzip,
 			message: "The file unpacks to an archive (tar archive); pack the JSON Lines themselves, and once."},
 		"a zip inside": {content: inside("PK\x03\x04...."), encoding: batch.Gzip,
@@ -177,8 +181,9 @@ func TestRefusedPackedUploads(t *testing.T) {
 			"Lines themselves, which may be packed with gzip or zstd."},
 		"malware inside": {content: inside(lines + eicar), encoding: batch.Gzip,
 			message: "The malware scan refused the file (Eicar-Test-Signature)."},
-		"another digest": {content: g, declared: batch.Declared{SHA256: make([]byte, 32)}, multipart: &batch.Multipart{},
-			encoding: batch.Gzip, message: "The file is not the one that was announced."},
+		"another digest": {content: g, declared: batch.Declared{SHA256: make([]byte, 32)},
+			multipart: &batch.Multipart{}, encoding: batch.Gzip,
+			message: "The file is not the one that was announced."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixtureOn(t, db, tt.content)
@@ -200,7 +205,8 @@ type losingStore struct {
 	before, after error
 }
 
-func (s *losingStore) CommitContent(ctx context.Context, id batch.ID, e batch.Encoding, o batch.Object) (batch.Batch, error) {
+func (s *losingStore) CommitContent(ctx context.Context, id batch.ID, e batch.Encoding, o batch.Object) (batch.Batch,
+	error) {
 	if err := s.before; err != nil {
 		s.before = nil
 		return batch.Batch{}, err
@@ -284,8 +290,8 @@ func TestBatchEndsDuringUnpacking(t *testing.T) {
 	}
 	must(t, "the run", f.arrive(t))
 	b := f.currentBatch(t)
-	if b.Status != batch.Failed || b.ErrorMessage != message || b.Content != (batch.Object{}) || len(f.bucket.tags) != 0 ||
-		len(f.machine.started) != 0 {
+	if b.Status != batch.Failed || b.ErrorMessage != message || b.Content != (batch.Object{}) ||
+		len(f.bucket.tags) != 0 || len(f.machine.started) != 0 {
 		t.Errorf("got %+v, tags %v, started %v, want ERROR with %q, no copy, no tag, no start", b, f.bucket.tags,
 			f.machine.started, message)
 	}

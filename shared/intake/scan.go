@@ -190,16 +190,16 @@ func (in *Intake) recordScan(ctx context.Context, event ScanEvent) error {
 	return in.resolveUpload(ctx, u)
 }
 
-// isUpload reports whether a key is that of an upload, or of its unpacked copy. GuardDuty also scans other objects, such as a test object of its
-// own.
+// isUpload reports whether a key is that of an upload, or of its unpacked copy. GuardDuty also scans other objects,
+// such as a test object of its own.
 func isUpload(key string) bool {
 	_, isBatch := batchID(key)
 	_, isCopy := unpackedBatchID(key)
 	return isBatch || isCopy || strings.HasPrefix(key, document.FilePrefix)
 }
 
-// scanAgain processes an upload whose scan has had no outcome for a while. Where GuardDuty scans and has reported nothing,
-// it requests another scan: the first one, or the event with its result, may be lost.
+// scanAgain processes an upload whose scan has had no outcome for a while. Where GuardDuty scans and has reported
+// nothing, it requests another scan: the first one, or the event with its result, may be lost.
 func (in *Intake) scanAgain(ctx context.Context, object batch.Object, receivedAt time.Time) error {
 	err := in.processArrival(ctx, object, receivedAt)
 	if err != nil || in.GuardDuty == nil {

@@ -12,9 +12,10 @@ import (
 	"sluice/shared/objects"
 )
 
-// Sweep finds batches, and files of documents, that nothing moves, every few minutes: the event of their upload was lost,
-// their upload never came, their scan was interrupted, or their execution ended without ending them. Each is moved on or ended by the same conditional writes as
-// everywhere, so a sweep may run beside every step, and beside itself.
+// Sweep finds batches, and files of documents, that nothing moves, every few minutes: the event of their upload was
+// lost, their upload never came, their scan was interrupted, or their execution ended without ending them. Each is
+// moved on or ended by the same conditional writes as everywhere, so a sweep may run beside every step, and beside
+// itself.
 type Sweep struct {
 	Batches interface {
 		// EachUnfinished is that of batch.Store.
@@ -74,9 +75,9 @@ const longestPause = time.Hour
 // way.
 const waitingAge = time.Minute
 
-// unannouncedAge is the age from which the sweep asks for the announcement of a batch's end, unless Sweep.Age is less: the
-// one that ended the batch was killed before it could ask, or its request has failed. announcementPause is the time until
-// it asks again, also unless Sweep.Age is less.
+// unannouncedAge is the age from which the sweep asks for the announcement of a batch's end, unless Sweep.Age is less:
+// the one that ended the batch was killed before it could ask, or its request has failed. announcementPause is the time
+// until it asks again, also unless Sweep.Age is less.
 const (
 	unannouncedAge    = time.Minute
 	announcementPause = 10 * time.Minute
@@ -105,7 +106,8 @@ func (in *Intake) sweepAnnouncements(ctx context.Context) error {
 	var errs []error
 	now := in.Now()
 	err := in.Sweep.Batches.EachUnannounced(ctx, now.Add(-min(unannouncedAge, in.Sweep.Age)), func(id batch.ID) error {
-		in.Log.WarnContext(ctx, "the end of a batch is not announced, or its accepted lines are not exported", "batch", id)
+		in.Log.WarnContext(ctx, "the end of a batch is not announced, or its accepted lines are not exported", "batch",
+			id)
 		err := in.Sweep.Batches.PostponeAnnouncement(ctx, id, now.Add(min(announcementPause, in.Sweep.Age)))
 		if err == nil {
 			err = in.Sweep.Announcements.AnnounceBatch(ctx, id)
@@ -130,9 +132,9 @@ func (in *Intake) sweepUploads(ctx context.Context) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// sweepSlots takes the slots and tickets of batches that do not need them any more, because the function that ended them
-// was killed before it could leave them, and assigns those that are free. A stage that fails does not keep the other one
-// waiting.
+// sweepSlots takes the slots and tickets of batches that do not need them any more, because the function that ended
+// them was killed before it could leave them, and assigns those that are free. A stage that fails does not keep the
+// other one waiting.
 func (in *Intake) sweepSlots(ctx context.Context) error {
 	if in.Sweep == nil {
 		return nil
@@ -244,8 +246,8 @@ func (in *Intake) sweepAwaiting(ctx context.Context, b batch.Batch) error {
 	return in.Sweep.Uploads.AbortParts(ctx, key, b.Multipart.UploadID)
 }
 
-// receiptOf returns the receipt time of an upload whose event was lost. S3 calls an object that was made of parts modified
-// when its upload began, so the time when the client asked for the completion takes its place.
+// receiptOf returns the receipt time of an upload whose event was lost. S3 calls an object that was made of parts
+// modified when its upload began, so the time when the client asked for the completion takes its place.
 func receiptOf(b batch.Batch, found objects.Info) time.Time {
 	if m := b.Multipart; m != nil && m.AskedAt.After(found.Modified) {
 		return m.AskedAt

@@ -32,14 +32,22 @@ func TestSweepOfFiles(t *testing.T) {
 		tag      string
 		postpone time.Duration
 	}{
-		"too young":                    {after: 19 * time.Minute, info: stored},
-		"lost event":                   {after: 21 * time.Minute, info: stored, want: document.Completed, tag: "clean", postpone: 5*time.Minute + 15*time.Second},
-		"scanner does not answer":      {after: 21 * time.Minute, info: stored, scanErr: down, want: document.Failed, code: document.ServerSideError, tag: "refused", postpone: 5*time.Minute + 15*time.Second},
-		"no scan in time":              {after: 61 * time.Minute, info: stored, want: document.Failed, code: document.ServerSideError, tag: "refused", postpone: 15*time.Minute + 15*time.Second},
-		"scanned at the last moment":   {after: 61 * time.Minute, info: stored, recorded: []document.State{{Status: document.Completed}}, want: document.Completed, postpone: 15*time.Minute + 15*time.Second},
-		"not uploaded yet":             {after: 119 * time.Minute, err: objects.ErrNotFound, postpone: 29*time.Minute + 45*time.Second},
-		"never uploaded":               {after: 121 * time.Minute, err: objects.ErrNotFound, want: document.Failed, code: document.ClientSideError, postpone: 30*time.Minute + 15*time.Second},
-		"never uploaded, S3 denies it": {after: 10 * time.Hour, err: objects.ErrDenied, want: document.Failed, code: document.ClientSideError, postpone: time.Hour},
+		"too young": {after: 19 * time.Minute, info: stored},
+		"lost event": {after: 21 * time.Minute, info: stored, want: document.Completed, tag: "clean",
+			postpone: 5*time.Minute + 15*time.Second},
+		"scanner does not answer": {after: 21 * time.Minute, info: stored, scanErr: down, want: document.Failed,
+			code: document.ServerSideError, tag: "refused", postpone: 5*time.Minute + 15*time.Second},
+		"no scan in time": {after: 61 * time.Minute, info: stored, want: document.Failed,
+			code: document.ServerSideError, tag: "refused", postpone: 15*time.Minute + 15*time.Second},
+		"scanned at the last moment": {after: 61 * time.Minute, info: stored,
+			recorded: []document.State{{Status: document.Completed}}, want: document.Completed,
+			postpone: 15*time.Minute + 15*time.Second},
+		"not uploaded yet": {after: 119 * time.Minute, err: objects.ErrNotFound,
+			postpone: 29*time.Minute + 45*time.Second},
+		"never uploaded": {after: 121 * time.Minute, err: objects.ErrNotFound, want: document.Failed,
+			code: document.ClientSideError, postpone: 30*time.Minute + 15*time.Second},
+		"never uploaded, S3 denies it": {after: 10 * time.Hour, err: objects.ErrDenied, want: document.Failed,
+			code: document.ClientSideError, postpone: time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newSweepFixture(t)
@@ -49,8 +57,8 @@ func TestSweepOfFiles(t *testing.T) {
 			if tt.scanErr != nil {
 				scanErrs = []error{tt.scanErr}
 			}
-			f.Intake.Documents = &intake.Documents{Store: store, Registry: &registry{}, Files: bucket, Scanner: &failingScanner{scanner{errs: scanErrs}},
-				MaxBytes: 100, Log: slog.New(slog.DiscardHandler)}
+			f.Intake.Documents = &intake.Documents{Store: store, Registry: &registry{}, Files: bucket,
+				Scanner: &failingScanner{scanner{errs: scanErrs}}, MaxBytes: 100, Log: slog.New(slog.DiscardHandler)}
 			f.storage.info, f.storage.err = tt.info, tt.err
 			f.Intake.Sweep.Files = files
 			f.Intake.Sweep.Batches = noBatches{f.store}
@@ -63,7 +71,8 @@ func TestSweepOfFiles(t *testing.T) {
 				got = store.recorded[0]
 			}
 			if got.Status != tt.want || got.ErrorCode != tt.code || bucket.verdict() != tt.tag {
-				t.Errorf("got %+v and the verdict %q, want %s %s and %q", got, bucket.verdict(), tt.want, tt.code, tt.tag)
+				t.Errorf("got %+v and the verdict %q, want %s %s and %q", got, bucket.verdict(), tt.want, tt.code,
+					tt.tag)
 			}
 			if tt.postpone == 0 && len(files.postponed) > 0 ||
 				tt.postpone > 0 && (len(files.postponed) != 1 || !files.postponed[0].Equal(f.clock.Add(tt.postpone))) {

@@ -32,13 +32,14 @@ func TestSweepGivesUpParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b := f.sweepAfter(t, 4*time.Hour-time.Minute); b.Status != batch.AwaitingUpload || f.storage.aborted != nil {
-		t.Errorf("before its end the batch is %s, aborted %v; want AWAITING_UPLOAD and none", b.Status, f.storage.aborted)
+		t.Errorf("before its end the batch is %s, aborted %v; want AWAITING_UPLOAD and none", b.Status,
+			f.storage.aborted)
 	}
 	b := f.sweepAfter(t, 2*time.Hour)
 	want := []string{intake.UploadKey(f.batch.Tenant, f.batch.ID) + " u"}
 	if b.Status != batch.Failed || b.ErrorMessage != batch.NeverUploaded || !slices.Equal(f.storage.aborted, want) {
-		t.Errorf("the batch is %s (%q), aborted %v; want ERROR with %q, and %v", b.Status, b.ErrorMessage, f.storage.aborted,
-			batch.NeverUploaded, want)
+		t.Errorf("the batch is %s (%q), aborted %v; want ERROR with %q, and %v", b.Status, b.ErrorMessage,
+			f.storage.aborted, batch.NeverUploaded, want)
 	}
 }
 

@@ -167,8 +167,9 @@ func TestSweepEndsBatchThatWasNeverUploaded(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if after := f.currentBatch(t); !reflect.DeepEqual(after, b) || len(f.machine.started) != 0 || len(f.bucket.tags) == 0 ||
-				f.bucket.tags[0] != intake.UploadKey(f.batch.Tenant, f.batch.ID)+" sluice-verdict=refused" {
+			if after := f.currentBatch(t); !reflect.DeepEqual(after, b) || len(f.machine.started) != 0 ||
+				len(f.bucket.tags) == 0 || f.bucket.tags[0] != intake.UploadKey(f.batch.Tenant,
+				f.batch.ID)+" sluice-verdict=refused" {
 				t.Errorf("after a late upload: %+v, started %v, tags %v, want no change, no start and the tag",
 					after, f.machine.started, f.bucket.tags)
 			}

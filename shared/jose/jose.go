@@ -1,6 +1,6 @@
-// Package jose signs and verifies what the service states to others: JWS in compact form (RFC 7515) with the one algorithm
-// ES256 (RFC 7518, section 3.4), and the public keys for it as JWK sets (RFC 7517). Access tokens have a package of their
-// own, auth.
+// Package jose signs and verifies what the service states to others: JWS in compact form (RFC 7515) with the one
+// algorithm ES256 (RFC 7518, section 3.4), and the public keys for it as JWK sets (RFC 7517). Access tokens have a
+// package of their own, auth.
 package jose
 
 import (
@@ -87,7 +87,8 @@ func Verify(text, typ string, keys JWKSet) ([]byte, error) {
 	var decoded [3][]byte
 	for i, part := range parts {
 		var err error
-		if decoded[i], err = base64.RawURLEncoding.Strict().DecodeString(part); err != nil || strings.ContainsAny(part, "\r\n") {
+		if decoded[i], err = base64.RawURLEncoding.Strict().DecodeString(part); err != nil ||
+			strings.ContainsAny(part, "\r\n") {
 			return nil, fmt.Errorf("%w: part %d is not base64url", ErrMalformed, i+1)
 		}
 	}

@@ -47,7 +47,8 @@ func TestVerify(t *testing.T) {
 	t.Parallel()
 	key, public := newKey(t, "k")
 	stranger, strangers := newKey(t, "s")
-	keys := jose.JWKSet{Keys: []jose.JWK{{KeyID: "broken"}, public, {KeyType: "EC", Curve: "P-256", X: strangers.X, Y: strangers.X, KeyID: "off"}}}
+	keys := jose.JWKSet{Keys: []jose.JWK{{KeyID: "broken"}, public, {KeyType: "EC", Curve: "P-256", X: strangers.X,
+		Y: strangers.X, KeyID: "off"}}}
 	header := jose.Header{Algorithm: jose.ES256, Type: typ, KeyID: "k"}
 	with := func(change func(*jose.Header)) jose.Header { h := header; change(&h); return h }
 	good := sign(t, key, header)
@@ -83,21 +84,26 @@ func TestVerify(t *testing.T) {
 		{"a line feed at the end", good + "\n", jose.ErrMalformed},
 		{"no JSON", segment("x") + "." + parts[1] + "." + parts[2], jose.ErrMalformed},
 		{"other claims", parts[0] + "." + segment(`{"a":2}`) + "." + parts[2], jose.ErrSignature},
-		{"other header", segment(`{"alg":"ES256","typ":"`+typ+`","kid":"k" }`) + "." + parts[1] + "." + parts[2], jose.ErrSignature},
+		{"other header", segment(`{"alg":"ES256","typ":"`+typ+`","kid":"k" }`) + "." + parts[1] + "." + parts[2],
+			jose.ErrSignature},
 		{"other r", flip(0), jose.ErrSignature},
 		{"other s", flip(63), jose.ErrSignature},
 		{"no signature", parts[0] + "." + parts[1] + ".", jose.ErrSignature},
 		{"a short signature", parts[0] + "." + parts[1] + "." + segment(string(signature[:63])), jose.ErrSignature},
 		{"zeros", parts[0] + "." + parts[1] + "." + segment(strings.Repeat("\x00", 64)), jose.ErrSignature},
 		{"alg none", segment(`{"alg":"none","typ":"`+typ+`","kid":"k"}`) + "." + parts[1] + ".", jose.ErrHeader},
-		{"alg None", segment(`{"alg":"None","typ":"`+typ+`","kid":"k"}`) + "." + parts[1] + "." + parts[2], jose.ErrHeader},
+		{"alg None", segment(`{"alg":"None","typ":"`+typ+`","kid":"k"}`) + "." + parts[1] + "." + parts[2],
+			jose.ErrHeader},
 		{"HS256 with the public key", confused + "." + segment(string(mac.Sum(nil))), jose.ErrHeader},
 		{"other type", sign(t, key, with(func(h *jose.Header) { h.Type = "at+jwt" })), jose.ErrHeader},
 		{"no type", sign(t, key, with(func(h *jose.Header) { h.Type = "" })), jose.ErrHeader},
-		{"critical", segment(`{"alg":"ES256","typ":"`+typ+`","kid":"k","crit":["b64"],"b64":false}`) + "." + parts[1] + "." + parts[2], jose.ErrHeader},
-		{"a key that is not published", sign(t, stranger, with(func(h *jose.Header) { h.KeyID = "s" })), jose.ErrUnknownKey},
+		{"critical", segment(`{"alg":"ES256","typ":"`+typ+`","kid":"k","crit":["b64"],"b64":false}`) + "." + parts[1] +
+			"." + parts[2], jose.ErrHeader},
+		{"a key that is not published", sign(t, stranger, with(func(h *jose.Header) { h.KeyID = "s" })),
+			jose.ErrUnknownKey},
 		{"no key", sign(t, key, with(func(h *jose.Header) { h.KeyID = "" })), jose.ErrUnknownKey},
-		{"a key of its own", segment(`{"alg":"ES256","typ":"`+typ+`","kid":"k","jwk":`+string(own)+`}`) + "." + parts[1] + "." + parts[2], jose.ErrSignature},
+		{"a key of its own", segment(`{"alg":"ES256","typ":"`+typ+`","kid":"k","jwk":`+string(own)+`}`) + "." +
+			parts[1] + "." + parts[2], jose.ErrSignature},
 		{"the ID of another key", sign(t, stranger, header), jose.ErrSignature},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -16,8 +16,8 @@ type Tasks struct{ client *sfn.Client }
 // NewTasks returns the tasks of all state machines.
 func NewTasks(client *sfn.Client) *Tasks { return &Tasks{client} }
 
-// Complete ends the task that waits for a token. It returns false if no task waits for it: the task has ended, or it was
-// never the token of one.
+// Complete ends the task that waits for a token. It returns false if no task waits for it: the task has ended, or it
+// was never the token of one.
 func (t *Tasks) Complete(ctx context.Context, token string) (isWaiting bool, err error) {
 	_, err = t.client.SendTaskSuccess(ctx, &sfn.SendTaskSuccessInput{TaskToken: &token, Output: aws.String("{}")})
 	var timedOut *types.TaskTimedOut

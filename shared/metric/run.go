@@ -41,8 +41,8 @@ func Add(ctx context.Context, name Name, n int64) {
 	}
 }
 
-// SetProperty sets a property of the context's run, a string or a number. It must not be content of a line. Without a run it
-// does nothing.
+// SetProperty sets a property of the context's run, a string or a number. It must not be content of a line. Without a
+// run it does nothing.
 func SetProperty(ctx context.Context, property string, value any) {
 	if r, _ := ctx.Value(runKey{}).(*Run); r != nil {
 		r.mu.Lock()
@@ -51,7 +51,8 @@ func SetProperty(ctx context.Context, property string, value any) {
 	}
 }
 
-// End writes the record of the run. Amounts that are 0 are no metrics: nothing is billed for what a step does not count.
+// End writes the record of the run. Amounts that are 0 are no metrics: nothing is billed for what a step does not
+// count.
 func (r *Run) End(ctx context.Context, outcome Outcome) {
 	if r.log == nil {
 		return

@@ -27,7 +27,8 @@ func (d Download) disposition() string {
 	var b strings.Builder
 	b.WriteString("attachment; filename*=UTF-8''")
 	for _, c := range []byte(SafeFileName(d.FileName)) {
-		if c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.IndexByte("!#$&+-.^_`|~", c) >= 0 {
+		if c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' ||
+			strings.IndexByte("!#$&+-.^_`|~", c) >= 0 {
 			b.WriteByte(c)
 		} else {
 			fmt.Fprintf(&b, "%%%02X", c)
@@ -59,8 +60,8 @@ func SafeFileName(name string) string {
 	return string(safe)
 }
 
-// FileNameProblem returns why a name must not be that of a file, for the client; "" if it may: it hides what kind of file
-// it is of, or where it is stored.
+// FileNameProblem returns why a name must not be that of a file, for the client; "" if it may: it hides what kind of
+// file it is of, or where it is stored.
 func FileNameProblem(name string) string {
 	switch {
 	case strings.ContainsFunc(name, func(r rune) bool { return !IsSafeInFileName(r) }):

@@ -33,12 +33,16 @@ func TestDownloadURLs(t *testing.T) {
 	}{
 		"a name of another script": {objects.Download{FileName: "Straße 1.pdf", MediaType: "application/pdf"},
 			"Stra%C3%9Fe%201.pdf", "application/pdf"},
-		"no name, no kind":       {objects.Download{}, "file", "application/octet-stream"},
-		"quotes and semicolons":  {objects.Download{FileName: `a"; b'(c).txt`}, "a%22%3B%20b%27%28c%29.txt", "application/octet-stream"},
-		"a path":                 {objects.Download{FileName: `../..\a.txt`}, "_._.._a.txt", "application/octet-stream"},
-		"line breaks":            {objects.Download{FileName: "a\r\nSet-Cookie: x.txt"}, "a__Set-Cookie%3A%20x.txt", "application/octet-stream"},
-		"right-to-left override": {objects.Download{FileName: "invoice\u202Efdp.exe"}, "invoice_fdp.exe", "application/octet-stream"},
-		"dots at the end":        {objects.Download{FileName: "a.exe."}, "a.exe_", "application/octet-stream"},
+		"no name, no kind": {objects.Download{}, "file", "application/octet-stream"},
+		"quotes and semicolons": {objects.Download{FileName: `a"; b'(c).txt`}, "a%22%3B%20b%27%28c%29.txt",
+			"application/octet-stream"},
+		"a path": {objects.Download{FileName: `../..\a.txt`}, "_._.._a.txt",
+			"application/octet-stream"},
+		"line breaks": {objects.Download{FileName: "a\r\nSet-Cookie: x.txt"}, "a__Set-Cookie%3A%20x.txt",
+			"application/octet-stream"},
+		"right-to-left override": {objects.Download{FileName: "invoice\u202Efdp.exe"}, "invoice_fdp.exe",
+			"application/octet-stream"},
+		"dots at the end": {objects.Download{FileName: "a.exe."}, "a.exe_", "application/octet-stream"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, query := sign(tt.download)

@@ -1,5 +1,5 @@
-// Package observation is what clients can find out about what became of the transactions that they sent: what is kept of
-// requests that deliver single transactions, and what is known of the lines of batches (package lines).
+// Package observation is what clients can find out about what became of the transactions that they sent: what is kept
+// of requests that deliver single transactions, and what is known of the lines of batches (package lines).
 package observation
 
 import (

@@ -83,7 +83,8 @@ func TestPrivateReceiver(t *testing.T) {
 	client.Addresses = outbound.AddressPolicy{}
 	_, err := client.Do(t.Context(), tenant, newRequest(t, server.URL, ""))
 	wantReason(t, err, outbound.AddressRefused)
-	if err == nil || !strings.Contains(err.Error(), "OutboundPrivateReceivers") || strings.Contains(err.Error(), "127.") {
+	if err == nil || !strings.Contains(err.Error(), "OutboundPrivateReceivers") ||
+		strings.Contains(err.Error(), "127.") {
 		t.Errorf("got the error %v, want one that names the setting and not the address", err)
 	}
 }

@@ -42,7 +42,8 @@ func (c *call) assertion(ctx context.Context) (string, error) {
 		Issuer: o.ClientID, Subject: o.ClientID, Audience: o.URL, ID: c.client.newID(),
 		IssuedAt: now.Unix(), ExpiresAt: now.Add(assertionLifetime).Unix(),
 	}
-	text, err := jose.Sign(&kmskey.Signer{Context: ctx, KMS: c.client.KMS, KeyID: key.KMSKey, PublicKey: public}, header, claims)
+	text, err := jose.Sign(&kmskey.Signer{Context: ctx, KMS: c.client.KMS, KeyID: key.KMSKey, PublicKey: public},
+		header, claims)
 	if err != nil {
 		return "", newError(ClientCertificateUnusable, "The tenant's client key could not be used.").withCause(err)
 	}

@@ -29,7 +29,8 @@ func wantClientCertificate(a *outboundtest.Authority, kind tls.ClientAuthType, v
 func TestClientCertificate(t *testing.T) {
 	t.Parallel()
 	a := newAuthorities(t)
-	ca, otherCA := outboundtest.NewRoot(t, "CA of clients").NewIntermediate("intermediate"), outboundtest.NewRoot(t, "other")
+	ca, otherCA := outboundtest.NewRoot(t, "CA of clients").NewIntermediate("intermediate"),
+		outboundtest.NewRoot(t, "other")
 	presented := a.root.Issue(outboundtest.Leaf{})
 	kms := outboundtest.NewKMS(t)
 	key := outboundtest.NewClientKey(t, kms, tenant)
@@ -72,7 +73,8 @@ func TestClientCertificate(t *testing.T) {
 				t.Parallel()
 				server := outboundtest.NewServer(t, presented, requireClient(t, test.isEnabled),
 					wantClientCertificate(ca, test.server, version))
-				client := newClient(t, externalauth.Configuration{ID: "c", URL: server.URL, IsMTLSEnabled: test.isEnabled})
+				client := newClient(t, externalauth.Configuration{ID: "c", URL: server.URL,
+					IsMTLSEnabled: test.isEnabled})
 				client.PublicCAs = outboundtest.Pool(a.root)
 				client.Keys, client.KMS = outboundtest.NewKeys(test.keys...), test.kms
 				for range 2 { // the second call is on a connection of the first one, if that succeeded
@@ -111,7 +113,8 @@ func TestKMSFailureIsNotShown(t *testing.T) {
 	if strings.Contains(err.Error(), "leak") {
 		t.Errorf("the error tells what KMS said: %v", err)
 	}
-	if text := log.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "leak") || !strings.Contains(text, tenant) {
+	if text := log.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "leak") ||
+		!strings.Contains(text, tenant) {
 		t.Errorf("the log has %q, want one line with the tenant and what KMS said", text)
 	}
 }

@@ -28,8 +28,8 @@ type Decision struct {
 }
 
 // Inspect connects to a receiver by the rules of Do, without a request and without a client certificate. certificate is
-// what the configuration says about the receiver's; nil means a public CA. It returns an *Error for a URL that may not be
-// called; every other failure is the reason of the decisions.
+// what the configuration says about the receiver's; nil means a public CA. It returns an *Error for a URL that may not
+// be called; every other failure is the reason of the decisions.
 func (c *Client) Inspect(ctx context.Context, u *url.URL, certificate *externalauth.Certificate) (Inspection, error) {
 	if err := checkURL(u); err != nil {
 		return Inspection{}, err

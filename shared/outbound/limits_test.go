@@ -194,7 +194,8 @@ func TestBadReplies(t *testing.T) {
 		{"is not HTTP", raw("leak leak leak\r\n\r\n", false), outbound.ReplyUnreadable},
 		{"bad status", raw("HTTP/1.1 leak OK\r\n\r\n", false), outbound.ReplyUnreadable},
 		{"bad length", raw(head+"Content-Length: leak\r\n\r\n", false), outbound.ReplyUnreadable},
-		{"headers too large", raw(head+"X: "+strings.Repeat("leak", 20_000)+"\r\n\r\n", false), outbound.ReplyUnreadable},
+		{"headers too large", raw(head+"X: "+strings.Repeat("leak", 20_000)+"\r\n\r\n", false),
+			outbound.ReplyUnreadable},
 		{"too many headers", raw(head+strings.Repeat("X: leak\r\n", 20_000)+"\r\n", false), outbound.ReplyUnreadable},
 		{"bad chunk", raw(head+"Transfer-Encoding: chunked\r\n\r\nleak\r\n", false), outbound.ReplyUnreadable},
 		{"endless interim replies", raw(strings.Repeat("HTTP/1.1 103 Early Hints\r\nX: leak\r\n\r\n", 20_000), false),
@@ -290,7 +291,8 @@ func TestHangingLookUp(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := client.Do(ctx, tenant, newRequest(t, "https://receiver.test/", "")); err != context.DeadlineExceeded {
+		if _, err := client.Do(ctx, tenant, newRequest(t, "https://receiver.test/",
+			"")); err != context.DeadlineExceeded {
 			t.Errorf("got the error %v, want that of the caller's context", err)
 		}
 		time.Sleep(outbound.DefaultTimeout) // virtual: the connection that was begun ends, too

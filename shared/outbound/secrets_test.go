@@ -20,10 +20,16 @@ func TestNothingSecretIsTold(t *testing.T) {
 		"token endpoint echoes the request": func(s *scene) {
 			s.issuer.reply = func(w http.ResponseWriter, _ int) {
 				w.WriteHeader(http.StatusBadRequest)
-				fmt.Fprintf(w, `{"error": %q, "error_description": %q}`, s.issuer.forms[0].Get("client_secret"), s.issuer.headers[0])
+				fmt.Fprintf(w, `{"error": %q, "error_description": %q}`, s.issuer.forms[0].Get("client_secret"),
+					s.issuer.headers[0])
 			}
 		},
-		"token endpoint hangs up":   func(s *scene) { s.issuer.reply = func(http.ResponseWriter, int) { panic(http.ErrAbortHandler) } },
+		"token endpoint hangs up": func(s *scene) {
+			s.issuer.reply = func(http.ResponseWriter,
+				int) {
+				panic(http.ErrAbortHandler)
+			}
+		},
 		"header that is not valid":  func(s *scene) { s.configuration.Headers[0].Value = "hidden\r\nX: hidden" },
 		"header of the token":       func(s *scene) { s.configuration.OAuth.Headers[0].Value = "hidden\x00" },
 		"URL of the token endpoint": func(s *scene) { s.configuration.OAuth.URL = "https://user:hidden@receiver.test/hidden" },

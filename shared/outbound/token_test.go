@@ -238,8 +238,9 @@ func TestTokenRequest(t *testing.T) {
 	values := []externalauth.NameValue{{Name: "scope", Value: "a b"}, {Name: "audience", Value: "x"},
 		{Name: "audience", Value: "y"}, {Name: "grant_type", Value: "password"}, {Name: "client_id", Value: "other"},
 		{Name: "client_secret", Value: "other"}}
-	headers := []externalauth.NameValue{{Name: "X-Api-Key", Value: "key"}, {Name: "authorization", Value: "Basic other"},
-		{Name: "content-type", Value: "text/plain"}, {Name: "accept", Value: "text/html"}}
+	headers := []externalauth.NameValue{{Name: "X-Api-Key", Value: "key"},
+		{Name: "authorization", Value: "Basic other"}, {Name: "content-type", Value: "text/plain"},
+		{Name: "accept", Value: "text/html"}}
 	extra := url.Values{"scope": {"a b"}, "audience": {"x", "y"}, "grant_type": {"client_credentials"}}
 	with := func(more url.Values) url.Values {
 		all := url.Values{}
@@ -438,7 +439,8 @@ func TestCertificatesOfTokenEndpoint(t *testing.T) {
 			}
 			wantReason(t, err, want)
 			if !strings.Contains(fmt.Sprint(err), "At the token endpoint") {
-				t.Errorf("useEndpointMtlsConfiguration %v: got the error %v, want one of the token endpoint", useEndpoint, err)
+				t.Errorf("useEndpointMtlsConfiguration %v: got the error %v, want one of the token endpoint",
+					useEndpoint, err)
 			}
 			if n := tokens.count.Load() + target.count.Load(); n != 0 {
 				t.Errorf("%d requests were sent", n)
@@ -503,8 +505,8 @@ func FuzzTokenReply(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if !json.Valid(body) || value == "" || strings.ContainsAny(value, " \r\n\x00") || until.Before(outboundtest.Now) ||
-			until.After(outboundtest.Now.Add(24*time.Hour)) {
+		if !json.Valid(body) || value == "" || strings.ContainsAny(value, " \r\n\x00") ||
+			until.Before(outboundtest.Now) || until.After(outboundtest.Now.Add(24*time.Hour)) {
 			t.Errorf("%q: got the token %q until %v", body, value, until)
 		}
 	})

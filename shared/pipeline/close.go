@@ -103,7 +103,8 @@ func (s *Close) complete(ctx context.Context, id batch.ID) error {
 	return s.Slots.Leave(ctx, admission.Ingestion, admission.PlaceOf(j.Batch))
 }
 
-// publish makes the stored lines visible. It counts them first: no accepted line may be missing without anyone noticing.
+// publish makes the stored lines visible. It counts them first: no accepted line may be missing without anyone
+// noticing.
 func (s *Close) publish(ctx context.Context, j *job) error {
 	chunks, err := s.Batches.Chunks(ctx, j.ID)
 	if err != nil {

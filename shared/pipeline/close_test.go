@@ -67,18 +67,19 @@ func TestCloseHandlesExecutionEvents(t *testing.T) {
 		{"another source", batch.InProgress, strings.Replace(event(id, "FAILED"), "aws.states", "x", 1),
 			batch.InProgress, true},
 		{"another kind of event", batch.InProgress, `{"detail-type":"Scheduled Event"}`, batch.InProgress, true},
-		{"a failed step", batch.InProgress, `{"batch_id":"` + id + `","failure":{"Error":"E","Cause":"c"}}`, batch.Failed,
-			false},
+		{"a failed step", batch.InProgress, `{"batch_id":"` + id + `","failure":{"Error":"E","Cause":"c"}}`,
+			batch.Failed, false},
 		{"only slots of one that has not ended", batch.InProgress, `{"batch_id":"` + id + `","ended":true}`,
 			batch.InProgress, true},
-		{"only slots of an unknown one", batch.InProgress, `{"batch_id":"0199a6a4-6f00-7cc3-98c4-dc0c0c073990","ended":true}`,
-			batch.InProgress, true},
+		{"only slots of an unknown one", batch.InProgress,
+			`{"batch_id":"0199a6a4-6f00-7cc3-98c4-dc0c0c073990","ended":true}`, batch.InProgress, true},
 		{"no batch", batch.InProgress, `{}`, batch.InProgress, true},
 		{"no JSON", batch.InProgress, `x`, batch.InProgress, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			store := &oneBatch{Batch: batch.Batch{ID: id, Status: tt.status}}
-			c := &Close{Batches: store, Slots: admissiontest.NewSlots(), Now: time.Now, Log: slog.New(slog.DiscardHandler)}
+			c := &Close{Batches: store, Slots: admissiontest.NewSlots(), Now: time.Now,
+				Log: slog.New(slog.DiscardHandler)}
 			for range 2 { // events are delivered at least once
 				if _, err := c.Handle(t.Context(), json.RawMessage(tt.input)); (err != nil) != tt.wrong {
 					t.Errorf("got error %v, want an error: %t", err, tt.wrong)
@@ -100,7 +101,8 @@ func TestCloseLeavesSlots(t *testing.T) {
 	slots.Tasks = tasks
 	slots.Limits = map[admission.Stage]admission.Limits{admission.Validation: {Slots: 1, PerTenant: 1}}
 	c := &Close{Slots: slots, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
-	holder, waiting, last := admissiontest.NewTicket("a", 1), admissiontest.NewTicket("a", 2), admissiontest.NewTicket("a", 3)
+	holder, waiting, last := admissiontest.NewTicket("a", 1), admissiontest.NewTicket("a", 2),
+		admissiontest.NewTicket("a", 3)
 	for _, ticket := range []admission.Ticket{holder, waiting, last} {
 		if err := slots.Enter(t.Context(), ticket); err != nil {
 			t.Fatal(err)

@@ -16,9 +16,9 @@ import (
 )
 
 // Digest is the step of the states DigestFile and DigestAccepted, which read the file from its start to its end and
-// commit digests of it, for its receipt: while the chunks are validated, that of the file and that of all its lines; and
-// for a batch some of whose lines are accepted and others are not, that of the accepted ones, once it is known which
-// they are.
+// commit digests of it, for its receipt: while the chunks are validated, that of the file and that of all its lines;
+// and for a batch some of whose lines are accepted and others are not, that of the accepted ones, once it is known
+// which they are.
 type Digest struct {
 	Batches batch.JobStore
 	Uploads uploads
@@ -37,8 +37,8 @@ type DigestInput struct {
 // function: four streams, and 32 MiB of memory. The digest itself is computed as fast as ten of them deliver.
 var readAhead = chunk.ReadAhead{PartBytes: 8 << 20, Parts: 4}
 
-// NotAnnounced reports that the checksum of the uploaded file is not the one that the client has announced. No retry can
-// help.
+// NotAnnounced reports that the checksum of the uploaded file is not the one that the client has announced. No retry
+// can help.
 type NotAnnounced struct{ Message string }
 
 func (e *NotAnnounced) Error() string { return e.Message }
@@ -138,8 +138,8 @@ type lineFilter struct {
 	work *objects.Bucket
 	// chunks are those of which no line was asked for yet.
 	chunks []batch.Chunk
-	// first and end are the numbers of the lines of the current chunk, without end, and isAccepted reports whether one of
-	// them is accepted, by its number in the chunk.
+	// first and end are the numbers of the lines of the current chunk, without end, and isAccepted reports whether one
+	// of them is accepted, by its number in the chunk.
 	first, end int64
 	isAccepted func(line int64) bool
 	// err is what prevented an accept bitmap from being read; no line is accepted after it.

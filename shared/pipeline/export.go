@@ -40,15 +40,15 @@ type exportedBatches interface {
 	MarkExported(ctx context.Context, id batch.ID, key string) error
 }
 
-// exportPatience is how long an export is tried whose lines cannot be read. Storage does not tell what is gone from what
-// it denies; after this time, work files are gone.
+// exportPatience is how long an export is tried whose lines cannot be read. Storage does not tell what is gone from
+// what it denies; after this time, work files are gone.
 const exportPatience = 7 * 24 * time.Hour
 
 // errWorkGone means that the work files of a batch have expired.
 var errWorkGone = errors.New("what was settled about the lines of the batch is gone")
 
-// Run writes the file of a batch, unless that is done, or being done by another invocation. Repeating it writes the same
-// file under the same key, so that it does not matter when it is interrupted.
+// Run writes the file of a batch, unless that is done, or being done by another invocation. Repeating it writes the
+// same file under the same key, so that it does not matter when it is interrupted.
 func (s *Export) Run(ctx context.Context, in BatchInput) (struct{}, error) {
 	return runAction(ctx, s.Log, in.ID, func(ctx context.Context) error {
 		now := s.Now()

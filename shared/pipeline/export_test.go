@@ -48,7 +48,8 @@ func TestExportsOfWhatIsGone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			// The rows of the chunks are gone.
-			store := &owedExport{Batch: batch.Batch{ID: "b", Tenant: "t", UpdatedAt: ended, Plan: chunk.NewPlan(100, 10)}}
+			store := &owedExport{Batch: batch.Batch{ID: "b", Tenant: "t", UpdatedAt: ended,
+				Plan: chunk.NewPlan(100, 10)}}
 			s := &Export{
 				Batches: store, Attempt: func(context.Context) string { return "a" },
 				Write: func(context.Context, io.Writer, export.File) error { return errors.New("written") },

@@ -57,7 +57,8 @@ func (s *Settle) run(ctx context.Context, in ChunkInput) error {
 }
 
 // settle merges what was found about the lines of a chunk into work files and returns their keys.
-func (s *Settle) settle(ctx context.Context, j *job, c batch.Chunk, counts batch.LineCounts) (batch.SettleResult, error) {
+func (s *Settle) settle(ctx context.Context, j *job, c batch.Chunk, counts batch.LineCounts) (batch.SettleResult,
+	error) {
 	firstLine := counts.FirstLine(c.Index)
 	input := validation.SettleInput{
 		ChunkInput: j.chunkInput(c.Index, s.Uploads), FirstLine: firstLine, LineCount: c.Validated.Lines,
@@ -123,7 +124,8 @@ func (f settledFiles) commit(r batch.SettleResult, summary report.Summary) (batc
 		key *string
 		w   *objects.Writer
 	}
-	files := []file{{&r.AlertsKey, f.alerts}, {&r.ReportKey, f.report}, {&r.CSVKey, f.csv}, {&r.RejectedKey, f.rejected}}
+	files := []file{{&r.AlertsKey, f.alerts}, {&r.ReportKey, f.report}, {&r.CSVKey, f.csv},
+		{&r.RejectedKey, f.rejected}}
 	if r.Invalid > 0 { // otherwise the summary says no more than the counts
 		if err := json.NewEncoder(f.summary).Encode(summary); err != nil {
 			return batch.SettleResult{}, err

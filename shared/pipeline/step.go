@@ -280,9 +280,9 @@ func (j *job) partitionWorkKey(partition int, attempt, kind string) string {
 	return workKey(fmt.Sprintf("%s/partition-%02d", j.ID, partition), attempt, kind)
 }
 
-// workKey returns the key of a work file of a folder: work/3f/<batch>/chunk-00007/<attempt>.index. S3 allows a number of
-// requests a second for each prefix into which it has divided a bucket. The IDs of batches begin with the time of their
-// creation, so that those of one day would all be in one; a hash before them spreads the files of each batch.
+// workKey returns the key of a work file of a folder: work/3f/<batch>/chunk-00007/<attempt>.index. S3 allows a number
+// of requests a second for each prefix into which it has divided a bucket. The IDs of batches begin with the time of
+// their creation, so that those of one day would all be in one; a hash before them spreads the files of each batch.
 func workKey(folder, attempt, kind string) string {
 	h := fnv.New32a()
 	h.Write([]byte(folder))
@@ -290,8 +290,8 @@ func workKey(folder, attempt, kind string) string {
 	return fmt.Sprintf("work/%02x/%s/%s.%s", byte(sum^sum>>8^sum>>16^sum>>24), folder, attempt, kind)
 }
 
-// acceptedLines returns a function that reports whether a line of a settled chunk, by its number from 0, is accepted. For
-// a blank line its result has no meaning.
+// acceptedLines returns a function that reports whether a line of a settled chunk, by its number from 0, is accepted.
+// For a blank line its result has no meaning.
 func acceptedLines(ctx context.Context, work *objects.Bucket, c batch.Chunk) (func(line int64) bool, error) {
 	switch c.Settled.Acceptance() {
 	case batch.AcceptNone:

@@ -56,7 +56,8 @@ func (s *Validate) run(ctx context.Context, in ChunkInput) error {
 	metric.Add(ctx, metric.Bytes, r.Bytes)
 	metric.Add(ctx, metric.Findings, r.Invalid)
 	result := batch.ValidateResult{Lines: r.Lines, Transactions: r.Transactions, Invalid: r.Invalid, Bytes: r.Bytes,
-		MinReportBytes: r.MinReportBytes, IndexSections: string(r.IndexSections), NamesSections: string(r.NamesSections)}
+		MinReportBytes: r.MinReportBytes, IndexSections: string(r.IndexSections),
+		NamesSections: string(r.NamesSections)}
 	if result.FindingsKey, err = findings.CommitIfWritten(); err != nil {
 		return err
 	}

@@ -27,8 +27,8 @@ type Verdict struct {
 	Log        *slog.Logger
 }
 
-// VerdictOutput tells the state machine whether there is anything to ingest, or that the digest of the accepted lines is
-// to be computed before the verdict.
+// VerdictOutput tells the state machine whether there is anything to ingest, or that the digest of the accepted lines
+// is to be computed before the verdict.
 type VerdictOutput struct {
 	Ingest bool `json:"ingest"`
 	Digest bool `json:"digest"`
@@ -113,8 +113,8 @@ func (s *Verdict) judge(ctx context.Context, j *job) (batch.Verdict, error) {
 // errDigestMissing means that the digest of the accepted lines is to be computed first.
 var errDigestMissing = errors.New("the digest of the accepted lines is not computed")
 
-// acceptedDigest returns the digest over the accepted lines of a batch whose chunks are settled; nil if it is rejected as a
-// whole, as nothing of it is accepted then. It returns errDigestMissing if the file has to be read again for it.
+// acceptedDigest returns the digest over the accepted lines of a batch whose chunks are settled; nil if it is rejected
+// as a whole, as nothing of it is accepted then. It returns errDigestMissing if the file has to be read again for it.
 func (j *job) acceptedDigest(chunks []batch.Chunk) ([]byte, error) {
 	var v batch.Verdict
 	for _, c := range chunks {

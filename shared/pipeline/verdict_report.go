@@ -92,8 +92,8 @@ func (f *reportFiles) addSummaries(ctx context.Context) (sum report.Summary, err
 	return sum, nil
 }
 
-// joinReports joins the parts of the report and those of the same as CSV. The records of a line are short exactly if its
-// entry in the report is, so the one must be known before the other, unless nothing can be short.
+// joinReports joins the parts of the report and those of the same as CSV. The records of a line are short exactly if
+// its entry in the report is, so the one must be known before the other, unless nothing can be short.
 func (f *reportFiles) joinReports(ctx context.Context) (key string, shortened bool, csvKey string, err error) {
 	full, short := int64(0), int64(0)
 	for _, r := range f.settled {

@@ -17,7 +17,8 @@ func TestCheck(t *testing.T) {
 	nested := func(depth int) property.Property {
 		p := property.Property{Type: property.Single}
 		for range depth {
-			p = property.Property{Type: property.Custom, CustomTypeID: id, Properties: map[string]property.Property{"k": p}}
+			p = property.Property{Type: property.Custom, CustomTypeID: id,
+				Properties: map[string]property.Property{"k": p}}
 		}
 		return p
 	}
@@ -25,14 +26,16 @@ func TestCheck(t *testing.T) {
 		p    property.Property
 		want []string
 	}{
-		"single":            {property.Property{Type: property.Single, Value: text("a"), ValueID: text("1")}, nil},
-		"single, longest":   {property.Property{Type: property.Single, Value: text(strings.Repeat("x", 10))}, nil},
-		"single, too long":  {property.Property{Type: property.Single, Value: text(strings.Repeat("x", 11))}, []string{"p.k.value"}},
-		"no type":           {property.Property{Value: text("a")}, []string{"p.k.type"}},
-		"another type":      {property.Property{Type: "single"}, []string{"p.k.type"}},
-		"mixed":             {property.Property{Type: property.Custom, Value: text("a")}, []string{"p.k"}},
-		"custom, no id":     {property.Property{Type: property.Custom}, []string{"p.k.customTypeId"}},
-		"custom, no UUID":   {property.Property{Type: property.Custom, CustomTypeID: "{" + id[1:35] + "}"}, []string{"p.k.customTypeId"}},
+		"single":          {property.Property{Type: property.Single, Value: text("a"), ValueID: text("1")}, nil},
+		"single, longest": {property.Property{Type: property.Single, Value: text(strings.Repeat("x", 10))}, nil},
+		"single, too long": {property.Property{Type: property.Single, Value: text(strings.Repeat("x", 11))},
+			[]string{"p.k.value"}},
+		"no type":       {property.Property{Value: text("a")}, []string{"p.k.type"}},
+		"another type":  {property.Property{Type: "single"}, []string{"p.k.type"}},
+		"mixed":         {property.Property{Type: property.Custom, Value: text("a")}, []string{"p.k"}},
+		"custom, no id": {property.Property{Type: property.Custom}, []string{"p.k.customTypeId"}},
+		"custom, no UUID": {property.Property{Type: property.Custom, CustomTypeID: "{" + id[1:35] + "}"},
+			[]string{"p.k.customTypeId"}},
 		"collection":        {collection(map[string]property.Item{"1": {}}), nil},
 		"collection, no id": {property.Property{Type: property.Collection}, []string{"p.k.dataGroupId"}},
 		"collection, keys": {collection(map[string]property.Item{"": {}, "123456": {}, "12345": {
@@ -44,18 +47,21 @@ func TestCheck(t *testing.T) {
 			Properties:     map[string]*string{"a": text(strings.Repeat("x", 11)), "b": nil},
 			PropertiesInfo: map[string]property.Info{"a": {ValueID: text(strings.Repeat("x", 11))}},
 		}}), []string{"p.k.collections.1.a", "p.k.collections.1.propertiesInfo.a"}},
-		"deepest":  {nested(property.MaxDepth - 1), nil},
-		"too deep": {nested(property.MaxDepth), []string{"p.k" + strings.Repeat(".properties.k", property.MaxDepth-1) + ".properties"}},
+		"deepest": {nested(property.MaxDepth - 1), nil},
+		"too deep": {nested(property.MaxDepth), []string{"p.k" + strings.Repeat(".properties.k", property.MaxDepth-1) +
+			".properties"}},
 	} {
 		var got []string
-		property.Validate("p", map[string]property.Property{"k": tt.p}, 5, 10, func(name, _ string) { got = append(got, name) })
+		property.Validate("p", map[string]property.Property{"k": tt.p}, 5, 10,
+			func(name, _ string) { got = append(got, name) })
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
 	for key, want := range map[string]int{"": 1, "12345": 0, "123456": 1} {
 		got := 0
-		property.Validate("p", map[string]property.Property{key: {Type: property.Single}}, 5, 10, func(string, string) { got++ })
+		property.Validate("p", map[string]property.Property{key: {Type: property.Single}}, 5, 10,
+			func(string, string) { got++ })
 		if got != want {
 			t.Errorf("key %q: %d faults", key, got)
 		}
@@ -114,9 +120,10 @@ func TestApart(t *testing.T) {
 		CustomProperties: map[string]property.Split{"c": {
 			SingleProperties: map[string]property.Text{"s": one}, CustomProperties: map[string]property.Split{},
 		}},
-		CollectionProperties: map[string]property.SplitCollection{"l": {CollectionID: "g", Items: map[string]property.SplitItem{
-			"i": {Properties: map[string]property.Text{"a": one, "b": {}}},
-		}}},
+		CollectionProperties: map[string]property.SplitCollection{"l": {CollectionID: "g",
+			Items: map[string]property.SplitItem{
+				"i": {Properties: map[string]property.Text{"a": one, "b": {}}},
+			}}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -127,8 +134,10 @@ func TestApart(t *testing.T) {
 func FuzzProperties(f *testing.F) {
 	for _, seed := range []string{
 		`{"a":{"type":"Single","value":"x","valueId":null}}`,
-		`{"b":{"type":"Collection","dataGroupId":"` + id + `","collections":{"1":{"properties":{"c":null},"propertiesInfo":{"c":{"valueId":"1"}}},"2":{}}}}`,
-		`{"d":{"type":"Custom","customTypeId":"` + id + `","properties":{"e":{"type":"Single"},"f":{"type":"Custom"}}}}`,
+		`{"b":{"type":"Collection","dataGroupId":"` + id +
+			`","collections":{"1":{"properties":{"c":null},"propertiesInfo":{"c":{"valueId":"1"}}},"2":{}}}}`,
+		`{"d":{"type":"Custom","customTypeId":"` + id +
+			`","properties":{"e":{"type":"Single"},"f":{"type":"Custom"}}}}`,
 		`{"":null}`, `null`,
 	} {
 		f.Add(seed)
@@ -145,7 +154,8 @@ func FuzzProperties(f *testing.F) {
 			}
 		})
 		apart := property.SplitByKind(all)
-		if told := len(apart.SingleProperties) + len(apart.CollectionProperties) + len(apart.CustomProperties); faults == 0 && told != len(all) {
+		if told := len(apart.SingleProperties) + len(apart.CollectionProperties) +
+			len(apart.CustomProperties); faults == 0 && told != len(all) {
 			t.Errorf("%d of %d properties are told", told, len(all))
 		}
 	})

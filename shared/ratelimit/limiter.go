@@ -42,21 +42,22 @@ func NewLimiter(store Store, now func() time.Time) *Limiter {
 }
 
 const (
-	// patience is how long the store may take. It is then given up: an outage of the limits must not be one of the service.
+	// patience is how long the store may take. It is then given up: an outage of the limits must not be one of the
+	// service.
 	patience = time.Second
 	// recovery is how long the store is left alone after it has failed, so that not every request waits for it.
 	recovery = 5 * time.Second
-	// refusalTime is how long a function goes on to refuse after the store has said that a bucket is empty. It is shorter
-	// than any Retry-After, and bounds what a flood of requests costs: ten writes a second for each function.
+	// refusalTime is how long a function goes on to refuse after the store has said that a bucket is empty. It is
+	// shorter than any Retry-After, and bounds what a flood of requests costs: ten writes a second for each function.
 	refusalTime = 100 * time.Millisecond
 	// maxWrites is how often one request is written at most. Each failure means that others have taken requests; after
 	// these, the bucket is as good as empty.
 	maxWrites = 4
 	// maxKeys bounds the memory of a limiter. What is forgotten costs one more write.
 	maxKeys = 10_000
-	// portionTime and maxPortion bound what a function takes ahead: what the bucket gains in that time. A limit for each
-	// minute is never taken ahead of, unless it is very high. A limit of 500 a second would otherwise be as many writes
-	// of one item, half of what DynamoDB takes.
+	// portionTime and maxPortion bound what a function takes ahead: what the bucket gains in that time. A limit for
+	// each minute is never taken ahead of, unless it is very high. A limit of 500 a second would otherwise be as many
+	// writes of one item, half of what DynamoDB takes.
 	portionTime = 20 * time.Millisecond
 	maxPortion  = 100
 	// portionLifetime is how long requests that were taken ahead may be used.
@@ -169,8 +170,8 @@ func (m *memory) take(ctx context.Context, store Store, now time.Time, limit Lim
 	return m.decide(limit, now, false), nil
 }
 
-// adaptPortion sets the portion to what was needed of the last one, and to more if it was used up. A function that gets few
-// requests takes them one by one, so that nothing is taken in vain.
+// adaptPortion sets the portion to what was needed of the last one, and to more if it was used up. A function that gets
+// few requests takes them one by one, so that nothing is taken in vain.
 func (m *memory) adaptPortion(limit Limit, now time.Time) {
 	m.portion = max(m.used, 1)
 	if m.held == 0 && now.Before(m.heldUntil) {

@@ -229,12 +229,14 @@ func TestManyFunctionsKeepThePromise(t *testing.T) {
 			for j := i; j < len(allowed); j += 1 + j/7 {
 				most := w.Requests + int64((allowed[j].Sub(allowed[i])+slack)/interval) + 1
 				if n := int64(j - i + 1); n > most {
-					t.Fatalf("seed %d: %d requests of %v in %v, want %d at most", seed, n, w, allowed[j].Sub(allowed[i]), most)
+					t.Fatalf("seed %d: %d requests of %v in %v, want %d at most", seed, n, w,
+						allowed[j].Sub(allowed[i]), most)
 				}
 			}
 		}
 		elapsed := s.now.Sub(start)
-		if least := min(int64(elapsed/interval)*8/10, w.Requests) - int64(len(offsets))*10; int64(len(allowed)) < least {
+		if least := min(int64(elapsed/interval)*8/10, w.Requests) - int64(len(offsets))*10; int64(
+			len(allowed)) < least {
 			t.Errorf("seed %d: %d requests of %v in %v, want %d at least", seed, len(allowed), w, elapsed, least)
 		}
 	}
@@ -260,7 +262,8 @@ func TestWrongClock(t *testing.T) {
 // The greatest and the smallest settings do not overflow.
 func TestExtremes(t *testing.T) {
 	for _, w := range []ratelimit.Window{
-		{time.Second, 1_000_000_000}, {24 * time.Hour, 1_000_000_000}, {24 * time.Hour, 1}, {time.Second, 1}, {time.Second, 7},
+		{time.Second, 1_000_000_000}, {24 * time.Hour, 1_000_000_000}, {24 * time.Hour, 1}, {time.Second, 1},
+		{time.Second, 7},
 		{5 * time.Minute, 100},
 	} {
 		s := newService(t, 0)
@@ -280,7 +283,8 @@ func TestChangedLimit(t *testing.T) {
 	for range 10 {
 		s.take(0, ratelimit.Settings{}.Limit(ratelimit.UploadURLs))
 	}
-	if got := s.takeAll(0, ratelimit.Settings{ratelimit.UploadURLsPerMinute: 200}.Limit(ratelimit.UploadURLs)); got != 100 {
+	if got := s.takeAll(0, ratelimit.Settings{ratelimit.UploadURLsPerMinute: 200}.Limit(
+		ratelimit.UploadURLs)); got != 100 {
 		t.Errorf("%d requests of 200 when half of 20 were used, want 100", got)
 	}
 }

@@ -32,9 +32,9 @@ type Limit struct {
 	Windows []Window
 }
 
-// State says of each window, by its period, when its bucket is full again. A time that has passed, and no time, mean that
-// it is full now. That is all there is to a bucket: its content follows from the time until it is full. A change of
-// Window.Requests keeps the proportion.
+// State says of each window, by its period, when its bucket is full again. A time that has passed, and no time, mean
+// that it is full now. That is all there is to a bucket: its content follows from the time until it is full. A change
+// of Window.Requests keeps the proportion.
 type State map[time.Duration]time.Time
 
 // maxSkew is how far the clock of the function that wrote a state may be ahead of ours. A later time cannot be true: a

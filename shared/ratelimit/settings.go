@@ -161,8 +161,8 @@ func (s Settings) String() string {
 	return strings.Join(parts, " ")
 }
 
-// ParseSettings reads what Settings.String has written. It leaves out what another release may have written and this one
-// does not know.
+// ParseSettings reads what Settings.String has written. It leaves out what another release may have written and this
+// one does not know.
 func ParseSettings(text string) Settings {
 	var s Settings
 	for part := range strings.FieldsSeq(text) {

@@ -24,15 +24,16 @@ type Digest struct {
 	accepts func(line int64) bool
 
 	// file is the hash of the file; nil if it is not wanted. While the lines that were taken are the whole file so far,
-	// it is that of the lines, too, and lines is nil: most files consist of nothing but their lines, and are hashed once.
+	// it is that of the lines, too, and lines is nil: most files consist of nothing but their lines, and are hashed
+	// once.
 	file  hash.Hash
 	lines hash.Hash
 
 	// pending is the beginning of a line, or of the file, of which it cannot be said yet what it is.
 	pending []byte
 	started bool
-	// line is the number of lines that began, blank ones included; inLine means that the latest one goes on, and take that
-	// its bytes are hashed.
+	// line is the number of lines that began, blank ones included; inLine means that the latest one goes on, and take
+	// that its bytes are hashed.
 	line   int64
 	inLine bool
 	take   bool

@@ -79,12 +79,15 @@ func TestDigest(t *testing.T) {
 				if length < 100 && len(tt.file) > 1000 {
 					continue
 				}
-				want := receipt.Sums{File: sum(tt.file), Bytes: int64(len(tt.file)), Lines: sum(tt.lines), Taken: tt.taken}
-				if diff := cmp.Diff(want, digestInPieces(t, receipt.NewDigest(tt.accepts), tt.file, length)); diff != "" {
+				want := receipt.Sums{File: sum(tt.file), Bytes: int64(len(tt.file)), Lines: sum(tt.lines),
+					Taken: tt.taken}
+				if diff := cmp.Diff(want, digestInPieces(t, receipt.NewDigest(tt.accepts), tt.file,
+					length)); diff != "" {
 					t.Errorf("pieces of %d bytes (-want +got):\n%s", length, diff)
 				}
 				want.File = nil
-				if diff := cmp.Diff(want, digestInPieces(t, receipt.NewLineDigest(tt.accepts), tt.file, length)); diff != "" {
+				if diff := cmp.Diff(want, digestInPieces(t, receipt.NewLineDigest(tt.accepts), tt.file,
+					length)); diff != "" {
 					t.Errorf("lines alone, pieces of %d bytes (-want +got):\n%s", length, diff)
 				}
 			}

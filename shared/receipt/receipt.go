@@ -92,8 +92,8 @@ func (c Claims) CheckFile(s Sums) error {
 	return nil
 }
 
-// CheckLines returns nil if the lines that were taken are those that were accepted, and the others that are not blank are
-// rejected ones. The error is ErrLines.
+// CheckLines returns nil if the lines that were taken are those that were accepted, and the others that are not blank
+// are rejected ones. The error is ErrLines.
 func (c Claims) CheckLines(s Sums, rejected int64) error {
 	switch got := hex.EncodeToString(s.Lines); {
 	case c.AcceptedSHA256 == nil:
@@ -101,7 +101,8 @@ func (c Claims) CheckLines(s Sums, rejected int64) error {
 	case c.Counts.Invalid == nil || c.Counts.Accepted == nil || c.Counts.Total == nil:
 		return fmt.Errorf("%w: the receipt does not count them", ErrLines)
 	case *c.Counts.Invalid != rejected:
-		return fmt.Errorf("%w: the receipt counts %d rejected lines, and these are %d", ErrLines, *c.Counts.Invalid, rejected)
+		return fmt.Errorf("%w: the receipt counts %d rejected lines, and these are %d", ErrLines, *c.Counts.Invalid,
+			rejected)
 	case *c.Counts.Accepted != s.Taken || *c.Counts.Total != s.Taken+rejected:
 		return fmt.Errorf("%w: the receipt counts %d of %d lines, and these are %d of %d", ErrLines, *c.Counts.Accepted,
 			*c.Counts.Total, s.Taken, s.Taken+rejected)
@@ -111,8 +112,8 @@ func (c Claims) CheckLines(s Sums, rejected int64) error {
 	return nil
 }
 
-// KeySetLifetime is how long anyone may use the published keys without reading them again. A new key is published for as
-// long before it signs.
+// KeySetLifetime is how long anyone may use the published keys without reading them again. A new key is published for
+// as long before it signs.
 const KeySetLifetime = 5 * time.Minute
 
 // Key is a key that signs receipts. It is published from the time on at which it is stored, and for ever: a receipt can

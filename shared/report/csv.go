@@ -12,9 +12,9 @@ import (
 
 // CSVHeader is the first record of the report as CSV (RFC 4180).
 //
-// Each error of the report is one record, in the order of the report. The records of a line whose entry in the report is
-// short are one record instead: its cell code holds the codes of the line's errors, each once, separated by spaces, and
-// field, message and offset are empty. The file is in UTF-8 without a byte-order mark, and records end with CRLF.
+// Each error of the report is one record, in the order of the report. The records of a line whose entry in the report
+// is short are one record instead: its cell code holds the codes of the line's errors, each once, separated by spaces,
+// and field, message and offset are empty. The file is in UTF-8 without a byte-order mark, and records end with CRLF.
 //
 // Spreadsheets execute cells that begin like a formula, and what a line holds may have been written by anybody. A cell
 // that begins with one of = + - @ (also in full width), with a tab, a line break or an apostrophe therefore has an

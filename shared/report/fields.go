@@ -7,8 +7,9 @@ import (
 	"sluice/shared/transaction"
 )
 
-// MaxFields is the largest number of pairs of a code and a field that a summary tells apart, the first ones of the file.
-// Errors at further fields are counted together, by code. It bounds a summary: names of fields may come from the lines.
+// MaxFields is the largest number of pairs of a code and a field that a summary tells apart, the first ones of the
+// file. Errors at further fields are counted together, by code. It bounds a summary: names of fields may come from the
+// lines.
 const MaxFields = 200
 
 // FieldInfo is how often a code occurs at a field, and where first.

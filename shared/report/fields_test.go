@@ -79,7 +79,8 @@ func TestFieldsOfLaterParts(t *testing.T) {
 
 func TestEntries(t *testing.T) {
 	field := func(code, name string, count, lines int64) FieldInfo {
-		return FieldInfo{Code: transaction.Code(code), Field: &name, Count: count, Lines: lines, FirstLines: []int64{lines}}
+		return FieldInfo{Code: transaction.Code(code), Field: &name, Count: count, Lines: lines,
+			FirstLines: []int64{lines}}
 	}
 	entry := func(code, name string, count int64, share float64, line int64) Entry {
 		return Entry{Code: transaction.Code(code), Field: &name, Count: count, Share: share, FirstLines: []int64{line}}

@@ -90,7 +90,8 @@ func MinBytes(res *transaction.Result) int64 {
 	}
 	for i := range res.Findings[:min(len(res.Findings), MaxErrors-maxRejections)] {
 		f := &res.Findings[i]
-		n += len(`{"loc":[],"msg":"","type":"","pointer":"","offset":0}`) + len(f.Message) + len(f.Code) + len(f.Pointer)
+		n += len(`{"loc":[],"msg":"","type":"","pointer":"","offset":0}`) + len(f.Message) + len(f.Code) +
+			len(f.Pointer)
 	}
 	return int64(n)
 }

@@ -12,7 +12,8 @@ import (
 func TestAppendShortTo(t *testing.T) {
 	line := Line{Number: 7, TransactionExternalID: []byte(`t"1`), ModificationID: []byte{}, Dropped: 3, Errors: []Error{
 		{Code: "enum", Pointer: "/a"}, {Code: "missing"}, {Code: "enum", Pointer: "/b"}}}
-	want := `{"line":7,"transaction_external_id":"t\"1","modification_external_id":"","codes":["enum","missing"]}` + "\n"
+	want := `{"line":7,"transaction_external_id":"t\"1","modification_external_id":"","codes":["enum","missing"]}` +
+		"\n"
 	if got := string(line.AppendShortTo(nil)); got != want {
 		t.Errorf("short entry\ngot  %s\nwant %s", got, want)
 	}

@@ -17,7 +17,8 @@ func TestWithLists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{"categoryDetails", "rows", "fields", "subRows", "aliasesList", "idsList", "additionalInfo"} {
+	for _, key := range []string{"categoryDetails", "rows", "fields", "subRows", "aliasesList", "idsList",
+		"additionalInfo"} {
 		if !strings.Contains(string(text), `"`+key+`":[`) || strings.Contains(string(text), `"`+key+`":null`) {
 			t.Errorf("%s is not a list in %s", key, text)
 		}

@@ -24,24 +24,24 @@ type MatchRef struct {
 }
 
 // Store keeps batches with their entities and matches. It is safe for concurrent use; a read sees every acknowledged
-// write. A method that changes something is conditional on the versions that were read. A write whose outcome is unknown
-// may be repeated: if it was applied, the repetition returns ErrChanged.
+// write. A method that changes something is conditional on the versions that were read. A write whose outcome is
+// unknown may be repeated: if it was applied, the repetition returns ErrChanged.
 type Store interface {
-	// Create stores a new batch with its entities. If the batch has a journey, it becomes the active batch of journey and
-	// process, and the one that was active before is overridden in the same write; the batch is returned with the IDs of
-	// those that it replaced. Entities become visible with their batch. It returns ErrChanged if the ID is taken, or if
-	// others created batches of the same journey and process again and again.
+	// Create stores a new batch with its entities. If the batch has a journey, it becomes the active batch of journey
+	// and process, and the one that was active before is overridden in the same write; the batch is returned with the
+	// IDs of those that it replaced. Entities become visible with their batch. It returns ErrChanged if the ID is
+	// taken, or if others created batches of the same journey and process again and again.
 	Create(ctx context.Context, b Batch, entities []Entity) (Batch, error)
 	// Get reads a batch. It returns ErrNotFound if the tenant has no such batch.
 	Get(ctx context.Context, tenant, id string) (Batch, error)
-	// FindActive returns the ID of the active batch of a journey and process: the newest. It returns ErrNotFound if there
-	// is none.
+	// FindActive returns the ID of the active batch of a journey and process: the newest. It returns ErrNotFound if
+	// there is none.
 	FindActive(ctx context.Context, tenant, journeyID, processID string) (id string, err error)
-	// FindNewest returns the ID of the newest batch of a journey, whatever its process. It returns ErrNotFound if there is
-	// none.
+	// FindNewest returns the ID of the newest batch of a journey, whatever its process. It returns ErrNotFound if there
+	// is none.
 	FindNewest(ctx context.Context, tenant, journeyID string) (id string, err error)
-	// ListBatchesOf reads a part of the IDs of the batches that have an entity, newest first, beginning after a position
-	// ("" for the first part). The next position is "" at the end of the list.
+	// ListBatchesOf reads a part of the IDs of the batches that have an entity, newest first, beginning after a
+	// position ("" for the first part). The next position is "" at the end of the list.
 	ListBatchesOf(ctx context.Context, tenant, entityID, after string, limit int) (ids []string, next string, err error)
 	// Save replaces the batch of which b.Version is the next version. It returns ErrChanged if the stored version is
 	// another one.
@@ -64,9 +64,9 @@ type Store interface {
 	// returns ErrChanged if the batch or the entity has changed.
 	SaveEntity(ctx context.Context, b Batch, e Entity) error
 
-	// AddMatches stores matches of an answer. They belong to the batch once FinishProvider has recorded the answer and the
-	// batch is saved. A match that is stored already stays as it is. More than MaxMatches of an entity are refused, all
-	// of them, by a fault of the kind TooLarge, and so is a match that is too large.
+	// AddMatches stores matches of an answer. They belong to the batch once FinishProvider has recorded the answer and
+	// the batch is saved. A match that is stored already stays as it is. More than MaxMatches of an entity are refused,
+	// all of them, by a fault of the kind TooLarge, and so is a match that is too large.
 	AddMatches(ctx context.Context, tenant string, matches []Match) error
 	// GetMatches reads those of the matches that belong to a batch, in the order of the references.
 	GetMatches(ctx context.Context, b Batch, refs []MatchRef) ([]Match, error)
@@ -74,15 +74,15 @@ type Store interface {
 	// after a match ("" for the first part). It returns at most limit matches, and fewer where that is what one read
 	// yields. The next position is "" at the end of the list.
 	ListMatches(ctx context.Context, b Batch, entityID, after string, limit int) (page []Match, next string, err error)
-	// Resolve replaces the resolutions of at most MaxResolvedAtOnce matches, and the batch with its counts, all or none. It
-	// returns ErrChanged unless the stored versions are those before.
+	// Resolve replaces the resolutions of at most MaxResolvedAtOnce matches, and the batch with its counts, all or
+	// none. It returns ErrChanged unless the stored versions are those before.
 	Resolve(ctx context.Context, b Batch, matches []Match) error
 
-	// AddDocument stores a document of an open batch, of which b is the stored version. It returns ErrChanged if the batch
-	// has changed, and ErrExists if the document is stored already.
+	// AddDocument stores a document of an open batch, of which b is the stored version. It returns ErrChanged if the
+	// batch has changed, and ErrExists if the document is stored already.
 	AddDocument(ctx context.Context, b Batch, d Document) error
-	// ListDocuments reads all documents of an entity in a batch and of its matches, in the order of the matches' IDs and
-	// then of their own.
+	// ListDocuments reads all documents of an entity in a batch and of its matches, in the order of the matches' IDs
+	// and then of their own.
 	ListDocuments(ctx context.Context, tenant, batchID, entityID string) ([]Document, error)
 	// BeginRemoval marks a document of an open batch, of which b is the stored version, as being removed. Marking it
 	// again succeeds. It returns ErrChanged if the batch has changed, and ErrNotFound if the document is removed.

@@ -11,12 +11,13 @@ import (
 // keepConnections makes the bodies of requests plain readers, without a method WriteTo.
 //
 // The SDK closes the body of a request when the answer begins. On a busy machine, net/http may not have seen the end of
-// the body by then, although it has sent all of it. To see it, net/http reads on, by WriteTo if there is one; and WriteTo
-// of a closed body returns io.EOF (smithy-go v1.28.8), where io.WriterTo wants nil. net/http takes that for a failed
-// request and closes the connection. The answer is lost, and the SDK sends the call again, which the service has done:
-// an event is on the bus twice, a function is invoked twice. Read of a closed body returns io.EOF, as it should.
+// the body by then, although it has sent all of it. To see it, net/http reads on, by WriteTo if there is one; and
+// WriteTo of a closed body returns io.EOF (smithy-go v1.28.8), where io.WriterTo wants nil. net/http takes that for a
+// failed request and closes the connection. The answer is lost, and the SDK sends the call again, which the service has
+// done: an event is on the bus twice, a function is invoked twice. Read of a closed body returns io.EOF, as it should.
 func keepConnections(stack *middleware.Stack) error {
-	return stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("sluice:plain-body", withPlainBody), middleware.After)
+	return stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("sluice:plain-body", withPlainBody),
+		middleware.After)
 }
 
 // withPlainBody passes a request on whose body is a plain reader.

@@ -32,7 +32,8 @@ func (e *earlyAnswers) Do(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	e.bodies, e.sent = append(e.bodies, r.Body), append(e.sent, string(text))
-	answer := &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(e.answer))}
+	answer := &http.Response{StatusCode: http.StatusOK, Header: http.Header{},
+		Body: io.NopCloser(strings.NewReader(e.answer))}
 	if len(e.sent) <= e.failed {
 		answer.StatusCode = http.StatusInternalServerError
 	}
@@ -54,7 +55,8 @@ func TestAnswersBeforeTheEndOfTheBody(t *testing.T) {
 		}},
 		{"an object", "", func(cfg aws.Config) error {
 			_, err := s3.NewFromConfig(cfg).PutObject(t.Context(),
-				&s3.PutObjectInput{Bucket: aws.String("b"), Key: aws.String("k"), Body: bytes.NewReader([]byte("content"))})
+				&s3.PutObjectInput{Bucket: aws.String("b"), Key: aws.String("k"),
+					Body: bytes.NewReader([]byte("content"))})
 			return err
 		}},
 	} {
@@ -71,12 +73,14 @@ func TestAnswersBeforeTheEndOfTheBody(t *testing.T) {
 			if err := test.call(cfg); err != nil {
 				t.Fatal(err)
 			}
-			if len(client.sent) != client.failed+1 || client.sent[0] == "" || client.sent[0] != client.sent[client.failed] {
+			if len(client.sent) != client.failed+1 || client.sent[0] == "" ||
+				client.sent[0] != client.sent[client.failed] {
 				t.Errorf("sent %q, want the same body %d times", client.sent, client.failed+1)
 			}
 			for i, body := range client.bodies {
 				if n, err := io.Copy(io.Discard, body); n != 0 || err != nil {
-					t.Errorf("request %d: after its answer, the body has %d more bytes and error %v, want its end", i, n, err)
+					t.Errorf("request %d: after its answer, the body has %d more bytes and error %v, want its end", i,
+						n, err)
 				}
 			}
 		})

@@ -70,7 +70,8 @@ func (e Env) Policies() *policydb.Store {
 	return policydb.New(e.DynamoDB(), e.PoliciesTable, e.Work(), uuid.NewString)
 }
 
-// Programs returns what compiles versions of policies and keeps their programs. It reads TABLE_POLICIES and BUCKET_WORK.
+// Programs returns what compiles versions of policies and keeps their programs. It reads TABLE_POLICIES and
+// BUCKET_WORK.
 func (e Env) Programs() *policydb.Programs[*evaluate.Program] {
 	return policydb.NewPrograms(e.Policies(), evaluate.Compile, 0)
 }

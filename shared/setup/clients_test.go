@@ -17,9 +17,11 @@ func TestScanner(t *testing.T) {
 		want  any
 		wrong bool
 	}{
-		"guardduty":     {config: Config{MalwareScan: "guardduty", ScanPatience: time.Hour, BatchesTable: "b", UploadsBucket: "u"}},
-		"builtin":       {config: Config{MalwareScan: "builtin"}, want: malware.Builtin{}},
-		"clamd":         {config: Config{MalwareScan: "clamd", ClamdAddress: "tcp://clamd:3310"}, want: &malware.Clamd{}},
+		"guardduty": {config: Config{MalwareScan: "guardduty", ScanPatience: time.Hour, BatchesTable: "b",
+			UploadsBucket: "u"}},
+		"builtin": {config: Config{MalwareScan: "builtin"}, want: malware.Builtin{}},
+		"clamd": {config: Config{MalwareScan: "clamd", ClamdAddress: "tcp://clamd:3310"},
+			want: &malware.Clamd{}},
 		"clamd nowhere": {config: Config{MalwareScan: "clamd"}, wrong: true},
 		"nobody":        {config: Config{ClamdAddress: "tcp://clamd:3310"}, wrong: true},
 		"someone else":  {config: Config{MalwareScan: "GuardDuty"}, wrong: true},
@@ -35,7 +37,8 @@ func TestScanner(t *testing.T) {
 			t.Errorf("%s: %T, %+v", name, scanner, results)
 		}
 		if results != nil && (results.MaxWait != time.Hour || results.Retry.Attempts < 2) {
-			t.Errorf("%s: waits %v, for %d scans; want several within an hour", name, results.MaxWait, results.Retry.Attempts)
+			t.Errorf("%s: waits %v, for %d scans; want several within an hour", name, results.MaxWait,
+				results.Retry.Attempts)
 		}
 		if got, want := fmt.Sprintf("%T", scanner), fmt.Sprintf("%T", tt.want); got != want {
 			t.Errorf("%s: got a scanner %s, want %s", name, got, want)

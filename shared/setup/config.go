@@ -140,8 +140,8 @@ type Config struct {
 	// MaxReportBytes is the size of a report in bytes after which its entries are short.
 	MaxReportBytes int64 `env:"MAX_REPORT_BYTES"`
 
-	// ValidateConcurrency, SettleConcurrency and IngestConcurrency are the numbers of chunks of a batch that are worked on
-	// at once, ReconcileConcurrency and ScreenConcurrency those of ranges of partitions.
+	// ValidateConcurrency, SettleConcurrency and IngestConcurrency are the numbers of chunks of a batch that are worked
+	// on at once, ReconcileConcurrency and ScreenConcurrency those of ranges of partitions.
 	ValidateConcurrency  int64 `env:"VALIDATE_CONCURRENCY"`
 	ReconcileConcurrency int64 `env:"RECONCILE_CONCURRENCY"`
 	ScreenConcurrency    int64 `env:"SCREEN_CONCURRENCY"`

@@ -1,6 +1,6 @@
-// Package unpack reads files that are packed with gzip or zstd: as streams, in bounded memory, and within limits that no
-// file passes, whatever it was made to unpack to. What it refuses, and where it finds a stream damaged, depends on the
-// file alone.
+// Package unpack reads files that are packed with gzip or zstd: as streams, in bounded memory, and within limits that
+// no file passes, whatever it was made to unpack to. What it refuses, and where it finds a stream damaged, depends on
+// the file alone.
 package unpack
 
 import (

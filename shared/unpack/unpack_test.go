@@ -123,7 +123,8 @@ func TestDamagedFiles(t *testing.T) {
 				t.Errorf("%s cut after %d of %d bytes: got error %v, want %q", encoding, end, len(two), err, want)
 			}
 		}
-		for _, garbage := range []string{"\x00\x00\x00\x00", "{}\n{}\n{}\n{}\n", "\x1f\x8b\x09\x00\x00\x00\x00\x00\x00\x00"} {
+		for _, garbage := range []string{"\x00\x00\x00\x00", "{}\n{}\n{}\n{}\n",
+			"\x1f\x8b\x09\x00\x00\x00\x00\x00\x00\x00"} {
 			packed := slices.Concat(two, []byte(garbage))
 			content, err := readAll(bytes.NewReader(packed), encoding, len(packed), generous)
 			want := damagedAt(encoding, len(two))
@@ -131,14 +132,15 @@ func TestDamagedFiles(t *testing.T) {
 				want = damagedAt(encoding, len(packed))
 			}
 			if err == nil || err.Error() != want || content != text+text {
-				t.Errorf("%s and %q: got %d bytes, error %v, want %d bytes and %q", encoding, garbage, len(content), err,
-					2*len(text), want)
+				t.Errorf("%s and %q: got %d bytes, error %v, want %d bytes and %q", encoding, garbage, len(content),
+					err, 2*len(text), want)
 			}
 		}
 	}
 }
 
-// A bit that flips is noticed, unless it is one of the name or the time in the header of gzip, which nothing depends on.
+// A bit that flips is noticed, unless it is one of the name or the time in the header of gzip, which nothing depends
+// on.
 func TestFlippedBits(t *testing.T) {
 	for encoding, pack := range pack {
 		packed := pack(t, text)
@@ -158,7 +160,8 @@ func TestFlippedBits(t *testing.T) {
 			}
 		}
 		// Four bytes of time, two of what has packed it, and the name.
-		if most := map[batch.Encoding]int{batch.Gzip: 8 * (4 + 2 + len("batch.jsonl\x00")), batch.Zstd: 16}[encoding]; unnoticed > most {
+		if most := map[batch.Encoding]int{batch.Gzip: 8 * (4 + 2 + len("batch.jsonl\x00")),
+			batch.Zstd: 16}[encoding]; unnoticed > most {
 			t.Errorf("%s: %d flipped bits were not noticed, want %d at most", encoding, unnoticed, most)
 		}
 	}
@@ -174,13 +177,13 @@ func TestLimits(t *testing.T) {
 			want   string
 		}{
 			"as large as allowed": {unpack.Limits{MaxBytes: size}, ""},
-			"a byte too large": {unpack.Limits{MaxBytes: size - 1, MaxRatio: 1000}, fmt.Sprintf("The file unpacks to more "+
-				"than the %d bytes that are allowed. Split it into several batches.", size-1)},
+			"a byte too large": {unpack.Limits{MaxBytes: size - 1, MaxRatio: 1000},
+				fmt.Sprintf("The file unpacks to more "+"than the %d bytes that are allowed. Split it into several batches.", size-1)},
 			"as dense as allowed": {unpack.Limits{MaxBytes: 1000, MaxRatio: ratio}, ""},
-			"too dense": {unpack.Limits{MaxBytes: 1000, MaxRatio: ratio - 1}, fmt.Sprintf("The file unpacks to more than %d "+
-				"times its size of %d bytes, which is as much as is allowed. Upload it unpacked.", ratio-1, len(packed))},
-			"nothing allowed": {unpack.Limits{}, "The file unpacks to more than the 0 bytes that are allowed. Split it into " +
-				"several batches."},
+			"too dense": {unpack.Limits{MaxBytes: 1000, MaxRatio: ratio - 1},
+				fmt.Sprintf("The file unpacks to more than %d "+"times its size of %d bytes, which is as much as is allowed. Upload it unpacked.", ratio-1, len(packed))},
+			"nothing allowed": {unpack.Limits{},
+				"The file unpacks to more than the 0 bytes that are allowed. Split it into " + "several batches."},
 		} {
 			t.Run(string(encoding)+" "+name, func(t *testing.T) {
 				content, err := readAll(bytes.NewReader(packed), encoding, len(packed), tt.limits)

@@ -42,8 +42,8 @@ type FileInput struct {
 	MaxReportBytes int64
 	// Screening is how names are screened; nil if they are not. The Scanner must collect them.
 	Screening *FileScreening
-	// CSV receives the report as CSV, and Rejected the rejected lines as they are in the file, but for those that are too
-	// long; nil if they are not wanted.
+	// CSV receives the report as CSV, and Rejected the rejected lines as they are in the file, but for those that are
+	// too long; nil if they are not wanted.
 	CSV, Rejected io.Writer
 	// Progress is called after each chunk that has been validated or settled, by several goroutines at once. It may be
 	// nil.

@@ -178,8 +178,8 @@ func csvOf(l *report.Line) string {
 	w := csv.NewWriter(&out)
 	w.UseCRLF = true
 	for _, e := range l.Errors {
-		w.Write([]string{fmt.Sprint(l.Number), string(l.ModificationID), string(l.TransactionExternalID), string(e.Code),
-			e.Pointer, e.Message, fmt.Sprint(e.Offset)})
+		w.Write([]string{fmt.Sprint(l.Number), string(l.ModificationID), string(l.TransactionExternalID),
+			string(e.Code), e.Pointer, e.Message, fmt.Sprint(e.Offset)})
 	}
 	w.Flush()
 	return out.String()

@@ -152,7 +152,8 @@ func TestScreeningFindsWhatIsThere(t *testing.T) {
 						if diff := cmp.Diff(want, readAlerts(t, alerts)); diff != "" {
 							t.Errorf("alerts (-want +got):\n%s", diff)
 						}
-						wantCounts := report.Screening{Names: int64(len(distinct)), Hits: int64(len(want)), Complete: true}
+						wantCounts := report.Screening{Names: int64(len(distinct)), Hits: int64(len(want)),
+							Complete: true}
 						if diff := cmp.Diff(&wantCounts, summary.Screening); diff != "" {
 							t.Errorf("counts (-want +got):\n%s", diff)
 						}

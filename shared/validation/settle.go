@@ -48,8 +48,8 @@ type SettleInput struct {
 	Screening *ScreeningInput
 	// CSV receives the chunk's part of the report as CSV, without the header; nil if it is not wanted.
 	CSV io.Writer
-	// Rejected receives the rejected lines as they were sent, each with a line feed after it, but for those that are too
-	// long; nil if they are not wanted. For these lines, the chunk is read again.
+	// Rejected receives the rejected lines as they were sent, each with a line feed after it, but for those that are
+	// too long; nil if they are not wanted. For these lines, the chunk is read again.
 	Rejected io.Writer
 }
 
@@ -74,8 +74,8 @@ type SettleResult struct {
 // report (see package report) and its accept bitmap (see bitmap.go), which is written even if it accepts all lines or
 // none. The parts of the report in the order of the chunks are the report.
 //
-// It reads lines of the chunk only if they have rejections but no findings, for their identifiers, and if rejected lines
-// are wanted.
+// It reads lines of the chunk only if they have rejections but no findings, for their identifiers, and if rejected
+// lines are wanted.
 func SettleChunk(ctx context.Context, in SettleInput, reportPart, accepted io.Writer) (SettleResult, error) {
 	return new(settler).settle(ctx, in, reportPart, accepted)
 }

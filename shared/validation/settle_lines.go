@@ -53,8 +53,8 @@ func (s *settler) readLine(ctx context.Context, number int64) (*chunk.Line, *tra
 	return line, s.in.scan(line), nil
 }
 
-// findLine reads a line of the chunk again. Lines are read in order, unless closeLines is called in between. The line is
-// valid until the next call.
+// findLine reads a line of the chunk again. Lines are read in order, unless closeLines is called in between. The line
+// is valid until the next call.
 func (s *settler) findLine(ctx context.Context, number int64) (*chunk.Line, error) {
 	s.seekLine(ctx, number)
 	for s.lines.Next() {

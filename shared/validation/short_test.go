@@ -112,8 +112,8 @@ func shortenReport(t *testing.T, full string, limit int64) (short string, shorte
 	return out.String(), shortened
 }
 
-// The rejected lines and the accepted ones are the lines of the file that are not blank, but for those that are too long,
-// which are counted.
+// The rejected lines and the accepted ones are the lines of the file that are not blank, but for those that are too
+// long, which are counted.
 func TestRejectedAndAcceptedLinesAreTheFile(t *testing.T) {
 	for seed := range uint64(40) {
 		rng := rand.New(rand.NewPCG(seed, 9))

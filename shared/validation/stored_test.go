@@ -116,7 +116,8 @@ func TestStoredWorkFiles(t *testing.T) {
 			if _, err := SettleChunk(t.Context(), in, &part, io.Discard); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(string(readGolden(t, fmt.Sprintf("chunk-%d.report.jsonl", i))), part.String()); diff != "" {
+			if diff := cmp.Diff(string(readGolden(t, fmt.Sprintf("chunk-%d.report.jsonl", i))),
+				part.String()); diff != "" {
 				t.Errorf("report (-want +got):\n%s", diff)
 			}
 			want := string(readGolden(t, fmt.Sprintf("chunk-%d.rejected.jsonl", i)))

@@ -288,7 +288,8 @@ func TestManyKindsOfFindings(t *testing.T) {
 		}
 		for n, got := range rec.report.Errors {
 			f := finding(line, n)
-			want := report.Error{Code: f.Code, Pointer: f.Pointer, Message: f.Message, Offset: int64(line)<<40 + int64(line)}
+			want := report.Error{Code: f.Code, Pointer: f.Pointer, Message: f.Message,
+				Offset: int64(line)<<40 + int64(line)}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Fatalf("finding %d of line %d (-want +got):\n%s", n, line, diff)
 			}

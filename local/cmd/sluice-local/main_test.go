@@ -438,7 +438,8 @@ func TestStartErrors(t *testing.T) {
 		{"argument", []string{"now"}, "takes no arguments"},
 		{"unknown limit", []string{"--limit", "speed=1"}, "the limits are concurrency=N, writes=TABLE:UNITS and api"},
 		{"limit of no table", []string{"--limit", "writes=batches"}, "such as writes=transactions:100"},
-		{"limit of an unknown table", []string{"--limit", "writes=nothing:1"}, "there is no such table; the tables are "},
+		{"limit of an unknown table", []string{"--limit", "writes=nothing:1"},
+			"there is no such table; the tables are "},
 		{"limit with a value", []string{"--limit", "api=5"}, "ThrottlingRate and ThrottlingBurst"},
 		{"wrong limit", []string{"--limit", "concurrency=0"}, "1 or more, such as concurrency=10"},
 		{
@@ -479,7 +480,8 @@ func TestOptions(t *testing.T) {
 	}
 	o, code := parse("from-env", "--set", "A=1", "--set", "B=x=y", "--port-api", "8080", "--limit", "concurrency=10",
 		"--limit", "writes=batches:2", "--limit", "writes=*:3", "--limit", "api")
-	if code != 0 || o.Limits.Concurrency != 10 || o.Limits.Writes["batches"] != 2 || o.Limits.Writes["*"] != 3 || !o.Limits.API || o.Data != "from-env" || o.Set["A"] != "1" || o.Set["B"] != "x=y" || o.Ports.API != 8080 ||
+	if code != 0 || o.Limits.Concurrency != 10 || o.Limits.Writes["batches"] != 2 || o.Limits.Writes["*"] != 3 ||
+		!o.Limits.API || o.Data != "from-env" || o.Set["A"] != "1" || o.Set["B"] != "x=y" || o.Ports.API != 8080 ||
 		o.Host != "127.0.0.1" {
 		t.Errorf("exit code %d, options %+v; want 0 with data from-env, A=1, B=x=y, port 8080 and host 127.0.0.1", code,
 			o)

@@ -89,7 +89,8 @@ func TestMissingPermissions(t *testing.T) {
 	t.Run("DynamoDB", func(t *testing.T) {
 		t.Parallel()
 		r, data, token := startWith(t,
-			changedTemplate(t, "FunctionName: !Sub \"${Prefix}-batch\"", "dynamodb:GetItem, dynamodb:PutItem", "dynamodb:GetItem"))
+			changedTemplate(t, "FunctionName: !Sub \"${Prefix}-batch\"", "dynamodb:GetItem, dynamodb:PutItem",
+				"dynamodb:GetItem"))
 		if status, _ := r.newBatch(t, token); status != 500 {
 			t.Errorf("status %d, want 500", status)
 		}

@@ -108,8 +108,8 @@ func (q *Queue) create(ctx context.Context, s admission.Stage, turn string, hold
 	return err
 }
 
-// Release removes a holder from the gate, which it creates if there is none: its version must change, so that a decision
-// under way, which may be for this batch, is not made.
+// Release removes a holder from the gate, which it creates if there is none: its version must change, so that a
+// decision under way, which may be for this batch, is not made.
 func (q *Queue) Release(ctx context.Context, s admission.Stage, id batch.ID) error {
 	for {
 		_, err := q.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{

@@ -94,9 +94,10 @@ func (q *Queue) Withdraw(ctx context.Context, s admission.Stage, p admission.Pla
 	return nil
 }
 
-// FirstAfterTenant reads one ticket. The places of a tenant begin with its ID and a slash; the character after the slash
-// is 0.
-func (q *Queue) FirstAfterTenant(ctx context.Context, s admission.Stage, tenant string) (admission.Ticket, bool, error) {
+// FirstAfterTenant reads one ticket. The places of a tenant begin with its ID and a slash; the character after the
+// slash is 0.
+func (q *Queue) FirstAfterTenant(ctx context.Context, s admission.Stage, tenant string) (admission.Ticket, bool,
+	error) {
 	if tenant == "" {
 		return q.firstAfter(ctx, s, gatePlace)
 	}
@@ -186,7 +187,8 @@ func marshalTicket(t admission.Ticket) (dynamo.Item, error) {
 	return attributevalue.MarshalMap(ticketRow{
 		Stage: string(t.Stage), Place: placeText(t.Place),
 		Tenant: t.Tenant, ReceivedAt: dynamo.FormatTime(t.ReceivedAt), Batch: string(t.Batch),
-		Entered: dynamo.FormatTime(t.Attempt.Entered), Retry: t.Attempt.Retry, Attempt: t.Attempt.String(), Token: t.Token,
+		Entered: dynamo.FormatTime(t.Attempt.Entered), Retry: t.Attempt.Retry, Attempt: t.Attempt.String(),
+		Token: t.Token,
 	})
 }
 

@@ -228,7 +228,8 @@ func testRelease(t *testing.T, q admission.Queue) {
 		if _, err := q.Admit(ctx, g, c, received); !errors.Is(err, admission.ErrContended) {
 			t.Errorf("an admission by the gate before the release: %v, want ErrContended", err)
 		}
-		if g, err = q.Gate(ctx, admission.Validation); err != nil || len(g.Holders) != 1 || g.Holders[b.Batch].Place != b {
+		if g, err = q.Gate(ctx, admission.Validation); err != nil || len(g.Holders) != 1 ||
+			g.Holders[b.Batch].Place != b {
 			t.Errorf("the holders after a release are %+v, error %v; want the other one", g.Holders, err)
 		}
 	}

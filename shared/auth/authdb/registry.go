@@ -105,7 +105,8 @@ func (s *Registry) ClientAndTenant(ctx context.Context, clientID, tenantID strin
 	if len(items) != 2 {
 		return auth.Client{}, auth.Tenant{}, auth.ErrNotFound
 	}
-	if strings.HasPrefix(dynamo.StringAttribute(items[0], "id"), tenantPrefix) { // The order of the items is not that of the keys.
+	// The order of the items is not that of the keys.
+	if strings.HasPrefix(dynamo.StringAttribute(items[0], "id"), tenantPrefix) {
 		items[0], items[1] = items[1], items[0]
 	}
 	var c clientRow
@@ -141,7 +142,8 @@ func (s *Registry) Clients(ctx context.Context) ([]auth.Client, error) {
 
 // listRows scans the table for rows of one kind and returns them in the order of their IDs. Only operators ask for
 // lists, and the table is small.
-func listRows[Row, T any](ctx context.Context, s *Registry, prefix string, convert func(Row) (T, error), idOf func(T) string) (
+func listRows[Row, T any](ctx context.Context, s *Registry, prefix string, convert func(Row) (T, error),
+	idOf func(T) string) (
 	[]T, error) {
 	all := []T{}
 	pages := dynamodb.NewScanPaginator(s.db, &dynamodb.ScanInput{

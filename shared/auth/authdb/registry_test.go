@@ -23,7 +23,8 @@ func TestClientsOverPages(t *testing.T) {
 	const n = 8
 	salt := make([]byte, 200_000)
 	for i := range n {
-		if err := r.CreateClient(t.Context(), auth.Client{ID: fmt.Sprint(n - 1 - i), Tenant: "t", Secret: auth.SecretHash{Salt: salt}}); err != nil {
+		if err := r.CreateClient(t.Context(), auth.Client{ID: fmt.Sprint(n - 1 - i), Tenant: "t",
+			Secret: auth.SecretHash{Salt: salt}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -128,7 +128,8 @@ func tokenRowOf(t auth.SealedToken) tokenRow {
 
 func (r tokenRow) token() auth.SealedToken {
 	return auth.SealedToken{
-		ID: strings.TrimPrefix(r.ID, tokenPrefix), Key: r.Key, ReuseUntil: time.Unix(r.ReuseUntil, 0), Ciphertext: r.Ciphertext,
+		ID: strings.TrimPrefix(r.ID, tokenPrefix), Key: r.Key, ReuseUntil: time.Unix(r.ReuseUntil, 0),
+		Ciphertext: r.Ciphertext,
 	}
 }
 
@@ -165,7 +166,8 @@ func (r keysRow) keys() ([]auth.Key, error) {
 		activeFrom, err1 := dynamo.ParseTime(k.ActiveFrom)
 		retireAt, err2 := dynamo.ParseTime(k.RetireAt)
 		errs = append(errs, err1, err2)
-		keys[i] = auth.Key{ID: k.ID, KMSKey: k.KMSKey, PublicKey: k.PublicKey, ActiveFrom: activeFrom, RetireAt: retireAt}
+		keys[i] = auth.Key{ID: k.ID, KMSKey: k.KMSKey, PublicKey: k.PublicKey, ActiveFrom: activeFrom,
+			RetireAt: retireAt}
 	}
 	return keys, errors.Join(errs...)
 }

@@ -34,16 +34,19 @@ func TestStoredRegistry(t *testing.T) {
 	if err := s.CreateTenant(ctx, tenant); err != nil {
 		t.Fatal(err)
 	}
-	c := auth.Client{ID: "client", Tenant: storedTenant, Permissions: []string{"BatchUpload", "BatchRead"}, AccessLayers: storedLayers(),
-		Secret: auth.SecretHash{Salt: []byte("salt"), Sum: []byte("sum")}, Disabled: true, CreatedAt: at}
+	c := auth.Client{ID: "client", Tenant: storedTenant, Permissions: []string{"BatchUpload", "BatchRead"},
+		AccessLayers: storedLayers(), Secret: auth.SecretHash{Salt: []byte("salt"), Sum: []byte("sum")}, Disabled: true,
+		CreatedAt: at}
 	if err := s.CreateClient(ctx, c); err != nil {
 		t.Fatal(err)
 	}
-	token := auth.SealedToken{ID: "client/digest", Key: "kid", ReuseUntil: time.Unix(1795680900, 0), Ciphertext: []byte("sealed")}
+	token := auth.SealedToken{ID: "client/digest", Key: "kid", ReuseUntil: time.Unix(1795680900, 0),
+		Ciphertext: []byte("sealed")}
 	if _, err := s.StoreSealedToken(ctx, token, at); err != nil {
 		t.Fatal(err)
 	}
-	keys := []auth.Key{{ID: "kid", KMSKey: "arn", PublicKey: []byte("public"), ActiveFrom: at, RetireAt: at.Add(time.Hour)}}
+	keys := []auth.Key{{ID: "kid", KMSKey: "arn", PublicKey: []byte("public"), ActiveFrom: at,
+		RetireAt: at.Add(time.Hour)}}
 	if err := s.ReplaceKeys(ctx, keys, 0); err != nil {
 		t.Fatal(err)
 	}

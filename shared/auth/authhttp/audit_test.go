@@ -99,7 +99,8 @@ func TestUnauthorizedRequestsAreRecorded(t *testing.T) {
 			}
 			id.expectUnauthorized(t, tt.request)
 			want := map[string]any{
-				"time": "2026-11-26T08:15:00Z", "record": "audit", "outcome": "denied", "status": 401., "reason": tt.reason,
+				"time": "2026-11-26T08:15:00Z", "record": "audit", "outcome": "denied", "status": 401.,
+				"reason": tt.reason,
 				"method": "GET", "route": "/tm/realtime/api/transactions/batch/status/{batch_id}", "ms": 0.,
 				"objects": map[string]any{"batch_id": "0199a6a4-6f00-7cc3-98c4-dc0c0c07398f"},
 				"source":  "203.0.113.7", "request_id": "c6af9ac6-7b61-11e6-9a41-93e8deadbeef",

@@ -131,7 +131,8 @@ func (a *Authorizer) identifyCaller(ctx context.Context, r AuthorizerRequest) (h
 	if !ok {
 		return httpapi.Caller{}, errTokenMissing
 	}
-	claims, err := a.Tokens.Verify(ctx, httpapi.APIURL(a.Issuer, r.RequestContext.DomainName, r.RequestContext.Stage), token)
+	claims, err := a.Tokens.Verify(ctx, httpapi.APIURL(a.Issuer, r.RequestContext.DomainName, r.RequestContext.Stage),
+		token)
 	if err != nil {
 		return httpapi.Caller{}, err
 	}
@@ -146,7 +147,8 @@ func (a *Authorizer) identifyCaller(ctx context.Context, r AuthorizerRequest) (h
 		return httpapi.Caller{}, fmt.Errorf("%w: the client is another tenant's", auth.ErrInvalidToken)
 	}
 	c := httpapi.Caller{
-		Tenant: tenant.ID, Client: client.ID, TokenID: claims.TokenID, Permissions: client.Permissions, Layers: client.AccessLayers,
+		Tenant: tenant.ID, Client: client.ID, TokenID: claims.TokenID, Permissions: client.Permissions,
+		Layers:     client.AccessLayers,
 		Attributes: tenant.Attributes(), Expires: claims.Expires,
 	}
 	if tenant.BatchEnabled {

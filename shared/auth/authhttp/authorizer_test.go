@@ -27,7 +27,8 @@ func newRequest(t *testing.T, header string) authhttp.AuthorizerRequest {
 }
 
 func TestAuthorizer(t *testing.T) {
-	for name, issuerURL := range map[string]string{"issuer from the API": "", "issuer from the settings": "https://issuer.test"} {
+	for name, issuerURL := range map[string]string{"issuer from the API": "",
+		"issuer from the settings": "https://issuer.test"} {
 		t.Run(name, func(t *testing.T) {
 			id := newIdentity(t, issuerURL)
 			reply, err := id.authorizer.Run(t.Context(), newRequest(t, "Bearer "+id.issueToken(t)))
@@ -42,7 +43,8 @@ func TestAuthorizer(t *testing.T) {
 				t.Errorf("policy: want (-), got (+):\n%s", diff)
 			}
 			wantContext := httpapi.Caller{
-				Tenant: id.tenant.ID, Client: id.client.ID, TokenID: tokenID, Permissions: id.client.Permissions, Features: []string{"batch"},
+				Tenant: id.tenant.ID, Client: id.client.ID, TokenID: tokenID, Permissions: id.client.Permissions,
+				Features:   []string{"batch"},
 				Attributes: auth.DefaultSettings().Attributes(), Expires: id.now.Add(65 * time.Minute),
 			}.Context()
 			if diff := cmp.Diff(wantContext, reply.Context); diff != "" {

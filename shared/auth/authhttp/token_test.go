@@ -167,7 +167,8 @@ func TestToken(t *testing.T) {
 			}
 		})
 	}
-	if strings.Contains(id.log.String(), id.secret) || strings.Contains(id.log.String(), body["access_token"].(string)) {
+	if strings.Contains(id.log.String(), id.secret) || strings.Contains(id.log.String(),
+		body["access_token"].(string)) {
 		t.Error("the log holds a secret")
 	}
 }
@@ -309,7 +310,8 @@ func TestMetadataOfACustomDomain(t *testing.T) {
 	e.HTTPMethod, e.Path, e.Body = "GET", "/.well-known/oauth-authorization-server", ""
 	e.RequestContext.DomainName = "api.bank.example"
 	_, body, _ := id.send(t, e)
-	if body["issuer"] != "https://api.bank.example" || body["token_endpoint"] != "https://api.bank.example/oauth2/token" {
+	if body["issuer"] != "https://api.bank.example" ||
+		body["token_endpoint"] != "https://api.bank.example/oauth2/token" {
 		t.Errorf("got %v, want addresses below https://api.bank.example", body)
 	}
 }
@@ -330,11 +332,13 @@ func TestBasicCredentials(t *testing.T) {
 	}{
 		{"right", []string{good}, nil, ""},
 		{"the scheme in lower case", []string{"basic" + good[5:]}, nil, ""},
-		{"every byte escaped", []string{encoded(strings.ReplaceAll(id.client.ID, "-", "%2D"), "%"+fmt.Sprintf("%02x", id.secret[0])+id.secret[1:])}, nil, ""},
+		{"every byte escaped", []string{encoded(strings.ReplaceAll(id.client.ID, "-", "%2D"),
+			"%"+fmt.Sprintf("%02x", id.secret[0])+id.secret[1:])}, nil, ""},
 		{"the ID in the form too", []string{good}, map[string]string{"client_id": id.client.ID}, ""},
 		{"another ID in the form", []string{good}, map[string]string{"client_id": uuid.NewString()}, invalidRequest},
 		{"the secret in the form too", []string{good}, map[string]string{"client_secret": id.secret}, invalidRequest},
-		{"both", []string{good}, map[string]string{"client_id": id.client.ID, "client_secret": id.secret}, invalidRequest},
+		{"both", []string{good}, map[string]string{"client_id": id.client.ID, "client_secret": id.secret},
+			invalidRequest},
 		{"twice", []string{good, good}, nil, invalidRequest},
 		{"not base64", []string{"Basic ***"}, nil, invalidRequest},
 		{"no colon", []string{"Basic " + base64.StdEncoding.EncodeToString([]byte("x"))}, nil, invalidRequest},

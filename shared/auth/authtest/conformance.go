@@ -38,7 +38,8 @@ func aTenant(id string) auth.Tenant {
 func aClient(id, tenant string) auth.Client {
 	_, hash := auth.NewSecret()
 	return auth.Client{ID: id, Tenant: tenant, Permissions: []string{"BatchRead", "BatchUpload"},
-		AccessLayers: access.Layers{Geographic: []string{"Ireland"}, BusinessRelated: []string{"Retail", "Corporate"}}, Secret: hash, CreatedAt: created}
+		AccessLayers: access.Layers{Geographic: []string{"Ireland"}, BusinessRelated: []string{"Retail", "Corporate"}},
+		Secret:       hash, CreatedAt: created}
 }
 
 func must[T any](t *testing.T) func(got T, err error) T {
@@ -107,7 +108,8 @@ func tenants(t *testing.T, r auth.Registry) {
 		{Retention: &future}, {Parquet: &fourEyes}, {FourEyes: &fourEyes, MaxPast: &future},
 		{Limits: map[ratelimit.Setting]*int64{ratelimit.OpenBatches: nil}},
 		{Limits: map[ratelimit.Setting]*int64{ratelimit.OpenBatches: &none, ratelimit.PlatformPerSecond: &many}},
-		{Limits: map[ratelimit.Setting]*int64{ratelimit.OpenBatches: nil, ratelimit.BatchResultsPerMinute: &many}, MaxPast: &past},
+		{Limits: map[ratelimit.Setting]*int64{ratelimit.OpenBatches: nil, ratelimit.BatchResultsPerMinute: &many},
+			MaxPast: &past},
 		{Limits: map[ratelimit.Setting]*int64{ratelimit.PlatformPerSecond: nil, ratelimit.BatchResultsPerMinute: nil}},
 		{Limits: map[ratelimit.Setting]*int64{ratelimit.UploadURLsPerMinute: &many}},
 	} {
@@ -151,7 +153,8 @@ func clients(t *testing.T, r auth.Registry) {
 func identify(t *testing.T, r auth.Registry) {
 	ctx := t.Context()
 	tenant, client := aTenant("z"), aClient("1", "z")
-	if err := errors.Join(r.CreateTenant(ctx, tenant), r.CreateTenant(ctx, aTenant("0")), r.CreateClient(ctx, client)); err != nil {
+	if err := errors.Join(r.CreateTenant(ctx, tenant), r.CreateTenant(ctx, aTenant("0")),
+		r.CreateClient(ctx, client)); err != nil {
 		t.Fatal(err)
 	}
 	gotClient, gotTenant, err := r.ClientAndTenant(ctx, "1", "z")
@@ -160,7 +163,8 @@ func identify(t *testing.T, r auth.Registry) {
 	}
 	equal(t, client, gotClient)
 	equal(t, tenant, gotTenant)
-	if _, other, err := r.ClientAndTenant(ctx, "1", "0"); err != nil || other.ID != "0" { // whose client it is, the caller judges
+	// whose client it is, the caller judges
+	if _, other, err := r.ClientAndTenant(ctx, "1", "0"); err != nil || other.ID != "0" {
 		t.Errorf("%v %v", other, err)
 	}
 	for _, pair := range [][2]string{{"1", "none"}, {"none", "z"}, {"none", "none"}, {"z", "1"}} {
@@ -188,7 +192,8 @@ func keys(t *testing.T, r auth.Registry) {
 		t.Errorf("%v, version %d", got, version)
 	}
 	first := auth.Key{ID: "k1", KMSKey: "arn:aws:kms:x:1:key/1", PublicKey: []byte{1, 2}, ActiveFrom: created}
-	second := auth.Key{ID: "k2", KMSKey: "2", PublicKey: []byte{3}, ActiveFrom: created.Add(time.Minute), RetireAt: created.Add(time.Hour)}
+	second := auth.Key{ID: "k2", KMSKey: "2", PublicKey: []byte{3}, ActiveFrom: created.Add(time.Minute),
+		RetireAt: created.Add(time.Hour)}
 	sets := [][]auth.Key{{first}, {first, second}, {second}}
 	if err := r.ReplaceKeys(ctx, sets[0], 1); !errors.Is(err, auth.ErrChanged) {
 		t.Errorf("keys of a version that never was: %v", err)
@@ -230,7 +235,8 @@ func raceOfKeys(t *testing.T, r auth.Registry) {
 	}
 	wg.Wait()
 	got, _, err := r.Keys(ctx)
-	if err != nil || winner.Load() == nil || !slices.ContainsFunc(got, func(k auth.Key) bool { return k.ID == *winner.Load() }) {
+	if err != nil || winner.Load() == nil || !slices.ContainsFunc(got,
+		func(k auth.Key) bool { return k.ID == *winner.Load() }) {
 		t.Errorf("%v, %v", got, err)
 	}
 }

@@ -31,8 +31,8 @@ var _ auth.Registry = (*Memory)(nil)
 
 // NewMemory returns an empty registry.
 func NewMemory() *Memory {
-	return &Memory{tenants: map[string]auth.Tenant{}, clients: map[string]auth.Client{}, tokens: map[string]auth.SealedToken{},
-		calls: map[string]int{}}
+	return &Memory{tenants: map[string]auth.Tenant{}, clients: map[string]auth.Client{},
+		tokens: map[string]auth.SealedToken{}, calls: map[string]int{}}
 }
 
 // Calls returns how often a method was called.

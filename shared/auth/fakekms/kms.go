@@ -1,5 +1,5 @@
-// Package fakekms speaks the part of the KMS protocol that Sluice uses, with P-256 and AES keys kept in a folder. It stands in
-// for KMS in tests and in the local cloud; the keys are not protected by more than the folder's permissions.
+// Package fakekms speaks the part of the KMS protocol that Sluice uses, with P-256 and AES keys kept in a folder. It
+// stands in for KMS in tests and in the local cloud; the keys are not protected by more than the folder's permissions.
 package fakekms
 
 import (
@@ -157,8 +157,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch operation {
 	case "GetPublicKey":
-		reply(w, map[string]any{"KeyId": in.KeyID, "PublicKey": public, "KeySpec": "ECC_NIST_P256", "KeyUsage": "SIGN_VERIFY",
-			"SigningAlgorithms": []string{algorithm}})
+		reply(w, map[string]any{"KeyId": in.KeyID, "PublicKey": public, "KeySpec": "ECC_NIST_P256",
+			"KeyUsage": "SIGN_VERIFY", "SigningAlgorithms": []string{algorithm}})
 	case "Sign":
 		if in.MessageType != "DIGEST" || in.SigningAlgorithm != algorithm || len(in.Message) != crypto.SHA256.Size() {
 			refuse(w, "ValidationException", "only "+algorithm+" of a digest is signed")

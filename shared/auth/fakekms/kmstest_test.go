@@ -65,8 +65,10 @@ func TestKeysSurviveARestart(t *testing.T) {
 	}
 
 	s, c := open(t, dir)
-	if arn := *made.KeyMetadata.Arn; s.TagOf(arn, "Sluice-Signing") != "sluice" || s.TagOf(arn, "other") != "" || s.TagOf("none", "sluice-signing") != "" {
-		t.Errorf("tags: %q, %q, %q", s.TagOf(arn, "Sluice-Signing"), s.TagOf(arn, "other"), s.TagOf("none", "sluice-signing"))
+	if arn := *made.KeyMetadata.Arn; s.TagOf(arn, "Sluice-Signing") != "sluice" || s.TagOf(arn, "other") != "" ||
+		s.TagOf("none", "sluice-signing") != "" {
+		t.Errorf("tags: %q, %q, %q", s.TagOf(arn, "Sluice-Signing"), s.TagOf(arn, "other"),
+			s.TagOf("none", "sluice-signing"))
 	}
 	for _, id := range []string{*made.KeyMetadata.KeyId, *made.KeyMetadata.Arn} {
 		digest := sha256.Sum256([]byte(id))
@@ -129,8 +131,10 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	for name, in := range map[string]*kms.SignInput{
-		"a raw message":     {MessageType: types.MessageTypeRaw, SigningAlgorithm: types.SigningAlgorithmSpecEcdsaSha256},
-		"another algorithm": {MessageType: types.MessageTypeDigest, SigningAlgorithm: types.SigningAlgorithmSpecEcdsaSha384},
+		"a raw message": {MessageType: types.MessageTypeRaw,
+			SigningAlgorithm: types.SigningAlgorithmSpecEcdsaSha256},
+		"another algorithm": {MessageType: types.MessageTypeDigest,
+			SigningAlgorithm: types.SigningAlgorithmSpecEcdsaSha384},
 	} {
 		in.KeyId, in.Message = aws.String("signing"), digest[:]
 		if _, err := c.Sign(t.Context(), in); err == nil {
@@ -140,7 +144,8 @@ func TestRefusals(t *testing.T) {
 	if _, err := c.CreateKey(t.Context(), &kms.CreateKeyInput{}); err == nil {
 		t.Error("a symmetric key was made")
 	}
-	if _, err := c.Encrypt(t.Context(), &kms.EncryptInput{KeyId: aws.String("signing"), Plaintext: []byte("x")}); err == nil {
+	if _, err := c.Encrypt(t.Context(), &kms.EncryptInput{KeyId: aws.String("signing"),
+		Plaintext: []byte("x")}); err == nil {
 		t.Error("a signing key encrypted")
 	}
 
@@ -163,7 +168,8 @@ func TestEncryptAndDecrypt(t *testing.T) {
 		}
 	}
 	arn, inContext := aws.String(fakekms.ARN("secrets")), map[string]string{"tenant": "t", "purpose": "p"}
-	sealed, err := c.Encrypt(t.Context(), &kms.EncryptInput{KeyId: arn, Plaintext: []byte("text"), EncryptionContext: inContext})
+	sealed, err := c.Encrypt(t.Context(), &kms.EncryptInput{KeyId: arn, Plaintext: []byte("text"),
+		EncryptionContext: inContext})
 	if err != nil || bytes.Contains(sealed.CiphertextBlob, []byte("text")) {
 		t.Fatalf("%q, %v", sealed.CiphertextBlob, err)
 	}
@@ -179,9 +185,11 @@ func TestEncryptAndDecrypt(t *testing.T) {
 	damaged := bytes.Clone(sealed.CiphertextBlob)
 	damaged[len(damaged)-1] ^= 1
 	for name, in := range map[string]*kms.DecryptInput{
-		"another context":    {CiphertextBlob: sealed.CiphertextBlob, EncryptionContext: map[string]string{"tenant": "u", "purpose": "p"}},
-		"no context":         {CiphertextBlob: sealed.CiphertextBlob},
-		"another key":        {KeyId: aws.String("others"), CiphertextBlob: sealed.CiphertextBlob, EncryptionContext: inContext},
+		"another context": {CiphertextBlob: sealed.CiphertextBlob,
+			EncryptionContext: map[string]string{"tenant": "u", "purpose": "p"}},
+		"no context": {CiphertextBlob: sealed.CiphertextBlob},
+		"another key": {KeyId: aws.String("others"), CiphertextBlob: sealed.CiphertextBlob,
+			EncryptionContext: inContext},
 		"a damaged text":     {CiphertextBlob: damaged, EncryptionContext: inContext},
 		"the beginning only": {CiphertextBlob: damaged[:5], EncryptionContext: inContext},
 	} {

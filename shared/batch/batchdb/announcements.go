@@ -53,7 +53,8 @@ func (s *Store) ClaimAnnouncement(ctx context.Context, id batch.ID, attempt stri
 }
 
 // ClaimExport writes the attempt's name as ClaimAnnouncement does, on the condition that the export is owed.
-func (s *Store) ClaimExport(ctx context.Context, id batch.ID, attempt string, now, until time.Time) (batch.Batch, error) {
+func (s *Store) ClaimExport(ctx context.Context, id batch.ID, attempt string, now, until time.Time) (batch.Batch,
+	error) {
 	return s.claim(ctx, id, claim{
 		by: "exporter", attempt: attempt, now: now, until: until,
 		condition: "contains(unannounced, :export)", none: batch.ErrNothingToExport,

@@ -20,11 +20,11 @@ import (
 )
 
 // Store is the batch.Store on DynamoDB. The partition key of its table is id (the batch) and the sort key is part:
-// "batch" is the batch itself, "chunk#00001" a chunk, "marks#03" the result of reconciling a partition, "names#03"
-// that of screening its names, "lines" the line counts. Items of files that were processed are beside them, under IDs of
-// their own. The index by-tenant (tenant / id) holds the "batch" items only.
-// The index unfinished (unfinished / look_at) holds those that are not in a terminal status, or whose end is not
-// announced to everyone. All items but the batch itself expire (stepRowLife).
+// "batch" is the batch itself, "chunk#00001" a chunk, "marks#03" the result of reconciling a partition, "names#03" that
+// of screening its names, "lines" the line counts. Items of files that were processed are beside them, under IDs of
+// their own. The index by-tenant (tenant / id) holds the "batch" items only. The index unfinished (unfinished /
+// look_at) holds those that are not in a terminal status, or whose end is not announced to everyone. All items but the
+// batch itself expire (stepRowLife).
 type Store struct {
 	db    *dynamodb.Client
 	table string
@@ -136,9 +136,11 @@ func (s *Store) Apply(ctx context.Context, id batch.ID, t batch.Transition) (bat
 }
 
 // afterTransition records a transition of a batch that was made, and returns a ConflictError if it was not.
-func (s *Store) afterTransition(ctx context.Context, b batch.Batch, t batch.Transition, isMade bool) (batch.Batch, error) {
+func (s *Store) afterTransition(ctx context.Context, b batch.Batch, t batch.Transition, isMade bool) (batch.Batch,
+	error) {
 	if isMade || b.Status == t.To && b.UpdatedAt.Equal(t.At) {
-		s.record(ctx, b) // in the second case, this call has made it, and the SDK repeated it because the answer was lost
+		// in the second case, this call has made it, and the SDK repeated it because the answer was lost
+		s.record(ctx, b)
 	}
 	if !isMade {
 		return batch.Batch{}, &batch.ConflictError{Wanted: t.To, Current: b}

@@ -281,8 +281,8 @@ type (
 	}
 )
 
-// sectionsAttribute returns the attribute for the lengths of the sections of a file; nil, which is not stored, if nobody
-// has kept them.
+// sectionsAttribute returns the attribute for the lengths of the sections of a file; nil, which is not stored, if
+// nobody has kept them.
 func sectionsAttribute(sections string) []byte {
 	if sections == "" {
 		return nil

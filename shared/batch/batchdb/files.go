@@ -68,7 +68,8 @@ func (s *Store) applyWithFile(ctx context.Context, id batch.ID, t batch.Transiti
 			return batch.Batch{}, err
 		}
 		file := types.Update{
-			TableName: &s.table, Key: fileKey(*t.File), UpdateExpression: aws.String("SET #batch = :batch, expires = :expires"),
+			TableName: &s.table, Key: fileKey(*t.File), UpdateExpression: aws.String(
+				"SET #batch = :batch, expires = :expires"),
 			ConditionExpression:      aws.String("attribute_not_exists(id)"),
 			ExpressionAttributeNames: map[string]string{"#batch": "batch"},
 			ExpressionAttributeValues: dynamo.Item{
@@ -108,7 +109,8 @@ func namingDuplicate(u types.Update, of string) types.Update {
 
 // afterTransaction reads a batch after a transaction that has made its transition, or whose condition on the batch has
 // failed.
-func (s *Store) afterTransaction(ctx context.Context, id batch.ID, t batch.Transition, isMade bool) (batch.Batch, error) {
+func (s *Store) afterTransaction(ctx context.Context, id batch.ID, t batch.Transition, isMade bool) (batch.Batch,
+	error) {
 	b, err := s.Get(ctx, id)
 	if err != nil {
 		return batch.Batch{}, err

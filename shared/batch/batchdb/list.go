@@ -26,7 +26,8 @@ func (s *Store) List(ctx context.Context, tenant string, f batch.Filter, after b
 		TableName: &s.table, IndexName: aws.String("by-tenant"), ScanIndexForward: aws.Bool(false),
 		KeyConditionExpression: aws.String("tenant = :tenant AND id BETWEEN :first AND :last"),
 		ExpressionAttributeValues: dynamo.Item{
-			":tenant": dynamo.String(tenant), ":first": dynamo.String(string(first)), ":last": dynamo.String(string(last)),
+			":tenant": dynamo.String(tenant), ":first": dynamo.String(string(first)),
+			":last": dynamo.String(string(last)),
 		},
 	}
 	if after != "" {

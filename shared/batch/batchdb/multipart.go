@@ -25,7 +25,8 @@ func newMultipartRow(m *batch.Multipart) *multipartRow {
 	if m == nil {
 		return nil
 	}
-	return &multipartRow{m.UploadID, m.PartSize, m.PartCount, m.HasChecksums, m.Completion, dynamo.FormatTime(m.AskedAt)}
+	return &multipartRow{m.UploadID, m.PartSize, m.PartCount, m.HasChecksums, m.Completion,
+		dynamo.FormatTime(m.AskedAt)}
 }
 
 func (r *multipartRow) multipart() (*batch.Multipart, error) {
@@ -39,7 +40,8 @@ func (r *multipartRow) multipart() (*batch.Multipart, error) {
 
 // ExtendUpload sets upload_by, on the condition that the batch awaits its upload.
 func (s *Store) ExtendUpload(ctx context.Context, id batch.ID, by time.Time) (batch.Batch, error) {
-	return s.updateAwaiting(ctx, id, "SET upload_by = :by", "", dynamo.Item{":by": dynamo.String(dynamo.FormatTime(by))})
+	return s.updateAwaiting(ctx, id, "SET upload_by = :by", "", dynamo.Item{":by": dynamo.String(
+		dynamo.FormatTime(by))})
 }
 
 // RecordCompletion sets what the upload in parts is to be completed with, on the condition that the batch awaits it.

@@ -78,7 +78,8 @@ func TestReceiptKeysAreReplacedAsRead(t *testing.T) {
 		keys    int
 		want    error
 	}{
-		{1, 1, receipt.ErrKeysChanged}, {0, 1, nil}, {0, 1, receipt.ErrKeysChanged}, {1, 2, nil}, {1, 1, receipt.ErrKeysChanged},
+		{1, 1, receipt.ErrKeysChanged}, {0, 1, nil}, {0, 1, receipt.ErrKeysChanged}, {1, 2, nil},
+		{1, 1, receipt.ErrKeysChanged},
 	} {
 		if err := s.ReplaceReceiptKeys(ctx, storedReceiptKeys[:tt.keys], tt.version); !errors.Is(err, tt.want) {
 			t.Errorf("%d keys in place of version %d: got %v, want %v", tt.keys, tt.version, err, tt.want)

@@ -128,7 +128,8 @@ func marshalBatch(b batch.Batch) (dynamo.Item, error) {
 		Declared:    newDeclaredRow(b.Declared),
 		Multipart:   newMultipartRow(b.Multipart),
 		OnDuplicate: string(b.OnDuplicate), Encoding: string(b.Encoding), Content: newObjectRow(b.Content),
-		FileSHA256: b.FileSHA256, LinesSHA256: b.LinesSHA256, AcceptedSHA256: b.AcceptedSHA256, DuplicateOf: string(b.DuplicateOf), ParquetKey: b.ParquetKey,
+		FileSHA256: b.FileSHA256, LinesSHA256: b.LinesSHA256, AcceptedSHA256: b.AcceptedSHA256,
+		DuplicateOf: string(b.DuplicateOf), ParquetKey: b.ParquetKey,
 		Object: newObjectRow(b.Object),
 	}
 	if b.Screening != nil {

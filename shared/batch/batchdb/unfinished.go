@@ -78,7 +78,8 @@ func (s *Store) Backlogs(ctx context.Context) (map[batch.Status]batch.Backlog, e
 			status := batch.Status(dynamo.StringAttribute(item, "status"))
 			since, err := dynamo.ParseTime(dynamo.StringAttribute(item, "updated_at"))
 			if err != nil {
-				return nil, fmt.Errorf("count unfinished batches: batch %s: %w", dynamo.StringAttribute(item, "id"), err)
+				return nil, fmt.Errorf("count unfinished batches: batch %s: %w", dynamo.StringAttribute(item, "id"),
+					err)
 			}
 			b := backlogs[status]
 			if b.Batches++; b.Batches == 1 || since.Before(b.Since) {

@@ -11,8 +11,8 @@ import (
 	"sluice/shared/dynamo"
 )
 
-// update makes a conditional update of the item of a batch and returns the batch as it is after that. isMade is false if
-// the condition has failed; the batch is then as the update found it. doing says in errors what the update is for.
+// update makes a conditional update of the item of a batch and returns the batch as it is after that. isMade is false
+// if the condition has failed; the batch is then as the update found it. doing says in errors what the update is for.
 func (s *Store) update(ctx context.Context, id batch.ID, doing string, u types.Update) (b batch.Batch, isMade bool,
 	err error) {
 	out, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{

@@ -117,8 +117,8 @@ func (s *Batches) Routes() []httpapi.Route {
 	}...)
 }
 
-// GenerateUploadURL creates a batch and signs the URL to which its file is uploaded. A repeated request is answered with
-// the batch that it has created.
+// GenerateUploadURL creates a batch and signs the URL to which its file is uploaded. A repeated request is answered
+// with the batch that it has created.
 func (s *Batches) GenerateUploadURL(ctx context.Context, caller httpapi.Caller, in UploadRequest) (UploadReply, error) {
 	out, err := s.createUpload(ctx, caller, in)
 	out.IgnoredParameters = in.ignored()
@@ -182,7 +182,8 @@ const openRetry = 30 * time.Second
 // pass together, no more of them than the limit of upload URLs allows.
 func (s *Batches) checkOpen(ctx context.Context, caller httpapi.Caller) error {
 	limits := ratelimit.ParseSettings(caller.Attributes[ratelimit.Attribute])
-	most := batch.Open{Batches: limits.Get(ratelimit.OpenBatches), UnvalidatedBytes: limits.Get(ratelimit.UnvalidatedBytes)}
+	most := batch.Open{Batches: limits.Get(ratelimit.OpenBatches), UnvalidatedBytes: limits.Get(
+		ratelimit.UnvalidatedBytes)}
 	if most == (batch.Open{}) {
 		return nil
 	}

@@ -69,14 +69,17 @@ func newAPI(t *testing.T) *api {
 		singles: observationdb.New(db, "test-observations"), now: now, newID: batch.NewID,
 		lists: catalogtest.NewMemory(), closer: &closer{}, storage: files}
 	a.caller = httpapi.Caller{
-		Tenant: "t1", Client: "c1", Permissions: []string{permission.BatchUpload, permission.BatchRead, permission.TransactionRead},
+		Tenant: "t1", Client: "c1", Permissions: []string{permission.BatchUpload, permission.BatchRead,
+			permission.TransactionRead},
 		Features: []string{batch.Feature}, Expires: now.Add(time.Hour), Attributes: settings.Attributes(),
 	}
 	a.parts = newParts(bucket("uploads"))
 	b := &batchhttp.Batches{
-		Store: a.batches, Uploads: a.parts, UploadPatience: 24 * time.Hour, PartSize: 400, Reports: bucket("work"), Lists: a.lists.Loader(),
+		Store: a.batches, Uploads: a.parts, UploadPatience: 24 * time.Hour, PartSize: 400, Reports: bucket("work"),
+		Lists:     a.lists.Loader(),
 		Positions: &admission.Positions{Queue: a.queue, Now: func() time.Time { return a.now }, Age: 2 * time.Second},
-		Singles:   a.singles, Paging: paging(t), Closer: a.closer, Log: slog.New(slog.DiscardHandler), UploadLifetime: 15 * time.Minute,
+		Singles:   a.singles, Paging: paging(t), Closer: a.closer, Log: slog.New(slog.DiscardHandler),
+		UploadLifetime:   15 * time.Minute,
 		DownloadLifetime: time.Minute, MaxBytes: 1000, ReportDays: 30, Now: func() time.Time { return a.now },
 		NewID: func() (batch.ID, error) { return a.newID() }, NewKey: func() [16]byte { return [16]byte{1, 2, 3} },
 	}
@@ -293,8 +296,8 @@ func TestExpiredReport(t *testing.T) {
 	plan := chunk.NewPlan(100, 60)
 	a.apply(t, id, batch.Transition{To: batch.Uploaded, ReceivedAt: now, Object: &batch.Object{Key: "k", Size: 100}},
 		batch.Transition{To: batch.ValidationStarted, Plan: &plan, MaxLineBytes: 10},
-		batch.Transition{To: batch.ValidationFailed, Verdict: &batch.Verdict{Total: 1, Invalid: 1, ReportKey: "k", SummaryKey: "s"},
-			ErrorMessage: "x"})
+		batch.Transition{To: batch.ValidationFailed, Verdict: &batch.Verdict{Total: 1, Invalid: 1, ReportKey: "k",
+			SummaryKey: "s"}, ErrorMessage: "x"})
 	for name, tt := range map[string]struct {
 		now     time.Time
 		hasURL  bool
@@ -421,7 +424,8 @@ func TestOpenBatchesAreLimited(t *testing.T) {
 		t.Helper()
 		r := a.invoke(t, "POST", "/batch/generate-upload-url", "")
 		if r.StatusCode != 429 || !strings.Contains(r.Body, message) || r.MultiValueHeaders["Retry-After"] == nil {
-			t.Errorf("got %d %s with %v, want 429 %q with Retry-After", r.StatusCode, r.Body, r.MultiValueHeaders, message)
+			t.Errorf("got %d %s with %v, want 429 %q with Retry-After", r.StatusCode, r.Body, r.MultiValueHeaders,
+				message)
 		}
 	}
 	first := a.createBatch(t)

@@ -54,7 +54,8 @@ func (s *Batches) Cancel(ctx context.Context, caller httpapi.Caller, r *http.Req
 // succeeds: the sweep will see to it.
 func (s *Batches) askForClose(ctx context.Context, id batch.ID) {
 	if err := s.Closer.LeaveSlots(ctx, id); err != nil {
-		s.Log.ErrorContext(ctx, "the slots of a batch that a client has ended were not asked for", "batch", id, "error", err)
+		s.Log.ErrorContext(ctx, "the slots of a batch that a client has ended were not asked for", "batch", id, "error",
+			err)
 	}
 }
 

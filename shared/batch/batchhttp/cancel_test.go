@@ -28,7 +28,8 @@ func (c *closer) LeaveSlots(_ context.Context, id batch.ID) error {
 func TestCancel(t *testing.T) {
 	a := newAPI(t)
 	steps := append(transitions(batch.Verdict{Total: 3, Accepted: 2, Invalid: 1, ReportKey: "r"}),
-		batch.Transition{To: batch.Initialized}, batch.Transition{To: batch.InProgress}, batch.Transition{To: batch.Processed})
+		batch.Transition{To: batch.Initialized}, batch.Transition{To: batch.InProgress},
+		batch.Transition{To: batch.Processed})
 	refusals := map[batch.Status]string{
 		batch.Initialized: "The batch is INITIALIZED: it can be cancelled only until its ingestion begins.",
 		batch.InProgress:  "The batch is IN_PROGRESS: it can be cancelled only until its ingestion begins.",
@@ -51,16 +52,17 @@ func TestCancel(t *testing.T) {
 					}
 					continue
 				}
-				if status != 200 || reply["status"] != "ERROR" || reply["error_message"] != "Cancelled by the client." ||
-					reply["batch_id"] != id || reply["bytes_done"] != 0.0 || reply["queue_position"] != nil {
+				if status != 200 || reply["status"] != "ERROR" ||
+					reply["error_message"] != "Cancelled by the client." || reply["batch_id"] != id ||
+					reply["bytes_done"] != 0.0 || reply["queue_position"] != nil {
 					t.Errorf("got %d %v, want 200 with the status record of the cancelled batch", status, reply)
 				}
 				if status, again := a.call(t, http.MethodGet, "/batch/status/"+id, ""); status != 200 ||
 					cmp.Diff(reply, again) != "" {
 					t.Errorf("the status is %d %v, want the reply of the cancel", status, again)
 				}
-				want := map[string]any{"message": "Cancelled by the client.", "valid": nil, "summary": nil, "errors_csv_url": nil,
-					"rejected_file_url": nil, "rejected_left_out": nil,
+				want := map[string]any{"message": "Cancelled by the client.", "valid": nil, "summary": nil,
+					"errors_csv_url": nil, "rejected_file_url": nil, "rejected_left_out": nil,
 					"receipt_url": "https:///tm/realtime/api/transactions/batch/receipt/" + id, "parquet_url": nil}
 				if status, result := a.call(t, http.MethodGet, "/batch/validation-result/"+id, ""); status != 200 ||
 					cmp.Diff(want, result) != "" {
@@ -69,7 +71,8 @@ func TestCancel(t *testing.T) {
 			}
 			if wantAsked := 2; refusals[before.Status] == "" {
 				if !slices.Equal(a.closer.asked, slices.Repeat([]batch.ID{batch.ID(id)}, wantAsked)) {
-					t.Errorf("the slots of %v were asked for, want those of the batch, with each cancel", a.closer.asked)
+					t.Errorf("the slots of %v were asked for, want those of the batch, with each cancel",
+						a.closer.asked)
 				}
 			} else if len(a.closer.asked) != 0 {
 				t.Errorf("the slots of %v were asked for, want none", a.closer.asked)
@@ -82,7 +85,8 @@ func TestCancel(t *testing.T) {
 func TestCancelOfAnEndedBatch(t *testing.T) {
 	a := newAPI(t)
 	for _, end := range []batch.Transition{
-		{To: batch.ValidationFailed, ErrorMessage: "rejected"}, {To: batch.Failed, ErrorMessage: batch.TechnicalFailure},
+		{To: batch.ValidationFailed, ErrorMessage: "rejected"}, {To: batch.Failed,
+			ErrorMessage: batch.TechnicalFailure},
 	} {
 		id := a.createBatch(t)
 		a.apply(t, id, append(transitions(batch.Verdict{})[:2], end)...)
@@ -99,7 +103,8 @@ func TestCancelWithoutCloser(t *testing.T) {
 	a := newAPI(t)
 	a.closer.err = errors.New("no function")
 	id := a.createBatch(t)
-	if status, reply := a.call(t, http.MethodPost, "/batch/cancel/"+id, ""); status != 200 || reply["status"] != "ERROR" {
+	if status, reply := a.call(t, http.MethodPost, "/batch/cancel/"+id, ""); status != 200 ||
+		reply["status"] != "ERROR" {
 		t.Errorf("got %d %v, want 200 and ERROR", status, reply)
 	}
 }

@@ -30,8 +30,8 @@ type CompletedPart struct {
 // check returns what is wrong with the request for an upload.
 func (in CompletionRequest) check(m batch.Multipart) []fault.Detail {
 	if int64(len(in.Parts)) > m.PartCount {
-		return []fault.Detail{bodyDetail(fmt.Sprintf("The upload has %d parts; %d are named.", m.PartCount, len(in.Parts)),
-			"array_too_long", nil, "parts")}
+		return []fault.Detail{bodyDetail(fmt.Sprintf("The upload has %d parts; %d are named.", m.PartCount,
+			len(in.Parts)), "array_too_long", nil, "parts")}
 	}
 	var details []fault.Detail
 	var before []int64
@@ -39,8 +39,8 @@ func (in CompletionRequest) check(m batch.Multipart) []fault.Detail {
 		details = append(details, checkNumber(m, before, p.PartNumber, "parts", i, "part_number")...)
 		before = append(before, p.PartNumber)
 		if trimETag(p.ETag) == "" {
-			details = append(details, bodyDetail("Give the ETag that storage has answered for the part.", "missing", nil,
-				"parts", i, "etag"))
+			details = append(details, bodyDetail("Give the ETag that storage has answered for the part.", "missing",
+				nil, "parts", i, "etag"))
 		}
 	}
 	return details
@@ -110,7 +110,8 @@ func (s *Batches) complete(ctx context.Context, b batch.Batch, list []batch.Uplo
 	err = s.Uploads.CompleteParts(ctx, key, b.Multipart.UploadID, stored)
 	switch {
 	case errors.Is(err, objects.ErrPartsDiffer):
-		return fault.New(fault.Conflict, "parts_differ", "A part was uploaded again meanwhile. List the parts, and try again.")
+		return fault.New(fault.Conflict, "parts_differ",
+			"A part was uploaded again meanwhile. List the parts, and try again.")
 	case err == nil, errors.Is(err, objects.ErrNoUpload), errors.Is(err, objects.ErrChanged):
 		return s.checkEnded(ctx, b.ID, completion) // the upload was completed, here or by another request, or given up
 	}

@@ -34,8 +34,9 @@ func TestRejectedDuplicate(t *testing.T) {
 		id := a.generateUploadURL(t, `{"on_duplicate":"reject"}`)["batch_id"].(string)
 		a.apply(t, id, batch.Transition{To: batch.Uploaded, Object: &object, ReceivedAt: now},
 			batch.Transition{To: batch.ValidationStarted, Plan: &plan},
-			batch.Transition{To: batch.ValidationFailed, DuplicateOf: other, ErrorMessage: batch.DuplicateMessage(other),
-				Verdict: &batch.Verdict{Total: 2, Accepted: 2 - invalid, Invalid: invalid, ReportKey: "report", SummaryKey: "s"}})
+			batch.Transition{To: batch.ValidationFailed, DuplicateOf: other,
+				ErrorMessage: batch.DuplicateMessage(other), Verdict: &batch.Verdict{Total: 2, Accepted: 2 - invalid,
+					Invalid: invalid, ReportKey: "report", SummaryKey: "s"}})
 		const message = "This file was processed as batch " + string(other) + "."
 		status, reply := a.call(t, "GET", "/batch/status/"+id, "")
 		if status != 200 || reply["status"] != "VALIDATION_FAILED" || reply["duplicate_of"] != string(other) ||
@@ -43,9 +44,10 @@ func TestRejectedDuplicate(t *testing.T) {
 			t.Errorf("the status is %d %v, want VALIDATION_FAILED, and the other batch", status, reply)
 		}
 		status, reply = a.call(t, "GET", "/batch/validation-result/"+id, "")
-		if _, hasURL := reply["errors_file_url"]; status != 200 || reply["valid"] != false || reply["message"] != message ||
-			hasURL != (invalid > 0) {
-			t.Errorf("with %d invalid lines the results are %d %v, want valid false, and the message", invalid, status, reply)
+		if _, hasURL := reply["errors_file_url"]; status != 200 || reply["valid"] != false ||
+			reply["message"] != message || hasURL != (invalid > 0) {
+			t.Errorf("with %d invalid lines the results are %d %v, want valid false, and the message", invalid, status,
+				reply)
 		}
 	}
 }

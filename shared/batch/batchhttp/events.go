@@ -102,8 +102,8 @@ func (s *Batches) Events(ctx context.Context, caller httpapi.Caller, r *http.Req
 	return httpapi.Reply{Body: EventsReply{metadata, page.data}}, nil
 }
 
-// readModificationIDs reads the IDs of a query, each once. Each text has some that are separated by commas; one that has
-// commas is also an ID itself, because IDs may have them.
+// readModificationIDs reads the IDs of a query, each once. Each text has some that are separated by commas; one that
+// has commas is also an ID itself, because IDs may have them.
 func readModificationIDs(texts []string) (ids []string, err error) {
 	invalid := func(message, code string) ([]string, error) {
 		const name = "modification_external_ids"
@@ -191,7 +191,8 @@ func (s *Batches) readEvents(ctx context.Context, page *eventPage, tenant, posit
 var errPosition = errors.New("events: malformed position")
 
 // readSingleEvents adds the events of single transactions, from a position "index of the ID, position in it" on.
-func (s *Batches) readSingleEvents(ctx context.Context, page *eventPage, tenant, position string) (end string, err error) {
+func (s *Batches) readSingleEvents(ctx context.Context, page *eventPage, tenant, position string) (end string,
+	err error) {
 	number, after, _ := strings.Cut(position, " ")
 	first, _ := strconv.Atoi(number) // 0 at the beginning
 	for i := first; i < len(page.ids); i++ {

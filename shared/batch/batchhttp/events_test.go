@@ -35,8 +35,8 @@ type validated struct {
 	listed int
 }
 
-func (v *validated) List(_ context.Context, tenant string, f batch.Filter, after batch.ID, limit int) (found []batch.Batch,
-	next batch.ID, err error) {
+func (v *validated) List(_ context.Context, tenant string, f batch.Filter, after batch.ID,
+	limit int) (found []batch.Batch, next batch.ID, err error) {
 	first := 1 + slices.IndexFunc(v.batches, func(b batch.Batch) bool { return b.ID == after })
 	for _, b := range v.batches[first:] {
 		if b.Tenant == tenant && f.Matches(b) {
@@ -100,7 +100,8 @@ func (v *validated) add(t *testing.T, b batch.Batch, age time.Duration, lines ..
 func newEventsAPI(t *testing.T) (*api, *validated) {
 	t.Helper()
 	a := newAPI(t)
-	v := &validated{Store: a.batches, parts: a.parts, chunks: map[batch.ID][]batch.Chunk{}, objects: map[string][]byte{}}
+	v := &validated{Store: a.batches, parts: a.parts, chunks: map[batch.ID][]batch.Chunk{},
+		objects: map[string][]byte{}}
 	a.Routes = (&batchhttp.Batches{Store: v, Uploads: v, Reports: v, Singles: a.singles, Paging: paging(t),
 		Now: func() time.Time { return a.now }}).Routes()
 	return a, v
@@ -141,12 +142,14 @@ func TestEvents(t *testing.T) {
 	t.Parallel()
 	a, v := newEventsAPI(t)
 	line := linestest.Line
-	v.add(t, batch.Batch{Status: batch.Processed}, time.Hour, line("x", "a", true), line("x", "b", false), line("x", "other", true),
-		line("x", "c,d", true), line("y", "twice", true), line("y", "twice", true), line("y", "e", true))
+	v.add(t, batch.Batch{Status: batch.Processed}, time.Hour, line("x", "a", true), line("x", "b", false),
+		line("x", "other", true), line("x", "c,d", true), line("y", "twice", true), line("y", "twice", true),
+		line("y", "e", true))
 	v.add(t, batch.Batch{Status: batch.Processed, Tenant: "t2"}, time.Hour, line("foreign", "a", true))
 	v.add(t, batch.Batch{Status: batch.InProgress}, time.Hour, line("running", "a", true))
 	v.add(t, batch.Batch{Status: batch.Processed, ValidateOnly: true}, time.Hour, line("dry", "a", true))
-	v.add(t, batch.Batch{Status: batch.ValidationFailed, ErrorMessage: "e"}, 2*time.Hour, line("z", "a", true), line("z", "b", false))
+	v.add(t, batch.Batch{Status: batch.ValidationFailed, ErrorMessage: "e"}, 2*time.Hour, line("z", "a", true),
+		line("z", "b", false))
 	deleted := v.add(t, batch.Batch{Status: batch.Processed}, 2*time.Hour, line("deleted", "a", true))
 	for _, c := range v.chunks[deleted] {
 		delete(v.objects, c.Validated.IndexKey)
@@ -160,8 +163,9 @@ func TestEvents(t *testing.T) {
 	a.recordSingle(t, "b", now, 201, "")
 	a.caller.Tenant = "t1"
 	for query, want := range map[string][]string{
-		"a":                                 {"a x 201", "a x 400", "a x 201", "a z 400", "a w 500"},
-		"b,a,b":                             {"b x 409", "a x 201", "a x 400", "a x 201", "b x 400", "a z 400", "b z 400", "a w 500"},
+		"a": {"a x 201", "a x 400", "a x 201", "a z 400", "a w 500"},
+		"b,a,b": {"b x 409", "a x 201", "a x 400", "a x 201", "b x 400", "a z 400",
+			"b z 400", "a w 500"},
 		"c,d":                               {"c,d x 201"},
 		"twice":                             {"twice y 400", "twice y 400"},
 		"twice&modification_external_ids=e": {"twice y 400", "twice y 400", "e y 201"},

@@ -52,8 +52,8 @@ func newListMetadata(count int, token string) ListMetadata {
 	return ListMetadata{count, &token}
 }
 
-// FailedModifications returns the modification IDs of the lines that were rejected in the batches of the caller's tenant
-// that were created on a day, the newest batch first and its lines in their order, and then those of the single
+// FailedModifications returns the modification IDs of the lines that were rejected in the batches of the caller's
+// tenant that were created on a day, the newest batch first and its lines in their order, and then those of the single
 // transactions that were refused on it. Lines are read from the reports: a report that is deleted has none.
 func (s *Batches) FailedModifications(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply,
 	error) {
@@ -106,8 +106,8 @@ func (s *Batches) readFailedOrRefused(ctx context.Context, page *failedPage, ten
 
 // readRefused adds single transactions to a page, from one of their positions on, and returns the position where it
 // ends; "" for the end of the list.
-func (s *Batches) readRefused(ctx context.Context, page *failedPage, tenant string, day time.Time, after string) (string,
-	error) {
+func (s *Batches) readRefused(ctx context.Context, page *failedPage, tenant string, day time.Time,
+	after string) (string, error) {
 	if page.isFull() {
 		return singlesPosition + after, nil
 	}
@@ -179,8 +179,8 @@ func (p *failedPage) isFull() bool {
 	return len(p.ids) >= p.limit || p.bytesLeft <= 0 || p.reportsLeft <= 0
 }
 
-// read reads the report of a batch from an offset on, and returns the position where the page ends; "" if the report was
-// read to its end.
+// read reads the report of a batch from an offset on, and returns the position where the page ends; "" if the report
+// was read to its end.
 func (p *failedPage) read(ctx context.Context, b batch.Batch, offset int64) (end string, err error) {
 	p.reportsLeft--
 	body, err := p.reports.Open(ctx, b.Verdict.ReportKey, "", offset, -1)

@@ -77,9 +77,9 @@ func TestFailedModifications(t *testing.T) {
 	add := func(key string, to batch.Status, before ...batch.Transition) string {
 		id := a.createBatch(t)
 		v := batch.Verdict{Total: 8, Accepted: 5, Invalid: 3, ReportKey: "reports/" + key, SummaryKey: "reports/s"}
-		a.apply(t, id, append(before, batch.Transition{To: batch.Uploaded, ReceivedAt: now, Object: &batch.Object{Key: "k", Size: 100}},
-			batch.Transition{To: batch.ValidationStarted, Plan: &plan, MaxLineBytes: 10},
-			batch.Transition{To: to, Verdict: &v, ErrorMessage: "x"})...)
+		a.apply(t, id, append(before, batch.Transition{To: batch.Uploaded, ReceivedAt: now,
+			Object: &batch.Object{Key: "k", Size: 100}}, batch.Transition{To: batch.ValidationStarted, Plan: &plan,
+			MaxLineBytes: 10}, batch.Transition{To: to, Verdict: &v, ErrorMessage: "x"})...)
 		return id
 	}
 	a.storage["/work/reports/first"] = reportOf("a", "", "b\"", "", "a")

@@ -155,7 +155,8 @@ func readListQuery(values url.Values) *listQuery {
 		case "limit":
 			n, err := strconv.Atoi(value)
 			if err != nil || n < 1 || n > maxListLimit {
-				q.refuse(name, fmt.Sprintf("The value must be a whole number from 1 to %d.", maxListLimit), "number_range")
+				q.refuse(name, fmt.Sprintf("The value must be a whole number from 1 to %d.", maxListLimit),
+					"number_range")
 			}
 			q.limit = n
 		case "next":

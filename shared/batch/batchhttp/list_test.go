@@ -78,7 +78,8 @@ func TestList(t *testing.T) {
 	a.expectPages(t, "", nil)
 	var all []string // newest first
 	for n := range 5 {
-		id := a.generateUploadURL(t, fmt.Sprintf(`{"name":"n%d","metadata":{"k":"%d","x.y":"a b"}}`, n, n%2))["batch_id"].(string)
+		id := a.generateUploadURL(t, fmt.Sprintf(`{"name":"n%d","metadata":{"k":"%d","x.y":"a b"}}`, n,
+			n%2))["batch_id"].(string)
 		all = slices.Insert(all, 0, id)
 		if n < 2 {
 			a.apply(t, id, batch.Transition{To: batch.Failed, ErrorMessage: "e"})
@@ -115,7 +116,8 @@ func TestListedRecords(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
 	steps := append(transitions(batch.Verdict{Total: 3, Accepted: 2, Invalid: 1, ReportKey: "r"}),
-		batch.Transition{To: batch.Initialized}, batch.Transition{To: batch.InProgress}, batch.Transition{To: batch.Processed})
+		batch.Transition{To: batch.Initialized}, batch.Transition{To: batch.InProgress},
+		batch.Transition{To: batch.Processed})
 	steps[0].ReceivedAt = now
 	for n := range len(steps) + 1 {
 		id := a.generateUploadURL(t, `{"name":"records"}`)["batch_id"].(string)
@@ -124,9 +126,10 @@ func TestListedRecords(t *testing.T) {
 		got := page["batches"].([]any)[0].(map[string]any)
 		httpStatus, want := a.call(t, http.MethodGet, "/batch/status/"+id, "")
 		if httpStatus == 202 {
-			if got["status"] != nil || got["message"] != want["message"] || got["batch_id"] != id || got["name"] != "records" ||
-				got["content_encoding"] != nil || got["error_message"] != "" || got["bytes_done"] != nil ||
-				n == 0 && (got["received_at"] != nil || got["bytes_total"] != nil) || n == 1 && got["bytes_total"] != 1000.0 {
+			if got["status"] != nil || got["message"] != want["message"] || got["batch_id"] != id ||
+				got["name"] != "records" || got["content_encoding"] != nil || got["error_message"] != "" ||
+				got["bytes_done"] != nil || n == 0 && (got["received_at"] != nil || got["bytes_total"] != nil) ||
+				n == 1 && got["bytes_total"] != 1000.0 {
 				t.Errorf("a batch without a status is listed as %v; its status is answered with %v", got, want)
 			}
 			continue

@@ -79,7 +79,8 @@ func TestObservedBatch(t *testing.T) {
 	expect()
 	a.apply(t, id, batch.Transition{To: batch.PendingIngestion,
 		Verdict: &batch.Verdict{Total: 3, Accepted: 2, Invalid: 1, ReportKey: "reports/r", SummaryKey: "reports/s"}})
-	want.Status, want.Counts = batchhttp.ObservedPendingIngestion, &batchhttp.ObservedCounts{Total: 3, Accepted: 2, Invalid: 1}
+	want.Status, want.Counts = batchhttp.ObservedPendingIngestion, &batchhttp.ObservedCounts{Total: 3, Accepted: 2,
+		Invalid: 1}
 	want.Exports = map[string]string{"errors_file": "/tm/realtime/api/transactions/batch/validation-result/" + id}
 	expect()
 	a.apply(t, id, batch.Transition{To: batch.Initialized}, batch.Transition{To: batch.InProgress})
@@ -98,8 +99,8 @@ func TestObservedBatch(t *testing.T) {
 	a.apply(t, failed, batch.Transition{To: batch.Failed, ErrorMessage: "e"})
 	message := "e"
 	found, _ := observed[batchhttp.BatchDetail](t, a, "ids="+failed+","+id)
-	wantBoth := []batchhttp.BatchDetail{{BatchID: batch.ID(failed), Status: batchhttp.ObservedFailed, RejectOnInvalid: true,
-		ErrorMessage: &message}, want}
+	wantBoth := []batchhttp.BatchDetail{{BatchID: batch.ID(failed), Status: batchhttp.ObservedFailed,
+		RejectOnInvalid: true, ErrorMessage: &message}, want}
 	if diff := cmp.Diff(wantBoth, found); diff != "" {
 		t.Errorf("two batches (-want +got)\n%s", diff)
 	}
@@ -116,7 +117,8 @@ func TestObservedDays(t *testing.T) {
 	const day = 24 * time.Hour
 	midnight := now.Truncate(day)
 	var want []string // the newest first
-	for _, at := range []time.Time{midnight.Add(-time.Microsecond), midnight, midnight.Add(day - time.Microsecond), midnight.Add(day)} {
+	for _, at := range []time.Time{midnight.Add(-time.Microsecond), midnight, midnight.Add(day - time.Microsecond),
+		midnight.Add(day)} {
 		a.now = at
 		a.newID = func() (batch.ID, error) { return idAt(at), nil }
 		id := a.createBatch(t)

@@ -43,7 +43,8 @@ type SignedPart struct {
 	ExpiresAt       time.Time         `json:"expires_at"`
 }
 
-// SignParts signs the URLs to which parts are uploaded. Repeating it signs them anew. It puts off the end of the upload.
+// SignParts signs the URLs to which parts are uploaded. Repeating it signs them anew. It puts off the end of the
+// upload.
 func (s *Batches) SignParts(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
 	var in PartsRequest
 	if err := decodeStrictly(r, &in); err != nil {
@@ -74,7 +75,8 @@ func (s *Batches) SignParts(ctx context.Context, caller httpapi.Caller, r *http.
 		if b.Multipart.HasChecksums {
 			part.SHA256 = in.ChecksumsSHA256[i]
 		}
-		signed, err := s.Uploads.SignPart(ctx, intake.UploadKey(b.Tenant, b.ID), b.Multipart.UploadID, part, s.UploadLifetime)
+		signed, err := s.Uploads.SignPart(ctx, intake.UploadKey(b.Tenant, b.ID), b.Multipart.UploadID, part,
+			s.UploadLifetime)
 		if err != nil {
 			return httpapi.Reply{}, err
 		}
@@ -176,7 +178,8 @@ func (s *Batches) Parts(ctx context.Context, caller httpapi.Caller, r *http.Requ
 	}
 	m := b.Multipart
 	out := StoredPartsReply{BatchID: b.ID, UploadID: m.UploadID, PartSize: m.PartSize, PartCount: m.PartCount,
-		ContentLength: b.Declared.Length, PartChecksums: m.HasChecksums, ExpiresAt: s.partsExpireAt(b), Parts: []StoredPart{}}
+		ContentLength: b.Declared.Length, PartChecksums: m.HasChecksums, ExpiresAt: s.partsExpireAt(b),
+		Parts: []StoredPart{}}
 	for _, p := range stored {
 		part := StoredPart{PartNumber: int64(p.Number), Size: p.Size, ETag: p.ETag}
 		if p.SHA256 != "" {

@@ -64,7 +64,10 @@ func (p *parts) ListParts(_ context.Context, key, id string) ([]objects.Part, er
 	if err != nil {
 		return nil, err
 	}
-	return slices.SortedFunc(maps.Values(u.stored), func(a, b objects.Part) int { return cmp.Compare(a.Number, b.Number) }),
+	return slices.SortedFunc(maps.Values(u.stored), func(a, b objects.Part) int {
+			return cmp.Compare(a.Number,
+				b.Number)
+		}),
 		nil
 }
 
@@ -246,7 +249,8 @@ func TestWrongPartNumbers(t *testing.T) {
 		{plain, ``, "part_numbers array_too_short"},
 		{plain, `{"part_numbers":[]}`, "part_numbers array_too_short"},
 		{plain, `{"part_numbers":[` + many + `1]}`, "part_numbers array_too_long"},
-		{plain, `{"part_numbers":[0,4,2,2]}`, "part_numbers 0 number_range part_numbers 1 number_range part_numbers 3 repeated"},
+		{plain, `{"part_numbers":[0,4,2,2]}`,
+			"part_numbers 0 number_range part_numbers 1 number_range part_numbers 3 repeated"},
 		{plain, `{"part_numbers":["1"]}`, "part_numbers 0 integer_type"},
 		{plain, `{"part_numbers":[1],"other":1}`, "other extra_forbidden"},
 		{plain, `{"part_numbers":[1],"checksums_sha256":[` + sum + `]}`, "checksums_sha256 extra_forbidden"},
@@ -294,7 +298,8 @@ func TestCompletion(t *testing.T) {
 	a.expect(t, "nothing stored", "POST", path, allParts, 409, "Parts 1, 2, 3 are not uploaded.")
 	a.parts.store(1, 400, "a")
 	a.parts.store(2, 400, "x")
-	a.expect(t, "some stored", "POST", path, allParts, 409, "Part 3 is not uploaded. Part 2 was uploaded with another ETag.")
+	a.expect(t, "some stored", "POST", path, allParts, 409,
+		"Part 3 is not uploaded. Part 2 was uploaded with another ETag.")
 	a.parts.store(2, 399, "b")
 	a.parts.store(3, 200, "c")
 	a.expect(t, "a part too small", "POST", path, allParts, 409, "Part 2 has the wrong size; upload it again.")
@@ -324,8 +329,9 @@ func TestCompletion(t *testing.T) {
 	a.expect(t, "list", "GET", "/batch/upload-parts/"+id, "", 409, "The upload is complete.")
 	a.expect(t, "give up", "DELETE", "/batch/upload-parts/"+id, "", 409, "The upload is complete.")
 
-	a.apply(t, id, batch.Transition{To: batch.Uploaded, ReceivedAt: now, Object: &batch.Object{Key: "k", ETag: `"e-3"`, Size: 1000}},
-		batch.Transition{To: batch.Failed, ErrorMessage: "It failed."})
+	a.apply(t, id, batch.Transition{To: batch.Uploaded, ReceivedAt: now,
+		Object: &batch.Object{Key: "k", ETag: `"e-3"`, Size: 1000}}, batch.Transition{To: batch.Failed,
+		ErrorMessage: "It failed."})
 	a.expect(t, "repeated after the end", "POST", path, allParts, 200, "")
 	a.expect(t, "other parts after the end", "POST", path, other, 409, "")
 	a.expect(t, "more URLs", "POST", "/batch/upload-parts/"+id, `{"part_numbers":[1]}`, 409, "The upload is complete.")
@@ -363,7 +369,8 @@ func TestGivenUpUpload(t *testing.T) {
 		a.expect(t, call, "DELETE", "/batch/upload-parts/"+id, "", 200, "")
 	}
 	if _, aborted := a.parts.state(); !aborted || len(a.closer.asked) == 0 {
-		t.Errorf("the upload is aborted: %t, and %d closes are asked for; want true and some", aborted, len(a.closer.asked))
+		t.Errorf("the upload is aborted: %t, and %d closes are asked for; want true and some", aborted,
+			len(a.closer.asked))
 	}
 	const ended = "The batch has ended. The upload was given up by the client."
 	_, reply := a.call(t, "GET", "/batch/status/"+id, "")

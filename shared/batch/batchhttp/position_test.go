@@ -55,7 +55,8 @@ func TestQueuePosition(t *testing.T) {
 	expect(ids[1], http.StatusAccepted, 1.0)
 	expect(ids[0], http.StatusAccepted, nil) // it has a slot
 
-	if _, err := a.batches.Apply(t.Context(), ids[1], batch.Transition{To: batch.Failed, At: now, ErrorMessage: "e"}); err != nil {
+	if _, err := a.batches.Apply(t.Context(), ids[1], batch.Transition{To: batch.Failed, At: now,
+		ErrorMessage: "e"}); err != nil {
 		t.Fatal(err)
 	}
 	expect(ids[1], http.StatusOK, nil)

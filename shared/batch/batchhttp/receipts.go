@@ -68,7 +68,8 @@ func (s *Receipts) Receipt(ctx context.Context, caller httpapi.Caller, r *http.R
 	}
 	gateway := httpapi.GatewayOf(ctx)
 	counts, _ := sumUp(b, nil)
-	text, err := s.Issuer.Receipt(ctx, httpapi.APIURL(s.URL, gateway.DomainName, gateway.Stage), b, receipt.Counts(counts))
+	text, err := s.Issuer.Receipt(ctx, httpapi.APIURL(s.URL, gateway.DomainName, gateway.Stage), b,
+		receipt.Counts(counts))
 	if errors.Is(err, receipt.ErrNotSigned) {
 		s.Log.ErrorContext(ctx, "a receipt cannot be signed", "batch", b.ID, "error", err) // an alarm counts it
 		return httpapi.Reply{}, errNotSigned.WithCause(err)
@@ -83,6 +84,6 @@ func (s *Receipts) keys(ctx context.Context, _ httpapi.Caller, _ *http.Request) 
 	return httpapi.Reply{Header: header, Body: set}, err
 }
 
-// keysMaxAge is for HTTP caches. It is shorter than receipt.KeySetLifetime, because the issuer's own copy may be a minute
-// old.
+// keysMaxAge is for HTTP caches. It is shorter than receipt.KeySetLifetime, because the issuer's own copy may be a
+// minute old.
 const keysMaxAge = receipt.KeySetLifetime - time.Minute

@@ -65,7 +65,8 @@ func (a *api) get(t *testing.T, id string) events.APIGatewayProxyResponse {
 // keys returns the published keys of receipts.
 func (a *api) keys(t *testing.T) jose.JWKSet {
 	t.Helper()
-	r, err := httpapi.Lambda(a.Handler())(t.Context(), events.APIGatewayProxyRequest{HTTPMethod: "GET", Path: "/receipts/jwks.json"})
+	r, err := httpapi.Lambda(a.Handler())(t.Context(), events.APIGatewayProxyRequest{HTTPMethod: "GET",
+		Path: "/receipts/jwks.json"})
 	var set jose.JWKSet
 	if err != nil || r.StatusCode != 200 || json.Unmarshal([]byte(r.Body), &set) != nil ||
 		r.MultiValueHeaders["Cache-Control"][0] != "public, max-age=240" {

@@ -24,7 +24,8 @@ func (a *api) useKeys() *idempotencytest.Memory {
 	return store
 }
 
-// askWithKey asks for an upload URL with an idempotency key, and returns the status, the reply and whether it is replayed.
+// askWithKey asks for an upload URL with an idempotency key, and returns the status, the reply and whether it is
+// replayed.
 func (a *api) askWithKey(t *testing.T, key, body string) (status int, reply map[string]any, isReplayed bool) {
 	t.Helper()
 	e := events.APIGatewayProxyRequest{HTTPMethod: "POST", Path: base + "/batch/generate-upload-url", Body: body,
@@ -62,7 +63,8 @@ func TestUploadURLAgain(t *testing.T) {
 	a.now = now.Add(23 * time.Hour)
 	status, again, isReplayed := a.askWithKey(t, "k", `{"reject_on_invalid":false}`)
 	u, err := url.Parse(again["url"].(string))
-	if status != 200 || !isReplayed || again["batch_id"] != id || err != nil || u.Query().Get("X-Amz-Expires") != "900" {
+	if status != 200 || !isReplayed || again["batch_id"] != id || err != nil ||
+		u.Query().Get("X-Amz-Expires") != "900" {
 		t.Errorf("again: got %d %v, replayed %t; want batch %s and a URL for 900 s", status, again, isReplayed, id)
 	}
 	want := a.now.Add(15 * time.Minute)
@@ -88,7 +90,8 @@ func TestUploadURLAgain(t *testing.T) {
 	other := a.caller
 	a.caller.Tenant = "t2"
 	if status, reply, isReplayed := a.askWithKey(t, "k", `{}`); status != 200 || isReplayed || reply["batch_id"] == id {
-		t.Errorf("the key of another tenant: got %d %v, replayed %t; want a batch of its own", status, reply, isReplayed)
+		t.Errorf("the key of another tenant: got %d %v, replayed %t; want a batch of its own", status, reply,
+			isReplayed)
 	}
 	a.caller = other
 	a.caller.Permissions = nil
@@ -97,8 +100,8 @@ func TestUploadURLAgain(t *testing.T) {
 	}
 }
 
-// A function that is killed after it has created the batch leaves a key that is not answered. The request again gets the
-// same batch, whatever has become of that and of the tenant's limits.
+// A function that is killed after it has created the batch leaves a key that is not answered. The request again gets
+// the same batch, whatever has become of that and of the tenant's limits.
 func TestUploadURLAfterAKill(t *testing.T) {
 	a := newAPI(t)
 	keys := a.useKeys()

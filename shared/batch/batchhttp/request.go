@@ -20,8 +20,8 @@ import (
 type UploadRequest struct {
 	// RejectOnInvalid is true if it and MaxRejected are absent.
 	RejectOnInvalid *bool `json:"reject_on_invalid"`
-	// MaxRejected is a number of lines, or a string with a share of the transactions. It excludes a RejectOnInvalid that
-	// is true.
+	// MaxRejected is a number of lines, or a string with a share of the transactions. It excludes a RejectOnInvalid
+	// that is true.
 	MaxRejected jsontext.Value `json:"max_rejected"`
 	// ValidateOnly is false if it is absent.
 	ValidateOnly *bool `json:"validate_only"`
@@ -64,7 +64,8 @@ func (in *UploadRequest) Check() []fault.Detail {
 	if in.Name != nil {
 		details = append(details, checkLength(*in.Name, 1, maxNameLength, "name")...)
 	}
-	if e := in.ContentEncoding; e != nil && !slices.Contains([]batch.Encoding{batch.Identity, batch.Gzip, batch.Zstd}, *e) {
+	if e := in.ContentEncoding; e != nil && !slices.Contains([]batch.Encoding{batch.Identity, batch.Gzip, batch.Zstd},
+		*e) {
 		details = append(details, bodyDetail("The value must be identity, gzip or zstd.", "enum",
 			httpapi.AttemptedText(string(*e)), "content_encoding"))
 	}
@@ -147,8 +148,8 @@ func parseMaxRejected(v jsontext.Value) (*batch.RejectLimit, *fault.Detail) {
 		}
 		share, err := batch.ParseShare(text)
 		if err != nil {
-			return refuse(`A share is a percentage from "0%" to "100%" with at most 15 decimals, such as "0.5%".`, "share",
-				httpapi.AttemptedText(text))
+			return refuse(`A share is a percentage from "0%" to "100%" with at most 15 decimals, such as "0.5%".`,
+				"share", httpapi.AttemptedText(text))
 		}
 		return &batch.RejectLimit{Share: share}, nil
 	}
@@ -179,8 +180,8 @@ func checkLength(text string, least, most int, path ...any) []fault.Detail {
 		return []fault.Detail{bodyDetail(fmt.Sprintf("The value must have %d to %d characters.", least, most),
 			"string_too_short", nil, path...)}
 	case n > most:
-		return []fault.Detail{bodyDetail(fmt.Sprintf("The value must have at most %d characters, and it has %d.", most, n),
-			"string_too_long", httpapi.AttemptedText(text), path...)}
+		return []fault.Detail{bodyDetail(fmt.Sprintf("The value must have at most %d characters, and it has %d.", most,
+			n), "string_too_long", httpapi.AttemptedText(text), path...)}
 	}
 	return nil
 }

@@ -39,16 +39,18 @@ func TestRequestFields(t *testing.T) {
 		`{"max_rejected":null}`:                         {RejectOnInvalid: true},
 		`{"max_rejected":null,"reject_on_invalid":true,"validate_only":null,"name":null,"metadata":null}`: {
 			RejectOnInvalid: true},
-		`{"validate_only":true}`:             {RejectOnInvalid: true, ValidateOnly: true},
-		`{"validate_only":false}`:            {RejectOnInvalid: true},
-		`{"name":"x"}`:                       {RejectOnInvalid: true, Name: "x"},
-		`{"name":"` + long + `"}`:            {RejectOnInvalid: true, Name: long},
-		`{"metadata":{}}`:                    {RejectOnInvalid: true},
-		`{"content_encoding":null}`:          {RejectOnInvalid: true},
-		`{"content_encoding":"identity"}`:    {RejectOnInvalid: true, Declared: batch.Declared{Encoding: batch.Identity}},
-		`{"content_encoding":"gzip"}`:        {RejectOnInvalid: true, Declared: batch.Declared{Encoding: batch.Gzip}},
-		`{"content_encoding":"zstd"}`:        {RejectOnInvalid: true, Declared: batch.Declared{Encoding: batch.Zstd}},
-		`{"metadata":{"a_B.9-":"","1":"😀"}}`: {RejectOnInvalid: true, Metadata: map[string]string{"a_B.9-": "", "1": "😀"}},
+		`{"validate_only":true}`:    {RejectOnInvalid: true, ValidateOnly: true},
+		`{"validate_only":false}`:   {RejectOnInvalid: true},
+		`{"name":"x"}`:              {RejectOnInvalid: true, Name: "x"},
+		`{"name":"` + long + `"}`:   {RejectOnInvalid: true, Name: long},
+		`{"metadata":{}}`:           {RejectOnInvalid: true},
+		`{"content_encoding":null}`: {RejectOnInvalid: true},
+		`{"content_encoding":"identity"}`: {RejectOnInvalid: true,
+			Declared: batch.Declared{Encoding: batch.Identity}},
+		`{"content_encoding":"gzip"}`: {RejectOnInvalid: true, Declared: batch.Declared{Encoding: batch.Gzip}},
+		`{"content_encoding":"zstd"}`: {RejectOnInvalid: true, Declared: batch.Declared{Encoding: batch.Zstd}},
+		`{"metadata":{"a_B.9-":"","1":"😀"}}`: {RejectOnInvalid: true, Metadata: map[string]string{"a_B.9-": "",
+			"1": "😀"}},
 		`{"metadata":{"k":"` + strings.Repeat("é", 512) + `"}}`: {RejectOnInvalid: true,
 			Metadata: map[string]string{"k": strings.Repeat("é", 512)}},
 		`{"metadata":{"` + strings.Repeat("k", 64) + `":"v"}}`: {RejectOnInvalid: true,
@@ -60,8 +62,8 @@ func TestRequestFields(t *testing.T) {
 				t.Errorf("got the ignored parameters %v, want none", ignored)
 			}
 			b, err := a.batches.Get(t.Context(), batch.ID(reply["batch_id"].(string)))
-			got := batch.Batch{RejectOnInvalid: b.RejectOnInvalid, MaxRejected: b.MaxRejected, ValidateOnly: b.ValidateOnly,
-				Name: b.Name, Metadata: b.Metadata, Declared: b.Declared}
+			got := batch.Batch{RejectOnInvalid: b.RejectOnInvalid, MaxRejected: b.MaxRejected,
+				ValidateOnly: b.ValidateOnly, Name: b.Name, Metadata: b.Metadata, Declared: b.Declared}
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Errorf("batch: error %v, (-want +got)\n%s", err, diff)
 			}
@@ -105,7 +107,8 @@ func TestBadRequestFields(t *testing.T) {
 		`{"metadata":{"k":"a","k":"b"}}`:                        "body metadata k: json_duplicate_key",
 		`{"metadata":` + metadataOf(17) + `}`:                   "body metadata: too_many_keys",
 		`{"metadata":{"k":"` + strings.Repeat("é", 513) + `"}}`: "body metadata k: string_too_long",
-		`{"metadata":{"` + strings.Repeat("k", 65) + `":"v"}}`:  "body metadata " + strings.Repeat("k", 65) + ": metadata_key",
+		`{"metadata":{"` + strings.Repeat("k", 65) + `":"v"}}`: "body metadata " + strings.Repeat("k", 65) +
+			": metadata_key",
 		`{"name":"","metadata":{"?":"v","k":null},"max_rejected":"x"}`: "body max_rejected: share; body name: string_too_short; " +
 			"body metadata ?: metadata_key; body metadata k: string_type",
 	} {
@@ -151,13 +154,15 @@ func TestRecordFields(t *testing.T) {
 	a := newAPI(t)
 	id := a.generateUploadURL(t, `{"name":"n","metadata":{"k":"v"},"validate_only":true,"max_rejected":"50.0%"}`)["batch_id"].(string)
 	metadata := map[string]any{"k": "v"}
-	if _, reply := a.call(t, "GET", "/batch/status/"+id, ""); reply["name"] != "n" || !cmp.Equal(reply["metadata"], any(metadata)) {
+	if _, reply := a.call(t, "GET", "/batch/status/"+id, ""); reply["name"] != "n" ||
+		!cmp.Equal(reply["metadata"], any(metadata)) {
 		t.Errorf("before the upload: got %v, want the name and the metadata", reply)
 	}
 	plan := chunk.NewPlan(100, 60)
 	a.apply(t, id, batch.Transition{To: batch.Uploaded, ReceivedAt: now, Object: &batch.Object{Key: "k", Size: 100}},
 		batch.Transition{To: batch.ValidationStarted, Plan: &plan},
-		batch.Transition{To: batch.Processed, Verdict: &batch.Verdict{Total: 4, Accepted: 3, Invalid: 1, ReportKey: "r", SummaryKey: "s"}})
+		batch.Transition{To: batch.Processed, Verdict: &batch.Verdict{Total: 4, Accepted: 3, Invalid: 1, ReportKey: "r",
+			SummaryKey: "s"}})
 	want := map[string]any{
 		"name": "n", "metadata": metadata, "client_id": "c1", "reject_on_invalid": false, "max_rejected": "50.0%",
 		"validate_only": true, "content_encoding": "identity", "duplicate_of": nil, "status": "PROCESSED",

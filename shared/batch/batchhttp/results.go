@@ -75,8 +75,8 @@ func (s *Batches) ValidationResult(ctx context.Context, caller httpapi.Caller, r
 	return httpapi.Reply{Body: out}, err
 }
 
-// receiptURL returns the URL of the receipt of a batch, at the address under which the request arrived; nil if the batch
-// has not ended.
+// receiptURL returns the URL of the receipt of a batch, at the address under which the request arrived; nil if the
+// batch has not ended.
 func receiptURL(r *http.Request, b batch.Batch) *string {
 	if !b.Status.IsTerminal() {
 		return nil
@@ -94,14 +94,15 @@ func (s *Batches) parquetURL(ctx context.Context, b batch.Batch) (*string, error
 	if b.ParquetKey == "" || s.ParquetDays > 0 && s.Now().After(b.UpdatedAt.AddDate(0, 0, s.ParquetDays)) {
 		return nil, nil
 	}
-	file := objects.Download{FileName: "batch-" + string(b.ID) + ".parquet", MediaType: "application/vnd.apache.parquet"}
+	file := objects.Download{FileName: "batch-" + string(b.ID) + ".parquet",
+		MediaType: "application/vnd.apache.parquet"}
 	signed, err := s.Exports.SignGet(ctx, b.ParquetKey, file, s.DownloadLifetime)
 	return &signed.URL, err
 }
 
 // result describes the outcome of validation of a batch that has a verdict or has failed. A batch that failed before
-// its verdict was known, or was cancelled, says nothing about its lines. One that failed later keeps its verdict and its
-// report.
+// its verdict was known, or was cancelled, says nothing about its lines. One that failed later keeps its verdict and
+// its report.
 func (s *Batches) result(ctx context.Context, b batch.Batch) (ResultReply, error) {
 	if b.Verdict == nil || b.IsCancelled() {
 		return ResultReply{Message: b.ErrorMessage}, nil
@@ -183,8 +184,8 @@ func (s *Batches) signReports(ctx context.Context, b batch.Batch, out *ResultRep
 	return nil
 }
 
-// summary reads what is wrong with the lines of a batch. It returns nil if the summary of the report does not divide the
-// errors by field, as those of earlier releases, or is deleted.
+// summary reads what is wrong with the lines of a batch. It returns nil if the summary of the report does not divide
+// the errors by field, as those of earlier releases, or is deleted.
 func (s *Batches) summary(ctx context.Context, v batch.Verdict) ([]report.Entry, error) {
 	body, err := s.Reports.Open(ctx, v.SummaryKey, "", 0, -1)
 	if errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrDenied) { // S3 denies what is not there

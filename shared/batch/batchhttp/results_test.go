@@ -28,7 +28,8 @@ func (s storage) Do(r *http.Request) (*http.Response, error) {
 	if n, _ := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-", &from); n == 1 && status == http.StatusOK {
 		status, content = http.StatusPartialContent, content[from:]
 	}
-	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(content)), Request: r}, nil
+	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(content)),
+		Request: r}, nil
 }
 
 const storedSummary = `{"counts":{"total":8,"accepted":5,"invalid":3},"codes":{},"report_complete":true,"fields":[` +
@@ -68,14 +69,18 @@ func TestSummaryAndFilesOfResults(t *testing.T) {
 		leftOut       any
 	}{
 		"invalid lines": {invalid, whole, "errors.csv", "rejected.jsonl", 1.},
-		"all of them too long": {with(func(v *batch.Verdict) { v.RejectedKey, v.RejectedLeftOut = "", 3 }), whole, "errors.csv",
-			"", 3.},
-		"judged by an earlier release": {with(func(v *batch.Verdict) { v.RejectedKey, v.CSVKey, v.SummaryKey = "", "", "reports/old" }),
-			nil, "", "", nil},
-		"deleted summary": {with(func(v *batch.Verdict) { v.SummaryKey = "reports/gone" }), nil, "errors.csv", "rejected.jsonl", 1.},
-		"valid":           {batch.Verdict{Total: 8, Accepted: 8, ReportKey: "reports/r", SummaryKey: "reports/s"}, []any{}, "", "", 0.},
-		"no transaction":  {batch.Verdict{ReportKey: "reports/r", SummaryKey: "reports/s"}, []any{}, "", "", 0.},
-		"too many":        {batch.Verdict{Outcome: batch.TooManyTransactions, Total: 8, Invalid: 1}, nil, "", "", nil},
+		"all of them too long": {with(func(v *batch.Verdict) { v.RejectedKey, v.RejectedLeftOut = "", 3 }), whole,
+			"errors.csv", "", 3.},
+		"judged by an earlier release": {with(func(v *batch.Verdict) {
+			v.RejectedKey, v.CSVKey, v.SummaryKey = "", "",
+				"reports/old"
+		}), nil, "", "", nil},
+		"deleted summary": {with(func(v *batch.Verdict) { v.SummaryKey = "reports/gone" }), nil, "errors.csv",
+			"rejected.jsonl", 1.},
+		"valid": {batch.Verdict{Total: 8, Accepted: 8, ReportKey: "reports/r", SummaryKey: "reports/s"},
+			[]any{}, "", "", 0.},
+		"no transaction": {batch.Verdict{ReportKey: "reports/r", SummaryKey: "reports/s"}, []any{}, "", "", 0.},
+		"too many":       {batch.Verdict{Outcome: batch.TooManyTransactions, Total: 8, Invalid: 1}, nil, "", "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newAPI(t)

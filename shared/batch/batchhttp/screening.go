@@ -66,8 +66,8 @@ func (s *Batches) screening(ctx context.Context, tenant string, in *ScreenUnknow
 	case errors.As(err, &unknown):
 		return nil, fault.NewInvalid(screenDetail(unknown.Error(), "unknown_list", unknown.List, "lists"))
 	case errors.Is(err, catalog.ErrNoLists):
-		return nil, fault.NewInvalid(screenDetail("There is no list to screen names with; have one imported first.", "unknown_list", nil,
-			"lists"))
+		return nil, fault.NewInvalid(screenDetail("There is no list to screen names with; have one imported first.",
+			"unknown_list", nil, "lists"))
 	case err != nil:
 		return nil, fmt.Errorf("read the watchlists: %w", err)
 	}

@@ -32,8 +32,8 @@ type DaySummary struct {
 	Links map[string]string `json:"links"`
 }
 
-// Summary returns how many transactions of the caller's tenant succeeded and failed: single ones that were received on a
-// range of days, which the first page has, and those of the batches that were created on it.
+// Summary returns how many transactions of the caller's tenant succeeded and failed: single ones that were received on
+// a range of days, which the first page has, and those of the batches that were created on it.
 func (s *Batches) Summary(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
 	values := r.URL.Query()
 	if err := checkNames(values, "start_date", "end_date", "next"); err != nil {
@@ -78,10 +78,10 @@ func (s *Batches) Summary(ctx context.Context, caller httpapi.Caller, r *http.Re
 	return httpapi.Reply{Body: SummaryReply{metadata, days}}, nil
 }
 
-// outcomeOf returns how many transactions of a batch are stored and how many failed: those that were invalid, and all of
-// a batch that has ended otherwise. Nothing of a batch is stored for clients before all of it is. Of a batch that was
-// only to be validated and of one that its client cancelled none failed, and of one that failed before its
-// verdict it is not known how many it has.
+// outcomeOf returns how many transactions of a batch are stored and how many failed: those that were invalid, and all
+// of a batch that has ended otherwise. Nothing of a batch is stored for clients before all of it is. Of a batch that
+// was only to be validated and of one that its client cancelled none failed, and of one that failed before its verdict
+// it is not known how many it has.
 func outcomeOf(b batch.Batch) (succeeded, failed int64) {
 	if b.Verdict == nil || b.ValidateOnly || b.IsCancelled() {
 		return 0, 0

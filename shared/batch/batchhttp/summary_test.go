@@ -57,7 +57,8 @@ func TestSummaryOfDays(t *testing.T) {
 	a.recordSingle(t, "m", now.AddDate(0, 0, -31), 201, "")
 	day := func(date string, succeeded, failed int64) *batchhttp.DaySummary {
 		return &batchhttp.DaySummary{Succeeded: succeeded, Failed: failed, Links: map[string]string{
-			"batches":              "/tm/observability/api/v1/batch-transactions/batches?start_date=" + date + "&end_date=" + date,
+			"batches": "/tm/observability/api/v1/batch-transactions/batches?start_date=" + date +
+				"&end_date=" + date,
 			"failed_modifications": "/tm/observability/api/v1/transactions/failed-modifications?date=" + date,
 		}}
 	}
@@ -110,7 +111,8 @@ func TestSummaryHasPages(t *testing.T) {
 	t.Parallel()
 	for rows, want := range map[int][]int64{4999: {4999}, 5000: {5000}, 5001: {5000, 1}} {
 		a := newAPI(t)
-		a.Routes = (&batchhttp.Batches{Store: manyBatches{a.batches, rows}, Singles: noSingles{}, Paging: paging(t)}).Routes()
+		a.Routes = (&batchhttp.Batches{Store: manyBatches{a.batches, rows}, Singles: noSingles{},
+			Paging: paging(t)}).Routes()
 		var counts []int64
 		for next := ""; ; {
 			r := a.observeAt(t, summaryPath, "start_date=2026-11-26&end_date=2026-11-26"+next)

@@ -21,7 +21,8 @@ type uploads interface {
 	SignPutOfContent(ctx context.Context, key string, c objects.Content, lifetime time.Duration) (objects.SignedURL,
 		error)
 	StartParts(ctx context.Context, key string, withChecksums bool) (uploadID string, err error)
-	SignPart(ctx context.Context, key, uploadID string, p objects.Part, lifetime time.Duration) (objects.SignedURL, error)
+	SignPart(ctx context.Context, key, uploadID string, p objects.Part, lifetime time.Duration) (objects.SignedURL,
+		error)
 	ListParts(ctx context.Context, key, uploadID string) ([]objects.Part, error)
 	CompleteParts(ctx context.Context, key, uploadID string, parts []objects.Part) error
 	AbortParts(ctx context.Context, key, uploadID string) error
@@ -72,8 +73,8 @@ func (in DeclaredUpload) checkTogether(maxBytes int64) []fault.Detail {
 		details = append(details, bodyDetail(fmt.Sprintf("The file has %d bytes; at most %d are allowed. "+
 			"Split it into several batches.", *n, maxBytes), "number_range", *n, "content_length"))
 	case n == nil && in.isMultipart():
-		details = append(details, bodyDetail("An upload in parts needs the number of bytes of the file.", "missing", nil,
-			"content_length"))
+		details = append(details, bodyDetail("An upload in parts needs the number of bytes of the file.", "missing",
+			nil, "content_length"))
 	}
 	if in.PartChecksums != nil && *in.PartChecksums && !in.isMultipart() {
 		details = append(details, bodyDetail("Only an upload in parts has checksums of parts.", "multipart_only", true,
@@ -96,8 +97,8 @@ func parseSHA256(text string) []byte {
 	return sum
 }
 
-// declare records on a new batch what its upload will be. An empty file is recorded by its checksum, since a length of 0
-// means that it is not known.
+// declare records on a new batch what its upload will be. An empty file is recorded by its checksum, since a length of
+// 0 means that it is not known.
 func (in DeclaredUpload) declare(b *batch.Batch) {
 	if in.ContentLength != nil {
 		b.Declared.Length = *in.ContentLength

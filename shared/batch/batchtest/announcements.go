@@ -133,8 +133,8 @@ type claimFunc func(ctx context.Context, id batch.ID, attempt string, now, until
 // claimedUntil is when the claims of these tests end.
 var claimedUntil = endAt.Add(time.Minute)
 
-// testClaims claims what a batch owes in the name of several attempts. nothing is the error about one that owes nothing,
-// and about one that another attempt has claimed.
+// testClaims claims what a batch owes in the name of several attempts. nothing is the error about one that owes
+// nothing, and about one that another attempt has claimed.
 func testClaims(t *testing.T, claim claimFunc, owesNothing batch.ID, ended batch.Batch, nothing error) {
 	t.Helper()
 	for _, c := range []struct {

@@ -149,7 +149,8 @@ func testCancelRaces(t *testing.T, s batch.Store) {
 				t.Errorf("%s: error %v, the batch was cancelled in %s, want %s", b.Status, err, after.PreviousStatus,
 					wantPrevious)
 			case !after.IsCancelled() && (!errors.As(err, &conflict) || after.Status != batch.Initialized):
-				t.Errorf("%s: error %v and the status %s, want a conflict with INITIALIZED", b.Status, err, after.Status)
+				t.Errorf("%s: error %v and the status %s, want a conflict with INITIALIZED", b.Status, err,
+					after.Status)
 			}
 		}
 	}

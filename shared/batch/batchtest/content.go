@@ -46,7 +46,8 @@ func testContent(t *testing.T, s batch.Store) {
 		expect("second in "+string(change.To), second, first, batch.Gzip)
 	}
 	late := create(t, s, tenant, batch.AwaitingUpload)
-	if _, err := s.Apply(t.Context(), late.ID, batch.Transition{To: batch.Failed, At: createdAt, Encoding: batch.Zstd}); err != nil {
+	if _, err := s.Apply(t.Context(), late.ID, batch.Transition{To: batch.Failed, At: createdAt,
+		Encoding: batch.Zstd}); err != nil {
 		t.Fatal(err)
 	}
 	b = late

@@ -36,14 +36,16 @@ func testDigests(t *testing.T, s batch.Store) {
 	if _, err := s.Apply(t.Context(), b.ID, batch.Transition{To: batch.Failed, At: createdAt}); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := s.CommitFileDigests(t.Context(), b.ID, second); err != nil || !bytes.Equal(got.FileSHA256, first.FileSHA256) {
+	if got, err := s.CommitFileDigests(t.Context(), b.ID, second); err != nil ||
+		!bytes.Equal(got.FileSHA256, first.FileSHA256) {
 		t.Errorf("once more after its end: got %+v, error %v, want what is committed", got, err)
 	}
 
 	for _, status := range []batch.Status{batch.Uploaded, batch.PendingIngestion, batch.Failed} {
 		b := create(t, s, "tenant", status)
 		var conflict *batch.ConflictError
-		if _, err := s.CommitFileDigests(t.Context(), b.ID, first); !errors.As(err, &conflict) || conflict.Current.Status != status {
+		if _, err := s.CommitFileDigests(t.Context(), b.ID, first); !errors.As(err, &conflict) ||
+			conflict.Current.Status != status {
 			t.Errorf("CommitFileDigests of a batch in %s: got the error %v, want a conflict", status, err)
 		}
 		if _, err := s.CommitAcceptedDigest(t.Context(), b.ID, first.FileSHA256); !errors.As(err, &conflict) {

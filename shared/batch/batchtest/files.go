@@ -34,7 +34,8 @@ func testFiles(t *testing.T, s batch.Store) {
 	expectProcessedAs(t, s, testFile, createdAt, "")
 	first := create(t, s, "tenant", batch.InProgress)
 	if b := finish(t, s, first.ID, createdAt); b.Status != batch.Processed || b.DuplicateOf != "" {
-		t.Errorf("the first batch with a file: got %s, duplicate of %q; want PROCESSED, of none", b.Status, b.DuplicateOf)
+		t.Errorf("the first batch with a file: got %s, duplicate of %q; want PROCESSED, of none", b.Status,
+			b.DuplicateOf)
 	}
 	otherTenant, otherFile := testFile, testFile
 	otherTenant.Tenant, otherFile.SHA256 = "another", bytes.Repeat([]byte{8}, 32)
@@ -78,7 +79,8 @@ func testFiles(t *testing.T, s batch.Store) {
 		}
 	}
 	if b := finish(t, s, third.ID, createdAt.Add(2*time.Hour)); b.DuplicateOf != first.ID {
-		t.Errorf("the third batch with a file is a duplicate of %q, want that of its verdict, %q", b.DuplicateOf, first.ID)
+		t.Errorf("the third batch with a file is a duplicate of %q, want that of its verdict, %q", b.DuplicateOf,
+			first.ID)
 	}
 	last := create(t, s, "tenant", batch.InProgress)
 	if b := finish(t, s, last.ID, end.Add(3*time.Hour)); b.DuplicateOf != "" {
@@ -95,7 +97,8 @@ func testEqualFilesAtOnce(t *testing.T, s batch.Store) {
 	for range batches {
 		b := create(t, s, "tenant", batch.InProgress)
 		group.Go(func() {
-			got, err := s.Apply(t.Context(), b.ID, batch.Transition{To: batch.Processed, At: createdAt, File: &testFile})
+			got, err := s.Apply(t.Context(), b.ID, batch.Transition{To: batch.Processed, At: createdAt,
+				File: &testFile})
 			if err != nil || got.Status != batch.Processed || got.DuplicateOf == b.ID {
 				t.Errorf("got %s, duplicate of %q, error %v", got.Status, got.DuplicateOf, err)
 			}

@@ -24,7 +24,8 @@ func testUpload(t *testing.T, s batch.Store) {
 	}
 	for _, completion := range []string{"first", "second", "second"} {
 		got, err := s.RecordCompletion(t.Context(), b.ID, completion, at)
-		if err != nil || got.Multipart.Completion != completion || !got.Multipart.AskedAt.Equal(at) || !got.Multipart.HasChecksums {
+		if err != nil || got.Multipart.Completion != completion || !got.Multipart.AskedAt.Equal(at) ||
+			!got.Multipart.HasChecksums {
 			t.Errorf("RecordCompletion: %+v, error %v, want %s at %v", got.Multipart, err, completion, at)
 		}
 	}
@@ -37,8 +38,12 @@ func testUpload(t *testing.T, s batch.Store) {
 		t.Fatal(err)
 	}
 	for name, call := range map[string]func(batch.ID) error{
-		"ExtendUpload":     func(id batch.ID) error { _, err := s.ExtendUpload(t.Context(), id, by); return err },
-		"RecordCompletion": func(id batch.ID) error { _, err := s.RecordCompletion(t.Context(), id, "x", at); return err },
+		"ExtendUpload": func(id batch.ID) error { _, err := s.ExtendUpload(t.Context(), id, by); return err },
+		"RecordCompletion": func(id batch.ID) error {
+			_, err := s.RecordCompletion(t.Context(), id, "x",
+				at)
+			return err
+		},
 	} {
 		if err := call(b.ID); !errors.As(err, &conflict) || conflict.Current.Status != batch.Failed {
 			t.Errorf("%s after the end: error %v, want a ConflictError with the batch", name, err)

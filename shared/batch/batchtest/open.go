@@ -65,8 +65,10 @@ func testOpen(t *testing.T, s batch.Store) {
 		}
 	}
 	expect("six batches", batch.Open{Batches: 6, UnvalidatedBytes: 50})
-	for _, enough = range []batch.Open{{Batches: 3, UnvalidatedBytes: 1000}, {Batches: 1000, UnvalidatedBytes: 30}, {}} {
-		if got, err := s.CountOpen(t.Context(), tenant, enough); err != nil || !got.Reaches(enough) || got.Batches == 6 {
+	for _, enough = range []batch.Open{{Batches: 3, UnvalidatedBytes: 1000}, {Batches: 1000, UnvalidatedBytes: 30},
+		{}} {
+		if got, err := s.CountOpen(t.Context(), tenant, enough); err != nil || !got.Reaches(enough) ||
+			got.Batches == 6 {
 			t.Errorf("enough is %+v: got %+v, %v, want no more than that", enough, got, err)
 		}
 	}

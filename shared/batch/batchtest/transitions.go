@@ -18,7 +18,8 @@ func transitionsToProcessed() []batch.Transition {
 	return []batch.Transition{
 		{To: batch.Uploaded, At: createdAt, ReceivedAt: createdAt.Add(time.Second),
 			Object: &batch.Object{Key: "uploads/t/b", ETag: `"e"`, Version: "v", Size: 1000}},
-		{To: batch.ValidationStarted, At: createdAt, Plan: &plan, MaxLineBytes: 4096, MaxTransactions: 9000, MaxReportBytes: 5000},
+		{To: batch.ValidationStarted, At: createdAt, Plan: &plan, MaxLineBytes: 4096, MaxTransactions: 9000,
+			MaxReportBytes: 5000},
 		{To: batch.PendingIngestion, At: createdAt,
 			Verdict: &batch.Verdict{Total: 9, Accepted: 7, Invalid: 2, ReportKey: "r", SummaryKey: "s"}},
 		{To: batch.Initialized, At: createdAt},
@@ -104,7 +105,8 @@ func testOnlyLegalTransitions(t *testing.T, s batch.Store) {
 		var conflict *batch.ConflictError
 		_, err := s.Apply(t.Context(), b.ID, batch.Transition{To: batch.Processed, From: from, At: createdAt})
 		if !errors.As(err, &conflict) {
-			t.Errorf("end of a batch that is not validate_only after its validation: got error %v, want a conflict", err)
+			t.Errorf("end of a batch that is not validate_only after its validation: got error %v, want a conflict",
+				err)
 		}
 	}
 	b = create(t, s, "tenant", batch.InProgress)

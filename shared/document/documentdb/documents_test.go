@@ -21,8 +21,10 @@ import (
 
 func paper(id, file string) document.Document {
 	return document.Document{
-		ID: id, Tenant: "t", EntityType: document.Entity, EntityID: "e", JourneyID: "j", FileName: "a.pdf", FileID: file,
-		State: document.State{Status: document.Processing}, CreatedAt: at, UpdatedAt: at, Version: 1, Metadata: map[string]string{"k": "v"},
+		ID: id, Tenant: "t", EntityType: document.Entity, EntityID: "e", JourneyID: "j", FileName: "a.pdf",
+		FileID: file,
+		State:  document.State{Status: document.Processing}, CreatedAt: at, UpdatedAt: at, Version: 1,
+		Metadata: map[string]string{"k": "v"},
 	}
 }
 
@@ -46,7 +48,8 @@ func TestDocumentLife(t *testing.T) {
 		t.Errorf("another tenant: %v", err)
 	}
 	got, file, err := s.Get(ctx, "t", "1")
-	if diff := cmp.Diff(d, got); err != nil || diff != "" || file.Documents != 1 || got.EffectiveState(file).Status != document.Processing {
+	if diff := cmp.Diff(d, got); err != nil || diff != "" || file.Documents != 1 ||
+		got.EffectiveState(file).Status != document.Processing {
 		t.Errorf("%v %+v %s", err, file, diff)
 	}
 	got.FriendlyName = "x"
@@ -179,7 +182,8 @@ func TestReplaceFile(t *testing.T) {
 		t.Fatalf("%v %+v", err, got)
 	}
 	for id, want := range map[string]string{"1": "g", "2": "f"} {
-		if d, file, err := s.Get(ctx, "t", id); err != nil || d.FileID != want || file.ID != want || file.Documents != 1 {
+		if d, file, err := s.Get(ctx, "t", id); err != nil || d.FileID != want || file.ID != want ||
+			file.Documents != 1 {
 			t.Errorf("document %s: %v %+v", id, err, file)
 		}
 	}
@@ -194,13 +198,15 @@ func TestReplaceFile(t *testing.T) {
 	if last, err := s.ReleaseFile(ctx, second); !last || err != nil {
 		t.Fatal(last, err)
 	}
-	if err := s.RecordScan(ctx, "t", "f", document.State{Status: document.Completed}); !errors.Is(err, document.ErrNotFound) {
+	if err := s.RecordScan(ctx, "t", "f", document.State{Status: document.Completed}); !errors.Is(err,
+		document.ErrNotFound) {
 		t.Errorf("an upload to a file that goes: %v", err)
 	}
 	if _, err := s.ReplaceFile(ctx, moved, "f", true); err != nil {
 		t.Error(err)
 	}
-	if err := s.RecordScan(ctx, "t", "f", document.State{Status: document.Completed}); !errors.Is(err, document.ErrNotFound) {
+	if err := s.RecordScan(ctx, "t", "f", document.State{Status: document.Completed}); !errors.Is(err,
+		document.ErrNotFound) {
 		t.Errorf("an upload to a file that is gone: %v", err)
 	}
 	if _, err := s.ReplaceFile(ctx, paper("3", "i"), "f", false); !errors.Is(err, document.ErrChanged) {
@@ -213,7 +219,8 @@ func TestStaleWrites(t *testing.T) {
 	ctx := t.Context()
 	s := documentdb.New(dynamotest.Start(t), "test-documents")
 	first, second, alone := paper("1", "f"), paper("2", "f"), paper("3", "g")
-	if err := errors.Join(s.Create(ctx, first, false), s.Create(ctx, second, true), s.Create(ctx, alone, false)); err != nil {
+	if err := errors.Join(s.Create(ctx, first, false), s.Create(ctx, second, true),
+		s.Create(ctx, alone, false)); err != nil {
 		t.Fatal(err)
 	}
 	stale := first
@@ -257,7 +264,8 @@ func (h *held) Do(r *http.Request) (*http.Response, error) {
 		}
 		h.met.Add(1)
 		if operation == "TransactWriteItems" {
-			return dynamotest.Respond(http.StatusBadRequest, prefix+`TransactionCanceledException","CancellationReasons":[{"Code":"None"},{"Code":"TransactionConflict"}]}`), nil
+			return dynamotest.Respond(http.StatusBadRequest,
+				prefix+`TransactionCanceledException","CancellationReasons":[{"Code":"None"},{"Code":"TransactionConflict"}]}`), nil
 		}
 		return dynamotest.Respond(http.StatusBadRequest, prefix+`TransactionConflictException"}`), nil
 	}
@@ -271,7 +279,8 @@ func TestWritesWaitForTransactionsOfOthers(t *testing.T) {
 	options.HTTPClient = h
 	s := documentdb.New(dynamodb.New(options), "test-documents")
 	d := paper("1", "f")
-	if err := errors.Join(s.Create(ctx, d, false), s.Create(ctx, paper("2", "f"), true), s.RecordScan(ctx, "t", "f", document.State{Status: document.Completed})); err != nil {
+	if err := errors.Join(s.Create(ctx, d, false), s.Create(ctx, paper("2", "f"), true),
+		s.RecordScan(ctx, "t", "f", document.State{Status: document.Completed})); err != nil {
 		t.Fatal(err)
 	}
 	d, err := s.Save(ctx, d)
@@ -362,7 +371,8 @@ func TestWaitingFiles(t *testing.T) {
 		t.Error("the postponed file is not looked at later")
 	}
 	stop := errors.New("stop")
-	if err := s.EachWaiting(ctx, at.Add(time.Second), func(document.WaitingFile) error { return stop }); !errors.Is(err, stop) {
+	if err := s.EachWaiting(ctx, at.Add(time.Second), func(document.WaitingFile) error { return stop }); !errors.Is(err,
+		stop) {
 		t.Errorf("got %v, want the error of visit", err)
 	}
 }

@@ -84,7 +84,8 @@ func (s *Store) ReleaseFile(ctx context.Context, d document.Document) (bool, err
 }
 
 // ReplaceFile implements document.Store.
-func (s *Store) ReplaceFile(ctx context.Context, d document.Document, previous string, last bool) (document.Document, error) {
+func (s *Store) ReplaceFile(ctx context.Context, d document.Document, previous string, last bool) (document.Document,
+	error) {
 	version := d.Version
 	d.Version++
 	item, err := marshalDocument(d)

@@ -35,7 +35,8 @@ func (s *shelf) fail(format string, args ...any) {
 func (s *shelf) get(id string, into *document.Document) func() bool {
 	return func() bool {
 		var err error
-		if *into, _, err = s.store.Get(context.Background(), s.tenant, id); err != nil && !errors.Is(err, document.ErrNotFound) {
+		if *into, _, err = s.store.Get(context.Background(), s.tenant, id); err != nil &&
+			!errors.Is(err, document.ErrNotFound) {
 			s.fail("get: %v", err)
 		}
 		return err == nil
@@ -152,7 +153,8 @@ func (s *shelf) check() {
 	}
 	for _, d := range found {
 		if d.StoredFile.ID != d.FileID || d.StoredFile.Documents != shared[d.FileID] {
-			s.fail("document %s: file %q says that %d documents share it, not %d", d.ID, d.FileID, d.StoredFile.Documents, shared[d.FileID])
+			s.fail("document %s: file %q says that %d documents share it, not %d", d.ID, d.FileID,
+				d.StoredFile.Documents, shared[d.FileID])
 		}
 		if d.IsReadable(d.StoredFile) && !s.bytes[d.FileID] {
 			s.fail("document %s: readable, and the bytes are gone", d.ID)
@@ -194,12 +196,14 @@ func TestAnyOrderOfSteps(t *testing.T) {
 		actors   []actor
 		steps    []int
 	}{
-		"clone while delete":                  {true, 0, []actor{cloning("0", "x"), deletion("0")}, []int{2, 4}},
-		"upload while delete":                 {false, 0, []actor{uploading("f"), deletion("0")}, []int{2, 4}},
-		"upload while the last two go":        {false, 1, []actor{uploading("f"), deletion("0"), deletion("1")}, []int{2, 4, 4}},
-		"original and copy go":                {true, 1, []actor{deletion("0"), deletion("1")}, []int{4, 4}},
-		"the same goes twice":                 {true, 0, []actor{deletion("0"), deletion("0")}, []int{4, 4}},
-		"clone and upload while delete":       {false, 0, []actor{cloning("0", "x"), uploading("f"), deletion("0")}, []int{2, 2, 4}},
+		"clone while delete":  {true, 0, []actor{cloning("0", "x"), deletion("0")}, []int{2, 4}},
+		"upload while delete": {false, 0, []actor{uploading("f"), deletion("0")}, []int{2, 4}},
+		"upload while the last two go": {false, 1, []actor{uploading("f"), deletion("0"), deletion("1")},
+			[]int{2, 4, 4}},
+		"original and copy go": {true, 1, []actor{deletion("0"), deletion("1")}, []int{4, 4}},
+		"the same goes twice":  {true, 0, []actor{deletion("0"), deletion("0")}, []int{4, 4}},
+		"clone and upload while delete": {false, 0, []actor{cloning("0", "x"), uploading("f"), deletion("0")},
+			[]int{2, 2, 4}},
 		"two clones":                          {true, 0, []actor{cloning("0", "x"), cloning("0", "y")}, []int{2, 2}},
 		"upload while replace":                {false, 0, []actor{uploading("f"), replacement("0")}, []int{2, 4}},
 		"clone while replace":                 {true, 0, []actor{cloning("0", "x"), replacement("0")}, []int{2, 4}},
@@ -212,7 +216,8 @@ func TestAnyOrderOfSteps(t *testing.T) {
 			if run++; run%(all/mostOrders+1) != 0 {
 				return
 			}
-			s := &shelf{t: t, store: store, tenant: fmt.Sprint(name, run), bytes: map[string]bool{}, trace: fmt.Sprint(name, " ", order)}
+			s := &shelf{t: t, store: store, tenant: fmt.Sprint(name, run), bytes: map[string]bool{},
+				trace: fmt.Sprint(name, " ", order)}
 			d := paper("0", "f")
 			d.Tenant = s.tenant
 			if err := store.Create(ctx, d, false); err != nil {

@@ -66,10 +66,13 @@ func documentKey(tenant, id string) dynamo.Item {
 
 func marshalDocument(d document.Document) (dynamo.Item, error) {
 	body, err := json.Marshal(documentBody{
-		ID: d.ID, Tenant: d.Tenant, EntityType: d.EntityType, EntityID: d.EntityID, JourneyID: d.JourneyID, FileName: d.FileName,
-		Type: d.Type, FriendlyName: d.FriendlyName, DataKey: d.DataKey, RequirementIDs: d.RequirementIDs,
-		RequirementModelID: d.RequirementModelID, Properties: d.Properties, Metadata: d.Metadata, URL: d.URL, Virtual: d.Virtual,
-		FileID: d.FileID, State: stateBody(d.State), Layers: d.Layers, PolicyLayers: d.PolicyLayers, ClonedFrom: d.ClonedFrom,
+		ID: d.ID, Tenant: d.Tenant, EntityType: d.EntityType, EntityID: d.EntityID, JourneyID: d.JourneyID,
+		FileName: d.FileName,
+		Type:     d.Type, FriendlyName: d.FriendlyName, DataKey: d.DataKey, RequirementIDs: d.RequirementIDs,
+		RequirementModelID: d.RequirementModelID, Properties: d.Properties, Metadata: d.Metadata, URL: d.URL,
+		Virtual: d.Virtual,
+		FileID:  d.FileID, State: stateBody(d.State), Layers: d.Layers, PolicyLayers: d.PolicyLayers,
+		ClonedFrom: d.ClonedFrom,
 		UploadedBy: d.UploadedBy, UploadedByName: d.UploadedByName, CreatedAt: d.CreatedAt, UpdatedBy: d.UpdatedBy,
 		UpdatedAt: d.UpdatedAt, ArchivalReason: d.ArchivalReason, BeforeArchival: d.BeforeArchival, Flags: d.Flags,
 		Version: d.Version,
@@ -81,7 +84,8 @@ func marshalDocument(d document.Document) (dynamo.Item, error) {
 		return nil, errDocumentTooLarge
 	}
 	item := documentKey(d.Tenant, d.ID)
-	item["body"], item["version"], item["file"] = dynamo.String(string(body)), dynamo.Number(d.Version), dynamo.String(d.FileID)
+	item["body"], item["version"], item["file"] = dynamo.String(string(body)), dynamo.Number(d.Version),
+		dynamo.String(d.FileID)
 	return item, nil
 }
 
@@ -91,10 +95,13 @@ func unmarshalDocument(item dynamo.Item) (document.Document, error) {
 		return document.Document{}, fmt.Errorf("read document: %w", err)
 	}
 	return document.Document{
-		ID: b.ID, Tenant: b.Tenant, EntityType: b.EntityType, EntityID: b.EntityID, JourneyID: b.JourneyID, FileName: b.FileName,
-		Type: b.Type, FriendlyName: b.FriendlyName, DataKey: b.DataKey, RequirementIDs: b.RequirementIDs,
-		RequirementModelID: b.RequirementModelID, Properties: b.Properties, Metadata: b.Metadata, URL: b.URL, Virtual: b.Virtual,
-		FileID: b.FileID, State: document.State(b.State), Layers: b.Layers, PolicyLayers: b.PolicyLayers, ClonedFrom: b.ClonedFrom,
+		ID: b.ID, Tenant: b.Tenant, EntityType: b.EntityType, EntityID: b.EntityID, JourneyID: b.JourneyID,
+		FileName: b.FileName,
+		Type:     b.Type, FriendlyName: b.FriendlyName, DataKey: b.DataKey, RequirementIDs: b.RequirementIDs,
+		RequirementModelID: b.RequirementModelID, Properties: b.Properties, Metadata: b.Metadata, URL: b.URL,
+		Virtual: b.Virtual,
+		FileID:  b.FileID, State: document.State(b.State), Layers: b.Layers, PolicyLayers: b.PolicyLayers,
+		ClonedFrom: b.ClonedFrom,
 		UploadedBy: b.UploadedBy, UploadedByName: b.UploadedByName, CreatedAt: b.CreatedAt, UpdatedBy: b.UpdatedBy,
 		UpdatedAt: b.UpdatedAt, ArchivalReason: b.ArchivalReason, BeforeArchival: b.BeforeArchival, Flags: b.Flags,
 		Version: b.Version,

@@ -41,13 +41,15 @@ func TestStoredDocuments(t *testing.T) {
 	ctx, client := t.Context(), dynamotest.Start(t)
 	s := documentdb.New(client, "test-documents")
 	d := document.Document{
-		ID: "document", Tenant: storedTenant, EntityType: document.Screening, EntityID: "entity", JourneyID: "journey", FileName: "a.pdf",
-		Type: "type", FriendlyName: "friendly", DataKey: "data key", RequirementIDs: []string{"requirement"},
+		ID: "document", Tenant: storedTenant, EntityType: document.Screening, EntityID: "entity", JourneyID: "journey",
+		FileName: "a.pdf",
+		Type:     "type", FriendlyName: "friendly", DataKey: "data key", RequirementIDs: []string{"requirement"},
 		RequirementModelID: "model", Properties: storedProperties(), Metadata: map[string]string{"key": "value"},
 		URL: "https://example.com/a.pdf", Virtual: true, FileID: "file",
 		State:  document.State{Status: document.Failed, ErrorCode: document.ServerSideError, ErrorMessage: "message"},
-		Layers: storedLayers(), PolicyLayers: storedLayers(), ClonedFrom: "original", UploadedBy: "client", UploadedByName: "name",
-		CreatedAt: at, UpdatedBy: "other client", UpdatedAt: at.Add(time.Minute), ArchivalReason: "reason",
+		Layers: storedLayers(), PolicyLayers: storedLayers(), ClonedFrom: "original", UploadedBy: "client",
+		UploadedByName: "name",
+		CreatedAt:      at, UpdatedBy: "other client", UpdatedAt: at.Add(time.Minute), ArchivalReason: "reason",
 		BeforeArchival: document.Completed, Version: 1,
 		Flags: document.Flags{ForESignature: true, FromESignatureProvider: true, AutomaticClassification: true},
 	}
@@ -78,10 +80,12 @@ func TestStoredDocuments(t *testing.T) {
 	if diff := cmp.Diff(d, got); err != nil || diff != "" {
 		t.Errorf("document: %v, (-want +got)\n%s", err, diff)
 	}
-	if diff := cmp.Diff(document.File{ID: "file", Tenant: storedTenant, State: outcome, Documents: 1}, file); diff != "" {
+	if diff := cmp.Diff(document.File{ID: "file", Tenant: storedTenant, State: outcome, Documents: 1},
+		file); diff != "" {
 		t.Errorf("file: (-want +got)\n%s", diff)
 	}
-	for _, g := range []document.Scope{{EntityID: "entity"}, {JourneyID: "journey"}, {EntityID: "entity", JourneyID: "journey"}} {
+	for _, g := range []document.Scope{{EntityID: "entity"}, {JourneyID: "journey"},
+		{EntityID: "entity", JourneyID: "journey"}} {
 		if found, _, err := s.List(ctx, storedTenant, g, "", 10); err != nil || len(found) != 1 {
 			t.Errorf("group %+v: %d documents, want 1; %v", g, len(found), err)
 		}
@@ -93,7 +97,8 @@ func TestStoredDocuments(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]document.WaitingFile{{Tenant: storedTenant, ID: "waiting file", Since: at}}, files); diff != "" {
+	if diff := cmp.Diff([]document.WaitingFile{{Tenant: storedTenant, ID: "waiting file", Since: at}},
+		files); diff != "" {
 		t.Errorf("waiting files (-want +got)\n%s", diff)
 	}
 	if err := s.RecordScan(ctx, storedTenant, "file", outcome); err == nil {

@@ -62,8 +62,10 @@ func (c typedCommands) newDocument(r *platform.Request, in CreateRequest) docume
 	d := document.Document{
 		ID: c.NewID(), Tenant: r.Tenant, EntityType: t, EntityID: scope.EntityID, JourneyID: scope.JourneyID,
 		FileName: in.FileName, Type: in.DocumentType, FriendlyName: in.FriendlyName, DataKey: in.DocumentDataKey,
-		RequirementIDs: withoutRepetitions(in.DocumentRequirementIDs), RequirementModelID: textOf(in.RequirementModelID),
-		Properties: in.Properties.Normalized().Apply(nil), Metadata: in.Metadata, State: document.State{Status: document.Processing},
+		RequirementIDs:     withoutRepetitions(in.DocumentRequirementIDs),
+		RequirementModelID: textOf(in.RequirementModelID),
+		Properties:         in.Properties.Normalized().Apply(nil), Metadata: in.Metadata,
+		State:        document.State{Status: document.Processing},
 		PolicyLayers: in.PolicyEnforcedAccessLayers, Flags: in.Flags, UploadedBy: r.Client, UploadedByName: r.Client,
 		CreatedAt: now, UpdatedBy: r.Client, UpdatedAt: now, Version: 1,
 	}

@@ -86,7 +86,8 @@ func (f *fixture) send(method, path, body string, data any) (int, string) {
 	}
 	s := &documenthttp.Documents{Store: f.store, Files: f.bucket, Now: func() time.Time { return now },
 		NewID: uuid.NewString, Paging: f.paging}
-	h := httpapi.Lambda(platform.Handler(s.Routes(), nil, nil, slog.New(slog.DiscardHandler), func() time.Time { return now }))
+	h := httpapi.Lambda(platform.Handler(s.Routes(), nil, nil, slog.New(slog.DiscardHandler),
+		func() time.Time { return now }))
 	r, err := h(f.Context(), events.APIGatewayProxyRequest{
 		HTTPMethod: method, Path: path, Body: body, MultiValueQueryStringParameters: values,
 		MultiValueHeaders: map[string][]string{"X-TENANT-ID": {f.caller.Tenant}, "Content-Type": {"application/json"}},
@@ -110,7 +111,8 @@ func (f *fixture) createDocument(entityType string) string {
 		entityType = `,"requestType":"` + entityType + `"`
 	}
 	var n struct{ ID, Status, SignedURLToUpload string }
-	code, body := f.send("POST", commands, `{"data":{"fileName":"a.pdf","entityId":"e","journeyId":"j"`+entityType+`}}`, &n)
+	code, body := f.send("POST", commands, `{"data":{"fileName":"a.pdf","entityId":"e","journeyId":"j"`+entityType+`}}`,
+		&n)
 	if code != 202 || n.Status != "Processing" ||
 		!strings.HasPrefix(n.SignedURLToUpload, "https://put/documents/"+tenant+"/") {
 		f.Fatalf("got %d %s, want 202 with a Processing document", code, body)
@@ -345,16 +347,19 @@ func TestLayers(t *testing.T) {
 	f := newFixture(t)
 	var n struct{ ID string }
 	const create = `{"data":{"fileName":"a","entityId":"e","documentDataKey":"k","policyEnforcedAccessLayers":{"geographic":["EU"]}}}`
-	if code, body := f.send("POST", commands, create, nil); code != 400 || !strings.Contains(body, `"AccessLayersValidator"`) {
+	if code, body := f.send("POST", commands, create, nil); code != 400 ||
+		!strings.Contains(body, `"AccessLayersValidator"`) {
 		t.Errorf("layers that lock the caller out: got %d %s, want 400", code, body)
 	}
 	own := f.caller.Layers
 	f.caller.Layers = access.Layers{Geographic: []string{"EU"}}
 	f.send("POST", commands, create, &n)
-	f.send("PUT", commands+"/custom-error/"+n.ID, `{"data":{"errorCode":"NOT_APPLICABLE","errorMessage":"sanctions"}}`, nil)
+	f.send("PUT", commands+"/custom-error/"+n.ID, `{"data":{"errorCode":"NOT_APPLICABLE","errorMessage":"sanctions"}}`,
+		nil)
 	f.send("POST", commands+"/"+n.ID+"/archive", `{"data":{"archivalReason":"tip"}}`, nil)
 	var m documenthttp.DocumentReply
-	if f.send("GET", queries+"/"+n.ID, "", &m); m.ArchivalReason == nil || m.DocumentDataKey == nil || *m.DocumentDataKey != "k" {
+	if f.send("GET", queries+"/"+n.ID, "", &m); m.ArchivalReason == nil || m.DocumentDataKey == nil ||
+		*m.DocumentDataKey != "k" {
 		t.Errorf("in reach: got %+v, want its content", m)
 	}
 	f.caller.Layers = own

@@ -57,7 +57,8 @@ func TestPagesReadOnlyTheirDocuments(t *testing.T) {
 		}
 	}
 	for _, test := range []struct{ start, size, items int }{
-		{0, 1, 1}, {0, 60, 60}, {5, 1, 1}, {100, 20, 20}, {120, 20, 10}, {129, 1, 1}, {130, 1, 0}, {1<<31 - 1, 5, 0}, {0, 500, 130},
+		{0, 1, 1}, {0, 60, 60}, {5, 1, 1}, {100, 20, 20}, {120, 20, 10}, {129, 1, 1}, {130, 1, 0}, {1<<31 - 1, 5, 0},
+		{0, 500, 130},
 	} {
 		counter.keys = 0
 		var p documenthttp.PageReply
@@ -68,7 +69,8 @@ func TestPagesReadOnlyTheirDocuments(t *testing.T) {
 			continue
 		}
 		if hasMore := test.start+test.items < n; p.HasMoreItems != hasMore || p.ItemsCount != n {
-			t.Errorf("%+v: got %d documents in all, more: %t; want %d, %t", test, p.ItemsCount, p.HasMoreItems, n, hasMore)
+			t.Errorf("%+v: got %d documents in all, more: %t; want %d, %t", test, p.ItemsCount, p.HasMoreItems, n,
+				hasMore)
 		}
 		for i, item := range p.Items {
 			if want := fmt.Sprintf("d%03d", test.start+i); item.ID != want {
@@ -76,7 +78,8 @@ func TestPagesReadOnlyTheirDocuments(t *testing.T) {
 			}
 		}
 		if want := 2 * test.items; counter.keys != want {
-			t.Errorf("%+v: %d items were read, want %d: the documents of the page and their files", test, counter.keys, want)
+			t.Errorf("%+v: %d items were read, want %d: the documents of the page and their files", test, counter.keys,
+				want)
 		}
 	}
 }

@@ -141,7 +141,8 @@ const maxReads = 10
 
 // litePage returns a page of the documents of an entity, with the columns and of the statuses that are asked for.
 func (s *Documents) litePage(ctx context.Context, r *platform.Request, in LitePageRequest) (LitePageReply, error) {
-	query := strings.Join([]string{"lite", in.Status, in.ExcludeStatus, document.NewScope(in.EntityID, "").EntityID}, "\n")
+	query := strings.Join([]string{"lite", in.Status, in.ExcludeStatus, document.NewScope(in.EntityID, "").EntityID},
+		"\n")
 	position, err := r.OpenPageToken(s.Paging, query, "paginationToken", in.PaginationToken)
 	if err != nil {
 		return LitePageReply{}, err

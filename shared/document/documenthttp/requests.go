@@ -62,9 +62,10 @@ func (in *CreateRequest) Check(v *platform.ValidationErrors) {
 }
 
 func checkProperties(v *platform.ValidationErrors, properties property.Changes) {
-	property.Validate("properties", properties.Values(), platform.MaxName, platform.MaxText, func(name, message string) {
-		v.Add(name, message, platform.CodeProperty)
-	})
+	property.Validate("properties", properties.Values(), platform.MaxName, platform.MaxText,
+		func(name, message string) {
+			v.Add(name, message, platform.CodeProperty)
+		})
 }
 
 func checkLayers(v *platform.ValidationErrors, name string, l access.Layers) {

@@ -19,7 +19,8 @@ func TestRetryIfChanged(t *testing.T) {
 	}{
 		{"no change", []error{nil}, nil, 1},
 		{"changes", []error{document.ErrChanged, document.ErrChanged, nil}, nil, 3},
-		{"too many changes", []error{document.ErrChanged, document.ErrChanged, document.ErrChanged, nil}, document.ErrChanged, 3},
+		{"too many changes", []error{document.ErrChanged, document.ErrChanged, document.ErrChanged, nil},
+			document.ErrChanged, 3},
 		{"another error", []error{other, nil}, other, 1},
 	} {
 		calls := 0

@@ -217,13 +217,15 @@ func (p table) input() dynamodb.CreateTableInput {
 	}
 	for _, a := range p.AttributeDefinitions {
 		in.AttributeDefinitions = append(in.AttributeDefinitions,
-			types.AttributeDefinition{AttributeName: aws.String(a.Name), AttributeType: types.ScalarAttributeType(a.Type)})
+			types.AttributeDefinition{AttributeName: aws.String(a.Name),
+				AttributeType: types.ScalarAttributeType(a.Type)})
 	}
 	for _, g := range p.GlobalSecondaryIndexes {
 		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
 			IndexName: aws.String(g.IndexName), KeySchema: schema(g.KeySchema),
 			Projection: &types.Projection{
-				ProjectionType: types.ProjectionType(g.Projection.ProjectionType), NonKeyAttributes: g.Projection.NonKeyAttributes,
+				ProjectionType:   types.ProjectionType(g.Projection.ProjectionType),
+				NonKeyAttributes: g.Projection.NonKeyAttributes,
 			},
 		})
 	}

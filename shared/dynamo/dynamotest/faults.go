@@ -33,7 +33,8 @@ func (f *faults) Do(r *http.Request) (*http.Response, error) {
 	switch f.calls.Add(1) % 3 {
 	case 0:
 		f.injected.Add(1)
-		return Respond(http.StatusBadRequest, `{"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException","message":"slow down"}`), nil
+		return Respond(http.StatusBadRequest,
+			`{"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException","message":"slow down"}`), nil
 	case 1:
 		return f.half(r)
 	}
@@ -122,7 +123,8 @@ func send(r *http.Request, body []byte) (*http.Response, error) {
 // Respond makes the HTTP response of a DynamoDB server, for clients that inject faults.
 func Respond(code int, body string) *http.Response {
 	return &http.Response{
-		StatusCode: code, Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}}, ContentLength: int64(len(body)),
-		Body: io.NopCloser(strings.NewReader(body)),
+		StatusCode: code, Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}},
+		ContentLength: int64(len(body)),
+		Body:          io.NopCloser(strings.NewReader(body)),
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// Forgetful returns a client of the same server that does each write of one item and loses its first answer, so that the
-// SDK repeats it. Transactions are repeated as one by their tokens, on AWS.
+// Forgetful returns a client of the same server that does each write of one item and loses its first answer, so that
+// the SDK repeats it. Transactions are repeated as one by their tokens, on AWS.
 func Forgetful(db *dynamodb.Client) *dynamodb.Client {
 	options := db.Options()
 	options.HTTPClient = &forgetful{seen: map[string]bool{}}
@@ -42,5 +42,6 @@ func (f *forgetful) Do(r *http.Request) (*http.Response, error) {
 	f.seen[invocation] = true
 	_, _ = io.Copy(io.Discard, resp.Body)
 	resp.Body.Close()
-	return Respond(http.StatusInternalServerError, `{"__type":"InternalServerError","message":"the answer is lost"}`), nil
+	return Respond(http.StatusInternalServerError, `{"__type":"InternalServerError","message":"the answer is lost"}`),
+		nil
 }

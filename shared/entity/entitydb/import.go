@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// importTogether is how many entities are read together: enough for reads of 100 keys, and for transactions that are
-	// full but for the last one.
+	// importTogether is how many entities are read together: enough for reads of 100 keys, and for transactions that
+	// are full but for the last one.
 	importTogether = 330
 	// importGroups is how many groups are imported at the same time, and importTransactions how many transactions of
 	// each are under way.
@@ -32,8 +32,8 @@ const (
 // errImportBusy means that an entity was changed by others again and again.
 var errImportBusy = errors.New("the entity is being changed by others")
 
-// Import implements entity.Store. An entity that an earlier release has stored under a UUID in upper case keeps that ID,
-// so that its profile and its drafts stay with it.
+// Import implements entity.Store. An entity that an earlier release has stored under a UUID in upper case keeps that
+// ID, so that its profile and its drafts stay with it.
 func (s *Profiles) Import(ctx context.Context, tenant string, entries []entity.Import, o entity.ImportOptions) (
 	[]entity.ImportResult, error) {
 	results := make([]entity.ImportResult, len(entries))
@@ -58,9 +58,9 @@ func (s *Profiles) Import(ctx context.Context, tenant string, entries []entity.I
 	return asGiven, nil
 }
 
-// sortImport returns entries in the order of their IDs, all that repeat an ID after those that have it first, and for each where it was
-// given. A store that keeps items in the order of their keys then changes neighbours together: on the disk of the local
-// cloud's server, an import writes a third of what it writes in a random order.
+// sortImport returns entries in the order of their IDs, all that repeat an ID after those that have it first, and for
+// each where it was given. A store that keeps items in the order of their keys then changes neighbours together: on the
+// disk of the local cloud's server, an import writes a third of what it writes in a random order.
 func sortImport(entries []entity.Import) (sorted []entity.Import, order []int) {
 	order = make([]int, len(entries))
 	repetition, seen := make([]int, len(entries)), make(map[string]int, len(entries))
@@ -157,7 +157,8 @@ func (s *Profiles) planImport(ctx context.Context, tenant string, entries []enti
 		e := entries[entry]
 		current := stored[e.ID].LifecycleStatus
 		e.ID = ids[i]
-		result := entity.ImportResult{ID: e.ID, Outcome: entity.ImportCreated, PreviousStatus: current, Status: e.Status}
+		result := entity.ImportResult{ID: e.ID, Outcome: entity.ImportCreated, PreviousStatus: current,
+			Status: e.Status}
 		p := e.New(o)
 		if current != "" {
 			old, ok := profiles[e.ID]

@@ -17,8 +17,8 @@ import (
 	"sluice/shared/entity/entitydb"
 )
 
-// BenchmarkImport compares the import of new entities with bare writes of the same items to the same server, in one run:
-// in transactions as large as can be, which the guarantees of an import need, and in batches, which have none.
+// BenchmarkImport compares the import of new entities with bare writes of the same items to the same server, in one
+// run: in transactions as large as can be, which the guarantees of an import need, and in batches, which have none.
 func BenchmarkImport(b *testing.B) {
 	const entities, tenant = 5000, "tenant"
 	ctx, db := b.Context(), dynamotest.Start(b)
@@ -69,7 +69,8 @@ func BenchmarkImport(b *testing.B) {
 		var writes []types.TransactWriteItem
 		for i, status := range statuses {
 			for _, put := range []*types.Put{
-				{TableName: ptr("test-records"), Item: records[2*i]}, {TableName: ptr("test-records"), Item: records[2*i+1]},
+				{TableName: ptr("test-records"), Item: records[2*i]}, {TableName: ptr("test-records"),
+					Item: records[2*i+1]},
 				{TableName: ptr("test-entities"), Item: status},
 			} {
 				writes = append(writes, types.TransactWriteItem{Put: put})

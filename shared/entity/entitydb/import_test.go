@@ -22,7 +22,8 @@ func named(name string) map[string]property.Property {
 }
 
 // outcomes imports entries and returns the outcome of each.
-func outcomes(t *testing.T, s *entitydb.Profiles, o entity.ImportOptions, entries ...entity.Import) []entity.ImportOutcome {
+func outcomes(t *testing.T, s *entitydb.Profiles, o entity.ImportOptions,
+	entries ...entity.Import) []entity.ImportOutcome {
 	t.Helper()
 	o.At = at
 	results, err := s.Import(t.Context(), "tenant", entries, o)
@@ -56,8 +57,8 @@ func listAll(t *testing.T, s *entitydb.Profiles, prefix string, pageSize int) []
 
 func TestImportSaysWhatItChanges(t *testing.T) {
 	s, _ := records(t)
-	if err := s.Create(t.Context(), "tenant", entity.Profile{ID: "platform", Type: "Company", Role: "Client", Created: at,
-		Version: 1, Revision: 1, BaseStatus: entity.Unknown}); err != nil {
+	if err := s.Create(t.Context(), "tenant", entity.Profile{ID: "platform", Type: "Company", Role: "Client",
+		Created: at, Version: 1, Revision: 1, BaseStatus: entity.Unknown}); err != nil {
 		t.Fatal(err)
 	}
 	expect := func(o entity.ImportOptions, e entity.Import, want entity.ImportOutcome) {
@@ -78,7 +79,8 @@ func TestImportSaysWhatItChanges(t *testing.T) {
 	expect(entity.ImportOptions{}, entity.Import{ID: "e", Status: entity.ClientOffboarded, Properties: named("Bcme")},
 		entity.ImportProfileChanged)
 	p, _, _ = s.GetProfile(t.Context(), "tenant", "e")
-	if p.Version != 2 || p.LastChangedIn["name"] != 2 || p.Type != "Company" || p.BaseStatus != entity.ClientOffboarded {
+	if p.Version != 2 || p.LastChangedIn["name"] != 2 || p.Type != "Company" ||
+		p.BaseStatus != entity.ClientOffboarded {
 		t.Errorf("after an import with another name: %+v, want version 2", p)
 	}
 
@@ -117,7 +119,8 @@ func TestImportOfAStatusBecomesWhole(t *testing.T) {
 		got[1] != entity.ImportUnchanged {
 		t.Errorf("got %v, want profile_changed, then unchanged", got)
 	}
-	if p, _, err := s.GetProfile(t.Context(), "tenant", "e"); err != nil || p.Version != 1 || p.Type != entity.DefaultType {
+	if p, _, err := s.GetProfile(t.Context(), "tenant", "e"); err != nil || p.Version != 1 ||
+		p.Type != entity.DefaultType {
 		t.Errorf("got %+v, %v, want version 1 and the default type", p, err)
 	}
 	if got := listAll(t, s, "", 10); len(got) != 1 {
@@ -202,22 +205,23 @@ func TestListOfEntities(t *testing.T) {
 		prefix   string
 		pageSize int
 		want     int
-	}{{"a name 2", 1, 26}, {"", 37, 301}, {"", 500, 301}, {"b ", 3, 100}, {"B NAME 1", 50, 30}, {"ü", 5, 1}, {"c", 100, 100},
-		{"nobody", 5, 0}, {strings.Repeat("ü", 500), 5, 1}} {
+	}{{"a name 2", 1, 26}, {"", 37, 301}, {"", 500, 301}, {"b ", 3, 100}, {"B NAME 1", 50, 30}, {"ü", 5, 1},
+		{"c", 100, 100}, {"nobody", 5, 0}, {strings.Repeat("ü", 500), 5, 1}} {
 		got := listAll(t, s, c.prefix, c.pageSize)
 		ids := map[string]bool{}
 		for _, r := range got {
 			ids[r.ID] = true
 		}
 		if len(got) != c.want || len(ids) != c.want {
-			t.Errorf("prefix %.10q in pages of %d: %d entities, %d different ones, want %d", c.prefix, c.pageSize, len(got),
-				len(ids), c.want)
+			t.Errorf("prefix %.10q in pages of %d: %d entities, %d different ones, want %d", c.prefix, c.pageSize,
+				len(got), len(ids), c.want)
 		}
 		if !slices.IsSortedFunc(got, func(a, b entity.Ref) int { return cmp.Compare(a.Position, b.Position) }) {
 			t.Errorf("prefix %.10q in pages of %d is not in order", c.prefix, c.pageSize)
 		}
 	}
-	outcomes(t, s, entity.ImportOptions{}, entity.Import{ID: "id#0", Status: entity.Compliant, Properties: named("Zed")})
+	outcomes(t, s, entity.ImportOptions{}, entity.Import{ID: "id#0", Status: entity.Compliant,
+		Properties: named("Zed")})
 	if got := listAll(t, s, "z", 5); len(got) != 1 || len(listAll(t, s, "", 50)) != 301 {
 		t.Errorf("%d entities have the new name, want 1 and none under the old name", len(got))
 	}

@@ -134,7 +134,8 @@ func (s *Profiles) ListEntities(ctx context.Context, tenant string, p entity.Pag
 }
 
 // listShardPage reads the part of a page that one shard has, and whether the shard has more rows.
-func (s *Profiles) listShardPage(ctx context.Context, owner string, p entity.Page, limit int) ([]entity.Ref, bool, error) {
+func (s *Profiles) listShardPage(ctx context.Context, owner string, p entity.Page, limit int) ([]entity.Ref, bool,
+	error) {
 	query := &dynamodb.QueryInput{
 		TableName: &s.table, ConsistentRead: aws.Bool(true), Limit: aws.Int32(int32(limit)),
 		KeyConditionExpression:    aws.String("#owner = :owner"),

@@ -190,7 +190,8 @@ func getAll[T any](ctx context.Context, s *Profiles, ids []string, keyOf func(id
 }
 
 // ListDrafts implements entity.Store.
-func (s *Profiles) ListDrafts(ctx context.Context, tenant string, p entity.DraftPage) ([]entity.DraftRef, string, error) {
+func (s *Profiles) ListDrafts(ctx context.Context, tenant string, p entity.DraftPage) ([]entity.DraftRef, string,
+	error) {
 	owner := dynamo.String(journeyOwner(tenant, p.JourneyID))
 	query := &dynamodb.QueryInput{
 		TableName: &s.table, ConsistentRead: aws.Bool(true),

@@ -133,8 +133,8 @@ func TestImportedEntities(t *testing.T) {
 	}
 }
 
-// Nothing that is new takes the place of what is stored under its ID: not an entity that of an import, not a draft that of
-// another entity.
+// Nothing that is new takes the place of what is stored under its ID: not an entity that of an import, not a draft that
+// of another entity.
 func TestNewRecordsReplaceNothing(t *testing.T) {
 	ctx := t.Context()
 	s, db := records(t)
@@ -184,12 +184,14 @@ func TestMembers(t *testing.T) {
 	walk := func(tenant string, size int, descending bool) []string {
 		var got []string
 		for after := ""; ; {
-			members, next, err := s.ListDrafts(ctx, tenant, entity.DraftPage{JourneyID: "j", After: after, Limit: size, Descending: descending})
+			members, next, err := s.ListDrafts(ctx, tenant, entity.DraftPage{JourneyID: "j", After: after, Limit: size,
+				Descending: descending})
 			if err != nil || len(members) > size {
 				t.Fatal(len(members), err)
 			}
 			for _, m := range members {
-				if m.Layers.Geographic[0] != "Global" || m.EntityID[1:] != strings.TrimLeft(m.DraftID[1:2], "0")+m.DraftID[2:] {
+				if m.Layers.Geographic[0] != "Global" || m.EntityID[1:] != strings.TrimLeft(m.DraftID[1:2],
+					"0")+m.DraftID[2:] {
 					t.Errorf("%+v", m)
 				}
 				got = append(got, m.DraftID)

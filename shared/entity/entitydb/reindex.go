@@ -150,7 +150,8 @@ func (s *Profiles) listedVersions(ctx context.Context, tenant string, profiles m
 	listed := make(map[string]listedVersion, len(rows))
 	for _, row := range rows {
 		listed[dynamo.StringAttribute(row, "entity")] = listedVersion{
-			dynamo.NumberAttribute(row, "version"), entity.LifecycleStatus(dynamo.StringAttribute(row, "lifecycle_status")),
+			dynamo.NumberAttribute(row, "version"), entity.LifecycleStatus(
+				dynamo.StringAttribute(row, "lifecycle_status")),
 		}
 	}
 	return listed, nil

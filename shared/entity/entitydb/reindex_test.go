@@ -31,8 +31,9 @@ func TestReindex(t *testing.T) {
 	entitytest.StoreStatuses(t, db, "tenant2", earlier)
 	dynamotest.LoadStored(t, db, "test-entities", "entities-upper-case")
 	dynamotest.LoadStored(t, db, "test-records", "records-upper-case")
-	outcomes(t, s, entity.ImportOptions{}, entity.Import{ID: "listed", Status: entity.Compliant, Properties: named("Listed")},
-		entity.Import{ID: "outdated", Status: entity.Compliant}, entity.Import{ID: "lost", Status: entity.Compliant})
+	outcomes(t, s, entity.ImportOptions{}, entity.Import{ID: "listed", Status: entity.Compliant,
+		Properties: named("Listed")}, entity.Import{ID: "outdated", Status: entity.Compliant},
+		entity.Import{ID: "lost", Status: entity.Compliant})
 	entitytest.StoreStatuses(t, db, "tenant", entitytest.Statuses{"outdated": entity.ClientOffboarded})
 	for _, ref := range listAll(t, s, "", 10) {
 		if ref.ID == "lost" {
@@ -61,8 +62,9 @@ func TestReindex(t *testing.T) {
 	for _, ref := range listAll(t, s, "", 50) {
 		statuses[ref.ID] = ref.Status
 	}
-	if len(statuses) != 103 || statuses["earlier#7"] != entity.Compliant || statuses["outdated"] != entity.ClientOffboarded ||
-		statuses["listed"] != entity.Compliant || statuses["lost"] != entity.Compliant {
+	if len(statuses) != 103 || statuses["earlier#7"] != entity.Compliant ||
+		statuses["outdated"] != entity.ClientOffboarded || statuses["listed"] != entity.Compliant ||
+		statuses["lost"] != entity.Compliant {
 		t.Errorf("the list has %d entities: %v; want 103 with their statuses", len(statuses), statuses)
 	}
 	p, status, err := s.GetProfile(t.Context(), "tenant", "earlier#7")
@@ -77,9 +79,10 @@ func TestReindex(t *testing.T) {
 func deleteListRow(t *testing.T, db *dynamodb.Client, ref entity.Ref) {
 	t.Helper()
 	for shard := range 16 {
-		_, err := db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("test-records"), Key: dynamo.Item{
-			"owner": dynamo.String(fmt.Sprintf("tenant#list#%02d", shard)), "part": dynamo.String(ref.Position),
-		}})
+		_, err := db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("test-records"),
+			Key: dynamo.Item{
+				"owner": dynamo.String(fmt.Sprintf("tenant#list#%02d", shard)), "part": dynamo.String(ref.Position),
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}

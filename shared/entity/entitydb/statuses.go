@@ -94,7 +94,8 @@ type storedStatus struct {
 }
 
 // lookupStored returns the statuses that are stored under exactly the given IDs.
-func (s *Statuses) lookupStored(ctx context.Context, tenant string, ids []string) (map[string]entity.LifecycleStatus, error) {
+func (s *Statuses) lookupStored(ctx context.Context, tenant string, ids []string) (map[string]entity.LifecycleStatus,
+	error) {
 	var keys []dynamo.Item
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
 		keys = append(keys, statusKey(tenant, id))

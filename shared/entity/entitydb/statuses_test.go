@@ -58,10 +58,12 @@ func TestThrottlingEndsWithTheContext(t *testing.T) {
 func TestUUIDsCountInAnyCase(t *testing.T) {
 	ctx := context.Background()
 	client := dynamotest.Start(t)
-	s, profiles := entitydb.NewStatuses(client, "test-entities"), entitydb.NewProfiles(client, "test-records", "test-entities")
+	s, profiles := entitydb.NewStatuses(client, "test-entities"), entitydb.NewProfiles(client, "test-records",
+		"test-entities")
 	const lower, earlier = "0b7b1f0e-5d0f-4a58-9d8a-3d1a2e1c7a10", "0b7b1f0e-5d0f-4a58-9d8a-3d1a2e1c7a1f"
 	entitytest.StoreStatuses(t, client, "tenant",
-		entitytest.Statuses{lower: entity.Compliant, "Other": entity.Compliant, strings.ToUpper(earlier): entity.Unknown})
+		entitytest.Statuses{lower: entity.Compliant, "Other": entity.Compliant,
+			strings.ToUpper(earlier): entity.Unknown})
 	ids := []string{lower, strings.ToUpper(lower), earlier, strings.ToUpper(earlier), "Other", "other"}
 	got, err := s.Lookup(ctx, "tenant", ids)
 	want := map[string]entity.LifecycleStatus{lower: entity.Compliant, strings.ToUpper(lower): entity.Compliant,

@@ -41,13 +41,15 @@ func TestStoredEntities(t *testing.T) {
 	s := entitydb.NewProfiles(client, "test-records", "test-entities")
 	r := entity.Profile{
 		ID: "entity", Type: "Company", Role: "Client", AlternateID: "alternate", Properties: storedProperties(),
-		Jurisdictions: []string{"NL"}, Category: []string{"bank"}, Layers: storedLayers(), Created: at, Version: 1, Revision: 1,
+		Jurisdictions: []string{"NL"}, Category: []string{"bank"}, Layers: storedLayers(), Created: at, Version: 1,
+		Revision:      1,
 		LastChangedIn: map[string]int64{"single": 1}, BaseStatus: entity.Compliant, OpenDrafts: 0, Imported: true,
 	}
 	if err := s.Create(ctx, storedTenant, r); err != nil {
 		t.Fatal(err)
 	}
-	c := entity.BeginDraft(r, entity.Compliant, entity.Draft{ID: "draft", ParentID: "parent", Authors: []string{"client"}, JourneyID: "journey", Created: at,
+	c := entity.BeginDraft(r, entity.Compliant, entity.Draft{ID: "draft", ParentID: "parent",
+		Authors: []string{"client"}, JourneyID: "journey", Created: at,
 		Changes: property.Changes{"single": {Type: property.Single, Value: pointer("other")}}})
 	if err := s.ApplyUpdate(ctx, storedTenant, c); err != nil {
 		t.Fatal(err)
@@ -75,7 +77,8 @@ func TestStoredEntities(t *testing.T) {
 	if err != nil || len(members) != 1 {
 		t.Fatalf("%d members, want 1; %v", len(members), err)
 	}
-	member := entity.DraftRef{DraftID: "draft", EntityID: "entity", Layers: storedLayers(), Position: members[0].Position}
+	member := entity.DraftRef{DraftID: "draft", EntityID: "entity", Layers: storedLayers(),
+		Position: members[0].Position}
 	if diff := cmp.Diff(member, members[0]); diff != "" {
 		t.Errorf("member: (-want +got)\n%s", diff)
 	}

@@ -79,7 +79,8 @@ func newAPI(t *testing.T) *api {
 		Now: func() time.Time { return now.Add(time.Duration(clock.Add(1)) * time.Millisecond) },
 	}
 	return &api{
-		t: t, profiles: profiles, contended: contended, statuses: entitydb.NewStatuses(client, "test-entities"), db: client,
+		t: t, profiles: profiles, contended: contended, statuses: entitydb.NewStatuses(client, "test-entities"),
+		db: client,
 		call: httpapi.Lambda(platform.Handler(s.Routes(), nil, nil, slog.New(slog.DiscardHandler),
 			func() time.Time { return now })),
 		caller: httpapi.Caller{

@@ -112,8 +112,8 @@ func readListQuery(r *platform.Request) (listQuery, error) {
 	}
 	return q, r.Validate(func(v *platform.ValidationErrors) {
 		if len(q.Name) > platform.MaxName {
-			v.AddParameter(fault.InQuery, "name", fmt.Sprintf("The value must have at most %d bytes.", platform.MaxName),
-				platform.CodeLength)
+			v.AddParameter(fault.InQuery, "name", fmt.Sprintf("The value must have at most %d bytes.",
+				platform.MaxName), platform.CodeLength)
 		}
 		if q.Status != "" && !q.Status.IsKnown() {
 			v.AddParameter(fault.InQuery, "status", "The value must be one of "+entity.StatusNames()+".",

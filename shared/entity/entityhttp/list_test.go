@@ -46,7 +46,8 @@ func TestListOfEntities(t *testing.T) {
 	if _, err := a.profiles.Import(t.Context(), tenant, entries, entity.ImportOptions{At: now}); err != nil {
 		t.Fatal(err)
 	}
-	want := entityhttp.ListedEntity{ID: made, Type: "Company", Name: "ACME", LifecycleStatus: entity.Unknown, Version: 1}
+	want := entityhttp.ListedEntity{ID: made, Type: "Company", Name: "ACME", LifecycleStatus: entity.Unknown,
+		Version: 1}
 	if got := a.list(url.Values{"name": {"acme"}}); len(got) != 1 || got[0] != want {
 		t.Errorf("got %+v, want only %+v", got, want)
 	}
@@ -54,7 +55,8 @@ func TestListOfEntities(t *testing.T) {
 		parameters url.Values
 		want       int
 	}{
-		{url.Values{}, 21}, {url.Values{"pageSize": {"3"}}, 21}, {url.Values{"name": {"BANK 1"}, "pageSize": {"10"}}, 10},
+		{url.Values{}, 21}, {url.Values{"pageSize": {"3"}}, 21}, {url.Values{"name": {"BANK 1"}, "pageSize": {"10"}},
+			10},
 		{url.Values{"status": {"ClientOffboarded"}, "pageSize": {"5"}}, 10}, {url.Values{"name": {"nobody"}}, 0},
 	} {
 		if got := a.list(c.parameters); len(got) != c.want {
@@ -71,7 +73,8 @@ func TestListOfEntities(t *testing.T) {
 	a.succeed("PUT", command+"/"+made+"/draft/"+d,
 		`{"data":{"version":1,"properties":{"legalEntityName":{"type":"Single","value":"Zenith"}}}}`, nil)
 	a.succeed("PUT", command+"/"+made+"/draft/"+d+"/verify", `{"data":{"version":2}}`, nil)
-	want = entityhttp.ListedEntity{ID: made, Type: "Company", Name: "Zenith", LifecycleStatus: entity.Compliant, Version: 2}
+	want = entityhttp.ListedEntity{ID: made, Type: "Company", Name: "Zenith", LifecycleStatus: entity.Compliant,
+		Version: 2}
 	if got := a.list(url.Values{"name": {"zen"}}); len(got) != 1 || got[0] != want ||
 		len(a.list(url.Values{"name": {"acme"}})) != 0 {
 		t.Errorf("got %+v, want only %+v, and nothing under the old name", got, want)

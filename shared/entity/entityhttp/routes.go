@@ -105,7 +105,8 @@ func (s *Entities) findDraft(ctx context.Context, r *platform.Request, entityID,
 		return entity.Draft{}, errNoDraft
 	}
 	d, err := s.Store.GetDraft(ctx, r.Tenant, toLower(id))
-	if errors.Is(err, entity.ErrNotFound) || err == nil && (entity.NormalizeID(d.EntityID) != entity.NormalizeID(entityID) || !r.Layers.CanReach(d.Layers)) {
+	if errors.Is(err, entity.ErrNotFound) || err == nil && (entity.NormalizeID(d.EntityID) != entity.NormalizeID(
+		entityID) || !r.Layers.CanReach(d.Layers)) {
 		return entity.Draft{}, errNoDraft
 	}
 	return d, err

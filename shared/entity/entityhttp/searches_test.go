@@ -34,7 +34,8 @@ func TestLightSearch(t *testing.T) {
 		var got []string
 		for token := "null"; ; {
 			var page entityhttp.LightReply
-			a.succeed("POST", light, body(fmt.Sprintf(`,"pageOptions":{"pageSize":%d,"sortOrder":%d,"paginationToken":%s}`, size, order, token)), &page)
+			a.succeed("POST", light, body(fmt.Sprintf(
+				`,"pageOptions":{"pageSize":%d,"sortOrder":%d,"paginationToken":%s}`, size, order, token)), &page)
 			for _, m := range page.Items {
 				got = append(got, m.EntityDraftID)
 			}

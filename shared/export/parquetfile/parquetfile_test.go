@@ -108,32 +108,37 @@ func TestDuckDBReadsEveryValue(t *testing.T) {
 		FROM '%s' WHERE transaction_external_id = 't3'`, path))
 	number := func(text string) any { return json.Number(text) }
 	address := func(id any, city any) any {
-		return map[string]any{"id": id, "label": nil, "first_name": nil, "last_name": nil, "name_prefix": nil, "address": nil,
-			"postal_code": nil, "city": city, "state": nil, "country_code": nil, "company_name": nil, "company_tax_id": nil}
+		return map[string]any{"id": id, "label": nil, "first_name": nil, "last_name": nil, "name_prefix": nil,
+			"address": nil, "postal_code": nil, "city": city, "state": nil, "country_code": nil, "company_name": nil,
+			"company_tax_id": nil}
 	}
 	want := map[string]any{
-		"request_uuid": "1F0A8F4E-6F54-4D0A-8C6B-0D9A5C7B4E15", "payment_external_id": "p", "transaction_external_id": "t3",
-		"additional_fields": map[string]any{},
+		"request_uuid": "1F0A8F4E-6F54-4D0A-8C6B-0D9A5C7B4E15", "payment_external_id": "p",
+		"transaction_external_id": "t3",
+		"additional_fields":       map[string]any{},
 		"sender": map[string]any{"by_external_id": nil, "external_entity_type": "unknown", "unknown": map[string]any{
-			"external_id": "\"q\" \u00e9 \U0001f600 \x00", "full_name": nil, "risk_assessment": nil, "label": nil, "email": nil,
+			"external_id": "\"q\" \u00e9 \U0001f600 \x00", "full_name": nil, "risk_assessment": nil, "label": nil,
+			"email":        nil,
 			"phone_number": nil, "additional_fields": map[string]any{"k\n": "v", "empty": "", "a": "b"},
 			"peer_group_external_id": nil, "payment_options": []any{}, "entity_groups_external": []any{"g1", "", "g3"},
 			"addresses": []any{address(number("-2147483648"), "A"), address(nil, nil), address(nil, "B\tC")},
 		}},
 		"receiver": map[string]any{"by_external_id": "r", "external_entity_type": nil, "unknown": nil},
 		"modification": map[string]any{
-			"external_id": "m3", "type": "refund", "currency": "JPY", "monitoring_currency": nil, "original_currency": nil,
-			"amount": "-48.900", "amount_decimal": number("-48.900000000000000000"),
+			"external_id": "m3", "type": "refund", "currency": "JPY", "monitoring_currency": nil,
+			"original_currency": nil,
+			"amount":            "-48.900", "amount_decimal": number("-48.900000000000000000"),
 			"monitoring_amount":         "12345678901234567890.5",
 			"monitoring_amount_decimal": number("12345678901234567890.500000000000000000"),
 			"original_amount":           "123456789012345678901", "original_amount_decimal": nil,
 			"created_at": "2026-11-26 08:15:00.123456+00", "reason": nil, "settled_at": "0001-01-01 (BC) 00:00:00+00",
 		},
 		"transaction_fee": "-1.5E-3", "transaction_fee_decimal": number("-0.001500000000000000"),
-		"geo_latitude": "1e300", "geo_latitude_decimal": nil, "geo_longitude": "0.1234567890123456789", "geo_longitude_decimal": nil,
+		"geo_latitude": "1e300", "geo_latitude_decimal": nil, "geo_longitude": "0.1234567890123456789",
+		"geo_longitude_decimal": nil,
 		"sender_payment_info": map[string]any{"id": number("7"), "account_number": nil, "sort_code": nil,
-			"bank_account_number": nil, "bank_account_bic": nil, "bank_name": nil, "bank_country_code": nil, "card_token": nil,
-			"card_bin": nil, "card_number": number("0")},
+			"bank_account_number": nil, "bank_account_bic": nil, "bank_name": nil, "bank_country_code": nil,
+			"card_token": nil, "card_bin": nil, "card_number": number("0")},
 	}
 	for i := range schema.Transaction.Fields {
 		if name := schema.Transaction.Fields[i].Name; want[name] == nil {
@@ -159,7 +164,8 @@ func TestFilesAreTheSame(t *testing.T) {
 	rows := duckdb.Query(t, fmt.Sprintf(`SELECT (SELECT count(*) FROM '%s') AS lines, count(*) AS columns
 		FROM (DESCRIBE SELECT * FROM '%[1]s')`, none))
 	wantColumns := len(schema.Transaction.Fields) + 5 + 3 // three numbers have two columns each
-	if diff := cmp.Diff([]map[string]any{{"lines": json.Number("0"), "columns": json.Number(fmt.Sprint(wantColumns))}}, rows); diff != "" {
+	if diff := cmp.Diff([]map[string]any{{"lines": json.Number("0"), "columns": json.Number(fmt.Sprint(wantColumns))}},
+		rows); diff != "" {
 		t.Errorf("a file without lines (-want +got):\n%s", diff)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"sluice/shared/transaction/schema"
 )
 
-// rows collects the values of lines by column. Every column gets a value of each row, which may be null; a list or a map
-// may give its columns several.
+// rows collects the values of lines by column. Every column gets a value of each row, which may be null; a list or a
+// map may give its columns several.
 type rows struct {
 	table   *table
 	columns [][]parquet.Value
@@ -151,8 +151,8 @@ func (r *rows) readField(f *field, repetition int) error {
 	return err
 }
 
-// readList adds the items of a list. The level of an empty one is that of the field; each item has two more: that of the
-// repeated group, and its own.
+// readList adds the items of a list. The level of an empty one is that of the field; each item has two more: that of
+// the repeated group, and its own.
 func (r *rows) readList(f *field, repetition int) error {
 	if err := r.expect(jsontext.KindBeginArray); err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Package parquetfile writes the accepted lines of a batch as a Parquet file, whose columns follow the table of the fields
-// of a line (package schema). docs/parquet.md describes them for those who query the files.
+// Package parquetfile writes the accepted lines of a batch as a Parquet file, whose columns follow the table of the
+// fields of a line (package schema). docs/parquet.md describes them for those who query the files.
 //
 // Objects are structs, arrays are lists and objects with any keys are maps, so that a column has the name and the place
 // of its field. It is the only package that imports the Parquet library.

@@ -43,9 +43,9 @@ var pow10 = func() (powers [20]uint64) {
 	return powers
 }()
 
-// appendDecimal appends the unscaled value of a JSON number as a decimal of this package: 16 bytes, big endian, in two's
-// complement. It returns false for a number that is not exactly a decimal: one with too many digits before or after
-// the point.
+// appendDecimal appends the unscaled value of a JSON number as a decimal of this package: 16 bytes, big endian, in
+// two's complement. It returns false for a number that is not exactly a decimal: one with too many digits before or
+// after the point.
 func appendDecimal(to, number []byte) ([]byte, bool) {
 	number, negative := bytes.CutPrefix(number, []byte("-"))
 	mantissa, exponent := number, 0

@@ -133,11 +133,11 @@ func documentedColumns() string {
 	return b.String()
 }
 
-// futureTable is a table of the next version, which has a field more at the beginning of a line, in a struct, and in the
-// items of a list.
+// futureTable is a table of the next version, which has a field more at the beginning of a line, in a struct, and in
+// the items of a list.
 func futureTable() *table {
-	address := &schema.Object{Name: "Address", Fields: append([]schema.Field{{Name: "district", Kind: schema.KindString}},
-		schema.Address.Fields...)}
+	address := &schema.Object{Name: "Address", Fields: append([]schema.Field{{Name: "district",
+		Kind: schema.KindString}}, schema.Address.Fields...)}
 	unknown := &schema.Object{Name: "Unknown"}
 	for _, f := range schema.Unknown.Fields {
 		if f.Name == "addresses" {

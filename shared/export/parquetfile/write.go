@@ -81,7 +81,8 @@ func endOfGroup(chunkBytes []int64, first int, groupBytes int64) int {
 }
 
 // fillGroup writes the lines of the chunks [chunks[0], chunks[1]) to a row group.
-func (t *table) fillGroup(ctx context.Context, group *parquet.ConcurrentRowGroupWriter, f export.File, chunks [2]int) error {
+func (t *table) fillGroup(ctx context.Context, group *parquet.ConcurrentRowGroupWriter, f export.File,
+	chunks [2]int) error {
 	r := newRows(t)
 	batch := []byte(f.Batch)
 	flush := func() error {

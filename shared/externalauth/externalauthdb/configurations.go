@@ -52,7 +52,8 @@ func (s *Store) Create(ctx context.Context, c externalauth.Configuration) error 
 		return err
 	}
 	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
-		{Put: &types.Put{TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(part)")}},
+		{Put: &types.Put{TableName: &s.table, Item: item, ConditionExpression: aws.String(
+			"attribute_not_exists(part)")}},
 		claim,
 		s.count(c.Tenant, 1),
 	})
@@ -206,7 +207,8 @@ func (s *Store) Delete(ctx context.Context, c externalauth.Configuration) error 
 	}
 	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
 		{Delete: &types.Delete{
-			TableName: &s.table, Key: configurationKey(c.Tenant, c.ID), ConditionExpression: aws.String("version = :version"),
+			TableName: &s.table, Key: configurationKey(c.Tenant, c.ID),
+			ConditionExpression:       aws.String("version = :version"),
 			ExpressionAttributeValues: dynamo.Item{":version": dynamo.Number(c.Version)},
 		}},
 		{Delete: &types.Delete{TableName: &s.table, Key: claimed}},
@@ -234,8 +236,8 @@ func (s *Store) Reveal(ctx context.Context, c externalauth.Configuration) (exter
 	return withSecrets(c, secrets)
 }
 
-// ForURL returns the configuration that serves a URL, as externalauth.Choose chooses it, with its secrets. ok is false if
-// the tenant has none for it.
+// ForURL returns the configuration that serves a URL, as externalauth.Choose chooses it, with its secrets. ok is false
+// if the tenant has none for it.
 func (s *Store) ForURL(ctx context.Context, tenant, url string) (c externalauth.Configuration, ok bool, err error) {
 	configurations, err := s.List(ctx, tenant)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"sluice/shared/externalauth/externalauthdb"
 )
 
-// Whatever several writers do to the same URLs at once, each URL belongs to one configuration, each configuration to one
-// URL, and their number is right.
+// Whatever several writers do to the same URLs at once, each URL belongs to one configuration, each configuration to
+// one URL, and their number is right.
 func TestRaces(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.Start(t)
@@ -29,7 +29,8 @@ func TestRaces(t *testing.T) {
 		wait.Go(func() {
 			random := rand.New(rand.NewPCG(1, uint64(w)))
 			for step := range steps {
-				u := fmt.Sprintf("https://hooks.example.com/%d%s", random.IntN(urls), strings.Repeat("/", random.IntN(2)))
+				u := fmt.Sprintf("https://hooks.example.com/%d%s", random.IntN(urls),
+					strings.Repeat("/", random.IntN(2)))
 				if err := writeAtRandom(t, s, random, fmt.Sprintf("%d-%d", w, step), u); err != nil {
 					t.Errorf("writer %d, step %d: %v", w, step, err)
 				}
@@ -42,7 +43,8 @@ func TestRaces(t *testing.T) {
 	if err := s.Create(t.Context(), last); err != nil {
 		t.Fatal(err)
 	}
-	out, err := db.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("test-externalauth"), ConsistentRead: aws.Bool(true)})
+	out, err := db.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("test-externalauth"),
+		ConsistentRead: aws.Bool(true)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +70,8 @@ func TestRaces(t *testing.T) {
 		}
 	}
 	if len(canonical) == 0 || len(claims) != len(canonical) || count != int64(len(canonical)) {
-		t.Errorf("%d configurations, %d claimed URLs, %d counted; want the same number", len(canonical), len(claims), count)
+		t.Errorf("%d configurations, %d claimed URLs, %d counted; want the same number", len(canonical), len(claims),
+			count)
 	}
 	for _, id := range canonical {
 		if !claims[id] {
@@ -77,8 +80,8 @@ func TestRaces(t *testing.T) {
 	}
 }
 
-// writeAtRandom creates a configuration, moves one or deletes one. It returns errors other than those that a writer gets
-// who comes too late.
+// writeAtRandom creates a configuration, moves one or deletes one. It returns errors other than those that a writer
+// gets who comes too late.
 func writeAtRandom(t *testing.T, s *externalauthdb.Store, random *rand.Rand, id, u string) error {
 	ctx := t.Context()
 	list, err := s.List(ctx, storedTenant)

@@ -131,7 +131,8 @@ func marshal(c externalauth.Configuration) (dynamo.Item, error) {
 func (r configurationRow) bytes() int {
 	n := len(r.URL) + len(r.Sealed) + r.EndpointCertificate.bytes() + nameBytes(r.Headers)
 	if o := r.OAuth; o != nil {
-		n += len(o.URL) + len(o.ClientID) + o.EndpointCertificate.bytes() + nameBytes(o.Headers) + nameBytes(o.FormValues)
+		n += len(o.URL) + len(o.ClientID) + o.EndpointCertificate.bytes() + nameBytes(o.Headers) +
+			nameBytes(o.FormValues)
 	}
 	return n
 }
@@ -289,12 +290,14 @@ func withSecrets(c externalauth.Configuration, secrets []byte) (externalauth.Con
 		o := *c.OAuth
 		o.ClientSecret = externalauth.Secret(body.ClientSecret)
 		if fits = len(body.OAuthHeaders) == len(o.Headers) && len(body.FormValues) == len(o.FormValues); fits {
-			o.Headers, o.FormValues = withValues(o.Headers, body.OAuthHeaders), withValues(o.FormValues, body.FormValues)
+			o.Headers, o.FormValues = withValues(o.Headers, body.OAuthHeaders),
+				withValues(o.FormValues, body.FormValues)
 		}
 		c.OAuth = &o
 	}
 	if !fits {
-		return externalauth.Configuration{}, fmt.Errorf("read secrets of configuration %s: not those of its names", c.ID)
+		return externalauth.Configuration{}, fmt.Errorf("read secrets of configuration %s: not those of its names",
+			c.ID)
 	}
 	return c, nil
 }

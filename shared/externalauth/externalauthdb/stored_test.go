@@ -56,16 +56,19 @@ hnw85jPbTAllih8=
 func storedConfiguration() externalauth.Configuration {
 	return externalauth.Configuration{
 		ID: "7c2f1a52-3f6e-4b1e-9d0a-000000000002", Tenant: storedTenant, URL: "https://Hooks.example.com/a/",
-		IsMTLSEnabled:       true,
-		EndpointCertificate: &externalauth.Certificate{PEM: storedPEM, NextPEM: "next pem", Mode: externalauth.PinLeafThumbprint},
-		Headers:             []externalauth.NameValue{{Name: "X-Key", Value: "key"}},
+		IsMTLSEnabled: true,
+		EndpointCertificate: &externalauth.Certificate{PEM: storedPEM, NextPEM: "next pem",
+			Mode: externalauth.PinLeafThumbprint},
+		Headers: []externalauth.NameValue{{Name: "X-Key", Value: "key"}},
 		OAuth: &externalauth.OAuth{
-			URL: "https://id.example.com/token", ClientID: "client", ClientSecret: "secret", UseBasicAuthentication: true,
-			UseEndpointMTLS: true, IsMTLSEnabled: true, IsJWTClientAssertionEnabled: true,
-			EndpointCertificate: &externalauth.Certificate{IsPublicCA: true, PEM: "signer pem", NextPEM: "next signer pem",
-				Mode: externalauth.SignerChainValidationOnly},
-			Headers:    []externalauth.NameValue{{Name: "X-Token-Key", Value: "token key"}},
-			FormValues: []externalauth.NameValue{{Name: "scope", Value: "a b"}, {Name: "password", Value: "form secret"}},
+			URL: "https://id.example.com/token", ClientID: "client", ClientSecret: "secret",
+			UseBasicAuthentication: true,
+			UseEndpointMTLS:        true, IsMTLSEnabled: true, IsJWTClientAssertionEnabled: true,
+			EndpointCertificate: &externalauth.Certificate{IsPublicCA: true, PEM: "signer pem",
+				NextPEM: "next signer pem", Mode: externalauth.SignerChainValidationOnly},
+			Headers: []externalauth.NameValue{{Name: "X-Token-Key", Value: "token key"}},
+			FormValues: []externalauth.NameValue{{Name: "scope", Value: "a b"},
+				{Name: "password", Value: "form secret"}},
 		},
 		Noticed:   map[string]time.Time{storedThumbprint: at},
 		CreatedAt: at, UpdatedAt: at.Add(time.Hour), UpdatedBy: "client ID", Version: 1,
@@ -91,10 +94,12 @@ func TestStoredConfigurations(t *testing.T) {
 	if err == nil {
 		got, err = s.Reveal(ctx, got)
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(externalauth.Configuration{}, "Sealed")); err != nil || diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(externalauth.Configuration{}, "Sealed")); err != nil ||
+		diff != "" {
 		t.Errorf("%v, (-want +got)\n%s", err, diff)
 	}
-	if err := s.Create(ctx, externalauth.Configuration{ID: "x", Tenant: storedTenant, URL: "https://hooks.example.com/a"}); !errors.Is(err, externalauth.ErrDuplicateURL) {
+	if err := s.Create(ctx, externalauth.Configuration{ID: "x", Tenant: storedTenant,
+		URL: "https://hooks.example.com/a"}); !errors.Is(err, externalauth.ErrDuplicateURL) {
 		t.Errorf("a configuration with the stored URL: %v, want ErrDuplicateURL", err)
 	}
 }
@@ -159,7 +164,8 @@ func TestForURL(t *testing.T) {
 	if err != nil || !ok || got.OAuth.ClientSecret.Reveal() != "secret" || got.Headers[0].Value.Reveal() != "key" {
 		t.Errorf("got %+v, %t, %v; want the configuration with its secrets", got, ok, err)
 	}
-	for _, c := range [][2]string{{storedTenant, "https://hooks.example.com/ab"}, {"another", "https://hooks.example.com/a/b"}} {
+	for _, c := range [][2]string{{storedTenant, "https://hooks.example.com/ab"},
+		{"another", "https://hooks.example.com/a/b"}} {
 		if got, ok, err := s.ForURL(ctx, c[0], c[1]); ok || err != nil || got.ID != "" {
 			t.Errorf("%v: got %+v, %t, %v; want none", c, got, ok, err)
 		}

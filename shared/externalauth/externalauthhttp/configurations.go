@@ -43,7 +43,8 @@ func (s *Configurations) Routes() []httpapi.Route {
 			Endpoint: platform.Endpoint(s.delete)},
 		{Method: http.MethodGet, Path: queriesPath + "/{configurationId}", Permissions: access,
 			Endpoint: platform.Endpoint(s.get)},
-		{Method: http.MethodGet, Path: queriesPath + "/getAll", Permissions: access, Endpoint: platform.Endpoint(s.list)},
+		{Method: http.MethodGet, Path: queriesPath + "/getAll", Permissions: access,
+			Endpoint: platform.Endpoint(s.list)},
 	}
 }
 

@@ -99,7 +99,8 @@ func (f *fixture) send(method, path, body string, data any) (int, string) {
 		f.Fatal(err)
 	}
 	clock := func() time.Time { return now }
-	s := &externalauthhttp.Configurations{Store: f.store, Address: "https://api.test", Now: clock, NewID: uuid.NewString}
+	s := &externalauthhttp.Configurations{Store: f.store, Address: "https://api.test", Now: clock,
+		NewID: uuid.NewString}
 	trail := audit.New(f.log, clock, audit.RequestID)
 	h := httpapi.Lambda(platform.Handler(s.Routes(), nil, trail, slog.New(slog.NewTextHandler(f.log, nil)), clock))
 	r, err := h(f.Context(), events.APIGatewayProxyRequest{
@@ -194,13 +195,14 @@ func TestLifeOfAConfiguration(t *testing.T) {
 	}
 	pem := func(i *externalauthtest.Issuer) *string { s := i.PEM(); return &s }
 	mask, jwks := externalauth.Mask, "https://api.test/outbound/jwks.json"
-	signer := &externalauthhttp.CertificateReply{IsPublicCA: true, Certificate: pem(c.ca), CertificateDetails: details(c.ca),
-		ValidationMode: "SignerChainValidationOnly"}
+	signer := &externalauthhttp.CertificateReply{IsPublicCA: true, Certificate: pem(c.ca),
+		CertificateDetails: details(c.ca), ValidationMode: "SignerChainValidationOnly"}
 	want := externalauthhttp.StoredConfiguration{
 		ID: id, TenantID: tenant, URL: "https://Hooks.example.com/a/", IsMTLSEnabled: true,
 		Headers: []externalauthhttp.NameValue{{Name: "X-Api-Key", Value: mask}, {Name: "X-Api-Key", Value: mask}},
-		EndpointCertificate: &externalauthhttp.CertificateReply{Certificate: pem(c.leaf), CertificateDetails: details(c.leaf),
-			NextCertificate: pem(c.next), NextCertificateDetails: details(c.next), ValidationMode: "PinLeafThumbprint"},
+		EndpointCertificate: &externalauthhttp.CertificateReply{Certificate: pem(c.leaf),
+			CertificateDetails: details(c.leaf), NextCertificate: pem(c.next), NextCertificateDetails: details(c.next),
+			ValidationMode: "PinLeafThumbprint"},
 		OAuthConfiguration: &externalauthhttp.OAuthReply{AuthType: "OAuthClientCredentials",
 			ClientCredentialsConfig: externalauthhttp.ClientCredentialsReply{
 				ClientID: "me", ClientSecret: &mask, EndpointCertificate: signer,
@@ -208,8 +210,9 @@ func TestLifeOfAConfiguration(t *testing.T) {
 					URL: "https://id.example.com/token?v=2", IsMTLSEnabled: true,
 					MTLSConfiguration:           externalauthhttp.MTLSReply{EndpointCertificate: signer},
 					IsJWTClientAssertionEnabled: true, JWKSURL: &jwks,
-					Headers:        []externalauthhttp.NameValue{{Name: "X-Token-Key", Value: mask}},
-					FormProperties: []externalauthhttp.NameValue{{Name: "scope", Value: "a b"}, {Name: "password", Value: mask}},
+					Headers: []externalauthhttp.NameValue{{Name: "X-Token-Key", Value: mask}},
+					FormProperties: []externalauthhttp.NameValue{{Name: "scope", Value: "a b"},
+						{Name: "password", Value: mask}},
 				},
 			}},
 	}
@@ -218,8 +221,8 @@ func TestLifeOfAConfiguration(t *testing.T) {
 	}
 
 	minimal := f.create(`{"url":"https://other.example.com"}`)
-	if diff := cmp.Diff(externalauthhttp.StoredConfiguration{ID: minimal, TenantID: tenant, URL: "https://other.example.com",
-		Headers: []externalauthhttp.NameValue{}}, f.read(minimal)); diff != "" {
+	if diff := cmp.Diff(externalauthhttp.StoredConfiguration{ID: minimal, TenantID: tenant,
+		URL: "https://other.example.com", Headers: []externalauthhttp.NameValue{}}, f.read(minimal)); diff != "" {
 		t.Errorf("the minimal one (-want +got):\n%s", diff)
 	}
 	var list []externalauthhttp.ListItem
@@ -230,10 +233,12 @@ func TestLifeOfAConfiguration(t *testing.T) {
 	}
 	wantItems := map[string]externalauthhttp.ListItem{
 		minimal: {ID: minimal, URL: "https://other.example.com"},
-		id: {ID: id, URL: "https://Hooks.example.com/a/", IsMTLSEnabled: true, HasHeaders: true, ContainsCertificate: true,
-			IsOAuthEnabled: true, OAuthConfiguration: &externalauthhttp.ListItemOAuth{AuthType: "OAuthClientCredentials",
-				ClientCredentials: externalauthhttp.ListItemClient{URL: "https://id.example.com/token?v=2", IsMTLSEnabled: true,
-					IsJWTClientAssertionEnabled: true, HasFormValues: true, HasHeaders: true, ContainsCertificate: true}}},
+		id: {ID: id, URL: "https://Hooks.example.com/a/", IsMTLSEnabled: true, HasHeaders: true,
+			ContainsCertificate: true, IsOAuthEnabled: true,
+			OAuthConfiguration: &externalauthhttp.ListItemOAuth{AuthType: "OAuthClientCredentials",
+				ClientCredentials: externalauthhttp.ListItemClient{URL: "https://id.example.com/token?v=2",
+					IsMTLSEnabled: true, IsJWTClientAssertionEnabled: true, HasFormValues: true, HasHeaders: true,
+					ContainsCertificate: true}}},
 	}
 	if diff := cmp.Diff(wantItems, items); diff != "" || len(list) != 2 {
 		t.Errorf("%d items (-want +got):\n%s", len(list), diff)
@@ -244,8 +249,8 @@ func TestLifeOfAConfiguration(t *testing.T) {
 		`{"data":{"url":"https://hooks.example.com/b"}}`, nil); code != 202 || !strings.Contains(body, id) {
 		t.Errorf("replace: %d %s, want 202 with the ID", code, body)
 	}
-	if diff := cmp.Diff(externalauthhttp.StoredConfiguration{ID: id, TenantID: tenant, URL: "https://hooks.example.com/b",
-		Headers: []externalauthhttp.NameValue{}}, f.read(id)); diff != "" {
+	if diff := cmp.Diff(externalauthhttp.StoredConfiguration{ID: id, TenantID: tenant,
+		URL: "https://hooks.example.com/b", Headers: []externalauthhttp.NameValue{}}, f.read(id)); diff != "" {
 		t.Errorf("after the replacement (-want +got):\n%s", diff)
 	}
 	f.create(`{"url":"https://hooks.example.com/a"}`) // which is free now
@@ -259,7 +264,8 @@ func TestLifeOfAConfiguration(t *testing.T) {
 		if r[0] == "PUT" {
 			body = `{"data":{"url":"https://hooks.example.com/c"}}`
 		}
-		if code, reply := f.send(r[0], r[1], body, nil); code != 404 || !strings.Contains(reply, "configuration_not_found") {
+		if code, reply := f.send(r[0], r[1], body, nil); code != 404 ||
+			!strings.Contains(reply, "configuration_not_found") {
 			t.Errorf("%s after the deletion: %d %s, want 404", r[0], code, reply)
 		}
 	}
@@ -289,38 +295,55 @@ func TestRefusedConfigurations(t *testing.T) {
 		// want holds PROPERTY CODE of each validation error.
 		want []string
 	}{
-		"no url":           {`{}`, []string{"url NotNullValidator"}},
-		"http":             {`{"url":"http://hooks.example.com"}`, []string{"url UrlValidator"}},
-		"a password":       {`{"url":"https://me:s3cret@hooks.example.com"}`, []string{"url UrlValidator"}},
-		"a query":          {`{"url":"https://hooks.example.com?key=s3cret"}`, []string{"url UrlValidator"}},
-		"a long url":       {`{"url":"https://hooks.example.com/` + strings.Repeat("x", 2048) + `"}`, []string{"url MaximumLengthValidator"}},
-		"an unknown key":   {`{` + u + `,"clientsecret":"s3cret"}`, []string{"clientsecret extra_forbidden"}},
-		"a wrong type":     {`{` + u + `,"headers":"s3cret"}`, []string{"headers array_type"}},
-		"a number":         {`{` + u + `,"isMtlsEnabled":1}`, []string{"isMtlsEnabled bool_type"}},
-		"mTLS alone":       {`{` + u + `,"isMtlsEnabled":true}`, []string{"endpointCertificate NotNullValidator"}},
-		"an empty one":     {certificate(``), []string{"endpointCertificate.isPublicCA NotNullValidator"}},
-		"no certificate":   {certificate(`"isPublicCA":false`), []string{"endpointCertificate.certificate NotNullValidator"}},
-		"an empty text":    {given("", ""), []string{"endpointCertificate.certificate NotNullValidator"}},
-		"an unknown mode":  {given(leaf, `,"validationMode":"None"`), []string{"endpointCertificate.validationMode EnumValidator"}},
-		"another case":     {given(leaf, `,"validationMode":"pinLeafThumbprint"`), []string{"endpointCertificate.validationMode EnumValidator"}},
-		"an empty mode":    {given(leaf, `,"validationMode":""`), []string{"endpointCertificate.validationMode NotNullValidator"}},
-		"no PEM":           {given("s3cret", ""), []string{"endpointCertificate.certificate CertificateValidator"}},
-		"half a PEM":       {given(leaf[:len(leaf)/2], ""), []string{"endpointCertificate.certificate CertificateValidator"}},
-		"another PEM":      {given("-----BEGIN CERTIFICATE-----\nczNjcmV0\n-----END CERTIFICATE-----", ""), []string{"endpointCertificate.certificate CertificateValidator"}},
-		"PEM with headers": {given(strings.Replace(leaf, "\n", "\nA: s3cret\n\n", 1), ""), []string{"endpointCertificate.certificate CertificateValidator"}},
-		"text before":      {given("subject=s3cret\n"+leaf, ""), []string{"endpointCertificate.certificate CertificateValidator"}},
-		"text behind":      {given(leaf+"s3cret", ""), []string{"endpointCertificate.certificate CertificateValidator"}},
+		"no url":     {`{}`, []string{"url NotNullValidator"}},
+		"http":       {`{"url":"http://hooks.example.com"}`, []string{"url UrlValidator"}},
+		"a password": {`{"url":"https://me:s3cret@hooks.example.com"}`, []string{"url UrlValidator"}},
+		"a query":    {`{"url":"https://hooks.example.com?key=s3cret"}`, []string{"url UrlValidator"}},
+		"a long url": {`{"url":"https://hooks.example.com/` + strings.Repeat("x", 2048) + `"}`,
+			[]string{"url MaximumLengthValidator"}},
+		"an unknown key": {`{` + u + `,"clientsecret":"s3cret"}`, []string{"clientsecret extra_forbidden"}},
+		"a wrong type":   {`{` + u + `,"headers":"s3cret"}`, []string{"headers array_type"}},
+		"a number":       {`{` + u + `,"isMtlsEnabled":1}`, []string{"isMtlsEnabled bool_type"}},
+		"mTLS alone":     {`{` + u + `,"isMtlsEnabled":true}`, []string{"endpointCertificate NotNullValidator"}},
+		"an empty one":   {certificate(``), []string{"endpointCertificate.isPublicCA NotNullValidator"}},
+		"no certificate": {certificate(`"isPublicCA":false`),
+			[]string{"endpointCertificate.certificate NotNullValidator"}},
+		"an empty text": {given("", ""), []string{"endpointCertificate.certificate NotNullValidator"}},
+		"an unknown mode": {given(leaf, `,"validationMode":"None"`),
+			[]string{"endpointCertificate.validationMode EnumValidator"}},
+		"another case": {given(leaf, `,"validationMode":"pinLeafThumbprint"`),
+			[]string{"endpointCertificate.validationMode EnumValidator"}},
+		"an empty mode": {given(leaf, `,"validationMode":""`),
+			[]string{"endpointCertificate.validationMode NotNullValidator"}},
+		"no PEM": {given("s3cret", ""), []string{"endpointCertificate.certificate CertificateValidator"}},
+		"half a PEM": {given(leaf[:len(leaf)/2], ""),
+			[]string{"endpointCertificate.certificate CertificateValidator"}},
+		"another PEM": {given("-----BEGIN CERTIFICATE-----\nczNjcmV0\n-----END CERTIFICATE-----", ""),
+			[]string{"endpointCertificate.certificate CertificateValidator"}},
+		"PEM with headers": {given(strings.Replace(leaf, "\n", "\nA: s3cret\n\n", 1), ""),
+			[]string{"endpointCertificate.certificate CertificateValidator"}},
+		"text before": {given("subject=s3cret\n"+leaf, ""),
+			[]string{"endpointCertificate.certificate CertificateValidator"}},
+		"text behind": {given(leaf+"s3cret", ""),
+			[]string{"endpointCertificate.certificate CertificateValidator"}},
 		"one of two broken": {given("-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n"+leaf, ""),
 			[]string{"endpointCertificate.certificate CertificateValidator"}},
-		"a key in between": {given(strings.Replace(leaf, "-----END", "-----BEGIN EC PRIVATE KEY-----\nczNjcmV0\n-----END", 1), ""),
+		"a key in between": {given(strings.Replace(leaf, "-----END",
+			"-----BEGIN EC PRIVATE KEY-----\nczNjcmV0\n-----END", 1), ""),
 			[]string{"endpointCertificate.certificate CertificateValidator"}},
-		"two certificates":    {given(leaf+ca, ""), []string{"endpointCertificate.certificate CertificateValidator"}},
-		"a private key":       {given(c.leaf.KeyPEM(), ""), []string{"endpointCertificate.certificate CertificateValidator"}},
-		"a key beside it":     {given(leaf+c.leaf.KeyPEM(), ""), []string{"endpointCertificate.certificate CertificateValidator"}},
-		"a huge certificate":  {given(leaf+strings.Repeat("\n", 40_000), ""), []string{"endpointCertificate.certificate MaximumLengthValidator"}},
-		"an expired one":      {given(c.expired.PEM(), ""), []string{"endpointCertificate.certificate CertificateValidator"}},
-		"a leaf as signer":    {given(leaf, `,"validationMode":"SignerChainValidationOnly"`), []string{"endpointCertificate.certificate CertificateValidator"}},
-		"also for public CAs": {certificate(`"isPublicCA":true,"certificate":"s3cret"`), []string{"endpointCertificate.certificate CertificateValidator"}},
+		"two certificates": {given(leaf+ca, ""), []string{"endpointCertificate.certificate CertificateValidator"}},
+		"a private key": {given(c.leaf.KeyPEM(), ""),
+			[]string{"endpointCertificate.certificate CertificateValidator"}},
+		"a key beside it": {given(leaf+c.leaf.KeyPEM(), ""),
+			[]string{"endpointCertificate.certificate CertificateValidator"}},
+		"a huge certificate": {given(leaf+strings.Repeat("\n", 40_000), ""),
+			[]string{"endpointCertificate.certificate MaximumLengthValidator"}},
+		"an expired one": {given(c.expired.PEM(), ""),
+			[]string{"endpointCertificate.certificate CertificateValidator"}},
+		"a leaf as signer": {given(leaf, `,"validationMode":"SignerChainValidationOnly"`),
+			[]string{"endpointCertificate.certificate CertificateValidator"}},
+		"also for public CAs": {certificate(`"isPublicCA":true,"certificate":"s3cret"`),
+			[]string{"endpointCertificate.certificate CertificateValidator"}},
 		"next alone": {certificate(`"isPublicCA":true,"nextCertificate":` + text(leaf)),
 			[]string{"endpointCertificate.certificate NotNullValidator"}},
 		"next expired": {given(leaf, `,"nextCertificate":`+text(c.expired.PEM())),
@@ -330,34 +353,45 @@ func TestRefusedConfigurations(t *testing.T) {
 		"both wrong": {given("s3cret", `,"nextCertificate":"s3cret","validationMode":"None"`), []string{
 			"endpointCertificate.validationMode EnumValidator", "endpointCertificate.certificate CertificateValidator",
 			"endpointCertificate.nextCertificate CertificateValidator"}},
-		"no client": {`{` + u + `,"oAuthConfiguration":{}}`, []string{"oAuthConfiguration.clientCredentialsConfig NotNullValidator"}},
-		"an empty client": {`{` + u + `,"oAuthConfiguration":{"clientCredentialsConfig":{}}}`, []string{o + "clientId NotNullValidator",
-			o + "url NotNullValidator", o + "useBasicAuthentication NotNullValidator", o + "useEndpointMtlsConfiguration NotNullValidator"}},
-		"a token URL by http": {client(`,"url":"http://id.example.com"`), nil}, // replaced below: JSON has no duplicates
-		"Basic without secret": {strings.Replace(client(""), `"useBasicAuthentication":false`, `"useBasicAuthentication":true`, 1),
-			[]string{o + "clientSecret NotNullValidator"}},
+		"no client": {`{` + u + `,"oAuthConfiguration":{}}`,
+			[]string{"oAuthConfiguration.clientCredentialsConfig NotNullValidator"}},
+		"an empty client": {`{` + u + `,"oAuthConfiguration":{"clientCredentialsConfig":{}}}`,
+			[]string{o + "clientId NotNullValidator", o + "url NotNullValidator",
+				o + "useBasicAuthentication NotNullValidator", o + "useEndpointMtlsConfiguration NotNullValidator"}},
+		// replaced below: JSON has no duplicates
+		"a token URL by http": {client(`,"url":"http://id.example.com"`), nil},
+		"Basic without secret": {strings.Replace(client(""), `"useBasicAuthentication":false`,
+			`"useBasicAuthentication":true`, 1), []string{o + "clientSecret NotNullValidator"}},
 		"Basic and assertion": {strings.Replace(client(`,"clientSecret":"s3cret","isJwtClientAssertionEnabled":true`),
-			`"useBasicAuthentication":false`, `"useBasicAuthentication":true`, 1), []string{o + "isJwtClientAssertionEnabled EnumValidator"}},
-		"mTLS of the token URL": {client(`,"isMtlsEnabled":true`), []string{o + "endpointCertificate NotNullValidator"}},
-		"its certificate":       {client(`,"endpointCertificate":{"isPublicCA":false,"certificate":"s3cret"}`), []string{o + "endpointCertificate.certificate CertificateValidator"}},
-		"its mode":              {client(`,"endpointCertificate":{"isPublicCA":true,"validationMode":"x"}`), []string{o + "endpointCertificate.validationMode EnumValidator"}},
+			`"useBasicAuthentication":false`, `"useBasicAuthentication":true`, 1),
+			[]string{o + "isJwtClientAssertionEnabled EnumValidator"}},
+		"mTLS of the token URL": {client(`,"isMtlsEnabled":true`), []string{o +
+			"endpointCertificate NotNullValidator"}},
+		"its certificate": {client(`,"endpointCertificate":{"isPublicCA":false,"certificate":"s3cret"}`),
+			[]string{o + "endpointCertificate.certificate CertificateValidator"}},
+		"its mode": {client(`,"endpointCertificate":{"isPublicCA":true,"validationMode":"x"}`),
+			[]string{o + "endpointCertificate.validationMode EnumValidator"}},
 		"its form values": {client(`,"formValues":[{"name":"client_secret","value":"s3cret"},{"value":"s3cret"},{"name":"a"}]`), []string{
-			o + "formValues.0.name FormValueValidator", o + "formValues.1.name NotNullValidator", o + "formValues.2.value NotNullValidator"}},
-		"its headers":       {client(`,"headers":[{"name":"Host","value":"s3cret"}]`), []string{o + "headers.0.name HeaderValidator"}},
+			o + "formValues.0.name FormValueValidator", o + "formValues.1.name NotNullValidator",
+			o + "formValues.2.value NotNullValidator"}},
+		"its headers": {client(`,"headers":[{"name":"Host","value":"s3cret"}]`),
+			[]string{o + "headers.0.name HeaderValidator"}},
 		"a header's break":  {header("X-Key", "s3cret\r\nHost: evil"), []string{"headers.0.value HeaderValidator"}},
 		"a header's name":   {header("X Key", "s3cret"), []string{"headers.0.name HeaderValidator"}},
 		"a header in UTF-8": {header("X-Key", "s3cr\u00e9t"), []string{"headers.0.value HeaderValidator"}},
 		"a space behind":    {header("X-Key", "s3cret "), []string{"headers.0.value HeaderValidator"}},
 		"our signature":     {header("x-Sluice-Signature", "s3cret"), []string{"headers.0.name HeaderValidator"}},
 		"our length":        {header("Content-Length", "1"), []string{"headers.0.name HeaderValidator"}},
-		"a huge header":     {header("X-Key", strings.Repeat("x", 8193)), []string{"headers.0.value MaximumLengthValidator"}},
-		"a mask":            {header("X-Key", "********"), []string{"headers.0.value SecretValidator"}},
+		"a huge header": {header("X-Key", strings.Repeat("x", 8193)),
+			[]string{"headers.0.value MaximumLengthValidator"}},
+		"a mask": {header("X-Key", "********"), []string{"headers.0.value SecretValidator"}},
 		"masks of a client": {client(`,"clientSecret":"********","formValues":[{"name":"password","value":"********"}]`), []string{
 			o + "clientSecret SecretValidator", o + "formValues.0.value SecretValidator"}},
-		"too many headers": {`{` + u + `,"headers":[` + strings.TrimSuffix(strings.Repeat(`{"name":"A","value":"s3cret"},`, 51), ",") + `]}`,
+		"too many headers": {`{` + u + `,"headers":[` + strings.TrimSuffix(
+			strings.Repeat(`{"name":"A","value":"s3cret"},`, 51), ",") + `]}`,
 			[]string{"headers MaximumCountValidator"}},
-		"authorization twice": {strings.Replace(client(""), u, u+`,"headers":[{"name":"Authorization","value":"s3cret"}]`, 1),
-			[]string{"headers.0.name HeaderValidator"}},
+		"authorization twice": {strings.Replace(client(""), u,
+			u+`,"headers":[{"name":"Authorization","value":"s3cret"}]`, 1), []string{"headers.0.name HeaderValidator"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "a token URL by http" {
@@ -378,12 +412,15 @@ func TestRefusedConfigurations(t *testing.T) {
 			}
 		})
 	}
-	if code, body := f.send("POST", commands, "{\"data\":{\"url\":\"https://a\xff\"}}", nil); code != 400 || !strings.Contains(body, "json_invalid") {
+	if code, body := f.send("POST", commands, "{\"data\":{\"url\":\"https://a\xff\"}}", nil); code != 400 ||
+		!strings.Contains(body, "json_invalid") {
 		t.Errorf("invalid UTF-8: %d %s, want 400 json_invalid", code, body)
 	}
-	for _, query := range []string{"", "?configurationId=", "?configurationId=x", "?configurationId=" + tenant + "&configurationId=" + tenant} {
+	for _, query := range []string{"", "?configurationId=", "?configurationId=x",
+		"?configurationId=" + tenant + "&configurationId=" + tenant} {
 		for _, method := range []string{"PUT", "DELETE"} {
-			if code, body := f.send(method, commands+query, `{"data":{"url":"https://a"}}`, nil); code != 400 || !strings.Contains(body, `"configurationId"`) {
+			if code, body := f.send(method, commands+query, `{"data":{"url":"https://a"}}`, nil); code != 400 ||
+				!strings.Contains(body, `"configurationId"`) {
 				t.Errorf("%s %s: %d %s, want 400 naming the parameter", method, query, code, body)
 			}
 		}
@@ -398,19 +435,23 @@ func TestDuplicateURLs(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.create(`{"url":"https://hooks.example.com/a"}`)
-	for _, u := range []string{"https://hooks.example.com/a", "HTTPS://HOOKS.example.com./a/", "https://hooks.example.com:443/%61",
+	for _, u := range []string{"https://hooks.example.com/a", "HTTPS://HOOKS.example.com./a/",
+		"https://hooks.example.com:443/%61",
 		"https://hooks.example.com/b/../a/.", "https://hooks.example.com/%2e/a"} {
-		if code, body := f.send("POST", commands, `{"data":{"url":`+text(u)+`}}`, nil); code != 409 || !strings.Contains(body, `"CONFLICT"`) {
+		if code, body := f.send("POST", commands, `{"data":{"url":`+text(u)+`}}`, nil); code != 409 ||
+			!strings.Contains(body, `"CONFLICT"`) {
 			t.Errorf("%s: %d %s, want 409", u, code, body)
 		}
 	}
 	f.create(`{"url":"https://hooks.example.com/A"}`)
 	f.as(other).create(`{"url":"https://hooks.example.com/a"}`)
 	moved := f.create(`{"url":"https://hooks.example.com/c"}`)
-	if code, body := f.send("PUT", commands+"?configurationId="+moved, `{"data":{"url":"https://hooks.example.com/a"}}`, nil); code != 409 {
+	if code, body := f.send("PUT", commands+"?configurationId="+moved, `{"data":{"url":"https://hooks.example.com/a"}}`,
+		nil); code != 409 {
 		t.Errorf("PUT with the URL of another one: %d %s, want 409", code, body)
 	}
-	if code, body := f.send("PUT", commands+"?configurationId="+moved, `{"data":{"url":"https://hooks.example.com/c/"}}`, nil); code != 202 {
+	if code, body := f.send("PUT", commands+"?configurationId="+moved,
+		`{"data":{"url":"https://hooks.example.com/c/"}}`, nil); code != 202 {
 		t.Errorf("PUT with another spelling of its own URL: %d %s, want 202", code, body)
 	}
 
@@ -418,7 +459,8 @@ func TestDuplicateURLs(t *testing.T) {
 	codes, wait := map[int]int{}, sync.WaitGroup{}
 	for i := range 8 {
 		wait.Go(func() {
-			code, _ := f.send("POST", commands, fmt.Sprintf(`{"data":{"url":"https://race.example.com%s"}}`, strings.Repeat("/", i)), nil)
+			code, _ := f.send("POST", commands, fmt.Sprintf(`{"data":{"url":"https://race.example.com%s"}}`,
+				strings.Repeat("/", i)), nil)
 			mu.Lock()
 			defer mu.Unlock()
 			codes[code]++
@@ -460,7 +502,8 @@ func TestTenantsAreApart(t *testing.T) {
 	id := f.create(`{"url":"https://hooks.example.com","headers":[{"name":"X-Key","value":"s3cret"}]}`)
 	g := f.as(other)
 	for _, r := range [][3]string{{"GET", queries + "/" + id}, {"DELETE", commands + "?configurationId=" + id},
-		{"PUT", commands + "?configurationId=" + id, `{"data":{"url":"https://hooks.example.com","headers":[{"name":"X-Key","value":"********"}]}}`}} {
+		{"PUT", commands + "?configurationId=" + id,
+			`{"data":{"url":"https://hooks.example.com","headers":[{"name":"X-Key","value":"********"}]}}`}} {
 		if code, body := g.send(r[0], r[1], r[2], nil); code != 404 {
 			t.Errorf("%s: %d %s, want 404", r[0], code, body)
 		}
@@ -487,7 +530,8 @@ func TestMasksAreSentBack(t *testing.T) {
 			u, headers, tokenURL, secret, formValue, formValue)
 	}
 	const u, tokens, mask = "https://hooks.example.com", "https://id.example.com", "********"
-	id := f.create(data(u, tokens, `{"name":"X-A","value":"a1"},{"name":"X-A","value":"a2"},{"name":"X-B","value":"b"}`, "secret", "form"))
+	id := f.create(data(u, tokens, `{"name":"X-A","value":"a1"},{"name":"X-A","value":"a2"},{"name":"X-B","value":"b"}`,
+		"secret", "form"))
 	put := func(data string) (int, string) {
 		return f.send("PUT", commands+"?configurationId="+id, `{"data":`+data+`}`, nil)
 	}
@@ -496,7 +540,8 @@ func TestMasksAreSentBack(t *testing.T) {
 		t.Fatalf("PUT with masks: %d %s, want 202", code, body)
 	}
 	c := f.revealed(id)
-	got := []string{c.OAuth.ClientSecret.Reveal(), c.OAuth.Headers[0].Value.Reveal(), c.OAuth.FormValues[0].Value.Reveal(), c.OAuth.FormValues[1].Value.Reveal()}
+	got := []string{c.OAuth.ClientSecret.Reveal(), c.OAuth.Headers[0].Value.Reveal(),
+		c.OAuth.FormValues[0].Value.Reveal(), c.OAuth.FormValues[1].Value.Reveal()}
 	for _, h := range c.Headers {
 		got = append(got, h.Name+"="+h.Value.Reveal())
 	}
@@ -548,10 +593,12 @@ func TestWarnings(t *testing.T) {
 	intermediate := externalauthtest.New(t, "Intermediate", true, now.AddDate(-1, 0, 0), now.AddDate(1, 0, 0), c.ca)
 	soon := externalauthtest.New(t, "a", false, now.AddDate(-1, 0, 0), now.Add(30*24*time.Hour-time.Second), c.ca)
 	for i, tt := range []struct{ pem, want string }{
-		{c.leaf.PEM(), ""}, {c.ca.PEM(), ""}, {intermediate.PEM(), "certificate_is_ca"}, {soon.PEM(), "certificate_ends_soon"},
+		{c.leaf.PEM(), ""}, {c.ca.PEM(), ""}, {intermediate.PEM(), "certificate_is_ca"},
+		{soon.PEM(), "certificate_ends_soon"},
 	} {
-		code, body := f.send("POST", commands, fmt.Sprintf(`{"data":{"url":"https://a/%d","endpointCertificate":{"isPublicCA":false,"certificate":%s}}}`,
-			i, text(tt.pem)), nil)
+		code, body := f.send("POST", commands,
+			fmt.Sprintf(`{"data":{"url":"https://a/%d","endpointCertificate":{"isPublicCA":false,"certificate":%s}}}`,
+				i, text(tt.pem)), nil)
 		if code != 202 || strings.Contains(body, "Warning") != (tt.want != "") || !strings.Contains(body, tt.want) {
 			t.Errorf("%d: %d %s, want 202 with the warning %q", i, code, body, tt.want)
 		}
@@ -566,7 +613,8 @@ func TestTooLargeConfiguration(t *testing.T) {
 	data := func(n int) string {
 		return `{"data":{"url":"https://a","headers":[` + strings.TrimSuffix(strings.Repeat(header+",", n), ",") + `]}}`
 	}
-	if code, body := f.send("POST", commands, data(50), nil); code != 413 || !strings.Contains(body, "configuration_too_large") {
+	if code, body := f.send("POST", commands, data(50), nil); code != 413 ||
+		!strings.Contains(body, "configuration_too_large") {
 		t.Errorf("50 headers of 8 KB: %d %.300s, want 413", code, body)
 	}
 	if code, body := f.send("POST", commands, data(45), nil); code != 202 {

@@ -104,7 +104,8 @@ func storedOf(c externalauth.Configuration, apiURL string) StoredConfiguration {
 		endpoint.JWKSURL = &address
 	}
 	out.OAuthConfiguration = &OAuthReply{AuthType: authType, ClientCredentialsConfig: ClientCredentialsReply{
-		ClientID: o.ClientID, ClientSecret: orNull(o.ClientSecret.String()), UseBasicAuthentication: o.UseBasicAuthentication,
+		ClientID: o.ClientID, ClientSecret: orNull(o.ClientSecret.String()),
+		UseBasicAuthentication:       o.UseBasicAuthentication,
 		UseMTLSEndpointConfiguration: o.UseEndpointMTLS, EndpointCertificate: certificate, TokenEndpoint: endpoint,
 	}}
 	return out
@@ -196,7 +197,8 @@ func listItemOf(c externalauth.Configuration) ListItem {
 		out.OAuthConfiguration = &ListItemOAuth{AuthType: authType, ClientCredentials: ListItemClient{
 			URL: o.URL, IsMTLSEnabled: o.IsMTLSEnabled, IsJWTClientAssertionEnabled: o.IsJWTClientAssertionEnabled,
 			HasFormValues: len(o.FormValues) > 0, HasHeaders: len(o.Headers) > 0,
-			ContainsCertificate: containsCertificate(o.EndpointCertificate), UseBasicAuthentication: o.UseBasicAuthentication,
+			ContainsCertificate:          containsCertificate(o.EndpointCertificate),
+			UseBasicAuthentication:       o.UseBasicAuthentication,
 			UseMTLSEndpointConfiguration: o.UseEndpointMTLS,
 		}}
 	}

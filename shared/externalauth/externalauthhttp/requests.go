@@ -77,7 +77,8 @@ func (in *ConfigurationRequest) configuration() externalauth.Configuration {
 	o := in.OAuthConfiguration.ClientCredentialsConfig
 	c.OAuth = &externalauth.OAuth{
 		URL: o.URL, ClientID: o.ClientID, ClientSecret: externalauth.Secret(o.ClientSecret),
-		UseBasicAuthentication: isTrue(o.UseBasicAuthentication), UseEndpointMTLS: isTrue(o.UseEndpointMTLSConfiguration),
+		UseBasicAuthentication: isTrue(o.UseBasicAuthentication), UseEndpointMTLS: isTrue(
+			o.UseEndpointMTLSConfiguration),
 		IsMTLSEnabled: o.IsMTLSEnabled, EndpointCertificate: o.EndpointCertificate.certificate(),
 		IsJWTClientAssertionEnabled: o.IsJWTClientAssertionEnabled, Headers: pairs(o.Headers),
 		FormValues: pairs(o.FormValues),
@@ -153,7 +154,8 @@ func (v *checker) checkClient(prefix string, o *ClientCredentialsRequest) {
 	v.RequireValue(prefix+"clientSecret", o.ClientSecret != "" || !usesBasic)
 	if usesBasic && o.IsJWTClientAssertionEnabled {
 		v.Add(prefix+"isJwtClientAssertionEnabled",
-			"A client that authenticates by an assertion does not authenticate by HTTP Basic as well.", platform.CodeOneOf)
+			"A client that authenticates by an assertion does not authenticate by HTTP Basic as well.",
+			platform.CodeOneOf)
 	}
 	needsCertificate := o.IsMTLSEnabled && !isTrue(o.UseEndpointMTLSConfiguration)
 	v.RequireValue(prefix+"endpointCertificate", o.EndpointCertificate != nil || !needsCertificate)
@@ -200,11 +202,12 @@ func (v *checker) checkTimes(c externalauth.Configuration, now time.Time) (warni
 		end := given.Certificate.NotAfter
 		switch {
 		case now.After(end):
-			v.Add(given.Property, "The certificate expired at "+end.UTC().Format(time.RFC3339)+".", platform.CodeCertificate)
+			v.Add(given.Property, "The certificate expired at "+end.UTC().Format(time.RFC3339)+".",
+				platform.CodeCertificate)
 		case given.Mode == externalauth.PinLeafThumbprint && externalauth.IsIntermediate(given.Certificate):
-			warnings = append(warnings, platform.Warning("certificate_is_ca", given.Property+" is the certificate of a CA. "+
-				"With PinLeafThumbprint, only a receiver that presents this certificate itself is accepted, and none that it "+
-				"has signed."))
+			warnings = append(warnings, platform.Warning("certificate_is_ca",
+				given.Property+" is the certificate of a CA. "+"With PinLeafThumbprint, only a receiver that presents this certificate itself is accepted, and none that it "+
+					"has signed."))
 		case end.Sub(now) < expiryWarning:
 			warnings = append(warnings, platform.Warning("certificate_ends_soon",
 				given.Property+" is valid until "+end.UTC().Format(time.RFC3339)+"."))
@@ -214,8 +217,8 @@ func (v *checker) checkTimes(c externalauth.Configuration, now time.Time) (warni
 }
 
 // reservedHeaders are those that the service or HTTP itself sets.
-var reservedHeaders = []string{"host", "content-length", "content-type", "transfer-encoding", "connection", "keep-alive",
-	"proxy-connection", "upgrade", "te", "trailer", "expect", "accept-encoding", "x-signature"}
+var reservedHeaders = []string{"host", "content-length", "content-type", "transfer-encoding", "connection",
+	"keep-alive", "proxy-connection", "upgrade", "te", "trailer", "expect", "accept-encoding", "x-signature"}
 
 // reservedHeaderPrefixes begin further ones.
 var reservedHeaderPrefixes = []string{"x-sluice-", "proxy-"}
@@ -238,7 +241,8 @@ func (v *checker) checkHeaders(property string, headers []NameValue, isTaken fun
 		case isTaken(name):
 			v.Add(at+".name", "The configuration of OAuth sets this header.", platform.CodeHeader)
 		}
-		if strings.TrimSpace(h.Value) != h.Value || strings.ContainsFunc(h.Value, func(r rune) bool { return r < ' ' || r > '~' }) {
+		if strings.TrimSpace(h.Value) != h.Value || strings.ContainsFunc(h.Value,
+			func(r rune) bool { return r < ' ' || r > '~' }) {
 			v.Add(at+".value", "The value must consist of printable ASCII characters and must not begin or end with a space.",
 				platform.CodeHeader)
 		}
@@ -256,7 +260,8 @@ func isReserved(name string) bool {
 }
 
 // reservedFormValues are those that the service sets in a token request.
-var reservedFormValues = []string{"grant_type", "client_id", "client_secret", "client_assertion", "client_assertion_type"}
+var reservedFormValues = []string{"grant_type", "client_id", "client_secret", "client_assertion",
+	"client_assertion_type"}
 
 func (v *checker) checkFormValues(property string, values []NameValue) {
 	if !v.CheckCount(property, len(values), maxPairs) {

@@ -17,8 +17,8 @@ import (
 // not have are refused. If *In has a method Check(*ValidationErrors), it is called before f. With NoBody as In, no body
 // is read.
 //
-// The reply is {"data": Out, "messages": []}; with WithWarnings as Out it has messages, with NoData the data is null, and
-// EncodedData is sent as it is. Its status is 202, or 200 for GET and with ReadOnly.
+// The reply is {"data": Out, "messages": []}; with WithWarnings as Out it has messages, with NoData the data is null,
+// and EncodedData is sent as it is. Its status is 202, or 200 for GET and with ReadOnly.
 func Endpoint[In, Out any](f func(ctx context.Context, r *Request, in In) (Out, error),
 	options ...Option) httpapi.Endpoint {
 	var o endpointOptions
@@ -72,8 +72,8 @@ func ReadOnly() Option { return func(o *endpointOptions) { o.readOnly = true } }
 // FlattenErrors puts validation errors into the message of the reply, whose data is null instead of their list.
 func FlattenErrors() Option { return func(o *endpointOptions) { o.flattenErrors = true } }
 
-// HideAttemptedValues keeps what was sent out of validation errors: a body that holds secrets may hold them in the wrong
-// place, too.
+// HideAttemptedValues keeps what was sent out of validation errors: a body that holds secrets may hold them in the
+// wrong place, too.
 func HideAttemptedValues() Option { return func(o *endpointOptions) { o.hideValues = true } }
 
 // NoBody is the input of an endpoint that reads no body.

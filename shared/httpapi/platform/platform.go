@@ -24,7 +24,8 @@ import (
 const TenantHeader = "X-Tenant-Id"
 
 // Handler serves platform routes; public ones among them need no tenant header. Those that name no limit have
-// ratelimit.Platform. Without limits, nothing is limited. It writes a record of each request to trail, unless that is nil.
+// ratelimit.Platform. Without limits, nothing is limited. It writes a record of each request to trail, unless that is
+// nil.
 func Handler(routes []httpapi.Route, limits *ratelimit.Limiter, trail *audit.Log, log *slog.Logger,
 	now func() time.Time) http.Handler {
 	return handler(routes, httpapi.API{Errors: Errors, Limits: limits, Audit: trail, Log: log, Now: now})

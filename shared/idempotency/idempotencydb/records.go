@@ -18,8 +18,8 @@ import (
 	"sluice/shared/idempotency"
 )
 
-// Store is the idempotency.Store. Its table has one item for each key; its partition key is the tenant, the path and the
-// digest of the key's name, which clients may make of data of their own.
+// Store is the idempotency.Store. Its table has one item for each key; its partition key is the tenant, the path and
+// the digest of the key's name, which clients may make of data of their own.
 type Store struct {
 	db    *dynamodb.Client
 	table string

@@ -104,8 +104,10 @@ func testTakeOver(t *testing.T, s idempotency.Store, k idempotency.Key) {
 	first := NewRecord("first")
 	create(t, s, k, first, started, true, first)
 	until := started.Add(time.Minute)
-	if got, taken, err := s.TakeOver(t.Context(), k, "another", "second", until); taken || err != nil || got.Run != "first" {
-		t.Errorf("taking over from a run that has not the key: %+v, %t, error %v; want that of first, false", got, taken, err)
+	if got, taken, err := s.TakeOver(t.Context(), k, "another", "second", until); taken || err != nil ||
+		got.Run != "first" {
+		t.Errorf("taking over from a run that has not the key: %+v, %t, error %v; want that of first, false", got,
+			taken, err)
 	}
 	second := first
 	second.Run, second.Until = "second", until

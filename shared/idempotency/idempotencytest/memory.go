@@ -11,8 +11,8 @@ import (
 
 // Memory is an idempotency.Store in memory.
 type Memory struct {
-	// Fault, if set before the first use, is called with the name of each method: its first error is returned in place of
-	// the effect, its second one after it.
+	// Fault, if set before the first use, is called with the name of each method: its first error is returned in place
+	// of the effect, its second one after it.
 	Fault func(method string) (before, after error)
 
 	mu      sync.Mutex

@@ -95,8 +95,8 @@ func (f *Finder) acceptance(ctx context.Context, c batch.Chunk) (func(line int64
 	return bitmap.Accepted, err
 }
 
-// readLines returns an event for each of the hits, without status and reason. The file is read from the beginning of the
-// chunk to the last of them.
+// readLines returns an event for each of the hits, without status and reason. The file is read from the beginning of
+// the chunk to the last of them.
 func (f *Finder) readLines(ctx context.Context, b batch.Batch, c batch.Chunk, hits []hit, left *Budget) (
 	events []observation.Event, err error) {
 	start, _ := b.Plan.Range(c.Index)
@@ -116,7 +116,8 @@ func (f *Finder) readLines(ctx context.Context, b batch.Batch, c batch.Chunk, hi
 		}
 		result := found(line.Text)
 		if string(result.ModificationID) != h.id {
-			return nil, fmt.Errorf("batch %s: line %d of chunk %d does not have the ID of the index", b.ID, h.line, c.Index)
+			return nil, fmt.Errorf("batch %s: line %d of chunk %d does not have the ID of the index", b.ID, h.line,
+				c.Index)
 		}
 		left.Bytes -= max(0, line.Offset-start)
 		start = line.Offset

@@ -68,8 +68,8 @@ type Position struct {
 	Line int64
 }
 
-// HasEvents reports whether anything became of the lines of a batch: it has ended after its verdict, and was not only to
-// be validated or cancelled by its client.
+// HasEvents reports whether anything became of the lines of a batch: it has ended after its verdict, and was not only
+// to be validated or cancelled by its client.
 func HasEvents(b batch.Batch) bool {
 	return b.Verdict != nil && b.Status.IsTerminal() && !b.ValidateOnly && !b.IsCancelled()
 }
@@ -87,7 +87,8 @@ func (f *Finder) Find(ctx context.Context, b batch.Batch, ids []string, from Pos
 		if left.IsSpent() {
 			return events, &from, nil
 		}
-		group := chunks[from.Chunk:min(len(chunks), from.Chunk+max(1, min(concurrentReads, left.Sections)/len(wanted.partitions)))]
+		group := chunks[from.Chunk:min(len(chunks), from.Chunk+max(1, min(concurrentReads,
+			left.Sections)/len(wanted.partitions)))]
 		found, err := f.findInChunks(ctx, group, wanted, from, left.Events+1)
 		if err != nil {
 			return nil, nil, err

@@ -61,8 +61,8 @@ const tooLong = 5000
 // example is a batch of several chunks, and what is wrong with some of its lines.
 func example(t *testing.T) (batch.Batch, *storage, *lines.Finder) {
 	t.Helper()
-	b := batch.Batch{ID: "b", Tenant: "t1", Status: batch.Processed, ReceivedAt: receivedAt, DigestKey: [16]byte{1, 2, 3},
-		Verdict: &batch.Verdict{}}
+	b := batch.Batch{ID: "b", Tenant: "t1", Status: batch.Processed, ReceivedAt: receivedAt,
+		DigestKey: [16]byte{1, 2, 3}, Verdict: &batch.Verdict{}}
 	var file []string
 	for i := range 30 {
 		file = append(file, linestest.Line(fmt.Sprintf("x%d", i), fmt.Sprintf("m%d", i), i != 7))
@@ -71,7 +71,8 @@ func example(t *testing.T) (batch.Batch, *storage, *lines.Finder) {
 			file = append(file, linestest.Line("again", "twice", true))
 		case 12:
 			file = append(file, "", `{"transaction_external_id":"broken","modification":{"external_id":"mb"},`,
-				strings.Replace(linestest.Line("long", "ml", true), `"currency"`, `"reason":"`+strings.Repeat("r", tooLong)+`","currency"`, 1))
+				strings.Replace(linestest.Line("long", "ml", true), `"currency"`,
+					`"reason":"`+strings.Repeat("r", tooLong)+`","currency"`, 1))
 		}
 	}
 	s := &storage{}
@@ -135,7 +136,8 @@ func TestFind(t *testing.T) {
 	b, _, f := example(t)
 	duplicate := want{"twice", "again", rejected, "/modification/external_id: "}
 	wanted := []want{
-		{"m0", "x0", stored, ""}, duplicate, {"m7", "x7", rejected, "/modification/type: "}, {"mb", "broken", rejected, ""},
+		{"m0", "x0", stored, ""}, duplicate, {"m7", "x7", rejected, "/modification/type: "},
+		{"mb", "broken", rejected, ""},
 		{"ml", "long", rejected, ""}, duplicate, duplicate, {"m29", "x29", stored, ""},
 	}
 	ids := []string{"m29", "m0", "nobody", "twice", "ml", "mb", "m7"}
@@ -175,10 +177,12 @@ func TestFindByOutcome(t *testing.T) {
 	b.ErrorMessage = "why"
 	b.Status = batch.ValidationFailed
 	events, _ := findAll(t, f, b, ample, "m0", "m7")
-	compare(t, []want{{"m0", "x0", rejected, "The batch was rejected: why"}, {"m7", "x7", rejected, "/modification/type: "}}, events)
+	compare(t, []want{{"m0", "x0", rejected, "The batch was rejected: why"},
+		{"m7", "x7", rejected, "/modification/type: "}}, events)
 	b.Status = batch.Failed
 	events, _ = findAll(t, f, b, ample, "m0", "m7")
-	compare(t, []want{{"m0", "x0", failed, "The batch failed: why"}, {"m7", "x7", rejected, "/modification/type: "}}, events)
+	compare(t, []want{{"m0", "x0", failed, "The batch failed: why"}, {"m7", "x7", rejected, "/modification/type: "}},
+		events)
 	for i := range s.chunks {
 		s.chunks[i].Settled = &batch.SettleResult{Skipped: true}
 	}
@@ -213,9 +217,10 @@ func TestHasEvents(t *testing.T) {
 	t.Parallel()
 	v := &batch.Verdict{}
 	for want, batches := range map[bool][]batch.Batch{
-		true: {{Status: batch.Processed, Verdict: v}, {Status: batch.ValidationFailed, Verdict: v}, {Status: batch.Failed, Verdict: v}},
-		false: {{Status: batch.Failed}, {Status: batch.InProgress, Verdict: v}, {Status: batch.PendingIngestion, Verdict: v},
-			{Status: batch.Processed, Verdict: v, ValidateOnly: true},
+		true: {{Status: batch.Processed, Verdict: v}, {Status: batch.ValidationFailed, Verdict: v},
+			{Status: batch.Failed, Verdict: v}},
+		false: {{Status: batch.Failed}, {Status: batch.InProgress, Verdict: v},
+			{Status: batch.PendingIngestion, Verdict: v}, {Status: batch.Processed, Verdict: v, ValidateOnly: true},
 			{Status: batch.Failed, Verdict: v, ErrorMessage: batch.Cancelled}},
 	} {
 		for _, b := range batches {

@@ -128,5 +128,6 @@ func Line(transactionID, modification string, isValid bool) string {
 	return fmt.Sprintf(`{"request_uuid":"1f0a8f4e-6f54-4d0a-8c6b-0d9a5c7b4e15","payment_external_id":"p",`+
 		`"transaction_external_id":%q,"modification":{"external_id":%q,"type":%q,"amount":1,"currency":"EUR",`+
 		`"created_at":"2026-11-26T08:00:00Z"},"sender":{"by_external_id":"known"},`+
-		`"receiver":{"external_entity_type":"unknown","unknown":{"external_id":"u"}}}`, transactionID, modification, kind)
+		`"receiver":{"external_entity_type":"unknown","unknown":{"external_id":"u"}}}`, transactionID, modification,
+		kind)
 }

@@ -37,10 +37,10 @@ type Store struct {
 // New returns the store on the given table.
 func New(db *dynamodb.Client, table string) *Store { return &Store{db, table} }
 
-// Record keeps an observation and counts it. Repeating the call, also at the same time, changes nothing. The item of the
-// request decides who counts it, so a call that ends after that item was written may leave a request uncounted; none is
-// counted twice. Single writes are used in place of one transaction because they cost half of its units, and because
-// transactions that meet at a count would refuse each other.
+// Record keeps an observation and counts it. Repeating the call, also at the same time, changes nothing. The item of
+// the request decides who counts it, so a call that ends after that item was written may leave a request uncounted;
+// none is counted twice. Single writes are used in place of one transaction because they cost half of its units, and
+// because transactions that meet at a count would refuse each other.
 func (s *Store) Record(ctx context.Context, e observation.Event) error {
 	at, day := fmt.Sprintf("%019d", e.At.UnixNano()), e.At.UTC().Format(time.DateOnly)
 	expires := dynamo.Number(e.At.Add(observation.Life + 2*24*time.Hour).Unix())
@@ -51,7 +51,8 @@ func (s *Store) Record(ctx context.Context, e observation.Event) error {
 			return fmt.Errorf("list refused transaction: %w", err)
 		}
 	}
-	request := itemKey(modificationKey(e.Tenant, e.ModificationID), fmt.Sprintf("%s#%03d#%s", at, e.Status, e.TransactionID))
+	request := itemKey(modificationKey(e.Tenant, e.ModificationID), fmt.Sprintf("%s#%03d#%s", at, e.Status,
+		e.TransactionID))
 	request["expires"] = expires
 	if e.Reason != "" {
 		request["r"] = dynamo.String(e.Reason)
@@ -140,9 +141,10 @@ func (s *Store) Events(ctx context.Context, tenant, modification, after string, 
 
 var errMalformed = errors.New("read observations: malformed item")
 
-// Refused returns the modification IDs of the requests of a day that were refused, in the order of their receipt, from a
-// position on, and the position after them; "" for the beginning and for the end.
-func (s *Store) Refused(ctx context.Context, tenant, day, after string, limit int) (ids []string, next string, err error) {
+// Refused returns the modification IDs of the requests of a day that were refused, in the order of their receipt, from
+// a position on, and the position after them; "" for the beginning and for the end.
+func (s *Store) Refused(ctx context.Context, tenant, day, after string, limit int) (ids []string, next string,
+	err error) {
 	id := tenant + "#failed#" + day
 	query := &dynamodb.QueryInput{
 		TableName: &s.table, KeyConditionExpression: aws.String("id = :id"), Limit: aws.Int32(int32(limit)),

@@ -71,8 +71,8 @@ func TestRequestsAtTheSameTime(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 2 * requests {
 		wg.Go(func() {
-			o := observation.Event{Tenant: "t1", At: at.Add(-time.Duration(i / 2)), TransactionID: "t", ModificationID: "m",
-				Status: http.StatusCreated}
+			o := observation.Event{Tenant: "t1", At: at.Add(-time.Duration(i / 2)), TransactionID: "t",
+				ModificationID: "m", Status: http.StatusCreated}
 			if err := store.Record(ctx, o); err != nil {
 				t.Error(err)
 			}

@@ -124,14 +124,16 @@ func TestCheck(t *testing.T) {
 		{"no configuration", server.URL, nil, map[externalauth.ValidationMode]string{
 			pin: "no: No chain leads from the receiver's certificate to a public CA.", signer: "no: No chain leads"}},
 		{"the leaf", server.URL + "/x", configurations{{ID: "c", URL: server.URL, EndpointCertificate: given(leaf)}},
-			map[externalauth.ValidationMode]string{pin: "yes: The receiver's certificate is one that", signer: "no: No chain"}},
+			map[externalauth.ValidationMode]string{pin: "yes: The receiver's certificate is one that",
+				signer: "no: No chain"}},
 		{"the root", server.URL, configurations{{ID: "c", URL: server.URL, EndpointCertificate: given(rootPEM)}},
 			map[externalauth.ValidationMode]string{pin: "no: The receiver's certificate is not the one",
 				signer: "yes: A chain leads"}},
 		{"token endpoint", path, configurations{
 			{ID: "c", URL: server.URL, EndpointCertificate: given(rootPEM)},
-			{ID: "d", URL: "https://other.test", OAuth: &externalauth.OAuth{URL: path, EndpointCertificate: given(leaf)}}},
-			map[externalauth.ValidationMode]string{pin: "yes: The receiver's", signer: "no: No chain"}},
+			{ID: "d", URL: "https://other.test", OAuth: &externalauth.OAuth{URL: path,
+				EndpointCertificate: given(leaf)}}}, map[externalauth.ValidationMode]string{pin: "yes: The receiver's",
+			signer: "no: No chain"}},
 		{"token endpoint by the endpoint's rules", path, configurations{
 			{ID: "d", URL: "https://other.test", EndpointCertificate: given(rootPEM),
 				OAuth: &externalauth.OAuth{URL: path, EndpointCertificate: given(leaf), UseEndpointMTLS: true}}},
@@ -152,7 +154,8 @@ func TestCheck(t *testing.T) {
 		f := newFixture(t)
 		f.client.PublicCAs = outboundtest.Pool(root)
 		_, decisions := f.check(t, server.URL)
-		wantDecisions(t, decisions, map[externalauth.ValidationMode]string{pin: "yes: A public CA", signer: "yes: A public CA"})
+		wantDecisions(t, decisions, map[externalauth.ValidationMode]string{pin: "yes: A public CA",
+			signer: "yes: A public CA"})
 	})
 }
 

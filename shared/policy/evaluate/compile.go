@@ -57,8 +57,9 @@ type compiler struct {
 func newCompiler(c policy.Contents) *compiler {
 	co := &compiler{
 		program: &Program{entityType: c.EntityType, frames: make([]frameLayout, 1)},
-		groups:  map[string]*policy.DataGroup{}, jurisdictions: map[string]bool{}, keys: map[string]int{}, layers: map[string]int{},
-		reads: map[readKey]int{}, maskable: map[int]bool{}, slots: map[slotKey]int{},
+		groups:  map[string]*policy.DataGroup{}, jurisdictions: map[string]bool{}, keys: map[string]int{},
+		layers: map[string]int{},
+		reads:  map[readKey]int{}, maskable: map[int]bool{}, slots: map[slotKey]int{},
 		patterns: map[patternKey]ruleCheck{}, tests: map[*policy.Operand]test{},
 		groupKeys:  map[*policy.DataGroup]map[string]bool{},
 		operands:   budget{what: "operands", limit: maxOperands},
@@ -180,8 +181,8 @@ func (c *compiler) compileField(source *policy.Field, parent *field, in scope) *
 	return f
 }
 
-// checkJurisdictions reports the jurisdictions of a field of the policy that the version does not have: nobody could ask
-// for them, so the field would be left out without a word. Data groups are shared by policies, and their fields may
+// checkJurisdictions reports the jurisdictions of a field of the policy that the version does not have: nobody could
+// ask for them, so the field would be left out without a word. Data groups are shared by policies, and their fields may
 // have jurisdictions of others.
 func (c *compiler) checkJurisdictions(f *field) {
 	if f.parent != nil {

@@ -128,8 +128,8 @@ func TestGroupsThatAreNotShown(t *testing.T) {
 }
 
 // TestProgramsKeepNothingOfRequests evaluates requests in turn with one program, and each with a program of its own.
-// Callers use a program at the same time in the tests of the example policies, in cmd/sluice: a goroutine here would put
-// all tests of this package under the race detector.
+// Callers use a program at the same time in the tests of the example policies, in cmd/sluice: a goroutine here would
+// put all tests of this package under the race detector.
 func TestProgramsKeepNothingOfRequests(t *testing.T) {
 	t.Parallel()
 	r := newRandom(1)

@@ -8,7 +8,8 @@ import (
 	"sluice/shared/policy/evaluate"
 )
 
-// largeCollection returns a result with one collection of items with fields. With shared, equal fields have one address.
+// largeCollection returns a result with one collection of items with fields. With shared, equal fields have one
+// address.
 func largeCollection(items, fields int, shared bool) evaluate.Result {
 	description, typeID := "What the party does for its clients", "0b7b1f0e-5d0f-4a58-9d8a-3d1a2e1c7a10"
 	list := make([]*evaluate.GroupField, fields)

@@ -27,8 +27,8 @@ func (p *fuzzedPolicy) withCollections(c policy.Contents) policy.Contents {
 	return c
 }
 
-// withItems gives the request items of every collection of a policy, most of which are like others. Most requests ask for
-// everything.
+// withItems gives the request items of every collection of a policy, most of which are like others. Most requests ask
+// for everything.
 func (p *fuzzedPolicy) withItems(c policy.Contents, r evaluate.Request) evaluate.Request {
 	texts := []string{"a", "12", "true"}
 	for _, f := range c.Fields {
@@ -51,8 +51,8 @@ func (p *fuzzedPolicy) withItems(c policy.Contents, r evaluate.Request) evaluate
 	return r
 }
 
-// For random policies and entities, a client that resolves the indices of a normalized result gets the plain one, and that
-// of the read-only one what the plain one of the same request shows.
+// For random policies and entities, a client that resolves the indices of a normalized result gets the plain one, and
+// that of the read-only one what the plain one of the same request shows.
 func TestNormalizedIsPlainForPolicies(t *testing.T) {
 	t.Parallel()
 	const seeds = 150
@@ -80,8 +80,8 @@ func TestNormalizedIsPlainForPolicies(t *testing.T) {
 		}
 		checkReadOnly(t, program, r)
 	}
-	t.Logf("%d policies, %d collections, %d items, %d fields of items, %d of them distinct", policies, collections, items,
-		fields, distinct)
+	t.Logf("%d policies, %d collections, %d items, %d fields of items, %d of them distinct", policies, collections,
+		items, fields, distinct)
 	if policies < seeds/2 || collections < policies || items < 5*collections || fields < 2*distinct {
 		t.Error("the random policies have too little in them")
 	}

@@ -21,20 +21,23 @@ import (
 func randomResult(r *rand.Rand) evaluate.Result {
 	out := evaluate.Result{
 		EvaluatedFields: []evaluate.EvaluatedField{}, EvaluatedCollectionDataGroups: []evaluate.CollectionDataGroup{},
-		EvaluatedCustomDataGroups: []evaluate.CustomDataGroup{}, EvaluatedJurisdictions: []evaluate.EvaluatedJurisdiction{},
+		EvaluatedCustomDataGroups: []evaluate.CustomDataGroup{},
+		EvaluatedJurisdictions:    []evaluate.EvaluatedJurisdiction{},
 	}
 	for range r.IntN(4) {
-		out.EvaluatedFields = append(out.EvaluatedFields, evaluate.EvaluatedField{GroupField: randomField(r), Category: "c"})
+		out.EvaluatedFields = append(out.EvaluatedFields, evaluate.EvaluatedField{GroupField: randomField(r),
+			Category: "c"})
 		out.EvaluatedCustomDataGroups = append(out.EvaluatedCustomDataGroups, evaluate.CustomDataGroup{
 			DataKey: "custom", SingleFields: []evaluate.GroupField{randomField(r)}})
 	}
 	for n := range r.IntN(5) {
 		out.EvaluatedCollectionDataGroups = append(out.EvaluatedCollectionDataGroups, evaluate.CollectionDataGroup{
 			CollectionHeader: evaluate.CollectionHeader{
-				DataKey: fmt.Sprint("collection", n), IsReadOnly: r.IntN(2) == 0, DisableMultiselectPrimaryFieldOnAdd: true,
-				ValidationData:   map[string]evaluate.ResolvedRule{"collectionMinimumCount": {Active: true}},
-				Columns:          []evaluate.Column{{DataKey: "a"}},
-				ValidationErrors: []evaluate.ValidationError{{Validator: "collectionMinimumCount", Message: "m"}},
+				DataKey: fmt.Sprint("collection", n), IsReadOnly: r.IntN(2) == 0,
+				DisableMultiselectPrimaryFieldOnAdd: true,
+				ValidationData:                      map[string]evaluate.ResolvedRule{"collectionMinimumCount": {Active: true}},
+				Columns:                             []evaluate.Column{{DataKey: "a"}},
+				ValidationErrors:                    []evaluate.ValidationError{{Validator: "collectionMinimumCount", Message: "m"}},
 			},
 			EvaluatedItems: randomItems(r),
 		})
@@ -135,7 +138,8 @@ func TestDistinctFields(t *testing.T) {
 				},
 			}}}
 			got := normalize(t, result).EvaluatedCollectionDataGroups[0]
-			want := map[string]evaluate.NormalizedItem{"1": {EvaluatedFieldRefs: []int{0, 1}}, "2": {EvaluatedFieldRefs: []int{1, 1}}}
+			want := map[string]evaluate.NormalizedItem{"1": {EvaluatedFieldRefs: []int{0, 1}},
+				"2": {EvaluatedFieldRefs: []int{1, 1}}}
 			if diff := cmp.Diff(want, got.EvaluatedItems); diff != "" || len(got.EvaluatedFields) != 2 {
 				t.Errorf("got %d fields, want 2; items: %s", len(got.EvaluatedFields), diff)
 			}
@@ -217,7 +221,8 @@ func TestReadOnly(t *testing.T) {
 		}
 		fields := got["evaluatedFields"].([]any)
 		if len(fields) != want {
-			t.Fatalf("seed %d: got %d fields, want the %d that are not there only to be cleared", seed, len(fields), want)
+			t.Fatalf("seed %d: got %d fields, want the %d that are not there only to be cleared", seed, len(fields),
+				want)
 		}
 		for _, f := range fields {
 			expectKeys(t, f.(map[string]any), displayed+" category")

@@ -106,8 +106,9 @@ var (
 	}}
 	cleared = screening.Assessment{Categories: map[screening.Category]screening.CategoryAssessment{
 		screening.Sanctions:    {Status: screening.Material, OKToProceed: &isOK},
-		screening.AdverseMedia: {Status: screening.NoMateriality}, screening.Enforcements: {Status: screening.NoMateriality},
-		screening.Other: {Status: screening.Material, Jurisdictions: []string{"Spain", "Italy"}},
+		screening.AdverseMedia: {Status: screening.NoMateriality},
+		screening.Enforcements: {Status: screening.NoMateriality},
+		screening.Other:        {Status: screening.Material, Jurisdictions: []string{"Spain", "Italy"}},
 	}}
 )
 
@@ -115,9 +116,9 @@ var (
 func TestReadMateriality(t *testing.T) {
 	t.Parallel()
 	j := newJournal(t)
-	ofCompany := evaluate.Materiality{MainEntity: true, MaterialityOutcome: "Material", PEPMaterialityStatus: "Immaterial",
-		SanctionsMaterialityStatus: "Material", SanctionsMaterialityJurisdictions: []string{"Ireland"},
-		SanctionsProceedDecision: "false"}
+	ofCompany := evaluate.Materiality{MainEntity: true, MaterialityOutcome: "Material",
+		PEPMaterialityStatus: "Immaterial", SanctionsMaterialityStatus: "Material",
+		SanctionsMaterialityJurisdictions: []string{"Ireland"}, SanctionsProceedDecision: "false"}
 	j.expect("no batch", company, everyone, nil)
 	first := j.add(nil, company, owner, secret)
 	j.expect("not assessed", company, everyone, &evaluate.Materiality{MainEntity: true})
@@ -130,9 +131,9 @@ func TestReadMateriality(t *testing.T) {
 
 	j.expect("beyond the access layers", secret, everyone, nil)
 	j.expect("within the access layers", secret, spain, &evaluate.Materiality{MaterialityOutcome: "Material",
-		SanctionsMaterialityStatus: "Material", AdverseMediaMaterialityStatus: "None", EnforcementsMaterialityStatus: "None",
-		OtherMaterialityStatus: "Material", OtherMaterialityJurisdictions: []string{"Spain", "Italy"},
-		SanctionsProceedDecision: "true"})
+		SanctionsMaterialityStatus: "Material", AdverseMediaMaterialityStatus: "None",
+		EnforcementsMaterialityStatus: "None", OtherMaterialityStatus: "Material",
+		OtherMaterialityJurisdictions: []string{"Spain", "Italy"}, SanctionsProceedDecision: "true"})
 
 	j.add(otherJourney, company)
 	j.expect("screened in another journey since", company, everyone, &ofCompany)
@@ -140,8 +141,9 @@ func TestReadMateriality(t *testing.T) {
 	j.expect("rescreened, not assessed", company, everyone, &ofCompany)
 	j.assess(again, owner, cleared)
 	ofOwner := evaluate.Materiality{MaterialityOutcome: "Material", SanctionsMaterialityStatus: "Material",
-		AdverseMediaMaterialityStatus: "None", EnforcementsMaterialityStatus: "None", OtherMaterialityStatus: "Material",
-		OtherMaterialityJurisdictions: []string{"Spain", "Italy"}, SanctionsProceedDecision: "true"}
+		AdverseMediaMaterialityStatus: "None", EnforcementsMaterialityStatus: "None",
+		OtherMaterialityStatus: "Material", OtherMaterialityJurisdictions: []string{"Spain", "Italy"},
+		SanctionsProceedDecision: "true"}
 	j.expect("rescreened, assessed", owner, everyone, &ofOwner)
 	j.add(nil, company)
 	j.expect("overridden by a batch without an assessment", company, everyone, &evaluate.Materiality{MainEntity: true})
@@ -191,7 +193,8 @@ func (f *failing) FindNewest(ctx context.Context, tenant, journeyID string) (str
 	return id, errors.Join(err, f.fail())
 }
 
-func (f *failing) ListBatchesOf(ctx context.Context, tenant, entityID, after string, limit int) ([]string, string, error) {
+func (f *failing) ListBatchesOf(ctx context.Context, tenant, entityID, after string, limit int) ([]string, string,
+	error) {
 	ids, next, err := f.Screenings.ListBatchesOf(ctx, tenant, entityID, after, limit)
 	return ids, next, errors.Join(err, f.fail())
 }

@@ -7,9 +7,9 @@ import (
 	"sluice/shared/policy"
 )
 
-// DefaultProgramBytes bounds the programs that are kept, in bytes of the JSON of their contents, data groups counted once
-// for each field that refers to them. A program, with the contents to which it refers, takes about eight times as much
-// memory: 7.3 times for 2,000 fields with two conditions and three rules each.
+// DefaultProgramBytes bounds the programs that are kept, in bytes of the JSON of their contents, data groups counted
+// once for each field that refers to them. A program, with the contents to which it refers, takes about eight times as
+// much memory: 7.3 times for 2,000 fields with two conditions and three rules each.
 const DefaultProgramBytes = 32 << 20
 
 // Programs compiles versions of policies, and keeps the programs from one request to the next. A version that is

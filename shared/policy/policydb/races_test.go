@@ -342,7 +342,10 @@ func (w *worker) create() (policy.Version, map[string]string, error) {
 			return w.CreateDraftFrom(ctx, w.tenant, policyID, 1, newDraft(w.name))
 		})
 		if err == nil {
-			s, err := again(func() (policy.Snapshot, error) { return w.ReadContents(ctx, w.tenant, policyID, v.Number) })
+			s, err := again(func() (policy.Snapshot, error) {
+				return w.ReadContents(ctx, w.tenant, policyID,
+					v.Number)
+			})
 			return v, w.ownChanges(s.Changes), err
 		}
 		if !errors.As(err, new(*policy.LockedError)) {

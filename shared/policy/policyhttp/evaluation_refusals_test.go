@@ -46,7 +46,8 @@ func TestEvaluateChecksBodies(t *testing.T) {
 	const u = `"` + journey + `"`
 	single := func(text string) string { return `{"properties":{"singleProperties":{"k":` + text + `}}}` }
 	items := func(n int) string {
-		return `{"properties":{"collectionProperties":{"a":{"items":{` + members(n, "{}") + `}},"b":{"items":{"x":null}}}}}`
+		return `{"properties":{"collectionProperties":{"a":{"items":{` + members(n, "{}") +
+			`}},"b":{"items":{"x":null}}}}}`
 	}
 	for name, tt := range map[string]struct{ data, property, code string }{
 		"nothing":               {`{}`, "", ""},
@@ -60,31 +61,42 @@ func TestEvaluateChecksBodies(t *testing.T) {
 		"a good target":         {`{"targetEntity":"Related Party"}`, "", ""},
 		"an option's type":      {`{"skipValuesEvaluation":1}`, "skipValuesEvaluation", "bool_type"},
 		"jurisdictions":         {`{"jurisdictions":[` + texts(500, u) + `]}`, "", ""},
-		"too many":              {`{"jurisdictions":[` + texts(501, u) + `]}`, "jurisdictions", "MaximumCountValidator"},
-		"jurisdiction":          {`{"jurisdictions":[` + u + `,"Ireland"]}`, "jurisdictions.1", "GuidValidator"},
-		"categories":            {`{"categories":[` + texts(500, `"c"`) + `]}`, "", ""},
-		"too many categories":   {`{"categories":[` + texts(501, `"c"`) + `]}`, "categories", "MaximumCountValidator"},
-		"an empty category":     {`{"categories":[""]}`, "categories.0", "NotNullValidator"},
+		"too many": {`{"jurisdictions":[` + texts(501, u) + `]}`, "jurisdictions",
+			"MaximumCountValidator"},
+		"jurisdiction":        {`{"jurisdictions":[` + u + `,"Ireland"]}`, "jurisdictions.1", "GuidValidator"},
+		"categories":          {`{"categories":[` + texts(500, `"c"`) + `]}`, "", ""},
+		"too many categories": {`{"categories":[` + texts(501, `"c"`) + `]}`, "categories", "MaximumCountValidator"},
+		"an empty category":   {`{"categories":[""]}`, "categories.0", "NotNullValidator"},
 
-		"the longest value":      {single(`{"value":"` + strings.Repeat("é", 10_000) + `"}`), "", ""},
-		"too long a value":       {single(`{"value":"` + strings.Repeat("é", 10_001) + `"}`), "properties.singleProperties.k.value", "MaximumLengthValidator"},
-		"too long an ID":         {single(`{"valueId":"` + strings.Repeat("x", 10_001) + `"}`), "properties.singleProperties.k.valueId", "MaximumLengthValidator"},
-		"an unknown member":      {single(`{"type":"Single"}`), "properties.singleProperties.k.type", "extra_forbidden"},
-		"a number":               {single(`{"value":1}`), "properties.singleProperties.k.value", "string_type"},
-		"null as a property":     {single(`null`), "", ""},
-		"the longest key":        {`{"properties":{"singleProperties":{"` + strings.Repeat("é", 700) + `":{}}}}`, "", ""},
-		"too long a key":         {`{"properties":{"singleProperties":{"` + strings.Repeat("é", 701) + `":{}}}}`, "properties.singleProperties", "PropertyValidator"},
-		"an empty key":           {`{"properties":{"customProperties":{"":{}}}}`, "properties.customProperties.", "PropertyValidator"},
-		"an item without an ID":  {`{"properties":{"collectionProperties":{"c":{"items":{"":{}}}}}}`, "properties.collectionProperties.c.items", "PropertyValidator"},
+		"the longest value": {single(`{"value":"` + strings.Repeat("é", 10_000) + `"}`), "", ""},
+		"too long a value": {single(`{"value":"` + strings.Repeat("é", 10_001) + `"}`),
+			"properties.singleProperties.k.value", "MaximumLengthValidator"},
+		"too long an ID": {single(`{"valueId":"` + strings.Repeat("x", 10_001) + `"}`),
+			"properties.singleProperties.k.valueId", "MaximumLengthValidator"},
+		"an unknown member": {single(`{"type":"Single"}`), "properties.singleProperties.k.type",
+			"extra_forbidden"},
+		"a number":           {single(`{"value":1}`), "properties.singleProperties.k.value", "string_type"},
+		"null as a property": {single(`null`), "", ""},
+		"the longest key": {`{"properties":{"singleProperties":{"` + strings.Repeat("é", 700) + `":{}}}}`, "",
+			""},
+		"too long a key": {`{"properties":{"singleProperties":{"` + strings.Repeat("é", 701) + `":{}}}}`,
+			"properties.singleProperties", "PropertyValidator"},
+		"an empty key": {`{"properties":{"customProperties":{"":{}}}}`, "properties.customProperties.",
+			"PropertyValidator"},
+		"an item without an ID": {`{"properties":{"collectionProperties":{"c":{"items":{"":{}}}}}}`,
+			"properties.collectionProperties.c.items", "PropertyValidator"},
 		"too long a value in it": {`{"properties":{"collectionProperties":{"c":{"items":{"i":{"properties":{"k":{"value":"` + strings.Repeat("x", 10_001) + `"}}}}}}}}`, "properties.collectionProperties.c.items.i.properties.k.value", "MaximumLengthValidator"},
 		"the deepest properties": {`{"properties":` + inDepth(8) + `}`, "", ""},
-		"too deep":               {`{"properties":` + inDepth(9) + `}`, "properties" + strings.Repeat(".customProperties.k", 8), "PropertyValidator"},
-		"most items":             {items(9_999), "", ""},
-		"too many items":         {items(10_000), "properties", "MaximumCountValidator"},
+		"too deep": {`{"properties":` + inDepth(9) + `}`,
+			"properties" + strings.Repeat(".customProperties.k", 8), "PropertyValidator"},
+		"most items":     {items(9_999), "", ""},
+		"too many items": {items(10_000), "properties", "MaximumCountValidator"},
 
-		"a text as a data source": {`{"dataSources":{"currentUser":"u"}}`, "dataSources.currentUser", "PropertyValidator"},
-		"data sources":            {`{"dataSources":{` + members(100, "{}") + `}}`, "", ""},
-		"too many data sources":   {`{"dataSources":{` + members(101, "{}") + `}}`, "dataSources", "MaximumCountValidator"},
+		"a text as a data source": {`{"dataSources":{"currentUser":"u"}}`, "dataSources.currentUser",
+			"PropertyValidator"},
+		"data sources": {`{"dataSources":{` + members(100, "{}") + `}}`, "", ""},
+		"too many data sources": {`{"dataSources":{` + members(101, "{}") + `}}`, "dataSources",
+			"MaximumCountValidator"},
 		"a nameless data source":  {`{"dataSources":{"":{}}}`, "dataSources", "MaximumLengthValidator"},
 		"a key twice in a source": {`{"dataSources":{"a":{"b":1,"b":2}}}`, "dataSources.a.b", "json_duplicate_key"},
 	} {
@@ -102,7 +114,8 @@ func TestEvaluateChecksBodies(t *testing.T) {
 				}
 				p := problemOf(t, r.StatusCode, r.Body)
 				if p.Status != 400 || p.ErrorCode != "VALIDATION_ERROR" || len(p.ValidationErrors) != 1 ||
-					p.ValidationErrors[0].PropertyName != tt.property || p.ValidationErrors[0].ValidatorType != tt.code {
+					p.ValidationErrors[0].PropertyName != tt.property ||
+					p.ValidationErrors[0].ValidatorType != tt.code {
 					t.Errorf("got %.500s, want %s of %s", r.Body, tt.code, tt.property)
 				}
 			})
@@ -154,12 +167,15 @@ func TestEvaluateRefuses(t *testing.T) {
 		status     int
 		code       string
 	}{
-		"an unknown policy":         {a, policies + journey + "/version/3" + plain, `{}`, 404, "policy_version_not_found"},
-		"an unknown version":        {a, policies + evaluated + "/version/4" + plain, `{}`, 404, "policy_version_not_found"},
-		"another tenant's":          {stranger, versionPath + plain, `{}`, 404, "policy_version_not_found"},
-		"not an ID":                 {a, policies + "x/version/3" + plain, `{}`, 404, "policy_not_found"},
-		"version 0":                 {a, policies + evaluated + "/version/0" + plain, `{}`, 400, "VALIDATION_ERROR"},
-		"not a version":             {a, policies + evaluated + "/version/latest" + normalized, `{}`, 400, "VALIDATION_ERROR"},
+		"an unknown policy": {a, policies + journey + "/version/3" + plain, `{}`, 404,
+			"policy_version_not_found"},
+		"an unknown version": {a, policies + evaluated + "/version/4" + plain, `{}`, 404,
+			"policy_version_not_found"},
+		"another tenant's": {stranger, versionPath + plain, `{}`, 404, "policy_version_not_found"},
+		"not an ID":        {a, policies + "x/version/3" + plain, `{}`, 404, "policy_not_found"},
+		"version 0":        {a, policies + evaluated + "/version/0" + plain, `{}`, 400, "VALIDATION_ERROR"},
+		"not a version": {a, policies + evaluated + "/version/latest" + normalized, `{}`, 400,
+			"VALIDATION_ERROR"},
 		"an unknown parameter":      {a, versionPath + plain + "?explain_=true", `{}`, 400, "VALIDATION_ERROR"},
 		"an explanation of what":    {a, versionPath + plain + "?explain=please", `{}`, 400, "VALIDATION_ERROR"},
 		"no permission":             {powerless, versionPath + plain, `{}`, 403, "permission_missing"},
@@ -183,11 +199,13 @@ func TestEvaluateRefuses(t *testing.T) {
 func TestEvaluateRefusesTooMuchWork(t *testing.T) {
 	t.Parallel()
 	inner := slices.Repeat([]policy.Operand{{FieldName: "share", Operation: policy.IsNotEmpty}}, 9000)
-	a := newEvaluationAPI(t, policy.Contents{Fields: []policy.Field{{ID: "1", DataKey: "k", Conditions: []policy.Condition{
-		{ID: "c", Operands: []policy.Operand{{FieldName: "owners", Operation: policy.Any, Operands: inner}}},
-	}}}})
+	a := newEvaluationAPI(t, policy.Contents{Fields: []policy.Field{{ID: "1", DataKey: "k",
+		Conditions: []policy.Condition{
+			{ID: "c", Operands: []policy.Operand{{FieldName: "owners", Operation: policy.Any, Operands: inner}}},
+		}}}})
 	for n, want := range map[int]string{100: "", 6000: "evaluation_too_much_work"} {
-		r := a.post(versionPath+plain, `{"properties":{"collectionProperties":{"owners":{"items":{`+members(n, "{}")+`}}}}}`)
+		r := a.post(versionPath+plain, `{"properties":{"collectionProperties":{"owners":{"items":{`+members(n,
+			"{}")+`}}}}}`)
 		if want == "" && r.StatusCode == 200 {
 			continue
 		}

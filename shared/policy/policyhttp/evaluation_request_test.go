@@ -21,7 +21,8 @@ import (
 func TestRequestReachesEvaluation(t *testing.T) {
 	t.Parallel()
 	upper := strings.ToUpper(journey)
-	body := `{"journeyId":"` + upper + `","targetEntity":"Client","evaluateJurisdictions":true,"jurisdictions":["` + upper +
+	body := `{"journeyId":"` + upper + `","targetEntity":"Client","evaluateJurisdictions":true,"jurisdictions":["` +
+		upper +
 		`"],"categories":["Basics"],"properties":{"singleProperties":{"a":{"value":"1","valueId":"i"}}},` +
 		`"dataSources":{"currentUser":{"teamIds":["t"]},"mainEntity":null},"journeyLevelDataOnly":true,` +
 		`"disableFilteringForConditionalValues":true`

@@ -25,20 +25,23 @@ func largePolicy() policy.Contents {
 		f := policy.Field{ID: fmt.Sprint("o", i), DataKey: fmt.Sprint("beneficialOwnerField", i), FieldType: "Text",
 			Name: fmt.Sprint("Beneficial owner, field ", i), Description: "What is known of the beneficial owner",
 			Order: float64(i), ValidationRules: policy.ValidationRules{
-				Mandatory:      &policy.Rule{IsActive: true, StaticRule: &policy.RuleValue{ErrorMessage: "Say what it is."}},
-				CharacterLimit: &policy.Rule{IsActive: true, StaticRule: &policy.RuleValue{ErrorMessage: "Too long.", Limit: new(int64(250))}},
+				Mandatory: &policy.Rule{IsActive: true,
+					StaticRule: &policy.RuleValue{ErrorMessage: "Say what it is."}},
+				CharacterLimit: &policy.Rule{IsActive: true, StaticRule: &policy.RuleValue{ErrorMessage: "Too long.",
+					Limit: new(int64(250))}},
 			}}
 		if i%3 == 0 {
-			f.Conditions = []policy.Condition{{ID: fmt.Sprint("c", i), Operands: []policy.Operand{{FieldName: "ownerType",
-				DataSource: "currentDataGroupItem", Operation: policy.Equal, Value: []string{"Individual", "Trust"}}}}}
+			f.Conditions = []policy.Condition{{ID: fmt.Sprint("c", i),
+				Operands: []policy.Operand{{FieldName: "ownerType", DataSource: "currentDataGroupItem",
+					Operation: policy.Equal, Value: []string{"Individual", "Trust"}}}}}
 		}
 		addLogic(&f, i)
 		fields = append(fields, f)
 	}
 	return policy.Contents{EntityType: "Company",
-		DataGroups: []policy.DataGroup{{ID: owners, Version: 1, Status: policy.DataGroupPublished, Name: "Owners", Fields: fields}},
-		Fields: []policy.Field{{ID: "f", DataKey: "owners", Name: "Owners", FieldType: policy.TypeCollection, FieldTypeID: owners,
-			Categories: []string{"Owners"}}}}
+		DataGroups: []policy.DataGroup{{ID: owners, Version: 1, Status: policy.DataGroupPublished, Name: "Owners",
+			Fields: fields}}, Fields: []policy.Field{{ID: "f", DataKey: "owners", Name: "Owners",
+			FieldType: policy.TypeCollection, FieldTypeID: owners, Categories: []string{"Owners"}}}}
 }
 
 // addLogic gives some fields a conditional value, a dynamic rule or a formula.
@@ -75,7 +78,8 @@ func TestLargeCollections(t *testing.T) {
 	a, data := newEvaluationAPI(t, largePolicy()), withOwnersOf(1000)
 	r := a.post(versionPath+plain, data)
 	p := problemOf(t, r.StatusCode, r.Body)
-	if p.Status != 413 || p.ErrorCode != "plain_evaluation_too_large" || !strings.Contains(p.Detail, "/fields/evaluate/normalized") {
+	if p.Status != 413 || p.ErrorCode != "plain_evaluation_too_large" ||
+		!strings.Contains(p.Detail, "/fields/evaluate/normalized") {
 		t.Errorf("got %s, want 413 that names the normalized variant", r.Body)
 	}
 	r = a.post(versionPath+normalized, data)
@@ -108,7 +112,8 @@ func TestLargestPlainReply(t *testing.T) {
 	for range 8 { // owners are of three types, so that sizes grow in threes
 		if status, payload := size(most); status == 200 {
 			if payload > maxPayload || payload < maxPayload-20_000-perThree {
-				t.Errorf("the largest plain reply, of %d items, is a payload of %d bytes, want just under %d", most, payload, maxPayload)
+				t.Errorf("the largest plain reply, of %d items, is a payload of %d bytes, want just under %d", most,
+					payload, maxPayload)
 			}
 			return
 		}
@@ -133,13 +138,16 @@ func TestEncodePlain(t *testing.T) {
 	odd := "<&>\"\\\u2028é\n"
 	shared := &evaluate.GroupField{DataKey: "a", Name: odd, Description: &odd}
 	result := evaluate.Result{
-		EvaluatedFields: []evaluate.EvaluatedField{{Category: odd}, {}}, EvaluatedCustomDataGroups: []evaluate.CustomDataGroup{{}},
-		EvaluatedJurisdictions: []evaluate.EvaluatedJurisdiction{{ID: "j", Name: odd}},
+		EvaluatedFields:           []evaluate.EvaluatedField{{Category: odd}, {}},
+		EvaluatedCustomDataGroups: []evaluate.CustomDataGroup{{}},
+		EvaluatedJurisdictions:    []evaluate.EvaluatedJurisdiction{{ID: "j", Name: odd}},
 		EvaluatedCollectionDataGroups: []evaluate.CollectionDataGroup{
 			{EvaluatedItems: map[string]evaluate.EvaluatedItem{}},
-			{CollectionHeader: evaluate.CollectionHeader{DataKey: odd}, EvaluatedItems: map[string]evaluate.EvaluatedItem{
-				odd: {EvaluatedFields: []*evaluate.GroupField{}}, "2": {EvaluatedFields: []*evaluate.GroupField{shared, {}}},
-				"1": {EvaluatedFields: []*evaluate.GroupField{shared}}}},
+			{CollectionHeader: evaluate.CollectionHeader{DataKey: odd},
+				EvaluatedItems: map[string]evaluate.EvaluatedItem{
+					odd: {EvaluatedFields: []*evaluate.GroupField{}}, "2": {EvaluatedFields: []*evaluate.GroupField{shared,
+						{}}},
+					"1": {EvaluatedFields: []*evaluate.GroupField{shared}}}},
 		},
 	}
 	var want bytes.Buffer
@@ -170,8 +178,9 @@ func TestEncodePlain(t *testing.T) {
 func manyFields(n int) policy.Contents {
 	c := policy.Contents{EntityType: "Company"}
 	for i := range n {
-		c.Fields = append(c.Fields, policy.Field{ID: fmt.Sprint("f", i), DataKey: fmt.Sprint("field", i), FieldType: "Text",
-			Name: fmt.Sprint("Field ", i), Order: float64(i), Categories: []string{"Basics"}, Conditions: []policy.Condition{{
+		c.Fields = append(c.Fields, policy.Field{ID: fmt.Sprint("f", i), DataKey: fmt.Sprint("field", i),
+			FieldType: "Text", Name: fmt.Sprint("Field ", i), Order: float64(i), Categories: []string{"Basics"},
+			Conditions: []policy.Condition{{
 				ID: fmt.Sprint("c", i), Operands: []policy.Operand{{FieldName: fmt.Sprint("field", i+1),
 					Operation: policy.IsEmpty}}}}})
 	}
@@ -187,8 +196,8 @@ func BenchmarkEvaluate(b *testing.B) {
 		{"plain, 150 items", plain, withOwnersOf(150), largePolicy()},
 		{"plain, refused, 1000 items", plain, withOwnersOf(1000), largePolicy()},
 		{"normalized, 1000 items", normalized, withOwnersOf(1000), largePolicy()},
-		{"read-only, 1000 items", readOnlyPath, strings.Replace(withOwnersOf(1000), `"returnValidationErrors":true,`, "", 1),
-			largePolicy()},
+		{"read-only, 1000 items", readOnlyPath, strings.Replace(withOwnersOf(1000), `"returnValidationErrors":true,`,
+			"", 1), largePolicy()},
 		{"plain, 2000 fields", plain, `{}`, manyFields(2000)},
 		{"read-only, 2000 fields", readOnlyPath, `{}`, manyFields(2000)},
 	} {

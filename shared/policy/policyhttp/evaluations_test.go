@@ -153,20 +153,22 @@ func sample() policy.Contents {
 	}
 	fields := []policy.Field{
 		{ID: "o1", DataKey: "ownerName", Name: "Name", FieldType: "Text", Order: 1},
-		{ID: "o2", DataKey: "ownerShare", Name: "Share", FieldType: "Number", Order: 2, Conditions: shownIf(policy.Operand{
-			FieldName: "ownerName", DataSource: "currentDataGroupItem", Operation: policy.IsNotEmpty})},
+		{ID: "o2", DataKey: "ownerShare", Name: "Share", FieldType: "Number", Order: 2,
+			Conditions: shownIf(policy.Operand{
+				FieldName: "ownerName", DataSource: "currentDataGroupItem", Operation: policy.IsNotEmpty})},
 	}
 	return policy.Contents{EntityType: "Company", DataGroups: []policy.DataGroup{
 		{ID: owners, Version: 2, Status: policy.DataGroupPublished, Name: "Owners", Fields: fields},
 	}, Fields: []policy.Field{
-		{ID: "f1", DataKey: "legalName", Name: "Legal name", FieldType: "Text", Order: 1, Categories: []string{"Basics"}},
+		{ID: "f1", DataKey: "legalName", Name: "Legal name", FieldType: "Text", Order: 1,
+			Categories: []string{"Basics"}},
 		{ID: "f2", DataKey: "owners", Name: "Owners", FieldType: policy.TypeCollection, FieldTypeID: owners, Order: 2,
 			Categories: []string{"Owners"}},
-		{ID: "f3", DataKey: "headOffice", Name: "Head office", FieldType: policy.TypeCustom, FieldTypeID: owners, Order: 3,
-			Categories: []string{"Owners"}},
-		{ID: "f4", DataKey: "sanctionsPlan", Name: "Sanctions plan", FieldType: "Text", Order: 4, Categories: []string{"Basics"},
-			Conditions: shownIf(policy.Operand{FieldName: "sanctionsMaterialityStatus", DataSource: "screeningMateriality",
-				Operation: policy.Equal, Value: []string{"Material"}})},
+		{ID: "f3", DataKey: "headOffice", Name: "Head office", FieldType: policy.TypeCustom, FieldTypeID: owners,
+			Order: 3, Categories: []string{"Owners"}},
+		{ID: "f4", DataKey: "sanctionsPlan", Name: "Sanctions plan", FieldType: "Text", Order: 4,
+			Categories: []string{"Basics"}, Conditions: shownIf(policy.Operand{FieldName: "sanctionsMaterialityStatus",
+				DataSource: "screeningMateriality", Operation: policy.Equal, Value: []string{"Material"}})},
 	}}
 }
 
@@ -200,7 +202,8 @@ func TestEvaluate(t *testing.T) {
 	var r evaluate.ReadOnlyResult
 	a.evaluate(readOnlyPath, withOwners(3), &r)
 	wantRefs := map[string]evaluate.NormalizedItem{
-		"0": {EvaluatedFieldRefs: []int{0}}, "1": {EvaluatedFieldRefs: []int{0, 1}}, "2": {EvaluatedFieldRefs: []int{0, 1}}}
+		"0": {EvaluatedFieldRefs: []int{0}}, "1": {EvaluatedFieldRefs: []int{0, 1}},
+		"2": {EvaluatedFieldRefs: []int{0, 1}}}
 	if diff := cmp.Diff(wantRefs, n.EvaluatedCollectionDataGroups[0].EvaluatedItems); diff != "" {
 		t.Errorf("normalized: want (-), got (+): %s", diff)
 	}
@@ -225,14 +228,16 @@ func TestEvaluateSelects(t *testing.T) {
 	t.Parallel()
 	a := newEvaluationAPI(t, sample())
 	for name, tt := range map[string]struct{ path, data, want string }{
-		"nothing asked for":     {plain, `{}`, "legalName"},
-		"categories":            {plain, `{"categories":["Owners"]}`, ""},
-		"null is absent":        {plain, `{"journeyId":null,"targetEntity":null,"categories":null,"properties":null,"dataSources":null,"jurisdictions":null,"skipValuesEvaluation":null}`, "legalName"},
-		"given materiality":     {plain, `{"dataSources":{"screeningMateriality":{"sanctionsMaterialityStatus":"Material"}}}`, "legalName,sanctionsPlan"},
-		"read materiality":      {plain, `{"journeyId":"` + strings.ToUpper(journey) + `"}`, "legalName,sanctionsPlan"},
-		"another journey":       {plain, `{"journeyId":"` + owners + `"}`, "legalName"},
-		"given in place of it":  {plain, `{"journeyId":"` + journey + `","dataSources":{"screeningMateriality":{"sanctionsMaterialityStatus":"None"}}}`, "legalName"},
-		"null in place of it":   {plain, `{"journeyId":"` + journey + `","dataSources":{"screeningMateriality":null}}`, "legalName,sanctionsPlan"},
+		"nothing asked for": {plain, `{}`, "legalName"},
+		"categories":        {plain, `{"categories":["Owners"]}`, ""},
+		"null is absent":    {plain, `{"journeyId":null,"targetEntity":null,"categories":null,"properties":null,"dataSources":null,"jurisdictions":null,"skipValuesEvaluation":null}`, "legalName"},
+		"given materiality": {plain, `{"dataSources":{"screeningMateriality":{"sanctionsMaterialityStatus":"Material"}}}`, "legalName,sanctionsPlan"},
+		"read materiality":  {plain, `{"journeyId":"` + strings.ToUpper(journey) + `"}`, "legalName,sanctionsPlan"},
+		"another journey":   {plain, `{"journeyId":"` + owners + `"}`, "legalName"},
+		"given in place of it": {plain, `{"journeyId":"` + journey +
+			`","dataSources":{"screeningMateriality":{"sanctionsMaterialityStatus":"None"}}}`, "legalName"},
+		"null in place of it": {plain, `{"journeyId":"` + journey + `","dataSources":{"screeningMateriality":null}}`,
+			"legalName,sanctionsPlan"},
 		"unknown data sources":  {plain, `{"dataSources":{"whatever":{"a":[{"b":{}}]},"relatedParties":[{"c":1}],"x":null}}`, "legalName"},
 		"normalized":            {normalized, `{"journeyId":"` + journey + `"}`, "legalName,sanctionsPlan"},
 		"read-only":             {readOnlyPath, `{"journeyId":"` + journey + `"}`, "legalName,sanctionsPlan"},

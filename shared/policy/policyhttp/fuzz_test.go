@@ -11,8 +11,8 @@ import (
 	"sluice/shared/policy/policyhttp"
 )
 
-// A field that is accepted can be stored: it comes back from its JSON form as it was. Whether it can be evaluated is told,
-// and never by a panic.
+// A field that is accepted can be stored: it comes back from its JSON form as it was. Whether it can be evaluated is
+// told, and never by a panic.
 func FuzzFieldRequest(f *testing.F) {
 	for _, seed := range []string{
 		fieldData("a", ""),

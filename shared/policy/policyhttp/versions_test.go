@@ -388,7 +388,8 @@ type overtakenStore struct {
 	overtakes int
 }
 
-func (s *overtakenStore) SaveDataGroup(ctx context.Context, tenant string, g policy.DataGroup) (policy.DataGroup, error) {
+func (s *overtakenStore) SaveDataGroup(ctx context.Context, tenant string, g policy.DataGroup) (policy.DataGroup,
+	error) {
 	if s.overtakes > 0 {
 		s.overtakes--
 		return g, policy.ErrChanged

@@ -49,8 +49,8 @@ func (s *Store) Apply(ctx context.Context, key string, c ratelimit.Change) (rate
 		names[name] = attributeName(step.Period)
 		if step.WasFull {
 			assignments = append(assignments, name+" = :to"+n)
-			conditions = append(conditions, fmt.Sprintf("(attribute_not_exists(%[1]s) OR %[1]s <= :now OR %[1]s > :wrong%[2]s)",
-				name, n))
+			conditions = append(conditions, fmt.Sprintf(
+				"(attribute_not_exists(%[1]s) OR %[1]s <= :now OR %[1]s > :wrong%[2]s)", name, n))
 			values[":to"+n] = dynamo.Number(c.Now.Add(step.Add).UnixNano())
 			values[":wrong"+n] = dynamo.Number(step.Implausible.UnixNano())
 			continue

@@ -12,7 +12,8 @@ import (
 
 // Memory is a ratelimit.Store in memory.
 type Memory struct {
-	// Fail, if set before the first use, is asked at the start of each call; its error is returned and nothing is changed.
+	// Fail, if set before the first use, is asked at the start of each call; its error is returned and nothing is
+	// changed.
 	Fail func() error
 
 	mu     sync.Mutex

@@ -1,5 +1,5 @@
-// Package issue issues the receipts of batches: it signs each once, by a key in KMS that no function but its own may use,
-// and keeps it, so that a batch has one receipt for ever.
+// Package issue issues the receipts of batches: it signs each once, by a key in KMS that no function but its own may
+// use, and keeps it, so that a batch has one receipt for ever.
 package issue
 
 import (
@@ -19,8 +19,8 @@ import (
 	"sluice/shared/receipt"
 )
 
-// Store keeps receipts and the keys that sign them. It is safe for concurrent use; a read sees every acknowledged write.
-// Every write is one conditional write of one item.
+// Store keeps receipts and the keys that sign them. It is safe for concurrent use; a read sees every acknowledged
+// write. Every write is one conditional write of one item.
 type Store interface {
 	// Receipt returns the receipt of a batch; "" if none is kept.
 	Receipt(ctx context.Context, id batch.ID) (string, error)
@@ -37,7 +37,8 @@ type Store interface {
 // KMS is the part of the KMS client that an Issuer needs.
 type KMS interface {
 	kmskey.API
-	GetPublicKey(ctx context.Context, in *kms.GetPublicKeyInput, opts ...func(*kms.Options)) (*kms.GetPublicKeyOutput, error)
+	GetPublicKey(ctx context.Context, in *kms.GetPublicKeyInput, opts ...func(*kms.Options)) (*kms.GetPublicKeyOutput,
+		error)
 }
 
 // Issuer issues receipts. It is safe for concurrent use.

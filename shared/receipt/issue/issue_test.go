@@ -109,8 +109,9 @@ func pointer[T any](v T) *T { return &v }
 func processed() batch.Batch {
 	return batch.Batch{
 		ID: id, Tenant: "t", Status: batch.Processed, UpdatedAt: now, ReceivedAt: now.Add(-time.Minute),
-		Object: batch.Object{Key: "k", Size: 70}, FileSHA256: []byte{0xab, 1}, LinesSHA256: []byte{2}, AcceptedSHA256: []byte{3},
-		Verdict: &batch.Verdict{Total: 3, Accepted: 2, Invalid: 1, AcceptedSHA256: []byte{3}},
+		Object: batch.Object{Key: "k", Size: 70}, FileSHA256: []byte{0xab, 1}, LinesSHA256: []byte{2},
+		AcceptedSHA256: []byte{3},
+		Verdict:        &batch.Verdict{Total: 3, Accepted: 2, Invalid: 1, AcceptedSHA256: []byte{3}},
 	}
 }
 
@@ -137,7 +138,8 @@ func TestClaims(t *testing.T) {
 	counts := receipt.Counts{Total: pointer(int64(3))}
 	want := receipt.Claims{
 		Issuer: issuer, IssuedAt: now.Unix(), Tenant: "t", BatchID: string(id), Status: "PROCESSED", EndedAt: now,
-		ReceivedAt: pointer(now.Add(-time.Minute)), FileSHA256: pointer("ab01"), FileBytes: pointer(int64(70)), Counts: counts,
+		ReceivedAt: pointer(now.Add(-time.Minute)), FileSHA256: pointer("ab01"), FileBytes: pointer(int64(70)),
+		Counts:         counts,
 		AcceptedSHA256: pointer("03"),
 	}
 	for _, tt := range []struct {
@@ -194,7 +196,8 @@ func TestReceiptsAreSignedOnce(t *testing.T) {
 	for i := range texts {
 		group.Go(func() {
 			var err error
-			if texts[i], err = s.another(s.FirstKMSKey).Receipt(t.Context(), issuer, processed(), receipt.Counts{}); err != nil {
+			if texts[i], err = s.another(s.FirstKMSKey).Receipt(t.Context(), issuer, processed(),
+				receipt.Counts{}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -109,7 +109,8 @@ func (s *Searcher) openPosts(q *querySide, posts []post, margin int64, skip uint
 		if int32(p.weight) > greatest {
 			return
 		}
-		if required != nil && !required.mayMeet(p) || !s.filter.passes(p, margin, skip) || s.visited[p.name] == s.search {
+		if required != nil && !required.mayMeet(p) || !s.filter.passes(p, margin, skip) ||
+			s.visited[p.name] == s.search {
 			continue
 		}
 		if !p.isWhole() && !s.filter.passesName(s.index, p.name, margin, skip) {

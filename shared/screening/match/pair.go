@@ -32,5 +32,6 @@ func modesOf(schema watchlist.Schema) []names.Mode {
 	return []names.Mode{names.Organisation}
 }
 
-// points returns a score as people read it, 0 to 100 with one decimal, cut so that none reaches a threshold by rounding.
+// points returns a score as people read it, 0 to 100 with one decimal, cut so that none reaches a threshold by
+// rounding.
 func points(score int) float64 { return float64(score/10) / 10 }

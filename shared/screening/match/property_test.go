@@ -11,7 +11,8 @@ func TestNothingMatchesNothing(t *testing.T) {
 	nothing := []string{
 		"", " ", "...", "---", "\u200b\u200d", "Ltd", "LLC", "OOO", "S.A.", "GmbH", "Open Joint Stock Company", "ООО",
 		"АО", "Общество с " +
-			"ограниченной ответственностью", "Dr", "Sheikh", "Mr. Dr.", "bin", "al", "de la", "the", "of the", "A", "J. B.", "'", "ـ",
+			"ограниченной ответственностью", "Dr", "Sheikh", "Mr. Dr.", "bin", "al", "de la", "the", "of the", "A",
+		"J. B.", "'", "ـ",
 		"ءء", "و", "الشيخ", "بن", "في", "ООО", "АО", "и", "\u202e\u202d", "A. B.", "\u0301", "s/o", "Charity Fund",
 		"Благотворительный фонд",
 	}
@@ -106,7 +107,8 @@ func TestFactsOfOneSideAlone(t *testing.T) {
 func TestListsDoNotChangeScores(t *testing.T) {
 	sample := sampleIndex(t)
 	other := &watchlist.List{Entries: []watchlist.Entry{
-		{ID: "x", Schema: watchlist.Person, Names: []watchlist.Name{{Text: "Anatoly Anatolyevich"}, {Text: "Velkanov Velkanov"}}},
+		{ID: "x", Schema: watchlist.Person, Names: []watchlist.Name{{Text: "Anatoly Anatolyevich"},
+			{Text: "Velkanov Velkanov"}}},
 	}}
 	list, err := watchlist.Read(watchlist.TargetsSimpleCSV, watchlist.FileSource("../../../sampledata/watchlist.csv"))
 	if err != nil {

@@ -43,7 +43,10 @@ func (q *Query) qualify(e *watchlist.Entry, score float64) (float64, []string) {
 		}
 	}
 	if len(q.Countries) > 0 && len(e.Countries) > 0 {
-		isShared := slices.ContainsFunc(q.Countries, func(c string) bool { return slices.Contains(e.Countries, watchlist.Country(c)) })
+		isShared := slices.ContainsFunc(q.Countries, func(c string) bool {
+			return slices.Contains(e.Countries,
+				watchlist.Country(c))
+		})
 		if isShared {
 			notes = append(notes, "a country in common")
 		} else {
@@ -133,7 +136,10 @@ func (x *Index) identified(value string) []uint32 {
 	if hash == 0 {
 		return nil
 	}
-	i, _ := slices.BinarySearchFunc(x.identifiers, hash, func(p identifierPost, h uint64) int { return cmp.Compare(p.hash, h) })
+	i, _ := slices.BinarySearchFunc(x.identifiers, hash, func(p identifierPost,
+		h uint64) int {
+		return cmp.Compare(p.hash, h)
+	})
 	var entries []uint32
 	for ; i < len(x.identifiers) && x.identifiers[i].hash == hash; i++ {
 		entries = append(entries, x.identifiers[i].entry)

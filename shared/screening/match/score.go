@@ -163,7 +163,8 @@ func (s *scorer) meetsApart(pair int) bool {
 	return false
 }
 
-// shrink makes differences count more than in proportion: a name whose words are all a little different is another name.
+// shrink makes differences count more than in proportion: a name whose words are all a little different is another
+// name.
 func shrink(similarity int32) int32 { return names.Equal - (names.Equal-similarity)*shrinkPercent/100 }
 
 const shrinkPercent = 135

@@ -24,7 +24,8 @@ func TestFloorsAreNotAboveDifferences(t *testing.T) {
 			copy(y, x) // similar words have low costs
 		}
 		difference := scriptDifference(x, y, unlimited)
-		floor := max(letterFloors.floor(x, soundSetOf(y)), spokenFloors.floor(y, soundSetOf(x))) * 10 / max(len(x), len(y))
+		floor := max(letterFloors.floor(x, soundSetOf(y)), spokenFloors.floor(y, soundSetOf(x))) * 10 / max(len(x),
+			len(y))
 		if floor > difference {
 			t.Fatalf("letters %s and sounds %s differ by %d, but their floor is %d", x, y, difference, floor)
 		}

@@ -14,7 +14,8 @@ var latinData string
 //go:embed data/arabic-forms.txt
 var arabicFormsData string
 
-// folding is what one rune becomes: up to four letters of ASCII, packed from the low byte on, or one of the values below.
+// folding is what one rune becomes: up to four letters of ASCII, packed from the low byte on, or one of the values
+// below.
 type folding uint32
 
 const (

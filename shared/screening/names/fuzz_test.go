@@ -11,8 +11,10 @@ import (
 // Any text folds to bounded words that can be compared with each other, and an index would find what is similar.
 func FuzzSplit(f *testing.F) {
 	for _, name := range []string{
-		"Abd al-Raḥmān bin Yūsuf", "عبدالرحمن بن يوسف", "Сяргей Уладзіміравіч", "김정은", "毛泽东", "Аndrеi", "O'Neil-McDonald",
-		"a\u200db\u202ec", "\xff\xfe", "J.R.R. Tolkien", "रजनीकांत", "ﷺ", "Ig0r Sech1n", strings.Repeat("x", 5000), "בן־גוריון",
+		"Abd al-Raḥmān bin Yūsuf", "عبدالرحمن بن يوسف", "Сяргей Уладзіміравіч", "김정은", "毛泽东", "Аndrеi",
+		"O'Neil-McDonald",
+		"a\u200db\u202ec", "\xff\xfe", "J.R.R. Tolkien", "रजनीकांत", "ﷺ", "Ig0r Sech1n", strings.Repeat("x", 5000),
+		"בן־גוריון",
 	} {
 		f.Add(name, "Sergei Lavrov")
 	}
@@ -133,7 +135,8 @@ func TestSimilarWordsShareKeys(t *testing.T) {
 		if s, _ := Similarity(&a, &b); s > 0 && !a.IsInitial() {
 			similar++
 			if !finds(&a, &b) {
-				t.Errorf("%s and %s are similar by %d, and the keys or the sieve of one do not find the other", word, other, s)
+				t.Errorf("%s and %s are similar by %d, and the keys or the sieve of one do not find the other", word,
+					other, s)
 			}
 		}
 	}

@@ -1,7 +1,7 @@
 package names
 
-// maxKeyedSounds is the number of sounds from which the keys of edits are made. The keys of the beginnings of words that
-// are within MaxEdits of each other meet as well.
+// maxKeyedSounds is the number of sounds from which the keys of edits are made. The keys of the beginnings of words
+// that are within MaxEdits of each other meet as well.
 const maxKeyedSounds = 8
 
 // Seeds of the kinds of keys.
@@ -154,8 +154,8 @@ func (w *Word) appendConceptKeys(keys []uint64) []uint64 {
 // initialKey returns the key that only words of one letter have, so that other words find their initials.
 func (w *Word) initialKey() uint64 { return mix(initialSeed ^ uint64(w.first)) }
 
-// appendEditKeys appends a key of the sounds and of what is left of them when up to MaxEdits sounds are deleted. The first
-// sound takes part by its class alone.
+// appendEditKeys appends a key of the sounds and of what is left of them when up to MaxEdits sounds are deleted. The
+// first sound takes part by its class alone.
 func (w *Word) appendEditKeys(keys []uint64) []uint64 {
 	n := min(int(w.n), maxKeyedSounds)
 	if n < 2 || w.flags&isForeign != 0 {

@@ -38,28 +38,37 @@ const kanaLetters = `あ a い i う u え e お o か ka き ki く ku け ke �
 // Gurmukhi, Gujarati, Oriya, Tamil, Telugu, Kannada and Malayalam have the same letters at the same places. The vowel a
 // that follows a consonant without a vowel sign is written after it, except at the end of a word.
 var indicLetters = [0x70]string{
-	0x01: "n", 0x02: "n", 0x03: "h", 0x05: "a", 0x06: "a", 0x07: "i", 0x08: "i", 0x09: "u", 0x0a: "u", 0x0b: "ri", 0x0c: "li",
-	0x0d: "e", 0x0e: "e", 0x0f: "e", 0x10: "ai", 0x11: "o", 0x12: "o", 0x13: "o", 0x14: "au", 0x15: "k", 0x16: "kh", 0x17: "g",
-	0x18: "gh", 0x19: "n", 0x1a: "ch", 0x1b: "chh", 0x1c: "j", 0x1d: "jh", 0x1e: "n", 0x1f: "t", 0x20: "th", 0x21: "d", 0x22: "dh",
-	0x23: "n", 0x24: "t", 0x25: "th", 0x26: "d", 0x27: "dh", 0x28: "n", 0x29: "n", 0x2a: "p", 0x2b: "ph", 0x2c: "b", 0x2d: "bh",
-	0x2e: "m", 0x2f: "y", 0x30: "r", 0x31: "r", 0x32: "l", 0x33: "l", 0x34: "l", 0x35: "v", 0x36: "sh", 0x37: "sh", 0x38: "s",
-	0x39: "h", 0x3e: "a", 0x3f: "i", 0x40: "i", 0x41: "u", 0x42: "u", 0x43: "ri", 0x45: "e", 0x46: "e", 0x47: "e", 0x48: "ai",
-	0x49: "o", 0x4a: "o", 0x4b: "o", 0x4c: "au", 0x58: "q", 0x59: "kh", 0x5a: "gh", 0x5b: "z", 0x5c: "r", 0x5d: "rh", 0x5e: "f",
-	0x5f: "y", 0x66: "0", 0x67: "1", 0x68: "2", 0x69: "3", 0x6a: "4", 0x6b: "5", 0x6c: "6", 0x6d: "7", 0x6e: "8", 0x6f: "9",
+	0x01: "n", 0x02: "n", 0x03: "h", 0x05: "a", 0x06: "a", 0x07: "i", 0x08: "i", 0x09: "u", 0x0a: "u", 0x0b: "ri",
+	0x0c: "li",
+	0x0d: "e", 0x0e: "e", 0x0f: "e", 0x10: "ai", 0x11: "o", 0x12: "o", 0x13: "o", 0x14: "au", 0x15: "k", 0x16: "kh",
+	0x17: "g",
+	0x18: "gh", 0x19: "n", 0x1a: "ch", 0x1b: "chh", 0x1c: "j", 0x1d: "jh", 0x1e: "n", 0x1f: "t", 0x20: "th", 0x21: "d",
+	0x22: "dh",
+	0x23: "n", 0x24: "t", 0x25: "th", 0x26: "d", 0x27: "dh", 0x28: "n", 0x29: "n", 0x2a: "p", 0x2b: "ph", 0x2c: "b",
+	0x2d: "bh",
+	0x2e: "m", 0x2f: "y", 0x30: "r", 0x31: "r", 0x32: "l", 0x33: "l", 0x34: "l", 0x35: "v", 0x36: "sh", 0x37: "sh",
+	0x38: "s",
+	0x39: "h", 0x3e: "a", 0x3f: "i", 0x40: "i", 0x41: "u", 0x42: "u", 0x43: "ri", 0x45: "e", 0x46: "e", 0x47: "e",
+	0x48: "ai",
+	0x49: "o", 0x4a: "o", 0x4b: "o", 0x4c: "au", 0x58: "q", 0x59: "kh", 0x5a: "gh", 0x5b: "z", 0x5c: "r", 0x5d: "rh",
+	0x5e: "f",
+	0x5f: "y", 0x66: "0", 0x67: "1", 0x68: "2", 0x69: "3", 0x6a: "4", 0x6b: "5", 0x6c: "6", 0x6d: "7", 0x6e: "8",
+	0x6f: "9",
 }
 
 // Hangul syllables are composed of an initial, a vowel and a final, romanized here as in the north of Korea, without
 // accents; the south writes most vowels with one letter more.
 var (
-	hangulInitials = [19]string{"k", "k", "n", "t", "t", "r", "m", "p", "p", "s", "s", "", "j", "j", "ch", "k", "t", "p", "h"}
-	hangulVowels   = [21]string{"a", "ae", "ya", "yae", "o", "e", "yo", "ye", "o", "wa", "wae", "oe", "yo", "u", "wo", "we", "wi",
-		"yu", "u", "ui", "i"}
-	hangulFinals = [28]string{"", "k", "k", "k", "n", "n", "n", "t", "l", "k", "m", "l", "l", "l", "p", "l", "m", "p", "p", "t", "t",
-		"ng", "t", "t", "k", "t", "p", "t"}
+	hangulInitials = [19]string{"k", "k", "n", "t", "t", "r", "m", "p", "p", "s", "s", "", "j", "j", "ch", "k", "t",
+		"p", "h"}
+	hangulVowels = [21]string{"a", "ae", "ya", "yae", "o", "e", "yo", "ye", "o", "wa", "wae", "oe", "yo", "u", "wo",
+		"we", "wi", "yu", "u", "ui", "i"}
+	hangulFinals = [28]string{"", "k", "k", "k", "n", "n", "n", "t", "l", "k", "m", "l", "l", "l", "p", "l", "m", "p",
+		"p", "t", "t", "ng", "t", "t", "k", "t", "p", "t"}
 )
 
-// loneVowels are syllables of Hangul that are one vowel, by their number. They are written with two letters, so that they
-// are not taken for initials.
+// loneVowels are syllables of Hangul that are one vowel, by their number. They are written with two letters, so that
+// they are not taken for initials.
 var loneVowels = map[int]string{'아' - 0xac00: "ah", '어' - 0xac00: "eo", '오' - 0xac00: "oh", '우' - 0xac00: "wu",
 	'으' - 0xac00: "eu", '이' - 0xac00: "yi", '에' - 0xac00: "eh"}
 

@@ -73,8 +73,8 @@ func alignScripts(letters, sounds []byte, gaps, row *[maxSounds + 1]int32, limit
 	return int(row[high])
 }
 
-// greatestScriptCost returns the greatest cost with which the difference of words, the longer one having so many sounds,
-// is not above a limit.
+// greatestScriptCost returns the greatest cost with which the difference of words, the longer one having so many
+// sounds, is not above a limit.
 func greatestScriptCost(limit, longer int) int { return ((limit+1)*longer - 1) / 10 }
 
 // writtenCost returns the cost of a letter of a script without vowels that the other word lacks: long vowels are
@@ -193,8 +193,8 @@ func scriptCostsAt(letters []byte, i int) *[128]uint8 {
 	}
 }
 
-// firstAlefCosts are those of an alef that begins a word, loneYehCosts of a yeh that is the whole of it, laterYehCosts of
-// one in the middle, and lastYehCosts of one at the end.
+// firstAlefCosts are those of an alef that begins a word, loneYehCosts of a yeh that is the whole of it, laterYehCosts
+// of one in the middle, and lastYehCosts of one at the end.
 var firstAlefCosts, loneYehCosts, laterYehCosts, lastYehCosts = func() (alef, lone, later, last [128]uint8) {
 	alef, lone, later = scriptCosts['a'], scriptCosts['i'], scriptCosts['i']
 	for c := range alef {

@@ -29,7 +29,8 @@ func TestScriptDifferenceWithinItsLimit(t *testing.T) {
 				got := scriptDifference(a.sounds[:a.n], b.sounds[:b.n], limit)
 				switch {
 				case exact <= limit && got != exact:
-					t.Fatalf("%s and %s: got %d at the limit %d, want %d", a.sounds[:a.n], b.sounds[:b.n], got, limit, exact)
+					t.Fatalf("%s and %s: got %d at the limit %d, want %d", a.sounds[:a.n], b.sounds[:b.n], got, limit,
+						exact)
 				case exact > limit && got <= limit:
 					t.Fatalf("%s and %s: got %d at the limit %d, want more", a.sounds[:a.n], b.sounds[:b.n], got, limit)
 				case exact <= limit:

@@ -133,8 +133,8 @@ func (k *kindSieve) passes(query, other soundSet, greatest int) bool {
 // greatestCosts are, by the number of sounds of another word, the greatest costs with which words correspond.
 type greatestCosts [maxSounds + 1]int16
 
-// Greatest costs by the number of sounds of the query: of words of one kind of script, and of letters of scripts without
-// vowels and sounds.
+// Greatest costs by the number of sounds of the query: of words of one kind of script, and of letters of scripts
+// without vowels and sounds.
 var (
 	sameCosts       = newGreatestCosts(1000-minSimilarity, sameCost)
 	sameJoinCosts   = newGreatestCosts(1000-minJoinSimilarity, sameCost)

@@ -24,8 +24,8 @@ const (
 	minScriptSimilarity = 840
 )
 
-// scriptSimilarity bounds the similarity of two words of which one is from a script without vowels: the fewer letters it
-// has, the more names it can stand for.
+// scriptSimilarity bounds the similarity of two words of which one is from a script without vowels: the fewer letters
+// it has, the more names it can stand for.
 func scriptSimilarity(a, b *Word) int {
 	if (a.flags^b.flags)&isAbjad == 0 {
 		return Equal
@@ -169,7 +169,8 @@ func (w *Word) Identity() Identity {
 
 // Compare orders words: those with the same consonants are next to each other.
 func Compare(a, b *Word) int {
-	return cmp.Or(cmp.Compare(a.skeletons[0], b.skeletons[0]), cmp.Compare(a.Hash, b.Hash), cmp.Compare(a.flags, b.flags))
+	return cmp.Or(cmp.Compare(a.skeletons[0], b.skeletons[0]), cmp.Compare(a.Hash, b.Hash),
+		cmp.Compare(a.flags, b.flags))
 }
 
 // IsSame reports whether two words are the same.

@@ -14,8 +14,8 @@ const (
 	maxWordBytes = 48
 )
 
-// abjadMark is the first byte of a folded word from a script without vowels: such a word and one in Latin letters differ
-// though they consist of the same letters.
+// abjadMark is the first byte of a folded word from a script without vowels: such a word and one in Latin letters
+// differ though they consist of the same letters.
 const abjadMark = '~'
 
 // Splitter folds names into words of lower-case ASCII letters and digits. What cannot be romanized stays as it is. It

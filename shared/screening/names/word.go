@@ -3,8 +3,8 @@ package names
 // maxSounds is the number of sounds of a word that are compared.
 const maxSounds = 20
 
-// Word is what the comparison of a folded word needs. It depends on nothing but the word's text, and has no pointers and
-// the same layout on every machine, so that an index can store words as they are.
+// Word is what the comparison of a folded word needs. It depends on nothing but the word's text, and has no pointers
+// and the same layout on every machine, so that an index can store words as they are.
 type Word struct {
 	// Hash is that of the text. Words of different texts have different hashes, as far as 64 bits go.
 	Hash uint64

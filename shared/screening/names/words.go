@@ -209,8 +209,8 @@ func (t *tables) addForms() {
 	})
 }
 
-// isTelling reports whether a word says something about an organisation beside its form: "bank" is listed as a form, but
-// a name without it is another one.
+// isTelling reports whether a word says something about an organisation beside its form: "bank" is listed as a form,
+// but a name without it is another one.
 func (t *tables) isTelling(word string) bool { return t.words[word].class&classTrade != 0 }
 
 // with returns a meaning with what another adds to it.

@@ -104,8 +104,8 @@ func (s *Store) create(ctx context.Context, b screening.Batch) (screening.Batch,
 	return b, nil
 }
 
-// override returns the writes that make a batch the active one of its journey and process, and the ID of the one that is
-// active now, "" if there is none.
+// override returns the writes that make a batch the active one of its journey and process, and the ID of the one that
+// is active now, "" if there is none.
 func (s *Store) override(ctx context.Context, b screening.Batch) ([]types.TransactWriteItem, string, error) {
 	active := processKey(b.Tenant, b.JourneyID, b.ProcessID)
 	row, err := s.read(ctx, active)
@@ -192,7 +192,8 @@ func (s *Store) FindNewest(ctx context.Context, tenant, journeyID string) (strin
 }
 
 // ListBatchesOf implements screening.Store.
-func (s *Store) ListBatchesOf(ctx context.Context, tenant, entityID, after string, limit int) ([]string, string, error) {
+func (s *Store) ListBatchesOf(ctx context.Context, tenant, entityID, after string, limit int) ([]string, string,
+	error) {
 	return s.list(ctx, tenant+"#"+entityListOwner(entityID), after, limit)
 }
 

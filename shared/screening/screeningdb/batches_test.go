@@ -32,8 +32,8 @@ func newBatch(journey, process string, entityIDs ...string) (screening.Batch, []
 	return b, entities
 }
 
-// Of batches of the same journey and process that are created at the same time exactly one is active in the end, and each
-// of the others is overridden by exactly one.
+// Of batches of the same journey and process that are created at the same time exactly one is active in the end, and
+// each of the others is overridden by exactly one.
 func TestConcurrentBatchesOverrideEachOther(t *testing.T) {
 	t.Parallel()
 	ctx, s := t.Context(), screeningdb.New(dynamotest.Start(t), "test-screenings")

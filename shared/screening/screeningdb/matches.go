@@ -45,7 +45,8 @@ func (s *Store) AddMatches(ctx context.Context, tenant string, matches []screeni
 }
 
 // GetMatches implements screening.Store.
-func (s *Store) GetMatches(ctx context.Context, b screening.Batch, refs []screening.MatchRef) ([]screening.Match, error) {
+func (s *Store) GetMatches(ctx context.Context, b screening.Batch, refs []screening.MatchRef) ([]screening.Match,
+	error) {
 	keys := make([]dynamo.Item, len(refs))
 	for i, ref := range refs {
 		keys[i] = matchKey(b.Tenant, b.ID, ref)

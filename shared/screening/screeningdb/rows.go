@@ -212,8 +212,8 @@ func marshalBatch(b screening.Batch) (dynamo.Item, error) {
 		body.Lists = append(body.Lists, listBody(l))
 	}
 	for _, p := range b.Providers {
-		body.Providers = append(body.Providers, providerBody{p.ID, p.Status, p.ConfigurationSetID, (*errorBody)(p.Error),
-			p.Matches, p.AnswerID, p.Run})
+		body.Providers = append(body.Providers, providerBody{p.ID, p.Status, p.ConfigurationSetID,
+			(*errorBody)(p.Error), p.Matches, p.AnswerID, p.Run})
 	}
 	item, err := marshal(batchKey(b.Tenant, b.ID), body, b.Version, maxBodyBytes, errTooLarge)
 	if err == nil && b.IsSearching() {
@@ -235,8 +235,9 @@ func unmarshalBatch(item dynamo.Item) (screening.Batch, error) {
 		ID: body.ID, Tenant: body.Tenant, Status: body.Status, Type: body.Type, JourneyID: body.JourneyID,
 		ProcessID: body.ProcessID, JourneyType: body.JourneyType, MainEntityID: body.MainEntityID,
 		MainEntityName: body.MainEntityName, EntityIDs: body.EntityIDs, OverriddenIDs: body.OverriddenIDs,
-		CreatedAt: body.CreatedAt, CreatedBy: body.CreatedBy, ClosedAt: body.ClosedAt, CorrelationID: body.CorrelationID,
-		Matches: body.Matches, Unresolved: body.Unresolved, TrueMatches: body.TrueMatches, Version: body.Version,
+		CreatedAt: body.CreatedAt, CreatedBy: body.CreatedBy, ClosedAt: body.ClosedAt,
+		CorrelationID: body.CorrelationID,
+		Matches:       body.Matches, Unresolved: body.Unresolved, TrueMatches: body.TrueMatches, Version: body.Version,
 		Threshold: body.Threshold, Runs: body.Runs, StartedAt: body.StartedAt,
 	}
 	for _, l := range body.Lists {
@@ -271,9 +272,9 @@ func unmarshalEntity(item dynamo.Item) (screening.Entity, error) {
 	if err := unmarshal(item, "body", &body); err != nil {
 		return screening.Entity{}, err
 	}
-	e := screening.Entity{ID: body.ID, BatchID: body.BatchID, LegalEntityID: body.LegalEntityID, Criteria: body.Criteria,
-		Aliases: body.Aliases, Materiality: body.Materiality, Escalation: (*screening.Escalation)(body.Escalation),
-		Version: body.Version}
+	e := screening.Entity{ID: body.ID, BatchID: body.BatchID, LegalEntityID: body.LegalEntityID,
+		Criteria: body.Criteria, Aliases: body.Aliases, Materiality: body.Materiality,
+		Escalation: (*screening.Escalation)(body.Escalation), Version: body.Version}
 	for _, c := range body.ImpactedClients {
 		e.ImpactedClients = append(e.ImpactedClients, screening.ImpactedClient(c))
 	}

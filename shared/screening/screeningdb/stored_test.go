@@ -114,8 +114,10 @@ func TestStoredScreenings(t *testing.T) {
 
 func storedBatch() screening.Batch {
 	return screening.Batch{
-		ID: "0197b0c4-52a1-7c3e-9d2f-6a1b3c5d7e90", Tenant: tenant, Status: screening.Open, Type: screening.TypeScreening,
-		JourneyID: "journey", ProcessID: "process", JourneyType: "onboarding", MainEntityID: "main", MainEntityName: "Main",
+		ID: "0197b0c4-52a1-7c3e-9d2f-6a1b3c5d7e90", Tenant: tenant, Status: screening.Open,
+		Type:      screening.TypeScreening,
+		JourneyID: "journey", ProcessID: "process", JourneyType: "onboarding", MainEntityID: "main",
+		MainEntityName: "Main",
 		Providers: []screening.ProviderRun{
 			{ID: "p", Status: screening.SearchComplete, ConfigurationSetID: "set", Matches: 1, AnswerID: "answer",
 				Run: 1},
@@ -132,12 +134,13 @@ func storedBatch() screening.Batch {
 
 func storedEntity() screening.Entity {
 	return screening.Entity{ID: "e", BatchID: storedBatch().ID, LegalEntityID: "e", Version: 1,
-		Criteria: screening.SearchCriteria{Type: screening.Individual, FullName: "Ivan Petrov", DateOfBirth: "17/03/1968",
-			Addresses: []screening.Address{{City: "Riga", CountryISO2: "LV"}}},
+		Criteria: screening.SearchCriteria{Type: screening.Individual, FullName: "Ivan Petrov",
+			DateOfBirth: "17/03/1968", Addresses: []screening.Address{{City: "Riga", CountryISO2: "LV"}}},
 		Aliases: []screening.Alias{{ID: "alias", AliasType: "maiden", LastName: "Ivanova"}},
 		Assessment: &screening.Assessment{Categories: map[screening.Category]screening.CategoryAssessment{screening.Sanctions: {
-			Status: screening.Material, Jurisdictions: []string{"EU"}, OKToProceed: pointer(true), Rationale: "rationale"}},
-			Rationale: "all", By: "client", ByType: screening.ActorClient, At: now, JourneyTaskID: "task"},
+			Status: screening.Material, Jurisdictions: []string{"EU"}, OKToProceed: pointer(true),
+			Rationale: "rationale"}}, Rationale: "all", By: "client", ByType: screening.ActorClient, At: now,
+			JourneyTaskID: "task"},
 		Materiality: map[string]map[string]property.Property{"e": {"p": {Type: property.Single, Value: pointer("v")}}},
 		Escalation:  &screening.Escalation{TeamID: "team", UserID: "user", Comment: "comment", By: "client", At: now},
 		ImpactedClients: []screening.ImpactedClient{
@@ -147,8 +150,8 @@ func storedEntity() screening.Entity {
 
 func storedDocument() screening.Document {
 	return screening.Document{ID: "7c1d9f0e-2b64-4d0a-9a37-5f2e8c4b6d11", BatchID: storedBatch().ID, EntityID: "e",
-		MatchID: storedMatch().ID, MatchUniqueID: "un:1", DocumentID: "document", IdempotencyKey: "key", CreatedBy: "client",
-		CreatedAt: now, ReusedFromBatchID: "batch", ReusedFromMatchID: "match"}
+		MatchID: storedMatch().ID, MatchUniqueID: "un:1", DocumentID: "document", IdempotencyKey: "key",
+		CreatedBy: "client", CreatedAt: now, ReusedFromBatchID: "batch", ReusedFromMatchID: "match"}
 }
 
 func storedMatch() screening.Match {

@@ -58,8 +58,9 @@ func (s *Store) GetUpload(ctx context.Context, tenant, id string) (adapter.Uploa
 func (s *Store) UseUpload(ctx context.Context, tenant, id, message string) error {
 	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName: &s.table, Key: uploadKey(tenant, id),
-		UpdateExpression:                    aws.String("SET used_by = :message"),
-		ConditionExpression:                 aws.String("attribute_exists(part) AND (attribute_not_exists(used_by) OR used_by = :message)"),
+		UpdateExpression: aws.String("SET used_by = :message"),
+		ConditionExpression: aws.String(
+			"attribute_exists(part) AND (attribute_not_exists(used_by) OR used_by = :message)"),
 		ExpressionAttributeValues:           dynamo.Item{":message": dynamo.String(message)},
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})

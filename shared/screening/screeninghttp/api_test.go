@@ -70,8 +70,8 @@ func newAPI(t *testing.T) *api {
 	hook := &hookedStore{Store: store}
 	draftHook, documentHook := &hookedDrafts{Profiles: entities}, &hookedDocuments{Store: documents}
 	s := &screeninghttp.Screenings{Store: hook, Providers: providers, Documents: documentHook, Files: bucket,
-		Entities: draftHook, NewID: uuid.NewString, Now: clockNow, Lists: lists, Searches: started, Resolutions: notices,
-		Log: slog.New(slog.DiscardHandler)}
+		Entities: draftHook, NewID: uuid.NewString, Now: clockNow, Lists: lists, Searches: started,
+		Resolutions: notices, Log: slog.New(slog.DiscardHandler)}
 	providerHook := &hookedProviders{Providers: providers}
 	configurations := &screeninghttp.Configurations{Settings: store, Providers: providerHook, Now: clockNow,
 		NewID: uuid.NewString}
@@ -141,8 +141,8 @@ func (a *api) refuse(status int, code, method, path, body string) string {
 	a.t.Helper()
 	got, data, message := a.send(method, path, body)
 	if got != status || message.ErrorCode != code {
-		a.t.Errorf("%s %s %.300s: got %d %s %s %s, want %d %s", method, path, body, got, message.ErrorCode, message.Message,
-			data, status, code)
+		a.t.Errorf("%s %s %.300s: got %d %s %s %s, want %d %s", method, path, body, got, message.ErrorCode,
+			message.Message, data, status, code)
 	}
 	return message.Message
 }

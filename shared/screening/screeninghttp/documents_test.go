@@ -50,7 +50,8 @@ func (a *api) scan(externalID string) {
 	a.t.Helper()
 	d, _, err := a.documents.Get(a.t.Context(), a.caller.Tenant, externalID)
 	if err == nil {
-		err = a.documents.RecordScan(a.t.Context(), a.caller.Tenant, d.FileID, document.State{Status: document.Completed})
+		err = a.documents.RecordScan(a.t.Context(), a.caller.Tenant, d.FileID,
+			document.State{Status: document.Completed})
 	}
 	if err != nil {
 		a.t.Fatal(err)
@@ -108,7 +109,8 @@ func TestVirtualDocument(t *testing.T) {
 	body := func(url string) string {
 		return fmt.Sprintf(`{"data":{"fileName":"a","documentType":"evidence","documentUrl":%q}}`, url)
 	}
-	for _, url := range []string{"", "http://example.com/a", "//example.com/a", "/a", "https:///a", "https://localhost/a",
+	for _, url := range []string{"", "http://example.com/a", "//example.com/a", "/a", "https:///a",
+		"https://localhost/a",
 		"https://u:p@example.com/a", "ftp://example.com", "javascript:alert(1)"} {
 		a.refuse(400, "invalid_request", "POST", commands+place+"/documents/virtual", body(url))
 	}
@@ -138,7 +140,8 @@ func TestReuseDocument(t *testing.T) {
 		t.Errorf("across batches: %+v, want nothing before the scan", items)
 	}
 	a.scan(source.ExternalDocumentID)
-	a.refuse(404, "screening_document_not_found", "POST", reuse, strings.Replace(body, source.DocumentID, uuid.NewString(), 1))
+	a.refuse(404, "screening_document_not_found", "POST", reuse, strings.Replace(body, source.DocumentID,
+		uuid.NewString(), 1))
 	a.refuse(404, "screening_batch_not_found", "POST", reuse, strings.Replace(body, first, uuid.NewString(), 1))
 	var reused screeninghttp.ReuseReply
 	a.succeed("POST", reuse, body, &reused)
@@ -148,12 +151,14 @@ func TestReuseDocument(t *testing.T) {
 		t.Fatalf("got %+v, want the reused document, Completed", items)
 	}
 	// The first batch is overridden, so that nothing of it changes; the file stays while one document has it.
-	a.refuse(400, "screening_batch_not_open", "DELETE", commands+"/batch/"+first+"/entity/e/documents/"+source.DocumentID, "")
+	a.refuse(400, "screening_batch_not_open", "DELETE",
+		commands+"/batch/"+first+"/entity/e/documents/"+source.DocumentID, "")
 	a.succeed("DELETE", commands+"/batch/"+second+"/entity/e/documents/"+reused.DocumentID, "", nil)
 	if len(a.bucket.deleted) != 0 {
 		t.Errorf("the files %v are deleted, want none: the source still has it", a.bucket.deleted)
 	}
-	if items := a.list("/entity/e/documents?journeyId=j"); len(items) != 1 || items[0].BatchStatus != screening.Overridden {
+	if items := a.list("/entity/e/documents?journeyId=j"); len(items) != 1 ||
+		items[0].BatchStatus != screening.Overridden {
 		t.Errorf("across batches: %+v, want the source in its overridden batch", items)
 	}
 	if items := a.list("/entity/e/documents?journeyId=other"); len(items) != 0 {
@@ -168,7 +173,8 @@ func TestReuseMatchDocument(t *testing.T) {
 	first, ids := a.createSearched("e", 2)
 	source := a.upload("/batch/"+first+"/entity/e/match/"+ids[0], "")
 	a.scan(source.ExternalDocumentID)
-	body := fmt.Sprintf(`{"data":{"documentId":%q,"reuseFromBatchId":%q,"reuseFromMatchId":%q}}`, source.DocumentID, first, ids[0])
+	body := fmt.Sprintf(`{"data":{"documentId":%q,"reuseFromBatchId":%q,"reuseFromMatchId":%q}}`, source.DocumentID,
+		first, ids[0])
 	a.refuse(400, "other_match", "POST", commands+"/batch/"+first+"/entity/e/match/"+ids[1]+"/documents/reuse", body)
 	var reused screeninghttp.ReuseReply
 	a.succeed("POST", commands+"/batch/"+first+"/entity/e/match/"+ids[0]+"/documents/reuse", body, &reused)

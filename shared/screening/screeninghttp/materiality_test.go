@@ -66,13 +66,17 @@ func TestAssess(t *testing.T) {
 		len(e.ImpactedClients) != 1 || *e.ImpactedClients[0].ReasonForNoFollowUp != "left" {
 		t.Errorf("got %+v, want pep, rationale and clients kept", got)
 	}
-	a.refuse(400, "invalid_request", "PUT", place, `{"data":{"impactedClients":[{"legalEntityId":"c","isSelected":false}]}}`)
-	a.refuse(400, "invalid_request", "PUT", place, `{"data":{"entityMaterialityAssessment":{"pep":{"materialityStatus":"x"}}}}`)
+	a.refuse(400, "invalid_request", "PUT", place,
+		`{"data":{"impactedClients":[{"legalEntityId":"c","isSelected":false}]}}`)
+	a.refuse(400, "invalid_request", "PUT", place,
+		`{"data":{"entityMaterialityAssessment":{"pep":{"materialityStatus":"x"}}}}`)
 	a.refuse(404, "screened_entity_not_found", "PUT", commands+"/batch/"+b+"/entity/x", `{"data":{}}`)
 
-	a.succeed("PUT", place+"/updatemateriality", `{"data":{"properties":{"a":{"type":"Single","value":"1"},"b":{"type":"Single","value":"2"}}}}`, nil)
+	a.succeed("PUT", place+"/updatemateriality",
+		`{"data":{"properties":{"a":{"type":"Single","value":"1"},"b":{"type":"Single","value":"2"}}}}`, nil)
 	a.succeed("PUT", place+"/updatemateriality", `{"data":{"properties":{"a":null}}}`, nil)
-	a.succeed("PUT", place+"/updatemateriality", `{"data":{"relatedPartyEntityId":"p","properties":{"c":{"type":"Single","value":"3"}}}}`, nil)
+	a.succeed("PUT", place+"/updatemateriality",
+		`{"data":{"relatedPartyEntityId":"p","properties":{"c":{"type":"Single","value":"3"}}}}`, nil)
 	all := read().MaterialityAssessment
 	if len(all) != 2 || len(all["e"]) != 1 || *all["e"]["b"].Value != "2" || *all["p"]["c"].Value != "3" {
 		t.Errorf("the properties are %+v, want b of the entity and c of the party", all)
@@ -84,11 +88,13 @@ func TestEscalate(t *testing.T) {
 	a := newAPI(t)
 	b := a.create("", "e")
 	place, team := commands+"/batch/"+b+"/entity/e/", uuid.NewString()
-	a.refuse(400, "invalid_request", "PUT", place+"escalatematerialitytask", fmt.Sprintf(`{"data":{"teamId":%q,"comment":""}}`, team))
+	a.refuse(400, "invalid_request", "PUT", place+"escalatematerialitytask",
+		fmt.Sprintf(`{"data":{"teamId":%q,"comment":""}}`, team))
 	a.succeed("PUT", place+"escalatematerialitytask", fmt.Sprintf(`{"data":{"teamId":%q,"comment":"c"}}`, team), nil)
 	var e screeninghttp.EntityReply
 	a.succeed("GET", queries+"/batch/"+b+"/entity/e", "", &e)
-	if x := e.MaterialityTaskEscalatedDetails; x == nil || x.TeamID != team || x.Comment != "c" || x.EscalatedBy != "c" || x.UserID != nil {
+	if x := e.MaterialityTaskEscalatedDetails; x == nil || x.TeamID != team || x.Comment != "c" ||
+		x.EscalatedBy != "c" || x.UserID != nil {
 		t.Errorf("got %+v, want the escalation", x)
 	}
 	for range 2 {
@@ -109,7 +115,8 @@ func TestAggregateWritesTheDraft(t *testing.T) {
 	const journey = `,"journeyId":"j","journeyMainLegalEntityId":"main"`
 	aggregate := func(b string) string { return commands + "/batch/" + b + "/aggregate-entity-materiality" }
 	a.refuse(400, "no_main_legal_entity", "POST", aggregate(a.create(`,"journeyId":"x"`, "e")), "")
-	a.refuse(400, "no_main_draft", "POST", aggregate(a.create(`,"journeyId":"x","journeyMainLegalEntityId":"main"`, "e")), "")
+	a.refuse(400, "no_main_draft", "POST", aggregate(a.create(`,"journeyId":"x","journeyMainLegalEntityId":"main"`,
+		"e")), "")
 	b := a.create(journey, "e", "f")
 	for id, status := range map[string]string{"e": "Immaterial", "f": "Material"} {
 		a.succeed("PUT", commands+"/batch/"+b+"/entity/"+id,
@@ -125,7 +132,8 @@ func TestAggregateWritesTheDraft(t *testing.T) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	d, err := a.entities.GetDraft(t.Context(), tenant, draft)
-	if err != nil || *d.Properties["finalMaterialityPEP"].Value != "Material" || *d.Properties["overallMateriality"].Value != "Material" ||
+	if err != nil || *d.Properties["finalMaterialityPEP"].Value != "Material" ||
+		*d.Properties["overallMateriality"].Value != "Material" ||
 		*d.Properties["finalMaterialityOther"].Value != "None" || !slices.Equal(d.Authors, []string{"c"}) {
 		t.Errorf("the draft is %+v, %v, want the aggregate in it", d, err)
 	}
@@ -140,13 +148,15 @@ func TestHistory(t *testing.T) {
 	history := queries + "/batch/entity/e/materiality-assessment-history"
 	a.refuse(404, "screened_entity_not_found", "GET", history, "")
 	b := a.create(`,"journeyId":"j","journeyType":"Review","journeyMainLegalEntityId":"main","journeyMainLegalEntityName":"Main"`, "e")
-	a.succeed("PUT", commands+"/batch/"+b+"/entity/e", `{"data":{"entityMaterialityAssessment":{"pep":{"materialityStatus":"Material"}}}}`, nil)
+	a.succeed("PUT", commands+"/batch/"+b+"/entity/e",
+		`{"data":{"entityMaterialityAssessment":{"pep":{"materialityStatus":"Material"}}}}`, nil)
 	var items []screeninghttp.HistoryReply
 	if a.succeed("GET", history, "", &items); len(items) != 0 {
 		t.Errorf("before the close: %+v, want nothing", items)
 	}
 	searched, ids := a.createSearched("e", 2)
-	a.succeed("PUT", commands+"/batch/"+searched+"/entity/e", `{"data":{"entityMaterialityAssessment":{"other":{"materialityStatus":"None"}}}}`, nil)
+	a.succeed("PUT", commands+"/batch/"+searched+"/entity/e",
+		`{"data":{"entityMaterialityAssessment":{"other":{"materialityStatus":"None"}}}}`, nil)
 	a.succeed("PUT", commands+"/batch/"+searched+"/matches", `{"data":[{"entityId":"e","matches":[`+
 		`{"matchId":"`+ids[0]+`","status":"Match","reason":"r","classificationData":{"singleProperties":{"f":{"value":"v","label":"l"}}}},`+
 		`{"matchId":"`+ids[1]+`","status":"No Match","reason":"r"}]}]}`, nil)
@@ -160,14 +170,15 @@ func TestHistory(t *testing.T) {
 	}
 	byBatch := map[string]screeninghttp.HistoryReply{items[0].BatchID: items[0], items[1].BatchID: items[1]}
 	first := byBatch[b]
-	if first.JourneyMainLegalEntityName != nil || !slices.Equal(first.RestrictedFields, []string{"journeyMainLegalEntityName"}) ||
-		*first.JourneyMainLegalEntityID != "main" || *first.JourneyType != "Review" || first.JourneyAccessLayers.Geographic[0] != "Latvia" ||
+	if first.JourneyMainLegalEntityName != nil || !slices.Equal(first.RestrictedFields,
+		[]string{"journeyMainLegalEntityName"}) || *first.JourneyMainLegalEntityID != "main" ||
+		*first.JourneyType != "Review" || first.JourneyAccessLayers.Geographic[0] != "Latvia" ||
 		first.EntityMaterialityAssessment.Assessment.MaterialityOutcome != "Material" {
 		t.Errorf("got %+v, want the name of the main legal entity hidden", first)
 	}
 	matches := byBatch[searched].EntityMaterialityAssessment.TrueMatches
-	if len(matches) != 1 || matches[0].MatchID != ids[0] || matches[0].Name != "PETROV" || matches[0].ProviderID != "p" ||
-		matches[0].ClassificationData.SingleProperties["f"].Value != "v" {
+	if len(matches) != 1 || matches[0].MatchID != ids[0] || matches[0].Name != "PETROV" ||
+		matches[0].ProviderID != "p" || matches[0].ClassificationData.SingleProperties["f"].Value != "v" {
 		t.Errorf("the true matches are %+v, want one", matches)
 	}
 	a.caller.Layers = access.Layers{Geographic: []string{"Latvia"}, BusinessRelated: []string{"Retail"}}

@@ -202,9 +202,9 @@ func assessmentReplyOf(a *screening.Assessment) *AssessmentReply {
 		return nil
 	}
 	out := &AssessmentReply{PEP: category(screening.PEP), AdverseMedia: category(screening.AdverseMedia),
-		Enforcements: category(screening.Enforcements), Other: category(screening.Other), Rationale: orNull(a.Rationale),
-		MaterialityOutcome: a.Outcome(),
-		LastActionedBy:     AssessorReply{a.By, a.ByType, a.At, orNull(a.JourneyTaskID)}}
+		Enforcements: category(screening.Enforcements), Other: category(screening.Other),
+		Rationale: orNull(a.Rationale), MaterialityOutcome: a.Outcome(),
+		LastActionedBy: AssessorReply{a.By, a.ByType, a.At, orNull(a.JourneyTaskID)}}
 	if c := category(screening.Sanctions); c != nil {
 		stored := a.Categories[screening.Sanctions]
 		out.Sanctions = &SanctionsReply{*c, stored.OKToProceed, orNull(stored.Rationale)}

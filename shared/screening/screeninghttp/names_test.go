@@ -61,7 +61,8 @@ func (a *nameAPI) match(data string) (int, []screening.MatchData, []platform.Mes
 		Now: func() time.Time { return catalogtest.Now }}
 	log := slog.New(slog.NewJSONHandler(&a.output, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	caller := httpapi.Caller{Tenant: tenant, Client: "c", Expires: now.Add(time.Hour), Permissions: a.permissions}
-	call := httpapi.Lambda(platform.Handler(s.Routes(), nil, audit.New(&a.output, time.Now, func(context.Context) string { return "request" }), log, func() time.Time { return now }))
+	call := httpapi.Lambda(platform.Handler(s.Routes(), nil, audit.New(&a.output, time.Now,
+		func(context.Context) string { return "request" }), log, func() time.Time { return now }))
 	r, err := call(a.t.Context(), events.APIGatewayProxyRequest{
 		HTTPMethod: "POST", Path: queries + "/match-name", Body: `{"data":` + data + `}`,
 		MultiValueHeaders: map[string][]string{"X-TENANT-ID": {tenant}, "Content-Type": {"application/json"}},

@@ -95,8 +95,9 @@ func (e EntityRequest) check(v *platform.ValidationErrors, path string) {
 	for i, a := range e.EntityAliases {
 		alias := fmt.Sprintf("%s.entityAliases.%d", path, i)
 		v.RequireText(alias+".id", a.ID, platform.MaxName)
-		checkNames(v, alias, map[string]string{"aliasType": a.AliasType, "fullName": a.FullName, "firstName": a.FirstName,
-			"middleName": a.MiddleName, "lastName": a.LastName, "legalEntityName": a.LegalEntityName})
+		checkNames(v, alias, map[string]string{"aliasType": a.AliasType, "fullName": a.FullName,
+			"firstName": a.FirstName, "middleName": a.MiddleName, "lastName": a.LastName,
+			"legalEntityName": a.LegalEntityName})
 		ids = append(ids, a.ID)
 	}
 	v.CheckUnique(path+".entityAliases", ids)
@@ -184,7 +185,8 @@ func (in *ResolveRequest) Check(v *platform.ValidationErrors) {
 		count += len(e.Matches)
 	}
 	if count < 1 || count > screening.MaxResolvedAtOnce {
-		v.Add("data", fmt.Sprintf("The list must have 1 to %d matches.", screening.MaxResolvedAtOnce), platform.CodeCount)
+		v.Add("data", fmt.Sprintf("The list must have 1 to %d matches.", screening.MaxResolvedAtOnce),
+			platform.CodeCount)
 		return
 	}
 	var ids []string

@@ -1,5 +1,5 @@
-// Package screeninghttp serves screening (docs/contract/screening.md): batches, the resolution of their matches, and the
-// queries for both.
+// Package screeninghttp serves screening (docs/contract/screening.md): batches, the resolution of their matches, and
+// the queries for both.
 package screeninghttp
 
 import (
@@ -105,9 +105,10 @@ func (s *Screenings) documentRoutes() []httpapi.Route {
 		path := commandsPath + owner + "/documents"
 		routes = append(routes,
 			command(http.MethodPost, path+"/upload-url", platform.Endpoint(s.UploadDocument, platform.FlattenErrors())),
-			command(http.MethodPost, path+"/virtual", platform.Endpoint(s.AddVirtualDocument, platform.FlattenErrors())),
-			command(http.MethodPost, path+"/reuse", reuse[i]),
-			command(http.MethodDelete, path+"/{documentId}", platform.Endpoint(s.DeleteDocument, platform.FlattenErrors())))
+			command(http.MethodPost, path+"/virtual", platform.Endpoint(s.AddVirtualDocument,
+				platform.FlattenErrors())), command(http.MethodPost, path+"/reuse", reuse[i]),
+			command(http.MethodDelete, path+"/{documentId}", platform.Endpoint(s.DeleteDocument,
+				platform.FlattenErrors())))
 	}
 	return routes
 }

@@ -37,7 +37,8 @@ func TestBatchOfJourneyAndProcess(t *testing.T) {
 	}
 	a.succeed("GET", queries+"/batch/"+strings.ToUpper(first), "", &got)
 	if got.Status != screening.Overridden || got.ClosedDate == nil {
-		t.Errorf("the first batch is %s, closed at %v, want it overridden with the time of its close", got.Status, got.ClosedDate)
+		t.Errorf("the first batch is %s, closed at %v, want it overridden with the time of its close", got.Status,
+			got.ClosedDate)
 	}
 	a.refuse(400, "screening_batch_not_open", "PUT", commands+"/batch/"+first+"/complete", "")
 	a.succeed("GET", queries+"/batch/journey/d7a2b1c0-6e5f-4d3c-8b2a-1f0e9d8c7b14", "", &got)
@@ -71,16 +72,18 @@ func TestResolve(t *testing.T) {
 	}
 	path, list := commands+"/batch/"+batch+"/matches", queries+"/batch/"+batch+"/entity/e/match"
 	a.refuse(400, "matches_unresolved", "PUT", commands+"/batch/"+batch+"/complete", "")
-	a.refuse(404, "match_not_found", "PUT", path, body(update(ids[0], "Match", ""), update(uuid.NewString(), "Match", "")))
-	a.refuse(404, "screened_entity_not_found", "PUT", path, strings.Replace(body(update(ids[0], "Match", "")), `"e"`, `"x"`, 1))
+	a.refuse(404, "match_not_found", "PUT", path, body(update(ids[0], "Match", ""),
+		update(uuid.NewString(), "Match", "")))
+	a.refuse(404, "screened_entity_not_found", "PUT", path, strings.Replace(body(update(ids[0], "Match", "")), `"e"`,
+		`"x"`, 1))
 	a.refuse(400, "invalid_request", "PUT", path, body(update(ids[0], "Match", ""), update(ids[0], "Match", "")))
 	var m screeninghttp.MatchReply
 	a.succeed("GET", list+"/"+ids[0], "", &m)
 	if m.Status != screening.Unresolved || m.LastActionedBy != nil || m.Reason != nil {
 		t.Errorf("after refusals the match is %+v, want it untouched", m)
 	}
-	a.succeed("PUT", path, body(update(ids[0], "Match", `,"comments":"c","classificationData":{"singleProperties":{"f":{"value":"v","label":"l"}}},"classificationDataReviewed":true`),
-		update(ids[1], "No Match", "")), nil)
+	a.succeed("PUT", path, body(update(ids[0], "Match",
+		`,"comments":"c","classificationData":{"singleProperties":{"f":{"value":"v","label":"l"}}},"classificationDataReviewed":true`), update(ids[1], "No Match", "")), nil)
 	a.succeed("PUT", path, body(update(ids[0], "Match", "")), nil)
 	a.succeed("GET", list+"/"+ids[0], "", &m)
 	if m.Status != screening.TrueMatch || *m.Comments != "c" || !m.ClassificationDataReviewed ||
@@ -169,13 +172,19 @@ func TestCreateRefuses(t *testing.T) {
 	a := newAPI(t)
 	for _, test := range []struct{ name, data, want string }{
 		{"no entities", `{"entities":[]}`, "entities: The value is missing"},
-		{"too many entities", `{"entities":[` + strings.Repeat(person+"},", 500) + person + `}]}`, "more than 500 items"},
+		{"too many entities", `{"entities":[` + strings.Repeat(person+"},", 500) + person + `}]}`,
+			"more than 500 items"},
 		{"no criteria", `{"entities":[{}]}`, "entities.0.searchCriteria"},
-		{"no name", `{"entities":[{"searchCriteria":{"type":"Individual","firstName":"A"}}]}`, "firstName and lastName"},
-		{"white space for a name", `{"entities":[{"searchCriteria":{"type":"Company","legalEntityName":" "}}]}`, "legalEntityName"},
-		{"no date", `{"entities":[{"searchCriteria":{"type":"Individual","fullName":"A","dateOfBirth":"30/02/1990"}}]}`, "DD/MM/YYYY"},
-		{"an entity twice", `{"entities":[` + person + `,"legalEntityId":"e"},` + person + `,"legalEntityId":"e"}]}`, "twice"},
-		{"an alias called PrimaryName", `{"entities":[` + person + `,"entityAliases":[{"id":"PrimaryName"}]}]}`, "twice"},
+		{"no name", `{"entities":[{"searchCriteria":{"type":"Individual","firstName":"A"}}]}`,
+			"firstName and lastName"},
+		{"white space for a name", `{"entities":[{"searchCriteria":{"type":"Company","legalEntityName":" "}}]}`,
+			"legalEntityName"},
+		{"no date", `{"entities":[{"searchCriteria":{"type":"Individual","fullName":"A","dateOfBirth":"30/02/1990"}}]}`,
+			"DD/MM/YYYY"},
+		{"an entity twice", `{"entities":[` + person + `,"legalEntityId":"e"},` + person + `,"legalEntityId":"e"}]}`,
+			"twice"},
+		{"an alias called PrimaryName", `{"entities":[` + person + `,"entityAliases":[{"id":"PrimaryName"}]}]}`,
+			"twice"},
 		{"an unknown provider", `{"entities":[` + person + `}],"providers":[{"providerId":"p"}]}`, "No provider"},
 		{"an unknown key", `{"entities":[` + person + `,"x":1}]}`, "x"},
 	} {
@@ -209,8 +218,8 @@ func TestExpiry(t *testing.T) {
 
 	store := func(process string, closed time.Time) string {
 		t.Helper()
-		b := screening.Batch{ID: uuid.NewString(), Tenant: tenant, Status: screening.Open, JourneyID: "j", ProcessID: process,
-			EntityIDs: []string{"e"}, CreatedAt: now, ClosedAt: closed, Version: 1,
+		b := screening.Batch{ID: uuid.NewString(), Tenant: tenant, Status: screening.Open, JourneyID: "j",
+			ProcessID: process, EntityIDs: []string{"e"}, CreatedAt: now, ClosedAt: closed, Version: 1,
 			Providers: []screening.ProviderRun{{ID: "p", Status: screening.SearchComplete}}}
 		if _, err := a.store.Create(t.Context(), b, []screening.Entity{{ID: "e", Version: 1}}); err != nil {
 			t.Fatal(err)
@@ -230,7 +239,8 @@ func TestExpiry(t *testing.T) {
 		{ProcessID: "open", BatchID: &open, ExpiryStatus: screening.NotExpiring,
 			Providers: []screeninghttp.ProviderExpiryReply{{ID: "p", ExpiryStatus: screening.NotExpiring}}},
 		{ProcessID: "old", BatchID: &old, ExpiryStatus: screening.Expired,
-			Providers: []screeninghttp.ProviderExpiryReply{{ID: "p", ExpiryStatus: screening.Expired, ExpiryDate: &now}}},
+			Providers: []screeninghttp.ProviderExpiryReply{{ID: "p", ExpiryStatus: screening.Expired,
+				ExpiryDate: &now}}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -240,7 +250,8 @@ func TestExpiry(t *testing.T) {
 	}
 	a.caller.Tenant = uuid.NewString()
 	got = nil
-	if a.succeed("POST", path, `{"data":{"processIds":["old"]}}`, &got); got[0].ExpiryStatus != screening.NoActiveBatch {
+	if a.succeed("POST", path, `{"data":{"processIds":["old"]}}`,
+		&got); got[0].ExpiryStatus != screening.NoActiveBatch {
 		t.Errorf("another tenant sees %+v, want no active batch", got)
 	}
 }

@@ -113,8 +113,8 @@ func (s *Configurations) changeSettings(ctx context.Context, r *platform.Request
 		}
 		settings = in.apply(begin(old))
 		if len(settings.ValidityDays) > maxValidities {
-			return r.Invalid("validityDays", fmt.Sprintf("A tenant has a validity for at most %d providers.", maxValidities),
-				platform.CodeCount)
+			return r.Invalid("validityDays", fmt.Sprintf("A tenant has a validity for at most %d providers.",
+				maxValidities), platform.CodeCount)
 		}
 		settings.Version++
 		return s.Settings.SaveSettings(ctx, r.Tenant, settings)

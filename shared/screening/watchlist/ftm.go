@@ -20,14 +20,15 @@ type ftmEntity struct {
 
 // ftmSchemas are the schemas that have names to be screened. All others, addresses for example, are left out.
 var ftmSchemas = map[string]Schema{
-	"Person": Person, "Organization": Organisation, "Company": Organisation, "PublicBody": Organisation, "Vessel": Vessel,
+	"Person": Person, "Organization": Organisation, "Company": Organisation, "PublicBody": Organisation,
+	"Vessel":   Vessel,
 	"Airplane": Aircraft, "LegalEntity": Unknown,
 }
 
 var (
 	ftmCountries   = []string{"nationality", "country", "citizenship", "jurisdiction", "mainCountry", "flag"}
-	ftmIdentifiers = []string{"registrationNumber", "taxNumber", "idNumber", "passportNumber", "leiCode", "innCode", "ogrnCode",
-		"imoNumber", "mmsi", "swiftBic", "socialSecurityNumber", "vatCode"}
+	ftmIdentifiers = []string{"registrationNumber", "taxNumber", "idNumber", "passportNumber", "leiCode", "innCode",
+		"ogrnCode", "imoNumber", "mmsi", "swiftBic", "socialSecurityNumber", "vatCode"}
 )
 
 // readFTM reads one entity a line.

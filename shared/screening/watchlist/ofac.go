@@ -177,7 +177,8 @@ func (e *Entry) addRemarks(remarks string) {
 		} else if m := genderFact.FindStringSubmatch(fact); m != nil {
 			e.Gender = gender(m[1])
 		} else if m := identified.FindStringSubmatch(fact); m != nil {
-			e.Identifiers = append(e.Identifiers, Identifier{Type: m[1], Value: strings.TrimRight(m[2], ".,"), Country: Country(m[3])})
+			e.Identifiers = append(e.Identifiers, Identifier{Type: m[1], Value: strings.TrimRight(m[2], ".,"),
+				Country: Country(m[3])})
 		}
 	}
 }

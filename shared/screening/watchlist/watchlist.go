@@ -172,7 +172,8 @@ func FileSource(path string) Source {
 		}
 		i := strings.LastIndex(strings.ToLower(path), "sdn")
 		if i < 0 {
-			return nil, fmt.Errorf("%w: the name of %s has no \"sdn\" that %q could replace", fs.ErrNotExist, path, companion)
+			return nil, fmt.Errorf("%w: the name of %s has no \"sdn\" that %q could replace", fs.ErrNotExist, path,
+				companion)
 		}
 		for _, name := range companionNames[companion] {
 			f, err := os.Open(path[:i] + name + path[i+len("sdn"):])
@@ -191,7 +192,8 @@ var companionNames = map[string][]string{
 	companionComments: {"sdn_comments", "sdn-comments", "SDN_COMMENTS"},
 }
 
-// Read reads a list. It fails if the file is not of the format at all; rows that cannot be read are the list's problems.
+// Read reads a list. It fails if the file is not of the format at all; rows that cannot be read are the list's
+// problems.
 func Read(format Format, source Source) (*List, error) {
 	read := readers[format]
 	if read == nil {

@@ -35,7 +35,8 @@ func TestReadUN(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(list.Entries) != 1 || list.ProblemCount != 1 || list.SourceDate.Year() != 2026 {
-		t.Fatalf("read %d entries and %d problems of %v, want 1 and 1 of 2026", len(list.Entries), list.ProblemCount, list.SourceDate)
+		t.Fatalf("read %d entries and %d problems of %v, want 1 and 1 of 2026", len(list.Entries), list.ProblemCount,
+			list.SourceDate)
 	}
 	e := list.Entries[0]
 	if e.ID != "1" || e.Schema != Person || len(e.Names) != 3 || e.Names[2].Kind != Weak || len(e.BirthDates) != 3 ||
@@ -56,8 +57,9 @@ func TestReadOFAC(t *testing.T) {
 		t.Fatalf("read %d entries and the problems %v, want 1 and 2", len(list.Entries), list.Problems)
 	}
 	e := list.Entries[0]
-	if e.Schema != Person || len(e.Names) != 3 || e.BirthDates[0] != "1958-03-14" || e.Gender != "male" || len(e.Countries) != 1 ||
-		e.Identifiers[0] != (Identifier{Type: "Passport", Value: "AB1234567", Country: "ru"}) || len(e.Programs) != 2 {
+	if e.Schema != Person || len(e.Names) != 3 || e.BirthDates[0] != "1958-03-14" || e.Gender != "male" ||
+		len(e.Countries) != 1 || e.Identifiers[0] != (Identifier{Type: "Passport", Value: "AB1234567",
+		Country: "ru"}) || len(e.Programs) != 2 {
 		t.Errorf("read %+v", e)
 	}
 }

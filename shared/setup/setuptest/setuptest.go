@@ -1,5 +1,5 @@
-// Package setuptest starts the programs of functions as Lambda does, for tests and measurements of what they do before their
-// first request.
+// Package setuptest starts the programs of functions as Lambda does, for tests and measurements of what they do before
+// their first request.
 package setuptest
 
 import (
@@ -18,8 +18,9 @@ import (
 	"sluice/shared/setup"
 )
 
-// Init starts a program with all settings there are, waits until it asks the Runtime API for its first event, and ends it. It
-// returns how long that took from the start of the process, and how many requests the program made to AWS or anyone else.
+// Init starts a program with all settings there are, waits until it asks the Runtime API for its first event, and ends
+// it. It returns how long that took from the start of the process, and how many requests the program made to AWS or
+// anyone else.
 func Init(ctx context.Context, program string) (took time.Duration, requests int, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -50,8 +51,9 @@ func Init(ctx context.Context, program string) (took time.Duration, requests int
 	var output bytes.Buffer
 	cmd := exec.CommandContext(ctx, program)
 	cmd.Env = append(settings(world.url),
-		"AWS_LAMBDA_RUNTIME_API="+runtime.address, "AWS_LAMBDA_FUNCTION_NAME=f", "AWS_LAMBDA_FUNCTION_VERSION=1", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE=512",
-		"AWS_REGION=eu-central-1", "AWS_ACCESS_KEY_ID=id", "AWS_SECRET_ACCESS_KEY=secret", "AWS_SESSION_TOKEN=session",
+		"AWS_LAMBDA_RUNTIME_API="+runtime.address, "AWS_LAMBDA_FUNCTION_NAME=f", "AWS_LAMBDA_FUNCTION_VERSION=1",
+		"AWS_LAMBDA_FUNCTION_MEMORY_SIZE=512", "AWS_REGION=eu-central-1", "AWS_ACCESS_KEY_ID=id",
+		"AWS_SECRET_ACCESS_KEY=secret", "AWS_SESSION_TOKEN=session",
 		"HTTP_PROXY="+world.url, "HTTPS_PROXY="+world.url) // so that a request to anywhere is seen
 	cmd.Stdout, cmd.Stderr = &output, &output
 	start := time.Now()
@@ -103,7 +105,8 @@ func serve(handler http.HandlerFunc) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{l.Addr().String(), "http://" + l.Addr().String(), &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}}
+	s := &server{l.Addr().String(), "http://" + l.Addr().String(), &http.Server{Handler: handler,
+		ReadHeaderTimeout: time.Minute}}
 	go func() {
 		if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			panic(err)

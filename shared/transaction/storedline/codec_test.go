@@ -50,11 +50,14 @@ const (
 func TestLinesAreReadAsTheyWereStored(t *testing.T) {
 	c := newTestCodec(t)
 	for name, l := range map[string]Line{
-		"empty":                {},
-		"one byte":             {Text: []byte("x")},
-		"single":               {TransactionID: "t", ModificationID: "m", Text: []byte("{\n\"a\": \"t\",\r\n\t\"b\": \"m\"}")},
-		"IDs are UUIDs":        {TransactionID: id1, ModificationID: id2, Text: []byte(`["` + id1 + `","` + id2 + `"]`)},
-		"IDs are equal":        {TransactionID: id1, ModificationID: id1, Text: []byte(`["` + id1 + `","` + id1 + `"]`)},
+		"empty":    {},
+		"one byte": {Text: []byte("x")},
+		"single": {TransactionID: "t", ModificationID: "m",
+			Text: []byte("{\n\"a\": \"t\",\r\n\t\"b\": \"m\"}")},
+		"IDs are UUIDs": {TransactionID: id1, ModificationID: id2,
+			Text: []byte(`["` + id1 + `","` + id2 + `"]`)},
+		"IDs are equal": {TransactionID: id1, ModificationID: id1,
+			Text: []byte(`["` + id1 + `","` + id1 + `"]`)},
 		"IDs without quotes":   {TransactionID: "tx", ModificationID: "m", Text: []byte(`tx m "txm" "tx`)},
 		"IDs with escapes":     {TransactionID: `a"b`, ModificationID: "m\\n", Text: []byte(`["a\"b","m\\n"]`)},
 		"ID again":             {TransactionID: "t", ModificationID: "m", Text: []byte(`["t","t","m","t","m"]`)},
@@ -188,14 +191,15 @@ func TestDamagedLines(t *testing.T) {
 		"a negative number":     {append(binary.AppendUvarint([]byte{formatPacked, 0}, 1<<63), 0), ErrDamaged},
 		"more UUIDs than bytes": {append([]byte{formatPacked, 0, 0, 2}, make([]byte, 31)...), ErrDamaged},
 		"very many UUIDs":       {binary.AppendUvarint([]byte{formatPacked, 0, 0}, 1<<60), ErrDamaged},
-		"UUIDs without marks":   {append(append([]byte{formatPacked, 0, 0, 1}, make([]byte, 16)...), frame([]byte("x"))...), ErrDamaged},
-		"marks without UUIDs":   {append([]byte{formatPacked, 0, 0, 0}, frame([]byte{markUUID})...), ErrDamaged},
-		"no frame":              {[]byte{formatPacked, 0, 0, 0}, ErrDamaged},
-		"cut":                   {good[:len(good)-1], ErrDamaged},
-		"a bomb":                {append([]byte{formatPacked, 0, 0, 0}, large...), ErrDamaged},
-		"a bomb of marks":       {append([]byte{formatPacked, 0, 0, 0}, marks...), ErrDamaged},
-		"a frame, cut":          {magic, ErrDamaged},
-		"a bomb in a frame":     {append(bytes.Clone(magic), large...), ErrDamaged},
+		"UUIDs without marks": {append(append([]byte{formatPacked, 0, 0, 1}, make([]byte, 16)...),
+			frame([]byte("x"))...), ErrDamaged},
+		"marks without UUIDs": {append([]byte{formatPacked, 0, 0, 0}, frame([]byte{markUUID})...), ErrDamaged},
+		"no frame":            {[]byte{formatPacked, 0, 0, 0}, ErrDamaged},
+		"cut":                 {good[:len(good)-1], ErrDamaged},
+		"a bomb":              {append([]byte{formatPacked, 0, 0, 0}, large...), ErrDamaged},
+		"a bomb of marks":     {append([]byte{formatPacked, 0, 0, 0}, marks...), ErrDamaged},
+		"a frame, cut":        {magic, ErrDamaged},
+		"a bomb in a frame":   {append(bytes.Clone(magic), large...), ErrDamaged},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, err := c.Decode(test.stored, strings.Repeat("t", 255), "m")

@@ -48,8 +48,8 @@ var packedVersions = append(storedVersions[:2:2], transaction.Version{
 		`"currency":"EUR","created_at":"2025-11-25T14:03:21.512Z"}}`),
 })
 
-// TestStoredTransactions pins what is stored: one golden item for each kind of row. Renaming a Go field so that a stored
-// name changes fails it.
+// TestStoredTransactions pins what is stored: one golden item for each kind of row. Renaming a Go field so that a
+// stored name changes fails it.
 func TestStoredTransactions(t *testing.T) {
 	ctx, client := t.Context(), dynamotest.Start(t)
 	s, err := transactiondb.New(client, "test-transactions")

@@ -29,8 +29,8 @@ import (
 // The attribute d is the line in the form of package storedline. Items of earlier releases, which are never rewritten,
 // have a bare frame as d, and beside it l, the number of the line, and m, the role of the main entity. A line that is
 // stored again by a release with another dictionary gets another d, which says the same. A line that expires has the
-// attribute expires, in seconds since 1970: DynamoDB deletes it within some days after that, and until then List returns
-// it.
+// attribute expires, in seconds since 1970: DynamoDB deletes it within some days after that, and until then List
+// returns it.
 type Store struct {
 	db    *dynamodb.Client
 	table string

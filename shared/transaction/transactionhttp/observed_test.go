@@ -77,7 +77,8 @@ func TestSingleTransactionThatCannotBeRecorded(t *testing.T) {
 	}{{observation.Life, observation.Counts{}}, {observation.Life - 1, observation.Counts{Stored: 1}}} {
 		s.now = now.Add(c.after)
 		if r := s.post(t, single()); r.StatusCode != 201 || len(s.stored(t)) != 1 {
-			t.Errorf("again: got %d %s, and %d versions are stored, want 201 and 1", r.StatusCode, r.Body, len(s.stored(t)))
+			t.Errorf("again: got %d %s, and %d versions are stored, want 201 and 1", r.StatusCode, r.Body,
+				len(s.stored(t)))
 		}
 		s.expectCounts(t, c.want)
 	}

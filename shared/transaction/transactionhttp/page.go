@@ -67,7 +67,8 @@ type page struct {
 func readPage(ctx context.Context, store versionLister, batches statusReader, now time.Time, tenant, id string,
 	from position) ([]transaction.Version, *position, error) {
 	p := &page{
-		store: store, batches: batches, now: now, tenant: tenant, id: id, visibleByID: map[string]bool{}, budget: pageBudget,
+		store: store, batches: batches, now: now, tenant: tenant, id: id, visibleByID: map[string]bool{},
+		budget: pageBudget,
 	}
 	end, err := p.walk(ctx, from, nil)
 	if err == nil {

@@ -197,7 +197,8 @@ func TestNoPageShowsAPartOfABatch(t *testing.T) {
 					order = random.Perm(modifications)
 				}
 				m.add(transaction.Version{
-					Modification: fmt.Sprintf("m%02d", order[0]), Batch: batchNumber(current), Line: 1, Text: []byte(`{}`),
+					Modification: fmt.Sprintf("m%02d", order[0]), Batch: batchNumber(current), Line: 1,
+					Text:       []byte(`{}`),
 					ReceivedAt: now.Add(time.Duration(current)),
 				})
 				order = order[1:]
@@ -215,7 +216,8 @@ func TestNoPageShowsAPartOfABatch(t *testing.T) {
 					for _, shown := range page {
 						if *shown.BatchID != *page[0].BatchID || !m.processed[batch.ID(*shown.BatchID)] {
 							t.Fatalf("page %d shows %s from batch %s and %s from batch %s", i,
-								page[0].ModificationExternalID, *page[0].BatchID, shown.ModificationExternalID, *shown.BatchID)
+								page[0].ModificationExternalID, *page[0].BatchID, shown.ModificationExternalID,
+								*shown.BatchID)
 						}
 					}
 				}

@@ -27,7 +27,8 @@ func (s *Singles) errTooLong() error { return errTooLong(s.MaxBytes) }
 
 func errTooLong(maxBytes int) error {
 	return invalidBody(transaction.CodeLineTooLong,
-		fmt.Sprintf("The body is too large; a transaction has at most %d bytes.", cmp.Or(maxBytes, transaction.MaxLineBytes)))
+		fmt.Sprintf("The body is too large; a transaction has at most %d bytes.",
+			cmp.Or(maxBytes, transaction.MaxLineBytes)))
 }
 
 // unreadableError returns the error of a body that is not one JSON object, nil for any other.

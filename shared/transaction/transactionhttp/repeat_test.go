@@ -35,11 +35,13 @@ func TestSingleTransactionAgain(t *testing.T) {
 		again := s.post(t, single(), "Idempotency-Key", "k")
 		replayed := again.MultiValueHeaders["Idempotency-Replayed"]
 		if again.StatusCode != 201 || again.Body != first.Body || len(replayed) != wantReplayed {
-			t.Errorf("repetition %d: got %d %s, replayed %v; want 201 %s", i, again.StatusCode, again.Body, replayed, first.Body)
+			t.Errorf("repetition %d: got %d %s, replayed %v; want 201 %s", i, again.StatusCode, again.Body, replayed,
+				first.Body)
 		}
 	}
 	if got := s.stored(t); len(got) != 2 || string(got[1].Text) != single("12.50", "13") {
-		t.Errorf("%d versions are stored, of which the newest is %s; want 2, and the other content", len(got), got[1].Text)
+		t.Errorf("%d versions are stored, of which the newest is %s; want 2, and the other content", len(got),
+			got[1].Text)
 	}
 
 	if r := s.post(t, single(), "Idempotency-Key", "k", "migrated-transaction", "true"); r.StatusCode != 422 {

@@ -112,7 +112,8 @@ func (s *Singles) Receive(ctx context.Context, caller httpapi.Caller, r *http.Re
 	}
 	v := transaction.Version{
 		Tenant: caller.Tenant, TransactionID: string(result.TransactionExternalID),
-		Modification: string(result.ModificationID), ReceivedAt: rules.ReceivedAt, MainEntity: result.MainEntity, Text: text,
+		Modification: string(result.ModificationID), ReceivedAt: rules.ReceivedAt, MainEntity: result.MainEntity,
+		Text:    text,
 		Expires: settings.ExpiryOf(rules.ReceivedAt),
 	}
 	audit.AddObject(ctx, "transaction_external_id", v.TransactionID)
@@ -153,9 +154,9 @@ func (s *Singles) Receive(ctx context.Context, caller httpapi.Caller, r *http.Re
 // recordPatience is how long an answer waits for its record.
 const recordPatience = 2 * time.Second
 
-// record keeps what became of a request, and does not fail: the answer says what became of the transaction, whether that
-// can be recorded or not. What could not be recorded is missing in the observability interface; a stored transaction is
-// recorded when it is sent again.
+// record keeps what became of a request, and does not fail: the answer says what became of the transaction, whether
+// that can be recorded or not. What could not be recorded is missing in the observability interface; a stored
+// transaction is recorded when it is sent again.
 func (s *Singles) record(ctx context.Context, v transaction.Version, status int, reason string) {
 	ctx, cancel := context.WithTimeout(ctx, recordPatience)
 	defer cancel()
@@ -184,8 +185,8 @@ func (s *Singles) readText(r *http.Request) ([]byte, error) {
 }
 
 // rules returns the rules for a transaction, by the settings of its tenant. Its receipt time is now or, for a request
-// with an idempotency key, the time at which the first run of the request began, so that a repeated one stores no second
-// version. A transaction that is migrated may have any age.
+// with an idempotency key, the time at which the first run of the request began, so that a repeated one stores no
+// second version. A transaction that is migrated may have any age.
 func (s *Singles) rules(ctx context.Context, settings batch.Settings, isMigrated bool) transaction.Rules {
 	receivedAt := s.Now()
 	if run := idempotency.FromContext(ctx); run != nil {

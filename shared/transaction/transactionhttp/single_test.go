@@ -67,7 +67,8 @@ func newSingles(t *testing.T) *singles {
 		Attributes: batch.Settings{MaxPast: 24 * time.Hour, MaxFuture: 720 * time.Hour}.Attributes(),
 	}
 	handler := &transactionhttp.Singles{Store: store, Entities: entities, MaxBytes: 4096,
-		Observations: recorder{s}, Log: slog.New(slog.NewTextHandler(&s.log, nil)), Now: func() time.Time { return s.now }}
+		Observations: recorder{s}, Log: slog.New(slog.NewTextHandler(&s.log, nil)),
+		Now: func() time.Time { return s.now }}
 	s.API = httpapi.API{Routes: handler.Routes(), Errors: httpapi.MonitoringErrors,
 		Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now }}
 	return s
@@ -100,7 +101,8 @@ const requestUUID = "1f0a8f4e-6f54-4d0a-8c6b-0d9a5c7b4e15"
 
 // single returns a valid transaction x with the modification m, changed by replacements.
 func single(replacements ...string) string {
-	return strings.NewReplacer(replacements...).Replace(`{"request_uuid":"` + requestUUID + `","payment_external_id":"p",` +
+	return strings.NewReplacer(replacements...).Replace(`{"request_uuid":"` + requestUUID +
+		`","payment_external_id":"p",` +
 		`"transaction_external_id":"x","modification":{"external_id":"m","type":"capture","amount":12.50,"currency":"EUR",` +
 		`"created_at":"2026-11-26T08:00:00Z"},"sender":{"by_external_id":"known"},` +
 		`"receiver":{"external_entity_type":"unknown","unknown":{"external_id":"u"}}}`)
@@ -187,10 +189,12 @@ func TestSingleTransactionRefused(t *testing.T) {
 	if got := s.stored(t); len(got) != 0 {
 		t.Errorf("%d versions of refused transactions are stored, want none", len(got))
 	}
-	if r := s.post(t, single("2026-11-26T08:00:00Z", "2020-01-01T00:00:00"), "migrated-transaction", "true"); r.StatusCode != 201 {
+	if r := s.post(t, single("2026-11-26T08:00:00Z", "2020-01-01T00:00:00"), "migrated-transaction",
+		"true"); r.StatusCode != 201 {
 		t.Errorf("an old one that is migrated: got %d %s, want 201", r.StatusCode, r.Body)
 	}
-	if r := s.post(t, single("2026-11-26T08:00:00Z", "2030-01-01T00:00:00"), "migrated-transaction", "true"); r.StatusCode != 400 {
+	if r := s.post(t, single("2026-11-26T08:00:00Z", "2030-01-01T00:00:00"), "migrated-transaction",
+		"true"); r.StatusCode != 400 {
 		t.Errorf("a migrated one of the future: got %d %s, want 400", r.StatusCode, r.Body)
 	}
 	if r := s.post(t, `{"a/b`+"\\n"+`":1}`); r.StatusCode != 400 || !strings.Contains(r.Body, `\"a/b\\n\"`) ||
@@ -224,8 +228,9 @@ func TestSingleTransactionUnreadable(t *testing.T) {
 					Msg, Type string
 				}
 			}
-			if err := json.Unmarshal([]byte(r.Body), &reply); err != nil || r.StatusCode != 422 || len(reply.Detail) != 1 ||
-				reply.Detail[0].Type != c.code || reply.Detail[0].Loc[0] != "body" || reply.Detail[0].Msg == "" {
+			if err := json.Unmarshal([]byte(r.Body), &reply); err != nil || r.StatusCode != 422 ||
+				len(reply.Detail) != 1 || reply.Detail[0].Type != c.code || reply.Detail[0].Loc[0] != "body" ||
+				reply.Detail[0].Msg == "" {
 				t.Errorf("got %d %.300s, %v; want 422 with %s", r.StatusCode, r.Body, err, c.code)
 			}
 		})

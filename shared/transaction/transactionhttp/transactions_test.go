@@ -261,12 +261,16 @@ func TestUnknownParametersOfTransactions(t *testing.T) {
 		{path + "it", map[string][]string{"aftr": {"m"}}, 422, `"loc":["query","aftr"]`},
 		{path + "it", map[string][]string{"transaction_external_id": {"it"}}, 422, `"type":"extra_forbidden"`},
 		{path + "it", map[string][]string{"after": {"a", "b"}}, 422, `"type":"repeated"`},
-		{strings.TrimSuffix(path, "/"), map[string][]string{"transaction_external_id": {"it"}, "limit": {"1"}}, 422, `"loc":["query","limit"]`},
-		{strings.TrimSuffix(path, "/"), map[string][]string{"transaction_external_id": {"it"}, "after": {""}}, 200, `"it"`},
+		{strings.TrimSuffix(path, "/"), map[string][]string{"transaction_external_id": {"it"}, "limit": {"1"}}, 422,
+			`"loc":["query","limit"]`},
+		{strings.TrimSuffix(path, "/"), map[string][]string{"transaction_external_id": {"it"}, "after": {""}}, 200,
+			`"it"`},
 	} {
-		r := a.send(t, events.APIGatewayProxyRequest{HTTPMethod: "GET", Path: test.path, MultiValueQueryStringParameters: test.query})
+		r := a.send(t, events.APIGatewayProxyRequest{HTTPMethod: "GET", Path: test.path,
+			MultiValueQueryStringParameters: test.query})
 		if r.StatusCode != test.status || !strings.Contains(r.Body, test.want) {
-			t.Errorf("%s %v: got %d %s, want %d %s", test.path, test.query, r.StatusCode, r.Body, test.status, test.want)
+			t.Errorf("%s %v: got %d %s, want %d %s", test.path, test.query, r.StatusCode, r.Body, test.status,
+				test.want)
 		}
 	}
 }
@@ -281,7 +285,8 @@ func TestListOfErrorsIsBounded(t *testing.T) {
 		for i := range n {
 			query[fmt.Sprintf("p%04d", i)] = []string{"x"}
 		}
-		r := a.send(t, events.APIGatewayProxyRequest{HTTPMethod: "GET", Path: path + "it", MultiValueQueryStringParameters: query})
+		r := a.send(t, events.APIGatewayProxyRequest{HTTPMethod: "GET", Path: path + "it",
+			MultiValueQueryStringParameters: query})
 		var body struct {
 			Detail []struct {
 				Loc       []string
@@ -295,8 +300,10 @@ func TestListOfErrorsIsBounded(t *testing.T) {
 		if want == "" && (r.StatusCode != 422 || len(body.Detail) != 100 || last.Loc[1] != "p0099") {
 			t.Errorf("%d errors: got %d with %d, want 422 with 100", n, r.StatusCode, len(body.Detail))
 		}
-		if want != "" && (r.StatusCode != 422 || len(body.Detail) != 101 || last.Msg != want || last.Type != "errors_left_out") {
-			t.Errorf("%d errors: got %d with %d, the last %+v; want 422 with 101, the last %q", n, r.StatusCode, len(body.Detail), last, want)
+		if want != "" && (r.StatusCode != 422 || len(body.Detail) != 101 || last.Msg != want ||
+			last.Type != "errors_left_out") {
+			t.Errorf("%d errors: got %d with %d, the last %+v; want 422 with 101, the last %q", n, r.StatusCode,
+				len(body.Detail), last, want)
 		}
 	}
 }
@@ -319,11 +326,13 @@ func TestReadBackIsByteForByte(t *testing.T) {
 	a := newAPI(t)
 	processed := a.createBatch(t, batch.Processed)
 	lines := []string{
-		"{ \"a\" :\t1.50 , \"transaction\":null}", ` {"a":"<&>\u003c \"transaction\":null}"} `, "{\"a\": [ ] }\r", `{"a":1e2}`,
+		"{ \"a\" :\t1.50 , \"transaction\":null}", ` {"a":"<&>\u003c \"transaction\":null}"} `, "{\"a\": [ ] }\r",
+		`{"a":1e2}`,
 	}
 	var versions []transaction.Version
 	for i, text := range lines {
-		versions = append(versions, transaction.Version{Tenant: "t1", TransactionID: "x", ReceivedAt: now, Batch: processed,
+		versions = append(versions, transaction.Version{Tenant: "t1", TransactionID: "x", ReceivedAt: now,
+			Batch:        processed,
 			Modification: fmt.Sprintf(`%d"transaction":null}`, i), Line: 1, Text: []byte(text)})
 	}
 	if err := a.transactions.Put(t.Context(), versions); err != nil {

@@ -238,7 +238,8 @@ func TestBadRequests(t *testing.T) {
 		{"key twice", "POST", "/v1/webhooks", valid(`"url":"x"`), 422, []string{`["body","url"] json_duplicate_key`}},
 		{"all wrong", "PUT", one,
 			`{"url":"http://r.test","enabled":true,"eventTypes":["*","x"],"name":"` + strings.Repeat("é", 129) +
-				`","secret":"` + strings.Repeat("s", 129) + `","emailAddresses":["x"],"type":"single","batchSize":9}`, 422,
+				`","secret":"` + strings.Repeat("s", 129) + `","emailAddresses":["x"],"type":"single","batchSize":9}`,
+			422,
 			[]string{`["body","url"] url`, `["body","eventTypes",0] event_type`, `["body","name"] string_too_long`,
 				`["body","secret"] string_too_long`, `["body","emailAddresses",0] email`, `["body","type"] enum`,
 				`["body","batchSize"] number_range`}},
