@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -17,6 +18,8 @@ import (
 	"runtime/debug"
 	"syscall"
 	"time"
+
+	"golang.org/x/term"
 
 	"sluice/client"
 	"sluice/console"
@@ -37,6 +40,8 @@ type consoleOptions struct {
 	// operator shows what operators see, of the installation with the prefix. For a local cloud it is always shown.
 	operator bool
 	prefix   string
+	// input is where a person asks for another address; nil if nobody can.
+	input io.Reader
 	// listenAddress and listenURL are where events are delivered to, as those of 'sluice listen'.
 	listenAddress, listenURL string
 }
@@ -106,6 +111,9 @@ removed at the end; the command then prints how unfinished uploads are continued
 			if from == sourceLocalCloud || o.listenURL != "" {
 				served.Listen = &console.Listen{Address: o.listenAddress, URL: o.listenURL}
 			}
+			if term.IsTerminal(int(os.Stdin.Fd())) {
+				o.input = os.Stdin
+			}
 			return o.serve(ctx, served, newTerminal(stdout))
 		},
 	}
@@ -136,6 +144,10 @@ func (o consoleOptions) serve(ctx context.Context, config console.Config, ui *te
 			ui.printf("The browser cannot be opened (%v): open the address in one.\n", err)
 		}
 	}
+	if o.input != nil {
+		ui.printf("Enter prints another address, for another browser.\n")
+		go printAddresses(o.input, handler, ui)
+	}
 	select {
 	case <-ctx.Done():
 		return nil
@@ -152,6 +164,13 @@ func endConsole(s *console.Server, ui *terminal) {
 	}
 	if err != nil {
 		ui.printf("Not everything was removed: %v\n", err)
+	}
+}
+
+// printAddresses prints a new address for each line of the input.
+func printAddresses(input io.Reader, s *console.Server, ui *terminal) {
+	for lines := bufio.NewScanner(input); lines.Scan(); {
+		ui.printf("  %s\n\n", s.NewAddress())
 	}
 }
 
