@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -118,7 +119,7 @@ func (s *Singles) Receive(ctx context.Context, caller httpapi.Caller, r *http.Re
 	}
 	audit.AddObject(ctx, "transaction_external_id", v.TransactionID)
 	audit.AddObject(ctx, "modification_external_id", v.Modification)
-	existing, err := s.findStored(ctx, v)
+	existing, findings, err := s.compare(ctx, v, result)
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
@@ -129,10 +130,6 @@ func (s *Singles) Receive(ctx context.Context, caller httpapi.Caller, r *http.Re
 			s.record(ctx, v, http.StatusCreated, "")
 		}
 		return stored(v), nil
-	}
-	findings, err := s.findings(ctx, caller.Tenant, result)
-	if err != nil {
-		return httpapi.Reply{}, err
 	}
 	if len(findings) > 0 {
 		reason := reasonOf(findings, result.Dropped, text, rules)
@@ -149,6 +146,22 @@ func (s *Singles) Receive(ctx context.Context, caller httpapi.Caller, r *http.Re
 	}
 	s.record(ctx, v, http.StatusCreated, "")
 	return stored(v), nil
+}
+
+// compare returns the version that answers the request, or nil, and then what is wrong with the transaction. Both are read
+// at the same time.
+func (s *Singles) compare(ctx context.Context, v transaction.Version, r *transaction.Result) (*transaction.Version,
+	[]transaction.Finding, error) {
+	var findings []transaction.Finding
+	var findingsErr error
+	var wg sync.WaitGroup
+	wg.Go(func() { findings, findingsErr = s.findings(ctx, v.Tenant, r) })
+	existing, err := s.findStored(ctx, v)
+	wg.Wait()
+	if existing != nil || err != nil {
+		return existing, nil, err
+	}
+	return nil, findings, findingsErr
 }
 
 // recordPatience is how long an answer waits for its record.
