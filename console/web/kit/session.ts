@@ -16,6 +16,8 @@ export interface Session {
   is_operator: boolean;
   /** metrics is true if the metrics of a local cloud can be read. */
   metrics: boolean;
+  /** listener is true if the service can deliver events to this machine. */
+  listener: boolean;
 }
 
 export const SessionContext = createContext<Session | undefined>(undefined);

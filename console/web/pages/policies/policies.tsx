@@ -1,7 +1,70 @@
-import { Empty } from "../../kit/feedback.tsx";
-import { Page } from "../../kit/page.tsx";
+// The policies of the tenant: which fields the entities of each type have.
 
-/** PoliciesPage is a page that is not built yet. */
+import { get, type Schemas } from "../../kit/api.ts";
+import { Commands, useCurl } from "../../kit/commands.tsx";
+import { Empty, Loaded } from "../../kit/feedback.tsx";
+import { Age } from "../../kit/format.tsx";
+import { Page } from "../../kit/page.tsx";
+import { useResource } from "../../kit/resource.ts";
+import { Link, pathTo } from "../../kit/router.tsx";
+import { visible } from "../../kit/safe.ts";
+import { Badge, type Kind } from "../../kit/status.tsx";
+
+type Policy = Schemas["Policy"];
+
+const statusKinds: Record<string, Kind> = { Published: "ok", Draft: "info", Archived: "quiet" };
+
+/** PolicyStatus shows the status of a version; null is a policy without a version. */
+export function PolicyStatus({ status }: { status: string | null }) {
+  return <Badge kind={statusKinds[status ?? ""] ?? "quiet"}>{status ?? "No version"}</Badge>;
+}
+
+/** PoliciesPage lists the policies. There is at most one for each type of entity, so the list is short. */
 export default function PoliciesPage() {
-  return <Page title="Policies"><Empty title="This page is not built yet." /></Page>;
+  const policies = useResource("policies", (signal) => loadAll(signal));
+  const curl = useCurl();
+  return (
+    <Page title="Policies">
+      <Loaded resource={policies} lines={5}>
+        {(all) => all.length === 0 ? (
+          <Empty title="No policy yet">
+            <p>A policy says which fields entities of a type have, and which conditions decide them. It is written in a file and imported:</p>
+            <Commands cli="sluice policy import sampledata/policies/company.yaml --publish" label="Import the example" />
+          </Empty>
+        ) : <PolicyTable policies={all} />}
+      </Loaded>
+      <Commands cli="sluice policy list" curl={curl("GET", "/policyquery/api/v4/policies")} />
+    </Page>
+  );
+}
+
+async function loadAll(signal: AbortSignal): Promise<Policy[]> {
+  const all: Policy[] = [];
+  for (let token: string | null | undefined; ;) {
+    const page: { data: Schemas["PolicyPage"] } = await get("/policyquery/api/v4/policies", { query: { PageSize: 100, ...(token && { PaginationToken: token }) }, signal });
+    all.push(...page.data.items);
+    token = page.data.paginationToken;
+    if (!token) return all;
+  }
+}
+
+function PolicyTable({ policies }: { policies: readonly Policy[] }) {
+  return (
+    <div class="scroll-x" tabIndex={0} role="region" aria-label="Policies">
+      <table>
+        <thead><tr><th scope="col">For entities</th><th scope="col">Status</th><th scope="col" class="end">Published version</th><th scope="col">Published</th><th scope="col">Notes</th></tr></thead>
+        <tbody>
+          {policies.map((policy) => (
+            <tr key={policy.entityPolicyId}>
+              <td><Link to={pathTo("policies", policy.entityPolicyId)}>{visible(policy.entityType)}</Link></td>
+              <td><PolicyStatus status={policy.status} /></td>
+              <td class="end">{policy.publishedVersionNumber ?? "none"}</td>
+              <td><Age at={policy.lastPublishedOn} /></td>
+              <td class="anywhere">{visible(policy.versionNotes)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
 }
