@@ -198,11 +198,10 @@ func suspect(s report.Summary, lines io.ReaderAt) []fileProblem {
 		return append(out, fileProblem{Code: "no_lines", Title: "The file contains no transaction",
 			Detail: "It has only blank lines. The service would refuse it."})
 	}
-	if info := s.Codes[transaction.CodeJSONInvalid]; slices.ContainsFunc(info.Examples, func(e report.Example) bool {
-		return !isUTF8At(lines, e.Offset)
-	}) {
+	isUTF8 := func(e report.Example) bool { return isUTF8At(lines, e.Offset) }
+	if info := s.Codes[transaction.CodeJSONInvalid]; info.Count > 0 && !slices.ContainsFunc(info.Examples, isUTF8) {
 		out = append(out, fileProblem{Code: "not_utf8", Title: "The file is probably not UTF-8",
-			Detail: "Some lines that cannot be read have bytes that no UTF-8 text has. Files of older programs are often in " +
+			Detail: "The first lines that cannot be read have bytes that no UTF-8 text has. Files of older programs are often in " +
 				"ISO 8859-1 or Windows-1252.",
 			Hint: "Export it as UTF-8, or convert it, if you know its encoding.", Command: "iconv -f WINDOWS-1252 -t UTF-8"})
 	}

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { Bars, Meter } from "../../kit/chart.tsx";
 import { Commands, CommandText, shellQuote } from "../../kit/commands.tsx";
 import { Confirm } from "../../kit/dialog.tsx";
-import { ErrorNotice, Live, Notice } from "../../kit/feedback.tsx";
+import { ErrorNotice, Live } from "../../kit/feedback.tsx";
 import { counted, formatBytes, formatCount, formatDuration, formatShare } from "../../kit/format.tsx";
 import { Icon } from "../../kit/icons.tsx";
 import { LineErrors } from "../../kit/lineerrors.tsx";
@@ -22,7 +22,7 @@ import { UploadState } from "./uploadstate.tsx";
 export function FileDetail({ file, others, changed }: { file: FileRecord; others: readonly FileRecord[]; changed: () => void }) {
   const { check } = file;
   const isChecked = check?.lines !== undefined;
-  const canUpload = file.state === "checked" || file.state === "done";
+  const form = isChecked && check.lines! > 0 && <OptionsForm key={file.id} file={file} others={others} changed={changed} />;
   const state = describeState(file);
   return (
     <section class="stack" aria-label="The selected file">
@@ -36,8 +36,10 @@ export function FileDetail({ file, others, changed }: { file: FileRecord; others
       {file.state === "checking" && check && <Checking check={check} />}
       {file.problem && <Problem problem={file.problem} bad={file.problem.code !== "cancelled"} />}
       {file.upload && <UploadState file={file} changed={changed} />}
-      {canUpload && isChecked && check.lines! > 0 && <OptionsForm key={file.id} file={file} others={others} changed={changed} />}
-      {isChecked && <CheckResult id={file.id} name={file.name} check={check} />}
+      {isChecked && <CheckFacts file={file} check={check} />}
+      {file.state === "checked" && form}
+      {isChecked && check.errors! > 0 && <Errors file={file} check={check} />}
+      {file.state === "done" && form && <details class="again"><summary>Upload it again, as another batch</summary>{form}</details>}
     </section>
   );
 }
@@ -68,38 +70,55 @@ function Checking({ check }: { check: FileCheck }) {
   );
 }
 
-/** CheckResult shows what the check has found. */
-function CheckResult({ id, name, check }: { id: string; name: string; check: FileCheck }) {
-  const [query, change] = useQuery({ code: "", line: "", offset: "" });
-  const { lines = 0, valid = 0, invalid = 0, codes = [], suspicions = [], seconds = 0, bytes = 0 } = check;
+/** CheckFacts shows what the check has found, in figures. */
+function CheckFacts({ file: { name }, check }: { file: FileRecord; check: FileCheck }) {
+  const { lines = 0, valid = 0, invalid = 0, suspicions = [], seconds = 0, bytes = 0 } = check;
   return (
     <>
       <div class="panel">
         <h3>Checked on this machine</h3>
-        <dl class="facts">
+        <dl class="facts upload-facts">
           <Fact name="Lines"><span class="figure">{formatCount(lines)}</span></Fact>
           <Fact name="Valid"><span class="figure">{formatCount(valid)}</span></Fact>
           <Fact name="Invalid"><span class={invalid > 0 ? "figure is-bad" : "figure"}>{formatCount(invalid)}</span>{invalid > 0 && <span class="aside"> {formatShare(invalid, lines)}</span>}</Fact>
-          <Fact name="Time">{formatDuration(seconds * 1000)}<span class="aside"> {formatBytes(check.bytes_per_second)} a second</span></Fact>
+          <Fact name="Time"><span data-volatile>{seconds < 0.1 ? "under 0.1 s" : formatDuration(seconds * 1000)}<span class="aside"> {formatBytes(check.bytes_per_second)} a second</span></span></Fact>
           <Fact name="Size">{formatBytes(bytes)}{check.packed !== "identity" && <span class="aside"> unpacked from {check.packed}</span>}</Fact>
         </dl>
+        {invalid > 0 && (
+          <div class="buttons"><button type="button" onClick={showErrors}>Show the errors</button></div>
+        )}
         <p class="hint">Whether the entities of the lines exist is not checked here: the service does that, and may reject further lines.</p>
         <Commands cli={`sluice validate ${shellQuote(name)} --report errors.jsonl`} />
       </div>
       {suspicions.map((problem) => <Problem key={problem.code} problem={problem} bad={false} />)}
-      {codes.length > 0 && (
-        <>
-          <div class="panel">
-            <h3>Errors by code</h3>
-            <Bars label="Errors by code" selected={query.code || undefined} onSelect={(code) => change({ code: code === query.code ? "" : code, offset: "", line: "" }, { push: true })}
-              bars={codes.map(({ code, count }) => ({ key: code, label: code, value: count, kind: "bad" }))} />
-            {!check.report_complete && <p class="hint">There are so many errors that the later ones have a code only.</p>}
-            <p><a href={`${path}/${id}/report`} download>Download all errors (JSON Lines)</a></p>
-          </div>
-          <LineErrors from={`${path}/${id}/errors`} {...query} onChange={(some) => change(some, { push: true })} />
-        </>
-      )}
     </>
+  );
+}
+
+/** showErrors scrolls to the errors and puts the focus there. */
+function showErrors(): void {
+  document.getElementById("errors")?.focus();
+}
+
+/** shownCodes is how many codes are shown at first: the most frequent ones. */
+const shownCodes = 8;
+
+/** Errors shows what is wrong with the lines: how often which error occurs, and each of them. */
+function Errors({ file: { id }, check: { codes = [], report_complete: isComplete } }: { file: FileRecord; check: FileCheck }) {
+  const [query, change] = useQuery({ code: "", line: "", offset: "" });
+  const [all, setAll] = useState(codes.findIndex(({ code }) => code === query.code) >= shownCodes);
+  return (
+    <div class="errors" id="errors" tabIndex={-1}>
+      <div class="panel">
+        <h3>Errors by code</h3>
+        <Bars label="Errors by code" selected={query.code || undefined} onSelect={(code) => change({ code: code === query.code ? "" : code, offset: "", line: "" }, { push: true })}
+          bars={(all ? codes : codes.slice(0, shownCodes)).map(({ code, count }) => ({ key: code, label: code, value: count, kind: "bad" }))} />
+        {!all && codes.length > shownCodes && <p><button type="button" class="link" onClick={() => setAll(true)}>Show all {codes.length} codes</button></p>}
+        {!isComplete && <p class="hint">There are so many errors that the later ones have a code only.</p>}
+        <p><a href={`${path}/${id}/report`} download>Download all errors (JSON Lines)</a></p>
+      </div>
+      <LineErrors from={`${path}/${id}/errors`} {...query} onChange={(some) => change(some, { push: true })} />
+    </div>
   );
 }
 
@@ -150,9 +169,7 @@ function Removal({ file, changed }: { file: FileRecord; changed: () => void }) {
 /** Lasting says how long the files are there. */
 export function Lasting() {
   return (
-    <Notice>
-      <p>The files are copies in a temporary folder of the sluice console command. They and their uploads survive a reload of this page and
-        end with the command, which then prints how unfinished uploads are continued.</p>
-    </Notice>
+    <p class="hint">The files are copies in a temporary folder of the sluice console command. They and their uploads survive a reload of this
+      page and end with the command, which then prints how unfinished uploads are continued.</p>
   );
 }

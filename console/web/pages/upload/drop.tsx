@@ -7,8 +7,8 @@ import { sendFiles, type NamedFile } from "./sending.ts";
 /** maxDropped is how many files of a folder are taken. */
 const maxDropped = 1000;
 
-/** DropZone takes files by dropping them anywhere on the page, or by choosing them. */
-export function DropZone({ limit }: { limit: string }) {
+/** DropZone takes files by dropping them anywhere on the page, or by choosing them. It is compact once there are some. onTaken gets their keys. */
+export function DropZone({ limit, compact, onTaken }: { limit: string; compact: boolean; onTaken: (keys: string[]) => void }) {
   const files = useRef<HTMLInputElement>(null);
   const folder = useRef<HTMLInputElement>(null);
   const [over, setOver] = useState(false);
@@ -16,7 +16,7 @@ export function DropZone({ limit }: { limit: string }) {
 
   const take = (chosen: readonly NamedFile[]) => {
     setSaid(chosen.length === 0 ? "There is no file in what was dropped." : chosen.length === 1 ? "1 file taken." : `${chosen.length} files taken.`);
-    sendFiles(chosen);
+    onTaken(sendFiles(chosen));
   };
 
   // Files that miss the zone must not replace the page.
@@ -51,12 +51,12 @@ export function DropZone({ limit }: { limit: string }) {
     input.value = ""; // so that the same file can be chosen again
   };
   return (
-    <section class={over ? "drop-zone is-over" : "drop-zone"} aria-label="Files to upload">
+    <section class={`drop-zone${over ? " is-over" : ""}${compact ? " is-compact" : ""}`} aria-label="Files to upload">
       <Icon name="upload" />
       <div class="stack-tight">
         <p class="drop-title">{over ? "Drop them here" : "Drop files here"}</p>
-        <p class="hint">One transaction a line (JSON Lines), plain or packed with gzip or zstd, up to {limit} each. They are copied to
-          the sluice console command and checked there. Nothing is sent to the service before you say so.</p>
+        {!compact && <p class="hint">One transaction a line (JSON Lines), plain or packed with gzip or zstd, up to {limit} each. They are copied to
+          the sluice console command and checked there. Nothing is sent to the service before you say so.</p>}
       </div>
       <div class="buttons">
         <button type="button" class="primary" onClick={() => files.current?.click()}>Choose files</button>

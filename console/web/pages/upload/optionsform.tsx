@@ -46,9 +46,16 @@ export function OptionsForm({ file, others, changed }: OptionsFormProps) {
   const size = all.reduce((sum, one) => sum + (one.size ?? 0), 0);
   return (
     <form class="panel stack" onSubmit={submit} aria-label="Upload" noValidate>
-      <h3>{file.state === "done" ? "Upload it again, as another batch" : "Upload"}</h3>
+      <h3>Upload</h3>
       <div class="options">
-        <InvalidLines draft={draft} set={set} fault={shown.limit} file={file} />
+        <div class="stack">
+          <InvalidLines draft={draft} set={set} fault={shown.limit} file={file} />
+          <fieldset>
+            <legend>What it is called</legend>
+            <TextField label="Name" value={draft.name} onValue={(name) => set({ name })} error={shown.name} hint="Shown wherever the batch is; batches are found by it." />
+            <Metadata draft={draft} set={set} fault={shown.metadata} />
+          </fieldset>
+        </div>
         <fieldset>
           <legend>How it is processed</legend>
           <Check label="Dry run: validate only, store nothing" checked={draft.dryRun} onChecked={(dryRun) => set({ dryRun })}
@@ -57,14 +64,9 @@ export function OptionsForm({ file, others, changed }: OptionsFormProps) {
             hint="If the same file was processed within 30 days, the batch is rejected. Otherwise it is processed again, and says so." />
           <Screening draft={draft} set={set} fault={shown.threshold} />
         </fieldset>
-        <fieldset>
-          <legend>What it is called</legend>
-          <TextField label="Name" value={draft.name} onValue={(name) => set({ name })} error={shown.name} hint="Shown wherever the batch is; batches are found by it." />
-          <Metadata draft={draft} set={set} fault={shown.metadata} />
-        </fieldset>
       </div>
       {others.length > 0 && (
-        <Check label={`Upload the ${counted(others.length, "other checked file")} in the same way`} checked={withOthers} onChecked={setWithOthers}
+        <Check label={others.length === 1 ? "Upload the other checked file in the same way" : `Upload the ${formatCount(others.length)} other checked files in the same way`} checked={withOthers} onChecked={setWithOthers}
           hint="Each file is a batch of its own; three are sent at a time." />
       )}
       {upload.error && <ErrorNotice error={upload.error} />}

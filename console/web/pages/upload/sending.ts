@@ -67,14 +67,16 @@ export interface NamedFile {
   file: File;
 }
 
-/** sendFiles sends files to the command, some at a time. */
-export function sendFiles(files: readonly NamedFile[]): void {
-  change([...entries, ...files.map(({ name, file }): Entry => {
+/** sendFiles sends files to the command, some at a time, and returns their keys. */
+export function sendFiles(files: readonly NamedFile[]): string[] {
+  const added = files.map(({ name, file }): Entry => {
     const entry = { key: crypto.randomUUID(), name, size: file.size, file, ended: new AbortController() };
     if (file.size > maxFileBytes) return { ...entry, state: "refused", error: tooLarge(maxFileBytes) };
     return { ...entry, state: "waiting" };
-  })]);
+  });
+  change([...entries, ...added]);
   sendNext();
+  return added.map(({ key }) => key);
 }
 
 /** dismiss ends the sending of a file, and forgets one that was refused. */
