@@ -40,6 +40,8 @@ interface TableProps<T> {
 
 /** rowHeight is the height of a row in pixels; --row-height in tokens.css is the same. */
 const rowHeight = 36;
+/** headHeight is the height of the head in pixels; --head-height in tokens.css is the same. */
+const headHeight = 32;
 /** spare is the number of rows that are drawn above and below those in view. */
 const spare = 8;
 
@@ -49,14 +51,14 @@ const spare = 8;
  */
 export function Table<T>(props: TableProps<T>) {
   const { columns, rows, rowKey, open, onEnd, marked } = props;
-  const body = useRef<HTMLDivElement>(null);
+  const grid = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 600 });
   const [own, setOwn] = useState("");
   const selected = props.selected ?? own;
   const at = Math.max(0, rows.findIndex((row) => rowKey(row) === selected));
 
   useLayoutEffect(() => {
-    const element = body.current;
+    const element = grid.current;
     if (!element) return;
     const measure = () => setView((old) => (old.height === element.clientHeight ? old : { ...old, height: element.clientHeight }));
     const observer = new ResizeObserver(measure);
@@ -76,7 +78,7 @@ export function Table<T>(props: TableProps<T>) {
     if (row === undefined) return;
     setOwn(rowKey(row));
     props.onSelect?.(row);
-    reveal(body.current, rows.indexOf(row));
+    reveal(grid.current, rows.indexOf(row));
   };
   const follow = (row: T) => {
     const to = open?.(row);
@@ -103,37 +105,36 @@ export function Table<T>(props: TableProps<T>) {
   const id = `table-${props.label.replaceAll(/\W+/g, "-")}`;
   return (
     <div class="table" role="grid" aria-label={props.label} aria-rowcount={(props.total ?? rows.length) + 1} aria-colcount={columns.length}
-      aria-activedescendant={selected !== "" && rows.length > 0 ? `${id}-${at}` : undefined}
-      tabIndex={0} onKeyDown={onKeyDown} style={{ "--columns": template, "--columns-narrow": narrowTemplate }}>
+      aria-activedescendant={selected !== "" && rows.length > 0 ? `${id}-${at}` : undefined} ref={grid}
+      tabIndex={0} onKeyDown={onKeyDown} onScroll={(event) => {
+        const top = event.currentTarget.scrollTop;
+        setView((old) => ({ ...old, top }));
+      }}
+      style={{ "--columns": template, "--columns-narrow": narrowTemplate, "--rows": rows.length }}>
       <div class="table-head" role="row" aria-rowindex={1}>
         {columns.map((column, c) => (
           <div key={column.key} role="columnheader" aria-colindex={c + 1} class={cellClass(column)}>{column.title}</div>
         ))}
       </div>
-      <div class="table-body" role="rowgroup" ref={body} tabIndex={-1} onScroll={(event) => {
-        const top = event.currentTarget.scrollTop;
-        setView((old) => ({ ...old, top }));
-      }}>
-        <div class="table-space" role="presentation" style={{ height: `${rows.length * rowHeight}px` }}>
-          {rows.slice(first, last).map((row, i) => {
-            const index = first + i;
-            const key = rowKey(row);
-            return (
-              <div key={key} id={`${id}-${index}`} role="row" aria-rowindex={index + 2} aria-selected={key === selected}
-                class={`table-row${key === selected ? " is-selected" : ""}${marked?.(row) ? " is-marked" : ""}${open ? " is-open" : ""}`}
-                style={{ top: `${index * rowHeight}px` }}
-                onClick={(event) => {
-                  setOwn(key);
-                  props.onSelect?.(row);
-                  if (!(event.target as HTMLElement).closest("a,button,input,label") && !String(getSelection())) follow(row);
-                }}>
-                {columns.map((column, c) => (
-                  <div key={column.key} role="gridcell" aria-colindex={c + 1} class={cellClass(column)}>{column.cell(row)}</div>
-                ))}
-              </div>
-            );
-          })}
-        </div>
+      <div class="table-space" role="rowgroup" style={{ height: `${rows.length * rowHeight}px` }}>
+        {rows.slice(first, last).map((row, i) => {
+          const index = first + i;
+          const key = rowKey(row);
+          return (
+            <div key={key} id={`${id}-${index}`} role="row" aria-rowindex={index + 2} aria-selected={key === selected}
+              class={`table-row${key === selected ? " is-selected" : ""}${marked?.(row) ? " is-marked" : ""}${open ? " is-open" : ""}`}
+              style={{ top: `${index * rowHeight}px` }}
+              onClick={(event) => {
+                setOwn(key);
+                props.onSelect?.(row);
+                if (!(event.target as HTMLElement).closest("a,button,input,label") && !String(getSelection())) follow(row);
+              }}>
+              {columns.map((column, c) => (
+                <div key={column.key} role="gridcell" aria-colindex={c + 1} class={cellClass(column)}>{column.cell(row)}</div>
+              ))}
+            </div>
+          );
+        })}
       </div>
     </div>
   );
@@ -143,10 +144,11 @@ function cellClass<T>(column: Column<T>): string {
   return `cell${column.align === "end" ? " cell-end" : ""}${column.narrow === false ? " cell-wide-only" : ""}`;
 }
 
-/** reveal scrolls a table so that a row is in view. */
-function reveal(body: HTMLElement | null, index: number): void {
-  if (!body) return;
+/** reveal scrolls a table so that a row is in view, below the head, which stays. */
+function reveal(grid: HTMLElement | null, index: number): void {
+  if (!grid) return;
   const top = index * rowHeight;
-  if (top < body.scrollTop) body.scrollTop = top;
-  else if (top + rowHeight > body.scrollTop + body.clientHeight) body.scrollTop = top + rowHeight - body.clientHeight;
+  const height = grid.clientHeight - headHeight;
+  if (top < grid.scrollTop) grid.scrollTop = top;
+  else if (top + rowHeight > grid.scrollTop + height) grid.scrollTop = top + rowHeight - height;
 }

@@ -34,7 +34,7 @@ export default function BatchesPage() {
 
 /** isAtRest reports whether nobody uses the table: it shows its first rows, and neither the pointer nor the focus is in it. */
 function isAtRest(place: HTMLElement | null): boolean {
-  const body = place?.querySelector(".table-body");
+  const body = place?.querySelector(".table");
   return !body || (body.scrollTop === 0 && !place!.matches(":hover") && !place!.contains(document.activeElement));
 }
 
@@ -63,7 +63,7 @@ function Content({ listing, filters, clear }: { listing: Listing; filters: Filte
         {fresh.length > 0 && (
           <button type="button" onClick={(event) => {
             listing.showFresh();
-            event.currentTarget.closest(".stack")?.querySelector(".table-body")?.scrollTo(0, 0);
+            event.currentTarget.closest(".stack")?.querySelector(".table")?.scrollTo(0, 0);
           }}>
             Show {counted(fresh.length, "new batch", "new batches")}
           </button>

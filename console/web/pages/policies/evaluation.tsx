@@ -40,7 +40,7 @@ export function Evaluation({ policyId, version }: { policyId: string; version: n
   return (
     <section class="stack" aria-label="Evaluation">
       <form class="filters" onSubmit={(event) => { event.preventDefault(); void load.run(); }}>
-        <TextField label="Take the properties of the entity" value={entityId} onValue={setEntityId} placeholder="ID of an entity" required />
+        <TextField label="Entity" value={entityId} onValue={setEntityId} placeholder="its ID" required />
         <button type="submit" disabled={load.running}>Fill in its properties</button>
       </form>
       {load.error && <ErrorNotice error={load.error} />}

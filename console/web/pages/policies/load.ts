@@ -30,6 +30,6 @@ export async function loadFields(id: string, version: number, signal: AbortSigna
       { path: { entityPolicyId: id, versionNumber: version }, body: { data: { pageSize: 100, ...(token && { paginationToken: token }) } }, signal });
     all.push(...page.data.items);
     token = page.data.paginationToken;
-    if (!token) return all;
+    if (!token) return all.sort((a, b) => Number(a.order) - Number(b.order));
   }
 }

@@ -52,7 +52,7 @@ function LiveEvents() {
     <div class="stack">
       <p>Events are shown here as they come, verified. The console makes a webhook for that and removes it when listening ends.</p>
       <form class="filters" onSubmit={(event) => { event.preventDefault(); void (isOn ? stop.run() : start.run()); }}>
-        <TextField label="Events" value={types} onValue={setTypes} disabled={isOn} hint="* for all" />
+        <TextField label="Events (* for all)" value={types} onValue={setTypes} disabled={isOn} />
         <button type="submit" disabled={start.running || stop.running || state.state === "stopping"}>{isOn ? "Stop listening" : "Start listening"}</button>
       </form>
       {state.state === "failed" && <Notice kind="warn">{state.problem ?? "Listening has failed."}</Notice>}
