@@ -39,7 +39,7 @@
 //
 // # Screenshots
 //
-// checkScreenshot makes the window four times smaller and compares it with a committed picture: up to 4 % of the
+// checkScreenshot makes the window four times smaller and compares it with a committed picture: up to 1 % of the
 // pixels may differ by more than 40 of 255 in a colour. What is different each time is painted over: times, charts,
 // elements with data-volatile, and what the test names. The page is drawn with fonts that the tests bring (Go's),
 // because those of machines differ in width and break lines elsewhere; what remains, how a version of Chromium smooths

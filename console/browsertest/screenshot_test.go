@@ -28,7 +28,7 @@ const (
 	// tolerance is the difference of a colour, of 255, up to which pixels count as equal.
 	tolerance = 40
 	// differing is the share of pixels that may be different.
-	differing = 0.04
+	differing = 0.01
 )
 
 // volatile are the elements whose content is different each time: times, identifiers and drawn charts.
