@@ -23,8 +23,9 @@ type chromium struct {
 
 // startBrowser starts Chromium without a window.
 func startBrowser(program, profile string) (*chromium, error) {
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.UserDataDir(profile),
-		chromedp.WindowSize(width, height), chromedp.Flag("disable-dev-shm-usage", false),
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program),
+		chromedp.UserDataDir(profile), chromedp.WindowSize(width, height),
+		chromedp.Flag("disable-dev-shm-usage", false),
 		// Glyphs are the same whatever the screen of this machine is.
 		chromedp.Flag("font-render-hinting", "none"), chromedp.Flag("disable-lcd-text", true))
 	if os.Geteuid() == 0 {

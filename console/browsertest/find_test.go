@@ -61,8 +61,8 @@ func (p *tab) keepPicture() string {
 	return "picture: " + path
 }
 
-// tryFindAll returns the visible elements with a role ("" for any) and a name: those whose name is exactly that, or else
-// those whose name contains it.
+// tryFindAll returns the visible elements with a role ("" for any) and a name: those whose name is exactly that, or
+// else those whose name contains it.
 func (p *tab) tryFindAll(role, name string, inside ...element) ([]element, error) {
 	query := accessibility.QueryAXTreeParams{Role: role}
 	if len(inside) > 0 {
@@ -157,8 +157,8 @@ func namesOf(elements []element) []string {
 	return names
 }
 
-// waitForHeading waits until the page has one heading of level 1, with a text in it, and is not loading, and returns the
-// heading.
+// waitForHeading waits until the page has one heading of level 1, with a text in it, and is not loading, and returns
+// the heading.
 func (p *tab) waitForHeading(text string) (heading string) {
 	p.Helper()
 	p.eventually("a heading "+text, func() (bool, string) {

@@ -5,18 +5,21 @@ import (
 	"testing"
 )
 
+// accounting is a webhook by its name.
+const accounting = `{"url":"https://example.com/hook","eventTypes":["*"],"name":"accounting"}`
+
 // lookAgain has the page ask the service now, as it does when the person comes back to its tab.
 func (p *tab) lookAgain() {
 	p.Helper()
 	evaluate[any](p, `document.dispatchEvent(new Event("visibilitychange"))`)
 }
 
-// While the service is away, a page keeps what it knows and says of when; one that knows nothing says what is wrong, and
-// both recover.
+// While the service is away, a page keeps what it knows and says of when; one that knows nothing says what is wrong,
+// and both recover.
 func TestServiceGoneAndBack(t *testing.T) {
 	t.Parallel()
 	tenant := newTenant(t)
-	tenant.call("POST", "/v1/webhooks", `{"url":"https://example.com/hook","eventTypes":["*"],"name":"accounting"}`, nil)
+	tenant.call("POST", "/v1/webhooks", accounting, nil)
 	gate := tenant.withGate()
 	p := tenant.open("/webhooks")
 	p.waitFor("link", "accounting")
@@ -40,19 +43,20 @@ func TestServiceGoneAndBack(t *testing.T) {
 	p.waitUntilGone("button", "Try again")
 }
 
-// A command that does not answer for a while, on a machine that is busy or asleep, loses nothing; one that has ended is named
-// as the reason.
+// A command that does not answer for a while, on a machine that is busy or asleep, loses nothing; one that has ended is
+// named as the reason.
 func TestCommandStopsAndGoesOn(t *testing.T) {
 	t.Parallel()
 	tenant := newTenant(t)
-	tenant.call("POST", "/v1/webhooks", `{"url":"https://example.com/hook","eventTypes":["*"],"name":"accounting"}`, nil)
+	tenant.call("POST", "/v1/webhooks", accounting, nil)
 	p := tenant.open("/webhooks")
 	p.waitFor("link", "accounting")
 	if err := p.console.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
 	p.lookAgain()
-	p.click("link", "Entities", p.waitFor("navigation", "Areas")) // the page's module is asked of the command that stands still
+	// The page's module is asked of the command that stands still.
+	p.click("link", "Entities", p.waitFor("navigation", "Areas"))
 	if err := p.console.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +70,7 @@ func TestCommandStopsAndGoesOn(t *testing.T) {
 	p.waitForText("The console's command does not answer.")
 	p.waitFor("link", "accounting")
 	p.click("link", "Policies", p.waitFor("navigation", "Areas"))
-	p.waitForText("The page could not be loaded.")
+	p.waitForHeading("The page could not be loaded")
 	p.waitForText("Is the console's command still running?")
 	p.checkAccessible()
 }

@@ -10,10 +10,12 @@ import (
 )
 
 // samplePage is a page by which these tests are tested.
-const samplePage = `<!doctype html><html lang="en"><head><title>Sample</title><meta name="viewport" content="width=device-width">
+const samplePage = `<!doctype html><html lang="en"><head><title>Sample</title>
+<meta name="viewport" content="width=device-width">
 <script src="/sample.js" type="module"></script></head><body><main><h1>Sample</h1>
 <button id="go" aria-expanded="false">Start the batch</button> <button disabled>Start</button>
-<label>Name <input id="name"></label> <label>State <select id="state"><option value="1">All</option><option value="2">Open</option></select></label>
+<label>Name <input id="name"></label>
+<label>State <select id="state"><option value="1">All</option><option value="2">Open</option></select></label>
 <label>Files <input type="file" id="files" multiple></label>
 <div id="drop" role="region" aria-label="Drop here">Drop here</div>
 <a href="/file" download>Report</a> <a href="/second">Second</a>
@@ -22,11 +24,17 @@ const samplePage = `<!doctype html><html lang="en"><head><title>Sample</title><m
 // sampleScript has it answer.
 const sampleScript = `const say = text => { document.getElementById("said").textContent = text; };
 const by = id => document.getElementById(id);
-by("go").onclick = () => { by("go").setAttribute("aria-expanded", "true"); setTimeout(() => say("started by " + by("name").value), 50); };
+by("go").onclick = () => {
+	by("go").setAttribute("aria-expanded", "true");
+	setTimeout(() => say("started by " + by("name").value), 50);
+};
 by("state").onchange = e => say("state " + e.target.value);
 by("files").onchange = e => say([...e.target.files].map(f => f.name + " " + f.size).join(", "));
 by("drop").ondragover = e => e.preventDefault();
-by("drop").ondrop = e => { e.preventDefault(); say("dropped " + [...e.dataTransfer.files].map(f => f.name).join(", ")); };
+by("drop").ondrop = e => {
+	e.preventDefault();
+	say("dropped " + [...e.dataTransfer.files].map(f => f.name).join(", "));
+};
 onkeydown = e => { if (e.target === document.body) say("key " + e.key + (e.ctrlKey ? " with Control" : "")); };`
 
 // openSample opens the sample page, with something more in its body, by a policy like the console's.
@@ -35,7 +43,8 @@ func openSample(t *testing.T, more string) *tab {
 	mux := http.NewServeMux()
 	serve := func(path, contentType, text string) {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; img-src 'self' data:; connect-src *")
+			w.Header().Set("Content-Security-Policy",
+				"default-src 'none'; script-src 'self'; img-src 'self' data:; connect-src *")
 			w.Header().Set("Content-Type", contentType)
 			_, _ = w.Write([]byte(text)) // a browser that went away is no failure
 		})
@@ -125,14 +134,17 @@ func TestHarnessTakesTheServiceAway(t *testing.T) {
 func TestHarnessNotices(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ action, want string }{
-		"an error on the console":   {`console.error("broken", 7)`, "console.error: broken 7"},
-		"an exception":              {`setTimeout(() => { throw new Error("thrown"); })`, "thrown"},
-		"a rejection":               {`Promise.reject(new Error("rejected")); 1`, "rejected"},
-		"a request elsewhere":       {`fetch("http://127.0.0.1:9/elsewhere").catch(() => 0)`, "request to another origin: http://127.0.0.1:9/elsewhere"},
-		"an inline script":          {`document.body.append(Object.assign(document.createElement("script"), {textContent: "1"}))`, "Content-Security-Policy: script-src"},
-		"an event handler's markup": {`document.body.innerHTML += "<p onclick=x()>"`, "Content-Security-Policy: script-src"},
-		"a dialog":                  {`setTimeout(() => alert("hello"))`, "dialog: hello"},
-		"a missing file":            {`fetch("/missing").then(() => 0)`, "status of 404"},
+		"an error on the console": {`console.error("broken", 7)`, "console.error: broken 7"},
+		"an exception":            {`setTimeout(() => { throw new Error("thrown"); })`, "thrown"},
+		"a rejection":             {`Promise.reject(new Error("rejected")); 1`, "rejected"},
+		"a request elsewhere": {`fetch("http://127.0.0.1:9/elsewhere").catch(() => 0)`,
+			"request to another origin: http://127.0.0.1:9/elsewhere"},
+		"an inline script": {`const script = document.createElement("script");
+			script.textContent = "1"; document.body.append(script);`, "Content-Security-Policy: script-src"},
+		"an event handler's markup": {`document.body.innerHTML += "<p onclick=x()>"`,
+			"Content-Security-Policy: script-src"},
+		"a dialog":       {`setTimeout(() => alert("hello"))`, "dialog: hello"},
+		"a missing file": {`fetch("/missing").then(() => 0)`, "status of 404"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -68,8 +68,8 @@ func runSuite(m *testing.M) (code int, err error) {
 }
 
 // errNoChromium says what to do where the tests cannot run.
-var errNoChromium = errors.New("no Chromium was found: the console's pages are tested in it (Debian: apt install chromium; " +
-	"or set CHROMIUM to the program)")
+var errNoChromium = errors.New("no Chromium was found: the console's pages are tested in it (Debian: apt install " +
+	"chromium; or set CHROMIUM to the program)")
 
 // findChromium returns the browser's program: that of the variable CHROMIUM, or the first of the usual names.
 func findChromium() (string, error) {

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// multiplyBatch puts copies of a batch that has ended into the table of batches, one a minute older than the other, with
-// names such as "batch 00042". Only what lists show is true of them.
+// multiplyBatch puts copies of a batch that has ended into the table of batches, one a minute older than the other,
+// with names such as "batch 00042". Only what lists show is true of them.
 func (n *tenant) multiplyBatch(id string, copies int) {
 	n.Helper()
 	d := suite.cloud.Descriptor

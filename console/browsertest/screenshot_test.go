@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	// shrink is how many pixels of the window, across and down, are one of a screenshot: differences in how machines draw
-	// the same letters average out.
+	// shrink is how many pixels of the window, across and down, are one of a screenshot: differences in how machines
+	// draw the same letters average out.
 	shrink = 4
 	// tolerance is the difference of a colour, of 255, up to which pixels count as equal.
 	tolerance = 40
@@ -40,7 +40,8 @@ var volatile = []string{"time", "canvas", "[data-volatile]"}
 func (p *tab) checkScreenshot(name string, masked ...string) {
 	p.Helper()
 	p.useTestFonts()
-	defer evaluate[any](p, `for (const name of ["--font", "--mono"]) document.documentElement.style.removeProperty(name)`)
+	defer evaluate[any](p, `for (const name of ["--font", "--mono"])
+		document.documentElement.style.removeProperty(name)`)
 	for _, scheme := range []string{"dark", "light"} {
 		p.setColours(scheme)
 		file := name + ".png"
@@ -51,8 +52,8 @@ func (p *tab) checkScreenshot(name string, masked ...string) {
 	}
 }
 
-// useTestFonts has the page use fonts that the tests bring, since those of machines differ, and lines of text would break
-// elsewhere.
+// useTestFonts has the page use fonts that the tests bring, since those of machines differ, and lines of text would
+// break elsewhere.
 func (p *tab) useTestFonts() {
 	p.Helper()
 	for _, font := range []struct {
@@ -123,7 +124,8 @@ func (p *tab) picture(masked []string) *image.RGBA {
 	window := image.NewRGBA(decoded.Bounds())
 	draw.Draw(window, window.Bounds(), decoded, image.Point{}, draw.Src)
 	for _, b := range boxes {
-		draw.Draw(window, image.Rect(b.X, b.Y, b.X+b.W, b.Y+b.H), image.NewUniform(color.Gray{Y: 128}), image.Point{}, draw.Src)
+		draw.Draw(window, image.Rect(b.X, b.Y, b.X+b.W, b.Y+b.H), image.NewUniform(color.Gray{Y: 128}),
+			image.Point{}, draw.Src)
 	}
 	return shrunk(window)
 }

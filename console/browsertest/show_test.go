@@ -50,8 +50,8 @@ func (p *tab) showPicture(name string) {
 	}
 }
 
-// withFewColours returns a picture with its 256 most frequent colours, which makes its file several times smaller. Colours
-// that differ in their last three bits count as one.
+// withFewColours returns a picture with its 256 most frequent colours, which makes its file several times smaller.
+// Colours that differ in their last three bits count as one.
 func withFewColours(from image.Image) *image.Paletted {
 	counts := map[color.RGBA]int{}
 	exact := map[color.RGBA]map[color.RGBA]int{}

@@ -84,7 +84,8 @@ func (n *tenant) onboard(ids ...string) {
 	n.admin(nil, "entities", "import", "--tenant", n.id, n.file("entities.jsonl", lines.String()))
 }
 
-// generate writes a file of generated lines, of which a share is invalid, has its entities onboarded and returns its path.
+// generate writes a file of generated lines, of which a share is invalid, has its entities onboarded and returns its
+// path.
 func (n *tenant) generate(lines int, bad float64) string {
 	n.Helper()
 	path := filepath.Join(n.TempDir(), "lines.jsonl")
@@ -150,8 +151,8 @@ func (n *tenant) upload(file string, options ...string) (id string) {
 	return id
 }
 
-// call sends a request to the service as the client, with a body of JSON or "" for none, and decodes the reply into out, if
-// that is not nil.
+// call sends a request to the service as the client, with a body of JSON or "" for none, and decodes the reply into
+// out, if that is not nil.
 func (n *tenant) call(method, path, body string, out any) {
 	n.Helper()
 	request, err := http.NewRequestWithContext(n.Context(), method, suite.cloud.APIURL+path, strings.NewReader(body))

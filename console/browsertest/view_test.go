@@ -51,7 +51,8 @@ func (p *tab) goOffline(offline bool) {
 
 // axeSource is the text of axe-core, which make test-console installs.
 var axeSource = sync.OnceValues(func() (string, error) {
-	text, err := os.ReadFile(filepath.Join(suite.repository, "bin/tools/console-check/node_modules/axe-core/axe.min.js"))
+	path := filepath.Join(suite.repository, "bin", "tools", "console-check", "node_modules", "axe-core", "axe.min.js")
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return "", fmt.Errorf("axe-core is missing: make test-console installs it: %w", err)
 	}
@@ -86,13 +87,14 @@ func (p *tab) axeFindings() []axeFinding {
 		p.Fatal(err)
 	}
 	return evaluate[[]axeFinding](p, fmt.Sprintf(
-		`axe.run(document, {runOnly: {type: "tag", values: %s}, resultTypes: ["violations"]}).then(r => r.violations.map(v => ({
+		`axe.run(document, {runOnly: {type: "tag", values: %s}, resultTypes: ["violations"]}).then(r =>
+			r.violations.map(v => ({
 			ID: v.id, Impact: v.impact, Help: v.help,
 			Nodes: v.nodes.map(n => ({HTML: n.html, FailureSummary: n.failureSummary}))})))`, tags))
 }
 
-// checkAccessible checks the page as it is by axe, in light and dark and in a narrow window, and that nothing but its own
-// parts scrolls sideways there. It also reports what the browser complained about up to here.
+// checkAccessible checks the page as it is by axe, in light and dark and in a narrow window, and that nothing but its
+// own parts scrolls sideways there. It also reports what the browser complained about up to here.
 func (p *tab) checkAccessible() {
 	p.Helper()
 	known := map[string]bool{}
@@ -125,8 +127,10 @@ func (p *tab) checkNoSidewaysScroll() {
 	wide := evaluate[string](p, `(() => {
 		const root = document.documentElement;
 		if (root.scrollWidth <= root.clientWidth) return "";
-		const over = [...document.body.querySelectorAll("*")].filter(e => e.getBoundingClientRect().right > root.clientWidth + 1);
-		return root.scrollWidth + " pixels; the innermost that reach over: " + over.slice(-3).map(e => e.outerHTML.slice(0, 160)).join("\n");
+		const over = [...document.body.querySelectorAll("*")].filter(e =>
+			e.getBoundingClientRect().right > root.clientWidth + 1);
+		return root.scrollWidth + " pixels; the innermost that reach over: " +
+			over.slice(-3).map(e => e.outerHTML.slice(0, 160)).join("\n");
 	})()`)
 	if wide != "" {
 		p.Errorf("%s is wider than the window: %s", p.address(), wide)

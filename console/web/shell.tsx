@@ -42,9 +42,13 @@ export function Shell() {
       <div class="shell">
         <Side session={session.value} path={path} />
         <main id="main" tabIndex={-1} ref={main}>
-          <Loaded resource={session} lines={8}>
-            {() => <Failsafe key={path}><Current path={path} /></Failsafe>}
-          </Loaded>
+          {session.value === undefined && session.error !== undefined ? (
+            <Page title="The console cannot be shown"><ErrorNotice error={session.error} retry={session.reload} /></Page>
+          ) : (
+            <Loaded resource={session} lines={8}>
+              {() => <Failsafe key={path}><Current path={path} /></Failsafe>}
+            </Loaded>
+          )}
         </main>
       </div>
       <KeyboardHelp />
@@ -113,14 +117,16 @@ function Current({ path }: { path: string }) {
     let ended = false;
     found?.route.load().then(
       (loaded) => ended || setModule(loaded),
-      (cause) => ended || setError(new ApiError(0, "The page could not be loaded.", ["Is the console's command still running? Reload when it is."], "", 0, cause)),
+      (cause) => ended || setError(new ApiError(0, "A part of the page did not come.", ["Is the console's command still running? Reload when it is."], "", 0, cause)),
     );
     return () => void (ended = true);
   }, [found?.route.pattern]);
   if (!found) {
     return <Page title="No such page"><Empty title="The console has no page at this address."><Link to="/">Go to the overview</Link></Empty></Page>;
   }
-  if (error) return <ErrorNotice error={error} retry={() => location.reload()} />;
+  if (error) {
+    return <Page title="The page could not be loaded"><ErrorNotice error={error} retry={() => location.reload()} /></Page>;
+  }
   if (!module) return <Skeleton lines={8} />;
   return <module.default parameters={found.parameters} />;
 }
