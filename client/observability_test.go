@@ -43,7 +43,8 @@ func TestObservedTransactions(t *testing.T) {
 			`{"metadata": {"count": 1, "next": "z"}, "data": ["m"]}`},
 		answer{observability + "transactions/events?modification_external_ids=a%2Cb&modification_external_ids=c", 200,
 			`{"metadata": {"count": 1, "next": null}, "data": [{"status": "failed", "modification_external_id": "c",
-				"transaction_external_id": "x", "status_code": 400, "status_message": "why", "created_at": "2026-11-27T00:00:00Z"}]}`},
+				"transaction_external_id": "x", "status_code": 400, "status_message": "why",
+				"created_at": "2026-11-27T00:00:00Z"}]}`},
 	)
 	ids, next, err := c.FailedModifications(t.Context(), firstDay, "y")
 	if err != nil || next != "z" || !cmp.Equal(ids, []string{"m"}) {

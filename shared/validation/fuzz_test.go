@@ -71,8 +71,8 @@ func FuzzIndex(f *testing.F) {
 	})
 }
 
-// checkFindLines finds the lines of the first ID of a section, the first of an index. Either they are lines of the chunk
-// in order, or the error is ErrCorrupt.
+// checkFindLines finds the lines of the first ID of a section, the first of an index. Either they are lines of the
+// chunk in order, or the error is ErrCorrupt.
 func checkFindLines(t *testing.T, index chunk.Source, section []byte, lineCount int64) {
 	t.Helper()
 	digest := duplicate.Digest{}

@@ -90,7 +90,8 @@ type RefusalReply struct {
 	Reason string `json:"reason"`
 }
 
-const conflictMessage = "Another version of this modification was received at the same time. Send the transaction again."
+const conflictMessage = "Another version of this modification was received at the same time. " +
+	"Send the transaction again."
 
 var errConflict = fault.New(fault.Conflict, "transaction_conflict", conflictMessage)
 
@@ -148,8 +149,8 @@ func (s *Singles) Receive(ctx context.Context, caller httpapi.Caller, r *http.Re
 	return stored(v), nil
 }
 
-// compare returns the version that answers the request, or nil, and then what is wrong with the transaction. Both are read
-// at the same time.
+// compare returns the version that answers the request, or nil, and then what is wrong with the transaction. Both are
+// read at the same time.
 func (s *Singles) compare(ctx context.Context, v transaction.Version, r *transaction.Result) (*transaction.Version,
 	[]transaction.Finding, error) {
 	var findings []transaction.Finding
