@@ -169,7 +169,9 @@ func (r untilDone) Read(p []byte) (int, error) {
 }
 
 // newCheckResult returns what a validation has found.
-func newCheckResult(s report.Summary, index *ErrorIndex, packed batch.Encoding, lines io.ReaderAt, size int64) *CheckResult {
+func newCheckResult(
+	s report.Summary, index *ErrorIndex, packed batch.Encoding, lines io.ReaderAt, size int64,
+) *CheckResult {
 	r := &CheckResult{Lines: s.Counts.Total, Valid: s.Counts.Accepted, Invalid: s.Counts.Invalid, Errors: index.Total(),
 		Codes: []codeCount{}, Fields: s.Entries(), ReportComplete: s.ReportComplete == nil || *s.ReportComplete,
 		Packed: packed, Bytes: size, Suspicions: []fileProblem{}}
@@ -201,9 +203,10 @@ func suspect(s report.Summary, lines io.ReaderAt) []fileProblem {
 	isUTF8 := func(e report.Example) bool { return isUTF8At(lines, e.Offset) }
 	if info := s.Codes[transaction.CodeJSONInvalid]; info.Count > 0 && !slices.ContainsFunc(info.Examples, isUTF8) {
 		out = append(out, fileProblem{Code: "not_utf8", Title: "The file is probably not UTF-8",
-			Detail: "The first lines that cannot be read have bytes that no UTF-8 text has. Files of older programs are often in " +
-				"ISO 8859-1 or Windows-1252.",
-			Hint: "Export it as UTF-8, or convert it, if you know its encoding.", Command: "iconv -f WINDOWS-1252 -t UTF-8"})
+			Detail: "The first lines that cannot be read have bytes that no UTF-8 text has. Files of older programs are " +
+				"often in ISO 8859-1 or Windows-1252.",
+			Hint:    "Export it as UTF-8, or convert it, if you know its encoding.",
+			Command: "iconv -f WINDOWS-1252 -t UTF-8"})
 	}
 	if c.Accepted == 0 && c.Total > 1 && len(s.Codes) > 0 {
 		out = append(out, fileProblem{Code: "all_invalid", Title: "Not one line is valid",
@@ -259,8 +262,8 @@ func (f *Files) problemOfCheck(x *file, err error) *fileProblem {
 	var format *linefile.FormatError
 	switch {
 	case errors.Is(err, errEmpty):
-		return &fileProblem{Code: "empty", Title: "The file is empty", Detail: "It has 0 bytes. The service would refuse it.",
-			Hint: "Check the export that made it."}
+		return &fileProblem{Code: "empty", Title: "The file is empty",
+			Detail: "It has 0 bytes. The service would refuse it.", Hint: "Check the export that made it."}
 	case errors.As(err, &format):
 		p := &fileProblem{Code: "not_lines", Title: "The file is not JSON Lines", Detail: sentence(format.Error()),
 			Hint: sentence(format.Format.Advice)}

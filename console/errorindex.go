@@ -13,10 +13,11 @@ import (
 )
 
 const (
-	// errorBlockBytes is about how many bytes of a report one block of its index covers. A page of errors reads as many, and
-	// the index of the largest report has some ten thousand blocks.
+	// errorBlockBytes is about how many bytes of a report one block of its index covers. A page of errors reads as
+	// many, and the index of the largest report has some ten thousand blocks.
 	errorBlockBytes = 64 << 10
-	// maxIndexedFields is how many pairs of a code and a field an index counts apart. Fields may have names from the lines.
+	// maxIndexedFields is how many pairs of a code and a field an index counts apart. Fields may have names from the
+	// lines.
 	maxIndexedFields = 1000
 	// maxIndexedCodes is how many codes an index counts apart. The service has some thirty.
 	maxIndexedCodes = 200
@@ -24,9 +25,9 @@ const (
 	maxEntryBytes = 4 << 20
 )
 
-// ErrorIndex finds the errors of a validation report by code, field and line, page by page. It has the report in a file of
-// its own and holds of it, in memory, only how many errors of which kind each part has: some megabytes for the largest
-// report. Any number of goroutines may read it.
+// ErrorIndex finds the errors of a validation report by code, field and line, page by page. It has the report in a file
+// of its own and holds of it, in memory, only how many errors of which kind each part has: some megabytes for the
+// largest report. Any number of goroutines may read it.
 type ErrorIndex struct {
 	file   *os.File
 	kinds  []errorKind
@@ -68,8 +69,8 @@ type ErrorIndexer struct {
 	counts  map[uint16]uint32
 }
 
-// NewErrorIndexer returns an indexer that stores the report in file, which is empty. The index takes the file over; it is
-// the caller's until Finish has returned one.
+// NewErrorIndexer returns an indexer that stores the report in file, which is empty. The index takes the file over; it
+// is the caller's until Finish has returned one.
 func NewErrorIndexer(file *os.File) *ErrorIndexer {
 	return &ErrorIndexer{index: ErrorIndex{file: file}, out: bufio.NewWriterSize(file, 256<<10),
 		places: map[errorKind]uint16{}, counts: map[uint16]uint32{}}
@@ -181,8 +182,8 @@ func (x *ErrorIndexer) endBlock() {
 	clear(x.counts)
 }
 
-// The members of an entry as package report writes them: without white space, so that none of these texts can be part of a
-// string, where a quotation mark is escaped.
+// The members of an entry as package report writes them: without white space, so that none of these texts can be part
+// of a string, where a quotation mark is escaped.
 var (
 	entryStart   = []byte(`{"line":`)
 	errorCode    = []byte(`,"type":"`)
@@ -190,8 +191,8 @@ var (
 	entryCodes   = []byte(`,"codes":[`)
 )
 
-// scanEntry calls each with the code and the field of every error of an entry of the report, and returns the number of its
-// line. A field is as JSON has it; a short entry has none.
+// scanEntry calls each with the code and the field of every error of an entry of the report, and returns the number of
+// its line. A field is as JSON has it; a short entry has none.
 func scanEntry(entry []byte, each func(code, field []byte)) (line int64, err error) {
 	rest, ok := bytes.CutPrefix(entry, entryStart)
 	end := bytes.IndexByte(rest, ',')

@@ -21,8 +21,8 @@ const (
 
 // ErrorQuery says which errors of a report are asked for.
 type ErrorQuery struct {
-	// Code and Field, a JSON pointer, are those of the errors; "" means any. AtLine means errors of the line itself, whose
-	// field is "".
+	// Code and Field, a JSON pointer, are those of the errors; "" means any. AtLine means errors of the line itself,
+	// whose field is "".
 	Code, Field string
 	AtLine      bool
 	// Line is the first line whose errors are wanted; 0 means the first one of the file.
@@ -49,15 +49,15 @@ type LineError struct {
 	ModificationID        *string `json:"modification_external_id"`
 	Code                  string  `json:"code"`
 	Field                 string  `json:"field"`
-	// Message says what is wrong with the line, Reason what causes such errors, and Hint what to do. Message is "" in the
-	// part of a long report that has codes only.
+	// Message says what is wrong with the line, Reason what causes such errors, and Hint what to do. Message is "" in
+	// the part of a long report that has codes only.
 	Message string `json:"message"`
 	Reason  string `json:"reason,omitempty"`
 	Hint    string `json:"hint,omitempty"`
 	// Offset is the place in the file in bytes; nil if the report does not have it.
 	Offset *int64 `json:"offset"`
-	// Excerpt is the part of the line around the error, "" if it is not at hand, and Column the number of characters (code
-	// points) that precede it.
+	// Excerpt is the part of the line around the error, "" if it is not at hand, and Column the number of characters
+	// (code points) that precede it.
 	Excerpt string `json:"excerpt,omitempty"`
 	Column  int    `json:"column"`
 	// OtherLines are the first lines, of OtherLinesTotal, that have the same ID.
@@ -93,8 +93,8 @@ func (x *ErrorIndex) Total() int64 { return x.total }
 // Close removes the report, if its file has a name no more, and closes it.
 func (x *ErrorIndex) Close() error { return x.file.Close() }
 
-// Page returns a page of errors, in the order of the file. Describe, unless it is nil, adds to each what the report does not
-// have: its excerpt.
+// Page returns a page of errors, in the order of the file. Describe, unless it is nil, adds to each what the report
+// does not have: its excerpt.
 func (x *ErrorIndex) Page(ctx context.Context, q ErrorQuery, describe func(*LineError)) (ErrorPage, error) {
 	page := ErrorPage{Errors: []LineError{}}
 	skipped := int64(0)

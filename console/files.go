@@ -10,12 +10,10 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"sluice/client"
 	"sluice/shared/batch"
-	"sluice/shared/unpack"
 )
 
 // What a console has of files, unless its configuration says otherwise.
@@ -36,8 +34,8 @@ type FilesConfig struct {
 	Client *client.Client
 	// Folder is where the folder of the files is made; "" means the system's folder for temporary files.
 	Folder string
-	// MaxFiles and MaxBytes are how many files there may be at a time, and how many bytes they may take together with what
-	// is unpacked of them and found in them; 0 means a hundred, and 20 GiB.
+	// MaxFiles and MaxBytes are how many files there may be at a time, and how many bytes they may take together with
+	// what is unpacked of them and found in them; 0 means a hundred, and 20 GiB.
 	MaxFiles int
 	MaxBytes int64
 	// Now returns the current time; nil means time.Now. Pause waits, unless ctx ends first; nil means a timer.
@@ -45,8 +43,8 @@ type FilesConfig struct {
 	Pause func(ctx context.Context, d time.Duration) error
 }
 
-// Files are the files that the page has sent: a copy of each is in a temporary folder, is checked at once, and is uploaded
-// when the page asks for it. They end with the program. A Files is safe for concurrent use.
+// Files are the files that the page has sent: a copy of each is in a temporary folder, is checked at once, and is
+// uploaded when the page asks for it. They end with the program. A Files is safe for concurrent use.
 type Files struct {
 	config FilesConfig
 	// folder returns the folder of the files, which is made when it is first asked for.
@@ -79,8 +77,8 @@ const (
 	stateFailed    = "failed"
 )
 
-// file is a file of the page. The fields below changed are those of Files.mu, but what they refer to may be used without
-// it by the job that runs.
+// file is a file of the page. The fields below changed are those of Files.mu, but what they refer to may be used
+// without it by the job that runs.
 type file struct {
 	id, key, name string
 	// size is what the browser has announced, -1 if nothing, and received how many bytes have arrived.
@@ -112,8 +110,8 @@ type job struct {
 	done   chan struct{}
 }
 
-// NewFiles returns a Files without files. Their folder, which only the user can read, is made for the first one; Close removes
-// it.
+// NewFiles returns a Files without files. Their folder, which only the user can read, is made for the first one; Close
+// removes it.
 func NewFiles(c FilesConfig) *Files {
 	if c.MaxFiles == 0 {
 		c.MaxFiles = defaultMaxFiles
@@ -128,7 +126,8 @@ func NewFiles(c FilesConfig) *Files {
 		c.Pause = pauseFor
 	}
 	return &Files{
-		config: c, partsFrom: partsFrom, checks: make(chan struct{}, maxChecks), uploads: make(chan struct{}, maxUploads),
+		config: c, partsFrom: partsFrom,
+		checks: make(chan struct{}, maxChecks), uploads: make(chan struct{}, maxUploads),
 		folder: sync.OnceValues(func() (string, error) {
 			folder, err := os.MkdirTemp(c.Folder, "sluice-console-") // with the mode 0700
 			if err != nil {
@@ -165,7 +164,8 @@ func (f *Files) Register(mux *http.ServeMux) {
 	mux.HandleFunc("POST /console/files/{id}/cancel", f.withFile(f.cancelUpload))
 }
 
-// Close ends everything that runs and removes all files. Uploads that were not complete are in Unfinished afterwards, too.
+// Close ends everything that runs and removes all files. Uploads that were not complete are in Unfinished afterwards,
+// too.
 func (f *Files) Close() error {
 	f.mu.Lock()
 	f.closed = true
@@ -262,101 +262,4 @@ func (f *Files) update(change func()) {
 func (f *Files) fail(x *file, p *fileProblem) {
 	f.update(func() { x.state, x.problem = stateFailed, p })
 	f.release(x)
-}
-
-// newFile makes a file of the spool. Where the system allows it, it has no name any more, so that it is gone with the
-// program however that ends.
-func (f *Files) newFile() (*os.File, error) {
-	folder, err := f.folder()
-	if err != nil {
-		return nil, err
-	}
-	f.update(func() { f.hasFolder = true })
-	out, err := os.CreateTemp(folder, "")
-	if err != nil {
-		return nil, err
-	}
-	_ = os.Remove(out.Name())
-	return out, nil
-}
-
-// spoolWriter writes to a file of the spool, within the limit of all.
-type spoolWriter struct {
-	files *Files
-	of    *file
-	to    io.Writer
-	count func(n int)
-}
-
-// newWriter returns what a file of the spool is written with. Count is called with the number of bytes of each write.
-func (f *Files) newWriter(of *file, to *os.File, count func(n int)) io.Writer {
-	w := &spoolWriter{files: f, of: of, to: to, count: count}
-	if f.writer != nil {
-		w.to = f.writer(to)
-	}
-	return w
-}
-
-// errSpoolFull means that the files would take more of the disk than they may.
-var errSpoolFull = errors.New("the console holds too much already")
-
-// Write implements io.Writer.
-func (w *spoolWriter) Write(p []byte) (int, error) {
-	if err := w.files.reserve(w.of, int64(len(p))); err != nil {
-		return 0, err
-	}
-	n, err := w.to.Write(p)
-	w.count(n)
-	return n, err
-}
-
-// reserve counts bytes of the disk as those of a file.
-func (f *Files) reserve(x *file, n int64) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.held+n > f.config.MaxBytes {
-		return errSpoolFull
-	}
-	f.held, x.held = f.held+n, x.held+n
-	return nil
-}
-
-// isDiskFull reports whether writing failed because the disk, or the user's share of it, is full.
-func isDiskFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
-}
-
-// fileProblem is what is wrong with a file or its upload, in the words of the page.
-type fileProblem struct {
-	// Code tells problems apart.
-	Code string `json:"code"`
-	// Title says what is wrong, Detail why, and Hint what to do.
-	Title  string `json:"title"`
-	Detail string `json:"detail,omitempty"`
-	Hint   string `json:"hint,omitempty"`
-	// Command is a shell command that mends the file; "" if there is none.
-	Command string `json:"command,omitempty"`
-}
-
-// problemOf explains an error of receiving or checking a file.
-func (f *Files) problemOf(x *file, err error) *fileProblem {
-	var damaged *unpack.Error
-	folder, _ := f.folder()
-	switch {
-	case isDiskFull(err):
-		return &fileProblem{Code: "disk_full", Title: "The disk is full",
-			Detail: "The console copies dropped files to " + folder + ", and there is no room left.",
-			Hint:   "Remove files here that you no longer need, or start the console with --spool and a folder that has room."}
-	case errors.Is(err, errSpoolFull):
-		return &fileProblem{Code: "spool_full", Title: "The console holds too many bytes",
-			Detail: fmt.Sprintf("All files together may take %s here.", formatGiB(f.config.MaxBytes)),
-			Hint:   "Remove files here that you no longer need, then drop this one again."}
-	case errors.Is(err, errTooLarge):
-		return tooLarge()
-	case errors.As(err, &damaged):
-		return &fileProblem{Code: "damaged", Title: "The file cannot be unpacked", Detail: sentence(damaged.Error()),
-			Hint: "Test it with gzip -t or zstd -t, pack it again, then drop it again."}
-	}
-	return &fileProblem{Code: "failed", Title: "The file could not be processed", Detail: sentence(err.Error()),
-		Hint: "Drop it again."}
 }

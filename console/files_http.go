@@ -30,8 +30,8 @@ type fileRecord struct {
 type checkRecord struct {
 	// Waiting means that the check has not begun, because another file is being checked.
 	Waiting bool `json:"waiting"`
-	// Progress is how much is done, from 0 to 1. Read is how many bytes are read, of Total; of a packed file, Total is null
-	// until it is unpacked, and Unpacked is how many bytes are.
+	// Progress is how much is done, from 0 to 1. Read is how many bytes are read, of Total; of a packed file, Total is
+	// null until it is unpacked, and Unpacked is how many bytes are.
 	Progress float64 `json:"progress"`
 	Read     int64   `json:"read"`
 	// LinesRead is how many transactions those bytes have.
@@ -61,7 +61,8 @@ func (f *Files) record(x *file) fileRecord {
 
 func (x *file) checkRecord(now time.Time) *checkRecord {
 	p := &x.progress
-	r := &checkRecord{Waiting: !p.running.Load(), Read: p.read.Load(), LinesRead: p.lines.Load(), Unpacked: p.unpacked.Load(), CheckResult: x.check}
+	r := &checkRecord{Waiting: !p.running.Load(), Read: p.read.Load(), LinesRead: p.lines.Load(),
+		Unpacked: p.unpacked.Load(), CheckResult: x.check}
 	if started := p.started.Load(); started != 0 && x.check == nil {
 		r.Running = now.Sub(time.Unix(0, started)).Seconds()
 	}
@@ -126,8 +127,8 @@ func (f *Files) answer(w http.ResponseWriter, status int, x *file) {
 	writeJSON(w, status, record)
 }
 
-// remove removes a file. What it is doing ends; an upload that is not complete is given up. A batch that the service has is
-// left alone.
+// remove removes a file. What it is doing ends; an upload that is not complete is given up. A batch that the service
+// has is left alone.
 func (f *Files) remove(w http.ResponseWriter, r *http.Request, x *file) {
 	f.stop(x, errRemoved)
 	f.update(func() { f.files = slices.DeleteFunc(f.files, func(y *file) bool { return x == y }) })
@@ -146,11 +147,16 @@ func (f *Files) errors(w http.ResponseWriter, r *http.Request, x *file) {
 		}
 	})
 	if index == nil {
-		writeProblem(w, problem{Status: http.StatusConflict, Title: "The file is not checked",
-			Detail: "There are no errors of it to show, yet or any more.", ErrorCode: "not_checked"})
+		refuseUnchecked(w)
 		return
 	}
 	serveErrors(w, r, index, func(e *LineError) { describeError(lines, e) })
+}
+
+// refuseUnchecked answers a request for what the check of a file has found, if there is nothing.
+func refuseUnchecked(w http.ResponseWriter) {
+	writeProblem(w, problem{Status: http.StatusConflict, Title: "The file is not checked",
+		Detail: "There are no errors of it to show, yet or any more.", ErrorCode: "not_checked"})
 }
 
 // serveErrors answers with the page of errors that a request asks for.
@@ -176,7 +182,7 @@ func (f *Files) report(w http.ResponseWriter, _ *http.Request, x *file) {
 	index := x.index
 	f.mu.Unlock()
 	if index == nil {
-		writeProblem(w, problem{Status: http.StatusConflict, Title: "The file is not checked", ErrorCode: "not_checked"})
+		refuseUnchecked(w)
 		return
 	}
 	name := strings.TrimSuffix(path.Base(x.name), path.Ext(x.name)) + ".errors.jsonl"

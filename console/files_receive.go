@@ -31,8 +31,8 @@ var (
 	errInterrupted = errors.New("the file was not received completely")
 )
 
-// seeds are those of the digests by which a file is recognized that is dropped twice. They are secret, so that nobody can
-// make two files look the same.
+// seeds are those of the digests by which a file is recognized that is dropped twice. They are secret, so that nobody
+// can make two files look the same.
 var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 
 // receive stores the body of a request as a file and has it checked. The answer comes when all of it is stored.
@@ -142,8 +142,8 @@ func (f *Files) store(ctx context.Context, x *file, body io.Reader) error {
 	return nil
 }
 
-// readFull fills a buffer. The error is that of the reader, io.EOF at its end: unlike io.ReadFull, it tells the end of a body
-// from one that breaks off.
+// readFull fills a buffer. The error is that of the reader, io.EOF at its end: unlike io.ReadFull, it tells the end of
+// a body from one that breaks off.
 func readFull(r io.Reader, buffer []byte) (n int, err error) {
 	for n < len(buffer) && err == nil {
 		var more int
@@ -159,15 +159,19 @@ func (f *Files) problemOfReceiving(x *file, err error) *fileProblem {
 	case errors.Is(err, errRemoved):
 		return &fileProblem{Code: "removed", Title: "The file was removed"}
 	case errors.Is(err, errInterrupted):
+		arrived := fmt.Sprintf("%d bytes", x.received.Load())
+		if x.size >= 0 {
+			arrived = fmt.Sprintf("%d of %d bytes", x.received.Load(), x.size)
+		}
 		return &fileProblem{Code: "interrupted", Title: "The file did not arrive completely",
-			Detail: fmt.Sprintf("%d of %s bytes arrived: the page was closed or reloaded, or the file changed while the "+
-				"browser read it.", x.received.Load(), cmp.Or(strings.TrimPrefix(fmt.Sprint(x.size), "-1"), "an unknown number of")),
-			Hint: "Drop it again."}
+			Detail: arrived + " arrived: the page was closed or reloaded, or the file changed while the browser read it.",
+			Hint:   "Drop it again."}
 	}
 	return f.problemOf(x, err)
 }
 
-// cleanName returns the name of a file as it is shown: printable, and not longer than names are kept. It may have folders.
+// cleanName returns the name of a file as it is shown: printable, and not longer than names are kept. It may have
+// folders.
 func cleanName(name string) string {
 	name = strings.TrimLeft(linefile.Printable(name), "/")
 	for len(name) > maxNameBytes {

@@ -7,8 +7,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"io"
-	"net/http"
-	"strings"
 	"time"
 
 	"sluice/client"
@@ -207,7 +205,8 @@ func (f *Files) sendOnce(ctx context.Context, x *file, u *upload) error {
 	})
 }
 
-// declare adds to the request what will be uploaded: in parts, each with its checksum, or by one PUT of exactly this file.
+// declare adds to the request what will be uploaded: in parts, each with its checksum, or by one PUT of exactly this
+// file.
 func (u *upload) declare(ctx context.Context, x *file) error {
 	u.request.ContentLength = &x.size
 	u.request.IdempotencyKey = rand.Text()
@@ -224,127 +223,4 @@ func (u *upload) declare(ctx context.Context, x *file) error {
 	}
 	u.request.ChecksumSHA256 = base64.StdEncoding.EncodeToString(h.Sum(nil))
 	return nil
-}
-
-// follow reads the status of a batch until it has ended. A service that does not answer is tried again.
-func (f *Files) follow(ctx context.Context, x *file, u *upload) {
-	for failures := 1; ; failures++ {
-		_, err := f.config.Client.Follow(ctx, u.batchID, f.followInterval, func(s client.Status) {
-			s.Reply = nil
-			failures = 1
-			f.update(func() { u.status = &s })
-		})
-		if err != nil && ctx.Err() == nil && isTemporary(err) {
-			err = f.pauseBeforeRetry(ctx, u, failures, err)
-			if err == nil {
-				continue
-			}
-		}
-		f.update(func() {
-			switch cause := context.Cause(ctx); {
-			case errors.Is(cause, errPaused), errors.Is(cause, errCancelled): // that was meant for the upload
-				f.start(x, func(ctx context.Context) { f.follow(ctx, x, u) })
-				return
-			case cause != nil:
-				return
-			case err != nil:
-				x.problem = &fileProblem{Code: "not_followed", Title: "The batch cannot be followed",
-					Detail: sentence(err.Error()), Hint: "It goes on without the console."}
-			}
-			x.state = stateDone
-		})
-		return
-	}
-}
-
-// followInterval is how long to wait after the n-th reading of a status. The tenant's limit of readings is shared by all
-// batches that are followed, and by the page.
-func (f *Files) followInterval(n int) time.Duration {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	following := 0
-	for _, x := range f.files {
-		if x.state == stateFollowing {
-			following++
-		}
-	}
-	if n <= 10 && following <= 2 {
-		return 500 * time.Millisecond
-	}
-	return time.Duration(max(following, 1)) * 2 * time.Second
-}
-
-// giveUp tells the service that an upload will not be completed, if there is one.
-func (f *Files) giveUp(ctx context.Context, x *file) {
-	f.mu.Lock()
-	u := x.upload
-	isOpen := u != nil && u.batchID != "" && !u.uploaded
-	f.mu.Unlock()
-	if !isOpen {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveUpTimeout)
-	defer cancel()
-	if u.inParts {
-		if f.config.Client.GiveUpUpload(ctx, u.batchID) == nil {
-			return
-		}
-	}
-	_, _ = f.config.Client.CancelBatch(ctx, u.batchID) // the service forgets it by itself if it does not hear of this
-}
-
-// ignoredError means that the service does not know parts of a request.
-type ignoredError struct{ parameters []string }
-
-func (e *ignoredError) Error() string {
-	return "the service does not know " + strings.Join(e.parameters, ", ") + "; nothing was uploaded"
-}
-
-// isTemporary reports whether what has failed may succeed later.
-func isTemporary(err error) bool {
-	var refused *client.Error
-	var storage *client.StorageError
-	var token *client.TokenError
-	status := 0
-	switch {
-	case errors.As(err, new(*client.UnreachableError)):
-		return true
-	case errors.As(err, &refused):
-		status = refused.Status
-	case errors.As(err, &storage):
-		status = storage.Status
-	case errors.As(err, &token):
-		status = token.Status
-	}
-	return status >= http.StatusInternalServerError || status == http.StatusTooManyRequests ||
-		status == http.StatusRequestTimeout
-}
-
-// isOver reports whether an upload that was begun cannot be completed any more.
-func isOver(err error) bool {
-	var refused *client.Error
-	return errors.As(err, new(*ignoredError)) || errors.As(err, &refused) &&
-		(refused.Status == http.StatusConflict || refused.Status == http.StatusNotFound)
-}
-
-// problemOfUpload explains why an upload does not go on.
-func problemOfUpload(err error) *fileProblem {
-	var refused *client.Error
-	p := &fileProblem{Code: "upload_failed", Title: "The upload failed", Detail: sentence(err.Error())}
-	switch {
-	case errors.As(err, new(*ignoredError)):
-		p.Code, p.Title = "refused", "The service does not know one of the options"
-	case errors.As(err, &refused) && isOver(err):
-		p.Code, p.Title, p.Hint = "upload_over", "The upload is over", "Start it again: it will be another batch."
-	case errors.As(err, &refused) && refused.Status == http.StatusUnprocessableEntity:
-		p.Code, p.Title, p.Hint = "refused", "The service refuses the options", "Change them and start the upload again."
-	case errors.As(err, &refused) && refused.Status == http.StatusForbidden:
-		p.Code, p.Title, p.Hint = "forbidden", "The client may not upload", "Ask an operator for the permission BatchUpload."
-	case errors.Is(err, client.ErrTooLarge):
-		p.Code, p.Title = "too_large", "The file is too large"
-	}
-	if p.Hint == "" {
-		p.Hint = "Resume it, or cancel it."
-	}
-	return p
 }

@@ -104,8 +104,8 @@ func (f *Files) resumeUpload(w http.ResponseWriter, _ *http.Request, x *file) {
 	f.answer(w, http.StatusAccepted, x)
 }
 
-// cancelUpload gives an upload up or, if the service has the file, cancels its batch. The file stays, and can be uploaded
-// again.
+// cancelUpload gives an upload up or, if the service has the file, cancels its batch. The file stays, and can be
+// uploaded again.
 func (f *Files) cancelUpload(w http.ResponseWriter, r *http.Request, x *file) {
 	f.mu.Lock()
 	state, j, u := x.state, x.job, x.upload

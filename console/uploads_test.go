@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -235,7 +234,8 @@ func TestCancelledUploads(t *testing.T) {
 // A batch that is followed is cancelled by the service until its lines are stored, and the console shows how it ended.
 func TestCancelledBatch(t *testing.T) {
 	t.Parallel()
-	// The service shows UPLOADED, VALIDATION_STARTED, PENDING_INGESTION, INITIALIZED, IN_PROGRESS at the readings of the status.
+	// The service shows UPLOADED, VALIDATION_STARTED, PENDING_INGESTION, INITIALIZED, IN_PROGRESS at the readings of
+	// the status.
 	for reading, want := range map[int32]int{2: http.StatusOK, 6: http.StatusConflict} {
 		test := newFilesTest(t, FilesConfig{})
 		arrived, let := make(chan struct{}), make(chan struct{})
@@ -259,64 +259,5 @@ func TestCancelledBatch(t *testing.T) {
 		if isCancelled := r.Upload.Status.Status == client.StatusError; isCancelled != (want == http.StatusOK) {
 			t.Errorf("the batch is %+v", r.Upload.Status)
 		}
-	}
-}
-
-// Only so many files are uploaded at a time. A file that waits can be removed.
-func TestUploadsWaitForTheirTurn(t *testing.T) {
-	t.Parallel()
-	test := newFilesTest(t, FilesConfig{})
-	for range maxUploads {
-		test.uploads <- struct{}{}
-	}
-	first, second := test.drop("a", lines(1)), test.drop("b", lines(2))
-	for _, id := range []string{first, second} {
-		test.awaitState(id, stateChecked)
-		test.startUpload(id, "{}")
-		test.await(id, "waiting", func(r fileRecord) bool { return r.Upload.Waiting })
-	}
-	test.call("DELETE", "/"+first, "", nil)
-	if n := len(test.service.Requests()); n != 0 {
-		t.Errorf("%d requests of uploads that wait", n)
-	}
-	<-test.uploads
-	test.awaitState(second, stateDone)
-	for range maxUploads - 1 {
-		<-test.uploads
-	}
-}
-
-// When the console ends, it says how to go on with each upload, in a command line that a shell reads as it is meant.
-func TestUnfinishedUploads(t *testing.T) {
-	t.Parallel()
-	test := newFilesTest(t, FilesConfig{})
-	test.partsFrom = 100
-	arrived, _ := test.holdPart("2")
-	large := test.drop("-it's large.jsonl", lines(1))
-	test.awaitState(large, stateChecked)
-	test.startUpload(large, "{}")
-	<-arrived
-	for range maxUploads - 1 {
-		test.uploads <- struct{}{}
-	}
-	small := test.drop("small.jsonl", "{}")
-	test.awaitState(small, stateChecked)
-	test.startUpload(small, `{"reject_on_invalid": false, "name": "a b", "metadata": {"k": "v w"}, "validate_only": true,
-		"on_duplicate": "reject", "screen_unknown": {"threshold": 87.5, "on_hit": "reject"}}`)
-	test.await(small, "waiting", func(r fileRecord) bool { return r.Upload.Waiting })
-	if err := test.Close(); err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, u := range test.Unfinished() {
-		got = append(got, u.Command)
-	}
-	want := []string{
-		`sluice upload --resume 01980000-0000-7000-8000-000000000001 './-it'\''s large.jsonl'`,
-		"sluice upload small.jsonl --reject-on-invalid=false --validate-only --on-duplicate reject --name 'a b' " +
-			"--metadata 'k=v w' --screen all --threshold 87.5 --on-hit reject",
-	}
-	if text, _ := json.Marshal(got); len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
-		t.Errorf("the commands are %s, want %q", text, want)
 	}
 }
