@@ -10,12 +10,14 @@ import (
 
 // guard decides which requests are answered. A browser sends requests to this server on behalf of any page that it
 // shows, and any program of the machine can send some; so a request must be addressed to the console under its own
-// name (a foreign name that resolves to this machine is DNS rebinding), come from no other site, and have the cookie of
-// a session.
+// name (a foreign name that resolves to this machine is DNS rebinding), come from no other site and no other user, and have
+// the cookie of a session.
 type guard struct {
 	// hosts are the values of Host that are the console's own.
 	hosts    []string
 	sessions *sessions
+	// isOtherUser reports whether a request is known to come from a program of another user.
+	isOtherUser func(*http.Request) bool
 }
 
 // writeHeader is the header that every request that may change something must have. A page of another site cannot send
@@ -52,6 +54,10 @@ func (g *guard) checkOrigin(r *http.Request) *problem {
 	if !slices.Contains(g.hosts, strings.ToLower(r.Host)) {
 		return &problem{Status: http.StatusMisdirectedRequest,
 			Detail: "The console answers at http://" + g.hosts[0] + " only.", ErrorCode: codeForeign}
+	}
+	if g.isOtherUser(r) {
+		return &problem{Status: http.StatusForbidden, Title: "This console is somebody else's",
+			Detail: "Only programs of the user who has started it can use it.", ErrorCode: codeForeign}
 	}
 	isForeign := false
 	for _, origin := range r.Header.Values("Origin") {

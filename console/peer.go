@@ -2,6 +2,7 @@ package console
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"io"
@@ -11,11 +12,12 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 )
 
-// The address that opens the console is on the command line of the browser, where other users of the machine can see it.
-// So a connection that another user has made must not use it. Linux says whose a connection is; on other systems that is not
-// known, and everybody who has the address can use it once.
+// The address that opens the console is on the command line of the browser, where other users of the machine can see it, and
+// the browser sends the cookie to whatever listens at another port of the same address. So neither may be used by other
+// users. Linux says whose a connection is; on other systems that is not known.
 
 // peerTables are where Linux lists connections.
 var peerTables = []string{"/proc/net/tcp", "/proc/net/tcp6"}
@@ -23,9 +25,33 @@ var peerTables = []string{"/proc/net/tcp", "/proc/net/tcp6"}
 // overflowUser is the number of users that a container does not know.
 const overflowUser = 65534
 
-// isOtherUser reports whether a request is known to come from a program of another user of this machine. The superuser, who
+// connection is what is known of a connection of the server. The user is looked up with its first request.
+type connection struct {
+	once    sync.Once
+	isOther bool
+}
+
+type connectionKey struct{}
+
+// ConnContext is for the http.Server that serves a console: whose a connection is, is then looked up once for all its
+// requests.
+func ConnContext(ctx context.Context, _ net.Conn) context.Context {
+	return context.WithValue(ctx, connectionKey{}, &connection{})
+}
+
+// isOtherUser reports whether a request is known to come from a program of another user of this machine.
+func isOtherUser(r *http.Request) bool {
+	c, ok := r.Context().Value(connectionKey{}).(*connection)
+	if !ok {
+		return isOfOther(r, os.Getuid())
+	}
+	c.once.Do(func() { c.isOther = isOfOther(r, os.Getuid()) })
+	return c.isOther
+}
+
+// isOfOther reports whether the connection of a request is known to be that of another user than own. The superuser, who
 // passes connections on, does not count.
-func isOtherUser(r *http.Request, own int) bool {
+func isOfOther(r *http.Request, own int) bool {
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if !ok {
 		return false

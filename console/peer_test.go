@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -42,14 +43,14 @@ func TestUserOf(t *testing.T) {
 }
 
 // Linux says of a real connection who has made it.
-func TestIsOtherUser(t *testing.T) {
+func TestIsOfOther(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux says whose a connection is")
 	}
 	own := os.Getuid()
 	var asOwn, asOther bool
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		asOwn, asOther = isOtherUser(r, own), isOtherUser(r, own+1)
+		asOwn, asOther = isOfOther(r, own), isOfOther(r, own+1)
 	}))
 	defer server.Close()
 	resp, err := server.Client().Get(server.URL)
@@ -59,5 +60,29 @@ func TestIsOtherUser(t *testing.T) {
 	resp.Body.Close()
 	if want := own != 0; asOwn || asOther != want {
 		t.Errorf("the connection is of another user than %d: %v; than %d: %v; want false, %v", own, asOwn, own+1, asOther, want)
+	}
+}
+
+// Another user can use neither the address nor the cookie, and whose a connection is, is looked up once.
+func TestOtherUsersAreRefused(t *testing.T) {
+	s, cookie := newConsole(t, newFakeService(t))
+	address := strings.TrimPrefix(s.NewAddress(), "http://"+consoleAddress)
+	other := &connection{}
+	other.once.Do(func() { other.isOther = true })
+	as := func(c *connection) func(*http.Request) {
+		return func(r *http.Request) { *r = *r.WithContext(context.WithValue(r.Context(), connectionKey{}, c)) }
+	}
+	for _, path := range []string{address, "/", "/api/x", "/console/session"} {
+		w := ask(s, http.MethodGet, path, nil, fromPage(cookie), as(other))
+		if w.Code != http.StatusForbidden || problemOf(t, w).Title != "This console is somebody else's" {
+			t.Errorf("%s answers another user %d %s, want 403", path, w.Code, w.Body)
+		}
+	}
+	if w := ask(s, http.MethodGet, address, nil, as(&connection{})); w.Code != http.StatusSeeOther {
+		t.Errorf("the address answers its own user %d, want 303: it must not be used up", w.Code)
+	}
+	ctx := ConnContext(t.Context(), nil)
+	if _, ok := ctx.Value(connectionKey{}).(*connection); !ok {
+		t.Error("ConnContext notes no connection")
 	}
 }

@@ -93,7 +93,7 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{config: c, sessions: newSessions(port), signed: &signedUploads{}, storage: http.DefaultTransport,
 		mux: http.NewServeMux()}
-	s.guard = &guard{hosts: hostsOf(host, port), sessions: s.sessions}
+	s.guard = &guard{hosts: hostsOf(host, port), sessions: s.sessions, isOtherUser: isOtherUser}
 	if s.proxy, err = newProxy(c.Client, c.Info.Version, s.signed.observe); err != nil {
 		return nil, err
 	}

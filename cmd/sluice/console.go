@@ -132,7 +132,10 @@ func (o consoleOptions) serve(ctx context.Context, config console.Config, ui *te
 		return err
 	}
 	defer func() { endConsole(handler, ui) }()
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
+	server := &http.Server{
+		Handler: handler, ConnContext: console.ConnContext, ReadHeaderTimeout: 10 * time.Second,
+		ErrorLog: log.New(io.Discard, "", 0),
+	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(socket) }()
 	defer server.Close()
