@@ -17,7 +17,7 @@ import (
 // The functions that take idempotency keys, with the calls to AWS that they make for a request with a new key.
 var keyedFunctions = map[string]int{
 	"batch":   3, // the key, the batch, the answer
-	"receive": 5, // the key, earlier versions, entities, the version, the answer
+	"receive": 7, // the key, earlier versions, entities, the version, its observation, the count, the answer
 }
 
 // killRepeatedRequests kills functions before and after each of their calls to AWS for a request with an idempotency
@@ -53,6 +53,7 @@ func (c killing) killRepeatedRequest(ctx context.Context, api *session, k killRu
 		return err
 	}
 	in := &dynamodb.ScanInput{ConsistentRead: aws.Bool(true)}
+	observation := ""
 	if k.Function == "batch" {
 		_, err := api.client.CreateUploadWith(ctx,
 			client.UploadOptions{RejectOnInvalid: true, Name: k.Payload, IdempotencyKey: k.Payload})
@@ -75,6 +76,7 @@ func (c killing) killRepeatedRequest(ctx context.Context, api *session, k killRu
 		in.ExpressionAttributeValues = map[string]dynamodbtypes.AttributeValue{
 			":key": &dynamodbtypes.AttributeValueMemberS{Value: c.TenantID + "#" + l.transactionID()},
 		}
+		observation = c.TenantID + "#modification#" + l.modificationID()
 	}
 	var state killState
 	if err := c.callFaults("State", kill, &state); err != nil {
@@ -90,6 +92,17 @@ func (c killing) killRepeatedRequest(ctx context.Context, api *session, k killRu
 	out, err := db.Scan(ctx, in)
 	if err == nil && out.Count != 1 {
 		err = fmt.Errorf("killed at %q, the request made %d items, want 1", state.Killed, out.Count)
+	}
+	if err != nil || observation == "" {
+		return err
+	}
+	observed, err := db.Query(ctx, &dynamodb.QueryInput{TableName: aws.String(c.Prefix + "-observations"),
+		KeyConditionExpression: aws.String("id = :id"), ConsistentRead: aws.Bool(true),
+		ExpressionAttributeValues: map[string]dynamodbtypes.AttributeValue{
+			":id": &dynamodbtypes.AttributeValueMemberS{Value: observation},
+		}})
+	if err == nil && observed.Count != 1 {
+		err = fmt.Errorf("killed at %q, the request was observed %d times, want once", state.Killed, observed.Count)
 	}
 	return err
 }
