@@ -49,9 +49,10 @@ export function formatBytes(n: number | null | undefined): string {
   return `${(size < 10 && unit > 0 ? oneDigit : whole).format(size)} ${units[unit]}`;
 }
 
-/** formatDuration writes milliseconds in the two largest units: 1 h 4 min, 9.5 s. */
+/** formatDuration writes milliseconds in the two largest units: 1 h 4 min, 9.5 s, 40 ms. */
 export function formatDuration(ms: number): string {
   const s = ms / 1000;
+  if (s < 0.95) return `${whole.format(Math.max(0, ms))} ms`;
   if (s < 10) return `${oneDigit.format(Math.max(0, s))} s`;
   const minutes = Math.floor(s / 60);
   if (minutes === 0) return `${whole.format(s)} s`;

@@ -61,14 +61,14 @@ function Content({ id, reply, at }: { id: string; reply: BatchReply; at: Date | 
         <Timeline id={id} reply={reply} />
         <SpeedPanel id={id} reply={reply} speed={speed} />
       </div>
-      {hasStatus(reply) && reply.status !== "VALIDATION_STARTED" && <BatchErrors id={id} results={results} />}
-      {hasStatus(reply) && reply.names_screened !== null && <Screening id={id} hits={reply.hits} names={reply.names_screened} />}
       <div class="panels">
         <Downloads id={id} results={results.value} ended={!open} reload={results.reload} />
         <Facts id={id} reply={reply} />
       </div>
       <Commands label="This batch in a terminal" cli={open ? `sluice status ${id} --follow` : `sluice status ${id}\nsluice results ${id}`}
         curl={curl("GET", `/tm/realtime/api/transactions/batch/status/${id}`)} />
+      {hasStatus(reply) && reply.names_screened !== null && <Screening id={id} hits={reply.hits} names={reply.names_screened} />}
+      {hasStatus(reply) && reply.status !== "VALIDATION_STARTED" && <BatchErrors id={id} results={results} />}
       <Live text={hasStatus(reply) ? `${describeBatchState(reply.status).text}. ${describeBatchState(reply.status).means}` : reply.message} />
     </>
   );

@@ -2,7 +2,7 @@
 
 import { Meter } from "../../kit/chart.tsx";
 import { formatBytes, formatCount, formatShare } from "../../kit/format.tsx";
-import { type BatchReply, hasStatus, isRunning } from "../batches/record.tsx";
+import { type BatchReply, hasStatus, isOpen, isRunning } from "../batches/record.tsx";
 
 /** Progress shows the counters of a batch and, while it runs, how much of the pass is done. */
 export function Progress({ reply }: { reply: BatchReply }) {
@@ -12,6 +12,7 @@ export function Progress({ reply }: { reply: BatchReply }) {
   const total = counts?.total ?? null;
   const isFirstPass = batch?.status === "VALIDATION_STARTED";
   const [done, of] = batch ? [batch.bytes_done, batch.bytes_total] : [0, 0];
+  const isProcessed = batch?.status === "PROCESSED";
   return (
     <section class="panel" aria-label="Counters">
       <dl class="figures">
@@ -22,8 +23,8 @@ export function Progress({ reply }: { reply: BatchReply }) {
         <Figure name="Size" value={batch ? formatBytes(batch.bytes_total) : formatBytes(null)} />
       </dl>
       <div class="pass">
-        <span>{running ? (isFirstPass ? "Validating" : "Ingesting") : batch ? "No pass is running" : "Not begun"}</span>
-        <Meter label={isFirstPass ? "Validated" : "Ingested"} value={running ? done : 0} of={running ? of : 1} />
+        <span>{running ? (isFirstPass ? "Validating" : "Ingesting") : !batch ? "Not begun" : isOpen(batch) ? "Waiting" : "Ended"}</span>
+        <Meter label={isFirstPass ? "Validated" : "Ingested"} value={running ? done : isProcessed ? 1 : 0} of={running ? of : 1} />
         <span class="tabular">{running ? `${formatBytes(done)} of ${formatBytes(of)}, ${formatShare(done, of)}` : ""}</span>
       </div>
     </section>
