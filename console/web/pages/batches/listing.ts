@@ -198,7 +198,7 @@ function inOrder(rows: BatchRecord[]): BatchRecord[] {
 
 /** update returns the newer of two records of a batch. What only the status has stays until the status of the batch changes. */
 function update(row: BatchRecord, now: BatchRecord | undefined): BatchRecord {
-  if (!now || now.updated_at < row.updated_at || (row.status !== null && now.status === null)) return row;
+  if (!now || Date.parse(now.updated_at) < Date.parse(row.updated_at) || (row.status !== null && now.status === null)) return row;
   if (now.status !== row.status) return now;
   return { ...now, bytes_done: now.bytes_done ?? row.bytes_done, counts: { ...now.counts, ingested: now.counts.ingested ?? row.counts.ingested } };
 }

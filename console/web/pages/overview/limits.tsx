@@ -21,7 +21,7 @@ export function LimitsPanel() {
   return (
     <section class="panel" aria-labelledby="limits">
       <h2 id="limits">Limits</h2>
-      {limits.length === 0 ? <p class="aside">No reply has told of a limit yet.</p> : (
+      {limits.length === 0 ? <p class="aside">No reply has told of a limit yet; a tenant may have none.</p> : (
         <div class="scroll-x" role="region" aria-label="Limits" tabIndex={0}>
           <table>
             <thead>
