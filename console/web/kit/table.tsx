@@ -73,6 +73,11 @@ export function Table<T>(props: TableProps<T>) {
     if (last >= rows.length) onEnd?.();
   }, [last, rows.length]);
 
+  // A row that the page selects, by a key of its own, comes into view, too.
+  useEffect(() => {
+    if (props.selected && rows[at] !== undefined && rowKey(rows[at]) === selected) reveal(grid.current, at);
+  }, [props.selected]);
+
   const select = (index: number) => {
     const row = rows[Math.min(Math.max(index, 0), rows.length - 1)];
     if (row === undefined) return;

@@ -1,0 +1,41 @@
+// One match: both sides beside each other, how the names met, and the decision.
+
+import { visible } from "../../kit/safe.ts";
+import type { Batch, Match } from "./batch.ts";
+import type { Row } from "./matches.ts";
+import { Decision, ResolveForm } from "./resolveform.tsx";
+import { formatScore } from "./score.tsx";
+import { infoOf, Sides, Source } from "./sides.tsx";
+import { Words } from "./words.tsx";
+
+interface MatchPanelProps {
+  batch: Batch;
+  row: Row;
+  onResolved: (match: Match) => void;
+  onLeave: () => void;
+}
+
+/** MatchPanel shows a match. */
+export function MatchPanel({ batch, row, onResolved, onLeave }: MatchPanelProps) {
+  const { match, entity } = row;
+  const data = match.matchData;
+  const explanation = infoOf(data, "Explanation");
+  const byAlias = entity.entityAliases.filter((alias) => match.entityAliasIds.includes(alias.id));
+  return (
+    <section class="panel match-panel" aria-label="The selected match">
+      <header class="match-head">
+        <h2 dir="auto">{visible(data.name)}</h2>
+        <p class="tabular"><b>{formatScore(data.matchScore)}</b> <span class="aside">{visible(match.entityUniqueId)}</span></p>
+      </header>
+      <Decision match={match} />
+      {batch.status === "Open" ? <ResolveForm batchId={batch.id} row={row} onResolved={onResolved} onLeave={onLeave} />
+        : <p class="aside">The batch is {batch.status.toLowerCase()}: its decisions stay as they are.</p>}
+      <h3>Word by word</h3>
+      {explanation ? <Words explanation={explanation} /> : <p class="aside">The provider {visible(data.providerId)} does not explain its matches.</p>}
+      {byAlias.length > 0 && !match.entityAliasIds.includes("PrimaryName") && <p class="aside">Found by another name of the entity, not by its main name.</p>}
+      <h3>Both sides</h3>
+      <Sides asked={entity.searchCriteria} aliases={entity.entityAliases} data={data} />
+      <Source data={data} />
+    </section>
+  );
+}
