@@ -64,10 +64,7 @@ export function LineChart({ label, points, format = formatCompact, height = 120 
 }
 
 function chartOptions(element: HTMLElement, label: string, format: (n: number) => string, height: number): uPlot.Options {
-  const colours = getComputedStyle(element);
-  const text = colours.getPropertyValue("--text-quiet");
-  const line = colours.getPropertyValue("--line");
-  const accent = colours.getPropertyValue("--accent");
+  const [text, line, accent] = ["--text-quiet", "--line", "--accent"].map((token) => colourOf(element, token)) as [string, string, string];
   const axis = { stroke: text, grid: { stroke: line, width: 1 }, ticks: { show: false }, font: "11px system-ui, sans-serif" };
   return {
     width: element.clientWidth,
@@ -82,6 +79,16 @@ function chartOptions(element: HTMLElement, label: string, format: (n: number) =
     ],
     series: [{}, { label, stroke: accent, width: 1.5, points: { show: false } }],
   };
+}
+
+/** colourOf returns the colour of a token as a canvas takes it, without var and light-dark. */
+function colourOf(element: HTMLElement, token: string): string {
+  const probe = document.createElement("span");
+  probe.style.color = `var(${token})`;
+  element.append(probe);
+  const colour = getComputedStyle(probe).color;
+  probe.remove();
+  return colour;
 }
 
 /** Bar is one row of Bars. */
