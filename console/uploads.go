@@ -53,9 +53,11 @@ type upload struct {
 
 // retryState says why an upload has broken off, and when it goes on.
 type retryState struct {
-	Reason  string    `json:"reason"`
-	Attempt int       `json:"attempt"`
-	At      time.Time `json:"at"`
+	// Answered means that the service was reached, and is busy or failing; otherwise no answer came.
+	Answered bool      `json:"answered"`
+	Reason   string    `json:"reason"`
+	Attempt  int       `json:"attempt"`
+	At       time.Time `json:"at"`
 }
 
 // uploadState is the upload of a file as the page is told of it.
@@ -151,7 +153,8 @@ func (f *Files) pauseBeforeRetry(ctx context.Context, u *upload, failures int, c
 	waiting, retryNow := context.WithCancel(ctx)
 	defer retryNow()
 	f.update(func() {
-		u.retry = &retryState{Reason: sentence(cause.Error()), Attempt: failures, At: f.config.Now().Add(pause).UTC()}
+		u.retry = &retryState{Answered: !errors.As(cause, new(*client.UnreachableError)),
+			Reason: sentence(cause.Error()), Attempt: failures, At: f.config.Now().Add(pause).UTC()}
 		u.retryNow = retryNow
 	})
 	_ = f.config.Pause(waiting, pause)

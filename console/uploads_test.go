@@ -183,6 +183,41 @@ func TestBrokenConnection(t *testing.T) {
 	}
 }
 
+// A service that answers that it is busy is told apart from one that does not answer, also while a batch is followed.
+func TestBusyService(t *testing.T) {
+	t.Parallel()
+	for during, state := range map[string]string{
+		"generate-upload-url": stateUploading, "status/": stateFollowing,
+	} {
+		t.Run(state, func(t *testing.T) {
+			t.Parallel()
+			test := newFilesTest(t, FilesConfig{Pause: func(ctx context.Context, _ time.Duration) error {
+				<-ctx.Done()
+				return ctx.Err()
+			}})
+			var busy atomic.Bool
+			busy.Store(true)
+			test.service.Before = func(w http.ResponseWriter, r *http.Request) bool {
+				isBusy := busy.Load() && strings.HasPrefix(r.URL.Path, batchPath+during)
+				if isBusy {
+					w.WriteHeader(http.StatusInternalServerError)
+				}
+				return isBusy
+			}
+			id := test.drop("a", lines(1))
+			test.awaitState(id, stateChecked)
+			test.startUpload(id, "{}")
+			r := test.await(id, "waiting", func(r fileRecord) bool { return r.Upload != nil && r.Upload.Retry != nil })
+			if !r.Upload.Retry.Answered || r.State != state {
+				t.Errorf("the file is %s, %+v; want %s and that the service has answered", r.State, r.Upload.Retry, state)
+			}
+			busy.Store(false)
+			test.call("POST", "/"+id+"/resume", "", nil)
+			test.awaitState(id, stateDone)
+		})
+	}
+}
+
 // If the answer that completes an upload is lost, the service has the file, and nothing is sent again.
 func TestLostCompletion(t *testing.T) {
 	t.Parallel()

@@ -28,8 +28,8 @@ func uploadPage(n *tenant, paths ...string) *tab {
 	return p
 }
 
-// A file is dropped, checked without anything being sent, uploaded with options when the person says so, and followed until
-// it is stored.
+// A file is dropped, checked without anything being sent, uploaded with options when the person says so, and followed
+// until it is stored.
 func TestUploadFromDropToProcessed(t *testing.T) {
 	t.Parallel()
 	tenant := newTenant(t)
@@ -55,7 +55,8 @@ func TestUploadFromDropToProcessed(t *testing.T) {
 		return strings.HasPrefix(p.address(), "/batches/"), p.address()
 	})
 	s, err := tenant.api.Status(t.Context(), strings.TrimPrefix(p.address(), "/batches/"))
-	if err != nil || s.Status != client.StatusProcessed || s.Name != "from the page" || s.Metadata["region"] != "north & south" {
+	if err != nil || s.Status != client.StatusProcessed || s.Name != "from the page" ||
+		s.Metadata["region"] != "north & south" {
 		t.Errorf("the batch is %+v, %v", s, err)
 	}
 }
@@ -92,7 +93,8 @@ func TestUploadWithErrors(t *testing.T) {
 	name, content := p.download(func() { p.click("link", "Download all errors") })
 	var first client.ReportLine
 	line, _, _ := strings.Cut(string(content), "\n")
-	if err := json.Unmarshal([]byte(line), &first); err != nil || name != "lines.errors.jsonl" || len(first.Errors) == 0 {
+	err := json.Unmarshal([]byte(line), &first)
+	if err != nil || name != "lines.errors.jsonl" || len(first.Errors) == 0 {
 		t.Errorf("the downloaded %s begins with %.200q, %v", name, line, err)
 	}
 	p.choose("If lines are invalid", "Drop them, up to a limit")
@@ -104,7 +106,8 @@ func TestUploadWithErrors(t *testing.T) {
 	p.waitForText("2,000 lines: 1,")
 }
 
-// An upload whose connection breaks says so and can be paused; a reload of the page changes nothing; it resumes where it was.
+// An upload whose connection breaks says so and can be paused; a reload of the page changes nothing; it resumes where
+// it was.
 func TestUploadPausedAndResumed(t *testing.T) {
 	t.Parallel()
 	tenant := newTenant(t)
@@ -182,7 +185,8 @@ func TestUnusableFilesAreExplained(t *testing.T) {
 	p.waitUntilGone("link", "dropped/again.jsonl")
 }
 
-// While a file is on its way, leaving the console is warned of; a file that changes meanwhile is not taken for received.
+// While a file is on its way, leaving the console is warned of; a file that changes meanwhile is not taken for
+// received.
 func TestFileThatChangesWhileItIsSent(t *testing.T) {
 	t.Parallel()
 	tenant := newTenant(t)
@@ -213,4 +217,25 @@ func TestFileThatChangesWhileItIsSent(t *testing.T) {
 	if !evaluate[bool](p, leave) {
 		t.Error("leaving the console is warned of though nothing is sent")
 	}
+}
+
+// When the command ends, it says how the upload goes on; the page says that there is no command any more.
+func TestCommandEndsDuringAnUpload(t *testing.T) {
+	t.Parallel()
+	tenant := newTenant(t)
+	gate := tenant.withGate()
+	p := uploadPage(tenant, tenant.generate(10, 0))
+	p.waitForText("Checked on this machine")
+	gate.cutOff()
+	p.choose("If lines are invalid", "Drop them, store the others")
+	p.click("button", "Upload (")
+	p.waitForText("The connection broke.")
+	p.expect("ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|ERR_SOCKET_NOT_CONNECTED")
+	p.console.stop(t)
+	const want = "lines.jsonl was not uploaded completely; " +
+		"continue with: sluice upload lines.jsonl --reject-on-invalid=false\n"
+	if out := p.console.output.String(); !strings.Contains(out, want) {
+		t.Errorf("the command prints %q, want %q in it", out, want)
+	}
+	p.waitForText("Not up to date")
 }

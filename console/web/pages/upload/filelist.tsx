@@ -67,7 +67,9 @@ export function describeState(file: FileRecord): { kind: Kind; text: string } {
       if (file.check?.lines === 0) return { kind: "bad", text: "No lines" };
       return file.check?.invalid ? { kind: "warn", text: counted(file.check.invalid, "invalid line") } : { kind: "ok", text: "Valid" };
     case "uploading":
-      if (file.upload?.retry) return { kind: "warn", text: "Connection broken" };
+      if (file.upload?.retry) {
+        return { kind: "warn", text: file.upload.retry.answered ? "Service busy" : "Connection broken" };
+      }
       return { kind: "info", text: file.upload?.waiting ? "Waiting to be sent" : "Uploading" };
     case "paused": return { kind: "warn", text: "Paused" };
     case "following":

@@ -77,7 +77,7 @@ export interface FileUpload {
   bytes_per_second: number;
   seconds: number;
   in_parts: boolean;
-  retry: { reason: string; attempt: number; at: string } | null;
+  retry: { answered: boolean; reason: string; attempt: number; at: string } | null;
   uploaded: boolean;
   status: { status: BatchState | ""; message?: string; error_message: string; counts: Counts; queue_position: number | null } | null;
 }

@@ -85,7 +85,9 @@ function Retry({ retry, what, onRetry }: { retry: NonNullable<FileUpload["retry"
     <div class="notice notice-warn" role="status">
       <Icon name="warning" />
       <div>
-        <p class="notice-title">The connection broke. It is tried again by itself.</p>
+        <p class="notice-title">
+          {retry.answered ? "The service is busy or failing." : "The connection broke."} It is tried again by itself.
+        </p>
         <p>{retry.reason}</p>
         <p class="tabular">{what}. Attempt {formatCount(retry.attempt + 1)} in {formatDuration(Math.ceil(left / 1000) * 1000)}.</p>
         <button type="button" onClick={onRetry}>Try now</button>
