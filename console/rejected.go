@@ -23,8 +23,10 @@ import (
 const (
 	// maxRejectedBytes is how much of the rejected lines of a batch is fetched. Errors of lines that follow have no excerpt.
 	maxRejectedBytes = 1 << 30
-	// linesPerMark is how many lines are between two whose places are known.
-	linesPerMark = 64
+	// bytesPerMark is about how many bytes are between two lines whose places are known.
+	bytesPerMark = 64 << 10
+	// maxLeftOut is how many lines may be left out of the rejected ones. With more, errors have no excerpts.
+	maxLeftOut = 100_000
 	// excerptPatience is how long a page of errors waits for the lines that it shows parts of.
 	excerptPatience = 3 * time.Second
 )
@@ -37,8 +39,8 @@ type rejectedLines struct {
 	file    *os.File
 
 	mu sync.Mutex
-	// marks are where every linesPerMark-th line begins.
-	marks []int64
+	// marks are places of some lines, in order.
+	marks []lineMark
 	// count is how many whole lines there are, and end where they end.
 	count, end int64
 	// isDone means that no line follows.
@@ -46,6 +48,9 @@ type rejectedLines struct {
 	// grown is closed, and replaced, when there are more lines or isDone.
 	grown chan struct{}
 }
+
+// lineMark is where a line begins, by its number from 0.
+type lineMark struct{ line, offset int64 }
 
 // newRejectedLines returns rejected lines that are stored in a file, which they take over.
 func newRejectedLines(file *os.File, leftOut []int64) *rejectedLines {
@@ -97,8 +102,8 @@ func (l *rejectedLines) add(part []byte, offset int64) {
 			if i < 0 {
 				return
 			}
-			if l.count%linesPerMark == 0 {
-				l.marks = append(l.marks, l.end)
+			if n := len(l.marks); n == 0 || l.end-l.marks[n-1].offset >= bytesPerMark {
+				l.marks = append(l.marks, lineMark{l.count, l.end})
 			}
 			at += i + 1
 			l.count, l.end = l.count+1, offset+int64(at)
@@ -129,14 +134,14 @@ func (l *rejectedLines) line(ctx context.Context, entry int64) []byte {
 	for {
 		l.mu.Lock()
 		count, end, isDone, grown := l.count, l.end, l.isDone, l.grown
-		mark := int64(0)
+		var mark lineMark
 		if number < count {
-			mark = l.marks[number/linesPerMark]
+			mark = l.marks[sort.Search(len(l.marks), func(i int) bool { return l.marks[i].line > number })-1]
 		}
 		l.mu.Unlock()
 		switch {
 		case number < count:
-			return l.read(mark, end, number%linesPerMark)
+			return l.read(mark.offset, end, number-mark.line)
 		case isDone:
 			return nil
 		}

@@ -139,7 +139,7 @@ func (s *reports) fetchReport(ctx context.Context, batchID string, b *batchRepor
 	if b.index, err = s.indexReport(ctx, r.ErrorsFileURL, file); err != nil {
 		return r, errors.Join(err, file.Close())
 	}
-	if r.RejectedFileURL == "" {
+	if r.RejectedFileURL == "" || r.RejectedLeftOut != nil && *r.RejectedLeftOut > maxLeftOut {
 		return r, nil
 	}
 	if file, err = s.newFile(); err != nil {

@@ -142,7 +142,7 @@ func (o consoleOptions) serve(ctx context.Context, config console.Config, ui *te
 	address := handler.NewAddress()
 	ui.printf("The console of tenant %s at %s (%s) is at\n\n  %s\n\nfor one browser; Ctrl-C ends it.\n",
 		printable(config.Info.TenantID), printable(config.Info.APIURL), printable(config.Info.Connection), address)
-	if !o.noOpen {
+	if !o.noOpen && hasDesktop() {
 		if err := openBrowser(ctx, address); err != nil {
 			ui.printf("The browser cannot be opened (%v): open the address in one.\n", err)
 		}
@@ -203,6 +203,13 @@ func listenOnThisMachine(address string) (net.Listener, error) {
 		return nil, fmt.Errorf("cannot listen at %s: %w", address, err)
 	}
 	return socket, nil
+}
+
+// hasDesktop reports whether a browser can show a window. Without one, xdg-open may take a browser for terminals, which
+// would use the address up and show nothing.
+func hasDesktop() bool {
+	return runtime.GOOS != "linux" ||
+		cmp.Or(os.Getenv("DISPLAY"), os.Getenv("WAYLAND_DISPLAY"), os.Getenv("WSL_DISTRO_NAME"), os.Getenv("BROWSER")) != ""
 }
 
 // openBrowser has the system open an address. It does not wait for the browser.
