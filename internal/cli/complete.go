@@ -115,8 +115,10 @@ func (s *completion) candidates(word string) (found []string, isFile bool) {
 	case s.command.PassThrough:
 		return nil, true
 	case s.isPending:
-		value, _ := flag.UnquoteUsage(s.last)
-		return nil, isFileName(value)
+		return nil, takesFile(s.last)
+	case strings.HasPrefix(word, "-") && strings.Contains(word, "="): // a flag with its value, in zsh and fish
+		name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+		return nil, takesFile(s.flags.Lookup(name))
 	case strings.HasPrefix(word, "-") && word != "-":
 		s.flags.VisitAll(func(f *flag.Flag) { found = append(found, flagName(f.Name)) })
 		return append(found, "--help"), false
@@ -151,6 +153,15 @@ func (s *completion) subcommands() []string {
 func isBool(f *flag.Flag) bool {
 	b, ok := f.Value.(interface{ IsBoolFlag() bool })
 	return ok && b.IsBoolFlag()
+}
+
+// takesFile reports whether the value of a flag, which may be nil, is a file or a folder.
+func takesFile(f *flag.Flag) bool {
+	if f == nil {
+		return false
+	}
+	value, _ := flag.UnquoteUsage(f)
+	return isFileName(value)
 }
 
 // isFileName reports whether the name of an argument or a value says that it is a file or a folder.

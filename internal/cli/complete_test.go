@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"flag"
 	"strings"
 	"testing"
 )
@@ -41,8 +42,14 @@ func TestPrintCompletions(t *testing.T) {
 	}
 	p := program()
 	p.Commands[0].Args = "NAME FILE..."
+	addFlags := p.Commands[0].Flags
+	p.Commands[0].Flags = func(f *flag.FlagSet) {
+		addFlags(f)
+		f.String("to", "", "the `FILE` to be written")
+	}
 	for line, isFile := range map[string]bool{"copy ": false, "copy a ": true, "copy a b -": true,
-		"copy a b --c": false} {
+		"copy a b --c": false, "copy --to ": true, "copy --to = x": true, "copy --to=": true, "copy -to=x": true,
+		"copy --count=": false, "copy --other=x": false} {
 		if _, got := p.complete(strings.Split(line, " ")); got != isFile {
 			t.Errorf("%q: a file is expected: %v, want %v", line, got, isFile)
 		}
