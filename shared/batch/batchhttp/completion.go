@@ -29,6 +29,10 @@ type CompletedPart struct {
 
 // check returns what is wrong with the request for an upload.
 func (in CompletionRequest) check(m batch.Multipart) []fault.Detail {
+	if in.Parts == nil {
+		return []fault.Detail{bodyDetail("Name all parts of the upload, each with the ETag that storage has answered.",
+			"missing", nil, "parts")}
+	}
 	if int64(len(in.Parts)) > m.PartCount {
 		return []fault.Detail{bodyDetail(fmt.Sprintf("The upload has %d parts; %d are named.", m.PartCount,
 			len(in.Parts)), "array_too_long", nil, "parts")}

@@ -306,6 +306,9 @@ func TestCompletion(t *testing.T) {
 	a.storeAll()
 	a.expect(t, "none named", "POST", path, `{"parts":[]}`, 409, "Parts 1, 2, 3 are not named.")
 	for body, want := range map[string]string{
+		"":               "parts missing",
+		`{}`:             "parts missing",
+		`{"parts":null}`: "parts missing",
 		`{"parts":[{"part_number":1,"etag":"a"},{"part_number":1,"etag":"a"}]}`: "parts 1 part_number repeated",
 		`{"parts":[{"part_number":4,"etag":"a"}]}`:                              "parts 0 part_number number_range",
 		`{"parts":[{"part_number":1,"etag":"\"\""}]}`:                           "parts 0 etag missing",

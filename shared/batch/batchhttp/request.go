@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -63,6 +65,10 @@ func (in *UploadRequest) Check() []fault.Detail {
 	}
 	if in.Name != nil {
 		details = append(details, checkLength(*in.Name, 1, maxNameLength, "name")...)
+		if strings.ContainsFunc(*in.Name, unicode.IsControl) {
+			details = append(details, bodyDetail("The value must not contain control characters.", "control_character",
+				nil, "name"))
+		}
 	}
 	if e := in.ContentEncoding; e != nil && !slices.Contains([]batch.Encoding{batch.Identity, batch.Gzip, batch.Zstd},
 		*e) {
