@@ -54,8 +54,8 @@ func program() *cli.Command {
 			cancelCommand(), receiptCommand(), verifyCommand(), screenCommand(),
 			policyCommand(), generateCommand(), costCommand(),
 			webhooksCommand(), listenCommand(), adapterCommand(), outboundCommand(), localCommand(), metricsCommand(),
-			adminCommand(), consoleCommand(), loginCommand(), logoutCommand(), demoCommand(), completionCommand(),
-			versionCommand(),
+			adminCommand(), consoleCommand(), loginCommand(), profilesCommand(), logoutCommand(), demoCommand(),
+			completionCommand(), versionCommand(),
 		},
 		Examples: []string{
 			"sluice generate --lines 1000 -o batch.jsonl",

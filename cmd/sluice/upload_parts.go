@@ -14,6 +14,7 @@ import (
 
 	"sluice/client"
 	"sluice/internal/cli"
+	"sluice/shared/batch"
 )
 
 // partsFrom is the size in bytes from which on a file is uploaded in parts, so that it can be resumed.
@@ -39,6 +40,9 @@ func (u *uploadRun) declare(request *client.UploadOptions, file io.ReaderAt, siz
 func (u *uploadRun) checkResume() error {
 	if u.resume == "" {
 		return nil
+	}
+	if _, err := batch.ParseID(u.resume); err != nil {
+		return cli.Usagef("--resume takes the ID of a batch, such as 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01, not %q", u.resume)
 	}
 	var err error
 	u.options.flags.Visit(func(f *flag.Flag) {

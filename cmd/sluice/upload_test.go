@@ -142,6 +142,11 @@ func TestResumedUpload(t *testing.T) {
 			t.Errorf("exit code %d, stdout %q, stderr %q; want 0 and %q", code, stdout, stderr, want)
 		}
 	}
+	code, _, stderr = runWithServer(t.Context(), t, s, "upload", "--resume", "nonsense", path)
+	if want := `--resume takes the ID of a batch, such as 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01, not "nonsense"`; code !=
+		cli.ExitFailed || !strings.Contains(stderr, want) {
+		t.Errorf("no ID: exit code %d, stderr %q; want 2 and %q", code, stderr, want)
+	}
 	code, _, stderr = runWithServer(t.Context(), t, s, "upload", "--resume", id, path, "--name", "x")
 	if code != cli.ExitFailed || !strings.Contains(stderr, "leave out --name") {
 		t.Errorf("with another name: exit code %d, stderr %q; want 2", code, stderr)

@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"sluice/client"
@@ -93,7 +94,7 @@ func (v *verifyRun) run(ctx context.Context, args []string, stdout io.Writer) er
 	if err := requireOneStdin(args[0], args[1], v.keysPath, v.reportPath); err != nil {
 		return err
 	}
-	text, err := readAll(args[0])
+	text, err := readReceipt(args[0], args[1])
 	if err != nil {
 		return err
 	}
@@ -101,7 +102,7 @@ func (v *verifyRun) run(ctx context.Context, args []string, stdout io.Writer) er
 		return err
 	}
 	var out verifyOutput
-	claims, err := v.verify(ctx, strings.TrimSpace(string(text)))
+	claims, err := v.verify(ctx, text)
 	if err == nil {
 		out.Claims = &claims
 		out.LinesChecked, err = v.checkFile(ctx, claims, args[1])
@@ -220,10 +221,32 @@ func (v *verifyRun) cachePath() string {
 // parseKeys reads a JWK set.
 func parseKeys(text []byte) (client.ReceiptKeys, error) {
 	var set client.ReceiptKeys
-	if err := json.Unmarshal(text, &set); err != nil || len(set.Keys) == 0 {
+	switch err := json.Unmarshal(text, &set); {
+	case err != nil || set.Keys == nil:
 		return set, errors.New("it is not a JWK set, as /receipts/jwks.json has it")
+	case len(set.Keys) == 0:
+		return set, errors.New("it is a JWK set without keys: it was fetched before the service had signed a receipt, " +
+			"or from another service; fetch /receipts/jwks.json again")
 	}
 	return set, nil
+}
+
+// compactJWS matches a JWS in compact form, as a receipt is.
+var compactJWS = regexp.MustCompile(`^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*$`)
+
+// readReceipt returns the text of a receipt. If the other file is one and this is not, they were given in the wrong
+// order, which is an error.
+func readReceipt(path, filePath string) (string, error) {
+	text, err := readAll(path)
+	receipt := strings.TrimSpace(string(text))
+	if err != nil && !errors.Is(err, errTooLarge) || err == nil && compactJWS.MatchString(receipt) || filePath == "-" {
+		return receipt, err
+	}
+	if other, otherErr := readAll(filePath); otherErr == nil && compactJWS.Match(bytes.TrimSpace(other)) {
+		return "", cli.Usagef("the receipt comes first, then the file: sluice verify %s %s", printable(filePath),
+			printable(path))
+	}
+	return receipt, err
 }
 
 // checkFile checks the file, unpacked, and its lines.
@@ -301,6 +324,9 @@ func openInput(path string) (io.ReadCloser, error) {
 	return os.Open(path)
 }
 
+// errTooLarge is the error for a file that is too large for a receipt, a report or keys.
+var errTooLarge = errors.New("too large for what it should be")
+
 // readAll reads a small file; - is standard input.
 func readAll(path string) ([]byte, error) {
 	file, err := openInput(path)
@@ -311,7 +337,7 @@ func readAll(path string) ([]byte, error) {
 	const most = 1 << 20
 	text, err := io.ReadAll(io.LimitReader(file, most+1))
 	if err == nil && len(text) > most {
-		err = fmt.Errorf("%s has more than %d bytes, which is too large for what it should be", path, most)
+		err = fmt.Errorf("%s has more than %d bytes, which is %w", path, most, errTooLarge)
 	}
 	return bytes.TrimPrefix(text, []byte("\xEF\xBB\xBF")), err
 }

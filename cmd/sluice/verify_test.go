@@ -21,6 +21,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"sluice/internal/cli"
 	"sluice/shared/jose"
 	"sluice/shared/receipt"
 )
@@ -192,6 +193,32 @@ func TestVerify(t *testing.T) {
 				tt.more...)
 			if code, out := f.verify(args...); code != tt.code || !strings.Contains(out, tt.want) {
 				t.Errorf("got the exit code %d and %q, want %d and %q", code, out, tt.code, tt.want)
+			}
+		})
+	}
+}
+
+// Files in the wrong order and key sets without keys are refused with the reason.
+func TestVerifyRefusesOtherFiles(t *testing.T) {
+	f := newReceiptFixture(t)
+	f.write("no keys", `{"keys":[]}`)
+	f.write("large", strings.Repeat("x", 1<<20+1))
+	for _, test := range []struct {
+		name, want string
+		args       []string
+	}{
+		{"swapped", "the receipt comes first, then the file: sluice verify " + filepath.Join(f.dir, "receipt"),
+			[]string{"@file", "@receipt"}},
+		{"large and swapped", "the receipt comes first", []string{"@large", "@receipt"}},
+		{"too large", "large has more than 1048576 bytes", []string{"@large", "@file"}},
+		{"no file", "no such file", []string{"@nothing", "@file"}},
+		{"an empty key set", "it is a JWK set without keys", []string{"@receipt", "@file", "--keys", "@no keys"}},
+		{"no key set", "it is not a JWK set", []string{"@receipt", "@file", "--keys", "@report"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			code, out := f.verify(append(test.args, "--issuer", receiptIssuer)...)
+			if code != cli.ExitFailed || !strings.Contains(out, test.want) {
+				t.Errorf("got the exit code %d and %q, want 2 and %q", code, out, test.want)
 			}
 		})
 	}
