@@ -110,7 +110,7 @@ export function Table<T>(props: TableProps<T>) {
   const id = `table-${props.label.replaceAll(/\W+/g, "-")}`;
   return (
     <div class="table" role="grid" aria-label={props.label} aria-rowcount={(props.total ?? rows.length) + 1} aria-colcount={columns.length}
-      aria-activedescendant={selected !== "" && rows.length > 0 ? `${id}-${at}` : undefined} ref={grid}
+      aria-activedescendant={selected !== "" && at >= first && at < last ? `${id}-${at}` : undefined} ref={grid}
       tabIndex={0} onKeyDown={onKeyDown} onScroll={(event) => {
         const top = event.currentTarget.scrollTop;
         setView((old) => ({ ...old, top }));
