@@ -60,19 +60,7 @@ browser, once; other programs of the machine cannot use it after that. Ctrl-C en
 Files that are dropped on the page are copied to a temporary folder, so that they can be checked and uploaded. It is
 removed at the end; the command then prints how unfinished uploads are continued.`,
 		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&o.address, "address", "",
-				"`HOST:PORT` to listen at, on this machine (default "+consoleAddress+", or a free port if it is taken)")
-			f.BoolVar(&o.noOpen, "no-open", false, "print the address and leave the browser alone")
-			f.StringVar(&o.spool, "spool", "",
-				"`FOLDER` with room for copies of dropped files, 2 GB each (default the system's for temporary files)")
-			f.BoolVar(&o.operator, "operator", false,
-				"show tenants, clients and keys, too, with the AWS credentials of this machine (always for a local cloud)")
-			f.StringVar(&o.prefix, "prefix", "",
-				"`NAME` that the stack has as its parameter Prefix, for --operator (default sluice)")
-			f.StringVar(&o.listenAddress, "listen-address", "127.0.0.1:0",
-				"`HOST:PORT` at which events are received when the page listens to them; port 0 takes a free one")
-			f.StringVar(&o.listenURL, "listen-url", "",
-				"`URL` at which the service reaches --listen-address, such as a tunnel (not needed for a local cloud)")
+			o.addFlags(f)
 			conn.addFlags(f)
 		},
 		Examples: []string{
@@ -81,46 +69,71 @@ removed at the end; the command then prints how unfinished uploads are continued
 			"sluice console --data .sluice --address 127.0.0.1:9000",
 		},
 		Run: func(ctx context.Context, _ []string, stdout io.Writer) error {
-			if !console.IsBuilt() {
-				return errors.New(console.NotBuilt)
-			}
-			config, from, err := conn.resolve()
+			config, err := o.configure(&conn)
 			if err != nil {
 				return err
-			}
-			c, err := client.New(config)
-			if err != nil {
-				return err
-			}
-			info := console.Info{
-				Version: versionOfProgram(), APIURL: c.APIURL(), Connection: string(from),
-				TenantID: tenantOf(config.Scope),
-				ClientID: config.ClientID,
-			}
-			if info, err := os.Stat(o.spool); o.spool != "" && (err != nil || !info.IsDir()) {
-				return cli.Usagef("--spool %s is not a folder", o.spool)
-			}
-			served := console.Config{Client: c, Info: info, Spool: o.spool}
-			if from == sourceLocalCloud {
-				data := cmp.Or(conn.data, localcloud.DefaultDataDir)
-				served.Metrics = &console.Metrics{Data: data, Prefix: prefixOf(data)}
-			}
-			if from == sourceLocalCloud || o.operator {
-				served.Operator = consoleOperator{isLocal: from == sourceLocalCloud, data: conn.data, prefix: o.prefix}
-			}
-			if from == sourceLocalCloud || o.listenURL != "" {
-				served.Listen = &console.Listen{Address: o.listenAddress, URL: o.listenURL}
 			}
 			if term.IsTerminal(int(os.Stdin.Fd())) {
 				o.input = os.Stdin
 			}
-			return o.serve(ctx, served, newTerminal(stdout))
+			return o.serve(ctx, config, newTerminal(stdout))
 		},
 	}
 }
 
+func (o *consoleOptions) addFlags(f *flag.FlagSet) {
+	f.StringVar(&o.address, "address", "",
+		"`HOST:PORT` to listen at, on this machine (default "+consoleAddress+", or a free port if it is taken)")
+	f.BoolVar(&o.noOpen, "no-open", false, "print the address and leave the browser alone")
+	f.StringVar(&o.spool, "spool", "",
+		"`FOLDER` with room for copies of dropped files, 2 GB each (default the system's for temporary files)")
+	f.BoolVar(&o.operator, "operator", false,
+		"show tenants, clients and keys, too, with the AWS credentials of this machine (always for a local cloud)")
+	f.StringVar(&o.prefix, "prefix", "",
+		"`NAME` that the stack has as its parameter Prefix, for --operator (default sluice)")
+	f.StringVar(&o.listenAddress, "listen-address", "127.0.0.1:0",
+		"`HOST:PORT` at which events are received when the page listens to them; port 0 takes a free one")
+	f.StringVar(&o.listenURL, "listen-url", "",
+		"`URL` at which the service reaches --listen-address, such as a tunnel (not needed for a local cloud)")
+}
+
+// configure returns what the flags, and those of a connection, ask for.
+func (o *consoleOptions) configure(conn *connection) (console.Config, error) {
+	if !console.IsBuilt() {
+		return console.Config{}, errors.New(console.NotBuilt)
+	}
+	config, from, err := conn.resolve()
+	if err != nil {
+		return console.Config{}, err
+	}
+	c, err := client.New(config)
+	if err != nil {
+		return console.Config{}, err
+	}
+	info := console.Info{
+		Version: versionOfProgram(), APIURL: c.APIURL(), Connection: string(from),
+		TenantID: tenantOf(config.Scope),
+		ClientID: config.ClientID,
+	}
+	if info, err := os.Stat(o.spool); o.spool != "" && (err != nil || !info.IsDir()) {
+		return console.Config{}, cli.Usagef("--spool %s is not a folder", o.spool)
+	}
+	served := console.Config{Client: c, Info: info, Spool: o.spool}
+	if from == sourceLocalCloud {
+		data := cmp.Or(conn.data, localcloud.DefaultDataDir)
+		served.Metrics = &console.Metrics{Data: data, Prefix: prefixOf(data)}
+	}
+	if from == sourceLocalCloud || o.operator {
+		served.Operator = consoleOperator{isLocal: from == sourceLocalCloud, data: conn.data, prefix: o.prefix}
+	}
+	if from == sourceLocalCloud || o.listenURL != "" {
+		served.Listen = &console.Listen{Address: o.listenAddress, URL: o.listenURL}
+	}
+	return served, nil
+}
+
 // serve serves the console until the context ends.
-func (o consoleOptions) serve(ctx context.Context, config console.Config, ui *terminal) error {
+func (o *consoleOptions) serve(ctx context.Context, config console.Config, ui *terminal) error {
 	socket, err := listenOnThisMachine(o.address)
 	if err != nil {
 		return err
