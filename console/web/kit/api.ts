@@ -100,7 +100,12 @@ interface SendOptions {
  * send sends a request to the command and returns the parsed content. A body that is a Blob is sent as it is, any other
  * as JSON. It throws an ApiError; if the signal ends the request, the browser's AbortError.
  */
-export async function send(method: string, url: string, { body, headers = {}, signal, operation }: SendOptions = {}): Promise<unknown> {
+export async function send(method: string, url: string, options: SendOptions = {}): Promise<unknown> {
+  return parse(await sendForText(method, url, options));
+}
+
+/** sendForText is send with the content as it came, for answers whose numbers must keep their digits. */
+export async function sendForText(method: string, url: string, { body, headers = {}, signal, operation }: SendOptions = {}): Promise<string> {
   const isFile = body instanceof Blob;
   const init: RequestInit = { method: method.toUpperCase(), headers: { ...headers, "Sluice-Console": "1" }, cache: "no-store" };
   if (signal) init.signal = signal;
@@ -117,8 +122,8 @@ export async function send(method: string, url: string, { body, headers = {}, si
   }
   if (operation) noteLimit(operation, answer.status, answer.headers);
   const text = await answer.text();
+  if (answer.ok) return text;
   const content = parse(text);
-  if (answer.ok) return content;
   throw new ApiError(answer.status, ...describe(answer, content), answer.headers.get("X-Request-Id") ?? "",
     Number(answer.headers.get("Retry-After")) || 0, content);
 }
@@ -137,7 +142,8 @@ function describe(answer: Response, content: unknown): [string, string[]] {
   if (typeof content !== "object" || content === null) return [fallback, []];
   const body = content as Record<string, unknown>;
   if (Array.isArray(body.messages)) {
-    const texts = body.messages.map((m) => sentenceOf(m)).filter(Boolean);
+    const failures = Array.isArray(body.data) ? body.data : [];
+    const texts = [...body.messages, ...failures].map((m) => sentenceOf(m)).filter(Boolean);
     return [texts[0] ?? fallback, texts.slice(1)];
   }
   if (Array.isArray(body.detail)) {
@@ -157,7 +163,8 @@ function sentenceOf(entry: unknown): string {
   if (typeof entry === "string") return entry;
   if (typeof entry !== "object" || entry === null) return "";
   const e = entry as Record<string, unknown>;
-  const text = [e.message, e.msg, e.detail, e.text, e.description].find((t) => typeof t === "string") as string | undefined;
-  const place = Array.isArray(e.loc) ? e.loc.filter((p) => p !== "body").join(".") : typeof e.field === "string" ? e.field : "";
+  const text = [e.message, e.msg, e.detail, e.text, e.description, e.errorMessage].find((t) => typeof t === "string") as string | undefined;
+  const named = [e.field, e.propertyName].find((p) => typeof p === "string" && p !== "body") as string | undefined;
+  const place = Array.isArray(e.loc) ? e.loc.filter((p) => p !== "body").join(".") : named;
   return text === undefined ? "" : place && !text.includes(place) ? `${place}: ${text}` : text;
 }

@@ -25,17 +25,19 @@ interface TextFieldProps extends FieldProps {
   autofocus?: boolean;
   /** spellcheck is off unless the field is for sentences. */
   spellcheck?: boolean;
+  /** search makes it the field that the key / focuses. */
+  search?: boolean;
 }
 
 /** TextField is a field of one line of text (or a number, a date: see type). */
-export function TextField({ label, hint, error, value, onValue, type = "text", spellcheck = false, autofocus = false, ...rest }: TextFieldProps) {
+export function TextField({ label, hint, error, value, onValue, type = "text", spellcheck = false, autofocus = false, search = false, ...rest }: TextFieldProps) {
   const id = useId();
   const element = useRef<HTMLInputElement>(null);
   useEffect(() => { if (autofocus) element.current?.focus(); }, []); // browsers heed the attribute while a page loads only
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <input {...rest} ref={element} type={type as "text" /* Preact's types allow no variable here */} id={id} value={value} spellcheck={spellcheck} autocomplete="off" onInput={(event) => onValue(event.currentTarget.value)}
+      <input {...rest} ref={element} type={type as "text" /* Preact's types allow no variable here */} id={id} value={value} spellcheck={spellcheck} data-search={search || undefined} autocomplete="off" onInput={(event) => onValue(event.currentTarget.value)}
         aria-invalid={error ? true : undefined} aria-describedby={described(id, hint, error)} />
       <FieldNotes id={id} hint={hint} error={error} />
     </div>

@@ -1,7 +1,99 @@
-import { Empty } from "../../kit/feedback.tsx";
-import { Page } from "../../kit/page.tsx";
+// Documents of an entity or a journey, and the upload of new ones.
 
-/** DocumentsPage is a page that is not built yet. */
+import { useState } from "preact/hooks";
+import { addressOf, get, post, type Schemas } from "../../kit/api.ts";
+import { Commands, useCurl } from "../../kit/commands.tsx";
+import { Empty, ErrorNotice, Live, Skeleton } from "../../kit/feedback.tsx";
+import { SearchField, SelectField, TextField } from "../../kit/fields.tsx";
+import { Age, counted } from "../../kit/format.tsx";
+import { Page } from "../../kit/page.tsx";
+import { usePages } from "../../kit/pages.ts";
+import { navigate, pathTo, useQuery } from "../../kit/router.tsx";
+import { visible } from "../../kit/safe.ts";
+import { type Column, Table } from "../../kit/table.tsx";
+import { DocumentBadge, statusOptions } from "./state.tsx";
+import { UploadForm } from "./uploadform.tsx";
+
+type Listed = Pick<Schemas["Document"], "id" | "fileName" | "documentType" | "status" | "uploadedOn" | "isVirtual" | "entityId" | "journeyId">;
+type StatusFilter = Schemas["DocumentStatusFilter"];
+
+const prefix = "/documentmanagementquery/api/documentmanagement";
+const pagesPath = `${prefix}/entity/paged/lite/v2` as const;
+const pageSize = 200;
+
+const columns: readonly Column<Listed>[] = [
+  { key: "file", title: "File", width: "minmax(10rem, 3fr)", cell: (d) => d.fileName === null ? <span class="aside">Beyond this client's access layers</span> : <bdi title={visible(d.fileName)}>{visible(d.fileName)}</bdi> },
+  { key: "type", title: "Type", width: "minmax(7rem, 1fr)", narrow: false, cell: (d) => <bdi>{visible(d.documentType) || "–"}</bdi> },
+  { key: "status", title: "Status", width: "7.5rem", cell: (d) => <DocumentBadge status={d.status} /> },
+  { key: "entity", title: "Entity", width: "minmax(7rem, 1fr)", narrow: false, cell: (d) => <span class="mono" title={visible(d.entityId)}>{visible(d.entityId)}</span> },
+  { key: "journey", title: "Journey", width: "minmax(7rem, 1fr)", narrow: false, cell: (d) => <span class="mono" title={visible(d.journeyId)}>{visible(d.journeyId) || "–"}</span> },
+  { key: "uploaded", title: "Created", width: "5rem", align: "end", narrow: false, cell: (d) => <Age at={d.uploadedOn} /> },
+];
+
+/** DocumentsPage lists documents by entity, journey and status, which are in the address. */
 export default function DocumentsPage() {
-  return <Page title="Documents"><Empty title="This page is not built yet." /></Page>;
+  const [{ entity, journey, status }, setQuery] = useQuery({ entity: "", journey: "", status: "" });
+  const wanted = { entity: entity.trim(), journey: journey.trim(), status };
+  const isAsked = wanted.entity !== "" || wanted.journey !== "";
+  const documents = usePages<Listed>(isAsked ? JSON.stringify(wanted) : "", async (next, signal) => {
+    if (wanted.journey === "") {
+      const { data } = await post(pagesPath, { body: { data: { ...pageOf(wanted), paginationToken: next ?? null } }, signal });
+      return { items: data.items as Listed[], next: data.nextPageToken };
+    }
+    const { data } = wanted.entity === ""
+      ? await get(`${prefix}/journey/{journeyId}`, { path: { journeyId: wanted.journey }, signal })
+      : await get(`${prefix}/entity/{entityId}/journey/{journeyId}`, { path: { entityId: wanted.entity, journeyId: wanted.journey }, signal });
+    return { items: data.filter((d) => status === "" || d.status === status), next: null };
+  });
+  const { items, isComplete } = documents;
+  const count = items && `${counted(items.length, "document")}${isComplete ? "" : " so far"}`;
+  return (
+    <Page title="Documents" beside={<span class="aside tabular">{count}</span>}
+      actions={isAsked && <button type="button" onClick={documents.reload}>Load again</button>}>
+      <div class="filters">
+        <SearchField label="Entity (ID)" value={entity} onValue={(value) => setQuery({ entity: value })} />
+        <SearchField label="Journey (ID)" value={journey} onValue={(value) => setQuery({ journey: value })} />
+        <SelectField label="Status" value={status} onValue={(value) => setQuery({ status: value }, { push: true })} options={statusOptions} />
+        <GoTo />
+      </div>
+      {count && <Live text={count} />}
+      {documents.error && <ErrorNotice error={documents.error} retry={items ? documents.more : documents.reload} />}
+      {!isAsked ? (
+        <Empty title="Which documents?"><p>Enter the ID of an entity or of a journey above, or open an <a href="/entities" onClick={(event) => { event.preventDefault(); navigate("/entities"); }}>entity</a>.</p></Empty>
+      ) : !items ? !documents.error && <Skeleton lines={8} /> : items.length === 0 ? (
+        <Empty title="No document matches."><p>Upload one below, or look for another entity or status.</p></Empty>
+      ) : (
+        <Table label="Documents" columns={columns} rows={items} rowKey={(d) => d.id} open={(d) => pathTo("documents", d.id)} onEnd={documents.error ? undefined : documents.more} />
+      )}
+      {isAsked && <ListCommand wanted={wanted} />}
+      <UploadForm key={`${wanted.entity} ${wanted.journey}`} entityId={wanted.entity} journeyId={wanted.journey} />
+    </Page>
+  );
+}
+
+interface Wanted {
+  entity: string;
+  journey: string;
+  status: string;
+}
+
+function pageOf({ entity, status }: Wanted) {
+  return { entityId: entity, pageSize, ...(status && { status: status as StatusFilter }) };
+}
+
+function ListCommand({ wanted }: { wanted: Wanted }) {
+  const curl = useCurl();
+  if (wanted.journey === "") return <Commands curl={curl("POST", pagesPath, { data: pageOf(wanted) })} />;
+  const path = wanted.entity === "" ? "/journey/{journeyId}" : "/entity/{entityId}/journey/{journeyId}";
+  return <Commands curl={curl("GET", addressOf(prefix + path, { entityId: wanted.entity, journeyId: wanted.journey }))} />;
+}
+
+/** GoTo opens a document by its ID. */
+function GoTo() {
+  const [id, setId] = useState("");
+  return (
+    <form onSubmit={(event) => { event.preventDefault(); if (id.trim()) navigate(pathTo("documents", id.trim())); }}>
+      <TextField label="Open by ID (Enter)" value={id} onValue={setId} maxLength={36} />
+    </form>
+  );
 }

@@ -1,0 +1,116 @@
+// Uploads of documents: they go on while other pages of the console are shown, and their scan is followed to its end.
+
+import { useEffect, useState } from "preact/hooks";
+import { ApiError, get, type Schemas, send } from "../../kit/api.ts";
+
+/** DocumentUpload is a file on its way to being a document. */
+export interface DocumentUpload {
+  key: string;
+  name: string;
+  size: number;
+  entityId: string;
+  state: "waiting" | "sending" | "scanning" | "done" | "refused";
+  /** id is that of the document, once there is one. */
+  id?: string;
+  /** warnings are what the service has remarked. */
+  warnings: readonly string[];
+  status?: Schemas["DocumentStatus"];
+  /** reason is why the status is Error or Infected. */
+  reason?: string;
+  error?: ApiError;
+}
+
+interface Entry extends DocumentUpload {
+  file: File;
+  description: Description;
+}
+
+/** Description is what a document is created with beside its file. */
+export interface Description {
+  entityId: string;
+  journeyId?: string;
+  documentType?: string;
+}
+
+const readPath = "/documentmanagementquery/api/documentmanagement/{id}";
+/** followEvery is the number of milliseconds between two looks at a scan. */
+const followEvery = 1000;
+
+let entries: readonly Entry[] = [];
+const listeners = new Set<() => void>();
+
+function change(next: readonly Entry[]): void {
+  entries = next;
+  const isBusy = entries.some((e) => e.state === "waiting" || e.state === "sending");
+  if (isBusy) addEventListener("beforeunload", warn);
+  else removeEventListener("beforeunload", warn);
+  for (const tell of listeners) tell();
+}
+
+function update(key: string, some: Partial<Entry>): void {
+  change(entries.map((e) => (e.key === key ? { ...e, ...some } : e)));
+}
+
+function warn(event: BeforeUnloadEvent): void {
+  event.preventDefault();
+}
+
+/** useUploads returns the uploads and renders again when they change. */
+export function useUploads(): readonly DocumentUpload[] {
+  const [shown, setShown] = useState(entries);
+  useEffect(() => {
+    const tell = () => setShown(entries);
+    tell();
+    listeners.add(tell);
+    return () => void listeners.delete(tell);
+  }, []);
+  return shown;
+}
+
+/** uploadFiles creates a document of each file, one after another. */
+export function uploadFiles(files: readonly File[], description: Description): void {
+  const added = files.map((file): Entry => ({
+    key: crypto.randomUUID(), name: file.name, size: file.size, entityId: description.entityId, state: "waiting", warnings: [], file, description,
+  }));
+  change([...added, ...entries]);
+  void sendNext();
+}
+
+/** clearUploads forgets the uploads that have come to their end. */
+export function clearUploads(): void {
+  change(entries.filter((e) => e.state !== "done" && e.state !== "refused"));
+}
+
+async function sendNext(): Promise<void> {
+  const next = entries.findLast((e) => e.state === "waiting");
+  if (!next || entries.some((e) => e.state === "sending")) return;
+  update(next.key, { state: "sending" });
+  try {
+    const document = JSON.stringify({ fileName: next.name, ...next.description });
+    const answer = await send("post", `/console/documents?${new URLSearchParams({ document })}`, { body: next.file }) as {
+      id: string; messages?: { message: string }[] | null;
+    };
+    update(next.key, { state: "scanning", id: answer.id, warnings: (answer.messages ?? []).map((m) => m.message) });
+    void follow(next.key, answer.id);
+  } catch (cause) {
+    const error = cause instanceof ApiError ? cause : new ApiError(0, "The file was not uploaded.", [String(cause)], "", 0, cause);
+    update(next.key, { state: "refused", error });
+  }
+  void sendNext();
+}
+
+/** follow looks at a document until its scan is over. While the service does not answer, it goes on. */
+async function follow(key: string, id: string): Promise<void> {
+  for (let pause = followEvery; entries.some((e) => e.key === key); await new Promise((done) => setTimeout(done, pause))) {
+    try {
+      const { data } = await get(readPath, { path: { id } });
+      pause = followEvery;
+      if (data.status === "Processing") continue;
+      const reason = [data.errorCode, data.errorMessage, data.explanation].filter(Boolean).join(": ");
+      return update(key, { state: "done", status: data.status, ...(reason && { reason }) });
+    } catch (cause) {
+      if (cause instanceof ApiError && cause.status === 404) return update(key, { state: "done", reason: "The document was deleted." });
+      pause = Math.min(pause * 2, 30_000);
+    }
+  }
+}
