@@ -108,8 +108,7 @@ function differences({ left, right }: Compared): [ComponentChildren, ComponentCh
     return [left !== right && left !== undefined ? <del><Value text={left} /></del> : show(left),
       left !== right && right !== undefined ? <ins><Value text={right} /></ins> : show(right)];
   }
-  // Code points, so that no character is cut in two.
-  const [a, b] = [[...left], [...right]];
+  const [a, b] = [wordsOf(left), wordsOf(right)];
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start++;
   let end = 0;
@@ -118,6 +117,11 @@ function differences({ left, right }: Compared): [ComponentChildren, ComponentCh
     .map((part) => visible(part.join("")));
   const [[p, old, s], [q, fresh, r]] = [parts(a), parts(b)];
   return [<bdi>{p}{old && <del>{old}</del>}{s}</bdi>, <bdi>{q}{fresh && <ins>{fresh}</ins>}{r}</bdi>];
+}
+
+/** wordsOf cuts a text into words and the characters between them. */
+function wordsOf(text: string): string[] {
+  return text.match(/[\p{L}\p{N}\p{M}]+|[^\p{L}\p{N}\p{M}]/gu) ?? [];
 }
 
 /** Value shows a text of the tenant; an empty one as a word. */

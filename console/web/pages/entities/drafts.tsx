@@ -119,7 +119,7 @@ function FindJourney({ journey, onJourney }: { journey: string; onJourney: (id: 
   return (
     <form class="filters" onSubmit={(event) => { event.preventDefault(); if (!isWrong) onJourney(text.trim()); }}>
       <TextField label="Find drafts of a journey" value={text} onValue={setText} maxLength={36} error={isWrong ? "A journey's ID is a UUID." : undefined} />
-      <button type="submit" disabled={isWrong}>Find drafts</button>
+      <div class="buttons"><button type="submit" disabled={isWrong}>Find drafts</button></div>
     </form>
   );
 }

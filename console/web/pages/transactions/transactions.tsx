@@ -22,7 +22,7 @@ export default function TransactionsPage() {
       <form class="filters" onSubmit={(event) => { event.preventDefault(); if (id !== "" && !isTooLong) navigate(pageOfTransaction(id)); }}>
         <TextField label="transaction_external_id" value={id} onValue={setId} required search hint="The ID as it was sent, in the same case."
           error={isTooLong ? `An ID has 255 bytes at most; this one has ${bytes}.` : undefined} />
-        <button type="submit" class="primary" disabled={id === "" || isTooLong}>Open the transaction</button>
+        <div class="buttons"><button type="submit" class="primary" disabled={id === "" || isTooLong}>Open the transaction</button></div>
       </form>
       {ids.length === 0 ? (
         <Empty title="Open a transaction by its ID">
