@@ -19,8 +19,8 @@ export default function TransactionsPage() {
   const isTooLong = bytes > 255;
   return (
     <Page title="Transactions">
-      <form class="filters" onSubmit={(event) => { event.preventDefault(); if (id !== "" && !isTooLong) navigate(pageOfTransaction(id)); }}>
-        <TextField label="transaction_external_id" value={id} onValue={setId} required search hint="The ID as it was sent, in the same case."
+      <form class="open-transaction" onSubmit={(event) => { event.preventDefault(); if (id !== "" && !isTooLong) navigate(pageOfTransaction(id)); }}>
+        <TextField label="Transaction ID (transaction_external_id, exactly as it was sent)" value={id} onValue={setId} required search
           error={isTooLong ? `An ID has 255 bytes at most; this one has ${bytes}.` : undefined} />
         <div class="buttons"><button type="submit" class="primary" disabled={id === "" || isTooLong}>Open the transaction</button></div>
       </form>
