@@ -126,6 +126,9 @@ func (p *tab) press(names ...string) {
 			if event.Modifiers |= held; held&^8 != 0 && event.Type == kb.KeyChar {
 				continue // a key with Control or Alt types nothing
 			}
+			if event.Type == kb.KeyDown {
+				event.Type = "rawKeyDown" // so that a page that prevents what the key does prevents its character, too
+			}
 			mustCall(p, input.DispatchKeyEvent, *event)
 		}
 	}

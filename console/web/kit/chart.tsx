@@ -2,7 +2,7 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
-import { formatCompact, formatCount, formatShare } from "./format.tsx";
+import { formatCompact, formatCount, formatShare, formatTime } from "./format.tsx";
 
 /** Point is a figure at a time. */
 export interface Point {
@@ -74,7 +74,7 @@ function chartOptions(element: HTMLElement, label: string, format: (n: number) =
     padding: [8, 8, 0, 0],
     scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
     axes: [
-      { ...axis, space: 80, size: 24 },
+      { ...axis, space: 90, size: 24, values: (_, ticks) => ticks.map((seconds) => formatTime(new Date(seconds * 1000))) },
       { ...axis, size: 52, space: 32, values: (_, ticks) => ticks.map(format) },
     ],
     series: [{}, { label, stroke: accent, width: 1.5, points: { show: false } }],

@@ -26,7 +26,7 @@ export function CancelButton({ id, status, onDone }: { id: string; status: Batch
   return (
     <>
       <button type="button" class="danger" onClick={() => setOpen(true)}>Cancel the batch</button>
-      <Confirm title="Cancel this batch?" open={open} action="Cancel the batch" keep={isTooLate ? "Close" : "Let it go on"} running={cancel.running || isTooLate} error={cancel.error}
+      <Confirm title="Cancel this batch?" open={open} action="Cancel the batch" keep={isTooLate ? "Back to the batch" : "Let it go on"} running={cancel.running || isTooLate} error={cancel.error}
         onConfirm={() => void confirm()} onClose={close}>
         {isTooLate
           ? <p>It is too late: a batch can be cancelled until its lines begin to be stored. It goes on, or has ended; this page shows how.</p>

@@ -22,7 +22,7 @@ export function LimitsPanel() {
     <section class="panel" aria-labelledby="limits">
       <h2 id="limits">Limits</h2>
       {limits.length === 0 ? <p class="aside">No reply has told of a limit yet; a tenant may have none.</p> : (
-        <div class="scroll-x" role="region" aria-label="Limits" tabIndex={0}>
+        <div class="scroll-x" role="region" aria-label="Requests that are left" tabIndex={0}>
           <table>
             <thead>
               <tr><th scope="col">Requests</th><th scope="col" class="end">Left</th><th scope="col" class="end">At least</th><th scope="col" class="end">Refused</th><th scope="col" class="end">As of</th></tr>
