@@ -100,4 +100,9 @@ func TestShow(t *testing.T) {
 	p := newTenant(t).open("/")
 	p.waitForHeading("Overview")
 	p.showPicture("overview")
+
+	tenant := newTenant(t)
+	p = uploadPage(tenant, tenant.generate(100_000, 0.002))
+	p.waitForText("Checked on this machine")
+	p.showPicture("upload")
 }

@@ -239,3 +239,28 @@ func TestCommandEndsDuringAnUpload(t *testing.T) {
 	}
 	p.waitForText("Not up to date")
 }
+
+// Several files are uploaded in the same way by one click, each as a batch of its own.
+func TestUploadOfSeveralFiles(t *testing.T) {
+	t.Parallel()
+	tenant := newTenant(t)
+	whole, err := os.ReadFile(tenant.generate(6, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(whole), "\n")
+	p := uploadPage(tenant, tenant.file("one.jsonl", strings.Join(lines[:1], "")),
+		tenant.file("two.jsonl", strings.Join(lines[1:3], "")), tenant.file("three.jsonl", strings.Join(lines[3:], "")))
+	for _, name := range []string{"one.jsonl Valid", "two.jsonl Valid", "three.jsonl Valid"} {
+		p.waitFor("link", name)
+	}
+	p.click("checkbox", "Upload the 2 other checked files in the same way")
+	p.fill("textbox", "Name", "together")
+	p.click("button", "Upload 3 files")
+	for _, name := range []string{"one.jsonl Processed", "two.jsonl Processed", "three.jsonl Processed"} {
+		p.waitFor("link", name)
+	}
+	if list := tenant.sluice("batches", "--name", "together"); strings.Count(list, "PROCESSED") != 3 {
+		t.Errorf("the batches are %s, want three", list)
+	}
+}
