@@ -18,7 +18,7 @@
 //		p.checkScreenshot("batch")   // testdata/screenshots/batch.png
 //	}
 //
-// A tenant prepares what is to be seen: onboard, upload, sluice (any command, as its client), admin, call (any
+// A tenant prepares what is to be seen: generate, upload, sluice (any command, as its client), admin, call (any
 // request). withGate lets a test take the service away from the console and give it back. One test: make test-console
 // PAGES=TestBatchIsFoundByName PAGES_FLAGS='-patience 5s'.
 //

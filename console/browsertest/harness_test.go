@@ -35,7 +35,8 @@ by("drop").ondrop = e => {
 	e.preventDefault();
 	say("dropped " + [...e.dataTransfer.files].map(f => f.name).join(", "));
 };
-onkeydown = e => { if (e.target === document.body) say("key " + e.key + (e.ctrlKey ? " with Control" : "")); };`
+onkeydown = e => { if (e.key === "/") { e.preventDefault(); by("name").focus(); }
+	if (e.target === document.body) say("key " + e.key + (e.ctrlKey ? " with Control" : "")); };`
 
 // openSample opens the sample page, with something more in its body, by a policy like the console's.
 func openSample(t *testing.T, more string) *tab {
@@ -71,6 +72,11 @@ func TestHarnessActs(t *testing.T) {
 	p.waitForText("key j")
 	p.press("Control+k")
 	p.waitForText("key k with Control")
+	p.press("/")
+	p.waitForFocus("textbox", "Name")
+	if typed := p.waitFor("textbox", "Name").value; typed != "" {
+		t.Errorf("a key that the page handles has typed %q", typed)
+	}
 	p.fill("textbox", "Name", "old")
 	p.fill("textbox", "Name", "monday")
 	p.click("button", "Start the")

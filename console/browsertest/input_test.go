@@ -122,15 +122,22 @@ func (p *tab) press(names ...string) {
 			text = key
 		}
 		r, _ := utf8.DecodeRuneInString(text)
-		for _, event := range kb.Encode(r) {
-			if event.Modifiers |= held; held&^8 != 0 && event.Type == kb.KeyChar {
-				continue // a key with Control or Alt types nothing
-			}
-			if event.Type == kb.KeyDown {
-				event.Type = "rawKeyDown" // so that a page that prevents what the key does prevents its character, too
-			}
-			mustCall(p, input.DispatchKeyEvent, *event)
-		}
+		p.pressKey(r, held)
+	}
+}
+
+// pressKey presses a key while modifiers are held. What it types is part of its going down, as it is at a keyboard: a
+// page that handles the key keeps it from being typed. With Control or Alt it types nothing.
+func (p *tab) pressKey(r rune, held int64) {
+	p.Helper()
+	events := kb.Encode(r)
+	down, up := *events[0], *events[len(events)-1]
+	if len(events) == 3 && held&^modifiers["Shift"] == 0 {
+		down.Text, down.UnmodifiedText = events[1].Text, events[1].UnmodifiedText
+	}
+	for _, event := range []input.DispatchKeyEventParams{down, up} {
+		event.Modifiers |= held
+		mustCall(p, input.DispatchKeyEvent, event)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -68,20 +67,6 @@ func (n *tenant) admin(out any, args ...string) {
 	if err := suite.cloud.Admin(n.Context(), out, args...); err != nil {
 		n.Fatal(err)
 	}
-}
-
-// onboard has entities onboarded, so that lines may refer to them.
-func (n *tenant) onboard(ids ...string) {
-	n.Helper()
-	var lines strings.Builder
-	for _, id := range ids {
-		line, err := json.Marshal(map[string]string{"id": id, "status": "Compliant"})
-		if err != nil {
-			n.Fatal(err)
-		}
-		fmt.Fprintf(&lines, "%s\n", line)
-	}
-	n.admin(nil, "entities", "import", "--tenant", n.id, n.file("entities.jsonl", lines.String()))
 }
 
 // generate writes a file of generated lines, of which a share is invalid, has its entities onboarded and returns its
