@@ -1,7 +1,7 @@
 // One batch: its life, how far it is, what is wrong with its lines, and what can be done with it.
 
 import { Commands, useCurl } from "../../kit/commands.tsx";
-import { Empty, Live, Loaded } from "../../kit/feedback.tsx";
+import { Empty, ErrorNotice, Live, Loaded } from "../../kit/feedback.tsx";
 import { Page } from "../../kit/page.tsx";
 import { useResource } from "../../kit/resource.ts";
 import { Link, type Parameters } from "../../kit/router.tsx";
@@ -36,7 +36,9 @@ function BatchOf({ id }: { id: string }) {
     <Page title={record?.name || "Batch"} beside={record && <StateBadge batch={record} />}
       actions={record && <CancelButton id={id} status={record.status} onDone={status.reload} />}>
       <p class="batch-id"><Link to="/batches">Batches</Link> <span aria-hidden="true">/</span> <code data-volatile>{id}</code></p>
-      <Loaded resource={status} lines={14}>{(value) => <Content id={id} reply={value} at={status.at} />}</Loaded>
+      {!reply && status.error?.status === 404
+        ? <ErrorNotice error={status.error} retry={status.reload}><p>This tenant has no batch with this ID. Batches that were never uploaded are removed after a while.</p></ErrorNotice>
+        : <Loaded resource={status} lines={14}>{(value) => <Content id={id} reply={value} at={status.at} />}</Loaded>}
     </Page>
   );
 }

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { SearchField, TextField } from "../../kit/fields.tsx";
 import { allBatchStates, describeBatchState } from "../../kit/status.tsx";
-import { type Filters, fromLocal, hasFilters, noFilters, statesOf, toggleState, toLocal } from "./filters.ts";
+import { type Filters, fromLocal, hasFilters, noFilters, pairsOf, statesOf, toggleState, toLocal } from "./filters.ts";
 
 interface FilterFormProps {
   filters: Filters;
@@ -38,15 +38,24 @@ export function FilterForm({ filters, onChange }: FilterFormProps) {
           <TextField label="Created after" type="datetime-local" value={toLocal(filters.after)} onValue={(text) => onChange({ after: fromLocal(text) })} />
           <TextField label="Created before" type="datetime-local" value={toLocal(filters.before)} onValue={(text) => onChange({ before: fromLocal(text) })} />
           <Late label="Client" placeholder="ID of a client" value={filters.client} onValue={(client) => onChange({ client })} />
-          <Late label="Metadata" placeholder="key=value; key=value" value={filters.metadata} onValue={(metadata) => onChange({ metadata })} />
+          <Late label="Metadata" placeholder="key=value; key=value" value={filters.metadata} onValue={(metadata) => onChange({ metadata })}
+            error={filters.metadata !== "" && pairsOf(filters).length === 0 ? "Write key=value." : undefined} />
         </div>
       )}
     </form>
   );
 }
 
+interface LateProps {
+  label: string;
+  placeholder: string;
+  value: string;
+  onValue: (value: string) => void;
+  error?: string | undefined;
+}
+
 /** Late is a field that reports its text when the person has finished: by Enter, or by leaving it. */
-function Late({ label, placeholder, value, onValue }: { label: string; placeholder: string; value: string; onValue: (value: string) => void }) {
+function Late({ label, placeholder, value, onValue, error }: LateProps) {
   const [typed, setTyped] = useState<string>();
   const report = () => {
     if (typed !== undefined && typed.trim() !== value) onValue(typed.trim());
@@ -54,7 +63,7 @@ function Late({ label, placeholder, value, onValue }: { label: string; placehold
   };
   return (
     <div onFocusOut={report} onKeyDown={(event) => { if (event.key === "Enter") report(); }}>
-      <TextField label={label} placeholder={placeholder} value={typed ?? value} onValue={setTyped} />
+      <TextField label={label} placeholder={placeholder} error={error} value={typed ?? value} onValue={setTyped} />
     </div>
   );
 }

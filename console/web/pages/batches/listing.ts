@@ -13,6 +13,8 @@ const pollSize = 50;
 const pollPause = 4000;
 /** statusPause is the time between two questions for the status of one running batch, limited to 120 a minute. */
 const statusPause = 1500;
+/** fullTable is how many batches fill a table of any height. */
+const fullTable = 50;
 /** maxEmptyPages is how many pages in a row without a match are read by themselves. */
 const maxEmptyPages = 10;
 
@@ -70,6 +72,8 @@ export function useListing(filters: Filters, mayMove: () => boolean): Listing {
   latest.current = { state, mayMove };
   const [attempt, reload] = useReducer((n: number) => n + 1, 0);
   const running = useRef<AbortController>(new AbortController());
+  /** busy is the signal of the list for which more is being loaded. */
+  const busy = useRef<AbortSignal | undefined>(undefined);
 
   const fetchPage = async (limit: number, next: string | null, signal: AbortSignal): Promise<Page> => {
     const url = "/api" + addressOf(listPath, undefined, { ...query, limit, next: next ?? undefined });
@@ -121,8 +125,9 @@ export function useListing(filters: Filters, mayMove: () => boolean): Listing {
 
   const more = useCallback(async () => {
     const { state } = latest.current;
-    if (state.next === null || state.loadingMore || state.rows === undefined) return;
     const { signal } = running.current;
+    if (state.next === null || state.loading || state.rows === undefined || busy.current === signal) return;
+    busy.current = signal;
     change({ loadingMore: true, paused: false });
     let next: string | null = state.next;
     for (let empty = 0; next !== null && empty < maxEmptyPages;) {
@@ -141,8 +146,14 @@ export function useListing(filters: Filters, mayMove: () => boolean): Listing {
         if (signal.aborted) return;
       }
     }
+    busy.current = undefined;
     change((old) => ({ loadingMore: false, paused: old.next !== null && old.rows?.length === state.rows?.length }));
   }, [query]);
+
+  // A table that is not full asks for more by itself, whatever it had shown before.
+  useEffect(() => {
+    if (!state.paused && (state.rows?.length ?? fullTable) < fullTable) void more();
+  }, [state.loading, state.rows?.length, state.next, state.paused]);
 
   return {
     ...state,
