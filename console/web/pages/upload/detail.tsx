@@ -22,6 +22,7 @@ import { UploadState } from "./uploadstate.tsx";
 export function FileDetail({ file, others, changed }: { file: FileRecord; others: readonly FileRecord[]; changed: () => void }) {
   const { check } = file;
   const isChecked = check?.lines !== undefined;
+  const hasErrors = isChecked && check.errors! > 0;
   const form = isChecked && check.lines! > 0 && <OptionsForm key={file.id} file={file} others={others} changed={changed} />;
   const state = describeState(file);
   return (
@@ -37,8 +38,9 @@ export function FileDetail({ file, others, changed }: { file: FileRecord; others
       {file.problem && <Problem problem={file.problem} bad={file.problem.code !== "cancelled"} />}
       {file.upload && <UploadState file={file} changed={changed} />}
       {isChecked && <CheckFacts file={file} check={check} />}
+      {hasErrors && <Codes file={file} check={check} />}
       {file.state === "checked" && form}
-      {isChecked && check.errors! > 0 && <Errors file={file} check={check} />}
+      {hasErrors && <Errors id={file.id} />}
       {file.state === "done" && form && <details class="again"><summary>Upload it again, as another batch</summary>{form}</details>}
     </section>
   );
@@ -81,12 +83,9 @@ function CheckFacts({ file: { name }, check }: { file: FileRecord; check: FileCh
           <Fact name="Lines"><span class="figure">{formatCount(lines)}</span></Fact>
           <Fact name="Valid"><span class="figure">{formatCount(valid)}</span></Fact>
           <Fact name="Invalid"><span class={invalid > 0 ? "figure is-bad" : "figure"}>{formatCount(invalid)}</span>{invalid > 0 && <span class="aside"> {formatShare(invalid, lines)}</span>}</Fact>
-          <Fact name="Time"><span data-volatile>{seconds < 0.1 ? "under 0.1 s" : formatDuration(seconds * 1000)}<span class="aside"> {formatBytes(check.bytes_per_second)} a second</span></span></Fact>
+          <Fact name="Time"><span data-volatile>{formatDuration(seconds * 1000)}<span class="aside"> {formatBytes(check.bytes_per_second)} a second</span></span></Fact>
           <Fact name="Size">{formatBytes(bytes)}{check.packed !== "identity" && <span class="aside"> unpacked from {check.packed}</span>}</Fact>
         </dl>
-        {invalid > 0 && (
-          <div class="buttons"><button type="button" onClick={showErrors}>Show the errors</button></div>
-        )}
         <p class="hint">Whether the entities of the lines exist is not checked here: the service does that, and may reject further lines.</p>
         <Commands cli={`sluice validate ${shellQuote(name)} --report errors.jsonl`} />
       </div>
@@ -101,22 +100,38 @@ function showErrors(): void {
 }
 
 /** shownCodes is how many codes are shown at first: the most frequent ones. */
-const shownCodes = 8;
+const shownCodes = 6;
 
-/** Errors shows what is wrong with the lines: how often which error occurs, and each of them. */
-function Errors({ file: { id }, check: { codes = [], report_complete: isComplete } }: { file: FileRecord; check: FileCheck }) {
-  const [query, change] = useQuery({ code: "", line: "", offset: "" });
-  const [all, setAll] = useState(codes.findIndex(({ code }) => code === query.code) >= shownCodes);
+/** Codes shows how often which error occurs; each leads to those errors below. */
+function Codes({ file: { id }, check: { codes = [], report_complete: isComplete } }: { file: FileRecord; check: FileCheck }) {
+  const [{ code: selected }, change] = useQuery({ code: "", line: "", offset: "" });
+  const [all, setAll] = useState(codes.findIndex(({ code }) => code === selected) >= shownCodes);
+  const select = (code: string) => {
+    change({ code: code === selected ? "" : code, offset: "", line: "" }, { push: true });
+    showErrors();
+  };
   return (
-    <div class="errors" id="errors" tabIndex={-1}>
-      <div class="panel">
-        <h3>Errors by code</h3>
-        <Bars label="Errors by code" selected={query.code || undefined} onSelect={(code) => change({ code: code === query.code ? "" : code, offset: "", line: "" }, { push: true })}
-          bars={(all ? codes : codes.slice(0, shownCodes)).map(({ code, count }) => ({ key: code, label: code, value: count, kind: "bad" }))} />
-        {!all && codes.length > shownCodes && <p><button type="button" class="link" onClick={() => setAll(true)}>Show all {codes.length} codes</button></p>}
-        {!isComplete && <p class="hint">There are so many errors that the later ones have a code only.</p>}
-        <p><a href={`${path}/${id}/report`} download>Download all errors (JSON Lines)</a></p>
+    <div class="panel">
+      <h3>Errors by code</h3>
+      <Bars label="Errors by code" selected={selected || undefined} onSelect={select}
+        bars={(all ? codes : codes.slice(0, shownCodes)).map(({ code, count }) => ({ key: code, label: code, value: count, kind: "bad" }))} />
+      {!isComplete && <p class="hint">There are so many errors that the later ones have a code only.</p>}
+      <div class="buttons">
+        <button type="button" onClick={showErrors}>Show the errors</button>
+        {!all && codes.length > shownCodes && (
+          <button type="button" class="link" onClick={() => setAll(true)}>Show all {codes.length} codes</button>
+        )}
+        <a href={`${path}/${id}/report`} download>Download all errors (JSON Lines)</a>
       </div>
+    </div>
+  );
+}
+
+/** Errors shows what is wrong with the lines, those of one code if the address names it. */
+function Errors({ id }: { id: string }) {
+  const [query, change] = useQuery({ code: "", line: "", offset: "" });
+  return (
+    <div id="errors" class="errors" tabIndex={-1}>
       <LineErrors from={`${path}/${id}/errors`} {...query} onChange={(some) => change(some, { push: true })} />
     </div>
   );
