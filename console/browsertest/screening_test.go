@@ -154,3 +154,114 @@ func TestMatchIsResolvedByKeyboard(t *testing.T) {
 	p.waitForText("The batch is closed")
 	p.checkAccessible()
 }
+
+// All matches that the filter shows are resolved, over pages of the interface and requests, and exported; names of the
+// list that are meant to be markup or formulas stay text.
+func TestAllMatchesOfTheFilterAreResolved(t *testing.T) {
+	t.Parallel()
+	const hostile = `Anatoli Welkanov <img src=x onerror=alert(1)>`
+	tenant := newTenant(t)
+	var many []listed
+	for i := range 101 {
+		many = append(many, listed{id: fmt.Sprint(i), name: "Anatoli Welkanov", born: fmt.Sprint(1800 + i)})
+	}
+	tenant.importList("many", many...)
+	tenant.importList("few", listed{id: "=1+1", name: hostile, aliases: []string{"\u202eAnatoli Welkanov",
+		strings.Repeat("a", 200)}}, listed{id: "2", name: "Anatoli Welkanov", aliases: []string{"@SUM(1)"}})
+	batch := tenant.screen("j", screened{"e", "Anatoli Welkanov", ""}, screened{"f", "=Anatoli Welkanov", ""},
+		screened{"g", "Nobody", ""})
+	p := tenant.open("/screening/" + batch + "?scope=all")
+	p.waitForHeading("Screening of 3 entities")
+	p.waitForText("206 matches, 206 unresolved")
+	p.waitUntilTextGone("(reading)")
+	p.choose("List", "few")
+	p.waitForText("4 of 206 matches, 4 unresolved")
+	p.fill("searchbox", "Name or entry", "onerror")
+	p.waitForText("2 of 206 matches, 2 unresolved")
+	p.waitFor("heading", hostile, p.waitFor("region", "The selected match"))
+	p.waitForText("⟨U+202E⟩Anatoli Welkanov")
+	p.checkAccessible()
+	name, content := p.download(func() { p.click("button", "CSV") })
+	if name != "screening-"+batch+".csv" {
+		t.Errorf("the file is named %q", name)
+	}
+	for _, want := range []string{`"few:=1+1"`, `"` + hostile + `"`, `"'=Anatoli Welkanov"`} {
+		if !strings.Contains(string(content), want) {
+			t.Errorf("the CSV has no %s: %s", want, content)
+		}
+	}
+	p.fill("searchbox", "Name or entry", "")
+	p.choose("List", "many")
+	p.waitForText("202 of 206 matches, 202 unresolved")
+	p.reload()
+	p.waitForText("202 of 206 matches, 202 unresolved")
+	p.press("a")
+	dialog := p.waitFor("dialog", "Resolve all that the filter shows")
+	p.waitForFocus("textbox", "Reason")
+	p.waitForText("202 matches of 2 entities get the same status and reason. Now: 202 Unresolved.")
+	p.checkAccessible()
+	p.typeText("Other years")
+	p.click("button", "Resolve 202 matches", dialog)
+	p.waitForText("202 of 202 matches resolved.")
+	p.click("button", "Back to the matches")
+	p.waitForText("202 of 206 matches, 0 unresolved")
+	resolved := 0
+	for id, m := range tenant.matches(batch, "e") {
+		if isMany := strings.HasPrefix(id, "many:"); isMany != (m.Status == "No Match") {
+			t.Errorf("%s is %+v", id, m)
+		} else if isMany {
+			resolved++
+		}
+	}
+	if resolved != 101 {
+		t.Errorf("%d matches are resolved, want 101", resolved)
+	}
+	_, content = p.download(func() { p.click("button", "JSON") })
+	var exported struct {
+		Complete bool
+		Matches  []matchState
+	}
+	if err := json.Unmarshal(content, &exported); err != nil || !exported.Complete || len(exported.Matches) != 202 ||
+		exported.Matches[0].Status != "No Match" {
+		t.Errorf("%v: the JSON has %d matches, complete %v", err, len(exported.Matches), exported.Complete)
+	}
+}
+
+// Whether an entity matters is assessed and escalated, with a document and a link as evidence; all of it is in its history.
+func TestEntityIsAssessed(t *testing.T) {
+	t.Parallel()
+	tenant := newTenant(t)
+	tenant.importList("own", listed{id: "1", name: "Ivan Petrov"})
+	batch := tenant.screen("j", screened{"e", "Ivan Petrov", ""})
+	p := tenant.open("/screening/" + batch + "?view=materiality")
+	p.waitForHeading("Screening of Ivan Petrov")
+	p.choose("Sanctions", "Material")
+	p.fill("textbox", "Jurisdictions of Sanctions", "RU, BY")
+	p.fill("textbox", "Rationale", "On the list")
+	p.click("button", "Save the assessment")
+	p.waitForText("Outcome: Material by client")
+	p.fill("textbox", "ID of the team", "0197b0c4-52a1-7c3e-9d2f-6a1b3c5d7e90")
+	p.fill("textbox", "Comment", "Who knows him?")
+	p.click("button", "Escalate to the team")
+	p.waitForText("Who knows him?")
+	p.checkAccessible()
+	p.click("button", "Take the escalation back")
+	p.waitFor("heading", "Escalate")
+
+	p.click("link", "Documents", p.waitFor("navigation", "About the entity"))
+	p.setFiles("File to upload", tenant.file("article.pdf", "%PDF-1.4 words"))
+	p.waitForText("article.pdf evidence Completed")
+	p.fill("textbox", "Or a link", "https://news.example.com/petrov.html")
+	p.click("button", "Add the link")
+	p.waitFor("link", "Open the link")
+	p.click("button", "Make a download link")
+	p.waitFor("link", "Download")
+	p.checkAccessible()
+
+	p.back()
+	p.waitForText("Outcome: Material by client")
+	p.goTo("/screening/" + batch + "?view=history")
+	p.waitForText("No batch with this entity was closed yet")
+	p.waitForText(batch + " (this)")
+	p.checkAccessible()
+}

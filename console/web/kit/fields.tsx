@@ -33,11 +33,12 @@ interface TextFieldProps extends FieldProps {
 export function TextField({ label, hint, error, value, onValue, type = "text", spellcheck = false, autofocus = false, search = false, ...rest }: TextFieldProps) {
   const id = useId();
   const element = useRef<HTMLInputElement>(null);
-  useEffect(() => { if (autofocus) element.current?.focus(); }, []); // browsers heed the attribute while a page loads only
+  // Browsers heed the attribute while a page loads, and where a dialog opens, which takes the focus after this.
+  useEffect(() => { if (autofocus) element.current?.focus(); }, []);
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <input {...rest} ref={element} type={type as "text" /* Preact's types allow no variable here */} id={id} value={value} spellcheck={spellcheck} data-search={search || undefined} autocomplete="off" onInput={(event) => onValue(event.currentTarget.value)}
+      <input autofocus={autofocus || undefined} {...rest} ref={element} type={type as "text" /* Preact's types allow no variable here */} id={id} value={value} spellcheck={spellcheck} data-search={search || undefined} autocomplete="off" onInput={(event) => onValue(event.currentTarget.value)}
         aria-invalid={error ? true : undefined} aria-describedby={described(id, hint, error)} />
       <FieldNotes id={id} hint={hint} error={error} />
     </div>

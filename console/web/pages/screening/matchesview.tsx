@@ -37,6 +37,12 @@ const columns: readonly Column<Row>[] = [
 
 const entityColumn: Column<Row> = { key: "entity", title: "Entity", width: "minmax(4rem, 0.7fr)", narrow: false, cell: ({ entity }) => <span dir="auto">{visible(entity.entityName)}</span> };
 
+/** columnsOf leaves the list out where entities take the place: the filter and the panel have it. */
+function columnsOf(scope: string, entities: number): readonly Column<Row>[] {
+  const shown = entities === 1 || matchMedia("(min-width: 100rem)").matches ? columns : columns.filter(({ key }) => key !== "list");
+  return scope === "all" ? [...shown.slice(0, 2), entityColumn, ...shown.slice(2)] : shown;
+}
+
 /** MatchesView shows matches, their filter, and the selected match. */
 export function MatchesView({ batch, scope, store, fields, change }: MatchesViewProps) {
   const all = useMemo(() => rowsOf(scope, store.parts), [scope, store.parts]);
@@ -82,7 +88,7 @@ export function MatchesView({ batch, scope, store, fields, change }: MatchesView
       {failure && <ErrorNotice error={failure} retry={() => store.readAgain()}><p>{missing}</p></ErrorNotice>}
       {rows.length === 0 ? (isReading ? <Skeleton lines={8} label="Reading matches" /> : failure ? null : <NoMatches all={all.length} change={change} />) : (
         <div class="try-name">
-          <Table label="Matches" columns={fields.scope === "all" ? [...columns.slice(0, 2), entityColumn, ...columns.slice(2)] : columns} rows={rows} rowKey={({ match }) => match.id}
+          <Table label="Matches" columns={columnsOf(fields.scope, batch.entities.length)} rows={rows} rowKey={({ match }) => match.id}
             selected={row?.match.id} onSelect={select} open={() => document.querySelector<HTMLElement>(".resolve .choice")?.focus()} />
           {row && <MatchPanel key={row.match.id} batch={batch} row={row} onResolved={(match) => onResolved(row, match)} onLeave={focusMatches} />}
         </div>

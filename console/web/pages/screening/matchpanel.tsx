@@ -1,7 +1,9 @@
 // One match: both sides beside each other, how the names met, and the decision.
 
+import { useState } from "preact/hooks";
 import { visible } from "../../kit/safe.ts";
 import type { Batch, Match } from "./batch.ts";
+import { Documents } from "./documents.tsx";
 import type { Row } from "./matches.ts";
 import { Decision, ResolveForm } from "./resolveform.tsx";
 import { formatScore } from "./score.tsx";
@@ -18,6 +20,7 @@ interface MatchPanelProps {
 /** MatchPanel shows a match. */
 export function MatchPanel({ batch, row, onResolved, onLeave }: MatchPanelProps) {
   const { match, entity } = row;
+  const [withDocuments, setWithDocuments] = useState(false);
   const data = match.matchData;
   const explanation = infoOf(data, "Explanation");
   const byAlias = entity.entityAliases.filter((alias) => match.entityAliasIds.includes(alias.id));
@@ -36,6 +39,10 @@ export function MatchPanel({ batch, row, onResolved, onLeave }: MatchPanelProps)
       <h3>Both sides</h3>
       <Sides asked={entity.searchCriteria} aliases={entity.entityAliases} data={data} />
       <Source data={data} />
+      <details class="commands" onToggle={(event) => { if (event.currentTarget.open) setWithDocuments(true); }}>
+        <summary>Documents of this match</summary>
+        {withDocuments && <Documents place={{ batchId: batch.id, entityId: entity.id, matchId: match.id }} open={batch.status === "Open"} />}
+      </details>
     </section>
   );
 }

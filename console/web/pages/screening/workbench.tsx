@@ -14,6 +14,9 @@ import { visible } from "../../kit/safe.ts";
 import { useSession } from "../../kit/session.ts";
 import { type Column, Table } from "../../kit/table.tsx";
 import { type Batch, type Entity, readBatch } from "./batch.ts";
+import { Documents } from "./documents.tsx";
+import { History } from "./history.tsx";
+import { Materiality } from "./materiality.tsx";
 import { type MatchStore, useMatches } from "./matches.ts";
 import { MatchesView } from "./matchesview.tsx";
 import { remember } from "./recent.ts";
@@ -41,7 +44,13 @@ export default function WorkbenchPage({ parameters }: { parameters: Parameters }
   useEffect(() => { if (isRead) remember(tenant_id, id); }, [isRead, id]);
   return (
     <Page title={titleOf(batch.value)} beside={batch.value && <ScreeningBadge status={batch.value.status} />}
-      actions={<><Link to="/screening" class="button">Find another</Link><button type="button" onClick={batch.reload}>Read again</button></>}>
+      actions={
+        <>
+          {batch.value?.status === "Open" && !isUnderWay && <CloseBatch batch={batch.value} reload={batch.reload} />}
+          <button type="button" onClick={batch.reload}>Read again</button>
+          <Link to="/screening" class="button">Find another</Link>
+        </>
+      }>
       <Loaded resource={batch} lines={14}>
         {(value) => <Workbench batch={value} at={batch.at} reload={batch.reload} />}
       </Loaded>
@@ -76,18 +85,20 @@ function Workbench({ batch, at, reload }: { batch: Batch; at: Date | undefined; 
         {batch.entities.length > 1 && <Entities batch={batch} entity={entity} store={store} onSelect={choose} />}
         <div class="stack">
           <Views fields={fields} />
-          {fields.view === "matches" && <MatchesView batch={batch} scope={scope} store={store} fields={fields} change={change} />}
+          {fields.view === "materiality" ? <Materiality key={entity.id} batch={batch} entity={entity} reload={reload} />
+            : fields.view === "documents" ? <Documents key={entity.id} place={{ batchId: batch.id, entityId: entity.id }} open={batch.status === "Open"} />
+            : fields.view === "history" ? <History key={entity.id} batchId={batch.id} entity={entity} />
+            : <MatchesView batch={batch} scope={scope} store={store} fields={fields} change={change} />}
         </div>
       </div>
     </>
   );
 }
 
-const views: readonly (readonly [view: string, text: string])[] = [["matches", "Matches"]];
+const views: readonly (readonly [view: string, text: string])[] = [["matches", "Matches"], ["materiality", "Materiality"], ["documents", "Documents"], ["history", "History"]];
 
 /** Views are the parts of what is known of an entity. */
 function Views({ fields }: { fields: Fields }) {
-  if (views.length < 2) return null;
   return (
     <nav class="tabs" aria-label="About the entity">
       {views.map(([view, text]) => {
@@ -138,7 +149,6 @@ function Head({ batch, reload }: { batch: Batch; reload: () => void }) {
       {batch.overriddenBatchIds?.map((id) => <p key={id} class="aside">It has taken the place of <Link to={`/screening/${encodeURIComponent(id)}`}>an earlier batch</Link>.</p>)}
       {failed.map((run) => <FailedSearch key={run.id} batch={batch} run={run} reload={reload} />)}
       {batch.status === "Overridden" && <Notice><p>A newer batch of the same journey and process has taken the place of this one, which stays as it was.</p></Notice>}
-      {batch.status === "Open" && !isSearching(batch) && <CloseBatch batch={batch} reload={reload} />}
     </>
   );
 }
@@ -174,12 +184,12 @@ function CloseBatch({ batch, reload }: { batch: Batch; reload: () => void }) {
   });
   const curl = useCurl();
   return (
-    <div class="buttons">
+    <>
       <button type="button" onClick={() => { close.clear(); setAsking(true); }}>Close the batch</button>
       <Confirm title="Close the batch" open={asking} action="Close the batch" running={close.running} error={close.error} onConfirm={() => void close.run()} onClose={() => setAsking(false)}>
         <p>A closed batch never changes: its decisions and assessments become history. Every match must be resolved before.</p>
         <Commands curl={curl("PUT", completePath.replace("{id}", batch.id))} label="The same with curl" />
       </Confirm>
-    </div>
+    </>
   );
 }
