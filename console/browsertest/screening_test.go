@@ -227,7 +227,8 @@ func TestAllMatchesOfTheFilterAreResolved(t *testing.T) {
 	}
 }
 
-// Whether an entity matters is assessed and escalated, with a document and a link as evidence; all of it is in its history.
+// Whether an entity matters is assessed and escalated, with a document and a link as evidence; its batches are its
+// history.
 func TestEntityIsAssessed(t *testing.T) {
 	t.Parallel()
 	tenant := newTenant(t)

@@ -13,6 +13,7 @@ import type { Batch, Entity, Match } from "./batch.ts";
 import { asCSV, asJSON, save } from "./export.ts";
 import { filterRows, listsOf, type MatchStore, type Row, rowsOf } from "./matches.ts";
 import { MatchPanel } from "./matchpanel.tsx";
+import { type Choice, keyOfStatus } from "./resolveform.tsx";
 import { ResolveAll } from "./resolveall.tsx";
 import { Score } from "./score.tsx";
 import { infoOf } from "./sides.tsx";
@@ -54,10 +55,20 @@ export function MatchesView({ batch, scope, store, fields, change }: MatchesView
   const failure = scope.map(({ id }) => store.parts.get(id)?.error).find(Boolean);
   const at = Math.max(0, rows.findIndex(({ match }) => match.id === fields.match));
   const row = rows[at];
-  const select = (to: Row | undefined) => to && change({ match: to.match.id, ...(fields.scope === "all" && { entity: to.entity.id }) });
+  const [choice, setChoice] = useState<Choice>();
+  const select = (to: Row | undefined) => {
+    if (!to) return;
+    setChoice(undefined);
+    change({ match: to.match.id, ...(fields.scope === "all" && { entity: to.entity.id }) });
+  };
+  // Keys may come faster than the page is drawn, so that they count from the address, which changes at once.
+  const current = () => Math.max(0, rows.findIndex(({ match }) => match.id === readAddress().query.get("match")));
   useKeys({
-    j: { does: "Next match", act: () => select(rows[at + 1]) },
-    k: { does: "Match before", act: () => select(rows[at - 1]) },
+    j: { does: "Next match", act: () => select(rows[current() + 1]) },
+    k: { does: "Match before", act: () => select(rows[current() - 1]) },
+    ...Object.fromEntries(matchStatuses.map((status) => [keyOfStatus[status], {
+      does: `Decide: ${status}`, act: () => { const to = rows[current()]; if (to && batch.status === "Open") setChoice({ matchId: to.match.id, status }); },
+    }])),
     a: { does: "Resolve all that the filter shows", act: () => { if (batch.status === "Open" && rows.length > 0) setResolving(rows); } },
   });
   useEffect(() => setSaid(""), [fields.entity]);
@@ -90,7 +101,7 @@ export function MatchesView({ batch, scope, store, fields, change }: MatchesView
         <div class="try-name">
           <Table label="Matches" columns={columnsOf(fields.scope, batch.entities.length)} rows={rows} rowKey={({ match }) => match.id}
             selected={row?.match.id} onSelect={select} open={() => document.querySelector<HTMLElement>(".resolve .choice")?.focus()} />
-          {row && <MatchPanel key={row.match.id} batch={batch} row={row} onResolved={(match) => onResolved(row, match)} onLeave={focusMatches} />}
+          {row && <MatchPanel key={row.match.id} batch={batch} row={row} choice={choice} onResolved={(match) => onResolved(row, match)} onLeave={focusMatches} />}
         </div>
       )}
       <ResolveAll batchId={batch.id} rows={resolving} missing={missing} onClose={() => { setResolving(undefined); focusMatches(); }}
@@ -118,7 +129,7 @@ function Filters({ all, fields, change, several }: { all: readonly Row[]; fields
       <SelectField label="Status" value={fields.status} onValue={(status) => change({ status })} options={[["", "All"], ...matchStatuses.map((one) => [one, one] as const)]} />
       <SelectField label="List" value={fields.list} onValue={(list) => change({ list })} options={[["", "All"], ...options.map((list) => [list, visible(list)] as const)]} />
       <TextField label="Score from" type="number" min={0} max={100} step="any" inputMode="decimal" value={fields.min} onValue={(min) => change({ min })} />
-      {several && <SelectField label="Of" value={fields.scope} onValue={(scope) => change({ scope })} options={[["entity", "the selected entity"], ["all", "all entities"]]} />}
+      {several && <SelectField label="Of" value={fields.scope} onValue={(scope) => change({ scope })} options={[["entity", "this entity"], ["all", "all entities"]]} />}
     </div>
   );
 }

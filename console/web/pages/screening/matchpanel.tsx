@@ -5,7 +5,7 @@ import { visible } from "../../kit/safe.ts";
 import type { Batch, Match } from "./batch.ts";
 import { Documents } from "./documents.tsx";
 import type { Row } from "./matches.ts";
-import { Decision, ResolveForm } from "./resolveform.tsx";
+import { type Choice, Decision, ResolveForm } from "./resolveform.tsx";
 import { formatScore } from "./score.tsx";
 import { infoOf, Sides, Source } from "./sides.tsx";
 import { Words } from "./words.tsx";
@@ -13,12 +13,13 @@ import { Words } from "./words.tsx";
 interface MatchPanelProps {
   batch: Batch;
   row: Row;
+  choice: Choice | undefined;
   onResolved: (match: Match) => void;
   onLeave: () => void;
 }
 
 /** MatchPanel shows a match. */
-export function MatchPanel({ batch, row, onResolved, onLeave }: MatchPanelProps) {
+export function MatchPanel({ batch, row, choice, onResolved, onLeave }: MatchPanelProps) {
   const { match, entity } = row;
   const [withDocuments, setWithDocuments] = useState(false);
   const data = match.matchData;
@@ -31,7 +32,7 @@ export function MatchPanel({ batch, row, onResolved, onLeave }: MatchPanelProps)
         <p class="tabular"><b>{formatScore(data.matchScore)}</b> <span class="aside">{visible(match.entityUniqueId)}</span></p>
       </header>
       <Decision match={match} />
-      {batch.status === "Open" ? <ResolveForm batchId={batch.id} row={row} onResolved={onResolved} onLeave={onLeave} />
+      {batch.status === "Open" ? <ResolveForm batchId={batch.id} row={row} choice={choice} onResolved={onResolved} onLeave={onLeave} />
         : <p class="aside">The batch is {batch.status.toLowerCase()}: its decisions stay as they are.</p>}
       <h3>Word by word</h3>
       {explanation ? <Words explanation={explanation} /> : <p class="aside">The provider {visible(data.providerId)} does not explain its matches.</p>}

@@ -5,7 +5,6 @@ import { Commands, useCurl } from "../../kit/commands.tsx";
 import { ErrorNotice } from "../../kit/feedback.tsx";
 import { TextArea } from "../../kit/fields.tsx";
 import { Time } from "../../kit/format.tsx";
-import { useKeys } from "../../kit/keys.tsx";
 import { useAction } from "../../kit/resource.ts";
 import { visible } from "../../kit/safe.ts";
 import { type Match, type MatchStatus, readMatch } from "./batch.ts";
@@ -16,12 +15,20 @@ import { MatchBadge, matchStatuses } from "./statuses.tsx";
 /** lastReasons are the reasons that were last given, by status, for the next match. */
 const lastReasons = new Map<MatchStatus, string>();
 
-/** keyOf are the keys that choose a status. */
-const keyOf: Record<MatchStatus, string> = { Match: "m", "No Match": "n", Unresolved: "u" };
+/** keyOfStatus are the keys that choose a status. */
+export const keyOfStatus: Record<MatchStatus, string> = { Match: "m", "No Match": "n", Unresolved: "u" };
+
+/** Choice is what a key has chosen for a match. Each press makes a new one. */
+export interface Choice {
+  matchId: string;
+  status: MatchStatus;
+}
 
 interface ResolveFormProps {
   batchId: string;
   row: Row;
+  /** choice is what the last key has chosen, for this match or another. */
+  choice: Choice | undefined;
   /** onResolved is called with the new state of the match. */
   onResolved: (match: Match) => void;
   /** onLeave is called when a person wants back to the list. */
@@ -29,7 +36,7 @@ interface ResolveFormProps {
 }
 
 /** ResolveForm asks for status and reason of a match. It has to be made anew for another match. */
-export function ResolveForm({ batchId, row, onResolved, onLeave }: ResolveFormProps) {
+export function ResolveForm({ batchId, row, choice, onResolved, onLeave }: ResolveFormProps) {
   const { match, entity } = row;
   const [status, setStatus] = useState<MatchStatus | "">("");
   const [reason, setReason] = useState("");
@@ -49,7 +56,7 @@ export function ResolveForm({ batchId, row, onResolved, onLeave }: ResolveFormPr
     if (reason === "" || [...lastReasons.values()].includes(reason)) setReason(lastReasons.get(chosen) ?? "");
     setFocus((n) => n + 1);
   };
-  useKeys(Object.fromEntries(matchStatuses.map((one) => [keyOf[one], { does: `Decide: ${one}`, act: () => choose(one) }])));
+  useEffect(() => { if (choice?.matchId === match.id) choose(choice.status); }, [choice]);
   const curl = useCurl();
   const isReady = status !== "" && resolution.reason !== "";
   return (
@@ -57,7 +64,7 @@ export function ResolveForm({ batchId, row, onResolved, onLeave }: ResolveFormPr
       onKeyDown={(event) => { if (event.key === "Escape") { event.stopPropagation(); onLeave(); } }}>
       <div class="choices" role="group" aria-label="Status">
         {matchStatuses.map((one) => (
-          <button type="button" key={one} class="choice" aria-pressed={status === one} onClick={() => choose(one)}>{one} <kbd aria-hidden="true">{keyOf[one]}</kbd></button>
+          <button type="button" key={one} class="choice" aria-pressed={status === one} onClick={() => choose(one)}>{one} <kbd aria-hidden="true">{keyOfStatus[one]}</kbd></button>
         ))}
       </div>
       <div class="resolve-reason">

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Schemas } from "../../kit/api.ts";
-import { formatCount } from "../../kit/format.tsx";
+import { formatCount, Time } from "../../kit/format.tsx";
 import { safeHref, visible } from "../../kit/safe.ts";
 import { Badge } from "../../kit/status.tsx";
 import { readExplanation, type Remark } from "./explanation.ts";
@@ -118,7 +118,7 @@ export function Source({ data }: { data: Data }) {
   const known = ["Explanation", "Matched name", "Countries", "Programs"];
   const facts: (readonly [string, ComponentChildren])[] = [["Provider", visible(data.providerId)], ["List", visible(data.providerSourceName)],
     ...data.externalIds.map(({ name, value }) => [`Entry's ${name}`, visible(value)] as const),
-    ...data.additionalInfo.filter(({ label }) => !known.includes(label) && label !== "List").map(({ label, value }) => [visible(label), shortVersion(label, value)] as const)];
+    ...data.additionalInfo.filter(({ label }) => !known.includes(label) && label !== "List").map(({ label, value }) => [visible(label), readable(label, value)] as const)];
   const addresses = new Map([...data.providerSourceUrls.map(({ url }) => url), data.providerSourceUrl ?? ""].filter(Boolean).map((url) => [url, safeHref(url)]));
   return (
     <dl class="facts">
@@ -137,7 +137,8 @@ export function Source({ data }: { data: Data }) {
   );
 }
 
-/** shortVersion shows the digest that identifies a version of a list by its first digits. */
-function shortVersion(label: string, value: string): ComponentChildren {
+/** readable shows times in the viewer's zone, and the digest that identifies a version of a list by its first digits. */
+function readable(label: string, value: string): ComponentChildren {
+  if (/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(value)) return <Time at={value} />;
   return label === "List version" && /^[0-9a-f]{64}$/.test(value) ? <code title={value}>{value.slice(0, 12)}</code> : visible(value);
 }
