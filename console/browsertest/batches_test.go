@@ -21,6 +21,7 @@ func TestBatchWithErrors(t *testing.T) {
 	p.waitForAddress("/batches?search=mon")
 	p.waitForText("1 batch: all of them")
 	p.checkAccessible()
+	p.checkScreenshot("batches")
 	p.click("link", "monday")
 	p.waitForHeading("monday")
 	p.waitForAddress("/batches/" + id)
@@ -29,6 +30,7 @@ func TestBatchWithErrors(t *testing.T) {
 	p.waitForText("up to 100% are dropped")
 	p.waitForText("1 to 25 of")
 	p.checkAccessible()
+	p.checkScreenshot("batch")
 
 	codes := p.waitFor("list", "Errors by code")
 	p.click("button", "json_invalid", codes)
@@ -194,9 +196,54 @@ func TestOverview(t *testing.T) {
 	p.waitForText("Not stored today 20")
 	p.waitForText("Of the latest 1 batch with invalid lines")
 	p.checkAccessible()
+	p.checkScreenshot("overview", ".day-bars")
 	p.click("button", "Processed")
 	p.waitForAddress("/batches?status=PROCESSED")
 	p.waitFor("link", "with errors")
+}
+
+// While the service is away, the pages of batches keep what they know, and go on when it is back.
+func TestBatchesWhileServiceIsAway(t *testing.T) {
+	t.Parallel()
+	tenant := newTenant(t)
+	id, _ := tenant.beginBatch(`{"name": "kept"}`)
+	gate := tenant.withGate()
+	p := tenant.open("/batches")
+	p.waitFor("link", "kept")
+	p.expect("status of 50[24]")
+	gate.cutOff()
+	p.lookAgain()
+	p.waitForText("Not up to date: as of")
+	p.waitFor("link", "kept")
+	p.checkAccessible()
+	p.click("link", "kept")
+	p.waitFor("button", "Try again")
+	gate.letThrough()
+	p.click("button", "Try again")
+	p.waitForHeading("kept")
+	gate.cutOff()
+	p.lookAgain()
+	p.waitForText("Not up to date: as of")
+	p.waitForText(id)
+	gate.letThrough()
+	p.click("button", "Try now")
+	p.waitUntilTextGone("Not up to date")
+}
+
+// A page that asks more often than the tenant may waits as long as the service says, and the overview tells of it.
+func TestLimitsAreSeen(t *testing.T) {
+	t.Parallel()
+	tenant := newTenant(t)
+	tenant.admin(nil, "tenant", "set", tenant.id, "batch_statuses_per_minute=2")
+	id, _ := tenant.beginBatch(`{"name": "limited"}`)
+	p := tenant.open("/batches/" + id)
+	p.expect("status of 429")
+	p.waitForText("Too many requests")
+	p.waitForHeading("limited")
+	p.click("link", "Overview", p.waitFor("navigation", "Areas"))
+	p.waitForText("Awaiting upload 1")
+	p.waitFor("rowheader", "Status of a batch")
+	p.waitForText("Status of a batch 0 0 1")
 }
 
 // beginBatch asks for an upload URL and returns the ID of the batch and what uploads its file.

@@ -36,8 +36,8 @@ function Average({ stage: { title, from, to, lines, bytes } }: { stage: Stage })
   return (
     <tr>
       <th scope="row">{title}</th>
-      <td class="end">{lines ? formatCount(Math.round(lines / seconds)) : ""}</td>
-      <td class="end">{bytes ? bytesPerSecond(bytes / seconds) : ""}</td>
+      <td class="end" data-volatile>{lines ? formatCount(Math.round(lines / seconds)) : ""}</td>
+      <td class="end" data-volatile>{bytes ? bytesPerSecond(bytes / seconds) : ""}</td>
     </tr>
   );
 }

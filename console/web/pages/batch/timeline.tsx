@@ -25,7 +25,7 @@ export function Timeline({ id, reply }: { id: string; reply: BatchReply }) {
             <tr class="timeline-end">
               <th scope="row">{describeBatchState(reply.status).text}</th>
               <td><Time at={end.toISOString()} form="time" /></td>
-              <td class="end">{start && <span class="aside">{formatDuration(end.getTime() - start.getTime())} in all</span>}</td>
+              <td class="end" data-volatile>{start && <span class="aside">{formatDuration(end.getTime() - start.getTime())} in all</span>}</td>
               <td aria-hidden="true" class="timeline-bars" />
             </tr>
           )}
@@ -46,8 +46,8 @@ function StageRow({ stage, start, until, open }: { stage: Stage; start: Date | u
     <tr class={isNow ? "is-now" : from ? "" : "is-next"} aria-current={isNow ? "step" : undefined}>
       <th scope="row" title={means}>{title}</th>
       <td>{from ? <Time at={from.toISOString()} form="time" /> : <span class="aside">not begun</span>}</td>
-      <td class="end tabular">{from ? (isNow ? `${formatDuration(last.getTime() - from.getTime())} so far` : formatDuration(last.getTime() - from.getTime())) : ""}</td>
-      <td aria-hidden="true" class="timeline-bars">
+      <td class="end tabular" data-volatile>{from ? (isNow ? `${formatDuration(last.getTime() - from.getTime())} so far` : formatDuration(last.getTime() - from.getTime())) : ""}</td>
+      <td aria-hidden="true" class="timeline-bars" data-volatile>
         {shown && (
           <span class="timeline-bar" style={{
             marginInlineStart: `${(100 * Math.max(0, from.getTime() - start.getTime())) / whole}%`,

@@ -19,7 +19,7 @@ export function LimitsPanel() {
   useNow(3000);
   const limits = limitsSeen();
   return (
-    <section class="panel" aria-labelledby="limits">
+    <section class="panel" aria-labelledby="limits" data-volatile>
       <h2 id="limits">Limits</h2>
       {limits.length === 0 ? <p class="aside">No reply has told of a limit yet; a tenant may have none.</p> : (
         <div class="scroll-x" role="region" aria-label="Requests that are left" tabIndex={0}>

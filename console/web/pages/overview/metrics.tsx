@@ -9,7 +9,7 @@ import { type Metrics, useMetrics } from "./load.ts";
 export function MetricsPanel() {
   const metrics = useMetrics();
   return (
-    <section class="panel" aria-labelledby="metrics">
+    <section class="panel" aria-labelledby="metrics" data-volatile>
       <h2 id="metrics">This local cloud</h2>
       <Loaded resource={metrics} lines={8}>{(value) => <Content metrics={value} />}</Loaded>
       <Commands cli="sluice metrics --follow" />
