@@ -264,3 +264,16 @@ func TestUploadOfSeveralFiles(t *testing.T) {
 		t.Errorf("the batches are %s, want three", list)
 	}
 }
+
+// A file that is too large is refused before it is sent. The file of this test has no content but its size.
+func TestFileThatIsTooLarge(t *testing.T) {
+	t.Parallel()
+	tenant := newTenant(t)
+	path := tenant.file("large.jsonl", "")
+	if err := os.Truncate(path, 1<<31); err != nil {
+		t.Fatal(err)
+	}
+	p := uploadPage(tenant, path)
+	p.waitForText("The file is too large.")
+	p.checkAccessible()
+}

@@ -3,8 +3,8 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, send } from "../../kit/api.ts";
-import { formatBytes } from "../../kit/format.tsx";
-import { path } from "./files.ts";
+import { formatBytes, formatCount } from "../../kit/format.tsx";
+import { path, remove, type FileList } from "./files.ts";
 
 /** Sending is a dropped file that the command does not have completely. */
 export interface Sending {
@@ -26,14 +26,6 @@ const atATime = 2;
 
 let entries: readonly Entry[] = [];
 const listeners = new Set<() => void>();
-/** maxFileBytes is the limit that the command has told. */
-let maxFileBytes = Infinity;
-
-/** setMaxFileBytes tells how large a file may be, so that a larger one is not sent in vain. */
-export function setMaxFileBytes(bytes: number): void {
-  maxFileBytes = bytes;
-}
-
 function change(next: readonly Entry[]): void {
   entries = next;
   if (entries.some((e) => e.state !== "refused")) addEventListener("beforeunload", warn);
@@ -69,11 +61,9 @@ export interface NamedFile {
 
 /** sendFiles sends files to the command, some at a time, and returns their keys. */
 export function sendFiles(files: readonly NamedFile[]): string[] {
-  const added = files.map(({ name, file }): Entry => {
-    const entry = { key: crypto.randomUUID(), name, size: file.size, file, ended: new AbortController() };
-    if (file.size > maxFileBytes) return { ...entry, state: "refused", error: tooLarge(maxFileBytes) };
-    return { ...entry, state: "waiting" };
-  });
+  const added = files.map(({ name, file }): Entry => (
+    { key: crypto.randomUUID(), name, size: file.size, state: "waiting", file, ended: new AbortController() }
+  ));
   change([...entries, ...added]);
   sendNext();
   return added.map(({ key }) => key);
@@ -94,13 +84,49 @@ function sendNext(): void {
 async function sendOne(entry: Entry): Promise<void> {
   update(entry.key, { state: "sending" });
   try {
+    // A browser that is refused in the middle of a file does not show the answer, so the limits are asked for before.
+    const refusal = refusalOf(await readList(entry.ended.signal), entry.size);
+    if (refusal) throw refusal;
     const query = new URLSearchParams({ name: entry.name, key: entry.key });
     await send("post", `${path}?${query}`, { body: entry.file, signal: entry.ended.signal });
     change(entries.filter((e) => e.key !== entry.key));
   } catch (cause) {
-    if (!entry.ended.signal.aborted) update(entry.key, { state: "refused", error: await explain(cause, entry.file) });
+    if (!entry.ended.signal.aborted) await fail(entry, cause);
   }
   sendNext();
+}
+
+async function readList(signal?: AbortSignal): Promise<FileList> {
+  return (await send("get", path, signal ? { signal } : {})) as FileList;
+}
+
+/** fail records why a file was not received, unless the command has recorded it. */
+async function fail(entry: Entry, cause: unknown): Promise<void> {
+  const error = await explain(cause, entry.file);
+  const record = await readList().then(({ files }) => files.find(({ key }) => key === entry.key), () => undefined);
+  if (record?.problem && record.problem.code !== "interrupted") {
+    change(entries.filter((e) => e.key !== entry.key));
+    return;
+  }
+  if (record) await remove(record.id).catch(() => undefined);
+  update(entry.key, { state: "refused", error });
+}
+
+/** refusalOf returns why the command would refuse a file. */
+function refusalOf({ files, limits, held }: FileList, size: number): ApiError | undefined {
+  const refuse = (title: string, detail: string) => new ApiError(0, title, [detail], "", 0, undefined);
+  if (size > limits.file_bytes) {
+    return refuse("The file is too large.", `A batch has ${formatBytes(limits.file_bytes)} at most, packed and unpacked. ` +
+      "Split it by lines: split --line-bytes=2GB FILE part-");
+  }
+  if (files.length >= limits.files) {
+    return refuse("The console holds too many files.", `It holds ${formatCount(limits.files)} at most. Remove some that you no longer need.`);
+  }
+  if (held + size > limits.bytes) {
+    return refuse("The console holds too many bytes.",
+      `It holds ${formatBytes(limits.bytes)} at most. Remove files that you no longer need, then drop this one again.`);
+  }
+  return undefined;
 }
 
 /** explain returns why a file was not received: a file that has changed or vanished fails as a broken connection does. */
@@ -112,9 +138,4 @@ async function explain(cause: unknown, file: File): Promise<ApiError> {
       ["It was changed, moved or removed since it was dropped. Drop it again when nothing writes to it."], "", 0, cause);
   }
   return cause instanceof ApiError ? cause : new ApiError(0, "The file was not received.", [String(cause)], "", 0, cause);
-}
-
-function tooLarge(limit: number): ApiError {
-  return new ApiError(0, "The file is too large.",
-    [`A batch has ${formatBytes(limit)} at most, packed and unpacked. Split it by lines: split --line-bytes=2GB FILE part-`], "", 0, undefined);
 }

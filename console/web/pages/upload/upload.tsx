@@ -10,7 +10,7 @@ import { FileDetail, Lasting } from "./detail.tsx";
 import { DropZone } from "./drop.tsx";
 import { Files } from "./filelist.tsx";
 import { isBusy, useFiles, type FileList } from "./files.ts";
-import { setMaxFileBytes, useSending } from "./sending.ts";
+import { useSending } from "./sending.ts";
 
 /** UploadPage is the page on which files are dropped, checked and uploaded. */
 export default function UploadPage() {
@@ -19,9 +19,7 @@ export default function UploadPage() {
   const list = useFiles(busy || sending.some((s) => s.state !== "refused"));
   const { value } = list;
   useEffect(() => {
-    if (!value) return;
-    setBusy(value.files.some(isBusy));
-    setMaxFileBytes(value.limits.file_bytes);
+    if (value) setBusy(value.files.some(isBusy));
   }, [value]);
   const awaited = useSelection(value);
   // What arrives or is refused changes the list at once.
