@@ -88,7 +88,7 @@ function Properties({ document: d }: { document: Document }) {
   return (
     <section class="stack" aria-labelledby="properties">
       <h2 id="properties">Properties and metadata</h2>
-      <FieldTable label="Properties and metadata" fields={fields} />
+      <FieldTable label="Values of properties and metadata" fields={fields} />
     </section>
   );
 }

@@ -58,11 +58,10 @@ export function UploadForm({ entityId, journeyId }: { entityId: string; journeyI
       <div class={over ? "document-drop is-over" : "document-drop"}
         onDragOver={(event) => { event.preventDefault(); setOver(true); }} onDragLeave={() => setOver(false)}
         onDrop={(event) => { event.preventDefault(); setOver(false); take([...event.dataTransfer?.files ?? []]); }}>
-        <label class="field"><span>Files</span>
-          <input ref={input} type="file" multiple accept={kinds.value && [...kinds.value.extensions, ...kinds.value.mimeTypes].join(",")}
-            onChange={(event) => { take([...event.currentTarget.files ?? []]); event.currentTarget.value = ""; }} />
-        </label>
-        <p class="hint">Choose files or drop them here. {kinds.value && `Accepted: ${kinds.value.extensions.join(" ")}`}</p>
+        <p>Drop files here, or <button type="button" class="link" onClick={() => input.current?.click()}>choose files</button>.</p>
+        <p class="hint">{kinds.value && `Accepted: ${kinds.value.extensions.join(" ")}`}</p>
+        <input ref={input} type="file" multiple class="visually-hidden" tabIndex={-1} aria-label="Files" accept={kinds.value && [...kinds.value.extensions, ...kinds.value.mimeTypes].join(",")}
+          onChange={(event) => { take([...event.currentTarget.files ?? []]); event.currentTarget.value = ""; }} />
       </div>
       {kinds.error && <ErrorNotice error={kinds.error} retry={kinds.reload} />}
       {refused.length > 0 && <Refused refused={refused} />}
@@ -98,7 +97,7 @@ function Uploads() {
   if (uploads.length === 0) return null;
   return (
     <div class="stack" aria-live="polite">
-      <div class="scroll-x" tabIndex={0} role="region" aria-label="Uploads">
+      <div class="scroll-x" tabIndex={0} role="region" aria-label="Uploads of documents">
         <table>
           <thead><tr><th scope="col">File</th><th scope="col" class="end">Size</th><th scope="col">State</th></tr></thead>
           <tbody>

@@ -94,7 +94,7 @@ function ignoreRefusal<T>(value: T): (cause: unknown) => T {
 
 function DraftTable({ drafts, chosen, onOpen }: { drafts: readonly Draft[]; chosen: string; onOpen: (id: string) => void }) {
   return (
-    <div class="scroll-x" tabIndex={0} role="region" aria-label="Drafts">
+    <div class="scroll-x" tabIndex={0} role="region" aria-label="List of drafts">
       <table>
         <thead><tr><th scope="col">Draft</th><th scope="col">Status</th><th scope="col">Journey</th><th scope="col">Begun</th><th scope="col" class="end">Version</th></tr></thead>
         <tbody>

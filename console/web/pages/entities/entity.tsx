@@ -64,5 +64,5 @@ function Facts({ entity }: { entity: Entity }) {
 function Properties({ entity }: { entity: Entity }) {
   const fields = fieldsOf(entity.properties);
   if (fields.length === 0) return <p>The entity has no properties. A draft gives it some; they count once the draft is verified.</p>;
-  return <FieldTable label="Verified properties" fields={fields} />;
+  return <FieldTable label="Verified values" fields={fields} />;
 }

@@ -26,7 +26,7 @@ export function Documents({ entityId }: { entityId: string }) {
         {({ items, hasMoreItems }) => (
           <>
             {items.length > 0 && (
-              <div class="scroll-x" tabIndex={0} role="region" aria-label="Documents">
+              <div class="scroll-x" tabIndex={0} role="region" aria-label="List of documents">
                 <table>
                   <thead><tr><th scope="col">File</th><th scope="col">Type</th><th scope="col">Status</th><th scope="col">Uploaded</th></tr></thead>
                   <tbody>
@@ -63,7 +63,7 @@ export function Screenings({ entityId }: { entityId: string }) {
       <h2 id="screenings">Screenings</h2>
       <Loaded resource={screenings} lines={3}>
         {(batches) => batches.length === 0 ? <p>The entity was in no screening batch. <Link to="/screening">Screening</Link></p> : (
-          <div class="scroll-x" tabIndex={0} role="region" aria-label="Screenings">
+          <div class="scroll-x" tabIndex={0} role="region" aria-label="List of screenings">
             <table>
               <thead><tr><th scope="col">Batch</th><th scope="col">Status</th><th scope="col">Closed</th><th scope="col">Matches</th></tr></thead>
               <tbody>

@@ -21,7 +21,11 @@ export function Modifications({ items, left, right, onChoose, onEnd }: Modificat
   const choice = (side: "left" | "right", chosen: string): Column<Modification> => ({
     key: side, title: side === "left" ? "Left" : "Right", width: "2.75rem",
     cell: (m) => <input type="radio" name={`choose-${side}`} checked={m.id === chosen} disabled={m.id === (side === "left" ? right : left)}
-      aria-label={`${visible(m.id)} on the ${side}`} onChange={() => onChoose(side, m.id)} />,
+      aria-label={`${visible(m.id)} on the ${side}`} onClick={(event) => {
+        // Not onChange: the row is drawn anew by a click, which takes the choice back before there is a change.
+        event.stopPropagation();
+        onChoose(side, m.id);
+      }} />,
   });
   const columns: readonly Column<Modification>[] = [
     choice("left", left),
@@ -34,7 +38,7 @@ export function Modifications({ items, left, right, onChoose, onEnd }: Modificat
   ];
   return (
     <section class={items.length < 12 ? "modifications is-short" : "modifications"} aria-label="Modifications">
-      <Table label="Modifications" columns={columns} rows={items} rowKey={(m) => m.id} selected={right} onEnd={onEnd} onSelect={(m) => { if (m.id !== left) onChoose("right", m.id); }} />
+      <Table label="Modifications" columns={columns} rows={items} rowKey={(m) => m.id} onEnd={onEnd} />
     </section>
   );
 }
