@@ -201,7 +201,8 @@ func (n *tenant) sendTransaction(modification, kind, amount, description string)
 func TestModificationsBesideEachOther(t *testing.T) {
 	t.Parallel()
 	tenant := newTenant(t)
-	tenant.onboard("customer 1")
+	tenant.admin(nil, "entities", "import", "--tenant", tenant.id,
+		tenant.file("entities.jsonl", `{"id":"customer 1","status":"Compliant"}`))
 	tenant.sendTransaction("a", "authorised", "12.50", "Invoice 1")
 	p := tenant.open("/transactions")
 	p.waitForText("Open a transaction by its ID")
