@@ -138,7 +138,7 @@ function Head({ batch, reload }: { batch: Batch; reload: () => void }) {
   return (
     <>
       <dl class="facts">
-        {facts.map(([title, text]) => text && <div key={title}><dt>{title}</dt><dd data-volatile={title === "Batch"}>{visible(text)}</dd></div>)}
+        {facts.map(([title, text]) => text && <div key={title}><dt>{title}</dt><dd data-volatile={title === "Batch" || undefined}>{visible(text)}</dd></div>)}
         {batch.batchType === "OngoingScreening" && <div><dt>Made by</dt><dd>the change of a list</dd></div>}
         {batch.createdDate && <div><dt>Created</dt><dd><Time at={batch.createdDate} /></dd></div>}
         {batch.closedDate && <div><dt>Closed</dt><dd><Time at={batch.closedDate} /></dd></div>}
