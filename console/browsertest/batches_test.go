@@ -64,6 +64,7 @@ func TestBatchIsFollowedToItsEnd(t *testing.T) {
 	p := tenant.open("/batches/" + id)
 	p.waitForHeading("followed")
 	p.waitForText("The file is not uploaded yet")
+	p.waitForText("yes: nothing is stored")
 	p.waitFor("button", "Cancel the batch")
 	p.checkAccessible()
 	put(file)

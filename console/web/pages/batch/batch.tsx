@@ -6,7 +6,7 @@ import { Page } from "../../kit/page.tsx";
 import { useResource } from "../../kit/resource.ts";
 import { Link, type Parameters } from "../../kit/router.tsx";
 import { describeBatchState } from "../../kit/status.tsx";
-import { type BatchReply, hasStatus, isId, isOpen, readStatus, StateBadge } from "../batches/record.tsx";
+import { type BatchReply, findListed, hasStatus, isId, isOpen, readStatus, StateBadge } from "../batches/record.tsx";
 import { CancelButton } from "./cancel.tsx";
 import { Downloads } from "./downloads.tsx";
 import { BatchErrors } from "./errors.tsx";
@@ -55,17 +55,20 @@ function Content({ id, reply, at }: { id: string; reply: BatchReply; at: Date | 
   const results = useResults(id, reply);
   const curl = useCurl();
   const open = isOpen(recordOf(reply));
+  // A batch without a status is known to the list alone; it is asked once for each step.
+  const listed = useResource(hasStatus(reply) ? "" : `listed ${id} ${reply.message}`, (signal) => findListed(id, signal), { every: (found) => (found ? 0 : 5000) }).value;
+  const known = hasStatus(reply) ? reply : listed;
   return (
     <>
       <Remarks reply={reply} />
       <Progress reply={reply} />
       <div class="panels">
-        <Timeline id={id} reply={reply} />
+        <Timeline id={id} reply={reply} listed={listed} />
         <SpeedPanel id={id} reply={reply} speed={speed} />
       </div>
       <div class="panels">
         <Downloads id={id} results={results.value} ended={!open} reload={results.reload} />
-        <Facts id={id} reply={reply} />
+        <Facts id={id} reply={reply} batch={known} />
       </div>
       <Commands label="This batch in a terminal" cli={open ? `sluice status ${id} --follow` : `sluice status ${id}\nsluice results ${id}`}
         curl={curl("GET", `/tm/realtime/api/transactions/batch/status/${id}`)} />

@@ -55,6 +55,6 @@ function filesOf(results: Results | undefined, ended: boolean): File[] {
     { kind: "rejected", title: "Rejected lines", about: "as they were sent, to be mended and sent again" + (left > 0 ? `; without ${counted(left, "line")} that are too long` : ""),
       missing: results?.rejected_file_url ? "" : none },
     { kind: "receipt", title: "Receipt", about: "signed: what was received and accepted", missing: ended ? "" : "when the batch has ended" },
-    { kind: "parquet", title: "Parquet", about: "the accepted lines, for analysis", missing: results?.parquet_url ? "" : "none: not written for this tenant, or not yet, or not kept any more" },
+    { kind: "parquet", title: "Parquet", about: "the accepted lines, for analysis", missing: results?.parquet_url ? "" : !ended ? "when the batch is processed, if the tenant has it" : "none: not written for this tenant, or not yet, or not kept any more" },
   ];
 }

@@ -1,14 +1,17 @@
 // What a batch was begun with.
 
+import type { Schemas } from "../../kit/api.ts";
 import { formatBytes, Time } from "../../kit/format.tsx";
 import { visible } from "../../kit/safe.ts";
 import { useSession } from "../../kit/session.ts";
-import { type BatchReply, createdAt, hasStatus } from "../batches/record.tsx";
+import { type BatchRecord, type BatchReply, createdAt } from "../batches/record.tsx";
+
+/** Known is what is known of a batch; undefined while that is little. */
+type Known = BatchRecord | Schemas["BatchStatus"];
 
 /** Facts shows the name, the options and the metadata of a batch. */
-export function Facts({ id, reply }: { id: string; reply: BatchReply }) {
+export function Facts({ id, reply, batch }: { id: string; reply: BatchReply; batch: Known | undefined }) {
   const { client_id: own } = useSession();
-  const batch = hasStatus(reply) ? reply : undefined;
   const metadata = Object.entries(reply.metadata ?? {});
   return (
     <section class="panel" aria-labelledby="facts">
@@ -21,7 +24,7 @@ export function Facts({ id, reply }: { id: string; reply: BatchReply }) {
             <div><dt>Client</dt><dd><code data-volatile>{visible(batch.client_id)}</code>{batch.client_id === own && <span class="aside"> (this one)</span>}</dd></div>
             <div><dt>Invalid lines</dt><dd>{ruleOf(batch)}</dd></div>
             <div><dt>Validate only</dt><dd>{batch.validate_only ? "yes: nothing is stored" : "no: what is accepted is stored"}</dd></div>
-            <div><dt>File</dt><dd>{formatBytes(batch.bytes_total)}{batch.content_encoding === "identity" ? ", not packed" : `, unpacked from ${batch.content_encoding}`}</dd></div>
+            <div><dt>File</dt><dd>{batch.bytes_total === null ? "not uploaded yet" : formatBytes(batch.bytes_total)}{packingOf(batch.content_encoding)}</dd></div>
           </>
         )}
       </dl>
@@ -31,6 +34,11 @@ export function Facts({ id, reply }: { id: string; reply: BatchReply }) {
       )}
     </section>
   );
+}
+
+function packingOf(encoding: string | null): string {
+  if (encoding === null) return "";
+  return encoding === "identity" ? ", not packed" : `, packed with ${encoding}`;
 }
 
 /** ruleOf says what becomes of a batch that has invalid lines. */

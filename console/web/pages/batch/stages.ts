@@ -1,7 +1,7 @@
 // The stages of a batch's life, made from its history.
 
 import type { Schemas } from "../../kit/api.ts";
-import { type BatchReply, createdAt, hasStatus } from "../batches/record.tsx";
+import { type BatchRecord, type BatchReply, createdAt, hasStatus } from "../batches/record.tsx";
 
 /** Stage is a part of the life of a batch, which follows the one before it. */
 export interface Stage {
@@ -17,9 +17,9 @@ export interface Stage {
   bytes?: number | undefined;
 }
 
-/** stagesOf returns the stages of a batch, without those that it will not reach any more. */
-export function stagesOf(id: string, reply: BatchReply): Stage[] {
-  if (!hasStatus(reply)) return pendingStages(id, reply);
+/** stagesOf returns the stages of a batch, without those that it will not reach any more. listed is what the list knows of a batch without a status. */
+export function stagesOf(id: string, reply: BatchReply, listed?: BatchRecord): Stage[] {
+  if (!hasStatus(reply)) return pendingStages(id, reply, listed);
   const at = (status: Schemas["StatusOfBatch"]) => timeOf(reply.history.find((entry) => entry.status === status)?.at);
   const received = timeOf(reply.received_at);
   const ended = at("PROCESSED") ?? at("VALIDATION_FAILED") ?? at("ERROR");
@@ -40,16 +40,18 @@ export function stagesOf(id: string, reply: BatchReply): Stage[] {
   return ended ? stages.filter((stage) => stage.from) : stages;
 }
 
-function pendingStages(id: string, { message }: Schemas["BatchPending"]): Stage[] {
-  const isAwaited = message.includes("uploaded");
-  const created = timeOf(createdAt(id));
-  return [
-    { key: "upload", title: "Upload", means: "Until the file is complete", from: created, to: isAwaited ? undefined : created },
-    { key: "scan", title: "Scan", means: "Checked for malware, unpacked, and waits for its turn to be validated" },
+function pendingStages(id: string, { message }: Schemas["BatchPending"], listed: BatchRecord | undefined): Stage[] {
+  const created = timeOf(listed?.created_at ?? createdAt(id));
+  const received = message.includes("uploaded") ? undefined : timeOf(listed?.received_at);
+  const stages: Stage[] = [
+    { key: "upload", title: "Upload", means: "Until the file is complete", from: created, to: received },
+    { key: "scan", title: "Scan", means: "Checked for malware, unpacked, and waits for its turn to be validated", from: received },
     { key: "validation", title: "Validation", means: "Every line is judged, and lines are compared with each other" },
-    { key: "queue", title: "Queue", means: "Waits for its turn to be ingested" },
-    { key: "ingestion", title: "Ingestion", means: "The accepted lines are stored" },
   ];
+  if (listed?.validate_only) return stages;
+  return [...stages,
+    { key: "queue", title: "Queue", means: "Waits for its turn to be ingested" },
+    { key: "ingestion", title: "Ingestion", means: "The accepted lines are stored" }];
 }
 
 /** endOf returns when a batch ended; undefined while it has not. */

@@ -2,14 +2,14 @@
 
 import { formatDuration, Time, useNow } from "../../kit/format.tsx";
 import { describeBatchState } from "../../kit/status.tsx";
-import { type BatchReply, hasStatus, isOpen } from "../batches/record.tsx";
+import { type BatchRecord, type BatchReply, hasStatus, isOpen } from "../batches/record.tsx";
 import { endOf, type Stage, stagesOf } from "./stages.ts";
 
 /** Timeline shows the stages of a batch below each other, each with a bar where it was in the time since the file was received. */
-export function Timeline({ id, reply }: { id: string; reply: BatchReply }) {
+export function Timeline({ id, reply, listed }: { id: string; reply: BatchReply; listed: BatchRecord | undefined }) {
   const open = isOpen({ status: hasStatus(reply) ? reply.status : null });
   const now = useNow(open ? 1000 : 0);
-  const stages = stagesOf(id, reply);
+  const stages = stagesOf(id, reply, listed);
   const end = endOf(reply);
   // The upload may take hours, so the bars begin with what follows it.
   const start = stages.find((stage) => stage.key !== "upload" && stage.from)?.from;

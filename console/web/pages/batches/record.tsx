@@ -20,6 +20,18 @@ export async function readStatus(id: string, signal?: AbortSignal): Promise<Batc
   return get("/tm/realtime/api/transactions/batch/status/{batch_id}", { path: { batch_id: id }, ...(signal && { signal }) });
 }
 
+/**
+ * findListed looks for a batch in the list, by the moment in which it was created: the list also has what is known of a batch
+ * without a status. It returns undefined if the list does not have it, or not yet.
+ */
+export async function findListed(id: string, signal: AbortSignal): Promise<BatchRecord | undefined> {
+  const at = Date.parse(createdAt(id));
+  if (Number.isNaN(at)) return undefined;
+  const around = { created_after: new Date(at - 2000).toISOString(), created_before: new Date(at + 2000).toISOString(), limit: 200 };
+  const page = await get("/tm/realtime/api/transactions/batch", { query: around, signal });
+  return page.batches.find((batch) => batch.batch_id === id);
+}
+
 /** isOpen reports whether a batch has not ended. */
 export function isOpen(batch: { status: BatchState | null }): boolean {
   return batch.status === null || !isFinal(batch.status);
