@@ -170,6 +170,11 @@ test-console: build bin/tools/console-check/installed
 	or set CHROMIUM to the program)." >&2; exit 1; }
 	cd console/browsertest && go test -count=1 -timeout 10m $(if $(PAGES),-run '$(PAGES)') . -args $(PAGES_FLAGS)
 
+# Takes the pictures of docs/images/console, and prints how fast pages come.
+console-pictures: build
+	@mkdir -p docs/images/console
+	cd console/browsertest && go test -count=1 -run '^TestShow$$' -v . -args -show $(CURDIR)/docs/images/console
+
 # What checks the console: axe-core in its pages; TypeScript and openapi-typescript, which check and make their types.
 bin/tools/console-check/installed: tools/console-check/package-lock.json
 	@command -v npm >/dev/null || { echo "npm is missing: what checks the console comes from npm (Debian: apt install npm)." >&2; exit 1; }

@@ -20,6 +20,9 @@ var (
 	update = flag.Bool("update", false, "write the screenshots of testdata/screenshots instead of comparing with them")
 )
 
+// parallelTests is how many tests run at the same time unless -parallel says otherwise, on two processors or more.
+const parallelTests = "4"
+
 // suite is what all tests share.
 var suite struct {
 	cloud   *testcloud.Cloud
@@ -30,6 +33,15 @@ var suite struct {
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	isGiven := false
+	flag.Visit(func(f *flag.Flag) { isGiven = isGiven || f.Name == "test.parallel" })
+	// Most of the time a test waits for something.
+	if !isGiven {
+		err := flag.Set("test.parallel", parallelTests)
+		if err != nil {
+			panic(err) // the flag is Go's own
+		}
+	}
 	code, err := runSuite(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

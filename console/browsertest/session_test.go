@@ -34,6 +34,7 @@ func TestSessionOver(t *testing.T) {
 	tenant := newTenant(t)
 	p := tenant.open("/entities")
 	p.waitForHeading("Entities")
+	p.expect("ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET") // while there is no command
 	p.console.stop(t)
 	again := tenant.startConsole("--address", strings.TrimPrefix(p.origin, "http://"))
 	p.expect("status of 401")

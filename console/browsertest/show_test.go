@@ -14,6 +14,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 )
 
@@ -92,17 +94,67 @@ func withFewColours(from image.Image) *image.Paletted {
 	return few
 }
 
-// TestShow takes the pictures of the documentation: go test -run TestShow -show ../../docs/images/console.
+// TestShow takes the pictures of the documentation and measures how fast pages come: make console-pictures.
 func TestShow(t *testing.T) {
 	if *show == "" {
 		t.Skip("-show is not given")
 	}
-	p := newTenant(t).open("/")
-	p.waitForHeading("Overview")
-	p.showPicture("overview")
-
 	tenant := newTenant(t)
-	p = uploadPage(tenant, tenant.generate(100_000, 0.002))
+	for i, name := range []string{"October", "November, part 1", "November, part 2", "Refunds of November"} {
+		tenant.upload(tenant.generate(400*(i+1), 0), "--name", name)
+	}
+	tenant.upload(tenant.generate(400, 0.2), "--name", "Chargebacks")
+	batch := tenant.upload(tenant.generate(3_000, 0.02), "--name", "November, part 3", "--max-rejected", "5%",
+		"--metadata", "region=north")
+	tenant.importSampleList()
+	tenant.importList("own", listed{id: "1", name: "Anatoli Velkanow", born: "1958", aliases: []string{"A. B. Velkanov"}})
+	screening := tenant.screen("j", screened{"e", "Anatolij Welkanow", "14/03/1958"})
+
+	p := tenant.open("/")
+	p.resize(width, 1000)
+	p.waitForHeading("Overview")
+	p.waitForText("Chargebacks")
+	p.showPicture("overview")
+	p.goTo("/batches/" + batch)
+	p.waitForHeading("November, part 3")
+	p.waitForText("1 to 25 of")
+	p.resize(width, 1500)
+	p.showPicture("batch")
+	p.resize(width, 1000)
+	p.goTo("/upload")
+	p.dropFiles("region", "Files to upload", tenant.generate(2_000, 0.02))
 	p.waitForText("Checked on this machine")
 	p.showPicture("upload")
+	p.goTo("/screening/" + screening)
+	p.waitForText("Word by word")
+	p.showPicture("workbench")
+
+	for _, path := range []string{"/", "/batches", "/batches/" + batch, "/upload", "/screening/" + screening} {
+		p.measure(path)
+	}
+}
+
+// measure logs how fast a page comes, with an empty cache: its first paint, when its content is there, the end of the last
+// task that kept the browser busy for more than 50 ms, and what was transferred.
+func (p *tab) measure(path string) {
+	p.Helper()
+	mustCall(p, network.ClearBrowserCache, cdp.Empty{})
+	p.goTo(path)
+	type figures struct{ FirstPaint, Ready, LastLongTask, Bytes, Requests float64 }
+	f := evaluate[figures](p, `new Promise(done => {
+		const long = [];
+		new PerformanceObserver(list => long.push(...list.getEntries())).observe({type: "longtask", buffered: true});
+		const look = () => {
+			if (!document.querySelector("h1") || document.querySelector(".skeleton")) return setTimeout(look, 5);
+			const Ready = performance.now(), all = performance.getEntriesByType("resource");
+			setTimeout(() => done({
+				FirstPaint: performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0, Ready,
+				LastLongTask: Math.max(0, ...long.map(e => e.startTime + e.duration)),
+				Bytes: all.reduce((sum, e) => sum + e.transferSize, 0), Requests: all.length,
+			}), 300);
+		};
+		look();
+	})`)
+	p.Logf("%.60s: first paint after %.0f ms, content after %.0f ms, last long task until %.0f ms; %.0f requests, %.0f kB",
+		path, f.FirstPaint, f.Ready, f.LastLongTask, f.Requests, f.Bytes/1000)
 }
