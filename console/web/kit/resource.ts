@@ -50,7 +50,10 @@ export function useResource<T>(key: string, load: (signal: AbortSignal) => Promi
     let failures = 0;
     let last: T | undefined;
     let wait = 0;
+    let asking = false;
     const ask = async () => {
+      if (asking) return; // the answer on its way is new enough
+      asking = true;
       try {
         const value = await latest.current(ended.signal);
         if (ended.signal.aborted) return;
@@ -65,6 +68,8 @@ export function useResource<T>(key: string, load: (signal: AbortSignal) => Promi
         wait = error.retryAfter * 1000;
         setState((old) => (old.key === key ? { ...old, error } : { key, error }));
         if (last === undefined && isRefusal(error)) return; // asking again changes nothing
+      } finally {
+        asking = false;
       }
       plan();
     };

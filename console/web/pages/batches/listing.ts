@@ -90,7 +90,10 @@ export function useListing(filters: Filters, mayMove: () => boolean): Listing {
     let timer = 0;
     let failures = 0;
     let isFirst = true;
+    let looking = false;
     const look = async () => {
+      if (looking) return;
+      looking = true;
       let wait = pollPause;
       try {
         const page = await fetchPage(isFirst ? pageSize : pollSize, null, signal);
@@ -105,6 +108,8 @@ export function useListing(filters: Filters, mayMove: () => boolean): Listing {
         change(isFirst && isHopeless(error) ? { error, rows: undefined, loading: false } : { error });
         if (isHopeless(error)) return;
         wait = Math.max(error.retryAfter * 1000, Math.min(pollPause * 2 ** failures, 30_000));
+      } finally {
+        looking = false;
       }
       if (!document.hidden && !signal.aborted) timer = setTimeout(() => void look(), wait);
     };
