@@ -32,7 +32,9 @@ export interface Explanation {
 }
 
 const quoted = String.raw`"((?:[^"\\]|\\.)*)"`;
+/** pair and missing match the parts of an explanation that quote words, at its beginning. */
 const pair = new RegExp(`^${quoted} = ${quoted} \\(([^()]*)\\)(?:, )?`);
+const missing = new RegExp(String.raw`^(?:; )?only in the (query|list): ((?:"(?:[^"\\]|\\.)*"(?:, )?)+)`);
 
 /** readExplanation takes an explanation apart. */
 export function readExplanation(text: string): Explanation {
@@ -43,11 +45,13 @@ export function readExplanation(text: string): Explanation {
     said.met.push({ asked: unquote(asked), listed: unquote(listed), how, similarity: Number(/(\d+)%$/.exec(how)?.[1] ?? 100) });
     rest = rest.slice(all.length);
   }
+  for (let found = missing.exec(rest); found; found = missing.exec(rest)) {
+    (found[1] === "query" ? said.onlyAsked : said.onlyListed).push(...quotedIn(found[2]!));
+    rest = rest.slice(found[0].length);
+  }
   for (const part of rest.split("; ").map((one) => one.replace(/^; ?/, ""))) {
     if (part === "" || /^list .*, version [0-9a-f]{12}$/.test(part)) continue; // the list's facts are in the match, too
-    const missing = /^only in the (query|list): /.exec(part);
-    if (missing) (missing[1] === "query" ? said.onlyAsked : said.onlyListed).push(...quotedIn(part));
-    else said.remarks.push(readRemark(part));
+    said.remarks.push(readRemark(part));
   }
   return said;
 }
