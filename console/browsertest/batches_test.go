@@ -203,6 +203,25 @@ func TestOverview(t *testing.T) {
 	p.waitFor("link", "with errors")
 }
 
+// A batch whose names were screened shows how many were like an entry of a list, and offers the hits.
+func TestBatchWithScreenedNames(t *testing.T) {
+	t.Parallel()
+	tenant := newTenant(t)
+	tenant.admin(nil, "entities", "import", "--tenant", tenant.id,
+		tenant.file("entities.jsonl", `{"id":"customer-1","status":"Compliant"}`+"\n"))
+	tenant.importSampleList()
+	line := strings.NewReplacer("ip_address_here", "192.0.2.1", `"S"`, `"Anatolij Welkanow"`).Replace(sampleLine)
+	id := tenant.upload(tenant.file("names.jsonl", line+"\n"), "--screen", "sample")
+	p := tenant.open("/batches/" + id)
+	p.waitForText("1 distinct name of unknown entities")
+	p.waitForText("sample of")
+	p.checkAccessible()
+	name, hits := p.download(func() { p.click("link", "Download the hits") })
+	if want := id + ".alerts.jsonl"; name != want || !bytes.Contains(hits, []byte("Anatolij Welkanow")) {
+		t.Errorf("the hits are %q with %.200s, want %s", name, hits, want)
+	}
+}
+
 // While the service is away, the pages of batches keep what they know, and go on when it is back.
 func TestBatchesWhileServiceIsAway(t *testing.T) {
 	t.Parallel()
