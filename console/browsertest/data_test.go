@@ -156,7 +156,6 @@ func TestDocumentFromUploadToDeletion(t *testing.T) {
 	p.setFiles("Files", tenant.file("virus.zip", eicar))
 	p.waitForText("virus.zip 68 B Infected")
 	p.checkAccessible()
-	p.click("button", "Load again")
 	p.waitForText("2 documents")
 	p.choose("Status", "Completed")
 	p.waitForText("1 document")

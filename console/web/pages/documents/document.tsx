@@ -1,5 +1,6 @@
 // A document: what is known of it, its scan, and what can be done with it.
 
+import { useEffect, useState } from "preact/hooks";
 import { addressOf, get } from "../../kit/api.ts";
 import { Commands, useCurl } from "../../kit/commands.tsx";
 import { FieldTable } from "../../kit/compare.tsx";
@@ -20,8 +21,10 @@ const path = "/documentmanagementquery/api/documentmanagement/{id}";
 export default function DocumentPage({ parameters }: { parameters: Parameters }) {
   const id = parameters.id!;
   const curl = useCurl();
-  const document = useResource(`document ${id}`, async (signal) => (await get(path, { path: { id }, signal })).data, { every: 3_000 });
+  const [isScanned, setScanned] = useState(true);
+  const document = useResource(`document ${id}`, async (signal) => (await get(path, { path: { id }, signal })).data, { every: isScanned ? 30_000 : 1_500 });
   const value = document.value;
+  useEffect(() => setScanned(value !== undefined && value.status !== "Processing"), [value?.status]);
   return (
     <Page title={value ? value.fileName ?? id : id} beside={value && <DocumentBadge status={value.status} />}>
       <Loaded resource={document} lines={14}>

@@ -1,6 +1,6 @@
 // Documents of an entity or a journey, and the upload of new ones.
 
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { addressOf, get, post, type Schemas } from "../../kit/api.ts";
 import { Commands, useCurl } from "../../kit/commands.tsx";
 import { Empty, ErrorNotice, Live, Skeleton } from "../../kit/feedback.tsx";
@@ -13,6 +13,7 @@ import { visible } from "../../kit/safe.ts";
 import { type Column, Table } from "../../kit/table.tsx";
 import { DocumentBadge, statusOptions } from "./state.tsx";
 import { UploadForm } from "./uploadform.tsx";
+import { useUploads } from "./uploads.ts";
 
 type Listed = Pick<Schemas["Document"], "id" | "fileName" | "documentType" | "status" | "uploadedOn" | "isVirtual" | "entityId" | "journeyId">;
 type StatusFilter = Schemas["DocumentStatusFilter"];
@@ -45,6 +46,13 @@ export default function DocumentsPage() {
       : await get(`${prefix}/entity/{entityId}/journey/{journeyId}`, { path: { entityId: wanted.entity, journeyId: wanted.journey }, signal });
     return { items: data.filter((d) => status === "" || d.status === status), next: null };
   });
+  // The list follows the uploads of this page.
+  const uploads = useUploads().filter((u) => u.id && u.entityId === wanted.entity).map((u) => `${u.id} ${u.state}`).join();
+  const shown = useRef(uploads);
+  useEffect(() => {
+    if (shown.current !== uploads) documents.reload();
+    shown.current = uploads;
+  }, [uploads]);
   const { items, isComplete } = documents;
   const count = items && `${counted(items.length, "document")}${isComplete ? "" : " so far"}`;
   return (
