@@ -112,7 +112,6 @@ func (s *Server) register() {
 	s.mux.HandleFunc("PUT /console/storage", s.store)
 	s.mux.HandleFunc("GET /console/batches/{id}/errors", s.batchErrors)
 	s.mux.HandleFunc("GET /console/batches/{id}/download/{kind}", s.download)
-	s.mux.HandleFunc("POST /console/documents", s.uploadDocument)
 	s.mux.HandleFunc("/console/", func(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, problem{Status: http.StatusNotFound, Detail: "The console has no such path."})
 	})

@@ -1,7 +1,7 @@
 // Uploads of documents: they go on while other pages of the console are shown, and their scan is followed to its end.
 
 import { useEffect, useState } from "preact/hooks";
-import { ApiError, get, type Schemas, send } from "../../kit/api.ts";
+import { ApiError, get, post, request, type Schemas, send } from "../../kit/api.ts";
 
 /** DocumentUpload is a file on its way to being a document. */
 export interface DocumentUpload {
@@ -32,6 +32,8 @@ export interface Description {
   documentType?: string;
 }
 
+const createPath = "/documentmanagementcommand/api/v2/documentmanagement";
+const removePath = "/documentmanagementcommand/api/v2/documentmanagement/{id}";
 const readPath = "/documentmanagementquery/api/documentmanagement/{id}";
 /** followEvery is the number of milliseconds between two looks at a scan. */
 const followEvery = 1000;
@@ -86,17 +88,25 @@ async function sendNext(): Promise<void> {
   if (!next || entries.some((e) => e.state === "sending")) return;
   update(next.key, { state: "sending" });
   try {
-    const document = JSON.stringify({ fileName: next.name, ...next.description });
-    const answer = await send("post", `/console/documents?${new URLSearchParams({ document })}`, { body: next.file }) as {
-      id: string; messages?: { message: string }[] | null;
-    };
-    update(next.key, { state: "scanning", id: answer.id, warnings: (answer.messages ?? []).map((m) => m.message) });
-    void follow(next.key, answer.id);
+    const answer = await post(createPath, { body: { data: { fileName: next.name, ...next.description } } });
+    await store(answer.data, next.file);
+    update(next.key, { state: "scanning", id: answer.data.id, warnings: answer.messages.map((m) => m.message) });
+    void follow(next.key, answer.data.id);
   } catch (cause) {
     const error = cause instanceof ApiError ? cause : new ApiError(0, "The file was not uploaded.", [String(cause)], "", 0, cause);
     update(next.key, { state: "refused", error });
   }
   void sendNext();
+}
+
+/** store sends a file to its signed address, by way of the command. If that fails, the document is deleted again, as far as the client may. */
+async function store({ id, signedUrlToUpload }: Schemas["DocumentUpload"], file: File): Promise<void> {
+  try {
+    await send("put", "/console/storage", { body: file, headers: { "Sluice-Signed-Url": signedUrlToUpload } });
+  } catch (cause) {
+    await request("delete", removePath, { path: { id } }).catch(() => undefined);
+    throw cause;
+  }
 }
 
 /** follow looks at a document until its scan is over. While the service does not answer, it goes on. */
