@@ -9,7 +9,6 @@ import (
 )
 
 // listed is an entry of a watchlist, with its ID in the list.
-
 type listed struct {
 	id, name string
 	aliases  []string
@@ -17,7 +16,6 @@ type listed struct {
 }
 
 // importList makes a list of persons one of the tenant's.
-
 func (n *tenant) importList(list string, persons ...listed) {
 	n.Helper()
 	var lines strings.Builder
@@ -37,21 +35,16 @@ func (n *tenant) importList(list string, persons ...listed) {
 }
 
 // importSampleList makes the list of the sample data one of the tenant's.
-
 func (n *tenant) importSampleList() {
 	n.Helper()
 	n.admin(nil, "watchlist", "import", "--tenant", n.id, "--list", "sample", "--format", "targets-simple-csv", "--force",
 		filepath.Join(suite.repository, "sampledata", "watchlist.csv"))
 }
 
-// A name is tried while it is typed, and each hit says which words met.
-
 // screened is an entity that is screened; its ID is that of the legal entity.
-
 type screened struct{ id, name, born string }
 
 // screen creates a screening batch of persons in a journey, waits until it has been searched and returns its ID.
-
 func (n *tenant) screen(journey string, persons ...screened) (id string) {
 	n.Helper()
 	var entities []map[string]any
@@ -87,14 +80,12 @@ func (n *tenant) screen(journey string, persons ...screened) (id string) {
 }
 
 // matchState is what the service says of a match.
-
 type matchState struct {
 	EntityUniqueID, Status string
 	Reason                 *string
 }
 
 // matches returns the matches of an entity of a batch by the IDs of their entries.
-
 func (n *tenant) matches(batch, entity string) map[string]matchState {
 	n.Helper()
 	var reply struct{ Data []matchState }
@@ -105,17 +96,3 @@ func (n *tenant) matches(batch, entity string) map[string]matchState {
 	}
 	return all
 }
-
-// A match is resolved by the keyboard alone: one key chooses what it is, Enter confirms, and the next one is selected.
-
-// All matches that the filter shows are resolved, over pages of the interface and requests, and exported; names of the
-
-// list that are meant to be markup or formulas stay text.
-
-// Whether an entity matters is assessed and escalated, with a document and a link as evidence; its batches are its
-
-// history.
-
-// A batch is found by what it is about and remembered by its ID; a search that has failed says why and is run again.
-
-// What cannot be resolved is said, with its reason: here the batch is overridden while somebody decides.

@@ -7,6 +7,7 @@ import (
 	"testing"
 )
 
+// A name is tried while it is typed, and each hit says which words met.
 func TestNameIsTried(t *testing.T) {
 	t.Parallel()
 	tenant := newTenant(t)
@@ -37,6 +38,7 @@ func TestNameIsTried(t *testing.T) {
 	p.checkAccessible()
 }
 
+// A match is resolved by the keyboard alone: one key chooses what it is, Enter confirms, and the next one is selected.
 func TestMatchIsResolvedByKeyboard(t *testing.T) {
 	t.Parallel()
 	tenant := newTenant(t)
@@ -78,6 +80,8 @@ func TestMatchIsResolvedByKeyboard(t *testing.T) {
 	p.checkAccessible()
 }
 
+// All matches that the filter shows are resolved, over pages of the interface and requests, and exported; names of the
+// list that are meant to be markup or formulas stay text.
 func TestAllMatchesOfTheFilterAreResolved(t *testing.T) {
 	t.Parallel()
 	const hostile = `Anatoli Welkanov <img src=x onerror=alert(1)>`
@@ -148,6 +152,8 @@ func TestAllMatchesOfTheFilterAreResolved(t *testing.T) {
 	}
 }
 
+// Whether an entity matters is assessed and escalated, with a document and a link as evidence; its batches are its
+// history.
 func TestEntityIsAssessed(t *testing.T) {
 	t.Parallel()
 	tenant := newTenant(t)
@@ -186,6 +192,7 @@ func TestEntityIsAssessed(t *testing.T) {
 	p.checkAccessible()
 }
 
+// A batch is found by what it is about and remembered by its ID; a search that has failed says why and is run again.
 func TestScreeningIsFound(t *testing.T) {
 	t.Parallel()
 	tenant := newTenant(t)
@@ -223,6 +230,7 @@ func TestScreeningIsFound(t *testing.T) {
 	p.waitForHeading("Screening of Ivan <b>Petrov")
 }
 
+// What cannot be resolved is said, with its reason: here the batch is overridden while somebody decides.
 func TestFailedResolutionsAreNamed(t *testing.T) {
 	t.Parallel()
 	tenant := newTenant(t)
