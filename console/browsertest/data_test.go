@@ -33,7 +33,8 @@ func (n *tenant) beginDraft(entityID string, properties ...string) string {
 	var draft struct{ Data struct{ ID string } }
 	path := "/entitydatacommand/api/v2/entity/" + entityID + "/draft"
 	n.call("POST", path, `{"data":{"journeyId":"`+journey+`"}}`, &draft)
-	n.call("PUT", path+"/"+draft.Data.ID, fmt.Sprintf(`{"data":{"version":1,"properties":{%s}}}`, singles(properties)), nil)
+	n.call("PUT", path+"/"+draft.Data.ID,
+		fmt.Sprintf(`{"data":{"version":1,"properties":{%s}}}`, singles(properties)), nil)
 	return draft.Data.ID
 }
 
@@ -119,7 +120,8 @@ func TestConflictOfDraftsIsDecided(t *testing.T) {
 	t.Parallel()
 	tenant := newTenant(t)
 	id := tenant.createEntity("legalEntityName", "ACME Ltd")
-	first, second := tenant.beginDraft(id, "legalEntityName", "First"), tenant.beginDraft(id, "legalEntityName", "Second", "city", "Cork")
+	first := tenant.beginDraft(id, "legalEntityName", "First")
+	second := tenant.beginDraft(id, "legalEntityName", "Second", "city", "Cork")
 	p := tenant.open("/entities/" + id + "?draft=" + second)
 	p.waitForText("legalEntityName ACME Ltd Second changed")
 	tenant.call("PUT", "/entitydatacommand/api/v2/entity/"+id+"/draft/"+first+"/verify", `{"data":{"version":2}}`, nil)
@@ -138,7 +140,8 @@ func TestConflictOfDraftsIsDecided(t *testing.T) {
 // eicar is the EICAR test file, which every malware scanner knows.
 const eicar = `X5O!P%@AP[4\PZX54(P^)7CC)7}` + `$EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*`
 
-// A document is checked before it is sent, followed to the end of its scan, and downloaded, archived, cloned and deleted.
+// A document is checked before it is sent, followed to the end of its scan, and downloaded, archived, cloned and
+// deleted.
 func TestDocumentFromUploadToDeletion(t *testing.T) {
 	t.Parallel()
 	tenant := newTenant(t)
@@ -164,7 +167,8 @@ func TestDocumentFromUploadToDeletion(t *testing.T) {
 	p.click("button", "Make a download link")
 	link := p.waitFor("link", "Download bill.txt")
 	address, err := on[string](p, link, `function() { return this.rel + " " + this.target + " " + this.href }`)
-	if err != nil || !strings.HasPrefix(address, "noopener noreferrer _blank http") || !strings.Contains(address, "X-Amz-Signature=") {
+	if err != nil || !strings.HasPrefix(address, "noopener noreferrer _blank http") ||
+		!strings.Contains(address, "X-Amz-Signature=") {
 		t.Errorf("the link is %q, %v", address, err)
 	}
 	p.checkAccessible()
@@ -189,8 +193,9 @@ func TestDocumentFromUploadToDeletion(t *testing.T) {
 // sendTransaction stores a modification of the transaction "tx 1/2".
 func (n *tenant) sendTransaction(modification, kind, amount, description string) {
 	n.Helper()
-	n.call("POST", "/tm/realtime/event/transaction/v3", fmt.Sprintf(`{"request_uuid":"1f0a8f4e-6f54-4d0a-8c6b-0d9a5c7b4e15",
-		"payment_external_id":"p","transaction_external_id":"tx 1/2","description":%q,"sender":{"by_external_id":"customer 1"},
+	n.call("POST", "/tm/realtime/event/transaction/v3", fmt.Sprintf(`{
+		"request_uuid":"1f0a8f4e-6f54-4d0a-8c6b-0d9a5c7b4e15","payment_external_id":"p",
+		"transaction_external_id":"tx 1/2","description":%q,"sender":{"by_external_id":"customer 1"},
 		"receiver":{"external_entity_type":"unknown","unknown":{"external_id":"s","full_name":"Shop"}},
 		"modification":{"external_id":%q,"type":%q,"amount":%s,"currency":"EUR","created_at":%q}}`,
 		description, modification, kind, amount, time.Now().UTC().Format("2006-01-02T15:04:05")), nil)
@@ -245,7 +250,8 @@ func TestHostileDataStaysText(t *testing.T) {
 	name := "<img src=x onerror=alert(1)>" + strings.Repeat("W", 200)
 	const backwards, shown = "abc\u202egnp.exe", "abc⟨U+202E⟩gnp.exe"
 	id := tenant.createEntity("legalEntityName", name, "javascript:alert(1)", backwards, backwards, "x")
-	p := tenant.open("/entities/" + id + "?draft=" + tenant.beginDraft(id, "<script>alert(1)</script>", name, backwards, "y"))
+	draft := tenant.beginDraft(id, "<script>alert(1)</script>", name, backwards, "y")
+	p := tenant.open("/entities/" + id + "?draft=" + draft)
 	p.waitForHeading(name)
 	p.waitForText(`"` + shown + `" x y changed`)
 	p.waitForText("javascript:alert(1) " + shown)
