@@ -126,7 +126,7 @@ func (w *countedBatch) runOnce(t *testing.T, size int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.store.MarkAnnounced(t.Context(), w.id, ended.Unannounced); err != nil {
+	if err := w.store.MarkAnnounced(t.Context(), ended, ended.Unannounced); err != nil {
 		t.Fatal(err)
 	}
 	if b := w.current(); b.Status != batch.Processed {

@@ -33,7 +33,7 @@ type Announcer struct {
 	Batches interface {
 		// ClaimAnnouncement and MarkAnnounced are those of batch.Store.
 		ClaimAnnouncement(ctx context.Context, id batch.ID, attempt string, now, until time.Time) (batch.Batch, error)
-		MarkAnnounced(ctx context.Context, id batch.ID, to []batch.Receiver) error
+		MarkAnnounced(ctx context.Context, b batch.Batch, to []batch.Receiver) error
 	}
 	Senders map[batch.Receiver]event.Sender
 	// Exports asks for the exports that batches owe. Who writes one records it.
@@ -95,7 +95,7 @@ func (a *Announcer) tell(ctx context.Context, b batch.Batch, receivers []batch.R
 		return err
 	}
 	told, err := a.send(ctx, m, receivers)
-	if markErr := a.Batches.MarkAnnounced(ctx, b.ID, told); markErr != nil {
+	if markErr := a.Batches.MarkAnnounced(ctx, b, told); markErr != nil {
 		return errors.Join(err, markErr)
 	}
 	if err == nil {

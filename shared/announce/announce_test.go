@@ -268,7 +268,7 @@ func TestBatchesAskForAnnouncements(t *testing.T) {
 		{"end", end, func(err error) bool { return err == nil }, 1},
 		{"end again", end, isConflict, 2},
 		{"read after the end", get, func(err error) bool { return err == nil }, 3},
-		{"announced", func() error { return f.store.MarkAnnounced(t.Context(), b.ID, batch.Receivers()) },
+		{"announced", func() error { return f.store.MarkAnnounced(t.Context(), b, batch.Receivers()) },
 			func(err error) bool { return err == nil }, 3},
 		{"end after the announcement", end, isConflict, 3},
 		{"read after the announcement", get, func(err error) bool { return err == nil }, 3},

@@ -281,7 +281,7 @@ func TestSweepRequestsAnnouncements(t *testing.T) {
 			t.Errorf("%s: requested %d times, want %d", step.name, got, step.want)
 		}
 	}
-	if err := f.store.MarkAnnounced(t.Context(), f.batch.ID, batch.Receivers()); err != nil {
+	if err := f.store.MarkAnnounced(t.Context(), f.batch, batch.Receivers()); err != nil {
 		t.Fatal(err)
 	}
 	f.sweepAfter(t, time.Hour)

@@ -95,22 +95,29 @@ func (s *Store) claim(ctx context.Context, id batch.ID, c claim) (batch.Batch, e
 	return b, err
 }
 
-// MarkAnnounced takes receivers from those to whom the end of a batch is to be announced. Usually none remain, which
-// takes one write; each further one goes by what the one before it found.
-func (s *Store) MarkAnnounced(ctx context.Context, id batch.ID, to []batch.Receiver) error {
-	return s.markAnnounced(ctx, id, to, "")
+// MarkAnnounced takes receivers from those to whom the end of a batch is to be announced. Usually the batch still owes
+// what it owed when it was read, which takes one write; each further one goes by what the one before it found.
+func (s *Store) MarkAnnounced(ctx context.Context, b batch.Batch, to []batch.Receiver) error {
+	known := b.Unannounced
+	for _, r := range to {
+		if !slices.Contains(known, r) {
+			known = to // the batch was read before it ended, or after these receivers were told
+			break
+		}
+	}
+	return s.markAnnounced(ctx, b.ID, known, to, "")
 }
 
 // MarkExported takes Export from those to whom the end of a batch is to be announced, and writes the key with the same
 // write. Usually the others have been told.
 func (s *Store) MarkExported(ctx context.Context, id batch.ID, objectKey string) error {
-	return s.markAnnounced(ctx, id, []batch.Receiver{batch.Export}, objectKey)
+	export := []batch.Receiver{batch.Export}
+	return s.markAnnounced(ctx, id, export, export, objectKey)
 }
 
-// markAnnounced takes receivers from those to whom the end of a batch is to be announced, and writes the key of its
-// export unless it is empty.
-func (s *Store) markAnnounced(ctx context.Context, id batch.ID, to []batch.Receiver, exportKey string) error {
-	known := to
+// markAnnounced takes receivers from those to whom the end of a batch is to be announced, which are at first taken to
+// be the known ones, and writes the key of its export unless it is empty.
+func (s *Store) markAnnounced(ctx context.Context, id batch.ID, known, to []batch.Receiver, exportKey string) error {
 	for range 5 {
 		rest := slices.DeleteFunc(slices.Clone(known), func(r batch.Receiver) bool { return slices.Contains(to, r) })
 		if len(rest) == len(known) {

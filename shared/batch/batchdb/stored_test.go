@@ -196,7 +196,7 @@ func TestStoredUnfinished(t *testing.T) {
 		t.Fatal(err)
 	}
 	// What is announced is stored as releases that announced nothing stored it.
-	if err := s.MarkAnnounced(ctx, expiring.ID, batch.Receivers()); err != nil {
+	if err := s.MarkAnnounced(ctx, expiring, batch.Receivers()); err != nil {
 		t.Fatal(err)
 	}
 	dynamotest.CompareStored(t, client, "test-batches", "unfinished")

@@ -63,7 +63,7 @@ func testUnannounced(t *testing.T, s batch.Store) {
 			t.Errorf("%s, postponed: visits %v, want 0 and 1", status, got)
 		}
 		for _, to := range [][]batch.Receiver{nil, {"someone-else"}} {
-			if err := s.MarkAnnounced(t.Context(), b.ID, to); err != nil {
+			if err := s.MarkAnnounced(t.Context(), b, to); err != nil {
 				t.Fatal(err)
 			}
 			if got := visits(b.ID, at.Add(time.Second)); got != 1 {
@@ -77,7 +77,7 @@ func testUnannounced(t *testing.T, s batch.Store) {
 	}
 	unknown := newID(t)
 	if err := errors.Join(s.PostponeAnnouncement(t.Context(), unknown, endAt),
-		s.MarkAnnounced(t.Context(), unknown, batch.Receivers())); err != nil {
+		s.MarkAnnounced(t.Context(), batch.Batch{ID: unknown}, batch.Receivers())); err != nil {
 		t.Errorf("an unknown batch: %v", err)
 	}
 	if b, err := s.Get(t.Context(), unknown); !errors.Is(err, batch.ErrNotFound) {
@@ -98,7 +98,7 @@ func testAnnouncing(t *testing.T, s batch.Store, b batch.Batch) {
 	for _, r := range batch.Receivers() {
 		rest = rest[1:]
 		for range 2 {
-			if err := s.MarkAnnounced(t.Context(), b.ID, []batch.Receiver{r}); err != nil {
+			if err := s.MarkAnnounced(t.Context(), b, []batch.Receiver{r}); err != nil {
 				t.Fatal(err)
 			}
 			got, err := s.Get(t.Context(), b.ID)
@@ -121,7 +121,7 @@ func testAnnouncing(t *testing.T, s batch.Store, b batch.Batch) {
 func testOneAttemptAnnounces(t *testing.T, s batch.Store) {
 	open, ended := create(t, s, "tenant", batch.AwaitingUpload), end(t, s, batch.Processed)
 	testClaims(t, s.ClaimAnnouncement, open.ID, ended, batch.ErrNothingToAnnounce)
-	if err := s.MarkAnnounced(t.Context(), ended.ID, batch.Receivers()); err != nil {
+	if err := s.MarkAnnounced(t.Context(), ended, batch.Receivers()); err != nil {
 		t.Fatal(err)
 	}
 	expectNoClaim(t, s.ClaimAnnouncement, ended.ID, batch.ErrNothingToAnnounce)

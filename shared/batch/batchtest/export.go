@@ -22,27 +22,27 @@ func endWithExport(t *testing.T, s batch.Store) batch.Batch {
 
 // testExport pays what a batch owes in every order. An export is owed until it is recorded, whoever else is told.
 func testExport(t *testing.T, s batch.Store) {
-	export := func(t *testing.T, id batch.ID) {
+	export := func(t *testing.T, b batch.Batch) {
 		t.Helper()
 		for range 2 {
-			if err := s.MarkExported(t.Context(), id, "parquet/b"); err != nil {
+			if err := s.MarkExported(t.Context(), b.ID, "parquet/b"); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	announce := func(t *testing.T, id batch.ID) {
+	announce := func(t *testing.T, b batch.Batch) {
 		t.Helper()
-		if err := s.MarkAnnounced(t.Context(), id, batch.Receivers()); err != nil {
+		if err := s.MarkAnnounced(t.Context(), b, batch.Receivers()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for name, order := range map[string][2]func(*testing.T, batch.ID){
+	for name, order := range map[string][2]func(*testing.T, batch.Batch){
 		"exported last": {announce, export}, "exported first": {export, announce},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := endWithExport(t, s)
 			owed := append(batch.Receivers(), batch.Export)
-			if !sameReceivers(b.Unannounced, owed) {
+			if !SameReceivers(b.Unannounced, owed) {
 				t.Errorf("at its end the batch owes %v, want %v", b.Unannounced, owed)
 			}
 			isVisited := func() bool {
@@ -53,7 +53,7 @@ func testExport(t *testing.T, s batch.Store) {
 				if !isVisited() {
 					t.Errorf("after %d of 2 payments nobody finds the batch", i)
 				}
-				pay(t, b.ID)
+				pay(t, b)
 			}
 			want := b
 			want.Unannounced, want.ParquetKey = nil, "parquet/b"
@@ -71,7 +71,7 @@ func testExport(t *testing.T, s batch.Store) {
 		t.Fatal(err)
 	}
 	got, err := s.Get(t.Context(), b.ID)
-	if err != nil || got.ParquetKey != "" || !sameReceivers(got.Unannounced, batch.Receivers()) {
+	if err != nil || got.ParquetKey != "" || !SameReceivers(got.Unannounced, batch.Receivers()) {
 		t.Errorf("an export that is given up: key %q, owed to %v, error %v", got.ParquetKey, got.Unannounced, err)
 	}
 	owesNone := end(t, s, batch.Processed)
@@ -86,8 +86,8 @@ func testExport(t *testing.T, s batch.Store) {
 	}
 }
 
-// sameReceivers reports whether two sets of receivers, each in any order, are the same.
-func sameReceivers(a, b []batch.Receiver) bool {
+// SameReceivers reports whether two sets of receivers, each in any order, are the same.
+func SameReceivers(a, b []batch.Receiver) bool {
 	has := func(all []batch.Receiver, some []batch.Receiver) bool {
 		found := map[batch.Receiver]bool{}
 		for _, r := range all {
