@@ -65,8 +65,8 @@ func runSuite(m *testing.M) (code int, err error) {
 func startEnvironment(data string) (*Environment, error) {
 	switch *environmentName {
 	case "local":
-		return startLocalCloud(data, "--set", "ChunkBytes=8192", "--set", "WebhookFirstPause=1", "--set",
-			"WebhookCollectTime=1")
+		return startLocalCloud(data, "--set", "ChunkBytes=8192", "--set", "UploadOrigins="+pageOrigin,
+			"--set", "WebhookFirstPause=1", "--set", "WebhookCollectTime=1")
 	case "sam":
 		return startSAM(data)
 	case "localstack":

@@ -47,12 +47,13 @@ func (c *Cloud) startStores(ctx context.Context) error {
 		return err
 	}
 	var buckets []string
+	cors := map[string][]template.CORSRule{}
 	for _, b := range c.template.Buckets {
-		buckets = append(buckets, b.Name)
+		buckets, cors[b.Name] = append(buckets, b.Name), b.CORS
 	}
 	c.storage, err = storage.Start(ctx, storage.Config{
 		Listener: c.listeners.s3, Address: c.listenAddress(c.descriptor.S3URL), Dir: c.path("s3"),
-		SocketDir: c.path("sockets"), Region: region, Buckets: buckets,
+		SocketDir: c.path("sockets"), Region: region, Buckets: buckets, CORS: cors,
 		IAM: c.iam, OnCreated: c.notify, Now: time.Now, Log: c.storageLog,
 	})
 	return err

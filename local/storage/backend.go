@@ -15,13 +15,15 @@ import (
 	"github.com/versity/versitygw/s3response"
 
 	"sluice/local/iam"
+	"sluice/local/template"
 )
 
 // backend wraps the gateway's own backend. In addition it rejects bodies that end before their declared length,
-// evaluates conditions on the tags of objects, and reports new objects.
+// evaluates conditions on the tags of objects, takes the CORS rules from the template, and reports new objects.
 type backend struct {
 	versity.Backend
 	iam       *iam.Service
+	cors      map[string][]template.CORSRule
 	onCreated func(CreatedObject) error
 	now       func() time.Time
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/versity/versitygw/embedgw"
 
 	"sluice/local/iam"
+	"sluice/local/template"
 )
 
 // Config describes a Server.
@@ -41,6 +42,8 @@ type Config struct {
 	IAM *iam.Service
 	// Buckets are created if they do not exist.
 	Buckets []string
+	// CORS are the rules of buckets by their names. A bucket without rules is closed to web pages of other origins.
+	CORS map[string][]template.CORSRule
 	// OnCreated is called for every new object before the client receives its response. If it returns an error, the
 	// client receives an error.
 	OnCreated func(CreatedObject) error
@@ -100,7 +103,7 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 		defer os.RemoveAll(sockets)
 		s.err = embedgw.RunVersityGW(
 			running,
-			&backend{Backend: files, iam: c.IAM, onCreated: c.OnCreated, now: c.Now},
+			&backend{Backend: files, iam: c.IAM, cors: c.CORS, onCreated: c.OnCreated, now: c.Now},
 			&embedgw.Config{
 				RootUserAccess: root.ID, RootUserSecret: root.Secret, IAMService: accounts{c.IAM},
 				Region: c.Region, Ports: []string{socket}, HealthPath: healthPath,

@@ -21,6 +21,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
+
+	"sluice/local/template"
 )
 
 // A process can run one server only, so all tests share this one.
@@ -35,7 +37,12 @@ var (
 	}
 )
 
-const bucket = "toy-uploads"
+const (
+	bucket = "toy-uploads"
+	// page is the origin of web pages that may upload to the bucket, closedBucket one that is closed to all.
+	page         = "https://app.example.com"
+	closedBucket = "toy-closed"
+)
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
@@ -54,9 +61,13 @@ func run(m *testing.M) int {
 		Address: listener.Addr().String(),
 		Dir:     dir,
 		Region:  "eu-west-1",
-		Buckets: []string{bucket},
-		Now:     func() time.Time { return now },
-		IAM:     newTestIAM(),
+		Buckets: []string{bucket, closedBucket},
+		CORS: map[string][]template.CORSRule{bucket: {{
+			ID: "Pages", Origins: []string{page}, Methods: []string{http.MethodPut},
+			Headers: []string{"if-none-match", "x-amz-*"}, Exposed: []string{"ETag"}, MaxAge: 60,
+		}}},
+		Now: func() time.Time { return now },
+		IAM: newTestIAM(),
 		OnCreated: func(o CreatedObject) error {
 			created.Lock()
 			defer created.Unlock()

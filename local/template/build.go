@@ -2,6 +2,7 @@ package template
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -131,11 +132,21 @@ func (b *builder) addTable(id string, p *properties) error {
 	return nil
 }
 
-// addBucket adds a bucket.
-func (b *builder) addBucket(id string, _ *properties) error {
+// addBucket adds a bucket with its CORS rules.
+func (b *builder) addBucket(id string, p *properties) error {
 	name, err := b.physicalName(id)
-	b.out.Buckets = append(b.out.Buckets, Bucket{ID: id, Name: name})
-	return err
+	bucket := Bucket{ID: id, Name: name}
+	for _, values := range p.object("CorsConfiguration").list("CorsRules") {
+		rule := newProperties(values)
+		rule.firstError = p.firstError
+		bucket.CORS = append(bucket.CORS, CORSRule{
+			ID: rule.text("Id"), Origins: rule.textList("AllowedOrigins"), Methods: rule.textList("AllowedMethods"),
+			Headers: rule.textList("AllowedHeaders"), Exposed: rule.textList("ExposedHeaders"),
+			MaxAge: rule.number("MaxAge", 0),
+		})
+	}
+	b.out.Buckets = append(b.out.Buckets, bucket)
+	return errors.Join(err, p.err)
 }
 
 // addBucketPolicy adds the policy to its bucket.

@@ -136,6 +136,19 @@ type Bucket struct {
 	Notifications []Notification
 	// Policy is the document of its AWS::S3::BucketPolicy, with intrinsic functions resolved; nil for none.
 	Policy any
+	// CORS are the rules by which web pages of other origins may use the bucket.
+	CORS []CORSRule
+}
+
+// CORSRule is what web pages of some origins may do with a bucket.
+type CORSRule struct {
+	ID string
+	// Origins, Methods and Headers are allowed; a * in an origin or header stands for any text.
+	Origins, Methods, Headers []string
+	// Exposed are the headers of responses that a page may read.
+	Exposed []string
+	// MaxAge is for how many seconds a browser may keep the answer to a preflight; 0 says nothing.
+	MaxAge int
 }
 
 // Notification sends the events of a bucket to a function.

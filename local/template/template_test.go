@@ -106,7 +106,11 @@ Resources:
       PointInTimeRecoverySpecification: {PointInTimeRecoveryEnabled: true}
   In:
     Type: AWS::S3::Bucket
-    Properties: {BucketName: !Sub "${Prefix}-in"}
+    Properties:
+      BucketName: !Sub "${Prefix}-in"
+      CorsConfiguration:
+        CorsRules:
+          - {Id: Pages, AllowedOrigins: ["https://a.example"], AllowedMethods: [PUT], AllowedHeaders: ["x-*"], ExposedHeaders: [ETag], MaxAge: 60}
   Signing:
     Type: AWS::KMS::Key
     Properties: {KeySpec: ECC_NIST_P256, KeyUsage: SIGN_VERIFY, KeyPolicy: {Statement: []}}
@@ -175,6 +179,8 @@ func TestLoad(t *testing.T) {
 		}}},
 		Buckets: []Bucket{{ID: "In", Name: "toy-in", Notifications: []Notification{
 			{Events: []string{"s3:ObjectCreated:*"}, Prefix: "up/", Function: "EchoFunction"}},
+			CORS: []CORSRule{{ID: "Pages", Origins: []string{"https://a.example"}, Methods: []string{"PUT"},
+				Headers: []string{"x-*"}, Exposed: []string{"ETag"}, MaxAge: 60}},
 			Policy: map[string]any{"Statement": []any{map[string]any{"Resource": "arn:aws:s3:::toy-in"}}}}},
 		Machines: []Machine{
 			{ID: "Machine", Name: "toy-machine", ARN: "arn:aws:states:eu-west-1:000000000000:stateMachine:toy-machine",

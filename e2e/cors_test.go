@@ -1,0 +1,69 @@
+package e2e
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// pageOrigin is the origin of the web pages that may upload to the shared local cloud.
+const pageOrigin = "https://app.example.com"
+
+// sendFromPage sends a request as a browser does for a page, and returns the response with its body read.
+func sendFromPage(t *testing.T, origin, method, url, body string, headers map[string]string) *http.Response {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Origin", origin)
+	for name, value := range headers {
+		r.Header.Set(name, value)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+		t.Fatal(err)
+	}
+	return resp
+}
+
+// A page of UploadOrigins uploads a file from a browser and reads its ETag. Other pages are refused by the preflight.
+func TestUploadFromAPage(t *testing.T) {
+	t.Parallel()
+	requires(t, functionLog) // a local cloud, with UploadOrigins
+	onboardEntities(t, environment)
+	api := login(t, environment)
+	u := api.newUpload(true)
+	var names []string
+	for name := range u.RequiredHeaders {
+		names = append(names, strings.ToLower(name))
+	}
+	asked := map[string]string{
+		"Access-Control-Request-Method":  http.MethodPut,
+		"Access-Control-Request-Headers": strings.Join(names, ","),
+	}
+	refused := sendFromPage(t, "https://other.example.com", http.MethodOptions, u.URL, "", asked)
+	if got := refused.Header.Get("Access-Control-Allow-Origin"); refused.StatusCode < 400 || got != "" {
+		t.Errorf("preflight of another page: status %d for the origin %q, want a refusal", refused.StatusCode, got)
+	}
+	allowed := sendFromPage(t, pageOrigin, http.MethodOptions, u.URL, "", asked)
+	if got := allowed.Header.Get("Access-Control-Allow-Origin"); allowed.StatusCode != 200 || got != pageOrigin ||
+		!strings.Contains(allowed.Header.Get("Access-Control-Allow-Methods"), http.MethodPut) {
+		t.Fatalf("preflight: status %d with the headers %v, want 200 for %s and PUT", allowed.StatusCode,
+			allowed.Header, pageOrigin)
+	}
+	put := sendFromPage(t, pageOrigin, http.MethodPut, u.URL, string(jsonLines(validLines(1)...)), u.RequiredHeaders)
+	if put.StatusCode != 200 || put.Header.Get("Access-Control-Allow-Origin") != pageOrigin ||
+		!strings.Contains(put.Header.Get("Access-Control-Expose-Headers"), "ETag") || put.Header.Get("ETag") == "" {
+		t.Fatalf("PUT: status %d with the headers %v, want 200, %s and an ETag that is exposed", put.StatusCode,
+			put.Header, pageOrigin)
+	}
+	if last, _ := api.follow(u.BatchID); last.Status != "PROCESSED" {
+		t.Errorf("the batch ended with %s (%s), want PROCESSED", last.Status, last.ErrorMessage)
+	}
+}
