@@ -40,6 +40,8 @@ ALL = MUTUAL_TLS | {
 }
 # What takes the place of a resource that moto does not know.
 LEFT_OUT = "arn:aws:lambda:eu-central-1:123456789012:function:left-out"
+# Tables of what lasts for minutes to a month and that no restore would bring back; internal/repotest has the same list.
+MOMENTARY_TABLES = ("AdmissionTable", "IdempotencyTable", "LimitsTable", "ObservationsTable")
 MAX_RESOURCES = 500 * 70 // 100
 MAX_INVOKE_POLICY = 16 * 1024  # of 20 KB
 MAX_ROLE_POLICIES = 10_240 * 70 // 100
@@ -115,7 +117,7 @@ class Expanded(unittest.TestCase):
             resources = of_type(self.template, kind)
             self.assertTrue(resources)
             for name, resource in resources.items():
-                if name not in ("AdmissionTable", "LimitsTable"):
+                if name not in MOMENTARY_TABLES:
                     self.assertEqual(resource.get("DeletionPolicy"), "RetainExceptOnCreate", name)
                     self.assertEqual(resource.get("UpdateReplacePolicy"), "Retain", name)
 
