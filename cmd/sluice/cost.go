@@ -40,6 +40,11 @@ out.`,
 				"`N` days for which lines are stored; 0 for ever (default 0)")
 			f.Float64Var(&load.Invalid, "invalid", 0,
 				"`SHARE` of invalid lines, which are reported and not stored, 0 to 1 (default 0)")
+			f.Int64Var(&load.PackedBytes, "packed", 0,
+				"`N` bytes of all files as they are uploaded in gzip or zstd (default: they are not packed)")
+			f.BoolVar(&load.Parquet, "parquet", false, "the accepted lines are also written as Parquet files")
+			f.Float64Var(&load.ParquetDays, "parquet-days", 0,
+				"`N` days for which Parquet files are kept; 0 for ever (default 0)")
 			f.StringVar(&scanner, "scanner", "guardduty",
 				"`SCANNER` of uploads: guardduty or clamd, whose machines are yours")
 			f.StringVar(&class, "table-class", "STANDARD",
@@ -56,6 +61,7 @@ out.`,
 			"sluice cost --lines 1800000 --bytes 2053800000",
 			"sluice cost --lines 1800000000 --bytes 2053800000000 --batches 1000 --months 12 --retention-days 90",
 			"sluice cost --lines 1000000 --bytes 1141000000 --months 24 --table-class STANDARD_INFREQUENT_ACCESS --json",
+			"sluice cost --lines 1800000 --bytes 2053800000 --packed 530000000 --parquet --months 12",
 		},
 		Run: func(_ context.Context, _ []string, stdout io.Writer) error {
 			if !slices.Contains(costScanners, scanner) {
@@ -112,6 +118,9 @@ func printEstimate(ui *terminal, e cost.Estimate) {
 	printItems(ui, "Once", e.Once, e.Sums.Once)
 	printItems(ui, "Every month", e.Monthly, e.Sums.Month)
 	total := fmt.Sprintf("In all, stored for %.4g months: %s", e.KeptMonths, formatDollars(e.Sums.Total))
+	if e.Load.Parquet {
+		total += fmt.Sprintf(", with Parquet files for %.4g", e.ParquetMonths)
+	}
 	ui.printf("\n%s\n", ui.paint(bold, total))
 	ui.printf("A million lines: %s once, %s every month, %s in all\n", formatDollars(e.PerMillion.Once),
 		formatDollars(e.PerMillion.Month), formatDollars(e.PerMillion.Total))

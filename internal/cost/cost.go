@@ -31,6 +31,12 @@ type Load struct {
 	LineUnits float64 `json:"line_units"`
 	// RareAccess means that the table of transactions has the class STANDARD_INFREQUENT_ACCESS.
 	RareAccess bool `json:"infrequent_access,omitempty"`
+	// PackedBytes are the bytes of all files as they are uploaded, in gzip or zstd; 0 if they are not packed.
+	PackedBytes int64 `json:"packed_bytes,omitempty"`
+	// Parquet means that the accepted lines of each batch are also written as a Parquet file, which is kept for
+	// ParquetDays; 0 for ever.
+	Parquet     bool    `json:"parquet,omitempty"`
+	ParquetDays float64 `json:"parquet_days,omitempty"`
 	// GuardDuty scans uploads; otherwise the scan function passes them to clamd.
 	GuardDuty bool `json:"guardduty"`
 }
@@ -50,6 +56,12 @@ func (l Load) Check() error {
 		return errors.New("the share of invalid lines must be 0 to 1")
 	case !(l.RetentionDays >= 0 && l.RetentionDays <= 36525):
 		return errors.New("the retention must be 0 to 36,525 days")
+	case l.PackedBytes != 0 && l.PackedBytes < l.Batches:
+		return errors.New("a packed file has 1 byte or more, so there must be at least as many packed bytes as batches")
+	case !(l.ParquetDays >= 0 && l.ParquetDays <= 36525):
+		return errors.New("the Parquet files must be kept for 0 to 36,525 days")
+	case l.ParquetDays != 0 && !l.Parquet:
+		return errors.New("days are given for Parquet files, and none are written")
 	case l.ItemBytes != 0 && !(l.ItemBytes >= 50 && l.ItemBytes <= 400<<10):
 		return errors.New("a stored line has 50 to 409,600 bytes")
 	case l.LineUnits != 0 && !(l.LineUnits >= 1 && l.LineUnits <= 400):
@@ -72,12 +84,20 @@ func (l Load) complete() Load {
 	return l
 }
 
-// keptMonths returns for how many of the months lines are stored.
-func (l Load) keptMonths() float64 {
-	if l.RetentionDays == 0 {
+// keptMonths returns for how many of the months something is stored that is kept for some days; 0 for ever.
+func (l Load) keptMonths(days float64) float64 {
+	if days == 0 {
 		return l.Months
 	}
-	return min(l.Months, l.RetentionDays/monthDays)
+	return min(l.Months, days/monthDays)
+}
+
+// parquetBytes returns how many bytes all Parquet files have.
+func (l Load) parquetBytes() float64 {
+	if !l.Parquet {
+		return 0
+	}
+	return float64(l.Batches)*parquetFileBytes + parquetShare*float64(l.Bytes)*(1-l.Invalid)
 }
 
 const (
@@ -91,6 +111,12 @@ const (
 const (
 	itemKeyBytes  = 130
 	itemTextShare = 0.268
+)
+
+// What a Parquet file has, measured (docs/parquet.md): the metadata of its columns, and the share of the lines' bytes.
+const (
+	parquetFileBytes = 55_000
+	parquetShare     = 0.5
 )
 
 // What the service does once for a batch, for each of its chunks and for each window of lines. The tests count it.
@@ -110,8 +136,14 @@ const (
 	batchPuts, chunkPuts = 4, 1
 	// chunkGets are two for each of two readings of a chunk, as its last line ends in the next one, and one for each
 	// section of its index. The two that the last chunk saves are those of the scan. headGets reads the first bytes of
-	// the upload, by which a packed one is recognised; what unpacking uses is not counted.
+	// the upload, by which a packed one is recognised; see packedGets.
 	chunkGets, headGets = 4 + batch.Partitions, 1
+	// packedWrites and packedGets are what a batch takes more whose file is packed: the write that makes the copy its
+	// content, and the GETs that unpack the file and scan the copy.
+	packedWrites, packedGets = 3, 2
+	// exportWrites are what a batch takes more that leaves a Parquet file: its claim, its key and what is still owed.
+	// exportGets are those for each chunk; the last one saves one. The chunks' rows are read once more.
+	exportWrites, exportGets = 8, 2
 	// batchTransitions and chunkTransitions are those of the state machine, without retries.
 	batchTransitions, chunkTransitions = 14, 5
 	// batchRuns and chunkRuns are the functions that the state machine runs, eventRuns the scan and the announcement.
@@ -120,6 +152,8 @@ const (
 	rangeBytes = 64 << 20
 	// digestPartBytes is how much of a file each request of its digest reads.
 	digestPartBytes = 8 << 20
+	// objectPartBytes is the size of the parts in which larger objects are written.
+	objectPartBytes = 8 << 20
 )
 
 // What cannot be counted here: assumptions of docs/capacity.md, to be measured in an account.
@@ -128,6 +162,10 @@ const (
 	storeLinesSecond = 8000
 	scanBytesSecond  = 50e6
 	runSeconds       = 0.1
+	// unpackBytesSecond are unpacked bytes: gzip as measured (163 MB/s), one after the other with writing at 100 MB/s.
+	unpackBytesSecond = 60e6
+	// parquetBytesSecond are bytes of lines, as measured (docs/parquet.md).
+	parquetBytesSecond = 44e6
 	// functionGiB is the memory of the functions that work on lines.
 	functionGiB = 1769.0 / 1024
 	// digestGiB is that of the function that digests files, once each.
@@ -180,21 +218,49 @@ func UsageOf(l Load) Usage {
 		MachineRuns: n * (batchRuns + chunkRuns*c + r),
 	}
 	u.Runs = u.MachineRuns + n*eventRuns
+	scans := n
+	if l.PackedBytes > 0 {
+		scans += n
+		u.RowWrites += n * packedWrites
+		u.Puts += n * ObjectPuts(float64(size))
+		u.Gets += n * packedGets
+	}
+	if l.Parquet {
+		u.RowWrites += n * exportWrites
+		u.Reads += n * reads
+		u.Puts += n * ObjectPuts(l.parquetBytes()/n)
+		u.Gets += n * (exportGets*c - 1)
+		u.Runs += n
+	}
 	if l.GuardDuty {
-		u.RowWrites += n * guardDutyWrites
-		u.Puts += n // its own tag
-		u.Runs += n // its result
-		u.Gets -= n // the scan function does not read the file
+		u.RowWrites += scans * guardDutyWrites
+		u.Puts += scans // its own tag
+		u.Runs += scans // its result
+		u.Gets -= scans // the scan function does not read the file
 	}
 	return u
+}
+
+// ObjectPuts returns how many requests write an object: one, or one for each part, and two to begin and end it.
+func ObjectPuts(bytes float64) float64 {
+	if bytes < objectPartBytes {
+		return 1
+	}
+	return 2 + math.Ceil(bytes/objectPartBytes)
 }
 
 // seconds returns how long functions run, in all, as seconds of functions that work on lines.
 func (l Load) seconds(u Usage) float64 {
 	s := (2+digestGiB/functionGiB)*float64(l.Bytes)/readBytesSecond + float64(l.Lines)*(1-l.Invalid)/storeLinesSecond +
 		u.Runs*runSeconds
+	if l.PackedBytes > 0 {
+		s += float64(l.Bytes) / unpackBytesSecond
+	}
+	if l.Parquet {
+		s += float64(l.Bytes) * (1 - l.Invalid) / parquetBytesSecond
+	}
 	if !l.GuardDuty {
-		s += float64(l.Bytes) / scanBytesSecond
+		s += float64(l.Bytes+l.PackedBytes) / scanBytesSecond
 	}
 	return s
 }

@@ -96,6 +96,49 @@ func TestClassAndScanner(t *testing.T) {
 	}
 }
 
+// A packed file is scanned, written and stored twice; a Parquet file is written once and kept for a time of its own.
+func TestPackedAndParquet(t *testing.T) {
+	plain, usage := estimate(t, oneBatch), UsageOf(oneBatch)
+	packed, exported := oneBatch, oneBatch
+	packed.PackedBytes = 530_000_000
+	exported.Parquet, exported.ParquetDays, exported.Months = true, 0.5*monthDays, 3
+	want := usage
+	want.RowWrites += 3 + 6  // and those of a second object for GuardDuty
+	want.Puts += 245 + 2 + 1 // parts, their beginning and end, a tag
+	want.Gets += 2 - 1       // GuardDuty reads the copy
+	want.Runs++              // its second result
+	if got := UsageOf(packed); got != want {
+		t.Errorf("packed: got  %+v\nwant %+v", got, want)
+	}
+	want = usage
+	want.RowWrites, want.Reads, want.Gets, want.Runs = want.RowWrites+8, want.Reads+21, want.Gets+489, want.Runs+1
+	want.Puts += 123 + 2
+	if got := UsageOf(exported); got != want {
+		t.Errorf("Parquet: got  %+v\nwant %+v", got, want)
+	}
+	dollars := func(e Estimate, name string) float64 {
+		for _, i := range append(e.Once, e.Monthly...) {
+			if i.Name == name {
+				return i.Dollars
+			}
+		}
+		return 0
+	}
+	both := estimate(t, packed)
+	for _, name := range []string{"malware scan", "objects kept"} {
+		if more := dollars(both, name) - dollars(plain, name); more <= 0 {
+			t.Errorf("%s of a packed file costs %g more, want more than 0", name, more)
+		}
+	}
+	files := 0.023 * (55_000 + 0.5*2_053_800_000) / gib
+	e := estimate(t, exported)
+	if got := dollars(e, "Parquet files"); !near(got, files) ||
+		!near(e.Sums.Total, e.Sums.Once+3*(e.Sums.Month-files)+0.5*files) || e.ParquetMonths != 0.5 {
+		t.Errorf("the Parquet file costs %g a month and all %+v for %g months, want %g and half a month of it", got,
+			e.Sums, e.ParquetMonths, files)
+	}
+}
+
 func TestLargeItems(t *testing.T) {
 	for _, tt := range []struct {
 		given Load
@@ -117,6 +160,9 @@ func TestCheckRefusesWrongLoads(t *testing.T) {
 		"as many bytes":       func(l *Load) { l.Bytes = l.Lines - 1 },
 		"1 batch or more":     func(l *Load) { l.Batches = -1 },
 		"no more batches":     func(l *Load) { l.Batches = l.Lines + 1 },
+		"packed bytes":        func(l *Load) { l.PackedBytes = -1 },
+		"kept for 0":          func(l *Load) { l.Parquet, l.ParquetDays = true, -1 },
+		"none are written":    func(l *Load) { l.ParquetDays = 1 },
 		"months":              func(l *Load) { l.Months = math.NaN() },
 		"share of invalid":    func(l *Load) { l.Invalid = 1.01 },
 		"retention":           func(l *Load) { l.RetentionDays = -1 },

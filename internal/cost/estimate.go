@@ -28,6 +28,8 @@ type Estimate struct {
 	Load Load `json:"load"`
 	// KeptMonths is how many of the months lines are stored.
 	KeptMonths float64 `json:"kept_months"`
+	// ParquetMonths is how many of them Parquet files are kept.
+	ParquetMonths float64 `json:"parquet_months,omitempty"`
 	// Once are the items that are paid once, Monthly those that are paid in every month.
 	Once    []Item `json:"once"`
 	Monthly []Item `json:"monthly"`
@@ -43,7 +45,7 @@ type Estimate struct {
 // NewEstimate returns what a load costs by a list of prices. The load must be valid.
 func NewEstimate(l Load, prices PriceList) Estimate {
 	l = l.complete()
-	e := Estimate{Load: l, KeptMonths: l.keptMonths(), PricesOf: prices.Date, Region: prices.Region,
+	e := Estimate{Load: l, KeptMonths: l.keptMonths(l.RetentionDays), PricesOf: prices.Date, Region: prices.Region,
 		Source: prices.Source}
 	e.Once, e.Monthly = onceItems(l, prices.Prices), monthlyItems(l, prices.Prices)
 	for _, i := range e.Once {
@@ -53,6 +55,14 @@ func NewEstimate(l Load, prices PriceList) Estimate {
 		e.Sums.Month += i.Dollars
 	}
 	e.Sums.Total = e.Sums.Once + e.Sums.Month*e.KeptMonths
+	if l.Parquet {
+		files := item("Parquet files", l.parquetBytes()/gib, "GiB", prices.Prices.S3Month,
+			fmt.Sprintf("measured: %g of the accepted bytes, and %d a file", parquetShare, parquetFileBytes))
+		e.Monthly = append(e.Monthly, files)
+		e.ParquetMonths = l.keptMonths(l.ParquetDays)
+		e.Sums.Month += files.Dollars
+		e.Sums.Total += files.Dollars * e.ParquetMonths
+	}
 	millions := float64(l.Lines) / 1e6
 	e.PerMillion = Sums{e.Sums.Once / millions, e.Sums.Month / millions, e.Sums.Total / millions}
 	return e
@@ -67,7 +77,8 @@ func onceItems(l Load, p Prices) []Item {
 	}
 	const ofBatch = counted + "%.0f a batch"
 	requests, seconds := n*apiRequests, l.seconds(u)
-	kept := (float64(l.Bytes)*uploadDays + float64(l.Lines)*(workLineBytes*workDays+l.Invalid*reportLineBytes*reportDays)) /
+	kept := (float64(l.Bytes+l.PackedBytes)*uploadDays +
+		float64(l.Lines)*(workLineBytes*workDays+l.Invalid*reportLineBytes*reportDays)) /
 		gib / monthDays
 	runs := u.Runs + 2*requests
 	items := []Item{
@@ -88,8 +99,11 @@ func onceItems(l Load, p Prices) []Item {
 			fmt.Sprintf("uploads %d days, work files %d, reports %d", uploadDays, workDays, reportDays)),
 	}
 	if l.GuardDuty {
-		size := float64(l.Bytes) / gib
-		price := size*p.GuardDuty + n/1e3*p.GuardDutyObject
+		size, scans := float64(l.Bytes+l.PackedBytes)/gib, n
+		if l.PackedBytes > 0 {
+			scans += n // of the copies
+		}
+		price := size*p.GuardDuty + scans/1e3*p.GuardDutyObject
 		items = append(items, Item{"malware scan", size, "GiB", price, "GuardDuty, and each object"})
 	}
 	return append(items,

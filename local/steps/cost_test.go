@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"compress/gzip"
 	"context"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"sluice/shared/admission/admissiontest"
 	"sluice/shared/batch"
 	"sluice/shared/batch/batchdb"
+	"sluice/shared/export"
 	"sluice/shared/intake"
 	"sluice/shared/malware"
 	"sluice/shared/pipeline"
@@ -27,12 +29,20 @@ type countedBatch struct {
 	counter requestCounter
 	store   *batchdb.Store
 	intake  intake.Intake
+	export  pipeline.Export
 }
 
 // newCountedBatch stores a file of the given number of chunks as an upload of a batch that awaits it, and counts the
 // creation of the batch.
 func newCountedBatch(t *testing.T, content string, chunks int64) *countedBatch {
 	t.Helper()
+	return newCountedBatchWith(t, content, chunks, batch.Settings{})
+}
+
+// newCountedBatchWith is newCountedBatch for a batch with settings.
+func newCountedBatchWith(t *testing.T, content string, chunks int64, settings batch.Settings) *countedBatch {
+	t.Helper()
+	settings.MaxFuture = 720 * time.Hour
 	w := &countedBatch{testBatch: newTestBatch(t, "", true)} // its own batch remains as it is
 	id, err := batch.NewID()
 	if err != nil {
@@ -50,7 +60,7 @@ func newCountedBatch(t *testing.T, content string, chunks int64) *countedBatch {
 	err = w.store.Create(t.Context(), batch.Batch{
 		ID: id, Tenant: w.tenant, Status: batch.AwaitingUpload, RejectOnInvalid: true, CreatedAt: received,
 		UpdatedAt: received,
-		Settings:  batch.Settings{MaxFuture: 720 * time.Hour},
+		Settings:  settings,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +93,25 @@ func (w *countedBatch) count(t *testing.T) {
 	w.intake = intake.Intake{
 		Batches: w.store, Uploads: uploads, Scanner: malware.Builtin{}, Machine: noMachine{},
 		Registry: anyUploader{}, MaxBytes: 1 << 30, Now: now, Log: log,
+		MaxRatio: 1000, NewAttempt: pipeline.NewAttempt,
 	}
+	w.export = pipeline.Export{
+		Batches: w.store, Uploads: uploads, Work: work, Files: work, Write: copyLines,
+		Attempt: func(context.Context) string { return "only" }, Lease: time.Minute, Now: now, Log: log,
+	}
+}
+
+// copyLines writes the lines of an export without the format of its file: what is read for it is counted.
+func copyLines(ctx context.Context, w io.Writer, f export.File) error {
+	for i := range f.ChunkBytes {
+		if err := f.Lines(ctx, i, func(l export.Line) error {
+			_, err := w.Write(l.Text)
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 type noMachine struct{}
@@ -126,12 +154,47 @@ func (w *countedBatch) runOnce(t *testing.T, size int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.store.MarkAnnounced(t.Context(), ended, ended.Unannounced); err != nil {
+	if err := w.store.MarkAnnounced(t.Context(), ended, batch.Receivers()); err != nil {
 		t.Fatal(err)
+	}
+	if ended.Settings.Parquet {
+		mustRun(t, w.export.Run, input)
 	}
 	if b := w.current(); b.Status != batch.Processed {
 		t.Errorf("the batch ended as %s, want PROCESSED", b.Status)
 	}
+}
+
+// Large objects, such as copies of packed files, are written by as many requests as the model says.
+func TestPutsOfLargeObjects(t *testing.T) {
+	t.Parallel()
+	var counter requestCounter
+	work := counter.bucket(workBucket)
+	for _, size := range []int{8<<20 - 1, 8 << 20, 8<<20 + 1, 16 << 20} {
+		if _, err := work.StoreObject(t.Context(), uniqueKey("work/large"), func(w io.Writer) error {
+			_, err := w.Write(make([]byte, size))
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := counter.take().puts, cost.ObjectPuts(float64(size)); float64(got) != want {
+			t.Errorf("%d bytes: %d PUTs were counted, and the model says %g", size, got, want)
+		}
+	}
+}
+
+// packGzip returns a file in gzip.
+func packGzip(t *testing.T, content string) string {
+	t.Helper()
+	var packed strings.Builder
+	p := gzip.NewWriter(&packed)
+	if _, err := io.WriteString(p, content); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return packed.String()
 }
 
 // TestRequestsAreThoseOfTheCostModel counts what valid batches use of DynamoDB and S3 if no step is repeated, and
@@ -139,18 +202,33 @@ func (w *countedBatch) runOnce(t *testing.T, size int64) {
 // change the model and docs/cost.md only if it is worth it.
 func TestRequestsAreThoseOfTheCostModel(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ lines, chunks int64 }{
-		{1200, 2}, // so many lines that no section of an index is empty
-		{2500, 1}, // two full windows
+	for _, tt := range []struct {
+		lines, chunks       int64
+		isPacked, isParquet bool
+	}{
+		{1200, 2, false, false}, // so many lines that no section of an index is empty
+		{2500, 1, false, false}, // two full windows
+		{1200, 2, true, false},
+		{1200, 2, false, true},
 	} {
-		t.Run(fmt.Sprintf("%d lines in %d chunks", tt.lines, tt.chunks), func(t *testing.T) {
+		name := fmt.Sprintf("%d lines in %d chunks, packed %v, Parquet %v", tt.lines, tt.chunks, tt.isPacked,
+			tt.isParquet)
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var content strings.Builder
 			for i := range tt.lines {
 				content.WriteString(line(fmt.Sprint("m", i)))
 			}
-			w := newCountedBatch(t, content.String(), tt.chunks)
-			w.runOnce(t, int64(content.Len()))
+			load := cost.Load{Lines: tt.lines, Bytes: int64(content.Len()), Batches: 1, Parquet: tt.isParquet}
+			file := content.String()
+			if tt.isPacked {
+				file = packGzip(t, file)
+				load.PackedBytes = int64(len(file))
+			}
+			w := newCountedBatchWith(t, file, 1, batch.Settings{Parquet: tt.isParquet})
+			w.plan.ChunkBytes = (load.Bytes + tt.chunks - 1) / tt.chunks
+			load.ChunkBytes = w.plan.ChunkBytes
+			w.runOnce(t, int64(len(file)))
 			used := w.counter.take()
 			writes, reads := 0.0, 0.0
 			for table, n := range used.writeUnits {
@@ -162,9 +240,7 @@ func TestRequestsAreThoseOfTheCostModel(t *testing.T) {
 				reads += n
 			}
 			const uploadPut = 1 // by the client
-			want := cost.UsageOf(cost.Load{
-				Lines: tt.lines, Bytes: int64(content.Len()), Batches: 1, ChunkBytes: w.plan.ChunkBytes,
-			})
+			want := cost.UsageOf(load)
 			for _, c := range []struct {
 				what      string
 				got, want float64
