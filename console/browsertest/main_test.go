@@ -67,7 +67,7 @@ func runSuite(m *testing.M) (code int, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	suite.cloud, err = testcloud.Start(ctx, filepath.Join(folder, "cloud"),
-		[]string{"ChunkBytes=8192", "WebhookFirstPause=1", "WebhookCollectTime=1"}, nil)
+		[]string{"ChunkBytes=1048576", "WebhookFirstPause=1", "WebhookCollectTime=1"}, nil)
 	if err != nil {
 		return 1, err
 	}
