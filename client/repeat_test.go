@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 
@@ -11,12 +12,15 @@ import (
 // Attempts at one call have one key, so that lost answers create no second batch; calls have different ones.
 func TestAttemptsHaveOneKey(t *testing.T) {
 	s, c, _ := newClient(t)
+	var mu sync.Mutex // requests whose answers are lost come on connections of their own
 	keys := map[string]int{}
 	const path = "/tm/realtime/api/transactions/batch/generate-upload-url"
 	s.After = func(r *http.Request) bool {
 		if r.URL.Path != path {
 			return false
 		}
+		mu.Lock()
+		defer mu.Unlock()
 		key := r.Header.Get("Idempotency-Key")
 		keys[key]++
 		return keys[key] < 3 // the answer is lost
@@ -35,6 +39,8 @@ func TestAttemptsHaveOneKey(t *testing.T) {
 		t.Errorf("two calls with one key: got %v and %v, errors %v and %v; want one batch", first.BatchID,
 			second.BatchID, err, err2)
 	}
+	mu.Lock()
+	defer mu.Unlock()
 	if keys["mine"] != 4 || len(keys) != 3 || len(ids) != 2 || ids[first.BatchID] {
 		t.Errorf("got the keys %v and the batches %v, want 3 keys, of which two make a batch each", keys, ids)
 	}
