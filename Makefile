@@ -10,7 +10,7 @@
 # make test-clients   what generators of clients make of that file
 
 .DEFAULT_GOAL := build
-.PHONY: build tools demo test local docs bench bench-2gb bench-tenants bench-packed capacity bench-screening bench-policy lint clean programs functions format vet staticcheck test-product test-local test-bench \
+.PHONY: build tools demo test local docs bench bench-2gb bench-tenants bench-packed capacity bench-screening bench-policy lint clean programs functions format format-console vet staticcheck test-product test-local test-bench \
 	test-e2e test-console test-faults test-mutations vulncheck test-sam test-localstack sam sam-build test-clients test-template test-parquet release
 
 # One set of flags for products, tests, vet and staticcheck, so that each package is compiled once; the race detector alone needs a
@@ -22,6 +22,7 @@ export CGO_ENABLED := 0
 
 STATIC := go build -ldflags "-s -w"
 STATICCHECK := go tool -modfile=$(CURDIR)/tools/go.mod staticcheck
+PRETTIER := node bin/tools/console-check/node_modules/prettier/bin/prettier.cjs
 GOVULNCHECK := go tool -modfile=$(CURDIR)/tools/go.mod govulncheck
 DYNOXIDE_CRATE := dynoxide-rs --version 3.2.0
 # What make test-clients makes clients with, and how their tools are taken: from Maven, the Go module proxy, PyPI and npm.
@@ -109,8 +110,13 @@ test: build
 
 lint: format vet staticcheck console-types
 
-format:
+format: bin/tools/console-check/installed
 	@files=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$files" ] || { echo "not formatted by gofmt:"; echo "$$files"; exit 1; }
+	@$(PRETTIER) --log-level warn --check console/web || { echo "make format-console formats these files."; exit 1; }
+
+# Formats the console's page as lint wants it.
+format-console: bin/tools/console-check/installed
+	@$(PRETTIER) --log-level warn --write console/web
 
 vet:
 	go vet ./...

@@ -38,15 +38,23 @@ export function Shell() {
   }, [path]);
   return (
     <SessionContext.Provider value={session.value}>
-      <a class="skip" href="#main">Skip to the content</a>
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
       <div class="shell">
         <Side session={session.value} path={path} />
         <main id="main" tabIndex={-1} ref={main}>
           {session.value === undefined && session.error !== undefined ? (
-            <Page title="The console cannot be shown"><ErrorNotice error={session.error} retry={session.reload} /></Page>
+            <Page title="The console cannot be shown">
+              <ErrorNotice error={session.error} retry={session.reload} />
+            </Page>
           ) : (
             <Loaded resource={session} lines={8}>
-              {() => <Failsafe key={path}><Current path={path} /></Failsafe>}
+              {() => (
+                <Failsafe key={path}>
+                  <Current path={path} />
+                </Failsafe>
+              )}
             </Loaded>
           )}
         </main>
@@ -59,18 +67,37 @@ export function Shell() {
 function Side({ session, path }: { session: Session | undefined; path: string }) {
   const [open, setOpen] = useState(false);
   useEffect(() => setOpen(false), [path]);
-  const all = session?.is_operator ? [...areas, { to: "/operator", text: "Operator", icon: "operator" as IconName }] : areas;
+  const all = session?.is_operator
+    ? [...areas, { to: "/operator", text: "Operator", icon: "operator" as IconName }]
+    : areas;
   return (
     <header class={open ? "side is-open" : "side"}>
       <div class="side-top">
-        <Link to="/" class="brand"><img src="/assets/icon.svg" alt="" />Sluice</Link>
-        <button type="button" class="quiet side-toggle" aria-expanded={open} onClick={() => setOpen(!open)} aria-label="Menu"><Icon name="menu" /></button>
+        <Link to="/" class="brand">
+          <img src="/assets/icon.svg" alt="" />
+          Sluice
+        </Link>
+        <button
+          type="button"
+          class="quiet side-toggle"
+          aria-expanded={open}
+          onClick={() => setOpen(!open)}
+          aria-label="Menu"
+        >
+          <Icon name="menu" />
+        </button>
       </div>
       <nav aria-label="Areas">
         <ul>
           {all.map(({ to, text, icon }) => (
             <li key={to}>
-              <Link to={to} aria-current={path === to || (to !== "/" && path.startsWith(to + "/")) ? "page" : undefined}><Icon name={icon} />{text}</Link>
+              <Link
+                to={to}
+                aria-current={path === to || (to !== "/" && path.startsWith(to + "/")) ? "page" : undefined}
+              >
+                <Icon name={icon} />
+                {text}
+              </Link>
             </li>
           ))}
         </ul>
@@ -78,13 +105,24 @@ function Side({ session, path }: { session: Session | undefined; path: string })
       <div class="side-foot">
         {session && (
           <dl>
-            <div><dt>Connection</dt><dd>{session.connection}</dd></div>
-            <div><dt>Tenant</dt><dd>{session.tenant_id}</dd></div>
-            <div><dt>Client</dt><dd>{session.client_id}</dd></div>
+            <div>
+              <dt>Connection</dt>
+              <dd>{session.connection}</dd>
+            </div>
+            <div>
+              <dt>Tenant</dt>
+              <dd>{session.tenant_id}</dd>
+            </div>
+            <div>
+              <dt>Client</dt>
+              <dd>{session.client_id}</dd>
+            </div>
           </dl>
         )}
         <Theme />
-        <p class="aside">Press <kbd>?</kbd> for keys</p>
+        <p class="aside">
+          Press <kbd>?</kbd> for keys
+        </p>
       </div>
     </header>
   );
@@ -103,7 +141,8 @@ function Theme() {
   }, [theme]);
   return (
     <button type="button" onClick={() => setTheme(dark ? "light" : "dark")}>
-      <Icon name={dark ? "light" : "dark"} />{dark ? "Light colours" : "Dark colours"}
+      <Icon name={dark ? "light" : "dark"} />
+      {dark ? "Light colours" : "Dark colours"}
     </button>
   );
 }
@@ -117,15 +156,36 @@ function Current({ path }: { path: string }) {
     let ended = false;
     found?.route.load().then(
       (loaded) => ended || setModule(loaded),
-      (cause) => ended || setError(new ApiError(0, "A part of the page did not come.", ["Is the console's command still running? Reload when it is."], "", 0, cause)),
+      (cause) =>
+        ended ||
+        setError(
+          new ApiError(
+            0,
+            "A part of the page did not come.",
+            ["Is the console's command still running? Reload when it is."],
+            "",
+            0,
+            cause,
+          ),
+        ),
     );
     return () => void (ended = true);
   }, [found?.route.pattern]);
   if (!found) {
-    return <Page title="No such page"><Empty title="The console has no page at this address."><Link to="/">Go to the overview</Link></Empty></Page>;
+    return (
+      <Page title="No such page">
+        <Empty title="The console has no page at this address.">
+          <Link to="/">Go to the overview</Link>
+        </Empty>
+      </Page>
+    );
   }
   if (error) {
-    return <Page title="The page could not be loaded"><ErrorNotice error={error} retry={() => location.reload()} /></Page>;
+    return (
+      <Page title="The page could not be loaded">
+        <ErrorNotice error={error} retry={() => location.reload()} />
+      </Page>
+    );
   }
   if (!module) return <Skeleton lines={8} />;
   return <module.default parameters={found.parameters} />;
@@ -138,7 +198,18 @@ class Failsafe extends Component<{ children: ComponentChildren }, { error?: unkn
   }
   override render() {
     if (this.state.error === undefined) return this.props.children;
-    const error = new ApiError(0, "The page has failed. This is a fault of the console.", [String(this.state.error)], "", 0, this.state.error);
-    return <Page title="The page has failed"><ErrorNotice error={error} retry={() => this.setState({ error: undefined })} /></Page>;
+    const error = new ApiError(
+      0,
+      "The page has failed. This is a fault of the console.",
+      [String(this.state.error)],
+      "",
+      0,
+      this.state.error,
+    );
+    return (
+      <Page title="The page has failed">
+        <ErrorNotice error={error} retry={() => this.setState({ error: undefined })} />
+      </Page>
+    );
   }
 }

@@ -13,10 +13,13 @@ type Operation<P extends keyof paths, M extends Method> = paths[P] extends Recor
 type ContentOf<T> = T extends { content: infer C } ? C[keyof C] : undefined;
 /** Answer is the content of an operation's answer of success. */
 export type Answer<P extends keyof paths, M extends Method> =
-  Operation<P, M> extends { responses: infer R } ? { [S in keyof R]: S extends 200 | 201 | 202 | 204 ? ContentOf<R[S]> : never }[keyof R] : never;
+  Operation<P, M> extends { responses: infer R }
+    ? { [S in keyof R]: S extends 200 | 201 | 202 | 204 ? ContentOf<R[S]> : never }[keyof R]
+    : never;
 type ParametersOf<P extends keyof paths, M extends Method, In extends "path" | "query"> =
   Operation<P, M> extends { parameters: { [K in In]?: infer V } } ? V : undefined;
-type BodyOf<P extends keyof paths, M extends Method> = Operation<P, M> extends { requestBody?: infer B } ? ContentOf<B> : undefined;
+type BodyOf<P extends keyof paths, M extends Method> =
+  Operation<P, M> extends { requestBody?: infer B } ? ContentOf<B> : undefined;
 
 /** RequestOptions are what a request to an operation may have. */
 export interface RequestOptions<P extends keyof paths, M extends Method> {
@@ -55,21 +58,33 @@ export async function request<M extends Method, P extends PathsOf<M>>(
   options: RequestOptions<P, M> = {},
 ): Promise<Answer<P, M>> {
   const url = "/api" + addressOf(path as string, options.path as Values, options.query as Values);
-  return (await send(method, url, { ...options, operation: `${method.toUpperCase()} ${path as string}` })) as Answer<P, M>;
+  return (await send(method, url, { ...options, operation: `${method.toUpperCase()} ${path as string}` })) as Answer<
+    P,
+    M
+  >;
 }
 
 /** get reads from the service. */
-export function get<P extends PathsOf<"get">>(path: P, options: RequestOptions<P, "get"> = {}): Promise<Answer<P, "get">> {
+export function get<P extends PathsOf<"get">>(
+  path: P,
+  options: RequestOptions<P, "get"> = {},
+): Promise<Answer<P, "get">> {
   return request("get", path, options);
 }
 
 /** post writes to the service, or asks it a question that has a body. */
-export function post<P extends PathsOf<"post">>(path: P, options: RequestOptions<P, "post"> = {}): Promise<Answer<P, "post">> {
+export function post<P extends PathsOf<"post">>(
+  path: P,
+  options: RequestOptions<P, "post"> = {},
+): Promise<Answer<P, "post">> {
   return request("post", path, options);
 }
 
 /** put replaces something at the service. */
-export function put<P extends PathsOf<"put">>(path: P, options: RequestOptions<P, "put"> = {}): Promise<Answer<P, "put">> {
+export function put<P extends PathsOf<"put">>(
+  path: P,
+  options: RequestOptions<P, "put"> = {},
+): Promise<Answer<P, "put">> {
   return request("put", path, options);
 }
 
@@ -105,9 +120,17 @@ export async function send(method: string, url: string, options: SendOptions = {
 }
 
 /** sendForText is send with the content as it came, for answers whose numbers must keep their digits. */
-export async function sendForText(method: string, url: string, { body, headers = {}, signal, operation }: SendOptions = {}): Promise<string> {
+export async function sendForText(
+  method: string,
+  url: string,
+  { body, headers = {}, signal, operation }: SendOptions = {},
+): Promise<string> {
   const isFile = body instanceof Blob;
-  const init: RequestInit = { method: method.toUpperCase(), headers: { ...headers, "Sluice-Console": "1" }, cache: "no-store" };
+  const init: RequestInit = {
+    method: method.toUpperCase(),
+    headers: { ...headers, "Sluice-Console": "1" },
+    cache: "no-store",
+  };
   if (signal) init.signal = signal;
   if (body !== undefined) {
     init.body = isFile ? body : JSON.stringify(body);
@@ -118,14 +141,26 @@ export async function sendForText(method: string, url: string, { body, headers =
     answer = await fetch(url, init);
   } catch (cause) {
     if (signal?.aborted) throw cause;
-    throw new ApiError(0, "The console's command does not answer.", ["Is it still running in its terminal? Start it again with: sluice console"], "", 0, cause);
+    throw new ApiError(
+      0,
+      "The console's command does not answer.",
+      ["Is it still running in its terminal? Start it again with: sluice console"],
+      "",
+      0,
+      cause,
+    );
   }
   if (operation) noteLimit(operation, answer.status, answer.headers);
   const text = await answer.text();
   if (answer.ok) return text;
   const content = parse(text);
-  throw new ApiError(answer.status, ...describe(answer, content), answer.headers.get("X-Request-Id") ?? "",
-    Number(answer.headers.get("Retry-After")) || 0, content);
+  throw new ApiError(
+    answer.status,
+    ...describe(answer, content),
+    answer.headers.get("X-Request-Id") ?? "",
+    Number(answer.headers.get("Retry-After")) || 0,
+    content,
+  );
 }
 
 function parse(text: string): unknown {
@@ -154,7 +189,9 @@ function describe(answer: Response, content: unknown): [string, string[]] {
     const reasons = Array.isArray(body.errors) ? body.errors.map((e) => sentenceOf(e)).filter(Boolean) : [];
     return [body.title, [typeof body.detail === "string" ? body.detail : "", ...reasons].filter(Boolean)];
   }
-  const first = [body.error_description, body.error_message, body.message, body.detail, body.error].find((t) => typeof t === "string");
+  const first = [body.error_description, body.error_message, body.message, body.detail, body.error].find(
+    (t) => typeof t === "string",
+  );
   return [typeof first === "string" ? first : fallback, []];
 }
 
@@ -163,7 +200,9 @@ function sentenceOf(entry: unknown): string {
   if (typeof entry === "string") return entry;
   if (typeof entry !== "object" || entry === null) return "";
   const e = entry as Record<string, unknown>;
-  const text = [e.message, e.msg, e.detail, e.text, e.description, e.errorMessage].find((t) => typeof t === "string") as string | undefined;
+  const text = [e.message, e.msg, e.detail, e.text, e.description, e.errorMessage].find(
+    (t) => typeof t === "string",
+  ) as string | undefined;
   const named = [e.field, e.propertyName].find((p) => typeof p === "string" && p !== "body") as string | undefined;
   const place = Array.isArray(e.loc) ? e.loc.filter((p) => p !== "body").join(".") : named;
   return text === undefined ? "" : place && !text.includes(place) ? `${place}: ${text}` : text;

@@ -57,15 +57,37 @@ export function LineChart({ label, points, format = formatCompact, height = 120 
   const greatest = points.reduce((most, p) => Math.max(most, p.value), 0);
   return (
     <figure class="chart">
-      <figcaption>{label}{last && <span class="tabular aside"> now {format(last.value)}, at most {format(greatest)}</span>}</figcaption>
+      <figcaption>
+        {label}
+        {last && (
+          <span class="tabular aside">
+            {" "}
+            now {format(last.value)}, at most {format(greatest)}
+          </span>
+        )}
+      </figcaption>
       <div ref={place} class="chart-place" aria-hidden="true" style={{ height: `${height}px` }} />
     </figure>
   );
 }
 
-function chartOptions(element: HTMLElement, label: string, format: (n: number) => string, height: number): uPlot.Options {
-  const [text, line, accent] = ["--text-quiet", "--line", "--accent"].map((token) => colourOf(element, token)) as [string, string, string];
-  const axis = { stroke: text, grid: { stroke: line, width: 1 }, ticks: { show: false }, font: "11px system-ui, sans-serif" };
+function chartOptions(
+  element: HTMLElement,
+  label: string,
+  format: (n: number) => string,
+  height: number,
+): uPlot.Options {
+  const [text, line, accent] = ["--text-quiet", "--line", "--accent"].map((token) => colourOf(element, token)) as [
+    string,
+    string,
+    string,
+  ];
+  const axis = {
+    stroke: text,
+    grid: { stroke: line, width: 1 },
+    ticks: { show: false },
+    font: "11px system-ui, sans-serif",
+  };
   return {
     width: element.clientWidth,
     height,
@@ -74,7 +96,12 @@ function chartOptions(element: HTMLElement, label: string, format: (n: number) =
     padding: [8, 8, 0, 0],
     scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
     axes: [
-      { ...axis, space: 90, size: 24, values: (_, ticks) => ticks.map((seconds) => formatTime(new Date(seconds * 1000))) },
+      {
+        ...axis,
+        space: 90,
+        size: 24,
+        values: (_, ticks) => ticks.map((seconds) => formatTime(new Date(seconds * 1000))),
+      },
       { ...axis, size: 52, space: 32, values: (_, ticks) => ticks.map(format) },
     ],
     series: [{}, { label, stroke: accent, width: 1.5, points: { show: false } }],
@@ -119,17 +146,27 @@ export function Bars({ label, bars, of, onSelect, selected }: BarsProps) {
         const content = (
           <>
             <span class="bar-label">{bar.label}</span>
-            <span class="bar-value tabular">{formatCount(bar.value)}{of !== undefined && <span class="aside"> {formatShare(bar.value, of)}</span>}</span>
+            <span class="bar-value tabular">
+              {formatCount(bar.value)}
+              {of !== undefined && <span class="aside"> {formatShare(bar.value, of)}</span>}
+            </span>
             <span class="bar-track" aria-hidden="true">
-              <span class={`bar-fill bar-${bar.kind ?? "accent"}`} style={{ width: `${greatest > 0 ? (100 * bar.value) / greatest : 0}%` }} />
+              <span
+                class={`bar-fill bar-${bar.kind ?? "accent"}`}
+                style={{ width: `${greatest > 0 ? (100 * bar.value) / greatest : 0}%` }}
+              />
             </span>
           </>
         );
         return (
           <li key={bar.key}>
-            {onSelect
-              ? <button type="button" class="bar" aria-pressed={bar.key === selected} onClick={() => onSelect(bar.key)}>{content}</button>
-              : <div class="bar">{content}</div>}
+            {onSelect ? (
+              <button type="button" class="bar" aria-pressed={bar.key === selected} onClick={() => onSelect(bar.key)}>
+                {content}
+              </button>
+            ) : (
+              <div class="bar">{content}</div>
+            )}
           </li>
         );
       })}
@@ -141,7 +178,14 @@ export function Bars({ label, bars, of, onSelect, selected }: BarsProps) {
 export function Meter({ label, value, of }: { label: string; value: number; of: number }) {
   const share = of > 0 ? Math.min(1, value / of) : 0;
   return (
-    <div class="meter" role="progressbar" aria-label={label} aria-valuemin={0} aria-valuemax={100} aria-valuenow={Math.round(share * 100)}>
+    <div
+      class="meter"
+      role="progressbar"
+      aria-label={label}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={Math.round(share * 100)}
+    >
       <span style={{ width: `${share * 100}%` }} />
     </div>
   );

@@ -20,7 +20,9 @@ export function Commands({ cli, curl, label = "The same in a terminal" }: Comman
       <summary>{label}</summary>
       {cli && <CommandText text={cli} name="command" />}
       {curl && <CommandText text={curl} name="curl line" />}
-      {curl?.includes("$TOKEN") && <p class="aside">$TOKEN is a token of the client: docs/contract/platform.md says how to ask for one.</p>}
+      {curl?.includes("$TOKEN") && (
+        <p class="aside">$TOKEN is a token of the client: docs/contract/platform.md says how to ask for one.</p>
+      )}
     </details>
   );
 }
@@ -39,11 +41,20 @@ export function CommandText({ text, name }: { text: string; name: string }) {
   };
   return (
     <div class="command">
-      <pre tabIndex={0} aria-label={name}><code>{text}</code></pre>
-      <button type="button" class="quiet" onClick={() => void copy()} aria-label={copied ? `${name} copied` : `Copy the ${name}`}>
+      <pre tabIndex={0} aria-label={name}>
+        <code>{text}</code>
+      </pre>
+      <button
+        type="button"
+        class="quiet"
+        onClick={() => void copy()}
+        aria-label={copied ? `${name} copied` : `Copy the ${name}`}
+      >
         <Icon name={copied ? "done" : "copy"} />
       </button>
-      <span class="visually-hidden" aria-live="polite">{copied ? "Copied" : ""}</span>
+      <span class="visually-hidden" aria-live="polite">
+        {copied ? "Copied" : ""}
+      </span>
     </div>
   );
 }
@@ -61,7 +72,8 @@ export function useCurl(): (method: string, path: string, body?: unknown) => str
     if (method.toUpperCase() !== "GET") words.push("-X", method.toUpperCase());
     words.push("-H", `"Authorization: Bearer $TOKEN"`);
     if (!path.startsWith("/tm/")) words.push("-H", `"X-TENANT-ID: ${tenant_id}"`);
-    if (body !== undefined) words.push("-H", "'Content-Type: application/json'", "-d", shellQuote(JSON.stringify(body)));
+    if (body !== undefined)
+      words.push("-H", "'Content-Type: application/json'", "-d", shellQuote(JSON.stringify(body)));
     words.push(shellQuote(api_url + path));
     return words.join(" ");
   };

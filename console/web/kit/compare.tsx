@@ -72,18 +72,37 @@ export function Comparison({ label, leftTitle, rightTitle, rows, describe }: Com
   return (
     <div class="stack comparison">
       <div class="comparison-head">
-        <p aria-live="polite">{differing.length === 0 ? "Nothing differs." : `${formatCount(differing.length)} of ${counted(rows.length, "field")} ${differing.length === 1 ? "differs" : "differ"}.`}</p>
+        <p aria-live="polite">
+          {differing.length === 0
+            ? "Nothing differs."
+            : `${formatCount(differing.length)} of ${counted(rows.length, "field")} ${differing.length === 1 ? "differs" : "differ"}.`}
+        </p>
         {differing.length > 0 && <Check label="Only what differs" checked={onlyChanges} onChecked={setOnlyChanges} />}
       </div>
       {chosen.length > 0 && (
         <div class="scroll-x" tabIndex={0} role="region" aria-label={label}>
           <table class="compared">
-            <thead><tr><th scope="col">Field</th><th scope="col">{leftTitle}</th><th scope="col">{rightTitle}</th><th scope="col">Change</th></tr></thead>
-            <tbody>{shown.map((row) => <ComparedRow key={row.path} row={row} describe={describe} />)}</tbody>
+            <thead>
+              <tr>
+                <th scope="col">Field</th>
+                <th scope="col">{leftTitle}</th>
+                <th scope="col">{rightTitle}</th>
+                <th scope="col">Change</th>
+              </tr>
+            </thead>
+            <tbody>
+              {shown.map((row) => (
+                <ComparedRow key={row.path} row={row} describe={describe} />
+              ))}
+            </tbody>
           </table>
         </div>
       )}
-      {shown.length < chosen.length && <button type="button" onClick={() => setAll(true)}>Show all {counted(chosen.length, "field")}</button>}
+      {shown.length < chosen.length && (
+        <button type="button" onClick={() => setAll(true)}>
+          Show all {counted(chosen.length, "field")}
+        </button>
+      )}
     </div>
   );
 }
@@ -93,9 +112,17 @@ function ComparedRow({ row, describe }: { row: Compared; describe: ComparisonPro
   const [left, right] = differences(row);
   return (
     <tr class={change && `is-${change}`}>
-      <th scope="row" class="field-path">{visible(row.path)}</th>
-      <td class="anywhere">{left}{row.left !== undefined && describe?.(row.path, row.left)}</td>
-      <td class="anywhere">{right}{row.right !== undefined && describe?.(row.path, row.right)}</td>
+      <th scope="row" class="field-path">
+        {visible(row.path)}
+      </th>
+      <td class="anywhere">
+        {left}
+        {row.left !== undefined && describe?.(row.path, row.left)}
+      </td>
+      <td class="anywhere">
+        {right}
+        {row.right !== undefined && describe?.(row.path, row.right)}
+      </td>
       <td>{change && <Badge kind={kinds[change]}>{change}</Badge>}</td>
     </tr>
   );
@@ -104,19 +131,47 @@ function ComparedRow({ row, describe }: { row: Compared; describe: ComparisonPro
 /** differences shows the two values of a field, with what differs between the parts that they begin and end with alike marked. */
 function differences({ left, right }: Compared): [ComponentChildren, ComponentChildren] {
   if (left === undefined || right === undefined || left === right) {
-    const show = (text: string | undefined) => (text === undefined ? <span class="aside">–</span> : <Value text={text} />);
-    return [left !== right && left !== undefined ? <del><Value text={left} /></del> : show(left),
-      left !== right && right !== undefined ? <ins><Value text={right} /></ins> : show(right)];
+    const show = (text: string | undefined) =>
+      text === undefined ? <span class="aside">–</span> : <Value text={text} />;
+    return [
+      left !== right && left !== undefined ? (
+        <del>
+          <Value text={left} />
+        </del>
+      ) : (
+        show(left)
+      ),
+      left !== right && right !== undefined ? (
+        <ins>
+          <Value text={right} />
+        </ins>
+      ) : (
+        show(right)
+      ),
+    ];
   }
   const [a, b] = [wordsOf(left), wordsOf(right)];
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start++;
   let end = 0;
   while (end < a.length - start && end < b.length - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++;
-  const parts = (text: string[]) => [text.slice(0, start), text.slice(start, text.length - end), text.slice(text.length - end)]
-    .map((part) => visible(part.join("")));
+  const parts = (text: string[]) =>
+    [text.slice(0, start), text.slice(start, text.length - end), text.slice(text.length - end)].map((part) =>
+      visible(part.join("")),
+    );
   const [[p, old, s], [q, fresh, r]] = [parts(a), parts(b)];
-  return [<bdi>{p}{old && <del>{old}</del>}{s}</bdi>, <bdi>{q}{fresh && <ins>{fresh}</ins>}{r}</bdi>];
+  return [
+    <bdi>
+      {p}
+      {old && <del>{old}</del>}
+      {s}
+    </bdi>,
+    <bdi>
+      {q}
+      {fresh && <ins>{fresh}</ins>}
+      {r}
+    </bdi>,
+  ];
 }
 
 /** wordsOf cuts a text into words and the characters between them. */
@@ -130,22 +185,47 @@ export function Value({ text }: { text: string }) {
 }
 
 /** FieldTable shows the fields of one version. */
-export function FieldTable({ label, fields, describe }: { label: string; fields: readonly Field[]; describe?: ComparisonProps["describe"] }) {
+export function FieldTable({
+  label,
+  fields,
+  describe,
+}: {
+  label: string;
+  fields: readonly Field[];
+  describe?: ComparisonProps["describe"];
+}) {
   const [all, setAll] = useState(false);
   const shown = all ? fields : fields.slice(0, firstRows);
   return (
     <div class="stack">
       <div class="scroll-x" tabIndex={0} role="region" aria-label={label}>
         <table class="compared">
-          <thead><tr><th scope="col">Field</th><th scope="col">Value</th></tr></thead>
+          <thead>
+            <tr>
+              <th scope="col">Field</th>
+              <th scope="col">Value</th>
+            </tr>
+          </thead>
           <tbody>
             {shown.map(({ path, text }) => (
-              <tr key={path}><th scope="row" class="field-path">{visible(path)}</th><td class="anywhere"><Value text={text} />{describe?.(path, text)}</td></tr>
+              <tr key={path}>
+                <th scope="row" class="field-path">
+                  {visible(path)}
+                </th>
+                <td class="anywhere">
+                  <Value text={text} />
+                  {describe?.(path, text)}
+                </td>
+              </tr>
             ))}
           </tbody>
         </table>
       </div>
-      {shown.length < fields.length && <button type="button" onClick={() => setAll(true)}>Show all {counted(fields.length, "field")}</button>}
+      {shown.length < fields.length && (
+        <button type="button" onClick={() => setAll(true)}>
+          Show all {counted(fields.length, "field")}
+        </button>
+      )}
     </div>
   );
 }

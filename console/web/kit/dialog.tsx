@@ -26,13 +26,23 @@ export function Dialog({ title, open, onClose, children, wide = false }: DialogP
     if (!open && dialog.open) dialog.close();
   }, [open]);
   return (
-    <dialog ref={element} class={wide ? "dialog dialog-wide" : "dialog"} aria-labelledby={heading} onClose={onClose}
-      onCancel={(event) => { event.preventDefault(); onClose(); }}>
+    <dialog
+      ref={element}
+      class={wide ? "dialog dialog-wide" : "dialog"}
+      aria-labelledby={heading}
+      onClose={onClose}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+    >
       {open && (
         <>
           <header class="dialog-header">
             <h2 id={heading}>{title}</h2>
-            <button type="button" class="quiet" onClick={onClose} aria-label="Close"><Icon name="close" /></button>
+            <button type="button" class="quiet" onClick={onClose} aria-label="Close">
+              <Icon name="close" />
+            </button>
           </header>
           <div class="dialog-body">{children}</div>
         </>
@@ -56,14 +66,28 @@ interface ConfirmProps {
 }
 
 /** Confirm asks before something that cannot be taken back. */
-export function Confirm({ title, open, action, keep = "Go back", running = false, error, onConfirm, onClose, children }: ConfirmProps) {
+export function Confirm({
+  title,
+  open,
+  action,
+  keep = "Go back",
+  running = false,
+  error,
+  onConfirm,
+  onClose,
+  children,
+}: ConfirmProps) {
   return (
     <Dialog title={title} open={open} onClose={onClose}>
       {children}
       {error && <ErrorNotice error={error} />}
       <div class="buttons">
-        <button type="button" onClick={onClose} autofocus>{keep}</button>
-        <button type="button" class="danger" disabled={running} onClick={onConfirm}>{action}</button>
+        <button type="button" onClick={onClose} autofocus>
+          {keep}
+        </button>
+        <button type="button" class="danger" disabled={running} onClick={onConfirm}>
+          {action}
+        </button>
       </div>
     </Dialog>
   );

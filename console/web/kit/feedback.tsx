@@ -8,20 +8,47 @@ import { Icon } from "./icons.tsx";
 import type { Resource } from "./resource.ts";
 
 /** ErrorNotice says what went wrong, what to do and by which ID the service's operators find the request. */
-export function ErrorNotice({ error, retry, children }: { error: ApiError; retry?: (() => void) | undefined; children?: ComponentChildren }) {
+export function ErrorNotice({
+  error,
+  retry,
+  children,
+}: {
+  error: ApiError;
+  retry?: (() => void) | undefined;
+  children?: ComponentChildren;
+}) {
   return (
     <div class="notice notice-bad" role="alert">
       <Icon name="error" />
       <div>
         <p class="notice-title">{error.title}</p>
-        {error.details.length > 0 && <ul>{error.details.slice(0, 20).map((text) => <li key={text}>{text}</li>)}</ul>}
+        {error.details.length > 0 && (
+          <ul>
+            {error.details.slice(0, 20).map((text) => (
+              <li key={text}>{text}</li>
+            ))}
+          </ul>
+        )}
         {error.details.length > 20 && <p>{counted(error.details.length - 20, "more problem")}.</p>}
         {error.retryAfter > 0 && <p>The service asks to wait {counted(error.retryAfter, "second")}.</p>}
-        {error.status === 401 && <p>The session is over. Open the address that the command printed, or start sluice console again.</p>}
-        {error.status === 403 && <p>This client may not do that. An operator gives permissions: sluice admin client.</p>}
-        {error.requestId && <p class="aside">Request <code>{error.requestId}</code>{error.status > 0 && `, status ${error.status}`}</p>}
+        {error.status === 401 && (
+          <p>The session is over. Open the address that the command printed, or start sluice console again.</p>
+        )}
+        {error.status === 403 && (
+          <p>This client may not do that. An operator gives permissions: sluice admin client.</p>
+        )}
+        {error.requestId && (
+          <p class="aside">
+            Request <code>{error.requestId}</code>
+            {error.status > 0 && `, status ${error.status}`}
+          </p>
+        )}
         {children}
-        {retry && <button type="button" onClick={retry}>Try again</button>}
+        {retry && (
+          <button type="button" onClick={retry}>
+            Try again
+          </button>
+        )}
       </div>
     </div>
   );
@@ -59,7 +86,9 @@ export function Skeleton({ lines, label = "Loading" }: { lines: number; label?: 
   }, []);
   return (
     <div class={visible ? "skeleton skeleton-visible" : "skeleton"} role="status" aria-label={label}>
-      {Array.from({ length: lines }, (_, i) => <div key={i} class={`skeleton-line skeleton-${i % 3}`} />)}
+      {Array.from({ length: lines }, (_, i) => (
+        <div key={i} class={`skeleton-line skeleton-${i % 3}`} />
+      ))}
     </div>
   );
 }
@@ -68,9 +97,18 @@ export function Skeleton({ lines, label = "Loading" }: { lines: number; label?: 
  * Loaded shows a resource: its content, kept while later attempts fail; a skeleton before the first answer; the error.
  * children makes the content of the value.
  */
-export function Loaded<T>({ resource, lines, children }: { resource: Resource<T>; lines: number; children: (value: T) => ComponentChildren }) {
+export function Loaded<T>({
+  resource,
+  lines,
+  children,
+}: {
+  resource: Resource<T>;
+  lines: number;
+  children: (value: T) => ComponentChildren;
+}) {
   const { value, error, at } = resource;
-  if (value === undefined) return error ? <ErrorNotice error={error} retry={resource.reload} /> : <Skeleton lines={lines} />;
+  if (value === undefined)
+    return error ? <ErrorNotice error={error} retry={resource.reload} /> : <Skeleton lines={lines} />;
   return (
     <>
       {error && <Stale at={at} error={error} retry={resource.reload} />}
@@ -86,8 +124,18 @@ export function Stale({ at, error, retry }: { at: Date | undefined; error: ApiEr
       <Icon name="warning" />
       <div>
         <p class="notice-title">Not up to date{at && `: as of ${formatTime(at)}`}</p>
-        <p>{error.title} The page keeps trying.{error.requestId && <span class="aside"> Request <code>{error.requestId}</code></span>}</p>
-        <button type="button" onClick={retry}>Try now</button>
+        <p>
+          {error.title} The page keeps trying.
+          {error.requestId && (
+            <span class="aside">
+              {" "}
+              Request <code>{error.requestId}</code>
+            </span>
+          )}
+        </p>
+        <button type="button" onClick={retry}>
+          Try now
+        </button>
       </div>
     </div>
   );
@@ -98,11 +146,18 @@ export function Live({ text }: { text: string }) {
   const [said, setSaid] = useState("");
   const last = useRef(0);
   useEffect(() => {
-    const timer = setTimeout(() => {
-      last.current = Date.now();
-      setSaid(text);
-    }, Math.max(0, last.current + 3000 - Date.now()));
+    const timer = setTimeout(
+      () => {
+        last.current = Date.now();
+        setSaid(text);
+      },
+      Math.max(0, last.current + 3000 - Date.now()),
+    );
     return () => clearTimeout(timer);
   }, [text]);
-  return <div class="visually-hidden" aria-live="polite">{said}</div>;
+  return (
+    <div class="visually-hidden" aria-live="polite">
+      {said}
+    </div>
+  );
 }

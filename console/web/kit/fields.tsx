@@ -30,16 +30,41 @@ interface TextFieldProps extends FieldProps {
 }
 
 /** TextField is a field of one line of text (or a number, a date: see type). */
-export function TextField({ label, hint, error, value, onValue, type = "text", spellcheck = false, autofocus = false, search = false, ...rest }: TextFieldProps) {
+export function TextField({
+  label,
+  hint,
+  error,
+  value,
+  onValue,
+  type = "text",
+  spellcheck = false,
+  autofocus = false,
+  search = false,
+  ...rest
+}: TextFieldProps) {
   const id = useId();
   const element = useRef<HTMLInputElement>(null);
   // Browsers heed the attribute while a page loads, and where a dialog opens, which takes the focus after this.
-  useEffect(() => { if (autofocus) element.current?.focus(); }, []);
+  useEffect(() => {
+    if (autofocus) element.current?.focus();
+  }, []);
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <input autofocus={autofocus || undefined} {...rest} ref={element} type={type as "text" /* Preact's types allow no variable here */} id={id} value={value} spellcheck={spellcheck} data-search={search || undefined} autocomplete="off" onInput={(event) => onValue(event.currentTarget.value)}
-        aria-invalid={error ? true : undefined} aria-describedby={described(id, hint, error)} />
+      <input
+        autofocus={autofocus || undefined}
+        {...rest}
+        ref={element}
+        type={type as "text" /* Preact's types allow no variable here */}
+        id={id}
+        value={value}
+        spellcheck={spellcheck}
+        data-search={search || undefined}
+        autocomplete="off"
+        onInput={(event) => onValue(event.currentTarget.value)}
+        aria-invalid={error ? true : undefined}
+        aria-describedby={described(id, hint, error)}
+      />
       <FieldNotes id={id} hint={hint} error={error} />
     </div>
   );
@@ -58,8 +83,17 @@ export function SelectField({ label, hint, error, value, onValue, options }: Sel
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <select id={id} value={value} onChange={(event) => onValue(event.currentTarget.value)} aria-describedby={described(id, hint, error)}>
-        {options.map(([option, text]) => <option key={option} value={option} selected={option === value}>{text}</option>)}
+      <select
+        id={id}
+        value={value}
+        onChange={(event) => onValue(event.currentTarget.value)}
+        aria-describedby={described(id, hint, error)}
+      >
+        {options.map(([option, text]) => (
+          <option key={option} value={option} selected={option === value}>
+            {text}
+          </option>
+        ))}
       </select>
       <FieldNotes id={id} hint={hint} error={error} />
     </div>
@@ -78,20 +112,41 @@ export function TextArea({ label, hint, error, value, onValue, rows = 4 }: TextA
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <textarea id={id} rows={rows} value={value} onInput={(event) => onValue(event.currentTarget.value)}
-        aria-invalid={error ? true : undefined} aria-describedby={described(id, hint, error)} />
+      <textarea
+        id={id}
+        rows={rows}
+        value={value}
+        onInput={(event) => onValue(event.currentTarget.value)}
+        aria-invalid={error ? true : undefined}
+        aria-describedby={described(id, hint, error)}
+      />
       <FieldNotes id={id} hint={hint} error={error} />
     </div>
   );
 }
 
 /** Check is a field that is on or off. */
-export function Check({ label, hint, checked, onChecked }: { label: ComponentChildren; hint?: string; checked: boolean; onChecked: (checked: boolean) => void }) {
+export function Check({
+  label,
+  hint,
+  checked,
+  onChecked,
+}: {
+  label: ComponentChildren;
+  hint?: string;
+  checked: boolean;
+  onChecked: (checked: boolean) => void;
+}) {
   const id = useId();
   return (
     <div class="check">
-      <input type="checkbox" id={id} checked={checked} onChange={(event) => onChecked(event.currentTarget.checked)}
-        aria-describedby={described(id, hint, undefined)} />
+      <input
+        type="checkbox"
+        id={id}
+        checked={checked}
+        onChange={(event) => onChecked(event.currentTarget.checked)}
+        aria-describedby={described(id, hint, undefined)}
+      />
       <label for={id}>{label}</label>
       <FieldNotes id={id} hint={hint} error={undefined} />
     </div>
@@ -101,8 +156,16 @@ export function Check({ label, hint, checked, onChecked }: { label: ComponentChi
 function FieldNotes({ id, hint, error }: { id: string; hint: string | undefined; error: string | undefined }) {
   return (
     <>
-      {hint && <p class="hint" id={`${id}-hint`}>{hint}</p>}
-      {error && <p class="field-error" id={`${id}-error`}>{error}</p>}
+      {hint && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {error && (
+        <p class="field-error" id={`${id}-error`}>
+          {error}
+        </p>
+      )}
     </>
   );
 }
@@ -115,7 +178,17 @@ function described(id: string, hint: string | undefined, error: string | undefin
  * SearchField is the field that the key / focuses. It reports what was typed after a pause of 250 ms, and at once by
  * Enter, so that each key does not ask the service.
  */
-export function SearchField({ label, value, onValue, placeholder }: { label: string; value: string; onValue: (value: string) => void; placeholder?: string }) {
+export function SearchField({
+  label,
+  value,
+  onValue,
+  placeholder,
+}: {
+  label: string;
+  value: string;
+  onValue: (value: string) => void;
+  placeholder?: string;
+}) {
   const [text, setText] = useState(value);
   const timer = useRef(0);
   const id = useId();
@@ -129,9 +202,22 @@ export function SearchField({ label, value, onValue, placeholder }: { label: str
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <input type="search" id={id} data-search value={text} placeholder={placeholder} autocomplete="off" spellcheck={false}
+      <input
+        type="search"
+        id={id}
+        data-search
+        value={text}
+        placeholder={placeholder}
+        autocomplete="off"
+        spellcheck={false}
         onInput={(event) => type(event.currentTarget.value)}
-        onKeyDown={(event) => { if (event.key === "Enter") { clearTimeout(timer.current); onValue(text); } }} />
+        onKeyDown={(event) => {
+          if (event.key === "Enter") {
+            clearTimeout(timer.current);
+            onValue(text);
+          }
+        }}
+      />
     </div>
   );
 }

@@ -8,7 +8,12 @@ const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFrac
 const compact = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
 const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const timeOnly = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
-const shortDateTime = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
+const shortDateTime = new Intl.DateTimeFormat(undefined, {
+  month: "short",
+  day: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+});
 
 /** unknown stands where a number is not known yet. */
 export const unknown = "–";
@@ -108,7 +113,11 @@ export function Age({ at }: { at: string | null | undefined }) {
   const now = useNow(at ? 10_000 : 0);
   if (!at) return <span>{unknown}</span>;
   const time = new Date(at);
-  return <time dateTime={at} title={`${dateTime.format(time)} · ${utc(time)}`} class="tabular">{formatAge(now.getTime() - time.getTime())}</time>;
+  return (
+    <time dateTime={at} title={`${dateTime.format(time)} · ${utc(time)}`} class="tabular">
+      {formatAge(now.getTime() - time.getTime())}
+    </time>
+  );
 }
 
 /** formatAge writes an age in one unit. */

@@ -34,5 +34,9 @@ const shapes = {
 export type IconName = keyof typeof shapes;
 
 export function Icon({ name }: { name: IconName }) {
-  return <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><path d={shapes[name]} /></svg>;
+  return (
+    <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+      <path d={shapes[name]} />
+    </svg>
+  );
 }

@@ -62,7 +62,9 @@ export function JsonField({ label, json, hint, rows = 12, failure, within = "" }
   const [judged, setJudged] = useState<{ failure: ApiError | undefined; text: string }>({ failure, text: json.text });
   if (judged.failure !== failure) setJudged({ failure, text: json.text });
   const isOld = found !== undefined && judged.text !== json.text;
-  const problems = json.problem ? [{ message: json.problem.message, start: json.problem.offset, end: json.problem.offset + 1 }] : found ?? [];
+  const problems = json.problem
+    ? [{ message: json.problem.message, start: json.problem.offset, end: json.problem.offset + 1 }]
+    : (found ?? []);
   const goTo = (button: HTMLElement, { start, end }: Found) => {
     const area = button.closest(".json-field")?.querySelector("textarea");
     if (!area) return;
@@ -73,23 +75,38 @@ export function JsonField({ label, json, hint, rows = 12, failure, within = "" }
   };
   return (
     <div class="json-field stack">
-      <TextArea label={label} hint={hint} rows={rows} value={json.text} onValue={json.setText}
-        error={problems.length === 0 ? undefined : `${counted(problems.length, "problem")}, below${isOld ? "; the text was changed since" : ""}.`} />
+      <TextArea
+        label={label}
+        hint={hint}
+        rows={rows}
+        value={json.text}
+        onValue={json.setText}
+        error={
+          problems.length === 0
+            ? undefined
+            : `${counted(problems.length, "problem")}, below${isOld ? "; the text was changed since" : ""}.`
+        }
+      />
       {problems.length > 0 && (
-        <div role="alert"><ol class="json-problems">
-          {problems.map((problem) => {
-            const text = isOld ? judged.text : json.text;
-            const { line, column, excerpt } = placeOf(text, problem.start);
-            return (
-              <li key={`${problem.start} ${problem.message}`}>
-                <p>
-                  <button type="button" class="link" onClick={(event) => goTo(event.currentTarget, problem)}>Line {line}, column {column}</button>: {visible(problem.message)}
-                </p>
-                <Excerpt line={excerpt} column={column} />
-              </li>
-            );
-          })}
-        </ol></div>
+        <div role="alert">
+          <ol class="json-problems">
+            {problems.map((problem) => {
+              const text = isOld ? judged.text : json.text;
+              const { line, column, excerpt } = placeOf(text, problem.start);
+              return (
+                <li key={`${problem.start} ${problem.message}`}>
+                  <p>
+                    <button type="button" class="link" onClick={(event) => goTo(event.currentTarget, problem)}>
+                      Line {line}, column {column}
+                    </button>
+                    : {visible(problem.message)}
+                  </p>
+                  <Excerpt line={excerpt} column={column} />
+                </li>
+              );
+            })}
+          </ol>
+        </div>
       )}
     </div>
   );
@@ -103,7 +120,12 @@ function Excerpt({ line, column }: { line: string; column: number }) {
   const part = line.slice(start, start + excerptWidth);
   // Each character is one column wide but for marks that visible writes out.
   const before = visible(line.slice(start, column - 1));
-  return <pre class="excerpt" aria-hidden="true">{visible(part)}{"\n" + " ".repeat([...before].length) + "^"}</pre>;
+  return (
+    <pre class="excerpt" aria-hidden="true">
+      {visible(part)}
+      {"\n" + " ".repeat([...before].length) + "^"}
+    </pre>
+  );
 }
 
 /** failuresIn finds the places in a text of what the service's answer names. */
@@ -130,12 +152,18 @@ function failuresOf(failure: ApiError): { path: string; message: string }[] {
   if (failure.status !== 400 || typeof failure.body !== "object" || failure.body === null) return [];
   const { data, messages } = failure.body as { data?: unknown; messages?: { message?: unknown }[] };
   if (Array.isArray(data)) {
-    return data.map((entry: { propertyName?: unknown; errorMessage?: unknown }) => ({ path: String(entry.propertyName ?? ""), message: String(entry.errorMessage ?? "") }));
+    return data.map((entry: { propertyName?: unknown; errorMessage?: unknown }) => ({
+      path: String(entry.propertyName ?? ""),
+      message: String(entry.errorMessage ?? ""),
+    }));
   }
   const whole = String(messages?.[0]?.message ?? "");
-  const parts = whole.replace(/^The request is not valid\.\s*/, "").split(/ (?=(?:properties|version|data|journeyId|dataConflictResolutions)[.:])/);
+  const parts = whole
+    .replace(/^The request is not valid\.\s*/, "")
+    .split(/ (?=(?:properties|version|data|journeyId|dataConflictResolutions)[.:])/);
   return parts.filter(Boolean).map((part) => {
-    const [, path = "", message = part] = /^((?:properties|version|data|journeyId|dataConflictResolutions)(?:\..*?)?): (.*)$/s.exec(part) ?? [];
+    const [, path = "", message = part] =
+      /^((?:properties|version|data|journeyId|dataConflictResolutions)(?:\..*?)?): (.*)$/s.exec(part) ?? [];
     return { path, message };
   });
 }

@@ -19,7 +19,10 @@ export interface JsonMember {
 
 /** JsonProblem says what is wrong with a text, and at which offset. */
 export class JsonProblem extends Error {
-  constructor(message: string, readonly offset: number) {
+  constructor(
+    message: string,
+    readonly offset: number,
+  ) {
     super(message);
   }
 }
@@ -40,7 +43,10 @@ export function parseJson(text: string): JsonNode {
     at = space.lastIndex;
   };
   const fail = (what: string): never => {
-    throw new JsonProblem(at >= text.length ? `The text ends where ${what} is expected.` : `Here ${what} is expected.`, at);
+    throw new JsonProblem(
+      at >= text.length ? `The text ends where ${what} is expected.` : `Here ${what} is expected.`,
+      at,
+    );
   };
   const match = (pattern: RegExp): string | undefined => {
     pattern.lastIndex = at;
@@ -53,7 +59,8 @@ export function parseJson(text: string): JsonNode {
     const start = at;
     for (at++; text[at] !== '"'; at++) {
       if (at >= text.length) throw new JsonProblem("The text that begins here has no end.", start);
-      if (text.charCodeAt(at) < 0x20) throw new JsonProblem("A line break or another control character is written as \\n or \\u0001 in a text.", at);
+      if (text.charCodeAt(at) < 0x20)
+        throw new JsonProblem("A line break or another control character is written as \\n or \\u0001 in a text.", at);
       if (text[at] === "\\") at++;
     }
     at++;
@@ -141,7 +148,8 @@ export interface Leaf {
 
 /** leavesOf returns the values of a tree that have no parts, in their order; paths are like addresses.0.city. */
 export function leavesOf(node: JsonNode, path = ""): Leaf[] {
-  const below = (name: string) => (path === "" ? "" : path + ".") + (/[.\s"]|^$/.test(name) ? JSON.stringify(name) : name);
+  const below = (name: string) =>
+    (path === "" ? "" : path + ".") + (/[.\s"]|^$/.test(name) ? JSON.stringify(name) : name);
   switch (node.kind) {
     case "object":
       if (node.members.length === 0) return [{ path, text: "{}", kind: "empty" }];
@@ -165,11 +173,17 @@ export function findPath(node: JsonNode, path: string): { start: number; end: nu
   const search = (at: JsonNode, start: number, rest: string, depth: number): boolean => {
     if (depth > best.depth) best = { depth, start, end: at.end };
     if (rest === "") return true;
-    const parts = at.kind === "object" ? at.members.map((m) => [m.key, m.value, m.keyStart] as const)
-      : at.kind === "array" ? at.items.map((item, i) => [String(i), item, item.start] as const) : [];
-    return parts.some(([name, value, from]) =>
-      (rest === name && search(value, from, "", depth + 1)) ||
-      (rest.startsWith(name + ".") && search(value, from, rest.slice(name.length + 1), depth + 1)));
+    const parts =
+      at.kind === "object"
+        ? at.members.map((m) => [m.key, m.value, m.keyStart] as const)
+        : at.kind === "array"
+          ? at.items.map((item, i) => [String(i), item, item.start] as const)
+          : [];
+    return parts.some(
+      ([name, value, from]) =>
+        (rest === name && search(value, from, "", depth + 1)) ||
+        (rest.startsWith(name + ".") && search(value, from, rest.slice(name.length + 1), depth + 1)),
+    );
   };
   search(node, node.start, path, 0);
   return { start: best.start, end: best.end };

@@ -27,8 +27,11 @@ export function useKeys(keys: Keys): void {
 }
 
 function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) &&
-    !(target instanceof HTMLInputElement && /^(checkbox|radio|button|submit)$/.test(target.type));
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) &&
+    !(target instanceof HTMLInputElement && /^(checkbox|radio|button|submit)$/.test(target.type))
+  );
 }
 
 /** KeyboardHelp listens for the keys of the page and shows them by ?. The shell has one. */
@@ -54,11 +57,28 @@ export function KeyboardHelp() {
   return (
     <Dialog title="Keys" open={open} onClose={() => setOpen(false)}>
       <dl class="keys">
-        {active.flatMap((keys) => Object.entries(keys)).map(([key, { does }]) => (
-          <div key={key + does}><dt><kbd>{key}</kbd></dt><dd>{does}</dd></div>
-        ))}
-        <div><dt><kbd>?</kbd></dt><dd>Show these keys</dd></div>
-        <div><dt><kbd>Esc</kbd></dt><dd>Close what is open</dd></div>
+        {active
+          .flatMap((keys) => Object.entries(keys))
+          .map(([key, { does }]) => (
+            <div key={key + does}>
+              <dt>
+                <kbd>{key}</kbd>
+              </dt>
+              <dd>{does}</dd>
+            </div>
+          ))}
+        <div>
+          <dt>
+            <kbd>?</kbd>
+          </dt>
+          <dd>Show these keys</dd>
+        </div>
+        <div>
+          <dt>
+            <kbd>Esc</kbd>
+          </dt>
+          <dd>Close what is open</dd>
+        </div>
       </dl>
     </Dialog>
   );

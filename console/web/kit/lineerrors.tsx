@@ -58,27 +58,61 @@ export function LineErrors({ from, code, field, line, offset, onChange }: LineEr
   return (
     <section class="stack" aria-label="Errors of lines">
       <div class="line-errors-head">
-        <h3>{code ? <>Errors: <code>{code}</code>{field !== undefined && <> in <code>{field || "the line itself"}</code></>}</> : "All errors"}</h3>
-        {code && <button type="button" class="link" onClick={() => onChange({ code: "", offset: "" })}>Show all errors</button>}
+        <h3>
+          {code ? (
+            <>
+              Errors: <code>{code}</code>
+              {field !== undefined && (
+                <>
+                  {" "}
+                  in <code>{field || "the line itself"}</code>
+                </>
+              )}
+            </>
+          ) : (
+            "All errors"
+          )}
+        </h3>
+        {code && (
+          <button type="button" class="link" onClick={() => onChange({ code: "", offset: "" })}>
+            Show all errors
+          </button>
+        )}
         <GoToLine line={line} onLine={(wanted) => onChange({ line: wanted, offset: "" })} />
       </div>
       <Loaded resource={page} lines={12}>
-        {({ errors, total, next }) => errors.length === 0
-          ? <Empty title={line ? `No such error from line ${formatCount(Number(line))} on.` : "There is no such error."} />
-          : (
+        {({ errors, total, next }) =>
+          errors.length === 0 ? (
+            <Empty
+              title={line ? `No such error from line ${formatCount(Number(line))} on.` : "There is no such error."}
+            />
+          ) : (
             <>
               <ol class="line-errors" start={first + 1}>
-                {errors.map((error, i) => <li key={i}><OneError error={error} /></li>)}
+                {errors.map((error, i) => (
+                  <li key={i}>
+                    <OneError error={error} />
+                  </li>
+                ))}
               </ol>
               <nav class="buttons" aria-label="Pages of errors">
-                <button type="button" disabled={first === 0} onClick={() => onChange({ offset: first > pageSize ? String(first - pageSize) : "" })}>
+                <button
+                  type="button"
+                  disabled={first === 0}
+                  onClick={() => onChange({ offset: first > pageSize ? String(first - pageSize) : "" })}
+                >
                   <Icon name="previous" /> Previous
                 </button>
-                <span class="tabular" aria-live="polite">{formatCount(first + 1)} to {formatCount(first + errors.length)} of {counted(total, "error")}</span>
-                <button type="button" disabled={next === null} onClick={() => onChange({ offset: String(next) })}>Next <Icon name="next" /></button>
+                <span class="tabular" aria-live="polite">
+                  {formatCount(first + 1)} to {formatCount(first + errors.length)} of {counted(total, "error")}
+                </span>
+                <button type="button" disabled={next === null} onClick={() => onChange({ offset: String(next) })}>
+                  Next <Icon name="next" />
+                </button>
               </nav>
             </>
-          )}
+          )
+        }
       </Loaded>
     </section>
   );
@@ -88,7 +122,13 @@ export function LineErrors({ from, code, field, line, offset, onChange }: LineEr
 function GoToLine({ line, onLine }: { line: string; onLine: (line: string) => void }) {
   const [typed, setTyped] = useState(line);
   return (
-    <form class="go-to-line" onSubmit={(event) => { event.preventDefault(); onLine(Number(typed) >= 1 ? String(Math.floor(Number(typed))) : ""); }}>
+    <form
+      class="go-to-line"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onLine(Number(typed) >= 1 ? String(Math.floor(Number(typed))) : "");
+      }}
+    >
       <TextField label="From line" type="number" min={1} inputMode="numeric" value={typed} onValue={setTyped} />
       <button type="submit">Go</button>
     </form>
@@ -104,12 +144,20 @@ function OneError({ error }: { error: LineError }) {
         <span class="line-error-line tabular">Line {formatCount(line)}</span>
         <code class="line-error-code">{code}</code>
         {field && <code class="aside">{field}</code>}
-        {transaction && <span class="aside">transaction <code>{transaction}</code></span>}
+        {transaction && (
+          <span class="aside">
+            transaction <code>{transaction}</code>
+          </span>
+        )}
       </header>
       <p>{message || "The report has only the code of this error, because it has so many before it."}</p>
       {error.other_lines_total ? <p class="aside">It shares its ID with {sharedWith(error)}.</p> : null}
       {excerpt && <Excerpt text={excerpt} column={column} />}
-      {(reason || hint) && <p class="hint">{reason} <b>What to do:</b> {hint}</p>}
+      {(reason || hint) && (
+        <p class="hint">
+          {reason} <b>What to do:</b> {hint}
+        </p>
+      )}
     </article>
   );
 }
@@ -123,7 +171,12 @@ function sharedWith({ other_lines: lines = [], other_lines_total: total = 0 }: L
 export function Excerpt({ text, column }: { text: string; column: number }) {
   const characters = Array.from(text);
   return (
-    <pre class="excerpt" tabIndex={0} aria-label="The line, around the error"><code>{characters.slice(0, column).join("")}
-      <mark class="caret">{characters[column] ?? " "}</mark>{characters.slice(column + 1).join("")}</code></pre>
+    <pre class="excerpt" tabIndex={0} aria-label="The line, around the error">
+      <code>
+        {characters.slice(0, column).join("")}
+        <mark class="caret">{characters[column] ?? " "}</mark>
+        {characters.slice(column + 1).join("")}
+      </code>
+    </pre>
   );
 }

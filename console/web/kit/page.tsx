@@ -37,7 +37,11 @@ export function Tabs({ label, tabs }: { label: string; tabs: readonly { to: stri
   const { path } = useAddress();
   return (
     <nav class="tabs" aria-label={label}>
-      {tabs.map(({ to, text }) => <Link key={to} to={to} aria-current={path === to ? "page" : undefined}>{text}</Link>)}
+      {tabs.map(({ to, text }) => (
+        <Link key={to} to={to} aria-current={path === to ? "page" : undefined}>
+          {text}
+        </Link>
+      ))}
     </nav>
   );
 }

@@ -30,11 +30,23 @@ export interface PageOf<T> {
  * usePages loads a list by load, which gets the token of the page, undefined for the first, and a signal that ends with the key. The
  * key holds everything that load depends on; "" loads nothing. Empty pages are passed over.
  */
-export function usePages<T>(key: string, load: (next: string | undefined, signal: AbortSignal) => Promise<PageOf<T>>): Pages<T> {
-  const [state, setState] = useState<{ key: string; items?: readonly T[]; next?: string | undefined; loading: boolean; error?: ApiError }>({ key, loading: key !== "" });
+export function usePages<T>(
+  key: string,
+  load: (next: string | undefined, signal: AbortSignal) => Promise<PageOf<T>>,
+): Pages<T> {
+  const [state, setState] = useState<{
+    key: string;
+    items?: readonly T[];
+    next?: string | undefined;
+    loading: boolean;
+    error?: ApiError;
+  }>({ key, loading: key !== "" });
   const latest = useRef(load);
   latest.current = load;
-  const current = useRef<{ ended: AbortController; next: string | undefined; items: readonly T[]; isComplete: boolean; isLoading: boolean } | undefined>(undefined);
+  const current = useRef<
+    | { ended: AbortController; next: string | undefined; items: readonly T[]; isComplete: boolean; isLoading: boolean }
+    | undefined
+  >(undefined);
   const [attempt, setAttempt] = useState(0);
 
   const more = useCallback(async () => {
@@ -54,7 +66,10 @@ export function usePages<T>(key: string, load: (next: string | undefined, signal
       setState({ key, items: list.items, next: list.isComplete ? undefined : list.next, loading: false });
     } catch (cause) {
       if (list.ended.signal.aborted) return;
-      const error = cause instanceof ApiError ? cause : new ApiError(0, "The page cannot read the answer.", [String(cause)], "", 0, cause);
+      const error =
+        cause instanceof ApiError
+          ? cause
+          : new ApiError(0, "The page cannot read the answer.", [String(cause)], "", 0, cause);
       setState((old) => (old.key === key ? { ...old, loading: false, error } : { key, loading: false, error }));
     } finally {
       list.isLoading = false;

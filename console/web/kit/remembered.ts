@@ -7,7 +7,11 @@ import { useSession } from "./session.ts";
 const most = 20;
 
 /** useRemembered returns the IDs of a kind that were remembered, the latest first, and what remembers and forgets one. */
-export function useRemembered(kind: string): { ids: readonly string[]; remember: (id: string) => void; forget: (id: string) => void } {
+export function useRemembered(kind: string): {
+  ids: readonly string[];
+  remember: (id: string) => void;
+  forget: (id: string) => void;
+} {
   const { tenant_id } = useSession();
   const key = `sluice-${kind}-${tenant_id}`;
   const [ids, setIds] = useState(() => read(key));

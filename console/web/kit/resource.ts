@@ -33,7 +33,11 @@ const longestPause = 30_000;
  * depends on; "" loads nothing. Polling stops while the page is hidden, and slows down while the service fails or asks to
  * wait.
  */
-export function useResource<T>(key: string, load: (signal: AbortSignal) => Promise<T>, { every = 0 }: Options<T> = {}): Resource<T> {
+export function useResource<T>(
+  key: string,
+  load: (signal: AbortSignal) => Promise<T>,
+  { every = 0 }: Options<T> = {},
+): Resource<T> {
   const [state, setState] = useState<{ key: string; value?: T; error?: ApiError; at?: Date }>({ key });
   const latest = useRef(load);
   latest.current = load;
@@ -77,7 +81,10 @@ export function useResource<T>(key: string, load: (signal: AbortSignal) => Promi
     const plan = () => {
       const every = interval();
       if (every === 0 || document.hidden) return;
-      timer = setTimeout(() => void ask(), Math.max(wait, Math.min(every * 2 ** failures, Math.max(longestPause, every))));
+      timer = setTimeout(
+        () => void ask(),
+        Math.max(wait, Math.min(every * 2 ** failures, Math.max(longestPause, every))),
+      );
     };
     const onVisible = () => {
       clearTimeout(timer);
@@ -95,7 +102,13 @@ export function useResource<T>(key: string, load: (signal: AbortSignal) => Promi
   const isCurrent = state.key === key;
   const value = isCurrent ? state.value : undefined;
   const error = isCurrent ? state.error : undefined;
-  return { value, error, loading: key !== "" && value === undefined && error === undefined, at: isCurrent ? state.at : undefined, reload };
+  return {
+    value,
+    error,
+    loading: key !== "" && value === undefined && error === undefined,
+    at: isCurrent ? state.at : undefined,
+    reload,
+  };
 }
 
 /** isRefusal reports whether the same request would be refused again. */

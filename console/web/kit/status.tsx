@@ -16,7 +16,11 @@ export type BatchState = Schemas["BatchStatus"]["status"];
 const batchStates: Record<BatchState, { kind: Kind; text: string; means: string }> = {
   VALIDATION_STARTED: { kind: "info", text: "Validating", means: "The file is clean; its lines are being checked." },
   VALIDATION_FAILED: { kind: "bad", text: "Rejected", means: "The batch was rejected; nothing of it is stored." },
-  PENDING_INGESTION: { kind: "info", text: "Validated", means: "Validation is complete; the batch waits for ingestion." },
+  PENDING_INGESTION: {
+    kind: "info",
+    text: "Validated",
+    means: "Validation is complete; the batch waits for ingestion.",
+  },
   INITIALIZED: { kind: "info", text: "Queued", means: "The batch is queued for processing." },
   IN_PROGRESS: { kind: "info", text: "Ingesting", means: "Lines are being stored." },
   PROCESSED: { kind: "ok", text: "Processed", means: "Everything that was valid is stored." },
@@ -39,5 +43,9 @@ export function isFinal(status: BatchState): boolean {
 /** BatchBadge shows the status of a batch; its title has the name on the wire and what it means. */
 export function BatchBadge({ status }: { status: BatchState }) {
   const { kind, text, means } = describeBatchState(status);
-  return <span class={`badge badge-${kind}`} title={`${status}: ${means}`}>{text}</span>;
+  return (
+    <span class={`badge badge-${kind}`} title={`${status}: ${means}`}>
+      {text}
+    </span>
+  );
 }

@@ -55,12 +55,16 @@ export function Table<T>(props: TableProps<T>) {
   const [view, setView] = useState({ top: 0, height: 600 });
   const [own, setOwn] = useState("");
   const selected = props.selected ?? own;
-  const at = Math.max(0, rows.findIndex((row) => rowKey(row) === selected));
+  const at = Math.max(
+    0,
+    rows.findIndex((row) => rowKey(row) === selected),
+  );
 
   useLayoutEffect(() => {
     const element = grid.current;
     if (!element) return;
-    const measure = () => setView((old) => (old.height === element.clientHeight ? old : { ...old, height: element.clientHeight }));
+    const measure = () =>
+      setView((old) => (old.height === element.clientHeight ? old : { ...old, height: element.clientHeight }));
     const observer = new ResizeObserver(measure);
     observer.observe(element);
     measure();
@@ -90,11 +94,22 @@ export function Table<T>(props: TableProps<T>) {
     if (typeof to === "string") navigate(to);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.target !== event.currentTarget && event.key !== "Escape" && (event.target as HTMLElement).closest("a,button,input")) return;
+    if (
+      event.target !== event.currentTarget &&
+      event.key !== "Escape" &&
+      (event.target as HTMLElement).closest("a,button,input")
+    )
+      return;
     const page = Math.max(1, Math.floor(view.height / rowHeight) - 1);
     const moves: Record<string, number> = {
-      ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1,
-      PageDown: at + page, PageUp: at - page, Home: 0, End: rows.length - 1,
+      ArrowDown: at + 1,
+      j: at + 1,
+      ArrowUp: at - 1,
+      k: at - 1,
+      PageDown: at + page,
+      PageUp: at - page,
+      Home: 0,
+      End: rows.length - 1,
     };
     const row = rows[at];
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -106,19 +121,33 @@ export function Table<T>(props: TableProps<T>) {
   };
 
   const template = columns.map((column) => column.width).join(" ");
-  const narrowTemplate = columns.filter((column) => column.narrow !== false).map((column) => column.width).join(" ");
+  const narrowTemplate = columns
+    .filter((column) => column.narrow !== false)
+    .map((column) => column.width)
+    .join(" ");
   const id = `table-${props.label.replaceAll(/\W+/g, "-")}`;
   return (
-    <div class="table" role="grid" aria-label={props.label} aria-rowcount={(props.total ?? rows.length) + 1} aria-colcount={columns.length}
-      aria-activedescendant={selected !== "" && at >= first && at < last ? `${id}-${at}` : undefined} ref={grid}
-      tabIndex={0} onKeyDown={onKeyDown} onScroll={(event) => {
+    <div
+      class="table"
+      role="grid"
+      aria-label={props.label}
+      aria-rowcount={(props.total ?? rows.length) + 1}
+      aria-colcount={columns.length}
+      aria-activedescendant={selected !== "" && at >= first && at < last ? `${id}-${at}` : undefined}
+      ref={grid}
+      tabIndex={0}
+      onKeyDown={onKeyDown}
+      onScroll={(event) => {
         const top = event.currentTarget.scrollTop;
         setView((old) => ({ ...old, top }));
       }}
-      style={{ "--columns": template, "--columns-narrow": narrowTemplate, "--rows": rows.length }}>
+      style={{ "--columns": template, "--columns-narrow": narrowTemplate, "--rows": rows.length }}
+    >
       <div class="table-head" role="row" aria-rowindex={1}>
         {columns.map((column, c) => (
-          <div key={column.key} role="columnheader" aria-colindex={c + 1} class={cellClass(column)}>{column.title}</div>
+          <div key={column.key} role="columnheader" aria-colindex={c + 1} class={cellClass(column)}>
+            {column.title}
+          </div>
         ))}
       </div>
       <div class="table-space" role="rowgroup" style={{ height: `${rows.length * rowHeight}px` }}>
@@ -126,16 +155,25 @@ export function Table<T>(props: TableProps<T>) {
           const index = first + i;
           const key = rowKey(row);
           return (
-            <div key={key} id={`${id}-${index}`} role="row" aria-rowindex={index + 2} aria-selected={key === selected}
+            <div
+              key={key}
+              id={`${id}-${index}`}
+              role="row"
+              aria-rowindex={index + 2}
+              aria-selected={key === selected}
               class={`table-row${key === selected ? " is-selected" : ""}${marked?.(row) ? " is-marked" : ""}${open ? " is-open" : ""}`}
               style={{ top: `${index * rowHeight}px` }}
               onClick={(event) => {
                 setOwn(key);
                 props.onSelect?.(row);
-                if (!(event.target as HTMLElement).closest("a,button,input,label") && !String(getSelection())) follow(row);
-              }}>
+                if (!(event.target as HTMLElement).closest("a,button,input,label") && !String(getSelection()))
+                  follow(row);
+              }}
+            >
               {columns.map((column, c) => (
-                <div key={column.key} role="gridcell" aria-colindex={c + 1} class={cellClass(column)}>{column.cell(row)}</div>
+                <div key={column.key} role="gridcell" aria-colindex={c + 1} class={cellClass(column)}>
+                  {column.cell(row)}
+                </div>
               ))}
             </div>
           );

@@ -22,23 +22,42 @@ import { Timeline } from "./timeline.tsx";
 export default function BatchPage({ parameters }: { parameters: Parameters }) {
   const id = parameters.id!.toLowerCase();
   if (!isId(id)) {
-    return <Page title="Batch"><Empty title="This is not the ID of a batch."><Link to="/batches">Go to the batches</Link></Empty></Page>;
+    return (
+      <Page title="Batch">
+        <Empty title="This is not the ID of a batch.">
+          <Link to="/batches">Go to the batches</Link>
+        </Empty>
+      </Page>
+    );
   }
   return <BatchOf key={id} id={id} />;
 }
 
 function BatchOf({ id }: { id: string }) {
   // Every second while it runs, and never again when it has ended.
-  const status = useResource(`batch ${id}`, (signal) => readStatus(id, signal), { every: (reply) => (reply && !isOpen(recordOf(reply)) ? 0 : 1000) });
+  const status = useResource(`batch ${id}`, (signal) => readStatus(id, signal), {
+    every: (reply) => (reply && !isOpen(recordOf(reply)) ? 0 : 1000),
+  });
   const reply = status.value;
   const record = reply && recordOf(reply);
   return (
-    <Page title={record?.name || "Batch"} beside={record && <StateBadge batch={record} />}
-      actions={record && <CancelButton id={id} status={record.status} onDone={status.reload} />}>
-      <p class="batch-id"><Link to="/batches">Batches</Link> <span aria-hidden="true">/</span> <code data-volatile>{id}</code></p>
-      {!reply && status.error?.status === 404
-        ? <ErrorNotice error={status.error} retry={status.reload}><p>This tenant has no batch with this ID. Batches that were never uploaded are removed after a while.</p></ErrorNotice>
-        : <Loaded resource={status} lines={14}>{(value) => <Content id={id} reply={value} at={status.at} />}</Loaded>}
+    <Page
+      title={record?.name || "Batch"}
+      beside={record && <StateBadge batch={record} />}
+      actions={record && <CancelButton id={id} status={record.status} onDone={status.reload} />}
+    >
+      <p class="batch-id">
+        <Link to="/batches">Batches</Link> <span aria-hidden="true">/</span> <code data-volatile>{id}</code>
+      </p>
+      {!reply && status.error?.status === 404 ? (
+        <ErrorNotice error={status.error} retry={status.reload}>
+          <p>This tenant has no batch with this ID. Batches that were never uploaded are removed after a while.</p>
+        </ErrorNotice>
+      ) : (
+        <Loaded resource={status} lines={14}>
+          {(value) => <Content id={id} reply={value} at={status.at} />}
+        </Loaded>
+      )}
     </Page>
   );
 }
@@ -56,7 +75,11 @@ function Content({ id, reply, at }: { id: string; reply: BatchReply; at: Date | 
   const curl = useCurl();
   const open = isOpen(recordOf(reply));
   // A batch without a status is known to the list alone; it is asked once for each step.
-  const listed = useResource(hasStatus(reply) ? "" : `listed ${id} ${reply.message}`, (signal) => findListed(id, signal), { every: (found) => (found ? 0 : 5000) }).value;
+  const listed = useResource(
+    hasStatus(reply) ? "" : `listed ${id} ${reply.message}`,
+    (signal) => findListed(id, signal),
+    { every: (found) => (found ? 0 : 5000) },
+  ).value;
   const known = hasStatus(reply) ? reply : listed;
   return (
     <>
@@ -70,11 +93,22 @@ function Content({ id, reply, at }: { id: string; reply: BatchReply; at: Date | 
         <Downloads id={id} results={results.value} ended={!open} reload={results.reload} />
         <Facts id={id} reply={reply} batch={known} />
       </div>
-      <Commands label="This batch in a terminal" cli={open ? `sluice status ${id} --follow` : `sluice status ${id}\nsluice results ${id}`}
-        curl={curl("GET", `/tm/realtime/api/transactions/batch/status/${id}`)} />
-      {hasStatus(reply) && reply.names_screened !== null && <Screening id={id} hits={reply.hits} names={reply.names_screened} />}
+      <Commands
+        label="This batch in a terminal"
+        cli={open ? `sluice status ${id} --follow` : `sluice status ${id}\nsluice results ${id}`}
+        curl={curl("GET", `/tm/realtime/api/transactions/batch/status/${id}`)}
+      />
+      {hasStatus(reply) && reply.names_screened !== null && (
+        <Screening id={id} hits={reply.hits} names={reply.names_screened} />
+      )}
       {hasStatus(reply) && reply.status !== "VALIDATION_STARTED" && <BatchErrors id={id} results={results} />}
-      <Live text={hasStatus(reply) ? `${describeBatchState(reply.status).text}. ${describeBatchState(reply.status).means}` : reply.message} />
+      <Live
+        text={
+          hasStatus(reply)
+            ? `${describeBatchState(reply.status).text}. ${describeBatchState(reply.status).means}`
+            : reply.message
+        }
+      />
     </>
   );
 }

@@ -12,7 +12,9 @@ import { isCancellable } from "../batches/record.tsx";
 export function CancelButton({ id, status, onDone }: { id: string; status: BatchState | null; onDone: () => void }) {
   const [open, setOpen] = useState(false);
   const curl = useCurl();
-  const cancel = useAction(() => post("/tm/realtime/api/transactions/batch/cancel/{batch_id}", { path: { batch_id: id } }));
+  const cancel = useAction(() =>
+    post("/tm/realtime/api/transactions/batch/cancel/{batch_id}", { path: { batch_id: id } }),
+  );
   const isTooLate = cancel.error?.status === 409;
   if (!isCancellable(status) && !open) return null;
   const close = () => {
@@ -25,12 +27,30 @@ export function CancelButton({ id, status, onDone }: { id: string; status: Batch
   };
   return (
     <>
-      <button type="button" class="danger" onClick={() => setOpen(true)}>Cancel the batch</button>
-      <Confirm title="Cancel this batch?" open={open} action="Cancel the batch" keep={isTooLate ? "Back to the batch" : "Let it go on"} running={cancel.running || isTooLate} error={cancel.error}
-        onConfirm={() => void confirm()} onClose={close}>
-        {isTooLate
-          ? <p>It is too late: a batch can be cancelled until its lines begin to be stored. It goes on, or has ended; this page shows how.</p>
-          : <p>It ends in an error, and nothing of it is stored. An upload that arrives later is refused. This cannot be taken back; the file can be uploaded again.</p>}
+      <button type="button" class="danger" onClick={() => setOpen(true)}>
+        Cancel the batch
+      </button>
+      <Confirm
+        title="Cancel this batch?"
+        open={open}
+        action="Cancel the batch"
+        keep={isTooLate ? "Back to the batch" : "Let it go on"}
+        running={cancel.running || isTooLate}
+        error={cancel.error}
+        onConfirm={() => void confirm()}
+        onClose={close}
+      >
+        {isTooLate ? (
+          <p>
+            It is too late: a batch can be cancelled until its lines begin to be stored. It goes on, or has ended; this
+            page shows how.
+          </p>
+        ) : (
+          <p>
+            It ends in an error, and nothing of it is stored. An upload that arrives later is refused. This cannot be
+            taken back; the file can be uploaded again.
+          </p>
+        )}
         <Commands cli={`sluice cancel ${id}`} curl={curl("POST", `/tm/realtime/api/transactions/batch/cancel/${id}`)} />
       </Confirm>
     </>

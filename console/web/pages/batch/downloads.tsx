@@ -33,28 +33,77 @@ export function Downloads({ id, results, ended, reload }: DownloadsProps) {
       <ul class="downloads">
         {files.map(({ kind, title, about, missing }) => (
           <li key={kind}>
-            {missing ? <span class="download-none">{title}</span> : <a href={`/console/batches/${id}/download/${kind}`} download><Icon name="download" />{title}</a>}
+            {missing ? (
+              <span class="download-none">{title}</span>
+            ) : (
+              <a href={`/console/batches/${id}/download/${kind}`} download>
+                <Icon name="download" />
+                {title}
+              </a>
+            )}
             <span class="aside">{missing || about}</span>
           </li>
         ))}
       </ul>
-      {ended && results && !results.parquet_url && <button type="button" class="link" onClick={reload}>Look again for files that are written later</button>}
-      <Commands cli={`sluice results ${id} --report errors.jsonl --csv errors.csv --rejected rejected.jsonl\nsluice receipt ${id} > receipt.jose`}
-        curl={`${curl("GET", `/tm/realtime/api/transactions/batch/validation-result/${id}`)}\n${curl("GET", `/tm/realtime/api/transactions/batch/receipt/${id}`)}`} />
+      {ended && results && !results.parquet_url && (
+        <button type="button" class="link" onClick={reload}>
+          Look again for files that are written later
+        </button>
+      )}
+      <Commands
+        cli={`sluice results ${id} --report errors.jsonl --csv errors.csv --rejected rejected.jsonl\nsluice receipt ${id} > receipt.jose`}
+        curl={`${curl("GET", `/tm/realtime/api/transactions/batch/validation-result/${id}`)}\n${curl("GET", `/tm/realtime/api/transactions/batch/receipt/${id}`)}`}
+      />
     </section>
   );
 }
 
 function filesOf(results: Results | undefined, ended: boolean): File[] {
   const later = results ? "" : ended ? "none" : "when the validation is complete";
-  const none = !results ? later : results.valid === null ? "none: the lines were not judged" : results.valid ? "none: every line is valid" : "not stored any more";
+  const none = !results
+    ? later
+    : results.valid === null
+      ? "none: the lines were not judged"
+      : results.valid
+        ? "none: every line is valid"
+        : "not stored any more";
   const left = results?.rejected_left_out ?? 0;
   return [
-    { kind: "report", title: "Report", about: "every error of every rejected line, JSON Lines", missing: results?.errors_file_url ? "" : none },
-    { kind: "csv", title: "Report as CSV", about: "a record for each error, for a spreadsheet", missing: results?.errors_csv_url ? "" : none },
-    { kind: "rejected", title: "Rejected lines", about: "as they were sent, to be mended and sent again" + (left > 0 ? `; without ${counted(left, "line")} that are too long` : ""),
-      missing: results?.rejected_file_url ? "" : none },
-    { kind: "receipt", title: "Receipt", about: "signed: what was received and accepted", missing: ended ? "" : "when the batch has ended" },
-    { kind: "parquet", title: "Parquet", about: "the accepted lines, for analysis", missing: results?.parquet_url ? "" : !ended ? "when the batch is processed, if the tenant has it" : "none: not written for this tenant, or not yet, or not kept any more" },
+    {
+      kind: "report",
+      title: "Report",
+      about: "every error of every rejected line, JSON Lines",
+      missing: results?.errors_file_url ? "" : none,
+    },
+    {
+      kind: "csv",
+      title: "Report as CSV",
+      about: "a record for each error, for a spreadsheet",
+      missing: results?.errors_csv_url ? "" : none,
+    },
+    {
+      kind: "rejected",
+      title: "Rejected lines",
+      about:
+        "as they were sent, to be mended and sent again" +
+        (left > 0 ? `; without ${counted(left, "line")} that are too long` : ""),
+      missing: results?.rejected_file_url ? "" : none,
+    },
+    {
+      kind: "receipt",
+      title: "Receipt",
+      about: "signed: what was received and accepted",
+      missing: ended ? "" : "when the batch has ended",
+    },
+    {
+      kind: "parquet",
+      title: "Parquet",
+      about: "the accepted lines, for analysis",
+      missing: results?.parquet_url
+        ? ""
+        : !ended
+          ? "when the batch is processed, if the tenant has it"
+          : "none: not written for this tenant, or not yet, or not kept any more",
+    },
   ];
 }

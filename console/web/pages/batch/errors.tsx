@@ -23,7 +23,15 @@ export function BatchErrors({ id, results }: { id: string; results: Resource<Res
   return (
     <section class="panel" aria-labelledby="errors">
       <h2 id="errors">Errors</h2>
-      <Loaded resource={results} lines={6}>{(value) => (value ? <Content id={id} results={value} /> : <p class="aside">They are listed when the validation is complete.</p>)}</Loaded>
+      <Loaded resource={results} lines={6}>
+        {(value) =>
+          value ? (
+            <Content id={id} results={value} />
+          ) : (
+            <p class="aside">They are listed when the validation is complete.</p>
+          )
+        }
+      </Loaded>
     </section>
   );
 }
@@ -37,28 +45,61 @@ function Content({ id, results }: { id: string; results: Results }) {
   return (
     <>
       {results.report_complete === false && (
-        <Notice kind="warn"><p>The report is not complete: it passed its limit, so that further lines have the codes of their errors only, without message and place.</p></Notice>
+        <Notice kind="warn">
+          <p>
+            The report is not complete: it passed its limit, so that further lines have the codes of their errors only,
+            without message and place.
+          </p>
+        </Notice>
       )}
       {summary && summary.length > 0 && (
         <div class="panels">
-          <CodeBars summary={summary} code={query.code} onSelect={(code) => setQuery({ code: code === query.code ? "" : code, field: "", offset: "" }, { push: true })} />
-          <FieldBars summary={summary} code={query.code} field={field}
-            onSelect={(code, field) => setQuery({ code, field, offset: "" }, { push: true })} />
+          <CodeBars
+            summary={summary}
+            code={query.code}
+            onSelect={(code) =>
+              setQuery({ code: code === query.code ? "" : code, field: "", offset: "" }, { push: true })
+            }
+          />
+          <FieldBars
+            summary={summary}
+            code={query.code}
+            field={field}
+            onSelect={(code, field) => setQuery({ code, field, offset: "" }, { push: true })}
+          />
         </div>
       )}
-      {results.errors_file_url
-        ? <LineErrors from={`/console/batches/${id}/errors`} code={query.code} field={field} line={query.line} offset={query.offset}
-          onChange={(change) => setQuery(change.code === "" ? { ...change, field: "" } : change, { push: true })} />
-        : <p>The report is not stored any more.</p>}
+      {results.errors_file_url ? (
+        <LineErrors
+          from={`/console/batches/${id}/errors`}
+          code={query.code}
+          field={field}
+          line={query.line}
+          offset={query.offset}
+          onChange={(change) => setQuery(change.code === "" ? { ...change, field: "" } : change, { push: true })}
+        />
+      ) : (
+        <p>The report is not stored any more.</p>
+      )}
     </>
   );
 }
 
 /** CodeBars counts errors by code; a bar shows only errors with its code, and all again. */
-function CodeBars({ summary, code, onSelect }: { summary: readonly Entry[]; code: string; onSelect: (code: string) => void }) {
+function CodeBars({
+  summary,
+  code,
+  onSelect,
+}: {
+  summary: readonly Entry[];
+  code: string;
+  onSelect: (code: string) => void;
+}) {
   const counts = new Map<string, number>();
   for (const entry of summary) counts.set(entry.code, (counts.get(entry.code) ?? 0) + entry.count);
-  const bars = [...counts].map(([key, value]) => ({ key, label: key, value, kind: "bad" as const })).sort((a, b) => b.value - a.value);
+  const bars = [...counts]
+    .map(([key, value]) => ({ key, label: key, value, kind: "bad" as const }))
+    .sort((a, b) => b.value - a.value);
   return (
     <div class="stack">
       <h3>By code</h3>
@@ -68,12 +109,24 @@ function CodeBars({ summary, code, onSelect }: { summary: readonly Entry[]; code
 }
 
 /** FieldBars counts errors by field, of the code that is selected. */
-function FieldBars({ summary, code, field, onSelect }: { summary: readonly Entry[]; code: string; field: string | undefined; onSelect: (code: string, field: string) => void }) {
+function FieldBars({
+  summary,
+  code,
+  field,
+  onSelect,
+}: {
+  summary: readonly Entry[];
+  code: string;
+  field: string | undefined;
+  onSelect: (code: string, field: string) => void;
+}) {
   const entries = summary.filter((entry) => code === "" || entry.code === code).sort((a, b) => b.count - a.count);
   const keyOf = (entry: Entry) => `${entry.code} ${entry.field ?? "*"}`;
   const bars = entries.map((entry) => ({
     key: keyOf(entry),
-    label: (entry.field === null ? "all other fields" : entry.field === "" ? "the line itself" : visible(entry.field)) + (code === "" ? ` · ${entry.code}` : ""),
+    label:
+      (entry.field === null ? "all other fields" : entry.field === "" ? "the line itself" : visible(entry.field)) +
+      (code === "" ? ` · ${entry.code}` : ""),
     value: entry.count,
     kind: "bad" as const,
   }));
@@ -85,7 +138,12 @@ function FieldBars({ summary, code, field, onSelect }: { summary: readonly Entry
   return (
     <div class="stack">
       <h3>By field{code && <span class="aside"> of {code}</span>}</h3>
-      <Some label="Errors by field" bars={bars} selected={field === undefined ? "" : `${code} ${field}`} onSelect={select} />
+      <Some
+        label="Errors by field"
+        bars={bars}
+        selected={field === undefined ? "" : `${code} ${field}`}
+        onSelect={select}
+      />
     </div>
   );
 }
@@ -97,7 +155,11 @@ function Some(props: Parameters<typeof Bars>[0]) {
   return (
     <>
       <Bars {...props} bars={all ? props.bars : props.bars.slice(0, firstBars)} />
-      {rest > 0 && <button type="button" class="link" aria-expanded={all} onClick={() => setAll(!all)}>{all ? "Show fewer" : `Show ${counted(rest, "more", "more")}`}</button>}
+      {rest > 0 && (
+        <button type="button" class="link" aria-expanded={all} onClick={() => setAll(!all)}>
+          {all ? "Show fewer" : `Show ${counted(rest, "more", "more")}`}
+        </button>
+      )}
     </>
   );
 }

@@ -18,14 +18,35 @@ export function Progress({ reply }: { reply: BatchReply }) {
       <dl class="figures">
         <Figure name="Lines" value={formatCount(total)} />
         <Figure name="Accepted" value={formatCount(counts?.accepted)} share={shareOf(counts?.accepted, total)} />
-        <Figure name="Invalid" value={formatCount(counts?.invalid)} share={shareOf(counts?.invalid, total)} bad={Boolean(counts?.invalid)} />
+        <Figure
+          name="Invalid"
+          value={formatCount(counts?.invalid)}
+          share={shareOf(counts?.invalid, total)}
+          bad={Boolean(counts?.invalid)}
+        />
         <Figure name="Stored" value={formatCount(counts?.ingested)} share={shareOf(counts?.ingested, total)} />
         <Figure name="Size" value={batch ? formatBytes(batch.bytes_total) : formatBytes(null)} />
       </dl>
       <div class="pass">
-        <span>{running ? (isFirstPass ? "Validating" : "Ingesting") : !batch ? "Not begun" : isOpen(batch) ? "Waiting" : "Ended"}</span>
-        <Meter label={isFirstPass ? "Validated" : "Ingested"} value={running ? done : isProcessed ? 1 : 0} of={running ? of : 1} />
-        <span class="tabular">{running ? `${formatBytes(done)} of ${formatBytes(of)}, ${formatShare(done, of)}` : ""}</span>
+        <span>
+          {running
+            ? isFirstPass
+              ? "Validating"
+              : "Ingesting"
+            : !batch
+              ? "Not begun"
+              : isOpen(batch)
+                ? "Waiting"
+                : "Ended"}
+        </span>
+        <Meter
+          label={isFirstPass ? "Validated" : "Ingested"}
+          value={running ? done : isProcessed ? 1 : 0}
+          of={running ? of : 1}
+        />
+        <span class="tabular">
+          {running ? `${formatBytes(done)} of ${formatBytes(of)}, ${formatShare(done, of)}` : ""}
+        </span>
       </div>
     </section>
   );
@@ -35,6 +56,23 @@ function shareOf(part: number | null | undefined, total: number | null): string 
   return part === null || part === undefined || !total ? "" : formatShare(part, total);
 }
 
-function Figure({ name, value, share = "", bad = false }: { name: string; value: string; share?: string; bad?: boolean }) {
-  return <div><dt>{name}</dt><dd><span class={bad ? "figure is-bad" : "figure"}>{value}</span> <span class="aside tabular">{share}</span></dd></div>;
+function Figure({
+  name,
+  value,
+  share = "",
+  bad = false,
+}: {
+  name: string;
+  value: string;
+  share?: string;
+  bad?: boolean;
+}) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        <span class={bad ? "figure is-bad" : "figure"}>{value}</span> <span class="aside tabular">{share}</span>
+      </dd>
+    </div>
+  );
 }

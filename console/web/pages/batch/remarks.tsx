@@ -14,33 +14,73 @@ export function Remarks({ reply }: { reply: BatchReply }) {
     return (
       <Notice>
         <p class="notice-title">{isAwaited ? "The file is not uploaded yet" : "The file is being scanned"}</p>
-        <p>{isAwaited
-          ? "The batch begins when its upload is complete. Only whoever asked for the upload URL can send the file; without one, the batch ends after a day."
-          : "It was received and is checked for malware; then its lines are validated."}</p>
+        <p>
+          {isAwaited
+            ? "The batch begins when its upload is complete. Only whoever asked for the upload URL can send the file; without one, the batch ends after a day."
+            : "It was received and is checked for malware; then its lines are validated."}
+        </p>
         <QueuePlace position={reply.queue_position} what="validated" />
       </Notice>
     );
   }
-  const { status, error_message: message, duplicate_of: duplicate, validate_only: isDry, queue_position: position } = reply;
+  const {
+    status,
+    error_message: message,
+    duplicate_of: duplicate,
+    validate_only: isDry,
+    queue_position: position,
+  } = reply;
   return (
     <>
-      {message && wasCancelled(reply) && <Notice><p class="notice-title">{message}</p><p>Nothing of it is stored.</p></Notice>}
+      {message && wasCancelled(reply) && (
+        <Notice>
+          <p class="notice-title">{message}</p>
+          <p>Nothing of it is stored.</p>
+        </Notice>
+      )}
       {message && !wasCancelled(reply) && (
         <div class="notice notice-bad">
           <Icon name="error" />
-          <div><p class="notice-title">{status === "VALIDATION_FAILED" ? "The batch was rejected: nothing of it is stored" : "The batch ended early: nothing of it is stored"}</p><p>{visible(message)}</p></div>
+          <div>
+            <p class="notice-title">
+              {status === "VALIDATION_FAILED"
+                ? "The batch was rejected: nothing of it is stored"
+                : "The batch ended early: nothing of it is stored"}
+            </p>
+            <p>{visible(message)}</p>
+          </div>
         </div>
       )}
       {isDry && !message && (
         <Notice kind={isOpen(reply) ? "info" : "ok"}>
-          <p class="notice-title">{isOpen(reply) ? "This is a dry run: nothing will be stored" : "This was a dry run: nothing of it is stored"}</p>
-          <p>{isOpen(reply) ? "The batch ends with its validation." : "It would have been accepted. Upload the file again, without validate only, to store it."}</p>
+          <p class="notice-title">
+            {isOpen(reply)
+              ? "This is a dry run: nothing will be stored"
+              : "This was a dry run: nothing of it is stored"}
+          </p>
+          <p>
+            {isOpen(reply)
+              ? "The batch ends with its validation."
+              : "It would have been accepted. Upload the file again, without validate only, to store it."}
+          </p>
         </Notice>
       )}
       {duplicate && (
-        <Notice kind="warn"><p>The same file was processed before, as <Link to={pathTo("batches", duplicate)}>batch <code data-volatile>{duplicate}</code></Link>.</p></Notice>
+        <Notice kind="warn">
+          <p>
+            The same file was processed before, as{" "}
+            <Link to={pathTo("batches", duplicate)}>
+              batch <code data-volatile>{duplicate}</code>
+            </Link>
+            .
+          </p>
+        </Notice>
       )}
-      {position !== null && <Notice><QueuePlace position={position} what="ingested" /></Notice>}
+      {position !== null && (
+        <Notice>
+          <QueuePlace position={position} what="ingested" />
+        </Notice>
+      )}
     </>
   );
 }
@@ -50,7 +90,9 @@ function QueuePlace({ position, what }: { position: number | null; what: string 
   if (position === null) return null;
   return (
     <p>
-      <b class="tabular">{position === 1 ? "It is the next one in the queue." : `${formatCount(position)}. in the queue:`}</b>{" "}
+      <b class="tabular">
+        {position === 1 ? "It is the next one in the queue." : `${formatCount(position)}. in the queue:`}
+      </b>{" "}
       {position > 1 && `${formatCount(position)} batches are ${what} next, this one the last of them.`}
     </p>
   );

@@ -12,10 +12,17 @@ export type Results = Schemas["ValidationResult"];
 export function useResults(id: string, reply: BatchReply): Resource<Results | undefined> {
   const status = hasStatus(reply) ? reply.status : "";
   const isValidated = status !== "" && status !== "VALIDATION_STARTED";
-  const results = useResource(isValidated ? `results ${id}` : "", async (signal) => {
-    const answer = await get("/tm/realtime/api/transactions/batch/validation-result/{batch_id}", { path: { batch_id: id }, signal });
-    return "summary" in answer ? answer : undefined;
-  }, { every: (value) => (value ? 0 : 2000) });
+  const results = useResource(
+    isValidated ? `results ${id}` : "",
+    async (signal) => {
+      const answer = await get("/tm/realtime/api/transactions/batch/validation-result/{batch_id}", {
+        path: { batch_id: id },
+        signal,
+      });
+      return "summary" in answer ? answer : undefined;
+    },
+    { every: (value) => (value ? 0 : 2000) },
+  );
   const loadedFor = useRef("");
   useEffect(() => {
     if (!isValidated) return;

@@ -24,17 +24,53 @@ export function stagesOf(id: string, reply: BatchReply, listed?: BatchRecord): S
   const received = timeOf(reply.received_at);
   const ended = at("PROCESSED") ?? at("VALIDATION_FAILED") ?? at("ERROR");
   const { total, ingested } = reply.counts;
-  const [validation, verdict, initialized] = [at("VALIDATION_STARTED"), at("PENDING_INGESTION"), at("INITIALIZED") ?? at("IN_PROGRESS")];
+  const [validation, verdict, initialized] = [
+    at("VALIDATION_STARTED"),
+    at("PENDING_INGESTION"),
+    at("INITIALIZED") ?? at("IN_PROGRESS"),
+  ];
   const stages: Stage[] = [
-    { key: "upload", title: "Upload", means: "From the request for an upload URL until the file was complete", from: timeOf(reply.created_at), to: received ?? ended },
-    { key: "scan", title: "Scan", means: "Checked for malware, unpacked, and waited for its turn to be validated", from: received, to: validation ?? ended },
-    { key: "validation", title: "Validation", means: "Every line is judged, and lines are compared with each other", from: validation, to: verdict ?? ended,
-      lines: total ?? undefined, bytes: reply.bytes_total },
+    {
+      key: "upload",
+      title: "Upload",
+      means: "From the request for an upload URL until the file was complete",
+      from: timeOf(reply.created_at),
+      to: received ?? ended,
+    },
+    {
+      key: "scan",
+      title: "Scan",
+      means: "Checked for malware, unpacked, and waited for its turn to be validated",
+      from: received,
+      to: validation ?? ended,
+    },
+    {
+      key: "validation",
+      title: "Validation",
+      means: "Every line is judged, and lines are compared with each other",
+      from: validation,
+      to: verdict ?? ended,
+      lines: total ?? undefined,
+      bytes: reply.bytes_total,
+    },
   ];
   if (!reply.validate_only) {
     stages.push(
-      { key: "queue", title: "Queue", means: "Waited for its turn to be ingested", from: verdict, to: initialized ?? (verdict && ended) },
-      { key: "ingestion", title: "Ingestion", means: "The accepted lines are stored", from: initialized, to: initialized && ended, lines: ingested ?? undefined },
+      {
+        key: "queue",
+        title: "Queue",
+        means: "Waited for its turn to be ingested",
+        from: verdict,
+        to: initialized ?? (verdict && ended),
+      },
+      {
+        key: "ingestion",
+        title: "Ingestion",
+        means: "The accepted lines are stored",
+        from: initialized,
+        to: initialized && ended,
+        lines: ingested ?? undefined,
+      },
     );
   }
   return ended ? stages.filter((stage) => stage.from) : stages;
@@ -45,19 +81,29 @@ function pendingStages(id: string, { message }: Schemas["BatchPending"], listed:
   const received = message.includes("uploaded") ? undefined : timeOf(listed?.received_at);
   const stages: Stage[] = [
     { key: "upload", title: "Upload", means: "Until the file is complete", from: created, to: received },
-    { key: "scan", title: "Scan", means: "Checked for malware, unpacked, and waits for its turn to be validated", from: received },
+    {
+      key: "scan",
+      title: "Scan",
+      means: "Checked for malware, unpacked, and waits for its turn to be validated",
+      from: received,
+    },
     { key: "validation", title: "Validation", means: "Every line is judged, and lines are compared with each other" },
   ];
   if (listed?.validate_only) return stages;
-  return [...stages,
+  return [
+    ...stages,
     { key: "queue", title: "Queue", means: "Waits for its turn to be ingested" },
-    { key: "ingestion", title: "Ingestion", means: "The accepted lines are stored" }];
+    { key: "ingestion", title: "Ingestion", means: "The accepted lines are stored" },
+  ];
 }
 
 /** endOf returns when a batch ended; undefined while it has not. */
 export function endOf(reply: BatchReply): Date | undefined {
   if (!hasStatus(reply)) return undefined;
-  return timeOf(reply.history.find(({ status }) => status === "PROCESSED" || status === "VALIDATION_FAILED" || status === "ERROR")?.at);
+  return timeOf(
+    reply.history.find(({ status }) => status === "PROCESSED" || status === "VALIDATION_FAILED" || status === "ERROR")
+      ?.at,
+  );
 }
 
 function timeOf(at: string | null | undefined): Date | undefined {

@@ -18,14 +18,29 @@ export function Timeline({ id, reply, listed }: { id: string; reply: BatchReply;
     <section class="panel" aria-labelledby="timeline">
       <h2 id="timeline">Life of the batch</h2>
       <table class="timeline">
-        <thead><tr><th scope="col">Stage</th><th scope="col">Began</th><th scope="col" class="end">Took</th><th aria-hidden="true" class="timeline-bars" /></tr></thead>
+        <thead>
+          <tr>
+            <th scope="col">Stage</th>
+            <th scope="col">Began</th>
+            <th scope="col" class="end">
+              Took
+            </th>
+            <th aria-hidden="true" class="timeline-bars" />
+          </tr>
+        </thead>
         <tbody>
-          {stages.map((stage) => <StageRow key={stage.key} stage={stage} start={start} until={until} open={open} />)}
+          {stages.map((stage) => (
+            <StageRow key={stage.key} stage={stage} start={start} until={until} open={open} />
+          ))}
           {hasStatus(reply) && end && (
             <tr class="timeline-end">
               <th scope="row">{describeBatchState(reply.status).text}</th>
-              <td><Time at={end.toISOString()} form="time" /></td>
-              <td class="end" data-volatile>{start && <span class="aside">{formatDuration(end.getTime() - start.getTime())} in all</span>}</td>
+              <td>
+                <Time at={end.toISOString()} form="time" />
+              </td>
+              <td class="end" data-volatile>
+                {start && <span class="aside">{formatDuration(end.getTime() - start.getTime())} in all</span>}
+              </td>
               <td aria-hidden="true" class="timeline-bars" />
             </tr>
           )}
@@ -36,7 +51,17 @@ export function Timeline({ id, reply, listed }: { id: string; reply: BatchReply;
   );
 }
 
-function StageRow({ stage, start, until, open }: { stage: Stage; start: Date | undefined; until: Date; open: boolean }) {
+function StageRow({
+  stage,
+  start,
+  until,
+  open,
+}: {
+  stage: Stage;
+  start: Date | undefined;
+  until: Date;
+  open: boolean;
+}) {
   const { title, means, from, to } = stage;
   const isNow = open && from !== undefined && to === undefined;
   const whole = start ? Math.max(1, until.getTime() - start.getTime()) : 1;
@@ -44,15 +69,26 @@ function StageRow({ stage, start, until, open }: { stage: Stage; start: Date | u
   const shown = start && from && stage.key !== "upload";
   return (
     <tr class={isNow ? "is-now" : from ? "" : "is-next"} aria-current={isNow ? "step" : undefined}>
-      <th scope="row" title={means}>{title}</th>
+      <th scope="row" title={means}>
+        {title}
+      </th>
       <td>{from ? <Time at={from.toISOString()} form="time" /> : <span class="aside">not begun</span>}</td>
-      <td class="end tabular" data-volatile>{from ? (isNow ? `${formatDuration(last.getTime() - from.getTime())} so far` : formatDuration(last.getTime() - from.getTime())) : ""}</td>
+      <td class="end tabular" data-volatile>
+        {from
+          ? isNow
+            ? `${formatDuration(last.getTime() - from.getTime())} so far`
+            : formatDuration(last.getTime() - from.getTime())
+          : ""}
+      </td>
       <td aria-hidden="true" class="timeline-bars" data-volatile>
         {shown && (
-          <span class="timeline-bar" style={{
-            marginInlineStart: `${(100 * Math.max(0, from.getTime() - start.getTime())) / whole}%`,
-            width: `${(100 * Math.max(0, last.getTime() - from.getTime())) / whole}%`,
-          }} />
+          <span
+            class="timeline-bar"
+            style={{
+              marginInlineStart: `${(100 * Math.max(0, from.getTime() - start.getTime())) / whole}%`,
+              width: `${(100 * Math.max(0, last.getTime() - from.getTime())) / whole}%`,
+            }}
+          />
         )}
       </td>
     </tr>
@@ -65,9 +101,19 @@ function History({ reply }: { reply: Extract<BatchReply, { status: unknown }> })
     <details class="history">
       <summary>Statuses with times in UTC</summary>
       <ul>
-        <li><span>Created</span> <Time at={reply.created_at} form="both" /></li>
-        {reply.received_at && <li><span>Received</span> <Time at={reply.received_at} form="both" /></li>}
-        {reply.history.map(({ status, at }) => <li key={status}><code>{status}</code> <Time at={at} form="both" /></li>)}
+        <li>
+          <span>Created</span> <Time at={reply.created_at} form="both" />
+        </li>
+        {reply.received_at && (
+          <li>
+            <span>Received</span> <Time at={reply.received_at} form="both" />
+          </li>
+        )}
+        {reply.history.map(({ status, at }) => (
+          <li key={status}>
+            <code>{status}</code> <Time at={at} form="both" />
+          </li>
+        ))}
       </ul>
     </details>
   );

@@ -21,13 +21,27 @@ export default function BatchesPage() {
   const listing = useListing(filters, () => isAtRest(place.current));
   const curl = useCurl();
   return (
-    <Page title="Batches" actions={<Link to="/upload" class="button primary"><Icon name="upload" />Upload a file</Link>}>
+    <Page
+      title="Batches"
+      actions={
+        <Link to="/upload" class="button primary">
+          <Icon name="upload" />
+          Upload a file
+        </Link>
+      }
+    >
       <FilterForm filters={filters} onChange={setFilters} />
       <div ref={place} class="stack">
         <Content listing={listing} filters={filters} clear={() => setFilters(noFilters, { push: true })} />
       </div>
-      <Commands label="The same list in a terminal" cli={cliOf(filters)}
-        curl={curl("GET", addressOf("/tm/realtime/api/transactions/batch", undefined, { ...listQuery(filters), limit: 200 }))} />
+      <Commands
+        label="The same list in a terminal"
+        cli={cliOf(filters)}
+        curl={curl(
+          "GET",
+          addressOf("/tm/realtime/api/transactions/batch", undefined, { ...listQuery(filters), limit: 200 }),
+        )}
+      />
     </Page>
   );
 }
@@ -47,24 +61,48 @@ function Content({ listing, filters, clear }: { listing: Listing; filters: Filte
     return (
       <>
         {error && <Stale at={listing.at} error={error} retry={listing.reload} />}
-        {hasFilters(filters)
-          ? <Empty title="No batch matches these filters."><p>Names are found by how they begin, in the same case.</p><button type="button" onClick={clear}>Clear the filters</button></Empty>
-          : <FirstBatch />}
+        {hasFilters(filters) ? (
+          <Empty title="No batch matches these filters.">
+            <p>Names are found by how they begin, in the same case.</p>
+            <button type="button" onClick={clear}>
+              Clear the filters
+            </button>
+          </Empty>
+        ) : (
+          <FirstBatch />
+        )}
       </>
     );
   }
   return (
     <>
       {error && <Stale at={listing.at} error={error} retry={listing.reload} />}
-      <Table label="Batches" columns={columns} rows={rows} rowKey={(row) => row.batch_id} open={(row) => pathTo("batches", row.batch_id)} onEnd={listing.more} />
+      <Table
+        label="Batches"
+        columns={columns}
+        rows={rows}
+        rowKey={(row) => row.batch_id}
+        open={(row) => pathTo("batches", row.batch_id)}
+        onEnd={listing.more}
+      />
       <div class="list-foot">
-        <span class="tabular">{counted(rows.length, "batch", "batches")}{footOf(listing)}</span>
-        {listing.paused && <button type="button" onClick={listing.more}>Search further back</button>}
+        <span class="tabular">
+          {counted(rows.length, "batch", "batches")}
+          {footOf(listing)}
+        </span>
+        {listing.paused && (
+          <button type="button" onClick={listing.more}>
+            Search further back
+          </button>
+        )}
         {fresh.length > 0 && (
-          <button type="button" onClick={(event) => {
-            listing.showFresh();
-            event.currentTarget.closest(".stack")?.querySelector(".table")?.scrollTo(0, 0);
-          }}>
+          <button
+            type="button"
+            onClick={(event) => {
+              listing.showFresh();
+              event.currentTarget.closest(".stack")?.querySelector(".table")?.scrollTo(0, 0);
+            }}
+          >
             Show {counted(fresh.length, "new batch", "new batches")}
           </button>
         )}
@@ -85,9 +123,17 @@ function footOf({ loading, loadingMore, isComplete, paused }: Listing): string {
 function FirstBatch() {
   return (
     <Empty title="There are no batches yet.">
-      <p>Upload a file of transactions, one JSON object a line. It is checked on this machine before anything is sent.</p>
-      <Link to="/upload" class="button"><Icon name="upload" />Upload a file</Link>
-      <Commands label="Try it with generated transactions" cli={"sluice generate --lines 1000 -o trial.jsonl\nsluice upload trial.jsonl --max-rejected 100%"} />
+      <p>
+        Upload a file of transactions, one JSON object a line. It is checked on this machine before anything is sent.
+      </p>
+      <Link to="/upload" class="button">
+        <Icon name="upload" />
+        Upload a file
+      </Link>
+      <Commands
+        label="Try it with generated transactions"
+        cli={"sluice generate --lines 1000 -o trial.jsonl\nsluice upload trial.jsonl --max-rejected 100%"}
+      />
     </Empty>
   );
 }

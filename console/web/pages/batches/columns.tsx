@@ -14,12 +14,42 @@ export function columnsOf(clientId: string): readonly Column<BatchRecord>[] {
     { key: "name", title: "Batch", width: "minmax(9rem, 4fr)", cell: (row) => <BatchName batch={row} /> },
     { key: "state", title: "State", width: "minmax(6.5rem, 7.5rem)", cell: (row) => <StateBadge batch={row} /> },
     { key: "progress", title: "Progress", width: "6.5rem", cell: (row) => <Progress batch={row} />, narrow: false },
-    { key: "lines", title: "Lines", width: "5.5rem", align: "end", cell: (row) => formatCount(row.counts.total), narrow: false },
-    { key: "rejected", title: "Invalid", width: "5rem", align: "end", cell: (row) => <Invalid count={row.counts.invalid} />, narrow: false },
-    { key: "size", title: "Size", width: "4.5rem", align: "end", cell: (row) => formatBytes(row.bytes_total), narrow: false },
+    {
+      key: "lines",
+      title: "Lines",
+      width: "5.5rem",
+      align: "end",
+      cell: (row) => formatCount(row.counts.total),
+      narrow: false,
+    },
+    {
+      key: "rejected",
+      title: "Invalid",
+      width: "5rem",
+      align: "end",
+      cell: (row) => <Invalid count={row.counts.invalid} />,
+      narrow: false,
+    },
+    {
+      key: "size",
+      title: "Size",
+      width: "4.5rem",
+      align: "end",
+      cell: (row) => formatBytes(row.bytes_total),
+      narrow: false,
+    },
     { key: "age", title: "Age", width: "3.5rem", align: "end", cell: (row) => <Age at={row.created_at} /> },
-    { key: "client", title: "Client", width: "5rem", narrow: false,
-      cell: (row) => <span title={visible(row.client_id)}>{row.client_id === clientId ? "this one" : <code>{visible(row.client_id).slice(0, 8)}</code>}</span> },
+    {
+      key: "client",
+      title: "Client",
+      width: "5rem",
+      narrow: false,
+      cell: (row) => (
+        <span title={visible(row.client_id)}>
+          {row.client_id === clientId ? "this one" : <code>{visible(row.client_id).slice(0, 8)}</code>}
+        </span>
+      ),
+    },
   ];
 }
 
@@ -31,8 +61,16 @@ export function BatchName({ batch }: { batch: BatchRecord }) {
       <Link to={pathTo("batches", id)} title={name ? `${visible(name)} · ${id}` : id}>
         {name ? <bdi>{visible(name)}</bdi> : <code data-volatile>{id}</code>}
       </Link>
-      {batch.validate_only && <span title="Validated only: nothing of it is stored."><Badge kind="quiet">Dry run</Badge></span>}
-      {batch.duplicate_of && <span title={`The same file was processed before, as ${batch.duplicate_of}.`}><Badge kind="warn">Duplicate</Badge></span>}
+      {batch.validate_only && (
+        <span title="Validated only: nothing of it is stored.">
+          <Badge kind="quiet">Dry run</Badge>
+        </span>
+      )}
+      {batch.duplicate_of && (
+        <span title={`The same file was processed before, as ${batch.duplicate_of}.`}>
+          <Badge kind="warn">Duplicate</Badge>
+        </span>
+      )}
     </span>
   );
 }
@@ -40,7 +78,12 @@ export function BatchName({ batch }: { batch: BatchRecord }) {
 function Progress({ batch }: { batch: BatchRecord }) {
   const { share, text } = progressOf(batch);
   if (share === undefined) return <span class="aside">{text}</span>;
-  return <span class="list-progress"><Meter label="Progress" value={share} of={1} /><span class="aside tabular">{text}</span></span>;
+  return (
+    <span class="list-progress">
+      <Meter label="Progress" value={share} of={1} />
+      <span class="aside tabular">{text}</span>
+    </span>
+  );
 }
 
 function Invalid({ count }: { count: number | null }) {

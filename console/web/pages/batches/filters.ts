@@ -32,7 +32,10 @@ export function toggleState(filters: Filters, state: BatchState): string {
 
 /** pairsOf splits the filter of metadata, KEY=VALUE; KEY=VALUE. */
 export function pairsOf(filters: Filters): [key: string, value: string][] {
-  return filters.metadata.split(";").map((pair) => pair.trim()).filter((pair) => pair.indexOf("=") > 0)
+  return filters.metadata
+    .split(";")
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.indexOf("=") > 0)
     .map((pair) => [pair.slice(0, pair.indexOf("=")).trim(), pair.slice(pair.indexOf("=") + 1).trim()]);
 }
 

@@ -67,7 +67,10 @@ interface Page {
 export function useListing(filters: Filters, mayMove: () => boolean): Listing {
   const query = useMemo(() => listQuery(filters), [JSON.stringify(filters)]);
   const only = isId(filters.search.trim()) ? filters.search.trim().toLowerCase() : "";
-  const [state, change] = useReducer((old: State, update: Change): State => ({ ...old, ...(typeof update === "function" ? update(old) : update) }), nothing);
+  const [state, change] = useReducer(
+    (old: State, update: Change): State => ({ ...old, ...(typeof update === "function" ? update(old) : update) }),
+    nothing,
+  );
   const latest = useRef({ state, mayMove });
   latest.current = { state, mayMove };
   const [attempt, reload] = useReducer((n: number) => n + 1, 0);
@@ -167,7 +170,10 @@ export function useListing(filters: Filters, mayMove: () => boolean): Listing {
     at: state.at,
     isComplete: state.rows !== undefined && state.next === null,
     more: () => void more(),
-    showFresh: () => (state.isGap ? reload(undefined) : change((old) => ({ rows: inOrder(append(old.fresh, old.rows ?? [])), fresh: [] }))),
+    showFresh: () =>
+      state.isGap
+        ? reload(undefined)
+        : change((old) => ({ rows: inOrder(append(old.fresh, old.rows ?? [])), fresh: [] })),
     reload: () => reload(undefined),
   };
 }
@@ -178,7 +184,8 @@ function useStatuses(latest: { current: { state: State } }, change: (update: Cha
     const ended = new AbortController();
     let turn = 0;
     const timer = setInterval(async () => {
-      const open = latest.current.state.rows?.filter((row, i) => isRunning(row) || (i >= pollSize && isOpen(row))) ?? [];
+      const open =
+        latest.current.state.rows?.filter((row, i) => isRunning(row) || (i >= pollSize && isOpen(row))) ?? [];
       const row = open[turn++ % Math.max(1, open.length)];
       if (document.hidden || !row) return;
       try {
@@ -203,7 +210,10 @@ function merge(old: State, page: Page, mayMove: boolean): Partial<State> {
   const known = new Set(rows.map((row) => row.batch_id));
   const added = page.batches.filter((batch) => !known.has(batch.batch_id));
   if (added.length === page.batches.length && page.next !== null) return { fresh: added, isGap: true };
-  const fresh = append(added, old.fresh.map((row) => update(row, now.get(row.batch_id))));
+  const fresh = append(
+    added,
+    old.fresh.map((row) => update(row, now.get(row.batch_id))),
+  );
   return mayMove || rows.length === 0 ? { rows: inOrder(append(fresh, rows)), fresh: [] } : { rows, fresh };
 }
 
@@ -214,9 +224,14 @@ function inOrder(rows: BatchRecord[]): BatchRecord[] {
 
 /** update returns the newer of two records of a batch. What only the status has stays until the status of the batch changes. */
 function update(row: BatchRecord, now: BatchRecord | undefined): BatchRecord {
-  if (!now || Date.parse(now.updated_at) < Date.parse(row.updated_at) || (row.status !== null && now.status === null)) return row;
+  if (!now || Date.parse(now.updated_at) < Date.parse(row.updated_at) || (row.status !== null && now.status === null))
+    return row;
   if (now.status !== row.status) return now;
-  return { ...now, bytes_done: now.bytes_done ?? row.bytes_done, counts: { ...now.counts, ingested: now.counts.ingested ?? row.counts.ingested } };
+  return {
+    ...now,
+    bytes_done: now.bytes_done ?? row.bytes_done,
+    counts: { ...now.counts, ingested: now.counts.ingested ?? row.counts.ingested },
+  };
 }
 
 /** append joins two parts of the list without repeating a batch. */
@@ -231,5 +246,7 @@ function isHopeless({ status }: ApiError): boolean {
 }
 
 function asApiError(cause: unknown): ApiError {
-  return cause instanceof ApiError ? cause : new ApiError(0, "The page cannot read the answer.", [String(cause)], "", 0, cause);
+  return cause instanceof ApiError
+    ? cause
+    : new ApiError(0, "The page cannot read the answer.", [String(cause)], "", 0, cause);
 }

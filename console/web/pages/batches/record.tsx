@@ -17,7 +17,10 @@ export function hasStatus(reply: BatchReply): reply is Schemas["BatchStatus"] {
 
 /** readStatus asks for the status of a batch. */
 export async function readStatus(id: string, signal?: AbortSignal): Promise<BatchReply> {
-  return get("/tm/realtime/api/transactions/batch/status/{batch_id}", { path: { batch_id: id }, ...(signal && { signal }) });
+  return get("/tm/realtime/api/transactions/batch/status/{batch_id}", {
+    path: { batch_id: id },
+    ...(signal && { signal }),
+  });
 }
 
 /**
@@ -27,7 +30,11 @@ export async function readStatus(id: string, signal?: AbortSignal): Promise<Batc
 export async function findListed(id: string, signal: AbortSignal): Promise<BatchRecord | undefined> {
   const at = Date.parse(createdAt(id));
   if (Number.isNaN(at)) return undefined;
-  const around = { created_after: new Date(at - 2000).toISOString(), created_before: new Date(at + 2000).toISOString(), limit: 200 };
+  const around = {
+    created_after: new Date(at - 2000).toISOString(),
+    created_before: new Date(at + 2000).toISOString(),
+    limit: 200,
+  };
   const page = await get("/tm/realtime/api/transactions/batch", { query: around, signal });
   return page.batches.find((batch) => batch.batch_id === id);
 }
@@ -64,9 +71,17 @@ export function isId(text: string): boolean {
 }
 
 /** StateBadge shows the status of a batch, also of one that has none yet or was cancelled. */
-export function StateBadge({ batch }: { batch: { status: BatchState | null; message?: string | undefined; error_message: string } }) {
+export function StateBadge({
+  batch,
+}: {
+  batch: { status: BatchState | null; message?: string | undefined; error_message: string };
+}) {
   if (batch.status === null) {
-    return batch.message?.includes("uploaded") ? <Badge kind="quiet">Awaiting upload</Badge> : <Badge kind="info">Scanning</Badge>;
+    return batch.message?.includes("uploaded") ? (
+      <Badge kind="quiet">Awaiting upload</Badge>
+    ) : (
+      <Badge kind="info">Scanning</Badge>
+    );
   }
   if (wasCancelled(batch)) return <Badge kind="quiet">Cancelled</Badge>;
   return <BatchBadge status={batch.status} />;
@@ -74,7 +89,8 @@ export function StateBadge({ batch }: { batch: { status: BatchState | null; mess
 
 /** progressOf says how far the running pass of a batch is: a share from 0 to 1, undefined if it is not known, and the words for it. */
 export function progressOf(batch: BatchRecord): { share: number | undefined; text: string } {
-  if (batch.queue_position !== null) return { share: undefined, text: `${formatCount(batch.queue_position)}. in the queue` };
+  if (batch.queue_position !== null)
+    return { share: undefined, text: `${formatCount(batch.queue_position)}. in the queue` };
   if (!isRunning(batch) || batch.bytes_done === null || !batch.bytes_total) return { share: undefined, text: "" };
   return { share: batch.bytes_done / batch.bytes_total, text: formatShare(batch.bytes_done, batch.bytes_total) };
 }

@@ -43,33 +43,78 @@ export function DocumentActions({ document: d, onChange }: { document: Document;
   return (
     <section class="stack" aria-label="Actions">
       <div class="buttons">
-        {isArchived ? <button type="button" onClick={() => void unarchive.run()} disabled={unarchive.running}>Unarchive</button>
-          : <button type="button" onClick={() => setAsked("archive")}>Archive</button>}
-        <button type="button" onClick={() => setAsked("clone")}>Clone</button>
-        <button type="button" class="danger" onClick={() => setAsked("delete")}>Delete the document</button>
+        {isArchived ? (
+          <button type="button" onClick={() => void unarchive.run()} disabled={unarchive.running}>
+            Unarchive
+          </button>
+        ) : (
+          <button type="button" onClick={() => setAsked("archive")}>
+            Archive
+          </button>
+        )}
+        <button type="button" onClick={() => setAsked("clone")}>
+          Clone
+        </button>
+        <button type="button" class="danger" onClick={() => setAsked("delete")}>
+          Delete the document
+        </button>
       </div>
       {said && <Notice kind="ok">{said}</Notice>}
       {unarchive.error && <ErrorNotice error={unarchive.error} />}
-      <Commands curl={[
-        isArchived ? curl("POST", address("/unarchive")) : curl("POST", address("/archive"), { data: { archivalReason: "Replaced" } }),
-        curl("PUT", address("/clone"), { data: {} }), curl("DELETE", address("")),
-      ].join("\n")} />
+      <Commands
+        curl={[
+          isArchived
+            ? curl("POST", address("/unarchive"))
+            : curl("POST", address("/archive"), { data: { archivalReason: "Replaced" } }),
+          curl("PUT", address("/clone"), { data: {} }),
+          curl("DELETE", address("")),
+        ].join("\n")}
+      />
       <Dialog title="Archive the document" open={asked === "archive"} onClose={() => setAsked("")}>
-        <form class="stack" onSubmit={(event) => { event.preventDefault(); void archive.run(); }}>
-          <TextField label="Reason" value={reason} onValue={setReason} required maxLength={10_000} autofocus spellcheck hint="The file can still be downloaded." />
+        <form
+          class="stack"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void archive.run();
+          }}
+        >
+          <TextField
+            label="Reason"
+            value={reason}
+            onValue={setReason}
+            required
+            maxLength={10_000}
+            autofocus
+            spellcheck
+            hint="The file can still be downloaded."
+          />
           {archive.error && <ErrorNotice error={archive.error} />}
           <div class="buttons">
-            <button type="button" onClick={() => setAsked("")}>Go back</button>
-            <button type="submit" class="primary" disabled={archive.running || reason.trim() === ""}>Archive the document</button>
+            <button type="button" onClick={() => setAsked("")}>
+              Go back
+            </button>
+            <button type="submit" class="primary" disabled={archive.running || reason.trim() === ""}>
+              Archive the document
+            </button>
           </div>
         </form>
       </Dialog>
       <Dialog title="Clone the document" open={asked === "clone"} onClose={() => setAsked("")}>
         {asked === "clone" && <CloneForm document={d} onClose={() => setAsked("")} />}
       </Dialog>
-      <Confirm title="Delete the document?" open={asked === "delete"} action="Delete the document" running={remove.running} error={remove.error}
-        onConfirm={() => void remove.run()} onClose={() => setAsked("")}>
-        <p><bdi>{visible(d.fileName ?? d.id)}</bdi> is deleted for good. Its file goes with the last document that shares it, and its links stop working.</p>
+      <Confirm
+        title="Delete the document?"
+        open={asked === "delete"}
+        action="Delete the document"
+        running={remove.running}
+        error={remove.error}
+        onConfirm={() => void remove.run()}
+        onClose={() => setAsked("")}
+      >
+        <p>
+          <bdi>{visible(d.fileName ?? d.id)}</bdi> is deleted for good. Its file goes with the last document that shares
+          it, and its links stop working.
+        </p>
       </Confirm>
     </section>
   );
@@ -79,7 +124,8 @@ function CloneForm({ document: d, onClose }: { document: Document; onClose: () =
   const [entityId, setEntityId] = useState(d.entityId);
   const [journeyId, setJourneyId] = useState(d.journeyId);
   const data: Schemas["CloneDocument"] = {
-    ...(entityId.trim() !== d.entityId && { EntityId: entityId.trim() }), ...(journeyId.trim() !== d.journeyId && { JourneyId: journeyId.trim() }),
+    ...(entityId.trim() !== d.entityId && { EntityId: entityId.trim() }),
+    ...(journeyId.trim() !== d.journeyId && { JourneyId: journeyId.trim() }),
   };
   const of = { path: { id: d.id }, query: { documentEntityType: d.documentEntityType.name } };
   const clone = useAction(async () => {
@@ -88,14 +134,24 @@ function CloneForm({ document: d, onClose }: { document: Document; onClose: () =
   });
   const curl = useCurl();
   return (
-    <form class="stack" onSubmit={(event) => { event.preventDefault(); void clone.run(); }}>
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void clone.run();
+      }}
+    >
       <p>The copy has an ID of its own and shares the file.</p>
       <TextField label="Entity" value={entityId} onValue={setEntityId} required maxLength={255} autofocus />
       <TextField label="Journey" value={journeyId} onValue={setJourneyId} maxLength={255} />
       {clone.error && <ErrorNotice error={clone.error} />}
       <div class="buttons">
-        <button type="button" onClick={onClose}>Go back</button>
-        <button type="submit" class="primary" disabled={clone.running}>Clone the document</button>
+        <button type="button" onClick={onClose}>
+          Go back
+        </button>
+        <button type="submit" class="primary" disabled={clone.running}>
+          Clone the document
+        </button>
       </div>
       <Commands curl={curl("PUT", addressOf(`${path}/clone`, of.path, of.query), { data })} />
     </form>

@@ -22,15 +22,22 @@ export default function DocumentPage({ parameters }: { parameters: Parameters })
   const id = parameters.id!;
   const curl = useCurl();
   const [isScanned, setScanned] = useState(true);
-  const document = useResource(`document ${id}`, async (signal) => (await get(path, { path: { id }, signal })).data, { every: isScanned ? 30_000 : 1_500 });
+  const document = useResource(`document ${id}`, async (signal) => (await get(path, { path: { id }, signal })).data, {
+    every: isScanned ? 30_000 : 1_500,
+  });
   const value = document.value;
   useEffect(() => setScanned(value !== undefined && value.status !== "Processing"), [value?.status]);
   return (
-    <Page title={value ? value.fileName ?? id : id} beside={value && <DocumentBadge status={value.status} />}>
+    <Page title={value ? (value.fileName ?? id) : id} beside={value && <DocumentBadge status={value.status} />}>
       <Loaded resource={document} lines={14}>
         {(d) => (
           <>
-            {!d.hasRequiredAccessLayers && <Notice kind="warn">The access layers of this client do not reach the document. Its name and content are not shown, and it cannot be changed.</Notice>}
+            {!d.hasRequiredAccessLayers && (
+              <Notice kind="warn">
+                The access layers of this client do not reach the document. Its name and content are not shown, and it
+                cannot be changed.
+              </Notice>
+            )}
             <Outcome document={d} />
             <Download document={d} />
             <Facts document={d} />
@@ -50,10 +57,16 @@ function Outcome({ document: d }: { document: Document }) {
   return (
     <div role="status" class={`notice notice-${kind === "quiet" ? "info" : kind}`}>
       <div>
-        <p>{d.status}: {means}</p>
+        <p>
+          {d.status}: {means}
+        </p>
         {(d.errorCode || d.errorMessage) && <p>{visible([d.errorCode, d.errorMessage].filter(Boolean).join(": "))}</p>}
         {d.explanation && <p>{visible(d.explanation)}</p>}
-        {d.archivalReason && <p>Archived because: <bdi>{visible(d.archivalReason)}</bdi></p>}
+        {d.archivalReason && (
+          <p>
+            Archived because: <bdi>{visible(d.archivalReason)}</bdi>
+          </p>
+        )}
       </div>
     </div>
   );
@@ -65,18 +78,82 @@ function Facts({ document: d }: { document: Document }) {
   return (
     <section class="panel" aria-label="Facts">
       <dl class="facts">
-        <div><dt>ID</dt><dd class="mono">{d.id}</dd></div>
-        <div><dt>{d.documentEntityType.name}</dt><dd class="mono">{d.documentEntityType.name === "Entity" ? <Link to={pathTo("entities", d.entityId)}>{visible(d.entityId)}</Link> : visible(d.entityId)}</dd></div>
-        <div><dt>Journey</dt><dd class="mono">{text(d.journeyId)}</dd></div>
-        <div><dt>Type of document</dt><dd>{text(d.documentType)}</dd></div>
-        <div><dt>Friendly name</dt><dd>{text(d.friendlyName)}</dd></div>
-        <div><dt>Data key</dt><dd>{text(d.documentDataKey)}</dd></div>
-        {d.documentRequirementIds.length > 0 && <div><dt>Requirements</dt><dd>{text(d.documentRequirementIds.join(", "))}</dd></div>}
-        <div><dt>Created</dt><dd><Time at={d.uploadedOn} form="both" /><div class="aside">by {visible(d.uploadedByUserName)}</div></dd></div>
-        <div><dt>Changed</dt><dd><Time at={d.lastUpdatedOn} form="both" /><div class="aside">by {visible(d.lastUpdatedBy)}</div></dd></div>
-        <div><dt>Access layers</dt><dd>{visible([...d.accessLayers.geographic, ...d.accessLayers.businessRelated].join(", "))}</dd></div>
-        {d.clonedFromDocumentModelId && <div><dt>Cloned from</dt><dd class="mono"><Link to={pathTo("documents", d.clonedFromDocumentModelId)}>{d.clonedFromDocumentModelId}</Link></dd></div>}
-        {d.documentURL && <div><dt>Address</dt><dd>{address ? <a href={address} target="_blank" rel="noopener noreferrer">{visible(d.documentURL)}</a> : visible(d.documentURL)}</dd></div>}
+        <div>
+          <dt>ID</dt>
+          <dd class="mono">{d.id}</dd>
+        </div>
+        <div>
+          <dt>{d.documentEntityType.name}</dt>
+          <dd class="mono">
+            {d.documentEntityType.name === "Entity" ? (
+              <Link to={pathTo("entities", d.entityId)}>{visible(d.entityId)}</Link>
+            ) : (
+              visible(d.entityId)
+            )}
+          </dd>
+        </div>
+        <div>
+          <dt>Journey</dt>
+          <dd class="mono">{text(d.journeyId)}</dd>
+        </div>
+        <div>
+          <dt>Type of document</dt>
+          <dd>{text(d.documentType)}</dd>
+        </div>
+        <div>
+          <dt>Friendly name</dt>
+          <dd>{text(d.friendlyName)}</dd>
+        </div>
+        <div>
+          <dt>Data key</dt>
+          <dd>{text(d.documentDataKey)}</dd>
+        </div>
+        {d.documentRequirementIds.length > 0 && (
+          <div>
+            <dt>Requirements</dt>
+            <dd>{text(d.documentRequirementIds.join(", "))}</dd>
+          </div>
+        )}
+        <div>
+          <dt>Created</dt>
+          <dd>
+            <Time at={d.uploadedOn} form="both" />
+            <div class="aside">by {visible(d.uploadedByUserName)}</div>
+          </dd>
+        </div>
+        <div>
+          <dt>Changed</dt>
+          <dd>
+            <Time at={d.lastUpdatedOn} form="both" />
+            <div class="aside">by {visible(d.lastUpdatedBy)}</div>
+          </dd>
+        </div>
+        <div>
+          <dt>Access layers</dt>
+          <dd>{visible([...d.accessLayers.geographic, ...d.accessLayers.businessRelated].join(", "))}</dd>
+        </div>
+        {d.clonedFromDocumentModelId && (
+          <div>
+            <dt>Cloned from</dt>
+            <dd class="mono">
+              <Link to={pathTo("documents", d.clonedFromDocumentModelId)}>{d.clonedFromDocumentModelId}</Link>
+            </dd>
+          </div>
+        )}
+        {d.documentURL && (
+          <div>
+            <dt>Address</dt>
+            <dd>
+              {address ? (
+                <a href={address} target="_blank" rel="noopener noreferrer">
+                  {visible(d.documentURL)}
+                </a>
+              ) : (
+                visible(d.documentURL)
+              )}
+            </dd>
+          </div>
+        )}
       </dl>
     </section>
   );

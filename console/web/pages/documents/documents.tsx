@@ -15,7 +15,10 @@ import { DocumentBadge, statusOptions } from "./state.tsx";
 import { UploadForm } from "./uploadform.tsx";
 import { useUploads } from "./uploads.ts";
 
-type Listed = Pick<Schemas["Document"], "id" | "fileName" | "documentType" | "status" | "uploadedOn" | "isVirtual" | "entityId" | "journeyId">;
+type Listed = Pick<
+  Schemas["Document"],
+  "id" | "fileName" | "documentType" | "status" | "uploadedOn" | "isVirtual" | "entityId" | "journeyId"
+>;
 type StatusFilter = Schemas["DocumentStatusFilter"];
 
 const prefix = "/documentmanagementquery/api/documentmanagement";
@@ -23,12 +26,55 @@ const pagesPath = `${prefix}/entity/paged/lite/v2` as const;
 const pageSize = 200;
 
 const columns: readonly Column<Listed>[] = [
-  { key: "file", title: "File", width: "minmax(10rem, 3fr)", cell: (d) => d.fileName === null ? <span class="aside">Beyond this client's access layers</span> : <bdi title={visible(d.fileName)}>{visible(d.fileName)}</bdi> },
-  { key: "type", title: "Type", width: "minmax(7rem, 1fr)", narrow: false, cell: (d) => <bdi>{visible(d.documentType) || "–"}</bdi> },
+  {
+    key: "file",
+    title: "File",
+    width: "minmax(10rem, 3fr)",
+    cell: (d) =>
+      d.fileName === null ? (
+        <span class="aside">Beyond this client's access layers</span>
+      ) : (
+        <bdi title={visible(d.fileName)}>{visible(d.fileName)}</bdi>
+      ),
+  },
+  {
+    key: "type",
+    title: "Type",
+    width: "minmax(7rem, 1fr)",
+    narrow: false,
+    cell: (d) => <bdi>{visible(d.documentType) || "–"}</bdi>,
+  },
   { key: "status", title: "Status", width: "7.5rem", cell: (d) => <DocumentBadge status={d.status} /> },
-  { key: "entity", title: "Entity", width: "minmax(7rem, 1fr)", narrow: false, cell: (d) => <span class="mono" title={visible(d.entityId)}>{visible(d.entityId)}</span> },
-  { key: "journey", title: "Journey", width: "minmax(7rem, 1fr)", narrow: false, cell: (d) => <span class="mono" title={visible(d.journeyId)}>{visible(d.journeyId) || "–"}</span> },
-  { key: "uploaded", title: "Created", width: "5rem", align: "end", narrow: false, cell: (d) => <Age at={d.uploadedOn} /> },
+  {
+    key: "entity",
+    title: "Entity",
+    width: "minmax(7rem, 1fr)",
+    narrow: false,
+    cell: (d) => (
+      <span class="mono" title={visible(d.entityId)}>
+        {visible(d.entityId)}
+      </span>
+    ),
+  },
+  {
+    key: "journey",
+    title: "Journey",
+    width: "minmax(7rem, 1fr)",
+    narrow: false,
+    cell: (d) => (
+      <span class="mono" title={visible(d.journeyId)}>
+        {visible(d.journeyId) || "–"}
+      </span>
+    ),
+  },
+  {
+    key: "uploaded",
+    title: "Created",
+    width: "5rem",
+    align: "end",
+    narrow: false,
+    cell: (d) => <Age at={d.uploadedOn} />,
+  },
 ];
 
 /** DocumentsPage lists documents by entity, journey and status, which are in the address. */
@@ -38,16 +84,26 @@ export default function DocumentsPage() {
   const isAsked = wanted.entity !== "" || wanted.journey !== "";
   const documents = usePages<Listed>(isAsked ? JSON.stringify(wanted) : "", async (next, signal) => {
     if (wanted.journey === "") {
-      const { data } = await post(pagesPath, { body: { data: { ...pageOf(wanted), paginationToken: next ?? null } }, signal });
+      const { data } = await post(pagesPath, {
+        body: { data: { ...pageOf(wanted), paginationToken: next ?? null } },
+        signal,
+      });
       return { items: data.items as Listed[], next: data.nextPageToken };
     }
-    const { data } = wanted.entity === ""
-      ? await get(`${prefix}/journey/{journeyId}`, { path: { journeyId: wanted.journey }, signal })
-      : await get(`${prefix}/entity/{entityId}/journey/{journeyId}`, { path: { entityId: wanted.entity, journeyId: wanted.journey }, signal });
+    const { data } =
+      wanted.entity === ""
+        ? await get(`${prefix}/journey/{journeyId}`, { path: { journeyId: wanted.journey }, signal })
+        : await get(`${prefix}/entity/{entityId}/journey/{journeyId}`, {
+            path: { entityId: wanted.entity, journeyId: wanted.journey },
+            signal,
+          });
     return { items: data.filter((d) => status === "" || d.status === status), next: null };
   });
   // The list follows the uploads of this page.
-  const uploads = useUploads().filter((u) => u.id && u.entityId === wanted.entity).map((u) => `${u.id} ${u.state}`).join();
+  const uploads = useUploads()
+    .filter((u) => u.id && u.entityId === wanted.entity)
+    .map((u) => `${u.id} ${u.state}`)
+    .join();
   const shown = useRef(uploads);
   useEffect(() => {
     if (shown.current !== uploads) documents.reload();
@@ -56,22 +112,61 @@ export default function DocumentsPage() {
   const { items, isComplete } = documents;
   const count = items && `${counted(items.length, "document")}${isComplete ? "" : " so far"}`;
   return (
-    <Page title="Documents" beside={<span class="aside tabular">{count}</span>}
-      actions={isAsked && <button type="button" onClick={documents.reload}>Load again</button>}>
+    <Page
+      title="Documents"
+      beside={<span class="aside tabular">{count}</span>}
+      actions={
+        isAsked && (
+          <button type="button" onClick={documents.reload}>
+            Load again
+          </button>
+        )
+      }
+    >
       <div class="filters">
         <SearchField label="Entity (ID)" value={entity} onValue={(value) => setQuery({ entity: value })} />
         <SearchField label="Journey (ID)" value={journey} onValue={(value) => setQuery({ journey: value })} />
-        <SelectField label="Status" value={status} onValue={(value) => setQuery({ status: value }, { push: true })} options={statusOptions} />
+        <SelectField
+          label="Status"
+          value={status}
+          onValue={(value) => setQuery({ status: value }, { push: true })}
+          options={statusOptions}
+        />
         <GoTo />
       </div>
       {count && <Live text={count} />}
       {documents.error && <ErrorNotice error={documents.error} retry={items ? documents.more : documents.reload} />}
       {!isAsked ? (
-        <Empty title="Which documents?"><p>Enter the ID of an entity or of a journey above, or open an <a href="/entities" onClick={(event) => { event.preventDefault(); navigate("/entities"); }}>entity</a>.</p></Empty>
-      ) : !items ? !documents.error && <Skeleton lines={8} /> : items.length === 0 ? (
-        <Empty title="No document matches."><p>Upload one below, or look for another entity or status.</p></Empty>
+        <Empty title="Which documents?">
+          <p>
+            Enter the ID of an entity or of a journey above, or open an{" "}
+            <a
+              href="/entities"
+              onClick={(event) => {
+                event.preventDefault();
+                navigate("/entities");
+              }}
+            >
+              entity
+            </a>
+            .
+          </p>
+        </Empty>
+      ) : !items ? (
+        !documents.error && <Skeleton lines={8} />
+      ) : items.length === 0 ? (
+        <Empty title="No document matches.">
+          <p>Upload one below, or look for another entity or status.</p>
+        </Empty>
       ) : (
-        <Table label="Documents" columns={columns} rows={items} rowKey={(d) => d.id} open={(d) => pathTo("documents", d.id)} onEnd={documents.error ? undefined : documents.more} />
+        <Table
+          label="Documents"
+          columns={columns}
+          rows={items}
+          rowKey={(d) => d.id}
+          open={(d) => pathTo("documents", d.id)}
+          onEnd={documents.error ? undefined : documents.more}
+        />
       )}
       {isAsked && <ListCommand wanted={wanted} />}
       <UploadForm key={`${wanted.entity} ${wanted.journey}`} entityId={wanted.entity} journeyId={wanted.journey} />
@@ -93,14 +188,21 @@ function ListCommand({ wanted }: { wanted: Wanted }) {
   const curl = useCurl();
   if (wanted.journey === "") return <Commands curl={curl("POST", pagesPath, { data: pageOf(wanted) })} />;
   const path = wanted.entity === "" ? "/journey/{journeyId}" : "/entity/{entityId}/journey/{journeyId}";
-  return <Commands curl={curl("GET", addressOf(prefix + path, { entityId: wanted.entity, journeyId: wanted.journey }))} />;
+  return (
+    <Commands curl={curl("GET", addressOf(prefix + path, { entityId: wanted.entity, journeyId: wanted.journey }))} />
+  );
 }
 
 /** GoTo opens a document by its ID. */
 function GoTo() {
   const [id, setId] = useState("");
   return (
-    <form onSubmit={(event) => { event.preventDefault(); if (id.trim()) navigate(pathTo("documents", id.trim())); }}>
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (id.trim()) navigate(pathTo("documents", id.trim()));
+      }}
+    >
       <TextField label="Open by ID (Enter)" value={id} onValue={setId} maxLength={36} />
     </form>
   );

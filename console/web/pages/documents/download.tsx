@@ -30,17 +30,25 @@ export function Download({ document: d }: { document: Document }) {
     setLink(safeHref(data));
     setFailed(!safeHref(data));
   });
-  const isThere = !d.isVirtual && (d.status === "Completed" || (d.status === "Archived" && d.preArchivalStatus === "Completed"));
+  const isThere =
+    !d.isVirtual && (d.status === "Completed" || (d.status === "Archived" && d.preArchivalStatus === "Completed"));
   if (!isThere) return null;
   return (
     <section class="stack" aria-label="Download">
       <div class="buttons" aria-live="polite">
         {link ? (
           <>
-            <a class="button primary" href={link} target="_blank" rel="noopener noreferrer"><Icon name="download" />Download <bdi>{visible(d.fileName ?? "the file")}</bdi></a>
+            <a class="button primary" href={link} target="_blank" rel="noopener noreferrer">
+              <Icon name="download" />
+              Download <bdi>{visible(d.fileName ?? "the file")}</bdi>
+            </a>
             <span class="aside">The address is secret and good for some minutes. It opens at the storage.</span>
           </>
-        ) : <button type="button" onClick={() => void ask.run()} disabled={ask.running}>Make a download link</button>}
+        ) : (
+          <button type="button" onClick={() => void ask.run()} disabled={ask.running}>
+            Make a download link
+          </button>
+        )}
       </div>
       {failed && <p role="alert">The service's answer is not an address of the web.</p>}
       {ask.error && <ErrorNotice error={ask.error} />}

@@ -8,14 +8,25 @@ type Status = Schemas["DocumentStatus"];
 
 const statuses: Record<Status, { kind: Kind; text: string; means: string }> = {
   Processing: { kind: "info", text: "Processing", means: "The file is not uploaded yet, or not scanned yet." },
-  Completed: { kind: "ok", text: "Completed", means: "The file is clean and can be downloaded, or the document is an address." },
-  Error: { kind: "bad", text: "Error", means: "The file is of no accepted kind, is empty or too large, did not arrive or could not be scanned." },
+  Completed: {
+    kind: "ok",
+    text: "Completed",
+    means: "The file is clean and can be downloaded, or the document is an address.",
+  },
+  Error: {
+    kind: "bad",
+    text: "Error",
+    means: "The file is of no accepted kind, is empty or too large, did not arrive or could not be scanned.",
+  },
   Infected: { kind: "bad", text: "Infected", means: "The scan has refused the file. It cannot be downloaded." },
   Archived: { kind: "quiet", text: "Archived", means: "The document is put away." },
 };
 
 /** statusOptions are the choices of a filter by status. */
-export const statusOptions: readonly (readonly [string, string])[] = [["", "Any"], ...Object.entries(statuses).map(([status, { text }]) => [status, text] as const)];
+export const statusOptions: readonly (readonly [string, string])[] = [
+  ["", "Any"],
+  ...Object.entries(statuses).map(([status, { text }]) => [status, text] as const),
+];
 
 /** describeDocumentStatus returns the word for a status and what it means. */
 export function describeDocumentStatus(status: Status): { kind: Kind; text: string; means: string } {
@@ -25,5 +36,9 @@ export function describeDocumentStatus(status: Status): { kind: Kind; text: stri
 /** DocumentBadge shows the status of a document; its title says what it means. */
 export function DocumentBadge({ status }: { status: Status }) {
   const { kind, text, means } = describeDocumentStatus(status);
-  return <span class={`badge badge-${kind}`} title={means}>{text}</span>;
+  return (
+    <span class={`badge badge-${kind}`} title={means}>
+      {text}
+    </span>
+  );
 }

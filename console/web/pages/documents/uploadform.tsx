@@ -31,7 +31,10 @@ export function UploadForm({ entityId, journeyId }: { entityId: string; journeyI
   const [refused, setRefused] = useState<readonly { name: string; why: string }[]>([]);
   const input = useRef<HTMLInputElement>(null);
   const kinds = useResource("kinds of files", async (signal): Promise<Kinds> => {
-    const [extensions, mimeTypes] = await Promise.all([get(`${query}/supportedFileExtensions`, { signal }), get(`${query}/mimeTypesAllowed`, { signal })]);
+    const [extensions, mimeTypes] = await Promise.all([
+      get(`${query}/supportedFileExtensions`, { signal }),
+      get(`${query}/mimeTypesAllowed`, { signal }),
+    ]);
     return { extensions: extensions.data, mimeTypes: mimeTypes.data };
   });
   const description: Description = {
@@ -40,7 +43,10 @@ export function UploadForm({ entityId, journeyId }: { entityId: string; journeyI
     ...(given.documentType.trim() && { documentType: given.documentType.trim() }),
   };
   const take = (files: readonly File[]) => {
-    const judged = files.map((file) => ({ file, why: description.entityId === "" ? "The entity is missing: enter its ID first." : refusalOf(file, kinds.value) }));
+    const judged = files.map((file) => ({
+      file,
+      why: description.entityId === "" ? "The entity is missing: enter its ID first." : refusalOf(file, kinds.value),
+    }));
     setRefused(judged.flatMap(({ file, why }) => (why ? [{ name: file.name, why }] : [])));
     const good = judged.filter(({ why }) => !why).map(({ file }) => file);
     if (good.length > 0) uploadFiles(good, description);
@@ -51,25 +57,71 @@ export function UploadForm({ entityId, journeyId }: { entityId: string; journeyI
     <section class="panel" aria-labelledby="upload">
       <h2 id="upload">Upload</h2>
       <div class="filters">
-        <TextField label="Entity" value={given.entityId} onValue={(value) => setGiven({ ...given, entityId: value })} required maxLength={255} />
-        <TextField label="Journey" value={given.journeyId} onValue={(value) => setGiven({ ...given, journeyId: value })} maxLength={255} />
-        <TextField label="Type of document" value={given.documentType} onValue={(value) => setGiven({ ...given, documentType: value })} maxLength={255} spellcheck />
+        <TextField
+          label="Entity"
+          value={given.entityId}
+          onValue={(value) => setGiven({ ...given, entityId: value })}
+          required
+          maxLength={255}
+        />
+        <TextField
+          label="Journey"
+          value={given.journeyId}
+          onValue={(value) => setGiven({ ...given, journeyId: value })}
+          maxLength={255}
+        />
+        <TextField
+          label="Type of document"
+          value={given.documentType}
+          onValue={(value) => setGiven({ ...given, documentType: value })}
+          maxLength={255}
+          spellcheck
+        />
       </div>
-      <div class={over ? "document-drop is-over" : "document-drop"}
-        onDragOver={(event) => { event.preventDefault(); setOver(true); }} onDragLeave={() => setOver(false)}
-        onDrop={(event) => { event.preventDefault(); setOver(false); take([...event.dataTransfer?.files ?? []]); }}>
-        <p>Drop files here, or <button type="button" class="link" onClick={() => input.current?.click()}>choose files</button>.</p>
+      <div
+        class={over ? "document-drop is-over" : "document-drop"}
+        onDragOver={(event) => {
+          event.preventDefault();
+          setOver(true);
+        }}
+        onDragLeave={() => setOver(false)}
+        onDrop={(event) => {
+          event.preventDefault();
+          setOver(false);
+          take([...(event.dataTransfer?.files ?? [])]);
+        }}
+      >
+        <p>
+          Drop files here, or{" "}
+          <button type="button" class="link" onClick={() => input.current?.click()}>
+            choose files
+          </button>
+          .
+        </p>
         <p class="hint">{kinds.value && `Accepted: ${kinds.value.extensions.join(" ")}`}</p>
-        <input ref={input} type="file" multiple class="visually-hidden" tabIndex={-1} aria-label="Files" accept={kinds.value && [...kinds.value.extensions, ...kinds.value.mimeTypes].join(",")}
-          onChange={(event) => { take([...event.currentTarget.files ?? []]); event.currentTarget.value = ""; }} />
+        <input
+          ref={input}
+          type="file"
+          multiple
+          class="visually-hidden"
+          tabIndex={-1}
+          aria-label="Files"
+          accept={kinds.value && [...kinds.value.extensions, ...kinds.value.mimeTypes].join(",")}
+          onChange={(event) => {
+            take([...(event.currentTarget.files ?? [])]);
+            event.currentTarget.value = "";
+          }}
+        />
       </div>
       {kinds.error && <ErrorNotice error={kinds.error} retry={kinds.reload} />}
       {refused.length > 0 && <Refused refused={refused} />}
       <Uploads />
-      <Commands curl={[
-        curl("POST", command, { data: { fileName: "bill.pdf", ...description } }),
-        `curl -T bill.pdf -H ${shellQuote("If-None-Match: *")} "$SIGNED_URL_TO_UPLOAD"`,
-      ].join("\n")} />
+      <Commands
+        curl={[
+          curl("POST", command, { data: { fileName: "bill.pdf", ...description } }),
+          `curl -T bill.pdf -H ${shellQuote("If-None-Match: *")} "$SIGNED_URL_TO_UPLOAD"`,
+        ].join("\n")}
+      />
     </section>
   );
 }
@@ -81,14 +133,22 @@ function refusalOf(file: File, kinds: Kinds | undefined): string | undefined {
   if (file.size === 0) return "The file is empty.";
   if (file.size > maxFileBytes) return `The file has ${formatBytes(file.size)}; the console uploads 2.1 GB at most.`;
   if (file.name.length > 255) return "The name has more than 255 characters.";
-  if (/[/\\\u0000-\u001f\u007f\u200e\u200f\u202a-\u202e\u2066-\u2069]|[. ]$/.test(file.name)) return "The name has a slash, a control character or a mark of direction, or ends with a dot or space. Rename the file.";
-  if (kinds && extension && !kinds.extensions.includes(extension)) return `Files that end in ${visible(extension)} are not accepted.`;
+  if (/[/\\\u0000-\u001f\u007f\u200e\u200f\u202a-\u202e\u2066-\u2069]|[. ]$/.test(file.name))
+    return "The name has a slash, a control character or a mark of direction, or ends with a dot or space. Rename the file.";
+  if (kinds && extension && !kinds.extensions.includes(extension))
+    return `Files that end in ${visible(extension)} are not accepted.`;
   return undefined;
 }
 
 function Refused({ refused }: { refused: readonly { name: string; why: string }[] }) {
-  const error = new ApiError(0, refused.length === 1 ? "A file was not sent." : `${counted(refused.length, "file")} were not sent.`,
-    refused.map(({ name, why }) => `${visible(name)}: ${why}`), "", 0, undefined);
+  const error = new ApiError(
+    0,
+    refused.length === 1 ? "A file was not sent." : `${counted(refused.length, "file")} were not sent.`,
+    refused.map(({ name, why }) => `${visible(name)}: ${why}`),
+    "",
+    0,
+    undefined,
+  );
   return <ErrorNotice error={error} />;
 }
 
@@ -99,20 +159,42 @@ function Uploads() {
     <div class="stack" aria-live="polite">
       <div class="scroll-x" tabIndex={0} role="region" aria-label="Uploads of documents">
         <table>
-          <thead><tr><th scope="col">File</th><th scope="col" class="end">Size</th><th scope="col">State</th></tr></thead>
+          <thead>
+            <tr>
+              <th scope="col">File</th>
+              <th scope="col" class="end">
+                Size
+              </th>
+              <th scope="col">State</th>
+            </tr>
+          </thead>
           <tbody>
             {uploads.map((upload) => (
               <tr key={upload.key}>
-                <td class="anywhere">{upload.id ? <Link to={pathTo("documents", upload.id)}><bdi>{visible(upload.name)}</bdi></Link> : <bdi>{visible(upload.name)}</bdi>}</td>
+                <td class="anywhere">
+                  {upload.id ? (
+                    <Link to={pathTo("documents", upload.id)}>
+                      <bdi>{visible(upload.name)}</bdi>
+                    </Link>
+                  ) : (
+                    <bdi>{visible(upload.name)}</bdi>
+                  )}
+                </td>
                 <td class="end">{formatBytes(upload.size)}</td>
-                <td><State upload={upload} /></td>
+                <td>
+                  <State upload={upload} />
+                </td>
               </tr>
             ))}
           </tbody>
         </table>
       </div>
       {uploads.some((u) => u.state === "done" || u.state === "refused") && (
-        <div class="buttons"><button type="button" onClick={clearUploads}>Clear what is finished</button></div>
+        <div class="buttons">
+          <button type="button" onClick={clearUploads}>
+            Clear what is finished
+          </button>
+        </div>
       )}
     </div>
   );
@@ -127,7 +209,11 @@ function State({ upload }: { upload: DocumentUpload }) {
       {state === "scanning" && <Badge kind="info">Being scanned</Badge>}
       {state === "done" && status && <DocumentBadge status={status} />}
       {reason && <p class="anywhere">{visible(reason)}</p>}
-      {warnings.map((text) => <p key={text} class="anywhere">{visible(text)}</p>)}
+      {warnings.map((text) => (
+        <p key={text} class="anywhere">
+          {visible(text)}
+        </p>
+      ))}
       {state === "refused" && error && <ErrorNotice error={error} />}
     </>
   );

@@ -72,7 +72,14 @@ export function useUploads(): readonly DocumentUpload[] {
 /** uploadFiles creates a document of each file, one after another. */
 export function uploadFiles(files: readonly File[], description: Description): void {
   const added = files.map((file): Entry => ({
-    key: crypto.randomUUID(), name: file.name, size: file.size, entityId: description.entityId, state: "waiting", warnings: [], file, description,
+    key: crypto.randomUUID(),
+    name: file.name,
+    size: file.size,
+    entityId: description.entityId,
+    state: "waiting",
+    warnings: [],
+    file,
+    description,
   }));
   change([...added, ...entries]);
   void sendNext();
@@ -93,7 +100,8 @@ async function sendNext(): Promise<void> {
     update(next.key, { state: "scanning", id: answer.data.id, warnings: answer.messages.map((m) => m.message) });
     void follow(next.key, answer.data.id);
   } catch (cause) {
-    const error = cause instanceof ApiError ? cause : new ApiError(0, "The file was not uploaded.", [String(cause)], "", 0, cause);
+    const error =
+      cause instanceof ApiError ? cause : new ApiError(0, "The file was not uploaded.", [String(cause)], "", 0, cause);
     update(next.key, { state: "refused", error });
   }
   void sendNext();
@@ -111,7 +119,11 @@ async function store({ id, signedUrlToUpload }: Schemas["DocumentUpload"], file:
 
 /** follow looks at a document until its scan is over. While the service does not answer, it goes on. */
 async function follow(key: string, id: string): Promise<void> {
-  for (let pause = followEvery; entries.some((e) => e.key === key); await new Promise((done) => setTimeout(done, pause))) {
+  for (
+    let pause = followEvery;
+    entries.some((e) => e.key === key);
+    await new Promise((done) => setTimeout(done, pause))
+  ) {
     try {
       const { data } = await get(readPath, { path: { id } });
       pause = followEvery;
@@ -119,7 +131,8 @@ async function follow(key: string, id: string): Promise<void> {
       const reason = [data.errorCode, data.errorMessage, data.explanation].filter(Boolean).join(": ");
       return update(key, { state: "done", status: data.status, ...(reason && { reason }) });
     } catch (cause) {
-      if (cause instanceof ApiError && cause.status === 404) return update(key, { state: "done", reason: "The document was deleted." });
+      if (cause instanceof ApiError && cause.status === 404)
+        return update(key, { state: "done", reason: "The document was deleted." });
       pause = Math.min(pause * 2, 30_000);
     }
   }

@@ -28,7 +28,10 @@ export function Drafts({ entity, onChange }: { entity: Entity; onChange: () => v
   const [{ draft: chosen, journey }, setQuery] = useQuery({ draft: "", journey: "" });
   const [beginning, setBeginning] = useState(false);
   const { ids, remember } = useRemembered("drafts");
-  const known = ids.map((pair) => pair.split("\n")).filter(([id]) => id === entity.id).map(([, id]) => id!);
+  const known = ids
+    .map((pair) => pair.split("\n"))
+    .filter(([id]) => id === entity.id)
+    .map(([, id]) => id!);
   const drafts = useResource(`drafts ${entity.id} ${journey}`, async (signal) => {
     const sought = [...new Set(chosen ? [chosen, ...known] : known)];
     return { list: await findDrafts(entity.id, journey, sought, signal), sought };
@@ -49,37 +52,85 @@ export function Drafts({ entity, onChange }: { entity: Entity; onChange: () => v
     <section class="stack" aria-labelledby="drafts">
       <div class="page-header">
         <h2 id="drafts">Drafts</h2>
-        <div class="buttons"><button type="button" onClick={() => setBeginning(true)}>Begin a draft</button></div>
+        <div class="buttons">
+          <button type="button" onClick={() => setBeginning(true)}>
+            Begin a draft
+          </button>
+        </div>
       </div>
       <Loaded resource={drafts} lines={3}>
         {({ list }) => {
           const shown = list.find((d) => d.id === chosen);
           return (
             <>
-              {list.length > 0 ? <DraftTable drafts={list} chosen={chosen} onOpen={open} /> : <p>No draft is known here. The service finds drafts by their journey.</p>}
-              <FindJourney key={journey} journey={journey} onJourney={(id) => setQuery({ journey: id }, { push: true })} />
-              {shown && <DraftPanel key={shown.id} entity={entity} draft={shown} onChange={changed} onClose={() => setQuery({ draft: "" })} />}
-              {chosen && !shown && isSought && <p role="status">The entity has no draft {chosen}, or it is beyond the access layers of this client.</p>}
+              {list.length > 0 ? (
+                <DraftTable drafts={list} chosen={chosen} onOpen={open} />
+              ) : (
+                <p>No draft is known here. The service finds drafts by their journey.</p>
+              )}
+              <FindJourney
+                key={journey}
+                journey={journey}
+                onJourney={(id) => setQuery({ journey: id }, { push: true })}
+              />
+              {shown && (
+                <DraftPanel
+                  key={shown.id}
+                  entity={entity}
+                  draft={shown}
+                  onChange={changed}
+                  onClose={() => setQuery({ draft: "" })}
+                />
+              )}
+              {chosen && !shown && isSought && (
+                <p role="status">The entity has no draft {chosen}, or it is beyond the access layers of this client.</p>
+              )}
             </>
           );
         }}
       </Loaded>
       <Dialog title="Begin a draft" open={beginning} onClose={() => setBeginning(false)}>
-        <BeginForm entity={entity} onBegun={(id) => { setBeginning(false); open(id); onChange(); }} onClose={() => setBeginning(false)} />
+        <BeginForm
+          entity={entity}
+          onBegun={(id) => {
+            setBeginning(false);
+            open(id);
+            onChange();
+          }}
+          onClose={() => setBeginning(false)}
+        />
       </Dialog>
     </section>
   );
 }
 
 /** findDrafts returns the drafts of an entity by their journeys and IDs, the newest first. */
-async function findDrafts(entityId: string, journey: string, ids: readonly string[], signal: AbortSignal): Promise<Draft[]> {
+async function findDrafts(
+  entityId: string,
+  journey: string,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<Draft[]> {
   const found = new Map<string, Draft>();
-  const ofDocuments = await post(documentsPath, { body: { data: { entityId, pageSize: 100 } }, signal })
-    .then(({ data }) => data.items.map((d) => d.journeyId), ignoreRefusal<string[]>([]));
-  const journeys = [...new Set([...ofDocuments.filter((id) => uuid.test(id)).slice(0, mostJourneys), ...(uuid.test(journey) ? [journey] : [])])];
-  const searches = journeys.map(async (journeyId) => (await post(searchPath, { body: { data: { journeyId, entityIds: [entityId] } }, signal })).data);
-  const reads = ids.filter((id) => uuid.test(id)).map((id) =>
-    get(readPath, { path: { entityId, id }, signal }).then(({ data }) => [data], ignoreRefusal<Draft[]>([])));
+  const ofDocuments = await post(documentsPath, { body: { data: { entityId, pageSize: 100 } }, signal }).then(
+    ({ data }) => data.items.map((d) => d.journeyId),
+    ignoreRefusal<string[]>([]),
+  );
+  const journeys = [
+    ...new Set([
+      ...ofDocuments.filter((id) => uuid.test(id)).slice(0, mostJourneys),
+      ...(uuid.test(journey) ? [journey] : []),
+    ]),
+  ];
+  const searches = journeys.map(
+    async (journeyId) =>
+      (await post(searchPath, { body: { data: { journeyId, entityIds: [entityId] } }, signal })).data,
+  );
+  const reads = ids
+    .filter((id) => uuid.test(id))
+    .map((id) =>
+      get(readPath, { path: { entityId, id }, signal }).then(({ data }) => [data], ignoreRefusal<Draft[]>([])),
+    );
   for (const draft of (await Promise.all([...searches, ...reads])).flat()) found.set(draft.id, draft);
   return [...found.values()].sort((a, b) => b.created.localeCompare(a.created));
 }
@@ -92,18 +143,49 @@ function ignoreRefusal<T>(value: T): (cause: unknown) => T {
   };
 }
 
-function DraftTable({ drafts, chosen, onOpen }: { drafts: readonly Draft[]; chosen: string; onOpen: (id: string) => void }) {
+function DraftTable({
+  drafts,
+  chosen,
+  onOpen,
+}: {
+  drafts: readonly Draft[];
+  chosen: string;
+  onOpen: (id: string) => void;
+}) {
   return (
     <div class="scroll-x" tabIndex={0} role="region" aria-label="List of drafts">
       <table>
-        <thead><tr><th scope="col">Draft</th><th scope="col">Status</th><th scope="col">Journey</th><th scope="col">Begun</th><th scope="col" class="end">Version</th></tr></thead>
+        <thead>
+          <tr>
+            <th scope="col">Draft</th>
+            <th scope="col">Status</th>
+            <th scope="col">Journey</th>
+            <th scope="col">Begun</th>
+            <th scope="col" class="end">
+              Version
+            </th>
+          </tr>
+        </thead>
         <tbody>
           {drafts.map((draft) => (
             <tr key={draft.id} class={draft.id === chosen ? "is-chosen" : undefined}>
-              <td><button type="button" class="link mono" aria-pressed={draft.id === chosen} onClick={() => onOpen(draft.id)}>{draft.id}</button></td>
-              <td><DraftBadge status={draft.status} /></td>
+              <td>
+                <button
+                  type="button"
+                  class="link mono"
+                  aria-pressed={draft.id === chosen}
+                  onClick={() => onOpen(draft.id)}
+                >
+                  {draft.id}
+                </button>
+              </td>
+              <td>
+                <DraftBadge status={draft.status} />
+              </td>
               <td class="mono">{draft.journeyId}</td>
-              <td><Age at={draft.created} /></td>
+              <td>
+                <Age at={draft.created} />
+              </td>
               <td class="end">{draft.version}</td>
             </tr>
           ))}
@@ -117,14 +199,38 @@ function FindJourney({ journey, onJourney }: { journey: string; onJourney: (id: 
   const [text, setText] = useState(journey);
   const isWrong = text.trim() !== "" && !uuid.test(text.trim());
   return (
-    <form class="filters" onSubmit={(event) => { event.preventDefault(); if (!isWrong) onJourney(text.trim()); }}>
-      <TextField label="Find drafts of a journey" value={text} onValue={setText} maxLength={36} error={isWrong ? "A journey's ID is a UUID." : undefined} />
-      <div class="buttons"><button type="submit" disabled={isWrong}>Find drafts</button></div>
+    <form
+      class="filters"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isWrong) onJourney(text.trim());
+      }}
+    >
+      <TextField
+        label="Find drafts of a journey"
+        value={text}
+        onValue={setText}
+        maxLength={36}
+        error={isWrong ? "A journey's ID is a UUID." : undefined}
+      />
+      <div class="buttons">
+        <button type="submit" disabled={isWrong}>
+          Find drafts
+        </button>
+      </div>
     </form>
   );
 }
 
-function BeginForm({ entity, onBegun, onClose }: { entity: Entity; onBegun: (id: string) => void; onClose: () => void }) {
+function BeginForm({
+  entity,
+  onBegun,
+  onClose,
+}: {
+  entity: Entity;
+  onBegun: (id: string) => void;
+  onClose: () => void;
+}) {
   const [journeyId, setJourneyId] = useState(() => crypto.randomUUID() as string);
   const curl = useCurl();
   const body = { data: { journeyId: journeyId.trim() } };
@@ -133,13 +239,31 @@ function BeginForm({ entity, onBegun, onClose }: { entity: Entity; onBegun: (id:
     onBegun(data.id);
   });
   return (
-    <form class="stack" onSubmit={(event) => { event.preventDefault(); void begin.run(); }}>
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void begin.run();
+      }}
+    >
       <p>A draft proposes changes of the entity's properties within a journey. They count once it is verified.</p>
-      <TextField label="Journey" value={journeyId} onValue={setJourneyId} required maxLength={36} autofocus hint="The UUID of the journey to which the draft belongs. This one is new." />
+      <TextField
+        label="Journey"
+        value={journeyId}
+        onValue={setJourneyId}
+        required
+        maxLength={36}
+        autofocus
+        hint="The UUID of the journey to which the draft belongs. This one is new."
+      />
       {begin.error && <ErrorNotice error={begin.error} />}
       <div class="buttons">
-        <button type="button" onClick={onClose}>Go back</button>
-        <button type="submit" class="primary" disabled={begin.running}>Begin the draft</button>
+        <button type="button" onClick={onClose}>
+          Go back
+        </button>
+        <button type="submit" class="primary" disabled={begin.running}>
+          Begin the draft
+        </button>
       </div>
       <Commands curl={curl("POST", addressOf(beginPath, { entityId: entity.id }), body)} />
     </form>

@@ -22,7 +22,11 @@ interface EditProps {
 
 /** EditDraft is a dialog in which the properties of a draft are changed. */
 export function EditDraft({ open, ...props }: EditProps & { open: boolean }) {
-  return <Dialog title="Edit the draft" open={open} onClose={props.onClose} wide>{open && <EditForm {...props} />}</Dialog>;
+  return (
+    <Dialog title="Edit the draft" open={open} onClose={props.onClose} wide>
+      {open && <EditForm {...props} />}
+    </Dialog>
+  );
 }
 
 function EditForm({ entity, draft, onDone, onClose }: EditProps) {
@@ -50,23 +54,66 @@ function EditForm({ entity, draft, onDone, onClose }: EditProps) {
     onDone();
   });
   return (
-    <form class="stack" onSubmit={(event) => { event.preventDefault(); void save.run(); }}>
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save.run();
+      }}
+    >
       {asJson ? (
-        <JsonField label="Properties as JSON" json={json} rows={18} failure={save.error} within="properties" hint="What is left out here is removed from the draft." />
+        <JsonField
+          label="Properties as JSON"
+          json={json}
+          rows={18}
+          failure={save.error}
+          within="properties"
+          hint="What is left out here is removed from the draft."
+        />
       ) : (
         <div class="filters">
-          <TextField label="Property" value={key} onValue={setKey} required maxLength={255} autofocus hint="Its key, for example legalEntityName." />
-          <TextField label="Value" value={value} onValue={setValue} maxLength={10_000} hint="Empty removes the property." spellcheck />
+          <TextField
+            label="Property"
+            value={key}
+            onValue={setKey}
+            required
+            maxLength={255}
+            autofocus
+            hint="Its key, for example legalEntityName."
+          />
+          <TextField
+            label="Value"
+            value={value}
+            onValue={setValue}
+            maxLength={10_000}
+            hint="Empty removes the property."
+            spellcheck
+          />
         </div>
       )}
       {isSame && <Notice>Nothing is changed yet.</Notice>}
       {save.error && !(asJson && hasPlaces(save.error)) && (
-        <ErrorNotice error={save.error}>{save.error.status === 409 && <p>Copy what you have written, close this and edit the draft as it is now.</p>}</ErrorNotice>
+        <ErrorNotice error={save.error}>
+          {save.error.status === 409 && <p>Copy what you have written, close this and edit the draft as it is now.</p>}
+        </ErrorNotice>
       )}
       <div class="buttons">
-        <button type="button" class="link" onClick={() => { save.clear(); setAsJson(!asJson); }}>{asJson ? "Change one property by a form" : "Edit all properties as JSON"}</button>
-        <button type="button" onClick={onClose}>Go back</button>
-        <button type="submit" class="primary" disabled={save.running}>Save the draft</button>
+        <button
+          type="button"
+          class="link"
+          onClick={() => {
+            save.clear();
+            setAsJson(!asJson);
+          }}
+        >
+          {asJson ? "Change one property by a form" : "Edit all properties as JSON"}
+        </button>
+        <button type="button" onClick={onClose}>
+          Go back
+        </button>
+        <button type="submit" class="primary" disabled={save.running}>
+          Save the draft
+        </button>
       </div>
       {!asJson && key !== "" && <Commands curl={curl("PUT", path, { data: { version, properties: single } })} />}
     </form>
@@ -80,7 +127,8 @@ function changesIn(text: string, properties: Draft["properties"]): string {
   const changes: string[] = [];
   for (const { key, value } of root.members) {
     const written = text.slice(value.start, value.end);
-    const isSame = Object.hasOwn(properties, key) && JSON.stringify(JSON.parse(written)) === JSON.stringify(properties[key]);
+    const isSame =
+      Object.hasOwn(properties, key) && JSON.stringify(JSON.parse(written)) === JSON.stringify(properties[key]);
     if (!isSame) changes.push(`${JSON.stringify(key)}:${written}`);
   }
   const kept = new Set(root.members.map((m) => m.key));

@@ -21,11 +21,26 @@ const path = "/entitydataquery/api/v2/entity";
 const pageSize = 200;
 
 const columns: readonly Column<Listed>[] = [
-  { key: "name", title: "Name", width: "minmax(10rem, 3fr)", cell: (e) => <bdi title={e.name}>{visible(e.name) || <span class="aside">No name</span>}</bdi> },
+  {
+    key: "name",
+    title: "Name",
+    width: "minmax(10rem, 3fr)",
+    cell: (e) => <bdi title={e.name}>{visible(e.name) || <span class="aside">No name</span>}</bdi>,
+  },
   { key: "status", title: "Status", width: "8.5rem", cell: (e) => <EntityBadge status={e.lifecycleStatus} /> },
   { key: "type", title: "Type", width: "7rem", narrow: false, cell: (e) => e.type || "–" },
   { key: "version", title: "Version", width: "4.5rem", align: "end", narrow: false, cell: (e) => e.version },
-  { key: "id", title: "ID", width: "minmax(9rem, 2fr)", narrow: false, cell: (e) => <span class="mono" title={e.id}>{visible(e.id)}</span> },
+  {
+    key: "id",
+    title: "ID",
+    width: "minmax(9rem, 2fr)",
+    narrow: false,
+    cell: (e) => (
+      <span class="mono" title={e.id}>
+        {visible(e.id)}
+      </span>
+    ),
+  },
 ];
 
 /** EntitiesPage lists entities; the name's beginning and the status are in the address. */
@@ -35,24 +50,50 @@ export default function EntitiesPage() {
   const curl = useCurl();
   const query = { ...(name.trim() && { name: name.trim() }), ...(status && { status: status as Status }) };
   const entities = usePages(`${name.trim()}\n${status}`, async (paginationToken, signal) => {
-    const { data } = await get(path, { query: { ...query, pageSize, ...(paginationToken && { paginationToken }) }, signal });
+    const { data } = await get(path, {
+      query: { ...query, pageSize, ...(paginationToken && { paginationToken }) },
+      signal,
+    });
     return { items: data.items, next: data.paginationToken };
   });
   const { items, isComplete } = entities;
   const isFiltered = name.trim() !== "" || status !== "";
   const count = items && `${counted(items.length, "entity", "entities")}${isComplete ? "" : " so far"}`;
   return (
-    <Page title="Entities" beside={<span class="aside tabular">{count}</span>}
-      actions={<button type="button" class="primary" onClick={() => setCreating(true)}>Create an entity</button>}>
+    <Page
+      title="Entities"
+      beside={<span class="aside tabular">{count}</span>}
+      actions={
+        <button type="button" class="primary" onClick={() => setCreating(true)}>
+          Create an entity
+        </button>
+      }
+    >
       <div class="filters">
         <SearchField label="Name begins with" value={name} onValue={(value) => setQuery({ name: value })} />
-        <SelectField label="Status" value={status} onValue={(value) => setQuery({ status: value }, { push: true })} options={statusOptions} />
+        <SelectField
+          label="Status"
+          value={status}
+          onValue={(value) => setQuery({ status: value }, { push: true })}
+          options={statusOptions}
+        />
         <GoTo />
       </div>
       {count && <Live text={count} />}
       {entities.error && <ErrorNotice error={entities.error} retry={items ? entities.more : entities.reload} />}
-      {!items ? !entities.error && <Skeleton lines={12} /> : items.length === 0 ? <None isFiltered={isFiltered} /> : (
-        <Table label="Entities" columns={columns} rows={items} rowKey={(e) => e.id} open={(e) => pathTo("entities", e.id)} onEnd={entities.error ? undefined : entities.more} />
+      {!items ? (
+        !entities.error && <Skeleton lines={12} />
+      ) : items.length === 0 ? (
+        <None isFiltered={isFiltered} />
+      ) : (
+        <Table
+          label="Entities"
+          columns={columns}
+          rows={items}
+          rowKey={(e) => e.id}
+          open={(e) => pathTo("entities", e.id)}
+          onEnd={entities.error ? undefined : entities.more}
+        />
       )}
       <Commands curl={curl("GET", addressOf(path, {}, { ...query, pageSize }))} />
       <CreateEntity open={creating} onClose={() => setCreating(false)} onCreated={entities.reload} />
@@ -61,11 +102,18 @@ export default function EntitiesPage() {
 }
 
 function None({ isFiltered }: { isFiltered: boolean }) {
-  if (isFiltered) return <Empty title="No entity matches."><p>Names are compared from their beginning, in any case.</p></Empty>;
+  if (isFiltered)
+    return (
+      <Empty title="No entity matches.">
+        <p>Names are compared from their beginning, in any case.</p>
+      </Empty>
+    );
   return (
     <Empty title="No entity yet">
       <p>Entities are the customers that transactions name. Create one here, or have an operator import many:</p>
-      <pre class="excerpt" tabIndex={0}>sluice admin entities import FILE</pre>
+      <pre class="excerpt" tabIndex={0}>
+        sluice admin entities import FILE
+      </pre>
     </Empty>
   );
 }
@@ -74,7 +122,12 @@ function None({ isFiltered }: { isFiltered: boolean }) {
 function GoTo() {
   const [id, setId] = useState("");
   return (
-    <form onSubmit={(event) => { event.preventDefault(); if (id.trim()) navigate(pathTo("entities", id.trim())); }}>
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (id.trim()) navigate(pathTo("entities", id.trim()));
+      }}
+    >
       <TextField label="Open by ID (Enter)" value={id} onValue={setId} maxLength={255} />
     </form>
   );

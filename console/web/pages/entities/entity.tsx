@@ -20,7 +20,11 @@ const path = "/entitydataquery/api/v2/entity/{entityId}";
 export default function EntityPage({ parameters }: { parameters: Parameters }) {
   const id = parameters.id!;
   const curl = useCurl();
-  const entity = useResource(`entity ${id}`, async (signal) => (await get(path, { path: { entityId: id }, signal })).data, { every: 15_000 });
+  const entity = useResource(
+    `entity ${id}`,
+    async (signal) => (await get(path, { path: { entityId: id }, signal })).data,
+    { every: 15_000 },
+  );
   const name = entity.value && nameOf(entity.value.properties);
   return (
     <Page title={name || id} beside={entity.value && <EntityBadge status={entity.value.lifecycleStatus} />}>
@@ -47,15 +51,51 @@ function Facts({ entity }: { entity: Entity }) {
   return (
     <section class="panel" aria-label="Facts">
       <dl class="facts">
-        <div><dt>ID</dt><dd class="mono">{visible(entity.id)}</dd></div>
-        <div><dt>Status</dt><dd>{entity.lifecycleStatus}<div class="aside">{onboardedText(entity.lifecycleStatus)}</div></dd></div>
-        <div><dt>Type and role</dt><dd>{[entity.type, entity.role].filter(Boolean).join(", ") || "–"}</dd></div>
-        <div><dt>Version</dt><dd>{entity.version}</dd></div>
-        <div><dt>Created</dt><dd>{entity.created ? <Time at={entity.created} form="both" /> : "only imported"}</dd></div>
-        {entity.alternateId && <div><dt>Alternate ID</dt><dd>{visible(entity.alternateId)}</dd></div>}
-        {entity.risk && <div><dt>Risk</dt><dd>{visible(`${entity.risk.riskLevel} (${entity.risk.riskCategory})`)}</dd></div>}
-        <div><dt>Access layers</dt><dd>{visible([...entity.accessLayers.geographic, ...entity.accessLayers.businessRelated].join(", "))}</dd></div>
-        {entity.inScopeJurisdictions.length > 0 && <div><dt>Jurisdictions</dt><dd>{visible(entity.inScopeJurisdictions.join(", "))}</dd></div>}
+        <div>
+          <dt>ID</dt>
+          <dd class="mono">{visible(entity.id)}</dd>
+        </div>
+        <div>
+          <dt>Status</dt>
+          <dd>
+            {entity.lifecycleStatus}
+            <div class="aside">{onboardedText(entity.lifecycleStatus)}</div>
+          </dd>
+        </div>
+        <div>
+          <dt>Type and role</dt>
+          <dd>{[entity.type, entity.role].filter(Boolean).join(", ") || "–"}</dd>
+        </div>
+        <div>
+          <dt>Version</dt>
+          <dd>{entity.version}</dd>
+        </div>
+        <div>
+          <dt>Created</dt>
+          <dd>{entity.created ? <Time at={entity.created} form="both" /> : "only imported"}</dd>
+        </div>
+        {entity.alternateId && (
+          <div>
+            <dt>Alternate ID</dt>
+            <dd>{visible(entity.alternateId)}</dd>
+          </div>
+        )}
+        {entity.risk && (
+          <div>
+            <dt>Risk</dt>
+            <dd>{visible(`${entity.risk.riskLevel} (${entity.risk.riskCategory})`)}</dd>
+          </div>
+        )}
+        <div>
+          <dt>Access layers</dt>
+          <dd>{visible([...entity.accessLayers.geographic, ...entity.accessLayers.businessRelated].join(", "))}</dd>
+        </div>
+        {entity.inScopeJurisdictions.length > 0 && (
+          <div>
+            <dt>Jurisdictions</dt>
+            <dd>{visible(entity.inScopeJurisdictions.join(", "))}</dd>
+          </div>
+        )}
       </dl>
     </section>
   );
@@ -63,6 +103,7 @@ function Facts({ entity }: { entity: Entity }) {
 
 function Properties({ entity }: { entity: Entity }) {
   const fields = fieldsOf(entity.properties);
-  if (fields.length === 0) return <p>The entity has no properties. A draft gives it some; they count once the draft is verified.</p>;
+  if (fields.length === 0)
+    return <p>The entity has no properties. A draft gives it some; they count once the draft is verified.</p>;
   return <FieldTable label="Verified values" fields={fields} />;
 }

@@ -7,7 +7,9 @@ type Property = Schemas["Property"];
 
 /** fieldsOf returns the values of properties, those of groups and collections with paths like addresses.1.city, by their keys. */
 export function fieldsOf(properties: Schemas["Properties"], path = ""): Field[] {
-  return Object.keys(properties).sort().flatMap((key) => fieldsOfOne(properties[key]!, path + quoted(key)));
+  return Object.keys(properties)
+    .sort()
+    .flatMap((key) => fieldsOfOne(properties[key]!, path + quoted(key)));
 }
 
 function fieldsOfOne(property: Property, path: string): Field[] {
@@ -20,8 +22,12 @@ function fieldsOfOne(property: Property, path: string): Field[] {
     case "Collection":
       return [
         { path: `${path}.dataGroupId`, text: property.dataGroupId },
-        ...(property.dataGroupVersionNumber == null ? [] : [{ path: `${path}.dataGroupVersionNumber`, text: String(property.dataGroupVersionNumber) }]),
-        ...Object.entries(property.collections ?? {}).flatMap(([id, item]) => fieldsOfItem(item, `${path}.${quoted(id)}`)),
+        ...(property.dataGroupVersionNumber == null
+          ? []
+          : [{ path: `${path}.dataGroupVersionNumber`, text: String(property.dataGroupVersionNumber) }]),
+        ...Object.entries(property.collections ?? {}).flatMap(([id, item]) =>
+          fieldsOfItem(item, `${path}.${quoted(id)}`),
+        ),
       ];
     case "Custom":
       return [
@@ -35,9 +41,15 @@ function fieldsOfOne(property: Property, path: string): Field[] {
 
 function fieldsOfItem(item: Schemas["CollectionItem"], path: string): Field[] {
   if (!item) return [{ path, text: "" }];
-  const texts = Object.entries(item.properties ?? {}).map(([key, text]) => ({ path: `${path}.${quoted(key)}`, text: text ?? "" }));
+  const texts = Object.entries(item.properties ?? {}).map(([key, text]) => ({
+    path: `${path}.${quoted(key)}`,
+    text: text ?? "",
+  }));
   const infos = Object.entries(item.propertiesInfo ?? {}).flatMap(([key, info]) =>
-    Object.entries(info ?? {}).filter(([, value]) => value != null).map(([name, value]) => ({ path: `${path}.${quoted(key)}.${name}`, text: String(value) })));
+    Object.entries(info ?? {})
+      .filter(([, value]) => value != null)
+      .map(([name, value]) => ({ path: `${path}.${quoted(key)}.${name}`, text: String(value) })),
+  );
   const isValid = item.isValid == null ? [] : [{ path: `${path}.isValid`, text: String(item.isValid) }];
   const all = [...texts, ...infos, ...isValid];
   return all.length === 0 ? [{ path, text: "" }] : all;

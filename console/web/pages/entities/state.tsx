@@ -18,13 +18,19 @@ const statuses: Record<LifecycleStatus, { kind: Kind; text: string; isOnboarded:
 };
 
 /** statusOptions are the choices of a filter by status. */
-export const statusOptions: readonly (readonly [string, string])[] =
-  [["", "Any"], ...Object.entries(statuses).map(([status, { text }]) => [status, text] as const)];
+export const statusOptions: readonly (readonly [string, string])[] = [
+  ["", "Any"],
+  ...Object.entries(statuses).map(([status, { text }]) => [status, text] as const),
+];
 
 /** EntityBadge shows the status of an entity; its title says whether transactions may name the entity. */
 export function EntityBadge({ status }: { status: LifecycleStatus }) {
   const known = statuses[status] ?? { kind: "quiet", text: status, isOnboarded: false };
-  return <span class={`badge badge-${known.kind}`} title={`${status}: ${onboardedText(status)}`}>{known.text}</span>;
+  return (
+    <span class={`badge badge-${known.kind}`} title={`${status}: ${onboardedText(status)}`}>
+      {known.text}
+    </span>
+  );
 }
 
 /** onboardedText says what a status means for transactions. */
@@ -41,14 +47,23 @@ const draftStatuses: Record<Draft["status"], { kind: Kind; text: string }> = {
 /** DraftBadge shows the status of a draft. */
 export function DraftBadge({ status }: { status: Draft["status"] }) {
   const known = draftStatuses[status] ?? { kind: "quiet", text: status };
-  return <span class={`badge badge-${known.kind}`} title={status}>{known.text}</span>;
+  return (
+    <span class={`badge badge-${known.kind}`} title={status}>
+      {known.text}
+    </span>
+  );
 }
 
 /** nameOf returns what an entity or draft is called by its properties; "" if it has no name. */
 export function nameOf(properties: Schemas["Properties"]): string {
   const value = (key: string) => {
     const property = properties[key];
-    return property?.type === "Single" ? property.value ?? "" : "";
+    return property?.type === "Single" ? (property.value ?? "") : "";
   };
-  return value("legalEntityName") || value("fullName") || value("name") || [value("firstName"), value("lastName")].filter(Boolean).join(" ");
+  return (
+    value("legalEntityName") ||
+    value("fullName") ||
+    value("name") ||
+    [value("firstName"), value("lastName")].filter(Boolean).join(" ")
+  );
 }

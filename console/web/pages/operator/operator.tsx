@@ -41,19 +41,41 @@ export default function OperatorPage() {
     return (
       <Page title="Operator">
         <Empty title="The console has no credentials of the cloud.">
-          <p>Start it with --operator where the AWS command line works for the account, to see tenants, clients and keys.</p>
+          <p>
+            Start it with --operator where the AWS command line works for the account, to see tenants, clients and keys.
+          </p>
         </Empty>
       </Page>
     );
   }
-  return <Page title="Operator"><Lists /></Page>;
+  return (
+    <Page title="Operator">
+      <Lists />
+    </Page>
+  );
 }
 
 function Lists() {
   const [{ q }, setQuery] = useQuery({ q: "" });
-  const tenants = useResource("tenants", (signal) => send("get", "/console/operator/tenants", { signal }) as Promise<{ tenants: Tenant[] | null }>, { every: 30_000 });
-  const clients = useResource("clients", (signal) => send("get", "/console/operator/clients", { signal }) as Promise<{ clients: Client[] | null }>, { every: 30_000 });
-  const keys = useResource("keys", (signal) => send("get", "/console/operator/keys", { signal }) as Promise<{ access_tokens: Key[] | null; receipts: Key[] | null }>, { every: 30_000 });
+  const tenants = useResource(
+    "tenants",
+    (signal) => send("get", "/console/operator/tenants", { signal }) as Promise<{ tenants: Tenant[] | null }>,
+    { every: 30_000 },
+  );
+  const clients = useResource(
+    "clients",
+    (signal) => send("get", "/console/operator/clients", { signal }) as Promise<{ clients: Client[] | null }>,
+    { every: 30_000 },
+  );
+  const keys = useResource(
+    "keys",
+    (signal) =>
+      send("get", "/console/operator/keys", { signal }) as Promise<{
+        access_tokens: Key[] | null;
+        receipts: Key[] | null;
+      }>,
+    { every: 30_000 },
+  );
   const matches = (...texts: string[]) => texts.some((text) => text.toLowerCase().includes(q.trim().toLowerCase()));
   return (
     <>
@@ -63,8 +85,18 @@ function Lists() {
         <Loaded resource={tenants} lines={6}>
           {({ tenants }) => {
             const rows = (tenants ?? []).filter((t) => matches(t.tenant_id));
-            return rows.length === 0 ? <Empty title="No tenant matches." /> :
-              <div class="short-table"><Table label={counted(rows.length, "tenant")} columns={tenantColumns} rows={rows} rowKey={(t) => t.tenant_id} /></div>;
+            return rows.length === 0 ? (
+              <Empty title="No tenant matches." />
+            ) : (
+              <div class="short-table">
+                <Table
+                  label={counted(rows.length, "tenant")}
+                  columns={tenantColumns}
+                  rows={rows}
+                  rowKey={(t) => t.tenant_id}
+                />
+              </div>
+            );
           }}
         </Loaded>
         <Commands cli="sluice admin tenant list" />
@@ -74,8 +106,18 @@ function Lists() {
         <Loaded resource={clients} lines={6}>
           {({ clients }) => {
             const rows = (clients ?? []).filter((c) => matches(c.client_id, c.tenant_id));
-            return rows.length === 0 ? <Empty title="No client matches." /> :
-              <div class="short-table"><Table label={counted(rows.length, "client")} columns={clientColumns} rows={rows} rowKey={(c) => c.client_id} /></div>;
+            return rows.length === 0 ? (
+              <Empty title="No client matches." />
+            ) : (
+              <div class="short-table">
+                <Table
+                  label={counted(rows.length, "client")}
+                  columns={clientColumns}
+                  rows={rows}
+                  rowKey={(c) => c.client_id}
+                />
+              </div>
+            );
           }}
         </Loaded>
         <Commands cli="sluice admin client list" />
@@ -97,29 +139,89 @@ function Lists() {
 }
 
 const tenantColumns: readonly Column<Tenant>[] = [
-  { key: "id", title: "Tenant", width: "minmax(12rem, 3fr)", cell: (t) => <span class="mono">{visible(t.tenant_id)}</span> },
-  { key: "batch", title: "Batches", width: "7rem", cell: (t) => <Badge kind={t.batch_enabled ? "ok" : "quiet"}>{t.batch_enabled ? "Enabled" : "Disabled"}</Badge> },
-  { key: "created", title: "Created", width: "10rem", narrow: false, cell: (t) => <Time at={t.created_at} form="short" /> },
+  {
+    key: "id",
+    title: "Tenant",
+    width: "minmax(12rem, 3fr)",
+    cell: (t) => <span class="mono">{visible(t.tenant_id)}</span>,
+  },
+  {
+    key: "batch",
+    title: "Batches",
+    width: "7rem",
+    cell: (t) => <Badge kind={t.batch_enabled ? "ok" : "quiet"}>{t.batch_enabled ? "Enabled" : "Disabled"}</Badge>,
+  },
+  {
+    key: "created",
+    title: "Created",
+    width: "10rem",
+    narrow: false,
+    cell: (t) => <Time at={t.created_at} form="short" />,
+  },
 ];
 
 const clientColumns: readonly Column<Client>[] = [
-  { key: "id", title: "Client", width: "minmax(9rem, 2fr)", cell: (c) => <span class="mono">{visible(c.client_id)}</span> },
-  { key: "tenant", title: "Tenant", width: "minmax(9rem, 2fr)", narrow: false, cell: (c) => <span class="mono">{visible(c.tenant_id)}</span> },
-  { key: "permissions", title: "Permissions", width: "minmax(8rem, 2fr)", narrow: false, cell: (c) => <span title={(c.permissions ?? []).join(", ")}>{(c.permissions ?? []).join(", ")}</span> },
-  { key: "state", title: "State", width: "6rem", cell: (c) => <Badge kind={c.disabled ? "bad" : "ok"}>{c.disabled ? "Disabled" : "Enabled"}</Badge> },
-  { key: "created", title: "Created", width: "10rem", narrow: false, cell: (c) => <Time at={c.created_at} form="short" /> },
+  {
+    key: "id",
+    title: "Client",
+    width: "minmax(9rem, 2fr)",
+    cell: (c) => <span class="mono">{visible(c.client_id)}</span>,
+  },
+  {
+    key: "tenant",
+    title: "Tenant",
+    width: "minmax(9rem, 2fr)",
+    narrow: false,
+    cell: (c) => <span class="mono">{visible(c.tenant_id)}</span>,
+  },
+  {
+    key: "permissions",
+    title: "Permissions",
+    width: "minmax(8rem, 2fr)",
+    narrow: false,
+    cell: (c) => <span title={(c.permissions ?? []).join(", ")}>{(c.permissions ?? []).join(", ")}</span>,
+  },
+  {
+    key: "state",
+    title: "State",
+    width: "6rem",
+    cell: (c) => <Badge kind={c.disabled ? "bad" : "ok"}>{c.disabled ? "Disabled" : "Enabled"}</Badge>,
+  },
+  {
+    key: "created",
+    title: "Created",
+    width: "10rem",
+    narrow: false,
+    cell: (c) => <Time at={c.created_at} form="short" />,
+  },
 ];
 
 function KeyTable({ title, keys }: { title: string; keys: readonly Key[] }) {
   return (
     <div class="panel">
       <h3>{title}</h3>
-      {keys.length === 0 ? <p>There is no key. One is made when it is first needed.</p> : (
+      {keys.length === 0 ? (
+        <p>There is no key. One is made when it is first needed.</p>
+      ) : (
         <table>
-          <thead><tr><th scope="col">Key</th><th scope="col">Signs from</th><th scope="col">Retires</th></tr></thead>
+          <thead>
+            <tr>
+              <th scope="col">Key</th>
+              <th scope="col">Signs from</th>
+              <th scope="col">Retires</th>
+            </tr>
+          </thead>
           <tbody>
             {keys.map((key) => (
-              <tr key={key.kid}><td class="mono anywhere">{visible(key.kid)}</td><td><Time at={key.active_from} form="short" /></td><td><Time at={key.retire_at} form="short" /></td></tr>
+              <tr key={key.kid}>
+                <td class="mono anywhere">{visible(key.kid)}</td>
+                <td>
+                  <Time at={key.active_from} form="short" />
+                </td>
+                <td>
+                  <Time at={key.retire_at} form="short" />
+                </td>
+              </tr>
             ))}
           </tbody>
         </table>

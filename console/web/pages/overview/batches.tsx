@@ -21,12 +21,29 @@ export function RunningBatches({ batches }: { batches: BatchRecord[] }) {
     <section class="panel" aria-labelledby="running">
       <h2 id="running">Running now</h2>
       <dl class="figures">
-        <div><dt>Worked on</dt><dd class="figure">{formatCount(running.length)}</dd></div>
-        <div><dt>In the queue</dt><dd class="figure">{formatCount(waiting.length)}</dd></div>
-        <div><dt>Awaiting upload</dt><dd class="figure">{formatCount(awaited.length)}</dd></div>
+        <div>
+          <dt>Worked on</dt>
+          <dd class="figure">{formatCount(running.length)}</dd>
+        </div>
+        <div>
+          <dt>In the queue</dt>
+          <dd class="figure">{formatCount(waiting.length)}</dd>
+        </div>
+        <div>
+          <dt>Awaiting upload</dt>
+          <dd class="figure">{formatCount(awaited.length)}</dd>
+        </div>
       </dl>
-      <BatchRows label="Batches that have not ended" batches={[...running, ...waiting.toSorted((a, b) => a.queue_position! - b.queue_position!)].slice(0, shownBatches)} />
-      {running.length + waiting.length > shownBatches && <Link to="/batches?status=VALIDATION_STARTED,PENDING_INGESTION,INITIALIZED,IN_PROGRESS">All of them</Link>}
+      <BatchRows
+        label="Batches that have not ended"
+        batches={[...running, ...waiting.toSorted((a, b) => a.queue_position! - b.queue_position!)].slice(
+          0,
+          shownBatches,
+        )}
+      />
+      {running.length + waiting.length > shownBatches && (
+        <Link to="/batches?status=VALIDATION_STARTED,PENDING_INGESTION,INITIALIZED,IN_PROGRESS">All of them</Link>
+      )}
     </section>
   );
 }
@@ -35,14 +52,24 @@ export function RunningBatches({ batches }: { batches: BatchRecord[] }) {
 export function BatchStates({ batches }: { batches: BatchRecord[] }) {
   const counts = new Map<BatchState, number>();
   for (const { status } of batches) if (status !== null) counts.set(status, (counts.get(status) ?? 0) + 1);
-  const bars = allBatchStates.filter((state) => counts.has(state)).map((state) => {
-    const { text, kind } = describeBatchState(state);
-    return { key: state, label: text, value: counts.get(state)!, kind: kind === "quiet" ? ("info" as const) : kind };
-  });
+  const bars = allBatchStates
+    .filter((state) => counts.has(state))
+    .map((state) => {
+      const { text, kind } = describeBatchState(state);
+      return { key: state, label: text, value: counts.get(state)!, kind: kind === "quiet" ? ("info" as const) : kind };
+    });
   return (
     <section class="panel" aria-labelledby="states">
-      <h2 id="states">States of the latest {batches.length < latestCount ? counted(batches.length, "batch", "batches") : `${latestCount} batches`}</h2>
-      <Bars label="Batches by state" bars={bars} of={batches.length} onSelect={(state) => navigate(`/batches?status=${state}`)} />
+      <h2 id="states">
+        States of the latest{" "}
+        {batches.length < latestCount ? counted(batches.length, "batch", "batches") : `${latestCount} batches`}
+      </h2>
+      <Bars
+        label="Batches by state"
+        bars={bars}
+        of={batches.length}
+        onSelect={(state) => navigate(`/batches?status=${state}`)}
+      />
     </section>
   );
 }
@@ -68,8 +95,16 @@ function BatchRows({ label, batches }: { label: string; batches: BatchRecord[] }
           <li key={batch.batch_id}>
             <BatchName batch={batch} />
             <StateBadge batch={batch} />
-            <span class="aside tabular batch-row-lines">{share !== undefined ? <Meter label="Progress" value={share} of={1} /> : text || (batch.counts.total !== null && counted(batch.counts.total, "line"))}</span>
-            <span class="aside batch-row-age"><Age at={batch.created_at} /></span>
+            <span class="aside tabular batch-row-lines">
+              {share !== undefined ? (
+                <Meter label="Progress" value={share} of={1} />
+              ) : (
+                text || (batch.counts.total !== null && counted(batch.counts.total, "line"))
+              )}
+            </span>
+            <span class="aside batch-row-age">
+              <Age at={batch.created_at} />
+            </span>
           </li>
         );
       })}

@@ -6,7 +6,12 @@ import { Commands, useCurl } from "../../kit/commands.tsx";
 import { type Day, useDays } from "./load.ts";
 
 const dayCount = 14;
-const weekday = new Intl.DateTimeFormat(undefined, { weekday: "short", day: "numeric", month: "short", timeZone: "UTC" });
+const weekday = new Intl.DateTimeFormat(undefined, {
+  weekday: "short",
+  day: "numeric",
+  month: "short",
+  timeZone: "UTC",
+});
 
 /** DaysPanel shows today in figures, and the latest days as bars. */
 export function DaysPanel({ isNew }: { isNew: boolean }) {
@@ -17,9 +22,17 @@ export function DaysPanel({ isNew }: { isNew: boolean }) {
     <section class="panel" aria-labelledby="days">
       <h2 id="days">Transactions</h2>
       <Loaded resource={days} lines={8}>
-        {(value) => value.every((day) => day.stored + day.failed === 0)
-          ? <p class="aside">{isNew ? "They are counted here, by day, when the first batch has ended." : "None of the last two weeks has ended yet."}</p>
-          : <Days days={value} />}
+        {(value) =>
+          value.every((day) => day.stored + day.failed === 0) ? (
+            <p class="aside">
+              {isNew
+                ? "They are counted here, by day, when the first batch has ended."
+                : "None of the last two weeks has ended yet."}
+            </p>
+          ) : (
+            <Days days={value} />
+          )
+        }
       </Loaded>
       {query && <Commands curl={curl("GET", `/tm/observability/api/v1/transactions/summary?${query}`)} />}
     </section>
@@ -33,15 +46,35 @@ function Days({ days }: { days: Day[] }) {
   return (
     <div class="days">
       <dl class="figures">
-        <div><dt>Stored today (UTC)</dt><dd><span class="figure">{formatCount(today.stored)}</span></dd></div>
-        <div><dt>Not stored today</dt><dd><span class={today.failed > 0 ? "figure is-bad" : "figure"}>{formatCount(today.failed)}</span>{" "}
-          <span class="aside">{today.failed > 0 && formatShare(today.failed, total)}</span></dd></div>
-        <div><dt>Stored in {dayCount} days</dt><dd><span class="figure">{formatCount(days.reduce((sum, day) => sum + day.stored, 0))}</span></dd></div>
+        <div>
+          <dt>Stored today (UTC)</dt>
+          <dd>
+            <span class="figure">{formatCount(today.stored)}</span>
+          </dd>
+        </div>
+        <div>
+          <dt>Not stored today</dt>
+          <dd>
+            <span class={today.failed > 0 ? "figure is-bad" : "figure"}>{formatCount(today.failed)}</span>{" "}
+            <span class="aside">{today.failed > 0 && formatShare(today.failed, total)}</span>
+          </dd>
+        </div>
+        <div>
+          <dt>Stored in {dayCount} days</dt>
+          <dd>
+            <span class="figure">{formatCount(days.reduce((sum, day) => sum + day.stored, 0))}</span>
+          </dd>
+        </div>
       </dl>
       <ol class="day-bars" aria-label="Transactions by day in UTC, the oldest first">
-        {days.toReversed().map((day) => <DayBar key={day.date} day={day} greatest={greatest} />)}
+        {days.toReversed().map((day) => (
+          <DayBar key={day.date} day={day} greatest={greatest} />
+        ))}
       </ol>
-      <p class="aside legend"><span class="swatch bar-accent" /> stored <span class="swatch bar-bad" /> not stored: rejected with their batch, dropped, or refused</p>
+      <p class="aside legend">
+        <span class="swatch bar-accent" /> stored <span class="swatch bar-bad" /> not stored: rejected with their batch,
+        dropped, or refused
+      </p>
     </div>
   );
 }
@@ -56,7 +89,9 @@ function DayBar({ day, greatest }: { day: Day; greatest: number }) {
         <span class="bar-bad" style={{ height: `${(100 * day.failed) / greatest}%` }} />
         <span class="bar-accent" style={{ height: `${(100 * day.stored) / greatest}%` }} />
       </span>
-      <span class="day-name tabular" aria-hidden="true">{new Date(day.date).getUTCDate()}</span>
+      <span class="day-name tabular" aria-hidden="true">
+        {new Date(day.date).getUTCDate()}
+      </span>
     </li>
   );
 }

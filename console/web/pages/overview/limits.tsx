@@ -21,27 +21,52 @@ export function LimitsPanel() {
   return (
     <section class="panel" aria-labelledby="limits" data-volatile>
       <h2 id="limits">Limits</h2>
-      {limits.length === 0 ? <p class="aside">No reply has told of a limit yet; a tenant may have none.</p> : (
+      {limits.length === 0 ? (
+        <p class="aside">No reply has told of a limit yet; a tenant may have none.</p>
+      ) : (
         <div class="scroll-x" role="region" aria-label="Requests that are left" tabIndex={0}>
           <table>
             <thead>
-              <tr><th scope="col">Requests</th><th scope="col" class="end">Left</th><th scope="col" class="end">At least</th><th scope="col" class="end">Refused</th><th scope="col" class="end">As of</th></tr>
+              <tr>
+                <th scope="col">Requests</th>
+                <th scope="col" class="end">
+                  Left
+                </th>
+                <th scope="col" class="end">
+                  At least
+                </th>
+                <th scope="col" class="end">
+                  Refused
+                </th>
+                <th scope="col" class="end">
+                  As of
+                </th>
+              </tr>
             </thead>
             <tbody>
               {limits.map((limit) => (
                 <tr key={limit.operation}>
-                  <th scope="row" title={limit.operation}>{names[limit.operation] ?? <code>{limit.operation}</code>}</th>
+                  <th scope="row" title={limit.operation}>
+                    {names[limit.operation] ?? <code>{limit.operation}</code>}
+                  </th>
                   <td class="end">{formatCount(limit.remaining)}</td>
                   <td class="end">{formatCount(limit.least)}</td>
-                  <td class="end">{limit.refused > 0 ? <span class="is-bad">{formatCount(limit.refused)}</span> : "0"}</td>
-                  <td class="end"><Time at={limit.at.toISOString()} form="time" /></td>
+                  <td class="end">
+                    {limit.refused > 0 ? <span class="is-bad">{formatCount(limit.refused)}</span> : "0"}
+                  </td>
+                  <td class="end">
+                    <Time at={limit.at.toISOString()} form="time" />
+                  </td>
                 </tr>
               ))}
             </tbody>
           </table>
         </div>
       )}
-      <p class="aside">As the replies to this page say since it was loaded: requests that are left in the tightest window of the tenant, of all its clients together.</p>
+      <p class="aside">
+        As the replies to this page say since it was loaded: requests that are left in the tightest window of the
+        tenant, of all its clients together.
+      </p>
     </section>
   );
 }

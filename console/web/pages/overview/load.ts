@@ -9,10 +9,14 @@ export const latestCount = 100;
 
 /** useLatest loads the newest batches, more often while some of them run: lists are limited to 60 requests a minute. */
 export function useLatest(): Resource<BatchRecord[]> {
-  return useResource("overview batches", async (signal) => {
-    const page = await get("/tm/realtime/api/transactions/batch", { query: { limit: latestCount }, signal });
-    return page.batches;
-  }, { every: (batches) => (batches?.some(isOpen) ? 4000 : 10_000) });
+  return useResource(
+    "overview batches",
+    async (signal) => {
+      const page = await get("/tm/realtime/api/transactions/batch", { query: { limit: latestCount }, signal });
+      return page.batches;
+    },
+    { every: (batches) => (batches?.some(isOpen) ? 4000 : 10_000) },
+  );
 }
 
 /** Day is what became of the transactions of a day in UTC. */
@@ -29,24 +33,31 @@ const maxSummaryPages = 20;
 /** useDays loads what became of the transactions of the latest days, the newest first, with the days that have none. */
 export function useDays(count: number): Resource<Day[]> {
   const today = new Date().toISOString().slice(0, 10);
-  return useResource(`overview days ${count} ${today}`, async (signal) => {
-    const dates = Array.from({ length: count }, (_, i) => new Date(Date.parse(today) - i * 86_400_000).toISOString().slice(0, 10));
-    const days = new Map(dates.map((date) => [date, { date, stored: 0, failed: 0 }]));
-    let next: string | null = null;
-    for (let page = 0; page < maxSummaryPages && (page === 0 || next !== null); page++) {
-      const answer: Schemas["TransactionSummary"] = await get("/tm/observability/api/v1/transactions/summary", {
-        query: { start_date: dates.at(-1)!, end_date: today, ...(next !== null && { next }) }, signal,
-      });
-      for (const [date, counts] of Object.entries(answer.data)) {
-        const day = days.get(date);
-        if (!day) continue;
-        day.stored += counts.succeeded_request_count;
-        day.failed += counts.failed_request_count;
+  return useResource(
+    `overview days ${count} ${today}`,
+    async (signal) => {
+      const dates = Array.from({ length: count }, (_, i) =>
+        new Date(Date.parse(today) - i * 86_400_000).toISOString().slice(0, 10),
+      );
+      const days = new Map(dates.map((date) => [date, { date, stored: 0, failed: 0 }]));
+      let next: string | null = null;
+      for (let page = 0; page < maxSummaryPages && (page === 0 || next !== null); page++) {
+        const answer: Schemas["TransactionSummary"] = await get("/tm/observability/api/v1/transactions/summary", {
+          query: { start_date: dates.at(-1)!, end_date: today, ...(next !== null && { next }) },
+          signal,
+        });
+        for (const [date, counts] of Object.entries(answer.data)) {
+          const day = days.get(date);
+          if (!day) continue;
+          day.stored += counts.succeeded_request_count;
+          day.failed += counts.failed_request_count;
+        }
+        next = answer.metadata.next;
       }
-      next = answer.metadata.next;
-    }
-    return [...days.values()];
-  }, { every: 30_000 });
+      return [...days.values()];
+    },
+    { every: 30_000 },
+  );
 }
 
 /** CodeCount is how many errors with a code some batches have. */
@@ -58,8 +69,11 @@ export interface CodeCount {
 /** useErrorCodes adds up the errors of batches by code, the most frequent first. */
 export function useErrorCodes(ids: readonly string[]): Resource<CodeCount[]> {
   return useResource(ids.length > 0 ? `overview codes ${ids.join(" ")}` : "", async (signal) => {
-    const results = await Promise.all(ids.map((id) =>
-      get("/tm/realtime/api/transactions/batch/validation-result/{batch_id}", { path: { batch_id: id }, signal })));
+    const results = await Promise.all(
+      ids.map((id) =>
+        get("/tm/realtime/api/transactions/batch/validation-result/{batch_id}", { path: { batch_id: id }, signal }),
+      ),
+    );
     const counts = new Map<string, number>();
     for (const result of results) {
       if (!("summary" in result)) continue;
@@ -75,12 +89,26 @@ export interface Metrics {
   to?: string;
   ended_batches: Record<string, number> | null;
   stages: { stage: string; waiting: number; oldest_seconds: number; used_slots: number }[] | null;
-  steps: { step: string; runs: number; outcomes: Record<string, number> | null; lines: number; bytes: number; lines_per_second: number; bytes_per_second: number; p50_ms: number; p99_ms: number }[];
+  steps: {
+    step: string;
+    runs: number;
+    outcomes: Record<string, number> | null;
+    lines: number;
+    bytes: number;
+    lines_per_second: number;
+    bytes_per_second: number;
+    p50_ms: number;
+    p99_ms: number;
+  }[];
   functions: { function: string; calls: number; failed: number; throttled: number; p50_ms: number; p99_ms: number }[];
   requests: { count: number; by_status: Record<string, number> | null; p50_ms: number; p99_ms: number };
 }
 
 /** useMetrics loads the metrics of a local cloud. */
 export function useMetrics(): Resource<Metrics> {
-  return useResource("overview metrics", async (signal) => (await send("get", "/console/metrics", { signal })) as Metrics, { every: 5000 });
+  return useResource(
+    "overview metrics",
+    async (signal) => (await send("get", "/console/metrics", { signal })) as Metrics,
+    { every: 5000 },
+  );
 }

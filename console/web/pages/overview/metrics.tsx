@@ -11,7 +11,9 @@ export function MetricsPanel() {
   return (
     <section class="panel" aria-labelledby="metrics" data-volatile>
       <h2 id="metrics">This local cloud</h2>
-      <Loaded resource={metrics} lines={8}>{(value) => <Content metrics={value} />}</Loaded>
+      <Loaded resource={metrics} lines={8}>
+        {(value) => <Content metrics={value} />}
+      </Loaded>
       <Commands cli="sluice metrics --follow" />
     </section>
   );
@@ -24,18 +26,48 @@ function Content({ metrics: { functions, steps, stages, requests } }: { metrics:
   return (
     <>
       <dl class="figures">
-        <div><dt>Throttled calls</dt><dd class={throttled > 0 ? "figure is-bad" : "figure"}>{formatCount(throttled)}</dd></div>
-        <div><dt>Failed calls</dt><dd class={failed > 0 ? "figure is-bad" : "figure"}>{formatCount(failed)}</dd></div>
-        <div><dt>Requests</dt><dd class="figure">{formatCount(requests.count)}</dd></div>
-        <div><dt>Half within</dt><dd class="figure">{formatDuration(requests.p50_ms)}</dd></div>
+        <div>
+          <dt>Throttled calls</dt>
+          <dd class={throttled > 0 ? "figure is-bad" : "figure"}>{formatCount(throttled)}</dd>
+        </div>
+        <div>
+          <dt>Failed calls</dt>
+          <dd class={failed > 0 ? "figure is-bad" : "figure"}>{formatCount(failed)}</dd>
+        </div>
+        <div>
+          <dt>Requests</dt>
+          <dd class="figure">{formatCount(requests.count)}</dd>
+        </div>
+        <div>
+          <dt>Half within</dt>
+          <dd class="figure">{formatDuration(requests.p50_ms)}</dd>
+        </div>
       </dl>
       {(stages ?? []).map(({ stage, waiting, used_slots: used }) => (
-        <p key={stage} class="aside">{counted(waiting, "batch waits", "batches wait")} for {stage}, {counted(used, "slot is", "slots are")} in use.</p>
+        <p key={stage} class="aside">
+          {counted(waiting, "batch waits", "batches wait")} for {stage}, {counted(used, "slot is", "slots are")} in use.
+        </p>
       ))}
       {worked.length > 0 && (
         <div class="scroll-x" role="region" aria-label="Speed of steps" tabIndex={0}>
           <table>
-            <thead><tr><th scope="col">Step</th><th scope="col" class="end">Runs</th><th scope="col" class="end">Lines a second</th><th scope="col" class="end">Bytes a second</th><th scope="col" class="end">Half within</th></tr></thead>
+            <thead>
+              <tr>
+                <th scope="col">Step</th>
+                <th scope="col" class="end">
+                  Runs
+                </th>
+                <th scope="col" class="end">
+                  Lines a second
+                </th>
+                <th scope="col" class="end">
+                  Bytes a second
+                </th>
+                <th scope="col" class="end">
+                  Half within
+                </th>
+              </tr>
+            </thead>
             <tbody>
               {worked.map((step) => (
                 <tr key={step.step}>

@@ -17,7 +17,15 @@ export default function OverviewPage() {
   const { metrics } = useSession();
   const latest = useLatest();
   return (
-    <Page title="Overview" actions={<Link to="/upload" class="button primary"><Icon name="upload" />Upload a file</Link>}>
+    <Page
+      title="Overview"
+      actions={
+        <Link to="/upload" class="button primary">
+          <Icon name="upload" />
+          Upload a file
+        </Link>
+      }
+    >
       <Loaded resource={latest} lines={16}>
         {(batches) => (
           <>
@@ -25,11 +33,21 @@ export default function OverviewPage() {
             <DaysPanel isNew={batches.length === 0} />
             <div class="panels">
               <div class="stack">
-                {batches.length > 0 && <><RunningBatches batches={batches} /><LatestBatches batches={batches} /></>}
+                {batches.length > 0 && (
+                  <>
+                    <RunningBatches batches={batches} />
+                    <LatestBatches batches={batches} />
+                  </>
+                )}
                 <LimitsPanel />
               </div>
               <div class="stack">
-                {batches.length > 0 && <><BatchStates batches={batches} /><ErrorCodes batches={batches} /></>}
+                {batches.length > 0 && (
+                  <>
+                    <BatchStates batches={batches} />
+                    <ErrorCodes batches={batches} />
+                  </>
+                )}
                 {metrics && <MetricsPanel />}
               </div>
             </div>
@@ -45,11 +63,23 @@ function FirstSteps() {
   return (
     <Empty title="Nothing has been uploaded yet.">
       <ol class="first-steps">
-        <li>Have the entities onboarded that your transactions name, or send them as unknown: see <Link to="/entities">Entities</Link>.</li>
-        <li>Drop a file on <Link to="/upload">Upload</Link>. It is checked on this machine before anything is sent; validate only tries it without storing anything.</li>
-        <li>Follow the batch under <Link to="/batches">Batches</Link>, and find stored lines under <Link to="/transactions">Transactions</Link>.</li>
+        <li>
+          Have the entities onboarded that your transactions name, or send them as unknown: see{" "}
+          <Link to="/entities">Entities</Link>.
+        </li>
+        <li>
+          Drop a file on <Link to="/upload">Upload</Link>. It is checked on this machine before anything is sent;
+          validate only tries it without storing anything.
+        </li>
+        <li>
+          Follow the batch under <Link to="/batches">Batches</Link>, and find stored lines under{" "}
+          <Link to="/transactions">Transactions</Link>.
+        </li>
       </ol>
-      <Commands label="Try it with generated transactions" cli={"sluice generate --lines 1000 -o trial.jsonl\nsluice upload trial.jsonl --max-rejected 100%"} />
+      <Commands
+        label="Try it with generated transactions"
+        cli={"sluice generate --lines 1000 -o trial.jsonl\nsluice upload trial.jsonl --max-rejected 100%"}
+      />
     </Empty>
   );
 }

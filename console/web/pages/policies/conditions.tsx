@@ -11,8 +11,16 @@ export function ConditionTree({ condition }: { condition: Condition }) {
   const operands = condition.operands ?? [];
   return (
     <div class="condition">
-      <p><code>{visible(condition.id ?? "")}</code>{condition.name && ` ${visible(condition.name)}`}{condition.description && <span class="aside"> {visible(condition.description)}</span>}</p>
-      {operands.length === 0 ? <p class="aside">It has no operands, so it is always met.</p> : <OperandList operands={operands} logical={condition.logicalOperation ?? "and"} />}
+      <p>
+        <code>{visible(condition.id ?? "")}</code>
+        {condition.name && ` ${visible(condition.name)}`}
+        {condition.description && <span class="aside"> {visible(condition.description)}</span>}
+      </p>
+      {operands.length === 0 ? (
+        <p class="aside">It has no operands, so it is always met.</p>
+      ) : (
+        <OperandList operands={operands} logical={condition.logicalOperation ?? "and"} />
+      )}
     </div>
   );
 }
@@ -23,7 +31,11 @@ function OperandList({ operands, logical }: { operands: readonly Operand[]; logi
       {operands.map((operand, i) => (
         <li key={i}>
           {i > 0 && <span class="aside">{logical.toLowerCase()} </span>}
-          {operand.operation ? describeOperand(operand) : <OperandList operands={operand.operands ?? []} logical={operand.logicalOperation ?? "and"} />}
+          {operand.operation ? (
+            describeOperand(operand)
+          ) : (
+            <OperandList operands={operand.operands ?? []} logical={operand.logicalOperation ?? "and"} />
+          )}
         </li>
       ))}
     </ul>
@@ -32,9 +44,14 @@ function OperandList({ operands, logical }: { operands: readonly Operand[]; logi
 
 /** describeOperand writes a comparison as a sentence: relatedClient.country equal "GB" or "LU". */
 export function describeOperand(operand: Operand): string {
-  const place = [operand.dataSource, operand.fieldName].filter(Boolean).map((part) => visible(part!)).join(".");
+  const place = [operand.dataSource, operand.fieldName]
+    .filter(Boolean)
+    .map((part) => visible(part!))
+    .join(".");
   const values = (operand.value ?? []) as readonly (string | null)[];
-  const right = operand.valueField ? visible(operand.valueField) : values.map((value) => JSON.stringify(visible(String(value)))).join(" or ");
+  const right = operand.valueField
+    ? visible(operand.valueField)
+    : values.map((value) => JSON.stringify(visible(String(value)))).join(" or ");
   return [place, inWords(operand.operation ?? ""), right].filter(Boolean).join(" ");
 }
 

@@ -39,19 +39,26 @@ export function compareFields(before: readonly PolicyField[], after: readonly Po
 
 function compareMembers(before: PolicyField, after: PolicyField): Change["members"] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)].filter((name) => !bookkeeping.has(name)));
-  return [...names].map((name) => ({
-    name,
-    before: JSON.stringify((before as Record<string, unknown>)[name]) ?? "absent",
-    after: JSON.stringify((after as Record<string, unknown>)[name]) ?? "absent",
-  })).filter((member) => member.before !== member.after);
+  return [...names]
+    .map((name) => ({
+      name,
+      before: JSON.stringify((before as Record<string, unknown>)[name]) ?? "absent",
+      after: JSON.stringify((after as Record<string, unknown>)[name]) ?? "absent",
+    }))
+    .filter((member) => member.before !== member.after);
 }
 
-const kinds = { added: { kind: "ok", text: "Added" }, deleted: { kind: "bad", text: "Deleted" }, changed: { kind: "warn", text: "Changed" } } as const;
+const kinds = {
+  added: { kind: "ok", text: "Added" },
+  deleted: { kind: "bad", text: "Deleted" },
+  changed: { kind: "warn", text: "Changed" },
+} as const;
 
 /** Differences shows what turns the version before into the version; before is 0 for nothing. */
 export function Differences({ policyId, version, before }: { policyId: string; version: number; before: number }) {
   const both = useResource(`${policyId} ${before} ${version} both`, (signal) =>
-    Promise.all([before ? loadFields(policyId, before, signal) : [], loadFields(policyId, version, signal)]));
+    Promise.all([before ? loadFields(policyId, before, signal) : [], loadFields(policyId, version, signal)]),
+  );
   return (
     <Loaded resource={both} lines={10}>
       {([old, now]) => {
@@ -60,10 +67,16 @@ export function Differences({ policyId, version, before }: { policyId: string; v
         return (
           <section class="stack" aria-label="Differences">
             {before === 0 && <Notice>There is no version to compare with, so every field is an addition.</Notice>}
-            <p role="status">{counted(changes.length, "field")} {changes.length === 1 ? "differs" : "differ"} between version {before || "none"} and version {version}.</p>
+            <p role="status">
+              {counted(changes.length, "field")} {changes.length === 1 ? "differs" : "differ"} between version{" "}
+              {before || "none"} and version {version}.
+            </p>
             {changes.map((change) => (
               <details key={change.key} class="panel" open={change.kind === "changed" && changes.length <= 20}>
-                <summary><Badge kind={kinds[change.kind].kind}>{kinds[change.kind].text}</Badge> {visible(change.field.name)} <span class="mono aside">{visible(change.field.dataKey)}</span></summary>
+                <summary>
+                  <Badge kind={kinds[change.kind].kind}>{kinds[change.kind].text}</Badge> {visible(change.field.name)}{" "}
+                  <span class="mono aside">{visible(change.field.dataKey)}</span>
+                </summary>
                 {change.members.length > 0 && <MemberTable change={change} />}
               </details>
             ))}
@@ -78,10 +91,20 @@ function MemberTable({ change }: { change: Change }) {
   return (
     <div class="scroll-x" tabIndex={0} role="region" aria-label={`Changes of ${visible(change.field.name)}`}>
       <table>
-        <thead><tr><th scope="col">What</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
+        <thead>
+          <tr>
+            <th scope="col">What</th>
+            <th scope="col">Before</th>
+            <th scope="col">After</th>
+          </tr>
+        </thead>
         <tbody>
           {change.members.map((member) => (
-            <tr key={member.name}><td class="mono">{visible(member.name)}</td><td class="mono anywhere">{visible(member.before)}</td><td class="mono anywhere">{visible(member.after)}</td></tr>
+            <tr key={member.name}>
+              <td class="mono">{visible(member.name)}</td>
+              <td class="mono anywhere">{visible(member.before)}</td>
+              <td class="mono anywhere">{visible(member.after)}</td>
+            </tr>
           ))}
         </tbody>
       </table>

@@ -12,10 +12,30 @@ import { ConditionTree } from "./conditions.tsx";
 import { loadFields, type PolicyField } from "./load.ts";
 
 const columns: readonly Column<PolicyField>[] = [
-  { key: "name", title: "Field", width: "minmax(10rem, 2fr)", cell: (f) => <span title={visible(f.name)}>{visible(f.name)}</span> },
-  { key: "key", title: "Data key", width: "minmax(8rem, 2fr)", cell: (f) => <span class="mono" title={visible(f.dataKey)}>{visible(f.dataKey)}</span> },
+  {
+    key: "name",
+    title: "Field",
+    width: "minmax(10rem, 2fr)",
+    cell: (f) => <span title={visible(f.name)}>{visible(f.name)}</span>,
+  },
+  {
+    key: "key",
+    title: "Data key",
+    width: "minmax(8rem, 2fr)",
+    cell: (f) => (
+      <span class="mono" title={visible(f.dataKey)}>
+        {visible(f.dataKey)}
+      </span>
+    ),
+  },
   { key: "type", title: "Type", width: "7rem", narrow: false, cell: (f) => visible(f.fieldType) },
-  { key: "categories", title: "Categories", width: "minmax(7rem, 1fr)", narrow: false, cell: (f) => (f.categories ?? []).map(visible).join(", ") },
+  {
+    key: "categories",
+    title: "Categories",
+    width: "minmax(7rem, 1fr)",
+    narrow: false,
+    cell: (f) => (f.categories ?? []).map(visible).join(", "),
+  },
   { key: "mandatory", title: "Required", width: "7rem", narrow: false, cell: (f) => f.mandatoryType },
   { key: "conditions", title: "Conditions", width: "6rem", align: "end", cell: (f) => f.conditions?.length || "none" },
 ];
@@ -30,14 +50,34 @@ export function FieldTable({ policyId, version }: { policyId: string; version: n
       <Loaded resource={fields} lines={10}>
         {(all) => {
           const text = q.trim().toLowerCase();
-          const rows = all.filter((f) => [f.name, f.dataKey, ...(f.categories ?? [])].some((t) => t.toLowerCase().includes(text)));
+          const rows = all.filter((f) =>
+            [f.name, f.dataKey, ...(f.categories ?? [])].some((t) => t.toLowerCase().includes(text)),
+          );
           const opened = all.find((f) => f.fieldId === field);
           return (
             <>
-              <p class="aside" role="status">{rows.length === all.length ? counted(all.length, "field") : `${rows.length} of ${counted(all.length, "field")}`}</p>
-              {rows.length === 0 ? <Empty title="No field matches." /> :
-                <Table label="Fields" columns={columns} rows={rows} rowKey={(f) => f.fieldId} open={(f) => setQuery({ field: f.fieldId }, { push: true })} />}
-              <Dialog title={opened ? visible(opened.name) : "Field"} open={opened !== undefined} onClose={() => setQuery({ field: "" }, { push: true })} wide>
+              <p class="aside" role="status">
+                {rows.length === all.length
+                  ? counted(all.length, "field")
+                  : `${rows.length} of ${counted(all.length, "field")}`}
+              </p>
+              {rows.length === 0 ? (
+                <Empty title="No field matches." />
+              ) : (
+                <Table
+                  label="Fields"
+                  columns={columns}
+                  rows={rows}
+                  rowKey={(f) => f.fieldId}
+                  open={(f) => setQuery({ field: f.fieldId }, { push: true })}
+                />
+              )}
+              <Dialog
+                title={opened ? visible(opened.name) : "Field"}
+                open={opened !== undefined}
+                onClose={() => setQuery({ field: "" }, { push: true })}
+                wide
+              >
                 {opened && <FieldDetails field={opened} />}
               </Dialog>
             </>
@@ -55,11 +95,15 @@ function FieldDetails({ field }: { field: PolicyField }) {
       {conditions && conditions.length > 0 && (
         <>
           <h3>It is shown if {conditions.length === 1 ? "this condition is met" : "one of these conditions is met"}</h3>
-          {conditions.map((condition) => <ConditionTree key={condition.id} condition={condition} />)}
+          {conditions.map((condition) => (
+            <ConditionTree key={condition.id} condition={condition} />
+          ))}
         </>
       )}
       <h3>All that the policy says of it</h3>
-      <pre class="excerpt" tabIndex={0} aria-label="Field as JSON">{JSON.stringify(rest, null, 2)}</pre>
+      <pre class="excerpt" tabIndex={0} aria-label="Field as JSON">
+        {JSON.stringify(rest, null, 2)}
+      </pre>
     </div>
   );
 }

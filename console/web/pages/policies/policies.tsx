@@ -26,12 +26,22 @@ export default function PoliciesPage() {
   return (
     <Page title="Policies">
       <Loaded resource={policies} lines={5}>
-        {(all) => all.length === 0 ? (
-          <Empty title="No policy yet">
-            <p>A policy says which fields entities of a type have, and which conditions decide them. It is written in a file and imported:</p>
-            <Commands cli="sluice policy import sampledata/policies/company.yaml --publish" label="Import the example" />
-          </Empty>
-        ) : <PolicyTable policies={all} />}
+        {(all) =>
+          all.length === 0 ? (
+            <Empty title="No policy yet">
+              <p>
+                A policy says which fields entities of a type have, and which conditions decide them. It is written in a
+                file and imported:
+              </p>
+              <Commands
+                cli="sluice policy import sampledata/policies/company.yaml --publish"
+                label="Import the example"
+              />
+            </Empty>
+          ) : (
+            <PolicyTable policies={all} />
+          )
+        }
       </Loaded>
       <Commands cli="sluice policy list" curl={curl("GET", "/policyquery/api/v4/policies")} />
     </Page>
@@ -41,7 +51,10 @@ export default function PoliciesPage() {
 async function loadAll(signal: AbortSignal): Promise<Policy[]> {
   const all: Policy[] = [];
   for (let token: string | null | undefined; ;) {
-    const page: { data: Schemas["PolicyPage"] } = await get("/policyquery/api/v4/policies", { query: { PageSize: 100, ...(token && { PaginationToken: token }) }, signal });
+    const page: { data: Schemas["PolicyPage"] } = await get("/policyquery/api/v4/policies", {
+      query: { PageSize: 100, ...(token && { PaginationToken: token }) },
+      signal,
+    });
     all.push(...page.data.items);
     token = page.data.paginationToken;
     if (!token) return all;
@@ -52,14 +65,30 @@ function PolicyTable({ policies }: { policies: readonly Policy[] }) {
   return (
     <div class="scroll-x" tabIndex={0} role="region" aria-label="Policies">
       <table>
-        <thead><tr><th scope="col">For entities</th><th scope="col">Status</th><th scope="col" class="end">Published version</th><th scope="col">Published</th><th scope="col">Notes</th></tr></thead>
+        <thead>
+          <tr>
+            <th scope="col">For entities</th>
+            <th scope="col">Status</th>
+            <th scope="col" class="end">
+              Published version
+            </th>
+            <th scope="col">Published</th>
+            <th scope="col">Notes</th>
+          </tr>
+        </thead>
         <tbody>
           {policies.map((policy) => (
             <tr key={policy.entityPolicyId}>
-              <td><Link to={pathTo("policies", policy.entityPolicyId)}>{visible(policy.entityType)}</Link></td>
-              <td><PolicyStatus status={policy.status} /></td>
+              <td>
+                <Link to={pathTo("policies", policy.entityPolicyId)}>{visible(policy.entityType)}</Link>
+              </td>
+              <td>
+                <PolicyStatus status={policy.status} />
+              </td>
               <td class="end">{policy.publishedVersionNumber ?? "none"}</td>
-              <td><Age at={policy.lastPublishedOn} /></td>
+              <td>
+                <Age at={policy.lastPublishedOn} />
+              </td>
               <td class="anywhere">{visible(policy.versionNotes)}</td>
             </tr>
           ))}

@@ -23,18 +23,50 @@ export async function readBatch(batchId: string, signal: AbortSignal): Promise<B
   } catch (cause) {
     if (!(cause instanceof ApiError) || cause.status !== 413) throw cause;
   }
-  const entities = await readParts((query) => get(`${queries}/entity`, { path: { batchId }, query, signal }), (entity) => entity.id, signal);
+  const entities = await readParts(
+    (query) => get(`${queries}/entity`, { path: { batchId }, query, signal }),
+    (entity) => entity.id,
+    signal,
+  );
   const legalEntityId = entities.find((entity) => entity.legalEntityId)?.legalEntityId;
-  if (!legalEntityId) throw new ApiError(413, "The batch is too large to be read.", ["None of its entities has an ID by which its status could be asked for."], "", 0, undefined);
-  const { data } = await get("/screeningquery/api/v4/batch/legalentity/{legalEntityId}", { path: { legalEntityId }, signal });
+  if (!legalEntityId)
+    throw new ApiError(
+      413,
+      "The batch is too large to be read.",
+      ["None of its entities has an ID by which its status could be asked for."],
+      "",
+      0,
+      undefined,
+    );
+  const { data } = await get("/screeningquery/api/v4/batch/legalentity/{legalEntityId}", {
+    path: { legalEntityId },
+    signal,
+  });
   const head = data.find((one) => one.batchId === batchId);
   if (!head) throw new ApiError(404, "The batch is not among those of its entities any more.", [], "", 0, undefined);
-  return { id: batchId, entities, status: head.batchStatus, providers: head.providers, batchType: head.batchType as "Screening", closedDate: head.batchClosedDate };
+  return {
+    id: batchId,
+    entities,
+    status: head.batchStatus,
+    providers: head.providers,
+    batchType: head.batchType as "Screening",
+    closedDate: head.batchClosedDate,
+  };
 }
 
 /** readMatches reads the matches of an entity. It calls progress with those that were read so far. */
-export function readMatches(batchId: string, entityId: string, signal: AbortSignal, progress: (matches: Match[]) => void): Promise<Match[]> {
-  return readParts((query) => get(`${queries}/entity/{entityId}/match`, { path: { batchId, entityId }, query, signal }), (match) => match.id, signal, progress);
+export function readMatches(
+  batchId: string,
+  entityId: string,
+  signal: AbortSignal,
+  progress: (matches: Match[]) => void,
+): Promise<Match[]> {
+  return readParts(
+    (query) => get(`${queries}/entity/{entityId}/match`, { path: { batchId, entityId }, query, signal }),
+    (match) => match.id,
+    signal,
+    progress,
+  );
 }
 
 /** readMatch reads one match. */
@@ -45,8 +77,12 @@ export async function readMatch(batchId: string, entityId: string, matchId: stri
 /** partSize is how many items are asked for at a time; an answer that is too large is asked for in smaller parts. */
 const partSize = 100;
 
-async function readParts<T>(read: (query: { limit: number; after: string }) => Promise<{ data: T[] }>, idOf: (item: T) => string, signal: AbortSignal,
-  progress?: (items: T[]) => void): Promise<T[]> {
+async function readParts<T>(
+  read: (query: { limit: number; after: string }) => Promise<{ data: T[] }>,
+  idOf: (item: T) => string,
+  signal: AbortSignal,
+  progress?: (items: T[]) => void,
+): Promise<T[]> {
   const all: T[] = [];
   for (let limit = partSize; ;) {
     const last = all.at(-1);
@@ -81,6 +117,13 @@ export async function patiently<T>(ask: () => Promise<T>, signal: AbortSignal): 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => { clearTimeout(timer); reject(signal.reason as Error); }, { once: true });
+    signal.addEventListener(
+      "abort",
+      () => {
+        clearTimeout(timer);
+        reject(signal.reason as Error);
+      },
+      { once: true },
+    );
   });
 }

@@ -20,30 +20,54 @@ export interface Place {
   matchId?: string;
 }
 
-function pathOf(root: "/screeningcommand/api/v3" | "/screeningquery/api/v4", { batchId, entityId, matchId }: Place, rest = ""): string {
+function pathOf(
+  root: "/screeningcommand/api/v3" | "/screeningquery/api/v4",
+  { batchId, entityId, matchId }: Place,
+  rest = "",
+): string {
   const parts = `${root}/batch/{batchId}/entity/{entityId}${matchId ? "/match/{matchId}" : ""}/documents${rest}`;
   return addressOf(parts, { batchId, entityId, matchId });
 }
 
-const kinds: Record<Document["status"], Kind> = { Processing: "info", Completed: "ok", Error: "bad", Infected: "bad", Archived: "quiet" };
+const kinds: Record<Document["status"], Kind> = {
+  Processing: "info",
+  Completed: "ok",
+  Error: "bad",
+  Infected: "bad",
+  Archived: "quiet",
+};
 
 /** Documents lists documents; open is true if the batch is open, so that they can be changed. */
 export function Documents({ place, open }: { place: Place; open: boolean }) {
   const path = pathOf("/screeningquery/api/v4", place);
   const [processing, setProcessing] = useState(false);
-  const list = useResource(path, async (signal) => {
-    const { data } = (await send("get", `/api${path}`, { signal })) as { data: Document[] };
-    setProcessing(data.some((one) => one.status === "Processing"));
-    return data;
-  }, { every: processing ? 1500 : 0 });
+  const list = useResource(
+    path,
+    async (signal) => {
+      const { data } = (await send("get", `/api${path}`, { signal })) as { data: Document[] };
+      setProcessing(data.some((one) => one.status === "Processing"));
+      return data;
+    },
+    { every: processing ? 1500 : 0 },
+  );
   const curl = useCurl();
   const noun = place.matchId ? "match" : "entity";
   return (
     <section class="stack" aria-label={`Documents of the ${noun}`}>
       <Loaded resource={list} lines={4}>
-        {(documents) => documents.length === 0
-          ? <Empty title="No document"><p>{open ? `Add what the decision about this ${noun} rests on.` : "The batch is not open any more, so none can be added."}</p></Empty>
-          : <DocumentTable place={place} documents={documents} open={open} reload={list.reload} />}
+        {(documents) =>
+          documents.length === 0 ? (
+            <Empty title="No document">
+              <p>
+                {open
+                  ? `Add what the decision about this ${noun} rests on.`
+                  : "The batch is not open any more, so none can be added."}
+              </p>
+            </Empty>
+          ) : (
+            <DocumentTable place={place} documents={documents} open={open} reload={list.reload} />
+          )
+        }
       </Loaded>
       {open && <AddDocument place={place} onAdded={list.reload} />}
       <Commands curl={curl("GET", path)} label="The list with curl" />
@@ -51,7 +75,17 @@ export function Documents({ place, open }: { place: Place; open: boolean }) {
   );
 }
 
-function DocumentTable({ place, documents, open, reload }: { place: Place; documents: readonly Document[]; open: boolean; reload: () => void }) {
+function DocumentTable({
+  place,
+  documents,
+  open,
+  reload,
+}: {
+  place: Place;
+  documents: readonly Document[];
+  open: boolean;
+  reload: () => void;
+}) {
   const [deleting, setDeleting] = useState<Document>();
   const remove = useAction(async () => {
     await send("delete", `/api${pathOf("/screeningcommand/api/v3", place, `/${deleting!.id}`)}`);
@@ -62,27 +96,68 @@ function DocumentTable({ place, documents, open, reload }: { place: Place; docum
   return (
     <div class="scroll-x" tabIndex={0} role="region" aria-label="Documents">
       <table>
-        <thead><tr><th scope="col">File</th><th scope="col">Type</th><th scope="col">Status</th><th scope="col">Added</th><th scope="col">Actions</th></tr></thead>
+        <thead>
+          <tr>
+            <th scope="col">File</th>
+            <th scope="col">Type</th>
+            <th scope="col">Status</th>
+            <th scope="col">Added</th>
+            <th scope="col">Actions</th>
+          </tr>
+        </thead>
         <tbody>
           {documents.map((one) => (
             <tr key={one.id}>
-              <td class="anywhere"><bdi>{visible(one.friendlyName || one.fileName)}</bdi>{one.reusedFromBatchId && <div class="aside">taken over from an earlier batch</div>}</td>
+              <td class="anywhere">
+                <bdi>{visible(one.friendlyName || one.fileName)}</bdi>
+                {one.reusedFromBatchId && <div class="aside">taken over from an earlier batch</div>}
+              </td>
               <td class="anywhere">{visible(one.documentType)}</td>
-              <td><Badge kind={kinds[one.status] ?? "quiet"}>{one.status}</Badge></td>
-              <td><Time at={one.createdAt} form="short" /></td>
+              <td>
+                <Badge kind={kinds[one.status] ?? "quiet"}>{one.status}</Badge>
+              </td>
+              <td>
+                <Time at={one.createdAt} form="short" />
+              </td>
               <td>
                 <div class="buttons">
                   <OpenDocument document={one} />
-                  {open && <button type="button" class="link" onClick={() => { remove.clear(); setDeleting(one); }}>Delete</button>}
+                  {open && (
+                    <button
+                      type="button"
+                      class="link"
+                      onClick={() => {
+                        remove.clear();
+                        setDeleting(one);
+                      }}
+                    >
+                      Delete
+                    </button>
+                  )}
                 </div>
               </td>
             </tr>
           ))}
         </tbody>
       </table>
-      <Confirm title="Delete the document" open={deleting !== undefined} action="Delete it" running={remove.running} error={remove.error} onConfirm={() => void remove.run()} onClose={() => setDeleting(undefined)}>
-        <p>Its file is deleted with the last document that shares it: <bdi>{visible(deleting?.fileName ?? "")}</bdi>.</p>
-        {deleting && <Commands curl={curl("DELETE", pathOf("/screeningcommand/api/v3", place, `/${deleting.id}`))} label="The same with curl" />}
+      <Confirm
+        title="Delete the document"
+        open={deleting !== undefined}
+        action="Delete it"
+        running={remove.running}
+        error={remove.error}
+        onConfirm={() => void remove.run()}
+        onClose={() => setDeleting(undefined)}
+      >
+        <p>
+          Its file is deleted with the last document that shares it: <bdi>{visible(deleting?.fileName ?? "")}</bdi>.
+        </p>
+        {deleting && (
+          <Commands
+            curl={curl("DELETE", pathOf("/screeningcommand/api/v3", place, `/${deleting.id}`))}
+            label="The same with curl"
+          />
+        )}
       </Confirm>
     </div>
   );
@@ -92,16 +167,25 @@ function DocumentTable({ place, documents, open, reload }: { place: Place; docum
 function OpenDocument({ document: one }: { document: Document }) {
   const [address, setAddress] = useState<string>();
   const ask = useAction(async () => {
-    const { data } = await get("/documentmanagementquery/api/documentmanagement/signedurl/{id}", { path: { id: one.externalDocumentId } });
+    const { data } = await get("/documentmanagementquery/api/documentmanagement/signedurl/{id}", {
+      path: { id: one.externalDocumentId },
+    });
     setAddress(safeHref(data));
   });
   const to = one.documentUrl ? safeHref(one.documentUrl) : address;
-  if (to) return <a href={to} target="_blank" rel="noreferrer noopener">{one.documentUrl ? "Open the link" : "Download"}</a>;
+  if (to)
+    return (
+      <a href={to} target="_blank" rel="noreferrer noopener">
+        {one.documentUrl ? "Open the link" : "Download"}
+      </a>
+    );
   if (one.documentUrl) return <span class="anywhere">{visible(one.documentUrl)}</span>;
   if (one.status !== "Completed") return null;
   return (
     <>
-      <button type="button" class="link" disabled={ask.running} onClick={() => void ask.run()}>Make a download link</button>
+      <button type="button" class="link" disabled={ask.running} onClick={() => void ask.run()}>
+        Make a download link
+      </button>
       {ask.error && <ErrorNotice error={ask.error} />}
     </>
   );
@@ -113,8 +197,11 @@ function AddDocument({ place, onAdded }: { place: Place; onAdded: () => void }) 
   const [link, setLink] = useState("");
   const upload = useAction(async (file: File) => {
     const body = { data: { fileName: file.name, documentType: type } };
-    const { data } = (await send("post", `/api${pathOf("/screeningcommand/api/v3", place, "/upload-url")}`, { body })) as { data: Schemas["UploadedScreeningDocument"] };
-    if (data.signedUrl) await send("put", "/console/storage", { body: file, headers: { "Sluice-Signed-Url": data.signedUrl } });
+    const { data } = (await send("post", `/api${pathOf("/screeningcommand/api/v3", place, "/upload-url")}`, {
+      body,
+    })) as { data: Schemas["UploadedScreeningDocument"] };
+    if (data.signedUrl)
+      await send("put", "/console/storage", { body: file, headers: { "Sluice-Signed-Url": data.signedUrl } });
     onAdded();
   });
   const linkBody = { data: { fileName: nameOf(link), documentType: type, documentUrl: link } };
@@ -126,24 +213,49 @@ function AddDocument({ place, onAdded }: { place: Place; onAdded: () => void }) 
   const curl = useCurl();
   const error = upload.error ?? add.error;
   return (
-    <form class="stack" aria-label="Add a document" onSubmit={(event) => { event.preventDefault(); void add.run(); }}>
+    <form
+      class="stack"
+      aria-label="Add a document"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void add.run();
+      }}
+    >
       <div class="documents-add">
         <TextField label="Type of the document" value={type} onValue={setType} required maxLength={255} />
         <div class="field">
           <label for="document-file">File</label>
-          <input type="file" id="document-file" aria-label="File to upload" disabled={upload.running || type === ""} onChange={(event) => {
-            const input = event.currentTarget;
-            const file = input.files?.[0];
-            if (file) void upload.run(file).then(() => (input.value = ""));
-          }} />
+          <input
+            type="file"
+            id="document-file"
+            aria-label="File to upload"
+            disabled={upload.running || type === ""}
+            onChange={(event) => {
+              const input = event.currentTarget;
+              const file = input.files?.[0];
+              if (file) void upload.run(file).then(() => (input.value = ""));
+            }}
+          />
         </div>
         <TextField label="Or a link" type="url" value={link} onValue={setLink} placeholder="https://" />
-        <button type="submit" disabled={add.running || !link.startsWith("https://") || type === ""}>Add the link</button>
+        <button type="submit" disabled={add.running || !link.startsWith("https://") || type === ""}>
+          Add the link
+        </button>
       </div>
       {upload.running && <p role="status">The file is being sent.</p>}
       {error && <ErrorNotice error={error} />}
-      <Commands curl={curl("POST", pathOf("/screeningcommand/api/v3", place, "/upload-url"), { data: { fileName: "FILE", documentType: type } })} label="Upload with curl: then PUT the file to signedUrl with requiredHeaders" />
-      {link && <Commands curl={curl("POST", pathOf("/screeningcommand/api/v3", place, "/virtual"), linkBody)} label="Add the link with curl" />}
+      <Commands
+        curl={curl("POST", pathOf("/screeningcommand/api/v3", place, "/upload-url"), {
+          data: { fileName: "FILE", documentType: type },
+        })}
+        label="Upload with curl: then PUT the file to signedUrl with requiredHeaders"
+      />
+      {link && (
+        <Commands
+          curl={curl("POST", pathOf("/screeningcommand/api/v3", place, "/virtual"), linkBody)}
+          label="Add the link with curl"
+        />
+      )}
     </form>
   );
 }

@@ -42,25 +42,54 @@ export function Escalation({ batch, entity, reload }: EscalationProps) {
     return (
       <section class="stack" aria-label="Escalation">
         <h2>Escalated</h2>
-        <p class="anywhere">To team <code>{visible(escalated.teamId)}</code>{escalated.userId && <>, user {visible(escalated.userId)}</>}: <q>{visible(escalated.comment)}</q></p>
-        <p class="aside">By client <code data-volatile>{visible(escalated.escalatedBy)}</code> <Time at={escalated.escalatedAt} form="both" /></p>
+        <p class="anywhere">
+          To team <code>{visible(escalated.teamId)}</code>
+          {escalated.userId && <>, user {visible(escalated.userId)}</>}: <q>{visible(escalated.comment)}</q>
+        </p>
+        <p class="aside">
+          By client <code data-volatile>{visible(escalated.escalatedBy)}</code>{" "}
+          <Time at={escalated.escalatedAt} form="both" />
+        </p>
         {error && <ErrorNotice error={error} />}
-        {batch.status === "Open" && <div class="buttons"><button type="button" disabled={deescalate.running} onClick={() => void deescalate.run()}>Take the escalation back</button></div>}
+        {batch.status === "Open" && (
+          <div class="buttons">
+            <button type="button" disabled={deescalate.running} onClick={() => void deescalate.run()}>
+              Take the escalation back
+            </button>
+          </div>
+        )}
         <Commands curl={curl("PUT", addressOf(deescalatePath, path))} label="Take it back with curl" />
       </section>
     );
   }
   if (batch.status !== "Open") return null;
   return (
-    <form class="stack" aria-label="Escalation" onSubmit={(event) => { event.preventDefault(); void escalate.run(); }}>
+    <form
+      class="stack"
+      aria-label="Escalation"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void escalate.run();
+      }}
+    >
       <h2>Escalate</h2>
       <div class="filters filters-start">
-        <TextField label="ID of the team" value={team} onValue={setTeam} required error={team === "" || isBatchId(team) ? undefined : "A UUID is needed"} />
+        <TextField
+          label="ID of the team"
+          value={team}
+          onValue={setTeam}
+          required
+          error={team === "" || isBatchId(team) ? undefined : "A UUID is needed"}
+        />
         <TextField label="User (or any of the team)" value={user} onValue={setUser} maxLength={255} />
       </div>
       <TextArea label="Comment" rows={2} value={comment} onValue={setComment} />
       {error && <ErrorNotice error={error} />}
-      <div class="buttons"><button type="submit" disabled={escalate.running || !isBatchId(team) || comment.trim() === ""}>Escalate to the team</button></div>
+      <div class="buttons">
+        <button type="submit" disabled={escalate.running || !isBatchId(team) || comment.trim() === ""}>
+          Escalate to the team
+        </button>
+      </div>
       <Commands curl={curl("PUT", addressOf(escalatePath, path), body)} label="The same with curl" />
     </form>
   );

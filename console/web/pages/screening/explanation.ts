@@ -42,7 +42,12 @@ export function readExplanation(text: string): Explanation {
   let rest = text;
   for (let found = pair.exec(rest); found; found = pair.exec(rest)) {
     const [all, asked = "", listed = "", how = ""] = found;
-    said.met.push({ asked: unquote(asked), listed: unquote(listed), how, similarity: Number(/(\d+)%$/.exec(how)?.[1] ?? 100) });
+    said.met.push({
+      asked: unquote(asked),
+      listed: unquote(listed),
+      how,
+      similarity: Number(/(\d+)%$/.exec(how)?.[1] ?? 100),
+    });
     rest = rest.slice(all.length);
   }
   for (let found = missing.exec(rest); found; found = missing.exec(rest)) {
@@ -58,10 +63,15 @@ export function readExplanation(text: string): Explanation {
 
 function readRemark(text: string): Remark {
   const points = Number(/\((\d+) points less\)$/.exec(text)?.[1] ?? 0);
-  const about = /^the entry was born |date of birth/.test(text) ? "birth"
-    : /^the entry's countries are |^a country in common$/.test(text) ? "country"
-    : /^the entry is (male|female), /.test(text) ? "gender"
-    : text.startsWith("same identifier ") ? "identifier" : "";
+  const about = /^the entry was born |date of birth/.test(text)
+    ? "birth"
+    : /^the entry's countries are |^a country in common$/.test(text)
+      ? "country"
+      : /^the entry is (male|female), /.test(text)
+        ? "gender"
+        : text.startsWith("same identifier ")
+          ? "identifier"
+          : "";
   return { text, about, points, agrees: /^(same|a country in common|with the date of birth)/.test(text) };
 }
 

@@ -14,8 +14,26 @@ export interface Exported {
 
 /** asJSON writes matches as the interface has them, with what the file holds. */
 export function asJSON(rows: readonly Row[], { batchId, filter, missing }: Exported): string {
-  const matches = rows.map(({ entity, match }) => ({ entityId: entity.id, entityName: entity.entityName, searchCriteria: entity.searchCriteria, ...match }));
-  return JSON.stringify({ batchId, exportedAt: new Date().toISOString(), filter, complete: missing === "", missing: missing || null, matches }, null, 2) + "\n";
+  const matches = rows.map(({ entity, match }) => ({
+    entityId: entity.id,
+    entityName: entity.entityName,
+    searchCriteria: entity.searchCriteria,
+    ...match,
+  }));
+  return (
+    JSON.stringify(
+      {
+        batchId,
+        exportedAt: new Date().toISOString(),
+        filter,
+        complete: missing === "",
+        missing: missing || null,
+        matches,
+      },
+      null,
+      2,
+    ) + "\n"
+  );
 }
 
 type Cell = string | number | null | undefined;
@@ -44,7 +62,10 @@ const columns: readonly (readonly [title: string, cell: (row: Row) => Cell])[] =
 
 /** asCSV writes matches as CSV (RFC 4180) that spreadsheets open without running anything that is in it. */
 export function asCSV(rows: readonly Row[], { batchId }: Exported): string {
-  const lines = [["batch_id", ...columns.map(([title]) => title)], ...rows.map((row) => [batchId, ...columns.map(([, cell]) => cell(row))])];
+  const lines = [
+    ["batch_id", ...columns.map(([title]) => title)],
+    ...rows.map((row) => [batchId, ...columns.map(([, cell]) => cell(row))]),
+  ];
   return lines.map((cells) => cells.map(csvCell).join(",")).join("\r\n") + "\r\n";
 }
 

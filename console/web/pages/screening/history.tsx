@@ -16,7 +16,12 @@ const batchesPath = "/screeningquery/api/v4/batch/legalentity/{legalEntityId}";
 
 /** History shows what is known of an entity from other batches, too. */
 export function History({ batchId, entity }: { batchId: string; entity: Entity }) {
-  return <><Assessments entity={entity} />{entity.legalEntityId && <Batches batchId={batchId} legalEntityId={entity.legalEntityId} />}</>;
+  return (
+    <>
+      <Assessments entity={entity} />
+      {entity.legalEntityId && <Batches batchId={batchId} legalEntityId={entity.legalEntityId} />}
+    </>
+  );
 }
 
 function Assessments({ entity }: { entity: Entity }) {
@@ -33,23 +38,39 @@ function Assessments({ entity }: { entity: Entity }) {
     <section class="stack" aria-label="Assessments in closed batches">
       <h2>Assessments in closed batches</h2>
       <Loaded resource={history} lines={4}>
-        {(items) => items.length === 0 ? <Empty title="No batch with this entity was closed yet"><p>What is decided becomes history when its batch is closed.</p></Empty> : (
-          <ol class="line-errors">
-            {items.map(({ batchId, journeyId, entityMaterialityAssessment: { assessment, trueMatches } }) => (
-              <li key={batchId} class="line-error">
-                <header class="line-error-head">
-                  <MaterialityBadge status={assessment?.materialityOutcome} />
-                  {assessment && <Time at={assessment.lastActionedBy.actionedOn} />}
-                  {journeyId && <span>journey {visible(journeyId)}</span>}
-                  <Link to={pathTo("screening", batchId)}>The batch</Link>
-                </header>
-                {assessment && <p>{categories.map(([key, text]) => assessment[key] && `${text}: ${assessment[key].materialityStatus}`).filter(Boolean).join(", ")}</p>}
-                {assessment?.rationale && <p>{visible(assessment.rationale)}</p>}
-                <p class="aside">{trueMatches.length === 0 ? "No true match." : "True matches: "}{trueMatches.map((match) => `${visible(match.name)} (${visible(match.entityUniqueId)})`).join(", ")}</p>
-              </li>
-            ))}
-          </ol>
-        )}
+        {(items) =>
+          items.length === 0 ? (
+            <Empty title="No batch with this entity was closed yet">
+              <p>What is decided becomes history when its batch is closed.</p>
+            </Empty>
+          ) : (
+            <ol class="line-errors">
+              {items.map(({ batchId, journeyId, entityMaterialityAssessment: { assessment, trueMatches } }) => (
+                <li key={batchId} class="line-error">
+                  <header class="line-error-head">
+                    <MaterialityBadge status={assessment?.materialityOutcome} />
+                    {assessment && <Time at={assessment.lastActionedBy.actionedOn} />}
+                    {journeyId && <span>journey {visible(journeyId)}</span>}
+                    <Link to={pathTo("screening", batchId)}>The batch</Link>
+                  </header>
+                  {assessment && (
+                    <p>
+                      {categories
+                        .map(([key, text]) => assessment[key] && `${text}: ${assessment[key].materialityStatus}`)
+                        .filter(Boolean)
+                        .join(", ")}
+                    </p>
+                  )}
+                  {assessment?.rationale && <p>{visible(assessment.rationale)}</p>}
+                  <p class="aside">
+                    {trueMatches.length === 0 ? "No true match." : "True matches: "}
+                    {trueMatches.map((match) => `${visible(match.name)} (${visible(match.entityUniqueId)})`).join(", ")}
+                  </p>
+                </li>
+              ))}
+            </ol>
+          )
+        }
       </Loaded>
       <Commands curl={curl("GET", addressOf(historyPath, { entityId: entity.id }))} label="The same with curl" />
     </section>
@@ -57,7 +78,10 @@ function Assessments({ entity }: { entity: Entity }) {
 }
 
 function Batches({ batchId, legalEntityId }: { batchId: string; legalEntityId: string }) {
-  const batches = useResource(`batches ${legalEntityId}`, async (signal) => (await get(batchesPath, { path: { legalEntityId }, signal })).data);
+  const batches = useResource(
+    `batches ${legalEntityId}`,
+    async (signal) => (await get(batchesPath, { path: { legalEntityId }, signal })).data,
+  );
   const curl = useCurl();
   return (
     <section class="stack" aria-label="Batches of this entity">
@@ -66,15 +90,35 @@ function Batches({ batchId, legalEntityId }: { batchId: string; legalEntityId: s
         {(all) => (
           <div class="scroll-x" tabIndex={0} role="region" aria-label="Batches of this entity, newest first">
             <table>
-              <thead><tr><th scope="col">Batch</th><th scope="col">Made by</th><th scope="col">Status</th><th scope="col" class="end">True matches of it</th><th scope="col">Closed</th></tr></thead>
+              <thead>
+                <tr>
+                  <th scope="col">Batch</th>
+                  <th scope="col">Made by</th>
+                  <th scope="col">Status</th>
+                  <th scope="col" class="end">
+                    True matches of it
+                  </th>
+                  <th scope="col">Closed</th>
+                </tr>
+              </thead>
               <tbody>
                 {all.map((one) => (
                   <tr key={one.batchId}>
-                    <td class="mono" data-volatile>{one.batchId === batchId ? `${one.batchId} (this)` : <Link to={pathTo("screening", one.batchId)}>{one.batchId}</Link>}</td>
+                    <td class="mono" data-volatile>
+                      {one.batchId === batchId ? (
+                        `${one.batchId} (this)`
+                      ) : (
+                        <Link to={pathTo("screening", one.batchId)}>{one.batchId}</Link>
+                      )}
+                    </td>
                     <td>{one.batchType === "OngoingScreening" ? "change of a list" : "request"}</td>
-                    <td><ScreeningBadge status={one.batchStatus} /></td>
+                    <td>
+                      <ScreeningBadge status={one.batchStatus} />
+                    </td>
                     <td class="end">{formatCount(one.materialMatchesCount)}</td>
-                    <td><Time at={one.batchClosedDate} form="short" /></td>
+                    <td>
+                      <Time at={one.batchClosedDate} form="short" />
+                    </td>
                   </tr>
                 ))}
               </tbody>

@@ -31,7 +31,12 @@ const readers = 3;
  */
 export function useMatches(batchId: string, wanted: readonly string[], generation: string): MatchStore {
   const [parts, setParts] = useState<ReadonlyMap<string, Part>>(new Map());
-  const state = useRef({ batchId: "", generation: "", parts: new Map<string, Part>(), fresh: new Set<string>() }).current;
+  const state = useRef({
+    batchId: "",
+    generation: "",
+    parts: new Map<string, Part>(),
+    fresh: new Set<string>(),
+  }).current;
   const [attempt, setAttempt] = useState(0);
   const set = useCallback((entityId: string, part: Part) => {
     state.parts.set(entityId, part);
@@ -50,11 +55,19 @@ export function useMatches(batchId: string, wanted: readonly string[], generatio
         const entityId = id;
         const isFirst = !state.parts.get(entityId)?.complete;
         try {
-          const matches = await readMatches(batchId, entityId, ended.signal, (some) => isFirst && set(entityId, { matches: some, complete: false }));
+          const matches = await readMatches(
+            batchId,
+            entityId,
+            ended.signal,
+            (some) => isFirst && set(entityId, { matches: some, complete: false }),
+          );
           set(entityId, { matches, complete: true });
         } catch (cause) {
           if (ended.signal.aborted) return;
-          const error = cause instanceof ApiError ? cause : new ApiError(0, "The page cannot read the answer.", [String(cause)], "", 0, cause);
+          const error =
+            cause instanceof ApiError
+              ? cause
+              : new ApiError(0, "The page cannot read the answer.", [String(cause)], "", 0, cause);
           set(entityId, { matches: state.parts.get(entityId)?.matches ?? [], complete: false, error });
         }
         state.fresh.add(entityId);
@@ -69,7 +82,8 @@ export function useMatches(batchId: string, wanted: readonly string[], generatio
     if (part) set(entityId, { ...part, matches: part.matches.map((old) => (old.id === match.id ? match : old)) });
   }, []);
   const readAgain = useCallback((entityIds?: readonly string[]) => {
-    for (const id of entityIds ?? [...state.parts].filter(([, part]) => part.error).map(([id]) => id)) state.fresh.delete(id);
+    for (const id of entityIds ?? [...state.parts].filter(([, part]) => part.error).map(([id]) => id))
+      state.fresh.delete(id);
     setAttempt((n) => n + 1);
   }, []);
   return useMemo(() => ({ parts, replace, readAgain }), [parts]);
@@ -94,7 +108,10 @@ export interface Filter {
 /** rowsOf returns the matches of entities, best first. */
 export function rowsOf(entities: readonly Entity[], parts: ReadonlyMap<string, Part>): Row[] {
   const rows = entities.flatMap((entity) => (parts.get(entity.id)?.matches ?? []).map((match) => ({ entity, match })));
-  return rows.sort((a, b) => (b.match.matchData.matchScore ?? -1) - (a.match.matchData.matchScore ?? -1) || (a.match.id < b.match.id ? -1 : 1));
+  return rows.sort(
+    (a, b) =>
+      (b.match.matchData.matchScore ?? -1) - (a.match.matchData.matchScore ?? -1) || (a.match.id < b.match.id ? -1 : 1),
+  );
 }
 
 /** filterRows returns the rows that a filter shows. */
@@ -103,10 +120,15 @@ export function filterRows(rows: readonly Row[], { status, list, min, find }: Fi
   const wanted = find.trim().toLocaleLowerCase();
   return rows.filter(({ entity, match }) => {
     const data = match.matchData;
-    return (status === "" || match.status === status) && (list === "" || data.providerSourceName === list) &&
+    return (
+      (status === "" || match.status === status) &&
+      (list === "" || data.providerSourceName === list) &&
       (least === undefined || Number.isNaN(least) || (data.matchScore ?? 0) >= least) &&
-      (wanted === "" || [data.name, infoOf(data, "Matched name"), entity.entityName, match.entityUniqueId, ...data.aliasesList]
-        .some((text) => text.toLocaleLowerCase().includes(wanted)));
+      (wanted === "" ||
+        [data.name, infoOf(data, "Matched name"), entity.entityName, match.entityUniqueId, ...data.aliasesList].some(
+          (text) => text.toLocaleLowerCase().includes(wanted),
+        ))
+    );
   });
 }
 

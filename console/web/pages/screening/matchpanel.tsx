@@ -29,20 +29,41 @@ export function MatchPanel({ batch, row, choice, onResolved, onLeave }: MatchPan
     <section class="panel match-panel" aria-label="The selected match">
       <header class="match-head">
         <h2 dir="auto">{visible(data.name)}</h2>
-        <p class="tabular"><b>{formatScore(data.matchScore)}</b> <span class="aside">{visible(match.entityUniqueId)}</span></p>
+        <p class="tabular">
+          <b>{formatScore(data.matchScore)}</b> <span class="aside">{visible(match.entityUniqueId)}</span>
+        </p>
       </header>
       <Decision match={match} />
-      {batch.status === "Open" ? <ResolveForm batchId={batch.id} row={row} choice={choice} onResolved={onResolved} onLeave={onLeave} />
-        : <p class="aside">The batch is {batch.status.toLowerCase()}: its decisions stay as they are.</p>}
+      {batch.status === "Open" ? (
+        <ResolveForm batchId={batch.id} row={row} choice={choice} onResolved={onResolved} onLeave={onLeave} />
+      ) : (
+        <p class="aside">The batch is {batch.status.toLowerCase()}: its decisions stay as they are.</p>
+      )}
       <h3>Word by word</h3>
-      {explanation ? <Words explanation={explanation} /> : <p class="aside">The provider {visible(data.providerId)} does not explain its matches.</p>}
-      {byAlias.length > 0 && !match.entityAliasIds.includes("PrimaryName") && <p class="aside">Found by another name of the entity, not by its main name.</p>}
+      {explanation ? (
+        <Words explanation={explanation} />
+      ) : (
+        <p class="aside">The provider {visible(data.providerId)} does not explain its matches.</p>
+      )}
+      {byAlias.length > 0 && !match.entityAliasIds.includes("PrimaryName") && (
+        <p class="aside">Found by another name of the entity, not by its main name.</p>
+      )}
       <h3>Both sides</h3>
       <Sides asked={entity.searchCriteria} aliases={entity.entityAliases} data={data} />
       <Source data={data} />
-      <details class="commands" onToggle={(event) => { if (event.currentTarget.open) setWithDocuments(true); }}>
+      <details
+        class="commands"
+        onToggle={(event) => {
+          if (event.currentTarget.open) setWithDocuments(true);
+        }}
+      >
         <summary>Documents of this match</summary>
-        {withDocuments && <Documents place={{ batchId: batch.id, entityId: entity.id, matchId: match.id }} open={batch.status === "Open"} />}
+        {withDocuments && (
+          <Documents
+            place={{ batchId: batch.id, entityId: entity.id, matchId: match.id }}
+            open={batch.status === "Open"}
+          />
+        )}
       </details>
     </section>
   );

@@ -17,8 +17,13 @@ type Status = Schemas["Materiality"];
 type Category = "sanctions" | "pep" | "adverseMedia" | "enforcements" | "other";
 
 /** categories are what is assessed, with their names. */
-export const categories: readonly (readonly [key: Category, text: string])[] = [["sanctions", "Sanctions"], ["pep", "Politically exposed"],
-  ["adverseMedia", "Adverse media"], ["enforcements", "Enforcements"], ["other", "Other"]];
+export const categories: readonly (readonly [key: Category, text: string])[] = [
+  ["sanctions", "Sanctions"],
+  ["pep", "Politically exposed"],
+  ["adverseMedia", "Adverse media"],
+  ["enforcements", "Enforcements"],
+  ["other", "Other"],
+];
 
 interface MaterialityProps {
   batch: Batch;
@@ -33,15 +38,30 @@ export function Materiality({ batch, entity, reload }: MaterialityProps) {
   const open = batch.status === "Open";
   return (
     <div class="stack">
-      <p>Outcome: <MaterialityBadge status={assessed?.materialityOutcome} />
-        {assessed && <span class="aside"> by client <code data-volatile>{visible(assessed.lastActionedBy.id)}</code> <Time at={assessed.lastActionedBy.actionedOn} form="both" /></span>}</p>
+      <p>
+        Outcome: <MaterialityBadge status={assessed?.materialityOutcome} />
+        {assessed && (
+          <span class="aside">
+            {" "}
+            by client <code data-volatile>{visible(assessed.lastActionedBy.id)}</code>{" "}
+            <Time at={assessed.lastActionedBy.actionedOn} form="both" />
+          </span>
+        )}
+      </p>
       <Assessment key={JSON.stringify(assessed)} batch={batch} entity={entity} reload={reload} open={open} />
       <Escalation batch={batch} entity={entity} reload={reload} />
       <MaterialityProperties batch={batch} entity={entity} reload={reload} />
       {clients.length > 0 && (
         <section aria-label="Impacted clients">
           <h2>Impacted clients</h2>
-          <ul>{clients.map((client) => <li key={client.legalEntityId}>{visible(client.legalEntityId)}: {client.isSelected ? "followed up" : `not followed up (${visible(client.reasonForNoFollowUp ?? "")})`}</li>)}</ul>
+          <ul>
+            {clients.map((client) => (
+              <li key={client.legalEntityId}>
+                {visible(client.legalEntityId)}:{" "}
+                {client.isSelected ? "followed up" : `not followed up (${visible(client.reasonForNoFollowUp ?? "")})`}
+              </li>
+            ))}
+          </ul>
         </section>
       )}
       {batch.journeyMainLegalEntityId && batch.status !== "Overridden" && <Aggregate batch={batch} />}
@@ -59,11 +79,14 @@ const assessPath = "/screeningcommand/api/v3/batch/{id}/entity/{entityId}";
 
 function Assessment({ batch, entity, reload, open }: MaterialityProps & { open: boolean }) {
   const before = entity.entityMaterialityAssessment;
-  const [all, setAll] = useState(() => Object.fromEntries(categories.map(([key]) => [key, assessedOf(before?.[key])])) as Record<Category, Assessed>);
+  const [all, setAll] = useState(
+    () => Object.fromEntries(categories.map(([key]) => [key, assessedOf(before?.[key])])) as Record<Category, Assessed>,
+  );
   const [rationale, setRationale] = useState(before?.rationale ?? "");
   const [okToProceed, setOkToProceed] = useState(before?.sanctions?.okToProceed ?? false);
   const [why, setWhy] = useState(before?.sanctions?.rationale ?? "");
-  const set = (key: Category, some: Partial<Assessed>) => setAll((old) => ({ ...old, [key]: { ...old[key], ...some } }));
+  const set = (key: Category, some: Partial<Assessed>) =>
+    setAll((old) => ({ ...old, [key]: { ...old[key], ...some } }));
   const body = bodyOf(all, { rationale, okToProceed, why });
   const save = useAction(async () => {
     await put(assessPath, { path: { id: batch.id, entityId: entity.id }, body: { data: body } });
@@ -71,23 +94,54 @@ function Assessment({ batch, entity, reload, open }: MaterialityProps & { open: 
   });
   const curl = useCurl();
   return (
-    <form class="stack" aria-label="Assessment" onSubmit={(event) => { event.preventDefault(); void save.run(); }}>
+    <form
+      class="stack"
+      aria-label="Assessment"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save.run();
+      }}
+    >
       <h2>Assessment</h2>
       <div class="scroll-x" tabIndex={0} role="region" aria-label="Assessment by category">
         <table class="assessment">
-          <thead><tr><th scope="col">Category</th><th scope="col">It is</th><th scope="col">Jurisdictions (of a material one)</th></tr></thead>
+          <thead>
+            <tr>
+              <th scope="col">Category</th>
+              <th scope="col">It is</th>
+              <th scope="col">Jurisdictions (of a material one)</th>
+            </tr>
+          </thead>
           <tbody>
             {categories.map(([key, text]) => (
               <tr key={key}>
                 <th scope="row">{text}</th>
                 <td>
-                  <select aria-label={text} value={all[key].status} disabled={!open} onChange={(event) => set(key, { status: event.currentTarget.value as Status })}>
+                  <select
+                    aria-label={text}
+                    value={all[key].status}
+                    disabled={!open}
+                    onChange={(event) => set(key, { status: event.currentTarget.value as Status })}
+                  >
                     {all[key].status === "" && <option value="">not assessed</option>}
-                    {(["None", "Immaterial", "Material"] as const).map((one) => <option key={one} value={one} selected={one === all[key].status}>{one}</option>)}
+                    {(["None", "Immaterial", "Material"] as const).map((one) => (
+                      <option key={one} value={one} selected={one === all[key].status}>
+                        {one}
+                      </option>
+                    ))}
                   </select>
                 </td>
-                <td><input type="text" aria-label={`Jurisdictions of ${text}`} value={all[key].jurisdictions} disabled={!open || all[key].status !== "Material"} autocomplete="off"
-                  placeholder={all[key].status === "Material" ? "RU, BY" : ""} onInput={(event) => set(key, { jurisdictions: event.currentTarget.value })} /></td>
+                <td>
+                  <input
+                    type="text"
+                    aria-label={`Jurisdictions of ${text}`}
+                    value={all[key].jurisdictions}
+                    disabled={!open || all[key].status !== "Material"}
+                    autocomplete="off"
+                    placeholder={all[key].status === "Material" ? "RU, BY" : ""}
+                    onInput={(event) => set(key, { jurisdictions: event.currentTarget.value })}
+                  />
+                </td>
               </tr>
             ))}
           </tbody>
@@ -95,14 +149,27 @@ function Assessment({ batch, entity, reload, open }: MaterialityProps & { open: 
       </div>
       {all.sanctions.status === "Material" && (
         <>
-          <Check label="It is right to proceed in spite of the sanctions" checked={okToProceed} onChecked={setOkToProceed} />
+          <Check
+            label="It is right to proceed in spite of the sanctions"
+            checked={okToProceed}
+            onChecked={setOkToProceed}
+          />
           <TextArea label="Why, about the sanctions" rows={2} value={why} onValue={setWhy} />
         </>
       )}
       <TextArea label="Rationale" rows={2} value={rationale} onValue={setRationale} />
       {save.error && <ErrorNotice error={save.error} />}
-      {open && <div class="buttons"><button type="submit" class="primary" disabled={save.running}>Save the assessment</button></div>}
-      <Commands curl={curl("PUT", addressOf(assessPath, { id: batch.id, entityId: entity.id }), { data: body })} label="The same with curl" />
+      {open && (
+        <div class="buttons">
+          <button type="submit" class="primary" disabled={save.running}>
+            Save the assessment
+          </button>
+        </div>
+      )}
+      <Commands
+        curl={curl("PUT", addressOf(assessPath, { id: batch.id, entityId: entity.id }), { data: body })}
+        label="The same with curl"
+      />
     </form>
   );
 }
@@ -111,14 +178,24 @@ function assessedOf(category: Schemas["CategoryAssessment"] | null | undefined):
   return { status: category?.materialityStatus ?? "", jurisdictions: category?.jurisdictions?.join(", ") ?? "" };
 }
 
-function bodyOf(all: Record<Category, Assessed>, about: { rationale: string; okToProceed: boolean; why: string }): Schemas["AssessScreenedEntity"] {
+function bodyOf(
+  all: Record<Category, Assessed>,
+  about: { rationale: string; okToProceed: boolean; why: string },
+): Schemas["AssessScreenedEntity"] {
   const change: Schemas["AssessmentChange"] = { rationale: about.rationale };
   for (const [key] of categories) {
     const { status, jurisdictions } = all[key];
     if (status === "") continue;
-    const names = jurisdictions.split(",").map((name) => name.trim()).filter(Boolean);
+    const names = jurisdictions
+      .split(",")
+      .map((name) => name.trim())
+      .filter(Boolean);
     const isMaterial = status === "Material";
-    change[key] = { materialityStatus: status, ...(isMaterial && { jurisdictions: names }), ...(isMaterial && key === "sanctions" && { okToProceed: about.okToProceed, rationale: about.why }) };
+    change[key] = {
+      materialityStatus: status,
+      ...(isMaterial && { jurisdictions: names }),
+      ...(isMaterial && key === "sanctions" && { okToProceed: about.okToProceed, rationale: about.why }),
+    };
   }
   return { entityMaterialityAssessment: change };
 }
@@ -133,9 +210,22 @@ function Aggregate({ batch }: { batch: Batch }) {
   return (
     <section class="stack" aria-label="All entities together">
       <h2>All entities together</h2>
-      <p>Writes the materiality of all entities of the batch, by category and overall, to the draft in progress of the main legal entity {visible(batch.journeyMainLegalEntityId ?? "")}.</p>
-      <div class="buttons"><button type="button" disabled={write.running} onClick={() => void write.run()}>Write it to the draft</button></div>
-      {written && <Notice kind="ok"><p>Written: overall <MaterialityBadge status={written.overallMateriality} /></p></Notice>}
+      <p>
+        Writes the materiality of all entities of the batch, by category and overall, to the draft in progress of the
+        main legal entity {visible(batch.journeyMainLegalEntityId ?? "")}.
+      </p>
+      <div class="buttons">
+        <button type="button" disabled={write.running} onClick={() => void write.run()}>
+          Write it to the draft
+        </button>
+      </div>
+      {written && (
+        <Notice kind="ok">
+          <p>
+            Written: overall <MaterialityBadge status={written.overallMateriality} />
+          </p>
+        </Notice>
+      )}
       {write.error && <ErrorNotice error={write.error} />}
       <Commands curl={curl("POST", addressOf(aggregatePath, { id: batch.id }))} label="The same with curl" />
     </section>

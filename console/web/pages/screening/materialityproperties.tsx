@@ -18,7 +18,9 @@ export function MaterialityProperties({ batch, entity, reload }: { batch: Batch;
   const [value, setValue] = useState("");
   const place = { id: batch.id, entityId: entity.id };
   const open = batch.status === "Open";
-  const bodyOf = (about: string, name: string, property: Schemas["SingleProperty"] | null) => ({ data: { ...(about && { relatedPartyEntityId: about }), properties: { [name]: property } } });
+  const bodyOf = (about: string, name: string, property: Schemas["SingleProperty"] | null) => ({
+    data: { ...(about && { relatedPartyEntityId: about }), properties: { [name]: property } },
+  });
   const update = useAction(async (about: string, name: string, property: Schemas["SingleProperty"] | null) => {
     await put(path, { path: place, body: bodyOf(about, name, property) });
     setKey("");
@@ -26,22 +28,50 @@ export function MaterialityProperties({ batch, entity, reload }: { batch: Batch;
     reload();
   });
   const curl = useCurl();
-  const rows = Object.entries(entity.materialityAssessment).flatMap(([about, properties]) => Object.entries(properties).map(([name, property]) => ({ about, name, property })));
+  const rows = Object.entries(entity.materialityAssessment).flatMap(([about, properties]) =>
+    Object.entries(properties).map(([name, property]) => ({ about, name, property })),
+  );
   if (rows.length === 0 && !open) return null;
   return (
-    <form class="stack" aria-label="Properties" onSubmit={(event) => { event.preventDefault(); void update.run(party, key, { type: "Single", value }); }}>
+    <form
+      class="stack"
+      aria-label="Properties"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void update.run(party, key, { type: "Single", value });
+      }}
+    >
       <h2>Properties</h2>
       {rows.length > 0 && (
         <div class="scroll-x" tabIndex={0} role="region" aria-label="Properties of the materiality">
           <table>
-            <thead><tr><th scope="col">About</th><th scope="col">Property</th><th scope="col">Value</th>{open && <th scope="col">Actions</th>}</tr></thead>
+            <thead>
+              <tr>
+                <th scope="col">About</th>
+                <th scope="col">Property</th>
+                <th scope="col">Value</th>
+                {open && <th scope="col">Actions</th>}
+              </tr>
+            </thead>
             <tbody>
               {rows.map(({ about, name, property }) => (
                 <tr key={`${about} ${name}`}>
                   <td class="anywhere">{about === entity.id ? "the entity" : visible(about)}</td>
                   <td class="anywhere">{visible(name)}</td>
-                  <td class="anywhere">{visible(property.type === "Single" ? property.value ?? "" : JSON.stringify(property))}</td>
-                  {open && <td><button type="button" class="link" onClick={() => void update.run(about === entity.id ? "" : about, name, null)}>Remove</button></td>}
+                  <td class="anywhere">
+                    {visible(property.type === "Single" ? (property.value ?? "") : JSON.stringify(property))}
+                  </td>
+                  {open && (
+                    <td>
+                      <button
+                        type="button"
+                        class="link"
+                        onClick={() => void update.run(about === entity.id ? "" : about, name, null)}
+                      >
+                        Remove
+                      </button>
+                    </td>
+                  )}
                 </tr>
               ))}
             </tbody>
@@ -55,9 +85,14 @@ export function MaterialityProperties({ batch, entity, reload }: { batch: Batch;
             <TextField label="Related party (or the entity)" value={party} onValue={setParty} maxLength={255} />
             <TextField label="Property" value={key} onValue={setKey} maxLength={255} />
             <TextField label="Value" value={value} onValue={setValue} />
-            <button type="submit" disabled={update.running || key === ""}>Set it</button>
+            <button type="submit" disabled={update.running || key === ""}>
+              Set it
+            </button>
           </div>
-          <Commands curl={curl("PUT", addressOf(path, place), bodyOf(party, key || "KEY", { type: "Single", value }))} label="The same with curl" />
+          <Commands
+            curl={curl("PUT", addressOf(path, place), bodyOf(party, key || "KEY", { type: "Single", value }))}
+            label="The same with curl"
+          />
         </>
       )}
     </form>

@@ -33,30 +33,100 @@ export default function NamePage() {
     const { data, messages } = await post(path, { body: { data: body! }, signal });
     return { hits: data, messages, asked: body!.searchCriteria };
   });
-  const settings = useResource("screening-configuration", (signal) => get("/screeningquery/api/v4/configuration", { signal }));
+  const settings = useResource("screening-configuration", (signal) =>
+    get("/screeningquery/api/v4/configuration", { signal }),
+  );
   const answer = useLast(asked.value, key !== "" && !asked.error);
   return (
     <Page title="Try a name">
       <p>Type a name to see at once what the built-in provider would find in the current lists. Nothing is stored.</p>
-      <form class="filters filters-start" role="search" aria-label="The name to try" onSubmit={(event) => event.preventDefault()}>
-        <SearchField label={fields.type === "Company" ? "Name of the company" : "Full name"} value={fields.name} onValue={(name) => change({ name, hit: "" })} />
-        <SelectField label="Kind" value={fields.type} onValue={(type) => change({ type, hit: "" })} options={[["Individual", "Individual"], ["Company", "Company"]]} />
-        {fields.type === "Individual" && <TextField label="Date of birth" type="date" value={fields.born} onValue={(born) => change({ born })} />}
-        <TextField label="Country" hint="A code or an English name" value={fields.country} onValue={(country) => change({ country })} maxLength={255} />
+      <form
+        class="filters filters-start"
+        role="search"
+        aria-label="The name to try"
+        onSubmit={(event) => event.preventDefault()}
+      >
+        <SearchField
+          label={fields.type === "Company" ? "Name of the company" : "Full name"}
+          value={fields.name}
+          onValue={(name) => change({ name, hit: "" })}
+        />
+        <SelectField
+          label="Kind"
+          value={fields.type}
+          onValue={(type) => change({ type, hit: "" })}
+          options={[
+            ["Individual", "Individual"],
+            ["Company", "Company"],
+          ]}
+        />
         {fields.type === "Individual" && (
-          <SelectField label="Gender" value={fields.gender} onValue={(gender) => change({ gender })} options={[["", "Not known"], ["female", "Female"], ["male", "Male"]]} />
+          <TextField label="Date of birth" type="date" value={fields.born} onValue={(born) => change({ born })} />
         )}
-        <TextField label="Lists" hint={settings.value?.data.activeLists.length ? `None stands for ${settings.value.data.activeLists.join(", ")}` : "Names with commas; none stands for all"}
-          value={fields.lists} onValue={(lists) => change({ lists })} />
-        <TextField label="Threshold" type="number" min={0} max={100} step="any" inputMode="decimal" value={fields.threshold} onValue={(threshold) => change({ threshold })}
-          hint={settings.value ? `${settings.value.data.threshold} unless another is given` : "The built-in provider's unless given"}
-          error={isThreshold(fields.threshold) ? undefined : "A number from 0 to 100"} />
+        <TextField
+          label="Country"
+          hint="A code or an English name"
+          value={fields.country}
+          onValue={(country) => change({ country })}
+          maxLength={255}
+        />
+        {fields.type === "Individual" && (
+          <SelectField
+            label="Gender"
+            value={fields.gender}
+            onValue={(gender) => change({ gender })}
+            options={[
+              ["", "Not known"],
+              ["female", "Female"],
+              ["male", "Male"],
+            ]}
+          />
+        )}
+        <TextField
+          label="Lists"
+          hint={
+            settings.value?.data.activeLists.length
+              ? `None stands for ${settings.value.data.activeLists.join(", ")}`
+              : "Names with commas; none stands for all"
+          }
+          value={fields.lists}
+          onValue={(lists) => change({ lists })}
+        />
+        <TextField
+          label="Threshold"
+          type="number"
+          min={0}
+          max={100}
+          step="any"
+          inputMode="decimal"
+          value={fields.threshold}
+          onValue={(threshold) => change({ threshold })}
+          hint={
+            settings.value
+              ? `${settings.value.data.threshold} unless another is given`
+              : "The built-in provider's unless given"
+          }
+          error={isThreshold(fields.threshold) ? undefined : "A number from 0 to 100"}
+        />
       </form>
-      <Threshold current={fields.threshold && isThreshold(fields.threshold) ? Number(fields.threshold) : settings.value?.data.threshold} />
-      {key === "" ? <Empty title="No name yet"><p>Type a name above; <kbd>/</kbd> goes there. Other spellings and scripts are found, too.</p></Empty>
-        : asked.error ? <ErrorNotice error={asked.error} retry={asked.reload} />
-        : answer ? <Hits {...answer} selected={fields.hit} onSelect={(hit) => change({ hit })} stale={asked.loading} />
-        : <Skeleton lines={8} />}
+      <Threshold
+        current={
+          fields.threshold && isThreshold(fields.threshold) ? Number(fields.threshold) : settings.value?.data.threshold
+        }
+      />
+      {key === "" ? (
+        <Empty title="No name yet">
+          <p>
+            Type a name above; <kbd>/</kbd> goes there. Other spellings and scripts are found, too.
+          </p>
+        </Empty>
+      ) : asked.error ? (
+        <ErrorNotice error={asked.error} retry={asked.reload} />
+      ) : answer ? (
+        <Hits {...answer} selected={fields.hit} onSelect={(hit) => change({ hit })} stale={asked.loading} />
+      ) : (
+        <Skeleton lines={8} />
+      )}
       <NameCommands fields={fields} body={body} />
     </Page>
   );
@@ -65,12 +135,25 @@ export default function NamePage() {
 /** bodyOf returns the request that the fields mean; undefined while there is no name. */
 function bodyOf({ name, type, born, country, gender, lists, threshold }: Fields): Schemas["MatchName"] | undefined {
   if (name.trim() === "" || !isThreshold(threshold)) return undefined;
-  const searchCriteria: Criteria = type === "Company" ? { type: "Company", legalEntityName: name } : { type: "Individual", fullName: name };
+  const searchCriteria: Criteria =
+    type === "Company" ? { type: "Company", legalEntityName: name } : { type: "Individual", fullName: name };
   if (country.trim() !== "") searchCriteria[type === "Company" ? "registeredCountry" : "nationality"] = country.trim();
   if (type !== "Company" && gender !== "") searchCriteria.gender = gender;
-  if (type !== "Company" && /^\d{4}-\d{2}-\d{2}$/.test(born)) searchCriteria.dateOfBirth = born.split("-").reverse().join("/");
-  const names = [...new Set(lists.split(",").map((list) => list.trim()).filter(Boolean))];
-  return { searchCriteria, ...(names.length > 0 && { lists: names }), ...(threshold !== "" && { threshold: Number(threshold) }) };
+  if (type !== "Company" && /^\d{4}-\d{2}-\d{2}$/.test(born))
+    searchCriteria.dateOfBirth = born.split("-").reverse().join("/");
+  const names = [
+    ...new Set(
+      lists
+        .split(",")
+        .map((list) => list.trim())
+        .filter(Boolean),
+    ),
+  ];
+  return {
+    searchCriteria,
+    ...(names.length > 0 && { lists: names }),
+    ...(threshold !== "" && { threshold: Number(threshold) }),
+  };
 }
 
 function isThreshold(text: string): boolean {
@@ -87,7 +170,12 @@ function useLast<T>(value: T | undefined, keep: boolean): T | undefined {
 
 const columns: readonly Column<Data>[] = [
   { key: "score", title: "Score", width: "4.5rem", align: "end", cell: (hit) => <Score value={hit.matchScore} /> },
-  { key: "name", title: "Name", width: "minmax(8rem, 1fr)", cell: (hit) => <span dir="auto">{visible(infoOf(hit, "Matched name") || hit.name)}</span> },
+  {
+    key: "name",
+    title: "Name",
+    width: "minmax(8rem, 1fr)",
+    cell: (hit) => <span dir="auto">{visible(infoOf(hit, "Matched name") || hit.name)}</span>,
+  },
   { key: "list", title: "List", width: "minmax(3rem, 7rem)", cell: (hit) => visible(hit.providerSourceName) },
 ];
 
@@ -110,16 +198,33 @@ function Hits({ hits, messages, asked, selected, onSelect, stale }: HitsProps) {
   return (
     <div class={stale ? "stack is-stale" : "stack"} aria-busy={stale}>
       <Live text={stale ? "" : counted(hits.length, "hit")} />
-      {messages.map(({ message }) => <Notice key={message} kind="warn"><p>{visible(message)}</p></Notice>)}
-      {!hit ? <Empty title="No hit"><p>No entry of the lists reaches the threshold with this name. Lower the threshold to see what comes near.</p></Empty> : (
+      {messages.map(({ message }) => (
+        <Notice key={message} kind="warn">
+          <p>{visible(message)}</p>
+        </Notice>
+      ))}
+      {!hit ? (
+        <Empty title="No hit">
+          <p>No entry of the lists reaches the threshold with this name. Lower the threshold to see what comes near.</p>
+        </Empty>
+      ) : (
         <div class="try-name">
           <section aria-label="Hits" class="stack">
             <h2>{counted(hits.length, "hit")}</h2>
-            <Table label="Hits" columns={columns} rows={hits} rowKey={keyOf} selected={keyOf(hit)} onSelect={(one) => onSelect(keyOf(one))} />
+            <Table
+              label="Hits"
+              columns={columns}
+              rows={hits}
+              rowKey={keyOf}
+              selected={keyOf(hit)}
+              onSelect={(one) => onSelect(keyOf(one))}
+            />
           </section>
           <section class="panel" aria-label="The selected hit">
             <h2 dir="auto">{visible(hit.name)}</h2>
-            <div class="scroll-x"><Words explanation={infoOf(hit, "Explanation")} /></div>
+            <div class="scroll-x">
+              <Words explanation={infoOf(hit, "Explanation")} />
+            </div>
             <Sides asked={asked} data={hit} />
             <Source data={hit} />
           </section>
@@ -132,13 +237,25 @@ function Hits({ hits, messages, asked, selected, onSelect, stale }: HitsProps) {
 function NameCommands({ fields, body }: { fields: Fields; body: Schemas["MatchName"] | undefined }) {
   const curl = useCurl();
   const [shown, setShown] = useState(body);
-  useEffect(() => { if (body) setShown(body); }, [JSON.stringify(body)]);
+  useEffect(() => {
+    if (body) setShown(body);
+  }, [JSON.stringify(body)]);
   const name = fields.name || "NAME";
-  const cli = ["sluice screen", shellQuote(name), "--list-file FORMAT:FILE",
-    fields.type === "Individual" && fields.born && `--birth-date ${shellQuote(fields.born)}`, fields.country && `--country ${shellQuote(fields.country)}`,
-    fields.threshold && `--threshold ${shellQuote(fields.threshold)}`].filter(Boolean).join(" ");
+  const cli = [
+    "sluice screen",
+    shellQuote(name),
+    "--list-file FORMAT:FILE",
+    fields.type === "Individual" && fields.born && `--birth-date ${shellQuote(fields.born)}`,
+    fields.country && `--country ${shellQuote(fields.country)}`,
+    fields.threshold && `--threshold ${shellQuote(fields.threshold)}`,
+  ]
+    .filter(Boolean)
+    .join(" ");
   return (
-    <Commands cli={cli} curl={curl("POST", path, { data: shown ?? { searchCriteria: { type: "Individual", fullName: "NAME" } } })}
-      label="The same in a terminal (the command reads the list from a file of this machine)" />
+    <Commands
+      cli={cli}
+      curl={curl("POST", path, { data: shown ?? { searchCriteria: { type: "Individual", fullName: "NAME" } } })}
+      label="The same in a terminal (the command reads the list from a file of this machine)"
+    />
   );
 }

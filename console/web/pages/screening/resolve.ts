@@ -19,7 +19,10 @@ export const chunkSize = 50;
 export const commandPath = "/screeningcommand/api/v3/batch/{id}/matches";
 
 /** bodyOf returns the request that resolves matches. */
-export function bodyOf(rows: readonly Row[], { status, reason, comments }: Resolution): { data: Schemas["ResolveMatches"] } {
+export function bodyOf(
+  rows: readonly Row[],
+  { status, reason, comments }: Resolution,
+): { data: Schemas["ResolveMatches"] } {
   const byEntity = new Map<string, Schemas["ResolveMatch"][]>();
   for (const { entity, match } of rows) {
     const one = { matchId: match.id, status, reason, ...(comments !== "" && { comments }) };
@@ -29,9 +32,17 @@ export function bodyOf(rows: readonly Row[], { status, reason, comments }: Resol
 }
 
 /** resolve resolves up to chunkSize matches, all or none. */
-export async function resolve(batchId: string, rows: readonly Row[], resolution: Resolution, signal?: AbortSignal): Promise<void> {
+export async function resolve(
+  batchId: string,
+  rows: readonly Row[],
+  resolution: Resolution,
+  signal?: AbortSignal,
+): Promise<void> {
   const ended = signal ?? new AbortController().signal;
-  await patiently(() => put(commandPath, { path: { id: batchId }, body: bodyOf(rows, resolution), signal: ended }), ended);
+  await patiently(
+    () => put(commandPath, { path: { id: batchId }, body: bodyOf(rows, resolution), signal: ended }),
+    ended,
+  );
 }
 
 /** Outcome is how far the resolution of many matches is. */
@@ -49,12 +60,23 @@ export interface Outcome {
  * one match does not keep the others. It ends early where nothing else can succeed: if the signal ends, the service is
  * away, or the batch is not open any more.
  */
-export async function resolveAll(batchId: string, rows: readonly Row[], resolution: Resolution, signal: AbortSignal, report: (outcome: Outcome) => void): Promise<Outcome> {
+export async function resolveAll(
+  batchId: string,
+  rows: readonly Row[],
+  resolution: Resolution,
+  signal: AbortSignal,
+  report: (outcome: Outcome) => void,
+): Promise<Outcome> {
   const queue: Row[][] = [];
   for (let at = 0; at < rows.length; at += chunkSize) queue.push(rows.slice(at, at + chunkSize));
   const resolved: Row[] = [];
   const failed: { row: Row; error: ApiError }[] = [];
-  const outcome = (running: boolean): Outcome => ({ resolved: [...resolved], failed: [...failed], left: queue.flat(), running });
+  const outcome = (running: boolean): Outcome => ({
+    resolved: [...resolved],
+    failed: [...failed],
+    left: queue.flat(),
+    running,
+  });
   for (let chunk = queue.shift(); chunk; chunk = queue.shift()) {
     try {
       await resolve(batchId, chunk, resolution, signal);
@@ -64,7 +86,10 @@ export async function resolveAll(batchId: string, rows: readonly Row[], resoluti
         queue.unshift(chunk);
         break;
       }
-      const error = cause instanceof ApiError ? cause : new ApiError(0, "The page cannot read the answer.", [String(cause)], "", 0, cause);
+      const error =
+        cause instanceof ApiError
+          ? cause
+          : new ApiError(0, "The page cannot read the answer.", [String(cause)], "", 0, cause);
       if (chunk.length > 1 && !isHopeless(error)) {
         const half = Math.ceil(chunk.length / 2);
         queue.unshift(chunk.slice(0, half), chunk.slice(half));
@@ -82,6 +107,9 @@ export async function resolveAll(batchId: string, rows: readonly Row[], resoluti
 
 /** isHopeless reports whether another request would fail for the same reason. */
 function isHopeless({ status, body }: ApiError): boolean {
-  return ![400, 404, 409].includes(status) || JSON.stringify(body ?? "").includes("screening_batch_not_open") ||
-    JSON.stringify(body ?? "").includes("screening_batch_not_found");
+  return (
+    ![400, 404, 409].includes(status) ||
+    JSON.stringify(body ?? "").includes("screening_batch_not_open") ||
+    JSON.stringify(body ?? "").includes("screening_batch_not_found")
+  );
 }

@@ -29,7 +29,9 @@ export function ResolveAll({ batchId, rows, missing, onDone, onClose }: ResolveA
   const [outcome, setOutcome] = useState<Outcome>();
   const stop = useRef<AbortController | undefined>(undefined);
   useEffect(() => () => stop.current?.abort(), []);
-  useEffect(() => { if (rows) setOutcome(undefined); }, [rows]);
+  useEffect(() => {
+    if (rows) setOutcome(undefined);
+  }, [rows]);
   const start = async (tried: readonly Row[], status: MatchStatus, reason: string) => {
     stop.current = new AbortController();
     setOutcome({ resolved: [], failed: [], left: tried, running: true });
@@ -42,8 +44,18 @@ export function ResolveAll({ batchId, rows, missing, onDone, onClose }: ResolveA
   };
   return (
     <Dialog title="Resolve all that the filter shows" open={rows !== undefined} onClose={close}>
-      {rows && (outcome ? <Progress outcome={outcome} total={rows.length} onStop={() => stop.current?.abort()} onClose={onClose} />
-        : <Question batchId={batchId} rows={rows} missing={missing} onStart={(status, reason) => void start(rows, status, reason)} onClose={onClose} />)}
+      {rows &&
+        (outcome ? (
+          <Progress outcome={outcome} total={rows.length} onStop={() => stop.current?.abort()} onClose={onClose} />
+        ) : (
+          <Question
+            batchId={batchId}
+            rows={rows}
+            missing={missing}
+            onStart={(status, reason) => void start(rows, status, reason)}
+            onClose={onClose}
+          />
+        ))}
     </Dialog>
   );
 }
@@ -61,34 +73,90 @@ function Question({ batchId, rows, missing, onStart, onClose }: QuestionProps) {
   const [reason, setReason] = useState("");
   const curl = useCurl();
   const entities = new Set(rows.map(({ entity }) => entity.id)).size;
-  const counts = matchStatuses.map((one) => [one, rows.filter(({ match }) => match.status === one).length] as const).filter(([, n]) => n > 0);
+  const counts = matchStatuses
+    .map((one) => [one, rows.filter(({ match }) => match.status === one).length] as const)
+    .filter(([, n]) => n > 0);
   return (
-    <form class="stack" onSubmit={(event) => { event.preventDefault(); if (reason.trim()) onStart(status, reason.trim()); }}>
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (reason.trim()) onStart(status, reason.trim());
+      }}
+    >
       <p>
-        <b>{counted(rows.length, "match", "matches")}</b> of {counted(entities, "entity", "entities")} {rows.length === 1 ? "gets" : "get"} the same status and reason.
-        Now: {counts.map(([one, n]) => `${formatCount(n)} ${one}`).join(", ")}.
+        <b>{counted(rows.length, "match", "matches")}</b> of {counted(entities, "entity", "entities")}{" "}
+        {rows.length === 1 ? "gets" : "get"} the same status and reason. Now:{" "}
+        {counts.map(([one, n]) => `${formatCount(n)} ${one}`).join(", ")}.
       </p>
-      {missing && <Notice kind="warn"><p>{missing} They are not among these.</p></Notice>}
-      {counts.some(([one]) => one !== "Unresolved") && <Notice kind="warn"><p>Earlier decisions are replaced. To leave them, set the filter to Unresolved first.</p></Notice>}
-      <SelectField label="Status" value={status} onValue={(value) => setStatus(value as MatchStatus)} options={matchStatuses.map((one) => [one, one] as const)} />
+      {missing && (
+        <Notice kind="warn">
+          <p>{missing} They are not among these.</p>
+        </Notice>
+      )}
+      {counts.some(([one]) => one !== "Unresolved") && (
+        <Notice kind="warn">
+          <p>Earlier decisions are replaced. To leave them, set the filter to Unresolved first.</p>
+        </Notice>
+      )}
+      <SelectField
+        label="Status"
+        value={status}
+        onValue={(value) => setStatus(value as MatchStatus)}
+        options={matchStatuses.map((one) => [one, one] as const)}
+      />
       <TextField label="Reason" value={reason} onValue={setReason} required maxLength={1000} autofocus spellcheck />
-      {rows.length > chunkSize && <p class="aside">The service resolves at most {chunkSize} together, so this takes {counted(Math.ceil(rows.length / chunkSize), "request")}.</p>}
+      {rows.length > chunkSize && (
+        <p class="aside">
+          The service resolves at most {chunkSize} together, so this takes{" "}
+          {counted(Math.ceil(rows.length / chunkSize), "request")}.
+        </p>
+      )}
       <div class="buttons">
-        <button type="button" onClick={onClose}>Go back</button>
-        <button type="submit" class="primary" disabled={reason.trim() === ""}>Resolve {counted(rows.length, "match", "matches")}</button>
+        <button type="button" onClick={onClose}>
+          Go back
+        </button>
+        <button type="submit" class="primary" disabled={reason.trim() === ""}>
+          Resolve {counted(rows.length, "match", "matches")}
+        </button>
       </div>
-      <Commands curl={curl("PUT", commandPath.replace("{id}", batchId), bodyOf(rows.slice(0, chunkSize), { status, reason: reason.trim() || "REASON", comments: "" }))}
-        label={rows.length > chunkSize ? `The first ${chunkSize} with curl` : "The same with curl"} />
+      <Commands
+        curl={curl(
+          "PUT",
+          commandPath.replace("{id}", batchId),
+          bodyOf(rows.slice(0, chunkSize), { status, reason: reason.trim() || "REASON", comments: "" }),
+        )}
+        label={rows.length > chunkSize ? `The first ${chunkSize} with curl` : "The same with curl"}
+      />
     </form>
   );
 }
 
-function Progress({ outcome, total, onStop, onClose }: { outcome: Outcome; total: number; onStop: () => void; onClose: () => void }) {
+function Progress({
+  outcome,
+  total,
+  onStop,
+  onClose,
+}: {
+  outcome: Outcome;
+  total: number;
+  onStop: () => void;
+  onClose: () => void;
+}) {
   const { resolved, failed, left, running } = outcome;
-  const text = running ? `${formatCount(resolved.length)} of ${formatCount(total)} resolved` : [`${formatCount(resolved.length)} of ${counted(total, "match", "matches")} resolved`,
-    failed.length > 0 && `${formatCount(failed.length)} failed`, left.length > 0 && `${formatCount(left.length)} not tried`].filter(Boolean).join(", ") + ".";
+  const text = running
+    ? `${formatCount(resolved.length)} of ${formatCount(total)} resolved`
+    : [
+        `${formatCount(resolved.length)} of ${counted(total, "match", "matches")} resolved`,
+        failed.length > 0 && `${formatCount(failed.length)} failed`,
+        left.length > 0 && `${formatCount(left.length)} not tried`,
+      ]
+        .filter(Boolean)
+        .join(", ") + ".";
   const close = useRef<HTMLButtonElement>(null);
-  useEffect(() => { if (!running) close.current?.focus(); }, [running]);
+  useEffect(() => {
+    if (!running) close.current?.focus();
+  }, [running]);
   return (
     <div class="stack">
       <p class="tabular">{text}</p>
@@ -96,7 +164,15 @@ function Progress({ outcome, total, onStop, onClose }: { outcome: Outcome; total
       <Meter label="Resolved" value={resolved.length} of={total} />
       {failed.length > 0 && <Failures failed={failed} />}
       <div class="buttons">
-        {running ? <button type="button" onClick={onStop}>Stop</button> : <button type="button" class="primary" ref={close} onClick={onClose}>Back to the matches</button>}
+        {running ? (
+          <button type="button" onClick={onStop}>
+            Stop
+          </button>
+        ) : (
+          <button type="button" class="primary" ref={close} onClick={onClose}>
+            Back to the matches
+          </button>
+        )}
       </div>
     </div>
   );
@@ -112,7 +188,15 @@ function Failures({ failed }: { failed: Outcome["failed"] }) {
         <p class="notice-title">{counted(failed.length, "match", "matches")} could not be resolved</p>
         <ul>
           {failed.slice(0, shownFailures).map(({ row, error }) => (
-            <li key={row.match.id}>{visible(row.match.matchData.name)} ({visible(row.match.entityUniqueId)}): {visible(error.title)}{error.requestId && <span class="aside"> Request <code>{error.requestId}</code></span>}</li>
+            <li key={row.match.id}>
+              {visible(row.match.matchData.name)} ({visible(row.match.entityUniqueId)}): {visible(error.title)}
+              {error.requestId && (
+                <span class="aside">
+                  {" "}
+                  Request <code>{error.requestId}</code>
+                </span>
+              )}
+            </li>
           ))}
         </ul>
         {failed.length > shownFailures && <p>{counted(failed.length - shownFailures, "more")}.</p>}

@@ -43,41 +43,96 @@ export function ResolveForm({ batchId, row, choice, onResolved, onLeave }: Resol
   const [comments, setComments] = useState(match.comments ?? "");
   const field = useRef<HTMLInputElement>(null);
   const [focus, setFocus] = useState(0);
-  useEffect(() => { if (focus > 0) { field.current?.focus(); field.current?.select(); } }, [focus]);
+  useEffect(() => {
+    if (focus > 0) {
+      field.current?.focus();
+      field.current?.select();
+    }
+  }, [focus]);
 
-  const resolution = { status: status || "Unresolved" as MatchStatus, reason: reason.trim(), comments: comments === match.comments ? "" : comments };
+  const resolution = {
+    status: status || ("Unresolved" as MatchStatus),
+    reason: reason.trim(),
+    comments: comments === match.comments ? "" : comments,
+  };
   const action = useAction(async () => {
     await resolve(batchId, [row], resolution);
     lastReasons.set(resolution.status, resolution.reason);
-    onResolved(await readMatch(batchId, entity.id, match.id).catch(() => ({ ...match, status: resolution.status, reason: resolution.reason })));
+    onResolved(
+      await readMatch(batchId, entity.id, match.id).catch(() => ({
+        ...match,
+        status: resolution.status,
+        reason: resolution.reason,
+      })),
+    );
   });
   const choose = (chosen: MatchStatus) => {
     setStatus(chosen);
     if (reason === "" || [...lastReasons.values()].includes(reason)) setReason(lastReasons.get(chosen) ?? "");
     setFocus((n) => n + 1);
   };
-  useEffect(() => { if (choice?.matchId === match.id) choose(choice.status); }, [choice]);
+  useEffect(() => {
+    if (choice?.matchId === match.id) choose(choice.status);
+  }, [choice]);
   const curl = useCurl();
   const isReady = status !== "" && resolution.reason !== "";
   return (
-    <form class="resolve" aria-label="Decision" onSubmit={(event) => { event.preventDefault(); if (isReady) void action.run(); }}
-      onKeyDown={(event) => { if (event.key === "Escape") { event.stopPropagation(); onLeave(); } }}>
+    <form
+      class="resolve"
+      aria-label="Decision"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isReady) void action.run();
+      }}
+      onKeyDown={(event) => {
+        if (event.key === "Escape") {
+          event.stopPropagation();
+          onLeave();
+        }
+      }}
+    >
       <div class="choices" role="group" aria-label="Status">
         {matchStatuses.map((one) => (
-          <button type="button" key={one} class="choice" aria-pressed={status === one} onClick={() => choose(one)}>{one} <kbd aria-hidden="true">{keyOfStatus[one]}</kbd></button>
+          <button type="button" key={one} class="choice" aria-pressed={status === one} onClick={() => choose(one)}>
+            {one} <kbd aria-hidden="true">{keyOfStatus[one]}</kbd>
+          </button>
         ))}
       </div>
       <div class="resolve-reason">
-        <input ref={field} type="text" aria-label="Reason" value={reason} maxLength={1000} placeholder="Reason (needed)" autocomplete="off" aria-required="true"
-          onInput={(event) => setReason(event.currentTarget.value)} />
-        <button type="submit" class="primary" disabled={!isReady || action.running}>Save <kbd aria-hidden="true">Enter</kbd></button>
+        <input
+          ref={field}
+          type="text"
+          aria-label="Reason"
+          value={reason}
+          maxLength={1000}
+          placeholder="Reason (needed)"
+          autocomplete="off"
+          aria-required="true"
+          onInput={(event) => setReason(event.currentTarget.value)}
+        />
+        <button type="submit" class="primary" disabled={!isReady || action.running}>
+          Save <kbd aria-hidden="true">Enter</kbd>
+        </button>
       </div>
       {action.error && <ErrorNotice error={action.error} />}
       <details class="commands">
         <summary>Comments{match.comments && " (there are some)"}</summary>
-        <TextArea label="Comments" value={comments} onValue={setComments} rows={3} hint="What is empty leaves the comments as they are." />
+        <TextArea
+          label="Comments"
+          value={comments}
+          onValue={setComments}
+          rows={3}
+          hint="What is empty leaves the comments as they are."
+        />
       </details>
-      <Commands curl={curl("PUT", commandPath.replace("{id}", batchId), bodyOf([row], { ...resolution, reason: resolution.reason || "REASON" }))} label="The same with curl" />
+      <Commands
+        curl={curl(
+          "PUT",
+          commandPath.replace("{id}", batchId),
+          bodyOf([row], { ...resolution, reason: resolution.reason || "REASON" }),
+        )}
+        label="The same with curl"
+      />
     </form>
   );
 }
@@ -87,10 +142,14 @@ export function Decision({ match }: { match: Match }) {
   const { status, reason, comments, lastActionedBy: by } = match;
   return (
     <div class="decision">
-      <p><MatchBadge status={status} /> {reason && <q>{visible(reason)}</q>}</p>
+      <p>
+        <MatchBadge status={status} /> {reason && <q>{visible(reason)}</q>}
+      </p>
       {by && (
         <p class="aside">
-          {by.reusedFromPreviousBatch ? "Taken over from an earlier batch" : "By client"} <code data-volatile>{by.reusedFromPreviousBatch ? "" : visible(by.id)}</code> <Time at={by.actionedOn} form="both" />
+          {by.reusedFromPreviousBatch ? "Taken over from an earlier batch" : "By client"}{" "}
+          <code data-volatile>{by.reusedFromPreviousBatch ? "" : visible(by.id)}</code>{" "}
+          <Time at={by.actionedOn} form="both" />
         </p>
       )}
       {comments && <p class="anywhere">{visible(comments)}</p>}

@@ -24,14 +24,26 @@ const ofBatches: Record<Schemas["ScreeningStatus"], readonly [kind: Kind, means:
 /** ScreeningBadge shows the status of a screening batch. */
 export function ScreeningBadge({ status }: { status: Schemas["ScreeningStatus"] }) {
   const [kind, means] = ofBatches[status] ?? ["quiet", ""];
-  return <span class={`badge badge-${kind}`} title={means}>{status}</span>;
+  return (
+    <span class={`badge badge-${kind}`} title={means}>
+      {status}
+    </span>
+  );
 }
 
-const ofSearches: Record<Schemas["ScreeningProviderRun"]["status"], Kind> = { "Search In Progress": "info", "Search Complete": "ok", "Return Failed": "bad" };
+const ofSearches: Record<Schemas["ScreeningProviderRun"]["status"], Kind> = {
+  "Search In Progress": "info",
+  "Search Complete": "ok",
+  "Return Failed": "bad",
+};
 
 /** SearchBadge shows the status of the search of a provider. */
 export function SearchBadge({ run }: { run: Schemas["ScreeningProviderRun"] }) {
-  return <span>{visible(run.id)} <Badge kind={ofSearches[run.status] ?? "quiet"}>{run.status}</Badge></span>;
+  return (
+    <span>
+      {visible(run.id)} <Badge kind={ofSearches[run.status] ?? "quiet"}>{run.status}</Badge>
+    </span>
+  );
 }
 
 /** isSearching reports whether a provider has not ended its search. */
@@ -43,5 +55,9 @@ const ofMateriality: Record<Schemas["Materiality"], Kind> = { Material: "bad", I
 
 /** MaterialityBadge shows how much something matters; nothing if nobody has assessed it. */
 export function MaterialityBadge({ status }: { status: Schemas["Materiality"] | undefined }) {
-  return status ? <Badge kind={ofMateriality[status] ?? "quiet"}>{status}</Badge> : <span class="aside">not assessed</span>;
+  return status ? (
+    <Badge kind={ofMateriality[status] ?? "quiet"}>{status}</Badge>
+  ) : (
+    <span class="aside">not assessed</span>
+  );
 }

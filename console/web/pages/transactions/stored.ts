@@ -41,7 +41,9 @@ export function addressOfStored(id: string, after?: string): string {
 
 /** pageOfTransaction returns the console's address of a transaction. The paths . and .. lead elsewhere in a browser. */
 export function pageOfTransaction(id: string): string {
-  return id === "." || id === ".." ? `/transactions/dots?${new URLSearchParams({ id })}` : `/transactions/${encodeURIComponent(id)}`;
+  return id === "." || id === ".."
+    ? `/transactions/dots?${new URLSearchParams({ id })}`
+    : `/transactions/${encodeURIComponent(id)}`;
 }
 
 /** readStored reads a page of a transaction; after is the next of the page before. */

@@ -28,11 +28,27 @@ export default function TransactionPage({ parameters }: { parameters: Parameters
   }, [id, isThere, error]);
   const count = items && `${counted(items.length, "modification")}${isComplete ? "" : " so far"}`;
   return (
-    <Page title={`Transaction ${id}`} beside={<span class="aside tabular">{count}</span>} actions={<button type="button" onClick={pages.reload}>Load again</button>}>
+    <Page
+      title={`Transaction ${id}`}
+      beside={<span class="aside tabular">{count}</span>}
+      actions={
+        <button type="button" onClick={pages.reload}>
+          Load again
+        </button>
+      }
+    >
       {count && <Live text={count} />}
-      {error && (error.status === 404
-        ? <Empty title="No transaction of this ID is stored."><p>IDs are compared exactly. Lines of a batch are there once it is PROCESSED. <Link to="/transactions">Open another one</Link></p></Empty>
-        : <ErrorNotice error={error} retry={items ? pages.more : pages.reload} />)}
+      {error &&
+        (error.status === 404 ? (
+          <Empty title="No transaction of this ID is stored.">
+            <p>
+              IDs are compared exactly. Lines of a batch are there once it is PROCESSED.{" "}
+              <Link to="/transactions">Open another one</Link>
+            </p>
+          </Empty>
+        ) : (
+          <ErrorNotice error={error} retry={items ? pages.more : pages.reload} />
+        ))}
       {!items ? !error && <Skeleton lines={12} /> : <Versions items={items} onEnd={error ? undefined : pages.more} />}
       <Commands curl={curl("GET", addressOfStored(id))} />
     </Page>
@@ -44,18 +60,42 @@ function Versions({ items, onEnd }: { items: readonly Modification[]; onEnd: (()
   const [{ left, right }, setQuery] = useQuery({ left: "", right: "" });
   const newestFirst = useMemo(() => [...items].sort((a, b) => orderOf(b).localeCompare(orderOf(a))), [items]);
   const after = newestFirst.find((m) => m.id === right) ?? newestFirst.find((m) => m.id !== left) ?? newestFirst[0];
-  const before = newestFirst.find((m) => m.id === left && m !== after) ?? newestFirst[newestFirst.indexOf(after!) + 1] ?? newestFirst.find((m) => m !== after);
+  const before =
+    newestFirst.find((m) => m.id === left && m !== after) ??
+    newestFirst[newestFirst.indexOf(after!) + 1] ??
+    newestFirst.find((m) => m !== after);
   const rows = useMemo(() => (before && after ? compare(before.fields, after.fields) : []), [before, after]);
   if (!after) return null;
   return (
     <>
-      <Modifications items={newestFirst} onEnd={onEnd} left={before?.id} right={after.id} onChoose={(side, id) => setQuery({ [side]: id })} />
+      <Modifications
+        items={newestFirst}
+        onEnd={onEnd}
+        left={before?.id}
+        right={after.id}
+        onChoose={(side, id) => setQuery({ [side]: id })}
+      />
       <section class="stack" aria-labelledby="fields">
         <h2 id="fields">{before ? "Two modifications beside each other" : "The line as it was sent"}</h2>
-        {before ? <div class="panels"><Origin title="Left" modification={before} /><Origin title="Right" modification={after} /></div> : <Origin title="Modification" modification={after} />}
-        {before
-          ? <Comparison label="Two modifications" leftTitle={<bdi>{visible(before.id)}</bdi>} rightTitle={<bdi>{visible(after.id)}</bdi>} rows={rows} describe={describeField} />
-          : <FieldTable label="The line" fields={after.fields} describe={describeField} />}
+        {before ? (
+          <div class="panels">
+            <Origin title="Left" modification={before} />
+            <Origin title="Right" modification={after} />
+          </div>
+        ) : (
+          <Origin title="Modification" modification={after} />
+        )}
+        {before ? (
+          <Comparison
+            label="Two modifications"
+            leftTitle={<bdi>{visible(before.id)}</bdi>}
+            rightTitle={<bdi>{visible(after.id)}</bdi>}
+            rows={rows}
+            describe={describeField}
+          />
+        ) : (
+          <FieldTable label="The line" fields={after.fields} describe={describeField} />
+        )}
       </section>
     </>
   );
@@ -73,25 +113,81 @@ function orderOf(m: Modification): string {
 /** describeField shows a time of a line in the viewer's zone and in UTC below the time as it was sent. */
 function describeField(path: string, text: string) {
   const time = /(^|_)(at|date|time)$/.test(path) ? timeOf(text) : undefined;
-  return time && <div class="aside"><Time at={time} form="both" /></div>;
+  return (
+    time && (
+      <div class="aside">
+        <Time at={time} form="both" />
+      </div>
+    )
+  );
 }
 
 /** Origin says what a modification is and where it came from. */
 function Origin({ title, modification: m }: { title: string; modification: Modification }) {
   return (
     <section class="panel" aria-label={title}>
-      <h3 class="anywhere"><span class="aside">{title}</span> <bdi>{visible(m.id)}</bdi></h3>
+      <h3 class="anywhere">
+        <span class="aside">{title}</span> <bdi>{visible(m.id)}</bdi>
+      </h3>
       <dl class="facts">
-        <div><dt>Type</dt><dd><bdi>{visible(m.type)}</bdi></dd></div>
-        <div><dt>Amount</dt><dd class="figure">{visible(m.amount)} {visible(m.currency)}</dd></div>
-        <div><dt>Happened</dt><dd>{timeOf(m.createdAt) ? <Time at={timeOf(m.createdAt)} form="both" /> : visible(m.createdAt)}</dd></div>
-        <div><dt>Received</dt><dd><Time at={m.receivedAt} form="both" /></dd></div>
-        <div><dt>Came by</dt><dd>{m.batchId ? <><Link to={pathTo("batches", m.batchId)}>batch <span class="mono">{m.batchId.slice(0, 8)}</span></Link>, line {m.line}</> : "sent singly"}</dd></div>
-        <div><dt>Monitored for</dt><dd>{m.entityId ? <><Link to={pathTo("entities", m.entityId)}><span class="mono">{visible(m.entityId)}</span></Link>, {m.role}</> : "–"}</dd></div>
+        <div>
+          <dt>Type</dt>
+          <dd>
+            <bdi>{visible(m.type)}</bdi>
+          </dd>
+        </div>
+        <div>
+          <dt>Amount</dt>
+          <dd class="figure">
+            {visible(m.amount)} {visible(m.currency)}
+          </dd>
+        </div>
+        <div>
+          <dt>Happened</dt>
+          <dd>{timeOf(m.createdAt) ? <Time at={timeOf(m.createdAt)} form="both" /> : visible(m.createdAt)}</dd>
+        </div>
+        <div>
+          <dt>Received</dt>
+          <dd>
+            <Time at={m.receivedAt} form="both" />
+          </dd>
+        </div>
+        <div>
+          <dt>Came by</dt>
+          <dd>
+            {m.batchId ? (
+              <>
+                <Link to={pathTo("batches", m.batchId)}>
+                  batch <span class="mono">{m.batchId.slice(0, 8)}</span>
+                </Link>
+                , line {m.line}
+              </>
+            ) : (
+              "sent singly"
+            )}
+          </dd>
+        </div>
+        <div>
+          <dt>Monitored for</dt>
+          <dd>
+            {m.entityId ? (
+              <>
+                <Link to={pathTo("entities", m.entityId)}>
+                  <span class="mono">{visible(m.entityId)}</span>
+                </Link>
+                , {m.role}
+              </>
+            ) : (
+              "–"
+            )}
+          </dd>
+        </div>
       </dl>
       <details>
         <summary>The line, byte for byte</summary>
-        <pre class="excerpt line-text" tabIndex={0} aria-label={`The line of ${visible(m.id)}`}>{m.text}</pre>
+        <pre class="excerpt line-text" tabIndex={0} aria-label={`The line of ${visible(m.id)}`}>
+          {m.text}
+        </pre>
       </details>
     </section>
   );

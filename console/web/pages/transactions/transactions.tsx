@@ -19,15 +19,36 @@ export default function TransactionsPage() {
   const isTooLong = bytes > 255;
   return (
     <Page title="Transactions">
-      <form class="open-transaction" onSubmit={(event) => { event.preventDefault(); if (id !== "" && !isTooLong) navigate(pageOfTransaction(id)); }}>
-        <TextField label="Transaction ID (transaction_external_id, exactly as it was sent)" value={id} onValue={setId} required search
-          error={isTooLong ? `An ID has 255 bytes at most; this one has ${bytes}.` : undefined} />
-        <div class="buttons"><button type="submit" class="primary" disabled={id === "" || isTooLong}>Open the transaction</button></div>
+      <form
+        class="open-transaction"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (id !== "" && !isTooLong) navigate(pageOfTransaction(id));
+        }}
+      >
+        <TextField
+          label="Transaction ID (transaction_external_id, exactly as it was sent)"
+          value={id}
+          onValue={setId}
+          required
+          search
+          error={isTooLong ? `An ID has 255 bytes at most; this one has ${bytes}.` : undefined}
+        />
+        <div class="buttons">
+          <button type="submit" class="primary" disabled={id === "" || isTooLong}>
+            Open the transaction
+          </button>
+        </div>
       </form>
       {ids.length === 0 ? (
         <Empty title="Open a transaction by its ID">
-          <p>Stored transactions are read one by one. Those that you open are listed here, by their IDs, in this browser only.</p>
-          <p>To store some, <Link to="/upload">upload a file</Link>, or send one with: sluice send FILE</p>
+          <p>
+            Stored transactions are read one by one. Those that you open are listed here, by their IDs, in this browser
+            only.
+          </p>
+          <p>
+            To store some, <Link to="/upload">upload a file</Link>, or send one with: sluice send FILE
+          </p>
         </Empty>
       ) : (
         <section class="stack" aria-labelledby="latest">
@@ -35,8 +56,12 @@ export default function TransactionsPage() {
           <ul class="remembered">
             {ids.map((one) => (
               <li key={one}>
-                <Link to={pageOfTransaction(one)} class="mono anywhere">{visible(one)}</Link>
-                <button type="button" class="link" aria-label={`Forget ${visible(one)}`} onClick={() => forget(one)}>Forget</button>
+                <Link to={pageOfTransaction(one)} class="mono anywhere">
+                  {visible(one)}
+                </Link>
+                <button type="button" class="link" aria-label={`Forget ${visible(one)}`} onClick={() => forget(one)}>
+                  Forget
+                </button>
               </li>
             ))}
           </ul>

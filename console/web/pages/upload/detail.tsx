@@ -19,11 +19,21 @@ import { dismiss } from "./sending.ts";
 import { UploadState } from "./uploadstate.tsx";
 
 /** FileDetail shows one file. others are those that could be uploaded with it; changed is called after something was asked for. */
-export function FileDetail({ file, others, changed }: { file: FileRecord; others: readonly FileRecord[]; changed: () => void }) {
+export function FileDetail({
+  file,
+  others,
+  changed,
+}: {
+  file: FileRecord;
+  others: readonly FileRecord[];
+  changed: () => void;
+}) {
   const { check } = file;
   const isChecked = check?.lines !== undefined;
   const hasErrors = isChecked && check.errors! > 0;
-  const form = isChecked && check.lines! > 0 && <OptionsForm key={file.id} file={file} others={others} changed={changed} />;
+  const form = isChecked && check.lines! > 0 && (
+    <OptionsForm key={file.id} file={file} others={others} changed={changed} />
+  );
   const state = describeState(file);
   return (
     <section class="stack" aria-label="The selected file">
@@ -41,7 +51,12 @@ export function FileDetail({ file, others, changed }: { file: FileRecord; others
       {hasErrors && <Codes file={file} check={check} />}
       {file.state === "checked" && form}
       {hasErrors && <Errors id={file.id} />}
-      {file.state === "done" && form && <details class="again"><summary>Upload it again, as another batch</summary>{form}</details>}
+      {file.state === "done" && form && (
+        <details class="again">
+          <summary>Upload it again, as another batch</summary>
+          {form}
+        </details>
+      )}
     </section>
   );
 }
@@ -50,10 +65,14 @@ export function FileDetail({ file, others, changed }: { file: FileRecord; others
 function Receiving({ file: { size, received } }: { file: FileRecord }) {
   return (
     <div class="panel">
-      <p><span class="figure">{size ? formatShare(received, size) : formatBytes(received)}</span> received by the command</p>
+      <p>
+        <span class="figure">{size ? formatShare(received, size) : formatBytes(received)}</span> received by the command
+      </p>
       <Meter label="Received" value={received} of={size ?? 0} />
-      <p class="hint tabular">{formatBytes(received)} of {formatBytes(size)}. Stay on the console until it has the whole file; other pages of
-        it can be shown meanwhile.</p>
+      <p class="hint tabular">
+        {formatBytes(received)} of {formatBytes(size)}. Stay on the console until it has the whole file; other pages of
+        it can be shown meanwhile.
+      </p>
     </div>
   );
 }
@@ -61,13 +80,26 @@ function Receiving({ file: { size, received } }: { file: FileRecord }) {
 /** Checking shows how far the check of a file is. */
 function Checking({ check }: { check: FileCheck }) {
   const { waiting, progress, read, lines_read: lines, unpacked, total, running } = check;
-  if (waiting) return <div class="panel"><p>The check waits for that of another file.</p><Meter label="Checked" value={0} of={1} /></div>;
+  if (waiting)
+    return (
+      <div class="panel">
+        <p>The check waits for that of another file.</p>
+        <Meter label="Checked" value={0} of={1} />
+      </div>
+    );
   return (
     <div class="panel">
-      <p><span class="figure">{total === null ? formatBytes(unpacked) : formatShare(progress, 1)}</span> {total === null ? "unpacked" : "checked"}</p>
+      <p>
+        <span class="figure">{total === null ? formatBytes(unpacked) : formatShare(progress, 1)}</span>{" "}
+        {total === null ? "unpacked" : "checked"}
+      </p>
       <Meter label="Checked" value={progress} of={1} />
-      <p class="hint tabular">{counted(lines, "line")}, {formatBytes(read)}{total !== null && ` of ${formatBytes(total)}`}
-        {running > 0.2 && read > 0 && `, ${formatBytes(read / running)} a second`}. By the same engine as sluice validate.</p>
+      <p class="hint tabular">
+        {counted(lines, "line")}, {formatBytes(read)}
+        {total !== null && ` of ${formatBytes(total)}`}
+        {running > 0.2 && read > 0 && `, ${formatBytes(read / running)} a second`}. By the same engine as sluice
+        validate.
+      </p>
     </div>
   );
 }
@@ -80,16 +112,36 @@ function CheckFacts({ file: { name }, check }: { file: FileRecord; check: FileCh
       <div class="panel">
         <h3>Checked on this machine</h3>
         <dl class="facts upload-facts">
-          <Fact name="Lines"><span class="figure">{formatCount(lines)}</span></Fact>
-          <Fact name="Valid"><span class="figure">{formatCount(valid)}</span></Fact>
-          <Fact name="Invalid"><span class={invalid > 0 ? "figure is-bad" : "figure"}>{formatCount(invalid)}</span>{invalid > 0 && <span class="aside"> {formatShare(invalid, lines)}</span>}</Fact>
-          <Fact name="Time"><span data-volatile>{formatDuration(seconds * 1000)}<span class="aside"> {formatBytes(check.bytes_per_second)} a second</span></span></Fact>
-          <Fact name="Size">{formatBytes(bytes)}{check.packed !== "identity" && <span class="aside"> unpacked from {check.packed}</span>}</Fact>
+          <Fact name="Lines">
+            <span class="figure">{formatCount(lines)}</span>
+          </Fact>
+          <Fact name="Valid">
+            <span class="figure">{formatCount(valid)}</span>
+          </Fact>
+          <Fact name="Invalid">
+            <span class={invalid > 0 ? "figure is-bad" : "figure"}>{formatCount(invalid)}</span>
+            {invalid > 0 && <span class="aside"> {formatShare(invalid, lines)}</span>}
+          </Fact>
+          <Fact name="Time">
+            <span data-volatile>
+              {formatDuration(seconds * 1000)}
+              <span class="aside"> {formatBytes(check.bytes_per_second)} a second</span>
+            </span>
+          </Fact>
+          <Fact name="Size">
+            {formatBytes(bytes)}
+            {check.packed !== "identity" && <span class="aside"> unpacked from {check.packed}</span>}
+          </Fact>
         </dl>
-        <p class="hint">Whether the entities of the lines exist is not checked here: the service does that, and may reject further lines.</p>
+        <p class="hint">
+          Whether the entities of the lines exist is not checked here: the service does that, and may reject further
+          lines.
+        </p>
         <Commands cli={`sluice validate ${shellQuote(name)} --report errors.jsonl`} />
       </div>
-      {suspicions.map((problem) => <Problem key={problem.code} problem={problem} bad={false} />)}
+      {suspicions.map((problem) => (
+        <Problem key={problem.code} problem={problem} bad={false} />
+      ))}
     </>
   );
 }
@@ -103,7 +155,13 @@ function showErrors(): void {
 const shownCodes = 6;
 
 /** Codes shows how often which error occurs; each leads to those errors below. */
-function Codes({ file: { id }, check: { codes = [], report_complete: isComplete } }: { file: FileRecord; check: FileCheck }) {
+function Codes({
+  file: { id },
+  check: { codes = [], report_complete: isComplete },
+}: {
+  file: FileRecord;
+  check: FileCheck;
+}) {
   const [{ code: selected }, change] = useQuery({ code: "", line: "", offset: "" });
   const [all, setAll] = useState(codes.findIndex(({ code }) => code === selected) >= shownCodes);
   const select = (code: string) => {
@@ -113,15 +171,30 @@ function Codes({ file: { id }, check: { codes = [], report_complete: isComplete 
   return (
     <div class="panel">
       <h3>Errors by code</h3>
-      <Bars label="Errors by code" selected={selected || undefined} onSelect={select}
-        bars={(all ? codes : codes.slice(0, shownCodes)).map(({ code, count }) => ({ key: code, label: code, value: count, kind: "bad" }))} />
+      <Bars
+        label="Errors by code"
+        selected={selected || undefined}
+        onSelect={select}
+        bars={(all ? codes : codes.slice(0, shownCodes)).map(({ code, count }) => ({
+          key: code,
+          label: code,
+          value: count,
+          kind: "bad",
+        }))}
+      />
       {!isComplete && <p class="hint">There are so many errors that the later ones have a code only.</p>}
       <div class="buttons">
-        <button type="button" onClick={showErrors}>Show the errors</button>
+        <button type="button" onClick={showErrors}>
+          Show the errors
+        </button>
         {!all && codes.length > shownCodes && (
-          <button type="button" class="link" onClick={() => setAll(true)}>Show all {codes.length} codes</button>
+          <button type="button" class="link" onClick={() => setAll(true)}>
+            Show all {codes.length} codes
+          </button>
         )}
-        <a href={`${path}/${id}/report`} download>Download all errors (JSON Lines)</a>
+        <a href={`${path}/${id}/report`} download>
+          Download all errors (JSON Lines)
+        </a>
       </div>
     </div>
   );
@@ -138,7 +211,12 @@ function Errors({ id }: { id: string }) {
 }
 
 function Fact({ name, children }: { name: string; children: ComponentChildren }) {
-  return <div><dt>{name}</dt><dd>{children}</dd></div>;
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
 }
 
 /** Problem shows what is wrong with a file as a whole, and what to do. */
@@ -169,13 +247,26 @@ function Removal({ file, changed }: { file: FileRecord; changed: () => void }) {
   const endsUpload = file.state === "uploading" || file.state === "paused";
   return (
     <>
-      <button type="button" disabled={action.running} onClick={() => (endsUpload ? setAsking(true) : void action.run())}>
+      <button
+        type="button"
+        disabled={action.running}
+        onClick={() => (endsUpload ? setAsking(true) : void action.run())}
+      >
         {file.state === "receiving" || file.state === "checking" ? "Cancel and remove" : "Remove from the console"}
       </button>
       {action.error && !asking && <ErrorNotice error={action.error} />}
-      <Confirm title="End the upload and remove the file?" open={asking} action="End and remove" running={action.running} error={action.error}
-        onConfirm={() => void action.run()} onClose={() => setAsking(false)}>
-        <p>What was sent so far is given up, and nothing of the batch will be stored. The file itself stays where it is.</p>
+      <Confirm
+        title="End the upload and remove the file?"
+        open={asking}
+        action="End and remove"
+        running={action.running}
+        error={action.error}
+        onConfirm={() => void action.run()}
+        onClose={() => setAsking(false)}
+      >
+        <p>
+          What was sent so far is given up, and nothing of the batch will be stored. The file itself stays where it is.
+        </p>
       </Confirm>
     </>
   );
@@ -184,7 +275,9 @@ function Removal({ file, changed }: { file: FileRecord; changed: () => void }) {
 /** Lasting says how long the files are there. */
 export function Lasting() {
   return (
-    <p class="hint">The files are copies in a temporary folder of the sluice console command. They and their uploads survive a reload of this
-      page and end with the command, which then prints how unfinished uploads are continued.</p>
+    <p class="hint">
+      The files are copies in a temporary folder of the sluice console command. They and their uploads survive a reload
+      of this page and end with the command, which then prints how unfinished uploads are continued.
+    </p>
   );
 }

@@ -8,14 +8,28 @@ import { sendFiles, type NamedFile } from "./sending.ts";
 const maxDropped = 1000;
 
 /** DropZone takes files by dropping them anywhere on the page, or by choosing them. It is compact once there are some. onTaken gets their keys. */
-export function DropZone({ limit, compact, onTaken }: { limit: string; compact: boolean; onTaken: (keys: string[]) => void }) {
+export function DropZone({
+  limit,
+  compact,
+  onTaken,
+}: {
+  limit: string;
+  compact: boolean;
+  onTaken: (keys: string[]) => void;
+}) {
   const files = useRef<HTMLInputElement>(null);
   const folder = useRef<HTMLInputElement>(null);
   const [over, setOver] = useState(false);
   const [said, setSaid] = useState("");
 
   const take = (chosen: readonly NamedFile[]) => {
-    setSaid(chosen.length === 0 ? "There is no file in what was dropped." : chosen.length === 1 ? "1 file taken." : `${chosen.length} files taken.`);
+    setSaid(
+      chosen.length === 0
+        ? "There is no file in what was dropped."
+        : chosen.length === 1
+          ? "1 file taken."
+          : `${chosen.length} files taken.`,
+    );
     onTaken(sendFiles(chosen));
   };
 
@@ -23,9 +37,21 @@ export function DropZone({ limit, compact, onTaken }: { limit: string; compact: 
   useEffect(() => {
     let depth = 0;
     const has = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
-    const enter = (event: DragEvent) => { if (has(event)) { depth++; setOver(true); } };
-    const leave = (event: DragEvent) => { if (has(event) && --depth <= 0) { depth = 0; setOver(false); } };
-    const drag = (event: DragEvent) => { if (has(event)) event.preventDefault(); };
+    const enter = (event: DragEvent) => {
+      if (has(event)) {
+        depth++;
+        setOver(true);
+      }
+    };
+    const leave = (event: DragEvent) => {
+      if (has(event) && --depth <= 0) {
+        depth = 0;
+        setOver(false);
+      }
+    };
+    const drag = (event: DragEvent) => {
+      if (has(event)) event.preventDefault();
+    };
     const drop = (event: DragEvent) => {
       if (!has(event) || !event.dataTransfer) return;
       event.preventDefault();
@@ -55,16 +81,42 @@ export function DropZone({ limit, compact, onTaken }: { limit: string; compact: 
       <Icon name="upload" />
       <div class="stack-tight">
         <p class="drop-title">{over ? "Drop them here" : "Drop files here"}</p>
-        {!compact && <p class="hint">One transaction a line (JSON Lines), plain or packed with gzip or zstd, up to {limit} each. They are copied to
-          the sluice console command and checked there. Nothing is sent to the service before you say so.</p>}
+        {!compact && (
+          <p class="hint">
+            One transaction a line (JSON Lines), plain or packed with gzip or zstd, up to {limit} each. They are copied
+            to the sluice console command and checked there. Nothing is sent to the service before you say so.
+          </p>
+        )}
       </div>
       <div class="buttons">
-        <button type="button" class="primary" onClick={() => files.current?.click()}>Choose files</button>
-        <button type="button" onClick={() => folder.current?.click()}>Choose a folder</button>
+        <button type="button" class="primary" onClick={() => files.current?.click()}>
+          Choose files
+        </button>
+        <button type="button" onClick={() => folder.current?.click()}>
+          Choose a folder
+        </button>
       </div>
-      <input ref={files} type="file" multiple class="visually-hidden" tabIndex={-1} aria-label="Files" onChange={(event) => choose(event.currentTarget)} />
-      <input ref={folder} type="file" multiple class="visually-hidden" tabIndex={-1} aria-label="Folder" onChange={(event) => choose(event.currentTarget)} />
-      <p class="visually-hidden" aria-live="polite">{said}</p>
+      <input
+        ref={files}
+        type="file"
+        multiple
+        class="visually-hidden"
+        tabIndex={-1}
+        aria-label="Files"
+        onChange={(event) => choose(event.currentTarget)}
+      />
+      <input
+        ref={folder}
+        type="file"
+        multiple
+        class="visually-hidden"
+        tabIndex={-1}
+        aria-label="Folder"
+        onChange={(event) => choose(event.currentTarget)}
+      />
+      <p class="visually-hidden" aria-live="polite">
+        {said}
+      </p>
     </section>
   );
 }
@@ -72,7 +124,9 @@ export function DropZone({ limit, compact, onTaken }: { limit: string; compact: 
 /** readDropped returns the files of a drop, and those in its folders, but no hidden ones of folders. */
 async function readDropped(data: DataTransfer): Promise<NamedFile[]> {
   // The items are gone as soon as this function waits for anything.
-  const dropped = Array.from(data.items).filter((item) => item.kind === "file").map((item) => ({ entry: item.webkitGetAsEntry(), file: item.getAsFile() }));
+  const dropped = Array.from(data.items)
+    .filter((item) => item.kind === "file")
+    .map((item) => ({ entry: item.webkitGetAsEntry(), file: item.getAsFile() }));
   const found: NamedFile[] = [];
   for (const { entry, file } of dropped) {
     if (entry?.isDirectory) await readFolder(entry as FileSystemDirectoryEntry, found);
@@ -84,15 +138,23 @@ async function readDropped(data: DataTransfer): Promise<NamedFile[]> {
 async function readFolder(folder: FileSystemDirectoryEntry, found: NamedFile[]): Promise<void> {
   const reader = folder.createReader();
   for (;;) {
-    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject)).catch(() => []);
+    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject)).catch(
+      () => [],
+    );
     if (some.length === 0 || found.length >= maxDropped) return;
     for (const entry of some) {
       if (entry.name.startsWith(".")) continue;
       if (entry.isDirectory) await readFolder(entry as FileSystemDirectoryEntry, found);
-      else await new Promise<void>((resolve) => (entry as FileSystemFileEntry).file((file) => {
-        found.push({ name: entry.fullPath.replace(/^\//, ""), file });
-        resolve();
-      }, () => resolve()));
+      else
+        await new Promise<void>((resolve) =>
+          (entry as FileSystemFileEntry).file(
+            (file) => {
+              found.push({ name: entry.fullPath.replace(/^\//, ""), file });
+              resolve();
+            },
+            () => resolve(),
+          ),
+        );
     }
   }
 }

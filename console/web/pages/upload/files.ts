@@ -79,7 +79,13 @@ export interface FileUpload {
   in_parts: boolean;
   retry: { answered: boolean; reason: string; attempt: number; at: string } | null;
   uploaded: boolean;
-  status: { status: BatchState | ""; message?: string; error_message: string; counts: Counts; queue_position: number | null } | null;
+  status: {
+    status: BatchState | "";
+    message?: string;
+    error_message: string;
+    counts: Counts;
+    queue_position: number | null;
+  } | null;
 }
 
 /** FileRecord is a file of the command. */
@@ -107,16 +113,24 @@ export const path = "/console/files";
 
 /** isBusy reports whether the command is doing something with a file, so that its record changes. */
 export function isBusy(file: FileRecord): boolean {
-  return file.state === "receiving" || file.state === "checking" || file.state === "uploading" || file.state === "following";
+  return (
+    file.state === "receiving" || file.state === "checking" || file.state === "uploading" || file.state === "following"
+  );
 }
 
 /** useFiles reads the files of the command again and again, quickly while something happens. */
 export function useFiles(busy: boolean): Resource<FileList> {
-  return useResource(path, async (signal) => (await send("get", path, { signal })) as FileList, { every: busy ? 400 : 4000 });
+  return useResource(path, async (signal) => (await send("get", path, { signal })) as FileList, {
+    every: busy ? 400 : 4000,
+  });
 }
 
 /** act asks for something about a file: upload, pause, resume or cancel. */
-export async function act(id: string, what: "upload" | "pause" | "resume" | "cancel", body?: UploadOptions): Promise<void> {
+export async function act(
+  id: string,
+  what: "upload" | "pause" | "resume" | "cancel",
+  body?: UploadOptions,
+): Promise<void> {
   await send("post", `${path}/${id}/${what}`, body === undefined ? {} : { body });
 }
 

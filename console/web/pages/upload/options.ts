@@ -20,7 +20,16 @@ export interface Draft {
 
 /** emptyDraft has the service's own defaults. */
 export const emptyDraft: Draft = {
-  invalid: "reject", limit: "", dryRun: false, rejectDuplicate: false, name: "", metadata: [], screen: false, lists: "", threshold: "80", rejectHits: false,
+  invalid: "reject",
+  limit: "",
+  dryRun: false,
+  rejectDuplicate: false,
+  name: "",
+  metadata: [],
+  screen: false,
+  lists: "",
+  threshold: "80",
+  rejectHits: false,
 };
 
 /** Faults are what is wrong with a draft, by field. */
@@ -35,11 +44,14 @@ export function checkDraft(draft: Draft): Faults {
   if (Array.from(draft.name).length > 128) faults.name = "A name has 128 characters at most.";
   const keys = draft.metadata.map(({ key }) => key);
   if (draft.metadata.length > 16) faults.metadata = "There can be 16 at most.";
-  else if (keys.some((key) => !/^[A-Za-z0-9_.-]{1,64}$/.test(key))) faults.metadata = "A key has 1 to 64 letters, digits, underscores, dots and hyphens.";
+  else if (keys.some((key) => !/^[A-Za-z0-9_.-]{1,64}$/.test(key)))
+    faults.metadata = "A key has 1 to 64 letters, digits, underscores, dots and hyphens.";
   else if (new Set(keys).size < keys.length) faults.metadata = "Each key can be given once.";
-  else if (draft.metadata.some(({ value }) => Array.from(value).length > 512)) faults.metadata = "A value has 512 characters at most.";
+  else if (draft.metadata.some(({ value }) => Array.from(value).length > 512))
+    faults.metadata = "A value has 512 characters at most.";
   const threshold = Number(draft.threshold);
-  if (draft.screen && (draft.threshold.trim() === "" || !(threshold >= 0 && threshold <= 100))) faults.threshold = "A score is 0 to 100.";
+  if (draft.screen && (draft.threshold.trim() === "" || !(threshold >= 0 && threshold <= 100)))
+    faults.threshold = "A score is 0 to 100.";
   return faults;
 }
 
@@ -52,16 +64,24 @@ export function toOptions(draft: Draft): UploadOptions {
   if (draft.dryRun) options.validate_only = true;
   if (draft.rejectDuplicate) options.on_duplicate = "reject";
   if (draft.name) options.name = draft.name;
-  if (draft.metadata.length > 0) options.metadata = Object.fromEntries(draft.metadata.map(({ key, value }) => [key, value]));
+  if (draft.metadata.length > 0)
+    options.metadata = Object.fromEntries(draft.metadata.map(({ key, value }) => [key, value]));
   if (draft.screen) {
     const lists = listsOf(draft);
-    options.screen_unknown = { threshold: Number(draft.threshold), on_hit: draft.rejectHits ? "reject" : "report", ...(lists.length > 0 && { lists }) };
+    options.screen_unknown = {
+      threshold: Number(draft.threshold),
+      on_hit: draft.rejectHits ? "reject" : "report",
+      ...(lists.length > 0 && { lists }),
+    };
   }
   return options;
 }
 
 function listsOf(draft: Draft): string[] {
-  return draft.lists.split(",").map((list) => list.trim()).filter(Boolean);
+  return draft.lists
+    .split(",")
+    .map((list) => list.trim())
+    .filter(Boolean);
 }
 
 /** toCommand returns the command line that uploads a file in the same way. */

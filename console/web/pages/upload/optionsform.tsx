@@ -52,32 +52,69 @@ export function OptionsForm({ file, others, changed }: OptionsFormProps) {
           <InvalidLines draft={draft} set={set} fault={shown.limit} file={file} />
           <fieldset>
             <legend>What it is called</legend>
-            <TextField label="Name" value={draft.name} onValue={(name) => set({ name })} error={shown.name} hint="Shown wherever the batch is; batches are found by it." />
+            <TextField
+              label="Name"
+              value={draft.name}
+              onValue={(name) => set({ name })}
+              error={shown.name}
+              hint="Shown wherever the batch is; batches are found by it."
+            />
             <Metadata draft={draft} set={set} fault={shown.metadata} />
           </fieldset>
         </div>
         <fieldset>
           <legend>How it is processed</legend>
-          <Check label="Dry run: validate only, store nothing" checked={draft.dryRun} onChecked={(dryRun) => set({ dryRun })}
-            hint="The service validates the batch with its entities, and reports. Nothing can be read afterwards." />
-          <Check label="Reject a file that was processed before" checked={draft.rejectDuplicate} onChecked={(rejectDuplicate) => set({ rejectDuplicate })}
-            hint="If the same file was processed within 30 days, the batch is rejected. Otherwise it is processed again, and says so." />
+          <Check
+            label="Dry run: validate only, store nothing"
+            checked={draft.dryRun}
+            onChecked={(dryRun) => set({ dryRun })}
+            hint="The service validates the batch with its entities, and reports. Nothing can be read afterwards."
+          />
+          <Check
+            label="Reject a file that was processed before"
+            checked={draft.rejectDuplicate}
+            onChecked={(rejectDuplicate) => set({ rejectDuplicate })}
+            hint="If the same file was processed within 30 days, the batch is rejected. Otherwise it is processed again, and says so."
+          />
           <Screening draft={draft} set={set} fault={shown.threshold} />
         </fieldset>
       </div>
       {others.length > 0 && (
-        <Check label={others.length === 1 ? "Upload the other checked file in the same way" : `Upload the ${formatCount(others.length)} other checked files in the same way`} checked={withOthers} onChecked={setWithOthers}
-          hint="Each file is a batch of its own; three are sent at a time." />
+        <Check
+          label={
+            others.length === 1
+              ? "Upload the other checked file in the same way"
+              : `Upload the ${formatCount(others.length)} other checked files in the same way`
+          }
+          checked={withOthers}
+          onChecked={setWithOthers}
+          hint="Each file is a batch of its own; three are sent at a time."
+        />
       )}
       {upload.error && <ErrorNotice error={upload.error} />}
-      {tried && Object.keys(faults).length > 0 && <p class="field-error" role="alert">Mend what is marked above.</p>}
+      {tried && Object.keys(faults).length > 0 && (
+        <p class="field-error" role="alert">
+          Mend what is marked above.
+        </p>
+      )}
       <div class="buttons">
         <button type="submit" class="primary" disabled={upload.running}>
-          <Icon name="upload" /> {all.length > 1 ? `Upload ${formatCount(all.length)} files` : draft.dryRun ? "Upload for a dry run" : "Upload"} ({formatBytes(size)})
+          <Icon name="upload" />{" "}
+          {all.length > 1
+            ? `Upload ${formatCount(all.length)} files`
+            : draft.dryRun
+              ? "Upload for a dry run"
+              : "Upload"}{" "}
+          ({formatBytes(size)})
         </button>
       </div>
-      <Commands cli={all.map((one) => toCommand(one.name, draft)).slice(0, 5).join("\n")}
-        curl={curl("POST", "/tm/realtime/api/transactions/batch/generate-upload-url", toOptions(draft))} />
+      <Commands
+        cli={all
+          .map((one) => toCommand(one.name, draft))
+          .slice(0, 5)
+          .join("\n")}
+        curl={curl("POST", "/tm/realtime/api/transactions/batch/generate-upload-url", toOptions(draft))}
+      />
     </form>
   );
 }
@@ -95,17 +132,38 @@ function InvalidLines({ draft, set, fault, file }: PartProps & { file: FileRecor
   return (
     <fieldset>
       <legend>Invalid lines</legend>
-      <SelectField label="If lines are invalid" value={draft.invalid} onValue={(value) => set({ invalid: value as Draft["invalid"] })}
-        options={[["reject", "Reject the whole batch"], ["drop", "Drop them, store the others"], ["limit", "Drop them, up to a limit"]]}
-        hint={draft.invalid === "reject" ? "One invalid line, and nothing is stored. The safe choice if the file must be complete."
-          : draft.invalid === "drop" ? "Valid lines are stored. The rejected ones can be downloaded, mended and sent as another batch."
-            : "More invalid lines than that reject the whole batch."} />
+      <SelectField
+        label="If lines are invalid"
+        value={draft.invalid}
+        onValue={(value) => set({ invalid: value as Draft["invalid"] })}
+        options={[
+          ["reject", "Reject the whole batch"],
+          ["drop", "Drop them, store the others"],
+          ["limit", "Drop them, up to a limit"],
+        ]}
+        hint={
+          draft.invalid === "reject"
+            ? "One invalid line, and nothing is stored. The safe choice if the file must be complete."
+            : draft.invalid === "drop"
+              ? "Valid lines are stored. The rejected ones can be downloaded, mended and sent as another batch."
+              : "More invalid lines than that reject the whole batch."
+        }
+      />
       {draft.invalid === "limit" && (
-        <TextField label="Limit" value={draft.limit} onValue={(limit) => set({ limit })} error={fault} hint="A number of lines, such as 100, or a share of all, such as 0.5%." />
+        <TextField
+          label="Limit"
+          value={draft.limit}
+          onValue={(limit) => set({ limit })}
+          error={fault}
+          hint="A number of lines, such as 100, or a share of all, such as 0.5%."
+        />
       )}
       {isAll && <p class="field-error">Every line is invalid: the service would reject the batch in any case.</p>}
       {!isAll && invalid > 0 && draft.invalid === "reject" && (
-        <p class="field-error">{counted(invalid, "line is", "lines are")} invalid: the service would reject the whole batch. Drop them, or mend the file first.</p>
+        <p class="field-error">
+          {counted(invalid, "line is", "lines are")} invalid: the service would reject the whole batch. Drop them, or
+          mend the file first.
+        </p>
       )}
     </fieldset>
   );
@@ -115,14 +173,38 @@ function InvalidLines({ draft, set, fault, file }: PartProps & { file: FileRecor
 function Screening({ draft, set, fault }: PartProps) {
   return (
     <>
-      <Check label="Screen the names of unknown entities" checked={draft.screen} onChecked={(screen) => set({ screen })}
-        hint="The names that lines give are compared with watchlists while the batch is validated." />
+      <Check
+        label="Screen the names of unknown entities"
+        checked={draft.screen}
+        onChecked={(screen) => set({ screen })}
+        hint="The names that lines give are compared with watchlists while the batch is validated."
+      />
       {draft.screen && (
         <div class="nested">
-          <TextField label="Watchlists" value={draft.lists} onValue={(lists) => set({ lists })} hint="Their names, separated by commas; empty means all that the tenant has." />
-          <TextField label="Threshold" type="number" min={0} max={100} step="any" inputMode="decimal" value={draft.threshold} onValue={(threshold) => set({ threshold })} error={fault}
-            hint="The score that a hit reaches, 0 to 100." />
-          <Check label="Reject lines with hits" checked={draft.rejectHits} onChecked={(rejectHits) => set({ rejectHits })} hint="Otherwise hits are only reported." />
+          <TextField
+            label="Watchlists"
+            value={draft.lists}
+            onValue={(lists) => set({ lists })}
+            hint="Their names, separated by commas; empty means all that the tenant has."
+          />
+          <TextField
+            label="Threshold"
+            type="number"
+            min={0}
+            max={100}
+            step="any"
+            inputMode="decimal"
+            value={draft.threshold}
+            onValue={(threshold) => set({ threshold })}
+            error={fault}
+            hint="The score that a hit reaches, 0 to 100."
+          />
+          <Check
+            label="Reject lines with hits"
+            checked={draft.rejectHits}
+            onChecked={(rejectHits) => set({ rejectHits })}
+            hint="Otherwise hits are only reported."
+          />
         </div>
       )}
     </>
@@ -132,18 +214,35 @@ function Screening({ draft, set, fault }: PartProps) {
 /** Metadata asks for pairs of a key and a value. */
 function Metadata({ draft, set, fault }: PartProps) {
   const { metadata } = draft;
-  const change = (at: number, some: Partial<Draft["metadata"][number]>) => set({ metadata: metadata.map((pair, i) => (i === at ? { ...pair, ...some } : pair)) });
+  const change = (at: number, some: Partial<Draft["metadata"][number]>) =>
+    set({ metadata: metadata.map((pair, i) => (i === at ? { ...pair, ...some } : pair)) });
   return (
     <div class="stack-tight">
       {metadata.map(({ key, value }, i) => (
         <div class="pair" key={i}>
-          <TextField label={`Key ${i + 1}`} value={key} onValue={(typed) => change(i, { key: typed })} autofocus={key === ""} />
+          <TextField
+            label={`Key ${i + 1}`}
+            value={key}
+            onValue={(typed) => change(i, { key: typed })}
+            autofocus={key === ""}
+          />
           <TextField label={`Value ${i + 1}`} value={value} onValue={(typed) => change(i, { value: typed })} />
-          <button type="button" class="quiet" aria-label={`Remove ${key || `pair ${i + 1}`}`} onClick={() => set({ metadata: metadata.filter((_, at) => at !== i) })}><Icon name="close" /></button>
+          <button
+            type="button"
+            class="quiet"
+            aria-label={`Remove ${key || `pair ${i + 1}`}`}
+            onClick={() => set({ metadata: metadata.filter((_, at) => at !== i) })}
+          >
+            <Icon name="close" />
+          </button>
         </div>
       ))}
       {fault && <p class="field-error">{fault}</p>}
-      {metadata.length < 16 && <button type="button" onClick={() => set({ metadata: [...metadata, { key: "", value: "" }] })}>Add metadata</button>}
+      {metadata.length < 16 && (
+        <button type="button" onClick={() => set({ metadata: [...metadata, { key: "", value: "" }] })}>
+          Add metadata
+        </button>
+      )}
       <p class="hint">Pairs of your own, such as region=north. Batches are found by them.</p>
     </div>
   );

@@ -61,9 +61,14 @@ export interface NamedFile {
 
 /** sendFiles sends files to the command, some at a time, and returns their keys. */
 export function sendFiles(files: readonly NamedFile[]): string[] {
-  const added = files.map(({ name, file }): Entry => (
-    { key: crypto.randomUUID(), name, size: file.size, state: "waiting", file, ended: new AbortController() }
-  ));
+  const added = files.map(({ name, file }): Entry => ({
+    key: crypto.randomUUID(),
+    name,
+    size: file.size,
+    state: "waiting",
+    file,
+    ended: new AbortController(),
+  }));
   change([...entries, ...added]);
   sendNext();
   return added.map(({ key }) => key);
@@ -103,7 +108,10 @@ async function readList(signal?: AbortSignal): Promise<FileList> {
 /** fail records why a file was not received, unless the command has recorded it. */
 async function fail(entry: Entry, cause: unknown): Promise<void> {
   const error = await explain(cause, entry.file);
-  const record = await readList().then(({ files }) => files.find(({ key }) => key === entry.key), () => undefined);
+  const record = await readList().then(
+    ({ files }) => files.find(({ key }) => key === entry.key),
+    () => undefined,
+  );
   if (record?.problem && record.problem.code !== "interrupted") {
     change(entries.filter((e) => e.key !== entry.key));
     return;
@@ -116,15 +124,23 @@ async function fail(entry: Entry, cause: unknown): Promise<void> {
 function refusalOf({ files, limits, held }: FileList, size: number): ApiError | undefined {
   const refuse = (title: string, detail: string) => new ApiError(0, title, [detail], "", 0, undefined);
   if (size > limits.file_bytes) {
-    return refuse("The file is too large.", `A batch has ${formatBytes(limits.file_bytes)} at most, packed and unpacked. ` +
-      "Split it by lines: split --line-bytes=2GB FILE part-");
+    return refuse(
+      "The file is too large.",
+      `A batch has ${formatBytes(limits.file_bytes)} at most, packed and unpacked. ` +
+        "Split it by lines: split --line-bytes=2GB FILE part-",
+    );
   }
   if (files.length >= limits.files) {
-    return refuse("The console holds too many files.", `It holds ${formatCount(limits.files)} at most. Remove some that you no longer need.`);
+    return refuse(
+      "The console holds too many files.",
+      `It holds ${formatCount(limits.files)} at most. Remove some that you no longer need.`,
+    );
   }
   if (held + size > limits.bytes) {
-    return refuse("The console holds too many bytes.",
-      `It holds ${formatBytes(limits.bytes)} at most. Remove files that you no longer need, then drop this one again.`);
+    return refuse(
+      "The console holds too many bytes.",
+      `It holds ${formatBytes(limits.bytes)} at most. Remove files that you no longer need, then drop this one again.`,
+    );
   }
   return undefined;
 }
@@ -134,8 +150,16 @@ async function explain(cause: unknown, file: File): Promise<ApiError> {
   try {
     await file.slice(0, 1).arrayBuffer();
   } catch {
-    return new ApiError(0, "The browser cannot read the file any more.",
-      ["It was changed, moved or removed since it was dropped. Drop it again when nothing writes to it."], "", 0, cause);
+    return new ApiError(
+      0,
+      "The browser cannot read the file any more.",
+      ["It was changed, moved or removed since it was dropped. Drop it again when nothing writes to it."],
+      "",
+      0,
+      cause,
+    );
   }
-  return cause instanceof ApiError ? cause : new ApiError(0, "The file was not received.", [String(cause)], "", 0, cause);
+  return cause instanceof ApiError
+    ? cause
+    : new ApiError(0, "The file was not received.", [String(cause)], "", 0, cause);
 }

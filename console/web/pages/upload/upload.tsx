@@ -26,9 +26,16 @@ export default function UploadPage() {
   useEffect(() => list.reload(), [sending.length]);
   return (
     <Page title="Upload">
-      <DropZone limit={formatBytes(value?.limits.file_bytes ?? 2 ** 31 - 1)} compact={(value?.files.length ?? 0) + sending.length > 0}
-        onTaken={(keys) => { awaited.current = keys[0] ?? ""; }} />
-      <Loaded resource={list} lines={6}>{(files) => <Content list={files} changed={list.reload} />}</Loaded>
+      <DropZone
+        limit={formatBytes(value?.limits.file_bytes ?? 2 ** 31 - 1)}
+        compact={(value?.files.length ?? 0) + sending.length > 0}
+        onTaken={(keys) => {
+          awaited.current = keys[0] ?? "";
+        }}
+      />
+      <Loaded resource={list} lines={6}>
+        {(files) => <Content list={files} changed={list.reload} />}
+      </Loaded>
     </Page>
   );
 }
@@ -57,17 +64,26 @@ function Content({ list: { files }, changed }: { list: FileList; changed: () => 
   if (files.length === 0 && sending.length === 0) {
     return (
       <Empty title="No file is here yet.">
-        <p>Drop one above, or make one to try: <code>sluice generate --lines 100000 --bad 0.01 -o batch.jsonl</code></p>
+        <p>
+          Drop one above, or make one to try: <code>sluice generate --lines 100000 --bad 0.01 -o batch.jsonl</code>
+        </p>
       </Empty>
     );
   }
-  const others = files.filter((file) => file.state === "checked" && file.id !== shown?.id && (file.check?.lines ?? 0) > 0);
+  const others = files.filter(
+    (file) => file.state === "checked" && file.id !== shown?.id && (file.check?.lines ?? 0) > 0,
+  );
   return (
     <>
       <div class="upload-page">
         <Files files={files} sending={sending} selected={shown?.id ?? ""} />
-        {shown ? <FileDetail key={shown.id} file={shown} others={others} changed={changed} />
-          : wanted ? <Empty title="The console does not have this file any more."><p>It was removed, or dropped into a console that has ended.</p></Empty> : null}
+        {shown ? (
+          <FileDetail key={shown.id} file={shown} others={others} changed={changed} />
+        ) : wanted ? (
+          <Empty title="The console does not have this file any more.">
+            <p>It was removed, or dropped into a console that has ended.</p>
+          </Empty>
+        ) : null}
       </div>
       <Lasting />
     </>

@@ -32,30 +32,64 @@ function eventsOf(delivery: Delivery): string {
 /** Deliveries lists deliveries by outcome; a row opens what happened. version changes when there may be new ones. */
 export function Deliveries({ webhookId, version }: { webhookId: string; version: number }) {
   const [{ outcome, delivery }, setQuery] = useQuery({ outcome: "", delivery: "" });
-  const first = useResource(`${webhookId} ${outcome} ${version}`, (signal) => load(webhookId, outcome, undefined, signal), { every: 5000 });
+  const first = useResource(
+    `${webhookId} ${outcome} ${version}`,
+    (signal) => load(webhookId, outcome, undefined, signal),
+    { every: 5000 },
+  );
   const [older, setOlder] = useState<{ of: string; rows: Delivery[]; next: string | null }>();
   const of = `${webhookId} ${outcome}`;
   useEffect(() => setOlder(undefined), [of]);
-  const next = older ? older.next : first.value?.next ?? null;
+  const next = older ? older.next : (first.value?.next ?? null);
   const more = useAction(async () => {
     if (!next) return;
     const page = await load(webhookId, outcome, next);
-    setOlder((old) => ({ of, rows: [...(old?.of === of ? old.rows : first.value?.deliveries ?? []), ...page.deliveries], next: page.next }));
+    setOlder((old) => ({
+      of,
+      rows: [...(old?.of === of ? old.rows : (first.value?.deliveries ?? [])), ...page.deliveries],
+      next: page.next,
+    }));
   });
   return (
     <section class="stack" aria-labelledby="deliveries">
       <h2 id="deliveries">Deliveries</h2>
       <div class="filters">
-        <SelectField label="Outcome" value={outcome} onValue={(value) => setQuery({ outcome: value }, { push: true })}
-          options={[["", "All"], ["Pending", "Pending"], ["Successful", "Delivered"], ["Failed", "Failed"], ["TimedOut", "Timed out"]]} />
+        <SelectField
+          label="Outcome"
+          value={outcome}
+          onValue={(value) => setQuery({ outcome: value }, { push: true })}
+          options={[
+            ["", "All"],
+            ["Pending", "Pending"],
+            ["Successful", "Delivered"],
+            ["Failed", "Failed"],
+            ["TimedOut", "Timed out"],
+          ]}
+        />
       </div>
       <Loaded resource={first} lines={8}>
         {(page) => {
           const rows = merge(page.deliveries, older?.rows ?? []);
           if (rows.length === 0) {
-            return <Empty title={outcome ? "No delivery has this outcome." : "Nothing has been delivered yet."}><p>Events are delivered when something happens: a batch ends, for example. A test event shows whether the receiver is reached.</p></Empty>;
+            return (
+              <Empty title={outcome ? "No delivery has this outcome." : "Nothing has been delivered yet."}>
+                <p>
+                  Events are delivered when something happens: a batch ends, for example. A test event shows whether the
+                  receiver is reached.
+                </p>
+              </Empty>
+            );
           }
-          return <Table label="Deliveries" columns={columns} rows={rows} rowKey={(d) => d.id} open={(d) => setQuery({ delivery: d.id }, { push: true })} onEnd={() => void more.run()} />;
+          return (
+            <Table
+              label="Deliveries"
+              columns={columns}
+              rows={rows}
+              rowKey={(d) => d.id}
+              open={(d) => setQuery({ delivery: d.id }, { push: true })}
+              onEnd={() => void more.run()}
+            />
+          );
         }}
       </Loaded>
       {more.error && <ErrorNotice error={more.error} retry={() => void more.run()} />}
@@ -66,7 +100,12 @@ export function Deliveries({ webhookId, version }: { webhookId: string; version:
   );
 }
 
-function load(webhookId: string, outcome: string, next: string | undefined, signal?: AbortSignal): Promise<Schemas["Deliveries"]> {
+function load(
+  webhookId: string,
+  outcome: string,
+  next: string | undefined,
+  signal?: AbortSignal,
+): Promise<Schemas["Deliveries"]> {
   const query = { ...(outcome && { outcome: outcome as Outcome }), ...(next && { next }), limit: 100 };
   return get("/v1/webhooks/{webhookId}/deliveries", { path: { webhookId }, query, ...(signal && { signal }) });
 }
@@ -80,7 +119,11 @@ function merge(newest: readonly Delivery[], loaded: readonly Delivery[]): Delive
 function DeliveryDetails({ webhookId, id }: { webhookId: string; id: string }) {
   const path = { webhookId, deliveryId: id };
   const curl = useCurl();
-  const delivery = useResource(id, (signal) => get("/v1/webhooks/{webhookId}/deliveries/{deliveryId}", { path, signal }), { every: 3000 });
+  const delivery = useResource(
+    id,
+    (signal) => get("/v1/webhooks/{webhookId}/deliveries/{deliveryId}", { path, signal }),
+    { every: 3000 },
+  );
   const resend = useAction(async () => {
     await post("/v1/webhooks/{webhookId}/deliveries/{deliveryId}/resend", { path });
     delivery.reload();
@@ -90,29 +133,70 @@ function DeliveryDetails({ webhookId, id }: { webhookId: string; id: string }) {
       {(d) => (
         <div class="stack">
           <dl class="facts">
-            <div><dt>Outcome</dt><dd><OutcomeBadge outcome={d.outcome} /> {d.code && <code>{d.code}</code>}</dd></div>
-            <div><dt>Created</dt><dd><Time at={d.createdAt} form="both" /></dd></div>
-            <div><dt>Ended</dt><dd><Time at={d.endedAt} form="both" /></dd></div>
-            {d.nextAttemptAt && <div><dt>Next attempt</dt><dd><Time at={d.nextAttemptAt} form="both" /></dd></div>}
-            <div><dt>ID</dt><dd class="mono">{d.id}</dd></div>
+            <div>
+              <dt>Outcome</dt>
+              <dd>
+                <OutcomeBadge outcome={d.outcome} /> {d.code && <code>{d.code}</code>}
+              </dd>
+            </div>
+            <div>
+              <dt>Created</dt>
+              <dd>
+                <Time at={d.createdAt} form="both" />
+              </dd>
+            </div>
+            <div>
+              <dt>Ended</dt>
+              <dd>
+                <Time at={d.endedAt} form="both" />
+              </dd>
+            </div>
+            {d.nextAttemptAt && (
+              <div>
+                <dt>Next attempt</dt>
+                <dd>
+                  <Time at={d.nextAttemptAt} form="both" />
+                </dd>
+              </div>
+            )}
+            <div>
+              <dt>ID</dt>
+              <dd class="mono">{d.id}</dd>
+            </div>
           </dl>
           {d.message && <Notice kind={d.outcome === null ? "info" : "warn"}>{visible(d.message)}</Notice>}
-          <h3>{counted(d.attemptCount, "attempt")}{d.run > 1 && `, sent again ${d.run - 1 === 1 ? "once" : `${d.run - 1} times`}`}</h3>
+          <h3>
+            {counted(d.attemptCount, "attempt")}
+            {d.run > 1 && `, sent again ${d.run - 1 === 1 ? "once" : `${d.run - 1} times`}`}
+          </h3>
           <ol class="stack">
             {d.attempts.map((attempt) => (
               <li key={`${attempt.number} ${attempt.at}`}>
                 <Time at={attempt.at} form="time" /> <OutcomeBadge outcome={attempt.outcome} />{" "}
                 {attempt.status !== null && `status ${attempt.status} `}after {formatDuration(attempt.milliseconds)}
                 {attempt.message && <p>{visible(attempt.message)}</p>}
-                {attempt.answer && <pre class="excerpt" tabIndex={0} aria-label="Answer">{attempt.answer}</pre>}
+                {attempt.answer && (
+                  <pre class="excerpt" tabIndex={0} aria-label="Answer">
+                    {attempt.answer}
+                  </pre>
+                )}
               </li>
             ))}
           </ol>
           <h3>What is sent</h3>
-          <pre class="excerpt" tabIndex={0} aria-label="Payload">{JSON.stringify(d.payload, null, 2)}</pre>
+          <pre class="excerpt" tabIndex={0} aria-label="Payload">
+            {JSON.stringify(d.payload, null, 2)}
+          </pre>
           {resend.error && <ErrorNotice error={resend.error} />}
-          <div class="buttons"><button type="button" disabled={resend.running || d.outcome === null} onClick={() => void resend.run()}>Send again</button></div>
-          <Commands cli={`sluice webhooks resend ${webhookId} ${id}`} curl={curl("POST", `/v1/webhooks/${webhookId}/deliveries/${id}/resend`)} />
+          <div class="buttons">
+            <button type="button" disabled={resend.running || d.outcome === null} onClick={() => void resend.run()}>
+              Send again
+            </button>
+          </div>
+          <Commands
+            cli={`sluice webhooks resend ${webhookId} ${id}`}
+            curl={curl("POST", `/v1/webhooks/${webhookId}/deliveries/${id}/resend`)}
+          />
         </div>
       )}
     </Loaded>

@@ -36,7 +36,14 @@ export function Listener() {
   return (
     <section class="panel" aria-labelledby="listener">
       <h2 id="listener">Listen on this machine</h2>
-      {listener ? <LiveEvents /> : <p>The service cannot reach this machine. Start the console with --listen-url and the address of a tunnel, or listen in a terminal.</p>}
+      {listener ? (
+        <LiveEvents />
+      ) : (
+        <p>
+          The service cannot reach this machine. Start the console with --listen-url and the address of a tunnel, or
+          listen in a terminal.
+        </p>
+      )}
       <Commands cli="sluice listen" />
     </section>
   );
@@ -45,22 +52,43 @@ export function Listener() {
 function LiveEvents() {
   const { state, events, missed } = useLiveEvents();
   const [types, setTypes] = useState("*");
-  const start = useAction(() => send("post", "/console/listener", { body: { event_types: types.split(/[\s,]+/).filter(Boolean) } }));
+  const start = useAction(() =>
+    send("post", "/console/listener", { body: { event_types: types.split(/[\s,]+/).filter(Boolean) } }),
+  );
   const stop = useAction(() => send("delete", "/console/listener"));
   const isOn = state.state === "listening" || state.state === "starting";
   return (
     <div class="stack">
-      <p>Events are shown here as they come, verified. The console makes a webhook for that and removes it when listening ends.</p>
-      <form class="filters" onSubmit={(event) => { event.preventDefault(); void (isOn ? stop.run() : start.run()); }}>
+      <p>
+        Events are shown here as they come, verified. The console makes a webhook for that and removes it when listening
+        ends.
+      </p>
+      <form
+        class="filters"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void (isOn ? stop.run() : start.run());
+        }}
+      >
         <TextField label="Events (* for all)" value={types} onValue={setTypes} disabled={isOn} />
-        <button type="submit" disabled={start.running || stop.running || state.state === "stopping"}>{isOn ? "Stop listening" : "Start listening"}</button>
+        <button type="submit" disabled={start.running || stop.running || state.state === "stopping"}>
+          {isOn ? "Stop listening" : "Start listening"}
+        </button>
       </form>
       {state.state === "failed" && <Notice kind="warn">{state.problem ?? "Listening has failed."}</Notice>}
       {(start.error ?? stop.error) && <ErrorNotice error={(start.error ?? stop.error)!} />}
       {state.state === "starting" && <p role="status">The webhook is being made.</p>}
       {missed > 0 && <Notice kind="warn">{counted(missed, "event")} came that the page has missed.</Notice>}
       <Live text={events.length > 0 ? `${counted(events.length, "event")} received` : ""} />
-      {events.length > 0 ? <EventList events={events} /> : isOn && <Empty title="Nothing has come yet."><p>Upload a batch or send a test event, and it appears here.</p></Empty>}
+      {events.length > 0 ? (
+        <EventList events={events} />
+      ) : (
+        isOn && (
+          <Empty title="Nothing has come yet.">
+            <p>Upload a batch or send a test event, and it appears here.</p>
+          </Empty>
+        )
+      )}
     </div>
   );
 }
@@ -89,10 +117,15 @@ function EventList({ events }: { events: readonly LiveEvent[] }) {
         <li key={one.id}>
           <details>
             <summary>
-              <Time at={one.at} form="time" /> {one.refused ? <Badge kind="bad">Refused</Badge> : <code>{typeOf(one.event)}</code>}
+              <Time at={one.at} form="time" />{" "}
+              {one.refused ? <Badge kind="bad">Refused</Badge> : <code>{typeOf(one.event)}</code>}
             </summary>
             {one.refused && <p>{one.refused}</p>}
-            {one.event !== null && <pre class="excerpt" tabIndex={0} aria-label="Message">{JSON.stringify(one.event, null, 2)}</pre>}
+            {one.event !== null && (
+              <pre class="excerpt" tabIndex={0} aria-label="Message">
+                {JSON.stringify(one.event, null, 2)}
+              </pre>
+            )}
           </details>
         </li>
       ))}

@@ -10,13 +10,28 @@ export function WebhookState({ webhook }: { webhook: Schemas["Webhook"] }) {
     return (
       <>
         <Badge kind="bad">Disabled by the service</Badge>{" "}
-        <span class="aside">{webhook.disabledReason === "gone" ? "the receiver answered 410 Gone" : "no delivery succeeded for days"}, <Time at={webhook.disabledAt} form="short" /></span>
+        <span class="aside">
+          {webhook.disabledReason === "gone" ? "the receiver answered 410 Gone" : "no delivery succeeded for days"},{" "}
+          <Time at={webhook.disabledAt} form="short" />
+        </span>
       </>
     );
   }
   if (!webhook.enabled) return <Badge kind="quiet">Disabled</Badge>;
   if (webhook.failingSince) {
-    return <><Badge kind="warn">Failing</Badge> <span class="aside">for <Age at={webhook.failingSince} />{webhook.disablesAt && <>; may be disabled from <Time at={webhook.disablesAt} form="short" /></>}</span></>;
+    return (
+      <>
+        <Badge kind="warn">Failing</Badge>{" "}
+        <span class="aside">
+          for <Age at={webhook.failingSince} />
+          {webhook.disablesAt && (
+            <>
+              ; may be disabled from <Time at={webhook.disablesAt} form="short" />
+            </>
+          )}
+        </span>
+      </>
+    );
   }
   return <Badge kind="ok">Enabled</Badge>;
 }

@@ -19,7 +19,9 @@ type Webhook = Schemas["Webhook"];
 /** WebhookPage shows a webhook and its deliveries. */
 export default function WebhookPage({ parameters }: { parameters: Parameters }) {
   const id = parameters.id!;
-  const webhook = useResource(id, (signal) => get("/v1/webhooks/{webhookId}", { path: { webhookId: id }, signal }), { every: 10_000 });
+  const webhook = useResource(id, (signal) => get("/v1/webhooks/{webhookId}", { path: { webhookId: id }, signal }), {
+    every: 10_000,
+  });
   const [version, setVersion] = useState(0);
   const onChange = () => {
     webhook.reload();
@@ -43,14 +45,46 @@ export default function WebhookPage({ parameters }: { parameters: Parameters }) 
 function Facts({ webhook }: { webhook: Webhook }) {
   return (
     <dl class="facts panel">
-      <div><dt>State</dt><dd><WebhookState webhook={webhook} /></dd></div>
-      <div><dt>Address</dt><dd>{visible(webhook.url)}</dd></div>
-      <div><dt>Events</dt><dd>{webhook.eventTypes.map((type) => (type === "*" ? "All events" : visible(type))).join(", ")}</dd></div>
-      <div><dt>Delivered</dt><dd>{webhook.type === "Single" ? "one by one" : `up to ${counted(webhook.batchSize, "event")} at once`}</dd></div>
-      <div><dt>Told by e-mail</dt><dd>{webhook.emailAddresses.map(visible).join(", ") || "Nobody"}</dd></div>
-      <div><dt>Created</dt><dd><Time at={webhook.createdAt} form="both" /></dd></div>
-      {webhook.previousSecretUntil && <div><dt>Old secret signs until</dt><dd><Time at={webhook.previousSecretUntil} form="both" /></dd></div>}
-      <div><dt>ID</dt><dd class="mono">{webhook.id}</dd></div>
+      <div>
+        <dt>State</dt>
+        <dd>
+          <WebhookState webhook={webhook} />
+        </dd>
+      </div>
+      <div>
+        <dt>Address</dt>
+        <dd>{visible(webhook.url)}</dd>
+      </div>
+      <div>
+        <dt>Events</dt>
+        <dd>{webhook.eventTypes.map((type) => (type === "*" ? "All events" : visible(type))).join(", ")}</dd>
+      </div>
+      <div>
+        <dt>Delivered</dt>
+        <dd>{webhook.type === "Single" ? "one by one" : `up to ${counted(webhook.batchSize, "event")} at once`}</dd>
+      </div>
+      <div>
+        <dt>Told by e-mail</dt>
+        <dd>{webhook.emailAddresses.map(visible).join(", ") || "Nobody"}</dd>
+      </div>
+      <div>
+        <dt>Created</dt>
+        <dd>
+          <Time at={webhook.createdAt} form="both" />
+        </dd>
+      </div>
+      {webhook.previousSecretUntil && (
+        <div>
+          <dt>Old secret signs until</dt>
+          <dd>
+            <Time at={webhook.previousSecretUntil} form="both" />
+          </dd>
+        </div>
+      )}
+      <div>
+        <dt>ID</dt>
+        <dd class="mono">{webhook.id}</dd>
+      </div>
     </dl>
   );
 }
@@ -64,12 +98,19 @@ function Actions({ webhook, onChange }: { webhook: Webhook; onChange: () => void
   const curl = useCurl();
   const test = useAction(async () => {
     const delivery = await post("/v1/webhooks/{webhookId}/test", { path });
-    setSaid(delivery.outcome === "Successful" ? "The test event was delivered." : "A test event is on its way; it is the first of the deliveries below.");
+    setSaid(
+      delivery.outcome === "Successful"
+        ? "The test event was delivered."
+        : "A test event is on its way; it is the first of the deliveries below.",
+    );
     onChange();
   });
   const toggle = useAction(async () => {
     const { url, name, eventTypes, emailAddresses, type, batchSize } = webhook;
-    await put("/v1/webhooks/{webhookId}", { path, body: { url, name, eventTypes, emailAddresses, type, batchSize, enabled: !webhook.enabled } });
+    await put("/v1/webhooks/{webhookId}", {
+      path,
+      body: { url, name, eventTypes, emailAddresses, type, batchSize, enabled: !webhook.enabled },
+    });
     setSaid(webhook.enabled ? "The webhook is disabled." : "The webhook is enabled.");
     onChange();
   });
@@ -94,19 +135,51 @@ function Actions({ webhook, onChange }: { webhook: Webhook; onChange: () => void
   return (
     <section class="stack" aria-label="Actions">
       <div class="buttons">
-        <button type="button" onClick={() => void test.run()} disabled={test.running}>Send a test event</button>
-        <button type="button" onClick={() => void toggle.run()} disabled={toggle.running}>{webhook.enabled ? "Disable the webhook" : "Enable the webhook"}</button>
-        <button type="button" class="danger" onClick={() => setAsked("delete")}>Delete the webhook</button>
+        <button type="button" onClick={() => void test.run()} disabled={test.running}>
+          Send a test event
+        </button>
+        <button type="button" onClick={() => void toggle.run()} disabled={toggle.running}>
+          {webhook.enabled ? "Disable the webhook" : "Enable the webhook"}
+        </button>
+        <button type="button" class="danger" onClick={() => setAsked("delete")}>
+          Delete the webhook
+        </button>
       </div>
-      <form class="filters" onSubmit={(event) => { event.preventDefault(); void resend.run(); }}>
-        <TextField label="Send again what failed since" type="datetime-local" value={since} onValue={setSince} required />
-        <button type="submit" disabled={resend.running || since === ""}>Send again</button>
+      <form
+        class="filters"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void resend.run();
+        }}
+      >
+        <TextField
+          label="Send again what failed since"
+          type="datetime-local"
+          value={since}
+          onValue={setSince}
+          required
+        />
+        <button type="submit" disabled={resend.running || since === ""}>
+          Send again
+        </button>
       </form>
       {said && <Notice kind="ok">{said}</Notice>}
       {error && <ErrorNotice error={error} />}
-      <Commands curl={[curl("POST", base + "/test"), curl("POST", base + "/resend", { since: "2026-01-31T08:00:00Z" })].join("\n")} cli={`sluice webhooks deliveries ${webhook.id}`} />
-      <Confirm title="Delete the webhook?" open={asked === "delete"} action="Delete the webhook" running={remove.running} error={remove.error}
-        onConfirm={() => void remove.run()} onClose={() => setAsked("")}>
+      <Commands
+        curl={[curl("POST", base + "/test"), curl("POST", base + "/resend", { since: "2026-01-31T08:00:00Z" })].join(
+          "\n",
+        )}
+        cli={`sluice webhooks deliveries ${webhook.id}`}
+      />
+      <Confirm
+        title="Delete the webhook?"
+        open={asked === "delete"}
+        action="Delete the webhook"
+        running={remove.running}
+        error={remove.error}
+        onConfirm={() => void remove.run()}
+        onClose={() => setAsked("")}
+      >
         <p>Events are not delivered to {visible(webhook.url)} any more, and what has not arrived yet is lost.</p>
       </Confirm>
     </section>

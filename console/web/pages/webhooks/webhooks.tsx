@@ -22,14 +22,28 @@ export default function WebhooksPage() {
   const [creating, setCreating] = useState(false);
   const curl = useCurl();
   return (
-    <Page title="Webhooks" actions={<button type="button" class="primary" onClick={() => setCreating(true)}>Create a webhook</button>}>
+    <Page
+      title="Webhooks"
+      actions={
+        <button type="button" class="primary" onClick={() => setCreating(true)}>
+          Create a webhook
+        </button>
+      }
+    >
       <Loaded resource={webhooks} lines={5}>
-        {({ webHooks }) => webHooks.length === 0 ? (
-          <Empty title="No webhook yet">
-            <p>A webhook is an https address of yours to which events are delivered, signed: batches that end, entities that are verified, screenings.</p>
-            <p>Create one, or listen on this machine below. A receiver in three languages is in docs/webhooks.md.</p>
-          </Empty>
-        ) : <WebhookTable webhooks={webHooks} />}
+        {({ webHooks }) =>
+          webHooks.length === 0 ? (
+            <Empty title="No webhook yet">
+              <p>
+                A webhook is an https address of yours to which events are delivered, signed: batches that end, entities
+                that are verified, screenings.
+              </p>
+              <p>Create one, or listen on this machine below. A receiver in three languages is in docs/webhooks.md.</p>
+            </Empty>
+          ) : (
+            <WebhookTable webhooks={webHooks} />
+          )
+        }
       </Loaded>
       <Commands cli="sluice webhooks list" curl={curl("GET", "/v1/webhooks")} />
       <Listener />
@@ -42,15 +56,33 @@ function WebhookTable({ webhooks }: { webhooks: readonly Webhook[] }) {
   return (
     <div class="scroll-x" tabIndex={0} role="region" aria-label="Webhooks">
       <table>
-        <thead><tr><th scope="col">Name</th><th scope="col">Address</th><th scope="col">Events</th><th scope="col">State</th><th scope="col">Created</th></tr></thead>
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">Address</th>
+            <th scope="col">Events</th>
+            <th scope="col">State</th>
+            <th scope="col">Created</th>
+          </tr>
+        </thead>
         <tbody>
           {webhooks.map((webhook) => (
             <tr key={webhook.id}>
-              <td><Link to={pathTo("webhooks", webhook.id)}>{visible(webhook.name) || "No name"}</Link></td>
+              <td>
+                <Link to={pathTo("webhooks", webhook.id)}>{visible(webhook.name) || "No name"}</Link>
+              </td>
               <td class="anywhere">{visible(webhook.url)}</td>
-              <td>{webhook.eventTypes.map((type) => <div key={type}>{type === "*" ? "All events" : visible(type)}</div>)}</td>
-              <td><WebhookState webhook={webhook} /></td>
-              <td><Age at={webhook.createdAt} /></td>
+              <td>
+                {webhook.eventTypes.map((type) => (
+                  <div key={type}>{type === "*" ? "All events" : visible(type)}</div>
+                ))}
+              </td>
+              <td>
+                <WebhookState webhook={webhook} />
+              </td>
+              <td>
+                <Age at={webhook.createdAt} />
+              </td>
             </tr>
           ))}
         </tbody>
@@ -72,7 +104,12 @@ function CreateDialog({ open, onClose, onCreated }: CreateDialogProps) {
   const [types, setTypes] = useState("*");
   const [secret, setSecret] = useState("");
   const curl = useCurl();
-  const body = { url: url.trim(), name: name.trim() || null, enabled: true, eventTypes: types.split(/[\s,]+/).filter(Boolean) };
+  const body = {
+    url: url.trim(),
+    name: name.trim() || null,
+    enabled: true,
+    eventTypes: types.split(/[\s,]+/).filter(Boolean),
+  };
   const create = useAction(async () => {
     const created = await post("/v1/webhooks", { body });
     setSecret(created.secret ?? "");
@@ -87,19 +124,53 @@ function CreateDialog({ open, onClose, onCreated }: CreateDialogProps) {
     <Dialog title="Create a webhook" open={open} onClose={close}>
       {secret ? (
         <>
-          <Notice kind="ok"><p class="notice-title">The webhook is created.</p><p>Its secret is shown this once. Give it to the receiver, which verifies deliveries with it.</p></Notice>
-          <pre class="excerpt" tabIndex={0} aria-label="Secret">{secret}</pre>
-          <div class="buttons"><button type="button" class="primary" onClick={close}>I have stored it</button></div>
+          <Notice kind="ok">
+            <p class="notice-title">The webhook is created.</p>
+            <p>Its secret is shown this once. Give it to the receiver, which verifies deliveries with it.</p>
+          </Notice>
+          <pre class="excerpt" tabIndex={0} aria-label="Secret">
+            {secret}
+          </pre>
+          <div class="buttons">
+            <button type="button" class="primary" onClick={close}>
+              I have stored it
+            </button>
+          </div>
         </>
       ) : (
-        <form class="stack" onSubmit={(event) => { event.preventDefault(); void create.run(); }}>
-          <TextField label="Address" value={url} onValue={setUrl} type="url" required maxLength={2048} hint="It begins with https:// and must be reachable for the service." autofocus />
+        <form
+          class="stack"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void create.run();
+          }}
+        >
+          <TextField
+            label="Address"
+            value={url}
+            onValue={setUrl}
+            type="url"
+            required
+            maxLength={2048}
+            hint="It begins with https:// and must be reachable for the service."
+            autofocus
+          />
           <TextField label="Name" value={name} onValue={setName} maxLength={128} />
-          <TextField label="Events" value={types} onValue={setTypes} required hint="* for all, or the types of docs/contract/events.md, separated by spaces." />
+          <TextField
+            label="Events"
+            value={types}
+            onValue={setTypes}
+            required
+            hint="* for all, or the types of docs/contract/events.md, separated by spaces."
+          />
           {create.error && <ErrorNotice error={create.error} />}
           <div class="buttons">
-            <button type="button" onClick={close}>Go back</button>
-            <button type="submit" class="primary" disabled={create.running}>Create the webhook</button>
+            <button type="button" onClick={close}>
+              Go back
+            </button>
+            <button type="submit" class="primary" disabled={create.running}>
+              Create the webhook
+            </button>
           </div>
           <Commands cli={`sluice webhooks create ${shellQuote(body.url)}`} curl={curl("POST", "/v1/webhooks", body)} />
         </form>
