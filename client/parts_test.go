@@ -82,7 +82,7 @@ func TestUploadPartsAreResumed(t *testing.T) {
 			if !errors.Is(err, context.Canceled) || isUploaded(t, c, u) {
 				t.Fatalf("the interrupted upload: %v, want the end of its context", err)
 			}
-			s.Before = nil
+			s.SetBefore(nil)
 			var stored int64
 			replaced := 0
 			err = sendParts(t, c, u, file, client.PartsOptions{OnResume: func(n int64, r int) {

@@ -78,11 +78,11 @@ func TestEarlierAttemptIsRunning(t *testing.T) {
 			p.pauses)
 	}
 	attempts = 1
-	s.Before = func(w http.ResponseWriter, _ *http.Request) bool {
+	s.SetBefore(func(w http.ResponseWriter, _ *http.Request) bool {
 		attempts++
 		w.WriteHeader(http.StatusConflict)
 		return true
-	}
+	})
 	if _, err := c.SendTransaction(t.Context(), []byte(`{}`), client.SendOptions{}); err == nil || attempts != 2 {
 		t.Errorf("a conflict without Retry-After: got error %v after %d attempts, want one after 1", err, attempts-1)
 	}

@@ -32,7 +32,7 @@ const (
 
 const basePath = "/tm/realtime/api/transactions/"
 
-// Server is the stand-in. Set its fields before the first request.
+// Server is the stand-in. Set its fields before the first request; SetBefore changes one later.
 type Server struct {
 	*httptest.Server
 	// TokenLifetime is how long a token is valid; an hour unless changed.
@@ -91,17 +91,18 @@ func (s *Server) handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		s.requests = append(s.requests, r.Method+" "+r.URL.EscapedPath())
+		before, after := s.Before, s.After
 		s.mu.Unlock()
-		if s.Before != nil && s.Before(w, r) {
+		if before != nil && before(w, r) {
 			return
 		}
-		if s.After == nil {
+		if after == nil {
 			next.ServeHTTP(w, r)
 			return
 		}
 		answer := httptest.NewRecorder()
 		next.ServeHTTP(answer, r)
-		if s.After(r) {
+		if after(r) {
 			panic(http.ErrAbortHandler)
 		}
 		for name, values := range answer.Header() {
@@ -110,6 +111,13 @@ func (s *Server) handler(next http.Handler) http.Handler {
 		w.WriteHeader(answer.Code)
 		_, _ = answer.Body.WriteTo(w)
 	})
+}
+
+// SetBefore replaces Before once there were requests; some of them may still be answered.
+func (s *Server) SetBefore(before func(http.ResponseWriter, *http.Request) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Before = before
 }
 
 // Config returns the settings of a client that the server accepts.

@@ -135,7 +135,7 @@ func TestResumedUpload(t *testing.T) {
 		cli.ExitInterrupted || stderr != want {
 		t.Errorf("exit code %d, stderr %q; want 130, %q", code, stderr, want)
 	}
-	s.Before = nil
+	s.SetBefore(nil)
 	for _, want := range []string{"uploaded", "The service has the file already."} {
 		code, stdout, stderr := runWithServer(t.Context(), t, s, "upload", "--resume", id, path)
 		if code != 0 || stderr != "" || !strings.Contains(stdout, want) || !strings.Contains(stdout, "PROCESSED") {
@@ -153,19 +153,19 @@ func TestResumedUpload(t *testing.T) {
 	}
 	longer := writeBatch(t)
 	begin := []string{"upload", "--parts", longer}
-	s.Before = func(w http.ResponseWriter, r *http.Request) bool {
+	s.SetBefore(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodPut {
 			w.WriteHeader(http.StatusForbidden)
 			return true
 		}
 		return false
-	}
+	})
 	code, _, stderr = runWithServer(t.Context(), t, s, begin...)
 	if want := "sluice upload --resume 01980000-0000-7000-8000-000000000002 "; code != cli.ExitFailed ||
 		!strings.Contains(stderr, want) {
 		t.Errorf("a refused part: exit code %d, stderr %q; want 2 and %q", code, stderr, want)
 	}
-	s.Before = nil
+	s.SetBefore(nil)
 	code, _, stderr = runWithServer(t.Context(), t, s, "upload", "--resume", "01980000-0000-7000-8000-000000000002",
 		path)
 	if want := "it is not the file of this upload"; code != cli.ExitFailed || !strings.Contains(stderr, want) {
