@@ -126,7 +126,7 @@ func TestOperatorSeesTheRegistry(t *testing.T) {
 	p := tenant.open("/operator", "--data", suite.cloud.Data)
 	p.fill("searchbox", "Find a tenant or client", tenant.id)
 	p.waitFor("gridcell", tenant.id, p.waitFor("grid", "1 tenant"))
-	p.waitForText("They sign access tokens")
+	p.waitForText("Keys for access tokens")
 	p.checkAccessible()
 	if strings.Contains(p.text(), "client_secret") {
 		t.Error("the page has a secret")

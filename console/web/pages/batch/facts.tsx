@@ -15,7 +15,7 @@ export function Facts({ id, reply, batch }: { id: string; reply: BatchReply; bat
   const metadata = Object.entries(reply.metadata ?? {});
   return (
     <section class="panel" aria-labelledby="facts">
-      <h2 id="facts">As it was begun</h2>
+      <h2 id="facts">Options of the upload</h2>
       <dl class="facts">
         <div>
           <dt>Name</dt>
@@ -41,7 +41,7 @@ export function Facts({ id, reply, batch }: { id: string; reply: BatchReply; bat
               <dd>{ruleOf(batch)}</dd>
             </div>
             <div>
-              <dt>Validate only</dt>
+              <dt>Dry run</dt>
               <dd>{batch.validate_only ? "yes: nothing is stored" : "no: what is accepted is stored"}</dd>
             </div>
             <div>

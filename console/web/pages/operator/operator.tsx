@@ -127,8 +127,8 @@ function Lists() {
         <Loaded resource={keys} lines={4}>
           {({ access_tokens, receipts }) => (
             <div class="panels">
-              <KeyTable title="They sign access tokens" keys={access_tokens ?? []} />
-              <KeyTable title="They sign receipts" keys={receipts ?? []} />
+              <KeyTable title="Keys for access tokens" keys={access_tokens ?? []} />
+              <KeyTable title="Keys for receipts" keys={receipts ?? []} />
             </div>
           )}
         </Loaded>
