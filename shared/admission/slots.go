@@ -55,12 +55,17 @@ func (s *Slots) Leave(ctx context.Context, stage Stage, p Place) error {
 	if err := s.Queue.Withdraw(ctx, stage, p); err != nil {
 		return err
 	}
-	if err := s.Queue.Release(ctx, stage, p.Batch); err != nil {
+	return s.release(ctx, stage, p.Batch)
+}
+
+// release takes from a batch its slot, and assigns it to the next one. Repeating it does nothing.
+func (s *Slots) release(ctx context.Context, stage Stage, id batch.ID) error {
+	if err := s.Queue.Release(ctx, stage, id); err != nil {
 		return err
 	}
 	if err := s.Assign(ctx, stage); err != nil {
 		// The slot is free: whoever assigns slots next sees it.
-		s.Log.WarnContext(ctx, "a free slot cannot be assigned", "stage", stage, "batch", p.Batch, "error", err)
+		s.Log.WarnContext(ctx, "a free slot cannot be assigned", "stage", stage, "batch", id, "error", err)
 	}
 	return nil
 }
@@ -85,7 +90,9 @@ type LeaveInput struct {
 	Ended bool `json:"ended"`
 }
 
-// dismiss is Leave for a batch that has ended, whose execution may wait.
+// dismiss is Leave for a batch that has ended, whose execution may wait. It takes away only the ticket that it has told:
+// one that a later attempt has put there since stays for the next sweep, for its execution would never be told without
+// it.
 func (s *Slots) dismiss(ctx context.Context, stage Stage, p Place) error {
 	// The execution is told first: without its ticket, nobody knows the token for which it waits.
 	tickets, err := s.Queue.Tickets(ctx, stage, []Place{p})
@@ -96,8 +103,11 @@ func (s *Slots) dismiss(ctx context.Context, stage Stage, p Place) error {
 		if err := s.Tell(ctx, t.Token); err != nil {
 			return err
 		}
+		if err := s.Queue.Remove(ctx, t); err != nil {
+			return err
+		}
 	}
-	return s.Leave(ctx, stage, p)
+	return s.release(ctx, stage, p.Batch)
 }
 
 // Assign gives the free slots of a stage to those whose turn it is, and tells everyone who has a slot and was not told.

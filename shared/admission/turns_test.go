@@ -198,6 +198,42 @@ func TestLeaveAll(t *testing.T) {
 	}
 }
 
+// reenteredQueue is a queue in which a batch enters anew after the first time that somebody has read its ticket.
+type reenteredQueue struct {
+	admission.Queue
+	again *admission.Ticket
+}
+
+func (q *reenteredQueue) Tickets(ctx context.Context, s admission.Stage, p []admission.Place) ([]admission.Ticket,
+	error) {
+	tickets, err := q.Queue.Tickets(ctx, s, p)
+	if again := q.again; again != nil && err == nil {
+		q.again = nil
+		err = q.Queue.Put(ctx, *again)
+	}
+	return tickets, err
+}
+
+// An execution that enters anew while its batch is taken from the queue is told by the next sweep.
+func TestLeaveAllDuringNextAttempt(t *testing.T) {
+	o := newOffice(t, 1, 1)
+	holder, waiting := admissiontest.NewTicket("a", 1), admissiontest.NewTicket("a", 2)
+	o.enter(holder, waiting)
+	again := waiting
+	again.Attempt.Retry, again.Token = 1, "again"
+	o.Queue = &reenteredQueue{o.queue, &again}
+	ended := batch.Batch{ID: waiting.Batch, Tenant: waiting.Tenant, ReceivedAt: waiting.ReceivedAt}
+	if err := o.LeaveAll(t.Context(), ended); err != nil {
+		t.Fatal(err)
+	}
+	o.expectTold(holder, waiting)
+	before := time.Now().Add(-time.Hour) // no holder is to be looked at
+	if err := o.Sweep(t.Context(), admission.Validation, before, needs{ended: waiting.Batch}); err != nil {
+		t.Fatal(err)
+	}
+	o.expectTold(holder, waiting, again)
+}
+
 // A batch that has its slot is told at once when it enters again, as after a restart of a local cloud.
 func TestEnterAgain(t *testing.T) {
 	o := newOffice(t, 1, 1)
