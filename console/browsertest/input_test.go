@@ -18,6 +18,8 @@ type point struct {
 	X, Y float64
 	// Covers is what covers the element there, "" for nothing.
 	Covers string
+	// element is the one that is there.
+	element element
 }
 
 // showPoint scrolls to an element and returns its middle. What a label stands for may be covered by the label.
@@ -43,16 +45,52 @@ func (p *tab) pointOf(role, name string, inside ...element) (at point) {
 		if err != nil {
 			return false, err.Error()
 		}
+		at.element = e
 		return at.Covers == "", "it is covered by " + at.Covers
 	})
 	return at
 }
 
-// click clicks the one element with a role and a name.
+// watchClick lets the next click reach only an element or its label. What comes to another one, because the page has
+// moved, is stopped.
+const watchClick = `function() {
+	const types = ["pointerdown", "mousedown", "pointerup", "mouseup", "click"];
+	const watch = {outcome: "nothing has come"};
+	const check = event => {
+		if (this.contains(event.target) || event.target.closest?.("label")?.control === this) {
+			if (event.type === "click") watch.outcome = "";
+			return;
+		}
+		watch.outcome = event.type + " has come to " + (event.target.outerHTML ?? "the page").slice(0, 200);
+		event.preventDefault();
+		event.stopImmediatePropagation();
+	};
+	watch.end = () => types.forEach(type => window.removeEventListener(type, check, true));
+	types.forEach(type => window.addEventListener(type, check, true));
+	window.watchedClick = watch;
+}`
+
+// endWatch returns why a click has not reached its element, "" if it has. A page that the click has left is gone with
+// its watch.
+const endWatch = `(() => {
+	const watch = window.watchedClick;
+	delete window.watchedClick;
+	watch?.end();
+	return watch?.outcome ?? "";
+})()`
+
+// click clicks the one element with a role and a name. It tries again if the page moves while it does.
 func (p *tab) click(role, name string, inside ...element) {
 	p.Helper()
-	at := p.pointOf(role, name, inside...)
-	p.run("click "+name, chromedp.MouseClickXY(at.X, at.Y))
+	p.eventually(fmt.Sprintf("click %s %q", role, name), func() (bool, string) {
+		at := p.pointOf(role, name, inside...)
+		if _, err := on[any](p, at.element, watchClick); err != nil {
+			return false, err.Error()
+		}
+		p.run("click "+name, chromedp.MouseClickXY(at.X, at.Y))
+		outcome, err := tryEvaluate[string](p, endWatch)
+		return err != nil || outcome == "", outcome // after an error, the page is being replaced
+	})
 }
 
 // fill replaces the text of a field.
