@@ -1,5 +1,6 @@
 // The same action in the terminal: as a command of sluice and as curl, to copy.
 
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Icon } from "./icons.tsx";
 import { useSession } from "./session.ts";
@@ -9,17 +10,20 @@ interface CommandsProps {
   cli?: string | undefined;
   /** curl is the same request; see curlOf. */
   curl?: string | undefined;
-  /** label says of which action these are the commands. */
-  label?: string;
+  /** does says what the commands do, as an order: "import the example". It is for those that no action beside them tells. */
+  does?: string | undefined;
+  /** children is a remark about the commands. */
+  children?: ComponentChildren;
 }
 
-/** Commands is a closed box below an action that opens to show the commands that do the same. */
-export function Commands({ cli, curl, label = "The same in a terminal" }: CommandsProps) {
+/** Commands is a closed box below an action that opens to show the commands that do the same. Its heading is the same everywhere. */
+export function Commands({ cli, curl, does, children }: CommandsProps) {
   return (
     <details class="commands">
-      <summary>{label}</summary>
+      <summary>{does ? `In a terminal: ${does}` : "The same in a terminal"}</summary>
       {cli && <CommandText text={cli} name="command" />}
       {curl && <CommandText text={curl} name="curl line" />}
+      {children && <p class="aside">{children}</p>}
       {curl?.includes("$TOKEN") && (
         <p class="aside">$TOKEN is a token of the client: docs/contract/platform.md says how to ask for one.</p>
       )}

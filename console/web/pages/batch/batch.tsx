@@ -94,7 +94,6 @@ function Content({ id, reply, at }: { id: string; reply: BatchReply; at: Date | 
         <Facts id={id} reply={reply} batch={known} />
       </div>
       <Commands
-        label="This batch in a terminal"
         cli={open ? `sluice status ${id} --follow` : `sluice status ${id}\nsluice results ${id}`}
         curl={curl("GET", `/tm/realtime/api/transactions/batch/status/${id}`)}
       />

@@ -35,7 +35,6 @@ export default function BatchesPage() {
         <Content listing={listing} filters={filters} clear={() => setFilters(noFilters, { push: true })} />
       </div>
       <Commands
-        label="The same list in a terminal"
         cli={cliOf(filters)}
         curl={curl(
           "GET",
@@ -131,7 +130,7 @@ function FirstBatch() {
         Upload a file
       </Link>
       <Commands
-        label="Try it with generated transactions"
+        does="try it with generated transactions"
         cli={"sluice generate --lines 1000 -o trial.jsonl\nsluice upload trial.jsonl --max-rejected 100%"}
       />
     </Empty>

@@ -77,7 +77,7 @@ function FirstSteps() {
         </li>
       </ol>
       <Commands
-        label="Try it with generated transactions"
+        does="try it with generated transactions"
         cli={"sluice generate --lines 1000 -o trial.jsonl\nsluice upload trial.jsonl --max-rejected 100%"}
       />
     </Empty>

@@ -35,7 +35,7 @@ export default function PoliciesPage() {
               </p>
               <Commands
                 cli="sluice policy import sampledata/policies/company.yaml --publish"
-                label="Import the example"
+                does="import the example"
               />
             </Empty>
           ) : (

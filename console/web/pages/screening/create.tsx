@@ -97,7 +97,7 @@ export function CreateDialog({
             Screen it
           </button>
         </div>
-        <Commands curl={curl("POST", path, { data: bodyOf(fields) })} label="The same with curl" />
+        <Commands curl={curl("POST", path, { data: bodyOf(fields) })} />
       </form>
     </Dialog>
   );

@@ -70,7 +70,7 @@ export function Documents({ place, open }: { place: Place; open: boolean }) {
         }
       </Loaded>
       {open && <AddDocument place={place} onAdded={list.reload} />}
-      <Commands curl={curl("GET", path)} label="The list with curl" />
+      <Commands curl={curl("GET", path)} does="list the documents" />
     </section>
   );
 }
@@ -152,12 +152,7 @@ function DocumentTable({
         <p>
           Its file is deleted with the last document that shares it: <bdi>{visible(deleting?.fileName ?? "")}</bdi>.
         </p>
-        {deleting && (
-          <Commands
-            curl={curl("DELETE", pathOf("/screeningcommand/api/v3", place, `/${deleting.id}`))}
-            label="The same with curl"
-          />
-        )}
+        {deleting && <Commands curl={curl("DELETE", pathOf("/screeningcommand/api/v3", place, `/${deleting.id}`))} />}
       </Confirm>
     </div>
   );
@@ -248,12 +243,12 @@ function AddDocument({ place, onAdded }: { place: Place; onAdded: () => void }) 
         curl={curl("POST", pathOf("/screeningcommand/api/v3", place, "/upload-url"), {
           data: { fileName: "FILE", documentType: type },
         })}
-        label="Upload with curl: then PUT the file to signedUrl with requiredHeaders"
+        does="upload a file (then PUT it to signedUrl with requiredHeaders)"
       />
       {link && (
         <Commands
           curl={curl("POST", pathOf("/screeningcommand/api/v3", place, "/virtual"), linkBody)}
-          label="Add the link with curl"
+          does="add the link"
         />
       )}
     </form>

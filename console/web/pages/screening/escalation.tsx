@@ -58,7 +58,7 @@ export function Escalation({ batch, entity, reload }: EscalationProps) {
             </button>
           </div>
         )}
-        <Commands curl={curl("PUT", addressOf(deescalatePath, path))} label="Take it back with curl" />
+        <Commands curl={curl("PUT", addressOf(deescalatePath, path))} />
       </section>
     );
   }
@@ -90,7 +90,7 @@ export function Escalation({ batch, entity, reload }: EscalationProps) {
           Escalate to the team
         </button>
       </div>
-      <Commands curl={curl("PUT", addressOf(escalatePath, path), body)} label="The same with curl" />
+      <Commands curl={curl("PUT", addressOf(escalatePath, path), body)} />
     </form>
   );
 }

@@ -72,7 +72,7 @@ function Assessments({ entity }: { entity: Entity }) {
           )
         }
       </Loaded>
-      <Commands curl={curl("GET", addressOf(historyPath, { entityId: entity.id }))} label="The same with curl" />
+      <Commands curl={curl("GET", addressOf(historyPath, { entityId: entity.id }))} />
     </section>
   );
 }
@@ -126,7 +126,7 @@ function Batches({ batchId, legalEntityId }: { batchId: string; legalEntityId: s
           </div>
         )}
       </Loaded>
-      <Commands curl={curl("GET", addressOf(batchesPath, { legalEntityId }))} label="The same with curl" />
+      <Commands curl={curl("GET", addressOf(batchesPath, { legalEntityId }))} />
     </section>
   );
 }

@@ -166,10 +166,7 @@ function Assessment({ batch, entity, reload, open }: MaterialityProps & { open: 
           </button>
         </div>
       )}
-      <Commands
-        curl={curl("PUT", addressOf(assessPath, { id: batch.id, entityId: entity.id }), { data: body })}
-        label="The same with curl"
-      />
+      <Commands curl={curl("PUT", addressOf(assessPath, { id: batch.id, entityId: entity.id }), { data: body })} />
     </form>
   );
 }
@@ -227,7 +224,7 @@ function Aggregate({ batch }: { batch: Batch }) {
         </Notice>
       )}
       {write.error && <ErrorNotice error={write.error} />}
-      <Commands curl={curl("POST", addressOf(aggregatePath, { id: batch.id }))} label="The same with curl" />
+      <Commands curl={curl("POST", addressOf(aggregatePath, { id: batch.id }))} />
     </section>
   );
 }

@@ -91,7 +91,6 @@ export function MaterialityProperties({ batch, entity, reload }: { batch: Batch;
           </div>
           <Commands
             curl={curl("PUT", addressOf(path, place), bodyOf(party, key || "KEY", { type: "Single", value }))}
-            label="The same with curl"
           />
         </>
       )}

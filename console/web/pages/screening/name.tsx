@@ -1,6 +1,6 @@
 // A name tried at once against the current lists. Nothing of it is stored by the service.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { get, post, type Schemas } from "../../kit/api.ts";
 import { Commands, shellQuote, useCurl } from "../../kit/commands.tsx";
 import { Empty, ErrorNotice, Live, Notice, Skeleton } from "../../kit/feedback.tsx";
@@ -236,10 +236,6 @@ function Hits({ hits, messages, asked, selected, onSelect, stale }: HitsProps) {
 
 function NameCommands({ fields, body }: { fields: Fields; body: Schemas["MatchName"] | undefined }) {
   const curl = useCurl();
-  const [shown, setShown] = useState(body);
-  useEffect(() => {
-    if (body) setShown(body);
-  }, [JSON.stringify(body)]);
   const name = fields.name || "NAME";
   const cli = [
     "sluice screen",
@@ -254,8 +250,9 @@ function NameCommands({ fields, body }: { fields: Fields; body: Schemas["MatchNa
   return (
     <Commands
       cli={cli}
-      curl={curl("POST", path, { data: shown ?? { searchCriteria: { type: "Individual", fullName: "NAME" } } })}
-      label="The same in a terminal (the command reads the list from a file of this machine)"
-    />
+      curl={curl("POST", path, { data: body ?? { searchCriteria: { type: "Individual", fullName: "NAME" } } })}
+    >
+      The command searches a list in a file of this machine; the curl line searches the lists of the service.
+    </Commands>
   );
 }

@@ -126,7 +126,7 @@ function Question({ batchId, rows, missing, onStart, onClose }: QuestionProps) {
           commandPath.replace("{id}", batchId),
           bodyOf(rows.slice(0, chunkSize), { status, reason: reason.trim() || "REASON", comments: "" }),
         )}
-        label={rows.length > chunkSize ? `The first ${chunkSize} with curl` : "The same with curl"}
+        does={rows.length > chunkSize ? `resolve the first ${chunkSize} of them` : undefined}
       />
     </form>
   );

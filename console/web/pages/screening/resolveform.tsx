@@ -131,7 +131,6 @@ export function ResolveForm({ batchId, row, choice, onResolved, onLeave }: Resol
           commandPath.replace("{id}", batchId),
           bodyOf([row], { ...resolution, reason: resolution.reason || "REASON" }),
         )}
-        label="The same with curl"
       />
     </form>
   );

@@ -133,7 +133,7 @@ function Results({ fields }: { fields: Fields }) {
           )
         }
       </Loaded>
-      <Commands curl={curl("GET", path)} label="The same with curl" />
+      <Commands curl={curl("GET", path)} />
     </>
   );
 }

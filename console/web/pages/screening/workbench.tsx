@@ -331,7 +331,7 @@ function FailedSearch({ batch, run, reload }: { batch: Batch; run: Batch["provid
         </button>
       )}
       {rerun.error && <ErrorNotice error={rerun.error} />}
-      <Commands curl={curl("POST", rerunPath.replace("{id}", batch.id), body)} label="The same with curl" />
+      <Commands curl={curl("POST", rerunPath.replace("{id}", batch.id), body)} />
     </Notice>
   );
 }
@@ -370,7 +370,7 @@ function CloseBatch({ batch, reload }: { batch: Batch; reload: () => void }) {
           A closed batch never changes: its decisions and assessments become history. Every match must be resolved
           before.
         </p>
-        <Commands curl={curl("PUT", completePath.replace("{id}", batch.id))} label="The same with curl" />
+        <Commands curl={curl("PUT", completePath.replace("{id}", batch.id))} />
       </Confirm>
     </>
   );
