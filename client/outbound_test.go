@@ -39,7 +39,8 @@ type receivedCall struct{ route, tenant, body string }
 
 func TestCheckReceiver(t *testing.T) {
 	t.Parallel()
-	const data = `{"chain":[{"subject":"CN=x"}],"decisions":[{"mode":"PinLeafThumbprint","accepted":true,"reason":"r"}]}`
+	const data = `{"chain":[{"subject":"CN=x"}],"decisions":[{"mode":"PinLeafThumbprint","accepted":true,` +
+		`"reason":"r"}]}`
 	c, last := newService(t, http.StatusOK, `{"data":`+data+`,"messages":[]}`)
 	check, err := c.CheckReceiver(t.Context(), `https://x.test/"`)
 	if err != nil {
@@ -65,8 +66,8 @@ func TestPlatformRefusals(t *testing.T) {
 		answer string
 		want   string
 	}{
-		{"validation errors", 400, `{"data":[{"propertyName":"url","errorMessage":"It is wrong.","errorCode":"UrlValidator"}],` +
-			`"messages":[{"message":"The request is not valid.","type":"Error"}]}`,
+		{"validation errors", 400, `{"data":[{"propertyName":"url","errorMessage":"It is wrong.",` +
+			`"errorCode":"UrlValidator"}],"messages":[{"message":"The request is not valid.","type":"Error"}]}`,
 			"the service answers 400: The request is not valid. url: It is wrong."},
 		{"permission", 403, `{"data":{},"messages":[{"message":"A permission is missing.","type":"Forbidden"}]}`,
 			"the service answers 403: A permission is missing."},

@@ -61,8 +61,8 @@ func TestSendTransactionRefused(t *testing.T) {
 			return false
 		}
 		w.WriteHeader(http.StatusBadRequest)
-		_, _ = io.WriteString(w, `{"request_uuid":"","reason":"1 validation error for TransactionEventRequest\nsender\n`+
-			`  sender is required. (type=missing)"}`)
+		_, _ = io.WriteString(w, `{"request_uuid":"","reason":"1 validation error for `+
+			`TransactionEventRequest\nsender\n  sender is required. (type=missing)"}`)
 		return true
 	}
 	_, err := c.SendTransaction(t.Context(), nil, client.SendOptions{})

@@ -31,7 +31,8 @@ func newTransport(t *testing.T) (http.RoundTripper, string) {
 	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	c, err := client.New(client.Config{APIURL: server.URL + "/api/", TokenURL: server.URL + "/oauth2/token", ClientID: "c",
+	c, err := client.New(client.Config{APIURL: server.URL + "/api/", TokenURL: server.URL + "/oauth2/token",
+		ClientID:     "c",
 		ClientSecret: "s", Scope: "tenant/t"})
 	if err != nil {
 		t.Fatal(err)
@@ -81,13 +82,15 @@ func TestTransport(t *testing.T) {
 func TestTransportRefusesOtherAddresses(t *testing.T) {
 	transport, api := newTransport(t)
 	host := strings.TrimSuffix(api, "/api")
-	for _, address := range []string{host + "/", host + "/apix", host + "/oauth2/token", "https" + strings.TrimPrefix(api, "http") + "/x",
+	for _, address := range []string{host + "/", host + "/apix", host + "/oauth2/token",
+		"https" + strings.TrimPrefix(api, "http") + "/x",
 		"http://attacker.example/api/x"} {
 		r, err := http.NewRequest(http.MethodPost, address, strings.NewReader("x"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if resp, err := transport.RoundTrip(r); err == nil || !strings.Contains(err.Error(), "is not an address of the API") {
+		if resp, err := transport.RoundTrip(r); err == nil ||
+			!strings.Contains(err.Error(), "is not an address of the API") {
 			t.Errorf("%s: got %v, %v; want that it is refused", address, resp, err)
 		}
 	}
@@ -100,8 +103,9 @@ func TestTransportWithoutToken(t *testing.T) {
 		fmt.Fprint(w, `{"error":"invalid_client"}`)
 	}))
 	defer server.Close()
-	c, err := client.New(client.Config{APIURL: server.URL, TokenURL: server.URL + "/oauth2/token", ClientID: "c", ClientSecret: "s",
-		Scope: "tenant/t"})
+	c, err := client.New(client.Config{APIURL: server.URL, TokenURL: server.URL + "/oauth2/token", ClientID: "c",
+		ClientSecret: "s",
+		Scope:        "tenant/t"})
 	if err != nil {
 		t.Fatal(err)
 	}

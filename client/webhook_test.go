@@ -44,8 +44,8 @@ func webhookServer(t *testing.T, replies ...string) (*Client, *[]string) {
 
 func TestWebhooks(t *testing.T) {
 	t.Parallel()
-	const one = `{"id":"w","url":"https://r.test","enabled":false,"eventTypes":["*"],"type":"Single","batchSize":100,"secret":"s",` +
-		`"disabledReason":"gone","disabledAt":"2026-11-26T08:15:00Z","failingSince":null}`
+	const one = `{"id":"w","url":"https://r.test","enabled":false,"eventTypes":["*"],"type":"Single","batchSize":100,` +
+		`"secret":"s","disabledReason":"gone","disabledAt":"2026-11-26T08:15:00Z","failingSince":null}`
 	c, requests := webhookServer(t, one, `{"webHooks":[`+one+`]}`, one, one, `{"id":"w"}`)
 	ctx := t.Context()
 	at := time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
@@ -88,8 +88,8 @@ func TestWebhooks(t *testing.T) {
 
 func TestDeliveries(t *testing.T) {
 	t.Parallel()
-	const one = `{"id":"d","outcome":null,"code":"status","message":"The receiver answered 500.","run":1,"attemptCount":1,` +
-		`"attempts":[{"number":1,"outcome":"Failed","status":500,"answer":"x"}],"payload":{"a":1}}`
+	const one = `{"id":"d","outcome":null,"code":"status","message":"The receiver answered 500.","run":1,` +
+		`"attemptCount":1,"attempts":[{"number":1,"outcome":"Failed","status":500,"answer":"x"}],"payload":{"a":1}}`
 	c, requests := webhookServer(t, `{"deliveries":[`+one+`],"next":"n&"}`, `{"deliveries":[],"next":null}`, one, one,
 		one)
 	ctx := t.Context()
@@ -151,7 +151,8 @@ func TestTrustReceiver(t *testing.T) {
 	}
 	const path = "/externalauthenticationcommand/api/configuration"
 	want := []string{
-		"POST " + path + ` the tenant {"data":{"endpointCertificate":{"certificate":"PEM","isPublicCA":false},"url":"https://r.test"}}`,
+		"POST " + path + ` the tenant {"data":{"endpointCertificate":{"certificate":"PEM","isPublicCA":false},` +
+			`"url":"https://r.test"}}`,
 		"DELETE " + path + "?configurationId=c the tenant",
 	}
 	if diff := cmp.Diff(want, *requests); diff != "" {

@@ -86,7 +86,8 @@ func (s *Server) serveAsset(w http.ResponseWriter, r *http.Request, name string)
 func (s *Server) writeFile(w http.ResponseWriter, r *http.Request, name string) {
 	content, err := fs.ReadFile(s.config.Assets, name)
 	if err != nil {
-		writeProblem(w, problem{Status: http.StatusInternalServerError, Detail: "A file of the console cannot be read."})
+		writeProblem(w, problem{Status: http.StatusInternalServerError,
+			Detail: "A file of the console cannot be read."})
 		return
 	}
 	w.Header().Set("Content-Type", assetTypes[path.Ext(name)])

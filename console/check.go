@@ -203,8 +203,8 @@ func suspect(s report.Summary, lines io.ReaderAt) []fileProblem {
 	isUTF8 := func(e report.Example) bool { return isUTF8At(lines, e.Offset) }
 	if info := s.Codes[transaction.CodeJSONInvalid]; info.Count > 0 && !slices.ContainsFunc(info.Examples, isUTF8) {
 		out = append(out, fileProblem{Code: "not_utf8", Title: "The file is probably not UTF-8",
-			Detail: "The first lines that cannot be read have bytes that no UTF-8 text has. Files of older programs are " +
-				"often in ISO 8859-1 or Windows-1252.",
+			Detail: "The first lines that cannot be read have bytes that no UTF-8 text has. Files of older " +
+				"programs are often in ISO 8859-1 or Windows-1252.",
 			Hint:    "Export it as UTF-8, or convert it, if you know its encoding.",
 			Command: "iconv -f WINDOWS-1252 -t UTF-8"})
 	}

@@ -78,7 +78,8 @@ func (s *fakeService) requests() []*http.Request {
 func (s *fakeService) client(t *testing.T, path string) *client.Client {
 	t.Helper()
 	c, err := client.New(client.Config{
-		APIURL: s.URL + path, TokenURL: s.URL + "/oauth2/token", ClientID: "c", ClientSecret: "the-secret", Scope: "tenant/t",
+		APIURL: s.URL + path, TokenURL: s.URL + "/oauth2/token", ClientID: "c", ClientSecret: "the-secret",
+		Scope: "tenant/t",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +112,8 @@ func beginSession(t *testing.T, s *Server) *http.Cookie {
 }
 
 // ask sends a request to the console as a program would, changed by the given functions.
-func ask(s http.Handler, method, target string, body io.Reader, change ...func(*http.Request)) *httptest.ResponseRecorder {
+func ask(s http.Handler, method, target string, body io.Reader,
+	change ...func(*http.Request)) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, target, body)
 	r.Host = consoleAddress
 	for _, f := range change {

@@ -13,21 +13,25 @@ const testBatch = "0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01"
 func (s *fakeService) serveBatch() {
 	mux := http.NewServeMux()
 	signed := func(name string) string { return s.URL + "/storage/" + name + "?X-Amz-Signature=5555" }
-	mux.HandleFunc("GET /base/tm/realtime/api/transactions/batch/validation-result/{id}", func(w http.ResponseWriter, r *http.Request) {
-		if r.PathValue("id") != testBatch {
-			w.WriteHeader(http.StatusNotFound)
-			fmt.Fprint(w, `{"message":"Batch not found."}`)
-			return
-		}
-		fmt.Fprintf(w, `{"message":"m","valid":false,"errors_file_url":%q,"errors_csv_url":%q,"rejected_file_url":%q,`+
-			`"rejected_left_out":0,"parquet_url":null}`, signed("report"), signed("csv"), signed("broken"))
-	})
-	mux.HandleFunc("GET /base/tm/realtime/api/transactions/batch/screening-result/{id}", func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprintf(w, `{"message":"m","alerts_file_url":%q}`, signed("expired"))
-	})
-	mux.HandleFunc("GET /base/tm/realtime/api/transactions/batch/receipt/{id}", func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprint(w, "a.b.c")
-	})
+	mux.HandleFunc("GET /base/tm/realtime/api/transactions/batch/validation-result/{id}",
+		func(w http.ResponseWriter, r *http.Request) {
+			if r.PathValue("id") != testBatch {
+				w.WriteHeader(http.StatusNotFound)
+				fmt.Fprint(w, `{"message":"Batch not found."}`)
+				return
+			}
+			fmt.Fprintf(w, `{"message":"m","valid":false,"errors_file_url":%q,"errors_csv_url":%q,`+
+				`"rejected_file_url":%q,"rejected_left_out":0,"parquet_url":null}`, signed("report"), signed("csv"),
+				signed("broken"))
+		})
+	mux.HandleFunc("GET /base/tm/realtime/api/transactions/batch/screening-result/{id}",
+		func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprintf(w, `{"message":"m","alerts_file_url":%q}`, signed("expired"))
+		})
+	mux.HandleFunc("GET /base/tm/realtime/api/transactions/batch/receipt/{id}",
+		func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprint(w, "a.b.c")
+		})
 	mux.HandleFunc("GET /storage/{name}", func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" || r.URL.RawQuery != "X-Amz-Signature=5555" {
 			w.WriteHeader(http.StatusBadRequest)
@@ -58,9 +62,12 @@ func TestDownloads(t *testing.T) {
 		disposition string
 		contentType string
 	}{
-		{"report", testBatch, 200, "the report", "attachment; filename=" + testBatch + ".errors.jsonl", "application/x-ndjson"},
-		{"csv", testBatch, 200, "the csv", "attachment; filename=" + testBatch + ".errors.csv", "text/csv; charset=utf-8"},
-		{"csv", strings.ToUpper(testBatch), 200, "the csv", "attachment; filename=" + testBatch + ".errors.csv", "text/csv; charset=utf-8"},
+		{"report", testBatch, 200, "the report", "attachment; filename=" + testBatch + ".errors.jsonl",
+			"application/x-ndjson"},
+		{"csv", testBatch, 200, "the csv", "attachment; filename=" + testBatch + ".errors.csv",
+			"text/csv; charset=utf-8"},
+		{"csv", strings.ToUpper(testBatch), 200, "the csv", "attachment; filename=" + testBatch + ".errors.csv",
+			"text/csv; charset=utf-8"},
 		{"receipt", testBatch, 200, "a.b.c", "attachment; filename=" + testBatch + ".receipt.jose", "application/jose"},
 		{"parquet", testBatch, 404, "", "", "application/problem+json"},
 		{"alerts", testBatch, 502, "", "", "application/problem+json"},
@@ -70,13 +77,14 @@ func TestDownloads(t *testing.T) {
 		{"report", `x"; filename=y`, 404, "", "", "application/problem+json"},
 	} {
 		t.Run(test.kind+" of "+test.id, func(t *testing.T) {
-			w := ask(s, http.MethodGet, "/console/batches/x/download/"+test.kind, nil, fromPage(cookie), func(r *http.Request) {
-				r.URL = r.URL.JoinPath() // a copy
-				r.URL.Path = "/console/batches/" + test.id + "/download/" + test.kind
-				if test.id == ".." {
-					r.URL.RawPath = "/console/batches/%2e%2e/download/" + test.kind
-				}
-			})
+			w := ask(s, http.MethodGet, "/console/batches/x/download/"+test.kind, nil, fromPage(cookie),
+				func(r *http.Request) {
+					r.URL = r.URL.JoinPath() // a copy
+					r.URL.Path = "/console/batches/" + test.id + "/download/" + test.kind
+					if test.id == ".." {
+						r.URL.RawPath = "/console/batches/%2e%2e/download/" + test.kind
+					}
+				})
 			if test.id == ".." && w.Code == http.StatusMovedPermanently {
 				return // it is another path
 			}
@@ -99,7 +107,8 @@ func TestDownloadIsExplained(t *testing.T) {
 	service := newFakeService(t)
 	service.serveBatch()
 	s, cookie := newConsole(t, service)
-	w := ask(s, http.MethodGet, "/console/batches/"+testBatch+"/download/parquet", nil, fromPage(cookie), with("Accept", "text/html"))
+	w := ask(s, http.MethodGet, "/console/batches/"+testBatch+"/download/parquet", nil, fromPage(cookie),
+		with("Accept", "text/html"))
 	if w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "<h1>The batch has no such file</h1>") {
 		t.Errorf("got %d %s", w.Code, w.Body)
 	}

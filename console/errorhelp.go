@@ -123,13 +123,13 @@ var lineHelp = map[string]struct{ reason, hint string }{
 			"somebody else.",
 	},
 	"main_entity_unknown": {
-		reason: "Neither sender nor receiver is a known entity (or, by tenant setting, the one that payment_type selects " +
-			"is not).",
+		reason: "Neither sender nor receiver is a known entity (or, by tenant setting, the one that payment_type " +
+			"selects is not).",
 		hint: "Give the entity that the transaction is about by by_external_id.",
 	},
 	"duplicate_modification_id": {
-		reason: "Other lines of the batch have the same modification.external_id; all of them are rejected. other_lines " +
-			"names the first of them, other_lines_total counts them.",
+		reason: "Other lines of the batch have the same modification.external_id; all of them are rejected. " +
+			"other_lines names the first of them, other_lines_total counts them.",
 		hint: "Give each modification an ID of its own; send the right one in a new batch.",
 	},
 }

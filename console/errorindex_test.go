@@ -86,8 +86,10 @@ func TestErrorIndexPages(t *testing.T) {
 	}
 	last := all[len(all)-1].Line
 	for _, query := range []string{
-		"", "code=missing", "code=uuid&line=1500", "field=", "field=/sender", "code=bic&field=/own/7", "field=/own/1999",
-		"field=/sender/ключ", "code=enum&field=" + url.QueryEscape(`/x/,"type":"enum"`), "field=" + url.QueryEscape("/a<b>&"),
+		"", "code=missing", "code=uuid&line=1500", "field=", "field=/sender", "code=bic&field=/own/7",
+		"field=/own/1999",
+		"field=/sender/ключ", "code=enum&field=" + url.QueryEscape(`/x/,"type":"enum"`),
+		"field=" + url.QueryEscape("/a<b>&"),
 		"field=" + url.QueryEscape(`/additional_fields/a"type":"b`), "line=2", fmt.Sprint("line=", last),
 		fmt.Sprint("line=", last+1), "code=none", "code=bic",
 	} {

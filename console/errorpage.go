@@ -165,7 +165,8 @@ func (x *ErrorIndex) readBlock(i int, q ErrorQuery, each func(LineError)) error 
 	if i+1 < len(x.blocks) {
 		end = x.blocks[i+1].offset
 	}
-	entries := json.NewDecoder(bufio.NewReaderSize(io.NewSectionReader(x.file, b.offset, end-b.offset), errorBlockBytes))
+	entries := json.NewDecoder(bufio.NewReaderSize(io.NewSectionReader(x.file, b.offset, end-b.offset),
+		errorBlockBytes))
 	for n := b.entry; ; n++ {
 		var line client.ReportLine
 		if err := entries.Decode(&line); err == io.EOF {

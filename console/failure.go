@@ -20,8 +20,8 @@ const (
 	codeStorage = "storage_refused"
 )
 
-// explainFailure returns the answer to a request for which a call of the service has failed. What the service refuses has
-// the status that it gave. The answer shows no token and no signed address.
+// explainFailure returns the answer to a request for which a call of the service has failed. What the service refuses
+// has the status that it gave. The answer shows no token and no signed address.
 func explainFailure(err error) problem {
 	var refused *client.Error
 	var refusedToken *client.TokenError
@@ -33,7 +33,8 @@ func explainFailure(err error) problem {
 		text := strings.TrimPrefix(err.Error(), "the service answers ")
 		p = problem{Status: refused.Status, Detail: cmp.Or(refused.Message, text), ErrorCode: refused.Code}
 		if refused.Foreign || refused.Status < http.StatusBadRequest || refused.Status == http.StatusUnauthorized {
-			p.Status, p.Title, p.ErrorCode = http.StatusBadGateway, "The service gives a strange answer", codeUnreachable
+			p.Status, p.Title, p.ErrorCode = http.StatusBadGateway, "The service gives a "+
+				"strange answer", codeUnreachable
 			p.Detail = err.Error()
 		}
 	case errors.As(err, &refusedToken):

@@ -164,8 +164,9 @@ func (f *Files) problemOfReceiving(x *file, err error) *fileProblem {
 			arrived = fmt.Sprintf("%d of %d bytes", x.received.Load(), x.size)
 		}
 		return &fileProblem{Code: "interrupted", Title: "The file did not arrive completely",
-			Detail: arrived + " arrived: the page was closed or reloaded, or the file changed while the browser read it.",
-			Hint:   "Drop it again."}
+			Detail: arrived + " arrived: the page was closed or reloaded, or the file changed while the browser " +
+				"read it.",
+			Hint: "Drop it again."}
 	}
 	return f.problemOf(x, err)
 }

@@ -91,7 +91,8 @@ func (f *Files) problemOf(x *file, err error) *fileProblem {
 	case isDiskFull(err):
 		return &fileProblem{Code: "disk_full", Title: "The disk is full",
 			Detail: "The console copies dropped files to " + folder + ", and there is no room left.",
-			Hint:   "Remove files here that you no longer need, or start the console with --spool and a folder that has room."}
+			Hint: "Remove files here that you no longer need, or start the console with --spool and a folder that " +
+				"has room."}
 	case errors.Is(err, errSpoolFull):
 		return &fileProblem{Code: "spool_full", Title: "The console holds too many bytes",
 			Detail: fmt.Sprintf("All files together may take %s here.", formatGiB(f.config.MaxBytes)),

@@ -117,9 +117,10 @@ func (t *filesTest) awaitState(id, state string) fileRecord {
 
 const (
 	validLine = `{"request_uuid": "1f0a8f4e-6f54-4d0a-8c6b-0d9a5c7b4e1%d", "payment_external_id": "p", ` +
-		`"transaction_external_id": "t%[1]d", "sender": {"by_external_id": "c"}, "receiver": {"external_entity_type": ` +
-		`"unknown", "unknown": {"external_id": "s", "full_name": "Librairie"}}, "modification": {"external_id": "m%[1]d", ` +
-		`"type": "settlement", "amount": 48.90, "currency": "EUR", "created_at": "2025-11-25T14:03:21.512Z"}}` + "\n"
+		`"transaction_external_id": "t%[1]d", "sender": {"by_external_id": "c"}, "receiver": ` +
+		`{"external_entity_type": "unknown", "unknown": {"external_id": "s", "full_name": "Librairie"}}, ` +
+		`"modification": {"external_id": "m%[1]d", "type": "settlement", "amount": 48.90, "currency": "EUR", ` +
+		`"created_at": "2025-11-25T14:03:21.512Z"}}` + "\n"
 	badLine = `{"request_uuid": "x", "oops": 1}` + "\n"
 )
 
@@ -157,7 +158,8 @@ func TestDroppedFileIsChecked(t *testing.T) {
 			}
 			c := r.Check
 			if c.Lines != 4 || c.Valid != 2 || c.Invalid != 2 || c.Progress != 1 || c.Bytes != int64(len(content)) {
-				t.Errorf("%d lines, %d valid, %d invalid, progress %v, %d bytes", c.Lines, c.Valid, c.Invalid, c.Progress, c.Bytes)
+				t.Errorf("%d lines, %d valid, %d invalid, progress %v, %d bytes", c.Lines, c.Valid, c.Invalid,
+					c.Progress, c.Bytes)
 			}
 			if len(c.Suspicions) != 1 || c.Suspicions[0].Code != "not_utf8" {
 				t.Errorf("the suspicions are %+v, want not_utf8", c.Suspicions)
@@ -168,7 +170,8 @@ func TestDroppedFileIsChecked(t *testing.T) {
 				t.Fatalf("the page is %+v", page)
 			}
 			e := page.Errors[0]
-			if at := e.Excerpt[e.Column:]; e.Line != 3 || e.Field != "/oops" || e.Hint == "" || !strings.HasPrefix(at, `"oops"`) {
+			if at := e.Excerpt[e.Column:]; e.Line != 3 || e.Field != "/oops" || e.Hint == "" ||
+				!strings.HasPrefix(at, `"oops"`) {
 				t.Errorf("the error is %+v, at %q", e, at)
 			}
 			if status := test.call("GET", "/"+id+"/errors?limit=x", "", nil); status != http.StatusBadRequest {
@@ -216,7 +219,8 @@ func TestSameFileTwice(t *testing.T) {
 		t.Errorf("the name is %q, want %q", first.Name, want)
 	}
 	second := test.awaitState(test.drop(strings.Repeat("é", maxNameBytes), lines(1)), stateChecked)
-	if len(second.Check.Suspicions) != 1 || second.Check.Suspicions[0].Code != "same_file" || len(second.Name) > maxNameBytes {
+	if len(second.Check.Suspicions) != 1 || second.Check.Suspicions[0].Code != "same_file" ||
+		len(second.Name) > maxNameBytes {
 		t.Errorf("the second is %+v", second)
 	}
 	if status := test.call("POST", "?name=", "x", nil); status != http.StatusBadRequest {
@@ -228,7 +232,8 @@ func TestFileLimits(t *testing.T) {
 	t.Parallel()
 	test := newFilesTest(t, FilesConfig{MaxFiles: 2, MaxBytes: 1000})
 	var p problem
-	if status := test.call("POST", "?name=x", strings.Repeat("x", 1001), &p); status != 507 || p.ErrorCode != "spool_full" {
+	if status := test.call("POST", "?name=x", strings.Repeat("x", 1001), &p); status != 507 ||
+		p.ErrorCode != "spool_full" {
 		t.Errorf("a file above the limit of all: %d, %+v", status, p)
 	}
 	for range 2 {

@@ -9,8 +9,8 @@ import (
 )
 
 // guard decides which requests are answered. A browser sends requests to this server on behalf of any page that it
-// shows, and any program of the machine can send some; so a request must be addressed to the console under its own
-// name (a foreign name that resolves to this machine is DNS rebinding), come from no other site and no other user, and have
+// shows, and any program of the machine can send some; so a request must be addressed to the console under its own name
+// (a foreign name that resolves to this machine is DNS rebinding), come from no other site and no other user, and have
 // the cookie of a session.
 type guard struct {
 	// hosts are the values of Host that are the console's own.

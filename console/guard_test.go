@@ -30,24 +30,31 @@ func TestGuard(t *testing.T) {
 		"trailing dot":     {"GET", []func(*http.Request){page, host("localhost.:8470")}, 421, codeForeign},
 		"other loopback":   {"GET", []func(*http.Request){page, host("[::1]:8470")}, 421, codeForeign},
 		"rebound, by name": {"GET", []func(*http.Request){page, host("127.0.0.1.nip.io:8470")}, 421, codeForeign},
-		"cross-site":       {"GET", []func(*http.Request){withCookie(cookie), with("Sec-Fetch-Site", "cross-site")}, 403, codeForeign},
-		"other port's page": {"GET", []func(*http.Request){withCookie(cookie), with("Sec-Fetch-Site", "same-site")}, 403,
+		"cross-site": {"GET", []func(*http.Request){withCookie(cookie), with("Sec-Fetch-Site", "cross-site")},
+			403, codeForeign},
+		"other port's page": {"GET", []func(*http.Request){withCookie(cookie), with("Sec-Fetch-Site", "same-site")},
+			403,
 			codeForeign},
 		"two sites": {"GET", []func(*http.Request){page, with("Sec-Fetch-Site", "cross-site")}, 403, codeForeign},
-		"form of another site": {"POST", []func(*http.Request){withCookie(cookie), with("Origin", "https://attacker.example"),
+		"form of another site": {"POST", []func(*http.Request){withCookie(cookie),
+			with("Origin", "https://attacker.example"),
 			with("Content-Type", "application/x-www-form-urlencoded")}, 403, codeForeign},
-		"sandboxed frame": {"POST", []func(*http.Request){withCookie(cookie), with("Origin", "null"), with(writeHeader, "1")}, 403, codeForeign},
+		"sandboxed frame": {"POST", []func(*http.Request){withCookie(cookie), with("Origin", "null"),
+			with(writeHeader, "1")}, 403, codeForeign},
 		"origin of localhost, host 127.0.0.1": {"POST", []func(*http.Request){withCookie(cookie),
 			with("Origin", "http://localhost:8470"), with(writeHeader, "1")}, 403, codeForeign},
-		"origin with https": {"POST", []func(*http.Request){withCookie(cookie), with("Origin", "https://"+consoleAddress),
+		"origin with https": {"POST", []func(*http.Request){withCookie(cookie),
+			with("Origin", "https://"+consoleAddress),
 			with(writeHeader, "1")}, 403, codeForeign},
 		"change without header": {"POST", []func(*http.Request){withCookie(cookie)}, 403, codeForeign},
 		"delete without header": {"DELETE", []func(*http.Request){withCookie(cookie)}, 403, codeForeign},
-		"preflight":             {"OPTIONS", []func(*http.Request){withCookie(cookie), with("Origin", "https://attacker.example")}, 403, codeForeign},
-		"no cookie":             {"GET", nil, 401, codeSession},
+		"preflight": {"OPTIONS", []func(*http.Request){withCookie(cookie),
+			with("Origin", "https://attacker.example")}, 403, codeForeign},
+		"no cookie": {"GET", nil, 401, codeSession},
 		"cookie of another port": {"GET", []func(*http.Request){withCookie(&http.Cookie{
 			Name: "sluice-console-9000", Value: cookie.Value})}, 401, codeSession},
-		"wrong cookie": {"GET", []func(*http.Request){withCookie(&http.Cookie{Name: cookie.Name, Value: "x"})}, 401, codeSession},
+		"wrong cookie": {"GET", []func(*http.Request){withCookie(&http.Cookie{Name: cookie.Name, Value: "x"})}, 401,
+			codeSession},
 		"empty cookie": {"GET", []func(*http.Request){withCookie(&http.Cookie{Name: cookie.Name})}, 401, codeSession},
 		"cookie that another port has added": {"GET", []func(*http.Request){
 			withCookie(&http.Cookie{Name: cookie.Name, Value: "x"}), withCookie(cookie)}, 200, ""},
@@ -145,14 +152,17 @@ func TestSecurityHeaders(t *testing.T) {
 	}
 	s, cookie := newConsole(t, service)
 	for path, change := range map[string]func(*http.Request){
-		"/": fromPage(cookie), "/batches": with("Accept", "text/html"), "/open/x": fromPage(cookie), "/api/x": fromPage(cookie),
+		"/": fromPage(cookie), "/batches": with("Accept", "text/html"), "/open/x": fromPage(cookie),
+		"/api/x":           fromPage(cookie),
 		"/assets/main.css": fromPage(cookie), "/assets/none": fromPage(cookie), "/console/session": fromPage(cookie),
 		"/console/none": fromPage(cookie), "/none": with("X", "y"),
 	} {
 		h := ask(s, http.MethodGet, path, nil, change).Header()
 		for name, want := range map[string]string{
-			"Content-Security-Policy": contentPolicy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
-			"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store",
+			"Content-Security-Policy": contentPolicy, "X-Content-Type-Options": "nosniff",
+			"Referrer-Policy":            "no-referrer",
+			"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
+			"Cache-Control": "no-store",
 		} {
 			if got := h.Values(name); len(got) != 1 || !strings.HasPrefix(got[0], want) {
 				t.Errorf("%s has %s %q, want %q", path, name, got, want)

@@ -233,8 +233,9 @@ func (l *live) close() error {
 	return nil
 }
 
-// follow streams events as server-sent events: those that are held after the last one that the page has seen, and then each
-// as it comes. An event "listener" has the state, "message" an event, and "missed" how many events are held no more.
+// follow streams events as server-sent events: those that are held after the last one that the page has seen, and then
+// each as it comes. An event "listener" has the state, "message" an event, and "missed" how many events are held no
+// more.
 func (l *live) follow(w http.ResponseWriter, r *http.Request) {
 	var seen int64
 	_, _ = fmt.Sscan(r.Header.Get("Last-Event-ID"), &seen) // 0 for none, and for what is not a number
@@ -319,5 +320,6 @@ func (s *eventStream) flush() error {
 // refuseListener answers where the service cannot reach this machine.
 func refuseListener(w http.ResponseWriter, _ *http.Request) {
 	writeProblem(w, problem{Status: http.StatusNotFound, Title: "The service cannot reach this machine",
-		Detail: "Start the console with --listen-url and the address of a tunnel to see events live.", ErrorCode: "no_listener"})
+		Detail:    "Start the console with --listen-url and the address of a tunnel to see events live.",
+		ErrorCode: "no_listener"})
 }

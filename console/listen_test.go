@@ -27,7 +27,8 @@ type fakeListener struct {
 // listenTo makes the listener of a console a fake one.
 func listenTo(s *Server) *fakeListener {
 	f := &fakeListener{make(chan []string, 1), make(chan listener.Request), make(chan error)}
-	s.live.run = func(ctx context.Context, types []string, onReady func(string), onRequest func(listener.Request)) error {
+	s.live.run = func(ctx context.Context, types []string, onReady func(string),
+		onRequest func(listener.Request)) error {
 		f.types <- types
 		onReady("https://127.0.0.1:1")
 		for {
@@ -94,7 +95,8 @@ func TestLiveListener(t *testing.T) {
 	fake := listenTo(s)
 	stream := follow(t, server, cookie, "")
 	requireEvent(t, stream, "", "listener", `"state":"off"`)
-	w := ask(s, http.MethodPost, "/console/listener", strings.NewReader(`{"event_types":["a:b"]}`), fromPage(cookie), atServer(server))
+	w := ask(s, http.MethodPost, "/console/listener", strings.NewReader(`{"event_types":["a:b"]}`), fromPage(cookie),
+		atServer(server))
 	if w.Code != http.StatusOK || fmt.Sprint(<-fake.types) != "[a:b]" {
 		t.Fatalf("starting answers %d %s", w.Code, w.Body)
 	}
@@ -117,7 +119,8 @@ func TestLiveListener(t *testing.T) {
 	}
 	fake.requests <- listener.Request{At: time.Now(), Body: []byte("{\n \"id\": \"e-1\"\n}")}
 	requireEvent(t, stream, "1", "message", `"event":{"id":"e-1"}`)
-	fake.requests <- listener.Request{At: time.Now(), Body: []byte("secret"), Refused: errors.New("the signature is wrong")}
+	fake.requests <- listener.Request{At: time.Now(), Body: []byte("secret"),
+		Refused: errors.New("the signature is wrong")}
 	requireEvent(t, stream, "2", "message", `"event":null,"refused":"The signature is wrong."`)
 	fake.requests <- listener.Request{At: time.Now(), Body: []byte("no\nJSON")}
 	requireEvent(t, stream, "3", "message", `"event":"no\nJSON"`)
@@ -148,7 +151,8 @@ func TestListenerFails(t *testing.T) {
 	fake.fail <- errors.New("no webhook can be created")
 	<-s.live.ended
 	w := ask(s, http.MethodGet, "/console/listener", nil, fromPage(cookie), atServer(server))
-	if !strings.Contains(w.Body.String(), `"failed"`) || !strings.Contains(w.Body.String(), "No webhook can be created.") {
+	if !strings.Contains(w.Body.String(), `"failed"`) ||
+		!strings.Contains(w.Body.String(), "No webhook can be created.") {
 		t.Errorf("the state is %s", w.Body)
 	}
 	start()
@@ -180,7 +184,8 @@ func TestEventsAreBounded(t *testing.T) {
 		s.live.add(listener.Request{Body: body})
 	}
 	if s.live.heldBytes > maxHeldEventBytes || len(s.live.held) != 3 {
-		t.Errorf("%d bytes in %d events are held, want at most %d", s.live.heldBytes, len(s.live.held), maxHeldEventBytes)
+		t.Errorf("%d bytes in %d events are held, want at most %d", s.live.heldBytes, len(s.live.held),
+			maxHeldEventBytes)
 	}
 }
 

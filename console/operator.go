@@ -86,5 +86,6 @@ func (o *operatorLists) get(ctx context.Context, name string, read func(context.
 // refuseOperator answers where the command has no credentials of the cloud.
 func refuseOperator(w http.ResponseWriter, _ *http.Request) {
 	writeProblem(w, problem{Status: http.StatusForbidden, Title: "This is for operators of the cloud",
-		Detail: "Start the console with --operator, with credentials of the cloud, to see it.", ErrorCode: "not_operator"})
+		Detail:    "Start the console with --operator, with credentials of the cloud, to see it.",
+		ErrorCode: "not_operator"})
 }

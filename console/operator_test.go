@@ -77,14 +77,16 @@ func TestNoOperatorAndNoMetrics(t *testing.T) {
 	}
 	var info Info
 	w := ask(s, http.MethodGet, "/console/session", nil, fromPage(cookie))
-	if err := json.Unmarshal(w.Body.Bytes(), &info); err != nil || info.IsOperator || info.Metrics || info.TenantID != "t" {
+	if err := json.Unmarshal(w.Body.Bytes(), &info); err != nil || info.IsOperator || info.Metrics ||
+		info.TenantID != "t" {
 		t.Errorf("the session is %s (%v)", w.Body, err)
 	}
 }
 
 func TestMetrics(t *testing.T) {
 	data := t.TempDir()
-	s, err := New(Config{Client: newFakeService(t).client(t, ""), Address: consoleAddress, Metrics: &Metrics{Data: data}})
+	s, err := New(Config{Client: newFakeService(t).client(t, ""), Address: consoleAddress,
+		Metrics: &Metrics{Data: data}})
 	if err != nil {
 		t.Fatal(err)
 	}

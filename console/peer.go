@@ -15,9 +15,9 @@ import (
 	"sync"
 )
 
-// The address that opens the console is on the command line of the browser, where other users of the machine can see it, and
-// the browser sends the cookie to whatever listens at another port of the same address. So neither may be used by other
-// users. Linux says whose a connection is; on other systems that is not known.
+// The address that opens the console is on the command line of the browser, where other users of the machine can see
+// it, and the browser sends the cookie to whatever listens at another port of the same address. So neither may be used
+// by other users. Linux says whose a connection is; on other systems that is not known.
 
 // peerTables are where Linux lists connections.
 var peerTables = []string{"/proc/net/tcp", "/proc/net/tcp6"}
@@ -49,8 +49,8 @@ func isOtherUser(r *http.Request) bool {
 	return c.isOther
 }
 
-// isOfOther reports whether the connection of a request is known to be that of another user than own. The superuser, who
-// passes connections on, does not count.
+// isOfOther reports whether the connection of a request is known to be that of another user than own. The superuser,
+// who passes connections on, does not count.
 func isOfOther(r *http.Request, own int) bool {
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if !ok {

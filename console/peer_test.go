@@ -35,7 +35,8 @@ func TestUserOf(t *testing.T) {
 		{"127.0.0.1:40003", "127.0.0.1:8470", 0, false},
 		{"127.0.0.1:40000", "127.0.0.1:8471", 0, false},
 	} {
-		user, found := userOf(strings.NewReader(table), netip.MustParseAddrPort(test.from), netip.MustParseAddrPort(test.to))
+		user, found := userOf(strings.NewReader(table), netip.MustParseAddrPort(test.from),
+			netip.MustParseAddrPort(test.to))
 		if user != test.want || found != test.found {
 			t.Errorf("%s to %s: got %d, %v; want %d, %v", test.from, test.to, user, found, test.want, test.found)
 		}
@@ -59,7 +60,8 @@ func TestIsOfOther(t *testing.T) {
 	}
 	resp.Body.Close()
 	if want := own != 0; asOwn || asOther != want {
-		t.Errorf("the connection is of another user than %d: %v; than %d: %v; want false, %v", own, asOwn, own+1, asOther, want)
+		t.Errorf("the connection is of another user than %d: %v; than %d: %v; want false, %v", own, asOwn, own+1,
+			asOther, want)
 	}
 }
 

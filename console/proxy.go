@@ -19,11 +19,12 @@ var passedMethods = []string{http.MethodGet, http.MethodHead, http.MethodPost, h
 
 // passedHeaders are the headers of a request that the interface has. All others are left out: what the browser sends to
 // the console, such as cookies, is not for the service, and a page must not speak for other machines (X-Forwarded-...).
-var passedHeaders = []string{"Accept", "Content-Type", "Content-Encoding", "Idempotency-Key", "If-Match", "If-None-Match",
+var passedHeaders = []string{"Accept", "Content-Type", "Content-Encoding", "Idempotency-Key", "If-Match",
+	"If-None-Match",
 	"Migrated-Transaction", "Skip-Rule-Execution", "X-Correlation-Id"}
 
-// keptFromPage are headers of answers by which the service, or what is in front of it, would tell the browser what to do
-// with the console; the console has its own (setSecurityHeaders).
+// keptFromPage are headers of answers by which the service, or what is in front of it, would tell the browser what to
+// do with the console; the console has its own (setSecurityHeaders).
 var keptFromPage = []string{"Alt-Svc", "Cache-Control", "Clear-Site-Data", "Link", "Location", "Nel", "Referrer-Policy",
 	"Refresh", "Report-To", "Reporting-Endpoints", "Server", "Service-Worker-Allowed", "Set-Cookie", "Sourcemap",
 	"Strict-Transport-Security", "X-Content-Type-Options", "X-Frame-Options"}
@@ -87,7 +88,8 @@ func (s *Server) passOn(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, problem{Status: http.StatusMethodNotAllowed, Detail: "The interface has no such method."})
 		return
 	case hasDots(r.URL.Path) || r.Header.Get("Upgrade") != "":
-		writeProblem(w, problem{Status: http.StatusBadRequest, Detail: "Such a request is not passed on to the service."})
+		writeProblem(w, problem{Status: http.StatusBadRequest, Detail: "Such a request is not passed on to the " +
+			"service."})
 		return
 	}
 	if r.ContentLength > 0 && r.ContentLength <= maxRepeatedBytes {

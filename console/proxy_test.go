@@ -29,22 +29,28 @@ func TestRequestsArePassedOn(t *testing.T) {
 	w := ask(s, http.MethodPost, "/api/tm/x%2Fy/%E2%82%AC?a=1;b&c=%20", strings.NewReader(`{"a":1}`), fromPage(cookie),
 		with("Content-Type", "application/json"), with("Idempotency-Key", "k"), with("Accept", "application/json"),
 		with("Authorization", "Bearer mine"), with("X-Forwarded-For", "1.2.3.4"), with("Forwarded", "for=1.2.3.4"),
-		with("X-Tenant-Id", "other"), with("Connection", "Idempotency-Key, X-A"), with("X-A", "b"), with("Te", "trailers"),
-		with("Referer", "http://127.0.0.1:8470/open/x"), with("Proxy-Authorization", "x"), with("X-Http-Method-Override", "DELETE"))
+		with("X-Tenant-Id", "other"), with("Connection", "Idempotency-Key, X-A"), with("X-A", "b"),
+		with("Te", "trailers"),
+		with("Referer", "http://127.0.0.1:8470/open/x"), with("Proxy-Authorization", "x"),
+		with("X-Http-Method-Override", "DELETE"))
 	if w.Code != http.StatusTooManyRequests || w.Body.String() != `{"got":"{\"a\":1}"}` {
 		t.Errorf("the answer is %d %s", w.Code, w.Body)
 	}
-	for name, want := range map[string]string{"Retry-After": "7", "X-Request-Id": "r-1", "X-Rate-Limit-Remaining": "5"} {
+	for name, want := range map[string]string{"Retry-After": "7", "X-Request-Id": "r-1",
+		"X-Rate-Limit-Remaining": "5"} {
 		if got := w.Header().Get(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
 	got := service.requests()[0]
-	if got.URL.RequestURI() != "/base/tm/x%2Fy/%E2%82%AC?a=1;b&c=%20" || got.Host != strings.TrimPrefix(service.URL, "http://") {
+	if got.URL.RequestURI() != "/base/tm/x%2Fy/%E2%82%AC?a=1;b&c=%20" ||
+		got.Host != strings.TrimPrefix(service.URL, "http://") {
 		t.Errorf("the service was asked for %s at %s", got.URL.RequestURI(), got.Host)
 	}
-	want := map[string]string{"Authorization": "Bearer token-1", "Content-Type": "application/json", "Idempotency-Key": "k",
-		"X-Tenant-Id": "t", "Accept": "application/json", "User-Agent": "sluice-console/v1", "Content-Length": "7", "Accept-Encoding": "gzip"}
+	want := map[string]string{"Authorization": "Bearer token-1", "Content-Type": "application/json",
+		"Idempotency-Key": "k",
+		"X-Tenant-Id":     "t", "Accept": "application/json", "User-Agent": "sluice-console/v1", "Content-Length": "7",
+		"Accept-Encoding": "gzip"}
 	for name := range got.Header {
 		if got.Header.Get(name) != want[name] {
 			t.Errorf("the service was sent %s: %q, want %q", name, got.Header.Get(name), want[name])
@@ -111,7 +117,8 @@ func TestMethodsAndUpgrades(t *testing.T) {
 			t.Errorf("%s answers %d, want 405", method, w.Code)
 		}
 	}
-	w := ask(s, http.MethodGet, "/api/x", nil, fromPage(cookie), with("Connection", "Upgrade"), with("Upgrade", "websocket"))
+	w := ask(s, http.MethodGet, "/api/x", nil, fromPage(cookie), with("Connection", "Upgrade"),
+		with("Upgrade", "websocket"))
 	if w.Code != http.StatusBadRequest {
 		t.Errorf("an upgrade answers %d, want 400", w.Code)
 	}
@@ -147,7 +154,8 @@ func TestTokenIsRenewed(t *testing.T) {
 		service := newFakeService(t)
 		service.answer = func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusUnauthorized) }
 		s, cookie := newConsole(t, service)
-		if w := ask(s, http.MethodGet, "/api/x", nil, fromPage(cookie)); w.Code != http.StatusUnauthorized || service.tokens != 2 {
+		if w := ask(s, http.MethodGet, "/api/x", nil, fromPage(cookie)); w.Code != http.StatusUnauthorized ||
+			service.tokens != 2 {
 			t.Errorf("got %d after %d tokens, want 401 after 2", w.Code, service.tokens)
 		}
 	})

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// What no browser sends and other programs can: bytes on the connection. None of it reaches the service other than as one
-// request with the path, the body and the headers that the guard has seen.
+// What no browser sends and other programs can: bytes on the connection. None of it reaches the service other than as
+// one request with the path, the body and the headers that the guard has seen.
 func TestRawRequests(t *testing.T) {
 	service := newFakeService(t)
 	server, cookie := serveConsole(t, service)
@@ -30,10 +30,12 @@ func TestRawRequests(t *testing.T) {
 		"proxy":                    {"CONNECT attacker.example:443 HTTP/1.1\r\n" + head + "\r\n", 421, ""},
 		"proxy to itself":          {"CONNECT " + host + " HTTP/1.1\r\n" + head + "\r\n", 405, ""},
 		"everything":               {"OPTIONS * HTTP/1.1\r\n" + head + "\r\n", 200, ""}, // answered by package http itself
-		"two lengths":              {"POST /api/x HTTP/1.1\r\n" + head + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nab", 400, ""},
-		"length and chunks": {"POST /api/x HTTP/1.1\r\n" + head + "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n" +
-			"0\r\n\r\nGET /api/smuggled HTTP/1.1\r\n" + head + "\r\n", 200, "POST /x"},
-		"unknown coding":      {"POST /api/x HTTP/1.1\r\n" + head + "Transfer-Encoding: x, chunked\r\n\r\n0\r\n\r\n", 501, ""},
+		"two lengths": {"POST /api/x HTTP/1.1\r\n" + head + "Content-Length: 1\r\nContent-Length: " +
+			"2\r\n\r\nab", 400, ""},
+		"length and chunks": {"POST /api/x HTTP/1.1\r\n" + head + "Content-Length: 4\r\nTransfer-Encoding: " +
+			"chunked\r\n\r\n0\r\n\r\nGET /api/smuggled HTTP/1.1\r\n" + head + "\r\n", 200, "POST /x"},
+		"unknown coding": {"POST /api/x HTTP/1.1\r\n" + head + "Transfer-Encoding: x, chunked\r\n\r\n0\r\n\r\n",
+			501, ""},
 		"line in a path":      {"GET /api/x%0d%0aX-A:%20b HTTP/1.1\r\n" + head + "\r\n", 200, "GET /x%0d%0aX-A:%20b"},
 		"line in a header":    {"GET /api/x HTTP/1.1\r\n" + head + "Accept: a\r\n b\r\n\r\n", 200, "GET /x"},
 		"path with a control": {"GET /api/\x01 HTTP/1.1\r\n" + head + "\r\n", 400, ""},
@@ -41,11 +43,12 @@ func TestRawRequests(t *testing.T) {
 		"dots at the start":   {"GET /console/../api/x HTTP/1.1\r\n" + head + "\r\n", 307, ""},
 		"no slash":            {"GET api/x HTTP/1.1\r\n" + head + "\r\n", 400, ""},
 		"headers of the connection": {"GET /api/x HTTP/1.1\r\n" + head +
-			"Connection: Sluice-Console, Cookie, Accept\r\nAccept: b\r\nKeep-Alive: 1\r\nTE: trailers\r\n\r\n", 200, "GET /x"},
-		"upgrade to HTTP/2": {"GET /api/x HTTP/1.1\r\n" + head + "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n" +
-			"HTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n", 400, ""},
-		"trailers": {"POST /api/x HTTP/1.1\r\n" + head + "Trailer: Authorization\r\nTransfer-Encoding: chunked\r\n\r\n" +
-			"1\r\na\r\n0\r\nAuthorization: Bearer other\r\n\r\n", 200, "POST /x"},
+			"Connection: Sluice-Console, Cookie, Accept\r\nAccept: b\r\nKeep-Alive: 1\r\nTE: trailers\r\n\r\n", 200,
+			"GET /x"},
+		"upgrade to HTTP/2": {"GET /api/x HTTP/1.1\r\n" + head + "Connection: Upgrade, " +
+			"HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n", 400, ""},
+		"trailers": {"POST /api/x HTTP/1.1\r\n" + head + "Trailer: Authorization\r\nTransfer-Encoding: " +
+			"chunked\r\n\r\n1\r\na\r\n0\r\nAuthorization: Bearer other\r\n\r\n", 200, "POST /x"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := len(service.requests())
@@ -69,10 +72,12 @@ func TestRawRequests(t *testing.T) {
 			var seen []string
 			for _, r := range service.requests()[before:] {
 				seen = append(seen, fmt.Sprint(r.Method, " ", r.URL.RequestURI()))
-				if got := r.Header.Get("Authorization"); got != "Bearer token-1" || len(r.Header.Values("Authorization")) != 1 {
+				if got := r.Header.Get("Authorization"); got != "Bearer token-1" ||
+					len(r.Header.Values("Authorization")) != 1 {
 					t.Errorf("the service was sent the token %q", r.Header.Values("Authorization"))
 				}
-				for _, name := range []string{"Cookie", "Connection", "Keep-Alive", "Te", "Upgrade", "Trailer", "Sluice-Console"} {
+				for _, name := range []string{"Cookie", "Connection", "Keep-Alive", "Te", "Upgrade", "Trailer",
+					"Sluice-Console"} {
 					if r.Header.Get(name) != "" {
 						t.Errorf("the service was sent %s: %s", name, r.Header.Get(name))
 					}

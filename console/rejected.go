@@ -21,7 +21,8 @@ import (
 )
 
 const (
-	// maxRejectedBytes is how much of the rejected lines of a batch is fetched. Errors of lines that follow have no excerpt.
+	// maxRejectedBytes is how much of the rejected lines of a batch is fetched. Errors of lines that follow have no
+	// excerpt.
 	maxRejectedBytes = 1 << 30
 	// bytesPerMark is about how many bytes are between two lines whose places are known.
 	bytesPerMark = 64 << 10
@@ -31,8 +32,8 @@ const (
 	excerptPatience = 3 * time.Second
 )
 
-// rejectedLines are the rejected lines of a batch, which are fetched in the background: parts of them are shown beside the
-// errors of the report. It is safe for concurrent use.
+// rejectedLines are the rejected lines of a batch, which are fetched in the background: parts of them are shown beside
+// the errors of the report. It is safe for concurrent use.
 type rejectedLines struct {
 	// leftOut are the entries of the report whose lines are not among them, in order.
 	leftOut []int64
@@ -123,8 +124,8 @@ func (l *rejectedLines) update(change func()) {
 // close closes the file. Fetching has ended or ends with an error.
 func (l *rejectedLines) close() { _ = l.file.Close() }
 
-// line returns the line of an entry of the report, without its line feed; nil if it is not at hand. It waits for the line
-// until the context ends.
+// line returns the line of an entry of the report, without its line feed; nil if it is not at hand. It waits for the
+// line until the context ends.
 func (l *rejectedLines) line(ctx context.Context, entry int64) []byte {
 	before := sort.Search(len(l.leftOut), func(i int) bool { return l.leftOut[i] >= entry })
 	if before < len(l.leftOut) && l.leftOut[before] == entry {
@@ -217,8 +218,8 @@ func (x *excerpts) scan() {
 	x.findings = slices.Clone(x.scanner.Line(x.line).Findings)
 }
 
-// place returns where in its line an error is: where the scanner finds it or, of an error that the line does not have by
-// itself, such as a duplicate, where the value is.
+// place returns where in its line an error is: where the scanner finds it or, of an error that the line does not have
+// by itself, such as a duplicate, where the value is.
 func (x *excerpts) place(e *LineError) int64 {
 	for _, f := range x.findings {
 		if string(f.Code) == e.Code && f.Pointer == e.Field {

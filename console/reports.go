@@ -21,9 +21,9 @@ const (
 	reportPatience = 15 * time.Minute
 )
 
-// reports holds the validation reports of the batches whose errors the page shows, each in files of the spool. A report is
-// fetched once, however many requests ask for pages of it at the same time; the fetch ends early if all of them end. It is
-// safe for concurrent use.
+// reports holds the validation reports of the batches whose errors the page shows, each in files of the spool. A report
+// is fetched once, however many requests ask for pages of it at the same time; the fetch ends early if all of them end.
+// It is safe for concurrent use.
 type reports struct {
 	client *client.Client
 	// newFile returns an empty file of the spool, which is gone when it is closed.
@@ -101,7 +101,10 @@ func (s *reports) start(batchID string) *batchReport {
 		if !s.finish(batchID, b, err) {
 			cancel()
 		} else if b.lines != nil {
-			b.lines.fetch(ctx, func() (io.ReadCloser, error) { return s.client.OpenRejected(ctx, result.RejectedFileURL) })
+			b.lines.fetch(ctx, func() (io.ReadCloser, error) {
+				return s.client.OpenRejected(ctx,
+					result.RejectedFileURL)
+			})
 		}
 	})
 	return b
@@ -194,8 +197,8 @@ func (s *reports) forget(batchID string, b *batchReport) {
 	}
 }
 
-// dropIdle drops what nobody has read for a while, and of more than maxReports those that were read first. It plans to look
-// again. The caller holds s.mu.
+// dropIdle drops what nobody has read for a while, and of more than maxReports those that were read first. It plans to
+// look again. The caller holds s.mu.
 func (s *reports) dropIdle() {
 	for {
 		oldest := ""

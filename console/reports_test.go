@@ -54,7 +54,8 @@ func (s *fakeService) serveReport(v validated) {
 		switch {
 		case strings.Contains(r.URL.Path, "/validation-result/"):
 			fmt.Fprintf(w, `{"message":"m","valid":false,"errors_file_url":"%[1]s/storage/report?X-Amz-Signature=5555",`+
-				`"rejected_file_url":"%[1]s/storage/rejected?X-Amz-Signature=5555","rejected_left_out":%d}`, s.URL, v.leftOut)
+				`"rejected_file_url":"%[1]s/storage/rejected?X-Amz-Signature=5555","rejected_left_out":%d}`, s.URL,
+				v.leftOut)
 		case r.URL.Path == "/storage/report":
 			_, _ = w.Write(v.report)
 		case r.URL.Path == "/storage/rejected":
@@ -130,7 +131,8 @@ func TestErrorsOfABatch(t *testing.T) {
 			t.Errorf("the pages have %d errors of %d", seen, page.Total)
 		}
 	}
-	for _, code := range []string{"duplicate_modification_id", "entity_not_found", "json_invalid", "missing", "extra_forbidden"} {
+	for _, code := range []string{"duplicate_modification_id", "entity_not_found", "json_invalid", "missing",
+		"extra_forbidden"} {
 		if !codes[code] {
 			t.Errorf("no error has the code %s; the test needs one", code)
 		}
@@ -218,7 +220,8 @@ func TestErrorsThatCannotBeHad(t *testing.T) {
 			if r.URL.Path == "/storage/report" {
 				w.WriteHeader(http.StatusForbidden)
 			}
-			fmt.Fprintf(w, `{"message":"m","valid":false,"errors_file_url":"%s/storage/report?X-Amz-Signature=5555"}`, service.URL)
+			fmt.Fprintf(w, `{"message":"m","valid":false,"errors_file_url":"%s/storage/report?X-Amz-Signature=5555"}`,
+				service.URL)
 		},
 	} {
 		service.answer = answer

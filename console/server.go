@@ -193,8 +193,8 @@ func setSecurityHeaders(h http.Header) {
 }
 
 // contentPolicy is what the page may load and do: nothing but what this server has. No script is inline.
-const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-	"font-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src " +
+	"'self'; font-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 
 // problem is an error as problem details (RFC 9457), with the members that the service's own have.
 type problem struct {

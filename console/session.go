@@ -124,8 +124,8 @@ func isForPerson(r *http.Request) bool {
 func writeNotice(w http.ResponseWriter, status int, title, text string) {
 	var page bytes.Buffer
 	fmt.Fprintf(&page, "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"+
-		"<meta name=\"viewport\" content=\"width=device-width\">\n<meta name=\"color-scheme\" content=\"light dark\">\n"+
-		"<title>%s - Sluice</title>\n<main>\n<h1>%[1]s</h1>\n<p>%s</p>\n</main>\n</html>\n",
+		"<meta name=\"viewport\" content=\"width=device-width\">\n<meta name=\"color-scheme\" content=\"light "+
+		"dark\">\n<title>%s - Sluice</title>\n<main>\n<h1>%[1]s</h1>\n<p>%s</p>\n</main>\n</html>\n",
 		html.EscapeString(title), html.EscapeString(text))
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)

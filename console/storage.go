@@ -24,8 +24,9 @@ const (
 	maxSignedReply = 1 << 20
 )
 
-// signedUploads are the addresses at which the service has asked the page to store files of documents. The page may send
-// requests to the console only, which passes files on to these addresses and to no others. It is safe for concurrent use.
+// signedUploads are the addresses at which the service has asked the page to store files of documents. The page may
+// send requests to the console only, which passes files on to these addresses and to no others. It is safe for
+// concurrent use.
 type signedUploads struct {
 	mu sync.Mutex
 	// headers are those that the upload to an address must have, by the digests of the addresses, which are in order.
@@ -36,7 +37,8 @@ type signedUploads struct {
 // observe notes the signed address in an answer of the service, if it has one.
 func (u *signedUploads) observe(r *http.Response) {
 	path := r.Request.URL.Path
-	isUpload := strings.Contains(path, "/documentmanagementcommand/") || strings.HasSuffix(path, "/documents/upload-url")
+	isUpload := strings.Contains(path, "/documentmanagementcommand/") ||
+		strings.HasSuffix(path, "/documents/upload-url")
 	isChange := r.Request.Method == http.MethodPost || r.Request.Method == http.MethodPut
 	if !isUpload || !isChange || r.StatusCode < 200 || r.StatusCode > 299 {
 		return
@@ -97,7 +99,8 @@ func (s *Server) store(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !ok:
 		writeProblem(w, problem{Status: http.StatusForbidden, Title: "The file cannot be sent there",
-			Detail: "The service has not given this address to the console, or long ago.", ErrorCode: "unknown_address"})
+			Detail:    "The service has not given this address to the console, or long ago.",
+			ErrorCode: "unknown_address"})
 		return
 	case r.ContentLength < 0:
 		writeProblem(w, problem{Status: http.StatusLengthRequired, Detail: "The size of the file is missing."})

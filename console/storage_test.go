@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The file of a document goes to the address that the service has given, with its headers and without a token, and to no
-// other address.
+// The file of a document goes to the address that the service has given, with its headers and without a token, and to
+// no other address.
 func TestStoreAtSignedAddress(t *testing.T) {
 	service := newFakeService(t)
 	var got *http.Request
@@ -25,10 +25,12 @@ func TestStoreAtSignedAddress(t *testing.T) {
 			}
 		case strings.HasSuffix(r.URL.Path, "/upload-url"):
 			w.WriteHeader(http.StatusAccepted)
-			fmt.Fprintf(w, `{"data":{"signedUrl":"%s/storage/full?X-Amz-Signature=5555","requiredHeaders":null}}`, service.URL)
+			fmt.Fprintf(w, `{"data":{"signedUrl":"%s/storage/full?X-Amz-Signature=5555","requiredHeaders":null}}`,
+				service.URL)
 		case r.URL.Path == "/base/documentmanagementcommand/api/v2/documentmanagement":
 			w.WriteHeader(http.StatusAccepted)
-			fmt.Fprintf(w, `{"data":{"signedUrlToUpload":"%s/storage/a?X-Amz-Signature=5555","requiredHeaders":{"If-None-Match":"*"}}}`,
+			fmt.Fprintf(w, `{"data":{"signedUrlToUpload":"%s/storage/a?X-Amz-Signature=5555","requiredHeaders":{`+
+				`"If-None-Match":"*"}}}`,
 				service.URL)
 		default:
 			fmt.Fprintf(w, `{"data":{"signedUrlToUpload":"%s/storage/b?X-Amz-Signature=5555"}}`, service.URL)
@@ -52,7 +54,8 @@ func TestStoreAtSignedAddress(t *testing.T) {
 		}
 		return w.Code, w.Body.String()
 	}
-	if status, text := send(service.URL + "/storage/a?X-Amz-Signature=5555"); status != http.StatusNoContent || body != "content" ||
+	if status, text := send(service.URL + "/storage/a?X-Amz-Signature=5555"); status != http.StatusNoContent ||
+		body != "content" ||
 		got.Header.Get("If-None-Match") != "*" || got.Header.Get("Authorization") != "" || got.ContentLength != 7 {
 		t.Errorf("got %d %s, storage %q with %v", status, text, body, got.Header)
 	}
@@ -61,7 +64,8 @@ func TestStoreAtSignedAddress(t *testing.T) {
 		t.Errorf("what storage refuses answers %d %s, want 502 with its code", status, text)
 	}
 	got = nil
-	for _, address := range []string{"", "http://attacker.example/", service.URL + "/storage/a", service.URL + "/oauth2/token",
+	for _, address := range []string{"", "http://attacker.example/", service.URL + "/storage/a",
+		service.URL + "/oauth2/token",
 		service.URL + "/storage/b?X-Amz-Signature=5555"} { // the last one is not that of a document
 		if status, text := send(address); status != http.StatusForbidden || got != nil {
 			t.Errorf("%q answers %d %s, want 403", address, status, text)

@@ -120,9 +120,11 @@ func problemOfUpload(err error) *fileProblem {
 	case errors.As(err, &refused) && isOver(err):
 		p.Code, p.Title, p.Hint = "upload_over", "The upload is over", "Start it again: it will be another batch."
 	case errors.As(err, &refused) && refused.Status == http.StatusUnprocessableEntity:
-		p.Code, p.Title, p.Hint = "refused", "The service refuses the options", "Change them and start the upload again."
+		p.Code, p.Title, p.Hint = "refused", "The service refuses the options", "Change them and start the "+
+			"upload again."
 	case errors.As(err, &refused) && refused.Status == http.StatusForbidden:
-		p.Code, p.Title, p.Hint = "forbidden", "The client may not upload", "Ask an operator for the permission BatchUpload."
+		p.Code, p.Title, p.Hint = "forbidden", "The client may not upload", "Ask an operator for the permission "+
+			"BatchUpload."
 	case errors.Is(err, client.ErrTooLarge):
 		p.Code, p.Title = "too_large", "The file is too large"
 	}

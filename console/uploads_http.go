@@ -31,7 +31,8 @@ type uploadRequest struct {
 
 // options returns what the service is asked for.
 func (r uploadRequest) options() client.UploadOptions {
-	o := client.UploadOptions{MaxRejected: r.MaxRejected, ValidateOnly: r.ValidateOnly, Name: r.Name, Metadata: r.Metadata,
+	o := client.UploadOptions{MaxRejected: r.MaxRejected, ValidateOnly: r.ValidateOnly, Name: r.Name,
+		Metadata:  r.Metadata,
 		Screening: r.Screening}
 	o.RejectOnInvalid = r.MaxRejected == nil && (r.RejectOnInvalid == nil || *r.RejectOnInvalid)
 	if r.OnDuplicate != client.AcceptDuplicate { // releases that do not know it accept
@@ -125,7 +126,8 @@ func (f *Files) cancelUpload(w http.ResponseWriter, r *http.Request, x *file) {
 		s, err := f.config.Client.CancelBatch(r.Context(), u.batchID)
 		if err != nil {
 			p := problemOfUpload(err)
-			writeProblem(w, problem{Status: http.StatusConflict, Title: "The batch cannot be cancelled", Detail: p.Detail,
+			writeProblem(w, problem{Status: http.StatusConflict, Title: "The batch cannot be cancelled",
+				Detail:    p.Detail,
 				ErrorCode: "not_cancelled"})
 			return
 		}
@@ -137,7 +139,8 @@ func (f *Files) cancelUpload(w http.ResponseWriter, r *http.Request, x *file) {
 	f.giveUp(r.Context(), x)
 	f.update(func() {
 		x.state, x.upload = stateChecked, nil
-		x.problem = &fileProblem{Code: "cancelled", Title: "The upload was cancelled", Detail: "Nothing of it was stored."}
+		x.problem = &fileProblem{Code: "cancelled", Title: "The upload was cancelled",
+			Detail: "Nothing of it was stored."}
 	})
 	f.answer(w, http.StatusOK, x)
 }

@@ -47,13 +47,16 @@ func TestUploadToTheEnd(t *testing.T) {
 			if n := len(test.service.Requests()); n != 0 {
 				t.Errorf("%d requests before the upload", n)
 			}
-			test.startUpload(id, `{"name": "November", "metadata": {"a": "b"}, "max_rejected": "0.5%", "on_duplicate": "accept"}`)
+			test.startUpload(id, `{"name": "November", "metadata": {"a": "b"}, "max_rejected": "0.5%", `+
+				`"on_duplicate": "accept"}`)
 			r := test.awaitState(id, stateDone)
 			u := r.Upload
-			if !u.Uploaded || u.Status == nil || u.Status.Status != client.StatusProcessed || u.Sent != *r.Size || r.Problem != nil {
+			if !u.Uploaded || u.Status == nil || u.Status.Status != client.StatusProcessed || u.Sent != *r.Size ||
+				r.Problem != nil {
 				t.Errorf("the upload is %+v with the problem %v", u, r.Problem)
 			}
-			if s := u.Status; s.Name != "November" || s.Metadata["a"] != "b" || s.RejectOnInvalid || s.MaxRejected.Share != "0.5%" {
+			if s := u.Status; s.Name != "November" || s.Metadata["a"] != "b" || s.RejectOnInvalid ||
+				s.MaxRejected.Share != "0.5%" {
 				t.Errorf("the batch is %+v", s)
 			}
 			if u.InParts != (from == 1) {
@@ -76,7 +79,8 @@ func TestRefusedOptions(t *testing.T) {
 	test := newFilesTest(t, FilesConfig{})
 	id := test.drop("a", lines(1))
 	test.awaitState(id, stateChecked)
-	for _, options := range []string{`{"nonsense": 1}`, `[]`, `{"name": `, strings.Repeat(" ", maxOptionsBytes+1) + "{}"} {
+	for _, options := range []string{`{"nonsense": 1}`, `[]`, `{"name": `,
+		strings.Repeat(" ", maxOptionsBytes+1) + "{}"} {
 		if status := test.call("POST", "/"+id+"/upload", options, nil); status != http.StatusBadRequest {
 			t.Errorf("the options %.20s answer %d", options, status)
 		}
@@ -209,7 +213,8 @@ func TestBusyService(t *testing.T) {
 			test.startUpload(id, "{}")
 			r := test.await(id, "waiting", func(r fileRecord) bool { return r.Upload != nil && r.Upload.Retry != nil })
 			if !r.Upload.Retry.Answered || r.State != state {
-				t.Errorf("the file is %s, %+v; want %s and that the service has answered", r.State, r.Upload.Retry, state)
+				t.Errorf("the file is %s, %+v; want %s and that the service has answered", r.State, r.Upload.Retry,
+					state)
 			}
 			busy.Store(false)
 			test.call("POST", "/"+id+"/resume", "", nil)
@@ -251,7 +256,8 @@ func TestCancelledUploads(t *testing.T) {
 	test.startUpload(id, "{}")
 	<-arrived
 	var r fileRecord
-	if status := test.call("POST", "/"+id+"/cancel", "", &r); status != 200 || r.State != stateChecked || r.Upload != nil {
+	if status := test.call("POST", "/"+id+"/cancel", "", &r); status != 200 || r.State != stateChecked ||
+		r.Upload != nil {
 		t.Errorf("cancelling: %d, %+v", status, r)
 	}
 	if n := test.countRequests("DELETE " + batchPath + "upload-parts/"); n != 1 {
@@ -261,7 +267,8 @@ func TestCancelledUploads(t *testing.T) {
 	test.startUpload(id, "{}")
 	test.awaitState(id, stateDone)
 	var p problem
-	if status := test.call("POST", "/"+id+"/cancel", "", &p); status != http.StatusConflict || p.ErrorCode != "wrong_state" {
+	if status := test.call("POST", "/"+id+"/cancel", "", &p); status != http.StatusConflict ||
+		p.ErrorCode != "wrong_state" {
 		t.Errorf("cancelling at the end: %d, %+v", status, p)
 	}
 }

@@ -42,8 +42,8 @@ var capabilities = []struct {
 		otherSettings,
 		[]string{"sam", "localstack", "aws"},
 		"An environment with other parameters takes a second in the local " +
-			"cloud and a deployment elsewhere. Lifetimes of a second, other size limits and GuardDuty's results are tested in the " +
-			"local cloud only",
+			"cloud and a deployment elsewhere. Lifetimes of a second, other size limits and GuardDuty's results are " +
+			"tested in the local cloud only",
 	},
 	{
 		processes,
@@ -82,7 +82,8 @@ var capabilities = []struct {
 	{
 		receivers,
 		[]string{"sam", "localstack", "aws"},
-		"The receivers of webhooks run beside the suite, at loopback addresses, which the service calls in the local cloud only",
+		"The receivers of webhooks run beside the suite, at loopback addresses, which the service calls in the local " +
+			"cloud only",
 	},
 	{
 		builtInCheck,

@@ -85,7 +85,8 @@ func TestCommandLineUploads(t *testing.T) {
 	stdout, stderr, code = runForTenant(t, "upload", bad, "--quiet", "--report", report)
 	text, err := os.ReadFile(report)
 	if err != nil || code != 1 || len(strings.TrimSpace(stdout)) != 36 || bytes.Count(text, []byte("\n")) != 1 {
-		t.Errorf("a bad batch: exit code %d, stdout %q, stderr %q, report %q (%v); want 1, an ID and a report of a line",
+		t.Errorf("a bad batch: exit code %d, stdout %q, stderr %q, report %q (%v); want 1, an ID and a report "+
+			"of a line",
 			code, stdout, stderr, text, err)
 	}
 	array := write("array.json", []byte("[\n{\"a\":1},\n{\"a\":2}\n]\n"))

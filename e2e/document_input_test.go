@@ -262,7 +262,8 @@ func TestDocumentParameters(t *testing.T) {
 			got[0].ErrorCode == test.code && string(got[0].AttemptedValue) == test.attempted
 		if !isExpected {
 			t.Errorf(
-				"%s %.100s %.100s: %d %.500s, want 400 with the property %s, the code %s and the attempted value %.100s",
+				"%s %.100s %.100s: %d %.500s, want 400 with the property %s, the code %s and the attempted "+
+					"value %.100s",
 				test.method,
 				test.path,
 				test.body,

@@ -157,7 +157,8 @@ func TestExternalAuthenticationBodies(t *testing.T) {
 	t.Parallel()
 	api := loginNewTenant(t)
 	id := api.newConfiguration(`{"url":"https://hooks.example.com"}`)
-	const client, badCertificate = `{"clientId":"me","url":"https://id.example.com","useBasicAuthentication":false,"useEndpointMtlsConfiguration":false`,
+	const client, badCertificate = `{"clientId":"me","url":"https://id.example.com","useBasicAuthentication":false,` +
+		`"useEndpointMtlsConfiguration":false`,
 		"CertificateValidator"
 	checkBodies(t, api, []bodyEndpoint{{
 		name: "PUT configuration", method: "PUT", path: fixed(externalAuthCommands + "?configurationId=" + id),
@@ -196,7 +197,8 @@ func TestCertificatesAreAnnounced(t *testing.T) {
 	api := loginNewTenant(t)
 	end := time.Now().Add(3*24*time.Hour + 1500*time.Millisecond).Truncate(time.Second)
 	certificate := externalauthtest.New(t, "hooks.example.com", false, end.AddDate(-1, 0, 0), end, nil)
-	id := api.newConfiguration(`{"url":"https://hooks.example.com/a","endpointCertificate":{"isPublicCA":false,"certificate":` +
+	id := api.newConfiguration(`{"url":"https://hooks.example.com/a","endpointCertificate":{"isPublicCA":false,` +
+		`"certificate":` +
 		jsonText(certificate.PEM()) + `}}`)
 	var announced []busEvent
 	eventually(t, "the event about the certificate", func() bool {

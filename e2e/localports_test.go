@@ -87,7 +87,8 @@ func TestForeignLogLinesAreInTheLog(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		if _, err := fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: %s\r\nIf-None-Match: *\r\nContent-Length: 1000\r\n\r\n%s",
+		if _, err := fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: %s\r\nIf-None-Match: *\r\nContent-Length: "+
+			"1000\r\n\r\n%s",
 			u.RequestURI(), u.Host, "the beginning"); err != nil {
 			t.Fatal(err)
 		}

@@ -32,8 +32,8 @@ func (s *secrets) all() []string {
 }
 
 // secretInLog matches what no log may hold: a token, the signature of a URL, the credentials of a request.
-var secretInLog = regexp.MustCompile(`eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*|X-Amz-(Signature|Credential|Security-Token)=|` +
-	`Signature=[0-9a-f]{64}|client_secret=`)
+var secretInLog = regexp.MustCompile(`eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*|X-Amz-(Signature|Credential|` +
+	`Security-Token)=|Signature=[0-9a-f]{64}|client_secret=`)
 
 // checkLogs returns an error if a log of a local cloud holds a secret, a token, a signed URL, or the value of a line.
 func (e *Environment) checkLogs() error {

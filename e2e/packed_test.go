@@ -112,8 +112,8 @@ func TestRefusedPackedFiles(t *testing.T) {
 			append(slices.Clone(g), "0123456789"...)},
 		{"garbage after zstd", fmt.Sprintf("The zstd stream is damaged at byte %d.", len(z)),
 			append(slices.Clone(z), "0123456789"...)},
-		{"a bomb of 1 GB", fmt.Sprintf("The file unpacks to more than 100 times its size of %d bytes, which is as much as is allowed. "+
-			"Upload it unpacked.", len(bomb)), bomb},
+		{"a bomb of 1 GB", fmt.Sprintf("The file unpacks to more than 100 times its size of %d bytes, which is as "+
+			"much as is allowed. Upload it unpacked.", len(bomb)), bomb},
 		{"a tar.gz", "The file unpacks to an archive (tar archive); pack the JSON Lines themselves, and once.",
 			packGzip(t, tar)},
 		{"gzip in zstd", "The file unpacks to an archive (gzip archive); pack the JSON Lines themselves, and once.",

@@ -27,7 +27,8 @@ const ownerFields = `[
 // policyFields are those of the policy itself, with %s for the ID of the data group.
 var policyFields = []string{
 	`{"name":"Legal name","dataKey":"legalName","fieldType":"Text","order":1,"categories":["Basics"]}`,
-	`{"name":"Owners","dataKey":"owners","fieldType":"Collection","fieldTypeId":"%s","order":2,"categories":["Ownership"]}`,
+	`{"name":"Owners","dataKey":"owners","fieldType":"Collection","fieldTypeId":"%s","order":2,` +
+		`"categories":["Ownership"]}`,
 	`{"name":"Notes of Spain","dataKey":"notes","fieldType":"Text","order":3,"categories":["Basics"],
 		"accessLayers":{"geographic":["Spain"]}}`,
 	`{"name":"Sanctions plan","dataKey":"sanctionsPlan","fieldType":"Text","order":4,"categories":["Basics"],"conditions":[
@@ -208,7 +209,8 @@ func TestPolicyReadsScreening(t *testing.T) {
 	var created struct{ BatchID string }
 	api.mustCall("POST", screeningCommands+"/batch", inEnvelope(fmt.Sprintf(
 		`{"entities":[{"searchCriteria":%s,"legalEntityId":%q}],`+
-			`"journeyId":%q,"processId":"onboarding","journeyMainLegalEntityId":%q}`, screenedPerson("Ivan Petrov"), entity,
+			`"journeyId":%q,"processId":"onboarding","journeyMainLegalEntityId":%q}`, screenedPerson("Ivan Petrov"),
+		entity,
 		journey, entity)), &created)
 	expect("screened, not assessed", api, unmet, inJourney)
 	assess := func(status string) {
@@ -237,8 +239,9 @@ func TestLargePolicyEvaluation(t *testing.T) {
 	api := loginNewTenant(t)
 	fields := make([]string, 30)
 	for i := range fields {
-		fields[i] = fmt.Sprintf(`{"name":"Field %d","dataKey":"field%d","fieldType":"Text","order":%d,"validationRules":`+
-			`{"mandatory":{"isActive":true,"staticRule":{"errorMessage":"Say what it is."}}}}`, i, i, i)
+		fields[i] = fmt.Sprintf(`{"name":"Field %d","dataKey":"field%d","fieldType":"Text","order":%d,`+
+			`"validationRules":{"mandatory":{"isActive":true,"staticRule":{"errorMessage":"Say what it is."}}}}`, i, i,
+			i)
 	}
 	group := api.newDataGroup("Large", strings.ReplaceAll("["+strings.Join(fields, ",")+"]", `"field0"`, `"ownerName"`))
 	path := api.newEvaluatedPolicy(strings.ReplaceAll(policyFields[1], "%s", group))

@@ -77,7 +77,8 @@ func TestResumedUpload(t *testing.T) {
 		cloud.Scope)
 	if err != nil || code != 0 || !strings.Contains(stdout, "the service has 5.2 MB already") ||
 		!strings.Contains(stdout, "differ from the file: 1 part") || !strings.Contains(stdout, "PROCESSED") {
-		t.Errorf("the resumed upload: %v, exit code %d, stdout %q, stderr %q; want one part kept, one replaced, and PROCESSED", err,
+		t.Errorf("the resumed upload: %v, exit code %d, stdout %q, stderr %q; want one part kept, one replaced, and "+
+			"PROCESSED", err,
 			code, stdout, stderr)
 	}
 }

@@ -120,10 +120,10 @@ func providerCalls(api *session) []platformCall {
 	const provider, set = screeningCommands + "/configuration/provider",
 		screeningCommands + "/configuration/configuration-set"
 	id, other := "p-"+uuid.NewString(), "p-"+uuid.NewString()
-	const rest = `,"name":"Acme","adapterConfiguration":{"url":"https://adapter.example.com","authenticationActive":true,` +
-		`"authenticationKey":%q,"encryptionKey":%q},"additionalSettingsSchema":[{"fieldId":"f","name":"F","type":"Toggle"}],` +
-		`"defaultConfigurationSet":{"name":"n","description":"d","additionalSettings":[{"fieldId":"f","value":"true"}]},` +
-		`"validityDays":30}`
+	const rest = `,"name":"Acme","adapterConfiguration":{"url":"https://adapter.example.com",` +
+		`"authenticationActive":true,"authenticationKey":%q,"encryptionKey":%q},"additionalSettingsSchema":[{` +
+		`"fieldId":"f","name":"F","type":"Toggle"}],"defaultConfigurationSet":{"name":"n","description":"d",` +
+		`"additionalSettings":[{"fieldId":"f","value":"true"}]},"validityDays":30}`
 	const first, second = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI=", "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
 	const mask = "********"
 	body := func(id, first, second string) string {
@@ -163,9 +163,9 @@ func materialityCalls(api *session, batch, entityID string) []platformCall {
 		screenedPerson("Ivan Petrov"), journey, main)), &aggregated)
 	e := screeningCommands + "/batch/" + batch + "/entity/" + entityID
 	return []platformCall{
-		{"PUT", e, inEnvelope(`{"entityMaterialityAssessment":{"pep":{"materialityStatus":"Material","jurisdictions":["Latvia"]},` +
-			`"sanctions":{"materialityStatus":"Material","okToProceed":true,"rationale":"r"}},` +
-			`"impactedClients":[{"legalEntityId":"c","isSelected":true}]}`)},
+		{"PUT", e, inEnvelope(`{"entityMaterialityAssessment":{"pep":{"materialityStatus":"Material",` +
+			`"jurisdictions":["Latvia"]},"sanctions":{"materialityStatus":"Material","okToProceed":true,` +
+			`"rationale":"r"}},"impactedClients":[{"legalEntityId":"c","isSelected":true}]}`)},
 		{"PUT", e + "/updatemateriality", inEnvelope(`{"properties":{"a":{"type":"Single","value":"x"}}}`)},
 		{"PUT", e + "/escalatematerialitytask", inEnvelope(fmt.Sprintf(`{"teamId":%q,"comment":"c"}`,
 			uuid.NewString()))},

@@ -155,7 +155,8 @@ func TestTokenIsAnAccessToken(t *testing.T) {
 	}
 	if lifetime := claims["exp"].(float64) - claims["iat"].(float64); lifetime != 3900 || claims["jti"] == "" ||
 		claims["aud"] == nil {
-		t.Errorf("the claims are %v, want a jti, an aud and a lifetime of 3900 seconds: 300 to be handed out again, and 3600", claims)
+		t.Errorf("the claims are %v, want a jti, an aud and a lifetime of 3900 seconds: 300 to be handed out again, "+
+			"and 3600", claims)
 	}
 	checkPublishedKeys(t, header["kid"])
 }

@@ -134,7 +134,8 @@ func TestTooManyTransactions(t *testing.T) {
 			if r.ErrorsFileURL != "" || r.Valid == nil || *r.Valid {
 				t.Errorf("validation result %+v, want an invalid one without a report", r)
 			}
-			want := "The file contains 4 transactions; a batch may contain at most 3. Split the file into several batches."
+			want := "The file contains 4 transactions; a batch may contain at most 3. Split the file into several " +
+				"batches."
 			if r.Message != want || last.ErrorMessage != want {
 				t.Errorf("the validation result says %q and the status %q, want %q", r.Message, last.ErrorMessage, want)
 			}

@@ -233,7 +233,8 @@ func offerClientCredentials(operation *yaml.Node) {
 		if memberOf(requirement, "BearerToken") != nil {
 			alternatives.Content = append(alternatives.Content, &yaml.Node{Kind: yaml.MappingNode,
 				Content: []*yaml.Node{
-					{Kind: yaml.ScalarNode, Value: "ClientCredentials"}, {Kind: yaml.SequenceNode, Style: yaml.FlowStyle},
+					{Kind: yaml.ScalarNode, Value: "ClientCredentials"},
+					{Kind: yaml.SequenceNode, Style: yaml.FlowStyle},
 				}})
 			return
 		}

@@ -54,7 +54,8 @@ func TestCheckResponse(t *testing.T) {
 		{"one more key", 200, asJSON, `{"data":{"items":[],"paginationToken":null},"messages":[],"x":1}`, false},
 		{"one more key inside", 200, asJSON, `{"data":{"items":[],"paginationToken":null,"x":1},"messages":[]}`, false},
 		{"one key less", 200, asJSON, `{"data":{"items":[]},"messages":[]}`, false},
-		{"another value", 200, asJSON, `{"data":{"items":[{"EntityId":"a","EntityDraftId":"a"}],"paginationToken":null},"messages":[]}`, false},
+		{"another value", 200, asJSON, `{"data":{"items":[{"EntityId":"a","EntityDraftId":"a"}],` +
+			`"paginationToken":null},"messages":[]}`, false},
 		{"no bearer header", 401, asJSON, `{"message":"Unauthorized"}`, false},
 		{"a bearer header", 401, http.Header{"Content-Type": {"application/json"}, "Www-Authenticate": {"Bearer"}},
 			`{"message":"Unauthorized"}`, true},

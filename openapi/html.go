@@ -28,7 +28,8 @@ Redoc.init({{.Description}}, {{.Options}}, document.getElementById("reference"))
 `))
 
 // options are those of Redoc.
-const options = `{sortRequiredPropsFirst: true, hideDownloadButton: true, expandResponses: "200,202", jsonSamplesExpandLevel: 4}`
+const options = `{sortRequiredPropsFirst: true, hideDownloadButton: true, expandResponses: "200,202", ` +
+	`jsonSamplesExpandLevel: 4}`
 
 // logo is the only address from which Redoc fetches something.
 var logo = []byte("https://cdn.redoc.ly/redoc/logo-mini.svg")

@@ -214,7 +214,8 @@ func (c call) golang() string {
 	for _, h := range c.header {
 		fmt.Fprintf(&s, "request.Header.Set(%s, %s)\n", quote(h[0]), inLanguage(h[1], `os.Getenv("`, `")`))
 	}
-	s.WriteString("reply, err := http.DefaultClient.Do(request)\nif err != nil {\n\treturn err\n}\ndefer reply.Body.Close()\n")
+	s.WriteString("reply, err := http.DefaultClient.Do(request)\nif err != nil {\n\treturn err\n}\ndefer " +
+		"reply.Body.Close()\n")
 	s.WriteString("fmt.Println(reply.Status)\n_, err = io.Copy(os.Stdout, reply.Body)\nreturn err")
 	return s.String()
 }

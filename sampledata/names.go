@@ -147,7 +147,8 @@ Tö Vá Zá Żó Ó Çak Ís Ég Ču Ðor Fü Gó Hé Ký Lé Mé Ně`),
 		strings.Fields(`ller tner ñez cik ström nig ger hm lik ović šić dek řák wski gard sen rez rault nger lund lä ński čný sson
 ña ção dóttir ğlu ü šek ská nyi hegyi czyk gård lóf mér ndez ès ôt ão ău țescu șan`),
 	}
-	accentedGiven = strings.Fields(`José Łukasz Zoë Søren Jürgen André François Björn Çağla Čeněk Małgorzata Inés Jiří Åsa Tünde`)
+	accentedGiven = strings.Fields(`José Łukasz Zoë Søren Jürgen André François Björn Çağla Čeněk Małgorzata Inés ` +
+		`Jiří Åsa Tünde`)
 	cyrillicGiven = strings.Fields(`Ольга Иван Анна Сергей Елена Дмитрий Наталья Алексей Татьяна Юрий Мария Олександр Зорица
 Петър Бојан`)
 	cyrillicStems = strings.Fields(`Иван Петр Сидор Кузнец Смирн Поп Волк Сокол Мороз Лебед Козл Новик Бел Черн Крас Зимин Орл

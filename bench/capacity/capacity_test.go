@@ -135,7 +135,8 @@ func TestSlots(t *testing.T) {
 			}
 		}
 		if at > 2 || tenant > 1 {
-			t.Errorf("at the beginning of batch %d, %d batches were validated, %d of them of its tenant; want 2 and 1 at most",
+			t.Errorf("at the beginning of batch %d, %d batches were validated, %d of them of its tenant; want 2 and "+
+				"1 at most",
 				b.id, at, tenant)
 		}
 	}

@@ -12,8 +12,9 @@ import (
 func main() {
 	a := defaults()
 	declareFlags(flag.CommandLine, &a)
-	preset := flag.String("preset", "", "begin with the assumptions of a `NAME`: fresh (a new account), none (no admission, all "+
-		"widths 40), day (100 tenants, 10 batches each within a day, in an account that is prepared for it)")
+	preset := flag.String("preset", "", "begin with the assumptions of a `NAME`: fresh (a new account), none (no "+
+		"admission, all widths 40), day (100 tenants, 10 batches each within a day, in an account that is "+
+		"prepared for it)")
 	each := flag.Bool("each", false, "print each batch")
 	flag.Parse()
 	if *preset != "" {
@@ -81,5 +82,6 @@ func declareFlags(f *flag.FlagSet, a *assumptions) {
 		"`N` prefixes, of 5,500 GETs a second each, into which S3 has divided the work "+"files; their keys allow 256")
 	f.IntVar(&a.Transitions, "transitions", a.Transitions, "`N` state transitions a second, the quota of the account")
 	f.IntVar(&a.Attempts, "attempts", a.Attempts,
-		"`N` retries of a throttled invocation before its batch fails; the pauses "+"grow from a second to half a minute, each with full jitter")
+		"`N` retries of a throttled invocation before its batch fails; the pauses grow from a second to half a "+
+			"minute, each with full jitter")
 }

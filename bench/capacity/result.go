@@ -94,7 +94,8 @@ func (r *result) print(w io.Writer, each bool) {
 		bytes/1e9, lines/1e6, r.failures())
 	fmt.Fprintf(w, "the last ended after %.0f minutes; from upload to end %s minutes, of which waiting for slots %s\n",
 		r.last()/60, percentiles(took), percentiles(queued))
-	fmt.Fprintf(w, "longest queue %d; invocations throttled %d, resumed %d; %.1f hours of executions, %.1f of them writing\n",
+	fmt.Fprintf(w, "longest queue %d; invocations throttled %d, resumed %d; %.1f hours of executions, %.1f of them "+
+		"writing\n",
 		r.longestQueue, r.throttled, r.resumed, r.busySeconds/3600, r.writingSeconds/3600)
 	r.printUse(w)
 }

@@ -90,7 +90,8 @@ func shortestLine(b []byte, n int64) []byte {
 	b = fmt.Appendf(b, "%08x-0000-0000-0000-000000000000", n)
 	b = append(b, `","payment_external_id":"p","transaction_external_id":"`...)
 	b = strconv.AppendInt(b, n, 36)
-	b = append(b, `","sender":{"by_external_id":"e"},"receiver":{"by_external_id":"e"},"modification":{"external_id":"`...)
+	b = append(b, `","sender":{"by_external_id":"e"},"receiver":{"by_external_id":"e"},"modification":{`+
+		`"external_id":"`...)
 	b = strconv.AppendInt(b, n, 36)
 	return append(b, `","type":"refund","amount":1,"currency":"EUR","created_at":"2025-01-01T00:00:00"}}`...)
 }

@@ -193,7 +193,8 @@ func (r *result) print(w io.Writer) {
 	}
 	if r.bare.items > 0 {
 		ingestion := r.ingestion(r.bare.items)
-		fmt.Fprintf(w, "  the first %d lines: ingestion %.0f lines/s, bare BatchWriteItem loop %.0f items/s (%d calls at a time), "+
-			"ratio %.2f\n", r.bare.items, ingestion, r.bare.rate(), r.bare.writers, ingestion/r.bare.rate())
+		fmt.Fprintf(w, "  the first %d lines: ingestion %.0f lines/s, bare BatchWriteItem loop %.0f items/s (%d "+
+			"calls at a time), ratio %.2f\n", r.bare.items, ingestion, r.bare.rate(), r.bare.writers,
+			ingestion/r.bare.rate())
 	}
 }

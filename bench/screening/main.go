@@ -36,8 +36,8 @@ func main() {
 		return
 	}
 	if *folder == "" {
-		fmt.Fprintln(os.Stderr, "bench-screening: name the folder of the data with -data or SLUICE_SCREENING_DATA; real lists are "+
-			"not part of the repository")
+		fmt.Fprintln(os.Stderr, "bench-screening: name the folder of the data with -data or SLUICE_SCREENING_DATA; "+
+			"real lists are not part of the repository")
 		os.Exit(2)
 	}
 	if err := run(*folder, *rounds, *python); err != nil {

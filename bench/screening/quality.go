@@ -116,7 +116,8 @@ func printQuality(d *data, x *match.Index) {
 		}{{"Arabic", unicode.Arabic}, {"Cyrillic", unicode.Cyrillic}} {
 			found := scriptScores(d, script.table, kind == "persons")
 			others := len(found) - len(slices.DeleteFunc(slices.Clone(found), func(s float64) bool { return s == 0 }))
-			fmt.Printf("  %s names of %s of the lists against their primary names: %d of %d reach the threshold; %d have no word in common\n",
+			fmt.Printf("  %s names of %s of the lists against their primary names: %d of %d reach the threshold; %d "+
+				"have no word in common\n",
 				script.name, kind, count(found), len(found), others)
 		}
 	}
@@ -163,7 +164,8 @@ func scriptScores(d *data, script *unicode.RangeTable, isPerson bool) []float64 
 // printCurve shows what each threshold buys.
 func printCurve(d *data, x *match.Index) {
 	s := scoresOf(d, x)
-	fmt.Printf("\nWhat a threshold buys\n  threshold  missed of 1,000 positives  false hits of 100,000 negatives  F1 of pairs\n")
+	fmt.Printf("\nWhat a threshold buys\n  threshold  missed of 1,000 positives  false hits of 100,000 negatives  F1 " +
+		"of pairs\n")
 	for threshold := float64(lowestThreshold); threshold <= 95; threshold += 5 {
 		o := s.at(d, threshold)
 		fmt.Printf("  %9.0f  %25.1f  %30.0f  %11.3f\n", threshold, 1000*(1-o.right), 100_000*o.falseRate, o.f1)

@@ -21,7 +21,8 @@ func logOf(transitions ...string) string {
 		if _, err := fmt.Sscan(text, &id, &status, &at); err != nil {
 			panic(err)
 		}
-		fmt.Fprintf(&log, `2026-11-26T09:00:00.000Z sluice-plan r {"record":"transition","batch":%q,"to":%q,"time":%q}`+"\n",
+		fmt.Fprintf(&log, `2026-11-26T09:00:00.000Z sluice-plan r {"record":"transition","batch":%q,"to":%q,"time":%q}`+
+			"\n",
 			id, status, second(at).Format(time.RFC3339Nano))
 	}
 	return log.String()

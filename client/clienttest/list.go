@@ -54,7 +54,8 @@ func (s *Server) cancel(w http.ResponseWriter, r *http.Request) {
 	case "", client.StatusValidationStarted, client.StatusPendingIngestion:
 		b.status, b.statuses, b.errorMessage = client.StatusError, nil, cancelled
 	case client.StatusInitialized, client.StatusInProgress:
-		replyMessage(w, http.StatusConflict, "The batch is "+b.status+": it can be cancelled only until its ingestion begins.")
+		replyMessage(w, http.StatusConflict,
+			"The batch is "+b.status+": it can be cancelled only until its ingestion begins.")
 		return
 	default:
 		if b.errorMessage != cancelled {

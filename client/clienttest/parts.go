@@ -83,7 +83,8 @@ func (s *Server) signParts(w http.ResponseWriter, r *http.Request) {
 		Numbers   []int    `json:"part_numbers"`
 		Checksums []string `json:"checksums_sha256"`
 	}
-	if err := json.NewDecoder(r.Body).Decode(&in); err != nil || b.parts.checksums != (len(in.Checksums) == len(in.Numbers)) {
+	if err := json.NewDecoder(r.Body).Decode(&in); err != nil ||
+		b.parts.checksums != (len(in.Checksums) == len(in.Numbers)) {
 		replyInvalid(w, client.Detail{Loc: []any{"body"}, Msg: "Not the expected JSON.", Type: "json_invalid"})
 		return
 	}

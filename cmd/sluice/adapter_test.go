@@ -88,7 +88,8 @@ func (f *fakeReceptor) newAdapter(faults ...string) *adapterServer {
 		f.t.Fatal(err)
 	}
 	path := filepath.Join(f.t.TempDir(), "answers.json")
-	text := `[{"name":"Ivan Testov","entityUniqueId":"acme:1","matchData":{"providerSourceName":"Acme","name":"TESTOV"}}]`
+	text := `[{"name":"Ivan Testov","entityUniqueId":"acme:1","matchData":{"providerSourceName":"Acme",` +
+		`"name":"TESTOV"}}]`
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		f.t.Fatal(err)
 	}

@@ -232,8 +232,9 @@ func (a *admin) rotateKeyCommand() *cli.Command {
 			}
 			return rotateKey(ctx, a, time.Duration(tokenSeconds)*time.Second)
 		})
-	c.Description = "The new key signs once every cached copy of the old key set has expired. The present keys are retired when their " +
-		"last token has expired. Keys of receipts are never retired: what they have signed can be verified for ever."
+	c.Description = "The new key signs once every cached copy of the old key set has expired. The present keys are " +
+		"retired when their last token has expired. Keys of receipts are never retired: what they have signed can be " +
+		"verified for ever."
 	c.Flags = func(f *flag.FlagSet) {
 		addReceiptsFlag(f, &receipts)
 		f.IntVar(&tokenSeconds, "token-lifetime", 3600, "the parameter TokenLifetime of the installation, in `SECONDS`")

@@ -89,20 +89,21 @@ func TestParseEntityErrors(t *testing.T) {
 		`{"status":"Compliant"}`:          "id is missing or empty",
 		`{"id":7,"status":"Compliant"}`:   "id must be a string, not a number",
 		`{"id":"a","status":"compliant"}`: `status "compliant" is not one of ` + entity.StatusNames(),
-		`{"id":"a","status":"Compliant","lifecycleStatus":"Compliant"}`: "lifecycleStatus is the former name of status: " +
-			"give one of them",
-		`{"id":"a","status":"Compliant","type":"Bank"}`:      `type "Bank" is not one of Company, Individual, Other, Entity Group`,
+		`{"id":"a","status":"Compliant","lifecycleStatus":"Compliant"}`: "lifecycleStatus is the former name of " +
+			"status: give one of them",
+		`{"id":"a","status":"Compliant","type":"Bank"}`: `type "Bank" is not one of Company, Individual, Other, ` +
+			`Entity Group`,
 		`{"id":"a","status":"Compliant","targetEntity":"x"}`: `targetEntity "x" is not one of Client, Related Party`,
 		`{"id":"a","status":"Compliant","name":"x"}`: `there is no field "name"; there are id, status, type, ` +
 			"targetEntity, properties",
 		`{"id":"a","status":"Compliant","properties":[]}`:           "properties must be an object, not an array",
 		`{"id":"a","status":"Compliant","properties":{"n":"ACME"}}`: "properties.n must be an object, not a string",
-		`{"id":"a","status":"Compliant","properties":{"n":{"type":"Single","value":1}}}`: "properties.n.value must be a " +
-			"string, not a number",
+		`{"id":"a","status":"Compliant","properties":{"n":{"type":"Single","value":1}}}`: "properties.n.value " +
+			"must be a string, not a number",
 		`{"id":"a","status":"Compliant","properties":{"n":{"type":"Single","values":"1"}}}`: "there is no field " +
 			"properties.n.values",
-		`{"id":"a","status":"Compliant","properties":{"n":{"type":"x"}}}`: "properties.n.type: The type must be one of " +
-			"Single, Collection, Custom.",
+		`{"id":"a","status":"Compliant","properties":{"n":{"type":"x"}}}`: "properties.n.type: The type must " +
+			"be one of Single, Collection, Custom.",
 		`{"id":"a","id":"b"}`: `the key "id" is given twice`,
 		`["a"]`:               "the line must be an object, not an array",
 		`null`:                "the line must be an object, not null",

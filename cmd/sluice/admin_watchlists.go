@@ -203,8 +203,8 @@ func explainImport(err error, p *catalog.Plan) error {
 			countNoun(p.Before.Current.Entries, "entry", "entries"),
 			formatNumber(int64(p.Counts.Removed)))
 	case errors.Is(err, catalog.ErrChanged):
-		return errors.New("nothing was imported: someone else has made another version current at the same time; look at " +
-			"it with 'sluice admin watchlist list', and import again if that is still what you want")
+		return errors.New("nothing was imported: someone else has made another version current at the same time; " +
+			"look at it with 'sluice admin watchlist list', and import again if that is still what you want")
 	}
 	return err
 }

@@ -32,8 +32,8 @@ func (s *fakeStorage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	content, found := s.objects[key]
 	switch {
 	case r.URL.Path == "/":
-		fmt.Fprintf(w, `<ListAllMyBucketsResult><Buckets><Bucket><Name>%s</Name></Bucket><Bucket><Name>test-work-1-eu-west-1</Name>`+
-			`</Bucket></Buckets></ListAllMyBucketsResult>`, s.bucket)
+		fmt.Fprintf(w, `<ListAllMyBucketsResult><Buckets><Bucket><Name>%s</Name></Bucket><Bucket><Name>`+
+			`test-work-1-eu-west-1</Name></Bucket></Buckets></ListAllMyBucketsResult>`, s.bucket)
 	case r.Method == http.MethodPut && isObject:
 		s.objects[key], _ = io.ReadAll(r.Body)
 	case r.Method == http.MethodGet && found:

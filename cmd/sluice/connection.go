@@ -123,8 +123,8 @@ func (c *connection) resolve() (config client.Config, from source, err error) {
 }
 
 // errNoService means that nothing names a service.
-var errNoService = errors.New("no service is given: start one with 'sluice local', log in to one with 'sluice login', " +
-	"or name one with --api-url and the flags beside it (see 'sluice help')")
+var errNoService = errors.New("no service is given: start one with 'sluice local', log in to one with 'sluice " +
+	"login', or name one with --api-url and the flags beside it (see 'sluice help')")
 
 // completeFromLocalCloud fills in what a connection leaves open from the local cloud of a data folder; "" is the
 // default one, and errNoService means that none runs there.

@@ -208,7 +208,8 @@ func listenOnThisMachine(address string) (net.Listener, error) {
 		host = "127.0.0.1"
 	}
 	if ip, err := netip.ParseAddr(host); err != nil || !ip.IsLoopback() {
-		return nil, cli.Usagef("--address %s is not on this machine: the console acts with your credentials for whoever reaches it",
+		return nil, cli.Usagef("--address %s is not on this machine: the console acts with your credentials for "+
+			"whoever reaches it",
 			address)
 	}
 	socket, err := net.Listen("tcp", net.JoinHostPort(host, port))
@@ -222,7 +223,8 @@ func listenOnThisMachine(address string) (net.Listener, error) {
 // would use the address up and show nothing.
 func hasDesktop() bool {
 	return runtime.GOOS != "linux" ||
-		cmp.Or(os.Getenv("DISPLAY"), os.Getenv("WAYLAND_DISPLAY"), os.Getenv("WSL_DISTRO_NAME"), os.Getenv("BROWSER")) != ""
+		cmp.Or(os.Getenv("DISPLAY"), os.Getenv("WAYLAND_DISPLAY"), os.Getenv("WSL_DISTRO_NAME"),
+			os.Getenv("BROWSER")) != ""
 }
 
 // openBrowser has the system open an address. It does not wait for the browser.

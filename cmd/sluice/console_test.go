@@ -22,7 +22,8 @@ import (
 
 // The console acts with the user's credentials, so only this machine reaches it.
 func TestConsoleListensOnThisMachineOnly(t *testing.T) {
-	for _, address := range []string{"0.0.0.0:0", "[::]:0", "192.0.2.1:0", "example.com:0", "8470", "127.0.0.1", "127.0.0.1.nip.io:0"} {
+	for _, address := range []string{"0.0.0.0:0", "[::]:0", "192.0.2.1:0", "example.com:0", "8470", "127.0.0.1",
+		"127.0.0.1.nip.io:0"} {
 		socket, err := listenOnThisMachine(address)
 		if socket != nil {
 			socket.Close()
@@ -44,7 +45,8 @@ func TestConsoleListensOnThisMachineOnly(t *testing.T) {
 	}
 }
 
-// The command prints an address that opens the console, and another one for each Enter; Ctrl-C ends it without an error.
+// The command prints an address that opens the console, and another one for each Enter; Ctrl-C ends it without an
+// error.
 func TestConsoleIsServed(t *testing.T) {
 	service := clienttest.New()
 	defer service.Close()
@@ -59,7 +61,8 @@ func TestConsoleIsServed(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() {
 		o := consoleOptions{noOpen: true, address: "127.0.0.1:0", input: input}
-		ended <- o.serve(ctx, console.Config{Client: c, Assets: fstest.MapFS{"index.html": {Data: []byte("the page")}}}, newTerminal(printed))
+		ended <- o.serve(ctx, console.Config{Client: c, Assets: fstest.MapFS{"index.html": {Data: []byte("the page")}}},
+			newTerminal(printed))
 		printed.Close()
 	}()
 	lines := bufio.NewScanner(output)

@@ -60,7 +60,8 @@ out.`,
 		Examples: []string{
 			"sluice cost --lines 1800000 --bytes 2053800000",
 			"sluice cost --lines 1800000000 --bytes 2053800000000 --batches 1000 --months 12 --retention-days 90",
-			"sluice cost --lines 1000000 --bytes 1141000000 --months 24 --table-class STANDARD_INFREQUENT_ACCESS --json",
+			"sluice cost --lines 1000000 --bytes 1141000000 --months 24 --table-class " +
+				"STANDARD_INFREQUENT_ACCESS --json",
 			"sluice cost --lines 1800000 --bytes 2053800000 --packed 530000000 --parquet --months 12",
 		},
 		Run: func(_ context.Context, _ []string, stdout io.Writer) error {

@@ -34,7 +34,8 @@ name, except the secret, need not be given again.`,
 			conn.addFlags(f)
 		},
 		Examples: []string{
-			"sluice login --api-url https://api.example.com --client-id 0199a1c2 --tenant 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01",
+			"sluice login --api-url https://api.example.com --client-id 0199a1c2 --tenant " +
+				"0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01",
 			"sluice login --profile test --data .sluice",
 			"sluice login --profile test < secret.txt",
 			"sluice upload batch.jsonl --profile test",

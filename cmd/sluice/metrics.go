@@ -45,7 +45,8 @@ of the latest 10,000 runs. A run that was repeated counts again.`,
 			"sluice metrics --watch --since 1m",
 			"sluice metrics --json --batch 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01",
 		},
-		Notes: "A local cloud that is started with 'sluice local --metrics ADDRESS' serves the same figures to Prometheus.",
+		Notes: "A local cloud that is started with 'sluice local --metrics ADDRESS' serves the same figures to " +
+			"Prometheus.",
 		Run: func(ctx context.Context, _ []string, stdout io.Writer) error {
 			options := figures.Options{Batch: batchID, Prefix: prefixOf(data)}
 			if batchID != "" {

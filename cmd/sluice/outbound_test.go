@@ -13,8 +13,9 @@ import (
 // receiver.
 func TestOutboundCheck(t *testing.T) {
 	t.Parallel()
-	certificate := `{"subject":"CN=\u001b[31mred\u202e","issuer":"CN=CA","serial":"1F","notBefore":"2026-01-01T00:00:00Z",` +
-		`"notAfter":"2027-01-01T00:00:00Z","thumbprintSha1":"AA","thumbprintSha256":"BB"}`
+	certificate := `{"subject":"CN=\u001b[31mred\u202e","issuer":"CN=CA","serial":"1F",` +
+		`"notBefore":"2026-01-01T00:00:00Z","notAfter":"2027-01-01T00:00:00Z","thumbprintSha1":"AA",` +
+		`"thumbprintSha256":"BB"}`
 	decisions := `[{"mode":"PinLeafThumbprint","accepted":ACCEPTED,"reason":"It is pinned."},` +
 		`{"mode":"SignerChainValidationOnly","accepted":false,"reason":"No chain\nleads there."}]`
 	for _, accepted := range []string{"true", "false"} {

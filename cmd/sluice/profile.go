@@ -121,8 +121,8 @@ func (p profile) complete(config *client.Config, name string) error {
 	setDefault(&config.Scope, scopePrefix+p.Tenant)
 	isOwn := config.APIURL == p.APIURL && config.TokenURL == p.TokenURL && config.ClientID == p.ClientID
 	if config.ClientSecret == "" && !isOwn {
-		return fmt.Errorf("flags or environment name another service or client than profile %s, whose secret is not sent to it; "+
-			"give the secret (--client-secret-file) or leave them out", name)
+		return fmt.Errorf("flags or environment name another service or client than profile %s, whose secret is not "+
+			"sent to it; give the secret (--client-secret-file) or leave them out", name)
 	}
 	setDefault(&config.ClientSecret, p.ClientSecret)
 	return nil

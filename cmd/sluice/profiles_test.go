@@ -31,7 +31,8 @@ func TestProfiles(t *testing.T) {
 	}
 	var path string
 	for _, name := range []string{"test", "default"} {
-		p := profile{APIURL: "https://" + name + ".test", TokenURL: "u", Tenant: "t", ClientID: "c", ClientSecret: "hidden"}
+		p := profile{APIURL: "https://" + name + ".test", TokenURL: "u", Tenant: "t", ClientID: "c",
+			ClientSecret: "hidden"}
 		var err error
 		if path, err = p.store(name); err != nil {
 			t.Fatal(err)

@@ -21,10 +21,11 @@ type rejectedOutputs struct {
 }
 
 func (o *rejectedOutputs) addFlags(f *flag.FlagSet) {
-	f.StringVar(&o.csvPath, "csv", "", "store the report as CSV in `FILE`, a record for each error; - is standard output, "+
-		"and all else then goes to standard error")
+	f.StringVar(&o.csvPath, "csv", "", "store the report as CSV in `FILE`, a record for each error; - is standard "+
+		"output, and all else then goes to standard error")
 	f.StringVar(&o.rejectedPath, "rejected", "",
-		"store the rejected lines in `FILE`, as they were sent, to be mended and "+"sent again; - is standard output, and all else then goes to standard error")
+		"store the rejected lines in `FILE`, as they were sent, to be mended and sent again; - is standard output, "+
+			"and all else then goes to standard error")
 }
 
 // open opens the files and returns the terminal that remains.
@@ -40,7 +41,8 @@ func (o *rejectedOutputs) open(ui *terminal, stdout io.Writer, silent, reportToS
 	case !o.isStdout():
 		return ui, nil
 	case silent || reportToStdout || o.csv.isStdout() && o.rejected.isStdout():
-		return ui, cli.Usagef("give at most one of --json, --report -, --csv - and --rejected -: each takes standard output")
+		return ui, cli.Usagef("give at most one of --json, --report -, --csv - and --rejected -: each takes " +
+			"standard output")
 	}
 	return newTerminal(os.Stderr), nil
 }

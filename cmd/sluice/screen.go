@@ -58,7 +58,8 @@ file. Dates and countries take points from a hit whose entry has others; what on
 		},
 		Examples: []string{
 			"sluice screen 'Ivan Testov' --list-file targets-simple-csv:targets.simple.csv",
-			"sluice screen --file names.csv --list-file un-xml:consolidated.xml --list-file ofac-sdn-csv:sdn.csv --json",
+			"sluice screen --file names.csv --list-file un-xml:consolidated.xml --list-file " +
+				"ofac-sdn-csv:sdn.csv --json",
 			"sluice screen --pairs pairs.csv --json",
 		},
 		Notes: `

@@ -37,7 +37,8 @@ cannot be uploaded does not keep back the others; the exit code is then 2, or el
 			u.options.addFlags(f)
 			addReportFlag(f, &reportPath)
 			f.BoolVar(&asJSON, "json", false,
-				"print the service's last reply about the status and nothing else, indented; of several files, a line of JSON for each")
+				"print the service's last reply about the status and nothing else, indented; of several files, a "+
+					"line of JSON for each")
 			f.BoolVar(&quiet, "quiet", false,
 				"print the ID of the batch and nothing else; the exit code says how it ended")
 			u.screen.addFlags(f)
@@ -45,7 +46,8 @@ cannot be uploaded does not keep back the others; the exit code is then 2, or el
 				"upload what is missing of `BATCH`, whose upload in parts broke off")
 			f.BoolVar(&u.inParts, "parts", false, "upload in parts, as files of 64 MiB and more always are")
 			f.BoolVar(&detach, "detach", false, "end when the upload is complete; do not wait for the end of the batch")
-			f.BoolVar(&wait, "wait", true, "wait for the end of the batch, which the exit code tells; =false is --detach")
+			f.BoolVar(&wait, "wait", true, "wait for the end of the batch, which the exit code tells; =false is "+
+				"--detach")
 			conn.addFlags(f)
 		},
 		Examples: []string{

@@ -42,7 +42,8 @@ func (u *uploadRun) checkResume() error {
 		return nil
 	}
 	if _, err := batch.ParseID(u.resume); err != nil {
-		return cli.Usagef("--resume takes the ID of a batch, such as 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01, not %q", u.resume)
+		return cli.Usagef("--resume takes the ID of a batch, such as 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01, not %q",
+			u.resume)
 	}
 	var err error
 	u.options.flags.Visit(func(f *flag.Flag) {

@@ -53,8 +53,8 @@ func (o *alertsOutput) writer() io.Writer {
 }
 
 func (o *alertsOutput) addFlag(f *flag.FlagSet) {
-	f.StringVar(&o.alertsPath, "alerts", "", "store the hits of --screen in `FILE`, one JSON object each; - is standard "+
-		"output, and all else then goes to standard error")
+	f.StringVar(&o.alertsPath, "alerts", "", "store the hits of --screen in `FILE`, one JSON object each; - is "+
+		"standard output, and all else then goes to standard error")
 }
 
 func (o *screenOptions) addFlags(f *flag.FlagSet) {

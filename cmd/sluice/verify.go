@@ -64,13 +64,15 @@ credentials are needed. The exit code is 0 if all holds, 1 if not, and 2 if it c
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&v.keysPath, "keys", "", "`FILE` with the published keys (default fetched from the issuer)")
 			f.StringVar(&v.issuer, "issuer", "",
-				"`URL` of the API that must have issued the receipt (default that of the service which other commands call)")
+				"`URL` of the API that must have issued the receipt (default that of the service which other "+
+					"commands call)")
 			f.StringVar(&v.reportPath, "report", "", "`FILE` with the validation report, if lines were rejected")
 			f.BoolVar(&v.asJSON, "json", false, "print the outcome as JSON and nothing else")
 		},
 		Examples: []string{
 			"sluice verify receipt.jose batch.jsonl",
-			"sluice verify receipt.jose batch.jsonl.gz --report errors.jsonl --keys keys.json --issuer https://api.example.com/live",
+			"sluice verify receipt.jose batch.jsonl.gz --report errors.jsonl --keys keys.json --issuer " +
+				"https://api.example.com/live",
 		},
 		Run: v.run,
 	}
@@ -138,7 +140,8 @@ func verifyMessage(out verifyOutput, err error) string {
 	case c.AcceptedSHA256 == nil:
 		return message + " None of its lines was accepted."
 	case !out.LinesChecked:
-		return message + " Which of its lines were accepted was not checked: some were rejected, so give their report with --report."
+		return message + " Which of its lines were accepted was not checked: some were rejected, so give their " +
+			"report with --report."
 	case *c.Counts.Accepted == 1:
 		return message + " The accepted line is that of the receipt."
 	}
@@ -225,8 +228,8 @@ func parseKeys(text []byte) (client.ReceiptKeys, error) {
 	case err != nil || set.Keys == nil:
 		return set, errors.New("it is not a JWK set, as /receipts/jwks.json has it")
 	case len(set.Keys) == 0:
-		return set, errors.New("it is a JWK set without keys: it was fetched before the service had signed a receipt, " +
-			"or from another service; fetch /receipts/jwks.json again")
+		return set, errors.New("it is a JWK set without keys: it was fetched before the service had signed a " +
+			"receipt, or from another service; fetch /receipts/jwks.json again")
 	}
 	return set, nil
 }
@@ -310,7 +313,8 @@ func readRejectedLines(path string) (map[int64]bool, error) {
 			return rejected, nil
 		}
 		if err != nil || entry.Line < 1 || rejected[entry.Line] {
-			return nil, fmt.Errorf("%s: it is not a validation report: each line must be an object with a line number of its own", path)
+			return nil, fmt.Errorf("%s: it is not a validation report: each line must be an object with a line "+
+				"number of its own", path)
 		}
 		rejected[entry.Line] = true
 	}

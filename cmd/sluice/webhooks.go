@@ -154,7 +154,8 @@ Without --secret-file the service makes the secret, which is printed this once.`
 		},
 		Examples: []string{
 			"sluice webhooks create https://receiver.example.com/sluice",
-			"sluice webhooks create https://receiver.example.com/sluice --type Batch --batch-size 50 --secret-file secret.txt",
+			"sluice webhooks create https://receiver.example.com/sluice --type Batch --batch-size 50 --secret-file " +
+				"secret.txt",
 		},
 	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
 		s := client.WebhookSettings{

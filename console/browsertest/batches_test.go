@@ -13,7 +13,8 @@ import (
 func TestBatchWithErrors(t *testing.T) {
 	t.Parallel()
 	tenant := newTenant(t)
-	id := tenant.upload(tenant.generate(300, 0.2), "--name", "monday", "--metadata", "region=north", "--max-rejected", "100%")
+	id := tenant.upload(tenant.generate(300, 0.2), "--name", "monday", "--metadata", "region=north", "--max-rejected",
+		"100%")
 	p := tenant.open("/batches")
 	p.waitForHeading("Batches")
 	p.press("/")
@@ -73,7 +74,8 @@ func TestBatchIsFollowedToItsEnd(t *testing.T) {
 	p.waitUntilGone("button", "Cancel the batch")
 	p.checkAccessible()
 	asked := func() int {
-		return evaluate[int](p, `performance.getEntriesByType("resource").filter(e => e.name.includes("/batch/status/")).length`)
+		return evaluate[int](p, `performance.getEntriesByType("resource").filter(e => `+
+			`e.name.includes("/batch/status/")).length`)
 	}
 	before := asked()
 	p.press("Tab") // something else happens on the page

@@ -87,5 +87,5 @@ func TestHostileNames(t *testing.T) {
 // sampleLine is a line with a fault that quotes it.
 const sampleLine = `{"request_uuid":"1f0a8f4e-6f54-4d0a-8c6b-0d9a5c7b4e15","payment_external_id":"p",` +
 	`"transaction_external_id":"t","sender":{"by_external_id":"customer-1"},"receiver":{"external_entity_type":` +
-	`"unknown","unknown":{"external_id":"s","full_name":"S"}},"ip_address":"ip_address_here","modification":{"external_id":"m",` +
-	`"type":"settlement","amount":1,"currency":"EUR","created_at":"2025-11-25T14:03:21.512Z"}}`
+	`"unknown","unknown":{"external_id":"s","full_name":"S"}},"ip_address":"ip_address_here","modification":{` +
+	`"external_id":"m","type":"settlement","amount":1,"currency":"EUR","created_at":"2025-11-25T14:03:21.512Z"}}`

@@ -37,7 +37,8 @@ func (n *tenant) importList(list string, persons ...listed) {
 // importSampleList makes the list of the sample data one of the tenant's.
 func (n *tenant) importSampleList() {
 	n.Helper()
-	n.admin(nil, "watchlist", "import", "--tenant", n.id, "--list", "sample", "--format", "targets-simple-csv", "--force",
+	n.admin(nil, "watchlist", "import", "--tenant", n.id, "--list", "sample", "--format", "targets-simple-csv",
+		"--force",
 		filepath.Join(suite.repository, "sampledata", "watchlist.csv"))
 }
 

@@ -112,7 +112,8 @@ func (p *tab) picture(masked []string) *image.RGBA {
 	if err != nil {
 		p.Fatal(err)
 	}
-	boxes := evaluate[[]struct{ X, Y, W, H int }](p, fmt.Sprintf(`[...document.querySelectorAll(%s)].filter(e => e.checkVisibility()).map(e => {
+	boxes := evaluate[[]struct{ X, Y, W, H int }](p,
+		fmt.Sprintf(`[...document.querySelectorAll(%s)].filter(e => e.checkVisibility()).map(e => {
 		const b = e.getBoundingClientRect();
 		return {X: Math.floor(b.left), Y: Math.floor(b.top), W: Math.ceil(b.width) + 1, H: Math.ceil(b.height) + 1};
 	})`, selector))

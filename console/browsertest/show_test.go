@@ -107,7 +107,8 @@ func TestShow(t *testing.T) {
 	batch := tenant.upload(tenant.generate(3_000, 0.02), "--name", "November, part 3", "--max-rejected", "5%",
 		"--metadata", "region=north")
 	tenant.importSampleList()
-	tenant.importList("own", listed{id: "1", name: "Anatoli Velkanow", born: "1958", aliases: []string{"A. B. Velkanov"}})
+	tenant.importList("own", listed{id: "1", name: "Anatoli Velkanow", born: "1958",
+		aliases: []string{"A. B. Velkanov"}})
 	screening := tenant.screen("j", screened{"e", "Anatolij Welkanow", "14/03/1958"})
 
 	p := tenant.open("/")
@@ -134,8 +135,8 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// measure logs how fast a page comes, with an empty cache: its first paint, when its content is there, the end of the last
-// task that kept the browser busy for more than 50 ms, and what was transferred.
+// measure logs how fast a page comes, with an empty cache: its first paint, when its content is there, the end of the
+// last task that kept the browser busy for more than 50 ms, and what was transferred.
 func (p *tab) measure(path string) {
 	p.Helper()
 	mustCall(p, network.ClearBrowserCache, cdp.Empty{})
@@ -155,6 +156,7 @@ func (p *tab) measure(path string) {
 		};
 		look();
 	})`)
-	p.Logf("%.60s: first paint after %.0f ms, content after %.0f ms, last long task until %.0f ms; %.0f requests, %.0f kB",
+	p.Logf("%.60s: first paint after %.0f ms, content after %.0f ms, last long task until %.0f ms; %.0f "+
+		"requests, %.0f kB",
 		path, f.FirstPaint, f.Ready, f.LastLongTask, f.Requests, f.Bytes/1000)
 }

@@ -50,7 +50,8 @@ func (l *testLog) step(afterMS, lasted int, step metric.Step, id string, lines i
 }
 
 func (l *testLog) transition(afterMS int, id, from, to string) {
-	l.print(afterMS, "close", fmt.Sprintf(`{"time":%q,"record":"transition","msg":"m","batch":%q,"from":%q,"to":%q,"lines":7}`,
+	l.print(afterMS, "close", fmt.Sprintf(`{"time":%q,"record":"transition","msg":"m","batch":%q,"from":%q,"to":%q,`+
+		`"lines":7}`,
 		l.now.Add(time.Duration(afterMS)*time.Millisecond).Format(time.RFC3339Nano), id, from, to))
 }
 
@@ -66,10 +67,13 @@ func newTestLog() *testLog {
 	l.step(1000, 1000, metric.Validate, "a", 70, metric.OK)
 	l.step(500, 1000, metric.Validate, "a", 30, metric.OK)
 	l.step(3000, 500, metric.Validate, "c", 0, metric.Failed)
-	l.print(0, "validate", `{"type":"platform.report","status":"success","errorType":"","durationMs":12.5,"memorySizeMB":1769,"maxMemoryUsedMB":40}`)
-	l.print(0, "validate", `{"type":"platform.report","status":"error","errorType":"Transient","durationMs":7,"memorySizeMB":1769,"maxMemoryUsedMB":38}`)
+	l.print(0, "validate", `{"type":"platform.report","status":"success","errorType":"","durationMs":12.5,`+
+		`"memorySizeMB":1769,"maxMemoryUsedMB":40}`)
+	l.print(0, "validate", `{"type":"platform.report","status":"error","errorType":"Transient","durationMs":7,`+
+		`"memorySizeMB":1769,"maxMemoryUsedMB":38}`)
 	l.print(0, "validate", `{"type":"platform.throttled","reason":"ConcurrentInvocationLimitExceeded"}`)
-	l.print(0, "scan", `{"record":"gauge","msg":"measured","Stage":"ingestion","WaitingBatches":3,"OldestWaitSeconds":60,"UsedSlots":40}`)
+	l.print(0, "scan", `{"record":"gauge","msg":"measured","Stage":"ingestion","WaitingBatches":3,`+
+		`"OldestWaitSeconds":60,"UsedSlots":40}`)
 	l.print(0, "scan", `{"level":"INFO","msg":"upload scanned"}`)
 	l.print(0, "scan", `panic: "record": not JSON`)
 	l.print(0, "scan", `{"record":"step","Lines":`)

@@ -21,7 +21,8 @@ func TestLogGrowsAndIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	line := func(n int) string {
-		return fmt.Sprintf("2026-11-26T08:15:0%d.000Z sluice-batch r-1 {\"record\":\"audit\",\"status\":200,\"ms\":1}\n", n)
+		return fmt.Sprintf("2026-11-26T08:15:0%d.000Z sluice-batch r-1 "+
+			"{\"record\":\"audit\",\"status\":200,\"ms\":1}\n", n)
 	}
 	write := func(text string, flag int) {
 		t.Helper()

@@ -33,7 +33,8 @@ var survivorsText string
 func main() {
 	only := flag.String("only", "", "`REGEXP` that the names of the mutants match")
 	list := flag.Bool("list", false, "print the names and end")
-	seeds := flag.Int("seeds", 20, "how many seeds of faults a mutant of the pipeline meets that no other test has noticed; 0 for none")
+	seeds := flag.Int("seeds", 20, "how many seeds of faults a mutant of the pipeline meets that no other test has "+
+		"noticed; 0 for none")
 	keep := flag.String("copy", "", "`DIR` for the copy of the repository, which is kept; a temporary one by default")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)

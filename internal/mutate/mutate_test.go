@@ -70,7 +70,8 @@ func TestPlantGo(t *testing.T) {
 }
 
 func TestPlantMachine(t *testing.T) {
-	mutants, err := plantMachine("m.json", []byte(`{"States": {"A": {"Retry": [{"ErrorEquals": ["X"]}, {"ErrorEquals": ["Y", "Z"]}]},
+	mutants, err := plantMachine("m.json",
+		[]byte(`{"States": {"A": {"Retry": [{"ErrorEquals": ["X"]}, {"ErrorEquals": ["Y", "Z"]}]},
 		"M": {"ItemProcessor": {"States": {"B": {"Retry": [{"ErrorEquals": ["X"]}]}}}},
 		"P": {"Branches": [{"States": {"C": {"Retry": [{"ErrorEquals": ["Z"]}]}}}]}}}`))
 	if err != nil {

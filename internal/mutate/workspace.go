@@ -43,8 +43,9 @@ func newWorkspace(ctx context.Context, dir string) (*workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	const copyAll = `git ls-files -z --cached --others --exclude-standard | tar --null -T - --ignore-failed-read -cf - | tar -xf - -C "$0" && ` +
-		`mkdir -p "$0/bin" && ln -sfn "$PWD/bin/tools" "$0/bin/tools" && cp -P bin/dynoxide "$0/bin/"`
+	const copyAll = `git ls-files -z --cached --others --exclude-standard | tar --null -T - --ignore-failed-read -cf ` +
+		`- | tar -xf - -C "$0" && mkdir -p "$0/bin" && ln -sfn "$PWD/bin/tools" "$0/bin/tools" && cp -P bin/dynoxide ` +
+		`"$0/bin/"`
 	if text, err := exec.CommandContext(ctx, "sh", "-c", copyAll, w.dir).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("copy %s: %w: %s", root, err, text)
 	}

@@ -86,16 +86,18 @@ func TestParseEntityMetadata(t *testing.T) {
 
 func TestParseEntityProblems(t *testing.T) {
 	for source, want := range map[string]string{
-		"id: a\n":                                 "entity:1: properties are missing",
-		"properties: []\n":                        "entity:1: properties: must be an object, not a list",
-		"properties: {a: [{b: {c: d}}]}\n":        "properties.a[0].b: must be a single value, as all of an item are, not an object",
+		"id: a\n":          "entity:1: properties are missing",
+		"properties: []\n": "entity:1: properties: must be an object, not a list",
+		"properties: {a: [{b: {c: d}}]}\n": "properties.a[0].b: must be a single value, as all of an item " +
+			"are, not an object",
 		"properties: {a: [[b]]}\n":                "properties.a[0]: must be a single value, not a list",
 		"properties: {a: 1, a: 2}\n":              "properties.a: this key is there already, or is not text",
 		"properties: {}\nid: 7\n":                 "entity:2: id: must be text, not a number",
 		"properties: {}\ntargetEntity: x\n":       `"x" is not one of Client, Related Party`,
 		"properties: {a: {type: Single, x: 1}}\n": "properties.a.x: there is no such key",
-		"properties: {singleProperties: []}\n":    "properties.singleProperties: has another form than such properties have",
-		"properties: &a {b: *a}\n":                "nested more than",
+		"properties: {singleProperties: []}\n": "properties.singleProperties: has another form than such " +
+			"properties have",
+		"properties: &a {b: *a}\n": "nested more than",
 	} {
 		_, err := policyfile.ParseEntity("entity", []byte(source))
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -66,7 +66,8 @@ func releaseFor(t target, out string) error {
 		return err
 	}
 	if v := info.Main.Version; v == "" || v == "(devel)" {
-		return errors.New("the version is unknown: run this in a clone of the repository, with its tags, not in a worktree")
+		return errors.New("the version is unknown: run this in a clone of the repository, with its tags, not in a " +
+			"worktree")
 	}
 	modules, err := linkedModules(t)
 	if err != nil {

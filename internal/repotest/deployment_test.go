@@ -70,9 +70,9 @@ func TestTheTemplateIsReadyForADeployment(t *testing.T) {
 		{"it cannot be changed later", "Resources.ReceiptKey.Properties.MultiRegion", "true"},
 		{"it cannot be changed later", "Resources.SecretsKey.Properties.MultiRegion", "true"},
 		{"browsers could not upload", "Resources.UploadsBucket.Properties.CorsConfiguration",
-			"!If [HasUploadOrigins, {CorsRules: [{Id: Uploads, AllowedOrigins: !Ref UploadOrigins, AllowedMethods: [PUT], " +
-				"AllowedHeaders: [if-none-match, content-type, x-amz-*], ExposedHeaders: [ETag, x-amz-request-id], MaxAge: 3600}]}, " +
-				"!Ref AWS::NoValue]"},
+			"!If [HasUploadOrigins, {CorsRules: [{Id: Uploads, AllowedOrigins: !Ref UploadOrigins, " +
+				"AllowedMethods: [PUT], AllowedHeaders: [if-none-match, content-type, x-amz-*], ExposedHeaders: " +
+				"[ETag, x-amz-request-id], MaxAge: 3600}]}, !Ref AWS::NoValue]"},
 	} {
 		n, ok := at(m.Content[0], strings.Split(test.path, ".")...)
 		if !ok || flow(n) != test.want {

@@ -59,7 +59,8 @@ func TestContractCodes(t *testing.T) {
 // The prefixes that docs/contract/platform.md leaves out of its tables. A longer one comes first.
 var platformPrefixes = regexp.MustCompile(
 	`^/(entitydatacommand/api/v2/entity|entitydataquery/api/v2|` +
-		`documentmanagementcommand/api/v2/documentmanagement(/product|/deal)?|documentmanagementquery/api/documentmanagement)`)
+		`documentmanagementcommand/api/v2/documentmanagement(/product|/deal)?|` +
+		`documentmanagementquery/api/documentmanagement)`)
 
 // docs/contract/platform.md names every path of the platform endpoints.
 func TestContractPlatformPaths(t *testing.T) {

@@ -9,7 +9,8 @@ import (
 
 var (
 	slotsRow = regexp.MustCompile("(?m)^\\| (\\d+) \\| (`[^`]+`|none: the defaults are for this) \\| (\\d+) \\|$")
-	reserved = regexp.MustCompile(`(?m)^    sam deploy --parameter-overrides (AuthorizerConcurrency=.*)\n    aws .*# (\d+): `)
+	reserved = regexp.MustCompile(`(?m)^    sam deploy --parameter-overrides (AuthorizerConcurrency=.*)\n    aws ` +
+		`.*# (\d+): `)
 	override = regexp.MustCompile(`(\w+)=(\d+)`)
 )
 

@@ -25,7 +25,8 @@ var (
 	documentedTables  = regexp.MustCompile(`(?m)^tables="([a-z ]+)"$`)
 	documentedExpiry  = regexp.MustCompile(`(?m)^for t in ([a-z ]+); do\n  aws dynamodb update-time-to-live `)
 	documentedSwitch  = regexp.MustCompile(`(\w+TableName)=(\w+)-\$N`)
-	documentedVersion = regexp.MustCompile(`(?m)^    for f in ([a-z ]+); do\n      aws lambda list-versions-by-function `)
+	documentedVersion = regexp.MustCompile(`(?m)^    for f in ([a-z ]+); do\n      aws lambda ` +
+		`list-versions-by-function `)
 )
 
 // The procedure of a restore names every table, those whose rows expire, and the parameters that switch them; that for

@@ -101,8 +101,8 @@ type route struct {
 	isPublic               bool
 }
 
-var integrationURI = regexp.MustCompile(`^arn:\$\{AWS::Partition\}:apigateway:\$\{AWS::Region\}:lambda:path/2015-03-31/functions/` +
-	`\$\{(\w+)\.Arn\}/invocations$`)
+var integrationURI = regexp.MustCompile(`^arn:\$\{AWS::Partition\}:apigateway:\$\{` +
+	`AWS::Region\}:lambda:path/2015-03-31/functions/\$\{(\w+)\.Arn\}/invocations$`)
 
 // routes returns the routes of the API.
 func (m template) routes(t *testing.T) []route {

@@ -34,8 +34,8 @@ func versionedFunctions(t *testing.T, m template) map[string]bool {
 			}
 			out[to[1]] = true
 			if want := "!Sub ${" + to[1] + ".Arn}:*"; !strings.Contains(flow(policies), want) {
-				t.Errorf("%s may not invoke %s: an execution that runs while another version is deployed needs the one with "+
-					"which it began", id, want)
+				t.Errorf("%s may not invoke %s: an execution that runs while another version is deployed needs the "+
+					"one with which it began", id, want)
 			}
 		}
 	}
@@ -82,7 +82,8 @@ func TestFunctionsOfStateMachinesHaveVersions(t *testing.T) {
 		}
 		for _, w := range want {
 			if !strings.Contains(description.Value, w) {
-				t.Errorf("the VersionDescription of %s is %q and does not have %s: a change of it would not reach the function",
+				t.Errorf("the VersionDescription of %s is %q and does not have %s: a change of it would not reach "+
+					"the function",
 					id, description.Value, w)
 			}
 		}

@@ -296,7 +296,8 @@ func TestSizes(t *testing.T) {
 	for value, want := range map[string]int{
 		`{"S":"é"}`: 2, `{"N":"123"}`: 3, `{"B":"AAAA"}`: 3, `{"BOOL":true}`: 1, `{"NULL":true}`: 1,
 		`{"SS":["a","bc"]}`: 3,
-		`{"NS":["12"]}`:     2, `{"BS":["AAAA"]}`: 3, `{"L":[{"S":"a"},{"S":"b"}]}`: 7, `{"M":{"k":{"S":"ab"}}}`: 7, `x`: 1,
+		`{"NS":["12"]}`:     2, `{"BS":["AAAA"]}`: 3, `{"L":[{"S":"a"},{"S":"b"}]}`: 7, `{"M":{"k":{"S":"ab"}}}`: 7,
+		`x`: 1,
 	} {
 		if got := sizeOf([]byte(value)); got != want {
 			t.Errorf("%s has %d bytes, want %d", value, got, want)

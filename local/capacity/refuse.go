@@ -8,10 +8,10 @@ import (
 
 // The messages of DynamoDB for a table of which nothing is left.
 const (
-	onDemandMessage = "Throughput exceeds the current capacity of your table or index. DynamoDB is automatically scaling your " +
-		"table or index so please try again shortly. If exceptions persist, check if you have a hot key."
-	provisionedMessage = "The level of configured provisioned throughput for the table was exceeded. Consider increasing your " +
-		"provisioning level with the UpdateTable API."
+	onDemandMessage = "Throughput exceeds the current capacity of your table or index. DynamoDB is automatically " +
+		"scaling your table or index so please try again shortly. If exceptions persist, check if you have a hot key."
+	provisionedMessage = "The level of configured provisioned throughput for the table was exceeded. Consider " +
+		"increasing your provisioning level with the UpdateTable API."
 )
 
 // reason is why one part of a transaction was canceled.

@@ -44,8 +44,8 @@ func (l *Limits) Add(text string) error {
 		table, units, _ := strings.Cut(value, ":")
 		n, err := strconv.Atoi(units)
 		if err != nil || n < 1 || table == "" {
-			return errors.New("writes names a table and its write units a second, 1 or more, such as writes=transactions:100; " +
-				"the table * stands for all others")
+			return errors.New("writes names a table and its write units a second, 1 or more, such as " +
+				"writes=transactions:100; the table * stands for all others")
 		}
 		if l.Writes == nil {
 			l.Writes = map[string]int{}

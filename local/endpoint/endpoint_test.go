@@ -62,7 +62,8 @@ func newTestEndpoint(t *testing.T, statements ...any) (address string, service *
 		PartitionKeys:  map[string]string{"things": "id"},
 		MachineOfToken: func(token string) string { return map[string]string{"open": machineARN}[token] },
 		TagOfKey: func(key, tag string) string {
-			return map[string]string{"arn:aws:kms:us-east-1:000000000000:key/tagged sluice-signing": "sluice"}[key+" "+tag]
+			return map[string]string{"arn:aws:kms:us-east-1:000000000000:key/tagged " +
+				"sluice-signing": "sluice"}[key+" "+tag]
 		},
 	}))
 	t.Cleanup(server.Close)
@@ -159,9 +160,12 @@ func TestAuthorization(t *testing.T) {
 		{dynamo + "Query", "/", `{"TableName":"things"}`, "dynamodb:Query"},
 		{dynamo + "BatchWriteItem", "/", `{"RequestItems":{"things":[{"PutRequest":{"Item":{}}}]}}`, ""},
 		{dynamo + "BatchWriteItem", "/", `{"RequestItems":{"things":[],"others":[]}}`, "dynamodb:BatchWriteItem"},
-		{dynamo + "TransactWriteItems", "/", `{"TransactItems":[{"Update":{"TableName":"things"}},{"Put":{"TableName":"things","Item":{"id":{"S":"mine"}}}}]}`, ""},
-		{dynamo + "TransactWriteItems", "/", `{"TransactItems":[{"Update":{"TableName":"things"}},{"Delete":{"TableName":"things"}}]}`, "dynamodb:DeleteItem"},
-		{dynamo + "TransactWriteItems", "/", `{"TransactItems":[{"Put":{"TableName":"things","Item":{"id":{"S":"yours"}}}}]}`, "dynamodb:PutItem"},
+		{dynamo + "TransactWriteItems", "/", `{"TransactItems":[{"Update":{"TableName":"things"}},` +
+			`{"Put":{"TableName":"things","Item":{"id":{"S":"mine"}}}}]}`, ""},
+		{dynamo + "TransactWriteItems", "/", `{"TransactItems":[{"Update":{"TableName":"things"}},` +
+			`{"Delete":{"TableName":"things"}}]}`, "dynamodb:DeleteItem"},
+		{dynamo + "TransactWriteItems", "/", `{"TransactItems":[{"Put":{"TableName":"things","Item":{"id":{` +
+			`"S":"yours"}}}}]}`, "dynamodb:PutItem"},
 		{dynamo + "PutItem", "/", `{"TableName":"things","Item":{"a":{"S":"b"},"id":{"S":"mine"}}}`, ""},
 		{dynamo + "PutItem", "/", `{"TableName":"things","Item":{"id":{"S":"yours"}}}`, "dynamodb:PutItem"},
 		{dynamo + "PutItem", "/", `{"TableName":"things","Item":{}}`, "dynamodb:PutItem"},

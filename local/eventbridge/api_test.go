@@ -31,7 +31,8 @@ func TestPutEvents(t *testing.T) {
 			entry("", "x", "[]") + `,` + entry("", "", "{}") + `]}`, 200,
 			`{"FailedEntryCount":3,"Entries":[{"EventId":"id"},` +
 				`{"ErrorCode":"NotAuthorizedForSourceException","ErrorMessage":"Not authorized for the source."},` +
-				`{"ErrorCode":"MalformedDetail","ErrorMessage":"Detail is malformed."},{"ErrorCode":"InvalidArgument"`, 1},
+				`{"ErrorCode":"MalformedDetail","ErrorMessage":"Detail is malformed."},{"ErrorCode":"InvalidArgument"`,
+			1},
 		{"unknown bus", "PutEvents", `{"Entries":[` + good + `,` + entry("other", "x", "{}") + `]}`, 400,
 			"ResourceNotFoundException", 0},
 		{"none", "PutEvents", `{"Entries":[]}`, 400, "ValidationException", 0},

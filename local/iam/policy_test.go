@@ -29,38 +29,52 @@ func TestEvaluate(t *testing.T) {
 		wantSid string
 	}{
 		"no statement": {`{Statement: []}`, Request{Action: "s3:GetObject", Resource: upload}, nil, NoDecision, ""},
-		"a matching statement": {`{Statement: {Sid: A, Effect: Allow, Action: "s3:GetObject", Resource: "arn:aws:s3:::uploads/a/*"}}`,
+		"a matching statement": {`{Statement: {Sid: A, Effect: Allow, Action: "s3:GetObject", Resource: ` +
+			`"arn:aws:s3:::uploads/a/*"}}`,
 			Request{Action: "s3:GetObject", Resource: upload}, nil, Allow, "A"},
 		"actions in any case": {`{Statement: {Sid: A, Effect: Allow, Action: "S3:getobject", Resource: "*"}}`,
 			Request{Action: "s3:GetObject", Resource: upload}, nil, Allow, "A"},
-		"resources in their own case": {`{Statement: {Effect: Allow, Action: "s3:GetObject", Resource: "arn:aws:s3:::Uploads/a/*"}}`,
+		"resources in their own case": {`{Statement: {Effect: Allow, Action: "s3:GetObject", Resource: ` +
+			`"arn:aws:s3:::Uploads/a/*"}}`,
 			Request{Action: "s3:GetObject", Resource: upload}, nil, NoDecision, ""},
-		"wildcards in actions": {`{Statement: {Sid: A, Effect: Allow, Action: ["s3:Put*", "s3:Get?bject"], Resource: "*"}}`,
+		"wildcards in actions": {`{Statement: {Sid: A, Effect: Allow, Action: ["s3:Put*", "s3:Get?bject"], ` +
+			`Resource: "*"}}`,
 			Request{Action: "s3:GetObject", Resource: upload}, nil, Allow, "A"},
 		"another action": {`{Statement: {Effect: Allow, Action: "s3:GetObject", Resource: "*"}}`,
 			Request{Action: "s3:GetObjectTagging", Resource: upload}, nil, NoDecision, ""},
-		"a prefix is not the folder": {`{Statement: {Effect: Allow, Action: "s3:GetObject", Resource: "arn:aws:s3:::uploads/a/*"}}`,
+		"a prefix is not the folder": {`{Statement: {Effect: Allow, Action: "s3:GetObject", Resource: ` +
+			`"arn:aws:s3:::uploads/a/*"}}`,
 			Request{Action: "s3:GetObject", Resource: "arn:aws:s3:::uploads/ab"}, nil, NoDecision, ""},
-		"the bucket is not its objects": {`{Statement: {Effect: Allow, Action: "s3:ListBucket", Resource: "arn:aws:s3:::uploads/*"}}`,
+		"the bucket is not its objects": {`{Statement: {Effect: Allow, Action: "s3:ListBucket", Resource: ` +
+			`"arn:aws:s3:::uploads/*"}}`,
 			Request{Action: "s3:ListBucket", Resource: "arn:aws:s3:::uploads"}, nil, NoDecision, ""},
-		"a table is not its index": {`{Statement: {Effect: Allow, Action: "dynamodb:Query", Resource: "arn:aws:dynamodb:r:1:table/t"}}`,
+		"a table is not its index": {`{Statement: {Effect: Allow, Action: "dynamodb:Query", Resource: ` +
+			`"arn:aws:dynamodb:r:1:table/t"}}`,
 			Request{Action: "dynamodb:Query", Resource: "arn:aws:dynamodb:r:1:table/t/index/i"}, nil, NoDecision, ""},
-		"a star stays within its part": {`{Statement: {Effect: Allow, Action: "kms:Sign", Resource: "arn:aws:kms:*:1:key/k"}}`,
+		"a star stays within its part": {`{Statement: {Effect: Allow, Action: "kms:Sign", Resource: ` +
+			`"arn:aws:kms:*:1:key/k"}}`,
 			Request{Action: "kms:Sign", Resource: "arn:aws:kms:r:2:1:key/k"}, nil, NoDecision, ""},
-		"except in the last part": {`{Statement: {Sid: A, Effect: Allow, Action: "logs:Put", Resource: "arn:aws:logs:r:1:log-group:/f*"}}`,
+		"except in the last part": {`{Statement: {Sid: A, Effect: Allow, Action: "logs:Put", Resource: ` +
+			`"arn:aws:logs:r:1:log-group:/f*"}}`,
 			Request{Action: "logs:Put", Resource: "arn:aws:logs:r:1:log-group:/f:stream:1"}, nil, Allow, "A"},
-		"an action without a resource": {`{Statement: {Effect: Allow, Action: "s3:ListAllMyBuckets", Resource: "arn:aws:s3:::*"}}`,
+		"an action without a resource": {`{Statement: {Effect: Allow, Action: "s3:ListAllMyBuckets", Resource: ` +
+			`"arn:aws:s3:::*"}}`,
 			Request{Action: "s3:ListAllMyBuckets", Resource: "*"}, nil, NoDecision, ""},
-		"a denial outweighs what comes before": {`{Statement: [{Sid: A, Effect: Allow, Action: "s3:*", Resource: "*"}, {Sid: B, Effect: Deny, Action: "s3:GetObject", Resource: "*"}]}`,
+		"a denial outweighs what comes before": {`{Statement: [{Sid: A, Effect: Allow, Action: "s3:*", Resource: ` +
+			`"*"}, {Sid: B, Effect: Deny, Action: "s3:GetObject", Resource: "*"}]}`,
 			Request{Action: "s3:GetObject", Resource: upload}, nil, Deny, "B"},
-		"a denial outweighs what comes after": {`{Statement: [{Sid: B, Effect: Deny, Action: "s3:GetObject", Resource: "*"}, {Sid: A, Effect: Allow, Action: "s3:*", Resource: "*"}]}`,
+		"a denial outweighs what comes after": {`{Statement: [{Sid: B, Effect: Deny, Action: "s3:GetObject", ` +
+			`Resource: "*"}, {Sid: A, Effect: Allow, Action: "s3:*", Resource: "*"}]}`,
 			Request{Action: "s3:GetObject", Resource: upload}, nil, Deny, "B"},
-		"the first that allows counts": {`{Statement: [{Sid: A, Effect: Allow, Action: "s3:*", Resource: "*"}, {Sid: B, Effect: Allow, Action: "s3:*", Resource: "*"}]}`,
+		"the first that allows counts": {`{Statement: [{Sid: A, Effect: Allow, Action: "s3:*", Resource: "*"}, {Sid: ` +
+			`B, Effect: Allow, Action: "s3:*", Resource: "*"}]}`,
 			Request{Action: "s3:GetObject", Resource: upload}, nil, Allow, "A"},
-		"a condition that holds": {`{Statement: {Sid: A, Effect: Allow, Action: "s3:*", Resource: "*", Condition: {StringLike: {"S3:Prefix": ["b/*", "a/*"]}}}}`,
+		"a condition that holds": {`{Statement: {Sid: A, Effect: Allow, Action: "s3:*", Resource: "*", Condition: ` +
+			`{StringLike: {"S3:Prefix": ["b/*", "a/*"]}}}}`,
 			Request{Action: "s3:ListBucket", Resource: "arn:aws:s3:::uploads"},
 			map[string][]string{"s3:prefix": {"a/1"}}, Allow, "A"},
-		"one condition of two does not hold": {`{Statement: {Effect: Allow, Action: "s3:*", Resource: "*", Condition: {StringLike: {"s3:prefix": "a/*"}, StringEquals: {"s3:delimiter": "/"}}}}`,
+		"one condition of two does not hold": {`{Statement: {Effect: Allow, Action: "s3:*", Resource: "*", ` +
+			`Condition: {StringLike: {"s3:prefix": "a/*"}, StringEquals: {"s3:delimiter": "/"}}}}`,
 			Request{Action: "s3:ListBucket", Resource: "arn:aws:s3:::uploads"},
 			map[string][]string{"s3:prefix": {"a/1"}, "s3:delimiter": {"-"}}, NoDecision, ""},
 	} {
@@ -173,14 +187,21 @@ func TestUnsupportedPoliciesAreRefused(t *testing.T) {
 		"a resource that is not an ARN":  `{Statement: {Effect: Allow, Action: "a:b", Resource: "table/t"}}`,
 		"a short ARN":                    `{Statement: {Effect: Allow, Action: "a:b", Resource: "arn:aws:s3:*"}}`,
 		"an action that is not a string": `{Statement: {Effect: Allow, Action: [{a: b}], Resource: "*"}}`,
-		"a variable":                     `{Statement: {Effect: Allow, Action: "a:b", Resource: "arn:aws:s3:::b/${aws:username}"}}`,
-		"a service as principal":         `{Statement: {Effect: Allow, Principal: {Service: s3.amazonaws.com}, Action: "a:b", Resource: "*"}}`,
-		"an unsupported operator":        `{Statement: {Effect: Allow, Action: "a:b", Resource: "*", Condition: {DateLessThan: {k: v}}}}`,
-		"Null":                           `{Statement: {Effect: Allow, Action: "a:b", Resource: "*", Condition: {Null: {k: "true"}}}}`,
-		"both quantifiers":               `{Statement: {Effect: Allow, Action: "a:b", Resource: "*", Condition: {"ForAllValues:ForAnyValue:StringLike": {k: v}}}}`,
-		"Bool negated":                   `{Statement: {Effect: Allow, Action: "a:b", Resource: "*", Condition: {NotBool: {k: v}}}}`,
-		"a condition that is a string":   `{Statement: {Effect: Allow, Action: "a:b", Resource: "*", Condition: k}}`,
-		"an operator without keys":       `{Statement: {Effect: Allow, Action: "a:b", Resource: "*", Condition: {StringLike: k}}}`,
+		"a variable": `{Statement: {Effect: Allow, Action: "a:b", Resource: "arn:aws:s3:::b/${` +
+			`aws:username}"}}`,
+		"a service as principal": `{Statement: {Effect: Allow, Principal: {Service: s3.amazonaws.com}, Action: ` +
+			`"a:b", Resource: "*"}}`,
+		"an unsupported operator": `{Statement: {Effect: Allow, Action: "a:b", Resource: "*", Condition: ` +
+			`{DateLessThan: {k: v}}}}`,
+		"Null": `{Statement: {Effect: Allow, Action: "a:b", Resource: "*", Condition: {Null: ` +
+			`{k: "true"}}}}`,
+		"both quantifiers": `{Statement: {Effect: Allow, Action: "a:b", Resource: "*", Condition: ` +
+			`{"ForAllValues:ForAnyValue:StringLike": {k: v}}}}`,
+		"Bool negated": `{Statement: {Effect: Allow, Action: "a:b", Resource: "*", Condition: ` +
+			`{NotBool: {k: v}}}}`,
+		"a condition that is a string": `{Statement: {Effect: Allow, Action: "a:b", Resource: "*", Condition: k}}`,
+		"an operator without keys": `{Statement: {Effect: Allow, Action: "a:b", Resource: "*", Condition: ` +
+			`{StringLike: k}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got, err := parseYAML(t, text); err == nil {

@@ -46,8 +46,9 @@ func newLimiter(account int, functions []Function) (*limiter, error) {
 			continue
 		}
 		if l.unreserved -= f.Reserved; l.unreserved < floor {
-			return nil, fmt.Errorf("function %s: its ReservedConcurrentExecutions of %d would leave %d of the account's %d "+
-				"concurrent executions unreserved; AWS demands %d", f.Name, f.Reserved, max(l.unreserved, 0), account,
+			return nil, fmt.Errorf("function %s: its ReservedConcurrentExecutions of %d would leave %d of the "+
+				"account's %d concurrent executions unreserved; AWS demands %d", f.Name, f.Reserved,
+				max(l.unreserved, 0), account,
 				floor)
 		}
 		l.reserved[f.Name] = f.Reserved

@@ -240,7 +240,8 @@ func (b *sandbox) logReport(r request, result Result, took time.Duration) {
 	}
 	b.service.cfg.Log.WriteLine(b.fn.Name, r.id, fmt.Appendf(
 		nil,
-		`{"type":"platform.report","status":%q,"errorType":%q,"durationMs":%.1f,"memorySizeMB":%d,"maxMemoryUsedMB":%d}`,
+		`{"type":"platform.report","status":%q,"errorType":%q,"durationMs":%.1f,"memorySizeMB":%d,`+
+			`"maxMemoryUsedMB":%d}`,
 		status,
 		result.ErrorType,
 		float64(took.Microseconds())/1000,

@@ -271,7 +271,8 @@ func TestRestart(t *testing.T) {
 	hanging := true
 	b := newTestService(
 		t,
-		`{"StartAt":"A","States":{"A":{"Type":"Pass","Next":"B"},"B":{`+task+`"Parameters":{"FunctionName":"toy"},"End":true}}}`,
+		`{"StartAt":"A","States":{"A":{"Type":"Pass","Next":"B"},"B":{`+task+
+			`"Parameters":{"FunctionName":"toy"},"End":true}}}`,
 		func(ctx context.Context, _ string, p map[string]any) (any, string) {
 			if hanging {
 				<-ctx.Done()

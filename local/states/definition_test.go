@@ -15,7 +15,8 @@ func TestUnsupportedDefinitionsAreErrors(t *testing.T) {
 		{"dangling catch", oneState(task + `"Catch":[{"ErrorEquals":["States.ALL"],"Next":"X"}]`), "S"},
 		{
 			"dangling default",
-			`{"StartAt":"S","States":{"S":{"Type":"Choice","Default":"X","Choices":[{"Variable":"$","IsNull":true,"Next":"S"}]}}}`,
+			`{"StartAt":"S","States":{"S":{"Type":"Choice","Default":"X","Choices":[{"Variable":"$","IsNull":true,` +
+				`"Next":"S"}]}}}`,
 			"S",
 		},
 		{"neither next nor end", `{"StartAt":"S","States":{"S":{"Type":"Pass"}}}`, "S"},
@@ -28,7 +29,8 @@ func TestUnsupportedDefinitionsAreErrors(t *testing.T) {
 		{
 			"distributed",
 			oneState(
-				`"Type":"Map","ItemProcessor":{"ProcessorConfig":{"Mode":"DISTRIBUTED"},"StartAt":"I","States":{"I":{"Type":"Succeed"}}}`,
+				`"Type":"Map","ItemProcessor":{"ProcessorConfig":{"Mode":"DISTRIBUTED"},"StartAt":"I","States":{"I":{` +
+					`"Type":"Succeed"}}}`,
 			),
 			"DISTRIBUTED",
 		},
@@ -42,10 +44,13 @@ func TestUnsupportedDefinitionsAreErrors(t *testing.T) {
 		{"no branches", oneState(`"Type":"Parallel","Branches":[]`), "S"},
 		{"state of a branch", oneState(`"Type":"Parallel","Branches":[{"StartAt":"I","States":{"I":{"Type":"Pass"}}}]`),
 			"I"},
-		{"branch that leads out", oneState(`"Type":"Parallel","Branches":[{"StartAt":"I","States":{"I":{"Type":"Pass","Next":"Caught"}}}]`), "I"},
-		{"branch with a mode", oneState(`"Type":"Parallel","Branches":[{"ProcessorConfig":{},"StartAt":"I","States":{"I":{"Type":"Succeed"}}}]`), "ProcessorConfig"},
+		{"branch that leads out", oneState(`"Type":"Parallel","Branches":[{"StartAt":"I","States":{"I":{` +
+			`"Type":"Pass","Next":"Caught"}}}]`), "I"},
+		{"branch with a mode", oneState(`"Type":"Parallel","Branches":[{"ProcessorConfig":{},"StartAt":"I",` +
+			`"States":{"I":{"Type":"Succeed"}}}]`), "ProcessorConfig"},
 		{"null as a branch", oneState(`"Type":"Parallel","Branches":[null]`), "S"},
-		{"parallel with items", oneState(`"Type":"Parallel","ItemsPath":"$.a","Branches":[{"StartAt":"I","States":{"I":{"Type":"Succeed"}}}]`), "ItemsPath"},
+		{"parallel with items", oneState(`"Type":"Parallel","ItemsPath":"$.a","Branches":[{"StartAt":"I",` +
+			`"States":{"I":{"Type":"Succeed"}}}]`), "ItemsPath"},
 		{"intrinsic", oneState(`"Type":"Pass","Parameters":{"a.$":"States.Format('x')"}`), "States.Format"},
 		{"filter", oneState(`"Type":"Pass","InputPath":"$.a[?(@.b)]"`), "$.a[?(@.b)]"},
 		{"wildcard", oneState(`"Type":"Pass","InputPath":"$.*"`), "$.*"},
@@ -53,12 +58,14 @@ func TestUnsupportedDefinitionsAreErrors(t *testing.T) {
 		{"no path", oneState(`"Type":"Pass","InputPath":"a"`), `"a"`},
 		{
 			"choice test",
-			`{"StartAt":"S","States":{"S":{"Type":"Choice","Choices":[{"Variable":"$","StringMatches":"*","Next":"S"}]}}}`,
+			`{"StartAt":"S","States":{"S":{"Type":"Choice","Choices":[{"Variable":"$","StringMatches":"*",` +
+				`"Next":"S"}]}}}`,
 			"StringMatches",
 		},
 		{
 			"two tests",
-			`{"StartAt":"S","States":{"S":{"Type":"Choice","Choices":[{"Variable":"$","IsNull":true,"IsString":true,"Next":"S"}]}}}`,
+			`{"StartAt":"S","States":{"S":{"Type":"Choice","Choices":[{"Variable":"$","IsNull":true,"IsString":true,` +
+				`"Next":"S"}]}}}`,
 			"S",
 		},
 		{"no test", `{"StartAt":"S","States":{"S":{"Type":"Choice","Choices":[{"Next":"S"}]}}}`, "S"},

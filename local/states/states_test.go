@@ -56,7 +56,8 @@ func TestDataFlow(t *testing.T) {
 		{"map", oneState(`"Type": "Map", "ItemsPath": "$.items", "MaxConcurrencyPath": "$.n", "ResultPath": "$.out",
 			"ItemSelector": {"i.$": "$$.Map.Item.Index", "v.$": "$$.Map.Item.Value", "n.$": "$.n"},
 			"ItemProcessor": {"ProcessorConfig": {"Mode": "INLINE"}, "StartAt": "I", "States": {"I": {"Type": "Pass", "End": true}}}`),
-			`{"items":["a","b"],"n":1}`, `{"items":["a","b"],"n":1,"out":[{"i":0,"n":1,"v":"a"},{"i":1,"n":1,"v":"b"}]}`},
+			`{"items":["a","b"],"n":1}`, `{"items":["a","b"],"n":1,"out":[{"i":0,"n":1,"v":"a"},{"i":1,"n":1,` +
+				`"v":"b"}]}`},
 		{"parallel", oneState(`"Type": "Parallel", "InputPath": "$.in", "Parameters": {"v.$": "$.x"}, "ResultPath": "$.out",
 			"ResultSelector": {"first.$": "$[0]", "second.$": "$[1].w"},
 			"Branches": [{"StartAt": "A", "States": {"A": {"Type": "Pass", "OutputPath": "$.v", "End": true}}},
@@ -104,7 +105,8 @@ func TestFailures(t *testing.T) {
 		{"throttled", oneState(call("throttled")), `{}`, "Lambda.TooManyRequestsException"},
 		{"in map", inMap(call("Broken")), `[{},{}]`, "Broken"},
 		{"in parallel", inParallel(call("Broken")), `{}`, "Broken"},
-		{"a fail state in parallel", `{"StartAt":"S","States":{"S":{"Type":"Parallel","End":true,"Branches":[{"StartAt":"F","States":{"F":{"Type":"Fail","Error":"Own"}}}]}}}`, `{}`, "Own"},
+		{"a fail state in parallel", `{"StartAt":"S","States":{"S":{"Type":"Parallel","End":true,` +
+			`"Branches":[{"StartAt":"F","States":{"F":{"Type":"Fail","Error":"Own"}}}]}}}`, `{}`, "Own"},
 		{"no array", inMap(call("toy")), `{}`, "States.Runtime"},
 		{"input path", oneState(`"Type": "Pass", "InputPath": "$.no"`), `{}`, "States.Runtime"},
 		{"output path", oneState(`"Type": "Pass", "OutputPath": "$.no"`), `{}`, "States.Runtime"},
@@ -113,7 +115,8 @@ func TestFailures(t *testing.T) {
 		{"seconds", oneState(`"Type": "Wait", "SecondsPath": "$.n"`), `{"n":"7"}`, "States.Runtime"},
 		{
 			"no choice",
-			`{"StartAt":"S","States":{"S":{"Type":"Choice","Choices":[{"Variable":"$.a","IsPresent":true,"Next":"S"}]}}}`,
+			`{"StartAt":"S","States":{"S":{"Type":"Choice","Choices":[{"Variable":"$.a","IsPresent":true,` +
+				`"Next":"S"}]}}}`,
 			`{}`,
 			"States.NoChoiceMatched",
 		},

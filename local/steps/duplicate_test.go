@@ -98,7 +98,8 @@ func TestEqualFilesAtTheSameTime(t *testing.T) {
 	}
 	if ended[0].Status != batch.Processed || ended[1].Status != batch.Processed || ended[0].DuplicateOf != "" ||
 		ended[1].DuplicateOf != second.id {
-		t.Errorf("got %s, duplicate of %q, and %s, duplicate of %q; want both PROCESSED, the one that ended later as a duplicate",
+		t.Errorf("got %s, duplicate of %q, and %s, duplicate of %q; want both PROCESSED, the one that ended later as "+
+			"a duplicate",
 			ended[0].Status, ended[0].DuplicateOf, ended[1].Status, ended[1].DuplicateOf)
 	}
 }

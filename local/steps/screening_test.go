@@ -104,7 +104,8 @@ func TestNamesAreScreened(t *testing.T) {
 			if diff := cmp.Diff(alerts, w.alerts(b)); diff != "" {
 				t.Errorf("alerts (-want +got):\n%s", diff)
 			}
-			if n := strings.Count(w.report(b), `"type":"screening_hit","pointer":"/receiver/unknown/full_name"`); (n == 4) != test.rejectIt {
+			if n := strings.Count(w.report(b), `"type":"screening_hit",`+
+				`"pointer":"/receiver/unknown/full_name"`); (n == 4) != test.rejectIt {
 				t.Errorf("%d lines of the report have the code screening_hit", n)
 			}
 		})

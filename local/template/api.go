@@ -157,8 +157,8 @@ func (b *builder) checkRoutePermissions() error {
 		if !slices.ContainsFunc(b.out.Permissions, func(p Permission) bool {
 			return p.Function == arns[r.Function] && p.Service == gateway && iam.MatchWildcard(p.Source, source)
 		}) {
-			return fmt.Errorf("%s has a route %s %s to %s, which API Gateway may not invoke: an AWS::Lambda::Permission for "+
-				"%s is missing", b.out.API.ID, r.Method, r.Path, r.Function, gateway)
+			return fmt.Errorf("%s has a route %s %s to %s, which API Gateway may not invoke: an "+
+				"AWS::Lambda::Permission for %s is missing", b.out.API.ID, r.Method, r.Path, r.Function, gateway)
 		}
 	}
 	return nil

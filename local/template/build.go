@@ -190,8 +190,8 @@ func (b *builder) addKey(id string, p *properties) error {
 		spec = KeySpecSymmetric
 	}
 	if (usage != "SIGN_VERIFY" || spec != KeySpecSigning) && (usage != "ENCRYPT_DECRYPT" || spec != KeySpecSymmetric) {
-		return fmt.Errorf("has the KeyUsage %s and the KeySpec %s: the local cloud supports only SIGN_VERIFY with %s and "+
-			"ENCRYPT_DECRYPT with %s", usage, spec, KeySpecSigning, KeySpecSymmetric)
+		return fmt.Errorf("has the KeyUsage %s and the KeySpec %s: the local cloud supports only SIGN_VERIFY "+
+			"with %s and ENCRYPT_DECRYPT with %s", usage, spec, KeySpecSigning, KeySpecSymmetric)
 	}
 	b.out.Keys = append(b.out.Keys, Key{LogicalID: id, ID: KeyID(id), ARN: b.target.ARN("kms", "key/"+KeyID(id)),
 		Spec: spec, Policy: p.values["KeyPolicy"]})

@@ -43,8 +43,8 @@ func (b *builder) ruleTarget(arn string) (string, error) {
 		_, configured := b.resources[f.ID].properties["EventInvokeConfig"]
 		switch {
 		case f.ARN == arn && f.Alias != "" && configured:
-			return "", fmt.Errorf("has the target %s, but the EventInvokeConfig of that function holds for its alias alone: "+
-				"use !Ref %s.Alias", f.ID, f.ID)
+			return "", fmt.Errorf("has the target %s, but the EventInvokeConfig of that function holds for its "+
+				"alias alone: use !Ref %s.Alias", f.ID, f.ID)
 		case f.ARN == arn:
 			return f.ID, nil
 		case f.Alias != "" && f.ARN+":"+f.Alias == arn:

@@ -100,8 +100,9 @@ func TestRulesAndPlans(t *testing.T) {
 		"a rate of nothing":   {"rate(5 minutes)", "rate(0 minutes)"},
 		"a prefix pattern":    {"[aws.guardduty]", "[{prefix: aws}]"},
 		"a pattern of a text": {"[aws.guardduty]", "aws.guardduty"},
-		"a foreign target":    {"Name: tick, ScheduleExpression: rate(5 minutes), Targets: [{Id: work, Arn: !GetAtt WorkFunction.Arn}]", "Name: tick, ScheduleExpression: rate(5 minutes), Targets: [{Id: work, Arn: x}]"},
-		"a foreign bucket":    {"BucketName: !Ref In, Obj", "BucketName: x, Obj"},
+		"a foreign target": {"Name: tick, ScheduleExpression: rate(5 minutes), Targets: [{Id: work, Arn: !GetAtt " +
+			"WorkFunction.Arn}]", "Name: tick, ScheduleExpression: rate(5 minutes), Targets: [{Id: work, Arn: x}]"},
+		"a foreign bucket": {"BucketName: !Ref In, Obj", "BucketName: x, Obj"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := loadText(t, strings.Replace(rules, change[0], change[1], 1), nil); err == nil {

@@ -185,7 +185,9 @@ func TestLoad(t *testing.T) {
 		Machines: []Machine{
 			{ID: "Machine", Name: "toy-machine", ARN: "arn:aws:states:eu-west-1:000000000000:stateMachine:toy-machine",
 				Definition: []byte(
-					`{"StartAt":"A","States":{"A":{"End":true,"Resource":"arn:aws:lambda:eu-west-1:000000000000:function:sluice-EchoFunction","Type":"Task"}}}`,
+					`{"StartAt":"A","States":{"A":{"End":true,` +
+						`"Resource":"arn:aws:lambda:eu-west-1:000000000000:function:sluice-EchoFunction",` +
+						`"Type":"Task"}}}`,
 				),
 				Policies: []any{
 					map[string]any{

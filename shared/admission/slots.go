@@ -90,9 +90,9 @@ type LeaveInput struct {
 	Ended bool `json:"ended"`
 }
 
-// dismiss is Leave for a batch that has ended, whose execution may wait. It takes away only the ticket that it has told:
-// one that a later attempt has put there since stays for the next sweep, for its execution would never be told without
-// it.
+// dismiss is Leave for a batch that has ended, whose execution may wait. It takes away only the ticket that it has
+// told: one that a later attempt has put there since stays for the next sweep, for its execution would never be told
+// without it.
 func (s *Slots) dismiss(ctx context.Context, stage Stage, p Place) error {
 	// The execution is told first: without its ticket, nobody knows the token for which it waits.
 	tickets, err := s.Queue.Tickets(ctx, stage, []Place{p})

@@ -27,7 +27,8 @@ func TestBusAnswers(t *testing.T) {
 		want   string
 	}{
 		{"accepted", 200, `{"FailedEntryCount":0,"Entries":[{"EventId":"e"}]}`, ""},
-		{"refused entry", 200, `{"FailedEntryCount":1,"Entries":[{"ErrorCode":"ThrottlingException","ErrorMessage":"slow"}]}`,
+		{"refused entry", 200, `{"FailedEntryCount":1,"Entries":[{"ErrorCode":"ThrottlingException",` +
+			`"ErrorMessage":"slow"}]}`,
 			"ThrottlingException: slow"},
 		{"no entry", 200, `{"FailedEntryCount":0,"Entries":[]}`, "no entry"},
 		{"refused request", 400, `{"__type":"AccessDeniedException","message":"no"}`, "AccessDeniedException"},

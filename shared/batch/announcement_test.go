@@ -15,12 +15,12 @@ func TestAnnouncementPayload(t *testing.T) {
 		want string
 	}{
 		{"processed", Batch{ID: "b", Status: Processed, Verdict: verdict},
-			`{"batch_id":"b","status":"PROCESSED","error_message":"","counts":{"total":4,"accepted":3,"invalid":1,"ingested":3},` +
-				`"name":null,"metadata":null,"validate_only":false,"report_complete":true}`},
+			`{"batch_id":"b","status":"PROCESSED","error_message":"","counts":{"total":4,"accepted":3,"invalid":1,` +
+				`"ingested":3},"name":null,"metadata":null,"validate_only":false,"report_complete":true}`},
 		{"validate_only", Batch{ID: "b", Status: Processed, Verdict: verdict, ValidateOnly: true, Name: "n",
 			Metadata: map[string]string{"k": "v", "a": ""}},
-			`{"batch_id":"b","status":"PROCESSED","error_message":"","counts":{"total":4,"accepted":3,"invalid":1,"ingested":0},` +
-				`"name":"n","metadata":{"a":"","k":"v"},"validate_only":true,"report_complete":true}`},
+			`{"batch_id":"b","status":"PROCESSED","error_message":"","counts":{"total":4,"accepted":3,"invalid":1,` +
+				`"ingested":0},"name":"n","metadata":{"a":"","k":"v"},"validate_only":true,"report_complete":true}`},
 		{"failed", Batch{ID: "b", Status: Failed, ErrorMessage: "m", Name: "n"},
 			`{"batch_id":"b","status":"ERROR","error_message":"m",` +
 				`"counts":{"total":null,"accepted":null,"invalid":null,"ingested":null},` +

@@ -81,8 +81,8 @@ type Store interface {
 	// the announcement by now. It returns ErrNotFound if there is no such batch. Repeating it extends the time.
 	ClaimAnnouncement(ctx context.Context, id ID, attempt string, now, until time.Time) (Batch, error)
 	// MarkAnnounced records that the end of a batch is announced to some of its receivers. The batch is as it was read,
-	// for example by ClaimAnnouncement; if what it owes has changed since, that is taken into account. Repeating it does
-	// nothing.
+	// for example by ClaimAnnouncement; if what it owes has changed since, that is taken into account. Repeating it
+	// does nothing.
 	MarkAnnounced(ctx context.Context, b Batch, to []Receiver) error
 	// ClaimExport is ClaimAnnouncement for the Export that a batch owes, which has attempts of its own. It returns
 	// ErrNothingToExport or ErrNotFound.

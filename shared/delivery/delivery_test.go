@@ -436,7 +436,8 @@ func TestHandleInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	stopped := func(source, input string) string {
-		return fmt.Sprintf(`{"detail-type":"Step Functions Execution Status Change","source":%q,"detail":{"status":"ABORTED","input":%q}}`,
+		return fmt.Sprintf(`{"detail-type":"Step Functions Execution Status Change","source":%q,`+
+			`"detail":{"status":"ABORTED","input":%q}}`,
 			source, input)
 	}
 	for _, test := range []struct {

@@ -165,7 +165,8 @@ func TestConflicts(t *testing.T) {
 	}{
 		"another property": {untouched, nil, nil}, "the same value": {same, nil, nil},
 		"another value": {other, nil, []string{"a"}},
-		"two":           {more, nil, []string{"a", "c"}}, "one of two resolved": {more, values("c", "7"), []string{"a"}},
+		"two":           {more, nil, []string{"a", "c"}}, "one of two resolved": {more, values("c", "7"),
+			[]string{"a"}},
 		"resolved": {other, values("a", "7"), nil}, "begun afterwards": {later, nil, nil},
 		"removed": {begin(values("a", "-")), nil, []string{"a"}}, "removed, and never there": {begin(values("d", "-")),
 			nil, nil},

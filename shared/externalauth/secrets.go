@@ -34,7 +34,8 @@ func (c *Configuration) KeepSecrets(stored *Configuration) []MaskedSecret {
 	if stored.OAuth != nil {
 		before = *stored.OAuth
 		if k.reason == "" && o.URL != before.URL {
-			k.reason = "The value is a mask. The secret itself is needed, because the URL of the token endpoint is another one."
+			k.reason = "The value is a mask. The secret itself is needed, because the URL of the token endpoint is " +
+				"another one."
 		}
 	}
 	o.ClientSecret = k.keep(prefix+"clientSecret", o.ClientSecret, before.ClientSecret, before.ClientSecret != "")

@@ -107,7 +107,8 @@ func TestRepeatedRequest(t *testing.T) {
 		}
 	}
 	reused := `{"detail":[{"loc":["header","Idempotency-Key"],` +
-		`"msg":"The key was used for another request. Use a new key for each request.","type":"idempotency_key_reused"}]}`
+		`"msg":"The key was used for another request. Use a new key for each request.",` +
+		`"type":"idempotency_key_reused"}]}`
 	expect(201, first, "", "/kept", `{}`, "Idempotency-Key", "k")
 	for range 2 {
 		expect(201, first, "true", "/kept", `{}`, "idempotency-key", "k")

@@ -70,7 +70,8 @@ func TestLimitOfATenant(t *testing.T) {
 	get(other, "1", 200, "", "", "")
 
 	status, body, _ := a.send(t, newEvent("GET", "/limited/1", "", &c))
-	if want := `{"message":"Too many requests: the limit \"upload_urls\" is used up. Try again in 20 s."}`; status != 429 || body != want {
+	if want := `{"message":"Too many requests: the limit \"upload_urls\" is used up. Try again ` +
+		`in 20 s."}`; status != 429 || body != want {
 		t.Errorf("got %d %s, want 429 %s", status, body, want)
 	}
 	records := a.recorded(t)

@@ -182,8 +182,9 @@ func (in *Intake) readHead(ctx context.Context, o batch.Object) ([]byte, error) 
 
 // Messages for files of other kinds, as they were uploaded and inside a packed one.
 const (
-	executableMessage       = "The file is an executable (%s), not JSON Lines."
-	archiveMessage          = "The file is an archive (%s); upload the JSON Lines themselves, which may be packed with gzip or zstd."
+	executableMessage = "The file is an executable (%s), not JSON Lines."
+	archiveMessage    = "The file is an archive (%s); upload the JSON Lines themselves, which may be packed " +
+		"with gzip or zstd."
 	packedExecutableMessage = "The file unpacks to an executable (%s), not to JSON Lines."
 	packedArchiveMessage    = "The file unpacks to an archive (%s); pack the JSON Lines themselves, and once."
 )

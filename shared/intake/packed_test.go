@@ -168,7 +168,8 @@ func TestRefusedPackedUploads(t *testing.T) {
 		"a byte too large": {content: packGzip(t, strings.Repeat(" ", 1001)), encoding: batch.Gzip,
 			message: "The file unpacks to more than the 1000 bytes that are allowed. Split it into several batches."},
 		"too dense": {content: dense, encoding: batch.Gzip, message: fmt.Sprintf(
-			"The file unpacks to more than 10 times its "+"size of %d bytes, which is as much as is allowed. Upload it unpacked.", len(dense))},
+			"The file unpacks to more than 10 times its size of %d bytes, which is as much as is allowed. Upload it "+
+				"unpacked.", len(dense))},
 		"a tar inside": {content: inside(tar), encoding: batch.Gzip,
 			message: "The file unpacks to an archive (tar archive); pack the JSON Lines themselves, and once."},
 		"a zip inside": {content: inside("PK\x03\x04...."), encoding: batch.Gzip,

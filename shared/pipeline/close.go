@@ -163,8 +163,8 @@ func failureMessage(name string) string {
 		return "The watchlists to screen with could not be loaded; nothing of the batch was ingested. " +
 			"Upload it again as a new batch."
 	case "TooManyHits":
-		return "The names of the batch have too many hits at this threshold of screen_unknown; nothing of the batch was " +
-			"ingested. Upload it again as a new batch with a higher threshold."
+		return "The names of the batch have too many hits at this threshold of screen_unknown; nothing of the " +
+			"batch was ingested. Upload it again as a new batch with a higher threshold."
 	}
 	return batch.TechnicalFailure
 }

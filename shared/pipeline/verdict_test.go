@@ -19,8 +19,8 @@ func TestRejectionMessage(t *testing.T) {
 	}{
 		{"valid", batch.Batch{RejectOnInvalid: true}, 0, 9, ""},
 		{"one invalid", batch.Batch{RejectOnInvalid: true}, 1, 9,
-			"1 of 9 transactions is invalid and reject_on_invalid is true, so nothing was ingested; the validation report " +
-				"lists its errors."},
+			"1 of 9 transactions is invalid and reject_on_invalid is true, so nothing was ingested; the " +
+				"validation report lists its errors."},
 		{"two invalid", batch.Batch{RejectOnInvalid: true}, 2, 9,
 			"2 of 9 transactions are invalid and reject_on_invalid is true, so nothing was ingested" + reported},
 		{"validate_only", batch.Batch{RejectOnInvalid: true, ValidateOnly: true}, 2, 9,
@@ -28,8 +28,8 @@ func TestRejectionMessage(t *testing.T) {
 		{"dropped", batch.Batch{}, 8, 9, ""},
 		{"none of 0 allowed", batch.Batch{MaxRejected: lines(0)}, 0, 9, ""},
 		{"more than 0", batch.Batch{MaxRejected: lines(0)}, 1, 9,
-			"1 of 9 transactions is invalid and max_rejected is 0, so nothing was ingested; the validation report lists its " +
-				"errors."},
+			"1 of 9 transactions is invalid and max_rejected is 0, so nothing was ingested; the validation report " +
+				"lists its errors."},
 		{"less than the lines", batch.Batch{MaxRejected: lines(5)}, 4, 9, ""},
 		{"as many as the lines", batch.Batch{MaxRejected: lines(5)}, 5, 9, ""},
 		{"more than the lines", batch.Batch{MaxRejected: lines(5)}, 6, 9,

@@ -249,8 +249,8 @@ func CheckBuiltInSettings(settings []Setting) []SettingProblem {
 			lists := splitLists(s.Value)
 			isLong := func(name string) bool { return utf8.RuneCountInString(name) > MaxListName }
 			if len(lists) > MaxLists || slices.ContainsFunc(lists, isLong) {
-				message = fmt.Sprintf("The value must have at most %d names of lists, separated by commas, each of at most "+
-					"%d characters.", MaxLists, MaxListName)
+				message = fmt.Sprintf("The value must have at most %d names of lists, separated by commas, each of "+
+					"at most %d characters.", MaxLists, MaxListName)
 			}
 		}
 		if message != "" {

@@ -178,10 +178,12 @@ func TestLimits(t *testing.T) {
 		}{
 			"as large as allowed": {unpack.Limits{MaxBytes: size}, ""},
 			"a byte too large": {unpack.Limits{MaxBytes: size - 1, MaxRatio: 1000},
-				fmt.Sprintf("The file unpacks to more "+"than the %d bytes that are allowed. Split it into several batches.", size-1)},
+				fmt.Sprintf("The file unpacks to more than the %d bytes that are allowed. Split it into several "+
+					"batches.", size-1)},
 			"as dense as allowed": {unpack.Limits{MaxBytes: 1000, MaxRatio: ratio}, ""},
 			"too dense": {unpack.Limits{MaxBytes: 1000, MaxRatio: ratio - 1},
-				fmt.Sprintf("The file unpacks to more than %d "+"times its size of %d bytes, which is as much as is allowed. Upload it unpacked.", ratio-1, len(packed))},
+				fmt.Sprintf("The file unpacks to more than %d times its size of %d bytes, which is as much as is "+
+					"allowed. Upload it unpacked.", ratio-1, len(packed))},
 			"nothing allowed": {unpack.Limits{},
 				"The file unpacks to more than the 0 bytes that are allowed. Split it into " + "several batches."},
 		} {
@@ -221,11 +223,11 @@ func TestRefusedFrames(t *testing.T) {
 	for name, tt := range map[string]struct{ packed, content, want string }{
 		"a window of 128 MiB": {packed: magic + "\x00\x88" + lastBlock, content: "abc"},
 		"a window of 144 MiB": {packed: magic + "\x00\x89" + lastBlock,
-			want: "The zstd stream needs 128 MiB of memory or more to be unpacked. Pack it again with a smaller window: " +
-				"without --long, or with --long=27 at most."},
+			want: "The zstd stream needs 128 MiB of memory or more to be unpacked. Pack it again with a smaller " +
+				"window: without --long, or with --long=27 at most."},
 		"one segment of 129 MiB": {packed: magic + "\xa0\x00\x00\x10\x08" + lastBlock,
-			want: "The zstd stream needs 128 MiB of memory or more to be unpacked. Pack it again with a smaller window: " +
-				"without --long, or with --long=27 at most."},
+			want: "The zstd stream needs 128 MiB of memory or more to be unpacked. Pack it again with a smaller " +
+				"window: without --long, or with --long=27 at most."},
 		"a dictionary": {packed: magic + "\x01\x48\x07" + lastBlock,
 			want: "The zstd stream needs a dictionary. Pack it again without one."},
 		"a reserved bit": {packed: magic + "\x08\x48" + lastBlock, want: damagedAt(batch.Zstd, 5)},

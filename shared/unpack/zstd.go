@@ -50,8 +50,8 @@ func (z *zstdStream) explain(err error) error {
 	case err == nil, err == io.EOF:
 		return err
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		return refusef("The zstd stream needs %d MiB of memory or more to be unpacked. Pack it again with a smaller window: "+
-			"without --long, or with --long=27 at most.", maxWindow>>20)
+		return refusef("The zstd stream needs %d MiB of memory or more to be unpacked. Pack it again with a smaller "+
+			"window: without --long, or with --long=27 at most.", maxWindow>>20)
 	case errors.Is(err, zstd.ErrUnknownDictionary):
 		return refusef("The zstd stream needs a dictionary. Pack it again without one.")
 	case errors.Is(err, zstd.ErrMagicMismatch): // what is here is no frame

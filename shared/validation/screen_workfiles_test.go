@@ -29,7 +29,8 @@ func (everyName) Screen(_ context.Context, names []string, found func(int, []rep
 func screenedFiles(t testing.TB) (file []byte, plan chunk.Plan, names [2][]byte, hits [Partitions][]byte) {
 	t.Helper()
 	for i := range 6 {
-		file = fmt.Appendf(file, `{"sender":{"unknown":{"full_name":"Name %d"}},"receiver":{"unknown":{"full_name":"Name %d"}}}`+"\n",
+		file = fmt.Appendf(file, `{"sender":{"unknown":{"full_name":"Name %d"}},"receiver":{"unknown":{`+
+			`"full_name":"Name %d"}}}`+"\n",
 			i%3, i)
 	}
 	plan = chunk.NewPlan(int64(len(file)), int64(len(file)+1)/2)

@@ -147,7 +147,8 @@ func checkReceiver(t *testing.T, address string, printed *output) {
 	t.Helper()
 	now := time.Now()
 	const single = `{"id":"1","eventType":"a:b","causationId":"first","payload":{"name":"\u00e9"}}`
-	const batch = `{"messages":[{"id":"1","eventType":"a:b","causationId":"first"},{"id":"2","eventType":"c:d","causationId":"second"}]}`
+	const batch = `{"messages":[{"id":"1","eventType":"a:b","causationId":"first"},{"id":"2","eventType":"c:d",` +
+		`"causationId":"second"}]}`
 	for _, test := range []struct {
 		name, body, secret string
 		at                 time.Time

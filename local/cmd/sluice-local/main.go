@@ -86,12 +86,14 @@ func declareFlags(flags *flag.FlagSet, o *cloud.Options, getenv func(string) str
 	flags.StringVar(&o.Metrics, "metrics", "",
 		"`ADDRESS`, such as 127.0.0.1:9464, at which /metrics has figures for Prometheus (see also 'sluice metrics')")
 	flags.BoolVar(&o.Verbose, "verbose", false, "print what the functions log")
-	flags.Func("kill", "`RULE` by which functions are killed at their calls to AWS, for tests (local/README.md); may be repeated",
+	flags.Func("kill", "`RULE` by which functions are killed at their calls to AWS, for tests (local/README.md); may "+
+		"be repeated",
 		func(s string) error {
 			o.Kills = append(o.Kills, s)
 			return nil
 		})
-	flags.Func("limit", "`LIMIT` that AWS has, too: concurrency=N, writes=TABLE:UNITS or api (local/README.md); may be repeated",
+	flags.Func("limit", "`LIMIT` that AWS has, too: concurrency=N, writes=TABLE:UNITS or api (local/README.md); may "+
+		"be repeated",
 		o.Limits.Add)
 	flags.Float64Var(&o.Pace, "pace", 1,
 		"`FACTOR` by which the pauses of state machines and before retries are shortened, for tests")

@@ -94,7 +94,8 @@ func tenants(t *testing.T, r auth.Registry) {
 	}
 	_, err = r.ChangeTenant(ctx, "nobody", auth.TenantChange{})
 	absent(t, err)
-	_, err = r.ChangeTenant(ctx, "nobody", auth.TenantChange{Limits: map[ratelimit.Setting]*int64{ratelimit.OpenBatches: nil}})
+	_, err = r.ChangeTenant(ctx, "nobody",
+		auth.TenantChange{Limits: map[ratelimit.Setting]*int64{ratelimit.OpenBatches: nil}})
 	absent(t, err)
 	demanded := true
 	_, err = r.ChangeTenant(ctx, "nobody", auth.TenantChange{FourEyes: &demanded})

@@ -21,7 +21,8 @@ import (
 const unannouncedShards = "unannounced-"
 
 // forgetAnnouncement removes everything that is stored about an announcement that is made.
-const forgetAnnouncement = "REMOVE unannounced, unfinished, look_at, announcer, announcer_until, exporter, exporter_until"
+const forgetAnnouncement = "REMOVE unannounced, unfinished, look_at, announcer, announcer_until, exporter, " +
+	"exporter_until"
 
 // EachUnannounced reads the index unfinished, the shards in random order.
 func (s *Store) EachUnannounced(ctx context.Context, before time.Time, visit func(batch.ID) error) error {

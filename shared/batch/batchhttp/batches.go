@@ -204,7 +204,8 @@ func (s *Batches) checkOpen(ctx context.Context, caller httpapi.Caller) error {
 				"a batch whose file is not uploaded ends a day after its URL.", most.Batches).WithRetryAfter(openRetry)
 	case open.UnvalidatedBytes >= enough.UnvalidatedBytes:
 		return fault.Newf(fault.Throttled, "too_many_unvalidated_bytes",
-			"The tenant has as many bytes uploaded and not validated as it may have: %d. Wait until a batch is validated.",
+			"The tenant has as many bytes uploaded and not validated as it may have: %d. Wait until a batch is "+
+				"validated.",
 			most.UnvalidatedBytes).WithRetryAfter(openRetry)
 	}
 	return nil

@@ -434,7 +434,8 @@ func TestOpenBatchesAreLimited(t *testing.T) {
 	expectRefusal("The tenant has as many batches that have not ended as it may have: 2. Wait until one has ended")
 	a.apply(t, second, batch.Transition{To: batch.Uploaded, Object: &batch.Object{Key: "k", Size: 1}, ReceivedAt: now})
 	a.caller.Attributes[ratelimit.Attribute] = "open_batches=0 unvalidated_bytes=100"
-	expectRefusal("The tenant has as many bytes uploaded and not validated as it may have: 100. Wait until a batch is validated.")
+	expectRefusal("The tenant has as many bytes uploaded and not validated as it may have: 100. Wait until a batch " +
+		"is validated.")
 	a.apply(t, second, batch.Transition{To: batch.Failed})
 	a.createBatch(t)
 	a.caller.Attributes[ratelimit.Attribute] = "open_batches=1 unvalidated_bytes=0"

@@ -105,7 +105,8 @@ func (in PartsRequest) check(m batch.Multipart) []fault.Detail {
 	case !m.HasChecksums && in.ChecksumsSHA256 != nil:
 		add("extra_forbidden", "The upload was begun without part_checksums.", "checksums_sha256")
 	case m.HasChecksums && len(in.ChecksumsSHA256) != len(in.PartNumbers):
-		add("missing", "The upload was begun with part_checksums: give the SHA-256 of each part, in the order of part_numbers.",
+		add("missing", "The upload was begun with part_checksums: give the SHA-256 of each part, in the order of "+
+			"part_numbers.",
 			"checksums_sha256")
 	}
 	for i, sum := range in.ChecksumsSHA256 {

@@ -273,7 +273,8 @@ func TestWrongPartNumbers(t *testing.T) {
 	}
 }
 
-const allParts = `{"parts":[{"part_number":3,"etag":"c"},{"part_number":1,"etag":"\"a\""},{"part_number":2,"etag":"b"}]}`
+const allParts = `{"parts":[{"part_number":3,"etag":"c"},{"part_number":1,"etag":"\"a\""},{"part_number":2,` +
+	`"etag":"b"}]}`
 
 // storeAll stores all parts of an upload.
 func (a *api) storeAll() {

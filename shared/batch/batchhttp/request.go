@@ -89,8 +89,8 @@ func (in *UploadRequest) Check() []fault.Detail {
 func checkMetadata(key string, value *string) []fault.Detail {
 	switch {
 	case !metadataKeyPattern.MatchString(key):
-		return []fault.Detail{bodyDetail("A key has 1 to 64 characters: letters a to z and A to Z, digits, underscores, dots and "+
-			"hyphens.", "metadata_key", nil, "metadata", cut(key))}
+		return []fault.Detail{bodyDetail("A key has 1 to 64 characters: letters a to z and A to Z, digits, "+
+			"underscores, dots and hyphens.", "metadata_key", nil, "metadata", cut(key))}
 	case value == nil:
 		return []fault.Detail{bodyDetail("The value must be of type string.", "string_type", nil, "metadata", key)}
 	}

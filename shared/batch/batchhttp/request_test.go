@@ -114,8 +114,8 @@ func TestBadRequestFields(t *testing.T) {
 		`{"metadata":{"k":"` + strings.Repeat("é", 513) + `"}}`: "body metadata k: string_too_long",
 		`{"metadata":{"` + strings.Repeat("k", 65) + `":"v"}}`: "body metadata " + strings.Repeat("k", 65) +
 			": metadata_key",
-		`{"name":"","metadata":{"?":"v","k":null},"max_rejected":"x"}`: "body max_rejected: share; body name: string_too_short; " +
-			"body metadata ?: metadata_key; body metadata k: string_type",
+		`{"name":"","metadata":{"?":"v","k":null},"max_rejected":"x"}`: "body max_rejected: share; body name: " +
+			"string_too_short; body metadata ?: metadata_key; body metadata k: string_type",
 	} {
 		t.Run(body[:min(len(body), 60)], func(t *testing.T) {
 			status, reply := a.call(t, "POST", "/batch/generate-upload-url", body)
@@ -140,7 +140,8 @@ func TestBadRequestFields(t *testing.T) {
 func TestIgnoredParameters(t *testing.T) {
 	a := newAPI(t)
 	a.lists.Import(t, catalog.Shared, "un", catalogtest.Person("1", "Anatoly Velkanov"))
-	reply := a.generateUploadURL(t, `{"z":1,"Name":"x","metadata":{"k":"v"},"\u0000":[],"screen_unknown":{"lists":["un"],"fuzzy":true}}`)
+	reply := a.generateUploadURL(t, `{"z":1,"Name":"x","metadata":{"k":"v"},"\u0000":[],"screen_unknown":{`+
+		`"lists":["un"],"fuzzy":true}}`)
 	if diff := cmp.Diff([]any{"\x00", "Name", "screen_unknown.fuzzy", "z"}, reply["ignored_parameters"]); diff != "" {
 		t.Errorf("ignored parameters (-want +got):\n%s", diff)
 	}
@@ -157,7 +158,8 @@ func TestIgnoredParameters(t *testing.T) {
 // TestRecordFields reads what a client has asked for, and the history, from everything that is told of a batch.
 func TestRecordFields(t *testing.T) {
 	a := newAPI(t)
-	id := a.generateUploadURL(t, `{"name":"n","metadata":{"k":"v"},"validate_only":true,"max_rejected":"50.0%"}`)["batch_id"].(string)
+	id := a.generateUploadURL(t, `{"name":"n","metadata":{"k":"v"},"validate_only":true,`+
+		`"max_rejected":"50.0%"}`)["batch_id"].(string)
 	metadata := map[string]any{"k": "v"}
 	if _, reply := a.call(t, "GET", "/batch/status/"+id, ""); reply["name"] != "n" ||
 		!cmp.Equal(reply["metadata"], any(metadata)) {

@@ -265,7 +265,8 @@ func (h *held) Do(r *http.Request) (*http.Response, error) {
 		h.met.Add(1)
 		if operation == "TransactWriteItems" {
 			return dynamotest.Respond(http.StatusBadRequest,
-				prefix+`TransactionCanceledException","CancellationReasons":[{"Code":"None"},{"Code":"TransactionConflict"}]}`), nil
+				prefix+`TransactionCanceledException","CancellationReasons":[{"Code":"None"},`+
+					`{"Code":"TransactionConflict"}]}`), nil
 		}
 		return dynamotest.Respond(http.StatusBadRequest, prefix+`TransactionConflictException"}`), nil
 	}

@@ -117,7 +117,8 @@ func (s *Store) RecordScan(ctx context.Context, tenant, file string, outcome doc
 		return err
 	}
 	err = s.updateFile(ctx, tenant, file, "SET outcome = :outcome REMOVE waiting, look_at",
-		"attribute_exists(part) AND attribute_not_exists(going) AND (attribute_not_exists(outcome) OR outcome = :outcome)",
+		"attribute_exists(part) AND attribute_not_exists(going) AND (attribute_not_exists(outcome) OR outcome = "+
+			":outcome)",
 		dynamo.Item{":outcome": dynamo.String(body)})
 	if current, failed := dynamo.ConditionFailed(err); failed {
 		if _, going := current["going"]; current == nil || going {

@@ -78,8 +78,8 @@ func warningsAbout(d document.Document) []platform.Message {
 	var warnings []platform.Message
 	if d.FileID != "" && !document.IsSupported(d.FileName) {
 		warnings = append(warnings, platform.Warning(document.InvalidMIMEType, "Files with the extension "+
-			document.Extension(d.FileName)+" are not supported: the document has the status Error. Give it another file "+
-			"by updateFile."))
+			document.Extension(d.FileName)+" are not supported: the document has the status Error. Give it "+
+			"another file by updateFile."))
 	}
 	if d.Flags.AutomaticClassification {
 		warnings = append(warnings, platform.Warning("not_classified",

@@ -215,7 +215,8 @@ func TestBadDocuments(t *testing.T) {
 		{"PUT", "/" + id + "/clone", `{"data":{"id":"x"}}`, "id"},
 		{"POST", "", `{"data":{"fileName":"a.pdf","entityId":"e","requirementModelId":""}}`, "requirementModelId"},
 		{"POST", "", `{"data":{"fileName":"a.pdf","entityId":"e","requestType":""}}`, "requestType"},
-		{"POST", "/virtual", `{"data":{"fileName":"a","entityId":"e","documentURL":"https://a/b","requirementModelId":""}}`, "requirementModelId"},
+		{"POST", "/virtual", `{"data":{"fileName":"a","entityId":"e","documentURL":"https://a/b",` +
+			`"requirementModelId":""}}`, "requirementModelId"},
 		{"PUT", "/" + id + "/requirement-ids", `["a","a"]`, "documentRequirementIds"},
 		{"PUT", "/" + id + "/requirement-ids", `{}`, "body"},
 		{"PUT", "/" + id + "/datakey", `1`, "body"},
@@ -346,7 +347,8 @@ func TestReading(t *testing.T) {
 func TestLayers(t *testing.T) {
 	f := newFixture(t)
 	var n struct{ ID string }
-	const create = `{"data":{"fileName":"a","entityId":"e","documentDataKey":"k","policyEnforcedAccessLayers":{"geographic":["EU"]}}}`
+	const create = `{"data":{"fileName":"a","entityId":"e","documentDataKey":"k","policyEnforcedAccessLayers":{` +
+		`"geographic":["EU"]}}}`
 	if code, body := f.send("POST", commands, create, nil); code != 400 ||
 		!strings.Contains(body, `"AccessLayersValidator"`) {
 		t.Errorf("layers that lock the caller out: got %d %s, want 400", code, body)

@@ -117,7 +117,8 @@ func TestUpdateFile(t *testing.T) {
 	var v struct{ ID string }
 	f.send("POST", commands+"/virtual", `{"data":{"fileName":"v","entityId":"e","documentURL":"https://a/b"}}`, &v)
 	for body, part := range map[string]string{
-		`{"data":{"id":"` + v.ID + `","fileName":"a"}}`:                                `"propertyName":"id","errorMessage":"A virtual document has no file."`,
+		`{"data":{"id":"` + v.ID + `","fileName":"a"}}`: `"propertyName":"id",` +
+			`"errorMessage":"A virtual document has no file."`,
 		`{"data":{"id":"` + v.ID + `"}}`:                                               `"propertyName":"fileName"`,
 		`{"data":{"id":"` + v.ID + `","fileName":""}}`:                                 `"propertyName":"fileName"`,
 		`{"data":{"fileName":"a"}}`:                                                    `"propertyName":"id"`,
@@ -142,7 +143,8 @@ func TestWarnings(t *testing.T) {
 	f := newFixture(t)
 	model := uuid.NewString()
 	var n struct{ ID string }
-	code, body := f.send("POST", commands, `{"data":{"fileName":"a.exe","entityId":"e","documentRequirementIds":["b","a","b"],"requirementModelId":"`+model+
+	code, body := f.send("POST", commands, `{"data":{"fileName":"a.exe","entityId":"e","documentRequirementIds":["b",`+
+		`"a","b"],"requirementModelId":"`+model+
 		`","isDocumentForESignature":true,"autoClassify":true}}`, &n)
 	if code != 202 || strings.Count(body, `"type":"Warning"`) != 2 || !strings.Contains(body, `"not_classified"`) {
 		t.Fatalf("got %d %s, want 202 with two warnings", code, body)
@@ -239,7 +241,8 @@ func TestLitePages(t *testing.T) {
 		}
 	}
 	var p litePage
-	f.send("POST", path, `{"data":{"entityId":"e","pageSize":1,"additionalColumns":["documentDataKey","autoClassify"]}}`, &p)
+	f.send("POST", path, `{"data":{"entityId":"e","pageSize":1,"additionalColumns":["documentDataKey",`+
+		`"autoClassify"]}}`, &p)
 	if len(p.Items) != 1 || len(p.Items[0]) != 12 || string(p.Items[0]["autoClassify"]) != "false" ||
 		p.NextPageToken == nil {
 		t.Fatalf("got %+v, want one item of 12 columns and a token", p)

@@ -34,7 +34,8 @@ func (f *faults) Do(r *http.Request) (*http.Response, error) {
 	case 0:
 		f.injected.Add(1)
 		return Respond(http.StatusBadRequest,
-			`{"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException","message":"slow down"}`), nil
+			`{"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException",`+
+				`"message":"slow down"}`), nil
 	case 1:
 		return f.half(r)
 	}

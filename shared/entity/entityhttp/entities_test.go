@@ -205,7 +205,8 @@ func TestLifecycle(t *testing.T) {
 	a.succeed("PUT", command+"/"+e+"/draft/"+second+"/reject", "", nil)
 	a.expectLifecycle(e, entity.Compliant)
 	var full entityhttp.Entity
-	a.succeed("POST", command+"/full", `{"data":{"type":"Other","targetEntity":"Related Party","policyJurisdiction":"x"}}`, &full)
+	a.succeed("POST", command+"/full", `{"data":{"type":"Other","targetEntity":"Related Party",`+
+		`"policyJurisdiction":"x"}}`, &full)
 	if full.ID == "" || full.LifecycleStatus != entity.Unknown || full.InScopeJurisdictions[0] != "x" ||
 		full.AccessLayers.Geographic[0] != "Global" {
 		t.Errorf("got %+v, want an ID, Unknown, the jurisdiction x and the layer Global", full)
@@ -246,7 +247,8 @@ func TestWarnings(t *testing.T) {
 		}
 	}
 	var full entityhttp.Entity
-	a.succeed("POST", command+"/full", `{"data":{"type":"Other","targetEntity":"Client","properties":{"a":{"type":"Single"}}}}`, &full)
+	a.succeed("POST", command+"/full", `{"data":{"type":"Other","targetEntity":"Client","properties":{"a":{`+
+		`"type":"Single"}}}}`, &full)
 	if len(full.Properties) != 0 {
 		t.Errorf("got %+v, want no properties", full)
 	}

@@ -144,7 +144,8 @@ func TestLightSearchOfFewEntities(t *testing.T) {
 		page.Items[1].EntityDraftID != all[38] {
 		t.Fatalf("first page: got %+v, want the drafts %s and %s, and a token", page, all[3], all[38])
 	}
-	a.succeed("POST", light, `{"data":{`+few+`,"pageOptions":{"pageSize":2,"paginationToken":"`+*page.PaginationToken+`"}}}`, &page)
+	a.succeed("POST", light, `{"data":{`+few+`,"pageOptions":{"pageSize":2,"paginationToken":"`+*page.PaginationToken+
+		`"}}}`, &page)
 	if len(page.Items) != 1 || page.PaginationToken != nil || page.Items[0].EntityDraftID != all[39] {
 		t.Errorf("second page: got %+v, want the draft %s and no token", page, all[39])
 	}

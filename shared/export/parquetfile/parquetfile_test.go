@@ -76,16 +76,16 @@ var lines = []string{
 	`{"request_uuid":"1f0a8f4e-6f54-4d0a-8c6b-0d9a5c7b4e15","payment_external_id":"p","transaction_external_id":"t2",` +
 		`"sender":{"by_external_id":"s"},"receiver":{"by_external_id":"r"},"modification":{"external_id":"m2",` +
 		`"type":"capture","amount":0,"currency":"EUR","created_at":"2026-11-26T08:15:00"}}`,
-	` { "\u0073ender" : {"external_entity_type":"unknown","unknown":{"external_id":"\"q\" \u00e9 \ud83d\ude00 \u0000",` +
-		`"full_name":null,"addresses":[{"id":-2147483648,"city":"A"},{},{"city":"B\tC"}],"payment_options":[],` +
-		`"entity_groups_external":["g1","","g\u0033"],"additional_fields":{"k\n":"v","empty":"","\u0061":"b"},"more":[{"deep":[1]}]}},` +
-		`"additional_fields":{},"receiver":{"by_external_id":"r"},"payment_type":null,"sending_partner":null,` +
-		`"request_uuid":"1F0A8F4E-6F54-4D0A-8C6B-0D9A5C7B4E15","payment_external_id":"p","transaction_external_id":"t3",` +
-		`"transaction_fee":-1.5E-3,"geo_latitude":1e300,"geo_longitude":0.1234567890123456789,` +
-		`"sender_payment_info":{"id":7,"card_number":0},` +
-		`"modification":{"external_id":"m3","type":"refund","amount":-48.900,"monitoring_amount":12345678901234567890.5,` +
-		`"original_amount":123456789012345678901,"currency":"JPY","created_at":"2026-11-26T10:15:00.123456999+02:00",` +
-		`"settled_at":"0000-01-01T00:00:00Z"}} `,
+	` { "\u0073ender" : {"external_entity_type":"unknown","unknown":{"external_id":"\"q\" \u00e9 \ud83d\ude00 ` +
+		`\u0000","full_name":null,"addresses":[{"id":-2147483648,"city":"A"},{},{"city":"B\tC"}],` +
+		`"payment_options":[],"entity_groups_external":["g1","","g\u0033"],"additional_fields":{"k\n":"v","empty":"",` +
+		`"\u0061":"b"},"more":[{"deep":[1]}]}},"additional_fields":{},"receiver":{"by_external_id":"r"},` +
+		`"payment_type":null,"sending_partner":null,"request_uuid":"1F0A8F4E-6F54-4D0A-8C6B-0D9A5C7B4E15",` +
+		`"payment_external_id":"p","transaction_external_id":"t3","transaction_fee":-1.5E-3,"geo_latitude":1e300,` +
+		`"geo_longitude":0.1234567890123456789,"sender_payment_info":{"id":7,"card_number":0},` +
+		`"modification":{"external_id":"m3","type":"refund","amount":-48.900,` +
+		`"monitoring_amount":12345678901234567890.5,"original_amount":123456789012345678901,"currency":"JPY",` +
+		`"created_at":"2026-11-26T10:15:00.123456999+02:00","settled_at":"0000-01-01T00:00:00Z"}} `,
 }
 
 func TestDuckDBReadsEveryValue(t *testing.T) {

@@ -371,7 +371,8 @@ func TestRefusedConfigurations(t *testing.T) {
 			[]string{o + "endpointCertificate.certificate CertificateValidator"}},
 		"its mode": {client(`,"endpointCertificate":{"isPublicCA":true,"validationMode":"x"}`),
 			[]string{o + "endpointCertificate.validationMode EnumValidator"}},
-		"its form values": {client(`,"formValues":[{"name":"client_secret","value":"s3cret"},{"value":"s3cret"},{"name":"a"}]`), []string{
+		"its form values": {client(`,"formValues":[{"name":"client_secret","value":"s3cret"},{"value":"s3cret"},` +
+			`{"name":"a"}]`), []string{
 			o + "formValues.0.name FormValueValidator", o + "formValues.1.name NotNullValidator",
 			o + "formValues.2.value NotNullValidator"}},
 		"its headers": {client(`,"headers":[{"name":"Host","value":"s3cret"}]`),
@@ -385,7 +386,8 @@ func TestRefusedConfigurations(t *testing.T) {
 		"a huge header": {header("X-Key", strings.Repeat("x", 8193)),
 			[]string{"headers.0.value MaximumLengthValidator"}},
 		"a mask": {header("X-Key", "********"), []string{"headers.0.value SecretValidator"}},
-		"masks of a client": {client(`,"clientSecret":"********","formValues":[{"name":"password","value":"********"}]`), []string{
+		"masks of a client": {client(`,"clientSecret":"********","formValues":[{"name":"password",` +
+			`"value":"********"}]`), []string{
 			o + "clientSecret SecretValidator", o + "formValues.0.value SecretValidator"}},
 		"too many headers": {`{` + u + `,"headers":[` + strings.TrimSuffix(
 			strings.Repeat(`{"name":"A","value":"s3cret"},`, 51), ",") + `]}`,

@@ -206,8 +206,8 @@ func (v *checker) checkTimes(c externalauth.Configuration, now time.Time) (warni
 				platform.CodeCertificate)
 		case given.Mode == externalauth.PinLeafThumbprint && externalauth.IsIntermediate(given.Certificate):
 			warnings = append(warnings, platform.Warning("certificate_is_ca",
-				given.Property+" is the certificate of a CA. "+"With PinLeafThumbprint, only a receiver that presents this certificate itself is accepted, and none that it "+
-					"has signed."))
+				given.Property+" is the certificate of a CA. With PinLeafThumbprint, only a receiver that presents "+
+					"this certificate itself is accepted, and none that it has signed."))
 		case end.Sub(now) < expiryWarning:
 			warnings = append(warnings, platform.Warning("certificate_ends_soon",
 				given.Property+" is valid until "+end.UTC().Format(time.RFC3339)+"."))
@@ -243,7 +243,8 @@ func (v *checker) checkHeaders(property string, headers []NameValue, isTaken fun
 		}
 		if strings.TrimSpace(h.Value) != h.Value || strings.ContainsFunc(h.Value,
 			func(r rune) bool { return r < ' ' || r > '~' }) {
-			v.Add(at+".value", "The value must consist of printable ASCII characters and must not begin or end with a space.",
+			v.Add(at+".value", "The value must consist of printable ASCII characters and must not begin or end with "+
+				"a space.",
 				platform.CodeHeader)
 		}
 	}

@@ -139,7 +139,8 @@ func TestEnvelopes(t *testing.T) {
 			`{"data":{},"messages":[{"message":"No thing.","type":"Error","errorCode":"thing_not_found"}]}`},
 		{"flattened errors", "POST", "/flat", `{"data":{"size":4}}`, 400,
 			`{"data":null,"messages":[{"message":"The request is not valid. ` +
-				`name: The value is missing. size: The value must be between 0 and 3.","type":"Error","errorCode":"invalid_request"}]}`},
+				`name: The value is missing. size: The value must be between 0 and 3.","type":"Error",` +
+				`"errorCode":"invalid_request"}]}`},
 		{"another error", "POST", "/flat", `{"data":{"name":"gone"}}`, 404,
 			`{"data":{},"messages":[{"message":"No thing.","type":"Error","errorCode":"thing_not_found"}]}`},
 		{"a read", "GET", "/things/7", "", 200, `{"data":"7","messages":[]}`},
@@ -164,7 +165,8 @@ func TestErrors(t *testing.T) {
 	}{
 		"clash": {409, `{"data":{},"messages":[{"message":"Moved on.","type":"Error","errorCode":"CONFLICT"}]}`},
 		"gone":  {404, `{"data":{},"messages":[{"message":"No thing.","type":"Error","errorCode":"thing_not_found"}]}`},
-		"boom":  {500, `{"data":{},"messages":[{"message":"Internal server error.","type":"Error","errorCode":"INTERNAL_SERVER_ERROR"}]}`},
+		"boom": {500, `{"data":{},"messages":[{"message":"Internal server error.","type":"Error",` +
+			`"errorCode":"INTERNAL_SERVER_ERROR"}]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, body, _ := send(t, "POST", "/things", `{"data":{"name":"`+name+`"}}`, nil)

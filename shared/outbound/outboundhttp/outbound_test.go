@@ -178,9 +178,10 @@ func wantDecisions(t *testing.T, got map[externalauth.ValidationMode]outboundhtt
 func TestCheckUnreachable(t *testing.T) {
 	t.Parallel()
 	for url, reason := range map[string]string{
-		"https://unknown.test":                     "no: The name unknown.test could not be looked up.",
-		"https://169.254.169.254/latest/meta-data": "no: 169.254.169.254 has a link-local address, which is never called.",
-		"https://10.0.0.1/":                        "no: 10.0.0.1 has a private address. The operator",
+		"https://unknown.test": "no: The name unknown.test could not be looked up.",
+		"https://169.254.169.254/latest/meta-data": "no: 169.254.169.254 has a link-local address, which is " +
+			"never called.",
+		"https://10.0.0.1/": "no: 10.0.0.1 has a private address. The operator",
 	} {
 		f := newFixture(t)
 		chain, decisions := f.check(t, url)

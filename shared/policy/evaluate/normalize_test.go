@@ -37,7 +37,8 @@ func randomResult(r *rand.Rand) evaluate.Result {
 				DisableMultiselectPrimaryFieldOnAdd: true,
 				ValidationData:                      map[string]evaluate.ResolvedRule{"collectionMinimumCount": {Active: true}},
 				Columns:                             []evaluate.Column{{DataKey: "a"}},
-				ValidationErrors:                    []evaluate.ValidationError{{Validator: "collectionMinimumCount", Message: "m"}},
+				ValidationErrors: []evaluate.ValidationError{{Validator: "collectionMinimumCount",
+					Message: "m"}},
 			},
 			EvaluatedItems: randomItems(r),
 		})

@@ -10,7 +10,8 @@ func FuzzEvaluationRequest(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `null`, `{"journeyId":"` + journey + `","dataSources":{"currentUser":{"teamIds":["a"]},"x":[1e999]}}`,
 		withOwners(2),
-		`{"properties":{"singleProperties":{"a":{"value":"1"}},"customProperties":{"headOffice":{"singleProperties":{"ownerName":{}}}}}}`,
+		`{"properties":{"singleProperties":{"a":{"value":"1"}},"customProperties":{"headOffice":{"singleProperties":{` +
+			`"ownerName":{}}}}}}`,
 		`{"properties":{"collectionProperties":{"owners":{"items":{"\ud800":{}}}}}}`,
 		`{"evaluateJurisdictions":true,"jurisdictions":[]}`,
 	} {

@@ -85,7 +85,9 @@ func TestEvaluateChecksBodies(t *testing.T) {
 			"PropertyValidator"},
 		"an item without an ID": {`{"properties":{"collectionProperties":{"c":{"items":{"":{}}}}}}`,
 			"properties.collectionProperties.c.items", "PropertyValidator"},
-		"too long a value in it": {`{"properties":{"collectionProperties":{"c":{"items":{"i":{"properties":{"k":{"value":"` + strings.Repeat("x", 10_001) + `"}}}}}}}}`, "properties.collectionProperties.c.items.i.properties.k.value", "MaximumLengthValidator"},
+		"too long a value in it": {`{"properties":{"collectionProperties":{"c":{"items":{"i":{"properties":{"k":{` +
+			`"value":"` + strings.Repeat("x", 10_001) + `"}}}}}}}}`,
+			"properties.collectionProperties.c.items.i.properties.k.value", "MaximumLengthValidator"},
 		"the deepest properties": {`{"properties":` + inDepth(8) + `}`, "", ""},
 		"too deep": {`{"properties":` + inDepth(9) + `}`,
 			"properties" + strings.Repeat(".customProperties.k", 8), "PropertyValidator"},

@@ -145,7 +145,8 @@ func TestEncodePlain(t *testing.T) {
 			{EvaluatedItems: map[string]evaluate.EvaluatedItem{}},
 			{CollectionHeader: evaluate.CollectionHeader{DataKey: odd},
 				EvaluatedItems: map[string]evaluate.EvaluatedItem{
-					odd: {EvaluatedFields: []*evaluate.GroupField{}}, "2": {EvaluatedFields: []*evaluate.GroupField{shared,
+					odd: {EvaluatedFields: []*evaluate.GroupField{}},
+					"2": {EvaluatedFields: []*evaluate.GroupField{shared,
 						{}}},
 					"1": {EvaluatedFields: []*evaluate.GroupField{shared}}}},
 		},

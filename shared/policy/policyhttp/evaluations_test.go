@@ -178,8 +178,9 @@ func withOwners(n int) string {
 	for i := 1; i < n; i++ {
 		items = append(items, fmt.Sprintf(`"%d":{"properties":{"ownerName":{"value":"Owner","valueId":null}}}`, i))
 	}
-	return `{"properties":{"singleProperties":{"legalName":{"value":"ACME"}},"customProperties":null,"collectionProperties":` +
-		`{"owners":{"collectionId":"` + owners + `","items":{` + strings.Join(items, ",") + `}}}}}`
+	return `{"properties":{"singleProperties":{"legalName":{"value":"ACME"}},"customProperties":null,` +
+		`"collectionProperties":{"owners":{"collectionId":"` + owners + `","items":{` + strings.Join(items,
+		",") + `}}}}}`
 }
 
 // keysOf returns the data keys of fields, with commas.
@@ -230,15 +231,18 @@ func TestEvaluateSelects(t *testing.T) {
 	for name, tt := range map[string]struct{ path, data, want string }{
 		"nothing asked for": {plain, `{}`, "legalName"},
 		"categories":        {plain, `{"categories":["Owners"]}`, ""},
-		"null is absent":    {plain, `{"journeyId":null,"targetEntity":null,"categories":null,"properties":null,"dataSources":null,"jurisdictions":null,"skipValuesEvaluation":null}`, "legalName"},
-		"given materiality": {plain, `{"dataSources":{"screeningMateriality":{"sanctionsMaterialityStatus":"Material"}}}`, "legalName,sanctionsPlan"},
-		"read materiality":  {plain, `{"journeyId":"` + strings.ToUpper(journey) + `"}`, "legalName,sanctionsPlan"},
-		"another journey":   {plain, `{"journeyId":"` + owners + `"}`, "legalName"},
+		"null is absent": {plain, `{"journeyId":null,"targetEntity":null,"categories":null,"properties":null,` +
+			`"dataSources":null,"jurisdictions":null,"skipValuesEvaluation":null}`, "legalName"},
+		"given materiality": {plain, `{"dataSources":{"screeningMateriality":{` +
+			`"sanctionsMaterialityStatus":"Material"}}}`, "legalName,sanctionsPlan"},
+		"read materiality": {plain, `{"journeyId":"` + strings.ToUpper(journey) + `"}`, "legalName,sanctionsPlan"},
+		"another journey":  {plain, `{"journeyId":"` + owners + `"}`, "legalName"},
 		"given in place of it": {plain, `{"journeyId":"` + journey +
 			`","dataSources":{"screeningMateriality":{"sanctionsMaterialityStatus":"None"}}}`, "legalName"},
 		"null in place of it": {plain, `{"journeyId":"` + journey + `","dataSources":{"screeningMateriality":null}}`,
 			"legalName,sanctionsPlan"},
-		"unknown data sources":  {plain, `{"dataSources":{"whatever":{"a":[{"b":{}}]},"relatedParties":[{"c":1}],"x":null}}`, "legalName"},
+		"unknown data sources": {plain, `{"dataSources":{"whatever":{"a":[{"b":{}}]},"relatedParties":[{"c":1}],` +
+			`"x":null}}`, "legalName"},
 		"normalized":            {normalized, `{"journeyId":"` + journey + `"}`, "legalName,sanctionsPlan"},
 		"read-only":             {readOnlyPath, `{"journeyId":"` + journey + `"}`, "legalName,sanctionsPlan"},
 		"with an explanation":   {plain + "?explain=true", `{}`, "legalName"},

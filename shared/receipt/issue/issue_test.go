@@ -179,8 +179,9 @@ func TestClaims(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const wire = `{"iss":"https://api.test/live","iat":1795680900,"tenant":"t","batch_id":"0199a6a4-6f00-7cc3-98c4-dc0c0c07398f",` +
-		`"status":"PROCESSED","received_at":"2026-11-26T08:14:00.0000005Z","ended_at":"2026-11-26T08:15:00.0000005Z","file_sha256":"ab01",` +
+	const wire = `{"iss":"https://api.test/live","iat":1795680900,"tenant":"t",` +
+		`"batch_id":"0199a6a4-6f00-7cc3-98c4-dc0c0c07398f","status":"PROCESSED",` +
+		`"received_at":"2026-11-26T08:14:00.0000005Z","ended_at":"2026-11-26T08:15:00.0000005Z","file_sha256":"ab01",` +
 		`"file_bytes":70,"counts":{"total":3,"accepted":null,"invalid":null,"ingested":null},"accepted_sha256":"03"}`
 	if string(text) != wire {
 		t.Errorf("got\n%s\nwant\n%s", text, wire)

@@ -71,7 +71,8 @@ func TestAnswer(t *testing.T) {
 
 // many returns a response with n matches.
 func many(n int) string {
-	one := `{"entityId":"entity-1","entityUniqueId":"acme:%d","matchData":{"providerId":"acme","providerSourceName":"L"}}`
+	one := `{"entityId":"entity-1","entityUniqueId":"acme:%d","matchData":{"providerId":"acme",` +
+		`"providerSourceName":"L"}}`
 	var s strings.Builder
 	s.WriteString(`{"batchId":"` + batchID + `","matches":[`)
 	for i := range n {

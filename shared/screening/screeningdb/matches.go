@@ -21,7 +21,8 @@ const concurrency = 16
 func (s *Store) AddMatches(ctx context.Context, tenant string, matches []screening.Match) error {
 	if id, found := screening.EntityOverLimit(matches); found {
 		return fault.Newf(fault.TooLarge, "too_many_entity_matches",
-			"The entity %.100q has more than %d matches. Raise the threshold, or give the provider more facts about it.", id,
+			"The entity %.100q has more than %d matches. Raise the threshold, or give the provider more facts "+
+				"about it.", id,
 			screening.MaxMatches)
 	}
 	g, ctx := errgroup.WithContext(ctx)

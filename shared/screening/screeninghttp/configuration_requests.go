@@ -76,8 +76,8 @@ func (in *ProviderConfigurationRequest) Check(v *platform.ValidationErrors) {
 	switch {
 	case in.ID == "":
 	case !providerIDPattern.MatchString(in.ID):
-		v.Add("id", "The value must consist of letters, digits, dots, hyphens and underscores, and begin with a letter or a "+
-			"digit.", CodeProvider)
+		v.Add("id", "The value must consist of letters, digits, dots, hyphens and underscores, and begin with a "+
+			"letter or a digit.", CodeProvider)
 	case strings.EqualFold(in.ID, screening.BuiltIn):
 		v.Add("id", "This is the ID of the built-in provider.", CodeProvider)
 	}
@@ -117,8 +117,8 @@ func (in *AdapterRequest) check(v *platform.ValidationErrors, path string) {
 		adapter.MaxAuthenticationKeyBytes)
 	checkKey(v, path+".encryptionKey", in.EncryptionKey, adapter.EncryptionKeyBytes, adapter.EncryptionKeyBytes)
 	if in.EncryptionKey != "" && !in.AuthenticationActive {
-		v.Add(path+".encryptionKey", "Messages that are encrypted must be authenticated as well, so that nobody can change "+
-			"them: set authenticationActive and authenticationKey.", CodeKey)
+		v.Add(path+".encryptionKey", "Messages that are encrypted must be authenticated as well, so that nobody "+
+			"can change them: set authenticationActive and authenticationKey.", CodeKey)
 	}
 }
 

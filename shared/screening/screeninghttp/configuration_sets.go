@@ -143,7 +143,8 @@ func checkSchema(r *platform.Request, p screening.Provider, isDefaultGiven bool)
 				addSettingProblems(v, "defaultConfigurationSet.additionalSettings", problems)
 			case len(problems) > 0:
 				v.Add(schemaProperty, fmt.Sprintf(
-					"The configuration set %q (%s) would not fit: %s Change the set first; a "+"setting that is to be mandatory must be optional until each set has a value.", set.Name, set.ID,
+					"The configuration set %q (%s) would not fit: %s Change the set first; a setting that is to be "+
+						"mandatory must be optional until each set has a value.", set.Name, set.ID,
 					problems[0].Message), CodeSetting)
 			}
 		}

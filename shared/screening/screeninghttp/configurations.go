@@ -70,8 +70,8 @@ var (
 	errTooManySets = fault.Newf(fault.Conflict, "too_many_configuration_sets",
 		"The provider has %d configuration sets already. Delete one first.", screening.MaxSets)
 	errBuiltIn = fault.New(fault.BadRequest, "provider_built_in",
-		"The built-in provider can neither be replaced nor deleted. Change its configuration sets, and its validity in "+
-			"validityDays of the configuration.")
+		"The built-in provider can neither be replaced nor deleted. Change its configuration sets, and its "+
+			"validity in validityDays of the configuration.")
 	errDefaultSet = fault.New(fault.BadRequest, "default_configuration_set",
 		"The default set of a provider cannot be deleted. Change it.")
 	errActive = fault.New(fault.Conflict, "provider_active",

@@ -178,7 +178,8 @@ func TestReuseMatchDocument(t *testing.T) {
 	a.refuse(400, "other_match", "POST", commands+"/batch/"+first+"/entity/e/match/"+ids[1]+"/documents/reuse", body)
 	var reused screeninghttp.ReuseReply
 	a.succeed("POST", commands+"/batch/"+first+"/entity/e/match/"+ids[0]+"/documents/reuse", body, &reused)
-	a.refuse(404, "match_not_found", "POST", commands+"/batch/"+first+"/entity/e/match/"+uuid.NewString()+"/documents/reuse", body)
+	a.refuse(404, "match_not_found", "POST",
+		commands+"/batch/"+first+"/entity/e/match/"+uuid.NewString()+"/documents/reuse", body)
 	if items := a.list("/entity/e/match/un:0/documents"); len(items) != 0 {
 		t.Errorf("across batches: %+v, want nothing while the batch is open", items)
 	}

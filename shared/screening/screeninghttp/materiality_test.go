@@ -59,7 +59,8 @@ func TestAssess(t *testing.T) {
 		got.LastActionedBy.ID != "c" || *got.LastActionedBy.JourneyTaskID != "task" || *got.Rationale != "all" {
 		t.Errorf("got %+v, want a material outcome without jurisdictions of what is immaterial", got)
 	}
-	a.succeed("PUT", place, `{"data":{"entityMaterialityAssessment":{"sanctions":{"materialityStatus":"None","okToProceed":true}}}}`, nil)
+	a.succeed("PUT", place, `{"data":{"entityMaterialityAssessment":{"sanctions":{"materialityStatus":"None",`+
+		`"okToProceed":true}}}}`, nil)
 	e := read()
 	got = e.EntityMaterialityAssessment
 	if got.MaterialityOutcome != "Immaterial" || got.Sanctions.OKToProceed != nil || *got.Rationale != "all" ||
@@ -147,7 +148,8 @@ func TestHistory(t *testing.T) {
 	a.addEntity("main", access.Layers{Geographic: []string{"Latvia"}, BusinessRelated: []string{"Retail"}}, "")
 	history := queries + "/batch/entity/e/materiality-assessment-history"
 	a.refuse(404, "screened_entity_not_found", "GET", history, "")
-	b := a.create(`,"journeyId":"j","journeyType":"Review","journeyMainLegalEntityId":"main","journeyMainLegalEntityName":"Main"`, "e")
+	b := a.create(`,"journeyId":"j","journeyType":"Review","journeyMainLegalEntityId":"main",`+
+		`"journeyMainLegalEntityName":"Main"`, "e")
 	a.succeed("PUT", commands+"/batch/"+b+"/entity/e",
 		`{"data":{"entityMaterialityAssessment":{"pep":{"materialityStatus":"Material"}}}}`, nil)
 	var items []screeninghttp.HistoryReply
@@ -158,8 +160,8 @@ func TestHistory(t *testing.T) {
 	a.succeed("PUT", commands+"/batch/"+searched+"/entity/e",
 		`{"data":{"entityMaterialityAssessment":{"other":{"materialityStatus":"None"}}}}`, nil)
 	a.succeed("PUT", commands+"/batch/"+searched+"/matches", `{"data":[{"entityId":"e","matches":[`+
-		`{"matchId":"`+ids[0]+`","status":"Match","reason":"r","classificationData":{"singleProperties":{"f":{"value":"v","label":"l"}}}},`+
-		`{"matchId":"`+ids[1]+`","status":"No Match","reason":"r"}]}]}`, nil)
+		`{"matchId":"`+ids[0]+`","status":"Match","reason":"r","classificationData":{"singleProperties":{"f":{`+
+		`"value":"v","label":"l"}}}},{"matchId":"`+ids[1]+`","status":"No Match","reason":"r"}]}]}`, nil)
 	for _, id := range []string{b, searched} {
 		a.succeed("PUT", commands+"/batch/"+id+"/complete", "", nil)
 	}

@@ -126,7 +126,8 @@ func TestMatchName(t *testing.T) {
 		{"at the highest threshold", aPerson("Ivan Petrov", `,"threshold":100`), "un:1"},
 		{"nothing", aPerson("Somebody Else", ""), ""},
 		{"nothing to compare", aPerson("-", ""), ""},
-		{"with facts", `{"searchCriteria":{"type":"Individual","firstName":"Ivan","lastName":"Petrov","dateOfBirth":"17/03/1968"}}`,
+		{"with facts", `{"searchCriteria":{"type":"Individual","firstName":"Ivan","lastName":"Petrov",` +
+			`"dateOfBirth":"17/03/1968"}}`,
 			"un:1 own:3"},
 		{"a company", `{"searchCriteria":{"type":"Company","legalEntityName":"Jane Doe"},"threshold":100}`, ""},
 	} {

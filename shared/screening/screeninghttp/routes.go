@@ -168,8 +168,9 @@ var (
 		"The reply would be too large. Read the entities in parts, GET /batch/{batchId}/entity with limit and after, "+
 			"or one by one.")
 	errBatchTooLarge = fault.New(fault.TooLarge, "too_many_screened_entities",
-		"The reply would be too large. Read the entities in parts, GET /batch/{batchId}/entity with limit and after, and the "+
-			"status of the batch and its providers in GET /batch/legalentity/{legalEntityId}, by the ID of any of its entities.")
+		"The reply would be too large. Read the entities in parts, GET /batch/{batchId}/entity with limit and after, "+
+			"and the status of the batch and its providers in GET /batch/legalentity/{legalEntityId}, by the ID of "+
+			"any of its entities.")
 	errTooManyMatches = fault.New(fault.TooLarge, "too_many_matches",
 		"The reply would be too large. Read the matches in parts, with limit and after.")
 	errTooManyBatches = fault.New(fault.TooLarge, "too_many_screening_batches",

@@ -18,7 +18,8 @@ func TestBatchOfJourneyAndProcess(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
 	const journey = `,"journeyId":"D7A2B1C0-6E5F-4D3C-8B2A-1F0E9D8C7B14","processId":"onboarding"`
-	first := a.create(journey+`,"journeyType":"Onboarding","journeyMainLegalEntityId":"m","journeyMainLegalEntityName":"M"`, "e", "f")
+	first := a.create(journey+`,"journeyType":"Onboarding","journeyMainLegalEntityId":"m",`+
+		`"journeyMainLegalEntityName":"M"`, "e", "f")
 	other := a.create(strings.Replace(journey, "onboarding", "review", 1), "e")
 	byProcess := queries + "/batch/journey/d7a2b1c0-6e5f-4d3c-8b2a-1f0e9d8c7b14/process/onboarding"
 	var got screeninghttp.BatchReply
@@ -83,7 +84,8 @@ func TestResolve(t *testing.T) {
 		t.Errorf("after refusals the match is %+v, want it untouched", m)
 	}
 	a.succeed("PUT", path, body(update(ids[0], "Match",
-		`,"comments":"c","classificationData":{"singleProperties":{"f":{"value":"v","label":"l"}}},"classificationDataReviewed":true`), update(ids[1], "No Match", "")), nil)
+		`,"comments":"c","classificationData":{"singleProperties":{"f":{"value":"v","label":"l"}}},`+
+			`"classificationDataReviewed":true`), update(ids[1], "No Match", "")), nil)
 	a.succeed("PUT", path, body(update(ids[0], "Match", "")), nil)
 	a.succeed("GET", list+"/"+ids[0], "", &m)
 	if m.Status != screening.TrueMatch || *m.Comments != "c" || !m.ClassificationDataReviewed ||

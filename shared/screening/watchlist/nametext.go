@@ -7,7 +7,8 @@ import (
 )
 
 // noteLabels are what the lists write before a name in parentheses, and notes that are no names.
-var noteLabels = regexp.MustCompile(`(?i)^(?:(?:in )?original script|(?:previously|formerly|also) (?:listed|known) as|listed as|a\.?k\.?a\.?|f\.?k\.?a\.?)\s*:?\s*`)
+var noteLabels = regexp.MustCompile(`(?i)^(?:(?:in )?original script|(?:previously|formerly|also) (?:listed|known) ` +
+	`as|listed as|a\.?k\.?a\.?|f\.?k\.?a\.?)\s*:?\s*`)
 
 // nameTexts returns the names that one field of a list holds: lists separate several by semicolons, and write the same
 // name in another script, or further ones, in parentheses behind it. What is no name in parentheses stays where it is.

@@ -159,9 +159,10 @@ var (
 	birth      = regexp.MustCompile(`^(?:alt\. )?DOB (.+)$`)
 	nationals  = regexp.MustCompile(`^(?:alt\. )?(?:nationality|citizen) (.+)$`)
 	genderFact = regexp.MustCompile(`^Gender (Male|Female)$`)
-	identified = regexp.MustCompile(`^(?:alt\. )?(Passport|National ID No\.|Tax ID No\.|Registration ID|SSN|Cedula No\.|NIT #|` +
-		`D-U-N-S Number|SWIFT/BIC|Identification Number|Vessel Registration Identification|Commercial Registry Number|RFC|C\.U\.R\.P\.` +
-		`|C\.R\. No\.|RUC #|Driver's License No\.) #?([^ ]+)(?: [^(]*)?(?: ?\(([^)]*)\))?`)
+	identified = regexp.MustCompile(`^(?:alt\. )?(Passport|National ID No\.|Tax ID No\.|Registration ID|SSN|Cedula ` +
+		`No\.|NIT #|D-U-N-S Number|SWIFT/BIC|Identification Number|Vessel Registration Identification|Commercial ` +
+		`Registry Number|RFC|C\.U\.R\.P\.|C\.R\. No\.|RUC #|Driver's License No\.) #?([^ ]+)(?: [^(]*)?(?: ` +
+		`?\(([^)]*)\))?`)
 )
 
 // addRemarks adds the facts of the remarks, which are separated by semicolons. Aliases in quotes are weak ones.

@@ -26,8 +26,8 @@ const unSample = `<?xml version="1.0"?>
 <INDIVIDUAL_DATE_OF_BIRTH><TYPE_OF_DATE>BETWEEN</TYPE_OF_DATE><FROM_YEAR>1957</FROM_YEAR><TO_YEAR>1959</TO_YEAR></INDIVIDUAL_DATE_OF_BIRTH>
 </INDIVIDUAL></INDIVIDUALS><ENTITIES><ENTITY><DATAID/><FIRST_NAME>NO ID</FIRST_NAME></ENTITY></ENTITIES></CONSOLIDATED_LIST>`
 
-const sdnSample = "7,\"VELKANOV, Anatoly\",\"individual\",\"X] [Y\",-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,\"DOB 14 Mar 1958; a.k.a. 'TOLYA'; " +
-	"Passport AB1234567 (Russia); Gender Male; na\"\r\nbroken\r\n\x1a"
+const sdnSample = "7,\"VELKANOV, Anatoly\",\"individual\",\"X] [Y\",-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,\"DOB 14 Mar " +
+	"1958; a.k.a. 'TOLYA'; Passport AB1234567 (Russia); Gender Male; na\"\r\nbroken\r\n\x1a"
 
 func TestReadUN(t *testing.T) {
 	list, err := Read(UNXML, texts(map[string]string{"": unSample}))
@@ -65,8 +65,9 @@ func TestReadOFAC(t *testing.T) {
 }
 
 func TestReadFTM(t *testing.T) {
-	list, err := Read(FTMJSON, texts(map[string]string{"": `{"id":"a","schema":"Person","caption":"A B","properties":{"name":["A B","C D"],` +
-		`"weakAlias":["X"],"birthDate":["1961"],"nationality":["ru"],"taxNumber":["123456"]}}` + "\n{\n" +
+	list, err := Read(FTMJSON, texts(map[string]string{"": `{"id":"a","schema":"Person","caption":"A ` +
+		`B","properties":{"name":["A B","C D"],"weakAlias":["X"],"birthDate":["1961"],"nationality":["ru"],` +
+		`"taxNumber":["123456"]}}` + "\n{\n" +
 		`{"id":"b","schema":"Address","properties":{}}`}))
 	if err != nil {
 		t.Fatal(err)

@@ -43,9 +43,11 @@ func TestNamesAreCollected(t *testing.T) {
 		name, line string
 		want       []collected
 	}{
-		{"of an unknown entity", `{"sender":{"external_entity_type":"unknown","unknown":{"external_id":"u1","full_name":"Ann Lee"}}}`,
+		{"of an unknown entity", `{"sender":{"external_entity_type":"unknown","unknown":{"external_id":"u1",` +
+			`"full_name":"Ann Lee"}}}`,
 			[]collected{one(transaction.Sender, "u1", "Ann Lee")}},
-		{"in the order of the line", `{"receiving_partner":{"unknown":{"full_name":"B"}},"receiver":{"unknown":{"full_name":"A"}}}`,
+		{"in the order of the line", `{"receiving_partner":{"unknown":{"full_name":"B"}},"receiver":{"unknown":{` +
+			`"full_name":"A"}}}`,
 			[]collected{one(transaction.ReceivingPartner, "", "B"), one(transaction.Receiver, "", "A")}},
 		{"without escapes", `{"sender":{"unknown":{"full_name":"Jos\u00e9 \"P\"","external_id":"\u0061"}}}`,
 			[]collected{one(transaction.Sender, "a", `José "P"`)}},
@@ -58,7 +60,8 @@ func TestNamesAreCollected(t *testing.T) {
 		{"not of other objects", `{"unknown":{"full_name":"A"},"modification":{"unknown":{"full_name":"A"}}}`, nil},
 		{"not of broken JSON", `{"sender":{"unknown":{"full_name":"A"}},`, nil},
 		{"not of a key given twice", `{"sender":{"unknown":{"full_name":"A","full_name":"B"}}}`, nil},
-		{"of each role alone", `{"sender":{"unknown":{"full_name":"A","external_id":"1"}},"receiver":{"unknown":{"external_id":"2"}}}`,
+		{"of each role alone", `{"sender":{"unknown":{"full_name":"A","external_id":"1"}},"receiver":{"unknown":{` +
+			`"external_id":"2"}}}`,
 			[]collected{one(transaction.Sender, "1", "A")}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -307,9 +307,11 @@ func (o *oracle) value(n node, rule contractRule, name, pointer string) {
 }
 
 var (
-	uuidPattern     = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\z`)
+	uuidPattern = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{` +
+		`4}-[0-9a-fA-F]{12}\z`)
 	bicPattern      = regexp.MustCompile(`^([0-9A-Za-z]{8}|[0-9A-Za-z]{11})\z`)
-	dateTimePattern = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)?\z`)
+	dateTimePattern = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|` +
+		`2[0-3]):[0-5]\d)?\z`)
 )
 
 func (o *oracle) text(text string, rule contractRule) transaction.Code {

@@ -10,13 +10,16 @@ var ExampleLine []byte
 
 // descriptions say what a field means, by the name of its object and its own, for those who write lines.
 var descriptions = map[string]string{
-	"Transaction.request_uuid":                "Identifies this line in your own records; the report of a rejected line gives it back",
-	"Transaction.payment_external_id":         "Your ID of the payment, which may consist of several transactions",
-	"Transaction.transaction_external_id":     "Your ID of the transaction, by which it is read back. Lines with the same ID report one transaction",
-	"Transaction.payment_source_country":      "Country from which the money comes",
-	"Transaction.payment_target_country":      "Country to which the money goes",
-	"Transaction.payment_method":              "How the money moves, such as card or bank_transfer",
-	"Transaction.payment_type":                "Whether money comes in (payin), goes out (payout) or moves between your accounts (ledger)",
+	"Transaction.request_uuid": "Identifies this line in your own records; the report of a rejected " +
+		"line gives it back",
+	"Transaction.payment_external_id": "Your ID of the payment, which may consist of several transactions",
+	"Transaction.transaction_external_id": "Your ID of the transaction, by which it is read back. Lines with the " +
+		"same ID report one transaction",
+	"Transaction.payment_source_country": "Country from which the money comes",
+	"Transaction.payment_target_country": "Country to which the money goes",
+	"Transaction.payment_method":         "How the money moves, such as card or bank_transfer",
+	"Transaction.payment_type": "Whether money comes in (payin), goes out (payout) or moves between " +
+		"your accounts (ledger)",
 	"Transaction.additional_fields":           "Whatever else you want to keep with the transaction",
 	"Transaction.sender":                      "Who pays",
 	"Transaction.sending_partner":             "The bank or provider of the sender",
@@ -41,15 +44,17 @@ var descriptions = map[string]string{
 	"Transaction.url_redirect_error":          "Where the customer was sent after an error",
 	"Transaction.issuer_authorisation_code":   "Authorisation code of the card's issuer",
 	"Transaction.issuer_raw_response":         "Answer of the card's issuer, as it came",
-	"Transaction.response_3d_secure":          "Result of 3-D Secure: Y authenticated, N not, U unavailable, A attempted, E error",
-	"Transaction.response_cvc2":               "Result of the check of the card's security code, as the issuer codes it",
-	"Transaction.response_avs":                "Result of the check of the card holder's address, as the issuer codes it",
-	"Transaction.sender_payment_info":         "Account or card that was debited",
-	"Transaction.receiver_payment_info":       "Account or card that was credited",
-	"Transaction.billing":                     "Billing address",
-	"Transaction.shipping":                    "Address to which goods are sent",
+	"Transaction.response_3d_secure": "Result of 3-D Secure: Y authenticated, N not, U unavailable, A " +
+		"attempted, E error",
+	"Transaction.response_cvc2":         "Result of the check of the card's security code, as the issuer codes it",
+	"Transaction.response_avs":          "Result of the check of the card holder's address, as the issuer codes it",
+	"Transaction.sender_payment_info":   "Account or card that was debited",
+	"Transaction.receiver_payment_info": "Account or card that was credited",
+	"Transaction.billing":               "Billing address",
+	"Transaction.shipping":              "Address to which goods are sent",
 
-	"Entity.by_external_id":       "ID of an entity that has been onboarded; either this or external_entity_type with unknown",
+	"Entity.by_external_id": "ID of an entity that has been onboarded; either this or external_entity_type " +
+		"with unknown",
 	"Entity.external_entity_type": "Says that the party is not onboarded and that unknown describes it",
 	"Entity.unknown":              "The party, if it is not onboarded",
 
@@ -66,7 +71,8 @@ var descriptions = map[string]string{
 	"Unknown.entity_groups_external": "Your IDs of the groups to which the party belongs",
 	"Unknown.by_external_id":         "Must be absent: a party is either onboarded or described here",
 
-	"Modification.external_id":         "Your ID of this event. No other line of the batch may have it; the line received last replaces earlier ones",
+	"Modification.external_id": "Your ID of this event. No other line of the batch may have it; the line " +
+		"received last replaces earlier ones",
 	"Modification.type":                "What happened",
 	"Modification.amount":              "Amount in currency",
 	"Modification.monitoring_amount":   "The amount in monitoring_currency",

@@ -103,8 +103,8 @@ const requestUUID = "1f0a8f4e-6f54-4d0a-8c6b-0d9a5c7b4e15"
 func single(replacements ...string) string {
 	return strings.NewReplacer(replacements...).Replace(`{"request_uuid":"` + requestUUID +
 		`","payment_external_id":"p",` +
-		`"transaction_external_id":"x","modification":{"external_id":"m","type":"capture","amount":12.50,"currency":"EUR",` +
-		`"created_at":"2026-11-26T08:00:00Z"},"sender":{"by_external_id":"known"},` +
+		`"transaction_external_id":"x","modification":{"external_id":"m","type":"capture","amount":12.50,` +
+		`"currency":"EUR","created_at":"2026-11-26T08:00:00Z"},"sender":{"by_external_id":"known"},` +
 		`"receiver":{"external_entity_type":"unknown","unknown":{"external_id":"u"}}}`)
 }
 
@@ -164,8 +164,8 @@ func TestSingleTransactionRefused(t *testing.T) {
 	s := newSingles(t)
 	for _, c := range []struct{ name, text, want string }{
 		{"one field", single(`"capture"`, `"x"`), "1 validation error for TransactionEventRequest\n" +
-			"modification -> type\n  type must be one of authorised, capture, settlement, cancel, failure, refund or chargeback. " +
-			"(type=enum)"},
+			"modification -> type\n  type must be one of authorised, capture, settlement, cancel, failure, refund or " +
+			"chargeback. (type=enum)"},
 		{"null in an array", single(`"unknown":{`, `"unknown":{"entity_groups_external":[null],`),
 			"1 validation error for TransactionEventRequest\nreceiver -> unknown -> entity_groups_external -> 0\n" +
 				"  Each item of entity_groups_external must be a string. (type=string_type)"},

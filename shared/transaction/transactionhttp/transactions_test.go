@@ -102,7 +102,8 @@ func (a *api) createBatch(t *testing.T, state batch.Status) string {
 }
 
 func line(transactionID, modification, note string) string {
-	return fmt.Sprintf(`{ "transaction_external_id":%q,"modification":{"external_id":%q,"amount":1.50},"sender":{"by_external_id":"s1"},"description":%q}`,
+	return fmt.Sprintf(`{ "transaction_external_id":%q,"modification":{"external_id":%q,"amount":1.50},`+
+		`"sender":{"by_external_id":"s1"},"description":%q}`,
 		transactionID, modification, note)
 }
 
@@ -242,7 +243,8 @@ func TestIDsInQueries(t *testing.T) {
 	if r := get(map[string]string{"transaction_external_id": "unknown"}); r.StatusCode != 404 {
 		t.Errorf("an unknown transaction: got %d %s, want 404", r.StatusCode, r.Body)
 	}
-	const want = `{"detail":[{"loc":["query","transaction_external_id"],"msg":"The parameter is required.","type":"missing"}]}`
+	const want = `{"detail":[{"loc":["query","transaction_external_id"],"msg":"The parameter is required.",` +
+		`"type":"missing"}]}`
 	if r := get(nil); r.StatusCode != 422 || r.Body != want {
 		t.Errorf("no parameter: got %d %s, want 422 %s", r.StatusCode, r.Body, want)
 	}
