@@ -11,7 +11,7 @@
 
 .DEFAULT_GOAL := build
 .PHONY: build tools demo test local docs bench bench-2gb bench-tenants bench-packed capacity bench-screening bench-policy lint clean programs functions format format-console vet staticcheck test-product test-local test-bench \
-	test-e2e test-console test-faults test-mutations vulncheck test-sam test-localstack sam sam-build test-clients test-template test-parquet release
+	test-e2e test-pages test-console test-faults test-mutations vulncheck test-sam test-localstack sam sam-build test-clients test-template test-parquet release
 
 # One set of flags for products, tests, vet and staticcheck, so that each package is compiled once; the race detector alone needs a
 # second build, with C. The tools collect less garbage, which saves a sixth of their time for a few hundred megabytes; what is
@@ -99,14 +99,17 @@ local: build
 # The browser in which the console's pages are tested; the variable CHROMIUM names another program.
 FIND_CHROMIUM := { command -v $(or $(CHROMIUM),chromium || command -v chromium-browser || command -v google-chrome); }
 
-# Everything that is checked. Unit tests and linting share the processors; the end-to-end suite, which measures times, has
-# them to itself. A failure of one target does not hide those of others.
+# Everything that is checked. Unit tests and linting share the processors, and so do the two suites that drive the whole service, which
+# wait often. A failure of one target does not hide those of others.
 test: build
 	@$(MAKE) --no-print-directory -k -j2 --output-sync=target test-product test-local lint test-bench; others=$$?; \
-	$(MAKE) --no-print-directory test-e2e; e2e=$$?; \
-	if $(FIND_CHROMIUM) >/dev/null; then $(MAKE) --no-print-directory test-console; pages=$$?; \
-	else pages=0; echo "The console's pages were not tested: there is no Chromium (Debian: apt install chromium)."; fi; \
-	exit $$((others | e2e | pages))
+	$(MAKE) --no-print-directory -k -j2 --output-sync=target test-e2e test-pages; suites=$$?; \
+	exit $$((others | suites))
+
+# The console's pages, where there is a browser.
+test-pages: build
+	@if $(FIND_CHROMIUM) >/dev/null; then $(MAKE) --no-print-directory --old-file=build test-console; \
+	else echo "The console's pages were not tested: there is no Chromium (Debian: apt install chromium)."; fi
 
 lint: format vet staticcheck console-types
 
