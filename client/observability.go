@@ -79,9 +79,17 @@ type DaySummary struct {
 	Links map[string]string `json:"links"`
 }
 
+// Values of TransactionEvent.Status.
+const (
+	// EventSucceeded means that the transaction is stored.
+	EventSucceeded = "succeeded"
+	// EventFailed means that it was refused, or rejected with its line or its batch.
+	EventFailed = "failed"
+)
+
 // TransactionEvent is what became of a transaction that was sent singly or in a batch.
 type TransactionEvent struct {
-	// Status is "succeeded" if the transaction is stored, otherwise "failed".
+	// Status is EventSucceeded or EventFailed.
 	Status                 string `json:"status"`
 	ModificationExternalID string `json:"modification_external_id"`
 	// TransactionExternalID is "" if the transaction has none that can be read.

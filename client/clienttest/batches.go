@@ -110,9 +110,17 @@ func (s *Server) putFile(w http.ResponseWriter, r *http.Request) {
 		replyStorageError(w, http.StatusPreconditionFailed, "PreconditionFailed",
 			"At least one of the pre-conditions did not hold.")
 	default:
-		b.uploaded, b.content, b.receivedAt = true, content, time.Now().UTC()
+		b.uploaded, b.content, b.receivedAt = true, content, s.receiptTime()
 		b.decide()
 	}
+}
+
+// receiptTime returns when an upload that is complete now is received.
+func (s *Server) receiptTime() time.Time {
+	if s.ReceivedAt.IsZero() {
+		return time.Now().UTC()
+	}
+	return s.ReceivedAt.UTC()
 }
 
 // counts returns the numbers that are known in the batch's current status.

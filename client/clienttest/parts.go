@@ -152,7 +152,7 @@ func (s *Server) completeParts(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !b.uploaded {
-		b.uploaded, b.content, b.receivedAt = true, whole.Bytes(), time.Now().UTC()
+		b.uploaded, b.content, b.receivedAt = true, whole.Bytes(), s.receiptTime()
 		b.decide()
 	}
 	reply(w, http.StatusOK, map[string]any{"batch_id": r.PathValue("id")})

@@ -1,6 +1,6 @@
 // Package clienttest provides a stand-in for Sluice, for tests of programs that use package client: one HTTP server
-// with the token endpoint, the calls of the interface about batches and stored transactions, and the object storage
-// that takes uploads and serves reports.
+// with the token endpoint, the calls of the interface about batches, stored transactions and what became of transactions,
+// and the object storage that takes uploads and serves reports.
 //
 // The server is strict about methods, headers and content types, and records what no client should do. It judges lines
 // by their JSON and their modification IDs only, and a batch advances by one status each time its status is read.
@@ -39,6 +39,8 @@ type Server struct {
 	TokenLifetime time.Duration
 	// MaxBytes is the largest file that the server says it accepts; 2 GiB unless changed.
 	MaxBytes int64
+	// ReceivedAt is when uploads are received; zero unless changed, which means the present.
+	ReceivedAt time.Time
 
 	// Before, if not nil, sees each request first. If it answers the request itself it returns true.
 	Before func(http.ResponseWriter, *http.Request) bool
@@ -76,6 +78,9 @@ func New() *Server {
 	mux.HandleFunc("GET /storage/alerts/{id}", s.readAlerts)
 	mux.HandleFunc("GET "+basePath+"{id}", s.authorized(s.readTransaction))
 	mux.HandleFunc("GET "+strings.TrimSuffix(basePath, "/"), s.authorized(s.readTransaction))
+	mux.HandleFunc("GET "+observabilityPath+"summary", s.authorized(s.summarize))
+	mux.HandleFunc("GET "+observabilityPath+"failed-modifications", s.authorized(s.listFailed))
+	mux.HandleFunc("GET "+observabilityPath+"events", s.authorized(s.listEvents))
 	mux.HandleFunc("PUT /storage/uploads/{id}", s.putFile)
 	mux.HandleFunc("GET /storage/reports/{id}", s.readFile(func(b *batch) []byte { return b.report }))
 	mux.HandleFunc("GET /storage/csv/{id}", s.readFile(func(b *batch) []byte { return b.csv }))

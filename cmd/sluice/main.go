@@ -51,7 +51,8 @@ func program() *cli.Command {
 		Summary: "ingest batches of financial transactions, one JSON object a line",
 		Commands: []*cli.Command{
 			validateCommand(), uploadCommand(), sendCommand(), statusCommand(), resultsCommand(), batchesCommand(),
-			cancelCommand(), receiptCommand(), verifyCommand(), screenCommand(),
+			cancelCommand(), receiptCommand(), verifyCommand(), summaryCommand(), failedCommand(), eventsCommand(),
+			screenCommand(),
 			policyCommand(), generateCommand(), costCommand(),
 			webhooksCommand(), listenCommand(), adapterCommand(), outboundCommand(), localCommand(), metricsCommand(),
 			adminCommand(), consoleCommand(), loginCommand(), profilesCommand(), logoutCommand(), demoCommand(),

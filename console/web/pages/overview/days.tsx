@@ -34,7 +34,12 @@ export function DaysPanel({ isNew }: { isNew: boolean }) {
           )
         }
       </Loaded>
-      {query && <Commands curl={curl("GET", `/tm/observability/api/v1/transactions/summary?${query}`)} />}
+      {query && (
+        <Commands
+          cli={`sluice summary --days ${dayCount}`}
+          curl={curl("GET", `/tm/observability/api/v1/transactions/summary?${query}`)}
+        />
+      )}
     </section>
   );
 }
