@@ -11,6 +11,8 @@ import (
 	"strconv"
 
 	"sluice/client"
+	"sluice/shared/transaction"
+	"sluice/shared/validation/remedy"
 )
 
 const (
@@ -206,6 +208,6 @@ func lineErrors(line client.ReportLine, entry int64) []LineError {
 
 // explainCode returns what causes errors with a code, and what to do about them; "" for a code that is not known.
 func explainCode(code string) (reason, hint string) {
-	h := lineHelp[code]
-	return h.reason, h.hint
+	r := remedy.Of(transaction.Code(code))
+	return r.Reason, r.Hint
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"sluice/client"
+	"sluice/shared/transaction"
+	"sluice/shared/validation/remedy"
 )
 
 const (
@@ -167,15 +169,22 @@ func (f firstError) print(ui *terminal, file io.ReaderAt) {
 	heading := fmt.Sprintf("%s  %s %s", ui.paint(bold, "line "+formatNumber(f.line.Line)),
 		ui.paint(red, printable(f.err.Type)), printable(f.err.Pointer))
 	ui.printf("\n%s\n", strings.TrimRight(heading, " "))
-	if f.short {
-		return
+	if !f.short {
+		ui.printf("  %s\n", printable(f.err.Msg))
+		if f.err.OtherLinesTotal > 0 {
+			ui.printf("  It shares its ID with %s.\n", formatOtherLines(f.err))
+		}
+		if file != nil {
+			ui.printExcerpt(file, f.err.Offset)
+		}
 	}
-	ui.printf("  %s\n", printable(f.err.Msg))
-	if f.err.OtherLinesTotal > 0 {
-		ui.printf("  It shares its ID with %s.\n", formatOtherLines(f.err))
-	}
-	if file != nil {
-		ui.printExcerpt(file, f.err.Offset)
+	ui.printRemedy(transaction.Code(f.err.Type))
+}
+
+// printRemedy says what to do about errors with a code, unless the code is not known.
+func (c *terminal) printRemedy(code transaction.Code) {
+	if hint := remedy.Of(code).Hint; hint != "" {
+		c.printf("  %s\n", c.paint(dim, wrapWords("What to do: "+hint, "  ", max(c.width-3, 77))))
 	}
 }
 

@@ -55,7 +55,37 @@ func TestShortEntriesAreCounted(t *testing.T) {
 	}
 	var out strings.Builder
 	summary.print(newTerminal(&out), strings.NewReader("{}\n"))
-	const want = "\nline 1  missing\n  It is missing.\n    {}\n    ^\n\nline 7  enum\n\nErrors: 2 missing, 1 enum\n"
+	const want = "\nline 1  missing\n  It is missing.\n    {}\n    ^\n  What to do: Add it.\n" +
+		"\nline 7  enum\n  What to do: Check spelling and case; the message lists the words.\n" +
+		"\nErrors: 2 missing, 1 enum\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("output (-want +got):\n%s", diff)
+	}
+}
+
+// What to do is said once for each code, and nothing of a code that this program does not know.
+func TestRemediesArePrinted(t *testing.T) {
+	report := `{"line":1,"errors":[{"type":"number_type","msg":"Not a number."},{"type":"new_code","msg":"New."}]}
+{"line":7,"errors":[{"type":"number_type","msg":"Not a number."}]}
+`
+	summary, err := summarizeReport(strings.NewReader(report), 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	summary.print(newTerminal(&out), nil)
+	const want = `
+line 1  number_type
+  Not a number.
+  What to do: "12.50" is a string, 12.50 a number; an integer has no fraction
+  and no exponent; a line is one object. null counts as absent as the value of
+  a key, and has the wrong type inside an array.
+
+line 1  new_code
+  New.
+
+Errors: 2 number_type, 1 new_code
+`
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("output (-want +got):\n%s", diff)
 	}

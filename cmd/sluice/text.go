@@ -92,3 +92,23 @@ func wrapList(title string, items []string, width int) string {
 	}
 	return strings.ReplaceAll(out.String(), " \n", "\n")
 }
+
+// wrapWords breaks a text between words into lines of at most width columns, and begins each but the first with indent.
+func wrapWords(text, indent string, width int) string {
+	var out strings.Builder
+	used := 0
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i == 0:
+		case used+1+columns(word) > width:
+			out.WriteString("\n" + indent)
+			used = 0
+		default:
+			out.WriteByte(' ')
+			used++
+		}
+		out.WriteString(word)
+		used += columns(word)
+	}
+	return out.String()
+}

@@ -93,3 +93,25 @@ func TestWrapList(t *testing.T) {
 		}
 	}
 }
+
+func TestWrapWords(t *testing.T) {
+	for name, c := range map[string]struct {
+		text  string
+		width int
+		want  string
+	}{
+		"nothing":           {"", 5, ""},
+		"just fits":         {"ab cd", 5, "ab cd"},
+		"one too wide":      {"ab cd", 4, "ab\n>cd"},
+		"a long word":       {"a bcdefgh i", 3, "a\n>bcdefgh\n>i"},
+		"wide characters":   {"日本 日本", 8, "日本\n>日本"},
+		"several breaks":    {"a b c d e", 3, "a b\n>c d\n>e"},
+		"the first is long": {"abcdef g", 3, "abcdef\n>g"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := wrapWords(c.text, ">", c.width); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}

@@ -305,4 +305,5 @@ func (v *validateRun) printCode(code transaction.Code, info report.CodeInfo, fil
 	v.ui.printf("\n%s  %s, first in line %s  %s\n  %s\n", v.ui.paint(red, string(code)), formatTimes(info.Count),
 		formatNumber(first.Line), printable(first.Pointer), printable(first.Message))
 	v.ui.printExcerpt(file, first.Offset)
+	v.ui.printRemedy(code)
 }

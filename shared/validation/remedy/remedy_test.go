@@ -1,15 +1,17 @@
-package console
+package remedy
 
 import (
 	"os"
 	"regexp"
 	"strings"
 	"testing"
+
+	"sluice/shared/transaction"
 )
 
-// The page explains every code, in the words of docs/errors.md.
-func TestLineHelpIsThatOfTheDocuments(t *testing.T) {
-	text, err := os.ReadFile("../docs/errors.md")
+// Every code has its remedy, in the words of docs/errors.md.
+func TestRemediesAreThoseOfTheDocuments(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/errors.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,17 +22,17 @@ func TestLineHelpIsThatOfTheDocuments(t *testing.T) {
 	for _, cells := range row.FindAllStringSubmatch(section, -1) {
 		for _, c := range code.FindAllStringSubmatch(cells[1], -1) {
 			seen++
-			got := lineHelp[c[1]]
-			if want := plainSentence(cells[2]); got.reason != want {
-				t.Errorf("the reason for %s is %q, want %q", c[1], got.reason, want)
+			got := Of(transaction.Code(c[1]))
+			if want := plainSentence(cells[2]); got.Reason != want {
+				t.Errorf("the reason for %s is %q, want %q", c[1], got.Reason, want)
 			}
-			if want := plainSentence(cells[3]); got.hint != want {
-				t.Errorf("the hint for %s is %q, want %q", c[1], got.hint, want)
+			if want := plainSentence(cells[3]); got.Hint != want {
+				t.Errorf("the hint for %s is %q, want %q", c[1], got.Hint, want)
 			}
 		}
 	}
-	if seen != len(lineHelp) {
-		t.Errorf("docs/errors.md explains %d codes, and the console %d", seen, len(lineHelp))
+	if seen != len(remedies) {
+		t.Errorf("docs/errors.md explains %d codes, and the package %d", seen, len(remedies))
 	}
 }
 
@@ -41,4 +43,11 @@ func plainSentence(cell string) string {
 		plain = strings.ToUpper(plain[:1]) + plain[1:]
 	}
 	return plain + "."
+}
+
+// A code that is not known has no remedy.
+func TestUnknownCode(t *testing.T) {
+	if got := Of("new_code"); got != (Remedy{}) {
+		t.Errorf("got %+v, want none", got)
+	}
 }
