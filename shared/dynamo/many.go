@@ -15,10 +15,10 @@ import (
 const (
 	// MaxGetKeys is the largest number of keys in one BatchGetItem call (a limit of DynamoDB).
 	MaxGetKeys = 100
-	// maxPutItems is the largest number of items in one BatchWriteItem call (a limit of DynamoDB).
-	maxPutItems = 25
-	// concurrency is how many batch calls one GetAll or PutAll has under way at once.
-	concurrency = 8
+	// MaxPutItems is the largest number of items in one BatchWriteItem call (a limit of DynamoDB).
+	MaxPutItems = 25
+	// Concurrency is how many batch calls one GetAll or PutAll has under way at once.
+	Concurrency = 8
 )
 
 // GetAll reads the items of the given keys, which must be distinct, as of every write acknowledged before. Keys without
@@ -28,7 +28,7 @@ func GetAll(ctx context.Context, db *dynamodb.Client, table string, keys []Item,
 	pages := slices.Collect(slices.Chunk(keys, MaxGetKeys))
 	results := make([][]Item, len(pages))
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(concurrency)
+	g.SetLimit(Concurrency)
 	for i, page := range pages {
 		g.Go(func() (err error) {
 			results[i], err = getPage(ctx, db, table, page, attributes)
@@ -75,15 +75,15 @@ func projection(attributes []string) (*string, map[string]string) {
 // unprocessed, until the context ends. After an error any of the items may be stored; repeating the call is safe.
 func PutAll(ctx context.Context, db *dynamodb.Client, table string, items []Item) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(concurrency)
-	for page := range slices.Chunk(items, maxPutItems) {
-		g.Go(func() error { return putPage(ctx, db, table, page) })
+	g.SetLimit(Concurrency)
+	for page := range slices.Chunk(items, MaxPutItems) {
+		g.Go(func() error { return PutPage(ctx, db, table, page) })
 	}
 	return g.Wait()
 }
 
-// putPage is PutAll for at most maxPutItems items.
-func putPage(ctx context.Context, db *dynamodb.Client, table string, items []Item) error {
+// PutPage is PutAll for at most MaxPutItems items.
+func PutPage(ctx context.Context, db *dynamodb.Client, table string, items []Item) error {
 	requests := make([]types.WriteRequest, len(items))
 	for i, item := range items {
 		requests[i].PutRequest = &types.PutRequest{Item: item}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"sluice/shared/batch"
@@ -38,8 +39,8 @@ type IngestOutput struct {
 	Done bool `json:"done"`
 }
 
-// windowLines is how many lines are stored before the cursor is advanced and the status of the batch is checked. It
-// bounds what is still written for a batch that has failed meanwhile.
+// windowLines is how many lines are stored before the cursor is advanced and the status of the batch is checked. Two
+// windows are stored at the same time, which bounds what is still written for a batch that has failed meanwhile.
 const windowLines = 1000
 
 // Run stores the accepted lines of a chunk from its cursor on.
@@ -105,7 +106,8 @@ func (s *Ingest) begin(ctx context.Context, j *job) error {
 }
 
 // storeLines stores the accepted lines from the cursor on, window by window, until the end of the chunk or of the time,
-// and returns the cursor after the last line stored. While one window is stored, the next one is read.
+// and returns the cursor after the last line stored. While one window is stored and recorded, the next one is already
+// being stored and the one after that is read, so that the table always has something to do.
 func (s *Ingest) storeLines(ctx context.Context, j *job, c batch.Chunk, cursor batch.IngestCursor,
 	end time.Time) (batch.IngestCursor, error) {
 	isAccepted, err := acceptedLines(ctx, s.Work, c)
@@ -113,28 +115,30 @@ func (s *Ingest) storeLines(ctx context.Context, j *job, c batch.Chunk, cursor b
 		return cursor, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
 	windows, from := make(chan window), cursor
 	var readErr error // valid once windows is closed
-	go func() {
+	running.Go(func() {
 		defer close(windows)
 		readErr = s.readWindows(ctx, j, c, from, isAccepted, windows)
-	}()
-	defer func() {
-		cancel()
-		for range windows { // until the reading has ended
-		}
-	}()
+	})
+	var earlier *storing
 	for w := range windows {
-		if err := s.storeWindow(ctx, w, &cursor); err != nil {
+		if earlier != nil && s.Now().After(end) {
+			err := s.record(ctx, j, c.Index, earlier, &cursor)
 			return cursor, err
 		}
-		if !w.isFull { // the last one; the end of the chunk is recorded with it
-			continue
-		}
-		cursor.Offset, cursor.Line = w.endOffset, w.endLine
-		if err := s.advance(ctx, j, c.Index, &cursor); err != nil || cursor.Done || s.Now().After(end) {
+		next := &storing{window: w, stored: make(chan error, 1)}
+		running.Go(func() { next.stored <- s.Transactions.Put(ctx, w.versions) })
+		if err := s.record(ctx, j, c.Index, earlier, &cursor); err != nil || cursor.Done {
 			return cursor, err
 		}
+		earlier = next
+	}
+	if err := s.record(ctx, j, c.Index, earlier, &cursor); err != nil || cursor.Done {
+		return cursor, err
 	}
 	return cursor, readErr
 }
@@ -185,15 +189,30 @@ func (s *Ingest) readWindows(ctx context.Context, j *job, c batch.Chunk, from ba
 	return pass(w)
 }
 
-// storeWindow stores the versions of a window and counts them in the cursor.
-func (s *Ingest) storeWindow(ctx context.Context, w window, cursor *batch.IngestCursor) error {
-	if err := s.Transactions.Put(ctx, w.versions); err != nil {
+// storing is a window that is being stored.
+type storing struct {
+	window
+	// stored gets the result.
+	stored chan error
+}
+
+// record waits until a window is stored, counts it in the cursor and, unless it is the last one, records the cursor. It
+// does nothing if there is no window.
+func (s *Ingest) record(ctx context.Context, j *job, index int, w *storing, cursor *batch.IngestCursor) error {
+	if w == nil {
+		return nil
+	}
+	if err := <-w.stored; err != nil {
 		return err
 	}
 	cursor.Stored += int64(len(w.versions))
 	metric.Add(ctx, metric.Lines, int64(len(w.versions)))
 	metric.Add(ctx, metric.Bytes, w.bytes())
-	return nil
+	if !w.isFull { // the last one; the end of the chunk is recorded with it
+		return nil
+	}
+	cursor.Offset, cursor.Line = w.endOffset, w.endLine
+	return s.advance(ctx, j, index, cursor)
 }
 
 // advance records the cursor and checks that the batch is still open. If another run has finished the chunk, its

@@ -3,16 +3,19 @@ package transactiondb
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
 	"sluice/shared/dynamo"
 	"sluice/shared/transaction"
@@ -35,6 +38,8 @@ type Store struct {
 	db    *dynamodb.Client
 	table string
 	lines *storedline.Codec
+	// calls has an element for each call of Put to the table that is under way or being prepared.
+	calls chan struct{}
 }
 
 // versionTail is the length of the receipt time and the batch ID in the key of a version.
@@ -45,13 +50,34 @@ var errMalformedRow = errors.New("read transaction: malformed row")
 // New returns the store on the given table. It fails only if the program was built with broken dictionaries.
 func New(db *dynamodb.Client, table string) (*Store, error) {
 	lines, err := storedline.New()
-	return &Store{db, table, lines}, err
+	return &Store{db, table, lines, make(chan struct{}, dynamo.Concurrency)}, err
 }
 
 // Put stores versions of batches, which must differ in transaction or modification. The key and the content of an item
 // follow from the version alone, so that repeating the call, also at the same time, changes nothing. After an error any
 // of the versions may be stored.
+//
+// Items are made when they are about to be sent, while others are on their way. All calls of Put on a store together
+// have dynamo.Concurrency requests under way at once: one that begins before another has ended takes over what the
+// other one no longer needs.
 func (s *Store) Put(ctx context.Context, versions []transaction.Version) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for page := range slices.Chunk(versions, dynamo.MaxPutItems) {
+		select {
+		case s.calls <- struct{}{}:
+		case <-ctx.Done(): // a page failed, or the caller has given up
+			return cmp.Or(g.Wait(), context.Cause(ctx))
+		}
+		g.Go(func() error {
+			defer func() { <-s.calls }()
+			return s.putPage(ctx, page)
+		})
+	}
+	return g.Wait()
+}
+
+// putPage is Put for at most dynamo.MaxPutItems versions.
+func (s *Store) putPage(ctx context.Context, versions []transaction.Version) error {
 	items := make([]dynamo.Item, len(versions))
 	for i, v := range versions {
 		if v.IsSingle() {
@@ -63,7 +89,7 @@ func (s *Store) Put(ctx context.Context, versions []transaction.Version) error {
 		}
 		items[i] = item
 	}
-	if err := dynamo.PutAll(ctx, s.db, s.table, items); err != nil {
+	if err := dynamo.PutPage(ctx, s.db, s.table, items); err != nil {
 		return fmt.Errorf("store transactions: %w", err)
 	}
 	return nil
