@@ -179,7 +179,7 @@ func TestDocumentFromUploadToDeletion(t *testing.T) {
 	p.click("button", "Unarchive")
 	p.waitForText("The document is back.")
 	p.click("button", "Clone")
-	p.fill("textbox", "Entity", "customer 2")
+	p.fill("textbox", "ID of the entity", "customer 2")
 	p.click("button", "Clone the document")
 	p.waitForText("Cloned from")
 	p.click("button", "Delete the document")

@@ -141,7 +141,7 @@ interface BarsProps {
 export function Bars({ label, bars, of, onSelect, selected }: BarsProps) {
   const greatest = of ?? bars.reduce((most, bar) => Math.max(most, bar.value), 0);
   return (
-    <ul class="bars" aria-label={label}>
+    <ul class="plain" aria-label={label}>
       {bars.map((bar) => {
         const content = (
           <>

@@ -32,10 +32,14 @@ export function ErrorNotice({
         {error.details.length > 20 && <p>{counted(error.details.length - 20, "more problem")}.</p>}
         {error.retryAfter > 0 && <p>The service asks to wait {counted(error.retryAfter, "second")}.</p>}
         {error.status === 401 && (
-          <p>The session is over. Open the address that the command printed, or start sluice console again.</p>
+          <p>
+            The session is over. Open the address that the command printed, or start <code>sluice console</code> again.
+          </p>
         )}
         {error.status === 403 && (
-          <p>This client may not do that. An operator gives permissions: sluice admin client.</p>
+          <p>
+            This client may not do that. An operator gives permissions: <code>sluice admin client</code>
+          </p>
         )}
         {error.requestId && (
           <p class="aside">

@@ -108,14 +108,15 @@ export function useNow(every: number): Date {
   return now;
 }
 
-/** Age shows how long ago a time is, and keeps up with it. */
-export function Age({ at }: { at: string | null | undefined }) {
+/** Age shows how old something is, and keeps up with it. Where no heading says that it is an age, isSentence adds "ago". */
+export function Age({ at, isSentence = false }: { at: string | null | undefined; isSentence?: boolean }) {
   const now = useNow(at ? 10_000 : 0);
   if (!at) return <span>{unknown}</span>;
   const time = new Date(at);
   return (
     <time dateTime={at} title={`${dateTime.format(time)} · ${utc(time)}`} class="tabular">
       {formatAge(now.getTime() - time.getTime())}
+      {isSentence && " ago"}
     </time>
   );
 }

@@ -88,7 +88,7 @@ export function LineErrors({ from, code, field, line, offset, onChange }: LineEr
             />
           ) : (
             <>
-              <ol class="line-errors" start={first + 1}>
+              <ol class="boxes" start={first + 1}>
                 {errors.map((error, i) => (
                   <li key={i}>
                     <OneError error={error} />

@@ -5,9 +5,13 @@ import type { Schemas } from "./api.ts";
 /** Kind is the meaning of a colour. */
 export type Kind = "ok" | "warn" | "bad" | "info" | "quiet";
 
-/** Badge is a word with the colour of its kind. */
-export function Badge({ kind, children }: { kind: Kind; children: string }) {
-  return <span class={`badge badge-${kind}`}>{children}</span>;
+/** Badge is a word with the colour of its kind; its title says more of what it means. */
+export function Badge({ kind, title, children }: { kind: Kind; title?: string; children: string }) {
+  return (
+    <span class={`badge badge-${kind}`} title={title}>
+      {children}
+    </span>
+  );
 }
 
 /** BatchState is the status of a batch. */
@@ -44,8 +48,8 @@ export function isFinal(status: BatchState): boolean {
 export function BatchBadge({ status }: { status: BatchState }) {
   const { kind, text, means } = describeBatchState(status);
   return (
-    <span class={`badge badge-${kind}`} title={`${status}: ${means}`}>
+    <Badge kind={kind} title={`${status}: ${means}`}>
       {text}
-    </span>
+    </Badge>
   );
 }

@@ -30,7 +30,7 @@ export function Downloads({ id, results, ended, reload }: DownloadsProps) {
   return (
     <section class="panel" aria-labelledby="downloads">
       <h2 id="downloads">Downloads</h2>
-      <ul class="downloads">
+      <ul class="plain downloads">
         {files.map(({ kind, title, about, missing }) => (
           <li key={kind}>
             {missing ? (

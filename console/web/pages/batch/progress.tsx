@@ -13,6 +13,7 @@ export function Progress({ reply }: { reply: BatchReply }) {
   const isFirstPass = batch?.status === "VALIDATION_STARTED";
   const [done, of] = batch ? [batch.bytes_done, batch.bytes_total] : [0, 0];
   const isProcessed = batch?.status === "PROCESSED";
+  const hasBar = !batch || isOpen(batch) || isProcessed; // how much was done says nothing of a batch that ended early
   return (
     <section class="panel" aria-label="Counters">
       <dl class="figures">
@@ -27,27 +28,29 @@ export function Progress({ reply }: { reply: BatchReply }) {
         <Figure name="Stored" value={formatCount(counts?.ingested)} share={shareOf(counts?.ingested, total)} />
         <Figure name="Size" value={batch ? formatBytes(batch.bytes_total) : formatBytes(null)} />
       </dl>
-      <div class="pass">
-        <span>
-          {running
-            ? isFirstPass
-              ? "Validating"
-              : "Ingesting"
-            : !batch
-              ? "Not begun"
-              : isOpen(batch)
-                ? "Waiting"
-                : "Ended"}
-        </span>
-        <Meter
-          label={isFirstPass ? "Validated" : "Ingested"}
-          value={running ? done : isProcessed ? 1 : 0}
-          of={running ? of : 1}
-        />
-        <span class="tabular">
-          {running ? `${formatBytes(done)} of ${formatBytes(of)}, ${formatShare(done, of)}` : ""}
-        </span>
-      </div>
+      {hasBar && (
+        <div class="pass">
+          <span>
+            {running
+              ? isFirstPass
+                ? "Validating"
+                : "Ingesting"
+              : !batch
+                ? "Not begun"
+                : isProcessed
+                  ? "Ended"
+                  : "Waiting"}
+          </span>
+          <Meter
+            label={isFirstPass ? "Validated" : "Ingested"}
+            value={running ? done : isProcessed ? 1 : 0}
+            of={running ? of : 1}
+          />
+          <span class="tabular">
+            {running ? `${formatBytes(done)} of ${formatBytes(of)}, ${formatShare(done, of)}` : ""}
+          </span>
+        </div>
+      )}
     </section>
   );
 }

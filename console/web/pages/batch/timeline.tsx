@@ -100,7 +100,7 @@ function History({ reply }: { reply: Extract<BatchReply, { status: unknown }> })
   return (
     <details class="history">
       <summary>Statuses with times in UTC</summary>
-      <ul>
+      <ul class="plain">
         <li>
           <span>Created</span> <Time at={reply.created_at} form="both" />
         </li>

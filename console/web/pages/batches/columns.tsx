@@ -2,6 +2,7 @@
 
 import { Meter } from "../../kit/chart.tsx";
 import { Age, formatBytes, formatCount } from "../../kit/format.tsx";
+import { Id } from "../../kit/ids.tsx";
 import { Link, pathTo } from "../../kit/router.tsx";
 import { visible } from "../../kit/safe.ts";
 import { Badge } from "../../kit/status.tsx";
@@ -46,7 +47,7 @@ export function columnsOf(clientId: string): readonly Column<BatchRecord>[] {
       narrow: false,
       cell: (row) => (
         <span title={visible(row.client_id)}>
-          {row.client_id === clientId ? "this one" : <code>{visible(row.client_id).slice(0, 8)}</code>}
+          {row.client_id === clientId ? "this one" : <Id id={row.client_id} />}
         </span>
       ),
     },
@@ -59,7 +60,13 @@ export function BatchName({ batch }: { batch: BatchRecord }) {
   return (
     <span class="batch-name">
       <Link to={pathTo("batches", id)} title={name ? `${visible(name)} · ${id}` : id}>
-        {name ? <bdi>{visible(name)}</bdi> : <code data-volatile>{id}</code>}
+        {name ? (
+          <bdi>{visible(name)}</bdi>
+        ) : (
+          <span data-volatile>
+            <Id id={id} />
+          </span>
+        )}
       </Link>
       {batch.validate_only && (
         <span title="Validated only: nothing of it is stored.">

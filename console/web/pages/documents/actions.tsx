@@ -142,8 +142,8 @@ function CloneForm({ document: d, onClose }: { document: Document; onClose: () =
       }}
     >
       <p>The copy has an ID of its own and shares the file.</p>
-      <TextField label="Entity" value={entityId} onValue={setEntityId} required maxLength={255} autofocus />
-      <TextField label="Journey" value={journeyId} onValue={setJourneyId} maxLength={255} />
+      <TextField label="ID of the entity" value={entityId} onValue={setEntityId} required maxLength={255} autofocus />
+      <TextField label="ID of the journey" value={journeyId} onValue={setJourneyId} maxLength={255} />
       {clone.error && <ErrorNotice error={clone.error} />}
       <div class="buttons">
         <button type="button" onClick={onClose}>

@@ -1,16 +1,18 @@
 // Documents of an entity or a journey, and the upload of new ones.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { addressOf, get, post, type Schemas } from "../../kit/api.ts";
 import { Commands, useCurl } from "../../kit/commands.tsx";
-import { Empty, ErrorNotice, Live, Skeleton } from "../../kit/feedback.tsx";
-import { SearchField, SelectField, TextField } from "../../kit/fields.tsx";
-import { Age, counted } from "../../kit/format.tsx";
+import { Empty } from "../../kit/feedback.tsx";
+import { SearchField, SelectField } from "../../kit/fields.tsx";
+import { Age } from "../../kit/format.tsx";
+import { Id } from "../../kit/ids.tsx";
+import { OpenById, PagedCount, PagedTable } from "../../kit/listpage.tsx";
 import { Page } from "../../kit/page.tsx";
 import { usePages } from "../../kit/pages.ts";
-import { navigate, pathTo, useQuery } from "../../kit/router.tsx";
+import { Link, pathTo, useQuery } from "../../kit/router.tsx";
 import { visible } from "../../kit/safe.ts";
-import { type Column, Table } from "../../kit/table.tsx";
+import type { Column } from "../../kit/table.tsx";
 import { DocumentBadge, statusOptions } from "./state.tsx";
 import { UploadForm } from "./uploadform.tsx";
 import { useUploads } from "./uploads.ts";
@@ -50,30 +52,22 @@ const columns: readonly Column<Listed>[] = [
     title: "Entity",
     width: "minmax(7rem, 1fr)",
     narrow: false,
-    cell: (d) => (
-      <span class="mono" title={visible(d.entityId)}>
-        {visible(d.entityId)}
-      </span>
-    ),
+    cell: (d) => <Id id={d.entityId} />,
   },
   {
     key: "journey",
     title: "Journey",
     width: "minmax(7rem, 1fr)",
     narrow: false,
-    cell: (d) => (
-      <span class="mono" title={visible(d.journeyId)}>
-        {visible(d.journeyId) || "–"}
-      </span>
-    ),
+    cell: (d) => (d.journeyId ? <Id id={d.journeyId} /> : "–"),
   },
   {
     key: "uploaded",
     title: "Created",
-    width: "5rem",
+    width: "5.5rem",
     align: "end",
     narrow: false,
-    cell: (d) => <Age at={d.uploadedOn} />,
+    cell: (d) => <Age at={d.uploadedOn} isSentence />,
   },
 ];
 
@@ -109,12 +103,10 @@ export default function DocumentsPage() {
     if (shown.current !== uploads) documents.reload();
     shown.current = uploads;
   }, [uploads]);
-  const { items, isComplete } = documents;
-  const count = items && `${counted(items.length, "document")}${isComplete ? "" : " so far"}`;
   return (
     <Page
       title="Documents"
-      beside={<span class="aside tabular">{count}</span>}
+      beside={<PagedCount pages={documents} noun="document" />}
       actions={
         isAsked && (
           <button type="button" onClick={documents.reload}>
@@ -124,49 +116,34 @@ export default function DocumentsPage() {
       }
     >
       <div class="filters">
-        <SearchField label="Entity (ID)" value={entity} onValue={(value) => setQuery({ entity: value })} />
-        <SearchField label="Journey (ID)" value={journey} onValue={(value) => setQuery({ journey: value })} />
+        <SearchField label="ID of an entity" value={entity} onValue={(value) => setQuery({ entity: value })} />
+        <SearchField label="ID of a journey" value={journey} onValue={(value) => setQuery({ journey: value })} />
         <SelectField
           label="Status"
           value={status}
           onValue={(value) => setQuery({ status: value }, { push: true })}
           options={statusOptions}
         />
-        <GoTo />
+        <OpenById label="ID of a document" to={(id) => pathTo("documents", id)} maxLength={36} />
       </div>
-      {count && <Live text={count} />}
-      {documents.error && <ErrorNotice error={documents.error} retry={items ? documents.more : documents.reload} />}
       {!isAsked ? (
         <Empty title="Which documents?">
           <p>
-            Enter the ID of an entity or of a journey above, or open an{" "}
-            <a
-              href="/entities"
-              onClick={(event) => {
-                event.preventDefault();
-                navigate("/entities");
-              }}
-            >
-              entity
-            </a>
-            .
+            Enter the ID of an entity or of a journey above, or open an <Link to="/entities">entity</Link>.
           </p>
         </Empty>
-      ) : !items ? (
-        !documents.error && <Skeleton lines={8} />
-      ) : items.length === 0 ? (
-        <Empty title="No document matches.">
-          <p>Upload one below, or look for another entity or status.</p>
-        </Empty>
       ) : (
-        <Table
+        <PagedTable
           label="Documents"
+          pages={documents}
           columns={columns}
-          rows={items}
           rowKey={(d) => d.id}
           open={(d) => pathTo("documents", d.id)}
-          onEnd={documents.error ? undefined : documents.more}
-        />
+        >
+          <Empty title="No document matches.">
+            <p>Upload one below, or look for another entity or status.</p>
+          </Empty>
+        </PagedTable>
       )}
       {isAsked && <ListCommand wanted={wanted} />}
       <UploadForm key={`${wanted.entity} ${wanted.journey}`} entityId={wanted.entity} journeyId={wanted.journey} />
@@ -190,20 +167,5 @@ function ListCommand({ wanted }: { wanted: Wanted }) {
   const path = wanted.entity === "" ? "/journey/{journeyId}" : "/entity/{entityId}/journey/{journeyId}";
   return (
     <Commands curl={curl("GET", addressOf(prefix + path, { entityId: wanted.entity, journeyId: wanted.journey }))} />
-  );
-}
-
-/** GoTo opens a document by its ID. */
-function GoTo() {
-  const [id, setId] = useState("");
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (id.trim()) navigate(pathTo("documents", id.trim()));
-      }}
-    >
-      <TextField label="Open by ID (Enter)" value={id} onValue={setId} maxLength={36} />
-    </form>
   );
 }

@@ -1,7 +1,7 @@
 // The statuses of documents in words and colours.
 
 import type { Schemas } from "../../kit/api.ts";
-import type { Kind } from "../../kit/status.tsx";
+import { Badge, type Kind } from "../../kit/status.tsx";
 
 export type Document = Schemas["Document"];
 type Status = Schemas["DocumentStatus"];
@@ -37,8 +37,8 @@ export function describeDocumentStatus(status: Status): { kind: Kind; text: stri
 export function DocumentBadge({ status }: { status: Status }) {
   const { kind, text, means } = describeDocumentStatus(status);
   return (
-    <span class={`badge badge-${kind}`} title={means}>
+    <Badge kind={kind} title={means}>
       {text}
-    </span>
+    </Badge>
   );
 }

@@ -9,6 +9,7 @@ import { counted, formatBytes } from "../../kit/format.tsx";
 import { useResource } from "../../kit/resource.ts";
 import { Link, pathTo } from "../../kit/router.tsx";
 import { visible } from "../../kit/safe.ts";
+import { type SmallColumn, SmallTable } from "../../kit/smalltable.tsx";
 import { Badge } from "../../kit/status.tsx";
 import { DocumentBadge } from "./state.tsx";
 import { clearUploads, type Description, type DocumentUpload, uploadFiles, useUploads } from "./uploads.ts";
@@ -55,23 +56,25 @@ export function UploadForm({ entityId, journeyId }: { entityId: string; journeyI
   const [over, setOver] = useState(false);
   return (
     <section class="panel" aria-labelledby="upload">
-      <h2 id="upload">Upload</h2>
+      <h2 id="upload">Upload documents</h2>
       <div class="filters">
         <TextField
-          label="Entity"
+          label="ID of the entity"
           value={given.entityId}
           onValue={(value) => setGiven({ ...given, entityId: value })}
           required
           maxLength={255}
         />
         <TextField
-          label="Journey"
+          label="ID of the journey"
+          placeholder="Optional"
           value={given.journeyId}
           onValue={(value) => setGiven({ ...given, journeyId: value })}
           maxLength={255}
         />
         <TextField
           label="Type of document"
+          placeholder="Optional"
           value={given.documentType}
           onValue={(value) => setGiven({ ...given, documentType: value })}
           maxLength={255}
@@ -152,43 +155,29 @@ function Refused({ refused }: { refused: readonly { name: string; why: string }[
   return <ErrorNotice error={error} />;
 }
 
+const uploadColumns: readonly SmallColumn<DocumentUpload>[] = [
+  {
+    title: "File",
+    anywhere: true,
+    cell: ({ id, name }) =>
+      id ? (
+        <Link to={pathTo("documents", id)}>
+          <bdi>{visible(name)}</bdi>
+        </Link>
+      ) : (
+        <bdi>{visible(name)}</bdi>
+      ),
+  },
+  { title: "Size", align: "end", cell: ({ size }) => formatBytes(size) },
+  { title: "State", cell: (upload) => <State upload={upload} /> },
+];
+
 function Uploads() {
   const uploads = useUploads();
   if (uploads.length === 0) return null;
   return (
     <div class="stack" aria-live="polite">
-      <div class="scroll-x" tabIndex={0} role="region" aria-label="Uploads of documents">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">File</th>
-              <th scope="col" class="end">
-                Size
-              </th>
-              <th scope="col">State</th>
-            </tr>
-          </thead>
-          <tbody>
-            {uploads.map((upload) => (
-              <tr key={upload.key}>
-                <td class="anywhere">
-                  {upload.id ? (
-                    <Link to={pathTo("documents", upload.id)}>
-                      <bdi>{visible(upload.name)}</bdi>
-                    </Link>
-                  ) : (
-                    <bdi>{visible(upload.name)}</bdi>
-                  )}
-                </td>
-                <td class="end">{formatBytes(upload.size)}</td>
-                <td>
-                  <State upload={upload} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <SmallTable label="Uploads of documents" columns={uploadColumns} rows={uploads} rowKey={({ key }) => key} />
       {uploads.some((u) => u.state === "done" || u.state === "refused") && (
         <div class="buttons">
           <button type="button" onClick={clearUploads}>

@@ -1,7 +1,7 @@
 // Uploads of documents: they go on while other pages of the console are shown, and their scan is followed to its end.
 
-import { useEffect, useState } from "preact/hooks";
 import { ApiError, get, post, request, type Schemas, send } from "../../kit/api.ts";
+import { makeTransfers } from "../../kit/transfers.ts";
 
 /** DocumentUpload is a file on its way to being a document. */
 export interface DocumentUpload {
@@ -38,36 +38,11 @@ const readPath = "/documentmanagementquery/api/documentmanagement/{id}";
 /** followEvery is the number of milliseconds between two looks at a scan. */
 const followEvery = 1000;
 
-let entries: readonly Entry[] = [];
-const listeners = new Set<() => void>();
-
-function change(next: readonly Entry[]): void {
-  entries = next;
-  const isBusy = entries.some((e) => e.state === "waiting" || e.state === "sending");
-  if (isBusy) addEventListener("beforeunload", warn);
-  else removeEventListener("beforeunload", warn);
-  for (const tell of listeners) tell();
-}
-
-function update(key: string, some: Partial<Entry>): void {
-  change(entries.map((e) => (e.key === key ? { ...e, ...some } : e)));
-}
-
-function warn(event: BeforeUnloadEvent): void {
-  event.preventDefault();
-}
+const transfers = makeTransfers<Entry>((entry) => entry.state === "waiting" || entry.state === "sending");
+const { list, change, update } = transfers;
 
 /** useUploads returns the uploads and renders again when they change. */
-export function useUploads(): readonly DocumentUpload[] {
-  const [shown, setShown] = useState(entries);
-  useEffect(() => {
-    const tell = () => setShown(entries);
-    tell();
-    listeners.add(tell);
-    return () => void listeners.delete(tell);
-  }, []);
-  return shown;
-}
+export const useUploads: () => readonly DocumentUpload[] = transfers.use;
 
 /** uploadFiles creates a document of each file, one after another. */
 export function uploadFiles(files: readonly File[], description: Description): void {
@@ -81,18 +56,18 @@ export function uploadFiles(files: readonly File[], description: Description): v
     file,
     description,
   }));
-  change([...added, ...entries]);
+  change([...added, ...list()]);
   void sendNext();
 }
 
 /** clearUploads forgets the uploads that have come to their end. */
 export function clearUploads(): void {
-  change(entries.filter((e) => e.state !== "done" && e.state !== "refused"));
+  change(list().filter((e) => e.state !== "done" && e.state !== "refused"));
 }
 
 async function sendNext(): Promise<void> {
-  const next = entries.findLast((e) => e.state === "waiting");
-  if (!next || entries.some((e) => e.state === "sending")) return;
+  const next = list().findLast((e) => e.state === "waiting");
+  if (!next || list().some((e) => e.state === "sending")) return;
   update(next.key, { state: "sending" });
   try {
     const answer = await post(createPath, { body: { data: { fileName: next.name, ...next.description } } });
@@ -121,7 +96,7 @@ async function store({ id, signedUrlToUpload }: Schemas["DocumentUpload"], file:
 async function follow(key: string, id: string): Promise<void> {
   for (
     let pause = followEvery;
-    entries.some((e) => e.key === key);
+    list().some((e) => e.key === key);
     await new Promise((done) => setTimeout(done, pause))
   ) {
     try {

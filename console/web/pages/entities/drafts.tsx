@@ -11,6 +11,7 @@ import { Age } from "../../kit/format.tsx";
 import { useRemembered } from "../../kit/remembered.ts";
 import { useAction, useResource } from "../../kit/resource.ts";
 import { useQuery } from "../../kit/router.tsx";
+import { type SmallColumn, SmallTable } from "../../kit/smalltable.tsx";
 import { DraftPanel } from "./draft.tsx";
 import { type Draft, DraftBadge, type Entity } from "./state.tsx";
 
@@ -64,7 +65,13 @@ export function Drafts({ entity, onChange }: { entity: Entity; onChange: () => v
           return (
             <>
               {list.length > 0 ? (
-                <DraftTable drafts={list} chosen={chosen} onOpen={open} />
+                <SmallTable
+                  label="List of drafts"
+                  columns={draftColumns(chosen, open)}
+                  rows={list}
+                  rowKey={({ id }) => id}
+                  isChosen={({ id }) => id === chosen}
+                />
               ) : (
                 <p>No draft is known here. The service finds drafts by their journey.</p>
               )}
@@ -143,56 +150,22 @@ function ignoreRefusal<T>(value: T): (cause: unknown) => T {
   };
 }
 
-function DraftTable({
-  drafts,
-  chosen,
-  onOpen,
-}: {
-  drafts: readonly Draft[];
-  chosen: string;
-  onOpen: (id: string) => void;
-}) {
-  return (
-    <div class="scroll-x" tabIndex={0} role="region" aria-label="List of drafts">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Draft</th>
-            <th scope="col">Status</th>
-            <th scope="col">Journey</th>
-            <th scope="col">Begun</th>
-            <th scope="col" class="end">
-              Version
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {drafts.map((draft) => (
-            <tr key={draft.id} class={draft.id === chosen ? "is-chosen" : undefined}>
-              <td>
-                <button
-                  type="button"
-                  class="link mono"
-                  aria-pressed={draft.id === chosen}
-                  onClick={() => onOpen(draft.id)}
-                >
-                  {draft.id}
-                </button>
-              </td>
-              <td>
-                <DraftBadge status={draft.status} />
-              </td>
-              <td class="mono">{draft.journeyId}</td>
-              <td>
-                <Age at={draft.created} />
-              </td>
-              <td class="end">{draft.version}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+/** draftColumns are the columns of the list of drafts; the ID opens one. */
+function draftColumns(chosen: string, onOpen: (id: string) => void): readonly SmallColumn<Draft>[] {
+  return [
+    {
+      title: "Draft",
+      cell: ({ id }) => (
+        <button type="button" class="link mono" aria-pressed={id === chosen} onClick={() => onOpen(id)}>
+          {id}
+        </button>
+      ),
+    },
+    { title: "Status", cell: ({ status }) => <DraftBadge status={status} /> },
+    { title: "Journey", mono: true, cell: ({ journeyId }) => journeyId },
+    { title: "Begun", cell: ({ created }) => <Age at={created} isSentence /> },
+    { title: "Version", align: "end", cell: ({ version }) => version },
+  ];
 }
 
 function FindJourney({ journey, onJourney }: { journey: string; onJourney: (id: string) => void }) {

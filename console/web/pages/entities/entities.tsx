@@ -3,14 +3,15 @@
 import { useState } from "preact/hooks";
 import { addressOf, get, type Schemas } from "../../kit/api.ts";
 import { Commands, useCurl } from "../../kit/commands.tsx";
-import { Empty, ErrorNotice, Live, Skeleton } from "../../kit/feedback.tsx";
-import { SearchField, SelectField, TextField } from "../../kit/fields.tsx";
-import { counted } from "../../kit/format.tsx";
+import { Empty } from "../../kit/feedback.tsx";
+import { SearchField, SelectField } from "../../kit/fields.tsx";
+import { Id } from "../../kit/ids.tsx";
+import { OpenById, PagedCount, PagedTable } from "../../kit/listpage.tsx";
 import { Page } from "../../kit/page.tsx";
 import { usePages } from "../../kit/pages.ts";
-import { navigate, pathTo, useQuery } from "../../kit/router.tsx";
+import { pathTo, useQuery } from "../../kit/router.tsx";
 import { visible } from "../../kit/safe.ts";
-import { type Column, Table } from "../../kit/table.tsx";
+import type { Column } from "../../kit/table.tsx";
 import { CreateEntity } from "./create.tsx";
 import { EntityBadge, statusOptions } from "./state.tsx";
 
@@ -24,8 +25,8 @@ const columns: readonly Column<Listed>[] = [
   {
     key: "name",
     title: "Name",
-    width: "minmax(10rem, 3fr)",
-    cell: (e) => <bdi title={e.name}>{visible(e.name) || <span class="aside">No name</span>}</bdi>,
+    width: "minmax(10rem, 1fr)",
+    cell: (e) => (e.name ? <bdi title={visible(e.name)}>{visible(e.name)}</bdi> : <Id id={e.id} />),
   },
   { key: "status", title: "Status", width: "8.5rem", cell: (e) => <EntityBadge status={e.lifecycleStatus} /> },
   { key: "type", title: "Type", width: "7rem", narrow: false, cell: (e) => e.type || "–" },
@@ -33,13 +34,9 @@ const columns: readonly Column<Listed>[] = [
   {
     key: "id",
     title: "ID",
-    width: "minmax(9rem, 2fr)",
+    width: "minmax(9rem, 17.5rem)",
     narrow: false,
-    cell: (e) => (
-      <span class="mono" title={e.id}>
-        {visible(e.id)}
-      </span>
-    ),
+    cell: (e) => <Id id={e.id} />,
   },
 ];
 
@@ -56,13 +53,11 @@ export default function EntitiesPage() {
     });
     return { items: data.items, next: data.paginationToken };
   });
-  const { items, isComplete } = entities;
   const isFiltered = name.trim() !== "" || status !== "";
-  const count = items && `${counted(items.length, "entity", "entities")}${isComplete ? "" : " so far"}`;
   return (
     <Page
       title="Entities"
-      beside={<span class="aside tabular">{count}</span>}
+      beside={<PagedCount pages={entities} noun="entity" plural="entities" />}
       actions={
         <button type="button" class="primary" onClick={() => setCreating(true)}>
           Create an entity
@@ -77,24 +72,17 @@ export default function EntitiesPage() {
           onValue={(value) => setQuery({ status: value }, { push: true })}
           options={statusOptions}
         />
-        <GoTo />
+        <OpenById label="ID of an entity" to={(id) => pathTo("entities", id)} maxLength={255} />
       </div>
-      {count && <Live text={count} />}
-      {entities.error && <ErrorNotice error={entities.error} retry={items ? entities.more : entities.reload} />}
-      {!items ? (
-        !entities.error && <Skeleton lines={12} />
-      ) : items.length === 0 ? (
+      <PagedTable
+        label="Entities"
+        pages={entities}
+        columns={columns}
+        rowKey={(e) => e.id}
+        open={(e) => pathTo("entities", e.id)}
+      >
         <None isFiltered={isFiltered} />
-      ) : (
-        <Table
-          label="Entities"
-          columns={columns}
-          rows={items}
-          rowKey={(e) => e.id}
-          open={(e) => pathTo("entities", e.id)}
-          onEnd={entities.error ? undefined : entities.more}
-        />
-      )}
+      </PagedTable>
       <Commands curl={curl("GET", addressOf(path, {}, { ...query, pageSize }))} />
       <CreateEntity open={creating} onClose={() => setCreating(false)} onCreated={entities.reload} />
     </Page>
@@ -115,20 +103,5 @@ function None({ isFiltered }: { isFiltered: boolean }) {
         sluice admin entities import FILE
       </pre>
     </Empty>
-  );
-}
-
-/** GoTo opens an entity by its ID, which the list is not searched by. */
-function GoTo() {
-  const [id, setId] = useState("");
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (id.trim()) navigate(pathTo("entities", id.trim()));
-      }}
-    >
-      <TextField label="Open by ID (Enter)" value={id} onValue={setId} maxLength={255} />
-    </form>
   );
 }

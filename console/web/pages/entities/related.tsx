@@ -1,17 +1,35 @@
 // What belongs to an entity elsewhere: its documents and the screenings that it was in.
 
-import { addressOf, get, post } from "../../kit/api.ts";
+import { type Answer, addressOf, get, post, type Schemas } from "../../kit/api.ts";
 import { Commands, useCurl } from "../../kit/commands.tsx";
 import { Loaded } from "../../kit/feedback.tsx";
 import { Age, counted, Time } from "../../kit/format.tsx";
 import { useResource } from "../../kit/resource.ts";
 import { Link, pathTo } from "../../kit/router.tsx";
 import { visible } from "../../kit/safe.ts";
+import { type SmallColumn, SmallTable } from "../../kit/smalltable.tsx";
 import { Badge } from "../../kit/status.tsx";
 import { DocumentBadge } from "../documents/state.tsx";
 
 const documentsPath = "/documentmanagementquery/api/documentmanagement/entity/paged/lite/v2";
 const screeningsPath = "/screeningquery/api/v4/batch/legalentity/{legalEntityId}";
+
+type ListedDocument = Pick<Schemas["Document"], "id" | "fileName" | "documentType" | "status" | "uploadedOn">;
+
+const documentColumns: readonly SmallColumn<ListedDocument>[] = [
+  {
+    title: "File",
+    anywhere: true,
+    cell: ({ id, fileName }) => (
+      <Link to={pathTo("documents", id)}>
+        <bdi>{visible(fileName ?? "Beyond the access layers of this client")}</bdi>
+      </Link>
+    ),
+  },
+  { title: "Type", anywhere: true, cell: ({ documentType }) => visible(documentType) || "–" },
+  { title: "Status", cell: ({ status }) => <DocumentBadge status={status} /> },
+  { title: "Created", cell: ({ uploadedOn }) => <Age at={uploadedOn} isSentence /> },
+];
 
 /** Documents lists the first documents of an entity. */
 export function Documents({ entityId }: { entityId: string }) {
@@ -29,36 +47,7 @@ export function Documents({ entityId }: { entityId: string }) {
         {({ items, hasMoreItems }) => (
           <>
             {items.length > 0 && (
-              <div class="scroll-x" tabIndex={0} role="region" aria-label="List of documents">
-                <table>
-                  <thead>
-                    <tr>
-                      <th scope="col">File</th>
-                      <th scope="col">Type</th>
-                      <th scope="col">Status</th>
-                      <th scope="col">Uploaded</th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {items.map((item) => (
-                      <tr key={item.id}>
-                        <td class="anywhere">
-                          <Link to={pathTo("documents", item.id)}>
-                            <bdi>{visible(item.fileName ?? "Beyond the access layers of this client")}</bdi>
-                          </Link>
-                        </td>
-                        <td class="anywhere">{visible(item.documentType) || "–"}</td>
-                        <td>
-                          <DocumentBadge status={item.status} />
-                        </td>
-                        <td>
-                          <Age at={item.uploadedOn} />
-                        </td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
-              </div>
+              <SmallTable label="List of documents" columns={documentColumns} rows={items} rowKey={({ id }) => id} />
             )}
             <p>
               {items.length === 0 ? "The entity has no documents. " : ""}
@@ -78,6 +67,23 @@ export function Documents({ entityId }: { entityId: string }) {
   );
 }
 
+const screeningColumns: readonly SmallColumn<Answer<typeof screeningsPath, "get">["data"][number]>[] = [
+  {
+    title: "Batch",
+    mono: true,
+    cell: ({ batchId }) => <Link to={pathTo("screening", batchId)}>{batchId}</Link>,
+  },
+  {
+    title: "Status",
+    cell: ({ batchStatus }) => <Badge kind={batchStatus === "Open" ? "info" : "quiet"}>{batchStatus}</Badge>,
+  },
+  { title: "Closed", cell: ({ batchClosedDate }) => <Time at={batchClosedDate} /> },
+  {
+    title: "Matches",
+    cell: ({ materialMatchesCount: n }) => (n === 0 ? "none" : counted(n, "match", "matches")),
+  },
+];
+
 /** Screenings lists the batches of screening that have an entity. */
 export function Screenings({ entityId }: { entityId: string }) {
   const screenings = useResource(
@@ -95,43 +101,17 @@ export function Screenings({ entityId }: { entityId: string }) {
               The entity was in no screening batch. <Link to="/screening">Screening</Link>
             </p>
           ) : (
-            <div class="scroll-x" tabIndex={0} role="region" aria-label="List of screenings">
-              <table>
-                <thead>
-                  <tr>
-                    <th scope="col">Batch</th>
-                    <th scope="col">Status</th>
-                    <th scope="col">Closed</th>
-                    <th scope="col">Matches</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {batches.slice(0, 100).map((batch) => (
-                    <tr key={batch.batchId}>
-                      <td>
-                        <Link to={pathTo("screening", batch.batchId)}>
-                          <span class="mono">{batch.batchId}</span>
-                        </Link>
-                      </td>
-                      <td>
-                        <Badge kind={batch.batchStatus === "Open" ? "info" : "quiet"}>{batch.batchStatus}</Badge>
-                      </td>
-                      <td>
-                        <Time at={batch.batchClosedDate} />
-                      </td>
-                      <td>
-                        {batch.materialMatchesCount === 0
-                          ? "none"
-                          : counted(batch.materialMatchesCount, "match", "matches")}
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
+            <>
+              <SmallTable
+                label="List of screenings"
+                columns={screeningColumns}
+                rows={batches.slice(0, 100)}
+                rowKey={({ batchId }) => batchId}
+              />
               {batches.length > 100 && (
                 <p class="aside">The latest 100 of {counted(batches.length, "batch", "batches")}.</p>
               )}
-            </div>
+            </>
           )
         }
       </Loaded>

@@ -1,7 +1,7 @@
 // The statuses of entities and drafts in words and colours.
 
 import type { Schemas } from "../../kit/api.ts";
-import type { Kind } from "../../kit/status.tsx";
+import { Badge, type Kind } from "../../kit/status.tsx";
 
 export type Entity = Schemas["Entity"];
 export type Draft = Schemas["EntityDraft"];
@@ -27,9 +27,9 @@ export const statusOptions: readonly (readonly [string, string])[] = [
 export function EntityBadge({ status }: { status: LifecycleStatus }) {
   const known = statuses[status] ?? { kind: "quiet", text: status, isOnboarded: false };
   return (
-    <span class={`badge badge-${known.kind}`} title={`${status}: ${onboardedText(status)}`}>
+    <Badge kind={known.kind} title={`${status}: ${onboardedText(status)}`}>
       {known.text}
-    </span>
+    </Badge>
   );
 }
 
@@ -48,9 +48,9 @@ const draftStatuses: Record<Draft["status"], { kind: Kind; text: string }> = {
 export function DraftBadge({ status }: { status: Draft["status"] }) {
   const known = draftStatuses[status] ?? { kind: "quiet", text: status };
   return (
-    <span class={`badge badge-${known.kind}`} title={status}>
+    <Badge kind={known.kind} title={status}>
       {known.text}
-    </span>
+    </Badge>
   );
 }
 

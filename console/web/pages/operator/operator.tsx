@@ -5,11 +5,13 @@ import { Commands } from "../../kit/commands.tsx";
 import { Empty, Loaded } from "../../kit/feedback.tsx";
 import { SearchField } from "../../kit/fields.tsx";
 import { counted, Time } from "../../kit/format.tsx";
+import { Id } from "../../kit/ids.tsx";
 import { Page } from "../../kit/page.tsx";
 import { useResource } from "../../kit/resource.ts";
 import { useQuery } from "../../kit/router.tsx";
 import { visible } from "../../kit/safe.ts";
 import { useSession } from "../../kit/session.ts";
+import { type SmallColumn, SmallTable } from "../../kit/smalltable.tsx";
 import { Badge } from "../../kit/status.tsx";
 import { type Column, Table } from "../../kit/table.tsx";
 
@@ -143,7 +145,7 @@ const tenantColumns: readonly Column<Tenant>[] = [
     key: "id",
     title: "Tenant",
     width: "minmax(12rem, 3fr)",
-    cell: (t) => <span class="mono">{visible(t.tenant_id)}</span>,
+    cell: (t) => <Id id={t.tenant_id} />,
   },
   {
     key: "batch",
@@ -165,14 +167,14 @@ const clientColumns: readonly Column<Client>[] = [
     key: "id",
     title: "Client",
     width: "minmax(9rem, 2fr)",
-    cell: (c) => <span class="mono">{visible(c.client_id)}</span>,
+    cell: (c) => <Id id={c.client_id} />,
   },
   {
     key: "tenant",
     title: "Tenant",
     width: "minmax(9rem, 2fr)",
     narrow: false,
-    cell: (c) => <span class="mono">{visible(c.tenant_id)}</span>,
+    cell: (c) => <Id id={c.tenant_id} />,
   },
   {
     key: "permissions",
@@ -196,6 +198,12 @@ const clientColumns: readonly Column<Client>[] = [
   },
 ];
 
+const keyColumns: readonly SmallColumn<Key>[] = [
+  { title: "Key", mono: true, anywhere: true, cell: ({ kid }) => visible(kid) },
+  { title: "Signs from", cell: (key) => <Time at={key.active_from} form="short" /> },
+  { title: "Retires", cell: (key) => <Time at={key.retire_at} form="short" /> },
+];
+
 function KeyTable({ title, keys }: { title: string; keys: readonly Key[] }) {
   return (
     <div class="panel">
@@ -203,28 +211,7 @@ function KeyTable({ title, keys }: { title: string; keys: readonly Key[] }) {
       {keys.length === 0 ? (
         <p>There is no key. One is made when it is first needed.</p>
       ) : (
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Key</th>
-              <th scope="col">Signs from</th>
-              <th scope="col">Retires</th>
-            </tr>
-          </thead>
-          <tbody>
-            {keys.map((key) => (
-              <tr key={key.kid}>
-                <td class="mono anywhere">{visible(key.kid)}</td>
-                <td>
-                  <Time at={key.active_from} form="short" />
-                </td>
-                <td>
-                  <Time at={key.retire_at} form="short" />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <SmallTable label={title} columns={keyColumns} rows={keys} rowKey={({ kid }) => kid} />
       )}
     </div>
   );

@@ -1,7 +1,8 @@
 // The limits of the tenant, as far as replies have told of them.
 
 import { formatCount, Time, useNow } from "../../kit/format.tsx";
-import { limitsSeen } from "../../kit/limits.ts";
+import { type Limit, limitsSeen } from "../../kit/limits.ts";
+import { type SmallColumn, SmallTable } from "../../kit/smalltable.tsx";
 
 /** names are what people call the operations with limits. */
 const names: Record<string, string> = {
@@ -14,6 +15,22 @@ const names: Record<string, string> = {
   "POST /tm/realtime/api/transactions/batch/generate-upload-url": "Upload URLs",
 };
 
+const columns: readonly SmallColumn<Limit>[] = [
+  {
+    title: "Requests",
+    isName: true,
+    cell: ({ operation }) => <span title={operation}>{names[operation] ?? <code>{operation}</code>}</span>,
+  },
+  { title: "Left", align: "end", cell: (limit) => formatCount(limit.remaining) },
+  { title: "At least", align: "end", cell: (limit) => formatCount(limit.least) },
+  {
+    title: "Refused",
+    align: "end",
+    cell: ({ refused }) => <span class={refused > 0 ? "is-bad" : undefined}>{formatCount(refused)}</span>,
+  },
+  { title: "As of", align: "end", cell: (limit) => <Time at={limit.at.toISOString()} form="time" /> },
+];
+
 /** LimitsPanel shows how many requests were left of each limit that this page has met. */
 export function LimitsPanel() {
   useNow(3000);
@@ -24,49 +41,19 @@ export function LimitsPanel() {
       {limits.length === 0 ? (
         <p class="aside">No reply has told of a limit yet; a tenant may have none.</p>
       ) : (
-        <div class="scroll-x" role="region" aria-label="Requests that are left" tabIndex={0}>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Requests</th>
-                <th scope="col" class="end">
-                  Left
-                </th>
-                <th scope="col" class="end">
-                  At least
-                </th>
-                <th scope="col" class="end">
-                  Refused
-                </th>
-                <th scope="col" class="end">
-                  As of
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {limits.map((limit) => (
-                <tr key={limit.operation}>
-                  <th scope="row" title={limit.operation}>
-                    {names[limit.operation] ?? <code>{limit.operation}</code>}
-                  </th>
-                  <td class="end">{formatCount(limit.remaining)}</td>
-                  <td class="end">{formatCount(limit.least)}</td>
-                  <td class="end">
-                    {limit.refused > 0 ? <span class="is-bad">{formatCount(limit.refused)}</span> : "0"}
-                  </td>
-                  <td class="end">
-                    <Time at={limit.at.toISOString()} form="time" />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <>
+          <SmallTable
+            label="Requests that are left"
+            columns={columns}
+            rows={limits}
+            rowKey={(limit) => limit.operation}
+          />
+          <p class="aside">
+            As the replies to this page say since it was loaded: requests that are left in the tightest window of the
+            tenant, of all its clients together.
+          </p>
+        </>
       )}
-      <p class="aside">
-        As the replies to this page say since it was loaded: requests that are left in the tightest window of the
-        tenant, of all its clients together.
-      </p>
     </section>
   );
 }

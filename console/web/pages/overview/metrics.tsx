@@ -3,6 +3,7 @@
 import { Commands } from "../../kit/commands.tsx";
 import { Loaded } from "../../kit/feedback.tsx";
 import { counted, formatBytes, formatCount, formatDuration } from "../../kit/format.tsx";
+import { type SmallColumn, SmallTable } from "../../kit/smalltable.tsx";
 import { type Metrics, useMetrics } from "./load.ts";
 
 /** MetricsPanel shows throttles, queues and speeds of a local cloud, of all its tenants together. */
@@ -18,6 +19,22 @@ export function MetricsPanel() {
     </section>
   );
 }
+
+const stepColumns: readonly SmallColumn<Metrics["steps"][number]>[] = [
+  { title: "Step", isName: true, cell: ({ step }) => step },
+  { title: "Runs", align: "end", cell: ({ runs }) => formatCount(runs) },
+  {
+    title: "Lines a second",
+    align: "end",
+    cell: (step) => (step.lines > 0 ? formatCount(step.lines_per_second) : ""),
+  },
+  {
+    title: "Bytes a second",
+    align: "end",
+    cell: (step) => (step.bytes > 0 ? `${formatBytes(Math.round(step.bytes_per_second))}/s` : ""),
+  },
+  { title: "Half within", align: "end", cell: (step) => formatDuration(step.p50_ms) },
+];
 
 function Content({ metrics: { functions, steps, stages, requests } }: { metrics: Metrics }) {
   const throttled = functions.reduce((sum, f) => sum + f.throttled, 0);
@@ -49,38 +66,7 @@ function Content({ metrics: { functions, steps, stages, requests } }: { metrics:
         </p>
       ))}
       {worked.length > 0 && (
-        <div class="scroll-x" role="region" aria-label="Speed of steps" tabIndex={0}>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Step</th>
-                <th scope="col" class="end">
-                  Runs
-                </th>
-                <th scope="col" class="end">
-                  Lines a second
-                </th>
-                <th scope="col" class="end">
-                  Bytes a second
-                </th>
-                <th scope="col" class="end">
-                  Half within
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {worked.map((step) => (
-                <tr key={step.step}>
-                  <th scope="row">{step.step}</th>
-                  <td class="end">{formatCount(step.runs)}</td>
-                  <td class="end">{step.lines > 0 ? formatCount(step.lines_per_second) : ""}</td>
-                  <td class="end">{step.bytes > 0 ? `${formatBytes(Math.round(step.bytes_per_second))}/s` : ""}</td>
-                  <td class="end">{formatDuration(step.p50_ms)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <SmallTable label="Speed of steps" columns={stepColumns} rows={worked} rowKey={(step) => step.step} />
       )}
       <p class="aside">Of all tenants together, since this cloud began to log.</p>
     </>

@@ -4,6 +4,7 @@ import { Empty, Loaded, Notice } from "../../kit/feedback.tsx";
 import { counted } from "../../kit/format.tsx";
 import { useResource } from "../../kit/resource.ts";
 import { visible } from "../../kit/safe.ts";
+import { type SmallColumn, SmallTable } from "../../kit/smalltable.tsx";
 import { Badge } from "../../kit/status.tsx";
 import { loadFields, type PolicyField } from "./load.ts";
 
@@ -20,7 +21,7 @@ interface Change {
 const bookkeeping = new Set(["fieldVersion", "versionNumber", "changeType", "lockDetails", "entityPolicyId"]);
 
 /** compareFields returns what turns one list of fields into another, in the order of the latter. */
-export function compareFields(before: readonly PolicyField[], after: readonly PolicyField[]): Change[] {
+function compareFields(before: readonly PolicyField[], after: readonly PolicyField[]): Change[] {
   const old = new Map(before.map((field) => [field.fieldId, field]));
   const changes: Change[] = [];
   for (const field of after) {
@@ -77,7 +78,14 @@ export function Differences({ policyId, version, before }: { policyId: string; v
                   <Badge kind={kinds[change.kind].kind}>{kinds[change.kind].text}</Badge> {visible(change.field.name)}{" "}
                   <span class="mono aside">{visible(change.field.dataKey)}</span>
                 </summary>
-                {change.members.length > 0 && <MemberTable change={change} />}
+                {change.members.length > 0 && (
+                  <SmallTable
+                    label={`Changes of ${visible(change.field.name)}`}
+                    columns={memberColumns}
+                    rows={change.members}
+                    rowKey={({ name }) => name}
+                  />
+                )}
               </details>
             ))}
           </section>
@@ -87,27 +95,8 @@ export function Differences({ policyId, version, before }: { policyId: string; v
   );
 }
 
-function MemberTable({ change }: { change: Change }) {
-  return (
-    <div class="scroll-x" tabIndex={0} role="region" aria-label={`Changes of ${visible(change.field.name)}`}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">What</th>
-            <th scope="col">Before</th>
-            <th scope="col">After</th>
-          </tr>
-        </thead>
-        <tbody>
-          {change.members.map((member) => (
-            <tr key={member.name}>
-              <td class="mono">{visible(member.name)}</td>
-              <td class="mono anywhere">{visible(member.before)}</td>
-              <td class="mono anywhere">{visible(member.after)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
+const memberColumns: readonly SmallColumn<Change["members"][number]>[] = [
+  { title: "What", mono: true, cell: ({ name }) => visible(name) },
+  { title: "Before", mono: true, anywhere: true, cell: ({ before }) => visible(before) },
+  { title: "After", mono: true, anywhere: true, cell: ({ after }) => visible(after) },
+];

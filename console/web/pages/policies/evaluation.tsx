@@ -88,7 +88,9 @@ export function Evaluation({ policyId, version }: { policyId: string; version: n
       {evaluate.error && (
         <ErrorNotice error={evaluate.error}>
           {evaluate.error.status === 413 && (
-            <p>Large collections are answered by the normalized variant: sluice policy evaluate --normalized.</p>
+            <p>
+              Large collections are answered by the normalized variant: <code>sluice policy evaluate --normalized</code>
+            </p>
           )}
         </ErrorNotice>
       )}

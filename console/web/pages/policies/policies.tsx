@@ -8,6 +8,7 @@ import { Page } from "../../kit/page.tsx";
 import { useResource } from "../../kit/resource.ts";
 import { Link, pathTo } from "../../kit/router.tsx";
 import { visible } from "../../kit/safe.ts";
+import { type SmallColumn, SmallTable } from "../../kit/smalltable.tsx";
 import { Badge, type Kind } from "../../kit/status.tsx";
 
 type Policy = Schemas["Policy"];
@@ -39,7 +40,7 @@ export default function PoliciesPage() {
               />
             </Empty>
           ) : (
-            <PolicyTable policies={all} />
+            <SmallTable label="Policies" columns={columns} rows={all} rowKey={(p) => p.entityPolicyId} />
           )
         }
       </Loaded>
@@ -61,39 +62,13 @@ async function loadAll(signal: AbortSignal): Promise<Policy[]> {
   }
 }
 
-function PolicyTable({ policies }: { policies: readonly Policy[] }) {
-  return (
-    <div class="scroll-x" tabIndex={0} role="region" aria-label="Policies">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">For entities</th>
-            <th scope="col">Status</th>
-            <th scope="col" class="end">
-              Published version
-            </th>
-            <th scope="col">Published</th>
-            <th scope="col">Notes</th>
-          </tr>
-        </thead>
-        <tbody>
-          {policies.map((policy) => (
-            <tr key={policy.entityPolicyId}>
-              <td>
-                <Link to={pathTo("policies", policy.entityPolicyId)}>{visible(policy.entityType)}</Link>
-              </td>
-              <td>
-                <PolicyStatus status={policy.status} />
-              </td>
-              <td class="end">{policy.publishedVersionNumber ?? "none"}</td>
-              <td>
-                <Age at={policy.lastPublishedOn} />
-              </td>
-              <td class="anywhere">{visible(policy.versionNotes)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
+const columns: readonly SmallColumn<Policy>[] = [
+  {
+    title: "For entities",
+    cell: (p) => <Link to={pathTo("policies", p.entityPolicyId)}>{visible(p.entityType)}</Link>,
+  },
+  { title: "Status", cell: (p) => <PolicyStatus status={p.status} /> },
+  { title: "Published version", align: "end", cell: (p) => p.publishedVersionNumber ?? "none" },
+  { title: "Published", cell: (p) => <Age at={p.lastPublishedOn} isSentence /> },
+  { title: "Notes", anywhere: true, cell: (p) => visible(p.versionNotes) },
+];

@@ -67,7 +67,9 @@ export default function PolicyPage({ parameters }: { parameters: Parameters }) {
         {(all) =>
           all.length === 0 ? (
             <Empty title="The policy has no version.">
-              <p>Create a draft and publish it: sluice policy import FILE --publish.</p>
+              <p>
+                Create a draft and publish it: <code>sluice policy import FILE --publish</code>
+              </p>
             </Empty>
           ) : (
             <Versions id={id} versions={all} entityType={policy.value?.entityType ?? ""} />

@@ -47,13 +47,13 @@ export default function TransactionsPage() {
             only.
           </p>
           <p>
-            To store some, <Link to="/upload">upload a file</Link>, or send one with: sluice send FILE
+            To store some, <Link to="/upload">upload a file</Link>, or send one with: <code>sluice send FILE</code>
           </p>
         </Empty>
       ) : (
         <section class="stack" aria-labelledby="latest">
           <h2 id="latest">Opened last in this browser</h2>
-          <ul class="remembered">
+          <ul class="plain remembered">
             {ids.map((one) => (
               <li key={one}>
                 <Link to={pageOfTransaction(one)} class="mono anywhere">

@@ -276,8 +276,8 @@ function Removal({ file, changed }: { file: FileRecord; changed: () => void }) {
 export function Lasting() {
   return (
     <p class="hint">
-      The files are copies in a temporary folder of the sluice console command. They and their uploads survive a reload
-      of this page and end with the command, which then prints how unfinished uploads are continued.
+      The files are copies in a temporary folder of the command <code>sluice console</code>. They and their uploads
+      survive a reload of this page and end with the command, which then prints how unfinished uploads are continued.
     </p>
   );
 }

@@ -84,7 +84,8 @@ export function DropZone({
         {!compact && (
           <p class="hint">
             One transaction a line (JSON Lines), plain or packed with gzip or zstd, up to {limit} each. They are copied
-            to the sluice console command and checked there. Nothing is sent to the service before you say so.
+            to the command <code>sluice console</code> and checked there. Nothing is sent to the service before you say
+            so.
           </p>
         )}
       </div>

@@ -20,7 +20,7 @@ interface FileListProps {
 export function Files({ files, sending, selected }: FileListProps) {
   const received = new Set(files.map((file) => file.key));
   return (
-    <ul class="files" aria-label="Dropped files">
+    <ul class="boxes files" aria-label="Dropped files">
       {files.map((file) => (
         <li key={file.id}>
           <Link

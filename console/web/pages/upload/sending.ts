@@ -1,9 +1,8 @@
-// Sending dropped files to the command. It goes on while other pages of the console are shown; only leaving the console
-// ends it, of which the browser warns.
+// Sending dropped files to the command, while other pages of the console may be shown.
 
-import { useEffect, useState } from "preact/hooks";
 import { ApiError, send } from "../../kit/api.ts";
 import { formatBytes, formatCount } from "../../kit/format.tsx";
+import { makeTransfers } from "../../kit/transfers.ts";
 import { path, remove, type FileList } from "./files.ts";
 
 /** Sending is a dropped file that the command does not have completely. */
@@ -24,34 +23,11 @@ interface Entry extends Sending {
 /** atATime is how many files are sent at a time. */
 const atATime = 2;
 
-let entries: readonly Entry[] = [];
-const listeners = new Set<() => void>();
-function change(next: readonly Entry[]): void {
-  entries = next;
-  if (entries.some((e) => e.state !== "refused")) addEventListener("beforeunload", warn);
-  else removeEventListener("beforeunload", warn);
-  for (const tell of listeners) tell();
-}
-
-function update(key: string, some: Partial<Entry>): void {
-  change(entries.map((e) => (e.key === key ? { ...e, ...some } : e)));
-}
-
-function warn(event: BeforeUnloadEvent): void {
-  event.preventDefault();
-}
+const transfers = makeTransfers<Entry>((entry) => entry.state !== "refused");
+const { list, change, update } = transfers;
 
 /** useSending returns the files that are sent, and renders again when they change. */
-export function useSending(): readonly Sending[] {
-  const [shown, setShown] = useState(entries);
-  useEffect(() => {
-    const tell = () => setShown(entries);
-    tell();
-    listeners.add(tell);
-    return () => void listeners.delete(tell);
-  }, []);
-  return shown;
-}
+export const useSending: () => readonly Sending[] = transfers.use;
 
 /** NamedFile is a file with its path in the dropped folder. */
 export interface NamedFile {
@@ -69,21 +45,26 @@ export function sendFiles(files: readonly NamedFile[]): string[] {
     file,
     ended: new AbortController(),
   }));
-  change([...entries, ...added]);
+  change([...list(), ...added]);
   sendNext();
   return added.map(({ key }) => key);
 }
 
 /** dismiss ends the sending of a file, and forgets one that was refused. */
 export function dismiss(key: string): void {
-  entries.find((e) => e.key === key)?.ended.abort();
-  change(entries.filter((e) => e.key !== key));
+  list()
+    .find((e) => e.key === key)
+    ?.ended.abort();
+  change(list().filter((e) => e.key !== key));
   sendNext();
 }
 
 function sendNext(): void {
-  const running = entries.filter((e) => e.state === "sending").length;
-  for (const entry of entries.filter((e) => e.state === "waiting").slice(0, atATime - running)) void sendOne(entry);
+  const running = list().filter((e) => e.state === "sending").length;
+  for (const entry of list()
+    .filter((e) => e.state === "waiting")
+    .slice(0, atATime - running))
+    void sendOne(entry);
 }
 
 async function sendOne(entry: Entry): Promise<void> {
@@ -94,7 +75,7 @@ async function sendOne(entry: Entry): Promise<void> {
     if (refusal) throw refusal;
     const query = new URLSearchParams({ name: entry.name, key: entry.key });
     await send("post", `${path}?${query}`, { body: entry.file, signal: entry.ended.signal });
-    change(entries.filter((e) => e.key !== entry.key));
+    change(list().filter((e) => e.key !== entry.key));
   } catch (cause) {
     if (!entry.ended.signal.aborted) await fail(entry, cause);
   }
@@ -113,7 +94,7 @@ async function fail(entry: Entry, cause: unknown): Promise<void> {
     () => undefined,
   );
   if (record?.problem && record.problem.code !== "interrupted") {
-    change(entries.filter((e) => e.key !== entry.key));
+    change(list().filter((e) => e.key !== entry.key));
     return;
   }
   if (record) await remove(record.id).catch(() => undefined);

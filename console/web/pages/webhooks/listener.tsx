@@ -112,7 +112,7 @@ function useLiveEvents() {
 
 function EventList({ events }: { events: readonly LiveEvent[] }) {
   return (
-    <ul class="event-list">
+    <ul class="plain event-list">
       {events.map((one) => (
         <li key={one.id}>
           <details>

@@ -11,6 +11,7 @@ import { Page } from "../../kit/page.tsx";
 import { useAction, useResource } from "../../kit/resource.ts";
 import { Link, pathTo } from "../../kit/router.tsx";
 import { visible } from "../../kit/safe.ts";
+import { type SmallColumn, SmallTable } from "../../kit/smalltable.tsx";
 import { Listener } from "./listener.tsx";
 import { WebhookState } from "./state.tsx";
 
@@ -41,7 +42,7 @@ export default function WebhooksPage() {
               <p>Create one, or listen on this machine below. A receiver in three languages is in docs/webhooks.md.</p>
             </Empty>
           ) : (
-            <WebhookTable webhooks={webHooks} />
+            <SmallTable label="Webhooks" columns={columns} rows={webHooks} rowKey={({ id }) => id} />
           )
         }
       </Loaded>
@@ -52,44 +53,17 @@ export default function WebhooksPage() {
   );
 }
 
-function WebhookTable({ webhooks }: { webhooks: readonly Webhook[] }) {
-  return (
-    <div class="scroll-x" tabIndex={0} role="region" aria-label="Webhooks">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Address</th>
-            <th scope="col">Events</th>
-            <th scope="col">State</th>
-            <th scope="col">Created</th>
-          </tr>
-        </thead>
-        <tbody>
-          {webhooks.map((webhook) => (
-            <tr key={webhook.id}>
-              <td>
-                <Link to={pathTo("webhooks", webhook.id)}>{visible(webhook.name) || "No name"}</Link>
-              </td>
-              <td class="anywhere">{visible(webhook.url)}</td>
-              <td>
-                {webhook.eventTypes.map((type) => (
-                  <div key={type}>{type === "*" ? "All events" : visible(type)}</div>
-                ))}
-              </td>
-              <td>
-                <WebhookState webhook={webhook} />
-              </td>
-              <td>
-                <Age at={webhook.createdAt} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
+const columns: readonly SmallColumn<Webhook>[] = [
+  { title: "Name", cell: ({ id, name }) => <Link to={pathTo("webhooks", id)}>{visible(name) || "No name"}</Link> },
+  { title: "Address", anywhere: true, cell: ({ url }) => visible(url) },
+  {
+    title: "Events",
+    cell: ({ eventTypes }) =>
+      eventTypes.map((type) => <div key={type}>{type === "*" ? "All events" : visible(type)}</div>),
+  },
+  { title: "State", cell: (webhook) => <WebhookState webhook={webhook} /> },
+  { title: "Created", cell: ({ createdAt }) => <Age at={createdAt} isSentence /> },
+];
 
 interface CreateDialogProps {
   open: boolean;
