@@ -147,7 +147,7 @@ func TestDocumentFromUploadToDeletion(t *testing.T) {
 	tenant := newTenant(t)
 	p := tenant.open("/documents")
 	p.waitForText("Which documents?")
-	p.fill("searchbox", "Entity (ID)", "customer 1")
+	p.fill("searchbox", "ID of an entity", "customer 1")
 	p.waitForAddress("/documents?entity=customer+1")
 	p.waitForText("No document matches.")
 	p.checkAccessible()
