@@ -15,6 +15,8 @@ type bounds struct {
 	mode      names.Mode
 	// best is the greatest margin of each word, miss that of the word if it meets nothing.
 	best, miss [names.MaxWords]int64
+	// initial is the greatest margin of each word if it meets no more than an initial.
+	initial [names.MaxWords]int64
 	// sum is that of all best margins.
 	sum int64
 	// covers is the greatest weight of words of the list that any of the words can meet.
@@ -82,16 +84,18 @@ func (b *bounds) setBest(s *Searcher, q *querySide, i int) {
 	w := s.cache.word(q.words[i])
 	weight := q.weight[i]
 	best, covers := b.miss[i], int32(0)
+	b.initial[i] = best
 	if w.isResolved {
 		r := &w.reach.best[q.mode]
+		if r.initial > 0 {
+			b.initial[i] = max(best, b.margin(r.initial, min(weight, int32(r.weight))),
+				b.margin(r.initial, min(weight, int32(r.initialWeight))))
+			best = b.initial[i]
+			covers = int32(r.weight)
+		}
 		if r.similarity > 0 {
 			// Margins of little similarity are negative: the less weight, the better.
 			best = max(best, b.margin(r.similarity, (weight+int32(r.weight))/2), b.margin(r.similarity, weight/2))
-			covers = int32(r.weight)
-		}
-		if r.initial > 0 {
-			best = max(best, b.margin(r.initial, min(weight, int32(r.weight))),
-				b.margin(r.initial, min(weight, int32(r.initialWeight))))
 			covers = int32(r.weight)
 		}
 		if r.joined > 0 {

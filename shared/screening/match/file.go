@@ -161,10 +161,10 @@ func (x *Index) check() error {
 	for 1<<(64-x.shift)+1 < len(x.keyStarts) {
 		x.shift--
 	}
-	isWhole := len(x.infos) == n && len(x.sketches) == n && len(x.postStarts) == 2*n+1 &&
+	isWhole := len(x.infos) == n && len(x.sketches) == n && len(x.postStarts) == postRanges*n+1 &&
 		len(x.keyStarts) == 1<<(64-x.shift)+1 &&
 		len(x.keyBits) == max(1<<(64-x.shift+keyBitsPerBucket)/64, 1) && len(x.entries) > 0 &&
-		int(x.postStarts[2*n]) == len(x.posts) && int(x.keyStarts[len(x.keyStarts)-1]) == len(x.keyWords)
+		int(x.postStarts[postRanges*n]) == len(x.posts) && int(x.keyStarts[len(x.keyStarts)-1]) == len(x.keyWords)
 	if !isWhole {
 		return ErrNotIndex
 	}

@@ -48,7 +48,7 @@ func (f *filter) fill(k int, s *Searcher, q *querySide) {
 	for j := range similar {
 		e := &similar[j]
 		// A word that does not suffice if all others meet their best is as good as none.
-		if e.posts[q.mode] == e.posts[q.mode+1] || others+b.wordMargin(q, i, e) < 0 {
+		if start, end := e.in(q.mode); start == end || others+b.wordMargin(q, i, e) < 0 {
 			continue
 		}
 		set.add(printOf(e.word))

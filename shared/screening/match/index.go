@@ -26,7 +26,8 @@ type Index struct {
 	keyStarts []uint32
 	keyWords  []uint32
 	keyBits   []uint64
-	// postStarts has two ranges of posts for each word: those of names of persons, then those of organisations.
+	// postStarts has postRanges ranges of posts for each word: those of names of persons without initials, of such with
+	// initials, and of organisations.
 	postStarts []uint32
 	posts      []post
 	names      []nameRecord

@@ -1,8 +1,6 @@
 package match
 
 import (
-	"math"
-
 	"sluice/shared/screening/names"
 	"sluice/shared/screening/watchlist"
 )
@@ -10,98 +8,75 @@ import (
 // findIn adds the names of the index that reach the threshold of the bounds.
 func (s *Searcher) findIn(q *querySide) {
 	opened := s.choose(q)
-	if opened == 0 {
+	if opened.isUseless {
 		return
 	}
-	s.filter.set(s, q, opened)
+	s.filter.set(s, q, opened.words|opened.parts)
 	for i := range q.n {
-		if opened>>i&1 != 0 {
-			s.open(q, i, s.reach(q, i), false)
+		if (opened.words|opened.parts)>>i&1 != 0 {
+			s.open(q, i, s.reach(q, i), opened)
 		}
-		if r := s.joinReach(q, i); r != nil && opened>>i&3 != 0 {
-			s.open(q, i, r, true)
+		if r := s.joinReach(q, i); r != nil {
+			s.openJoin(q, i, r, opened)
 		}
 	}
 }
 
-// choose returns the words whose names are to be compared: names without any of them cannot reach the threshold. It
-// prefers words with few names.
-func (s *Searcher) choose(q *querySide) uint64 {
+// open compares the query with the names that have a word that is similar to word i of the query.
+func (s *Searcher) open(q *querySide, i int, r *reach, opened opening) {
 	b := &s.bounds
-	var order [names.MaxWords]uint8
-	var costs [names.MaxWords]int32
-	for i := range q.n {
-		costs[i] = s.costOf(q, i)
-		j := i
-		for ; j > 0 && costs[order[j-1]] > costs[i]; j-- {
-			order[j] = order[j-1]
-		}
-		order[j] = uint8(i)
-	}
-	var opened uint64
-	isUseful := false
-	rest := b.sum // the margin of names that have none of the opened words
-	for _, i := range order[:q.n] {
-		if opened&q.telling == q.telling || rest < 0 {
-			break
-		}
-		opened |= 1 << i
-		isUseful = isUseful || costs[i] > 0
-		rest += b.miss[i] - b.best[i]
-	}
-	if !isUseful {
-		return 0
-	}
-	return opened
-}
-
-// costOf returns the number of names that are to be looked at if word i of the query is opened. Words that do not say
-// who is meant come last: a name must share one that does.
-func (s *Searcher) costOf(q *querySide, i int) int32 {
-	if q.telling>>i&1 == 0 {
-		return math.MaxInt32
-	}
-	cost := s.reach(q, i).best[q.mode].posts
-	for _, r := range [...]*reach{s.joinReach(q, i-1), s.joinReach(q, i)} {
-		if r != nil {
-			cost += r.best[q.mode].posts
-		}
-	}
-	return cost
-}
-
-// open compares the query with the names that have a word that is similar to word i of the query, or to its join with
-// the next word.
-func (s *Searcher) open(q *querySide, i int, r *reach, isJoin bool) {
-	b := &s.bounds
-	skip := uint64(1) << i
-	if isJoin {
-		skip = 3 << i
-	}
-	for k := range r.similar {
-		if start := r.similar[k].posts[q.mode]; start < r.similar[k].posts[q.mode+1] {
-			s.cache.touched += uint64(s.index.posts[start].name)
-		}
-	}
+	s.fetchPosts(q, r)
 	for k := range r.similar {
 		e := &r.similar[k]
-		posts := s.index.posts[e.posts[q.mode]:e.posts[q.mode+1]]
-		if len(posts) == 0 {
+		if e.isInitial() && opened.initials>>i&1 == 0 {
 			continue
 		}
-		margin := b.sum
-		if !isJoin {
-			if margin += b.wordMargin(q, i, e) - b.best[i]; margin < 0 {
-				continue
-			}
+		if margin := b.sum + b.wordMargin(q, i, e) - b.best[i]; margin >= 0 {
+			s.openWord(q, e, margin, 1<<i, opened.words>>i&1 == 0)
 		}
-		s.openPosts(q, posts, margin, skip)
+	}
+}
+
+// openJoin compares the query with the names that have a word that is similar to words i and i+1 of the query as one.
+func (s *Searcher) openJoin(q *querySide, i int, r *reach, opened opening) {
+	if (opened.words|opened.parts)>>i&3 == 0 {
+		return
+	}
+	s.fetchPosts(q, r)
+	for k := range r.similar {
+		s.openWord(q, &r.similar[k], s.bounds.sum, 3<<i, opened.words>>i&3 == 0)
+	}
+}
+
+// openWord compares the query with the names that have a word, or only with those of them that have an initial: see
+// openPosts.
+func (s *Searcher) openWord(q *querySide, e *similarWord, margin int64, skip uint64, isPart bool) {
+	start, end := e.in(q.mode)
+	if q.mode == names.Person {
+		middle := e.posts[withInitials]
+		if !isPart {
+			s.openPosts(q, s.index.posts[start:middle], margin, skip)
+		}
+		start = middle
+	}
+	s.openPosts(q, s.index.posts[start:end], margin, skip)
+}
+
+// fetchPosts has the processor fetch the first post of each word.
+func (s *Searcher) fetchPosts(q *querySide, r *reach) {
+	for k := range r.similar {
+		if start, end := r.similar[k].in(q.mode); start < end {
+			s.cache.touched += uint64(s.index.posts[start].name)
+		}
 	}
 }
 
 // openPosts compares the query with the names of posts that may reach the threshold, if what meets in their word has a
 // margin such that all words of the query have that margin together. The filter skips some words of the query.
 func (s *Searcher) openPosts(q *querySide, posts []post, margin int64, skip uint64) {
+	if len(posts) == 0 {
+		return
+	}
 	greatest := s.bounds.greatestWeight(margin)
 	required := s.filter.required(margin, skip)
 	for i := range posts {

@@ -3,9 +3,20 @@ package match
 import (
 	"cmp"
 	"slices"
+
+	"sluice/shared/screening/names"
 )
 
-// post is one occurrence of a word in a name. The posts of a word are in the order of the weights of their names.
+// Ranges of the posts of a word, in their order. Names with initials are apart from those without, because the words of
+// a query may stand for them and so many more names are similar to it.
+const (
+	withoutInitials = iota
+	withInitials
+	organisations
+	postRanges
+)
+
+// post is one occurrence of a word in a name. The posts of each range are in the order of the weights of their names.
 type post struct {
 	name uint32
 	// weight is that of all words of the name.
@@ -91,14 +102,14 @@ func (s *printSet) bit(print uint16) uint64 { return s.bits[print/64%(numPrints/
 // addPosts adds the occurrences of all words.
 func (b *builder) addPosts() {
 	x := b.index
-	counts := make([]uint32, 2*len(x.words)+1)
+	counts := make([]uint32, postRanges*len(x.words)+1)
 	each := func(f func(slot uint32, name, place int)) {
 		for i := range x.names {
 			r := &x.names[i]
-			words := x.wordsOf(r)
+			words, postRange := x.wordsOf(r), x.postRangeOf(r)
 			for j, w := range words {
 				if !slices.Contains(words[:j], w) {
-					f(2*w+uint32(r.mode), i, j)
+					f(postRanges*w+postRange, i, j)
 				}
 			}
 		}
@@ -118,6 +129,17 @@ func (b *builder) addPosts() {
 			return cmp.Or(cmp.Compare(a.weight, b.weight), cmp.Compare(a.name, b.name))
 		})
 	}
+}
+
+// postRangeOf returns the range of the posts of a name.
+func (x *Index) postRangeOf(r *nameRecord) uint32 {
+	switch {
+	case r.mode == names.Organisation:
+		return organisations
+	case slices.ContainsFunc(x.wordsOf(r)[:r.n], func(w uint32) bool { return x.words[w].IsInitial() }):
+		return withInitials
+	}
+	return withoutInitials
 }
 
 // newPost returns the post of a name for the word or join at a place of wordsOf.

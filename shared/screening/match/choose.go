@@ -1,0 +1,104 @@
+package match
+
+import (
+	"math"
+
+	"sluice/shared/screening/names"
+)
+
+// opening is which names are to be compared, as a bit for each word of a query.
+type opening struct {
+	// words are those of which all names are compared that have a similar word other than an initial, or a join.
+	words uint64
+	// parts are those of which only such names are compared that have an initial as well.
+	parts uint64
+	// initials are those of words of which the names with their initial are compared as well.
+	initials uint64
+	// isUseless reports that there are no such names.
+	isUseless bool
+}
+
+// choose returns the words whose names are to be compared: names without any of them cannot reach the threshold. It
+// prefers words with few names, first for names without initials, then for those with some. Very many names may have
+// the initials of a query, so that it is mostly better to open other words of them.
+func (s *Searcher) choose(q *querySide) opening {
+	b := &s.bounds
+	var costs [names.MaxWords]int32
+	for i := range q.n {
+		costs[i] = s.costOf(q, i, (*bestWord).allPosts)
+	}
+	opened := opening{isUseless: true}
+	without, with := b.sum, b.sum // the margins of names that have none of the opened words
+	for without >= 0 {
+		i, cost := cheapest(costs[:q.n])
+		if cost == notOpened {
+			break
+		}
+		opened.words |= 1 << i
+		opened.isUseless = opened.isUseless && cost == 0
+		without -= b.best[i] - b.miss[i]
+		with -= b.best[i] - b.initial[i]
+		costs[i] = notOpened
+	}
+	if with < 0 {
+		return opened
+	}
+	for i := range q.n {
+		switch {
+		case opened.words>>i&1 == 0:
+			costs[i] = s.costOf(q, i, (*bestWord).postsWithInitials)
+		case b.initial[i] > b.miss[i]:
+			costs[i] = s.reach(q, i).best[q.mode].initialPosts
+		}
+	}
+	for with >= 0 {
+		i, cost := cheapest(costs[:q.n])
+		if cost == notOpened {
+			break
+		}
+		opened.isUseless = opened.isUseless && cost == 0
+		if costs[i] = notOpened; (opened.words|opened.parts)>>i&1 != 0 {
+			opened.initials |= 1 << i
+			with -= b.initial[i] - b.miss[i]
+			continue
+		}
+		opened.parts |= 1 << i
+		with -= b.best[i] - b.initial[i]
+		if b.initial[i] > b.miss[i] {
+			costs[i] = s.reach(q, i).best[q.mode].initialPosts
+		}
+	}
+	return opened
+}
+
+// cheapest returns the first of the least costs and where it is.
+func cheapest(costs []int32) (i int, cost int32) {
+	cost = costs[0]
+	for k, c := range costs {
+		if c < cost {
+			i, cost = k, c
+		}
+	}
+	return i, cost
+}
+
+// notOpened is the cost of what there is no use in opening.
+const notOpened = math.MaxInt32
+
+func (b *bestWord) allPosts() int32          { return b.posts }
+func (b *bestWord) postsWithInitials() int32 { return b.partPosts }
+
+// costOf returns the number of names that are to be looked at if word i of the query is opened. Words that do not say
+// who is meant are not: a name must share one that does.
+func (s *Searcher) costOf(q *querySide, i int, posts func(*bestWord) int32) int32 {
+	if q.telling>>i&1 == 0 {
+		return notOpened
+	}
+	cost := posts(&s.reach(q, i).best[q.mode])
+	for _, r := range [...]*reach{s.joinReach(q, i-1), s.joinReach(q, i)} {
+		if r != nil {
+			cost += posts(&r.best[q.mode])
+		}
+	}
+	return cost
+}
