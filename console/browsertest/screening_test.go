@@ -22,6 +22,9 @@ func TestNameIsTried(t *testing.T) {
 	p.waitFor("heading", "Anatoly Borisovich Velkanov", hit)
 	p.waitForText("Welkanow sounds alike 95% VELKANOV")
 	p.checkAccessible()
+	p.reload()
+	p.waitForText("Welkanow sounds alike 95% VELKANOV")
+	p.checkNotInHistory("elkan")
 	p.click("DisclosureTriangle", "What the threshold")
 	p.waitForText("False hits of 100,000 names that are not")
 
@@ -36,6 +39,15 @@ func TestNameIsTried(t *testing.T) {
 	p.fill("spinbutton", "Threshold", "50")
 	p.waitForText("differs, −20")
 	p.checkAccessible()
+}
+
+// checkNotInHistory checks that neither the address nor the title of the window, which the browser's history lists, has a
+// part of a name.
+func (p *tab) checkNotInHistory(name string) {
+	p.Helper()
+	if listed := p.address() + " " + evaluate[string](p, `document.title`); strings.Contains(listed, name) {
+		p.Errorf("the browser's history has %q: %s", name, listed)
+	}
 }
 
 // A match is resolved by the keyboard alone: one key chooses what it is, Enter confirms, and the next one is selected.
@@ -103,6 +115,7 @@ func TestAllMatchesOfTheFilterAreResolved(t *testing.T) {
 	p.waitForText("4 of 206 matches, 4 unresolved")
 	p.fill("searchbox", "Name or entry", "onerror")
 	p.waitForText("2 of 206 matches, 2 unresolved")
+	p.checkNotInHistory("onerror")
 	p.waitFor("heading", hostile, p.waitFor("region", "The selected match"))
 	p.waitForText("⟨U+202E⟩Anatoli Welkanov")
 	p.checkAccessible()
@@ -198,7 +211,7 @@ func TestScreeningIsFound(t *testing.T) {
 	tenant := newTenant(t)
 	p := tenant.open("/screening")
 	p.waitForHeading("Screening")
-	p.waitForText("The interface has no list of all screening batches")
+	p.waitForText("No batch was opened in this browser yet")
 	p.click("button", "Screen an entity")
 	dialog := p.waitFor("dialog", "Screen an entity")
 	p.waitForFocus("textbox", "Full name")
@@ -217,7 +230,7 @@ func TestScreeningIsFound(t *testing.T) {
 	p.click("link", "Find another")
 	p.waitForText("Opened last in this browser")
 	p.waitForText("Ivan <b>Petrov")
-	p.fill("searchbox", "ID of the journey", "a/b?c")
+	p.fill("searchbox", "Journey ID", "a/b?c")
 	p.waitFor("region", "Batches")
 	p.checkAccessible()
 	p.waitForText("Search Complete")

@@ -139,8 +139,8 @@ function GoToLine({ line, onLine }: { line: string; onLine: (line: string) => vo
 function OneError({ error }: { error: LineError }) {
   const { line, code, field, message, excerpt, column, reason, hint, transaction_external_id: transaction } = error;
   return (
-    <article class="line-error" aria-label={`Line ${formatCount(line)}, ${code}`}>
-      <header class="line-error-head">
+    <article class="record" aria-label={`Line ${formatCount(line)}, ${code}`}>
+      <header class="record-head">
         <span class="line-error-line tabular">Line {formatCount(line)}</span>
         <code class="line-error-code">{code}</code>
         {field && <code class="aside">{field}</code>}

@@ -7,6 +7,8 @@ import { visible } from "./safe.ts";
 
 interface PageProps {
   title: string;
+  /** windowTitle names the window where the title must not stand in the browser's history, such as the name of a person. */
+  windowTitle?: string;
   /** beside stands after the heading: a badge, for example. */
   beside?: ComponentChildren;
   /** actions stand at the end of the heading's line. */
@@ -15,11 +17,12 @@ interface PageProps {
 }
 
 /** Page shows the heading and the content of a page, and names the window after it. */
-export function Page({ title, beside, actions, children }: PageProps) {
+export function Page({ title, windowTitle, beside, actions, children }: PageProps) {
   const shown = visible(title);
+  const named = windowTitle ?? shown;
   useEffect(() => {
-    document.title = `${shown} · Sluice`;
-  }, [shown]);
+    document.title = `${named} · Sluice`;
+  }, [named]);
   return (
     <>
       <header class="page-header">

@@ -10,6 +10,12 @@ export interface Address {
   query: URLSearchParams;
 }
 
+/** readKept returns what the entry of the browser's history that is shown keeps beside its address: values by their keys. */
+function readKept(): Readonly<Record<string, unknown>> {
+  const state: unknown = history.state;
+  return typeof state === "object" && state !== null ? (state as Record<string, unknown>) : {};
+}
+
 const changed = "sluice:address";
 
 /** readAddress returns the address that the browser shows. */
@@ -17,11 +23,15 @@ export function readAddress(): Address {
   return { path: location.pathname, query: new URLSearchParams(location.search) };
 }
 
-/** navigate shows another page of the console. With replace it takes the place of this one in the browser's history. */
+/**
+ * navigate shows another page of the console. With replace it takes the place of this one in the browser's history. What
+ * useKept keeps goes with it while the path stays the same.
+ */
 export function navigate(to: string, { replace = false } = {}): void {
   if (to === location.pathname + location.search) return;
-  if (replace) history.replaceState(null, "", to);
-  else history.pushState(null, "", to);
+  const state = to.split("?", 1)[0] === location.pathname ? history.state : null;
+  if (replace) history.replaceState(state, "", to);
+  else history.pushState(state, "", to);
   dispatchEvent(new Event(changed));
 }
 
@@ -66,6 +76,32 @@ export function useQuery<Keys extends string>(
     }
     const text = query.toString();
     navigate(path + (text && "?" + text), { replace: !push });
+  }, []);
+  return [values, change];
+}
+
+/**
+ * useKept is useQuery for what must not stand in the address, such as the name of a person, because addresses are listed
+ * in the browser's history and copied. It is kept with the entry of the history instead: reloading, Back and Forward show
+ * it again in this tab.
+ */
+export function useKept<Keys extends string>(
+  defaults: Query<Keys>,
+): [Query<Keys>, (change: Partial<Query<Keys>>) => void] {
+  useAddress();
+  const kept = readKept();
+  const text = JSON.stringify(Object.keys(defaults).map((key) => kept[key]));
+  const values = useMemo(() => {
+    const read = { ...defaults };
+    for (const key of Object.keys(defaults) as Keys[]) {
+      const value = kept[key];
+      if (typeof value === "string") read[key] = value;
+    }
+    return read;
+  }, [text]);
+  const change = useCallback((some: Partial<Query<Keys>>) => {
+    history.replaceState({ ...readKept(), ...some }, "");
+    dispatchEvent(new Event(changed));
   }, []);
   return [values, change];
 }

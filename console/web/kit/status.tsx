@@ -6,7 +6,7 @@ import type { Schemas } from "./api.ts";
 export type Kind = "ok" | "warn" | "bad" | "info" | "quiet";
 
 /** Badge is a word with the colour of its kind; its title says more of what it means. */
-export function Badge({ kind, title, children }: { kind: Kind; title?: string; children: string }) {
+export function Badge({ kind, title, children }: { kind: Kind; title?: string | undefined; children: string }) {
   return (
     <span class={`badge badge-${kind}`} title={title}>
       {children}

@@ -9,6 +9,7 @@ import { TextField } from "../../kit/fields.tsx";
 import { Time } from "../../kit/format.tsx";
 import { useAction, useResource } from "../../kit/resource.ts";
 import { safeHref, visible } from "../../kit/safe.ts";
+import { type SmallColumn, SmallTable } from "../../kit/smalltable.tsx";
 import { Badge, type Kind } from "../../kit/status.tsx";
 
 type Document = Schemas["EntityDocument"];
@@ -93,53 +94,45 @@ function DocumentTable({
     reload();
   });
   const curl = useCurl();
+  const columns: readonly SmallColumn<Document>[] = [
+    {
+      title: "File",
+      anywhere: true,
+      cell: (one) => (
+        <>
+          <bdi>{visible(one.friendlyName || one.fileName)}</bdi>
+          {one.reusedFromBatchId && <div class="aside">taken over from an earlier batch</div>}
+        </>
+      ),
+    },
+    { title: "Type", anywhere: true, cell: (one) => visible(one.documentType) },
+    { title: "Status", cell: (one) => <Badge kind={kinds[one.status] ?? "quiet"}>{one.status}</Badge> },
+    { title: "Added", cell: (one) => <Time at={one.createdAt} form="short" /> },
+    {
+      title: "Actions",
+      cell: (one) => (
+        <div class="buttons">
+          <OpenDocument document={one} />
+          {open && (
+            <button
+              type="button"
+              class="link"
+              aria-label={`Delete ${visible(one.friendlyName || one.fileName)}`}
+              onClick={() => {
+                remove.clear();
+                setDeleting(one);
+              }}
+            >
+              Delete
+            </button>
+          )}
+        </div>
+      ),
+    },
+  ];
   return (
-    <div class="scroll-x" tabIndex={0} role="region" aria-label="Documents">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">File</th>
-            <th scope="col">Type</th>
-            <th scope="col">Status</th>
-            <th scope="col">Added</th>
-            <th scope="col">Actions</th>
-          </tr>
-        </thead>
-        <tbody>
-          {documents.map((one) => (
-            <tr key={one.id}>
-              <td class="anywhere">
-                <bdi>{visible(one.friendlyName || one.fileName)}</bdi>
-                {one.reusedFromBatchId && <div class="aside">taken over from an earlier batch</div>}
-              </td>
-              <td class="anywhere">{visible(one.documentType)}</td>
-              <td>
-                <Badge kind={kinds[one.status] ?? "quiet"}>{one.status}</Badge>
-              </td>
-              <td>
-                <Time at={one.createdAt} form="short" />
-              </td>
-              <td>
-                <div class="buttons">
-                  <OpenDocument document={one} />
-                  {open && (
-                    <button
-                      type="button"
-                      class="link"
-                      onClick={() => {
-                        remove.clear();
-                        setDeleting(one);
-                      }}
-                    >
-                      Delete
-                    </button>
-                  )}
-                </div>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+    <>
+      <SmallTable label="Documents" columns={columns} rows={documents} rowKey={(one) => one.id} />
       <Confirm
         title="Delete the document"
         open={deleting !== undefined}
@@ -154,7 +147,7 @@ function DocumentTable({
         </p>
         {deleting && <Commands curl={curl("DELETE", pathOf("/screeningcommand/api/v3", place, `/${deleting.id}`))} />}
       </Confirm>
-    </div>
+    </>
   );
 }
 

@@ -1,13 +1,13 @@
 // Matches as files, made in the page.
 
 import { infoOf, nameOf } from "./sides.tsx";
-import type { Row } from "./matches.ts";
+import type { Filter, Row } from "./matches.ts";
 
 /** Exported says what a file holds beside the matches. */
 export interface Exported {
   batchId: string;
-  /** filter is the query of the address that shows the same. */
-  filter: string;
+  /** filter says by what the matches were chosen; a condition that is "" does not restrict them. */
+  filter: Filter;
   /** missing says what is not in the file although the filter would show it; "" if nothing is missing. */
   missing: string;
 }
@@ -25,7 +25,7 @@ export function asJSON(rows: readonly Row[], { batchId, filter, missing }: Expor
       {
         batchId,
         exportedAt: new Date().toISOString(),
-        filter,
+        filter: Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== "")),
         complete: missing === "",
         missing: missing || null,
         matches,
@@ -60,11 +60,15 @@ const columns: readonly (readonly [title: string, cell: (row: Row) => Cell])[] =
   ["explanation", ({ match }) => infoOf(match.matchData, "Explanation")],
 ];
 
-/** asCSV writes matches as CSV (RFC 4180) that spreadsheets open without running anything that is in it. */
-export function asCSV(rows: readonly Row[], { batchId }: Exported): string {
+/**
+ * asCSV writes matches as CSV (RFC 4180) that spreadsheets open without running anything that is in it. Each line says
+ * whether all that the filter shows is there.
+ */
+export function asCSV(rows: readonly Row[], { batchId, missing }: Exported): string {
+  const extent = missing === "" ? "complete" : "partial";
   const lines = [
-    ["batch_id", ...columns.map(([title]) => title)],
-    ...rows.map((row) => [batchId, ...columns.map(([, cell]) => cell(row))]),
+    ["batch_id", ...columns.map(([title]) => title), "export"],
+    ...rows.map((row) => [batchId, ...columns.map(([, cell]) => cell(row)), extent]),
   ];
   return lines.map((cells) => cells.map(csvCell).join(",")).join("\r\n") + "\r\n";
 }

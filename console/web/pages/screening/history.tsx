@@ -1,15 +1,16 @@
 // What was decided about an entity before: the assessments of closed batches, and all batches that have it.
 
-import { ApiError, addressOf, get } from "../../kit/api.ts";
+import { ApiError, type Answer, addressOf, get } from "../../kit/api.ts";
 import { Commands, useCurl } from "../../kit/commands.tsx";
 import { Empty, Loaded } from "../../kit/feedback.tsx";
 import { formatCount, Time } from "../../kit/format.tsx";
 import { useResource } from "../../kit/resource.ts";
 import { Link, pathTo } from "../../kit/router.tsx";
 import { visible } from "../../kit/safe.ts";
+import { type SmallColumn, SmallTable } from "../../kit/smalltable.tsx";
 import type { Entity } from "./batch.ts";
 import { categories } from "./materiality.tsx";
-import { MaterialityBadge, ScreeningBadge } from "./statuses.tsx";
+import { madeBy, MaterialityBadge, ScreeningBadge } from "./statuses.tsx";
 
 const historyPath = "/screeningquery/api/v4/batch/entity/{entityId}/materiality-assessment-history";
 const batchesPath = "/screeningquery/api/v4/batch/legalentity/{legalEntityId}";
@@ -44,10 +45,10 @@ function Assessments({ entity }: { entity: Entity }) {
               <p>What is decided becomes history when its batch is closed.</p>
             </Empty>
           ) : (
-            <ol class="line-errors">
+            <ol class="boxes">
               {items.map(({ batchId, journeyId, entityMaterialityAssessment: { assessment, trueMatches } }) => (
-                <li key={batchId} class="line-error">
-                  <header class="line-error-head">
+                <li key={batchId} class="record">
+                  <header class="record-head">
                     <MaterialityBadge status={assessment?.materialityOutcome} />
                     {assessment && <Time at={assessment.lastActionedBy.actionedOn} />}
                     {journeyId && <span>journey {visible(journeyId)}</span>}
@@ -77,6 +78,29 @@ function Assessments({ entity }: { entity: Entity }) {
   );
 }
 
+type BatchOfEntity = Answer<typeof batchesPath, "get">["data"][number];
+
+function columnsOf(batchId: string): readonly SmallColumn<BatchOfEntity>[] {
+  return [
+    {
+      title: "Batch",
+      cell: (one) => (
+        <span class="mono" data-volatile>
+          {one.batchId === batchId ? (
+            `${one.batchId} (this)`
+          ) : (
+            <Link to={pathTo("screening", one.batchId)}>{one.batchId}</Link>
+          )}
+        </span>
+      ),
+    },
+    { title: "Made by", cell: (one) => madeBy(one.batchType) },
+    { title: "Status", cell: (one) => <ScreeningBadge status={one.batchStatus} /> },
+    { title: "True matches of it", align: "end", cell: (one) => formatCount(one.materialMatchesCount) },
+    { title: "Closed", cell: (one) => <Time at={one.batchClosedDate} form="short" /> },
+  ];
+}
+
 function Batches({ batchId, legalEntityId }: { batchId: string; legalEntityId: string }) {
   const batches = useResource(
     `batches ${legalEntityId}`,
@@ -88,42 +112,12 @@ function Batches({ batchId, legalEntityId }: { batchId: string; legalEntityId: s
       <h2>Batches of this entity</h2>
       <Loaded resource={batches} lines={4}>
         {(all) => (
-          <div class="scroll-x" tabIndex={0} role="region" aria-label="Batches of this entity, newest first">
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">Batch</th>
-                  <th scope="col">Made by</th>
-                  <th scope="col">Status</th>
-                  <th scope="col" class="end">
-                    True matches of it
-                  </th>
-                  <th scope="col">Closed</th>
-                </tr>
-              </thead>
-              <tbody>
-                {all.map((one) => (
-                  <tr key={one.batchId}>
-                    <td class="mono" data-volatile>
-                      {one.batchId === batchId ? (
-                        `${one.batchId} (this)`
-                      ) : (
-                        <Link to={pathTo("screening", one.batchId)}>{one.batchId}</Link>
-                      )}
-                    </td>
-                    <td>{one.batchType === "OngoingScreening" ? "change of a list" : "request"}</td>
-                    <td>
-                      <ScreeningBadge status={one.batchStatus} />
-                    </td>
-                    <td class="end">{formatCount(one.materialMatchesCount)}</td>
-                    <td>
-                      <Time at={one.batchClosedDate} form="short" />
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <SmallTable
+            label="Batches of this entity, newest first"
+            columns={columnsOf(batchId)}
+            rows={all}
+            rowKey={(one) => one.batchId}
+          />
         )}
       </Loaded>
       <Commands curl={curl("GET", addressOf(batchesPath, { legalEntityId }))} />

@@ -1,23 +1,21 @@
 // The matches of an entity, or of all entities, that a filter shows, with the selected one beside them.
 
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { Empty, ErrorNotice, Live, Skeleton } from "../../kit/feedback.tsx";
-import { SearchField, SelectField, TextField } from "../../kit/fields.tsx";
+import { ErrorNotice, Live, Skeleton } from "../../kit/feedback.tsx";
 import { counted, formatCount } from "../../kit/format.tsx";
-import { Icon } from "../../kit/icons.tsx";
 import { useKeys } from "../../kit/keys.tsx";
 import { readAddress } from "../../kit/router.tsx";
 import { visible } from "../../kit/safe.ts";
-import { type Column, Table } from "../../kit/table.tsx";
+import { Table } from "../../kit/table.tsx";
 import type { Batch, Entity, Match } from "./batch.ts";
-import { asCSV, asJSON, save } from "./export.ts";
-import { filterRows, listsOf, type MatchStore, type Row, rowsOf } from "./matches.ts";
+import { ExportButtons } from "./exportbuttons.tsx";
+import { columnsOf } from "./matchcolumns.tsx";
+import { filterRows, type MatchStore, type Row, rowsOf } from "./matches.ts";
+import { Filters, NoMatches } from "./matchfilters.tsx";
 import { MatchPanel } from "./matchpanel.tsx";
-import { type Choice, keyOfStatus } from "./resolveform.tsx";
 import { ResolveAll } from "./resolveall.tsx";
-import { Score } from "./score.tsx";
-import { infoOf } from "./sides.tsx";
-import { MatchBadge, matchStatuses } from "./statuses.tsx";
+import { type Choice, keyOfStatus } from "./resolveform.tsx";
+import { matchStatuses } from "./statuses.tsx";
 import type { Change, Fields } from "./workbench.tsx";
 
 interface MatchesViewProps {
@@ -27,49 +25,6 @@ interface MatchesViewProps {
   store: MatchStore;
   fields: Fields;
   change: Change;
-}
-
-const columns: readonly Column<Row>[] = [
-  {
-    key: "score",
-    title: "Score",
-    width: "3.25rem",
-    align: "end",
-    cell: ({ match }) => <Score value={match.matchData.matchScore} />,
-  },
-  {
-    key: "name",
-    title: "Name",
-    width: "minmax(5rem, 1fr)",
-    cell: ({ match: { matchData } }) => (
-      <span dir="auto" title={visible(matchData.name)}>
-        {visible(infoOf(matchData, "Matched name") || matchData.name)}
-      </span>
-    ),
-  },
-  {
-    key: "list",
-    title: "List",
-    width: "minmax(2.5rem, 4.5rem)",
-    narrow: false,
-    cell: ({ match }) => visible(match.matchData.providerSourceName),
-  },
-  { key: "status", title: "Status", width: "5.75rem", cell: ({ match }) => <MatchBadge status={match.status} /> },
-];
-
-const entityColumn: Column<Row> = {
-  key: "entity",
-  title: "Entity",
-  width: "minmax(4rem, 0.7fr)",
-  narrow: false,
-  cell: ({ entity }) => <span dir="auto">{visible(entity.entityName)}</span>,
-};
-
-/** columnsOf leaves the list out where entities take the place: the filter and the panel have it. */
-function columnsOf(scope: string, entities: number): readonly Column<Row>[] {
-  const shown =
-    entities === 1 || matchMedia("(min-width: 100rem)").matches ? columns : columns.filter(({ key }) => key !== "list");
-  return scope === "all" ? [...shown.slice(0, 2), entityColumn, ...shown.slice(2)] : shown;
 }
 
 /** MatchesView shows matches, their filter, and the selected match. */
@@ -154,7 +109,7 @@ export function MatchesView({ batch, scope, store, fields, change }: MatchesView
               Resolve all shown <kbd aria-hidden="true">a</kbd>
             </button>
           )}
-          <ExportButtons batch={batch} rows={rows} missing={missing} />
+          <ExportButtons batch={batch} rows={rows} filter={fields} missing={missing} />
         </div>
       </div>
       {said && (
@@ -175,10 +130,10 @@ export function MatchesView({ batch, scope, store, fields, change }: MatchesView
           <NoMatches all={all.length} change={change} />
         )
       ) : (
-        <div class="try-name">
+        <div class="list-and-detail">
           <Table
             label="Matches"
-            columns={columnsOf(fields.scope, batch.entities.length)}
+            columns={columnsOf(fields.scope)}
             rows={rows}
             rowKey={({ match }) => match.id}
             selected={row?.match.id}
@@ -221,103 +176,4 @@ function missingOf(scope: readonly Entity[], { parts }: MatchStore): string {
   return missing === 0
     ? ""
     : `Matches of ${formatCount(missing)} of ${counted(scope.length, "entity", "entities")} are not all read.`;
-}
-
-function Filters({
-  all,
-  fields,
-  change,
-  several,
-}: {
-  all: readonly Row[];
-  fields: Fields;
-  change: Change;
-  several: boolean;
-}) {
-  const lists = listsOf(all);
-  const options = fields.list !== "" && !lists.includes(fields.list) ? [...lists, fields.list] : lists;
-  return (
-    <div class="filters" role="search" aria-label="Which matches are shown">
-      <SearchField label="Name or entry" value={fields.find} onValue={(find) => change({ find })} />
-      <SelectField
-        label="Status"
-        value={fields.status}
-        onValue={(status) => change({ status })}
-        options={[["", "All"], ...matchStatuses.map((one) => [one, one] as const)]}
-      />
-      <SelectField
-        label="List"
-        value={fields.list}
-        onValue={(list) => change({ list })}
-        options={[["", "All"], ...options.map((list) => [list, visible(list)] as const)]}
-      />
-      <TextField
-        label="Score from"
-        type="number"
-        min={0}
-        max={100}
-        step="any"
-        inputMode="decimal"
-        value={fields.min}
-        onValue={(min) => change({ min })}
-      />
-      {several && (
-        <SelectField
-          label="Of"
-          value={fields.scope}
-          onValue={(scope) => change({ scope })}
-          options={[
-            ["entity", "this entity"],
-            ["all", "all entities"],
-          ]}
-        />
-      )}
-    </div>
-  );
-}
-
-function NoMatches({ all, change }: { all: number; change: Change }) {
-  if (all > 0) {
-    return (
-      <Empty title="The filter shows no match">
-        <button type="button" onClick={() => change({ status: "", list: "", min: "", find: "" })}>
-          Show all {counted(all, "match", "matches")}
-        </button>
-      </Empty>
-    );
-  }
-  return (
-    <Empty title="No match">
-      <p>
-        No provider has found an entry that resembles this entity. Whether a search is under way or has failed is said
-        above.
-      </p>
-    </Empty>
-  );
-}
-
-function ExportButtons({ batch, rows, missing }: { batch: Batch; rows: readonly Row[]; missing: string }) {
-  const exported = () => ({ batchId: batch.id, filter: readAddress().query.toString(), missing });
-  const name = `screening-${batch.id}${missing && "-partial"}`;
-  return (
-    <>
-      <button
-        type="button"
-        disabled={rows.length === 0}
-        onClick={() => save(`${name}.csv`, "text/csv;charset=utf-8", "\ufeff" + asCSV(rows, exported()))}
-      >
-        <Icon name="download" />
-        CSV{missing && " (partial)"}
-      </button>
-      <button
-        type="button"
-        disabled={rows.length === 0}
-        onClick={() => save(`${name}.json`, "application/json", asJSON(rows, exported()))}
-      >
-        <Icon name="download" />
-        JSON{missing && " (partial)"}
-      </button>
-      {missing && rows.length > 0 && <span class="aside">{missing}</span>}
-    </>
-  );
 }

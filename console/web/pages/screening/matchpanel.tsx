@@ -6,8 +6,9 @@ import type { Batch, Match } from "./batch.ts";
 import { Documents } from "./documents.tsx";
 import type { Row } from "./matches.ts";
 import { type Choice, Decision, ResolveForm } from "./resolveform.tsx";
-import { formatScore } from "./score.tsx";
-import { infoOf, Sides, Source } from "./sides.tsx";
+import { MatchHeading } from "./score.tsx";
+import { infoOf, nameOf, Sides, Source } from "./sides.tsx";
+import { MatchBadge } from "./statuses.tsx";
 import { Words } from "./words.tsx";
 
 interface MatchPanelProps {
@@ -27,44 +28,51 @@ export function MatchPanel({ batch, row, choice, onResolved, onLeave }: MatchPan
   const byAlias = entity.entityAliases.filter((alias) => match.entityAliasIds.includes(alias.id));
   return (
     <section class="panel match-panel" aria-label="The selected match">
-      <header class="match-head">
-        <h2 dir="auto">{visible(data.name)}</h2>
-        <p class="tabular">
-          <b>{formatScore(data.matchScore)}</b> <span class="aside">{visible(match.entityUniqueId)}</span>
-        </p>
-      </header>
+      <MatchHeading data={data}>
+        <MatchBadge status={match.status} />
+        <span class="aside">{visible(match.entityUniqueId)}</span>
+      </MatchHeading>{" "}
       <Decision match={match} />
       {batch.status === "Open" ? (
         <ResolveForm batchId={batch.id} row={row} choice={choice} onResolved={onResolved} onLeave={onLeave} />
       ) : (
         <p class="aside">The batch is {batch.status.toLowerCase()}: its decisions stay as they are.</p>
       )}
-      <h3>Word by word</h3>
-      {explanation ? (
-        <Words explanation={explanation} />
-      ) : (
-        <p class="aside">The provider {visible(data.providerId)} does not explain its matches.</p>
-      )}
-      {byAlias.length > 0 && !match.entityAliasIds.includes("PrimaryName") && (
-        <p class="aside">Found by another name of the entity, not by its main name.</p>
-      )}
-      <h3>Both sides</h3>
-      <Sides asked={entity.searchCriteria} aliases={entity.entityAliases} data={data} />
-      <Source data={data} />
-      <details
-        class="commands"
-        onToggle={(event) => {
-          if (event.currentTarget.open) setWithDocuments(true);
-        }}
-      >
-        <summary>Documents of this match</summary>
-        {withDocuments && (
-          <Documents
-            place={{ batchId: batch.id, entityId: entity.id, matchId: match.id }}
-            open={batch.status === "Open"}
-          />
-        )}
-      </details>
+      <div class="match-body">
+        <div class="stack">
+          <h3>Word by word</h3>
+          {explanation ? (
+            <Words explanation={explanation} />
+          ) : (
+            <p class="aside">The provider {visible(data.providerId)} does not explain its matches.</p>
+          )}
+          {byAlias.length > 0 && !match.entityAliasIds.includes("PrimaryName") && (
+            <p class="aside">
+              Found by another name of the entity, not by its main one: {visible(byAlias.map(nameOf).join(", "))}
+            </p>
+          )}
+        </div>
+        <div class="stack">
+          {" "}
+          <h3>Both sides</h3>
+          <Sides asked={entity.searchCriteria} aliases={entity.entityAliases} data={data} />
+          <Source data={data} />
+          <details
+            class="commands"
+            onToggle={(event) => {
+              if (event.currentTarget.open) setWithDocuments(true);
+            }}
+          >
+            <summary>Documents of this match</summary>
+            {withDocuments && (
+              <Documents
+                place={{ batchId: batch.id, entityId: entity.id, matchId: match.id }}
+                open={batch.status === "Open"}
+              />
+            )}
+          </details>
+        </div>
+      </div>
     </section>
   );
 }

@@ -8,6 +8,7 @@ import { Check, TextArea } from "../../kit/fields.tsx";
 import { Time } from "../../kit/format.tsx";
 import { useAction } from "../../kit/resource.ts";
 import { visible } from "../../kit/safe.ts";
+import { SmallTable } from "../../kit/smalltable.tsx";
 import type { Batch, Entity } from "./batch.ts";
 import { Escalation } from "./escalation.tsx";
 import { MaterialityProperties } from "./materialityproperties.tsx";
@@ -103,49 +104,47 @@ function Assessment({ batch, entity, reload, open }: MaterialityProps & { open: 
       }}
     >
       <h2>Assessment</h2>
-      <div class="scroll-x" tabIndex={0} role="region" aria-label="Assessment by category">
-        <table class="assessment">
-          <thead>
-            <tr>
-              <th scope="col">Category</th>
-              <th scope="col">It is</th>
-              <th scope="col">Jurisdictions (of a material one)</th>
-            </tr>
-          </thead>
-          <tbody>
-            {categories.map(([key, text]) => (
-              <tr key={key}>
-                <th scope="row">{text}</th>
-                <td>
-                  <select
-                    aria-label={text}
-                    value={all[key].status}
-                    disabled={!open}
-                    onChange={(event) => set(key, { status: event.currentTarget.value as Status })}
-                  >
-                    {all[key].status === "" && <option value="">not assessed</option>}
-                    {(["None", "Immaterial", "Material"] as const).map((one) => (
-                      <option key={one} value={one} selected={one === all[key].status}>
-                        {one}
-                      </option>
-                    ))}
-                  </select>
-                </td>
-                <td>
-                  <input
-                    type="text"
-                    aria-label={`Jurisdictions of ${text}`}
-                    value={all[key].jurisdictions}
-                    disabled={!open || all[key].status !== "Material"}
-                    autocomplete="off"
-                    placeholder={all[key].status === "Material" ? "RU, BY" : ""}
-                    onInput={(event) => set(key, { jurisdictions: event.currentTarget.value })}
-                  />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+      <div class="assessment">
+        <SmallTable
+          label="Assessment by category"
+          columns={[
+            { title: "Category", isName: true, cell: ([, text]) => text },
+            {
+              title: "It is",
+              cell: ([key, text]) => (
+                <select
+                  aria-label={text}
+                  value={all[key].status}
+                  disabled={!open}
+                  onChange={(event) => set(key, { status: event.currentTarget.value as Status })}
+                >
+                  {all[key].status === "" && <option value="">not assessed</option>}
+                  {(["None", "Immaterial", "Material"] as const).map((one) => (
+                    <option key={one} value={one} selected={one === all[key].status}>
+                      {one}
+                    </option>
+                  ))}
+                </select>
+              ),
+            },
+            {
+              title: "Jurisdictions (of a material one)",
+              cell: ([key, text]) => (
+                <input
+                  type="text"
+                  aria-label={`Jurisdictions of ${text}`}
+                  value={all[key].jurisdictions}
+                  disabled={!open || all[key].status !== "Material"}
+                  autocomplete="off"
+                  placeholder={all[key].status === "Material" ? "RU, BY" : ""}
+                  onInput={(event) => set(key, { jurisdictions: event.currentTarget.value })}
+                />
+              ),
+            },
+          ]}
+          rows={categories}
+          rowKey={([key]) => key}
+        />
       </div>
       {all.sanctions.status === "Material" && (
         <>

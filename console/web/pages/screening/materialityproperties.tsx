@@ -7,6 +7,7 @@ import { ErrorNotice } from "../../kit/feedback.tsx";
 import { TextField } from "../../kit/fields.tsx";
 import { useAction } from "../../kit/resource.ts";
 import { visible } from "../../kit/safe.ts";
+import { type SmallColumn, SmallTable } from "../../kit/smalltable.tsx";
 import type { Batch, Entity } from "./batch.ts";
 
 const path = "/screeningcommand/api/v3/batch/{id}/entity/{entityId}/updatemateriality";
@@ -32,6 +33,19 @@ export function MaterialityProperties({ batch, entity, reload }: { batch: Batch;
     Object.entries(properties).map(([name, property]) => ({ about, name, property })),
   );
   if (rows.length === 0 && !open) return null;
+  const actions: SmallColumn<(typeof rows)[number]> = {
+    title: "Actions",
+    cell: ({ about, name }) => (
+      <button
+        type="button"
+        class="link"
+        aria-label={`Remove ${visible(name)}`}
+        onClick={() => void update.run(about === entity.id ? "" : about, name, null)}
+      >
+        Remove
+      </button>
+    ),
+  };
   return (
     <form
       class="stack"
@@ -43,40 +57,26 @@ export function MaterialityProperties({ batch, entity, reload }: { batch: Batch;
     >
       <h2>Properties</h2>
       {rows.length > 0 && (
-        <div class="scroll-x" tabIndex={0} role="region" aria-label="Properties of the materiality">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">About</th>
-                <th scope="col">Property</th>
-                <th scope="col">Value</th>
-                {open && <th scope="col">Actions</th>}
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map(({ about, name, property }) => (
-                <tr key={`${about} ${name}`}>
-                  <td class="anywhere">{about === entity.id ? "the entity" : visible(about)}</td>
-                  <td class="anywhere">{visible(name)}</td>
-                  <td class="anywhere">
-                    {visible(property.type === "Single" ? (property.value ?? "") : JSON.stringify(property))}
-                  </td>
-                  {open && (
-                    <td>
-                      <button
-                        type="button"
-                        class="link"
-                        onClick={() => void update.run(about === entity.id ? "" : about, name, null)}
-                      >
-                        Remove
-                      </button>
-                    </td>
-                  )}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <SmallTable
+          label="Properties of the materiality"
+          columns={[
+            {
+              title: "About",
+              anywhere: true,
+              cell: ({ about }) => (about === entity.id ? "the entity" : visible(about)),
+            },
+            { title: "Property", anywhere: true, cell: ({ name }) => visible(name) },
+            {
+              title: "Value",
+              anywhere: true,
+              cell: ({ property }) =>
+                visible(property.type === "Single" ? (property.value ?? "") : JSON.stringify(property)),
+            },
+            ...(open ? [actions] : []),
+          ]}
+          rows={rows}
+          rowKey={({ about, name }) => `${about} ${name}`}
+        />
       )}
       {update.error && <ErrorNotice error={update.error} />}
       {open && (

@@ -8,10 +8,10 @@ import { SearchField, SelectField, TextField } from "../../kit/fields.tsx";
 import { counted } from "../../kit/format.tsx";
 import { Page } from "../../kit/page.tsx";
 import { useResource } from "../../kit/resource.ts";
-import { type Query, useQuery } from "../../kit/router.tsx";
+import { type Query, useKept, useQuery } from "../../kit/router.tsx";
 import { visible } from "../../kit/safe.ts";
 import { type Column, Table } from "../../kit/table.tsx";
-import { Score } from "./score.tsx";
+import { MatchHeading, Score } from "./score.tsx";
 import { infoOf, Sides, Source } from "./sides.tsx";
 import { Threshold } from "./threshold.tsx";
 import { Words } from "./words.tsx";
@@ -19,14 +19,18 @@ import { Words } from "./words.tsx";
 type Data = Schemas["MatchData"];
 type Criteria = Schemas["SearchCriteria"];
 
-const defaults = { name: "", type: "Individual", born: "", country: "", gender: "", lists: "", threshold: "", hit: "" };
-type Fields = Query<keyof typeof defaults>;
+const defaults = { type: "Individual", lists: "", threshold: "" };
+/** person is what is said of the person, and the hit that is looked at. It does not stand in the address. */
+const person = { name: "", born: "", country: "", gender: "", hit: "" };
+type Fields = Query<keyof typeof defaults | keyof typeof person>;
 
 const path = "/screeningquery/api/v4/match-name";
 
 /** NamePage asks which entries of the lists a name may be, while it is typed. */
 export default function NamePage() {
-  const [fields, change] = useQuery(defaults);
+  const [search, change] = useQuery(defaults);
+  const [about, keep] = useKept(person);
+  const fields: Fields = { ...search, ...about };
   const body = bodyOf(fields);
   const key = body ? JSON.stringify(body) : "";
   const asked = useResource(key, async (signal) => {
@@ -39,7 +43,10 @@ export default function NamePage() {
   const answer = useLast(asked.value, key !== "" && !asked.error);
   return (
     <Page title="Try a name">
-      <p>Type a name to see at once what the built-in provider would find in the current lists. Nothing is stored.</p>
+      <p>
+        Type a name to see at once what the built-in provider would find in the current lists. The service stores
+        nothing of it, and it does not stand in the address.
+      </p>
       <form
         class="filters filters-start"
         role="search"
@@ -49,32 +56,35 @@ export default function NamePage() {
         <SearchField
           label={fields.type === "Company" ? "Name of the company" : "Full name"}
           value={fields.name}
-          onValue={(name) => change({ name, hit: "" })}
+          onValue={(name) => keep({ name, hit: "" })}
         />
         <SelectField
           label="Kind"
           value={fields.type}
-          onValue={(type) => change({ type, hit: "" })}
+          onValue={(type) => {
+            keep({ hit: "" });
+            change({ type });
+          }}
           options={[
             ["Individual", "Individual"],
             ["Company", "Company"],
           ]}
         />
         {fields.type === "Individual" && (
-          <TextField label="Date of birth" type="date" value={fields.born} onValue={(born) => change({ born })} />
+          <TextField label="Date of birth" type="date" value={fields.born} onValue={(born) => keep({ born })} />
         )}
         <TextField
           label="Country"
           hint="A code or an English name"
           value={fields.country}
-          onValue={(country) => change({ country })}
+          onValue={(country) => keep({ country })}
           maxLength={255}
         />
         {fields.type === "Individual" && (
           <SelectField
             label="Gender"
             value={fields.gender}
-            onValue={(gender) => change({ gender })}
+            onValue={(gender) => keep({ gender })}
             options={[
               ["", "Not known"],
               ["female", "Female"],
@@ -123,7 +133,7 @@ export default function NamePage() {
       ) : asked.error ? (
         <ErrorNotice error={asked.error} retry={asked.reload} />
       ) : answer ? (
-        <Hits {...answer} selected={fields.hit} onSelect={(hit) => change({ hit })} stale={asked.loading} />
+        <Hits {...answer} selected={fields.hit} onSelect={(hit) => keep({ hit })} stale={asked.loading} />
       ) : (
         <Skeleton lines={8} />
       )}
@@ -169,7 +179,7 @@ function useLast<T>(value: T | undefined, keep: boolean): T | undefined {
 }
 
 const columns: readonly Column<Data>[] = [
-  { key: "score", title: "Score", width: "4.5rem", align: "end", cell: (hit) => <Score value={hit.matchScore} /> },
+  { key: "score", title: "Score", width: "3.25rem", align: "end", cell: (hit) => <Score value={hit.matchScore} /> },
   {
     key: "name",
     title: "Name",
@@ -208,7 +218,7 @@ function Hits({ hits, messages, asked, selected, onSelect, stale }: HitsProps) {
           <p>No entry of the lists reaches the threshold with this name. Lower the threshold to see what comes near.</p>
         </Empty>
       ) : (
-        <div class="try-name">
+        <div class="list-and-detail">
           <section aria-label="Hits" class="stack">
             <h2>{counted(hits.length, "hit")}</h2>
             <Table
@@ -221,7 +231,7 @@ function Hits({ hits, messages, asked, selected, onSelect, stale }: HitsProps) {
             />
           </section>
           <section class="panel" aria-label="The selected hit">
-            <h2 dir="auto">{visible(hit.name)}</h2>
+            <MatchHeading data={hit} />
             <div class="scroll-x">
               <Words explanation={infoOf(hit, "Explanation")} />
             </div>

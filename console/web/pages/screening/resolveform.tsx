@@ -10,7 +10,7 @@ import { visible } from "../../kit/safe.ts";
 import { type Match, type MatchStatus, readMatch } from "./batch.ts";
 import type { Row } from "./matches.ts";
 import { bodyOf, commandPath, resolve } from "./resolve.ts";
-import { MatchBadge, matchStatuses } from "./statuses.tsx";
+import { matchStatuses } from "./statuses.tsx";
 
 /** lastReasons are the reasons that were last given, by status, for the next match. */
 const lastReasons = new Map<MatchStatus, string>();
@@ -91,59 +91,68 @@ export function ResolveForm({ batchId, row, choice, onResolved, onLeave }: Resol
         }
       }}
     >
-      <div class="choices" role="group" aria-label="Status">
-        {matchStatuses.map((one) => (
-          <button type="button" key={one} class="choice" aria-pressed={status === one} onClick={() => choose(one)}>
-            {one} <kbd aria-hidden="true">{keyOfStatus[one]}</kbd>
+      <div class="resolve-line">
+        {" "}
+        <div class="choices" role="group" aria-label="Status">
+          {matchStatuses.map((one) => (
+            <button type="button" key={one} class="choice" aria-pressed={status === one} onClick={() => choose(one)}>
+              {one} <kbd aria-hidden="true">{keyOfStatus[one]}</kbd>
+            </button>
+          ))}
+        </div>
+        <div class="resolve-reason">
+          <input
+            ref={field}
+            type="text"
+            aria-label="Reason"
+            value={reason}
+            maxLength={1000}
+            placeholder="Reason (needed)"
+            autocomplete="off"
+            aria-required="true"
+            onInput={(event) => setReason(event.currentTarget.value)}
+          />
+          <button type="submit" class="primary" disabled={!isReady || action.running}>
+            Save <kbd aria-hidden="true">Enter</kbd>
           </button>
-        ))}
-      </div>
-      <div class="resolve-reason">
-        <input
-          ref={field}
-          type="text"
-          aria-label="Reason"
-          value={reason}
-          maxLength={1000}
-          placeholder="Reason (needed)"
-          autocomplete="off"
-          aria-required="true"
-          onInput={(event) => setReason(event.currentTarget.value)}
-        />
-        <button type="submit" class="primary" disabled={!isReady || action.running}>
-          Save <kbd aria-hidden="true">Enter</kbd>
-        </button>
-      </div>
+        </div>
+      </div>{" "}
       {action.error && <ErrorNotice error={action.error} />}
-      <details class="commands">
-        <summary>Comments{match.comments && " (there are some)"}</summary>
-        <TextArea
-          label="Comments"
-          value={comments}
-          onValue={setComments}
-          rows={3}
-          hint="What is empty leaves the comments as they are."
+      <div class="resolve-more">
+        {" "}
+        <details class="commands">
+          <summary>Comments{match.comments && " (there are some)"}</summary>
+          <TextArea
+            label="Comments"
+            value={comments}
+            onValue={setComments}
+            rows={3}
+            hint="What is empty leaves the comments as they are."
+          />
+        </details>
+        <Commands
+          curl={curl(
+            "PUT",
+            commandPath.replace("{id}", batchId),
+            bodyOf([row], { ...resolution, reason: resolution.reason || "REASON" }),
+          )}
         />
-      </details>
-      <Commands
-        curl={curl(
-          "PUT",
-          commandPath.replace("{id}", batchId),
-          bodyOf([row], { ...resolution, reason: resolution.reason || "REASON" }),
-        )}
-      />
+      </div>{" "}
     </form>
   );
 }
 
-/** Decision says what is decided about a match, by whom and when. */
+/** Decision says what is decided about a match, why, by whom and when; nothing if nothing was ever decided. */
 export function Decision({ match }: { match: Match }) {
-  const { status, reason, comments, lastActionedBy: by } = match;
+  const { reason, comments, lastActionedBy: by } = match;
+  if (!reason && !comments && !by) return null;
   return (
     <div class="decision">
-      <p>
-        <MatchBadge status={status} /> {reason && <q>{visible(reason)}</q>}
-      </p>
+      {reason && (
+        <p>
+          <q>{visible(reason)}</q>
+        </p>
+      )}
       {by && (
         <p class="aside">
           {by.reusedFromPreviousBatch ? "Taken over from an earlier batch" : "By client"}{" "}

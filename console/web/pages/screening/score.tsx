@@ -1,6 +1,9 @@
 // Scores of matches: 0 to 100, with one digit.
 
+import type { ComponentChildren } from "preact";
+import type { Schemas } from "../../kit/api.ts";
 import { unknown } from "../../kit/format.tsx";
+import { visible } from "../../kit/safe.ts";
 
 const oneDigit = new Intl.NumberFormat(undefined, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
@@ -12,4 +15,20 @@ export function formatScore(score: number | null | undefined): string {
 /** Score shows a score. */
 export function Score({ value }: { value: number | null | undefined }) {
   return <span class="tabular">{formatScore(value)}</span>;
+}
+
+/** MatchHeading is the name of an entry with its score and what else is told of the match. */
+export function MatchHeading({ data, children }: { data: Schemas["MatchData"]; children?: ComponentChildren }) {
+  return (
+    <header class="match-head">
+      <h2 dir="auto">{visible(data.name)}</h2>
+      <p>
+        Score{" "}
+        <b>
+          <Score value={data.matchScore} />
+        </b>
+      </p>
+      {children}
+    </header>
+  );
 }

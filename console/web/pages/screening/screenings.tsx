@@ -1,34 +1,28 @@
 // Finding screening batches: by what the interface lists them by, and those opened last in this browser.
 
 import { useState } from "preact/hooks";
-import { ApiError, get, type Schemas } from "../../kit/api.ts";
+import { ApiError } from "../../kit/api.ts";
 import { Commands, useCurl } from "../../kit/commands.tsx";
-import { Empty, ErrorNotice, Loaded } from "../../kit/feedback.tsx";
+import { Empty, Loaded } from "../../kit/feedback.tsx";
 import { Check, SearchField, SelectField } from "../../kit/fields.tsx";
-import { Age, counted, formatCount, Time } from "../../kit/format.tsx";
+import { formatCount, Time } from "../../kit/format.tsx";
 import { Page } from "../../kit/page.tsx";
 import { useResource } from "../../kit/resource.ts";
-import { Link, navigate, pathTo, type Query, useQuery } from "../../kit/router.tsx";
+import { Link, navigate, pathTo, useQuery } from "../../kit/router.tsx";
 import { visible } from "../../kit/safe.ts";
-import { useSession } from "../../kit/session.ts";
+import { type SmallColumn, SmallTable } from "../../kit/smalltable.tsx";
 import { CreateDialog } from "./create.tsx";
-import { forget, isBatchId, readRecent } from "./recent.ts";
-import { ScreeningBadge, SearchBadge } from "./statuses.tsx";
+import { defaults, type Fields, type Found, questionOf } from "./found.ts";
+import { Opened } from "./opened.tsx";
+import { isBatchId } from "./recent.ts";
+import { BatchLink, madeBy, ScreeningBadge, SearchBadge } from "./statuses.tsx";
 
-const defaults = { by: "journey", id: "", process: "", matched: "" };
-type Fields = Query<keyof typeof defaults>;
-
-/** Found is what is shown of a batch. */
-interface Found {
-  id: string;
-  status: Schemas["ScreeningStatus"];
-  providers: readonly Schemas["ScreeningProviderRun"][];
-  /** about says whom or what the batch is about. */
-  about: string;
-  trueMatches: number;
-  createdDate?: string;
-  closedDate: string | null;
-}
+/** ways are the IDs by which batches are found, with what each finds. */
+const ways: Record<string, { label: string; finds: string }> = {
+  journey: { label: "Journey ID", finds: "Finds the newest batch of the journey" },
+  entity: { label: "Legal entity ID", finds: "Finds all batches that have the entity" },
+  batch: { label: "Batch ID", finds: "Finds this batch" },
+};
 
 /** ScreeningsPage finds screening batches. */
 export default function ScreeningsPage() {
@@ -49,7 +43,7 @@ export default function ScreeningsPage() {
       }
     >
       <form
-        class="filters"
+        class="filters filters-start"
         role="search"
         aria-label="Which screening batches"
         onSubmit={(event) => event.preventDefault()}
@@ -58,16 +52,17 @@ export default function ScreeningsPage() {
           label="Find by"
           value={fields.by}
           onValue={(by) => change({ by, id: "" })}
-          options={[
-            ["journey", "Journey"],
-            ["entity", "Legal entity"],
-            ["batch", "Batch ID"],
-          ]}
+          options={Object.entries(ways).map(([by, { label }]) => [by, label] as const)}
+          hint={fields.by === "journey" && fields.process ? "Finds the active batch of both" : ways[fields.by]?.finds}
         />
-        <SearchField label={labels[fields.by] ?? "ID"} value={fields.id} onValue={(id) => change({ id: id.trim() })} />
+        <SearchField
+          label={ways[fields.by]?.label ?? "ID"}
+          value={fields.id}
+          onValue={(id) => change({ id: id.trim() })}
+        />
         {fields.by === "journey" && (
           <SearchField
-            label="Process (or any)"
+            label="Process ID (optional)"
             value={fields.process}
             onValue={(process) => change({ process: process.trim() })}
           />
@@ -90,12 +85,6 @@ export default function ScreeningsPage() {
   );
 }
 
-const labels: Record<string, string> = {
-  journey: "ID of the journey",
-  entity: "ID of the legal entity",
-  batch: "ID of the batch",
-};
-
 function Results({ fields }: { fields: Fields }) {
   const { by, id, process, matched } = fields;
   const { path, read } = questionOf(fields);
@@ -110,8 +99,8 @@ function Results({ fields }: { fields: Fields }) {
   const curl = useCurl();
   if (by === "batch" && !isBatchId(id))
     return (
-      <Empty title="That is no ID of a batch">
-        <p>It has the form 0197b0c4-52a1-7c3e-9d2f-6a1b3c5d7e90.</p>
+      <Empty title="That is not the ID of a batch">
+        <p>The ID of a batch looks like 0197b0c4-52a1-7c3e-9d2f-6a1b3c5d7e90.</p>
       </Empty>
     );
   return (
@@ -122,14 +111,14 @@ function Results({ fields }: { fields: Fields }) {
             <Empty title="No such batch">
               <p>
                 {by === "journey"
-                  ? "No screening batch is of this journey (and process)."
+                  ? `The tenant has no screening batch of this journey${process && " and process"}.`
                   : by === "entity"
-                    ? "No screening batch has this entity."
+                    ? `The tenant has no screening batch with this entity${matched && " and a true match"}.`
                     : "The tenant has no screening batch with this ID."}
               </p>
             </Empty>
           ) : (
-            <BatchTable label="Batches" batches={batches} />
+            <SmallTable label="Batches" columns={columnsOf(batches)} rows={batches} rowKey={({ id }) => id} />
           )
         }
       </Loaded>
@@ -138,215 +127,35 @@ function Results({ fields }: { fields: Fields }) {
   );
 }
 
-/** questionOf returns the path by which the interface is asked, and the function that asks. */
-function questionOf({ by, id, process, matched }: Fields): {
-  path: string;
-  read: (signal: AbortSignal) => Promise<Found[]>;
-} {
-  const place = "/screeningquery/api/v4/batch";
-  const one = encodeURIComponent(id);
-  if (by === "batch")
-    return { path: `${place}/${one}`, read: async (signal) => (isBatchId(id) ? [await readFound(id, signal)] : []) };
-  if (by === "entity") {
-    const onlyWithTrueMatches = matched === "yes" ? true : undefined;
-    return {
-      path: `${place}/legalentity/${one}${onlyWithTrueMatches ? "?onlyWithTrueMatches=true" : ""}`,
-      read: async (signal) =>
-        (
-          await get("/screeningquery/api/v4/batch/legalentity/{legalEntityId}", {
-            path: { legalEntityId: id },
-            query: { onlyWithTrueMatches },
-            signal,
-          })
-        ).data.map((batch) => ({
-          id: batch.batchId,
-          status: batch.batchStatus,
-          providers: batch.providers,
-          about: batch.batchType,
-          trueMatches: batch.materialMatchesCount,
-          closedDate: batch.batchClosedDate,
-        })),
-    };
-  }
-  if (process !== "") {
-    return {
-      path: `${place}/journey/${one}/process/${encodeURIComponent(process)}`,
-      read: async (signal) => [
-        foundOf(
-          (
-            await get("/screeningquery/api/v4/batch/journey/{journeyId}/process/{processId}", {
-              path: { journeyId: id, processId: process },
-              signal,
-            })
-          ).data,
-        ),
-      ],
-    };
-  }
-  return {
-    path: `${place}/journey/${one}`,
-    read: async (signal) => [
-      foundOf(
-        (await get("/screeningquery/api/v4/batch/journey/{journeyId}", { path: { journeyId: id }, signal })).data,
-      ),
-    ],
-  };
-}
-
-async function readFound(batchId: string, signal: AbortSignal): Promise<Found> {
-  return foundOf((await get("/screeningquery/api/v4/batch/{batchId}", { path: { batchId }, signal })).data);
-}
-
-function foundOf(batch: Schemas["ScreeningBatch"]): Found {
-  const [first, ...others] = batch.entities;
-  const about = [first?.entityName, others.length > 0 && `and ${counted(others.length, "other")}`]
-    .filter(Boolean)
-    .join(" ");
-  return { ...batch, about, trueMatches: batch.trueMatchesCount };
-}
-
-function BatchTable({ label, batches }: { label: string; batches: readonly Found[] }) {
-  return (
-    <div class="scroll-x" tabIndex={0} role="region" aria-label={label}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Batch</th>
-            <th scope="col">About</th>
-            <th scope="col">Status</th>
-            <th scope="col">Searches</th>
-            <th scope="col" class="end">
-              True matches
-            </th>
-            <th scope="col">Created or closed</th>
-          </tr>
-        </thead>
-        <tbody>
-          {batches.map((batch) => (
-            <tr key={batch.id}>
-              <td data-volatile>
-                <Link to={pathTo("screening", batch.id)} class="mono">
-                  {batch.id}
-                </Link>
-              </td>
-              <td class="anywhere" dir="auto">
-                {visible(batch.about)}
-              </td>
-              <td>
-                <ScreeningBadge status={batch.status} />
-              </td>
-              <td>
-                {batch.providers.map((run) => (
-                  <div key={run.id}>
-                    <SearchBadge run={run} />
-                  </div>
-                ))}
-              </td>
-              <td class="end">{formatCount(batch.trueMatches)}</td>
-              <td>
-                {batch.closedDate ? (
-                  <Time at={batch.closedDate} form="short" />
-                ) : batch.createdDate ? (
-                  <Time at={batch.createdDate} form="short" />
-                ) : (
-                  "–"
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-/** shownInFull is of how many of the batches that were opened last the state is read. */
-const shownInFull = 8;
-
-/** Opened shows the batches that were opened last in this browser. */
-function Opened() {
-  const { tenant_id } = useSession();
-  const [recent, setRecent] = useState(() => readRecent(tenant_id));
-  const states = useResource(recent.map(({ id }) => id).join(), async (signal) => {
-    const read = new Map<string, Found>();
-    for (const { id } of recent.slice(0, shownInFull)) {
-      try {
-        read.set(id, await readFound(id, signal));
-      } catch (cause) {
-        if (!(cause instanceof ApiError) || ![404, 413].includes(cause.status)) throw cause;
-      }
-    }
-    return read;
-  });
-  if (recent.length === 0) {
-    return (
-      <Empty title="Find a batch">
-        <p>
-          The interface has no list of all screening batches: they are found by their journey, by a legal entity that
-          they are about, or by their ID. Batches that you open are listed here.
-        </p>
-        <p>
-          New ones are told of by events: <Link to="/webhooks">Webhooks</Link> delivers them. Or screen an entity now.
-        </p>
-      </Empty>
-    );
-  }
-  return (
-    <section class="stack" aria-label="Opened last">
-      <h2>Opened last in this browser</h2>
-      {states.error && <ErrorNotice error={states.error} retry={states.reload} />}
-      <div class="scroll-x" tabIndex={0} role="region" aria-label="Batches opened last">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Batch</th>
-              <th scope="col">About</th>
-              <th scope="col">Status</th>
-              <th scope="col" class="end">
-                True matches
-              </th>
-              <th scope="col">Opened</th>
-            </tr>
-          </thead>
-          <tbody>
-            {recent.map(({ id, at }) => {
-              const state = states.value?.get(id);
-              return (
-                <tr key={id}>
-                  <td data-volatile>
-                    <Link to={pathTo("screening", id)} class="mono">
-                      {id}
-                    </Link>
-                  </td>
-                  <td class="anywhere" dir="auto">
-                    {state ? visible(state.about) : ""}
-                  </td>
-                  <td>{state && <ScreeningBadge status={state.status} />}</td>
-                  <td class="end">{state && formatCount(state.trueMatches)}</td>
-                  <td>
-                    <Age at={at} />
-                  </td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
-      <div class="buttons">
-        <p class="aside">
-          The interface has no list of all batches. This browser keeps the IDs of those that you have opened, and
-          nothing else of them.
-        </p>
-        <button
-          type="button"
-          onClick={() => {
-            forget(tenant_id);
-            setRecent([]);
-          }}
-        >
-          Forget them
-        </button>
-      </div>
-    </section>
-  );
+/** columnsOf leaves out the columns that no batch fills. */
+function columnsOf(batches: readonly Found[]): readonly SmallColumn<Found>[] {
+  const columns: (SmallColumn<Found> | false)[] = [
+    { title: "Batch", cell: ({ id }) => <BatchLink id={id} /> },
+    batches.some(({ about }) => about) && {
+      title: "About",
+      anywhere: true,
+      cell: ({ about }) => <bdi>{visible(about)}</bdi>,
+    },
+    batches.some(({ batchType }) => batchType === "OngoingScreening") && {
+      title: "Made by",
+      cell: ({ batchType }) => madeBy(batchType),
+    },
+    { title: "Status", cell: ({ status }) => <ScreeningBadge status={status} /> },
+    {
+      title: "Searches",
+      cell: ({ providers }) =>
+        providers.map((run) => (
+          <div key={run.id}>
+            <SearchBadge run={run} />
+          </div>
+        )),
+    },
+    { title: "True matches", align: "end", cell: ({ trueMatches }) => formatCount(trueMatches) },
+    batches.some(({ createdDate }) => createdDate) && {
+      title: "Created",
+      cell: ({ createdDate }) => <Time at={createdDate} form="short" />,
+    },
+    { title: "Closed", cell: ({ closedDate }) => <Time at={closedDate} form="short" /> },
+  ];
+  return columns.filter((column) => column !== false);
 }

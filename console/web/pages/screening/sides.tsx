@@ -238,7 +238,7 @@ export function Source({ data }: { data: Data }) {
 
 /** readable shows times in the viewer's zone, and the digest that identifies a version of a list by its first digits. */
 function readable(label: string, value: string): ComponentChildren {
-  if (/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(value)) return <Time at={value} />;
+  if (/^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:\d{2})$/.test(value)) return <Time at={value} />;
   return label === "List version" && /^[0-9a-f]{64}$/.test(value) ? (
     <code title={value}>{value.slice(0, 12)}</code>
   ) : (

@@ -1,6 +1,7 @@
-// The statuses of screening batches, their searches, and matches, in words and colours.
+// Screening batches, their searches and matches in words and colours.
 
 import type { Schemas } from "../../kit/api.ts";
+import { Link, pathTo } from "../../kit/router.tsx";
 import { visible } from "../../kit/safe.ts";
 import { Badge, type Kind } from "../../kit/status.tsx";
 import type { MatchStatus } from "./batch.ts";
@@ -25,10 +26,26 @@ const ofBatches: Record<Schemas["ScreeningStatus"], readonly [kind: Kind, means:
 export function ScreeningBadge({ status }: { status: Schemas["ScreeningStatus"] }) {
   const [kind, means] = ofBatches[status] ?? ["quiet", ""];
   return (
-    <span class={`badge badge-${kind}`} title={means}>
+    <Badge kind={kind} title={means}>
       {status}
+    </Badge>
+  );
+}
+
+/** BatchLink leads to a batch by its ID. */
+export function BatchLink({ id }: { id: string }) {
+  return (
+    <span data-volatile class="one-line">
+      <Link to={pathTo("screening", id)} class="mono">
+        {id}
+      </Link>
     </span>
   );
+}
+
+/** madeBy says what has made a batch of a type. */
+export function madeBy(batchType: string | undefined): string {
+  return batchType === "OngoingScreening" ? "change of a list" : "request";
 }
 
 const ofSearches: Record<Schemas["ScreeningProviderRun"]["status"], Kind> = {

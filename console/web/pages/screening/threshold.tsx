@@ -1,21 +1,37 @@
 // What the threshold means: how much is missed, and how much is found in vain, at each.
 
 import { formatCount } from "../../kit/format.tsx";
+import { type SmallColumn, SmallTable } from "../../kit/smalltable.tsx";
+
+interface Measured {
+  threshold: number;
+  /** missed is how many of 1,000 names that are on a list are missed. */
+  missed: number;
+  /** inVain is how many of 100,000 names that are on none are found. */
+  inVain: number;
+}
 
 /** measured is what docs/screening.md says of the lists of the United Nations and of the United States Treasury. */
-const measured: readonly (readonly [threshold: number, missed: number, inVain: number])[] = [
-  [60, 2.9, 1632],
-  [65, 2.9, 753],
-  [70, 2.9, 364],
-  [75, 4.4, 138],
-  [80, 4.4, 73],
-  [85, 4.4, 61],
-  [90, 5.8, 61],
-  [95, 13.1, 24],
+const measured: readonly Measured[] = [
+  { threshold: 60, missed: 2.9, inVain: 1632 },
+  { threshold: 65, missed: 2.9, inVain: 753 },
+  { threshold: 70, missed: 2.9, inVain: 364 },
+  { threshold: 75, missed: 4.4, inVain: 138 },
+  { threshold: 80, missed: 4.4, inVain: 73 },
+  { threshold: 85, missed: 4.4, inVain: 61 },
+  { threshold: 90, missed: 5.8, inVain: 61 },
+  { threshold: 95, missed: 13.1, inVain: 24 },
+];
+
+const columns: readonly SmallColumn<Measured>[] = [
+  { title: "Threshold", align: "end", cell: ({ threshold }) => threshold },
+  { title: "Missed of 1,000 names that are on a list", align: "end", cell: ({ missed }) => missed },
+  { title: "False hits of 100,000 names that are not", align: "end", cell: ({ inVain }) => formatCount(inVain) },
 ];
 
 /** Threshold explains the threshold; current is the one that is used, if it is known. */
 export function Threshold({ current }: { current: number | undefined }) {
+  const near = measured.findLast(({ threshold }) => current !== undefined && current >= threshold);
   return (
     <details class="commands">
       <summary>What the threshold{current !== undefined && ` (now ${current})`} means</summary>
@@ -24,38 +40,14 @@ export function Threshold({ current }: { current: number | undefined }) {
         that are missing, differ or are only alike take from it, and so do other dates of birth, countries and genders
         where both sides have them. A lower threshold misses less and finds more in vain:
       </p>
-      <div class="scroll-x" tabIndex={0} role="region" aria-label="Misses and false hits by threshold">
-        <table class="threshold-table">
-          <thead>
-            <tr>
-              <th scope="col" class="end">
-                Threshold
-              </th>
-              <th scope="col" class="end">
-                Missed of 1,000 names that are on a list
-              </th>
-              <th scope="col" class="end">
-                False hits of 100,000 names that are not
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {measured.map(([threshold, missed, inVain], i) => {
-              const isCurrent =
-                current !== undefined && current >= threshold && current < (measured[i + 1]?.[0] ?? 101);
-              return (
-                <tr key={threshold} class={isCurrent ? "is-current" : undefined}>
-                  <td class="end">
-                    {threshold}
-                    {isCurrent && <span class="visually-hidden"> (near the one in use)</span>}
-                  </td>
-                  <td class="end">{missed}</td>
-                  <td class="end">{formatCount(inVain)}</td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
+      <div class="threshold-table">
+        <SmallTable
+          label="Misses and false hits by threshold"
+          columns={columns}
+          rows={measured}
+          rowKey={({ threshold }) => String(threshold)}
+          isChosen={(row) => row === near}
+        />
       </div>
       <p class="aside">
         Measured with the consolidated list of the United Nations (February 2026) and the list of the United States

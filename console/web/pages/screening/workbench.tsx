@@ -1,31 +1,31 @@
 // The workbench of a screening batch: its entities, their matches, and what is decided about them.
 
-import { useEffect, useMemo, useState } from "preact/hooks";
-import { post, put } from "../../kit/api.ts";
-import { Commands, useCurl } from "../../kit/commands.tsx";
-import { Confirm } from "../../kit/dialog.tsx";
-import { ErrorNotice, Loaded, Notice } from "../../kit/feedback.tsx";
-import { counted, formatCount, Time } from "../../kit/format.tsx";
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { Loaded } from "../../kit/feedback.tsx";
+import { counted } from "../../kit/format.tsx";
 import { useKeys } from "../../kit/keys.tsx";
 import { Page } from "../../kit/page.tsx";
-import { useAction, useResource } from "../../kit/resource.ts";
-import { Link, type Parameters, type Query, readAddress, useQuery } from "../../kit/router.tsx";
-import { visible } from "../../kit/safe.ts";
+import { useResource } from "../../kit/resource.ts";
+import { Link, type Parameters, type Query, readAddress, useKept, useQuery } from "../../kit/router.tsx";
 import { useSession } from "../../kit/session.ts";
-import { type Column, Table } from "../../kit/table.tsx";
 import { type Batch, type Entity, readBatch } from "./batch.ts";
+import { CloseBatch } from "./close.tsx";
 import { Documents } from "./documents.tsx";
+import { EntityList } from "./entitylist.tsx";
+import { Head } from "./head.tsx";
 import { History } from "./history.tsx";
 import { Materiality } from "./materiality.tsx";
-import { type MatchStore, useMatches } from "./matches.ts";
+import { useMatches } from "./matches.ts";
 import { MatchesView } from "./matchesview.tsx";
 import { remember } from "./recent.ts";
-import { isSearching, MaterialityBadge, ScreeningBadge, SearchBadge } from "./statuses.tsx";
+import { isSearching, ScreeningBadge } from "./statuses.tsx";
 
-const defaults = { entity: "", match: "", view: "matches", status: "", list: "", min: "", find: "", scope: "entity" };
+const defaults = { entity: "", match: "", view: "matches", status: "", list: "", min: "", scope: "entity" };
+/** kept is what is searched for: names, which do not stand in the address. */
+const kept = { find: "" };
 
-/** Fields are what the address says of the workbench. */
-export type Fields = Query<keyof typeof defaults>;
+/** Fields say what of the workbench is shown. */
+export type Fields = Query<keyof typeof defaults | keyof typeof kept>;
 /** Change changes some of the fields. */
 export type Change = (some: Partial<Fields>, options?: { push?: boolean }) => void;
 
@@ -49,6 +49,7 @@ export default function WorkbenchPage({ parameters }: { parameters: Parameters }
   return (
     <Page
       title={titleOf(batch.value)}
+      windowTitle={`Screening ${id.slice(0, 8)}`}
       beside={batch.value && <ScreeningBadge status={batch.value.status} />}
       actions={
         <>
@@ -69,6 +70,16 @@ export default function WorkbenchPage({ parameters }: { parameters: Parameters }
   );
 }
 
+function useFields(): [Fields, Change] {
+  const [query, changeQuery] = useQuery(defaults);
+  const [search, changeSearch] = useKept(kept);
+  const change = useCallback<Change>(({ find, ...others }, options) => {
+    if (find !== undefined) changeSearch({ find });
+    changeQuery(others, options);
+  }, []);
+  return [{ ...query, ...search }, change];
+}
+
 function titleOf(batch: Batch | undefined): string {
   const [first] = batch?.entities ?? [];
   if (!batch || !first) return "Screening";
@@ -78,7 +89,7 @@ function titleOf(batch: Batch | undefined): string {
 }
 
 function Workbench({ batch, at, reload }: { batch: Batch; at: Date | undefined; reload: () => void }) {
-  const [fields, change] = useQuery(defaults);
+  const [fields, change] = useFields();
   const entity = batch.entities.find((one) => one.id === fields.entity) ?? batch.entities[0]!;
   const readsAll = fields.scope === "all" || batch.entities.length <= fewEntities;
   const wanted = useMemo(
@@ -101,7 +112,7 @@ function Workbench({ batch, at, reload }: { batch: Batch; at: Date | undefined; 
     <>
       <Head batch={batch} reload={reload} />
       <div class={batch.entities.length > 1 ? "workbench has-entities" : "workbench"}>
-        {batch.entities.length > 1 && <Entities batch={batch} entity={entity} store={store} onSelect={choose} />}
+        {batch.entities.length > 1 && <EntityList batch={batch} entity={entity} store={store} onSelect={choose} />}
         <div class="stack">
           <Views fields={fields} />
           {fields.view === "materiality" ? (
@@ -150,228 +161,5 @@ function Views({ fields }: { fields: Fields }) {
         );
       })}
     </nav>
-  );
-}
-
-/** Entities is the list of the entities, with how many of their matches are unresolved. */
-function Entities({
-  batch,
-  entity,
-  store,
-  onSelect,
-}: {
-  batch: Batch;
-  entity: Entity;
-  store: MatchStore;
-  onSelect: (entity: Entity) => void;
-}) {
-  const columns: readonly Column<Entity>[] = [
-    {
-      key: "name",
-      title: "Entity",
-      width: "minmax(4rem, 1fr)",
-      cell: (one) => (
-        <span dir="auto" title={visible(one.entityName)}>
-          {visible(one.entityName)}
-        </span>
-      ),
-    },
-    {
-      key: "open",
-      title: "Open",
-      width: "4.5rem",
-      align: "end",
-      cell: (one) => {
-        const part = store.parts.get(one.id);
-        if (!part?.complete)
-          return (
-            <span class="aside" title="Not read">
-              {part?.error ? "failed" : "…"}
-            </span>
-          );
-        const open = part.matches.filter((match) => match.status === "Unresolved").length;
-        return (
-          <span title={`${formatCount(open)} of ${counted(part.matches.length, "match", "matches")} unresolved`}>
-            {formatCount(open)} / {formatCount(part.matches.length)}
-          </span>
-        );
-      },
-    },
-  ];
-  return (
-    <section aria-label="Entities" class="stack">
-      <Table
-        label="Entities"
-        columns={columns}
-        rows={batch.entities}
-        rowKey={(one) => one.id}
-        selected={entity.id}
-        onSelect={onSelect}
-      />
-      <p class="aside">
-        Materiality: <MaterialityBadge status={entity.entityMaterialityAssessment?.materialityOutcome} />
-      </p>
-    </section>
-  );
-}
-
-function Head({ batch, reload }: { batch: Batch; reload: () => void }) {
-  const failed = batch.providers.filter((run) => run.status === "Return Failed");
-  const found = Object.entries(batch.metadata?.totalMatchesForProvider ?? {});
-  const facts: readonly (readonly [string, string | null | undefined])[] = [
-    ["Batch", batch.id],
-    ["Journey", batch.journeyId],
-    ["Process", batch.processId],
-    ["Main entity", batch.journeyMainLegalEntityId],
-  ];
-  return (
-    <>
-      <dl class="facts">
-        {facts.map(
-          ([title, text]) =>
-            text && (
-              <div key={title}>
-                <dt>{title}</dt>
-                <dd data-volatile={title === "Batch" || undefined}>{visible(text)}</dd>
-              </div>
-            ),
-        )}
-        {batch.batchType === "OngoingScreening" && (
-          <div>
-            <dt>Made by</dt>
-            <dd>the change of a list</dd>
-          </div>
-        )}
-        {batch.createdDate && (
-          <div>
-            <dt>Created</dt>
-            <dd>
-              <Time at={batch.createdDate} />
-            </dd>
-          </div>
-        )}
-        {batch.closedDate && (
-          <div>
-            <dt>Closed</dt>
-            <dd>
-              <Time at={batch.closedDate} />
-            </dd>
-          </div>
-        )}
-        <div>
-          <dt>Searches</dt>
-          <dd>
-            {batch.providers.map((run) => (
-              <div key={run.id}>
-                <SearchBadge run={run} />
-              </div>
-            ))}
-          </dd>
-        </div>
-        {found.length > 0 && (
-          <div>
-            <dt>Matches</dt>
-            <dd>
-              {found.map(([provider, n]) => (
-                <div key={provider}>
-                  {formatCount(n)}
-                  {found.length > 1 && ` of ${visible(provider)}`}
-                </div>
-              ))}
-            </dd>
-          </div>
-        )}
-        {batch.trueMatchesCount !== undefined && (
-          <div>
-            <dt>True matches</dt>
-            <dd>{formatCount(batch.trueMatchesCount)}</dd>
-          </div>
-        )}
-      </dl>
-      {batch.overriddenBatchIds?.map((id) => (
-        <p key={id} class="aside">
-          It has taken the place of <Link to={`/screening/${encodeURIComponent(id)}`}>an earlier batch</Link>.
-        </p>
-      ))}
-      {failed.map((run) => (
-        <FailedSearch key={run.id} batch={batch} run={run} reload={reload} />
-      ))}
-      {batch.status === "Overridden" && (
-        <Notice>
-          <p>A newer batch of the same journey and process has taken the place of this one, which stays as it was.</p>
-        </Notice>
-      )}
-    </>
-  );
-}
-
-const rerunPath = "/screeningcommand/api/v3/batch/{id}/rerun";
-
-function FailedSearch({ batch, run, reload }: { batch: Batch; run: Batch["providers"][number]; reload: () => void }) {
-  const body = { data: { providerId: run.id } };
-  const rerun = useAction(async () => {
-    await post(rerunPath, { path: { id: batch.id }, body });
-    reload();
-  });
-  const curl = useCurl();
-  return (
-    <Notice kind="warn">
-      <p class="notice-title">The search of {visible(run.id)} has failed, so its matches are missing</p>
-      {run.errorDetails && (
-        <p>
-          {visible(run.errorDetails.message)}{" "}
-          <span class="aside">
-            ({run.errorDetails.source}, {run.errorDetails.errorCode})
-          </span>
-        </p>
-      )}
-      {batch.status === "Open" && (
-        <button type="button" disabled={rerun.running} onClick={() => void rerun.run()}>
-          Run it again
-        </button>
-      )}
-      {rerun.error && <ErrorNotice error={rerun.error} />}
-      <Commands curl={curl("POST", rerunPath.replace("{id}", batch.id), body)} />
-    </Notice>
-  );
-}
-
-const completePath = "/screeningcommand/api/v3/batch/{id}/complete";
-
-function CloseBatch({ batch, reload }: { batch: Batch; reload: () => void }) {
-  const [asking, setAsking] = useState(false);
-  const close = useAction(async () => {
-    await put(completePath, { path: { id: batch.id } });
-    setAsking(false);
-    reload();
-  });
-  const curl = useCurl();
-  return (
-    <>
-      <button
-        type="button"
-        onClick={() => {
-          close.clear();
-          setAsking(true);
-        }}
-      >
-        Close the batch
-      </button>
-      <Confirm
-        title="Close the batch"
-        open={asking}
-        action="Close the batch"
-        running={close.running}
-        error={close.error}
-        onConfirm={() => void close.run()}
-        onClose={() => setAsking(false)}
-      >
-        <p>
-          A closed batch never changes: its decisions and assessments become history. Every match must be resolved
-          before.
-        </p>
-        <Commands curl={curl("PUT", completePath.replace("{id}", batch.id))} />
-      </Confirm>
-    </>
   );
 }
