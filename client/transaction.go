@@ -78,6 +78,8 @@ type Modification struct {
 	MainEntity *MainEntity `json:"main_entity"`
 	// Transaction is the line, byte for byte.
 	Transaction json.RawMessage `json:"transaction"`
+	// Reply is the modification as it came. It may have members that this type does not.
+	Reply json.RawMessage `json:"-"`
 }
 
 // MainEntity is the onboarded entity for which a transaction is monitored.
@@ -93,12 +95,21 @@ type MainEntity struct {
 func (c *Client) Transaction(ctx context.Context, id string) (Transaction, error) {
 	var all Transaction
 	for after := ""; ; {
-		var page Transaction
+		var page struct {
+			TransactionExternalID string            `json:"transaction_external_id"`
+			Modifications         []json.RawMessage `json:"modifications"`
+			NextAfter             string            `json:"next_after"`
+		}
 		if err := c.call(ctx, http.MethodGet, transactionPath(id, after), nil, &page); err != nil {
 			return Transaction{}, err
 		}
 		all.TransactionExternalID = page.TransactionExternalID
-		all.Modifications = append(all.Modifications, page.Modifications...)
+		use := decodeItems(&all.Modifications, func(m *Modification, reply json.RawMessage) { m.Reply = reply })
+		for _, item := range page.Modifications {
+			if err := use(item); err != nil {
+				return Transaction{}, err
+			}
+		}
 		if after = page.NextAfter; after == "" {
 			return all, nil
 		}

@@ -89,7 +89,8 @@ func TestTheClientKnowsEveryKey(t *testing.T) {
 		"ReportLine": client.ReportLine{}, "Webhook": client.Webhook{}, "Delivery": client.Delivery{},
 		"DeliveryEvent": client.DeliveryEvent{}, "Attempt": client.DeliveryAttempt{},
 		"PresentedCertificates": client.ReceiverCheck{},
-		"CertificateDetails":    client.CertificateDetails{}, "CertificateDecision": client.CertificateDecision{},
+		"Entity":                client.Entity{}, "ListedEntity": client.ListedEntity{},
+		"CertificateDetails": client.CertificateDetails{}, "CertificateDecision": client.CertificateDecision{},
 	} {
 		known := fields(reflect.TypeOf(into))
 		for key := range (sampler{d.Root, 0}).at("#/components/schemas/" + name)["properties"].(map[string]any) {

@@ -1,6 +1,6 @@
 // Package clienttest provides a stand-in for Sluice, for tests of programs that use package client: one HTTP server
-// with the token endpoint, the calls of the interface about batches, stored transactions and what became of transactions,
-// and the object storage that takes uploads and serves reports.
+// with the token endpoint, the calls of the interface about batches, stored transactions, what became of transactions
+// and entities, and the object storage that takes uploads and serves reports.
 //
 // The server is strict about methods, headers and content types, and records what no client should do. It judges lines
 // by their JSON and their modification IDs only, and a batch advances by one status each time its status is read.
@@ -41,6 +41,8 @@ type Server struct {
 	MaxBytes int64
 	// ReceivedAt is when uploads are received; zero unless changed, which means the present.
 	ReceivedAt time.Time
+	// Entities are those of the tenant, in the order of lists. Their name is the property legalEntityName.
+	Entities []client.Entity
 
 	// Before, if not nil, sees each request first. If it answers the request itself it returns true.
 	Before func(http.ResponseWriter, *http.Request) bool
@@ -81,6 +83,8 @@ func New() *Server {
 	mux.HandleFunc("GET "+observabilityPath+"summary", s.authorized(s.summarize))
 	mux.HandleFunc("GET "+observabilityPath+"failed-modifications", s.authorized(s.listFailed))
 	mux.HandleFunc("GET "+observabilityPath+"events", s.authorized(s.listEvents))
+	mux.HandleFunc("GET "+entityQueries, s.platform(s.listEntities))
+	mux.HandleFunc("GET "+entityQueries+"/{id}", s.platform(s.readEntity))
 	mux.HandleFunc("PUT /storage/uploads/{id}", s.putFile)
 	mux.HandleFunc("GET /storage/reports/{id}", s.readFile(func(b *batch) []byte { return b.report }))
 	mux.HandleFunc("GET /storage/csv/{id}", s.readFile(func(b *batch) []byte { return b.csv }))

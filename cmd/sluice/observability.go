@@ -96,7 +96,8 @@ func failedCommand() *cli.Command {
 		Description: `
 DATE is a day in UTC, such as 2026-01-31, at most 30 days ago; without it, today. The modification IDs of the invalid
 lines of the batches that were created on that day are printed, one a line and the newest batch first, and then those of
-single transactions that were refused. --json prints {"modification_external_id"}, one a line. 'sluice events' says why.`,
+single transactions that were refused. --json prints {"modification_external_id"}, one a line. 'sluice events' says
+why.`,
 		Examples: []string{
 			"sluice failed 2026-01-31",
 			"sluice failed 2026-01-31 | head -20 | xargs -d '\\n' sluice events",

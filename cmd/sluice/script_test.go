@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -30,6 +31,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
 			s := clienttest.New()
+			s.Entities = someEntities()
 			e.Defer(func() {
 				s.Close()
 				for _, p := range s.Problems() {
@@ -45,6 +47,28 @@ func TestScripts(t *testing.T) {
 			"localjson": writeDescriptor, "newbatch": createBatch, "exits": checkExitCode,
 		},
 	})
+}
+
+// someEntities returns the entities of the servers of scripts.
+func someEntities() []client.Entity {
+	created := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+	property := func(text string) json.RawMessage { return json.RawMessage(text) }
+	return []client.Entity{
+		{
+			ID: "e-1", Type: "Company", Role: "Client", LifecycleStatus: "Compliant", Created: &created, Version: 2,
+			Risk:         &client.EntityRisk{Category: "Overall", Level: "High"},
+			AccessLayers: client.AccessLayers{Geographic: []string{"Ireland"}, BusinessRelated: []string{"Retail"}},
+			Properties: map[string]json.RawMessage{
+				"legalEntityName": property(`{"type":"Single","value":"ACME Ltd"}`),
+				"employees":       property(`{"type":"Single","value":12}`),
+				"note":            property(`{"type":"Single","value":"\u001b[31mred\u001b[0m"}`),
+				"tax":             property(`{"type":"Custom","customTypeId":"c","properties":{"country":"IE"}}`),
+			},
+		},
+		{ID: "e 2/3", LifecycleStatus: "Unknown"},
+		{ID: "e-3", Type: "Individual", LifecycleStatus: "Compliant", Properties: map[string]json.RawMessage{
+			"legalEntityName": property(`{"type":"Single","value":"Acme \u202egnp.exe"}`)}},
+	}
 }
 
 // connectionSettings returns the settings of a connection by their names in the descriptor of a local cloud. Flags and

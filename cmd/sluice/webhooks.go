@@ -7,7 +7,6 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"sluice/client"
 	"sluice/internal/cli"
@@ -191,33 +190,22 @@ func printWebhook(stdout io.Writer, w client.Webhook, asJSON bool) error {
 	if asJSON {
 		return printReply(stdout, w.Reply)
 	}
-	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
-	line := func(name, value string) {
-		if value != "" {
-			fmt.Fprintf(table, "%s\t%s\n", name, printable(value))
-		}
+	f := newFacts(stdout)
+	f.add("webhook", w.ID)
+	f.add("name", w.Name)
+	f.add("URL", w.URL)
+	f.add("state", webhookState(w))
+	f.add("events", strings.Join(w.EventTypes, " "))
+	if f.add("type", w.Type); w.Type == "Batch" {
+		f.add("batch size", fmt.Sprint(w.BatchSize))
 	}
-	at := func(t *time.Time) string {
-		if t == nil {
-			return ""
-		}
-		return t.Format(time.RFC3339)
-	}
-	line("webhook", w.ID)
-	line("name", w.Name)
-	line("URL", w.URL)
-	line("state", webhookState(w))
-	line("events", strings.Join(w.EventTypes, " "))
-	if line("type", w.Type); w.Type == "Batch" {
-		line("batch size", fmt.Sprint(w.BatchSize))
-	}
-	line("email", strings.Join(w.EmailAddresses, " "))
-	line("failing since", at(w.FailingSince))
-	line("is disabled from", at(w.DisablesAt))
-	line("disabled at", at(w.DisabledAt))
-	line("old secret until", at(w.PreviousSecretUntil))
-	line("secret", w.Secret)
-	return table.Flush()
+	f.add("email", strings.Join(w.EmailAddresses, " "))
+	f.addTime("failing since", w.FailingSince)
+	f.addTime("is disabled from", w.DisablesAt)
+	f.addTime("disabled at", w.DisabledAt)
+	f.addTime("old secret until", w.PreviousSecretUntil)
+	f.add("secret", w.Secret)
+	return f.print()
 }
 
 func updateWebhookCommand() *cli.Command {

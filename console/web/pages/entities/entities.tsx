@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { addressOf, get, type Schemas } from "../../kit/api.ts";
-import { Commands, useCurl } from "../../kit/commands.tsx";
+import { Commands, shellQuote, useCurl } from "../../kit/commands.tsx";
 import { Empty } from "../../kit/feedback.tsx";
 import { SearchField, SelectField } from "../../kit/fields.tsx";
 import { Id } from "../../kit/ids.tsx";
@@ -83,10 +83,16 @@ export default function EntitiesPage() {
       >
         <None isFiltered={isFiltered} />
       </PagedTable>
-      <Commands curl={curl("GET", addressOf(path, {}, { ...query, pageSize }))} />
+      <Commands cli={cliOf(query)} curl={curl("GET", addressOf(path, {}, { ...query, pageSize }))} />
       <CreateEntity open={creating} onClose={() => setCreating(false)} onCreated={entities.reload} />
     </Page>
   );
+}
+
+/** cliOf returns the command that lists the same entities. */
+function cliOf(query: { name?: string; status?: string }): string {
+  const words = Object.entries(query).map(([name, value]) => ` --${name} ${shellQuote(value)}`);
+  return `sluice entity list${words.join("")}`;
 }
 
 function None({ isFiltered }: { isFiltered: boolean }) {

@@ -1,7 +1,7 @@
 // An entity: its properties, its drafts beside what is verified, its documents and screenings.
 
 import { addressOf, get } from "../../kit/api.ts";
-import { Commands, useCurl } from "../../kit/commands.tsx";
+import { Commands, shellQuote, useCurl } from "../../kit/commands.tsx";
 import { FieldTable } from "../../kit/compare.tsx";
 import { Loaded } from "../../kit/feedback.tsx";
 import { Time } from "../../kit/format.tsx";
@@ -42,7 +42,7 @@ export default function EntityPage({ parameters }: { parameters: Parameters }) {
           </>
         )}
       </Loaded>
-      <Commands curl={curl("GET", addressOf(path, { entityId: id }))} />
+      <Commands cli={`sluice entity show ${shellQuote(id)}`} curl={curl("GET", addressOf(path, { entityId: id }))} />
     </Page>
   );
 }

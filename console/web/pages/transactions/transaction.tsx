@@ -1,7 +1,7 @@
 // A stored transaction: its modifications, and two of them beside each other with what changed between them.
 
 import { useEffect, useMemo } from "preact/hooks";
-import { Commands, useCurl } from "../../kit/commands.tsx";
+import { Commands, shellQuote, useCurl } from "../../kit/commands.tsx";
 import { compare, Comparison, FieldTable } from "../../kit/compare.tsx";
 import { Empty, ErrorNotice, Live, Skeleton } from "../../kit/feedback.tsx";
 import { counted, Time } from "../../kit/format.tsx";
@@ -50,7 +50,7 @@ export default function TransactionPage({ parameters }: { parameters: Parameters
           <ErrorNotice error={error} retry={items ? pages.more : pages.reload} />
         ))}
       {!items ? !error && <Skeleton lines={12} /> : <Versions items={items} onEnd={error ? undefined : pages.more} />}
-      <Commands curl={curl("GET", addressOfStored(id))} />
+      <Commands cli={`sluice transaction show ${shellQuote(id)}`} curl={curl("GET", addressOfStored(id))} />
     </Page>
   );
 }

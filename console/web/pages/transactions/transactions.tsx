@@ -1,7 +1,7 @@
 // Finding a transaction: by its ID, or among those that were opened in this browser.
 
 import { useState } from "preact/hooks";
-import { Commands, useCurl } from "../../kit/commands.tsx";
+import { Commands, shellQuote, useCurl } from "../../kit/commands.tsx";
 import { Empty } from "../../kit/feedback.tsx";
 import { TextField } from "../../kit/fields.tsx";
 import { Page } from "../../kit/page.tsx";
@@ -67,7 +67,10 @@ export default function TransactionsPage() {
           </ul>
         </section>
       )}
-      <Commands curl={curl("GET", addressOfStored(id || "ID"))} />
+      <Commands
+        cli={`sluice transaction show ${shellQuote(id || "ID")}`}
+        curl={curl("GET", addressOfStored(id || "ID"))}
+      />
     </Page>
   );
 }

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"sluice/client"
+	"sluice/internal/cli"
+)
+
+func transactionCommand() *cli.Command {
+	return &cli.Command{
+		Name:     "transaction",
+		Summary:  "show stored transactions",
+		Commands: []*cli.Command{showTransactionCommand()},
+		Examples: []string{"sluice transaction show payment-7"},
+	}
+}
+
+func showTransactionCommand() *cli.Command {
+	return serviceCommand(&cli.Command{
+		Name: "show", Args: "TRANSACTION",
+		Summary: "show a stored transaction with the newest version of each modification",
+		Description: `
+TRANSACTION is its transaction_external_id, exactly as it was sent. Of each modification its receipt, the batch and line
+that delivered it and the transaction itself are printed. --json prints the service's reply; if that has several pages,
+the modifications of all.`,
+		Examples: []string{"sluice transaction show payment-7", "sluice transaction show payment-7 --json"},
+	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
+		t, err := c.Transaction(ctx, args[0])
+		switch {
+		case err != nil:
+			return err
+		case asJSON:
+			return printJSON(stdout, struct {
+				ID            string            `json:"transaction_external_id"`
+				Modifications []json.RawMessage `json:"modifications"`
+			}{t.TransactionExternalID, repliesOf(t.Modifications,
+				func(m client.Modification) json.RawMessage { return m.Reply })})
+		}
+		for i, m := range t.Modifications {
+			if err := printModification(stdout, m, i > 0); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// printModification prints a modification for people, apart from what precedes it.
+func printModification(stdout io.Writer, m client.Modification, apart bool) error {
+	if apart {
+		if _, err := fmt.Fprintln(stdout); err != nil {
+			return err
+		}
+	}
+	f := newFacts(stdout)
+	f.add("modification", m.ModificationExternalID)
+	f.add("received", m.ReceivedAt.Format(time.RFC3339))
+	if m.BatchID == "" {
+		f.add("sent", "singly")
+	} else {
+		f.add("batch", fmt.Sprintf("%s, line %s", m.BatchID, formatNumber(m.Line)))
+	}
+	if m.MainEntity != nil {
+		f.add("main entity", m.MainEntity.ByExternalID+", the "+m.MainEntity.Role)
+	}
+	if err := f.print(); err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	if err := json.Indent(&text, m.Transaction, "  ", "  "); err != nil {
+		return fmt.Errorf("the transaction is not JSON: %w", err)
+	}
+	_, err := fmt.Fprintf(stdout, "  %s\n", printableLines(text.String()))
+	return err
+}
