@@ -19,8 +19,9 @@
 //	}
 //
 // A tenant prepares what is to be seen: generate, upload, sluice (any command, as its client), admin, call (any
-// request). withGate lets a test take the service away from the console and give it back. One test: make test-console
-// PAGES=TestBatchIsFoundByName PAGES_FLAGS='-patience 5s'.
+// request). withGate lets a test take the service away from the console and give it back; withFaults answers some of
+// the console's requests with statuses of the test's choice. One test: make test-console PAGES=TestBatchIsFoundByName
+// PAGES_FLAGS='-patience 5s'.
 //
 // # What is found
 //

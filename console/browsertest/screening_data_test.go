@@ -82,8 +82,8 @@ func (n *tenant) screen(journey string, persons ...screened) (id string) {
 
 // matchState is what the service says of a match.
 type matchState struct {
-	EntityUniqueID, Status string
-	Reason                 *string
+	ID, EntityUniqueID, Status string
+	Reason                     *string
 }
 
 // matches returns the matches of an entity of a batch by the IDs of their entries.

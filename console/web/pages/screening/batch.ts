@@ -101,14 +101,17 @@ async function readParts<T>(
 /** attempts is how often something is asked for while the service is too busy. */
 const attempts = 5;
 
-/** patiently asks again while the service says that it is too busy, after the pause that it asks for. */
-export async function patiently<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
+/**
+ * patiently asks again while the service says that it is too busy, after the pause that it asks for; not if that is longer
+ * than longestPause seconds, in which a person would see nothing.
+ */
+export async function patiently<T>(ask: () => Promise<T>, signal: AbortSignal, longestPause = 10): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await ask();
     } catch (cause) {
       const isBusy = cause instanceof ApiError && [429, 502, 503, 504].includes(cause.status);
-      if (!isBusy || attempt >= attempts) throw cause;
+      if (!isBusy || attempt >= attempts || cause.retryAfter > longestPause) throw cause;
       await pause(Math.max(cause.retryAfter, 2 ** attempt / 4) * 1000, signal);
     }
   }

@@ -31,18 +31,18 @@ export function bodyOf(
   return { data: [...byEntity].map(([entityId, matches]) => ({ entityId, matches })) };
 }
 
-/** resolve resolves up to chunkSize matches, all or none. */
+/** longestPause is for how many seconds the resolution of many matches waits if the service asks for it. */
+const longestPause = 60;
+
+/** resolve resolves up to chunkSize matches, all or none. longestPause is as of patiently. */
 export async function resolve(
   batchId: string,
   rows: readonly Row[],
   resolution: Resolution,
-  signal?: AbortSignal,
+  { signal = new AbortController().signal, longestPause }: { signal?: AbortSignal; longestPause?: number } = {},
 ): Promise<void> {
-  const ended = signal ?? new AbortController().signal;
-  await patiently(
-    () => put(commandPath, { path: { id: batchId }, body: bodyOf(rows, resolution), signal: ended }),
-    ended,
-  );
+  const body = bodyOf(rows, resolution);
+  await patiently(() => put(commandPath, { path: { id: batchId }, body, signal }), signal, longestPause);
 }
 
 /** Outcome is how far the resolution of many matches is. */
@@ -79,7 +79,7 @@ export async function resolveAll(
   });
   for (let chunk = queue.shift(); chunk; chunk = queue.shift()) {
     try {
-      await resolve(batchId, chunk, resolution, signal);
+      await resolve(batchId, chunk, resolution, { signal, longestPause });
       resolved.push(...chunk);
     } catch (cause) {
       if (signal.aborted) {
