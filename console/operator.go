@@ -9,11 +9,13 @@ import (
 
 // Operator reads what only operators of the cloud may: each list as 'sluice admin' prints it. A list has no secrets.
 type Operator interface {
-	// Tenants, Clients, Keys and ReceiptKeys return the tenants, the clients of all tenants, the keys that sign access
-	// tokens and those that sign receipts.
+	// Tenants returns all tenants.
 	Tenants(ctx context.Context) (any, error)
+	// Clients returns the clients of all tenants.
 	Clients(ctx context.Context) (any, error)
+	// Keys returns the keys that sign access tokens.
 	Keys(ctx context.Context) (any, error)
+	// ReceiptKeys returns the keys that sign receipts.
 	ReceiptKeys(ctx context.Context) (any, error)
 }
 

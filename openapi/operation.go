@@ -33,6 +33,7 @@ type parameter struct {
 	schema string
 }
 
+// String returns the method and the path.
 func (o Operation) String() string { return o.Method + " " + o.Path }
 
 // isMethod has the members of a path item that are operations.

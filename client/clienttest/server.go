@@ -50,10 +50,12 @@ type Server struct {
 	// connection is closed instead, so that the answer is lost.
 	After func(*http.Request) bool
 
-	mu       sync.Mutex
-	tokens   map[string]time.Time // when each expires
-	batches  map[string]*batch
-	keyed    map[string]client.Upload // by their idempotency keys
+	mu sync.Mutex
+	// tokens says when each access token expires.
+	tokens  map[string]time.Time
+	batches map[string]*batch
+	// keyed has the answers to requests by their idempotency keys.
+	keyed    map[string]client.Upload
 	problems []string
 	requests []string
 }

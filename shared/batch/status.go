@@ -142,6 +142,7 @@ type ConflictError struct {
 	Current Batch
 }
 
+// Error implements error.
 func (e *ConflictError) Error() string {
 	return fmt.Sprintf("batch %s cannot become %s: it is %s", e.Current.ID, e.Wanted, e.Current.Status)
 }

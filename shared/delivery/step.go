@@ -96,6 +96,7 @@ func (s *Step) HandleInput(ctx context.Context, text json.RawMessage) (Output, e
 // type.
 type Transient struct{ Message string }
 
+// Error implements error.
 func (e *Transient) Error() string { return e.Message }
 
 // margin is the time that the step leaves at the end of its invocation to report an error.

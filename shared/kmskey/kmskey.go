@@ -15,6 +15,7 @@ import (
 
 // API is the part of the KMS client that a Signer needs.
 type API interface {
+	// Sign is the operation Sign of KMS, which may be called at the same time and repeated.
 	Sign(ctx context.Context, in *kms.SignInput, opts ...func(*kms.Options)) (*kms.SignOutput, error)
 }
 

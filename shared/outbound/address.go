@@ -11,6 +11,7 @@ import (
 
 // Resolver looks up the addresses of a name. A *net.Resolver is one.
 type Resolver interface {
+	// LookupNetIP returns the addresses of a host; network is "ip", "ip4" or "ip6".
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 

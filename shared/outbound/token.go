@@ -43,8 +43,9 @@ type token struct {
 
 // tokens keeps the access tokens that were used last. The zero value is empty. It is safe for concurrent use.
 type tokens struct {
-	mu     sync.Mutex
-	recent list.List // of *token, the one used last in front
+	mu sync.Mutex
+	// recent is a list of *token, the one used last in front.
+	recent list.List
 	byKey  map[tokenKey]*list.Element
 	// flights make callers that need the same token at the same time ask for it once.
 	flights singleflight.Group

@@ -35,8 +35,9 @@ type poolKey struct {
 
 // pools keeps the transports that were used last. The zero value is empty. It is safe for concurrent use.
 type pools struct {
-	mu     sync.Mutex
-	recent list.List // of *pool, the one used last in front
+	mu sync.Mutex
+	// recent is a list of *pool, the one used last in front.
+	recent list.List
 	byKey  map[poolKey]*list.Element
 }
 

@@ -41,6 +41,7 @@ var readAhead = chunk.ReadAhead{PartBytes: 8 << 20, Parts: 4}
 // can help.
 type NotAnnounced struct{ Message string }
 
+// Error implements error.
 func (e *NotAnnounced) Error() string { return e.Message }
 
 // errNotAnnounced means that the file has another checksum than the announced one.

@@ -45,26 +45,31 @@ type ChunkInput struct {
 // Transient asks the state machine to run the step again later.
 type Transient struct{ Message string }
 
+// Error implements error.
 func (e *Transient) Error() string { return e.Message }
 
 // ObjectChanged reports that the uploaded file is gone or is not the pinned one any more. No retry can help.
 type ObjectChanged struct{ Message string }
 
+// Error implements error.
 func (e *ObjectChanged) Error() string { return e.Message }
 
 // BatchOver reports that the batch reached a terminal status while this step ran; the step must stop.
 type BatchOver struct{ Message string }
 
+// Error implements error.
 func (e *BatchOver) Error() string { return e.Message }
 
 // WatchlistsUnavailable reports that no version of a watchlist with which names are screened can be loaded.
 type WatchlistsUnavailable struct{ Message string }
 
+// Error implements error.
 func (e *WatchlistsUnavailable) Error() string { return e.Message }
 
 // TooManyHits reports that names have more hits than can be listed. No retry can help.
 type TooManyHits struct{ Message string }
 
+// Error implements error.
 func (e *TooManyHits) Error() string { return e.Message }
 
 // margin is the time that a step leaves at the end of its invocation to report an error.

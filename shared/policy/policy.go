@@ -78,6 +78,7 @@ type LockedError struct {
 	WorkspaceID string
 }
 
+// Error implements error.
 func (e *LockedError) Error() string {
 	return "policy: " + e.ID + " is locked by workspace " + e.WorkspaceID
 }

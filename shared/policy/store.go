@@ -105,11 +105,13 @@ type DraftStore interface {
 	// neither the draft nor the version from which it goes on has such a field.
 	RevertField(ctx context.Context, w Workspace, fieldID string) (Change, error)
 
-	// AddJurisdiction, UpdateJurisdiction, DeleteJurisdiction and RevertJurisdiction do for a jurisdiction what the
-	// methods above do for a field.
+	// AddJurisdiction adds a jurisdiction of a new ID. It returns ErrExists if the draft has a jurisdiction of this ID.
 	AddJurisdiction(ctx context.Context, w Workspace, j Jurisdiction) (Change, error)
+	// UpdateJurisdiction replaces a jurisdiction. It returns ErrNotFound if the draft has no such jurisdiction.
 	UpdateJurisdiction(ctx context.Context, w Workspace, j Jurisdiction) (Change, error)
+	// DeleteJurisdiction deletes a jurisdiction. It returns ErrNotFound if the draft has no such jurisdiction.
 	DeleteJurisdiction(ctx context.Context, w Workspace, jurisdictionID string) (Change, error)
+	// RevertJurisdiction takes back what the draft does to a jurisdiction, as RevertField does for a field.
 	RevertJurisdiction(ctx context.Context, w Workspace, jurisdictionID string) (Change, error)
 }
 

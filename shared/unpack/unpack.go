@@ -43,6 +43,7 @@ func Recognize(head []byte) batch.Encoding {
 // and the service does not. Its text is for the client.
 type Error struct{ text string }
 
+// Error implements error.
 func (e *Error) Error() string { return e.text }
 
 func refusef(format string, args ...any) *Error { return &Error{fmt.Sprintf(format, args...)} }

@@ -51,6 +51,7 @@ func (m *Memory) enter(method string) (leave func(), err error) {
 	return m.mu.Unlock, err
 }
 
+// CreateTenant implements auth.Registry.
 func (m *Memory) CreateTenant(_ context.Context, t auth.Tenant) error {
 	leave, err := m.enter("CreateTenant")
 	defer leave()
@@ -63,6 +64,7 @@ func (m *Memory) CreateTenant(_ context.Context, t auth.Tenant) error {
 	return err
 }
 
+// Tenant implements auth.Registry.
 func (m *Memory) Tenant(_ context.Context, id string) (auth.Tenant, error) {
 	leave, err := m.enter("Tenant")
 	defer leave()
@@ -80,6 +82,7 @@ func find[T any](in map[string]T, id string, err error) (T, error) {
 	return one, nil
 }
 
+// Tenants implements auth.Registry.
 func (m *Memory) Tenants(context.Context) ([]auth.Tenant, error) {
 	leave, err := m.enter("Tenants")
 	defer leave()
@@ -90,6 +93,7 @@ func sorted[T any](in map[string]T, id func(T) string) []T {
 	return slices.SortedFunc(maps.Values(in), func(a, b T) int { return strings.Compare(id(a), id(b)) })
 }
 
+// EnableBatch implements auth.Registry.
 func (m *Memory) EnableBatch(_ context.Context, tenant string, on bool) (auth.Tenant, error) {
 	leave, err := m.enter("EnableBatch")
 	defer leave()
@@ -114,6 +118,7 @@ func (m *Memory) ChangeTenant(_ context.Context, tenant string, c auth.TenantCha
 	return m.tenants[tenant], nil
 }
 
+// CreateClient implements auth.Registry.
 func (m *Memory) CreateClient(_ context.Context, c auth.Client) error {
 	leave, err := m.enter("CreateClient")
 	defer leave()
@@ -127,18 +132,21 @@ func (m *Memory) CreateClient(_ context.Context, c auth.Client) error {
 	return nil
 }
 
+// Client implements auth.Registry.
 func (m *Memory) Client(_ context.Context, id string) (auth.Client, error) {
 	leave, err := m.enter("Client")
 	defer leave()
 	return find(m.clients, id, err)
 }
 
+// Clients implements auth.Registry.
 func (m *Memory) Clients(context.Context) ([]auth.Client, error) {
 	leave, err := m.enter("Clients")
 	defer leave()
 	return sorted(m.clients, func(c auth.Client) string { return c.ID }), err
 }
 
+// DisableClient implements auth.Registry.
 func (m *Memory) DisableClient(_ context.Context, id string) (auth.Client, error) {
 	leave, err := m.enter("DisableClient")
 	defer leave()
@@ -151,6 +159,7 @@ func (m *Memory) DisableClient(_ context.Context, id string) (auth.Client, error
 	return c, nil
 }
 
+// ClientAndTenant implements auth.Registry.
 func (m *Memory) ClientAndTenant(_ context.Context, client, tenant string) (auth.Client, auth.Tenant, error) {
 	leave, err := m.enter("ClientAndTenant")
 	defer leave()
@@ -200,6 +209,7 @@ func (m *Memory) StoreSealedToken(_ context.Context, t auth.SealedToken, now tim
 	return t, nil
 }
 
+// Keys implements auth.Registry.
 func (m *Memory) Keys(context.Context) ([]auth.Key, int64, error) {
 	leave, err := m.enter("Keys")
 	defer leave()
@@ -209,6 +219,7 @@ func (m *Memory) Keys(context.Context) ([]auth.Key, int64, error) {
 	return slices.Clone(m.keys), m.version, nil
 }
 
+// ReplaceKeys implements auth.Registry.
 func (m *Memory) ReplaceKeys(_ context.Context, keys []auth.Key, version int64) error {
 	leave, err := m.enter("ReplaceKeys")
 	defer leave()

@@ -127,6 +127,7 @@ type tag struct {
 
 const algorithm = "ECDSA_SHA_256"
 
+// ServeHTTP implements http.Handler for the operations that the service and its tools use.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var in request
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 64<<10)).Decode(&in); err != nil {

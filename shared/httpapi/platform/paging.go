@@ -15,9 +15,11 @@ import (
 // Paging seals positions in lists into page tokens. A token reveals nothing, and is valid only for the tenant and the
 // query that it was made for.
 type Paging struct {
-	loadKey func() ([]byte, error) // of 32 bytes
+	// loadKey returns a key of 32 bytes.
+	loadKey func() ([]byte, error)
 	mu      sync.Mutex
-	aead    cipher.AEAD // nil until the key is needed
+	// aead is nil until the key is needed.
+	aead cipher.AEAD
 }
 
 // ErrPageToken means that a page token was not made for this tenant and query.

@@ -30,6 +30,7 @@ const concurrentReads = 16
 
 // Chunks has what the steps have committed about the chunks of batches.
 type Chunks interface {
+	// Chunks returns all chunks of a batch about which anything is committed, in the order of their indexes.
 	Chunks(ctx context.Context, id batch.ID) ([]batch.Chunk, error)
 }
 
@@ -37,6 +38,7 @@ type Chunks interface {
 type Files interface {
 	// Open returns the bytes [from, to) of an object, or those from from on if to is negative.
 	Open(ctx context.Context, key, etag string, from, to int64) (io.ReadCloser, error)
+	// Source returns the object as what a chunk.Reader reads, in the version that the ETag names.
 	Source(key, etag string) chunk.Source
 }
 

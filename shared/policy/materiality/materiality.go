@@ -14,16 +14,21 @@ import (
 	"sluice/shared/screening"
 )
 
-// Screenings is what is read of screening. It is a part of screening.Store, which has the promises.
+// Screenings reads screening batches. It is a part of screening.Store, which documents the errors of its methods.
 type Screenings interface {
+	// Get reads a batch.
 	Get(ctx context.Context, tenant, id string) (screening.Batch, error)
+	// FindNewest returns the ID of the newest batch of a journey.
 	FindNewest(ctx context.Context, tenant, journeyID string) (id string, err error)
+	// ListBatchesOf reads a part of the IDs of the batches that have an entity, newest first.
 	ListBatchesOf(ctx context.Context, tenant, entityID, after string, limit int) (ids []string, next string, err error)
+	// GetEntities reads the given entities of a batch.
 	GetEntities(ctx context.Context, tenant, batchID string, ids []string) ([]screening.Entity, error)
 }
 
-// Entities is what is read of the entity data. It is a part of entity.Store.
+// Entities reads the profiles of entities. It is a part of entity.Store.
 type Entities interface {
+	// GetProfiles reads the profiles of the given entities.
 	GetProfiles(ctx context.Context, tenant string, ids []string) ([]entity.Profile, error)
 }
 

@@ -37,6 +37,7 @@ type Store interface {
 // KMS is the part of the KMS client that an Issuer needs.
 type KMS interface {
 	kmskey.API
+	// GetPublicKey is the operation GetPublicKey of KMS.
 	GetPublicKey(ctx context.Context, in *kms.GetPublicKeyInput, opts ...func(*kms.Options)) (*kms.GetPublicKeyOutput,
 		error)
 }

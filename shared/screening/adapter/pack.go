@@ -44,6 +44,7 @@ var gzipMagic = []byte{0x1f, 0x8b}
 // InvalidError says what is wrong with a response, in a sentence for people. It quotes nothing of the response.
 type InvalidError struct{ Message string }
 
+// Error implements error.
 func (e *InvalidError) Error() string { return e.Message }
 
 func invalidf(format string, values ...any) error {

@@ -33,6 +33,7 @@ type AskInput struct {
 // Unreachable asks the state machine to ask the provider again later, and a few times only. Its message is for clients.
 type Unreachable struct{ Message string }
 
+// Error implements error.
 func (e *Unreachable) Error() string { return e.Message }
 
 // Handle asks a provider, unless it was asked in this run, and leaves the token for the answer. If nothing is to be

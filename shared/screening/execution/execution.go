@@ -30,6 +30,7 @@ const margin = 2 * time.Second
 // type.
 type Transient struct{ Message string }
 
+// Error implements error.
 func (e *Transient) Error() string { return e.Message }
 
 // Adapters sends messages to the adapters of providers.
@@ -46,4 +47,5 @@ type Refusal struct {
 	MayPass bool
 }
 
+// Error implements error. It returns the code and the message.
 func (r *Refusal) Error() string { return r.Code + ": " + r.Message }

@@ -120,6 +120,7 @@ type Notify struct {
 // NotStored asks the state machine to run the step again soon: the resolutions are not stored yet.
 type NotStored struct{ Message string }
 
+// Error implements error.
 func (e *NotStored) Error() string { return e.Message }
 
 // storingTime is how long resolutions may take to be stored after their notice was started. A request takes half a

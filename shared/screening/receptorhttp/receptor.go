@@ -35,13 +35,17 @@ type Receptor struct {
 
 // Providers reads the providers of tenants with their keys. It is a part of screening.ProviderStore.
 type Providers interface {
+	// GetProvider reads a provider, with its keys sealed.
 	GetProvider(ctx context.Context, tenant, id string) (screening.Provider, error)
+	// Reveal returns the provider with its keys opened.
 	Reveal(ctx context.Context, p screening.Provider) (screening.Provider, error)
 }
 
-// Batches reads what answers are about. It is a part of screening.Store.
+// Batches reads the batches that answers are about. It is a part of screening.Store.
 type Batches interface {
+	// Get reads a batch.
 	Get(ctx context.Context, tenant, id string) (screening.Batch, error)
+	// GetEntities reads the given entities of a batch.
 	GetEntities(ctx context.Context, tenant, batchID string, ids []string) ([]screening.Entity, error)
 }
 
@@ -55,8 +59,11 @@ type Answers interface {
 
 // Files holds uploaded responses.
 type Files interface {
+	// SignPut returns a URL at which one object can be stored, as long as there is none.
 	SignPut(ctx context.Context, key string, lifetime time.Duration) (objects.SignedURL, error)
+	// SignPutOf is SignPut for an object of just this size.
 	SignPutOf(ctx context.Context, key string, size int64, lifetime time.Duration) (objects.SignedURL, error)
+	// Open returns the bytes [from, to) of an object, or those from from on if to is negative.
 	Open(ctx context.Context, key, etag string, from, to int64) (io.ReadCloser, error)
 }
 

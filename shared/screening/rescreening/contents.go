@@ -12,8 +12,10 @@ import (
 type contents struct {
 	files    catalog.Opener
 	versions catalog.Reader
-	entries  []watchlist.Entry // of the present version
-	since    map[string]*news
+	// entries are those of the present version.
+	entries []watchlist.Entry
+	// since has what has changed since each earlier version, by the digests of the versions.
+	since map[string]*news
 }
 
 // news are what has changed since a version.

@@ -61,15 +61,22 @@ type Rounds interface {
 	SaveRound(ctx context.Context, r Round) error
 }
 
-// Batches keeps screening batches.
+// Batches stores screening batches. It is a part of screening.Store, which documents what repeating its methods does
+// and which errors they return.
 type Batches interface {
-	// These are those of screening.Store.
+	// Get reads a batch.
 	Get(ctx context.Context, tenant, id string) (screening.Batch, error)
+	// GetEntities reads the given entities of a batch.
 	GetEntities(ctx context.Context, tenant, batchID string, ids []string) ([]screening.Entity, error)
+	// GetMatches reads the given matches of a batch.
 	GetMatches(ctx context.Context, b screening.Batch, refs []screening.MatchRef) ([]screening.Match, error)
+	// ListBatchesOf reads a part of the IDs of the batches that have an entity, newest first.
 	ListBatchesOf(ctx context.Context, tenant, entityID, after string, limit int) (ids []string, next string, err error)
+	// AddMatches adds matches to the entities of batches.
 	AddMatches(ctx context.Context, tenant string, matches []screening.Match) error
+	// Create stores a new batch.
 	Create(ctx context.Context, b screening.Batch, entities []screening.Entity) (screening.Batch, error)
+	// GetSettings reads the settings of a tenant.
 	GetSettings(ctx context.Context, tenant string) (screening.Settings, error)
 }
 

@@ -33,6 +33,7 @@ var Formats = []Format{UNXML, OFACSDNCSV, FTMJSON, TargetsSimpleCSV}
 // Schema is what an entry is.
 type Schema string
 
+// The schemas of entries, by the names that they have in FollowTheMoney.
 const (
 	Person       Schema = "Person"
 	Organisation Schema = "Organization"
