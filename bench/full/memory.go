@@ -28,7 +28,7 @@ func watchMemory(c *cloud) *memoryWatch {
 		tick := time.NewTicker(250 * time.Millisecond)
 		defer tick.Stop()
 		for {
-			w.look()
+			w.sample()
 			select {
 			case <-w.end:
 				return
@@ -43,11 +43,11 @@ func watchMemory(c *cloud) *memoryWatch {
 func (w *memoryWatch) stop() map[string]int64 {
 	w.once.Do(func() { close(w.end) })
 	w.watching.Wait()
-	w.look()
+	w.sample()
 	return w.peaks
 }
 
-func (w *memoryWatch) look() {
+func (w *memoryWatch) sample() {
 	links, _ := filepath.Glob("/proc/[0-9]*/exe") // fails for no reason that could apply
 	for _, link := range links {
 		program, err := os.Readlink(link)

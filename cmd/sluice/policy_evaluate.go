@@ -221,7 +221,7 @@ func (e *evaluation) check(args []string) error {
 		return cli.Usagef("--version belongs to --policy, and --layers to FILE: a token has layers of its own")
 	case (e.entity == "") == (e.request == ""):
 		return cli.Usagef("give one of --entity and --request")
-	case e.request != "" && e.saysWhatIsEvaluated():
+	case e.request != "" && e.hasRequestFlags():
 		return cli.Usagef("a --request says itself what is evaluated: leave the flags out that do")
 	case e.normalized && !e.asJSON:
 		return cli.Usagef("--normalized is a form of the JSON: add --json")
@@ -229,8 +229,8 @@ func (e *evaluation) check(args []string) error {
 	return requireOneStdin(append(args, e.entity, e.request)...)
 }
 
-// saysWhatIsEvaluated reports whether there are flags for what a request says itself.
-func (e *evaluation) saysWhatIsEvaluated() bool {
+// hasRequestFlags reports whether there are flags for what a --request contains.
+func (e *evaluation) hasRequestFlags() bool {
 	return e.categories != nil || e.jurisdictions != nil || e.target != "" || e.filterLayers || e.skipValues
 }
 

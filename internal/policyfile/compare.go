@@ -89,7 +89,7 @@ func compareFields(group string, a, b []policy.Field, names scopes) []Change {
 		return all
 	}
 	return compareAll(withoutVersions(a), withoutVersions(b), func(f policy.Field) Change {
-		return Change{ID: f.ID, Name: f.Name, DataKey: f.DataKey, Group: group, Scope: names.of(f)}
+		return Change{ID: f.ID, Name: f.Name, DataKey: f.DataKey, Group: group, Scope: names.describe(f)}
 	}, names.rename)
 }
 
@@ -146,8 +146,8 @@ func (s scopes) rename(id string) string {
 	return s[id]
 }
 
-// of returns the scope of a field.
-func (s scopes) of(f policy.Field) string {
+// describe returns the scope of a field.
+func (s scopes) describe(f policy.Field) string {
 	parts := []string{strings.Join(f.Categories, ", ")}
 	var jurisdictions []string
 	for _, id := range f.JurisdictionIDs {
@@ -239,7 +239,7 @@ func compareLists(path string, a, b []any, report func(path string, before, afte
 			report(path+"["+key+"]", before[key], nil)
 		}
 	}
-	if was, is := keep(oldKeys, isNew), keep(newKeys, isOld); !slices.Equal(was, is) {
+	if was, is := filter(oldKeys, isNew), filter(newKeys, isOld); !slices.Equal(was, is) {
 		report(path+" (order)", strings.Join(was, ", "), strings.Join(is, ", "))
 	}
 }
@@ -267,7 +267,8 @@ func placesOf(list []any) []string {
 	return places
 }
 
-func keep(all []string, isKept func(string) bool) []string {
+// filter returns the elements for which isKept holds.
+func filter(all []string, isKept func(string) bool) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return !isKept(s) })
 }
 

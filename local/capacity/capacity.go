@@ -59,9 +59,9 @@ func New(now func() time.Time, onThrottled func(table, operation string), tables
 	return l
 }
 
-// take takes units of tables for a write that begins. If nothing is left of one of them it takes none, and returns
-// those of which nothing is left.
-func (l *Limiter) take(units map[string]float64) (exhausted []string) {
+// consume consumes units of tables for a write that begins. If nothing is left of one of them it consumes none, and
+// returns those of which nothing is left.
+func (l *Limiter) consume(units map[string]float64) (exhausted []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for name := range units {

@@ -20,8 +20,9 @@ type request map[string]json.RawMessage
 type call struct {
 	*Limiter
 	request request
-	// taken holds what was taken of each table before the write, and exhausted the tables of which nothing was left.
-	taken     map[string]float64
+	// consumed holds the units of each table that were consumed before the write, and exhausted the tables of which
+	// nothing was left.
+	consumed  map[string]float64
 	exhausted map[string]bool
 	// unprocessed holds the writes of a batch that are not passed on.
 	unprocessed map[string][]json.RawMessage
@@ -43,7 +44,7 @@ func (l *Limiter) Limit(next http.Handler) http.Handler {
 		if err != nil {
 			return // the client has disconnected
 		}
-		c := &call{Limiter: l, taken: map[string]float64{}, exhausted: map[string]bool{}}
+		c := &call{Limiter: l, consumed: map[string]float64{}, exhausted: map[string]bool{}}
 		if json.Unmarshal(body, &c.request) != nil {
 			r.Body = io.NopCloser(bytes.NewReader(body))
 			next.ServeHTTP(w, r) // it is the server that refuses it
@@ -64,7 +65,7 @@ func (l *Limiter) Limit(next http.Handler) http.Handler {
 // tableName returns the name of the table in a field of a request.
 func tableName(field json.RawMessage) string {
 	var name string
-	_ = json.Unmarshal(field, &name) // the server refuses what is no string
+	_ = json.Unmarshal(field, &name) // the server refuses what is not a string
 	return nameInARN(name)
 }
 
@@ -76,9 +77,9 @@ func nameInARN(s string) string {
 	return s
 }
 
-// take takes units of tables, and remembers whether it could.
-func (c *call) take(units map[string]float64) bool {
-	exhausted := c.Limiter.take(units)
+// consume consumes units of tables, and records how many or which tables are exhausted. It returns false if any is.
+func (c *call) consume(units map[string]float64) bool {
+	exhausted := c.Limiter.consume(units)
 	for _, table := range exhausted {
 		c.exhausted[table] = true
 	}
@@ -86,21 +87,21 @@ func (c *call) take(units map[string]float64) bool {
 		return false
 	}
 	for table, n := range units {
-		c.taken[table] += n
+		c.consumed[table] += n
 	}
 	return true
 }
 
-// admitSingle takes what one item needs at least.
+// admitSingle consumes what one item needs at least.
 func (c *call) admitSingle() bool {
 	units := 1.0
 	if item, isPut := c.request["Item"]; isPut {
 		units = unitsOf(item)
 	}
-	return c.take(map[string]float64{tableName(c.request["TableName"]): units})
+	return c.consume(map[string]float64{tableName(c.request["TableName"]): units})
 }
 
-// admitBatch leaves in the request what can be written. It returns false if that is nothing.
+// admitBatch leaves in the request what can be written. It returns false if nothing can.
 func (c *call) admitBatch() bool {
 	var tables map[string][]json.RawMessage
 	if json.Unmarshal(c.request["RequestItems"], &tables) != nil {
@@ -116,7 +117,7 @@ func (c *call) admitBatch() bool {
 			}
 			_ = json.Unmarshal(write, &w) // the server refuses what is neither a put nor a deletion
 			into := admitted
-			if !c.take(map[string]float64{name: unitsOf(w.PutRequest.Item)}) {
+			if !c.consume(map[string]float64{name: unitsOf(w.PutRequest.Item)}) {
 				into = c.unprocessed
 			}
 			into[table] = append(into[table], write)
@@ -136,7 +137,7 @@ func (c *call) admitTransaction() bool {
 	for _, table := range c.transactTables() {
 		units[table] += 2
 	}
-	return c.take(units)
+	return c.consume(units)
 }
 
 // transactTables returns the table of each part of a transaction.
@@ -151,7 +152,7 @@ func (c *call) transactTables() (tables []string) {
 	return tables
 }
 
-// forward passes the request on, takes what it has consumed beyond what was taken, and sends the response.
+// forward passes the request on, charges what it has consumed beyond the estimate, and sends the response.
 func (c *call) forward(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	_, wanted := c.request["ReturnConsumedCapacity"]
 	if !wanted {
@@ -167,7 +168,7 @@ func (c *call) forward(w http.ResponseWriter, r *http.Request, next http.Handler
 	text := answer.Body.Bytes()
 	var response map[string]json.RawMessage
 	if answer.Code == http.StatusOK && json.Unmarshal(text, &response) == nil {
-		c.settle(response["ConsumedCapacity"])
+		c.chargeRest(response["ConsumedCapacity"])
 		if !wanted {
 			delete(response, "ConsumedCapacity")
 		}
@@ -197,8 +198,9 @@ type consumed struct {
 // units is what was consumed of a table or an index.
 type units struct{ CapacityUnits float64 }
 
-// settle takes what was consumed beyond what was taken. A request that asks for the total alone counts by that.
-func (c *call) settle(text json.RawMessage) {
+// chargeRest consumes the difference between what the server reports and what was consumed before the write. Of a
+// request that asks for the total alone, the total counts.
+func (c *call) chargeRest(text json.RawMessage) {
 	var all []consumed
 	if json.Unmarshal(text, &all) != nil {
 		var one consumed
@@ -212,7 +214,7 @@ func (c *call) settle(text json.RawMessage) {
 		if t.Table != nil {
 			ofTable = t.Table.CapacityUnits
 		}
-		c.charge(t.TableName, "", ofTable-c.taken[t.TableName])
+		c.charge(t.TableName, "", ofTable-c.consumed[t.TableName])
 		for index, used := range t.GlobalSecondaryIndexes {
 			c.charge(t.TableName, index, used.CapacityUnits)
 		}

@@ -79,11 +79,11 @@ type Ticket struct {
 	Stage Stage
 	Place
 	Attempt Attempt
-	// Token is the task token by which the execution is told that the batch has its slot.
+	// Token is the task token by which the execution goes on once the batch has its slot.
 	Token string
 }
 
-// Holder is a batch that has a slot. One of which a ticket is left has not been told yet.
+// Holder is a batch that has a slot. One that still has a ticket has not been notified yet.
 type Holder struct {
 	Place
 	// Since is when it got the slot.
@@ -117,9 +117,9 @@ type Limits struct {
 	Slots, PerTenant int
 }
 
-// Tasks tells executions that they can go on.
+// Tasks completes the tasks at which executions wait.
 type Tasks interface {
-	// Complete ends the task that waits for a token. It returns false if no task waits for it: the task was told
+	// Complete ends the task that waits for a token. It returns false if no task waits for it: the task was completed
 	// before, has run out of time, or its execution has ended.
 	Complete(ctx context.Context, token string) (isWaiting bool, err error)
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Load is what batches want and have of one stage.
+// Load is how much of one stage batches use and wait for.
 type Load struct {
 	// Waiting is the number of batches that wait for a slot, and Since when the first of them was received.
 	Waiting int
@@ -27,7 +27,7 @@ func (s *Slots) Load(ctx context.Context, stage Stage) (Load, error) {
 	l := Load{Used: len(gate.Holders)}
 	for _, p := range places {
 		if _, isHolder := gate.Holders[p.Batch]; isHolder {
-			continue // it is about to be told
+			continue // it is about to be notified
 		}
 		if l.Waiting++; l.Waiting == 1 || p.ReceivedAt.Before(l.Since) {
 			l.Since = p.ReceivedAt

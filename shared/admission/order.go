@@ -56,8 +56,8 @@ func inTurn(tenants []string, last string) []string {
 	return tenants
 }
 
-// Positions tells waiting batches their positions. It reads a stage once in Age, whatever the number of batches that
-// ask. It is safe for concurrent use.
+// Positions answers how many batches precede a waiting one. It reads a stage once in Age, whatever the number of
+// batches that ask. It is safe for concurrent use.
 type Positions struct {
 	Queue interface {
 		Gate(ctx context.Context, s Stage) (Gate, error)
@@ -77,9 +77,9 @@ type positions struct {
 	byID map[batch.ID]int64
 }
 
-// Of returns how many batches get a slot before a batch, and itself: 1 if it is the next one. It returns false if the
-// batch does not wait.
-func (p *Positions) Of(ctx context.Context, b batch.Batch) (position int64, isWaiting bool, err error) {
+// Position returns how many batches get a slot before a batch, and itself: 1 if it is the next one. It returns false if
+// the batch does not wait.
+func (p *Positions) Position(ctx context.Context, b batch.Batch) (position int64, isWaiting bool, err error) {
 	stage, needsSlot := StageOf(b.Status)
 	if !needsSlot {
 		return 0, false, nil

@@ -36,8 +36,8 @@ type Queue interface {
 	FirstAfter(ctx context.Context, s Stage, p Place) (Ticket, bool, error)
 	// Tickets returns those tickets that are at some places, in no particular order.
 	Tickets(ctx context.Context, s Stage, places []Place) ([]Ticket, error)
-	// Waiting returns the places of all tickets, those of holders that were not told yet included, ordered by tenant,
-	// receipt and batch. It may miss the latest writes.
+	// Waiting returns the places of all tickets, including those of holders that were not notified yet, ordered by
+	// tenant, receipt and batch. It may miss the latest writes.
 	Waiting(ctx context.Context, s Stage) ([]Place, error)
 
 	// Gate returns the gate of a stage, and an empty one with version 0 if none is stored.

@@ -24,8 +24,8 @@ type Slots struct {
 }
 
 // Enter makes a batch wait for a slot, and assigns the slots that are free. It can be repeated, and a later attempt
-// takes the place of an earlier one. A batch that has its slot is told at once. It returns an error if the batch
-// neither waits nor was told.
+// takes the place of an earlier one. A batch that has its slot is notified at once. It returns an error if the
+// batch neither waits nor was notified.
 func (s *Slots) Enter(ctx context.Context, t Ticket) error {
 	err := s.Queue.Put(ctx, t)
 	if errors.Is(err, ErrSuperseded) {
@@ -34,16 +34,17 @@ func (s *Slots) Enter(ctx context.Context, t Ticket) error {
 	if err != nil {
 		return err
 	}
-	untold, err := s.assign(ctx, t.Stage)
+	unnotified, err := s.assign(ctx, t.Stage)
 	if err != nil {
 		// The ticket is stored: whoever assigns slots next sees it.
 		s.Log.WarnContext(ctx, "free slots cannot be assigned", "stage", t.Stage, "batch", t.Batch, "error", err)
 	}
-	return untold[t.Batch]
+	return unnotified[t.Batch]
 }
 
-// Tell tells an execution that waits for a slot which its batch does not need any more.
-func (s *Slots) Tell(ctx context.Context, token string) error {
+// Resume lets an execution go on that waits for a slot which its batch does not need any more. Repeating it does
+// nothing.
+func (s *Slots) Resume(ctx context.Context, token string) error {
 	_, err := s.Tasks.Complete(ctx, token)
 	return err
 }
@@ -71,7 +72,7 @@ func (s *Slots) release(ctx context.Context, stage Stage, id batch.ID) error {
 }
 
 // LeaveAll is Leave for a batch that has ended, in all stages, those included of which it has no slot. An execution
-// that waits for a slot is told, and its next step ends it. Repeating it does nothing.
+// that waits for a slot is resumed, and its next step ends it. Repeating it does nothing.
 func (s *Slots) LeaveAll(ctx context.Context, b batch.Batch) error {
 	if b.ReceivedAt.IsZero() {
 		return nil // it was never to be worked on
@@ -90,17 +91,17 @@ type LeaveInput struct {
 	Ended bool `json:"ended"`
 }
 
-// dismiss is Leave for a batch that has ended, whose execution may wait. It takes away only the ticket that it has
-// told: one that a later attempt has put there since stays for the next sweep, for its execution would never be told
-// without it.
+// dismiss is Leave for a batch that has ended, whose execution may wait. It removes only the ticket whose token it
+// has used: one that a later attempt has stored since remains for the next sweep, because nobody else would resume that
+// execution.
 func (s *Slots) dismiss(ctx context.Context, stage Stage, p Place) error {
-	// The execution is told first: without its ticket, nobody knows the token for which it waits.
+	// The execution is resumed first: without its ticket, nobody knows the token for which it waits.
 	tickets, err := s.Queue.Tickets(ctx, stage, []Place{p})
 	if err != nil {
 		return err
 	}
 	for _, t := range tickets {
-		if err := s.Tell(ctx, t.Token); err != nil {
+		if err := s.Resume(ctx, t.Token); err != nil {
 			return err
 		}
 		if err := s.Queue.Remove(ctx, t); err != nil {
@@ -110,7 +111,7 @@ func (s *Slots) dismiss(ctx context.Context, stage Stage, p Place) error {
 	return s.release(ctx, stage, p.Batch)
 }
 
-// Assign gives the free slots of a stage to those whose turn it is, and tells everyone who has a slot and was not told.
+// Assign gives the free slots of a stage to those whose turn it is, and notifies each holder that was not notified yet.
 // It returns nil also if others assign slots at the same time: the last one of them sees what all have left.
 func (s *Slots) Assign(ctx context.Context, stage Stage) error {
 	_, err := s.assign(ctx, stage)
@@ -120,33 +121,33 @@ func (s *Slots) Assign(ctx context.Context, stage Stage) error {
 // maxContentions is how often assign yields to others before it leaves everything to them.
 const maxContentions = 20
 
-// assign is Assign. It returns the holders that it could not tell, with the errors.
-func (s *Slots) assign(ctx context.Context, stage Stage) (untold map[batch.ID]error, err error) {
-	untold = map[batch.ID]error{}
+// assign is Assign. It returns the holders that it could not notify, with the errors.
+func (s *Slots) assign(ctx context.Context, stage Stage) (unnotified map[batch.ID]error, err error) {
+	unnotified = map[batch.ID]error{}
 	for contentions := 0; contentions < maxContentions; contentions++ {
 		gate, err := s.Queue.Gate(ctx, stage)
 		if err != nil {
-			return untold, err
+			return unnotified, err
 		}
-		if err := s.tellHolders(ctx, gate, untold); err != nil {
-			return untold, err
+		if err := s.notifyHolders(ctx, gate, unnotified); err != nil {
+			return unnotified, err
 		}
-		err = s.fill(ctx, gate, untold)
+		err = s.fill(ctx, gate, unnotified)
 		if !errors.Is(err, ErrContended) {
-			return untold, err
+			return unnotified, err
 		}
 		s.pause(ctx, time.Duration(contentions+1)*10*time.Millisecond)
 		if ctx.Err() != nil {
-			return untold, ctx.Err()
+			return unnotified, ctx.Err()
 		}
 	}
 	// Whoever made the latest of these changes looks for free slots after it.
 	s.Log.InfoContext(ctx, "free slots are left to others", "stage", stage)
-	return untold, nil
+	return unnotified, nil
 }
 
 // fill assigns the free slots of a gate, one by one.
-func (s *Slots) fill(ctx context.Context, gate Gate, untold map[batch.ID]error) error {
+func (s *Slots) fill(ctx context.Context, gate Gate, unnotified map[batch.ID]error) error {
 	limits := s.Limits[gate.Stage]
 	for len(gate.Holders) < limits.Slots {
 		t, isWaiting, err := s.next(ctx, gate)
@@ -156,7 +157,7 @@ func (s *Slots) fill(ctx context.Context, gate Gate, untold map[batch.ID]error) 
 		if gate, err = s.Queue.Admit(ctx, gate, t.Place, s.Now()); err != nil {
 			return err
 		}
-		s.tell(ctx, t, untold)
+		s.notify(ctx, t, unnotified)
 	}
 	return nil
 }
@@ -208,29 +209,29 @@ func (s *Slots) firstWithoutSlot(ctx context.Context, gate Gate, from Ticket) (T
 	}
 }
 
-// tellHolders tells the holders of a gate that were not told yet.
-func (s *Slots) tellHolders(ctx context.Context, gate Gate, untold map[batch.ID]error) error {
+// notifyHolders notifies the holders of a gate that were not notified yet.
+func (s *Slots) notifyHolders(ctx context.Context, gate Gate, unnotified map[batch.ID]error) error {
 	var places []Place
 	for _, h := range gate.Holders {
 		places = append(places, h.Place)
 	}
 	tickets, err := s.Queue.Tickets(ctx, gate.Stage, places)
 	for _, t := range tickets {
-		s.tell(ctx, t, untold)
+		s.notify(ctx, t, unnotified)
 	}
 	return err
 }
 
-// tell tells a batch that it has its slot. If that fails, the ticket remains, and whoever comes next tries again. If
-// nobody waits for the token, the ticket is that of an attempt that was told before or is over; the sweep then looks
-// soon at whether the batch still needs its slot.
-func (s *Slots) tell(ctx context.Context, t Ticket, untold map[batch.ID]error) {
-	delete(untold, t.Batch)
+// notify lets the execution of a batch go on, as the batch has its slot. If that fails, the ticket remains, and whoever
+// comes next tries again. If nobody waits for the token, the ticket is that of an attempt that was notified before or
+// is over; the sweep then looks soon at whether the batch still needs its slot.
+func (s *Slots) notify(ctx context.Context, t Ticket, unnotified map[batch.ID]error) {
+	delete(unnotified, t.Batch)
 	isWaiting, err := s.Tasks.Complete(ctx, t.Token)
 	if err != nil {
-		s.Log.WarnContext(ctx, "a batch cannot be told that it has a slot", "stage", t.Stage, "batch", t.Batch, "error",
+		s.Log.WarnContext(ctx, "a batch cannot be notified of its slot", "stage", t.Stage, "batch", t.Batch, "error",
 			err)
-		untold[t.Batch] = fmt.Errorf("tell batch %s that it has a slot: %w", t.Batch, err)
+		unnotified[t.Batch] = fmt.Errorf("notify batch %s of its slot: %w", t.Batch, err)
 		return
 	}
 	if !isWaiting {

@@ -11,7 +11,7 @@ import (
 	"sluice/shared/batch"
 )
 
-// Batches is what a sweep asks about the batches that wait or have slots.
+// Batches answers what a sweep asks about the batches that wait or have slots.
 type Batches interface {
 	// Ended returns those of some batches that have ended.
 	Ended(ctx context.Context, ids []batch.ID) ([]batch.ID, error)
@@ -56,7 +56,7 @@ func (s *Slots) sweepHolder(ctx context.Context, stage Stage, h Holder, batches 
 // maxSwept is the number of batches of a stage of which one sweep asks whether they have ended.
 const maxSwept = 1600
 
-// dismissEnded takes the slots and the tickets from batches that have ended, and tells their executions: whoever has
+// dismissEnded takes the slots and the tickets from batches that have ended, and resumes their executions: whoever has
 // ended them was killed before it could. Of more batches than it asks about, it chooses some at random.
 func (s *Slots) dismissEnded(ctx context.Context, stage Stage, batches Batches) error {
 	places, err := s.Queue.Waiting(ctx, stage)

@@ -54,7 +54,7 @@ func (o *office) expectTold(want ...admission.Ticket) {
 	for _, ticket := range want {
 		tokens = append(tokens, ticket.Token)
 	}
-	if diff := cmp.Diff(tokens, o.tasks.Told()); diff != "" {
+	if diff := cmp.Diff(tokens, o.tasks.Completed()); diff != "" {
 		o.t.Errorf("told (-want +got):\n%s", diff)
 	}
 }
@@ -261,7 +261,7 @@ func TestFirstPositionIsNext(t *testing.T) {
 	o.leave(holder)
 	positions := admission.Positions{Queue: o.queue, Now: time.Now, Age: 0}
 	for len(byID) > 0 {
-		told := o.tasks.Told()
+		told := o.tasks.Completed()
 		current := told[len(told)-1]
 		gate, _ := o.queue.Gate(t.Context(), admission.Validation)
 		places, _ := o.queue.Waiting(t.Context(), admission.Validation)
@@ -278,12 +278,12 @@ func TestFirstPositionIsNext(t *testing.T) {
 		}
 		for i, id := range order {
 			b := batch.Batch{ID: id, Status: batch.Uploaded}
-			if got, waits, err := positions.Of(t.Context(), b); err != nil || !waits || got != int64(i+1) {
+			if got, waits, err := positions.Position(t.Context(), b); err != nil || !waits || got != int64(i+1) {
 				t.Errorf("position %d (%t), error %v, want %d", got, waits, err, i+1)
 			}
 		}
 		o.leave(holder)
-		told = o.tasks.Told()
+		told = o.tasks.Completed()
 		if got := told[len(told)-1]; len(order) > 0 && got != byID[order[0]].Token {
 			t.Errorf("%s was admitted, want that of the first position, %s", got, order[0])
 		}

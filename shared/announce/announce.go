@@ -36,7 +36,7 @@ type Announcer struct {
 		MarkAnnounced(ctx context.Context, b batch.Batch, to []batch.Receiver) error
 	}
 	Senders map[batch.Receiver]event.Sender
-	// Exports asks for the exports that batches owe. Who writes one records it.
+	// Exports asks for the exports that batches owe. The export function records each one that it has written.
 	Exports interface {
 		RequestExport(ctx context.Context, id batch.ID) error
 	}
@@ -52,8 +52,8 @@ type Announcer struct {
 	Log       *slog.Logger
 }
 
-// Handle announces the end of a batch to those whom it is unannounced to, or a message to all. It can be repeated. It
-// returns an error if a receiver could not be told; the others have been told nevertheless.
+// Handle announces the end of a batch to the receivers that do not know it yet, or a message to all. It can be
+// repeated. It returns an error if a receiver could not be reached; the others have the message nevertheless.
 func (a *Announcer) Handle(ctx context.Context, in Input) (struct{}, error) {
 	switch {
 	case in.Message != nil && in.Batch == "":
@@ -64,8 +64,8 @@ func (a *Announcer) Handle(ctx context.Context, in Input) (struct{}, error) {
 	return struct{}{}, errors.New("the input has neither batch_id nor message alone")
 }
 
-// announceBatch announces the end of a batch unless that is done, or being done by another invocation. It has the
-// export made that the batch owes.
+// announceBatch announces the end of a batch unless that is done, or being done by another invocation. It
+// requests the export that the batch owes.
 func (a *Announcer) announceBatch(ctx context.Context, id batch.ID) error {
 	now := a.Now()
 	b, err := a.Batches.ClaimAnnouncement(ctx, id, a.Attempt(ctx), now, now.Add(a.Lease))
@@ -85,17 +85,17 @@ func (a *Announcer) announceBatch(ctx context.Context, id batch.ID) error {
 	if len(receivers) == 0 {
 		return exportErr
 	}
-	return errors.Join(exportErr, a.tell(ctx, b, receivers))
+	return errors.Join(exportErr, a.announceTo(ctx, b, receivers))
 }
 
-// tell announces the end of a batch to receivers and records who has been told.
-func (a *Announcer) tell(ctx context.Context, b batch.Batch, receivers []batch.Receiver) error {
+// announceTo announces the end of a batch to receivers and records which of them were reached.
+func (a *Announcer) announceTo(ctx context.Context, b batch.Batch, receivers []batch.Receiver) error {
 	m, err := b.Announcement()
 	if err != nil {
 		return err
 	}
-	told, err := a.send(ctx, m, receivers)
-	if markErr := a.Batches.MarkAnnounced(ctx, b, told); markErr != nil {
+	reached, err := a.send(ctx, m, receivers)
+	if markErr := a.Batches.MarkAnnounced(ctx, b, reached); markErr != nil {
 		return errors.Join(err, markErr)
 	}
 	if err == nil {
@@ -116,10 +116,10 @@ func (a *Announcer) announceMessage(ctx context.Context, m event.Message) error 
 }
 
 // send sends a message to receivers, all at once but for the event bus: that waits a moment for the others. They
-// recognise a message that they get again, and the bus passes it on again; told last, it is told twice only if the
-// function is killed before its next write. One that does not answer keeps the others waiting no longer than HeadStart.
-// send returns those that have the message, and an error if there are others.
-func (a *Announcer) send(ctx context.Context, m event.Message, to []batch.Receiver) (told []batch.Receiver, err error) {
+// recognise a message that they get again, whereas the bus passes it on again; as the last one, it gets it twice only
+// if the function is killed before its next write. One that does not answer keeps the others waiting no longer than
+// HeadStart. send returns those that have the message, and an error if there are others.
+func (a *Announcer) send(ctx context.Context, m event.Message, to []batch.Receiver) (reached []batch.Receiver, err error) {
 	errs := make([]error, len(to))
 	var others sync.WaitGroup
 	for i, r := range to {
@@ -144,13 +144,13 @@ func (a *Announcer) send(ctx context.Context, m event.Message, to []batch.Receiv
 	<-othersDone
 	for i, r := range to {
 		if errs[i] == nil {
-			told = append(told, r)
+			reached = append(reached, r)
 			continue
 		}
 		a.Log.ErrorContext(ctx, "cannot announce", "event", m.Type, "id", m.ID, "about", m.CausationID, "to", r,
 			"error", errs[i])
 	}
-	return told, errors.Join(errs...)
+	return reached, errors.Join(errs...)
 }
 
 // sendTo sends a message to one receiver.

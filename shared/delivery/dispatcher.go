@@ -102,7 +102,7 @@ func (s *Dispatcher) collect(ctx context.Context, w webhook.Webhook, d webhook.D
 	if err != nil || d.Outcome != webhook.Pending {
 		return err
 	}
-	if d.IsOpen && !d.HasRoom(1, w.BatchSize) {
+	if d.IsOpen && !d.CanCollect(1, w.BatchSize) {
 		if d, err = s.Store.StopCollecting(ctx, d, d.Run+1, s.Now()); err != nil {
 			return err
 		}

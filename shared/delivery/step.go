@@ -126,7 +126,7 @@ func (s *Step) handle(ctx context.Context, in Input) (Output, error) {
 	case d.Run > in.Run:
 		return Output{Done: true}, nil
 	case d.Outcome != webhook.Pending: // an earlier call has ended it
-		return Output{Done: true}, s.settle(ctx, d)
+		return Output{Done: true}, s.recordHealth(ctx, d)
 	case in.Failure != nil:
 		s.Log.ErrorContext(ctx, "delivery given up", "delivery", d.ID, "error", in.Failure.Error, "cause",
 			in.Failure.Cause)
@@ -152,7 +152,7 @@ func (s *Step) handle(ctx context.Context, in Input) (Output, error) {
 		return Output{}, err
 	}
 	if d.Outcome != webhook.Pending {
-		return Output{Done: true}, s.settle(ctx, d)
+		return Output{Done: true}, s.recordHealth(ctx, d)
 	}
 	if w.Health.FailingSince.IsZero() {
 		_, err = s.Store.MarkFailing(ctx, w.Tenant, w.ID, attempt.At, false)

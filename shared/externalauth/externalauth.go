@@ -27,7 +27,7 @@ type Configuration struct {
 	// OAuth is the client that gets access tokens for the URL; nil for none.
 	OAuth *OAuth
 
-	// Noticed holds, by the SHA-256 of each certificate in force, the time up to which notices of its end are settled;
+	// Noticed holds, by the SHA-256 of each certificate in force, the time up to which no notice of its end is left;
 	// see KeepNotices.
 	Noticed map[string]time.Time
 

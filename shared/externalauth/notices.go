@@ -17,15 +17,15 @@ var NoticeDays = []int{30, 14, 3}
 
 const day = 24 * time.Hour
 
-// noticed returns the time up to which the notices of a certificate are settled: announced, or older than the
-// certificate's place in the configuration.
+// noticed returns the time up to which nothing is left to announce of a certificate: notices that were due until then
+// have been announced, or were due before the certificate was in the configuration.
 func (c *Configuration) noticed(given GivenCertificate) time.Time {
 	return c.Noticed[DetailsOf(given.Certificate).ThumbprintSHA256]
 }
 
-// KeepNotices carries over which notices are settled from the configuration that c replaces, or nil. Those of a
-// certificate that previous does not have begin at the given time.
-func (c *Configuration) KeepNotices(previous *Configuration, now time.Time) {
+// CarryOverNotices takes over what was announced of each certificate from previous, the configuration that c replaces,
+// or nil. For a certificate that previous does not have, nothing that was due before now is announced.
+func (c *Configuration) CarryOverNotices(previous *Configuration, now time.Time) {
 	c.Noticed = nil
 	for _, given := range c.inForce() {
 		at := now
@@ -34,11 +34,12 @@ func (c *Configuration) KeepNotices(previous *Configuration, now time.Time) {
 				at = before
 			}
 		}
-		c.settle(given, at)
+		c.markNoticed(given, at)
 	}
 }
 
-func (c *Configuration) settle(given GivenCertificate, at time.Time) {
+// markNoticed records that nothing which was due up to a time is left to announce of a certificate.
+func (c *Configuration) markNoticed(given GivenCertificate, at time.Time) {
 	if c.Noticed == nil {
 		c.Noticed = map[string]time.Time{}
 	}
@@ -65,7 +66,7 @@ type notice struct {
 	days  int
 }
 
-// due returns the notices that are due and not settled; of one certificate, only the last.
+// due returns the notices that are due and not announced yet; of one certificate, only the last.
 func (c *Configuration) due(now time.Time) []notice {
 	var all []notice
 	for _, given := range c.inForce() {
@@ -174,7 +175,7 @@ func (n *Notifier) announce(ctx context.Context, c Configuration) error {
 			"event", m.ID)
 	}
 	for _, due := range notices {
-		c.settle(due.given, now)
+		c.markNoticed(due.given, now)
 	}
 	return n.Store.SetNoticed(ctx, c)
 }

@@ -62,7 +62,7 @@ type noticeFixture struct {
 func newNoticeFixture(t *testing.T, c externalauth.Configuration) *noticeFixture {
 	f := &noticeFixture{t, &noticeStore{}, &eventSender{}, noticeStart}
 	c.ID, c.Tenant, c.URL = "c", "t", "https://hooks.example.com/confidential"
-	c.KeepNotices(nil, f.now)
+	c.CarryOverNotices(nil, f.now)
 	f.store.stored = c
 	return f
 }
@@ -166,7 +166,7 @@ func TestNoticesOfAChangedConfiguration(t *testing.T) {
 	replace := func(now time.Time, c externalauth.Configuration) {
 		previous := f.store.stored
 		c.ID, c.Tenant, c.URL = previous.ID, previous.Tenant, previous.URL
-		c.KeepNotices(&previous, now)
+		c.CarryOverNotices(&previous, now)
 		f.store.stored = c
 	}
 	f.expectAt(end.AddDate(0, 0, -30), "endpointCertificate.certificate 30")

@@ -10,22 +10,22 @@ import (
 type MaskedSecret struct {
 	// Property is the place, as the interface names it.
 	Property string
-	// Reason says why the stored secret does not stand in for it.
+	// Reason says why the stored secret cannot replace it.
 	Reason string
 }
 
-// KeepSecrets replaces each masked secret of c by the secret that stored, a revealed configuration or nil, has in the
-// same place, and returns those for which there is none. What was read can so be changed and sent back. A secret is
-// kept only while it goes to the same place as before: whoever may change a configuration must not learn its secrets by
-// directing them elsewhere.
-func (c *Configuration) KeepSecrets(stored *Configuration) []MaskedSecret {
-	k := keeper{}
+// RestoreMaskedSecrets replaces each masked secret of c by the secret that stored, a revealed configuration or nil, has
+// in the same place, and returns those that it cannot replace. So a client can change what it has read and send it
+// back. A secret is restored only if it will be sent to the same URL as before: whoever may change a configuration must
+// not learn its secrets by directing them elsewhere.
+func (c *Configuration) RestoreMaskedSecrets(stored *Configuration) []MaskedSecret {
+	k := restorer{}
 	if stored == nil {
 		stored, k.reason = &Configuration{}, "The value is a mask. Send the secret itself."
 	} else if !sameURL(c.URL, stored.URL) {
 		k.reason = "The value is a mask. The secret itself is needed, because the URL is another one."
 	}
-	c.Headers = k.keepAll("headers", c.Headers, stored.Headers)
+	c.Headers = k.restoreAll("headers", c.Headers, stored.Headers)
 	if c.OAuth == nil {
 		return k.missing
 	}
@@ -38,21 +38,22 @@ func (c *Configuration) KeepSecrets(stored *Configuration) []MaskedSecret {
 				"another one."
 		}
 	}
-	o.ClientSecret = k.keep(prefix+"clientSecret", o.ClientSecret, before.ClientSecret, before.ClientSecret != "")
-	o.Headers = k.keepAll(prefix+"headers", o.Headers, before.Headers)
-	o.FormValues = k.keepAll(prefix+"formValues", o.FormValues, before.FormValues)
+	o.ClientSecret = k.restore(prefix+"clientSecret", o.ClientSecret, before.ClientSecret, before.ClientSecret != "")
+	o.Headers = k.restoreAll(prefix+"headers", o.Headers, before.Headers)
+	o.FormValues = k.restoreAll(prefix+"formValues", o.FormValues, before.FormValues)
 	c.OAuth = &o
 	return k.missing
 }
 
-// keeper replaces masked secrets.
-type keeper struct {
-	// reason is why no secret may be kept; "" if they may.
+// restorer replaces masked secrets.
+type restorer struct {
+	// reason is why no secret may be restored; "" if they may.
 	reason  string
 	missing []MaskedSecret
 }
 
-func (k *keeper) keep(property string, sent, stored Secret, isStored bool) Secret {
+// restore returns a secret as it was sent or, in place of a mask, as it is stored.
+func (k *restorer) restore(property string, sent, stored Secret, isStored bool) Secret {
 	switch {
 	case !sent.IsMasked():
 		return sent
@@ -67,14 +68,14 @@ func (k *keeper) keep(property string, sent, stored Secret, isStored bool) Secre
 	return ""
 }
 
-// keepAll keeps the values of masked pairs. Pairs of one name are told apart by their order.
-func (k *keeper) keepAll(property string, sent, stored []NameValue) []NameValue {
+// restoreAll restores the values of masked pairs. Pairs with the same name correspond in their order.
+func (k *restorer) restoreAll(property string, sent, stored []NameValue) []NameValue {
 	out, used := slices.Clone(sent), map[string]int{}
 	for i, v := range out {
 		name := strings.ToLower(v.Name)
 		value, ok := nth(stored, name, used[name])
 		used[name]++
-		out[i].Value = k.keep(fmt.Sprintf("%s.%d.value", property, i), v.Value, value, ok)
+		out[i].Value = k.restore(fmt.Sprintf("%s.%d.value", property, i), v.Value, value, ok)
 	}
 	return out
 }

@@ -205,7 +205,7 @@ func (a API) answer(route Route, r *http.Request, limits http.Header) (reply Rep
 			return Reply{}, err
 		}
 	}
-	if err := a.takeFromLimit(r.Context(), route, c, limits); err != nil {
+	if err := a.checkLimit(r.Context(), route, c, limits); err != nil {
 		return Reply{}, err
 	}
 	return a.callEndpoint(r.Context(), route, c, r)

@@ -22,9 +22,9 @@ const (
 // CodeRateLimited is the code of a request over its limit.
 const CodeRateLimited = "rate_limited"
 
-// takeFromLimit takes a request from the limit of its route, and adds what the limit then is to header. It returns a
+// checkLimit counts a request against the limit of its route, and adds what then is left to header. It returns a
 // fault.Throttled for a request over the limit. A limit that cannot be checked lets the request pass, and is logged.
-func (a API) takeFromLimit(ctx context.Context, route Route, c Caller, header http.Header) error {
+func (a API) checkLimit(ctx context.Context, route Route, c Caller, header http.Header) error {
 	if a.Limits == nil || route.Limit == "" {
 		return nil
 	}
@@ -32,7 +32,7 @@ func (a API) takeFromLimit(ctx context.Context, route Route, c Caller, header ht
 	if route.Public {
 		subject, limit = addressSubject(GatewayOf(ctx).SourceIP), a.TokenRequests
 	}
-	d, err := a.Limits.Take(ctx, subject, limit)
+	d, err := a.Limits.Allow(ctx, subject, limit)
 	if err != nil {
 		a.Log.ErrorContext(ctx, "a limit was not checked", "limit", limit.Name, "error", err)
 	}

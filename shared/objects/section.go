@@ -66,8 +66,8 @@ func (s *Section) Close() error {
 	return err
 }
 
-// take returns a Section of the next n bytes, which has not been opened, and leaves those that follow.
-func (s *Section) take(n int64) *Section {
+// splitOff returns a Section of the next n bytes, which has not been opened, and leaves those that follow.
+func (s *Section) splitOff(n int64) *Section {
 	taken := s.bucket.Section(s.ctx, s.key, s.from, s.from+n)
 	s.from += n
 	return taken
@@ -91,7 +91,7 @@ func (w *Writer) ReadFrom(r io.Reader) (int64, error) {
 			return w.size - start, err
 		}
 	}
-	rest := section.take(section.to - section.from)
+	rest := section.splitOff(section.to - section.from)
 	defer rest.Close()
 	_, err := io.Copy(writerOnly{w}, rest)
 	return w.size - start, err
@@ -104,7 +104,7 @@ type writerOnly struct{ io.Writer }
 // remain.
 func (w *Writer) copySection(s *Section, missing int64) error {
 	if missing > 0 {
-		head := s.take(missing)
+		head := s.splitOff(missing)
 		defer head.Close()
 		if _, err := io.Copy(writerOnly{w}, head); err != nil {
 			return err
@@ -118,7 +118,7 @@ func (w *Writer) copySection(s *Section, missing int64) error {
 	}
 	for w.err == nil && s.to-s.from >= minPartBytes {
 		n := min(s.to-s.from, maxCopyBytes)
-		w.copyPart(s.take(n))
+		w.copyPart(s.splitOff(n))
 		w.size += n
 	}
 	return w.err

@@ -46,7 +46,7 @@ func (s *Admit) Run(ctx context.Context, in AdmitInput) (struct{}, error) {
 			return fmt.Errorf("batch %s: input without a token or the time of entry", in.ID)
 		}
 		if !in.Stage.IsNeededBy(j.Status) {
-			return s.Slots.Tell(ctx, in.Token)
+			return s.Slots.Resume(ctx, in.Token)
 		}
 		return s.Slots.Enter(ctx, admission.Ticket{
 			Stage: in.Stage, Place: admission.PlaceOf(j.Batch), Token: in.Token,

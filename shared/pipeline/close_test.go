@@ -123,8 +123,8 @@ func TestCloseLeavesSlots(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{holder.Token, waiting.Token, last.Token}; !slices.Equal(tasks.Told(), want) {
-		t.Errorf("told are %v, want %v", tasks.Told(), want)
+	if want := []string{holder.Token, waiting.Token, last.Token}; !slices.Equal(tasks.Completed(), want) {
+		t.Errorf("told are %v, want %v", tasks.Completed(), want)
 	}
 }
 

@@ -112,8 +112,8 @@ func (s *Digest) digestAccepted(ctx context.Context, j *job) error {
 	if err := errors.Join(err, filter.err); err != nil {
 		return err
 	}
-	if sums.Taken != accepted {
-		return fmt.Errorf("batch %s: %d accepted lines were read, want %d", j.ID, sums.Taken, accepted)
+	if sums.LineCount != accepted {
+		return fmt.Errorf("batch %s: %d accepted lines were read, want %d", j.ID, sums.LineCount, accepted)
 	}
 	_, err = s.Batches.CommitAcceptedDigest(ctx, j.ID, sums.Lines)
 	return err
@@ -127,7 +127,7 @@ func (s *Digest) read(ctx context.Context, j *job, d *receipt.Digest) (receipt.S
 		return receipt.Sums{}, err
 	}
 	sums := d.Sum()
-	metric.Add(ctx, metric.Lines, sums.Taken)
+	metric.Add(ctx, metric.Lines, sums.LineCount)
 	metric.Add(ctx, metric.Bytes, sums.Bytes)
 	return sums, nil
 }

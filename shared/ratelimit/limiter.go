@@ -19,8 +19,8 @@ type Store interface {
 //
 // A request is one conditional write in the usual case: a function remembers what it saw last, so it knows whether the
 // buckets are full, which is all that a write assumes. A second write is needed when others have used the buckets in
-// the meantime in a way that it could not expect. A request that is refused is none as long as what the function has
-// seen is reason enough.
+// the meantime in a way that it could not expect. A refusal costs no write while what the function has seen is reason
+// enough for it.
 //
 // How exact it is: in any period of time, nobody makes more requests than the burst and what the bucket gains in that
 // period, in the largest difference between the clocks of two functions, and, of limits for each second, in
@@ -50,8 +50,8 @@ const (
 	// refusalTime is how long a function goes on to refuse after the store has said that a bucket is empty. It is
 	// shorter than any Retry-After, and bounds what a flood of requests costs: ten writes a second for each function.
 	refusalTime = 100 * time.Millisecond
-	// maxWrites is how often one request is written at most. Each failure means that others have taken requests; after
-	// these, the bucket is as good as empty.
+	// maxWrites is how often one request is written at most. Each failure means that others have used the bucket; after
+	// that many of them, it is nearly empty.
 	maxWrites = 4
 	// maxKeys bounds the memory of a limiter. What is forgotten costs one more write.
 	maxKeys = 10_000
@@ -79,9 +79,9 @@ type Decision struct {
 // ErrNotChecked means that the limit could not be checked. The request is allowed.
 var ErrNotChecked = errors.New("ratelimit: the limit is not checked, because the store has just failed")
 
-// Take takes one request from a limit of a subject, which is a tenant or an address. With an error, which is to be
-// logged, the request is allowed: the store did not answer.
-func (l *Limiter) Take(ctx context.Context, subject string, limit Limit) (Decision, error) {
+// Allow decides about one request of a subject, which is a tenant or an address, and counts it against the limit if it
+// is allowed. With an error, which is to be logged, the request is allowed: the store did not answer.
+func (l *Limiter) Allow(ctx context.Context, subject string, limit Limit) (Decision, error) {
 	if len(limit.Windows) == 0 {
 		return Decision{Allowed: true}, nil
 	}
@@ -96,7 +96,7 @@ func (l *Limiter) Take(ctx context.Context, subject string, limit Limit) (Decisi
 	defer m.mu.Unlock()
 	patient, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	d, err := m.take(patient, l.store, l.now(), limit)
+	d, err := m.allow(patient, l.store, l.now(), limit)
 	if err != nil && ctx.Err() != nil {
 		return Decision{Allowed: true}, err // the request has ended, which says nothing about the store
 	}
@@ -137,8 +137,8 @@ type memory struct {
 	portion, used int64
 }
 
-// take takes one request: of those that are held, or by a write.
-func (m *memory) take(ctx context.Context, store Store, now time.Time, limit Limit) (Decision, error) {
+// allow decides about one request: by those that are held, or by a write.
+func (m *memory) allow(ctx context.Context, store Store, now time.Time, limit Limit) (Decision, error) {
 	if m.held > 0 && now.Before(m.heldUntil) {
 		m.held--
 		m.used++

@@ -40,7 +40,7 @@ func newService(t *testing.T, offsets ...time.Duration) *service {
 // take asks one function.
 func (s *service) take(f int, limit ratelimit.Limit) ratelimit.Decision {
 	s.t.Helper()
-	d, err := s.functions[f].Take(s.t.Context(), "tenant", limit)
+	d, err := s.functions[f].Allow(s.t.Context(), "tenant", limit)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -301,7 +301,7 @@ func TestStoreFails(t *testing.T) {
 	}
 	limit := ratelimit.Settings{}.Limit(ratelimit.UploadURLs)
 	for range 30 {
-		d, err := s.functions[0].Take(t.Context(), "tenant", limit)
+		d, err := s.functions[0].Allow(t.Context(), "tenant", limit)
 		if !d.Allowed || d.Limited || err == nil {
 			t.Fatalf("got %+v, %v; want it allowed, with an error", d, err)
 		}

@@ -90,15 +90,6 @@ func (l Limit) Growth(s State, now time.Time) time.Duration {
 	return growth
 }
 
-// Take returns the state after a number of requests, which is not checked against Remaining.
-func (l Limit) Take(s State, now time.Time, requests int64) State {
-	next := State{}
-	for _, w := range l.Windows {
-		next[w.Period] = now.Add(w.lag(s, now) + time.Duration(requests)*w.interval())
-	}
-	return next
-}
-
 // Change is a write that takes requests from the buckets of a limit. It is made only if each bucket is as its step
 // assumes; nothing is assumed of what others take from a bucket that is not full, so their writes do not
 // get into each other's way.

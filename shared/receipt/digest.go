@@ -23,8 +23,8 @@ type Digest struct {
 	// accepts reports whether a line, by its number from 1, is accepted; nil for all.
 	accepts func(line int64) bool
 
-	// file is the hash of the file; nil if it is not wanted. While the lines that were taken are the whole file so far,
-	// it is that of the lines, too, and lines is nil: most files consist of nothing but their lines, and are hashed
+	// file is the hash of the file; nil if it is not wanted. While the hashed lines are the whole file so far, it is
+	// that of the lines, too, and lines is nil: most files consist of nothing but their lines, and are hashed
 	// once.
 	file  hash.Hash
 	lines hash.Hash
@@ -32,17 +32,17 @@ type Digest struct {
 	// pending is the beginning of a line, or of the file, of which it cannot be said yet what it is.
 	pending []byte
 	started bool
-	// line is the number of lines that began, blank ones included; inLine means that the latest one goes on, and take
-	// that its bytes are hashed.
-	line   int64
-	inLine bool
-	take   bool
+	// line is the number of lines that began, blank ones included; inLine means that the latest one goes on, and
+	// isHashed that its bytes are part of the digest of the lines.
+	line     int64
+	inLine   bool
+	isHashed bool
 
-	bytes, taken int64
+	bytes, hashedLines int64
 }
 
 // NewDigest returns a digest of a file and of those of its lines that accepts reports by their numbers from 1; nil for
-// all lines. What it says of a blank line has no meaning. It is called once for each line, in order.
+// all lines. It is called once for each line, in order; what it returns for a blank line does not count.
 func NewDigest(accepts func(line int64) bool) *Digest {
 	return &Digest{accepts: accepts, file: sha256.New()}
 }
@@ -64,9 +64,9 @@ func (d *Digest) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// add divides bytes that begin where those before have ended into what is taken and what is not.
+// add divides the next bytes of the file into those of the digest of the lines and others.
 func (d *Digest) add(p []byte) {
-	from := 0 // where the bytes begin that are taken and not hashed yet
+	from := 0 // where the bytes begin that are to be included and are not hashed yet
 	leaveOut := func(start, end int) {
 		d.include(p[from:start])
 		d.exclude(p[start:end])
@@ -105,7 +105,7 @@ func (d *Digest) add(p []byte) {
 		if n := bytes.IndexByte(p[i:], '\n'); n >= 0 {
 			end, d.inLine = i+n+1, false
 		}
-		if !d.take {
+		if !d.isHashed {
 			leaveOut(i, end)
 		}
 		i = end
@@ -116,9 +116,9 @@ func (d *Digest) add(p []byte) {
 // beginLine begins a line that is not blank.
 func (d *Digest) beginLine() {
 	d.line++
-	d.inLine, d.take = true, d.accepts == nil || d.accepts(d.line)
-	if d.take {
-		d.taken++
+	d.inLine, d.isHashed = true, d.accepts == nil || d.accepts(d.line)
+	if d.isHashed {
+		d.hashedLines++
 	}
 }
 
@@ -132,7 +132,7 @@ func countBlank(p []byte) int {
 	return len(p)
 }
 
-// include adds bytes of lines that are taken.
+// include adds bytes to the digests of the file and of the lines.
 func (d *Digest) include(p []byte) {
 	if d.file != nil {
 		d.file.Write(p)
@@ -142,16 +142,16 @@ func (d *Digest) include(p []byte) {
 	}
 }
 
-// exclude adds bytes that are not of lines that are taken.
+// exclude adds bytes to the digest of the file alone.
 func (d *Digest) exclude(p []byte) {
-	d.part()
+	d.separate()
 	if d.file != nil {
 		d.file.Write(p)
 	}
 }
 
-// part lets the hashes of file and lines go different ways from here on.
-func (d *Digest) part() {
+// separate gives the lines a hash of their own, which has the same bytes so far.
+func (d *Digest) separate() {
 	if d.lines == nil {
 		clone, err := d.file.(hash.Cloner).Clone()
 		if err != nil {
@@ -167,9 +167,9 @@ type Sums struct {
 	File []byte
 	// Bytes is the size of the file.
 	Bytes int64
-	// Lines is the SHA-256 of the lines that were taken, and Taken is how many they are.
-	Lines []byte
-	Taken int64
+	// Lines is the SHA-256 of the hashed lines, and LineCount is their number.
+	Lines     []byte
+	LineCount int64
 }
 
 // Sum ends the file and returns its digests. Nothing can be written afterwards.
@@ -182,14 +182,14 @@ func (d *Digest) Sum() Sums {
 	switch {
 	case !d.inLine && len(pending) > 0:
 		d.exclude(pending)
-	case d.inLine && d.take:
+	case d.inLine && d.isHashed:
 		d.include(pending)
-		d.part() // the file has no line feed at its end
+		d.separate() // the file has no line feed at its end
 		d.lines.Write([]byte{'\n'})
 	case d.inLine:
 		d.exclude(pending)
 	}
-	s := Sums{Bytes: d.bytes, Taken: d.taken}
+	s := Sums{Bytes: d.bytes, LineCount: d.hashedLines}
 	if d.file != nil {
 		s.File = d.file.Sum(nil)
 	}

@@ -80,7 +80,7 @@ func TestDigest(t *testing.T) {
 					continue
 				}
 				want := receipt.Sums{File: sum(tt.file), Bytes: int64(len(tt.file)), Lines: sum(tt.lines),
-					Taken: tt.taken}
+					LineCount: tt.taken}
 				if diff := cmp.Diff(want, digestInPieces(t, receipt.NewDigest(tt.accepts), tt.file,
 					length)); diff != "" {
 					t.Errorf("pieces of %d bytes (-want +got):\n%s", length, diff)
@@ -117,7 +117,7 @@ func checkAsRead(t *testing.T, file []byte, isAccepted func(line int64) bool, pi
 		r.Close()
 	}
 	got := digestInPieces(t, receipt.NewDigest(isAccepted), string(file), piece)
-	if !bytes.Equal(got.Lines, sum(want.String())) || got.Taken != taken || !bytes.Equal(got.File, sum(string(file))) {
+	if !bytes.Equal(got.Lines, sum(want.String())) || got.LineCount != taken || !bytes.Equal(got.File, sum(string(file))) {
 		t.Errorf("%q in pieces of %d bytes: got %+v, want %d lines: %q", file, piece, got, taken, want.String())
 	}
 }

@@ -103,9 +103,9 @@ func (c Claims) CheckLines(s Sums, rejected int64) error {
 	case *c.Counts.Invalid != rejected:
 		return fmt.Errorf("%w: the receipt counts %d rejected lines, and these are %d", ErrLines, *c.Counts.Invalid,
 			rejected)
-	case *c.Counts.Accepted != s.Taken || *c.Counts.Total != s.Taken+rejected:
+	case *c.Counts.Accepted != s.LineCount || *c.Counts.Total != s.LineCount+rejected:
 		return fmt.Errorf("%w: the receipt counts %d of %d lines, and these are %d of %d", ErrLines, *c.Counts.Accepted,
-			*c.Counts.Total, s.Taken, s.Taken+rejected)
+			*c.Counts.Total, s.LineCount, s.LineCount+rejected)
 	case got != *c.AcceptedSHA256:
 		return fmt.Errorf("%w: their SHA-256 is %s, and that of these lines %s", ErrLines, *c.AcceptedSHA256, got)
 	}

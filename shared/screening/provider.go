@@ -104,10 +104,10 @@ func (p Provider) FindSet(id string) (ConfigurationSet, bool) {
 	return ConfigurationSet{}, false
 }
 
-// KeepKeys replaces each masked key of the provider's adapter by the one that stored, a revealed provider or nil, has.
-// It returns those for which there is none. A key is kept only while the URL is the same: whoever may change a provider
-// must not direct what is sent with its keys elsewhere.
-func (p *Provider) KeepKeys(stored *Provider) []externalauth.MaskedSecret {
+// RestoreMaskedKeys replaces each masked key of the provider's adapter by the one that stored, a revealed provider or
+// nil, has. It returns those that it cannot replace. A key is restored only if the URL is the same: whoever may change
+// a provider must not direct what is sent with its keys elsewhere.
+func (p *Provider) RestoreMaskedKeys(stored *Provider) []externalauth.MaskedSecret {
 	if !p.Adapter.HasMaskedKeys() {
 		return nil
 	}

@@ -169,7 +169,7 @@ func TestKeepKeys(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := screening.Provider{Adapter: &screening.Adapter{URL: test.url, AuthenticationKey: test.authentication,
 				EncryptionKey: test.encryption}}
-			missing := p.KeepKeys(test.stored)
+			missing := p.RestoreMaskedKeys(test.stored)
 			got := [2]string{p.Adapter.AuthenticationKey.Reveal(), p.Adapter.EncryptionKey.Reveal()}
 			if want := [2]string{test.wantAuthentication, test.wantSecond}; got != want ||
 				len(missing) != test.missing {

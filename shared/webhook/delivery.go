@@ -50,8 +50,8 @@ const (
 	// MaxBodyBytes is the size of the messages that fill a delivery of the type Batch, whatever their number. An item
 	// of DynamoDB holds 400 KB.
 	MaxBodyBytes = 256 << 10
-	// KeepTime is how long a delivery is kept.
-	KeepTime = 30 * 24 * time.Hour
+	// Retention is how long a delivery is kept.
+	Retention = 30 * 24 * time.Hour
 )
 
 // Delivery is one message, or for the type Batch some, on the way to one webhook. It ends when an attempt succeeds or
@@ -150,8 +150,8 @@ func (d Delivery) Body() []byte {
 	return append(append([]byte(`{"messages":[`), bytes.Join(texts, []byte(","))...), "]}"...)
 }
 
-// HasRoom reports whether the delivery can collect one more message of a size, if it may have that many messages.
-func (d Delivery) HasRoom(bytes, messages int) bool {
+// CanCollect reports whether the delivery can collect one more message of a size, if it may have that many messages.
+func (d Delivery) CanCollect(bytes, messages int) bool {
 	for _, m := range d.Messages {
 		bytes += len(m.Text)
 	}

@@ -151,7 +151,7 @@ func TestHasRoom(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			d.IsOpen = test.open
-			if got := d.HasRoom(test.bytes, test.messages); got != test.want {
+			if got := d.CanCollect(test.bytes, test.messages); got != test.want {
 				t.Errorf("got %v, want %v", got, test.want)
 			}
 		})

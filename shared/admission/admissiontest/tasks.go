@@ -10,10 +10,10 @@ import (
 	"sluice/shared/admission"
 )
 
-// Tasks are tasks that wait for tokens. Each waits for its token until it is told.
+// Tasks are tasks that wait for tokens. Each waits until it is completed.
 type Tasks struct {
-	mu   sync.Mutex
-	told []string
+	mu        sync.Mutex
+	completed []string
 }
 
 var _ admission.Tasks = (*Tasks)(nil)
@@ -22,18 +22,18 @@ var _ admission.Tasks = (*Tasks)(nil)
 func (t *Tasks) Complete(_ context.Context, token string) (isWaiting bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if slices.Contains(t.told, token) {
+	if slices.Contains(t.completed, token) {
 		return false, nil
 	}
-	t.told = append(t.told, token)
+	t.completed = append(t.completed, token)
 	return true, nil
 }
 
-// Told returns the tokens of the tasks that were told, in the order in which they were.
-func (t *Tasks) Told() []string {
+// Completed returns the tokens of the completed tasks, in the order in which they were completed.
+func (t *Tasks) Completed() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.Clone(t.told)
+	return slices.Clone(t.completed)
 }
 
 // NewSlots returns slots for everyone, with a queue in memory.

@@ -46,7 +46,7 @@ type store interface {
 
 // positions is the part of admission.Positions that the status needs.
 type positions interface {
-	Of(ctx context.Context, b batch.Batch) (position int64, isWaiting bool, err error)
+	Position(ctx context.Context, b batch.Batch) (position int64, isWaiting bool, err error)
 }
 
 // singles is the part of observationdb.Store that the endpoints need: what became of single transactions.

@@ -57,7 +57,7 @@ func pendingMessage(s batch.Status) string {
 
 // queuePosition returns the position of a batch that waits for a slot, nil for any other.
 func (s *Batches) queuePosition(ctx context.Context, b batch.Batch) (*int64, error) {
-	position, isWaiting, err := s.Positions.Of(ctx, b)
+	position, isWaiting, err := s.Positions.Position(ctx, b)
 	if err != nil || !isWaiting {
 		return nil, err
 	}

@@ -200,7 +200,7 @@ func TestDueNotices(t *testing.T) {
 	newConfiguration := func(tenant, id, pem string) externalauth.Configuration {
 		c := externalauth.Configuration{ID: id, Tenant: tenant, URL: "https://" + id, Version: 1,
 			EndpointCertificate: &externalauth.Certificate{PEM: pem, Mode: externalauth.PinLeafThumbprint}}
-		c.KeepNotices(nil, at)
+		c.CarryOverNotices(nil, at)
 		if err := s.Create(ctx, c); err != nil {
 			t.Fatal(err)
 		}

@@ -82,7 +82,7 @@ func (s *Configurations) create(ctx context.Context, r *platform.Request,
 	}
 	c.ID = s.NewID()
 	c.CreatedAt = c.UpdatedAt
-	c.KeepNotices(nil, c.UpdatedAt)
+	c.CarryOverNotices(nil, c.UpdatedAt)
 	audit.AddObject(ctx, "configurationId", c.ID)
 	if err := s.Store.Create(ctx, c); err != nil {
 		return platform.WithWarnings[IDReply]{}, faultOf(err)
@@ -109,7 +109,7 @@ func (s *Configurations) replace(ctx context.Context, r *platform.Request,
 		return platform.WithWarnings[IDReply]{}, err
 	}
 	c.ID, c.CreatedAt = previous.ID, previous.CreatedAt
-	c.KeepNotices(&previous, c.UpdatedAt)
+	c.CarryOverNotices(&previous, c.UpdatedAt)
 	if err := s.Store.Save(ctx, previous, c); err != nil {
 		return platform.WithWarnings[IDReply]{}, faultOf(err)
 	}
@@ -127,7 +127,7 @@ func (s *Configurations) read(r *platform.Request, in ConfigurationRequest,
 	err := r.Validate(func(v *platform.ValidationErrors) {
 		check := checker{v}
 		warnings = check.checkTimes(c, now)
-		for _, m := range c.KeepSecrets(stored) {
+		for _, m := range c.RestoreMaskedSecrets(stored) {
 			v.Add(m.Property, m.Reason, platform.CodeSecret)
 		}
 	})

@@ -83,11 +83,11 @@ func (c *cache[K, V]) run(ctx context.Context, k K, l *load[V], read func(contex
 		return
 	}
 	c.bytes += bytes
-	c.makeRoom()
+	c.evict()
 }
 
-// makeRoom drops values until the rest fits. Its caller holds the mutex.
-func (c *cache[K, V]) makeRoom() {
+// evict drops the values that were used least recently until the rest fits. Its caller holds the mutex.
+func (c *cache[K, V]) evict() {
 	for c.bytes > c.maxBytes {
 		var oldest K
 		var found *load[V]

@@ -33,7 +33,7 @@ func (s *Store) createDraftFrom(ctx context.Context, tenant, policyID string, so
 	case from.Status == policy.Draft:
 		return policy.Version{}, policy.ErrIsDraft
 	}
-	if err := row.checkRoom(draft.Workspace); err != nil {
+	if err := row.checkNewDraft(draft.Workspace); err != nil {
 		return policy.Version{}, err
 	}
 	want, base, err := s.differences(ctx, tenant, row, from, &draft)

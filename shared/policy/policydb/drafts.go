@@ -24,8 +24,8 @@ func (s *Store) CreateDraft(ctx context.Context, tenant, policyID string, d poli
 	})
 }
 
-// checkRoom returns an error if a policy cannot get another draft in a workspace.
-func (r policyRow) checkRoom(workspaceID string) error {
+// checkNewDraft returns an error if a policy cannot get another draft in a workspace.
+func (r policyRow) checkNewDraft(workspaceID string) error {
 	if _, exists := r.draftOf(workspaceID); exists {
 		return policy.ErrExists
 	}
@@ -38,7 +38,7 @@ func (r policyRow) checkRoom(workspaceID string) error {
 // addDraft gives a draft the next number, and lists it in the row of its policy. It returns errOvertaken if the policy
 // has changed since its row was read.
 func (s *Store) addDraft(ctx context.Context, tenant string, row policyRow, draft versionRow) (policy.Version, error) {
-	if err := row.checkRoom(draft.Workspace); err != nil {
+	if err := row.checkNewDraft(draft.Workspace); err != nil {
 		return policy.Version{}, err
 	}
 	row.LastNumber++

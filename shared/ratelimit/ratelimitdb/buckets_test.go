@@ -55,7 +55,7 @@ func TestStored(t *testing.T) {
 	db := dynamotest.Start(t)
 	limiter := ratelimit.NewLimiter(ratelimitdb.New(db, "test-limits"), func() time.Time { return now })
 	for _, name := range []ratelimit.Name{ratelimit.EntityCommands, ratelimit.Platform} {
-		if _, err := limiter.Take(t.Context(), "7c2f1a52-3f6e-4b1e-9d0a-000000000001",
+		if _, err := limiter.Allow(t.Context(), "7c2f1a52-3f6e-4b1e-9d0a-000000000001",
 			ratelimit.Settings{}.Limit(name)); err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestConcurrentTakers(t *testing.T) {
 				limiter := ratelimit.NewLimiter(store, func() time.Time { return clock })
 				wg.Go(func() {
 					for {
-						d, err := limiter.Take(t.Context(), "tenant", test.limit)
+						d, err := limiter.Allow(t.Context(), "tenant", test.limit)
 						if err != nil {
 							t.Error(err)
 						}

@@ -194,14 +194,14 @@ func checkData(d screening.MatchData, providerID string) error {
 		}
 	}
 	text, err := json.Marshal(d)
-	if err != nil || len(text) > screening.MaxMatchBytes-matchRoom {
-		return invalidf("matchData has more than %d bytes as JSON.", screening.MaxMatchBytes-matchRoom)
+	if err != nil || len(text) > screening.MaxMatchBytes-matchOverhead {
+		return invalidf("matchData has more than %d bytes as JSON.", screening.MaxMatchBytes-matchOverhead)
 	}
 	return nil
 }
 
-// matchRoom is kept for what is stored beside the data of a match.
-const matchRoom = 2 << 10
+// matchOverhead is the space, in bytes, for what is stored of a match beside its data.
+const matchOverhead = 2 << 10
 
 // The values of enumerations of matchData.
 var (

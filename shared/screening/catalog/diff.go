@@ -174,7 +174,7 @@ func Diff(before, after []watchlist.Entry) []Change {
 			if len(parts[c.After]) == 1 {
 				c.Kind, c.IsNews = Moved, Identity(c.Before) != Identity(c.After)
 			} else {
-				c.IsNews = !saysNoMore(c.After, parts[c.After])
+				c.IsNews = !addsNothing(c.After, parts[c.After])
 			}
 		}
 	}
@@ -196,12 +196,12 @@ func appendChange(changes []Change, was, e *watchlist.Entry, parts []*watchlist.
 	case Identity(was) == Identity(e):
 		return append(changes, Change{Kind: Amended, Before: was, After: e})
 	}
-	isMerger := len(parts) > 0 && saysNoMore(e, parts)
+	isMerger := len(parts) > 0 && addsNothing(e, parts)
 	return append(changes, Change{Kind: Changed, Before: was, After: e, IsNews: !isMerger})
 }
 
-// saysNoMore reports whether an entry is recognised by nothing but what its parts are recognised by.
-func saysNoMore(e *watchlist.Entry, parts []*watchlist.Entry) bool {
+// addsNothing reports whether everything by which an entry is recognised is already in its parts.
+func addsNothing(e *watchlist.Entry, parts []*watchlist.Entry) bool {
 	known := factsOf(parts...)
 	return !slices.ContainsFunc(factsOf(e), func(fact string) bool {
 		_, found := slices.BinarySearch(known, fact)

@@ -160,11 +160,11 @@ func (i *Importer) Apply(ctx context.Context, p *Plan, force bool) error {
 	if err != nil {
 		return err
 	}
-	return i.move(ctx, p.Before, v)
+	return i.makeCurrent(ctx, p.Before, v)
 }
 
-// move makes a version that is stored current.
-func (i *Importer) move(ctx context.Context, before Pointer, ref Version) error {
+// makeCurrent makes a version that is stored current.
+func (i *Importer) makeCurrent(ctx context.Context, before Pointer, ref Version) error {
 	v, err := i.Store.Version(ctx, ref.VersionRef)
 	if err != nil {
 		return err
@@ -210,7 +210,7 @@ func (i *Importer) Rollback(ctx context.Context, owner, list, version string) (b
 	if !v.CondemnedAt.IsZero() || !i.isStored(ctx, v.entriesKey()) {
 		return before, before, fmt.Errorf("%w: the entries of %s are gone", ErrNotFound, v)
 	}
-	if err := i.move(ctx, before, v); err != nil {
+	if err := i.makeCurrent(ctx, before, v); err != nil {
 		return before, before, err
 	}
 	after, err = i.Store.Pointer(ctx, owner, list)

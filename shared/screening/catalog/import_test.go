@@ -60,7 +60,7 @@ func TestImport(t *testing.T) {
 	if !again.IsUnchanged() || again.Counts != (catalog.Changes{}) || i.Apply(t.Context(), again, false) != nil {
 		t.Errorf("the same file again: %+v", again)
 	}
-	m.Lose(first.Version.Indexes[match.FileFormat()].SHA256 + ".idx")
+	m.DeleteObjects(first.Version.Indexes[match.FileFormat()].SHA256 + ".idx")
 	if again = plan(t, i, catalogtest.Now, persons(0, 3)...); again.IsUnchanged() {
 		t.Error("the same file again is not needed although an object is gone")
 	}

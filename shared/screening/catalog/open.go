@@ -58,7 +58,7 @@ func (l *Loader) load(ctx context.Context, v Version) (Loaded, error) {
 	p := c.loads[v.VersionRef]
 	if p == nil {
 		p = &load{done: make(chan struct{}), bytes: v.Indexes[match.FileFormat()].Bytes}
-		if err := c.makeRoom(v.VersionRef, p.bytes, l.MaxBytes); err != nil {
+		if err := c.reserve(v.VersionRef, p.bytes, l.MaxBytes); err != nil {
 			c.mu.Unlock()
 			return Loaded{}, err
 		}
@@ -77,8 +77,9 @@ func (l *Loader) load(ctx context.Context, v Version) (Loaded, error) {
 	}
 }
 
-// makeRoom drops indexes until another one fits. Its caller holds the mutex.
-func (c *indexCache) makeRoom(ref VersionRef, bytes, limit int64) error {
+// reserve counts the bytes of an index that is to be loaded, and drops others until it fits. Its caller holds the
+// mutex.
+func (c *indexCache) reserve(ref VersionRef, bytes, limit int64) error {
 	if bytes > limit {
 		return fmt.Errorf("the index of %s has %d bytes, more than the %d that may be held", ref, bytes, limit)
 	}

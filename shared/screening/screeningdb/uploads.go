@@ -15,8 +15,8 @@ import (
 
 var _ adapter.UploadStore = (*Store)(nil)
 
-// keepUploads is how long the row of an upload is kept after the upload has expired.
-const keepUploads = 24 * time.Hour
+// uploadRetention is how long the row of an upload is kept after the upload has expired.
+const uploadRetention = 24 * time.Hour
 
 func uploadKey(tenant, id string) dynamo.Item { return key(tenant, "uploads", "upload#"+id) }
 
@@ -25,7 +25,7 @@ func (s *Store) CreateUpload(ctx context.Context, u adapter.Upload) error {
 	item := uploadKey(u.Tenant, u.ID)
 	item["created_at"], item["created_by"] = dynamo.String(dynamo.FormatTime(u.CreatedAt)), dynamo.String(u.CreatedBy)
 	item["valid_until"] = dynamo.String(dynamo.FormatTime(u.Expires))
-	item["expires"] = dynamo.Number(u.Expires.Add(keepUploads).Unix())
+	item["expires"] = dynamo.Number(u.Expires.Add(uploadRetention).Unix())
 	_, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.table, Item: item,
 		ConditionExpression: aws.String("attribute_not_exists(part)")})
 	if err != nil {

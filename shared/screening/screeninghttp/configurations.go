@@ -96,7 +96,7 @@ func (s *Configurations) createProvider(ctx context.Context, r *platform.Request
 	CreatedProvider, error) {
 	audit.AddObject(ctx, "providerId", in.ID)
 	p := in.apply(screening.Provider{Tenant: r.Tenant, ID: in.ID, Sets: []screening.ConfigurationSet{{ID: s.NewID()}}})
-	if err := s.keepKeys(ctx, r, &p, nil); err != nil {
+	if err := s.restoreKeys(ctx, r, &p, nil); err != nil {
 		return CreatedProvider{}, err
 	}
 	if err := checkSchema(r, p, true); err != nil {
@@ -114,9 +114,9 @@ func (s *Configurations) createProvider(ctx context.Context, r *platform.Request
 	return CreatedProvider{p.ID, p.Sets[0].ID}, err
 }
 
-// keepKeys replaces masked keys of a provider by those of the stored one, nil for a new provider, and checks that the
-// keys can be used together.
-func (s *Configurations) keepKeys(ctx context.Context, r *platform.Request, p, stored *screening.Provider) error {
+// restoreKeys replaces masked keys of a provider by those of the stored one, nil for a new provider, and checks that
+// the keys can be used together.
+func (s *Configurations) restoreKeys(ctx context.Context, r *platform.Request, p, stored *screening.Provider) error {
 	if p.Adapter.HasMaskedKeys() && stored != nil {
 		revealed, err := s.Providers.Reveal(ctx, *stored)
 		if err != nil {
@@ -125,7 +125,7 @@ func (s *Configurations) keepKeys(ctx context.Context, r *platform.Request, p, s
 		stored = &revealed
 	}
 	return r.Validate(func(v *platform.ValidationErrors) {
-		for _, m := range p.KeepKeys(stored) {
+		for _, m := range p.RestoreMaskedKeys(stored) {
 			v.Add(m.Property, m.Reason, platform.CodeSecret)
 		}
 		if a := p.Adapter; v.Count() == 0 && a != nil && a.EncryptionKey != "" &&
@@ -183,7 +183,7 @@ func (s *Configurations) replaceProvider(ctx context.Context, r *platform.Reques
 		if *p = in.apply(*p); in.ID != "" && in.ID != p.ID {
 			return r.Invalid("id", "The value must be that of the path: a provider keeps its ID.", CodeProvider)
 		}
-		if err := s.keepKeys(ctx, r, p, &stored); err != nil {
+		if err := s.restoreKeys(ctx, r, p, &stored); err != nil {
 			return err
 		}
 		return checkSchema(r, *p, true)

@@ -255,7 +255,7 @@ func TestMatchNameWithBrokenLists(t *testing.T) {
 	if status != 200 || len(hits) != 1 || len(messages) != 1 || messages[0].ErrorCode != "watch_list_outdated" {
 		t.Errorf("got %d, %d hits, %+v, want one of the version before", status, len(hits), messages)
 	}
-	a.lists.Lose("")
+	a.lists.DeleteObjects("")
 	if status, _, messages = a.match(aPerson("Ivan Petrov", "")); status != 503 {
 		t.Errorf("without any version: got %d %+v, want 503", status, messages)
 	}

@@ -104,7 +104,7 @@ func eventKey(w webhook.Webhook, eventID string) dynamo.Item {
 func (s *Store) putEvent(w webhook.Webhook, d webhook.Delivery, delivery string) types.TransactWriteItem {
 	item := eventKey(w, d.Messages[0].ID)
 	item["delivery"] = dynamo.String(delivery)
-	item["expires"] = dynamo.Number(d.CreatedAt.Add(webhook.KeepTime).Unix())
+	item["expires"] = dynamo.Number(d.CreatedAt.Add(webhook.Retention).Unix())
 	return types.TransactWriteItem{Put: &types.Put{
 		TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(part)"),
 	}}

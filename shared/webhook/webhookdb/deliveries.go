@@ -66,7 +66,7 @@ func newDeliveryRow(d webhook.Delivery) deliveryRow {
 		CreatedAt: dynamo.FormatTime(d.CreatedAt), Run: d.Run, RunAt: dynamo.FormatTime(d.RunAt),
 		Outcome: string(d.Outcome), Code: d.Code, EndedAt: dynamo.FormatTime(d.EndedAt),
 		NextAttemptAt: dynamo.FormatTime(d.NextAttemptAt), AttemptCount: d.AttemptCount,
-		Attempts: []attemptRow{}, Expires: d.RunAt.Add(webhook.KeepTime).Unix(),
+		Attempts: []attemptRow{}, Expires: d.RunAt.Add(webhook.Retention).Unix(),
 	}
 	for _, m := range d.Messages {
 		row.Messages = append(row.Messages, messageRow{m.ID, string(m.Type), m.Text})
@@ -274,7 +274,7 @@ func (s *Store) BeginRun(ctx context.Context, tenant, webhookID, id string, run 
 		dynamo.Item{
 			":run": dynamo.Number(int64(run)), ":at": dynamo.String(dynamo.FormatTime(at)),
 			":false":   dynamo.Bool(false),
-			":expires": dynamo.Number(at.Add(webhook.KeepTime).Unix()),
+			":expires": dynamo.Number(at.Add(webhook.Retention).Unix()),
 		})
 	if met, failed := dynamo.ConditionFailed(err); failed {
 		if met == nil {

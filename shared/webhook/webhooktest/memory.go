@@ -204,7 +204,7 @@ func (m *Memory) Collect(_ context.Context, w webhook.Webhook, d webhook.Deliver
 		return clone(m.deliveries[key(w.Tenant, w.ID, id)]), nil
 	}
 	open, ok := m.deliveries[key(w.Tenant, w.ID, current.OpenDelivery)]
-	if ok && open.HasRoom(len(message.Text), w.BatchSize) {
+	if ok && open.CanCollect(len(message.Text), w.BatchSize) {
 		open = clone(open)
 		open.Messages = append(open.Messages, message)
 		d = open

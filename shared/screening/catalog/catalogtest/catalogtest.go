@@ -299,8 +299,8 @@ func (m *Memory) Damage(suffix string) int {
 	return n
 }
 
-// Lose removes each object whose key has a suffix.
-func (m *Memory) Lose(suffix string) {
+// DeleteObjects removes each object whose key has a suffix.
+func (m *Memory) DeleteObjects(suffix string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	maps.DeleteFunc(m.objects, func(key string, _ []byte) bool { return strings.HasSuffix(key, suffix) })

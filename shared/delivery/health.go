@@ -7,9 +7,9 @@ import (
 	"sluice/shared/webhook"
 )
 
-// settle draws the consequences for the webhook of a delivery that has ended. It can be repeated: the events that it
-// sends have the same IDs each time.
-func (s *Step) settle(ctx context.Context, d webhook.Delivery) error {
+// recordHealth records what the end of a delivery says about the health of its webhook, and disables a webhook that has
+// failed too long. It can be repeated: the events that it sends have the same IDs each time.
+func (s *Step) recordHealth(ctx context.Context, d webhook.Delivery) error {
 	if d.IsTest() || d.Code == webhook.CodeDisabled || d.Code == webhook.CodeDeleted ||
 		d.Code == webhook.CodeInterrupted {
 		return nil
@@ -19,7 +19,7 @@ func (s *Step) settle(ctx context.Context, d webhook.Delivery) error {
 		return ignoreNotFound(err)
 	}
 	if d.Outcome == webhook.Successful {
-		return s.settleSuccess(ctx, w, d)
+		return s.recordSuccess(ctx, w, d)
 	}
 	health, err := s.Store.MarkFailing(ctx, w.Tenant, w.ID, lastAttempt(d).At, true)
 	if err != nil {
@@ -45,8 +45,8 @@ func (s *Step) settle(ctx context.Context, d webhook.Delivery) error {
 	return s.Events.Send(ctx, disabledEvent(w))
 }
 
-// settleSuccess ends the time in which a webhook failed. If deliveries were given up in it, the tenant is told.
-func (s *Step) settleSuccess(ctx context.Context, w webhook.Webhook, d webhook.Delivery) error {
+// recordSuccess ends the time in which a webhook failed. If deliveries were given up in it, the tenant is told.
+func (s *Step) recordSuccess(ctx context.Context, w webhook.Webhook, d webhook.Delivery) error {
 	since := w.Health.FailingSince
 	if since.IsZero() || since.After(d.EndedAt) {
 		return nil
