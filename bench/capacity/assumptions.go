@@ -47,7 +47,7 @@ func defaults() assumptions {
 	}
 }
 
-// The figures of the service that are no assumptions (docs/life-of-a-batch.md).
+// The figures of the service that are not assumptions (docs/life-of-a-batch.md).
 const (
 	minChunkBytes = 8 << 20
 	defaultChunks = 256

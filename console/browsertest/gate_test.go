@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// gate stands between a tenant's console and the service and can be closed.
+// gate is a proxy between a tenant's console and the service and can be closed.
 type gate struct {
 	testing.TB
 	// address is where it listens, and service where the service does.

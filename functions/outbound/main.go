@@ -23,7 +23,7 @@ func main() {
 	env.Check(err)
 	s := &outboundhttp.Outbound{
 		Inspector: &outbound.Client{Addresses: addresses},
-		// Secrets stay sealed: certificates are none.
+		// Secrets stay sealed: certificates are not secret.
 		Configurations: externalauthdb.New(env.DynamoDB(), env.ExternalAuthTable, nil),
 		Keys:           outbounddb.New(env.DynamoDB(), env.OutboundTable),
 		Now:            time.Now,

@@ -1,7 +1,7 @@
 // Command mutate shows that the tests notice what keeps writes and retries right. In a copy of the repository it drops
 // the condition of each conditional write, and removes each retry, one at a time, and runs tests against each such
 // mutant. A mutant that no test notices must be listed in survivors.txt with the reason why it is harmless; a listed
-// one that is noticed, or is no more, must not.
+// one that is noticed, or does not exist any more, must not.
 //
 //	go run ./internal/mutate                    all of them, which takes a long time
 //	go run ./internal/mutate -only batchdb      those whose names match a regular expression
@@ -129,7 +129,7 @@ func parseSurvivors(text string) (map[string]string, error) {
 	return reasons, nil
 }
 
-// checkSurvivors returns an error for a survivor that is no mutant.
+// checkSurvivors returns an error for a survivor that does not name a mutant.
 func checkSurvivors(reasons map[string]string, all []mutant) error {
 	for name := range reasons {
 		if !slices.ContainsFunc(all, func(m mutant) bool { return m.name == name }) {

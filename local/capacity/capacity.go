@@ -1,6 +1,6 @@
 // Package capacity limits what is written to the tables of the local cloud, in the units of DynamoDB: one for each KB
-// of an item, for the table and for each of its indexes. It stands between the clients and the DynamoDB server, which
-// says what each write has consumed.
+// of an item, for the table and for each of its indexes. It is a proxy between the clients and the DynamoDB server,
+// which says what each write has consumed.
 //
 // "DynamoDB burst capacity" in AWS's documents: up to 300 seconds of unused units are kept. Here a table begins with
 // those of one second. A write is admitted while anything is left, and can consume more than that, as the size of what

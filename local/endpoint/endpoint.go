@@ -30,7 +30,7 @@ type Services struct {
 	Now func() time.Time
 	// DynamoDB is the address of the DynamoDB server, to which requests are forwarded.
 	DynamoDB *url.URL
-	// LimitWrites stands between the endpoint and the DynamoDB server; nil for nothing.
+	// LimitWrites wraps the handler that passes requests to the DynamoDB server; nil leaves it as it is.
 	LimitWrites func(http.Handler) http.Handler
 	States      http.Handler
 	KMS         http.Handler
@@ -48,7 +48,8 @@ type Services struct {
 	ARN func(service, resource string) string
 	// PartitionKeys holds the name of the partition key of each table.
 	PartitionKeys map[string]string
-	// MachineOfToken returns the ARN of the state machine to which a task token belongs, and "" for what is no token.
+	// MachineOfToken returns the ARN of the state machine to which a task token belongs, and "" for what is not a
+	// token.
 	MachineOfToken func(taskToken string) string
 	// TagOfKey returns the value of a tag of a KMS key, and "" if it has none. Names of tags are compared ignoring
 	// case.

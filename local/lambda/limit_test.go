@@ -139,7 +139,8 @@ func (l *limiter) left() int {
 	return l.unreserved
 }
 
-// An asynchronous request that is throttled is no failure: it runs when it can, however few retries its function has.
+// An asynchronous request that is throttled does not count as failed: it runs when it can, however few retries its
+// function has.
 func TestThrottledAsynchronousRequests(t *testing.T) {
 	t.Parallel()
 	h := newTestService(t, func(f *Function, c *Config) { c.AccountConcurrency = 1 })

@@ -27,9 +27,9 @@ type asyncRequest struct {
 }
 
 // queue runs asynchronous requests: each at least once, and again after a failure up to the number of retries of its
-// function. What is throttled is no failure: it is tried again until the request is too old. AWS describes both in "How
-// Lambda handles errors and retries with asynchronous invocation". The minutes of that page are seconds here: a failed
-// request waits for 1 and 2 of them, and a throttled one for 1 second and for at most 5 minutes.
+// function. A throttled invocation does not count as a failure: it is tried again until the request is too old. AWS
+// describes both in "How Lambda handles errors and retries with asynchronous invocation". The minutes of that page are
+// seconds here: a failed request waits for 1 and 2 of them, and a throttled one for 1 second and for at most 5 minutes.
 type queue struct {
 	service    *Service
 	ctx        context.Context

@@ -25,7 +25,7 @@ func (e *exports) RequestExport(_ context.Context, id batch.ID) error {
 	return nil
 }
 
-// An export is asked for until it is recorded. It does not keep the receivers waiting, and is none of them.
+// An export is asked for until it is recorded. It does not keep the receivers waiting, and is not a receiver itself.
 func TestExportsAreRequested(t *testing.T) {
 	f := newFixture(t)
 	asked := &exports{}

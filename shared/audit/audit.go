@@ -163,7 +163,8 @@ func (l *Log) print(record any) {
 	_, _ = l.out.Write(append(text, '\n'))
 }
 
-// maxClaimedBytes is how much a record holds of an ID that is none: somebody may have sent a secret in its place.
+// maxClaimedBytes is how much a record holds of what was sent as an ID and is not one: somebody may have sent a secret
+// in its place.
 const maxClaimedBytes = 16
 
 // claimed returns an ID that a refused request claims, as a record may hold it.

@@ -120,7 +120,7 @@ func (c *keyCache) load(ctx context.Context, now time.Time, maxAge time.Duration
 
 var errUnknownKey = errors.New("auth: unknown key")
 
-// keyByID returns a published key, errUnknownKey if there is none of that ID. For an unknown ID it reads the keys
+// keyByID returns a published key, errUnknownKey if there is no key with that ID. For an unknown ID it reads the keys
 // again, but at most once in minKeyRefetch: tokens with invented kids must not turn into reads.
 func (c *keyCache) keyByID(ctx context.Context, now time.Time, id string) (Key, error) {
 	for _, maxAge := range []time.Duration{KeySetLifetime, minKeyRefetch} {

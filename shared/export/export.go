@@ -1,5 +1,5 @@
-// Package export is the vocabulary of exports: files of the accepted lines of a batch, in a form that analysts query.
-// A tenant has them if it is set so (batch.Settings.Parquet). docs/parquet.md describes the files.
+// Package export defines what an export is: a file of the accepted lines of a batch, in a form that analysts query.
+// Batches of tenants with the setting batch.Settings.Parquet have one. docs/parquet.md describes the files.
 package export
 
 import (
@@ -20,7 +20,7 @@ type Line struct {
 	Text []byte
 }
 
-// File is what a file of accepted lines is made of. Equal Files make equal bytes, as long as their writer is the same.
+// File is the content of an export. The same writer makes the same bytes of equal Files.
 type File struct {
 	Tenant     string
 	Batch      string

@@ -8,7 +8,7 @@ type Store interface {
 	// Create stores a new configuration. It returns ErrDuplicateURL if the tenant has another one with the same
 	// CanonicalURL, also if both are created at the same time, and ErrTooMany if the tenant has MaxConfigurations.
 	Create(ctx context.Context, c Configuration) error
-	// Get reads a configuration. It returns ErrNotFound if the tenant has none of that ID.
+	// Get reads a configuration. It returns ErrNotFound if the tenant has no configuration with that ID.
 	Get(ctx context.Context, tenant, id string) (Configuration, error)
 	// List reads all configurations of a tenant, in the order of their IDs.
 	List(ctx context.Context, tenant string) ([]Configuration, error)

@@ -19,10 +19,10 @@ const Life = 24 * time.Hour
 // MaxKeyBytes is the length of the longest key.
 const MaxKeyBytes = 255
 
-// Key names the requests that are the same one.
+// Key identifies a request that may be repeated: requests with the same key are one.
 type Key struct {
 	Tenant string
-	// Path is that of the endpoint: one key names different requests on different paths.
+	// Path is that of the endpoint: the same name means different requests on different paths.
 	Path string
 	// Name is what the client sends.
 	Name string
@@ -38,7 +38,7 @@ func IsValidName(name string) bool {
 	return name != "" && len(name) <= MaxKeyBytes
 }
 
-// Digest is that of everything in which requests with the same key must agree.
+// Digest is the SHA-256 of everything in which requests with the same key must agree.
 type Digest [32]byte
 
 // Pinned is what all runs of a request have in common.
@@ -49,10 +49,10 @@ type Pinned struct {
 	StartedAt time.Time
 }
 
-// Answer is what is kept of the answer to a request.
+// Answer is what is stored of the answer to a request.
 type Answer struct {
 	Status int
-	// Body is nil if the endpoint makes it anew, because it holds what must not be stored.
+	// Body is nil if it must not be stored, because it holds secrets; the endpoint then makes it again.
 	Body []byte
 }
 
@@ -62,7 +62,7 @@ type Record struct {
 	Pinned Pinned
 	// Run names the run that carries the request out, or did so last.
 	Run string
-	// Until is when the time of that run is over; zero once it has ended.
+	// Until is when that run has ended at the latest; zero once it is known to have ended.
 	Until time.Time
 	// Answer is nil until a run has succeeded.
 	Answer *Answer
@@ -77,15 +77,15 @@ type Store interface {
 	// Create stores the first record of a key, or one in place of a record that has expired at a time. If there is
 	// another one it changes nothing, and returns it with created false.
 	Create(ctx context.Context, k Key, r Record, now time.Time) (current Record, created bool, err error)
-	// TakeOver gives the record of a key to another run, until a time, on the condition that the run seen has it still
-	// and that there is no answer. Otherwise it changes nothing and returns the record as it is, the zero Record if
-	// there is none, with taken false.
+	// TakeOver gives the record of a key to another run, until a time, on the condition that it still belongs to the
+	// run seen and that there is no answer. Otherwise it changes nothing and returns the record as it is, the zero
+	// Record if there is none, with taken false.
 	TakeOver(ctx context.Context, k Key, seen, run string, until time.Time) (current Record, taken bool, err error)
-	// Finish records the answer to which a run has come. It returns ErrLost if another run has the record by now.
+	// Finish records the answer of a run. It returns ErrLost if the record belongs to another run by now.
 	Finish(ctx context.Context, k Key, run string, a Answer) error
-	// Release ends a run without an answer. It does nothing if another run has the record.
+	// Release ends a run without an answer. It does nothing if the record belongs to another run.
 	Release(ctx context.Context, k Key, run string) error
-	// Forget removes the record of a run without an answer. It does nothing if another run has the record.
+	// Forget removes the record of a run without an answer. It does nothing if the record belongs to another run.
 	Forget(ctx context.Context, k Key, run string) error
 }
 
@@ -106,7 +106,7 @@ type Keys struct {
 	NewRun func() string
 }
 
-// Run is the part of one request in the fate of its key.
+// Run is one request with a key, from Begin until it ends.
 type Run struct {
 	Pinned
 	// Repeats means that an earlier run may have had its effect.
@@ -122,10 +122,10 @@ type Run struct {
 // maxTurns is how often Begin tries to get a record that others are taking at the same time.
 const maxTurns = 4
 
-// Begin decides about a request. It is carried out by the caller, who must then call one of the methods of the Run,
-// unless the Run has an answer. newID makes the ID of what the request creates. At until, the caller has ended; a later
-// request need not wait for it. Begin returns ErrReused if the key names a request with another digest, and ErrRunning
-// while another run has it.
+// Begin decides whether a request is carried out. If the Run has an answer, the caller replies with it; otherwise it
+// carries the request out and then calls Succeed, Fail or Refuse. newID makes the ID of what the request creates. until
+// is when the caller has ended at the latest, so that a later request need not wait for it. Begin returns ErrReused if
+// the key belongs to a request with another digest, and ErrRunning while another run of the request has not ended.
 func (k *Keys) Begin(ctx context.Context, key Key, d Digest, newID func() (string, error), until time.Time) (
 	*Run, error) {
 	run, now := &Run{keys: k, key: key, name: k.NewRun()}, k.Now()
@@ -157,7 +157,7 @@ func (k *Keys) Begin(ctx context.Context, key Key, d Digest, newID func() (strin
 		}
 	}
 	if err != nil {
-		_ = run.Refuse(ctx) // otherwise a run that does not exist would have the key until its time is over
+		_ = run.Refuse(ctx) // otherwise the key would be blocked until the time of a run that does not exist
 		return nil, err
 	}
 	run.Pinned = current.Pinned

@@ -23,7 +23,7 @@ type Run struct {
 type runKey struct{}
 
 // Begin returns a context that carries a run of a step, to which what it calls adds amounts and properties, and the
-// run. A nil Log is no obstacle.
+// run. Log may be nil.
 func (l *Log) Begin(ctx context.Context, step Step) (context.Context, *Run) {
 	r := &Run{log: l, step: step, properties: map[string]any{}, amounts: map[Name]float64{}}
 	if l != nil {

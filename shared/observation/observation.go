@@ -1,5 +1,5 @@
-// Package observation is what clients can find out about what became of the transactions that they sent: what is kept
-// of requests that deliver single transactions, and what is known of the lines of batches (package lines).
+// Package observation defines what clients can ask about the transactions that they sent: the outcome of requests that
+// deliver single transactions (package observationdb stores it), and that of the lines of batches (package lines).
 package observation
 
 import (
@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// Life is how long clients can ask for the observation of a request. It is kept some days longer.
+// Life is how long clients can ask for the outcome of a request. It is stored some days longer.
 const Life = 30 * 24 * time.Hour
 
 // MaxReasonBytes is the length to which a reason is cut, so that an event that is kept usually takes one write unit.
 const MaxReasonBytes = 300
 
-// Event is what became of a transaction that a request of its own or a line of a batch delivered.
+// Event is the outcome of a transaction that a request of its own or a line of a batch delivered.
 type Event struct {
 	// Tenant is the ID of the institution that sent it.
 	Tenant string

@@ -71,7 +71,8 @@ type Client struct {
 	MaxReplyBytes int64
 	// Now is the clock; nil is the system's.
 	Now func() time.Time
-	// Log gets the failures of the service's own parts, such as KMS, which callers are only told of; nil for none.
+	// Log gets the causes of failures of the service itself, such as those of KMS, which errors do not show; nil for
+	// none.
 	Log *slog.Logger
 	// NewID returns the jti of a client assertion; nil makes random UUIDs.
 	NewID func() string
@@ -122,7 +123,7 @@ func checkURL(u *url.URL) error {
 	case u.User != nil:
 		return newError(URLRefused, "The URL must not contain a user name or password.")
 	}
-	// It cannot be told which configuration serves a URL that has no canonical form.
+	// A URL without a canonical form cannot be compared with those of configurations.
 	if _, _, err := externalauth.Choose(nil, u.String()); err != nil {
 		return newError(URLRefused, "The URL cannot be called: "+err.Error()+".")
 	}

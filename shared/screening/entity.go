@@ -110,7 +110,7 @@ func (a Alias) Name() string {
 }
 
 // HasName reports whether the criteria have the names that their type needs: a full name or a first and a last one of
-// an individual, the legal name of a company. A name of white space is none.
+// an individual, the legal name of a company. A name of white space alone does not count.
 func (c SearchCriteria) HasName() bool {
 	if c.Type == Company {
 		return strings.TrimSpace(c.LegalEntityName) != ""

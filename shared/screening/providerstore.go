@@ -9,8 +9,8 @@ type ProviderStore interface {
 	// CreateProvider stores a new provider. It returns ErrProviderExists if the tenant has one of that ID, also if both
 	// are created at the same time, and ErrTooManyProviders if the tenant has MaxConfiguredProviders.
 	CreateProvider(ctx context.Context, p Provider) error
-	// GetProvider reads a provider. It returns ErrNotFound if the tenant has none of that ID; the built-in one is
-	// always there.
+	// GetProvider reads a provider. It returns ErrNotFound if the tenant has no provider with that ID; the built-in one
+	// is always there.
 	GetProvider(ctx context.Context, tenant, id string) (Provider, error)
 	// ListProviders reads all providers of a tenant: the built-in one, then the others in the order of their IDs.
 	ListProviders(ctx context.Context, tenant string) ([]Provider, error)

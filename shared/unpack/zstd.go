@@ -54,7 +54,7 @@ func (z *zstdStream) explain(err error) error {
 			"window: without --long, or with --long=27 at most.", maxWindow>>20)
 	case errors.Is(err, zstd.ErrUnknownDictionary):
 		return refusef("The zstd stream needs a dictionary. Pack it again without one.")
-	case errors.Is(err, zstd.ErrMagicMismatch): // what is here is no frame
+	case errors.Is(err, zstd.ErrMagicMismatch): // what follows is not a frame
 		return &damage{z.in.position() - HeadBytes}
 	}
 	return &damage{z.in.position()}

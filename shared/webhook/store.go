@@ -22,7 +22,7 @@ type Store interface {
 	// Create stores a new webhook. It returns ErrTooMany if the tenant has MaxPerTenant, however many are being created
 	// at the same time. Repeating it for the same ID succeeds and changes nothing.
 	Create(ctx context.Context, w Webhook) error
-	// Get returns a webhook. It returns ErrNotFound if the tenant has none of that ID.
+	// Get returns a webhook. It returns ErrNotFound if the tenant has no webhook with that ID.
 	Get(ctx context.Context, tenant, id string) (Webhook, error)
 	// List returns all webhooks of a tenant in the order of their creation.
 	List(ctx context.Context, tenant string) ([]Webhook, error)
@@ -60,7 +60,7 @@ type DeliveryStore interface {
 	// StopCollecting closes an open delivery and begins its given run. If it was closed before, nothing changes. It
 	// returns the delivery after it.
 	StopCollecting(ctx context.Context, d Delivery, run int, at time.Time) (Delivery, error)
-	// GetDelivery returns a delivery. It returns ErrNotFound if the webhook has none of that ID.
+	// GetDelivery returns a delivery. It returns ErrNotFound if the webhook has no delivery with that ID.
 	GetDelivery(ctx context.Context, tenant, webhook, id string) (Delivery, error)
 	// ListDeliveries returns up to limit deliveries after a position, newest first. next is "" at the end.
 	ListDeliveries(ctx context.Context, tenant, webhook, after string, limit int) (page []Delivery, next string,

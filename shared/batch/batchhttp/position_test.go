@@ -9,7 +9,8 @@ import (
 	"sluice/shared/batch"
 )
 
-// The status of a batch that waits has its position, before it has a public status, too; that of any other has none.
+// The status of a batch that waits has its position, before it has a public status, too; that of any other batch has no
+// position.
 func TestQueuePosition(t *testing.T) {
 	a := newAPI(t)
 	var ids []batch.ID

@@ -54,7 +54,7 @@ var (
 // compactJWS is a body that is sent as it is.
 type compactJWS string
 
-// EncodeJSON returns the text itself, which is no JSON.
+// EncodeJSON returns the text itself, which is not JSON.
 func (j compactJWS) EncodeJSON() ([]byte, error) { return []byte(j), nil }
 
 // Receipt returns the receipt of a batch that has ended, the same bytes each time.

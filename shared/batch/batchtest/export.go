@@ -103,7 +103,8 @@ func SameReceivers(a, b []batch.Receiver) bool {
 	return len(a) == len(b) && has(a, b) && has(b, a)
 }
 
-// testOneAttemptExports claims exports in the name of several attempts. The claim of an announcement is no obstacle.
+// testOneAttemptExports claims exports in the name of several attempts. A claim of the announcement does not prevent
+// that.
 func testOneAttemptExports(t *testing.T, s batch.Store) {
 	owesNone, ended := end(t, s, batch.Processed), endWithExport(t, s)
 	if _, err := s.ClaimAnnouncement(t.Context(), ended.ID, "announcer", endAt, claimedUntil); err != nil {

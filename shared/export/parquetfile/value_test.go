@@ -77,7 +77,7 @@ func TestDecimals(t *testing.T) {
 	}
 }
 
-// Exponents that no number of the schema has are no reason to compute powers.
+// No powers are computed for exponents that no number of the schema has.
 func TestDecimalsOfAnyExponent(t *testing.T) {
 	for number, want := range map[string]bool{
 		"1e999999999999999999999": false, "1e-999999999999999999999": false, "0e999999999999999999999": true,

@@ -79,7 +79,7 @@ func HideAttemptedValues() Option { return func(o *endpointOptions) { o.hideValu
 // NoBody is the input of an endpoint that reads no body.
 type NoBody struct{}
 
-// NoData is the data of a reply that has none: null.
+// NoData is the data of a reply without data: null.
 type NoData struct{}
 
 // MarshalJSON writes null.

@@ -134,7 +134,8 @@ func (c *compiler) compileOrder(path string, o *policy.Operand) test {
 	return func(_ *evaluation, r *reading) bool { return wanted.isMet(r, &given) }
 }
 
-// compileCount compiles the operations on the number of items of a collection. A collection that is not there has none.
+// compileCount compiles the operations on the number of items of a collection. A collection that is missing has no
+// items.
 func (c *compiler) compileCount(path string, o *policy.Operand) test {
 	if !c.checkValues(path, o) {
 		return nil

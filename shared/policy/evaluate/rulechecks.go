@@ -31,7 +31,7 @@ func isNegative(text string, _ *subject) bool {
 	return !isNumber || n.isNegative
 }
 
-// hasMoreThanCents reports whether a text is no number with at most two decimal places.
+// hasMoreThanCents reports whether a text is anything but a number with at most two decimal places.
 func hasMoreThanCents(text string, _ *subject) bool {
 	_, isNumber := parseNumber(text)
 	_, fraction, _ := strings.Cut(text, ".")

@@ -239,7 +239,7 @@ func (e *evaluation) runFormula(f *field) (result, problem string) {
 	}
 }
 
-// numberText returns the text that a formula reads as a number. Several values are no number.
+// numberText returns the text that a formula reads as a number. Several values are not read as a number.
 func (e *evaluation) numberText(r ref) (string, bool) {
 	value := e.read(r)
 	texts := value.texts()

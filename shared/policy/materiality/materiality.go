@@ -1,5 +1,5 @@
 // Package materiality reads what people found out about an entity in the screening of its journey: the data source
-// screeningMateriality of policies, if the request has none.
+// screeningMateriality of policies, if the request does not give it.
 package materiality
 
 import (

@@ -36,7 +36,7 @@ func checkConditions(v *platform.ValidationErrors, property string, conditions [
 	v.CheckUnique(property, ids)
 }
 
-// checkCondition checks a condition and returns its ID, none if it has none yet.
+// checkCondition checks a condition and returns its ID, "" if it has no ID yet.
 func checkCondition(v *platform.ValidationErrors, path string, c policy.Condition) []string {
 	v.CheckID(path+".id", c.ID)
 	v.CheckText(path+".name", c.Name, policy.MaxNameLength)

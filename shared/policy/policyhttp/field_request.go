@@ -20,7 +20,7 @@ const (
 	CodeRegex = "RegularExpressionValidator"
 	// CodeVersion is that of the number of a version that will not do.
 	CodeVersion = "VersionValidator"
-	// CodePrimary is that of a primary field that is none of the fields.
+	// CodePrimary is that of a primary field that is not among the fields.
 	CodePrimary = "PrimaryFieldValidator"
 	// CodeSameID is that of an ID in a body that differs from that of the path.
 	CodeSameID = "IdValidator"

@@ -96,7 +96,7 @@ func (f *Files) Keys() []string {
 	return slices.Sorted(maps.Keys(f.objects))
 }
 
-// Get returns an object, nil if there is none of this key.
+// Get returns an object, nil if there is no object with this key.
 func (f *Files) Get(key string) []byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()

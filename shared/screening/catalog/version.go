@@ -40,7 +40,7 @@ func (e *UnknownListError) Unwrap() error { return ErrUnknownList }
 
 var listName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// CheckListName returns an error that says what the name of a list must be if this is none.
+// CheckListName returns an error that says what the name of a list must be, unless name is one.
 func CheckListName(name string) error {
 	if !listName.MatchString(name) {
 		return fmt.Errorf("the name of a list has 1 to 64 letters, digits, dots, hyphens and underscores, and "+

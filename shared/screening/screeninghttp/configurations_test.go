@@ -212,7 +212,7 @@ func TestBatchesChooseProviders(t *testing.T) {
 	a.expectProviders(batch.BatchID, "acme: Search In Progress;")
 	a.refuse(409, "CONFLICT", "DELETE", providersPath+"/acme", "")
 
-	// One that is not there any more is no reason to screen less.
+	// Of one that does not exist any more, the others are screened nevertheless.
 	stored, err := a.configured.GetProvider(t.Context(), tenant, "acme")
 	if err == nil {
 		err = a.configured.DeleteProvider(t.Context(), stored)

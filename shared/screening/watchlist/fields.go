@@ -15,7 +15,7 @@ func cutDate(text string) string {
 	return text
 }
 
-// isoDate is cutDate, or "" if that is none: a year, a month or a day.
+// isoDate is cutDate, or "" if the result is not a date: a year, a month or a day.
 func isoDate(text string) string {
 	date := cutDate(text)
 	for _, layout := range []string{"2006-01-02", "2006-01", "2006"} {

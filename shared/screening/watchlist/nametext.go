@@ -6,12 +6,13 @@ import (
 	"unicode"
 )
 
-// noteLabels are what the lists write before a name in parentheses, and notes that are no names.
+// noteLabels are what the lists write before a name in parentheses, and notes that are not names.
 var noteLabels = regexp.MustCompile(`(?i)^(?:(?:in )?original script|(?:previously|formerly|also) (?:listed|known) ` +
 	`as|listed as|a\.?k\.?a\.?|f\.?k\.?a\.?)\s*:?\s*`)
 
 // nameTexts returns the names that one field of a list holds: lists separate several by semicolons, and write the same
-// name in another script, or further ones, in parentheses behind it. What is no name in parentheses stays where it is.
+// name in another script, or further ones, in parentheses after it. What is not a name in parentheses stays where it
+// is.
 func nameTexts(text string) []string {
 	var texts []string
 	add := func(part string) {
@@ -66,8 +67,8 @@ func isLatin(text string) bool {
 	return true
 }
 
-// withoutAcronym returns the name of an organisation without its own acronym in parentheses behind it, and the acronym:
-// "GLOBAL RELIEF FOUNDATION (GRF)". Both are empty if the name has none.
+// withoutAcronym returns the name of an organisation without its own acronym in parentheses after it, and the acronym:
+// "GLOBAL RELIEF FOUNDATION (GRF)". Both are empty if the name has no acronym.
 func withoutAcronym(text string) (name, acronym string) {
 	outside, inside := cutParentheses(text)
 	letters := strings.ToUpper(strings.NewReplacer("-", "", ".", "", "/", "", " ", "").Replace(inside))
