@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -61,23 +62,29 @@ func TestConsoleWithoutATerminalHasNoChangingLine(t *testing.T) {
 
 // The bar is drawn at most once an interval, but the full one always.
 func TestProgressBarIsThrottled(t *testing.T) {
-	var out bytes.Buffer
-	ui := &terminal{w: &out, width: 80}
-	p := newProgressBar(ui, 100)
-	p.started = time.Now().Add(-time.Hour) // the last drawing was an hour ago
-	draws := func() int { return bytes.Count(out.Bytes(), []byte(eraseLine)) }
-	for i, step := range []struct {
-		done int64
-		want int
-	}{{10, 1}, {20, 1}, {30, 1}, {100, 2}} {
-		p.update(step.done, step.done)
-		if got := draws(); got != step.want {
-			t.Errorf("step %d: %d bars drawn, want %d", i, got, step.want)
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		ui := &terminal{w: &out, width: 80}
+		p := newProgressBar(ui, 100)
+		p.started = time.Now().Add(-time.Hour) // the last drawing was an hour ago
+		draws := func() int { return bytes.Count(out.Bytes(), []byte(eraseLine)) }
+		for i, step := range []struct {
+			after time.Duration
+			done  int64
+			want  int
+		}{
+			{0, 10, 1}, {0, 20, 1}, {redrawInterval - 1, 30, 1}, {1, 40, 2}, {redrawInterval - 1, 50, 2}, {0, 100, 3},
+		} {
+			time.Sleep(step.after) // virtual
+			p.update(step.done, step.done)
+			if got := draws(); got != step.want {
+				t.Errorf("step %d: %d bars drawn, want %d", i, got, step.want)
+			}
 		}
-	}
-	if want := fmt.Sprintf("  %s  100 %%  0 B/s", bar(1, 1, barColumns)); ui.live != want {
-		t.Errorf("last bar = %q, want %q", ui.live, want)
-	}
+		if want := fmt.Sprintf("  %s  100 %%  0 B/s", bar(1, 1, barColumns)); ui.live != want {
+			t.Errorf("last bar = %q, want %q", ui.live, want)
+		}
+	})
 }
 
 // What matters least is left out first, so that the line always fits.

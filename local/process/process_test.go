@@ -112,7 +112,7 @@ func TestStopSendsSIGTERMBeforeKilling(t *testing.T) {
 	if _, err := out.Read(make([]byte, 8)); err != nil {
 		t.Fatal(err)
 	}
-	g.Stop(10 * time.Second)
+	g.Stop(time.Minute)
 	var exit *exec.ExitError
 	if !errors.As(g.Err(), &exit) || exit.ExitCode() != 7 {
 		t.Errorf("ended with %v, want exit code 7", g.Err())
