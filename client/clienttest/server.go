@@ -58,6 +58,8 @@ type Server struct {
 	keyed    map[string]client.Upload
 	problems []string
 	requests []string
+	// ended counts the requests that are not being answered any more.
+	ended int
 }
 
 // New starts a server on a free port of this machine. The caller closes it.
@@ -97,13 +99,12 @@ func New() *Server {
 	return s
 }
 
-// handler records each request and gives Before and After their say.
+// handler records each request and gives Before and After their say. The end of a request is recorded before the client
+// can notice that its answer is lost, so that hooks see what those of earlier requests have written.
 func (s *Server) handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.mu.Lock()
-		s.requests = append(s.requests, r.Method+" "+r.URL.EscapedPath())
-		before, after := s.Before, s.After
-		s.mu.Unlock()
+		before, after := s.begin(r)
+		defer s.end()
 		if before != nil && before(w, r) {
 			return
 		}
@@ -122,6 +123,22 @@ func (s *Server) handler(next http.Handler) http.Handler {
 		w.WriteHeader(answer.Code)
 		_, _ = answer.Body.WriteTo(w)
 	})
+}
+
+// begin records the beginning of a request, and returns the hooks that see it.
+func (s *Server) begin(r *http.Request) (before func(http.ResponseWriter, *http.Request) bool,
+	after func(*http.Request) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, r.Method+" "+r.URL.EscapedPath())
+	return s.Before, s.After
+}
+
+// end records the end of a request, whose connection is still open.
+func (s *Server) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended++
 }
 
 // SetBefore replaces Before once there were requests; some of them may still be answered.
