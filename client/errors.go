@@ -34,6 +34,8 @@ type Error struct {
 	Details []Detail
 	// RetryAfter is how long the service asks to wait, of a 429 or a 503; otherwise 0.
 	RetryAfter time.Duration
+	// RequestID identifies the request in the service's logs; "" if the answer names none.
+	RequestID string
 	// URL is the address that answered, without its query, and APIURL is Config.APIURL.
 	URL, APIURL string
 	// Foreign means that the answer is not one that the service gives on its paths: APIURL is probably not the address
@@ -96,7 +98,7 @@ func newError(resp *http.Response, text []byte, called *url.URL, apiURL string) 
 			Message string `json:"message"`
 		} `json:"messages"`
 	}
-	e := &Error{Status: resp.StatusCode, URL: withoutQuery(called), APIURL: apiURL}
+	e := &Error{Status: resp.StatusCode, RequestID: resp.Header.Get("X-Request-Id"), URL: withoutQuery(called), APIURL: apiURL}
 	if json.Unmarshal(text, &body) == nil {
 		e.Message = cmp.Or(body.Message, body.Reason)
 		_ = json.Unmarshal(body.Detail, &e.Details)

@@ -16,6 +16,7 @@ func (s *fakeService) serveBatch() {
 	mux.HandleFunc("GET /base/tm/realtime/api/transactions/batch/validation-result/{id}",
 		func(w http.ResponseWriter, r *http.Request) {
 			if r.PathValue("id") != testBatch {
+				w.Header().Set("X-Request-Id", "r-404")
 				w.WriteHeader(http.StatusNotFound)
 				fmt.Fprint(w, `{"message":"Batch not found."}`)
 				return
@@ -111,6 +112,24 @@ func TestDownloadIsExplained(t *testing.T) {
 		with("Accept", "text/html"))
 	if w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "<h1>The batch has no such file</h1>") {
 		t.Errorf("got %d %s", w.Code, w.Body)
+	}
+}
+
+// What the service refuses has the ID of its request, by which its operators find it.
+func TestRefusalHasItsRequestID(t *testing.T) {
+	service := newFakeService(t)
+	service.serveBatch()
+	s, cookie := newConsole(t, service)
+	const other = "0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e02"
+	for _, path := range []string{"/download/report", "/errors"} {
+		w := ask(s, http.MethodGet, "/console/batches/"+other+path, nil, fromPage(cookie))
+		if w.Code != http.StatusNotFound || w.Header().Get("X-Request-Id") != "r-404" {
+			t.Errorf("%s: got %d %v", path, w.Code, w.Header())
+		}
+	}
+	w := ask(s, http.MethodGet, "/console/batches/"+other+"/download/report", nil, fromPage(cookie), with("Accept", "text/html"))
+	if !strings.Contains(w.Body.String(), "Request r-404.") {
+		t.Errorf("the page does not name the request: %s", w.Body)
 	}
 }
 

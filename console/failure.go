@@ -31,7 +31,8 @@ func explainFailure(err error) problem {
 	switch {
 	case errors.As(err, &refused):
 		text := strings.TrimPrefix(err.Error(), "the service answers ")
-		p = problem{Status: refused.Status, Detail: cmp.Or(refused.Message, text), ErrorCode: refused.Code}
+		p = problem{Status: refused.Status, Detail: cmp.Or(refused.Message, text), ErrorCode: refused.Code,
+			RequestID: refused.RequestID}
 		if refused.Foreign || refused.Status < http.StatusBadRequest || refused.Status == http.StatusUnauthorized {
 			p.Status, p.Title, p.ErrorCode = http.StatusBadGateway, "The service gives a "+
 				"strange answer", codeUnreachable

@@ -3,7 +3,6 @@ package console
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -34,6 +33,8 @@ type FilesConfig struct {
 	Client *client.Client
 	// Folder is where the folder of the files is made; "" means the system's folder for temporary files.
 	Folder string
+	// Flags are those of the connection, for commands that are printed (Flags.Service).
+	Flags string
 	// MaxFiles and MaxBytes are how many files there may be at a time, and how many bytes they may take together with
 	// what is unpacked of them and found in them; 0 means a hundred, and 20 GiB.
 	MaxFiles int
@@ -47,8 +48,6 @@ type FilesConfig struct {
 // uploaded when the page asks for it. They end with the program. A Files is safe for concurrent use.
 type Files struct {
 	config FilesConfig
-	// folder returns the folder of the files, which is made when it is first asked for.
-	folder func() (string, error)
 	// checks and uploads bound how many run at a time: each has a value in them while it does.
 	checks, uploads chan struct{}
 	// partsFrom is the size in bytes from which on a file is uploaded in parts.
@@ -61,8 +60,10 @@ type Files struct {
 	files  []*file
 	held   int64
 	closed bool
-	// hasFolder means that the folder was made.
-	hasFolder bool
+
+	// spool is the folder of the files; "" until it is made for the first one. Who has mu may lock spoolMu, not the other way.
+	spoolMu sync.Mutex
+	spool   string
 }
 
 // States of a file.
@@ -91,6 +92,8 @@ type file struct {
 	problem *fileProblem
 	// job is what runs; nil if nothing does.
 	job *job
+	// removed means that the page has removed it: nothing begins any more.
+	removed bool
 	// content is the file as it was received; nil until it is, and when it is removed.
 	content *os.File
 	digest  [2]uint64
@@ -128,13 +131,6 @@ func NewFiles(c FilesConfig) *Files {
 	return &Files{
 		config: c, partsFrom: partsFrom,
 		checks: make(chan struct{}, maxChecks), uploads: make(chan struct{}, maxUploads),
-		folder: sync.OnceValues(func() (string, error) {
-			folder, err := os.MkdirTemp(c.Folder, "sluice-console-") // with the mode 0700
-			if err != nil {
-				return "", fmt.Errorf("make the folder for dropped files: %w", err)
-			}
-			return folder, nil
-		}),
 	}
 }
 
@@ -179,11 +175,12 @@ func (f *Files) Close() error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.hasFolder {
+	f.spoolMu.Lock()
+	defer f.spoolMu.Unlock()
+	if f.spool == "" {
 		return nil
 	}
-	folder, _ := f.folder()
-	return os.RemoveAll(folder)
+	return os.RemoveAll(f.spool)
 }
 
 // Reasons for which a job is cancelled.
@@ -194,9 +191,9 @@ var (
 	errCancelled = errors.New("the upload was cancelled")
 )
 
-// start runs something for a file, unless the console ends. The caller holds f.mu.
+// start runs something for a file, unless the file was removed or the console ends. The caller holds f.mu.
 func (f *Files) start(x *file, run func(ctx context.Context)) {
-	if f.closed {
+	if f.closed || x.removed {
 		return
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())

@@ -3,6 +3,7 @@ package console
 import (
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"syscall"
@@ -131,4 +132,41 @@ func TestRemovedWhileItsCheckWaits(t *testing.T) {
 	}
 	<-test.checks
 	test.awaitState(second, stateChecked)
+}
+
+// A file that is removed is not uploaded by a request that came at the same time.
+func TestRemovedFileIsNotUploaded(t *testing.T) {
+	t.Parallel()
+	test := newFilesTest(t, FilesConfig{})
+	id := test.drop("a", lines(1))
+	test.awaitState(id, stateChecked)
+	found := test.files[0]
+	if status := test.call("DELETE", "/"+id, "", nil); status != http.StatusNoContent {
+		t.Fatalf("removing answers %d", status)
+	}
+	answer := httptest.NewRecorder()
+	test.Files.startUpload(answer, httptest.NewRequest("POST", "/", strings.NewReader("{}")), found)
+	if answer.Code != http.StatusNotFound || found.job != nil {
+		t.Errorf("the upload of a removed file answers %d: %s", answer.Code, answer.Body)
+	}
+	if requests := test.service.Requests(); len(requests) != 0 {
+		t.Errorf("the service was asked %q", requests)
+	}
+}
+
+// A system that clears its folder for temporary files does not end the spool.
+func TestSpoolIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	test := newFilesTest(t, FilesConfig{})
+	first := test.drop("a", lines(1))
+	test.awaitState(first, stateChecked)
+	if err := os.RemoveAll(test.spool); err != nil {
+		t.Fatal(err)
+	}
+	second := test.drop("b", lines(2))
+	for _, id := range []string{first, second} {
+		test.awaitState(id, stateChecked)
+		test.startUpload(id, "{}")
+		test.awaitState(id, stateDone)
+	}
 }

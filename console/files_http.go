@@ -102,19 +102,24 @@ func (f *Files) withFile(handle func(http.ResponseWriter, *http.Request, *file))
 	return func(w http.ResponseWriter, r *http.Request) {
 		id := r.PathValue("id")
 		f.mu.Lock()
-		i := slices.IndexFunc(f.files, func(x *file) bool { return x.id == id })
+		i := slices.IndexFunc(f.files, func(x *file) bool { return x.id == id && !x.removed })
 		var x *file
 		if i >= 0 {
 			x = f.files[i]
 		}
 		f.mu.Unlock()
 		if x == nil {
-			writeProblem(w, problem{Status: http.StatusNotFound, Title: "The console does not have this file",
-				Detail: "It was removed, or it was dropped into a console that has ended.", ErrorCode: "file_gone"})
+			refuseGone(w)
 			return
 		}
 		handle(w, r, x)
 	}
+}
+
+// refuseGone answers a request about a file that there is not.
+func refuseGone(w http.ResponseWriter) {
+	writeProblem(w, problem{Status: http.StatusNotFound, Title: "The console does not have this file",
+		Detail: "It was removed, or it was dropped into a console that has ended.", ErrorCode: "file_gone"})
 }
 
 // get answers with one file.
@@ -130,6 +135,7 @@ func (f *Files) answer(w http.ResponseWriter, status int, x *file) {
 // remove removes a file. What it is doing ends; an upload that is not complete is given up. A batch that the service
 // has is left alone.
 func (f *Files) remove(w http.ResponseWriter, r *http.Request, x *file) {
+	f.update(func() { x.removed = true })
 	f.stop(x, errRemoved)
 	f.update(func() { f.files = slices.DeleteFunc(f.files, func(y *file) bool { return x == y }) })
 	f.giveUp(r.Context(), x)

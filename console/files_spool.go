@@ -16,13 +16,30 @@ func (f *Files) newFile() (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.update(func() { f.hasFolder = true })
 	out, err := os.CreateTemp(folder, "")
 	if err != nil {
 		return nil, err
 	}
 	_ = os.Remove(out.Name())
 	return out, nil
+}
+
+// folder returns the folder of the spool, which only the user can read. It is made for the first file, and again if
+// something has removed it: systems clear their folder for temporary files of what looks unused.
+func (f *Files) folder() (string, error) {
+	f.spoolMu.Lock()
+	defer f.spoolMu.Unlock()
+	if f.spool != "" {
+		if info, err := os.Lstat(f.spool); err == nil && info.IsDir() {
+			return f.spool, nil
+		}
+	}
+	folder, err := os.MkdirTemp(f.config.Folder, "sluice-console-") // with the mode 0700
+	if err != nil {
+		return "", fmt.Errorf("make the folder for dropped files: %w", err)
+	}
+	f.spool = folder
+	return folder, nil
 }
 
 // spoolWriter writes to a file of the spool, within the limit of all.
@@ -81,6 +98,8 @@ type fileProblem struct {
 	Hint   string `json:"hint,omitempty"`
 	// Command is a shell command that mends the file; "" if there is none.
 	Command string `json:"command,omitempty"`
+	// RequestID is that of the service's answer; "" if there is none.
+	RequestID string `json:"request_id,omitempty"`
 }
 
 // problemOf explains an error of receiving or checking a file.

@@ -53,11 +53,23 @@ type Info struct {
 	// TenantID and ClientID are the tenant whose data are shown and the client that reads them.
 	TenantID string `json:"tenant_id"`
 	ClientID string `json:"client_id"`
+	// TokenURL is the token endpoint.
+	TokenURL string `json:"token_url"`
+	// Flags are what a command line must have to do the same as the page.
+	Flags Flags `json:"flags"`
 	// IsOperator, Metrics and Listener mean that there are Config.Operator, Config.Metrics and Config.Listen. New sets
 	// them.
 	IsOperator bool `json:"is_operator"`
 	Metrics    bool `json:"metrics"`
 	Listener   bool `json:"listener"`
+}
+
+// Flags are words of a shell that go with the commands that the page shows. They have no secrets.
+type Flags struct {
+	// Service names the connection, for commands that call the service: --profile NAME, for example.
+	Service string `json:"service"`
+	// Cloud names the installation, for those that read its tables or its log.
+	Cloud string `json:"cloud"`
 }
 
 // Server answers the requests of the page. It is safe for concurrent use.
@@ -99,7 +111,7 @@ func New(c Config) (*Server, error) {
 	}
 	info := &s.config.Info
 	info.IsOperator, info.Metrics, info.Listener = c.Operator != nil, c.Metrics != nil, c.Listen != nil
-	s.files = NewFiles(FilesConfig{Client: c.Client, Folder: c.Spool})
+	s.files = NewFiles(FilesConfig{Client: c.Client, Folder: c.Spool, Flags: c.Info.Flags.Service})
 	s.files.Register(s.mux)
 	s.reports = newReports(c.Client, s.files.newFile)
 	s.register()
@@ -204,6 +216,8 @@ type problem struct {
 	Detail string `json:"detail"`
 	// ErrorCode tells the errors of the console apart, for the page; "" if the status says it all.
 	ErrorCode string `json:"errorCode,omitempty"`
+	// RequestID is that of the service's answer; "" if there is none. It is sent as the service sends it, in a header.
+	RequestID string `json:"-"`
 }
 
 // writeProblem answers a request with an error.
@@ -213,6 +227,9 @@ func writeProblem(w http.ResponseWriter, p problem) {
 		p.Title = http.StatusText(p.Status)
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
+	if p.RequestID != "" {
+		w.Header().Set("X-Request-Id", p.RequestID)
+	}
 	writeBody(w, p.Status, p)
 }
 

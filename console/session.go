@@ -109,7 +109,11 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, p *problem) {
 		if p.Title == "" {
 			p.Title = http.StatusText(p.Status)
 		}
-		writeNotice(w, p.Status, p.Title, p.Detail)
+		text := p.Detail
+		if p.RequestID != "" {
+			text = strings.TrimSpace(text + " Request " + p.RequestID + ".")
+		}
+		writeNotice(w, p.Status, p.Title, text)
 		return
 	}
 	writeProblem(w, *p)

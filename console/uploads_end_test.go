@@ -32,7 +32,7 @@ func TestUploadsWaitForTheirTurn(t *testing.T) {
 // When the console ends, it says how to go on with each upload, in a command line that a shell reads as it is meant.
 func TestUnfinishedUploads(t *testing.T) {
 	t.Parallel()
-	test := newFilesTest(t, FilesConfig{})
+	test := newFilesTest(t, FilesConfig{Flags: "--profile test"})
 	test.partsFrom = 100
 	arrived, _ := test.holdPart("2")
 	large := test.drop("-it's large.jsonl", lines(1))
@@ -55,8 +55,8 @@ func TestUnfinishedUploads(t *testing.T) {
 		got = append(got, u.Command)
 	}
 	want := []string{
-		`sluice upload --resume 01980000-0000-7000-8000-000000000001 './-it'\''s large.jsonl'`,
-		"sluice upload small.jsonl --reject-on-invalid=false --validate-only --on-duplicate reject --name 'a b' " +
+		`sluice upload --profile test --resume 01980000-0000-7000-8000-000000000001 './-it'\''s large.jsonl'`,
+		"sluice upload --profile test small.jsonl --reject-on-invalid=false --validate-only --on-duplicate reject --name 'a b' " +
 			"--metadata 'k=v w' --screen all --threshold 87.5 --on-hit reject",
 	}
 	if text, _ := json.Marshal(got); len(got) != 2 || got[0] != want[0] || got[1] != want[1] {

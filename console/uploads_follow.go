@@ -131,5 +131,8 @@ func problemOfUpload(err error) *fileProblem {
 	if p.Hint == "" {
 		p.Hint = "Resume it, or cancel it."
 	}
+	if refused != nil {
+		p.RequestID = refused.RequestID
+	}
 	return p
 }

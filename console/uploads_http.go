@@ -52,8 +52,8 @@ func (f *Files) startUpload(w http.ResponseWriter, r *http.Request, x *file) {
 		return
 	}
 	f.mu.Lock()
-	state := x.state
-	isReady := state == stateChecked || state == stateDone
+	state, isGone := x.state, x.removed
+	isReady := !isGone && (state == stateChecked || state == stateDone)
 	if isReady {
 		x.upload = &upload{asked: request.options(), request: request.options(), inParts: x.size >= f.partsFrom}
 		x.state, x.problem = stateUploading, nil
@@ -61,11 +61,14 @@ func (f *Files) startUpload(w http.ResponseWriter, r *http.Request, x *file) {
 		f.start(x, func(ctx context.Context) { f.runUpload(ctx, x) })
 	}
 	f.mu.Unlock()
-	if !isReady {
+	switch {
+	case isGone:
+		refuseGone(w)
+	case !isReady:
 		refuseState(w, state)
-		return
+	default:
+		f.answer(w, http.StatusAccepted, x)
 	}
-	f.answer(w, http.StatusAccepted, x)
 }
 
 // pauseUpload ends the sending of a file until it is resumed.
@@ -166,12 +169,12 @@ func (f *Files) Unfinished() []Unfinished {
 		switch {
 		case u == nil || x.state == stateDone:
 		case u.uploaded:
-			out = append(out, Unfinished{x.name, u.batchID, true, "sluice status " + u.batchID + " --follow"})
+			out = append(out, Unfinished{x.name, u.batchID, true, f.command("status") + " " + u.batchID + " --follow"})
 		case u.batchID != "" && u.inParts:
 			out = append(out, Unfinished{x.name, u.batchID, false,
-				"sluice upload --resume " + u.batchID + " " + nameArgument(x.name)})
+				f.command("upload") + " --resume " + u.batchID + " " + nameArgument(x.name)})
 		default:
-			out = append(out, Unfinished{x.name, u.batchID, false, uploadCommand(x.name, u.asked)})
+			out = append(out, Unfinished{x.name, u.batchID, false, uploadCommand(f.command("upload"), x.name, u.asked)})
 		}
 	}
 	return out
@@ -185,9 +188,14 @@ func nameArgument(name string) string {
 	return linefile.ShellQuote(name)
 }
 
-// uploadCommand returns the command line that uploads a file with options.
-func uploadCommand(name string, o client.UploadOptions) string {
-	args := []string{"sluice", "upload", nameArgument(name)}
+// command returns how a command line begins that has the connection of the console.
+func (f *Files) command(name string) string {
+	return strings.TrimSpace("sluice " + name + " " + f.config.Flags)
+}
+
+// uploadCommand returns the command line that uploads a file with options; command is how it begins.
+func uploadCommand(command, name string, o client.UploadOptions) string {
+	args := []string{command, nameArgument(name)}
 	add := func(arg string) { args = append(args, linefile.ShellQuote(arg)) }
 	option := func(flag, value string) { args = append(args, "--"+flag, linefile.ShellQuote(value)) }
 	switch {

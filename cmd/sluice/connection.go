@@ -1,16 +1,21 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"sluice/client"
+	"sluice/console"
 	"sluice/internal/cli"
+	"sluice/internal/linefile"
+	"sluice/internal/localcloud"
 )
 
 // connection says where the service is and who calls it, as flags and environment give it.
@@ -120,6 +125,35 @@ func (c *connection) resolve() (config client.Config, from source, err error) {
 		}
 	}
 	return config, from, err
+}
+
+// flagsOf returns the flags by which another command has the connection that resolve has made from a source, in any folder
+// and terminal; and those by which one has the installation, whose prefix may be "". The secret is not among them: without a
+// profile and a local cloud, a command finds it in the environment.
+func (c *connection) flagsOf(from source, prefix string) console.Flags {
+	var service, cloud []string
+	add := func(to *[]string, name, value string) {
+		if value != "" {
+			*to = append(*to, "--"+name, linefile.ShellQuote(value))
+		}
+	}
+	switch {
+	case from == sourceLocalCloud:
+		data := cmp.Or(c.data, localcloud.DefaultDataDir)
+		if absolute, err := filepath.Abs(data); err == nil {
+			data = absolute
+		}
+		add(&cloud, "data", data)
+		add(&service, "data", data)
+	case from != sourceFlags:
+		add(&service, "profile", cmp.Or(c.profile, defaultProfile))
+	}
+	add(&service, "api-url", c.config.APIURL)
+	add(&service, "token-url", c.config.TokenURL)
+	add(&service, "client-id", c.config.ClientID)
+	add(&service, "scope", c.config.Scope)
+	add(&cloud, "prefix", prefix)
+	return console.Flags{Service: strings.Join(service, " "), Cloud: strings.Join(cloud, " ")}
 }
 
 // errNoService means that nothing names a service.

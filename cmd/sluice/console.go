@@ -14,6 +14,7 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"syscall"
@@ -112,8 +113,8 @@ func (o *consoleOptions) configure(conn *connection) (console.Config, error) {
 	}
 	info := console.Info{
 		Version: versionOfProgram(), APIURL: c.APIURL(), Connection: string(from),
-		TenantID: tenantOf(config.Scope),
-		ClientID: config.ClientID,
+		TenantID: tenantOf(config.Scope), TokenURL: config.TokenURL,
+		ClientID: config.ClientID, Flags: conn.flagsOf(from, o.prefix),
 	}
 	if info, err := os.Stat(o.spool); o.spool != "" && (err != nil || !info.IsDir()) {
 		return console.Config{}, cli.Usagef("--spool %s is not a folder", o.spool)
@@ -132,8 +133,13 @@ func (o *consoleOptions) configure(conn *connection) (console.Config, error) {
 	return served, nil
 }
 
-// serve serves the console until the context ends.
+// serve serves the console until the context ends, or its terminal is closed.
 func (o *consoleOptions) serve(ctx context.Context, config console.Config, ui *terminal) error {
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		var stop func()
+		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
+		defer stop()
+	}
 	socket, err := listenOnThisMachine(o.address)
 	if err != nil {
 		return err

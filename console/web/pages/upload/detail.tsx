@@ -220,7 +220,8 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
 }
 
 /** Problem shows what is wrong with a file as a whole, and what to do. */
-function Problem({ problem: { title, detail, hint, command }, bad }: { problem: FileProblem; bad: boolean }) {
+function Problem({ problem, bad }: { problem: FileProblem; bad: boolean }) {
+  const { title, detail, hint, command, request_id: requestId } = problem;
   return (
     <div class={bad ? "notice notice-bad" : "notice notice-warn"} role={bad ? "alert" : "status"}>
       <Icon name={bad ? "error" : "warning"} />
@@ -229,6 +230,11 @@ function Problem({ problem: { title, detail, hint, command }, bad }: { problem: 
         {detail && <p>{detail}</p>}
         {hint && <p>{hint}</p>}
         {command && <CommandText text={command} name="command" />}
+        {requestId && (
+          <p class="aside">
+            Request <code>{requestId}</code>
+          </p>
+        )}
       </div>
     </div>
   );

@@ -14,6 +14,8 @@ export interface FileProblem {
   detail?: string;
   hint?: string;
   command?: string;
+  /** request_id is that of the service's answer. */
+  request_id?: string;
 }
 
 /** CodeCount is how often an error occurs in a file. */
