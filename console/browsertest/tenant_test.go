@@ -32,6 +32,8 @@ type tenant struct {
 	api *client.Client
 	// home is the home folder of the commands that run for this tenant.
 	home string
+	// hasProfile means that the connection is the default profile of that folder, and not in the environment.
+	hasProfile bool
 }
 
 // newTenant creates a tenant, which may use batches, and a client of it.
@@ -89,10 +91,21 @@ func (n *tenant) file(name, content string) string {
 	return path
 }
 
+// logIn stores the connection as the default profile, which the tenant's commands have from then on.
+func (n *tenant) logIn() {
+	n.Helper()
+	n.sluice("login")
+	n.hasProfile = true
+}
+
 // environment returns the environment of a command that is connected to the service as the client.
 func (n *tenant) environment() []string {
-	return append(os.Environ(), "HOME="+n.home, "XDG_CONFIG_HOME="+n.home, "SLUICE_DATA=", "SLUICE_PROFILE=",
-		"SLUICE_API_URL="+n.apiURL, "SLUICE_TOKEN_URL="+n.tokenURL, "SLUICE_CLIENT_ID="+n.clientID,
+	base := append(os.Environ(), "HOME="+n.home, "XDG_CONFIG_HOME="+n.home, "SLUICE_DATA=", "SLUICE_PROFILE=",
+		"PATH="+suite.cloud.Bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if n.hasProfile {
+		return base
+	}
+	return append(base, "SLUICE_API_URL="+n.apiURL, "SLUICE_TOKEN_URL="+n.tokenURL, "SLUICE_CLIENT_ID="+n.clientID,
 		"SLUICE_CLIENT_SECRET="+n.clientSecret, "SLUICE_SCOPE="+n.scope())
 }
 

@@ -10,6 +10,10 @@ export interface Session {
   api_url: string;
   /** connection says which home the command is connected to: "local cloud", "profile NAME", "flags". */
   connection: string;
+  /** token_url is the token endpoint. */
+  token_url: string;
+  /** flags go with commands, already quoted: service with those that call the service, cloud with those that read the installation. */
+  flags: { service: string; cloud: string };
   tenant_id: string;
   client_id: string;
   /** is_operator is true if the command has credentials of the cloud. */

@@ -2,7 +2,7 @@
 
 import { useRef, useState } from "preact/hooks";
 import { ApiError, get } from "../../kit/api.ts";
-import { Commands, shellQuote, useCurl } from "../../kit/commands.tsx";
+import { Commands, storeLines, useCurl } from "../../kit/commands.tsx";
 import { ErrorNotice } from "../../kit/feedback.tsx";
 import { TextField } from "../../kit/fields.tsx";
 import { counted, formatBytes } from "../../kit/format.tsx";
@@ -120,10 +120,13 @@ export function UploadForm({ entityId, journeyId }: { entityId: string; journeyI
       {refused.length > 0 && <Refused refused={refused} />}
       <Uploads />
       <Commands
-        curl={[
-          curl("POST", command, { data: { fileName: "bill.pdf", ...description } }),
-          `curl -T bill.pdf -H ${shellQuote("If-None-Match: *")} "$SIGNED_URL_TO_UPLOAD"`,
-        ].join("\n")}
+        curl={storeLines(
+          curl("POST", command, {
+            data: { fileName: "bill.pdf", ...description, entityId: description.entityId || "ENTITY" },
+          }),
+          "signedUrlToUpload",
+          "bill.pdf",
+        )}
       />
     </section>
   );

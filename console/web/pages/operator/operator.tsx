@@ -134,7 +134,7 @@ function Lists() {
             </div>
           )}
         </Loaded>
-        <Commands cli="sluice admin key list" />
+        <Commands cli={"sluice admin key list\nsluice admin key list --receipts"} />
       </section>
     </>
   );

@@ -15,7 +15,7 @@ export function MetricsPanel() {
       <Loaded resource={metrics} lines={8}>
         {(value) => <Content metrics={value} />}
       </Loaded>
-      <Commands cli="sluice metrics --follow" />
+      <Commands cli="sluice metrics --watch" />
     </section>
   );
 }

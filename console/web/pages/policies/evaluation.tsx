@@ -101,7 +101,7 @@ export function Evaluation({ policyId, version }: { policyId: string; version: n
       )}
       {result && result.evaluatedFields.length === 0 && <Notice>No field of the version is for this entity.</Notice>}
       <Commands
-        cli={`sluice policy evaluate --policy ${policyId} --version ${version} --request REQUEST --explain`}
+        cli={`sluice policy evaluate --policy ${policyId} --version ${version} --explain --request - <<'EOF'\n${JSON.stringify(request ?? {})}\nEOF`}
         curl={curl("POST", path + "?explain=true", { data: request ?? {} })}
       />
     </section>

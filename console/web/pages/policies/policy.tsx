@@ -1,6 +1,6 @@
 // One policy: its versions, the fields of one, how two differ, and what an entity makes of one.
 
-import { Commands, useCurl } from "../../kit/commands.tsx";
+import { Commands, shellQuote, useCurl } from "../../kit/commands.tsx";
 import { Empty, Loaded } from "../../kit/feedback.tsx";
 import { SelectField } from "../../kit/fields.tsx";
 import { formatCount, Time } from "../../kit/format.tsx";
@@ -100,6 +100,7 @@ function Versions({ id, versions, entityType }: { id: string; versions: readonly
       ] as const,
   );
   const chosen = versions.find((v) => v.versionNumber === number);
+  const versionOf = (n: number) => shellQuote(`${entityType || id}@${n}`);
   return (
     <>
       <div class="filters">
@@ -131,7 +132,7 @@ function Versions({ id, versions, entityType }: { id: string; versions: readonly
       {view === "evaluate" && <Evaluation policyId={id} version={number} />}
       {view === "fields" && (
         <Commands
-          cli={`sluice policy export ${entityType.replaceAll(" ", "\\ ")}@${number}`}
+          cli={`sluice policy export ${versionOf(number)}`}
           curl={curl("POST", `/policyquery/api/v4/policies/${id}/version/${number}/fields`, {
             data: { pageSize: 100 },
           })}
@@ -139,7 +140,11 @@ function Versions({ id, versions, entityType }: { id: string; versions: readonly
       )}
       {view === "differences" && (
         <Commands
-          cli={`sluice policy diff ${entityType.replaceAll(" ", "\\ ")}@${before} ${entityType.replaceAll(" ", "\\ ")}@${number}`}
+          cli={before > 0 ? `sluice policy diff ${versionOf(before)} ${versionOf(number)}` : undefined}
+          curl={[before, number]
+            .filter((n) => n > 0)
+            .map((n) => curl("POST", `/policyquery/api/v4/policies/${id}/version/${n}/fields`, { data: { pageSize: 100 } }))
+            .join("\n")}
         />
       )}
     </>

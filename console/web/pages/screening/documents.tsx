@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { addressOf, get, type Schemas, send } from "../../kit/api.ts";
-import { Commands, useCurl } from "../../kit/commands.tsx";
+import { Commands, storeLines, useCurl } from "../../kit/commands.tsx";
 import { Confirm } from "../../kit/dialog.tsx";
 import { Empty, ErrorNotice, Loaded } from "../../kit/feedback.tsx";
 import { TextField } from "../../kit/fields.tsx";
@@ -233,10 +233,14 @@ function AddDocument({ place, onAdded }: { place: Place; onAdded: () => void }) 
       {upload.running && <p role="status">The file is being sent.</p>}
       {error && <ErrorNotice error={error} />}
       <Commands
-        curl={curl("POST", pathOf("/screeningcommand/api/v3", place, "/upload-url"), {
-          data: { fileName: "FILE", documentType: type },
-        })}
-        does="upload a file (then PUT it to signedUrl with requiredHeaders)"
+        curl={storeLines(
+          curl("POST", pathOf("/screeningcommand/api/v3", place, "/upload-url"), {
+            data: { fileName: "bill.pdf", documentType: type },
+          }),
+          "signedUrl",
+          "bill.pdf",
+        )}
+        does="upload a file"
       />
       {link && (
         <Commands

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Bars, Meter } from "../../kit/chart.tsx";
-import { Commands, CommandText, shellQuote } from "../../kit/commands.tsx";
+import { Commands, CommandText, fileWord } from "../../kit/commands.tsx";
 import { Confirm } from "../../kit/dialog.tsx";
 import { ErrorNotice, Live } from "../../kit/feedback.tsx";
 import { counted, formatBytes, formatCount, formatDuration, formatShare } from "../../kit/format.tsx";
@@ -137,7 +137,7 @@ function CheckFacts({ file: { name }, check }: { file: FileRecord; check: FileCh
           Whether the entities of the lines exist is not checked here: the service does that, and may reject further
           lines.
         </p>
-        <Commands cli={`sluice validate ${shellQuote(name)} --report errors.jsonl`} />
+        <Commands cli={`sluice validate ${fileWord(name)} --report errors.jsonl`} />
       </div>
       {suspicions.map((problem) => (
         <Problem key={problem.code} problem={problem} bad={false} />

@@ -1,6 +1,6 @@
 // What a person has chosen for an upload, as fields, as a request and as a command line.
 
-import { shellQuote } from "../../kit/commands.tsx";
+import { fileWord, shellQuote } from "../../kit/commands.tsx";
 import type { UploadOptions } from "./files.ts";
 
 /** Draft is what the fields of the form hold. */
@@ -86,7 +86,7 @@ function listsOf(draft: Draft): string[] {
 
 /** toCommand returns the command line that uploads a file in the same way. */
 export function toCommand(file: string, draft: Draft): string {
-  const words = ["sluice", "upload", shellQuote(file.startsWith("-") ? "./" + file : file)];
+  const words = ["sluice upload", fileWord(file)];
   if (draft.invalid === "drop") words.push("--reject-on-invalid=false");
   if (draft.invalid === "limit") words.push("--max-rejected", shellQuote(draft.limit.trim()));
   if (draft.dryRun) words.push("--validate-only");

@@ -1,7 +1,7 @@
 // The form by which a checked file is uploaded: what the service is to do with it, each choice with what it leads to.
 
 import { useState } from "preact/hooks";
-import { Commands, useCurl } from "../../kit/commands.tsx";
+import { Commands, storeLines, useCurl } from "../../kit/commands.tsx";
 import { ErrorNotice } from "../../kit/feedback.tsx";
 import { Check, SelectField, TextField } from "../../kit/fields.tsx";
 import { counted, formatBytes, formatCount } from "../../kit/format.tsx";
@@ -113,10 +113,20 @@ export function OptionsForm({ file, others, changed }: OptionsFormProps) {
           .map((one) => toCommand(one.name, draft))
           .slice(0, 5)
           .join("\n")}
-        curl={curl("POST", "/tm/realtime/api/transactions/batch/generate-upload-url", toOptions(draft))}
+        curl={storeLines(
+          curl("POST", "/tm/realtime/api/transactions/batch/generate-upload-url", requestOf(file, draft)),
+          "url",
+          file.name,
+        )}
       />
     </form>
   );
+}
+
+/** requestOf returns what the service is asked for, with what it must know of a packed file. */
+function requestOf({ check }: FileRecord, draft: Draft) {
+  const packed = check?.packed && check.packed !== "identity" ? { content_encoding: check.packed } : {};
+  return { ...toOptions(draft), ...packed };
 }
 
 interface PartProps {

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { Meter } from "../../kit/chart.tsx";
-import { Commands, shellQuote } from "../../kit/commands.tsx";
+import { Commands, fileWord, useCurl } from "../../kit/commands.tsx";
 import { Confirm } from "../../kit/dialog.tsx";
 import { ErrorNotice } from "../../kit/feedback.tsx";
 import { counted, formatBytes, formatCount, formatDuration, formatShare, useNow } from "../../kit/format.tsx";
@@ -16,6 +16,7 @@ import { act, type FileRecord, type FileUpload } from "./files.ts";
 export function UploadState({ file, changed }: { file: FileRecord; changed: () => void }) {
   const upload = file.upload!;
   const [asking, setAsking] = useState(false);
+  const curl = useCurl();
   const pause = useAction(async (what: "pause" | "resume") => {
     await act(file.id, what);
     changed();
@@ -78,8 +79,19 @@ export function UploadState({ file, changed }: { file: FileRecord; changed: () =
             ? "Nothing of the batch will be stored. That is possible until its lines begin to be stored."
             : "What was sent so far is given up. The file stays here, and can be uploaded again as another batch."}
         </p>
+        {upload.uploaded && upload.batch_id && (
+          <Commands
+            cli={`sluice cancel ${upload.batch_id}`}
+            curl={curl("POST", `/tm/realtime/api/transactions/batch/cancel/${upload.batch_id}`)}
+          />
+        )}
       </Confirm>
-      {upload.batch_id && <Commands cli={commandOf(file, upload.batch_id)} />}
+      {upload.batch_id && (
+        <Commands
+          cli={commandOf(file, upload.batch_id)}
+          curl={curl("GET", `/tm/realtime/api/transactions/batch/status/${upload.batch_id}`)}
+        />
+      )}
     </div>
   );
 }
@@ -88,7 +100,7 @@ export function UploadState({ file, changed }: { file: FileRecord; changed: () =
 function commandOf(file: FileRecord, batch: string): string {
   const { uploaded, in_parts: inParts } = file.upload!;
   if (uploaded || !inParts) return `sluice status ${batch} --follow`;
-  return `sluice upload --resume ${batch} ${shellQuote(file.name)}`;
+  return `sluice upload --resume ${batch} ${fileWord(file.name)}`;
 }
 
 /** Sent shows how much of a file is sent, and how fast. */

@@ -194,8 +194,8 @@ function DeliveryDetails({ webhookId, id }: { webhookId: string; id: string }) {
             </button>
           </div>
           <Commands
-            cli={`sluice webhooks resend ${webhookId} ${id}`}
-            curl={curl("POST", `/v1/webhooks/${webhookId}/deliveries/${id}/resend`)}
+            cli={`sluice webhooks deliveries ${webhookId} ${id}\nsluice webhooks resend ${webhookId} ${id}`}
+            curl={`${curl("GET", `/v1/webhooks/${webhookId}/deliveries/${id}`)}\n${curl("POST", `/v1/webhooks/${webhookId}/deliveries/${id}/resend`)}`}
           />
         </div>
       )}

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { send } from "../../kit/api.ts";
-import { Commands } from "../../kit/commands.tsx";
+import { Commands, shellQuote } from "../../kit/commands.tsx";
 import { Empty, ErrorNotice, Live, Notice } from "../../kit/feedback.tsx";
 import { TextField } from "../../kit/fields.tsx";
 import { counted, Time } from "../../kit/format.tsx";
@@ -44,7 +44,7 @@ export function Listener() {
           listen in a terminal.
         </p>
       )}
-      <Commands cli="sluice listen" />
+      {!listener && <Commands cli="sluice listen" />}
     </section>
   );
 }
@@ -53,7 +53,7 @@ function LiveEvents() {
   const { state, events, missed } = useLiveEvents();
   const [types, setTypes] = useState("*");
   const start = useAction(() =>
-    send("post", "/console/listener", { body: { event_types: types.split(/[\s,]+/).filter(Boolean) } }),
+    send("post", "/console/listener", { body: { event_types: typesOf(types) } }),
   );
   const stop = useAction(() => send("delete", "/console/listener"));
   const isOn = state.state === "listening" || state.state === "starting";
@@ -89,8 +89,16 @@ function LiveEvents() {
           </Empty>
         )
       )}
+      <Commands
+        cli={["sluice listen", ...typesOf(types).flatMap((type) => (type === "*" ? [] : ["--event", shellQuote(type)]))].join(" ")}
+      />
     </div>
   );
+}
+
+/** typesOf splits what a person has written. */
+function typesOf(text: string): string[] {
+  return text.split(/[\s,]+/).filter(Boolean);
 }
 
 function useLiveEvents() {

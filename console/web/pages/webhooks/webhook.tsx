@@ -106,18 +106,14 @@ function Actions({ webhook, onChange }: { webhook: Webhook; onChange: () => void
     onChange();
   });
   const toggle = useAction(async () => {
-    const { url, name, eventTypes, emailAddresses, type, batchSize } = webhook;
-    await put("/v1/webhooks/{webhookId}", {
-      path,
-      body: { url, name, eventTypes, emailAddresses, type, batchSize, enabled: !webhook.enabled },
-    });
+    await put("/v1/webhooks/{webhookId}", { path, body: { ...bodyOf(webhook), enabled: !webhook.enabled } });
     setSaid(webhook.enabled ? "The webhook is disabled." : "The webhook is enabled.");
     onChange();
   });
   const resend = useAction(async () => {
     let sent = 0;
     for (let next: string | null = null; ;) {
-      const body: Schemas["Resend"] = { since: new Date(since).toISOString(), ...(next && { next }) };
+      const body: Schemas["Resend"] = { since: sinceUTC(since), ...(next && { next }) };
       const answer: Schemas["Resent"] = await post("/v1/webhooks/{webhookId}/resend", { path, body });
       sent += answer.resent;
       next = answer.next;
@@ -166,10 +162,18 @@ function Actions({ webhook, onChange }: { webhook: Webhook; onChange: () => void
       {said && <Notice kind="ok">{said}</Notice>}
       {error && <ErrorNotice error={error} />}
       <Commands
-        curl={[curl("POST", base + "/test"), curl("POST", base + "/resend", { since: "2026-01-31T08:00:00Z" })].join(
-          "\n",
-        )}
-        cli={`sluice webhooks deliveries ${webhook.id}`}
+        cli={[
+          `sluice webhooks test ${webhook.id}`,
+          `sluice webhooks update ${webhook.id} ${webhook.enabled ? "--disable" : "--enable"}`,
+          ...(since ? [`sluice webhooks resend ${webhook.id} --since ${sinceUTC(since)}`] : []),
+          `sluice webhooks deliveries ${webhook.id}`,
+        ].join("\n")}
+        curl={[
+          curl("POST", base + "/test"),
+          curl("PUT", base, { ...bodyOf(webhook), enabled: !webhook.enabled }),
+          ...(since ? [curl("POST", base + "/resend", { since: sinceUTC(since) })] : []),
+          curl("GET", base + "/deliveries"),
+        ].join("\n")}
       />
       <Confirm
         title="Delete the webhook?"
@@ -181,7 +185,18 @@ function Actions({ webhook, onChange }: { webhook: Webhook; onChange: () => void
         onClose={() => setAsked("")}
       >
         <p>Events are not delivered to {visible(webhook.url)} any more, and what has not arrived yet is lost.</p>
+        <Commands cli={`sluice webhooks delete ${webhook.id}`} curl={curl("DELETE", base)} />
       </Confirm>
     </section>
   );
+}
+
+/** bodyOf returns what a webhook is replaced by that stays as it is. */
+function bodyOf({ url, name, eventTypes, emailAddresses, type, batchSize }: Webhook) {
+  return { url, name, eventTypes, emailAddresses, type, batchSize };
+}
+
+/** sinceUTC writes the value of a field for local times in UTC. */
+function sinceUTC(text: string): string {
+  return new Date(text).toISOString();
 }

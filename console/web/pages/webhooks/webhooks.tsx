@@ -146,9 +146,17 @@ function CreateDialog({ open, onClose, onCreated }: CreateDialogProps) {
               Create the webhook
             </button>
           </div>
-          <Commands cli={`sluice webhooks create ${shellQuote(body.url)}`} curl={curl("POST", "/v1/webhooks", body)} />
+          <Commands cli={commandOf(body)} curl={curl("POST", "/v1/webhooks", body)} />
         </form>
       )}
     </Dialog>
   );
+}
+
+/** commandOf writes the command line that makes a webhook. */
+function commandOf({ url, name, eventTypes }: { url: string; name: string | null; eventTypes: string[] }): string {
+  const words = ["sluice webhooks create", shellQuote(url)];
+  if (name) words.push("--name", shellQuote(name));
+  for (const type of eventTypes) if (type !== "*") words.push("--event", shellQuote(type));
+  return words.join(" ");
 }

@@ -1,0 +1,112 @@
+package browsertest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// commandsOf returns the commands of a kind that the page offers, whether their boxes are open or not: "command",
+// "curl line" or "line for $TOKEN".
+func (p *tab) commandsOf(kind string) []string {
+	p.Helper()
+	return evaluate[[]string](p, `[...document.querySelectorAll(".command pre")].
+		filter(e => e.getAttribute("aria-label") === `+quoted(kind)+`).map(e => e.textContent)`)
+}
+
+// shell runs what a person pastes into a terminal, in a folder with the file of the upload, and returns what it prints.
+func (n *tenant) shell(folder, script string, environment ...string) (out string, code int) {
+	n.Helper()
+	ctx, cancel := context.WithTimeout(n.Context(), *patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-c", script)
+	var printed bytes.Buffer
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = folder, append(n.environment(), environment...), &printed, &printed
+	err := cmd.Run()
+	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
+		n.Fatal(err)
+	}
+	return printed.String(), cmd.ProcessState.ExitCode()
+}
+
+// pasteCommands runs every command that the page offers: those of sluice must not be refused as wrong or fail to run,
+// requests by curl must be answered with success.
+func (n *tenant) pasteCommands(p *tab, folder string) {
+	n.Helper()
+	for _, text := range p.commandsOf("command") {
+		lines := strings.Split(text, "\n")
+		if strings.Contains(text, "<<") {
+			lines = []string{text}
+		}
+		for _, line := range lines {
+			if strings.Contains(line, "sluice listen") || strings.Contains(line, "--watch") {
+				continue // they do not end
+			}
+			if out, code := n.shell(folder, line); code == 2 || code > 3 {
+				n.Errorf("%s: pasting %q ends with %d: %s", p.address(), line, code, out)
+			}
+		}
+	}
+	for _, text := range p.commandsOf("curl line") {
+		script := "set -e\ncurl() { command curl -sS --fail-with-body \"$@\"; }\n" + p.commandsOf("line for $TOKEN")[0] + "\n" + text
+		if out, code := n.shell(folder, script, "SLUICE_CLIENT_SECRET="+n.clientSecret); code != 0 {
+			n.Errorf("%s: pasting %q ends with %d: %s", p.address(), text, code, out)
+		}
+	}
+}
+
+// The commands beside what can be done in the page do the same in any terminal: they name the connection, and are right.
+func TestCommandsWorkWhenPasted(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("there is no curl")
+	}
+	tenant := newTenant(t)
+	file := tenant.generate(60, 0.05)
+	batch := tenant.upload(file, "--name", "it's monday", "--max-rejected", "100%")
+	var webhook struct{ ID string }
+	tenant.call("POST", "/v1/webhooks", `{"url":"https://receiver.invalid/","eventTypes":["batchtransaction:ingestionFailed"]}`, &webhook)
+	for _, name := range []string{"Legal name", "Name"} { // two versions
+		text := strings.Replace(smallPolicy, "Legal name", name, 1)
+		tenant.sluice("policy", "import", tenant.file("policy.yaml", text), "--publish")
+	}
+	var policies struct{ Data struct{ Items []struct{ EntityPolicyID string } } }
+	tenant.call("GET", "/policyquery/api/v4/policies", "", &policies)
+	policy := policies.Data.Items[0].EntityPolicyID
+	tenant.logIn()
+	folder := t.TempDir()
+	dropped := strings.Join([]string{folder, "a file.jsonl"}, "/")
+	if out, code := tenant.shell(folder, "sluice generate --lines 20 -o 'a file.jsonl'"); code != 0 {
+		t.Fatal(out)
+	}
+	p := tenant.open("/")
+	for _, page := range []struct{ path, heading, text string }{
+		{"/", "Overview", "Stored today"},
+		{"/batches?status=PROCESSED&search=it%27s&metadata=a%3Db", "Batches", "No batch matches"},
+		{"/batches/" + batch, "it's monday", "Downloads"},
+		{"/webhooks", "Webhooks", "receiver.invalid"},
+		{"/webhooks/" + webhook.ID, "Webhook", "Nothing has been delivered yet"},
+		{"/policies", "Policies", "Company"},
+		{"/policies/" + policy, "Policy for Company", "2 fields"},
+		{"/policies/" + policy + "?view=differences", "Policy for Company", "Published version"},
+		{"/policies/" + policy + "?view=evaluate", "Policy for Company", "What is evaluated"},
+		{"/entities", "Entities", "entities Name"},
+		{"/entities/" + entity, "", "Facts"},
+	} {
+		p.goTo(page.path)
+		p.waitForHeading(page.heading)
+		p.waitForText(page.text)
+		tenant.pasteCommands(p, folder)
+	}
+	p.goTo("/upload")
+	p.dropFiles("region", "Files to upload", dropped)
+	p.waitFor("button", "Upload (")
+	tenant.pasteCommands(p, folder)
+	if !slices.ContainsFunc(p.commandsOf("command"), func(s string) bool { return strings.HasPrefix(s, "sluice upload --profile default 'a file.jsonl'") }) {
+		t.Errorf("the commands are %q, want the upload with its profile", p.commandsOf("command"))
+	}
+}
