@@ -34,6 +34,8 @@ type tenant struct {
 	home string
 	// hasProfile means that the connection is the default profile of that folder, and not in the environment.
 	hasProfile bool
+	// token is what the line of the page for a token gives; "" until it was run.
+	token string
 }
 
 // newTenant creates a tenant, which may use batches, and a client of it.

@@ -46,10 +46,10 @@ function connected(cli: string, { flags }: Session): string {
   return cli
     .split("\n")
     .map((line) =>
-      [
-        [serviceCommands, flags.service] as const,
-        [cloudCommands, flags.cloud] as const,
-      ].reduce((text, [begins, words]) => (words ? text.replace(begins, (found) => `${found} ${words}`) : text), line),
+      [[serviceCommands, flags.service] as const, [cloudCommands, flags.cloud] as const].reduce(
+        (text, [begins, words]) => (words ? text.replace(begins, (found) => `${found} ${words}`) : text),
+        line,
+      ),
     )
     .join("\n");
 }

@@ -143,7 +143,9 @@ function Versions({ id, versions, entityType }: { id: string; versions: readonly
           cli={before > 0 ? `sluice policy diff ${versionOf(before)} ${versionOf(number)}` : undefined}
           curl={[before, number]
             .filter((n) => n > 0)
-            .map((n) => curl("POST", `/policyquery/api/v4/policies/${id}/version/${n}/fields`, { data: { pageSize: 100 } }))
+            .map((n) =>
+              curl("POST", `/policyquery/api/v4/policies/${id}/version/${n}/fields`, { data: { pageSize: 100 } }),
+            )
             .join("\n")}
         />
       )}

@@ -52,9 +52,7 @@ export function Listener() {
 function LiveEvents() {
   const { state, events, missed } = useLiveEvents();
   const [types, setTypes] = useState("*");
-  const start = useAction(() =>
-    send("post", "/console/listener", { body: { event_types: typesOf(types) } }),
-  );
+  const start = useAction(() => send("post", "/console/listener", { body: { event_types: typesOf(types) } }));
   const stop = useAction(() => send("delete", "/console/listener"));
   const isOn = state.state === "listening" || state.state === "starting";
   return (
@@ -90,7 +88,10 @@ function LiveEvents() {
         )
       )}
       <Commands
-        cli={["sluice listen", ...typesOf(types).flatMap((type) => (type === "*" ? [] : ["--event", shellQuote(type)]))].join(" ")}
+        cli={[
+          "sluice listen",
+          ...typesOf(types).flatMap((type) => (type === "*" ? [] : ["--event", shellQuote(type)])),
+        ].join(" ")}
       />
     </div>
   );
