@@ -31,11 +31,11 @@ var (
 // multiple of it, so that the seeds of a restart are the same in every run.
 const seedsPerRound = 20
 
-// faultOptions are those of the local clouds of TestFaults: small chunks, so that small files have several, and short
-// pauses.
+// faultOptions are those of the local clouds of TestFaults: small chunks, so that small files have several, short
+// pauses, and as many tokens as clients ask for that are struck and ask again.
 var faultOptions = []string{
 	"--kill", "none", "--pace", "0.03", "--set", "RetryMaxPause=60", "--set", "SweepAge=1", "--set", "ChunkBytes=6144",
-	"--set", "WebhookFirstPause=1", "--set", "WebhookCollectTime=1",
+	"--set", "WebhookFirstPause=1", "--set", "WebhookCollectTime=1", "--set", "TokenRequests=10000",
 	"--set", fmt.Sprintf("MaxTransactions=%d", maxFaultTransactions),
 }
 
@@ -82,9 +82,10 @@ type faultCloud struct {
 	list string
 	// mu is held while the cloud restarts.
 	mu sync.RWMutex
-	// clients are those of the tenants, which a restart may replace.
-	clients []*client.Client
-	records []faultRecord
+	// clients are those of the tenants, which a restart may replace. All of them send their requests through transport.
+	clients   []*client.Client
+	transport impatientTransport
+	records   []faultRecord
 	// plans are followed again after a restart.
 	plans faultPlans
 }
@@ -122,6 +123,10 @@ func newFaultCloud(t *testing.T, options []string) *faultCloud {
 	}
 	for _, tenant := range c.tenants {
 		c.list = importList(t, e, tenant.TenantID, "faults", wantedName)
+		// As many batches as a round has, and those that replace them.
+		if err := e.admin(&out, "tenant", "set", tenant.TenantID, "upload_urls_per_minute=10000"); err != nil {
+			t.Fatal(err)
+		}
 	}
 	c.connect(t)
 	api := login(t, e)
@@ -145,7 +150,7 @@ func (c *faultCloud) newClient(t *testing.T, tenant int) *client.Client {
 	of := c.tenants[tenant]
 	api, err := client.New(client.Config{
 		APIURL: c.APIURL, TokenURL: c.TokenURL, ClientID: of.ClientID, ClientSecret: of.ClientSecret,
-		Scope: "tenant/" + of.TenantID, HTTP: http.DefaultClient,
+		Scope: "tenant/" + of.TenantID, HTTP: &http.Client{Transport: &c.transport},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +165,36 @@ func (c *faultCloud) renewToken(t *testing.T, tenant int) {
 	c.clients[tenant] = c.newClient(t, tenant)
 }
 
-// persist repeats a call of the API while it fails for reasons that pass: a fault, or the cloud's restart.
+// impatientTransport sends requests for clients that give up a request with an idempotency key when they are told for
+// the third time that it is still being carried out. If that was killed, they would wait for half a minute until it
+// would have ended; killRepeatedRequests tests that they do. It is safe for concurrent use.
+type impatientTransport struct {
+	mu sync.Mutex
+	// waits counts the answers that ask to wait, by key.
+	waits map[string]int
+}
+
+// RoundTrip takes from the third such answer what asks to wait, so that a client takes it for a final one.
+func (i *impatientTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := http.DefaultTransport.RoundTrip(r)
+	if err == nil && resp.StatusCode == http.StatusConflict && i.isEnough(r.Header.Get("Idempotency-Key")) {
+		resp.Header.Del("Retry-After")
+	}
+	return resp, err
+}
+
+func (i *impatientTransport) isEnough(key string) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.waits == nil {
+		i.waits = map[string]int{}
+	}
+	i.waits[key]++
+	return i.waits[key] > 2
+}
+
+// persist repeats a call of the API while it fails for reasons that pass: a fault, the cloud's restart, or a request
+// with the same key that was killed. A call that takes a key makes a new one each time.
 func (c *faultCloud) persist(ctx context.Context, tenant int, call func(api *client.Client) error) error {
 	for end := time.Now().Add(patience); ; {
 		c.mu.RLock()
@@ -168,7 +202,8 @@ func (c *faultCloud) persist(ctx context.Context, tenant int, call func(api *cli
 		c.mu.RUnlock()
 		err := call(api)
 		var refused *client.Error
-		isFinal := errors.As(err, &refused) && refused.Status < 500 && refused.Status != http.StatusTooManyRequests
+		isFinal := errors.As(err, &refused) && refused.Status < 500 &&
+			refused.Status != http.StatusTooManyRequests && refused.Status != http.StatusConflict
 		if err == nil || isFinal || time.Now().After(end) || ctx.Err() != nil {
 			return err
 		}
