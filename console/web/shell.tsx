@@ -9,6 +9,7 @@ import { KeyboardHelp } from "./kit/keys.tsx";
 import { Page } from "./kit/page.tsx";
 import { useResource } from "./kit/resource.ts";
 import { Link, useAddress } from "./kit/router.tsx";
+import { useScroll } from "./kit/scroll.ts";
 import { type Session, SessionContext } from "./kit/session.ts";
 import { findRoute, type PageModule } from "./routes.ts";
 
@@ -27,14 +28,15 @@ const areas: readonly { to: string; text: string; icon: IconName }[] = [
 /** Shell is the whole page. Nothing else is shown before the command has said where it is connected to. */
 export function Shell() {
   const session = useResource("session", (signal) => send("get", "/console/session", { signal }) as Promise<Session>);
-  const { path } = useAddress();
+  const { path, entry } = useAddress();
   const main = useRef<HTMLElement>(null);
   const before = useRef(path);
+  useScroll(entry, path);
   useEffect(() => {
     if (before.current === path) return;
     before.current = path;
-    main.current?.focus({ preventScroll: true });
-    scrollTo(0, 0);
+    // What the new page has focused keeps the focus.
+    if (!main.current?.contains(document.activeElement)) main.current?.focus({ preventScroll: true });
   }, [path]);
   return (
     <SessionContext.Provider value={session.value}>
@@ -147,15 +149,22 @@ function Theme() {
   );
 }
 
+/** loaded are the modules that have been needed so far, by the patterns of their addresses. */
+const loaded = new Map<string, PageModule>();
+
 /** Current loads the module of the page that the address names, and shows it. */
 function Current({ path }: { path: string }) {
   const found = findRoute(path);
-  const [module, setModule] = useState<PageModule>();
+  const pattern = found?.route.pattern ?? "";
+  const [module, setModule] = useState(loaded.get(pattern));
   const [error, setError] = useState<ApiError>();
   useEffect(() => {
     let ended = false;
     found?.route.load().then(
-      (loaded) => ended || setModule(loaded),
+      (came) => {
+        loaded.set(pattern, came);
+        if (!ended) setModule(came);
+      },
       (cause) =>
         ended ||
         setError(
@@ -170,7 +179,7 @@ function Current({ path }: { path: string }) {
         ),
     );
     return () => void (ended = true);
-  }, [found?.route.pattern]);
+  }, [pattern]);
   if (!found) {
     return (
       <Page title="No such page">

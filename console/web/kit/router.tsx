@@ -8,6 +8,17 @@ import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 export interface Address {
   path: string;
   query: URLSearchParams;
+  /** entry names the entry of the browser's history; Back and Forward lead to the same one again. */
+  entry: string;
+}
+
+/** EntryState is what the browser keeps with an entry of its history; beside it are the values that useKept keeps. */
+interface EntryState {
+  entry: string;
+  /** from is the address of the page that led to this one; "" if this one is the first of its tab. */
+  from: string;
+  /** steps is how many entries it lies behind. */
+  steps: number;
 }
 
 /** readKept returns what the entry of the browser's history that is shown keeps beside its address: values by their keys. */
@@ -20,7 +31,16 @@ const changed = "sluice:address";
 
 /** readAddress returns the address that the browser shows. */
 export function readAddress(): Address {
-  return { path: location.pathname, query: new URLSearchParams(location.search) };
+  return { path: location.pathname, query: new URLSearchParams(location.search), entry: readState().entry };
+}
+
+/** readState returns the state of the entry that the browser shows. */
+function readState(): EntryState {
+  const kept = readKept();
+  if (typeof kept.entry === "string") return kept as unknown as EntryState;
+  const first = { ...kept, entry: crypto.randomUUID(), from: "", steps: 0 };
+  history.replaceState(first, "");
+  return first;
 }
 
 /**
@@ -28,10 +48,16 @@ export function readAddress(): Address {
  * useKept keeps goes with it while the path stays the same.
  */
 export function navigate(to: string, { replace = false } = {}): void {
-  if (to === location.pathname + location.search) return;
-  const state = to.split("?", 1)[0] === location.pathname ? history.state : null;
-  if (replace) history.replaceState(state, "", to);
-  else history.pushState(state, "", to);
+  const now = location.pathname + location.search;
+  if (to === now) return;
+  const { entry, from, steps } = readState();
+  const isSamePage = to.split("?", 1)[0] === location.pathname;
+  const kept = isSamePage ? readKept() : {};
+  if (replace) history.replaceState({ ...kept, entry, from, steps }, "", to);
+  else {
+    const behind = isSamePage ? { from, steps: steps + 1 } : { from: now, steps: 1 };
+    history.pushState({ ...kept, entry: crypto.randomUUID(), ...behind }, "", to);
+  }
   dispatchEvent(new Event(changed));
 }
 
@@ -136,6 +162,34 @@ export function pathTo(...parts: string[]): string {
   return "/" + parts.map(encodeURIComponent).join("/");
 }
 
+/**
+ * BackLink leads up to a list. If the person came from there, it goes back to it, so that filters, the selected row and what
+ * was scrolled to are as they were.
+ */
+export function BackLink({ to, children }: { to: string; children: ComponentChildren }) {
+  const { from, steps } = readState();
+  const cameFromList = from === to || from.startsWith(to + "?");
+  return (
+    <a
+      href={cameFromList ? from : to}
+      onClick={(event) => {
+        if (!isPlainClick(event)) return;
+        event.preventDefault();
+        if (cameFromList) history.go(-steps);
+        else navigate(to);
+      }}
+    >
+      {children}
+    </a>
+  );
+}
+
+/** isPlainClick reports whether a click is for this window: with other buttons and keys the browser opens another one. */
+function isPlainClick(event: TargetedMouseEvent<HTMLAnchorElement>): boolean {
+  const isModified = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
+  return !event.defaultPrevented && event.button === 0 && !isModified;
+}
+
 interface LinkProps {
   /** to is an address of the console; it begins with a slash. */
   to: string;
@@ -149,15 +203,7 @@ interface LinkProps {
 /** Link leads to another page of the console without loading the whole anew. */
 export function Link({ to, children, ...rest }: LinkProps) {
   const follow = (event: TargetedMouseEvent<HTMLAnchorElement>) => {
-    if (
-      event.defaultPrevented ||
-      event.button !== 0 ||
-      event.metaKey ||
-      event.ctrlKey ||
-      event.shiftKey ||
-      event.altKey
-    )
-      return;
+    if (!isPlainClick(event)) return;
     event.preventDefault();
     navigate(to);
   };

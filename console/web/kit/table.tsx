@@ -2,7 +2,8 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { navigate } from "./router.tsx";
+import { type Stash, stashHere } from "./stash.ts";
+import { navigate, useAddress } from "./router.tsx";
 
 /** Column is one column of a table. */
 export interface Column<T> {
@@ -54,6 +55,7 @@ export function Table<T>(props: TableProps<T>) {
   const grid = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 600 });
   const [own, setOwn] = useState("");
+  const noteTop = usePlace(grid, props.label, own, setOwn);
   const selected = props.selected ?? own;
   const at = Math.max(
     0,
@@ -88,6 +90,7 @@ export function Table<T>(props: TableProps<T>) {
     setOwn(rowKey(row));
     props.onSelect?.(row);
     reveal(grid.current, rows.indexOf(row));
+    noteTop();
   };
   const follow = (row: T) => {
     const to = open?.(row);
@@ -181,6 +184,51 @@ export function Table<T>(props: TableProps<T>) {
       </div>
     </div>
   );
+}
+
+/** Place is where a person was in a table. */
+interface Place {
+  top: number;
+  selected: string;
+  hasFocus: boolean;
+}
+
+/**
+ * usePlace puts a table back where the person left it, when Back or Forward lead to it again. It returns what notes how far the
+ * table is scrolled, for those who scroll it: the browser tells of that only later.
+ */
+function usePlace(
+  grid: { current: HTMLDivElement | null },
+  label: string,
+  selected: string,
+  select: (key: string) => void,
+): () => void {
+  const { entry } = useAddress();
+  const latest = useRef(selected);
+  latest.current = selected;
+  const top = useRef(0);
+  const note = () => void (top.current = grid.current?.scrollTop ?? 0);
+  useLayoutEffect(() => {
+    const element = grid.current!;
+    const stash: Stash<Place> = stashHere(`place in ${label}`);
+    const was = stash.get();
+    if (was) {
+      select(was.selected);
+      element.scrollTop = was.top;
+      const focused = document.activeElement;
+      if (was.hasFocus && (focused === null || focused === document.body || focused.id === "main"))
+        element.focus({ preventScroll: true });
+    }
+    note();
+    element.addEventListener("scroll", note);
+    return () => {
+      element.removeEventListener("scroll", note);
+      // Not how far it is scrolled now: it may have other rows already.
+      const hasFocus = element.contains(document.activeElement);
+      stash.put({ top: top.current, selected: latest.current, hasFocus });
+    };
+  }, [entry]);
+  return note;
 }
 
 function cellClass<T>(column: Column<T>): string {

@@ -4,7 +4,7 @@ import { Commands, useCurl } from "../../kit/commands.tsx";
 import { Empty, ErrorNotice, Live, Loaded } from "../../kit/feedback.tsx";
 import { Page } from "../../kit/page.tsx";
 import { useResource } from "../../kit/resource.ts";
-import { Link, type Parameters } from "../../kit/router.tsx";
+import { BackLink, Link, type Parameters } from "../../kit/router.tsx";
 import { describeBatchState } from "../../kit/status.tsx";
 import { type BatchReply, findListed, hasStatus, isId, isOpen, readStatus, StateBadge } from "../batches/record.tsx";
 import { CancelButton } from "./cancel.tsx";
@@ -47,7 +47,7 @@ function BatchOf({ id }: { id: string }) {
       actions={record && <CancelButton id={id} status={record.status} onDone={status.reload} />}
     >
       <p class="batch-id">
-        <Link to="/batches">Batches</Link> <span aria-hidden="true">/</span> <code data-volatile>{id}</code>
+        <BackLink to="/batches">Batches</BackLink> <span aria-hidden="true">/</span> <code data-volatile>{id}</code>
       </p>
       {!reply && status.error?.status === 404 ? (
         <ErrorNotice error={status.error} retry={status.reload}>

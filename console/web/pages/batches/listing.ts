@@ -2,6 +2,8 @@
 
 import { useCallback, useEffect, useMemo, useReducer, useRef } from "preact/hooks";
 import { addressOf, ApiError, send } from "../../kit/api.ts";
+import { stashHere } from "../../kit/stash.ts";
+import { useAddress } from "../../kit/router.tsx";
 import { type Filters, listQuery } from "./filters.ts";
 import { type BatchRecord, hasStatus, isId, isOpen, isRunning, readStatus } from "./record.tsx";
 
@@ -70,7 +72,10 @@ export function useListing(filters: Filters, mayMove: () => boolean): Listing {
   const [state, change] = useReducer(
     (old: State, update: Change): State => ({ ...old, ...(typeof update === "function" ? update(old) : update) }),
     nothing,
+    (empty) => stashHere<State>(nameOf(query)).get() ?? empty,
   );
+  const { entry } = useAddress();
+  const shown = useRef("");
   const latest = useRef({ state, mayMove });
   latest.current = { state, mayMove };
   const [attempt, reload] = useReducer((n: number) => n + 1, 0);
@@ -89,10 +94,14 @@ export function useListing(filters: Filters, mayMove: () => boolean): Listing {
     const ended = new AbortController();
     running.current = ended;
     const { signal } = ended;
-    change({ ...nothing, error: undefined });
+    const stash = stashHere<State>(nameOf(query));
+    const isAgain = shown.current === entry + nameOf(query); // asked for anew: what was kept does not count
+    shown.current = entry + nameOf(query);
+    const was = isAgain ? undefined : stash.get();
+    change({ ...(was ?? nothing), loadingMore: false, error: undefined });
     let timer = 0;
     let failures = 0;
-    let isFirst = true;
+    let isFirst = was === undefined;
     let looking = false;
     const look = async () => {
       if (looking) return;
@@ -126,8 +135,10 @@ export function useListing(filters: Filters, mayMove: () => boolean): Listing {
       ended.abort();
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", onVisible);
+      const { state } = latest.current;
+      if (state.rows && !state.loading) stash.put(state);
     };
-  }, [query, attempt]);
+  }, [query, entry, attempt]);
 
   useStatuses(latest, change, attempt);
 
@@ -176,6 +187,11 @@ export function useListing(filters: Filters, mayMove: () => boolean): Listing {
         : change((old) => ({ rows: inOrder(append(old.fresh, old.rows ?? [])), fresh: [] })),
     reload: () => reload(undefined),
   };
+}
+
+/** nameOf returns the name by which the list of a query is kept. */
+function nameOf(query: Record<string, string | string[]>): string {
+  return `batches ${JSON.stringify(query)}`;
 }
 
 /** useStatuses asks for the status of one running batch of the list at a time: the list does not know how far it is. */

@@ -6,7 +6,7 @@ import { SelectField } from "../../kit/fields.tsx";
 import { formatCount, Time } from "../../kit/format.tsx";
 import { Page } from "../../kit/page.tsx";
 import { useResource } from "../../kit/resource.ts";
-import { Link, type Parameters, useQuery } from "../../kit/router.tsx";
+import { BackLink, type Parameters, useQuery } from "../../kit/router.tsx";
 import { visible } from "../../kit/safe.ts";
 import { Differences } from "./differences.tsx";
 import { Evaluation } from "./evaluation.tsx";
@@ -24,7 +24,7 @@ export default function PolicyPage({ parameters }: { parameters: Parameters }) {
   return (
     <Page
       title={policy.value ? `Policy for ${policy.value.entityType}` : "Policy"}
-      beside={<Link to="/policies">All policies</Link>}
+      beside={<BackLink to="/policies">All policies</BackLink>}
     >
       <Loaded resource={policy} lines={4}>
         {(summary) => (

@@ -9,7 +9,7 @@ import { TextField } from "../../kit/fields.tsx";
 import { counted, Time } from "../../kit/format.tsx";
 import { Page } from "../../kit/page.tsx";
 import { useAction, useResource } from "../../kit/resource.ts";
-import { Link, navigate, type Parameters } from "../../kit/router.tsx";
+import { BackLink, navigate, type Parameters } from "../../kit/router.tsx";
 import { visible } from "../../kit/safe.ts";
 import { Deliveries } from "./deliveries.tsx";
 import { WebhookState } from "./state.tsx";
@@ -28,7 +28,7 @@ export default function WebhookPage({ parameters }: { parameters: Parameters }) 
     setVersion((n) => n + 1);
   };
   return (
-    <Page title={webhook.value?.name || "Webhook"} beside={<Link to="/webhooks">All webhooks</Link>}>
+    <Page title={webhook.value?.name || "Webhook"} beside={<BackLink to="/webhooks">All webhooks</BackLink>}>
       <Loaded resource={webhook} lines={10}>
         {(value) => (
           <>

@@ -1,0 +1,129 @@
+package browsertest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// grid is what a test compares of a table before somebody leaves it and after they have come back.
+type grid struct {
+	// Top is how far it is scrolled, and Rows how many rows it has, also those that are not drawn.
+	Top, Rows int
+	// Selected is the text of the selected row, and HasFocus says whether the keyboard moves through the rows.
+	Selected string
+	HasFocus bool
+}
+
+// grid returns the state of the one table of the page; its zero value if there is none.
+func (p *tab) grid() grid {
+	p.Helper()
+	return evaluate[grid](p, `(() => {
+		const e = document.querySelector("[role=grid]");
+		return e ? {Top: Math.round(e.scrollTop), Rows: Number(e.ariaRowCount),
+			Selected: e.querySelector("[aria-selected=true] [role=gridcell]")?.innerText ?? "",
+			HasFocus: e === document.activeElement} : {};
+	})()`)
+}
+
+// waitForGrid waits until the table is as it was.
+func (p *tab) waitForGrid(want grid) {
+	p.Helper()
+	p.eventually(fmt.Sprintf("the table is %+v", want), func() (bool, string) {
+		got := p.grid()
+		return got == want, fmt.Sprintf("%+v", got)
+	})
+}
+
+// Back leads to where a list was: to the rows that had been loaded, as far as it was scrolled, with the same row selected
+// and the focus in the table. The link from a batch up to the list does the same, and an address that is opened anew
+// begins at the top.
+func TestBackToWhereTheBatchesWere(t *testing.T) {
+	t.Parallel()
+	tenant := newTenant(t)
+	tenant.multiplyBatch(tenant.upload(tenant.generate(3, 0), "--name", "batch"), 700)
+	p := tenant.open("/batches?search=batch")
+	p.waitForText("200 batches loaded")
+	evaluate[any](p, `document.querySelector("[role=grid]").focus()`)
+	p.press("j", "End")
+	p.waitForText("400 batches loaded")
+	p.press("PageUp", "k")
+	was := p.grid()
+	if was.Top == 0 || was.Selected == "" || !was.HasFocus {
+		t.Fatalf("the table is %+v before a batch is opened", was)
+	}
+	p.press("Enter")
+	p.waitForHeading(was.Selected)
+	p.back()
+	p.waitForGrid(was)
+	p.press("Enter")
+	p.waitForHeading(was.Selected)
+	p.click("link", "Batches", p.waitFor("main", ""))
+	p.waitForAddress("/batches?search=batch")
+	p.waitForGrid(was)
+	p.press("j", "Enter")
+	p.waitForHeading("batch")
+	p.click("link", "Batches", p.waitFor("navigation", "Areas"))
+	p.waitForAddress("/batches")
+	p.waitForText("200 batches loaded")
+	if now := p.grid(); now.Top != 0 {
+		t.Errorf("the list that was opened anew is %+v, want its top", now)
+	}
+}
+
+// Back to a list that was loaded in pages shows it as it was, and what has changed meanwhile.
+func TestBackToWhereTheEntitiesWere(t *testing.T) {
+	t.Parallel()
+	tenant := newTenant(t)
+	const entities = 450
+	var lines strings.Builder
+	for i := range entities {
+		fmt.Fprintf(&lines, `{"id":"customer %03d","status":"Compliant"}`+"\n", i)
+	}
+	file := tenant.file("entities.jsonl", lines.String())
+	tenant.admin(nil, "entities", "import", "--tenant", tenant.id, file)
+	p := tenant.open("/entities")
+	p.waitForText("200 entities so far")
+	evaluate[any](p, `document.querySelector("[role=grid]").focus()`)
+	p.press("j", "End")
+	p.waitForText("400 entities so far")
+	p.press("PageUp")
+	was := p.grid()
+	p.press("Enter")
+	p.waitForHeading(was.Selected)
+	tenant.admin(nil, "entities", "import", "--tenant", tenant.id,
+		tenant.file("changed.jsonl", fmt.Sprintf(`{"id":%q,"status":"ClientOffboarded"}`+"\n", was.Selected)))
+	p.back()
+	p.waitFor("row", was.Selected+" Offboarded")
+	p.waitForGrid(was)
+	p.press("End")
+	p.waitForText("450 entities")
+}
+
+// A page that is longer than the window is where it was after a reload, and after Back from another page.
+func TestPageStaysWhereItWasScrolled(t *testing.T) {
+	t.Parallel()
+	tenant := newTenant(t)
+	id := tenant.upload(tenant.generate(300, 0.2), "--max-rejected", "100%")
+	p := tenant.open("/batches/" + id)
+	p.waitForText("1 to 25 of")
+	top := func() int { return evaluate[int](p, `Math.round(scrollY)`) }
+	evaluate[any](p, `scrollTo(0, document.body.scrollHeight)`)
+	want := top()
+	stays := func(after string) {
+		p.Helper()
+		p.waitForText("1 to 25 of")
+		p.eventually("the page is scrolled as before "+after, func() (bool, string) {
+			return top() == want, fmt.Sprintf("to %d, want %d", top(), want)
+		})
+	}
+	p.reload()
+	stays("a reload")
+	evaluate[any](p, `document.querySelector("nav a[href='/policies']").click()`) // a click of the test would scroll
+	p.waitForHeading("Policies")
+	if top() != 0 {
+		t.Errorf("another page begins at %d, want its top", top())
+	}
+	p.back()
+	stays("going back")
+}
