@@ -52,7 +52,10 @@ func TestBatchWithErrors(t *testing.T) {
 	if want := id + ".receipt.jose"; name != want {
 		t.Errorf("the receipt is %q, want %s", name, want)
 	}
+	p.click("button", "json_invalid", p.waitFor("list", "Errors by code"))
+	p.waitForText("Errors: json_invalid")
 	p.click("link", "Batches", p.waitFor("main", ""))
+	p.waitForAddress("/batches?search=mon") // as it was left, some entries of the history ago
 	p.waitForHeading("Batches")
 }
 
