@@ -235,10 +235,11 @@ func (l *live) close() error {
 
 // follow streams events as server-sent events: those that are held after the last one that the page has seen, and then
 // each as it comes. An event "listener" has the state, "message" an event, and "missed" how many events are held no
-// more.
+// more. A stream that the browser resumes names the last one in a header, one that the page opens anew in ?after=ID.
 func (l *live) follow(w http.ResponseWriter, r *http.Request) {
 	var seen int64
-	_, _ = fmt.Sscan(r.Header.Get("Last-Event-ID"), &seen) // 0 for none, and for what is not a number
+	last := cmp.Or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("after"))
+	_, _ = fmt.Sscan(last, &seen) // 0 for none, and for what is not a number
 	w.Header().Set("Content-Type", "text/event-stream")
 	stream := eventStream{w: w, rc: http.NewResponseController(w)}
 	beat := time.NewTicker(heartbeat)

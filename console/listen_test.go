@@ -77,6 +77,13 @@ func follow(t *testing.T, server *httptest.Server, cookie *http.Cookie, lastID s
 	return lines
 }
 
+// leaving makes a request one of a browser that has gone, so that its stream ends with what there is.
+func leaving(r *http.Request) {
+	ctx, leave := context.WithCancel(r.Context())
+	leave()
+	*r = *r.WithContext(ctx)
+}
+
 // requireEvent reads the next event of a stream and requires its ID ("" for none), its name and what its data contain.
 func requireEvent(t *testing.T, lines *bufio.Scanner, id, name, data string) {
 	t.Helper()
@@ -176,6 +183,10 @@ func TestEventsAreBounded(t *testing.T) {
 	requireEvent(t, stream, "", "listener", `"off"`)
 	requireEvent(t, stream, "", "missed", `6`)
 	requireEvent(t, stream, "11", "message", `{"n":11}`)
+	again := ask(s, http.MethodGet, "/console/events?after=509", nil, fromPage(cookie), atServer(server), leaving)
+	if text := again.Body.String(); strings.Count(text, "event: message") != 1 || !strings.Contains(text, `{"n":510}`) {
+		t.Errorf("a page that comes back after the event 509 gets %.300s", text)
+	}
 	stream = follow(t, server, cookie, "9999") // of another console
 	requireEvent(t, stream, "", "listener", `"off"`)
 	requireEvent(t, stream, "11", "message", `{"n":11}`)

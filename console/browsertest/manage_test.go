@@ -1,6 +1,7 @@
 package browsertest
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -76,6 +77,14 @@ func TestEventsAreShownLive(t *testing.T) {
 	p.waitForText("batchtransaction:ingestionProcessed")
 	p.reload()
 	p.waitForText("batchtransaction:ingestionProcessed")
+	hide := func(hidden bool) { // as another tab in front of it does
+		evaluate[any](p, fmt.Sprintf(`Object.defineProperty(document, "hidden", {value: %v, configurable: true});
+			document.dispatchEvent(new Event("visibilitychange"))`, hidden))
+	}
+	hide(true)
+	tenant.upload(tenant.file("bad.jsonl", "{}\n"))
+	hide(false)
+	p.waitForText("batchtransaction:ingestionValidation_failed")
 	p.click("link", "sluice console")
 	p.waitForHeading("sluice console")
 	p.click("button", "Send a test event")

@@ -107,14 +107,27 @@ function useLiveEvents() {
   const [events, setEvents] = useState<LiveEvent[]>([]);
   const [missed, setMissed] = useState(0);
   useEffect(() => {
-    const source = new EventSource("/console/events");
-    source.addEventListener("listener", (event) => setState(JSON.parse(event.data) as ListenerState));
-    source.addEventListener("missed", (event) => setMissed((n) => n + Number(event.data)));
-    source.addEventListener("message", (event) => {
-      const one = JSON.parse(event.data) as LiveEvent;
-      setEvents((old) => (old.some((known) => known.id === one.id) ? old : [one, ...old].slice(0, shownEvents)));
-    });
-    return () => source.close();
+    // A browser has six connections to the console, for all its tabs: only the tab that is seen keeps one. What comes
+    // meanwhile is held by the command.
+    let source: EventSource | undefined;
+    let last = 0;
+    const follow = () => {
+      source?.close();
+      source = document.hidden ? undefined : new EventSource(`/console/events?after=${last}`);
+      source?.addEventListener("listener", (event) => setState(JSON.parse(event.data) as ListenerState));
+      source?.addEventListener("missed", (event) => setMissed((n) => n + Number(event.data)));
+      source?.addEventListener("message", (event) => {
+        const one = JSON.parse(event.data) as LiveEvent;
+        last = one.id;
+        setEvents((old) => (old.some((known) => known.id === one.id) ? old : [one, ...old].slice(0, shownEvents)));
+      });
+    };
+    follow();
+    document.addEventListener("visibilitychange", follow);
+    return () => {
+      document.removeEventListener("visibilitychange", follow);
+      source?.close();
+    };
   }, []);
   return { state, events, missed };
 }
