@@ -7,11 +7,17 @@ import (
 )
 
 // tabTo presses Tab until the one element with a role and a name has the focus, which must be visible to the eye, too.
-func (p *tab) tabTo(role, name string) {
+func (p *tab) tabTo(role, name string) { p.Helper(); p.pressTo("Tab", role, name) }
+
+// tabBackTo is tabTo the other way.
+func (p *tab) tabBackTo(role, name string) { p.Helper(); p.pressTo("Shift+Tab", role, name) }
+
+// pressTo presses a key that moves the focus until the one element with a role and a name has it.
+func (p *tab) pressTo(key, role, name string) {
 	p.Helper()
 	var seen []string
 	for range 100 {
-		p.press("Tab")
+		p.press(key)
 		e := p.focused()
 		seen = append(seen, e.role+" "+e.name)
 		if e.role != role || !strings.Contains(e.name, name) {
@@ -26,7 +32,7 @@ func (p *tab) tabTo(role, name string) {
 		}
 		return
 	}
-	p.Fatalf("Tab does not lead to %s %q, but to %q", role, name, seen)
+	p.Fatalf("%s does not lead to %s %q, but to %q", key, role, name, seen)
 }
 
 // Without a pointer: from the first address over the list of batches to the errors of one, by code, and back.

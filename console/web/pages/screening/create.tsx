@@ -75,14 +75,14 @@ export function CreateDialog({
             maxLength={255}
           />
           <TextField
-            label="ID of the legal entity"
-            hint="A new one if empty"
+            label="Legal entity ID"
+            hint="By it the batch, and others of the entity, are found"
             value={fields.legalEntityId}
             onValue={set("legalEntityId")}
             maxLength={255}
           />
-          <TextField label="Journey" value={fields.journeyId} onValue={set("journeyId")} maxLength={255} />
-          <TextField label="Process" value={fields.processId} onValue={set("processId")} maxLength={255} />
+          <TextField label="Journey ID" value={fields.journeyId} onValue={set("journeyId")} maxLength={255} />
+          <TextField label="Process ID" value={fields.processId} onValue={set("processId")} maxLength={255} />
         </div>
         <p class="hint">
           It is searched at once by the active providers. A batch of the same journey and process that is there already

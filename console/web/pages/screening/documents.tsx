@@ -1,6 +1,6 @@
 // The documents of an entity of a batch, or of one of its matches.
 
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { addressOf, get, type Schemas, send } from "../../kit/api.ts";
 import { Commands, storeLines, useCurl } from "../../kit/commands.tsx";
 import { Confirm } from "../../kit/dialog.tsx";
@@ -51,10 +51,16 @@ export function Documents({ place, open }: { place: Place; open: boolean }) {
     },
     { every: processing ? 1500 : 0 },
   );
+  const section = useRef<HTMLElement>(null);
+  const hasDeleted = useRef(false);
+  useEffect(() => {
+    if (hasDeleted.current) section.current?.focus(); // the button that had the focus went with its row
+    hasDeleted.current = false;
+  }, [list.value]);
   const curl = useCurl();
   const noun = place.matchId ? "match" : "entity";
   return (
-    <section class="stack" aria-label={`Documents of the ${noun}`}>
+    <section class="stack" aria-label={`Documents of the ${noun}`} ref={section} tabIndex={-1}>
       <Loaded resource={list} lines={4}>
         {(documents) =>
           documents.length === 0 ? (
@@ -66,7 +72,15 @@ export function Documents({ place, open }: { place: Place; open: boolean }) {
               </p>
             </Empty>
           ) : (
-            <DocumentTable place={place} documents={documents} open={open} reload={list.reload} />
+            <DocumentTable
+              place={place}
+              documents={documents}
+              open={open}
+              onDeleted={() => {
+                hasDeleted.current = true;
+                list.reload();
+              }}
+            />
           )
         }
       </Loaded>
@@ -80,18 +94,18 @@ function DocumentTable({
   place,
   documents,
   open,
-  reload,
+  onDeleted,
 }: {
   place: Place;
   documents: readonly Document[];
   open: boolean;
-  reload: () => void;
+  onDeleted: () => void;
 }) {
   const [deleting, setDeleting] = useState<Document>();
   const remove = useAction(async () => {
     await send("delete", `/api${pathOf("/screeningcommand/api/v3", place, `/${deleting!.id}`)}`);
     setDeleting(undefined);
-    reload();
+    onDeleted();
   });
   const curl = useCurl();
   const columns: readonly SmallColumn<Document>[] = [

@@ -10,7 +10,7 @@ import { visible } from "../../kit/safe.ts";
 import { type SmallColumn, SmallTable } from "../../kit/smalltable.tsx";
 import type { Entity } from "./batch.ts";
 import { categories } from "./materiality.tsx";
-import { madeBy, MaterialityBadge, ScreeningBadge } from "./statuses.tsx";
+import { BatchLink, madeBy, MaterialityBadge, ScreeningBadge } from "./statuses.tsx";
 
 const historyPath = "/screeningquery/api/v4/batch/entity/{entityId}/materiality-assessment-history";
 const batchesPath = "/screeningquery/api/v4/batch/legalentity/{legalEntityId}";
@@ -85,12 +85,8 @@ function columnsOf(batchId: string): readonly SmallColumn<BatchOfEntity>[] {
     {
       title: "Batch",
       cell: (one) => (
-        <span class="mono" data-volatile>
-          {one.batchId === batchId ? (
-            `${one.batchId} (this)`
-          ) : (
-            <Link to={pathTo("screening", one.batchId)}>{one.batchId}</Link>
-          )}
+        <span class="one-line" data-volatile>
+          {one.batchId === batchId ? <span class="mono">{one.batchId} (this)</span> : <BatchLink id={one.batchId} />}
         </span>
       ),
     },

@@ -1,6 +1,6 @@
 // Whether what was found about an entity matters: the assessment by category, its escalation, and further properties.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { addressOf, post, put, type Schemas } from "../../kit/api.ts";
 import { Commands, useCurl } from "../../kit/commands.tsx";
 import { ErrorNotice, Notice } from "../../kit/feedback.tsx";
@@ -49,7 +49,7 @@ export function Materiality({ batch, entity, reload }: MaterialityProps) {
           </span>
         )}
       </p>
-      <Assessment key={JSON.stringify(assessed)} batch={batch} entity={entity} reload={reload} open={open} />
+      <Assessment batch={batch} entity={entity} reload={reload} open={open} />
       <Escalation batch={batch} entity={entity} reload={reload} />
       <MaterialityProperties batch={batch} entity={entity} reload={reload} />
       {clients.length > 0 && (
@@ -80,12 +80,17 @@ const assessPath = "/screeningcommand/api/v3/batch/{id}/entity/{entityId}";
 
 function Assessment({ batch, entity, reload, open }: MaterialityProps & { open: boolean }) {
   const before = entity.entityMaterialityAssessment;
-  const [all, setAll] = useState(
-    () => Object.fromEntries(categories.map(([key]) => [key, assessedOf(before?.[key])])) as Record<Category, Assessed>,
-  );
+  const [all, setAll] = useState(() => allAssessed(before));
   const [rationale, setRationale] = useState(before?.rationale ?? "");
   const [okToProceed, setOkToProceed] = useState(before?.sanctions?.okToProceed ?? false);
   const [why, setWhy] = useState(before?.sanctions?.rationale ?? "");
+  // What has been saved, here or by others, takes the place of what is in the fields, which keep the focus.
+  useEffect(() => {
+    setAll(allAssessed(before));
+    setRationale(before?.rationale ?? "");
+    setOkToProceed(before?.sanctions?.okToProceed ?? false);
+    setWhy(before?.sanctions?.rationale ?? "");
+  }, [JSON.stringify(before)]);
   const set = (key: Category, some: Partial<Assessed>) =>
     setAll((old) => ({ ...old, [key]: { ...old[key], ...some } }));
   const body = bodyOf(all, { rationale, okToProceed, why });
@@ -128,7 +133,7 @@ function Assessment({ batch, entity, reload, open }: MaterialityProps & { open: 
               ),
             },
             {
-              title: "Jurisdictions (of a material one)",
+              title: "Jurisdictions, if material",
               cell: ([key, text]) => (
                 <input
                   type="text"
@@ -168,6 +173,13 @@ function Assessment({ batch, entity, reload, open }: MaterialityProps & { open: 
       <Commands curl={curl("PUT", addressOf(assessPath, { id: batch.id, entityId: entity.id }), { data: body })} />
     </form>
   );
+}
+
+function allAssessed(assessment: Entity["entityMaterialityAssessment"]): Record<Category, Assessed> {
+  return Object.fromEntries(categories.map(([key]) => [key, assessedOf(assessment?.[key])])) as Record<
+    Category,
+    Assessed
+  >;
 }
 
 function assessedOf(category: Schemas["CategoryAssessment"] | null | undefined): Assessed {

@@ -52,8 +52,8 @@ export function Opened() {
       <SmallTable
         label="Batches opened last"
         columns={[
-          { title: "Batch", cell: ({ id }) => <BatchLink id={id} /> },
           { title: "About", anywhere: true, cell: ({ id }) => <bdi>{visible(stateOf(id)?.about ?? "")}</bdi> },
+          { title: "Batch", cell: ({ id }) => <BatchLink id={id} /> },
           {
             title: "Status",
             cell: ({ id }) => {

@@ -130,12 +130,12 @@ function Results({ fields }: { fields: Fields }) {
 /** columnsOf leaves out the columns that no batch fills. */
 function columnsOf(batches: readonly Found[]): readonly SmallColumn<Found>[] {
   const columns: (SmallColumn<Found> | false)[] = [
-    { title: "Batch", cell: ({ id }) => <BatchLink id={id} /> },
     batches.some(({ about }) => about) && {
       title: "About",
       anywhere: true,
       cell: ({ about }) => <bdi>{visible(about)}</bdi>,
     },
+    { title: "Batch", cell: ({ id }) => <BatchLink id={id} /> },
     batches.some(({ batchType }) => batchType === "OngoingScreening") && {
       title: "Made by",
       cell: ({ batchType }) => madeBy(batchType),
