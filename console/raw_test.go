@@ -29,7 +29,8 @@ func TestRawRequests(t *testing.T) {
 		"own absolute address":     {"GET http://" + host + "/api/x HTTP/1.1\r\n" + head + "\r\n", 200, "GET /x"},
 		"proxy":                    {"CONNECT attacker.example:443 HTTP/1.1\r\n" + head + "\r\n", 421, ""},
 		"proxy to itself":          {"CONNECT " + host + " HTTP/1.1\r\n" + head + "\r\n", 405, ""},
-		"everything":               {"OPTIONS * HTTP/1.1\r\n" + head + "\r\n", 200, ""}, // answered by package http itself
+		// Package http itself answers this one.
+		"everything": {"OPTIONS * HTTP/1.1\r\n" + head + "\r\n", 200, ""},
 		"two lengths": {"POST /api/x HTTP/1.1\r\n" + head + "Content-Length: 1\r\nContent-Length: " +
 			"2\r\n\r\nab", 400, ""},
 		"length and chunks": {"POST /api/x HTTP/1.1\r\n" + head + "Content-Length: 4\r\nTransfer-Encoding: " +

@@ -53,7 +53,8 @@ func (s *fakeService) serveReport(v validated) {
 	s.answer = func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.Contains(r.URL.Path, "/validation-result/"):
-			fmt.Fprintf(w, `{"message":"m","valid":false,"errors_file_url":"%[1]s/storage/report?X-Amz-Signature=5555",`+
+			fmt.Fprintf(w, `{"message":"m","valid":false,`+
+				`"errors_file_url":"%[1]s/storage/report?X-Amz-Signature=5555",`+
 				`"rejected_file_url":"%[1]s/storage/rejected?X-Amz-Signature=5555","rejected_left_out":%d}`, s.URL,
 				v.leftOut)
 		case r.URL.Path == "/storage/report":

@@ -44,8 +44,8 @@ func TestUnfinishedUploads(t *testing.T) {
 	}
 	small := test.drop("small.jsonl", "{}")
 	test.awaitState(small, stateChecked)
-	test.startUpload(small, `{"reject_on_invalid": false, "name": "a b", "metadata": {"k": "v w"}, "validate_only": true,
-		"on_duplicate": "reject", "screen_unknown": {"threshold": 87.5, "on_hit": "reject"}}`)
+	test.startUpload(small, `{"reject_on_invalid": false, "name": "a b", "metadata": {"k": "v w"},
+		"validate_only": true, "on_duplicate": "reject", "screen_unknown": {"threshold": 87.5, "on_hit": "reject"}}`)
 	test.await(small, "waiting", func(r fileRecord) bool { return r.Upload.Waiting })
 	if err := test.Close(); err != nil {
 		t.Fatal(err)

@@ -80,8 +80,9 @@ func TestExternalAuthentication(t *testing.T) {
 	issuedSecrets.add(secret)
 	data := func(u, value string) string {
 		return fmt.Sprintf(`{"url":%q,"endpointCertificate":{"isPublicCA":false,"certificate":%s,"nextCertificate":%s},
-			"headers":[{"name":"X-Api-Key","value":%q}],"oAuthConfiguration":{"clientCredentialsConfig":{"clientId":"me",
-			"url":"https://id.example.com/token","clientSecret":%q,"useBasicAuthentication":true,"useEndpointMtlsConfiguration":false,
+			"headers":[{"name":"X-Api-Key","value":%q}],
+			"oAuthConfiguration":{"clientCredentialsConfig":{"clientId":"me","url":"https://id.example.com/token",
+			"clientSecret":%q,"useBasicAuthentication":true,"useEndpointMtlsConfiguration":false,
 			"endpointCertificate":{"isPublicCA":true,"certificate":%s,"validationMode":"SignerChainValidationOnly"}}}}`,
 			u, jsonText(first.PEM()), jsonText(next.PEM()), value, value, jsonText(ca.PEM()))
 	}
@@ -90,13 +91,12 @@ func TestExternalAuthentication(t *testing.T) {
 	for range 2 { // as it was created, and after what was read was sent back
 		var got externalAuthView
 		api.mustCall("GET", externalAuthQueries+"/"+id, "", &got)
-		c := got.EndpointCertificate
+		c, o := got.EndpointCertificate, got.OAuthConfiguration.ClientCredentialsConfig
 		if got.ID != id || got.TenantID != api.tenantID || got.URL != u || len(got.Headers) != 1 ||
 			got.Headers[0].Value != "********" || c.Certificate != first.PEM() || c.NextCertificate != next.PEM() ||
 			c.ValidationMode != "PinLeafThumbprint" || c.CertificateDetails.Subject != "CN=hooks.example.com" ||
 			len(c.NextCertificateDetails.ThumbprintSHA256) != 64 ||
-			got.OAuthConfiguration.ClientCredentialsConfig.ClientSecret != "********" ||
-			got.OAuthConfiguration.ClientCredentialsConfig.EndpointCertificate.ValidationMode != "SignerChainValidationOnly" {
+			o.ClientSecret != "********" || o.EndpointCertificate.ValidationMode != "SignerChainValidationOnly" {
 			t.Errorf("read %+v", got)
 		}
 		api.mustCall("PUT", externalAuthCommands+"?configurationId="+id, inEnvelope(data(u, "********")), nil)

@@ -70,8 +70,9 @@ func TestParquet(t *testing.T) {
 		t.Fatalf("the batch ended with %s (%q)", last.Status, last.ErrorMessage)
 	}
 	path := api.readParquet(last.BatchID)
-	rows := duckdb.Query(t, fmt.Sprintf(`SELECT batch_id, line, strftime(received_at, '%%xT%%H:%%M:%%S.%%fZ') AS received_at,
-		main_entity, raw_line, modification.amount AS amount, modification.amount_decimal AS amount_decimal,
+	rows := duckdb.Query(t, fmt.Sprintf(`SELECT batch_id, line,
+		strftime(received_at, '%%xT%%H:%%M:%%S.%%fZ') AS received_at, main_entity, raw_line,
+		modification.amount AS amount, modification.amount_decimal AS amount_decimal,
 		modification.settled_at AS settled_at, receiver.unknown.addresses[1].city AS city FROM '%s'`, path))
 	var want []map[string]any
 	for i, rest := range []map[string]any{

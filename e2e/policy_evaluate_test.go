@@ -31,9 +31,9 @@ var policyFields = []string{
 		`"categories":["Ownership"]}`,
 	`{"name":"Notes of Spain","dataKey":"notes","fieldType":"Text","order":3,"categories":["Basics"],
 		"accessLayers":{"geographic":["Spain"]}}`,
-	`{"name":"Sanctions plan","dataKey":"sanctionsPlan","fieldType":"Text","order":4,"categories":["Basics"],"conditions":[
-		{"id":"sanctioned","operands":[{"fieldName":"sanctionsMaterialityStatus","dataSource":"screeningMateriality",
-		"operation":"equal","value":["Material"]}]}]}`,
+	`{"name":"Sanctions plan","dataKey":"sanctionsPlan","fieldType":"Text","order":4,"categories":["Basics"],
+		"conditions":[{"id":"sanctioned","operands":[{"fieldName":"sanctionsMaterialityStatus",
+		"dataSource":"screeningMateriality","operation":"equal","value":["Material"]}]}]}`,
 }
 
 // newDataGroup publishes a data group with fields and returns its ID.

@@ -149,7 +149,8 @@ func TestObjectsAreClosed(t *testing.T) {
 // so that a misspelt one would mean nothing.
 var keywords = strings.Fields(
 	`$ref title description type const enum default examples deprecated discriminator format pattern
-	minLength maxLength minimum maximum minItems maxItems uniqueItems minProperties maxProperties required dependentRequired allOf anyOf oneOf not if then else items
+	minLength maxLength minimum maximum minItems maxItems uniqueItems minProperties maxProperties
+	required dependentRequired allOf anyOf oneOf not if then else items
 	properties propertyNames additionalProperties unevaluatedProperties`,
 )
 

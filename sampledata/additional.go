@@ -134,34 +134,35 @@ const phraseRanks = 8
 var (
 	// phraseWords are words in free text about payments, those of everyday payments first.
 	phraseWords = strings.Fields(`payment invoice order services for transfer monthly salary rent refund deposit fee
-subscription credit debit account bill purchase loan tax insurance interest final balance goods wages bonus dividend
-donation membership instalment expenses adjustment settlement advance rendered consulting delivery travel hotel ticket
-tickets fuel parking groceries restaurant electricity water gas internet phone mobile energy heating maintenance repair
-cleaning rental lease mortgage repayment pension benefit allowance tuition school university course training books
-medical dental pharmacy hospital care childcare legal notary audit accounting advisory commission royalties licence
-software hosting cloud support marketing advertising campaign printing office supplies furniture equipment machine
-spare parts materials construction renovation garden kitchen car vehicle leasing toll customs duty import export
-shipping freight storage warehouse packaging return correction reversal chargeback compensation claim penalty late
-overdue reminder partial full first second third last annual yearly quarterly weekly daily quarter year month week
-January February March April May June July August September October November December online shop store market
-gift voucher card cash withdrawal savings investment fund shares bonds capital family support private personal own
-internal intercompany company project contract agreement reference number customer client supplier vendor partner
-according per with from to and of the your our thank you agreed as on by at in ref no nr inv order/invoice Q1 Q2 Q3
-Q4 2023 2024 2025 2026`)
-	periods = strings.Fields(`Q1 Q2 Q3 Q4 01/2024 02/2025 03/2026 H1 H2 2024 2025 2026 KW17 W32 Jan Feb Mar Apr Jun Jul Aug
-Sep Oct Nov Dec`)
+		subscription credit debit account bill purchase loan tax insurance interest final balance goods wages bonus
+		dividend donation membership instalment expenses adjustment settlement advance rendered consulting delivery
+		travel hotel ticket tickets fuel parking groceries restaurant electricity water gas internet phone mobile
+		energy heating maintenance repair cleaning rental lease mortgage repayment pension benefit allowance tuition
+		school university course training books medical dental pharmacy hospital care childcare legal notary audit
+		accounting advisory commission royalties licence software hosting cloud support marketing advertising campaign
+		printing office supplies furniture equipment machine spare parts materials construction renovation garden
+		kitchen car vehicle leasing toll customs duty import export shipping freight storage warehouse packaging
+		return correction reversal chargeback compensation claim penalty late overdue reminder partial full first
+		second third last annual yearly quarterly weekly daily quarter year month week January February March April
+		May June July August September October November December online shop store market gift voucher card cash
+		withdrawal savings investment fund shares bonds capital family support private personal own internal
+		intercompany company project contract agreement reference number customer client supplier vendor partner
+		according per with from to and of the your our thank you agreed as on by at in ref no nr inv order/invoice Q1
+		Q2 Q3 Q4 2023 2024 2025 2026`)
+	periods = strings.Fields(`Q1 Q2 Q3 Q4 01/2024 02/2025 03/2026 H1 H2 2024 2025 2026 KW17 W32 Jan Feb Mar Apr Jun
+		Jul Aug Sep Oct Nov Dec`)
 	// foreignWords have letters that are not ASCII.
-	foreignWords = strings.Fields(`Überweisung für Miete März Gebühr Rückzahlung Büro Möbel Zürich München Köln señor año
-mañana España Málaga facturación préstamo élève février août décembre régulière café crème société générale køb løn
-måned år København overføring betalning för mars lön hyra avgift płatność wypłata czynsz opłata Kraków Łódź platba
-nájem faktúra číslo účet fizetés bérlet számla plată chirie factură ödeme kira ücret İstanbul πληρωμή ενοίκιο μισθός
-τιμολόγιο оплата счёт аренда зарплата услуги возврат перевод 支払い 請求書 家賃 給料 付款 发票 工资 租金 دفع فاتورة راتب إيجار
-भुगतान वेतन किराया`)
-	branchCities = strings.Fields(`AMS BER PAR LON NYC MAD MIL ROM VIE ZRH GVA BRU LUX DUB LIS OSL STO CPH HEL WAW PRG BUD
-ATH IST DXB SIN HKG TYO SYD TOR CHI FRA MUC HAM RTM`)
-	categoryCodes = strings.Fields(`5411 5812 5814 5541 5311 5732 5999 4111 4121 4511 4814 4899 4900 5045 5065 5200 5211 5251
-5310 5331 5399 5651 5661 5691 5712 5912 5941 5942 5945 5977 6011 6012 6051 6300 7011 7230 7372 7995 8011 8062 8099 8220
-8299 8398 8999 9311 9399`)
+	foreignWords = strings.Fields(`Überweisung für Miete März Gebühr Rückzahlung Büro Möbel Zürich München Köln señor
+		año mañana España Málaga facturación préstamo élève février août décembre régulière café crème société
+		générale køb løn måned år København overføring betalning för mars lön hyra avgift płatność wypłata czynsz
+		opłata Kraków Łódź platba nájem faktúra číslo účet fizetés bérlet számla plată chirie factură ödeme kira ücret
+		İstanbul πληρωμή ενοίκιο μισθός τιμολόγιο оплата счёт аренда зарплата услуги возврат перевод 支払い 請求書 家賃 給料 付款
+		发票 工资 租金 دفع فاتورة راتب إيجار भुगतान वेतन किराया`)
+	branchCities = strings.Fields(`AMS BER PAR LON NYC MAD MIL ROM VIE ZRH GVA BRU LUX DUB LIS OSL STO CPH HEL WAW PRG
+		BUD ATH IST DXB SIN HKG TYO SYD TOR CHI FRA MUC HAM RTM`)
+	categoryCodes = strings.Fields(`5411 5812 5814 5541 5311 5732 5999 4111 4121 4511 4814 4899 4900 5045 5065 5200
+		5211 5251 5310 5331 5399 5651 5661 5691 5712 5912 5941 5942 5945 5977 6011 6012 6051 6300 7011 7230 7372 7995
+		8011 8062 8099 8220 8299 8398 8999 9311 9399`)
 	idPrefixes   = strings.Fields(`INV ORD REF CUST TERM POS CTR RE PO TX`)
 	purposeCodes = strings.Fields(`SALA SUPP RENT LOAN TAXS PENS GDDS SCVE INSU TRAD INTC CASH DIVI BONU OTHR`)
 	segments     = strings.Fields(`retail private corporate sme institutional premium standard low medium high`)

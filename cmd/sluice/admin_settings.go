@@ -273,8 +273,8 @@ Limits of the tenant: a number, none (as 0), or default.
   open_batches                    batches that have not ended (100)
   unvalidated_bytes               bytes that are uploaded and not validated (100000000000)
   limits=none|default             all limits that are not given by their own names
-Settings of batches count for batches that are created from then on and for single transactions that arrive from then on,
-limits at once. What is stored keeps the retention with which it was stored.`
+Settings of batches count for batches that are created from then on and for single transactions that arrive from then
+on, limits at once. What is stored keeps the retention with which it was stored.`
 	c.Examples = []string{
 		"sluice admin tenant set 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11 max_past_days=3650 four_eyes=true",
 	}

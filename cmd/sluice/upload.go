@@ -32,7 +32,8 @@ shows how far it is. Files of 64 MiB and more are uploaded in parts: an upload t
 which sends only what is missing.
 
 Several files are as many batches, four of which are uploaded at a time. One line says how each ended. A file that
-cannot be uploaded does not keep back the others; the exit code is then 2, or else 1 if a batch was rejected or failed.`,
+cannot be uploaded does not keep back the others; the exit code is then 2, or else 1 if a batch was rejected or
+failed.`,
 		Flags: func(f *flag.FlagSet) {
 			u.options.addFlags(f)
 			addReportFlag(f, &reportPath)

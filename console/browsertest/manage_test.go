@@ -16,7 +16,8 @@ fields:
     categories: [Risk]
     conditions:
       - id: exposed
-        operands: [{dataSource: screeningMateriality, fieldName: pepMaterialityStatus, operation: equal, value: [Material]}]
+        operands:
+          - {dataSource: screeningMateriality, fieldName: pepMaterialityStatus, operation: equal, value: [Material]}
 `
 
 // Two versions of a policy are compared, and an evaluation names the condition that decided a field.

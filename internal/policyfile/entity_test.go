@@ -53,7 +53,8 @@ properties:
 			"singleProperties": {"name": {"value": "Acme"}, "none": {}, "countries": {"value": "[\"GB\",\"LU\"]"}},
 			"collectionProperties": {"owners": {"items": {
 				"1": {"properties": {"share": {"value": "12.50"}}}, "2": {"properties": {"share": {"value": "1e3"}}}}}},
-			"customProperties": {"contact": {"singleProperties": {"isNew": {"value": "true"}}, "customProperties": {}}}}}`,
+			"customProperties": {"contact": {
+				"singleProperties": {"isNew": {"value": "true"}}, "customProperties": {}}}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, err := policyfile.ParseEntity("entity", []byte(source))

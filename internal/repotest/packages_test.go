@@ -15,7 +15,8 @@ import (
 const modulePath = "sluice"
 
 var loadPackages = sync.OnceValues(func() ([]*packages.Package, error) {
-	const mode = packages.NeedName | packages.NeedImports | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo
+	const mode = packages.NeedName | packages.NeedImports | packages.NeedSyntax | packages.NeedTypes |
+		packages.NeedTypesInfo
 	return packages.Load(&packages.Config{Mode: mode}, "./...")
 })
 

@@ -157,7 +157,8 @@ func TestConditions(t *testing.T) {
 func TestStatementsFor(t *testing.T) {
 	statements, err := parseYAML(t, `{Version: "2012-10-17", Statement: [
 		{Sid: A, Effect: Deny, Principal: "*", Action: "s3:*", Resource: "*"},
-		{Sid: B, Effect: Allow, Principal: {AWS: ["arn:aws:iam::1:root", "arn:aws:iam::1:role/r"]}, Action: "s3:*", Resource: "*"},
+		{Sid: B, Effect: Allow, Principal: {AWS: ["arn:aws:iam::1:root", "arn:aws:iam::1:role/r"]},
+			Action: "s3:*", Resource: "*"},
 		{Sid: C, Effect: Allow, Principal: {AWS: "arn:aws:iam::2:root"}, Action: "s3:*", Resource: "*"}]}`)
 	if err != nil {
 		t.Fatal(err)

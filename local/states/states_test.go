@@ -55,13 +55,15 @@ func TestDataFlow(t *testing.T) {
 		{"succeed", `{"StartAt":"S","States":{"S":{"Type":"Succeed","OutputPath":"$.a"}}}`, `{"a":[1]}`, `[1]`},
 		{"map", oneState(`"Type": "Map", "ItemsPath": "$.items", "MaxConcurrencyPath": "$.n", "ResultPath": "$.out",
 			"ItemSelector": {"i.$": "$$.Map.Item.Index", "v.$": "$$.Map.Item.Value", "n.$": "$.n"},
-			"ItemProcessor": {"ProcessorConfig": {"Mode": "INLINE"}, "StartAt": "I", "States": {"I": {"Type": "Pass", "End": true}}}`),
+			"ItemProcessor": {"ProcessorConfig": {"Mode": "INLINE"}, "StartAt": "I",
+				"States": {"I": {"Type": "Pass", "End": true}}}`),
 			`{"items":["a","b"],"n":1}`, `{"items":["a","b"],"n":1,"out":[{"i":0,"n":1,"v":"a"},{"i":1,"n":1,` +
 				`"v":"b"}]}`},
-		{"parallel", oneState(`"Type": "Parallel", "InputPath": "$.in", "Parameters": {"v.$": "$.x"}, "ResultPath": "$.out",
-			"ResultSelector": {"first.$": "$[0]", "second.$": "$[1].w"},
+		{"parallel", oneState(`"Type": "Parallel", "InputPath": "$.in", "Parameters": {"v.$": "$.x"},
+			"ResultPath": "$.out", "ResultSelector": {"first.$": "$[0]", "second.$": "$[1].w"},
 			"Branches": [{"StartAt": "A", "States": {"A": {"Type": "Pass", "OutputPath": "$.v", "End": true}}},
-				{"StartAt": "B", "States": {"B": {"Type": "Pass", "Next": "C"}, "C": {"Type": "Pass", "Result": 2, "ResultPath": "$.w", "End": true}}}]`),
+				{"StartAt": "B", "States": {"B": {"Type": "Pass", "Next": "C"},
+					"C": {"Type": "Pass", "Result": 2, "ResultPath": "$.w", "End": true}}}]`),
 			`{"in":{"x":[1]}}`, `{"in":{"x":[1]},"out":{"first":[1],"second":2}}`},
 		{
 			"empty map",
@@ -284,16 +286,17 @@ func TestHistory(t *testing.T) {
 		"T":{`+task+`"Parameters":{"FunctionName":"toy"},"Next":"L"},
 		"L":{"Type":"Task","Resource":"`+functionPrefix+`toy","Next":"C"},
 		"C":{"Type":"Choice","Choices":[{"Variable":"$","IsNull":false,"Next":"M"}]},
-		"M":{"Type":"Map","InputPath":"$$.Execution.Input","ItemProcessor":{"StartAt":"P","States":{"P":{"Type":"Pass","End":true}}},"Next":"N"},
+		"M":{"Type":"Map","InputPath":"$$.Execution.Input","ItemProcessor":
+			{"StartAt":"P","States":{"P":{"Type":"Pass","End":true}}},"Next":"N"},
 		"N":{"Type":"Parallel","Branches":[{"StartAt":"Q","States":{"Q":{"Type":"Pass","End":true}}}],"Next":"E"},
 		"E":{"Type":"Succeed"}}}`, echo)
 	e := b.run(t, `[1]`)
 	want := strings.Fields(`ExecutionStarted TaskStateEntered TaskScheduled TaskStarted TaskSucceeded TaskStateExited
 		TaskStateEntered LambdaFunctionScheduled LambdaFunctionStarted LambdaFunctionSucceeded TaskStateExited
-		ChoiceStateEntered ChoiceStateExited MapStateEntered MapStateStarted MapIterationStarted PassStateEntered PassStateExited
-		MapIterationSucceeded MapStateSucceeded MapStateExited
-		ParallelStateEntered ParallelStateStarted PassStateEntered PassStateExited ParallelStateSucceeded ParallelStateExited
-		SucceedStateEntered SucceedStateExited ExecutionSucceeded`)
+		ChoiceStateEntered ChoiceStateExited MapStateEntered MapStateStarted MapIterationStarted
+		PassStateEntered PassStateExited MapIterationSucceeded MapStateSucceeded MapStateExited
+		ParallelStateEntered ParallelStateStarted PassStateEntered PassStateExited
+		ParallelStateSucceeded ParallelStateExited SucceedStateEntered SucceedStateExited ExecutionSucceeded`)
 	if diff := cmp.Diff(want, b.eventTypes(t, e.ARN)); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}

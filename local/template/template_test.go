@@ -54,10 +54,23 @@ Resources:
       DefinitionBody:
         paths:
           "/a/{id}":
-            get: {x-amazon-apigateway-integration: {type: aws_proxy, httpMethod: POST, uri: !Sub "arn:x:lambda:path/2015-03-31/functions/${EchoFunction.Arn}/invocations"}}
+            get:
+              x-amazon-apigateway-integration:
+                type: aws_proxy
+                httpMethod: POST
+                uri: !Sub "arn:x:lambda:path/2015-03-31/functions/${EchoFunction.Arn}/invocations"
           /b:
-            post: {security: [{NONE: []}], x-amazon-apigateway-integration: {type: aws_proxy, httpMethod: POST, uri: !Sub "arn:x:lambda:path/2015-03-31/functions/${EchoFunction.Arn}/invocations"}}
-            x-amazon-apigateway-any-method: {x-amazon-apigateway-integration: {type: aws_proxy, httpMethod: POST, uri: !Sub "arn:x:lambda:path/2015-03-31/functions/${EchoFunction.Arn}/invocations"}}
+            post:
+              security: [{NONE: []}]
+              x-amazon-apigateway-integration:
+                type: aws_proxy
+                httpMethod: POST
+                uri: !Sub "arn:x:lambda:path/2015-03-31/functions/${EchoFunction.Arn}/invocations"
+            x-amazon-apigateway-any-method:
+              x-amazon-apigateway-integration:
+                type: aws_proxy
+                httpMethod: POST
+                uri: !Sub "arn:x:lambda:path/2015-03-31/functions/${EchoFunction.Arn}/invocations"
   EchoServesApi:
     Type: AWS::Lambda::Permission
     Properties:
@@ -110,7 +123,8 @@ Resources:
       BucketName: !Sub "${Prefix}-in"
       CorsConfiguration:
         CorsRules:
-          - {Id: Pages, AllowedOrigins: ["https://a.example"], AllowedMethods: [PUT], AllowedHeaders: ["x-*"], ExposedHeaders: [ETag], MaxAge: 60}
+          - {Id: Pages, AllowedOrigins: ["https://a.example"], AllowedMethods: [PUT], AllowedHeaders: ["x-*"],
+             ExposedHeaders: [ETag], MaxAge: 60}
   Signing:
     Type: AWS::KMS::Key
     Properties: {KeySpec: ECC_NIST_P256, KeyUsage: SIGN_VERIFY, KeyPolicy: {Statement: []}}
@@ -228,7 +242,7 @@ func TestBrokenTemplates(t *testing.T) {
 		{"cached authorizer", "ReauthorizeEvery: 0", "ReauthorizeEvery: 300", "Api"},
 		{"foreign authorizer", "!GetAtt GuardFunction.Arn", "arn:aws:lambda:eu-west-1:1:function:x", "Api"},
 		{"route by an event", "Tick: {Type: Schedule", "Tick: {Type: Api", "EchoFunction"},
-		{"method", "            post: {", "            fetch: {", "Api"},
+		{"method", "            post:\n", "            fetch:\n", "Api"},
 		{"relative path", "          /b:", "          b:", "Api"},
 		{"another integration", "aws_proxy", "http", "Api"},
 		{"route to nowhere", "functions/${EchoFunction.Arn}", "functions/x", "Api"},

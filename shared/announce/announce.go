@@ -119,7 +119,8 @@ func (a *Announcer) announceMessage(ctx context.Context, m event.Message) error 
 // recognise a message that they get again, whereas the bus passes it on again; as the last one, it gets it twice only
 // if the function is killed before its next write. One that does not answer keeps the others waiting no longer than
 // HeadStart. send returns those that have the message, and an error if there are others.
-func (a *Announcer) send(ctx context.Context, m event.Message, to []batch.Receiver) (reached []batch.Receiver, err error) {
+func (a *Announcer) send(ctx context.Context, m event.Message, to []batch.Receiver) (reached []batch.Receiver,
+	err error) {
 	errs := make([]error, len(to))
 	var others sync.WaitGroup
 	for i, r := range to {

@@ -49,7 +49,8 @@ type Store interface {
 	// AWAITING_UPLOAD. For any other batch with the same ID it returns an error and changes nothing.
 	Create(ctx context.Context, b Batch) error
 	// ExtendUpload sets the UploadBy of a batch that is AWAITING_UPLOAD and returns the batch after it. It returns a
-	// *ConflictError if the batch has another status, and ErrNotFound if there is no such batch. Repeating it is success.
+	// *ConflictError if the batch has another status, and ErrNotFound if there is no such batch. Repeating it
+	// succeeds.
 	ExtendUpload(ctx context.Context, id ID, by time.Time) (Batch, error)
 	// RecordCompletion sets the Completion and the AskedAt of the Multipart of a batch that is AWAITING_UPLOAD, and has
 	// one, and returns the batch after it. Its errors are those of ExtendUpload. Repeating it is success.
@@ -146,8 +147,8 @@ type JobStore interface {
 	Reconciled(ctx context.Context, id ID) ([Partitions]*ReconcileResult, error)
 
 	// CommitFileDigests commits the digests of the file of a batch, and returns what is committed. It returns a
-	// *ConflictError if none are and the batch is not in VALIDATION_STARTED: what is said of a batch that has ended does
-	// not change any more. It returns ErrNotFound if there is no such batch.
+	// *ConflictError if none are and the batch is not in VALIDATION_STARTED: what a receipt says of a batch
+	// that has ended does not change any more. It returns ErrNotFound if there is no such batch.
 	CommitFileDigests(ctx context.Context, id ID, d FileDigests) (FileDigests, error)
 	// CommitAcceptedDigest commits Batch.AcceptedSHA256, as CommitFileDigests does.
 	CommitAcceptedDigest(ctx context.Context, id ID, sum []byte) ([]byte, error)

@@ -171,7 +171,9 @@ func TestNoticesOfAChangedConfiguration(t *testing.T) {
 	}
 	f.expectAt(end.AddDate(0, 0, -30), "endpointCertificate.certificate 30")
 	// Changed after the second notice was due and before the schedule ran. What is new ends in 13 days, too.
-	replace(end.AddDate(0, 0, -13), externalauth.Configuration{EndpointCertificate: &externalauth.Certificate{PEM: newPEM(t, end), NextPEM: kept}})
+	replace(end.AddDate(0, 0, -13), externalauth.Configuration{
+		EndpointCertificate: &externalauth.Certificate{PEM: newPEM(t, end), NextPEM: kept},
+	})
 	f.expectAt(end.AddDate(0, 0, -13), "endpointCertificate.nextCertificate 14")
 	f.expectAt(end.AddDate(0, 0, -3), "endpointCertificate.certificate 3", "endpointCertificate.nextCertificate 3")
 }

@@ -30,13 +30,17 @@ func TestNothingSecretIsTold(t *testing.T) {
 				panic(http.ErrAbortHandler)
 			}
 		},
-		"header that is not valid":  func(s *scene) { s.configuration.Headers[0].Value = "hidden\r\nX: hidden" },
-		"header of the token":       func(s *scene) { s.configuration.OAuth.Headers[0].Value = "hidden\x00" },
-		"URL of the token endpoint": func(s *scene) { s.configuration.OAuth.URL = "https://user:hidden@receiver.test/hidden" },
-		"token endpoint unknown":    func(s *scene) { s.configuration.OAuth.URL = "https://unknown.test/hidden?hidden" },
-		"token endpoint private":    func(s *scene) { s.configuration.OAuth.URL = "https://10.0.0.1/hidden?hidden" },
-		"KMS":                       func(s *scene) { s.configuration.OAuth.IsJWTClientAssertionEnabled = true },
-		"client certificate":        func(s *scene) { s.configuration.IsMTLSEnabled = true },
+		"header that is not valid": func(s *scene) { s.configuration.Headers[0].Value = "hidden\r\nX: hidden" },
+		"header of the token":      func(s *scene) { s.configuration.OAuth.Headers[0].Value = "hidden\x00" },
+		"URL of the token endpoint": func(s *scene) {
+			s.configuration.OAuth.URL = "https://user:hidden@receiver.test/hidden"
+		},
+		"token endpoint unknown": func(s *scene) {
+			s.configuration.OAuth.URL = "https://unknown.test/hidden?hidden"
+		},
+		"token endpoint private": func(s *scene) { s.configuration.OAuth.URL = "https://10.0.0.1/hidden?hidden" },
+		"KMS":                    func(s *scene) { s.configuration.OAuth.IsJWTClientAssertionEnabled = true },
+		"client certificate":     func(s *scene) { s.configuration.IsMTLSEnabled = true },
 		"certificate": func(s *scene) {
 			s.configuration.EndpointCertificate = &externalauth.Certificate{PEM: "hidden"}
 		},

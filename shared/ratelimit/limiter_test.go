@@ -115,7 +115,8 @@ func TestSeveralWindows(t *testing.T) {
 func TestNoLimit(t *testing.T) {
 	s := newService(t, 0)
 	for range 3 {
-		if got := s.take(0, ratelimit.Unlimited().Limit(ratelimit.Platform)); got != (ratelimit.Decision{Allowed: true}) {
+		unlimited := ratelimit.Unlimited().Limit(ratelimit.Platform)
+		if got := s.take(0, unlimited); got != (ratelimit.Decision{Allowed: true}) {
 			t.Errorf("got %+v, want it allowed and no more", got)
 		}
 	}

@@ -117,7 +117,8 @@ func checkAsRead(t *testing.T, file []byte, isAccepted func(line int64) bool, pi
 		r.Close()
 	}
 	got := digestInPieces(t, receipt.NewDigest(isAccepted), string(file), piece)
-	if !bytes.Equal(got.Lines, sum(want.String())) || got.LineCount != taken || !bytes.Equal(got.File, sum(string(file))) {
+	if !bytes.Equal(got.Lines, sum(want.String())) || got.LineCount != taken ||
+		!bytes.Equal(got.File, sum(string(file))) {
 		t.Errorf("%q in pieces of %d bytes: got %+v, want %d lines: %q", file, piece, got, taken, want.String())
 	}
 }

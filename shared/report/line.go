@@ -14,7 +14,8 @@
 //	    type                  code, listed in docs/errors.md
 //	    pointer               path in the line as a JSON pointer (RFC 6901); "" for the line as a whole
 //	    offset                place in the file in bytes, from 0; a byte-order mark is counted
-//	    other_lines           of duplicates only: the first lines, at most ten, that have the same ID, without this line
+//	    other_lines           of duplicates only: the first lines, at most ten, that have the same ID, without
+//	                          this line
 //	    other_lines_total     of duplicates only: the number of other lines that have the same ID
 //	errors_dropped            number of errors beyond the limit for a line (MaxErrors); absent if it is 0
 //

@@ -12,8 +12,8 @@ import (
 //	bytes        content
 //	4            "SLA1"; the last byte is the version of the format
 //	8            number of lines of the chunk, little endian
-//	(lines+7)/8  one bit for each line, in order, the lowest bit of a byte first: 1 if the line is accepted, 0 if it is
-//	             blank or rejected. Bits after the last line are 0.
+//	(lines+7)/8  one bit for each line, in order, the lowest bit of a byte first: 1 if the line is accepted, 0 if
+//	             it is blank or rejected. Bits after the last line are 0.
 const bitmapMagic = "SLA1"
 
 // Bitmap is the accept bitmap of a chunk. It holds one bit for each line in memory. The zero Bitmap has no lines.

@@ -31,7 +31,8 @@ import (
 //	uvarint      offset of modification.external_id in the line; absent without that ID
 //	uvarint      number of findings that were dropped
 //	uvarint      number of findings that follow, each:
-//	  uvarint    number of its kind, from 1, in the order in which kinds occur in the file; 0 for one without a number:
+//	  uvarint    number of its kind, from 1, in the order in which kinds occur in the file; 0 for one without a
+//	             number:
 //	    text     code
 //	    text     pointer
 //	    text     message

@@ -111,8 +111,10 @@ func TestUnauthorized(t *testing.T) {
 		"two headers": func(r *authhttp.AuthorizerRequest) {
 			r.MultiValueHeaders["authorization"] = []string{"Bearer " + token}
 		},
-		"a token of another address": func(r *authhttp.AuthorizerRequest) { r.RequestContext.DomainName = "other.test" },
-		"a token of another stage":   func(r *authhttp.AuthorizerRequest) { r.RequestContext.Stage = "test" },
+		"a token of another address": func(r *authhttp.AuthorizerRequest) {
+			r.RequestContext.DomainName = "other.test"
+		},
+		"a token of another stage": func(r *authhttp.AuthorizerRequest) { r.RequestContext.Stage = "test" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRequest(t, "Bearer "+token)

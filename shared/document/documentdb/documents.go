@@ -18,9 +18,10 @@ import (
 // Store is the document.Store. Its table has the keys owner and part, with the rows
 //
 //	<tenant>#document#<id>      document              a document as JSON, its version
-//	<tenant>#file#<id>          file                  a file: the outcome of its scan as JSON, how many documents share it, and
-//	                                                  whether it is about to be deleted ("going"). The index waiting
-//	                                                  (waiting / look_at) has those whose scan has no outcome
+//	<tenant>#file#<id>          file                  a file: the outcome of its scan as JSON, how many documents
+//	                                                  share it, and whether it is about to be deleted
+//	                                                  ("going"). The index waiting (waiting / look_at) has
+//	                                                  those whose scan has no outcome
 //	<tenant>#group#<n>#<scope>  <creation time>#<id>  the ID of a document: one row for each list that it belongs to
 //	paging                      key                   the key that seals page tokens
 //

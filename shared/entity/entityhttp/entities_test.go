@@ -142,7 +142,8 @@ func (a *api) createEntity(extra string) string {
 		ID string `json:"id"`
 	}
 	a.succeed("POST", command, `{"data":{"type":"Company","targetEntity":"Client",
-		"properties":{"legalEntityName":{"type":"Single","value":"ACME"},"city":{"type":"Single","value":"Cork"}}`+extra+`}}`, &created)
+		"properties":{"legalEntityName":{"type":"Single","value":"ACME"},
+		"city":{"type":"Single","value":"Cork"}}`+extra+`}}`, &created)
 	return created.ID
 }
 

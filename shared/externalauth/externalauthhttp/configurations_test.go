@@ -181,8 +181,9 @@ func TestLifeOfAConfiguration(t *testing.T) {
 		"endpointCertificate":{"isPublicCA":false,"certificate":%s,"nextCertificate":%s},
 		"headers":[{"name":"X-Api-Key","value":"endpoint-key"},{"name":"X-Api-Key","value":"second-key"}],
 		"oAuthConfiguration":{"clientCredentialsConfig":{"clientId":"me","clientSecret":"oauth-secret",
-			"url":"https://id.example.com/token?v=2","useBasicAuthentication":false,"useEndpointMtlsConfiguration":false,
-			"isMtlsEnabled":true,"isJwtClientAssertionEnabled":true,"isJwtClientAssertionEnabledValue":true,
+			"url":"https://id.example.com/token?v=2","useBasicAuthentication":false,
+			"useEndpointMtlsConfiguration":false,"isMtlsEnabled":true,
+			"isJwtClientAssertionEnabled":true,"isJwtClientAssertionEnabledValue":true,
 			"endpointCertificate":{"isPublicCA":true,"certificate":%s,"validationMode":"SignerChainValidationOnly"},
 			"headers":[{"name":"X-Token-Key","value":"token-key"}],
 			"formValues":[{"name":"scope","value":"a b"},{"name":"password","value":"form-secret"}]}}}`,
@@ -282,8 +283,9 @@ func TestRefusedConfigurations(t *testing.T) {
 		return certificate(`"isPublicCA":false,"certificate":` + text(pem) + more)
 	}
 	client := func(members string) string {
-		return `{` + u + `,"oAuthConfiguration":{"clientCredentialsConfig":{"clientId":"me","url":"https://id.example.com",
-			"useBasicAuthentication":false,"useEndpointMtlsConfiguration":false` + members + `}}}`
+		return `{` + u + `,"oAuthConfiguration":{"clientCredentialsConfig":{"clientId":"me",
+			"url":"https://id.example.com","useBasicAuthentication":false,
+			"useEndpointMtlsConfiguration":false` + members + `}}}`
 	}
 	header := func(name, value string) string {
 		return `{` + u + `,"headers":[{"name":` + text(name) + `,"value":` + text(value) + `}]}`
@@ -526,9 +528,10 @@ func TestMasksAreSentBack(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	data := func(u, tokenURL, headers, secret, formValue string) string {
-		return fmt.Sprintf(`{"url":%q,"headers":[%s],"oAuthConfiguration":{"clientCredentialsConfig":{"clientId":"me","url":%q,
-			"useBasicAuthentication":false,"useEndpointMtlsConfiguration":true,"clientSecret":%q,
-			"headers":[{"name":"X-Token","value":%q}],"formValues":[{"name":"password","value":%q},{"name":"scope","value":"a"}]}}}`,
+		return fmt.Sprintf(`{"url":%q,"headers":[%s],
+			"oAuthConfiguration":{"clientCredentialsConfig":{"clientId":"me","url":%q,"useBasicAuthentication":false,
+			"useEndpointMtlsConfiguration":true,"clientSecret":%q,"headers":[{"name":"X-Token","value":%q}],
+			"formValues":[{"name":"password","value":%q},{"name":"scope","value":"a"}]}}}`,
 			u, headers, tokenURL, secret, formValue, formValue)
 	}
 	const u, tokens, mask = "https://hooks.example.com", "https://id.example.com", "********"
@@ -574,8 +577,9 @@ func TestSecretsAreSealed(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.create(`{"url":"https://hooks.example.com","headers":[{"name":"X-Key","value":"s3cret-header"}],
-		"oAuthConfiguration":{"clientCredentialsConfig":{"clientId":"me","url":"https://id.example.com","clientSecret":"s3cret-client",
-			"useBasicAuthentication":true,"useEndpointMtlsConfiguration":true,"headers":[{"name":"X-Key","value":"s3cret-token-header"}],
+		"oAuthConfiguration":{"clientCredentialsConfig":{"clientId":"me","url":"https://id.example.com",
+			"clientSecret":"s3cret-client","useBasicAuthentication":true,"useEndpointMtlsConfiguration":true,
+			"headers":[{"name":"X-Key","value":"s3cret-token-header"}],
 			"formValues":[{"name":"assertion","value":"s3cret-form"}]}}}`)
 	out, err := f.db.Scan(t.Context(), &dynamodb.ScanInput{TableName: &[]string{"test-externalauth"}[0]})
 	if err != nil || len(out.Items) != 3 {

@@ -35,8 +35,10 @@ func randomResult(r *rand.Rand) evaluate.Result {
 			CollectionHeader: evaluate.CollectionHeader{
 				DataKey: fmt.Sprint("collection", n), IsReadOnly: r.IntN(2) == 0,
 				DisableMultiselectPrimaryFieldOnAdd: true,
-				ValidationData:                      map[string]evaluate.ResolvedRule{"collectionMinimumCount": {Active: true}},
-				Columns:                             []evaluate.Column{{DataKey: "a"}},
+				ValidationData: map[string]evaluate.ResolvedRule{
+					"collectionMinimumCount": {Active: true},
+				},
+				Columns: []evaluate.Column{{DataKey: "a"}},
 				ValidationErrors: []evaluate.ValidationError{{Validator: "collectionMinimumCount",
 					Message: "m"}},
 			},

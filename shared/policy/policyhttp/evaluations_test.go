@@ -80,7 +80,9 @@ func (assessedScreening) ListBatchesOf(context.Context, string, string, string, 
 
 func (assessedScreening) GetEntities(context.Context, string, string, []string) ([]screening.Entity, error) {
 	return []screening.Entity{{ID: "acme", Assessment: &screening.Assessment{
-		Categories: map[screening.Category]screening.CategoryAssessment{screening.Sanctions: {Status: screening.Material}},
+		Categories: map[screening.Category]screening.CategoryAssessment{
+			screening.Sanctions: {Status: screening.Material},
+		},
 	}}}, nil
 }
 

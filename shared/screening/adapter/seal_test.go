@@ -33,8 +33,8 @@ func newKeys(t testing.TB) *adapter.Keys {
 // sealedByOthers is a response that openssl has sealed: base64 -w0 | openssl enc -aes-256-cbc, openssl dgst -sha256
 // -hmac.
 var sealedByOthers = adapter.Sealed{
-	Data: "Wi3WVu60d0seduognPxXBjwysSJK0A7ueWSbeF13qOVaHYTHM3jhuHEs8iDMgKpYUqSU3+s7u9reoFx/EaibI1kfbdpsH41vIAeQk/bO7M+a" +
-		"AJJuLzggTDmZ3XmrK2za",
+	Data: "Wi3WVu60d0seduognPxXBjwysSJK0A7ueWSbeF13qOVaHYTHM3jhuHEs8iDMgKpYUqSU3+s7u9reoFx/EaibI1kfbdpsH41vIAeQ" +
+		"k/bO7M+aAJJuLzggTDmZ3XmrK2za",
 	IV:  "AAECAwQFBgcICQoLDA0ODw==",
 	MAC: "ojIFwgyo9W5c/9yYUsHEorwjEAPpwLHOUjRVBBWD93M=",
 }

@@ -19,8 +19,10 @@ import (
 //	<tenant>#batch#<id>         batch                            a batch as JSON, its version
 //	<tenant>#batch#<id>         entity#<entity>                  an entity of the batch as JSON, its version
 //	<tenant>#batch#<id>         match#<length>#<entity>#<match>  a match as JSON, its resolution as JSON, its version
-//	<tenant>#batch#<id>         document#<length>#<entity>#<match>#<document>  a document of the entity or its match as JSON
-//	<tenant>#batch#<id>         search#<provider>            the run, the task token and the time of a question to a provider
+//	<tenant>#batch#<id>         document#<length>#<entity>#<match>#<document>
+//	                                                             a document of the entity or its match as JSON
+//	<tenant>#batch#<id>         search#<provider>                the run, the task token and the time of a question to
+//	                                                             a provider
 //	<tenant>#journey#<journey>  process#<process>                the ID of the active batch of journey and process
 //	<tenant>#journey#<journey>  batch#<creation time>#<id>       a batch of the journey
 //	<tenant>#configuration      settings                         the tenant's settings as JSON, their version

@@ -137,9 +137,9 @@ func storedEntity() screening.Entity {
 		Criteria: screening.SearchCriteria{Type: screening.Individual, FullName: "Ivan Petrov",
 			DateOfBirth: "17/03/1968", Addresses: []screening.Address{{City: "Riga", CountryISO2: "LV"}}},
 		Aliases: []screening.Alias{{ID: "alias", AliasType: "maiden", LastName: "Ivanova"}},
-		Assessment: &screening.Assessment{Categories: map[screening.Category]screening.CategoryAssessment{screening.Sanctions: {
-			Status: screening.Material, Jurisdictions: []string{"EU"}, OKToProceed: pointer(true),
-			Rationale: "rationale"}}, Rationale: "all", By: "client", ByType: screening.ActorClient, At: now,
+		Assessment: &screening.Assessment{Categories: map[screening.Category]screening.CategoryAssessment{
+			screening.Sanctions: {Status: screening.Material, Jurisdictions: []string{"EU"}, OKToProceed: pointer(true),
+				Rationale: "rationale"}}, Rationale: "all", By: "client", ByType: screening.ActorClient, At: now,
 			JourneyTaskID: "task"},
 		Materiality: map[string]map[string]property.Property{"e": {"p": {Type: property.Single, Value: pointer("v")}}},
 		Escalation:  &screening.Escalation{TeamID: "team", UserID: "user", Comment: "comment", By: "client", At: now},

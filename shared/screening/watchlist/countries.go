@@ -125,7 +125,8 @@ kh: cambodia
 ki: kiribati
 km: comoros
 kn: saint kitts and nevis|st kitts & nevis
-kp: democratic people's republic of korea|democratic peoples republic of korea|dprk|korea (north)|korea, north|north korea
+kp: democratic people's republic of korea|democratic peoples republic of korea|dprk|korea (north)
+kp: korea, north|north korea
 kr: korea (south)|korea, south|republic of korea|south korea
 kw: kuwait
 ky: cayman islands

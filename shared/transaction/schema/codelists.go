@@ -12,8 +12,8 @@ import (
 //     iso-codes data;
 //   - countries withdrawn since 1999: ISO 3166-3 of the same release, withdrawal date 1999-01-01 or later;
 //   - currencies withdrawn since 1999: ISO 4217 list three ("historic denominations") as in
-//     github.com/datasets/currency-codes of 2025, WithdrawalDate 1999-01 or later, without the codes that continue under
-//     a new name (PEN, RON, TRY, ...); and BGN, which left the list in force with the euro of 2026-01.
+//     github.com/datasets/currency-codes of 2025, WithdrawalDate 1999-01 or later, without the codes that continue
+//     under a new name (PEN, RON, TRY, ...); and BGN, which left the list in force with the euro of 2026-01.
 //
 // To renew them, take the same lists of a newer release, move the codes that were withdrawn to the withdrawn ones, and
 // change the counts in the test.

@@ -61,10 +61,12 @@ func fieldList() string {
 	var b strings.Builder
 	b.WriteString(`# The fields of a line
 
-Made from the table in shared/transaction/schema. line.schema.json is the same for programs; errors.md explains the codes.
+Made from the table in shared/transaction/schema. line.schema.json is the same for programs; errors.md explains the
+codes.
 
 A line is one Transaction as a JSON object of at most 256 KiB. A null as the value of a key counts as absent. No object
-may have a key twice, and nothing may be nested deeper than 64 levels. Lengths are in characters; those of IDs in bytes of UTF-8.
+may have a key twice, and nothing may be nested deeper than 64 levels. Lengths are in characters; those of IDs in bytes
+of UTF-8.
 `)
 	fmt.Fprintf(&b, "\n## An example\n\nIn a file it is one line. It is valid if the sender is onboarded: "+
 		"`sluice validate` says so for a file and a list of entities.\n\n```json\n%s```\n", ExampleLine)
