@@ -4,7 +4,9 @@ import type { ComponentType } from "preact";
 import type { Parameters } from "./kit/router.tsx";
 import { matchPath } from "./kit/router.tsx";
 
-/** PageModule is a module whose default export shows a page; it gets the parts of the address that the pattern names. */
+/**
+ * PageModule is a module whose default export shows a page; it gets the parts of the address that the pattern names.
+ */
 export interface PageModule {
   default: ComponentType<{ parameters: Parameters }>;
 }

@@ -90,7 +90,10 @@ export function put<P extends PathsOf<"put">>(
 
 type Values = Record<string, unknown> | undefined;
 
-/** addressOf fills in the parameters of a path and appends the query; undefined and empty values of the query are left out. */
+/**
+ * addressOf fills in the parameters of a path and appends the query; undefined and empty values of the query are left
+ * out.
+ */
 export function addressOf(path: string, parameters?: Values, query?: Values): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(parameters?.[name] ?? "")));
   const search = new URLSearchParams();
@@ -107,7 +110,9 @@ interface SendOptions {
   body?: unknown;
   headers?: Record<string, string>;
   signal?: AbortSignal;
-  /** operation is the method and path of the service's operation, with the names of parameters; by it limits are noted. */
+  /**
+   * operation is the method and path of the service's operation, with the names of parameters; by it limits are noted.
+   */
   operation?: string;
 }
 

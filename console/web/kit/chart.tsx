@@ -21,7 +21,9 @@ interface LineChartProps {
   height?: number;
 }
 
-/** LineChart draws one figure over time. It keeps its size, follows the width of its place and the colours of the theme. */
+/**
+ * LineChart draws one figure over time. It keeps its size, follows the width of its place and the colours of the theme.
+ */
 export function LineChart({ label, points, format = formatCompact, height = 120 }: LineChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);

@@ -10,13 +10,19 @@ interface CommandsProps {
   cli?: string | undefined;
   /** curl is the same request; see curlOf. */
   curl?: string | undefined;
-  /** does says what the commands do, as an order: "import the example". It is for those that no action beside them tells. */
+  /**
+   * does says what the commands do, as an order: "import the example". It is for those that no action beside them
+   * tells.
+   */
   does?: string | undefined;
   /** children is a remark about the commands. */
   children?: ComponentChildren;
 }
 
-/** Commands is a closed box below an action that opens to show the commands that do the same. Its heading is the same everywhere. */
+/**
+ * Commands is a closed box below an action that opens to show the commands that do the same. Its heading is the same
+ * everywhere.
+ */
 export function Commands({ cli, curl, does, children }: CommandsProps) {
   const session = useSession();
   return (

@@ -20,7 +20,10 @@ export interface Field {
   text: string;
 }
 
-/** compare pairs the fields of two versions by their paths, in the order of the right one, with what only the left has after what precedes it there. */
+/**
+ * compare pairs the fields of two versions by their paths, in the order of the right one, with what only the left has
+ * after what precedes it there.
+ */
 export function compare(left: readonly Field[], right: readonly Field[]): Compared[] {
   const texts = (fields: readonly Field[]) => new Map(fields.map(({ path, text }) => [path, text]));
   const [before, after] = [texts(left), texts(right)];
@@ -75,7 +78,8 @@ export function Comparison({ label, leftTitle, rightTitle, rows, describe }: Com
         <p aria-live="polite">
           {differing.length === 0
             ? "Nothing differs."
-            : `${formatCount(differing.length)} of ${counted(rows.length, "field")} ${differing.length === 1 ? "differs" : "differ"}.`}
+            : `${formatCount(differing.length)} of ${counted(rows.length, "field")} ` +
+              `${differing.length === 1 ? "differs" : "differ"}.`}
         </p>
         {differing.length > 0 && <Check label="Only what differs" checked={onlyChanges} onChecked={setOnlyChanges} />}
       </div>
@@ -128,7 +132,10 @@ function ComparedRow({ row, describe }: { row: Compared; describe: ComparisonPro
   );
 }
 
-/** differences shows the two values of a field, with what differs between the parts that they begin and end with alike marked. */
+/**
+ * differences shows the two values of a field, with what differs between the parts that they begin and end with alike
+ * marked.
+ */
 function differences({ left, right }: Compared): [ComponentChildren, ComponentChildren] {
   if (left === undefined || right === undefined || left === right) {
     const show = (text: string | undefined) =>

@@ -1,5 +1,5 @@
-// A field for JSON that a person writes: what is wrong with it is shown at its place, whether the browser or the service
-// has found it.
+// A field for JSON that a person writes: what is wrong with it is shown at its place, whether the browser or the
+// service has found it.
 
 import { useMemo, useState } from "preact/hooks";
 import type { ApiError } from "./api.ts";
@@ -147,7 +147,10 @@ export function hasPlaces(failure: ApiError | undefined): boolean {
   return failure !== undefined && failuresOf(failure).length > 0;
 }
 
-/** failuresOf returns what an answer 400 of the platform says of each property: as a list, or as sentences of one message. */
+/**
+ * failuresOf returns what an answer 400 of the platform says of each property: as a list, or as sentences of one
+ * message.
+ */
 function failuresOf(failure: ApiError): { path: string; message: string }[] {
   if (failure.status !== 400 || typeof failure.body !== "object" || failure.body === null) return [];
   const { data, messages } = failure.body as { data?: unknown; messages?: { message?: unknown }[] };

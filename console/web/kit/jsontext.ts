@@ -131,7 +131,10 @@ export function memberOf(node: JsonNode | undefined, key: string): JsonNode | un
   return node?.kind === "object" ? node.members.findLast((m) => m.key === key)?.value : undefined;
 }
 
-/** textOf returns a value that is not an object or array as text, numbers with their digits; undefined for others and null. */
+/**
+ * textOf returns a value that is not an object or array as text, numbers with their digits; undefined for others and
+ * null.
+ */
 export function textOf(node: JsonNode | undefined): string | undefined {
   if (node?.kind === "string") return node.value;
   if (node?.kind === "number" || (node?.kind === "literal" && node.text !== "null")) return node.text;

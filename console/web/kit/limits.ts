@@ -4,7 +4,9 @@
 export interface Limit {
   /** operation is the method and the path of the operation, with the names of parameters. */
   operation: string;
-  /** remaining is how many requests were left when the last reply came, and reset in how many seconds there are more. */
+  /**
+   * remaining is how many requests were left when the last reply came, and reset in how many seconds there are more.
+   */
   remaining: number;
   reset: number;
   /** least is the smallest number of requests that were left at any time, and most the greatest. */

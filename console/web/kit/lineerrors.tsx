@@ -1,5 +1,5 @@
-// What is wrong with the lines of a file or a batch, page by page, each with its place in the line, as the command indexes
-// the report.
+// What is wrong with the lines of a file or a batch, page by page, each with its place in the line, as the command
+// indexes the report.
 
 import { useState } from "preact/hooks";
 import { addressOf, send } from "./api.ts";
@@ -164,7 +164,8 @@ function OneError({ error }: { error: LineError }) {
 
 function sharedWith({ other_lines: lines = [], other_lines_total: total = 0 }: LineError): string {
   const more = total - lines.length;
-  return `${total === 1 ? "line" : "lines"} ${lines.map(formatCount).join(", ")}${more > 0 ? ` and ${counted(more, "other")}` : ""}`;
+  const others = more > 0 ? ` and ${counted(more, "other")}` : "";
+  return `${total === 1 ? "line" : "lines"} ${lines.map(formatCount).join(", ")}${others}`;
 }
 
 /** Excerpt shows the part of a line around an error, with a caret below the character where it is. */

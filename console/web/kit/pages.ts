@@ -29,8 +29,8 @@ export interface PageOf<T> {
 }
 
 /**
- * usePages loads a list by load, which gets the token of the page, undefined for the first, and a signal that ends with the key. The
- * key holds everything that load depends on; "" loads nothing. Empty pages are passed over.
+ * usePages loads a list by load, which gets the token of the page, undefined for the first, and a signal that ends with
+ * the key. The key holds everything that load depends on; "" loads nothing. Empty pages are passed over.
  */
 export function usePages<T>(
   key: string,

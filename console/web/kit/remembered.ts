@@ -6,7 +6,9 @@ import { useSession } from "./session.ts";
 /** most is how many IDs of one kind are remembered. */
 const most = 20;
 
-/** useRemembered returns the IDs of a kind that were remembered, the latest first, and what remembers and forgets one. */
+/**
+ * useRemembered returns the IDs of a kind that were remembered, the latest first, and what remembers and forgets one.
+ */
 export function useRemembered(kind: string): {
   ids: readonly string[];
   remember: (id: string) => void;

@@ -19,8 +19,8 @@ export interface Resource<T> {
 
 interface Options<T> {
   /**
-   * every is the number of milliseconds between an answer and the next question; 0, the default, asks once. It may depend on
-   * the answer, undefined before the first good one, so that polling ends with what is polled.
+   * every is the number of milliseconds between an answer and the next question; 0, the default, asks once. It may
+   * depend on the answer, undefined before the first good one, so that polling ends with what is polled.
    */
   every?: number | ((value: T | undefined) => number);
 }
@@ -30,8 +30,8 @@ const longestPause = 30_000;
 
 /**
  * useResource loads a value by load, which gets a signal that ends with the key. The key holds everything that load
- * depends on; "" loads nothing. Polling stops while the page is hidden, and slows down while the service fails or asks to
- * wait.
+ * depends on; "" loads nothing. Polling stops while the page is hidden, and slows down while the service fails or asks
+ * to wait.
  */
 export function useResource<T>(
   key: string,

@@ -76,7 +76,10 @@ export function useAddress(): Address {
   return address;
 }
 
-/** Query is the query of the address as an object of single values; those that equal their default are not in the address. */
+/**
+ * Query is the query of the address as an object of single values; those that equal their default are not in the
+ * address.
+ */
 export type Query<Keys extends string> = Record<Keys, string>;
 
 /**

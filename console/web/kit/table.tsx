@@ -164,7 +164,10 @@ export function Table<T>(props: TableProps<T>) {
               role="row"
               aria-rowindex={index + 2}
               aria-selected={key === selected}
-              class={`table-row${key === selected ? " is-selected" : ""}${marked?.(row) ? " is-marked" : ""}${open ? " is-open" : ""}`}
+              class={
+                `table-row${key === selected ? " is-selected" : ""}` +
+                `${marked?.(row) ? " is-marked" : ""}${open ? " is-open" : ""}`
+              }
               style={{ top: `${index * rowHeight}px` }}
               onClick={(event) => {
                 setOwn(key);

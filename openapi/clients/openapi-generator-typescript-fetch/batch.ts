@@ -17,7 +17,8 @@ async function main() {
   const accessToken = (scheme?: string) => (scheme === "BearerToken" ? "" : "Bearer ") + token.accessToken;
   const batches = new BatchesApi(new Configuration({ basePath, accessToken }));
   const upload = await batches.generateUploadUrl({ uploadRequest: { rejectOnInvalid: true } });
-  const put = await fetch(upload.url!, { method: "PUT", headers: upload.requiredHeaders, body: readFileSync(env.BATCH) });
+  const file = readFileSync(env.BATCH);
+  const put = await fetch(upload.url!, { method: "PUT", headers: upload.requiredHeaders, body: file });
   if (!put.ok) throw new Error(`the upload answers ${put.status}`);
 
   for (let i = 0; i < 120; i++) {

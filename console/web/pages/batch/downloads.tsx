@@ -23,7 +23,10 @@ interface File {
   missing: string;
 }
 
-/** Downloads offers the files that the service has, which the command fetches, so that their signed addresses stay with it. */
+/**
+ * Downloads offers the files that the service has, which the command fetches, so that their signed addresses stay with
+ * it.
+ */
 export function Downloads({ id, results, ended, reload }: DownloadsProps) {
   const curl = useCurl();
   const files = filesOf(results, ended);
@@ -51,8 +54,13 @@ export function Downloads({ id, results, ended, reload }: DownloadsProps) {
         </button>
       )}
       <Commands
-        cli={`sluice results ${id} --report errors.jsonl --csv errors.csv --rejected rejected.jsonl\nsluice receipt ${id} > receipt.jose`}
-        curl={`${curl("GET", `/tm/realtime/api/transactions/batch/validation-result/${id}`)}\n${curl("GET", `/tm/realtime/api/transactions/batch/receipt/${id}`)}`}
+        cli={
+          `sluice results ${id} --report errors.jsonl --csv errors.csv --rejected rejected.jsonl\n` +
+          `sluice receipt ${id} > receipt.jose`
+        }
+        curl={["validation-result", "receipt"]
+          .map((part) => curl("GET", `/tm/realtime/api/transactions/batch/${part}/${id}`))
+          .join("\n")}
       />
     </section>
   );

@@ -16,7 +16,8 @@ export function Remarks({ reply }: { reply: BatchReply }) {
         <p class="notice-title">{isAwaited ? "The file is not uploaded yet" : "The file is being scanned"}</p>
         <p>
           {isAwaited
-            ? "The batch begins when its upload is complete. Only whoever asked for the upload URL can send the file; without one, the batch ends after a day."
+            ? "The batch begins when its upload is complete. Only whoever asked for the upload URL can send the " +
+              "file; without one, the batch ends after a day."
             : "It was received and is checked for malware; then its lines are validated."}
         </p>
         <QueuePlace position={reply.queue_position} what="validated" />

@@ -8,7 +8,10 @@ import { type BatchReply, hasStatus } from "../batches/record.tsx";
 /** Results are what the service says of the validation of a batch. */
 export type Results = Schemas["ValidationResult"];
 
-/** useResults loads the results of a batch when its validation is over, and again when its status changes. They are undefined before. */
+/**
+ * useResults loads the results of a batch when its validation is over, and again when its status changes. They are
+ * undefined before.
+ */
 export function useResults(id: string, reply: BatchReply): Resource<Results | undefined> {
   const status = hasStatus(reply) ? reply.status : "";
   const isValidated = status !== "" && status !== "VALIDATION_STARTED";

@@ -8,7 +8,9 @@ import { Icon } from "../../kit/icons.tsx";
 import { useResource } from "../../kit/resource.ts";
 import { visible } from "../../kit/safe.ts";
 
-/** Screening says how many names of unknown entities were compared with which lists, and how many were like an entry. */
+/**
+ * Screening says how many names of unknown entities were compared with which lists, and how many were like an entry.
+ */
 export function Screening({ id, names, hits }: { id: string; names: number; hits: number | null }) {
   const curl = useCurl();
   const result = useResource(`screening ${id}`, (signal) =>

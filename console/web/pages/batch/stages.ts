@@ -17,7 +17,10 @@ export interface Stage {
   bytes?: number | undefined;
 }
 
-/** stagesOf returns the stages of a batch, without those that it will not reach any more. listed is what the list knows of a batch without a status. */
+/**
+ * stagesOf returns the stages of a batch, without those that it will not reach any more. listed is what the list knows
+ * of a batch without a status.
+ */
 export function stagesOf(id: string, reply: BatchReply, listed?: BatchRecord): Stage[] {
   if (!hasStatus(reply)) return pendingStages(id, reply, listed);
   const at = (status: Schemas["StatusOfBatch"]) => timeOf(reply.history.find((entry) => entry.status === status)?.at);

@@ -5,7 +5,10 @@ import { describeBatchState } from "../../kit/status.tsx";
 import { type BatchRecord, type BatchReply, hasStatus, isOpen } from "../batches/record.tsx";
 import { endOf, type Stage, stagesOf } from "./stages.ts";
 
-/** Timeline shows the stages of a batch below each other, each with a bar where it was in the time since the file was received. */
+/**
+ * Timeline shows the stages of a batch below each other, each with a bar where it was in the time since the file was
+ * received.
+ */
 export function Timeline({ id, reply, listed }: { id: string; reply: BatchReply; listed: BatchRecord | undefined }) {
   const open = isOpen({ status: hasStatus(reply) ? reply.status : null });
   const now = useNow(open ? 1000 : 0);

@@ -45,7 +45,10 @@ export default function BatchesPage() {
   );
 }
 
-/** isAtRest reports whether nobody uses the table: it shows its first rows, and neither the pointer nor the focus is in it. */
+/**
+ * isAtRest reports whether nobody uses the table: it shows its first rows, and neither the pointer nor the focus is in
+ * it.
+ */
 function isAtRest(place: HTMLElement | null): boolean {
   const body = place?.querySelector(".table");
   return !body || (body.scrollTop === 0 && !place!.matches(":hover") && !place!.contains(document.activeElement));

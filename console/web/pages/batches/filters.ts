@@ -1,4 +1,5 @@
-// The filters of the list of batches: as they are in the address, as the service takes them, and as the command line does.
+// The filters of the list of batches: as they are in the address, as the service takes them, and as the command line
+// does.
 
 import { shellQuote } from "../../kit/commands.tsx";
 import type { Query } from "../../kit/router.tsx";
@@ -39,7 +40,10 @@ export function pairsOf(filters: Filters): [key: string, value: string][] {
     .map((pair) => [pair.slice(0, pair.indexOf("=")).trim(), pair.slice(pair.indexOf("=") + 1).trim()]);
 }
 
-/** listQuery returns the query of the list. A search for an ID becomes one for the moment in which that batch was created. */
+/**
+ * listQuery returns the query of the list. A search for an ID becomes one for the moment in which that batch was
+ * created.
+ */
 export function listQuery(filters: Filters): Record<string, string | string[]> {
   const query: Record<string, string | string[]> = {};
   const states = statesOf(filters);

@@ -22,7 +22,10 @@ const maxEmptyPages = 10;
 
 /** Listing is the list as far as it is loaded. */
 export interface Listing {
-  /** rows are the batches, the newest first; undefined before the first answer. While loading, they are those of the filters before. */
+  /**
+   * rows are the batches, the newest first; undefined before the first answer. While loading, they are those of the
+   * filters before.
+   */
   rows: BatchRecord[] | undefined;
   loading: boolean;
   /** error is that of the last request, of any kind. */
@@ -63,8 +66,8 @@ interface Page {
 }
 
 /**
- * useListing loads the batches that filters select. mayMove says whether nobody reads the top of the list now, so that new
- * batches are put there at once.
+ * useListing loads the batches that filters select. mayMove says whether nobody reads the top of the list now, so that
+ * new batches are put there at once.
  */
 export function useListing(filters: Filters, mayMove: () => boolean): Listing {
   const query = useMemo(() => listQuery(filters), [JSON.stringify(filters)]);
@@ -219,7 +222,10 @@ function useStatuses(latest: { current: { state: State } }, change: (update: Cha
   }, [attempt]);
 }
 
-/** merge brings the rows up to date with the newest page. Batches that are not in the rows yet become fresh or, if nobody reads there, rows. */
+/**
+ * merge brings the rows up to date with the newest page. Batches that are not in the rows yet become fresh or, if
+ * nobody reads there, rows.
+ */
 function merge(old: State, page: Page, mayMove: boolean): Partial<State> {
   const now = new Map(page.batches.map((batch) => [batch.batch_id, batch]));
   const rows = (old.rows ?? []).map((row) => update(row, now.get(row.batch_id)));
@@ -238,7 +244,10 @@ function inOrder(rows: BatchRecord[]): BatchRecord[] {
   return rows.sort((a, b) => (a.batch_id < b.batch_id ? 1 : -1));
 }
 
-/** update returns the newer of two records of a batch. What only the status has stays until the status of the batch changes. */
+/**
+ * update returns the newer of two records of a batch. What only the status has stays until the status of the batch
+ * changes.
+ */
 function update(row: BatchRecord, now: BatchRecord | undefined): BatchRecord {
   if (!now || Date.parse(now.updated_at) < Date.parse(row.updated_at) || (row.status !== null && now.status === null))
     return row;

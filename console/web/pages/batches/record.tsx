@@ -24,8 +24,8 @@ export async function readStatus(id: string, signal?: AbortSignal): Promise<Batc
 }
 
 /**
- * findListed looks for a batch in the list, by the moment in which it was created: the list also has what is known of a batch
- * without a status. It returns undefined if the list does not have it, or not yet.
+ * findListed looks for a batch in the list, by the moment in which it was created: the list also has what is known of a
+ * batch without a status. It returns undefined if the list does not have it, or not yet.
  */
 export async function findListed(id: string, signal: AbortSignal): Promise<BatchRecord | undefined> {
   const at = Date.parse(createdAt(id));
@@ -87,7 +87,10 @@ export function StateBadge({
   return <BatchBadge status={batch.status} />;
 }
 
-/** progressOf says how far the running pass of a batch is: a share from 0 to 1, undefined if it is not known, and the words for it. */
+/**
+ * progressOf says how far the running pass of a batch is: a share from 0 to 1, undefined if it is not known, and the
+ * words for it.
+ */
 export function progressOf(batch: BatchRecord): { share: number | undefined; text: string } {
   if (batch.queue_position !== null)
     return { share: undefined, text: `${formatCount(batch.queue_position)}. in the queue` };

@@ -26,7 +26,9 @@ interface Kinds {
   mimeTypes: readonly string[];
 }
 
-/** UploadForm takes files for an entity and shows what becomes of them. onUploaded is called when a document is created. */
+/**
+ * UploadForm takes files for an entity and shows what becomes of them. onUploaded is called when a document is created.
+ */
 export function UploadForm({ entityId, journeyId }: { entityId: string; journeyId: string }) {
   const [given, setGiven] = useState({ entityId, journeyId, documentType: "" });
   const [refused, setRefused] = useState<readonly { name: string; why: string }[]>([]);
@@ -140,7 +142,10 @@ function refusalOf(file: File, kinds: Kinds | undefined): string | undefined {
   if (file.size > maxFileBytes) return `The file has ${formatBytes(file.size)}; the console uploads 2.1 GB at most.`;
   if (file.name.length > 255) return "The name has more than 255 characters.";
   if (/[/\\\u0000-\u001f\u007f\u200e\u200f\u202a-\u202e\u2066-\u2069]|[. ]$/.test(file.name))
-    return "The name has a slash, a control character or a mark of direction, or ends with a dot or space. Rename the file.";
+    return (
+      "The name has a slash, a control character or a mark of direction, or ends with a dot or space. " +
+      "Rename the file."
+    );
   if (kinds && extension && !kinds.extensions.includes(extension))
     return `Files that end in ${visible(extension)} are not accepted.`;
   return undefined;

@@ -82,7 +82,10 @@ async function sendNext(): Promise<void> {
   void sendNext();
 }
 
-/** store sends a file to its signed address, by way of the command. If that fails, the document is deleted again, as far as the client may. */
+/**
+ * store sends a file to its signed address, by way of the command. If that fails, the document is deleted again, as far
+ * as the client may.
+ */
 async function store({ id, signedUrlToUpload }: Schemas["DocumentUpload"], file: File): Promise<void> {
   try {
     await send("put", "/console/storage", { body: file, headers: { "Sluice-Signed-Url": signedUrlToUpload } });

@@ -1,5 +1,5 @@
-// The drafts of an entity. The service finds drafts by their journey, so those are shown of which this browser knows: of
-// the journeys of the entity's documents, of the journey that is asked for, and those that were opened here.
+// The drafts of an entity. The service finds drafts by their journey, so those are shown of which this browser knows:
+// of the journeys of the entity's documents, of the journey that is asked for, and those that were opened here.
 
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, addressOf, get, post } from "../../kit/api.ts";
@@ -142,7 +142,9 @@ async function findDrafts(
   return [...found.values()].sort((a, b) => b.created.localeCompare(a.created));
 }
 
-/** ignoreRefusal returns what takes a refusal (403) or that there is nothing (404) for a value, and leaves other errors. */
+/**
+ * ignoreRefusal returns what takes a refusal (403) or that there is nothing (404) for a value, and leaves other errors.
+ */
 function ignoreRefusal<T>(value: T): (cause: unknown) => T {
   return (cause) => {
     if (cause instanceof ApiError && (cause.status === 403 || cause.status === 404)) return value;

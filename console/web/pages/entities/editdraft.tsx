@@ -120,7 +120,10 @@ function EditForm({ entity, draft, onDone, onClose }: EditProps) {
   );
 }
 
-/** changesIn returns, as JSON, the members of a text that differ from the properties, as they are written there, and null for what is missing. */
+/**
+ * changesIn returns, as JSON, the members of a text that differ from the properties, as they are written there, and
+ * null for what is missing.
+ */
 function changesIn(text: string, properties: Draft["properties"]): string {
   const root = parseJson(text);
   if (root.kind !== "object") return text;

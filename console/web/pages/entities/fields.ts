@@ -5,7 +5,10 @@ import type { Field } from "../../kit/compare.tsx";
 
 type Property = Schemas["Property"];
 
-/** fieldsOf returns the values of properties, those of groups and collections with paths like addresses.1.city, by their keys. */
+/**
+ * fieldsOf returns the values of properties, those of groups and collections with paths like addresses.1.city, by their
+ * keys.
+ */
 export function fieldsOf(properties: Schemas["Properties"], path = ""): Field[] {
   return Object.keys(properties)
     .sort()

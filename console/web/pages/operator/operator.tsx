@@ -1,4 +1,5 @@
-// What operators of the cloud see: tenants, clients and keys, without secrets. It can only be read; sluice admin changes it.
+// What operators of the cloud see: tenants, clients and keys, without secrets. It can only be read; sluice admin
+// changes it.
 
 import { send } from "../../kit/api.ts";
 import { Commands } from "../../kit/commands.tsx";

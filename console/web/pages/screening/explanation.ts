@@ -1,5 +1,5 @@
-// The explanation of a hit, which the service writes as one sentence (docs/screening.md), taken apart: what met what, and
-// how; what was missing; what the facts did to the score. A sentence of another form stays one remark.
+// The explanation of a hit, which the service writes as one sentence (docs/screening.md), taken apart: what met what,
+// and how; what was missing; what the facts did to the score. A sentence of another form stays one remark.
 
 /** MetWords are words of the name that was asked for and words of the list that met. */
 export interface MetWords {

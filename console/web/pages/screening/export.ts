@@ -74,8 +74,8 @@ export function asCSV(rows: readonly Row[], { batchId, missing }: Exported): str
 }
 
 /**
- * csvCell writes a cell. A text that begins as a formula does gets an apostrophe before it, by which spreadsheets take it
- * as text. Numbers are written as they are.
+ * csvCell writes a cell. A text that begins as a formula does gets an apostrophe before it, by which spreadsheets take
+ * it as text. Numbers are written as they are.
  */
 export function csvCell(value: Cell): string {
   if (value === null || value === undefined) return "";

@@ -88,7 +88,8 @@ export function MatchesView({ batch, scope, store, fields, change }: MatchesView
       all.filter((other) => other.match.status === "Unresolved" && other.match.id !== match.id).length +
       (match.status === "Unresolved" ? 1 : 0);
     setSaid(
-      `${visible(match.matchData.name)}: ${match.status}. ${left === 0 ? "All matches here are resolved." : `${counted(left, "match", "matches")} left unresolved.`}`,
+      `${visible(match.matchData.name)}: ${match.status}. ` +
+        (left === 0 ? "All matches here are resolved." : `${counted(left, "match", "matches")} left unresolved.`),
     );
     focusMatches();
   };

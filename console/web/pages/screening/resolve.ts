@@ -56,9 +56,9 @@ export interface Outcome {
 }
 
 /**
- * resolveAll resolves any number of matches and reports how far it is. Of a request that fails, halves are tried, so that
- * one match does not keep the others. It ends early where nothing else can succeed: if the signal ends, the service is
- * away, or the batch is not open any more.
+ * resolveAll resolves any number of matches and reports how far it is. Of a request that fails, halves are tried, so
+ * that one match does not keep the others. It ends early where nothing else can succeed: if the signal ends, the
+ * service is away, or the batch is not open any more.
  */
 export async function resolveAll(
   batchId: string,

@@ -236,7 +236,9 @@ export function Source({ data }: { data: Data }) {
   );
 }
 
-/** readable shows times in the viewer's zone, and the digest that identifies a version of a list by its first digits. */
+/**
+ * readable shows times in the viewer's zone, and the digest that identifies a version of a list by its first digits.
+ */
 function readable(label: string, value: string): ComponentChildren {
   if (/^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:\d{2})$/.test(value)) return <Time at={value} />;
   return label === "List version" && /^[0-9a-f]{64}$/.test(value) ? (

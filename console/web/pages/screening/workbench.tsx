@@ -96,7 +96,8 @@ function Workbench({ batch, at, reload }: { batch: Batch; at: Date | undefined; 
     () => [entity.id, ...(readsAll ? batch.entities.map(({ id }) => id).filter((id) => id !== entity.id) : [])],
     [entity.id, readsAll, batch.entities],
   );
-  const generation = `${batch.providers.map((run) => run.id + run.status).join()} ${isSearching(batch) ? "" : at?.getTime()}`;
+  const states = batch.providers.map((run) => run.id + run.status).join();
+  const generation = `${states} ${isSearching(batch) ? "" : at?.getTime()}`;
   const store = useMatches(batch.id, wanted, generation);
   const scope = useMemo(
     () => (fields.scope === "all" ? batch.entities : [entity]),

@@ -55,7 +55,10 @@ export default function TransactionPage({ parameters }: { parameters: Parameters
   );
 }
 
-/** Versions shows the modifications, and the chosen two compared: unless others are chosen, the two that were received last. */
+/**
+ * Versions shows the modifications, and the chosen two compared: unless others are chosen, the two that were received
+ * last.
+ */
 function Versions({ items, onEnd }: { items: readonly Modification[]; onEnd: (() => void) | undefined }) {
   const [{ left, right }, setQuery] = useQuery({ left: "", right: "" });
   const newestFirst = useMemo(() => [...items].sort((a, b) => orderOf(b).localeCompare(orderOf(a))), [items]);

@@ -18,7 +18,10 @@ import { OptionsForm } from "./optionsform.tsx";
 import { dismiss } from "./sending.ts";
 import { UploadState } from "./uploadstate.tsx";
 
-/** FileDetail shows one file. others are those that could be uploaded with it; changed is called after something was asked for. */
+/**
+ * FileDetail shows one file. others are those that could be uploaded with it; changed is called after something was
+ * asked for.
+ */
 export function FileDetail({
   file,
   others,

@@ -7,7 +7,10 @@ import { sendFiles, type NamedFile } from "./sending.ts";
 /** maxDropped is how many files of a folder are taken. */
 const maxDropped = 1000;
 
-/** DropZone takes files by dropping them anywhere on the page, or by choosing them. It is compact once there are some. onTaken gets their keys. */
+/**
+ * DropZone takes files by dropping them anywhere on the page, or by choosing them. It is compact once there are some.
+ * onTaken gets their keys.
+ */
 export function DropZone({
   limit,
   compact,

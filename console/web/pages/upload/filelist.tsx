@@ -120,5 +120,6 @@ function factsOf({ state, size, received, check, upload }: FileRecord): string {
     return `${formatShare(upload.sent, upload.total)} of ${formatBytes(upload.total)}`;
   return check?.lines === undefined
     ? formatBytes(size)
-    : `${formatBytes(size)}, ${counted(check.lines, "line")}${check.invalid ? `, ${formatCount(check.valid)} valid` : ""}`;
+    : `${formatBytes(size)}, ${counted(check.lines, "line")}` +
+        (check.invalid ? `, ${formatCount(check.valid)} valid` : "");
 }

@@ -74,7 +74,10 @@ export function OptionsForm({ file, others, changed }: OptionsFormProps) {
             label="Reject a file that was processed before"
             checked={draft.rejectDuplicate}
             onChecked={(rejectDuplicate) => set({ rejectDuplicate })}
-            hint="If the same file was processed within 30 days, the batch is rejected. Otherwise it is processed again, and says so."
+            hint={
+              "If the same file was processed within 30 days, the batch is rejected. " +
+              "Otherwise it is processed again, and says so."
+            }
           />
           <Screening draft={draft} set={set} fault={shown.threshold} />
         </fieldset>

@@ -126,7 +126,9 @@ function refusalOf({ files, limits, held }: FileList, size: number): ApiError | 
   return undefined;
 }
 
-/** explain returns why a file was not received: a file that has changed or vanished fails as a broken connection does. */
+/**
+ * explain returns why a file was not received: a file that has changed or vanished fails as a broken connection does.
+ */
 async function explain(cause: unknown, file: File): Promise<ApiError> {
   try {
     await file.slice(0, 1).arrayBuffer();

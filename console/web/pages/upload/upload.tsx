@@ -1,5 +1,5 @@
-// Uploading: files are dropped, checked on this machine, and sent when the person says so. All of it is in the command; this
-// page shows it, so a reload changes nothing.
+// Uploading: files are dropped, checked on this machine, and sent when the person says so. All of it is in the command;
+// this page shows it, so a reload changes nothing.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Empty, Loaded } from "../../kit/feedback.tsx";
@@ -41,8 +41,8 @@ export default function UploadPage() {
 }
 
 /**
- * useSelection has the address name one of the files: the last one if it names none, and the first of those that were dropped
- * last as soon as the command has it. It returns where the key of that one goes.
+ * useSelection has the address name one of the files: the last one if it names none, and the first of those that were
+ * dropped last as soon as the command has it. It returns where the key of that one goes.
  */
 function useSelection(list: FileList | undefined): { current: string } {
   const [{ file: wanted }] = useQuery({ file: "" });

@@ -110,7 +110,9 @@ function load(
   return get("/v1/webhooks/{webhookId}/deliveries", { path: { webhookId }, query, ...(signal && { signal }) });
 }
 
-/** merge puts the newest page before what was loaded earlier; of a delivery that is in both, the newest answer counts. */
+/**
+ * merge puts the newest page before what was loaded earlier; of a delivery that is in both, the newest answer counts.
+ */
 function merge(newest: readonly Delivery[], loaded: readonly Delivery[]): Delivery[] {
   const known = new Set(newest.map((d) => d.id));
   return [...newest, ...loaded.filter((d) => !known.has(d.id))];
