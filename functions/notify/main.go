@@ -7,30 +7,22 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"sluice/shared/externalauth/externalauthdb"
-	"sluice/shared/outbound"
-	"sluice/shared/outbound/outbounddb"
 	"sluice/shared/screening/execution"
 	"sluice/shared/screening/screeningdb"
 	"sluice/shared/sealed"
 	"sluice/shared/setup"
+	"sluice/shared/setup/outboundsetup"
 )
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_SCREENINGS", "TABLE_EXTERNALAUTH", "TABLE_OUTBOUND",
 		"SECRETS_KEY_ID")
-	addresses, err := outbound.ParseAddressPolicy(env.PrivateReceivers)
-	env.Check(err)
 	secrets := sealed.New(env.KMS(), env.SecretsKey)
 	lambda.Start((&execution.Notify{
 		Store: screeningdb.New(env.DynamoDB(), env.ScreeningsTable),
 		Adapters: &execution.AdapterCalls{
 			Providers: screeningdb.NewProviders(env.DynamoDB(), env.ScreeningsTable, secrets),
-			Receivers: &outbound.Client{
-				Configurations: externalauthdb.New(env.DynamoDB(), env.ExternalAuthTable, secrets),
-				Addresses:      addresses,
-				Keys:           outbounddb.New(env.DynamoDB(), env.OutboundTable), KMS: env.KMS(), Log: env.Log,
-			},
+			Receivers: outboundsetup.NewClient(env, secrets),
 		},
 		Now: time.Now, Log: env.Log,
 	}).Handle)

@@ -52,6 +52,7 @@ var layers = map[string]layer{
 	"shared/pipeline":         serviceLayer,
 	"shared/setup":            setupLayer,
 
+	"shared/setup/outboundsetup": setupLayer,
 	"shared/receipt/issue":       serviceLayer,
 	"shared/screening/execution": serviceLayer,
 }

@@ -134,12 +134,11 @@ func (s *Service) scan(ctx context.Context, j job) (intake.ScanEvent, error) {
 		return intake.ScanEvent{}, err
 	}
 	defer body.Close()
-	e := intake.ScanEvent{
+	e := intake.ScanEvent{EventEnvelope: intake.EventEnvelope{
 		Version: "0", ID: s.NewID(), DetailType: intake.ScanEventType, Source: "aws.guardduty", Account: s.Account,
-		Region:    s.Region,
-		Time:      s.Now().UTC().Truncate(time.Second),
+		Region: s.Region, Time: s.Now().UTC().Truncate(time.Second),
 		Resources: []string{"arn:aws:guardduty:" + s.Region + ":" + s.Account + ":malware-protection-plan/" + j.plan},
-	}
+	}}
 	d := &e.Detail
 	d.SchemaVersion, d.ResourceType = "1.0", "S3_OBJECT"
 	d.Object.Bucket, d.Object.Key, d.Object.ETag = j.bucket, j.key, strings.Trim(object.ETag, `"`)

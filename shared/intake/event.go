@@ -23,19 +23,24 @@ const (
 	planStatusType = "GuardDuty Malware Protection Resource Status "
 )
 
+// EventEnvelope has the members of every event that EventBridge delivers.
+type EventEnvelope struct {
+	Version    string    `json:"version"`
+	ID         string    `json:"id"`
+	DetailType string    `json:"detail-type"`
+	Source     string    `json:"source"`
+	Account    string    `json:"account"`
+	Time       time.Time `json:"time"`
+	Region     string    `json:"region"`
+	Resources  []string  `json:"resources"`
+}
+
 // ScanEvent is GuardDuty's event about one object
 // (docs.aws.amazon.com/guardduty/latest/ug/monitor-with-eventbridge-s3-malware-protection.html). Members that AWS may
 // add are ignored; the members that are read must be present and valid.
 type ScanEvent struct {
-	Version    string          `json:"version"`
-	ID         string          `json:"id"`
-	DetailType string          `json:"detail-type"`
-	Source     string          `json:"source"`
-	Account    string          `json:"account"`
-	Time       time.Time       `json:"time"`
-	Region     string          `json:"region"`
-	Resources  []string        `json:"resources"`
-	Detail     ScanEventDetail `json:"detail"`
+	EventEnvelope
+	Detail ScanEventDetail `json:"detail"`
 }
 
 // ScanEventDetail is the part of the event that GuardDuty makes.
@@ -67,15 +72,8 @@ type Threat struct {
 // PlanEvent is GuardDuty's event about a protection plan that does not scan all objects of its bucket any more. The
 // account may have other plans; the log names the bucket.
 type PlanEvent struct {
-	Version    string    `json:"version"`
-	ID         string    `json:"id"`
-	DetailType string    `json:"detail-type"`
-	Source     string    `json:"source"`
-	Account    string    `json:"account"`
-	Time       time.Time `json:"time"`
-	Region     string    `json:"region"`
-	Resources  []string  `json:"resources"`
-	Detail     struct {
+	EventEnvelope
+	Detail struct {
 		SchemaVersion string    `json:"schemaVersion"`
 		Time          time.Time `json:"eventTime"`
 		Bucket        struct {

@@ -108,18 +108,5 @@ func (s *Store) SaveRound(ctx context.Context, r rescreening.Round) error {
 	}
 	item := roundKey(r.Tenant, r.Owner, r.List)
 	item["body"], item["version"] = dynamo.String(string(text)), dynamo.Number(r.Revision)
-	put := &dynamodb.PutItemInput{TableName: &s.table, Item: item,
-		ConditionExpression: aws.String("attribute_not_exists(part)")}
-	if r.Revision > 1 {
-		put.ConditionExpression = aws.String("version = :previous")
-		put.ExpressionAttributeValues = dynamo.Item{":previous": dynamo.Number(r.Revision - 1)}
-	}
-	_, err = s.db.PutItem(ctx, put)
-	if _, failed := dynamo.ConditionFailed(err); failed {
-		return screening.ErrChanged
-	}
-	if err != nil {
-		return fmt.Errorf("save rescreening: %w", err)
-	}
-	return nil
+	return s.putNext(ctx, item, r.Revision, "rescreening")
 }

@@ -40,18 +40,24 @@ func (s *Store) SaveSettings(ctx context.Context, tenant string, settings screen
 	if err != nil {
 		return err
 	}
+	return s.putNext(ctx, item, settings.Version, "screening settings")
+}
+
+// putNext puts the row with a version in the place of the one with the version before, or where there is none for
+// version 1. It returns ErrChanged if another row is there.
+func (s *Store) putNext(ctx context.Context, item dynamo.Item, version int64, what string) error {
 	put := &dynamodb.PutItemInput{TableName: &s.table, Item: item,
 		ConditionExpression: aws.String("attribute_not_exists(part)")}
-	if settings.Version > 1 {
+	if version > 1 {
 		put.ConditionExpression = aws.String("version = :previous")
-		put.ExpressionAttributeValues = dynamo.Item{":previous": dynamo.Number(settings.Version - 1)}
+		put.ExpressionAttributeValues = dynamo.Item{":previous": dynamo.Number(version - 1)}
 	}
-	_, err = s.db.PutItem(ctx, put)
+	_, err := s.db.PutItem(ctx, put)
 	if _, failed := dynamo.ConditionFailed(err); failed {
 		return screening.ErrChanged
 	}
 	if err != nil {
-		return fmt.Errorf("save screening settings: %w", err)
+		return fmt.Errorf("save %s: %w", what, err)
 	}
 	return nil
 }
