@@ -46,9 +46,13 @@ func (n *tenant) withFaults() *faults {
 		n.Fatal(err)
 	}
 	f := &faults{TB: n.TB}
-	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		r.SetURL(&url.URL{Scheme: service.Scheme, Host: service.Host})
-	}}
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(&url.URL{Scheme: service.Scheme, Host: service.Host})
+		},
+		// A page that needs an answer no more ends its request, which is not worth a line.
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
+	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {

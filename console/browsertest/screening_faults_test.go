@@ -35,6 +35,11 @@ func TestLargeScreeningIsReadInParts(t *testing.T) {
 	p.checkAccessible()
 	faults.checkGiven(whole)
 	faults.checkGiven(parts)
+	p.goTo("/screening?by=batch&id=" + batch)
+	p.waitForText("Ivan Petrov and 1 other")
+	p.click("link", batch)
+	p.waitForText("30 matches, 30 unresolved")
+	p.waitUntilTextGone("(reading)")
 
 	// One whose parts cannot be had either says so.
 	all := faults.answer("^GET /screeningquery/api/v4/batch/"+batch+"/entity", fault{status: 413})

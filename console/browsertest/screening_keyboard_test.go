@@ -54,6 +54,9 @@ func TestScreeningByKeyboard(t *testing.T) {
 	p.waitForText("Outcome: not assessed")
 	p.tabTo("combobox", "Sanctions")
 	p.press("M")
+	p.eventually("jurisdictions can be written", func() (bool, string) {
+		return p.waitFor("textbox", "Jurisdictions of Sanctions").states["disabled"] != "true", "the field is disabled"
+	})
 	p.tabTo("textbox", "Jurisdictions of Sanctions")
 	p.typeText("RU")
 	p.press("Enter")

@@ -41,6 +41,31 @@ func TestNameIsTried(t *testing.T) {
 	p.checkAccessible()
 }
 
+// What is typed into a field for a search while the page takes over what was typed before is not lost.
+func TestTypingOvertakesSearch(t *testing.T) {
+	t.Parallel()
+	tenant := newTenant(t)
+	tenant.importList("own", listed{id: "1", name: "Ivan Petrov"})
+	p := tenant.open("/screening/name")
+	p.waitFor("searchbox", "Full name")
+	evaluate[any](p, `new Promise(done => {
+		const field = document.querySelector("[data-search]");
+		const type = more => {
+			field.value += more;
+			field.dispatchEvent(new InputEvent("input", {bubbles: true}));
+		};
+		addEventListener("sluice:address", () => {
+			type(" Pe");
+			requestAnimationFrame(() => requestAnimationFrame(() => { type("trov"); done(true); }));
+		}, {once: true});
+		type("Ivan");
+	})`)
+	p.waitForText("1 hit")
+	if typed := p.waitFor("searchbox", "Full name").value; typed != "Ivan Petrov" {
+		t.Errorf("the field has %q, want Ivan Petrov", typed)
+	}
+}
+
 // checkNotInHistory checks that neither the address nor the title of the window, which the browser's history lists, has a
 // part of a name.
 func (p *tab) checkNotInHistory(name string) {

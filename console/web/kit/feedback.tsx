@@ -58,11 +58,13 @@ export function ErrorNotice({
   );
 }
 
-/** Notice is a remark that is not an error: kind info, ok or warn. */
-export function Notice({ kind = "info", children }: { kind?: "info" | "ok" | "warn"; children: ComponentChildren }) {
+const noticeIcons = { info: "info", ok: "done", warn: "warning", bad: "error" } as const;
+
+/** Notice is a remark; with the kind bad, on something that has failed though no single request is to blame (ErrorNotice). */
+export function Notice({ kind = "info", children }: { kind?: keyof typeof noticeIcons; children: ComponentChildren }) {
   return (
-    <div class={`notice notice-${kind}`} role="status">
-      <Icon name={kind === "ok" ? "done" : kind === "warn" ? "warning" : "info"} />
+    <div class={`notice notice-${kind}`} role={kind === "bad" ? "alert" : "status"}>
+      <Icon name={noticeIcons[kind]} />
       <div>{children}</div>
     </div>
   );

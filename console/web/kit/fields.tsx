@@ -191,13 +191,22 @@ export function SearchField({
 }) {
   const [text, setText] = useState(value);
   const timer = useRef(0);
+  const latest = useRef(onValue);
+  latest.current = onValue;
   const id = useId();
-  useEffect(() => setText(value), [value]);
+  useEffect(() => {
+    if (timer.current === 0) setText(value); // else what has been typed since is newer
+  }, [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
+  const report = (typed: string) => {
+    clearTimeout(timer.current);
+    timer.current = 0;
+    latest.current(typed);
+  };
   const type = (typed: string) => {
     setText(typed);
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => onValue(typed), 250);
+    timer.current = setTimeout(() => report(typed), 250);
   };
   return (
     <div class="field">
@@ -212,10 +221,7 @@ export function SearchField({
         spellcheck={false}
         onInput={(event) => type(event.currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.key === "Enter") {
-            clearTimeout(timer.current);
-            onValue(text);
-          }
+          if (event.key === "Enter") report(event.currentTarget.value);
         }}
       />
     </div>

@@ -223,7 +223,7 @@ function AddDocument({ place, onAdded }: { place: Place; onAdded: () => void }) 
         void add.run();
       }}
     >
-      <div class="documents-add">
+      <div class="filters">
         <TextField label="Type of the document" value={type} onValue={setType} required maxLength={255} />
         <div class="field">
           <label for="document-file">File</label>

@@ -3,6 +3,7 @@
 import { get, type Schemas } from "../../kit/api.ts";
 import { counted } from "../../kit/format.tsx";
 import type { Query } from "../../kit/router.tsx";
+import { type Batch, readBatch } from "./batch.ts";
 import { isBatchId } from "./recent.ts";
 
 /** defaults are what is searched for unless the address says more. */
@@ -18,9 +19,10 @@ export interface Found {
   providers: readonly Schemas["ScreeningProviderRun"][];
   /** about says whom or what the batch is about; "" if it was found by that. */
   about: string;
-  trueMatches: number;
-  createdDate?: string;
-  closedDate: string | null;
+  /** trueMatches is undefined if the batch is too large to be read whole. */
+  trueMatches: number | undefined;
+  createdDate?: string | undefined;
+  closedDate: string | null | undefined;
 }
 
 /** questionOf returns the path by which the interface is asked, and the function that asks. */
@@ -31,7 +33,10 @@ export function questionOf({ by, id, process, matched }: Fields): {
   const place = "/screeningquery/api/v4/batch";
   const one = encodeURIComponent(id);
   if (by === "batch")
-    return { path: `${place}/${one}`, read: async (signal) => (isBatchId(id) ? [await readFound(id, signal)] : []) };
+    return {
+      path: `${place}/${one}`,
+      read: async (signal) => (isBatchId(id) ? [foundOf(await readBatch(id, signal))] : []),
+    };
   if (by === "entity") {
     const onlyWithTrueMatches = matched === "yes" ? true : undefined;
     return {
@@ -79,15 +84,16 @@ export function questionOf({ by, id, process, matched }: Fields): {
   };
 }
 
-/** readFound reads what is shown of a batch. */
+/** readFound reads what is shown of a batch, unless it is too large for one answer. */
 export async function readFound(batchId: string, signal: AbortSignal): Promise<Found> {
   return foundOf((await get("/screeningquery/api/v4/batch/{batchId}", { path: { batchId }, signal })).data);
 }
 
-function foundOf(batch: Schemas["ScreeningBatch"]): Found {
+function foundOf(batch: Batch): Found {
   const [first, ...others] = batch.entities;
   const about = [first?.entityName, others.length > 0 && `and ${counted(others.length, "other")}`]
     .filter(Boolean)
     .join(" ");
-  return { ...batch, about, trueMatches: batch.trueMatchesCount };
+  const { id, status, providers, batchType, createdDate, closedDate, trueMatchesCount: trueMatches } = batch;
+  return { id, status, providers, batchType, about, trueMatches, createdDate, closedDate };
 }

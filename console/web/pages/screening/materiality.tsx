@@ -1,6 +1,6 @@
 // Whether what was found about an entity matters: the assessment by category, its escalation, and further properties.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { addressOf, post, put, type Schemas } from "../../kit/api.ts";
 import { Commands, useCurl } from "../../kit/commands.tsx";
 import { ErrorNotice, Notice } from "../../kit/feedback.tsx";
@@ -85,12 +85,16 @@ function Assessment({ batch, entity, reload, open }: MaterialityProps & { open: 
   const [okToProceed, setOkToProceed] = useState(before?.sanctions?.okToProceed ?? false);
   const [why, setWhy] = useState(before?.sanctions?.rationale ?? "");
   // What has been saved, here or by others, takes the place of what is in the fields, which keep the focus.
+  const version = JSON.stringify(before);
+  const shown = useRef(version);
   useEffect(() => {
+    if (shown.current === version) return; // these were the fields' first values
+    shown.current = version;
     setAll(allAssessed(before));
     setRationale(before?.rationale ?? "");
     setOkToProceed(before?.sanctions?.okToProceed ?? false);
     setWhy(before?.sanctions?.rationale ?? "");
-  }, [JSON.stringify(before)]);
+  }, [version]);
   const set = (key: Category, some: Partial<Assessed>) =>
     setAll((old) => ({ ...old, [key]: { ...old[key], ...some } }));
   const body = bodyOf(all, { rationale, okToProceed, why });

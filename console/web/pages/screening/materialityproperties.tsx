@@ -81,7 +81,7 @@ export function MaterialityProperties({ batch, entity, reload }: { batch: Batch;
       {update.error && <ErrorNotice error={update.error} />}
       {open && (
         <>
-          <div class="documents-add">
+          <div class="filters">
             <TextField label="Related party (or the entity)" value={party} onValue={setParty} maxLength={255} />
             <TextField label="Property" value={key} onValue={setKey} maxLength={255} />
             <TextField label="Value" value={value} onValue={setValue} />

@@ -183,25 +183,23 @@ const shownFailures = 20;
 
 function Failures({ failed }: { failed: Outcome["failed"] }) {
   return (
-    <div class="notice notice-bad" role="alert">
-      <div>
-        <p class="notice-title">{counted(failed.length, "match", "matches")} could not be resolved</p>
-        <ul>
-          {failed.slice(0, shownFailures).map(({ row, error }) => (
-            <li key={row.match.id}>
-              {visible(row.match.matchData.name)} ({visible(row.match.entityUniqueId)}): {visible(error.title)}
-              {error.requestId && (
-                <span class="aside">
-                  {" "}
-                  Request <code>{error.requestId}</code>
-                </span>
-              )}
-            </li>
-          ))}
-        </ul>
-        {failed.length > shownFailures && <p>{counted(failed.length - shownFailures, "more")}.</p>}
-        <p>They are still in the list, as the service has them now. Filter by status and try again.</p>
-      </div>
-    </div>
+    <Notice kind="bad">
+      <p class="notice-title">{counted(failed.length, "match", "matches")} could not be resolved</p>
+      <ul>
+        {failed.slice(0, shownFailures).map(({ row, error }) => (
+          <li key={row.match.id}>
+            {visible(row.match.matchData.name)} ({visible(row.match.entityUniqueId)}): {visible(error.title)}
+            {error.requestId && (
+              <span class="aside">
+                {" "}
+                Request <code>{error.requestId}</code>
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+      {failed.length > shownFailures && <p>{counted(failed.length - shownFailures, "more")}.</p>}
+      <p>They are still in the list, as the service has them now. Filter by status and try again.</p>
+    </Notice>
   );
 }

@@ -56,7 +56,7 @@ export function Words({ explanation }: { explanation: string }) {
         </table>
       )}
       {remarks.length > 0 && (
-        <ul class="remarks" aria-label="What else counted">
+        <ul class="plain remarks" aria-label="What else counted">
           {remarks.map((remark, i) => (
             <li key={i}>
               <RemarkText remark={remark} />
