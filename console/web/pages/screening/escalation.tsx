@@ -81,7 +81,7 @@ export function Escalation({ batch, entity, reload }: EscalationProps) {
           required
           error={team === "" || isBatchId(team) ? undefined : "A UUID is needed"}
         />
-        <TextField label="User (or any of the team)" value={user} onValue={setUser} maxLength={255} />
+        <TextField label="User (optional)" value={user} onValue={setUser} maxLength={255} />
       </div>
       <TextArea label="Comment" rows={2} value={comment} onValue={setComment} />
       {error && <ErrorNotice error={error} />}
