@@ -190,6 +190,35 @@ func TestDocumentFromUploadToDeletion(t *testing.T) {
 	p.waitForText("No document matches.")
 }
 
+// While a document is uploaded, its row says how much has gone; other pages can be shown meanwhile.
+func TestDocumentUploadShowsItsProgress(t *testing.T) {
+	t.Parallel()
+	tenant := newTenant(t)
+	p := tenant.open("/documents?entity=customer+1")
+	p.waitForText("No document matches.")
+	// The browser has sent a quarter and waits.
+	evaluate[any](p, `(() => {
+		const send = XMLHttpRequest.prototype.send;
+		XMLHttpRequest.prototype.send = function(file) {
+			this.upload.onprogress({loaded: file.size / 4});
+			window.goOn = () => send.call(this, file);
+		};
+	})()`)
+	p.setFiles("Files", tenant.file("bill.txt", "12345678"))
+	p.waitForText("bill.txt 8 B Sending 25%")
+	p.checkAccessible()
+	p.click("link", "Entities", p.waitFor("navigation", "Areas"))
+	p.waitForHeading("Entities")
+	if evaluate[bool](p, `dispatchEvent(new Event("beforeunload", {cancelable: true}))`) {
+		t.Error("the console can be left without a warning while a document is sent")
+	}
+	p.back()
+	p.waitForText("bill.txt 8 B Sending 25%")
+	evaluate[any](p, `goOn()`)
+	p.waitForText("bill.txt 8 B Completed")
+	p.waitForText("1 document")
+}
+
 // sendTransaction stores a modification of the transaction "tx 1/2".
 func (n *tenant) sendTransaction(modification, kind, amount, description string) {
 	n.Helper()

@@ -19,6 +19,8 @@ type gate struct {
 	mu       sync.Mutex
 	listener net.Listener
 	open     map[net.Conn]bool
+	// held is closed when callers are let through that wait; nil if none has to.
+	held chan struct{}
 }
 
 // withGate puts a gate between the service and what the tenant starts from now on.
@@ -57,8 +59,34 @@ func (g *gate) letThrough() {
 	}()
 }
 
+// holdBack ends every connection and has the callers wait that come from now on, as with a service that takes long to
+// answer. It returns what lets them through.
+func (g *gate) holdBack() (letGo func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	held := make(chan struct{})
+	g.held = held
+	for conn := range g.open {
+		_ = conn.Close() // it may have ended
+	}
+	letGo = sync.OnceFunc(func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.held = nil
+		close(held)
+	})
+	g.Cleanup(letGo)
+	return letGo
+}
+
 // pass connects a caller with the service until one of them has enough.
 func (g *gate) pass(caller net.Conn) {
+	g.mu.Lock()
+	held := g.held
+	g.mu.Unlock()
+	if held != nil {
+		<-held
+	}
 	service, err := net.Dial("tcp", g.service)
 	if err != nil {
 		_ = caller.Close() // the caller sees that there is no service

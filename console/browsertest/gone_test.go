@@ -1,6 +1,7 @@
 package browsertest
 
 import (
+	"fmt"
 	"syscall"
 	"testing"
 )
@@ -73,4 +74,76 @@ func TestCommandStopsAndGoesOn(t *testing.T) {
 	p.waitForHeading("The page could not be loaded")
 	p.waitForText("Is the console's command still running?")
 	p.checkAccessible()
+}
+
+// dataPages prepares something on each page of data and returns their addresses, each with a text that it shows.
+func (n *tenant) dataPages() [][2]string {
+	n.Helper()
+	n.admin(nil, "entities", "import", "--tenant", n.id,
+		n.file("entities.jsonl", `{"id":"customer 1","status":"Compliant"}`))
+	entity := n.createEntity("legalEntityName", "Harbour Ltd")
+	var document struct{ Data struct{ ID string } }
+	n.call("POST", "/documentmanagementcommand/api/v2/documentmanagement/virtual", fmt.Sprintf(
+		`{"data":{"fileName":"bill","entityId":%q,"documentURL":"https://example.com/bill"}}`, entity), &document)
+	n.sendTransaction("a", "authorised", "12.50", "Invoice 1")
+	n.call("POST", "/v1/webhooks", accounting, nil)
+	return [][2]string{
+		{"/entities", "Harbour Ltd"},
+		{"/entities/" + entity, "Verified properties"},
+		{"/documents?entity=" + entity, "1 document"},
+		{"/documents/" + document.Data.ID, "https://example.com/bill"},
+		{"/transactions/tx%201%2F2", "12.50 EUR"},
+		{"/webhooks", "accounting"},
+		{"/policies", "No policy yet"},
+	}
+}
+
+// Each page of data says that the service is away, and shows what it has when the person tries again.
+func TestDataPagesWhileServiceIsAway(t *testing.T) {
+	t.Parallel()
+	tenant := newTenant(t)
+	pages := tenant.dataPages()
+	gate := tenant.withGate()
+	p := tenant.open("/")
+	p.waitForHeading("Overview")
+	p.expect("status of 50[24]")
+	for _, page := range pages {
+		gate.cutOff()
+		p.goTo(page[0])
+		p.eventually("a button to try again", func() (bool, string) {
+			found, err := p.tryFindAll("button", "Try again")
+			return len(found) > 0, fmt.Sprint(found, err)
+		})
+		p.checkAccessible()
+		gate.letThrough()
+		// What is loaded beside the list has a button of its own.
+		evaluate[any](p, `[...document.querySelectorAll("main button")].filter(b => b.innerText === "Try again")
+			.forEach(b => b.click())`)
+		p.waitForText(page[1])
+		p.waitUntilGone("button", "Try again")
+	}
+}
+
+// While answers are awaited, each page says that it is loading, and others can be gone to; what comes late is shown.
+func TestDataPagesWithSlowAnswers(t *testing.T) {
+	t.Parallel()
+	tenant := newTenant(t)
+	pages := tenant.dataPages()
+	gate := tenant.withGate()
+	p := tenant.open("/")
+	p.waitForHeading("Overview")
+	p.expect("status of 50[24]") // what was on its way when the gate was closed
+	for _, page := range pages {
+		letGo := gate.holdBack()
+		p.goTo(page[0])
+		p.eventually("the page is loading", func() (bool, string) {
+			found, err := p.tryFindAll("status", "Loading")
+			return len(found) > 0, fmt.Sprint(found, err)
+		})
+		p.click("link", "Upload", p.waitFor("navigation", "Areas")) // which needs nothing of the service
+		p.waitForText("No file is here yet.")
+		p.back()
+		letGo()
+		p.waitForText(page[1])
+	}
 }

@@ -71,17 +71,48 @@ func TestBackToWhereTheBatchesWere(t *testing.T) {
 	}
 }
 
+// importEntities imports compliant entities with the IDs "customer 0000" and so on.
+func (n *tenant) importEntities(count int) {
+	n.Helper()
+	var lines strings.Builder
+	for i := range count {
+		fmt.Fprintf(&lines, `{"id":"customer %04d","status":"Compliant"}`+"\n", i)
+	}
+	n.admin(nil, "entities", "import", "--tenant", n.id, n.file("entities.jsonl", lines.String()))
+}
+
+// Thousands of entities are loaded as they are scrolled to, of which only those in view are in the document.
+func TestThousandsOfEntities(t *testing.T) {
+	t.Parallel()
+	const entities, maxRows = 3000, 60
+	tenant := newTenant(t)
+	tenant.importEntities(entities)
+	p := tenant.open("/entities")
+	p.waitForText("200 entities so far")
+	evaluate[any](p, `document.querySelector("[role=grid]").focus()`)
+	for p.grid().Rows <= entities {
+		rows := p.grid().Rows
+		p.press("End")
+		p.eventually("more entities", func() (bool, string) {
+			return p.grid().Rows > rows, fmt.Sprintf("there are %d rows", rows)
+		})
+	}
+	p.waitForText("3,000 entities")
+	p.press("End")
+	p.waitFor("row", "customer 2999")
+	if rows := evaluate[int](p, `document.querySelectorAll(".table-row").length`); rows > maxRows {
+		t.Errorf("%d rows are in the document, want at most %d", rows, maxRows)
+	}
+	p.checkAccessible()
+	p.press("Home", "Enter")
+	p.waitForHeading("customer 0000")
+}
+
 // Back to a list that was loaded in pages shows it as it was, and what has changed meanwhile.
 func TestBackToWhereTheEntitiesWere(t *testing.T) {
 	t.Parallel()
 	tenant := newTenant(t)
-	const entities = 450
-	var lines strings.Builder
-	for i := range entities {
-		fmt.Fprintf(&lines, `{"id":"customer %03d","status":"Compliant"}`+"\n", i)
-	}
-	file := tenant.file("entities.jsonl", lines.String())
-	tenant.admin(nil, "entities", "import", "--tenant", tenant.id, file)
+	tenant.importEntities(450)
 	p := tenant.open("/entities")
 	p.waitForText("200 entities so far")
 	evaluate[any](p, `document.querySelector("[role=grid]").focus()`)

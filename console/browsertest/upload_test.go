@@ -219,6 +219,31 @@ func TestFileThatChangesWhileItIsSent(t *testing.T) {
 	}
 }
 
+// A reload while a file is received ends it: the command drops what has come, and the page says what to do. Dropped
+// again, the file is received.
+func TestReloadWhileAFileIsReceived(t *testing.T) {
+	t.Parallel()
+	tenant := newTenant(t)
+	spool := t.TempDir()
+	path := tenant.generate(2000, 0) // more than 2 MB
+	p := tenant.open("/upload", "--spool", spool)
+	p.waitForText("No file is here yet.")
+	p.slowUpload(50e3)
+	p.dropFiles("region", dropZone, path)
+	p.waitForText("received by the command")
+	p.reload()
+	p.waitForText("The file did not arrive completely")
+	p.waitForText("the page was closed or reloaded")
+	p.waitForText("Drop it again.")
+	p.checkAccessible()
+	if kept, err := filepath.Glob(filepath.Join(spool, "*", "*")); err != nil || len(kept) > 0 {
+		t.Errorf("the command keeps %q of a file that was not received, %v", kept, err)
+	}
+	p.slowUpload(-1)
+	p.dropFiles("region", dropZone, path)
+	p.waitForText("Checked on this machine")
+}
+
 // When the command ends, it says how the upload goes on; the page says that there is no command any more.
 func TestCommandEndsDuringAnUpload(t *testing.T) {
 	t.Parallel()

@@ -49,6 +49,13 @@ func (p *tab) goOffline(offline bool) {
 		Offline: offline, DownloadThroughput: -1, UploadThroughput: -1})
 }
 
+// slowUpload lets the browser send at most some bytes a second from now on.
+func (p *tab) slowUpload(bytesPerSecond float64) {
+	p.Helper()
+	mustCall(p, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
+		MatchedNetworkConditions: []*network.Conditions{{DownloadThroughput: -1, UploadThroughput: bytesPerSecond}}})
+}
+
 // axeSource is the text of axe-core, which make test-console installs.
 var axeSource = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(suite.repository, "bin", "tools", "console-check", "node_modules", "axe-core", "axe.min.js")

@@ -146,24 +146,63 @@ export async function sendForText(
     answer = await fetch(url, init);
   } catch (cause) {
     if (signal?.aborted) throw cause;
-    throw new ApiError(
-      0,
-      "The console's command does not answer.",
-      ["Is it still running in its terminal? Start it again with: sluice console"],
-      "",
-      0,
-      cause,
-    );
+    throw noAnswer(cause);
   }
   if (operation) noteLimit(operation, answer.status, answer.headers);
   const text = await answer.text();
   if (answer.ok) return text;
+  const { status, statusText, headers: given } = answer;
+  throw failure({ status, statusText, get: (name) => given.get(name) }, text);
+}
+
+/**
+ * sendFile puts a file to a path of the command and tells how many bytes of it have gone, which fetch does not. It throws an
+ * ApiError.
+ */
+export function sendFile(
+  url: string,
+  file: Blob,
+  headers: Record<string, string>,
+  onSent: (bytes: number) => void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("PUT", url);
+    for (const [name, value] of Object.entries({ ...headers, "Sluice-Console": "1" }))
+      request.setRequestHeader(name, value);
+    request.upload.onprogress = (event) => onSent(event.loaded);
+    request.onerror = () => reject(noAnswer(undefined));
+    request.onload = () => {
+      const { status, statusText, responseText } = request;
+      if (status >= 200 && status < 300) resolve();
+      else reject(failure({ status, statusText, get: (name) => request.getResponseHeader(name) }, responseText));
+    };
+    request.send(file);
+  });
+}
+
+/** noAnswer is the error of a request to which nobody has answered. */
+function noAnswer(cause: unknown): ApiError {
+  const hint = "Is it still running in its terminal? Start it again with: sluice console";
+  return new ApiError(0, "The console's command does not answer.", [hint], "", 0, cause);
+}
+
+/** AnswerHead is what is needed of an answer beside its content. */
+interface AnswerHead {
+  status: number;
+  statusText: string;
+  /** get returns a header; null if the answer does not have it. */
+  get: (header: string) => string | null;
+}
+
+/** failure is the error of an answer that is not one of success. */
+function failure(head: AnswerHead, text: string): ApiError {
   const content = parse(text);
-  throw new ApiError(
-    answer.status,
-    ...describe(answer, content),
-    answer.headers.get("X-Request-Id") ?? "",
-    Number(answer.headers.get("Retry-After")) || 0,
+  return new ApiError(
+    head.status,
+    ...describe(head, content),
+    head.get("X-Request-Id") ?? "",
+    Number(head.get("Retry-After")) || 0,
     content,
   );
 }
@@ -177,7 +216,7 @@ function parse(text: string): unknown {
 }
 
 /** describe makes sentences of the bodies that the service's errors have (docs/errors.md). */
-function describe(answer: Response, content: unknown): [string, string[]] {
+function describe(answer: AnswerHead, content: unknown): [string, string[]] {
   const fallback = `The service answered ${answer.status}${answer.statusText && " " + answer.statusText}.`;
   if (typeof content !== "object" || content === null) return [fallback, []];
   const body = content as Record<string, unknown>;

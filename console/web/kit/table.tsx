@@ -116,7 +116,8 @@ export function Table<T>(props: TableProps<T>) {
     };
     const row = rows[at];
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key in moves) select(selected === "" ? 0 : moves[event.key]!);
+    const isStep = Math.abs(moves[event.key]! - at) === 1;
+    if (event.key in moves) select(selected === "" && isStep ? 0 : moves[event.key]!);
     else if (event.key === "Enter" && row !== undefined) follow(row);
     else return;
     event.preventDefault();

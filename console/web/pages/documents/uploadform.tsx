@@ -2,10 +2,11 @@
 
 import { useRef, useState } from "preact/hooks";
 import { ApiError, get } from "../../kit/api.ts";
+import { Meter } from "../../kit/chart.tsx";
 import { Commands, storeLines, useCurl } from "../../kit/commands.tsx";
-import { ErrorNotice } from "../../kit/feedback.tsx";
+import { ErrorNotice, Live } from "../../kit/feedback.tsx";
 import { TextField } from "../../kit/fields.tsx";
-import { counted, formatBytes } from "../../kit/format.tsx";
+import { counted, formatBytes, formatShare } from "../../kit/format.tsx";
 import { useResource } from "../../kit/resource.ts";
 import { Link, pathTo } from "../../kit/router.tsx";
 import { visible } from "../../kit/safe.ts";
@@ -183,10 +184,12 @@ const uploadColumns: readonly SmallColumn<DocumentUpload>[] = [
 function Uploads() {
   const uploads = useUploads();
   if (uploads.length === 0) return null;
+  const over = uploads.filter((u) => u.state === "done" || u.state === "refused");
   return (
-    <div class="stack" aria-live="polite">
+    <div class="stack">
+      <Live text={over.length < uploads.length ? "" : `${counted(over.length, "upload")} finished`} />
       <SmallTable label="Uploads of documents" columns={uploadColumns} rows={uploads} rowKey={({ key }) => key} />
-      {uploads.some((u) => u.state === "done" || u.state === "refused") && (
+      {over.length > 0 && (
         <div class="buttons">
           <button type="button" onClick={clearUploads}>
             Clear what is finished
@@ -198,11 +201,17 @@ function Uploads() {
 }
 
 function State({ upload }: { upload: DocumentUpload }) {
-  const { state, status, reason, error, warnings } = upload;
+  const { state, size, sent, status, reason, error, warnings } = upload;
   return (
     <>
       {state === "waiting" && <Badge kind="quiet">Waiting</Badge>}
-      {state === "sending" && <Badge kind="info">Sending</Badge>}
+      {state === "sending" && (
+        <div class="sending">
+          <Badge kind="info">Sending</Badge>
+          <Meter label={`Sent of ${visible(upload.name)}`} value={sent} of={size} />
+          <span class="aside tabular">{formatShare(sent, size)}</span>
+        </div>
+      )}
       {state === "scanning" && <Badge kind="info">Being scanned</Badge>}
       {state === "done" && status && <DocumentBadge status={status} />}
       {reason && <p class="anywhere">{visible(reason)}</p>}

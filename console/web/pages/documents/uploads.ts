@@ -1,6 +1,6 @@
 // Uploads of documents: they go on while other pages of the console are shown, and their scan is followed to its end.
 
-import { ApiError, get, post, request, type Schemas, send } from "../../kit/api.ts";
+import { ApiError, get, post, request, type Schemas, sendFile } from "../../kit/api.ts";
 import { makeTransfers } from "../../kit/transfers.ts";
 
 /** DocumentUpload is a file on its way to being a document. */
@@ -8,6 +8,8 @@ export interface DocumentUpload {
   key: string;
   name: string;
   size: number;
+  /** sent is how many bytes have gone to the storage, by way of the command. */
+  sent: number;
   entityId: string;
   state: "waiting" | "sending" | "scanning" | "done" | "refused";
   /** id is that of the document, once there is one. */
@@ -50,6 +52,7 @@ export function uploadFiles(files: readonly File[], description: Description): v
     key: crypto.randomUUID(),
     name: file.name,
     size: file.size,
+    sent: 0,
     entityId: description.entityId,
     state: "waiting",
     warnings: [],
@@ -71,7 +74,7 @@ async function sendNext(): Promise<void> {
   update(next.key, { state: "sending" });
   try {
     const answer = await post(createPath, { body: { data: { fileName: next.name, ...next.description } } });
-    await store(answer.data, next.file);
+    await store(answer.data, next.file, (sent) => update(next.key, { sent }));
     update(next.key, { state: "scanning", id: answer.data.id, warnings: answer.messages.map((m) => m.message) });
     void follow(next.key, answer.data.id);
   } catch (cause) {
@@ -86,9 +89,13 @@ async function sendNext(): Promise<void> {
  * store sends a file to its signed address, by way of the command. If that fails, the document is deleted again, as far
  * as the client may.
  */
-async function store({ id, signedUrlToUpload }: Schemas["DocumentUpload"], file: File): Promise<void> {
+async function store(
+  { id, signedUrlToUpload }: Schemas["DocumentUpload"],
+  file: File,
+  onSent: (bytes: number) => void,
+): Promise<void> {
   try {
-    await send("put", "/console/storage", { body: file, headers: { "Sluice-Signed-Url": signedUrlToUpload } });
+    await sendFile("/console/storage", file, { "Sluice-Signed-Url": signedUrlToUpload }, onSent);
   } catch (cause) {
     await request("delete", removePath, { path: { id } }).catch(() => undefined);
     throw cause;
