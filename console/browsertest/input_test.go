@@ -93,13 +93,17 @@ func (p *tab) click(role, name string, inside ...element) {
 	})
 }
 
-// fill replaces the text of a field.
+// fill replaces the text of a field. It tries again if the page replaces the field meanwhile, or moves the focus.
 func (p *tab) fill(role, name, text string, inside ...element) {
 	p.Helper()
-	e := p.waitFor(role, name, inside...)
-	if _, err := on[any](p, e, `function() { this.focus(); this.select(); }`); err != nil {
-		p.Fatalf("fill %s %q: %v", role, name, err)
-	}
+	p.eventually(fmt.Sprintf("fill %s %q", role, name), func() (bool, string) {
+		isFocused, err := on[bool](p, p.waitFor(role, name, inside...),
+			`function() { this.focus(); this.select(); return document.activeElement === this; }`)
+		if err != nil {
+			return false, err.Error()
+		}
+		return isFocused, "it does not take the focus"
+	})
 	if text == "" {
 		p.press("Delete")
 		return
