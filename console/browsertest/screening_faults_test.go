@@ -148,6 +148,7 @@ func TestPartialScreeningSaysSo(t *testing.T) {
 	faults.end(second)
 	p.click("button", "Try again")
 	p.waitForText("6 matches, 6 unresolved")
+	p.waitUntilTextGone("(partial)") // until the last page of the matches has come
 	if e := readExport("JSON"); !e.Complete || e.Missing != nil || len(e.Matches) != 6 {
 		t.Errorf("the JSON is %+v, want 6 matches and nothing missing", e)
 	}
