@@ -179,6 +179,7 @@ func TestAllMatchesOfTheFilterAreResolved(t *testing.T) {
 	if resolved != 101 {
 		t.Errorf("%d matches are resolved, want 101", resolved)
 	}
+	p.waitUntilTextGone("(partial)")
 	_, content = p.download(func() { p.click("button", "JSON") })
 	var exported struct {
 		Complete bool
