@@ -3,8 +3,8 @@
 import { visible } from "./safe.ts";
 
 /**
- * Id shows an ID on one line. Where there is no room for all of it, its beginning is left out, because IDs that are made one after
- * another begin alike; the title has all of it.
+ * Id shows an ID on one line. Where there is no room for all of it, its beginning is left out, because IDs that are
+ * made one after another begin alike; the title has all of it.
  */
 export function Id({ id }: { id: string }) {
   const shown = visible(id);

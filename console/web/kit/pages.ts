@@ -139,7 +139,10 @@ async function readOn<T>(from: Part<T>, count: number, load: Load<T>, signal: Ab
   return { items, next, isComplete };
 }
 
-/** renew reads a list that was kept again, as far as it was loaded, and then shows it. If that fails, it stays as it was. */
+/**
+ * renew reads a list that was kept again, as far as it was loaded, and then shows it. If that fails, it stays as it
+ * was.
+ */
 async function renew<T>(list: List<T>, load: Load<T>, show: () => void): Promise<void> {
   list.isLoading = true;
   try {

@@ -21,7 +21,10 @@ interface EntryState {
   steps: number;
 }
 
-/** readKept returns what the entry of the browser's history that is shown keeps beside its address: values by their keys. */
+/**
+ * readKept returns what the entry of the browser's history that is shown keeps beside its address: values by their
+ * keys.
+ */
 function readKept(): Readonly<Record<string, unknown>> {
   const state: unknown = history.state;
   return typeof state === "object" && state !== null ? (state as Record<string, unknown>) : {};
@@ -44,8 +47,8 @@ function readState(): EntryState {
 }
 
 /**
- * navigate shows another page of the console. With replace it takes the place of this one in the browser's history. What
- * useKept keeps goes with it while the path stays the same.
+ * navigate shows another page of the console. With replace it takes the place of this one in the browser's history.
+ * What useKept keeps goes with it while the path stays the same.
  */
 export function navigate(to: string, { replace = false } = {}): void {
   const now = location.pathname + location.search;
@@ -110,9 +113,9 @@ export function useQuery<Keys extends string>(
 }
 
 /**
- * useKept is useQuery for what must not stand in the address, such as the name of a person, because addresses are listed
- * in the browser's history and copied. It is kept with the entry of the history instead: reloading, Back and Forward show
- * it again in this tab.
+ * useKept is useQuery for what must not stand in the address, such as the name of a person, because addresses are
+ * listed in the browser's history and copied. It is kept with the entry of the history instead: reloading, Back and
+ * Forward show it again in this tab.
  */
 export function useKept<Keys extends string>(
   defaults: Query<Keys>,
@@ -166,8 +169,8 @@ export function pathTo(...parts: string[]): string {
 }
 
 /**
- * BackLink leads up to a list. If the person came from there, it goes back to it, so that filters, the selected row and what
- * was scrolled to are as they were.
+ * BackLink leads up to a list. If the person came from there, it goes back to it, so that filters, the selected row
+ * and what was scrolled to are as they were.
  */
 export function BackLink({ to, children }: { to: string; children: ComponentChildren }) {
   const { from, steps } = readState();
@@ -187,7 +190,9 @@ export function BackLink({ to, children }: { to: string; children: ComponentChil
   );
 }
 
-/** isPlainClick reports whether a click is for this window: with other buttons and keys the browser opens another one. */
+/**
+ * isPlainClick reports whether a click is for this window: with other buttons and keys the browser opens another one.
+ */
 function isPlainClick(event: TargetedMouseEvent<HTMLAnchorElement>): boolean {
   const isModified = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
   return !event.defaultPrevented && event.button === 0 && !isModified;

@@ -1,5 +1,5 @@
-// Where the page is scrolled to, for each entry of the browser's history. The browser's own way knows nothing of content that
-// comes later.
+// Where the page is scrolled to, for each entry of the browser's history. The browser's own way knows nothing of
+// content that comes later.
 
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { readAddress } from "./router.tsx";
@@ -50,7 +50,10 @@ function takeStored(entry: string): number | undefined {
 /** intents are the events by which a person begins to use the page; from then on nothing but the person scrolls it. */
 const intents = ["wheel", "touchstart", "pointerdown", "keydown"] as const;
 
-/** scrollAsSoonAsPossible scrolls when the page is high enough, unless the person uses it before. It returns what ends it. */
+/**
+ * scrollAsSoonAsPossible scrolls when the page is high enough, unless the person uses it before. It returns what ends
+ * it.
+ */
 function scrollAsSoonAsPossible(top: number): () => void {
   const attempt = () => {
     scrollTo(0, top);

@@ -1,5 +1,5 @@
-// What lists keep for the time when a person comes back by Back or Forward: what was loaded, scrolled to and selected. It is
-// kept by the entry of the browser's history, as long as the window is not loaded anew.
+// What lists keep for the time when a person comes back by Back or Forward: what was loaded, scrolled to and selected.
+// It is kept by the entry of the browser's history, as long as the window is not loaded anew.
 
 import { readAddress } from "./router.tsx";
 

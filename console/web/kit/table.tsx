@@ -198,8 +198,8 @@ interface Place {
 }
 
 /**
- * usePlace puts a table back where the person left it, when Back or Forward lead to it again. It returns what notes how far the
- * table is scrolled, for those who scroll it: the browser tells of that only later.
+ * usePlace puts a table back where the person left it, when Back or Forward lead to it again. It returns what notes
+ * how far the table is scrolled, for those who scroll it: the browser tells of that only later.
  */
 function usePlace(
   grid: { current: HTMLDivElement | null },

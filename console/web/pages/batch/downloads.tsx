@@ -94,7 +94,7 @@ function filesOf(results: Results | undefined, ended: boolean): File[] {
       title: "Rejected lines",
       about:
         "as they were sent, to be mended and sent again" +
-        (left > 0 ? `; without ${counted(left, "line")} that are too long` : ""),
+        (left > 0 ? `; without ${counted(left, "line")} of too great a length` : ""),
       missing: results?.rejected_file_url ? "" : none,
     },
     {
