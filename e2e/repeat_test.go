@@ -14,18 +14,38 @@ import (
 
 const uploadPath = "/tm/realtime/api/transactions/batch/generate-upload-url"
 
-// repeat sends a request with an idempotency key and returns the answer.
+// repeat sends a request with an idempotency key and returns the answer. It comes again when the service says so, as
+// clients do: on a busy machine an earlier attempt may not have ended in time.
 func (s *session) repeat(path, key, body string) (status int, header http.Header, text []byte) {
 	s.t.Helper()
-	req := s.newRequest(http.MethodPost, path, body)
-	req.Header.Set("Idempotency-Key", key)
-	return send(s.t, req)
+	eventually(s.t, "the end of an earlier attempt", func() bool {
+		req := s.newRequest(http.MethodPost, path, body)
+		req.Header.Set("Idempotency-Key", key)
+		status, header, text = send(s.t, req)
+		return status != http.StatusConflict || header.Get("Retry-After") == ""
+	})
+	return status, header, text
+}
+
+// replay repeats a request until its answer, unless that is an error, is one that was kept: what a busy machine does not
+// keep in time is carried out again, as the same request.
+func (s *session) replay(path, key, body string) (status int, header http.Header, text []byte) {
+	s.t.Helper()
+	eventually(s.t, "an answer that was kept", func() bool {
+		status, header, text = s.repeat(path, key, body)
+		return status/100 != 2 || header.Get("Idempotency-Replayed") == "true"
+	})
+	return status, header, text
 }
 
 // expectUpload repeats a request for an upload URL, whose answer must be replayed or not, and returns the answer.
 func (s *session) expectUpload(key, body string, wantReplayed bool) (u client.Upload) {
 	s.t.Helper()
-	status, header, text := s.repeat(uploadPath, key, body)
+	request := s.repeat
+	if wantReplayed {
+		request = s.replay
+	}
+	status, header, text := request(uploadPath, key, body)
 	if err := json.Unmarshal(text, &u); err != nil || status != 200 ||
 		(header.Get("Idempotency-Replayed") == "true") != wantReplayed {
 		s.t.Fatalf("got %d %s with %v, %v; want an upload, replayed: %t", status, text, header, err, wantReplayed)
@@ -118,7 +138,7 @@ func TestSingleTransactionRepeated(t *testing.T) {
 	if status, _, body := s.repeat(singlePath, key+" 2", l.String()); status != 201 {
 		t.Errorf("another content with another key: got %d %s, want 201", status, body)
 	}
-	status, header, again := s.repeat(singlePath, key, text)
+	status, header, again := s.replay(singlePath, key, text)
 	if status != 201 || string(again) != string(first) || header.Get("Idempotency-Replayed") != "true" {
 		t.Errorf("again: got %d %s %v, want 201 %s, replayed", status, again, header, first)
 	}
