@@ -46,7 +46,7 @@ export function compare(left: readonly Field[], right: readonly Field[]): Compar
 }
 
 /** changeOf says in a word how a field differs; undefined if it does not. */
-export function changeOf({ left, right }: Compared): "added" | "removed" | "changed" | undefined {
+function changeOf({ left, right }: Compared): "added" | "removed" | "changed" | undefined {
   if (left === right) return undefined;
   return left === undefined ? "added" : right === undefined ? "removed" : "changed";
 }

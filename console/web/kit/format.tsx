@@ -73,7 +73,7 @@ export function formatTime(at: Date): string {
 }
 
 /** utc writes a time in UTC, to the second: 2026-01-31 23:59:59 UTC. */
-export function utc(at: Date): string {
+function utc(at: Date): string {
   return at.toISOString().slice(0, 19).replace("T", " ") + " UTC";
 }
 
@@ -122,7 +122,7 @@ export function Age({ at, isSentence = false }: { at: string | null | undefined;
 }
 
 /** formatAge writes an age in one unit. */
-export function formatAge(ms: number): string {
+function formatAge(ms: number): string {
   const s = Math.max(0, Math.floor(ms / 1000));
   if (s < 60) return `${s} s`;
   if (s < 3600) return `${Math.floor(s / 60)} min`;

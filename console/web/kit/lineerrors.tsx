@@ -10,7 +10,7 @@ import { Icon } from "./icons.tsx";
 import { useResource } from "./resource.ts";
 
 /** LineError is one error of one line. */
-export interface LineError {
+interface LineError {
   line: number;
   transaction_external_id: string | null;
   modification_external_id: string | null;

@@ -1,8 +1,7 @@
-// The frame of a page: its heading, which is also the title of the window, and tabs below it.
+// The frame of a page: its heading, which is also the title of the window.
 
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import { Link, useAddress } from "./router.tsx";
 import { visible } from "./safe.ts";
 
 interface PageProps {
@@ -32,19 +31,5 @@ export function Page({ title, windowTitle, beside, actions, children }: PageProp
       </header>
       {children}
     </>
-  );
-}
-
-/** Tabs lead to the parts of a page, each with an address of its own. */
-export function Tabs({ label, tabs }: { label: string; tabs: readonly { to: string; text: string }[] }) {
-  const { path } = useAddress();
-  return (
-    <nav class="tabs" aria-label={label}>
-      {tabs.map(({ to, text }) => (
-        <Link key={to} to={to} aria-current={path === to ? "page" : undefined}>
-          {text}
-        </Link>
-      ))}
-    </nav>
   );
 }

@@ -22,7 +22,7 @@ export interface Pages<T> {
 }
 
 /** Page is one page of a list. */
-export interface PageOf<T> {
+interface PageOf<T> {
   items: readonly T[];
   /** next asks for the following page; null or "" if there is none. */
   next: string | null | undefined;

@@ -7,7 +7,7 @@ import { allBatchStates, type BatchState } from "../../kit/status.tsx";
 import { createdAt, isId } from "./record.tsx";
 
 /** FilterKey is the key of a filter in the address of the page. */
-export type FilterKey = "search" | "status" | "after" | "before" | "client" | "metadata";
+type FilterKey = "search" | "status" | "after" | "before" | "client" | "metadata";
 
 /** noFilters are the filters of an address that has none. */
 export const noFilters: Query<FilterKey> = { search: "", status: "", after: "", before: "", client: "", metadata: "" };

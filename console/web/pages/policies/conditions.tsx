@@ -43,7 +43,7 @@ function OperandList({ operands, logical }: { operands: readonly Operand[]; logi
 }
 
 /** describeOperand writes a comparison as a sentence: relatedClient.country equal "GB" or "LU". */
-export function describeOperand(operand: Operand): string {
+function describeOperand(operand: Operand): string {
   const place = [operand.dataSource, operand.fieldName]
     .filter(Boolean)
     .map((part) => visible(part!))

@@ -133,7 +133,7 @@ interface Property {
 type Properties = Record<string, Property>;
 
 /** splitByKind brings the properties of an entity into the form that evaluations take: apart by kind. */
-export function splitByKind(properties: Properties): NonNullable<Request["properties"]> {
+function splitByKind(properties: Properties): NonNullable<Request["properties"]> {
   const single: Record<string, { value: string | null; valueId: string | null }> = {};
   const collections: Record<string, { collectionId: string; items: Record<string, { properties: typeof single }> }> =
     {};

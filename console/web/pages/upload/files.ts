@@ -5,7 +5,7 @@ import { useResource, type Resource } from "../../kit/resource.ts";
 import type { BatchState } from "../../kit/status.tsx";
 
 /** FileState is what the command is doing with a file. */
-export type FileState = "receiving" | "checking" | "checked" | "uploading" | "paused" | "following" | "done" | "failed";
+type FileState = "receiving" | "checking" | "checked" | "uploading" | "paused" | "following" | "done" | "failed";
 
 /** FileProblem is what is wrong with a file or its upload, in the words of the command. */
 export interface FileProblem {

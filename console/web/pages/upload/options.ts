@@ -33,7 +33,7 @@ export const emptyDraft: Draft = {
 };
 
 /** Faults are what is wrong with a draft, by field. */
-export type Faults = Partial<Record<"limit" | "name" | "metadata" | "threshold", string>>;
+type Faults = Partial<Record<"limit" | "name" | "metadata" | "threshold", string>>;
 
 /** checkDraft returns what the service would refuse. */
 export function checkDraft(draft: Draft): Faults {
