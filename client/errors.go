@@ -98,7 +98,8 @@ func newError(resp *http.Response, text []byte, called *url.URL, apiURL string) 
 			Message string `json:"message"`
 		} `json:"messages"`
 	}
-	e := &Error{Status: resp.StatusCode, RequestID: resp.Header.Get("X-Request-Id"), URL: withoutQuery(called), APIURL: apiURL}
+	e := &Error{Status: resp.StatusCode, RequestID: resp.Header.Get("X-Request-Id"), URL: withoutQuery(called),
+		APIURL: apiURL}
 	if json.Unmarshal(text, &body) == nil {
 		e.Message = cmp.Or(body.Message, body.Reason)
 		_ = json.Unmarshal(body.Detail, &e.Details)

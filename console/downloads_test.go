@@ -127,7 +127,8 @@ func TestRefusalHasItsRequestID(t *testing.T) {
 			t.Errorf("%s: got %d %v", path, w.Code, w.Header())
 		}
 	}
-	w := ask(s, http.MethodGet, "/console/batches/"+other+"/download/report", nil, fromPage(cookie), with("Accept", "text/html"))
+	w := ask(s, http.MethodGet, "/console/batches/"+other+"/download/report", nil, fromPage(cookie),
+		with("Accept", "text/html"))
 	if !strings.Contains(w.Body.String(), "Request r-404.") {
 		t.Errorf("the page does not name the request: %s", w.Body)
 	}

@@ -61,7 +61,8 @@ type Files struct {
 	held   int64
 	closed bool
 
-	// spool is the folder of the files; "" until it is made for the first one. Who has mu may lock spoolMu, not the other way.
+	// spool is the folder of the files; "" until it is made for the first one. Who has mu may lock spoolMu, not the
+	// other way.
 	spoolMu sync.Mutex
 	spool   string
 }

@@ -56,8 +56,8 @@ func TestUnfinishedUploads(t *testing.T) {
 	}
 	want := []string{
 		`sluice upload --profile test --resume 01980000-0000-7000-8000-000000000001 './-it'\''s large.jsonl'`,
-		"sluice upload --profile test small.jsonl --reject-on-invalid=false --validate-only --on-duplicate reject --name 'a b' " +
-			"--metadata 'k=v w' --screen all --threshold 87.5 --on-hit reject",
+		"sluice upload --profile test small.jsonl --reject-on-invalid=false --validate-only --on-duplicate reject " +
+			"--name 'a b' --metadata 'k=v w' --screen all --threshold 87.5 --on-hit reject",
 	}
 	if text, _ := json.Marshal(got); len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("the commands are %s, want %q", text, want)

@@ -39,7 +39,8 @@ func TestReadingCommands(t *testing.T) {
 	}
 	c.run(0, "send", path)
 	if text := c.run(0, "transaction", "show", sent.transactionID()); !strings.Contains(text,
-		"\nsent          singly\n") || !strings.Contains(text, `    "transaction_external_id": "`+sent.transactionID()+`"`) {
+		"\nsent          singly\n") || !strings.Contains(text,
+		`    "transaction_external_id": "`+sent.transactionID()+`"`) {
 		t.Errorf("transaction show: %s", text)
 	}
 	if text := c.run(0, "transaction", "show", sent.transactionID(), "--json"); !strings.Contains(text,

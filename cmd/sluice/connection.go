@@ -127,9 +127,9 @@ func (c *connection) resolve() (config client.Config, from source, err error) {
 	return config, from, err
 }
 
-// flagsOf returns the flags by which another command has the connection that resolve has made from a source, in any folder
-// and terminal; and those by which one has the installation, whose prefix may be "". The secret is not among them: without a
-// profile and a local cloud, a command finds it in the environment.
+// flagsOf returns the flags by which another command has the connection that resolve has made from a source, in any
+// folder and terminal; and those by which one has the installation, whose prefix may be "". The secret is not among
+// them: without a profile and a local cloud, a command finds it in the environment.
 func (c *connection) flagsOf(from source, prefix string) console.Flags {
 	var service, cloud []string
 	add := func(to *[]string, name, value string) {

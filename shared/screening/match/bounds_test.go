@@ -97,7 +97,8 @@ func TestPosts(t *testing.T) {
 				last = p.prints[prints]
 			}
 			if prints != wantPrints || last != wantLast || p.isWhole() != wantWhole {
-				t.Errorf("word %d of %d has the prints %v (whole: %v), want %d of words and joins (whole: %v) and then %d",
+				t.Errorf("word %d of %d has the prints %v (whole: %v), want %d of words and joins (whole: %v) "+
+					"and then %d",
 					place, n, p.prints, p.isWhole(), wantPrints, wantWhole, wantLast)
 			}
 		}

@@ -8,25 +8,26 @@ const cyrillicLetters = `а a б b в v г g д d е e ж zh з z и i й y к k
 ч ch ш sh щ shch ъ - ы y ь - э e ю yu я ya ё e ґ g є ie і i ї i ў w ђ dj ј j љ lj њ nj ћ c џ dz ѓ g ќ k ѕ dz
 ә a ғ g қ k ң n ө o ұ u ү u һ h ѣ e ѳ f ӯ u ҳ h ҷ j ӣ i җ j ѐ e ѝ i`
 
-// greekLetters covers modern Greek. Accents are in the last lines.
-const greekLetters = `α a β v γ g δ d ε e ζ z η i θ th ι i κ k λ l μ m ν n ξ x ο o π p ρ r σ s ς s τ t υ y φ f χ ch ψ ps ω o
-ά a έ e ή i ί i ό o ύ y ώ o ϊ i ϋ y ΐ i ΰ y`
+// greekLetters covers modern Greek. Letters with accents come last.
+const greekLetters = `α a β v γ g δ d ε e ζ z η i θ th ι i κ k λ l μ m ν n ξ x ο o π p ρ r σ s ς s τ t υ y φ f χ ch
+ψ ps ω o ά a έ e ή i ί i ό o ύ y ώ o ϊ i ϋ y ΐ i ΰ y`
 
 // arabicLetters covers Arabic, Persian, Urdu, Pashto and Kurdish. Short vowels are not written in these scripts. A
 // capital is a letter that several Latin ones stand for, or that two would write: see abjadSounds.
-const arabicLetters = `ا a أ a إ a آ a ٱ a ء - ئ y ؤ w ب b ت t ث T ج j ح K خ X د d ذ D ر r ز z س s ش S ص s ض D ط t ظ D ع A
-غ G ف f ق q ك k ک k ل l م m ن n ه h ہ h ھ h ة H ۃ H و w ي y ى Y ی y ې y ے y ۍ y پ p چ C ژ Z گ g ګ g ں n ٹ t ڈ d ڑ r
+const arabicLetters = `ا a أ a إ a آ a ٱ a ء - ئ y ؤ w ب b ت t ث T ج j ح K خ X د d ذ D ر r ز z س s ش S ص s ض D ط t ظ D
+ع A غ G ف f ق q ك k ک k ل l م m ن n ه h ہ h ھ h ة H ۃ H و w ي y ى Y ی y ې y ے y ۍ y پ p چ C ژ Z گ g ګ g ں n ٹ t ڈ d ڑ r
 څ c ځ z ډ d ړ r ږ Z ښ S ڼ n ټ t ۆ w ێ y ە a ڤ v ڵ l ڕ r ۀ h ۋ v ۇ w ڭ ng ۈ w`
 
 // hebrewLetters covers Hebrew, whose vowels are not written either.
-const hebrewLetters = `א a ב b ג g ד d ה h ו w ז z ח K ט t י y כ k ך k ל l מ m ם m נ n ן n ס s ע A פ p ף f צ c ץ c ק q ר r ש S ת t`
+const hebrewLetters = `א a ב b ג g ד d ה h ו w ז z ח K ט t י y כ k ך k ל l מ m ם m נ n ן n ס s ע A פ p ף f צ c ץ c ק q
+ר r ש S ת t`
 
 // georgianLetters and armenianLetters cover the alphabets of these languages.
-const georgianLetters = `ა a ბ b გ g დ d ე e ვ v ზ z თ t ი i კ k ლ l მ m ნ n ო o პ p ჟ zh რ r ს s ტ t უ u ფ p ქ k ღ gh ყ q შ sh
-ჩ ch ც ts ძ dz წ ts ჭ ch ხ kh ჯ j ჰ h`
+const georgianLetters = `ა a ბ b გ g დ d ე e ვ v ზ z თ t ი i კ k ლ l მ m ნ n ო o პ p ჟ zh რ r ს s ტ t უ u ფ p ქ k ღ gh
+ყ q შ sh ჩ ch ც ts ძ dz წ ts ჭ ch ხ kh ჯ j ჰ h`
 
-const armenianLetters = `ա a բ b գ g դ d ե e զ z է e ը y թ t ժ zh ի i լ l խ kh ծ ts կ k հ h ձ dz ղ gh ճ ch մ m յ y ն n շ sh ո o չ ch
-պ p ջ j ռ r ս s վ v տ t ր r ց ts ւ w փ p ք k օ o ֆ f և ev`
+const armenianLetters = `ա a բ b գ g դ d ե e զ z է e ը y թ t ժ zh ի i լ l խ kh ծ ts կ k հ h ձ dz ղ gh ճ ch մ m յ y ն n
+շ sh ո o չ ch պ p ջ j ռ r ս s վ v տ t ր r ց ts ւ w փ p ք k օ o ֆ f և ev`
 
 // kanaLetters covers hiragana; katakana is the same with an offset. Small letters are written as large ones.
 const kanaLetters = `あ a い i う u え e お o か ka き ki く ku け ke こ ko が ga ぎ gi ぐ gu げ ge ご go さ sa し shi す su せ se そ so
