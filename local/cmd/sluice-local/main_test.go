@@ -14,12 +14,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -45,133 +42,6 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
-}
-
-// localCloud is a local cloud that runs in a process of its own.
-type localCloud struct {
-	localcloud.Descriptor
-	cmd    *exec.Cmd
-	ready  string
-	output *output
-	exited chan error
-}
-
-// output collects what a process prints. It is safe for concurrent use.
-type output struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.String()
-}
-
-// projectDir returns the folder of the project, whose functions must have been built.
-func projectDir(t *testing.T) string {
-	t.Helper()
-	root, err := filepath.Abs("../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Join(root, "bin", "functions", "token")); err != nil {
-		t.Fatalf("%v: run `make build` first", err)
-	}
-	return root
-}
-
-// start starts a local cloud on a data folder and waits until it is ready.
-func start(t *testing.T, data string, args ...string) *localCloud {
-	t.Helper()
-	r := &localCloud{ready: filepath.Join(t.TempDir(), "ready.json"), output: &output{}, exited: make(chan error, 1)}
-	r.cmd = exec.Command(
-		program,
-		append([]string{"--project", projectDir(t), "--data", data, "--ready-file", r.ready}, args...)...)
-	r.cmd.Stdout, r.cmd.Stderr = r.output, r.output
-	if err := r.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() { r.exited <- r.cmd.Wait() }()
-	t.Cleanup(func() { _ = r.cmd.Process.Kill() })
-	var text []byte
-	waitUntil(t, "the ready file", func() bool {
-		select {
-		case err := <-r.exited:
-			t.Fatalf("the local cloud ended while starting: %v\n%s", err, r.output)
-		default:
-		}
-		var err error
-		text, err = os.ReadFile(r.ready)
-		return err == nil
-	})
-	if err := json.Unmarshal(text, &r.Descriptor); err != nil {
-		t.Fatal(err) // the file must be complete as soon as it exists
-	}
-	return r
-}
-
-// stop sends a signal and waits for the process to end.
-func (r *localCloud) stop(t *testing.T, signal os.Signal) error {
-	t.Helper()
-	if err := r.cmd.Process.Signal(signal); err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case err := <-r.exited:
-		return err
-	case <-time.After(time.Minute):
-		t.Fatalf("the local cloud did not end within a minute:\n%s", r.output)
-		return nil
-	}
-}
-
-// waitUntil fails the test unless the condition holds within a minute.
-func waitUntil(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(time.Minute); !condition(); <-tick.C {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited a minute for %s", what)
-		}
-	}
-}
-
-// childProcesses returns the IDs of the running processes that a process has started.
-func childProcesses(t *testing.T, parent int) []int {
-	t.Helper()
-	all, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var found []int
-	for _, path := range all {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			continue // it has just ended
-		}
-		_, rest, _ := strings.Cut(string(text), ") ")
-		fields := strings.Fields(rest)
-		pid, _ := strconv.Atoi(strings.Split(path, "/")[2])
-		if len(fields) > 1 && fields[1] == strconv.Itoa(parent) && fields[0] != "Z" {
-			found = append(found, pid)
-		}
-	}
-	return found
-}
-
-// isRunning reports whether a process runs and is not a zombie.
-func isRunning(pid int) bool {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	_, rest, _ := strings.Cut(string(text), ") ")
-	return err == nil && !strings.HasPrefix(rest, "Z")
 }
 
 func TestStartStopRestart(t *testing.T) {

@@ -1,0 +1,213 @@
+package e2e
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	dynamodbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
+	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
+
+	"sluice/shared/setup"
+)
+
+// sweep invokes the scan function as its schedule does.
+func (e *Environment) sweep(t *testing.T) {
+	t.Helper()
+	if failure := e.invoke(t, "scan", `{"detail-type":"Scheduled Event","source":"aws.events"}`, false); failure != "" {
+		t.Fatalf("the sweep failed: %s", failure)
+	}
+}
+
+// invoke invokes a function. It returns how the function failed, "" if it did not or is asynchronous.
+func (e *Environment) invoke(t *testing.T, function, event string, isAsynchronous bool) (failure string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
+		e.AWSEndpointURL+"/2015-03-31/functions/"+e.Prefix+"-"+function+"/invocations", strings.NewReader(event))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted := http.StatusOK
+	if isAsynchronous {
+		request.Header.Set("X-Amz-Invocation-Type", "Event")
+		wanted = http.StatusAccepted
+	}
+	sum := sha256.Sum256([]byte(event))
+	if err := v4.NewSigner().SignHTTP(t.Context(),
+		aws.Credentials{AccessKeyID: e.AccessKeyID, SecretAccessKey: e.SecretAccessKey}, request,
+		hex.EncodeToString(sum[:]), "lambda", e.Region, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != wanted {
+		t.Fatalf("the invocation of %s was answered with %s: %s, %v", function, resp.Status, text, err)
+	}
+	if resp.Header.Get("X-Amz-Function-Error") != "" {
+		return string(text)
+	}
+	return ""
+}
+
+// batchKey returns the key of a batch's row.
+func batchKey(id string) map[string]dynamodbtypes.AttributeValue {
+	return map[string]dynamodbtypes.AttributeValue{
+		"id":   &dynamodbtypes.AttributeValueMemberS{Value: id},
+		"part": &dynamodbtypes.AttributeValueMemberS{Value: "batch"},
+	}
+}
+
+// batchRow reads the row of a batch.
+func (e *Environment) batchRow(t *testing.T, id string) map[string]dynamodbtypes.AttributeValue {
+	t.Helper()
+	out, err := e.batches(t).GetItem(t.Context(), &dynamodb.GetItemInput{
+		TableName: aws.String(e.Prefix + "-batches"), Key: batchKey(id), ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Item
+}
+
+// putBatchRow stores the row of a batch.
+func (e *Environment) putBatchRow(t *testing.T, row map[string]dynamodbtypes.AttributeValue) {
+	t.Helper()
+	if _, err := e.batches(t).PutItem(t.Context(), &dynamodb.PutItemInput{
+		TableName: aws.String(e.Prefix + "-batches"), Item: row,
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// expectNoUpload makes a batch one whose upload is not waited for any more, since long ago.
+func (e *Environment) expectNoUpload(t *testing.T, id string) {
+	t.Helper()
+	row := e.batchRow(t, id)
+	longAgo := time.Now().AddDate(0, 0, -3).UTC().Format(time.RFC3339Nano)
+	row["upload_by"] = &dynamodbtypes.AttributeValueMemberS{Value: longAgo}
+	row["look_at"] = row["upload_by"]
+	e.putBatchRow(t, row)
+}
+
+// deleteBatchRow deletes the row of a batch.
+func (e *Environment) deleteBatchRow(t *testing.T, id string) {
+	t.Helper()
+	if _, err := e.batches(t).DeleteItem(t.Context(), &dynamodb.DeleteItemInput{
+		TableName: aws.String(e.Prefix + "-batches"), Key: batchKey(id),
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (e *Environment) batches(t *testing.T) *dynamodb.Client {
+	t.Helper()
+	db, err := e.database(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// uploadTag returns the verdict that the upload of a batch of the environment's own tenant is tagged with, "" for none.
+func (e *Environment) uploadTag(t *testing.T, batchID string) string {
+	t.Helper()
+	return e.tagOfUpload(t, e.TenantID, batchID)
+}
+
+func (e *Environment) tagOfUpload(t *testing.T, tenantID, batchID string) string {
+	t.Helper()
+	storage := s3.New(s3.Options{
+		Region: e.Region, BaseEndpoint: &e.S3URL, UsePathStyle: true,
+		Credentials: credentials.NewStaticCredentialsProvider(e.AccessKeyID, e.SecretAccessKey, ""),
+	})
+	buckets, err := storage.ListBuckets(t.Context(), &s3.ListBucketsInput{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range buckets.Buckets {
+		if !strings.HasPrefix(*b.Name, e.Prefix+"-uploads-") {
+			continue
+		}
+		out, err := storage.GetObjectTagging(t.Context(), &s3.GetObjectTaggingInput{
+			Bucket: b.Name, Key: aws.String("uploads/" + tenantID + "/" + batchID),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tag := range out.TagSet {
+			if *tag.Key == "sluice-verdict" {
+				return *tag.Value
+			}
+		}
+	}
+	return ""
+}
+
+// stopExecution stops the execution of a name as soon as there is one. The machine is batch, delivery or screening.
+func stopExecution(t *testing.T, e *Environment, machine, name string) {
+	t.Helper()
+	machines, arn := e.execution(t, machine, name)
+	eventually(t, "an execution to stop", func() bool {
+		_, err := machines.StopExecution(t.Context(), &sfn.StopExecutionInput{ExecutionArn: &arn})
+		var missing *types.ExecutionDoesNotExist
+		if err != nil && !errors.As(err, &missing) {
+			t.Fatal(err)
+		}
+		return err == nil
+	})
+}
+
+// executionStatus returns the status of an execution, "" if there is none.
+func (e *Environment) executionStatus(t *testing.T, machine, name string) types.ExecutionStatus {
+	t.Helper()
+	machines, arn := e.execution(t, machine, name)
+	out, err := machines.DescribeExecution(t.Context(), &sfn.DescribeExecutionInput{ExecutionArn: &arn})
+	var missing *types.ExecutionDoesNotExist
+	if errors.As(err, &missing) {
+		return ""
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Status
+}
+
+// execution returns the ARN of the execution of a name, and a client for it.
+func (e *Environment) execution(t *testing.T, machine, name string) (client *sfn.Client, arn string) {
+	t.Helper()
+	cfg, err := setup.LoadAWS(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.AWSEndpointURL != "" {
+		cfg.BaseEndpoint, cfg.Region = &e.AWSEndpointURL, e.Region
+		cfg.Credentials = credentials.NewStaticCredentialsProvider(e.AccessKeyID, e.SecretAccessKey, "")
+	}
+	client = sfn.NewFromConfig(cfg)
+	list, err := client.ListStateMachines(t.Context(), &sfn.ListStateMachinesInput{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range list.StateMachines {
+		if *m.Name == e.Prefix+"-"+machine {
+			return client, strings.Replace(*m.StateMachineArn, ":stateMachine:", ":execution:", 1) + ":" + name
+		}
+	}
+	t.Fatalf("there is no state machine %s-%s", e.Prefix, machine)
+	return nil, ""
+}

@@ -1,0 +1,63 @@
+package policyhttp_test
+
+import (
+	"context"
+	"testing"
+
+	"sluice/shared/policy"
+	"sluice/shared/policy/policyhttp"
+	"sluice/shared/policy/policytest"
+)
+
+// busyStore is a store in which others change everything all the time.
+type busyStore struct{ policy.Store }
+
+func (busyStore) ReadContents(context.Context, string, string, int64) (policy.Snapshot, error) {
+	return policy.Snapshot{}, policy.ErrChanged
+}
+
+func (busyStore) Publish(context.Context, string, string, int64, policy.Publication) (policy.Version, error) {
+	return policy.Version{}, policy.ErrChanged
+}
+
+// What is disturbed again and again is a conflict for a command, and for a query something to repeat.
+func TestBusyPolicies(t *testing.T) {
+	t.Parallel()
+	a := newAPIOn(t, busyStore{policytest.NewStore(t)})
+	id := a.newPolicy()
+	a.refuse(409, "CONFLICT", "PUT", commands+"/"+id+"/publish?workspaceId=w", "")
+	a.refuse(503, "INTERNAL_SERVER_ERROR", "POST", queries+"/"+id+"/version/1/fields", `{}`)
+}
+
+// overtakenStore is a store in which others save a version of a data group before each of the next requests to save it.
+type overtakenStore struct {
+	policy.Store
+	overtakes int
+}
+
+func (s *overtakenStore) SaveDataGroup(ctx context.Context, tenant string, g policy.DataGroup) (policy.DataGroup,
+	error) {
+	if s.overtakes > 0 {
+		s.overtakes--
+		return g, policy.ErrChanged
+	}
+	return s.Store.SaveDataGroup(ctx, tenant, g)
+}
+
+// A client that names no revision saves a data group although others do at the same time, if they do not do it again
+// and again; one that names its revision is told.
+func TestBusyDataGroups(t *testing.T) {
+	t.Parallel()
+	store := &overtakenStore{Store: policytest.NewStore(t)}
+	a := newAPIOn(t, store)
+	var g policyhttp.GroupChanged
+	a.succeed("POST", groupCommands, `{"name":"g",`+oneField+`}`, &g)
+	version := groupCommands + "/" + g.DataGroupID + "/version/1"
+	store.overtakes = 7
+	a.succeed("PUT", version, `{"name":"h",`+oneField+`}`, nil)
+	store.overtakes = 8
+	a.refuse(409, "CONFLICT", "PUT", version, `{"name":"i",`+oneField+`}`)
+	if store.overtakes != 0 {
+		t.Errorf("%d attempts were not made", store.overtakes)
+	}
+}
