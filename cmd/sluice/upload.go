@@ -16,10 +16,7 @@ import (
 )
 
 func uploadCommand() *cli.Command {
-	var conn connection
-	var reportPath string
-	var asJSON, quiet, detach, wait bool
-	u := uploadRun{interval: client.Gently}
+	a := uploadArguments{run: uploadRun{interval: client.Gently}}
 	return &cli.Command{
 		Name:    "upload",
 		Args:    "FILE...",
@@ -34,23 +31,7 @@ which sends only what is missing.
 Several files are as many batches, four of which are uploaded at a time. One line says how each ended. A file that
 cannot be uploaded does not keep back the others; the exit code is then 2, or else 1 if a batch was rejected or
 failed.`,
-		Flags: func(f *flag.FlagSet) {
-			u.options.addFlags(f)
-			addReportFlag(f, &reportPath)
-			f.BoolVar(&asJSON, "json", false,
-				"print the service's last reply about the status and nothing else, indented; of several files, a "+
-					"line of JSON for each")
-			f.BoolVar(&quiet, "quiet", false,
-				"print the ID of the batch and nothing else; the exit code says how it ended")
-			u.screen.addFlags(f)
-			f.StringVar(&u.resume, "resume", "",
-				"upload what is missing of `BATCH`, whose upload in parts broke off")
-			f.BoolVar(&u.inParts, "parts", false, "upload in parts, as files of 64 MiB and more always are")
-			f.BoolVar(&detach, "detach", false, "end when the upload is complete; do not wait for the end of the batch")
-			f.BoolVar(&wait, "wait", true, "wait for the end of the batch, which the exit code tells; =false is "+
-				"--detach")
-			conn.addFlags(f)
-		},
+		Flags: a.addFlags,
 		Examples: []string{
 			"sluice upload batch.jsonl",
 			"sluice upload batch.jsonl --reject-on-invalid=false --report errors.jsonl",
@@ -63,74 +44,111 @@ failed.`,
 			"batch=$(sluice upload batch.jsonl --detach --quiet)",
 		},
 		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
-			if err := checkWait(u.options.flags, detach); err != nil {
+			if err := a.check(args); err != nil {
 				return err
-			}
-			detach = detach || !wait
-			switch {
-			case detach && reportPath != "":
-				return cli.Usagef("--report needs the end of the batch, for which --detach does not wait")
-			case asJSON && quiet:
-				return cli.Usagef("give either --json or --quiet")
-			case detach && u.screen.alertsPath != "":
-				return cli.Usagef("--alerts needs the end of the batch, for which --detach does not wait")
-			}
-			if err := u.options.check(); err != nil {
-				return err
-			}
-			if err := u.screen.check(); err != nil {
-				return err
-			}
-			if err := u.checkResume(); err != nil {
-				return err
-			}
-			if err := requireOneStdin(append(slices.Clone(args), conn.secretFile)...); err != nil {
-				return err
-			}
-			if len(args) > 1 {
-				if err := checkSeveral(args, u.options.flags); err != nil {
-					return err
-				}
 			}
 			var err error
-			if u.client, err = conn.newClient(); err != nil {
+			if a.run.client, err = a.conn.newClient(); err != nil {
 				return err
 			}
 			if len(args) > 1 {
-				s := newUploads(&u, args, stdout)
-				s.asJSON, s.quiet, s.detach = asJSON, quiet, detach
+				s := newUploads(&a.run, args, stdout)
+				s.asJSON, s.quiet, s.detach = a.asJSON, a.quiet, a.detach
 				return s.run(ctx)
 			}
-			if quiet && reportPath == stdName {
-				return cli.Usagef("--quiet and --report - both take standard output; name a file for the report")
-			}
-			u.ui, u.report, err = openReport(reportPath, stdout, asJSON || quiet)
-			if err != nil {
-				return err
-			}
-			defer u.report.discard()
-			if u.ui, err = u.screen.open(u.ui, stdout, asJSON, quiet, u.report.isStdout()); err != nil {
-				return err
-			}
-			defer u.screen.alerts.discard()
-			u.path, u.brief, u.detach = args[0], (asJSON || quiet) && u.report == nil, detach
-			if quiet {
-				u.onBatch = func(id string) { fmt.Fprintln(stdout, id) }
-			}
-			if err := u.run(ctx); err != nil {
-				return u.explain(ctx, err)
-			}
-			if asJSON {
-				if err := printReply(stdout, u.last.Reply); err != nil {
-					return err
-				}
-			}
-			if u.rejected {
-				return exitRejected
-			}
-			return nil
+			return a.uploadOne(ctx, args[0], stdout)
 		},
 	}
+}
+
+// uploadArguments are the flags of the upload command.
+type uploadArguments struct {
+	// run has the flags that each run of the command needs.
+	run                         uploadRun
+	conn                        connection
+	reportPath                  string
+	asJSON, quiet, detach, wait bool
+}
+
+func (a *uploadArguments) addFlags(f *flag.FlagSet) {
+	a.run.options.addFlags(f)
+	addReportFlag(f, &a.reportPath)
+	f.BoolVar(&a.asJSON, "json", false,
+		"print the service's last reply about the status and nothing else, indented; of several files, a line of JSON "+
+			"for each")
+	f.BoolVar(&a.quiet, "quiet", false,
+		"print the ID of the batch and nothing else; the exit code says how it ended")
+	a.run.screen.addFlags(f)
+	f.StringVar(&a.run.resume, "resume", "", "upload what is missing of `BATCH`, whose upload in parts broke off")
+	f.BoolVar(&a.run.inParts, "parts", false, "upload in parts, as files of 64 MiB and more always are")
+	f.BoolVar(&a.detach, "detach", false, "end when the upload is complete; do not wait for the end of the batch")
+	f.BoolVar(&a.wait, "wait", true, "wait for the end of the batch, which the exit code tells; =false is --detach")
+	a.conn.addFlags(f)
+}
+
+// check reports flags that are not valid, or exclude each other. It also sets detach for --wait=false.
+func (a *uploadArguments) check(args []string) error {
+	if err := checkWait(a.run.options.flags, a.detach); err != nil {
+		return err
+	}
+	a.detach = a.detach || !a.wait
+	switch {
+	case a.detach && a.reportPath != "":
+		return cli.Usagef("--report needs the end of the batch, for which --detach does not wait")
+	case a.asJSON && a.quiet:
+		return cli.Usagef("give either --json or --quiet")
+	case a.detach && a.run.screen.alertsPath != "":
+		return cli.Usagef("--alerts needs the end of the batch, for which --detach does not wait")
+	}
+	if err := a.run.options.check(); err != nil {
+		return err
+	}
+	if err := a.run.screen.check(); err != nil {
+		return err
+	}
+	if err := a.run.checkResume(); err != nil {
+		return err
+	}
+	if err := requireOneStdin(append(slices.Clone(args), a.conn.secretFile)...); err != nil {
+		return err
+	}
+	if len(args) > 1 {
+		return checkSeveral(args, a.run.options.flags)
+	}
+	return nil
+}
+
+// uploadOne uploads one file and follows its batch.
+func (a *uploadArguments) uploadOne(ctx context.Context, path string, stdout io.Writer) error {
+	u := &a.run
+	if a.quiet && a.reportPath == stdName {
+		return cli.Usagef("--quiet and --report - both take standard output; name a file for the report")
+	}
+	var err error
+	if u.ui, u.report, err = openReport(a.reportPath, stdout, a.asJSON || a.quiet); err != nil {
+		return err
+	}
+	defer u.report.discard()
+	if u.ui, err = u.screen.open(u.ui, stdout, a.asJSON, a.quiet, u.report.isStdout()); err != nil {
+		return err
+	}
+	defer u.screen.alerts.discard()
+	u.path, u.brief, u.detach = path, (a.asJSON || a.quiet) && u.report == nil, a.detach
+	if a.quiet {
+		u.onBatch = func(id string) { fmt.Fprintln(stdout, id) }
+	}
+	if err := u.run(ctx); err != nil {
+		return u.explain(ctx, err)
+	}
+	if a.asJSON {
+		if err := printReply(stdout, u.last.Reply); err != nil {
+			return err
+		}
+	}
+	if u.rejected {
+		return exitRejected
+	}
+	return nil
 }
 
 // uploadRun is one run of the upload command.
