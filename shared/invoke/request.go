@@ -1,4 +1,4 @@
-// Package invoke is how functions ask each other for something.
+// Package invoke lets functions invoke each other.
 package invoke
 
 import (

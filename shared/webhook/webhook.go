@@ -1,4 +1,4 @@
-// Package webhook is the domain of webhooks: the addresses that a tenant wants to be told events at, the deliveries to
+// Package webhook is the domain of webhooks: the addresses at which a tenant wants to receive events, the deliveries to
 // them, and the signatures by which a receiver knows that a delivery is genuine (docs/contract/webhooks.md).
 package webhook
 

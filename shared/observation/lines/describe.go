@@ -28,7 +28,7 @@ const maxReportBytes = 16 << 20
 // reasonUnread is the reason of a rejected line whose entry in the report was not read.
 const reasonUnread = "The line is invalid; the validation report of the batch has the reason."
 
-// describe returns what became of lines of a chunk, which are in order.
+// describe returns an event for each of some lines of a chunk, which are in order.
 func (f *Finder) describe(ctx context.Context, b batch.Batch, c batch.Chunk, hits []hit, left *Budget) (
 	[]observation.Event, error) {
 	isAccepted, err := f.acceptance(ctx, c)
@@ -64,7 +64,7 @@ func (f *Finder) describe(ctx context.Context, b batch.Batch, c batch.Chunk, hit
 // isSkipped reports whether the lines of a chunk were not judged to the end.
 func isSkipped(c batch.Chunk) bool { return c.Settled == nil || c.Settled.Skipped }
 
-// outcomeOf returns the status and the reason of a line of a batch that is valid itself.
+// outcomeOf returns the status and the reason of a line that is valid itself: its batch decides.
 func outcomeOf(b batch.Batch) (status int, reason string) {
 	switch b.Status {
 	case batch.Processed:

@@ -28,7 +28,7 @@ const Life = 7 * 24 * time.Hour
 // concurrentReads is how many sections of indexes are read at the same time.
 const concurrentReads = 16
 
-// Chunks has what the steps have committed about the chunks of batches.
+// Chunks reads what the steps have committed about the chunks of batches.
 type Chunks interface {
 	// Chunks returns all chunks of a batch about which anything is committed, in the order of their indexes.
 	Chunks(ctx context.Context, id batch.ID) ([]batch.Chunk, error)
@@ -70,14 +70,14 @@ type Position struct {
 	Line int64
 }
 
-// HasEvents reports whether anything became of the lines of a batch: it has ended after its verdict, and was not only
-// to be validated or cancelled by its client.
+// HasEvents reports whether the lines of a batch have events: it ended after its verdict, was not only to be validated,
+// and was not cancelled by its client.
 func HasEvents(b batch.Batch) bool {
 	return b.Verdict != nil && b.Status.IsTerminal() && !b.ValidateOnly && !b.IsCancelled()
 }
 
-// Find returns what became of the lines of a batch, which HasEvents, with one of some modification IDs, in the order of
-// the lines, from a position on; and the position where it ended, nil if it is the end of the batch.
+// Find returns the events of those lines of a batch that have one of some modification IDs, in the order of the lines,
+// from a position on; and the position where it ended, nil at the end of the batch. HasEvents must hold for the batch.
 func (f *Finder) Find(ctx context.Context, b batch.Batch, ids []string, from Position, left *Budget) (
 	events []observation.Event, end *Position, err error) {
 	chunks, err := f.Chunks.Chunks(ctx, b.ID)

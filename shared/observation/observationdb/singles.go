@@ -1,4 +1,4 @@
-// Package observationdb keeps observations of single transactions in DynamoDB.
+// Package observationdb stores the outcomes of requests with single transactions in DynamoDB.
 package observationdb
 
 import (
@@ -21,7 +21,7 @@ import (
 // seldom wait for each other at one.
 const shards = 16
 
-// Store keeps observations. It is safe for concurrent use. Its table has the keys id and part:
+// Store stores observations. It is safe for concurrent use. Its table has the keys id and part:
 //
 //	<tenant>#modification#<ID>   <receipt time>#<status>#<transaction ID>   a request, refused for the reason r
 //	<tenant>#failed#<day>        <receipt time>#<modification ID>           a refused request
@@ -101,8 +101,8 @@ func modificationKey(tenant, modification string) string {
 	return tenant + "#modification#" + modification
 }
 
-// Events returns what became of the requests with a modification ID, oldest first, from a position on, and the position
-// after them; "" for the beginning and for the end.
+// Events returns the outcomes of the requests with a modification ID, oldest first, from a position on, and the
+// position after them; "" for the beginning and for the end.
 func (s *Store) Events(ctx context.Context, tenant, modification, after string, limit int) (events []observation.Event,
 	next string, err error) {
 	id := modificationKey(tenant, modification)

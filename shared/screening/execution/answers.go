@@ -25,9 +25,9 @@ const (
 	Unknown Outcome = "unknown"
 )
 
-// Answer is what a provider says about the entities of a batch.
+// Answer is the answer of a provider to the question about a batch.
 type Answer struct {
-	// ID tells the answers of a provider apart: the same answer that comes again has the same ID.
+	// ID identifies the answer among those of its provider: the same answer that comes again has the same ID.
 	ID string
 	// Matches need EntityID, AliasIDs, UniqueID and Data; Record sets the rest.
 	Matches []screening.Match

@@ -47,7 +47,7 @@ type Round struct {
 // maxNamedBatches is how many new batches an event names.
 const maxNamedBatches = 100
 
-// Rounds keeps rounds, and lists what they go through.
+// Rounds stores rounds, and lists the tenants and batches that they go through.
 type Rounds interface {
 	// ListTenants reads a part of the tenants that have screening batches, beginning after a position ("" for the first
 	// part). The next position is "" at the end of the list.
@@ -80,13 +80,13 @@ type Batches interface {
 	GetSettings(ctx context.Context, tenant string) (screening.Settings, error)
 }
 
-// Lists says which versions of lists there are.
+// Lists reads which versions of lists there are, and pins them.
 type Lists interface {
 	catalog.Reader
 	catalog.Pinner
 }
 
-// Rescreening rescreens.
+// Rescreening rescreens what tenants have screened when lists change.
 type Rescreening struct {
 	Rounds  Rounds
 	Batches Batches
