@@ -132,35 +132,61 @@ func (b *bounds) greatestWeight(margin int64) int32 {
 	return b.covers + int32(min(margin/(b.threshold*b.share), math.MaxInt16))
 }
 
+// renew sets the best margin of word i again, after something has become known of it.
+func (b *bounds) renew(s *Searcher, q *querySide, i int) {
+	b.sum -= b.best[i]
+	b.setBest(s, q, i)
+}
+
+// arePossible reports whether a name may reach the threshold whose words meet their best, and one of them says who is
+// meant.
+func (b *bounds) arePossible(q *querySide) bool {
+	if b.sum < 0 {
+		return false
+	}
+	for rest := q.telling; rest != 0; rest &= rest - 1 {
+		if i := trailingZeros(rest); b.best[i] > b.miss[i] {
+			return true
+		}
+	}
+	return false
+}
+
 // isPossible reports whether a name may reach the threshold, as far as it can be told from which words the index has at
-// all. If so, all words are resolved and the bounds are set.
+// all. If so, the bounds are set, all words are sifted, and those are resolved whose names are to be opened.
 func (s *Searcher) isPossible(q *querySide, threshold int) bool {
 	b := &s.bounds
 	b.set(s, q, threshold)
-	var unresolved uint64
-	telling := q.telling
+	var unsifted, unresolved uint64
 	for i, n := range q.words {
-		w := s.cache.word(n)
-		switch {
-		case !w.isResolved:
+		if w := s.cache.word(n); !w.isSifted {
+			unsifted |= 1 << i
+		} else if !w.isResolved {
 			unresolved |= 1 << i
-		case b.best[i] == b.miss[i]:
-			telling &^= 1 << i
 		}
 	}
-	for b.sum >= 0 && telling != 0 && unresolved != 0 {
-		i := s.longest(q, unresolved)
+	for unsifted != 0 && b.arePossible(q) {
+		i := s.longest(q, unsifted)
+		unsifted &^= 1 << i
+		w := s.cache.word(q.words[i])
+		if !w.isSifted {
+			s.sift(q.words[i])
+		}
+		if w.isResolved {
+			b.renew(s, q, i)
+		} else {
+			unresolved |= 1 << i
+		}
+	}
+	for unresolved != 0 && b.arePossible(q) && !s.suffices(q, unresolved) {
+		i := s.fewest(q, unresolved)
 		unresolved &^= 1 << i
-		if w := q.words[i]; !s.cache.word(w).isResolved {
-			s.resolve(w)
+		if n := q.words[i]; !s.cache.word(n).isResolved {
+			s.resolve(n)
 		}
-		b.sum -= b.best[i]
-		b.setBest(s, q, i)
-		if b.best[i] == b.miss[i] {
-			telling &^= 1 << i
-		}
+		b.renew(s, q, i)
 	}
-	if b.sum < 0 || telling == 0 {
+	if !b.arePossible(q) {
 		return false
 	}
 	b.set(s, q, threshold)
@@ -177,4 +203,37 @@ func (s *Searcher) longest(q *querySide, words uint64) int {
 		}
 	}
 	return longest
+}
+
+// fewest returns that of some words of a query with the fewest candidates.
+func (s *Searcher) fewest(q *querySide, words uint64) int {
+	fewest, count := -1, 0
+	for i, n := range q.words {
+		if c := len(s.cache.word(n).candidates); words>>i&1 != 0 && (fewest < 0 || c < count) {
+			fewest, count = i, c
+		}
+	}
+	return fewest
+}
+
+// namesPerCandidate is the number of names that are rather opened than one more word of the index compared.
+const namesPerCandidate = 1
+
+// suffices reports whether names can be opened although some words of a query are not resolved: few enough that it is
+// less work than to resolve these words.
+func (s *Searcher) suffices(q *querySide, unresolved uint64) bool {
+	candidates, cost := 0, int32(notOpened)
+	for i, n := range q.words {
+		if w := s.cache.word(n); unresolved>>i&1 == 0 {
+			cost = min(cost, s.costOf(q, i, (*bestWord).allPosts))
+		} else if candidates += len(w.candidates); w.word.IsInitial() {
+			return false
+		}
+	}
+	greatest := int32(namesPerCandidate * candidates)
+	if cost > greatest {
+		return false
+	}
+	opened := s.choose(q)
+	return opened.isComplete && opened.cost <= greatest
 }

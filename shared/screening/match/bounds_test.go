@@ -104,3 +104,27 @@ func TestPosts(t *testing.T) {
 		}
 	}
 }
+
+// A new word beside one of few names is compared with the words of these names alone, and what is found is the same.
+func TestNamesAreOpenedBeforeAllWordsAreResolved(t *testing.T) {
+	t.Parallel()
+	entry := func(id, name string) watchlist.Entry {
+		return watchlist.Entry{ID: id, Schema: watchlist.Person, Names: []watchlist.Name{{Text: name}}}
+	}
+	x := Build(Source{Name: "few", List: &watchlist.List{Entries: []watchlist.Entry{
+		entry("1", "Velkanov Anatoly"), entry("2", "Petrova Anatolya"), entry("3", "Kovalenko Anatole"),
+		entry("4", "Anna Toly Velkanov"),
+	}}})
+	s, all := NewSearcher(x), newBruteForce(x)
+	s.find(Query{Name: "Velkanov", Schema: watchlist.Person}, Threshold*100)
+	for _, name := range []string{"Anatoli Velkanov", "Annatoly Velkanov"} {
+		q := Query{Name: name, Schema: watchlist.Person}
+		got, want := slices.Clone(s.find(q, Threshold*100)), all.find(q, Threshold*100)
+		if !slices.Equal(got, want) || len(want) == 0 {
+			t.Errorf("find(%q) = %v, want %v, and a hit", name, got, want)
+		}
+		if w := s.cache.word(s.words[0]); !w.isSifted || w.isResolved {
+			t.Errorf("the first word of %q is sifted: %v, resolved: %v; want it only sifted", name, w.isSifted, w.isResolved)
+		}
+	}
+}

@@ -13,9 +13,11 @@ type knownWord struct {
 	info wordInfo
 	// text is a range of the cache.
 	text, textEnd uint32
-	// What follows is not known before isResolved is set.
-	isResolved bool
-	reach      reach
+	// candidates are the words of the index that may be similar, known if isSifted is set.
+	candidates []uint32
+	// reach is known if isResolved is set.
+	reach                reach
+	isSifted, isResolved bool
 }
 
 func (w *knownWord) textLength() uint32 { return w.textEnd - w.text }
@@ -24,9 +26,11 @@ func (w *knownWord) textLength() uint32 { return w.textEnd - w.text }
 const (
 	maxKnownWords = 1 << 16
 	knownSlots    = 1 << 17
-	// chunkWords is the number of known words that are allocated at once, chunkSimilar that of similar words.
-	chunkWords   = 1 << 9
-	chunkSimilar = 1 << 12
+	// chunkWords is the number of known words that are allocated at once, chunkSimilar that of similar words,
+	// chunkCandidates that of words that may be similar.
+	chunkWords      = 1 << 9
+	chunkSimilar    = 1 << 12
+	chunkCandidates = 1 << 14
 )
 
 // wordCache remembers words of queries: names share most of theirs.
@@ -39,6 +43,8 @@ type wordCache struct {
 	n        int
 	texts    []byte
 	similars []similarWord
+	// candidates are those of words.
+	candidates []uint32
 	// keys, ranges, ids and found are those of the word that is being looked up. Of ids, those before ends[kind] were
 	// found by keys of that kind or of one before it.
 	keys   names.QueryKeys
@@ -112,12 +118,21 @@ func (s *Searcher) lookUp(text []byte, hash uint64) int32 {
 	return n
 }
 
-// resolve finds out what the index has for a word. Most names are known to match nothing before all of their words
-// are resolved.
-func (s *Searcher) resolve(n int32) {
+// sift finds out which words of the index may be similar to a word. Most names are known to match nothing before all of
+// their words are sifted, and nearly all before all are resolved.
+func (s *Searcher) sift(n int32) {
 	c := &s.cache
 	w := c.word(n)
-	w.isResolved = true
+	w.isSifted = true
 	c.keys.Set(&w.word)
-	w.reach = c.reachOf(s.index, &w.word, false)
+	c.findCandidates(s.index, &w.word, false)
+	w.candidates = c.keepCandidates()
+	w.isResolved = len(w.candidates) == 0
+}
+
+// resolve finds out what the index has for a word that is sifted.
+func (s *Searcher) resolve(n int32) {
+	w := s.cache.word(n)
+	w.isResolved = true
+	w.reach = s.cache.reachOf(s.index, &w.word, w.candidates, false)
 }

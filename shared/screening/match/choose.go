@@ -14,8 +14,9 @@ type opening struct {
 	parts uint64
 	// initials are those of words of which the names with their initial are compared as well.
 	initials uint64
-	// isUseless reports that there are no such names.
-	isUseless bool
+	// cost is the number of such names, isComplete reports that no others can reach the threshold.
+	cost       int32
+	isComplete bool
 }
 
 // choose returns the words whose names are to be compared: names without any of them cannot reach the threshold. It
@@ -27,7 +28,7 @@ func (s *Searcher) choose(q *querySide) opening {
 	for i := range q.n {
 		costs[i] = s.costOf(q, i, (*bestWord).allPosts)
 	}
-	opened := opening{isUseless: true}
+	var opened opening
 	without, with := b.sum, b.sum // the margins of names that have none of the opened words
 	for without >= 0 {
 		i, cost := cheapest(costs[:q.n])
@@ -35,12 +36,13 @@ func (s *Searcher) choose(q *querySide) opening {
 			break
 		}
 		opened.words |= 1 << i
-		opened.isUseless = opened.isUseless && cost == 0
+		opened.cost += cost
 		without -= b.best[i] - b.miss[i]
 		with -= b.best[i] - b.initial[i]
 		costs[i] = notOpened
 	}
 	if with < 0 {
+		opened.isComplete = true
 		return opened
 	}
 	for i := range q.n {
@@ -56,7 +58,7 @@ func (s *Searcher) choose(q *querySide) opening {
 		if cost == notOpened {
 			break
 		}
-		opened.isUseless = opened.isUseless && cost == 0
+		opened.cost += cost
 		if costs[i] = notOpened; (opened.words|opened.parts)>>i&1 != 0 {
 			opened.initials |= 1 << i
 			with -= b.initial[i] - b.miss[i]
@@ -68,6 +70,7 @@ func (s *Searcher) choose(q *querySide) opening {
 			costs[i] = s.reach(q, i).best[q.mode].initialPosts
 		}
 	}
+	opened.isComplete = without < 0 && with < 0
 	return opened
 }
 
@@ -89,9 +92,9 @@ func (b *bestWord) allPosts() int32          { return b.posts }
 func (b *bestWord) postsWithInitials() int32 { return b.partPosts }
 
 // costOf returns the number of names that are to be looked at if word i of the query is opened. Words that do not say
-// who is meant are not: a name must share one that does.
+// who is meant are not: a name must share one that does. Nor are words that are not resolved.
 func (s *Searcher) costOf(q *querySide, i int, posts func(*bestWord) int32) int32 {
-	if q.telling>>i&1 == 0 {
+	if q.telling>>i&1 == 0 || !s.cache.word(q.words[i]).isResolved {
 		return notOpened
 	}
 	cost := posts(&s.reach(q, i).best[q.mode])

@@ -44,7 +44,14 @@ func (f *filter) fill(k int, s *Searcher, q *querySide) {
 	set.reset()
 	hasJoins := q.joined>>i&1 != 0
 	others := b.sum - b.best[i]
-	similar := s.reach(q, i).similar
+	w := s.cache.word(q.words[i])
+	if !w.isResolved {
+		for _, id := range w.candidates {
+			set.add(printOf(id))
+		}
+		hasJoins = true
+	}
+	similar := w.reach.similar
 	for j := range similar {
 		e := &similar[j]
 		// A word that does not suffice if all others meet their best is as good as none.

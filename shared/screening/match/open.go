@@ -1,6 +1,8 @@
 package match
 
 import (
+	"slices"
+
 	"sluice/shared/screening/names"
 	"sluice/shared/screening/watchlist"
 )
@@ -8,7 +10,7 @@ import (
 // findIn adds the names of the index that reach the threshold of the bounds.
 func (s *Searcher) findIn(q *querySide) {
 	opened := s.choose(q)
-	if opened.isUseless {
+	if opened.cost == 0 {
 		return
 	}
 	s.filter.set(s, q, opened.words|opened.parts)
@@ -112,7 +114,11 @@ func (s *Searcher) compare(q *querySide, name uint32, weight int32) int {
 	c.met = 0
 	for i := range q.n {
 		s.addInitials(q, i, words[:r.n])
-		s.addPairs(q, i, words, int(r.n))
+		if s.cache.word(q.words[i]).isResolved {
+			s.addPairs(q, i, words, int(r.n))
+		} else {
+			s.addCandidatePairs(q, i, words, int(r.n))
+		}
 		if reach := s.joinReach(q, i); reach != nil {
 			s.addJoinPairs(q, i, words, int(r.n), reach)
 		}
@@ -171,17 +177,34 @@ func (b *bounds) canReach(q *querySide, c *cover, weight int32) bool {
 func (s *Searcher) addPairs(q *querySide, i int, words []uint32, n int) {
 	similar := s.reach(q, i).similar
 	for k, w := range words {
-		e := findWord(similar, w)
-		switch {
-		case e == nil:
-		case k < n && e.similarity > 0:
-			s.addPair(pair{q: uint8(i), nq: 1, l: uint8(k), nl: 1, similarity: int32(e.similarity), kind: e.kind})
-			weight := int32(e.weight[q.mode])
-			s.cover.add(i, s.bounds.margin(e.similarity, pairWeight(e.kind, q.weight[i], weight)), weight)
-		case k >= n && e.joined > 0:
-			s.addPair(pair{q: uint8(i), nq: 1, l: uint8(k - n), nl: 2, similarity: int32(e.joined), kind: names.Joined})
-			s.cover.add(i, s.bounds.margin(e.joined, q.weight[i]), 2*maxWeight)
+		if e := findWord(similar, w); e != nil {
+			s.addWordPair(q, i, k, n, e)
 		}
+	}
+}
+
+// addCandidatePairs is addPairs for a word that is not resolved: it is compared with those words that are candidates.
+func (s *Searcher) addCandidatePairs(q *querySide, i int, words []uint32, n int) {
+	known := s.cache.word(q.words[i])
+	for k, w := range words {
+		if slices.Contains(known.candidates, w) {
+			e := s.index.compareWord(&known.word, w, false)
+			e.weight[q.mode] = uint8(s.index.infos[w].weight(q.mode))
+			s.addWordPair(q, i, k, n, &e)
+		}
+	}
+}
+
+// addWordPair adds the pair of word i of the query and a word at place k of a name of n words and their joins.
+func (s *Searcher) addWordPair(q *querySide, i, k, n int, e *similarWord) {
+	switch {
+	case k < n && e.similarity > 0:
+		s.addPair(pair{q: uint8(i), nq: 1, l: uint8(k), nl: 1, similarity: int32(e.similarity), kind: e.kind})
+		weight := int32(e.weight[q.mode])
+		s.cover.add(i, s.bounds.margin(e.similarity, pairWeight(e.kind, q.weight[i], weight)), weight)
+	case k >= n && e.joined > 0:
+		s.addPair(pair{q: uint8(i), nq: 1, l: uint8(k - n), nl: 2, similarity: int32(e.joined), kind: names.Joined})
+		s.cover.add(i, s.bounds.margin(e.joined, q.weight[i]), 2*maxWeight)
 	}
 }
 

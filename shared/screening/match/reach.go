@@ -57,16 +57,22 @@ type bestWord struct {
 	weight, initialWeight uint8
 }
 
-// reachOf finds the words of an index that are similar to one whose keys are in c.keys.
-func (c *wordCache) reachOf(x *Index, w *names.Word, isJoin bool) reach {
+// findCandidates finds the words of an index that may be similar to one whose keys are in c.keys.
+func (c *wordCache) findCandidates(x *Index, w *names.Word, isJoin bool) {
 	c.findWords(x)
-	if len(c.ids) == 0 {
-		return reach{}
+	if len(c.ids) > 0 {
+		c.sift(x, w, isJoin)
 	}
-	c.sift(x, w, isJoin)
+}
+
+// reachOf compares a word with those of an index that may be similar.
+func (c *wordCache) reachOf(x *Index, w *names.Word, candidates []uint32, isJoin bool) reach {
 	c.found = c.found[:0]
 	var r reach
-	for _, id := range c.ids {
+	for _, id := range candidates {
+		c.touched += x.words[id].Hash
+	}
+	for _, id := range candidates {
 		e := x.compareWord(w, id, isJoin)
 		if e.similarity == 0 && e.joined == 0 {
 			continue
@@ -155,9 +161,6 @@ func (c *wordCache) sift(x *Index, w *names.Word, isJoin bool) {
 		}
 	}
 	c.ids = c.ids[:n]
-	for _, id := range c.ids {
-		c.touched += x.words[id].Hash
-	}
 }
 
 // add adds a word.
@@ -208,6 +211,16 @@ func (x *Index) compareWord(w *names.Word, id uint32, isJoin bool) similarWord {
 		e.similarity, e.kind = uint16(similarity), kind
 	}
 	return e
+}
+
+// keepCandidates returns the words that may be similar, which are not changed any more.
+func (c *wordCache) keepCandidates() []uint32 {
+	if cap(c.candidates)-len(c.candidates) < len(c.ids) {
+		c.candidates = make([]uint32, 0, max(chunkCandidates, len(c.ids)))
+	}
+	first := len(c.candidates)
+	c.candidates = append(c.candidates, c.ids...)
+	return c.candidates[first:len(c.candidates):len(c.candidates)]
 }
 
 // keep returns the similar words of found, which are not changed any more, in the order of words.

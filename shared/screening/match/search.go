@@ -189,7 +189,8 @@ func (s *Searcher) findJoins(q *querySide) {
 		if !s.index.has(c.keys.Keys) {
 			continue
 		}
-		r := c.reachOf(s.index, &join, true)
+		c.findCandidates(s.index, &join, true)
+		r := c.reachOf(s.index, &join, c.ids, true)
 		if len(r.similar) == 0 {
 			continue
 		}
