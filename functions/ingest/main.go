@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"runtime/debug"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
@@ -15,6 +16,10 @@ import (
 )
 
 func main() {
+	// A line leaves far more garbage than is kept at a time, a few megabytes, so that the usual setting collects many
+	// times a second. The limit is for chunks of very long lines.
+	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(96 << 20)
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_TRANSACTIONS", "BUCKET_UPLOADS", "BUCKET_WORK",
 		"INGEST_SECONDS")
 	transactions, err := transactiondb.New(env.DynamoDB(), env.TransactionsTable)
