@@ -3,6 +3,7 @@ package entitydb_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -18,7 +19,8 @@ import (
 )
 
 // BenchmarkImport compares the import of new entities with bare writes of the same items to the same server, in one
-// run: in transactions as large as can be, which the guarantees of an import need, and in batches, which have none.
+// run: in transactions as large as can be with the conditions that the guarantees of an import need, in the same
+// transactions without conditions, and in batches, which have no guarantees.
 func BenchmarkImport(b *testing.B) {
 	const entities, tenant = 5000, "tenant"
 	ctx, db := b.Context(), dynamotest.Start(b)
@@ -64,30 +66,34 @@ func BenchmarkImport(b *testing.B) {
 		}
 		return records, statuses
 	}
-	measure("bare transactions", func(entries []entity.Import) error {
+	transact := func(entries []entity.Import, hasConditions bool) error {
 		records, statuses := items(entries)
 		var writes []types.TransactWriteItem
-		for i, status := range statuses {
-			for _, put := range []*types.Put{
-				{TableName: ptr("test-records"), Item: records[2*i]}, {TableName: ptr("test-records"),
-					Item: records[2*i+1]},
-				{TableName: ptr("test-entities"), Item: status},
-			} {
-				writes = append(writes, types.TransactWriteItem{Put: put})
+		put := func(table, key string, item dynamo.Item, isNew bool) {
+			p := &types.Put{TableName: &table, Item: item}
+			if isNew && hasConditions {
+				p.ConditionExpression = ptr("attribute_not_exists(#key)")
+				p.ExpressionAttributeNames = map[string]string{"#key": key}
 			}
+			writes = append(writes, types.TransactWriteItem{Put: p})
+		}
+		for i, status := range statuses {
+			put("test-records", "owner", records[2*i], true)
+			put("test-entities", "entity", status, true)
+			put("test-records", "owner", records[2*i+1], false)
 		}
 		g, ctx := errgroup.WithContext(ctx)
 		g.SetLimit(8)
-		for len(writes) > 0 {
-			group := writes[:min(99, len(writes))]
-			writes = writes[len(group):]
+		for group := range slices.Chunk(writes, 99) {
 			g.Go(func() error {
 				_, err := db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: group})
 				return err
 			})
 		}
 		return g.Wait()
-	})
+	}
+	measure("bare conditional transactions", func(entries []entity.Import) error { return transact(entries, true) })
+	measure("bare transactions", func(entries []entity.Import) error { return transact(entries, false) })
 	measure("bare batches", func(entries []entity.Import) error {
 		records, statuses := items(entries)
 		if err := dynamo.PutAll(context.WithoutCancel(ctx), db, "test-records", records); err != nil {
@@ -95,7 +101,8 @@ func BenchmarkImport(b *testing.B) {
 		}
 		return dynamo.PutAll(ctx, db, "test-entities", statuses)
 	})
-	b.Logf("the import reaches %.2f of the rate of bare transactions and %.2f of that of bare batches",
+	b.Logf("the import reaches %.2f of the rate of bare conditional transactions, %.2f of that of bare transactions "+
+		"and %.2f of that of bare batches", rates["import"]/rates["bare conditional transactions"],
 		rates["import"]/rates["bare transactions"], rates["import"]/rates["bare batches"])
 }
 
