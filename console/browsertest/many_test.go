@@ -18,7 +18,7 @@ import (
 )
 
 // multiplyBatch puts copies of a batch that has ended into the table of batches, one a minute older than the other,
-// with names such as "batch 00042". Only what lists show is true of them.
+// with names such as "batch 00042". One, older than hundreds of others, has not ended. Only what lists show is true of them.
 func (n *tenant) multiplyBatch(id string, copies int) {
 	n.Helper()
 	d := suite.cloud.Descriptor
@@ -40,6 +40,9 @@ func (n *tenant) multiplyBatch(id string, copies int) {
 		at := time.Now().Add(-time.Duration(i+1) * time.Minute).UTC()
 		item["id"], item["name"] = text(newIDAt(at)), text(fmt.Sprintf("batch %05d", i))
 		item["created_at"], item["updated_at"] = text(at.Format(time.RFC3339)), text(at.Format(time.RFC3339))
+		if i == copies/20 {
+			item["status"] = text("IN_PROGRESS")
+		}
 		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: item}})
 	}
 	group, ctx := errgroup.WithContext(n.Context())
@@ -122,6 +125,11 @@ func TestTenThousandBatches(t *testing.T) {
 		"the longest %.0f ms", copies, loaded.Round(time.Millisecond), before/1e6, after/1e6,
 		frames[len(frames)/2], frames[len(frames)-1])
 	p.checkAccessible()
+
+	p.goTo("/") // the batch that has not ended is far from the latest ones
+	p.waitForText("Counted among the latest 1,000 batches")
+	open := p.waitFor("list", "Batches that have not ended")
+	p.waitFor("link", fmt.Sprintf("batch %05d", copies/20), open)
 }
 
 // heap returns the size of the page's objects in bytes, without those that are garbage.

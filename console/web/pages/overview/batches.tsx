@@ -5,15 +5,14 @@ import { Age, counted, formatCount } from "../../kit/format.tsx";
 import { Link, navigate } from "../../kit/router.tsx";
 import { allBatchStates, type BatchState, describeBatchState } from "../../kit/status.tsx";
 import { BatchName } from "../batches/columns.tsx";
-import { type BatchRecord, isOpen, progressOf, StateBadge } from "../batches/record.tsx";
-import { latestCount } from "./load.ts";
+import { type BatchRecord, progressOf, StateBadge } from "../batches/record.tsx";
+import { inspectedCount, latestCount } from "./load.ts";
 
 /** shownBatches is how many batches a list of the overview has. */
 const shownBatches = 8;
 
 /** RunningBatches shows the batches that have not ended: first those that are worked on, then those that wait. */
-export function RunningBatches({ batches }: { batches: BatchRecord[] }) {
-  const open = batches.filter(isOpen);
+export function RunningBatches({ open, isPart }: { open: BatchRecord[]; isPart: boolean }) {
   const waiting = open.filter((batch) => batch.queue_position !== null);
   const awaited = open.filter((batch) => batch.status === null && batch.message?.includes("uploaded"));
   const running = open.filter((batch) => !waiting.includes(batch) && !awaited.includes(batch));
@@ -43,6 +42,12 @@ export function RunningBatches({ batches }: { batches: BatchRecord[] }) {
       />
       {running.length + waiting.length > shownBatches && (
         <Link to="/batches?status=VALIDATION_STARTED,PENDING_INGESTION,INITIALIZED,IN_PROGRESS">All of them</Link>
+      )}
+      {isPart && (
+        <p class="aside">
+          Counted among the latest {formatCount(inspectedCount)} batches; those whose validation has not begun, among
+          the latest {formatCount(latestCount)}.
+        </p>
       )}
     </section>
   );

@@ -2,21 +2,49 @@
 
 import { get, type Schemas, send } from "../../kit/api.ts";
 import { type Resource, useResource } from "../../kit/resource.ts";
+import { allBatchStates, isFinal } from "../../kit/status.tsx";
 import { type BatchRecord, isOpen } from "../batches/record.tsx";
 
 /** latestCount is how many of the newest batches the overview looks at. */
 export const latestCount = 100;
 
-/** useLatest loads the newest batches, more often while some of them run: lists are limited to 60 requests a minute. */
-export function useLatest(): Resource<BatchRecord[]> {
-  return useResource(
-    "overview batches",
-    async (signal) => {
-      const page = await get("/tm/realtime/api/transactions/batch", { query: { limit: latestCount }, signal });
-      return page.batches;
-    },
-    { every: (batches) => (batches?.some(isOpen) ? 4000 : 10_000) },
-  );
+/** inspectedCount is how many batches the service looks at for one request. */
+export const inspectedCount = 1000;
+
+/** openCount is how many batches that have not ended are asked for beside the newest ones. */
+const openCount = 200;
+
+/** Latest are the batches that the overview shows. */
+export interface Latest {
+  /** batches are the newest ones. */
+  batches: BatchRecord[];
+  /** open are those that have not ended, older ones among them. */
+  open: BatchRecord[];
+  /** isPart means that there may be more open ones. */
+  isPart: boolean;
+}
+
+/** useLatest loads the newest batches, more often while some run: lists are limited to 60 requests a minute. */
+export function useLatest(): Resource<Latest> {
+  return useResource("overview batches", loadLatest, {
+    every: (latest) => (latest?.open.length ? (latest.isPart ? 8000 : 4000) : 10_000),
+  });
+}
+
+/** loadLatest asks for older batches that have not ended only if there are older ones. */
+async function loadLatest(signal: AbortSignal): Promise<Latest> {
+  const path = "/tm/realtime/api/transactions/batch";
+  const page = await get(path, { query: { limit: latestCount }, signal });
+  const open = page.batches.filter(isOpen);
+  if (page.next === null) return { batches: page.batches, open, isPart: false };
+  const query = { status: allBatchStates.filter((status) => !isFinal(status)), limit: openCount };
+  const older = await get(path, { query, signal });
+  const known = new Set(page.batches.map((batch) => batch.batch_id));
+  return {
+    batches: page.batches,
+    open: [...open, ...older.batches.filter((batch) => !known.has(batch.batch_id))],
+    isPart: true,
+  };
 }
 
 /** Day is what became of the transactions of a day in UTC. */

@@ -27,7 +27,7 @@ export default function OverviewPage() {
       }
     >
       <Loaded resource={latest} lines={16}>
-        {(batches) => (
+        {({ batches, open, isPart }) => (
           <>
             {batches.length === 0 && <FirstSteps />}
             <DaysPanel isNew={batches.length === 0} />
@@ -35,7 +35,7 @@ export default function OverviewPage() {
               <div class="stack">
                 {batches.length > 0 && (
                   <>
-                    <RunningBatches batches={batches} />
+                    <RunningBatches open={open} isPart={isPart} />
                     <LatestBatches batches={batches} />
                   </>
                 )}
