@@ -1,6 +1,6 @@
 // Package clienttest provides a stand-in for Sluice, for tests of programs that use package client: one HTTP server
-// with the token endpoint, the calls of the interface about batches, stored transactions, what became of transactions
-// and entities, and the object storage that takes uploads and serves reports.
+// with the token endpoint, the calls of the interface about batches, stored transactions, what became of transactions,
+// entities and documents, and the object storage that takes uploads and serves reports.
 //
 // The server is strict about methods, headers and content types, and records what no client should do. It judges lines
 // by their JSON and their modification IDs only, and a batch advances by one status each time its status is read.
@@ -55,9 +55,11 @@ type Server struct {
 	tokens  map[string]time.Time
 	batches map[string]*batch
 	// keyed has the answers to requests by their idempotency keys.
-	keyed    map[string]client.Upload
-	problems []string
-	requests []string
+	keyed map[string]client.Upload
+	// documents are in the order of their creation.
+	documents []*document
+	problems  []string
+	requests  []string
 	// ended counts the requests that are not being answered any more.
 	ended int
 }
@@ -89,6 +91,13 @@ func New() *Server {
 	mux.HandleFunc("GET "+observabilityPath+"events", s.authorized(s.listEvents))
 	mux.HandleFunc("GET "+entityQueries, s.platform(s.listEntities))
 	mux.HandleFunc("GET "+entityQueries+"/{id}", s.platform(s.readEntity))
+	mux.HandleFunc("POST "+documentCommands, s.platform(s.createDocument))
+	mux.HandleFunc("DELETE "+documentCommands+"/{id}", s.platform(s.deleteDocument))
+	mux.HandleFunc("GET "+documentQueries+"/{id}", s.platform(s.readDocument))
+	mux.HandleFunc("GET "+documentQueries+"/signedurl/{id}", s.platform(s.signDocument))
+	mux.HandleFunc("POST "+documentQueries+"/entity/paged/lite/v2", s.platform(s.listDocuments))
+	mux.HandleFunc("PUT /storage/documents/{id}", s.putDocument)
+	mux.HandleFunc("GET /storage/documents/{id}", s.readDocumentFile)
 	mux.HandleFunc("PUT /storage/uploads/{id}", s.putFile)
 	mux.HandleFunc("GET /storage/reports/{id}", s.readFile(func(b *batch) []byte { return b.report }))
 	mux.HandleFunc("GET /storage/csv/{id}", s.readFile(func(b *batch) []byte { return b.csv }))

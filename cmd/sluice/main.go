@@ -52,7 +52,7 @@ func program() *cli.Command {
 		Commands: []*cli.Command{
 			validateCommand(), uploadCommand(), sendCommand(), statusCommand(), resultsCommand(), batchesCommand(),
 			cancelCommand(), receiptCommand(), verifyCommand(), summaryCommand(), failedCommand(), eventsCommand(),
-			transactionCommand(), entityCommand(), screenCommand(),
+			transactionCommand(), entityCommand(), documentCommand(), screenCommand(),
 			policyCommand(), generateCommand(), costCommand(),
 			webhooksCommand(), listenCommand(), adapterCommand(), outboundCommand(), localCommand(), metricsCommand(),
 			adminCommand(), consoleCommand(), loginCommand(), profilesCommand(), logoutCommand(), demoCommand(),

@@ -11,10 +11,14 @@ import (
 	"sluice/internal/cli"
 )
 
+// isToken reports whether a request asks for a token.
+func isToken(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/oauth2/") }
+
 // Commands that read what is stored end with 2 if the client lacks the permission, and with 130 after Ctrl-C.
 func TestReadingCannot(t *testing.T) {
 	for _, args := range [][]string{
 		{"entity", "list"}, {"entity", "show", "e-1"}, {"transaction", "show", "t1"},
+		{"document", "show", "d"}, {"document", "list", "e-1"}, {"document", "download", "d", "-o", "-"},
 	} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			s := clienttest.New()
@@ -22,7 +26,7 @@ func TestReadingCannot(t *testing.T) {
 			ctx, interrupt := context.WithCancel(t.Context())
 			defer interrupt()
 			s.Before = func(w http.ResponseWriter, r *http.Request) bool {
-				if r.Method != http.MethodGet {
+				if isToken(r) {
 					return false
 				}
 				w.WriteHeader(http.StatusForbidden)
@@ -35,12 +39,7 @@ func TestReadingCannot(t *testing.T) {
 				t.Errorf("without the permission: exit code %d, %q, %q; want 2 and %q", code, stdout, stderr, refused)
 			}
 			s.SetBefore(func(_ http.ResponseWriter, r *http.Request) bool {
-				if r.Method != http.MethodGet {
-					return false
-				}
-				interrupt()
-				<-r.Context().Done()
-				return true
+				return !isToken(r) && awaitEnd(r, interrupt)
 			})
 			if code, stdout, stderr := runWithServer(ctx, t, s, args...); code != cli.ExitInterrupted ||
 				stdout != "" || stderr != "sluice: interrupted\n" {

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { addressOf, get } from "../../kit/api.ts";
-import { Commands, useCurl } from "../../kit/commands.tsx";
+import { Commands, shellQuote, useCurl } from "../../kit/commands.tsx";
 import { FieldTable } from "../../kit/compare.tsx";
 import { Loaded, Notice } from "../../kit/feedback.tsx";
 import { Time } from "../../kit/format.tsx";
@@ -46,7 +46,7 @@ export default function DocumentPage({ parameters }: { parameters: Parameters })
           </>
         )}
       </Loaded>
-      <Commands curl={curl("GET", addressOf(path, { id }))} />
+      <Commands cli={`sluice document show ${shellQuote(id)}`} curl={curl("GET", addressOf(path, { id }))} />
     </Page>
   );
 }

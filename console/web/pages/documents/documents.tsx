@@ -2,7 +2,7 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import { addressOf, get, post, type Schemas } from "../../kit/api.ts";
-import { Commands, useCurl } from "../../kit/commands.tsx";
+import { Commands, shellQuote, useCurl } from "../../kit/commands.tsx";
 import { Empty } from "../../kit/feedback.tsx";
 import { SearchField, SelectField } from "../../kit/fields.tsx";
 import { Age } from "../../kit/format.tsx";
@@ -163,7 +163,15 @@ function pageOf({ entity, status }: Wanted) {
 
 function ListCommand({ wanted }: { wanted: Wanted }) {
   const curl = useCurl();
-  if (wanted.journey === "") return <Commands curl={curl("POST", pagesPath, { data: pageOf(wanted) })} />;
+  if (wanted.journey === "") {
+    const status = wanted.status && ` --status ${wanted.status}`;
+    return (
+      <Commands
+        cli={`sluice document list ${shellQuote(wanted.entity)}${status}`}
+        curl={curl("POST", pagesPath, { data: pageOf(wanted) })}
+      />
+    );
+  }
   const path = wanted.entity === "" ? "/journey/{journeyId}" : "/entity/{entityId}/journey/{journeyId}";
   return (
     <Commands curl={curl("GET", addressOf(prefix + path, { entityId: wanted.entity, journeyId: wanted.journey }))} />

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { addressOf, get } from "../../kit/api.ts";
-import { Commands, useCurl } from "../../kit/commands.tsx";
+import { Commands, shellQuote, useCurl } from "../../kit/commands.tsx";
 import { ErrorNotice } from "../../kit/feedback.tsx";
 import { Icon } from "../../kit/icons.tsx";
 import { useAction } from "../../kit/resource.ts";
@@ -52,7 +52,10 @@ export function Download({ document: d }: { document: Document }) {
       </div>
       {failed && <p role="alert">The service's answer is not an address of the web.</p>}
       {ask.error && <ErrorNotice error={ask.error} />}
-      <Commands curl={curl("GET", addressOf(path, { id: d.id }))} />
+      <Commands
+        cli={`sluice document download ${d.id} -o ${shellQuote(d.fileName ?? "file")}`}
+        curl={curl("GET", addressOf(path, { id: d.id }))}
+      />
     </section>
   );
 }

@@ -3,7 +3,7 @@
 import { useRef, useState } from "preact/hooks";
 import { ApiError, get } from "../../kit/api.ts";
 import { Meter } from "../../kit/chart.tsx";
-import { Commands, storeLines, useCurl } from "../../kit/commands.tsx";
+import { Commands, shellQuote, storeLines, useCurl } from "../../kit/commands.tsx";
 import { ErrorNotice, Live } from "../../kit/feedback.tsx";
 import { TextField } from "../../kit/fields.tsx";
 import { counted, formatBytes, formatShare } from "../../kit/format.tsx";
@@ -123,6 +123,7 @@ export function UploadForm({ entityId, journeyId }: { entityId: string; journeyI
       {refused.length > 0 && <Refused refused={refused} />}
       <Uploads />
       <Commands
+        cli={cliOf(description)}
         curl={storeLines(
           curl("POST", command, {
             data: { fileName: "bill.pdf", ...description, entityId: description.entityId || "ENTITY" },
@@ -223,4 +224,12 @@ function State({ upload }: { upload: DocumentUpload }) {
       {state === "refused" && error && <ErrorNotice error={error} />}
     </>
   );
+}
+
+/** cliOf returns the command that uploads a document with a description. */
+function cliOf({ entityId, documentType, journeyId }: Description): string {
+  const words = ["sluice document upload bill.pdf --entity", shellQuote(entityId || "ENTITY")];
+  if (documentType) words.push("--type", shellQuote(documentType));
+  if (journeyId) words.push("--journey", shellQuote(journeyId));
+  return words.join(" ");
 }

@@ -1,7 +1,7 @@
 // What belongs to an entity elsewhere: its documents and the screenings that it was in.
 
 import { type Answer, addressOf, get, post, type Schemas } from "../../kit/api.ts";
-import { Commands, useCurl } from "../../kit/commands.tsx";
+import { Commands, shellQuote, useCurl } from "../../kit/commands.tsx";
 import { Loaded } from "../../kit/feedback.tsx";
 import { Age, counted, Time } from "../../kit/format.tsx";
 import { useResource } from "../../kit/resource.ts";
@@ -62,7 +62,7 @@ export function Documents({ entityId }: { entityId: string }) {
           </>
         )}
       </Loaded>
-      <Commands curl={curl("POST", documentsPath, body)} />
+      <Commands cli={`sluice document list ${shellQuote(entityId)}`} curl={curl("POST", documentsPath, body)} />
     </section>
   );
 }

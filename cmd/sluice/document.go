@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"sluice/client"
+	"sluice/internal/cli"
+)
+
+func documentCommand() *cli.Command {
+	return &cli.Command{
+		Name:    "document",
+		Summary: "upload, list, show and download the documents of entities",
+		Commands: []*cli.Command{
+			uploadDocumentCommand(), listDocumentsCommand(), showDocumentCommand(), downloadDocumentCommand(),
+		},
+		Examples: []string{
+			"sluice document upload bill.pdf --entity 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11",
+			"sluice document download c1f4a6b8-2d3e-4f50-8a61-9b7c8d9e0f13 -o bill.pdf",
+		},
+	}
+}
+
+// maxDocumentsPage is how many documents one request returns at most.
+const maxDocumentsPage = 500
+
+func listDocumentsCommand() *cli.Command {
+	var status string
+	var limit int
+	return serviceCommand(&cli.Command{
+		Name: "list", Args: "ENTITY", Summary: "list the documents of an entity, in the order of their creation",
+		Description: `
+Each line has the time of creation, the document, its status, its type and the name of its file; --json prints the
+service's items, one a line.`,
+		Flags: func(f *flag.FlagSet) {
+			f.StringVar(&status, "status", "",
+				"only documents with this `STATUS`: Processing, Completed, Error, Infected or Archived")
+			f.IntVar(&limit, "limit", 50, "`NUMBER` of documents that are listed at most")
+		},
+		Examples: []string{"sluice document list 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11 --status Completed"},
+	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
+		if limit < 1 {
+			return cli.Usagef("--limit must be at least 1")
+		}
+		for token := ""; limit > 0; {
+			q := client.DocumentQuery{EntityID: args[0], Status: status, Limit: min(limit, maxDocumentsPage)}
+			page, next, err := c.Documents(ctx, q, token)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				replies := repliesOf(page, func(d client.Document) json.RawMessage { return d.Reply })
+				err = printJSONLines(stdout, replies)
+			} else {
+				err = printDocuments(stdout, page)
+			}
+			if limit, token = limit-len(page), next; err != nil || token == "" {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// printDocuments prints a line for each document.
+func printDocuments(stdout io.Writer, documents []client.Document) error {
+	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
+	for _, d := range documents {
+		kind := d.DocumentType
+		if kind == "" {
+			kind = "-"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", d.UploadedOn.Format(time.RFC3339), d.ID, d.Status, printable(kind),
+			printable(d.FileName))
+	}
+	return table.Flush()
+}
+
+func showDocumentCommand() *cli.Command {
+	return serviceCommand(&cli.Command{
+		Name: "show", Args: "DOCUMENT", Summary: "show a document, and what its scan has found",
+		Description: `
+--json prints the data of the service's reply. The exit code is 1 if the file is of no use: the status is Error or
+Infected.`,
+		Examples: []string{"sluice document show c1f4a6b8-2d3e-4f50-8a61-9b7c8d9e0f13"},
+	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
+		d, err := c.Document(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		return printDocument(stdout, d, asJSON)
+	})
+}
+
+// printDocument prints a document for people, or the service's reply. The error is exitRejected if its file is of no
+// use.
+func printDocument(stdout io.Writer, d client.Document, asJSON bool) error {
+	var err error
+	if asJSON {
+		err = printReply(stdout, d.Reply)
+	} else {
+		f := newFacts(stdout)
+		f.add("document", d.ID)
+		f.add("status", d.Status)
+		f.add("because", documentReason(d))
+		f.add("file", d.FileName)
+		f.add("address", d.DocumentURL)
+		f.add("name", d.FriendlyName)
+		f.add("type", d.DocumentType)
+		f.add("entity", d.EntityID)
+		f.add("journey", d.JourneyID)
+		f.add("created", d.UploadedOn.Format(time.RFC3339))
+		f.add("created by", d.UploadedByUserName)
+		f.add("archived", d.ArchivalReason)
+		if !d.HasRequiredAccessLayers {
+			f.add("hidden", "the access layers of this client do not reach the document")
+		}
+		err = f.print()
+	}
+	if err == nil && (d.Status == client.DocumentError || d.Status == client.DocumentInfected) {
+		return exitRejected
+	}
+	return err
+}
+
+// documentReason says why a file is of no use; "" if it is not.
+func documentReason(d client.Document) string {
+	var parts []string
+	for _, text := range []string{d.ErrorCode, d.ErrorMessage, d.Explanation} {
+		if text != "" {
+			parts = append(parts, text)
+		}
+	}
+	return strings.Join(parts, ": ")
+}
+
+func downloadDocumentCommand() *cli.Command {
+	var conn connection
+	var path string
+	return &cli.Command{
+		Name: "download", Args: "DOCUMENT", Summary: "download the file of a document",
+		Description: `
+There is a file once it is scanned and found clean. FILE is opened before anything is asked for; if the download breaks
+off, it is removed.`,
+		Flags: func(f *flag.FlagSet) {
+			f.StringVar(&path, "o", "", "`FILE` to write, required; - is standard output")
+			conn.addFlags(f)
+		},
+		Examples: []string{"sluice document download c1f4a6b8-2d3e-4f50-8a61-9b7c8d9e0f13 -o bill.pdf"},
+		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
+			if path == "" {
+				return cli.Usagef("-o FILE is needed")
+			}
+			c, err := conn.newClient()
+			if err != nil {
+				return err
+			}
+			out, err := openOutput(path, "the file", stdout)
+			if err != nil {
+				return err
+			}
+			defer out.discard()
+			size, err := downloadDocument(ctx, c, args[0], out)
+			if err == nil && !out.isStdout() {
+				_, err = fmt.Fprintf(stdout, "%s: %s\n", printable(path), formatBytes(size))
+			}
+			return err
+		},
+	}
+}
+
+// downloadDocument stores the file of a document, and returns its size.
+func downloadDocument(ctx context.Context, c *client.Client, id string, out *outputFile) (int64, error) {
+	file, err := c.OpenDocument(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	size, err := io.Copy(out, file)
+	if err == nil {
+		err = out.finish()
+	}
+	return size, err
+}
