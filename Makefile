@@ -99,12 +99,13 @@ local: build
 # The browser in which the console's pages are tested; the variable CHROMIUM names another program.
 FIND_CHROMIUM := { command -v $(or $(CHROMIUM),chromium || command -v chromium-browser || command -v google-chrome); }
 
-# Everything that is checked. Unit tests and linting share the processors, and so do the two suites that drive the whole service, which
-# wait often. A failure of one target does not hide those of others.
+# Everything that is checked. Unit tests and linting share the processors; the suites that drive the whole service have them to
+# themselves, one after the other: at the same time they take longer. A failure of one target does not hide those of others.
 test: build
 	@$(MAKE) --no-print-directory -k -j2 --output-sync=target test-product test-local lint test-bench; others=$$?; \
-	$(MAKE) --no-print-directory -k -j2 --output-sync=target test-e2e test-pages; suites=$$?; \
-	exit $$((others | suites))
+	$(MAKE) --no-print-directory --old-file=build test-e2e; e2e=$$?; \
+	$(MAKE) --no-print-directory --old-file=build test-pages; pages=$$?; \
+	exit $$((others | e2e | pages))
 
 # The console's pages, where there is a browser.
 test-pages: build

@@ -2,6 +2,7 @@ package browsertest
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -257,8 +258,9 @@ func TestCommandEndsDuringAnUpload(t *testing.T) {
 	p.waitForText("The connection broke.")
 	p.expect("ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|ERR_SOCKET_NOT_CONNECTED")
 	p.console.stop(t)
-	const want = "lines.jsonl was not uploaded completely; " +
-		"continue with: sluice upload lines.jsonl --reject-on-invalid=false\n"
+	want := fmt.Sprintf("lines.jsonl was not uploaded completely; continue with: sluice upload --api-url %s "+
+		"--token-url %s --client-id %s --scope tenant/%s lines.jsonl --reject-on-invalid=false\n",
+		tenant.apiURL, tenant.tokenURL, tenant.clientID, tenant.id)
 	if out := p.console.output.String(); !strings.Contains(out, want) {
 		t.Errorf("the command prints %q, want %q in it", out, want)
 	}
