@@ -86,26 +86,14 @@ behind the status of a batch.`,
 		if err != nil {
 			return err
 		}
-		for next, left := "", o.limit; left > 0; {
-			q.Limit = min(left, maxBatchesPage)
-			page, more, err := c.Batches(ctx, q, next)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				replies := make([]json.RawMessage, len(page))
-				for i, s := range page {
-					replies[i] = s.Reply
-				}
-				err = printJSONLines(stdout, replies)
-			} else {
-				err = printBatches(stdout, page)
-			}
-			if left, next = left-len(page), more; err != nil || next == "" {
-				return err
-			}
-		}
-		return nil
+		return listing[client.Status]{
+			page: func(ctx context.Context, limit int, token string) ([]client.Status, string, error) {
+				q.Limit = limit
+				return c.Batches(ctx, q, token)
+			},
+			maxPage: maxBatchesPage, print: printBatches,
+			record: func(s client.Status) any { return s.Reply },
+		}.run(ctx, o.limit, asJSON, stdout)
 	})
 }
 

@@ -80,24 +80,13 @@ func deliveriesCommand() *cli.Command {
 			}
 			return printAttempts(stdout, d)
 		}
-		if limit < 1 {
-			return cli.Usagef("--limit must be at least 1")
-		}
-		for next := ""; limit > 0; {
-			page, more, err := c.Deliveries(ctx, args[0], outcome, min(limit, maxDeliveriesPage), next)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				err = printJSONLines(stdout, page)
-			} else {
-				err = printDeliveries(stdout, page)
-			}
-			if limit, next = limit-len(page), more; err != nil || next == "" {
-				return err
-			}
-		}
-		return nil
+		return listing[client.Delivery]{
+			page: func(ctx context.Context, limit int, token string) ([]client.Delivery, string, error) {
+				return c.Deliveries(ctx, args[0], outcome, limit, token)
+			},
+			maxPage: maxDeliveriesPage, print: printDeliveries,
+			record: func(d client.Delivery) any { return d },
+		}.run(ctx, limit, asJSON, stdout)
 	})
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -46,26 +45,13 @@ service's items, one a line.`,
 		},
 		Examples: []string{"sluice document list 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11 --status Completed"},
 	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
-		if limit < 1 {
-			return cli.Usagef("--limit must be at least 1")
-		}
-		for token := ""; limit > 0; {
-			q := client.DocumentQuery{EntityID: args[0], Status: status, Limit: min(limit, maxDocumentsPage)}
-			page, next, err := c.Documents(ctx, q, token)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				replies := repliesOf(page, func(d client.Document) json.RawMessage { return d.Reply })
-				err = printJSONLines(stdout, replies)
-			} else {
-				err = printDocuments(stdout, page)
-			}
-			if limit, token = limit-len(page), next; err != nil || token == "" {
-				return err
-			}
-		}
-		return nil
+		return listing[client.Document]{
+			page: func(ctx context.Context, limit int, token string) ([]client.Document, string, error) {
+				return c.Documents(ctx, client.DocumentQuery{EntityID: args[0], Status: status, Limit: limit}, token)
+			},
+			maxPage: maxDocumentsPage, print: printDocuments,
+			record: func(d client.Document) any { return d.Reply },
+		}.run(ctx, limit, asJSON, stdout)
 	})
 }
 

@@ -49,26 +49,14 @@ that the client's access layers do not reach are left out.`,
 			"sluice entity list --status Compliant --limit 1000 --json",
 		},
 	}, func(ctx context.Context, c *client.Client, _ []string, asJSON bool, stdout io.Writer) error {
-		if limit < 1 {
-			return cli.Usagef("--limit must be at least 1")
-		}
-		for token := ""; limit > 0; {
-			q.Limit = min(limit, maxEntitiesPage)
-			page, next, err := c.Entities(ctx, q, token)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				replies := repliesOf(page, func(e client.ListedEntity) json.RawMessage { return e.Reply })
-				err = printJSONLines(stdout, replies)
-			} else {
-				err = printEntities(stdout, page)
-			}
-			if limit, token = limit-len(page), next; err != nil || token == "" {
-				return err
-			}
-		}
-		return nil
+		return listing[client.ListedEntity]{
+			page: func(ctx context.Context, limit int, token string) ([]client.ListedEntity, string, error) {
+				q.Limit = limit
+				return c.Entities(ctx, q, token)
+			},
+			maxPage: maxEntitiesPage, print: printEntities,
+			record: func(e client.ListedEntity) any { return e.Reply },
+		}.run(ctx, limit, asJSON, stdout)
 	})
 }
 

@@ -1,10 +1,10 @@
 // One file in full: what its check has found, its upload, and what can be done with it.
 
-import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Bars, Meter } from "../../kit/chart.tsx";
 import { Commands, CommandText, fileWord } from "../../kit/commands.tsx";
 import { Confirm } from "../../kit/dialog.tsx";
+import { Fact } from "../../kit/facts.tsx";
 import { ErrorNotice, Live } from "../../kit/feedback.tsx";
 import { counted, formatBytes, formatCount, formatDuration, formatShare } from "../../kit/format.tsx";
 import { Icon } from "../../kit/icons.tsx";
@@ -115,23 +115,23 @@ function CheckFacts({ file: { name }, check }: { file: FileRecord; check: FileCh
       <div class="panel">
         <h3>Checked on this machine</h3>
         <dl class="facts upload-facts">
-          <Fact name="Lines">
+          <Fact title="Lines">
             <span class="figure">{formatCount(lines)}</span>
           </Fact>
-          <Fact name="Valid">
+          <Fact title="Valid">
             <span class="figure">{formatCount(valid)}</span>
           </Fact>
-          <Fact name="Invalid">
+          <Fact title="Invalid">
             <span class={invalid > 0 ? "figure is-bad" : "figure"}>{formatCount(invalid)}</span>
             {invalid > 0 && <span class="aside"> {formatShare(invalid, lines)}</span>}
           </Fact>
-          <Fact name="Time">
+          <Fact title="Time">
             <span data-volatile>
               {formatDuration(seconds * 1000)}
               <span class="aside"> {formatBytes(check.bytes_per_second)} a second</span>
             </span>
           </Fact>
-          <Fact name="Size">
+          <Fact title="Size">
             {formatBytes(bytes)}
             {check.packed !== "identity" && <span class="aside"> unpacked from {check.packed}</span>}
           </Fact>
@@ -209,15 +209,6 @@ function Errors({ id }: { id: string }) {
   return (
     <div id="errors" class="errors" tabIndex={-1}>
       <LineErrors from={`${path}/${id}/errors`} {...query} onChange={(some) => change(some, { push: true })} />
-    </div>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
     </div>
   );
 }
