@@ -27,8 +27,8 @@ func (s *session) repeat(path, key, body string) (status int, header http.Header
 	return status, header, text
 }
 
-// replay repeats a request until its answer, unless that is an error, is one that was kept: what a busy machine does not
-// keep in time is carried out again, as the same request.
+// replay repeats a request until the service replays a stored answer, or answers with an error. On a busy machine an
+// answer is not always stored in time; the request is then carried out again under the same key.
 func (s *session) replay(path, key, body string) (status int, header http.Header, text []byte) {
 	s.t.Helper()
 	eventually(s.t, "an answer that was kept", func() bool {

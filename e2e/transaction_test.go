@@ -99,8 +99,8 @@ func TestTransactionWithManyVersions(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Both are read in turn, and again as long as their fastest readings differ: other tests use the processors, too. What
-	// reads all versions takes fifty times as long each time.
+	// Both are read in turn, and again while their fastest readings differ, because other tests use the processors as
+	// well. Code that read all versions would take fifty times as long every time.
 	const patience = 30 * time.Second
 	fastest := map[bool]time.Duration{true: time.Hour, false: time.Hour}
 	isEqual := func() bool { return fastest[true] <= 3*fastest[false]+20*time.Millisecond }

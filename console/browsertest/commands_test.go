@@ -65,7 +65,8 @@ func (n *tenant) pasteCommands(p *tab, folder string) {
 	}
 }
 
-// The commands beside what can be done in the page do the same in any terminal: they name the connection, and are right.
+// The commands that are shown beside the actions of a page work when they are pasted into any terminal: they name the
+// connection and do what the action does.
 func TestCommandsWorkWhenPasted(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("curl"); err != nil {
@@ -75,7 +76,8 @@ func TestCommandsWorkWhenPasted(t *testing.T) {
 	file := tenant.generate(60, 0.05)
 	batch := tenant.upload(file, "--name", "it's monday", "--max-rejected", "100%")
 	var webhook struct{ ID string }
-	tenant.call("POST", "/v1/webhooks", `{"url":"https://receiver.invalid/","eventTypes":["batchtransaction:ingestionFailed"]}`, &webhook)
+	tenant.call("POST", "/v1/webhooks",
+		`{"url":"https://receiver.invalid/","eventTypes":["batchtransaction:ingestionFailed"]}`, &webhook)
 	for _, name := range []string{"Legal name", "Name"} { // two versions
 		text := strings.Replace(smallPolicy, "Legal name", name, 1)
 		tenant.sluice("policy", "import", tenant.file("policy.yaml", text), "--publish")

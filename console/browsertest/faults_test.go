@@ -111,7 +111,8 @@ func (f *fault) write(w http.ResponseWriter) {
 		w.Header().Set("Retry-After", strconv.Itoa(f.retryAfter))
 	}
 	w.WriteHeader(f.status)
-	_, _ = fmt.Fprintf(w, `{"data":null,"messages":[{"message":"Refused with %d by the test.","type":"Error"}]}`, f.status)
+	_, _ = fmt.Fprintf(w,
+		`{"data":null,"messages":[{"message":"Refused with %d by the test.","type":"Error"}]}`, f.status)
 }
 
 // checkGiven checks that a request has met a fault.
@@ -124,7 +125,8 @@ func (f *faults) checkGiven(fault *fault) {
 	}
 }
 
-// checkPaused checks that the first request that passed came no sooner after the last answer of a fault than that asked.
+// checkPaused checks that the client waited as long as the last answer of the fault asked before it sent the request
+// that passed.
 func (f *faults) checkPaused(fault *fault) {
 	f.Helper()
 	f.mu.Lock()

@@ -35,9 +35,9 @@ func (p *tab) waitForGrid(want grid) {
 	})
 }
 
-// Back leads to where a list was: to the rows that had been loaded, as far as it was scrolled, with the same row selected
-// and the focus in the table. The link from a batch up to the list does the same, and an address that is opened anew
-// begins at the top.
+// Going back restores a list as it was left: with the rows that had been loaded, the same scroll position, the same row
+// selected and the focus in the table. The link from a batch up to the list does the same. An address that is opened
+// anew begins at the top.
 func TestBackToWhereTheBatchesWere(t *testing.T) {
 	t.Parallel()
 	tenant := newTenant(t)

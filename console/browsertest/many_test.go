@@ -18,7 +18,8 @@ import (
 )
 
 // multiplyBatch puts copies of a batch that has ended into the table of batches, one a minute older than the other,
-// with names such as "batch 00042". One, older than hundreds of others, has not ended. Only what lists show is true of them.
+// with names such as "batch 00042". One, older than hundreds of others, has not ended. The copies have only what lists
+// show; nothing else of them exists.
 func (n *tenant) multiplyBatch(id string, copies int) {
 	n.Helper()
 	d := suite.cloud.Descriptor

@@ -60,7 +60,8 @@ func TestBusyServiceIsAskedAgain(t *testing.T) {
 	tenant.importList("own", listed{id: "1", name: "Ivan Petrov"})
 	batch := tenant.screen("j", screened{"e", "Ivan Petrov", ""})
 	faults := tenant.withFaults()
-	reading := faults.answer("^GET /screeningquery/api/v4/batch/"+batch+" ", fault{status: 429, retryAfter: 1, times: 1})
+	reading := faults.answer("^GET /screeningquery/api/v4/batch/"+batch+" ",
+		fault{status: 429, retryAfter: 1, times: 1})
 	matches := faults.answer(`^GET \S+/match\?`, fault{status: 503, times: 2})
 	resolving := faults.answer(`^PUT \S+/matches `, fault{status: 429, retryAfter: 1, times: 2})
 	p := tenant.open("/screening/" + batch)

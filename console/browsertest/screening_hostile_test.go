@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What lists, clients and their persons write about a screening is text in the workbench, however it is meant, and wraps
-// in a narrow window.
+// Whatever lists, clients and their users write about a screening is shown as text in the workbench, markup included,
+// and wraps in a narrow window.
 func TestHostileScreening(t *testing.T) {
 	t.Parallel()
 	const (
@@ -17,7 +17,9 @@ func TestHostileScreening(t *testing.T) {
 	)
 	endless := strings.Repeat("W", 200)
 	tenant := newTenant(t)
-	tenant.importList("own", listed{id: hostile, name: name, aliases: []string{turned, endless, `"><script>alert(1)</script>`}})
+	tenant.importList("own", listed{
+		id: hostile, name: name, aliases: []string{turned, endless, `"><script>alert(1)</script>`},
+	})
 	batch := tenant.screen(`<b>journey`+endless, screened{"e/f?g=" + hostile, name, ""},
 		screened{"second", turned + " " + endless, ""})
 	first := tenant.matches(batch, "e%2Ff%3Fg=%3Cimg%20src=x%20onerror=alert%281%29%3E")

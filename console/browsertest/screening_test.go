@@ -66,8 +66,8 @@ func TestTypingOvertakesSearch(t *testing.T) {
 	}
 }
 
-// checkNotInHistory checks that neither the address nor the title of the window, which the browser's history lists, has a
-// part of a name.
+// checkNotInHistory checks that no part of a name is in the address or in the title of the window, because the
+// browser's history keeps both.
 func (p *tab) checkNotInHistory(name string) {
 	p.Helper()
 	if listed := p.address() + " " + evaluate[string](p, `document.title`); strings.Contains(listed, name) {

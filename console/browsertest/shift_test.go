@@ -6,14 +6,16 @@ import (
 	"github.com/chromedp/cdproto/network"
 )
 
-// maxShift is how far the layout of a page may shift while it loads, as Chromium scores it: the share of the window that
-// moves, times how far it does. 0.1 is what is called good.
+// maxShift is the largest cumulative layout shift that a page may have while it loads. Chromium's score is the share of
+// the window that moves, multiplied by the distance. Web Vitals call a score of up to 0.1 good.
 const maxShift = 0.05
 
-// shiftsOf are the shifts of the layout since the page was loaded, without those that follow what the person does.
-const shiftsOf = `new Promise(done => new PerformanceObserver(list => done(list.getEntries().filter(e => !e.hadRecentInput).
-	map(e => ({Value: e.value, What: e.sources.map(s => s.node?.nodeType === 1 ?
-		s.node.outerHTML.slice(0, 120) + " " + JSON.stringify([s.previousRect.y, s.currentRect.y]) : "").join("\n        ")}))))
+// shiftsOf is a JavaScript promise of the layout shifts since the page was loaded, without those that follow input.
+const shiftsOf = `new Promise(done => new PerformanceObserver(list => done(list.getEntries()
+	.filter(e => !e.hadRecentInput)
+	.map(e => ({Value: e.value, What: e.sources.map(s => s.node?.nodeType === 1 ?
+		s.node.outerHTML.slice(0, 120) + " " + JSON.stringify([s.previousRect.y, s.currentRect.y]) : "")
+		.join("\n        ")}))))
 	.observe({type: "layout-shift", buffered: true}) ?? setTimeout(() => done([]), 200))`
 
 // Nothing that is shown moves when the rest of a page comes late.

@@ -124,7 +124,8 @@ func TestNamesAreOpenedBeforeAllWordsAreResolved(t *testing.T) {
 			t.Errorf("find(%q) = %v, want %v, and a hit", name, got, want)
 		}
 		if w := s.cache.word(s.words[0]); !w.isSifted || w.isResolved {
-			t.Errorf("the first word of %q is sifted: %v, resolved: %v; want it only sifted", name, w.isSifted, w.isResolved)
+			t.Errorf("the first word of %q is sifted: %v, resolved: %v; want it only sifted",
+				name, w.isSifted, w.isResolved)
 		}
 	}
 }
