@@ -42,10 +42,10 @@ func (s *session) matchName(data string) []namedHit {
 	return hits
 }
 
-// A name that is tried alone has the hits that the command finds in the same list.
+// A name that is tried alone has the hits that the command finds in the same list, in a file as by the service.
 func TestMatchName(t *testing.T) {
 	t.Parallel()
-	api := loginNewTenant(t)
+	api := newTenantClient(t)
 	const path = screeningQueries + "/match-name"
 	const nobody = `{"searchCriteria":{"type":"Individual","fullName":"Ivan Petrov"}}`
 	api.expectStatus(400, "POST", path, inEnvelope(nobody)) // without any list
@@ -81,13 +81,18 @@ func TestMatchName(t *testing.T) {
 		}
 		total += len(want.Hits)
 		criteria := map[string]string{"type": "Individual", "fullName": rows[i+1][0]}
+		command := []string{"screen", rows[i+1][0], "--service", "--threshold", "70", "--json"}
 		if rows[i+1][1] != "Person" {
 			criteria = map[string]string{"type": "Company", "legalEntityName": rows[i+1][0]}
+			command = append(command, "--company")
 		}
 		data, _ := json.Marshal(map[string]any{"searchCriteria": criteria, "threshold": 70,
 			"lists": []string{"watchlist.csv"}})
 		if diff := cmp.Diff(want.Hits, api.matchName(string(data))); diff != "" {
 			t.Errorf("%s (-command +interface)\n%s", rows[i+1][0], diff)
+		}
+		if got := api.run(min(len(want.Hits), 1), command...); got != line+"\n" {
+			t.Errorf("%s (--service) prints\n%swant what the command prints for the file:\n%s", rows[i+1][0], got, line)
 		}
 	}
 	if len(lines) != len(rows)-1 || total < 4 {
@@ -96,6 +101,8 @@ func TestMatchName(t *testing.T) {
 	if hits := api.matchName(nobody); len(hits) != 0 {
 		t.Errorf("got the hits %+v, want none", hits)
 	}
+	api.runExpecting(0, []string{"Ivan Petrov: no hit"}, "screen", "Ivan Petrov", "--service")
+	api.runExpecting(2, []string{"unknown"}, "screen", "Ivan Petrov", "--service", "--list", "unknown")
 	api.expectStatus(400, "POST", path, inEnvelope(strings.Replace(nobody, "}}", `},"lists":["unknown"]}`, 1)))
 	other := loginNewTenant(t, "--permission", "ScreeningCreate")
 	other.expectStatus(403, "POST", path, inEnvelope(nobody))

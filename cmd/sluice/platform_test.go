@@ -19,6 +19,7 @@ func TestReadingCannot(t *testing.T) {
 	for _, args := range [][]string{
 		{"entity", "list"}, {"entity", "show", "e-1"}, {"transaction", "show", "t1"},
 		{"document", "show", "d"}, {"document", "list", "e-1"}, {"document", "download", "d", "-o", "-"},
+		{"screen", "Ivan", "--service"},
 	} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			s := clienttest.New()

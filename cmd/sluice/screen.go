@@ -27,6 +27,9 @@ func screenCommand() *cli.Command {
 Looks up NAME, or each name of --file, in the lists that --list-file names, and prints the entries whose names reach
 the threshold, best first, each with an explanation. Nothing leaves the machine.
 
+With --service, the service looks NAME up in the tenant's lists, with the threshold of the tenant's configuration
+unless another is given. It stores nothing of the name.
+
 FORMAT is un-xml (the consolidated list of the United Nations), ofac-sdn-csv (sdn.csv of the United States Treasury;
 alt.csv, add.csv and sdn_comments.csv are read if they are beside it), ftm-json (FollowTheMoney entities, one a line)
 or targets-simple-csv (targets.simple.csv of OpenSanctions).
@@ -39,13 +42,17 @@ file. Dates and countries take points from a hit whose entry has others; what on
 --json prints one object a line: {"name", "hits": [{"list", "id", "name", "score", "explanation"}]} for each name,
 {"score"} for each pair.`,
 		Flags: func(f *flag.FlagSet) {
+			s.flags = f
+			f.BoolVar(&s.usesService, "service", false, "look NAME up in the lists of the service")
+			f.BoolVar(&s.isCompany, "company", false, "the name is that of a company")
 			f.StringVar(&s.query.BirthDate, "birth-date", "", "`DATE` of birth: YYYY, YYYY-MM or YYYY-MM-DD")
+			f.StringVar(&s.query.Gender, "gender", "", "`GENDER` of a person: female or male")
 			f.Func("country", "a `COUNTRY` of the name's bearer, as a code or in English; repeatable",
 				func(c string) error {
 					s.query.Countries = append(s.query.Countries, c)
 					return nil
 				})
-			f.Func("list", "search only the list of this `NAME`, that of its file; repeatable",
+			f.Func("list", "search only the list of this `NAME`, that of its file or of the service; repeatable",
 				func(name string) error {
 					s.query.Lists = append(s.query.Lists, name)
 					return nil
@@ -55,12 +62,14 @@ file. Dates and countries take points from a hit whose entry has others; what on
 			f.StringVar(&s.pairs, "pairs", "", "CSV `FILE` of pairs of names to compare; - is standard input")
 			f.Float64Var(&s.threshold, "threshold", match.Threshold, "`SCORE` that a hit must reach, 0 to 100")
 			f.BoolVar(&s.asJSON, "json", false, "print one JSON object a line and nothing else")
+			s.connection.addFlags(f)
 		},
 		Examples: []string{
 			"sluice screen 'Ivan Testov' --list-file targets-simple-csv:targets.simple.csv",
 			"sluice screen --file names.csv --list-file un-xml:consolidated.xml --list-file " +
 				"ofac-sdn-csv:sdn.csv --json",
 			"sluice screen --pairs pairs.csv --json",
+			"sluice screen 'Ivan Testov' --service --birth-date 1968-03-17",
 		},
 		Notes: `
 Exit codes: 0 if there is no hit, 1 if there are hits, 2 if the command could not run.`,
@@ -81,6 +90,12 @@ type screenRun struct {
 	query     match.Query
 	threshold float64
 	asJSON    bool
+	// isCompany says it of every name of which the file says nothing else.
+	isCompany bool
+	// usesService has the name looked up by the service of the connection.
+	usesService bool
+	connection  connection
+	flags       *flag.FlagSet
 }
 
 // listFile is a list that the command line names.
@@ -110,12 +125,19 @@ func (s *screenRun) run(ctx context.Context, args []string) error {
 		return cli.Usagef("give one of NAME, --file and --pairs")
 	case s.query.BirthDate != "" && !isPartialDate(s.query.BirthDate):
 		return cli.Usagef("--birth-date is YYYY, YYYY-MM or YYYY-MM-DD, not %q", s.query.BirthDate)
+	case !slices.Contains([]string{"", "female", "male"}, s.query.Gender):
+		return cli.Usagef("--gender is female or male, not %q", s.query.Gender)
 	case s.threshold < 0 || s.threshold > 100:
 		return cli.Usagef("--threshold is 0 to 100, not %v", s.threshold)
+	case s.usesService:
+		return s.screenByService(ctx, args)
 	case s.pairs != "":
 		return s.scorePairs(ctx)
 	case len(s.lists) == 0:
-		return cli.Usagef("name a list with --list-file FORMAT:FILE")
+		return cli.Usagef("name a list with --list-file FORMAT:FILE, or --service for those of the service")
+	}
+	if s.isCompany {
+		s.query.Schema = watchlist.Organisation
 	}
 	index, err := s.loadLists()
 	if err != nil {
@@ -191,14 +213,19 @@ func (s *screenRun) appendHits(b *bytes.Buffer, screener *match.Screener, q matc
 	if err != nil {
 		return 0, err
 	}
+	return len(hits), s.formatHits(b, q, hits)
+}
+
+// formatHits appends what is to be printed of the hits of a name.
+func (s *screenRun) formatHits(b *bytes.Buffer, q match.Query, hits []match.Hit) error {
 	if s.asJSON {
-		return len(hits), encodeLine(b, struct {
+		return encodeLine(b, struct {
 			Name string      `json:"name"`
 			Hits []match.Hit `json:"hits"`
 		}{q.Name, append([]match.Hit{}, hits...)})
 	}
 	if len(hits) > 0 || s.file == "" {
-		text := formatHits(len(hits))
+		text := countHits(len(hits))
 		if len(hits) == 0 && !match.NewAnalyzer().Analyze(q.Name).CanMatch(q.Schema) {
 			text += ": the name has no word that says who is meant"
 		}
@@ -208,10 +235,10 @@ func (s *screenRun) appendHits(b *bytes.Buffer, screener *match.Screener, q matc
 		fmt.Fprintf(b, "  %5.1f  %s  %s %s\n         %s\n", h.Score, printable(h.Name), printable(h.List),
 			printable(h.ID), printable(h.Explanation))
 	}
-	return len(hits), nil
+	return nil
 }
 
-func formatHits(n int) string {
+func countHits(n int) string {
 	if n == 0 {
 		return "no hit"
 	}

@@ -107,7 +107,10 @@ func (p *portion) add(q match.Query) {
 // queryOf returns what a row asks for.
 func (s *screenRun) queryOf(cell func(column string) string) match.Query {
 	q := s.query
-	q.Name, q.Schema = cell("name"), watchlist.Schema(cell("schema"))
+	q.Name = cell("name")
+	if schema := cell("schema"); schema != "" {
+		q.Schema = watchlist.Schema(schema)
+	}
 	if date := strings.TrimSpace(cell("birth_date")); date != "" {
 		q.BirthDate = date
 	}

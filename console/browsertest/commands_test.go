@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -51,6 +52,7 @@ func (n *tenant) pasteCommands(p *tab, folder string) {
 			if out, code := n.shell(folder, line); code == 2 || code > 3 {
 				n.Errorf("%s: pasting %q ends with %d: %s", p.address(), line, code, out)
 			}
+			n.checkConnection(p, folder, line)
 		}
 	}
 	for _, text := range p.commandsOf("curl line") {
@@ -62,6 +64,20 @@ func (n *tenant) pasteCommands(p *tab, folder string) {
 		if out, code := n.shell(folder, script, "TOKEN="+n.token); code != 0 {
 			n.Errorf("%s: pasting %q ends with %d: %s", p.address(), text, code, out)
 		}
+	}
+}
+
+// commandName matches the name of a command of sluice, which has one or two words, at the beginning of a line.
+var commandName = regexp.MustCompile(`^sluice [a-z]+( [a-z]+( |$))?`)
+
+// checkConnection fails the test if a line calls the service, as the help of its command says, and does not name the
+// connection of the page: in another terminal it would call another service.
+func (n *tenant) checkConnection(p *tab, folder, line string) {
+	n.Helper()
+	help, _ := n.shell(folder, commandName.FindString(line)+" --help")
+	isOffline := strings.HasPrefix(line, "sluice screen") && !strings.Contains(line, "--service")
+	if strings.Contains(help, "--api-url") && !isOffline && !strings.Contains(line, "--profile default") {
+		n.Errorf("%s: the command %q does not name the connection", p.address(), line)
 	}
 }
 
@@ -92,6 +108,10 @@ func TestCommandsWorkWhenPasted(t *testing.T) {
 	var entity struct{ ID string }
 	tenant.call("POST", "/entitydatacommand/api/v2/entity", `{"data":{"type":"Company","targetEntity":"Client",
 		"properties":{"legalEntityName":{"type":"Single","value":"Acme"}}}}`, &struct{ Data any }{&entity})
+	tenant.importList("own", listed{id: "1", name: "Ivan Petrov"})
+	tenant.admin(nil, "entities", "import", "--tenant", tenant.id,
+		tenant.file("entities.jsonl", `{"id":"customer 1","status":"Compliant"}`))
+	tenant.sendTransaction("a", "authorised", "12.50", "Invoice 1")
 	tenant.logIn()
 	folder := t.TempDir()
 	dropped := filepath.Join(folder, "a file.jsonl")
@@ -111,6 +131,8 @@ func TestCommandsWorkWhenPasted(t *testing.T) {
 		"/policies/" + policy + "?view=evaluate":    2,
 		"/entities":                                 1,
 		"/entities/" + entity.ID:                    1,
+		"/screening/name":                           2,
+		"/transactions/tx%201%2F2":                  2,
 	} {
 		p.goTo(path)
 		p.eventually("commands on "+path, func() (bool, string) {

@@ -44,7 +44,7 @@ export function Commands({ cli, curl, does, children }: CommandsProps) {
 
 /** serviceCommands and cloudCommands match how commands begin that call the service, or read the installation. */
 const serviceCommands =
-  /^sluice (?:upload|send|status|results|batches|cancel|receipt|listen|webhooks [a-z]+|policy (?:list|export|diff|import|publish|evaluate))/;
+  /^sluice (?:upload|send|status|results|batches|cancel|receipt|listen|summary|failed|events|transaction [a-z]+|(?:entity|document|webhooks) [a-z]+|policy (?:list|export|diff|import|publish|evaluate)|screen(?= .*--service))/;
 const cloudCommands = /^sluice (?:metrics|admin [a-z]+ [a-z]+)/;
 
 /** connected adds to each line the flags of the connection, so that it does the same in any terminal of this machine. */

@@ -143,7 +143,8 @@ export default function NamePage() {
 }
 
 /** bodyOf returns the request that the fields mean; undefined while there is no name. */
-function bodyOf({ name, type, born, country, gender, lists, threshold }: Fields): Schemas["MatchName"] | undefined {
+function bodyOf(fields: Fields): Schemas["MatchName"] | undefined {
+  const { name, type, born, country, gender, threshold } = fields;
   if (name.trim() === "" || !isThreshold(threshold)) return undefined;
   const searchCriteria: Criteria =
     type === "Company" ? { type: "Company", legalEntityName: name } : { type: "Individual", fullName: name };
@@ -151,19 +152,18 @@ function bodyOf({ name, type, born, country, gender, lists, threshold }: Fields)
   if (type !== "Company" && gender !== "") searchCriteria.gender = gender;
   if (type !== "Company" && /^\d{4}-\d{2}-\d{2}$/.test(born))
     searchCriteria.dateOfBirth = born.split("-").reverse().join("/");
-  const names = [
-    ...new Set(
-      lists
-        .split(",")
-        .map((list) => list.trim())
-        .filter(Boolean),
-    ),
-  ];
+  const names = listsOf(fields);
   return {
     searchCriteria,
     ...(names.length > 0 && { lists: names }),
     ...(threshold !== "" && { threshold: Number(threshold) }),
   };
+}
+
+/** listsOf returns the names of the lists, each once. */
+function listsOf({ lists }: Fields): string[] {
+  const names = lists.split(",").map((list) => list.trim());
+  return [...new Set(names.filter(Boolean))];
 }
 
 function isThreshold(text: string): boolean {
@@ -247,12 +247,16 @@ function Hits({ hits, messages, asked, selected, onSelect, stale }: HitsProps) {
 function NameCommands({ fields, body }: { fields: Fields; body: Schemas["MatchName"] | undefined }) {
   const curl = useCurl();
   const name = fields.name || "NAME";
+  const isCompany = fields.type === "Company";
   const cli = [
     "sluice screen",
     shellQuote(name),
-    "--list-file FORMAT:FILE",
-    fields.type === "Individual" && fields.born && `--birth-date ${shellQuote(fields.born)}`,
-    fields.country && `--country ${shellQuote(fields.country)}`,
+    "--service",
+    isCompany && "--company",
+    !isCompany && fields.born && `--birth-date ${shellQuote(fields.born)}`,
+    !isCompany && fields.gender && `--gender ${shellQuote(fields.gender)}`,
+    fields.country.trim() && `--country ${shellQuote(fields.country.trim())}`,
+    ...listsOf(fields).map((list) => `--list ${shellQuote(list)}`),
     fields.threshold && `--threshold ${shellQuote(fields.threshold)}`,
   ]
     .filter(Boolean)
@@ -261,8 +265,6 @@ function NameCommands({ fields, body }: { fields: Fields; body: Schemas["MatchNa
     <Commands
       cli={cli}
       curl={curl("POST", path, { data: body ?? { searchCriteria: { type: "Individual", fullName: "NAME" } } })}
-    >
-      The command searches a list in a file of this machine; the curl line searches the lists of the service.
-    </Commands>
+    />
   );
 }
