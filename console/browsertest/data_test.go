@@ -196,14 +196,7 @@ func TestDocumentUploadShowsItsProgress(t *testing.T) {
 	tenant := newTenant(t)
 	p := tenant.open("/documents?entity=customer+1")
 	p.waitForText("No document matches.")
-	// The browser has sent a quarter and waits.
-	evaluate[any](p, `(() => {
-		const send = XMLHttpRequest.prototype.send;
-		XMLHttpRequest.prototype.send = function(file) {
-			this.upload.onprogress({loaded: file.size / 4});
-			window.goOn = () => send.call(this, file);
-		};
-	})()`)
+	goOn := p.stopUploadsAtQuarter()
 	p.setFiles("Files", tenant.file("bill.txt", "12345678"))
 	p.waitForText("bill.txt 8 B Sending 25%")
 	p.checkAccessible()
@@ -214,7 +207,7 @@ func TestDocumentUploadShowsItsProgress(t *testing.T) {
 	}
 	p.back()
 	p.waitForText("bill.txt 8 B Sending 25%")
-	evaluate[any](p, `goOn()`)
+	goOn()
 	p.waitForText("bill.txt 8 B Completed")
 	p.waitForText("1 document")
 }

@@ -55,7 +55,11 @@ func TestHostileScreening(t *testing.T) {
 
 	p.goTo("/screening/" + batch + "?view=documents")
 	p.waitForText("No document")
+	goOn := p.stopUploadsAtQuarter()
 	p.setFiles("File to upload", tenant.file(hostile+endless[:100]+".pdf", "%PDF-1.4 words"))
+	p.waitForText("Sending 25%")
+	p.checkAccessible()
+	goOn()
 	p.checkIsText(hostile + endless[:100] + ".pdf")
 	p.fill("textbox", "Or a link", "javascript:alert(1)")
 	if e := p.waitFor("button", "Add the link"); e.states["disabled"] != "true" {

@@ -56,6 +56,20 @@ func (p *tab) slowUpload(bytesPerSecond float64) {
 		MatchedNetworkConditions: []*network.Conditions{{DownloadThroughput: -1, UploadThroughput: bytesPerSecond}}})
 }
 
+// stopUploadsAtQuarter has the browser wait in every upload that begins from now on, after a quarter of the file. It
+// returns what lets the last one go on.
+func (p *tab) stopUploadsAtQuarter() (goOn func()) {
+	p.Helper()
+	evaluate[any](p, `(() => {
+		const send = XMLHttpRequest.prototype.send;
+		XMLHttpRequest.prototype.send = function(file) {
+			this.upload.onprogress({loaded: file.size / 4});
+			window.goOn = () => send.call(this, file);
+		};
+	})()`)
+	return func() { evaluate[any](p, `goOn()`) }
+}
+
 // axeSource is the text of axe-core, which make test-console installs.
 var axeSource = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(suite.repository, "bin", "tools", "console-check", "node_modules", "axe-core", "axe.min.js")

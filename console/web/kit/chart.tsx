@@ -175,20 +175,3 @@ export function Bars({ label, bars, of, onSelect, selected }: BarsProps) {
     </ul>
   );
 }
-
-/** Meter shows how much of a whole is done. of is 0 while it is not known. */
-export function Meter({ label, value, of }: { label: string; value: number; of: number }) {
-  const share = of > 0 ? Math.min(1, value / of) : 0;
-  return (
-    <div
-      class="meter"
-      role="progressbar"
-      aria-label={label}
-      aria-valuemin={0}
-      aria-valuemax={100}
-      aria-valuenow={Math.round(share * 100)}
-    >
-      <span style={{ width: `${share * 100}%` }} />
-    </div>
-  );
-}

@@ -1,7 +1,7 @@
 // How far a batch is, in figures.
 
-import { Meter } from "../../kit/chart.tsx";
 import { formatBytes, formatCount, formatShare } from "../../kit/format.tsx";
+import { Meter } from "../../kit/meter.tsx";
 import { type BatchReply, hasStatus, isOpen, isRunning } from "../batches/record.tsx";
 
 /** Progress shows the counters of a batch and, while it runs, how much of the pass is done. */

@@ -2,7 +2,6 @@
 
 import { Notice } from "../../kit/feedback.tsx";
 import { formatCount } from "../../kit/format.tsx";
-import { Icon } from "../../kit/icons.tsx";
 import { Link, pathTo } from "../../kit/router.tsx";
 import { visible } from "../../kit/safe.ts";
 import { type BatchReply, hasStatus, isOpen, wasCancelled } from "../batches/record.tsx";
@@ -40,17 +39,14 @@ export function Remarks({ reply }: { reply: BatchReply }) {
         </Notice>
       )}
       {message && !wasCancelled(reply) && (
-        <div class="notice notice-bad">
-          <Icon name="error" />
-          <div>
-            <p class="notice-title">
-              {status === "VALIDATION_FAILED"
-                ? "The batch was rejected: nothing of it is stored"
-                : "The batch ended early: nothing of it is stored"}
-            </p>
-            <p>{visible(message)}</p>
-          </div>
-        </div>
+        <Notice kind="bad">
+          <p class="notice-title">
+            {status === "VALIDATION_FAILED"
+              ? "The batch was rejected: nothing of it is stored"
+              : "The batch ended early: nothing of it is stored"}
+          </p>
+          <p>{visible(message)}</p>
+        </Notice>
       )}
       {isDry && !message && (
         <Notice kind={isOpen(reply) ? "info" : "ok"}>

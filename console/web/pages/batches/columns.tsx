@@ -1,8 +1,8 @@
 // The columns of lists of batches.
 
-import { Meter } from "../../kit/chart.tsx";
 import { Age, formatBytes, formatCount } from "../../kit/format.tsx";
 import { Id } from "../../kit/ids.tsx";
+import { Meter } from "../../kit/meter.tsx";
 import { Link, pathTo } from "../../kit/router.tsx";
 import { visible } from "../../kit/safe.ts";
 import { Badge } from "../../kit/status.tsx";

@@ -2,11 +2,11 @@
 
 import { useRef, useState } from "preact/hooks";
 import { ApiError, get } from "../../kit/api.ts";
-import { Meter } from "../../kit/chart.tsx";
 import { Commands, shellQuote, storeLines, useCurl } from "../../kit/commands.tsx";
 import { ErrorNotice, Live } from "../../kit/feedback.tsx";
 import { TextField } from "../../kit/fields.tsx";
-import { counted, formatBytes, formatShare } from "../../kit/format.tsx";
+import { counted, formatBytes } from "../../kit/format.tsx";
+import { Sending } from "../../kit/meter.tsx";
 import { useResource } from "../../kit/resource.ts";
 import { Link, pathTo } from "../../kit/router.tsx";
 import { visible } from "../../kit/safe.ts";
@@ -206,13 +206,7 @@ function State({ upload }: { upload: DocumentUpload }) {
   return (
     <>
       {state === "waiting" && <Badge kind="quiet">Waiting</Badge>}
-      {state === "sending" && (
-        <div class="sending">
-          <Badge kind="info">Sending</Badge>
-          <Meter label={`Sent of ${visible(upload.name)}`} value={sent} of={size} />
-          <span class="aside tabular">{formatShare(sent, size)}</span>
-        </div>
-      )}
+      {state === "sending" && <Sending what={visible(upload.name)} sent={sent} size={size} />}
       {state === "scanning" && <Badge kind="info">Being scanned</Badge>}
       {state === "done" && status && <DocumentBadge status={status} />}
       {reason && <p class="anywhere">{visible(reason)}</p>}

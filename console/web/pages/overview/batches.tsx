@@ -1,7 +1,8 @@
 // The latest batches: their states, those that run or wait, and the newest ones.
 
-import { Bars, Meter } from "../../kit/chart.tsx";
+import { Bars } from "../../kit/chart.tsx";
 import { Age, counted, formatCount } from "../../kit/format.tsx";
+import { Meter } from "../../kit/meter.tsx";
 import { Link, navigate } from "../../kit/router.tsx";
 import { allBatchStates, type BatchState, describeBatchState } from "../../kit/status.tsx";
 import { BatchName } from "../batches/columns.tsx";

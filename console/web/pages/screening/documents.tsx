@@ -1,12 +1,13 @@
 // The documents of an entity of a batch, or of one of its matches.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { addressOf, get, type Schemas, send } from "../../kit/api.ts";
+import { addressOf, get, type Schemas, send, sendFile } from "../../kit/api.ts";
 import { Commands, storeLines, useCurl } from "../../kit/commands.tsx";
 import { Confirm } from "../../kit/dialog.tsx";
 import { Empty, ErrorNotice, Loaded } from "../../kit/feedback.tsx";
 import { TextField } from "../../kit/fields.tsx";
 import { Time } from "../../kit/format.tsx";
+import { Sending } from "../../kit/meter.tsx";
 import { useAction, useResource } from "../../kit/resource.ts";
 import { safeHref, visible } from "../../kit/safe.ts";
 import { type SmallColumn, SmallTable } from "../../kit/smalltable.tsx";
@@ -197,13 +198,15 @@ function OpenDocument({ document: one }: { document: Document }) {
 function AddDocument({ place, onAdded }: { place: Place; onAdded: () => void }) {
   const [type, setType] = useState("evidence");
   const [link, setLink] = useState("");
+  const [sending, setSending] = useState({ what: "", sent: 0, size: 0 });
   const upload = useAction(async (file: File) => {
+    const sent = (bytes: number) => setSending({ what: visible(file.name), sent: bytes, size: file.size });
+    sent(0);
     const body = { data: { fileName: file.name, documentType: type } };
     const { data } = (await send("post", `/api${pathOf("/screeningcommand/api/v3", place, "/upload-url")}`, {
       body,
     })) as { data: Schemas["UploadedScreeningDocument"] };
-    if (data.signedUrl)
-      await send("put", "/console/storage", { body: file, headers: { "Sluice-Signed-Url": data.signedUrl } });
+    if (data.signedUrl) await sendFile("/console/storage", file, { "Sluice-Signed-Url": data.signedUrl }, sent);
     onAdded();
   });
   const linkBody = { data: { fileName: nameOf(link), documentType: type, documentUrl: link } };
@@ -244,7 +247,7 @@ function AddDocument({ place, onAdded }: { place: Place; onAdded: () => void }) 
           Add the link
         </button>
       </div>
-      {upload.running && <p role="status">The file is being sent.</p>}
+      {upload.running && <Sending {...sending} />}
       {error && <ErrorNotice error={error} />}
       <Commands
         curl={storeLines(

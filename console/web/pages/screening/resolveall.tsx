@@ -1,12 +1,12 @@
 // Resolving all matches that the filter shows: how many before, how far it is, and what failed.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Meter } from "../../kit/chart.tsx";
 import { Commands, useCurl } from "../../kit/commands.tsx";
 import { Dialog } from "../../kit/dialog.tsx";
 import { Live, Notice } from "../../kit/feedback.tsx";
 import { SelectField, TextField } from "../../kit/fields.tsx";
 import { counted, formatCount } from "../../kit/format.tsx";
+import { Meter } from "../../kit/meter.tsx";
 import { visible } from "../../kit/safe.ts";
 import type { MatchStatus } from "./batch.ts";
 import type { Row } from "./matches.ts";

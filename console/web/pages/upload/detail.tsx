@@ -1,7 +1,7 @@
 // One file in full: what its check has found, its upload, and what can be done with it.
 
 import { useState } from "preact/hooks";
-import { Bars, Meter } from "../../kit/chart.tsx";
+import { Bars } from "../../kit/chart.tsx";
 import { Commands, CommandText, fileWord } from "../../kit/commands.tsx";
 import { Confirm } from "../../kit/dialog.tsx";
 import { Fact } from "../../kit/facts.tsx";
@@ -9,6 +9,7 @@ import { ErrorNotice, Live } from "../../kit/feedback.tsx";
 import { counted, formatBytes, formatCount, formatDuration, formatShare } from "../../kit/format.tsx";
 import { Icon } from "../../kit/icons.tsx";
 import { LineErrors } from "../../kit/lineerrors.tsx";
+import { Meter } from "../../kit/meter.tsx";
 import { useAction } from "../../kit/resource.ts";
 import { navigate, useQuery } from "../../kit/router.tsx";
 import { Badge } from "../../kit/status.tsx";

@@ -1,9 +1,9 @@
 // The dropped files in their order, each with what it is doing, and those that are still on their way to the command.
 
-import { Meter } from "../../kit/chart.tsx";
 import { ErrorNotice } from "../../kit/feedback.tsx";
 import { counted, formatBytes, formatCount, formatShare } from "../../kit/format.tsx";
 import { Icon } from "../../kit/icons.tsx";
+import { Meter } from "../../kit/meter.tsx";
 import { Link } from "../../kit/router.tsx";
 import { visible } from "../../kit/safe.ts";
 import { Badge, describeBatchState, type Kind } from "../../kit/status.tsx";

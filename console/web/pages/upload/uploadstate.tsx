@@ -1,12 +1,12 @@
 // The upload of a file: how much is sent, and how its batch goes on.
 
 import { useState } from "preact/hooks";
-import { Meter } from "../../kit/chart.tsx";
 import { Commands, fileWord, useCurl } from "../../kit/commands.tsx";
 import { Confirm } from "../../kit/dialog.tsx";
-import { ErrorNotice } from "../../kit/feedback.tsx";
+import { ErrorNotice, Notice } from "../../kit/feedback.tsx";
 import { counted, formatBytes, formatCount, formatDuration, formatShare, useNow } from "../../kit/format.tsx";
 import { Icon } from "../../kit/icons.tsx";
+import { Meter } from "../../kit/meter.tsx";
 import { useAction } from "../../kit/resource.ts";
 import { Link, pathTo } from "../../kit/router.tsx";
 import { BatchBadge, describeBatchState, isFinal } from "../../kit/status.tsx";
@@ -144,21 +144,18 @@ function Retry({
   const now = useNow(1000);
   const left = Math.max(0, new Date(retry.at).getTime() - now.getTime());
   return (
-    <div class="notice notice-warn" role="status">
-      <Icon name="warning" />
-      <div>
-        <p class="notice-title">
-          {retry.answered ? "The service is busy or failing." : "The connection broke."} It is tried again by itself.
-        </p>
-        <p>{retry.reason}</p>
-        <p class="tabular">
-          {what}. Attempt {formatCount(retry.attempt + 1)} in {formatDuration(Math.ceil(left / 1000) * 1000)}.
-        </p>
-        <button type="button" onClick={onRetry}>
-          Try now
-        </button>
-      </div>
-    </div>
+    <Notice kind="warn">
+      <p class="notice-title">
+        {retry.answered ? "The service is busy or failing." : "The connection broke."} It is tried again by itself.
+      </p>
+      <p>{retry.reason}</p>
+      <p class="tabular">
+        {what}. Attempt {formatCount(retry.attempt + 1)} in {formatDuration(Math.ceil(left / 1000) * 1000)}.
+      </p>
+      <button type="button" onClick={onRetry}>
+        Try now
+      </button>
+    </Notice>
   );
 }
 
