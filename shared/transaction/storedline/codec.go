@@ -28,6 +28,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"sluice/shared/transaction"
+	"sluice/shared/transaction/storedline/frame"
 )
 
 // Dictionaries are trained on lines of the generator alone, never on those of customers. The program says how.
@@ -84,10 +85,10 @@ type Line struct {
 
 // Codec encodes and decodes stored lines. It is safe for concurrent use.
 type Codec struct {
-	// short encodes texts of up to shortText bytes, and leaves their literals to literals. long encodes all others.
-	short, long *zstd.Encoder
-	literals    *literalsCoder
-	decoder     *zstd.Decoder
+	// short encodes short texts, and long all that it leaves.
+	short   *frame.Encoder
+	long    *zstd.Encoder
+	decoder *zstd.Decoder
 	// buffers has values of *packed.
 	buffers sync.Pool
 }
@@ -140,20 +141,13 @@ func newCodec(all map[uint32][]byte, current uint32) (*Codec, error) {
 	}
 	c := &Codec{decoder: decoder}
 	c.buffers.New = func() any { return new(packed) }
-	if c.literals, err = newLiteralsCoder(all[current]); err != nil {
+	if c.short, err = frame.New(all[current]); err != nil {
 		return nil, err
 	}
-	options := []zstd.EOption{zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false),
-		zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(256 << 10), zstd.WithEncoderDict(all[current])}
-	if c.long, err = zstd.NewWriter(nil, options...); err != nil {
-		return nil, err
-	}
-	c.short, err = zstd.NewWriter(nil, append(options, zstd.WithNoEntropyCompression(true))...)
+	c.long, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false),
+		zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(256<<10), zstd.WithEncoderDict(all[current]))
 	return c, err
 }
-
-// shortText is the size up to which a packed text has so few literals that a table of their own does not pay.
-const shortText = 2 << 10
 
 // Encode returns the stored form of a line. The same line gives the same bytes as long as the dictionary is the same.
 func (c *Codec) Encode(l Line) []byte {
@@ -165,19 +159,18 @@ func (c *Codec) Encode(l Line) []byte {
 	} else {
 		flags |= flagUnpacked
 	}
-	stored := make([]byte, 0, 2*binary.MaxVarintLen64+len(p.uuids)+len(text)/2)
-	stored = append(stored, formatPacked, flags)
+	stored := append(p.stored[:0], formatPacked, flags)
 	stored = binary.AppendUvarint(stored, uint64(l.Number))
 	stored = binary.AppendUvarint(stored, uint64(len(p.uuids)/uuidBytes))
 	stored = append(stored, p.uuids...)
 	start := len(stored)
-	if len(text) > shortText {
+	stored, ok := c.short.Append(stored, text)
+	if !ok {
 		stored = c.long.EncodeAll(text, stored)
-		return append(stored[:start], stored[start+len(magic):]...)
+		stored = append(stored[:start], stored[start+len(magic):]...)
 	}
-	stored = c.short.EncodeAll(text, stored)
-	stored = append(stored[:start], stored[start+len(magic):]...)
-	return stored[:start+len(c.literals.compress(stored[start:]))]
+	p.stored = stored
+	return bytes.Clone(stored)
 }
 
 // IsFrame reports whether a line was stored by a release before this form: its number and main entity are not in what

@@ -16,6 +16,7 @@ import (
 	"sluice/sampledata"
 	"sluice/shared/transaction"
 	"sluice/shared/transaction/scanner"
+	"sluice/shared/transaction/storedline/frame"
 )
 
 // generate returns lines of the generator, other ones than those on which dictionaries are trained.
@@ -72,8 +73,8 @@ func TestLinesAreReadAsTheyWereStored(t *testing.T) {
 		"long":                 {TransactionID: "t", Text: []byte(strings.Repeat(`"t",`+id1, 10_000))},
 		"largest line number":  {Number: 1<<63 - 1, MainEntity: transaction.ReceivingPartner, Text: []byte("{}")},
 		"a frame of zstd":      {Text: magic},
-		"exactly the shortest": {Text: bytes.Repeat([]byte("é"), shortText/2)},
-		"one more":             {Text: append(bytes.Repeat([]byte("é"), shortText/2), 'x')},
+		"exactly the shortest": {Text: bytes.Repeat([]byte("é"), frame.MaxText/2)},
+		"one more":             {Text: append(bytes.Repeat([]byte("é"), frame.MaxText/2), 'x')},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := l

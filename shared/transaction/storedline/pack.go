@@ -27,6 +27,8 @@ type packed struct {
 	text []byte
 	// uuids are the values of the UUIDs, one after the other.
 	uuids []byte
+	// quoted is where the IDs are, in quotes, and stored where the stored form is made.
+	quoted, stored []byte
 }
 
 // pack makes the packed text of a line: the first occurrence of each ID and every UUID become marks. It reports false,
@@ -38,53 +40,63 @@ func (p *packed) pack(l Line) bool {
 			return false
 		}
 	}
-	rest := l.Text
-	for {
-		at, mark, length := nextID(rest, l)
-		if mark == 0 {
+	p.quoted = appendQuoted(appendQuoted(p.quoted[:0], l.TransactionID), l.ModificationID)
+	length := len(l.TransactionID) + len(quotes)
+	ids := [...]quotedID{
+		{mark: markTransaction, text: p.quoted[:length]}, {mark: markModification, text: p.quoted[length:]},
+	}
+	done := 0
+	for i := range ids {
+		ids[i].find(l.Text, done)
+	}
+	for range ids {
+		next := &ids[0]
+		if other := &ids[1]; next.at < 0 || other.at >= 0 && other.at < next.at {
+			next = other
+		}
+		if next.at < 0 {
 			break
 		}
-		p.packUUIDs(rest[:at])
-		p.text = append(p.text, mark)
-		rest = rest[at+length:]
-		if mark == markTransaction {
-			l.TransactionID = ""
-		} else {
-			l.ModificationID = ""
+		p.packUUIDs(l.Text[done:next.at])
+		p.text = append(p.text, next.mark)
+		done, next.at = next.at+len(next.text), -1
+		for i := range ids {
+			if ids[i].at >= 0 && ids[i].at < done { // the IDs are equal, or share a quote
+				ids[i].find(l.Text, done)
+			}
 		}
 	}
-	p.packUUIDs(rest)
+	p.packUUIDs(l.Text[done:])
 	return true
 }
 
-// nextID finds the first of the IDs of a line, in quotes, in a text. The mark is 0 if there is none.
-func nextID(text []byte, l Line) (at int, mark byte, length int) {
-	at = -1
-	for _, id := range []struct {
-		mark byte
-		text string
-	}{{markTransaction, l.TransactionID}, {markModification, l.ModificationID}} {
-		if i := indexQuoted(text, id.text); i >= 0 && (at < 0 || i < at) {
-			at, mark, length = i, id.mark, len(id.text)+2
-		}
-	}
-	return at, mark, length
+const quotes = `""`
+
+func appendQuoted(b []byte, id string) []byte { return append(append(append(b, '"'), id...), '"') }
+
+// quotedID is an ID in quotes, and where it begins in a text; at is -1 if it is not there.
+type quotedID struct {
+	mark byte
+	text []byte
+	at   int
 }
 
-// indexQuoted returns where an ID in quotes begins in a text, or -1. An empty ID is not found.
-func indexQuoted(text []byte, id string) int {
-	for from := 0; id != ""; {
-		i := bytes.Index(text[from:], []byte(id))
+// find finds the ID in a text, from a place on. An empty ID is not found. The search is for the ID without its quotes,
+// of which a line has too many to begin with.
+func (q *quotedID) find(text []byte, from int) {
+	q.at = -1
+	id := q.text[1 : len(q.text)-1]
+	for from++; len(id) > 0 && from < len(text); from++ {
+		i := bytes.Index(text[from:], id)
 		if i < 0 {
-			break
+			return
 		}
-		start, end := from+i-1, from+i+len(id)
-		if start >= 0 && text[start] == '"' && end < len(text) && text[end] == '"' {
-			return start
+		from += i
+		if bytes.HasPrefix(text[from-1:], q.text) {
+			q.at = from - 1
+			return
 		}
-		from += i + 1
 	}
-	return -1
 }
 
 // packUUIDs appends a part of a text in which each UUID in the usual form, with lower-case digits, is a mark.
