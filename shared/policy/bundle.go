@@ -39,7 +39,7 @@ func DecodeContents(text []byte) (Contents, error) {
 	return c, nil
 }
 
-// pinned returns a data group without what is not part of a version of a policy.
+// pinned returns a data group as bundles have it: without its revision and the reason for its status.
 func (g DataGroup) pinned() DataGroup {
 	g.Revision, g.Reason = 0, ""
 	g.Fields = append([]Field{}, g.Fields...)
@@ -74,8 +74,8 @@ func (c Contents) CheckSize() error {
 // groupBytesLimit bounds what GroupBytes counts, so that data groups that refer to each other in a circle have a size.
 const groupBytesLimit = 1 << 40
 
-// GroupBytes returns about how many bytes of JSON the data groups have if each is counted once for each field that
-// refers to it. What is made of contents can be as large as that, however small they are themselves.
+// GroupBytes estimates the bytes of JSON of the data groups, each counted once for each field that refers to it. A
+// program that is compiled of the contents can grow like that, however small the contents are themselves.
 func (c Contents) GroupBytes() (int64, error) {
 	own := make(map[string]int64, len(c.DataGroups))
 	for _, g := range c.DataGroups {

@@ -39,8 +39,8 @@ func Apply(base Contents, changes []Change) Contents {
 	return out
 }
 
-// replaceAll returns a list with what takes the place of its objects, by their IDs: nil for what is not there any more.
-// What is not in the list is added to it.
+// replaceAll returns a list with the objects of changed in place of those with the same IDs. A nil object removes the
+// one with its ID, and an object with a new ID is added.
 func replaceAll[T any](list []T, changed map[string]*T, idOf func(*T) string) []T {
 	out := make([]T, 0, len(list)+len(changed))
 	for i := range list {
@@ -57,8 +57,8 @@ func replaceAll[T any](list []T, changed map[string]*T, idOf func(*T) string) []
 }
 
 // Differences returns the changes that turn the fields and jurisdictions of one version into those of another, in the
-// order of the IDs, fields first. The versions of fields do not count: a field that differs in its version alone is
-// the same. Apply makes the other contents of them, but for the versions of fields.
+// order of the IDs, fields first. Fields that differ in their Version alone are equal. Applied to from, the changes
+// give the contents of to, except for the versions of fields.
 func Differences(from, to Contents) []Change {
 	fields := differences(byID(from.Fields, idOfField), byID(to.Fields, idOfField), isSameField,
 		func(t ChangeType, f *Field) Change { return Change{Type: t, Field: f} })
@@ -121,15 +121,15 @@ type Lock struct {
 	Type        ChangeType
 }
 
-// View is a version as a workspace sees it: what it has, and what the draft of the workspace has deleted, in the order
-// of the IDs.
+// View is a version as a workspace sees it: everything that the version has and, marked as Deleted, what the draft of
+// the workspace has deleted, in the order of the IDs.
 type View struct {
 	Fields        []FieldView
 	Jurisdictions []JurisdictionView
 }
 
-// NewView returns the view of a workspace, "" for none, on the contents of its draft or of the published version,
-// among the changes of all drafts of the policy.
+// NewView returns what a workspace sees of the contents of its draft or, if workspaceID is empty, what anybody sees of
+// the published version. The changes are those of all drafts of the policy.
 func NewView(c Contents, changes []Change, workspaceID string) View {
 	var v View
 	fields, jurisdictions := map[string]Change{}, map[string]Change{}
@@ -147,11 +147,11 @@ func NewView(c Contents, changes []Change, workspaceID string) View {
 		}
 	}
 	for _, f := range c.Fields {
-		change, lock := seen(fields, f.ID, workspaceID)
+		change, lock := changeSeenBy(fields, f.ID, workspaceID)
 		v.Fields = append(v.Fields, FieldView{f, change, lock})
 	}
 	for _, j := range c.Jurisdictions {
-		change, lock := seen(jurisdictions, j.ID, workspaceID)
+		change, lock := changeSeenBy(jurisdictions, j.ID, workspaceID)
 		v.Jurisdictions = append(v.Jurisdictions, JurisdictionView{j, change, lock})
 	}
 	slices.SortFunc(v.Fields, func(a, b FieldView) int { return strings.Compare(a.ID, b.ID) })
@@ -159,8 +159,9 @@ func NewView(c Contents, changes []Change, workspaceID string) View {
 	return v
 }
 
-// seen returns what a workspace sees of the change of an object.
-func seen(changes map[string]Change, id, workspaceID string) (ChangeType, *Lock) {
+// changeSeenBy returns what a workspace sees of the change of an object, and the lock if the change is that of another
+// workspace.
+func changeSeenBy(changes map[string]Change, id, workspaceID string) (ChangeType, *Lock) {
 	c, isChanged := changes[id]
 	switch {
 	case !isChanged:

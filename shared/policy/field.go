@@ -6,17 +6,19 @@ package policy
 type Field struct {
 	ID string `json:"fieldId"`
 	// Version is 1 for a new field and grows by one with every change that is published.
-	Version     int64  `json:"fieldVersion"`
+	Version int64 `json:"fieldVersion"`
+	// Name is what people see; it need not be unique.
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	// DataKey is the key of the field's value in the properties of an entity.
 	DataKey string `json:"dataKey"`
 	// FieldType is TypeCollection, TypeCustom or any other text, which is a single value.
 	FieldType string `json:"fieldType"`
-	// FieldTypeID is the ID of the data group of a collection or a custom group, otherwise of what the client likes,
-	// such as a list of values.
-	FieldTypeID string  `json:"fieldTypeId,omitempty"`
-	Order       float64 `json:"order"`
+	// FieldTypeID is the ID of the data group of a collection or a custom group. Of other types it is what the client
+	// makes of it, for example the ID of a list of values.
+	FieldTypeID string `json:"fieldTypeId,omitempty"`
+	// Order places the field among the others: ascending, fields with the same order by data key and ID.
+	Order float64 `json:"order"`
 	// LinkChildFieldDataKey and LinkedParentFieldDataKey link fields whose values depend on each other in the client's
 	// lists.
 	LinkChildFieldDataKey    string      `json:"linkChildFieldDataKey,omitempty"`
@@ -24,29 +26,39 @@ type Field struct {
 	Tags                     []string    `json:"tags,omitempty"`
 	References               []Reference `json:"references,omitempty"`
 
-	Categories                   []string      `json:"categories,omitempty"`
-	TargetEntities               []string      `json:"targetEntities,omitempty"`
-	JurisdictionIDs              []string      `json:"jurisdictionIds,omitempty"`
-	DataProtectionJurisdictionID string        `json:"dataProtectionJurisdictionId,omitempty"`
-	Classification               string        `json:"classification,omitempty"`
-	AccessLayers                 *AccessLayers `json:"accessLayers,omitempty"`
+	// Categories, TargetEntities (of policy.TargetEntities) and JurisdictionIDs say for which requests the field is; an
+	// empty list means for all. IDs of jurisdictions are the same in upper and lower case.
+	Categories      []string `json:"categories,omitempty"`
+	TargetEntities  []string `json:"targetEntities,omitempty"`
+	JurisdictionIDs []string `json:"jurisdictionIds,omitempty"`
+	// DataProtectionJurisdictionID and Classification are kept for the client. Nothing here evaluates them.
+	DataProtectionJurisdictionID string `json:"dataProtectionJurisdictionId,omitempty"`
+	Classification               string `json:"classification,omitempty"`
+	// AccessLayers are those that a caller needs to see the field or its value. Nil means that every caller reaches it.
+	AccessLayers *AccessLayers `json:"accessLayers,omitempty"`
 
-	IsReadOnly                         bool   `json:"isReadOnly,omitempty"`
-	IsJourneyLevelData                 bool   `json:"isJourneyLevelData,omitempty"`
-	IsIndexable                        bool   `json:"isIndexable,omitempty"`
-	IsSensitiveData                    bool   `json:"isSensitiveData,omitempty"`
-	IsMaterialData                     bool   `json:"isMaterialData,omitempty"`
+	// IsReadOnly makes the field read-only whatever its rules say.
+	IsReadOnly bool `json:"isReadOnly,omitempty"`
+	// IsJourneyLevelData marks the fields that requests for data of journeys alone ask for.
+	IsJourneyLevelData bool `json:"isJourneyLevelData,omitempty"`
+	IsIndexable        bool `json:"isIndexable,omitempty"`
+	// IsSensitiveData masks the field for callers without its layers, and hides its value from them.
+	IsSensitiveData bool `json:"isSensitiveData,omitempty"`
+	IsMaterialData  bool `json:"isMaterialData,omitempty"`
+	// ClearValueIfTriggerConditionNotMet asks the client to remove the value of the field when its conditions are not
+	// met.
 	ClearValueIfTriggerConditionNotMet bool   `json:"clearValueIfTriggerConditionNotMet,omitempty"`
 	UIDecoration                       string `json:"uiDecoration,omitempty"`
 	UIDecorationColor                  string `json:"uiDecorationColor,omitempty"`
 
 	ExternalSearchAPIProviderID string `json:"externalSearchApiProviderId,omitempty"`
 
-	// Conditions decide whether the field is shown: any of them is enough, and without any it is.
+	// Conditions decide whether the field is shown: it is if one of them is met, or if there are none.
 	Conditions []Condition `json:"conditions,omitempty"`
-	// ConditionalValues are the values that conditions give the field; the one with the lowest priority number that is
-	// met counts.
-	ConditionalValues           []ConditionalValue           `json:"conditionalValues,omitempty"`
+	// ConditionalValues are the values that conditions give the field. Of those whose conditions are met, the one with
+	// the lowest priority number applies.
+	ConditionalValues []ConditionalValue `json:"conditionalValues,omitempty"`
+	// DefaultValue is the value to begin with; nil means none, "" an empty one.
 	DefaultValue                *string                      `json:"defaultValue,omitempty"`
 	ValidationRules             ValidationRules              `json:"validationRules,omitzero"`
 	FormulaSchema               *FormulaSchema               `json:"formulaSchema,omitempty"`
@@ -81,7 +93,8 @@ type Reference struct {
 	URL         string `json:"url,omitempty"`
 }
 
-// AccessLayers are the layers of a field. They are those of package access, in storage under names of their own.
+// AccessLayers are access layers as bundles store them, with other member names than those of package access. An empty
+// list means the default layers of package access.
 type AccessLayers struct {
 	Geographic      []string `json:"geographic,omitempty"`
 	BusinessRelated []string `json:"businessRelated,omitempty"`
@@ -107,16 +120,21 @@ type Condition struct {
 
 // Operand is a comparison of one value of a data source or, if it has operands itself, their combination.
 type Operand struct {
-	FieldName string   `json:"fieldName,omitempty"`
-	Value     []string `json:"value,omitempty"`
-	ValueID   []string `json:"valueId,omitempty"`
-	ValueType string   `json:"valueType,omitempty"`
+	// FieldName names the value in the data source: a data key, or several from the outside to the inside with points
+	// between them.
+	FieldName string `json:"fieldName,omitempty"`
+	// Value and ValueID are what the value, or the ID of the list entry from which it was chosen, is compared with; one
+	// of them is enough for equality.
+	Value   []string `json:"value,omitempty"`
+	ValueID []string `json:"valueId,omitempty"`
+	// ValueType is kept for the client. Nothing here evaluates it.
+	ValueType string `json:"valueType,omitempty"`
 	// DataSource names where the value is taken from; "" means the properties of the entity.
 	DataSource       string    `json:"dataSource,omitempty"`
 	Operation        Operation `json:"operation,omitempty"`
 	LogicalOperation Logical   `json:"logicalOperation,omitempty"`
 	Operands         []Operand `json:"operands,omitempty"`
-	// ValueField names a field of the same data source with whose value is compared, in place of Value.
+	// ValueField names a field of the same data source whose value takes the place of Value; "" if Value is given.
 	ValueField string `json:"valueField,omitempty"`
 }
 
@@ -156,13 +174,16 @@ const (
 // ConditionalValue is the value that a field has if a condition is met.
 type ConditionalValue struct {
 	Condition
-	Value    string `json:"value"`
-	ValueID  string `json:"valueId,omitempty"`
-	Priority int64  `json:"priority"`
+	Value string `json:"value"`
+	// ValueID is the ID of the list entry from which Value was chosen; "" if it was not chosen from a list.
+	ValueID string `json:"valueId,omitempty"`
+	// Priority orders the conditional values of a field: the lowest number comes first.
+	Priority int64 `json:"priority"`
 }
 
 // FormulaSchema is the formula of a calculated field.
 type FormulaSchema struct {
+	// FormulaSetID and VersionNumber say where the client has the formula from. Nothing here evaluates them.
 	FormulaSetID  string `json:"formulaSetId,omitempty"`
 	VersionNumber int64  `json:"versionNumber,omitempty"`
 	// FormulaString is the formula, with data keys in braces: ({turnover} - {costs}) / 12.

@@ -26,7 +26,7 @@ var EntityTypes = []string{
 	"Transaction Monitoring Case",
 }
 
-// TargetEntities lists what an entity can be in a journey.
+// TargetEntities lists the parts that an entity can play in a journey.
 var TargetEntities = []string{"Client", "Related Party"}
 
 // Limits of one policy.
@@ -73,6 +73,7 @@ var (
 // LockedError means that the workspace of another draft has changed the field or jurisdiction. It is matched with
 // errors.As.
 type LockedError struct {
+	// ID is that of the field or jurisdiction.
 	ID string
 	// WorkspaceID is that of the draft that has changed it.
 	WorkspaceID string
@@ -86,6 +87,7 @@ func (e *LockedError) Error() string {
 // Stamp says when something was done, and by which client. The zero Stamp means that it was not done.
 type Stamp struct {
 	At time.Time
+	// By is the ID of the client.
 	By string
 }
 
@@ -103,7 +105,8 @@ type Policy struct {
 	// none. Drafts have its contents with their changes.
 	BaseVersion int64
 	// Drafts are the versions that are drafts, in the order of their numbers.
-	Drafts          []DraftRef
+	Drafts []DraftRef
+	// LastPublishedAt is when BaseVersion was published; zero if no version was.
 	LastPublishedAt time.Time
 	Created         Stamp
 	// Revision is 1 for a new policy and grows by one with every write of the policy itself. Writes are conditional on
@@ -125,13 +128,17 @@ type Version struct {
 	// WorkspaceID names the workspace in which the draft is edited, or was edited before it was published. No two
 	// drafts of a policy have the same one.
 	WorkspaceID string
-	Notes       string
-	// IsLocked means that the workspace takes no changes until it is unlocked: what is reviewed stays as it is.
-	IsLocked      bool
+	// Notes are what the client wrote about the version when it created the draft.
+	Notes string
+	// IsLocked means that the workspace refuses changes until it is unlocked, so that a draft stays as it is while
+	// people review it.
+	IsLocked bool
+	// ArchiveReason is what the client wrote when it archived the version; "" before.
 	ArchiveReason string
 	Created       Stamp
-	Published     Stamp
-	Archived      Stamp
+	// Published and Archived are zero until the version is published or archived.
+	Published Stamp
+	Archived  Stamp
 	// Digest is the SHA-256 of the contents of a version that is not a draft, in hexadecimal digits: the name of its
 	// bundle in object storage.
 	Digest string
@@ -149,18 +156,20 @@ type Contents struct {
 	DataGroups []DataGroup `json:"dataGroups,omitempty"`
 }
 
-// Jurisdiction is where the rules of fields apply: in it if its conditions are met, as those of a field.
+// Jurisdiction is an area of law to which fields can belong. An entity is evaluated in the jurisdictions that the
+// request names, or in those whose conditions it meets.
 type Jurisdiction struct {
-	ID          string      `json:"jurisdictionId"`
-	Name        string      `json:"name"`
-	Description string      `json:"description,omitempty"`
-	Conditions  []Condition `json:"conditions,omitempty"`
+	ID          string `json:"jurisdictionId"`
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	// Conditions decide whether the entity belongs to the jurisdiction: if one of them is met, or if there are none.
+	Conditions []Condition `json:"conditions,omitempty"`
 }
 
-// ChangeType is what a draft does to a field or a jurisdiction of the published version.
+// ChangeType is what a draft does to a field or a jurisdiction of its base.
 type ChangeType string
 
-// The change types. Locked is what another workspace has changed.
+// The change types. Locked means that the draft of another workspace has changed the object; only views have it.
 const (
 	Unchanged ChangeType = "Unchanged"
 	Added     ChangeType = "Added"
@@ -169,12 +178,14 @@ const (
 	Locked    ChangeType = "Locked"
 )
 
-// Change is what a draft does to one field or jurisdiction. It locks that for the workspaces of other drafts of the
-// policy until the draft is published or discarded, or the change is reverted.
+// Change is what a draft does to one field or jurisdiction. It locks the object for the workspaces of other drafts of
+// the policy until the draft is published or discarded, or the change is reverted.
 type Change struct {
-	Type        ChangeType
+	// Type is Unchanged, Added, Updated or Deleted.
+	Type ChangeType
+	// WorkspaceID is that of the draft.
 	WorkspaceID string
-	// Field or Jurisdiction is what it is after the change or, if it was deleted, what it was before.
+	// Field or Jurisdiction is the object after the change or, if it was deleted, before; the other one is nil.
 	Field        *Field
 	Jurisdiction *Jurisdiction
 }

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// ValidationRules are the rules for the value of a field, by the names that they have on the wire. A nil rule is none.
+// ValidationRules are the rules for the value of a field, by the names that they have on the wire. A field has no rule
+// of a kind that is nil. docs/contract/policy.md, Rules says what each of them checks.
 type ValidationRules struct {
 	Mandatory                 *Rule `json:"mandatory,omitempty"`
 	ReadOnly                  *Rule `json:"readOnly,omitempty"`
@@ -30,7 +31,7 @@ type ValidationRules struct {
 	TimeZoneID                *Rule `json:"timeZoneId,omitempty"`
 }
 
-// All yields the rules that are there, with their names on the wire.
+// All yields the rules that are not nil, with their names on the wire.
 func (r *ValidationRules) All() iter.Seq2[string, *Rule] {
 	return func(yield func(string, *Rule) bool) {
 		members := reflect.ValueOf(r).Elem()
@@ -43,42 +44,53 @@ func (r *ValidationRules) All() iter.Seq2[string, *Rule] {
 	}
 }
 
-// Rule is one rule. If it is active, the dynamic rule with the lowest priority number that is met takes the place of
-// the static one.
+// Rule is one rule of a field: a value, or several of which conditions choose one.
 type Rule struct {
-	IsActive     bool          `json:"isActive"`
-	StaticRule   *RuleValue    `json:"staticRule,omitempty"`
+	// IsActive says whether the rule applies. A rule that is not active is still checked for problems.
+	IsActive bool `json:"isActive"`
+	// StaticRule applies when the condition of no dynamic rule is met; nil means that the rule then says nothing.
+	StaticRule *RuleValue `json:"staticRule,omitempty"`
+	// DynamicRules take the place of StaticRule. Of those whose conditions are met, the one with the lowest priority
+	// number applies.
 	DynamicRules []DynamicRule `json:"dynamicRules,omitempty"`
 }
 
-// DynamicRule is what a rule is if a condition is met.
+// DynamicRule is the value that a rule has if a condition is met.
 type DynamicRule struct {
 	Condition
-	Value    RuleValue `json:"value"`
-	Priority int64     `json:"priority"`
+	Value RuleValue `json:"value"`
+	// Priority orders the dynamic rules of a rule: the lowest number comes first.
+	Priority int64 `json:"priority"`
 }
 
 // RuleValue holds the message and the bounds of a rule. Each rule uses the members that docs/contract/policy.md lists
 // for it; the others are absent.
 type RuleValue struct {
+	// ErrorMessage is what people are told about a value that breaks the rule; "" stands for a message of the service.
 	ErrorMessage string `json:"errorMessage,omitempty"`
 
-	RegexValue      string `json:"regexValue,omitempty"`
-	IsCaseSensitive *bool  `json:"isCaseSensitive,omitempty"`
+	// RegexValue is a regular expression of package pattern that the value must match.
+	RegexValue string `json:"regexValue,omitempty"`
+	// IsCaseSensitive says whether RegexValue distinguishes upper and lower case. Nil means that it does.
+	IsCaseSensitive *bool `json:"isCaseSensitive,omitempty"`
 
-	// MinValue and MaxValue are decimal numbers as text.
+	// MinValue and MaxValue are the smallest and the largest number that is valid, as decimal text; "" means no bound.
 	MinValue string `json:"minValue,omitempty"`
 	MaxValue string `json:"maxValue,omitempty"`
-	// MinDate and MaxDate are dates or date-times of RFC 3339.
+	// MinDate and MaxDate are the first and the last date that is valid, as dates or date-times of RFC 3339; "" means
+	// no bound.
 	MinDate string `json:"minDate,omitempty"`
 	MaxDate string `json:"maxDate,omitempty"`
-	// Limit is a number of characters, of chosen values or of items.
+	// Limit is the largest number of characters, of chosen values or of items.
 	Limit *int64 `json:"limit,omitempty"`
 
+	// OverallMinimumCount is the smallest number of items of a collection; nil means no minimum.
 	OverallMinimumCount   *int64                 `json:"overallMinimumCount,omitempty"`
 	RequiredTypesMinCount []RequiredTypeMinCount `json:"requiredTypesMinCount,omitempty"`
 
+	// ProviderID is the ID of the external provider that supplies the value or the items. Nothing here evaluates it.
 	ProviderID string `json:"providerId,omitempty"`
+	// TimeZoneID is a name of the IANA database: the time zone in which the dates of the field are meant.
 	TimeZoneID string `json:"timeZoneId,omitempty"`
 }
 
@@ -86,8 +98,9 @@ type RuleValue struct {
 // otherwise.
 func (v RuleValue) MatchesCase() bool { return v.IsCaseSensitive == nil || *v.IsCaseSensitive }
 
-// RequiredTypeMinCount is how many items of a collection must have a value in its primary field.
+// RequiredTypeMinCount is how many items of a collection must be of one type.
 type RequiredTypeMinCount struct {
+	// Type is the value, or its ID, that these items have in the primary field of the data group.
 	Type     string `json:"type"`
 	MinCount int64  `json:"minCount"`
 }

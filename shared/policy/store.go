@@ -3,11 +3,11 @@ package policy
 import "context"
 
 // Store keeps policies, their drafts and published versions, and data groups. It is safe for concurrent use; a read
-// sees every acknowledged write. Whatever a method changes, it changes in one write: after an error either nothing has
-// changed for readers or, if the outcome of that write is unknown, everything has. A process that dies leaves nothing
-// behind that others see.
+// sees every acknowledged write. Each method makes its change visible by one write, so readers see all of it or
+// nothing, also after an error and after a process died. An error whose cause is lost, such as a timeout, does not say
+// which.
 //
-// What Contents and Changes hold may be shared with other readers and must not be changed.
+// The contents and changes that a store returns may be shared with other readers. Callers must not modify them.
 type Store interface {
 	PolicyStore
 	DraftStore
@@ -17,9 +17,9 @@ type Store interface {
 
 // PolicyStore keeps policies and the list of their versions.
 type PolicyStore interface {
-	// CreatePolicy stores a new policy with its first version, a draft of the number 1 in the workspace of d. It
-	// returns ErrExists if the ID is taken, and ErrTooMany if the tenant has MaxPolicies. ID, Tenant, EntityType and
-	// Created of p are given; the rest is set. Both are returned as they are stored.
+	// CreatePolicy stores a new policy with its first version, a draft with the number 1 in the workspace of d. The
+	// caller sets ID, Tenant, EntityType and Created of p; the store sets the rest and returns both as they are stored.
+	// It returns ErrExists if the ID is taken, and ErrTooMany if the tenant has MaxPolicies.
 	CreatePolicy(ctx context.Context, p Policy, d NewDraft) (Policy, Version, error)
 	// GetPolicy reads a policy. It returns ErrNotFound if there is none.
 	GetPolicy(ctx context.Context, tenant, id string) (Policy, error)

@@ -57,7 +57,7 @@ func (e *evaluation) columns(g *group) []Column {
 	return out
 }
 
-// itemsState is what the evaluation of one item leaves for that of the next ones.
+// itemsState is memory that the evaluations of the items of a collection share.
 type itemsState struct {
 	shown []shown
 	// variants are the fields that items had so far, by the position of the field in its group.
@@ -69,7 +69,7 @@ type itemsState struct {
 func (e *evaluation) evaluateItem(
 	g *group, fields []*field, item property.SplitItem, state *itemsState,
 ) []*GroupField {
-	e.enter(g.frame, node{item: nonNil(item.Properties)})
+	e.setRoot(g.frame, node{item: nonNil(item.Properties)})
 	state.shown = e.appendShown(state.shown[:0], fields)
 	e.calculate(g.calculated, state.shown)
 	out := make([]*GroupField, 0, len(state.shown))
@@ -81,15 +81,15 @@ func (e *evaluation) evaluateItem(
 	return out
 }
 
-// maxVariants is how many results of one field are remembered. Those of most fields are few; those with calculated
-// values differ in every item.
+// maxVariants is the number of different results of one field that are remembered. Most fields have few; a field with a
+// calculated value can have a different one in every item.
 const maxVariants = 16
 
 // variants are results of one field in the items of a collection. Items share those that are equal, so that a large
 // collection does not take much memory.
 type variants struct {
 	fields []*GroupField
-	// next is the position of the oldest one, once there are as many as are remembered.
+	// next is the position of the oldest result, which the next new one replaces once there are maxVariants.
 	next int
 }
 

@@ -9,13 +9,13 @@ import (
 // predicate is a compiled condition or operand.
 type predicate func(*evaluation) bool
 
-// condition is a compiled condition with its ID, which is told to those who ask for what decided.
+// condition is a compiled condition with its ID, which a request with Explain asks for.
 type condition struct {
 	id string
 	predicate
 }
 
-// shownIf decides whether something is shown: any of the conditions is enough, and without any it is.
+// shownIf decides whether a field or jurisdiction is shown: if one of the conditions is met, or if there are none.
 type shownIf struct {
 	conditions []condition
 }

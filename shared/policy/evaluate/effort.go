@@ -2,34 +2,37 @@ package evaluate
 
 import "errors"
 
-// ErrTooMuchWork means that the request has so many items and values, and the policy so many conditions, formulas and
-// patterns for each of them, that an evaluation would take several seconds.
+// ErrTooMuchWork means that an evaluation was given up because it would take several seconds: the request has too many
+// items and values for the conditions, formulas and patterns that the policy has for each of them.
 var ErrTooMuchWork = errors.New("evaluate: the policy has too many conditions for the items and values of the request")
 
 const (
-	// maxWork is how much work an evaluation does at most, in units of about 100 ns: a field, an item, a comparison.
+	// maxWork is the most work that one evaluation may do, about 5 s. A unit of work takes about 100 ns: a field, an
+	// item or a comparison.
 	maxWork = 50_000_000
-	// workPerCheck is after how much work it is asked whether the context has ended.
+	// workPerCheck is the work between two checks whether the context has ended.
 	workPerCheck = 4096
-	// bytesPerWork is how many bytes of texts are compared, folded or searched in one unit.
+	// bytesPerWork is the number of bytes of text that are compared, folded or searched in one unit of work.
 	bytesPerWork = 64
-	// patternStepsPerWork is how many steps of a pattern a byte of a text takes in one unit.
+	// patternStepsPerWork is the number of steps of a regular expression that are matched with one byte in one unit.
 	patternStepsPerWork = 8
 )
 
-// effort counts the work of one evaluation.
+// effort counts the work of one evaluation and ends it when it has done too much.
 type effort struct {
-	work, most, nextCheck int
-	// err is why the evaluation has to end.
+	// work is what has been done, limit the most that may be done, and nextCheck the work at which the limit and the
+	// context are looked at again.
+	work, limit, nextCheck int
+	// err is the reason why the evaluation has to end, nil as long as it goes on.
 	err error
 }
 
-// spend counts work, and reports whether the evaluation should go on. If not, whatever it returns means nothing, and
-// interrupted tells why.
+// spend counts work and reports whether the evaluation goes on. If it does not, its callers may return anything,
+// because Evaluate returns the error of interrupted instead of a result.
 func (e *evaluation) spend(work int) bool {
 	if e.work += work; e.work >= e.nextCheck && e.err == nil {
 		e.nextCheck = e.work + workPerCheck
-		if e.err = e.ctx.Err(); e.err == nil && e.work > e.most {
+		if e.err = e.ctx.Err(); e.err == nil && e.work > e.limit {
 			e.err = ErrTooMuchWork
 		}
 	}

@@ -16,30 +16,31 @@ type evaluation struct {
 	request *Request
 	effort
 
+	// frames and memos are the state of those of the program.
 	frames []frame
 	memos  []memo
 	// sources are the data sources that have been parsed, by their names. Nil is one that is not there or not JSON.
-	sources map[string]*value
-	// jurisdictions are the IDs of those in which the entity is evaluated, in lower case. Nil is all.
+	sources map[string]*sourceValue
+	// jurisdictions is the set of the IDs of those in which the entity is evaluated, in lower case. Nil means any.
 	jurisdictions map[string]bool
-	// categories are those that are asked for. Nil is all.
+	// categories is the set of those that are asked for. Nil means any.
 	categories map[string]bool
-	// target is what the entity is in the journey, as a set. Nil is anything.
+	// target is what the entity is in the journey, as a set. Nil means anything.
 	target map[string]bool
-	// shownAt is used by findShown.
+	// shownAt is scratch memory of appendShown.
 	shownAt []int
-	// absent is what is read where there is nothing.
+	// absent is the reading of values that must not be seen. It is always empty.
 	absent reading
 	// takingPart remembers, for each data key, whether one of its fields takes part.
 	takingPart []memo
-	// calculations are the results of formulas.
+	// calculations are the results of formulas, by the slots of the calculated fields.
 	calculations []calculation
-	// resolved and merged are the rules to which dynamic rules and merged fields have led.
+	// resolved and merged remember the rules that have been worked out, so that the items of a collection share them.
 	resolved map[ruleChoice]*resolvedRules
 	merged   map[[2]*resolvedRules]*resolvedRules
 
-	// reaches says, for each of the access layers of the program, whether the caller has them.
-	reaches []bool
+	// reachesLayers says, for each of the access layers of the program, whether the caller reaches them.
+	reachesLayers []bool
 	// hidden says, for each data key, whether its values are hidden from the caller. hiddenNames are their names.
 	hidden      []bool
 	hiddenNames map[string]bool
@@ -48,10 +49,10 @@ type evaluation struct {
 	hiddenItemNames map[string]bool
 }
 
-// Evaluate evaluates the program for a request, in the order that docs/contract/policy.md gives. The reader is asked
-// only if the program reads the materiality and the request does not have it; without a reader, nothing has been
-// assessed. The errors are those of the reader and of the context, and ErrTooMuchWork. What the request says never is
-// an error: a data source that does not have the form that an operand expects does not have the value.
+// Evaluate evaluates the program for a request, in the order that docs/contract/policy.md gives. It calls the reader at
+// most once, and only if the program reads the materiality and the request does not give it; a nil reader means that
+// nothing has been assessed. The errors are those of the reader and of the context, and ErrTooMuchWork. No request is
+// invalid: where a data source has another form than an operand expects, the operand finds no value.
 func (p *Program) Evaluate(ctx context.Context, r Request, materiality MaterialityReader) (Result, error) {
 	return newEvaluation(ctx, p, &r).run(materiality)
 }
@@ -92,14 +93,14 @@ func (e *evaluation) run(materiality MaterialityReader) (Result, error) {
 // newEvaluation returns an evaluation that can ask conditions.
 func newEvaluation(ctx context.Context, p *Program, r *Request) *evaluation {
 	e := &evaluation{
-		ctx: ctx, program: p, request: r, effort: effort{most: maxWork, nextCheck: workPerCheck},
+		ctx: ctx, program: p, request: r, effort: effort{limit: maxWork, nextCheck: workPerCheck},
 		frames: make([]frame, len(p.frames)), memos: make([]memo, p.memos),
-		sources: map[string]*value{}, categories: setOf(r.Categories),
+		sources: map[string]*sourceValue{}, categories: setOf(r.Categories),
 	}
 	if r.TargetEntity != "" {
 		e.target = map[string]bool{r.TargetEntity: true}
 	}
-	e.enter(0, node{})
+	e.setRoot(0, node{})
 	e.hideKeys()
 	return e
 }

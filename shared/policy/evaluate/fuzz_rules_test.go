@@ -2,7 +2,7 @@ package evaluate_test
 
 import "sluice/shared/policy"
 
-// rules returns rules. Hostile ones may have members that they do not know.
+// rules returns rules of any kinds. Those of a hostile policy may have members that belong to other rules.
 func (p *fuzzedPolicy) rules() policy.ValidationRules {
 	rule := func(value func() policy.RuleValue) *policy.Rule {
 		if p.roll(5) != 1 {
@@ -30,13 +30,12 @@ func (p *fuzzedPolicy) rules() policy.ValidationRules {
 		return policy.RuleValue{MinValue: one(p.dice, "-1.5", ""), MaxValue: one(p.dice, "10", "9.99")}
 	}
 	limit := func() policy.RuleValue { return policy.RuleValue{Limit: pointer(int64(p.roll(3)))} }
+	provider := func() policy.RuleValue { return policy.RuleValue{ProviderID: one(p.dice, "", "p")} }
 	return policy.ValidationRules{
 		Mandatory: rule(none), ReadOnly: rule(none), SpecialCharacters: rule(none), NoNumbers: rule(none),
-		OnlyInteger: rule(none),
-		NoNegative:  rule(none), OnlyDecimal: rule(none), CharacterLimit: rule(limit), NumberLimit: rule(numbers),
-		NoFutureDates: rule(none),
-		NoPastDates:   rule(none), MultiSelectLimit: rule(limit), CollectionMaximumCount: rule(limit),
-		ConditionalLimit: rule(numbers),
+		OnlyInteger: rule(none), NoNegative: rule(none), OnlyDecimal: rule(none), CharacterLimit: rule(limit),
+		NumberLimit: rule(numbers), NoFutureDates: rule(none), NoPastDates: rule(none), MultiSelectLimit: rule(limit),
+		CollectionMaximumCount: rule(limit), ConditionalLimit: rule(numbers),
 		Regex: rule(func() policy.RuleValue {
 			return policy.RuleValue{RegexValue: one(p.dice, "^a+$", `\p{L}{50}`, "x|y"),
 				IsCaseSensitive: one(p.dice, nil, new(bool), pointer(true))}
@@ -51,17 +50,10 @@ func (p *fuzzedPolicy) rules() policy.ValidationRules {
 					return policy.RequiredTypeMinCount{Type: one(p.dice, "a", "12"), MinCount: int64(p.roll(3))}
 				})}
 		}),
-		ExternalProvider: rule(func() policy.RuleValue {
-			return policy.RuleValue{ProviderID: one(p.dice, "",
-				"p")}
-		}),
-		ExternalDataGroupProvider: rule(func() policy.RuleValue {
-			return policy.RuleValue{ProviderID: one(p.dice, "",
-				"p")}
-		}),
+		ExternalProvider:          rule(provider),
+		ExternalDataGroupProvider: rule(provider),
 		TimeZoneID: rule(func() policy.RuleValue {
-			return policy.RuleValue{TimeZoneID: one(p.dice,
-				"Europe/Berlin", "UTC")}
+			return policy.RuleValue{TimeZoneID: one(p.dice, "Europe/Berlin", "UTC")}
 		}),
 	}
 }

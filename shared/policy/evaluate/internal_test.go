@@ -168,7 +168,7 @@ func TestEvaluationEnds(t *testing.T) {
 		"a context ended": {ended, maxWork, context.Canceled, workPerCheck},
 	} {
 		e := newEvaluation(tt.ctx, p, &r)
-		e.most = tt.most
+		e.limit = tt.most
 		if p.fields[0].shown.conditions[0].predicate(e) {
 			t.Errorf("%s: the condition is met", name)
 		}
@@ -176,7 +176,7 @@ func TestEvaluationEnds(t *testing.T) {
 			t.Errorf("%s: the work is %d and the error %v, want %d and %v", name, e.work, e.err, tt.wantWork, tt.want)
 		}
 		e = newEvaluation(tt.ctx, p, &r)
-		e.most = tt.most + 100 // the field and its operands count as well
+		e.limit = tt.most + 100 // the field and its operands count as well
 		if _, err := e.run(nil); !errors.Is(err, tt.want) {
 			t.Errorf("%s: the evaluation returns %v, want %v", name, err, tt.want)
 		}

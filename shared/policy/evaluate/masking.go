@@ -6,15 +6,15 @@ import (
 	"sluice/shared/policy"
 )
 
-// masking is a data key that can be hidden, with the fields that can hide it.
+// masking is a data key that can be hidden from callers, with the fields that can hide it.
 type masking struct {
 	// key is the index of the data key.
-	key int
-	by  []hiding
+	key     int
+	hidings []hiding
 }
 
-// hiding is how fields hide their data key: from callers who lack the layers, if the fields are sensitive or fields are
-// filtered by layers.
+// hiding says how a field hides its data key: from callers who lack its layers, if it is sensitive or if the request
+// filters fields by layers.
 type hiding struct {
 	// layers is the index of the access layers.
 	layers      int
@@ -39,7 +39,7 @@ func (c *compiler) findMaskings(contents policy.Contents) {
 				c.program.maskings = append(c.program.maskings, masking{key: key})
 			}
 			m := &c.program.maskings[at]
-			m.by = append(m.by, hiding{layers, fields[i].IsSensitiveData})
+			m.hidings = append(m.hidings, hiding{layers, fields[i].IsSensitiveData})
 		}
 	}
 	find(contents.Fields)
@@ -51,14 +51,14 @@ func (c *compiler) findMaskings(contents policy.Contents) {
 // hideKeys finds the data keys that are hidden from the caller.
 func (e *evaluation) hideKeys() {
 	p := e.program
-	e.reaches = make([]bool, len(p.layers))
+	e.reachesLayers = make([]bool, len(p.layers))
 	for i, layers := range p.layers {
-		e.reaches[i] = e.request.Layers.CanReach(layers)
+		e.reachesLayers[i] = e.request.Layers.CanReach(layers)
 	}
 	e.hidden = make([]bool, len(p.keys))
 	for _, m := range p.maskings {
-		for _, by := range m.by {
-			if !e.reaches[by.layers] && (by.isSensitive || e.request.EnableAccessLayersFiltering) {
+		for _, by := range m.hidings {
+			if !e.reachesLayers[by.layers] && (by.isSensitive || e.request.EnableAccessLayersFiltering) {
 				e.hidden[m.key] = true
 				if e.hiddenNames == nil {
 					e.hiddenNames = map[string]bool{}
@@ -73,8 +73,8 @@ func (e *evaluation) hideKeys() {
 	}
 }
 
-// hideInItem hides the data keys of hidden groups in the item that the request gives, because that can be one of
-// theirs.
+// hideInItem hides the data keys of all hidden groups in the item that the request gives, because the item can be one
+// of such a group.
 func (e *evaluation) hideInItem(fields []*field) {
 	for _, f := range fields {
 		if f.parent != nil && e.isHidden(f.parent.own.keys) {
@@ -96,7 +96,7 @@ func (e *evaluation) isHidden(keys []int) bool {
 	return false
 }
 
-// hides reports whether a hidden value is on the way to what a ref leads to.
+// hides reports whether a data key on the way to what a ref leads to is hidden, so that the ref must not be read.
 func (e *evaluation) hides(r ref) bool {
 	if e.isHidden(r.keys) {
 		return true
@@ -107,8 +107,8 @@ func (e *evaluation) hides(r ref) bool {
 // isHiddenName reports whether a name is that of a hidden data key.
 func (e *evaluation) isHiddenName(name string) bool { return e.hiddenNames[name] }
 
-// contractMembers are the members of data sources that are no properties by their contract, so that they are not hidden
-// if a data key has the same name.
+// contractMembers are, for each data source, the members that docs/contract/policy.md defines. They are not properties
+// of entities, so they stay visible even if a hidden data key has the same name.
 var contractMembers = map[string][]string{
 	sourceMetadata: {"entityType", "entityId"}, "currentUser": {"teamIds", "isSystemUser"},
 	"currentJourneys": {"inProgressJourneyTypes"},
@@ -126,9 +126,10 @@ func isContractMember(source, name string) bool {
 	return slices.Contains(contractMembers[source], name)
 }
 
-// withoutHidden removes what is hidden from a data source, so that nobody can read it by another way than by its name:
-// members named by hidden data keys, objects about a hidden dataKey and, in changedFields, hidden data keys themselves.
-func (e *evaluation) withoutHidden(source string, v *value) *value {
+// withoutHidden removes what is hidden from a data source, because operands can reach values on ways that hides does
+// not see: members named by hidden data keys, objects with a hidden dataKey and, in changedFields, hidden data keys
+// themselves. It changes v.
+func (e *evaluation) withoutHidden(source string, v *sourceValue) *sourceValue {
 	if e.hiddenNames == nil || v == nil {
 		return v
 	}
@@ -136,7 +137,7 @@ func (e *evaluation) withoutHidden(source string, v *value) *value {
 	if source == sourceCurrentItem {
 		isHidden = func(name string) bool { return e.hiddenNames[name] || e.hiddenItemNames[name] }
 	}
-	kept := map[string]*value{}
+	kept := map[string]*sourceValue{}
 	for _, name := range contractMembers[source] {
 		if member := v.member(name); member != nil {
 			kept[name] = member.without(isHidden, false)
@@ -152,8 +153,9 @@ func (e *evaluation) withoutHidden(source string, v *value) *value {
 	return v
 }
 
-// without returns the value without what is about hidden data keys, nil if that is all of it. The value is changed.
-func (v *value) without(isHidden func(name string) bool, isListOfKeys bool) *value {
+// without removes from the value what is about hidden data keys, and returns the value, or nil if all of it is about
+// one. With isListOfKeys, the elements of lists are data keys.
+func (v *sourceValue) without(isHidden func(name string) bool, isListOfKeys bool) *sourceValue {
 	switch v.kind {
 	case objectValue:
 		if isHidden(v.member("dataKey").scalar()) {
@@ -165,7 +167,7 @@ func (v *value) without(isHidden func(name string) bool, isListOfKeys bool) *val
 			}
 		}
 	case listValue:
-		v.list = slices.DeleteFunc(v.list, func(element *value) bool {
+		v.list = slices.DeleteFunc(v.list, func(element *sourceValue) bool {
 			return isListOfKeys && element.kind == scalarValue && isHidden(element.text) ||
 				element.without(isHidden, isListOfKeys) == nil
 		})
@@ -174,7 +176,9 @@ func (v *value) without(isHidden func(name string) bool, isListOfKeys bool) *val
 }
 
 // isMasked reports whether a field is sensitive and the caller lacks its layers.
-func (e *evaluation) isMasked(f *field) bool { return f.source.IsSensitiveData && !e.reaches[f.layers] }
+func (e *evaluation) isMasked(f *field) bool {
+	return f.source.IsSensitiveData && !e.reachesLayers[f.layers]
+}
 
 // isOwnHidden reports whether the value of a field is hidden.
 func (e *evaluation) isOwnHidden(f *field) bool { return e.isHidden(f.own.keys) }

@@ -8,15 +8,16 @@ import (
 	"sluice/shared/property"
 )
 
-// node is something in which names are looked up, or a value: part of the properties of the entity or of a data source.
-// One of its members is set at most, or isText and the text; a node without any is nothing.
+// node is a place in the properties of the entity or in a data source: an object in which names are looked up, a list,
+// or a single value. It holds one of five things: a text (isText and text), the properties of a group, a collection, an
+// item of a collection, or a value of a data source. The zero node is nothing.
 type node struct {
 	isText     bool
 	text       property.Text
 	properties *property.Split
 	collection map[string]property.SplitItem
 	item       map[string]property.Text
-	value      *value
+	value      *sourceValue
 }
 
 // isNothing reports whether nothing was found.
@@ -37,7 +38,8 @@ func (e *evaluation) source(name string) node {
 	return node{value: v}
 }
 
-// gather adds everything to which steps lead from a node.
+// gather adds to a reading everything to which steps lead from a node. A step that meets a list goes on from each of
+// its elements.
 func (e *evaluation) gather(to *reading, n node, steps []string) {
 	if n.isNothing() {
 		return
@@ -51,7 +53,7 @@ func (e *evaluation) gather(to *reading, n node, steps []string) {
 		e.gather(to, n.lookup(steps[0]), steps[1:])
 		return
 	}
-	to.isSeveral = true
+	to.isList = true
 	for _, element := range elements {
 		if v := element.value; v != nil && v.kind == scalarValue {
 			if len(steps) == 1 && v.text == steps[0] { // a name in a list of names, such as changedFields
@@ -71,7 +73,7 @@ func (e *evaluation) addLeaf(to *reading, n node) {
 		return
 	}
 	if elements, ok := n.elements(); ok {
-		to.isDefined, to.isSeveral = true, true
+		to.isDefined, to.isList = true, true
 		for _, element := range elements {
 			to.items = append(to.items, element)
 			if t, ok := element.asText(); ok && (t.hasValue || t.hasID) {
@@ -93,7 +95,7 @@ func (r *reading) addText(t text) {
 		}
 		return
 	}
-	r.isSeveral = true
+	r.isList = true
 	ids, ok := parseList(t.id)
 	if !ok && t.hasID {
 		ids = []string{t.id}
@@ -110,7 +112,7 @@ func (r *reading) addText(t text) {
 	}
 }
 
-// isEmptyList reports whether there is neither a value nor an ID, or a list of such values.
+// isEmptyList reports whether a text has neither a value nor an ID, or is a list of nothing but empty values.
 func (t text) isEmptyList() bool {
 	if t.isEmpty() || t.value == "" || t.value[0] != '[' {
 		return t.isEmpty()
@@ -120,8 +122,8 @@ func (t text) isEmptyList() bool {
 	return r.isEmpty()
 }
 
-// parseList returns the values of a text that lists several of them: a JSON array of texts. Every other text is one
-// value, and not ok.
+// parseList returns the values of a text that is a JSON array of strings. It returns false for every other text, which
+// is one value.
 func parseList(s string) ([]string, bool) {
 	if len(s) < 2 || s[0] != '[' || s[len(s)-1] != ']' {
 		return nil, false

@@ -30,7 +30,7 @@ type NormalizedItem struct {
 	EvaluatedFieldRefs []int `json:"evaluatedFieldRefs"`
 }
 
-// ErrTooLarge means that the distinct fields of a result are larger than is wanted.
+// ErrTooLarge means that the distinct fields of a result have more bytes of JSON than the caller allows.
 var ErrTooLarge = errors.New("evaluate: the distinct fields are too large")
 
 // Normalize returns a result with each distinct field of a collection once: fields are the same if their JSON is. It
@@ -52,11 +52,11 @@ func Normalize(r Result, maxBytes int) (NormalizedResult, error) {
 }
 
 // normalizeItems returns the distinct fields of items in the order of their first use, and the items by references to
-// them. The function returns what is sent of a field, nil for nothing; it is called once for fields that items share.
-// The size of the fields is subtracted from maxBytes.
+// them. sentOf returns the part of a field that is sent, nil for nothing; it is called once for a field that items
+// share. The bytes of the distinct fields are subtracted from maxBytes.
 func normalizeItems[F any](items map[string]EvaluatedItem, maxBytes *int, sentOf func(*GroupField) *F) (
 	[]*F, map[string]NormalizedItem, error) {
-	d := distinctFields[F]{sentOf: sentOf, left: maxBytes, list: []*F{}, byField: map[*GroupField]int{},
+	d := distinctFields[F]{sentOf: sentOf, bytesLeft: maxBytes, list: []*F{}, byField: map[*GroupField]int{},
 		byText: map[string]int{}}
 	out := make(map[string]NormalizedItem, len(items))
 	for _, id := range slices.Sorted(maps.Keys(items)) {
@@ -82,8 +82,8 @@ const notSent = -1
 type distinctFields[F any] struct {
 	sentOf func(*GroupField) *F
 	list   []*F
-	// left is how many bytes further fields may have.
-	left *int
+	// bytesLeft is the number of bytes of JSON that further fields may have, of this and of other collections.
+	bytesLeft *int
 	// byField and byText find the index of a field by its address, which items of one result share, and by its JSON.
 	byField map[*GroupField]int
 	byText  map[string]int
@@ -113,7 +113,7 @@ func (d *distinctFields[F]) findOrAdd(sent *F) (int, error) {
 	if i, ok := d.byText[string(text)]; ok {
 		return i, nil
 	}
-	if *d.left -= len(text); *d.left < 0 {
+	if *d.bytesLeft -= len(text); *d.bytesLeft < 0 {
 		return 0, ErrTooLarge
 	}
 	i := len(d.list)

@@ -58,7 +58,7 @@ func (c *compiler) compileQuantifier(path string, o *policy.Operand, in scope, d
 			return false
 		}
 		for _, item := range e.read(collection).items {
-			if e.enter(inner.frame, item); isMet(e) == wanted {
+			if e.setRoot(inner.frame, item); isMet(e) == wanted {
 				return result
 			}
 			if !e.spend(workPerItem) {

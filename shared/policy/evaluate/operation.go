@@ -130,7 +130,7 @@ func (c *compiler) compileOrder(path string, o *policy.Operand) test {
 		}
 		given.add(q)
 	}
-	wanted := orders[o.Operation]
+	wanted := comparisons[o.Operation]
 	return func(_ *evaluation, r *reading) bool { return wanted.isMet(r, &given) }
 }
 
@@ -198,7 +198,7 @@ func (c *compiler) compilePairTest(path string, o *policy.Operand) pairTest {
 	case policy.NotContains:
 		return func(a, b *reading) bool { return !containsReading(a, b) }
 	case policy.GreaterThan, policy.GreaterThanOrEqual, policy.LessThan, policy.LessThanOrEqual:
-		wanted := orders[o.Operation]
+		wanted := comparisons[o.Operation]
 		return func(a, b *reading) bool { return wanted.isMet(a, b.extremes()) }
 	case "":
 		c.report(path+".operation", "The operand has no operation.")

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxProblems is how many problems Compile reports. Who has more repairs those first.
+// maxProblems is the largest number of problems that Compile reports; further ones are left out.
 const maxProblems = 100
 
 // Problem is one thing because of which a version cannot be evaluated.
@@ -25,7 +25,7 @@ type Problem struct {
 	Message string
 }
 
-// maxMessageBytes is the size of the longest message.
+// maxMessageBytes is the largest size of a message in bytes.
 const maxMessageBytes = 500
 
 // shortened returns a message, or the beginning of a long one.

@@ -54,7 +54,7 @@ type field struct {
 	key int
 	// layers is the index of the field's access layers among those of the program.
 	layers int
-	// own is where the value of the field is read from.
+	// own leads to the value of the field in the properties of the entity or of the item.
 	own ref
 	// position is that among the fields of the policy or of the data group.
 	position int
@@ -63,7 +63,8 @@ type field struct {
 	// scope is where the operands of the field look values up.
 	scope scope
 
-	// work is how many operands the field has, those inside any, all and none included.
+	// work is the number of operands of the field, those inside any, all and none included: the work of asking its
+	// conditions, in the units of maxWork.
 	work   int
 	filter fieldFilter
 	shown  shownIf

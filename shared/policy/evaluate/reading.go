@@ -1,30 +1,32 @@
 package evaluate
 
-// reading is a value that has been looked up.
+// reading is a value that has been looked up: any number of texts, and the items of collections.
 type reading struct {
+	// generation is that of the frame when the value was looked up.
 	generation uint32
 	// isDefined means that the key is there, whatever its value.
 	isDefined bool
-	// hasMembers means that it is a group that has a value in it.
+	// hasMembers means that the value is a group with a value in it.
 	hasMembers bool
-	// isSeveral means that there could be any number of texts, so that they are the values of a list.
-	isSeveral bool
-	// size is how much work it is to compare the texts with one text.
+	// isList means that the texts are the elements of a list, also if there is one or none.
+	isList bool
+	// size is the work of comparing all texts with one text, in the units of maxWork.
 	size int
-	// count is how many texts there are, one is the only one, and many are several.
+	// count is the number of texts. A single text is in one, so that it needs no memory of its own; several are in
+	// many.
 	count int
 	one   [1]text
 	many  []text
-	// quantity is the one that the only text is, once hasQuantity.
+	// quantity is that of the single text; it is valid once hasQuantity is set.
 	quantity    quantity
 	hasQuantity bool
-	// items are those of collections.
+	// items are those of collections, in any order.
 	items []node
-	// cache is what has been worked out of the texts, nil until it is needed.
+	// cache holds what has been computed from the texts. It is nil until something is.
 	cache *readingCache
 }
 
-// readingCache is what is worked out of a reading when it is needed first.
+// readingCache holds what is computed from a reading when it is first needed.
 type readingCache struct {
 	folded      string
 	isFolded    bool
@@ -62,7 +64,7 @@ func (r *reading) add(t text) {
 }
 
 // isOneText reports whether there is one value, and not as an element of a list.
-func (r *reading) isOneText() bool { return r.count == 1 && !r.isSeveral && r.one[0].hasValue }
+func (r *reading) isOneText() bool { return r.count == 1 && !r.isList && r.one[0].hasValue }
 
 // isEmpty reports whether there is no value, or an empty one.
 func (r *reading) isEmpty() bool {
@@ -83,7 +85,7 @@ func (r *reading) length() int {
 	switch {
 	case len(r.items) > 0:
 		return len(r.items)
-	case r.count == 1 && !r.isSeveral && r.one[0].isEmpty():
+	case r.count == 1 && !r.isList && r.one[0].isEmpty():
 		return 0
 	default:
 		return r.count

@@ -14,7 +14,7 @@ import (
 type resolvedRules struct {
 	// validationData are the rules by their names.
 	validationData map[string]ResolvedRule
-	// values are those that count, in the order of ruleTable.
+	// values are the values of the rules that apply, in the order of ruleTable.
 	values                 []*ruleValue
 	isRequired, isReadOnly bool
 	zone                   *time.Location
@@ -26,7 +26,7 @@ type resolvedRules struct {
 	decidedBy []string
 }
 
-// ruleChoice names a resolution of the rules of a field: for each rule two bytes that say which value counts.
+// ruleChoice is the key of a resolution of the rules of a field: for each rule two bytes with the result of choose.
 type ruleChoice struct {
 	rules  *fieldRules
 	values string
@@ -53,7 +53,7 @@ func (e *evaluation) resolveRules(f *field) *resolvedRules {
 	return resolved
 }
 
-// choose returns the number of the dynamic rule that counts, from 1 on, or 0 if none is met.
+// choose returns the number, from 1 on, of the first dynamic rule whose condition is met, or 0 if none is.
 func (r *rule) choose(e *evaluation) int {
 	for i := range r.dynamic {
 		if r.dynamic[i].predicate(e) {
@@ -80,7 +80,7 @@ func newResolvedRules(rules []rule, choice []byte) *resolvedRules {
 	return out
 }
 
-// add makes a value count.
+// add adds the value of a rule, and sets what follows from it.
 func (r *resolvedRules) add(v *ruleValue) {
 	r.validationData[v.name] = v.resolved
 	r.values = append(r.values, v)
@@ -98,11 +98,11 @@ func (r *resolvedRules) add(v *ruleValue) {
 	}
 }
 
-// resolveShown returns the rules of a field that is shown. Those of the fields that it is merged with do not count, but
-// for mandatory and readOnly.
+// resolveShown returns the rules of a field that is shown. Of the fields that it is merged with, only mandatory and
+// readOnly are added.
 func (e *evaluation) resolveShown(s *shown) *resolvedRules {
 	rules := e.resolveRules(s.field)
-	for _, f := range s.others {
+	for _, f := range s.mergedWith {
 		rules = e.mergeRules(rules, e.resolveRules(f))
 	}
 	return rules

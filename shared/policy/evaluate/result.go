@@ -2,7 +2,8 @@ package evaluate
 
 import "sluice/shared/policy"
 
-// Result is the answer of an evaluation. Its JSON form is the data of the reply.
+// Result is the answer of an evaluation: what is shown of the policy, in the order of the fields. Single values, items
+// of collections and custom groups are apart. Its JSON form is the data of the reply.
 type Result struct {
 	EvaluatedFields               []EvaluatedField        `json:"evaluatedFields"`
 	EvaluatedCollectionDataGroups []CollectionDataGroup   `json:"evaluatedCollectionDataGroups"`
@@ -29,16 +30,22 @@ type GroupField struct {
 	ExternalSearchAPIProviderID *string `json:"externalSearchApiProviderId"`
 	TimeZoneID                  *string `json:"timeZoneId"`
 
-	IsRequired        bool         `json:"isRequired"`
-	IsReadOnly        bool         `json:"isReadOnly"`
-	IsConditional     bool         `json:"isConditional"`
-	IsMasked          bool         `json:"isMasked"`
-	IsSensitiveData   bool         `json:"isSensitiveData"`
+	IsRequired bool `json:"isRequired"`
+	IsReadOnly bool `json:"isReadOnly"`
+	// IsConditional means that every field with the data key has conditions.
+	IsConditional bool `json:"isConditional"`
+	// IsMasked means that the field is sensitive and the caller lacks its layers.
+	IsMasked        bool `json:"isMasked"`
+	IsSensitiveData bool `json:"isSensitiveData"`
+	// FieldAccessLayers is nil if every caller reaches the field.
 	FieldAccessLayers *FieldLayers `json:"fieldAccessLayers"`
 	UIDecoration      *string      `json:"uiDecoration"`
 	UIDecorationColor *string      `json:"uiDecorationColor"`
-	ShouldClearValue  bool         `json:"shouldClearValue"`
+	// ShouldClearValue means that the field is not shown, and that the client should remove its value.
+	ShouldClearValue bool `json:"shouldClearValue"`
 
+	// The three kinds of values are independent of each other; the client decides which one it uses. Each has a flag
+	// that says whether it is there. A field whose value is hidden has none of them.
 	DefaultValue                 *string `json:"defaultValue"`
 	HasEvaluatedDefaultValue     bool    `json:"hasEvaluatedDefaultValue"`
 	EvaluatedConditionalValue    *string `json:"evaluatedConditionalValue"`
@@ -48,8 +55,9 @@ type GroupField struct {
 	HasCalculatedValue           bool    `json:"hasCalculatedValue"`
 
 	// ValidationData are the rules of the field as they are for this entity, by their names.
-	ValidationData   map[string]ResolvedRule `json:"validationData"`
-	ValidationErrors []ValidationError       `json:"validationErrors"`
+	ValidationData map[string]ResolvedRule `json:"validationData"`
+	// ValidationErrors are what the rules say about the value, and why a formula has no result; empty without either.
+	ValidationErrors []ValidationError `json:"validationErrors"`
 
 	// DecidedBy are the IDs of the conditions that decided, if that was asked for.
 	DecidedBy []string `json:"decidedBy,omitempty"`
@@ -90,6 +98,7 @@ type ValidationError struct {
 // EvaluatedField is an evaluated field of the policy itself.
 type EvaluatedField struct {
 	GroupField
+	// Category is the first category of the field that was asked for, or else its first; "" if it has none.
 	Category       string `json:"category"`
 	IsIndexable    bool   `json:"isIndexable"`
 	IsMaterialData bool   `json:"isMaterialData"`

@@ -21,17 +21,19 @@ func hasSpecialCharacters(text string, _ *subject) bool {
 
 func hasDigits(text string, _ *subject) bool { return strings.ContainsFunc(text, unicode.IsDigit) }
 
-func isNoInteger(text string, _ *subject) bool {
+// isNotInteger reports whether a text is not a number or has a point.
+func isNotInteger(text string, _ *subject) bool {
 	_, isNumber := parseNumber(text)
 	return !isNumber || strings.Contains(text, ".")
 }
 
-func isNegative(text string, _ *subject) bool {
+// isNegativeOrNotNumber reports whether a text is less than 0 or not a number.
+func isNegativeOrNotNumber(text string, _ *subject) bool {
 	n, isNumber := parseNumber(text)
 	return !isNumber || n.isNegative
 }
 
-// hasMoreThanCents reports whether a text is anything but a number with at most two decimal places.
+// hasMoreThanCents reports whether a text is not a number or has more than two decimal places.
 func hasMoreThanCents(text string, _ *subject) bool {
 	_, isNumber := parseNumber(text)
 	_, fraction, _ := strings.Cut(text, ".")
@@ -138,12 +140,14 @@ func readDateBound(text, member string, report reportMember) (date, bool) {
 	return d, isDate
 }
 
-func isNoDateUntilNow(text string, s *subject) bool {
+// isNotDateUntilNow reports whether a text is not a date or is one after now. The whole of today counts as now.
+func isNotDateUntilNow(text string, s *subject) bool {
 	d, isDate := parseDate(text)
 	return !isDate || d.compare(date{s.now, true}, s.zone) > 0
 }
 
-func isNoDateFromNow(text string, s *subject) bool {
+// isNotDateFromNow reports whether a text is not a date or is one before now. The whole of today counts as now.
+func isNotDateFromNow(text string, s *subject) bool {
 	d, isDate := parseDate(text)
 	return !isDate || d.compare(date{s.now, true}, s.zone) < 0
 }

@@ -46,7 +46,7 @@ func (c *compiler) compileRules(f *field) {
 	isFixed := true
 	for i := range ruleTable {
 		definition := &ruleTable[i]
-		source := definition.of(&f.source.ValidationRules)
+		source := definition.ruleOf(&f.source.ValidationRules)
 		if source == nil {
 			continue
 		}

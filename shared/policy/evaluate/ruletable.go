@@ -21,31 +21,33 @@ const (
 type ruleDefinition struct {
 	// name is that on the wire.
 	name string
-	// of returns the rule of a field.
-	of func(*policy.ValidationRules) *policy.Rule
+	// ruleOf returns the rule from those of a field, nil if the field does not have it.
+	ruleOf func(*policy.ValidationRules) *policy.Rule
 	// members are those of the rule's values beside the message. Unless all of them are optional, one must be given.
 	members            []string
 	areMembersOptional bool
-	// compile reads the members of a value. It calls report for a member that cannot be.
+	// compile reads the members of a value, and reports those that cannot be used.
 	compile func(v *policy.RuleValue, report reportMember) ruleCheck
 }
 
 // reportMember is called with a member of a rule that cannot be used, and with what is wrong with it.
 type reportMember func(member, format string, args ...any)
 
-// ruleCheck is the compiled value of a rule. A check that is nil says nothing.
+// ruleCheck is the compiled value of a rule. At most one of its functions is set; without any, no value breaks the
+// rule.
 type ruleCheck struct {
-	// message is what the rule says unless the policy has a message. It never contains the value.
+	// message is what the client is told about a value that breaks the rule, unless the policy has a message of its
+	// own. It never contains the value.
 	message string
-	// isBroken checks the subject whatever it is.
+	// isBroken checks any subject, whether it has values or not.
 	isBroken func(*subject) bool
-	// isTextBroken checks one text of a single field. It is not called for empty ones.
+	// isTextBroken checks one text of a single field. It is not called for empty texts.
 	isTextBroken func(text string, s *subject) bool
 	// areItemsBroken checks a collection.
 	areItemsBroken func(*subject) bool
-	// zone is the time zone that the rule sets.
+	// zone is the time zone that the rule sets, nil if it sets none.
 	zone *time.Location
-	// size is that of the regular expression.
+	// size is that of the regular expression, 0 without one.
 	size int
 }
 
@@ -60,9 +62,9 @@ var ruleTable = []ruleDefinition{
 	{"noNumbers", func(r *policy.ValidationRules) *policy.Rule { return r.NoNumbers }, nil, true,
 		simpleRule(ruleCheck{message: "Do not use digits.", isTextBroken: hasDigits})},
 	{onlyIntegerRule, func(r *policy.ValidationRules) *policy.Rule { return r.OnlyInteger }, nil, true,
-		simpleRule(ruleCheck{message: "Enter a whole number.", isTextBroken: isNoInteger})},
+		simpleRule(ruleCheck{message: "Enter a whole number.", isTextBroken: isNotInteger})},
 	{"noNegative", func(r *policy.ValidationRules) *policy.Rule { return r.NoNegative }, nil, true,
-		simpleRule(ruleCheck{message: "Enter a number that is not negative.", isTextBroken: isNegative})},
+		simpleRule(ruleCheck{message: "Enter a number that is not negative.", isTextBroken: isNegativeOrNotNumber})},
 	{onlyDecimalRule, func(r *policy.ValidationRules) *policy.Rule { return r.OnlyDecimal }, nil, true,
 		simpleRule(ruleCheck{message: "Enter a number with at most two decimal places.",
 			isTextBroken: hasMoreThanCents})},
@@ -73,9 +75,9 @@ var ruleTable = []ruleDefinition{
 	{"numberLimit", func(r *policy.ValidationRules) *policy.Rule { return r.NumberLimit },
 		[]string{"minValue", "maxValue"}, false, compileNumberLimit},
 	{"noFutureDates", func(r *policy.ValidationRules) *policy.Rule { return r.NoFutureDates }, nil, true,
-		simpleRule(ruleCheck{message: "Enter a date that is not in the future.", isTextBroken: isNoDateUntilNow})},
+		simpleRule(ruleCheck{message: "Enter a date that is not in the future.", isTextBroken: isNotDateUntilNow})},
 	{"noPastDates", func(r *policy.ValidationRules) *policy.Rule { return r.NoPastDates }, nil, true,
-		simpleRule(ruleCheck{message: "Enter a date that is not in the past.", isTextBroken: isNoDateFromNow})},
+		simpleRule(ruleCheck{message: "Enter a date that is not in the past.", isTextBroken: isNotDateFromNow})},
 	{"dateLimit", func(r *policy.ValidationRules) *policy.Rule { return r.DateLimit },
 		[]string{"minDate", "maxDate"}, false, compileDateLimit},
 	{"multiSelectLimit", func(r *policy.ValidationRules) *policy.Rule { return r.MultiSelectLimit },

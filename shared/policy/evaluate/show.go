@@ -7,7 +7,7 @@ import (
 	"sluice/shared/policy"
 )
 
-// fieldFilter is what a field has that the filter asks for. An empty list fits everything.
+// fieldFilter is what requests select a field by. An empty list means that the field is selected by anything.
 type fieldFilter struct {
 	targets       []string
 	categories    []string
@@ -20,7 +20,7 @@ func newFieldFilter(f *policy.Field) fieldFilter {
 
 // takesPart reports whether a field takes part in the evaluation, before its conditions are asked.
 func (e *evaluation) takesPart(f *field) bool {
-	if e.request.EnableAccessLayersFiltering && !e.reaches[f.layers] && !f.source.IsSensitiveData {
+	if e.request.EnableAccessLayersFiltering && !e.reachesLayers[f.layers] && !f.source.IsSensitiveData {
 		return false
 	}
 	if e.request.JourneyLevelDataOnly && f.parent == nil && !f.source.IsJourneyLevelData {
@@ -30,8 +30,8 @@ func (e *evaluation) takesPart(f *field) bool {
 		overlaps(f.filter.jurisdictions, e.jurisdictions)
 }
 
-// isFilteredOut reports whether one of the data keys is that of fields none of which takes part, and values of such
-// fields are not seen.
+// isFilteredOut reports whether a value on the way through these data keys is not seen, because no field of one of the
+// keys takes part.
 func (e *evaluation) isFilteredOut(keys []int) bool {
 	if len(keys) == 0 || e.request.DisableFilteringForConditionalValues {
 		return false
@@ -60,7 +60,7 @@ func (e *evaluation) takesPartWithParents(f *field) bool {
 	return true
 }
 
-// overlaps reports whether one of the texts is in the set. Without texts, and without a set, nothing is asked.
+// overlaps reports whether one of the texts is in the set. It is true without texts and for a nil set, which mean any.
 func overlaps(texts []string, set map[string]bool) bool {
 	if len(texts) == 0 || set == nil {
 		return true
@@ -73,12 +73,14 @@ func overlaps(texts []string, set map[string]bool) bool {
 	return false
 }
 
-// shown is a field that is in the result: the first of those that have its data key.
+// shown is a field that is in the result. Of several fields with one data key, it is the first.
 type shown struct {
 	*field
-	// others are the fields with the same data key that are shown as well.
-	others []*field
-	// shouldClear means that no field with the data key is shown, and that the entity has a value to be removed.
+	// mergedWith are the other fields with the same data key that are shown. They can make the field masked, required,
+	// read-only or unconditional, and do not count otherwise.
+	mergedWith []*field
+	// shouldClear means that no field with the data key is shown, and that the entity has a value that the client
+	// should remove.
 	shouldClear bool
 	// decidedBy are the IDs of the conditions that decided, if that was asked for.
 	decidedBy []string
@@ -106,7 +108,8 @@ func (e *evaluation) appendShown(out []shown, fields []*field) []shown {
 	if cap(e.shownAt) < len(e.program.keys) {
 		e.shownAt = make([]int, len(e.program.keys))
 	}
-	// at holds the position of each data key in out, counted from 1. It is all zeros outside this function.
+	// at holds the position in out of each data key, counted from 1; 0 means none. It is all zeros outside this
+	// function.
 	at, inOrder := e.shownAt, true
 	for _, f := range fields {
 		if !e.spend(1 + f.work) {
@@ -132,7 +135,7 @@ func (e *evaluation) appendShown(out []shown, fields []*field) []shown {
 		case out[i].shouldClear && !s.shouldClear:
 			out[i], inOrder = s, false
 		case !s.shouldClear:
-			out[i].others = append(out[i].others, f)
+			out[i].mergedWith = append(out[i].mergedWith, f)
 			out[i].decidedBy = append(out[i].decidedBy, s.decidedBy...)
 		}
 	}
@@ -145,7 +148,8 @@ func (e *evaluation) appendShown(out []shown, fields []*field) []shown {
 	return out
 }
 
-// shouldClear reports whether a field that is not shown asks for its value to be removed, and the entity has one.
+// shouldClear reports whether the value of a field that is not shown should be removed: the field asks for that, and
+// the entity has a value that the caller may know.
 func (e *evaluation) shouldClear(f *field) bool {
 	return f.source.ClearValueIfTriggerConditionNotMet && !e.isOwnHidden(f) && !e.ownValue(f).isEmpty()
 }

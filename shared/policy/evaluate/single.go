@@ -7,8 +7,8 @@ import (
 	"sluice/shared/property"
 )
 
-// SingleCondition is one condition that has been compiled without a policy around it: what the bench compares with
-// other engines. It uses its memory again, so one goroutine at a time asks it.
+// SingleCondition is one condition, compiled without a policy around it. The benchmark compares it with other engines.
+// It reuses its memory, so it is not safe for concurrent use.
 type SingleCondition struct {
 	isMet      predicate
 	evaluation *evaluation
@@ -28,7 +28,7 @@ func CompileCondition(source policy.Condition) (*SingleCondition, error) {
 func (c *SingleCondition) SetEntity(properties property.Split) {
 	e := c.evaluation
 	e.request.Properties = properties
-	e.enter(0, node{})
+	e.setRoot(0, node{})
 	clear(e.memos)
 }
 

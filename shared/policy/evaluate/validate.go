@@ -6,14 +6,15 @@ import (
 	"time"
 )
 
-// subject is the value of a field against which rules are held.
+// subject is the value of a field that rules check.
 type subject struct {
-	// texts are the value, or the values of a field that has several. Those of white space without an ID are left out.
+	// texts are the values of the field. Values of nothing but white space are left out, unless they have an ID.
 	texts []text
 	// group is that of a collection, otherwise nil. items is the number of its items.
 	group *group
 	items int64
-	// countOfType returns how many items have a value in their primary field. It reports false if nobody may know.
+	// countOfType returns how many items have a value in their primary field. It returns false if the primary field is
+	// hidden from the caller.
 	countOfType func(value string) (int64, bool)
 	// now is the moment with which dates are compared, and zone the time zone of the field.
 	now  time.Time
@@ -23,8 +24,8 @@ type subject struct {
 // isPresent reports whether there is a value or an item.
 func (s *subject) isPresent() bool { return len(s.texts) > 0 || s.items > 0 }
 
-// validate holds the value of a field against its rules, in the order of ruleTable. The rules say nothing about a
-// hidden value. The value of a calculated field is its result.
+// validate checks the value of a field by its rules, in the order of ruleTable, and returns what is wrong with it. It
+// returns nothing for a hidden value. The value of a calculated field is its result.
 func (e *evaluation) validate(f *field, rules *resolvedRules) []ValidationError {
 	if len(rules.values) == 0 || e.isOwnHidden(f) {
 		return nil
@@ -89,7 +90,7 @@ func countItems(items []node, primary, wanted string) int64 {
 	return count
 }
 
-// work returns how much work it is to hold a value against the rule.
+// work returns the work of checking a value by the rule, in the units of maxWork.
 func (v *ruleValue) work(s *subject) int {
 	if s.group != nil {
 		return len(v.resolved.RequiredTypesMinCount) * int(s.items)

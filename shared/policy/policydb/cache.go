@@ -9,19 +9,20 @@ import (
 // loadTimeout bounds the loading of one value.
 const loadTimeout = time.Minute
 
-// cache holds what was loaded. What was used least recently makes room for the rest; what is larger than the whole
-// cache is returned and not held. The zero cache holds nothing; loads at the same time are one load also there.
+// cache keeps loaded values and evicts the least recently used ones when they have more than maxBytes. A value larger
+// than that is returned but not kept. Calls for one key at the same time share a load, also in the zero cache, which
+// keeps nothing.
 type cache[K comparable, V any] struct {
 	maxBytes int64
 
 	mu    sync.Mutex
 	loads map[K]*load[V]
 	bytes int64
-	// clock orders uses.
+	// clock is the number of uses so far. The use of a load is its value at that time.
 	clock int64
 }
 
-// load is the loading of a value and, once done is closed, its result.
+// load is the loading of one value. Its value, err and bytes are set once done is closed.
 type load[V any] struct {
 	done  chan struct{}
 	value V
@@ -43,8 +44,8 @@ func (c *cache[K, V]) peek(k K) (value V, isHeld bool) {
 	return l.value, l.err == nil
 }
 
-// get returns a value, loading it unless it is held. Read returns it with its size in bytes. Calls at the same time
-// load it once; an error is returned to all of them, and the next call tries again.
+// get returns a value that is held, or loads it by read, which returns it with its size in bytes. Calls at the same
+// time share one load and its error. Errors are not kept: the next call loads again.
 func (c *cache[K, V]) get(ctx context.Context, k K, read func(context.Context) (V, int64, error)) (V, error) {
 	c.mu.Lock()
 	l := c.loads[k]

@@ -65,7 +65,7 @@ func changesOf(rows []changeRow) ([]policy.Change, error) {
 
 // changeRows reads the changes of a policy, dead ones included, in the order of their parts.
 func (s *Store) changeRows(ctx context.Context, tenant, policyID string) ([]changeRow, error) {
-	items, err := s.all(ctx, tenant+"#policy#"+policyID, changePrefix)
+	items, err := s.listAll(ctx, tenant+"#policy#"+policyID, changePrefix)
 	if err != nil {
 		return nil, err
 	}

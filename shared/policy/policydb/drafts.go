@@ -124,7 +124,7 @@ func (s *Store) discard(ctx context.Context, tenant, policyID string, number int
 
 // newestBut returns the number of the newest version but one, 0 if there is no other.
 func (s *Store) newestBut(ctx context.Context, tenant, policyID string, number int64) (int64, error) {
-	items, _, err := s.page(ctx, tenant+"#policy#"+policyID, versionPrefix, "", 2, true)
+	items, _, err := s.listPage(ctx, tenant+"#policy#"+policyID, versionPrefix, "", 2, true)
 	if err != nil {
 		return 0, err
 	}

@@ -34,7 +34,7 @@ func (s *Store) ListDataGroups(ctx context.Context, tenant, after string, limit 
 	if after != "" {
 		after = groupPrefix + after
 	}
-	items, next, err := s.page(ctx, tenant+"#"+groupsOwner, groupPrefix, after, limit, false)
+	items, next, err := s.listPage(ctx, tenant+"#"+groupsOwner, groupPrefix, after, limit, false)
 	if err != nil {
 		return nil, "", err
 	}
@@ -69,7 +69,7 @@ func (s *Store) ListDataGroupVersions(ctx context.Context, tenant, id, after str
 	if err != nil {
 		return nil, "", err
 	}
-	items, next, err := s.page(ctx, tenant+"#group#"+id, versionPrefix, start, limit, true)
+	items, next, err := s.listPage(ctx, tenant+"#group#"+id, versionPrefix, start, limit, true)
 	if err != nil {
 		return nil, "", err
 	}

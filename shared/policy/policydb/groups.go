@@ -79,7 +79,7 @@ func (s *Store) CreateDataGroup(ctx context.Context, tenant string, g policy.Dat
 	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
 		s.create(encode(groupKey(tenant, g.ID), groupRow{ID: g.ID, Newest: 1})),
 		s.create(encode(groupVersionKey(tenant, g.ID, 1), row)),
-		s.count(tenant, groupsOwner, policy.MaxDataGroups),
+		s.countOneMore(tenant, groupsOwner, policy.MaxDataGroups),
 	})
 	switch {
 	case failed[0] || failed[1]:

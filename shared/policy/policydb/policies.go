@@ -25,7 +25,7 @@ func (s *Store) CreatePolicy(ctx context.Context, p policy.Policy, d policy.NewD
 		s.create(encode(policyKey(p.Tenant, p.ID), row)),
 		s.create(encode(versionKey(p.Tenant, p.ID, 1), version)),
 		{Put: &types.Put{TableName: &s.table, Item: key(p.Tenant, policiesOwner, policyPrefix+p.ID)}},
-		s.count(p.Tenant, policiesOwner, policy.MaxPolicies),
+		s.countOneMore(p.Tenant, policiesOwner, policy.MaxPolicies),
 	})
 	switch {
 	case failed[0] || failed[1]:
@@ -57,7 +57,7 @@ func (s *Store) ListPolicies(ctx context.Context, tenant, after string, limit in
 	if after != "" {
 		after = policyPrefix + after
 	}
-	items, next, err := s.page(ctx, tenant+"#"+policiesOwner, policyPrefix, after, limit, false)
+	items, next, err := s.listPage(ctx, tenant+"#"+policiesOwner, policyPrefix, after, limit, false)
 	if err != nil {
 		return nil, "", err
 	}
@@ -131,7 +131,7 @@ func (s *Store) ListVersions(ctx context.Context, tenant, policyID, after string
 	if err != nil {
 		return nil, "", err
 	}
-	items, next, err := s.page(ctx, tenant+"#policy#"+policyID, versionPrefix, start, limit, true)
+	items, next, err := s.listPage(ctx, tenant+"#policy#"+policyID, versionPrefix, start, limit, true)
 	if err != nil {
 		return nil, "", err
 	}

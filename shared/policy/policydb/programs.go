@@ -7,22 +7,22 @@ import (
 	"sluice/shared/policy"
 )
 
-// DefaultProgramBytes bounds the programs that are kept, in bytes of the JSON of their contents, data groups counted
-// once for each field that refers to them. A program, with the contents to which it refers, takes about eight times as
-// much memory: 7.3 times for 2,000 fields with two conditions and three rules each.
+// DefaultProgramBytes is the total size of the programs that are kept, in bytes of the JSON of their contents; data
+// groups count once for each field that refers to them. In memory, a program and its contents take about eight times as
+// much: 7.3 times for 2,000 fields with two conditions and three rules each.
 const DefaultProgramBytes = 32 << 20
 
-// Programs compiles versions of policies, and keeps the programs from one request to the next. A version that is
-// published or archived never changes: once its program is held, nothing is read for it. Of a draft it is read each
-// time, in one request, whether the draft or what it depends on has changed. It is safe for concurrent use; several
-// calls that need the same program make it once.
+// Programs compiles versions of policies, and keeps the programs from one request to the next. The program of a
+// published or archived version is kept without looking again, because such a version never changes. For a draft, each
+// Load reads in one request whether the draft or anything that it depends on has changed. Programs is safe for
+// concurrent use; calls that need the same program at the same time compile it once.
 type Programs[P any] struct {
 	store   *Store
 	compile func(policy.Contents) (P, error)
 	cache   cache[programKey, compiled[P]]
 }
 
-// programKey names what a version says. The last three are 0 if it never changes.
+// programKey identifies the contents of a version. Revision, base and groups are 0 unless the version is a draft.
 type programKey struct {
 	tenant, policyID string
 	number           int64
@@ -30,7 +30,7 @@ type programKey struct {
 	revision int64
 	// base is the version from which a draft goes on.
 	base int64
-	// groups is how often the tenant's published data groups have changed.
+	// groups is the number of changes of the tenant's published data groups so far.
 	groups int64
 }
 
@@ -40,8 +40,8 @@ type compiled[P any] struct {
 	err     error
 }
 
-// NewPrograms returns programs that are compiled by compile from the contents that s has. They take at most maxBytes,
-// 0 for DefaultProgramBytes; see there.
+// NewPrograms returns the programs that compile makes of the contents in s. It keeps at most maxBytes of them, measured
+// as DefaultProgramBytes says, which 0 stands for.
 func NewPrograms[P any](s *Store, compile func(policy.Contents) (P, error), maxBytes int64) *Programs[P] {
 	if maxBytes == 0 {
 		maxBytes = DefaultProgramBytes
@@ -55,7 +55,7 @@ func NewPrograms[P any](s *Store, compile func(policy.Contents) (P, error), maxB
 }
 
 // Load returns the program of a version. It returns policy.ErrNotFound if there is no such version, policy.ErrChanged
-// if others change the draft again and again meanwhile, and the error of compile as it is.
+// if every attempt to read the draft was overtaken by a change, and the error of compile as it is.
 func (p *Programs[P]) Load(ctx context.Context, tenant, policyID string, number int64) (P, error) {
 	final := programKey{tenant: tenant, policyID: policyID, number: number}
 	if c, isHeld := p.cache.peek(final); isHeld {
@@ -68,8 +68,8 @@ func (p *Programs[P]) Load(ctx context.Context, tenant, policyID string, number 
 	return c.program, c.err
 }
 
-// load reads what a version is, and makes its program unless it is held. It returns errOvertaken if the version is a
-// draft that has changed meanwhile.
+// load reads the rows of a version, and compiles its program unless it is held. It returns errOvertaken if the version
+// is a draft that changed meanwhile.
 func (p *Programs[P]) load(ctx context.Context, k programKey) (compiled[P], error) {
 	items, err := p.store.read(ctx, policyKey(k.tenant, k.policyID), versionKey(k.tenant, k.policyID, k.number),
 		key(k.tenant, groupsOwner, changesPart))
@@ -115,5 +115,5 @@ func (p *Programs[P]) contents(ctx context.Context, tenant string, row policyRow
 	return c, int64(len(text)), err
 }
 
-// programOverhead is what a program of no contents takes.
+// programOverhead is the size that is counted for a program beside its contents, in bytes.
 const programOverhead = 4 << 10

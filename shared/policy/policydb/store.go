@@ -38,19 +38,20 @@ import (
 //
 // # Changes
 //
-// A change names its draft by a key that only one draft ever has. It counts while the row of the policy lists the
-// draft; every other change is dead: it is what a draft that was published or discarded has left, or what a draft
-// wrote whose creation has not ended, or never will. Three rules hold (docs/decisions/0024-changes-are-locks.md):
+// A change names its draft by a key that is never used for another draft. A change is live while the row of the policy
+// lists its draft. All others are dead: they are left from a draft that was published or discarded, or belong to a
+// draft whose creation has not ended, or never will because the process died. Three rules hold
+// (docs/decisions/0024-changes-are-locks.md):
 //
-//   - A change is written and removed in one transaction with a new revision of its draft's row, on the condition that
-//     this is a draft and not locked, and that the base of the policy is still the one by which the change was
-//     decided. Drafts are published on the condition that their revision is the one that was read.
-//   - Every write of a policy's row gives it the next revision, on the condition that its revision is the one that was
+//   - A change is written or removed in one transaction with a new revision of its draft's row. The transaction
+//     requires that the row is that of a draft that is not locked, and that the base of the policy is the one that was
+//     read when the change was decided. Publishing a draft requires that its revision is the one that was read.
+//   - Every write of a policy's row gives it the next revision, and requires that its revision is the one that was
 //     read.
-//   - A dead change is overwritten or removed only by who has written the policy's row after reading the change, or
-//     does so in the same transaction. A draft that is listed with changes has written all of them after it has read
-//     the revision on which listing it is conditional. So it has all of them: who had overwritten one would have
-//     changed the revision.
+//   - A dead change is overwritten or removed only by a writer that has written the policy's row since it read the
+//     change, or writes it in the same transaction. CreateDraftFrom writes the changes of a new draft first and then
+//     lists the draft, on condition of the revision that it read before them. If that succeeds, the changes are
+//     complete, because overwriting one of them would have changed the revision.
 type Store struct {
 	db      *dynamodb.Client
 	table   string
@@ -65,13 +66,13 @@ func New(db *dynamodb.Client, table string, f Files, newID func() string) *Store
 	return &Store{db: db, table: table, bundles: newBundles(f, contentsCacheBytes), newID: newID}
 }
 
-// maxAttempts is how often something is tried that meets writes of others.
+// maxAttempts is how often an operation is tried when others write the same rows meanwhile.
 const maxAttempts = 10
 
-// errOvertaken means that a condition does not hold any more: what was read has changed since.
+// errOvertaken means that a conditional write failed because another one has changed a row since it was read.
 var errOvertaken = errors.New("policydb: overtaken by another write")
 
-// retry calls try until it returns another error than errOvertaken, or maxAttempts times. It then returns
+// retry calls try, with growing pauses, as long as it returns errOvertaken. After maxAttempts calls it returns
 // policy.ErrChanged.
 func retry[R any](ctx context.Context, try func() (R, error)) (R, error) {
 	var none R
@@ -83,7 +84,7 @@ func retry[R any](ctx context.Context, try func() (R, error)) (R, error) {
 		case !errors.Is(err, errOvertaken):
 			return none, err
 		}
-		// Two that overtake each other do not stay in step.
+		// The pause is random, so that two writers that overtake each other do not stay in step.
 		pause := time.NewTimer(rand.N(min(10*time.Millisecond<<attempt, time.Second)))
 		select {
 		case <-pause.C:
@@ -117,7 +118,7 @@ const (
 	countPart     = "count"
 )
 
-// versionPart is the part of a version. Parts of greater numbers are greater.
+// versionPart returns the part of a version's row. Parts sort in the order of the numbers.
 func versionPart(number int64) string { return fmt.Sprintf("%s%010d", versionPrefix, number) }
 
 // read reads the rows of distinct keys, in the order of the keys, nil where there is none.
@@ -193,19 +194,20 @@ func (s *Store) replace(item dynamo.Item, revision int64) types.TransactWriteIte
 	return s.put(item, "revision = :revision", dynamo.Item{":revision": dynamo.Number(revision)})
 }
 
-// count returns the write that counts an object more. Its condition fails if there would be more than most.
-func (s *Store) count(tenant, owner string, most int64) types.TransactWriteItem {
+// countOneMore returns the write that adds one to the number of an owner's objects. Its condition fails if there would
+// be more than limit.
+func (s *Store) countOneMore(tenant, owner string, limit int64) types.TransactWriteItem {
 	return types.TransactWriteItem{Update: &types.Update{
 		TableName: &s.table, Key: key(tenant, owner, countPart),
 		UpdateExpression:          aws.String("ADD objects :one"),
-		ConditionExpression:       aws.String("attribute_not_exists(objects) OR objects < :most"),
-		ExpressionAttributeValues: dynamo.Item{":one": dynamo.Number(1), ":most": dynamo.Number(most)},
+		ConditionExpression:       aws.String("attribute_not_exists(objects) OR objects < :limit"),
+		ExpressionAttributeValues: dynamo.Item{":one": dynamo.Number(1), ":limit": dynamo.Number(limit)},
 	}}
 }
 
-// page reads rows of an owner whose parts begin with a prefix: at most limit of them, beginning after a part ("" for
-// the first), backward or forward. The next part is "" at the end; a list that ends with a full page ends there.
-func (s *Store) page(ctx context.Context, owner, prefix, after string, limit int, backward bool) (
+// listPage reads at most limit rows of an owner whose parts begin with a prefix, beginning after a part ("" for the
+// first). Next is the part to go on after, "" at the end of the list, also if the last page is full.
+func (s *Store) listPage(ctx context.Context, owner, prefix, after string, limit int, backward bool) (
 	items []dynamo.Item, next string, err error) {
 	query := s.query(owner, prefix)
 	query.ScanIndexForward, query.Limit = aws.Bool(!backward), aws.Int32(int32(limit+1))
@@ -223,8 +225,8 @@ func (s *Store) page(ctx context.Context, owner, prefix, after string, limit int
 	return out.Items, dynamo.StringAttribute(out.LastEvaluatedKey, "part"), nil
 }
 
-// all reads all rows of an owner whose parts begin with a prefix, in the order of the parts.
-func (s *Store) all(ctx context.Context, owner, prefix string) ([]dynamo.Item, error) {
+// listAll reads all rows of an owner whose parts begin with a prefix, in the order of the parts.
+func (s *Store) listAll(ctx context.Context, owner, prefix string) ([]dynamo.Item, error) {
 	var items []dynamo.Item
 	pages := dynamodb.NewQueryPaginator(s.db, s.query(owner, prefix))
 	for pages.HasMorePages() {
@@ -247,7 +249,7 @@ func (s *Store) query(owner, prefix string) *dynamodb.QueryInput {
 	}
 }
 
-// afterVersion is the part after which a list of versions goes on, newest first, from its position.
+// afterVersion returns the part after which a list of versions goes on from a position, "" for the beginning.
 func afterVersion(position string) (string, error) {
 	if position == "" {
 		return "", nil

@@ -113,8 +113,8 @@ func requirePermission(c httpapi.Caller, needed string) error {
 	return fault.Newf(fault.Forbidden, "permission_missing", "The client lacks the permission %s.", needed)
 }
 
-// query makes the route of a query. One that others disturb again and again is not in conflict with anybody: it can be
-// repeated.
+// query makes the route of a query. Where a command that was overtaken too often is a conflict, a query is only told to
+// come again.
 func query(method, path string, next httpapi.Endpoint) httpapi.Route {
 	return httpapi.Route{Method: method, Path: path, Permissions: []string{permission.PolicyConfigurationAccess},
 		Endpoint: func(ctx context.Context, c httpapi.Caller, r *http.Request) (httpapi.Reply, error) {

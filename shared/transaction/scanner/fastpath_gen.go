@@ -38,8 +38,8 @@ func (s *Scanner) readObject(b []byte, i int, o *object) (end int, present uint6
 	}
 }
 
-// readTransaction reads the object Transaction whose brace is at b[i]. present is the set of its fields that are present
-// and not null.
+// readTransaction reads the object Transaction whose brace is at b[i]. present is the set of its fields that are
+// present and not null.
 func (s *Scanner) readTransaction(b []byte, i int) (end int, present uint64) {
 	if s.depth++; s.depth > transaction.MaxDepth {
 		return s.failTooDeep(i), 0
@@ -418,8 +418,8 @@ func (s *Scanner) readUnknown(b []byte, i int) (end int, present uint64) {
 	return i + 1, seen &^ nulls
 }
 
-// readModification reads the object Modification whose brace is at b[i]. present is the set of its fields that are present
-// and not null.
+// readModification reads the object Modification whose brace is at b[i]. present is the set of its fields that are
+// present and not null.
 func (s *Scanner) readModification(b []byte, i int) (end int, present uint64) {
 	if s.depth++; s.depth > transaction.MaxDepth {
 		return s.failTooDeep(i), 0
@@ -516,8 +516,8 @@ func (s *Scanner) readModification(b []byte, i int) (end int, present uint64) {
 	return i + 1, seen &^ nulls
 }
 
-// readPaymentOption reads the object PaymentOption whose brace is at b[i]. present is the set of its fields that are present
-// and not null.
+// readPaymentOption reads the object PaymentOption whose brace is at b[i]. present is the set of its fields that are
+// present and not null.
 func (s *Scanner) readPaymentOption(b []byte, i int) (end int, present uint64) {
 	if s.depth++; s.depth > transaction.MaxDepth {
 		return s.failTooDeep(i), 0

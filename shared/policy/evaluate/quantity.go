@@ -6,7 +6,7 @@ import (
 	"sluice/shared/policy"
 )
 
-// quantity is a number, a day or a moment: what can be more or less.
+// quantity is a value that greaterThan and the like can compare: a number, a day or a moment.
 type quantity struct {
 	kind   quantityKind
 	number number
@@ -28,7 +28,7 @@ const (
 
 const secondsPerDay = 24 * 60 * 60
 
-// quantityOf returns the quantity that a text is.
+// quantityOf returns the quantity that a text is, one of the kind noQuantity if it is none.
 func quantityOf(t string) quantity {
 	if n, ok := parseNumber(t); ok {
 		return quantity{kind: numberQuantity, number: n}
@@ -81,18 +81,19 @@ func (x *extremes) add(q quantity) {
 	}
 }
 
-// order is an operation that asks whether something is more or less.
-type order struct {
+// comparison is one of the operations greaterThan, greaterThanOrEqual, lessThan and lessThanOrEqual.
+type comparison struct {
+	// isMore means "greater than" rather than "less than"; isEqual adds "or equal".
 	isMore, isEqual bool
 }
 
-var orders = map[policy.Operation]order{
+var comparisons = map[policy.Operation]comparison{
 	policy.GreaterThan: {isMore: true}, policy.GreaterThanOrEqual: {isMore: true, isEqual: true},
 	policy.LessThan: {}, policy.LessThanOrEqual: {isEqual: true},
 }
 
 // isMet reports whether one of the values of r is more, or less, than one of the given ones.
-func (o order) isMet(r *reading, given *extremes) bool {
+func (o comparison) isMet(r *reading, given *extremes) bool {
 	if r.count == 1 {
 		return o.isMetBy(r.oneQuantity(), given)
 	}
@@ -110,7 +111,7 @@ func (o order) isMet(r *reading, given *extremes) bool {
 }
 
 // isMetBy reports whether one quantity is more, or less, than one of the given ones.
-func (o order) isMetBy(q *quantity, given *extremes) bool {
+func (o comparison) isMetBy(q *quantity, given *extremes) bool {
 	if q.kind == noQuantity {
 		return false
 	}

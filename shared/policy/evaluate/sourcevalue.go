@@ -8,29 +8,29 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxValueDepth is how deep a data source can be nested. What is deeper is not there.
+// maxValueDepth is how deep a data source can be nested. Deeper values are ignored.
 const maxValueDepth = 16
 
-// value is a parsed part of a data source.
-type value struct {
-	kind valueKind
+// sourceValue is a parsed part of a data source.
+type sourceValue struct {
+	kind sourceValueKind
 	// text is a scalar as text: numbers without an exponent where possible, booleans as true and false.
 	text    string
-	members map[string]*value
-	list    []*value
+	members map[string]*sourceValue
+	list    []*sourceValue
 }
 
-type valueKind byte
+type sourceValueKind byte
 
 const (
-	nullValue valueKind = iota
+	nullValue sourceValueKind = iota
 	scalarValue
 	objectValue
 	listValue
 )
 
 // parseValue parses a data source. It returns nil if there is none, or if it is not JSON.
-func parseValue(source jsontext.Value) *value {
+func parseValue(source jsontext.Value) *sourceValue {
 	if len(source) == 0 {
 		return nil
 	}
@@ -43,7 +43,7 @@ func parseValue(source jsontext.Value) *value {
 }
 
 // decodeValue decodes the next value. It returns nil for one that is nested too deep.
-func decodeValue(d *jsontext.Decoder, depth int) (*value, error) {
+func decodeValue(d *jsontext.Decoder, depth int) (*sourceValue, error) {
 	if depth > maxValueDepth {
 		return nil, d.SkipValue()
 	}
@@ -53,7 +53,7 @@ func decodeValue(d *jsontext.Decoder, depth int) (*value, error) {
 	}
 	switch token.Kind() {
 	case '{':
-		v := &value{kind: objectValue, members: map[string]*value{}}
+		v := &sourceValue{kind: objectValue, members: map[string]*sourceValue{}}
 		for d.PeekKind() != '}' {
 			name, err := d.ReadToken()
 			if err != nil {
@@ -71,7 +71,7 @@ func decodeValue(d *jsontext.Decoder, depth int) (*value, error) {
 		_, err = d.ReadToken()
 		return v, err
 	case '[':
-		v := &value{kind: listValue}
+		v := &sourceValue{kind: listValue}
 		for d.PeekKind() != ']' {
 			element, err := decodeValue(d, depth+1)
 			if err != nil {
@@ -84,19 +84,19 @@ func decodeValue(d *jsontext.Decoder, depth int) (*value, error) {
 		_, err = d.ReadToken()
 		return v, err
 	case 'n':
-		return &value{}, nil
+		return &sourceValue{}, nil
 	case '0':
-		return &value{kind: scalarValue, text: withoutExponent(token.String())}, nil
+		return &sourceValue{kind: scalarValue, text: withoutExponent(token.String())}, nil
 	default:
-		return &value{kind: scalarValue, text: token.String()}, nil
+		return &sourceValue{kind: scalarValue, text: token.String()}, nil
 	}
 }
 
-// maxExponent is the largest exponent of a number in a data source, positive or negative, with which it is a number
-// here. It also bounds the memory that a number takes.
+// maxExponent bounds the exponent of a number in a data source, positive or negative. A number beyond it is kept as it
+// is written and compared as a text. The bound also limits the memory that a number takes.
 const maxExponent = 40
 
-// withoutExponent returns a JSON number without its exponent, if that is not too large.
+// withoutExponent returns a JSON number written without an exponent, or as it is if the exponent is beyond maxExponent.
 func withoutExponent(s string) string {
 	i := strings.IndexAny(s, "eE")
 	if i < 0 {
@@ -109,7 +109,7 @@ func withoutExponent(s string) string {
 	return shift(s[:i], exponent)
 }
 
-// shift moves the point of a decimal number to the right, or to the left.
+// shift returns a decimal number times 10 to the power of by, by moving its point.
 func shift(s string, by int) string {
 	sign := ""
 	if s[0] == '-' {
@@ -134,7 +134,7 @@ func shift(s string, by int) string {
 }
 
 // member returns the member of an object, nil if there is none.
-func (v *value) member(name string) *value {
+func (v *sourceValue) member(name string) *sourceValue {
 	if v == nil || v.kind != objectValue {
 		return nil
 	}
@@ -142,7 +142,7 @@ func (v *value) member(name string) *value {
 }
 
 // scalar returns the text of a scalar, "" for everything else.
-func (v *value) scalar() string {
+func (v *sourceValue) scalar() string {
 	if v == nil || v.kind != scalarValue {
 		return ""
 	}
@@ -150,7 +150,7 @@ func (v *value) scalar() string {
 }
 
 // lookup returns what a name leads to: in the properties of an object, if it has them, otherwise among its members.
-func (v *value) lookup(name string) node {
+func (v *sourceValue) lookup(name string) node {
 	if v.kind != objectValue {
 		return node{}
 	}
@@ -166,7 +166,7 @@ func (v *value) lookup(name string) node {
 }
 
 // lookupKey returns the property of an object, which can be in split form.
-func (v *value) lookupKey(name string) *value {
+func (v *sourceValue) lookupKey(name string) *sourceValue {
 	for _, kind := range [...]string{"singleProperties", "collectionProperties", "customProperties"} {
 		if found := v.member(kind).member(name); found != nil {
 			return found
@@ -176,15 +176,15 @@ func (v *value) lookupKey(name string) *value {
 }
 
 // withID returns a scalar with the ID of the list entry from which it was chosen.
-func (v *value) withID(id *value) *value {
+func (v *sourceValue) withID(id *sourceValue) *sourceValue {
 	if v.kind == objectValue || v.kind == listValue || id == nil {
 		return v
 	}
-	return &value{kind: objectValue, members: map[string]*value{"value": v, "valueId": id}}
+	return &sourceValue{kind: objectValue, members: map[string]*sourceValue{"value": v, "valueId": id}}
 }
 
 // elements returns the elements of a list, or the items of a collection in one of its forms.
-func (v *value) elements() ([]node, bool) {
+func (v *sourceValue) elements() ([]node, bool) {
 	switch v.kind {
 	case listValue:
 		out := make([]node, len(v.list))
@@ -210,7 +210,7 @@ func (v *value) elements() ([]node, bool) {
 }
 
 // asText returns the value of a scalar, of null, or of an object that has a value or the ID of one.
-func (v *value) asText() (text, bool) {
+func (v *sourceValue) asText() (text, bool) {
 	switch v.kind {
 	case nullValue:
 		return text{}, true
@@ -235,7 +235,7 @@ func (v *value) asText() (text, bool) {
 }
 
 // hasValue reports whether there is a value, an item or a member with a value. What is hidden was removed before.
-func (v *value) hasValue() bool {
+func (v *sourceValue) hasValue() bool {
 	if t, ok := v.asText(); ok {
 		return !t.isEmptyList()
 	}

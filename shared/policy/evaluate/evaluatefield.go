@@ -42,7 +42,7 @@ func (e *evaluation) evaluateField(s *shown) GroupField {
 	out := s.template.GroupField
 	out.IsMasked = e.isMasked(s.field)
 	out.ShouldClearValue = s.shouldClear
-	for _, other := range s.others {
+	for _, other := range s.mergedWith {
 		out.IsMasked = out.IsMasked || e.isMasked(other)
 		out.IsConditional = out.IsConditional && len(other.source.Conditions) > 0
 	}
@@ -64,7 +64,7 @@ func (e *evaluation) evaluateField(s *shown) GroupField {
 
 // isMarkedReadOnly reports whether one of the fields with the data key is read-only whatever its rules.
 func (s *shown) isMarkedReadOnly() bool {
-	return s.source.IsReadOnly || slices.ContainsFunc(s.others, func(f *field) bool { return f.source.IsReadOnly })
+	return s.source.IsReadOnly || slices.ContainsFunc(s.mergedWith, func(f *field) bool { return f.source.IsReadOnly })
 }
 
 // category returns the category under which a field is shown: the first of those that it has and that are asked for.

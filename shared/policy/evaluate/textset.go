@@ -7,15 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// fewTexts is up to how many texts are compared one after another.
+// fewTexts is the largest number of texts that are compared one after another rather than by their hashes.
 const fewTexts = 8
 
-// textSet is a set of texts that are equal in upper and lower case alike, and by their value if they are numbers.
+// textSet is a set of texts. Texts that differ only in upper and lower case are equal, and numbers are compared by
+// their value: 1.0 equals 1.
 type textSet struct {
 	texts []string
 	// numbers are those of the texts that are numbers. A text that is a number equals no other text.
 	numbers []number
-	// byHash and byNumber find the texts if they are many.
+	// byHash and byNumber hold the same texts and numbers if there are more than fewTexts; otherwise they are nil.
 	byHash   map[uint64][]string
 	byNumber map[number]bool
 }
@@ -76,8 +77,8 @@ func (s *textSet) hasNumber(n number) bool {
 	return false
 }
 
-// plainNumber returns the number that a text is, if it has neither a plus nor needless zeros before its digits: 007 and
-// +49 are texts, of which each character counts.
+// plainNumber returns the number that a text is, and whether it is one. A text with a plus or with leading zeros is not
+// a number here: 007 and +49 are codes, and equal only themselves.
 func plainNumber(t string) (number, bool) {
 	digits := strings.TrimPrefix(t, "-")
 	if digits == "" || digits[0] < '0' || digits[0] > '9' {
@@ -89,7 +90,7 @@ func plainNumber(t string) (number, bool) {
 	return parseNumber(t)
 }
 
-// fold returns a text such that texts that differ only in upper and lower case have the same.
+// fold returns a canonical form of a text: texts that differ only in upper and lower case have the same.
 func fold(t string) string {
 	for i := range len(t) {
 		if t[i] >= utf8.RuneSelf || 'a' <= t[i] && t[i] <= 'z' {
@@ -99,7 +100,7 @@ func fold(t string) string {
 	return t
 }
 
-// foldRune returns the first of the letters that are the same in upper and lower case alike.
+// foldRune returns the smallest code point among those that differ from a letter only in case.
 func foldRune(r rune) rune {
 	if r < utf8.RuneSelf {
 		if 'a' <= r && r <= 'z' {

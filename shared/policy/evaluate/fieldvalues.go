@@ -10,7 +10,7 @@ import (
 	"sluice/shared/policy/formula"
 )
 
-// formulaValidator is the validator of the messages about calculated values.
+// formulaValidator is the name of the validator in errors about calculated values.
 const formulaValidator = "formula"
 
 // fieldValues are the compiled values of a field: its conditional values and its formula.
@@ -124,7 +124,8 @@ func (c *compiler) groupOf(parent *field, key string) *field {
 }
 
 // orderCalculations returns the calculated fields of a group or of the policy so that each comes after those that it
-// depends on. Formulas that depend on each other are problems. Fields of groups around it are calculated before.
+// depends on, and reports formulas that depend on each other in a circle. It does not look at the fields of outer
+// groups, which are calculated before those of inner ones.
 func (c *compiler) orderCalculations(fields []*field) []*field {
 	bySlot := map[int][]*field{}
 	for _, f := range fields {
@@ -219,8 +220,8 @@ func (e *evaluation) runFormula(f *field) (result, problem string) {
 	}
 	result, err := f.values.formula.Evaluate(func(key string) (string, bool) {
 		v := f.values.variables[key]
-		if of := &e.calculations[v.slot]; of.field != nil {
-			return of.text, of.text != ""
+		if other := &e.calculations[v.slot]; other.field != nil {
+			return other.text, other.text != ""
 		}
 		return e.numberText(v.ref)
 	}, e.resolveRules(f).decimals)
@@ -239,7 +240,8 @@ func (e *evaluation) runFormula(f *field) (result, problem string) {
 	}
 }
 
-// numberText returns the text that a formula reads as a number. Several values are not read as a number.
+// numberText returns the text that a formula reads as a number, and whether there is one. For several values it returns
+// a text that is not a number, so that the formula reports them.
 func (e *evaluation) numberText(r ref) (string, bool) {
 	value := e.read(r)
 	texts := value.texts()
@@ -267,7 +269,7 @@ func (e *evaluation) evaluateValues(f *field, out *GroupField) []string {
 	if f.values.formula != nil {
 		result := &e.calculations[f.values.slot]
 		if result.text != "" {
-			text := result.text // the place of the result is that of the next item, too
+			text := result.text // a copy: the next item of a collection writes its result to the same slot
 			out.CalculatedFieldResult, out.HasCalculatedValue = &text, true
 		}
 		if result.problem != "" {

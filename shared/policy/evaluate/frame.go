@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// The names of the data sources that mean something here. All others mean what the request gives by their names.
+// The names of the data sources that are treated specially. All others are only looked up in the request.
 const (
 	sourceProperties  = ""
 	sourceCurrentItem = "currentDataGroupItem"
@@ -22,7 +22,7 @@ type scope struct {
 	isFiltered bool
 }
 
-// scopeKind is what a condition is about.
+// scopeKind says what the operands of a condition are about.
 type scopeKind int
 
 const (
@@ -45,19 +45,20 @@ func (c *compiler) newScope(kind scopeKind) scope {
 	return scope{kind: kind, frame: len(c.program.frames) - 1}
 }
 
-// frameLayout lists what a program reads from one place: the request, an item of a collection, an item that an operand
-// looks at.
+// frameLayout lists what a program reads from one root: the request, an item of a collection, or an item that an
+// operand with any, all or none looks at.
 type frameLayout struct {
 	reads []readSpec
 }
 
 // readSpec says what is read from a frame.
 type readSpec struct {
-	// source is the name of the data source. It means nothing in the frame of an item.
+	// source is the name of the data source. It is not used in the frame of an item.
 	source string
-	// name is looked up as a whole first. It is "" if there is one step or none.
+	// name is a name with points. It is looked up as a whole first, and by its steps only if that finds nothing. It is
+	// "" if there are less than two steps.
 	name string
-	// steps lead to the value otherwise.
+	// steps are the names that lead to the value, from the root on. Without steps, the value is the root.
 	steps []string
 }
 
@@ -67,14 +68,14 @@ type readKey struct {
 	source, name, path string
 }
 
-// ref is where a compiled operand finds a value: in a slot of a frame. Reading it the first time looks it up.
+// ref is where a compiled operand finds its value: in a slot of a frame. Reading it for the first time fills the slot.
 type ref struct {
 	frame, slot int
-	// keys are the data keys on the way that can be hidden.
+	// keys are the data keys on the way to the value that can be hidden.
 	keys []int
-	// itemKeys are the data keys on the way in the item that the request gives.
+	// itemKeys are the data keys on the way to the value if it is in the item that the request gives.
 	itemKeys []int
-	// filteredBy are the data keys on the way if only values of fields that take part are seen.
+	// filteredBy are the data keys on the way to the value if the values of fields that do not take part are not seen.
 	filteredBy []int
 }
 
@@ -166,17 +167,18 @@ func (c *compiler) fieldKeys(names []string) []int {
 	return out
 }
 
-// frame is a frameLayout at one moment of an evaluation.
+// frame is the state of a frameLayout in one evaluation.
 type frame struct {
-	// root is the item; nothing for the request.
+	// root is the item that is looked at. In the frame of the request it is nothing: values are looked up in sources.
 	root node
-	// slots are the readings of the layout. Those of another generation are of another item.
+	// slots are what was read from the root, in the order of the layout. A slot whose generation is not that of the
+	// frame was read from an earlier root.
 	slots      []reading
 	generation uint32
 }
 
-// enter makes an item the one from which a frame reads.
-func (e *evaluation) enter(index int, item node) {
+// setRoot sets the item from which a frame reads, and makes all its readings invalid.
+func (e *evaluation) setRoot(index int, item node) {
 	f := &e.frames[index]
 	if f.slots == nil {
 		f.slots = make([]reading, len(e.program.frames[index].reads))
@@ -185,7 +187,7 @@ func (e *evaluation) enter(index int, item node) {
 	f.generation++
 }
 
-// read returns the value that a ref leads to. It holds until the frame has another item.
+// read returns the value that a ref leads to. The reading is valid until the next setRoot of its frame.
 func (e *evaluation) read(r ref) *reading {
 	if e.isFilteredOut(r.filteredBy) {
 		return &e.absent
@@ -193,14 +195,14 @@ func (e *evaluation) read(r ref) *reading {
 	f := &e.frames[r.frame]
 	slot := &f.slots[r.slot]
 	if slot.generation != f.generation {
-		e.fill(slot, f, &e.program.frames[r.frame].reads[r.slot], r.frame == 0)
+		e.lookUp(slot, f, &e.program.frames[r.frame].reads[r.slot], r.frame == 0)
 		slot.generation = f.generation
 	}
 	return slot
 }
 
-// fill looks up what a slot is for.
-func (e *evaluation) fill(slot *reading, f *frame, spec *readSpec, isRequest bool) {
+// lookUp fills a slot with what its readSpec leads to.
+func (e *evaluation) lookUp(slot *reading, f *frame, spec *readSpec, isRequest bool) {
 	*slot = reading{}
 	root := f.root
 	if isRequest {
@@ -214,5 +216,5 @@ func (e *evaluation) fill(slot *reading, f *frame, spec *readSpec, isRequest boo
 	e.gather(slot, root, spec.steps)
 }
 
-// ownValue returns the value of a field. It holds until another item of the collection is evaluated.
+// ownValue returns the value of a field. It is valid until another item of the collection is evaluated.
 func (e *evaluation) ownValue(f *field) *reading { return e.read(f.own) }

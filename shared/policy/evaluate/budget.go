@@ -15,8 +15,8 @@ const (
 	maxPatterns = 500_000
 )
 
-// budget counts what a version has of something. That of a data group counts once for each field that refers to the
-// group.
+// budget counts things of one kind in a version, such as operands, against their limit. Those of a data group count
+// once for each field that refers to the group.
 type budget struct {
 	// what is the plural of the thing.
 	what        string
@@ -26,8 +26,8 @@ type budget struct {
 // isSpent reports whether the version has more than it may have, which has been reported.
 func (b *budget) isSpent() bool { return b.used > b.limit }
 
-// spend counts n more things at a path of the field, and reports whether the version may have them. That it may not is
-// reported once.
+// spend counts n more things at a path of the field, and returns whether the version may have them. The first time that
+// it may not, spend reports a problem.
 func (c *compiler) spend(b *budget, n int, path string) bool {
 	if b.isSpent() {
 		return false
