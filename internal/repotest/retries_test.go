@@ -250,7 +250,8 @@ func TestTransitionsAreThoseOfTheFormula(t *testing.T) {
 	fixed, _ := strconv.Atoi(string(got[2]))
 	if perChunk != want.perItem["$.chunks"] || fixed != want.fixed ||
 		want.perItem["$.partitions"] != 1 || want.perItem["$.screening"] != 1 {
-		t.Errorf("docs/operations.md counts %dc + r + s + %d transitions, the definition has %d and, for each item, %v",
+		t.Errorf("docs/operations.md counts %dc + r + s + %d transitions, the definition has %d and, for each item, "+
+			"%v; internal/cost/cost.go has the same numbers",
 			perChunk, fixed, want.fixed, want.perItem)
 	}
 }

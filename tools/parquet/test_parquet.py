@@ -12,7 +12,7 @@ import pyarrow.dataset
 import pyarrow.parquet as pq
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "bin" / "parquet"
-FILES = [FOLDER / "version-1.parquet", FOLDER / "version-2.parquet"]
+FILES = [FOLDER / "version-1.parquet", FOLDER / "next.parquet"]
 
 
 def without_nulls(value):

@@ -27,13 +27,13 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 		for i := range o.Fields {
 			known[o.Name+"."+o.Fields[i].Name] = true
 			if o.Description(&o.Fields[i]) == "" {
-				t.Errorf("%s.%s is not described", o.Name, o.Fields[i].Name)
+				t.Errorf("the field %s.%s has no description: add one to descriptions.go", o.Name, o.Fields[i].Name)
 			}
 		}
 	}
 	for name := range descriptions {
 		if !known[name] {
-			t.Errorf("%s is described and is not a field", name)
+			t.Errorf("descriptions.go describes %s, which is not a field of the table", name)
 		}
 	}
 }

@@ -1,0 +1,46 @@
+package repotest
+
+import (
+	"strings"
+	"testing"
+)
+
+// maxAlarmMetrics is how many metrics the expression of one alarm may have, a limit of CloudWatch.
+const maxAlarmMetrics = 10
+
+// Every function that the state machine of batches invokes records what it does, and is one of those whose failures
+// raise an alarm and are in the dashboard.
+func TestStepsOfBatchesAreWatched(t *testing.T) {
+	named, alarmed := map[string]bool{}, 0
+	for _, m := range namedMetrics(t) {
+		if m.namespace == "AWS/Lambda" {
+			named[m.place+" "+m.dimensions["FunctionName"]] = true
+		}
+		if m.place == "StepsFailing" {
+			alarmed++
+		}
+	}
+	if alarmed > maxAlarmMetrics {
+		t.Errorf("the alarm StepsFailing has %d metrics, and CloudWatch allows %d: divide it into two", alarmed,
+			maxAlarmMetrics)
+	}
+	machine := loadTemplate(t).Resources["BatchStateMachine"]
+	substitutions, ok := at(&machine, "Properties", "DefinitionSubstitutions")
+	if !ok || len(substitutions.Content) == 0 {
+		t.Fatal("the template's BatchStateMachine has no DefinitionSubstitutions")
+	}
+	for i := 0; i < len(substitutions.Content); i += 2 { // keys and values take turns
+		step := strings.ToLower(strings.TrimSuffix(substitutions.Content[i].Value, "FunctionArn"))
+		for _, place := range []string{
+			"StepsFailing", "Concurrent executions", "Throttled invocations", "Failed invocations",
+		} {
+			if !named[place+" "+ownNamespace+"-"+step] {
+				t.Errorf("template.yaml, %s: the function %s is missing", place, step)
+			}
+		}
+		main := "functions/" + step + "/main.go"
+		if !strings.Contains(string(readFile(t, main)), "pipeline.Measured(") {
+			t.Errorf("%s does not pass its handler through pipeline.Measured", main)
+		}
+	}
+}
