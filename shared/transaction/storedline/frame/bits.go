@@ -35,7 +35,7 @@ func (w bitWriter) flush(out []byte) bitWriter {
 
 // end adds the bit that ends a stream, writes what remains, and returns where the stream ends.
 func (w bitWriter) end(out []byte) int {
-	w = w.flush(out).add(1, 1).flush(out)
+	w = w.add(1, 1).flush(out)
 	if w.count > 0 {
 		w.at++
 	}

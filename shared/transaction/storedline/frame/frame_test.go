@@ -177,6 +177,11 @@ func TestFramesAreReproducible(t *testing.T) {
 	c := newCoder(t, dictionary)
 	texts := sampledata.Lines(300, 3, 0)
 	texts = append(texts, nil, []byte("x"), make([]byte, 1000), randomBytes(500))
+	// Texts that end where the text before them goes on as the dictionary does.
+	for at := 0; at < 20_000; at += 500 {
+		text := append([]byte("\x80\x81"), c.dictionary.content[at:at+40]...)
+		texts = append(texts, text, text[:12])
+	}
 	var want [][]byte
 	for _, text := range texts {
 		alone, err := New(dictionary)
@@ -186,13 +191,19 @@ func TestFramesAreReproducible(t *testing.T) {
 		frame, _ := alone.Append(nil, text)
 		want = append(want, frame)
 	}
+	check := func(i int) {
+		if got, _ := c.Append(nil, texts[i]); !bytes.Equal(got, want[i]) {
+			t.Errorf("text %d became %x, then %x", i, want[i], got)
+		}
+	}
+	for i := range texts {
+		check(i)
+	}
 	var running sync.WaitGroup
 	for worker := range 4 {
 		running.Go(func() {
 			for _, i := range rand.New(rand.NewPCG(0, uint64(worker))).Perm(len(texts)) {
-				if got, _ := c.Append(nil, texts[i]); !bytes.Equal(got, want[i]) {
-					t.Errorf("text %d became %x, then %x", i, want[i], got)
-				}
+				check(i)
 			}
 		})
 	}

@@ -109,6 +109,27 @@ func TestSequencesAreReadByTheLibrary(t *testing.T) {
 	}
 }
 
+// The number of sequences has one byte up to 127, and two from there on.
+func TestNumbersOfSequences(t *testing.T) {
+	c := newCoder(t, readDictionaryFile(t))
+	for _, count := range []int{0, 1, 126, 127, 128, 129, 255, 256, 257, MaxText / 4} {
+		b, text := new(buffers), []byte(nil)
+		offsets := c.dictionary.offsets
+		for i := range count {
+			b.literals = append(b.literals, 'e')
+			b.sequences = append(b.sequences, newSequence(1, minMatch, offsets.use(uint32(1+i%2*3), 1)))
+			text = append(text, "eeee"...)
+		}
+		frame := b.frame[:c.write(b, text)]
+		if got, err := c.decode(frame); err != nil || !bytes.Equal(got, text) {
+			t.Errorf("%d sequences: read %q, %v; want %q", count, got, err, text)
+		}
+		if count > 100 && len(frame) >= len(text) {
+			t.Errorf("%d sequences: the frame is raw", count)
+		}
+	}
+}
+
 // randomSequences returns buffers with sequences and literals, and the text that they stand for.
 func randomSequences(d *dictionary, numbers *rand.Rand) (b *buffers, text []byte) {
 	b = new(buffers)
