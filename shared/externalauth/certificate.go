@@ -12,28 +12,29 @@ import (
 	"time"
 )
 
-// ValidationMode says what a given certificate is to the peer's.
+// ValidationMode says how the certificate of a configuration relates to the one that the receiver presents.
 type ValidationMode string
 
 // The validation modes.
 const (
 	// PinLeafThumbprint accepts only the given certificate itself.
 	PinLeafThumbprint ValidationMode = "PinLeafThumbprint"
-	// SignerChainValidationOnly accepts every certificate that the given one has signed, also by way of others.
+	// SignerChainValidationOnly accepts every certificate that the given one has signed, directly or through
+	// intermediates.
 	SignerChainValidationOnly ValidationMode = "SignerChainValidationOnly"
 )
 
 // ValidationModes lists the validation modes; the first one is the default.
 var ValidationModes = []ValidationMode{PinLeafThumbprint, SignerChainValidationOnly}
 
-// Certificate says which certificates a peer may show.
+// Certificate says which certificates of a receiver are accepted.
 type Certificate struct {
-	// IsPublicCA means that the peer's certificate comes from a public CA. No certificate needs to be given then; one
-	// that is given must be satisfied as well.
+	// IsPublicCA means that the receiver's certificate must come from a public CA. PEM may then be empty; if it is not,
+	// both requirements hold.
 	IsPublicCA bool
 	// PEM is the given certificate; "" for none.
 	PEM string
-	// NextPEM is a second one that is accepted beside PEM; "" for none.
+	// NextPEM is a second certificate that is accepted as well as PEM, for the time of a change; "" for none.
 	NextPEM string
 	// Mode is never "" in a configuration that the store returns.
 	Mode ValidationMode
@@ -77,7 +78,7 @@ func CheckPEM(text string, mode ValidationMode) (*x509.Certificate, error) {
 
 // GivenCertificate is a certificate of a configuration and its place.
 type GivenCertificate struct {
-	// Property is the place, as the interface names it.
+	// Property is the place by its names on the wire, for example endpointCertificate.nextCertificate.
 	Property    string
 	Mode        ValidationMode
 	Certificate *x509.Certificate
@@ -139,13 +140,13 @@ func ParsePEM(text string) (*x509.Certificate, error) {
 	return certificate, nil
 }
 
-// IsIntermediate reports whether a certificate is that of a CA and signed by another one. A server that signs its
-// certificate itself may present one that says that it is a CA.
+// IsIntermediate reports whether a certificate is that of a CA and signed by another one. Self-signed certificates are
+// left out because a server's own certificate, if it is self-signed, may say that it is a CA.
 func IsIntermediate(c *x509.Certificate) bool {
 	return IsCA(c) && !bytes.Equal(c.RawSubject, c.RawIssuer)
 }
 
-// Details is what the interface shows of a certificate.
+// Details are what the interface shows of a certificate.
 type Details struct {
 	// Subject and Issuer are distinguished names as in RFC 2253.
 	Subject string

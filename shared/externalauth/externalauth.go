@@ -1,5 +1,5 @@
-// Package externalauth holds a tenant's configurations of how the service authenticates itself and its peer when it
-// calls an address outside: which certificate the peer must have, which headers and which OAuth client are used.
+// Package externalauth holds a tenant's configurations of calls to the outside: which certificate the receiver must
+// present, and by which client certificate, headers and OAuth client the service authenticates itself.
 // Package externalauth/externalauthdb stores them, externalauth/externalauthhttp serves them.
 package externalauth
 
@@ -13,22 +13,23 @@ import (
 
 // Configuration says how the URLs that begin with URL are called; see Choose.
 type Configuration struct {
+	// ID is a UUID in lower case.
 	ID     string
 	Tenant string
 	// URL is an absolute https URL, as it was sent. CanonicalURL makes two spellings of one URL equal.
 	URL string
 	// IsMTLSEnabled makes the service show the tenant's client certificate.
 	IsMTLSEnabled bool
-	// EndpointCertificate is what the peer's certificate must satisfy; nil means a public CA. It is enforced whether
-	// IsMTLSEnabled or not.
+	// EndpointCertificate says which certificates of the receiver are accepted; nil means those of a public CA. It is
+	// enforced with and without IsMTLSEnabled.
 	EndpointCertificate *Certificate
-	// Headers are added to each request.
+	// Headers are added to each request, in this order.
 	Headers []NameValue
 	// OAuth is the client that gets access tokens for the URL; nil for none.
 	OAuth *OAuth
 
-	// Noticed holds, by the SHA-256 of each certificate in force, the time up to which no notice of its end is left;
-	// see KeepNotices.
+	// Noticed holds, by the ThumbprintSHA256 of each certificate in force, the time up to which all notices of its end
+	// have been sent or are not wanted; see CarryOverNotices.
 	Noticed map[string]time.Time
 
 	CreatedAt time.Time
@@ -71,7 +72,7 @@ type NameValue struct {
 	Value Secret
 }
 
-// Secret is a text that is not printed, logged or encoded by accident: all of that shows Mask.
+// Secret is a text that cannot be printed, logged or encoded by accident: all of these show Mask in its place.
 type Secret string
 
 // Mask is what is shown in place of a secret.
@@ -97,7 +98,8 @@ func (s Secret) String() string { return string(s.Masked()) }
 // Format implements fmt.Formatter, for verbs that do not call String.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
 
-// Format implements fmt.Formatter: package fmt would print what a pointer leads to without the methods of its fields.
+// Format implements fmt.Formatter. Without it, package fmt would print a pointer to an OAuth field by field and not
+// call the methods of Secret.
 func (o OAuth) Format(f fmt.State, _ rune) {
 	_, _ = fmt.Fprintf(f, "{URL:%s ClientID:%s ClientSecret:%s}", o.URL, o.ClientID, o.ClientSecret)
 }
@@ -119,7 +121,7 @@ var (
 	ErrTooMany = errors.New("external authentication: too many configurations")
 )
 
-// MaxConfigurations is how many configurations a tenant can have.
+// MaxConfigurations is the largest number of configurations of a tenant.
 const MaxConfigurations = 100
 
 // IsPublicFormValue reports whether the value of a form field is shown on reading. All others may be secrets.

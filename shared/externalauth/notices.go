@@ -12,25 +12,26 @@ import (
 	"sluice/shared/event"
 )
 
-// NoticeDays are how many days before the end of a certificate that is announced.
+// NoticeDays are the numbers of days before the end of a certificate at which a notice of it is sent, in this order.
 var NoticeDays = []int{30, 14, 3}
 
 const day = 24 * time.Hour
 
-// noticed returns the time up to which nothing is left to announce of a certificate: notices that were due until then
-// have been announced, or were due before the certificate was in the configuration.
-func (c *Configuration) noticed(given GivenCertificate) time.Time {
+// noticedUntil returns the time up to which nothing is left to announce of a certificate: all notices that were due by
+// then have been sent, or were due before the certificate was in the configuration.
+func (c *Configuration) noticedUntil(given GivenCertificate) time.Time {
 	return c.Noticed[DetailsOf(given.Certificate).ThumbprintSHA256]
 }
 
-// CarryOverNotices takes over what was announced of each certificate from previous, the configuration that c replaces,
-// or nil. For a certificate that previous does not have, nothing that was due before now is announced.
+// CarryOverNotices sets Noticed from previous, the configuration that c replaces, or nil if c is new. Notices of a
+// certificate that previous has as well are not sent again. For any other certificate, notices that were due before now
+// are left out.
 func (c *Configuration) CarryOverNotices(previous *Configuration, now time.Time) {
 	c.Noticed = nil
 	for _, given := range c.inForce() {
 		at := now
 		if previous != nil {
-			if before := previous.noticed(given); !before.IsZero() {
+			if before := previous.noticedUntil(given); !before.IsZero() {
 				at = before
 			}
 		}
@@ -38,7 +39,7 @@ func (c *Configuration) CarryOverNotices(previous *Configuration, now time.Time)
 	}
 }
 
-// markNoticed records that nothing which was due up to a time is left to announce of a certificate.
+// markNoticed records that no notice of a certificate that is due by a time has to be sent.
 func (c *Configuration) markNoticed(given GivenCertificate, at time.Time) {
 	if c.Noticed == nil {
 		c.Noticed = map[string]time.Time{}
@@ -52,7 +53,7 @@ func (c *Configuration) NextNotice() time.Time {
 	for _, given := range c.inForce() {
 		for _, days := range NoticeDays {
 			at := given.Certificate.NotAfter.Add(-time.Duration(days) * day)
-			if at.After(c.noticed(given)) && (next.IsZero() || at.Before(next)) {
+			if at.After(c.noticedUntil(given)) && (next.IsZero() || at.Before(next)) {
 				next = at
 			}
 		}
@@ -66,14 +67,14 @@ type notice struct {
 	days  int
 }
 
-// due returns the notices that are due and not announced yet; of one certificate, only the last.
-func (c *Configuration) due(now time.Time) []notice {
+// dueNotices returns the notices that are due and have not been sent; of several for one certificate, only the last.
+func (c *Configuration) dueNotices(now time.Time) []notice {
 	var all []notice
 	for _, given := range c.inForce() {
 		last := notice{}
-		for _, days := range NoticeDays { // the last one is nearest to the end
+		for _, days := range NoticeDays { // descending, so that the last match is nearest to the end
 			at := given.Certificate.NotAfter.Add(-time.Duration(days) * day)
-			if at.After(c.noticed(given)) && !at.After(now) {
+			if at.After(c.noticedUntil(given)) && !at.After(now) {
 				last = notice{given, days}
 			}
 		}
@@ -84,13 +85,14 @@ func (c *Configuration) due(now time.Time) []notice {
 	return all
 }
 
-// inForce returns the certificates that a receiver may present.
+// inForce returns the certificates that calls use. Those of the OAuth client are not in force if it uses the ones of
+// the configuration itself.
 func (c *Configuration) inForce() []GivenCertificate {
-	counting := *c
+	used := *c
 	if c.OAuth != nil && c.OAuth.UseEndpointMTLS {
-		counting.OAuth = nil
+		used.OAuth = nil
 	}
-	return counting.Certificates()
+	return used.Certificates()
 }
 
 // NoticePayload is the payload of event.CertificateExpiring.
@@ -98,7 +100,7 @@ type NoticePayload struct {
 	ConfigurationID string `json:"configurationId"`
 	// Host is that of the configuration's URL, whose path may be confidential.
 	Host string `json:"host"`
-	// Property is the place of the certificate in the configuration.
+	// Property is the place of the certificate in the configuration, as in GivenCertificate.
 	Property         string    `json:"property"`
 	Subject          string    `json:"subject"`
 	ThumbprintSHA256 string    `json:"thumbprintSha256"`
@@ -107,8 +109,8 @@ type NoticePayload struct {
 	Days int `json:"days"`
 }
 
-// message returns the event of a notice. It is the same however often it is made.
-func (c *Configuration) message(n notice) (event.Message, error) {
+// newMessage returns the event of a notice. The event of the same notice always has the same ID.
+func (c *Configuration) newMessage(n notice) (event.Message, error) {
 	details := DetailsOf(n.given.Certificate)
 	payload := NoticePayload{ConfigurationID: c.ID, Property: n.given.Property, Subject: details.Subject,
 		ThumbprintSHA256: details.ThumbprintSHA256, NotAfter: details.NotAfter, Days: n.days}
@@ -129,15 +131,15 @@ func (c *Configuration) message(n notice) (event.Message, error) {
 
 // NoticeStore is the part of a store that Notifier needs.
 type NoticeStore interface {
-	// EachDue calls visit with each configuration, of any tenant, whose NextNotice is not after a time, and returns the
-	// first error of visit. It may miss what was written in the last seconds.
+	// EachDue calls visit with each configuration, of any tenant, whose NextNotice is not after now. It stops at the
+	// first error of visit and returns it. It may miss what was written in the last seconds.
 	EachDue(ctx context.Context, now time.Time, visit func(Configuration) error) error
-	// SetNoticed stores Noticed of a configuration as it was read. It does nothing if the configuration has changed
-	// since.
+	// SetNoticed stores Noticed of a configuration. It changes nothing and returns nil if the stored version is not
+	// c.Version any more.
 	SetNoticed(ctx context.Context, c Configuration) error
 }
 
-// Notifier announces certificates that end soon. Its method Run is run by a schedule.
+// Notifier announces certificates that end soon. A schedule calls its Run.
 type Notifier struct {
 	Store  NoticeStore
 	Events event.Sender
@@ -145,9 +147,9 @@ type Notifier struct {
 	Log    *slog.Logger
 }
 
-// Run announces what is due. It can be repeated, also at the same time: an event that is announced again has the same
-// ID. A configuration that fails keeps no other from being announced, and is due again the next time; the errors of all
-// are returned.
+// Run sends all notices that are due. It can be repeated, also at the same time: an event that is sent again has the
+// same ID. If a configuration fails, the others go on, and it is due again the next time. Run returns the errors of
+// all, joined.
 func (n *Notifier) Run(ctx context.Context) error {
 	var errs []error
 	err := n.Store.EachDue(ctx, n.Now(), func(c Configuration) error {
@@ -162,9 +164,9 @@ func (n *Notifier) Run(ctx context.Context) error {
 // announce announces what is due of one configuration, and then records that.
 func (n *Notifier) announce(ctx context.Context, c Configuration) error {
 	now := n.Now()
-	notices := c.due(now)
+	notices := c.dueNotices(now)
 	for _, due := range notices {
-		m, err := c.message(due)
+		m, err := c.newMessage(due)
 		if err == nil {
 			err = n.Events.Send(ctx, m)
 		}

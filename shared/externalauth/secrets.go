@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// MaskedSecret is a place in a configuration that has Mask where a secret should be.
+// MaskedSecret is a place in a configuration with a Mask that RestoreMaskedSecrets could not replace.
 type MaskedSecret struct {
 	// Property is the place, as the interface names it.
 	Property string
@@ -14,10 +14,11 @@ type MaskedSecret struct {
 	Reason string
 }
 
-// RestoreMaskedSecrets replaces each masked secret of c by the secret that stored, a revealed configuration or nil, has
-// in the same place, and returns those that it cannot replace. So a client can change what it has read and send it
-// back. A secret is restored only if it will be sent to the same URL as before: whoever may change a configuration must
-// not learn its secrets by directing them elsewhere.
+// RestoreMaskedSecrets replaces each masked secret of c by the one in the same place of stored, and returns those that
+// it cannot replace. Stored is the configuration that c replaces, with its secrets; nil if c is new. So a client can
+// change a configuration that it has read and send it back. A secret is restored only if it will be sent to the same
+// URL as before: otherwise a client that may change configurations could learn their secrets by directing them
+// elsewhere.
 func (c *Configuration) RestoreMaskedSecrets(stored *Configuration) []MaskedSecret {
 	k := restorer{}
 	if stored == nil {
@@ -45,7 +46,7 @@ func (c *Configuration) RestoreMaskedSecrets(stored *Configuration) []MaskedSecr
 	return k.missing
 }
 
-// restorer replaces masked secrets.
+// restorer replaces masked secrets and collects those that it could not replace.
 type restorer struct {
 	// reason is why no secret may be restored; "" if they may.
 	reason  string
@@ -94,7 +95,7 @@ func nth(values []NameValue, name string, n int) (Secret, bool) {
 	return "", false
 }
 
-// HasMaskedSecrets reports whether KeepSecrets has anything to replace.
+// HasMaskedSecrets reports whether RestoreMaskedSecrets has anything to replace, so that the stored secrets are needed.
 func (c *Configuration) HasMaskedSecrets() bool {
 	isMasked := func(v NameValue) bool { return v.Value.IsMasked() }
 	return slices.ContainsFunc(c.Headers, isMasked) || c.OAuth != nil && (c.OAuth.ClientSecret.IsMasked() ||

@@ -19,6 +19,7 @@ type Store interface {
 	// Delete removes a configuration of c's Version. It returns ErrChanged if the stored version is another one or
 	// none.
 	Delete(ctx context.Context, c Configuration) error
-	// Reveal returns a configuration that Get or List has returned with its secrets.
+	// Reveal decrypts Sealed of a configuration that Get or List has returned, and returns the configuration with its
+	// secrets in place of the masks.
 	Reveal(ctx context.Context, c Configuration) (Configuration, error)
 }

@@ -14,7 +14,8 @@ import (
 	"sluice/shared/fault"
 )
 
-// maxRowBytes leaves room for names and numbers in an item of 400 KB.
+// maxRowBytes is the largest size of the parts of a row that vary much. DynamoDB allows 400 KB for the whole item; the
+// rest is for attribute names, numbers and times.
 const maxRowBytes = 380_000
 
 var errTooLarge = fault.New(fault.TooLarge, "configuration_too_large",
@@ -24,7 +25,7 @@ const (
 	configurationPrefix = "configuration#"
 	urlPrefix           = "url#"
 
-	// watched is the one partition of the index of due notices.
+	// watched is the value of the partition key of the index of due notices, which has a single partition.
 	watched = "certificates"
 	// noticeFormat sorts as times do.
 	noticeFormat = "2006-01-02T15:04:05Z"
@@ -127,7 +128,7 @@ func marshal(c externalauth.Configuration) (dynamo.Item, error) {
 	return item, nil
 }
 
-// bytes returns the size of what may be large in a row.
+// bytes returns the size of the parts of a row that maxRowBytes limits.
 func (r configurationRow) bytes() int {
 	n := len(r.URL) + len(r.Sealed) + r.EndpointCertificate.bytes() + nameBytes(r.Headers)
 	if o := r.OAuth; o != nil {

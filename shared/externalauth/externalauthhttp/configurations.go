@@ -76,7 +76,7 @@ func faultOf(err error) error {
 // create stores a new configuration.
 func (s *Configurations) create(ctx context.Context, r *platform.Request,
 	in ConfigurationRequest) (platform.WithWarnings[IDReply], error) {
-	c, warnings, err := s.read(r, in, nil)
+	c, warnings, err := s.configurationOf(r, in, nil)
 	if err != nil {
 		return platform.WithWarnings[IDReply]{}, err
 	}
@@ -90,8 +90,8 @@ func (s *Configurations) create(ctx context.Context, r *platform.Request,
 	return platform.WithWarnings[IDReply]{Data: IDReply{c.ID}, Messages: warnings}, nil
 }
 
-// replace stores another configuration in place of one. A masked secret means the stored one; see
-// externalauth.Configuration.KeepSecrets.
+// replace replaces a configuration. A masked secret means the stored one; see
+// externalauth.Configuration.RestoreMaskedSecrets.
 func (s *Configurations) replace(ctx context.Context, r *platform.Request,
 	in ConfigurationRequest) (platform.WithWarnings[IDReply], error) {
 	previous, err := s.find(ctx, r)
@@ -104,7 +104,7 @@ func (s *Configurations) replace(ctx context.Context, r *platform.Request,
 			return platform.WithWarnings[IDReply]{}, err
 		}
 	}
-	c, warnings, err := s.read(r, in, &revealed)
+	c, warnings, err := s.configurationOf(r, in, &revealed)
 	if err != nil {
 		return platform.WithWarnings[IDReply]{}, err
 	}
@@ -116,9 +116,9 @@ func (s *Configurations) replace(ctx context.Context, r *platform.Request,
 	return platform.WithWarnings[IDReply]{Data: IDReply{c.ID}, Messages: warnings}, nil
 }
 
-// read returns the configuration that the data of a request describes, and remarks on it. stored is the
-// one that it replaces, revealed; nil for a new one.
-func (s *Configurations) read(r *platform.Request, in ConfigurationRequest,
+// configurationOf returns the configuration that the data of a request describes, and warnings about it. Stored is the
+// one that it replaces, with its secrets; nil for a new one.
+func (s *Configurations) configurationOf(r *platform.Request, in ConfigurationRequest,
 	stored *externalauth.Configuration) (externalauth.Configuration, []platform.Message, error) {
 	c := in.configuration()
 	now := s.Now()
