@@ -13,7 +13,7 @@ import (
 	"sluice/client"
 )
 
-// upload asks for the upload of a file.
+// startUpload asks for the upload of a file.
 func (t *filesTest) startUpload(id, options string) {
 	t.Helper()
 	if status := t.call("POST", "/"+id+"/upload", options, nil); status != http.StatusAccepted {

@@ -125,7 +125,8 @@ func (o *rejectedOutputs) writers() (csv, rejected io.Writer, flush func() error
 	}
 }
 
-// finish closes the files and says where they are. LeftOut is the number of rejected lines that are too long.
+// finish closes the files and prints where they are. The argument leftOut is the number of rejected lines that are not
+// in their file because they are too long.
 func (o *rejectedOutputs) finish(ui *terminal, leftOut int64) error {
 	if err := errors.Join(o.csv.finish(), o.rejected.finish()); err != nil {
 		return err

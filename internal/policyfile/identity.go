@@ -15,7 +15,7 @@ func FieldKey(f policy.Field) string {
 	return strings.Join([]string{f.DataKey, sorted(f.Categories), sorted(f.JurisdictionIDs)}, "\x00")
 }
 
-// conditionNames begin the IDs of conditions that a file gives none.
+// The beginnings of the IDs of conditions that have none in the file.
 const (
 	showingCondition = "condition"
 	valueCondition   = "value"

@@ -28,7 +28,8 @@ const (
 	machineARN = "arn:aws:states:us-east-1:000000000000:stateMachine:m"
 )
 
-// open starts an endpoint whose services answer with their name and what they got, for an operator and one function.
+// newTestEndpoint starts an endpoint whose services answer with their name and what they got, for an operator and one
+// function.
 func newTestEndpoint(t *testing.T, statements ...any) (address string, service *iam.Service) {
 	t.Helper()
 	named := func(name string) http.Handler {

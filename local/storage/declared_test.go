@@ -89,7 +89,7 @@ func TestDeclaredContent(t *testing.T) {
 	})
 }
 
-// parts is an upload in parts of one object.
+// partsUpload is an upload in parts of one object.
 type partsUpload struct {
 	*testing.T
 	uploads *objects.Bucket

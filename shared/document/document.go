@@ -93,22 +93,27 @@ type Document struct {
 	Properties         map[string]property.Property
 	Metadata           map[string]string
 	// URL is the address of a virtual document, "" for one with a file.
-	URL     string
+	URL string
+	// Virtual means that the document has a URL and no file.
 	Virtual bool
 	// FileID is "" for a virtual document.
 	FileID string
 	// State is the document's own state; what readers see is EffectiveState.
-	State  State
+	State State
+	// Layers are the access layers of the document; SetLayers changes them.
 	Layers access.Layers
-	// PolicyLayers never change, and Layers always include them.
+	// PolicyLayers are those that the policy enforces, as the client gave them with the new document. They never
+	// change, and Layers always include them.
 	PolicyLayers access.Layers
 	// ClonedFrom is the ID of the document from which this one was cloned; "" for an original.
-	ClonedFrom     string
+	ClonedFrom string
+	// UploadedBy is the ID of the client that created the document, UpdatedBy that of the client that changed it last.
 	UploadedBy     string
 	UploadedByName string
 	CreatedAt      time.Time
 	UpdatedBy      string
 	UpdatedAt      time.Time
+	// ArchivalReason is what the client gave to Archive; "" for a document that is not archived.
 	ArchivalReason string
 	// BeforeArchival is the status that Unarchive restores; "" for a document that is not archived.
 	BeforeArchival Status
@@ -129,7 +134,7 @@ type File struct {
 	ID     string
 	Tenant string
 	State  State
-	// Documents counts the documents that share the file.
+	// Documents is the number of documents that share the file.
 	Documents int64
 }
 
@@ -207,7 +212,7 @@ func (d Document) Clone(id, client string, at time.Time) Document {
 	return c
 }
 
-// FirstOfEachFile returns a filter that accepts the first document of each file and every virtual document.
+// FirstOfEachFile returns a filter that accepts the first document that it sees of each file, and every virtual one.
 func FirstOfEachFile() func(Document) bool {
 	seen := map[string]bool{}
 	return func(d Document) bool {

@@ -37,18 +37,17 @@ var fileKinds = []struct{ extension, mime string }{
 	{".zip", "application/zip"},
 }
 
-// Extension returns the end of a file's name from its last dot on, in lower case; "" if it has no dot. Slashes at the
-// end do not hide it.
+// Extension returns the end of a file's name from its last dot on, in lower case; "" if it has no dot. Slashes and
+// backslashes at the end of the name are ignored.
 func Extension(name string) string { return strings.ToLower(path.Ext(strings.TrimRight(name, `/\`))) }
 
-// IsSupported reports whether files of this name are supported. A name without extension tells no kind and is
-// supported.
+// IsSupported reports whether files of this name are supported. A name without an extension is: its kind is not known.
 func IsSupported(name string) bool {
 	extension := Extension(name)
 	return extension == "" || slices.Contains(Extensions(), extension)
 }
 
-// MIMETypeOf returns the media type of files of this name; "" if its kind is not supported or not told.
+// MIMETypeOf returns the media type of files of this name; "" if the extension is not supported or missing.
 func MIMETypeOf(name string) string {
 	extension := Extension(name)
 	for _, k := range fileKinds {

@@ -79,11 +79,11 @@ type Store interface {
 	// Uploader returns the client that was given the URL for uploading a file, "" if an earlier release gave it. It
 	// returns ErrNotFound if the file does not exist.
 	Uploader(ctx context.Context, tenant, file string) (client string, err error)
-	// EachWaiting calls visit with files whose scan has no outcome yet and that are to be looked at before a time, in
-	// no particular order and some of them only, until visit returns an error, which it returns. It may miss the latest
-	// writes.
+	// EachWaiting calls visit with files whose scan has no outcome yet and whose time for a look, as Postpone set it,
+	// is before the given one. The order is random, and one call need not visit all of them. It stops at the first
+	// error of visit and returns it. It may miss the latest writes.
 	EachWaiting(ctx context.Context, before time.Time, visit func(WaitingFile) error) error
-	// Postpone sets the time at which a waiting file is to be looked at. It does nothing if the file does not wait any
-	// more.
+	// Postpone sets the time before which EachWaiting leaves out a waiting file. It changes nothing and returns nil if
+	// the file does not wait any more.
 	Postpone(ctx context.Context, f WaitingFile, at time.Time) error
 }

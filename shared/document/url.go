@@ -11,8 +11,9 @@ import (
 // MaxURL is the length of the longest URL of a virtual document, in characters.
 const MaxURL = 2048
 
-// URLProblem returns why a text cannot be the URL of a virtual document, for the client; "" if it can. People and
-// programs are to follow it. A host by name, or in a private network, may be one of the institution's own.
+// URLProblem returns a message for the client that says why a text cannot be the URL of a virtual document; "" if it
+// can. People and programs will follow the URL, so it must be unambiguous. Host names and private networks are allowed:
+// the document may be on a machine of the institution.
 func URLProblem(text string) string {
 	u, err := url.Parse(text)
 	switch {
@@ -32,14 +33,14 @@ func URLProblem(text string) string {
 	return ""
 }
 
-// isPort reports whether a port can be one; "" stands for the usual one.
+// isPort reports whether a text is a port number or "", the default port.
 func isPort(text string) bool {
 	_, err := strconv.ParseUint(text, 10, 16)
 	return text == "" || err == nil
 }
 
-// isReachableHost reports whether a host may be another machine than the reader's, in another network. A number that is
-// not an IP address in its usual form is not: some programs read it as one.
+// isReachableHost reports whether a host can be reached from other machines and networks. It refuses names whose last
+// label begins with a digit: some programs read them as IP addresses.
 func isReachableHost(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if ip, err := netip.ParseAddr(host); err == nil {

@@ -10,7 +10,7 @@ import (
 	"sluice/shared/batch"
 )
 
-// testUnfinished follows a batch to its end, and postpones it at each status.
+// testBacklogs follows a batch to its end, postpones it at each status, and checks the backlogs after each step.
 func testBacklogs(t *testing.T, s batch.Store) {
 	expect := func(when string, want map[batch.Status]batch.Backlog) {
 		t.Helper()

@@ -191,7 +191,6 @@ func orEmpty(list []string) []string {
 	return list
 }
 
-// orNull returns a text that is written as null if it is empty.
 // textOf returns a text, "" if it is absent.
 func textOf(s *string) string {
 	if s == nil {

@@ -156,7 +156,7 @@ func TestLightSearchOfFewEntities(t *testing.T) {
 	}
 }
 
-// seed stores an entity and its draft with a text in both, created some seconds after now.
+// storeDraft stores an entity and its draft with a text in both, created some seconds after now.
 func (a *api) storeDraft(entityID, draftID string, seconds int, text string) {
 	a.t.Helper()
 	r := entity.Profile{

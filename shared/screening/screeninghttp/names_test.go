@@ -91,7 +91,7 @@ func (a *nameAPI) match(data string) (int, []screening.MatchData, []platform.Mes
 	return r.StatusCode, hits, reply.Messages
 }
 
-// names returns the lists and IDs of the entries that are found, which must be without messages.
+// found compares names and returns the lists and IDs of the entries that are found. The reply must have no messages.
 func (a *nameAPI) found(data string) string {
 	a.t.Helper()
 	status, hits, messages := a.match(data)
