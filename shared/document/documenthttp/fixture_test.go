@@ -4,18 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/uuid"
 
 	"sluice/shared/document/documentdb"
 	"sluice/shared/document/documenthttp"
 	"sluice/shared/dynamo/dynamotest"
 	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/httpapitest"
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/objects"
 )
@@ -75,20 +74,11 @@ func newFixture(t *testing.T) *fixture {
 // unless that is nil.
 func (f *fixture) send(method, path, body string, data any) (int, string) {
 	f.Helper()
-	path, query, _ := strings.Cut(path, "?")
-	values, err := url.ParseQuery(query)
-	if err != nil {
-		f.Fatal(err)
-	}
 	s := &documenthttp.Documents{Store: f.store, Files: f.bucket, Now: func() time.Time { return now },
 		NewID: uuid.NewString, Paging: f.paging}
 	h := httpapi.Lambda(platform.Handler(s.Routes(), nil, nil, slog.New(slog.DiscardHandler),
 		func() time.Time { return now }))
-	r, err := h(f.Context(), events.APIGatewayProxyRequest{
-		HTTPMethod: method, Path: path, Body: body, MultiValueQueryStringParameters: values,
-		MultiValueHeaders: map[string][]string{"X-TENANT-ID": {f.caller.Tenant}, "Content-Type": {"application/json"}},
-		RequestContext:    events.APIGatewayProxyRequestContext{Authorizer: f.caller.Context()},
-	})
+	r, err := h(f.Context(), httpapitest.NewPlatformRequest(f, f.caller, method, path, body))
 	if err != nil {
 		f.Fatal(err)
 	}

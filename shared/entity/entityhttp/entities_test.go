@@ -22,6 +22,7 @@ import (
 	"sluice/shared/entity/entitydb"
 	"sluice/shared/entity/entityhttp"
 	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/httpapitest"
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/permission"
 )
@@ -94,11 +95,7 @@ func newAPI(t *testing.T) *api {
 // send sends a request and returns the status and the data of the reply; its messages are in a.messages.
 func (a *api) send(method, path, body string) (int, json.RawMessage) {
 	a.t.Helper()
-	r, err := a.call(a.t.Context(), events.APIGatewayProxyRequest{
-		HTTPMethod: method, Path: path, Body: body,
-		MultiValueHeaders: map[string][]string{"X-TENANT-ID": {a.caller.Tenant}, "Content-Type": {"application/json"}},
-		RequestContext:    events.APIGatewayProxyRequestContext{Authorizer: a.caller.Context()},
-	})
+	r, err := a.call(a.t.Context(), httpapitest.NewPlatformRequest(a.t, a.caller, method, path, body))
 	if err != nil {
 		a.t.Fatal(err)
 	}

@@ -5,13 +5,10 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http/httptest"
-	"net/url"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
@@ -25,6 +22,7 @@ import (
 	"sluice/shared/externalauth/externalauthhttp"
 	"sluice/shared/externalauth/externalauthtest"
 	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/httpapitest"
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/sealed"
 )
@@ -91,21 +89,12 @@ func (f *fixture) as(tenant string) *fixture {
 // unless that is nil.
 func (f *fixture) send(method, path, body string, data any) (int, string) {
 	f.Helper()
-	path, query, _ := strings.Cut(path, "?")
-	values, err := url.ParseQuery(query)
-	if err != nil {
-		f.Fatal(err)
-	}
 	clock := func() time.Time { return now }
 	s := &externalauthhttp.Configurations{Store: f.store, Address: "https://api.test", Now: clock,
 		NewID: uuid.NewString}
 	trail := audit.New(f.log, clock, audit.RequestID)
 	h := httpapi.Lambda(platform.Handler(s.Routes(), nil, trail, slog.New(slog.NewTextHandler(f.log, nil)), clock))
-	r, err := h(f.Context(), events.APIGatewayProxyRequest{
-		HTTPMethod: method, Path: path, Body: body, MultiValueQueryStringParameters: values,
-		MultiValueHeaders: map[string][]string{"X-TENANT-ID": {f.caller.Tenant}, "Content-Type": {"application/json"}},
-		RequestContext:    events.APIGatewayProxyRequestContext{Authorizer: f.caller.Context()},
-	})
+	r, err := h(f.Context(), httpapitest.NewPlatformRequest(f, f.caller, method, path, body))
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +16,7 @@ import (
 
 	"sluice/shared/audit"
 	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/httpapitest"
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/permission"
 	"sluice/shared/policy"
@@ -84,16 +84,7 @@ func (a *api) in(t *testing.T) *api {
 // send sends a request and returns the status and the text of the reply.
 func (a *api) send(method, path, body string) (int, string) {
 	a.t.Helper()
-	path, query, _ := strings.Cut(path, "?")
-	parameters, err := url.ParseQuery(query)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	r, err := a.call(a.t.Context(), events.APIGatewayProxyRequest{
-		HTTPMethod: method, Path: path, Body: body, MultiValueQueryStringParameters: parameters,
-		MultiValueHeaders: map[string][]string{"X-TENANT-ID": {a.caller.Tenant}, "Content-Type": {"application/json"}},
-		RequestContext:    events.APIGatewayProxyRequestContext{Authorizer: a.caller.Context()},
-	})
+	r, err := a.call(a.t.Context(), httpapitest.NewPlatformRequest(a.t, a.caller, method, path, body))
 	if err != nil {
 		a.t.Fatal(err)
 	}

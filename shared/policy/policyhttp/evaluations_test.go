@@ -17,6 +17,7 @@ import (
 	"sluice/shared/access"
 	"sluice/shared/entity"
 	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/httpapitest"
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/permission"
 	"sluice/shared/policy"
@@ -119,16 +120,7 @@ func newEvaluationAPI(t testing.TB, contents policy.Contents) *evaluationAPI {
 // post sends the data of a request and returns the reply.
 func (a *evaluationAPI) post(path, data string) events.APIGatewayProxyResponse {
 	a.t.Helper()
-	path, query, _ := strings.Cut(path, "?")
-	parameters := map[string][]string{}
-	if name, value, ok := strings.Cut(query, "="); ok {
-		parameters[name] = []string{value}
-	}
-	r, err := a.call(a.t.Context(), events.APIGatewayProxyRequest{
-		HTTPMethod: "POST", Path: path, Body: `{"data":` + data + `}`, MultiValueQueryStringParameters: parameters,
-		MultiValueHeaders: map[string][]string{"X-TENANT-ID": {a.caller.Tenant}, "Content-Type": {"application/json"}},
-		RequestContext:    events.APIGatewayProxyRequestContext{Authorizer: a.caller.Context()},
-	})
+	r, err := a.call(a.t.Context(), httpapitest.NewPlatformRequest(a.t, a.caller, "POST", path, `{"data":`+data+`}`))
 	if err != nil {
 		a.t.Fatal(err)
 	}

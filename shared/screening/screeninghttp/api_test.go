@@ -20,6 +20,7 @@ import (
 	"sluice/shared/dynamo/dynamotest"
 	"sluice/shared/entity/entitydb"
 	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/httpapitest"
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/permission"
 	"sluice/shared/screening"
@@ -90,19 +91,9 @@ func newAPI(t *testing.T) *api {
 // send sends a request and returns the status, the data of the reply and its first message.
 func (a *api) send(method, path, body string) (status int, data json.RawMessage, message platform.Message) {
 	a.t.Helper()
-	path, query, _ := strings.Cut(path, "?")
-	parameters := map[string][]string{}
-	for pair := range strings.SplitSeq(query, "&") {
-		if name, value, ok := strings.Cut(pair, "="); ok {
-			parameters[name] = append(parameters[name], value)
-		}
-	}
-	r, err := a.call(a.t.Context(), events.APIGatewayProxyRequest{
-		HTTPMethod: method, Path: path, Body: body, MultiValueQueryStringParameters: parameters,
-		MultiValueHeaders: map[string][]string{"X-TENANT-ID": {a.caller.Tenant}, "Content-Type": {"application/json"},
-			"X-CORRELATION-ID": {"correlation"}},
-		RequestContext: events.APIGatewayProxyRequestContext{Authorizer: a.caller.Context()},
-	})
+	request := httpapitest.NewPlatformRequest(a.t, a.caller, method, path, body)
+	request.MultiValueHeaders["X-CORRELATION-ID"] = []string{"correlation"}
+	r, err := a.call(a.t.Context(), request)
 	if err != nil {
 		a.t.Fatal(err)
 	}

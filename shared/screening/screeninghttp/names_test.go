@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"sluice/shared/audit"
 	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/httpapitest"
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/permission"
 	"sluice/shared/screening"
@@ -63,11 +63,8 @@ func (a *nameAPI) match(data string) (int, []screening.MatchData, []platform.Mes
 	caller := httpapi.Caller{Tenant: tenant, Client: "c", Expires: now.Add(time.Hour), Permissions: a.permissions}
 	call := httpapi.Lambda(platform.Handler(s.Routes(), nil, audit.New(&a.output, time.Now,
 		func(context.Context) string { return "request" }), log, func() time.Time { return now }))
-	r, err := call(a.t.Context(), events.APIGatewayProxyRequest{
-		HTTPMethod: "POST", Path: queries + "/match-name", Body: `{"data":` + data + `}`,
-		MultiValueHeaders: map[string][]string{"X-TENANT-ID": {tenant}, "Content-Type": {"application/json"}},
-		RequestContext:    events.APIGatewayProxyRequestContext{Authorizer: caller.Context()},
-	})
+	r, err := call(a.t.Context(),
+		httpapitest.NewPlatformRequest(a.t, caller, "POST", queries+"/match-name", `{"data":`+data+`}`))
 	if err != nil {
 		a.t.Fatal(err)
 	}
