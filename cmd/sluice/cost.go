@@ -20,9 +20,7 @@ var (
 )
 
 func costCommand() *cli.Command {
-	var load cost.Load
-	var scanner, class, priceFile string
-	var asJSON bool
+	var c costRun
 	return &cli.Command{
 		Name:    "cost",
 		Summary: "estimate what batches cost on AWS, once and every month",
@@ -31,32 +29,7 @@ Counts what the service uses for batches of equal size (requests, units, transit
 prices. What is marked as counted is held by tests to requests of real batches, whose lines are all valid; what is
 marked as assumed is to be measured in an account. Free tiers, taxes, transfer of data and what stands idle are left
 out.`,
-		Flags: func(f *flag.FlagSet) {
-			f.Int64Var(&load.Lines, "lines", 0, "`N` lines of all batches, required")
-			f.Int64Var(&load.Bytes, "bytes", 0, "`N` bytes of all batches, required")
-			f.Int64Var(&load.Batches, "batches", 1, "`N` batches")
-			f.Float64Var(&load.Months, "months", 1, "`N` months to look at, from the upload on")
-			f.Float64Var(&load.RetentionDays, "retention-days", 0,
-				"`N` days for which lines are stored; 0 for ever (default 0)")
-			f.Float64Var(&load.Invalid, "invalid", 0,
-				"`SHARE` of invalid lines, which are reported and not stored, 0 to 1 (default 0)")
-			f.Int64Var(&load.PackedBytes, "packed", 0,
-				"`N` bytes of all files as they are uploaded in gzip or zstd (default: they are not packed)")
-			f.BoolVar(&load.Parquet, "parquet", false, "the accepted lines are also written as Parquet files")
-			f.Float64Var(&load.ParquetDays, "parquet-days", 0,
-				"`N` days for which Parquet files are kept; 0 for ever (default 0)")
-			f.StringVar(&scanner, "scanner", "guardduty",
-				"`SCANNER` of uploads: guardduty or clamd, whose machines are yours")
-			f.StringVar(&class, "table-class", "STANDARD",
-				"`CLASS` of the table of lines: STANDARD or STANDARD_INFREQUENT_ACCESS")
-			f.Float64Var(&load.ItemBytes, "item-bytes", 0,
-				"`N` bytes of a stored line (default by the length of lines)")
-			f.Float64Var(&load.LineUnits, "line-units", 0,
-				"`N` write units of a stored line (default by its bytes, usually 1)")
-			f.StringVar(&priceFile, "price-file", "",
-				"`FILE` with other prices, in the form of internal/cost/prices.json")
-			f.BoolVar(&asJSON, "json", false, "print the estimate as JSON")
-		},
+		Flags: c.addFlags,
 		Examples: []string{
 			"sluice cost --lines 1800000 --bytes 2053800000",
 			"sluice cost --lines 1800000000 --bytes 2053800000000 --batches 1000 --months 12 --retention-days 90",
@@ -65,36 +38,86 @@ out.`,
 			"sluice cost --lines 1800000 --bytes 2053800000 --packed 530000000 --parquet --months 12",
 		},
 		Run: func(_ context.Context, _ []string, stdout io.Writer) error {
-			if !slices.Contains(costScanners, scanner) {
-				return cli.Usagef("--scanner: %q is neither guardduty nor clamd", scanner)
-			}
-			if !slices.Contains(tableClasses, class) {
-				return cli.Usagef("--table-class: %q is neither STANDARD nor STANDARD_INFREQUENT_ACCESS", class)
-			}
-			if load.Lines == 0 || load.Bytes == 0 {
-				return cli.Usagef("--lines N and --bytes N are needed")
-			}
-			load.GuardDuty, load.RareAccess = scanner == "guardduty", class == tableClasses[1]
-			if err := load.Check(); err != nil {
-				return cli.Usagef("%w", err)
-			}
-			prices, err := readPrices(priceFile)
-			if err != nil {
+			if err := c.check(); err != nil {
 				return err
 			}
-			e := cost.NewEstimate(load, prices)
-			if asJSON {
-				text, err := json.MarshalIndent(e, "", "  ")
-				if err != nil {
-					return err
-				}
-				_, err = fmt.Fprintf(stdout, "%s\n", text)
-				return err
-			}
-			printEstimate(newTerminal(stdout), e)
-			return nil
+			return c.run(stdout)
 		},
 	}
+}
+
+// costRun is one run of the command cost.
+type costRun struct {
+	load cost.Load
+	// scanner is one of costScanners, and class one of tableClasses.
+	scanner, class string
+	// priceFile is "" for the prices that the program has.
+	priceFile string
+	asJSON    bool
+}
+
+func (c *costRun) addFlags(f *flag.FlagSet) {
+	f.Int64Var(&c.load.Lines, "lines", 0, "`N` lines of all batches, required")
+	f.Int64Var(&c.load.Bytes, "bytes", 0, "`N` bytes of all batches, required")
+	f.Int64Var(&c.load.Batches, "batches", 1, "`N` batches")
+	f.Float64Var(&c.load.Months, "months", 1, "`N` months to look at, from the upload on")
+	f.Float64Var(&c.load.RetentionDays, "retention-days", 0,
+		"`N` days for which lines are stored; 0 for ever (default 0)")
+	f.Float64Var(&c.load.Invalid, "invalid", 0,
+		"`SHARE` of invalid lines, which are reported and not stored, 0 to 1 (default 0)")
+	f.Int64Var(&c.load.PackedBytes, "packed", 0,
+		"`N` bytes of all files as they are uploaded in gzip or zstd (default: they are not packed)")
+	f.BoolVar(&c.load.Parquet, "parquet", false, "the accepted lines are also written as Parquet files")
+	f.Float64Var(&c.load.ParquetDays, "parquet-days", 0,
+		"`N` days for which Parquet files are kept; 0 for ever (default 0)")
+	f.StringVar(&c.scanner, "scanner", "guardduty",
+		"`SCANNER` of uploads: guardduty or clamd, whose machines are yours")
+	f.StringVar(&c.class, "table-class", "STANDARD",
+		"`CLASS` of the table of lines: STANDARD or STANDARD_INFREQUENT_ACCESS")
+	f.Float64Var(&c.load.ItemBytes, "item-bytes", 0,
+		"`N` bytes of a stored line (default by the length of lines)")
+	f.Float64Var(&c.load.LineUnits, "line-units", 0,
+		"`N` write units of a stored line (default by its bytes, usually 1)")
+	f.StringVar(&c.priceFile, "price-file", "",
+		"`FILE` with other prices, in the form of internal/cost/prices.json")
+	f.BoolVar(&c.asJSON, "json", false, "print the estimate as JSON")
+}
+
+// check returns a usage error for options that cannot be, and completes the load from them.
+func (c *costRun) check() error {
+	if !slices.Contains(costScanners, c.scanner) {
+		return cli.Usagef("--scanner: %q is neither guardduty nor clamd", c.scanner)
+	}
+	if !slices.Contains(tableClasses, c.class) {
+		return cli.Usagef("--table-class: %q is neither STANDARD nor STANDARD_INFREQUENT_ACCESS", c.class)
+	}
+	if c.load.Lines == 0 || c.load.Bytes == 0 {
+		return cli.Usagef("--lines N and --bytes N are needed")
+	}
+	c.load.GuardDuty, c.load.RareAccess = c.scanner == "guardduty", c.class == tableClasses[1]
+	if err := c.load.Check(); err != nil {
+		return cli.Usagef("%w", err)
+	}
+	return nil
+}
+
+// run prints the estimate.
+func (c *costRun) run(stdout io.Writer) error {
+	prices, err := readPrices(c.priceFile)
+	if err != nil {
+		return err
+	}
+	e := cost.NewEstimate(c.load, prices)
+	if !c.asJSON {
+		printEstimate(newTerminal(stdout), e)
+		return nil
+	}
+	text, err := json.MarshalIndent(e, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "%s\n", text)
+	return err
 }
 
 // readPrices reads a file of prices, "" for those that the program has.

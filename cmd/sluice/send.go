@@ -58,25 +58,28 @@ same. For many transactions 'sluice upload' is faster.
 			if asJSON {
 				s.replies, s.ui = stdout, newTerminal(os.Stderr)
 			}
-			err = s.sendAll(ctx, file)
-			if ctx.Err() != nil {
-				return fmt.Errorf("%w; %s were sent", cli.ErrInterrupted, countOf(s.stored+s.refused, "transaction"))
-			}
-			if err != nil {
-				return err
-			}
-			if s.stored+s.refused == 0 {
-				return errors.New("the file contains no transaction")
-			}
-			if !asJSON {
-				s.ui.printf("%s stored, %d refused\n", countOf(s.stored, "transaction"), s.refused)
-			}
-			if s.refused > 0 {
-				return exitRejected
-			}
-			return nil
+			return s.finish(ctx, s.sendAll(ctx, file))
 		},
 	}
+}
+
+// finish prints what became of the transactions, and returns how the command ends; err is that of sendAll.
+func (s *sender) finish(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("%w; %s were sent", cli.ErrInterrupted, countOf(s.stored+s.refused, "transaction"))
+	case err != nil:
+		return err
+	case s.stored+s.refused == 0:
+		return errors.New("the file contains no transaction")
+	}
+	if s.replies == nil {
+		s.ui.printf("%s stored, %d refused\n", countOf(s.stored, "transaction"), s.refused)
+	}
+	if s.refused > 0 {
+		return exitRejected
+	}
+	return nil
 }
 
 // maxWholeFile is the size up to which a file is read at once to see whether it holds one transaction on several lines.

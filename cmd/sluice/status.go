@@ -47,32 +47,38 @@ ends the command and leaves the batches alone.`,
 				}
 				return s.run(ctx)
 			}
-			ui := newTerminal(stdout)
-			if asJSON {
-				ui = newTerminal(io.Discard)
-			}
-			var s client.Status
-			if toEnd {
-				s, err = follow(ctx, c, ui, args[0], client.Gently, false)
-			} else {
-				s, err = c.Status(ctx, args[0])
-			}
-			switch {
-			case ctx.Err() != nil:
-				return continuesError(cli.ErrInterrupted, args[0])
-			case err != nil:
-				return err
-			case asJSON:
-				err = printReply(stdout, s.Reply)
-			default:
-				printStatus(ui, s, toEnd)
-			}
-			if err != nil {
-				return err
-			}
-			return statusExit(s)
+			return showStatus(ctx, c, args[0], stdout, asJSON, toEnd)
 		},
 	}
+}
+
+// showStatus prints the status of one batch, at once or at its end, and returns how the command ends.
+func showStatus(ctx context.Context, c *client.Client, batchID string, stdout io.Writer, asJSON, toEnd bool) error {
+	ui := newTerminal(stdout)
+	if asJSON {
+		ui = newTerminal(io.Discard)
+	}
+	var s client.Status
+	var err error
+	if toEnd {
+		s, err = follow(ctx, c, ui, batchID, client.Gently, false)
+	} else {
+		s, err = c.Status(ctx, batchID)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return continuesError(cli.ErrInterrupted, batchID)
+	case err != nil:
+		return err
+	case asJSON:
+		err = printReply(stdout, s.Reply)
+	default:
+		printStatus(ui, s, toEnd)
+	}
+	if err != nil {
+		return err
+	}
+	return statusExit(s)
 }
 
 // statusExit returns how a command ends that has shown the status of a batch.

@@ -1,29 +1,18 @@
 package main
 
 import (
-	"bufio"
-	"cmp"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"runtime/debug"
-	"slices"
 	"time"
 
 	"sluice/internal/cli"
-	"sluice/internal/linefile"
-	"sluice/shared/entity"
-	"sluice/shared/report"
 	"sluice/shared/transaction"
-	"sluice/shared/validation"
 )
 
 func validateCommand() *cli.Command {
 	v := validateRun{now: time.Now()}
-	var byPaymentType, asJSON, quiet bool
-	var reportPath string
 	return &cli.Command{
 		Name:    "validate",
 		Args:    "FILE",
@@ -40,18 +29,7 @@ entities exist is not checked. All cores are used; GOMAXPROCS=1 in the environme
 --screen compares the names of the entities that the lines describe themselves (full_name of unknown) with lists, as the
 service does for a batch with screen_unknown; each distinct name once. FORMAT is as in 'sluice screen'. Hits do not make
 lines invalid unless --on-hit reject says so.`,
-		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&v.entitiesPath, "entities", "",
-				"`FILE` of known entities, one {\"id\": \"...\", \"status\": \"Compliant\"} a line, as for "+
-					"'sluice admin entities import'; - is standard input")
-			addReportFlag(f, &reportPath)
-			v.files.addFlags(f)
-			f.BoolVar(&asJSON, "json", false, "print the outcome as JSON and nothing else")
-			f.BoolVar(&quiet, "quiet", false, "print nothing; the exit code says whether every line is valid")
-			f.BoolVar(&byPaymentType, "main-entity-by-type", false,
-				"the main entity of a payin is its receiver, of all others the sender")
-			v.screen.addFlags(f)
-		},
+		Flags: v.addFlags,
 		Examples: []string{
 			"sluice validate batch.jsonl",
 			"sluice validate batch.jsonl --entities batch.jsonl.entities --report errors.jsonl",
@@ -60,34 +38,9 @@ lines invalid unless --on-hit reject says so.`,
 			"sluice validate batch.jsonl --screen un-xml:consolidated.xml --alerts hits.jsonl",
 		},
 		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
-			if asJSON && quiet {
-				return cli.Usagef("give either --json or --quiet")
-			}
-			if err := requireOneStdin(args[0], v.entitiesPath); err != nil {
+			defer v.discard()
+			if err := v.open(args[0], stdout); err != nil {
 				return err
-			}
-			if err := v.screen.check(); err != nil {
-				return err
-			}
-			var err error
-			if v.ui, v.report, err = openReport(reportPath, stdout, asJSON); err != nil {
-				return err
-			}
-			defer v.report.discard()
-			defer v.files.discard()
-			if v.ui, err = v.files.open(v.ui, stdout, asJSON, v.report.isStdout()); err != nil {
-				return err
-			}
-			toStdout := v.report.isStdout() || v.files.isStdout()
-			if v.ui, err = v.screen.open(v.ui, stdout, asJSON, quiet, toStdout); err != nil {
-				return err
-			}
-			defer v.screen.alerts.discard()
-			if quiet {
-				v.ui = newTerminal(io.Discard)
-			}
-			if byPaymentType {
-				v.mainEntity = transaction.ByPaymentType
 			}
 			summary, err := v.run(ctx, args[0])
 			switch {
@@ -96,13 +49,12 @@ lines invalid unless --on-hit reject says so.`,
 			case err != nil:
 				return err
 			}
-			if asJSON {
+			if v.asJSON {
 				if err := v.printSummary(stdout, summary); err != nil {
 					return err
 				}
 			}
-			switch {
-			case summary.Counts.Invalid > 0 || summary.Counts.Total == 0:
+			if summary.Counts.Invalid > 0 || summary.Counts.Total == 0 {
 				return exitRejected
 			}
 			return nil
@@ -117,7 +69,12 @@ type validateRun struct {
 	now time.Time
 	// entitiesPath names the file of known entities; if it is "", whether entities exist is not checked.
 	entitiesPath string
-	// report is where the report goes; nil if there is to be none.
+	// asJSON prints the outcome as JSON and nothing else, quiet prints nothing.
+	asJSON, quiet bool
+	// byPaymentType sets mainEntity to transaction.ByPaymentType.
+	byPaymentType bool
+	// reportPath names the file of the report; "" for none. report is that file, nil until open has opened it.
+	reportPath string
 	report     *outputFile
 	files      rejectedOutputs
 	mainEntity transaction.MainEntityRule
@@ -125,185 +82,52 @@ type validateRun struct {
 	screen screenOptions
 }
 
-// run validates a file and prints the outcome.
-func (v *validateRun) run(ctx context.Context, path string) (report.Summary, error) {
-	// The heap is small compared with the file, and most of it is needed to the end: to collect it less often costs a
-	// few megabytes and saves time.
-	percent := 400
-	if v.screen.isAsked() { // the index of the lists is large
-		percent = 100
-	}
-	defer debug.SetGCPercent(debug.SetGCPercent(percent))
-	file, size, err := openLines(ctx, path, "sluice validate -")
-	if err != nil {
-		return report.Summary{}, err
-	}
-	defer file.Close()
-	var known *validation.Directory
-	if v.entitiesPath != "" {
-		if known, err = readDirectory(ctx, v.entitiesPath); err != nil {
-			return report.Summary{}, err
-		}
-	}
-	out := bufio.NewWriterSize(io.Discard, 1<<20)
-	if v.report != nil {
-		out.Reset(v.report)
-	}
-	screening, flushAlerts, err := v.screen.fileScreening()
-	if err != nil {
-		return report.Summary{}, err
-	}
-	progress := newProgressBar(v.ui, size)
-	in := linefile.Validation{ReceivedAt: v.now, MainEntity: v.mainEntity, Entities: known, Screening: screening,
-		Progress: func(p linefile.Progress) { progress.update(p.Done, p.Read) }}
-	var flushFiles func() error
-	in.CSV, in.Rejected, flushFiles = v.files.writers()
-	summary, err := in.Run(ctx, file, size, out)
-	progress.clear()
-	if err == nil {
-		err = errors.Join(out.Flush(), flushAlerts(), flushFiles())
-	}
-	if errors.Is(err, validation.ErrTooManyHits) {
-		err = fmt.Errorf("the names have too many hits at the threshold %v; raise it with --threshold",
-			v.screen.threshold)
-	}
-	if err != nil {
-		return summary, err
-	}
-	v.print(summary, path, file, size, time.Since(progress.started))
-	if err := v.finishReport(summary); err != nil {
-		return summary, err
-	}
-	if err := v.files.finish(v.ui, summary.RejectedLeftOut); err != nil {
-		return summary, err
-	}
-	return summary, v.screen.finish(v.ui, summary.Screening)
+func (v *validateRun) addFlags(f *flag.FlagSet) {
+	f.StringVar(&v.entitiesPath, "entities", "",
+		"`FILE` of known entities, one {\"id\": \"...\", \"status\": \"Compliant\"} a line, as for "+
+			"'sluice admin entities import'; - is standard input")
+	addReportFlag(f, &v.reportPath)
+	v.files.addFlags(f)
+	f.BoolVar(&v.asJSON, "json", false, "print the outcome as JSON and nothing else")
+	f.BoolVar(&v.quiet, "quiet", false, "print nothing; the exit code says whether every line is valid")
+	f.BoolVar(&v.byPaymentType, "main-entity-by-type", false,
+		"the main entity of a payin is its receiver, of all others the sender")
+	v.screen.addFlags(f)
 }
 
-// readDirectory reads the known entities from a file.
-func readDirectory(ctx context.Context, path string) (*validation.Directory, error) {
-	directory := validation.NewDirectory()
-	return directory, readEntities(ctx, path, func(e entity.Import) error {
-		state := validation.NotOnboarded
-		if e.Status.IsOnboarded() {
-			state = validation.Onboarded
-		}
-		directory.Add(e.ID, state)
-		return nil
-	})
-}
-
-// print shows each kind of error with the first line that has it, the most frequent first, and then the outcome, so
-// that a person sees the outcome without scrolling.
-func (v *validateRun) print(s report.Summary, path string, file io.ReaderAt, size int64, elapsed time.Duration) {
-	codes := make([]transaction.Code, 0, len(s.Codes))
-	for code := range s.Codes {
-		codes = append(codes, code)
+// open checks the options and opens the outputs that they ask for, which discard closes.
+func (v *validateRun) open(path string, stdout io.Writer) (err error) {
+	if v.asJSON && v.quiet {
+		return cli.Usagef("give either --json or --quiet")
 	}
-	slices.SortFunc(codes, func(a, b transaction.Code) int {
-		return cmp.Or(cmp.Compare(s.Codes[b].Count, s.Codes[a].Count), cmp.Compare(a, b))
-	})
-	for _, code := range codes {
-		v.printCode(code, s.Codes[code], file)
-	}
-	if len(codes) > 0 {
-		v.ui.printf("\n")
-	}
-	name := printable(path)
-	if path == stdName {
-		name = "standard input"
-	}
-	v.ui.printf("%s: %s in %.1f s (%s)\n", name, formatBytes(size), elapsed.Seconds(), formatRate(size, elapsed))
-	v.ui.printf("%s\n", formatVerdict(v.ui, s))
-	if v.entitiesPath == "" && s.Counts.Total > 0 {
-		v.ui.printf("%s\n", v.ui.paint(dim,
-			"Whether the entities exist was not checked; name a file of known entities with --entities to check it."))
-	}
-}
-
-// finishReport closes the report and says where it is.
-func (v *validateRun) finishReport(s report.Summary) error {
-	switch {
-	case v.report == nil:
-		return nil
-	case s.Counts.Total > 0 && s.Counts.Invalid == 0:
-		return finishEmptyReport(v.ui, v.report)
-	}
-	if err := v.report.finish(); err != nil {
+	if err := requireOneStdin(path, v.entitiesPath); err != nil {
 		return err
 	}
-	if !v.report.isStdout() {
-		v.ui.printf("The report is in %s.\n", v.report.path)
+	if err := v.screen.check(); err != nil {
+		return err
 	}
-	if s.ReportComplete != nil && !*s.ReportComplete {
-		v.ui.printf("It names every invalid line; after the first %s it gives only codes.\n",
-			formatBytes(report.DefaultMaxBytes))
+	if v.ui, v.report, err = openReport(v.reportPath, stdout, v.asJSON); err != nil {
+		return err
+	}
+	if v.ui, err = v.files.open(v.ui, stdout, v.asJSON, v.report.isStdout()); err != nil {
+		return err
+	}
+	toStdout := v.report.isStdout() || v.files.isStdout()
+	if v.ui, err = v.screen.open(v.ui, stdout, v.asJSON, v.quiet, toStdout); err != nil {
+		return err
+	}
+	if v.quiet {
+		v.ui = newTerminal(io.Discard)
+	}
+	if v.byPaymentType {
+		v.mainEntity = transaction.ByPaymentType
 	}
 	return nil
 }
 
-// printSummary prints the outcome as JSON.
-func (v *validateRun) printSummary(stdout io.Writer, s report.Summary) error {
-	if s.Codes == nil {
-		s.Codes = map[transaction.Code]report.CodeInfo{}
-	}
-	var names, hits, leftOut *int64
-	if v.files.rejected != nil {
-		leftOut = &s.RejectedLeftOut
-	}
-	if s.Screening != nil {
-		names, hits = &s.Screening.Names, &s.Screening.Hits
-	}
-	return printJSON(stdout, struct {
-		Valid   bool                                 `json:"valid"`
-		Message string                               `json:"message"`
-		Counts  report.Counts                        `json:"counts"`
-		Codes   map[transaction.Code]report.CodeInfo `json:"codes"`
-		// ReportComplete and Summary are as in the service's results.
-		ReportComplete *bool          `json:"report_complete,omitempty"`
-		Summary        []report.Entry `json:"summary"`
-		// RejectedLeftOut is absent if the rejected lines were not stored.
-		RejectedLeftOut *int64 `json:"rejected_left_out,omitempty"`
-		// NamesScreened and Hits are absent if names were not screened.
-		NamesScreened *int64 `json:"names_screened,omitempty"`
-		Hits          *int64 `json:"hits,omitempty"`
-	}{
-		s.Counts.Total > 0 && s.Counts.Invalid == 0, formatVerdict(newTerminal(io.Discard), s), s.Counts, s.Codes,
-		s.ReportComplete, s.Entries(), leftOut, names, hits,
-	})
-}
-
-// formatVerdict says how many of the transactions are valid.
-func formatVerdict(ui *terminal, s report.Summary) string {
-	c := s.Counts
-	switch {
-	case c.Total == 0:
-		return ui.paint(red, "The file contains no transaction.")
-	case c.Invalid == 0 && c.Total == 1:
-		return ui.paint(green, "1 transaction is valid.")
-	case c.Invalid == 0:
-		return ui.paint(green, "All "+formatNumber(c.Total)+" transactions are valid.")
-	case c.Total == 1:
-		return ui.paint(red, "1 transaction is invalid.")
-	case c.Accepted == 0:
-		return ui.paint(red, "All "+formatNumber(c.Total)+" transactions are invalid.")
-	}
-	invalid, valid := formatNumber(c.Invalid)+" of", formatNumber(c.Accepted)
-	isInvalid, isValid := "are", "are"
-	if c.Invalid == 1 {
-		isInvalid = "is"
-	}
-	if c.Accepted == 1 {
-		isValid = "is"
-	}
-	return fmt.Sprintf("%s %s transactions %s invalid; %s %s valid.",
-		ui.paint(red, invalid), formatNumber(c.Total), isInvalid, valid, isValid)
-}
-
-func (v *validateRun) printCode(code transaction.Code, info report.CodeInfo, file io.ReaderAt) {
-	first := info.Examples[0]
-	v.ui.printf("\n%s  %s, first in line %s  %s\n  %s\n", v.ui.paint(red, string(code)), formatTimes(info.Count),
-		formatNumber(first.Line), printable(first.Pointer), printable(first.Message))
-	v.ui.printExcerpt(file, first.Offset)
-	v.ui.printRemedy(code)
+// discard removes the outputs that were not finished. It can be called whether they were opened or not.
+func (v *validateRun) discard() {
+	v.report.discard()
+	v.files.discard()
+	v.screen.alerts.discard()
 }

@@ -184,64 +184,20 @@ func (s *Registry) EnableBatch(ctx context.Context, tenant string, on bool) (aut
 // ChangeTenant implements auth.Registry. Each setting is an attribute of its own, so that changes of different settings
 // at the same time are both made.
 func (s *Registry) ChangeTenant(ctx context.Context, tenant string, c auth.TenantChange) (auth.Tenant, error) {
-	var assignments, removals []string
-	names, values := map[string]string{}, dynamo.Item{}
-	assign := func(path, name string, value types.AttributeValue) {
-		assignments = append(assignments, path+"#"+name+" = :"+name)
-		names["#"+name], values[":"+name] = name, value
-		if path == "#settings." {
-			names["#settings"] = "settings"
-		}
-	}
-	if c.MaxPast != nil {
-		assign("#settings.", "max_past", dynamo.Number(int64(*c.MaxPast/time.Second)))
-	}
-	if c.MaxFuture != nil {
-		assign("#settings.", "max_future", dynamo.Number(int64(*c.MaxFuture/time.Second)))
-	}
-	if c.MainEntity != nil {
-		assign("#settings.", "main_entity", dynamo.String(string(*c.MainEntity)))
-	}
-	if c.Retention != nil {
-		assign("#settings.", "retention", dynamo.Number(int64(*c.Retention/time.Second)))
-	}
-	if c.Parquet != nil {
-		assign("#settings.", "parquet", dynamo.Bool(*c.Parquet))
-	}
-	if c.FourEyes != nil {
-		assign("", "four_eyes", dynamo.Bool(*c.FourEyes))
-	}
 	if len(c.Limits) > 0 {
 		if err := s.prepareLimits(ctx, tenant); err != nil {
 			return auth.Tenant{}, err
 		}
-		names["#limits"] = "limits"
 	}
-	for name, value := range c.Limits {
-		if value != nil {
-			assign("#limits.", string(name), dynamo.Number(*value))
-			continue
-		}
-		removals, names["#"+string(name)] = append(removals, "#limits.#"+string(name)), string(name)
-	}
-	var clauses []string
-	if len(assignments) > 0 {
-		clauses = append(clauses, "SET "+strings.Join(assignments, ", "))
-	}
-	if len(removals) > 0 {
-		clauses = append(clauses, "REMOVE "+strings.Join(removals, ", "))
-	}
-	if len(clauses) == 0 {
+	update := newTenantUpdate(c)
+	if update.isEmpty() {
 		return s.Tenant(ctx, tenant)
-	}
-	if len(values) == 0 {
-		values = nil
 	}
 	out, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName: &s.table, Key: dynamo.Item{"id": dynamo.String(tenantPrefix + tenant)},
-		UpdateExpression:         aws.String(strings.Join(clauses, " ")),
+		UpdateExpression:         aws.String(update.expression()),
 		ConditionExpression:      aws.String("attribute_exists(id)"),
-		ExpressionAttributeNames: names, ExpressionAttributeValues: values,
+		ExpressionAttributeNames: update.names, ExpressionAttributeValues: update.values,
 		ReturnValues: types.ReturnValueAllNew,
 	})
 	if _, failed := dynamo.ConditionFailed(err); failed {
