@@ -13,8 +13,8 @@ const (
 
 // Settings are what a tenant decides about its screening.
 type Settings struct {
-	// ValidityDays is for how many days after the close of a batch the search of a provider is valid, by the provider's
-	// ID. For any other provider, Provider.ValidityDays says it.
+	// ValidityDays is the number of days after the close of a batch for which the search of a provider is valid, by the
+	// provider's ID. Provider.ValidityDays applies to providers that are not in the map.
 	ValidityDays map[string]int
 	// ActiveProviders are the providers of batches that name none; nil for the built-in one.
 	ActiveProviders []string

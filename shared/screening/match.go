@@ -52,11 +52,13 @@ func EntityOverLimit(matches []Match) (entityID string, found bool) {
 
 // Resolution is what is decided about a match, and by whom.
 type Resolution struct {
-	Status   MatchStatus
+	Status MatchStatus
+	// Reason and Comments are what people gave for the status; "" if they gave nothing.
 	Reason   string
 	Comments string
 	// Classification holds values that the institution gives to the match, by field.
-	Classification         map[string]Label
+	Classification map[string]Label
+	// ClassificationReviewed means that people have confirmed the classification.
 	ClassificationReviewed bool
 	// Action is nil as long as nobody has acted on the match.
 	Action *MatchAction
@@ -73,6 +75,7 @@ const ActorClient = "Client"
 
 // MatchAction is the last action on a match.
 type MatchAction struct {
+	// By is the ID of the client.
 	By string
 	// Type is ActorClient.
 	Type string
@@ -81,34 +84,42 @@ type MatchAction struct {
 	Reused bool
 }
 
-// MatchData is what a provider says of an entry of its lists. Its JSON form is the same on the wire and in storage.
+// MatchData is what a provider says of an entry of its lists. Its JSON form is the same on the wire and in storage. A
+// nil pointer means that the provider does not know or does not say it.
 type MatchData struct {
-	ProviderID              string          `json:"providerId"`
-	ProviderSourceName      string          `json:"providerSourceName"`
-	Name                    string          `json:"name"`
-	ExternalIDs             []ExternalID    `json:"externalIds"`
-	Aliases                 []string        `json:"aliasesList"`
-	Gender                  *string         `json:"gender"`
-	BirthDates              []string        `json:"dateOfBirthList"`
-	Country                 *string         `json:"country"`
-	EntityType              *string         `json:"entityType"`
-	Score                   *float64        `json:"matchScore"`
-	ProviderSourceURL       *string         `json:"providerSourceUrl"`
-	ProviderSourceURLs      []SourceURL     `json:"providerSourceUrls"`
-	Addresses               []MatchAddress  `json:"addresses"`
-	Citizenships            []string        `json:"citizenshipList"`
-	Nationalities           []string        `json:"nationalityList"`
-	BirthPlaces             []string        `json:"placeOfBirthList"`
-	CountryOfResidence      *string         `json:"countryOfResidence"`
-	RegisteredCountry       *string         `json:"registeredCountry"`
-	IDs                     []Identifier    `json:"idsList"`
-	Associations            []Association   `json:"associations"`
-	Categories              []string        `json:"categories"`
-	CategoryDetails         []CategoryTable `json:"categoryDetails"`
-	Sources                 []string        `json:"sources"`
-	SourcesInfo             []string        `json:"sourcesInfo"`
-	AdditionalInfo          []InfoField     `json:"additionalInfo"`
-	RichTextAdditionalFacts *string         `json:"richTextAdditionalDetails"`
+	ProviderID string `json:"providerId"`
+	// ProviderSourceName is the name of the list that has the entry.
+	ProviderSourceName string       `json:"providerSourceName"`
+	Name               string       `json:"name"`
+	ExternalIDs        []ExternalID `json:"externalIds"`
+	Aliases            []string     `json:"aliasesList"`
+	// Gender is Male or Female.
+	Gender *string `json:"gender"`
+	// BirthDates are written as the list has them: years, months or days.
+	BirthDates []string `json:"dateOfBirthList"`
+	Country    *string  `json:"country"`
+	// EntityType is Individual, Company or Other.
+	EntityType *string `json:"entityType"`
+	// Score says how alike the names are, from 0 to 100.
+	Score              *float64       `json:"matchScore"`
+	ProviderSourceURL  *string        `json:"providerSourceUrl"`
+	ProviderSourceURLs []SourceURL    `json:"providerSourceUrls"`
+	Addresses          []MatchAddress `json:"addresses"`
+	Citizenships       []string       `json:"citizenshipList"`
+	Nationalities      []string       `json:"nationalityList"`
+	BirthPlaces        []string       `json:"placeOfBirthList"`
+	CountryOfResidence *string        `json:"countryOfResidence"`
+	RegisteredCountry  *string        `json:"registeredCountry"`
+	IDs                []Identifier   `json:"idsList"`
+	Associations       []Association  `json:"associations"`
+	// Categories are values of Category: the kinds of risk for which the entry is listed.
+	Categories      []string        `json:"categories"`
+	CategoryDetails []CategoryTable `json:"categoryDetails"`
+	// Sources are the lists or publications on which the entry is based, and SourcesInfo remarks on them.
+	Sources                 []string    `json:"sources"`
+	SourcesInfo             []string    `json:"sourcesInfo"`
+	AdditionalInfo          []InfoField `json:"additionalInfo"`
+	RichTextAdditionalFacts *string     `json:"richTextAdditionalDetails"`
 }
 
 // ExternalID is an ID that another system knows.

@@ -42,8 +42,9 @@ var Categories = []Category{PEP, Sanctions, AdverseMedia, Enforcements, Other}
 type Assessment struct {
 	// Categories has those that were assessed.
 	Categories map[Category]CategoryAssessment
-	Rationale  string
-	// By, ByType, At and JourneyTaskID are the last action on the assessment.
+	// Rationale is the reason for the assessment as a whole; "" if none was given.
+	Rationale string
+	// By, ByType, At and JourneyTaskID say by which client, when and in which task the assessment was changed last.
 	By            string
 	ByType        string
 	At            time.Time
@@ -53,7 +54,8 @@ type Assessment struct {
 // CategoryAssessment is how material the findings of one category are.
 type CategoryAssessment struct {
 	Status Materiality
-	// Jurisdictions, OKToProceed and Rationale are set only if Status is Material; the last two for Sanctions only.
+	// Jurisdictions are set only if Status is Material. OKToProceed, whether to proceed in spite of the finding, and
+	// Rationale are set only if it is, for Sanctions.
 	Jurisdictions []string
 	OKToProceed   *bool
 	Rationale     string

@@ -45,8 +45,8 @@ type Provider struct {
 	Fields []SettingField
 	// Sets are the sets of settings with which it can search. The first one is the default set.
 	Sets []ConfigurationSet
-	// ValidityDays is for how many days after the close of a batch its search is valid; 0 if it does not expire.
-	// Settings.ValidityDays of the tenant takes precedence.
+	// ValidityDays is the number of days after the close of a batch for which its search is valid; 0 if it does not
+	// expire. Settings.ValidityDays of the tenant takes precedence.
 	ValidityDays int
 
 	CreatedAt time.Time

@@ -41,10 +41,10 @@ type SettingField struct {
 	ID   string
 	Name string
 	Type SettingType
-	// EnabledBy is the ID of a Toggle: the setting counts only where that is true. It is "" for a setting that always
-	// counts.
+	// EnabledBy is the ID of a Toggle: the setting applies only in sets in which that is true. It is "" for a setting
+	// that always applies.
 	EnabledBy string
-	// IsMandatory means that each set must have a value wherever the setting counts.
+	// IsMandatory means that each set in which the setting applies must have a value for it.
 	IsMandatory bool
 }
 
@@ -59,8 +59,10 @@ type ConfigurationSet struct {
 
 // Setting is the value of one setting.
 type Setting struct {
+	// FieldID is the ID of a SettingField of the provider.
 	FieldID string
-	Value   string
+	// Value is the text of the value, in the form that the type of the field has.
+	Value string
 }
 
 // Get returns the value of a setting, "" if the set has none.

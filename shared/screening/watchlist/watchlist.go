@@ -85,11 +85,14 @@ type Entry struct {
 	BirthDates []string `json:"birth_dates,omitempty"`
 	// Countries are those of nationality, residence or registration: ISO 3166-1 alpha-2 in lower case, or as the source
 	// writes them if that is not known.
-	Countries   []string     `json:"countries,omitempty"`
+	Countries []string `json:"countries,omitempty"`
+	// Gender is male, female or, if the source does not say it, "".
 	Gender      string       `json:"gender,omitempty"`
 	Identifiers []Identifier `json:"identifiers,omitempty"`
-	Programs    []string     `json:"programs,omitempty"`
-	SourceURL   string       `json:"source_url,omitempty"`
+	// Programs are the sanctions programmes or lists for which the source lists the entry.
+	Programs []string `json:"programs,omitempty"`
+	// SourceURL is the address at which the source describes the entry; "" if it has none.
+	SourceURL string `json:"source_url,omitempty"`
 }
 
 // List is what an importer read.
