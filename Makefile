@@ -10,20 +10,22 @@
 # make test-clients   what generators of clients make of that file
 
 .DEFAULT_GOAL := build
-.PHONY: build tools demo test local docs bench bench-2gb bench-tenants bench-packed capacity bench-screening bench-policy lint clean programs functions format format-console vet staticcheck test-product test-local test-bench \
+.PHONY: build tools demo test local docs bench bench-2gb bench-tenants bench-packed capacity bench-screening bench-policy lint clean programs functions format format-console vet staticcheck test-units \
 	test-e2e test-pages test-console test-faults test-mutations vulncheck test-sam test-localstack sam sam-build test-clients test-template test-parquet release
 
-# One set of flags for products, tests, vet and staticcheck, so that each package is compiled once; the race detector alone needs a
-# second build, with C. The tools collect less garbage, which saves a sixth of their time for a few hundred megabytes; what is
-# compiled is the same.
+# One set of flags for products, tests, vet and staticcheck, and one workspace for all modules (go.work), so that each package is
+# compiled once; the race detector alone needs a second build, with C. lambda.norpc leaves the former protocol of Lambda out. No
+# program keeps data for debuggers (-s -w), so the compiler writes none. The tools collect less garbage, which saves a sixth of
+# their time for a few hundred megabytes; what is compiled is the same.
 TOOLS_GOGC := GOGC=400
-export GOFLAGS := -trimpath "-toolexec=env $(TOOLS_GOGC)"
+export GOFLAGS := -trimpath -tags=lambda.norpc -gcflags=all=-dwarf=false "-toolexec=env $(TOOLS_GOGC)"
 export CGO_ENABLED := 0
 
+# The packages of all modules.
+ALL := ./... ./local/... ./bench/... ./console/browsertest/...
 STATIC := go build -ldflags "-s -w"
-STATICCHECK := go tool -modfile=$(CURDIR)/tools/go.mod staticcheck
 PRETTIER := node bin/tools/console-check/node_modules/prettier/bin/prettier.cjs
-GOVULNCHECK := go tool -modfile=$(CURDIR)/tools/go.mod govulncheck
+GOVULNCHECK := GOWORK=off go tool -modfile=$(CURDIR)/tools/go.mod govulncheck
 DYNOXIDE_CRATE := dynoxide-rs --version 3.2.0
 # What make test-clients makes clients with, and how their tools are taken: from Maven, the Go module proxy, PyPI and npm.
 CLIENT_TOOLS := OPENAPI_GENERATOR=7.16.0 OAPI_CODEGEN=v2.8.2 OPENAPI_PYTHON_CLIENT=0.29.1 SCHEMATHESIS=4.32.5 \
@@ -43,11 +45,11 @@ build: tools functions programs
 programs: bin/console/built
 	@mkdir -p bin
 	@$(STATIC) -o bin/sluice ./cmd/sluice
-	@cd local && $(STATIC) -o ../bin/sluice-local ./cmd/sluice-local
+	@$(STATIC) -o bin/sluice-local ./local/cmd/sluice-local
 
 functions:
 	@mkdir -p bin/functions
-	@$(STATIC) -tags lambda.norpc -o bin/functions/ ./functions/...
+	@$(STATIC) -o bin/functions/ ./functions/...
 
 tools: bin/dynoxide
 
@@ -102,7 +104,7 @@ FIND_CHROMIUM := { command -v $(or $(CHROMIUM),chromium || command -v chromium-b
 # Everything that is checked. Unit tests and linting share the processors; the suites that drive the whole service have them to
 # themselves, one after the other: at the same time they take longer. A failure of one target does not hide those of others.
 test: build
-	@$(MAKE) --no-print-directory -k -j2 --output-sync=target test-product test-local lint test-bench; others=$$?; \
+	@$(MAKE) --no-print-directory --old-file=build -k -j2 --output-sync=target test-units lint; others=$$?; \
 	$(MAKE) --no-print-directory --old-file=build test-e2e; e2e=$$?; \
 	$(MAKE) --no-print-directory --old-file=build test-pages; pages=$$?; \
 	exit $$((others | e2e | pages))
@@ -123,16 +125,11 @@ format-console: bin/tools/console-check/installed
 	@$(PRETTIER) --log-level warn --write console/web
 
 vet:
-	go vet ./...
-	cd local && go vet ./...
-	cd bench && go vet ./...
-	cd console/browsertest && go vet ./...
+	go vet $(ALL)
 
 staticcheck:
-	$(TOOLS_GOGC) $(STATICCHECK) ./...
-	cd local && $(TOOLS_GOGC) $(STATICCHECK) ./...
-	cd bench && $(TOOLS_GOGC) $(STATICCHECK) ./...
-	cd console/browsertest && $(TOOLS_GOGC) $(STATICCHECK) ./...
+	@cd tools && GOWORK=off go build -o ../bin/tools/staticcheck honnef.co/go/tools/cmd/staticcheck
+	$(TOOLS_GOGC) bin/tools/staticcheck $(ALL)
 
 # The types of the console's page; those of the interface are made from its description.
 console-types: bin/console/types-checked
@@ -151,24 +148,17 @@ vulncheck:
 	$(GOVULNCHECK) ./...
 	cd local && $(GOVULNCHECK) ./...
 
-# The race detector runs on the packages that start goroutines (internal/raced); of the command line, on the tests of what it
-# does at the same time: its scripts start hundreds of programs.
-test-product: tools bin/tools/duckdb/installed
-	@raced=$$(go run ./internal/raced | grep -v -e '/e2e$$' -e '/cmd/sluice$$') && others=$$(go list ./... | grep -v '/e2e$$' | grep -vxF "$$raced") && \
+# Unit tests of all modules, raced ones and others side by side. The race detector runs on the packages that start goroutines
+# (internal/raced), but not where tests link the S3 server: building that with it takes minutes. Of the command line it runs on the
+# tests of what it does at the same time: its scripts start hundreds of programs.
+test-units: build bin/tools/duckdb/installed
+	@small=$$(go list -test -f '{{if eq .Name "main"}}{{.ImportPath}} {{.Deps}}{{end}}' ./local/... | \
+		awk 'sub(/\.test$$/, "", $$1) && !/github.com\/versity\/versitygw/ {print $$1}') && \
+	raced=$$(go run ./internal/raced | grep -v -e '/e2e$$' -e '/cmd/sluice$$' && \
+		go run ./internal/raced -module sluice/local | grep -xF "$$small") && \
+	others=$$(go list ./... ./local/... ./bench/... | grep -v '/e2e$$' | grep -vxF "$$raced") && \
 	{ { $(RACE) $$raced && $(RACE) -run 'Bounded|Interrupted|Resumed' ./cmd/sluice; } & raced_tests=$$!; \
 	go test -vet=off $$others; status=$$?; wait $$raced_tests && exit $$status; }
-
-# The race detector runs on those of such packages whose tests do not link the S3 server: building that server with it takes
-# minutes.
-test-local: build
-	@concurrent=$$(go run ./internal/raced -module sluice/local) && cd local && \
-	raced=$$(go list -test -f '{{if eq .Name "main"}}{{.ImportPath}} {{.Deps}}{{end}}' ./... | \
-		awk 'sub(/\.test$$/, "", $$1) && !/github.com\/versity\/versitygw/ {print $$1}' | grep -xF "$$concurrent") && \
-	others=$$(go list ./... | grep -vxF "$$raced") && \
-	{ $(RACE) $$raced & raced_tests=$$!; go test -vet=off $$others; status=$$?; wait $$raced_tests && exit $$status; }
-
-test-bench:
-	cd bench && go test ./...
 
 test-e2e: build bin/tools/duckdb/installed
 	cd e2e && go test -count=1 -timeout 30m
@@ -316,7 +306,7 @@ build-%Function:
 	@[ -n "$(ELF_$(ARCH))" ] || { echo "ARCH=$(ARCH) is not known: export ARCH=arm64 or ARCH=x86_64." >&2; exit 1; }
 	@given=$$(tools/samarch.sh $$PPID); [ "$${given:-$(ARCH)}" = "$(ARCH)" ] || { \
 		echo "SAM is given Arch=$$given, but make builds for $(ARCH): export ARCH=$$given." >&2; exit 1; }
-	@GOOS=linux GOARCH=$(if $(filter x86_64,$(ARCH)),amd64,$(ARCH)) $(STATIC) -tags lambda.norpc \
+	@GOOS=linux GOARCH=$(if $(filter x86_64,$(ARCH)),amd64,$(ARCH)) $(STATIC) \
 		-o "$(ARTIFACTS_DIR)/bootstrap" ./functions/$(shell echo '$*' | tr '[:upper:]' '[:lower:]')
 	@[ "$$(od -An -tx1 -j18 -N1 "$(ARTIFACTS_DIR)/bootstrap" | tr -d ' ')" = "$(ELF_$(ARCH))" ] || { \
 		echo "The program of $*Function is not one for $(ARCH)." >&2; rm -f "$(ARTIFACTS_DIR)/bootstrap"; exit 1; }

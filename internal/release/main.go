@@ -99,7 +99,7 @@ func releaseFor(t target, out string) error {
 
 // environment is that of this process with the settings of a build for the target.
 func (t target) environment() []string {
-	return append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOOS="+t.os, "GOARCH="+t.arch)
+	return append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off", "GOOS="+t.os, "GOARCH="+t.arch)
 }
 
 // checkLinked returns an error if a program has modules that the list of its packages does not have.

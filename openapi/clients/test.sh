@@ -5,7 +5,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 2
 root=$PWD work=$PWD/bin/clients description=$PWD/openapi/sluice.bundled.json drivers=$PWD/openapi/clients
-export GOFLAGS=-mod=mod
+export GOFLAGS=-mod=mod GOWORK=off
 mkdir -p "$work/log"
 failed=0
 
