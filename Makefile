@@ -47,9 +47,10 @@ programs: bin/console/built
 	@$(STATIC) -o bin/sluice ./cmd/sluice
 	@$(STATIC) -o bin/sluice-local ./local/cmd/sluice-local
 
+# Without the revision, which would have every function linked again after a commit.
 functions:
 	@mkdir -p bin/functions
-	@$(STATIC) -o bin/functions/ ./functions/...
+	@$(STATIC) -buildvcs=false -o bin/functions/ ./functions/...
 
 tools: bin/dynoxide
 
