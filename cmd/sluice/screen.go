@@ -41,29 +41,7 @@ file. Dates and countries take points from a hit whose entry has others; what on
 
 --json prints one object a line: {"name", "hits": [{"list", "id", "name", "score", "explanation"}]} for each name,
 {"score"} for each pair.`,
-		Flags: func(f *flag.FlagSet) {
-			s.flags = f
-			f.BoolVar(&s.usesService, "service", false, "look NAME up in the lists of the service")
-			f.BoolVar(&s.isCompany, "company", false, "the name is that of a company")
-			f.StringVar(&s.query.BirthDate, "birth-date", "", "`DATE` of birth: YYYY, YYYY-MM or YYYY-MM-DD")
-			f.StringVar(&s.query.Gender, "gender", "", "`GENDER` of a person: female or male")
-			f.Func("country", "a `COUNTRY` of the name's bearer, as a code or in English; repeatable",
-				func(c string) error {
-					s.query.Countries = append(s.query.Countries, c)
-					return nil
-				})
-			f.Func("list", "search only the list of this `NAME`, that of its file or of the service; repeatable",
-				func(name string) error {
-					s.query.Lists = append(s.query.Lists, name)
-					return nil
-				})
-			f.Func("list-file", "a list as `FORMAT:FILE`; repeatable", s.addList)
-			f.StringVar(&s.file, "file", "", "CSV `FILE` of names to look up; - is standard input")
-			f.StringVar(&s.pairs, "pairs", "", "CSV `FILE` of pairs of names to compare; - is standard input")
-			f.Float64Var(&s.threshold, "threshold", match.Threshold, "`SCORE` that a hit must reach, 0 to 100")
-			f.BoolVar(&s.asJSON, "json", false, "print one JSON object a line and nothing else")
-			s.connection.addFlags(f)
-		},
+		Flags: s.addFlags,
 		Examples: []string{
 			"sluice screen 'Ivan Testov' --list-file targets-simple-csv:targets.simple.csv",
 			"sluice screen --file names.csv --list-file un-xml:consolidated.xml --list-file " +
@@ -102,6 +80,31 @@ type screenRun struct {
 type listFile struct {
 	format watchlist.Format
 	path   string
+}
+
+// addFlags declares the flags of the command.
+func (s *screenRun) addFlags(f *flag.FlagSet) {
+	s.flags = f
+	f.BoolVar(&s.usesService, "service", false, "look NAME up in the lists of the service")
+	f.BoolVar(&s.isCompany, "company", false, "the name is that of a company")
+	f.StringVar(&s.query.BirthDate, "birth-date", "", "`DATE` of birth: YYYY, YYYY-MM or YYYY-MM-DD")
+	f.StringVar(&s.query.Gender, "gender", "", "`GENDER` of a person: female or male")
+	f.Func("country", "a `COUNTRY` of the name's bearer, as a code or in English; repeatable",
+		func(c string) error {
+			s.query.Countries = append(s.query.Countries, c)
+			return nil
+		})
+	f.Func("list", "search only the list of this `NAME`, that of its file or of the service; repeatable",
+		func(name string) error {
+			s.query.Lists = append(s.query.Lists, name)
+			return nil
+		})
+	f.Func("list-file", "a list as `FORMAT:FILE`; repeatable", s.addList)
+	f.StringVar(&s.file, "file", "", "CSV `FILE` of names to look up; - is standard input")
+	f.StringVar(&s.pairs, "pairs", "", "CSV `FILE` of pairs of names to compare; - is standard input")
+	f.Float64Var(&s.threshold, "threshold", match.Threshold, "`SCORE` that a hit must reach, 0 to 100")
+	f.BoolVar(&s.asJSON, "json", false, "print one JSON object a line and nothing else")
+	s.connection.addFlags(f)
 }
 
 func (s *screenRun) addList(value string) error {
