@@ -47,19 +47,7 @@ func (v *fileValidator) settle(ctx context.Context, out io.Writer) (report.Summa
 		defer settlers.put(s)
 		in := v.settleInput(i, scanner, firstLines[i], duplicates)
 		in.ReportStart = reportStarts[i]
-		c.report = v.newSpool()
-		if v.in.Screening != nil {
-			c.alerts = v.newSpool()
-			in.Screening = v.screeningInput(c.alerts)
-		}
-		if v.in.CSV != nil {
-			c.csv = v.newSpool()
-			in.CSV = c.csv
-		}
-		if v.in.Rejected != nil {
-			c.rejected = v.newSpool()
-			in.Rejected = c.rejected
-		}
+		c = v.openParts(&in)
 		settled[i] = c
 		err = catchFault(func() error {
 			c.SettleResult, err = s.settle(ctx, in, c.report, io.Discard)
@@ -82,6 +70,24 @@ func (v *fileValidator) settle(ctx context.Context, out io.Writer) (report.Summa
 	complete := join.report.FirstShort() == 0
 	join.sum.ReportComplete = &complete
 	return join.sum, err
+}
+
+// openParts returns a chunk with the parts that are wanted of it, and makes them the outputs of its settling.
+func (v *fileValidator) openParts(in *SettleInput) settledChunk {
+	c := settledChunk{report: v.newSpool()}
+	if v.in.Screening != nil {
+		c.alerts = v.newSpool()
+		in.Screening = v.screeningInput(c.alerts)
+	}
+	if v.in.CSV != nil {
+		c.csv = v.newSpool()
+		in.CSV = c.csv
+	}
+	if v.in.Rejected != nil {
+		c.rejected = v.newSpool()
+		in.Rejected = c.rejected
+	}
+	return c
 }
 
 func (c *settledChunk) close() error {
