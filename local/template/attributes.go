@@ -30,6 +30,11 @@ func (r *resolver) resolveAttribute(id, attribute string) (any, error) {
 			return nil, errorOr(err, "refers to %s, which its condition leaves out", id)
 		}
 	}
+	return r.attributeOf(id, res, attribute)
+}
+
+// attributeOf returns the value of an attribute, "" for that of Ref, of a resource that the template defines.
+func (r *resolver) attributeOf(id string, res resource, attribute string) (any, error) {
 	switch res.kind + " " + attribute {
 	case "AWS::Serverless::Function ",
 		"AWS::DynamoDB::Table ",
