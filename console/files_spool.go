@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sluice/shared/unpack"
 	"syscall"
+
+	"sluice/shared/unpack"
 )
 
 // newFile makes a file of the spool. Where the system allows it, it has no name any more, so that it is gone with the
