@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -292,58 +291,4 @@ func (u *uploadRun) uploadFile(ctx context.Context, target client.Upload, file i
 	u.uploaded = true
 	u.ui.printStep(bold, "uploaded", time.Since(progress.started), "the service has "+formatBytes(sent.Load()))
 	return nil
-}
-
-// printOutcome prints how the batch ended and what is wrong with it.
-func (u *uploadRun) printOutcome(ctx context.Context, last client.Status, lines io.ReaderAt) error {
-	result, err := u.client.ValidationResult(ctx, u.batchID)
-	if err != nil {
-		return err
-	}
-	u.rejected = last.Status != client.StatusProcessed || result.Valid == nil || !*result.Valid
-	if last.ErrorMessage != "" {
-		u.ui.printf("%s\n", u.ui.paint(red, printable(last.ErrorMessage)))
-	}
-	counts := last.Counts
-	if counts.Total == nil {
-		counts = result.Counts
-	}
-	printDuplicate(u.ui, last)
-	printCounts(u.ui, counts)
-	if err := u.screen.show(ctx, u.client, u.ui, last); err != nil {
-		return err
-	}
-	if u.brief {
-		return nil
-	}
-	return showReport(ctx, u.client, u.ui, result, lines, u.report)
-}
-
-// explain adds to the error of a run what became of the batch and how to continue.
-func (u *uploadRun) explain(ctx context.Context, err error) error {
-	switch {
-	case u.isResumable(ctx, err) && ctx.Err() != nil:
-		return u.resumableError(cli.ErrInterrupted)
-	case u.isResumable(ctx, err):
-		return u.resumableError(err)
-	case ctx.Err() != nil && u.uploaded:
-		return continuesError(cli.ErrInterrupted, u.batchID)
-	case ctx.Err() != nil && u.sentAll.Load():
-		return unknownError(cli.ErrInterrupted, u.batchID)
-	case ctx.Err() != nil && u.uploadSlots != nil:
-		return fmt.Errorf("%w; it was not uploaded", cli.ErrInterrupted)
-	case ctx.Err() != nil:
-		return fmt.Errorf("%w; nothing was stored, run the same command again to start over", cli.ErrInterrupted)
-	case u.uploaded:
-		return continuesError(err, u.batchID)
-	case u.sentAll.Load() && errors.As(err, new(*client.UnreachableError)):
-		return unknownError(err, u.batchID)
-	}
-	return err
-}
-
-// unknownError is the error of a command that has sent a file and does not know whether it has arrived.
-func unknownError(cause error, batchID string) error {
-	return fmt.Errorf("%w; whether the service has the file is not known, but 'sluice status %s' says it",
-		cause, batchID)
 }

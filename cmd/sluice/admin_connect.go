@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/smithy-go/logging"
+
+	"sluice/internal/cli"
+	"sluice/internal/localcloud"
+	"sluice/shared/auth/authdb"
+	"sluice/shared/dynamo"
+	"sluice/shared/entity/entitydb"
+	"sluice/shared/outbound/outbounddb"
+	"sluice/shared/setup"
+)
+
+// connect finds the installation and makes its clients.
+func (a *admin) connect(ctx context.Context) error {
+	cfg, err := a.awsConfig(ctx)
+	if err != nil {
+		return err
+	}
+	a.aws = cfg
+	a.recorder = newActRecorder(cfg, a.prefix, a.isLocal)
+	db := dynamo.NewClient(cfg)
+	tables, err := a.tables(ctx, "TABLE_CLIENTS", "TABLE_RECORDS", "TABLE_ENTITIES", "TABLE_OUTBOUND")
+	if err != nil {
+		return err
+	}
+	a.registry = authdb.New(db, tables["TABLE_CLIENTS"])
+	a.profiles = entitydb.NewProfiles(db, tables["TABLE_RECORDS"], tables["TABLE_ENTITIES"])
+	a.kms = kms.NewFromConfig(cfg)
+	a.clientKeys = outbounddb.New(db, tables["TABLE_OUTBOUND"])
+	return nil
+}
+
+// awsConfig returns the AWS settings of the installation, and sets prefix and tenant to its own unless flags gave them.
+func (a *admin) awsConfig(ctx context.Context) (aws.Config, error) {
+	var local *localcloud.Descriptor
+	if !a.isOnAWS {
+		setDefault(&a.data, os.Getenv("SLUICE_DATA"))
+		var err error
+		if local, err = findLocalCloud(a.data); err != nil {
+			return aws.Config{}, err
+		}
+	}
+	cfg, err := setup.LoadAWS(ctx, config.WithLogger(logging.Nop{})) // warnings of the SDK are not for operators
+	if err != nil {
+		return cfg, err
+	}
+	a.storage = cfg
+	if local == nil {
+		setDefault(&a.prefix, "sluice")
+		return cfg, checkAWS(ctx, cfg)
+	}
+	cfg.BaseEndpoint = &local.AWSEndpointURL
+	cfg.Region = local.Region
+	cfg.Credentials = credentials.NewStaticCredentialsProvider(local.AccessKeyID, local.SecretAccessKey, "")
+	a.storage = cfg.Copy()
+	a.storage.BaseEndpoint = &local.S3URL
+	a.isLocal = true
+	setDefault(&a.prefix, local.Prefix)
+	if !a.hasNoDefaultTenant {
+		setDefault(&a.tenant, local.TenantID)
+	}
+	return cfg, nil
+}
+
+// credentialsTimeout is how long the search for AWS credentials may take. On a machine outside AWS the last place that
+// is asked, the instance's own, never answers.
+const credentialsTimeout = 10 * time.Second
+
+// checkAWS returns an error that says how to name an installation if the environment names none: neither a local cloud
+// nor an AWS account and a region.
+func checkAWS(ctx context.Context, cfg aws.Config) error {
+	if cfg.Region != "" {
+		limited, cancel := context.WithTimeout(ctx, credentialsTimeout)
+		defer cancel()
+		_, err := cfg.Credentials.Retrieve(limited)
+		if err == nil || ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return fmt.Errorf("there is nothing to administer: no local cloud runs on %s (name another data folder with "+
+		"--data DIR), and no AWS account is named (set AWS_REGION, and AWS_PROFILE or AWS_ACCESS_KEY_ID and "+
+		"AWS_SECRET_ACCESS_KEY)", localcloud.DefaultDataDir)
+}
+
+// requireTenant returns an error if neither --tenant nor a local cloud names a tenant.
+func (a *admin) requireTenant() error {
+	if a.tenant == "" {
+		return cli.Usagef("--tenant is needed")
+	}
+	return nil
+}
