@@ -10,36 +10,56 @@ type filter struct {
 	// losses are by how much the margin of a name is less if a word of the query meets nothing, rests the sums of the
 	// losses of that word and those after it.
 	losses, rests [names.MaxWords]int64
-	// sets are, in the same order, the words that each can meet.
-	sets []printSet
+	// sets are, in the same order, the words that each can meet, as far as filled has their bits: most names lack the
+	// first word, so that the sets of others are seldom needed.
+	sets   []printSet
+	filled uint64
+	// searcher and query are those that the filter was set for.
+	searcher *Searcher
+	query    *querySide
 }
 
-// set makes the filter that of a query of which some words are opened.
+// set makes the filter that of a query of which some words are opened. Of words whose absence costs the same, the one
+// that meets the fewest others comes first.
 func (f *filter) set(s *Searcher, q *querySide, opened uint64) {
 	b := &s.bounds
-	f.n = 0
+	f.searcher, f.query, f.n, f.filled = s, q, 0, 0
+	var counts [names.MaxWords]int
 	for i := range q.n {
-		loss := b.best[i] - b.miss[i]
-		if loss == 0 || opened == 1<<i || s.cache.word(q.words[i]).word.IsInitial() {
+		loss, w := b.best[i]-b.miss[i], s.cache.word(q.words[i])
+		if loss == 0 || opened == 1<<i || w.word.IsInitial() {
 			continue
 		}
-		j := f.n
-		for ; j > 0 && f.losses[j-1] < loss; j-- {
-			f.words[j], f.losses[j] = f.words[j-1], f.losses[j-1]
+		count := len(w.candidates)
+		if w.isResolved {
+			count = len(w.reach.similar)
 		}
-		f.words[j], f.losses[j] = uint8(i), loss
+		j := f.n
+		for ; j > 0 && (f.losses[j-1] < loss || f.losses[j-1] == loss && counts[j-1] > count); j-- {
+			f.words[j], f.losses[j], counts[j] = f.words[j-1], f.losses[j-1], counts[j-1]
+		}
+		f.words[j], f.losses[j], counts[j] = uint8(i), loss, count
 		f.n++
 	}
 	rest := int64(0)
 	for k := f.n - 1; k >= 0; k-- {
 		rest += f.losses[k]
 		f.rests[k] = rest
-		f.fill(k, s, q)
 	}
 }
 
+// setOf returns set k.
+func (f *filter) setOf(k int) *printSet {
+	if f.filled>>k&1 == 0 {
+		f.filled |= 1 << k
+		f.fill(k)
+	}
+	return &f.sets[k]
+}
+
 // fill fills set k.
-func (f *filter) fill(k int, s *Searcher, q *querySide) {
+func (f *filter) fill(k int) {
+	s, q := f.searcher, f.query
 	b, i, set := &s.bounds, int(f.words[k]), &f.sets[k]
 	set.reset()
 	hasJoins := q.joined>>i&1 != 0
@@ -73,13 +93,24 @@ func (f *filter) fill(k int, s *Searcher, q *querySide) {
 	}
 }
 
+// mayMeetWord reports whether word i of the query may meet a word of the index, which is false only for words that are
+// neither similar nor candidates.
+func (f *filter) mayMeetWord(i int, word uint32) bool {
+	for k := range f.n {
+		if int(f.words[k]) == i {
+			return f.setOf(k).bit(printOf(word))&1 != 0
+		}
+	}
+	return true
+}
+
 // required returns the set of which a name must have a word if all words of the query have a margin together, nil if
 // there is none. Some words are known to meet.
 func (f *filter) required(margin int64, known uint64) *printSet {
 	for k := range f.n {
 		if known>>f.words[k]&1 == 0 {
 			if margin < f.losses[k] {
-				return &f.sets[k]
+				return f.setOf(k)
 			}
 			return nil
 		}
@@ -94,7 +125,7 @@ func (f *filter) passes(p *post, margin int64, known uint64) bool {
 		if margin >= f.rests[k] {
 			return true
 		}
-		if known>>f.words[k]&1 == 0 && !f.sets[k].mayMeet(p) {
+		if known>>f.words[k]&1 == 0 && !f.setOf(k).mayMeet(p) {
 			if margin -= f.losses[k]; margin < 0 {
 				return false
 			}
@@ -110,7 +141,7 @@ func (f *filter) passesName(x *Index, name uint32, margin int64, known uint64) b
 		if margin >= f.rests[k] {
 			return true
 		}
-		if known>>f.words[k]&1 == 0 && !f.sets[k].mayHaveAny(words) {
+		if known>>f.words[k]&1 == 0 && !f.setOf(k).mayHaveAny(words) {
 			if margin -= f.losses[k]; margin < 0 {
 				return false
 			}

@@ -27,16 +27,17 @@ func (s *Searcher) findIn(q *querySide) {
 // open compares the query with the names that have a word that is similar to word i of the query.
 func (s *Searcher) open(q *querySide, i int, r *reach, opened opening) {
 	b := &s.bounds
-	s.fetchPosts(q, r)
+	others := b.sum - b.best[i]
 	for k := range r.similar {
 		e := &r.similar[k]
 		if e.isInitial() && opened.initials>>i&1 == 0 {
 			continue
 		}
-		if margin := b.sum + b.wordMargin(q, i, e) - b.best[i]; margin >= 0 {
-			s.openWord(q, e, margin, 1<<i, opened.words>>i&1 == 0)
+		if margin := others + b.wordMargin(q, i, e); margin >= 0 {
+			s.planWord(q, e, margin, opened.words>>i&1 == 0)
 		}
 	}
+	s.openPlanned(q, 1<<i)
 }
 
 // openJoin compares the query with the names that have a word that is similar to words i and i+1 of the query as one.
@@ -44,41 +45,50 @@ func (s *Searcher) openJoin(q *querySide, i int, r *reach, opened opening) {
 	if (opened.words|opened.parts)>>i&3 == 0 {
 		return
 	}
-	s.fetchPosts(q, r)
 	for k := range r.similar {
-		s.openWord(q, &r.similar[k], s.bounds.sum, 3<<i, opened.words>>i&3 == 0)
+		s.planWord(q, &r.similar[k], s.bounds.sum, opened.words>>i&3 == 0)
 	}
+	s.openPlanned(q, 3<<i)
 }
 
-// openWord compares the query with the names that have a word, or only with those of them that have an initial: see
-// openPosts.
-func (s *Searcher) openWord(q *querySide, e *similarWord, margin int64, skip uint64, isPart bool) {
+// plannedPosts are posts that are to be opened, with the margin of openPosts.
+type plannedPosts struct {
+	start, end uint32
+	margin     int64
+}
+
+// planWord plans to open the names that have a word, or only those of them that have an initial.
+func (s *Searcher) planWord(q *querySide, e *similarWord, margin int64, isPart bool) {
 	start, end := e.in(q.mode)
 	if q.mode == names.Person {
 		middle := e.posts[withInitials]
 		if !isPart {
-			s.openPosts(q, s.index.posts[start:middle], margin, skip)
+			s.planPosts(start, middle, margin)
 		}
 		start = middle
 	}
-	s.openPosts(q, s.index.posts[start:end], margin, skip)
+	s.planPosts(start, end, margin)
 }
 
-// fetchPosts has the processor fetch the first post of each word.
-func (s *Searcher) fetchPosts(q *querySide, r *reach) {
-	for k := range r.similar {
-		if start, end := r.similar[k].in(q.mode); start < end {
-			s.cache.touched += uint64(s.index.posts[start].name)
-		}
+// planPosts plans to open posts, and has the processor fetch the first of them.
+func (s *Searcher) planPosts(start, end uint32, margin int64) {
+	if start < end {
+		s.planned = append(s.planned, plannedPosts{start, end, margin})
+		s.cache.touched += uint64(s.index.posts[start].name)
 	}
+}
+
+// openPlanned opens the posts that are planned: see openPosts.
+func (s *Searcher) openPlanned(q *querySide, skip uint64) {
+	for _, p := range s.planned {
+		s.openPosts(q, s.index.posts[p.start:p.end], p.margin, skip)
+	}
+	s.planned = s.planned[:0]
 }
 
 // openPosts compares the query with the names of posts that may reach the threshold, if what meets in their word has a
 // margin such that all words of the query have that margin together. The filter skips some words of the query.
 func (s *Searcher) openPosts(q *querySide, posts []post, margin int64, skip uint64) {
-	if len(posts) == 0 {
-		return
-	}
 	greatest := s.bounds.greatestWeight(margin)
 	required := s.filter.required(margin, skip)
 	for i := range posts {
@@ -187,7 +197,7 @@ func (s *Searcher) addPairs(q *querySide, i int, words []uint32, n int) {
 func (s *Searcher) addCandidatePairs(q *querySide, i int, words []uint32, n int) {
 	known := s.cache.word(q.words[i])
 	for k, w := range words {
-		if slices.Contains(known.candidates, w) {
+		if s.filter.mayMeetWord(i, w) && slices.Contains(known.candidates, w) {
 			e := s.index.compareWord(&known.word, w, false)
 			e.weight[q.mode] = uint8(s.index.infos[w].weight(q.mode))
 			s.addWordPair(q, i, k, n, &e)

@@ -53,6 +53,8 @@ type Searcher struct {
 	query    [names.Modes]querySide
 	bounds   bounds
 	filter   filter
+	// planned are posts that are about to be opened.
+	planned []plannedPosts
 	// visited[name] is the search that saw a name last.
 	visited []uint32
 	search  uint32
