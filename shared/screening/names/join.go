@@ -29,13 +29,13 @@ func JoinSimilarity(a, b *Word) (int, Kind) {
 // shape returns a hash of the classes of the consonants and of the places of the vowels.
 func (w *Word) shape() uint64 {
 	var h uint64
-	isVowel := false
+	before := byte(0)
 	for _, c := range w.sounds[:w.n] {
-		class := shapeClass[c]
-		if class == 'a' && isVowel {
+		class := shapeClass[c&0x7f]
+		if class == before && class == 'a' { // rarely, so that the processor foresees it
 			continue
 		}
-		isVowel = class == 'a'
+		before = class
 		h = h*hashBase + uint64(class)
 	}
 	return h

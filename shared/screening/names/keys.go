@@ -105,7 +105,7 @@ func (w *Word) AppendJoinKeys(keys []uint64) []uint64 {
 func (w *Word) hasJoinKeys() bool { return w.consonants[0] >= 3 && w.flags&isForeign == 0 }
 
 // appendJoinKeys appends the keys of the shape and the script skeletons of a word that may be joined.
-func (w *Word) appendJoinKeys(keys []uint64, skeletons *[readings]uint64, isQuery bool) []uint64 {
+func (w *Word) appendJoinKeys(keys []uint64, skeletons *scriptHashes, isQuery bool) []uint64 {
 	if !w.hasJoinKeys() {
 		return keys
 	}
@@ -114,7 +114,7 @@ func (w *Word) appendJoinKeys(keys []uint64, skeletons *[readings]uint64, isQuer
 
 // appendScriptKeys appends the keys by which words of scripts without vowels find those of other scripts and the
 // reverse; words of the same kind do not share them.
-func (w *Word) appendScriptKeys(keys []uint64, skeletons *[readings]uint64, isQuery bool, seed uint64) []uint64 {
+func (w *Word) appendScriptKeys(keys []uint64, skeletons *scriptHashes, isQuery bool, seed uint64) []uint64 {
 	if w.flags&isForeign != 0 || w.IsInitial() {
 		return keys
 	}

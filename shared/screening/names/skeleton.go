@@ -126,20 +126,17 @@ const (
 	readings
 )
 
-// scriptSkeleton returns a hash of the consonants in a reading of a word in the classes of scriptClass, 0 if it has
-// none, and whether another reading may differ.
-func (w *Word) scriptSkeleton(r reading) (hash uint64, isDoubtful bool) {
+// abjadSkeleton returns a hash of the consonants, in the classes of scriptClass, of a word of a script without vowels in
+// a reading, 0 if it has none, and whether another reading may differ.
+func (w *Word) abjadSkeleton(r reading) (hash uint64, isDoubtful bool) {
 	sounds := w.sounds[:w.n]
-	if r == bareReading {
-		sounds = w.bareSounds()
-	}
 	consonants := 0
 	for i, c := range sounds {
 		class := scriptClass[c]
 		switch c {
 		case 'w', 'h', soundJ, soundFinalT:
 			isDoubtful = true
-			class = w.doubtfulClass(sounds, i, r)
+			class = doubtfulClass(sounds, i, r)
 		}
 		if class != 0 {
 			hash = hash*hashBase + uint64(class)
@@ -154,21 +151,16 @@ func (w *Word) scriptSkeleton(r reading) (hash uint64, isDoubtful bool) {
 	return hash, isDoubtful
 }
 
-// doubtfulClass returns the class of a sound that is a consonant in some readings.
-func (w *Word) doubtfulClass(sounds []byte, i int, r reading) byte {
-	isAbjad := w.flags&isAbjad != 0
+// doubtfulClass returns the class of a sound of a word of a script without vowels that is a consonant in some readings.
+func doubtfulClass(sounds []byte, i int, r reading) byte {
 	switch c := sounds[i]; c {
 	case 'w':
-		if isAbjad && isUnwrittenVowel(sounds, i) || r == vowelReading {
+		if isUnwrittenVowel(sounds, i) || r == vowelReading {
 			return 0
 		}
 		return 'f'
 	case 'h':
-		if i == len(sounds)-1 && i > 1 || r == glideReading && isAbjad && i > 0 && isDigraphStart(sounds[i-1]) {
-			return 0
-		}
-	case soundJ:
-		if r == glideReading && !isAbjad {
+		if i == len(sounds)-1 && i > 1 || r == glideReading && i > 0 && isDigraphStart(sounds[i-1]) {
 			return 0
 		}
 	case soundFinalT:
@@ -193,20 +185,72 @@ func (w *Word) bareSounds() []byte {
 	return w.sounds[2:w.n]
 }
 
-// scriptSkeletons returns the hashes of scriptSkeleton, 0 for those that are the same as another.
-func (w *Word) scriptSkeletons() (t [readings]uint64) {
-	var isDoubtful bool
-	t[plainReading], isDoubtful = w.scriptSkeleton(plainReading)
-	if isDoubtful {
-		t[vowelReading], _ = w.scriptSkeleton(vowelReading)
-		t[glideReading], _ = w.scriptSkeleton(glideReading)
+// latinReading has the classes of the sounds of words in Latin letters in a reading, 0 for those that are left out.
+type latinReading [128]byte
+
+// plainLatin, vowelLatin and glideLatin are the readings of words in Latin letters. The second differs from the first
+// only in words with w, the third only in those with j.
+var plainLatin, vowelLatin, glideLatin = func() (plain, vowel, glide latinReading) {
+	plain = scriptClass
+	plain['w'] = 'f'
+	vowel, glide = plain, plain
+	vowel['w'], glide[soundJ] = 0, 0
+	return plain, vowel, glide
+}()
+
+// hashFactors are what a hash is multiplied by before a class is added: a class of 0 leaves it as it is. A factor is
+// faster than a branch, which the processor cannot foresee.
+var hashFactors = [2]uint64{1, hashBase}
+
+// skeleton returns a hash of the consonants among the sounds of a word in Latin letters, 0 if there are none. A final h
+// is none.
+func (t *latinReading) skeleton(sounds []byte) uint64 {
+	if n := len(sounds); n > 2 && sounds[n-1] == 'h' {
+		sounds = sounds[:n-1]
 	}
-	if w.bareSounds() != nil {
-		t[bareReading], _ = w.scriptSkeleton(bareReading)
+	hash, classes := uint64(0), byte(0)
+	if len(sounds) > 0 && t[sounds[0]&0x7f] == 0 {
+		hash = 1
+	}
+	for _, c := range sounds {
+		class := t[c&0x7f]
+		classes |= class
+		hash = hash*hashFactors[min(class, 1)] + uint64(class)
+	}
+	if classes == 0 {
+		return 0
+	}
+	return hash
+}
+
+// scriptHashes are hashes of a word's consonants, by their readings. What repeats another is 0.
+type scriptHashes [readings]uint64
+
+// scriptSkeletons returns the hashes of the word's consonants in the classes of scriptClass.
+func (w *Word) scriptSkeletons() (t scriptHashes) {
+	if w.flags&isAbjad != 0 {
+		var isDoubtful bool
+		t[plainReading], isDoubtful = w.abjadSkeleton(plainReading)
+		if isDoubtful {
+			t[vowelReading], _ = w.abjadSkeleton(vowelReading)
+			t[glideReading], _ = w.abjadSkeleton(glideReading)
+		}
+	} else {
+		sounds := w.sounds[:w.n]
+		t[plainReading] = plainLatin.skeleton(sounds)
+		if bytes.IndexByte(sounds, 'w') >= 0 {
+			t[vowelReading] = vowelLatin.skeleton(sounds)
+		}
+		if bytes.IndexByte(sounds, soundJ) >= 0 {
+			t[glideReading] = glideLatin.skeleton(sounds)
+		}
+		if bare := w.bareSounds(); bare != nil {
+			t[bareReading] = plainLatin.skeleton(bare)
+		}
 	}
 	for r := plainReading + 1; r < readings; r++ {
 		for other := range r {
-			if t[other] == t[r] {
+			if t[r] != 0 && t[other] == t[r] {
 				t[r] = 0
 			}
 		}
