@@ -32,11 +32,7 @@ func soundCost(a, b *Word, limit int) int {
 	if vowels := countVowels(x) - countVowels(y); max(vowels, -vowels)*costDiphthong > most {
 		return 1000
 	}
-	var gaps [maxSounds]int16
-	for j := range y {
-		gaps[j] = int16(gapCost(y, j))
-	}
-	cost := alignSounds(x, y, gaps[:len(y)], most)
+	cost := alignSounds(x, y, int16(most))
 	if cost < 0 || cost > most {
 		return 1000
 	}
@@ -99,47 +95,71 @@ func countVowels(sounds []byte) int {
 	return n
 }
 
-// alignSounds returns the least cost of making y of x, or -1 if it is above a limit. The gaps are the costs of what x
-// lacks of y.
-func alignSounds(x, y []byte, gaps []int16, limit int) int {
-	var rows [3][maxSounds + 1]int16
-	prev2, prev, row := rows[0][:len(y)+1], rows[1][:len(y)+1], rows[2][:len(y)+1]
-	for j := range y {
-		prev[j+1] = prev[j] + gaps[j]
+// costRow is a row of alignSounds: the least costs of making each beginning of a word of one of the other.
+type costRow [maxSounds + 1]int16
+
+// unreachable is the cost of what costs more than the limit; adding to it does not overflow.
+const unreachable = 1 << 13
+
+var unreachableRow = func() (r costRow) {
+	for i := range r {
+		r[i] = unreachable
 	}
-	least := int16(0) // of the preceding row
+	return r
+}()
+
+// alignSounds returns the least cost of making y of x, or -1 if it is above a limit. A cost never becomes less on the
+// way, so that only places of a row matter that cost no more than the limit: those from low to high in the row before,
+// and from low2 to high2 in that before it. All others are unreachable.
+func alignSounds(x, y []byte, limit int16) int {
+	rows := [3]costRow{unreachableRow, unreachableRow, unreachableRow}
+	prev2, prev, row := &rows[0], &rows[1], &rows[2]
+	low, high, low2, high2 := 0, 0, 0, -2
+	var gaps costRow // gaps[j] is the cost of leaving out the sound of y before place j
+	for j := range y {
+		gaps[j+1] = gapCost(y, j)
+	}
+	for prev[0] = 0; high < len(y) && prev[high]+gaps[high+1] <= limit; high++ {
+		prev[high+1] = prev[high] + gaps[high+1]
+	}
+	before := byte(0) // the sound of x before a; no sound is 0
 	for i, a := range x {
-		gap := int16(gapCost(x, i))
-		costs := &replaceCosts[a&0x7f]
-		diagonal := prev[0]
-		left := diagonal + gap
-		best := left
-		row[0] = left
-		for j, b := range y {
-			above := prev[j+1]
-			left = min(diagonal+int16(costs[b&0x7f]), above+gap, left+gaps[j])
-			if i > 0 && j > 0 && a == y[j-1] && x[i-1] == b {
-				left = min(left, prev2[j-1]+costExchange)
+		*row = unreachableRow
+		gap, costs := gapCost(x, i), &replaceCosts[a&0x7f]
+		first, last := maxSounds+1, -2
+		to := max(high+1, high2+2) // an exchange of neighbours goes on from the row before the last
+		for j := min(low, low2+2); j <= len(y); j++ {
+			cost := prev[j] + gap
+			if j > 0 {
+				b := y[j-1]
+				cost = min(cost, prev[j-1]+int16(costs[b&0x7f]), row[j-1]+gaps[j])
+				if b == before && j > 1 && a == y[j-2] {
+					cost = min(cost, prev2[j-2]+costExchange)
+				}
 			}
-			row[j+1] = left
-			best = min(best, left)
-			diagonal = above
+			if cost <= limit {
+				row[j], last = cost, j
+				first = min(first, j)
+			} else if j >= to {
+				break
+			}
 		}
-		// An exchange of neighbours goes on from the row before.
-		if int(best) > limit && int(least) > limit-costExchange {
+		if last < 0 && high < 0 {
 			return -1
 		}
-		least = best
+		low2, high2, low, high, before = low, high, first, last, a
 		prev2, prev, row = prev, row, prev2
 	}
 	cost := prev[len(y)]
 	if i, j := len(x)-1, len(y)-1; isFullVowel(x[i]) && isFullVowel(y[j]) && x[i] != y[j] {
 		// The last vowels tell names apart. The row that prev2 and prev were made of are those before.
-		cost = min(prev2[j]+2*int16(replaceCosts[x[i]&0x7f][y[j]&0x7f]), prev2[j+1]+int16(gapCost(x, i)),
-			prev[j]+gaps[j])
+		cost = min(prev2[j]+2*int16(replaceCosts[x[i]&0x7f][y[j]&0x7f]), prev2[j+1]+gapCost(x, i), prev[j]+gaps[j+1])
 		if i > 0 && j > 0 && x[i] == y[j-1] && x[i-1] == y[j] {
 			cost = min(cost, row[j-1]+costExchange)
 		}
+	}
+	if cost > limit {
+		return -1
 	}
 	return int(cost)
 }
@@ -156,11 +176,16 @@ const shortWord = 4
 func isFullVowel(c byte) bool { return c == 'a' || c == 'i' || c == 'o' }
 
 // gapCost returns the cost of a sound that the other word lacks.
-func gapCost(sounds []byte, i int) int {
-	c := sounds[i]
-	if isPlain[c&0x7f] {
+func gapCost(sounds []byte, i int) int16 {
+	if isPlain[sounds[i]&0x7f] {
 		return costSound
 	}
+	return softGapCost(sounds, i)
+}
+
+// softGapCost is gapCost of a sound that is not plain.
+func softGapCost(sounds []byte, i int) int16 {
+	c := sounds[i]
 	switch {
 	case c == soundJ && i == 0 && len(sounds) > 1 && sounds[1] == 'e':
 		return costExchange

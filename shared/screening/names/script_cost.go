@@ -133,7 +133,7 @@ func unwrittenCost(sounds []byte, i int) int {
 		}
 		return costLong
 	}
-	return gapCost(sounds, i)
+	return int(gapCost(sounds, i))
 }
 
 // scriptCosts are the costs of letters of scripts without vowels and the sounds that they stand for: i and w are

@@ -1,0 +1,77 @@
+package names
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// alignWhole is alignSounds without a limit: it fills the whole matrix of costs.
+func alignWhole(x, y []byte) int {
+	costs := make([][]int, len(x)+1)
+	for i := range costs {
+		costs[i] = make([]int, len(y)+1)
+		for j := range costs[i] {
+			switch {
+			case i == 0 && j == 0:
+				continue
+			case i == 0:
+				costs[i][j] = costs[i][j-1] + int(gapCost(y, j-1))
+				continue
+			case j == 0:
+				costs[i][j] = costs[i-1][j] + int(gapCost(x, i-1))
+				continue
+			}
+			a, b := x[i-1], y[j-1]
+			replace := int(replaceCosts[a][b])
+			if i == len(x) && j == len(y) && a != b && isFullVowel(a) && isFullVowel(b) {
+				replace *= 2 // the last vowels tell names apart
+			}
+			cost := min(costs[i-1][j-1]+replace, costs[i-1][j]+int(gapCost(x, i-1)), costs[i][j-1]+int(gapCost(y, j-1)))
+			if i > 1 && j > 1 && a == y[j-2] && x[i-2] == b {
+				cost = min(cost, costs[i-2][j-2]+costExchange)
+			}
+			costs[i][j] = cost
+		}
+	}
+	return costs[len(x)][len(y)]
+}
+
+// What a limit leaves out of an alignment changes no cost that is not above the limit.
+func TestAlignmentWithinItsLimit(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(4, 4))
+	const sounds = "aeiouwJhkgtdszSnr"
+	within := 0
+	for range 20_000 {
+		x := make([]byte, 1+random.IntN(maxSounds))
+		for i := range x {
+			x[i] = sounds[random.IntN(len(sounds))]
+		}
+		y := append([]byte{}, x...)
+		for range random.IntN(4) {
+			switch i := random.IntN(len(y)); random.IntN(4) {
+			case 0:
+				y[i] = sounds[random.IntN(len(sounds))]
+			case 1:
+				y[0], y[i] = y[i], y[0]
+			case 2:
+				y[max(i, 1)-1], y[i] = y[i], y[max(i, 1)-1]
+			default:
+				y = append(y[:i], y[min(i+1, len(y)-1):]...)
+			}
+		}
+		want := alignWhole(x, y)
+		for _, limit := range []int{0, 50, 100, want - 1, want, want + 1, 4000} {
+			got := alignSounds(x, y, int16(limit))
+			if want <= limit {
+				within++
+			}
+			if want <= limit && got != want || want > limit && got != -1 {
+				t.Fatalf("alignSounds(%s, %s, %d) = %d, want %d, or -1 if that is above the limit", x, y, limit, got, want)
+			}
+		}
+	}
+	if within < 50_000 {
+		t.Errorf("only %d costs were within their limits; the test says little", within)
+	}
+}
