@@ -144,11 +144,19 @@ func (f *foldings) get(r rune) folding {
 	return foldByCategory(r)
 }
 
+// firstHan and lastHan are the ends of the block of Chinese characters.
+const (
+	firstHan = '\u4e00'
+	lastHan  = '\u9fff'
+)
+
 // foldByCategory folds a rune that no table names.
 func foldByCategory(r rune) folding {
 	switch {
 	case r == utf8.RuneError:
 		return separator
+	case r >= firstHan && r <= lastHan:
+		return kept // all are letters, and need not be looked for among those of all scripts
 	case unicode.Is(unicode.Nd, r):
 		return folding('0' + digitValue(r))
 	case unicode.IsLetter(r):

@@ -3,6 +3,7 @@ package names
 import (
 	"strings"
 	"testing"
+	"unicode"
 )
 
 func TestFoldWords(t *testing.T) {
@@ -29,5 +30,14 @@ func TestFoldWords(t *testing.T) {
 				t.Errorf("foldWords(%q) = %q, want %q", name, got, want)
 			}
 		})
+	}
+}
+
+// The block of Chinese characters has nothing but letters, which foldByCategory relies on.
+func TestChineseCharactersAreLetters(t *testing.T) {
+	for r := rune(firstHan); r <= lastHan; r++ {
+		if !unicode.IsLetter(r) {
+			t.Fatalf("%U is no letter", r)
+		}
 	}
 }

@@ -71,6 +71,8 @@ type tables struct {
 	words map[string]meaning
 	// stems are words without their endings, in Slavic languages.
 	stems map[string]meaning
+	// stemStarts has the first minStem letters of all stems, as stemStart gives them. Most words have none of these.
+	stemStarts [1 << stemStartBits]bool
 	// forms are the organisation forms of several words: the words joined by spaces.
 	forms map[string]bool
 	// wholeForms are what is a form only if it is the whole name, with its words joined by spaces.
@@ -107,8 +109,18 @@ var loadTables = sync.OnceValue(func() *tables {
 		})
 	}
 	t.addForms()
+	for stem := range t.stems {
+		if len(stem) >= minStem {
+			t.stemStarts[stemStart(stem)] = true
+		}
+	}
 	return t
 })
+
+// stemStart returns a number of the first minStem letters of a word: different ones may share it.
+func stemStart[T string | []byte](word T) uint16 {
+	return (uint16(word[0])<<10 ^ uint16(word[1])<<5 ^ uint16(word[2])) % (1 << stemStartBits)
+}
 
 // addPeople adds the classes of words in names of persons.
 func (t *tables) addPeople() {
@@ -155,6 +167,8 @@ var stemEndings = map[string]bool{
 const (
 	minStem   = 3
 	maxEnding = 4
+	// stemStartBits is the number of bits of stemStart: five for each letter.
+	stemStartBits = 15
 )
 
 // meaningOf returns what the tables know about a folded word.
@@ -172,6 +186,9 @@ func (t *tables) meaningOf(word []byte) meaning {
 			m = t.words[string(abjadMark)+string(word[2:])]
 			m.class &= classGeneric | classTrade | classPlace
 		}
+		return m
+	}
+	if !t.stemStarts[stemStart(word)] {
 		return m
 	}
 	for n := min(maxEnding, len(word)-minStem); n >= 0; n-- {
