@@ -21,6 +21,11 @@ type bounds struct {
 	sum int64
 	// covers is the greatest weight of words of the list that any of the words can meet.
 	covers int32
+	// covered are the parts of covers, by the words.
+	covered [names.MaxWords]int32
+	// posts is the number of names that are to be looked at if a word is opened, partPosts that of those with initials;
+	// notOpened for words that are not to be.
+	posts, partPosts [names.MaxWords]int32
 	// share is the least of percentFew that can apply.
 	share int64
 }
@@ -85,6 +90,7 @@ func (b *bounds) setBest(s *Searcher, q *querySide, i int) {
 	weight := q.weight[i]
 	best, covers := b.miss[i], int32(0)
 	b.initial[i] = best
+	b.setPosts(s, q, i, w)
 	if w.isResolved {
 		r := &w.reach.best[q.mode]
 		if r.initial > 0 {
@@ -111,9 +117,32 @@ func (b *bounds) setBest(s *Searcher, q *querySide, i int) {
 		similarity := max(s.joinReach(q, i-1).greatest(q.mode), s.joinReach(q, i).greatest(q.mode))
 		best, covers = max(best, b.margin(similarity, weight)), 2*maxWeight
 	}
-	b.best[i] = best
+	b.best[i], b.covered[i] = best, covers
 	b.sum += best
 	b.covers += covers
+}
+
+// notOpened is the number of posts of what there is no use in opening.
+const notOpened = math.MaxInt32
+
+// setPosts sets how many names are to be looked at if word i is opened. Words that do not say who is meant are not: a
+// name must share one that does. Nor are words that are not resolved.
+func (b *bounds) setPosts(s *Searcher, q *querySide, i int, w *knownWord) {
+	if q.telling>>i&1 == 0 || !w.isResolved {
+		b.posts[i], b.partPosts[i] = notOpened, notOpened
+		return
+	}
+	best := &w.reach.best[q.mode]
+	b.posts[i], b.partPosts[i] = best.posts, best.partPosts
+	if q.joined>>i&1 == 0 {
+		return
+	}
+	for _, r := range [...]*reach{s.joinReach(q, i-1), s.joinReach(q, i)} {
+		if r != nil {
+			b.posts[i] += r.best[q.mode].posts
+			b.partPosts[i] += r.best[q.mode].partPosts
+		}
+	}
 }
 
 // setShare sets what follows from the margins of words that are all resolved.
@@ -135,6 +164,7 @@ func (b *bounds) greatestWeight(margin int64) int32 {
 // renew sets the best margin of word i again, after something has become known of it.
 func (b *bounds) renew(s *Searcher, q *querySide, i int) {
 	b.sum -= b.best[i]
+	b.covers -= b.covered[i]
 	b.setBest(s, q, i)
 }
 
@@ -189,9 +219,8 @@ func (s *Searcher) isPossible(q *querySide, threshold int) bool {
 	if !b.arePossible(q) {
 		return false
 	}
-	b.set(s, q, threshold)
 	b.setShare(q)
-	return b.sum >= 0
+	return true
 }
 
 // longest returns the longest of some words of a query, which is the least likely to be in an index.
@@ -225,7 +254,7 @@ func (s *Searcher) suffices(q *querySide, unresolved uint64) bool {
 	candidates, cost := 0, int32(notOpened)
 	for i, n := range q.words {
 		if w := s.cache.word(n); unresolved>>i&1 == 0 {
-			cost = min(cost, s.costOf(q, i, (*bestWord).allPosts))
+			cost = min(cost, s.bounds.posts[i])
 		} else if candidates += len(w.candidates); w.word.IsInitial() {
 			return false
 		}

@@ -1,10 +1,6 @@
 package match
 
-import (
-	"math"
-
-	"sluice/shared/screening/names"
-)
+import "sluice/shared/screening/names"
 
 // opening is which names are to be compared, as a bit for each word of a query.
 type opening struct {
@@ -25,9 +21,7 @@ type opening struct {
 func (s *Searcher) choose(q *querySide) opening {
 	b := &s.bounds
 	var costs [names.MaxWords]int32
-	for i := range q.n {
-		costs[i] = s.costOf(q, i, (*bestWord).allPosts)
-	}
+	copy(costs[:q.n], b.posts[:q.n])
 	var opened opening
 	without, with := b.sum, b.sum // the margins of names that have none of the opened words
 	for without >= 0 {
@@ -48,7 +42,7 @@ func (s *Searcher) choose(q *querySide) opening {
 	for i := range q.n {
 		switch {
 		case opened.words>>i&1 == 0:
-			costs[i] = s.costOf(q, i, (*bestWord).postsWithInitials)
+			costs[i] = b.partPosts[i]
 		case b.initial[i] > b.miss[i]:
 			costs[i] = s.reach(q, i).best[q.mode].initialPosts
 		}
@@ -83,25 +77,4 @@ func cheapest(costs []int32) (i int, cost int32) {
 		}
 	}
 	return i, cost
-}
-
-// notOpened is the cost of what there is no use in opening.
-const notOpened = math.MaxInt32
-
-func (b *bestWord) allPosts() int32          { return b.posts }
-func (b *bestWord) postsWithInitials() int32 { return b.partPosts }
-
-// costOf returns the number of names that are to be looked at if word i of the query is opened. Words that do not say
-// who is meant are not: a name must share one that does. Nor are words that are not resolved.
-func (s *Searcher) costOf(q *querySide, i int, posts func(*bestWord) int32) int32 {
-	if q.telling>>i&1 == 0 || !s.cache.word(q.words[i]).isResolved {
-		return notOpened
-	}
-	cost := posts(&s.reach(q, i).best[q.mode])
-	for _, r := range [...]*reach{s.joinReach(q, i-1), s.joinReach(q, i)} {
-		if r != nil {
-			cost += posts(&r.best[q.mode])
-		}
-	}
-	return cost
 }

@@ -94,9 +94,10 @@ func newWordInfo(w *names.Word) wordInfo {
 	return info
 }
 
-func (i wordInfo) weight(mode names.Mode) int32   { return int32(i >> (8 * mode) & 0xff) }
-func (i wordInfo) isTelling(mode names.Mode) bool { return i&(tellingPerson<<mode) != 0 }
-func (i wordInfo) isShort() bool                  { return i&shortWord != 0 }
+func (i wordInfo) weight(mode names.Mode) int32 { return int32(i >> (8 * mode) & 0xff) }
+
+// bit returns 1 if the info has one of wordBits, otherwise 0.
+func (i wordInfo) bit(b wordInfo) uint64 { return uint64(i / b & 1) }
 
 // nameRecord is one name of an entry. Its words are nameWords[words:words+n], its joins the n-1 that follow.
 type nameRecord struct {

@@ -68,18 +68,10 @@ func (s *side) reset(n int) {
 func (s *side) setWord(i int, w wordInfo, mode names.Mode) {
 	s.weight[i] = w.weight(mode)
 	s.total += s.weight[i]
-	if w.isTelling(mode) {
-		s.telling |= 1 << i
-	}
-	if w.isShort() {
-		s.short |= 1 << i
-	}
-	if w&descentWord != 0 {
-		s.descent |= 1 << i
-	}
-	if w&numberWord != 0 {
-		s.numbers |= 1 << i
-	}
+	s.telling |= (w >> mode).bit(tellingPerson) << i
+	s.short |= w.bit(shortWord) << i
+	s.descent |= w.bit(descentWord) << i
+	s.numbers |= w.bit(numberWord) << i
 }
 
 // repeat makes word i of a query count for less because it repeats another: a word says the same only once.
