@@ -109,8 +109,9 @@ var unreachableRow = func() (r costRow) {
 }()
 
 // alignSounds returns the least cost of making y of x, or -1 if it is above a limit. A cost never becomes less on the
-// way, so that only places of a row matter that cost no more than the limit: those from low to high in the row before,
-// and from low2 to high2 in that before it. All others are unreachable.
+// way, and each sound that one of the rests of the words has more than the other costs at least leastGap. So only
+// places of a row matter whose costs leave that much below the limit: those from low to high in the row before, and
+// from low2 to high2 in that before it. All others are unreachable.
 func alignSounds(x, y []byte, limit int16) int {
 	rows := [3]costRow{unreachableRow, unreachableRow, unreachableRow}
 	prev2, prev, row := &rows[0], &rows[1], &rows[2]
@@ -137,7 +138,7 @@ func alignSounds(x, y []byte, limit int16) int {
 					cost = min(cost, prev2[j-2]+costExchange)
 				}
 			}
-			if cost <= limit {
+			if rest := len(x) - i - 1 - len(y) + j; int(cost)+max(rest, -rest)*leastGap <= int(limit) {
 				row[j], last = cost, j
 				first = min(first, j)
 			} else if j >= to {
@@ -174,6 +175,9 @@ const shortWord = 4
 
 // isFullVowel reports whether a sound is one of the vowels that endings of names consist of.
 func isFullVowel(c byte) bool { return c == 'a' || c == 'i' || c == 'o' }
+
+// leastGap is the least of gapCost.
+const leastGap = costDiphthong
 
 // gapCost returns the cost of a sound that the other word lacks.
 func gapCost(sounds []byte, i int) int16 {
