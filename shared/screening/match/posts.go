@@ -55,30 +55,20 @@ func (p *post) isWhole() bool {
 }
 
 // printSet is a set of prints of words.
-type printSet struct {
-	bits [numPrints / 64]uint64
-	// added are the prints in the set, as often as they were added.
-	added []uint16
-}
+type printSet [numPrints / 64]uint64
 
-func (s *printSet) add(print uint16) {
-	s.bits[print/64] |= 1 << (print % 64)
-	s.added = append(s.added, print)
-}
+func (s *printSet) add(print uint16) { s[print/64%uint16(len(s))] |= 1 << (print % 64) }
 
 // reset makes the set that of no words.
 func (s *printSet) reset() {
-	for _, print := range s.added {
-		s.bits[print/64] = 0
-	}
-	s.added = s.added[:0]
+	*s = printSet{}
 	s.add(manyWords)
 }
 
 // mayHaveAny reports whether the set may have any of some words.
 func (s *printSet) mayHaveAny(words []uint32) bool {
 	for _, w := range words {
-		if print := printOf(w); s.bits[print/64]>>(print%64)&1 != 0 {
+		if print := printOf(w); s.bit(print)&1 != 0 {
 			return true
 		}
 	}
@@ -97,7 +87,7 @@ func (s *printSet) mayMeet(p *post) bool {
 }
 
 // bit returns a number whose lowest bit is set if the set has a print.
-func (s *printSet) bit(print uint16) uint64 { return s.bits[print/64%(numPrints/64)] >> (print % 64) }
+func (s *printSet) bit(print uint16) uint64 { return s[print/64%uint16(len(s))] >> (print % 64) }
 
 // addPosts adds the occurrences of all words.
 func (b *builder) addPosts() {

@@ -248,6 +248,9 @@ func (w *Word) scriptSkeletons() (t scriptHashes) {
 			t[bareReading] = plainLatin.skeleton(bare)
 		}
 	}
+	if t[vowelReading]|t[glideReading]|t[bareReading] == 0 {
+		return t
+	}
 	for r := plainReading + 1; r < readings; r++ {
 		for other := range r {
 			if t[r] != 0 && t[other] == t[r] {
