@@ -246,7 +246,7 @@ func (s *Searcher) fewest(q *querySide, words uint64) int {
 }
 
 // namesPerCandidate is the number of names that are rather opened than one more word of the index compared.
-const namesPerCandidate = 1
+const namesPerCandidate = 2
 
 // suffices reports whether names can be opened although some words of a query are not resolved: few enough that it is
 // less work than to resolve these words.
