@@ -67,7 +67,8 @@ func TestAlignmentWithinItsLimit(t *testing.T) {
 				within++
 			}
 			if want <= limit && got != want || want > limit && got != -1 {
-				t.Fatalf("alignSounds(%s, %s, %d) = %d, want %d, or -1 if that is above the limit", x, y, limit, got, want)
+				t.Fatalf("alignSounds(%s, %s, %d) = %d, want %d, or -1 if that is above the limit", x, y, limit,
+					got, want)
 			}
 		}
 	}

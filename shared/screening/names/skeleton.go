@@ -126,8 +126,8 @@ const (
 	readings
 )
 
-// abjadSkeleton returns a hash of the consonants, in the classes of scriptClass, of a word of a script without vowels in
-// a reading, 0 if it has none, and whether another reading may differ.
+// abjadSkeleton returns a hash of the consonants, in the classes of scriptClass, of a word of a script without vowels
+// in a reading, 0 if it has none, and whether another reading may differ.
 func (w *Word) abjadSkeleton(r reading) (hash uint64, isDoubtful bool) {
 	sounds := w.sounds[:w.n]
 	consonants := 0

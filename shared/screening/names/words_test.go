@@ -11,8 +11,9 @@ func TestStemsAreFound(t *testing.T) {
 		}
 		isFound := false
 		for ending := range stemEndings {
-			if m := tables.meaningOf([]byte(stem + ending)); len(ending) <= maxEnding && m.class&known.class == known.class {
-				isFound = isFound || m.concepts[0] != 0
+			m := tables.meaningOf([]byte(stem + ending))
+			if len(ending) <= maxEnding && m.class&known.class == known.class && m.concepts[0] != 0 {
+				isFound = true
 			}
 		}
 		if !isFound {
