@@ -91,6 +91,7 @@ behind the status of a batch.`,
 				q.Limit = limit
 				return c.Batches(ctx, q, token)
 			},
+			none:    "No batch matches.",
 			maxPage: maxBatchesPage, print: printBatches,
 			record: func(s client.Status) any { return s.Reply },
 		}.run(ctx, o.limit, asJSON, stdout)

@@ -141,7 +141,7 @@ func readPrices(path string) (cost.PriceList, error) {
 func printEstimate(ui *terminal, e cost.Estimate) {
 	printItems(ui, "Once", e.Once, e.Sums.Once)
 	printItems(ui, "Every month", e.Monthly, e.Sums.Month)
-	total := fmt.Sprintf("In all, stored for %.4g months: %s", e.KeptMonths, formatDollars(e.Sums.Total))
+	total := fmt.Sprintf("In all, stored for %s: %s", formatMonths(e.KeptMonths), formatDollars(e.Sums.Total))
 	if e.Load.Parquet {
 		total += fmt.Sprintf(", with Parquet files for %.4g", e.ParquetMonths)
 	}
@@ -149,6 +149,13 @@ func printEstimate(ui *terminal, e cost.Estimate) {
 	ui.printf("A million lines: %s once, %s every month, %s in all\n", formatDollars(e.PerMillion.Once),
 		formatDollars(e.PerMillion.Month), formatDollars(e.PerMillion.Total))
 	ui.printf("%s\n", ui.paint(dim, fmt.Sprintf("Prices of %s, %s: %s.", e.Region, e.PricesOf, e.Source)))
+}
+
+func formatMonths(months float64) string {
+	if months == 1 {
+		return "1 month"
+	}
+	return fmt.Sprintf("%.4g months", months)
 }
 
 // printItems prints a table of items with their sum.

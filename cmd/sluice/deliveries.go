@@ -84,6 +84,7 @@ func deliveriesCommand() *cli.Command {
 			page: func(ctx context.Context, limit int, token string) ([]client.Delivery, string, error) {
 				return c.Deliveries(ctx, args[0], outcome, limit, token)
 			},
+			none:    "No delivery matches.",
 			maxPage: maxDeliveriesPage, print: printDeliveries,
 			record: func(d client.Delivery) any { return d },
 		}.run(ctx, limit, asJSON, stdout)

@@ -49,6 +49,7 @@ service's items, one a line.`,
 			page: func(ctx context.Context, limit int, token string) ([]client.Document, string, error) {
 				return c.Documents(ctx, client.DocumentQuery{EntityID: args[0], Status: status, Limit: limit}, token)
 			},
+			none:    "No document matches.",
 			maxPage: maxDocumentsPage, print: printDocuments,
 			record: func(d client.Document) any { return d.Reply },
 		}.run(ctx, limit, asJSON, stdout)

@@ -54,6 +54,7 @@ that the client's access layers do not reach are left out.`,
 				q.Limit = limit
 				return c.Entities(ctx, q, token)
 			},
+			none:    "No entity matches.",
 			maxPage: maxEntitiesPage, print: printEntities,
 			record: func(e client.ListedEntity) any { return e.Reply },
 		}.run(ctx, limit, asJSON, stdout)
