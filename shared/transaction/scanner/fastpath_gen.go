@@ -257,8 +257,8 @@ func (s *Scanner) readTransaction(b []byte, i int) (end int, present uint64) {
 	return i + 1, seen &^ nulls
 }
 
-// readEntity reads the object Entity whose brace is at b[i]. present is the set of its fields that are present
-// and not null.
+// readEntity reads the object Entity whose brace is at b[i]. present is the set of its fields that are
+// present and not null.
 func (s *Scanner) readEntity(b []byte, i int) (end int, present uint64) {
 	if s.depth++; s.depth > transaction.MaxDepth {
 		return s.failTooDeep(i), 0
@@ -319,8 +319,8 @@ func (s *Scanner) readEntity(b []byte, i int) (end int, present uint64) {
 	return i + 1, seen &^ nulls
 }
 
-// readUnknown reads the object Unknown whose brace is at b[i]. present is the set of its fields that are present
-// and not null.
+// readUnknown reads the object Unknown whose brace is at b[i]. present is the set of its fields that are
+// present and not null.
 func (s *Scanner) readUnknown(b []byte, i int) (end int, present uint64) {
 	if s.depth++; s.depth > transaction.MaxDepth {
 		return s.failTooDeep(i), 0
@@ -600,8 +600,8 @@ func (s *Scanner) readPaymentOption(b []byte, i int) (end int, present uint64) {
 	return i + 1, seen &^ nulls
 }
 
-// readAddress reads the object Address whose brace is at b[i]. present is the set of its fields that are present
-// and not null.
+// readAddress reads the object Address whose brace is at b[i]. present is the set of its fields that are
+// present and not null.
 func (s *Scanner) readAddress(b []byte, i int) (end int, present uint64) {
 	if s.depth++; s.depth > transaction.MaxDepth {
 		return s.failTooDeep(i), 0
