@@ -10,6 +10,7 @@ import (
 // knownWord is a word of queries with what the index has for it.
 type knownWord struct {
 	word names.Word
+	part names.Part
 	info wordInfo
 	// text is a range of the cache.
 	text, textEnd uint32
@@ -78,7 +79,7 @@ func (c *wordCache) add(text []byte) int32 {
 	c.n++
 	w := c.word(int32(n))
 	*w = knownWord{word: names.NewWord(text), text: uint32(len(c.texts)), textEnd: uint32(len(c.texts) + len(text))}
-	w.info = newWordInfo(&w.word)
+	w.part, w.info = w.word.Part(), newWordInfo(&w.word)
 	c.texts = append(c.texts, text...)
 	return int32(n)
 }

@@ -186,10 +186,14 @@ func (s *Searcher) findJoins(q *querySide) {
 	c, joins := &s.cache, q.joins
 	joins.reaches = joins.reaches[:0]
 	for i := 0; i+1 < q.n; i++ {
-		join := names.Join(&c.word(q.words[i]).word, &c.word(q.words[i+1]).word)
-		c.keys.SetJoin(&join)
-		if !s.index.has(c.keys.Keys) {
-			continue
+		a, b := c.word(q.words[i]), c.word(q.words[i+1])
+		isSet := c.keys.SetJoinOf(&a.part, &b.part)
+		if isSet && !s.index.has(c.keys.Keys) {
+			continue // as nearly always
+		}
+		join := names.Join(&a.word, &b.word)
+		if !isSet {
+			c.keys.SetJoin(&join)
 		}
 		c.findCandidates(s.index, &join, true)
 		r := c.reachOf(s.index, &join, c.ids, true)

@@ -1,5 +1,8 @@
 package names
 
+// minJoinConsonants is the number of consonants from which joins correspond to other words than themselves.
+const minJoinConsonants = 3
+
 // JoinSimilarity returns how similar two words are of which at least one is joined from two: what is left of a name
 // whose spaces are elsewhere must be nearly equal, with the same consonants and, where they are written, vowels at the
 // same places.
@@ -7,7 +10,7 @@ func JoinSimilarity(a, b *Word) (int, Kind) {
 	if a.IsSame(b) {
 		return Equal, Joined
 	}
-	if (a.flags|b.flags)&isForeign != 0 || min(a.consonants[0], b.consonants[0]) < 3 {
+	if (a.flags|b.flags)&isForeign != 0 || min(a.consonants[0], b.consonants[0]) < minJoinConsonants {
 		return 0, Different
 	}
 	if (a.flags^b.flags)&isAbjad != 0 {
@@ -28,7 +31,12 @@ func JoinSimilarity(a, b *Word) (int, Kind) {
 
 // shape returns a hash of the classes of the consonants and of the places of the vowels.
 func (w *Word) shape() uint64 {
-	var h uint64
+	h, _ := w.countShape()
+	return h
+}
+
+// countShape returns the shape and the number of its classes.
+func (w *Word) countShape() (h uint64, n uint8) {
 	before := byte(0)
 	for _, c := range w.sounds[:w.n] {
 		class := shapeClass[c&0x7f]
@@ -37,8 +45,9 @@ func (w *Word) shape() uint64 {
 		}
 		before = class
 		h = h*hashBase + uint64(class)
+		n++
 	}
-	return h
+	return h, n
 }
 
 // shapeClass is the class of a sound in a shape.
@@ -54,10 +63,19 @@ var shapeClass = func() (t [128]byte) {
 	return t
 }()
 
+// joinHash returns the hash of two texts written as one, of which the second has a length.
+func joinHash(a, b uint64, length uint8) uint64 { return a*hashPowers[min(length, maxWordBytes)] + b }
+
+// isOneSound reports whether the last sound of a word and the first of the next are one in their join.
+func isOneSound(last, first byte) bool { return last == first && !isVowel(first) }
+
+// isRepeatedConsonant reports whether a sound that is doubled was counted among the consonants of both skeletons.
+func isRepeatedConsonant(c byte) bool { return skeletonClass[c] != 0 && c != soundJ }
+
 // Join returns two neighbouring words as if they were written as one.
 func Join(a, b *Word) Word {
 	w := Word{
-		Hash: a.Hash*hashPowers[min(b.length, maxWordBytes)] + b.Hash,
+		Hash: joinHash(a.Hash, b.Hash, b.length),
 		flags: (a.flags|b.flags)&(isAbjad|isForeign) | a.flags&(beginsWithVowel|secondBeginsWithVowel) |
 			b.flags&(endsWithVowel|secondEndsWithVowel),
 		length: min(a.length+b.length, maxWordBytes),
@@ -68,7 +86,7 @@ func Join(a, b *Word) Word {
 	}
 	n := copy(w.sounds[:], a.sounds[:a.n])
 	second := b.sounds[:b.n]
-	isDoubled := len(second) > 0 && n > 0 && second[0] == w.sounds[n-1] && !isVowel(second[0])
+	isDoubled := len(second) > 0 && n > 0 && isOneSound(w.sounds[n-1], second[0])
 	if isDoubled {
 		second = second[1:]
 	}
@@ -76,9 +94,9 @@ func Join(a, b *Word) Word {
 	for i := range w.skeletons {
 		// The first consonant of b is not repeated if a ends with it.
 		rest, count := b.skeletons[i], b.consonants[i]
-		if class := skeletonClass[b.sounds[0]]; isDoubled && class != 0 && b.sounds[0] != soundJ {
+		if isDoubled && isRepeatedConsonant(b.sounds[0]) {
 			count--
-			rest -= uint64(class) * hashPowers[count]
+			rest -= uint64(skeletonClass[b.sounds[0]]) * hashPowers[count]
 		}
 		w.skeletons[i] = a.skeletons[i]*hashPowers[count] + rest
 		w.consonants[i] = a.consonants[i] + count

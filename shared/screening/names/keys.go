@@ -102,7 +102,9 @@ func (w *Word) AppendJoinKeys(keys []uint64) []uint64 {
 }
 
 // hasJoinKeys reports whether the word corresponds to others than itself if one of them is joined.
-func (w *Word) hasJoinKeys() bool { return w.consonants[0] >= 3 && w.flags&isForeign == 0 }
+func (w *Word) hasJoinKeys() bool {
+	return w.consonants[0] >= minJoinConsonants && w.flags&isForeign == 0
+}
 
 // appendJoinKeys appends the keys of the shape and the script skeletons of a word that may be joined.
 func (w *Word) appendJoinKeys(keys []uint64, skeletons *scriptHashes, isQuery bool) []uint64 {

@@ -1,0 +1,126 @@
+package names
+
+import "bytes"
+
+// Part is what the keys of joins need of one of their two words, so that they are made without the join. It has no
+// pointers.
+type Part struct {
+	// hash and length are those of the text.
+	hash uint64
+	// shape is that of the word, of shapes classes.
+	shape          uint64
+	shapes, length uint8
+	// readings are the consonants in the readings of words in Latin letters. Those that do not differ are as in
+	// plainReading.
+	readings [latinReadings]partReading
+	// n is the number of sounds, first and last are those at the ends. consonants is the number in the first skeleton.
+	n, first, last, consonants uint8
+	// differing has a bit for each reading that may differ.
+	differing uint8
+	// isFirst and isSecond report that the keys of joins with the word in that place can be made of parts.
+	isFirst, isSecond bool
+}
+
+// partReading is what the consonants of a word, in the classes of scriptClass and in one reading, add to the hash of a
+// join.
+type partReading struct {
+	// first is for the first word of the join, second for the second, which has count consonants.
+	first, second uint64
+	count         uint8
+}
+
+// latinReadings is the number of readings of words in Latin letters but for bareReading.
+const latinReadings = bareReading
+
+// latinTables are the classes of those readings.
+var latinTables = [latinReadings]*latinReading{&plainLatin, &vowelLatin, &glideLatin}
+
+// Part returns the word as a part of joins.
+func (w *Word) Part() Part {
+	p := Part{hash: w.Hash, length: w.length, n: w.n, consonants: w.consonants[0]}
+	if w.n == 0 || w.flags&(isAbjad|isForeign) != 0 || w.class&classNumber != 0 {
+		return p
+	}
+	sounds := w.sounds[:w.n]
+	p.first, p.last = sounds[0], sounds[w.n-1]
+	// In a join, an article may have its l in the second word, and what a final h is depends on the number of sounds.
+	p.isFirst = !isVowel(p.first) || w.n > 1 && sounds[1] != 'l'
+	p.isSecond = w.n > 2 || p.last != 'h'
+	p.shape, p.shapes = w.countShape()
+	if bytes.IndexByte(sounds, 'w') >= 0 {
+		p.differing |= 1 << vowelReading
+	}
+	if bytes.IndexByte(sounds, soundJ) >= 0 {
+		p.differing |= 1 << glideReading
+	}
+	for r, table := range latinTables {
+		if p.readings[r] = p.readings[plainReading]; r == 0 || p.differing>>r&1 != 0 {
+			p.readings[r] = table.readPart(sounds)
+		}
+	}
+	return p
+}
+
+// readPart reads the consonants of a part.
+func (t *latinReading) readPart(sounds []byte) (p partReading) {
+	before := uint64(0)
+	if t[sounds[0]] == 0 {
+		p.first = 1
+	}
+	for _, c := range sounds {
+		class := t[c]
+		factor := hashFactors[min(class, 1)]
+		before = p.second
+		p.first = p.first*factor + uint64(class)
+		p.second = p.second*factor + uint64(class)
+		p.count += min(class, 1)
+	}
+	if sounds[len(sounds)-1] == 'h' { // which is none at the end of a join
+		p.second = before
+		p.count--
+	}
+	return p
+}
+
+// SetJoinOf is SetJoin for the join of two words, without making it. It returns false, and the keys are not made, if
+// they do not follow from the parts alone.
+func (k *QueryKeys) SetJoinOf(a, b *Part) bool {
+	if !a.isFirst || !b.isSecond || a.n+b.n > maxSounds {
+		return false
+	}
+	k.Keys = append(k.Keys[:0], mix(textSeed^joinHash(a.hash, b.hash, b.length)))
+	k.ends[KeyOfWhole] = len(k.Keys)
+	isDoubled := isOneSound(a.last, b.first)
+	consonants := a.consonants + b.consonants
+	if isDoubled && isRepeatedConsonant(b.first) {
+		consonants--
+	}
+	if consonants >= minJoinConsonants {
+		k.Keys = append(k.Keys, mix(shapeSeed^joinShape(a, b, isDoubled)))
+		differing := 1<<plainReading | a.differing | b.differing
+		for r, table := range latinTables {
+			if differing>>r&1 == 0 {
+				continue
+			}
+			rest, count := b.readings[r].second, b.readings[r].count
+			if class := table[b.first]; isDoubled && class != 0 {
+				count--
+				rest -= uint64(class) * hashPowers[count]
+			}
+			hash := a.readings[r].first*hashPowers[count] + rest
+			k.Keys = append(k.Keys, mix(^uint64(scriptJoinSeed)^hash))
+		}
+	}
+	k.ends[KeyOfConsonants], k.ends[KeyOfEdits] = len(k.Keys), len(k.Keys)
+	return true
+}
+
+// joinShape returns the shape of a join.
+func joinShape(a, b *Part, isDoubled bool) uint64 {
+	rest, count := b.shape, b.shapes
+	if isDoubled || isVowel(a.last) && isVowel(b.first) {
+		count--
+		rest -= uint64(shapeClass[b.first]) * hashPowers[count]
+	}
+	return a.shape*hashPowers[count] + rest
+}

@@ -1,0 +1,54 @@
+package names
+
+import (
+	"slices"
+	"testing"
+)
+
+// Joins have the same keys whether they are made of the words or of their parts.
+func TestKeysOfPartsAreThoseOfTheirJoin(t *testing.T) {
+	letters := []rune("aeiouwyjhlrstkbcz")
+	seed := uint64(1)
+	random := func(n int) int {
+		seed = mix(seed)
+		return int(seed>>33) % n
+	}
+	texts := []string{"7", "iv", "~mhmd", "毛", "'", "al", "abd", "h", "eh", "el", "wwwwwwwwwwwwwwwwwwwwwwwwwwww"}
+	for range 600 {
+		text := make([]rune, 1+random(9))
+		for i := range text {
+			text[i] = letters[random(len(letters))]
+		}
+		texts = append(texts, string(text))
+	}
+	var words []Word
+	for _, text := range texts {
+		words = append(words, NewWord([]byte(text)))
+	}
+	ofParts := 0
+	for i := range words {
+		for j := range words {
+			join, a, b := Join(&words[i], &words[j]), words[i].Part(), words[j].Part()
+			var want, got QueryKeys
+			want.SetJoin(&join)
+			if !got.SetJoinOf(&a, &b) {
+				continue
+			}
+			ofParts++
+			// Keys of a reading that does not differ from another may be repeated.
+			if slices.Sort(got.Keys[1:]); !slices.Equal(slices.Compact(got.Keys), sorted(want.Keys)) {
+				t.Fatalf("the keys of %q and %q are %x of their parts, %x of their join", texts[i], texts[j], got.Keys,
+					want.Keys)
+			}
+		}
+	}
+	if all := len(words) * len(words); ofParts < all/2 {
+		t.Errorf("keys of %d of %d joins were made of parts; the test says little", ofParts, all)
+	}
+}
+
+// sorted sorts keys but for the first, and returns them.
+func sorted(keys []uint64) []uint64 {
+	slices.Sort(keys[1:])
+	return keys
+}
