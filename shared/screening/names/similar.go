@@ -179,11 +179,10 @@ func (w *Word) IsSame(o *Word) bool { return w.Hash == o.Hash && (w.flags^o.flag
 // sharesSkeleton reports whether two words have the same consonants, at least as many as given, and vowels at the same
 // ends.
 func (w *Word) sharesSkeleton(o *Word, consonants uint8) bool {
+	first, second := o.skeleton(0), o.skeleton(1)
 	for i := range w.skeletons {
-		for j := range o.skeletons {
-			if w.consonants[i] >= consonants && w.skeleton(i) == o.skeleton(j) {
-				return true
-			}
+		if s := w.skeleton(i); (s == first || s == second) && w.consonants[i] >= consonants {
+			return true
 		}
 	}
 	return false

@@ -71,16 +71,9 @@ func (w *Word) addConsonant(skeleton int, class byte, i, n int) {
 	}
 }
 
-// skeleton returns a skeleton with what is at its ends.
+// skeleton returns a skeleton with what is at its ends, whose flags follow each other as they do in vowelEnds.
 func (w *Word) skeleton(i int) uint64 {
-	s := w.skeletons[i] * 4
-	if w.flags&vowelEnds[i][0] != 0 {
-		s |= 1
-	}
-	if w.flags&vowelEnds[i][1] != 0 {
-		s |= 2
-	}
-	return s
+	return w.skeletons[i]*4 | uint64(w.flags/beginsWithVowel>>(2*i)&3)
 }
 
 // hashBase is the base of the hashes of this package: a text is the number that its bytes are in this base, modulo
