@@ -122,8 +122,8 @@ func unwrittenCost(sounds []byte, i int) int {
 			return costLong
 		}
 		return costUnwritten
-	case c == soundJ:
-		return costSound
+	case c == 'h':
+		return costVowel
 	case isVowel(c) || c == 'w':
 		if i > 0 && isVowel(sounds[i-1]) {
 			return costVowel
@@ -133,7 +133,7 @@ func unwrittenCost(sounds []byte, i int) int {
 		}
 		return costLong
 	}
-	return int(gapCost(sounds, i))
+	return costSound
 }
 
 // scriptCosts are the costs of letters of scripts without vowels and the sounds that they stand for: i and w are

@@ -221,7 +221,7 @@ var (
 	letterRelation = newRelation(leastScriptCost, leastWrittenCost, leastUnwrittenCost)
 )
 
-// leastGapCost returns the least of gapCost.
+// leastGapCost returns the least of gapCosts.
 func leastGapCost(c byte) int {
 	switch {
 	case c == 'i' || c == 'u' || c == 'w':
