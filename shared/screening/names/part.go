@@ -8,13 +8,13 @@ type Part struct {
 	// hash and length are those of the text.
 	hash uint64
 	// shape is that of the word, of shapes classes.
-	shape          uint64
-	shapes, length uint8
-	// readings are the consonants in the readings of words in Latin letters. Those that do not differ are as in
-	// plainReading.
+	shape uint64
+	// readings are what the consonants add to hashes in the readings of words in Latin letters, counts how many the
+	// second word of a join has. Readings that do not differ are as plainReading.
 	readings [latinReadings]partReading
+	counts   [latinReadings]uint8
 	// n is the number of sounds, first and last are those at the ends. consonants is the number in the first skeleton.
-	n, first, last, consonants uint8
+	n, first, last, consonants, length, shapes uint8
 	// differing has a bit for each reading that may differ.
 	differing uint8
 	// isFirst and isSecond report that the keys of joins with the word in that place can be made of parts.
@@ -22,12 +22,8 @@ type Part struct {
 }
 
 // partReading is what the consonants of a word, in the classes of scriptClass and in one reading, add to the hash of a
-// join.
-type partReading struct {
-	// first is for the first word of the join, second for the second, which has count consonants.
-	first, second uint64
-	count         uint8
-}
+// join as its first word and as its second.
+type partReading struct{ first, second uint64 }
 
 // latinReadings is the number of readings of words in Latin letters but for bareReading.
 const latinReadings = bareReading
@@ -54,15 +50,17 @@ func (w *Word) Part() Part {
 		p.differing |= 1 << glideReading
 	}
 	for r, table := range latinTables {
-		if p.readings[r] = p.readings[plainReading]; r == 0 || p.differing>>r&1 != 0 {
-			p.readings[r] = table.readPart(sounds)
+		if reading(r) == plainReading || p.differing>>r&1 != 0 {
+			p.readings[r], p.counts[r] = table.readPart(sounds)
+		} else {
+			p.readings[r], p.counts[r] = p.readings[plainReading], p.counts[plainReading]
 		}
 	}
 	return p
 }
 
-// readPart reads the consonants of a part.
-func (t *latinReading) readPart(sounds []byte) (p partReading) {
+// readPart reads the consonants of a part, and counts those that it has as the second word of a join.
+func (t *latinReading) readPart(sounds []byte) (p partReading, n uint8) {
 	before := uint64(0)
 	if t[sounds[0]] == 0 {
 		p.first = 1
@@ -73,13 +71,13 @@ func (t *latinReading) readPart(sounds []byte) (p partReading) {
 		before = p.second
 		p.first = p.first*factor + uint64(class)
 		p.second = p.second*factor + uint64(class)
-		p.count += min(class, 1)
+		n += min(class, 1)
 	}
 	if sounds[len(sounds)-1] == 'h' { // which is none at the end of a join
 		p.second = before
-		p.count--
+		n--
 	}
-	return p
+	return p, n
 }
 
 // SetJoinOf is SetJoin for the join of two words, without making it. It returns false, and the keys are not made, if
@@ -102,7 +100,7 @@ func (k *QueryKeys) SetJoinOf(a, b *Part) bool {
 			if differing>>r&1 == 0 {
 				continue
 			}
-			rest, count := b.readings[r].second, b.readings[r].count
+			rest, count := b.readings[r].second, b.counts[r]
 			if class := table[b.first]; isDoubled && class != 0 {
 				count--
 				rest -= uint64(class) * hashPowers[count]
