@@ -1,5 +1,7 @@
 package names
 
+import "math/bits"
+
 // Most words of different scripts that are compared turn out to be different. A floor says so before they are aligned:
 // it is a cost that the difference of two words has at least, because each sound costs at least what the most similar
 // sound of the other word costs in its place, wherever that is, or what it costs to leave the sound out. Words of one
@@ -7,6 +9,9 @@ package names
 
 // soundSet is a set of sounds. Some of them share a bit, so that a set may seem to have more than it has.
 type soundSet uint64
+
+// size returns the number of sounds, those that share a bit being one.
+func (s soundSet) size() int { return bits.OnesCount64(uint64(s)) }
 
 func soundSetOf(sounds []byte) soundSet {
 	var set soundSet

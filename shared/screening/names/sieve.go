@@ -104,28 +104,35 @@ func (s *Sieve) PassesJoin(o Sketch) bool {
 func (s *Sieve) PassesEdited(o Sketch) bool {
 	edits := MaxEdits(min(s.query.length(), o.length())) + 1 // the first sounds may differ as well
 	q, l := s.query.sounds(), o.sounds()
-	return bits.OnesCount64(uint64(q&^l)) <= edits && bits.OnesCount64(uint64(l&^q)) <= edits &&
+	return (q&^l).size() <= edits && (l&^q).size() <= edits &&
 		s.same.passes(q, l, int(s.same.words[o.length()]))
 }
 
-// passes reports whether words of two sets of sounds may differ by no more than a greatest cost.
+// passes reports whether words of two sets of sounds may differ by no more than a greatest cost. It goes through the
+// steps without branches, which the processor could not foresee: a set of one step has the sounds of those before it.
 func (k *kindSieve) passes(query, other soundSet, greatest int) bool {
-	floor := 0
-	for step, known := range k.known {
-		floor += bits.OnesCount64(uint64(other&^known)) * stepCosts[step]
-	}
+	floor := firstStep*(other&^k.known[0]).size() + (secondStep-firstStep)*(other&^k.known[1]).size() +
+		(thirdStep-secondStep)*(other&^k.known[2]).size() + (fourthStep-thirdStep)*(other&^k.known[3]).size()
 	if floor > greatest {
 		return false
 	}
 	floor = 0
 	for rest := query &^ other; rest != 0; rest &= rest - 1 {
-		alike := &k.relation.needed[bits.TrailingZeros64(uint64(rest))]
-		for step := range alike {
-			if other&alike[step] != 0 {
-				break
-			}
-			floor += stepCosts[step]
+		needed := &k.relation.needed[bits.TrailingZeros64(uint64(rest))]
+		cost := 0
+		if other&needed[0] == 0 {
+			cost = firstStep
 		}
+		if other&needed[1] == 0 {
+			cost = secondStep
+		}
+		if other&needed[2] == 0 {
+			cost = thirdStep
+		}
+		if other&needed[3] == 0 {
+			cost = fourthStep
+		}
+		floor += cost
 	}
 	return floor <= greatest
 }
@@ -170,13 +177,16 @@ func letterCost(limit, letters, sounds int) int {
 
 func spokenCost(limit, sounds, letters int) int { return letterCost(limit, letters, sounds) }
 
-// sieveSteps are the costs that a sieve tells apart, stepCosts what each adds to the one before.
-var (
-	sieveSteps = [numSteps]int{20, 30, 45, 100}
-	stepCosts  = [numSteps]int{20, 30 - 20, 45 - 30, 100 - 45}
+// The costs that a sieve tells apart.
+const (
+	firstStep  = 20
+	secondStep = 30
+	thirdStep  = 45
+	fourthStep = 100
+	numSteps   = 4
 )
 
-const numSteps = 4
+var sieveSteps = [numSteps]int{firstStep, secondStep, thirdStep, fourthStep}
 
 // stepSets are the sounds that cost less than each of sieveSteps.
 type stepSets [numSteps]soundSet

@@ -57,3 +57,53 @@ func TestSievesPassWhatIsSimilar(t *testing.T) {
 		t.Errorf("only %d pairs were similar; the test says little", passed)
 	}
 }
+
+// passesByStep is kindSieve.passes step by step.
+func passesByStep(k *kindSieve, query, other soundSet, greatest int) bool {
+	fromOther, fromQuery := 0, 0
+	before := 0
+	for step, cost := range sieveSteps {
+		for i := range 64 {
+			bit := soundSet(1) << i
+			if other&bit != 0 && k.known[step]&bit == 0 {
+				fromOther += cost - before
+			}
+			if query&^other&bit != 0 && k.relation.needed[i][step]&other == 0 {
+				fromQuery += cost - before
+			}
+		}
+		before = cost
+	}
+	return max(fromOther, fromQuery) <= greatest
+}
+
+func TestSievesAddUpAllSteps(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(5, 5))
+	randomSet := func() soundSet {
+		set := soundSet(0)
+		for range 1 + random.IntN(8) {
+			set |= 1 << random.IntN(64)
+		}
+		return set & soundSet(sketchSounds)
+	}
+	passed := 0
+	const rounds = 30_000
+	for range rounds {
+		query := randomSet()
+		other := query&randomSet() | randomSet()&randomSet()
+		var k kindSieve
+		k.set([]*relation{&sameRelation, &soundRelation, &letterRelation}[random.IntN(3)], query)
+		greatest := random.IntN(400)
+		want := passesByStep(&k, query, other, greatest)
+		if got := k.passes(query, other, greatest); got != want {
+			t.Fatalf("passes(%x, %x, %d) = %v, want %v", query, other, greatest, got, want)
+		}
+		if want {
+			passed++
+		}
+	}
+	if passed < rounds/10 || passed > rounds*9/10 {
+		t.Errorf("%d of %d pairs passed; the test says little", passed, rounds)
+	}
+}
