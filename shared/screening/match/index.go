@@ -62,10 +62,10 @@ type Info struct {
 	Unmatchable int `json:"unmatchable"`
 }
 
-// wordInfo is what the score needs to know of a word: 8 bits of its weight in each mode, and wordBits.
+// wordInfo is what the score needs to know of a word: 8 bits of its weight in each mode, and the bits below.
 type wordInfo uint32
 
-// wordBits of a wordInfo.
+// What a word is, as bits of a wordInfo.
 const (
 	tellingPerson       wordInfo = 1 << 16
 	tellingOrganisation wordInfo = 1 << 17
@@ -96,7 +96,7 @@ func newWordInfo(w *names.Word) wordInfo {
 
 func (i wordInfo) weight(mode names.Mode) int32 { return int32(i >> (8 * mode) & 0xff) }
 
-// bit returns 1 if the info has one of wordBits, otherwise 0.
+// bit returns 1 if the info has one of the bits above, otherwise 0.
 func (i wordInfo) bit(b wordInfo) uint64 { return uint64(i / b & 1) }
 
 // nameRecord is one name of an entry. Its words are nameWords[words:words+n], its joins the n-1 that follow.
