@@ -23,13 +23,13 @@ import (
 
 func main() {
 	folder := flag.String("data", os.Getenv("SLUICE_SCREENING_DATA"), "`FOLDER` of the data (SLUICE_SCREENING_DATA)")
-	rounds := flag.Int("rounds", 5, "`N` rounds of each measurement of speed; the best one counts")
+	rounds := flag.Int("rounds", 20, "`N` rounds of each measurement of speed; the best one counts")
 	python := flag.String("python", "python3", "`COMMAND` that runs Python, for the peers")
 	loaded := flag.String("loaded", "", "only open the index in `FILE` and look up the names of standard input")
 	flag.Parse()
 	if *loaded != "" {
 		runtime.GOMAXPROCS(1)
-		if err := runLoaded(*loaded); err != nil {
+		if err := runLoaded(*loaded, *rounds); err != nil {
 			fmt.Fprintln(os.Stderr, "bench-screening:", err)
 			os.Exit(1)
 		}
@@ -61,17 +61,15 @@ func run(folder string, rounds int, python string) error {
 		fmt.Printf("%-12s %6d entries, %6d names, %d that say nothing\n", l.List, l.Entries, l.Names, l.Unmatchable)
 	}
 	fmt.Printf("Index built in %.2f s.\n", (cpuTime() - start).Seconds())
-	if err := printLoading(d, x, "these lists"); err != nil {
+	if err := printLoaded(d, x, "these lists", rounds); err != nil {
 		return err
 	}
 	printQuality(d, x)
 	printCurve(d, x)
-	printSpeed(d, x, "these lists", rounds)
 	padded := match.Build(append(d.sources, padding(d, 100_000))...)
-	if err := printLoading(d, padded, "100,000 entries"); err != nil {
+	if err := printLoaded(d, padded, "100,000 entries", rounds); err != nil {
 		return err
 	}
-	printSpeed(d, padded, "100,000 entries", rounds)
 	return printPeers(d, python)
 }
 
