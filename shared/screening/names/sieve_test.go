@@ -90,8 +90,8 @@ func TestSievesAddUpAllSteps(t *testing.T) {
 	passed := 0
 	const rounds = 30_000
 	for range rounds {
-		query := randomSet()
-		other := query&randomSet() | randomSet()&randomSet()
+		query, some, few := randomSet(), randomSet(), randomSet()
+		other := query&some | few&randomSet()
 		var k kindSieve
 		k.set([]*relation{&sameRelation, &soundRelation, &letterRelation}[random.IntN(3)], query)
 		greatest := random.IntN(400)
