@@ -158,3 +158,25 @@ func TestPageStaysWhereItWasScrolled(t *testing.T) {
 	p.back()
 	stays("going back")
 }
+
+// An address that changes as soon as a page is there is the one that the page shows.
+func TestAddressChangesAtOnce(t *testing.T) {
+	t.Parallel()
+	p := newTenant(t).open("/entities")
+	p.waitForHeading("Entities")
+	evaluate[any](p, `(() => {
+		const observer = new MutationObserver(() => {
+			if (document.querySelector("h1")?.textContent !== "Batches") return;
+			observer.disconnect();
+			history.replaceState(history.state, "", "/batches?search=november");
+			dispatchEvent(new PopStateEvent("popstate"));
+		});
+		observer.observe(document.body, {childList: true, subtree: true, characterData: true});
+	})()`)
+	p.click("link", "Batches", p.waitFor("navigation", "Areas"))
+	p.waitForHeading("Batches")
+	p.eventually("the field has the search of the address", func() (bool, string) {
+		return evaluate[bool](p, `[...document.querySelectorAll("input")].some(e => e.value === "november")`),
+			p.address()
+	})
+}

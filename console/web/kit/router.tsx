@@ -2,7 +2,7 @@
 // reloading, Back, Forward and a copied address show the same.
 
 import type { ComponentChildren, TargetedMouseEvent } from "preact";
-import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { useCallback, useLayoutEffect, useMemo, useState } from "preact/hooks";
 
 /** Address is where the person is: a path and the query after it. */
 export interface Address {
@@ -67,7 +67,8 @@ export function navigate(to: string, { replace = false } = {}): void {
 /** useAddress returns the address and renders again when it changes. */
 export function useAddress(): Address {
   const [address, setAddress] = useState(readAddress);
-  useEffect(() => {
+  // Before anything else can happen: an address that changed between rendering and a later effect would be missed.
+  useLayoutEffect(() => {
     const update = () => setAddress(readAddress());
     addEventListener("popstate", update);
     addEventListener(changed, update);
