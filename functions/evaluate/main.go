@@ -17,11 +17,11 @@ import (
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_POLICIES", "BUCKET_WORK", "TABLE_SCREENINGS", "TABLE_RECORDS",
-		"TABLE_LIMITS")
+		"TABLE_ENTITIES", "TABLE_LIMITS")
 	s := &policyhttp.Evaluations{
 		Programs:   env.Programs(),
 		Screenings: screeningdb.New(env.DynamoDB(), env.ScreeningsTable),
-		Entities:   entitydb.NewProfiles(env.DynamoDB(), env.RecordsTable, ""), // statuses are not asked for
+		Entities:   entitydb.NewProfiles(env.DynamoDB(), env.RecordsTable, env.EntitiesTable),
 		Now:        time.Now,
 	}
 	lambda.Start(httpapi.Lambda(platform.ProblemHandler(s.Routes(), env.Limits(), env.Audit, env.Log, time.Now)))

@@ -20,14 +20,13 @@ import (
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_SCREENINGS", "TABLE_DOCUMENTS", "TABLE_RECORDS",
-		"BUCKET_UPLOADS", "UPLOAD_URL_LIFETIME", "TABLE_WATCHLISTS", "SCREENING_MACHINE_ARN", "RESOLUTION_MACHINE_ARN",
-		"TABLE_LIMITS")
+		"TABLE_ENTITIES", "BUCKET_UPLOADS", "UPLOAD_URL_LIFETIME", "TABLE_WATCHLISTS", "SCREENING_MACHINE_ARN",
+		"RESOLUTION_MACHINE_ARN", "TABLE_LIMITS")
 	s := &screeninghttp.Screenings{
-		Store:     screeningdb.New(env.DynamoDB(), env.ScreeningsTable),
-		Documents: documentdb.New(env.DynamoDB(), env.DocumentsTable),
-		Files:     env.Uploads(),
-		// statuses are not asked for
-		Entities:       entitydb.NewProfiles(env.DynamoDB(), env.RecordsTable, ""),
+		Store:          screeningdb.New(env.DynamoDB(), env.ScreeningsTable),
+		Documents:      documentdb.New(env.DynamoDB(), env.DocumentsTable),
+		Files:          env.Uploads(),
+		Entities:       entitydb.NewProfiles(env.DynamoDB(), env.RecordsTable, env.EntitiesTable),
 		Providers:      screeningdb.NewProviders(env.DynamoDB(), env.ScreeningsTable, nil), // keys are not asked for
 		Lists:          catalogdb.New(env.DynamoDB(), env.WatchlistsTable),
 		Searches:       env.ScreeningMachine(),

@@ -20,8 +20,8 @@ var (
 	ErrDraftEnded = errors.New("entity: the draft has ended")
 )
 
-// Profile is everything the platform stores of an entity beside its lifecycle status. The profile of an entity that was
-// only imported holds nothing but the ID.
+// Profile is everything the platform stores of an entity beside its lifecycle status. The profile of an entity of
+// which an earlier release imported the status alone holds nothing but the ID.
 type Profile struct {
 	ID string
 	// Type is Company, Individual, Other or Entity Group; "" if an earlier release imported the entity.
@@ -45,7 +45,8 @@ type Profile struct {
 	BaseStatus LifecycleStatus
 	// OpenDrafts counts the drafts in progress.
 	OpenDrafts int64
-	// Revision is 1 for a new profile and grows by one with every write. Writes are conditional on it.
+	// Revision is 1 for a new profile and grows by one with every write. Writes are conditional on it. It is 0 while
+	// the profile is as an import has made it.
 	Revision int64
 
 	// Imported means that the entity came from outside; see IsImported.

@@ -89,15 +89,16 @@ func (e Import) Apply(p Profile, current LifecycleStatus, o ImportOptions) (Prof
 		return p, ImportRefused
 	}
 	changed := p.absorbImport(current)
-	if p.Revision == 0 { // only its status was imported, by an earlier release
+	isNew := p.Created.IsZero() // only its status was imported, by an earlier release
+	if isNew {
 		changed.Imported, changed.Created, changed.Version = true, o.At, 1
 	}
 	e.fill(&changed)
 	changed.LastChangedIn = p.LastChangedIn
-	if isSame := reflect.DeepEqual(property.Merge(p.Properties, nil), changed.Properties); !isSame && p.Revision > 0 {
+	if isSame := reflect.DeepEqual(property.Merge(p.Properties, nil), changed.Properties); !isSame && !isNew {
 		changed = changed.withNewVersion(p)
 	}
-	profileChanged := p.Revision == 0 || p.Type != changed.Type || p.Role != changed.Role ||
+	profileChanged := isNew || p.Type != changed.Type || p.Role != changed.Role ||
 		p.Version != changed.Version
 	switch {
 	case !profileChanged && current == e.Status:

@@ -55,8 +55,8 @@ type Store interface {
 	Create(ctx context.Context, tenant string, p Profile) error
 	// GetProfile reads an entity and its lifecycle status. It returns ErrNotFound if there is no such entity.
 	GetProfile(ctx context.Context, tenant, id string) (Profile, LifecycleStatus, error)
-	// GetProfiles reads those of the profiles that exist, each once, in the order of the IDs. An entity that was only
-	// imported has none.
+	// GetProfiles reads those of the profiles that exist, each once, in the order of the IDs. An entity of which
+	// an earlier release imported the status alone has none.
 	GetProfiles(ctx context.Context, tenant string, ids []string) ([]Profile, error)
 	// ListEntities reads a part of the list of a tenant's entities, in the order of their names, then IDs, and the
 	// position after it, "" at the end of the list. A page may have fewer entities than its limit although the list

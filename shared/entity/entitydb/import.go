@@ -121,9 +121,15 @@ type importWrite struct {
 	bytes  int
 }
 
-// newImportWrite returns the change of an entry by the writes of entityWrites.
+// newImportWrite returns the change of an entry by the given writes.
 func newImportWrite(entry int, writes []types.TransactWriteItem) importWrite {
-	return importWrite{entry, writes, len(dynamo.BinaryAttribute(writes[0].Put.Item, "body")) + 4<<10}
+	w := importWrite{entry: entry, writes: writes, bytes: 4 << 10}
+	for _, write := range writes {
+		if write.Put != nil {
+			w.bytes += len(dynamo.BinaryAttribute(write.Put.Item, "body"))
+		}
+	}
+	return w
 }
 
 // planImport reads the pending entities, sets their results, and returns what is to be written.
@@ -133,7 +139,7 @@ func (s *Profiles) planImport(ctx context.Context, tenant string, entries []enti
 	for i, entry := range pending {
 		ids[i] = entries[entry].ID
 	}
-	stored, err := s.statuses().find(ctx, tenant, ids)
+	stored, err := s.statuses().find(ctx, tenant, ids, profileAttribute)
 	if err != nil {
 		return nil, err
 	}
@@ -142,13 +148,7 @@ func (s *Profiles) planImport(ctx context.Context, tenant string, entries []enti
 			ids[i] = entity.NormalizeID(id)
 		}
 	}
-	var existing []string
-	for i, entry := range pending {
-		if stored[entries[entry].ID].ID != "" {
-			existing = append(existing, ids[i])
-		}
-	}
-	profiles, err := s.storedProfiles(ctx, tenant, existing)
+	profiles, err := s.findProfiles(ctx, tenant, stored)
 	if err != nil {
 		return nil, err
 	}
@@ -160,9 +160,9 @@ func (s *Profiles) planImport(ctx context.Context, tenant string, entries []enti
 		result := entity.ImportResult{ID: e.ID, Outcome: entity.ImportCreated, PreviousStatus: current,
 			Status: e.Status}
 		p := e.New(o)
+		old, hasProfile := profiles[e.ID]
 		if current != "" {
-			old, ok := profiles[e.ID]
-			if !ok {
+			if !hasProfile {
 				old = entity.Profile{ID: e.ID, BaseStatus: current}
 			}
 			p, result.Outcome = e.Apply(old, current, o)
@@ -171,24 +171,21 @@ func (s *Profiles) planImport(ctx context.Context, tenant string, entries []enti
 		if result.Outcome == entity.ImportUnchanged || result.Outcome == entity.ImportRefused {
 			continue
 		}
-		writes, err := s.entityWrites(tenant, p, e.Status, current)
+		var writes []types.TransactWriteItem
+		switch {
+		case result.Outcome == entity.ImportCreated:
+			writes, err = s.createWrites(tenant, p)
+		case result.Outcome == entity.ImportStatusChanged && old.Revision == 0:
+			writes = s.changeStatusWrites(tenant, p, e.Status, current)
+		default:
+			writes, err = s.entityWrites(tenant, p, e.Status, current)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("import entity %q: %w", e.ID, err)
 		}
 		plan = append(plan, newImportWrite(entry, writes))
 	}
 	return plan, nil
-}
-
-// storedProfiles reads the profiles that are stored under exactly the given IDs.
-func (s *Profiles) storedProfiles(ctx context.Context, tenant string, ids []string) (map[string]entity.Profile, error) {
-	read, err := getAll(ctx, s, ids, func(id string) dynamo.Item { return profileKey(tenant, id) }, unmarshalProfile,
-		func(p entity.Profile) string { return p.ID })
-	profiles := make(map[string]entity.Profile, len(read))
-	for _, p := range read {
-		profiles[p.ID] = p
-	}
-	return profiles, err
 }
 
 // statuses returns the store of the statuses of these entities.

@@ -2,11 +2,12 @@ package entitydb_test
 
 import (
 	"context"
-	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
@@ -47,22 +48,20 @@ func BenchmarkImport(b *testing.B) {
 		_, err := profiles.Import(ctx, tenant, entries, options)
 		return err
 	})
-	first, err := db.Scan(ctx, &dynamodb.ScanInput{TableName: ptr("test-records")})
-	if err != nil || len(first.Items) < 2 {
-		b.Fatalf("%d items, %v", len(first.Items), err)
+	firstOf := func(table string) dynamo.Item {
+		out, err := db.Scan(ctx, &dynamodb.ScanInput{TableName: &table, Limit: aws.Int32(1)})
+		if err != nil || len(out.Items) != 1 {
+			b.Fatalf("%d items of %s, %v", len(out.Items), table, err)
+		}
+		return out.Items[0]
 	}
+	record, status := firstOf("test-records"), firstOf("test-entities")
+	// An entity has a row in the list and one with its status and its profile.
 	items := func(entries []entity.Import) (records, statuses []dynamo.Item) {
 		for _, e := range entries {
-			for part := range 2 { // a profile and a row of the list
-				item := dynamo.Item{}
-				for name, value := range first.Items[0] {
-					item[name] = value
-				}
-				item["owner"], item["part"] = dynamo.String("bare#"+e.ID), dynamo.String(fmt.Sprint(part))
-				records = append(records, item)
-			}
-			statuses = append(statuses, dynamo.Item{"entity": dynamo.String(e.ID), "tenant": dynamo.String(tenant),
-				"lifecycle_status": dynamo.String(string(e.Status))})
+			r, s := maps.Clone(record), maps.Clone(status)
+			r["part"], s["entity"] = dynamo.String("bare#"+e.ID), dynamo.String("bare#"+e.ID)
+			records, statuses = append(records, r), append(statuses, s)
 		}
 		return records, statuses
 	}
@@ -78,13 +77,12 @@ func BenchmarkImport(b *testing.B) {
 			writes = append(writes, types.TransactWriteItem{Put: p})
 		}
 		for i, status := range statuses {
-			put("test-records", "owner", records[2*i], true)
 			put("test-entities", "entity", status, true)
-			put("test-records", "owner", records[2*i+1], false)
+			put("test-records", "owner", records[i], false)
 		}
 		g, ctx := errgroup.WithContext(ctx)
 		g.SetLimit(8)
-		for group := range slices.Chunk(writes, 99) {
+		for group := range slices.Chunk(writes, 100) {
 			g.Go(func() error {
 				_, err := db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: group})
 				return err

@@ -18,14 +18,14 @@ import (
 
 // Profiles is the entity.Store. Its table has the keys owner and part, with the rows
 //
-//	<tenant>#entity#<id>        entity                 a profile
+//	<tenant>#entity#<id>        entity                 a profile, unless it is as an import made it (imported.go)
 //	<tenant>#draft#<id>         draft                  a draft
 //	<tenant>#journey#<journey>  <creation time>#<id>   a draft of the journey, without its properties
 //	paging                      key                    the key that seals page tokens
 //
 // so that the drafts of a journey are listed in small items, strongly consistent, however large the drafts are. The
 // lifecycle status stays in the table of Statuses, where batch validation reads it; both are written in one
-// transaction.
+// transaction. A profile that is as an import made it is there, too (imported.go).
 type Profiles struct {
 	db            *dynamodb.Client
 	table         string
@@ -76,25 +76,14 @@ func (s *Profiles) entityWrites(tenant string, p entity.Profile, status, previou
 	if err != nil {
 		return nil, err
 	}
-	statusWrite := types.TransactWriteItem{Update: &types.Update{
-		TableName: &s.statusesTable, Key: statusKey(tenant, p.ID),
-		UpdateExpression:    aws.String("SET lifecycle_status = :status"),
-		ConditionExpression: aws.String("lifecycle_status = :previous"),
-		ExpressionAttributeValues: dynamo.Item{
-			":status": dynamo.String(string(status)), ":previous": dynamo.String(string(previous)),
-		},
-	}}
-	if previous == "" {
-		statusWrite = types.TransactWriteItem{Put: &types.Put{
-			TableName: &s.statusesTable, Item: statusItem(tenant, p.ID, status),
-			ConditionExpression:      aws.String("attribute_not_exists(#entity)"),
-			ExpressionAttributeNames: map[string]string{"#entity": "entity"},
-		}}
+	writeStatus := s.createStatus(tenant, p.ID, status)
+	if previous != "" {
+		writeStatus = s.changeStatusAndMoveProfile(tenant, p.ID, status, previous)
 	}
 	writes := []types.TransactWriteItem{
 		s.putBody(profileKey(tenant, p.ID), body, p.Revision-1),
-		statusWrite,
-		{Put: &types.Put{TableName: &s.table, Item: listItem(tenant, p, status)}},
+		writeStatus,
+		s.putInList(tenant, p, status),
 	}
 	if formerly != "" && formerly != listed {
 		key := dynamo.Item{"owner": dynamo.String(listOwner(tenant, listShard(p.ID))), "part": dynamo.String(formerly)}
@@ -105,17 +94,20 @@ func (s *Profiles) entityWrites(tenant string, p entity.Profile, status, previou
 
 // GetProfile implements entity.Store.
 func (s *Profiles) GetProfile(ctx context.Context, tenant, id string) (entity.Profile, entity.LifecycleStatus, error) {
-	item, id, err := s.findStatus(ctx, tenant, id)
+	found, err := s.findStatus(ctx, tenant, id)
 	if err != nil {
 		return entity.Profile{}, "", err
 	}
-	status := entity.LifecycleStatus(dynamo.StringAttribute(item, "lifecycle_status"))
+	status := found.LifecycleStatus
 	if status == "" {
 		return entity.Profile{}, "", errors.New("read entity: the row has no lifecycle status")
 	}
-	item, err = s.get(ctx, s.table, profileKey(tenant, id))
-	if errors.Is(err, entity.ErrNotFound) { // The entity was only imported.
-		return entity.Profile{ID: id, BaseStatus: status}, status, nil
+	if p, isImported, err := found.importedProfile(); isImported || err != nil {
+		return p, status, err
+	}
+	item, err := s.get(ctx, s.table, profileKey(tenant, found.ID))
+	if errors.Is(err, entity.ErrNotFound) { // An earlier release imported the status alone.
+		return entity.Profile{ID: found.ID, BaseStatus: status}, status, nil
 	}
 	if err != nil {
 		return entity.Profile{}, "", err
@@ -124,25 +116,16 @@ func (s *Profiles) GetProfile(ctx context.Context, tenant, id string) (entity.Pr
 	return p, status, err
 }
 
-// findStatus reads the status of an entity and returns the ID under which it is stored.
-func (s *Profiles) findStatus(ctx context.Context, tenant, id string) (dynamo.Item, string, error) {
+// findStatus reads the whole row of an entity's status.
+func (s *Profiles) findStatus(ctx context.Context, tenant, id string) (storedStatus, error) {
 	for _, form := range entity.FormsOfID(id) {
 		item, err := s.get(ctx, s.statusesTable, statusKey(tenant, form))
 		if !errors.Is(err, entity.ErrNotFound) {
-			return item, form, err
+			status := entity.LifecycleStatus(dynamo.StringAttribute(item, "lifecycle_status"))
+			return storedStatus{form, status, item}, err
 		}
 	}
-	return nil, "", entity.ErrNotFound
-}
-
-// GetProfiles implements entity.Store.
-func (s *Profiles) GetProfiles(ctx context.Context, tenant string, ids []string) ([]entity.Profile, error) {
-	var forms []string
-	for _, id := range ids {
-		forms = append(forms, entity.FormsOfID(id)...)
-	}
-	return getAll(ctx, s, forms, func(id string) dynamo.Item { return profileKey(tenant, id) }, unmarshalProfile,
-		func(p entity.Profile) string { return p.ID })
+	return storedStatus{}, entity.ErrNotFound
 }
 
 // GetDraft implements entity.Store.

@@ -90,11 +90,11 @@ func (s *Profiles) reindexGroup(ctx context.Context, tenant string, ids []string
 // planReindex reads entities and returns what is to be written so that the list has them as they are.
 func (s *Profiles) planReindex(ctx context.Context, tenant string, ids []string, o entity.ImportOptions) (
 	[]importWrite, error) {
-	found, err := s.statuses().find(ctx, tenant, ids)
+	found, err := s.statuses().find(ctx, tenant, ids, profileAttribute)
 	if err != nil {
 		return nil, err
 	}
-	profiles, err := s.storedProfiles(ctx, tenant, ids)
+	profiles, err := s.findProfiles(ctx, tenant, found)
 	if err != nil {
 		return nil, err
 	}

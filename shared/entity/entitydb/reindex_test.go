@@ -1,15 +1,11 @@
 package entitydb_test
 
 import (
-	"context"
 	"fmt"
-	"slices"
-	"sync"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/smithy-go/middleware"
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/dynamo"
@@ -93,21 +89,9 @@ func deleteListRow(t *testing.T, db *dynamodb.Client, ref entity.Ref) {
 func TestReindexBesideAnImport(t *testing.T) {
 	s, db := records(t)
 	entitytest.StoreStatuses(t, db, "tenant", entitytest.Statuses{"e": entity.Compliant})
-	meddle := sync.OnceFunc(func() {
+	meddled := entitydb.NewProfiles(beforeFirstTransaction(db, func() {
 		outcomes(t, s, entity.ImportOptions{}, entity.Import{ID: "e", Status: entity.ClientOffboarded})
-	})
-	options := db.Options()
-	options.APIOptions = append(slices.Clone(options.APIOptions), func(stack *middleware.Stack) error {
-		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("meddle", func(ctx context.Context,
-			in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput,
-			middleware.Metadata, error) {
-			if _, isWrite := in.Parameters.(*dynamodb.TransactWriteItemsInput); isWrite {
-				meddle()
-			}
-			return next.HandleInitialize(ctx, in)
-		}), middleware.Before)
-	})
-	meddled := entitydb.NewProfiles(dynamodb.New(options), "test-records", "test-entities")
+	}), "test-records", "test-entities")
 	counts, next, err := meddled.Reindex(t.Context(), "tenant", "", entity.ImportOptions{At: at})
 	if want := (entity.Reindexed{Inspected: 1}); err != nil || counts != want || next != "" {
 		t.Errorf("reindex: %+v, next %q, %v; want %+v: the import has listed it", counts, next, err, want)

@@ -2,7 +2,6 @@ package entitydb
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -92,10 +91,12 @@ func unmarshalDraft(item dynamo.Item) (entity.Draft, error) {
 	return entity.Draft(body), err
 }
 
-func unmarshalBody(item dynamo.Item, v any) error {
-	body := dynamo.BinaryAttribute(item, "body")
+func unmarshalBody(item dynamo.Item, v any) error { return unmarshalAttribute(item, "body", v) }
+
+func unmarshalAttribute(item dynamo.Item, name string, v any) error {
+	body := dynamo.BinaryAttribute(item, name)
 	if body == nil {
-		return errors.New("read entity: the row has no body")
+		return fmt.Errorf("read entity: the row has no %s", name)
 	}
 	if err := json.Unmarshal(body, v); err != nil {
 		return fmt.Errorf("read entity: %w", err)

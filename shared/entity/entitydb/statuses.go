@@ -17,7 +17,8 @@ import (
 //
 //	entity   <tenant>#<entity id>
 //
-// so that a large tenant is spread over all partitions.
+// so that a large tenant is spread over all partitions. Profiles keeps the profile of an entity there, too, as long as
+// the entity is as an import has made it (imported.go); lookups do not read it.
 type Statuses struct {
 	db    *dynamodb.Client
 	table string
@@ -51,14 +52,16 @@ func (s *Statuses) Lookup(ctx context.Context, tenant string, ids []string) (map
 	return found, nil
 }
 
-// find returns the stored statuses of those of the given entities that exist, by the IDs as they are given. It reads
-// the forms of an ID that earlier releases may have stored only for IDs of which the usual form does not exist.
-func (s *Statuses) find(ctx context.Context, tenant string, ids []string) (map[string]storedStatus, error) {
+// find returns the stored statuses of those of the given entities that exist, by the IDs as they are given, with the
+// given attributes of their rows. It reads the forms of an ID that earlier releases may have stored only for IDs of
+// which the usual form does not exist.
+func (s *Statuses) find(ctx context.Context, tenant string, ids []string, attributes ...string) (
+	map[string]storedStatus, error) {
 	usual := make([]string, len(ids))
 	for i, id := range ids {
 		usual[i] = entity.NormalizeID(id)
 	}
-	stored, err := s.lookupStored(ctx, tenant, usual)
+	stored, err := s.lookupStored(ctx, tenant, usual, attributes...)
 	if err != nil {
 		return nil, err
 	}
@@ -67,19 +70,19 @@ func (s *Statuses) find(ctx context.Context, tenant string, ids []string) (map[s
 	var older []string
 	for i, id := range ids {
 		if status, ok := stored[usual[i]]; ok {
-			found[id] = storedStatus{usual[i], status}
+			found[id] = status
 		} else if forms[id] == nil {
 			forms[id] = entity.FormsOfID(id)
 			older = append(older, forms[id][1:]...)
 		}
 	}
-	if stored, err = s.lookupStored(ctx, tenant, older); err != nil {
+	if stored, err = s.lookupStored(ctx, tenant, older, attributes...); err != nil {
 		return nil, err
 	}
 	for id, all := range forms {
 		for _, form := range all[1:] {
 			if status, ok := stored[form]; ok {
-				found[id] = storedStatus{form, status}
+				found[id] = status
 				break
 			}
 		}
@@ -91,23 +94,28 @@ func (s *Statuses) find(ctx context.Context, tenant string, ids []string) (map[s
 type storedStatus struct {
 	ID              string
 	LifecycleStatus entity.LifecycleStatus
+	// row has the attributes that were asked for.
+	row dynamo.Item
 }
 
-// lookupStored returns the statuses that are stored under exactly the given IDs.
-func (s *Statuses) lookupStored(ctx context.Context, tenant string, ids []string) (map[string]entity.LifecycleStatus,
-	error) {
+// lookupStored returns the statuses that are stored under exactly the given IDs, with the given attributes of their
+// rows.
+func (s *Statuses) lookupStored(ctx context.Context, tenant string, ids []string, attributes ...string) (
+	map[string]storedStatus, error) {
 	var keys []dynamo.Item
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
 		keys = append(keys, statusKey(tenant, id))
 	}
-	items, err := dynamo.GetAll(ctx, s.db, s.table, keys, "entity", "lifecycle_status")
+	attributes = append([]string{"entity", "lifecycle_status"}, attributes...)
+	items, err := dynamo.GetAll(ctx, s.db, s.table, keys, attributes...)
 	if err != nil {
 		return nil, fmt.Errorf("look up entities: %w", err)
 	}
-	found := make(map[string]entity.LifecycleStatus, len(items))
+	found := make(map[string]storedStatus, len(items))
 	for _, item := range items {
 		if status := dynamo.StringAttribute(item, "lifecycle_status"); status != "" {
-			found[dynamo.StringAttribute(item, "entity")[len(tenant)+1:]] = entity.LifecycleStatus(status)
+			id := dynamo.StringAttribute(item, "entity")[len(tenant)+1:]
+			found[id] = storedStatus{id, entity.LifecycleStatus(status), item}
 		}
 	}
 	return found, nil

@@ -57,7 +57,7 @@ func entityOf(p entity.Profile, status entity.LifecycleStatus) Entity {
 		PropertiesVersion:       p.Version,
 		MaskedProperties:        []string{},
 	}
-	if !p.Created.IsZero() { // it is zero for an imported entity
+	if !p.Created.IsZero() { // it is zero if an earlier release imported it
 		e.Created = &p.Created
 	}
 	if p.AlternateID != "" {
