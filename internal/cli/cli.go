@@ -46,7 +46,7 @@ type Command struct {
 	// Name is what the user types, one word or several. The program's own name begins its messages.
 	Name string
 	// Args names the arguments, separated by spaces. The command gets exactly as many, or, if the
-	// last one ends with "...", any number more. One in brackets, at the end, may be left out.
+	// last one ends with "...", any number more. One in brackets, the last, may be left out.
 	Args string
 	// Summary says what the command does in one phrase, for the list of commands: "upload a batch".
 	Summary string
@@ -127,7 +127,11 @@ func (c *Command) run(ctx context.Context, i *invocation, args []string) error {
 		} else if err != nil {
 			return usageError{explainFlagError(err, i.flags)}
 		}
-		if args = i.flags.Args(); len(args) > 0 {
+		parsed := args[:len(args)-i.flags.NArg()]
+		switch args = i.flags.Args(); {
+		case endsOptions(parsed, i.flags):
+			rest, args = append(rest, args...), nil
+		case len(args) > 0:
 			rest, args = append(rest, args[0]), args[1:]
 		}
 	}
@@ -135,6 +139,21 @@ func (c *Command) run(ctx context.Context, i *invocation, args []string) error {
 		return Usagef("'%s' takes %s, not %d", i.path, c.countArgs(), len(rest))
 	}
 	return c.Run(ctx, rest, i.stdout)
+}
+
+// endsOptions reports whether options that were parsed end with "--", after which everything is an argument.
+func endsOptions(parsed []string, flags *flag.FlagSet) bool {
+	for len(parsed) > 0 {
+		if parsed[0] == "--" {
+			return true
+		}
+		name, _, hasValue := strings.Cut(strings.TrimLeft(parsed[0], "-"), "=")
+		parsed = parsed[1:]
+		if !hasValue && !isBool(flags.Lookup(name)) && len(parsed) > 0 {
+			parsed = parsed[1:] // the value, which may be "--" itself
+		}
+	}
+	return false
 }
 
 // countOptional returns the number of arguments in brackets.
@@ -159,6 +178,9 @@ func (c *Command) countArgs() string {
 	default:
 		if c.isVariadic() {
 			return fmt.Sprintf("at least %d arguments (%s)", len(names), c.Args)
+		}
+		if c.countOptional() > 0 {
+			return fmt.Sprintf("%d or %d arguments (%s)", len(names)-1, len(names), c.Args)
 		}
 		return fmt.Sprintf("%d arguments (%s)", len(names), c.Args)
 	}

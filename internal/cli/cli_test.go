@@ -47,6 +47,14 @@ func program() *Command {
 				Name: "stop", Summary: "be interrupted",
 				Run: failWith(fmt.Errorf("%w; nothing was done", ErrInterrupted)),
 			},
+			{
+				Name: "values", Args: "ONE [TWO]", Summary: "read values of every type", Run: printArgs("values"),
+				Flags: func(f *flag.FlagSet) {
+					f.Float64("share", 0, "a `SHARE`")
+					f.Uint64("seed", 0, "a `SEED`")
+					f.Duration("time", 0, "a `TIME`")
+				},
+			},
 			{Name: "pass", Summary: "pass all on", PassThrough: true, Run: printArgs("pass")},
 			{
 				Name: "admin", Summary: "administration",
@@ -101,7 +109,19 @@ func TestMainRunsTheNamedCommand(t *testing.T) {
 		{"copy --coutn 1 a b", 2, "",
 			"prog: there is no option --coutn (did you mean --count?); see 'prog copy --help'\n"},
 		{"copy a b --count", 2, "", "prog: the option --count needs a value; see 'prog copy --help'\n"},
-		{"copy --count x a b", 2, "", "prog: --count is a number, not \"x\"; see 'prog copy --help'\n"},
+		{"copy --count x a b", 2, "", "prog: --count is a whole number, not \"x\"; see 'prog copy --help'\n"},
+		{"copy --count 1.5 a b", 2, "", "prog: --count is a whole number, not \"1.5\"; see 'prog copy --help'\n"},
+		{"values --share x", 2, "", "prog: --share is a number, not \"x\"; see 'prog values --help'\n"},
+		{"values --seed -1", 2, "", "prog: --seed is a whole number from 0, not \"-1\"; see 'prog values --help'\n"},
+		{"values --time 10", 2, "",
+			"prog: --time is a duration such as 90s, 10m or 2h, not \"10\"; see 'prog values --help'\n"},
+		{"values a b c", 2, "", "prog: 'prog values' takes 1 or 2 arguments (ONE [TWO]), not 3; see 'prog values --help'\n"},
+		{"values", 2, "", "prog: 'prog values' takes 1 or 2 arguments (ONE [TWO]), not 0; see 'prog values --help'\n"},
+		{"copy -- -a -b", 0, "copy host= count=1 dry=false [\"-a\" \"-b\"]\n", ""},
+		{"copy a -- -n", 0, "copy host= count=1 dry=false [\"a\" \"-n\"]\n", ""},
+		{"copy -n --count 2 -- --count --", 0, "copy host= count=2 dry=true [\"--count\" \"--\"]\n", ""},
+		{"admin --host -- user add Ada --dry", 0, "user add host=-- count=0 dry=true [\"Ada\"]\n", ""},
+		{"admin user add --host -- Ada --dry", 0, "user add host=-- count=0 dry=true [\"Ada\"]\n", ""},
 		{"copy --count 99999999999999999999 a b", 2, "",
 			"prog: the value \"99999999999999999999\" of --count is out of range; see 'prog copy --help'\n"},
 		{"copy -n=x a b", 2, "", "prog: -n is true or false, not \"x\"; see 'prog copy --help'\n"},
@@ -139,13 +159,14 @@ Usage:
   prog COMMAND
 
 Commands:
-  copy FROM TO  copy a file
-  reject        exit with 1
-  fail          exit with an error
-  misuse        exit with a usage error
-  stop          be interrupted
-  pass          pass all on
-  admin         administration
+  copy FROM TO      copy a file
+  reject            exit with 1
+  fail              exit with an error
+  misuse            exit with a usage error
+  stop              be interrupted
+  values ONE [TWO]  read values of every type
+  pass              pass all on
+  admin             administration
 
 'prog help COMMAND' describes a command.
 

@@ -9,7 +9,7 @@ import (
 
 func TestPrintCompletions(t *testing.T) {
 	for line, want := range map[string]string{
-		"":                       "admin copy fail help misuse pass reject stop",
+		"":                       "admin copy fail help misuse pass reject stop values",
 		"c":                      "copy",
 		"x":                      "",
 		"help co":                "copy",

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // invalidValue is how package flag reports a value that it cannot read.
@@ -32,11 +33,28 @@ func explainFlagError(err error, flags *flag.FlagSet) error {
 	case m[1] != "":
 		return fmt.Errorf("%s is true or false, not %s", flagName(m[3]), m[2])
 	case m[4] == "parse error":
-		return fmt.Errorf("%s is a number, not %s", flagName(m[3]), m[2])
+		return fmt.Errorf("%s is %s, not %s", flagName(m[3]), kindOfValue(flags.Lookup(m[3])), m[2])
 	case m[4] == "value out of range":
 		return fmt.Errorf("the value %s of %s is out of range", m[2], flagName(m[3]))
 	}
 	return errors.New("the value " + m[2] + " of " + flagName(m[3]) + " is invalid: " + m[4])
+}
+
+// kindOfValue says what the value of a flag must be, for a type that package flag parses itself.
+func kindOfValue(f *flag.Flag) string {
+	value, _ := f.Value.(flag.Getter)
+	if value == nil {
+		return "another value"
+	}
+	switch value.Get().(type) {
+	case time.Duration:
+		return "a duration such as 90s, 10m or 2h"
+	case int, int64:
+		return "a whole number"
+	case uint, uint64:
+		return "a whole number from 0"
+	}
+	return "a number"
 }
 
 // Closest returns the candidate that a user who typed word most probably meant, or "" if none is near.
