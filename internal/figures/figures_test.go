@@ -3,6 +3,7 @@ package figures
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -117,6 +118,26 @@ func TestSnapshot(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("snapshot (-want +got):\n%s", diff)
+	}
+}
+
+// Steps are in the order in which they follow each other, and lists without elements are empty in JSON, not null.
+func TestSnapshotOrderAndJSON(t *testing.T) {
+	text, err := json.Marshal(New(Options{}).Snapshot(start))
+	if err != nil || strings.Contains(string(text), ":null") {
+		t.Errorf("without a log: %s, %v; want no null", text, err)
+	}
+	l := &testLog{now: start}
+	want := []metric.Step{metric.Scan, metric.Validate, metric.Close, metric.Export, metric.Sweep}
+	for _, step := range []metric.Step{metric.Sweep, metric.Export, metric.Close, metric.Validate, metric.Scan} {
+		l.step(1, 1, step, "a", 1, metric.OK)
+	}
+	var got []metric.Step
+	for _, step := range read(t, Options{}, l.String()).Snapshot(l.now).Steps {
+		got = append(got, step.Step)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
 	}
 }
 

@@ -88,7 +88,7 @@ type Requests struct {
 
 // stepOrder is the order in which steps follow each other.
 var stepOrder = []metric.Step{metric.Scan, metric.Plan, metric.Validate, metric.Digest, metric.Reconcile, metric.Screen,
-	metric.Settle, metric.Verdict, metric.Admit, metric.Ingest, metric.Close, metric.Sweep}
+	metric.Settle, metric.Verdict, metric.Admit, metric.Ingest, metric.Close, metric.Export, metric.Sweep}
 
 // Snapshot returns the figures as of now.
 func (f *Figures) Snapshot(now time.Time) Snapshot {
@@ -96,7 +96,7 @@ func (f *Figures) Snapshot(now time.Time) Snapshot {
 	defer f.mu.Unlock()
 	s := Snapshot{
 		From: f.first, To: f.last, Open: f.openBatches(now), Ended: maps.Clone(f.ended),
-		Stages: slices.Collect(maps.Values(f.stages)), Steps: []Step{}, Functions: []Function{},
+		Stages: slices.AppendSeq([]Stage{}, maps.Values(f.stages)), Steps: []Step{}, Functions: []Function{},
 		Requests: Requests{ByStatus: maps.Clone(f.requests.byStatus), Times: f.requests.times.summary()},
 	}
 	s.Requests.Count = s.Requests.Times.Count

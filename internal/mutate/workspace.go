@@ -41,12 +41,14 @@ func newWorkspace(ctx context.Context, dir string) (*workspace, error) {
 	}
 	root, err := os.Getwd()
 	if err != nil {
+		w.remove()
 		return nil, err
 	}
 	const copyAll = `git ls-files -z --cached --others --exclude-standard | tar --null -T - --ignore-failed-read -cf ` +
 		`- | tar -xf - -C "$0" && mkdir -p "$0/bin" && ln -sfn "$PWD/bin/tools" "$0/bin/tools" && cp -P bin/dynoxide ` +
 		`"$0/bin/"`
 	if text, err := exec.CommandContext(ctx, "sh", "-c", copyAll, w.dir).CombinedOutput(); err != nil {
+		w.remove()
 		return nil, fmt.Errorf("copy %s: %w: %s", root, err, text)
 	}
 	return w, nil

@@ -91,18 +91,32 @@ func (r *entityReader) read(root *yaml.Node) *Entity {
 // each calls use with the members of an object.
 func (r *entityReader) each(n *yaml.Node, place string, use func(key string, value *yaml.Node)) {
 	n = resolve(n)
-	if r.nodes += 1 + len(n.Content); r.nodes > maxNodes || !r.hasKind(n, place, yaml.MappingNode, "an object") {
+	if r.nodes += 1 + len(n.Content); r.nodes > maxNodes {
+		r.reportTooLarge(n, place)
 		return
 	}
-	seen := map[string]bool{}
+	if !r.hasKind(n, place, yaml.MappingNode, "an object") {
+		return
+	}
+	seen := map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
-		if key.Kind != yaml.ScalarNode || seen[key.Value] {
-			r.report(key, joinPlace(place, key.Value), "this key is there already, or is not text")
-			continue
+		switch first := seen[key.Value]; {
+		case key.Kind != yaml.ScalarNode:
+			r.report(key, place, "a key must be text, not %s", kindOf(key))
+		case first > 0:
+			r.report(key, joinPlace(place, key.Value), "this key is in line %d already", first)
+		default:
+			seen[key.Value] = key.Line
+			use(key.Value, resolve(n.Content[i+1]))
 		}
-		seen[key.Value] = true
-		use(key.Value, resolve(n.Content[i+1]))
+	}
+}
+
+// reportTooLarge reports that the rest of the file is not read, unless there is something else to repair first.
+func (r *entityReader) reportTooLarge(n *yaml.Node, place string) {
+	if len(r.problems) == 0 {
+		r.report(n, place, "the file has too many values, or they are nested too deep")
 	}
 }
 
@@ -229,9 +243,7 @@ func (r *entityReader) decodeJSON(n *yaml.Node, place string, into any) {
 func (r *entityReader) value(n *yaml.Node, place string, depth int) jsontext.Value {
 	n = resolve(n)
 	if r.nodes++; r.nodes > maxNodes || depth > maxDepth {
-		if len(r.problems) == 0 {
-			r.report(n, place, "the file has too many values, or they are nested too deep")
-		}
+		r.reportTooLarge(n, place)
 		return jsontext.Value("null")
 	}
 	var out any = n.Value

@@ -1,6 +1,7 @@
 package policyfile_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -92,7 +93,8 @@ func TestParseEntityProblems(t *testing.T) {
 		"properties: {a: [{b: {c: d}}]}\n": "properties.a[0].b: must be a single value, as all of an item " +
 			"are, not an object",
 		"properties: {a: [[b]]}\n":                "properties.a[0]: must be a single value, not a list",
-		"properties: {a: 1, a: 2}\n":              "properties.a: this key is there already, or is not text",
+		"properties: {a: 1, a: 2}\n":              "properties.a: this key is in line 1 already",
+		"properties: {a: 1, ? [b] : 2}\n":         "properties: a key must be text, not a list",
 		"properties: {}\nid: 7\n":                 "entity:2: id: must be text, not a number",
 		"properties: {}\ntargetEntity: x\n":       `"x" is not one of Client, Related Party`,
 		"properties: {a: {type: Single, x: 1}}\n": "properties.a.x: there is no such key",
@@ -104,6 +106,23 @@ func TestParseEntityProblems(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", source, err, want)
 		}
+	}
+}
+
+// An entity with more values than are read is an error, and not an entity without them. Aliases count each time.
+func TestParseEntityTooLarge(t *testing.T) {
+	const n = 1050 // twice its square is more than 2^21
+	source := strings.Builder{}
+	source.WriteString("properties:\n  first: &first\n")
+	for i := range n {
+		fmt.Fprintf(&source, "    p%d: 1\n", i)
+	}
+	for i := range n {
+		fmt.Fprintf(&source, "  group%d: *first\n", i)
+	}
+	_, err := policyfile.ParseEntity("entity", []byte(source.String()))
+	if want := "the file has too many values"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }
 

@@ -46,7 +46,7 @@ func parseYAML(text []byte) (*yaml.Node, *Problem) {
 	}
 	switch err := d.Decode(&second); {
 	case err == nil:
-		return nil, &Problem{Line: second.Line, Message: "a second document begins here; a file has one policy"}
+		return nil, &Problem{Line: second.Line, Message: "a second document begins here; a file has one"}
 	case !errors.Is(err, io.EOF):
 		return nil, yamlProblem(err)
 	}
@@ -72,7 +72,7 @@ func parseJSON(text []byte) (*yaml.Node, *Problem) {
 		if _, err = p.d.ReadToken(); errors.Is(err, io.EOF) {
 			return node, nil
 		} else if err == nil {
-			err = errors.New("something follows the end of the policy")
+			err = errors.New("something follows the end of the object")
 		}
 	}
 	offset := p.d.InputOffset()
