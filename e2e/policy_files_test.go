@@ -60,12 +60,12 @@ func TestPolicyFiles(t *testing.T) {
 		c.runExpecting(0, []string{"+ a policy for the type " + kind, "+ field", "Nothing was changed"},
 			"policy", "import", file, "--dry-run")
 		c.runExpecting(0, []string{"Version 1 of the policy"}, "policy", "import", file, "--publish")
-		c.runExpecting(0, []string{"The policy is what the file has already"}, "policy", "import", file, "--publish")
+		c.runExpecting(0, []string{"Nothing to change: the policy is as the file has it"}, "policy", "import", file, "--publish")
 		exported := filepath.Join(t.TempDir(), "exported.yaml")
 		c.run(0, "policy", "export", kind, "-o", exported)
 		c.run(0, "policy", "diff", file, exported)
 		c.run(0, "policy", "diff", exported, kind+"@1")
-		c.runExpecting(0, []string{"The policy is what the file has already"}, "policy", "import", exported)
+		c.runExpecting(0, []string{"Nothing to change: the policy is as the file has it"}, "policy", "import", exported)
 		if out := c.run(0, "policy", "list", kind); strings.Count(out, "\n") != 1 {
 			t.Errorf("got the versions\n%s\nwant one", out)
 		}

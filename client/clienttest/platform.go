@@ -36,6 +36,16 @@ func replyPlatformError(w http.ResponseWriter, status int, message, code string)
 		map[string]string{"message": message, "type": "Error", "errorCode": code}}})
 }
 
+// listWebhooks returns an empty list: the server has no webhooks.
+func (s *Server) listWebhooks(w http.ResponseWriter, _ *http.Request) {
+	reply(w, http.StatusOK, map[string]any{"webHooks": []any{}})
+}
+
+// listPolicies returns an empty list: the server has no policies.
+func (s *Server) listPolicies(w http.ResponseWriter, _ *http.Request) {
+	replyPlatform(w, http.StatusOK, map[string]any{"items": []any{}})
+}
+
 // listEntities returns one entity a page, so that a client that does not read on sees too little.
 func (s *Server) listEntities(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()

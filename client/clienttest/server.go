@@ -98,6 +98,8 @@ func New() *Server {
 	mux.HandleFunc("POST "+documentQueries+"/entity/paged/lite/v2", s.platform(s.listDocuments))
 	mux.HandleFunc("PUT /storage/documents/{id}", s.putDocument)
 	mux.HandleFunc("GET /storage/documents/{id}", s.readDocumentFile)
+	mux.HandleFunc("GET /v1/webhooks", s.authorized(s.listWebhooks))
+	mux.HandleFunc("GET /policyquery/api/v4/policies", s.platform(s.listPolicies))
 	mux.HandleFunc("PUT /storage/uploads/{id}", s.putFile)
 	mux.HandleFunc("GET /storage/reports/{id}", s.readFile(func(b *batch) []byte { return b.report }))
 	mux.HandleFunc("GET /storage/csv/{id}", s.readFile(func(b *batch) []byte { return b.csv }))

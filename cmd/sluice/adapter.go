@@ -64,7 +64,7 @@ match. --fail makes it answer as adapters should not; it can be repeated:
 				"`KEY` for encryption (default $"+encryptionKeyVariable+")")
 			f.StringVar(&a.authentication, "authentication-key", "",
 				"`KEY` for authentication (default $"+authenticationKeyVariable+")")
-			f.Func("list-file", "a list as `FORMAT:FILE`, as of 'sluice screen'; repeatable", a.lists.addList)
+			f.Func("list-file", "a list as `FORMAT:FILE`, as of 'sluice screen'; can be repeated", a.lists.addList)
 			f.Float64Var(&a.lists.threshold, "threshold", match.Threshold, "`SCORE` that a hit must reach, 0 to 100")
 			f.StringVar(&a.answers, "answers", "", "JSON `FILE` with answers")
 			f.Var(&a.server.faults, "fail", "`FAULT` to make; can be repeated")
@@ -124,10 +124,10 @@ func (a *adapterCommandFlags) run(ctx context.Context) (err error) {
 	if a.plain {
 		go func() { failed <- server.Serve(socket) }()
 	} else {
-		certificate, remove, err := a.loadCertificate(ctx, u)
+		certificate, remove, loadErr := a.loadCertificate(ctx, u)
 		defer func() { err = errors.Join(err, remove(context.WithoutCancel(ctx))) }()
-		if err != nil {
-			return err
+		if loadErr != nil {
+			return loadErr
 		}
 		server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
 		go func() { failed <- server.ServeTLS(socket, "", "") }()
@@ -156,6 +156,15 @@ func (a *adapterCommandFlags) prepare() (err error) {
 	}
 	if (a.certificate == "") != (a.key == "") {
 		return cli.Usagef("--certificate and --key belong together")
+	}
+	if err := checkThreshold(a.lists.threshold); err != nil {
+		return err
+	}
+	if a.plain && a.public == "" {
+		return cli.Usagef("--http needs --url: the https URL at which the service reaches what speaks TLS for it")
+	}
+	if a.plain && a.certificate != "" {
+		return cli.Usagef("--http serves no certificate: leave out --certificate and --key")
 	}
 	setDefault(&a.encryption, os.Getenv(encryptionKeyVariable))
 	setDefault(&a.authentication, os.Getenv(authenticationKeyVariable))

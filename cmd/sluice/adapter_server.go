@@ -105,10 +105,7 @@ func (s *adapterServer) handle(m adapter.Message, text []byte) {
 		answer = adapter.Answer{BatchID: m.ID, ErrorDetails: new(string)}
 		*answer.ErrorDetails = "The adapter could not search: " + err.Error()
 	}
-	result := fmt.Sprintf("%d matches", len(answer.Matches))
-	if len(answer.Matches) == 1 {
-		result = "1 match"
-	}
+	result := countNoun(int64(len(answer.Matches)), "match", "matches")
 	if answer.ErrorDetails != nil {
 		result = *answer.ErrorDetails
 	}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -57,6 +59,12 @@ func (f *fakeReceptor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.t.Error(err)
 	}
 	switch r.URL.Path {
+	case "/externalauthenticationcommand/api/configuration":
+		if r.Method == http.MethodDelete {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		_, _ = io.WriteString(w, `{"data":{"configurationId":"c"}}`)
 	case "/token":
 		_, _ = io.WriteString(w, `{"access_token":"t","expires_in":3600,"token_type":"Bearer"}`)
 	case "/screeningreceptor/api/receptor/upload-url":
@@ -171,6 +179,27 @@ func TestAdapterAnswers(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// writerFunc is called with each line that is printed.
+type writerFunc func()
+
+func (f writerFunc) Write(p []byte) (int, error) {
+	f()
+	return len(p), nil
+}
+
+// An adapter that cannot take back what it has had the service accept says so.
+func TestAdapterReportsWhatRemains(t *testing.T) {
+	t.Parallel()
+	f := newFakeReceptor(t)
+	a := adapterCommandFlags{provider: "acme", address: "127.0.0.1:0"}
+	ctx, interrupt := context.WithCancel(t.Context())
+	a.server.client, a.server.ui = f.newAdapter().client, newTerminal(writerFunc(interrupt))
+	var refused *client.Error
+	if err := a.run(ctx); !errors.As(err, &refused) || refused.Status != http.StatusForbidden {
+		t.Errorf("got %v, want the refusal of the service", err)
 	}
 }
 

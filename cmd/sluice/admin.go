@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -133,7 +132,7 @@ func (a *admin) act(
 
 func (a *admin) createTenantCommand() *cli.Command {
 	var id string
-	var settings []string
+	var settings listFlag
 	c := a.command("tenant create", "", "create a tenant; its batch feature is off",
 		func(ctx context.Context, a *admin, _ []string) (any, error) {
 			setDefault(&id, uuid.NewString())
@@ -141,7 +140,7 @@ func (a *admin) createTenantCommand() *cli.Command {
 		})
 	c.Flags = func(f *flag.FlagSet) {
 		f.StringVar(&id, "id", "", "`UUID` of the tenant (default a random one)")
-		addMultiFlag(f, &settings, "set", "a setting as `KEY=VALUE` of 'sluice admin tenant set'; may be repeated")
+		f.Var(&settings, "set", "a setting as `KEY=VALUE` of 'sluice admin tenant set'; can be repeated")
 	}
 	c.Examples = []string{
 		"sluice admin tenant create",
@@ -156,12 +155,12 @@ func (a *admin) createClientCommand() *cli.Command {
 	c := a.command("client create", "", "create a client of a tenant; its secret is shown once",
 		func(ctx context.Context, a *admin, _ []string) (any, error) { return createClient(ctx, a, o) })
 	c.Flags = func(f *flag.FlagSet) {
-		addMultiFlag(f, &o.permissions, "permission",
-			"give the client the permission `NAME`; may be repeated; at least one is needed, all grants all")
-		addMultiFlag(f, &o.geographic, "geographic",
-			"give it the geographic access layer `LAYER`; may be repeated (default Global)")
-		addMultiFlag(f, &o.businessRelated, "business-related",
-			"give it the business-related access layer `LAYER`; may be repeated (default Enterprise)")
+		f.Var(&o.permissions, "permission",
+			"give the client the permission `NAME`; can be repeated; at least one is needed, all grants all")
+		f.Var(&o.geographic, "geographic",
+			"give it the geographic access layer `LAYER`; can be repeated (default Global)")
+		f.Var(&o.businessRelated, "business-related",
+			"give it the business-related access layer `LAYER`; can be repeated (default Enterprise)")
 	}
 	c.Examples = []string{
 		"sluice admin client create --tenant 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11 --permission all",
@@ -214,6 +213,9 @@ all tenants' entities once.`
 	return c
 }
 
+// maxTokenSeconds is the largest value of the template's parameter TokenLifetime.
+const maxTokenSeconds = 86400
+
 func (a *admin) rotateKeyCommand() *cli.Command {
 	var tokenSeconds int
 	var receipts bool
@@ -221,6 +223,9 @@ func (a *admin) rotateKeyCommand() *cli.Command {
 		func(ctx context.Context, a *admin, _ []string) (any, error) {
 			if receipts {
 				return rotateReceiptKey(ctx, a)
+			}
+			if tokenSeconds < 1 || tokenSeconds > maxTokenSeconds {
+				return nil, cli.Usagef("--token-lifetime is 1 to %d seconds, not %d", maxTokenSeconds, tokenSeconds)
 			}
 			return rotateKey(ctx, a, time.Duration(tokenSeconds)*time.Second)
 		})
@@ -260,25 +265,4 @@ set has expired; clients get new tokens. The only key that signs cannot be retir
 key is active. 'sluice admin key list' prints the KID of each key.`
 	c.Examples = []string{"sluice admin key retire 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11"}
 	return c
-}
-
-// multiFlag is a flag that may be given several times.
-type multiFlag struct{ values *[]string }
-
-func addMultiFlag(f *flag.FlagSet, values *[]string, name, usage string) {
-	f.Var(multiFlag{values}, name, usage)
-}
-
-// String returns the values.
-func (m multiFlag) String() string {
-	if m.values == nil {
-		return ""
-	}
-	return fmt.Sprint(*m.values)
-}
-
-// Set adds a value.
-func (m multiFlag) Set(value string) error {
-	*m.values = append(*m.values, value)
-	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -190,7 +189,7 @@ func installCertificate(ctx context.Context, a *admin, name string) (any, error)
 	}
 	chain, err := key.ParseCertificates(text, a.now)
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be installed: %w", name, err)
+		return nil, fmt.Errorf("%s cannot be installed: %w", displayName(name), err)
 	}
 	key.Certificates, key.InstalledAt = nil, a.now
 	for _, certificate := range chain {
@@ -203,18 +202,14 @@ func installCertificate(ctx context.Context, a *admin, name string) (any, error)
 }
 
 func readCertificates(name string) ([]byte, error) {
-	var in io.Reader = os.Stdin
-	if name != "-" {
-		file, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		defer file.Close()
-		in = file
+	in, err := openInput(name)
+	if err != nil {
+		return nil, err
 	}
+	defer in.Close()
 	text, err := io.ReadAll(io.LimitReader(in, maxCertificateBytes+1))
 	if err == nil && len(text) > maxCertificateBytes {
-		err = fmt.Errorf("%s is larger than certificates are", name)
+		err = fmt.Errorf("%s is larger than certificates are", displayName(name))
 	}
 	return text, err
 }

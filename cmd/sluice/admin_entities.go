@@ -70,7 +70,7 @@ func importEntities(ctx context.Context, a *admin, path string, o importOptions)
 	}
 	if err == nil && out.Refused > 0 {
 		fmt.Fprintf(os.Stderr, "%s made on the platform and left as %s; --overwrite changes them too.\n",
-			countNoun(out.Refused, "entity was", "entities were"), map[bool]string{true: "it is",
+			countNoun(int64(out.Refused), "entity was", "entities were"), map[bool]string{true: "it is",
 				false: "they are"}[out.Refused == 1])
 	}
 	return out, err
@@ -115,16 +115,9 @@ func reindexEntities(ctx context.Context, a *admin, after string) (any, error) {
 			return out, err
 		}
 		fmt.Fprintf(os.Stderr, "%s so far, %s of them new in the list\n",
-			countNoun(out.Inspected, "entity", "entities"), formatNumber(int64(out.Listed)))
+			countNoun(int64(out.Inspected), "entity", "entities"), formatNumber(int64(out.Listed)))
 		after = next
 	}
-}
-
-func countNoun(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return formatNumber(int64(n)) + " " + many
 }
 
 func (out *importOutput) add(r entity.ImportResult) {

@@ -44,13 +44,13 @@ func readEntities(ctx context.Context, path string, use func(entity.Import) erro
 			err = use(e)
 		}
 		if err != nil {
-			return fmt.Errorf("%s, line %d: %w", path, number, err)
+			return fmt.Errorf("%s, line %d: %w", displayName(path), number, err)
 		}
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return fmt.Errorf("%s, line %d: the line is longer than %s", path, number+1, formatBytes(maxEntityLine))
+		return fmt.Errorf("%s, line %d: the line is longer than %s", displayName(path), number+1, formatBytes(maxEntityLine))
 	} else if err != nil {
-		return fmt.Errorf("%s, line %d: %w", path, number+1, err)
+		return fmt.Errorf("%s, line %d: %w", displayName(path), number+1, err)
 	}
 	return nil
 }

@@ -89,9 +89,9 @@ const allPermissions = "all"
 // clientOptions are the rights of a new client.
 type clientOptions struct {
 	// permissions are the names of its permissions, at least one, or allPermissions alone.
-	permissions []string
+	permissions listFlag
 	// geographic and businessRelated are its access layers; none means the widest.
-	geographic, businessRelated []string
+	geographic, businessRelated listFlag
 }
 
 func createClient(ctx context.Context, a *admin, o clientOptions) (any, error) {
@@ -102,7 +102,7 @@ func createClient(ctx context.Context, a *admin, o clientOptions) (any, error) {
 		return nil, cli.Usagef("--permission is needed: name what the client may do (%s), or %s",
 			strings.Join(permission.All(), ", "), allPermissions)
 	}
-	if slices.Equal(o.permissions, []string{allPermissions}) {
+	if slices.Equal(o.permissions, listFlag{allPermissions}) {
 		o.permissions = permission.All()
 	}
 	for _, p := range o.permissions {

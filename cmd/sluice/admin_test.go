@@ -179,6 +179,9 @@ func TestAdminKeyRotation(t *testing.T) {
 	if len(first) != 1 || first[0].ActiveFrom.After(time.Now()) || first[0].RetireAt != nil {
 		t.Errorf("first rotation: %+v, want one key that is active and does not retire", first)
 	}
+	for _, seconds := range []string{"0", "-60", "86401"} {
+		f.wantError(t, "--token-lifetime is 1 to 86400 seconds", "key", "rotate", "--token-lifetime", seconds)
+	}
 	second := runAdmin[[]keyOutput](t, f, "key", "rotate", "--token-lifetime", "60")
 	if len(second) != 2 || second[0].KeyID != first[0].KeyID || second[1].RetireAt != nil {
 		t.Fatalf("second rotation: %+v, want the first key and one that does not retire", second)

@@ -200,7 +200,7 @@ func explainImport(err error, p *catalog.Plan) error {
 	case errors.Is(err, catalog.ErrTooManyLost):
 		return fmt.Errorf("nothing was imported: of the %s of the current version, %s would be lost, more than "+
 			"a tenth; --dry-run names them, --force imports the list all the same",
-			countNoun(p.Before.Current.Entries, "entry", "entries"),
+			countNoun(int64(p.Before.Current.Entries), "entry", "entries"),
 			formatNumber(int64(p.Counts.Removed)))
 	case errors.Is(err, catalog.ErrChanged):
 		return errors.New("nothing was imported: someone else has made another version current at the same time; " +

@@ -7,6 +7,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/http"
+	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -125,33 +127,53 @@ func cancelCommand() *cli.Command {
 		Name: "cancel", Args: "BATCH...", Summary: "cancel batches whose ingestion has not begun",
 		Description: `
 A cancelled batch ends in ERROR with "Cancelled by the client.", and nothing of it is stored. Cancelling it again does
-nothing. The exit code is 1 if one of the batches cannot be cancelled, because its ingestion has begun or it has ended
-otherwise; the others are cancelled all the same.`,
+nothing. The exit code is 2 if the service refuses one of the batches, because there is none of that ID for example, and
+otherwise 1 if one cannot be cancelled, because its ingestion has begun or it has ended otherwise; the others are
+cancelled all the same.`,
 		Examples: []string{"sluice cancel 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01"},
 	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
-		var exit error
+		worst := cli.ExitOK
 		for _, id := range args {
-			s, err := c.CancelBatch(ctx, id)
-			var refused *client.Error
-			switch {
-			case errors.As(err, &refused) && refused.Status == 409:
-				exit = exitRejected
-				if asJSON {
-					err = printJSONLines(stdout, []map[string]string{{"batch_id": id, "message": refused.Message}})
-				} else {
-					_, err = fmt.Fprintf(stdout, "%s: %s\n", id, printable(refused.Message))
-				}
-			case err != nil:
-				return fmt.Errorf("batch %s: %w", printable(id), err)
-			case asJSON:
-				err = printJSONLines(stdout, []json.RawMessage{s.Reply})
-			default:
-				_, err = fmt.Fprintf(stdout, "%s: %s\n", s.BatchID, printable(s.ErrorMessage))
-			}
+			code, err := cancelOne(ctx, c, id, asJSON, stdout)
 			if err != nil {
-				return err
+				return fmt.Errorf("batch %s: %w", printable(id), err)
 			}
+			worst = max(worst, code)
 		}
-		return exit
+		if worst != cli.ExitOK {
+			return cli.ExitCode(worst)
+		}
+		return nil
 	})
+}
+
+// cancelOne cancels a batch, prints what became of it and returns the exit code that it alone would have. The error is
+// one that ends the command.
+func cancelOne(ctx context.Context, c *client.Client, id string, asJSON bool, stdout io.Writer) (int, error) {
+	s, err := c.CancelBatch(ctx, id)
+	var refused *client.Error
+	switch {
+	case errors.As(err, &refused) && refused.Status == http.StatusConflict:
+		if asJSON {
+			err = printJSONLines(stdout, []map[string]string{{"batch_id": id, "message": refused.Message}})
+		} else {
+			_, err = fmt.Fprintf(stdout, "%s: %s\n", id, printable(refused.Message))
+		}
+		return int(exitRejected), err
+	case errors.As(err, &refused) && isAboutBatch(refused.Status):
+		fmt.Fprintf(os.Stderr, "sluice: batch %s: %v\n", printable(id), err)
+		return cli.ExitFailed, nil
+	case err != nil:
+		return cli.ExitFailed, err
+	case asJSON:
+		err = printJSONLines(stdout, []json.RawMessage{s.Reply})
+	default:
+		_, err = fmt.Fprintf(stdout, "%s: %s\n", s.BatchID, printable(s.ErrorMessage))
+	}
+	return cli.ExitOK, err
+}
+
+// isAboutBatch reports whether a status says something of the batch that was named, and nothing of the next one.
+func isAboutBatch(status int) bool {
+	return status == http.StatusNotFound || status == http.StatusUnprocessableEntity
 }

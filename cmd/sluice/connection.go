@@ -38,7 +38,7 @@ var connectionFlags = []struct {
 		func(c *connection) *string { return &c.profile }},
 	{"api-url", "SLUICE_API_URL", "`URL` to which the paths of the interface are appended (default $SLUICE_API_URL)",
 		func(c *connection) *string { return &c.config.APIURL }},
-	{"token-url", "SLUICE_TOKEN_URL", "`URL` of the token endpoint itself (default $SLUICE_TOKEN_URL)",
+	{"token-url", "SLUICE_TOKEN_URL", "`URL` of the token endpoint (default $SLUICE_TOKEN_URL, else /oauth2/token of the API)",
 		func(c *connection) *string { return &c.config.TokenURL }},
 	{"client-id", "SLUICE_CLIENT_ID", "`ID` of the client (default $SLUICE_CLIENT_ID)",
 		func(c *connection) *string { return &c.config.ClientID }},
@@ -60,22 +60,28 @@ func (c *connection) addFlags(f *flag.FlagSet) {
 }
 
 // readEnvironment completes the flags from the environment and reads the file of the secret. Of a profile and a data
-// folder the one that a flag names is taken.
+// folder the one that a flag names is taken, and so of the secret and its file. If the environment names both, the file
+// counts.
 func (c *connection) readEnvironment() error {
-	isProfileGiven, isDataGiven := c.profile != "", c.data != ""
+	if c.config.ClientSecret != "" && c.secretFile != "" {
+		return cli.Usagef("give either --client-secret or --client-secret-file")
+	}
+	isGiven := map[string]bool{}
 	for _, option := range connectionFlags {
-		switch {
-		case option.name == "profile" && isDataGiven && !isProfileGiven:
-		case option.name == "data" && isProfileGiven && !isDataGiven:
-		default:
+		isGiven[option.name] = *option.target(c) != ""
+	}
+	alternatives := map[string]string{"profile": "data", "data": "profile", "client-secret": "client-secret-file",
+		"client-secret-file": "client-secret"}
+	for _, option := range connectionFlags {
+		if !isGiven[alternatives[option.name]] {
 			setDefault(option.target(c), os.Getenv(option.variable))
 		}
 	}
 	if c.secretFile == "" {
 		return nil
 	}
-	text, err := readSecret(c.secretFile)
-	c.config.ClientSecret = strings.TrimSpace(string(text))
+	var err error
+	c.config.ClientSecret, err = readSecret(c.secretFile)
 	return err
 }
 
@@ -124,7 +130,16 @@ func (c *connection) resolve() (config client.Config, from source, err error) {
 			}
 		}
 	}
+	setDefault(&config.TokenURL, tokenURLOf(config.APIURL))
 	return config, from, err
+}
+
+// tokenURLOf returns the token endpoint of an API for which no other is named; "" for "".
+func tokenURLOf(apiURL string) string {
+	if apiURL == "" {
+		return ""
+	}
+	return strings.TrimRight(apiURL, "/") + "/oauth2/token"
 }
 
 // flagsOf returns the flags by which another command has the connection that resolve has made from a source, in any

@@ -143,7 +143,7 @@ func printEstimate(ui *terminal, e cost.Estimate) {
 	printItems(ui, "Every month", e.Monthly, e.Sums.Month)
 	total := fmt.Sprintf("In all, stored for %s: %s", formatMonths(e.KeptMonths), formatDollars(e.Sums.Total))
 	if e.Load.Parquet {
-		total += fmt.Sprintf(", with Parquet files for %.4g", e.ParquetMonths)
+		total += ", with Parquet files for " + formatMonths(e.ParquetMonths)
 	}
 	ui.printf("\n%s\n", ui.paint(bold, total))
 	ui.printf("A million lines: %s once, %s every month, %s in all\n", formatDollars(e.PerMillion.Once),

@@ -71,6 +71,9 @@ func deliveriesCommand() *cli.Command {
 		},
 	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
 		if len(args) == 2 {
+			if outcome != "" {
+				return cli.Usagef("--outcome is for a list: leave it out, or DELIVERY")
+			}
 			d, err := c.Delivery(ctx, args[0], args[1])
 			switch {
 			case err != nil:
@@ -95,12 +98,12 @@ func deliveriesCommand() *cli.Command {
 func printDeliveries(stdout io.Writer, deliveries []client.Delivery) error {
 	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	for _, d := range deliveries {
-		outcome, events := d.Outcome, d.Events[0].EventType
+		outcome, events := d.Outcome, countOf(int64(len(d.Events)), "event")
 		if outcome == "" {
 			outcome = "Pending"
 		}
-		if n := len(d.Events); n > 1 {
-			events = countOf(int64(n), "event")
+		if len(d.Events) == 1 {
+			events = d.Events[0].EventType
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", d.CreatedAt.Format(time.RFC3339), d.ID, events, outcome,
 			countOf(int64(d.AttemptCount), "attempt"), printable(d.Message))
@@ -154,6 +157,9 @@ has the ID that it had, so that its receiver can tell.`,
 		if (len(args) == 2) == (since != "") {
 			return cli.Usagef("name either a DELIVERY or --since")
 		}
+		if len(args) == 2 && outcomes != nil {
+			return cli.Usagef("--outcome is for --since: one DELIVERY is sent again whatever its outcome")
+		}
 		if len(args) == 2 {
 			d, err := c.ResendDelivery(ctx, args[0], args[1])
 			switch {
@@ -171,13 +177,13 @@ has the ID that it had, so that its receiver can tell.`,
 		n, err := c.ResendSince(ctx, args[0], at, outcomes...)
 		switch {
 		case err != nil && n > 0:
-			return fmt.Errorf("%w; %d were sent again before", err, n)
+			return fmt.Errorf("%w; %s sent again before", err, countNoun(int64(n), "delivery was", "deliveries were"))
 		case err != nil:
 			return err
 		case asJSON:
 			return printJSONLines(stdout, []map[string]int{{"resent": n}})
 		}
-		_, err = fmt.Fprintf(stdout, "%d sent again\n", n)
+		_, err = fmt.Fprintf(stdout, "%s sent again\n", countNoun(int64(n), "delivery", "deliveries"))
 		return err
 	})
 }

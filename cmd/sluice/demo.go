@@ -33,6 +33,9 @@ company, and stops.`,
 		},
 		Examples: []string{"sluice demo"},
 		Run: func(ctx context.Context, _ []string, stdout io.Writer) error {
+			if lines < 1 {
+				return cli.Usagef("--lines must be at least 1")
+			}
 			return runDemo(ctx, newTerminal(stdout), lines)
 		},
 	}

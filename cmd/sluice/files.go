@@ -7,12 +7,30 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 
 	"sluice/internal/cli"
+	"sluice/internal/linefile"
 )
 
 // stdName is the name of standard input, and of standard output, wherever a file can be named.
 const stdName = "-"
+
+// displayName returns the name of a file for people.
+func displayName(path string) string {
+	if path == stdName {
+		return "standard input"
+	}
+	return printable(path)
+}
+
+// shellName writes the name of a file as an argument of a command that a shell runs.
+func shellName(path string) string {
+	if path != stdName && strings.HasPrefix(path, "-") {
+		path = "./" + path // not an option
+	}
+	return linefile.ShellQuote(path)
+}
 
 // requireOneStdin returns an error if more than one input of a command is standard input.
 func requireOneStdin(names ...string) error {
@@ -78,12 +96,27 @@ func spool(ctx context.Context, from io.Reader) (*os.File, int64, error) {
 	}
 }
 
-// readSecret reads a secret from a file or from standard input.
-func readSecret(path string) ([]byte, error) {
+// openInput opens a file for reading; "-" is standard input.
+func openInput(path string) (io.ReadCloser, error) {
 	if path == stdName {
-		return io.ReadAll(os.Stdin)
+		return io.NopCloser(os.Stdin), nil
 	}
-	return os.ReadFile(path)
+	return os.Open(path)
+}
+
+// readSecret reads a secret, which is not empty, from a file or from standard input.
+func readSecret(path string) (string, error) {
+	file, err := openInput(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(file)
+	secret := strings.TrimSpace(string(text))
+	if err == nil && secret == "" {
+		err = fmt.Errorf("%s is empty; it must hold the secret", displayName(path))
+	}
+	return secret, err
 }
 
 // outputFile is a file in which a command stores its output. It is opened before the command begins its work, so that a

@@ -49,12 +49,8 @@ transactions are written, to standard output. The same options give the same byt
 			if err != nil {
 				return err
 			}
-			lines := "lines"
-			if options.Lines == 1 {
-				lines = "line"
-			}
-			_, err = fmt.Fprintf(stdout, "%s: %s %s, %s in %.1f s; beside it .entities and .truth\n", path,
-				formatNumber(options.Lines), lines, formatBytes(written), time.Since(started).Seconds())
+			_, err = fmt.Fprintf(stdout, "%s: %s, %s in %.1f s; beside it .entities and .truth\n", path,
+				countOf(options.Lines, "line"), formatBytes(written), time.Since(started).Seconds())
 			return err
 		},
 	}

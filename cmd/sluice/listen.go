@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -54,10 +55,8 @@ address of a tunnel that passes TCP connections on to --address.`,
 			if events == nil {
 				events = listFlag{webhook.AllEvents}
 			}
-			l.client, l.stdout, l.info = c, stdout, newTerminal(stdout)
-			if l.asJSON {
-				l.info = newTerminal(io.Discard)
-			}
+			l.client = c
+			l.printTo(stdout, os.Stderr)
 			return l.run(ctx, address, public, events)
 		},
 	}
@@ -68,10 +67,19 @@ type eventPrinter struct {
 	client  *client.Client
 	forward string
 	asJSON  bool
-	stdout  io.Writer
-	info    *terminal
+	// stdout is for messages as JSON, and info for everything else.
+	stdout io.Writer
+	info   *terminal
 	// mu keeps the lines of concurrent requests apart.
 	mu sync.Mutex
+}
+
+// printTo sets where messages are printed, and what else there is to say: with --json that goes to standard error.
+func (l *eventPrinter) printTo(stdout, stderr io.Writer) {
+	l.stdout, l.info = stdout, newTerminal(stdout)
+	if l.asJSON {
+		l.info = newTerminal(stderr)
+	}
 }
 
 // run listens until the context ends.

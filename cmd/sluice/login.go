@@ -26,7 +26,7 @@ func loginCommand() *cli.Command {
 		Name:    "login",
 		Summary: "store how to reach a service, as a profile for other commands",
 		Description: `
-The secret is asked for without showing it, or read from standard input if that is no terminal. It is checked by
+The secret is asked for without showing it, or read from standard input if that is not a terminal. It is checked by
 fetching a token, and stored with the addresses in a file that only you can read. What was stored before under the same
 name, except the secret, need not be given again.`,
 		Flags: func(f *flag.FlagSet) {
@@ -40,7 +40,6 @@ name, except the secret, need not be given again.`,
 			"sluice login --profile test < secret.txt",
 			"sluice upload batch.jsonl --profile test",
 		},
-		Notes: "The address of the token endpoint, if not given, is /oauth2/token of the API.",
 		Run: func(ctx context.Context, _ []string, stdout io.Writer) error {
 			if tenant != "" && conn.config.Scope != "" {
 				return cli.Usagef("give either --tenant or --scope")
@@ -78,9 +77,7 @@ func login(ctx context.Context, conn *connection, ui *terminal) error {
 		setDefault(&config.ClientID, earlier.ClientID)
 		setDefault(&config.Scope, scopePrefix+earlier.Tenant)
 	}
-	if config.APIURL != "" {
-		setDefault(&config.TokenURL, strings.TrimRight(config.APIURL, "/")+"/oauth2/token")
-	}
+	setDefault(&config.TokenURL, tokenURLOf(config.APIURL))
 	if err := checkLogin(config); err != nil {
 		return err
 	}
@@ -174,7 +171,7 @@ func logoutCommand() *cli.Command {
 		Name:    "logout",
 		Summary: "forget a profile and its secret",
 		Description: `
-The profile's file is removed from this machine. The secret stays valid; 'sluice admin client' withdraws it.`,
+The profile's file is removed from this machine. The secret stays valid; 'sluice admin client disable' withdraws it.`,
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&name, "profile", "",
 				"`NAME` of the profile (default $SLUICE_PROFILE, else "+defaultProfile+")")

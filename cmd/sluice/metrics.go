@@ -54,6 +54,9 @@ of the latest 10,000 runs. A run that was repeated counts again.`,
 					return cli.Usagef("--batch: %q is not the ID of a batch", batchID)
 				}
 			}
+			if since < 0 {
+				return cli.Usagef("--since is how long ago, 10m for example, not %v", since)
+			}
 			if since > 0 {
 				options.Since = time.Now().Add(-since)
 			}

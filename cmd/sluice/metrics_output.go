@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"sluice/internal/figures"
 	"sluice/shared/metric"
@@ -18,7 +19,7 @@ func printFigures(ui *terminal, s figures.Snapshot) {
 		return
 	}
 	if !s.From.IsZero() {
-		ui.printf("From %s to %s\n", s.From.Local().Format("2006-01-02 15:04:05"), s.To.Local().Format("15:04:05"))
+		ui.printf("From %s\n", formatPeriod(s.From.Local(), s.To.Local()))
 	}
 	printHead(ui, "Batches", slices.Concat(openTexts(s), endedTexts(s)))
 	printHead(ui, "Waiting", stageTexts(s))
@@ -31,6 +32,15 @@ func printFigures(ui *terminal, s figures.Snapshot) {
 		ui.printf("\n")
 		printTable(ui, rows)
 	}
+}
+
+// formatPeriod writes a beginning and an end, of which the second has a date only if it is on another day.
+func formatPeriod(from, to time.Time) string {
+	end := to.Format(time.DateTime)
+	if from.Format(time.DateOnly) == to.Format(time.DateOnly) {
+		end = to.Format(time.TimeOnly)
+	}
+	return from.Format(time.DateTime) + " to " + end
 }
 
 // printHead prints a line that begins with a word, unless nothing follows it.

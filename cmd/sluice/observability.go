@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -110,15 +111,23 @@ why.`,
 				return cli.Usagef("%s is not a day such as 2026-01-31", printable(args[0]))
 			}
 		}
+		isEmpty := true
 		for next := ""; ; {
 			ids, more, err := c.FailedModifications(ctx, day, next)
 			if err == nil {
 				err = printModificationIDs(stdout, ids, asJSON)
 			}
-			if next = more; err != nil || next == "" {
+			if isEmpty = isEmpty && len(ids) == 0; err != nil {
 				return err
 			}
+			if next = more; next == "" {
+				break
+			}
 		}
+		if isEmpty && !asJSON {
+			fmt.Fprintf(os.Stderr, "Nothing of %s was refused.\n", day.Format(time.DateOnly))
+		}
+		return nil
 	})
 }
 

@@ -32,17 +32,14 @@ func explainUnusable(err error, path, reader string) error {
 	case errors.As(err, new(*unpack.Error)):
 		return nameUnpackError(path, err)
 	}
-	return fmt.Errorf("read %s: %w", path, err)
+	return fmt.Errorf("read %s: %w", displayName(path), err)
 }
 
 // explainFormat returns the error for a file that is not JSON Lines.
 func explainFormat(e *linefile.FormatError, path, reader string) error {
-	name, input := printable(path), linefile.ShellQuote(path)
-	switch {
-	case path == stdName:
-		name, input = "standard input", ""
-	case path[0] == '-':
-		input = linefile.ShellQuote("./" + path) // not an option
+	name, input := displayName(path), shellName(path)
+	if path == stdName {
+		input = ""
 	}
 	if e.Packed != batch.Identity {
 		name += ", unpacked,"
@@ -57,10 +54,7 @@ func explainFormat(e *linefile.FormatError, path, reader string) error {
 
 // nameUnpackError adds the name of a file to the error of its unpacking.
 func nameUnpackError(path string, err error) error {
-	if path == stdName {
-		path = "standard input"
-	}
-	return fmt.Errorf("%s: %w", printable(path), err)
+	return fmt.Errorf("%s: %w", displayName(path), err)
 }
 
 // unpackFile returns a file without a name that has the unpacked content of another one, and its size.
@@ -82,6 +76,11 @@ func openLines(ctx context.Context, path, reader string) (*os.File, int64, error
 	if err != nil {
 		return nil, 0, err
 	}
+	return unpackLines(ctx, file, size, path, reader)
+}
+
+// unpackLines is openLines for a file that is open. It closes it unless it returns it.
+func unpackLines(ctx context.Context, file *os.File, size int64, path, reader string) (*os.File, int64, error) {
 	packed, err := checkLines(file, size, path, reader)
 	if err == nil && packed == batch.Identity {
 		return file, size, nil

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"sluice/internal/cli"
@@ -85,14 +84,11 @@ func readPolicyFile(path string) (*policyfile.File, error) {
 
 // readFile reads a file, or standard input, up to the size of the largest policy.
 func readFile(path string) ([]byte, error) {
-	file := os.Stdin
-	if path != stdName {
-		var err error
-		if file, err = os.Open(path); err != nil {
-			return nil, err
-		}
-		defer file.Close()
+	file, err := openInput(path)
+	if err != nil {
+		return nil, err
 	}
+	defer file.Close()
 	return io.ReadAll(io.LimitReader(file, policyfile.MaxBytes+1))
 }
 

@@ -51,7 +51,7 @@ type evaluation struct {
 	names map[[2]string]string
 	// entity and request are files, of which one is given.
 	entity, request           string
-	categories, jurisdictions []string
+	categories, jurisdictions listFlag
 	target, layers            string
 	filterLayers, skipValues  bool
 	explain                   bool
@@ -64,8 +64,8 @@ func (e *evaluation) addFlags(f *flag.FlagSet) {
 	f.Int64Var(&e.version, "version", 0, "`NUMBER` of the version of --policy (default the published one)")
 	f.StringVar(&e.entity, "entity", "", "`FILE` with the entity, in JSON or YAML; - is standard input")
 	f.StringVar(&e.request, "request", "", "`FILE` with the request, in JSON; - is standard input")
-	addMultiFlag(f, &e.categories, "category", "only fields of the `CATEGORY`; may be repeated (default all)")
-	addMultiFlag(f, &e.jurisdictions, "jurisdiction", "only fields of the jurisdiction `NAME`; may be repeated")
+	f.Var(&e.categories, "category", "only fields of the `CATEGORY`; can be repeated (default all)")
+	f.Var(&e.jurisdictions, "jurisdiction", "only fields of the jurisdiction `NAME`; can be repeated")
 	f.StringVar(&e.target, "target", "", "`TARGET`: Client or Related Party (default that of the entity, or both)")
 	f.StringVar(&e.layers, "layers", "",
 		"access `LAYERS` with which a FILE is evaluated: geographic ones, a colon, business-related ones "+

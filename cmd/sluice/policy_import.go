@@ -235,7 +235,7 @@ func (i *policyImport) plan() error {
 		printComparison(i.ui, i.outcome.Changes)
 	}
 	if i.outcome.Changes.IsEmpty() && i.target.ID != "" {
-		i.ui.printf("The policy is what the file has already.\n")
+		i.ui.printf("Nothing to change: the policy is as the file has it.\n")
 	}
 	var locked []string
 	for _, change := range slices.Concat(i.outcome.Changes.Fields, i.outcome.Changes.Jurisdictions) {

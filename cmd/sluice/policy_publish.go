@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"text/tabwriter"
 
 	"sluice/client"
@@ -136,6 +137,9 @@ func listPoliciesCommand() *cli.Command {
 		}
 		if err != nil {
 			return err
+		}
+		if len(list) == 0 && !asJSON {
+			fmt.Fprintln(os.Stderr, "There are no policies; 'sluice policy import' makes one.")
 		}
 		table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 		for _, p := range list {

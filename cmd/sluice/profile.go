@@ -115,8 +115,11 @@ func (p profile) store(name string) (string, error) {
 // complete fills in what a connection leaves open. The secret of a profile is for its own client and service only: if
 // flags or environment name another one, they must give the secret, too.
 func (p profile) complete(config *client.Config, name string) error {
+	if config.APIURL == "" || config.APIURL == p.APIURL { // otherwise the token URL is that of the given address
+		setDefault(&config.TokenURL, p.TokenURL)
+	}
 	setDefault(&config.APIURL, p.APIURL)
-	setDefault(&config.TokenURL, p.TokenURL)
+	setDefault(&config.TokenURL, tokenURLOf(config.APIURL))
 	setDefault(&config.ClientID, p.ClientID)
 	setDefault(&config.Scope, scopePrefix+p.Tenant)
 	isOwn := config.APIURL == p.APIURL && config.TokenURL == p.TokenURL && config.ClientID == p.ClientID

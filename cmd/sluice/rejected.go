@@ -137,12 +137,9 @@ func (o *rejectedOutputs) finish(ui *terminal, leftOut int64) error {
 	if o.rejected != nil && !o.rejected.isStdout() {
 		ui.printf("The rejected lines are in %s.\n", o.rejected.path)
 	}
-	switch {
-	case o.rejected == nil || leftOut == 0:
-	case leftOut == 1:
-		ui.printf("1 rejected line is left out there, because it is too long.\n")
-	default:
-		ui.printf("%s rejected lines are left out there, because they are too long.\n", formatNumber(leftOut))
+	if o.rejected != nil && leftOut > 0 {
+		ui.printf("%s too long.\n", countNoun(leftOut, "rejected line is left out there, because it is",
+			"rejected lines are left out there, because they are"))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -37,7 +38,9 @@ or targets-simple-csv (targets.simple.csv of OpenSanctions).
 --file reads CSV with a header: the column "name", or else the first; "birth_date", "country" and "schema" are used if
 they are there. All processors work on it (GOMAXPROCS sets how many); what is printed is in the order of the
 file. Dates and countries take points from a hit whose entry has others; what only the entry has takes none.
---pairs reads CSV with the columns name1, name2 and schema, and scores each pair; it needs no list.
+--pairs reads CSV with the columns name1, name2 and schema, and scores each pair; it needs no list. A schema is one of
+` + watchlist.SchemaNames() + `; a name without one may
+be that of a person or of an organisation.
 
 --json prints one object a line: {"name", "hits": [{"list", "id", "name", "score", "explanation"}]} for each name,
 {"score"} for each pair.`,
@@ -82,6 +85,9 @@ type listFile struct {
 	path   string
 }
 
+// name returns the name of the list in hits.
+func (l listFile) name() string { return filepath.Base(l.path) }
+
 // addFlags declares the flags of the command.
 func (s *screenRun) addFlags(f *flag.FlagSet) {
 	s.flags = f
@@ -89,17 +95,11 @@ func (s *screenRun) addFlags(f *flag.FlagSet) {
 	f.BoolVar(&s.isCompany, "company", false, "the name is that of a company")
 	f.StringVar(&s.query.BirthDate, "birth-date", "", "`DATE` of birth: YYYY, YYYY-MM or YYYY-MM-DD")
 	f.StringVar(&s.query.Gender, "gender", "", "`GENDER` of a person: female or male")
-	f.Func("country", "a `COUNTRY` of the name's bearer, as a code or in English; repeatable",
-		func(c string) error {
-			s.query.Countries = append(s.query.Countries, c)
-			return nil
-		})
-	f.Func("list", "search only the list of this `NAME`, that of its file or of the service; repeatable",
-		func(name string) error {
-			s.query.Lists = append(s.query.Lists, name)
-			return nil
-		})
-	f.Func("list-file", "a list as `FORMAT:FILE`; repeatable", s.addList)
+	f.Var((*listFlag)(&s.query.Countries), "country",
+		"a `COUNTRY` of the name's bearer, as a code or in English; can be repeated")
+	f.Var((*listFlag)(&s.query.Lists), "list",
+		"search only the list of this `NAME`, that of its file or of the service; can be repeated")
+	f.Func("list-file", "a list as `FORMAT:FILE`; can be repeated", s.addList)
 	f.StringVar(&s.file, "file", "", "CSV `FILE` of names to look up; - is standard input")
 	f.StringVar(&s.pairs, "pairs", "", "CSV `FILE` of pairs of names to compare; - is standard input")
 	f.Float64Var(&s.threshold, "threshold", match.Threshold, "`SCORE` that a hit must reach, 0 to 100")
@@ -123,6 +123,9 @@ func (s *screenRun) run(ctx context.Context, args []string) error {
 			given++
 		}
 	}
+	if err := checkThreshold(s.threshold); err != nil {
+		return err
+	}
 	switch {
 	case given != 1:
 		return cli.Usagef("give one of NAME, --file and --pairs")
@@ -130,8 +133,6 @@ func (s *screenRun) run(ctx context.Context, args []string) error {
 		return cli.Usagef("--birth-date is YYYY, YYYY-MM or YYYY-MM-DD, not %q", s.query.BirthDate)
 	case !slices.Contains([]string{"", "female", "male"}, s.query.Gender):
 		return cli.Usagef("--gender is female or male, not %q", s.query.Gender)
-	case s.threshold < 0 || s.threshold > 100:
-		return cli.Usagef("--threshold is 0 to 100, not %v", s.threshold)
 	case s.usesService:
 		return s.screenByService(ctx, args)
 	case s.pairs != "":
@@ -142,6 +143,9 @@ func (s *screenRun) run(ctx context.Context, args []string) error {
 	if s.isCompany {
 		s.query.Schema = watchlist.Organisation
 	}
+	if err := s.checkListNames(); err != nil {
+		return err
+	}
 	index, err := s.loadLists()
 	if err != nil {
 		return err
@@ -151,6 +155,20 @@ func (s *screenRun) run(ctx context.Context, args []string) error {
 	}
 	s.query.Name = args[0]
 	return s.finish(s.screen(match.NewScreener(index), s.query))
+}
+
+// checkListNames returns an error if --list names a list that --list-file does not: nothing would be found in it.
+func (s *screenRun) checkListNames() error {
+	var names []string
+	for _, l := range s.lists {
+		names = append(names, l.name())
+	}
+	for _, name := range s.query.Lists {
+		if !slices.Contains(names, name) {
+			return cli.Usagef("--list %s is not one of the lists that --list-file names: %s", name, strings.Join(names, ", "))
+		}
+	}
+	return nil
 }
 
 // isPartialDate reports whether a text is a year, a month or a day.
@@ -179,12 +197,8 @@ func (s *screenRun) loadLists() (*match.Index, error) {
 	}
 	for i, l := range s.lists {
 		if !s.asJSON {
-			entries := "entries"
-			if x.Lists[i].Entries == 1 {
-				entries = "entry"
-			}
-			s.ui.printf("%s: %d %s, %s\n", printable(l.path), x.Lists[i].Entries, entries,
-				countOf(int64(x.Lists[i].Names), "name"))
+			s.ui.printf("%s: %s, %s\n", printable(l.path),
+				countNoun(int64(x.Lists[i].Entries), "entry", "entries"), countOf(int64(x.Lists[i].Names), "name"))
 		}
 	}
 	return x, nil
@@ -259,7 +273,11 @@ func encodeLine(w io.Writer, v any) error {
 func (s *screenRun) scorePairs(ctx context.Context) error {
 	hits := 0
 	err := eachRow(ctx, s.pairs, []string{"name1", "name2"}, func(cell func(string) string) error {
-		score := match.Pair(cell("name1"), cell("name2"), watchlist.Schema(cell("schema")))
+		schema, err := schemaOf(cell)
+		if err != nil {
+			return err
+		}
+		score := match.Pair(cell("name1"), cell("name2"), schema)
 		if score >= s.threshold {
 			hits++
 		}

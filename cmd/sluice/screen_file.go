@@ -87,7 +87,11 @@ func (s *screenRun) readPortions(ctx context.Context, work, inOrder chan<- *port
 		return nil
 	}
 	err := eachRow(ctx, s.file, []string{"name"}, func(cell func(string) string) error {
-		p.add(s.queryOf(cell))
+		q, err := s.queryOf(cell)
+		if err != nil {
+			return err
+		}
+		p.add(q)
 		return pass(len(p.queries) >= portionNames || p.size >= portionBytes)
 	})
 	if err == nil && len(p.queries) > 0 {
@@ -105,19 +109,47 @@ func (p *portion) add(q match.Query) {
 }
 
 // queryOf returns what a row asks for.
-func (s *screenRun) queryOf(cell func(column string) string) match.Query {
+func (s *screenRun) queryOf(cell func(column string) string) (match.Query, error) {
 	q := s.query
 	q.Name = cell("name")
-	if schema := cell("schema"); schema != "" {
-		q.Schema = watchlist.Schema(schema)
+	schema, err := schemaOf(cell)
+	if err != nil {
+		return q, err
+	}
+	if schema != "" {
+		q.Schema = schema
 	}
 	if date := strings.TrimSpace(cell("birth_date")); date != "" {
+		if !isPartialDate(date) {
+			return q, cellError{"birth_date", date, "YYYY, YYYY-MM or YYYY-MM-DD"}
+		}
 		q.BirthDate = date
 	}
 	if country := strings.TrimSpace(cell("country")); country != "" {
 		q.Countries = strings.Split(country, ";")
 	}
-	return q
+	return q, nil
+}
+
+// schemaOf returns the schema that a row gives; "" if it gives none.
+func schemaOf(cell func(column string) string) (watchlist.Schema, error) {
+	text := strings.TrimSpace(cell("schema"))
+	if text == "" {
+		return "", nil
+	}
+	schema, isKnown := watchlist.ParseSchema(text)
+	if !isKnown {
+		return "", cellError{"schema", text, "one of " + watchlist.SchemaNames()}
+	}
+	return schema, nil
+}
+
+// cellError is the error for a cell with a value that its column cannot have.
+type cellError struct{ column, value, wanted string }
+
+// Error says what is wrong, and not yet where.
+func (e cellError) Error() string {
+	return fmt.Sprintf("%s is %s, not %q", e.column, e.wanted, e.value)
 }
 
 // screenPortion looks up the names of a portion.
@@ -180,32 +212,18 @@ func (s *screenRun) progress() *terminal {
 }
 
 // eachRow calls f for each row of a CSV file with a header. Of one required column, the first takes the place if no
-// column has its name.
+// column has its name. A cellError of f gets the name of the file and the line.
 func eachRow(ctx context.Context, path string, required []string, f func(cell func(column string) string) error) error {
-	file := os.Stdin
-	if path != stdName {
-		var err error
-		if file, err = os.Open(path); err != nil {
-			return err
-		}
-		defer file.Close()
+	file, err := openInput(path)
+	if err != nil {
+		return err
 	}
+	defer file.Close()
 	reader := csv.NewReader(file)
 	reader.FieldsPerRecord, reader.LazyQuotes, reader.ReuseRecord = -1, true, true
-	header, err := reader.Read()
+	columns, err := readHeader(reader, required)
 	if err != nil {
-		return fmt.Errorf("%s: reading the header: %w", path, err)
-	}
-	columns := map[string]int{}
-	for i, name := range header {
-		columns[strings.ToLower(strings.TrimSpace(strings.TrimPrefix(name, "\ufeff")))] = i
-	}
-	for _, name := range required {
-		if _, found := columns[name]; !found && len(required) > 1 {
-			return fmt.Errorf("%s: the header has no column %q", path, name)
-		} else if !found {
-			columns[name] = 0
-		}
+		return fmt.Errorf("%s: %w", displayName(path), err)
 	}
 	for {
 		if err := ctx.Err(); err != nil {
@@ -216,18 +234,45 @@ func eachRow(ctx context.Context, path string, required []string, f func(cell fu
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+			return fmt.Errorf("%s: %w", displayName(path), err)
 		}
+		line, _ := reader.FieldPos(0)
 		err = f(func(column string) string {
 			if i, found := columns[column]; found && i < len(row) {
 				return row[i]
 			}
 			return ""
 		})
+		if errors.As(err, new(cellError)) {
+			return fmt.Errorf("%s, line %d: %w", displayName(path), line, err)
+		}
 		if err != nil {
 			return err
 		}
 	}
+}
+
+// readHeader returns the places of the columns by their names.
+func readHeader(reader *csv.Reader, required []string) (map[string]int, error) {
+	header, err := reader.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("the file is empty; its first line must name the columns (%s)", strings.Join(required, ", "))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the header: %w", err)
+	}
+	columns := map[string]int{}
+	for i, name := range header {
+		columns[strings.ToLower(strings.TrimSpace(strings.TrimPrefix(name, "\ufeff")))] = i
+	}
+	for _, name := range required {
+		if _, found := columns[name]; !found && len(required) > 1 {
+			return nil, fmt.Errorf("the header has no column %q", name)
+		} else if !found {
+			columns[name] = 0
+		}
+	}
+	return columns, nil
 }
 
 // errNotWhole is the error of a file that was being read when the command was interrupted.

@@ -26,9 +26,9 @@ func sendCommand() *cli.Command {
 		Args:    "FILE",
 		Summary: "send single transactions, each of which is stored at once",
 		Description: `
-FILE holds one transaction a line (JSON Lines), or one transaction in any layout; - is standard input. The lines are
-sent one after the other, in their order. A transaction that is refused is reported, and the others are sent all the
-same. For many transactions 'sluice upload' is faster.
+FILE holds one transaction a line (JSON Lines), which may be packed with gzip or zstd, or one transaction in any layout;
+- is standard input. The lines are sent one after the other, in their order. A transaction that is refused is reported,
+and the others are sent all the same. For many transactions 'sluice upload' is faster.
 
 --json prints the reply to each stored transaction, one a line; refusals are printed on standard error.`,
 		Flags: func(f *flag.FlagSet) {
@@ -42,14 +42,11 @@ same. For many transactions 'sluice upload' is faster.
 			"head -1 batch.jsonl | sluice send - --json",
 		},
 		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
-			file, _, err := openSeekable(ctx, args[0])
+			file, err := openTransactions(ctx, args[0])
 			if err != nil {
 				return err
 			}
 			defer file.Close()
-			if _, err := file.Seek(0, io.SeekStart); err != nil {
-				return err
-			}
 			c, err := conn.newClient()
 			if err != nil {
 				return err
@@ -63,11 +60,33 @@ same. For many transactions 'sluice upload' is faster.
 	}
 }
 
+// openTransactions opens a file of transactions at its beginning: one transaction in any layout, or lines, which may be
+// packed. The error says what any other file is.
+func openTransactions(ctx context.Context, path string) (*os.File, error) {
+	file, size, err := openSeekable(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	text := make([]byte, min(size, maxWholeFile))
+	if _, err := file.ReadAt(text, 0); err != nil && !errors.Is(err, io.EOF) {
+		return nil, errors.Join(err, file.Close())
+	}
+	isOne := bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) && json.Valid(text)
+	if !isOne {
+		if file, _, err = unpackLines(ctx, file, size, path, "sluice send -"); err != nil {
+			return nil, err
+		}
+	}
+	_, err = file.Seek(0, io.SeekStart)
+	return file, err
+}
+
 // finish prints what became of the transactions, and returns how the command ends; err is that of sendAll.
 func (s *sender) finish(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
-		return fmt.Errorf("%w; %s were sent", cli.ErrInterrupted, countOf(s.stored+s.refused, "transaction"))
+		return fmt.Errorf("%w; %s sent", cli.ErrInterrupted,
+			countNoun(s.stored+s.refused, "transaction was", "transactions were"))
 	case err != nil:
 		return err
 	case s.stored+s.refused == 0:
@@ -147,12 +166,4 @@ func printableLines(text string) string {
 		lines[i] = printable(line)
 	}
 	return strings.Join(lines, "\n")
-}
-
-// countOf writes a number and what it counts.
-func countOf(n int64, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return formatNumber(n) + " " + what + "s"
 }

@@ -3,11 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
-	"sluice/internal/linefile"
 	"strings"
 	"time"
 
 	"github.com/mattn/go-runewidth"
+
+	"sluice/internal/linefile"
 )
 
 // formatBytes writes a number of bytes for people.
@@ -36,6 +37,17 @@ func formatNumber(n int64) string {
 		digits = digits[:i] + "," + digits[i:]
 	}
 	return digits
+}
+
+// countOf writes a number and what it counts, whose plural ends with s.
+func countOf(n int64, what string) string { return countNoun(n, what, what+"s") }
+
+// countNoun writes a number and what it counts.
+func countNoun(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return formatNumber(n) + " " + many
 }
 
 // formatTimes writes how often something occurred.

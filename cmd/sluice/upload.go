@@ -102,10 +102,10 @@ func (a *uploadArguments) check(args []string) error {
 	if err := a.run.options.check(); err != nil {
 		return err
 	}
-	if err := a.run.screen.check(); err != nil {
+	if err := a.run.checkResume(); err != nil {
 		return err
 	}
-	if err := a.run.checkResume(); err != nil {
+	if err := a.run.screen.check(); err != nil {
 		return err
 	}
 	if err := requireOneStdin(append(slices.Clone(args), a.conn.secretFile)...); err != nil {
@@ -270,7 +270,7 @@ func (u *uploadRun) printBatch(batchID string, size int64) {
 	if u.onBatch != nil {
 		u.onBatch(u.batchID)
 	}
-	u.ui.printf("Batch %s: %s, %s\n", u.ui.paint(bold, u.batchID), u.displayName(), formatBytes(size))
+	u.ui.printf("Batch %s: %s, %s\n", u.ui.paint(bold, u.batchID), displayName(u.path), formatBytes(size))
 }
 
 // uploadFile uploads the file by one PUT, with a progress bar.

@@ -32,7 +32,7 @@ func (o *uploadOptions) addFlags(f *flag.FlagSet) {
 	f.StringVar(&o.onDuplicate, "on-duplicate", client.AcceptDuplicate,
 		"`accept` or reject a file that was processed within 30 days")
 	f.StringVar(&o.name, "name", "", "call the batch `NAME`, up to 128 characters")
-	f.Func("metadata", "attach `KEY=VALUE` to the batch; up to 16 times", func(text string) error {
+	f.Func("metadata", "attach `KEY=VALUE` to the batch; can be repeated, up to 16 times", func(text string) error {
 		key, value, ok := strings.Cut(text, "=")
 		if !ok || key == "" {
 			return fmt.Errorf("write it as KEY=VALUE")

@@ -113,5 +113,5 @@ func (u *uploadRun) resumableError(cause error) error {
 	if u.path == stdName {
 		return fmt.Errorf("%w; continue with the same input: sluice upload --resume %s -", cause, u.batchID)
 	}
-	return fmt.Errorf("%w; continue with: sluice upload --resume %s %s", cause, u.batchID, printable(u.path))
+	return fmt.Errorf("%w; continue with: sluice upload --resume %s %s", cause, u.batchID, shellName(u.path))
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"sluice/client"
-	"sluice/internal/cli"
 	"sluice/shared/report"
 )
 
@@ -20,10 +19,12 @@ type uploadScreening struct {
 	lists     string
 	threshold float64
 	onHit     string
+	flags     *flag.FlagSet
 	alertsOutput
 }
 
 func (o *uploadScreening) addFlags(f *flag.FlagSet) {
+	o.flags = f
 	f.StringVar(&o.lists, "screen", "", "have the names of unknown entities screened with the tenant's `LISTS`, names "+
 		"separated by commas; "+allLists+" means all of them")
 	addScreenFlags(f, &o.threshold, &o.onHit)
@@ -32,10 +33,7 @@ func (o *uploadScreening) addFlags(f *flag.FlagSet) {
 
 // check returns an error if flags do not fit together.
 func (o *uploadScreening) check() error {
-	if o.alertsPath != "" && o.lists == "" {
-		return cli.Usagef("--alerts needs lists to screen with: --screen LISTS")
-	}
-	return checkScreenFlags(o.threshold, o.onHit)
+	return checkScreenFlags(o.flags, o.threshold, o.onHit, o.lists != "", "lists to screen with: --screen LISTS")
 }
 
 // request returns what the service is asked for; nil if names are not to be screened.

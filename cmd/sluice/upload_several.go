@@ -188,7 +188,7 @@ func (s *uploads) printIDs() {
 func (s *uploads) printOutcome(run *uploadRun, o *uploadOutcome) {
 	if o.Error != "" {
 		s.ui.setLive()
-		fmt.Fprintf(os.Stderr, "sluice: %s: %s\n", run.displayName(), o.Error)
+		fmt.Fprintf(os.Stderr, "sluice: %s: %s\n", displayName(run.path), o.Error)
 	}
 	if s.asJSON {
 		e := json.NewEncoder(s.stdout)
@@ -213,19 +213,11 @@ func (s *uploads) formatOutcome(run *uploadRun) string {
 	case run.rejected:
 		look = red
 	}
-	line := s.ui.paint(look, fmt.Sprintf("%-17s", status)) + "  " + run.batchID + "  " + run.displayName()
+	line := s.ui.paint(look, fmt.Sprintf("%-17s", status)) + "  " + run.batchID + "  " + displayName(run.path)
 	if details != "" {
 		line += ": " + details
 	}
 	return line
-}
-
-// displayName returns the name of the file for people.
-func (u *uploadRun) displayName() string {
-	if u.path == stdName {
-		return "standard input"
-	}
-	return printable(u.path)
 }
 
 // showProgress shows on a terminal how many files are uploaded and how many batches have ended.

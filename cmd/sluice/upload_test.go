@@ -112,9 +112,22 @@ func TestFailureAfterTheUpload(t *testing.T) {
 	}
 }
 
+// What was sent before an interrupt is counted in words.
+func TestInterruptedSending(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	for sent, want := range map[int64]string{
+		0: "interrupted; 0 transactions were sent", 1: "interrupted; 1 transaction was sent",
+	} {
+		if err := (&sender{stored: sent}).finish(ctx, nil); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
 // An upload in parts that is interrupted says how to resume it, and the resumed one sends only what is missing.
 func TestResumedUpload(t *testing.T) {
-	path := writeBatch(t)
+	path := filepath.Join(t.TempDir(), "a batch.jsonl")
 	if err := os.WriteFile(path, []byte(`{"key": "a value"}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +144,7 @@ func TestResumedUpload(t *testing.T) {
 	}
 	const id = "01980000-0000-7000-8000-000000000001"
 	code, _, stderr := runWithServer(ctx, t, s, "upload", path, "--parts")
-	if want := "sluice: interrupted; continue with: sluice upload --resume " + id + " " + path + "\n"; code !=
+	if want := "sluice: interrupted; continue with: sluice upload --resume " + id + " '" + path + "'\n"; code !=
 		cli.ExitInterrupted || stderr != want {
 		t.Errorf("exit code %d, stderr %q; want 130, %q", code, stderr, want)
 	}

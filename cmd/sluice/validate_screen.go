@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"sluice/client"
 	"sluice/internal/cli"
@@ -32,6 +31,7 @@ type screenOptions struct {
 	lists     screenRun
 	threshold float64
 	onHit     string
+	flags     *flag.FlagSet
 	alertsOutput
 }
 
@@ -58,8 +58,9 @@ func (o *alertsOutput) addFlag(f *flag.FlagSet) {
 }
 
 func (o *screenOptions) addFlags(f *flag.FlagSet) {
+	o.flags = f
 	f.Func("screen", "screen the names of unknown entities with the list `FORMAT:FILE`, as 'sluice screen' does; "+
-		"repeatable", o.lists.addList)
+		"can be repeated", o.lists.addList)
 	addScreenFlags(f, &o.threshold, &o.onHit)
 	o.addFlag(f)
 }
@@ -76,21 +77,34 @@ func (o *screenOptions) isAsked() bool { return len(o.lists.lists) > 0 }
 
 // check returns an error if flags do not fit together.
 func (o *screenOptions) check() error {
-	if err := checkScreenFlags(o.threshold, o.onHit); err != nil {
-		return err
-	}
-	if o.alertsPath != "" && !o.isAsked() {
-		return cli.Usagef("--alerts needs a list to screen with: --screen FORMAT:FILE")
-	}
-	return nil
+	return checkScreenFlags(o.flags, o.threshold, o.onHit, o.isAsked(), "a list to screen with: --screen FORMAT:FILE")
 }
 
-func checkScreenFlags(threshold float64, onHit string) error {
-	switch {
-	case !(threshold >= 0 && threshold <= 100):
-		return cli.Usagef("--threshold is 0 to 100, not %v", threshold)
-	case onHit != onHitReport && onHit != onHitReject:
+// checkScreenFlags checks the values of the flags that addScreenFlags declares. Flags are all of the command; of those
+// that say something of hits, none may be given if names are not screened.
+func checkScreenFlags(flags *flag.FlagSet, threshold float64, onHit string, isAsked bool, lists string) error {
+	if err := checkThreshold(threshold); err != nil {
+		return err
+	}
+	if onHit != onHitReport && onHit != onHitReject {
 		return cli.Usagef("--on-hit is report or reject, not %q", onHit)
+	}
+	var err error
+	flags.Visit(func(f *flag.Flag) {
+		switch f.Name {
+		case "alerts", "on-hit", "threshold":
+			if !isAsked {
+				err = cli.Usagef("--%s needs %s", f.Name, lists)
+			}
+		}
+	})
+	return err
+}
+
+// checkThreshold returns an error for a score that no hit can have.
+func checkThreshold(threshold float64) error {
+	if !(threshold >= 0 && threshold <= 100) {
+		return cli.Usagef("--threshold is 0 to 100, not %v", threshold)
 	}
 	return nil
 }
@@ -158,7 +172,7 @@ func (s *screenRun) buildIndex() (*match.Index, error) {
 		for _, problem := range list.Problems {
 			fmt.Fprintf(os.Stderr, "%s: %s\n", printable(l.path), printable(problem.String()))
 		}
-		sources = append(sources, match.Source{Name: filepath.Base(l.path), Format: l.format, List: list})
+		sources = append(sources, match.Source{Name: l.name(), Format: l.format, List: list})
 	}
 	return match.Build(sources...), nil
 }

@@ -8,7 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"strings"
 
@@ -151,12 +150,12 @@ var compactJWS = regexp.MustCompile(`^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9
 func readReceipt(path, filePath string) (string, error) {
 	text, err := readAll(path)
 	receipt := strings.TrimSpace(string(text))
-	if err != nil && !errors.Is(err, errTooLarge) || err == nil && compactJWS.MatchString(receipt) || filePath == "-" {
+	if err != nil && !errors.Is(err, errTooLarge) || err == nil && compactJWS.MatchString(receipt) || filePath == stdName {
 		return receipt, err
 	}
 	if other, otherErr := readAll(filePath); otherErr == nil && compactJWS.Match(bytes.TrimSpace(other)) {
-		return "", cli.Usagef("the receipt comes first, then the file: sluice verify %s %s", printable(filePath),
-			printable(path))
+		return "", cli.Usagef("the receipt comes first, then the file: sluice verify %s %s", shellName(filePath),
+			shellName(path))
 	}
 	return receipt, err
 }
@@ -223,18 +222,10 @@ func readRejectedLines(path string) (map[int64]bool, error) {
 		}
 		if err != nil || entry.Line < 1 || rejected[entry.Line] {
 			return nil, fmt.Errorf("%s: it is not a validation report: each line must be an object with a line "+
-				"number of its own", path)
+				"number of its own", displayName(path))
 		}
 		rejected[entry.Line] = true
 	}
-}
-
-// openInput opens a file for reading; - is standard input.
-func openInput(path string) (io.ReadCloser, error) {
-	if path == stdName {
-		return io.NopCloser(os.Stdin), nil
-	}
-	return os.Open(path)
 }
 
 // errTooLarge is the error for a file that is too large for a receipt, a report or keys.
@@ -250,7 +241,7 @@ func readAll(path string) ([]byte, error) {
 	const most = 1 << 20
 	text, err := io.ReadAll(io.LimitReader(file, most+1))
 	if err == nil && len(text) > most {
-		err = fmt.Errorf("%s has more than %d bytes, which is %w", path, most, errTooLarge)
+		err = fmt.Errorf("%s has more than %d bytes, which is %w", displayName(path), most, errTooLarge)
 	}
 	return bytes.TrimPrefix(text, []byte("\xEF\xBB\xBF")), err
 }

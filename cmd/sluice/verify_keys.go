@@ -53,7 +53,7 @@ func (v *verifyRun) verify(ctx context.Context, text string) (client.ReceiptClai
 		}
 		set, err := parseKeys(keys)
 		if err != nil {
-			return client.ReceiptClaims{}, fmt.Errorf("%s: %w", v.keysPath, err)
+			return client.ReceiptClaims{}, fmt.Errorf("%s: %w", displayName(v.keysPath), err)
 		}
 		return client.VerifyReceipt(text, v.issuer, set)
 	}

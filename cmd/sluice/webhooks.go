@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"text/tabwriter"
 
@@ -27,17 +28,6 @@ func webhooksCommand() *cli.Command {
 		},
 		Notes: "docs/webhooks.md walks through the life of a webhook; 'sluice listen' shows events as they come.",
 	}
-}
-
-// listFlag is a flag that can be repeated.
-type listFlag []string
-
-func (l *listFlag) String() string { return strings.Join(*l, ",") }
-
-// Set adds a value.
-func (l *listFlag) Set(value string) error {
-	*l = append(*l, value)
-	return nil
 }
 
 // webhookFlags are the flags that set what a tenant sets of a webhook.
@@ -75,11 +65,9 @@ func (w *webhookFlags) apply(s *client.WebhookSettings) error {
 		s.BatchSize = w.batchSize
 	}
 	if w.secretFile != "" {
-		text, err := readSecret(w.secretFile)
-		if err != nil {
-			return err
-		}
-		s.Secret = strings.TrimSpace(string(text))
+		var err error
+		s.Secret, err = readSecret(w.secretFile)
+		return err
 	}
 	return nil
 }
@@ -117,6 +105,9 @@ func listWebhooksCommand() *cli.Command {
 		}
 		if asJSON {
 			return printJSONLines(stdout, list)
+		}
+		if len(list) == 0 {
+			fmt.Fprintln(os.Stderr, "There are no webhooks; 'sluice webhooks create' makes one.")
 		}
 		table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 		for _, w := range list {

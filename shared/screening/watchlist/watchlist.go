@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -42,6 +43,20 @@ const (
 	// Unknown entries are persons or organisations.
 	Unknown Schema = "LegalEntity"
 )
+
+// ParseSchema returns the schema that a text names, in any case: one of FollowTheMoney that has names to be screened. It
+// returns false for any other text.
+func ParseSchema(text string) (Schema, bool) {
+	for name, schema := range ftmSchemas {
+		if strings.EqualFold(name, text) {
+			return schema, true
+		}
+	}
+	return "", false
+}
+
+// SchemaNames lists what ParseSchema takes.
+func SchemaNames() string { return strings.Join(slices.Sorted(maps.Keys(ftmSchemas)), ", ") }
 
 // NameKind is what a name is to its bearer.
 type NameKind uint8
