@@ -60,7 +60,8 @@ func TestPolicyFiles(t *testing.T) {
 		c.runExpecting(0, []string{"+ a policy for the type " + kind, "+ field", "Nothing was changed"},
 			"policy", "import", file, "--dry-run")
 		c.runExpecting(0, []string{"Version 1 of the policy"}, "policy", "import", file, "--publish")
-		c.runExpecting(0, []string{"Nothing to change: the policy is as the file has it"}, "policy", "import", file, "--publish")
+		c.runExpecting(0, []string{"Nothing to change: the policy is as the file has it"},
+			"policy", "import", file, "--publish")
 		exported := filepath.Join(t.TempDir(), "exported.yaml")
 		c.run(0, "policy", "export", kind, "-o", exported)
 		c.run(0, "policy", "diff", file, exported)

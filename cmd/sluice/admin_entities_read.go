@@ -48,7 +48,8 @@ func readEntities(ctx context.Context, path string, use func(entity.Import) erro
 		}
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return fmt.Errorf("%s, line %d: the line is longer than %s", displayName(path), number+1, formatBytes(maxEntityLine))
+		return fmt.Errorf("%s, line %d: the line is longer than %s", displayName(path), number+1,
+			formatBytes(maxEntityLine))
 	} else if err != nil {
 		return fmt.Errorf("%s, line %d: %w", displayName(path), number+1, err)
 	}

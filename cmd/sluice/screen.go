@@ -165,7 +165,8 @@ func (s *screenRun) checkListNames() error {
 	}
 	for _, name := range s.query.Lists {
 		if !slices.Contains(names, name) {
-			return cli.Usagef("--list %s is not one of the lists that --list-file names: %s", name, strings.Join(names, ", "))
+			return cli.Usagef("--list %s is not one of the lists that --list-file names: %s", name,
+				strings.Join(names, ", "))
 		}
 	}
 	return nil

@@ -256,7 +256,8 @@ func eachRow(ctx context.Context, path string, required []string, f func(cell fu
 func readHeader(reader *csv.Reader, required []string) (map[string]int, error) {
 	header, err := reader.Read()
 	if errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("the file is empty; its first line must name the columns (%s)", strings.Join(required, ", "))
+		return nil, fmt.Errorf("the file is empty; its first line must name the columns (%s)",
+			strings.Join(required, ", "))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the header: %w", err)

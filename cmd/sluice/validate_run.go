@@ -102,7 +102,8 @@ func (v *validateRun) print(s report.Summary, path string, file io.ReaderAt, siz
 	if len(codes) > 0 {
 		v.ui.printf("\n")
 	}
-	v.ui.printf("%s: %s in %.1f s (%s)\n", displayName(path), formatBytes(size), elapsed.Seconds(), formatRate(size, elapsed))
+	v.ui.printf("%s: %s in %.1f s (%s)\n", displayName(path), formatBytes(size), elapsed.Seconds(),
+		formatRate(size, elapsed))
 	v.ui.printf("%s\n", formatVerdict(v.ui, s))
 	if v.entitiesPath == "" && s.Counts.Total > 0 {
 		v.ui.printf("%s\n", v.ui.paint(dim,

@@ -150,7 +150,8 @@ var compactJWS = regexp.MustCompile(`^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9
 func readReceipt(path, filePath string) (string, error) {
 	text, err := readAll(path)
 	receipt := strings.TrimSpace(string(text))
-	if err != nil && !errors.Is(err, errTooLarge) || err == nil && compactJWS.MatchString(receipt) || filePath == stdName {
+	isReceipt := err == nil && compactJWS.MatchString(receipt)
+	if err != nil && !errors.Is(err, errTooLarge) || isReceipt || filePath == stdName {
 		return receipt, err
 	}
 	if other, otherErr := readAll(filePath); otherErr == nil && compactJWS.Match(bytes.TrimSpace(other)) {

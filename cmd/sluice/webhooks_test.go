@@ -45,7 +45,8 @@ func TestFlagsOfOneDelivery(t *testing.T) {
 	s := clienttest.New()
 	defer s.Close()
 	for _, args := range [][]string{
-		{"webhooks", "resend", "w", "d", "--outcome", "Failed"}, {"webhooks", "deliveries", "w", "d", "--outcome", "Failed"},
+		{"webhooks", "resend", "w", "d", "--outcome", "Failed"},
+		{"webhooks", "deliveries", "w", "d", "--outcome", "Failed"},
 	} {
 		code, _, stderr := runWithServer(t.Context(), t, s, args...)
 		if code != 2 || !strings.Contains(stderr, "--outcome is for ") {

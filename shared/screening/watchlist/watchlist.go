@@ -44,8 +44,8 @@ const (
 	Unknown Schema = "LegalEntity"
 )
 
-// ParseSchema returns the schema that a text names, in any case: one of FollowTheMoney that has names to be screened. It
-// returns false for any other text.
+// ParseSchema returns the schema that a text names, in any case: one of FollowTheMoney that has names to be screened.
+// It returns false for any other text.
 func ParseSchema(text string) (Schema, bool) {
 	for name, schema := range ftmSchemas {
 		if strings.EqualFold(name, text) {
