@@ -76,7 +76,7 @@ match. --fail makes it answer as adapters should not; it can be repeated:
 			"sluice adapter --provider acme --answers answers.json --fail twice --delay 30s",
 		},
 		Run: func(ctx context.Context, _ []string, stdout io.Writer) error {
-			c, err := conn.newClient()
+			c, err := conn.newClient(ctx)
 			if err != nil {
 				return err
 			}
@@ -159,6 +159,9 @@ func (a *adapterCommandFlags) prepare() (err error) {
 	}
 	if err := checkThreshold(a.lists.threshold); err != nil {
 		return err
+	}
+	if a.provider == "" {
+		return cli.Usagef("--provider needs the ID of the provider")
 	}
 	if a.plain && a.public == "" {
 		return cli.Usagef("--http needs --url: the https URL at which the service reaches what speaks TLS for it")

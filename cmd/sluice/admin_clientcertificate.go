@@ -107,19 +107,23 @@ func manageClientCertificate(ctx context.Context, a *admin, o clientCertificateO
 	case o.file != "":
 		return installCertificate(ctx, a, o.file)
 	}
-	key, err := a.clientKeys.ClientKey(ctx, a.tenant)
+	key, err := findClientKey(ctx, a)
 	if err != nil {
-		return nil, explainNoClientKey(err, a.tenant)
+		return nil, err
 	}
 	return newClientKeyOutput(key)
 }
 
-// explainNoClientKey replaces outbound.ErrNoClientKey by an error that says what to do.
-func explainNoClientKey(err error, tenant string) error {
-	if errors.Is(err, outbound.ErrNoClientKey) {
-		return fmt.Errorf("the tenant %s has no client key: create one with --request", tenant)
+// findClientKey returns the tenant's key. If there is none, the error says what to do.
+func findClientKey(ctx context.Context, a *admin) (outbound.ClientKey, error) {
+	key, err := a.clientKeys.ClientKey(ctx, a.tenant)
+	if !errors.Is(err, outbound.ErrNoClientKey) {
+		return key, err
 	}
-	return err
+	if _, err := a.registry.Tenant(ctx, a.tenant); err != nil {
+		return key, explainNotFound(err, "tenant", a.tenant)
+	}
+	return key, fmt.Errorf("the tenant %s has no client key: create one with --request", a.tenant)
 }
 
 // requestCertificate creates the tenant's key unless there is one, and prints a request for a certificate of it.
@@ -179,11 +183,11 @@ func createClientKey(ctx context.Context, a *admin) (outbound.ClientKey, error) 
 const maxCertificateBytes = 64 << 10
 
 func installCertificate(ctx context.Context, a *admin, name string) (any, error) {
-	key, err := a.clientKeys.ClientKey(ctx, a.tenant)
+	key, err := findClientKey(ctx, a)
 	if err != nil {
-		return nil, explainNoClientKey(err, a.tenant)
+		return nil, err
 	}
-	text, err := readCertificates(name)
+	text, err := readCertificates(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -201,8 +205,8 @@ func installCertificate(ctx context.Context, a *admin, name string) (any, error)
 	return newClientKeyOutput(key)
 }
 
-func readCertificates(name string) ([]byte, error) {
-	in, err := openInput(name)
+func readCertificates(ctx context.Context, name string) ([]byte, error) {
+	in, err := openInput(ctx, name)
 	if err != nil {
 		return nil, err
 	}

@@ -26,6 +26,7 @@ func TestClientCertificate(t *testing.T) {
 	f.wantError(t, "has no client key: create one with --request", "tenant", command)
 	f.wantError(t, "has no client key: create one with --request", "tenant", command, "--install", "x.pem")
 	f.wantError(t, "exclude each other", "tenant", command, "--install", "x.pem", "--request")
+	f.wantError(t, "there is no tenant", "tenant", command, "--tenant", "1f0a8f4e-6f54-4d0a-8c6b-0d9a5c7b4e15")
 	f.wantError(t, "is for --request", "tenant", command, "--common-name", "x")
 	f.wantError(t, "there is no tenant", "tenant", command, "--request", "--tenant",
 		"7f6c2f0e-54b1-4d5b-8a3e-0d8a1f5f9b11")

@@ -160,7 +160,7 @@ func (w *watchlistAdmin) importList(ctx context.Context, path string, o watchlis
 	}
 	source, file := watchlist.FileSource(path), filepath.Base(path)
 	if path == stdName {
-		source, file = stdinSource, "standard input"
+		source, file = stdinSource(ctx), displayName(path)
 	}
 	content, err := watchlist.Read(watchlist.Format(o.format), source)
 	if err != nil {
@@ -187,11 +187,14 @@ func (w *watchlistAdmin) importList(ctx context.Context, path string, o watchlis
 	return out, explainImport(w.Apply(ctx, plan, o.isForced), plan)
 }
 
-func stdinSource(companion string) (io.ReadCloser, error) {
-	if companion != "" {
-		return nil, fmt.Errorf("%w: what is beside standard input", os.ErrNotExist)
+// stdinSource returns standard input as a file of a list, beside which there are no others.
+func stdinSource(ctx context.Context) watchlist.Source {
+	return func(companion string) (io.ReadCloser, error) {
+		if companion != "" {
+			return nil, fmt.Errorf("%w: what is beside standard input", os.ErrNotExist)
+		}
+		return openInput(ctx, stdName)
 	}
-	return io.NopCloser(os.Stdin), nil
 }
 
 // explainImport says of an import that was not made what to do.

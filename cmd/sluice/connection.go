@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -63,7 +64,7 @@ func (c *connection) addFlags(f *flag.FlagSet) {
 // readEnvironment completes the flags from the environment and reads the file of the secret. Of a profile and a data
 // folder the one that a flag names is taken, and so of the secret and its file. If the environment names both, the file
 // counts.
-func (c *connection) readEnvironment() error {
+func (c *connection) readEnvironment(ctx context.Context) error {
 	if c.config.ClientSecret != "" && c.secretFile != "" {
 		return cli.Usagef("give either --client-secret or --client-secret-file")
 	}
@@ -82,15 +83,15 @@ func (c *connection) readEnvironment() error {
 		return nil
 	}
 	var err error
-	c.config.ClientSecret, err = readSecret(c.secretFile)
+	c.config.ClientSecret, err = readSecret(ctx, c.secretFile)
 	return err
 }
 
 // newClient returns a client of the service. What flags and environment leave open comes from the profile or the local
 // cloud that they name. If they name none and no address, it comes from the local cloud of the default data folder, or
 // else from the default profile.
-func (c *connection) newClient() (*client.Client, error) {
-	config, _, err := c.resolve()
+func (c *connection) newClient(ctx context.Context) (*client.Client, error) {
+	config, _, err := c.resolve(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -112,8 +113,8 @@ const (
 func sourceProfile(name string) source { return source("profile " + name) }
 
 // resolve returns the settings of newClient and what completed them.
-func (c *connection) resolve() (config client.Config, from source, err error) {
-	if err := c.readEnvironment(); err != nil {
+func (c *connection) resolve(ctx context.Context) (config client.Config, from source, err error) {
+	if err := c.readEnvironment(ctx); err != nil {
 		return client.Config{}, "", err
 	}
 	config, from = c.config, sourceFlags

@@ -70,7 +70,7 @@ removed at the end; the command then prints how unfinished uploads are continued
 			"sluice console --data .sluice --address 127.0.0.1:9000",
 		},
 		Run: func(ctx context.Context, _ []string, stdout io.Writer) error {
-			config, err := o.configure(&conn)
+			config, err := o.configure(ctx, &conn)
 			if err != nil {
 				return err
 			}
@@ -99,11 +99,11 @@ func (o *consoleOptions) addFlags(f *flag.FlagSet) {
 }
 
 // configure returns what the flags, and those of a connection, ask for.
-func (o *consoleOptions) configure(conn *connection) (console.Config, error) {
+func (o *consoleOptions) configure(ctx context.Context, conn *connection) (console.Config, error) {
 	if !console.IsBuilt() {
 		return console.Config{}, errors.New(console.NotBuilt)
 	}
-	config, from, err := conn.resolve()
+	config, from, err := conn.resolve(ctx)
 	if err != nil {
 		return console.Config{}, err
 	}

@@ -224,7 +224,7 @@ func (d *demo) evaluatePolicy(ctx context.Context) error {
 			return err
 		}
 	}
-	file, _, err := compilePolicyFile(filepath.Join(d.dir, "company.yaml"))
+	file, _, err := compilePolicyFile(ctx, filepath.Join(d.dir, "company.yaml"))
 	if err != nil {
 		return err
 	}
@@ -237,7 +237,7 @@ func (d *demo) evaluatePolicy(ctx context.Context) error {
 	d.ui.printf("  $ sluice policy evaluate --policy Company --entity acme.yaml --category Risk --explain\n")
 	e := evaluation{ui: d.ui, policy: "Company", entity: filepath.Join(d.dir, "acme.yaml"),
 		categories: []string{"Risk"}, explain: true, names: namesOfConditions(file.Contents)}
-	in, err := e.readInput()
+	in, err := e.readInput(ctx)
 	if err != nil {
 		return err
 	}

@@ -145,7 +145,7 @@ off, it is removed.`,
 			if path == "" {
 				return cli.Usagef("-o FILE is needed")
 			}
-			c, err := conn.newClient()
+			c, err := conn.newClient(ctx)
 			if err != nil {
 				return err
 			}

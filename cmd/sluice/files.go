@@ -96,17 +96,28 @@ func spool(ctx context.Context, from io.Reader) (*os.File, int64, error) {
 	}
 }
 
-// openInput opens a file for reading; "-" is standard input.
-func openInput(path string) (io.ReadCloser, error) {
-	if path == stdName {
-		return io.NopCloser(os.Stdin), nil
+// openInput opens a file for reading; "-" is standard input, of which reading ends with the context.
+func openInput(ctx context.Context, path string) (io.ReadCloser, error) {
+	if path != stdName {
+		return os.Open(path)
 	}
-	return os.Open(path)
+	return newInterruptible(ctx, os.Stdin), nil
+}
+
+// newInterruptible returns what can be read from r until the context ends, which is cli.ErrInterrupted.
+func newInterruptible(ctx context.Context, r io.Reader) io.ReadCloser {
+	from, to := io.Pipe()
+	context.AfterFunc(ctx, func() { to.CloseWithError(cli.ErrInterrupted) })
+	go func() { // a read that waits for input cannot be ended, only left
+		_, err := io.Copy(to, r)
+		to.CloseWithError(err)
+	}()
+	return from
 }
 
 // readSecret reads a secret, which is not empty, from a file or from standard input.
-func readSecret(path string) (string, error) {
-	file, err := openInput(path)
+func readSecret(ctx context.Context, path string) (string, error) {
+	file, err := openInput(ctx, path)
 	if err != nil {
 		return "", err
 	}

@@ -26,6 +26,27 @@ func TestInterruptedSpool(t *testing.T) {
 	}
 }
 
+// The same holds where input is not copied first.
+func TestInterruptedReading(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	input, writer := io.Pipe()
+	defer writer.Close()
+	go func() {
+		_, _ = io.WriteString(writer, "text") // returns when it was read
+		cancel()
+	}()
+	file := newInterruptible(ctx, input)
+	defer file.Close()
+	if text, err := io.ReadAll(file); !errors.Is(err, cli.ErrInterrupted) {
+		t.Errorf("read %q and %v, want that it was interrupted", text, err)
+	}
+	whole := newInterruptible(t.Context(), strings.NewReader("text"))
+	defer whole.Close()
+	if text, err := io.ReadAll(whole); string(text) != "text" || err != nil {
+		t.Errorf("read %q and %v, want all", text, err)
+	}
+}
+
 func TestSpool(t *testing.T) {
 	file, size, err := spool(t.Context(), strings.NewReader("text"))
 	if err != nil {

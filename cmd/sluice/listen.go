@@ -48,7 +48,7 @@ address of a tunnel that passes TCP connections on to --address.`,
 			"sluice listen --event batchtransaction:ingestionProcessed --forward http://localhost:8080/events",
 		},
 		Run: func(ctx context.Context, _ []string, stdout io.Writer) error {
-			c, err := conn.newClient()
+			c, err := conn.newClient(ctx)
 			if err != nil {
 				return err
 			}

@@ -54,7 +54,7 @@ name, except the secret, need not be given again.`,
 
 // login completes a connection, checks it and stores it as a profile.
 func login(ctx context.Context, conn *connection, ui *terminal) error {
-	if err := conn.readEnvironment(); err != nil {
+	if err := conn.readEnvironment(ctx); err != nil {
 		return err
 	}
 	name := conn.profile

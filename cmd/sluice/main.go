@@ -41,7 +41,13 @@ func runProgram(ctx context.Context, args []string, stdout, stderr io.Writer) in
 		program().PrintCompletions(stdout, args[1:])
 		return cli.ExitOK
 	}
-	return program().Main(ctx, args, stdout, stderr)
+	out := &checkedOutput{w: stdout}
+	code := program().Main(ctx, args, out, stderr)
+	if err := out.err(); err != nil && code != cli.ExitFailed && code != cli.ExitInterrupted {
+		fmt.Fprintf(stderr, "sluice: not everything could be printed: %v\n", err)
+		return cli.ExitFailed
+	}
+	return code
 }
 
 // program returns the commands, in the order of the help.

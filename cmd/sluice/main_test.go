@@ -3,8 +3,38 @@ package main
 import (
 	"runtime"
 	"runtime/debug"
+	"strings"
+	"syscall"
 	"testing"
 )
+
+// fullDisk takes some writes and fails after them.
+type fullDisk struct{ left int }
+
+func (w *fullDisk) Write(p []byte) (int, error) {
+	if w.left--; w.left < 0 {
+		return 0, syscall.ENOSPC
+	}
+	return len(p), nil
+}
+
+// A command whose output does not fit on the disk has failed, also if it prints lines for people.
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	cost := []string{"cost", "--lines", "1", "--bytes", "1"}
+	for name, test := range map[string]struct {
+		args []string
+		left int
+	}{
+		"help": {[]string{"help"}, 0}, "its end": {[]string{"help"}, 1}, "lines": {cost, 0}, "the last lines": {cost, 5},
+		"JSON": {append(cost, "--json"), 0}, "version": {[]string{"version"}, 0},
+	} {
+		var stderr strings.Builder
+		code := runProgram(t.Context(), test.args, &fullDisk{test.left}, &stderr)
+		if code != 2 || strings.Count(stderr.String(), "no space left on device") != 1 {
+			t.Errorf("%s: exit code %d, %q; want 2 and the reason once", name, code, stderr.String())
+		}
+	}
+}
 
 func TestFormatVersion(t *testing.T) {
 	platform := ", " + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH

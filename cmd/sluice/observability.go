@@ -161,10 +161,7 @@ events, one a line. The exit code is 1 if one of the modifications was not store
 		Examples: []string{"sluice events authorisation-81 capture-7", "sluice events capture-7 --json"},
 	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
 		e := eventLister{client: c, stdout: stdout, asJSON: asJSON, found: map[string]bool{}}
-		ids, err := distinctIDs(args)
-		if err != nil {
-			return err
-		}
+		ids := distinctIDs(args)
 		for _, some := range splitIDs(ids) {
 			if err := e.list(ctx, some); err != nil {
 				return err
@@ -180,18 +177,15 @@ events, one a line. The exit code is 1 if one of the modifications was not store
 }
 
 // distinctIDs returns each ID once, in the order of their first places.
-func distinctIDs(args []string) (ids []string, err error) {
+func distinctIDs(args []string) (ids []string) {
 	seen := map[string]bool{}
 	for _, id := range args {
-		if id == "" {
-			return nil, cli.Usagef("a modification ID is empty")
-		}
 		if !seen[id] {
 			ids = append(ids, id)
 		}
 		seen[id] = true
 	}
-	return ids, nil
+	return ids
 }
 
 const (

@@ -38,7 +38,7 @@ certificate that the tenant's configuration of external authentication gives for
 		},
 		Examples: []string{"sluice outbound check https://hooks.example.com/sluice"},
 		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
-			c, err := conn.newClient()
+			c, err := conn.newClient(ctx)
 			if err != nil {
 				return err
 			}

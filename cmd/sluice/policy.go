@@ -39,11 +39,11 @@ func checkPolicyCommand() *cli.Command {
 Prints everything that is wrong: the file, the line, the field with the operand or rule, and what to do. Nothing leaves
 the machine. The exit code is 1 if something is wrong.`,
 		Examples: []string{"sluice policy check sampledata/policies/company.yaml sampledata/policies/individual.yaml"},
-		Run: func(_ context.Context, paths []string, stdout io.Writer) error {
+		Run: func(ctx context.Context, paths []string, stdout io.Writer) error {
 			ui := newTerminal(stdout)
 			areWrong := false
 			for _, path := range paths {
-				file, _, err := compilePolicyFile(path)
+				file, _, err := compilePolicyFile(ctx, path)
 				var wrong *policyfile.Error
 				switch {
 				case errors.As(err, &wrong):
@@ -74,8 +74,8 @@ func summarizeContents(c policy.Contents) string {
 }
 
 // readPolicyFile reads a policy from a file, or from standard input.
-func readPolicyFile(path string) (*policyfile.File, error) {
-	text, err := readFile(path)
+func readPolicyFile(ctx context.Context, path string) (*policyfile.File, error) {
+	text, err := readFile(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +83,8 @@ func readPolicyFile(path string) (*policyfile.File, error) {
 }
 
 // readFile reads a file, or standard input, up to the size of the largest policy.
-func readFile(path string) ([]byte, error) {
-	file, err := openInput(path)
+func readFile(ctx context.Context, path string) ([]byte, error) {
+	file, err := openInput(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -94,8 +94,8 @@ func readFile(path string) ([]byte, error) {
 
 // compilePolicyFile reads a policy and compiles it. The error is a *policyfile.Error if something is wrong with the
 // policy.
-func compilePolicyFile(path string) (*policyfile.File, *evaluate.Program, error) {
-	file, err := readPolicyFile(path)
+func compilePolicyFile(ctx context.Context, path string) (*policyfile.File, *evaluate.Program, error) {
+	file, err := readPolicyFile(ctx, path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -160,13 +160,13 @@ is 0 if the policies are the same, 1 if they differ, 2 if they could not be comp
 // readPolicy reads a version of a policy from the service, or a policy from a file.
 func readPolicy(ctx context.Context, conn *connection, name string) (policy.Contents, error) {
 	if ref, ok := parsePolicyRef(name); ok {
-		c, err := conn.newClient()
+		c, err := conn.newClient(ctx)
 		if err != nil {
 			return policy.Contents{}, err
 		}
 		return policyService{c}.readContents(ctx, ref)
 	}
-	file, err := readPolicyFile(name)
+	file, err := readPolicyFile(ctx, name)
 	if err != nil {
 		return policy.Contents{}, err
 	}

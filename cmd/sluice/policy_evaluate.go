@@ -83,18 +83,18 @@ func (e *evaluation) run(ctx context.Context, args []string, stdout io.Writer) e
 	if err := e.check(args); err != nil {
 		return err
 	}
-	in, err := e.readInput()
+	in, err := e.readInput(ctx)
 	if err != nil {
 		return explainFile(err)
 	}
 	if e.policy != "" {
-		c, err := e.conn.newClient()
+		c, err := e.conn.newClient(ctx)
 		if err != nil {
 			return err
 		}
 		return e.runRemote(ctx, policyService{c}, in, stdout)
 	}
-	file, program, err := compilePolicyFile(args[0])
+	file, program, err := compilePolicyFile(ctx, args[0])
 	if err != nil {
 		return explainFile(err)
 	}

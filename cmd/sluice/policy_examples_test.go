@@ -21,7 +21,7 @@ func TestExamplePolicies(t *testing.T) {
 	rules, operations := map[string]bool{}, map[policy.Operation]bool{}
 	var has struct{ isDefault, isConditional, isCalculated, isSensitive, isDynamic, isCleared bool }
 	for _, name := range []string{"company", "individual"} {
-		file, _, err := compilePolicyFile("../../sampledata/policies/" + name + ".yaml")
+		file, _, err := compilePolicyFile(t.Context(), "../../sampledata/policies/"+name+".yaml")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func TestExampleCompany(t *testing.T) {
 		"Global:Compliance": {5, ""},
 	} {
 		e := evaluation{entity: "../../sampledata/policies/acme.yaml"}
-		_, program, err := compilePolicyFile("../../sampledata/policies/company.yaml")
+		_, program, err := compilePolicyFile(t.Context(), "../../sampledata/policies/company.yaml")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestExampleCompany(t *testing.T) {
 // of logic here; the tests of package evaluate start no goroutines, so that they run without it, seven times as fast.
 func TestExampleIsEvaluatedAtTheSameTime(t *testing.T) {
 	t.Parallel()
-	_, program, err := compilePolicyFile("../../sampledata/policies/company.yaml")
+	_, program, err := compilePolicyFile(t.Context(), "../../sampledata/policies/company.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

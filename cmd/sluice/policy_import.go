@@ -45,11 +45,11 @@ them together with the policy. Data groups that the file does not have stay as t
 			"sluice policy import sampledata/policies/company.yaml --publish --note 'First version'",
 		},
 		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
-			file, _, err := compilePolicyFile(args[0])
+			file, _, err := compilePolicyFile(ctx, args[0])
 			if err != nil {
 				return explainFile(err)
 			}
-			c, err := conn.newClient()
+			c, err := conn.newClient(ctx)
 			if err != nil {
 				return err
 			}

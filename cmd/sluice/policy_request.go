@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -38,11 +39,11 @@ type evaluationInput struct {
 }
 
 // readInput reads what is evaluated from the file of the request or of the entity.
-func (e *evaluation) readInput() (evaluationInput, error) {
+func (e *evaluation) readInput(ctx context.Context) (evaluationInput, error) {
 	if e.request != "" {
-		return readEvaluationRequest(e.request)
+		return readEvaluationRequest(ctx, e.request)
 	}
-	text, err := readFile(e.entity)
+	text, err := readFile(ctx, e.entity)
 	if err != nil {
 		return evaluationInput{}, err
 	}
@@ -72,8 +73,8 @@ func (e *evaluation) readInput() (evaluationInput, error) {
 }
 
 // readEvaluationRequest reads the data of a request, with the envelope around them or without.
-func readEvaluationRequest(path string) (evaluationInput, error) {
-	text, err := readFile(path)
+func readEvaluationRequest(ctx context.Context, path string) (evaluationInput, error) {
+	text, err := readFile(ctx, path)
 	if err != nil {
 		return evaluationInput{}, err
 	}

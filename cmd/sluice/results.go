@@ -38,7 +38,7 @@ is 0 if every transaction is valid, 1 if not, and 3 while validation is not comp
 			"sluice results 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01 --rejected mend.jsonl --csv errors.csv",
 		},
 		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
-			c, err := conn.newClient()
+			c, err := conn.newClient(ctx)
 			if err != nil {
 				return err
 			}

@@ -214,7 +214,7 @@ func (s *screenRun) progress() *terminal {
 // eachRow calls f for each row of a CSV file with a header. Of one required column, the first takes the place if no
 // column has its name. A cellError of f gets the name of the file and the line.
 func eachRow(ctx context.Context, path string, required []string, f func(cell func(column string) string) error) error {
-	file, err := openInput(path)
+	file, err := openInput(ctx, path)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func (s *screenRun) screenByService(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	api, err := s.connection.newClient()
+	api, err := s.connection.newClient(ctx)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ and the others are sent all the same. For many transactions 'sluice upload' is f
 				return err
 			}
 			defer file.Close()
-			c, err := conn.newClient()
+			c, err := conn.newClient(ctx)
 			if err != nil {
 				return err
 			}

@@ -36,7 +36,7 @@ ends the command and leaves the batches alone.`,
 			"sluice upload monday.jsonl tuesday.jsonl --detach --quiet | xargs sluice status --follow",
 		},
 		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
-			c, err := conn.newClient()
+			c, err := conn.newClient(ctx)
 			if err != nil {
 				return err
 			}

@@ -30,8 +30,8 @@ type terminal struct {
 // newTerminal returns the terminal that prints to w. It respects the variables NO_COLOR and TERM=dumb.
 func newTerminal(w io.Writer) *terminal {
 	c := &terminal{w: w}
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
+	f := fileOf(w)
+	if f == nil || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
 		return c
 	}
 	c.tty = f

@@ -47,7 +47,7 @@ failed.`,
 				return err
 			}
 			var err error
-			if a.run.client, err = a.conn.newClient(); err != nil {
+			if a.run.client, err = a.conn.newClient(ctx); err != nil {
 				return err
 			}
 			if len(args) > 1 {

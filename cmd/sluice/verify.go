@@ -28,7 +28,7 @@ verifies it, with or without the service.`,
 		Flags:    conn.addFlags,
 		Examples: []string{"sluice receipt 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01 > receipt.jose"},
 		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
-			c, err := conn.newClient()
+			c, err := conn.newClient(ctx)
 			if err != nil {
 				return err
 			}
@@ -90,7 +90,7 @@ func (v *verifyRun) run(ctx context.Context, args []string, stdout io.Writer) er
 	if err := requireOneStdin(args[0], args[1], v.keysPath, v.reportPath); err != nil {
 		return err
 	}
-	text, err := readReceipt(args[0], args[1])
+	text, err := readReceipt(ctx, args[0], args[1])
 	if err != nil {
 		return err
 	}
@@ -147,14 +147,14 @@ var compactJWS = regexp.MustCompile(`^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9
 
 // readReceipt returns the text of a receipt. If the other file is one and this is not, they were given in the wrong
 // order, which is an error.
-func readReceipt(path, filePath string) (string, error) {
-	text, err := readAll(path)
+func readReceipt(ctx context.Context, path, filePath string) (string, error) {
+	text, err := readAll(ctx, path)
 	receipt := strings.TrimSpace(string(text))
 	isReceipt := err == nil && compactJWS.MatchString(receipt)
 	if err != nil && !errors.Is(err, errTooLarge) || isReceipt || filePath == stdName {
 		return receipt, err
 	}
-	if other, otherErr := readAll(filePath); otherErr == nil && compactJWS.Match(bytes.TrimSpace(other)) {
+	if other, otherErr := readAll(ctx, filePath); otherErr == nil && compactJWS.Match(bytes.TrimSpace(other)) {
 		return "", cli.Usagef("the receipt comes first, then the file: sluice verify %s %s", shellName(filePath),
 			shellName(path))
 	}
@@ -166,7 +166,7 @@ func (v *verifyRun) checkFile(ctx context.Context, claims client.ReceiptClaims, 
 	err error) {
 	var rejected map[int64]bool
 	if v.reportPath != "" {
-		if rejected, err = readRejectedLines(v.reportPath); err != nil {
+		if rejected, err = readRejectedLines(ctx, v.reportPath); err != nil {
 			return false, err
 		}
 	}
@@ -206,8 +206,8 @@ func (r contextReader) Read(p []byte) (int, error) {
 }
 
 // readRejectedLines returns the numbers of the lines that a validation report lists.
-func readRejectedLines(path string) (map[int64]bool, error) {
-	text, err := openInput(path)
+func readRejectedLines(ctx context.Context, path string) (map[int64]bool, error) {
+	text, err := openInput(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -233,8 +233,8 @@ func readRejectedLines(path string) (map[int64]bool, error) {
 var errTooLarge = errors.New("too large for what it should be")
 
 // readAll reads a small file; - is standard input.
-func readAll(path string) ([]byte, error) {
-	file, err := openInput(path)
+func readAll(ctx context.Context, path string) ([]byte, error) {
+	file, err := openInput(ctx, path)
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ func (v *verifyRun) findIssuer() error {
 // cache and, if they have not, of those that the issuer publishes now.
 func (v *verifyRun) verify(ctx context.Context, text string) (client.ReceiptClaims, error) {
 	if v.keysPath != "" {
-		keys, err := readAll(v.keysPath)
+		keys, err := readAll(ctx, v.keysPath)
 		if err != nil {
 			return client.ReceiptClaims{}, err
 		}

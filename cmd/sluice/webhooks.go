@@ -48,7 +48,7 @@ func (w *webhookFlags) addFlags(f *flag.FlagSet) {
 }
 
 // apply sets what the flags give, and leaves the rest.
-func (w *webhookFlags) apply(s *client.WebhookSettings) error {
+func (w *webhookFlags) apply(ctx context.Context, s *client.WebhookSettings) error {
 	if w.name != "" {
 		s.Name = w.name
 	}
@@ -66,7 +66,7 @@ func (w *webhookFlags) apply(s *client.WebhookSettings) error {
 	}
 	if w.secretFile != "" {
 		var err error
-		s.Secret, err = readSecret(w.secretFile)
+		s.Secret, err = readSecret(ctx, w.secretFile)
 		return err
 	}
 	return nil
@@ -86,7 +86,7 @@ func serviceCommand(c *cli.Command, run func(ctx context.Context, c *client.Clie
 		conn.addFlags(f)
 	}
 	c.Run = func(ctx context.Context, args []string, stdout io.Writer) error {
-		api, err := conn.newClient()
+		api, err := conn.newClient(ctx)
 		if err != nil {
 			return err
 		}
@@ -152,7 +152,7 @@ Without --secret-file the service makes the secret, which is printed this once.`
 			URL: args[0], Enabled: !disabled, EventTypes: []string{"*"}, EmailAddresses: []string{}, Type: "Single",
 			BatchSize: 100,
 		}
-		if err := flags.apply(&s); err != nil {
+		if err := flags.apply(ctx, &s); err != nil {
 			return err
 		}
 		w, err := c.CreateWebhook(ctx, s)
@@ -228,7 +228,7 @@ failure.`,
 			s.URL = url
 		}
 		s.Enabled = (s.Enabled || enable) && !disable
-		if err := flags.apply(&s); err != nil {
+		if err := flags.apply(ctx, &s); err != nil {
 			return err
 		}
 		if w, err = c.UpdateWebhook(ctx, args[0], s); err != nil {

@@ -118,6 +118,8 @@ func TestMainRunsTheNamedCommand(t *testing.T) {
 		{"values a b c", 2, "",
 			"prog: 'prog values' takes 1 or 2 arguments (ONE [TWO]), not 3; see 'prog values --help'\n"},
 		{"values", 2, "", "prog: 'prog values' takes 1 or 2 arguments (ONE [TWO]), not 0; see 'prog values --help'\n"},
+		{"copy a EMPTY", 2, "",
+			"prog: an argument of 'prog copy' is empty (FROM TO); see 'prog copy --help'\n"},
 		{"copy -- -a -b", 0, "copy host= count=1 dry=false [\"-a\" \"-b\"]\n", ""},
 		{"copy a -- -n", 0, "copy host= count=1 dry=false [\"a\" \"-n\"]\n", ""},
 		{"copy -n --count 2 -- --count --", 0, "copy host= count=2 dry=true [\"--count\" \"--\"]\n", ""},
@@ -129,7 +131,11 @@ func TestMainRunsTheNamedCommand(t *testing.T) {
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
-			code := program().Main(t.Context(), strings.Fields(c.args), &stdout, &stderr)
+			args := strings.Fields(c.args)
+			for i := range args {
+				args[i] = strings.ReplaceAll(args[i], "EMPTY", "")
+			}
+			code := program().Main(t.Context(), args, &stdout, &stderr)
 			if code != c.code || stdout.String() != c.stdout || stderr.String() != c.stderr {
 				t.Errorf("got exit code %d, stdout %q, stderr %q\nwant %d, %q, %q",
 					code, stdout.String(), stderr.String(), c.code, c.stdout, c.stderr)
