@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
+	"sluice/client"
 	"sluice/client/clienttest"
 	"sluice/internal/cli"
 )
@@ -78,6 +80,21 @@ func TestFollowWithoutAnUpload(t *testing.T) {
 		_, _ = io.WriteString(w, `{"message":"`+clienttest.NotUploaded+`"}`)
 		return true
 	}
+	var shown strings.Builder
+	c, err := client.New(s.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	uploaded, end := context.WithCancel(ctx)
+	_, err = follow(uploaded, c, newTerminal(&shown), "b", func(n int) time.Duration {
+		end()
+		return 0
+	}, true)
+	if want := "The scan of the file has not begun yet"; err == nil || !strings.Contains(shown.String(), want) ||
+		strings.Contains(shown.String(), "not yet uploaded") {
+		t.Errorf("after an upload: %v, printed %q; want %q", err, shown.String(), want)
+	}
+	reads = 0
 	code, stdout, stderr := runWithServer(ctx, t, s, "status", "b", "--follow")
 	if code != cli.ExitInterrupted || !strings.Contains(stderr, "interrupted; the batch continues") {
 		t.Errorf("exit code %d, stderr %q; want 130 and that it was interrupted", code, stderr)

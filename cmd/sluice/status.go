@@ -156,6 +156,10 @@ func printQueue(ui *terminal, s client.Status) {
 	}
 }
 
+// messageUnnoticed takes the place of client.MessageNotUploaded once this command has uploaded the file: the event that
+// tells the service of it may come a moment later.
+const messageUnnoticed = "The scan of the file has not begun yet."
+
 // follow shows the statuses that a batch passes, and its counts as they grow, until its status is terminal. Uploaded
 // means that this command has uploaded the file, so that the service has it even if it does not say so yet.
 func follow(
@@ -165,10 +169,13 @@ func follow(
 	var pace pace
 	defer ui.setLive()
 	return c.Follow(ctx, batchID, interval, func(s client.Status) {
+		if uploaded && s.Message == client.MessageNotUploaded {
+			s.Message = messageUnnoticed
+		}
 		if shown := s.Status + s.Message; shown != last {
 			last = shown
 			printStatusStep(ui, s, time.Since(started))
-			if s.Message == client.MessageNotUploaded && !uploaded {
+			if s.Message == client.MessageNotUploaded {
 				ui.printf("  %s\n", ui.paint(dim, "Its file must be PUT to the URL that was given with the batch. "+
 					"Ctrl-C ends this command, not the batch."))
 			}

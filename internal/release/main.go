@@ -10,6 +10,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +19,9 @@ import (
 	"strings"
 	"time"
 )
+
+// checksumFile is the file with the checksums of a release.
+const checksumFile = "SHA256SUMS"
 
 // program is the package that is released.
 const program = "./cmd/sluice"
@@ -28,7 +32,7 @@ type target struct{ os, arch string }
 var targets = []target{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}}
 
 func main() {
-	out := flag.String("out", "dist", "folder for the files; what it held is removed")
+	out := flag.String("out", "dist", "folder for the files; an earlier release in it is removed")
 	flag.Parse()
 	if err := release(*out); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
@@ -37,19 +41,43 @@ func main() {
 }
 
 // release writes all files into a folder. The current folder must be the root of the repository.
-func release(out string) error {
+func release(out string) (err error) {
+	if err := checkReplaceable(out); err != nil {
+		return err
+	}
 	if err := os.RemoveAll(out); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(out)) // half a release is none
+		}
+	}()
 	for _, t := range targets {
 		if err := releaseFor(t, out); err != nil {
 			return fmt.Errorf("%s/%s: %w", t.os, t.arch, err)
 		}
 	}
 	return writeChecksums(out)
+}
+
+// checkReplaceable returns an error for a folder that holds anything but an earlier release, which is known by its
+// checksums: the folder is removed.
+func checkReplaceable(out string) error {
+	entries, err := os.ReadDir(out)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(out, checksumFile)); err != nil {
+		return fmt.Errorf("%s is not empty and has no release (%s): name another folder, or empty it", out, checksumFile)
+	}
+	return nil
 }
 
 // releaseFor writes the archive and the SBOM of one system.
@@ -150,5 +178,5 @@ func writeChecksums(folder string) error {
 		}
 		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(content), e.Name())
 	}
-	return os.WriteFile(filepath.Join(folder, "SHA256SUMS"), []byte(sums.String()), 0o644)
+	return os.WriteFile(filepath.Join(folder, checksumFile), []byte(sums.String()), 0o644)
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -19,6 +21,32 @@ func linked(t *testing.T, of target) []module {
 		t.Fatal("go list names no module")
 	}
 	return modules
+}
+
+// A folder with anything but an earlier release is left alone.
+func TestReleaseLeavesOtherFoldersAlone(t *testing.T) {
+	out := t.TempDir()
+	for _, folder := range []string{out, filepath.Join(out, "new")} {
+		if err := checkReplaceable(folder); err != nil {
+			t.Errorf("%s: %v, want no error for what is empty or not there", folder, err)
+		}
+	}
+	precious := filepath.Join(out, "thesis.txt")
+	if err := os.WriteFile(precious, []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := release(out); err == nil || !strings.Contains(err.Error(), "has no release") {
+		t.Errorf("got %v, want that the folder has no release", err)
+	}
+	if _, err := os.Stat(precious); err != nil {
+		t.Error(err)
+	}
+	if err := writeChecksums(out); err != nil {
+		t.Fatal(err)
+	}
+	if err := checkReplaceable(out); err != nil {
+		t.Errorf("an earlier release: %v", err)
+	}
 }
 
 func TestEveryLinkedModuleHasALicence(t *testing.T) {

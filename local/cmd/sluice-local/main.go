@@ -97,7 +97,7 @@ func declareFlags(flags *flag.FlagSet, o *cloud.Options, getenv func(string) str
 		o.Limits.Add)
 	flags.Float64Var(&o.Pace, "pace", 1,
 		"`FACTOR` by which the pauses of state machines and before retries are shortened, for tests")
-	flags.Func("set", "`NAME=VALUE` of a parameter of the template; may be repeated", func(s string) error {
+	flags.Func("set", "`NAME=VALUE` of a parameter of the template; can be repeated", func(s string) error {
 		name, value, ok := strings.Cut(s, "=")
 		if !ok || name == "" {
 			return errors.New("want NAME=VALUE")
