@@ -69,9 +69,9 @@ func importEntities(ctx context.Context, a *admin, path string, o importOptions)
 		err = flush()
 	}
 	if err == nil && out.Refused > 0 {
-		fmt.Fprintf(os.Stderr, "%s made on the platform and left as %s; --overwrite changes them too.\n",
-			countNoun(int64(out.Refused), "entity was", "entities were"), map[bool]string{true: "it is",
-				false: "they are"}[out.Refused == 1])
+		fmt.Fprintf(os.Stderr, "%s; --overwrite changes them too.\n", countNoun(int64(out.Refused),
+			"entity was made on the platform and left as it is",
+			"entities were made on the platform and left as they are"))
 	}
 	return out, err
 }

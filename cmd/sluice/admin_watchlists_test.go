@@ -177,7 +177,7 @@ func TestAdminWatchlistRefusals(t *testing.T) {
 	f.wantError(t, "there are 0 buckets test-work-ACCOUNT-us-east-1", "watchlist", "list")
 }
 
-// Who imports at the same time as someone else is told which of them has won.
+// Of two imports at the same time, the one that has lost is told so.
 func TestExplainImport(t *testing.T) {
 	p := &catalog.Plan{Before: catalog.Pointer{Current: catalog.Version{Entries: 1}},
 		Counts: catalog.Changes{Removed: 1}}

@@ -62,7 +62,7 @@ func TestSpool(t *testing.T) {
 	}
 }
 
-// Who follows a batch to which nothing was uploaded is told what it waits for.
+// A command that follows a batch to which nothing was uploaded says what the batch waits for.
 func TestFollowWithoutAnUpload(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -80,21 +80,6 @@ func TestFollowWithoutAnUpload(t *testing.T) {
 		_, _ = io.WriteString(w, `{"message":"`+clienttest.NotUploaded+`"}`)
 		return true
 	}
-	var shown strings.Builder
-	c, err := client.New(s.Config())
-	if err != nil {
-		t.Fatal(err)
-	}
-	uploaded, end := context.WithCancel(ctx)
-	_, err = follow(uploaded, c, newTerminal(&shown), "b", func(n int) time.Duration {
-		end()
-		return 0
-	}, true)
-	if want := "The scan of the file has not begun yet"; err == nil || !strings.Contains(shown.String(), want) ||
-		strings.Contains(shown.String(), "not yet uploaded") {
-		t.Errorf("after an upload: %v, printed %q; want %q", err, shown.String(), want)
-	}
-	reads = 0
 	code, stdout, stderr := runWithServer(ctx, t, s, "status", "b", "--follow")
 	if code != cli.ExitInterrupted || !strings.Contains(stderr, "interrupted; the batch continues") {
 		t.Errorf("exit code %d, stderr %q; want 130 and that it was interrupted", code, stderr)
@@ -103,5 +88,33 @@ func TestFollowWithoutAnUpload(t *testing.T) {
 		if strings.Count(stdout, want) != 1 {
 			t.Errorf("printed %q, want %q once", stdout, want)
 		}
+	}
+}
+
+// A command that has uploaded the file does not say that it is not uploaded, while the service has not noticed it yet.
+func TestFollowAfterUpload(t *testing.T) {
+	s := clienttest.New()
+	defer s.Close()
+	s.Before = func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.Contains(r.URL.Path, "/status/") {
+			return false
+		}
+		w.WriteHeader(http.StatusAccepted)
+		_, _ = io.WriteString(w, `{"message":"`+clienttest.NotUploaded+`"}`)
+		return true
+	}
+	c, err := client.New(s.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	var shown strings.Builder
+	_, err = follow(ctx, c, newTerminal(&shown), "b", func(int) time.Duration {
+		end()
+		return 0
+	}, true)
+	if want := "The scan of the file has not begun yet"; err == nil || !strings.Contains(shown.String(), want) ||
+		strings.Contains(shown.String(), "not yet uploaded") {
+		t.Errorf("got %v, printed %q; want %q", err, shown.String(), want)
 	}
 }

@@ -25,7 +25,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 		args []string
 		left int
 	}{
-		"help": {[]string{"help"}, 0}, "its end": {[]string{"help"}, 1}, "lines": {cost, 0}, "the last lines": {cost, 5},
+		"help": {[]string{"help"}, 0}, "its end": {[]string{"help"}, 1}, "lines": {cost, 0}, "last lines": {cost, 5},
 		"JSON": {append(cost, "--json"), 0}, "version": {[]string{"version"}, 0},
 	} {
 		var stderr strings.Builder

@@ -83,7 +83,7 @@ func TestExampleCompany(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in, err := e.readInput()
+		in, err := e.readInput(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestExampleIsEvaluatedAtTheSameTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := evaluation{entity: "../../sampledata/policies/acme.yaml"}
-	in, err := e.readInput()
+	in, err := e.readInput(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

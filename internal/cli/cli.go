@@ -46,8 +46,8 @@ type Command struct {
 	// Name is what the user types, one word or several. The program's own name begins its messages.
 	Name string
 	// Args names the arguments, separated by spaces. The command gets exactly as many, or, if the
-	// last one ends with "...", any number more. One in brackets, the last, may be left out. None of them is empty: that
-	// is usually a variable of a script that is not set.
+	// last one ends with "...", any number more. One in brackets, the last, may be left out. None of them is empty:
+	// that is usually a variable of a script that is not set.
 	Args string
 	// Summary says what the command does in one phrase, for the list of commands: "upload a batch".
 	Summary string

@@ -22,7 +22,7 @@ type decoder struct {
 	nodes int
 }
 
-// maxProblems is how many problems are reported. Who has more repairs those first.
+// maxProblems is how many problems of a file are reported. Others are reported once these are repaired.
 const maxProblems = 100
 
 func (d *decoder) report(n *yaml.Node, place, format string, args ...any) {

@@ -75,7 +75,8 @@ func checkReplaceable(out string) error {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(out, checksumFile)); err != nil {
-		return fmt.Errorf("%s is not empty and has no release (%s): name another folder, or empty it", out, checksumFile)
+		return fmt.Errorf("%s is not empty and has no release (%s): name another folder, or empty it", out,
+			checksumFile)
 	}
 	return nil
 }
