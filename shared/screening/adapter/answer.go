@@ -1,7 +1,9 @@
 package adapter
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"net/url"
 	"slices"
@@ -38,53 +40,108 @@ type AnswerMatch struct {
 	MatchData      screening.MatchData `json:"matchData"`
 }
 
-// Limits of the values of a match, in bytes.
 const (
-	maxID    = 255
-	maxURL   = 2048
-	maxDepth = 5 // rows below rows
+	// maxObjects bounds the JSON objects of a response; opening braces in strings count, too.
+	maxObjects = 1_000_000
+	// maxMatchText is the size of the largest match as it is sent, in bytes. Its data is bounded further by checkData.
+	maxMatchText = 256 << 10
+	// maxID and maxURL are the lengths of the longest ID and the longest URL of a match, in bytes.
+	maxID  = 255
+	maxURL = 2048
+	// maxDepth is how many levels of rows a match has.
+	maxDepth = 5
 )
 
 // ParseAnswer reads the JSON text of a response with a type and a status. Keys that are not known, keys that appear
-// twice, values of another type and invalid UTF-8 are refused with an *InvalidError.
+// twice, values of another type and invalid UTF-8 are refused with an *InvalidError. Of a response that is refused it
+// returns the BatchID, as far as that could be read, and nothing else: what is wrong with the response to one batch
+// must not be recorded for another.
+//
+// A text of a few bytes for each object or string would become a hundred times as large in memory. MaxMatches,
+// maxObjects and maxMatchText are therefore enforced before the values are made.
 func ParseAnswer(text []byte, t Type, status string) (Answer, error) {
 	if !utf8.Valid(text) {
 		return Answer{}, invalidf("The response is not valid UTF-8.")
 	}
-	var a Answer
-	if err := json.Unmarshal(text, &a, json.RejectUnknownMembers(true)); err != nil {
-		return Answer{}, explain(err)
+	if bytes.Count(text, []byte{'{'}) > maxObjects {
+		return Answer{}, invalidf("The response has more than %d objects.", maxObjects)
 	}
-	switch {
-	case a.BatchID == "":
-		return Answer{}, invalidf("The response has no batchId.")
-	case a.ErrorDetails != nil && status != Error:
-		return Answer{}, invalidf("The response has errorDetails, but the status is %s.", status)
-	case a.ErrorDetails == nil && status == Error:
-		return Answer{}, invalidf("The status is Error, but the response has no errorDetails.")
-	case a.Matches != nil && (status != Success || t != Screen):
-		return Answer{}, invalidf("The response has matches, but it does not answer a search with success.")
-	case a.Matches == nil && status == Success && t == Screen:
-		return Answer{}, invalidf("The response has no matches. A search without a match has an empty list.")
-	case len(a.Matches) > MaxMatches:
-		return Answer{}, invalidf("The response has %d matches; at most %d are accepted.", len(a.Matches), MaxMatches)
-	case a.ErrorDetails != nil && utf8.RuneCountInString(*a.ErrorDetails) > MaxErrorDetails:
-		return Answer{}, invalidf("errorDetails has more than %d characters.", MaxErrorDetails)
+	var a Answer
+	err := json.Unmarshal(text, &a, json.RejectUnknownMembers(true),
+		json.WithUnmarshalers(json.UnmarshalFromFunc(unmarshalMatches)))
+	if err != nil {
+		return Answer{BatchID: a.BatchID}, explain(err, "")
+	}
+	if err := a.checkMembers(t, status); err != nil {
+		return Answer{BatchID: a.BatchID}, err
 	}
 	return a, nil
 }
 
-// explain says where the JSON text is not as it must be, without quoting values.
-func explain(err error) error {
+// unmarshalMatches reads the matches of an answer, up to the first that is one too many.
+func unmarshalMatches(d *jsontext.Decoder, matches *[]AnswerMatch) error {
+	if d.PeekKind() != '[' {
+		return errors.ErrUnsupported // null, or a value of another type: the package reads or refuses it
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return err
+	}
+	*matches = []AnswerMatch{}
+	for d.PeekKind() != ']' {
+		if len(*matches) == MaxMatches {
+			return invalidf("The response has more than %d matches.", MaxMatches)
+		}
+		text, err := d.ReadValue()
+		if err != nil {
+			return err
+		}
+		place := jsontext.Pointer(fmt.Sprintf("/matches/%d", len(*matches)))
+		if len(text) > maxMatchText {
+			return invalidf("A match has more than %d bytes: %s.", maxMatchText, place)
+		}
+		var m AnswerMatch
+		if err := json.Unmarshal(text, &m, json.RejectUnknownMembers(true)); err != nil {
+			return explain(err, place)
+		}
+		*matches = append(*matches, m)
+	}
+	_, err := d.ReadToken()
+	return err
+}
+
+// checkMembers checks that the answer has the members that its type and status need, and no others.
+func (a Answer) checkMembers(t Type, status string) error {
+	switch {
+	case a.BatchID == "":
+		return invalidf("The response has no batchId.")
+	case a.ErrorDetails != nil && status != Error:
+		return invalidf("The response has errorDetails, but the status is %s.", status)
+	case a.ErrorDetails == nil && status == Error:
+		return invalidf("The status is Error, but the response has no errorDetails.")
+	case a.Matches != nil && (status != Success || t != Screen):
+		return invalidf("The response has matches, but it does not answer a search with success.")
+	case a.Matches == nil && status == Success && t == Screen:
+		return invalidf("The response has no matches. A search without a match has an empty list.")
+	case a.ErrorDetails != nil && utf8.RuneCountInString(*a.ErrorDetails) > MaxErrorDetails:
+		return invalidf("errorDetails has more than %d characters.", MaxErrorDetails)
+	}
+	return nil
+}
+
+// explain says where the JSON text at a place of the response is not as it must be, without quoting values.
+func explain(err error, at jsontext.Pointer) error {
+	var invalid *InvalidError
 	var semantic *json.SemanticError
 	var syntactic *jsontext.SyntacticError
 	switch {
+	case errors.As(err, &invalid):
+		return invalid
 	case errors.As(err, &semantic) && errors.Is(err, json.ErrUnknownName):
-		return invalidf("The response has a key that is not known: %s.", place(semantic.JSONPointer))
+		return invalidf("The response has a key that is not known: %s.", placeText(at+semantic.JSONPointer))
 	case errors.As(err, &semantic):
-		return invalidf("The response has a value of the wrong type: %s.", place(semantic.JSONPointer))
+		return invalidf("The response has a value of the wrong type: %s.", placeText(at+semantic.JSONPointer))
 	case errors.As(err, &syntactic) && errors.Is(err, jsontext.ErrDuplicateName):
-		return invalidf("The response has a key twice: %s.", place(syntactic.JSONPointer))
+		return invalidf("The response has a key twice: %s.", placeText(at+syntactic.JSONPointer))
 	case errors.As(err, &syntactic):
 		return invalidf("The response is not valid JSON: it could be read up to byte %d.", syntactic.ByteOffset)
 	}
@@ -94,8 +151,8 @@ func explain(err error) error {
 // maxPlace is how many bytes of a place in the response a message names.
 const maxPlace = 200
 
-// place returns a pointer as text that is safe in a message.
-func place(p jsontext.Pointer) string {
+// placeText returns a pointer as text that is safe in a message.
+func placeText(p jsontext.Pointer) string {
 	text := strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == utf8.RuneError {
 			return -1

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -109,10 +110,10 @@ func TestAnswerIsRefused(t *testing.T) {
 		"another batch":         {`{"batchId":"` + batchID[1:] + `","matches":[]}`, "another batch"},
 		"unknown key":           {`{"batchId":"` + batchID + `","matches":[],"entityId":1}`, "not known: /entityId"},
 		"key in another case":   {`{"BatchId":"` + batchID + `","matches":[]}`, "not known: /BatchId"},
-		"100,000 matches":       {many(100_000), "100000 matches; at most 10000"},
-		"one match too many":    {many(adapter.MaxMatches + 1), "at most 10000"},
+		"100,000 matches":       {many(100_000), "more than 10000 matches"},
+		"one match too many":    {many(adapter.MaxMatches + 1), "more than 10000 matches"},
 		"nested deeply": {`{"batchId":"` + batchID + `","matches":` + strings.Repeat("[", 100_000),
-			"wrong type"},
+			"up to byte"},
 
 		"unknown entity":        {match("entityId", `"entity-3"`), "no entity"},
 		"no entity":             {match("entityId", ""), "no entity"},
@@ -135,6 +136,7 @@ func TestAnswerIsRefused(t *testing.T) {
 		"infinite score":           {data("matchScore", "1e999"), "matchScore"},
 		"script for a URL":         {data("providerSourceUrl", `"javascript:alert(1)"`), "providerSourceUrl"},
 		"relative URL":             {data("providerSourceUrls", `[{"url":"/x"}]`), "providerSourceUrls"},
+		"match too large":          {data("name", `"`+strings.Repeat(`\u0041`, 50_000)+`"`), "bytes: /matches/0"},
 		"data too large":           {data("name", `"`+strings.Repeat("x", 31<<10)+`"`), "bytes as JSON"},
 		"rows in six levels":       {data("categoryDetails", nested(6)), "levels"},
 		"rows in a thousand":       {data("categoryDetails", nested(1000)), "levels"},
@@ -153,6 +155,28 @@ func TestAnswerIsRefused(t *testing.T) {
 			}
 			if err != nil && (len(err.Error()) > 400 || strings.ContainsRune(err.Error(), 7)) {
 				t.Errorf("the message is not fit for people: %.500q", err)
+			}
+		})
+	}
+}
+
+// Objects and texts of a few bytes are refused before they take many times as much memory.
+func TestAnswersOfManySmallValues(t *testing.T) {
+	const limit = 64 << 20
+	objects := func(n int) string { return "[" + strings.TrimSuffix(strings.Repeat("{},", n), ",") + "]" }
+	for name, text := range map[string]string{
+		"matches":   `{"batchId":"` + batchID + `","matches":` + objects(900_000) + "}",
+		"addresses": answerWith(t, nil, map[string]string{"addresses": objects(4_000_000)}),
+		"texts": answerWith(t, nil, map[string]string{
+			"aliasesList": "[" + strings.Repeat(`"",`, 4_000_000) + `""]`}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			a, err := adapter.ParseAnswer([]byte(text), adapter.Screen, adapter.Success)
+			runtime.ReadMemStats(&after)
+			if got := after.TotalAlloc - before.TotalAlloc; err == nil || a.Matches != nil || got > limit {
+				t.Errorf("got %v after %d bytes of memory, want a refusal after at most %d", err, got, limit)
 			}
 		})
 	}
@@ -202,7 +226,10 @@ func TestAnswersByTypeAndStatus(t *testing.T) {
 		{adapter.Screen, adapter.Error, `,"errorDetails":"` + strings.Repeat("ж", 1000) + `"`, true},
 		{adapter.Screen, adapter.Error, `,"errorDetails":"` + strings.Repeat("ж", 1001) + `"`, false},
 	} {
-		_, err := adapter.ParseAnswer([]byte(id+test.members+"}"), test.kind, test.status)
+		a, err := adapter.ParseAnswer([]byte(id+test.members+"}"), test.kind, test.status)
+		if a.BatchID != "b" {
+			t.Errorf("%s %s %.40s: got the batch %q, want b", test.kind, test.status, test.members, a.BatchID)
+		}
 		if (err == nil) != test.ok {
 			t.Errorf("%s %s %.40s: got %v, want it to be accepted: %v", test.kind, test.status, test.members, err,
 				test.ok)

@@ -334,8 +334,8 @@ func TestUploads(t *testing.T) {
 			status int
 		}{
 			{`{"contentLength":16777216}`, 202}, {`{"contentLength":16777217}`, 400}, {`{"contentLength":0}`, 400},
-			{`{"data":{"contentLength":1}}`, 202}, {`{"data":{"contentLength":-1}}`, 400}, {`{"size":1}`, 400}, {"[]",
-				400},
+			{`{"data":{"contentLength":1}}`, 202}, {`{"data":{"contentLength":-1}}`, 400}, {`{"size":1}`, 400},
+			{`{"contentLength":1,"data":{}}`, 400}, {"[]", 400},
 		} {
 			if status, first, _ := f.post(path+"/upload-url", test.body, "", ""); status != test.status {
 				t.Errorf("%s: got %d %+v, want %d", test.body, status, first, test.status)

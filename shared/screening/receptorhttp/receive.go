@@ -74,7 +74,7 @@ func (s *Receptor) keysOf(ctx context.Context, tenant, providerID string) (*adap
 type answer struct {
 	// id is the same for the same content, however it was encrypted.
 	id string
-	// Answer is what the response says, unless it is not valid: then invalid says why.
+	// Answer is what the response says. It has at most the BatchID if invalid is set, which says what is wrong.
 	adapter.Answer
 	invalid *adapter.InvalidError
 }
@@ -104,8 +104,9 @@ func (s *Receptor) open(r *platform.Request, m adapter.Reply, keys *adapter.Keys
 	if err == nil {
 		a.Answer, err = adapter.ParseAnswer(text, m.Type, m.Status)
 	}
-	if err == nil && !strings.EqualFold(a.BatchID, m.ID) {
-		// The response itself is authentic, but this message is not: it is that to another batch.
+	if a.BatchID != "" && !strings.EqualFold(a.BatchID, m.ID) {
+		// The response itself is authentic, but this message is not: it is that to another batch. That is so, too, if
+		// the response is not valid for a type or a status that somebody else has given the message.
 		return answer{}, errNotAuthentic
 	}
 	if err != nil && !errors.As(err, &a.invalid) {
@@ -126,8 +127,7 @@ func digest(m adapter.Reply, text []byte) string {
 func (s *Receptor) handle(ctx context.Context, tenant string, m adapter.Reply, a answer) (string, error) {
 	if a.invalid != nil {
 		s.Log.WarnContext(ctx, "the response of a screening adapter is not valid", "tenant", tenant, "batch", m.ID,
-			"provider",
-			m.ProviderID, "type", m.Type, "reason", a.invalid.Message)
+			"provider", m.ProviderID, "type", m.Type, "reason", a.invalid.Message)
 	}
 	if m.Type != adapter.Screen {
 		// Nothing waits for these: what the service has to know is that they arrived.

@@ -110,6 +110,7 @@ func TestMessagesThatAreNotAuthentic(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	foreign, mine := f.create(otherTenant, "acme"), f.create(tenant, "acme", "other")
+	next := f.create(tenant, "acme")
 	good := func() message { return f.sealed(mine, adapter.Success, response(mine.ID, "acme", 1), false) }
 	for name, change := range map[string]func(m *message){
 		"no MAC":                      func(m *message) { m.mac = "" },
@@ -122,11 +123,12 @@ func TestMessagesThatAreNotAuthentic(t *testing.T) {
 		"provider that nobody has":    func(m *message) { m.ProviderID = "nobody" },
 		"built-in provider":           func(m *message) { m.ProviderID = screening.BuiltIn },
 		"encryption without a MAC":    func(m *message) { m.ProviderID = "half" },
-		"response to another batch":   func(m *message) { m.ID = f.create(tenant, "acme").ID },
+		"response to another batch":   func(m *message) { m.ID = next.ID },
+		"the same, as an error":       func(m *message) { m.ID, m.Status = next.ID, adapter.Error },
+		"the same, of another type":   func(m *message) { m.ID, m.Type = next.ID, adapter.Test },
 		"response to a foreign batch": func(m *message) { m.ID = foreign.ID },
 		"an error without its response": func(m *message) {
-			m.Status, m.Response, m.ErrorDetails = adapter.Error, "",
-				"no"
+			m.Status, m.Response, m.ErrorDetails = adapter.Error, "", "no"
 		},
 		"other authentication key": func(m *message) {
 			s, err := newKeys(t, otherKey).Seal([]byte(response(mine.ID, "acme", 1)), false)
@@ -145,6 +147,7 @@ func TestMessagesThatAreNotAuthentic(t *testing.T) {
 			}
 			f.expectSearch(mine, "acme", screening.SearchInProgress, 0)
 			f.expectSearch(mine, "other", screening.SearchInProgress, 0)
+			f.expectSearch(next, "acme", screening.SearchInProgress, 0)
 			f.expectSearch(foreign, "acme", screening.SearchInProgress, 0)
 		})
 	}

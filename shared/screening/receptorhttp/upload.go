@@ -17,11 +17,11 @@ type UploadRequest struct {
 }
 
 type uploadDetails struct {
-	// ContentLength is the size of the file: the URL then takes no other one.
+	// ContentLength is the size of the file in bytes: the URL then takes no other one.
 	ContentLength *int `json:"contentLength"`
 }
 
-// size returns the announced size, 0 if there is none.
+// size returns the announced size, nil if there is none.
 func (in *UploadRequest) size() *int {
 	if in.Data != nil {
 		return in.Data.ContentLength
@@ -31,6 +31,10 @@ func (in *UploadRequest) size() *int {
 
 // Check adds what is wrong with the request.
 func (in *UploadRequest) Check(v *platform.ValidationErrors) {
+	if in.Data != nil && in.ContentLength != nil {
+		v.Add("data", "The request is either the body or in data, not both.", platform.CodeRequired)
+		return
+	}
 	if n := in.size(); n != nil {
 		v.CheckBetween("contentLength", *n, 1, adapter.MaxUploadBytes)
 	}
@@ -48,7 +52,8 @@ type UploadReply struct {
 // uploadGrace is how long after the end of its URL a message may name an upload.
 const uploadGrace = 15 * time.Minute
 
-// CreateUpload makes a place for a response that is too large for a message.
+// CreateUpload makes a place for a response that is too large for a message, and signs the URL for it. Each call makes
+// another one.
 func (s *Receptor) CreateUpload(ctx context.Context, r *platform.Request, in UploadRequest) (UploadReply, error) {
 	now := s.Now().UTC()
 	u := adapter.Upload{Tenant: r.Tenant, ID: s.NewID(), CreatedAt: now, CreatedBy: r.Client,
