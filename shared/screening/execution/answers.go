@@ -8,6 +8,7 @@ import (
 
 	"sluice/shared/fault"
 	"sluice/shared/screening"
+	"sluice/shared/screening/adapter"
 )
 
 // Outcome says what became of an answer.
@@ -64,13 +65,13 @@ func (a *Answers) Record(ctx context.Context, tenant, batchID, providerID string
 	}
 	if outcome == Late || outcome == Unknown {
 		a.Log.WarnContext(ctx, "an answer of a screening provider was ignored", "tenant", tenant, "batch", batchID,
-			"provider",
-			providerID, "outcome", outcome)
+			"provider", providerID, "outcome", outcome)
 		return outcome, nil
 	}
 	return outcome, a.wake(ctx, tenant, batchID, providerID, run)
 }
 
+// record is Record without waking the execution. It returns the run that the answer belongs to as well.
 func (a *Answers) record(ctx context.Context, tenant, batchID, providerID string, answer Answer) (Outcome, int, error) {
 	stored := -1 // the run for which the matches are stored
 	for range maxAttempts {
@@ -132,29 +133,29 @@ func (a *Answers) check(b screening.Batch, answer Answer) *screening.ProviderErr
 	}
 	for _, m := range answer.Matches {
 		if !b.HasEntity(m.EntityID) {
-			return invalid("The answer has a match of the entity %.100q, which the batch does not have.", m.EntityID)
+			return invalidAnswer("The answer has a match of the entity %.100q, which the batch does not have.",
+				m.EntityID)
 		}
 		id := screening.NewMatchID("", m.EntityID, m.UniqueID)
 		if ids[id] {
-			return invalid("The answer has two matches of the entity %.100q with %.100q.", m.EntityID, m.UniqueID)
+			return invalidAnswer("The answer has two matches of the entity %.100q with %.100q.", m.EntityID, m.UniqueID)
 		}
 		ids[id] = true
 		if counts[m.EntityID]++; counts[m.EntityID] > limit {
-			return invalid("The answer has more than %d matches of the entity %.100q.", limit, m.EntityID)
+			return invalidAnswer("The answer has more than %d matches of the entity %.100q.", limit, m.EntityID)
 		}
 	}
 	return nil
 }
 
-func invalid(format string, args ...any) *screening.ProviderError {
-	return &screening.ProviderError{Source: screening.SourceAdapter, Code: screening.CodeInvalidAnswer,
-		Message: fmt.Sprintf(format, args...)}
+func invalidAnswer(format string, args ...any) *screening.ProviderError {
+	return adapter.InvalidResponse(fmt.Sprintf(format, args...))
 }
 
-// storeMatches stores the matches of an answer. They do not belong to the batch before the answer is recorded.
+// storeMatches stores the matches of an answer, or returns why they cannot be. They do not belong to the batch before
+// the answer is recorded.
 func (a *Answers) storeMatches(ctx context.Context, b screening.Batch, record screening.Answer,
-	matches []screening.Match) (
-	*screening.ProviderError, error) {
+	matches []screening.Match) (*screening.ProviderError, error) {
 	complete := make([]screening.Match, len(matches))
 	for i, m := range matches {
 		complete[i] = newMatch(b, record, m)
@@ -162,7 +163,7 @@ func (a *Answers) storeMatches(ctx context.Context, b screening.Batch, record sc
 	err := a.Store.AddMatches(ctx, b.Tenant, complete)
 	var f *fault.Error
 	if errors.As(err, &f) && f.Kind == fault.TooLarge {
-		return invalid("%s", f.Message), nil
+		return invalidAnswer("%s", f.Message), nil
 	}
 	return nil, err
 }

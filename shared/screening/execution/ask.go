@@ -110,8 +110,7 @@ func (a *Ask) ask(ctx context.Context, b screening.Batch, p screening.ProviderRu
 func (a *Ask) end(ctx context.Context, b screening.Batch, p screening.ProviderRun, token string,
 	reason *screening.ProviderError) error {
 	err := finishCurrent(ctx, a.Store, b.Tenant, b.ID,
-		screening.Answer{ID: answerID(p, "failure"), ProviderID: p.ID, Run: p.Run,
-			Error: reason})
+		screening.Answer{ID: answerID(p, "failure"), ProviderID: p.ID, Run: p.Run, Error: reason})
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ type Conduct struct {
 	Patience time.Duration
 	// Width is how many providers of a batch search at once.
 	Width int
-	// SweepAge is the age of a run from which on the sweep looks at it, unless longestSweepAge is less.
+	// SweepAge is the age of a run from which on the sweep inspects it; more than longestSweepAge counts as that.
 	SweepAge time.Duration
 	Now      func() time.Time
 	Log      *slog.Logger
@@ -61,8 +61,11 @@ type PlannedProvider struct {
 // ended.
 func newConductInput(e machine.Event) (ConductInput, error) {
 	var in ConductInput
-	if err := json.Unmarshal([]byte(e.Detail.Input), &in); err != nil || !e.IsFromStepFunctions() || in.BatchID == "" {
-		return ConductInput{}, fmt.Errorf("event from %q about an execution with another input: %w", e.Source, err)
+	if err := json.Unmarshal([]byte(e.Detail.Input), &in); err != nil {
+		return ConductInput{}, fmt.Errorf("read the input of an execution that has ended: %w", err)
+	}
+	if !e.IsFromStepFunctions() || in.BatchID == "" {
+		return ConductInput{}, fmt.Errorf("event from %q about an execution that is not that of a batch", e.Source)
 	}
 	in.ProviderID, in.Failure = "", e.Failure()
 	return in, nil
@@ -105,7 +108,7 @@ func (c *Conduct) Handle(ctx context.Context, in ConductInput) (Plan, error) {
 	plan := Plan{Providers: []PlannedProvider{}, Width: c.Width, Patience: int(c.Patience / time.Second)}
 	b, err := c.Store.Get(ctx, in.Tenant, in.BatchID)
 	if errors.Is(err, screening.ErrNotFound) {
-		return plan, nil // an execution is started only for a batch that is stored: nothing can be done for it
+		return plan, nil // executions are started for stored batches only, so this is not one of them
 	}
 	if err != nil {
 		return Plan{}, err
@@ -115,9 +118,8 @@ func (c *Conduct) Handle(ctx context.Context, in ConductInput) (Plan, error) {
 		case in.Failure == nil:
 			plan.Providers = append(plan.Providers, PlannedProvider{p.ID, p.ID == screening.BuiltIn})
 		case in.ProviderID == "" || in.ProviderID == p.ID:
-			c.Log.ErrorContext(ctx, "screening search given up", "batch", b.ID, "provider", p.ID, "error",
-				in.Failure.Error,
-				"cause", in.Failure.Cause)
+			c.Log.ErrorContext(ctx, "screening search given up", "batch", b.ID, "provider", p.ID,
+				"error", in.Failure.Error, "cause", in.Failure.Cause)
 			if err := c.fail(ctx, b, p, in.Failure); err != nil {
 				return Plan{}, err
 			}
@@ -129,8 +131,7 @@ func (c *Conduct) Handle(ctx context.Context, in ConductInput) (Plan, error) {
 // fail ends the search of a provider as failed.
 func (c *Conduct) fail(ctx context.Context, b screening.Batch, p screening.ProviderRun, f *machine.Failure) error {
 	return finishCurrent(ctx, c.Store, b.Tenant, b.ID,
-		screening.Answer{ID: answerID(p, "failure"), ProviderID: p.ID, Run: p.Run,
-			Error: c.errorOf(p, f)})
+		screening.Answer{ID: answerID(p, "failure"), ProviderID: p.ID, Run: p.Run, Error: c.errorOf(p, f)})
 }
 
 // messageNoAnswer is what clients are told of a provider that let its time pass.
@@ -160,12 +161,12 @@ func (c *Conduct) errorOf(p screening.ProviderRun, f *machine.Failure) *screenin
 const (
 	// longestSweepAge is the age of a run at which its start is not under way any more.
 	longestSweepAge = time.Minute
-	// longestPause is the longest time between two looks of the sweep at one batch.
+	// longestPause is the longest time after which the sweep inspects a batch again.
 	longestPause = time.Hour
 )
 
-// sweep looks at the batches of which providers search: it starts what was not started, and ends what nothing will end.
-// A batch that fails does not keep the others waiting.
+// sweep inspects the batches in which a provider searches: it starts executions that were not started, and ends
+// searches whose execution has ended without them. An error about one batch does not keep the others waiting.
 func (c *Conduct) sweep(ctx context.Context) error {
 	var errs []error
 	err := c.Store.EachSearching(ctx, c.Now().Add(-min(longestSweepAge, c.SweepAge)),
@@ -184,7 +185,7 @@ func (c *Conduct) sweepBatch(ctx context.Context, tenant, batchID string) error 
 	if err != nil {
 		return err
 	}
-	// The next look is agreed first: a batch that interrupts the function must not be the first one of every sweep.
+	// The batch is postponed first: one that interrupts the function must not be the first of every sweep.
 	now := c.Now()
 	if err := c.Store.Postpone(ctx, tenant, batchID, now.Add(min(now.Sub(b.StartedAt)/4, longestPause))); err != nil {
 		return err

@@ -50,8 +50,9 @@ func NewNotifier(client *sfn.Client, arn string, now func() time.Time) *Notifier
 	return &Notifier{client, arn, now}
 }
 
-// Start sees to it that the adapters of foreign providers learn of resolutions that are about to be stored. It is
-// called before they are: if they never are, nothing is sent. Repeating it is success.
+// Start sees to it that the adapters of foreign providers learn of resolutions that the caller is about to store: it
+// has requestTime to do so. If they are never stored, nothing is sent. Repeating it is success. A caller that failed to
+// store them calls it again before the next attempt: the notice of the first attempt may have given up by then.
 func (n *Notifier) Start(ctx context.Context, b screening.Batch, resolved []screening.Match) error {
 	for _, notice := range Notices(b, resolved, n.now().UTC()) {
 		input, err := json.Marshal(notice)
@@ -93,9 +94,11 @@ func Notices(b screening.Batch, resolved []screening.Match, at time.Time) []Noti
 }
 
 // name returns the name of the execution: the ID of the batch, and what tells the notice from others of the batch.
+// Notices of the same resolutions within requestTime have one name, because the execution of the first waits for what
+// is stored for any of them. A later one has another: that execution may have ended without finding anything.
 func (n Notice) name() string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%q", n.ProviderID)
+	fmt.Fprintf(h, "%q %d", n.ProviderID, n.At.Truncate(requestTime).Unix())
 	for _, m := range n.Matches {
 		fmt.Fprintf(h, " %q %q %d", m.EntityID, m.MatchID, m.Version)
 	}
@@ -123,9 +126,13 @@ type NotStored struct{ Message string }
 // Error implements error.
 func (e *NotStored) Error() string { return e.Message }
 
-// storingTime is how long resolutions may take to be stored after their notice was started. A request takes half a
-// minute at most.
-const storingTime = time.Minute
+const (
+	// requestTime is how long a request that resolves matches takes at most, from its notice to the storing.
+	requestTime = 30 * time.Second
+	// storingTime is how long after its notice a resolution may be stored: by the request that has started it, or by
+	// one that came within requestTime and found it started.
+	storingTime = 2 * requestTime
+)
 
 // Handle tells the adapter of a provider what is decided now about the matches of a notice. It may be repeated: the
 // adapter is then told again. Matches whose resolution was never stored are left out.

@@ -2,10 +2,17 @@ package execution_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/screening"
@@ -127,6 +134,42 @@ func TestNotify(t *testing.T) {
 	notice.BatchID = "unknown"
 	if err := step.Handle(t.Context(), notice); err != nil || adapters.calls != 3 {
 		t.Errorf("an unknown batch: got %v after %d calls, want no further one", err, adapters.calls)
+	}
+}
+
+// A request that is repeated at once shares its notice. One that comes later, when the first execution may have given
+// up because nothing was stored, has another: the adapter would otherwise never learn of the resolutions.
+func TestRepeatedRequestsAreNoticed(t *testing.T) {
+	t.Parallel()
+	var names []string
+	machine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in struct {
+			Name string `json:"name"`
+		}
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+			t.Error(err)
+		}
+		if slices.Contains(names, in.Name) {
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprint(w, `{"__type":"ExecutionAlreadyExists"}`)
+			return
+		}
+		names = append(names, in.Name)
+		fmt.Fprint(w, `{"executionArn":"arn","startDate":1}`)
+	}))
+	t.Cleanup(machine.Close)
+	client := sfn.New(sfn.Options{Region: "us-east-1", BaseEndpoint: aws.String(machine.URL),
+		Credentials: aws.AnonymousCredentials{}})
+	b := screening.Batch{ID: "b", Tenant: tenant, Providers: []screening.ProviderRun{{ID: "acme", AnswerID: "x"}}}
+	resolved := []screening.Match{{ID: "1", EntityID: "e", AnswerID: "x", Version: 2}}
+	for _, step := range []struct {
+		after time.Duration
+		want  int // executions
+	}{{0, 1}, {29 * time.Second, 1}, {time.Minute, 2}, {time.Hour, 3}} {
+		n := execution.NewNotifier(client, "arn", func() time.Time { return now.Add(step.after) })
+		if err := n.Start(t.Context(), b, resolved); err != nil || len(names) != step.want {
+			t.Errorf("after %v: got %v and %d executions, want %d", step.after, err, len(names), step.want)
+		}
 	}
 }
 

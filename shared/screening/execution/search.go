@@ -88,18 +88,17 @@ func (s *Search) handle(ctx context.Context, in SearchInput) (Progress, error) {
 	return done, finishCurrent(ctx, s.Store, in.Tenant, in.BatchID, answer)
 }
 
-// search returns the matches of entities of a batch, or what is wrong with them.
+// search returns the matches of entities of a batch, or the reason for which the search fails.
 func (s *Search) search(ctx context.Context, b screening.Batch, ids []string) ([]screening.Match,
-	*screening.ProviderError,
-	error) {
+	*screening.ProviderError, error) {
 	if len(ids) == 0 {
 		return nil, nil, nil
 	}
 	lists := make([]catalog.Loaded, len(b.Lists))
 	for i, l := range b.Lists {
 		var err error
-		if lists[i], err = s.Lists.Open(ctx, catalog.VersionRef{Owner: l.Owner, List: l.List,
-			Version: l.Version}); err != nil {
+		lists[i], err = s.Lists.Open(ctx, catalog.VersionRef{Owner: l.Owner, List: l.List, Version: l.Version})
+		if err != nil {
 			return nil, nil, fmt.Errorf("open a pinned list: %w", err)
 		}
 	}
@@ -119,8 +118,7 @@ func (s *Search) search(ctx context.Context, b screening.Batch, ids []string) ([
 		}
 		for _, m := range found {
 			matches = append(matches, screening.Match{EntityID: e.ID, AliasIDs: m.AliasIDs,
-				UniqueID: lookup.UniqueID(m.Found),
-				Data:     lookup.DataOf(m.Found, now)})
+				UniqueID: lookup.UniqueID(m.Found), Data: lookup.DataOf(m.Found, now)})
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
@@ -131,10 +129,9 @@ func (s *Search) search(ctx context.Context, b screening.Batch, ids []string) ([
 
 func tooManyMatches(e screening.Entity, found, limit int) *screening.ProviderError {
 	return &screening.ProviderError{Source: screening.SourceInvoker, Code: screening.CodeNotSpecified,
-		Message: fmt.Sprintf(
-			"The entity %.100q has %d matches, more than the %d that a search may have. Add facts such as the date of "+
-				"birth and the "+
-				"nationality, or raise the threshold, and open a new batch.", e.ID, found, limit)}
+		Message: fmt.Sprintf("The entity %.100q has %d matches, more than the %d that a search may have. Add facts "+
+			"such as the date of birth and the nationality, or raise the threshold, and open a new batch.",
+			e.ID, found, limit)}
 }
 
 // finishCurrent ends the search of a provider of the stored batch, unless it has ended otherwise.
