@@ -3,24 +3,81 @@ package states
 import (
 	"fmt"
 	"slices"
+	"unicode/utf8"
 )
 
-// check checks that all transitions lead to existing states.
+// check checks that all transitions lead to existing states, that each state can be reached and that one ends the
+// definition. Step Functions refuses all of that when a machine is created (MISSING_TRANSITION_TARGET and
+// MISSING_END_STATE in ValidateStateMachineDefinition).
 func (d *Definition) check() error {
 	if d.States[d.StartAt] == nil {
 		return fmt.Errorf("starts at %q, which is not one of its states", d.StartAt)
 	}
+	hasEnd := false
 	for _, s := range d.States {
-		next := []string{s.Next, s.Default}
-		for _, c := range s.Catch {
-			next = append(next, c.Next)
-		}
-		for _, c := range s.Choices {
-			next = append(next, c.Next)
-		}
-		for _, n := range next {
-			if n != "" && d.States[n] == nil {
+		for _, n := range s.successors() {
+			if d.States[n] == nil {
 				return fmt.Errorf("has a state %s that leads to %q, which is not one of its states", s.name, n)
+			}
+		}
+		hasEnd = hasEnd || s.End || s.Type == "Succeed" || s.Type == "Fail"
+	}
+	if !hasEnd {
+		return fmt.Errorf("has no state that ends it")
+	}
+	reached := map[string]bool{d.StartAt: true}
+	for queue := []string{d.StartAt}; len(queue) > 0; queue = queue[1:] {
+		for _, n := range d.States[queue[0]].successors() {
+			if !reached[n] {
+				reached[n] = true
+				queue = append(queue, n)
+			}
+		}
+	}
+	for name := range d.States {
+		if !reached[name] {
+			return fmt.Errorf("has a state %s to which no other state leads", name)
+		}
+	}
+	return nil
+}
+
+// successors returns the states to which a state can lead.
+func (s *state) successors() []string {
+	all := []string{s.Next, s.Default}
+	for _, c := range s.Catch {
+		all = append(all, c.Next)
+	}
+	for _, c := range s.Choices {
+		all = append(all, c.Next)
+	}
+	return slices.DeleteFunc(all, func(name string) bool { return name == "" })
+}
+
+// maxStateName is the greatest number of characters in the name of a state.
+const maxStateName = 80
+
+// checkNames checks that the names of all states, with those inside of Maps and Parallels, are valid and differ from
+// each other and from the known ones, to which it adds them.
+func (d *Definition) checkNames(known map[string]bool) error {
+	for name, s := range d.States {
+		if known[name] {
+			return fmt.Errorf("has two states %s: names must be unique, also inside of Map and Parallel", name)
+		}
+		if n := utf8.RuneCountInString(name); n < 1 || n > maxStateName {
+			return fmt.Errorf("has a state %s whose name does not have 1 to %d characters", name, maxStateName)
+		}
+		known[name] = true
+		inner := make([]*Definition, 0, len(s.Branches)+1)
+		if s.ItemProcessor != nil {
+			inner = append(inner, s.ItemProcessor)
+		}
+		for _, b := range s.Branches {
+			inner = append(inner, b.Definition)
+		}
+		for _, i := range inner {
+			if err := i.checkNames(known); err != nil {
+				return err
 			}
 		}
 	}
@@ -42,12 +99,21 @@ func (s *state) check() error {
 			if c.Next == "" {
 				return fmt.Errorf("has a choice without Next")
 			}
+			if c.hasInnerNext() {
+				return fmt.Errorf("has a choice with a Next inside of And, Or or Not")
+			}
 		}
 	}
 	switch s.Type {
 	case "Task":
-		if _, _, err := s.taskTarget(); err != nil {
+		function, _, err := s.taskTarget()
+		if err != nil {
 			return err
+		}
+		if function == "" {
+			if err := s.checkInvocation(); err != nil {
+				return err
+			}
 		}
 		if s.TimeoutSeconds > 0 && s.TimeoutSecondsPath.isSet {
 			return fmt.Errorf("must not have both TimeoutSeconds and TimeoutSecondsPath")
@@ -59,6 +125,9 @@ func (s *state) check() error {
 		if s.ItemProcessor == nil {
 			return fmt.Errorf("has no ItemProcessor")
 		}
+		if s.MaxConcurrency > 0 && s.MaxConcurrencyPath.isSet {
+			return fmt.Errorf("must not have both MaxConcurrency and MaxConcurrencyPath")
+		}
 	case "Parallel":
 		if len(s.Branches) == 0 || slices.Contains(s.Branches, branch{}) {
 			return fmt.Errorf("has no Branches, or one that is null")
@@ -67,8 +136,27 @@ func (s *state) check() error {
 		if (s.Seconds == nil) == !s.SecondsPath.isSet {
 			return fmt.Errorf("must have either Seconds or SecondsPath")
 		}
+	case "Fail":
+		if s.Error != "" && s.ErrorPath.isSet || s.Cause != "" && s.CausePath.isSet {
+			return fmt.Errorf("must not have both Error and ErrorPath, or both Cause and CausePath")
+		}
 	}
 	return s.checkErrors()
+}
+
+// checkInvocation checks the Parameters of a Task that uses the Lambda integration. Step Functions refuses those that
+// the integration does not have; the others that it has would change what is invoked, and how.
+func (s *state) checkInvocation() error {
+	parameters, _ := s.Parameters.value.(map[string]any)
+	for name := range parameters {
+		if name != "FunctionName" && name != "Payload" {
+			return fmt.Errorf("has the parameter %s, which the local cloud does not support", name)
+		}
+	}
+	if parameters["FunctionName"] == nil {
+		return fmt.Errorf("has no FunctionName in its Parameters")
+	}
+	return nil
 }
 
 // checkErrors checks the names of errors in Retry and Catch.

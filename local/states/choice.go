@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // choice is one rule of a Choice state: a test of a variable, or a combination of rules.
@@ -57,6 +58,9 @@ func (c *choice) UnmarshalJSON(text []byte) error {
 			if c.operand, err = decode(value); err != nil {
 				return err
 			}
+			if !isOperand(name, c.operand) {
+				return fmt.Errorf("has a choice that compares by %s with %s, which is of another type", name, value)
+			}
 		case !slices.Contains(structuralFields, name):
 			return fmt.Errorf("has a choice with %s, which the local cloud does not support", name)
 		}
@@ -70,6 +74,29 @@ func (c *choice) UnmarshalJSON(text []byte) error {
 		return fmt.Errorf("has a choice that is neither one test of a Variable nor one of And, Or, Not")
 	}
 	return nil
+}
+
+// isOperand reports whether a test can compare a variable with a value.
+func isOperand(test string, v any) bool {
+	_, isText := v.(string)
+	_, isNumber := v.(json.Number)
+	_, isBool := v.(bool)
+	switch {
+	case strings.HasPrefix(test, "String"):
+		return isText
+	case strings.HasPrefix(test, "Numeric"):
+		return isNumber
+	}
+	return isBool
+}
+
+// hasInnerNext reports whether a rule inside of the rule has a Next, which only the outermost one can have.
+func (c *choice) hasInnerNext() bool {
+	inner := slices.Concat(c.And, c.Or)
+	if c.Not != nil {
+		inner = append(inner, *c.Not)
+	}
+	return slices.ContainsFunc(inner, func(i choice) bool { return i.Next != "" || i.hasInnerNext() })
 }
 
 // evaluate reports whether the rule holds. A variable that does not exist is a failure unless the test is IsPresent.

@@ -3,7 +3,9 @@ package states
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -62,8 +64,19 @@ type retrier struct {
 	IntervalSeconds *int
 	BackoffRate     *float64
 	MaxAttempts     *int
+	// MaxDelaySeconds is 0 for no limit.
 	MaxDelaySeconds int
 	JitterStrategy  string
+}
+
+// UnmarshalJSON reads an element of Retry. Its errors continue a sentence that begins with the state.
+func (r *retrier) UnmarshalJSON(text []byte) error {
+	err := checkFields(text, "Comment ErrorEquals IntervalSeconds BackoffRate MaxAttempts MaxDelaySeconds JitterStrategy")
+	if err != nil {
+		return fmt.Errorf("has a Retry that %w", err)
+	}
+	type fieldsOnly retrier
+	return json.Unmarshal(text, (*fieldsOnly)(r))
 }
 
 // catcher is an element of Catch.
@@ -71,6 +84,15 @@ type catcher struct {
 	ErrorEquals []string
 	ResultPath  optionalPath
 	Next        string
+}
+
+// UnmarshalJSON reads an element of Catch. Its errors continue a sentence that begins with the state.
+func (c *catcher) UnmarshalJSON(text []byte) error {
+	if err := checkFields(text, "Comment ErrorEquals ResultPath Next"); err != nil {
+		return fmt.Errorf("has a Catch that %w", err)
+	}
+	type fieldsOnly catcher
+	return json.Unmarshal(text, (*fieldsOnly)(c))
 }
 
 // commonFields are the fields that every type but Fail has.
@@ -94,6 +116,9 @@ var allowedFields = map[string]string{
 // Parse reads and checks a definition. Anything that is not supported is an error: a sentence that names the state.
 func Parse(text []byte) (*Definition, error) {
 	d, err := parse(text, "Comment StartAt States TimeoutSeconds Version QueryLanguage")
+	if err == nil {
+		err = d.checkNames(map[string]bool{})
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the state machine %w", err)
 	}
@@ -106,7 +131,7 @@ func parse(text []byte, known string) (*Definition, error) {
 		StartAt, QueryLanguage string
 		TimeoutSeconds         int
 		States                 map[string]json.RawMessage
-		ProcessorConfig        struct{ Mode string }
+		ProcessorConfig        processorConfig
 	}
 	if err := checkFields(text, known); err != nil {
 		return nil, err
@@ -131,16 +156,46 @@ func parse(text []byte, known string) (*Definition, error) {
 	return d, d.check()
 }
 
-// checkFields returns an error if a JSON object has other than the known fields.
+// processorConfig says how a Map runs its iterations.
+type processorConfig struct{ Mode string }
+
+// UnmarshalJSON reads the ProcessorConfig. Its errors continue a sentence that begins with the state.
+func (c *processorConfig) UnmarshalJSON(text []byte) error {
+	if err := checkFields(text, "Mode"); err != nil {
+		return fmt.Errorf("has a ProcessorConfig that %w", err)
+	}
+	type fieldsOnly processorConfig
+	return json.Unmarshal(text, (*fieldsOnly)(c))
+}
+
+// bounds are the least and the greatest value of a field.
+type bounds struct{ least, greatest float64 }
+
+// maxSeconds is the greatest value of most fields that are a number of seconds.
+const maxSeconds = 99_999_999
+
+// boundsOf holds the bounds of all fields that are numbers, as the Step Functions Developer Guide names them.
+var boundsOf = map[string]bounds{
+	"TimeoutSeconds": {1, maxSeconds}, "HeartbeatSeconds": {1, maxSeconds}, "Seconds": {0, maxSeconds},
+	"IntervalSeconds": {1, maxSeconds}, "MaxDelaySeconds": {1, maxDelaySeconds}, "MaxAttempts": {0, maxSeconds},
+	"BackoffRate": {1, math.MaxFloat64}, "MaxConcurrency": {0, math.MaxInt32},
+}
+
+// checkFields returns an error if a JSON object has other than the known fields, or a number that is out of bounds.
 func checkFields(text []byte, known string) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(text, &fields); err != nil {
 		return fmt.Errorf("is not a JSON object")
 	}
 	names := strings.Fields(known)
-	for field := range fields {
+	for field, value := range fields {
 		if !slices.Contains(names, field) {
 			return fmt.Errorf("has the field %s, which the local cloud does not support there", field)
+		}
+		b, isNumber := boundsOf[field]
+		n, err := strconv.ParseFloat(string(value), 64)
+		if isNumber && (err != nil || n < b.least || n > b.greatest) {
+			return fmt.Errorf("has the %s %s, which is not a number from %.0f to %g", field, value, b.least, b.greatest)
 		}
 	}
 	return nil

@@ -12,7 +12,7 @@ func TestUnsupportedDefinitionsAreErrors(t *testing.T) {
 		{"no JSON", `{`, ""},
 		{"no start", `{"StartAt":"X","States":{"S":{"Type":"Succeed"}}}`, "X"},
 		{"dangling next", `{"StartAt":"S","States":{"S":{"Type":"Pass","Next":"X"}}}`, "S"},
-		{"dangling catch", oneState(task + `"Catch":[{"ErrorEquals":["States.ALL"],"Next":"X"}]`), "S"},
+		{"dangling catch", oneState(invocation + `"Catch":[{"ErrorEquals":["States.ALL"],"Next":"X"}]`), `leads to "X"`},
 		{
 			"dangling default",
 			`{"StartAt":"S","States":{"S":{"Type":"Choice","Default":"X","Choices":[{"Variable":"$","IsNull":true,` +
@@ -74,16 +74,16 @@ func TestUnsupportedDefinitionsAreErrors(t *testing.T) {
 			`{"StartAt":"S","States":{"S":{"Type":"Choice","Choices":[{"Variable":"$","IsNull":true}]}}}`,
 			"S",
 		},
-		{"all with others", oneState(task + `"Retry":[{"ErrorEquals":["States.ALL","A"]}]`), "S"},
-		{"all not last", oneState(task + `"Retry":[{"ErrorEquals":["States.ALL"]},{"ErrorEquals":["A"]}]`), "S"},
-		{"empty errors", oneState(task + `"Retry":[{"ErrorEquals":[]}]`), "S"},
+		{"all with others", oneState(invocation + `"Retry":[{"ErrorEquals":["States.ALL","A"]}]`), "States.ALL alone"},
+		{"all not last", oneState(invocation + `"Retry":[{"ErrorEquals":["States.ALL"]},{"ErrorEquals":["A"]}]`), "after the one for States.ALL"},
+		{"empty errors", oneState(invocation + `"Retry":[{"ErrorEquals":[]}]`), "ErrorEquals"},
 		{"wait", oneState(`"Type":"Wait"`), "S"},
-		{"two timeouts", oneState(task + `"TimeoutSeconds":5,"TimeoutSecondsPath":"$.n"`), "S"},
-		{"heartbeat", oneState(task + `"TimeoutSeconds":5,"HeartbeatSeconds":5`), "S"},
+		{"two timeouts", oneState(invocation + `"TimeoutSeconds":5,"TimeoutSecondsPath":"$.n"`), "both TimeoutSeconds"},
+		{"heartbeat", oneState(invocation + `"TimeoutSeconds":5,"HeartbeatSeconds":5`), "less than its TimeoutSeconds"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := Parse([]byte(strings.Replace(test.definition, `invoke", ,`, `invoke",`, 1)))
+			_, err := Parse([]byte(test.definition))
 			if err == nil || !strings.Contains(err.Error(), test.named) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("error %v, want one line naming %s", err, test.named)
 			}

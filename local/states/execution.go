@@ -244,6 +244,7 @@ func (s *Service) recordEnd(ctx context.Context, e *execution, ip *interpreter, 
 // program.
 func (e *Execution) recordInterruption(reason error) bool {
 	var stop *stopRequest
+	var unwritten *historyError
 	switch {
 	case errors.As(reason, &stop):
 		e.Status, e.Error, e.Cause = Aborted, stop.name, stop.cause
@@ -252,6 +253,9 @@ func (e *Execution) recordInterruption(reason error) bool {
 	case errors.Is(reason, errHistoryFull):
 		e.Status, e.Error = Failed, "States.Runtime"
 		e.Cause = fmt.Sprintf("The execution reached the maximum number of history events (%d).", maxEvents)
+	case errors.As(reason, &unwritten):
+		e.Status, e.Error = Failed, "States.Runtime"
+		e.Cause = fmt.Sprintf("The history could not be written: %v", unwritten.error)
 	default:
 		return false
 	}

@@ -3,6 +3,7 @@ package states
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -155,7 +156,14 @@ func echo(_ context.Context, _ string, payload map[string]any) (any, string) { r
 
 // oneState returns a definition whose only state before the end is S with the fields.
 func oneState(fields string) string {
-	return `{"StartAt": "S", "States": {"S": {` + fields + `, "End": true}, "Caught": {"Type": "Pass", "End": true}}}`
+	caught := ""
+	if strings.Contains(fields, `"Caught"`) {
+		caught = `, "Caught": {"Type": "Pass", "End": true}`
+	}
+	return `{"StartAt": "S", "States": {"S": {` + fields + `, "End": true}` + caught + `}}`
 }
 
-const task = `"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", `
+const (
+	task       = `"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", `
+	invocation = task + `"Parameters": {"FunctionName": "toy"}, `
+)

@@ -44,10 +44,13 @@ func (h *history) write(previous int64, at time.Time, kind string, details map[s
 		_, err = h.file.Write(append(text, '\n'))
 	}
 	if err != nil {
-		h.onError(err)
+		h.onError(&historyError{err})
 	}
 	return h.count
 }
+
+// historyError is the cause that interrupts an execution whose history cannot be written.
+type historyError struct{ error }
 
 // detailsField returns the name of the field that holds the details of an event.
 func detailsField(kind string) string {

@@ -125,7 +125,9 @@ func fillTemplate(v, input, context any) (any, *Failure) {
 	case referencePath:
 		got, ok := v.lookup(input, context)
 		if !ok {
-			return nil, newFailure("States.ParameterPathFailure", "The path %s does not exist.", v.text)
+			// The Developer Guide has States.ParameterPathFailure for this. What Step Functions reports is
+			// States.Runtime, which no Catch matches, not even one for States.ALL.
+			return nil, newFailure("States.Runtime", "The JSONPath %s could not be found in the input.", v.text)
 		}
 		return got, nil
 	case map[string]any:

@@ -96,6 +96,9 @@ func (r retrier) maxAttempts() int {
 	return *r.MaxAttempts
 }
 
+// maxDelaySeconds is the greatest value of MaxDelaySeconds, a little less than a year.
+const maxDelaySeconds = 31_622_399
+
 // delayAfter returns the time to wait before the next retry when n retries have been used.
 func (r retrier) delayAfter(n int, random func() float64) time.Duration {
 	interval, rate := 1.0, 2.0
@@ -105,7 +108,7 @@ func (r retrier) delayAfter(n int, random func() float64) time.Duration {
 	if r.BackoffRate != nil {
 		rate = *r.BackoffRate
 	}
-	seconds := interval * math.Pow(rate, float64(n))
+	seconds := min(interval*math.Pow(rate, float64(n)), maxDelaySeconds) // more would overflow a Duration
 	if r.MaxDelaySeconds > 0 {
 		seconds = min(seconds, float64(r.MaxDelaySeconds))
 	}

@@ -93,6 +93,13 @@ func TestMatchesError(t *testing.T) {
 	}
 }
 
+func TestDelayOfManyRetriesIsBounded(t *testing.T) {
+	t.Parallel()
+	if got, want := (retrier{}).delayAfter(1000, nil), maxDelaySeconds*time.Second; got != want {
+		t.Errorf("delay after 1000 retries %v, want %v", got, want)
+	}
+}
+
 func TestRetryJitter(t *testing.T) {
 	t.Parallel()
 	r := retrier{JitterStrategy: "FULL"}

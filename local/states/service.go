@@ -1,6 +1,6 @@
 // Package states runs state machines as AWS Step Functions does. It supports what the project's definitions use, and
-// what they are likely to use: Task, Map, Choice, Pass, Wait, Succeed and Fail with JSONPath, Retry, Catch, task
-// tokens, history and limits. Anything else is an error when a machine is loaded.
+// what they are likely to use: Task, Map, Parallel, Choice, Pass, Wait, Succeed and Fail with JSONPath, Retry, Catch,
+// task tokens, history and limits. Anything else is an error when a machine is loaded.
 package states
 
 import (
@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"regexp"
 	"sync"
 	"time"
@@ -196,8 +197,11 @@ func (s *Service) Start(machineARN, name string, input []byte) (Execution, error
 		return Execution{}, err
 	}
 	started := e.Execution
+	if err := s.startRun(e); err != nil {
+		return Execution{}, errors.Join(err, os.Remove(e.path(recordSuffix))) // so that it can be started again
+	}
 	s.executions[arn] = e
-	return started, s.startRun(e)
+	return started, nil
 }
 
 // Stop aborts a running execution and waits for its end. It has no effect on one that has ended.

@@ -112,19 +112,22 @@ func TestFailures(t *testing.T) {
 		{"no array", inMap(call("toy")), `{}`, "States.Runtime"},
 		{"input path", oneState(`"Type": "Pass", "InputPath": "$.no"`), `{}`, "States.Runtime"},
 		{"output path", oneState(`"Type": "Pass", "OutputPath": "$.no"`), `{}`, "States.Runtime"},
-		{"parameters", oneState(`"Type": "Pass", "Parameters": {"a.$": "$.no"}`), `{}`, "States.ParameterPathFailure"},
+		{"parameters", oneState(`"Type": "Pass", "Parameters": {"a.$": "$.no"}`), `{}`, "States.Runtime"},
+		{"caught parameters", oneState(call("toy") + `, "ResultSelector": {"a.$": "$.no"},
+			"Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Caught"}]`), `{}`, "States.Runtime"},
 		{"result path", oneState(`"Type": "Pass", "ResultPath": "$.a.b"`), `{"a":1}`, "States.ResultPathMatchFailure"},
 		{"seconds", oneState(`"Type": "Wait", "SecondsPath": "$.n"`), `{"n":"7"}`, "States.Runtime"},
 		{
 			"no choice",
 			`{"StartAt":"S","States":{"S":{"Type":"Choice","Choices":[{"Variable":"$.a","IsPresent":true,` +
-				`"Next":"S"}]}}}`,
+				`"Next":"Y"}]},"Y":{"Type":"Succeed"}}}`,
 			`{}`,
 			"States.NoChoiceMatched",
 		},
 		{
 			"no variable",
-			`{"StartAt":"S","States":{"S":{"Type":"Choice","Choices":[{"Variable":"$.a","IsNull":true,"Next":"S"}]}}}`,
+			`{"StartAt":"S","States":{"S":{"Type":"Choice","Choices":[{"Variable":"$.a","IsNull":true,"Next":"Y"}]},` +
+				`"Y":{"Type":"Succeed"}}}`,
 			`{}`,
 			"States.Runtime",
 		},
@@ -134,7 +137,9 @@ func TestFailures(t *testing.T) {
 			`{"why":"x"}`,
 			"Own",
 		},
-		{"endless", `{"StartAt":"S","States":{"S":{"Type":"Pass","Next":"S"}}}`, `{}`, "States.Runtime"},
+		{"endless", `{"StartAt":"S","States":{"S":{"Type":"Pass","Next":"C"},"C":{"Type":"Choice","Default":"S",` +
+			`"Choices":[{"Variable":"$.a","IsPresent":true,"Next":"Y"}]},"Y":{"Type":"Succeed"}}}`, `{}`,
+			"States.Runtime"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package states
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -79,5 +80,47 @@ func TestLostDefinition(t *testing.T) {
 	b.restart(t)
 	if got := b.waitForEnd(t, arn); !strings.Contains(string(got.Output), `"toy:2"`) {
 		t.Errorf("the execution ended with %s, want the output of toy:2", got.Output)
+	}
+}
+
+// TestStartFailsOnce has a start that fails because the history cannot be created. It must leave nothing behind: the
+// same start succeeds as soon as it can.
+func TestStartFailsOnce(t *testing.T) {
+	t.Parallel()
+	b := newTestService(t, oneState(`"Type":"Pass"`), echo)
+	obstacle := filepath.Join(b.cfg.Dir, "toy", "x"+historySuffix)
+	if err := os.Mkdir(obstacle, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if e, err := b.Start(machineARN, "x", nil); err == nil {
+		t.Fatalf("started %v without a history", e)
+	}
+	if err := os.Remove(obstacle); err != nil {
+		t.Fatal(err)
+	}
+	e, err := b.Start(machineARN, "x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e = b.waitForEnd(t, e.ARN); e.Status != Succeeded {
+		t.Errorf("the second start ended %s, want %s", e.Status, Succeeded)
+	}
+}
+
+// fullDisk is a file to which nothing can be written.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+// TestUnwrittenHistoryFailsTheExecution has an execution that would otherwise be RUNNING for ever, without a step.
+func TestUnwrittenHistoryFailsTheExecution(t *testing.T) {
+	t.Parallel()
+	b := newTestService(t, oneState(`"Type":"Pass"`), echo)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	e := &execution{dir: t.TempDir(), Execution: Execution{Name: "x", Status: Running, Input: []byte(`{}`)}}
+	ended := b.runToEnd(ctx, b.machines[machineARN], e, &history{file: fullDisk{}, onError: cancel})
+	if !ended || e.Status != Failed || !strings.Contains(e.Cause, "no space left") {
+		t.Errorf("ended %v, %s because of %q; want true, FAILED and no space left", ended, e.Status, e.Cause)
 	}
 }
