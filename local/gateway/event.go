@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"mime"
+	"net"
 	"slices"
 	"strings"
 
@@ -69,11 +70,10 @@ func eventHeaders(r *request) map[string][]string {
 
 // sourceIP returns the address of the client.
 func sourceIP(r *request) string {
-	host, _, found := strings.Cut(r.RemoteAddr, "]") // [::1]:1234
-	if found {
-		return strings.TrimPrefix(host, "[")
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return "" // cannot happen: the server sets the address
 	}
-	host, _, _ = strings.Cut(r.RemoteAddr, ":")
 	return host
 }
 

@@ -20,6 +20,10 @@ import (
 const (
 	// MaxBody is the largest size in bytes of a request body.
 	MaxBody = 10 << 20
+	// MaxHeaders is the largest size in bytes of the values of all headers together, and maxURL the greatest length of
+	// the path and query of a regional API.
+	MaxHeaders = 10_240
+	maxURL     = 10_240
 
 	defaultTimeout = 29 * time.Second
 )
@@ -92,6 +96,9 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serve answers a request unless it returns an error. A gatewayError is to be sent to the client.
 func (g *Gateway) serve(ctx context.Context, w http.ResponseWriter, r *request) error {
+	if err := r.checkHead(); err != nil {
+		return err
+	}
 	var found bool
 	if r.route, r.params, found = g.routes.find(r.Method, r.URL.EscapedPath()); !found {
 		if r.Header.Get("Authorization") != "" {
@@ -127,7 +134,27 @@ func (g *Gateway) serve(ctx context.Context, w http.ResponseWriter, r *request) 
 	if err != nil {
 		return err
 	}
-	return writeResponse(w, payload)
+	return g.writeResponse(w, r, payload)
+}
+
+// checkHead returns an error for a request whose URL or headers API Gateway does not accept ("Quotas for configuring and
+// running a REST API" and "Important notes for REST APIs").
+func (r *request) checkHead() error {
+	size := len(r.Host)
+	for _, values := range r.Header {
+		for _, value := range values {
+			size += len(value)
+		}
+	}
+	switch {
+	case size > MaxHeaders:
+		return headersTooLarge
+	case len(r.URL.RequestURI()) > maxURL:
+		return urlTooLong
+	case strings.ContainsAny(r.URL.RawQuery, "|{}"):
+		return malformedQuery
+	}
+	return nil
 }
 
 // invoke runs a function and returns its payload. A function that failed leads to status 502, because what it returns
@@ -188,16 +215,21 @@ func methodRank(m string) int {
 }
 
 // find returns the route of a request and its path parameters. The path must be as it was sent, in its escaped form: an
-// escaped slash does not separate segments.
+// escaped slash does not separate segments. The path alone decides which resource is meant: one that matches best but
+// lacks the method is not replaced by another that has it.
 func (rs routes) find(method, path string) (template.Route, map[string]string, bool) {
 	segments := strings.Split(strings.TrimSuffix(path, "/"), "/")
-	for _, r := range rs {
-		if r.Method != method && r.Method != "ANY" {
+	for _, best := range rs {
+		params, ok := match(strings.Split(best.Path, "/"), segments)
+		if !ok {
 			continue
 		}
-		if params, ok := match(strings.Split(r.Path, "/"), segments); ok {
-			return r, params, true
+		for _, r := range rs {
+			if r.Path == best.Path && (r.Method == method || r.Method == "ANY") {
+				return r, params, true
+			}
 		}
+		break
 	}
 	return template.Route{}, nil, false
 }

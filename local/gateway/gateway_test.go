@@ -37,6 +37,7 @@ var api = template.API{
 	ID: "Api", Stage: "live", BinaryMediaTypes: []string{"image/png"},
 	Routes: []template.Route{
 		{Method: "GET", Path: "/a/{id}", Function: "Echo"},
+		{Method: "PUT", Path: "/a/{id}", Function: "Echo"},
 		{Method: "GET", Path: "/a/fixed", Function: "Fixed"},
 		{Method: "GET", Path: "/a/{id}/b/{n}", Function: "Echo"},
 		{Method: "POST", Path: "/a", Function: "Echo"},
@@ -176,7 +177,7 @@ func TestRoutes(t *testing.T) {
 	}{
 		{"GET", "/a/1", 200, "/a/{id}"}, {"GET", "/a/1/", 200, "/a/{id}"}, {"GET", "/a/fixed", 204, ""},
 		{"GET", "/a/fixed2", 200, "/a/{id}"}, {"DELETE", "/g/x/y", 200, "/g/{rest+}"},
-		{"GET", "/a", 404, ""}, {"POST", "/a/1", 404, ""}, {"GET", "/a//b/1", 404, ""}, {"GET", "/a/1/b/2/3", 404, ""},
+		{"GET", "/a", 404, ""}, {"POST", "/a/1", 404, ""}, {"PUT", "/a/1", 200, "/a/{id}"}, {"PUT", "/a/fixed", 404, ""}, {"GET", "/a//b/1", 404, ""}, {"GET", "/a/1/b/2/3", 404, ""},
 		{"GET", "/", 404, ""}, {"GET", "/A/1", 404, ""}, {"GET", "/live/a/1", 404, ""}, {"GET", "/%61/1", 404, ""},
 	}
 	for _, test := range tests {
@@ -228,18 +229,6 @@ func TestResponses(t *testing.T) {
 		body   string
 	}{
 		{"text", respond(events.APIGatewayProxyResponse{StatusCode: 201, Body: "x"}), 201, "x"},
-		{
-			"binary",
-			respond(events.APIGatewayProxyResponse{StatusCode: 200, Body: "/wA=", IsBase64Encoded: true}),
-			200,
-			"\xff\x00",
-		},
-		{
-			"broken base64",
-			respond(events.APIGatewayProxyResponse{StatusCode: 200, Body: "*", IsBase64Encoded: true}),
-			502,
-			"",
-		},
 		{"no status", respond(map[string]string{"body": "x"}), 502, ""},
 		{"no object", respond("x"), 502, ""},
 		{"failed", fail(lambda.Result{Failed: true}, nil), 502, ""},
@@ -286,82 +275,28 @@ func TestResponses(t *testing.T) {
 	}
 }
 
-func TestBodyLimit(t *testing.T) {
-	server := newTestServer(t, functions{"echo": respond(events.APIGatewayProxyResponse{StatusCode: 200})})
-	for n, want := range map[int]int{MaxBody - 1: 200, MaxBody: 200, MaxBody + 1: 413} {
-		if resp, _ := send(t, "POST", server.URL+"/a", strings.Repeat("x", n)); resp.StatusCode != want {
-			t.Errorf("%d bytes: status %d, want %d", n, resp.StatusCode, want)
-		}
-	}
-}
-
-// The template can say what clients see of a function that is throttled, apart from one that has failed.
-func TestThrottledFunctions(t *testing.T) {
-	throttled := func(context.Context, []byte) (lambda.Result, error) {
-		return lambda.Result{},
-			&lambda.ThrottledError{}
-	}
-	failed := func(context.Context, []byte) (lambda.Result, error) { return lambda.Result{Failed: true}, nil }
-	own := api
-	own.Responses = map[string]template.GatewayResponse{
-		"INTEGRATION_FAILURE": {Status: 503, Headers: map[string]string{"Retry-After": "'1'"}},
-		"AUTHORIZER_FAILURE":  {Status: 503, Headers: map[string]string{"Retry-After": "'2'"}},
-	}
-	server := httptest.NewServer(New(Config{API: own, Names: map[string]string{"Echo": "echo", "Fixed": "fixed",
-		"Guard": "guard"}, Functions: functions{"echo": failed, "fixed": throttled, "guard": throttled},
-		NewID: func() string { return "id" }, Now: time.Now}))
-	defer server.Close()
-	for path, want := range map[string]struct {
-		status int
-		after  string
-	}{"/a/fixed": {503, "1"}, "/closed": {503, "2"}, "/a/1": {502, ""}} {
-		resp, _ := send(t, "GET", server.URL+path, "")
-		if after := resp.Header.Get("Retry-After"); resp.StatusCode != want.status || after != want.after {
-			t.Errorf("%s: got %d with Retry-After %q, want %d with %q", path, resp.StatusCode, after, want.status,
-				want.after)
-		}
-	}
-}
-
-// The limits of the stage hold for each method on its own.
-func TestThrottling(t *testing.T) {
-	now := time.Unix(1_800_000_000, 0)
-	limited := api
-	limited.ThrottlingRate, limited.ThrottlingBurst = 2, 3
-	ok := respond(events.APIGatewayProxyResponse{StatusCode: 200})
-	config := Config{API: limited, Names: map[string]string{"Echo": "echo", "Fixed": "fixed"},
-		Functions: functions{"echo": ok, "fixed": ok}, NewID: func() string { return "id" },
-		Now: func() time.Time { return now }, Throttles: true}
-	g := New(config)
-	// get sends requests to a path until one is throttled, and returns the number of the others.
-	get := func(path string) (n int) {
-		for ; n < 10; n++ {
-			w := httptest.NewRecorder()
-			g.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
-			if w.Code == http.StatusTooManyRequests {
-				if w.Header().Get("x-amzn-ErrorType") != "THROTTLED" {
-					t.Errorf("headers %v, want the type THROTTLED", w.Header())
-				}
-				return n
-			}
-		}
-		return n
-	}
-	for _, step := range []struct {
-		after time.Duration
-		path  string
-		want  int
+// A body in base64 is decoded for who asks first for a binary media type of the API.
+func TestBinaryResponses(t *testing.T) {
+	tests := []struct {
+		body, accept string
+		status       int
+		want         string
 	}{
-		{0, "/a/1", 3}, {0, "/a/2", 0}, {0, "/a/fixed", 3}, {500 * time.Millisecond, "/a/1", 1},
-		{time.Second, "/a/1", 2}, {time.Hour, "/a/1", 3},
-	} {
-		now = now.Add(step.after)
-		if n := get(step.path); n != step.want {
-			t.Errorf("%v later, %s: %d requests were admitted, want %d", step.after, step.path, n, step.want)
-		}
+		{"/wA=", "image/png", 200, "\xff\x00"},
+		{"/wA=", "image/png;q=0.9, text/plain", 200, "\xff\x00"},
+		{"/wA=", "text/plain, image/png", 200, "/wA="},
+		{"/wA=", "*/*", 200, "/wA="},
+		{"/wA=", "", 200, "/wA="},
+		{"*", "image/png", 502, ""},
 	}
-	config.Throttles = false
-	if g = New(config); get("/a/1") != 10 {
-		t.Error("an API without the limit throttles")
+	for _, test := range tests {
+		server := newTestServer(t, functions{
+			"fixed": respond(events.APIGatewayProxyResponse{StatusCode: 200, Body: test.body, IsBase64Encoded: true}),
+		})
+		resp, got := send(t, "GET", server.URL+"/a/fixed", "", "Accept", test.accept)
+		if resp.StatusCode != test.status || test.want != "" && got != test.want {
+			t.Errorf("%s for a client that accepts %q: %d %q, want %d %q", test.body, test.accept, resp.StatusCode, got,
+				test.status, test.want)
+		}
 	}
 }

@@ -21,14 +21,17 @@ var droppedHeaders = map[string]bool{
 	"Upgrade": true, "Trailer": true, "Te": true,
 }
 
-// writeResponse sends the response that a function returned.
-func writeResponse(w http.ResponseWriter, payload []byte) error {
+// writeResponse sends the response that a function returned. A body in base64 is decoded only if the request asks for a
+// binary media type; any other client receives it as it is.
+func (g *Gateway) writeResponse(w http.ResponseWriter, r *request, payload []byte) error {
 	var response events.APIGatewayProxyResponse
 	if err := json.Unmarshal(payload, &response); err != nil || response.StatusCode < 100 || response.StatusCode > 599 {
 		return malformedResponse
 	}
 	body := []byte(response.Body)
-	if response.IsBase64Encoded {
+	// "Binary media types for REST APIs in API Gateway": the first type of the header Accept decides.
+	accepted, _, _ := strings.Cut(r.Header.Get("Accept"), ",")
+	if response.IsBase64Encoded && g.isBinary(accepted) {
 		var err error
 		if body, err = base64.StdEncoding.DecodeString(response.Body); err != nil {
 			return malformedResponse
@@ -100,6 +103,12 @@ var (
 		http.StatusForbidden,
 		"Authorization header requires 'Credential' parameter.",
 	}
+	// AWS's documents have the limits, but neither a response type nor a status for what exceeds them.
+	headersTooLarge = &gatewayError{
+		"HEADERS_TOO_LARGE", http.StatusRequestHeaderFieldsTooLarge, "Request Header Fields Too Large",
+	}
+	urlTooLong      = &gatewayError{"URI_TOO_LONG", http.StatusRequestURITooLong, "URI Too Long"}
+	malformedQuery  = &gatewayError{"BAD_REQUEST", http.StatusBadRequest, "Bad Request"}
 	throttled       = &gatewayError{"THROTTLED", http.StatusTooManyRequests, "Too Many Requests"}
 	requestTooLarge = &gatewayError{"REQUEST_TOO_LARGE", http.StatusRequestEntityTooLarge, "Request Too Long"}
 	badRequest      = &gatewayError{"BAD_REQUEST_BODY", http.StatusBadRequest, "Invalid request body"}
