@@ -43,6 +43,9 @@ func (b *builder) addAPI(id string, p *properties) error {
 	}
 	b.out.API = api
 	paths := p.object("DefinitionBody").object("paths")
+	if n := countResources(sortedKeys(paths.values)); n > maxResources {
+		return fmt.Errorf("has paths of %d resources: API Gateway allows an API %d", n, maxResources)
+	}
 	for _, path := range sortedKeys(paths.values) {
 		operations := paths.object(path)
 		for _, method := range sortedKeys(operations.values) {
@@ -53,6 +56,24 @@ func (b *builder) addAPI(id string, p *properties) error {
 	}
 	return p.err
 }
+
+// maxResources is the number of resources that an API can have unless AWS raises the quota.
+const maxResources = 300
+
+// countResources returns the number of resources that API Gateway makes for paths: one for each path and for each
+// beginning of one, such as / and /a for /a/b.
+func countResources(paths []string) int {
+	resources := map[string]bool{"/": true}
+	for _, path := range paths {
+		for ; path != ""; path = parentOf(path) {
+			resources[path] = true
+		}
+	}
+	return len(resources)
+}
+
+// parentOf returns a path without its last segment, and "" for one that has a single segment.
+func parentOf(path string) string { return path[:max(strings.LastIndexByte(path, '/'), 0)] }
 
 // addThrottling reads the limits of the stage, which hold for each method. Limits of single methods are not supported.
 func (a *API) addThrottling(settings []any) error {

@@ -1,8 +1,6 @@
 package template
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // conditionHolds evaluates a condition by its name.
 func (r *resolver) conditionHolds(name string) (bool, error) {
@@ -63,9 +61,15 @@ func (r *resolver) evaluate(v any) (bool, error) {
 				return err == nil && scalarText(pair[0]) == scalarText(pair[1]), err
 			}
 		case "Fn::Not":
+			if len(list) != 1 {
+				break
+			}
 			holds, err := r.evaluate(list[0])
 			return !holds, err
 		case "Fn::And", "Fn::Or":
+			if len(list) < 2 || len(list) > 10 {
+				return false, fmt.Errorf("uses %s with %d conditions: 2 to 10 are allowed", name, len(list))
+			}
 			for _, item := range list {
 				holds, err := r.evaluate(item)
 				if err != nil || holds == (name == "Fn::Or") {

@@ -19,10 +19,10 @@ func loadText(t *testing.T, text string, overrides map[string]string) (*Template
 
 const fullTemplate = `
 Parameters:
-  Prefix: {Type: String, Default: toy, AllowedPattern: "[a-z]+"}
+  Prefix: {Type: String, Default: toy, AllowedPattern: "[a-z]+", MinLength: 2}
   Limit: {Type: Number, Default: 10, MinValue: 1, MaxValue: 20}
   Level: {Type: String, Default: INFO, AllowedValues: [DEBUG, INFO]}
-  Topic: {Type: String, Default: ""}
+  Topic: {Type: String, Default: "", MaxLength: 5}
 Conditions:
   HasTopic: !Not [!Equals [!Ref Topic, ""]]
   Loud: !And [!Condition HasTopic, !Equals [!Ref Level, DEBUG]]

@@ -9,6 +9,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -167,6 +168,13 @@ func checkParameter(rules map[string]any, value string) error {
 		if !re.MatchString(value) {
 			return fmt.Errorf("%q does not match %s", value, pattern)
 		}
+	}
+	length := float64(utf8.RuneCountInString(value))
+	if least, err := strconv.ParseFloat(scalarText(rules["MinLength"]), 64); err == nil && length < least {
+		return fmt.Errorf("%q has fewer than %v characters", value, least)
+	}
+	if greatest, err := strconv.ParseFloat(scalarText(rules["MaxLength"]), 64); err == nil && length > greatest {
+		return fmt.Errorf("%q has more than %v characters", value, greatest)
 	}
 	if rules["Type"] != "Number" {
 		return nil

@@ -167,6 +167,9 @@ func (r *resolver) resolveSub(arg any) (any, error) {
 		} else {
 			v, err = r.resolveRef(name)
 		}
+		if err == nil && !isScalar(v) {
+			err = fmt.Errorf("uses Fn::Sub with %s, which is not a string", name)
+		}
 		if err != nil && failed == nil {
 			failed = err
 		}
@@ -191,6 +194,9 @@ func (r *resolver) resolveJoin(arg any) (any, error) {
 	}
 	texts := make([]string, len(parts))
 	for i, p := range parts {
+		if !isScalar(p) {
+			return nil, fmt.Errorf("uses Fn::Join with a list of other things than strings")
+		}
 		texts[i] = scalarText(p)
 	}
 	return strings.Join(texts, scalarText(list[0])), nil
@@ -252,6 +258,15 @@ func (r *resolver) enter(what string) (leave func(), err error) {
 	}
 	r.inProgress[what] = true
 	return func() { delete(r.inProgress, what) }, nil
+}
+
+// isScalar reports whether a resolved value can be inserted into text.
+func isScalar(v any) bool {
+	switch v.(type) {
+	case map[string]any, []any, noValue:
+		return false
+	}
+	return true
 }
 
 // scalarText returns a value as CloudFormation inserts it into text.

@@ -20,20 +20,57 @@ func (b *builder) addRule(id string, p *properties) error {
 			return err
 		}
 	}
-	if r.Pattern == nil && r.Every == 0 {
+	if len(r.Pattern) == 0 && r.Every == 0 {
 		return fmt.Errorf("has neither EventPattern nor ScheduleExpression")
 	}
 	if err := checkPattern(r.Pattern); err != nil {
 		return err
 	}
-	for _, v := range p.list("Targets") {
-		target, err := b.ruleTarget(newProperties(v).text("Arn"))
+	if err := b.addTargets(&r, p.list("Targets")); err != nil {
+		return err
+	}
+	b.out.Rules = append(b.out.Rules, r)
+	return checkNames(p, "Name", "Description", "EventPattern", "ScheduleExpression", "Targets")
+}
+
+// maxTargets is the largest number of targets of a rule.
+const maxTargets = 5
+
+// addTargets adds the targets of a rule. What changes the event on its way to a target is not supported.
+func (b *builder) addTargets(r *Rule, targets []any) error {
+	if len(targets) > maxTargets {
+		return fmt.Errorf("has %d targets: EventBridge allows a rule %d", len(targets), maxTargets)
+	}
+	ids := map[string]bool{}
+	for _, v := range targets {
+		t := newProperties(v)
+		id := t.requiredText("Id")
+		if ids[id] {
+			return fmt.Errorf("has two targets with the Id %s", id)
+		}
+		ids[id] = true
+		if err := checkNames(t, "Id", "Arn", "DeadLetterConfig"); err != nil {
+			return err
+		}
+		function, err := b.ruleTarget(t.text("Arn"))
 		if err != nil {
 			return err
 		}
-		r.Functions = append(r.Functions, target)
+		r.Functions = append(r.Functions, function)
+		if t.err != nil {
+			return t.err
+		}
 	}
-	b.out.Rules = append(b.out.Rules, r)
+	return nil
+}
+
+// checkNames returns an error if there are other properties than the supported ones.
+func checkNames(p *properties, supported ...string) error {
+	for _, name := range sortedKeys(p.values) {
+		if !slices.Contains(supported, name) {
+			return fmt.Errorf("has the property %s, which the local cloud does not support there", name)
+		}
+	}
 	return nil
 }
 
@@ -57,37 +94,43 @@ func (b *builder) ruleTarget(arn string) (string, error) {
 // parseRate returns the interval of a schedule of the only supported form, rate(N minutes), rate(N hours) or rate(N
 // days).
 func parseRate(expression string) (time.Duration, error) {
-	text, isRate := strings.CutPrefix(strings.TrimSuffix(expression, ")"), "rate(")
+	text, isRate := strings.CutPrefix(expression, "rate(")
+	text, isClosed := strings.CutSuffix(text, ")")
 	number, unit, _ := strings.Cut(text, " ")
 	n, err := strconv.Atoi(number)
-	units := map[string]time.Duration{"minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour}
-	unitLength := units[strings.TrimSuffix(unit, "s")]
-	if !isRate || err != nil || n < 1 || unitLength == 0 {
-		return 0, fmt.Errorf(
-			"has the ScheduleExpression %q: the local cloud supports only rate(N minutes), hours or days",
-			expression,
-		)
+	if n != 1 { // EventBridge accepts neither rate(1 hours) nor rate(5 hour)
+		var isPlural bool
+		unit, isPlural = strings.CutSuffix(unit, "s")
+		isClosed = isClosed && isPlural
+	}
+	unitLength := map[string]time.Duration{"minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour}[unit]
+	if !isRate || !isClosed || err != nil || n < 1 || unitLength == 0 {
+		return 0, fmt.Errorf("has the ScheduleExpression %q: the local cloud supports only rate(1 minute), "+
+			"rate(N minutes) and the same with hours and days", expression)
 	}
 	return time.Duration(n) * unitLength, nil
 }
 
-// checkPattern returns an error for an event pattern that does more than compare strings.
-func checkPattern(v any) error {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, inner := range v {
-			if _, isString := inner.(string); isString {
-				return fmt.Errorf("has an EventPattern whose values are not lists")
+// checkPattern returns an error for an event pattern that EventBridge refuses, or that does more than compare strings.
+func checkPattern(pattern map[string]any) error {
+	for name, v := range pattern {
+		switch v := v.(type) {
+		case map[string]any:
+			if len(v) == 0 {
+				return fmt.Errorf("has an EventPattern in which %s is empty", name)
 			}
-			if err := checkPattern(inner); err != nil {
+			if err := checkPattern(v); err != nil {
 				return err
 			}
-		}
-	case []any:
-		for _, inner := range v {
-			if _, isString := inner.(string); !isString {
+		case []any:
+			if len(v) == 0 {
+				return fmt.Errorf("has an EventPattern in which %s is empty", name)
+			}
+			if slices.ContainsFunc(v, func(item any) bool { return !isString(item) }) {
 				return fmt.Errorf("has an EventPattern with values other than strings, which are not supported")
 			}
+		default:
+			return fmt.Errorf("has an EventPattern in which %s is not a list", name)
 		}
 	}
 	return nil
@@ -120,7 +163,12 @@ func matchesPattern(pattern map[string]any, event map[string]any) bool {
 				return false
 			}
 		case []any:
-			if got, ok := event[name].(string); !ok || !slices.Contains(wanted, any(got)) {
+			got, isList := event[name].([]any)
+			if !isList {
+				got = []any{event[name]}
+			}
+			// Of a list in the event, one value that is wanted is enough.
+			if !slices.ContainsFunc(got, func(v any) bool { return isString(v) && slices.Contains(wanted, v) }) {
 				return false
 			}
 		}

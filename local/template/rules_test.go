@@ -1,6 +1,7 @@
 package template
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -84,7 +85,8 @@ func TestRulesAndPlans(t *testing.T) {
 		{map[string]any{"source": "aws.guardduty", "detail": detail("out")}, false},
 		{map[string]any{"source": "aws.s3", "detail": detail("in")}, false},
 		{map[string]any{"source": "aws.guardduty"}, false},
-		{map[string]any{"source": []any{"aws.guardduty"}, "detail": detail("in")}, false},
+		{map[string]any{"source": []any{"aws.s3", "aws.guardduty"}, "detail": detail("in")}, true},
+		{map[string]any{"source": []any{"aws.s3", 1}, "detail": detail("in")}, false},
 	} {
 		if first, second := got.Rules[0].Matches(tt.event), got.Rules[1].Matches(tt.event); first != tt.want || second {
 			t.Errorf("Matches(%v) = %v and, without a pattern, %v; want %v and false", tt.event, first, second, tt.want)
@@ -95,18 +97,52 @@ func TestRulesAndPlans(t *testing.T) {
 		without.Functions[0].Environment["VPC"] != "" {
 		t.Errorf("template without scans: %+v, %v; want one rule and nothing of GuardDuty", without, err)
 	}
-	for name, change := range map[string][2]string{
-		"a cron schedule":     {"rate(5 minutes)", "cron(0 0 * * ? *)"},
-		"a rate of nothing":   {"rate(5 minutes)", "rate(0 minutes)"},
-		"a prefix pattern":    {"[aws.guardduty]", "[{prefix: aws}]"},
-		"a pattern of a text": {"[aws.guardduty]", "aws.guardduty"},
-		"a foreign target": {"Name: tick, ScheduleExpression: rate(5 minutes), Targets: [{Id: work, Arn: !GetAtt " +
-			"WorkFunction.Arn}]", "Name: tick, ScheduleExpression: rate(5 minutes), Targets: [{Id: work, Arn: x}]"},
-		"a foreign bucket": {"BucketName: !Ref In, Obj", "BucketName: x, Obj"},
+}
+
+func TestRefusedRules(t *testing.T) {
+	t.Parallel()
+	const target = "[{Id: work, Arn: !GetAtt WorkFunction.Arn}]"
+	targets := func(n int) string {
+		all := make([]string, n)
+		for i := range all {
+			all[i] = fmt.Sprintf("{Id: t%d, Arn: !GetAtt WorkFunction.Arn}", i)
+		}
+		return "[" + strings.Join(all, ", ") + "]"
+	}
+	for _, tt := range []struct {
+		name, from, to string
+		// want is a part of the error; empty for success.
+		want string
+	}{
+		{"one minute", "rate(5 minutes)", "rate(1 minute)", ""},
+		{"two days", "rate(5 minutes)", "rate(2 days)", ""},
+		{"a cron schedule", "rate(5 minutes)", `"cron(0 0 * * ? *)"`, "ScheduleExpression"},
+		{"a rate of nothing", "rate(5 minutes)", "rate(0 minutes)", "ScheduleExpression"},
+		{"one in the plural", "rate(5 minutes)", "rate(1 minutes)", "ScheduleExpression"},
+		{"many in the singular", "rate(5 minutes)", "rate(5 minute)", "ScheduleExpression"},
+		{"an open rate", "rate(5 minutes)", "rate(5 minutes", "ScheduleExpression"},
+		{"a prefix pattern", "[aws.guardduty]", "[{prefix: aws}]", "other than strings"},
+		{"a pattern of a text", "[aws.guardduty]", "aws.guardduty", "source is not a list"},
+		{"a pattern of a number", "[aws.guardduty]", "5", "source is not a list"},
+		{"an empty list", "[aws.guardduty]", "[]", "source is empty"},
+		{"an empty mapping", "[aws.guardduty]", "{}", "source is empty"},
+		{"a foreign target", target, "[{Id: work, Arn: x}]", "not a function of the template"},
+		{"a target without Id", target, "[{Arn: !GetAtt WorkFunction.Arn}]", "has no Id"},
+		{"another input", target, "[{Id: work, Arn: !GetAtt WorkFunction.Arn, Input: '{}'}]", "property Input"},
+		{"five targets", target, targets(5), ""},
+		{"six targets", target, targets(6), "has 6 targets"},
+		{"two targets of one Id", target, strings.Replace(targets(2), "t1", "t0", 1), "two targets"},
+		{"a rule that is off", "Name: tick", "Name: tick, State: DISABLED", "property State"},
+		{"a foreign bucket", "BucketName: !Ref In, Obj", "BucketName: x, Obj", "names a bucket"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			if _, err := loadText(t, strings.Replace(rules, change[0], change[1], 1), nil); err == nil {
-				t.Error("no error")
+		t.Run(tt.name, func(t *testing.T) {
+			text := strings.Replace(rules, tt.from, tt.to, 1)
+			if text == rules {
+				t.Fatal("the replacement changes nothing")
+			}
+			_, err := loadText(t, text, nil)
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("error %v, want one with %q", err, tt.want)
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package template
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -146,6 +147,56 @@ func TestBrokenTemplates(t *testing.T) {
 	}
 }
 
+// Each of these would be refused by AWS.
+func TestRefusedTemplates(t *testing.T) {
+	t.Parallel()
+	paths := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "          /many/p%d: {}\n", i)
+		}
+		return b.String()
+	}
+	const route = "          /b:\n"
+	tests := []struct {
+		name, from, to string
+		// want is a part of the error; empty for success.
+		want string
+	}{
+		{"little memory", "MemorySize: 512", "MemorySize: 64", "MemorySize of 64"},
+		{"much memory", "MemorySize: 512", "MemorySize: 10241", "MemorySize of 10241"},
+		{"many retries", "MaximumRetryAttempts: 1", "MaximumRetryAttempts: 3", "MaximumRetryAttempts of 3"},
+		{"short event age", "MaximumEventAgeInSeconds: 60", "MaximumEventAgeInSeconds: 59", "Seconds of 59"},
+		{"long event age", "MaximumEventAgeInSeconds: 60", "MaximumEventAgeInSeconds: 21601", "Seconds of 21601"},
+		{"no concurrency", "MemorySize: 512", "ReservedConcurrentExecutions: 0", "never run"},
+		{"reserved variable", "LIMIT: !Ref", "AWS_REGION: !Ref", "the variable AWS_REGION"},
+		{"name of a variable", "LIMIT: !Ref", "A-B: !Ref", `a variable "A-B"`},
+		{"large variables", "LIMIT: !Ref Limit", "LIMIT: " + strings.Repeat("x", 4096), "bytes: Lambda allows 4096"},
+		// /, /a, /a/{id}, /b, /many and what is in it.
+		{"300 resources", route, paths(295) + route, ""},
+		{"301 resources", route, paths(296) + route, "paths of 301 resources"},
+		{"list in a text", `!Sub "${!Kept} x"`, `!Sub ["${L}", {L: [a, b]}]`, "Fn::Sub with L"},
+		{"nothing in a text", `!Sub "${!Kept} x"`, `!Sub "${AWS::NoValue}"`, "Fn::Sub with AWS::NoValue"},
+		{"list of mappings", "[!Ref Prefix, in, !Ref AWS::Region]", "[{a: b}]", "Fn::Join with a list of other things"},
+		{"one condition", "!And [!Condition HasTopic, !Equals [!Ref Level, DEBUG]]", "!And [!Condition HasTopic]",
+			"Fn::And with 1 conditions"},
+		{"not of two", `!Not [!Equals [!Ref Topic, ""]]`, `!Not [!Equals [a, b], !Equals [a, b]]`, "malformed condition"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			text := strings.Replace(fullTemplate, test.from, test.to, 1)
+			if text == fullTemplate {
+				t.Fatal("the replacement changes nothing")
+			}
+			_, err := loadText(t, text, nil)
+			if test.want == "" && err != nil ||
+				test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+				t.Errorf("error %v, want one with %q", err, test.want)
+			}
+		})
+	}
+}
+
 func TestParametersAreChecked(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -158,7 +209,8 @@ func TestParametersAreChecked(t *testing.T) {
 			false,
 		}, {"Limit", "1", true}, {"Limit", "20", true}, {"Limit", "21", false}, {"Limit", "x", false},
 		{"Level", "DEBUG", true}, {"Level", "debug", false},
-		{"Prefix", "abc", true}, {"Prefix", "abc1", false},
+		{"Prefix", "abc", true}, {"Prefix", "abc1", false}, {"Prefix", "abcdé", false},
+		{"Topic", "topic", true}, {"Topic", "éèêëé", true}, {"Topic", "topics", false}, {"Prefix", "a", false},
 		{"Unknown", "x", false},
 	}
 	for _, test := range tests {
