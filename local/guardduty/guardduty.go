@@ -41,6 +41,7 @@ type Config struct {
 type Service struct {
 	Config
 	jobs    chan job
+	closed  <-chan struct{}
 	cancel  context.CancelFunc
 	workers sync.WaitGroup
 
@@ -55,10 +56,15 @@ type job struct{ plan, bucket, key string }
 // parallelScans is the number of objects that are scanned at a time.
 const parallelScans = 8
 
+// maxWaiting is the number of requested scans that wait for a worker. A further request waits for a place.
+const maxWaiting = 1024
+
 // New starts the service, which runs until Close.
 func New(ctx context.Context, c Config) *Service {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	s := &Service{Config: c, jobs: make(chan job, 1024), cancel: cancel, scriptedScans: map[job]int{}}
+	s := &Service{
+		Config: c, jobs: make(chan job, maxWaiting), closed: ctx.Done(), cancel: cancel, scriptedScans: map[job]int{},
+	}
 	for range parallelScans {
 		s.workers.Go(func() {
 			for {
@@ -85,8 +91,16 @@ func (s *Service) ScanCreated(bucket, key string) {
 	for _, p := range s.Plans {
 		covers := func(prefix string) bool { return strings.HasPrefix(key, prefix) }
 		if p.Bucket == bucket && (len(p.Prefixes) == 0 || slices.ContainsFunc(p.Prefixes, covers)) {
-			s.jobs <- job{p.ID, bucket, key}
+			s.request(job{p.ID, bucket, key})
 		}
+	}
+}
+
+// request hands a job to the workers. After Close it has no effect.
+func (s *Service) request(j job) {
+	select {
+	case s.jobs <- j:
+	case <-s.closed:
 	}
 }
 
@@ -112,7 +126,7 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			`{"__type":"BadRequestException","message":"The request does not name an object of a protected bucket."}`)
 		return
 	}
-	s.jobs <- job{s.Plans[i].ID, in.Object.Bucket, in.Object.Key}
+	s.request(job{s.Plans[i].ID, in.Object.Bucket, in.Object.Key})
 	_, _ = io.WriteString(w, "{}")
 }
 

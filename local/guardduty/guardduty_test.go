@@ -128,3 +128,21 @@ func TestScriptedResults(t *testing.T) {
 		}
 	}
 }
+
+// An upload that completes while the local cloud is being stopped must not wait for workers that have ended.
+func TestRequestsAfterClose(t *testing.T) {
+	s, _ := startService(t)
+	s.Close()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range maxWaiting + 1 {
+			s.ScanCreated("b", "up/clean")
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		t.Fatal("ScanCreated waits for a service that is closed")
+	}
+}

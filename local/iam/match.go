@@ -99,7 +99,13 @@ func equal(policyValue, requestValue string) bool { return policyValue == reques
 // operators holds the supported operators in their positive form; parseOperator handles the ones with "Not".
 var operators = map[string]func(policyValue, requestValue string) bool{
 	"StringEquals": equal, "StringEqualsIgnoreCase": strings.EqualFold, "StringLike": MatchWildcard,
-	"ArnEquals": MatchWildcard, "ArnLike": MatchWildcard, "Bool": strings.EqualFold,
+	"ArnEquals": matchARN, "ArnLike": matchARN, "Bool": strings.EqualFold,
+}
+
+// matchARN compares two ARNs part by part: as in a Resource element, a star does not match a colon.
+func matchARN(policyValue, requestValue string) bool {
+	p := arnPattern(strings.SplitN(policyValue, ":", arnParts))
+	return policyValue == "*" || len(p) == arnParts && p.matches(requestValue)
 }
 
 // parseConditions reads a Condition element.

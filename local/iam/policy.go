@@ -2,6 +2,7 @@ package iam
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -134,7 +135,7 @@ func parseStatement(v any) (*Statement, error) {
 		case "Effect":
 			s.Effect = map[any]Effect{"Allow": Allow, "Deny": Deny}[v]
 		case "Action":
-			s.Actions, err = stringList(v)
+			s.Actions, err = parseActions(v)
 		case "Resource":
 			s.resources, err = parseARNPatterns(v)
 		case "Principal":
@@ -152,6 +153,49 @@ func parseStatement(v any) (*Statement, error) {
 		return nil, fmt.Errorf("lacks an Effect, an Action or a Resource")
 	}
 	return s, nil
+}
+
+// parseActions reads an Action element. Each entry is "*" or begins with a service and a colon.
+func parseActions(v any) ([]string, error) {
+	list, err := stringList(v)
+	for _, action := range list {
+		if service, _, found := strings.Cut(action, ":"); action != "*" && (!found || service == "") {
+			return nil, fmt.Errorf("does not begin with a service: %s", action)
+		}
+	}
+	return list, err
+}
+
+// validSid matches the names that statements in policies of identities can have.
+var validSid = regexp.MustCompile(`^[A-Za-z0-9]*$`)
+
+// checkIdentityPolicy returns an error for what IAM refuses in a policy of an identity though it can be read: a
+// Principal, and a Sid that is used twice or has other characters than letters and digits.
+func checkIdentityPolicy(statements []*Statement) error {
+	known := map[string]bool{"": false}
+	for i, s := range statements {
+		switch {
+		case s.Principals != nil:
+			return fmt.Errorf("has a policy whose statement %d names a Principal, as only a resource's policy can", i+1)
+		case !validSid.MatchString(s.Sid):
+			return fmt.Errorf("has a policy with the Sid %q, in which only letters and digits are allowed", s.Sid)
+		case known[s.Sid]:
+			return fmt.Errorf("has a policy with two statements of the Sid %s", s.Sid)
+		}
+		known[s.Sid] = s.Sid != ""
+	}
+	return nil
+}
+
+// checkResourcePolicy returns an error for what AWS refuses in a policy of a resource though it can be read: a
+// statement without a Principal.
+func checkResourcePolicy(statements []*Statement) error {
+	for i, s := range statements {
+		if s.Principals == nil {
+			return fmt.Errorf("has a policy whose statement %d lacks a Principal", i+1)
+		}
+	}
+	return nil
 }
 
 // parsePrincipals reads a Principal element, which is * or a list of ARNs under AWS.

@@ -95,6 +95,9 @@ func New(c Config) (*Service, error) {
 			continue
 		}
 		statements, err := parsePolicy(r.Policy)
+		if err == nil {
+			err = checkResourcePolicy(statements)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s %w", r.ARN, err)
 		}
@@ -108,6 +111,9 @@ func (s *Service) addRole(r Role) error {
 	p := &Principal{service: s, Name: r.Name, key: r.Key, uses: map[use]int{}}
 	for _, document := range r.Policies {
 		statements, err := parsePolicy(document)
+		if err == nil {
+			err = checkIdentityPolicy(statements)
+		}
 		if err != nil {
 			return err
 		}
@@ -168,5 +174,6 @@ func (s *Service) evaluateResourcePolicy(p *Principal, r Request) (Effect, *Stat
 	if !known && strings.HasPrefix(r.Action, "kms:") {
 		return Allow, nil // KMS gives a key that is created without a policy one that names the account
 	}
-	return evaluate(statementsFor(statements, p.ARN(), "arn:aws:iam::"+s.account+":root"), r)
+	named := []string{p.ARN(), p.RoleARN(), "arn:aws:iam::" + s.account + ":root", s.account}
+	return evaluate(statementsFor(statements, named...), r)
 }

@@ -162,8 +162,40 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// A policy of a resource can name a role by its own ARN and an account by its number.
+func TestDenialsForOneRoleOrAccount(t *testing.T) {
+	for principal, want := range map[string]bool{
+		"*": true, "000000000000": true, "arn:aws:iam::000000000000:root": true,
+		"arn:aws:iam::000000000000:role/f": true, "arn:aws:sts::000000000000:assumed-role/f/f": true,
+		"arn:aws:iam::000000000000:role/g": false, "111111111111": false,
+	} {
+		deny := forPrincipal(newStatement("No", "Deny", object, "s3:GetObject"), map[string]any{"AWS": principal})
+		s, err := New(Config{Account: "000000000000",
+			Roles: []Role{{Name: "f", Key: Key{"F", "f"},
+				Policies: []any{policyOf(newStatement("Objects", "Allow", object, "s3:GetObject"))}}},
+			Resources: []Resource{{ARN: "arn:aws:s3:::bucket", Policy: policyOf(deny)}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, _ := s.RoleByName("f")
+		if err := f.Authorize(Request{Action: "s3:GetObject", Resource: object}); (err != nil) != want {
+			t.Errorf("denial for %s: %v, want one = %v", principal, err, want)
+		}
+	}
+}
+
 func TestUnreadablePolicies(t *testing.T) {
+	role := func(statements ...map[string]any) Config {
+		return Config{Roles: []Role{{Name: "f", Policies: []any{policyOf(statements...)}}}}
+	}
+	one := func() map[string]any { return newStatement("A", "Allow", object, "s3:GetObject") }
 	for name, c := range map[string]Config{
+		"of a role with a Principal":       role(forPrincipal(one(), "*")),
+		"of a role with one Sid twice":     role(one(), one()),
+		"of a role with a hyphen in a Sid": role(newStatement("A-B", "Allow", object, "s3:GetObject")),
+		"of a resource without a Principal": {Resources: []Resource{{ARN: "arn:aws:s3:::bucket",
+			Policy: policyOf(one())}}},
 		"of a role":     {Roles: []Role{{Name: "f", Policies: []any{"AWSLambdaBasicExecutionRole"}}}},
 		"of a resource": {Resources: []Resource{{ARN: things, Policy: map[string]any{}}}},
 	} {

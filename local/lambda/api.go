@@ -32,8 +32,12 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(payload) == 0 {
 		payload = []byte("{}")
 	}
-	asynchronous := r.Header.Get("X-Amz-Invocation-Type") == "Event"
+	kind := r.Header.Get("X-Amz-Invocation-Type")
+	asynchronous := kind == "Event"
 	switch {
+	case kind != "" && kind != "RequestResponse" && !asynchronous:
+		writeError(w, http.StatusBadRequest, "InvalidParameterValueException",
+			"The local cloud serves only the invocation types RequestResponse and Event.")
 	case err != nil, asynchronous && len(payload) > maxAsyncPayload:
 		writeError(w, http.StatusRequestEntityTooLarge, "RequestTooLargeException", "The request is too large.")
 	case !json.Valid(payload):

@@ -24,6 +24,8 @@ func TestInvokeAPI(t *testing.T) {
 		{arn + ":7", "", `{}`, 404, "ResourceNotFoundException", ""},
 		{"toy", "", `{"Do":"fail"}`, 200, "", "Unhandled"},
 		{"toy", "Event", `{}`, 202, "", ""},
+		{"toy", "DryRun", `{}`, 400, "InvalidParameterValueException", ""},
+		{"toy", "event", `{}`, 400, "InvalidParameterValueException", ""},
 		{"other", "", `{}`, 404, "ResourceNotFoundException", ""},
 		{"other", "Event", `{}`, 404, "ResourceNotFoundException", ""},
 		{"toy", "", `{`, 400, "InvalidRequestContentException", ""},
