@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/versity/versitygw/auth"
+	versity "github.com/versity/versitygw/backend"
 	"github.com/versity/versitygw/s3api/utils"
 	"github.com/versity/versitygw/s3err"
 	"github.com/versity/versitygw/s3response"
@@ -192,10 +193,14 @@ func (b *backend) hideMissing(ctx context.Context, bucket string, err error) err
 	return s3err.GetAPIError(s3err.ErrAccessDenied)
 }
 
-// authorizeCopySource is authorizeByTags for the source of a copy, in the form bucket/key?versionId=version.
+// authorizeCopySource is authorizeByTags for the source of a copy, in the form bucket/key?versionId=version and with
+// characters escaped as the client chose. It must be read as the gateway reads it: the tags of an object under another
+// name would say nothing.
 func (b *backend) authorizeCopySource(ctx context.Context, source string) error {
-	bucket, key, _ := strings.Cut(strings.TrimPrefix(source, "/"), "/")
-	key, version, _ := strings.Cut(key, "?versionId=")
+	bucket, key, version, err := versity.ParseCopySource(source)
+	if err != nil {
+		return err
+	}
 	return b.authorizeByTags(ctx, bucket, key, version)
 }
 

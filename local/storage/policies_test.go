@@ -191,7 +191,10 @@ func signedRead(t *testing.T, key string) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if resp.StatusCode == http.StatusForbidden && strings.Contains(string(text), "<Code>AccessDenied</Code>") {
+	if resp.StatusCode == http.StatusForbidden && !strings.Contains(string(text), "<Code>AccessDenied</Code>") {
+		t.Errorf("refused with %s, want the code AccessDenied", text)
+	}
+	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("%d", resp.StatusCode)
 	}
 	return nil

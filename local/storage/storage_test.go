@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -154,12 +155,14 @@ func TestRefusedObjectsCannotBeRead(t *testing.T) {
 	if _, err := c.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: aws.String(bucket), Key: &key}); err == nil {
 		t.Error("HEAD of a refused object: no error")
 	}
-	if _, err := c.CopyObject(t.Context(), &s3.CopyObjectInput{Bucket: aws.String(bucket), Key: &other,
-		CopySource: aws.String(bucket + "/" + key)}); errorCode(err) != "AccessDenied" {
-		t.Errorf("copy of a refused object: %v, want AccessDenied", err)
+	for _, source := range []string{key, strings.Replace(key, "refused", "%72efused", 1), url.QueryEscape(key)} {
+		if _, err := c.CopyObject(t.Context(), &s3.CopyObjectInput{Bucket: aws.String(bucket), Key: &other,
+			CopySource: aws.String(bucket + "/" + source)}); errorCode(err) != "AccessDenied" {
+			t.Errorf("copy of a refused object as %s: %v, want AccessDenied", source, err)
+		}
 	}
-	url, _ := presignPut(t, key, time.Minute)
-	if status, _ := put(t, url, "again", "If-None-Match", "*"); status != 412 {
+	signed, _ := presignPut(t, key, time.Minute)
+	if status, _ := put(t, signed, "again", "If-None-Match", "*"); status != 412 {
 		t.Errorf("second PUT: status %d, want 412", status)
 	}
 }
