@@ -99,13 +99,14 @@ func equal(policyValue, requestValue string) bool { return policyValue == reques
 // operators holds the supported operators in their positive form; parseOperator handles the ones with "Not".
 var operators = map[string]func(policyValue, requestValue string) bool{
 	"StringEquals": equal, "StringEqualsIgnoreCase": strings.EqualFold, "StringLike": MatchWildcard,
-	"ArnEquals": matchARN, "ArnLike": matchARN, "Bool": strings.EqualFold,
+	"ArnEquals": MatchARN, "ArnLike": MatchARN, "Bool": strings.EqualFold,
 }
 
-// matchARN compares two ARNs part by part: as in a Resource element, a star does not match a colon.
-func matchARN(policyValue, requestValue string) bool {
-	p := arnPattern(strings.SplitN(policyValue, ":", arnParts))
-	return policyValue == "*" || len(p) == arnParts && p.matches(requestValue)
+// MatchARN reports whether an ARN matches a pattern, as ArnLike compares them: part by part, so that a star does not
+// match a colon, except in the last part.
+func MatchARN(pattern, arn string) bool {
+	p := arnPattern(strings.SplitN(pattern, ":", arnParts))
+	return pattern == "*" || len(p) == arnParts && p.matches(arn)
 }
 
 // parseConditions reads a Condition element.

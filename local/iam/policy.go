@@ -169,8 +169,12 @@ func parseActions(v any) ([]string, error) {
 // validSid matches the names that statements in policies of identities can have.
 var validSid = regexp.MustCompile(`^[A-Za-z0-9]*$`)
 
+// objectTagPrefix begins the condition keys, in lower case, of the tags of an object that exists.
+const objectTagPrefix = "s3:existingobjecttag/"
+
 // checkIdentityPolicy returns an error for what IAM refuses in a policy of an identity though it can be read: a
-// Principal, and a Sid that is used twice or has other characters than letters and digits.
+// Principal, and a Sid that is used twice or has other characters than letters and digits. It also returns one for a
+// condition on the tags of an object, which the S3 server evaluates in policies of buckets alone.
 func checkIdentityPolicy(statements []*Statement) error {
 	known := map[string]bool{"": false}
 	for i, s := range statements {
@@ -181,6 +185,9 @@ func checkIdentityPolicy(statements []*Statement) error {
 			return fmt.Errorf("has a policy with the Sid %q, in which only letters and digits are allowed", s.Sid)
 		case known[s.Sid]:
 			return fmt.Errorf("has a policy with two statements of the Sid %s", s.Sid)
+		case slices.ContainsFunc(s.conditions,
+			func(c condition) bool { return strings.HasPrefix(c.key, objectTagPrefix) }):
+			return fmt.Errorf("has a policy with a condition on tags of objects, which only buckets' policies can have")
 		}
 		known[s.Sid] = s.Sid != ""
 	}

@@ -191,6 +191,9 @@ func TestUnreadablePolicies(t *testing.T) {
 	}
 	one := func() map[string]any { return newStatement("A", "Allow", object, "s3:GetObject") }
 	for name, c := range map[string]Config{
+		"of a role with a condition on tags": role(map[string]any{"Effect": "Deny", "Action": "s3:GetObject",
+			"Resource":  object,
+			"Condition": map[string]any{"StringEquals": map[string]any{"s3:ExistingObjectTag/a": "b"}}}),
 		"of a role with a Principal":       role(forPrincipal(one(), "*")),
 		"of a role with one Sid twice":     role(one(), one()),
 		"of a role with a hyphen in a Sid": role(newStatement("A-B", "Allow", object, "s3:GetObject")),

@@ -2,6 +2,7 @@ package template
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,8 +44,8 @@ func (b *builder) addAPI(id string, p *properties) error {
 	}
 	b.out.API = api
 	paths := p.object("DefinitionBody").object("paths")
-	if n := countResources(sortedKeys(paths.values)); n > maxResources {
-		return fmt.Errorf("has paths of %d resources: API Gateway allows an API %d", n, maxResources)
+	if err := checkPaths(sortedKeys(paths.values)); err != nil {
+		return err
 	}
 	for _, path := range sortedKeys(paths.values) {
 		operations := paths.object(path)
@@ -60,20 +61,40 @@ func (b *builder) addAPI(id string, p *properties) error {
 // maxResources is the number of resources that an API can have unless AWS raises the quota.
 const maxResources = 300
 
-// countResources returns the number of resources that API Gateway makes for paths: one for each path and for each
-// beginning of one, such as / and /a for /a/b.
-func countResources(paths []string) int {
-	resources := map[string]bool{"/": true}
+// pathPart matches the segments of paths that API Gateway allows.
+var pathPart = regexp.MustCompile(`^([A-Za-z0-9._:-]+|\{[A-Za-z0-9._-]+\+?\})$`)
+
+// checkPaths returns an error for paths of which API Gateway cannot make its tree of resources. It makes one resource
+// for each path and for each beginning of one, such as / and /a for /a/b; of the resources under another, one can be
+// a parameter.
+func checkPaths(paths []string) error {
+	resources, parameters := map[string]bool{"/": true}, map[string]string{}
 	for _, path := range paths {
-		for ; path != ""; path = parentOf(path) {
-			resources[path] = true
+		parent, parts := "", strings.Split(strings.TrimPrefix(path, "/"), "/")
+		for i, part := range parts {
+			if path == "/" {
+				break
+			}
+			isParameter := strings.HasPrefix(part, "{")
+			switch other := parameters[parent]; {
+			case !pathPart.MatchString(part):
+				return fmt.Errorf("has the path %s, in which API Gateway does not allow %q", path, part)
+			case strings.HasSuffix(part, "+}") && i < len(parts)-1:
+				return fmt.Errorf("has the path %s, in which the greedy parameter is not the last segment", path)
+			case isParameter && other != "" && other != part:
+				return fmt.Errorf("has the parameters %s and %s under %s/: API Gateway allows one", other, part, parent)
+			case isParameter:
+				parameters[parent] = part
+			}
+			parent += "/" + part
+			resources[parent] = true
 		}
 	}
-	return len(resources)
+	if len(resources) > maxResources {
+		return fmt.Errorf("has paths of %d resources: API Gateway allows an API %d", len(resources), maxResources)
+	}
+	return nil
 }
-
-// parentOf returns a path without its last segment, and "" for one that has a single segment.
-func parentOf(path string) string { return path[:max(strings.LastIndexByte(path, '/'), 0)] }
 
 // addThrottling reads the limits of the stage, which hold for each method. Limits of single methods are not supported.
 func (a *API) addThrottling(settings []any) error {
@@ -176,7 +197,7 @@ func (b *builder) checkRoutePermissions() error {
 	for _, r := range b.out.API.Routes {
 		source := b.target.ARN("execute-api", apiID+"/"+b.out.API.Stage+"/"+r.Method+r.Path)
 		if !slices.ContainsFunc(b.out.Permissions, func(p Permission) bool {
-			return p.Function == arns[r.Function] && p.Service == gateway && iam.MatchWildcard(p.Source, source)
+			return p.Function == arns[r.Function] && p.Service == gateway && iam.MatchARN(p.Source, source)
 		}) {
 			return fmt.Errorf("%s has a route %s %s to %s, which API Gateway may not invoke: an "+
 				"AWS::Lambda::Permission for %s is missing", b.out.API.ID, r.Method, r.Path, r.Function, gateway)

@@ -175,12 +175,21 @@ func TestRefusedTemplates(t *testing.T) {
 		// /, /a, /a/{id}, /b, /many and what is in it.
 		{"300 resources", route, paths(295) + route, ""},
 		{"301 resources", route, paths(296) + route, "paths of 301 resources"},
+		{"short source of a permission", "execute-api:${AWS::Region}:${AWS::AccountId}:${Api}/*/*/*",
+			"execute-api:*/*/*/*", "which API Gateway may not invoke"},
+		{"a second parameter", route, "          \"/a/{other}/c\": {}\n" + route,
+			"the parameters {id} and {other} under /a/: API"},
+		{"one parameter in two paths", route, "          \"/a/{id}/c\": {}\n" + route, ""},
+		{"a segment", route, "          /a+b: {}\n" + route, `does not allow "a+b"`},
+		{"an empty segment", route, "          /b//c: {}\n" + route, `does not allow ""`},
+		{"a greedy parameter inside", route, "          \"/g/{x+}/c\": {}\n" + route, "greedy parameter"},
 		{"list in a text", `!Sub "${!Kept} x"`, `!Sub ["${L}", {L: [a, b]}]`, "Fn::Sub with L"},
 		{"nothing in a text", `!Sub "${!Kept} x"`, `!Sub "${AWS::NoValue}"`, "Fn::Sub with AWS::NoValue"},
 		{"list of mappings", "[!Ref Prefix, in, !Ref AWS::Region]", "[{a: b}]", "Fn::Join with a list of other things"},
 		{"one condition", "!And [!Condition HasTopic, !Equals [!Ref Level, DEBUG]]", "!And [!Condition HasTopic]",
 			"Fn::And with 1 conditions"},
-		{"not of two", `!Not [!Equals [!Ref Topic, ""]]`, `!Not [!Equals [a, b], !Equals [a, b]]`, "malformed condition"},
+		{"not of two", `!Not [!Equals [!Ref Topic, ""]]`, `!Not [!Equals [a, b], !Equals [a, b]]`,
+			"malformed condition"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
