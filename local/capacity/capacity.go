@@ -43,8 +43,9 @@ type table struct {
 	left map[string]*bucket
 }
 
-// bucket holds what is left of units, and when that was so. Less than nothing is what was consumed in advance.
+// bucket is a token bucket of write units.
 type bucket struct {
+	// units are those left at the time at. A negative number was consumed in advance.
 	units float64
 	at    time.Time
 }

@@ -51,7 +51,7 @@ type Options struct {
 	// Kills are rules for killing functions, as package faults reads them; nil kills none, and takes no plans of
 	// faults.
 	Kills []string
-	// Limits are the limits of AWS that the cloud has.
+	// Limits are the limits of AWS that the cloud enforces.
 	Limits Limits
 	// Pace is the factor by which the waits of state machines and of asynchronous requests are shortened; 0 means 1.
 	Pace float64

@@ -152,10 +152,8 @@ func (c *Cloud) lambdaFunction(f template.Function) (lambda.Function, error) {
 	}
 	out := lambda.Function{
 		Name: f.Name, ARN: f.ARN, Program: c.program(f), Endpoint: c.options.Functions, Environment: f.Environment,
-		Timeout: time.Duration(
-			f.Timeout,
-		) * time.Second, MemoryMB: f.MemoryMB, Concurrency: concurrency, Reserved: f.Concurrency, Retries: f.Retries,
-		MaxEventAge: time.Duration(f.MaxEventAge) * time.Second,
+		Timeout: time.Duration(f.Timeout) * time.Second, MaxEventAge: time.Duration(f.MaxEventAge) * time.Second,
+		MemoryMB: f.MemoryMB, Concurrency: concurrency, Reserved: f.Concurrency, Retries: f.Retries,
 	}
 	if f.Alias == "" {
 		return out, nil

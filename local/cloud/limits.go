@@ -13,7 +13,7 @@ import (
 	"sluice/local/template"
 )
 
-// Limits are those of AWS that the local cloud has, too. The zero value limits nothing.
+// Limits says which limits of AWS the local cloud enforces. The zero value limits nothing.
 type Limits struct {
 	// Concurrency is the number of requests to functions that run at a time in the account; 0 for no limit.
 	Concurrency int

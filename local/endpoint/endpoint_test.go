@@ -19,7 +19,7 @@ import (
 )
 
 func allow(action, resource string) map[string]any {
-	return map[string]any{"Sid": "S", "Effect": "Allow", "Action": action, "Resource": resource}
+	return map[string]any{"Effect": "Allow", "Action": action, "Resource": resource}
 }
 
 const (

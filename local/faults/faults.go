@@ -54,7 +54,7 @@ type Injector struct {
 	plans  []*followed
 	// journal receives a line for each fault of a plan; nil for none.
 	journal io.Writer
-	// stop stops the execution of a batch; nil for nothing.
+	// stop stops the execution of a batch; nil if there is nothing to stop.
 	stop func(name string)
 }
 

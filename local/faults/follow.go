@@ -3,6 +3,7 @@ package faults
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -38,13 +39,17 @@ type Record struct {
 // Journal makes the injector write each fault that strikes to w, as a line of JSON. It is set before the first call.
 func (in *Injector) Journal(w io.Writer) { in.journal = w }
 
-// OnStop sets what stops the execution of a thing, named by what a plan matches. It is set before the first call.
+// OnStop sets what stops the execution of a thing, named by what a plan matches. It is set before the first call; plans
+// that stop executions are refused without it.
 func (in *Injector) OnStop(stop func(name string)) { in.stop = stop }
 
 // Follow adds a plan. A plan of the same name and seed is replaced, and its calls are counted from the beginning.
 func (in *Injector) Follow(p Plan) error {
 	if err := p.check(); err != nil {
 		return err
+	}
+	if in.stop == nil && slices.Contains(p.Kinds, Stop) {
+		return fmt.Errorf("plan %q: there are no executions that could be stopped", p.Name)
 	}
 	in.Forget(p.Seed, p.Name)
 	in.mu.Lock()

@@ -44,6 +44,21 @@ func (j *journalText) String() string {
 	return j.text.String()
 }
 
+func TestPlansThatStopNeedWhatStops(t *testing.T) {
+	in, err := New([]string{"none"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Plan{Name: "p", Match: "12345678", OneIn: 1, EventsOneIn: 1, Kinds: []Kind{Stop}}
+	if err := in.Follow(p); err == nil {
+		t.Error("an injector without OnStop follows a plan that stops executions")
+	}
+	in.OnStop(func(string) {})
+	if err := in.Follow(p); err != nil {
+		t.Errorf("with OnStop: %v", err)
+	}
+}
+
 // follow returns an injector that follows a plan, and its journal.
 func follow(t *testing.T, p Plan) (*Injector, *journalText) {
 	t.Helper()

@@ -137,8 +137,8 @@ func (g *Gateway) serve(ctx context.Context, w http.ResponseWriter, r *request) 
 	return g.writeResponse(w, r, payload)
 }
 
-// checkHead returns an error for a request whose URL or headers API Gateway does not accept ("Quotas for configuring and
-// running a REST API" and "Important notes for REST APIs").
+// checkHead returns an error for a request whose URL or headers API Gateway does not accept. See "Quotas for
+// configuring and running a REST API" and "Important notes for REST APIs" in the Developer Guide.
 func (r *request) checkHead() error {
 	size := len(r.Host)
 	for _, values := range r.Header {

@@ -17,8 +17,9 @@ type throttle struct {
 	buckets map[string]*bucket
 }
 
-// bucket holds the tokens of a route, and when it had them.
+// bucket is the token bucket of a route.
 type bucket struct {
+	// tokens are those left at the time at.
 	tokens float64
 	at     time.Time
 }

@@ -263,7 +263,7 @@ func memoryUsage(pid int, field string) int64 {
 	return kilobytes << 10
 }
 
-// Process is what Config.Interpose is told of a process.
+// Process is a process of a function as Config.Interpose sees it.
 type Process struct{ box *sandbox }
 
 // FunctionName returns the name of the function.

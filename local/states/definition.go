@@ -71,8 +71,8 @@ type retrier struct {
 
 // UnmarshalJSON reads an element of Retry. Its errors continue a sentence that begins with the state.
 func (r *retrier) UnmarshalJSON(text []byte) error {
-	err := checkFields(text, "Comment ErrorEquals IntervalSeconds BackoffRate MaxAttempts MaxDelaySeconds JitterStrategy")
-	if err != nil {
+	const known = "Comment ErrorEquals IntervalSeconds BackoffRate MaxAttempts MaxDelaySeconds JitterStrategy"
+	if err := checkFields(text, known); err != nil {
 		return fmt.Errorf("has a Retry that %w", err)
 	}
 	type fieldsOnly retrier

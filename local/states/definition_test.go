@@ -12,7 +12,8 @@ func TestUnsupportedDefinitionsAreErrors(t *testing.T) {
 		{"no JSON", `{`, ""},
 		{"no start", `{"StartAt":"X","States":{"S":{"Type":"Succeed"}}}`, "X"},
 		{"dangling next", `{"StartAt":"S","States":{"S":{"Type":"Pass","Next":"X"}}}`, "S"},
-		{"dangling catch", oneState(invocation + `"Catch":[{"ErrorEquals":["States.ALL"],"Next":"X"}]`), `leads to "X"`},
+		{"dangling catch", oneState(invocation + `"Catch":[{"ErrorEquals":["States.ALL"],"Next":"X"}]`),
+			`leads to "X"`},
 		{
 			"dangling default",
 			`{"StartAt":"S","States":{"S":{"Type":"Choice","Default":"X","Choices":[{"Variable":"$","IsNull":true,` +
@@ -75,7 +76,8 @@ func TestUnsupportedDefinitionsAreErrors(t *testing.T) {
 			"S",
 		},
 		{"all with others", oneState(invocation + `"Retry":[{"ErrorEquals":["States.ALL","A"]}]`), "States.ALL alone"},
-		{"all not last", oneState(invocation + `"Retry":[{"ErrorEquals":["States.ALL"]},{"ErrorEquals":["A"]}]`), "after the one for States.ALL"},
+		{"all not last", oneState(invocation + `"Retry":[{"ErrorEquals":["States.ALL"]},{"ErrorEquals":["A"]}]`),
+			"after the one for States.ALL"},
 		{"empty errors", oneState(invocation + `"Retry":[{"ErrorEquals":[]}]`), "ErrorEquals"},
 		{"wait", oneState(`"Type":"Wait"`), "S"},
 		{"two timeouts", oneState(invocation + `"TimeoutSeconds":5,"TimeoutSecondsPath":"$.n"`), "both TimeoutSeconds"},

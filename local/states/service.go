@@ -234,7 +234,7 @@ func (s *Service) find(arn string) (*execution, error) {
 
 // MachineOfToken returns the ARN of the machine of which a task waits, or has waited, for a token, and "" for
 // any other text.
-func (s *Service) MachineOfToken(token string) string { return machineOf(token) }
+func (s *Service) MachineOfToken(token string) string { return machineOfToken(token) }
 
 // Describe returns an execution as it is now.
 func (s *Service) Describe(arn string) (Execution, error) {

@@ -48,9 +48,9 @@ func (t *taskTokens) remove(token *taskToken) {
 	delete(t.open, token.id)
 }
 
-// machineOf returns the ARN of the machine of a token, whether or not a task waits for it, and "" for what is not a
-// token.
-func machineOf(id string) string {
+// machineOfToken returns the ARN of the machine of a token, whether or not a task waits for it, and "" for what is not
+// a token.
+func machineOfToken(id string) string {
 	encoded, _, isToken := strings.Cut(id, ".")
 	arn, err := base64.RawURLEncoding.DecodeString(encoded)
 	if !isToken || err != nil {

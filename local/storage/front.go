@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// front accepts the connections of clients and passes their bytes to the gateway and back. It exists for how a
-// connection ends: the gateway closes one as soon as it has refused a request, without having read the rest of it, and
-// the system then resets the connection, so that a client which is still sending may never see the reply. The front
-// closes its own half, and reads and discards what the client still sends.
+// front accepts the connections of clients and passes their bytes to the gateway and back. It makes sure that a client
+// receives the reply to a request that is refused early: the gateway closes the connection without having read the rest
+// of the request, and the system then resets it, so that a client which is still sending may never see the reply. The
+// front instead closes only its sending half, and reads and discards what the client still sends.
 type front struct {
 	listener net.Listener
 	// socket is the path of the gateway's socket.
