@@ -3,6 +3,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -184,15 +185,19 @@ type routes []template.Route
 func sortRoutes(all []template.Route) routes {
 	out := slices.Clone(all)
 	slices.SortStableFunc(out, func(a, b template.Route) int {
-		as, bs := strings.Split(a.Path, "/"), strings.Split(b.Path, "/")
-		for i := range min(len(as), len(bs)) {
-			if d := segmentRank(as[i]) - segmentRank(bs[i]); d != 0 {
-				return d
-			}
-		}
-		return methodRank(a.Method) - methodRank(b.Method)
+		return cmp.Or(slices.Compare(segmentRanks(a.Path), segmentRanks(b.Path)),
+			methodRank(a.Method)-methodRank(b.Method))
 	})
 	return out
+}
+
+// segmentRanks returns the ranks of the segments of a path.
+func segmentRanks(path string) []int {
+	var ranks []int
+	for segment := range strings.SplitSeq(path, "/") {
+		ranks = append(ranks, segmentRank(segment))
+	}
+	return ranks
 }
 
 // segmentRank orders segments: fixed ones before parameters, and greedy parameters last.

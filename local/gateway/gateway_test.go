@@ -194,6 +194,22 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
+// The order of the routes in the template says nothing.
+func TestFixedSegmentsPrecedeParameters(t *testing.T) {
+	var all []template.Route
+	for _, path := range []string{"/e/{id}/d/{doc}", "/e", "/e/{rest+}", "/e/{id}/d/new", "/f/{id}", "/e/{id}"} {
+		all = append(all, template.Route{Method: "GET", Path: path})
+	}
+	sorted := sortRoutes(all)
+	for path, want := range map[string]string{
+		"/e/1/d/new": "/e/{id}/d/new", "/e/1/d/old": "/e/{id}/d/{doc}", "/e/1": "/e/{id}", "/e/1/x": "/e/{rest+}",
+	} {
+		if got, _, _ := sorted.find("GET", path); got.Path != want {
+			t.Errorf("%s leads to %s, want %s", path, got.Path, want)
+		}
+	}
+}
+
 // For a path without a method, API Gateway takes a bearer token for a malformed signature.
 func TestTokenWithoutRoute(t *testing.T) {
 	closed := api
