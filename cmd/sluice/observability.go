@@ -125,7 +125,8 @@ why.`,
 			}
 		}
 		if isEmpty && !asJSON {
-			fmt.Fprintf(os.Stderr, "Nothing of %s was refused.\n", day.Format(time.DateOnly))
+			fmt.Fprintf(os.Stderr, "Nothing with a modification ID that can be read was refused on %s.\n",
+				day.Format(time.DateOnly))
 		}
 		return nil
 	})

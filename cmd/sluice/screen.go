@@ -133,6 +133,9 @@ func (s *screenRun) run(ctx context.Context, args []string) error {
 		return cli.Usagef("--birth-date is YYYY, YYYY-MM or YYYY-MM-DD, not %q", s.query.BirthDate)
 	case !slices.Contains([]string{"", "female", "male"}, s.query.Gender):
 		return cli.Usagef("--gender is female or male, not %q", s.query.Gender)
+	case s.unknownCountry() != "":
+		return cli.Usagef("--country %s is not known; give a code such as ru, or a name in English such as Russia",
+			s.unknownCountry())
 	case s.usesService:
 		return s.screenByService(ctx, args)
 	case s.pairs != "":
@@ -155,6 +158,16 @@ func (s *screenRun) run(ctx context.Context, args []string) error {
 	}
 	s.query.Name = args[0]
 	return s.finish(s.screen(match.NewScreener(index), s.query))
+}
+
+// unknownCountry returns the first country of the flags that is not known; "" if all are.
+func (s *screenRun) unknownCountry() string {
+	for _, text := range s.query.Countries {
+		if _, isKnown := watchlist.ParseCountry(text); !isKnown {
+			return text
+		}
+	}
+	return ""
 }
 
 // checkListNames returns an error if --list names a list that --list-file does not: nothing would be found in it.

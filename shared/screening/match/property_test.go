@@ -98,6 +98,14 @@ func TestFactsOfOneSideAlone(t *testing.T) {
 	if got := scoreOf(full, facts); got >= want {
 		t.Errorf("the score is %v with facts that differ, want less than %v", got, want)
 	}
+	for _, countries := range [][]string{{"Narnia"}, {"us", "RUS"}} { // what is not known may be the entry's own
+		if got := scoreOf(full, Query{Name: name.Name, Countries: countries}); got != want {
+			t.Errorf("the score is %v with the countries %v, want %v", got, countries, want)
+		}
+	}
+	if got := scoreOf(full, Query{Name: name.Name, Countries: []string{"us", "Latvia"}}); got != want-pointsCountry {
+		t.Errorf("the score is %v with other countries, want %v", got, want-pointsCountry)
+	}
 	if got := scoreOf(full, Query{Name: "Someone Else", Identifiers: []string{"ab 1234567"}}); got != identifierPoints {
 		t.Errorf("the score is %v with the same identifier, want %v", got, identifierPoints)
 	}

@@ -43,13 +43,10 @@ func (q *Query) qualify(e *watchlist.Entry, score float64) (float64, []string) {
 		}
 	}
 	if len(q.Countries) > 0 && len(e.Countries) > 0 {
-		isShared := slices.ContainsFunc(q.Countries, func(c string) bool {
-			return slices.Contains(e.Countries,
-				watchlist.Country(c))
-		})
+		isShared, areKnown := q.compareCountries(e)
 		if isShared {
 			notes = append(notes, "a country in common")
-		} else {
+		} else if areKnown {
 			subtract(pointsCountry, "the entry's countries are %s, not %s", strings.Join(e.Countries, ", "),
 				strings.Join(q.Countries, ", "))
 		}
@@ -58,6 +55,18 @@ func (q *Query) qualify(e *watchlist.Entry, score float64) (float64, []string) {
 		subtract(pointsGender, "the entry is %s, not %s", e.Gender, q.Gender)
 	}
 	return score, notes
+}
+
+// compareCountries reports whether the entry has one of the query's countries, and whether all of the query's are
+// known: what is not recognised as a country may mean one of the entry's, and takes nothing from a hit.
+func (q *Query) compareCountries(e *watchlist.Entry) (isShared, areKnown bool) {
+	areKnown = true
+	for _, text := range q.Countries {
+		code, isKnown := watchlist.ParseCountry(text)
+		isShared = isShared || slices.Contains(e.Countries, code)
+		areKnown = areKnown && isKnown
+	}
+	return isShared, areKnown
 }
 
 // qualifyWeak is qualify of a weak alias, whose score is that of any name: an alias that lists call weak counts only if

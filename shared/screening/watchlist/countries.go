@@ -269,3 +269,14 @@ var countryCodes = func() map[string]string {
 	}
 	return codes
 }()
+
+// knownCodes are the codes of countryNames.
+var knownCodes = func() map[string]bool {
+	codes := map[string]bool{}
+	for line := range strings.Lines(countryNames) {
+		if code, _, found := strings.Cut(strings.TrimSpace(line), ": "); found {
+			codes[code] = true
+		}
+	}
+	return codes
+}()

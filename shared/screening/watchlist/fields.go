@@ -69,9 +69,16 @@ func parseDate(text string) string {
 
 // Country returns the code of a country in lower case, or the text in lower case if it is not known.
 func Country(text string) string {
+	code, _ := ParseCountry(text)
+	return code
+}
+
+// ParseCountry returns the code of a country, which a text gives as a code or by a name in English. It returns false,
+// and the text in lower case, for any other text.
+func ParseCountry(text string) (code string, isKnown bool) {
 	text = strings.ToLower(strings.TrimSpace(text))
-	if code, found := countryCodes[text]; found {
-		return code
+	if code, isName := countryCodes[text]; isName {
+		return code, true
 	}
-	return text
+	return text, knownCodes[text]
 }
