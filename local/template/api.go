@@ -20,24 +20,8 @@ func (b *builder) addAPI(id string, p *properties) error {
 	for i, t := range api.BinaryMediaTypes {
 		api.BinaryMediaTypes[i] = strings.ReplaceAll(t, "~1", "/")
 	}
-	responses := p.object("GatewayResponses")
-	for kind := range responses.values {
-		r := responses.object(kind)
-		response := GatewayResponse{
-			Status:  r.number("StatusCode", 0),
-			Headers: map[string]string{},
-			Body:    r.object("ResponseTemplates").text("application/json"),
-		}
-		headers := r.object("ResponseParameters").object("Headers")
-		for name := range headers.values {
-			value := headers.text(name)
-			if !isHeaderMapping(value) {
-				return fmt.Errorf("has a gateway response %s whose header %s is neither a string in single quotes "+
-					"nor context.requestId nor a header of the request", kind, name)
-			}
-			response.Headers[name] = value
-		}
-		api.Responses[kind] = response
+	if err := api.addResponses(p.object("GatewayResponses")); err != nil {
+		return err
 	}
 	if err := api.addThrottling(p.list("MethodSettings")); err != nil {
 		return err
@@ -121,6 +105,43 @@ func (a *API) addThrottling(settings []any) error {
 		}
 	}
 	return nil
+}
+
+// responseTypes are the types of gateway responses ("Gateway response types" in the Developer Guide of API Gateway).
+var responseTypes = []string{
+	"ACCESS_DENIED", "API_CONFIGURATION_ERROR", "AUTHORIZER_CONFIGURATION_ERROR", "AUTHORIZER_FAILURE",
+	"BAD_REQUEST_BODY", "BAD_REQUEST_PARAMETERS", "DEFAULT_4XX", "DEFAULT_5XX", "EXPIRED_TOKEN", "INTEGRATION_FAILURE",
+	"INTEGRATION_TIMEOUT", "INVALID_API_KEY", "INVALID_SIGNATURE", "MISSING_AUTHENTICATION_TOKEN", "QUOTA_EXCEEDED",
+	"REQUEST_TOO_LARGE", "RESOURCE_NOT_FOUND", "THROTTLED", "UNAUTHORIZED", "UNSUPPORTED_MEDIA_TYPE", "WAF_FILTERED",
+}
+
+// addResponses adds the gateway responses, which are by their types.
+func (a *API) addResponses(all *properties) error {
+	for kind := range all.values {
+		if !slices.Contains(responseTypes, kind) {
+			return fmt.Errorf("has a gateway response %s, which is not a type of API Gateway", kind)
+		}
+		r := all.object(kind)
+		response := GatewayResponse{
+			Status:  r.number("StatusCode", 0),
+			Headers: map[string]string{},
+			Body:    r.object("ResponseTemplates").text("application/json"),
+		}
+		if s := response.Status; s != 0 && (s < 100 || s > 599) {
+			return fmt.Errorf("has a gateway response %s with the StatusCode %d", kind, s)
+		}
+		headers := r.object("ResponseParameters").object("Headers")
+		for name := range headers.values {
+			value := headers.text(name)
+			if !isHeaderMapping(value) {
+				return fmt.Errorf("has a gateway response %s whose header %s is neither a string in single quotes "+
+					"nor context.requestId nor a header of the request", kind, name)
+			}
+			response.Headers[name] = value
+		}
+		a.Responses[kind] = response
+	}
+	return all.err
 }
 
 // isHeaderMapping reports whether the local gateway knows the value of a gateway response's header.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -124,10 +125,38 @@ func (b *builder) addTable(id string, p *properties) error {
 	if indexes != nil {
 		definition["GlobalSecondaryIndexes"] = indexes
 	}
+	if err := checkAttributes(definition); err != nil {
+		return err
+	}
 	ttl := p.object("TimeToLiveSpecification")
 	b.out.Tables = append(b.out.Tables,
 		Table{Name: name, Definition: definition, TTLAttribute: ttl.text("AttributeName"),
 			Provisioned: p.text("BillingMode") != "PAY_PER_REQUEST"})
+	return nil
+}
+
+// checkAttributes returns an error unless a table defines the attributes of its keys and of those of its indexes, and
+// no others. DynamoDB refuses such a table when it is created; one from an earlier start would hide the mistake.
+func checkAttributes(definition map[string]any) error {
+	named := func(list any) map[string]bool {
+		names := map[string]bool{}
+		items, _ := list.([]any)
+		for _, item := range items {
+			names[newProperties(item).text("AttributeName")] = true
+		}
+		return names
+	}
+	used := named(definition["KeySchema"])
+	for _, kind := range []string{"GlobalSecondaryIndexes", "LocalSecondaryIndexes"} {
+		indexes, _ := definition[kind].([]any)
+		for _, index := range indexes {
+			maps.Copy(used, named(newProperties(index).values["KeySchema"]))
+		}
+	}
+	if defined := named(definition["AttributeDefinitions"]); !maps.Equal(used, defined) {
+		return fmt.Errorf("has the AttributeDefinitions %s, but its keys and those of its indexes are %s",
+			strings.Join(sortedKeys(defined), ", "), strings.Join(sortedKeys(used), ", "))
+	}
 	return nil
 }
 

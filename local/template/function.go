@@ -132,13 +132,48 @@ func (b *builder) addNotification(function string, p *properties) error {
 			return fmt.Errorf("has a filter rule other than prefix and suffix")
 		}
 	}
+	if err := n.checkEvents(); err != nil {
+		return err
+	}
 	name := p.requiredText("Bucket")
 	i := slices.IndexFunc(b.out.Buckets, func(b Bucket) bool { return b.Name == name })
 	if p.err == nil && i < 0 {
 		return fmt.Errorf("names a bucket that the template does not define")
 	}
 	if p.err == nil {
+		if slices.ContainsFunc(b.out.Buckets[i].Notifications, n.overlaps) {
+			return fmt.Errorf("asks for the same objects as another event of the bucket, which S3 refuses")
+		}
 		b.out.Buckets[i].Notifications = append(b.out.Buckets[i].Notifications, n)
 	}
 	return p.err
+}
+
+// sentEvents are the events of a bucket that the local cloud sends.
+var sentEvents = []string{
+	"s3:ObjectCreated:*", "s3:ObjectCreated:Put", "s3:ObjectCreated:Copy",
+	"s3:ObjectCreated:CompleteMultipartUpload",
+}
+
+// checkEvents returns an error for events that would never be sent.
+func (n Notification) checkEvents() error {
+	if len(n.Events) == 0 {
+		return fmt.Errorf("names no Events")
+	}
+	for _, e := range n.Events {
+		if !slices.Contains(sentEvents, e) {
+			return fmt.Errorf("asks for %s: the local cloud sends only %s", e, strings.Join(sentEvents, ", "))
+		}
+	}
+	return nil
+}
+
+// overlaps reports whether there can be an object for which both notifications ask, by the same event.
+func (n Notification) overlaps(other Notification) bool {
+	sharesEvent := slices.ContainsFunc(n.Events, func(e string) bool {
+		return slices.Contains(other.Events, e) || e == sentEvents[0] || slices.Contains(other.Events, sentEvents[0])
+	})
+	return sharesEvent &&
+		(strings.HasPrefix(n.Prefix, other.Prefix) || strings.HasPrefix(other.Prefix, n.Prefix)) &&
+		(strings.HasSuffix(n.Suffix, other.Suffix) || strings.HasSuffix(other.Suffix, n.Suffix))
 }

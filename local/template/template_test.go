@@ -2,7 +2,6 @@ package template
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -147,65 +146,6 @@ func TestBrokenTemplates(t *testing.T) {
 	}
 }
 
-// Each of these would be refused by AWS.
-func TestRefusedTemplates(t *testing.T) {
-	t.Parallel()
-	paths := func(n int) string {
-		var b strings.Builder
-		for i := range n {
-			fmt.Fprintf(&b, "          /many/p%d: {}\n", i)
-		}
-		return b.String()
-	}
-	const route = "          /b:\n"
-	tests := []struct {
-		name, from, to string
-		// want is a part of the error; empty for success.
-		want string
-	}{
-		{"little memory", "MemorySize: 512", "MemorySize: 64", "MemorySize of 64"},
-		{"much memory", "MemorySize: 512", "MemorySize: 10241", "MemorySize of 10241"},
-		{"many retries", "MaximumRetryAttempts: 1", "MaximumRetryAttempts: 3", "MaximumRetryAttempts of 3"},
-		{"short event age", "MaximumEventAgeInSeconds: 60", "MaximumEventAgeInSeconds: 59", "Seconds of 59"},
-		{"long event age", "MaximumEventAgeInSeconds: 60", "MaximumEventAgeInSeconds: 21601", "Seconds of 21601"},
-		{"no concurrency", "MemorySize: 512", "ReservedConcurrentExecutions: 0", "never run"},
-		{"reserved variable", "LIMIT: !Ref", "AWS_REGION: !Ref", "the variable AWS_REGION"},
-		{"name of a variable", "LIMIT: !Ref", "A-B: !Ref", `a variable "A-B"`},
-		{"large variables", "LIMIT: !Ref Limit", "LIMIT: " + strings.Repeat("x", 4096), "bytes: Lambda allows 4096"},
-		// /, /a, /a/{id}, /b, /many and what is in it.
-		{"300 resources", route, paths(295) + route, ""},
-		{"301 resources", route, paths(296) + route, "paths of 301 resources"},
-		{"short source of a permission", "execute-api:${AWS::Region}:${AWS::AccountId}:${Api}/*/*/*",
-			"execute-api:*/*/*/*", "which API Gateway may not invoke"},
-		{"a second parameter", route, "          \"/a/{other}/c\": {}\n" + route,
-			"the parameters {id} and {other} under /a/: API"},
-		{"one parameter in two paths", route, "          \"/a/{id}/c\": {}\n" + route, ""},
-		{"a segment", route, "          /a+b: {}\n" + route, `does not allow "a+b"`},
-		{"an empty segment", route, "          /b//c: {}\n" + route, `does not allow ""`},
-		{"a greedy parameter inside", route, "          \"/g/{x+}/c\": {}\n" + route, "greedy parameter"},
-		{"list in a text", `!Sub "${!Kept} x"`, `!Sub ["${L}", {L: [a, b]}]`, "Fn::Sub with L"},
-		{"nothing in a text", `!Sub "${!Kept} x"`, `!Sub "${AWS::NoValue}"`, "Fn::Sub with AWS::NoValue"},
-		{"list of mappings", "[!Ref Prefix, in, !Ref AWS::Region]", "[{a: b}]", "Fn::Join with a list of other things"},
-		{"one condition", "!And [!Condition HasTopic, !Equals [!Ref Level, DEBUG]]", "!And [!Condition HasTopic]",
-			"Fn::And with 1 conditions"},
-		{"not of two", `!Not [!Equals [!Ref Topic, ""]]`, `!Not [!Equals [a, b], !Equals [a, b]]`,
-			"malformed condition"},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			text := strings.Replace(fullTemplate, test.from, test.to, 1)
-			if text == fullTemplate {
-				t.Fatal("the replacement changes nothing")
-			}
-			_, err := loadText(t, text, nil)
-			if test.want == "" && err != nil ||
-				test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
-				t.Errorf("error %v, want one with %q", err, test.want)
-			}
-		})
-	}
-}
-
 func TestParametersAreChecked(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -249,7 +189,8 @@ func TestTargetParameters(t *testing.T) {
 func TestConditionOfResource(t *testing.T) {
 	t.Parallel()
 	text := strings.Replace(fullTemplate, "TableName: loud}",
-		"TableName: loud, KeySchema: [{AttributeName: id, KeyType: HASH}]}", 1)
+		"TableName: loud, AttributeDefinitions: [{AttributeName: id, AttributeType: S}], "+
+			"KeySchema: [{AttributeName: id, KeyType: HASH}]}", 1)
 	got, err := loadText(t, text, map[string]string{"Topic": "t", "Level": "DEBUG"})
 	if err != nil {
 		t.Fatal(err)
