@@ -51,11 +51,11 @@ func (s *Screenings) Expiry(ctx context.Context, r *platform.Request, in ExpiryR
 		return nil, err
 	}
 	validities := settings.Validities(configured)
-	journey, items := entityID(r.PathValue("journeyId")), make([]ExpiryReply, len(in.ProcessIDs))
+	items := make([]ExpiryReply, len(in.ProcessIDs))
 	for i, process := range in.ProcessIDs {
 		items[i] = ExpiryReply{ProcessID: process, ExpiryStatus: screening.NoActiveBatch,
 			Providers: []ProviderExpiryReply{}}
-		id, err := s.Store.FindActive(ctx, r.Tenant, journey, entityID(process))
+		id, err := s.findActive(ctx, r, process)
 		if errors.Is(err, screening.ErrNotFound) {
 			continue
 		}

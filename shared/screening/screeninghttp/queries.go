@@ -3,6 +3,8 @@ package screeninghttp
 import (
 	"context"
 	"errors"
+	"math"
+	"slices"
 
 	"sluice/shared/fault"
 	"sluice/shared/httpapi"
@@ -21,14 +23,28 @@ func (s *Screenings) Get(ctx context.Context, r *platform.Request, _ platform.No
 
 // GetNewest returns the newest batch of a journey.
 func (s *Screenings) GetNewest(ctx context.Context, r *platform.Request, _ platform.NoBody) (BatchReply, error) {
-	id, err := s.Store.FindNewest(ctx, r.Tenant, entityID(r.PathValue("journeyId")))
+	journey := entityID(r.PathValue("journeyId"))
+	if len(journey) > platform.MaxID {
+		return BatchReply{}, errNoBatch
+	}
+	id, err := s.Store.FindNewest(ctx, r.Tenant, journey)
 	return s.getFound(ctx, r, id, err)
 }
 
 // GetActive returns the active batch of a journey and process.
 func (s *Screenings) GetActive(ctx context.Context, r *platform.Request, _ platform.NoBody) (BatchReply, error) {
-	id, err := s.Store.FindActive(ctx, r.Tenant, entityID(r.PathValue("journeyId")), entityID(r.PathValue("processId")))
+	id, err := s.findActive(ctx, r, r.PathValue("processId"))
 	return s.getFound(ctx, r, id, err)
+}
+
+// findActive returns the ID of the active batch of the journey that the path names and of a process. It returns
+// screening.ErrNotFound if there is none, also for an ID that is too long for any batch.
+func (s *Screenings) findActive(ctx context.Context, r *platform.Request, process string) (id string, err error) {
+	journey, process := entityID(r.PathValue("journeyId")), entityID(process)
+	if len(journey) > platform.MaxID || len(process) > platform.MaxID {
+		return "", screening.ErrNotFound
+	}
+	return s.Store.FindActive(ctx, r.Tenant, journey, process)
 }
 
 func (s *Screenings) getFound(ctx context.Context, r *platform.Request, id string, err error) (BatchReply, error) {
@@ -65,30 +81,50 @@ func entityReplies(entities []screening.Entity, tooLarge error) ([]EntityReply, 
 	return items, nil
 }
 
-// maxListed is the largest part of a list that one request may ask for, and what it gets if it does not ask.
-const maxListed = screening.MaxEntities
+// maxLimit is the largest limit that a request may give. Without a limit it gets the whole list, as far as that fits
+// into a reply.
+const maxLimit = 500
 
-// part reads the parameters limit and after, by which a list is read in parts.
-func part(r *platform.Request, flags ...string) (limit int, after string, given map[string]bool, err error) {
-	limit, given = maxListed, map[string]bool{}
-	err = r.Validate(func(v *platform.ValidationErrors) {
+// listPart is the part of a list that a request asks for.
+type listPart struct {
+	// limit is how many items it has at most; math.MaxInt if the request gives none.
+	limit int
+	// after is the ID of the item after which it begins; "" for the first part.
+	after string
+	// flags has the boolean parameters that are true.
+	flags map[string]bool
+}
+
+// readPart reads the parameters limit and after, by which a list is read in parts, and boolean ones.
+func readPart(r *platform.Request, flags ...string) (listPart, error) {
+	p := listPart{flags: map[string]bool{}}
+	err := r.Validate(func(v *platform.ValidationErrors) {
 		v.CheckQueryNames(append([]string{"limit", "after"}, flags...)...)
-		limit = v.CheckQueryInt("limit", maxListed, 1, maxListed)
+		if values := r.Query("limit"); len(values) == 0 || values[0] == "" {
+			p.limit = math.MaxInt
+		} else {
+			p.limit = v.CheckQueryInt("limit", maxLimit, 1, maxLimit)
+		}
 		for _, name := range flags {
-			given[name] = v.CheckQueryBool(name)
+			p.flags[name] = v.CheckQueryBool(name)
 		}
 		if values := r.Query("after"); len(values) > 0 {
-			if after = values[0]; len(after) > platform.MaxID {
-				v.AddParameter(fault.InQuery, "after", "The value must be an ID of the list.", platform.CodeLength)
-			}
+			p.after = values[0]
 		}
 	})
-	return limit, after, given, err
+	return p, err
+}
+
+// badAfter returns the error of a request whose parameter after is not the ID of an item of the list. What comes after
+// it is not known; an empty part would pass for the end of the list.
+func badAfter(r *platform.Request) error {
+	return r.InvalidParameter(fault.InQuery, "after",
+		"The list has no item of this ID. Send the ID of the last item of the part before.", platform.CodePageToken)
 }
 
 // ListEntities returns the entities of a batch, or a part of them.
 func (s *Screenings) ListEntities(ctx context.Context, r *platform.Request, _ platform.NoBody) ([]EntityReply, error) {
-	limit, after, _, err := part(r)
+	part, err := readPart(r)
 	if err != nil {
 		return nil, err
 	}
@@ -97,24 +133,18 @@ func (s *Screenings) ListEntities(ctx context.Context, r *platform.Request, _ pl
 		return nil, err
 	}
 	ids := b.EntityIDs
-	if after != "" {
-		ids = idsAfter(ids, entityID(after))
+	if part.after != "" {
+		i := slices.Index(ids, entityID(part.after))
+		if i < 0 {
+			return nil, badAfter(r)
+		}
+		ids = ids[i+1:]
 	}
-	entities, err := s.Store.GetEntities(ctx, r.Tenant, b.ID, ids[:min(limit, len(ids))])
+	entities, err := s.Store.GetEntities(ctx, r.Tenant, b.ID, ids[:min(part.limit, len(ids))])
 	if err != nil {
 		return nil, err
 	}
 	return entityReplies(entities, errTooManyEntities)
-}
-
-// idsAfter returns the IDs of a list that come after one of it.
-func idsAfter(ids []string, id string) []string {
-	for i := range ids {
-		if ids[i] == id {
-			return ids[i+1:]
-		}
-	}
-	return nil
 }
 
 // GetEntity returns one entity of a batch.
@@ -133,9 +163,12 @@ func (s *Screenings) GetEntity(ctx context.Context, r *platform.Request, _ platf
 // ListMatches returns the matches of an entity, or a part of them.
 func (s *Screenings) ListMatches(ctx context.Context, r *platform.Request, _ platform.NoBody) ([]MatchReply, error) {
 	const materialOnly = "returnMaterialMatches"
-	limit, after, flags, err := part(r, materialOnly)
+	part, err := readPart(r, materialOnly)
 	if err != nil {
 		return nil, err
+	}
+	if part.after != "" && !platform.IsUUID(part.after) {
+		return nil, badAfter(r)
 	}
 	b, err := s.findBatch(ctx, r, "batchId")
 	if err != nil {
@@ -146,12 +179,12 @@ func (s *Screenings) ListMatches(ctx context.Context, r *platform.Request, _ pla
 		return nil, errNoEntity
 	}
 	budget, items := httpapi.ListBudget, []MatchReply{}
-	err = s.forEachMatch(ctx, b, id, toLower(after), func(m screening.Match) (bool, error) {
-		if flags[materialOnly] && m.Resolution.Status != screening.TrueMatch {
+	err = s.forEachMatch(ctx, b, id, toLower(part.after), func(m screening.Match) (bool, error) {
+		if part.flags[materialOnly] && m.Resolution.Status != screening.TrueMatch {
 			return true, nil
 		}
 		items = append(items, matchReplyOf(m))
-		return len(items) < limit, budget.Reserve(items[len(items)-1], errTooManyMatches)
+		return len(items) < part.limit, budget.Reserve(items[len(items)-1], errTooManyMatches)
 	})
 	return items, err
 }

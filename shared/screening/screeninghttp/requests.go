@@ -91,10 +91,14 @@ func (e EntityRequest) check(v *platform.ValidationErrors, path string) {
 	if !v.CheckCount(path+".entityAliases", len(e.EntityAliases), screening.MaxAliases) {
 		return
 	}
-	ids := []string{screening.PrimaryName}
+	var ids []string
 	for i, a := range e.EntityAliases {
 		alias := fmt.Sprintf("%s.entityAliases.%d", path, i)
 		v.RequireText(alias+".id", a.ID, platform.MaxName)
+		if a.ID == screening.PrimaryName {
+			v.Add(alias+".id", "This ID stands for the main name of the entity. Use another one.",
+				platform.CodeDuplicate)
+		}
 		checkNames(v, alias, map[string]string{"aliasType": a.AliasType, "fullName": a.FullName,
 			"firstName": a.FirstName, "middleName": a.MiddleName, "lastName": a.LastName,
 			"legalEntityName": a.LegalEntityName})

@@ -133,9 +133,39 @@ func TestListsAreReadInParts(t *testing.T) {
 	if len(entities) != 1 || entities[0].ID != "2" {
 		t.Errorf("the entity after the first is %+v, want 2", entities)
 	}
-	for _, query := range []string{"limit=0", "limit=501", "limit=x", "limit=1&limit=2", "more=1",
+	for _, query := range []string{"limit=0", "limit=501", "limit=x", "limit=1&limit=2", "more=1", "after=4",
 		"after=" + strings.Repeat("x", 256)} {
 		a.refuse(400, "invalid_request", "GET", queries+"/batch/"+batch+"/entity?"+query, "")
+		a.refuse(400, "invalid_request", "GET", queries+"/batch/"+batch+"/entity/1/match?"+query, "")
+	}
+}
+
+// Without a limit, a list has all of its items: nothing is left out without a word.
+func TestListsAreWholeWithoutALimit(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	batch, ids := a.createSearched("e", 501)
+	var all []screeninghttp.MatchReply
+	a.succeed("GET", queries+"/batch/"+batch+"/entity/e/match", "", &all)
+	if len(all) != len(ids) {
+		t.Errorf("the list has %d matches, want %d", len(all), len(ids))
+	}
+}
+
+// IDs that are too long for any batch are not found.
+func TestLongIDsFindNothing(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	long := strings.Repeat("x", 3000)
+	for _, path := range []string{"/batch/" + long, "/batch/journey/" + long, "/batch/journey/j/process/" + long,
+		"/batch/journey/" + long + "/process/p"} {
+		a.refuse(404, "screening_batch_not_found", "GET", queries+path, "")
+	}
+	a.refuse(404, "screened_entity_not_found", "GET", queries+"/batch/"+a.create("", "e")+"/entity/"+long, "")
+	var got []screeninghttp.ExpiryReply
+	a.succeed("POST", queries+"/batch/journey/"+long+"/expiry", `{"data":{"processIds":["p"]}}`, &got)
+	if len(got) != 1 || got[0].ExpiryStatus != screening.NoActiveBatch {
+		t.Errorf("the expiry is %+v, want no active batch", got)
 	}
 }
 
@@ -186,7 +216,7 @@ func TestCreateRefuses(t *testing.T) {
 		{"an entity twice", `{"entities":[` + person + `,"legalEntityId":"e"},` + person + `,"legalEntityId":"e"}]}`,
 			"twice"},
 		{"an alias called PrimaryName", `{"entities":[` + person + `,"entityAliases":[{"id":"PrimaryName"}]}]}`,
-			"twice"},
+			"entities.0.entityAliases.0.id: This ID stands for the main name"},
 		{"an unknown provider", `{"entities":[` + person + `}],"providers":[{"providerId":"p"}]}`, "No provider"},
 		{"an unknown key", `{"entities":[` + person + `,"x":1}]}`, "x"},
 	} {
