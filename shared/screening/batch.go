@@ -78,7 +78,7 @@ type Batch struct {
 	ID     string
 	Tenant string
 	Status Status
-	// Type is TypeScreening.
+	// Type is TypeScreening or TypeRescreening.
 	Type string
 	// JourneyID and ProcessID select the batches that replace each other; either may be "".
 	JourneyID string
@@ -210,8 +210,7 @@ func (b Batch) FinishProvider(a Answer) (after Batch, isFirst bool, err error) {
 // the batch.
 func (b Batch) HasAnswer(id string) bool {
 	return slices.ContainsFunc(b.Providers, func(p ProviderRun) bool {
-		return p.AnswerID == id &&
-			p.Status == SearchComplete
+		return p.AnswerID == id && p.Status == SearchComplete
 	})
 }
 
@@ -227,8 +226,8 @@ func (b Batch) Provider(id string) (ProviderRun, bool) {
 // HasEntity reports whether an entity belongs to the batch.
 func (b Batch) HasEntity(id string) bool { return slices.Contains(b.EntityIDs, id) }
 
-// Resolve returns the batch and its matches with the resolutions that people gave them, by the IDs of the matches. It
-// returns ErrNotOpen for a batch that is not open.
+// Resolve returns the batch with other counts, and the matches with the resolutions that people gave them, by the IDs
+// of the matches: each must have one. It returns ErrNotOpen for a batch that is not open.
 func (b Batch) Resolve(matches []Match, resolutions map[string]Resolution) (Batch, []Match, error) {
 	if b.Status != Open {
 		return b, nil, ErrNotOpen

@@ -2,6 +2,7 @@ package screening
 
 import (
 	"fmt"
+	"net/url"
 	"time"
 
 	"github.com/google/uuid"
@@ -112,14 +113,15 @@ type MatchData struct {
 	RegisteredCountry  *string        `json:"registeredCountry"`
 	IDs                []Identifier   `json:"idsList"`
 	Associations       []Association  `json:"associations"`
-	// Categories are values of Category: the kinds of risk for which the entry is listed.
+	// Categories are the kinds of risk for which the entry is listed: AdverseMedia, Enforcements, Other, Pep and
+	// Sanctions.
 	Categories      []string        `json:"categories"`
 	CategoryDetails []CategoryTable `json:"categoryDetails"`
 	// Sources are the lists or publications on which the entry is based, and SourcesInfo remarks on them.
-	Sources                 []string    `json:"sources"`
-	SourcesInfo             []string    `json:"sourcesInfo"`
-	AdditionalInfo          []InfoField `json:"additionalInfo"`
-	RichTextAdditionalFacts *string     `json:"richTextAdditionalDetails"`
+	Sources                   []string    `json:"sources"`
+	SourcesInfo               []string    `json:"sourcesInfo"`
+	AdditionalInfo            []InfoField `json:"additionalInfo"`
+	RichTextAdditionalDetails *string     `json:"richTextAdditionalDetails"`
 }
 
 // ExternalID is an ID that another system knows.
@@ -127,6 +129,16 @@ type ExternalID struct {
 	Source string `json:"source"`
 	Name   string `json:"name"`
 	Value  string `json:"value"`
+}
+
+// MaxURL is the length of the longest URL of a match, in bytes.
+const MaxURL = 2048
+
+// IsWebAddress reports whether a text of a provider or a list is a URL that people can be led to: an absolute one of
+// http or https, of at most MaxURL bytes.
+func IsWebAddress(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && len(text) <= MaxURL && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
 }
 
 // SourceURL is an address at which a source describes an entry.

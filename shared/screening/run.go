@@ -119,6 +119,18 @@ func (b Batch) begin(p *ProviderRun, run int) {
 	}
 }
 
+// ExplainNoLists returns the batch with a reason in place of ErrNoLists, with which the search of the built-in provider
+// has failed. Without a reason, nil, it is returned as it is.
+func (b Batch) ExplainNoLists(reason *ProviderError) Batch {
+	b.Providers = slices.Clone(b.Providers)
+	for i := range b.Providers {
+		if p := &b.Providers[i]; p.ID == BuiltIn && p.Error == ErrNoLists && reason != nil {
+			p.Error = reason
+		}
+	}
+	return b
+}
+
 // Rerun returns the batch in which the providers whose searches have failed search again, in a run of their own; with
 // an ID, only that one. It returns ErrNotFound if the batch does not have the provider, ErrNotOpen for a batch that is
 // not open, and ErrNothingToRun if none of them has failed.

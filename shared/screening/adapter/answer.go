@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/url"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -45,9 +44,8 @@ const (
 	maxObjects = 1_000_000
 	// maxMatchText is the size of the largest match as it is sent, in bytes. Its data is bounded further by checkData.
 	maxMatchText = 256 << 10
-	// maxID and maxURL are the lengths of the longest ID and the longest URL of a match, in bytes.
-	maxID  = 255
-	maxURL = 2048
+	// maxID is the length of the longest ID of a match, in bytes.
+	maxID = 255
 	// maxDepth is how many levels of rows a match has.
 	maxDepth = 5
 )
@@ -237,11 +235,11 @@ func checkData(d screening.MatchData, providerID string) error {
 	if d.Score != nil && (math.IsNaN(*d.Score) || *d.Score < 0 || *d.Score > 100) {
 		return invalidf("matchData/matchScore must be 0 to 100.")
 	}
-	if d.ProviderSourceURL != nil && !isWebAddress(*d.ProviderSourceURL) {
+	if d.ProviderSourceURL != nil && !screening.IsWebAddress(*d.ProviderSourceURL) {
 		return invalidf("matchData/providerSourceUrl must be an absolute http or https URL.")
 	}
 	for _, u := range d.ProviderSourceURLs {
-		if !isWebAddress(u.URL) {
+		if !screening.IsWebAddress(u.URL) {
 			return invalidf("matchData/providerSourceUrls must be absolute http or https URLs.")
 		}
 	}
@@ -266,12 +264,6 @@ var (
 	entityTypes = []string{"Individual", "Company", "Other"}
 	genders     = []string{"Male", "Female"}
 )
-
-// isWebAddress reports whether a text is a URL that people can be led to.
-func isWebAddress(text string) bool {
-	u, err := url.Parse(text)
-	return err == nil && len(text) <= maxURL && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
-}
 
 // depthOf returns how many levels rows have, or more than maxDepth.
 func depthOf(rows []screening.CategoryRow) int {

@@ -33,8 +33,8 @@ const maxTextBytes = 1 << 10
 // spareBytes is kept in a match for what is stored beside its data.
 const spareBytes = 1 << 10
 
-// DataOf returns what a match says of an entry at a time. What would make it larger than a match may be is left out,
-// with a note on that.
+// DataOf returns what a match says of an entry at a time, which the age of the list follows from. What would make it
+// larger than a match may be is left out, with a note on that, and so is a URL that is no web address.
 func DataOf(f catalog.Found, at time.Time) screening.MatchData {
 	e, score := f.Entry, f.Score
 	d := screening.MatchData{ProviderID: screening.BuiltIn, ProviderSourceName: f.List, Name: shorten(e.Names[0].Text),
@@ -48,9 +48,9 @@ func DataOf(f catalog.Found, at time.Time) screening.MatchData {
 	if len(e.Countries) > 0 {
 		d.Country = pointer(shorten(strings.ToUpper(e.Countries[0])))
 	}
-	if e.SourceURL != "" {
-		d.ProviderSourceURL = pointer(shorten(e.SourceURL))
-		d.ProviderSourceURLs = []screening.SourceURL{{URL: *d.ProviderSourceURL, Label: &f.List}}
+	if screening.IsWebAddress(e.SourceURL) {
+		d.ProviderSourceURL = &e.SourceURL
+		d.ProviderSourceURLs = []screening.SourceURL{{URL: e.SourceURL, Label: &f.List}}
 	}
 	for _, id := range e.Identifiers {
 		one := screening.Identifier{Type: shorten(id.Type), Value: shorten(id.Value)}

@@ -126,6 +126,20 @@ func TestDataOf(t *testing.T) {
 	}
 }
 
+// Lists are made by others: what is not a web address is not shown as one.
+func TestDataOfLeavesOutScripts(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{"javascript:alert(1)", "/6908555",
+		"https://example.com/" + strings.Repeat("x", screening.MaxURL)} {
+		e := catalogtest.Person("1", "Ivan Petrov")
+		e.SourceURL = url
+		d := lookup.DataOf(find(t, e, "Ivan Petrov"), catalogtest.Now)
+		if d.ProviderSourceURL != nil || len(d.ProviderSourceURLs) != 0 {
+			t.Errorf("%.40s: got %v and %+v, want no URL", url, *d.ProviderSourceURL, d.ProviderSourceURLs)
+		}
+	}
+}
+
 // An entry of any size is a match that can be stored, and what was left out is said.
 func TestDataOfLargeEntriesFits(t *testing.T) {
 	t.Parallel()

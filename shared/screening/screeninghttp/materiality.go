@@ -136,8 +136,12 @@ func (s *Screenings) Aggregate(ctx context.Context, r *platform.Request, _ platf
 		if err != nil {
 			return AggregateReply{}, err
 		}
-		if d, err = d.WithAuthor(r.Client).WithProperties(reply.properties()); err != nil {
-			return AggregateReply{}, errNoMainDraft // it has ended meanwhile
+		d, err = d.WithAuthor(r.Client).WithProperties(reply.properties())
+		if errors.Is(err, entity.ErrDraftEnded) {
+			return AggregateReply{}, errNoMainDraft
+		}
+		if err != nil {
+			return AggregateReply{}, err
 		}
 		if err = s.Entities.UpdateDraft(ctx, r.Tenant, d); !errors.Is(err, entity.ErrChanged) {
 			return reply, err

@@ -134,17 +134,18 @@ func (s *Names) searchOf(ctx context.Context, tenant string, in NameRequest) (sc
 	return search, nil
 }
 
-// load loads lists by their names; all if there are none. asked are the names that the request gives.
+// load loads lists by their names; all if there are none. asked are the names that the request gives, none if the names
+// are those of the configuration.
 func (s *Names) load(ctx context.Context, r *platform.Request, names, asked []string) ([]catalog.Loaded, error) {
 	lists, err := s.Lists.Current(ctx, r.Tenant, names)
 	var unknown *catalog.UnknownListError
 	switch {
 	case errors.As(err, &unknown):
-		property := "lists"
 		if i := slices.Index(asked, unknown.List); i >= 0 {
-			property = fmt.Sprintf("lists.%d", i)
+			return nil, r.Invalid(fmt.Sprintf("lists.%d", i), unknown.Error(), CodeList)
 		}
-		return nil, r.Invalid(property, unknown.Error(), CodeList)
+		return nil, r.Invalid("lists", unknown.Error()+" The configuration names it, because the request names none. "+
+			"Import it, change the configuration, or name lists.", CodeList)
 	case errors.Is(err, catalog.ErrNoLists):
 		return nil, errNoWatchLists
 	case err != nil && ctx.Err() == nil:

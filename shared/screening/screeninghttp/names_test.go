@@ -196,6 +196,12 @@ func TestMatchNameIsChecked(t *testing.T) {
 			}
 		})
 	}
+	a.settings.ActiveLists = []string{"eu"}
+	if status, _, messages := a.match(aPerson(name, "")); status != 400 ||
+		!strings.Contains(fmt.Sprint(messages), "The configuration names it") {
+		t.Errorf("an unknown list of the configuration: got %d %+v, want 400 that says so", status, messages)
+	}
+	a.settings.ActiveLists = nil
 	a.permissions = []string{permission.ScreeningCreate, permission.ScreeningConfigurationAccess}
 	if status, _, _ := a.match(aPerson(name, "")); status != 403 {
 		t.Errorf("without ScreeningAccess: got %d, want 403", status)

@@ -151,7 +151,7 @@ func (in *RerunRequest) Check(v *platform.ValidationErrors) {
 }
 
 // Rerun runs searches again that have failed. The built-in provider searches the lists that were pinned; if none could
-// be, the present ones are.
+// be, the present ones are pinned.
 func (s *Screenings) Rerun(ctx context.Context, r *platform.Request, in RerunRequest) (platform.NoData, error) {
 	var again screening.Batch
 	err := retryIfChanged(func() error {
@@ -163,7 +163,8 @@ func (s *Screenings) Rerun(ctx context.Context, r *platform.Request, in RerunReq
 		if in.ProviderID != nil {
 			id = *in.ProviderID
 		}
-		if b, err = s.pinMissing(ctx, r, b); err != nil {
+		b, problem, err := s.pinMissing(ctx, r, b, id)
+		if err != nil {
 			return err
 		}
 		if again, err = b.Rerun(id, s.Now().UTC()); err != nil {
@@ -172,7 +173,7 @@ func (s *Screenings) Rerun(ctx context.Context, r *platform.Request, in RerunReq
 			}
 			return faultOf(err)
 		}
-		return s.Store.Save(ctx, again)
+		return s.Store.Save(ctx, again.ExplainNoLists(problem))
 	})
 	if err == nil {
 		s.start(ctx, again)
@@ -180,21 +181,22 @@ func (s *Screenings) Rerun(ctx context.Context, r *platform.Request, in RerunReq
 	return platform.NoData{}, err
 }
 
-// pinMissing pins lists for the built-in provider of a batch that has none pinned.
-func (s *Screenings) pinMissing(ctx context.Context, r *platform.Request, b screening.Batch) (screening.Batch, error) {
+// pinMissing pins lists for the built-in provider of an open batch that has none pinned, if it is to search again: id
+// is the provider that is, "" for all. Where there are no lists to pin, it returns why.
+func (s *Screenings) pinMissing(ctx context.Context, r *platform.Request, b screening.Batch, id string) (
+	screening.Batch, *screening.ProviderError, error) {
 	run, isHere := b.Provider(screening.BuiltIn)
-	if !isHere || len(b.Lists) > 0 {
-		return b, nil
+	if !isHere || len(b.Lists) > 0 || b.Status != screening.Open || id != "" && id != screening.BuiltIn {
+		return b, nil, nil
 	}
 	settings, err := s.Store.GetSettings(ctx, r.Tenant)
 	if err != nil {
-		return b, err
+		return b, nil, err
 	}
 	p, err := s.Providers.GetProvider(ctx, r.Tenant, screening.BuiltIn)
 	if err != nil {
-		return b, err
+		return b, nil, err
 	}
-	set, _ := p.FindSet(run.ConfigurationSetID) // one that was deleted meanwhile says nothing
-	b, _, err = s.pin(ctx, b, settings.Search(set))
-	return b, err
+	set, _ := p.FindSet(run.ConfigurationSetID) // a set that was deleted has no settings
+	return s.pin(ctx, b, settings.Search(set))
 }
