@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Search is what is known of the question that was sent to a provider for a batch.
+// Search is what is known of the question to a provider about a batch.
 type Search struct {
 	BatchID    string
 	ProviderID string
@@ -29,8 +29,9 @@ type MatchRef struct {
 type Store interface {
 	// Create stores a new batch with its entities. If the batch has a journey, it becomes the active batch of journey
 	// and process, and the one that was active before is overridden in the same write; the batch is returned with the
-	// IDs of those that it replaced. Entities become visible with their batch. It returns ErrChanged if the ID is
-	// taken, or if others created batches of the same journey and process again and again.
+	// IDs of those that it replaced. Entities become visible with their batch. It returns ErrChanged, and leaves the
+	// stored batch and its entities as they are, if the ID is taken; and ErrChanged if others created batches of the
+	// same journey and process again and again.
 	Create(ctx context.Context, b Batch, entities []Entity) (Batch, error)
 	// Get reads a batch. It returns ErrNotFound if the tenant has no such batch.
 	Get(ctx context.Context, tenant, id string) (Batch, error)
@@ -47,11 +48,11 @@ type Store interface {
 	// another one.
 	Save(ctx context.Context, b Batch) error
 
-	// EachSearching calls visit for batches in which a provider searches and that are to be looked at before a time:
-	// when their run was started or, after Postpone, at its time. It may leave out some of many. It ends with the first
-	// error of visit.
+	// EachSearching calls visit for batches in which a provider searches and that are due before a time. A batch is due
+	// when its last run begins and, after Postpone, at the time that was given then. Of very many batches some may be
+	// left out; they are due still. It ends with the first error of visit.
 	EachSearching(ctx context.Context, before time.Time, visit func(tenant, batchID string) error) error
-	// Postpone sets when a batch is to be looked at, if a provider of it searches.
+	// Postpone sets when a batch is due for EachSearching. It changes nothing if no provider of the batch searches.
 	Postpone(ctx context.Context, tenant, id string, at time.Time) error
 	// GetSearch reads the question to a provider. It returns ErrNotFound if there was none.
 	GetSearch(ctx context.Context, tenant, batchID, providerID string) (Search, error)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -52,14 +53,17 @@ const maxAttempts = 8
 func (s *Store) Create(ctx context.Context, b screening.Batch, entities []screening.Entity) (screening.Batch, error) {
 	items := []dynamo.Item{tenantItem(b.Tenant), tenantListItem(b)}
 	for _, e := range entities {
-		e.BatchID = b.ID
-		item, err := marshalEntity(b.Tenant, e)
-		if err != nil {
-			return b, err
-		}
-		items = append(items, item, entityListItem(b, e.ID))
+		items = append(items, entityListItem(b, e.ID))
 	}
 	if err := dynamo.PutAll(ctx, s.db, s.table, items); err != nil {
+		return b, fmt.Errorf("create screening batch: %w", err)
+	}
+	// Somebody else may have created the batch, and people may have assessed its entities: these are never replaced.
+	if err := s.putMissing(ctx, len(entities), func(i int) (dynamo.Item, error) {
+		e := entities[i]
+		e.BatchID = b.ID
+		return marshalEntity(b.Tenant, e)
+	}); err != nil {
 		return b, fmt.Errorf("create screening batch: %w", err)
 	}
 	for range maxAttempts {
@@ -98,7 +102,7 @@ func (s *Store) create(ctx context.Context, b screening.Batch) (screening.Batch,
 	switch {
 	case failed[len(failed)-1]:
 		return b, screening.ErrChanged
-	case anyOf(failed):
+	case slices.Contains(failed, true):
 		return b, errOvertaken
 	case err != nil:
 		return b, fmt.Errorf("create screening batch: %w", err)
@@ -140,15 +144,6 @@ func (s *Store) replaceBatch(b screening.Batch) (*types.Put, error) {
 		TableName: &s.table, Item: item, ConditionExpression: aws.String("version = :previous"),
 		ExpressionAttributeValues: dynamo.Item{":previous": dynamo.Number(b.Version - 1)},
 	}, err
-}
-
-func anyOf(values []bool) bool {
-	for _, v := range values {
-		if v {
-			return true
-		}
-	}
-	return false
 }
 
 // read reads the row of a key, nil if there is none.
@@ -240,63 +235,6 @@ func (s *Store) Save(ctx context.Context, b screening.Batch) error {
 	}
 	if err != nil {
 		return fmt.Errorf("save screening batch: %w", err)
-	}
-	return nil
-}
-
-// GetEntities implements screening.Store.
-func (s *Store) GetEntities(ctx context.Context, tenant, batchID string, ids []string) ([]screening.Entity, error) {
-	keys := make([]dynamo.Item, len(ids))
-	for i, id := range ids {
-		keys[i] = entityKey(tenant, batchID, id)
-	}
-	items, err := dynamo.GetAll(ctx, s.db, s.table, keys)
-	if err != nil {
-		return nil, fmt.Errorf("read screened entities: %w", err)
-	}
-	found := make(map[string]screening.Entity, len(items))
-	for _, item := range items {
-		e, err := unmarshalEntity(item)
-		if err != nil {
-			return nil, err
-		}
-		found[e.ID] = e
-	}
-	entities := make([]screening.Entity, 0, len(found))
-	for _, id := range ids {
-		if e, ok := found[id]; ok {
-			entities = append(entities, e)
-		}
-	}
-	return entities, nil
-}
-
-// requireVersion returns the part of a transaction that requires a batch to be as it was read.
-func (s *Store) requireVersion(b screening.Batch) types.TransactWriteItem {
-	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
-		TableName: &s.table, Key: batchKey(b.Tenant, b.ID), ConditionExpression: aws.String("version = :version"),
-		ExpressionAttributeValues: dynamo.Item{":version": dynamo.Number(b.Version)},
-	}}
-}
-
-// SaveEntity implements screening.Store.
-func (s *Store) SaveEntity(ctx context.Context, b screening.Batch, e screening.Entity) error {
-	item, err := marshalEntity(b.Tenant, e)
-	if err != nil {
-		return err
-	}
-	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
-		s.requireVersion(b),
-		{Put: &types.Put{
-			TableName: &s.table, Item: item, ConditionExpression: aws.String("version = :previous"),
-			ExpressionAttributeValues: dynamo.Item{":previous": dynamo.Number(e.Version - 1)},
-		}},
-	})
-	if anyOf(failed) {
-		return screening.ErrChanged
-	}
-	if err != nil {
-		return fmt.Errorf("save screened entity: %w", err)
 	}
 	return nil
 }

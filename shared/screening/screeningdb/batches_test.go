@@ -84,6 +84,28 @@ func TestConcurrentBatchesOverrideEachOther(t *testing.T) {
 	}
 }
 
+// A batch that is created again, as by two rescreenings at the same time, keeps what people have decided since.
+func TestCreatingABatchAgainReplacesNothing(t *testing.T) {
+	t.Parallel()
+	ctx, s := t.Context(), screeningdb.New(dynamotest.Start(t), "test-screenings")
+	b, entities := newBatch("", "", "e")
+	if _, err := s.Create(ctx, b, entities); err != nil {
+		t.Fatal(err)
+	}
+	assessed := entities[0]
+	assessed.Version, assessed.Assessment = 2, &screening.Assessment{Rationale: "harmless"}
+	if err := s.SaveEntity(ctx, b, assessed); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Create(ctx, b, entities); !errors.Is(err, screening.ErrChanged) {
+		t.Errorf("created again: got %v, want ErrChanged", err)
+	}
+	stored, err := s.GetEntities(ctx, tenant, b.ID, b.EntityIDs)
+	if err != nil || len(stored) != 1 || stored[0].Version != 2 || stored[0].Assessment == nil {
+		t.Errorf("got %+v, %v, want the entity as it was assessed", stored, err)
+	}
+}
+
 // The matches of an answer that did not end its provider's search are not read.
 func TestOnlyTheFirstAnswerCounts(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package screeningdb
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -14,7 +15,7 @@ import (
 	"sluice/shared/screening"
 )
 
-// concurrency is how many matches one AddMatches stores at once.
+// concurrency is how many items one putMissing stores at once.
 const concurrency = 16
 
 // AddMatches implements screening.Store.
@@ -25,21 +26,34 @@ func (s *Store) AddMatches(ctx context.Context, tenant string, matches []screeni
 				"about it.", id,
 			screening.MaxMatches)
 	}
+	if err := s.putMissing(ctx, len(matches), func(i int) (dynamo.Item, error) {
+		return marshalMatch(tenant, matches[i])
+	}); err != nil {
+		return fmt.Errorf("add matches: %w", err)
+	}
+	return nil
+}
+
+// putMissing stores n items, some at a time. Those that are stored already stay as they are.
+func (s *Store) putMissing(ctx context.Context, n int, itemOf func(i int) (dynamo.Item, error)) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(concurrency)
-	for _, m := range matches {
+	for i := range n {
 		g.Go(func() error {
-			item, err := marshalMatch(tenant, m)
+			item, err := itemOf(i)
 			if err != nil {
 				return err
 			}
-			_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
-				TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(part)"),
+			err = dynamo.RetryConflicts(ctx, func() error {
+				_, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{
+					TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(part)"),
+				})
+				return err
 			})
-			if _, exists := dynamo.ConditionFailed(err); err == nil || exists {
+			if _, exists := dynamo.ConditionFailed(err); exists {
 				return nil
 			}
-			return fmt.Errorf("add matches: %w", err)
+			return err
 		})
 	}
 	return g.Wait()
@@ -130,7 +144,7 @@ func (s *Store) Resolve(ctx context.Context, b screening.Batch, matches []screen
 		}})
 	}
 	failed, err := dynamo.Transact(ctx, s.db, writes)
-	if anyOf(failed) {
+	if slices.Contains(failed, true) {
 		return screening.ErrChanged
 	}
 	if err != nil {

@@ -91,8 +91,8 @@ func (s *Store) GetRound(ctx context.Context, tenant, owner, list string) (rescr
 	}
 	round.Done, round.BeganAt, round.Next, round.NextBeganAt = body.Done, body.BeganAt, body.Next, body.NextBeganAt
 	round.After, round.IsAnnounced, round.Names, round.Matches = body.After, body.IsAnnounced, body.Names, body.Matches
-	round.Batches, round.BatchCount, round.Revision = body.Batches, body.BatchCount, dynamo.NumberAttribute(row,
-		"version")
+	round.Batches, round.BatchCount = body.Batches, body.BatchCount
+	round.Revision = dynamo.NumberAttribute(row, "version")
 	return round, nil
 }
 
@@ -100,8 +100,7 @@ func (s *Store) GetRound(ctx context.Context, tenant, owner, list string) (rescr
 func (s *Store) SaveRound(ctx context.Context, r rescreening.Round) error {
 	text, err := json.Marshal(roundBody{
 		Done: r.Done, BeganAt: r.BeganAt, Next: r.Next, NextBeganAt: r.NextBeganAt, After: r.After,
-		IsAnnounced: r.IsAnnounced,
-		Names:       r.Names, Matches: r.Matches, Batches: r.Batches, BatchCount: r.BatchCount,
+		IsAnnounced: r.IsAnnounced, Names: r.Names, Matches: r.Matches, Batches: r.Batches, BatchCount: r.BatchCount,
 	})
 	if err != nil {
 		return err

@@ -1,0 +1,70 @@
+package screeningdb
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"sluice/shared/dynamo"
+	"sluice/shared/screening"
+)
+
+// GetEntities implements screening.Store.
+func (s *Store) GetEntities(ctx context.Context, tenant, batchID string, ids []string) ([]screening.Entity, error) {
+	keys := make([]dynamo.Item, len(ids))
+	for i, id := range ids {
+		keys[i] = entityKey(tenant, batchID, id)
+	}
+	items, err := dynamo.GetAll(ctx, s.db, s.table, keys)
+	if err != nil {
+		return nil, fmt.Errorf("read screened entities: %w", err)
+	}
+	found := make(map[string]screening.Entity, len(items))
+	for _, item := range items {
+		e, err := unmarshalEntity(item)
+		if err != nil {
+			return nil, err
+		}
+		found[e.ID] = e
+	}
+	entities := make([]screening.Entity, 0, len(found))
+	for _, id := range ids {
+		if e, ok := found[id]; ok {
+			entities = append(entities, e)
+		}
+	}
+	return entities, nil
+}
+
+// requireVersion returns the part of a transaction that requires a batch to be as it was read.
+func (s *Store) requireVersion(b screening.Batch) types.TransactWriteItem {
+	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
+		TableName: &s.table, Key: batchKey(b.Tenant, b.ID), ConditionExpression: aws.String("version = :version"),
+		ExpressionAttributeValues: dynamo.Item{":version": dynamo.Number(b.Version)},
+	}}
+}
+
+// SaveEntity implements screening.Store.
+func (s *Store) SaveEntity(ctx context.Context, b screening.Batch, e screening.Entity) error {
+	item, err := marshalEntity(b.Tenant, e)
+	if err != nil {
+		return err
+	}
+	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
+		s.requireVersion(b),
+		{Put: &types.Put{
+			TableName: &s.table, Item: item, ConditionExpression: aws.String("version = :previous"),
+			ExpressionAttributeValues: dynamo.Item{":previous": dynamo.Number(e.Version - 1)},
+		}},
+	})
+	if slices.Contains(failed, true) {
+		return screening.ErrChanged
+	}
+	if err != nil {
+		return fmt.Errorf("save screened entity: %w", err)
+	}
+	return nil
+}
