@@ -183,7 +183,7 @@ has the ID that it had, so that its receiver can tell.`,
 		case asJSON:
 			return printJSONLines(stdout, []map[string]int{{"resent": n}})
 		}
-		_, err = fmt.Fprintf(stdout, "%s sent again\n", countNoun(int64(n), "delivery", "deliveries"))
+		_, err = fmt.Fprintf(stdout, "%d sent again\n", n)
 		return err
 	})
 }
