@@ -104,8 +104,8 @@ func (c *Cloud) sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// startFaults reads the rules by which functions are killed, and returns what puts itself between functions and AWS;
-// nil if there are none.
+// startFaults reads the rules by which functions are killed. It returns the function that starts the proxies between a
+// process and AWS, which is nil if there are no rules.
 func (c *Cloud) startFaults() (func(*lambda.Process) ([]string, func(), error), error) {
 	var err error
 	if c.faults, err = faults.New(c.options.Kills); err != nil || c.faults == nil {

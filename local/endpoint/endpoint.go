@@ -39,7 +39,7 @@ type Services struct {
 	Events http.Handler
 	// GuardDuty serves Malware Protection for S3.
 	GuardDuty http.Handler
-	// Faults serves what kills functions; nil for nothing.
+	// Faults serves the API of package faults; nil if there are no faults.
 	Faults http.Handler
 	// Logs serves the part of CloudWatch Logs that the operator uses.
 	Logs http.Handler

@@ -90,7 +90,7 @@ func reset(w http.ResponseWriter) {
 	_ = conn.Close()
 }
 
-// sleep waits, or until the caller has gone.
+// sleep waits for a time, or until the caller of the request has disconnected.
 func sleep(r *http.Request, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

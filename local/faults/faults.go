@@ -153,8 +153,8 @@ func (in *Injector) decide(function string, payload []byte, call string) fate {
 	return decided
 }
 
-// answersClient reports whether an invocation comes from API Gateway. Chance kills none of them: a client would see
-// errors, which is another thing to try.
+// answersClient reports whether an invocation comes from API Gateway. Rules of chance do not kill it, because its
+// client would see an error.
 func answersClient(payload []byte) bool {
 	return bytes.Contains(payload, []byte(`"httpMethod"`)) || bytes.Contains(payload, []byte(`"methodArn"`))
 }

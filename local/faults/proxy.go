@@ -101,8 +101,8 @@ func (in *Injector) proxy(p Process, target *url.URL) http.Handler {
 				w.WriteHeader(http.StatusBadGateway)
 			}
 		},
-		FlushInterval: -1, // what comes before the end of an answer in its middle arrives
-		// What ends an answer in its middle is logged here.
+		FlushInterval: -1, // so that the first half of an answer that is cut arrives
+		// The proxy would log each answer that is cut.
 		ErrorLog: log.New(io.Discard, "", 0),
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -50,9 +50,9 @@ func (a accounts) EvaluatePolicy(
 	for _, resource := range resources {
 		for i, action := range actions {
 			err := principal.Authorize(iam.Request{
-				Action: string(action), Resource: resource, ConditionValues: conditionLookup(principal,
-					conditionValues),
-				IsUnknown: isObjectTag, // the gateway asks before it looks for the object; authorizeByTags asks again
+				Action: string(action), Resource: resource,
+				ConditionValues: conditionLookup(principal, conditionValues),
+				IsUnknown:       isObjectTag, // this is before the object is looked for; authorizeByTags asks again
 			})
 			appendDecision(&out.Decisions, i == 0, err)
 		}
