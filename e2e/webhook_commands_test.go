@@ -125,11 +125,11 @@ func TestListen(t *testing.T) {
 	r := c.newReceiver()
 	forward := r.Config.Handler // the same receiver without TLS
 	plain := servePlainly(t, forward)
-	var out outputBuffer
+	var out, told outputBuffer
 	cmd := exec.Command(program, append([]string{"listen", "--json", "--forward", plain,
 		"--event", "batchtransaction:ingestionValidation_failed"}, c.connection()...)...)
 	cmd.Env = append(os.Environ(), "SLUICE_DATA=")
-	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.Stdout, cmd.Stderr = &out, &told
 	if err := startWithSuite(cmd); err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,10 @@ func TestListen(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("listen ended with %v: %s", err, out.String())
+		t.Errorf("listen ended with %v: %s%s", err, out.String(), told.String())
+	}
+	if want := "listening to batchtransaction:ingestionValidation_failed at "; !strings.HasPrefix(told.String(), want) {
+		t.Errorf("told %q on standard error, want %q", told.String(), want)
 	}
 	var configurations []externalAuthView
 	c.mustCall("GET", externalAuthQueries+"/getAll", "", &configurations)
