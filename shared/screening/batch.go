@@ -50,7 +50,7 @@ const (
 	MaxProviders = 10
 	// MaxMatches is the largest number of matches of an entity in one answer of a provider.
 	MaxMatches = 1000
-	// MaxMatchBytes is the size of the largest match data as JSON.
+	// MaxMatchBytes is the size of the largest match as JSON, without its aliases and its resolution.
 	MaxMatchBytes = 32 << 10
 	// MaxResolutionBytes is the size of the largest resolution as JSON.
 	MaxResolutionBytes = 16 << 10

@@ -3,6 +3,7 @@ package screeningdb_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -103,6 +104,26 @@ func TestCreatingABatchAgainReplacesNothing(t *testing.T) {
 	stored, err := s.GetEntities(ctx, tenant, b.ID, b.EntityIDs)
 	if err != nil || len(stored) != 1 || stored[0].Version != 2 || stored[0].Assessment == nil {
 		t.Errorf("got %+v, %v, want the entity as it was assessed", stored, err)
+	}
+}
+
+// The size of a match is that of what the provider says of it: the aliases that the client named do not count.
+func TestMatchesOfManyAliases(t *testing.T) {
+	t.Parallel()
+	ctx, s := t.Context(), screeningdb.New(dynamotest.Start(t), "test-screenings")
+	b, _ := newBatch("", "", "e")
+	m := newMatch(b, "e", "answer", "1")
+	m.Data.Name = strings.Repeat("x", 31_000)
+	for i := range screening.MaxAliases {
+		m.AliasIDs = append(m.AliasIDs, strings.Repeat("y", 250)+fmt.Sprint(i))
+	}
+	if err := s.AddMatches(ctx, tenant, []screening.Match{m}); err != nil {
+		t.Error(err)
+	}
+	m.Data.Name = strings.Repeat("x", screening.MaxMatchBytes)
+	err := s.AddMatches(ctx, tenant, []screening.Match{m})
+	if f := fault.As(err); f == nil || f.Kind != fault.TooLarge {
+		t.Errorf("too large: got %v, want a fault of the kind TooLarge", err)
 	}
 }
 

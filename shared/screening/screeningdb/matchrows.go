@@ -51,7 +51,13 @@ func matchKey(tenant, batchID string, ref screening.MatchRef) dynamo.Item {
 func marshalMatch(tenant string, m screening.Match) (dynamo.Item, error) {
 	ref := screening.MatchRef{EntityID: m.EntityID, MatchID: m.ID}
 	body := matchBody{m.ID, m.BatchID, m.EntityID, m.AnswerID, m.AliasIDs, m.UniqueID, m.Data}
-	item, err := marshal(matchKey(tenant, m.BatchID, ref), body, m.Version, screening.MaxMatchBytes, errMatchTooLarge)
+	// The limit is that of what the provider says. The aliases of the entity, which the client named, come on top.
+	aliases, err := json.Marshal(m.AliasIDs)
+	if err != nil {
+		return nil, fmt.Errorf("write screening: %w", err)
+	}
+	item, err := marshal(matchKey(tenant, m.BatchID, ref), body, m.Version, screening.MaxMatchBytes+len(aliases),
+		errMatchTooLarge)
 	if err != nil {
 		return nil, err
 	}
