@@ -153,7 +153,7 @@ func (s *Documents) litePage(ctx context.Context, r *platform.Request, in LitePa
 	}
 	return LitePageReply{
 		Items: items, ItemsCount: len(items), HasMoreItems: position != "",
-		NextPageToken: orNull(s.Paging.Seal(r.Tenant, query, position)),
+		NextPageToken: platform.OrNull(s.Paging.Seal(r.Tenant, query, position)),
 	}, nil
 }
 

@@ -23,7 +23,8 @@ type UploadReply struct {
 }
 
 func uploadReplyOf(d document.Document, signed objects.SignedURL) UploadReply {
-	return UploadReply{d.ID, orEmpty(d.RequirementIDs), d.DataKey, d.Type, statusOfNew(d), signed.URL, signed.Headers}
+	return UploadReply{d.ID, platform.OrEmpty(d.RequirementIDs), d.DataKey, d.Type, statusOfNew(d), signed.URL,
+		signed.Headers}
 }
 
 // statusOfNew returns the status of a document whose file is still to be uploaded.
@@ -40,7 +41,7 @@ type CreateVirtualReply struct {
 }
 
 func createVirtualReplyOf(d document.Document) CreateVirtualReply {
-	return CreateVirtualReply{d.ID, orEmpty(d.RequirementIDs), d.DataKey, d.Type}
+	return CreateVirtualReply{d.ID, platform.OrEmpty(d.RequirementIDs), d.DataKey, d.Type}
 }
 
 // CloneReply is the reply to a clone.
@@ -55,7 +56,7 @@ type CloneReply struct {
 }
 
 func cloneReplyOf(d document.Document) CloneReply {
-	return CloneReply{d.ID, d.DataKey, d.EntityID, d.JourneyID, orEmpty(d.RequirementIDs), d.FileID, d.Type}
+	return CloneReply{d.ID, d.DataKey, d.EntityID, d.JourneyID, platform.OrEmpty(d.RequirementIDs), d.FileID, d.Type}
 }
 
 // UpdateFileReply is the reply to a new file of a document. It is uploaded with PUT to the URL, with the headers.
@@ -142,10 +143,10 @@ func documentReplyOf(e document.Entry, r *platform.Request) DocumentReply {
 		EntityID:                   d.EntityID,
 		JourneyID:                  d.JourneyID,
 		DocumentType:               d.Type,
-		DocumentRequirementIDs:     orEmpty(d.RequirementIDs),
+		DocumentRequirementIDs:     platform.OrEmpty(d.RequirementIDs),
 		DocumentEntityType:         EntityType{d.EntityType, d.EntityType.Index()},
 		Status:                     state.Status,
-		ErrorCode:                  orNull(state.ErrorCode),
+		ErrorCode:                  platform.OrNull(state.ErrorCode),
 		IsVirtual:                  d.Virtual,
 		AccessLayers:               listsOf(d.Layers),
 		PolicyEnforcedAccessLayers: listsOf(d.PolicyLayers),
@@ -156,8 +157,8 @@ func documentReplyOf(e document.Entry, r *platform.Request) DocumentReply {
 		LastUpdatedBy:              d.UpdatedBy,
 		LastUpdatedOn:              d.UpdatedAt,
 		IsCloned:                   d.ClonedFrom != "",
-		ClonedFromDocumentModelID:  orNull(d.ClonedFrom),
-		RequirementModelID:         orNull(d.RequirementModelID),
+		ClonedFromDocumentModelID:  platform.OrNull(d.ClonedFrom),
+		RequirementModelID:         platform.OrNull(d.RequirementModelID),
 		Flags:                      d.Flags,
 	}
 	if d.BeforeArchival != "" {
@@ -166,10 +167,10 @@ func documentReplyOf(e document.Entry, r *platform.Request) DocumentReply {
 		out.PreArchivalStatus = &before
 	}
 	if out.HasRequiredAccessLayers {
-		out.FileName, out.FriendlyName = &d.FileName, orNull(d.FriendlyName)
-		out.DocumentKey, out.DocumentURL = orNull(d.FileID), orNull(d.URL)
-		out.DocumentDataKey, out.ErrorMessage = &d.DataKey, orNull(state.ErrorMessage)
-		out.ArchivalReason = orNull(d.ArchivalReason)
+		out.FileName, out.FriendlyName = &d.FileName, platform.OrNull(d.FriendlyName)
+		out.DocumentKey, out.DocumentURL = platform.OrNull(d.FileID), platform.OrNull(d.URL)
+		out.DocumentDataKey, out.ErrorMessage = &d.DataKey, platform.OrNull(state.ErrorMessage)
+		out.ArchivalReason = platform.OrNull(d.ArchivalReason)
 		out.Properties, out.Metadata = property.Merge(d.Properties, nil), d.Metadata
 		if out.Metadata == nil {
 			out.Metadata = map[string]string{}
@@ -180,15 +181,8 @@ func documentReplyOf(e document.Entry, r *platform.Request) DocumentReply {
 
 // listsOf returns access layers that are written as [] where they are empty.
 func listsOf(l access.Layers) access.Layers {
-	return access.Layers{Geographic: orEmpty(l.Geographic), BusinessRelated: orEmpty(l.BusinessRelated)}
-}
-
-// orEmpty returns a list that is written as [] if it is nil.
-func orEmpty(list []string) []string {
-	if list == nil {
-		return []string{}
-	}
-	return list
+	return access.Layers{Geographic: platform.OrEmpty(l.Geographic),
+		BusinessRelated: platform.OrEmpty(l.BusinessRelated)}
 }
 
 // textOf returns a text, "" if it is absent.
@@ -197,11 +191,4 @@ func textOf(s *string) string {
 		return ""
 	}
 	return *s
-}
-
-func orNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }

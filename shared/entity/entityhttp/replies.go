@@ -5,6 +5,7 @@ import (
 
 	"sluice/shared/access"
 	"sluice/shared/entity"
+	"sluice/shared/httpapi/platform"
 	"sluice/shared/property"
 )
 
@@ -50,7 +51,7 @@ func entityOf(p entity.Profile, status entity.LifecycleStatus) Entity {
 		Status:                  status,
 		Properties:              property.Merge(p.Properties, nil),
 		AccessLayers:            p.Layers.OrDefault(),
-		InScopeJurisdictions:    orEmpty(p.Jurisdictions),
+		InScopeJurisdictions:    platform.OrEmpty(p.Jurisdictions),
 		OffboardedJurisdictions: []string{},
 		EvaluatedJurisdictions:  []string{},
 		Version:                 p.Version,
@@ -64,14 +65,6 @@ func entityOf(p entity.Profile, status entity.LifecycleStatus) Entity {
 		e.AlternateID = &p.AlternateID
 	}
 	return e
-}
-
-// orEmpty returns a list that is written as [] if it is nil.
-func orEmpty(list []string) []string {
-	if list == nil {
-		return []string{}
-	}
-	return list
 }
 
 // EntityDraft is the reply that describes a draft.
@@ -109,7 +102,7 @@ func draftOf(d entity.Draft) EntityDraft {
 		Created:                            d.Created,
 		Properties:                         property.Merge(d.Properties, nil),
 		DraftProperties:                    property.SplitByKind(d.Properties),
-		Jurisdictions:                      orEmpty(d.Jurisdictions),
+		Jurisdictions:                      platform.OrEmpty(d.Jurisdictions),
 		EvaluatedJurisdictions:             []string{},
 		AccessLayers:                       d.Layers.OrDefault(),
 		Version:                            d.Version,

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"sluice/shared/externalauth"
+	"sluice/shared/httpapi/platform"
 )
 
 // IDReply is the reply to a command.
@@ -104,7 +105,7 @@ func storedOf(c externalauth.Configuration, apiURL string) StoredConfiguration {
 		endpoint.JWKSURL = &address
 	}
 	out.OAuthConfiguration = &OAuthReply{AuthType: authType, ClientCredentialsConfig: ClientCredentialsReply{
-		ClientID: o.ClientID, ClientSecret: orNull(o.ClientSecret.String()),
+		ClientID: o.ClientID, ClientSecret: platform.OrNull(o.ClientSecret.String()),
 		UseBasicAuthentication:       o.UseBasicAuthentication,
 		UseMTLSEndpointConfiguration: o.UseEndpointMTLS, EndpointCertificate: certificate, TokenEndpoint: endpoint,
 	}}
@@ -116,8 +117,9 @@ func certificateOf(c *externalauth.Certificate) *CertificateReply {
 		return nil
 	}
 	return &CertificateReply{
-		IsPublicCA: c.IsPublicCA, Certificate: orNull(c.PEM), CertificateDetails: detailsOf(c.PEM),
-		NextCertificate: orNull(c.NextPEM), NextCertificateDetails: detailsOf(c.NextPEM), ValidationMode: c.Mode,
+		IsPublicCA: c.IsPublicCA, Certificate: platform.OrNull(c.PEM), CertificateDetails: detailsOf(c.PEM),
+		NextCertificate: platform.OrNull(c.NextPEM), NextCertificateDetails: detailsOf(c.NextPEM),
+		ValidationMode: c.Mode,
 	}
 }
 
@@ -150,13 +152,6 @@ func formProperties(values []externalauth.NameValue) []NameValue {
 		}
 	}
 	return out
-}
-
-func orNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }
 
 // ListItem is a configuration in a list.

@@ -3,15 +3,12 @@ package screeninghttp
 import (
 	"cmp"
 	"context"
-	"strings"
 
 	"sluice/shared/audit"
 	"sluice/shared/entity"
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/screening"
 )
-
-func toLower(id string) string { return strings.ToLower(id) }
 
 // entityID returns an entity's ID as it is stored: a UUID counts in any case.
 func entityID(id string) string { return entity.NormalizeID(id) }

@@ -3,6 +3,7 @@ package screeninghttp
 import (
 	"time"
 
+	"sluice/shared/httpapi/platform"
 	"sluice/shared/screening"
 )
 
@@ -50,14 +51,14 @@ func configuredProviderOf(p screening.Provider) ConfiguredProvider {
 	out := ConfiguredProvider{ID: p.ID, Name: p.Name, IsBuiltIn: p.IsBuiltIn(),
 		AdditionalSettingsSchema: []FieldReply{},
 		ConfigurationSets:        []SetReply{}, CreatedAt: timeOrNull(p.CreatedAt), UpdatedAt: timeOrNull(p.UpdatedAt),
-		UpdatedBy: orNull(p.UpdatedBy)}
+		UpdatedBy: platform.OrNull(p.UpdatedBy)}
 	if a := p.Adapter; a != nil {
 		out.AdapterConfiguration = &AdapterReply{a.URL, a.IsAuthenticationActive,
-			orNull(string(a.AuthenticationKey.Masked())), orNull(string(a.EncryptionKey.Masked()))}
+			platform.OrNull(string(a.AuthenticationKey.Masked())), platform.OrNull(string(a.EncryptionKey.Masked()))}
 	}
 	for _, f := range p.Fields {
 		out.AdditionalSettingsSchema = append(out.AdditionalSettingsSchema,
-			FieldReply{f.ID, f.Name, f.Type, orNull(f.EnabledBy), f.IsMandatory})
+			FieldReply{f.ID, f.Name, f.Type, platform.OrNull(f.EnabledBy), f.IsMandatory})
 	}
 	for i, set := range p.Sets {
 		reply := SetReply{set.ID, set.Name, set.Description, []SettingRequest{}}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"sluice/shared/audit"
 	"sluice/shared/httpapi/platform"
@@ -99,7 +100,7 @@ func (s *Configurations) deleteSet(ctx context.Context, r *platform.Request, _ p
 // editSet changes the provider that has the set of the path. change gets the place of the set among its sets.
 func (s *Configurations) editSet(ctx context.Context, r *platform.Request,
 	change func(p *screening.Provider, i int) error) error {
-	id := toLower(r.PathValue("id"))
+	id := strings.ToLower(r.PathValue("id"))
 	if !platform.IsUUID(id) {
 		return errNoSet
 	}

@@ -241,13 +241,14 @@ func documentReplyOf(b screening.Batch, d screening.Document, full document.Docu
 	return MatchDocumentReply{
 		DocumentReply: DocumentReply{
 			ID: d.ID, ExternalDocumentID: d.DocumentID, FileName: full.FileName, DocumentType: full.Type,
-			FriendlyName: orNull(full.FriendlyName), DocumentURL: orNull(full.URL),
+			FriendlyName: platform.OrNull(full.FriendlyName), DocumentURL: platform.OrNull(full.URL),
 			Status: full.EffectiveState(file).Status, StatusUpdatedAt: full.UpdatedAt, CreatedBy: d.CreatedBy,
-			CreatedAt: d.CreatedAt, IdempotencyKey: orNull(d.IdempotencyKey), AccessLayers: full.Layers,
-			BatchID: b.ID, BatchStatus: b.Status, EntityID: d.EntityID, JourneyID: orNull(b.JourneyID),
-			ReusedFromBatchID: orNull(d.ReusedFromBatchID),
+			CreatedAt: d.CreatedAt, IdempotencyKey: platform.OrNull(d.IdempotencyKey), AccessLayers: full.Layers,
+			BatchID: b.ID, BatchStatus: b.Status, EntityID: d.EntityID, JourneyID: platform.OrNull(b.JourneyID),
+			ReusedFromBatchID: platform.OrNull(d.ReusedFromBatchID),
 		},
-		MatchID: d.MatchID, MatchEntityUniqueID: d.MatchUniqueID, ReusedFromMatchID: orNull(d.ReusedFromMatchID),
+		MatchID: d.MatchID, MatchEntityUniqueID: d.MatchUniqueID,
+		ReusedFromMatchID: platform.OrNull(d.ReusedFromMatchID),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"sluice/shared/audit"
 	"sluice/shared/document"
@@ -42,7 +43,7 @@ func (s *Screenings) beginRemoval(ctx context.Context, r *platform.Request) (scr
 		return screening.Document{}, err
 	}
 	i := slices.IndexFunc(all, func(d screening.Document) bool {
-		return d.ID == toLower(r.PathValue("documentId")) && d.MatchID == p.match.ID
+		return d.ID == strings.ToLower(r.PathValue("documentId")) && d.MatchID == p.match.ID
 	})
 	switch {
 	case i < 0:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"sluice/shared/audit"
@@ -207,13 +208,13 @@ func (s *Screenings) ReuseMatchDocument(ctx context.Context, r *platform.Request
 // findSource finds the document that is to be reused.
 func (s *Screenings) findSource(ctx context.Context, r *platform.Request,
 	in ReuseMatchRequest) (screening.Document, error) {
-	from, err := s.Store.Get(ctx, r.Tenant, toLower(in.ReuseFromBatchID))
+	from, err := s.Store.Get(ctx, r.Tenant, strings.ToLower(in.ReuseFromBatchID))
 	if err != nil {
 		return screening.Document{}, faultOf(err)
 	}
 	all, err := s.Store.ListDocuments(ctx, r.Tenant, from.ID, entityID(r.PathValue("entityId")))
 	for _, d := range all {
-		if d.ID == toLower(in.DocumentID) && d.MatchID == toLower(in.ReuseFromMatchID) {
+		if d.ID == strings.ToLower(in.DocumentID) && d.MatchID == strings.ToLower(in.ReuseFromMatchID) {
 			return d, nil
 		}
 	}

@@ -85,8 +85,9 @@ func (s *Screenings) historyOf(ctx context.Context, r *platform.Request, b scree
 	if err != nil || len(found) == 0 || found[0].Assessment == nil {
 		return nil, err
 	}
-	item := &HistoryReply{BatchID: b.ID, JourneyID: orNull(b.JourneyID), JourneyType: orNull(b.JourneyType),
-		JourneyMainLegalEntityID: orNull(b.MainEntityID), JourneyMainLegalEntityName: orNull(b.MainEntityName),
+	item := &HistoryReply{BatchID: b.ID, JourneyID: platform.OrNull(b.JourneyID),
+		JourneyType: platform.OrNull(b.JourneyType), JourneyMainLegalEntityID: platform.OrNull(b.MainEntityID),
+		JourneyMainLegalEntityName:  platform.OrNull(b.MainEntityName),
 		EntityMaterialityAssessment: HistoryAssessment{assessmentReplyOf(found[0].Assessment), []TrueMatchReply{}},
 		RestrictedFields:            []string{}}
 	if item.JourneyAccessLayers, err = s.layersOf(ctx, b.Tenant, b.MainEntityID); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"sluice/shared/entity"
 	"sluice/shared/fault"
@@ -100,7 +101,7 @@ var errTooManyParties = fault.Newf(fault.BadRequest, "too_many_related_parties",
 // Escalate hands the materiality task of an entity over to a team or a user.
 func (s *Screenings) Escalate(ctx context.Context, r *platform.Request, in EscalateRequest) (platform.NoData, error) {
 	return s.editEntity(ctx, r, func(e *screening.Entity) error {
-		e.Escalation = &screening.Escalation{TeamID: toLower(in.TeamID), UserID: in.UserID, Comment: in.Comment,
+		e.Escalation = &screening.Escalation{TeamID: strings.ToLower(in.TeamID), UserID: in.UserID, Comment: in.Comment,
 			By: r.Client, At: s.Now().UTC()}
 		return nil
 	})

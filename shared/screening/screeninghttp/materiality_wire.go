@@ -203,11 +203,11 @@ func assessmentReplyOf(a *screening.Assessment) *AssessmentReply {
 	}
 	out := &AssessmentReply{PEP: category(screening.PEP), AdverseMedia: category(screening.AdverseMedia),
 		Enforcements: category(screening.Enforcements), Other: category(screening.Other),
-		Rationale: orNull(a.Rationale), MaterialityOutcome: a.Outcome(),
-		LastActionedBy: AssessorReply{a.By, a.ByType, a.At, orNull(a.JourneyTaskID)}}
+		Rationale: platform.OrNull(a.Rationale), MaterialityOutcome: a.Outcome(),
+		LastActionedBy: AssessorReply{a.By, a.ByType, a.At, platform.OrNull(a.JourneyTaskID)}}
 	if c := category(screening.Sanctions); c != nil {
 		stored := a.Categories[screening.Sanctions]
-		out.Sanctions = &SanctionsReply{*c, stored.OKToProceed, orNull(stored.Rationale)}
+		out.Sanctions = &SanctionsReply{*c, stored.OKToProceed, platform.OrNull(stored.Rationale)}
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 
 	"sluice/shared/fault"
 	"sluice/shared/httpapi"
@@ -179,7 +180,7 @@ func (s *Screenings) ListMatches(ctx context.Context, r *platform.Request, _ pla
 		return nil, errNoEntity
 	}
 	budget, items := httpapi.ListBudget, []MatchReply{}
-	err = s.forEachMatch(ctx, b, id, toLower(part.after), func(m screening.Match) (bool, error) {
+	err = s.forEachMatch(ctx, b, id, strings.ToLower(part.after), func(m screening.Match) (bool, error) {
 		if part.flags[materialOnly] && m.Resolution.Status != screening.TrueMatch {
 			return true, nil
 		}
@@ -226,7 +227,8 @@ func (s *Screenings) GetMatch(ctx context.Context, r *platform.Request, _ platfo
 
 // findMatch reads the match of a batch that the path names.
 func (s *Screenings) findMatch(ctx context.Context, r *platform.Request, b screening.Batch) (screening.Match, error) {
-	ref := screening.MatchRef{EntityID: entityID(r.PathValue("entityId")), MatchID: toLower(r.PathValue("matchId"))}
+	ref := screening.MatchRef{EntityID: entityID(r.PathValue("entityId")),
+		MatchID: strings.ToLower(r.PathValue("matchId"))}
 	if !b.HasEntity(ref.EntityID) {
 		return screening.Match{}, errNoEntity
 	}

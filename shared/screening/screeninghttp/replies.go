@@ -3,6 +3,7 @@ package screeninghttp
 import (
 	"time"
 
+	"sluice/shared/httpapi/platform"
 	"sluice/shared/property"
 	"sluice/shared/screening"
 )
@@ -66,19 +67,19 @@ func batchReplyOf(b screening.Batch, entities []EntityReply) BatchReply {
 	return BatchReply{
 		ID: b.ID, Entities: entities, TotalEntities: len(b.EntityIDs), Status: b.Status, Providers: providerReplies(b),
 		ExternalIDs: []screening.ExternalID{}, BatchType: b.Type, CreatedDate: b.CreatedAt,
-		ClosedDate: timeOrNull(b.ClosedAt), OverriddenBatchIDs: orEmpty(b.OverriddenIDs),
-		JourneyID: orNull(b.JourneyID), JourneyType: orNull(b.JourneyType),
-		JourneyMainLegalEntityID: orNull(b.MainEntityID), ProcessID: orNull(b.ProcessID),
+		ClosedDate: timeOrNull(b.ClosedAt), OverriddenBatchIDs: platform.OrEmpty(b.OverriddenIDs),
+		JourneyID: platform.OrNull(b.JourneyID), JourneyType: platform.OrNull(b.JourneyType),
+		JourneyMainLegalEntityID: platform.OrNull(b.MainEntityID), ProcessID: platform.OrNull(b.ProcessID),
 		TrueMatchesCount: b.TrueMatches,
-		Metadata: MetadataReply{SourceEventCorrelationID: orNull(b.CorrelationID), AutonomyLevel: autonomyLevel,
-			TotalMatchesForProvider: counts},
+		Metadata: MetadataReply{SourceEventCorrelationID: platform.OrNull(b.CorrelationID),
+			AutonomyLevel: autonomyLevel, TotalMatchesForProvider: counts},
 	}
 }
 
 func providerReplies(b screening.Batch) []ProviderReply {
 	out := make([]ProviderReply, len(b.Providers))
 	for i, p := range b.Providers {
-		out[i] = ProviderReply{ID: p.ID, Status: p.Status, ConfigurationSetID: orNull(p.ConfigurationSetID)}
+		out[i] = ProviderReply{ID: p.ID, Status: p.Status, ConfigurationSetID: platform.OrNull(p.ConfigurationSetID)}
 		if p.Error != nil {
 			out[i].ErrorDetails = &ErrorReply{p.Error.Source, p.Error.Code, p.Error.Message}
 		}
@@ -121,8 +122,8 @@ type EntityReply struct {
 
 func entityReplyOf(e screening.Entity) EntityReply {
 	out := EntityReply{
-		ID: e.ID, LegalEntityID: orNull(e.LegalEntityID), EntityName: e.Criteria.Name(),
-		ExternalIDs: []screening.ExternalID{}, SearchCriteria: e.Criteria, EntityAliases: orEmpty(e.Aliases),
+		ID: e.ID, LegalEntityID: platform.OrNull(e.LegalEntityID), EntityName: e.Criteria.Name(),
+		ExternalIDs: []screening.ExternalID{}, SearchCriteria: e.Criteria, EntityAliases: platform.OrEmpty(e.Aliases),
 		MaterialityAssessment: e.Materiality, EntityMaterialityAssessment: assessmentReplyOf(e.Assessment),
 		ImpactedClients: []ImpactedClientReply{},
 	}
@@ -130,11 +131,12 @@ func entityReplyOf(e screening.Entity) EntityReply {
 		out.MaterialityAssessment = map[string]map[string]property.Property{}
 	}
 	if x := e.Escalation; x != nil {
-		out.MaterialityTaskEscalatedDetails = &EscalationReply{x.TeamID, orNull(x.UserID), x.Comment, x.By, x.At}
+		out.MaterialityTaskEscalatedDetails = &EscalationReply{x.TeamID, platform.OrNull(x.UserID), x.Comment, x.By,
+			x.At}
 	}
 	for _, c := range e.ImpactedClients {
 		out.ImpactedClients = append(out.ImpactedClients,
-			ImpactedClientReply{c.LegalEntityID, c.IsSelected, orNull(c.ReasonForNoFollowUp)})
+			ImpactedClientReply{c.LegalEntityID, c.IsSelected, platform.OrNull(c.ReasonForNoFollowUp)})
 	}
 	return out
 }
@@ -169,8 +171,8 @@ type ClassificationReply struct {
 func matchReplyOf(m screening.Match) MatchReply {
 	r := m.Resolution
 	out := MatchReply{
-		ID: m.ID, EntityAliasIDs: orEmpty(m.AliasIDs), EntityUniqueID: m.UniqueID, Status: r.Status,
-		Reason: orNull(r.Reason), Comments: orNull(r.Comments), MatchData: m.Data.WithLists(),
+		ID: m.ID, EntityAliasIDs: platform.OrEmpty(m.AliasIDs), EntityUniqueID: m.UniqueID, Status: r.Status,
+		Reason: platform.OrNull(r.Reason), Comments: platform.OrNull(r.Comments), MatchData: m.Data.WithLists(),
 		ClassificationData: ClassificationReply{r.Classification}, ClassificationDataReviewed: r.ClassificationReviewed,
 	}
 	if out.ClassificationData.SingleProperties == nil {
@@ -182,25 +184,9 @@ func matchReplyOf(m screening.Match) MatchReply {
 	return out
 }
 
-// orNull returns null for "".
-func orNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
 func timeOrNull(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}
 	return &t
-}
-
-// orEmpty returns an empty list for none, so that it is sent as one.
-func orEmpty[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"sluice/shared/httpapi/platform"
@@ -199,7 +200,7 @@ func (in *ResolveRequest) Check(v *platform.ValidationErrors) {
 		v.RequireValue(fmt.Sprintf("%d.matches", i), len(e.Matches) > 0)
 		for j, m := range e.Matches {
 			m.check(v, fmt.Sprintf("%d.matches.%d", i, j))
-			ids = append(ids, entityID(e.EntityID)+" "+toLower(m.MatchID))
+			ids = append(ids, entityID(e.EntityID)+" "+strings.ToLower(m.MatchID))
 		}
 	}
 	v.CheckUnique("data", ids)
@@ -231,7 +232,7 @@ func (in ResolveRequest) refs() ([]screening.MatchRef, []MatchUpdate) {
 	var updates []MatchUpdate
 	for _, e := range in {
 		for _, m := range e.Matches {
-			refs = append(refs, screening.MatchRef{EntityID: entityID(e.EntityID), MatchID: toLower(m.MatchID)})
+			refs = append(refs, screening.MatchRef{EntityID: entityID(e.EntityID), MatchID: strings.ToLower(m.MatchID)})
 			updates = append(updates, m)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"sluice/shared/document"
@@ -202,7 +203,7 @@ func (s *Screenings) findBatch(ctx context.Context, r *platform.Request, paramet
 	if !platform.IsUUID(id) {
 		return screening.Batch{}, errNoBatch
 	}
-	b, err := s.Store.Get(ctx, r.Tenant, toLower(id))
+	b, err := s.Store.Get(ctx, r.Tenant, strings.ToLower(id))
 	return b, faultOf(err)
 }
 

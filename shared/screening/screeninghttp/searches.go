@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/screening"
@@ -70,7 +71,7 @@ func chooseProviders(r *platform.Request, configured []screening.Provider, setti
 		for i, a := range asked {
 			runs[i].ID = a.ProviderID
 			if a.ConfigurationSetID != nil {
-				runs[i].ConfigurationSetID = toLower(*a.ConfigurationSetID)
+				runs[i].ConfigurationSetID = strings.ToLower(*a.ConfigurationSetID)
 			}
 			p, problem := findProvider(configured, a.ProviderID)
 			if problem != "" {

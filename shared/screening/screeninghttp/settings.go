@@ -71,7 +71,7 @@ type SettingsReply struct {
 
 func settingsReplyOf(s screening.Settings) SettingsReply {
 	reply := SettingsReply{ValidityDays: s.ValidityDays, ActiveProviders: s.Active(),
-		ActiveLists: orEmpty(s.ActiveLists), Threshold: s.Search(screening.ConfigurationSet{}).Threshold}
+		ActiveLists: platform.OrEmpty(s.ActiveLists), Threshold: s.Search(screening.ConfigurationSet{}).Threshold}
 	if reply.ValidityDays == nil {
 		reply.ValidityDays = map[string]int{}
 	}
