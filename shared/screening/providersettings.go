@@ -129,7 +129,7 @@ func isInCircle(byID map[string]SettingField, id string) bool {
 
 // CheckSettings returns what is wrong with the settings of a set by the fields of its provider, which CheckFields has
 // found to be correct: unknown settings, repeated ones, values that their type does not have, and mandatory settings
-// that are missing although they count.
+// that are missing although they apply.
 func CheckSettings(fields []SettingField, settings []Setting) []SettingProblem {
 	var problems []SettingProblem
 	add := func(i int, property, format string, args ...any) {
@@ -156,15 +156,16 @@ func CheckSettings(fields []SettingField, settings []Setting) []SettingProblem {
 		}
 	}
 	for _, f := range fields {
-		if f.IsMandatory && strings.TrimSpace(values[f.ID]) == "" && counts(byID, values, f) {
+		if f.IsMandatory && strings.TrimSpace(values[f.ID]) == "" && isEnabled(byID, values, f) {
 			add(-1, "", "The setting %q is mandatory and has no value.", f.ID)
 		}
 	}
 	return problems
 }
 
-// counts reports whether a setting counts by the values of the Toggles that enable it.
-func counts(byID map[string]SettingField, values map[string]string, f SettingField) bool {
+// isEnabled reports whether a setting applies, by the values of the Toggles that enable it. A setting in a circle of
+// them does not.
+func isEnabled(byID map[string]SettingField, values map[string]string, f SettingField) bool {
 	for range len(byID) {
 		if f.EnabledBy == "" {
 			return true

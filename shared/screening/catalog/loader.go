@@ -52,9 +52,9 @@ type Loader struct {
 	// pointers are what is known of the lists of each owner.
 	pointers map[string]*ownerPointers
 	indexes  indexCache
-	// good is the version of each list that was loaded last.
+	// good is the current version of each list that was loaded last: it takes the place of one that cannot be loaded.
 	good map[listKey]VersionRef
-	// failed is when a version could not be loaded: it is not tried again before Recheck has passed.
+	// failed has the versions that could not be loaded. They are not tried again before Recheck has passed.
 	failed map[VersionRef]failure
 }
 
@@ -135,8 +135,8 @@ func (l *Loader) Names(ctx context.Context, tenant string, lists []string) ([]st
 	return names, nil
 }
 
-// Open loads a version, current or not. It returns ErrNotFound if there is none. Who gives the version must have it
-// from Current, or from a place that only the service writes: no tenant is asked for.
+// Open loads a version, current or not. It returns ErrNotFound if there is none. It does not check which tenant may see
+// the version: callers pass versions that come from Current or from what the service itself has stored.
 func (l *Loader) Open(ctx context.Context, ref VersionRef) (Loaded, error) {
 	if loaded, isLoaded := l.indexes.get(ref); isLoaded {
 		return loaded, nil

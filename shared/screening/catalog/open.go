@@ -136,8 +136,8 @@ func (l *Loader) open(ctx context.Context, v Version) (*match.Index, int64, erro
 		return nil, 0, err
 	}
 	defer f.Close()
-	// The mapping keeps the file. Without its name, nothing is left behind however the process ends. Where open files
-	// cannot be removed, it is removed at the end.
+	// The mapping keeps the content of the file after its name is removed, so that no file remains however the process
+	// ends. Where open files cannot be removed, it is removed at the end.
 	if os.Remove(f.Name()) != nil {
 		defer os.Remove(f.Name())
 	}

@@ -104,8 +104,7 @@ func (r *run) newBatch(b screening.Batch, part int) screening.Batch {
 	next := screening.Batch{
 		ID: id, Tenant: b.Tenant, Status: screening.Open, Type: screening.TypeRescreening, JourneyID: b.JourneyID,
 		JourneyType: b.JourneyType, MainEntityID: b.MainEntityID, MainEntityName: b.MainEntityName,
-		CreatedAt: r.round.NextBeganAt,
-		CreatedBy: screening.BuiltIn, Threshold: threshold(b), Version: 1,
+		CreatedAt: r.round.NextBeganAt, CreatedBy: screening.BuiltIn, Threshold: threshold(b), Version: 1,
 		Lists: []screening.ListVersion{{List: r.version.List, Owner: r.version.Owner, Version: r.version.Version,
 			SourceDate: r.version.SourceDate, ImportedAt: r.version.ImportedAt}},
 	}
@@ -123,8 +122,7 @@ func (r *run) create(ctx context.Context, next screening.Batch, affected []scree
 	for _, e := range affected {
 		next.EntityIDs = append(next.EntityIDs, e.ID)
 		entities = append(entities, screening.Entity{ID: e.ID, BatchID: next.ID, LegalEntityID: e.LegalEntityID,
-			Criteria: e.Criteria,
-			Aliases:  e.Aliases, Version: 1})
+			Criteria: e.Criteria, Aliases: e.Aliases, Version: 1})
 		for _, m := range found[e.ID][:min(len(found[e.ID]), r.MaxMatches)] {
 			matches = append(matches, r.newMatch(next, e, m))
 		}
@@ -175,7 +173,7 @@ func (r *run) newMatch(b screening.Batch, e screening.Entity, m lookup.Match) sc
 	}
 }
 
-// maxEarlierBatches is how many batches of an entity are searched for what people know, the newest ones.
+// maxEarlierBatches is in how many batches of an entity, the newest ones, it is looked up what people know.
 const maxEarlierBatches = 100
 
 // knownMatches reads what an entity has been found to match, or not to match, in its batches.
@@ -194,10 +192,7 @@ func (r *run) knownMatches(ctx context.Context, tenant, entityID string) (*known
 			return nil, err
 		}
 		p, isBuiltIn := b.Provider(screening.BuiltIn)
-		i := slices.IndexFunc(b.Lists, func(l screening.ListVersion) bool {
-			return l.Owner == r.version.Owner &&
-				l.List == r.version.List
-		})
+		i := r.indexOfList(b)
 		isOfThisRound := b.Type == screening.TypeRescreening && b.CreatedAt.Equal(r.round.NextBeganAt)
 		if isBuiltIn && p.Status == screening.SearchComplete && i >= 0 && !isOfThisRound {
 			k.batches = append(k.batches, earlier{batch: b, answerID: p.AnswerID, version: b.Lists[i].Version})
@@ -219,9 +214,9 @@ type earlier struct {
 	version  string
 }
 
-// has reports whether people know a match of the entity with an entry: whether they have cleared it, and nothing by
-// which the entry is recognised has changed since, or have it before them, or have found it to be true. An entry that
-// has another ID now, or was merged into another one, is looked for as what it was.
+// has reports whether people know a match of the entity with an entry, in one of three ways: they have cleared it, and
+// nothing by which the entry is recognised has changed since; they have found it to be true; or it is unresolved in an
+// open batch. An entry whose ID has changed, or that was merged into another one, is looked up under its earlier ID.
 func (k *known) has(ctx context.Context, entryID string) (bool, error) {
 	for _, e := range k.batches {
 		origins, err := k.contents.originsOf(ctx, entryID, e.version, k.version)

@@ -34,14 +34,14 @@ type EndPayload struct {
 	BatchCount int      `json:"batch_count"`
 }
 
-// announceUpdate announces once in a round that the list has changed.
+// announceUpdate announces once in a round that the list has changed. Repeating it sends the same event again, with the
+// same ID, if the round could not be saved.
 func (r *run) announceUpdate(ctx context.Context) error {
 	if r.round.IsAnnounced {
 		return nil
 	}
 	payload := UpdatePayload{List: r.version.List, IsShared: r.version.Owner == catalog.Shared,
-		Version:         r.version.Version,
-		PreviousVersion: optional(r.round.Done), Entries: r.version.Entries}
+		Version: r.version.Version, PreviousVersion: optional(r.round.Done), Entries: r.version.Entries}
 	if !r.version.SourceDate.IsZero() {
 		payload.SourceDate = &r.version.SourceDate
 	}
@@ -69,8 +69,8 @@ func (r *run) announceEnd(ctx context.Context) error {
 	}
 	return r.announce(ctx, event.RescreeningFinished, r.Now(), EndPayload{
 		List: r.version.List, Version: r.version.Version, PreviousVersion: optional(r.round.Done),
-		NamesScreened: r.round.Names,
-		NewMatches:    r.round.Matches, Batches: append([]string{}, r.round.Batches...), BatchCount: r.round.BatchCount,
+		NamesScreened: r.round.Names, NewMatches: r.round.Matches,
+		Batches: append([]string{}, r.round.Batches...), BatchCount: r.round.BatchCount,
 	})
 }
 
@@ -87,8 +87,7 @@ func (r *run) announce(ctx context.Context, t event.Type, when time.Time, payloa
 	}
 	return r.Events.Send(ctx, event.Message{
 		ID: event.NewID(t, subject), Tenant: r.round.Tenant, Type: t, RelativeURL: path, Payload: text,
-		When:          when.UTC(),
-		CorrelationID: event.NewID(event.WatchlistUpdated, subject), CausationID: r.version.Version,
+		When: when.UTC(), CorrelationID: event.NewID(event.WatchlistUpdated, subject), CausationID: r.version.Version,
 	})
 }
 

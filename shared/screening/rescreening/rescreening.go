@@ -103,9 +103,10 @@ type Rescreening struct {
 // pageSize is how many tenants or batches are read together; after as many batches a round is saved.
 const pageSize = 50
 
-// Run rescreens what is to be rescreened since lists have changed. It may be repeated and run at the same time as
-// itself: the same round creates the same batches and events. It goes on where an earlier run ended, by its deadline or
-// by an error. An error of a tenant does not keep the others from their turn.
+// Run rescreens the batches of all tenants for the lists that have changed. It may be repeated and run at the same time
+// as itself: the same round creates the same batches and events. It continues where an earlier run ended, by its
+// deadline or by an error; at the deadline it returns nil. After an error about one tenant it continues with the next,
+// and after an error about a batch, with the next list: the round of that list continues at that batch in a later run.
 func (s *Rescreening) Run(ctx context.Context) error {
 	var errs []error
 	for after := ""; ; {
@@ -149,7 +150,7 @@ func (s *Rescreening) rescreenTenant(ctx context.Context, tenant string) error {
 			err = r.finish(ctx)
 		}
 		if errors.Is(err, screening.ErrChanged) {
-			err = nil // another run is at it
+			err = nil // another run is rescreening for this list
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("list %s: %w", v.List, err))
@@ -211,8 +212,15 @@ func (r *run) save(ctx context.Context) error {
 	return r.Rounds.SaveRound(ctx, r.round)
 }
 
-// overlap is how much earlier than a round a batch must have been created to have been seen by it for certain: it is
-// dated before it is stored.
+// indexOfList returns the place of the round's list among those that are pinned for a batch, -1 if it is not.
+func (r *run) indexOfList(b screening.Batch) int {
+	return slices.IndexFunc(b.Lists, func(l screening.ListVersion) bool {
+		return l.Owner == r.version.Owner && l.List == r.version.List
+	})
+}
+
+// overlap is how long before the beginning of a round a batch must have been created for the round to have seen it for
+// certain: batches are dated some time before they are stored.
 const overlap = time.Minute
 
 // baseOf returns the version that a batch was last screened against, "" if there is none, and whether it is to be
@@ -223,10 +231,7 @@ func (r *run) baseOf(b screening.Batch) (version string, isScreened bool) {
 		b.Type == screening.TypeRescreening {
 		return "", false
 	}
-	i := slices.IndexFunc(b.Lists, func(l screening.ListVersion) bool {
-		return l.Owner == r.version.Owner &&
-			l.List == r.version.List
-	})
+	i := r.indexOfList(b)
 	switch {
 	case i < 0 && r.settings.ActiveLists != nil && !slices.Contains(r.settings.ActiveLists, r.version.List):
 		return "", false
