@@ -79,21 +79,14 @@ func spool(ctx context.Context, from io.Reader) (*os.File, int64, error) {
 	if err := os.Remove(to.Name()); err != nil {
 		return nil, 0, err
 	}
-	type copied struct {
-		n   int64
-		err error
+	input := newInterruptible(ctx, from)
+	defer input.Close()
+	n, err := io.Copy(to, input)
+	if err != nil {
+		to.Close()
+		return nil, 0, err
 	}
-	done := make(chan copied, 1)
-	go func() {
-		n, err := io.Copy(to, from)
-		done <- copied{n, err}
-	}()
-	select {
-	case c := <-done:
-		return to, c.n, c.err
-	case <-ctx.Done(): // a read that waits for input cannot be ended, only left
-		return nil, 0, cli.ErrInterrupted
-	}
+	return to, n, nil
 }
 
 // openInput opens a file for reading; "-" is standard input, of which reading ends with the context.
