@@ -169,8 +169,8 @@ func parseActions(v any) ([]string, error) {
 // validSid matches the names that statements in policies of identities can have.
 var validSid = regexp.MustCompile(`^[A-Za-z0-9]*$`)
 
-// objectTagPrefix begins the condition keys, in lower case, of the tags of an object that exists.
-const objectTagPrefix = "s3:existingobjecttag/"
+// ObjectTagPrefix begins the condition keys, in lower case, whose values are the tags of an object that exists.
+const ObjectTagPrefix = "s3:existingobjecttag/"
 
 // checkIdentityPolicy returns an error for what IAM refuses in a policy of an identity though it can be read: a
 // Principal, and a Sid that is used twice or has other characters than letters and digits. It also returns one for a
@@ -186,7 +186,7 @@ func checkIdentityPolicy(statements []*Statement) error {
 		case known[s.Sid]:
 			return fmt.Errorf("has a policy with two statements of the Sid %s", s.Sid)
 		case slices.ContainsFunc(s.conditions,
-			func(c condition) bool { return strings.HasPrefix(c.key, objectTagPrefix) }):
+			func(c condition) bool { return strings.HasPrefix(c.key, ObjectTagPrefix) }):
 			return fmt.Errorf("has a policy with a condition on tags of objects, which only buckets' policies can have")
 		}
 		known[s.Sid] = s.Sid != ""

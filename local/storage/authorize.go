@@ -83,10 +83,8 @@ func appendDecision[Decision ~int](matrix *[][]Decision, newRow bool, err error)
 	*row = append(*row, decision)
 }
 
-// objectTagPrefix begins the condition keys, in lower case, whose values are the tags of the object that is read.
-const objectTagPrefix = "s3:existingobjecttag/"
-
-func isObjectTag(key string) bool { return strings.HasPrefix(key, objectTagPrefix) }
+// isObjectTag reports whether the value of a condition key is a tag of the object that is read.
+func isObjectTag(key string) bool { return strings.HasPrefix(key, iam.ObjectTagPrefix) }
 
 // conditionLookup returns the function that looks up condition keys of a principal's request in values. Within one
 // machine there is no TLS, so aws:SecureTransport is always true: policies that require it must not deny everything.
@@ -162,7 +160,7 @@ func (b *backend) authorizeByTags(ctx context.Context, bucket, key, version stri
 		action = "s3:GetObjectVersion"
 	}
 	lookup := func(name string) []string {
-		wanted, ok := strings.CutPrefix(name, objectTagPrefix)
+		wanted, ok := strings.CutPrefix(name, iam.ObjectTagPrefix)
 		if !ok {
 			return conditionLookup(principal, nil)(name)
 		}
