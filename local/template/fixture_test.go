@@ -3,6 +3,7 @@ package template
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -15,6 +16,24 @@ func loadText(t *testing.T, text string, overrides map[string]string) (*Template
 		t.Fatal(err)
 	}
 	return Load(path, testTarget, overrides)
+}
+
+// loadReplaced loads a template in which one text is replaced by another.
+func loadReplaced(t *testing.T, text, from, to string) (*Template, error) {
+	t.Helper()
+	replaced := strings.Replace(text, from, to, 1)
+	if replaced == text {
+		t.Fatal("the replacement changes nothing")
+	}
+	return loadText(t, replaced, nil)
+}
+
+// checkRefusal checks the error of loading a template: that it has the text want, or that there is none if that is "".
+func checkRefusal(t *testing.T, err error, want string) {
+	t.Helper()
+	if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+		t.Errorf("error %v, want one with %q", err, want)
+	}
 }
 
 const fullTemplate = `

@@ -10,7 +10,6 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"sluice/shared/dynamo/dynamotest"
 	"sluice/shared/entity"
 	"sluice/shared/entity/entitydb"
 	"sluice/shared/entity/entitytest"
@@ -131,10 +130,7 @@ func TestImportOfAStatusBecomesWhole(t *testing.T) {
 // An entity that an earlier release has stored under a UUID in upper case keeps that ID, its profile and its drafts: an
 // import changes it and makes no second one.
 func TestImportOfAnUpperCaseUUIDOfAnEarlierRelease(t *testing.T) {
-	client := dynamotest.Start(t)
-	dynamotest.LoadStored(t, client, "test-entities", "entities-upper-case")
-	dynamotest.LoadStored(t, client, "test-records", "records-upper-case")
-	s := entitydb.NewProfiles(client, "test-records", "test-entities")
+	s, client := startStored(t, "-upper-case")
 	const upper = "0B7B1F0E-5D0F-4A58-9D8A-3D1A2E1C7A1F"
 	for i, id := range []string{strings.ToLower(upper), upper, "0B7B1F0E-5D0F-4A58-9D8A-3d1a2e1c7a1f"} {
 		status := []entity.LifecycleStatus{entity.ReviewInProgress, entity.Compliant, entity.PendingOffboarding}[i]
@@ -187,8 +183,7 @@ func TestImportsAtTheSameTime(t *testing.T) {
 
 // Pages of any size give every entity once, in the order of names; a changed name moves its entity.
 func TestListOfEntities(t *testing.T) {
-	client := dynamotest.Start(t)
-	s := entitydb.NewProfiles(client, "test-records", "test-entities")
+	s, _ := records(t)
 	var entries []entity.Import
 	for i := range 300 {
 		entries = append(entries, entity.Import{ID: fmt.Sprintf("id#%d", i), Status: entity.Compliant,

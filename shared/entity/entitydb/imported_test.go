@@ -224,8 +224,7 @@ func beforeCalls(meddle func(in any)) func(*middleware.Stack) error {
 
 // TestStoredImportedEntity pins what is stored of an imported entity, as TestStoredEntities does for the other rows.
 func TestStoredImportedEntity(t *testing.T) {
-	client := dynamotest.Start(t)
-	s := entitydb.NewProfiles(client, "test-records", "test-entities")
+	s, client := records(t)
 	e := entity.Import{ID: "imported", Status: entity.Compliant, Type: "Company", Role: "Related Party",
 		Properties: storedProperties()}
 	if _, err := s.Import(t.Context(), storedTenant, []entity.Import{e}, entity.ImportOptions{At: at}); err != nil {
@@ -238,10 +237,7 @@ func TestStoredImportedEntity(t *testing.T) {
 	dynamotest.CompareStored(t, client, "test-entities", "entities-imported")
 	dynamotest.CompareStored(t, client, "test-records", "records-imported")
 
-	client = dynamotest.Start(t)
-	dynamotest.LoadStored(t, client, "test-entities", "entities-imported")
-	dynamotest.LoadStored(t, client, "test-records", "records-imported")
-	s = entitydb.NewProfiles(client, "test-records", "test-entities")
+	s, _ = startStored(t, "-imported")
 	got, status, err := s.GetProfile(t.Context(), storedTenant, "imported")
 	if diff := gocmp.Diff(want, got); err != nil || diff != "" || status != entity.Compliant ||
 		got.Type != "Company" || got.Role != "Related Party" || !got.Created.Equal(at) ||

@@ -8,6 +8,7 @@ import (
 	"sluice/shared/property"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -33,12 +34,22 @@ func storedLayers() access.Layers {
 	return access.Layers{Geographic: []string{"Europe"}, BusinessRelated: []string{"Retail"}}
 }
 
+// startStored returns a store with the golden items whose files end with the suffix, as if an earlier release had
+// written them.
+func startStored(t *testing.T, suffix string) (*entitydb.Profiles, *dynamodb.Client) {
+	t.Helper()
+	s, client := records(t)
+	dynamotest.LoadStored(t, client, "test-records", "records"+suffix)
+	dynamotest.LoadStored(t, client, "test-entities", "entities"+suffix)
+	return s, client
+}
+
 // TestStoredEntities pins what is stored: one golden item for each kind of row, with every attribute set. It writes
 // through the store and compares the items, and it reads the golden items through the store and compares the values.
 // Renaming a Go field so that a stored name changes fails both.
 func TestStoredEntities(t *testing.T) {
-	ctx, client := t.Context(), dynamotest.Start(t)
-	s := entitydb.NewProfiles(client, "test-records", "test-entities")
+	ctx := t.Context()
+	s, client := records(t)
 	r := entity.Profile{
 		ID: "entity", Type: "Company", Role: "Client", AlternateID: "alternate", Properties: storedProperties(),
 		Jurisdictions: []string{"NL"}, Category: []string{"bank"}, Layers: storedLayers(), Created: at, Version: 1,
@@ -60,10 +71,7 @@ func TestStoredEntities(t *testing.T) {
 	dynamotest.CompareStored(t, client, "test-records", "records")
 	dynamotest.CompareStored(t, client, "test-entities", "entities")
 
-	client = dynamotest.Start(t)
-	dynamotest.LoadStored(t, client, "test-records", "records")
-	dynamotest.LoadStored(t, client, "test-entities", "entities")
-	s = entitydb.NewProfiles(client, "test-records", "test-entities")
+	s, _ = startStored(t, "")
 	got, status, err := s.GetProfile(ctx, storedTenant, "entity")
 	c.Profile.ListedAs = "\tentity"
 	if diff := cmp.Diff(c.Profile, got); err != nil || diff != "" || status != entity.MaintenanceInProgress {
