@@ -41,7 +41,7 @@ func (s *Webhooks) Deliveries(ctx context.Context, r *http.Request, w webhook.We
 	if err != nil {
 		return nil, err
 	}
-	reply.Next = optionalText(s.Paging.Seal(w.Tenant, query, last))
+	reply.Next = platform.OrNull(s.Paging.Seal(w.Tenant, query, last))
 	return reply, nil
 }
 
@@ -202,7 +202,7 @@ func (s *Webhooks) ResendSince(ctx context.Context, r *http.Request, w webhook.W
 		}
 		inspected += len(page)
 	}
-	reply.Next = optionalText(s.Paging.Seal(w.Tenant, query, position))
+	reply.Next = platform.OrNull(s.Paging.Seal(w.Tenant, query, position))
 	return reply, nil
 }
 

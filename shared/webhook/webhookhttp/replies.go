@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"sluice/shared/httpapi/platform"
 	"sluice/shared/webhook"
 )
 
@@ -47,7 +48,7 @@ func (s *Webhooks) newReply(w webhook.Webhook) WebhookReply {
 		EmailAddresses: append([]string{}, w.EmailAddresses...), Type: w.Type, BatchSize: w.BatchSize,
 		CreatedAt: w.CreatedAt.UTC(), UpdatedAt: w.UpdatedAt.UTC(),
 		FailingSince: optionalTime(w.Health.FailingSince), DisabledAt: optionalTime(w.Health.DisabledAt),
-		DisabledReason: optionalText(w.Health.DisabledReason),
+		DisabledReason: platform.OrNull(w.Health.DisabledReason),
 	}
 	if w.Enabled {
 		reply.DisablesAt = optionalTime(s.Policy.DisablesAt(w.Health))
@@ -64,13 +65,6 @@ func optionalTime(t time.Time) *time.Time {
 	}
 	t = t.UTC()
 	return &t
-}
-
-func optionalText(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }
 
 // DeliveriesReply is a page of deliveries, newest first. It may be short before the end; at the end Next is null.
@@ -129,7 +123,7 @@ var endMessages = map[string]string{
 
 func newDeliveryReply(d webhook.Delivery) DeliveryReply {
 	reply := DeliveryReply{
-		ID: d.ID, WebhookID: d.WebhookID, Type: d.Type, Outcome: optionalText(string(d.Outcome)),
+		ID: d.ID, WebhookID: d.WebhookID, Type: d.Type, Outcome: platform.OrNull(string(d.Outcome)),
 		CreatedAt: d.CreatedAt.UTC(), EndedAt: optionalTime(d.EndedAt), NextAttemptAt: optionalTime(d.NextAttemptAt),
 		Run: d.Run, AttemptCount: d.AttemptCount, Attempts: make([]AttemptReply, len(d.Attempts)),
 		Events: make([]EventReply, len(d.Messages)), Payload: d.Body(),
@@ -141,7 +135,7 @@ func newDeliveryReply(d webhook.Delivery) DeliveryReply {
 		reply.Attempts[i] = newAttemptReply(a)
 	}
 	if message, ok := endMessages[d.Code]; ok {
-		reply.Code, reply.Message = optionalText(d.Code), &message
+		reply.Code, reply.Message = platform.OrNull(d.Code), &message
 	} else if n := len(reply.Attempts); n > 0 && d.Outcome != webhook.Successful {
 		reply.Code, reply.Message = reply.Attempts[n-1].Code, reply.Attempts[n-1].Message
 	}
@@ -151,7 +145,7 @@ func newDeliveryReply(d webhook.Delivery) DeliveryReply {
 func newAttemptReply(a webhook.Attempt) AttemptReply {
 	reply := AttemptReply{
 		Number: a.Number, At: a.At.UTC(), Milliseconds: a.Took.Milliseconds(), Outcome: a.Outcome,
-		Code: optionalText(a.Code), Message: optionalText(a.Message),
+		Code: platform.OrNull(a.Code), Message: platform.OrNull(a.Message),
 	}
 	if a.Status != 0 {
 		reply.Status, reply.Answer = &a.Status, &a.Answer
