@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -51,6 +52,37 @@ func TestPlatformCodesAreDocumented(t *testing.T) {
 	if len(found) < 15 {
 		t.Errorf("found %d codes, want at least 15: has the parameter code been renamed?", len(found))
 	}
+}
+
+// Every code of a request that the monitoring interface refuses is explained in docs/errors.md. Those of the kinds that
+// its table explains by their status are in no reply.
+func TestMonitoringCodesAreDocumented(t *testing.T) {
+	doc := string(readFile(t, "docs/errors.md"))
+	found := map[string]bool{}
+	for _, p := range modulePackages(t) {
+		folder := folderOf(p)
+		if folder != "shared/batch/batchhttp" && folder != "shared/transaction/transactionhttp" &&
+			folder != "shared/webhook/webhookhttp" {
+			continue
+		}
+		for _, code := range stringsPassedAs(p, "code") {
+			if code != "" && monitoringByStatus[code] == "" && !found[code] {
+				found[code] = true
+				checkExplained(t, doc, code)
+			}
+		}
+	}
+	if len(found) < 30 {
+		t.Errorf("found %d codes, want at least 30: has the parameter code been renamed?", len(found))
+	}
+}
+
+// monitoringByStatus are codes of faults that the audit trail has and no reply, and the row that explains them.
+var monitoringByStatus = map[string]string{
+	"batch_not_found":       "404",
+	"transaction_not_found": "404",
+	"transaction_conflict":  "409 (single transaction)",
+	"foreign_tenant":        "404",
 }
 
 // answersPlatformCalls reports whether the codes of a package reach clients of the platform interface. The monitoring
@@ -131,6 +163,42 @@ var batchMessageFolders = []string{"shared/batch", "shared/intake", "shared/pipe
 // Every error_message of a batch that docs/errors.md lists is a text of the code. The page writes N, M and … for what
 // the code fills in, and ends a message early by an ellipsis.
 func TestBatchErrorMessagesAreCurrent(t *testing.T) {
+	texts := batchTexts(t)
+	for _, start := range documentedBatchMessages(t) {
+		if !slices.ContainsFunc(texts, func(text string) bool { return strings.HasPrefix(text, start) }) {
+			t.Errorf("docs/errors.md has the error_message %q, which is not a text of the code", start)
+		}
+	}
+}
+
+// batchSentence matches a text of the code that is the beginning of an error_message, or of a similar sentence.
+var batchSentence = regexp.MustCompile(`^([A-Z][a-z]+|1|\*)( [^ ]+){2}.*[.;] ?$`)
+
+// otherBatchSentences are the beginnings of sentences in batchMessageFolders that are no error_message of a batch, and
+// why.
+var otherBatchSentences = map[string]string{
+	"The file is empty. ":                          "of a document",
+	"The file did not arrive":                      "of a document",
+	"The file has * bytes; at most * are allowed.": "of a document",
+	"Upload it again as a new batch.":              "the end of others",
+	"Split the file into several batches.":         "the end of another",
+	"Files with the extension":                     "of a document",
+}
+
+// Every error_message that the code can give a batch is listed in docs/errors.md.
+func TestBatchErrorMessagesAreDocumented(t *testing.T) {
+	documented := documentedBatchMessages(t)
+	for _, text := range batchTexts(t) {
+		isKnown := func(start string) bool { return strings.HasPrefix(text, start) }
+		if batchSentence.MatchString(text) && !slices.ContainsFunc(documented, isKnown) &&
+			!slices.ContainsFunc(slices.Collect(maps.Keys(otherBatchSentences)), isKnown) {
+			t.Errorf("docs/errors.md does not have the error_message %q", text)
+		}
+	}
+}
+
+// batchTexts returns the texts in the code of batchMessageFolders, with a * for each value that the code fills in.
+func batchTexts(t *testing.T) []string {
 	var texts []string
 	for _, p := range modulePackages(t) {
 		if folder := folderOf(p); !slices.Contains(batchMessageFolders, folder) {
@@ -144,16 +212,21 @@ func TestBatchErrorMessagesAreCurrent(t *testing.T) {
 			}
 		})
 	}
+	return texts
+}
+
+// documentedBatchMessages returns the beginning of every error_message that docs/errors.md lists, with a * for each
+// value that the code fills in.
+func documentedBatchMessages(t *testing.T) []string {
+	var starts []string
 	for _, row := range tableRows(t, "docs/errors.md", "error_message of a batch") {
 		for message := range strings.SplitSeq(row[1], " / ") {
 			start, _ := strings.CutSuffix(message, " …")
 			start, _ = strings.CutSuffix(start, ", …")
-			start = placeholder.ReplaceAllString(start, "*")
-			if !slices.ContainsFunc(texts, func(text string) bool { return strings.HasPrefix(text, start) }) {
-				t.Errorf("docs/errors.md has the error_message %q, which is not a text of the code", message)
-			}
+			starts = append(starts, placeholder.ReplaceAllString(start, "*"))
 		}
 	}
+	return starts
 }
 
 // Every reason for which a call to the outside fails is explained in docs/errors.md.

@@ -95,7 +95,8 @@ func (a API) Handler() http.Handler {
 		}})
 	malformed := a.serve(Route{Path: "/", Public: true,
 		Endpoint: func(context.Context, Caller, *http.Request) (Reply, error) {
-			return Reply{}, fault.New(fault.BadRequest, "malformed_request", "The request is not valid.")
+			return Reply{}, fault.New(fault.BadRequest, "malformed_request",
+				"The request cannot be read: check the percent-encoding of its path.")
 		}})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Context().Value(malformedKey{}) != nil {

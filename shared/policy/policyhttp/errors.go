@@ -37,10 +37,13 @@ var (
 		"The workspace is locked. Unlock it first.")
 	errWrongStatus = fault.New(fault.Conflict, "data_group_status",
 		"The version cannot get this status from the one that it has.")
-	errTooMany = fault.New(fault.Conflict, "policy_too_many",
-		"There are too many of these already. Remove one first.")
-	errPolicyTooLarge = fault.New(fault.TooLarge, "policy_too_large",
-		"The object, or everything in the version, is too large.")
+	errTooMany = fault.Newf(fault.Conflict, "policy_too_many",
+		"A limit is reached: a tenant has at most %d policies and %d data groups, a policy %d drafts, and a version "+
+			"%d fields, those of its data groups included, and %d jurisdictions. Remove what is not needed.",
+		policy.MaxPolicies, policy.MaxDataGroups, policy.MaxDrafts, policy.MaxFields, policy.MaxJurisdictions)
+	errPolicyTooLarge = fault.Newf(fault.TooLarge, "policy_too_large",
+		"A field, a jurisdiction or a data group has at most %d bytes as JSON, and a version, or all changes of a "+
+			"draft, %d.", policy.MaxFieldBytes, policy.MaxBundleBytes)
 	errReplyTooLarge = fault.New(fault.TooLarge, "policy_reply_too_large",
 		"The reply would be too large. Ask for fewer categories, or search the fields in pages.")
 )

@@ -175,7 +175,8 @@ var (
 	errTooManyMatches = fault.New(fault.TooLarge, "too_many_matches",
 		"The reply would be too large. Read the matches in parts, with limit and after.")
 	errTooManyBatches = fault.New(fault.TooLarge, "too_many_screening_batches",
-		"The reply would be too large. Ask for onlyWithTrueMatches, or for the batches of a journey.")
+		"The reply would be too large. Ask for onlyWithTrueMatches, or for the newest batch of a journey: "+
+			"GET /batch/journey/{journeyId}.")
 )
 
 // faultOf returns the fault for an outcome of the domain or the store, and every other error as it is.

@@ -71,8 +71,9 @@ var remedies = map[transaction.Code]Remedy{
 		Hint:   "Keep the hyphens.",
 	},
 	transaction.CodeCountry: {
-		Reason: "The value is not an ISO 3166 alpha-2 code in upper case that is in force or was withdrawn since 1999.",
-		Hint:   "Write GB, not UK, gb or GBR.",
+		Reason: "The value is neither XK nor an ISO 3166 alpha-2 code in upper case that is in force or was " +
+			"withdrawn since 1999.",
+		Hint: "Write GB, not UK, gb or GBR.",
 	},
 	transaction.CodeCurrency: {
 		Reason: "The value is not an ISO 4217 code in upper case that is current or was withdrawn since 1999.",
@@ -80,11 +81,13 @@ var remedies = map[transaction.Code]Remedy{
 	},
 	transaction.CodeDateTime: {
 		Reason: "The value does not follow RFC 3339; only the offset may be left out, for UTC.",
-		Hint:   "Write 2026-01-31T23:59:59.123Z, with T and seconds.",
+		Hint: "Write 2026-01-31T23:59:59.123Z: with T and Z in upper case, seconds from 00 to 59, and at most nine " +
+			"decimals.",
 	},
 	transaction.CodeCreatedAtOutOfRange: {
-		Reason: "By default, more than 720 hours after the file was received; tenants may have other limits.",
-		Hint:   "Correct the date; check that seconds were not written as milliseconds.",
+		Reason: "The time is more than 720 hours after the file was received; tenants may have another limit, and " +
+			"one for the past.",
+		Hint: "Correct the date; check the year, and that day and month are not swapped.",
 	},
 	transaction.CodeIPAddress: {
 		Reason: "The value is neither an IPv4 nor an IPv6 address.",
@@ -108,7 +111,7 @@ var remedies = map[transaction.Code]Remedy{
 	},
 	transaction.CodeEntityTypeInvalid: {
 		Reason: "external_entity_type is not unknown.",
-		Hint:   "Name onboarded entities by by_external_id.",
+		Hint:   "Write unknown in lower case, or name an onboarded entity by by_external_id.",
 	},
 	transaction.CodeEntityNotFound: {
 		Reason: "The onboarding system has no entity with this ID.",
