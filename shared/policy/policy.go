@@ -131,7 +131,7 @@ type Version struct {
 	// Notes are what the client wrote about the version when it created the draft.
 	Notes string
 	// IsLocked means that the workspace refuses changes until it is unlocked, so that a draft stays as it is while
-	// people review it.
+	// people review it. A draft that was published while it was locked keeps it, without an effect.
 	IsLocked bool
 	// ArchiveReason is what the client wrote when it archived the version; "" before.
 	ArchiveReason string

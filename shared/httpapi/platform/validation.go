@@ -165,14 +165,16 @@ func (v *ValidationErrors) CheckIDs(property string, values []string, maxItems i
 	}
 }
 
-// RequireOneOf checks that a value is one of the allowed ones. "" counts as absent unless it is allowed.
+// RequireOneOf checks that a value is one of the allowed ones. "" counts as absent unless it is allowed; the message
+// does not name it.
 func (v *ValidationErrors) RequireOneOf(property, value string, allowed ...string) {
 	switch {
 	case slices.Contains(allowed, value):
 	case value == "":
 		v.RequireValue(property, false)
 	default:
-		v.Add(property, "The value must be one of "+strings.Join(allowed, ", ")+".", CodeOneOf)
+		named := slices.DeleteFunc(slices.Clone(allowed), func(s string) bool { return s == "" })
+		v.Add(property, "The value must be one of "+strings.Join(named, ", ")+".", CodeOneOf)
 	}
 }
 

@@ -280,4 +280,7 @@ func TestManyErrors(t *testing.T) {
 	if n := len(p.ValidationErrors); n != 101 || p.ValidationErrors[100].ValidatorType != "errors_left_out" {
 		t.Errorf("got %d errors, want 100 and one that says how many more", n)
 	}
+	if m := p.ValidationErrors[0].ErrorMessage; !strings.HasPrefix(m, "The value must be one of equal, notEqual, ") {
+		t.Errorf("an unknown operation: got %q, want the list of operations", m)
+	}
 }

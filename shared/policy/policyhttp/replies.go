@@ -38,7 +38,7 @@ func policyReplyOf(p policy.Policy, v policy.Version) PolicyReply {
 		return reply
 	}
 	reply.Status, reply.VersionNumber, reply.WorkspaceID = &v.Status, &v.Number, &v.WorkspaceID
-	reply.VersionNotes, reply.IsLocked = v.Notes, v.IsLocked
+	reply.VersionNotes, reply.IsLocked = v.Notes, v.IsLocked && v.Status == policy.Draft
 	if v.Status == policy.Archived {
 		reply.ArchiveReason = &v.ArchiveReason
 	}

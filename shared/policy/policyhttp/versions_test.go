@@ -162,8 +162,8 @@ func TestVersionsOfAPolicy(t *testing.T) {
 	a.succeed("PUT", path+"/lock-workspace?workspaceId=w", "", nil)
 	a.publish(id, "w") // what is locked can be published
 	if p := read(""); *p.Status != policy.Published || *p.PublishedBy != "c" || !p.Published.Equal(now) ||
-		*p.PublishedVersionNumber != 1 || !p.LastPublishedOn.Equal(now) {
-		t.Errorf("got %+v, want it published", p)
+		*p.PublishedVersionNumber != 1 || !p.LastPublishedOn.Equal(now) || p.IsLocked {
+		t.Errorf("got %+v, want it published and not locked", p)
 	}
 	a.refuse(404, "policy_draft_not_found", "PUT", path+"/publish?workspaceId=w", "")
 	a.draft(id, "two")
