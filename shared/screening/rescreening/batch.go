@@ -12,23 +12,32 @@ import (
 	"sluice/shared/screening/lookup"
 )
 
-// rescreenBatch looks for the entities of a batch among the entries that are new to it.
-func (r *run) rescreenBatch(ctx context.Context, id string) error {
+// candidate is a batch that is to be rescreened.
+type candidate struct {
+	screening.Batch
+	// base is the version that the batch was last screened against; "" if there is none.
+	base string
+}
+
+// findCandidate reads a batch. It returns nil if the batch is not to be rescreened.
+func (r *run) findCandidate(ctx context.Context, id string) (*candidate, error) {
 	b, err := r.Batches.Get(ctx, r.round.Tenant, id)
 	if errors.Is(err, screening.ErrNotFound) {
-		return nil // its creation failed
+		return nil, nil // its creation failed
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	base, isScreened := r.baseOf(b)
 	if !isScreened || base == r.version.Version {
-		return nil
+		return nil, nil
 	}
-	if err := r.announceUpdate(ctx); err != nil {
-		return err
-	}
-	news, err := r.contents.newsSince(ctx, base, r.version)
+	return &candidate{b, base}, nil
+}
+
+// rescreenBatch looks for the entities of a batch among the entries that are new to it.
+func (r *run) rescreenBatch(ctx context.Context, b candidate) error {
+	news, err := r.contents.newsSince(ctx, b.base, r.version)
 	if err != nil || news.screener == nil {
 		return err
 	}
@@ -39,7 +48,7 @@ func (r *run) rescreenBatch(ctx context.Context, id string) error {
 	var affected []screening.Entity
 	found := map[string][]lookup.Match{}
 	for _, e := range entities {
-		matches, err := r.search(ctx, news, b, e)
+		matches, err := r.search(ctx, news, b.Batch, e)
 		if err != nil {
 			return err
 		}
@@ -50,7 +59,7 @@ func (r *run) rescreenBatch(ctx context.Context, id string) error {
 	}
 	// A batch has at most MaxMatches of an entity; the others are in further batches, so that none is left out.
 	for part := 0; len(affected) > 0; part++ {
-		if err := r.create(ctx, r.newBatch(b, part), affected, found); err != nil {
+		if err := r.create(ctx, r.newBatch(b.Batch, part), affected, found); err != nil {
 			return err
 		}
 		affected = slices.DeleteFunc(slices.Clone(affected), func(e screening.Entity) bool {

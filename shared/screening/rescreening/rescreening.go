@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	"sluice/shared/event"
@@ -30,8 +29,11 @@ type Round struct {
 	// Next is the version of the round that is under way; "" if none is. NextBeganAt is when it began.
 	Next        string
 	NextBeganAt time.Time
-	// After is how far the round is in the tenant's batches.
-	After string
+	// After is how far the round is in the tenant's batches. IsThrough reports that it has come to their end.
+	After     string
+	IsThrough bool
+	// Failed are the batches that the round has come to and could not rescreen. It does not end before it has.
+	Failed []string
 	// IsAnnounced reports that the round's beginning was announced.
 	IsAnnounced bool
 	// Names and Matches count the names that the round has screened, and the new matches.
@@ -105,8 +107,9 @@ const pageSize = 50
 
 // Run rescreens the batches of all tenants for the lists that have changed. It may be repeated and run at the same time
 // as itself: the same round creates the same batches and events. It continues where an earlier run ended, by its
-// deadline or by an error; at the deadline it returns nil. After an error about one tenant it continues with the next,
-// and after an error about a batch, with the next list: the round of that list continues at that batch in a later run.
+// deadline or by an error; at the deadline it returns nil. After an error about a tenant, a list or a batch it goes on
+// with the next one and returns the error at the end. A batch that could not be rescreened is logged and tried again by
+// every later run; its round ends once it has succeeded.
 func (s *Rescreening) Run(ctx context.Context) error {
 	var errs []error
 	for after := ""; ; {
@@ -157,88 +160,4 @@ func (s *Rescreening) rescreenTenant(ctx context.Context, tenant string) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// run is what one call of Run does for a round.
-type run struct {
-	*Rescreening
-	round    Round
-	version  catalog.Version
-	settings screening.Settings
-	contents *contents
-}
-
-// finish begins the round unless it has begun, goes through the batches that are left, and ends it.
-func (r *run) finish(ctx context.Context) error {
-	if r.round.Next != r.version.Version {
-		r.round.Next, r.round.NextBeganAt, r.round.After = r.version.Version, r.Now().UTC().Truncate(time.Second), ""
-		r.round.Names, r.round.Matches, r.round.Batches, r.round.BatchCount, r.round.IsAnnounced = 0, 0, nil, 0, false
-		if err := r.save(ctx); err != nil {
-			return err
-		}
-	}
-	if r.round.Done != "" {
-		if err := r.announceUpdate(ctx); err != nil {
-			return err
-		}
-	}
-	for isEnd := false; !isEnd; {
-		ids, next, err := r.Rounds.ListBatches(ctx, r.round.Tenant, r.round.After, pageSize)
-		if err != nil {
-			return err
-		}
-		for _, id := range ids {
-			if err := r.rescreenBatch(ctx, id); err != nil {
-				return fmt.Errorf("batch %s: %w", id, err)
-			}
-		}
-		r.round.After, isEnd = next, next == ""
-		if !isEnd {
-			if err := r.save(ctx); err != nil {
-				return err
-			}
-		}
-	}
-	if err := r.announceEnd(ctx); err != nil {
-		return err
-	}
-	r.round.Done, r.round.BeganAt = r.round.Next, r.round.NextBeganAt
-	r.round.Next, r.round.NextBeganAt, r.round.After = "", time.Time{}, ""
-	return r.save(ctx)
-}
-
-func (r *run) save(ctx context.Context) error {
-	r.round.Revision++
-	return r.Rounds.SaveRound(ctx, r.round)
-}
-
-// indexOfList returns the place of the round's list among those that are pinned for a batch, -1 if it is not.
-func (r *run) indexOfList(b screening.Batch) int {
-	return slices.IndexFunc(b.Lists, func(l screening.ListVersion) bool {
-		return l.Owner == r.version.Owner && l.List == r.version.List
-	})
-}
-
-// overlap is how long before the beginning of a round a batch must have been created for the round to have seen it for
-// certain: batches are dated some time before they are stored.
-const overlap = time.Minute
-
-// baseOf returns the version that a batch was last screened against, "" if there is none, and whether it is to be
-// screened against the list at all.
-func (r *run) baseOf(b screening.Batch) (version string, isScreened bool) {
-	p, isBuiltIn := b.Provider(screening.BuiltIn)
-	if !isBuiltIn || p.Status == screening.ReturnFailed || b.Status == screening.Overridden ||
-		b.Type == screening.TypeRescreening {
-		return "", false
-	}
-	i := r.indexOfList(b)
-	switch {
-	case i < 0 && r.settings.ActiveLists != nil && !slices.Contains(r.settings.ActiveLists, r.version.List):
-		return "", false
-	case r.round.Done != "" && b.CreatedAt.Before(r.round.BeganAt.Add(-overlap)):
-		return r.round.Done, true
-	case i < 0:
-		return "", true
-	}
-	return b.Lists[i].Version, true
 }

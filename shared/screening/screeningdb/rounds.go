@@ -44,6 +44,8 @@ type roundBody struct {
 	Next        string    `json:"next"`
 	NextBeganAt time.Time `json:"nextBeganAt"`
 	After       string    `json:"after"`
+	IsThrough   bool      `json:"isThrough,omitempty"`
+	Failed      []string  `json:"failed,omitempty"`
 	IsAnnounced bool      `json:"isAnnounced"`
 	Names       int       `json:"names"`
 	Matches     int       `json:"matches"`
@@ -91,6 +93,7 @@ func (s *Store) GetRound(ctx context.Context, tenant, owner, list string) (rescr
 	}
 	round.Done, round.BeganAt, round.Next, round.NextBeganAt = body.Done, body.BeganAt, body.Next, body.NextBeganAt
 	round.After, round.IsAnnounced, round.Names, round.Matches = body.After, body.IsAnnounced, body.Names, body.Matches
+	round.IsThrough, round.Failed = body.IsThrough, body.Failed
 	round.Batches, round.BatchCount = body.Batches, body.BatchCount
 	round.Revision = dynamo.NumberAttribute(row, "version")
 	return round, nil
@@ -100,7 +103,8 @@ func (s *Store) GetRound(ctx context.Context, tenant, owner, list string) (rescr
 func (s *Store) SaveRound(ctx context.Context, r rescreening.Round) error {
 	text, err := json.Marshal(roundBody{
 		Done: r.Done, BeganAt: r.BeganAt, Next: r.Next, NextBeganAt: r.NextBeganAt, After: r.After,
-		IsAnnounced: r.IsAnnounced, Names: r.Names, Matches: r.Matches, Batches: r.Batches, BatchCount: r.BatchCount,
+		IsThrough: r.IsThrough, Failed: r.Failed, IsAnnounced: r.IsAnnounced, Names: r.Names, Matches: r.Matches,
+		Batches: r.Batches, BatchCount: r.BatchCount,
 	})
 	if err != nil {
 		return err

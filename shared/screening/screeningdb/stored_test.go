@@ -64,6 +64,11 @@ func TestStoredScreenings(t *testing.T) {
 	if err := s.SaveRound(ctx, round); !errors.Is(err, screening.ErrChanged) {
 		t.Errorf("the same revision of the round again: got %v, want ErrChanged", err)
 	}
+	failing := rescreening.Round{Tenant: tenant, Owner: tenant, List: "own", Next: "v2", NextBeganAt: b.CreatedAt,
+		IsThrough: true, Failed: []string{"b"}, Revision: 1}
+	if err := s.SaveRound(ctx, failing); err != nil {
+		t.Fatal(err)
+	}
 	dynamotest.CompareStored(t, client, "test-screenings", "screenings")
 
 	client = dynamotest.Start(t)
@@ -84,6 +89,10 @@ func TestStoredScreenings(t *testing.T) {
 	gotRound, err := s.GetRound(ctx, tenant, "shared", "un")
 	if diff := cmp.Diff(round, gotRound); err != nil || diff != "" {
 		t.Errorf("round: %v (-want +got)\n%s", err, diff)
+	}
+	gotRound, err = s.GetRound(ctx, tenant, tenant, "own")
+	if diff := cmp.Diff(failing, gotRound); err != nil || diff != "" {
+		t.Errorf("round with a failed batch: %v (-want +got)\n%s", err, diff)
 	}
 	documents, err := s.ListDocuments(ctx, tenant, b.ID, "e")
 	if diff := cmp.Diff([]screening.Document{storedDocument()}, documents); err != nil || diff != "" {
