@@ -31,6 +31,8 @@ var (
 	ErrProviderExists = errors.New("screening: the provider exists already")
 	// ErrTooManyProviders means that the tenant has MaxConfiguredProviders already.
 	ErrTooManyProviders = errors.New("screening: too many providers")
+	// ErrActive means that the tenant's settings make the provider active.
+	ErrActive = errors.New("screening: the provider is active")
 )
 
 // Provider is who searches for the entities of batches, as a tenant has configured it.

@@ -93,7 +93,7 @@ type Store interface {
 
 	// GetSettings reads the settings of a tenant, zero if it has none.
 	GetSettings(ctx context.Context, tenant string) (Settings, error)
-	// SaveSettings replaces the settings of which s.Version is the next version. It returns ErrChanged if the stored
-	// version is another one.
-	SaveSettings(ctx context.Context, tenant string, s Settings) error
+	// SaveSettings replaces the settings, as they were read, by s, which get the next Version. It returns ErrChanged if
+	// the stored version is another one, or if s make a provider active that previous do not and that is not stored.
+	SaveSettings(ctx context.Context, tenant string, previous, s Settings) error
 }

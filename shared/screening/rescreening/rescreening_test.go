@@ -245,11 +245,11 @@ func TestNewLists(t *testing.T) {
 	o.must(o.Run(t.Context()))
 	o.lists.Import(t, tenant, "own", catalogtest.Person("1", asked))
 	o.lists.Import(t, "another", "foreign", catalogtest.Person("1", asked))
-	settings := screening.Settings{ActiveLists: []string{"un"}, Version: 1}
-	o.must(o.store.SaveSettings(t.Context(), tenant, settings))
+	settings := screening.Settings{ActiveLists: []string{"un"}}
+	o.must(o.store.SaveSettings(t.Context(), tenant, screening.Settings{}, settings))
 	o.expect("not active", asked, "")
-	settings.ActiveLists, settings.Version = []string{"un", "own"}, 2
-	o.must(o.store.SaveSettings(t.Context(), tenant, settings))
+	settings.ActiveLists = []string{"un", "own"}
+	o.must(o.store.SaveSettings(t.Context(), tenant, screening.Settings{Version: 1}, settings))
 	o.now = o.now.Add(time.Hour)
 	o.lists.Import(t, tenant, "own", catalogtest.Person("1", asked), catalogtest.Person("2", "Boris Testov"))
 	o.expect("active", asked, "[own:1]")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -152,12 +153,8 @@ func (s *Providers) SaveProvider(ctx context.Context, previous, p screening.Prov
 	if err != nil {
 		return err
 	}
-	put := &dynamodb.PutItemInput{TableName: &s.table, Item: item,
-		ConditionExpression: aws.String("attribute_not_exists(part)")}
-	if previous.Version > 0 {
-		put.ConditionExpression = aws.String("version = :previous")
-		put.ExpressionAttributeValues = dynamo.Item{":previous": dynamo.Number(previous.Version)}
-	}
+	put := &dynamodb.PutItemInput{TableName: &s.table, Item: item}
+	put.ConditionExpression, put.ExpressionAttributeValues = isVersion(previous.Version)
 	err = dynamo.RetryConflicts(ctx, func() error {
 		_, err := s.db.PutItem(ctx, put)
 		return err
@@ -172,17 +169,23 @@ func (s *Providers) SaveProvider(ctx context.Context, previous, p screening.Prov
 }
 
 // DeleteProvider implements screening.ProviderStore.
-func (s *Providers) DeleteProvider(ctx context.Context, p screening.Provider) error {
+func (s *Providers) DeleteProvider(ctx context.Context, p screening.Provider, settings screening.Settings) error {
+	if slices.Contains(settings.ActiveProviders, p.ID) {
+		return screening.ErrActive
+	}
+	condition, values := isVersion(settings.Version)
 	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
 		{Delete: &types.Delete{
 			TableName: &s.table, Key: providerKey(p.Tenant, p.ID),
 			ConditionExpression:       aws.String("version = :version"),
 			ExpressionAttributeValues: dynamo.Item{":version": dynamo.Number(p.Version)},
 		}},
+		{ConditionCheck: &types.ConditionCheck{TableName: &s.table, Key: settingsKey(p.Tenant),
+			ConditionExpression: condition, ExpressionAttributeValues: values}},
 		s.count(p.Tenant, -1),
 	})
 	switch {
-	case failed[0]:
+	case failed[0] || failed[1]:
 		return screening.ErrChanged
 	case err != nil:
 		return fmt.Errorf("delete provider: %w", err)

@@ -173,7 +173,7 @@ func TestProvidersAreCounted(t *testing.T) {
 	}
 	last := all[len(all)-1]
 	for _, want := range []error{nil, screening.ErrChanged} {
-		if err := s.DeleteProvider(ctx, last); !errors.Is(err, want) {
+		if err := s.DeleteProvider(ctx, last, screening.Settings{}); !errors.Is(err, want) {
 			t.Errorf("delete: got %v, want %v", err, want)
 		}
 	}

@@ -111,5 +111,14 @@ func (s *Store) SaveRound(ctx context.Context, r rescreening.Round) error {
 	}
 	item := roundKey(r.Tenant, r.Owner, r.List)
 	item["body"], item["version"] = dynamo.String(string(text)), dynamo.Number(r.Revision)
-	return s.putNext(ctx, item, r.Revision, "rescreening")
+	put := &dynamodb.PutItemInput{TableName: &s.table, Item: item}
+	put.ConditionExpression, put.ExpressionAttributeValues = isVersion(r.Revision - 1)
+	_, err = s.db.PutItem(ctx, put)
+	if _, failed := dynamo.ConditionFailed(err); failed {
+		return screening.ErrChanged
+	}
+	if err != nil {
+		return fmt.Errorf("save rescreening: %w", err)
+	}
+	return nil
 }

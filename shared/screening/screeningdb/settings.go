@@ -3,9 +3,10 @@ package screeningdb
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/shared/dynamo"
 	"sluice/shared/screening"
@@ -34,30 +35,36 @@ func (s *Store) GetSettings(ctx context.Context, tenant string) (screening.Setti
 }
 
 // SaveSettings implements screening.Store.
-func (s *Store) SaveSettings(ctx context.Context, tenant string, settings screening.Settings) error {
+func (s *Store) SaveSettings(ctx context.Context, tenant string, previous, settings screening.Settings) error {
+	version := previous.Version + 1
 	item, err := marshal(settingsKey(tenant), settingsBody{settings.ValidityDays, settings.ActiveProviders,
-		settings.ActiveLists, settings.Threshold}, settings.Version, maxBodyBytes, errTooLarge)
+		settings.ActiveLists, settings.Threshold}, version, maxBodyBytes, errTooLarge)
 	if err != nil {
 		return err
 	}
-	return s.putNext(ctx, item, settings.Version, "screening settings")
-}
-
-// putNext puts the row with a version in the place of the one with the version before, or where there is none for
-// version 1. It returns ErrChanged if another row is there.
-func (s *Store) putNext(ctx context.Context, item dynamo.Item, version int64, what string) error {
-	put := &dynamodb.PutItemInput{TableName: &s.table, Item: item,
-		ConditionExpression: aws.String("attribute_not_exists(part)")}
-	if version > 1 {
-		put.ConditionExpression = aws.String("version = :previous")
-		put.ExpressionAttributeValues = dynamo.Item{":previous": dynamo.Number(version - 1)}
+	condition, values := isVersion(previous.Version)
+	writes := []types.TransactWriteItem{{Put: &types.Put{TableName: &s.table, Item: item,
+		ConditionExpression: condition, ExpressionAttributeValues: values}}}
+	for _, id := range settings.ActiveProviders {
+		if id != screening.BuiltIn && !slices.Contains(previous.ActiveProviders, id) {
+			writes = append(writes, types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: &s.table,
+				Key: providerKey(tenant, id), ConditionExpression: aws.String("attribute_exists(part)")}})
+		}
 	}
-	_, err := s.db.PutItem(ctx, put)
-	if _, failed := dynamo.ConditionFailed(err); failed {
+	failed, err := dynamo.Transact(ctx, s.db, writes)
+	if slices.Contains(failed, true) {
 		return screening.ErrChanged
 	}
 	if err != nil {
-		return fmt.Errorf("save %s: %w", what, err)
+		return fmt.Errorf("save screening settings: %w", err)
 	}
 	return nil
+}
+
+// isVersion returns the condition that a row has a version, or that there is none for version 0.
+func isVersion(version int64) (condition *string, values dynamo.Item) {
+	if version == 0 {
+		return aws.String("attribute_not_exists(part)"), nil
+	}
+	return aws.String("version = :stored"), dynamo.Item{":stored": dynamo.Number(version)}
 }

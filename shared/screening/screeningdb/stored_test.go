@@ -43,10 +43,11 @@ func TestStoredScreenings(t *testing.T) {
 	}
 	settings := screening.Settings{ValidityDays: map[string]int{"p": 365}, ActiveProviders: []string{"p"},
 		ActiveLists: []string{"un"}, Threshold: pointer(90.5), Version: 1}
-	if err := s.SaveSettings(ctx, tenant, settings); err != nil {
+	none := screening.Settings{ActiveProviders: settings.ActiveProviders}
+	if err := s.SaveSettings(ctx, tenant, none, settings); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SaveSettings(ctx, tenant, settings); !errors.Is(err, screening.ErrChanged) {
+	if err := s.SaveSettings(ctx, tenant, none, settings); !errors.Is(err, screening.ErrChanged) {
 		t.Errorf("the same version of the settings again: got %v, want ErrChanged", err)
 	}
 	upload := adapter.Upload{Tenant: tenant, ID: "5f0c6c0e-5a39-4d8e-9a0b-1c2d3e4f5a6b", CreatedAt: now,

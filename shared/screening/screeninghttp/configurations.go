@@ -28,7 +28,7 @@ type Configurations struct {
 // settingsStore keeps the settings of tenants.
 type settingsStore interface {
 	GetSettings(ctx context.Context, tenant string) (screening.Settings, error)
-	SaveSettings(ctx context.Context, tenant string, s screening.Settings) error
+	SaveSettings(ctx context.Context, tenant string, previous, s screening.Settings) error
 }
 
 // Routes returns the routes of the configuration.
@@ -206,24 +206,31 @@ func (s *Configurations) replaceSchema(ctx context.Context, r *platform.Request,
 // deleteProvider removes a provider with its sets, unless it is an active one.
 func (s *Configurations) deleteProvider(ctx context.Context, r *platform.Request, _ platform.NoBody) (platform.NoData,
 	error) {
-	p, err := s.findProvider(ctx, r)
-	if err != nil {
-		return platform.NoData{}, err
+	return platform.NoData{}, retryConfiguration(func() error {
+		p, err := s.findProvider(ctx, r)
+		if err != nil {
+			return err
+		}
+		if p.IsBuiltIn() {
+			return errBuiltIn
+		}
+		settings, err := s.Settings.GetSettings(ctx, r.Tenant)
+		if err != nil {
+			return err
+		}
+		if err = s.Providers.DeleteProvider(ctx, p, settings); errors.Is(err, screening.ErrActive) {
+			err = errActive
+		}
+		return err
+	})
+}
+
+// retryConfiguration repeats what met a change of the configuration by someone else.
+func retryConfiguration(do func() error) error {
+	if err := retryIfChanged(do); !errors.Is(err, errBusy) {
+		return err
 	}
-	if p.IsBuiltIn() {
-		return platform.NoData{}, errBuiltIn
-	}
-	settings, err := s.Settings.GetSettings(ctx, r.Tenant)
-	if err != nil {
-		return platform.NoData{}, err
-	}
-	if slices.Contains(settings.ActiveProviders, p.ID) {
-		return platform.NoData{}, errActive
-	}
-	if err = s.Providers.DeleteProvider(ctx, p); errors.Is(err, screening.ErrChanged) {
-		err = errConfigurationBusy.WithCause(err)
-	}
-	return platform.NoData{}, err
+	return errConfigurationBusy
 }
 
 // getProvider returns one provider, its keys masked.

@@ -14,7 +14,6 @@ import (
 
 	"sluice/shared/permission"
 	"sluice/shared/screening"
-	"sluice/shared/screening/screeningdb"
 	"sluice/shared/screening/screeninghttp"
 )
 
@@ -306,20 +305,6 @@ func TestValidityOfProviders(t *testing.T) {
 	expect(screening.Valid)
 	a.succeed("PUT", providersPath+"/acme", providerBody(map[string]any{"validityDays": nil}), nil)
 	expect(screening.NotExpiring)
-}
-
-// hookedProviders calls a function once before a provider is saved, in which others do something.
-type hookedProviders struct {
-	*screeningdb.Providers
-	beforeSave func()
-}
-
-func (s *hookedProviders) SaveProvider(ctx context.Context, previous, p screening.Provider) error {
-	if f := s.beforeSave; f != nil {
-		s.beforeSave = nil
-		f()
-	}
-	return s.Providers.SaveProvider(ctx, previous, p)
 }
 
 // Changes of a provider at the same time are all made, and a set never outlives the schema that it fits.

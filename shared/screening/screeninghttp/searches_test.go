@@ -128,15 +128,16 @@ func TestABatchWithoutListsFails(t *testing.T) {
 	a.succeed("POST", commands+"/batch/"+id+"/rerun", `{"data":{}}`, nil)
 	a.expectProviders(id, "sluice: Return Failed; "+screening.ErrNoLists.Message)
 	// A list that the configuration names and that nobody has imported is named, also when the search is run again.
-	if err := a.store.SaveSettings(t.Context(), tenant, screening.Settings{ActiveLists: []string{"eu"},
-		Version: 1}); err != nil {
+	if err := a.store.SaveSettings(t.Context(), tenant, screening.Settings{},
+		screening.Settings{ActiveLists: []string{"eu"}}); err != nil {
 		t.Fatal(err)
 	}
 	a.lists.Import(t, catalog.Shared, "un", listed)
 	a.succeed("POST", commands+"/batch/"+id+"/rerun", `{"data":{}}`, nil)
 	a.expectProviders(id, `sluice: Return Failed; There is no list "eu". Import it, or name another one, and run the `+
 		"screening again.")
-	if err := a.store.SaveSettings(t.Context(), tenant, screening.Settings{Version: 2}); err != nil {
+	if err := a.store.SaveSettings(t.Context(), tenant, screening.Settings{Version: 1},
+		screening.Settings{}); err != nil {
 		t.Fatal(err)
 	}
 	a.succeed("POST", commands+"/batch/"+id+"/rerun", `{"data":{}}`, nil)

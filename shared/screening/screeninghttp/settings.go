@@ -102,13 +102,13 @@ func (s *Configurations) mergeSettings(ctx context.Context, r *platform.Request,
 // changeSettings stores the settings that begin makes of the stored ones, with the changes of a request.
 func (s *Configurations) changeSettings(ctx context.Context, r *platform.Request, in SettingsRequest,
 	begin func(old screening.Settings) screening.Settings) (SettingsReply, error) {
-	if err := s.checkActive(ctx, r, in.ActiveProviders); err != nil {
-		return SettingsReply{}, err
-	}
 	var settings screening.Settings
-	err := retryIfChanged(func() error {
+	err := retryConfiguration(func() error {
 		old, err := s.Settings.GetSettings(ctx, r.Tenant)
 		if err != nil {
+			return err
+		}
+		if err := s.checkActive(ctx, r, in.ActiveProviders); err != nil {
 			return err
 		}
 		settings = in.apply(begin(old))
@@ -116,8 +116,7 @@ func (s *Configurations) changeSettings(ctx context.Context, r *platform.Request
 			return r.Invalid("validityDays", fmt.Sprintf("A tenant has a validity for at most %d providers.",
 				maxValidities), platform.CodeCount)
 		}
-		settings.Version++
-		return s.Settings.SaveSettings(ctx, r.Tenant, settings)
+		return s.Settings.SaveSettings(ctx, r.Tenant, old, settings)
 	})
 	return settingsReplyOf(settings), err
 }
