@@ -94,7 +94,8 @@ func CheckFields(fields []SettingField) []SettingProblem {
 	byID := make(map[string]SettingField, len(fields))
 	for i, f := range fields {
 		if _, isTwice := byID[f.ID]; isTwice {
-			add(i, "fieldId", "The schema has another field of this ID.")
+			first := slices.IndexFunc(fields, func(other SettingField) bool { return other.ID == f.ID })
+			add(i, "fieldId", "The fields %d and %d, counted from 0, have the same ID, %q.", first, i, f.ID)
 			continue
 		}
 		byID[f.ID] = f
@@ -148,7 +149,9 @@ func CheckSettings(fields []SettingField, settings []Setting) []SettingProblem {
 		case !isKnown:
 			add(i, "fieldId", "The provider has no setting %q.", s.FieldID)
 		case isTwice:
-			add(i, "fieldId", "The set has another value of this setting.")
+			first := slices.IndexFunc(settings, func(other Setting) bool { return other.FieldID == s.FieldID })
+			add(i, "fieldId", "The settings %d and %d, counted from 0, are both of %q: a set has one value of each.",
+				first, i, s.FieldID)
 		case f.Type == Toggle && s.Value != toggleOn && s.Value != toggleOff:
 			add(i, "value", "The setting %q is a Toggle: its value is \"true\" or \"false\".", s.FieldID)
 		case utf8.RuneCountInString(s.Value) > MaxSettingChars:

@@ -169,9 +169,10 @@ func CheckEventTypes(types []string) (message string, index int) {
 		return `The list must name at least one type of events, or "*" for all.`, -1
 	}
 	for i, t := range types {
+		first := slices.Index(types, t)
 		switch {
-		case slices.Contains(types[:i], t):
-			return "The list contains a type twice.", i
+		case first < i:
+			return fmt.Sprintf("The list contains %q twice: at %d and %d, counted from 0.", t, first, i), i
 		case t == AllEvents && len(types) > 1:
 			return `"*" stands for all types: name no other beside it.`, i
 		case t != AllEvents && !event.Type(t).IsKnown():

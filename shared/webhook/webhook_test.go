@@ -62,6 +62,10 @@ func TestCheckEventTypes(t *testing.T) {
 			}
 		})
 	}
+	if message, _ := CheckEventTypes([]string{processed, failed, processed}); !strings.Contains(message, processed) ||
+		!strings.Contains(message, "at 0 and 2") {
+		t.Errorf("the message %q does not name the type and its places", message)
+	}
 }
 
 // While a secret is being replaced both sign; a third one takes the place of the first at once.

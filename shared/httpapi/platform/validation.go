@@ -203,10 +203,37 @@ func (v *ValidationErrors) CheckCount(property string, items, maxItems int) bool
 	return items <= maxItems
 }
 
-// CheckUnique checks that a list has no item twice.
+// CheckUnique checks that a list of texts has no item twice.
 func (v *ValidationErrors) CheckUnique(property string, values []string) {
-	sorted := slices.Sorted(slices.Values(values))
-	if len(slices.Compact(sorted)) < len(values) {
-		v.Add(property, "The list contains an item twice.", CodeDuplicate)
+	items := make([]Item, len(values))
+	for i, value := range values {
+		items[i] = Item{fmt.Sprintf("%s.%d", property, i), value}
+	}
+	v.CheckUniqueItems(property, items)
+}
+
+// Item is a value of which a list may have one only, and the property that has it.
+type Item struct {
+	Property string
+	Value    string
+}
+
+// maxShownChars is how much of a value a message shows.
+const maxShownChars = 100
+
+// CheckUniqueItems checks that no two items of a list have the same value. The message names the first value that is
+// there twice, and both of its places.
+func (v *ValidationErrors) CheckUniqueItems(property string, items []Item) {
+	places := make(map[string]string, len(items))
+	for _, item := range items {
+		first, isTwice := places[item.Value]
+		if !isTwice {
+			places[item.Value] = item.Property
+			continue
+		}
+		shown := []rune(item.Value)
+		v.Add(property, fmt.Sprintf("The list contains %q twice: at %s and %s.",
+			string(shown[:min(len(shown), maxShownChars)]), first, item.Property), CodeDuplicate)
+		return
 	}
 }

@@ -166,7 +166,7 @@ func TestChecks(t *testing.T) {
 		"ID absent": {func(v *platform.ValidationErrors) { v.RequireID("a", "") },
 			[]string{"a NotNullValidator"}},
 		"a list with one item": {func(v *platform.ValidationErrors) { v.CheckUnique("a", []string{"x"}) }, nil},
-		"an item twice": {func(v *platform.ValidationErrors) { v.CheckUnique("a", []string{"x", "y", "x"}) },
+		"an item twice": {func(v *platform.ValidationErrors) { v.CheckUnique("a", []string{"x", "y", "x", "y"}) },
 			[]string{"a UniqueValidator"}},
 		"two errors": {func(v *platform.ValidationErrors) { v.RequireText("a", "", 1); v.CheckBetween("b", 4, 1, 3) },
 			[]string{"a NotNullValidator", "b InclusiveBetweenValidator"}},
@@ -193,5 +193,27 @@ func TestChecks(t *testing.T) {
 				t.Errorf("want (-), got (+):\n%s", diff)
 			}
 		})
+	}
+}
+
+// Of several items that are there twice, the message names the first one and both of its places.
+func TestItemsThatAreThereTwice(t *testing.T) {
+	long := strings.Repeat("é", 300)
+	for _, test := range []struct {
+		items []platform.Item
+		want  string
+	}{
+		{[]platform.Item{{"a.0.id", "x"}, {"a.2.id", "y"}, {"a.5.id", "x"}, {"a.6.id", "y"}, {"a.7.id", "x"}},
+			`The list contains "x" twice: at a.0.id and a.5.id.`},
+		{[]platform.Item{{"a.0", long}, {"a.1", long}},
+			`The list contains "` + strings.Repeat("é", 100) + `" twice: at a.0 and a.1.`},
+		{[]platform.Item{{"a.0", `"` + "\n"}, {"a.1", `"` + "\n"}},
+			`The list contains "\"\n" twice: at a.0 and a.1.`},
+	} {
+		var v platform.ValidationErrors
+		v.CheckUniqueItems("a", test.items)
+		if details := fault.As(v.Err()).Details; len(details) != 1 || details[0].Message != test.want {
+			t.Errorf("got %+v, want %q", details, test.want)
+		}
 	}
 }

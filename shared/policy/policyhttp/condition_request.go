@@ -27,17 +27,17 @@ func checkConditions(v *platform.ValidationErrors, property string, conditions [
 	if !v.CheckCount(property, len(conditions), maxConditions) {
 		return
 	}
-	var ids []string
+	var ids []platform.Item
 	for i, c := range conditions {
 		path := fmt.Sprintf("%s.%d", property, i)
 		requireMembers(v, path, c)
 		ids = append(ids, checkCondition(v, path, c)...)
 	}
-	v.CheckUnique(property, ids)
+	v.CheckUniqueItems(property, ids)
 }
 
-// checkCondition checks a condition and returns its ID, "" if it has no ID yet.
-func checkCondition(v *platform.ValidationErrors, path string, c policy.Condition) []string {
+// checkCondition checks a condition and returns its ID, nothing if it has no ID yet.
+func checkCondition(v *platform.ValidationErrors, path string, c policy.Condition) []platform.Item {
 	v.CheckID(path+".id", c.ID)
 	v.CheckText(path+".name", c.Name, policy.MaxNameLength)
 	v.CheckText(path+".description", c.Description, maxDescription)
@@ -46,7 +46,7 @@ func checkCondition(v *platform.ValidationErrors, path string, c policy.Conditio
 	if c.ID == "" {
 		return nil
 	}
-	return []string{c.ID}
+	return []platform.Item{{Property: path + ".id", Value: c.ID}}
 }
 
 // requireMembers checks that an object has at least one member.
@@ -87,7 +87,7 @@ func checkConditionalValues(v *platform.ValidationErrors, property string, value
 	if !v.CheckCount(property, len(values), maxConditions) {
 		return
 	}
-	var ids []string
+	var ids []platform.Item
 	for i, c := range values {
 		path := fmt.Sprintf("%s.%d", property, i)
 		requireMembers(v, path, c)
@@ -95,7 +95,7 @@ func checkConditionalValues(v *platform.ValidationErrors, property string, value
 		v.CheckText(path+".value", c.Value, platform.MaxText)
 		v.CheckText(path+".valueId", c.ValueID, platform.MaxName)
 	}
-	v.CheckUnique(property, ids)
+	v.CheckUniqueItems(property, ids)
 }
 
 // checkRules checks the sizes of validation rules. Their bounds and expressions are checked when they are compiled.
@@ -108,14 +108,14 @@ func checkRules(v *platform.ValidationErrors, property string, rules policy.Vali
 		if !v.CheckCount(path+".dynamicRules", len(r.DynamicRules), maxConditions) {
 			continue
 		}
-		var ids []string
+		var ids []platform.Item
 		for i, d := range r.DynamicRules {
 			dynamic := fmt.Sprintf("%s.dynamicRules.%d", path, i)
 			requireMembers(v, dynamic, d)
 			ids = append(ids, checkCondition(v, dynamic, d.Condition)...)
 			checkRuleValue(v, dynamic+".value", d.Value)
 		}
-		v.CheckUnique(path+".dynamicRules", ids)
+		v.CheckUniqueItems(path+".dynamicRules", ids)
 	}
 }
 

@@ -60,14 +60,15 @@ func (in *GroupRequest) Check(v *platform.ValidationErrors) {
 	if !v.CheckCount("dataGroupFields", len(in.DataGroupFields), policy.MaxDataGroupFields) {
 		return
 	}
-	var ids []string
+	var ids []platform.Item
 	for i, f := range in.DataGroupFields {
-		checkField(v, fmt.Sprintf("dataGroupFields.%d", i), f)
+		path := fmt.Sprintf("dataGroupFields.%d", i)
+		checkField(v, path, f)
 		if f.ID != "" {
-			ids = append(ids, strings.ToLower(f.ID))
+			ids = append(ids, platform.Item{Property: path + ".id", Value: strings.ToLower(f.ID)})
 		}
 	}
-	v.CheckUnique("dataGroupFields", ids)
+	v.CheckUniqueItems("dataGroupFields", ids)
 }
 
 // checkMeaning checks what a schema cannot say of a group: that its ID is that of the path, that its primary field is

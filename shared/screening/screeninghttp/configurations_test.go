@@ -180,7 +180,8 @@ func TestBatchesChooseProviders(t *testing.T) {
 		{"another one's set", `{"providerId":"acme","configurationSetId":"` + builtIn + `"}`, "",
 			"providers.0.configurationSetId: "},
 		{"one without an adapter", `{"providerId":"mute"}`, "", "providers.0.providerId: "},
-		{"one twice", `{"providerId":"sluice"},{"providerId":"sluice"}`, "", "twice"},
+		{"one twice", `{"providerId":"sluice"},{"providerId":"sluice"}`, "",
+			`"sluice" twice: at providers.0.providerId and providers.1.providerId.`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			batch, status, message := create(test.providers)

@@ -57,14 +57,15 @@ type ProviderRequest struct {
 func (in *CreateRequest) Check(v *platform.ValidationErrors) {
 	v.RequireValue("entities", len(in.Entities) > 0)
 	if v.CheckCount("entities", len(in.Entities), screening.MaxEntities) {
-		var ids []string
+		var ids []platform.Item
 		for i, e := range in.Entities {
-			e.check(v, fmt.Sprintf("entities.%d", i))
+			path := fmt.Sprintf("entities.%d", i)
+			e.check(v, path)
 			if e.LegalEntityID != "" {
-				ids = append(ids, entityID(e.LegalEntityID))
+				ids = append(ids, platform.Item{Property: path + ".legalEntityId", Value: entityID(e.LegalEntityID)})
 			}
 		}
-		v.CheckUnique("entities", ids)
+		v.CheckUniqueItems("entities", ids)
 	}
 	v.CheckID("journeyId", in.JourneyID)
 	v.CheckID("processId", in.ProcessID)
@@ -74,13 +75,14 @@ func (in *CreateRequest) Check(v *platform.ValidationErrors) {
 	if !v.CheckCount("providers", len(in.Providers), screening.MaxProviders) {
 		return
 	}
-	var ids []string
+	var ids []platform.Item
 	for i, p := range in.Providers {
-		v.RequireText(fmt.Sprintf("providers.%d.providerId", i), p.ProviderID, platform.MaxName)
+		property := fmt.Sprintf("providers.%d.providerId", i)
+		v.RequireText(property, p.ProviderID, platform.MaxName)
 		v.CheckOptionalUUID(fmt.Sprintf("providers.%d.configurationSetId", i), p.ConfigurationSetID)
-		ids = append(ids, p.ProviderID)
+		ids = append(ids, platform.Item{Property: property, Value: p.ProviderID})
 	}
-	v.CheckUnique("providers", ids)
+	v.CheckUniqueItems("providers", ids)
 }
 
 func (e EntityRequest) check(v *platform.ValidationErrors, path string) {
@@ -92,7 +94,7 @@ func (e EntityRequest) check(v *platform.ValidationErrors, path string) {
 	if !v.CheckCount(path+".entityAliases", len(e.EntityAliases), screening.MaxAliases) {
 		return
 	}
-	var ids []string
+	var ids []platform.Item
 	for i, a := range e.EntityAliases {
 		alias := fmt.Sprintf("%s.entityAliases.%d", path, i)
 		v.RequireText(alias+".id", a.ID, platform.MaxName)
@@ -103,9 +105,9 @@ func (e EntityRequest) check(v *platform.ValidationErrors, path string) {
 		checkNames(v, alias, map[string]string{"aliasType": a.AliasType, "fullName": a.FullName,
 			"firstName": a.FirstName, "middleName": a.MiddleName, "lastName": a.LastName,
 			"legalEntityName": a.LegalEntityName})
-		ids = append(ids, a.ID)
+		ids = append(ids, platform.Item{Property: alias + ".id", Value: a.ID})
 	}
-	v.CheckUnique(path+".entityAliases", ids)
+	v.CheckUniqueItems(path+".entityAliases", ids)
 }
 
 // checkNames checks the lengths of optional texts.
@@ -194,16 +196,18 @@ func (in *ResolveRequest) Check(v *platform.ValidationErrors) {
 			platform.CodeCount)
 		return
 	}
-	var ids []string
+	var ids []platform.Item
 	for i, e := range *in {
 		v.RequireID(fmt.Sprintf("%d.entityId", i), e.EntityID)
 		v.RequireValue(fmt.Sprintf("%d.matches", i), len(e.Matches) > 0)
 		for j, m := range e.Matches {
-			m.check(v, fmt.Sprintf("%d.matches.%d", i, j))
-			ids = append(ids, entityID(e.EntityID)+" "+strings.ToLower(m.MatchID))
+			path := fmt.Sprintf("%d.matches.%d", i, j)
+			m.check(v, path)
+			ids = append(ids, platform.Item{Property: path + ".matchId",
+				Value: entityID(e.EntityID) + " " + strings.ToLower(m.MatchID)})
 		}
 	}
-	v.CheckUnique("data", ids)
+	v.CheckUniqueItems("data", ids)
 }
 
 func (m MatchUpdate) check(v *platform.ValidationErrors, path string) {

@@ -213,8 +213,11 @@ func TestCreateRefuses(t *testing.T) {
 			"legalEntityName"},
 		{"no date", `{"entities":[{"searchCriteria":{"type":"Individual","fullName":"A","dateOfBirth":"30/02/1990"}}]}`,
 			"DD/MM/YYYY"},
-		{"an entity twice", `{"entities":[` + person + `,"legalEntityId":"e"},` + person + `,"legalEntityId":"e"}]}`,
-			"twice"},
+		{"an entity twice", `{"entities":[` + person + `,"legalEntityId":"e"},` + person + `},` + person +
+			`,"legalEntityId":"e"}]}`,
+			`entities: The list contains "e" twice: at entities.0.legalEntityId and entities.2.legalEntityId.`},
+		{"an alias twice", `{"entities":[` + person + `,"entityAliases":[{"id":"a"},{"id":"b"},{"id":"b"}]}]}`,
+			`"b" twice: at entities.0.entityAliases.1.id and entities.0.entityAliases.2.id.`},
 		{"an alias called PrimaryName", `{"entities":[` + person + `,"entityAliases":[{"id":"PrimaryName"}]}]}`,
 			"entities.0.entityAliases.0.id: This ID stands for the main name"},
 		{"an unknown provider", `{"entities":[` + person + `}],"providers":[{"providerId":"p"}]}`, "No provider"},
