@@ -76,7 +76,8 @@ type Store interface {
 	// yields. The next position is "" at the end of the list.
 	ListMatches(ctx context.Context, b Batch, entityID, after string, limit int) (page []Match, next string, err error)
 	// Resolve replaces the resolutions of at most MaxResolvedAtOnce matches, and the batch with its counts, all or
-	// none. It returns ErrChanged unless the stored versions are those before.
+	// none. It returns ErrChanged unless the stored versions are those before, and a fault of the kind TooLarge if the
+	// matches are larger together than a transaction may be.
 	Resolve(ctx context.Context, b Batch, matches []Match) error
 
 	// AddDocument stores a document of an open batch, of which b is the stored version. It returns ErrChanged if the

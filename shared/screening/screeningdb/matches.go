@@ -123,18 +123,23 @@ func (s *Store) ListMatches(ctx context.Context, b screening.Batch, entityID, af
 	return page, "", nil
 }
 
+// maxTransactionBytes is the largest size of all items of a transaction of DynamoDB together. Only matches that resemble
+// many aliases with long IDs reach it: MaxResolvedAtOnce of the largest others have 2.5 MB, the largest batch 0.4 MB.
+const maxTransactionBytes = 4_000_000
+
 // Resolve implements screening.Store.
 func (s *Store) Resolve(ctx context.Context, b screening.Batch, matches []screening.Match) error {
 	put, err := s.replaceBatch(b)
 	if err != nil {
 		return err
 	}
-	writes := []types.TransactWriteItem{{Put: put}}
+	writes, size := []types.TransactWriteItem{{Put: put}}, dynamo.ItemSize(put.Item)
 	for _, m := range matches {
-		resolution, err := marshalResolution(m.Resolution)
+		item, err := marshalMatch(b.Tenant, m)
 		if err != nil {
 			return err
 		}
+		resolution := item["resolution"]
 		writes = append(writes, types.TransactWriteItem{Update: &types.Update{
 			TableName: &s.table, Key: matchKey(b.Tenant, b.ID, screening.MatchRef{EntityID: m.EntityID, MatchID: m.ID}),
 			UpdateExpression:    aws.String("SET resolution = :resolution, version = :next"),
@@ -142,6 +147,12 @@ func (s *Store) Resolve(ctx context.Context, b screening.Batch, matches []screen
 			ExpressionAttributeValues: dynamo.Item{":resolution": resolution, ":next": dynamo.Number(m.Version),
 				":previous": dynamo.Number(m.Version - 1)},
 		}})
+		// The item that is replaced may be larger, by what its resolution was.
+		delete(item, "resolution")
+		size += dynamo.ItemSize(item) + len("resolution") + screening.MaxResolutionBytes
+	}
+	if size > maxTransactionBytes {
+		return errTooManyBytes
 	}
 	failed, err := dynamo.Transact(ctx, s.db, writes)
 	if slices.Contains(failed, true) {
