@@ -65,6 +65,8 @@ var (
 	ErrChanged = errors.New("screening: changed since it was read")
 	// ErrExists means that the document is stored already.
 	ErrExists = errors.New("screening: exists already")
+	// ErrTooManyDocuments means that the entity has MaxDocuments in the batch already.
+	ErrTooManyDocuments = errors.New("screening: too many documents")
 	// ErrNotOpen means that the batch is closed or overridden.
 	ErrNotOpen = errors.New("screening: the batch is not open")
 	// ErrUnfinished means that a provider of the batch is still searching.

@@ -81,8 +81,10 @@ type Store interface {
 	Resolve(ctx context.Context, b Batch, matches []Match) error
 
 	// AddDocument stores a document of an open batch, of which b is the stored version. It returns ErrChanged if the
-	// batch has changed, and ErrExists if the document is stored already.
-	AddDocument(ctx context.Context, b Batch, d Document) error
+	// batch has changed, ErrExists if the document is stored already, and ErrTooManyDocuments if its entity has
+	// MaxDocuments in the batch. The store counts them from the first one on; stored is how many the caller has listed,
+	// from which it begins where documents are stored and not counted.
+	AddDocument(ctx context.Context, b Batch, d Document, stored int) error
 	// ListDocuments reads all documents of an entity in a batch and of its matches, in the order of the matches' IDs
 	// and then of their own.
 	ListDocuments(ctx context.Context, tenant, batchID, entityID string) ([]Document, error)

@@ -22,6 +22,7 @@ import (
 //	<tenant>#batch#<id>         match#<length>#<entity>#<match>  a match as JSON, its resolution as JSON, its version
 //	<tenant>#batch#<id>         document#<length>#<entity>#<match>#<document>
 //	                                                             a document of the entity or its match as JSON
+//	<tenant>#batch#<id>         documents#<entity>               how many documents the entity and its matches have
 //	<tenant>#batch#<id>         search#<provider>                the run, the task token and the time of a question to
 //	                                                             a provider
 //	<tenant>#journey#<journey>  process#<process>                the ID of the active batch of journey and process

@@ -37,8 +37,17 @@ func documentKey(tenant string, d screening.Document) dynamo.Item {
 	return key(tenant, "batch#"+d.BatchID, documentPrefix(d.EntityID)+d.MatchID+"#"+d.ID)
 }
 
+// documentCountKey is that of the row that counts the documents of an entity and its matches in a batch. Documents that
+// were stored by earlier versions of the service are counted from the next one on.
+func documentCountKey(tenant string, d screening.Document) dynamo.Item {
+	return key(tenant, "batch#"+d.BatchID, "documents#"+d.EntityID)
+}
+
 // AddDocument implements screening.Store.
-func (s *Store) AddDocument(ctx context.Context, b screening.Batch, d screening.Document) error {
+func (s *Store) AddDocument(ctx context.Context, b screening.Batch, d screening.Document, stored int) error {
+	if stored >= screening.MaxDocuments {
+		return screening.ErrTooManyDocuments
+	}
 	body := documentBody{d.ID, d.BatchID, d.EntityID, d.MatchID, d.MatchUniqueID, d.DocumentID, d.IdempotencyKey,
 		d.CreatedBy, d.CreatedAt, d.ReusedFromBatchID, d.ReusedFromMatchID}
 	item, err := marshal(documentKey(b.Tenant, d), body, 1, maxBodyBytes, errTooLarge)
@@ -50,12 +59,21 @@ func (s *Store) AddDocument(ctx context.Context, b screening.Batch, d screening.
 		{Put: &types.Put{
 			TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(part)"),
 		}},
+		{Update: &types.Update{
+			TableName: &s.table, Key: documentCountKey(b.Tenant, d),
+			UpdateExpression:    aws.String("SET documents = if_not_exists(documents, :stored) + :one"),
+			ConditionExpression: aws.String("attribute_not_exists(documents) OR documents < :most"),
+			ExpressionAttributeValues: dynamo.Item{":stored": dynamo.Number(int64(stored)), ":one": dynamo.Number(1),
+				":most": dynamo.Number(screening.MaxDocuments)},
+		}},
 	})
 	switch {
 	case failed[1]:
 		return screening.ErrExists
 	case failed[0]:
 		return screening.ErrChanged
+	case failed[2]:
+		return screening.ErrTooManyDocuments
 	case err != nil:
 		return fmt.Errorf("add document: %w", err)
 	}
@@ -117,7 +135,23 @@ func (s *Store) BeginRemoval(ctx context.Context, b screening.Batch, d screening
 
 // RemoveDocument implements screening.Store.
 func (s *Store) RemoveDocument(ctx context.Context, tenant string, d screening.Document) error {
-	_, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.table, Key: documentKey(tenant, d)})
+	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
+		{Delete: &types.Delete{
+			TableName: &s.table, Key: documentKey(tenant, d), ConditionExpression: aws.String("attribute_exists(part)"),
+		}},
+		{Update: &types.Update{
+			TableName: &s.table, Key: documentCountKey(tenant, d),
+			UpdateExpression:          aws.String("SET documents = documents - :one"),
+			ConditionExpression:       aws.String("attribute_exists(documents)"),
+			ExpressionAttributeValues: dynamo.Item{":one": dynamo.Number(1)},
+		}},
+	})
+	switch {
+	case failed[0]:
+		return nil
+	case failed[1]: // it is not counted
+		_, err = s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.table, Key: documentKey(tenant, d)})
+	}
 	if err != nil {
 		return fmt.Errorf("remove document: %w", err)
 	}

@@ -85,8 +85,8 @@ func TestNothingIsCreatedTwice(t *testing.T) {
 
 	d := screening.Document{ID: "d", BatchID: b.ID, EntityID: "e", DocumentID: "document", CreatedAt: now}
 	wantError(t, "the removal of a document that does not exist", s.BeginRemoval(ctx, b, d), screening.ErrNotFound)
-	must(t, s.AddDocument(ctx, b, d))
-	wantError(t, "the document again", s.AddDocument(ctx, b, d), screening.ErrExists)
+	must(t, s.AddDocument(ctx, b, d, 0))
+	wantError(t, "the document again", s.AddDocument(ctx, b, d, 0), screening.ErrExists)
 
 	m := newMatch(b, "e", "answer", "1")
 	must(t, s.AddMatches(ctx, tenant, []screening.Match{m}))

@@ -30,7 +30,7 @@ func TestStoredScreenings(t *testing.T) {
 	if err := s.AddMatches(ctx, tenant, []screening.Match{m}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.AddDocument(ctx, b, storedDocument()); err != nil {
+	if err := s.AddDocument(ctx, b, storedDocument(), 0); err != nil {
 		t.Fatal(err)
 	}
 	search := screening.Search{BatchID: b.ID, ProviderID: "r", Run: 2, Token: "token", AskedAt: now}

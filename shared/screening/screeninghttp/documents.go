@@ -92,13 +92,13 @@ func (s *Screenings) addDocument(ctx context.Context, r *platform.Request,
 			return nil
 		case p.batch.Status != screening.Open:
 			return errNotOpen
-		case len(there) >= screening.MaxDocuments:
-			return errTooManyDocuments
 		}
 		isNew = true
-		err = s.Store.AddDocument(ctx, p.batch, d)
-		if errors.Is(err, screening.ErrExists) {
+		switch err = s.Store.AddDocument(ctx, p.batch, d, len(there)); {
+		case errors.Is(err, screening.ErrExists):
 			isNew, err = false, nil
+		case errors.Is(err, screening.ErrTooManyDocuments):
+			err = errTooManyDocuments
 		}
 		return err
 	})

@@ -1,0 +1,40 @@
+package screeninghttp_test
+
+import (
+	"fmt"
+	"testing"
+
+	"sluice/shared/screening"
+)
+
+// An entity has as many documents as it may have, also if another one is created between the look and the write.
+func TestLimitOfDocuments(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	id := a.create("", "e")
+	place := "/batch/" + id + "/entity/e"
+	b, err := a.store.Get(t.Context(), tenant, id)
+	for i := range screening.MaxDocuments - 2 {
+		d := screening.Document{ID: fmt.Sprint(i), BatchID: id, EntityID: "e", DocumentID: fmt.Sprint(i), CreatedAt: now}
+		if err == nil {
+			err = a.store.AddDocument(t.Context(), b, d, i)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := a.upload(place, "key")
+	const body = `{"data":{"fileName":"a.pdf","documentType":"evidence"}}`
+	a.hook.afterList = func() { a.upload(place, "") }
+	a.refuse(400, "too_many_screening_documents", "POST", commands+place+"/documents/upload-url", body)
+	if again := a.upload(place, "key"); again.DocumentID != first.DocumentID {
+		t.Errorf("a repeated request gets the document %s, want %s", again.DocumentID, first.DocumentID)
+	}
+	a.succeed("DELETE", commands+place+"/documents/"+first.DocumentID, "", nil)
+	a.upload(place, "")
+	a.refuse(400, "too_many_screening_documents", "POST", commands+place+"/documents/upload-url", body)
+	stored, err := a.store.ListDocuments(t.Context(), tenant, id, "e")
+	if err != nil || len(stored) != screening.MaxDocuments {
+		t.Errorf("the entity has %d documents, %v, want %d", len(stored), err, screening.MaxDocuments)
+	}
+}
