@@ -195,6 +195,10 @@ func TestPolicyEvaluateCommand(t *testing.T) {
 			t.Errorf("%v (-here +there):\n%s", form, diff)
 		}
 	}
+	for _, policy := range [][]string{{exported}, {"--policy", "Company"}} {
+		args := append([]string{"policy", "evaluate", "--entity", examplePolicies + "acme.yaml"}, policy...)
+		c.runExpecting(2, []string{`"NOPE"; there are `}, append(args, "--category", "NOPE")...)
+	}
 }
 
 // The commands of docs/policy.md work as they are.

@@ -33,6 +33,8 @@ type admin struct {
 	now                time.Time
 	// isLocal is set if the installation is a local cloud that was found by its data folder.
 	isLocal bool
+	// given are the flags of the command line for all commands, written for a shell, as connecting has found them.
+	given []string
 	// isOnAWS is set if the installation is not a local cloud, whatever runs on this machine.
 	isOnAWS bool
 

@@ -43,6 +43,9 @@ func (a *admin) connect(ctx context.Context) error {
 
 // awsConfig returns the AWS settings of the installation, and sets prefix and tenant to its own unless flags gave them.
 func (a *admin) awsConfig(ctx context.Context) (aws.Config, error) {
+	if a.given == nil {
+		a.given = a.givenFlags()
+	}
 	var local *localcloud.Descriptor
 	if !a.isOnAWS {
 		setDefault(&a.data, os.Getenv("SLUICE_DATA"))

@@ -184,7 +184,7 @@ func (w *watchlistAdmin) importList(ctx context.Context, path string, o watchlis
 		return out, nil
 	}
 	out.Outcome = "imported"
-	return out, explainImport(w.Apply(ctx, plan, o.isForced), plan)
+	return out, explainImport(w.Apply(ctx, plan, o.isForced), plan, w.admin)
 }
 
 // stdinSource returns standard input as a file of a list, beside which there are no others.
@@ -198,7 +198,7 @@ func stdinSource(ctx context.Context) watchlist.Source {
 }
 
 // explainImport says of an import that was not made what to do.
-func explainImport(err error, p *catalog.Plan) error {
+func explainImport(err error, p *catalog.Plan, a *admin) error {
 	switch {
 	case errors.Is(err, catalog.ErrTooManyLost):
 		return fmt.Errorf("nothing was imported: of the %s of the current version, %s would be lost, more than "+
@@ -206,8 +206,8 @@ func explainImport(err error, p *catalog.Plan) error {
 			countNoun(int64(p.Before.Current.Entries), "entry", "entries"),
 			formatNumber(int64(p.Counts.Removed)))
 	case errors.Is(err, catalog.ErrChanged):
-		return errors.New("nothing was imported: someone else has made another version current at the same time; " +
-			"look at it with 'sluice admin watchlist list', and import again if that is still what you want")
+		return fmt.Errorf("nothing was imported: someone else has made another version current at the same time; "+
+			"import again if that is still what you want; this shows it: %s", a.commandLine("watchlist list"))
 	}
 	return err
 }

@@ -185,7 +185,7 @@ func TestExplainImport(t *testing.T) {
 		"someone else has made another version current":          catalog.ErrChanged,
 		"of the 1 entry of the current version, 1 would be lost": catalog.ErrTooManyLost,
 	} {
-		if got := explainImport(err, p); !strings.Contains(got.Error(), want) {
+		if got := explainImport(err, p, &admin{}); !strings.Contains(got.Error(), want) {
 			t.Errorf("%v is explained by %q, want %q", err, got, want)
 		}
 	}

@@ -25,6 +25,8 @@ type connection struct {
 	profile    string
 	config     client.Config
 	secretFile string
+	// given are the flags of the command line, written for a shell; nil until givenFlags has collected them.
+	given []string
 }
 
 // connectionFlags are the flags of a connection. A flag that is not given, or empty, has the value of its variable.
@@ -68,6 +70,7 @@ func (c *connection) readEnvironment(ctx context.Context) error {
 	if c.config.ClientSecret != "" && c.secretFile != "" {
 		return cli.Usagef("give either --client-secret or --client-secret-file")
 	}
+	c.givenFlags()
 	isGiven := map[string]bool{}
 	for _, option := range connectionFlags {
 		isGiven[option.name] = *option.target(c) != ""

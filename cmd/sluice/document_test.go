@@ -71,8 +71,8 @@ func TestDocumentUploadBreaksOff(t *testing.T) {
 			defer interrupt()
 			s.Before = func(w http.ResponseWriter, r *http.Request) bool { return c.before(w, r, interrupt) }
 			code, stdout, stderr := runWithServer(ctx, t, s, "document", "upload", writeBatch(t), "--entity", "e-1")
-			if code != c.code || stdout != "" || stderr != c.stderr {
-				t.Errorf("exit code %d, %q, %q; want %d, nothing and %q", code, stdout, stderr, c.code, c.stderr)
+			if want := withFlags(s, c.stderr); code != c.code || stdout != "" || stderr != want {
+				t.Errorf("exit code %d, %q, %q; want %d, nothing and %q", code, stdout, stderr, c.code, want)
 			}
 			s.SetBefore(nil)
 			_, list, _ := runWithServer(t.Context(), t, s, "document", "list", "e-1")

@@ -17,6 +17,7 @@ import (
 // documentUpload is one run of the command that uploads a document.
 type documentUpload struct {
 	client *client.Client
+	conn   connection
 	new    client.NewDocument
 	// isDetached means that the scan is not awaited.
 	isDetached, asJSON bool
@@ -24,7 +25,7 @@ type documentUpload struct {
 
 func uploadDocumentCommand() *cli.Command {
 	var u documentUpload
-	return serviceCommand(&cli.Command{
+	return serviceCommandWith(&u.conn, &cli.Command{
 		Name: "upload", Args: "FILE", Summary: "create a document of an entity, upload its file and await the scan",
 		Description: `
 Prints the document when its file is scanned. The exit code is 1 if the file is of no use: it is infected, empty or of a
@@ -81,7 +82,8 @@ func (u documentUpload) run(ctx context.Context, file *os.File, size int64, stdo
 	d, err := u.follow(ctx, created.ID)
 	switch {
 	case ctx.Err() != nil:
-		return fmt.Errorf("%w; the scan goes on: sluice document show %s", cli.ErrInterrupted, created.ID)
+		return fmt.Errorf("%w; the scan goes on: %s", cli.ErrInterrupted,
+			u.conn.commandLine("document show", created.ID))
 	case err != nil:
 		return fmt.Errorf("document %s: %w", created.ID, err)
 	}

@@ -25,11 +25,14 @@ func displayName(path string) string {
 }
 
 // shellName writes the name of a file as an argument of a command that a shell runs.
-func shellName(path string) string {
+func shellName(path string) string { return linefile.ShellQuote(argumentName(path)) }
+
+// argumentName returns the name of a file as an argument of a command, which is not a flag.
+func argumentName(path string) string {
 	if path != stdName && strings.HasPrefix(path, "-") {
-		path = "./" + path // not an option
+		return "./" + path
 	}
-	return linefile.ShellQuote(path)
+	return path
 }
 
 // requireOneStdin returns an error if more than one input of a command is standard input.

@@ -119,11 +119,11 @@ func diffPoliciesCommand() *cli.Command {
 	var asJSON bool
 	var conn connection
 	return &cli.Command{
-		Name: "diff", Args: "A B", Summary: "print what turns one policy into another, field by field",
+		Name: "diff", Args: "OLD_FILE NEW_FILE", Summary: "print what turns one policy into another, field by field",
 		Description: `
-A and B are files, or versions of the service: an ID or a type of entities, @ and the number, such as Company@3. Fields
-belong together if they have the same fieldId, or else the same data key, categories and jurisdictions. The exit code
-is 0 if the policies are the same, 1 if they differ, 2 if they could not be compared.`,
+In place of a file, a version of the service can be named: an ID or a type of entities, @ and the number, such as
+Company@3. Fields belong together if they have the same fieldId, or else the same data key, categories and
+jurisdictions. The exit code is 0 if the policies are the same, 1 if they differ, 2 if they could not be compared.`,
 		Flags: func(f *flag.FlagSet) {
 			f.BoolVar(&asJSON, "json", false, "print the differences as JSON")
 			conn.addFlags(f)

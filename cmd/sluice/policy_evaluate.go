@@ -98,7 +98,7 @@ func (e *evaluation) run(ctx context.Context, args []string, stdout io.Writer) e
 	if err != nil {
 		return explainFile(err)
 	}
-	if in.Jurisdictions, err = findJurisdictions(in.Jurisdictions, file.Contents.Jurisdictions); err != nil {
+	if err := e.findNames(&in, file.Contents); err != nil {
 		return err
 	}
 	r := in.request()
@@ -162,12 +162,12 @@ func (e *evaluation) runRemote(ctx context.Context, s policyService, in evaluati
 	if err != nil {
 		return err
 	}
-	if len(in.Jurisdictions) > 0 {
+	if len(in.Jurisdictions) > 0 || len(e.categories) > 0 {
 		v, err := s.readVersion(ctx, p, number)
 		if err != nil {
 			return err
 		}
-		if in.Jurisdictions, err = findJurisdictions(in.Jurisdictions, v.contents.Jurisdictions); err != nil {
+		if err := e.findNames(&in, v.contents); err != nil {
 			return err
 		}
 	}

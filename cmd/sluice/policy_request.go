@@ -106,13 +106,53 @@ func (in evaluationInput) request() evaluate.Request {
 	return r
 }
 
+// findNames replaces the names of jurisdictions by their IDs. It returns an error for one that the policy does not have,
+// and for a --category that no field has: what a request says is evaluated as it is.
+func (e *evaluation) findNames(in *evaluationInput, c policy.Contents) error {
+	var err error
+	if in.Jurisdictions, err = findJurisdictions(in.Jurisdictions, c.Jurisdictions); err != nil {
+		return err
+	}
+	return checkCategories(e.categories, c.Fields)
+}
+
+// checkCategories returns an error for the first of the categories that no field has.
+func checkCategories(categories []string, fields []policy.Field) error {
+	var all []string
+	for _, f := range fields {
+		all = append(all, f.Categories...)
+	}
+	for _, c := range categories {
+		if !slices.Contains(all, c) {
+			return fmt.Errorf("no field of the policy has the category %q; there are %s", c, listNames(all))
+		}
+	}
+	return nil
+}
+
+// listNames writes names for people, each once and in order, or that there are none.
+func listNames(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	names = slices.Compact(slices.Sorted(slices.Values(names)))
+	for i, name := range names {
+		names[i] = printable(name)
+	}
+	return strings.Join(names, ", ")
+}
+
 // findJurisdictions returns the IDs of jurisdictions that are named by their names or IDs.
 func findJurisdictions(names []string, all []policy.Jurisdiction) ([]string, error) {
 	var ids []string
 	for _, name := range names {
 		at := slices.IndexFunc(all, func(j policy.Jurisdiction) bool { return j.Name == name || j.ID == name })
 		if at < 0 {
-			return nil, fmt.Errorf("the policy has no jurisdiction %q", name)
+			var known []string
+			for _, j := range all {
+				known = append(known, j.Name)
+			}
+			return nil, fmt.Errorf("the policy has no jurisdiction %q; there are %s", name, listNames(known))
 		}
 		ids = append(ids, all[at].ID)
 	}

@@ -41,19 +41,20 @@ ends the command and leaves the batches alone.`,
 				return err
 			}
 			if len(args) > 1 {
-				s, err := newStatuses(c, args, stdout, asJSON, toEnd)
+				s, err := newStatuses(c, &conn, args, stdout, asJSON, toEnd)
 				if err != nil {
 					return err
 				}
 				return s.run(ctx)
 			}
-			return showStatus(ctx, c, args[0], stdout, asJSON, toEnd)
+			return showStatus(ctx, c, &conn, args[0], stdout, asJSON, toEnd)
 		},
 	}
 }
 
 // showStatus prints the status of one batch, at once or at its end, and returns how the command ends.
-func showStatus(ctx context.Context, c *client.Client, batchID string, stdout io.Writer, asJSON, toEnd bool) error {
+func showStatus(ctx context.Context, c *client.Client, conn *connection, batchID string, stdout io.Writer, asJSON,
+	toEnd bool) error {
 	ui := newTerminal(stdout)
 	if asJSON {
 		ui = newTerminal(io.Discard)
@@ -67,7 +68,7 @@ func showStatus(ctx context.Context, c *client.Client, batchID string, stdout io
 	}
 	switch {
 	case ctx.Err() != nil:
-		return continuesError(cli.ErrInterrupted, batchID)
+		return continuesError(cli.ErrInterrupted, conn, batchID)
 	case err != nil:
 		return err
 	case asJSON:
@@ -93,8 +94,8 @@ func statusExit(s client.Status) error {
 }
 
 // continuesError is the error of a command that ends before the batch does.
-func continuesError(cause error, batchID string) error {
-	return fmt.Errorf("%w; the batch continues: sluice status %s", cause, batchID)
+func continuesError(cause error, conn *connection, batchID string) error {
+	return fmt.Errorf("%w; the batch continues: %s", cause, conn.commandLine("status", batchID))
 }
 
 // statusMeanings says for people what each status means.

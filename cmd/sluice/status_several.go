@@ -20,6 +20,7 @@ import (
 // statuses are those of several batches, which one status command shows.
 type statuses struct {
 	client *client.Client
+	conn   *connection
 	ids    []string
 	stdout io.Writer
 	ui     *terminal
@@ -42,13 +43,13 @@ type statusRow struct {
 }
 
 // newStatuses returns the statuses of the given batches, of which none is read yet.
-func newStatuses(c *client.Client, ids []string, stdout io.Writer, asJSON, follow bool) (*statuses, error) {
+func newStatuses(c *client.Client, conn *connection, ids []string, stdout io.Writer, asJSON, follow bool) (*statuses, error) {
 	for i, id := range ids {
 		if slices.Contains(ids[:i], id) {
 			return nil, cli.Usagef("the batch %s is named twice", printable(id))
 		}
 	}
-	s := &statuses{client: c, ids: ids, stdout: stdout, ui: newTerminal(stdout), asJSON: asJSON, follow: follow,
+	s := &statuses{client: c, conn: conn, ids: ids, stdout: stdout, ui: newTerminal(stdout), asJSON: asJSON, follow: follow,
 		rows: make([]statusRow, len(ids))}
 	if asJSON {
 		s.ui = newTerminal(io.Discard)
@@ -207,8 +208,8 @@ func (s *statuses) explainInterruption() error {
 	if len(open) == 0 {
 		return cli.ErrInterrupted
 	}
-	return fmt.Errorf("%w; the batches continue: sluice status --follow %s", cli.ErrInterrupted,
-		strings.Join(open, " "))
+	return fmt.Errorf("%w; the batches continue: %s", cli.ErrInterrupted,
+		s.conn.commandLine("status", append([]string{"--follow"}, open...)...))
 }
 
 // exit prints the errors and returns how the command ends.

@@ -28,7 +28,8 @@ func TestInterruptedStatuses(t *testing.T) {
 		return false
 	}
 	code, _, stderr := runWithServer(ctx, t, s, append([]string{"status", "--follow"}, ids...)...)
-	want := "sluice: interrupted; the batches continue: sluice status --follow " + strings.Join(ids, " ") + "\n"
+	want := withFlags(s, "sluice: interrupted; the batches continue: sluice status --follow "+strings.Join(ids, " ")+
+		"\n")
 	if code != cli.ExitInterrupted || stderr != want {
 		t.Errorf("exit code %d, stderr %q; want 130, %q", code, stderr, want)
 	}

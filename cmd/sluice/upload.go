@@ -50,6 +50,7 @@ failed.`,
 			if a.run.client, err = a.conn.newClient(ctx); err != nil {
 				return err
 			}
+			a.run.conn = &a.conn
 			if len(args) > 1 {
 				s := newUploads(&a.run, args, stdout)
 				s.asJSON, s.quiet, s.detach = a.asJSON, a.quiet, a.detach
@@ -153,8 +154,10 @@ func (a *uploadArguments) uploadOne(ctx context.Context, path string, stdout io.
 // uploadRun is one run of the upload command.
 type uploadRun struct {
 	client *client.Client
-	ui     *terminal
-	path   string
+	// conn has the flags of the connection, for messages; nil if there are none.
+	conn *connection
+	ui   *terminal
+	path string
 	// options say how the service processes the batch.
 	options uploadOptions
 	// screen says with what names are screened.
@@ -218,7 +221,8 @@ func (u *uploadRun) run(ctx context.Context) error {
 	if u.detach {
 		u.last, err = u.client.Status(ctx, u.batchID)
 		if err == nil {
-			u.ui.printf("The batch continues without this command: sluice status %s --follow\n", u.batchID)
+			u.ui.printf("The batch continues without this command: %s\n",
+				u.conn.commandLine("status", u.batchID, "--follow"))
 		}
 		return err
 	}

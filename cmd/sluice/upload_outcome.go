@@ -43,23 +43,23 @@ func (u *uploadRun) explain(ctx context.Context, err error) error {
 	case u.isResumable(ctx, err):
 		return u.resumableError(err)
 	case ctx.Err() != nil && u.uploaded:
-		return continuesError(cli.ErrInterrupted, u.batchID)
+		return continuesError(cli.ErrInterrupted, u.conn, u.batchID)
 	case ctx.Err() != nil && u.sentAll.Load():
-		return unknownError(cli.ErrInterrupted, u.batchID)
+		return u.unknownError(cli.ErrInterrupted)
 	case ctx.Err() != nil && u.uploadSlots != nil:
 		return fmt.Errorf("%w; it was not uploaded", cli.ErrInterrupted)
 	case ctx.Err() != nil:
 		return fmt.Errorf("%w; nothing was stored, run the same command again to start over", cli.ErrInterrupted)
 	case u.uploaded:
-		return continuesError(err, u.batchID)
+		return continuesError(err, u.conn, u.batchID)
 	case u.sentAll.Load() && errors.As(err, new(*client.UnreachableError)):
-		return unknownError(err, u.batchID)
+		return u.unknownError(err)
 	}
 	return err
 }
 
 // unknownError is the error of a command that has sent a file and does not know whether it has arrived.
-func unknownError(cause error, batchID string) error {
-	return fmt.Errorf("%w; whether the service has the file is not known, but 'sluice status %s' says it",
-		cause, batchID)
+func (u *uploadRun) unknownError(cause error) error {
+	return fmt.Errorf("%w; whether the service has the file is not known, but this says it: %s", cause,
+		u.conn.commandLine("status", u.batchID))
 }

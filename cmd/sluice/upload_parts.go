@@ -111,7 +111,9 @@ func (u *uploadRun) isResumable(ctx context.Context, err error) bool {
 // resumableError is the error of an upload in parts that broke off.
 func (u *uploadRun) resumableError(cause error) error {
 	if u.path == stdName {
-		return fmt.Errorf("%w; continue with the same input: sluice upload --resume %s -", cause, u.batchID)
+		return fmt.Errorf("%w; continue with the same input: %s", cause,
+			u.conn.commandLine("upload", "--resume", u.batchID, stdName))
 	}
-	return fmt.Errorf("%w; continue with: sluice upload --resume %s %s", cause, u.batchID, shellName(u.path))
+	return fmt.Errorf("%w; continue with: %s", cause,
+		u.conn.commandLine("upload", "--resume", u.batchID, argumentName(u.path)))
 }

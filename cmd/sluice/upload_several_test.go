@@ -117,8 +117,9 @@ func TestInterruptedUploads(t *testing.T) {
 		o, ok := outcomes[path]
 		known := []string{
 			"interrupted; it was not uploaded",
-			"interrupted; the batch continues: sluice status " + o.BatchID,
-			"interrupted; whether the service has the file is not known, but 'sluice status " + o.BatchID + "' says it",
+			withFlags(s, "interrupted; the batch continues: sluice status "+o.BatchID),
+			withFlags(s, "interrupted; whether the service has the file is not known, but this says it: sluice status "+
+				o.BatchID),
 		}
 		if !ok || o.ExitCode != cli.ExitInterrupted || !slices.Contains(known, o.Error) {
 			t.Errorf("the outcome of %s is %+v, want 130 and what became of the file", path, o)

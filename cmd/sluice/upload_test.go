@@ -3,10 +3,12 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -27,6 +29,16 @@ func runWithServer(
 	return code, out.String(), errs.String()
 }
 
+var shownCommand = regexp.MustCompile("sluice (status|upload|document show) ")
+
+// withFlags returns a message as commands print it that runWithServer runs: each command line that it shows has the
+// flags of the connection, without the secret.
+func withFlags(s *clienttest.Server, message string) string {
+	c := s.Config()
+	return shownCommand.ReplaceAllString(message, fmt.Sprintf("${0}--api-url %s --token-url %s --client-id %s "+
+		"--client-secret SECRET --scope %s ", c.APIURL, c.TokenURL, c.ClientID, c.Scope))
+}
+
 // writeBatch writes a batch of one line to a temporary file.
 func writeBatch(t *testing.T) string {
 	t.Helper()
@@ -42,7 +54,7 @@ func TestInterruptedUpload(t *testing.T) {
 	const (
 		nothing = "sluice: interrupted; nothing was stored, run the same command again to start over\n"
 		unknown = "sluice: interrupted; whether the service has the file is not known, " +
-			"but 'sluice status 01980000-0000-7000-8000-000000000001' says it\n"
+			"but this says it: sluice status 01980000-0000-7000-8000-000000000001\n"
 		continues = "sluice: interrupted; the batch continues: sluice status 01980000-0000-7000-8000-000000000001\n"
 	)
 	for during, want := range map[string]string{
@@ -66,6 +78,7 @@ func TestInterruptedUpload(t *testing.T) {
 				return false
 			}
 			code, _, stderr := runWithServer(ctx, t, s, "upload", path)
+			want := withFlags(s, want)
 			if code != cli.ExitInterrupted || stderr != want {
 				t.Errorf("exit code %d, stderr %q; want 130, %q", code, stderr, want)
 			}
@@ -86,8 +99,8 @@ func TestLostAnswerOfTheUpload(t *testing.T) {
 		return false
 	}
 	code, _, stderr := runWithServer(t.Context(), t, s, "upload", writeBatch(t))
-	const want = "; whether the service has the file is not known, " +
-		"but 'sluice status 01980000-0000-7000-8000-000000000001' says it\n"
+	want := withFlags(s, "; whether the service has the file is not known, "+
+		"but this says it: sluice status 01980000-0000-7000-8000-000000000001\n")
 	if code != cli.ExitFailed || !strings.HasSuffix(stderr, want) {
 		t.Errorf("exit code %d, stderr %q; want 2 and at the end %q", code, stderr, want)
 	}
@@ -105,8 +118,8 @@ func TestFailureAfterTheUpload(t *testing.T) {
 		return false
 	}
 	code, _, stderr := runWithServer(t.Context(), t, s, "upload", writeBatch(t))
-	const want = "sluice: the service answers 403: Forbidden; the batch continues: " +
-		"sluice status 01980000-0000-7000-8000-000000000001\n"
+	want := withFlags(s, "sluice: the service answers 403: Forbidden; the batch continues: "+
+		"sluice status 01980000-0000-7000-8000-000000000001\n")
 	if code != cli.ExitFailed || stderr != want {
 		t.Errorf("exit code %d, stderr %q; want 2, %q", code, stderr, want)
 	}
@@ -144,8 +157,8 @@ func TestResumedUpload(t *testing.T) {
 	}
 	const id = "01980000-0000-7000-8000-000000000001"
 	code, _, stderr := runWithServer(ctx, t, s, "upload", path, "--parts")
-	if want := "sluice: interrupted; continue with: sluice upload --resume " + id + " '" + path + "'\n"; code !=
-		cli.ExitInterrupted || stderr != want {
+	if want := withFlags(s, "sluice: interrupted; continue with: sluice upload --resume "+id+" '"+path+
+		"'\n"); code != cli.ExitInterrupted || stderr != want {
 		t.Errorf("exit code %d, stderr %q; want 130, %q", code, stderr, want)
 	}
 	s.SetBefore(nil)
@@ -174,7 +187,7 @@ func TestResumedUpload(t *testing.T) {
 		return false
 	})
 	code, _, stderr = runWithServer(t.Context(), t, s, begin...)
-	if want := "sluice upload --resume 01980000-0000-7000-8000-000000000002 "; code != cli.ExitFailed ||
+	if want := withFlags(s, "sluice upload --resume 01980000-0000-7000-8000-000000000002 "); code != cli.ExitFailed ||
 		!strings.Contains(stderr, want) {
 		t.Errorf("a refused part: exit code %d, stderr %q; want 2 and %q", code, stderr, want)
 	}

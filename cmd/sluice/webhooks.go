@@ -75,7 +75,12 @@ func (w *webhookFlags) apply(ctx context.Context, s *client.WebhookSettings) err
 // serviceCommand makes a command that calls the service. All of them have the flags of a connection and --json.
 func serviceCommand(c *cli.Command, run func(ctx context.Context, c *client.Client, args []string, asJSON bool,
 	stdout io.Writer) error) *cli.Command {
-	var conn connection
+	return serviceCommandWith(new(connection), c, run)
+}
+
+// serviceCommandWith is serviceCommand for a command that needs its connection itself.
+func serviceCommandWith(conn *connection, c *cli.Command, run func(ctx context.Context, c *client.Client,
+	args []string, asJSON bool, stdout io.Writer) error) *cli.Command {
 	var asJSON bool
 	own := c.Flags
 	c.Flags = func(f *flag.FlagSet) {
