@@ -98,13 +98,20 @@ func TestFactsOfOneSideAlone(t *testing.T) {
 	if got := scoreOf(full, facts); got >= want {
 		t.Errorf("the score is %v with facts that differ, want less than %v", got, want)
 	}
-	for _, countries := range [][]string{{"Narnia"}, {"us", "RUS"}} { // what is not known may be the entry's own
+	// What is not known may be the entry's own country, and a code of three letters is one.
+	for _, countries := range [][]string{{"Narnia"}, {"us", "Narnia"}, {"RUS"}, {"us", "rus"}} {
 		if got := scoreOf(full, Query{Name: name.Name, Countries: countries}); got != want {
 			t.Errorf("the score is %v with the countries %v, want %v", got, countries, want)
 		}
 	}
-	if got := scoreOf(full, Query{Name: name.Name, Countries: []string{"us", "Latvia"}}); got != want-pointsCountry {
+	if got := scoreOf(full, Query{Name: name.Name, Countries: []string{"USA", "Latvia"}}); got != want-pointsCountry {
 		t.Errorf("the score is %v with other countries, want %v", got, want-pointsCountry)
+	}
+	full.Countries = []string{"rus"} // as lists have it that were imported when such codes were not recognised
+	for _, country := range []string{"Russia", "RU", "RUS"} {
+		if got := scoreOf(full, Query{Name: name.Name, Countries: []string{country}}); got != want {
+			t.Errorf("the score is %v with %s and an entry that has rus, want %v", got, country, want)
+		}
 	}
 	if got := scoreOf(full, Query{Name: "Someone Else", Identifiers: []string{"ab 1234567"}}); got != identifierPoints {
 		t.Errorf("the score is %v with the same identifier, want %v", got, identifierPoints)

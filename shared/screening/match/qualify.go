@@ -63,7 +63,9 @@ func (q *Query) compareCountries(e *watchlist.Entry) (isShared, areKnown bool) {
 	areKnown = true
 	for _, text := range q.Countries {
 		code, isKnown := watchlist.ParseCountry(text)
-		isShared = isShared || slices.Contains(e.Countries, code)
+		isShared = isShared || slices.ContainsFunc(e.Countries, func(country string) bool {
+			return watchlist.Country(country) == code // stored lists may have codes of three letters
+		})
 		areKnown = areKnown && isKnown
 	}
 	return isShared, areKnown

@@ -257,6 +257,7 @@ za: south africa
 zm: zambia
 zw: zimbabwe`
 
+// countryCodes are the codes of two letters by names and by codes of three letters.
 var countryCodes = func() map[string]string {
 	codes := map[string]string{}
 	for line := range strings.Lines(countryNames) {
@@ -266,6 +267,10 @@ var countryCodes = func() map[string]string {
 				codes[name] = code
 			}
 		}
+	}
+	for _, pair := range strings.Fields(alpha3Codes) {
+		alpha3, code, _ := strings.Cut(pair, ":")
+		codes[alpha3] = code
 	}
 	return codes
 }()

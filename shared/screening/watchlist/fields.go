@@ -67,14 +67,14 @@ func parseDate(text string) string {
 	return ""
 }
 
-// Country returns the code of a country in lower case, or the text in lower case if it is not known.
+// Country returns the code of a country, two letters in lower case, or the text in lower case if it is not known.
 func Country(text string) string {
 	code, _ := ParseCountry(text)
 	return code
 }
 
-// ParseCountry returns the code of a country, which a text gives as a code or by a name in English. It returns false,
-// and the text in lower case, for any other text.
+// ParseCountry returns the code of a country, which a text gives as a code of two or three letters (ISO 3166-1) or by a
+// name in English. It returns false, and the text in lower case, for any other text.
 func ParseCountry(text string) (code string, isKnown bool) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if code, isName := countryCodes[text]; isName {

@@ -121,3 +121,32 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// A country is recognised by its codes and its names in English, in any case. Each code of two letters has one of three,
+// and none is that of two countries.
+func TestParseCountry(t *testing.T) {
+	for text, want := range map[string]string{"ru": "ru", " RUS ": "ru", "Russia": "ru", "gb": "gb", "UK": "gb",
+		"GBR": "gb", "USA": "us", "uae": "ae", "ARE": "ae", "xkx": "xk", "ANT": "an"} {
+		if got, isKnown := ParseCountry(text); got != want || !isKnown {
+			t.Errorf("%q is %q, known: %t; want %q", text, got, isKnown, want)
+		}
+	}
+	for _, text := range []string{"", "XXX", "RUSS", "Narnia", "ZZ"} {
+		if got, isKnown := ParseCountry(text); got != strings.ToLower(text) || isKnown {
+			t.Errorf("%q is %q, known: %t; want it unknown", text, got, isKnown)
+		}
+	}
+	countries, seen := map[string]bool{}, map[string]bool{}
+	for _, pair := range strings.Fields(alpha3Codes) {
+		alpha3, code, _ := strings.Cut(pair, ":")
+		if len(alpha3) != 3 || !knownCodes[code] || seen[alpha3] || knownCodes[alpha3] {
+			t.Errorf("the pair %s is not one of a code of three letters and a known one of two", pair)
+		}
+		countries[code], seen[alpha3] = true, true
+	}
+	for code := range knownCodes {
+		if !countries[code] {
+			t.Errorf("%s has no code of three letters", code)
+		}
+	}
+}
