@@ -1,6 +1,7 @@
 package receptorhttp_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -103,6 +104,29 @@ func TestFailures(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An answer that is sent with a changed initialization vector before the adapter sends it ends the search with E002 at
+// most: decision 0022.
+func TestAnswersWithAChangedVector(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	b := f.create(tenant, "acme")
+	sent := f.sealed(b, adapter.Success, response(b.ID, "acme", 1), false)
+	vector, err := base64.StdEncoding.DecodeString(sent.iv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vector[0] ^= 1 // e, with which the Base64 of a brace begins, becomes d
+	changed := sent
+	changed.iv = base64.StdEncoding.EncodeToString(vector)
+	f.accept(changed)
+	f.expectSearch(b, "acme", screening.ReturnFailed, 0)
+	if got := f.search(b, "acme").Error; got == nil || got.Code != "E002" {
+		t.Errorf("got %+v, want the error E002", got)
+	}
+	f.accept(sent)
+	f.expectSearch(b, "acme", screening.ReturnFailed, 0)
 }
 
 // What cannot be authenticated changes nothing, and the reply does not say what is wrong.
