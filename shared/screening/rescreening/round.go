@@ -2,6 +2,7 @@ package rescreening
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -112,6 +113,9 @@ func (r *run) tryBatch(ctx context.Context, id string) error {
 		return nil
 	case ctx.Err() != nil:
 		return err
+	}
+	if errors.Is(err, screening.ErrChanged) {
+		err = errors.New(err.Error()) // of the round itself, it would mean that another run is at it
 	}
 	err = fmt.Errorf("batch %s: %w", id, err)
 	if !isKnown && len(r.round.Failed) >= maxFailed {
