@@ -35,6 +35,8 @@ type Store interface {
 	Create(ctx context.Context, b Batch, entities []Entity) (Batch, error)
 	// Get reads a batch. It returns ErrNotFound if the tenant has no such batch.
 	Get(ctx context.Context, tenant, id string) (Batch, error)
+	// GetBatches reads those of the given batches that exist, in the order of the IDs, which must be distinct.
+	GetBatches(ctx context.Context, tenant string, ids []string) ([]Batch, error)
 	// FindActive returns the ID of the active batch of a journey and process: the newest. It returns ErrNotFound if
 	// there is none.
 	FindActive(ctx context.Context, tenant, journeyID, processID string) (id string, err error)

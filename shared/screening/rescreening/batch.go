@@ -192,14 +192,11 @@ func (r *run) knownMatches(ctx context.Context, tenant, entityID string) (*known
 	if err != nil {
 		return nil, err
 	}
-	for _, id := range ids {
-		b, err := r.Batches.Get(ctx, tenant, id)
-		if errors.Is(err, screening.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
+	batches, err := r.Batches.GetBatches(ctx, tenant, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range batches {
 		p, isBuiltIn := b.Provider(screening.BuiltIn)
 		i := r.indexOfList(b)
 		isOfThisRound := b.Type == screening.TypeRescreening && b.CreatedAt.Equal(r.round.NextBeganAt)

@@ -68,6 +68,8 @@ type Rounds interface {
 type Batches interface {
 	// Get reads a batch.
 	Get(ctx context.Context, tenant, id string) (screening.Batch, error)
+	// GetBatches reads the given batches.
+	GetBatches(ctx context.Context, tenant string, ids []string) ([]screening.Batch, error)
 	// GetEntities reads the given entities of a batch.
 	GetEntities(ctx context.Context, tenant, batchID string, ids []string) ([]screening.Entity, error)
 	// GetMatches reads the given matches of a batch.

@@ -168,6 +168,28 @@ func (s *Store) Get(ctx context.Context, tenant, id string) (screening.Batch, er
 	return unmarshalBatch(row)
 }
 
+// GetBatches implements screening.Store.
+func (s *Store) GetBatches(ctx context.Context, tenant string, ids []string) ([]screening.Batch, error) {
+	keys := make([]dynamo.Item, len(ids))
+	for i, id := range ids {
+		keys[i] = batchKey(tenant, id)
+	}
+	items, err := dynamo.GetAll(ctx, s.db, s.table, keys)
+	if err != nil {
+		return nil, fmt.Errorf("read screening batches: %w", err)
+	}
+	batches := make([]screening.Batch, len(items))
+	for i, item := range items {
+		if batches[i], err = unmarshalBatch(item); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(batches, func(a, b screening.Batch) int {
+		return slices.Index(ids, a.ID) - slices.Index(ids, b.ID)
+	})
+	return batches, nil
+}
+
 // FindActive implements screening.Store.
 func (s *Store) FindActive(ctx context.Context, tenant, journeyID, processID string) (string, error) {
 	row, err := s.read(ctx, processKey(tenant, journeyID, processID))

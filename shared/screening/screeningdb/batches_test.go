@@ -186,6 +186,35 @@ func newMatch(b screening.Batch, entityID, answer, unique string) screening.Matc
 		Resolution: screening.Resolution{Status: screening.Unresolved}}
 }
 
+// Batches are read together in the order of their IDs, more of them than one call of DynamoDB reads; those that do not
+// exist are left out.
+func TestBatchesAreReadTogether(t *testing.T) {
+	t.Parallel()
+	ctx, s := t.Context(), screeningdb.New(dynamotest.Start(t), "test-screenings")
+	var ids, want []string
+	for i := range 130 {
+		b, entities := newBatch("", "", "e")
+		if i%10 != 3 {
+			_, err := s.Create(ctx, b, entities)
+			must(t, err)
+			want = append(want, b.ID)
+		}
+		ids = append(ids, b.ID)
+	}
+	batches, err := s.GetBatches(ctx, tenant, ids)
+	must(t, err)
+	var got []string
+	for _, b := range batches {
+		got = append(got, b.ID)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the batches (-want +got)\n%s", diff)
+	}
+	if batches, err := s.GetBatches(ctx, "another tenant", ids); err != nil || len(batches) != 0 {
+		t.Errorf("another tenant reads %d batches, %v, want none", len(batches), err)
+	}
+}
+
 // A resolution is refused if a match or the batch has changed since it was read; then nothing of it is stored.
 func TestResolvingIsAllOrNothing(t *testing.T) {
 	t.Parallel()

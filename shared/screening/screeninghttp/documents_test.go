@@ -215,10 +215,17 @@ func TestDeletionIsRepeated(t *testing.T) {
 	}
 }
 
-// hookedStore calls a function once after documents were listed, in which others do something.
+// hookedStore calls a function once after documents were listed, in which others do something. It counts the batches
+// that are read one by one.
 type hookedStore struct {
 	*screeningdb.Store
 	afterList func()
+	reads     int
+}
+
+func (s *hookedStore) Get(ctx context.Context, tenant, id string) (screening.Batch, error) {
+	s.reads++
+	return s.Store.Get(ctx, tenant, id)
 }
 
 func (s *hookedStore) ListDocuments(ctx context.Context, tenant, batchID, entityID string,

@@ -2,6 +2,9 @@ package screeninghttp
 
 import (
 	"context"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"sluice/shared/access"
 	"sluice/shared/fault"
@@ -59,23 +62,47 @@ func (s *Screenings) History(ctx context.Context, r *platform.Request, _ platfor
 		return nil, errNoEntity
 	}
 	isKnown, budget, items := false, httpapi.ListBudget, []HistoryReply{}
-	err = s.forEachBatchOf(ctx, r.Tenant, id, func(b screening.Batch) error {
-		isKnown = true
-		if b.ClosedAt.IsZero() {
-			return nil
-		}
-		item, err := s.historyOf(ctx, r, b, id)
-		if err != nil || item == nil {
+	err = s.forEachPartOf(ctx, r.Tenant, id, func(batches []screening.Batch) error {
+		isKnown = isKnown || len(batches) > 0
+		part, err := s.historiesOf(ctx, r, batches, id)
+		if err != nil {
 			return err
 		}
-		item.EntityAccessLayers = layers
-		items = append(items, *item)
-		return budget.Reserve(item, errTooMuchHistory)
+		for _, item := range part {
+			item.EntityAccessLayers = layers
+			items = append(items, *item)
+			if err := budget.Reserve(item, errTooMuchHistory); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err == nil && !isKnown {
 		err = errNoEntity
 	}
 	return items, err
+}
+
+// historiesAtOnce is in how many batches an entity and its matches are read at the same time.
+const historiesAtOnce = 8
+
+// historiesOf returns the assessments of an entity in those of the batches that were closed, in their order, without
+// those in which nobody assessed it.
+func (s *Screenings) historiesOf(ctx context.Context, r *platform.Request, batches []screening.Batch, id string) (
+	[]*HistoryReply, error) {
+	items := make([]*HistoryReply, len(batches))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(historiesAtOnce)
+	for i, b := range batches {
+		if !b.ClosedAt.IsZero() {
+			g.Go(func() (err error) {
+				items[i], err = s.historyOf(ctx, r, b, id)
+				return err
+			})
+		}
+	}
+	err := g.Wait()
+	return slices.DeleteFunc(items, func(item *HistoryReply) bool { return item == nil }), err
 }
 
 // historyOf returns the assessment of an entity in a closed batch, nil if nobody assessed it there.
