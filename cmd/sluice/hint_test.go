@@ -9,8 +9,8 @@ import (
 // A command line that is shown can be pasted into a shell, and shows no secret.
 func TestCommandLines(t *testing.T) {
 	c := &connection{data: "a b", secretFile: "-", config: client.Config{ClientSecret: "topsecret", ClientID: "c;d"}}
-	const want = "sluice upload --data 'a b' --client-id 'c;d' --client-secret SECRET --client-secret-file '-' --resume " +
-		"'-; rm -r x' './-x y'"
+	const want = "sluice upload --data 'a b' --client-id 'c;d' --client-secret SECRET --client-secret-file '-' " +
+		"--resume '-; rm -r x' './-x y'"
 	if got := c.commandLine("upload", "--resume", "-; rm -r x", argumentName("-x y")); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -106,8 +106,8 @@ func (in evaluationInput) request() evaluate.Request {
 	return r
 }
 
-// findNames replaces the names of jurisdictions by their IDs. It returns an error for one that the policy does not have,
-// and for a --category that no field has: what a request says is evaluated as it is.
+// findNames replaces the names of jurisdictions by their IDs. It returns an error for one that the policy does not
+// have, and for a --category that no field has. The categories of a request are evaluated as they are.
 func (e *evaluation) findNames(in *evaluationInput, c policy.Contents) error {
 	var err error
 	if in.Jurisdictions, err = findJurisdictions(in.Jurisdictions, c.Jurisdictions); err != nil {

@@ -43,14 +43,15 @@ type statusRow struct {
 }
 
 // newStatuses returns the statuses of the given batches, of which none is read yet.
-func newStatuses(c *client.Client, conn *connection, ids []string, stdout io.Writer, asJSON, follow bool) (*statuses, error) {
+func newStatuses(c *client.Client, conn *connection, ids []string, stdout io.Writer, asJSON, follow bool) (*statuses,
+	error) {
 	for i, id := range ids {
 		if slices.Contains(ids[:i], id) {
 			return nil, cli.Usagef("the batch %s is named twice", printable(id))
 		}
 	}
-	s := &statuses{client: c, conn: conn, ids: ids, stdout: stdout, ui: newTerminal(stdout), asJSON: asJSON, follow: follow,
-		rows: make([]statusRow, len(ids))}
+	s := &statuses{client: c, conn: conn, ids: ids, stdout: stdout, ui: newTerminal(stdout), asJSON: asJSON,
+		follow: follow, rows: make([]statusRow, len(ids))}
 	if asJSON {
 		s.ui = newTerminal(io.Discard)
 	}

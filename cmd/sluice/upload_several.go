@@ -94,8 +94,8 @@ func newUploads(like *uploadRun, paths []string, stdout io.Writer) *uploads {
 	slots := make(chan struct{}, maxUploads)
 	for _, path := range paths {
 		s.runs = append(s.runs, &uploadRun{
-			client: like.client, conn: like.conn, ui: newTerminal(io.Discard), path: path, options: like.options, screen: like.screen,
-			inParts: like.inParts, brief: true, uploadSlots: slots, interval: interval,
+			client: like.client, conn: like.conn, ui: newTerminal(io.Discard), path: path, options: like.options,
+			screen: like.screen, inParts: like.inParts, brief: true, uploadSlots: slots, interval: interval,
 		})
 	}
 	return s

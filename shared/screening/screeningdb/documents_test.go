@@ -75,7 +75,8 @@ func TestDocumentsThatAreNotCountedYet(t *testing.T) {
 		t.Errorf("after a removal the entity has %d documents, %v, want 1", len(all), err)
 	}
 	most := screening.MaxDocuments
-	wantError(t, "a third one, after 100", s.AddDocument(ctx, b, document("third"), most), screening.ErrTooManyDocuments)
+	wantError(t, "a third one, after 100", s.AddDocument(ctx, b, document("third"), most),
+		screening.ErrTooManyDocuments)
 	must(t, s.AddDocument(ctx, b, document("third"), most-1))
 	wantError(t, "a fourth one", s.AddDocument(ctx, b, document("fourth"), 0), screening.ErrTooManyDocuments)
 }

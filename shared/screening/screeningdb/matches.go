@@ -123,8 +123,9 @@ func (s *Store) ListMatches(ctx context.Context, b screening.Batch, entityID, af
 	return page, "", nil
 }
 
-// maxTransactionBytes is the largest size of all items of a transaction of DynamoDB together. Only matches that resemble
-// many aliases with long IDs reach it: MaxResolvedAtOnce of the largest others have 2.5 MB, the largest batch 0.4 MB.
+// maxTransactionBytes is the largest size of all items of a transaction of DynamoDB together. Only matches that
+// resemble many aliases with long IDs reach it: MaxResolvedAtOnce of the largest others have 2.5 MB, the largest batch
+// 0.4 MB.
 const maxTransactionBytes = 4_000_000
 
 // Resolve implements screening.Store.

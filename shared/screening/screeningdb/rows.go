@@ -23,8 +23,8 @@ var (
 		"The comments and the classification of a match would have more than %d bytes as JSON.",
 		screening.MaxResolutionBytes)
 	errTooManyBytes = fault.Newf(fault.TooLarge, "matches_too_large",
-		"The matches and the IDs of the aliases that they resemble may have %d bytes together. Resolve fewer of them at "+
-			"once.", maxTransactionBytes)
+		"The matches and the IDs of the aliases that they resemble may have %d bytes together. Resolve fewer of them "+
+			"at once.", maxTransactionBytes)
 )
 
 // batchBody is a batch as it is stored: as JSON in the attribute body.

@@ -15,7 +15,8 @@ func TestLimitOfDocuments(t *testing.T) {
 	place := "/batch/" + id + "/entity/e"
 	b, err := a.store.Get(t.Context(), tenant, id)
 	for i := range screening.MaxDocuments - 2 {
-		d := screening.Document{ID: fmt.Sprint(i), BatchID: id, EntityID: "e", DocumentID: fmt.Sprint(i), CreatedAt: now}
+		d := screening.Document{ID: fmt.Sprint(i), BatchID: id, EntityID: "e", DocumentID: fmt.Sprint(i),
+			CreatedAt: now}
 		if err == nil {
 			err = a.store.AddDocument(t.Context(), b, d, i)
 		}
