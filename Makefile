@@ -149,17 +149,19 @@ vulncheck:
 	$(GOVULNCHECK) ./...
 	cd local && $(GOVULNCHECK) ./...
 
-# Unit tests of all modules, raced ones and others side by side. The race detector runs on the packages that start goroutines
-# (internal/raced), but not where tests link the S3 server: building that with it takes minutes. Of the command line it runs on the
-# tests of what it does at the same time: its scripts start hundreds of programs.
+# Unit tests of all modules. Those that can reach goroutines run under the race detector (internal/raced), but not where tests link
+# the S3 server: building that with it takes minutes. The others run beside them: of packages that are raced in part (some) the tests
+# that the pattern leaves out, of other packages all. Of the command line the detector watches what it does at the same time: its
+# scripts start hundreds of programs.
 test-units: build bin/tools/duckdb/installed
-	@small=$$(go list -test -f '{{if eq .Name "main"}}{{.ImportPath}} {{.Deps}}{{end}}' ./local/... | \
-		awk 'sub(/\.test$$/, "", $$1) && !/github.com\/versity\/versitygw/ {print $$1}') && \
-	raced=$$(go run ./internal/raced | grep -v -e '/e2e$$' -e '/cmd/sluice$$' && \
-		go run ./internal/raced -module sluice/local | grep -xF "$$small") && \
+	@linking=$$(go list -test -f '{{if eq .Name "main"}}{{.ImportPath}} {{.Deps}}{{end}}' ./local/... | \
+		awk '/github.com\/versity\/versitygw/ {sub(/\.test$$/, "", $$1); print $$1}') && \
+	found=$$(go run ./internal/raced | grep -v -e '/e2e ' -e '/browsertest ' -e '/cmd/sluice ' | grep -vwF "$$linking") && \
+	raced=$$(echo "$$found" | cut -d' ' -f1) && some=$$(echo "$$found" | sed -n 's/ some$$//p') && \
+	pattern=$$(go run ./internal/raced -run) && \
 	others=$$(go list ./... ./local/... ./bench/... | grep -v '/e2e$$' | grep -vxF "$$raced") && \
-	{ { $(RACE) $$raced && $(RACE) -run 'Bounded|Interrupted|Resumed' ./cmd/sluice; } & raced_tests=$$!; \
-	go test -vet=off $$others; status=$$?; wait $$raced_tests && exit $$status; }
+	{ { $(RACE) -run "$$pattern" $$raced && $(RACE) -run 'Bounded|Interrupted|Resumed' ./cmd/sluice; } & raced_tests=$$!; \
+	go test -vet=off $$others && go test -vet=off -skip "$$pattern" $$some; status=$$?; wait $$raced_tests && exit $$status; }
 
 test-e2e: build bin/tools/duckdb/installed
 	cd e2e && go test -count=1 -timeout 30m

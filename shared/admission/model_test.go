@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
@@ -46,26 +47,24 @@ type modelBatch struct {
 	cancelled bool
 }
 
-// actor is one process that enters, leaves, assigns or sweeps. It runs only between resume and yielded.
+// actor is one process that enters, leaves, assigns or sweeps. It is a coroutine: advance runs it to its next call, and
+// reports whether it has one.
 type actor struct {
-	resume, yielded chan struct{}
-	done            bool
+	advance func() (step struct{}, ok bool)
 }
 
 // errDead is what a killed actor sees at each call.
 var errDead = errors.New("the process was killed")
 
-type actorKey struct{}
+// yieldKey is the key under which the context of an actor has the function that ends its turn.
+type yieldKey struct{}
 
 // step hands control to the scheduler, and returns an error if the actor dies here.
 func (m *model) step(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return errDead
 	}
-	a := ctx.Value(actorKey{}).(*actor)
-	a.yielded <- struct{}{}
-	<-a.resume
-	if ctx.Err() != nil {
+	if yield := ctx.Value(yieldKey{}).(func(struct{}) bool); !yield(struct{}{}) || ctx.Err() != nil {
 		return errDead
 	}
 	return nil
@@ -99,28 +98,24 @@ type cancelKey struct{}
 
 // start begins an actor.
 func (m *model) start(run func(context.Context)) {
-	a := &actor{resume: make(chan struct{}), yielded: make(chan struct{})}
-	m.actors = append(m.actors, a)
 	ctx, cancel := context.WithCancel(m.t.Context())
-	ctx = context.WithValue(context.WithValue(ctx, actorKey{}, a), cancelKey{}, cancel)
-	go func() {
-		<-a.resume
-		run(ctx)
+	advance, stop := iter.Pull(func(yield func(struct{}) bool) {
+		run(context.WithValue(context.WithValue(ctx, yieldKey{}, yield), cancelKey{}, cancel))
 		cancel()
-		a.done = true
-		a.yielded <- struct{}{}
-	}()
+	})
+	m.t.Cleanup(stop)
+	m.actors = append(m.actors, &actor{advance})
 }
 
 // advance lets one actor of several run to its next call, and checks the limits.
 func (m *model) advance() bool {
-	m.actors = slices.DeleteFunc(m.actors, func(a *actor) bool { return a.done })
 	if len(m.actors) == 0 {
 		return false
 	}
 	a := m.actors[m.random.IntN(len(m.actors))]
-	a.resume <- struct{}{}
-	<-a.yielded
+	if _, ok := a.advance(); !ok {
+		m.actors = slices.DeleteFunc(m.actors, func(other *actor) bool { return other == a })
+	}
 	m.checkLimits()
 	return true
 }

@@ -13,10 +13,14 @@ import (
 	"sluice/shared/dynamo/dynamotest"
 )
 
-func TestConformance(t *testing.T) {
-	batchtest.Conform(t, func(t *testing.T) batch.Store {
-		return batchdb.New(dynamotest.Start(t), "test-batches")
-	})
+func TestConformance(t *testing.T) { batchtest.Conform(t, open) }
+
+func TestConformanceOfConcurrentCalls(t *testing.T) { batchtest.ConformConcurrently(t, open) }
+
+// open returns an empty store.
+func open(t *testing.T) batch.Store {
+	t.Helper()
+	return batchdb.New(dynamotest.Start(t), "test-batches")
 }
 
 // A batch of a release that counted nothing goes its way and is never counted.

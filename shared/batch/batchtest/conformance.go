@@ -13,7 +13,8 @@ import (
 	"sluice/shared/transaction"
 )
 
-// Conform tests a store against the contract of batch.Store. Each call of open returns an empty store.
+// Conform tests a store against the contract of batch.Store, one call after the other. Each call of open returns an
+// empty store.
 func Conform(t *testing.T, open func(t *testing.T) batch.Store) {
 	for name, test := range map[string]func(*testing.T, batch.Store){
 		"create":      testCreate,
@@ -21,10 +22,8 @@ func Conform(t *testing.T, open func(t *testing.T) batch.Store) {
 		"content":     testContent,
 		"transitions": testTransitions,
 		"conflicts":   testOnlyLegalTransitions,
-		"races":       testOneWinsARace,
 		"cancel":      testCancel,
 		"overtaken":   testCancelIsOvertaken,
-		"cancel race": testCancelRaces,
 		"chunks":      testChunks,
 		"cursor":      testCursor,
 		"partitions":  testPartitions,
@@ -41,9 +40,20 @@ func Conform(t *testing.T, open func(t *testing.T) batch.Store) {
 		"upload":      testUpload,
 		"announcer":   testOneAttemptAnnounces,
 		"files":       testFiles,
-		"equal files": testEqualFilesAtOnce,
 		"export":      testExport,
 		"exporter":    testOneAttemptExports,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, open(t)) })
+	}
+}
+
+// ConformConcurrently tests a store against what the contract of batch.Store says of calls at the same time. Each call
+// of open returns an empty store.
+func ConformConcurrently(t *testing.T, open func(t *testing.T) batch.Store) {
+	for name, test := range map[string]func(*testing.T, batch.Store){
+		"races":       testOneWinsARace,
+		"cancel race": testCancelRaces,
+		"equal files": testEqualFilesAtOnce,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
