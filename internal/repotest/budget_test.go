@@ -3,6 +3,7 @@ package repotest
 import (
 	"encoding/json"
 	"fmt"
+	"path"
 	"strings"
 	"testing"
 
@@ -17,8 +18,15 @@ const (
 	maxInvokePolicy = 20_480
 	// maxRolePolicy is the size of all inline policies of a role, in characters without white space.
 	maxRolePolicy = 10_240
-	// usablePercent is the share of each limit that the template may use.
+	// usablePercent is the share of each of these limits that the template may use.
 	usablePercent = 70
+	// maxAPIResources is the largest number of resources of an API: its root, and each path and beginning of a path
+	// that its routes have. AWS raises this quota on request, but for one API, which must exist: a first deployment has
+	// no more.
+	maxAPIResources = 300
+	// usableAPIPercent is the share of maxAPIResources that the routes may use. It is larger than usablePercent: what
+	// is left needs to be enough for routes of the areas that there are, as a new area can have an API of its own.
+	usableAPIPercent = 90
 )
 
 // budget is what the template asks for once SAM has transformed it.
@@ -94,6 +102,26 @@ func countBudget(t *testing.T, m template) budget {
 	return b
 }
 
+// countAPIResources returns how many resources API Gateway makes of routes.
+func countAPIResources(routes []route) int {
+	resources := map[string]bool{"/": true}
+	for _, r := range routes {
+		for p := r.path; p != "/"; p = path.Dir(p) {
+			resources[p] = true
+		}
+	}
+	return len(resources)
+}
+
+func TestAPIResourcesAreCounted(t *testing.T) {
+	routes := []route{{path: "/a/{id}", method: "GET"}, {path: "/a/{id}", method: "PUT"}, {path: "/a/{id}/b"},
+		{path: "/a/{proxy+}"}, {path: "/c/{id}"}}
+	// The root, /a, /a/{id}, /a/{id}/b, /a/{proxy+}, /c and /c/{id}.
+	if got, want := countAPIResources(routes), 7; got != want {
+		t.Errorf("counted %d resources, want %d", got, want)
+	}
+}
+
 // policyChars returns the size of policies once their references are resolved, without white space.
 func policyChars(n *yaml.Node) int {
 	total := 0
@@ -112,28 +140,31 @@ func policyChars(n *yaml.Node) int {
 	return total
 }
 
-// The stack stays clear of what AWS allows: the next areas need room, too.
+// The stack stays clear of what AWS allows, so that areas can be added.
 func TestTheTemplateFitsAWS(t *testing.T) {
-	b := countBudget(t, loadTemplate(t))
-	within := func(what string, n, limit int) {
+	m := loadTemplate(t)
+	b := countBudget(t, m)
+	within := func(what string, n, percent, limit int) {
 		t.Helper()
-		if n > limit*usablePercent/100 {
-			t.Errorf("%s: %d, want at most %d %% of %d", what, n, usablePercent, limit)
+		if n > limit*percent/100 {
+			t.Errorf("%s: %d, want at most %d %% of %d", what, n, percent, limit)
 		}
 	}
-	within("resources", b.resources, maxResources)
+	within("resources", b.resources, usablePercent, maxResources)
+	apiResources := countAPIResources(m.routes(t))
+	within("resources of the API", apiResources, usableAPIPercent, maxAPIResources)
 	largest := map[string]int{}
 	for what, sizes := range map[string]map[string]int{"resource policy": b.invokeBytes,
 		"role's policies": b.roleBytes} {
 		for id, n := range sizes {
 			limit := map[string]int{"resource policy": maxInvokePolicy, "role's policies": maxRolePolicy}[what]
-			within(fmt.Sprintf("the %s of %s", what, id), n, limit)
+			within(fmt.Sprintf("the %s of %s", what, id), n, usablePercent, limit)
 			largest[what] = max(largest[what], n)
 		}
 	}
-	t.Logf("%d resources of %d; largest resource policy %d of %d bytes; largest policies of a role %d of %d characters",
-		b.resources, maxResources, largest["resource policy"], maxInvokePolicy, largest["role's policies"],
-		maxRolePolicy)
+	t.Logf("%d resources of %d; %d resources of the API of %d; largest resource policy %d of %d bytes; "+
+		"largest policies of a role %d of %d characters", b.resources, maxResources, apiResources, maxAPIResources,
+		largest["resource policy"], maxInvokePolicy, largest["role's policies"], maxRolePolicy)
 }
 
 // A function that serves routes has one permission for all of them. An event of the type Api would add one for each,
