@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -26,6 +27,7 @@ type machineState struct {
 	ItemProcessor      *machine
 	Branches           []machine
 	Retry              []machineRetry
+	Catch              []struct{ Next string }
 	Choices            []struct{ Next string }
 	Next               string
 	End                bool
@@ -99,8 +101,9 @@ var ownErrors = map[string][]string{
 	"Plan": {"WatchlistsUnavailable"}, "ScreenPartitions": {"WatchlistsUnavailable"},
 }
 
-// A task that gets no answer is repeated; what Lambda answers when it has no room is waited for longer than any other
-// stack or a burst of batches keeps it busy; and no entry leaves its bounds to the defaults of Step Functions.
+// A task that gets no answer is repeated, unless its state says for how long an answer is waited for. One that Lambda
+// throttles is repeated for longer than other stacks, or many batches at once, use up the concurrency of the account.
+// No entry leaves its bounds to the defaults of Step Functions.
 func TestTasksAreRepeatedAndEnd(t *testing.T) {
 	const longestThrottling = 50 * 60 // seconds
 	for _, file := range machineFiles {
@@ -120,6 +123,9 @@ func TestTasksAreRepeatedAndEnd(t *testing.T) {
 						t.Errorf("%s repeats after %v with bounds that are not written down: %+v", name, r.ErrorEquals,
 							r)
 					}
+				}
+				if _, ok := s.retryAfter("States.Timeout"); !ok && s.TimeoutSecondsPath == "" {
+					t.Errorf("%s is not repeated after States.Timeout", name)
 				}
 				for _, failed := range []string{
 					"Lambda.ServiceException", "Lambda.AWSLambdaException", "Lambda.SdkClientException",
@@ -146,6 +152,37 @@ func TestTasksAreRepeatedAndEnd(t *testing.T) {
 				t.Error("the state machine has no task")
 			}
 		})
+	}
+}
+
+// A task of a batch that gets no answer is repeated long before the execution itself ends, but not while the function
+// may still run.
+func TestTasksOfBatchesOutlastTheirFunctions(t *testing.T) {
+	const longestFunction = 900 // seconds, a limit of Lambda
+	m := loadMachine(t, "batch")
+	m.tasks(func(name string, s machineState) {
+		if s.TimeoutSeconds <= longestFunction || s.TimeoutSeconds*8 > m.TimeoutSeconds {
+			t.Errorf("%s has TimeoutSeconds %d, want more than %d and at most an eighth of the execution's %d", name,
+				s.TimeoutSeconds, longestFunction, m.TimeoutSeconds)
+		}
+	})
+}
+
+// No task of a screening waits for ever, not even the one that waits for the answer of an adapter. When its retries are
+// over, a task leads to the one that gives up.
+func TestTasksOfScreeningsEnd(t *testing.T) {
+	tasks := 0
+	loadMachine(t, "screening").tasks(func(name string, s machineState) {
+		tasks++
+		if (s.TimeoutSeconds < 60 || s.TimeoutSeconds > 1000) && s.TimeoutSecondsPath == "" {
+			t.Errorf("%s has TimeoutSeconds %d, want 60 to 1000", name, s.TimeoutSeconds)
+		}
+		if len(s.Catch) == 0 && !strings.HasPrefix(name, "GiveUp") {
+			t.Errorf("%s has no Catch", name)
+		}
+	})
+	if tasks != 5 {
+		t.Errorf("the state machine has %d tasks, want 5", tasks)
 	}
 }
 
