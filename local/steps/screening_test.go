@@ -148,7 +148,11 @@ func TestOneNameOfManyLines(t *testing.T) {
 	if v := b.Verdict.Screening; v.Names != 1 || v.Hits != lines {
 		t.Errorf("the screening came to %+v, want 1 name and %d hits", v, lines)
 	}
-	for i, a := range w.alerts(b) {
+	alerts := w.alerts(b)
+	if len(alerts) != lines {
+		t.Errorf("%d alerts, want %d", len(alerts), lines)
+	}
+	for i, a := range alerts {
 		if a.Line != int64(i+1) {
 			t.Fatalf("alert %d is of line %d", i, a.Line)
 		}
