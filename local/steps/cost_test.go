@@ -32,15 +32,9 @@ type countedBatch struct {
 	export  pipeline.Export
 }
 
-// newCountedBatch stores a file of the given number of chunks as an upload of a batch that awaits it, and counts the
-// creation of the batch.
-func newCountedBatch(t *testing.T, content string, chunks int64) *countedBatch {
-	t.Helper()
-	return newCountedBatchWith(t, content, chunks, batch.Settings{})
-}
-
-// newCountedBatchWith is newCountedBatch for a batch with settings.
-func newCountedBatchWith(t *testing.T, content string, chunks int64, settings batch.Settings) *countedBatch {
+// newCountedBatch stores a file as the upload of a batch that awaits it, and counts the creation of the batch. The
+// bytes that it unpacks to are divided into a number of chunks.
+func newCountedBatch(t *testing.T, content string, unpacked, chunks int64, settings batch.Settings) *countedBatch {
 	t.Helper()
 	settings.MaxFuture = 720 * time.Hour
 	w := &countedBatch{testBatch: newTestBatch(t, "", true)} // its own batch remains as it is
@@ -55,12 +49,11 @@ func newCountedBatchWith(t *testing.T, content string, chunks int64, settings ba
 	if err := o.Close(); err != nil {
 		t.Fatal(err)
 	}
-	w.plan.ChunkBytes = (int64(len(content)) + chunks - 1) / chunks
+	w.plan.ChunkBytes = (unpacked + chunks - 1) / chunks
 	w.count(t)
 	err = w.store.Create(t.Context(), batch.Batch{
 		ID: id, Tenant: w.tenant, Status: batch.AwaitingUpload, RejectOnInvalid: true, CreatedAt: received,
-		UpdatedAt: received,
-		Settings:  settings,
+		UpdatedAt: received, Settings: settings,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -225,8 +218,7 @@ func TestRequestsAreThoseOfTheCostModel(t *testing.T) {
 				file = packGzip(t, file)
 				load.PackedBytes = int64(len(file))
 			}
-			w := newCountedBatchWith(t, file, 1, batch.Settings{Parquet: tt.isParquet})
-			w.plan.ChunkBytes = (load.Bytes + tt.chunks - 1) / tt.chunks
+			w := newCountedBatch(t, file, load.Bytes, tt.chunks, batch.Settings{Parquet: tt.isParquet})
 			load.ChunkBytes = w.plan.ChunkBytes
 			w.runOnce(t, int64(len(file)))
 			used := w.counter.take()

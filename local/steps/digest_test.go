@@ -63,7 +63,7 @@ func TestDigests(t *testing.T) {
 			if got := b.Verdict.AcceptedSHA256; !bytes.Equal(got, want) {
 				t.Errorf("the digest of the accepted lines is %x, want %x", got, want)
 			}
-			if again := b.AcceptedSHA256 != nil; again != (tt.reject == false && tt.status == batch.Processed) {
+			if again := b.AcceptedSHA256 != nil; again != (!tt.reject && tt.status == batch.Processed) {
 				t.Errorf("the file was read again: %v, want it only if some lines are rejected and others are not",
 					again)
 			}

@@ -12,7 +12,6 @@ import (
 
 	"sluice/shared/batch"
 	"sluice/shared/objects"
-	"sluice/shared/pipeline"
 )
 
 // A packed upload is unpacked, and all steps work on the copy in as many chunks as on a plain file.
@@ -21,8 +20,7 @@ func TestPackedUploadInChunks(t *testing.T) {
 	for encoding, newWriter := range map[batch.Encoding]func(io.Writer) (io.WriteCloser, error){
 		batch.Gzip: func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil },
 		batch.Zstd: func(w io.Writer) (io.WriteCloser, error) {
-			return zstd.NewWriter(w,
-				zstd.WithEncoderConcurrency(1))
+			return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 		},
 	} {
 		t.Run(string(encoding), func(t *testing.T) {
@@ -41,9 +39,7 @@ func TestPackedUploadInChunks(t *testing.T) {
 				t.Fatal(err)
 			}
 			const chunks = 3
-			w := newCountedBatch(t, packed.String(), 1)
-			w.plan.ChunkBytes = int64((lines.Len() + chunks - 1) / chunks)
-			w.intake.MaxRatio, w.intake.NewAttempt = 1000, pipeline.NewAttempt
+			w := newCountedBatch(t, packed.String(), int64(lines.Len()), chunks, batch.Settings{})
 			w.runOnce(t, int64(packed.Len()))
 			b := w.current()
 			if b.Encoding != encoding || b.Content.Size != int64(lines.Len()) || b.Plan.Count() != chunks ||

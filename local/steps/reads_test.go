@@ -23,10 +23,9 @@ func filled(sections string) (n int) {
 	return n
 }
 
-// TestReadsOfManyChunks holds what a batch of many chunks costs in requests: Reconcile reads each section of an index
-// by one GET, and Settle each section of rejections; an empty one takes none. The read units of settling a chunk do not
-// grow with the number of chunks. A batch whose chunks were validated and reconciled by a release that kept no sections
-// ends as well: here by 339 and 129 GETs in place of 51 and 21.
+// Reconcile reads each section of an index by one GET, and Settle each section of rejections; an empty one takes none.
+// The read units of settling a chunk do not grow with the number of chunks. A batch whose chunks were validated and
+// reconciled by a release that recorded no sections ends as well, by more GETs.
 func TestReadsOfManyChunks(t *testing.T) {
 	t.Parallel()
 	var content strings.Builder
@@ -37,63 +36,64 @@ func TestReadsOfManyChunks(t *testing.T) {
 		content.WriteString(line(fmt.Sprint("m", 3*i)))
 	}
 	content.WriteString("nonsense\n")
-	for _, tt := range []struct {
-		name  string
-		store func(batch.JobStore) batch.JobStore
-		// known means that the sections are known.
-		known bool
-	}{
-		{"with sections", func(s batch.JobStore) batch.JobStore { return s }, true},
-		{"without", func(s batch.JobStore) batch.JobStore { return storeWithoutSections{s} }, false},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			var reads requestCounter
-			w := newTestBatch(t, content.String(), false)
-			store := tt.store(batchdb.New(reads.database(w.db), "test-batches"))
-			w.validate.Batches, w.reconcile.Batches, w.settle.Batches = store, store, store
-			w.reconcile.Work, w.settle.Work = reads.bucket(workBucket), reads.bucket(workBucket)
+	t.Run("with sections", func(t *testing.T) {
+		testReads(t, content.String(), func(s batch.JobStore) batch.JobStore { return s }, true)
+	})
+	t.Run("without", func(t *testing.T) {
+		testReads(t, content.String(), func(s batch.JobStore) batch.JobStore { return storeWithoutSections{s} }, false)
+	})
+}
 
-			plan := mustRun(t, w.plan.Run, pipeline.BatchInput{ID: w.id})
-			for _, i := range plan.Chunks {
-				mustRun(t, w.validate.Run, pipeline.ChunkInput{ID: w.id, Index: i})
-			}
-			reads.take()
-			for p := range batch.Partitions {
-				ranges := pipeline.PartitionRange{First: p, End: p + 1}
-				mustRun(t, w.reconcile.Run, pipeline.PartitionInput{ID: w.id, Partitions: ranges})
-			}
-			want, chunks := 0, w.chunks()
-			for _, c := range chunks {
-				want += filled(c.Validated.IndexSections)
-			}
-			gets, units := reads.takeReads()
-			if tt.known && gets != want || units > 6*batch.Partitions {
-				t.Errorf("reconciling %d chunks took %d GETs and %.1f read units, want %d and at most %d", len(chunks),
-					gets, units, want, 6*batch.Partitions)
-			}
-			for _, i := range plan.Chunks {
-				mustRun(t, w.settle.Run, pipeline.ChunkInput{ID: w.id, Index: i})
-			}
-			reconciled, err := w.batches.Reconciled(t.Context(), w.id)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want = 1 // for the only chunk that has findings
-			for _, r := range reconciled {
-				if r.RejectionsKey != "" {
-					want += filled(r.RejectionsSections)
-				}
-			}
-			// Each chunk reads four rows: the batch, itself, the line counts, and those of the partitions by one query.
-			if gets, units := reads.takeReads(); tt.known && gets != want || units > float64(5*len(chunks)) {
-				t.Errorf("settling %d chunks took %d GETs and %.1f read units, want %d and at most %d", len(chunks),
-					gets, units, want, 5*len(chunks))
-			}
-			if b := w.run(); b.Status != batch.Processed || b.Verdict.Accepted != 20 || b.Verdict.Invalid != 21 {
-				t.Errorf("the batch ended as %s with the verdict %+v, want PROCESSED, 20 accepted, 21 invalid",
-					b.Status, b.Verdict)
-			}
-		})
+// testReads runs a batch whose steps use the store that newStore makes of the usual one, and counts what they read. The
+// GETs are counted only if that store has the sections of files.
+func testReads(t *testing.T, content string, newStore func(batch.JobStore) batch.JobStore, hasSections bool) {
+	t.Helper()
+	var reads requestCounter
+	w := newTestBatch(t, content, false)
+	store := newStore(batchdb.New(reads.database(w.db), "test-batches"))
+	w.validate.Batches, w.reconcile.Batches, w.settle.Batches = store, store, store
+	w.reconcile.Work, w.settle.Work = reads.bucket(workBucket), reads.bucket(workBucket)
+
+	plan := mustRun(t, w.plan.Run, pipeline.BatchInput{ID: w.id})
+	for _, i := range plan.Chunks {
+		mustRun(t, w.validate.Run, pipeline.ChunkInput{ID: w.id, Index: i})
+	}
+	reads.take()
+	for p := range batch.Partitions {
+		ranges := pipeline.PartitionRange{First: p, End: p + 1}
+		mustRun(t, w.reconcile.Run, pipeline.PartitionInput{ID: w.id, Partitions: ranges})
+	}
+	want, chunks := 0, w.chunks()
+	for _, c := range chunks {
+		want += filled(c.Validated.IndexSections)
+	}
+	gets, units := reads.takeReads()
+	if hasSections && gets != want || units > 6*batch.Partitions {
+		t.Errorf("reconciling %d chunks took %d GETs and %.1f read units, want %d and at most %d", len(chunks),
+			gets, units, want, 6*batch.Partitions)
+	}
+	for _, i := range plan.Chunks {
+		mustRun(t, w.settle.Run, pipeline.ChunkInput{ID: w.id, Index: i})
+	}
+	reconciled, err := w.batches.Reconciled(t.Context(), w.id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want = 1 // for the only chunk that has findings
+	for _, r := range reconciled {
+		if r.RejectionsKey != "" {
+			want += filled(r.RejectionsSections)
+		}
+	}
+	// Each chunk reads four rows: the batch, itself, the line counts, and those of the partitions by one query.
+	gets, units = reads.takeReads()
+	if hasSections && gets != want || units > float64(5*len(chunks)) {
+		t.Errorf("settling %d chunks took %d GETs and %.1f read units, want %d and at most %d", len(chunks),
+			gets, units, want, 5*len(chunks))
+	}
+	if b := w.run(); b.Status != batch.Processed || b.Verdict.Accepted != 20 || b.Verdict.Invalid != 21 {
+		t.Errorf("the batch ended as %s with the verdict %+v, want PROCESSED, 20 accepted, 21 invalid",
+			b.Status, b.Verdict)
 	}
 }
 
@@ -107,7 +107,7 @@ func (w *testBatch) chunks() []batch.Chunk {
 	return chunks
 }
 
-// storeWithoutSections is the store of a release that kept no sections of files.
+// storeWithoutSections is the store of a release that recorded no sections of files.
 type storeWithoutSections struct{ batch.JobStore }
 
 func (s storeWithoutSections) CommitValidated(ctx context.Context, id batch.ID, index int,

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -18,20 +17,30 @@ import (
 	"sluice/shared/report"
 )
 
-// Sections that are copied to a writer, by S3 or through the process, are joined in their order, whatever their sizes.
-func TestJoinedSections(t *testing.T) {
-	t.Parallel()
-	const least = 5 << 20 // the smallest part that S3 copies
-	var used requestPaths
-	b := used.bucket(workBucket)
-	content := bytes.Repeat([]byte("0123456789abcde"), (2*least+30)/15)
-	source := uniqueKey("work/sections/source")
-	if err := b.WriteObject(t.Context(), source, func(w io.Writer) error {
+// leastCopied is the size of the smallest part that S3 copies, in bytes.
+const leastCopied = 5 << 20
+
+// newSource writes an object and returns its key.
+func newSource(t *testing.T, b *objects.Bucket, content []byte) string {
+	t.Helper()
+	key := uniqueKey("work/sections/source")
+	if err := b.WriteObject(t.Context(), key, func(w io.Writer) error {
 		_, err := w.Write(content)
 		return err
 	}); err != nil {
 		t.Fatal(err)
 	}
+	return key
+}
+
+// Sections that are copied to a writer, by S3 or through the process, are joined in their order, whatever their sizes.
+func TestJoinedSections(t *testing.T) {
+	t.Parallel()
+	const least = leastCopied
+	var used requestPaths
+	b := used.bucket(workBucket)
+	content := bytes.Repeat([]byte("0123456789abcde"), (2*least+30)/15)
+	source := newSource(t, b, content)
 	for name, c := range map[string]struct {
 		// sizes are those of the sections; a negative number is one of bytes that are written.
 		sizes  []int
@@ -49,50 +58,62 @@ func TestJoinedSections(t *testing.T) {
 		"after nearly two parts":             {[]int{-8 << 20, -least, least}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			key := uniqueKey("work/sections/joined")
-			w := b.Create(t.Context(), key)
-			defer w.Abort()
-			var want []byte
 			used.take()
-			for i, size := range c.sizes {
-				if size < 0 {
-					want = append(want, content[:-size]...)
-					w.Write(content[:-size])
-					continue
-				}
-				from := i
-				want = append(want, content[from:from+size]...)
-				n, err := io.Copy(w, b.Section(t.Context(), source, int64(from), int64(from+size)))
-				if err != nil || n != int64(size) {
-					t.Fatalf("copied %d bytes, %v, want %d", n, err, size)
-				}
-			}
-			if err := w.Close(); err != nil || w.Size() != int64(len(want)) {
-				t.Fatalf("closed with %d bytes, %v, want %d", w.Size(), err, len(want))
-			}
-			if got := read(t, b, key, 0, -1); !bytes.Equal(got, want) {
-				t.Errorf("the object has %d bytes, want the %d that were joined", len(got), len(want))
-			}
+			testJoin(t, b, source, content, c.sizes)
 			if got := used.take(); got != c.copies {
 				t.Errorf("S3 has copied %d sections, want %d", got, c.copies)
 			}
 		})
 	}
-	t.Run("a section that is not there", func(t *testing.T) {
-		for _, missing := range []*objects.Section{
-			b.Section(t.Context(), source+"x", 0, least), b.Section(t.Context(), source, int64(len(content)-5),
-				int64(len(content)+least)),
-		} {
-			w := b.Create(t.Context(), uniqueKey("work/sections/missing"))
-			_, err := io.Copy(w, missing)
-			if err == nil {
-				err = w.Close()
-			}
-			if err := errors.Join(err, w.Abort()); err == nil {
-				t.Error("no error, want one")
-			}
+}
+
+// testJoin writes an object of sections of a source, one byte after another, and of bytes of its content, whose number
+// is negative among the sizes, and reads it.
+func testJoin(t *testing.T, b *objects.Bucket, source string, content []byte, sizes []int) {
+	t.Helper()
+	key := uniqueKey("work/sections/joined")
+	w := b.Create(t.Context(), key)
+	defer w.Abort()
+	var want []byte
+	for from, size := range sizes {
+		if size < 0 {
+			want = append(want, content[:-size]...)
+			w.Write(content[:-size])
+			continue
 		}
-	})
+		want = append(want, content[from:from+size]...)
+		n, err := io.Copy(w, b.Section(t.Context(), source, int64(from), int64(from+size)))
+		if err != nil || n != int64(size) {
+			t.Fatalf("copied %d bytes, %v, want %d", n, err, size)
+		}
+	}
+	if err := w.Close(); err != nil || w.Size() != int64(len(want)) {
+		t.Fatalf("closed with %d bytes, %v, want %d", w.Size(), err, len(want))
+	}
+	if got := read(t, b, key, 0, -1); !bytes.Equal(got, want) {
+		t.Errorf("the object has %d bytes, want the %d that were joined", len(got), len(want))
+	}
+}
+
+// A section of an object that does not exist, or that ends after its object, is an error.
+func TestMissingSections(t *testing.T) {
+	t.Parallel()
+	b := bucket(workBucket)
+	content := []byte("0123456789")
+	source, size := newSource(t, b, content), int64(len(content))
+	for name, missing := range map[string]*objects.Section{
+		"no object":          b.Section(t.Context(), source+"x", 0, leastCopied),
+		"more than there is": b.Section(t.Context(), source, size-5, size+leastCopied),
+	} {
+		w := b.Create(t.Context(), uniqueKey("work/sections/missing"))
+		_, err := io.Copy(w, missing)
+		if err == nil {
+			err = w.Close()
+		}
+		if abortErr := w.Abort(); err == nil || abortErr != nil {
+			t.Errorf("%s: the error is %v, then %v on Abort; want one, then none", name, err, abortErr)
+		}
+	}
 }
 
 // requestPaths counts the copies that a client of S3 asks for.

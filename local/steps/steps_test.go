@@ -65,11 +65,9 @@ func TestValidateOnly(t *testing.T) {
 	}{
 		{"dropped lines", func(b *batch.Batch) {}, batch.Processed,
 			[]batch.Status{batch.ValidationStarted, batch.Processed}},
-		{"as many invalid lines as allowed", func(
-			b *batch.Batch) {
-			b.MaxRejected = &batch.RejectLimit{Share: "33.4%"}
-		}, batch.Processed,
-			[]batch.Status{batch.ValidationStarted, batch.Processed}},
+		{"as many invalid lines as allowed",
+			func(b *batch.Batch) { b.MaxRejected = &batch.RejectLimit{Share: "33.4%"} },
+			batch.Processed, []batch.Status{batch.ValidationStarted, batch.Processed}},
 		{"more invalid lines than allowed", func(b *batch.Batch) { b.MaxRejected = &batch.RejectLimit{Share: "33.3%"} },
 			batch.ValidationFailed, []batch.Status{batch.ValidationStarted, batch.ValidationFailed}},
 	} {
@@ -131,16 +129,11 @@ func TestFailedBatchRemainsFailed(t *testing.T) {
 		t.Fatalf("batch %s (%q), want ERROR with a message that does not contain the cause", b.Status, b.ErrorMessage)
 	}
 	var over *pipeline.BatchOver
-	if _, err := w.validate.Run(context.Background(), pipeline.ChunkInput{ID: w.id, Index: plan.Chunks[0]}); !errors.As(
-		err,
-		&over,
-	) {
+	first := pipeline.ChunkInput{ID: w.id, Index: plan.Chunks[0]}
+	if _, err := w.validate.Run(context.Background(), first); !errors.As(err, &over) {
 		t.Errorf("validate: %v, want BatchOver", err)
 	}
-	if _, err := w.ingest.Run(context.Background(), pipeline.ChunkInput{ID: w.id, Index: plan.Chunks[0]}); !errors.As(
-		err,
-		&over,
-	) {
+	if _, err := w.ingest.Run(context.Background(), first); !errors.As(err, &over) {
 		t.Errorf("ingest: %v, want BatchOver", err)
 	}
 	if _, err := w.admit.Run(context.Background(), w.ticket(admission.Validation)); !errors.As(err, &over) {

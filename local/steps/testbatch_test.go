@@ -85,56 +85,43 @@ func newBatchWith(t *testing.T, content string, ask func(*batch.Batch)) *testBat
 		id:           id,
 		tenant:       uuid.NewString(),
 	}
-	entities := entitydb.NewStatuses(db, "test-entities")
 	entitytest.StoreStatuses(t, db, w.tenant, entitytest.Statuses{"known": entity.Compliant})
+	w.makeSteps()
+	w.put(content, ask)
+	return w
+}
+
+// makeSteps makes the steps of the pipeline, over the stores of the batch and the buckets of the S3 server.
+func (w *testBatch) makeSteps() {
 	log := slog.New(slog.DiscardHandler)
 	now := func() time.Time { return received.Add(time.Minute) }
 	uploads, files := bucket(uploadsBucket), bucket(workBucket)
-	w.plan = pipeline.Plan{Batches: w.batches, ChunkBytes: 700, MaxLineBytes: 4096, Widths: pipeline.Widths{Ingest: 4},
-		Now: now, Log: log}
+	w.slots, w.lists = admissiontest.NewSlots(), catalogtest.NewMemory()
+	w.plan = pipeline.Plan{
+		Batches: w.batches, ChunkBytes: 700, MaxLineBytes: 4096, Widths: pipeline.Widths{Ingest: 4}, Now: now, Log: log,
+	}
 	w.validate = pipeline.Validate{
-		Batches:    w.batches,
-		Uploads:    uploads,
-		Work:       files,
-		NewAttempt: pipeline.NewAttempt,
-		Log:        log,
+		Batches: w.batches, Uploads: uploads, Work: files, NewAttempt: pipeline.NewAttempt, Log: log,
 	}
 	w.digest = pipeline.Digest{Batches: w.batches, Uploads: uploads, Work: files, Log: log}
 	w.reconcile = pipeline.Reconcile{
-		Batches:    w.batches,
-		Entities:   entities,
-		Work:       files,
-		NewAttempt: pipeline.NewAttempt,
-		Log:        log,
+		Batches: w.batches, Entities: entitydb.NewStatuses(w.db, "test-entities"), Work: files,
+		NewAttempt: pipeline.NewAttempt, Log: log,
 	}
-	w.settle = pipeline.Settle{
-		Batches:    w.batches,
-		Uploads:    uploads,
-		Work:       files,
-		NewAttempt: pipeline.NewAttempt,
-		Log:        log,
-	}
-	slots := admissiontest.NewSlots()
-	w.slots = slots
-	w.verdict = pipeline.Verdict{
-		Batches: w.batches, Work: files, Slots: slots, NewAttempt: pipeline.NewAttempt, Now: now, Log: log,
-	}
-	w.admit = pipeline.Admit{Batches: w.batches, Slots: slots, Now: now, Log: log}
-	w.ingest = pipeline.Ingest{
-		Batches:      w.batches,
-		Transactions: transactions,
-		Uploads:      uploads,
-		Work:         files,
-		Budget:       time.Hour,
-		Now:          now,
-		Log:          log,
-	}
-	w.close = pipeline.Close{Batches: w.batches, Slots: slots, Now: now, Log: log}
-	w.lists = catalogtest.NewMemory()
 	w.screen = pipeline.Screen{Batches: w.batches, Work: files, NewAttempt: pipeline.NewAttempt, Log: log}
+	w.settle = pipeline.Settle{
+		Batches: w.batches, Uploads: uploads, Work: files, NewAttempt: pipeline.NewAttempt, Log: log,
+	}
+	w.verdict = pipeline.Verdict{
+		Batches: w.batches, Work: files, Slots: w.slots, NewAttempt: pipeline.NewAttempt, Now: now, Log: log,
+	}
+	w.admit = pipeline.Admit{Batches: w.batches, Slots: w.slots, Now: now, Log: log}
+	w.ingest = pipeline.Ingest{
+		Batches: w.batches, Transactions: w.transactions, Uploads: uploads, Work: files, Budget: time.Hour, Now: now,
+		Log: log,
+	}
+	w.close = pipeline.Close{Batches: w.batches, Slots: w.slots, Now: now, Log: log}
 	w.openLists()
-	w.put(content, ask)
-	return w
 }
 
 // openLists gives the steps a loader that knows nothing of the watchlists yet, as a cold function has.
