@@ -31,8 +31,7 @@ func TestPrintedCommandsRun(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("curl is missing")
 	}
-	program := filepath.Join(projectDir(t), "bin", "sluice")
-	if _, err := os.Stat(program); err != nil {
+	if _, err := os.Stat(filepath.Join(projectDir(t), "bin", "sluice")); err != nil {
 		t.Fatalf("%v: run `make build` first", err)
 	}
 	r := start(t, filepath.Join(t.TempDir(), "it's & a folder"))
@@ -64,5 +63,5 @@ func TestPrintedCommandsRun(t *testing.T) {
 	if batch.Status != "PROCESSED" {
 		t.Errorf("the batch ended with %s, want PROCESSED", batch.Status)
 	}
-	_ = r.stop(t, os.Interrupt)
+	r.end(t)
 }

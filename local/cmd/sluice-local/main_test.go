@@ -1,15 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,23 +21,28 @@ import (
 	"sluice/local/cloud"
 )
 
-// program is the path of the executable built for these tests.
-var program string
+// runsProgram is the variable that makes the executable of the tests the program itself.
+const runsProgram = "SLUICE_LOCAL_RUNS"
 
+// TestMain runs the tests, or the program if a test has started it: the program is linked once, with the tests.
 func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "sluice-local-")
+	if os.Getenv(runsProgram) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// newProgram returns a command that runs the program. It ends with the context.
+func newProgram(ctx context.Context, t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	executable, err := os.Executable()
 	if err != nil {
-		panic(err)
+		t.Fatal(err)
 	}
-	program = filepath.Join(dir, "sluice-local")
-	build := exec.Command("go", "build", "-o", program, ".")
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
-		panic(err)
-	}
-	code := m.Run()
-	_ = os.RemoveAll(dir)
-	os.Exit(code)
+	cmd := exec.CommandContext(ctx, executable, args...)
+	cmd.Env = append(os.Environ(), runsProgram+"=1")
+	return cmd
 }
 
 func TestStartStopRestart(t *testing.T) {
@@ -55,38 +56,10 @@ func TestStartStopRestart(t *testing.T) {
 	if err := other.stop(t, syscall.SIGTERM); err != nil {
 		t.Errorf("end by SIGTERM: %v, want nil", err)
 	}
-	stored, err := os.ReadFile(filepath.Join(data, "local.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var descriptor localcloud.Descriptor
-	if err := json.Unmarshal(stored, &descriptor); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(first.Descriptor, descriptor); diff != "" {
-		t.Errorf("local.json (-ready file +local.json):\n%s", diff)
-	}
-	for _, name := range []string{filepath.Join(data, "local.json"), first.ready} {
-		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: mode %v, %v; want 0600", name, info.Mode(), err)
-		}
-	}
-	if !strings.HasPrefix(first.APIURL, "http://127.0.0.1:") || first.Scope != "tenant/"+first.TenantID ||
-		first.Prefix != "sluice" {
-		t.Errorf("descriptor %+v, want an address of this machine, the scope of the tenant and the default prefix",
-			first.Descriptor)
-	}
-	for _, want := range []string{first.ClientID, first.ClientSecret, first.TokenURL, "No clamd is set"} {
-		if !strings.Contains(first.output.String(), want) {
-			t.Errorf("the output does not contain %s", want)
-		}
-	}
+	checkDescriptor(t, first, filepath.Join(data, "local.json"))
 	token := first.token(t)
 
-	processes := childProcesses(t, first.cmd.Process.Pid)
-	if len(processes) < 2 {
-		t.Errorf("%d child processes, want at least the DynamoDB server and a function", len(processes))
-	}
+	processes := first.children(t)
 	if err := first.stop(t, os.Interrupt); err != nil {
 		t.Errorf("end by SIGINT: %v, want nil\n%s", err, first.output)
 	}
@@ -101,14 +74,55 @@ func TestStartStopRestart(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(data, "tmp", "*")); len(left) > 0 {
 		t.Errorf("temporary files still exist: %v", left)
 	}
+	checkRestart(t, data, first, token)
+}
 
+// checkDescriptor checks what a new local cloud says about itself: in its descriptor, which is in two files that only
+// their owner reads, and in its output.
+func checkDescriptor(t *testing.T, r *localCloud, file string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stored localcloud.Descriptor
+	if err := json.Unmarshal(text, &stored); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(r.Descriptor, stored); diff != "" {
+		t.Errorf("local.json (-ready file +local.json):\n%s", diff)
+	}
+	for _, name := range []string{file, r.ready} {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Mode().Perm(); got != 0o600 {
+			t.Errorf("%s has the mode %v, want 0600", name, got)
+		}
+	}
+	if !strings.HasPrefix(r.APIURL, "http://127.0.0.1:") || r.Scope != "tenant/"+r.TenantID || r.Prefix != "sluice" {
+		t.Errorf("descriptor %+v, want an address of this machine, the scope of the tenant and the default prefix",
+			r.Descriptor)
+	}
+	for _, want := range []string{r.ClientID, r.ClientSecret, r.TokenURL, "No clamd is set"} {
+		if !strings.Contains(r.output.String(), want) {
+			t.Errorf("the output does not contain %s", want)
+		}
+	}
+}
+
+// checkRestart starts a local cloud again, on the data of one that has ended, and checks that it has the same
+// descriptor and accepts a token of before.
+func checkRestart(t *testing.T, data string, before *localCloud, token string) {
+	t.Helper()
 	// Another program may take a port between two runs, which is then replaced; it does not each time.
-	for before, attempt := first, 1; ; attempt++ {
+	for attempt := 1; ; attempt++ {
 		after := start(t, data)
 		diff := cmp.Diff(before.Descriptor, after.Descriptor)
 		status := after.status(t, token, "01900000-0000-7000-8000-000000000000")
 		token = after.token(t)
-		_ = after.stop(t, os.Interrupt)
+		after.end(t)
 		if diff == "" && status == 404 {
 			return
 		}
@@ -124,66 +138,14 @@ func TestKill(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	r := start(t, data)
-	processes := childProcesses(t, r.cmd.Process.Pid)
-	_ = r.stop(t, os.Kill)
+	processes := r.children(t)
+	if err := r.stop(t, os.Kill); err == nil {
+		t.Error("end by SIGKILL: nil, want an error")
+	}
 	for _, pid := range processes {
 		waitUntil(t, "the end of the process", func() bool { return !isRunning(pid) })
 	}
-	_ = start(t, data).stop(t, os.Interrupt)
-}
-
-func (r *localCloud) token(t *testing.T) string {
-	t.Helper()
-	resp, err := http.PostForm(r.TokenURL, url.Values{"grant_type": {"client_credentials"}, "client_id": {r.ClientID},
-		"client_secret": {r.ClientSecret}, "scope": {r.Scope}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var reply struct {
-		Token string `json:"access_token"`
-	}
-	decode(t, resp, &reply)
-	return reply.Token
-}
-
-func decode(t *testing.T, resp *http.Response, into any) {
-	t.Helper()
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err == nil {
-		err = json.Unmarshal(text, into)
-	}
-	if err != nil {
-		t.Fatalf("%v: %s", err, text)
-	}
-}
-
-func (r *localCloud) do(t *testing.T, method, url, token string, body io.Reader) *http.Response {
-	t.Helper()
-	req, err := http.NewRequest(method, url, body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if token != "" {
-		req.Header.Set("Authorization", "Bearer "+token)
-	}
-	if method == http.MethodPut {
-		req.Header.Set("If-None-Match", "*")
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resp
-}
-
-const batches = "/tm/realtime/api/transactions/batch/"
-
-func (r *localCloud) status(t *testing.T, token, id string) int {
-	t.Helper()
-	resp := r.do(t, http.MethodGet, r.APIURL+batches+"status/"+id, token, nil)
-	resp.Body.Close()
-	return resp.StatusCode
+	start(t, data).end(t)
 }
 
 // An upload starts the scan, the scan starts the state machine, and the state machine ends the batch. The figures for
@@ -196,16 +158,9 @@ func TestUploadIsProcessed(t *testing.T) {
 		t.Errorf("status without a token: %d, want 401", status)
 	}
 	token := r.token(t)
-	var given struct {
-		ID  string `json:"batch_id"`
-		URL string `json:"url"`
-	}
-	resp := r.do(t, http.MethodPost, r.APIURL+batches+"generate-upload-url", token, nil)
-	decode(t, resp, &given)
-	resp = r.do(t, http.MethodPut, given.URL, "", strings.NewReader("{}\n"))
-	resp.Body.Close()
-	if resp.StatusCode != 200 {
-		t.Fatalf("upload: %s, want 200", resp.Status)
+	_, given := r.newBatch(t, token)
+	if status, text := r.upload(t, given.URL); status != 200 {
+		t.Fatalf("upload: %d %s, want 200", status, text)
 	}
 	var batch struct{ Status string }
 	waitUntil(t, "the end of the batch", func() bool {
@@ -230,111 +185,7 @@ func TestUploadIsProcessed(t *testing.T) {
 		return err == nil && strings.Contains(string(text), "\nsluice_step_findings_total{step=\"verdict\"} 1\n") &&
 			strings.Contains(string(text), "\nsluice_ended_batches_total{status=\"VALIDATION_FAILED\"} 1\n")
 	})
-	_ = r.stop(t, os.Interrupt)
-}
-
-// projectTemplate returns the text of the template.
-func projectTemplate(t *testing.T) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(projectDir(t), "template.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
-// newProject creates a project with another template and, optionally, the built programs.
-func newProject(t *testing.T, template string, binaries bool) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "template.yaml"), []byte(template), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"statemachine", "bin"} {
-		if name == "bin" && !binaries {
-			continue
-		}
-		if err := os.Symlink(filepath.Join(projectDir(t), name), filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
-
-// A local cloud that cannot start prints one line and ends with exit code 2.
-func TestStartErrors(t *testing.T) {
-	root, template := projectDir(t), projectTemplate(t)
-	busy, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer busy.Close()
-	port := fmt.Sprint(busy.Addr().(*net.TCPAddr).Port)
-	data := t.TempDir()
-	first := start(t, data)
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	tests := []struct {
-		name string
-		args []string
-		want string
-	}{
-		{"folder in use", []string{"--data", data}, "another local cloud runs on the data folder " + data},
-		{"folder is a file", []string{"--data", file}, "data folder"},
-		{"API port", []string{"--port-api", port}, "port " + port + " is in use"},
-		{"metrics port", []string{"--metrics", "127.0.0.1:" + port}, "metrics cannot be served"},
-		{"S3 port", []string{"--port-s3", port}, "port " + port + " is in use"},
-		{"AWS port", []string{"--port-aws", port}, "port " + port + " is in use"},
-		{"DynamoDB port", []string{"--port-dynamodb", port}, "port " + port + " is in use"},
-		{"foreign address", []string{"--listen", "192.0.2.1"}, "192.0.2.1"},
-		{"unknown parameter", []string{"--set", "Nothing=1"}, "Nothing"},
-		{"wrong parameter", []string{"--set", "ChunkBytes=many"}, "ChunkBytes"},
-		{"no template", []string{"--project", t.TempDir()}, "template.yaml"},
-		{
-			"broken template",
-			[]string{
-				"--project",
-				newProject(t, strings.Replace(template, "!Ref AnnounceFunction", "!Ref NoFunction", 1), true),
-			},
-			"NoFunction",
-		},
-		{
-			"missing tools",
-			[]string{"--project", newProject(t, template, false)},
-			"dynoxide is missing: run `make build`",
-		},
-		{"argument", []string{"now"}, "takes no arguments"},
-		{"unknown limit", []string{"--limit", "speed=1"}, "the limits are concurrency=N, writes=TABLE:UNITS and api"},
-		{"limit of no table", []string{"--limit", "writes=batches"}, "such as writes=transactions:100"},
-		{"limit of an unknown table", []string{"--limit", "writes=nothing:1"},
-			"there is no such table; the tables are "},
-		{"limit with a value", []string{"--limit", "api=5"}, "ThrottlingRate and ThrottlingBurst"},
-		{"wrong limit", []string{"--limit", "concurrency=0"}, "1 or more, such as concurrency=10"},
-		{
-			"limit below what is reserved",
-			[]string{"--limit", "concurrency=104", "--set", "CloseConcurrency=5"},
-			"function sluice-close: its ReservedConcurrentExecutions of 5 would leave 99",
-		},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			args := append([]string{"--project", root, "--data", t.TempDir()}, test.args...)
-			cmd := exec.Command(program, args...)
-			var stderr bytes.Buffer
-			cmd.Stderr = &stderr
-			err := cmd.Run()
-			var exit *exec.ExitError
-			if !errors.As(err, &exit) || exit.ExitCode() != 2 {
-				t.Errorf("ended with %v, want exit code 2", err)
-			}
-			if got := stderr.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, test.want) {
-				t.Errorf("printed %q, want one line with %q", got, test.want)
-			}
-		})
-	}
-	_ = first.stop(t, os.Interrupt)
+	r.end(t)
 }
 
 func TestOptions(t *testing.T) {

@@ -2,27 +2,13 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
-
-// changedTemplate returns the template with the first occurrence of old after the mark replaced.
-func changedTemplate(t *testing.T, mark, old, replacement string) string {
-	t.Helper()
-	before, after, found := strings.Cut(projectTemplate(t), mark)
-	if !found || !strings.Contains(after, old) {
-		t.Fatalf("the template has no %s with %s", mark, old)
-	}
-	return before + mark + strings.Replace(after, old, replacement, 1)
-}
 
 // waitForDenial waits for the denial of an action in the log.
 func waitForDenial(t *testing.T, data, function, action string) {
@@ -34,46 +20,13 @@ func waitForDenial(t *testing.T, data, function, action string) {
 	})
 }
 
-// newUpload is the response to a request for an upload URL.
-type newUpload struct {
-	ID  string `json:"batch_id"`
-	URL string `json:"url"`
-}
-
-func (r *localCloud) newBatch(t *testing.T, token string) (int, newUpload) {
-	t.Helper()
-	resp := r.do(t, http.MethodPost, r.APIURL+batches+"generate-upload-url", token, nil)
-	var created newUpload
-	decode(t, resp, &created)
-	return resp.StatusCode, created
-}
-
-func (r *localCloud) upload(t *testing.T, url string) (int, string) {
-	t.Helper()
-	resp := r.do(t, http.MethodPut, url, "", strings.NewReader("{}\n"))
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resp.StatusCode, string(text)
-}
-
-// startAndFail runs a local cloud that cannot start, and returns its output and how it ended.
-func startAndFail(t *testing.T, args ...string) ([]byte, error) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	return exec.CommandContext(ctx, program, args...).CombinedOutput()
-}
-
 // Without a statement that allows it, a call to any of the services fails as it does on AWS.
 func TestMissingPermissions(t *testing.T) {
 	t.Parallel()
 	startWith := func(t *testing.T, template string) (*localCloud, string, string) {
 		data := filepath.Join(t.TempDir(), "data")
 		r := start(t, data, "--project", newProject(t, template, true))
-		t.Cleanup(func() { _ = r.stop(t, os.Interrupt) })
+		t.Cleanup(func() { r.end(t) })
 		return r, data, r.token(t)
 	}
 	t.Run("S3", func(t *testing.T) {
@@ -140,7 +93,7 @@ func TestMissingPermissions(t *testing.T) {
 func TestPolicyReport(t *testing.T) {
 	t.Parallel()
 	r := start(t, filepath.Join(t.TempDir(), "data"))
-	defer func() { _ = r.stop(t, os.Interrupt) }()
+	defer r.end(t)
 	r.token(t)
 	var report struct {
 		Statements []struct {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -60,8 +61,8 @@ func projectDir(t *testing.T) string {
 func start(t *testing.T, data string, args ...string) *localCloud {
 	t.Helper()
 	r := &localCloud{ready: filepath.Join(t.TempDir(), "ready.json"), output: &output{}, exited: make(chan error, 1)}
-	r.cmd = exec.Command(
-		program,
+	// The process ends with stop, or after the test: the context of the test ends before its cleanup.
+	r.cmd = newProgram(context.Background(), t,
 		append([]string{"--project", projectDir(t), "--data", data, "--ready-file", r.ready}, args...)...)
 	r.cmd.Stdout, r.cmd.Stderr = r.output, r.output
 	if err := r.cmd.Start(); err != nil {
@@ -101,6 +102,14 @@ func (r *localCloud) stop(t *testing.T, signal os.Signal) error {
 	}
 }
 
+// end stops a local cloud, which must end without an error.
+func (r *localCloud) end(t *testing.T) {
+	t.Helper()
+	if err := r.stop(t, os.Interrupt); err != nil {
+		t.Errorf("the local cloud ended with %v:\n%s", err, r.output)
+	}
+}
+
 // waitUntil fails the test unless the condition holds within a minute.
 func waitUntil(t *testing.T, what string, condition func() bool) {
 	t.Helper()
@@ -113,8 +122,9 @@ func waitUntil(t *testing.T, what string, condition func() bool) {
 	}
 }
 
-// childProcesses returns the IDs of the running processes that a process has started.
-func childProcesses(t *testing.T, parent int) []int {
+// children returns the IDs of the running processes that a local cloud has started: at least the DynamoDB server and a
+// function.
+func (r *localCloud) children(t *testing.T) []int {
 	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
@@ -129,9 +139,12 @@ func childProcesses(t *testing.T, parent int) []int {
 		_, rest, _ := strings.Cut(string(text), ") ")
 		fields := strings.Fields(rest)
 		pid, _ := strconv.Atoi(strings.Split(path, "/")[2])
-		if len(fields) > 1 && fields[1] == strconv.Itoa(parent) && fields[0] != "Z" {
+		if len(fields) > 1 && fields[1] == strconv.Itoa(r.cmd.Process.Pid) && fields[0] != "Z" {
 			found = append(found, pid)
 		}
+	}
+	if len(found) < 2 {
+		t.Errorf("%d child processes, want at least the DynamoDB server and a function", len(found))
 	}
 	return found
 }
