@@ -81,27 +81,45 @@ func (s *session) summary(day string) daySummary {
 	return reply.Data[day]
 }
 
+// observedLately returns the sums, and the failed modifications, of today and of the day before, on which the requests
+// may have been.
+func (s *session) observedLately() (sum daySummary, failed []string) {
+	s.t.Helper()
+	today := time.Now().UTC()
+	for _, at := range []time.Time{today.AddDate(0, 0, -1), today} {
+		day := at.Format(time.DateOnly)
+		summary := s.summary(day)
+		sum.Succeeded, sum.Failed = sum.Succeeded+summary.Succeeded, sum.Failed+summary.Failed
+		failed = append(failed, s.failedModifications(day)...)
+	}
+	return sum, failed
+}
+
 // A line that is dropped, and one because of which its batch is rejected, are among the failed modifications of the
-// day.
+// day. None of a rejected batch succeeds.
 func TestFailedModifications(t *testing.T) {
 	t.Parallel()
-	onboardEntities(t, environment)
-	api := login(t, environment)
+	api := loginNewTenant(t) // whose transactions are all that is counted
+	api.enableBatches()
+	importFile(t, []string{"--tenant", api.tenantID}, `{"id":"`+senderID+`","lifecycleStatus":"Compliant"}`,
+		`{"id":"`+receiverID+`","lifecycleStatus":"Compliant"}`)
 	good, dropped, rejected := validLine(), validLine().with("payment_type", "none"),
 		validLine().with("payment_type", "none")
 	last, _ := api.processWith(client.UploadOptions{MaxRejected: &client.RejectLimit{Lines: 1}},
 		jsonLines(good, dropped))
-	api.processWith(client.UploadOptions{}, jsonLines(validLine(), rejected))
-	day := last.CreatedAt.UTC().Format(time.DateOnly)
-	if summary := api.summary(day); summary.Succeeded < 1 || summary.Failed < 3 {
-		t.Errorf("summary: got %+v, want at least 1 that succeeded and 3 that failed", summary)
+	second, _ := api.processWith(client.UploadOptions{RejectOnInvalid: true}, jsonLines(validLine(), rejected))
+	if last.Status != client.StatusProcessed || second.Status != client.StatusValidationFailed {
+		t.Fatalf("the batches ended with %s and %s, want PROCESSED and VALIDATION_FAILED", last.Status, second.Status)
 	}
-	failed := api.failedModifications(last.CreatedAt.UTC().Format(time.DateOnly))
+	summary, failed := api.observedLately()
+	if want := (daySummary{Succeeded: 1, Failed: 3}); summary != want {
+		t.Errorf("summary: got %+v, want %+v", summary, want)
+	}
 	for name, c := range map[string]struct {
 		line line
 		want bool
 	}{"stored": {good, false}, "dropped": {dropped, true}, "rejected": {rejected, true}} {
-		id := c.line["modification"].(map[string]any)["external_id"].(string)
+		id := c.line.modificationID()
 		if slices.Contains(failed, id) != c.want {
 			t.Errorf("the line that was %s: %s is in the list: %t, want %t", name, id, !c.want, c.want)
 		}
@@ -127,19 +145,10 @@ func TestObservedSingles(t *testing.T) {
 			t.Fatalf("got %d %s, want %d", status, body, c.status)
 		}
 	}
-	// The requests may have been on the day before.
-	var succeeded, failed int
-	var ids []string
-	today := time.Now().UTC()
-	for _, at := range []time.Time{today.AddDate(0, 0, -1), today} {
-		day := at.Format(time.DateOnly)
-		summary := api.summary(day)
-		succeeded, failed = succeeded+summary.Succeeded, failed+summary.Failed
-		ids = append(ids, api.failedModifications(day)...)
-	}
-	if succeeded != 1 || failed != 1 || !slices.Equal(ids, []string{refused.modificationID()}) {
-		t.Errorf("%d succeeded and %d failed, which are %q; want 1, 1 and %s", succeeded, failed, ids,
-			refused.modificationID())
+	summary, ids := api.observedLately()
+	want := daySummary{Succeeded: 1, Failed: 1}
+	if summary != want || !slices.Equal(ids, []string{refused.modificationID()}) {
+		t.Errorf("summary %+v with the failures %q, want %+v with %s", summary, ids, want, refused.modificationID())
 	}
 }
 
