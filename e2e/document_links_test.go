@@ -101,8 +101,11 @@ func (a *linkAttack) round(i int) {
 	link := a.api.downloadURL(document.ID)
 	expectFile(a.t, link, a.head+"scanned")
 
+	// Also a round that fails ends its reader.
 	stop := make(chan struct{})
 	var reader sync.WaitGroup
+	defer reader.Wait()
+	defer close(stop)
 	reader.Go(func() {
 		for {
 			select {
@@ -128,8 +131,6 @@ func (a *linkAttack) round(i int) {
 		}
 		a.read(link)
 	}
-	close(stop)
-	reader.Wait()
 }
 
 // read reads a link and counts what must not be read.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,7 +19,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// drafts is small enough for seconds; go test ./e2e -run LongJourney -v -drafts 1000000 -timeout 1h takes longer.
+// drafts are read in seconds by default. A million of them take up to an hour:
+// go test ./e2e -run LongJourney -v -drafts 1000000 -timeout 1h
 var drafts = flag.Int("drafts", 15_000, "how many drafts TestLongJourney reads, 2,000 or more")
 
 type lightItem struct{ EntityId, EntityDraftId string }
@@ -127,11 +129,13 @@ func TestLongJourney(t *testing.T) {
 	journey := uuid.NewString()
 	want := insertDrafts(t, api, journey, *drafts-1)
 
-	stop, stopped := make(chan struct{}), make(chan error)
+	stop, stopped := make(chan struct{}), make(chan error, 1)
+	end := sync.OnceFunc(func() { close(stop) })
+	defer end() // also if a page cannot be read
 	go func() { stopped <- api.createDraftsUntil(stop, journey, want[len(want)-1].EntityId) }()
 	forward, forwardTokens := api.readAllPages(journey, 500, 0)
 	backward, backwardTokens := api.readAllPages(journey, 500, 1)
-	close(stop)
+	end()
 	if err := <-stopped; err != nil {
 		t.Fatal(err)
 	}
