@@ -17,7 +17,7 @@ func TestDeliveriesSurviveKills(t *testing.T) {
 	var table []string
 	t.Cleanup(func() {
 		slices.Sort(table)
-		t.Logf("%d kills, 0 deliveries lost\n%s", len(table), strings.Join(table, "\n"))
+		t.Logf("%d kills\n%s", len(table), strings.Join(table, "\n"))
 	})
 	// deliver has a test delivered to a webhook of a tenant of its own, as a tenant may have few webhooks at a time,
 	// and returns how often the receiver got it.
