@@ -52,9 +52,9 @@ func TestRejectedLinesMendedAndSentAgain(t *testing.T) {
 	if got := header.Get("Content-Type"); got != "application/x-ndjson" {
 		t.Errorf("the rejected lines are %q, want application/x-ndjson", got)
 	}
-	expectCSV(t, r, api.report(last.BatchID))
-	expectSummary(t, r, api.report(last.BatchID))
-
+	report := api.report(last.BatchID)
+	expectCSV(t, r, report)
+	expectSummary(t, r, report)
 	expectFilesOfCommands(t, last.BatchID, file, r)
 
 	mended := strings.NewReplacer("=payout", "payout", `"eur"`, `"EUR"`, "nobody", senderID).Replace(rejected)

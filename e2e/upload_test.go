@@ -25,11 +25,8 @@ func TestURLAcceptsOneUpload(t *testing.T) {
 		t.Errorf("the upload wants %s with the headers %v, want PUT with If-None-Match: *", u.Method, u.RequiredHeaders)
 	}
 	if u.MaxBytes != 2147483647 || !u.ExpiresAt.After(time.Now()) {
-		t.Errorf(
-			"the upload has max_bytes %d and ends at %v, want 2147483647 and a time to come",
-			u.MaxBytes,
-			u.ExpiresAt,
-		)
+		t.Errorf("the upload has max_bytes %d and ends at %v, want 2147483647 and a time to come", u.MaxBytes,
+			u.ExpiresAt)
 	}
 	content := jsonLines(validLine())
 	expectPut := func(want int, what string, to client.Upload) {
@@ -146,8 +143,8 @@ func TestTooManyTransactions(t *testing.T) {
 // A report that passes its limit goes on with short entries: every invalid line is in it, and the results say so.
 func TestReportBeyondItsLimit(t *testing.T) {
 	t.Parallel()
-	const lines = 3000
-	cloud := newCloud(t, "MaxReportBytes=50000", "ChunkBytes=1500")
+	const lines, limit = 3000, 50_000
+	cloud := newCloud(t, fmt.Sprintf("MaxReportBytes=%d", limit), "ChunkBytes=1500")
 	api := login(t, cloud)
 	last := api.process(true, bytes.Repeat([]byte("{}\n"), lines))
 	if last.Status != "VALIDATION_FAILED" || *last.Counts.Invalid != lines {
@@ -158,30 +155,33 @@ func TestReportBeyondItsLimit(t *testing.T) {
 	if r.ReportComplete == nil || *r.ReportComplete || *r.Counts.Invalid != lines {
 		t.Errorf("validation result %+v, want %d invalid lines and report_complete false", r, lines)
 	}
-	expectCSV(t, r, api.report(last.BatchID))
+	report := api.report(last.BatchID)
+	expectCSV(t, r, report)
 	if _, _, rejected := download(t, r.RejectedFileURL); rejected != strings.Repeat("{}\n", lines) {
 		t.Errorf("the rejected lines have %d bytes, want those that were sent", len(rejected))
 	}
 	full, bytesOfFull := 0, 0
-	for i, line := range api.report(last.BatchID) {
+	for i, line := range report {
 		if line.Line != int64(i+1) {
 			t.Fatalf("entry %d of the report is of line %d", i+1, line.Line)
 		}
-		switch {
-		case len(line.Errors) > 0 && bytesOfFull < 50000:
+		isFull := len(line.Errors) > 0
+		if isFull == slices.Contains(line.Codes, "missing") || isFull && bytesOfFull >= limit {
+			t.Fatalf("entry of line %d, after %d bytes, is %+v; want it full up to %d bytes, and then short, with "+
+				"the code missing", line.Line, bytesOfFull, line, limit)
+		}
+		if isFull {
 			text, err := json.Marshal(line)
 			if err != nil {
 				t.Fatal(err)
 			}
 			full, bytesOfFull = full+1, bytesOfFull+len(text)
-		case !slices.Contains(line.Codes, "missing") || len(line.Errors) > 0:
-			t.Fatalf("entry of line %d is %+v, want it short, with the code missing", line.Line, line)
-		}
-		if i == lines-1 && full > 0 {
-			return
 		}
 	}
-	t.Errorf("the report has %d full entries and does not name all %d lines", full, lines)
+	if len(report) != lines || full == 0 {
+		t.Errorf("the report has %d entries, %d of them full; want one for each of %d lines, and some full",
+			len(report), full, lines)
+	}
 }
 
 // The counts of the results are those of the status, ingested transactions too.
