@@ -210,11 +210,7 @@ func TestConflictsOfDrafts(t *testing.T) {
 	}
 	first, second, third := draft("Galway"), draft("Sligo"), draft("Kerry")
 	api.mustCall("PUT", first+"/verify", `{"data":{"version":2}}`, nil)
-	if r := api.callPlatform(
-		"PUT",
-		second+"/verify",
-		`{"data":{"version":2}}`,
-	); r.status != 409 ||
+	if r := api.callPlatform("PUT", second+"/verify", `{"data":{"version":2}}`); r.status != 409 ||
 		!strings.Contains(r.message(), "city") {
 		t.Errorf("the second draft: %d %s, want 409 that names city", r.status, r.text)
 	}
@@ -226,8 +222,8 @@ func TestConflictsOfDrafts(t *testing.T) {
 	api.expectEntity(e, "Compliant").expectVersion(t, 4, map[string]string{"city": "Kerry"})
 }
 
-// A verified draft counts for the batch that is validated next, and a later draft or a rejected one does not change
-// that.
+// An entity takes part in batches from the moment that a draft of it is verified, and not before. A later draft, and a
+// rejected one, does not change that. One token serves both interfaces.
 func TestBatchesSeeWhatIsVerified(t *testing.T) {
 	t.Parallel()
 	api := login(t, environment)
@@ -237,8 +233,7 @@ func TestBatchesSeeWhatIsVerified(t *testing.T) {
 		t.Helper()
 		api.expectProcess(status, jsonLines(validLine().withSender(e)))
 	}
-	rejected := api.newDraft(e, uuid.NewString())
-	api.mustCall("PUT", entityCommand+"/"+e+"/draft/"+rejected+"/reject", "", nil)
+	api.mustCall("PUT", entityCommand+"/"+e+"/draft/"+api.newDraft(e, uuid.NewString())+"/reject", "", nil)
 	expectBatch("VALIDATION_FAILED")
 	verified := entityCommand + "/" + e + "/draft/" + api.newDraft(e, uuid.NewString())
 	api.mustCall("PUT", verified, draftUpdate("city", "Cork", 1), nil)

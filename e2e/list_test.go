@@ -66,8 +66,7 @@ func TestListOfBatches(t *testing.T) {
 		}
 	}
 	eventually(t, "all batches in the list", func() bool {
-		return len(api.listAll(client.BatchQuery{}, nil)) == len(
-			ids)
+		return len(api.listAll(client.BatchQuery{}, nil)) == len(ids)
 	})
 	expect("all", client.BatchQuery{}, ids...)
 	expect("two a page", client.BatchQuery{Limit: 2}, ids...)
@@ -133,23 +132,6 @@ func TestListOfBatches(t *testing.T) {
 	writer := loginAs(t, environment, newClient(t, environment, api.tenantID, "--permission", "BatchUpload"))
 	if code, _, text := writer.call("GET", transactionsPath+"batch", "", ""); code != http.StatusForbidden {
 		t.Errorf("without BatchRead: %d %s, want 403", code, text)
-	}
-}
-
-// A transaction with the ID batch is read by the query form; its path is the list of batches.
-func TestTransactionNamedBatch(t *testing.T) {
-	t.Parallel()
-	api := loginBatchTenant(t, environment)
-	l := validLine().with("transaction_external_id", "batch")
-	if status := api.process(true, jsonLines(l)); status.Status != "PROCESSED" {
-		t.Fatalf("the batch ended with %s (%q)", status.Status, status.ErrorMessage)
-	}
-	stored, err := api.client.Transaction(t.Context(), "batch")
-	if err != nil || stored.TransactionExternalID != "batch" || len(stored.Modifications) != 1 {
-		t.Errorf("got %+v, error %v, want the transaction", stored, err)
-	}
-	if ids := api.listAll(client.BatchQuery{}, nil); len(ids) != 1 {
-		t.Errorf("%d batches are listed, want 1", len(ids))
 	}
 }
 

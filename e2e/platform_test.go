@@ -107,22 +107,6 @@ func (s *session) callConcurrently(times int, method, path string, body func(i i
 	return statuses
 }
 
-// An entity takes part in batches from the moment that its draft is verified, and not before; one token serves both
-// interfaces.
-func TestDraftOnboardsEntity(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
-	onboardEntities(t, environment)
-	e := api.newEntity(`,"properties":{"legalEntityName":{"type":"Single","value":"ACME"}}`)
-	fromEntity := func() []byte { return jsonLines(validLine().withSender(e)) }
-	api.expectProcess("VALIDATION_FAILED", fromEntity())
-	verify := entityCommand + "/" + e + "/draft/" + api.newDraft(e, uuid.NewString()) + "/verify"
-	api.expectProcess("VALIDATION_FAILED", fromEntity())
-	api.mustCall("PUT", verify, `{"data":{"version":1}}`, nil)
-	api.expectProcess("PROCESSED", fromEntity())
-	api.expectStatus(http.StatusConflict, "PUT", verify, `{"data":{"version":1}}`)
-}
-
 func TestPlatformCommonRules(t *testing.T) {
 	t.Parallel()
 	api := login(t, environment)
@@ -148,21 +132,15 @@ func TestPlatformCommonRules(t *testing.T) {
 	}
 	for _, body := range []string{`{}`, `{"data":null}`, `{"data":{"type":1}}`, `{"data":{"x":1}}`,
 		`{"data":{"type":"` + strings.Repeat("x", 300) + `"}}`, `{`} {
-		if r := api.callPlatform(
-			"POST",
-			entityCommand,
-			body,
-		); r.status != 400 ||
+		if r := api.callPlatform("POST", entityCommand, body); r.status != 400 ||
 			!bytes.Contains(r.Data, []byte("propertyName")) {
 			t.Errorf("%s: %d %s, want 400 with a propertyName", body, r.status, r.text)
 		}
 	}
 	api.token = "x"
-	if status, _, text := api.sendPlatform(environment.TenantID, "GET", path, ""); !environment.isRefusal(
-		status,
-		t.Name(),
-	) {
-		t.Errorf("with a wrong token: %d %s", status, text)
+	status, _, text := api.sendPlatform(environment.TenantID, "GET", path, "")
+	if !environment.isRefusal(status, t.Name()) {
+		t.Errorf("with a wrong token: %d %s, want the refusal of a token", status, text)
 	}
 }
 

@@ -1,13 +1,10 @@
 package e2e
 
 import (
-	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // What was stored is there after a restart on the same data, for the same tenant and client.
@@ -49,39 +46,15 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// A local cloud that cannot start prints one sentence and exits with code 2.
-func TestImpossibleStarts(t *testing.T) {
+// The command that starts a local cloud ends as the program of the local cloud does, whose own tests know all reasons
+// for which it cannot start.
+func TestImpossibleStart(t *testing.T) {
 	requires(t, processes)
 	t.Parallel()
-	portInUse := environment.S3URL[strings.LastIndex(environment.S3URL, ":")+1:]
-	broken := t.TempDir()
-	if err := os.WriteFile(filepath.Join(broken, "template.yaml"), []byte("Resources: ["), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, test := range []struct {
-		name string
-		args []string
-	}{
-		{"data in use", []string{"--data", environment.Data}},
-		{"port in use", []string{"--data", t.TempDir(), "--port-s3", portInUse}},
-		{"unknown parameter", []string{"--data", t.TempDir(), "--set", "Nonsense=1"}},
-		{"broken template", []string{"--data", t.TempDir(), "--project", broken}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			program, err := builtProgram("sluice")
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
-			cmd := exec.CommandContext(ctx, program, append([]string{"local"}, test.args...)...)
-			out, err := cmd.CombinedOutput()
-			text := strings.TrimSpace(string(out))
-			if code := cmd.ProcessState.ExitCode(); err == nil || code != 2 || text == "" ||
-				strings.Contains(text, "\n") {
-				t.Errorf("exit code %d with %q, want 2 with one line", code, text)
-			}
-		})
+	stdout, stderr, code, err := environment.runSluice("local", "--data", environment.Data)
+	if want := "another local cloud runs on the data folder " + environment.Data; err != nil || code != 2 ||
+		stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, want) {
+		t.Errorf("exit code %d, %v, stdout %q, stderr %q; want 2 and one line with %q", code, err, stdout, stderr, want)
 	}
 }
 
