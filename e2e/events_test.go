@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"os"
@@ -57,8 +58,11 @@ func eachLine(path string, visit func(line []byte) error) error {
 	defer f.Close()
 	for lines := bufio.NewReader(f); ; {
 		line, err := lines.ReadBytes('\n')
-		if err != nil {
+		if errors.Is(err, io.EOF) {
 			return nil // the last line is being written
+		}
+		if err != nil {
+			return err
 		}
 		if err := visit(line); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
