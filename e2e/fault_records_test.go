@@ -12,9 +12,6 @@ import (
 	"time"
 )
 
-// settledAt is a time after that of all lines.
-var settledAt = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-
 // faultRecord is a fault that has struck (local/faults.Record).
 type faultRecord struct {
 	Time                       time.Time

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -50,8 +51,7 @@ func (f *faultPlans) remove(p faultPlan) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.plans = slices.DeleteFunc(f.plans, func(other faultPlan) bool {
-		return other.Seed == p.Seed &&
-			other.Name == p.Name
+		return other.Seed == p.Seed && other.Name == p.Name
 	})
 }
 
@@ -80,19 +80,13 @@ type faultBatch struct {
 	accepted map[int64]string
 	problem  error
 
-	mu sync.Mutex
+	// id is the batch's ID, "" until its file is uploaded.
 	id string
 	// last is the status at the end.
 	last client.Status
 }
 
 func (b *faultBatch) String() string { return fmt.Sprintf("seed %d, %s", b.seed, b.plan.Name) }
-
-func (b *faultBatch) setID(id string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.id = id
-}
 
 // faultKinds are the kinds of batches.
 var faultKinds = []string{"valid", "dropped", "rejected", "duplicates", "screened", "too many", "empty"}
@@ -183,7 +177,9 @@ func (b *faultBatch) judge() {
 	known.Add(senderID, validation.Onboarded)
 	known.Add(receiverID, validation.Onboarded)
 	settings := auth.DefaultSettings()
-	rules := transaction.Rules{ReceivedAt: settledAt, MaxPast: settings.MaxPast, MaxFuture: settings.MaxFuture}
+	// All lines are older than this, so that none is too far in the future.
+	receivedAt := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	rules := transaction.Rules{ReceivedAt: receivedAt, MaxPast: settings.MaxPast, MaxFuture: settings.MaxFuture}
 	size := int64(len(b.file))
 	var out bytes.Buffer
 	b.summary, b.problem = validation.ValidateFile(context.Background(), validation.FileInput{

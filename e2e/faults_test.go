@@ -164,7 +164,7 @@ func (c *faultCloud) begin(t *testing.T, b *faultBatch) {
 		c.mu.RUnlock()
 		err = api.UploadFile(t.Context(), u, newReader(b.file), int64(len(b.file)), nil)
 		if err == nil || errors.Is(err, client.ErrAlreadyUploaded) {
-			b.setID(u.BatchID)
+			b.id = u.BatchID
 			return
 		}
 		t.Logf("%s: upload it: %v", b, err)

@@ -14,25 +14,19 @@ import (
 // grantsAllowedUnused are the grants that the suite need not use, each with the reason; on a slow machine it may use
 // some. Any other grant that nothing uses is too much: take it out of the template, or add the test that needs it.
 var grantsAllowedUnused = map[string]string{
-	"sluice-validate WriteWork s3:AbortMultipartUpload":   abortsAfterFailure,
-	"sluice-reconcile Work s3:AbortMultipartUpload":       abortsAfterFailure,
-	"sluice-screennames Work s3:AbortMultipartUpload":     abortsAfterFailure,
-	"sluice-settle Work s3:AbortMultipartUpload":          abortsAfterFailure,
-	"sluice-verdict WriteReports s3:AbortMultipartUpload": abortsAfterFailure,
-	"sluice-policy Versions s3:AbortMultipartUpload":      abortsAfterFailure,
-	"sluice-export WriteParquet s3:AbortMultipartUpload":  abortsAfterFailure,
-	"sluice-export DeadLetters sqs:SendMessage": "an event becomes a dead letter after failing three " +
-		"times, and none does here",
-	"sluice-scan DeadLetters sqs:SendMessage": "an event becomes a dead letter after failing three " +
-		"times, and none does here",
-	"sluice-close DeadLetters sqs:SendMessage": "an event becomes a dead letter after failing three " +
-		"times, and none does here",
-	"sluice-announce DeadLetters sqs:SendMessage": "an event becomes a dead letter after failing three " +
-		"times, and none does here",
-	"sluice-conduct DeadLetters sqs:SendMessage": "an event becomes a dead letter after failing three " +
-		"times, and none does here",
-	"sluice-deliver DeadLetters sqs:SendMessage": "an event becomes a dead letter after failing three " +
-		"times, and none does here",
+	"sluice-validate WriteWork s3:AbortMultipartUpload":     abortsAfterFailure,
+	"sluice-reconcile Work s3:AbortMultipartUpload":         abortsAfterFailure,
+	"sluice-screennames Work s3:AbortMultipartUpload":       abortsAfterFailure,
+	"sluice-settle Work s3:AbortMultipartUpload":            abortsAfterFailure,
+	"sluice-verdict WriteReports s3:AbortMultipartUpload":   abortsAfterFailure,
+	"sluice-policy Versions s3:AbortMultipartUpload":        abortsAfterFailure,
+	"sluice-export WriteParquet s3:AbortMultipartUpload":    abortsAfterFailure,
+	"sluice-export DeadLetters sqs:SendMessage":             noDeadLetters,
+	"sluice-scan DeadLetters sqs:SendMessage":               noDeadLetters,
+	"sluice-close DeadLetters sqs:SendMessage":              noDeadLetters,
+	"sluice-announce DeadLetters sqs:SendMessage":           noDeadLetters,
+	"sluice-conduct DeadLetters sqs:SendMessage":            noDeadLetters,
+	"sluice-deliver DeadLetters sqs:SendMessage":            noDeadLetters,
 	"sluice-scan WaitingScans dynamodb:Query":               "the sweep for missing results runs every five minutes",
 	"sluice-scan ScanAgain guardduty:SendObjectMalwareScan": "the sweep for missing results runs every five minutes",
 	"sluice-scan DocumentFiles s3:PutObject": "an upload is emptied only if it ends while its " +
@@ -41,11 +35,15 @@ var grantsAllowedUnused = map[string]string{
 		"last URL",
 	"sluice-admit Batches dynamodb:UpdateItem": "an execution of a release without slots has a state that makes a " +
 		"transition",
-	"sluice-receipt SignWithRotatedKeys kms:Sign": "as of sluice-token",
+	"sluice-receipt SignWithRotatedKeys kms:Sign": "a new key signs only five minutes after its rotation",
 	"sluice-token SignWithRotatedKeys kms:Sign":   "a new key signs only five minutes after its rotation",
 }
 
-const abortsAfterFailure = "a step aborts an upload when storage fails, and it does not fail here"
+// Reasons that several grants have.
+const (
+	abortsAfterFailure = "a step aborts an upload when storage fails, and it does not fail here"
+	noDeadLetters      = "an event becomes a dead letter after failing three times, and none does here"
+)
 
 // expectedDenials are the Sids of statements by which tests are denied something on purpose.
 var expectedDenials = map[string]bool{

@@ -66,9 +66,7 @@ func (s *session) flood(requests int, newRequest func() *http.Request) map[int]i
 // A tenant that floods the service stays within its limit, whatever it sends, and others are answered as before.
 func TestFloodingTenant(t *testing.T) {
 	t.Parallel()
-	if !environment.supports(manyRequests, t.Name()) {
-		return
-	}
+	requires(t, manyRequests)
 	flooding, other := loginLimitedTenant(t, "batch_statuses_per_minute=12"), loginLimitedTenant(t)
 	path := transactionsPath + "batch/status/" + uuid.NewString()
 	begun := time.Now()

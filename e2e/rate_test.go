@@ -18,9 +18,7 @@ var rateDuration = flag.Duration("rate", time.Second, "how long TestRates calls 
 // TestRates prints how many single transactions a second are stored, beside the rate of the status call, which does as
 // little as an operation can: a token, one read. It does not run beside other tests.
 func TestRates(t *testing.T) {
-	if !environment.supports(manyRequests, t.Name()) {
-		return
-	}
+	requires(t, manyRequests)
 	onboardEntities(t, environment)
 	s := login(t, environment)
 	batchID := s.newUpload(true).BatchID

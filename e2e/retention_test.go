@@ -17,9 +17,7 @@ import (
 // singly. What has expired is gone for readers, although DynamoDB has not deleted it yet.
 func TestRetention(t *testing.T) {
 	t.Parallel()
-	if !environment.supports(manyRequests, t.Name()) {
-		return
-	}
+	requires(t, manyRequests)
 	db, err := environment.database(t.Context())
 	if err != nil {
 		t.Fatal(err)

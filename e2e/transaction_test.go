@@ -60,12 +60,10 @@ func TestReadBackKeepsWhiteSpace(t *testing.T) {
 
 // A transaction with 100,000 versions is read as fast as any other: of one modification in one page, of many in pages.
 func TestTransactionWithManyVersions(t *testing.T) {
+	requires(t, manyRequests)
 	t.Parallel()
 	s := login(t, environment)
 	onboardEntities(t, environment)
-	if !s.environment.supports(manyRequests, t.Name()) {
-		return
-	}
 	l, single := validLine(), validLine()
 	file := jsonLines(l, single)
 	u := s.newUpload(true)
