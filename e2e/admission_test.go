@@ -79,8 +79,8 @@ func loginBatchTenant(t *testing.T, e *Environment) *session {
 }
 
 // admissionKey is the key of an item of the table of admissions.
-func admissionKey(stage, place string) map[string]dynamodbtypes.AttributeValue {
-	return map[string]dynamodbtypes.AttributeValue{
+func admissionKey(stage, place string) tableItem {
+	return tableItem{
 		"stage": &dynamodbtypes.AttributeValueMemberS{Value: stage},
 		"place": &dynamodbtypes.AttributeValueMemberS{Value: place},
 	}
@@ -94,22 +94,22 @@ func (e *Environment) holdSlot(t *testing.T, stage, id string) {
 	item["version"] = &dynamodbtypes.AttributeValueMemberN{Value: "1"}
 	item["turn"] = text("")
 	const longAgo = "2026-01-01T00:00:00Z"
-	item["holders"] = &dynamodbtypes.AttributeValueMemberM{Value: map[string]dynamodbtypes.AttributeValue{
-		id: &dynamodbtypes.AttributeValueMemberM{Value: map[string]dynamodbtypes.AttributeValue{
+	item["holders"] = &dynamodbtypes.AttributeValueMemberM{Value: tableItem{
+		id: &dynamodbtypes.AttributeValueMemberM{Value: tableItem{
 			"tenant": text(uuid.NewString()), "received_at": text(longAgo), "since": text(longAgo),
 			"look_at": text(longAgo),
 		}},
 	}}
-	if _, err := e.batches(t).PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(e.Prefix +
+	if _, err := e.tables(t).PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(e.Prefix +
 		"-admission"), Item: item}); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // gate returns the holders of the slots of a stage.
-func (e *Environment) gate(t *testing.T, stage string) map[string]dynamodbtypes.AttributeValue {
+func (e *Environment) gate(t *testing.T, stage string) tableItem {
 	t.Helper()
-	out, err := e.batches(t).GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(e.Prefix + "-admission"),
+	out, err := e.tables(t).GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(e.Prefix + "-admission"),
 		Key: admissionKey(stage, "#gate")})
 	if err != nil {
 		t.Fatal(err)
@@ -124,10 +124,10 @@ func (e *Environment) gate(t *testing.T, stage string) map[string]dynamodbtypes.
 // tickets returns the places of a stage where batches wait.
 func (e *Environment) tickets(t *testing.T, stage string) []string {
 	t.Helper()
-	out, err := e.batches(t).Query(t.Context(), &dynamodb.QueryInput{
+	out, err := e.tables(t).Query(t.Context(), &dynamodb.QueryInput{
 		TableName: aws.String(e.Prefix + "-admission"), KeyConditionExpression: aws.String(
 			"stage = :stage AND place > :gate"),
-		ExpressionAttributeValues: map[string]dynamodbtypes.AttributeValue{
+		ExpressionAttributeValues: tableItem{
 			":stage": &dynamodbtypes.AttributeValueMemberS{Value: stage},
 			":gate":  &dynamodbtypes.AttributeValueMemberS{Value: "#gate"},
 		},

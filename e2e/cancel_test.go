@@ -148,7 +148,7 @@ func testCancelWhileWaiting(t *testing.T, cloud *Environment) {
 		if tickets := cloud.tickets(t, stage); len(tickets) != 2 {
 			t.Errorf("%v wait for %s after a cancel, want two", tickets, stage)
 		}
-		store := batchdb.New(cloud.batches(t), cloud.Prefix+"-batches")
+		store := batchdb.New(cloud.tables(t), cloud.Prefix+"-batches")
 		if _, err := batch.Cancel(t.Context(), store, batch.ID(forgotten), time.Now); err != nil {
 			t.Fatal(err)
 		}

@@ -37,10 +37,7 @@ func insertDrafts(t *testing.T, api *session, journey string, count int) []light
 	e := api.newEntity("")
 	items := make([]lightItem, 0, count+1)
 	last := lightItem{e, api.newDraft(e, journey)}
-	db, err := api.environment.database(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := api.environment.tables(t)
 	table := api.environment.Prefix + "-records"
 	row := journeyRow(t, db, table, api.tenantID, journey)
 	createdAt, _, _ := strings.Cut(row["part"].(*types.AttributeValueMemberS).Value, "#")

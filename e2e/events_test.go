@@ -210,10 +210,7 @@ func TestLostWebhooksDelayNoBatch(t *testing.T) {
 	api := login(t, cloud)
 	r := api.newReceiver()
 	api.newWebhook(r.URL, "")
-	db, err := cloud.database(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := cloud.tables(t)
 	name := aws.String(cloud.Prefix + "-webhooks")
 	described, err := db.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: name})
 	if err != nil {

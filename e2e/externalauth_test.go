@@ -202,10 +202,7 @@ func TestCertificatesAreAnnounced(t *testing.T) {
 		jsonText(certificate.PEM()) + `}}`)
 	var announced []busEvent
 	eventually(t, "the event about the certificate", func() bool {
-		if failure := environment.invoke(t, "certificate", `{"detail-type":"Scheduled Event","source":"aws.events"}`,
-			false); failure != "" {
-			t.Fatalf("the function failed: %s", failure)
-		}
+		environment.runScheduled(t, "certificate")
 		events, err := environment.busEvents()
 		if err != nil {
 			t.Fatal(err)

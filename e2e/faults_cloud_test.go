@@ -154,7 +154,7 @@ func (c *faultCloud) persist(ctx context.Context, tenant int, call func(api *cli
 func (c *faultCloud) sweepOnce(t *testing.T) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	c.invoke(t, "scan", `{"detail-type":"Scheduled Event","source":"aws.events"}`, false)
+	c.invoke(t, "scan", scheduledEvent, false)
 }
 
 // restartOf returns by which signal the cloud is ended in the middle of a round, 0 for a round without a restart.

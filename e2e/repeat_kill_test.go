@@ -62,7 +62,7 @@ func (c killing) killRepeatedRequest(ctx context.Context, api *session, k killRu
 		}
 		in.TableName, in.FilterExpression = aws.String(c.Prefix+"-batches"), aws.String("#key = :key")
 		in.ExpressionAttributeNames = map[string]string{"#key": "name"}
-		in.ExpressionAttributeValues = map[string]dynamodbtypes.AttributeValue{
+		in.ExpressionAttributeValues = tableItem{
 			":key": &dynamodbtypes.AttributeValueMemberS{Value: k.Payload},
 		}
 	} else {
@@ -73,7 +73,7 @@ func (c killing) killRepeatedRequest(ctx context.Context, api *session, k killRu
 		}
 		in.TableName, in.FilterExpression = aws.String(c.Prefix+"-transactions"), aws.String("#key = :key")
 		in.ExpressionAttributeNames = map[string]string{"#key": "transaction"}
-		in.ExpressionAttributeValues = map[string]dynamodbtypes.AttributeValue{
+		in.ExpressionAttributeValues = tableItem{
 			":key": &dynamodbtypes.AttributeValueMemberS{Value: c.TenantID + "#" + l.transactionID()},
 		}
 		observation = c.TenantID + "#modification#" + l.modificationID()
@@ -98,7 +98,7 @@ func (c killing) killRepeatedRequest(ctx context.Context, api *session, k killRu
 	}
 	observed, err := db.Query(ctx, &dynamodb.QueryInput{TableName: aws.String(c.Prefix + "-observations"),
 		KeyConditionExpression: aws.String("id = :id"), ConsistentRead: aws.Bool(true),
-		ExpressionAttributeValues: map[string]dynamodbtypes.AttributeValue{
+		ExpressionAttributeValues: tableItem{
 			":id": &dynamodbtypes.AttributeValueMemberS{Value: observation},
 		}})
 	if err == nil && observed.Count != 1 {

@@ -15,10 +15,7 @@ import (
 // rescreen invokes the function that looks after watchlists, as its schedule does.
 func (s *session) rescreen() {
 	s.t.Helper()
-	if failure := s.environment.invoke(s.t, "watchlist", `{"detail-type":"Scheduled Event","source":"aws.events"}`,
-		false); failure != "" {
-		s.t.Fatalf("the function failed: %s", failure)
-	}
+	s.environment.runScheduled(s.t, "watchlist")
 }
 
 // ongoing returns the matches of an entity in its batches that rescreening has made.

@@ -18,10 +18,7 @@ import (
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	requires(t, manyRequests)
-	db, err := environment.database(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := environment.tables(t)
 	api := loginNewTenant(t)
 	api.enableBatches()
 	importFile(t, []string{"--tenant", api.tenantID},

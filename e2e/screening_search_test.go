@@ -142,16 +142,7 @@ func TestBuiltInScreening(t *testing.T) {
 // screenings returns the store of screening batches.
 func (s *session) screenings() *screeningdb.Store {
 	s.t.Helper()
-	return screeningdb.New(s.environment.batches(s.t), s.environment.Prefix+"-screenings")
-}
-
-// sweepScreenings invokes the conduct function as its schedule does.
-func (e *Environment) sweepScreenings(t *testing.T) {
-	t.Helper()
-	if failure := e.invoke(t, "conduct", `{"detail-type":"Scheduled Event","source":"aws.events"}`,
-		false); failure != "" {
-		t.Fatalf("the sweep failed: %s", failure)
-	}
+	return screeningdb.New(s.environment.tables(s.t), s.environment.Prefix+"-screenings")
 }
 
 // The sweep starts a search whose start was lost, and ends one whose execution has ended without that.
@@ -184,7 +175,7 @@ func TestStuckScreenings(t *testing.T) {
 	if err := api.screenings().Save(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
-	environment.sweepScreenings(t)
+	environment.runScheduled(t, "conduct")
 	api.expectSearched(lost.ID, "sluice: Search Complete")
 	api.expectSearched(batch, "sluice: Return Failed (Invoker E000: The search was interrupted. Run it again.)")
 	api.mustCall("POST", screeningCommands+"/batch/"+batch+"/rerun", inEnvelope(`{}`), nil)

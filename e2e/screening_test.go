@@ -11,7 +11,6 @@ import (
 
 	"sluice/client"
 	"sluice/shared/screening"
-	"sluice/shared/screening/screeningdb"
 )
 
 const (
@@ -39,11 +38,7 @@ func (s *session) newScreening(journey, entityID string) string {
 func (s *session) newSearchedBatch(entityID string) (batchID, matchID string) {
 	s.t.Helper()
 	ctx := s.t.Context()
-	db, err := s.environment.database(ctx)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	store := screeningdb.New(db, s.environment.Prefix+"-screenings")
+	store := s.screenings()
 	b, err := store.Create(ctx, screening.Batch{
 		ID: uuid.NewString(), Tenant: s.tenantID, Status: screening.Open, Type: screening.TypeScreening,
 		EntityIDs: []string{entityID}, CreatedAt: time.Now().UTC(), Version: 1,

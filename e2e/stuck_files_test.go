@@ -57,14 +57,14 @@ func (e *Environment) forgetScan(t *testing.T, uploadURL string, since time.Time
 	}
 	file := path.Base(u.Path)
 	text := func(s string) dynamodbtypes.AttributeValue { return &dynamodbtypes.AttributeValueMemberS{Value: s} }
-	_, err = e.batches(t).UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+	_, err = e.tables(t).UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 		TableName: aws.String(e.Prefix + "-documents"),
-		Key: map[string]dynamodbtypes.AttributeValue{
+		Key: tableItem{
 			"owner": text(e.TenantID + "#file#" + file), "part": text("file"),
 		},
 		UpdateExpression:    aws.String("SET waiting = :waiting, since = :since, look_at = :since REMOVE outcome"),
 		ConditionExpression: aws.String("attribute_exists(part)"),
-		ExpressionAttributeValues: map[string]dynamodbtypes.AttributeValue{
+		ExpressionAttributeValues: tableItem{
 			":waiting": text("0"), ":since": text(since.UTC().Format("2006-01-02T15:04:05.000000000Z")),
 		},
 	})

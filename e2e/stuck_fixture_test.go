@@ -22,12 +22,21 @@ import (
 	"sluice/shared/setup"
 )
 
-// sweep invokes the scan function as its schedule does.
+// scheduledEvent is the event by which a schedule invokes a function.
+const scheduledEvent = `{"detail-type":"Scheduled Event","source":"aws.events"}`
+
+// runScheduled invokes a function as its schedule does.
+func (e *Environment) runScheduled(t *testing.T, function string) {
+	t.Helper()
+	if failure := e.invoke(t, function, scheduledEvent, false); failure != "" {
+		t.Fatalf("the function %s failed: %s", function, failure)
+	}
+}
+
+// sweep runs the sweep, as the schedule of the scan function does.
 func (e *Environment) sweep(t *testing.T) {
 	t.Helper()
-	if failure := e.invoke(t, "scan", `{"detail-type":"Scheduled Event","source":"aws.events"}`, false); failure != "" {
-		t.Fatalf("the sweep failed: %s", failure)
-	}
+	e.runScheduled(t, "scan")
 }
 
 // invoke invokes a function. It returns how the function failed, "" if it did not or is asynchronous.
@@ -64,18 +73,21 @@ func (e *Environment) invoke(t *testing.T, function, event string, isAsynchronou
 	return ""
 }
 
+// tableItem is the attributes of an item of a table, or of a map in one, by their names.
+type tableItem = map[string]dynamodbtypes.AttributeValue
+
 // batchKey returns the key of a batch's row.
-func batchKey(id string) map[string]dynamodbtypes.AttributeValue {
-	return map[string]dynamodbtypes.AttributeValue{
+func batchKey(id string) tableItem {
+	return tableItem{
 		"id":   &dynamodbtypes.AttributeValueMemberS{Value: id},
 		"part": &dynamodbtypes.AttributeValueMemberS{Value: "batch"},
 	}
 }
 
 // batchRow reads the row of a batch.
-func (e *Environment) batchRow(t *testing.T, id string) map[string]dynamodbtypes.AttributeValue {
+func (e *Environment) batchRow(t *testing.T, id string) tableItem {
 	t.Helper()
-	out, err := e.batches(t).GetItem(t.Context(), &dynamodb.GetItemInput{
+	out, err := e.tables(t).GetItem(t.Context(), &dynamodb.GetItemInput{
 		TableName: aws.String(e.Prefix + "-batches"), Key: batchKey(id), ConsistentRead: aws.Bool(true),
 	})
 	if err != nil {
@@ -85,9 +97,9 @@ func (e *Environment) batchRow(t *testing.T, id string) map[string]dynamodbtypes
 }
 
 // putBatchRow stores the row of a batch.
-func (e *Environment) putBatchRow(t *testing.T, row map[string]dynamodbtypes.AttributeValue) {
+func (e *Environment) putBatchRow(t *testing.T, row tableItem) {
 	t.Helper()
-	if _, err := e.batches(t).PutItem(t.Context(), &dynamodb.PutItemInput{
+	if _, err := e.tables(t).PutItem(t.Context(), &dynamodb.PutItemInput{
 		TableName: aws.String(e.Prefix + "-batches"), Item: row,
 	}); err != nil {
 		t.Fatal(err)
@@ -107,14 +119,15 @@ func (e *Environment) expectNoUpload(t *testing.T, id string) {
 // deleteBatchRow deletes the row of a batch.
 func (e *Environment) deleteBatchRow(t *testing.T, id string) {
 	t.Helper()
-	if _, err := e.batches(t).DeleteItem(t.Context(), &dynamodb.DeleteItemInput{
+	if _, err := e.tables(t).DeleteItem(t.Context(), &dynamodb.DeleteItemInput{
 		TableName: aws.String(e.Prefix + "-batches"), Key: batchKey(id),
 	}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (e *Environment) batches(t *testing.T) *dynamodb.Client {
+// tables returns a client of the environment's DynamoDB.
+func (e *Environment) tables(t *testing.T) *dynamodb.Client {
 	t.Helper()
 	db, err := e.database(t.Context())
 	if err != nil {
@@ -129,12 +142,10 @@ func (e *Environment) uploadTag(t *testing.T, batchID string) string {
 	return e.tagOfUpload(t, e.TenantID, batchID)
 }
 
+// tagOfUpload is uploadTag for a batch of any tenant.
 func (e *Environment) tagOfUpload(t *testing.T, tenantID, batchID string) string {
 	t.Helper()
-	storage := s3.New(s3.Options{
-		Region: e.Region, BaseEndpoint: &e.S3URL, UsePathStyle: true,
-		Credentials: credentials.NewStaticCredentialsProvider(e.AccessKeyID, e.SecretAccessKey, ""),
-	})
+	storage := operatorStorage(e)
 	buckets, err := storage.ListBuckets(t.Context(), &s3.ListBucketsInput{})
 	if err != nil {
 		t.Fatal(err)

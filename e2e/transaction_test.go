@@ -73,10 +73,7 @@ func TestTransactionWithManyVersions(t *testing.T) {
 	if last, _ := s.follow(u.BatchID); last.Status != client.StatusProcessed {
 		t.Fatalf("the batch ended with %s", last.Status)
 	}
-	db, err := s.environment.database(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := s.environment.tables(t)
 	store, err := transactiondb.New(db, s.environment.Prefix+"-transactions")
 	if err != nil {
 		t.Fatal(err)

@@ -20,10 +20,6 @@ import (
 // loader returns a loader of watchlists like those of functions.
 func (e *Environment) loader(t *testing.T) *catalog.Loader {
 	t.Helper()
-	db, err := e.database(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
 	cfg, err := setup.LoadAWS(t.Context())
 	if e.S3URL != "" {
 		cfg.BaseEndpoint, cfg.Region = &e.S3URL, e.Region
@@ -36,9 +32,10 @@ func (e *Environment) loader(t *testing.T) *catalog.Loader {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return catalog.NewLoader(catalog.Options{Versions: catalogdb.New(db, e.Prefix+"-watchlists"), Files: bucket,
-		Dir: t.TempDir(),
-		Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	return catalog.NewLoader(catalog.Options{
+		Versions: catalogdb.New(e.tables(t), e.Prefix+"-watchlists"), Files: bucket, Dir: t.TempDir(), Now: time.Now,
+		Log: slog.New(slog.DiscardHandler),
+	})
 }
 
 // A list is imported by the command line and found by functions; a rollback returns to the version before.
@@ -105,23 +102,20 @@ func TestWatchlists(t *testing.T) {
 func TestWatchlistVersionsAreRemoved(t *testing.T) {
 	t.Parallel()
 	s := loginNewTenant(t)
-	db, err := s.environment.database(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	store := catalogdb.New(db, s.environment.Prefix+"-watchlists")
+	store := catalogdb.New(s.environment.tables(t), s.environment.Prefix+"-watchlists")
 	var versions []catalog.Version
 	for i := range 9 {
-		v := catalog.Version{VersionRef: catalog.VersionRef{Owner: s.tenantID, List: "old",
-			Version: fmt.Sprint("v", i)},
-			ImportedAt: time.Now().Add(time.Duration(i)*time.Minute - 48*time.Hour)}
+		v := catalog.Version{
+			VersionRef: catalog.VersionRef{Owner: s.tenantID, List: "old", Version: fmt.Sprint("v", i)},
+			ImportedAt: time.Now().Add(time.Duration(i)*time.Minute - 48*time.Hour),
+		}
 		if err := store.AddVersion(t.Context(), v); err != nil {
 			t.Fatal(err)
 		}
 		versions = append(versions, v)
 	}
 	// A run at the same time sees nothing of the list before it has a pointer.
-	err = store.Condemn(t.Context(), versions[0], time.Now().Add(-2*time.Hour))
+	err := store.Condemn(t.Context(), versions[0], time.Now().Add(-2*time.Hour))
 	if err == nil {
 		err = store.SavePointer(t.Context(), catalog.Pointer{
 			Owner: s.tenantID, List: "old", Current: versions[8], Revision: 1})
@@ -129,10 +123,7 @@ func TestWatchlistVersionsAreRemoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if failure := s.environment.invoke(t, "watchlist", `{"detail-type":"Scheduled Event","source":"aws.events"}`,
-		false); failure != "" {
-		t.Fatalf("the function failed: %s", failure)
-	}
+	s.environment.runScheduled(t, "watchlist")
 	left, err := store.Versions(t.Context(), s.tenantID, "old")
 	if err != nil || len(left) != 8 {
 		t.Errorf("%d versions are left, %v; want 8", len(left), err)
