@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -40,10 +39,7 @@ func (c *tenantClient) startAdapter(provider string, faults ...string) adapterPr
 		return base64.StdEncoding.EncodeToString(key)
 	}
 	encryption, authentication := newKey(), newKey()
-	answers := filepath.Join(c.t.TempDir(), "answers.json")
-	if err := os.WriteFile(answers, []byte(adapterAnswers), 0o600); err != nil {
-		c.t.Fatal(err)
-	}
+	answers := writeFile(c.t, "answers.json", adapterAnswers)
 	args := []string{"adapter", "--provider", provider, "--answers", answers}
 	for _, fault := range faults {
 		args = append(args, "--fail", fault)

@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -31,8 +29,7 @@ func TestBatchesWaitForSlots(t *testing.T) {
 	}
 	started[other.startBatch(true, []byte("nonsense\n"))] = other
 	eventually(t, "the tickets of all batches", func() bool {
-		return len(cloud.tickets(t, "validation")) == len(
-			started)
+		return len(cloud.tickets(t, "validation")) == len(started)
 	})
 	positions := map[int64]bool{}
 	for id, api := range started {
@@ -66,15 +63,7 @@ func loginBatchTenant(t *testing.T, e *Environment) *session {
 	t.Helper()
 	s := loginTenantOf(t, e)
 	s.enableBatches()
-	path := filepath.Join(t.TempDir(), "entities.jsonl")
-	if err := os.WriteFile(path, []byte(`{"id":"`+senderID+`","lifecycleStatus":"Compliant"}`+"\n"+
-		`{"id":"`+receiverID+`","lifecycleStatus":"Compliant"}`+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var out any
-	if err := e.admin(&out, "entities", "import", path, "--tenant", s.tenantID); err != nil {
-		t.Fatal(err)
-	}
+	s.onboardParties()
 	return s
 }
 
@@ -100,8 +89,9 @@ func (e *Environment) holdSlot(t *testing.T, stage, id string) {
 			"look_at": text(longAgo),
 		}},
 	}}
-	if _, err := e.tables(t).PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(e.Prefix +
-		"-admission"), Item: item}); err != nil {
+	if _, err := e.tables(t).PutItem(t.Context(), &dynamodb.PutItemInput{
+		TableName: aws.String(e.Prefix + "-admission"), Item: item,
+	}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -125,8 +115,8 @@ func (e *Environment) gate(t *testing.T, stage string) tableItem {
 func (e *Environment) tickets(t *testing.T, stage string) []string {
 	t.Helper()
 	out, err := e.tables(t).Query(t.Context(), &dynamodb.QueryInput{
-		TableName: aws.String(e.Prefix + "-admission"), KeyConditionExpression: aws.String(
-			"stage = :stage AND place > :gate"),
+		TableName:              aws.String(e.Prefix + "-admission"),
+		KeyConditionExpression: aws.String("stage = :stage AND place > :gate"),
 		ExpressionAttributeValues: tableItem{
 			":stage": &dynamodbtypes.AttributeValueMemberS{Value: stage},
 			":gate":  &dynamodbtypes.AttributeValueMemberS{Value: "#gate"},

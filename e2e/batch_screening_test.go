@@ -21,10 +21,7 @@ const wantedName = "Anatoly Velkanov"
 // the list, so that the command line calls it the same.
 func importList(t *testing.T, e *Environment, tenantID, list, name string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), list)
-	if err := os.WriteFile(path, []byte("id,schema,name\nx-1,Person,"+name+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	path := writeFile(t, list, "id,schema,name\nx-1,Person,"+name+"\n")
 	var out any
 	err := e.admin(&out, "watchlist", "import", "--tenant", tenantID, "--list", list, "--format", "targets-simple-csv",
 		path, "--force")
@@ -192,12 +189,7 @@ func TestScreeningSurvivesKills(t *testing.T) {
 			t.Fatal(err)
 		}
 		k.Function, k.Payload = "screennames", u.BatchID
-		var kill struct {
-			Number int `json:"number"`
-		}
-		if err := cloud.callFaults("Arm", k, &kill); err != nil {
-			t.Fatal(err)
-		}
+		read := cloud.arm(t, k)
 		lines := make([]line, n)
 		for i := range lines {
 			lines[i] = named(wantedName)
@@ -217,11 +209,7 @@ func TestScreeningSurvivesKills(t *testing.T) {
 				t.Fatalf("alert %d is %s, %v", i, text, err)
 			}
 		}
-		var state killState
-		if err := cloud.callFaults("State", kill, &state); err != nil {
-			t.Fatal(err)
-		}
-		return state
+		return read()
 	}
 	if state := run(t, killRule{Call: 1e6}, 1000); state.Calls < 21 {
 		t.Fatalf("screennames makes %d calls, want 5 and at least 1 for each partition", state.Calls)

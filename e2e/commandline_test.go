@@ -15,9 +15,7 @@ import (
 // runForTenant runs a command as the environment's own client.
 func runForTenant(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
-	e := environment
-	stdout, stderr, code, err := e.runSluice(append(args, "--api-url", e.APIURL, "--token-url", e.TokenURL,
-		"--client-id", e.ClientID, "--client-secret", e.ClientSecret, "--scope", e.Scope)...)
+	stdout, stderr, code, err := environment.runSluice(append(args, environment.connection()...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,14 +62,7 @@ func TestCommandLineUploads(t *testing.T) {
 	t.Parallel()
 	onboardEntities(t, environment)
 	dir := t.TempDir()
-	write := func(name string, content []byte) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	good := write("good.jsonl", jsonLines(validLines(2)...))
+	good := writeFile(t, "good.jsonl", jsonLines(validLines(2)...))
 	stdout, stderr, code := runForTenant(t, "upload", good, "--json")
 	var last struct {
 		ID     string `json:"batch_id"`
@@ -80,7 +71,7 @@ func TestCommandLineUploads(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &last); err != nil || code != 0 || last.Status != "PROCESSED" {
 		t.Errorf("a good batch: exit code %d, stdout %q, stderr %q; want 0 and PROCESSED", code, stdout, stderr)
 	}
-	bad := write("bad.jsonl", append(jsonLines(validLines(1)...), "nonsense\n"...))
+	bad := writeFile(t, "bad.jsonl", append(jsonLines(validLines(1)...), "nonsense\n"...))
 	report := filepath.Join(dir, "report.jsonl")
 	stdout, stderr, code = runForTenant(t, "upload", bad, "--quiet", "--report", report)
 	text, err := os.ReadFile(report)
@@ -89,7 +80,7 @@ func TestCommandLineUploads(t *testing.T) {
 			"of a line",
 			code, stdout, stderr, text, err)
 	}
-	array := write("array.json", []byte("[\n{\"a\":1},\n{\"a\":2}\n]\n"))
+	array := writeFile(t, "array.json", []byte("[\n{\"a\":1},\n{\"a\":2}\n]\n"))
 	stdout, stderr, code = runForTenant(t, "upload", array)
 	if code != 2 || stdout != "" || !strings.Contains(stderr, "is one JSON array") {
 		t.Errorf("an array: exit code %d, stdout %q, stderr %q; want 2 and that it is an array", code, stdout, stderr)
@@ -106,13 +97,6 @@ func TestCommandLineForScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	write := func(name string, content []byte) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
 	run := func(wantCode int, args ...string) string { // with the profile
 		t.Helper()
 		cmd := exec.Command(program, append([]string{args[0], "--profile", "e2e"}, args[1:]...)...)
@@ -129,15 +113,15 @@ func TestCommandLineForScripts(t *testing.T) {
 		}
 		return stdout.String()
 	}
-	secret := write("secret", []byte(e.ClientSecret+"\n"))
+	secret := writeFile(t, "secret", []byte(e.ClientSecret+"\n"))
 	stdout := run(0, "login", "--api-url", e.APIURL, "--token-url", e.TokenURL, "--client-id", e.ClientID, "--tenant",
 		e.TenantID, "--client-secret-file", secret)
 	if strings.Contains(stdout, e.ClientSecret) {
 		t.Errorf("login prints the secret: %q", stdout)
 	}
-	first, second := write("first.jsonl", jsonLines(validLines(2)...)),
-		write("second.jsonl", jsonLines(validLines(1)...))
-	bad := write("bad.jsonl", append(jsonLines(validLines(1)...), "nonsense\n"...))
+	first, second := writeFile(t, "first.jsonl", jsonLines(validLines(2)...)),
+		writeFile(t, "second.jsonl", jsonLines(validLines(1)...))
+	bad := writeFile(t, "bad.jsonl", append(jsonLines(validLines(1)...), "nonsense\n"...))
 	ids := strings.Fields(run(0, "upload", first, second, "--detach", "--quiet"))
 	if len(ids) != 2 {
 		t.Fatalf("upload --quiet printed %q, want two IDs", ids)

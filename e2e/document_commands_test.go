@@ -13,14 +13,7 @@ func TestDocumentCommands(t *testing.T) {
 	t.Parallel()
 	c := newTenantClient(t)
 	dir := t.TempDir()
-	write := func(name, content string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	bill := write("bill.pdf", "%PDF-1.4 a bill")
+	bill := writeFile(t, "bill.pdf", "%PDF-1.4 a bill")
 	shown := c.run(0, "document", "upload", bill, "--entity", "e", "--type", "Utility bill")
 	name, id, _ := strings.Cut(strings.SplitN(shown, "\n", 2)[0], " ")
 	id = strings.TrimSpace(id)
@@ -41,8 +34,8 @@ func TestDocumentCommands(t *testing.T) {
 	}
 
 	for file, want := range map[string]string{
-		write("infected.pdf", eicar): "INFECTED_FILE", write("program.exe", "MZ"): "INVALID_MIME_TYPE",
-		write("empty.pdf", ""): "",
+		writeFile(t, "infected.pdf", eicar): "INFECTED_FILE", writeFile(t, "program.exe", "MZ"): "INVALID_MIME_TYPE",
+		writeFile(t, "empty.pdf", ""): "",
 	} {
 		text := c.run(1, "document", "upload", file, "--entity", "e")
 		if !strings.Contains(text, "\nbecause ") || !strings.Contains(text, want) {

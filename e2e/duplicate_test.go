@@ -1,10 +1,6 @@
 package e2e
 
 import (
-	"bytes"
-	"compress/gzip"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,18 +13,13 @@ func TestDuplicateFiles(t *testing.T) {
 	onboardEntities(t, environment)
 	s := login(t, environment)
 	file := jsonLines(validLines(3)...)
-	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
-	if _, err := w.Write(file); err != nil || w.Close() != nil {
-		t.Fatal(err)
-	}
 	rejects := client.UploadOptions{RejectOnInvalid: true, OnDuplicate: client.RejectDuplicate}
 	first, _ := s.processWith(rejects, file)
 	if first.Status != client.StatusProcessed || first.DuplicateOf != "" {
 		t.Fatalf("the first batch is %+v, want PROCESSED, a duplicate of none", first)
 	}
 	message := "This file was processed as batch " + first.BatchID + "."
-	for name, content := range map[string][]byte{"the same file": file, "its gzip": packed.Bytes()} {
+	for name, content := range map[string][]byte{"the same file": file, "its gzip": packGzip(t, file)} {
 		got, _ := s.processWith(rejects, content)
 		result := s.result(got.BatchID)
 		if got.Status != client.StatusValidationFailed || got.ErrorMessage != message ||
@@ -36,10 +27,7 @@ func TestDuplicateFiles(t *testing.T) {
 			t.Errorf("%s: got %+v and %+v, want VALIDATION_FAILED: %s", name, got, result, message)
 		}
 	}
-	path := filepath.Join(t.TempDir(), "batch.jsonl")
-	if err := os.WriteFile(path, file, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	path := writeFile(t, "batch.jsonl", file)
 	stdout, stderr, code := runForTenant(t, "upload", path, "--on-duplicate", "reject")
 	if code != 1 || stderr != "" || !strings.Contains(stdout, message) {
 		t.Errorf("upload --on-duplicate reject: exit code %d, stderr %q, %s; want 1 and %s", code, stderr, stdout,

@@ -3,8 +3,6 @@ package e2e
 import (
 	"fmt"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -23,10 +21,7 @@ type importCounts struct {
 // importFile imports lines for the environment's own tenant and returns what the command printed.
 func importFile(t *testing.T, flags []string, lines ...string) importCounts {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "entities.jsonl")
-	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	path := writeFile(t, "entities.jsonl", strings.Join(lines, "\n"))
 	var out struct {
 		importCounts
 		TenantID string `json:"tenant_id"`

@@ -125,6 +125,17 @@ func (e *Environment) runSluice(args ...string) (stdout, stderr string, code int
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode(), err
 }
 
+// connection returns the flags by which a command acts as the environment's own client.
+func (e *Environment) connection() []string {
+	return connectionOf(e, clientCredentials{e.TenantID, e.ClientID, e.ClientSecret})
+}
+
+// connectionOf returns the flags by which a command acts as a client.
+func connectionOf(e *Environment, c clientCredentials) []string {
+	return []string{"--api-url", e.APIURL, "--token-url", e.TokenURL, "--client-id", c.ClientID, "--client-secret",
+		c.ClientSecret, "--scope", "tenant/" + c.TenantID}
+}
+
 // admin runs an admin command, for the environment's own tenant unless args name one, and decodes what it prints into
 // out.
 func (e *Environment) admin(out any, args ...string) error {

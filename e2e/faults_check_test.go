@@ -3,10 +3,8 @@ package e2e
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"os"
@@ -115,17 +113,6 @@ func (c *faultCloud) checkOutcome(t *testing.T, b *faultBatch) (problems []error
 		problems = append(problems, c.checkAlerts(t, b)...)
 	}
 	return problems
-}
-
-// readFile reads the file at a signed URL, as a client opens it.
-func readFile(ctx context.Context, open func(context.Context, string) (io.ReadCloser, error), url string) ([]byte,
-	error) {
-	body, err := open(ctx, url)
-	if err != nil {
-		return nil, err
-	}
-	defer body.Close()
-	return io.ReadAll(body)
 }
 
 // checkAlerts compares the alerts of a batch with those of the command line.

@@ -2,8 +2,6 @@ package e2e
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,17 +15,12 @@ import (
 func TestObservabilityCommands(t *testing.T) {
 	t.Parallel()
 	c := newTenantClient(t)
-	importFile(t, []string{"--tenant", c.TenantID}, `{"id":"`+senderID+`","lifecycleStatus":"Compliant"}`,
-		`{"id":"`+receiverID+`","lifecycleStatus":"Compliant"}`)
+	c.onboardParties()
 	single, refused := validLine(), validLine().withSender("nobody")
 	inBatch, dropped := validLine(), validLine().with("payment_type", "none")
 	began := time.Now().UTC()
-	path := filepath.Join(t.TempDir(), "lines.jsonl")
 	for command, lines := range map[string][]line{"send": {single, refused}, "upload": {inBatch, dropped}} {
-		if err := os.WriteFile(path, jsonLines(lines...), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		args := []string{command, path}
+		args := []string{command, writeFile(t, "lines.jsonl", jsonLines(lines...))}
 		if command == "upload" {
 			args = append(args, "--max-rejected", "1")
 		}

@@ -101,8 +101,7 @@ func TestFailedModifications(t *testing.T) {
 	t.Parallel()
 	api := loginNewTenant(t) // whose transactions are all that is counted
 	api.enableBatches()
-	importFile(t, []string{"--tenant", api.tenantID}, `{"id":"`+senderID+`","lifecycleStatus":"Compliant"}`,
-		`{"id":"`+receiverID+`","lifecycleStatus":"Compliant"}`)
+	api.onboardParties()
 	good, dropped, rejected := validLine(), validLine().with("payment_type", "none"),
 		validLine().with("payment_type", "none")
 	last, _ := api.processWith(client.UploadOptions{MaxRejected: &client.RejectLimit{Lines: 1}},
@@ -133,8 +132,7 @@ func TestFailedModifications(t *testing.T) {
 func TestObservedSingles(t *testing.T) {
 	t.Parallel()
 	api := loginNewTenant(t, "--permission", "TransactionWrite", "--permission", "TransactionRead")
-	importFile(t, []string{"--tenant", api.tenantID}, `{"id":"`+senderID+`","lifecycleStatus":"Compliant"}`,
-		`{"id":"`+receiverID+`","lifecycleStatus":"Compliant"}`)
+	api.onboardParties()
 	stored, refused := validLine(), validLine().withSender("nobody")
 	for _, c := range []struct {
 		line   line
@@ -158,8 +156,7 @@ func TestTransactionEvents(t *testing.T) {
 	t.Parallel()
 	api := loginNewTenant(t) // whose batches are all that is searched
 	api.enableBatches()
-	importFile(t, []string{"--tenant", api.tenantID}, `{"id":"`+senderID+`","lifecycleStatus":"Compliant"}`,
-		`{"id":"`+receiverID+`","lifecycleStatus":"Compliant"}`)
+	api.onboardParties()
 	single, refused := validLine(), validLine().withSender("nobody")
 	for l, want := range map[*line]int{&single: http.StatusCreated, &refused: http.StatusBadRequest} {
 		if status, _, body := api.call(http.MethodPost, singlePath, "application/json", l.String()); status != want {

@@ -12,8 +12,6 @@ import (
 	"math/big"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -103,12 +101,10 @@ func TestCheckOfReceivers(t *testing.T) {
 	if other.text() != none {
 		t.Errorf("by the configuration of another tenant: %+v", other)
 	}
-	stdout, stderr, code, err := environment.runSluice("outbound", "check", url, "--api-url", environment.APIURL,
-		"--token-url", environment.TokenURL, "--client-id", environment.ClientID, "--client-secret",
-		environment.ClientSecret, "--scope", "tenant/"+environment.TenantID)
-	if err != nil || code != 1 || stderr != "" || !strings.Contains(stdout, "subject  CN=leaf\n") ||
+	stdout, stderr, code := runForTenant(t, "outbound", "check", url)
+	if code != 1 || stderr != "" || !strings.Contains(stdout, "subject  CN=leaf\n") ||
 		!strings.Contains(stdout, "SignerChainValidationOnly  refused   No chain leads from") {
-		t.Errorf("sluice outbound check: %v, exit code %d, %q\n%s", err, code, stderr, stdout)
+		t.Errorf("sluice outbound check: exit code %d, %q\n%s", code, stderr, stdout)
 	}
 }
 
@@ -137,11 +133,7 @@ func (s *session) installClientCertificate(ca *outboundtest.Authority) clientKey
 	}
 	leaf := thisMachine()
 	leaf.Usage = x509.ExtKeyUsageClientAuth
-	file := filepath.Join(s.t.TempDir(), "tenant.pem")
-	certificate := outboundtest.PEM(ca.IssueFor(leaf, request.PublicKey).Raw)
-	if err := os.WriteFile(file, []byte(certificate), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
+	file := writeFile(s.t, "tenant.pem", outboundtest.PEM(ca.IssueFor(leaf, request.PublicKey).Raw))
 	if err := environment.admin(&installed, append(command, "--install", file)...); err != nil {
 		s.t.Fatal(err)
 	}

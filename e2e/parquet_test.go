@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -41,10 +39,7 @@ func (s *session) readParquet(batchID string) string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	path := filepath.Join(s.t.TempDir(), batchID+".parquet")
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		s.t.Fatal(err)
-	}
+	path := writeFile(s.t, batchID+".parquet", text)
 	return path
 }
 
@@ -54,8 +49,7 @@ func TestParquet(t *testing.T) {
 	t.Parallel()
 	api := loginNewTenant(t)
 	api.enableBatches()
-	importFile(t, []string{"--tenant", api.tenantID},
-		`{"id":"`+senderID+`","status":"Compliant"}`, `{"id":"`+receiverID+`","status":"Compliant"}`)
+	api.onboardParties()
 	before := api.expectProcess(client.StatusProcessed, jsonLines(validLine()))
 	api.setTenant("parquet=true")
 	rejected, lines := validLine().withModification("currency", "E"), validLines(3)

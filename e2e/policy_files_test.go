@@ -29,10 +29,7 @@ func editFile(t *testing.T, path string, replace ...string) string {
 	if edited == string(text) {
 		t.Fatalf("%s has none of %q", path, replace)
 	}
-	copied := filepath.Join(t.TempDir(), filepath.Base(path))
-	if err := os.WriteFile(copied, []byte(edited), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	copied := writeFile(t, filepath.Base(path), edited)
 	return copied
 }
 

@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -33,10 +31,7 @@ func TestReadingCommands(t *testing.T) {
 	c.run(2, "entity", "list", "--status", "Unheard")
 
 	sent := validLine()
-	path := filepath.Join(t.TempDir(), "transaction.json")
-	if err := os.WriteFile(path, []byte(sent.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	path := writeFile(t, "transaction.json", sent.String())
 	c.run(0, "send", path)
 	if text := c.run(0, "transaction", "show", sent.transactionID()); !strings.Contains(text,
 		"\nsent          singly\n") || !strings.Contains(text,

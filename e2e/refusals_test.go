@@ -191,14 +191,9 @@ func TestUploadAfterDisabling(t *testing.T) {
 			}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var tenant struct {
-				ID string `json:"tenant_id"`
-			}
-			if err := environment.admin(&tenant, "tenant", "create", "--set", "limits=none"); err != nil {
-				t.Fatal(err)
-			}
-			uploader := newClient(t, environment, tenant.ID, "--permission", "BatchUpload")
-			reader := loginAs(t, environment, newClient(t, environment, tenant.ID, "--permission", "BatchRead"))
+			tenant := newTenant(t, environment)
+			uploader := newClient(t, environment, tenant, "--permission", "BatchUpload")
+			reader := loginAs(t, environment, newClient(t, environment, tenant, "--permission", "BatchRead"))
 			reader.enableBatches()
 			u := loginAs(t, environment, uploader).newUpload(true)
 			if err := test.disable(reader, uploader); err != nil {

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -125,10 +123,7 @@ func TestMaxRejected(t *testing.T) {
 func TestCommandLineRequestFields(t *testing.T) {
 	t.Parallel()
 	onboardEntities(t, environment)
-	path := filepath.Join(t.TempDir(), "batch.jsonl")
-	if err := os.WriteFile(path, append(jsonLines(validLines(1)...), "nonsense\n"...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	path := writeFile(t, "batch.jsonl", append(jsonLines(validLines(1)...), "nonsense\n"...))
 	stdout, stderr, code := runForTenant(t, "upload", path, "--quiet", "--validate-only", "--max-rejected", "50.0%",
 		"--name", "part 2", "--metadata", "region=north=1", "--metadata", "run=")
 	id := strings.TrimSpace(stdout)

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -68,17 +66,12 @@ func TestResumedUpload(t *testing.T) {
 	if !errors.As(err, new(*client.UnreachableError)) {
 		t.Fatalf("the upload that is cut: %v, want an UnreachableError", err)
 	}
-	path := filepath.Join(t.TempDir(), "batch.jsonl")
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	stdout, stderr, code, err := cloud.runSluice("upload", "--resume", u.BatchID, path, "--api-url", cloud.APIURL,
-		"--token-url", cloud.TokenURL, "--client-id", cloud.ClientID, "--client-secret", cloud.ClientSecret, "--scope",
-		cloud.Scope)
+	path := writeFile(t, "batch.jsonl", content)
+	stdout, stderr, code, err := cloud.runSluice(append([]string{"upload", "--resume", u.BatchID, path},
+		cloud.connection()...)...)
 	if err != nil || code != 0 || !strings.Contains(stdout, "the service has 5.2 MB already") ||
 		!strings.Contains(stdout, "differ from the file: 1 part") || !strings.Contains(stdout, "PROCESSED") {
 		t.Errorf("the resumed upload: %v, exit code %d, stdout %q, stderr %q; want one part kept, one replaced, and "+
-			"PROCESSED", err,
-			code, stdout, stderr)
+			"PROCESSED", err, code, stdout, stderr)
 	}
 }

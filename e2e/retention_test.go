@@ -21,8 +21,7 @@ func TestRetention(t *testing.T) {
 	db := environment.tables(t)
 	api := loginNewTenant(t)
 	api.enableBatches()
-	importFile(t, []string{"--tenant", api.tenantID},
-		`{"id":"`+senderID+`","status":"Compliant"}`, `{"id":"`+receiverID+`","status":"Compliant"}`)
+	api.onboardParties()
 	const transactions = "/tm/realtime/api/transactions/"
 	table := aws.String(environment.Prefix + "-transactions")
 	items := func(l line) []map[string]types.AttributeValue {

@@ -14,36 +14,6 @@ import (
 	"sluice/shared/screening/adapter"
 )
 
-// loginTenantOf opens a session of a new client of a new tenant of an environment.
-func loginTenantOf(t *testing.T, e *Environment) *session {
-	t.Helper()
-	var tenant struct {
-		ID string `json:"tenant_id"`
-	}
-	if err := e.admin(&tenant, "tenant", "create", "--set", "limits=none"); err != nil {
-		t.Fatal(err)
-	}
-	return loginAs(t, e, newClient(t, e, tenant.ID))
-}
-
-// arm has a function killed by a rule, and returns how the rule's state is read.
-func (c killing) arm(t *testing.T, rule killRule) (read func() killState) {
-	t.Helper()
-	var kill struct {
-		Number int `json:"number"`
-	}
-	if err := c.callFaults("Arm", rule, &kill); err != nil {
-		t.Fatal(err)
-	}
-	return func() (state killState) {
-		t.Helper()
-		if err := c.callFaults("State", kill, &state); err != nil {
-			t.Fatal(err)
-		}
-		return state
-	}
-}
-
 // The functions that search are killed before and after each of their calls to AWS. Every search ends with the same
 // matches, each of them once.
 func TestScreeningsSurviveKills(t *testing.T) {

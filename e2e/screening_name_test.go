@@ -3,7 +3,6 @@ package e2e
 import (
 	"encoding/csv"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -59,14 +58,11 @@ func TestMatchName(t *testing.T) {
 	rows := [][]string{{"name", "schema"}, {"Anatolij Welkanow", "Person"}, {"Анатолий Велканов", "Person"},
 		{"Abdulrahman Almazrouqi", "Person"}, {"Vector Stal Zavod", "Organization"}, {"Velkanov", "Organization"},
 		{"Nobody", "Person"}}
-	file := filepath.Join(t.TempDir(), "names.csv")
 	var text strings.Builder
 	if err := csv.NewWriter(&text).WriteAll(rows); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := writeFile(t, "names.csv", text.String())
 	stdout, stderr, code, err := api.environment.runSluice("screen", "--file", file, "--list-file",
 		"targets-simple-csv:"+sample, "--threshold", "70", "--json")
 	if err != nil || code != 1 {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -63,18 +62,14 @@ func (v matchView) info(label string) string {
 // importWatchlist makes a list of persons with the given names, by their IDs, a list of the session's tenant.
 func (s *session) importWatchlist(list string, persons map[string]string) {
 	s.t.Helper()
-	file := filepath.Join(s.t.TempDir(), list+".json")
 	var lines strings.Builder
 	for id, name := range persons {
 		fmt.Fprintf(&lines, `{"id":%q,"schema":"Person","properties":{"name":[%q]}}`+"\n", id, name)
 	}
-	if err := os.WriteFile(file, []byte(lines.String()), 0o600); err != nil {
+	var out any
+	if err := s.environment.admin(&out, "watchlist", "import", "--tenant", s.tenantID, "--list", list, "--format",
+		"ftm-json", "--force", writeFile(s.t, list+".json", lines.String())); err != nil {
 		s.t.Fatal(err)
-	}
-	_, stderr, code, err := s.environment.runSluice("admin", "watchlist", "import", "--prefix", s.environment.Prefix,
-		"--tenant", s.tenantID, "--list", list, "--format", "ftm-json", "--force", file)
-	if err != nil || code != 0 {
-		s.t.Fatalf("import of the list %s: exit %d, %v: %s", list, code, err, stderr)
 	}
 }
 

@@ -84,16 +84,28 @@ func loginNewClient(t *testing.T, options ...string) *session {
 	return loginAs(t, environment, newClient(t, environment, environment.TenantID, options...))
 }
 
-// loginNewTenant opens a session of a new client of a new tenant of the shared environment, whose batch feature is off.
-func loginNewTenant(t *testing.T, options ...string) *session {
+// newTenant creates a tenant without limits, whose batch feature is off, and returns its ID.
+func newTenant(t *testing.T, e *Environment) string {
 	t.Helper()
 	var tenant struct {
 		ID string `json:"tenant_id"`
 	}
-	if err := environment.admin(&tenant, "tenant", "create", "--set", "limits=none"); err != nil {
+	if err := e.admin(&tenant, "tenant", "create", "--set", "limits=none"); err != nil {
 		t.Fatal(err)
 	}
-	return loginAs(t, environment, newClient(t, environment, tenant.ID, options...))
+	return tenant.ID
+}
+
+// loginNewTenant opens a session of a new client of a new tenant of the shared environment.
+func loginNewTenant(t *testing.T, options ...string) *session {
+	t.Helper()
+	return loginAs(t, environment, newClient(t, environment, newTenant(t, environment), options...))
+}
+
+// loginTenantOf is loginNewTenant for any environment.
+func loginTenantOf(t *testing.T, e *Environment) *session {
+	t.Helper()
+	return loginAs(t, e, newClient(t, e, newTenant(t, e)))
 }
 
 // enableBatches switches the batch feature of the session's tenant on.
@@ -101,6 +113,17 @@ func (s *session) enableBatches() {
 	s.t.Helper()
 	var out any
 	if err := s.environment.admin(&out, "tenant", "enable-batch", s.tenantID); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// onboardParties imports the sender and the receiver of valid lines for the session's tenant.
+func (s *session) onboardParties() {
+	s.t.Helper()
+	path := writeFile(s.t, "entities.jsonl", `{"id":"`+senderID+`","lifecycleStatus":"Compliant"}`+"\n"+
+		`{"id":"`+receiverID+`","lifecycleStatus":"Compliant"}`+"\n")
+	var out any
+	if err := s.environment.admin(&out, "entities", "import", path, "--tenant", s.tenantID); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -196,17 +194,11 @@ func TestSendCommand(t *testing.T) {
 	onboardEntities(t, environment)
 	s := login(t, environment)
 	good, bad := validLine(), validLine().with("payment_type", "x")
-	file := filepath.Join(t.TempDir(), "lines.jsonl")
-	if err := os.WriteFile(file, jsonLines(good, bad), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	connection := []string{"--api-url", environment.APIURL, "--token-url", environment.TokenURL,
-		"--client-id", environment.ClientID, "--client-secret", environment.ClientSecret, "--scope",
-		"tenant/" + s.tenantID}
-	stdout, stderr, code, err := environment.runSluice(append([]string{"send", file}, connection...)...)
-	if err != nil || code != 1 || !strings.Contains(stdout, "line 2: ") || !strings.Contains(stdout, "(type=enum)") ||
+	file := writeFile(t, "lines.jsonl", jsonLines(good, bad))
+	stdout, stderr, code := runForTenant(t, "send", file)
+	if code != 1 || !strings.Contains(stdout, "line 2: ") || !strings.Contains(stdout, "(type=enum)") ||
 		!strings.Contains(stdout, "1 transaction stored, 1 refused") {
-		t.Errorf("exit %d, %v\n%s%s", code, err, stdout, stderr)
+		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	s.expectStored(good, "", 0)
 	pretty := validLine()
@@ -214,13 +206,10 @@ func TestSendCommand(t *testing.T) {
 	if err := json.Indent(&text, []byte(pretty.String()), "", "  "); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	stdout, stderr, code, err = environment.runSluice(append([]string{"send", "--json", file}, connection...)...)
+	stdout, stderr, code = runForTenant(t, "send", "--json", writeFile(t, "pretty.json", text.Bytes()))
 	var receipt client.Receipt
-	if err != nil || code != 0 || json.Unmarshal([]byte(stdout), &receipt) != nil ||
+	if code != 0 || json.Unmarshal([]byte(stdout), &receipt) != nil ||
 		receipt.TransactionExternalID != pretty.transactionID() {
-		t.Errorf("exit %d, %v\n%s%s", code, err, stdout, stderr)
+		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 }

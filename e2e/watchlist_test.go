@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -63,10 +62,7 @@ func TestWatchlists(t *testing.T) {
 		again.Version != first.Version {
 		t.Errorf("imported %+v, then %+v", first, again)
 	}
-	other := filepath.Join(t.TempDir(), "other.csv")
-	if err := os.WriteFile(other, []byte("id,schema,name\n1,Person,Boris Testov\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	other := writeFile(t, "other.csv", "id,schema,name\n1,Person,Boris Testov\n")
 	if second := importList(other); second.Changes.Added != 1 || second.Changes.Removed != 16 {
 		t.Errorf("imported %+v", second)
 	}

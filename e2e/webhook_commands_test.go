@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -26,13 +25,7 @@ type tenantClient struct {
 // newTenantClient makes a tenant with the batch feature.
 func newTenantClient(t *testing.T) *tenantClient {
 	t.Helper()
-	var tenant struct {
-		ID string `json:"tenant_id"`
-	}
-	if err := environment.admin(&tenant, "tenant", "create", "--set", "limits=none"); err != nil {
-		t.Fatal(err)
-	}
-	credentials := newClient(t, environment, tenant.ID)
+	credentials := newClient(t, environment, newTenant(t, environment))
 	c := &tenantClient{t, credentials, loginAs(t, environment, credentials)}
 	c.enableBatches()
 	return c
@@ -40,8 +33,7 @@ func newTenantClient(t *testing.T) *tenantClient {
 
 // connection returns the flags that lead to the service.
 func (c *tenantClient) connection() []string {
-	return []string{"--api-url", environment.APIURL, "--token-url", environment.TokenURL, "--client-id", c.ClientID,
-		"--client-secret", c.ClientSecret, "--scope", "tenant/" + c.TenantID}
+	return connectionOf(environment, c.clientCredentials)
 }
 
 // run runs a command that must end with a code, and returns what it prints.
@@ -59,10 +51,7 @@ func TestWebhookCommands(t *testing.T) {
 	t.Parallel()
 	requires(t, receivers)
 	c := newTenantClient(t)
-	secret := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(secret, []byte("a secret of the tenant\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	secret := writeFile(t, "secret", "a secret of the tenant\n")
 	var w webhookView
 	created := c.run(0, "webhooks", "create", "https://receiver.invalid/events", "--name", "events", "--secret-file",
 		secret,

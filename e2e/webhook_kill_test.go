@@ -27,16 +27,9 @@ func TestDeliveriesSurviveKills(t *testing.T) {
 		receiver := s.newReceiver()
 		w := s.newWebhook(receiver.URL, "")
 		rule.Function, rule.Payload = "deliver", w.ID
-		var kill struct {
-			Number int `json:"number"`
-		}
-		if err := cloud.callFaults("Arm", rule, &kill); err != nil {
-			t.Fatal(err)
-		}
+		read := cloud.arm(t, rule)
 		d = s.test(w)
-		if err := cloud.callFaults("State", kill, &state); err != nil {
-			t.Fatal(err)
-		}
+		state = read()
 		for _, r := range receiver.requests() {
 			if r.header.Get("x-sluice-delivery") == d.ID {
 				received++
