@@ -37,10 +37,10 @@ func TestLogsTellTheStoryOfABatch(t *testing.T) {
 	api := login(t, environment)
 	invalid := personalLine().with("ip_address", personal.name).withModification("currency", personal.city)
 	for _, test := range []struct {
-		name   string
-		file   []byte
-		states []string
-		want   map[string]any
+		name     string
+		file     []byte
+		statuses []string
+		want     map[string]any
 	}{
 		{
 			"processed", jsonLines(personalLine(), personalLine()),
@@ -48,43 +48,24 @@ func TestLogsTellTheStoryOfABatch(t *testing.T) {
 				"IN_PROGRESS", "PROCESSED"},
 			map[string]any{"lines": 2., "accepted": 2., "invalid": 0., "lines_per_second": nil},
 		},
-		{
-			"failed", jsonLines(personalLine(), invalid),
+		{"failed", jsonLines(personalLine(), invalid),
 			[]string{"AWAITING_UPLOAD", "UPLOADED", "VALIDATION_STARTED", "VALIDATION_FAILED"},
-			map[string]any{"lines": 2., "accepted": 1., "invalid": 1., "error": nil},
-		},
-		{
-			"errored", []byte(eicar), []string{"AWAITING_UPLOAD", "UPLOADED", "ERROR"},
-			map[string]any{"lines": 0., "error": nil},
-		},
+			map[string]any{"lines": 2., "accepted": 1., "invalid": 1., "error": nil}},
+		{"errored", []byte(eicar), []string{"AWAITING_UPLOAD", "UPLOADED", "ERROR"},
+			map[string]any{"lines": 0., "error": nil}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			batchID := api.startBatch(true, test.file)
 			last, _ := api.follow(batchID)
-			if want := test.states[len(test.states)-1]; last.Status != want {
+			if want := test.statuses[len(test.statuses)-1]; last.Status != want {
 				t.Fatalf("the batch ended with %s (%s), want %s", last.Status, last.ErrorMessage, want)
 			}
-			var states []string
-			var end auditRecord
-			eventually(t, "the record of the end", func() bool {
-				states = nil
-				for _, text := range grepBatch(t, environment, "audit.jsonl", batchID) {
-					var r auditRecord
-					if err := json.Unmarshal([]byte(text), &r); err != nil {
-						t.Fatal(err)
-					}
-					if r["record"] == "transition" {
-						states = append(states, r["to"].(string))
-						end = r
-					}
-				}
-				return end["msg"] == "batch finished"
-			})
-			if !slices.Equal(states, test.states) {
-				t.Errorf("got the states %v, want %v", states, test.states)
+			statuses, end := waitForEnd(t, batchID)
+			if !slices.Equal(statuses, test.statuses) {
+				t.Errorf("got the statuses %v, want %v", statuses, test.statuses)
 			}
 			want := map[string]any{"batch": batchID, "tenant": environment.TenantID, "client": environment.ClientID,
-				"from": test.states[len(test.states)-2], "bytes": float64(len(test.file)), "seconds": nil,
+				"from": test.statuses[len(test.statuses)-2], "bytes": float64(len(test.file)), "seconds": nil,
 				"received_at": nil, "etag": nil}
 			for name, value := range test.want {
 				want[name] = value
@@ -101,4 +82,25 @@ func TestLogsTellTheStoryOfABatch(t *testing.T) {
 			}
 		})
 	}
+}
+
+// waitForEnd waits until the audit trail has the end of a batch. It returns the statuses that the batch was in, and the
+// record of its end.
+func waitForEnd(t *testing.T, batchID string) (statuses []string, end auditRecord) {
+	t.Helper()
+	eventually(t, "the record of the end", func() bool {
+		statuses = nil
+		for _, text := range grepBatch(t, environment, "audit.jsonl", batchID) {
+			var r auditRecord
+			if err := json.Unmarshal([]byte(text), &r); err != nil {
+				t.Fatal(err)
+			}
+			if r["record"] == "transition" {
+				statuses = append(statuses, r["to"].(string))
+				end = r
+			}
+		}
+		return end["msg"] == "batch finished"
+	})
+	return statuses, end
 }

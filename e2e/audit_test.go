@@ -47,8 +47,7 @@ func waitForRecord(t *testing.T, e *Environment, requestID string) auditRecord {
 	var found []auditRecord
 	eventually(t, "a record of the request "+requestID, func() bool {
 		found = auditTrail(t, e, func(r auditRecord) bool {
-			return r["request_id"] == requestID &&
-				r["record"] == "audit"
+			return r["request_id"] == requestID && r["record"] == "audit"
 		})
 		return len(found) > 0
 	})
@@ -183,10 +182,8 @@ func TestAdminActsAreInTheAuditTrail(t *testing.T) {
 	}
 	expectMembers(t, records[0], map[string]any{"record": "audit", "outcome": "ok", "caller": nil,
 		"tenant": environment.TenantID, "request_id": nil})
-	begins := auditTrail(t, environment, func(
-		r auditRecord) bool {
-		return r["request_id"] == records[0]["request_id"]
-	})
+	begins := auditTrail(t, environment,
+		func(r auditRecord) bool { return r["request_id"] == records[0]["request_id"] })
 	if len(begins) != 2 || begins[0]["outcome"] != "started" {
 		t.Errorf("got the records %v, want the beginning and the end of the act", begins)
 	}

@@ -86,12 +86,7 @@ func TestBatchScreening(t *testing.T) {
 	file := jsonLines(lines...)
 	screening := &client.Screening{Lists: []string{list}}
 	rejecting := &client.Screening{Lists: []string{list}, OnHit: client.OnHitReject}
-	for _, test := range []struct {
-		name     string
-		options  client.UploadOptions
-		status   string
-		accepted int64
-	}{
+	for _, test := range []screenedTest{
 		{"hits are reported", client.UploadOptions{Screening: screening}, "PROCESSED", 40},
 		{"lines with hits are dropped", client.UploadOptions{Screening: rejecting}, "PROCESSED", 37},
 		{"a line with a hit rejects the batch", client.UploadOptions{RejectOnInvalid: true, Screening: rejecting},
@@ -99,23 +94,7 @@ func TestBatchScreening(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			api := login(t, environment)
-			last := api.processScreened(test.options, file)
-			if last.Status != test.status || *last.Counts.Accepted != test.accepted {
-				t.Fatalf("the batch ended with %s (%q), %d accepted; want %s, %d", last.Status, last.ErrorMessage,
-					*last.Counts.Accepted, test.status, test.accepted)
-			}
-			if last.NamesScreened == nil || *last.NamesScreened != 27 || *last.Hits != 3 {
-				t.Errorf("the status is %s, want 27 names and 3 hits", last.Reply)
-			}
-			alerts, result := api.readAlerts(last.BatchID)
-			if *result.Hits != 3 || *result.NamesScreened != 27 || result.Lists[0].List != list ||
-				bytes.Count(alerts, []byte(result.Lists[0].Version)) < 3 {
-				t.Errorf("the screening result is %s with the alerts\n%s", result.Reply, alerts)
-			}
-			if offline := validateOffline(t, file, path); !bytes.Equal(offline, alerts) {
-				t.Errorf("the alerts of the batch are\n%s\nthose of the command line\n%s", alerts, offline)
-			}
+			test.run(t, file, path)
 		})
 	}
 	t.Run("no hits", func(t *testing.T) {
@@ -153,14 +132,39 @@ func TestBatchScreening(t *testing.T) {
 	})
 }
 
+// screenedTest is a batch with three hits among 27 names that are asked for, and what must become of it.
+type screenedTest struct {
+	name     string
+	options  client.UploadOptions
+	status   string
+	accepted int64
+}
+
+// run processes a file that is screened with the list in another file.
+func (test screenedTest) run(t *testing.T, file []byte, list string) {
+	api := login(t, environment)
+	last := api.processScreened(test.options, file)
+	if last.Status != test.status || *last.Counts.Accepted != test.accepted {
+		t.Fatalf("the batch ended with %s (%q), %d accepted; want %s, %d", last.Status, last.ErrorMessage,
+			*last.Counts.Accepted, test.status, test.accepted)
+	}
+	if last.NamesScreened == nil || *last.NamesScreened != 27 || *last.Hits != 3 {
+		t.Errorf("the status is %s, want 27 names and 3 hits", last.Reply)
+	}
+	alerts, result := api.readAlerts(last.BatchID)
+	if *result.Hits != 3 || *result.NamesScreened != 27 || result.Lists[0].List != filepath.Base(list) ||
+		bytes.Count(alerts, []byte(result.Lists[0].Version)) < 3 {
+		t.Errorf("the screening result is %s with the alerts\n%s", result.Reply, alerts)
+	}
+	if offline := validateOffline(t, file, list); !bytes.Equal(offline, alerts) {
+		t.Errorf("the alerts of the batch are\n%s\nthose of the command line\n%s", alerts, offline)
+	}
+}
+
 // validateOffline returns the alerts that the command line finds in a file.
 func validateOffline(t *testing.T, file []byte, list string) []byte {
 	t.Helper()
-	dir := t.TempDir()
-	batch, alerts := filepath.Join(dir, "batch.jsonl"), filepath.Join(dir, "alerts.jsonl")
-	if err := os.WriteFile(batch, file, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	batch, alerts := writeFile(t, "batch.jsonl", file), filepath.Join(t.TempDir(), "alerts.jsonl")
 	stdout, stderr, code, err := environment.runSluice("validate", batch, "--screen", "targets-simple-csv:"+list,
 		"--alerts", alerts)
 	if err != nil || code != 1 { // a line is invalid

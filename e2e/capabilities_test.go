@@ -58,27 +58,18 @@ var capabilities = []struct {
 			"not reach the function",
 	},
 	{responses, []string{"sam"}, "SAM does not read GatewayResponses: an unknown path is a 403 of its own"},
-	{
-		encodedPaths,
-		[]string{"sam"},
-		"SAM decodes a path before it looks for its route: an ID that contains a slash is not found",
-	},
+	{encodedPaths, []string{"sam"},
+		"SAM decodes a path before it looks for its route: an ID that contains a slash is not found"},
 	{
 		manyRequests,
 		[]string{"sam"},
 		"`sam local` waits up to a second for the end of a function's log, of two functions for " +
 			"each request: the tests that send hundreds of requests would take longer than all others together",
 	},
-	{
-		functionLog,
-		[]string{"sam", "localstack", "aws"},
-		"What functions print is a file of the local cloud; elsewhere it is in CloudWatch Logs or on a terminal",
-	},
-	{
-		eventLog,
-		[]string{"localstack", "aws"},
-		"The local cloud writes what is put on the event bus into a file; elsewhere a rule would have to collect it",
-	},
+	{functionLog, []string{"sam", "localstack", "aws"},
+		"What functions print is a file of the local cloud; elsewhere it is in CloudWatch Logs or on a terminal"},
+	{eventLog, []string{"localstack", "aws"},
+		"The local cloud writes what is put on the event bus into a file; elsewhere a rule would have to collect it"},
 	{
 		receivers,
 		[]string{"sam", "localstack", "aws"},

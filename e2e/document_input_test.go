@@ -124,14 +124,8 @@ func documentChangeEndpoints(api *session) []bodyEndpoint {
 		}, false},
 		{"update a file's link", "PUT", fixed(documentCommands + "/" + id), map[string]string{},
 			[]bodyField{{"documentURL", "string", false, refusals{`"https://example.com/a"`: badURL}}}, false},
-		{
-			"layers",
-			"PUT",
-			fixed(documentCommands + "/" + id + "/access-layers"),
-			map[string]string{"accessLayers": "{}"},
-			[]bodyField{requiredLayers},
-			false,
-		},
+		{"layers", "PUT", fixed(documentCommands + "/" + id + "/access-layers"),
+			map[string]string{"accessLayers": "{}"}, []bodyField{requiredLayers}, false},
 		{"clone", "PUT", fixed(documentCommands + "/" + id + "/clone"), map[string]string{}, []bodyField{
 			{"Id", "string", false, uuidRefusals},
 			nameField("DocumentDataKey"),
@@ -148,12 +142,8 @@ func documentChangeEndpoints(api *session) []bodyEndpoint {
 			fixed(documentCommands + "/custom-error/" + id),
 			map[string]string{"errorCode": `"NOT_APPLICABLE"`},
 			[]bodyField{
-				{
-					"errorCode",
-					"string",
-					true,
-					refusals{`"OTHER"`: notInEnum, `"not_applicable"`: notInEnum, `""`: notNull},
-				},
+				{"errorCode", "string", true,
+					refusals{`"OTHER"`: notInEnum, `"not_applicable"`: notInEnum, `""`: notNull}},
 				{"errorMessage", "string", false, longText},
 			},
 			false,

@@ -290,11 +290,8 @@ func TestReplacedFile(t *testing.T) {
 	if code, text := put(t, replacement.upload(), []byte("a clean bill")); code != 200 {
 		t.Fatalf("upload: %d %s, want 200", code, text)
 	}
-	eventually(
-		t,
-		"the scan of the new file",
-		func() bool { return api.readDocument(document.ID).Status == "Completed" },
-	)
+	eventually(t, "the scan of the new file",
+		func() bool { return api.readDocument(document.ID).Status == "Completed" })
 	link := api.downloadURL(document.ID)
 	expectFile(t, link, "a clean bill")
 

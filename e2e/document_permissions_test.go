@@ -84,11 +84,8 @@ func TestAccessLayersOfDocuments(t *testing.T) {
 	t.Parallel()
 	spain, withoutLayers := loginNewClient(t, "--geographic", "Spain"), login(t, environment)
 	entity := uuid.NewString()
-	id := spain.createDocument(
-		"a.pdf",
-		entity,
-		`,"friendlyName":"f","policyEnforcedAccessLayers":{"geographic":["Spain"]}`,
-	).ID
+	id := spain.createDocument("a.pdf", entity,
+		`,"friendlyName":"f","policyEnforcedAccessLayers":{"geographic":["Spain"]}`).ID
 	expectVisible := func(name string, v documentView) {
 		t.Helper()
 		if !v.HasRequiredAccessLayers || valueOrEmpty(v.FriendlyName) != "f" {

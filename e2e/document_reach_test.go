@@ -26,13 +26,8 @@ func documentCommandsByType() []documentCommand {
 		{"data key", "PUT", "/%s/datakey", `"k"`, 202},
 		{"uploader", "PUT", "/%s/updateDocumentUploadedByUserName", "", 202},
 		{"error", "PUT", "/error/%s", "", 202},
-		{
-			"custom error",
-			"PUT",
-			"/custom-error/%s",
-			`{"data":{"errorCode":"SERVER_SIDE_ERROR","errorMessage":"m"}}`,
-			202,
-		},
+		{"custom error", "PUT", "/custom-error/%s", `{"data":{"errorCode":"SERVER_SIDE_ERROR","errorMessage":"m"}}`,
+			202},
 		{"delete", "DELETE", "/%s", "", 400},
 	}
 }
@@ -122,11 +117,8 @@ func TestArchive(t *testing.T) {
 	api.expectStatus(202, "POST", archive, `{"data":{"archivalReason":"superseded"}}`)
 	v := api.expectDocument(document.ID, "Archived")
 	if *v.ArchivalReason != "superseded" || *v.PreArchivalStatus != "Completed" {
-		t.Errorf(
-			"archived: reason %q, status before %q; want superseded, Completed",
-			*v.ArchivalReason,
-			*v.PreArchivalStatus,
-		)
+		t.Errorf("archived: reason %q, status before %q; want superseded, Completed", *v.ArchivalReason,
+			*v.PreArchivalStatus)
 	}
 	expectFile(t, api.downloadURL(document.ID), "a bill")
 

@@ -129,16 +129,9 @@ func TestEntityLifeCycle(t *testing.T) {
 func (s *session) rejectSecondDraft(entity, journey, parent string) string {
 	s.t.Helper()
 	var draft draftView
-	s.mustCall(
-		"POST",
-		entityCommand+"/"+entity+"/draft",
-		fmt.Sprintf(
-			`{"data":{"journeyId":%q,"parentDraftId":%q}}`,
-			strings.ToUpper(journey),
-			strings.ToUpper(parent),
-		),
-		&draft,
-	)
+	s.mustCall("POST", entityCommand+"/"+entity+"/draft",
+		fmt.Sprintf(`{"data":{"journeyId":%q,"parentDraftId":%q}}`, strings.ToUpper(journey), strings.ToUpper(parent)),
+		&draft)
 	s.expectEntity(entity, "MaintenanceInProgress")
 	s.mustCall("GET", entityQuery+"/entity/"+entity+"/draft/"+draft.ID, "", &draft)
 	if valueOrEmpty(draft.ParentDraftID) != parent {

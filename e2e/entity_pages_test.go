@@ -60,10 +60,8 @@ func insertDrafts(t *testing.T, api *session, journey string, count int) []light
 	g.SetLimit(4)
 	for some := range slices.Chunk(requests, 25) {
 		g.Go(func() error {
-			_, err := db.BatchWriteItem(
-				t.Context(),
-				&dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{table: some}},
-			)
+			_, err := db.BatchWriteItem(t.Context(),
+				&dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{table: some}})
 			return err
 		})
 	}
@@ -165,11 +163,8 @@ func (s *session) createDraftsUntil(stop <-chan struct{}, journey, entity string
 			return nil
 		default:
 		}
-		req, err := http.NewRequest(
-			"POST",
-			s.environment.APIURL+entityCommand+"/"+entity+"/draft",
-			strings.NewReader(fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey)),
-		)
+		req, err := http.NewRequest("POST", s.environment.APIURL+entityCommand+"/"+entity+"/draft",
+			strings.NewReader(fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey)))
 		if err != nil {
 			return err
 		}

@@ -131,11 +131,7 @@ func TestOtherTenantsEntities(t *testing.T) {
 				return status, string(text)
 			}
 			status, got := ask(e, draft, journey)
-			if _, want := ask(
-				uuid.NewString(),
-				uuid.NewString(),
-				uuid.NewString(),
-			); status != test.status ||
+			if _, want := ask(uuid.NewString(), uuid.NewString(), uuid.NewString()); status != test.status ||
 				got != want {
 				t.Errorf("got %d %s, want %d %s", status, got, test.status, want)
 			}

@@ -31,12 +31,8 @@ func badFiles() []badFile {
 		{"no final newline", one(), processed, nil},
 		{"CRLF", one() + "\r\n" + one() + "\r\n", processed, nil},
 		{"a byte-order mark", byteOrderMark + one() + "\n", processed, nil},
-		{
-			"a byte-order mark in line 2",
-			one() + "\n" + byteOrderMark + one() + "\n",
-			failed,
-			map[int64]string{2: "json_invalid"},
-		},
+		{"a byte-order mark in line 2", one() + "\n" + byteOrderMark + one() + "\n", failed,
+			map[int64]string{2: "json_invalid"}},
 		{"NUL bytes", "\x00\x00\x00\n", failed, firstLine("json_invalid")},
 		{"invalid UTF-8", strings.Replace(one(), "goods", "go\xffds", 1) + "\n", failed, firstLine("json_invalid")},
 		{"20,000 deep", deep + "\n", failed, firstLine("json_too_deep")},
@@ -105,9 +101,7 @@ func TestLineOf50MB(t *testing.T) {
 		t.Fatalf("the batch ended with %s (%q) and %d lines ingested, want PROCESSED and 2",
 			last.Status, last.ErrorMessage, *last.Counts.Ingested)
 	}
-	if report := api.report(
-		last.BatchID,
-	); len(report) != 1 || report[0].Line != 2 ||
+	if report := api.report(last.BatchID); len(report) != 1 || report[0].Line != 2 ||
 		!hasCode(report[0], "line_too_long") {
 		t.Errorf("the report is %+v, want line_too_long in line 2", report)
 	}
@@ -127,11 +121,8 @@ func TestRefusedFiles(t *testing.T) {
 			last := api.expectProcess("ERROR", []byte(test.content))
 			r := api.result(last.BatchID)
 			if last.ErrorMessage == "" || r.Message != last.ErrorMessage {
-				t.Errorf(
-					"the validation result says %q, the status %q; want the same message",
-					r.Message,
-					last.ErrorMessage,
-				)
+				t.Errorf("the validation result says %q, the status %q; want the same message", r.Message,
+					last.ErrorMessage)
 			}
 			if r.Valid != nil || r.ErrorsFileURL != "" {
 				t.Errorf("validation result %+v, want valid null and no report", r)

@@ -79,11 +79,24 @@ func TestListOfBatches(t *testing.T) {
 	expect("after", client.BatchQuery{CreatedAfter: started}, ids...)
 	expect("before", client.BatchQuery{CreatedBefore: started})
 
+	expectListedStatus(t, api, processed)
+	// Pages while batches are created: those that were there are listed once each, and none of the new ones.
+	got := api.listAll(client.BatchQuery{Limit: 2}, func() { api.newUpload(true) })
+	if !slices.Equal(got, ids) {
+		t.Errorf("while batches are created, %v are listed, want %v", got, ids)
+	}
+	expectRefusedLists(t, api)
+}
+
+// expectListedStatus checks that the list has of a batch, which is the only one of its tenant that is PROCESSED, what
+// its status says.
+func expectListedStatus(t *testing.T, api *session, batchID string) {
+	t.Helper()
 	page, _, err := api.client.Batches(t.Context(), client.BatchQuery{Statuses: []string{"PROCESSED"}}, "")
 	if err != nil || len(page) != 1 {
 		t.Fatalf("got %v, error %v, want one batch", page, err)
 	}
-	status, err := api.client.Status(t.Context(), processed)
+	status, err := api.client.Status(t.Context(), batchID)
 	var listed, wanted any
 	if err := errors.Join(err, json.Unmarshal(page[0].Reply, &listed),
 		json.Unmarshal(status.Reply, &wanted)); err != nil {
@@ -92,12 +105,12 @@ func TestListOfBatches(t *testing.T) {
 	if diff := cmp.Diff(wanted, listed); diff != "" {
 		t.Errorf("want the status record (-), listed is (+):\n%s", diff)
 	}
+}
 
-	// Pages while batches are created: those that were there are listed once each, and none of the new ones.
-	got := api.listAll(client.BatchQuery{Limit: 2}, func() { api.newUpload(true) })
-	if !slices.Equal(got, ids) {
-		t.Errorf("while batches are created, %v are listed, want %v", got, ids)
-	}
+// expectRefusedLists checks that a list is refused with a token for another one, with parameters that it does not have,
+// and without the permission. Another tenant sees an empty one.
+func expectRefusedLists(t *testing.T, api *session) {
+	t.Helper()
 	_, next, err := api.client.Batches(t.Context(), client.BatchQuery{Limit: 1}, "")
 	if err != nil || next == "" {
 		t.Fatalf("got the token %q, error %v", next, err)

@@ -95,10 +95,7 @@ func (e *Environment) findAPI(endpoint string) error {
 		return fmt.Errorf("sam list: %w: %s", err, text)
 	}
 	for _, o := range outputs {
-		if id, _, found := strings.Cut(
-			strings.TrimPrefix(o.OutputValue, "https://"),
-			".",
-		); found &&
+		if id, _, found := strings.Cut(strings.TrimPrefix(o.OutputValue, "https://"), "."); found &&
 			o.OutputKey == "ApiUrl" {
 			e.APIURL = endpoint + "/_aws/execute-api/" + id + o.OutputValue[strings.LastIndex(o.OutputValue, "/"):]
 			e.TokenURL = e.APIURL + "/oauth2/token"
@@ -120,10 +117,8 @@ func (e *Environment) createTenant() error {
 		return err
 	}
 	e.TenantID, e.Scope = tenant.ID, tenant.Scope
-	if err := errors.Join(
-		e.admin(&out, "tenant", "enable-batch", tenant.ID),
-		e.admin(&made, "client", "create", "--permission", "all"),
-	); err != nil {
+	if err := errors.Join(e.admin(&out, "tenant", "enable-batch", tenant.ID),
+		e.admin(&made, "client", "create", "--permission", "all")); err != nil {
 		return err
 	}
 	e.ClientID, e.ClientSecret = made.ClientID, made.ClientSecret

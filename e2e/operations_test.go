@@ -80,10 +80,8 @@ func documentCalls(api *session, route string) []platformCall {
 	entity, journey := uuid.NewString(), uuid.NewString()
 	var document createdDocument
 	api.mustCall("POST", documentCommands+route+"/virtual", inEnvelope(fmt.Sprintf(
-		`{"fileName":"a","entityId":%q,"journeyId":%q,"documentURL":"https://example.com/a"}`,
-		entity,
-		journey,
-	)), &document)
+		`{"fileName":"a","entityId":%q,"journeyId":%q,"documentURL":"https://example.com/a"}`, entity, journey)),
+		&document)
 	base, id := documentCommands+route+"/", document.ID
 	calls := []platformCall{
 		{"PUT", base + id, inEnvelope(`{"friendlyName":"b","properties":{"a":{"type":"Single","value":"x"}}}`)},
@@ -113,11 +111,8 @@ func documentCalls(api *session, route string) []platformCall {
 // fileCalls returns a call of each operation on files.
 func fileCalls(api *session) []platformCall {
 	return []platformCall{
-		{
-			"PUT",
-			documentCommands + "/updateFile",
-			inEnvelope(fmt.Sprintf(`{"id":%q,"fileName":"b.pdf"}`, api.newDocument(""))),
-		},
+		{"PUT", documentCommands + "/updateFile",
+			inEnvelope(fmt.Sprintf(`{"id":%q,"fileName":"b.pdf"}`, api.newDocument("")))},
 		{"GET", documentQueries + "/mimeTypesAllowed", ""},
 		{"GET", documentQueries + "/supportedFileExtensions", ""},
 	}

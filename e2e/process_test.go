@@ -84,10 +84,8 @@ func (p *process) waitFor(timeout time.Duration, holds func() bool) error {
 			p.exited <- err
 			return fmt.Errorf("%s ended (%v):\n%s", p.name(), err, p.output)
 		case <-deadline:
-			return errors.Join(
-				fmt.Errorf("%s is not ready after %v:\n%s", p.name(), timeout, p.output),
-				p.Process.Kill(),
-			)
+			return errors.Join(fmt.Errorf("%s is not ready after %v:\n%s", p.name(), timeout, p.output),
+				p.Process.Kill())
 		case <-tick.C:
 			if holds() {
 				return nil

@@ -84,10 +84,7 @@ func TestSAMInvoke(t *testing.T) {
 	s.invokeAPI("outbound", 200, `"decisions"`)
 
 	// A failure is reported as one, though SAM exits with 0.
-	if _, err := s.runSAM(
-		"plan",
-		map[string]string{"batch_id": uuid.NewString()},
-	); err == nil ||
+	if _, err := s.runSAM("plan", map[string]string{"batch_id": uuid.NewString()}); err == nil ||
 		!strings.Contains(err.Error(), "errorType") {
 		t.Errorf("plan of a batch that does not exist: %v, want an error with an errorType", err)
 	}

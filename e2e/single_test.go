@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -126,27 +127,10 @@ func TestSingleAndBatchRace(t *testing.T) {
 		wg.Go(func() {
 			for round := 0; ; round++ {
 				for i := worker; i < modifications; i += 4 {
-					l := line{}
-					for key, value := range lines[i] {
-						l[key] = value
-					}
-					l.with("description", fmt.Sprint("single ", round))
-					if _, err := s.client.SendTransaction(t.Context(), []byte(l.String()),
-						client.SendOptions{}); err != nil {
-						t.Error(err)
+					if newest[i] = s.resend(lines[i], round, newest[i]); newest[i].IsZero() {
 						return
 					}
 					sent.Add(1)
-					got, err := s.client.Transaction(t.Context(), l.transactionID())
-					if err != nil || len(got.Modifications) != 1 {
-						t.Errorf("after a single one: %+v, %v", got, err)
-						return
-					}
-					m := got.Modifications[0]
-					if m.ReceivedAt.Before(newest[i]) {
-						t.Errorf("%s was received at %v, and then at %v", l.modificationID(), newest[i], m.ReceivedAt)
-					}
-					newest[i] = m.ReceivedAt
 				}
 				select {
 				case <-done:
@@ -186,6 +170,26 @@ func TestSingleAndBatchRace(t *testing.T) {
 		s.expectStored(l, later, int64(i+1))
 	}
 	t.Logf("%d single transactions raced with the batch", sent.Load())
+}
+
+// resend sends a line singly, with a description of its own, and reads it back. It returns when what is read was
+// received, which must not be before an earlier time, or zero after an error.
+func (s *session) resend(original line, round int, earlier time.Time) time.Time {
+	l := maps.Clone(original).with("description", fmt.Sprint("single ", round))
+	if _, err := s.client.SendTransaction(s.t.Context(), []byte(l.String()), client.SendOptions{}); err != nil {
+		s.t.Error(err)
+		return time.Time{}
+	}
+	got, err := s.client.Transaction(s.t.Context(), l.transactionID())
+	if err != nil || len(got.Modifications) != 1 {
+		s.t.Errorf("after a single one: %+v, %v", got, err)
+		return time.Time{}
+	}
+	received := got.Modifications[0].ReceivedAt
+	if received.Before(earlier) {
+		s.t.Errorf("%s was received at %v, and then at %v", l.modificationID(), earlier, received)
+	}
+	return received
 }
 
 // The command sends each line, reports what is refused, and says how many were stored.

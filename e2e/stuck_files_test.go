@@ -30,8 +30,8 @@ func TestSweepOfDocuments(t *testing.T) {
 		cloud.sweep(t)
 		return api.readDocument(scanned.ID).Status == "Completed" && api.readDocument(missing.ID).Status == "Error"
 	})
-	if d := api.readDocument(missing.ID); valueOrEmpty(
-		d.ErrorMessage) != "The file did not arrive in time. Give the document another one." ||
+	const message = "The file did not arrive in time. Give the document another one."
+	if d := api.readDocument(missing.ID); valueOrEmpty(d.ErrorMessage) != message ||
 		valueOrEmpty(d.ErrorCode) != "CLIENT_SIDE_ERROR" {
 		t.Errorf("got %+v, want the reason of the error", d)
 	}
@@ -43,8 +43,7 @@ func TestSweepOfDocuments(t *testing.T) {
 		t.Fatalf("upload of another file: %d %s", code, text)
 	}
 	eventually(t, "the scan of the other file", func() bool {
-		return api.readDocument(
-			missing.ID).Status == "Completed"
+		return api.readDocument(missing.ID).Status == "Completed"
 	})
 }
 

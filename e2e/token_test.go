@@ -102,11 +102,8 @@ func TestEquivalentForms(t *testing.T) {
 		return b.String()
 	}
 	const grant = "grant_type=client_credentials"
-	id, secret, scope := environment.ClientID, url.QueryEscape(
-		environment.ClientSecret,
-	), url.QueryEscape(
-		environment.Scope,
-	)
+	id, secret := environment.ClientID, url.QueryEscape(environment.ClientSecret)
+	scope := url.QueryEscape(environment.Scope)
 	usual := grant + "&client_id=" + id + "&client_secret=" + secret + "&scope=" + scope
 	for _, test := range []struct {
 		name, contentType, form string
