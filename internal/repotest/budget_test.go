@@ -152,7 +152,8 @@ func TestTheTemplateFitsAWS(t *testing.T) {
 	}
 	within("resources", b.resources, usablePercent, maxResources)
 	apiResources := countAPIResources(m.routes(t))
-	within("resources of the API", apiResources, usableAPIPercent, maxAPIResources)
+	within("resources of the API (give a new area an API of its own)", apiResources, usableAPIPercent,
+		maxAPIResources)
 	largest := map[string]int{}
 	for what, sizes := range map[string]map[string]int{"resource policy": b.invokeBytes,
 		"role's policies": b.roleBytes} {
