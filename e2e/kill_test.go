@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 
 	"sluice/client"
@@ -19,6 +18,23 @@ func uploading(t *testing.T, file []byte) func(*session, client.Upload) {
 	}
 }
 
+// announcedEnd is a way in which batches end while a function is killed.
+type announcedEnd struct {
+	name, function, status string
+	// file returns the file of a batch. It is nil for a batch whose execution fails.
+	file func() []byte
+}
+
+// end returns what brings a batch to the end.
+func (a announcedEnd) end(t *testing.T, c killing) func(*session, client.Upload) {
+	if a.file != nil {
+		return uploading(t, a.file())
+	}
+	return func(_ *session, u client.Upload) {
+		c.invoke(t, "close", `{"batch_id":"`+u.BatchID+`","failure":{"Error":"E","Cause":"C"}}`, true)
+	}
+}
+
 // Each function that ends batches, and the one that announces it, is killed before and after each of its calls to AWS.
 // Every batch ends as it would have ended, and is announced: once, unless announce is killed when the bus has the event
 // and the record does not say so, which is between two calls. The accepted lines of every processed batch are written
@@ -29,65 +45,55 @@ func TestAnnouncementsSurviveKills(t *testing.T) {
 	onboardEntities(t, cloud.Environment)
 	cloud.killRepeatedRequests(t)
 	login(t, cloud.Environment).setTenant("parquet=true")
-	invalid := []byte(strings.Replace(validLine().String(), `"EUR"`, `"E"`, 1) + "\n")
+	valid := func() []byte { return jsonLines(validLine()) }
+	invalid := func() []byte { return jsonLines(validLine().withModification("currency", "E")) }
 	var runs killRuns
 	t.Cleanup(func() { t.Log(runs.table()) })
-	for _, test := range []struct {
-		name, function, status string
-		end                    func(t *testing.T) func(*session, client.Upload)
-	}{
-		{"close", "close", "PROCESSED",
-			func(t *testing.T) func(*session, client.Upload) { return uploading(t, jsonLines(validLine())) }},
-		{"announce", "announce", "PROCESSED",
-			func(t *testing.T) func(*session, client.Upload) { return uploading(t, jsonLines(validLine())) }},
-		{"export", "export", "PROCESSED",
-			func(t *testing.T) func(*session, client.Upload) { return uploading(t, jsonLines(validLine())) }},
-		{"verdict", "verdict", "VALIDATION_FAILED",
-			func(t *testing.T) func(*session, client.Upload) { return uploading(t, invalid) }},
-		{"scan", "scan", "ERROR",
-			func(t *testing.T) func(*session, client.Upload) { return uploading(t, []byte(eicar)) }},
-		{"scan of a packed file", "scan", "PROCESSED", func(t *testing.T) func(*session, client.Upload) {
-			return uploading(t, packGzip(t, jsonLines(validLine())))
-		}},
-		{"close after a failure", "close", "ERROR", func(t *testing.T) func(*session, client.Upload) {
-			return func(_ *session, u client.Upload) {
-				cloud.invoke(t, "close", `{"batch_id":"`+u.BatchID+`","failure":{"Error":"E","Cause":"C"}}`, true)
-			}
-		}},
+	for _, a := range []announcedEnd{
+		{"close", "close", "PROCESSED", valid},
+		{"announce", "announce", "PROCESSED", valid},
+		{"export", "export", "PROCESSED", valid},
+		{"verdict", "verdict", "VALIDATION_FAILED", invalid},
+		{"scan", "scan", "ERROR", func() []byte { return []byte(eicar) }},
+		{"scan of a packed file", "scan", "PROCESSED", func() []byte { return packGzip(t, valid()) }},
+		{"close after a failure", "close", "ERROR", nil},
 	} {
-		t.Run(test.name, func(t *testing.T) {
+		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
-			calls := cloud.run(t, killRule{Function: test.function, Call: 1e6}, test.end(t)).Calls
-			if calls == 0 {
-				t.Fatalf("%s makes no calls", test.function)
+			cloud.killAtEachCall(t, a, &runs)
+		})
+	}
+}
+
+// killAtEachCall brings batches to an end, one while the function is not killed, and one for each time at which it is.
+func (c killing) killAtEachCall(t *testing.T, a announcedEnd, runs *killRuns) {
+	calls := c.run(t, killRule{Function: a.function, Call: 1e6}, a.end(t, c)).Calls
+	if calls == 0 {
+		t.Fatalf("%s makes no calls", a.function)
+	}
+	for i := range 2 * calls {
+		kill := killRule{Function: a.function, Call: i/2 + 1, After: i%2 == 1}
+		if a.status == "PROCESSED" && a.function == "scan" && !kill.After {
+			continue // it makes many calls, and to be killed before one is as to be killed after the one before
+		}
+		t.Run(fmt.Sprintf("call %d after %v", kill.Call, kill.After), func(t *testing.T) {
+			t.Parallel()
+			r := c.run(t, kill, a.end(t, c))
+			// It makes more calls for a batch whose slot others were given at the same time, and now it made fewer.
+			isSpared := r.Killed == "" && r.Calls < kill.Call
+			if r.Killed == "" && !isSpared || r.status != a.status {
+				t.Errorf("killed at %q, the batch ended with %s, want a kill and %s", r.Killed, r.status, a.status)
 			}
-			for i := range 2 * calls {
-				kill := killRule{Function: test.function, Call: i/2 + 1, After: i%2 == 1}
-				if test.status == "PROCESSED" && test.function == "scan" && !kill.After {
-					continue // it makes many calls, and to be killed before one is as to be killed after the one before
-				}
-				t.Run(fmt.Sprintf("call %d after %v", kill.Call, kill.After), func(t *testing.T) {
-					t.Parallel()
-					r := cloud.run(t, kill, test.end(t))
-					// It makes more calls for a batch whose slot others were given at the same time, and now it made
-					// fewer.
-					isSpared := r.Killed == "" && r.Calls < kill.Call
-					if r.Killed == "" && !isSpared || r.status != test.status {
-						t.Errorf("killed at %q, the batch ended with %s, want a kill and %s", r.Killed, r.status,
-							test.status)
-					}
-					if mayDouble := test.function == "announce" && kill.Call > 1; r.events > 1 && !mayDouble {
-						t.Errorf("killed at %q, the end is announced %d times, want once", r.Killed, r.events)
-					}
-					if r.exported != (r.status == "PROCESSED") {
-						t.Errorf("killed at %q, a batch in %s has a Parquet file: %v", r.Killed, r.status, r.exported)
-					}
-					if r.delivered != 1 {
-						t.Errorf("killed at %q, the end is delivered %d times, want once", r.Killed, r.delivered)
-					}
-					runs.add(r)
-				})
+			if mayDouble := a.function == "announce" && kill.Call > 1; r.events > 1 && !mayDouble {
+				t.Errorf("killed at %q, the end is announced %d times, want once", r.Killed, r.events)
 			}
+			if r.exported != (r.status == "PROCESSED") {
+				t.Errorf("killed at %q, a batch in %s has a Parquet file: %v", r.Killed, r.status, r.exported)
+			}
+			if r.delivered != 1 {
+				t.Errorf("killed at %q, the end is delivered %d times, want once", r.Killed, r.delivered)
+			}
+			runs.add(r)
 		})
 	}
 }
