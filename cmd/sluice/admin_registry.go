@@ -202,8 +202,9 @@ func retireKey(ctx context.Context, a *admin, args []string) (any, error) {
 	keys, err = auth.PlanRetirement(keys, args[0], a.now)
 	switch {
 	case errors.Is(err, auth.ErrLastKey):
-		return nil, fmt.Errorf("without %s there would be a time at which no key signs: wait until a new key is "+
-			"active (active_from), and retire this one then; this makes one: %s", args[0], a.commandLine("key rotate"))
+		return nil, fmt.Errorf("without %s there would be a time at which no key signs: make another one unless there "+
+			"is one, wait until the new key is active (active_from), and retire this one then: %s", args[0],
+			a.commandLine("key rotate"))
 	case err != nil:
 		return nil, explainNotFound(err, "signing key", args[0])
 	}

@@ -230,6 +230,7 @@ func TestAdminKeyRetirement(t *testing.T) {
 	f.wantError(t, "at which no key signs", "key", "retire", first)
 	second := runAdmin[[]keyOutput](t, f, "key", "rotate")[1]
 	f.wantError(t, "wait until the new key is active", "key", "retire", first)
+	f.wantError(t, "sluice admin key rotate --data ", "key", "retire", first)
 	f.wantError(t, "at which no key signs", "key", "retire", second.KeyID) // the first key ends by itself
 	f.wantError(t, `there is no signing key "x"`, "key", "retire", "x")
 
