@@ -1,15 +1,10 @@
 package e2e
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/base64"
 	"encoding/pem"
 	"fmt"
-	"math/big"
 	"net"
 	"net/http"
 	"slices"
@@ -21,7 +16,7 @@ import (
 	"sluice/shared/outbound/outboundtest"
 )
 
-// thisMachine are the dates of a certificate that is valid now, for a receiver on this machine.
+// thisMachine returns what a certificate says of a receiver on this machine. It is valid now.
 func thisMachine() outboundtest.Leaf {
 	return outboundtest.Leaf{Hosts: []string{"127.0.0.1"}, NotBefore: time.Now().Add(-time.Hour),
 		NotAfter: time.Now().Add(time.Hour)}
@@ -212,35 +207,16 @@ func (r *recorder) all() []string {
 
 func (r *recorder) count() int { return len(r.all()) }
 
-// verifiesAssertion reports whether the published client keys contain one, by which an assertion is verified.
+// verifiesAssertion reports whether a key of an ID is published. It must be the one that has signed an assertion.
 func verifiesAssertion(t *testing.T, assertion, keyID string) bool {
 	t.Helper()
-	resp, err := http.Get(environment.APIURL + "/outbound/jwks.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var set struct{ Keys []struct{ Kid, X, Y string } }
-	decodeReply(t, resp, http.StatusOK, &set)
-	decode := func(text string) []byte {
-		raw, err := base64.RawURLEncoding.DecodeString(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return raw
-	}
-	for _, k := range set.Keys {
+	keys, _ := publishedKeys(t, "/outbound/jwks.json")
+	end := strings.LastIndexByte(assertion, '.')
+	for _, k := range keys {
 		if k.Kid != keyID {
 			continue
 		}
-		number := func(raw []byte) *big.Int { return new(big.Int).SetBytes(raw) }
-		end := strings.LastIndexByte(assertion, '.')
-		signature, digest := decode(assertion[end+1:]), sha256.Sum256([]byte(assertion[:end]))
-		public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(),
-			slices.Concat([]byte{4}, decode(k.X), decode(k.Y)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !ecdsa.Verify(public, digest[:], number(signature[:32]), number(signature[32:])) {
+		if !k.verifies(t, assertion[:end], decodeBase64(t, assertion[end+1:])) {
 			t.Errorf("the key %s does not verify %s", keyID, assertion)
 		}
 		return true

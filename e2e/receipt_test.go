@@ -2,18 +2,15 @@ package e2e
 
 import (
 	"bytes"
-	"crypto/ecdsa"
-	"crypto/elliptic"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/big"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -42,51 +39,25 @@ type receiptClaims struct {
 // verifyReceipt verifies a receipt with the published keys, by the standard library alone, and returns its claims.
 func verifyReceipt(t *testing.T, text string) receiptClaims {
 	t.Helper()
-	resp, err := http.Get(environment.APIURL + "/receipts/jwks.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := resp.Header.Get("Cache-Control"); got != "public, max-age=240" {
+	keys, replied := publishedKeys(t, "/receipts/jwks.json")
+	if got := replied.Get("Cache-Control"); got != "public, max-age=240" {
 		t.Errorf("the keys have Cache-Control %q, want public, max-age=240", got)
-	}
-	var set struct {
-		Keys []struct{ Kid, Kty, Crv, X, Y string }
-	}
-	decodeReply(t, resp, http.StatusOK, &set)
-	decode := func(text string) []byte {
-		raw, err := base64.RawURLEncoding.DecodeString(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return raw
 	}
 	parts := strings.Split(text, ".")
 	if len(parts) != 3 {
 		t.Fatalf("the receipt %q has %d parts, want 3", text, len(parts))
 	}
 	var header struct{ Alg, Typ, Kid string }
-	if err := json.Unmarshal(decode(parts[0]), &header); err != nil || header.Alg != "ES256" ||
+	if err := json.Unmarshal(decodeBase64(t, parts[0]), &header); err != nil || header.Alg != "ES256" ||
 		header.Typ != "sluice-receipt+jwt" {
 		t.Fatalf("the header is %+v, %v, want ES256 and sluice-receipt+jwt", header, err)
 	}
-	digest, signature := sha256.Sum256([]byte(parts[0]+"."+parts[1])), decode(parts[2])
-	verified := false
-	for _, k := range set.Keys {
-		if k.Kid != header.Kid {
-			continue
-		}
-		public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(),
-			bytes.Join([][]byte{{4}, decode(k.X), decode(k.Y)}, nil))
-		if err != nil {
-			t.Fatal(err)
-		}
-		verified = len(signature) == 64 && ecdsa.Verify(public, digest[:], new(big.Int).SetBytes(signature[:32]),
-			new(big.Int).SetBytes(signature[32:]))
-	}
-	if !verified {
+	if !slices.ContainsFunc(keys, func(k publishedKey) bool {
+		return k.Kid == header.Kid && k.verifies(t, parts[0]+"."+parts[1], decodeBase64(t, parts[2]))
+	}) {
 		t.Fatalf("no published key verifies the receipt %s", text)
 	}
-	d := json.NewDecoder(bytes.NewReader(decode(parts[1])))
+	d := json.NewDecoder(bytes.NewReader(decodeBase64(t, parts[1])))
 	d.DisallowUnknownFields()
 	var claims receiptClaims
 	if err := d.Decode(&claims); err != nil {

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -186,12 +185,8 @@ func checkPublishedKeys(t *testing.T, keyID any) {
 // decodeTokenPart decodes the header (0) or the claims (1) of a token.
 func decodeTokenPart(t *testing.T, token string, i int) map[string]any {
 	t.Helper()
-	text, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[i])
-	if err != nil {
-		t.Fatal(err)
-	}
 	var out map[string]any
-	if err := json.Unmarshal(text, &out); err != nil {
+	if err := json.Unmarshal(decodeBase64(t, strings.Split(token, ".")[i]), &out); err != nil {
 		t.Fatal(err)
 	}
 	return out
