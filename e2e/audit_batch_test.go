@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// personal are values that only lines of files hold, in the suite's own. None may be in a log.
+// personal are values that are in lines of files and nowhere else in the suite. No log may have them.
 var personal = struct{ name, account, city string }{"Zaphira Quellwasser", "NL91ABNA0417164300", "Oberkaltenbrunn"}
 
 // personalLine returns a valid line with personal data.
@@ -29,8 +29,8 @@ func grepBatch(t *testing.T, e *Environment, log, batchID string) []string {
 	return slices.Collect(strings.Lines(string(out)))
 }
 
-// Looking a batch up by its ID in the logs tells its whole story, however it ended.
-func TestLogsTellTheStoryOfABatch(t *testing.T) {
+// The logs have every status of a batch and how it ended, under its ID.
+func TestBatchesAreFoundInTheLogs(t *testing.T) {
 	t.Parallel()
 	requires(t, functionLog)
 	onboardEntities(t, environment)

@@ -43,7 +43,7 @@ var starts = sync.OnceValue(func() chan<- func() {
 	return tasks
 })
 
-// programs are those that were started.
+// programs are those that startWithSuite has started.
 var programs struct {
 	mu      sync.Mutex
 	started []*exec.Cmd

@@ -114,11 +114,11 @@ func TestListen(t *testing.T) {
 	r := c.newReceiver()
 	forward := r.Config.Handler // the same receiver without TLS
 	plain := servePlainly(t, forward)
-	var out, told outputBuffer
+	var stdout, stderr outputBuffer
 	cmd := exec.Command(program, append([]string{"listen", "--json", "--forward", plain,
 		"--event", "batchtransaction:ingestionValidation_failed"}, c.connection()...)...)
 	cmd.Env = append(os.Environ(), "SLUICE_DATA=")
-	cmd.Stdout, cmd.Stderr = &out, &told
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := startWithSuite(cmd); err != nil {
 		t.Fatal(err)
 	}
@@ -130,13 +130,13 @@ func TestListen(t *testing.T) {
 	}
 	eventually(t, "the webhook of listen", func() bool { return len(webhooks()) == 1 })
 	id := c.startBatch(true, nil)
-	eventually(t, "the event", func() bool { return strings.Contains(out.String(), "\n") })
+	eventually(t, "the event", func() bool { return strings.Contains(stdout.String(), "\n") })
 	var m event.Message
-	decodeStrictly(t, []byte(out.String()), &m)
+	decodeStrictly(t, []byte(stdout.String()), &m)
 	if m.CausationID != id || m.Type != event.BatchRejected {
-		t.Errorf("printed %s, want the end of batch %s", out.String(), id)
+		t.Errorf("printed %s, want the end of batch %s", stdout.String(), id)
 	}
-	if got := r.requests(); len(got) != 1 || string(got[0].body)+"\n" != out.String() ||
+	if got := r.requests(); len(got) != 1 || string(got[0].body)+"\n" != stdout.String() ||
 		got[0].header.Get("x-sluice-signature") == "" {
 		t.Errorf("forwarded %+v, want what was printed, with its headers", got)
 	}
@@ -144,10 +144,11 @@ func TestListen(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("listen ended with %v: %s%s", err, out.String(), told.String())
+		t.Errorf("listen ended with %v: %s%s", err, stdout.String(), stderr.String())
 	}
-	if want := "listening to batchtransaction:ingestionValidation_failed at "; !strings.HasPrefix(told.String(), want) {
-		t.Errorf("told %q on standard error, want %q", told.String(), want)
+	want := "listening to batchtransaction:ingestionValidation_failed at "
+	if !strings.HasPrefix(stderr.String(), want) {
+		t.Errorf("printed %q on standard error, want %q", stderr.String(), want)
 	}
 	var configurations []externalAuthView
 	c.mustCall("GET", externalAuthQueries+"/getAll", "", &configurations)
