@@ -54,7 +54,7 @@ func (s *session) listEntities(name, pageSize string) []listedEntity {
 			Items           []listedEntity
 			PaginationToken *string
 		}
-		s.mustCall("GET", "/entitydataquery/api/v2/entity?"+parameters.Encode(), "", &page)
+		s.mustCall("GET", entityQuery+"/entity?"+parameters.Encode(), "", &page)
 		if all = append(all, page.Items...); page.PaginationToken == nil {
 			return all
 		}
@@ -86,7 +86,7 @@ func TestImportedEntitiesAreWhole(t *testing.T) {
 		Created                     *string
 		Version                     int
 	}
-	api.mustCall("GET", "/entitydataquery/api/v2/entity/"+url.PathEscape(name+" 2"), "", &entity)
+	api.mustCall("GET", entityQuery+"/entity/"+url.PathEscape(name+" 2"), "", &entity)
 	if entity.Type != "Company" || entity.Role != "Related Party" || entity.LifecycleStatus != "PendingOffboarding" ||
 		entity.Created == nil || entity.Version != 1 {
 		t.Errorf("got %+v, want the whole entity", entity)
@@ -116,7 +116,7 @@ func TestImportLeavesPlatformMadeEntitiesAlone(t *testing.T) {
 		{[]string{"--overwrite"}, importCounts{StatusChanged: 1}, "ClientOffboarded"},
 	} {
 		got := importFile(t, c.flags, line)
-		if api.mustCall("GET", "/entitydataquery/api/v2/entity/"+id, "", &entity); got != c.want ||
+		if api.mustCall("GET", entityQuery+"/entity/"+id, "", &entity); got != c.want ||
 			entity.LifecycleStatus != c.status {
 			t.Errorf("import with %v: %+v, the entity is %s, want %+v, %s", c.flags, got, entity.LifecycleStatus,
 				c.want, c.status)

@@ -67,7 +67,7 @@ func TestPermissionsOfEntityOperations(t *testing.T) {
 		})
 	}
 	both := loginNewClient(t, "--permission", "BatchUpload", "--permission", "EntityDataAccessAndSearch")
-	if code, _, text := both.call("POST", transactionsPath+"batch/generate-upload-url", "", ""); code != http.StatusOK {
+	if code, _, text := both.call("POST", uploadPath, "", ""); code != http.StatusOK {
 		t.Errorf("a new batch: %d %s, want 200", code, text)
 	}
 	both.mustCall("GET", entityQuery+"/entity/"+e, "", nil)

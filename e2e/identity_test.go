@@ -118,7 +118,7 @@ func TestExpiredToken(t *testing.T) {
 func TestForbidden(t *testing.T) {
 	t.Parallel()
 	t.Run("batch feature", func(t *testing.T) {
-		code, _, text := loginNewTenant(t).call("POST", transactionsPath+"batch/generate-upload-url", "", "")
+		code, _, text := loginNewTenant(t).call("POST", uploadPath, "", "")
 		if code != http.StatusForbidden || !strings.Contains(string(text), "batch feature") {
 			t.Errorf("without the batch feature: %d %s, want 403", code, text)
 		}
@@ -127,7 +127,7 @@ func TestForbidden(t *testing.T) {
 		permission, method, path string
 		others                   [2]string
 	}{
-		{"BatchUpload", "POST", "batch/generate-upload-url", [2]string{"BatchRead", "TransactionRead"}},
+		{"BatchUpload", "POST", "batch/uploadPath-upload-url", [2]string{"BatchRead", "TransactionRead"}},
 		{"BatchRead", "GET", "batch/status/" + uuid.NewString(), [2]string{"BatchUpload", "TransactionRead"}},
 		{"TransactionRead", "GET", "x", [2]string{"BatchUpload", "BatchRead"}},
 	} {
@@ -165,27 +165,27 @@ func TestDisabledClientIsRefusedAtOnce(t *testing.T) {
 func TestBadRequests(t *testing.T) {
 	t.Parallel()
 	api := login(t, environment)
-	const generate, jsonType = transactionsPath + "batch/generate-upload-url", "application/json"
+	const jsonType = "application/json"
 	unknown := uuid.NewString()
 	for _, test := range []struct {
 		name, method, path, contentType, body string
 		code                                  int
 		content                               string
 	}{
-		{"malformed JSON", "POST", generate, jsonType, `{"reject_on_invalid": tru`, 422, "json_invalid"},
-		{"an array", "POST", generate, jsonType, `[]`, 422, "object_type"},
-		{"null", "POST", generate, jsonType, `null`, 422, "object_type"},
-		{"a string for the flag", "POST", generate, jsonType, `{"reject_on_invalid": "false"}`, 422,
+		{"malformed JSON", "POST", uploadPath, jsonType, `{"reject_on_invalid": tru`, 422, "json_invalid"},
+		{"an array", "POST", uploadPath, jsonType, `[]`, 422, "object_type"},
+		{"null", "POST", uploadPath, jsonType, `null`, 422, "object_type"},
+		{"a string for the flag", "POST", uploadPath, jsonType, `{"reject_on_invalid": "false"}`, 422,
 			"reject_on_invalid"},
-		{"a number for the flag", "POST", generate, jsonType, `{"reject_on_invalid": 0}`, 422, "reject_on_invalid"},
-		{"data after the object", "POST", generate, jsonType, `{} {}`, 422, "json_invalid"},
-		{"another content type", "POST", generate, "text/plain", `{}`, 415, jsonType},
-		{"no content type", "POST", generate, "", `{}`, 415, jsonType},
-		{"a content type with a charset", "POST", generate, jsonType + "; charset=utf-8",
+		{"a number for the flag", "POST", uploadPath, jsonType, `{"reject_on_invalid": 0}`, 422, "reject_on_invalid"},
+		{"data after the object", "POST", uploadPath, jsonType, `{} {}`, 422, "json_invalid"},
+		{"another content type", "POST", uploadPath, "text/plain", `{}`, 415, jsonType},
+		{"no content type", "POST", uploadPath, "", `{}`, 415, jsonType},
+		{"a content type with a charset", "POST", uploadPath, jsonType + "; charset=utf-8",
 			`{"reject_on_invalid": false, "more": 1}`, 200, "batch_id"},
-		{"no body with a content type", "POST", generate, jsonType, ``, 200, "batch_id"},
-		{"no body without a content type", "POST", generate, "", ``, 200, "batch_id"},
-		{"over the limit", "POST", generate, jsonType, `{"x":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "message"},
+		{"no body with a content type", "POST", uploadPath, jsonType, ``, 200, "batch_id"},
+		{"no body without a content type", "POST", uploadPath, "", ``, 200, "batch_id"},
+		{"over the limit", "POST", uploadPath, jsonType, `{"x":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "message"},
 		{"status of no UUID", "GET", transactionsPath + "batch/status/17", "", "", 422, "batch_id"},
 		{"result of no UUID", "GET", transactionsPath + "batch/validation-result/17", "", "", 422, "batch_id"},
 		{"status of an unknown batch", "GET", transactionsPath + "batch/status/" + unknown, "", "", 404,
@@ -193,7 +193,7 @@ func TestBadRequests(t *testing.T) {
 		{"result of an unknown batch", "GET", transactionsPath + "batch/validation-result/" + unknown, "", "", 404,
 			"Batch not found."},
 		{"an unknown path", "GET", "/tm/realtime/api/nothing", "", "", 404, "Not found."},
-		{"another method", "DELETE", generate, "", "", 404, "Not found."},
+		{"another method", "DELETE", uploadPath, "", "", 404, "Not found."},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if test.content == "Not found." {
@@ -214,7 +214,7 @@ func TestUnknownPaths(t *testing.T) {
 	api := login(t, environment)
 	for _, token := range []string{"", api.token, "not a token"} {
 		api.token = token
-		for _, path := range []string{"/", "/nothing", transactionsPath + "batch/generate-upload-url/more",
+		for _, path := range []string{"/", "/nothing", transactionsPath + "batch/uploadPath-upload-url/more",
 			documentQueries} {
 			for _, method := range []string{"GET", "HEAD", "OPTIONS", "POST", "DELETE"} {
 				want := `{"message": "Not found."}`

@@ -111,9 +111,9 @@ func TestLimitedEndpoints(t *testing.T) {
 		{300, "GET", transactionsPath + "batch/upload-parts/" + id},
 		{100, "GET", "/tm/observability/api/v1/batch-transactions/batches?ids=" + id},
 		{500, "POST", singlePath},
-		{200, "POST", "/entitydatacommand/api/v2/entity"},
-		{200, "PUT", "/entitydatacommand/api/v2/entity/" + id + "/draft/" + id + "/verify"},
-		{200, "GET", "/entitydataquery/api/v2/entity/" + id},
+		{200, "POST", entityCommand},
+		{200, "PUT", entityCommand + "/" + id + "/draft/" + id + "/verify"},
+		{200, "GET", entityQuery + "/entity/" + id},
 		{200, "GET", documentQueries + "/" + id},
 		{200, "GET", "/externalauthenticationquery/api/configuration/getAll"},
 		{200, "POST", "/externalauthenticationquery/api/configuration/check"},
@@ -148,8 +148,7 @@ func TestOpenBatchesAreLimited(t *testing.T) {
 	s := loginLimitedTenant(t, "open_batches=1")
 	s.enableBatches()
 	u := s.newUpload(true)
-	const generate = transactionsPath + "batch/generate-upload-url"
-	status, header, text := s.call(http.MethodPost, generate, "", "")
+	status, header, text := s.call(http.MethodPost, uploadPath, "", "")
 	if status != http.StatusTooManyRequests || !strings.Contains(string(text), "Wait until one has ended") ||
 		header.Get("Retry-After") == "" {
 		t.Errorf("a second batch: got %d %s with %v, want 429 with Retry-After", status, text, header)
@@ -157,7 +156,7 @@ func TestOpenBatchesAreLimited(t *testing.T) {
 	put(t, u, jsonLines(validLine()))
 	s.follow(u.BatchID)
 	eventually(t, "an upload URL after the end of the batch", func() bool {
-		status, _, _ := s.call(http.MethodPost, generate, "", "")
+		status, _, _ := s.call(http.MethodPost, uploadPath, "", "")
 		return status == http.StatusOK
 	})
 }

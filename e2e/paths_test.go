@@ -186,7 +186,7 @@ func TestOneVerdictOnEveryPath(t *testing.T) {
 func (s *session) startInParts(file []byte) string {
 	s.t.Helper()
 	size := int64(len(file))
-	status, _, text := s.call(http.MethodPost, transactionsPath+"batch/generate-upload-url", "application/json",
+	status, _, text := s.call(http.MethodPost, uploadPath, "application/json",
 		fmt.Sprintf(`{"reject_on_invalid":false,"upload":"multipart","content_length":%d}`, size))
 	var u client.Upload
 	if err := json.Unmarshal(text, &u); err != nil || status != http.StatusOK {

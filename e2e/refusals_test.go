@@ -105,7 +105,7 @@ func TestBatchesStayReadableWithoutTheFeature(t *testing.T) {
 	if err := environment.admin(&out, "tenant", "disable-batch", api.tenantID); err != nil {
 		t.Fatal(err)
 	}
-	api.expectStatusOf(403, "POST", transactionsPath+"batch/generate-upload-url")
+	api.expectStatusOf(403, "POST", uploadPath)
 	api.expectStatusOf(202, "GET", transactionsPath+"batch/status/"+id)
 	api.expectStatusOf(202, "GET", transactionsPath+"batch/validation-result/"+id)
 }

@@ -12,8 +12,6 @@ import (
 	"sluice/client"
 )
 
-const uploadPath = "/tm/realtime/api/transactions/batch/generate-upload-url"
-
 // repeat sends a request with an idempotency key and returns the answer. It comes again when the service says so, as
 // clients do: on a busy machine an earlier attempt may not have ended in time.
 func (s *session) repeat(path, key, body string) (status int, header http.Header, text []byte) {

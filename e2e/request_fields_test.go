@@ -104,13 +104,13 @@ func TestMaxRejected(t *testing.T) {
 		`{"max_rejected":1,"reject_on_invalid":true}`: "mutually_exclusive", `{"max_rejected":"0.5"}`: "share",
 		`{"metadata":{"a b":"c"}}`: "metadata_key", `{"name":""}`: "string_too_short",
 	} {
-		status, _, text := api.call(http.MethodPost, transactionsPath+"batch/generate-upload-url", "application/json",
+		status, _, text := api.call(http.MethodPost, uploadPath, "application/json",
 			body)
 		if status != http.StatusUnprocessableEntity || !strings.Contains(string(text), `"`+code+`"`) {
 			t.Errorf("%s: got %d %s, want 422 %s", body, status, text, code)
 		}
 	}
-	status, _, text := api.call(http.MethodPost, transactionsPath+"batch/generate-upload-url", "application/json",
+	status, _, text := api.call(http.MethodPost, uploadPath, "application/json",
 		`{"max_rejects":1,"name":null}`)
 	var reply client.Upload
 	if err := json.Unmarshal(text, &reply); err != nil || status != http.StatusOK ||

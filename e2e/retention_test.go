@@ -22,7 +22,6 @@ func TestRetention(t *testing.T) {
 	api := loginNewTenant(t)
 	api.enableBatches()
 	api.onboardParties()
-	const transactions = "/tm/realtime/api/transactions/"
 	table := aws.String(environment.Prefix + "-transactions")
 	items := func(l line) []map[string]types.AttributeValue {
 		t.Helper()
@@ -72,7 +71,7 @@ func TestRetention(t *testing.T) {
 		if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: table, Item: item}); err != nil {
 			t.Fatal(err)
 		}
-		api.expectStatusOf(http.StatusNotFound, http.MethodGet, transactions+l.transactionID())
+		api.expectStatusOf(http.StatusNotFound, http.MethodGet, transactionsPath+l.transactionID())
 	}
 	received(forever)
 }

@@ -14,8 +14,12 @@ import (
 	"sluice/client"
 )
 
-// transactionsPath is the path of the monitoring interface.
-const transactionsPath = "/tm/realtime/api/transactions/"
+// Paths of the monitoring interface: those of transactions and batches begin with transactionsPath, and upload URLs
+// come from uploadPath.
+const (
+	transactionsPath = "/tm/realtime/api/transactions/"
+	uploadPath       = transactionsPath + "batch/generate-upload-url"
+)
 
 // session is one client of a tenant. Its client is what a Go program would use; raw calls carry a token of their own.
 type session struct {

@@ -50,7 +50,7 @@ func TestFourEyes(t *testing.T) {
 	checker := loginAs(t, environment, newClient(t, environment, maker.tenantID))
 	maker.setTenant("four_eyes=true")
 	id := maker.newEntity("")
-	verify := "/entitydatacommand/api/v2/entity/" + id + "/draft/" + maker.newDraft(id, uuid.NewString()) + "/verify"
+	verify := entityCommand + "/" + id + "/draft/" + maker.newDraft(id, uuid.NewString()) + "/verify"
 	maker.expectStatus(403, "PUT", verify, `{"data":{"version":1}}`)
 	checker.expectStatus(202, "PUT", verify, `{"data":{"version":1}}`)
 }

@@ -52,7 +52,7 @@ func TestReadBackKeepsWhiteSpace(t *testing.T) {
 	l := validLine()
 	text := strings.ReplaceAll(strings.ReplaceAll(l.String(), ",", " ,\t"), ":{", " :  {")
 	s.expectProcess(client.StatusProcessed, []byte(text+"\n"))
-	status, _, body := s.call(http.MethodGet, "/tm/realtime/api/transactions/"+l.transactionID(), "", "")
+	status, _, body := s.call(http.MethodGet, transactionsPath+l.transactionID(), "", "")
 	if status != http.StatusOK || !strings.Contains(string(body), `"transaction":`+text+`}`) {
 		t.Errorf("got %d %s, want the line as it was sent: %s", status, body, text)
 	}
@@ -103,7 +103,7 @@ func TestTransactionWithManyVersions(t *testing.T) {
 		for hasMany, read := range map[bool]line{true: l, false: single} {
 			start := time.Now()
 			status, _, body := s.call(http.MethodGet,
-				"/tm/realtime/api/transactions/"+url.PathEscape(read.transactionID()), "", "")
+				transactionsPath+url.PathEscape(read.transactionID()), "", "")
 			fastest[hasMany] = min(fastest[hasMany], time.Since(start))
 			var got client.Transaction
 			if err := json.Unmarshal(body, &got); err != nil || status != http.StatusOK || got.NextAfter != "" ||
