@@ -28,6 +28,10 @@ import (
 // with "test" for the prefix: test-batches.
 func Start(t testing.TB) *dynamodb.Client {
 	t.Helper()
+	tables, err := templateTables()
+	if err != nil {
+		t.Fatal(err)
+	}
 	root, err := moduleRoot()
 	if err != nil {
 		t.Fatal(err)
@@ -41,10 +45,6 @@ func Start(t testing.TB) *dynamodb.Client {
 		Region: "us-east-1", BaseEndpoint: aws.String("http://" + address),
 		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
 	}, dynamo.RecognizeOwnWrites)
-	tables, err := tablesOf(filepath.Join(root, "template.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, table := range tables {
 		if _, err := client.CreateTable(context.Background(), &table); err != nil {
 			t.Fatal(err)
@@ -52,6 +52,16 @@ func Start(t testing.TB) *dynamodb.Client {
 	}
 	return client
 }
+
+// templateTables reads the tables of template.yaml, once for all tests of a program: reading 5,000 lines of YAML under
+// the race detector takes half a second.
+var templateTables = sync.OnceValues(func() ([]dynamodb.CreateTableInput, error) {
+	root, err := moduleRoot()
+	if err != nil {
+		return nil, err
+	}
+	return tablesOf(filepath.Join(root, "template.yaml"))
+})
 
 // startDir is the folder in which the test process started: an S3 server in the same process may have changed it since.
 var startDir, startDirErr = os.Getwd()
