@@ -2,6 +2,7 @@
 # make local   a local cloud to use  make build   bin/sluice and what it needs
 # make test-console   the console's pages in Chromium (console/browsertest)
 # make test-faults   batches while things go wrong, by seeds (docs/faults.md)
+# make test-kills    batches while functions are killed: at each call, as in the suite, and also the sweep, and by chance
 # make test-sam, make test-localstack   the same suite in other environments (docs/environments.md)
 # make test-template   what AWS makes of the template; needs Python with venv, and a network
 # make test-parquet    what pyarrow makes of Parquet files; needs Python with venv, and a network
@@ -11,7 +12,7 @@
 
 .DEFAULT_GOAL := build
 .PHONY: build tools demo test local docs bench bench-2gb bench-tenants bench-packed capacity bench-screening bench-policy lint clean programs functions format format-console vet staticcheck test-units \
-	test-e2e test-pages test-console test-faults test-mutations vulncheck test-sam test-localstack sam sam-build test-clients test-template test-parquet release
+	test-e2e test-pages test-console test-faults test-kills test-mutations vulncheck test-sam test-localstack sam sam-build test-clients test-template test-parquet release
 
 # One set of flags for products, tests, vet and staticcheck, and one workspace for all modules (go.work), so that each package is
 # compiled once; the race detector alone needs a second build, with C. lambda.norpc leaves the former protocol of Lambda out. No
@@ -188,6 +189,9 @@ bin/tools/console-check/installed: tools/console-check/package-lock.json
 # Batches while things go wrong, by seeds (docs/faults.md). SEED=37 COUNT=1 replays one.
 test-faults: build
 	cd e2e && go test -count=1 -timeout 120m -run 'TestFaults$$' -v . -args -fault-seed $(or $(SEED),1) -fault-seeds $(or $(COUNT),200)
+
+test-kills: build
+	cd e2e && go test -count=1 -timeout 60m -run 'TestAnnouncementsSurvive' -v . -args -every-kill
 
 # Drops the conditions of writes and removes retries, one at a time, in a copy of the repository, and looks for a test that notices
 # (docs/faults.md). It takes long. ONLY=batchdb tries those whose names match.

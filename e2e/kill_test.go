@@ -4,6 +4,9 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"sluice/client"
@@ -98,9 +101,9 @@ func (c killing) killAtEachCall(t *testing.T, a announcedEnd, runs *killRuns) {
 	}
 }
 
-var everyKill = flag.Bool("every-kill", false, "kill the sweep at each of its calls, too, which takes minutes")
+var everyKill = flag.Bool("every-kill", false, "kill the sweep at each of its calls, and all functions by chance, too")
 
-// The sweep is killed at each of its calls while it ends a batch that was never uploaded.
+// The sweep is killed at each of its calls while it ends a batch that was never uploaded: make test-kills.
 func TestAnnouncementsSurviveKillsOfTheSweep(t *testing.T) {
 	if !*everyKill {
 		t.Skip("needs -every-kill")
@@ -128,11 +131,14 @@ func TestAnnouncementsSurviveKillsOfTheSweep(t *testing.T) {
 				t.Errorf("killed at %q, the batch ended with %s, announced %d times, want ERROR and once", r.Killed,
 					r.status, r.events)
 			}
+			if !killed && call == 1 {
+				t.Error("the sweep was not killed")
+			}
 		}
 	}
 }
 
-// Many batches end while all functions are killed by chance.
+// Many batches end as their files ask for while all functions are killed by chance: make test-kills.
 func TestAnnouncementsSurviveRandomKills(t *testing.T) {
 	if !*everyKill {
 		t.Skip("needs -every-kill")
@@ -146,15 +152,27 @@ func TestAnnouncementsSurviveRandomKills(t *testing.T) {
 		for i := range batches {
 			t.Run(fmt.Sprint(i), func(t *testing.T) {
 				t.Parallel()
-				file := jsonLines(validLine())
+				file, want := jsonLines(validLine()), "PROCESSED"
 				switch i % 3 {
 				case 1:
-					file = []byte("{}\n")
+					file, want = []byte("{}\n"), "VALIDATION_FAILED"
 				case 2:
-					file = []byte(eicar)
+					file, want = []byte(eicar), "ERROR"
 				}
-				runs.add(cloud.run(t, killRule{Function: "none", Call: 1}, uploading(t, file)))
+				r := cloud.run(t, killRule{Function: "none", Call: 1}, uploading(t, file))
+				if r.status != want {
+					t.Errorf("the batch ended with %s, want %s", r.status, want)
+				}
+				runs.add(r)
 			})
 		}
 	})
+	log, err := os.ReadFile(filepath.Join(cloud.Data, "logs", "functions.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kills := strings.Count(string(log), `"type":"platform.killed"`)
+	if t.Logf("%d kills", kills); kills < batches/3 {
+		t.Errorf("%d kills for %d batches: want at least one for every three", kills, batches)
+	}
 }
