@@ -127,7 +127,7 @@ func TestForbidden(t *testing.T) {
 		permission, method, path string
 		others                   [2]string
 	}{
-		{"BatchUpload", "POST", "batch/uploadPath-upload-url", [2]string{"BatchRead", "TransactionRead"}},
+		{"BatchUpload", "POST", "batch/generate-upload-url", [2]string{"BatchRead", "TransactionRead"}},
 		{"BatchRead", "GET", "batch/status/" + uuid.NewString(), [2]string{"BatchUpload", "TransactionRead"}},
 		{"TransactionRead", "GET", "x", [2]string{"BatchUpload", "BatchRead"}},
 	} {
@@ -214,7 +214,7 @@ func TestUnknownPaths(t *testing.T) {
 	api := login(t, environment)
 	for _, token := range []string{"", api.token, "not a token"} {
 		api.token = token
-		for _, path := range []string{"/", "/nothing", transactionsPath + "batch/uploadPath-upload-url/more",
+		for _, path := range []string{"/", "/nothing", transactionsPath + "batch/generate-upload-url/more",
 			documentQueries} {
 			for _, method := range []string{"GET", "HEAD", "OPTIONS", "POST", "DELETE"} {
 				want := `{"message": "Not found."}`
