@@ -19,6 +19,10 @@ type gate struct {
 	mu       sync.Mutex
 	listener net.Listener
 	open     map[net.Conn]bool
+	// isClosed says that nobody gets through. endings counts how often all connections were ended; one that was just
+	// being made then ends, too.
+	isClosed bool
+	endings  int
 	// held is closed when callers are let through that wait; nil if none has to.
 	held chan struct{}
 }
@@ -47,7 +51,7 @@ func (g *gate) letThrough() {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.address, g.listener = listener.Addr().String(), listener
+	g.address, g.listener, g.isClosed = listener.Addr().String(), listener, false
 	go func() {
 		for {
 			conn, err := listener.Accept()
@@ -66,9 +70,7 @@ func (g *gate) holdBack() (letGo func()) {
 	defer g.mu.Unlock()
 	held := make(chan struct{})
 	g.held = held
-	for conn := range g.open {
-		_ = conn.Close() // it may have ended
-	}
+	g.endConnections()
 	letGo = sync.OnceFunc(func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
@@ -81,23 +83,32 @@ func (g *gate) holdBack() (letGo func()) {
 
 // pass connects a caller with the service until one of them has enough.
 func (g *gate) pass(caller net.Conn) {
+	defer caller.Close()
 	g.mu.Lock()
-	held := g.held
+	held, isClosed, endings := g.held, g.isClosed, g.endings
 	g.mu.Unlock()
+	if isClosed {
+		return
+	}
 	if held != nil {
 		<-held
 	}
 	service, err := net.Dial("tcp", g.service)
 	if err != nil {
-		_ = caller.Close() // the caller sees that there is no service
+		return // the caller sees that there is no service
+	}
+	defer service.Close()
+	g.mu.Lock()
+	isEnded := g.endings != endings
+	if !isEnded {
+		g.open[caller], g.open[service] = true, true
+	}
+	g.mu.Unlock()
+	if isEnded {
 		return
 	}
-	g.mu.Lock()
-	g.open[caller], g.open[service] = true, true
-	g.mu.Unlock()
 	go func() { _, _ = io.Copy(service, caller); _ = service.Close() }() // the other side sees the end, whatever it was
 	_, _ = io.Copy(caller, service)
-	_ = caller.Close()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.open, caller)
@@ -111,6 +122,13 @@ func (g *gate) cutOff() {
 	if err := g.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 		g.Error(err)
 	}
+	g.isClosed = true
+	g.endConnections()
+}
+
+// endConnections ends every connection through the gate. The caller holds the lock.
+func (g *gate) endConnections() {
+	g.endings++
 	for conn := range g.open {
 		_ = conn.Close() // it may have ended
 	}

@@ -2,6 +2,8 @@ package browsertest
 
 import (
 	"image"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -132,6 +134,31 @@ func TestHarnessTakesTheServiceAway(t *testing.T) {
 			gate.cutOff()
 		case 502:
 			gate.letThrough()
+		}
+	}
+}
+
+// A caller that waits, or is just being connected, when the gate closes does not get through.
+func TestHarnessEndsCallersThatWait(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	g := &gate{TB: t, address: "127.0.0.1:0", service: server.Listener.Addr().String(), open: map[net.Conn]bool{}}
+	g.letThrough()
+	for _, want := range []string{"HTTP/1.1 404", ""} {
+		letGo := g.holdBack()
+		caller, err := net.Dial("tcp", g.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer caller.Close()
+		if want == "" {
+			g.cutOff()
+		}
+		letGo()
+		_, _ = io.WriteString(caller, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n") // it may be closed
+		if got, _ := io.ReadAll(caller); !strings.HasPrefix(string(got), want) || want == "" && len(got) > 0 {
+			t.Errorf("the caller got %q, want %q", got, want)
 		}
 	}
 }
