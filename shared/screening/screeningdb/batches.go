@@ -156,6 +156,36 @@ func (s *Store) read(ctx context.Context, key dynamo.Item) (dynamo.Item, error) 
 	return out.Item, nil
 }
 
+// readInOrder reads the rows of the given IDs, which must be distinct, in their order. IDs without a row are left out.
+func readInOrder[ID, T any](ctx context.Context, s *Store, ids []ID, keyOf func(ID) dynamo.Item,
+	unmarshal func(dynamo.Item) (T, error)) ([]T, error) {
+	type place struct{ owner, part string }
+	placeOf := func(row dynamo.Item) place {
+		return place{dynamo.StringAttribute(row, "owner"), dynamo.StringAttribute(row, "part")}
+	}
+	keys := make([]dynamo.Item, len(ids))
+	for i, id := range ids {
+		keys[i] = keyOf(id)
+	}
+	rows, err := dynamo.GetAll(ctx, s.db, s.table, keys)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[place]T, len(rows))
+	for _, row := range rows {
+		if found[placeOf(row)], err = unmarshal(row); err != nil {
+			return nil, err
+		}
+	}
+	values := make([]T, 0, len(found))
+	for _, key := range keys {
+		if value, ok := found[placeOf(key)]; ok {
+			values = append(values, value)
+		}
+	}
+	return values, nil
+}
+
 // Get implements screening.Store.
 func (s *Store) Get(ctx context.Context, tenant, id string) (screening.Batch, error) {
 	row, err := s.read(ctx, batchKey(tenant, id))
@@ -170,23 +200,11 @@ func (s *Store) Get(ctx context.Context, tenant, id string) (screening.Batch, er
 
 // GetBatches implements screening.Store.
 func (s *Store) GetBatches(ctx context.Context, tenant string, ids []string) ([]screening.Batch, error) {
-	keys := make([]dynamo.Item, len(ids))
-	for i, id := range ids {
-		keys[i] = batchKey(tenant, id)
-	}
-	items, err := dynamo.GetAll(ctx, s.db, s.table, keys)
+	keyOf := func(id string) dynamo.Item { return batchKey(tenant, id) }
+	batches, err := readInOrder(ctx, s, ids, keyOf, unmarshalBatch)
 	if err != nil {
 		return nil, fmt.Errorf("read screening batches: %w", err)
 	}
-	batches := make([]screening.Batch, len(items))
-	for i, item := range items {
-		if batches[i], err = unmarshalBatch(item); err != nil {
-			return nil, err
-		}
-	}
-	slices.SortFunc(batches, func(a, b screening.Batch) int {
-		return slices.Index(ids, a.ID) - slices.Index(ids, b.ID)
-	})
 	return batches, nil
 }
 

@@ -14,27 +14,10 @@ import (
 
 // GetEntities implements screening.Store.
 func (s *Store) GetEntities(ctx context.Context, tenant, batchID string, ids []string) ([]screening.Entity, error) {
-	keys := make([]dynamo.Item, len(ids))
-	for i, id := range ids {
-		keys[i] = entityKey(tenant, batchID, id)
-	}
-	items, err := dynamo.GetAll(ctx, s.db, s.table, keys)
+	keyOf := func(id string) dynamo.Item { return entityKey(tenant, batchID, id) }
+	entities, err := readInOrder(ctx, s, ids, keyOf, unmarshalEntity)
 	if err != nil {
 		return nil, fmt.Errorf("read screened entities: %w", err)
-	}
-	found := make(map[string]screening.Entity, len(items))
-	for _, item := range items {
-		e, err := unmarshalEntity(item)
-		if err != nil {
-			return nil, err
-		}
-		found[e.ID] = e
-	}
-	entities := make([]screening.Entity, 0, len(found))
-	for _, id := range ids {
-		if e, ok := found[id]; ok {
-			entities = append(entities, e)
-		}
 	}
 	return entities, nil
 }

@@ -62,31 +62,12 @@ func (s *Store) putMissing(ctx context.Context, n int, itemOf func(i int) (dynam
 // GetMatches implements screening.Store.
 func (s *Store) GetMatches(ctx context.Context, b screening.Batch, refs []screening.MatchRef) ([]screening.Match,
 	error) {
-	keys := make([]dynamo.Item, len(refs))
-	for i, ref := range refs {
-		keys[i] = matchKey(b.Tenant, b.ID, ref)
-	}
-	items, err := dynamo.GetAll(ctx, s.db, s.table, keys)
+	keyOf := func(ref screening.MatchRef) dynamo.Item { return matchKey(b.Tenant, b.ID, ref) }
+	matches, err := readInOrder(ctx, s, refs, keyOf, unmarshalMatch)
 	if err != nil {
 		return nil, fmt.Errorf("read matches: %w", err)
 	}
-	found := make(map[screening.MatchRef]screening.Match, len(items))
-	for _, item := range items {
-		m, err := unmarshalMatch(item)
-		if err != nil {
-			return nil, err
-		}
-		if b.HasAnswer(m.AnswerID) {
-			found[screening.MatchRef{EntityID: m.EntityID, MatchID: m.ID}] = m
-		}
-	}
-	matches := make([]screening.Match, 0, len(found))
-	for _, ref := range refs {
-		if m, ok := found[ref]; ok {
-			matches = append(matches, m)
-		}
-	}
-	return matches, nil
+	return slices.DeleteFunc(matches, func(m screening.Match) bool { return !b.HasAnswer(m.AnswerID) }), nil
 }
 
 // ListMatches implements screening.Store.
