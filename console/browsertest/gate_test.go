@@ -98,13 +98,7 @@ func (g *gate) pass(caller net.Conn) {
 		return // the caller sees that there is no service
 	}
 	defer service.Close()
-	g.mu.Lock()
-	isEnded := g.endings != endings
-	if !isEnded {
-		g.open[caller], g.open[service] = true, true
-	}
-	g.mu.Unlock()
-	if isEnded {
+	if !g.add(endings, caller, service) {
 		return
 	}
 	go func() { _, _ = io.Copy(service, caller); _ = service.Close() }() // the other side sees the end, whatever it was
@@ -113,6 +107,19 @@ func (g *gate) pass(caller net.Conn) {
 	defer g.mu.Unlock()
 	delete(g.open, caller)
 	delete(g.open, service)
+}
+
+// add adds open connections, unless all were ended since there were so many endings.
+func (g *gate) add(endings int, connections ...net.Conn) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.endings != endings {
+		return false
+	}
+	for _, conn := range connections {
+		g.open[conn] = true
+	}
+	return true
 }
 
 // cutOff closes the gate and every connection through it.
