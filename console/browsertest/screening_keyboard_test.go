@@ -1,6 +1,9 @@
 package browsertest
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // Without a pointer: an entity is screened, its matches are gone through, narrowed and resolved together, and what is
 // about the entity is looked at.
@@ -79,6 +82,34 @@ func TestScreeningByKeyboard(t *testing.T) {
 	p.waitForText("No batch with this entity was closed yet")
 	p.back()
 	p.waitForText("No document")
+}
+
+// A key that is pressed at the moment at which a dialog goes opens it again; the end of the first does not close it.
+func TestKeyAtTheEndOfADialog(t *testing.T) {
+	t.Parallel()
+	tenant := newTenant(t)
+	tenant.importList("own", listed{id: "1", name: "Ivan Petrov"})
+	batch := tenant.screen("j", screened{"e", "Ivan Petrov", ""})
+	p := tenant.open("/screening/" + batch)
+	p.waitForText("1 match, 1 unresolved")
+	p.waitUntilTextGone("(reading)")
+	p.press("a")
+	p.waitForFocus("textbox", "Reason")
+	focusAtEnd := evaluate[string](p, `new Promise(done => {
+		const dialog = document.querySelector("dialog[open]");
+		dialog.addEventListener("close", () => requestAnimationFrame(() => done(document.activeElement.outerHTML)));
+		new MutationObserver((_, observer) => {
+			observer.disconnect();
+			document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: "a", bubbles: true}));
+		}).observe(dialog, {childList: true});
+		[...dialog.querySelectorAll("button")].find(button => button.innerText === "Go back").click();
+	})`)
+	if !strings.HasPrefix(focusAtEnd, "<input") {
+		t.Errorf("after the key the focus is on %.200s, want the field of the dialog", focusAtEnd)
+	}
+	p.waitForFocus("textbox", "Reason")
+	p.press("Escape")
+	p.waitForFocus("grid", "Matches")
 }
 
 // Without a pointer: a name is tried, and its hits are gone through.

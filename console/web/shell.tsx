@@ -1,7 +1,7 @@
 // The shell around every page: who is connected where, the navigation, and the theme.
 
 import { Component, type ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiError, send } from "./kit/api.ts";
 import { Empty, ErrorNotice, Loaded, Skeleton } from "./kit/feedback.tsx";
 import { Icon, type IconName } from "./kit/icons.tsx";
@@ -32,7 +32,7 @@ export function Shell() {
   const main = useRef<HTMLElement>(null);
   const before = useRef(path);
   useScroll(entry, path);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (before.current === path) return;
     before.current = path;
     // What the new page has focused keeps the focus.

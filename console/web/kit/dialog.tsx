@@ -1,7 +1,7 @@
 // Dialogs: the browser's own, which keep the focus inside, close by Escape and return the focus.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import type { ApiError } from "./api.ts";
 import { ErrorNotice } from "./feedback.tsx";
 import { Icon } from "./icons.tsx";
@@ -19,18 +19,23 @@ interface DialogProps {
 export function Dialog({ title, open, onClose, children, wide = false }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useEffect(() => {
+  // With its content, not after the next frame: a key that is pressed as soon as the dialog is gone has to find the page.
+  // After each rendering, because a browser closes a dialog by itself if Escape is pressed twice.
+  useLayoutEffect(() => {
     const dialog = element.current;
     if (!dialog) return;
     if (open && !dialog.open) dialog.showModal();
     if (!open && dialog.open) dialog.close();
-  }, [open]);
+  });
   return (
     <dialog
       ref={element}
       class={wide ? "dialog dialog-wide" : "dialog"}
       aria-labelledby={heading}
-      onClose={onClose}
+      onClose={() => {
+        // The event comes later than the closing: the page may have closed the dialog, and opened it again since.
+        if (open && !element.current?.open) onClose();
+      }}
       onCancel={(event) => {
         event.preventDefault();
         onClose();

@@ -1,7 +1,7 @@
 // Fields of forms, each with its label, a hint and its error, tied together for screen readers.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 interface FieldProps {
   label: string;
@@ -45,7 +45,7 @@ export function TextField({
   const id = useId();
   const element = useRef<HTMLInputElement>(null);
   // Browsers heed the attribute while a page loads, and where a dialog opens, which takes the focus after this.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (autofocus) element.current?.focus();
   }, []);
   return (

@@ -1,6 +1,6 @@
 // Keys that do something on a page, and the list of them that ? shows.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Dialog } from "./dialog.tsx";
 
 /** Keys are keys of a page: by the value of KeyboardEvent.key, what each does and the function that does it. */
@@ -16,7 +16,8 @@ const active: Keys[] = [everywhere];
 /** useKeys gives keys a meaning while the component is shown. They do nothing while a person types into a field. */
 export function useKeys(keys: Keys): void {
   const entry = useRef<Keys>({});
-  useEffect(() => {
+  // Layout effects, here and below: a key counts as soon as the page shows what it is for.
+  useLayoutEffect(() => {
     const own = entry.current;
     active.push(own);
     return () => void active.splice(active.indexOf(own), 1);
@@ -37,7 +38,7 @@ function isTyping(target: EventTarget | null): boolean {
 /** KeyboardHelp listens for the keys of the page and shows them by ?. The shell has one. */
 export function KeyboardHelp() {
   const [open, setOpen] = useState(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
       if (event.key === "?") {

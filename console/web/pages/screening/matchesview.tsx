@@ -1,6 +1,6 @@
 // The matches of an entity, or of all entities, that a filter shows, with the selected one beside them.
 
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ErrorNotice, Live, Skeleton } from "../../kit/feedback.tsx";
 import { counted, formatCount } from "../../kit/format.tsx";
 import { useKeys } from "../../kit/keys.tsx";
@@ -76,6 +76,11 @@ export function MatchesView({ batch, scope, store, fields, change }: MatchesView
     },
   });
   useEffect(() => setSaid(""), [fields.entity]);
+  const wasResolving = useRef(false);
+  useLayoutEffect(() => {
+    if (wasResolving.current && !resolving) focusMatches(); // also if a button opened the dialog: it may be disabled now
+    wasResolving.current = resolving !== undefined;
+  }, [resolving]);
 
   const onResolved = (resolved: Row, match: Match) => {
     const later = rows
@@ -157,10 +162,7 @@ export function MatchesView({ batch, scope, store, fields, change }: MatchesView
         batchId={batch.id}
         rows={resolving}
         missing={missing}
-        onClose={() => {
-          setResolving(undefined);
-          focusMatches();
-        }}
+        onClose={() => setResolving(undefined)}
         onDone={(tried) => store.readAgain([...new Set(tried.map(({ entity }) => entity.id))])}
       />
     </>

@@ -1,6 +1,6 @@
 // Resolving all matches that the filter shows: how many before, how far it is, and what failed.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Commands, useCurl } from "../../kit/commands.tsx";
 import { Dialog } from "../../kit/dialog.tsx";
 import { Live, Notice } from "../../kit/feedback.tsx";
@@ -29,9 +29,6 @@ export function ResolveAll({ batchId, rows, missing, onDone, onClose }: ResolveA
   const [outcome, setOutcome] = useState<Outcome>();
   const stop = useRef<AbortController | undefined>(undefined);
   useEffect(() => () => stop.current?.abort(), []);
-  useEffect(() => {
-    if (rows) setOutcome(undefined);
-  }, [rows]);
   const start = async (tried: readonly Row[], status: MatchStatus, reason: string) => {
     stop.current = new AbortController();
     setOutcome({ resolved: [], failed: [], left: tried, running: true });
@@ -39,21 +36,22 @@ export function ResolveAll({ batchId, rows, missing, onDone, onClose }: ResolveA
     onDone(tried);
   };
   const close = () => {
-    if (outcome?.running) stop.current?.abort();
-    else onClose();
+    if (outcome?.running) return stop.current?.abort();
+    setOutcome(undefined);
+    onClose();
   };
   return (
     <Dialog title="Resolve all that the filter shows" open={rows !== undefined} onClose={close}>
       {rows &&
         (outcome ? (
-          <Progress outcome={outcome} total={rows.length} onStop={() => stop.current?.abort()} onClose={onClose} />
+          <Progress outcome={outcome} total={rows.length} onStop={() => stop.current?.abort()} onClose={close} />
         ) : (
           <Question
             batchId={batchId}
             rows={rows}
             missing={missing}
             onStart={(status, reason) => void start(rows, status, reason)}
-            onClose={onClose}
+            onClose={close}
           />
         ))}
     </Dialog>
@@ -154,7 +152,7 @@ function Progress({
         .filter(Boolean)
         .join(", ") + ".";
   const close = useRef<HTMLButtonElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!running) close.current?.focus();
   }, [running]);
   return (

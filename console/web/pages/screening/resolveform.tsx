@@ -1,6 +1,6 @@
 // The decision about one match.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Commands, useCurl } from "../../kit/commands.tsx";
 import { ErrorNotice } from "../../kit/feedback.tsx";
 import { TextArea } from "../../kit/fields.tsx";
@@ -43,7 +43,7 @@ export function ResolveForm({ batchId, row, choice, onResolved, onLeave }: Resol
   const [comments, setComments] = useState(match.comments ?? "");
   const field = useRef<HTMLInputElement>(null);
   const [focus, setFocus] = useState(0);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (focus > 0) {
       field.current?.focus();
       field.current?.select();
@@ -71,7 +71,7 @@ export function ResolveForm({ batchId, row, choice, onResolved, onLeave }: Resol
     if (reason === "" || [...lastReasons.values()].includes(reason)) setReason(lastReasons.get(chosen) ?? "");
     setFocus((n) => n + 1);
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (choice?.matchId === match.id) choose(choice.status);
   }, [choice]);
   const curl = useCurl();
