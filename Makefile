@@ -157,9 +157,9 @@ vulncheck:
 test-units: build bin/tools/duckdb/installed
 	@linking=$$(go list -test -f '{{if eq .Name "main"}}{{.ImportPath}} {{.Deps}}{{end}}' ./local/... | \
 		awk '/github.com\/versity\/versitygw/ {sub(/\.test$$/, "", $$1); print $$1}') && \
-	found=$$(go run ./internal/raced | grep -v -e '/e2e ' -e '/browsertest ' -e '/cmd/sluice ' | grep -vwF "$$linking") && \
+	all=$$(go run ./internal/raced) && pattern=$$(echo "$$all" | sed -n 's/^-run //p') && \
+	found=$$(echo "$$all" | grep -v -e '^-run ' -e '/e2e ' -e '/browsertest ' -e '/cmd/sluice ' | grep -vwF "$$linking") && \
 	raced=$$(echo "$$found" | cut -d' ' -f1) && some=$$(echo "$$found" | sed -n 's/ some$$//p') && \
-	pattern=$$(go run ./internal/raced -run) && \
 	others=$$(go list ./... ./local/... ./bench/... | grep -v '/e2e$$' | grep -vxF "$$raced") && \
 	{ { $(RACE) -run "$$pattern" $$raced && $(RACE) -run 'Bounded|Interrupted|Resumed' ./cmd/sluice; } & raced_tests=$$!; \
 	go test -vet=off $$others && go test -vet=off -skip "$$pattern" $$some; status=$$?; wait $$raced_tests && exit $$status; }

@@ -2,14 +2,15 @@
 // reach code that starts goroutines (concurrent.go has the rule). A race needs two goroutines, so the detector has
 // nothing to find in the others.
 //
-//	raced         each package with such tests and, after a space, "all" or "some": how many of its tests they are
-//	raced -run    a pattern for the flag -run of go test, which matches the names of these tests in all packages
+// It prints a line for each package with such tests: its path and, after a space, "all" or "some", how many of its
+// tests they are. The last line is "-run" and a pattern for that flag of go test, which matches the names of these
+// tests in all packages; a test of a package with "some" that has the name of such a test elsewhere runs under the
+// detector as well.
 //
 // It reads the packages of all modules below the working directory.
 package main
 
 import (
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -18,18 +19,12 @@ import (
 )
 
 func main() {
-	run := flag.Bool("run", false, "print a pattern for go test -run")
-	flag.Parse()
 	packages, err := readPackages(os.DirFS("."))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "raced:", err)
 		os.Exit(1)
 	}
 	markConcurrent(packages)
-	if *run {
-		fmt.Println(pattern(packages))
-		return
-	}
 	for _, name := range slices.Sorted(maps.Keys(packages)) {
 		switch raced, others := packages[name].racedTests(); {
 		case len(raced) == 0:
@@ -39,6 +34,7 @@ func main() {
 			fmt.Println(name, "some")
 		}
 	}
+	fmt.Println("-run", pattern(packages))
 }
 
 // pattern returns a regular expression that matches the names of tests that run under the race detector.

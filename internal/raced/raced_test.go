@@ -100,23 +100,29 @@ func TestConcurrentTestsOfThisRepository(t *testing.T) {
 		t.Fatal(err)
 	}
 	markConcurrent(packages)
+	raced, err := regexp.Compile(pattern(packages))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, want := range map[string]map[string]bool{
 		"sluice/shared/validation": {"TestAgainstOracle": true},
 		"sluice/shared/batch/batchdb": {
-			"TestConformance": false, "TestConformanceOfConcurrentCalls": true},
-		"sluice/shared/idempotency/idempotencydb":    {"TestConformance": true},
-		"sluice/shared/transaction/scanner":          {"TestNoAllocations": false},
-		"sluice/shared/transaction/storedline/frame": {"TestFramesAreReproducible": true, "TestDamagedTables": false},
-		"sluice/shared/intake":                       {"TestEveryOrderOfEvents": false},
+			"TestConformanceOfSuccessiveCalls": false, "TestConformanceOfConcurrentCalls": true},
+		"sluice/shared/idempotency/idempotencydb": {"TestConformance": true},
+		"sluice/shared/transaction/scanner":       {"TestNoAllocations": false},
+		"sluice/shared/transaction/storedline/frame": {
+			"TestFramesAtTheSameTime": true, "TestFramesAreReproducible": false, "TestDamagedTables": false},
+		"sluice/shared/intake": {"TestEveryOrderOfEvents": false},
 	} {
 		for test, isConcurrent := range want {
 			if f := packages[name].functions[test]; f == nil || !f.isTest || f.isConcurrent != isConcurrent {
 				t.Errorf("%s, %s: got %+v, want a test that is concurrent: %v", name, test, f, isConcurrent)
 			}
+			if raced.MatchString(test) != isConcurrent {
+				t.Errorf("%s: the pattern matches it: %v; a test of another package may have its name", test,
+					!isConcurrent)
+			}
 		}
-	}
-	if _, err := regexp.Compile(pattern(packages)); err != nil {
-		t.Error(err)
 	}
 	if names := slices.Collect(maps.Keys(packages)); len(names) < 100 {
 		t.Errorf("only %d packages were read: %v", len(names), names)

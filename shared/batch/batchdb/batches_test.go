@@ -13,7 +13,7 @@ import (
 	"sluice/shared/dynamo/dynamotest"
 )
 
-func TestConformance(t *testing.T) { batchtest.Conform(t, open) }
+func TestConformanceOfSuccessiveCalls(t *testing.T) { batchtest.Conform(t, open) }
 
 func TestConformanceOfConcurrentCalls(t *testing.T) { batchtest.ConformConcurrently(t, open) }
 
