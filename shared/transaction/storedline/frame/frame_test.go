@@ -171,10 +171,8 @@ func TestTooManyLiterals(t *testing.T) {
 	}
 }
 
-// The frame of a text depends on nothing else: not on texts before it, nor on others at the same time.
-func TestFramesAreReproducible(t *testing.T) {
-	dictionary := readDictionaryFile(t)
-	c := newCoder(t, dictionary)
+// variousTexts returns texts for a coder: lines, none, and some that are hard to encode.
+func variousTexts(c coder) [][]byte {
 	texts := sampledata.Lines(300, 3, 0)
 	texts = append(texts, nil, []byte("x"), make([]byte, 1000), randomBytes(500))
 	// Texts that end where the text before them goes on as the dictionary does.
@@ -182,28 +180,41 @@ func TestFramesAreReproducible(t *testing.T) {
 		text := append([]byte("\x80\x81"), c.dictionary.content[at:at+40]...)
 		texts = append(texts, text, text[:12])
 	}
-	var want [][]byte
-	for _, text := range texts {
+	return texts
+}
+
+// The frame of a text does not depend on texts before it.
+func TestFramesAreReproducible(t *testing.T) {
+	dictionary := readDictionaryFile(t)
+	c := newCoder(t, dictionary)
+	for i, text := range variousTexts(c) {
 		alone, err := New(dictionary)
 		if err != nil {
 			t.Fatal(err)
 		}
-		frame, _ := alone.Append(nil, text)
-		want = append(want, frame)
-	}
-	check := func(i int) {
-		if got, _ := c.Append(nil, texts[i]); !bytes.Equal(got, want[i]) {
-			t.Errorf("text %d became %x, then %x", i, want[i], got)
+		want, _ := alone.Append(nil, text)
+		if got, _ := c.Append(nil, text); !bytes.Equal(got, want) {
+			t.Errorf("text %d became %x, then %x", i, want, got)
 		}
 	}
-	for i := range texts {
-		check(i)
+}
+
+// The frame of a text does not depend on others at the same time.
+func TestFramesAtTheSameTime(t *testing.T) {
+	c := newCoder(t, readDictionaryFile(t))
+	texts := variousTexts(c)
+	var want [][]byte
+	for _, text := range texts {
+		frame, _ := c.Append(nil, text)
+		want = append(want, frame)
 	}
 	var running sync.WaitGroup
 	for worker := range 4 {
 		running.Go(func() {
 			for _, i := range rand.New(rand.NewPCG(0, uint64(worker))).Perm(len(texts)) {
-				check(i)
+				if got, _ := c.Append(nil, texts[i]); !bytes.Equal(got, want[i]) {
+					t.Errorf("text %d became %x, then %x", i, want[i], got)
+				}
 			}
 		})
 	}
