@@ -40,8 +40,10 @@ func TestLargestResolutions(t *testing.T) {
 			b, matches := largestMatches(t, s, test.aliases, test.aliasID)
 			resolution := screening.Resolution{Status: screening.NoMatch, Reason: "r",
 				Comments: strings.Repeat("x", screening.MaxResolutionBytes-300)}
+			_, unresolvedBytes := storedSizes(t, db, b)
 			most := 0
-			for n := len(matches); most == 0; n-- {
+			// What has more bytes than a transaction even before it is resolved need not be tried.
+			for n := len(matches); most == 0; n = min(n-1, transaction/unresolvedBytes) {
 				resolutions := map[string]screening.Resolution{}
 				for _, m := range matches[:n] {
 					resolutions[m.ID] = resolution
