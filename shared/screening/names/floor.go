@@ -86,14 +86,22 @@ var (
 )
 
 // leastScriptCost returns the least of scriptCost at any place.
-func leastScriptCost(letter, sound byte) int {
-	if letter == sound {
-		return 0
+func leastScriptCost(letter, sound byte) int { return int(leastScriptCosts[letter][sound]) }
+
+// leastScriptCosts are the results of leastScriptCost. Each is needed for several tables.
+var leastScriptCosts = func() (t [128][128]uint8) {
+	for letter := range byte(128) {
+		letters := []byte{letter, letter, letter}
+		for sound := range byte(128) {
+			if letter == sound {
+				continue
+			}
+			cost := int(scriptCosts[letter][sound])
+			for i := range letters {
+				cost = min(cost, scriptCost(letters, i, sound))
+			}
+			t[letter][sound] = uint8(cost)
+		}
 	}
-	cost := int(scriptCosts[letter][sound])
-	letters := []byte{letter, letter, letter}
-	for i := range letters {
-		cost = min(cost, scriptCost(letters, i, sound))
-	}
-	return cost
-}
+	return t
+}()

@@ -205,14 +205,17 @@ type relation struct {
 func newRelation(replace func(c, other byte) int, leaveOut, leaveOutOther func(c byte) int) (r relation) {
 	for c := range byte(128) {
 		i := c % 64
+		for other := range byte(128) {
+			replacing := replace(c, other)
+			for step, cost := range sieveSteps {
+				if replacing < cost {
+					r.alike[i][step] |= 1 << (other % 64)
+				}
+			}
+		}
 		for step, cost := range sieveSteps {
 			if leaveOutOther(c) < cost {
 				r.omitted[step] |= 1 << i
-			}
-			for other := range byte(128) {
-				if replace(c, other) < cost {
-					r.alike[i][step] |= 1 << (other % 64)
-				}
 			}
 			r.needed[i][step] |= r.alike[i][step]
 			if leaveOut(c) < cost {
