@@ -182,9 +182,14 @@ const startCount = 15
 // from a Runtime API on this machine, and the size of its program. Lambda adds the time to fetch and unpack the
 // program.
 func printColdStarts(out io.Writer) error {
-	programs, err := filepath.Glob("../bin/functions/*")
+	const functions = "../bin/functions"
+	programs, err := filepath.Glob(functions + "/*")
 	if err != nil {
 		return err
+	}
+	if len(programs) == 0 {
+		return fmt.Errorf("there are no functions in %s: run make functions, then this program from the folder bench",
+			functions)
 	}
 	fmt.Fprintf(out, "\n%-14s %12s %12s %9s\n", "function", "init, median", "init, worst", "program")
 	for _, program := range programs {
