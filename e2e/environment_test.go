@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -86,13 +87,23 @@ func (e *Environment) stop() error {
 	return errors.Join(errs...)
 }
 
-// database returns a client of the environment's DynamoDB, for tests that store what would take too long by HTTP.
-func (e *Environment) database(ctx context.Context) (*dynamodb.Client, error) {
-	cfg, err := setup.LoadAWS(ctx)
-	if endpoint := cmp.Or(e.DynamoDBURL, e.AWSEndpointURL); endpoint != "" {
+// loadAWS returns the AWS settings of whoever runs the suite. All clients made of them share their connections.
+var loadAWS = sync.OnceValues(func() (aws.Config, error) { return setup.LoadAWS(context.Background()) })
+
+// awsConfig returns the settings of clients that act as the environment's administrator at an address of the
+// environment; "" stands for the address on AWS.
+func (e *Environment) awsConfig(endpoint string) (aws.Config, error) {
+	cfg, err := loadAWS()
+	if endpoint != "" {
 		cfg.BaseEndpoint, cfg.Region = &endpoint, e.Region
 		cfg.Credentials = credentials.NewStaticCredentialsProvider(e.AccessKeyID, e.SecretAccessKey, "")
 	}
+	return cfg, err
+}
+
+// database returns a client of the environment's DynamoDB, for tests that store what would take too long by HTTP.
+func (e *Environment) database() (*dynamodb.Client, error) {
+	cfg, err := e.awsConfig(cmp.Or(e.DynamoDBURL, e.AWSEndpointURL))
 	return dynamodb.NewFromConfig(cfg), err
 }
 

@@ -220,7 +220,7 @@ func isCleanedUp(key string) bool {
 
 // rowLeftovers returns the rows of batches that say of a batch that has ended what is true of one that has not.
 func (c *faultCloud) rowLeftovers(t *testing.T) (problems []error) {
-	db, err := c.database(t.Context())
+	db, err := c.database()
 	if err != nil {
 		return []error{err}
 	}
@@ -251,7 +251,7 @@ func (c *faultCloud) rowLeftovers(t *testing.T) (problems []error) {
 
 // slotLeftovers returns a line for each slot that a batch has, and for each batch that waits for one.
 func (c *faultCloud) slotLeftovers(t *testing.T) (held []string, err error) {
-	db, err := c.database(t.Context())
+	db, err := c.database()
 	if err != nil {
 		return nil, err
 	}

@@ -259,7 +259,7 @@ func (c *faultCloud) waitForSlots(t *testing.T) {
 func (c *faultCloud) hasEnded(t *testing.T, b *faultBatch) bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	db, err := c.database(t.Context())
+	db, err := c.database()
 	if err != nil {
 		t.Error(err)
 		return false

@@ -85,7 +85,7 @@ func (c killing) killRepeatedRequest(ctx context.Context, api *session, k killRu
 	if isKilled != (state.Killed != "") {
 		return fmt.Errorf("killed at %q after %d calls, want a kill: %t", state.Killed, state.Calls, isKilled)
 	}
-	db, err := c.database(ctx)
+	db, err := c.database()
 	if err != nil {
 		return err
 	}

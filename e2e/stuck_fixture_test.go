@@ -12,14 +12,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	dynamodbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
-
-	"sluice/shared/setup"
 )
 
 // scheduledEvent is the event by which a schedule invokes a function.
@@ -129,7 +126,7 @@ func (e *Environment) deleteBatchRow(t *testing.T, id string) {
 // tables returns a client of the environment's DynamoDB.
 func (e *Environment) tables(t *testing.T) *dynamodb.Client {
 	t.Helper()
-	db, err := e.database(t.Context())
+	db, err := e.database()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,13 +198,9 @@ func (e *Environment) executionStatus(t *testing.T, machine, name string) types.
 // execution returns the ARN of the execution of a name, and a client for it.
 func (e *Environment) execution(t *testing.T, machine, name string) (client *sfn.Client, arn string) {
 	t.Helper()
-	cfg, err := setup.LoadAWS(t.Context())
+	cfg, err := e.awsConfig(e.AWSEndpointURL)
 	if err != nil {
 		t.Fatal(err)
-	}
-	if e.AWSEndpointURL != "" {
-		cfg.BaseEndpoint, cfg.Region = &e.AWSEndpointURL, e.Region
-		cfg.Credentials = credentials.NewStaticCredentialsProvider(e.AccessKeyID, e.SecretAccessKey, "")
 	}
 	client = sfn.NewFromConfig(cfg)
 	list, err := client.ListStateMachines(t.Context(), &sfn.ListStateMachinesInput{})

@@ -7,23 +7,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/credentials"
-
 	"sluice/shared/objects"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogdb"
 	"sluice/shared/screening/match"
-	"sluice/shared/setup"
 )
 
 // loader returns a loader of watchlists like those of functions.
 func (e *Environment) loader(t *testing.T) *catalog.Loader {
 	t.Helper()
-	cfg, err := setup.LoadAWS(t.Context())
-	if e.S3URL != "" {
-		cfg.BaseEndpoint, cfg.Region = &e.S3URL, e.Region
-		cfg.Credentials = credentials.NewStaticCredentialsProvider(e.AccessKeyID, e.SecretAccessKey, "")
-	}
+	cfg, err := e.awsConfig(e.S3URL)
 	if err != nil {
 		t.Fatal(err)
 	}
