@@ -11,6 +11,7 @@ import (
 	"sluice/shared/metric"
 	"sluice/shared/pipeline"
 	"sluice/shared/setup"
+	"sluice/shared/setup/batchsetup"
 )
 
 func main() {
@@ -18,7 +19,7 @@ func main() {
 		"VALIDATION_SLOTS_PER_TENANT", "INGESTION_SLOTS", "INGESTION_SLOTS_PER_TENANT")
 	lambda.Start(pipeline.Measured(env.Metrics, metric.Admit, (&pipeline.Admit{
 		Batches: batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
-		Slots:   env.Slots(),
+		Slots:   batchsetup.NewSlots(env),
 		Now:     time.Now,
 		Log:     env.Log,
 	}).Run))

@@ -14,20 +14,22 @@ import (
 	"sluice/shared/delivery"
 	"sluice/shared/event"
 	"sluice/shared/setup"
+	"sluice/shared/setup/eventsetup"
+	"sluice/shared/setup/outboundsetup"
 	"sluice/shared/webhook/webhookdb"
 )
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_WEBHOOKS", "EVENT_BUS", "DELIVERY_MACHINE_ARN",
 		"WEBHOOK_COLLECT_TIME", "EXPORT_FUNCTION")
-	webhooks := &delivery.Dispatcher{
+	bus, webhooks := eventsetup.NewEventBus(env), &delivery.Dispatcher{
 		Store:   webhookdb.New(env.DynamoDB(), env.WebhooksTable),
-		Starter: env.DeliveryMachine(), CollectTime: env.WebhookCollectTime, Now: time.Now,
+		Starter: outboundsetup.NewDeliveryMachine(env), CollectTime: env.WebhookCollectTime, Now: time.Now,
 	}
 	lambda.Start((&announce.Announcer{
 		Batches:   batchdb.New(env.DynamoDB(), env.BatchesTable),
-		Senders:   map[batch.Receiver]event.Sender{batch.EventBus: env.EventBus(), batch.Webhooks: webhooks},
-		Exports:   env.Exports(),
+		Senders:   map[batch.Receiver]event.Sender{batch.EventBus: bus, batch.Webhooks: webhooks},
+		Exports:   eventsetup.NewExports(env),
 		Attempt:   setup.RequestID,
 		Lease:     30 * time.Second, // the function's timeout in template.yaml
 		HeadStart: time.Second, Patience: 10 * time.Second,

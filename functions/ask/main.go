@@ -7,25 +7,27 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"sluice/shared/screening/execution"
 	"sluice/shared/screening/screeningdb"
 	"sluice/shared/sealed"
 	"sluice/shared/setup"
 	"sluice/shared/setup/outboundsetup"
+	"sluice/shared/setup/screeningsetup"
 )
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_SCREENINGS", "TABLE_EXTERNALAUTH", "TABLE_OUTBOUND",
 		"SECRETS_KEY_ID", "SCREENING_PATIENCE")
-	secrets := sealed.New(env.KMS(), env.SecretsKey)
+	secrets := sealed.New(kms.NewFromConfig(env.AWS), env.SecretsKey)
 	lambda.Start((&execution.Ask{
 		Store: screeningdb.New(env.DynamoDB(), env.ScreeningsTable),
 		Adapters: &execution.AdapterCalls{
 			Providers: screeningdb.NewProviders(env.DynamoDB(), env.ScreeningsTable, secrets),
 			Receivers: outboundsetup.NewClient(env, secrets),
 		},
-		Tasks:    env.ScreeningMachine(),
+		Tasks:    screeningsetup.NewMachine(env),
 		Patience: env.ScreeningPatience, Now: time.Now, Log: env.Log,
 	}).Handle)
 }

@@ -13,23 +13,23 @@ import (
 	"sluice/shared/httpapi"
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/setup"
+	"sluice/shared/setup/batchsetup"
+	"sluice/shared/setup/screeningsetup"
 )
 
 func main() {
-	ctx := context.Background()
-	env := setup.MustLoad(ctx, "TABLE_BATCHES", "BUCKET_UPLOADS", "BUCKET_WORK", "BUCKET_EXPORT", "CLOSE_FUNCTION",
-		"UPLOAD_URL_LIFETIME", "UPLOAD_PATIENCE", "UPLOAD_PART_BYTES", "DOWNLOAD_URL_LIFETIME", "MAX_UPLOAD_BYTES",
-		"REPORT_RETENTION_DAYS", "TABLE_WATCHLISTS", "TABLE_LIMITS", "TABLE_ADMISSION", "TABLE_IDEMPOTENCY",
-		"TABLE_OBSERVATIONS")
+	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "BUCKET_UPLOADS", "BUCKET_WORK", "BUCKET_EXPORT",
+		"CLOSE_FUNCTION", "UPLOAD_URL_LIFETIME", "UPLOAD_PATIENCE", "UPLOAD_PART_BYTES", "DOWNLOAD_URL_LIFETIME",
+		"MAX_UPLOAD_BYTES", "REPORT_RETENTION_DAYS", "TABLE_WATCHLISTS", "TABLE_LIMITS", "TABLE_ADMISSION",
+		"TABLE_IDEMPOTENCY", "TABLE_OBSERVATIONS")
 	store := batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit)
 	s := &batchhttp.Batches{
-		Store: store, Paging: platform.LoadPaging(ctx, store),
-		Uploads: env.Uploads(), Reports: env.Work(), Exports: env.ExportFiles(), Lists: env.Watchlists(),
-		Singles: env.Observations(), Positions: env.Positions(), Closer: env.Closer(),
+		Store: store, Paging: platform.LoadPaging(context.Background(), store), Now: time.Now, NewID: batch.NewID,
+		Uploads: env.Uploads(), Reports: env.Work(), Exports: env.ExportFiles(), Singles: env.Observations(),
+		Lists: screeningsetup.NewWatchlists(env), Closer: batchsetup.NewCloser(env), Positions: env.Positions(),
 		UploadLifetime: env.UploadURLLifetime, UploadPatience: env.UploadPatience, PartSize: env.UploadPartBytes,
 		DownloadLifetime: env.DownloadURLLifetime, MaxBytes: env.MaxUploadBytes, Log: env.Log,
-		ReportDays: int(env.ReportDays), ParquetDays: int(env.ParquetDays),
-		Now: time.Now, NewID: batch.NewID, NewKey: batch.NewDigestKey,
+		ReportDays: int(env.ReportDays), ParquetDays: int(env.ParquetDays), NewKey: batch.NewDigestKey,
 	}
 	api := httpapi.API{
 		Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Limits: env.Limits(), Idempotency: env.IdempotencyKeys(),

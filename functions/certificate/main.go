@@ -11,13 +11,14 @@ import (
 	"sluice/shared/externalauth"
 	"sluice/shared/externalauth/externalauthdb"
 	"sluice/shared/setup"
+	"sluice/shared/setup/eventsetup"
 )
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_EXTERNALAUTH", "ANNOUNCE_FUNCTION")
 	n := &externalauth.Notifier{
 		Store:  externalauthdb.New(env.DynamoDB(), env.ExternalAuthTable, nil), // which opens no secrets
-		Events: env.Announcements(),
+		Events: eventsetup.NewAnnouncements(env),
 		Now:    time.Now,
 		Log:    env.Log,
 	}

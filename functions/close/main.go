@@ -8,10 +8,10 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"sluice/shared/batch/batchdb"
 	"sluice/shared/metric"
 	"sluice/shared/pipeline"
 	"sluice/shared/setup"
+	"sluice/shared/setup/batchsetup"
 )
 
 func main() {
@@ -19,8 +19,8 @@ func main() {
 		"TABLE_ADMISSION", "VALIDATION_SLOTS", "VALIDATION_SLOTS_PER_TENANT", "INGESTION_SLOTS",
 		"INGESTION_SLOTS_PER_TENANT")
 	lambda.Start(pipeline.Measured(env.Metrics, metric.Close, (&pipeline.Close{
-		Batches: env.Announcing(batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit)),
-		Slots:   env.Slots(),
+		Batches: batchsetup.NewBatches(env),
+		Slots:   batchsetup.NewSlots(env),
 		Now:     time.Now,
 		Log:     env.Log,
 	}).Handle))

@@ -11,6 +11,7 @@ import (
 	"sluice/shared/screening/execution"
 	"sluice/shared/screening/screeningdb"
 	"sluice/shared/setup"
+	"sluice/shared/setup/screeningsetup"
 )
 
 func main() {
@@ -18,7 +19,7 @@ func main() {
 		"SCREENING_WIDTH", "SWEEP_AGE")
 	lambda.Start((&execution.Conduct{
 		Store:    screeningdb.New(env.DynamoDB(), env.ScreeningsTable),
-		Runs:     env.ScreeningMachine(),
+		Runs:     screeningsetup.NewMachine(env),
 		Patience: env.ScreeningPatience,
 		Width:    int(env.ScreeningWidth),
 		SweepAge: env.SweepAge,

@@ -13,13 +13,14 @@ import (
 	"sluice/shared/policy/policyhttp"
 	"sluice/shared/screening/screeningdb"
 	"sluice/shared/setup"
+	"sluice/shared/setup/policysetup"
 )
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_POLICIES", "BUCKET_WORK", "TABLE_SCREENINGS", "TABLE_RECORDS",
 		"TABLE_ENTITIES", "TABLE_LIMITS")
 	s := &policyhttp.Evaluations{
-		Programs:   env.Programs(),
+		Programs:   policysetup.NewPrograms(env),
 		Screenings: screeningdb.New(env.DynamoDB(), env.ScreeningsTable),
 		Entities:   entitydb.NewProfiles(env.DynamoDB(), env.RecordsTable, env.EntitiesTable),
 		Now:        time.Now,

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/google/uuid"
 
 	"sluice/shared/externalauth/externalauthdb"
@@ -18,8 +19,9 @@ import (
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_EXTERNALAUTH", "SECRETS_KEY_ID", "TABLE_LIMITS")
+	secrets := sealed.New(kms.NewFromConfig(env.AWS), env.SecretsKey)
 	s := &externalauthhttp.Configurations{
-		Store: externalauthdb.New(env.DynamoDB(), env.ExternalAuthTable, sealed.New(env.KMS(), env.SecretsKey)),
+		Store: externalauthdb.New(env.DynamoDB(), env.ExternalAuthTable, secrets),
 		// The issuer of tokens is the address of the API.
 		Address: env.Issuer,
 		Now:     time.Now,

@@ -12,6 +12,7 @@ import (
 	"sluice/shared/screening/screeningdb"
 	"sluice/shared/screening/screeninghttp"
 	"sluice/shared/setup"
+	"sluice/shared/setup/screeningsetup"
 )
 
 func main() {
@@ -19,7 +20,7 @@ func main() {
 	s := &screeninghttp.Names{
 		Settings:  screeningdb.New(env.DynamoDB(), env.ScreeningsTable),
 		Providers: screeningdb.NewProviders(env.DynamoDB(), env.ScreeningsTable, nil), // keys are not asked for
-		Lists:     env.Watchlists(),
+		Lists:     screeningsetup.NewWatchlists(env),
 		Now:       time.Now,
 	}
 	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Limits(), env.Audit, env.Log, time.Now)))

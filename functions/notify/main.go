@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"sluice/shared/screening/execution"
 	"sluice/shared/screening/screeningdb"
@@ -17,7 +18,7 @@ import (
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_SCREENINGS", "TABLE_EXTERNALAUTH", "TABLE_OUTBOUND",
 		"SECRETS_KEY_ID")
-	secrets := sealed.New(env.KMS(), env.SecretsKey)
+	secrets := sealed.New(kms.NewFromConfig(env.AWS), env.SecretsKey)
 	lambda.Start((&execution.Notify{
 		Store: screeningdb.New(env.DynamoDB(), env.ScreeningsTable),
 		Adapters: &execution.AdapterCalls{

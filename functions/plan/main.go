@@ -12,6 +12,7 @@ import (
 	"sluice/shared/pipeline"
 	"sluice/shared/screening/catalog/catalogdb"
 	"sluice/shared/setup"
+	"sluice/shared/setup/screeningsetup"
 )
 
 func main() {
@@ -26,7 +27,7 @@ func main() {
 		MaxReportBytes:  env.MaxReportBytes,
 		Widths: pipeline.Widths{Validate: int(env.ValidateConcurrency), Reconcile: int(env.ReconcileConcurrency),
 			Screen: int(env.ScreenConcurrency), Settle: int(env.SettleConcurrency), Ingest: int(env.IngestConcurrency)},
-		Lists: env.Watchlists(),
+		Lists: screeningsetup.NewWatchlists(env),
 		Pins:  catalogdb.New(env.DynamoDB(), env.WatchlistsTable),
 		Now:   time.Now,
 		Log:   env.Log,

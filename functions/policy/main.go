@@ -12,12 +12,13 @@ import (
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/policy/policyhttp"
 	"sluice/shared/setup"
+	"sluice/shared/setup/policysetup"
 )
 
 func main() {
 	ctx := context.Background()
 	env := setup.MustLoad(ctx, "TABLE_POLICIES", "BUCKET_WORK", "TABLE_LIMITS")
-	store := env.Policies()
+	store := policysetup.NewPolicies(env)
 	s := &policyhttp.Policies{Store: store, Paging: platform.LoadPaging(ctx, store), Now: time.Now,
 		NewID: uuid.NewString}
 	lambda.Start(httpapi.Lambda(platform.ProblemHandler(s.Routes(), env.Limits(), env.Audit, env.Log, time.Now)))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/google/uuid"
 
 	"sluice/shared/httpapi"
@@ -19,7 +20,7 @@ import (
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_SCREENINGS", "SECRETS_KEY_ID", "TABLE_LIMITS")
-	box := sealed.New(env.KMS(), env.SecretsKey)
+	box := sealed.New(kms.NewFromConfig(env.AWS), env.SecretsKey)
 	s := &screeninghttp.Configurations{
 		Settings:  screeningdb.New(env.DynamoDB(), env.ScreeningsTable),
 		Providers: screeningdb.NewProviders(env.DynamoDB(), env.ScreeningsTable, box),

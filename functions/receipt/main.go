@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"sluice/shared/batch/batchdb"
 	"sluice/shared/batch/batchhttp"
@@ -18,10 +19,12 @@ func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "RECEIPT_KEY_ID", "TABLE_LIMITS")
 	store := batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit)
 	s := &batchhttp.Receipts{
-		Store:  store,
-		Issuer: &issue.Issuer{Store: store, KMS: env.KMS(), FirstKMSKey: env.ReceiptKey, Now: time.Now},
-		URL:    env.Issuer,
-		Log:    env.Log,
+		Store: store,
+		Issuer: &issue.Issuer{
+			Store: store, KMS: kms.NewFromConfig(env.AWS), FirstKMSKey: env.ReceiptKey, Now: time.Now,
+		},
+		URL: env.Issuer,
+		Log: env.Log,
 	}
 	api := httpapi.API{
 		Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Limits: env.Limits(), Audit: env.Audit, Log: env.Log,

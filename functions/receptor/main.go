@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/google/uuid"
 
 	"sluice/shared/httpapi"
@@ -15,16 +16,18 @@ import (
 	"sluice/shared/screening/screeningdb"
 	"sluice/shared/sealed"
 	"sluice/shared/setup"
+	"sluice/shared/setup/screeningsetup"
 )
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_SCREENINGS", "BUCKET_WORK", "SECRETS_KEY_ID",
 		"UPLOAD_URL_LIFETIME", "TABLE_LIMITS")
+	secrets := sealed.New(kms.NewFromConfig(env.AWS), env.SecretsKey)
 	store := screeningdb.New(env.DynamoDB(), env.ScreeningsTable)
 	s := &receptorhttp.Receptor{
-		Providers: screeningdb.NewProviders(env.DynamoDB(), env.ScreeningsTable, sealed.New(env.KMS(), env.SecretsKey)),
+		Providers: screeningdb.NewProviders(env.DynamoDB(), env.ScreeningsTable, secrets),
 		Batches:   store,
-		Answers: execution.Receptor{Answers: &execution.Answers{Store: store, Tasks: env.ScreeningMachine(),
+		Answers: execution.Receptor{Answers: &execution.Answers{Store: store, Tasks: screeningsetup.NewMachine(env),
 			Log: env.Log}},
 		Uploads: store, Files: env.Work(), UploadLifetime: env.UploadURLLifetime,
 		Now: time.Now, NewID: uuid.NewString, Log: env.Log,

@@ -9,11 +9,11 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"sluice/shared/auth/authdb"
-	"sluice/shared/batch/batchdb"
 	"sluice/shared/document/documentdb"
 	"sluice/shared/intake"
 	"sluice/shared/pipeline"
 	"sluice/shared/setup"
+	"sluice/shared/setup/batchsetup"
 )
 
 func main() {
@@ -21,15 +21,14 @@ func main() {
 		"STATE_MACHINE_ARN", "ANNOUNCE_FUNCTION", "MAX_UPLOAD_BYTES", "MAX_UNPACK_RATIO", "MALWARE_SCAN",
 		"SCAN_PATIENCE", "SWEEP_AGE", "UPLOAD_PATIENCE", "TABLE_ADMISSION", "VALIDATION_SLOTS",
 		"VALIDATION_SLOTS_PER_TENANT", "INGESTION_SLOTS", "INGESTION_SLOTS_PER_TENANT")
-	scanner, guardDuty, err := env.Scanner()
+	scanner, guardDuty, err := batchsetup.NewScanner(env)
 	env.Check(err)
 	db, retry := env.DynamoDB(), intake.RetryPolicy{Attempts: 5, Pause: 2 * time.Second}
 	registry, documents := authdb.New(db, env.ClientsTable), documentdb.New(db, env.DocumentsTable)
-	batches := env.Announcing(batchdb.New(db, env.BatchesTable).Audited(env.Audit))
+	batches := batchsetup.NewBatches(env)
 	in := &intake.Intake{
-		Batches: batches, Uploads: env.Uploads(), Machine: env.Machine(), Registry: registry,
-		Sweep: &intake.Sweep{Batches: batches, Files: documents, Uploads: env.Uploads(), Machine: env.Machine(),
-			Announcements: env.Announcements(), Slots: env.Slots(), Age: env.SweepAge, Patience: env.UploadPatience},
+		Batches: batches, Uploads: env.Uploads(), Machine: batchsetup.NewMachine(env), Registry: registry,
+		Sweep:   batchsetup.NewSweep(env, batches, documents),
 		Scanner: scanner, GuardDuty: guardDuty, Retry: retry, Now: time.Now, Log: env.Log, Metrics: env.Metrics,
 		MaxBytes: env.MaxUploadBytes, MaxRatio: env.MaxUnpackRatio, NewAttempt: pipeline.NewAttempt,
 		Documents: &intake.Documents{Store: documents, Registry: registry, Files: env.Uploads(), Scanner: scanner,

@@ -16,6 +16,7 @@ import (
 	"sluice/shared/screening/screeningdb"
 	"sluice/shared/screening/screeninghttp"
 	"sluice/shared/setup"
+	"sluice/shared/setup/screeningsetup"
 )
 
 func main() {
@@ -29,8 +30,8 @@ func main() {
 		Entities:       entitydb.NewProfiles(env.DynamoDB(), env.RecordsTable, env.EntitiesTable),
 		Providers:      screeningdb.NewProviders(env.DynamoDB(), env.ScreeningsTable, nil), // keys are not asked for
 		Lists:          catalogdb.New(env.DynamoDB(), env.WatchlistsTable),
-		Searches:       env.ScreeningMachine(),
-		Resolutions:    env.Notifier(),
+		Searches:       screeningsetup.NewMachine(env),
+		Resolutions:    screeningsetup.NewNotifier(env),
 		UploadLifetime: env.UploadURLLifetime,
 		Now:            time.Now, NewID: uuid.NewString, Log: env.Log,
 	}

@@ -11,13 +11,14 @@ import (
 	"sluice/shared/metric"
 	"sluice/shared/pipeline"
 	"sluice/shared/setup"
+	"sluice/shared/setup/screeningsetup"
 )
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_WATCHLISTS", "BUCKET_WORK")
 	lambda.Start(pipeline.Measured(env.Metrics, metric.Screen, (&pipeline.Screen{
 		Batches:    batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
-		Lists:      env.Watchlists(),
+		Lists:      screeningsetup.NewWatchlists(env),
 		Work:       env.Work(),
 		NewAttempt: pipeline.NewAttempt,
 		Log:        env.Log,

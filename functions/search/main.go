@@ -11,6 +11,7 @@ import (
 	"sluice/shared/screening/execution"
 	"sluice/shared/screening/screeningdb"
 	"sluice/shared/setup"
+	"sluice/shared/setup/screeningsetup"
 )
 
 func main() {
@@ -18,7 +19,7 @@ func main() {
 		"SCREENING_MAX_MATCHES")
 	lambda.Start((&execution.Search{
 		Store:      screeningdb.New(env.DynamoDB(), env.ScreeningsTable),
-		Lists:      env.Watchlists(),
+		Lists:      screeningsetup.NewWatchlists(env),
 		MaxMatches: int(env.ScreeningMaxMatches),
 		Now:        time.Now,
 		Log:        env.Log,

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"sluice/shared/auth"
 	"sluice/shared/auth/authdb"
@@ -19,8 +20,8 @@ func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_CLIENTS", "AUDIENCE", "TOKEN_LIFETIME", "SIGNING_KEY_ID",
 		"TABLE_LIMITS")
 	s := &authhttp.Tokens{
-		Issuer: auth.NewIssuer(authdb.New(env.DynamoDB(), env.ClientsTable), env.KMS(), env.SigningKey, env.Audience,
-			env.TokenLifetime),
+		Issuer: auth.NewIssuer(authdb.New(env.DynamoDB(), env.ClientsTable), kms.NewFromConfig(env.AWS),
+			env.SigningKey, env.Audience, env.TokenLifetime),
 		URL:      env.Issuer,
 		Lifetime: env.TokenLifetime,
 	}

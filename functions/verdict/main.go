@@ -7,10 +7,10 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"sluice/shared/batch/batchdb"
 	"sluice/shared/metric"
 	"sluice/shared/pipeline"
 	"sluice/shared/setup"
+	"sluice/shared/setup/batchsetup"
 )
 
 func main() {
@@ -18,9 +18,9 @@ func main() {
 		"TABLE_ADMISSION", "VALIDATION_SLOTS", "VALIDATION_SLOTS_PER_TENANT", "INGESTION_SLOTS",
 		"INGESTION_SLOTS_PER_TENANT")
 	lambda.Start(pipeline.Measured(env.Metrics, metric.Verdict, (&pipeline.Verdict{
-		Batches:    env.Announcing(batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit)),
+		Batches:    batchsetup.NewBatches(env),
 		Work:       env.Work(),
-		Slots:      env.Slots(),
+		Slots:      batchsetup.NewSlots(env),
 		NewAttempt: pipeline.NewAttempt,
 		Now:        time.Now,
 		Log:        env.Log,

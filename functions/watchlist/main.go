@@ -15,6 +15,7 @@ import (
 	"sluice/shared/screening/rescreening"
 	"sluice/shared/screening/screeningdb"
 	"sluice/shared/setup"
+	"sluice/shared/setup/eventsetup"
 )
 
 func main() {
@@ -24,7 +25,7 @@ func main() {
 	batches := screeningdb.New(env.DynamoDB(), env.ScreeningsTable)
 	u := &catalog.Upkeep{Store: lists, Objects: env.Work(), MaxAge: env.WatchlistMaxAge, Now: time.Now, Log: env.Log}
 	r := &rescreening.Rescreening{
-		Rounds: batches, Batches: batches, Lists: lists, Files: env.Work(), Events: env.Announcements(),
+		Rounds: batches, Batches: batches, Lists: lists, Files: env.Work(), Events: eventsetup.NewAnnouncements(env),
 		MaxMatches: int(env.ScreeningMaxMatches), Now: time.Now, Log: env.Log,
 	}
 	lambda.Start(func(ctx context.Context) error {

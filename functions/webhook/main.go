@@ -7,29 +7,29 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"sluice/shared/delivery"
 	"sluice/shared/httpapi"
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/sealed"
 	"sluice/shared/setup"
+	"sluice/shared/setup/outboundsetup"
 	"sluice/shared/webhook"
 	"sluice/shared/webhook/webhookdb"
 	"sluice/shared/webhook/webhookhttp"
 )
 
 func main() {
-	ctx := context.Background()
-	env := setup.MustLoad(ctx, "TABLE_WEBHOOKS", "SECRETS_KEY_ID", "DELIVERY_MACHINE_ARN", "WEBHOOK_DISABLE_AFTER",
-		"TABLE_LIMITS")
+	env := setup.MustLoad(context.Background(), "TABLE_WEBHOOKS", "SECRETS_KEY_ID", "DELIVERY_MACHINE_ARN",
+		"WEBHOOK_DISABLE_AFTER", "TABLE_LIMITS")
 	store := webhookdb.New(env.DynamoDB(), env.WebhooksTable)
 	s := &webhookhttp.Webhooks{
 		Store:      store,
-		Secrets:    sealed.New(env.KMS(), env.SecretsKey),
-		Dispatcher: &delivery.Dispatcher{Store: store, Starter: env.DeliveryMachine(), Now: time.Now},
-		Policy:     env.WebhookPolicy(),
-		Paging:     platform.LoadPaging(ctx, store),
-		Now:        time.Now, NewID: webhook.NewID, NewSecret: rand.Text,
+		Secrets:    sealed.New(kms.NewFromConfig(env.AWS), env.SecretsKey),
+		Dispatcher: &delivery.Dispatcher{Store: store, Starter: outboundsetup.NewDeliveryMachine(env), Now: time.Now},
+		Policy:     env.WebhookPolicy(), Paging: platform.LoadPaging(context.Background(), store),
+		Now: time.Now, NewID: webhook.NewID, NewSecret: rand.Text,
 	}
 	api := httpapi.API{
 		Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Limits: env.Limits(), Audit: env.Audit, Log: env.Log,

@@ -52,9 +52,13 @@ var layers = map[string]layer{
 	"shared/pipeline":         serviceLayer,
 	"shared/setup":            setupLayer,
 
-	"shared/setup/outboundsetup": setupLayer,
-	"shared/receipt/issue":       serviceLayer,
-	"shared/screening/execution": serviceLayer,
+	"shared/setup/batchsetup":     setupLayer,
+	"shared/setup/eventsetup":     setupLayer,
+	"shared/setup/outboundsetup":  setupLayer,
+	"shared/setup/policysetup":    setupLayer,
+	"shared/setup/screeningsetup": setupLayer,
+	"shared/receipt/issue":        serviceLayer,
+	"shared/screening/execution":  serviceLayer,
 }
 
 // domainModules are the modules that domain packages may import.

@@ -2,9 +2,9 @@
 // or of one tenant, and which of them is current. Package catalog/catalogdb stores what is known of them; their entries
 // and indexes are objects.
 //
-// A function screens names by a Loader, which package setup makes in one line:
+// A function screens names by a Loader, which package screeningsetup makes in one line:
 //
-//	lists := env.Watchlists() // once, in main; it needs TABLE_WATCHLISTS and BUCKET_WORK
+//	lists := screeningsetup.NewWatchlists(env) // once, in main; it needs TABLE_WATCHLISTS and BUCKET_WORK
 //
 //	loaded, err := lists.Current(ctx, tenant, nil)         // the tenant's active lists, or those that are named
 //	hits, err := catalog.NewScreener(loaded...).Screen(match.Query{Name: name}, match.Threshold)

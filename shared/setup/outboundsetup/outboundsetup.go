@@ -1,8 +1,12 @@
-// Package outboundsetup makes the client of functions that call the outside. It is separate from setup, so that only
+// Package outboundsetup makes the parts of functions that call the outside. It is separate from setup, so that only
 // those functions are linked with it.
 package outboundsetup
 
 import (
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
+
+	"sluice/shared/delivery"
 	"sluice/shared/externalauth/externalauthdb"
 	"sluice/shared/outbound"
 	"sluice/shared/outbound/outbounddb"
@@ -18,6 +22,11 @@ func NewClient(env setup.Env, secrets *sealed.Box) *outbound.Client {
 	env.Check(err)
 	return &outbound.Client{
 		Configurations: externalauthdb.New(env.DynamoDB(), env.ExternalAuthTable, secrets), Addresses: addresses,
-		Keys: outbounddb.New(env.DynamoDB(), env.OutboundTable), KMS: env.KMS(), Log: env.Log,
+		Keys: outbounddb.New(env.DynamoDB(), env.OutboundTable), KMS: kms.NewFromConfig(env.AWS), Log: env.Log,
 	}
+}
+
+// NewDeliveryMachine returns the state machine of deliveries to webhooks.
+func NewDeliveryMachine(env setup.Env) *delivery.Machine {
+	return delivery.NewMachine(sfn.NewFromConfig(env.AWS), env.DeliveryMachineARN)
 }
