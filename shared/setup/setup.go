@@ -5,6 +5,8 @@ package setup
 import (
 	"cmp"
 	"context"
+	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"os"
@@ -57,8 +59,18 @@ func retrying(longest time.Duration) config.LoadOptionsFunc {
 		return retry.NewStandard(func(o *retry.StandardOptions) {
 			o.MaxAttempts = 5
 			o.MaxBackoff = cmp.Or(longest, defaultRetryMaxPause)
+			o.Retryables = append(o.Retryables, retry.IsErrorRetryableFunc(isCutOff))
 		})
 	})
+}
+
+// isCutOff reports that a reply ended before its length, because the connection was closed. The SDK by itself repeats a
+// call only if its connection was reset.
+func isCutOff(err error) aws.Ternary {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return aws.TrueTernary
+	}
+	return aws.UnknownTernary
 }
 
 // Check ends the process with one log line if err is not nil. Mains call it for parts that may fail to be made.
