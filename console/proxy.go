@@ -99,6 +99,10 @@ func (s *Server) passOn(w http.ResponseWriter, r *http.Request) {
 		}
 		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 		r.Body, _ = r.GetBody()
+	} else {
+		// Else the server closes the body of the request when the answer begins. If the end of the body was not seen by
+		// then, the connection to the service is closed in the middle of the answer.
+		_ = http.NewResponseController(w).EnableFullDuplex() // which HTTP/1 supports
 	}
 	// What the service answers is data, also if somebody opens its address.
 	w.Header().Set("Content-Security-Policy", contentPolicy+"; sandbox")

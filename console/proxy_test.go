@@ -11,6 +11,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"sluice/internal/lateend"
 )
 
 // A request reaches the service with a token, with the headers of the interface and with nothing else of the browser's.
@@ -124,6 +126,19 @@ func TestMethodsAndUpgrades(t *testing.T) {
 	}
 	if n := len(service.requests()); n != 0 {
 		t.Errorf("the service was asked %d times, want never", n)
+	}
+}
+
+// An answer is passed on whole, however early it begins.
+func TestEarlyAnswers(t *testing.T) {
+	service := newFakeService(t)
+	service.answer = lateend.Answer
+	s, cookie := newConsole(t, service)
+	for _, size := range []int{1, maxRepeatedBytes, maxRepeatedBytes + 1, 3 * maxRepeatedBytes} {
+		lateend.Check(t, s, size, func(r *http.Request) {
+			fromPage(cookie)(r)
+			r.URL.Path, r.Host = "/api/x", consoleAddress
+		})
 	}
 }
 

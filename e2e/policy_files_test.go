@@ -139,6 +139,7 @@ func TestPolicyImportContinues(t *testing.T) {
 			return
 		}
 		r.Host = target.Host
+		_ = http.NewResponseController(w).EnableFullDuplex() // for whole answers; see package lateend
 		proxy.ServeHTTP(w, r)
 	}))
 	defer server.Close()

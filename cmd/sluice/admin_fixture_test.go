@@ -69,6 +69,7 @@ func newFakeInstallation(t *testing.T) *fakeInstallation {
 			f.serveLogs(t, w, r)
 			return
 		}
+		_ = http.NewResponseController(w).EnableFullDuplex() // for whole answers; see package lateend
 		dynamoDB.ServeHTTP(w, r)
 	}))
 	t.Cleanup(endpoint.Close)

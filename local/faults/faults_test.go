@@ -6,10 +6,13 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"sluice/internal/lateend"
 )
 
 // process is a process that records how it is killed.
@@ -194,5 +197,23 @@ func TestServe(t *testing.T) {
 	}
 	if k := in.kills[0].Kill; k != (Kill{"close", 2, true, "p"}) {
 		t.Errorf("armed %+v", k)
+	}
+}
+
+// An answer is passed on whole, however early it begins.
+func TestEarlyAnswers(t *testing.T) {
+	t.Parallel()
+	in, err := New([]string{"none"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := httptest.NewServer(http.HandlerFunc(lateend.Answer))
+	defer service.Close()
+	target, err := url.Parse(service.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []int{1, 6_000, 100_000} {
+		lateend.Check(t, in.proxy(&process{}, target), size, func(*http.Request) {})
 	}
 }

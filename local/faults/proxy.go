@@ -119,6 +119,9 @@ func (in *Injector) proxy(p Process, target *url.URL) http.Handler {
 		if decided == answered {
 			return
 		}
+		// Else the server closes the body of the request when the answer begins. If the end of the body was not seen by
+		// then, the connection to the service is closed in the middle of the answer.
+		_ = http.NewResponseController(w).EnableFullDuplex() // which HTTP/1 supports
 		ctx := context.WithValue(context.WithValue(r.Context(), fateKey{}, decided), strikeKey{}, s)
 		forward.ServeHTTP(w, r.WithContext(ctx))
 	})
