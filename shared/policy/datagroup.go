@@ -1,6 +1,9 @@
 package policy
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // DataGroupStatus is the state of a version of a data group.
 type DataGroupStatus string
@@ -46,9 +49,25 @@ type DataGroup struct {
 	Revision int64 `json:"revision,omitempty"`
 }
 
-// CanBecome reports whether a version of a data group of the status s can get another one.
-func (s DataGroupStatus) CanBecome(next DataGroupStatus) bool {
-	return slices.Contains(dataGroupTransitions[s], next)
+// CheckNext returns a *StatusError if a version of a data group of the status s cannot get another one.
+func (s DataGroupStatus) CheckNext(next DataGroupStatus) error {
+	if slices.Contains(dataGroupTransitions[s], next) {
+		return nil
+	}
+	return &StatusError{From: s, To: next, Allowed: dataGroupTransitions[s]}
+}
+
+// StatusError means that a version of a data group cannot get a status from the one that it has. It is matched with
+// errors.As.
+type StatusError struct {
+	From, To DataGroupStatus
+	// Allowed are the statuses that it can get, none if it stays as it is.
+	Allowed []DataGroupStatus
+}
+
+// Error implements error.
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("policy: a data group cannot become %s from %s", e.To, e.From)
 }
 
 var dataGroupTransitions = map[DataGroupStatus][]DataGroupStatus{

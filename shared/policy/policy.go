@@ -60,8 +60,6 @@ var (
 	ErrNoDraft = errors.New("policy: the workspace has no draft")
 	// ErrNotLastPublished means that the version is not the one that was published last.
 	ErrNotLastPublished = errors.New("policy: the version is not the one that was published last")
-	// ErrWrongStatus means that the version of a data group cannot get the status from the one that it has.
-	ErrWrongStatus = errors.New("policy: the status cannot become that one")
 	// ErrWorkspaceLocked means that the workspace of the draft is locked against changes.
 	ErrWorkspaceLocked = errors.New("policy: the workspace is locked")
 	// ErrTooMany means that the policy or the tenant has reached a limit.

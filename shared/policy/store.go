@@ -156,7 +156,7 @@ type DataGroupStore interface {
 	SaveDataGroup(ctx context.Context, tenant string, g DataGroup) (DataGroup, error)
 	// SetDataGroupStatus moves a version, of which g.Revision is the stored revision, to a status, and returns it. A
 	// version that has the status already is returned as it is. It returns ErrNotFound if there is no such version,
-	// and ErrWrongStatus if its status cannot become that one. Publishing a version puts it in the place of the one
+	// and a *StatusError if its status cannot become that one. Publishing a version puts it in the place of the one
 	// that was published before, which stays Published; archiving the one that was published last leaves the group
 	// without one.
 	SetDataGroupStatus(ctx context.Context, tenant string, g DataGroup, status DataGroupStatus, reason string) (

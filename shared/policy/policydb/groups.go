@@ -175,8 +175,9 @@ func (s *Store) SetDataGroupStatus(ctx context.Context, tenant string, g policy.
 			return stored, nil
 		case stored.Revision != g.Revision:
 			return g, policy.ErrChanged
-		case !stored.Status.CanBecome(status):
-			return g, policy.ErrWrongStatus
+		}
+		if err := stored.Status.CheckNext(status); err != nil {
+			return g, err
 		}
 		next := stored
 		next.Status, next.Reason = status, reason

@@ -64,8 +64,11 @@ func TestStatusesOfDataGroups(t *testing.T) {
 				if diff := cmp.Diff(want, got); err != nil || diff != "" {
 					t.Errorf("%s to %s: %v (-want +got)\n%s", from, to, err, diff)
 				}
-			case !errors.Is(err, policy.ErrWrongStatus):
-				t.Errorf("%s to %s: got the error %v, want %v", from, to, err, policy.ErrWrongStatus)
+			default:
+				var refused *policy.StatusError
+				if !errors.As(err, &refused) || refused.From != from || refused.To != to {
+					t.Errorf("%s to %s: got the error %v, want one that names both", from, to, err)
+				}
 			}
 			g.Revision--
 			for _, stale := range all {

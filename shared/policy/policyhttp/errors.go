@@ -35,8 +35,6 @@ var (
 		"Only the version that was published last can be archived.")
 	errWorkspaceLocked = fault.New(fault.Conflict, "policy_workspace_locked",
 		"The workspace is locked. Unlock it first.")
-	errWrongStatus = fault.New(fault.Conflict, "data_group_status",
-		"The version cannot get this status from the one that it has.")
 	errTooMany = fault.Newf(fault.Conflict, "policy_too_many",
 		"A limit is reached: a tenant has at most %d policies and %d data groups, a policy %d drafts, and a version "+
 			"%d fields, those of its data groups included, and %d jurisdictions. Remove what is not needed.",
@@ -51,6 +49,7 @@ var (
 // faultOf returns the fault for an outcome of the store, and every other error as it is. missing is what was not found.
 func faultOf(err error, missing error) error {
 	var locked *policy.LockedError
+	var wrongStatus *policy.StatusError
 	var problems evaluate.Problems
 	switch {
 	case err == nil:
@@ -58,13 +57,15 @@ func faultOf(err error, missing error) error {
 	case errors.As(err, &locked):
 		return fault.Newf(fault.Conflict, "policy_locked",
 			"%s is locked: the draft of the workspace %s has changed it.", locked.ID, locked.WorkspaceID)
+	case errors.As(err, &wrongStatus):
+		return fault.New(fault.Conflict, "data_group_status", explainStatus(wrongStatus))
 	case errors.As(err, &problems):
 		return faultOfProblems(problems)
 	}
 	for _, known := range []struct{ err, fault error }{
 		{policy.ErrNotFound, missing}, {policy.ErrNoDraft, errNoDraft}, {policy.ErrChanged, errBusy},
 		{policy.ErrExists, errIDTaken}, {policy.ErrNotDraft, errNotDraft}, {policy.ErrNotLastPublished, errNotLast},
-		{policy.ErrWorkspaceLocked, errWorkspaceLocked}, {policy.ErrWrongStatus, errWrongStatus},
+		{policy.ErrWorkspaceLocked, errWorkspaceLocked},
 		{policy.ErrTooMany, errTooMany}, {policy.ErrTooLarge, errPolicyTooLarge},
 	} {
 		if errors.Is(err, known.err) {
@@ -72,6 +73,18 @@ func faultOf(err error, missing error) error {
 		}
 	}
 	return err
+}
+
+// explainStatus says which statuses a version of a data group can get in place of the one that was asked for.
+func explainStatus(e *policy.StatusError) string {
+	if len(e.Allowed) == 0 {
+		return fmt.Sprintf("A version that is %s keeps its status: it cannot become %s.", e.From, e.To)
+	}
+	allowed := make([]string, len(e.Allowed))
+	for i, status := range e.Allowed {
+		allowed[i] = string(status)
+	}
+	return fmt.Sprintf("A version that is %s can become %s, not %s.", e.From, strings.Join(allowed, " or "), e.To)
 }
 
 // faultOfProblems returns the fault for a version that cannot be compiled, with a validation error for each problem.

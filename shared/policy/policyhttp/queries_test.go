@@ -202,7 +202,13 @@ func TestDataGroups(t *testing.T) {
 		g.Revision), &g)
 	a.refuse(409, "CONFLICT", "PUT", version, fmt.Sprintf(`{"name":"h","revision":%d,`+oneField+`}`, g.Revision-1))
 	a.refuse(409, "CONFLICT", "PUT", version+"/status", fmt.Sprintf(`{"status":"Pending","revision":%d}`, g.Revision-1))
-	a.refuse(409, "CONFLICT", "PUT", version+"/status", `{"status":"Published"}`)
+	cannotBecome := func(status, want string) {
+		t.Helper()
+		if p := a.refuse(409, "CONFLICT", "PUT", version+"/status", `{"status":"`+status+`"}`); p.Detail != want {
+			t.Errorf("the detail is %q, want %q", p.Detail, want)
+		}
+	}
+	cannotBecome("Published", "A version that is Draft can become Pending or Deleted, not Published.")
 	become(policy.DataGroupPending, fmt.Sprintf(`,"revision":%d`, g.Revision))
 	a.refuse(409, "CONFLICT", "PUT", version, `{"name":"h",`+oneField+`}`)
 	become(policy.DataGroupRejected, `,"reason":"no"`)
@@ -223,7 +229,9 @@ func TestDataGroups(t *testing.T) {
 	id := a.newPolicy()
 	a.addField(id, "w", collectionData("owners", strings.ToUpper(g.DataGroupID)))
 	a.publish(id, "w")
+	cannotBecome("Draft", "A version that is Published can become Archived, not Draft.")
 	become(policy.DataGroupArchived, "")
+	cannotBecome("Published", "A version that is Archived keeps its status: it cannot become Published.")
 	a.refuse(404, "data_group_not_found", "GET", groupQueries+"/"+g.DataGroupID+"/version/3", "")
 	a.refuse(404, "data_group_not_found", "PUT", groupCommands+"/x/version/1", `{"name":"h",`+oneField+`}`)
 }
