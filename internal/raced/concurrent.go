@@ -37,8 +37,8 @@ func (p *goPackage) concurrentNames(packages map[string]*goPackage) map[string]b
 		if imported == nil || imported == p {
 			continue
 		}
-		for name, f := range imported.functions {
-			if f.isConcurrent && f.runsCallers && ast.IsExported(name) {
+		for name := range imported.functions {
+			if imported.runsForCallers(name) {
 				names[name] = true
 			}
 		}

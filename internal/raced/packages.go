@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -30,8 +31,11 @@ type function struct {
 	runsCallers bool
 	// mentions are the names that occur in it.
 	mentions map[string]bool
-	// isConcurrent says that it starts goroutines, or can reach code that does (markConcurrent).
-	isConcurrent bool
+	// startsGoroutines says that it does so itself, isConcurrent that it does or can reach code that does
+	// (markConcurrent).
+	startsGoroutines, isConcurrent bool
+	// racedBy is the test that the directive //raced:by names, "" without one.
+	racedBy string
 }
 
 // tests returns the names of what go test runs, in order: what is concurrent, and what is not.
@@ -53,10 +57,19 @@ func (p *goPackage) tests() (concurrent, sequential []string) {
 const fewTests = 5
 
 // racedTests returns the names of the tests that run under the race detector, and of the others. A few sequential tests
-// beside concurrent ones run under it, too, because a second program for them would cost more.
+// beside concurrent ones run under it, too, because a second program for them would cost more; but not if others with
+// the directive need that program.
 func (p *goPackage) racedTests() (raced, others []string) {
-	raced, others = p.tests()
-	if len(raced) > 0 && len(others) < fewTests {
+	concurrent, others := p.tests()
+	sequential := len(others)
+	for _, name := range concurrent {
+		if p.functions[name].racedBy != "" {
+			others = append(others, name)
+		} else {
+			raced = append(raced, name)
+		}
+	}
+	if len(raced) > 0 && len(others) == sequential && sequential < fewTests {
 		return append(raced, others...), nil
 	}
 	return raced, others
@@ -117,7 +130,8 @@ func (p *goPackage) addFile(root fs.FS, name string) error {
 	if err != nil {
 		return err
 	}
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.FromSlash(name), text, parser.SkipObjectResolution)
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.FromSlash(name), text,
+		parser.SkipObjectResolution|parser.ParseComments)
 	if err != nil {
 		return err
 	}
@@ -135,6 +149,7 @@ func (p *goPackage) addFile(root fs.FS, name string) error {
 		case *ast.FuncDecl:
 			f := p.add(d.Name.Name, d)
 			f.isTest = f.isTest || isTestFile && d.Recv == nil && isTestName(d.Name.Name)
+			f.racedBy = cmp.Or(f.racedBy, racedBy(d.Doc))
 			f.runsCallers = f.runsCallers ||
 				!isTestFile && (takesFunction(d.Type) || helpsTests && takesMoreThanTest(d.Type))
 		case *ast.GenDecl:
@@ -161,10 +176,23 @@ func (p *goPackage) add(name string, declaration ast.Node) *function {
 		if identifier, ok := n.(*ast.Ident); ok {
 			f.mentions[identifier.Name] = true
 		}
-		f.isConcurrent = f.isConcurrent || startsGoroutine(n)
+		f.startsGoroutines = f.startsGoroutines || startsGoroutine(n)
 		return true
 	})
+	f.isConcurrent = f.startsGoroutines
 	return f
+}
+
+// racedBy returns the test that the directive in the comment of a function names, "" if there is none.
+func racedBy(doc *ast.CommentGroup) string {
+	if doc != nil {
+		for _, comment := range doc.List {
+			if name, ok := strings.CutPrefix(comment.Text, "//raced:by "); ok {
+				return name
+			}
+		}
+	}
+	return ""
 }
 
 // isTestName reports whether go test runs functions of that name.

@@ -166,6 +166,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+//raced:by TestDataFlow
 func TestPayloadLimit(t *testing.T) {
 	t.Parallel()
 	definition := oneState(

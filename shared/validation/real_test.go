@@ -129,9 +129,11 @@ func (f endlessFile) ReadAt(p []byte, offset int64) (int, error) {
 	return len(p), nil
 }
 
-// TestMemory validates a file all of whose lines have several errors, and requires that the heap stays within a bound
-// that does not depend on the size of the file.
-func TestMemory(t *testing.T) {
+// TestHeapOfInvalidLines validates a file all of whose lines have several errors, and requires that the heap stays
+// within a bound that does not depend on the size of the file.
+//
+//raced:by TestManyKindsOfFindings
+func TestHeapOfInvalidLines(t *testing.T) {
 	const size, workMemory, maxHeap = 96 << 20, 4 << 20, 48 << 20
 	line := fmt.Sprintf(benchLine, "wrong", "gone", "x")
 	line = strings.Replace(line, `"modification":{"external_id":"wrong"`,

@@ -42,32 +42,52 @@ func compareSummaries(t *testing.T, what string, want, got report.Summary) {
 
 // TestAgainstOracle validates random files in chunks of many sizes, by separate passes and by ValidateFile.
 func TestAgainstOracle(t *testing.T) {
-	for seed := range uint64(80) {
-		rng := rand.New(rand.NewPCG(seed, 1))
-		file := randomFile(rng, rng.IntN(60))
-		checkEntities := rng.IntN(5) > 0
-		want := oracle(file, testLineBytes, checkEntities)
-		for _, chunkBytes := range []int64{3 + rng.Int64N(30), 30 + rng.Int64N(200), 1000, 0} {
-			what := fmt.Sprintf("seed %d, chunks of %d bytes", seed, chunkBytes)
-			var entities Entities
-			var directory *Directory
-			lookups := &countedLookups{map[string]int{}}
-			if checkEntities {
-				entities, directory = lookups, directoryOf(file)
-			}
-			compareOutcomes(t, what, want, runPasses(t, file, chunkBytes, entities))
-			lookups.requireOneEach(t, what)
-			workMemory := int64(0)
-			if chunkBytes > 30 && seed%8 == 0 {
-				workMemory = 3 * blockBytes // Most work files are in temporary files.
-			}
-			compareFile(t, what, file, chunkBytes, directory, want, workMemory)
+	for seed := range racedSeeds {
+		compareWithOracle(t, seed)
+	}
+}
+
+// TestMoreAgainstOracle is TestAgainstOracle for more files.
+//
+//raced:by TestAgainstOracle
+func TestMoreAgainstOracle(t *testing.T) {
+	for seed := racedSeeds; seed < 80; seed++ {
+		compareWithOracle(t, seed)
+	}
+}
+
+// racedSeeds is the number of random files that are validated under the race detector.
+const racedSeeds = uint64(10)
+
+// compareWithOracle validates the random file of a seed in chunks of several sizes.
+func compareWithOracle(t *testing.T, seed uint64) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 1))
+	file := randomFile(rng, rng.IntN(60))
+	checkEntities := rng.IntN(5) > 0
+	want := oracle(file, testLineBytes, checkEntities)
+	for _, chunkBytes := range []int64{3 + rng.Int64N(30), 30 + rng.Int64N(200), 1000, 0} {
+		what := fmt.Sprintf("seed %d, chunks of %d bytes", seed, chunkBytes)
+		var entities Entities
+		var directory *Directory
+		lookups := &countedLookups{map[string]int{}}
+		if checkEntities {
+			entities, directory = lookups, directoryOf(file)
 		}
+		compareOutcomes(t, what, want, runPasses(t, file, chunkBytes, entities))
+		lookups.requireOneEach(t, what)
+		workMemory := int64(0)
+		if chunkBytes > 30 && seed%8 == 0 {
+			workMemory = 3 * blockBytes // Most work files are in temporary files.
+		}
+		compareFile(t, what, file, chunkBytes, directory, want, workMemory)
 	}
 }
 
 // TestFewDuplicates validates valid lines of which a few, far from each other, are duplicates: SettleChunk must find
 // them again in chunks of many seek points.
+//
+//raced:by TestManyKindsOfFindings
 func TestFewDuplicates(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var file bytes.Buffer

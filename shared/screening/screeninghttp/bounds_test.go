@@ -29,6 +29,8 @@ func (a *api) readParts(path string, limit int) int {
 }
 
 // Lists whose replies would be too large are refused, with what to do, which works.
+//
+//raced:by TestListsAreReadInParts
 func TestLargeListsAreRefused(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
@@ -81,6 +83,8 @@ func TestLargeListsAreRefused(t *testing.T) {
 }
 
 // The history of an entity and the list of its batches are bounded as well.
+//
+//raced:by TestManyBatchesOfAnEntity
 func TestLargeHistoriesAreRefused(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
