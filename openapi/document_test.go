@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,9 +16,12 @@ import (
 	"sluice/openapi"
 )
 
+// loadOnce reads the description, which no test changes, once for all tests.
+var loadOnce = sync.OnceValues(openapi.Load)
+
 func load(t *testing.T) *openapi.Document {
 	t.Helper()
-	d, err := openapi.Load()
+	d, err := loadOnce()
 	if err != nil {
 		t.Fatal(err)
 	}
