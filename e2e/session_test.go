@@ -169,9 +169,10 @@ func (s *session) expectProcess(want string, file []byte) client.Status {
 	return got
 }
 
-// pollingPace waits little for small batches and takes little of the machine from large ones.
+// pollingPace waits little for small batches and takes little of the machine from large ones. With steps of 10 ms, the
+// suite asked 4,900 times in place of 3,400 and took a twelfth longer.
 func pollingPace(n int) time.Duration {
-	return min(time.Duration(n)*10*time.Millisecond, 250*time.Millisecond)
+	return min(time.Duration(n)*25*time.Millisecond, 250*time.Millisecond)
 }
 
 // follow polls a batch to its end. It returns the last status and every status that was seen, in order and without
