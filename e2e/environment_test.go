@@ -87,18 +87,23 @@ func (e *Environment) stop() error {
 	return errors.Join(errs...)
 }
 
-// loadAWS returns the AWS settings of whoever runs the suite. All clients made of them share their connections.
-var loadAWS = sync.OnceValues(func() (aws.Config, error) { return setup.LoadAWS(context.Background()) })
+// loadAWS returns the AWS settings of whoever runs the suite, and newAWS those that all addresses of environments have
+// in common. All clients made of one of them share their connections.
+var (
+	loadAWS = sync.OnceValues(func() (aws.Config, error) { return setup.LoadAWS(context.Background()) })
+	newAWS  = sync.OnceValue(func() aws.Config { return setup.AWSAt("", "", nil) })
+)
 
 // awsConfig returns the settings of clients that act as the environment's administrator at an address of the
 // environment; "" stands for the address on AWS.
 func (e *Environment) awsConfig(endpoint string) (aws.Config, error) {
-	cfg, err := loadAWS()
-	if endpoint != "" {
-		cfg.BaseEndpoint, cfg.Region = &endpoint, e.Region
-		cfg.Credentials = credentials.NewStaticCredentialsProvider(e.AccessKeyID, e.SecretAccessKey, "")
+	if endpoint == "" {
+		return loadAWS()
 	}
-	return cfg, err
+	cfg := newAWS()
+	cfg.BaseEndpoint, cfg.Region = &endpoint, e.Region
+	cfg.Credentials = credentials.NewStaticCredentialsProvider(e.AccessKeyID, e.SecretAccessKey, "")
+	return cfg, nil
 }
 
 // database returns a client of the environment's DynamoDB, for tests that store what would take too long by HTTP.

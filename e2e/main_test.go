@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"sluice/internal/environ"
 )
 
 // environment is what most tests share. Its chunks are so small that every batch has many, where that can be set.
@@ -29,6 +31,10 @@ const parallelTests = "6"
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	environ.Unset("SLUICE_")
+	if *environmentName == "local" {
+		environ.Unset("AWS_") // which lead to LocalStack, or to the account of a service
+	}
 	code, err := runSuite(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -54,18 +54,18 @@ func (a *admin) awsConfig(ctx context.Context) (aws.Config, error) {
 			return aws.Config{}, err
 		}
 	}
-	cfg, err := setup.LoadAWS(ctx, config.WithLogger(logging.Nop{})) // warnings of the SDK are not for operators
-	if err != nil {
-		return cfg, err
-	}
-	a.storage = cfg
 	if local == nil {
+		cfg, err := setup.LoadAWS(ctx, config.WithLogger(logging.Nop{})) // warnings of the SDK are not for operators
+		if err != nil {
+			return cfg, err
+		}
+		a.storage = cfg
 		setDefault(&a.prefix, "sluice")
 		return cfg, checkAWS(ctx, cfg)
 	}
-	cfg.BaseEndpoint = &local.AWSEndpointURL
-	cfg.Region = local.Region
-	cfg.Credentials = credentials.NewStaticCredentialsProvider(local.AccessKeyID, local.SecretAccessKey, "")
+	cfg := setup.AWSAt(local.AWSEndpointURL, local.Region,
+		credentials.NewStaticCredentialsProvider(local.AccessKeyID, local.SecretAccessKey, ""))
+	cfg.Logger = logging.Nop{}
 	a.storage = cfg.Copy()
 	a.storage.BaseEndpoint = &local.S3URL
 	a.isLocal = true

@@ -54,6 +54,25 @@ func TestAdminTenants(t *testing.T) {
 	f.wantError(t, "takes 1 argument (TENANT), not 2", "tenant", "enable-batch", id, id)
 }
 
+// Commands for a local cloud reach it whatever account or endpoint the user's AWS settings name.
+func TestAdminOfALocalCloudIgnoresAWSSettings(t *testing.T) {
+	f, _ := newInstallationWithStorage(t)
+	for name, value := range map[string]string{
+		"AWS_PROFILE": "a-profile-that-does-not-exist", "AWS_CONFIG_FILE": t.TempDir(), "AWS_REGION": "eu-west-3",
+		"AWS_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_ENDPOINT_URL_DYNAMODB": "http://127.0.0.1:1",
+		"AWS_ENDPOINT_URL_KMS": "http://127.0.0.1:1", "AWS_ENDPOINT_URL_LAMBDA": "http://127.0.0.1:1",
+		"AWS_ENDPOINT_URL_S3": "http://127.0.0.1:1",
+	} {
+		t.Setenv(name, value)
+	}
+	created := runAdmin[tenantOutput](t, f, "tenant", "create")
+	if stored, err := f.registry.Tenant(t.Context(), created.TenantID); err != nil || stored.BatchEnabled {
+		t.Errorf("stored %+v, %v; want the tenant %s", stored, err, created.TenantID)
+	}
+	runAdmin[any](t, f, "key", "list")
+	runAdmin[any](t, f, "watchlist", "list")
+}
+
 func TestAdminClients(t *testing.T) {
 	f := newFakeInstallation(t)
 	// the local cloud's own tenant is not in the registry

@@ -16,11 +16,22 @@ import (
 
 	"sluice/client"
 	"sluice/client/clienttest"
+	"sluice/internal/environ"
 	"sluice/internal/localcloud"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"sluice": main})
+	testscript.Main(ownEnvironment{m}, map[string]func(){"sluice": main})
+}
+
+// ownEnvironment runs tests without the settings of whoever runs them. Scripts set what the programs that they start
+// need.
+type ownEnvironment struct{ *testing.M }
+
+// Run runs the tests.
+func (e ownEnvironment) Run() int {
+	environ.Unset("SLUICE_", "AWS_")
+	return e.M.Run()
 }
 
 // Each script has a server of its own, which the environment describes. The command localjson DIR writes the data

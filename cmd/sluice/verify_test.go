@@ -207,7 +207,8 @@ func TestVerifyRefusesOtherFiles(t *testing.T) {
 		name, want string
 		args       []string
 	}{
-		{"swapped", "the receipt comes first, then the file: sluice verify " + filepath.Join(f.dir, "receipt"),
+		{"swapped", "the receipt comes first, then the file: sluice verify " +
+			shellName(filepath.Join(f.dir, "receipt")),
 			[]string{"@file", "@receipt"}},
 		{"large and swapped", "the receipt comes first", []string{"@large", "@receipt"}},
 		{"too large", "large has more than 1048576 bytes", []string{"@large", "@file"}},

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"sluice/internal/environ"
 	"sluice/internal/testcloud"
 )
 
@@ -33,6 +34,7 @@ var suite struct {
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	environ.Unset("SLUICE_", "AWS_")
 	isGiven := false
 	flag.Visit(func(f *flag.Flag) { isGiven = isGiven || f.Name == "test.parallel" })
 	// Most of the time a test waits for something.

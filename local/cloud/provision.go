@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"sluice/internal/linefile"
 	"sluice/shared/auth"
 	"sluice/shared/auth/authdb"
 	"sluice/shared/permission"
@@ -147,7 +148,7 @@ func (c *Cloud) announce() {
 // firstCommands returns commands for a POSIX shell, to be run one after the other as they are: they make a batch,
 // upload it by curl and read its status.
 func (c *Cloud) firstCommands() []string {
-	s := c.descriptor
+	s, quote := c.descriptor, linefile.ShellQuote
 	const file = "sluice-trial.jsonl"
 	sluice, data := quote(filepath.Join(c.options.Project, "bin", "sluice")), quote(c.options.Data)
 	batches := s.APIURL + "/tm/realtime/api/transactions/batch/"
@@ -167,12 +168,4 @@ func (c *Cloud) firstCommands() []string {
 		"curl -sS -T " + file + ` -H 'If-None-Match: *' "$URL"`,
 		`curl -sS "` + batches + `status/$BATCH" ` + authorization,
 	}
-}
-
-// quote writes an argument for a POSIX shell.
-func quote(s string) string {
-	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -104,8 +104,8 @@ func TestStartTriesAnotherPort(t *testing.T) {
 	}{{startAttempts - 1, true}, {startAttempts, false}} {
 		c := newConfig(t, t.TempDir())
 		starts := filepath.Join(t.TempDir(), "starts")
-		script := fmt.Sprintf("#!/bin/sh\necho start >>%s\n"+
-			"if [ $(wc -l <%s) -le %d ]; then echo 'address already in use'; exit 1; fi\nexec %s \"$@\"\n",
+		script := fmt.Sprintf("#!/bin/sh\necho start >>'%s'\n"+
+			"if [ $(wc -l <'%s') -le %d ]; then echo 'address already in use'; exit 1; fi\nexec '%s' \"$@\"\n",
 			starts, starts, test.failures, c.Program)
 		c.Program = filepath.Join(t.TempDir(), "server")
 		if err := os.WriteFile(c.Program, []byte(script), 0o700); err != nil {

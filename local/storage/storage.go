@@ -66,6 +66,10 @@ type Server struct {
 // healthPath answers without a signature. No bucket of the template has this name.
 const healthPath = "/sluice-storage-health"
 
+// ioBufferSize is the size in bytes of the buffer through which the server copies an object. It takes a new one for
+// each read of a part of an object; with its default of 1 MiB, that is what most memory is allocated for.
+const ioBufferSize = 64 << 10
+
 // Start starts the server, waits until it answers and creates the buckets.
 func Start(ctx context.Context, c Config) (*Server, error) {
 	listener := c.Listener
@@ -79,7 +83,8 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 		return nil, errors.Join(err, listener.Close())
 	}
 	files, err := posix.New(c.Dir, meta.XattrMeta{},
-		posix.PosixOpts{NewDirPerm: 0o700, NewFilePerm: 0o600, CopyObjectThreshold: 5 << 30})
+		posix.PosixOpts{NewDirPerm: 0o700, NewFilePerm: 0o600, CopyObjectThreshold: 5 << 30,
+			IOBufferSize: ioBufferSize})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("the folder %s cannot hold objects: %w", c.Dir, err), listener.Close())
 	}

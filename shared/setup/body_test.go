@@ -65,7 +65,7 @@ func TestAnswersBeforeTheEndOfTheBody(t *testing.T) {
 			client := &earlyAnswers{answer: test.answer, failed: 2}
 			cfg, err := LoadAWS(t.Context(), config.WithRegion("us-east-1"),
 				config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider("id", "secret", "")),
-				retrying(time.Millisecond))
+				config.WithRetryer(newRetryer(time.Millisecond)))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,18 +4,29 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"sluice/internal/environ"
 )
+
+// TestMain keeps the AWS settings of whoever runs the tests out of them.
+func TestMain(m *testing.M) {
+	environ.Unset("AWS_")
+	os.Exit(m.Run())
+}
 
 // A call to AWS that fails for a reason that passes is repeated, as often as the faults of docs/faults.md are survived.
 func TestCallsAreRepeated(t *testing.T) {
-	cfg, err := LoadAWS(t.Context(), retrying(time.Millisecond))
+	cfg, err := LoadAWS(t.Context(), config.WithRetryer(newRetryer(time.Millisecond)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +50,7 @@ func TestCutOffReplies(t *testing.T) {
 			_, _ = io.WriteString(w, text)
 		}))
 		defer server.Close()
-		cfg, err := LoadAWS(t.Context(), retrying(time.Millisecond))
+		cfg, err := LoadAWS(t.Context(), config.WithRetryer(newRetryer(time.Millisecond)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,5 +65,40 @@ func TestCutOffReplies(t *testing.T) {
 			t.Errorf("%d bytes of %d: got %+v and %v after %d calls, want a table after %d", sent, len(reply), got, err,
 				calls.Load(), want)
 		}
+	}
+}
+
+// The settings of an endpoint have nothing of the environment, which may lead to another endpoint, and else what those
+// of the environment have.
+func TestAWSAt(t *testing.T) {
+	var calls atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+		_, _ = io.WriteString(w, `{"TableNames":["`+strings.Split(r.Header.Get("Authorization"), "/")[2]+`"]}`)
+	}))
+	defer server.Close()
+	ours, err := LoadAWS(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{
+		"AWS_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_ENDPOINT_URL_DYNAMODB": "http://127.0.0.1:1",
+		"AWS_PROFILE": "a-profile-that-does-not-exist", "AWS_REGION": "eu-west-3", "AWS_DEFAULTS_MODE": "no mode",
+		"AWS_CONFIG_FILE": t.TempDir(), "AWS_CA_BUNDLE": "/no/file", "AWS_MAX_ATTEMPTS": "none",
+	} {
+		t.Setenv(name, value)
+	}
+	cfg := AWSAt(server.URL, "us-east-1", credentials.NewStaticCredentialsProvider("id", "secret", ""))
+	got, err := dynamodb.NewFromConfig(cfg).ListTables(t.Context(), &dynamodb.ListTablesInput{})
+	if err != nil || calls.Load() != 1 || got.TableNames[0] != "us-east-1" {
+		t.Errorf("got %+v and %v after %d calls, want the region us-east-1 after 1", got, err, calls.Load())
+	}
+	if cfg.RequestChecksumCalculation != ours.RequestChecksumCalculation ||
+		cfg.ResponseChecksumValidation != ours.ResponseChecksumValidation ||
+		cfg.Retryer().MaxAttempts() != ours.Retryer().MaxAttempts() {
+		t.Errorf("got checksums %v and %v, want those of LoadAWS: %v and %v; and as many attempts",
+			cfg.RequestChecksumCalculation, cfg.ResponseChecksumValidation, ours.RequestChecksumCalculation,
+			ours.ResponseChecksumValidation)
 	}
 }

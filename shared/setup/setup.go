@@ -45,7 +45,7 @@ func MustLoad(ctx context.Context, required ...string) Env {
 	}
 	slog.SetDefault(env.Log)
 	env.Check(err)
-	env.AWS, err = LoadAWS(ctx, retrying(time.Duration(cfg.RetryMaxPause)*time.Millisecond))
+	env.AWS, err = LoadAWS(ctx, config.WithRetryer(newRetryer(time.Duration(cfg.RetryMaxPause)*time.Millisecond)))
 	env.Check(err)
 	return env
 }
@@ -53,15 +53,16 @@ func MustLoad(ctx context.Context, required ...string) Env {
 // defaultRetryMaxPause is the longest pause between two attempts at one call to AWS.
 const defaultRetryMaxPause = 5 * time.Second
 
-// retrying makes the SDK attempt each call up to five times, with pauses up to longest; 0 means defaultRetryMaxPause.
-func retrying(longest time.Duration) config.LoadOptionsFunc {
-	return config.WithRetryer(func() aws.Retryer {
+// newRetryer returns what makes retryers: each call is attempted up to five times, with pauses up to longest; 0 means
+// defaultRetryMaxPause.
+func newRetryer(longest time.Duration) func() aws.Retryer {
+	return func() aws.Retryer {
 		return retry.NewStandard(func(o *retry.StandardOptions) {
 			o.MaxAttempts = 5
 			o.MaxBackoff = cmp.Or(longest, defaultRetryMaxPause)
 			o.Retryables = append(o.Retryables, retry.IsErrorRetryableFunc(isCutOff))
 		})
-	})
+	}
 }
 
 // isCutOff reports that a reply ended before its length, because the connection was closed. The SDK by itself repeats a
@@ -84,7 +85,32 @@ func (e Env) Check(err error) {
 // LoadAWS loads the AWS settings that every AWS tool reads. AWS_ENDPOINT_URL leads to a local cloud.
 // The options come after its own.
 func LoadAWS(ctx context.Context, options ...func(*config.LoadOptions) error) (aws.Config, error) {
-	client := awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
+	own := []func(*config.LoadOptions) error{
+		config.WithHTTPClient(newHTTPClient()),
+		config.WithAPIOptions([]func(*middleware.Stack) error{keepConnections}),
+		config.WithRetryer(newRetryer(0)),
+	}
+	return config.LoadDefaultConfig(ctx, append(own, options...)...)
+}
+
+// AWSAt returns settings like those of LoadAWS that lead to an endpoint, such as that of a local cloud. Nothing of the
+// environment or of AWS's files is in them: a variable like AWS_ENDPOINT_URL_DYNAMODB would go before the endpoint, and
+// a profile that does not exist would be an error.
+func AWSAt(endpoint, region string, credentials aws.CredentialsProvider) aws.Config {
+	return aws.Config{
+		BaseEndpoint: &endpoint, Region: region, Credentials: credentials,
+		HTTPClient: newHTTPClient(),
+		APIOptions: []func(*middleware.Stack) error{keepConnections},
+		Retryer:    newRetryer(0),
+		// What LoadAWS gets from the SDK unless the environment has others.
+		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported,
+		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenSupported,
+	}
+}
+
+// newHTTPClient returns the client by which all calls of a program to AWS are made.
+func newHTTPClient() aws.HTTPClient {
+	return awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
 		// As many connections stay open as a step uses at once. With the SDK's default of 10 it would reconnect all the
 		// time.
 		t.MaxIdleConnsPerHost = 128
@@ -92,12 +118,6 @@ func LoadAWS(ctx context.Context, options ...func(*config.LoadOptions) error) (a
 		// The limit is on the wait for a response to begin, not on its length.
 		t.ResponseHeaderTimeout = 20 * time.Second
 	})
-	own := []func(*config.LoadOptions) error{
-		config.WithHTTPClient(client),
-		config.WithAPIOptions([]func(*middleware.Stack) error{keepConnections}),
-		retrying(0),
-	}
-	return config.LoadDefaultConfig(ctx, append(own, options...)...)
 }
 
 // NewLogger returns a logger that writes JSON lines to w, each with the request ID of the invocation to which it

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/internal/cli"
+	"sluice/internal/environ"
 	"sluice/internal/localcloud"
 	"sluice/local/cloud"
 )
@@ -30,6 +31,7 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
+	environ.Unset("SLUICE_", "AWS_")
 	os.Exit(m.Run())
 }
 
