@@ -21,6 +21,8 @@
 LESS_GC := GOGC=400
 export GOFLAGS := -trimpath -tags=lambda.norpc -gcflags=all=-dwarf=false "-toolexec=env $(LESS_GC)"
 export CGO_ENABLED := 0
+# Whatever the user's is, such as off.
+export GOWORK := $(wildcard $(CURDIR)/go.work)
 
 # The packages of all modules.
 ALL := ./... ./local/... ./bench/... ./console/browsertest/...

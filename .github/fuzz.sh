@@ -21,8 +21,18 @@ list() {
 	done
 }
 
+# Go up to 1.26 sometimes takes the end of the time for a failure (go.dev/issue/75804). It then prints nothing else, and writes
+# no failing input.
 run() {
-	(cd "$1" && go test -run '^$' -fuzz "^$3\$" -fuzztime "$4" "$2")
+	local log status=0
+	log=$(mktemp)
+	(cd "$1" && go test -run '^$' -fuzz "^$3\$" -fuzztime "$4" "$2") | tee "$log" || status=$?
+	if [ "$status" != 0 ] && grep -q '^ *context deadline exceeded$' "$log" && ! grep -q 'Failing input written' "$log"; then
+		echo "The time was over and no input failed: this is go.dev/issue/75804, and counts as passed."
+		status=0
+	fi
+	rm -f "$log"
+	return "$status"
 }
 
 case "${1:-}" in

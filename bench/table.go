@@ -269,12 +269,13 @@ func compileSchema() *jsonschema.Schema {
 	if err != nil {
 		panic(err)
 	}
+	const url = "mem:///line.json" // a mere name would be that of a file
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
-	if err := c.AddResource("line.json", doc); err != nil {
+	if err := c.AddResource(url, doc); err != nil {
 		panic(err)
 	}
-	return c.MustCompile("line.json")
+	return c.MustCompile(url)
 }
 
 // runSchema validates each line against the published JSON Schema.
