@@ -23,11 +23,8 @@ const adapterAnswers = `[{"name": "Ivan Petrov", "entityUniqueId": "list:1", "ma
 // adapterAddress is what 'sluice adapter' prints when it serves.
 var adapterAddress = regexp.MustCompile(` at (https://\S+);`)
 
-// adapterProcess is a running 'sluice adapter'.
-type adapterProcess struct{ out *outputBuffer }
-
 // startAdapter runs 'sluice adapter' for a provider, with faults, and configures the provider.
-func (c *tenantClient) startAdapter(provider string, faults ...string) adapterProcess {
+func (c *tenantClient) startAdapter(provider string, faults ...string) *process {
 	c.t.Helper()
 	program, err := builtProgram("sluice")
 	if err != nil {
@@ -44,25 +41,23 @@ func (c *tenantClient) startAdapter(provider string, faults ...string) adapterPr
 	for _, fault := range faults {
 		args = append(args, "--fail", fault)
 	}
-	p := adapterProcess{&outputBuffer{}}
 	cmd := exec.Command(program, append(args, c.connection()...)...)
 	cmd.Env = append(os.Environ(), "SLUICE_DATA=", "SLUICE_ADAPTER_ENCRYPTION_KEY="+encryption,
 		"SLUICE_ADAPTER_AUTHENTICATION_KEY="+authentication)
-	cmd.Stdout, cmd.Stderr = p.out, p.out
-	if err := startWithSuite(cmd); err != nil {
+	p, err := startProcess(cmd)
+	if err != nil {
 		c.t.Fatal(err)
 	}
-	c.t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
+	c.t.Cleanup(func() { _ = p.Process.Kill() })
 	var address string
-	eventually(c.t, "the address of the adapter of "+provider, func() bool {
-		if found := adapterAddress.FindStringSubmatch(p.out.String()); found != nil {
+	if err := p.waitFor(patience, func() bool {
+		if found := adapterAddress.FindStringSubmatch(p.output.String()); found != nil {
 			address = found[1]
 		}
 		return address != ""
-	})
+	}); err != nil {
+		c.t.Fatalf("the adapter of %s has printed no address: %v", provider, err)
+	}
 	c.mustCall("POST", screeningCommands+"/configuration/provider", inEnvelope(fmt.Sprintf(`{"id":%q,"name":%q,`+
 		`"adapterConfiguration":{"url":%q,"authenticationActive":true,"authenticationKey":%q,"encryptionKey":%q},`+
 		`"defaultConfigurationSet":{"name":"Default","description":"d"}}`, provider, provider, address, authentication,
@@ -103,7 +98,7 @@ func TestForeignProviders(t *testing.T) {
 		"large: Search Complete, "+
 		"rejects: Return Failed (Adapter E001: The adapter answered 400: it rejected the message.)")
 	eventually(t, "the second answer of the same adapter", func() bool {
-		return strings.Contains(large.out.String(), "1 match\n")
+		return strings.Contains(large.output.String(), "1 match\n")
 	})
 	var matches []matchView
 	c.mustCall("GET", screeningQueries+"/batch/"+batch+"/entity/"+entity+"/match", "", &matches)
@@ -125,11 +120,11 @@ func TestForeignProviders(t *testing.T) {
 		`[{"entityId":%q,"matches":[{"matchId":%q,"status":"No Match","reason":"another person"}]}]`, entity,
 		found["good"].ID)), nil)
 	eventually(t, "the resolution at the adapter", func() bool {
-		return strings.Contains(good.out.String(),
+		return strings.Contains(good.output.String(),
 			"match "+found["good"].ID+" of batch "+batch+": No Match, another person")
 	})
-	if strings.Contains(large.out.String(), "No Match") {
-		t.Errorf("another adapter was told of it: %s", large.out.String())
+	if strings.Contains(large.output.String(), "No Match") {
+		t.Errorf("another adapter was told of it: %s", large.output.String())
 	}
 }
 
@@ -140,9 +135,12 @@ func TestForeignProviderWithWrongKeys(t *testing.T) {
 	c := newTenantClient(t)
 	p := c.startAdapter("spoiled", "wrong-mac")
 	batch := c.screenBy(uuid.NewString(), "spoiled")
-	eventually(t, "the refusal of the answer", func() bool { return strings.Contains(p.out.String(), "NOT DELIVERED") })
-	if !strings.Contains(p.out.String(), "could not be authenticated") {
-		t.Errorf("the adapter printed %s, want a refusal", p.out.String())
+	isRefused := func() bool { return strings.Contains(p.output.String(), "NOT DELIVERED") }
+	if err := p.waitFor(patience, isRefused); err != nil {
+		t.Fatalf("the answer was not refused: %v", err)
+	}
+	if !strings.Contains(p.output.String(), "could not be authenticated") {
+		t.Errorf("the adapter printed %s, want a refusal", p.output.String())
 	}
 	var v searchedView
 	c.mustCall("GET", screeningQueries+"/batch/"+batch, "", &v)

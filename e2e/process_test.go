@@ -11,10 +11,11 @@ import (
 	"time"
 )
 
-// process is a program that was started for an environment. What it prints is kept for the message of a failure. It
-// ends with the suite.
+// process is a program that was started for an environment or by a test. It ends with the suite.
 type process struct {
 	*exec.Cmd
+	// output is what the program has printed. If the command says where standard output goes, it is that of standard
+	// error only.
 	output *outputBuffer
 	// exited receives the error of Wait once.
 	exited chan error
@@ -22,7 +23,10 @@ type process struct {
 
 func startProcess(cmd *exec.Cmd) (*process, error) {
 	p := &process{Cmd: cmd, output: &outputBuffer{}, exited: make(chan error, 1)}
-	cmd.Stdout, cmd.Stderr = p.output, p.output
+	cmd.Stderr = p.output
+	if cmd.Stdout == nil {
+		cmd.Stdout = p.output
+	}
 	if err := startWithSuite(cmd); err != nil {
 		return nil, err
 	}

@@ -114,23 +114,28 @@ func TestListen(t *testing.T) {
 	r := c.newReceiver()
 	forward := r.Config.Handler // the same receiver without TLS
 	plain := servePlainly(t, forward)
-	var stdout, stderr outputBuffer
+	var stdout outputBuffer
 	cmd := exec.Command(program, append([]string{"listen", "--json", "--forward", plain,
 		"--event", "batchtransaction:ingestionValidation_failed"}, c.connection()...)...)
 	cmd.Env = append(os.Environ(), "SLUICE_DATA=")
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := startWithSuite(cmd); err != nil {
+	cmd.Stdout = &stdout
+	p, err := startProcess(cmd)
+	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	t.Cleanup(func() { _ = p.Process.Kill() })
 	webhooks := func() []webhookView {
 		var list struct{ WebHooks []webhookView }
 		c.mustSend("GET", webhooksPath, "", &list)
 		return list.WebHooks
 	}
-	eventually(t, "the webhook of listen", func() bool { return len(webhooks()) == 1 })
+	if err := p.waitFor(patience, func() bool { return len(webhooks()) == 1 }); err != nil {
+		t.Fatalf("listen has no webhook: %v", err)
+	}
 	id := c.startBatch(true, nil)
-	eventually(t, "the event", func() bool { return strings.Contains(stdout.String(), "\n") })
+	if err := p.waitFor(patience, func() bool { return strings.Contains(stdout.String(), "\n") }); err != nil {
+		t.Fatalf("listen has printed no event: %v", err)
+	}
 	var m event.Message
 	decodeStrictly(t, []byte(stdout.String()), &m)
 	if m.CausationID != id || m.Type != event.BatchRejected {
@@ -140,15 +145,12 @@ func TestListen(t *testing.T) {
 		got[0].header.Get("x-sluice-signature") == "" {
 		t.Errorf("forwarded %+v, want what was printed, with its headers", got)
 	}
-	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("listen ended with %v: %s%s", err, stdout.String(), stderr.String())
+	if err := p.stop(syscall.SIGINT); err != nil {
+		t.Error(err)
 	}
 	want := "listening to batchtransaction:ingestionValidation_failed at "
-	if !strings.HasPrefix(stderr.String(), want) {
-		t.Errorf("printed %q on standard error, want %q", stderr.String(), want)
+	if !strings.HasPrefix(p.output.String(), want) {
+		t.Errorf("printed %q on standard error, want %q", p.output, want)
 	}
 	var configurations []externalAuthView
 	c.mustCall("GET", externalAuthQueries+"/getAll", "", &configurations)
