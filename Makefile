@@ -12,7 +12,7 @@
 
 .DEFAULT_GOAL := build
 .PHONY: build tools demo test local docs bench bench-2gb bench-tenants bench-packed capacity bench-screening bench-policy lint clean programs functions format format-console vet staticcheck test-units \
-	test-e2e test-pages test-console test-faults test-kills test-mutations vulncheck test-sam test-localstack sam sam-build test-clients test-template test-parquet release
+	test-e2e test-pages test-console test-faults test-kills test-mutations vulncheck test-sam test-localstack sam-suite localstack-suite localstack sam-build test-clients test-template lint-template lint-template-newest test-parquet release
 
 # One set of flags for products, tests, vet and staticcheck, and one workspace for all modules (go.work), so that each package is
 # compiled once; the race detector alone needs a second build, with C. lambda.norpc leaves the former protocol of Lambda out. No
@@ -37,6 +37,8 @@ CLIENT_TOOLS := OPENAPI_GENERATOR=7.16.0 OAPI_CODEGEN=v2.8.2 OPENAPI_PYTHON_CLIE
 # may run a script. Use: $(call npm_ci,FOLDER,OPTIONS,FOLDER OF THE LOCK).
 npm_ci = mkdir -p bin/tools/$(1) && cp $(3)/package.json $(3)/package-lock.json bin/tools/$(1) && \
 	npm ci --prefix bin/tools/$(1) --ignore-scripts --no-audit --no-fund --silent $(2)
+# Installs what a requirements.txt with digests names into a virtual environment of Python. Use: $(call pip_install,ENVIRONMENT,OPTIONS).
+pip_install = $(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --require-hashes $(2)
 PLATFORM := $(shell uname -s)-$(shell uname -m)
 # This machine's processor as the template's parameter Arch names it.
 MACHINE := $(if $(filter aarch64 arm64,$(shell uname -m)),arm64,x86_64)
@@ -118,7 +120,7 @@ test-pages: build
 	@if $(FIND_CHROMIUM) >/dev/null; then $(MAKE) --no-print-directory --old-file=build test-console; \
 	else echo "The console's pages were not tested: there is no Chromium (Debian: apt install chromium)."; fi
 
-lint: format vet staticcheck console-types
+lint: format vet staticcheck console-types lint-template
 
 format: bin/tools/console-check/installed
 	@files=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$files" ] || { echo "not formatted by gofmt:"; echo "$$files"; exit 1; }
@@ -211,18 +213,25 @@ docs: bin/tools/redoc.js
 test-clients: build
 	@$(CLIENT_TOOLS) openapi/clients/test.sh $(CLIENTS)
 
-# Expands the template as AWS does, lints the result, creates it as a stack in memory, and looks up the documents' commands. Part of make test is what can be said of
-# the template without Python: internal/repotest.
-test-template: bin/tools/template/installed
-	cd tools/template && ../../bin/tools/template/bin/python -W ignore -m unittest test_template test_commands
+# Expands the template as AWS does, lints the result, creates it as a stack in memory, and looks up the documents' commands. What can be said of the
+# template without Python is part of the unit tests: internal/repotest.
+test-template: bin/tools/sam/installed
+	cd tools/sam && ../../bin/tools/sam/bin/python -W ignore -m unittest test_template test_commands
 
-# pip installs what tools/template/requirements.txt pins, each file by its digest.
-bin/tools/template/installed: tools/template/requirements.txt
-	@python3 -c 'import ensurepip, venv' 2>/dev/null || { echo "Python with venv is missing (Debian: apt install python3-venv)." >&2; exit 1; }
-	@echo "Installing the SAM translator, cfn-lint and moto from PyPI into bin/tools/template."
-	@rm -rf bin/tools/template && python3 -m venv bin/tools/template
-	@bin/tools/template/bin/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r $<
+# What SAM CLI and its cfn-lint say of the template, and whether what SAM makes of it refers to what exists; again after a change only.
+lint-template: bin/tools/sam/linted
+
+bin/tools/sam/linted: template.yaml samconfig.toml $(wildcard statemachine/* tools/sam/*) bin/tools/sam/installed
+	@SAM_CLI_TELEMETRY=0 bin/tools/sam/bin/sam validate --lint --config-env local
+	@cd tools/sam && ../../bin/tools/sam/bin/python -W ignore -m unittest test_template.References
 	@touch $@
+
+# The same with the newest cfn-lint, which a pinned one may lag behind: it is installed beside the pinned tools, in a copy of them.
+lint-template-newest: bin/tools/sam/installed
+	@rm -rf bin/tools/sam-newest && python3 -m venv bin/tools/sam-newest
+	@$(call pip_install,bin/tools/sam-newest,--only-binary :all: -r tools/sam/requirements.txt)
+	@bin/tools/sam-newest/bin/pip install --quiet --disable-pip-version-check --upgrade cfn-lint
+	@SAM_CLI_TELEMETRY=0 bin/tools/sam-newest/bin/sam validate --lint --config-env local
 
 # Has pyarrow, and a newer DuckDB than that of make test, read Parquet files of two versions.
 test-parquet: bin/tools/duckdb/installed bin/tools/parquet/installed
@@ -244,26 +253,46 @@ bin/tools/redoc.js: tools/package-lock.json
 	@$(call npm_ci,redoc,--include=dev --omit=optional,tools)
 	@cp bin/tools/redoc/node_modules/redoc/bundles/redoc.standalone.js $@
 
-# The suite in other environments. The output of go test is not filtered: it lists what was not checked there.
-test-sam: sam build
-	@docker info >/dev/null 2>&1 || { echo "Docker is missing or not running: sam local runs the functions in its containers." >&2; exit 1; }
-	@$(MAKE) --no-print-directory sam-build
+# The suite in other environments (docs/environments.md). What they need is installed below bin/tools and started for the suite. The output of go
+# test is not filtered: it lists what was not checked there.
+test-sam: build bin/tools/sam/installed bin/tools/duckdb/installed
+	@bin/tools/sam/bin/python tools/sam/engine.py $(MAKE) --no-print-directory --old-file=build sam-suite
+
+sam-suite: sam-build
 	cd e2e && go test -count=1 -timeout 60m -args -environment sam
 
-test-localstack: sam build
-	@[ -n "$$AWS_ENDPOINT_URL" ] || { echo "AWS_ENDPOINT_URL is not set: start LocalStack (localstack start) and name its address there." >&2; exit 1; }
-	@$(MAKE) --no-print-directory sam-build
+test-localstack: build bin/tools/sam/installed bin/tools/localstack/installed bin/tools/duckdb/installed
+	@$(LOCALSTACK) $(MAKE) --no-print-directory --old-file=build localstack-suite
+
+localstack-suite: sam-build
 	cd e2e && go test -count=1 -timeout 60m -args -environment localstack
 
-sam:
-	@command -v sam >/dev/null || { echo "sam is missing: see docs.aws.amazon.com for how to install the AWS SAM CLI." >&2; exit 1; }
+# LocalStack alone, until Ctrl-C.
+localstack: bin/tools/localstack/installed
+	@$(LOCALSTACK)
+
+LOCALSTACK := bin/tools/localstack/bin/python tools/localstack/run.py
 
 sam-build: export ARCH = $(MACHINE)
 sam-build: export SAM_CLI_TELEMETRY = 0
-sam-build:
-	sam validate --config-env local
-	sam validate --config-env local --lint
-	sam build --config-env local --parameter-overrides Arch=$(MACHINE)
+sam-build: bin/tools/sam/installed
+	bin/tools/sam/bin/sam build --config-env local --parameter-overrides Arch=$(MACHINE)
+
+# SAM CLI, with the cfn-lint and the SAM translator that it uses, and moto: each file by its digest.
+bin/tools/sam/installed: tools/sam/requirements.txt
+	@python3 -c 'import ensurepip, venv' 2>/dev/null || { echo "Python with venv is missing (Debian: apt install python3-venv)." >&2; exit 1; }
+	@echo "Installing SAM CLI, cfn-lint and moto from PyPI into bin/tools/sam."
+	@rm -rf bin/tools/sam && python3 -m venv bin/tools/sam
+	@$(call pip_install,bin/tools/sam,--only-binary :all: -r $<)
+	@touch $@
+
+# LocalStack 4.14, which needs Python 3.13, and a DynamoDB server. One of its packages has no wheel; what that is built with is pinned, too.
+bin/tools/localstack/installed: tools/localstack/requirements.txt tools/localstack/requirements-build.txt bin/dynoxide
+	@python=$$(tools/localstack/python.sh) && echo "Installing LocalStack from PyPI into bin/tools/localstack." && \
+		rm -rf bin/tools/localstack && $$python -m venv bin/tools/localstack
+	@$(call pip_install,bin/tools/localstack,--only-binary :all: -r tools/localstack/requirements-build.txt)
+	@$(call pip_install,bin/tools/localstack,--no-build-isolation -r $<)
+	@touch $@
 
 # The command line for other machines, with its SBOM and notices, in dist/. The version is that of the tag, if there is one.
 release: bin/console/built

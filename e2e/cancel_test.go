@@ -42,7 +42,10 @@ func TestCancel(t *testing.T) {
 	onboardEntities(t, environment)
 	api := loginBatchTenant(t, environment)
 	r := api.newReceiver()
-	api.newWebhook(r.URL, "")
+	withReceivers := environment.supports(receivers, t.Name())
+	if withReceivers {
+		api.newWebhook(r.URL, "")
+	}
 	u := api.newUpload(true)
 	var cancels sync.WaitGroup
 	statuses := make([]client.Status, 3)
@@ -67,7 +70,7 @@ func TestCancel(t *testing.T) {
 		t.Errorf("the batch was updated at %v, want %v", again.UpdatedAt, first.UpdatedAt)
 	}
 	eventually(t, "the announcement of the end", func() bool {
-		return slices.ContainsFunc(r.requests(), func(d receivedRequest) bool {
+		return !withReceivers || slices.ContainsFunc(r.requests(), func(d receivedRequest) bool {
 			return strings.Contains(string(d.body), u.BatchID) && strings.Contains(string(d.body), "ingestionFailed")
 		})
 	})

@@ -26,6 +26,8 @@ const (
 	eventLog      capability = "log of the event bus"
 	receivers     capability = "receivers of webhooks"
 	builtInCheck  capability = "built-in check"
+	policies      capability = "policies"
+	anyBytes      capability = "bytes that are not UTF-8"
 )
 
 // environmentNames are the environments in the order of the table in the documentation.
@@ -57,7 +59,8 @@ var capabilities = []struct {
 		"SAM turns every error of an authorizer into a 502, \"Unauthorized\" too; the request does " +
 			"not reach the function",
 	},
-	{responses, []string{"sam"}, "SAM does not read GatewayResponses: an unknown path is a 403 of its own"},
+	{responses, []string{"sam"},
+		"SAM does not read GatewayResponses: an unknown path is a 403 of its own, and a 401 has no WWW-Authenticate"},
 	{encodedPaths, []string{"sam"},
 		"SAM decodes a path before it looks for its route: an ID that contains a slash is not found"},
 	{
@@ -82,6 +85,14 @@ var capabilities = []struct {
 		"GuardDuty on AWS (`malware_scan` of its FILE) need not take a document that only begins like an archive; " +
 			"what is lacking then is printed like the rest",
 	},
+	{
+		policies,
+		[]string{"sam", "localstack"},
+		"Policies are not enforced there. On AWS and in the local cloud the URL of a file that was deleted or " +
+			"refused gives 403, because the function that signed it may read clean files only",
+	},
+	{anyBytes, []string{"sam"},
+		"`sam local` answers a body that is not UTF-8 with 502; API Gateway puts U+FFFD in the place of such bytes"},
 	{samCLI, []string{"local", "localstack", "aws"}, "It is SAM's own command"},
 }
 

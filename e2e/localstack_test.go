@@ -2,10 +2,15 @@ package e2e
 
 import (
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"syscall"
 
@@ -41,7 +46,10 @@ func startLocalStack(data string) (*Environment, error) {
 	e.cleanups = append(e.cleanups, func() error {
 		return e.runSAM("delete", "--no-prompts", "--stack-name", e.Prefix, "--region", e.Region)
 	})
-	err := e.createTenant()
+	err := e.checkIgnoredResources()
+	if err == nil {
+		err = e.createTenant()
+	}
 	if err == nil {
 		err = e.startGateway(data)
 	}
@@ -78,8 +86,12 @@ func (e *Environment) deploy(endpoint string) error {
 	if e.APIURL != "" {
 		parameters = append(parameters, "Issuer="+e.APIURL)
 	}
-	return e.runSAM("deploy", "--config-env", "localstack", "--stack-name", e.Prefix, "--region", e.Region,
-		"--parameter-overrides", strings.Join(parameters, " "))
+	deploy := exec.Command("../tools/localstack/deploy.sh", append([]string{e.Prefix}, parameters...)...)
+	out, err := deploy.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("deploy.sh: %w:\n%s", err, out)
+	}
+	return nil
 }
 
 // findAPI reads the ID of the API from the stack. The address that the stack prints has a name that not every machine
@@ -103,6 +115,73 @@ func (e *Environment) findAPI(endpoint string) error {
 		}
 	}
 	return fmt.Errorf("the stack has no output ApiUrl: %s", text)
+}
+
+// checkIgnoredResources returns an error unless the resources that LocalStack has ignored are of the types that the
+// documentation names.
+func (e *Environment) checkIgnoredResources() error {
+	document, err := os.ReadFile("../" + environmentsDocument)
+	if err != nil {
+		return err
+	}
+	row := regexp.MustCompile("(?m)^\\| `(AWS::[^`]+)` \\| \\w+ \\| ignored \\|")
+	documented := map[string]bool{}
+	for _, found := range row.FindAllSubmatch(document, -1) {
+		documented[string(found[1])] = true
+	}
+	resources, err := e.listResources()
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, r := range resources {
+		// LocalStack gives a resource of a type that it does not know this ID.
+		if isIgnored := r.PhysicalResourceID == "unknown"; isIgnored != documented[r.ResourceType] {
+			errs = append(errs, fmt.Errorf("%s (%s): ignored by LocalStack is %t, want what %s says",
+				r.LogicalResourceID, r.ResourceType, isIgnored, environmentsDocument))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+type stackResource struct {
+	LogicalResourceID  string `xml:"LogicalResourceId"`
+	PhysicalResourceID string `xml:"PhysicalResourceId"`
+	ResourceType       string
+}
+
+// listResources returns the resources of the stack.
+func (e *Environment) listResources() ([]stackResource, error) {
+	var all []stackResource
+	query := url.Values{"Action": {"ListStackResources"}, "Version": {"2010-05-15"}, "StackName": {e.Prefix}}
+	for {
+		req, err := http.NewRequest(http.MethodPost, e.AWSEndpointURL, strings.NewReader(query.Encode()))
+		if err != nil {
+			return nil, err
+		}
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		req.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+e.AccessKeyID+"/20260101/"+e.Region+
+			"/cloudformation/aws4_request, SignedHeaders=host, Signature=unchecked")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return nil, err
+		}
+		text, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		var page struct {
+			Result struct {
+				Resources []stackResource `xml:"StackResourceSummaries>member"`
+				NextToken string
+			} `xml:"ListStackResourcesResult"`
+		}
+		if err := errors.Join(err, xml.Unmarshal(text, &page)); err != nil || resp.StatusCode != http.StatusOK {
+			return nil, fmt.Errorf("ListStackResources: %d, %w: %s", resp.StatusCode, err, text)
+		}
+		all = append(all, page.Result.Resources...)
+		if query.Set("NextToken", page.Result.NextToken); page.Result.NextToken == "" {
+			return all, nil
+		}
+	}
 }
 
 // createTenant creates the tenant and the client of the suite.

@@ -187,6 +187,16 @@ func TestCallsAreAuthenticated(t *testing.T) {
 	eventually(t, "the key is published", func() bool { return verifiesAssertion(t, assertions.all()[0], key.KeyID) })
 }
 
+// The key of an installed client certificate is published, for receivers that verify assertions.
+func TestKeyOfClientCertificateIsPublished(t *testing.T) {
+	t.Parallel()
+	key := loginNewTenant(t).installClientCertificate(outboundtest.NewRoot(t, "CA of clients"))
+	eventually(t, "the key is published", func() bool {
+		keys, _ := publishedKeys(t, "/outbound/jwks.json")
+		return slices.ContainsFunc(keys, func(k publishedKey) bool { return k.Kid == key.KeyID })
+	})
+}
+
 // recorder records texts.
 type recorder struct {
 	mu    sync.Mutex

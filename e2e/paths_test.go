@@ -172,6 +172,9 @@ func TestOneVerdictOnEveryPath(t *testing.T) {
 	for i, text := range s.lines {
 		want := withoutDuplicates(verdicts[int64(i+1)].Errors)
 		if !utf8.Valid(text) {
+			if !environment.supports(anyBytes, t.Name()) {
+				continue
+			}
 			want = nil
 		}
 		_, err := api.client.SendTransaction(t.Context(), text, client.SendOptions{})

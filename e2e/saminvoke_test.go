@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/md5"
 	"encoding/hex"
 	"encoding/json"
@@ -14,8 +15,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/uuid"
 
 	"sluice/client"
 )
@@ -30,6 +29,7 @@ const (
 	sampleTransaction = "1c0a5f2e-0d7a-4b3f-8f53-3f4f7f0f8f10"
 	sampleETag        = "0123456789abcdef0123456789abcdef"
 	sampleSize        = "1104000"
+	sampleTaskToken   = "AQCoAAAAKgAAAAMAAAAAAAAAAWF0b2tlbg"
 	sampleRegion      = "eu-central-1"
 	sampleBucket      = "sluice-uploads-123456789012-eu-central-1"
 )
@@ -55,16 +55,21 @@ func TestSAMInvoke(t *testing.T) {
 	}
 	s.waitForInvocation("sluice-scan", u.BatchID)
 	s.invoke("scan", "null")
-	s.waitForInvocation("sluice-plan", u.BatchID) // the execution has begun, and waits for its first step
+	// The execution has begun, and waits for its first step.
+	s.replacements[sampleTaskToken] = taskTokenOf(t, s.waitForInvocation("sluice-admit", u.BatchID))
+	s.invoke("admit", "{}")
+	s.waitForInvocation("sluice-plan", u.BatchID)
 	s.invoke("plan", `"chunks":[0]`, `"partitions":[{"first":0,"end":16}`)
 	s.invoke("validate", "{}")
+	s.run("digest", map[string]string{"batch_id": u.BatchID}, "{}")
 	s.invoke("reconcile", "{}")
 	s.invoke("settle", "{}")
-	s.invoke("verdict", `{"ingest":true}`)
-	s.invoke("admit", "{}")
+	s.invoke("verdict", `"ingest":true`)
 	s.invoke("ingest", `{"done":true}`)
 	s.run("close", map[string]string{"batch_id": u.BatchID}, "{}")
 	s.invoke("announce", "{}")
+	s.invoke("export", "{}")
+	s.invokeAPI("receipt", 200)
 	s.invokeAPI("transaction", 200, lines[0].modificationID(), u.BatchID)
 
 	failed := s.newUpload()
@@ -82,11 +87,31 @@ func TestSAMInvoke(t *testing.T) {
 	s.invoke("certificate", "null")
 	s.invoke("watchlist", "null")
 	s.invokeAPI("outbound", 200, `"decisions"`)
-
+	s.invokeAPI("receive", 400, "entity_not_found")
+	s.invokeAPI("webhook", 200, `"secret"`)
+	s.invokeAPI("receptor", 403, "message_not_authentic")
+	s.invoke("conduct", `"providers":[]`)
+	s.invoke("notify", "null")
+	s.invoke("deliver", `"done":true`)
 	// A failure is reported as one, though SAM exits with 0.
-	if _, err := s.runSAM("plan", map[string]string{"batch_id": uuid.NewString()}); err == nil ||
-		!strings.Contains(err.Error(), "errorType") {
-		t.Errorf("plan of a batch that does not exist: %v, want an error with an errorType", err)
+	for _, function := range []string{"screennames", "search", "ask"} {
+		if _, err := s.runSAM(function, s.event(function)); err == nil || !strings.Contains(err.Error(), "errorType") {
+			t.Errorf("%s of what is not screened: %v, want an error with an errorType", function, err)
+		}
+	}
+	s.checkAllRun()
+}
+
+// checkAllRun checks that each function was run.
+func (s *samInvoker) checkAllRun() {
+	functions, err := os.ReadDir("../functions")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, f := range functions {
+		if !s.ran[f.Name()] {
+			s.t.Errorf("the function %s was not run", f.Name())
+		}
 	}
 }
 
@@ -98,6 +123,8 @@ type samInvoker struct {
 	settings string
 	// replacements are the real names by those of the samples.
 	replacements map[string]string
+	// ran has the functions that were run.
+	ran map[string]bool
 	// invocations are those that the local cloud wanted to make.
 	invocations chan invocation
 }
@@ -110,11 +137,17 @@ type invocation struct {
 // newSAMInvoker starts a local cloud that passes its invocations to an endpoint which holds them back.
 func newSAMInvoker(t *testing.T) *samInvoker {
 	t.Helper()
-	s := &samInvoker{t: t, settings: filepath.Join(t.TempDir(), "sam.json"), invocations: make(chan invocation, 16)}
+	s := &samInvoker{t: t, settings: filepath.Join(t.TempDir(), "sam.json"), ran: map[string]bool{},
+		invocations: make(chan invocation, 16)}
 	release := make(chan struct{})
-	endpoint := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		payload, _ := io.ReadAll(r.Body)
-		s.invocations <- invocation{strings.Split(r.URL.Path, "/")[3], payload}
+		function := strings.Split(r.URL.Path, "/")[3]
+		s.invocations <- invocation{function, payload}
+		if function == "sluice-admit" {
+			io.WriteString(w, "{}") // a step that waits for its token goes on after this answer only
+			return
+		}
 		<-release
 	}))
 	var err error
@@ -141,14 +174,14 @@ func newSAMInvoker(t *testing.T) *samInvoker {
 	return s
 }
 
-// waitForInvocation waits until the local cloud wants to run a function for a batch.
-func (s *samInvoker) waitForInvocation(function, batchID string) {
+// waitForInvocation waits until the local cloud wants to run a function for a batch, and returns the event.
+func (s *samInvoker) waitForInvocation(function, batchID string) (event []byte) {
 	s.t.Helper()
 	for deadline := time.After(30 * time.Second); ; {
 		select {
 		case got := <-s.invocations:
 			if got.function == function && bytes.Contains(got.payload, []byte(batchID)) {
-				return
+				return got.payload
 			}
 		case <-deadline:
 			s.t.Fatalf("%s is not run for the batch %s", function, batchID)
@@ -196,9 +229,9 @@ func (s *samInvoker) runSAM(function string, event any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	logical := strings.ToUpper(function[:1]) + function[1:] + "Function"
-	cmd := s.cloud.samLocal(s.settings, "invoke", logical, "--template", filepath.Join(samBuild, "template.yaml"),
-		"--event", "-")
+	s.ran[function] = true
+	logical := logicalID(function)
+	cmd := s.cloud.samLocal(s.settings, "invoke", logical, "--event", "-")
 	var out, log outputBuffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(payload), &out, &log
 	began := time.Now()
@@ -217,6 +250,12 @@ func (s *samInvoker) runSAM(function string, event any) (string, error) {
 	}
 	s.t.Logf("%s: %.1f s, %.200s", logical, time.Since(began).Seconds(), answer.String())
 	return answer.String(), nil
+}
+
+// logicalID returns the name of a function in the template.
+func logicalID(function string) string {
+	words := map[string]string{"externalauth": "ExternalAuth", "matchname": "MatchName"}
+	return cmp.Or(words[function], strings.ToUpper(function[:1])+function[1:]) + "Function"
 }
 
 // invokeAPI runs a function as API Gateway does and checks the status of its answer and that the body contains texts.
@@ -247,6 +286,16 @@ func tokenOf(t *testing.T, body string) string {
 		t.Fatal(err)
 	}
 	return reply.AccessToken
+}
+
+// taskTokenOf returns the token by which the state machine is told that a step has ended.
+func taskTokenOf(t *testing.T, event []byte) string {
+	t.Helper()
+	var step struct{ Token string }
+	if err := json.Unmarshal(event, &step); err != nil {
+		t.Fatal(err)
+	}
+	return step.Token
 }
 
 // newUpload creates a batch, whose URL clients outside the containers can use.

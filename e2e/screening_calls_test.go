@@ -9,7 +9,10 @@ import (
 
 // screeningCalls creates batches and returns a call of each other operation on them.
 func screeningCalls(api *session) []platformCall {
-	journey, e := uuid.NewString(), "screened/"+uuid.NewString()
+	journey, e := uuid.NewString(), "screened-"+uuid.NewString()
+	if environment.supports(encodedPaths, api.t.Name()) {
+		e = strings.Replace(e, "-", "/", 1)
+	}
 	open := api.newScreening(journey, e)
 	batch, match := api.newSearchedBatch(uuid.NewString())
 	b, commands, escaped := screeningQueries+"/batch", screeningCommands+"/batch", strings.ReplaceAll(e, "/", "%2F")

@@ -98,7 +98,8 @@ func (r *actRecorder) write(ctx context.Context, record audit.Record) error {
 		_, err := r.logs.CreateLogStream(ctx, &cloudwatchlogs.CreateLogStreamInput{
 			LogGroupName: &r.group, LogStreamName: &stream,
 		})
-		if err != nil {
+		// The name is new: a stream that exists was created by an attempt whose answer was lost.
+		if exists := (*types.ResourceAlreadyExistsException)(nil); err != nil && !errors.As(err, &exists) {
 			return err
 		}
 		r.stream = stream

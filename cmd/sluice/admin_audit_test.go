@@ -29,6 +29,16 @@ func (f *fakeInstallation) serveLogs(t *testing.T, w http.ResponseWriter, r *htt
 		_, _ = w.Write([]byte(`{"__type":"AccessDeniedException"}`))
 		return
 	}
+	if f.losesStreams && strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".CreateLogStream") {
+		if f.streams[in.LogStreamName] {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = w.Write([]byte(`{"__type":"ResourceAlreadyExistsException"}`))
+			return
+		}
+		f.streams[in.LogStreamName] = true
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
 	if len(in.LogEvents) > 10_000 || r.ContentLength > 1<<20 {
 		t.Errorf("got %d events in %d bytes, want at most 10,000 and 1 MB", len(in.LogEvents), r.ContentLength)
 	}
@@ -133,6 +143,16 @@ func TestAdminActsAreRecorded(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A stream whose creation was answered with an error although it was done does not prevent the act.
+func TestStreamIsCreatedByALostAnswer(t *testing.T) {
+	f := newFakeInstallation(t)
+	f.losesStreams, f.streams = true, map[string]bool{}
+	runAdmin[tenantOutput](t, f, "tenant", "create", "--id", f.tenant)
+	if len(f.records) != 2 || len(f.streams) != 1 {
+		t.Errorf("got the records %+v in %d streams, want two in one", f.records, len(f.streams))
 	}
 }
 

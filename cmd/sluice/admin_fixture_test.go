@@ -35,6 +35,9 @@ type fakeInstallation struct {
 	entities *entitydb.Statuses
 	// logFails is set for a log group that cannot be written.
 	logFails bool
+	// losesStreams is set for a log group that answers the creation of a stream with an error although it was done.
+	losesStreams bool
+	streams      map[string]bool
 	// invokeFails is set if no function can be invoked; invoked are the requests of functions.
 	invokeFails bool
 	invoked     []string

@@ -28,12 +28,15 @@ var ignoredKinds = map[string]bool{
 	"AWS::WAFv2::WebACLAssociation": true,
 }
 
-// buildAll adds all resources. Functions are added after everything to which their events refer.
-func (b *builder) buildAll() error {
-	steps := []struct {
-		kind  string
-		build func(id string, p *properties) error
-	}{
+// step adds the resources of a kind.
+type step struct {
+	kind  string
+	build func(id string, p *properties) error
+}
+
+// steps are in the order in which they are taken: functions are added after everything to which their events refer.
+func (b *builder) steps() []step {
+	return []step{
 		{"AWS::Serverless::Api", b.addAPI},
 		{"AWS::DynamoDB::Table", b.addTable},
 		{"AWS::S3::Bucket", b.addBucket},
@@ -45,8 +48,12 @@ func (b *builder) buildAll() error {
 		{"AWS::Lambda::Permission", b.addPermission},
 		{"AWS::GuardDuty::MalwareProtectionPlan", b.addPlan},
 	}
+}
+
+// buildAll adds all resources.
+func (b *builder) buildAll() error {
 	known := map[string]bool{}
-	for _, step := range steps {
+	for _, step := range b.steps() {
 		known[step.kind] = true
 		for _, id := range sortedKeys(b.resources) {
 			if b.resources[id].kind != step.kind {

@@ -1,5 +1,9 @@
-"""The template as CloudFormation sees it: what SAM, which CloudFormation runs on AWS, makes of it."""
+"""The template as CloudFormation sees it: what SAM, which CloudFormation runs on AWS, makes of it.
 
+expand.py TEMPLATE [NAME=VALUE...] prints what it makes of a packaged template for a deployment with these parameters, as JSON.
+"""
+
+import json
 import os
 import sys
 from pathlib import Path
@@ -35,11 +39,16 @@ def packaged():
     return template
 
 
-def expand(**parameters):
-    """Returns the expanded template for a deployment with these parameters."""
+def expand(template=None, **parameters):
+    """Returns the template, or another one that is packaged, expanded for a deployment with these parameters."""
     stderr, sys.stderr = sys.stderr, open(os.devnull, "w")  # SAM's notes about its own metrics
     try:
-        return transform(packaged(), parameters, ManagedPolicies())
+        return transform(template or packaged(), parameters, ManagedPolicies())
     finally:
         sys.stderr.close()
         sys.stderr = stderr
+
+
+if __name__ == "__main__":
+    given = dict(argument.split("=", 1) for argument in sys.argv[2:])
+    json.dump(expand(yaml_parse(Path(sys.argv[1]).read_text()), **given), sys.stdout, default=str)
