@@ -77,7 +77,6 @@ func (e *Environment) deploy(endpoint string) error {
 		"Arch=" + templateArch(),
 		"Environment=test",
 		"MalwareScan=builtin",
-		"AuditRetentionDays=0",
 		"TokenRequests=0",
 		"ChunkBytes=8192",
 		"AwsEndpointUrl=" + endpoint,

@@ -25,7 +25,7 @@ for name in ("AWS_ENDPOINT_URL", "AWS_PROFILE", "AWS_CONFIG_FILE", "AWS_SHARED_C
 
 from localstack.runtime.main import main  # noqa: E402
 from localstack.services.dynamodb.server import DynamodbServer, _log_listener  # noqa: E402
-from localstack.services.lambda_.invocation import runtime_executor  # noqa: E402
+from localstack.services.lambda_.invocation.plugins import DockerRuntimeExecutorPlugin  # noqa: E402
 from localstack.utils.common import TMP_THREADS, ShellCommandThread  # noqa: E402
 from processes import ProcessExecutor  # noqa: E402
 from twisted.internet import endpoints  # noqa: E402
@@ -49,5 +49,5 @@ def start_dynamodb(server):
 
 endpoints.TCP4ServerEndpoint = LoopbackEndpoint
 DynamodbServer.do_start_thread = start_dynamodb
-runtime_executor.get_runtime_executor = lambda: ProcessExecutor
+DockerRuntimeExecutorPlugin.load = lambda *_: ProcessExecutor
 main()
