@@ -42,7 +42,7 @@ func installContractTransport() (*contractTransport, error) {
 func (c *contractTransport) watch(e *Environment) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.addresses = append(c.addresses, e.APIURL, e.issuer())
+	c.addresses = append(c.addresses, e.APIURL, strings.TrimSuffix(e.TokenURL, tokenPath))
 }
 
 // pathInAPI returns the path inside an API as it is sent, and whether the URL belongs to an API at all.

@@ -28,9 +28,6 @@ type Environment struct {
 	// The keys of the descriptor may administer the environment; empty ones are looked for where every AWS tool looks.
 	localcloud.Descriptor
 
-	// Issuer is the issuer of tokens, "" for the address of the API.
-	Issuer string `json:"issuer"`
-
 	// MalwareScan is the scanner of uploads, as the template's parameter names it; "" for the built-in check.
 	MalwareScan string `json:"malware_scan"`
 
@@ -53,12 +50,7 @@ type Environment struct {
 	onboardErr  error
 }
 
-func (e *Environment) issuer() string {
-	if e.Issuer != "" {
-		return e.Issuer
-	}
-	return e.APIURL
-}
+const tokenPath = "/oauth2/token"
 
 // readEnvironment reads the descriptor of an environment that runs already, such as a stack on AWS.
 func readEnvironment(path string) (*Environment, error) {

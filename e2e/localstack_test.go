@@ -23,7 +23,7 @@ import (
 // tenant and a client there by the admin commands. `sam build` must have run before.
 //
 // The free edition runs no authorizer. The gateway of a local cloud therefore serves what needs one, by the deployed
-// authorizer and functions; tokens and keys come from LocalStack's own API.
+// authorizer and functions; tokens come from LocalStack's own API.
 func startLocalStack(data string) (*Environment, error) {
 	endpoint := strings.TrimSuffix(os.Getenv("AWS_ENDPOINT_URL"), "/")
 	if !isAnswering(endpoint + "/_localstack/health") {
@@ -33,25 +33,22 @@ func startLocalStack(data string) (*Environment, error) {
 		AWSEndpointURL: endpoint, S3URL: endpoint, Region: "us-east-1", AccessKeyID: "test", SecretAccessKey: "test",
 		Prefix: "e2e" + uuid.NewString()[:8],
 	}}
-	// The API puts its address into tokens, and has one only when it is deployed: the second deployment is given the
-	// address.
-	for range 2 {
-		if err := e.deploy(endpoint); err != nil {
-			return nil, err
-		}
-		if err := e.findAPI(endpoint); err != nil {
-			return nil, err
-		}
+	// The gateway comes first: its address is the issuer of tokens, a parameter of the stack.
+	if err := e.startGateway(data); err != nil {
+		return nil, err
 	}
 	e.cleanups = append(e.cleanups, func() error {
 		return e.runSAM("delete", "--no-prompts", "--stack-name", e.Prefix, "--region", e.Region)
 	})
-	err := e.checkIgnoredResources()
+	err := e.deploy()
 	if err == nil {
-		err = e.createTenant()
+		err = e.findTokenURL()
 	}
 	if err == nil {
-		err = e.startGateway(data)
+		err = e.checkIgnoredResources()
+	}
+	if err == nil {
+		err = e.createTenant()
 	}
 	if err != nil {
 		return nil, errors.Join(err, e.stop())
@@ -66,12 +63,11 @@ func (e *Environment) startGateway(data string) error {
 		return err
 	}
 	e.cleanups = append(e.cleanups, func() error { return gateway.cloud.stop(syscall.SIGINT) })
-	e.Issuer, e.APIURL = e.APIURL, gateway.APIURL
-	contract.watch(e)
+	e.APIURL = gateway.APIURL
 	return nil
 }
 
-func (e *Environment) deploy(endpoint string) error {
+func (e *Environment) deploy() error {
 	parameters := []string{
 		"Prefix=" + e.Prefix,
 		"Arch=" + templateArch(),
@@ -79,11 +75,9 @@ func (e *Environment) deploy(endpoint string) error {
 		"MalwareScan=builtin",
 		"TokenRequests=0",
 		"ChunkBytes=8192",
-		"AwsEndpointUrl=" + endpoint,
-		"PublicStorageUrl=" + endpoint,
-	}
-	if e.APIURL != "" {
-		parameters = append(parameters, "Issuer="+e.APIURL)
+		"AwsEndpointUrl=" + e.AWSEndpointURL,
+		"PublicStorageUrl=" + e.AWSEndpointURL,
+		"Issuer=" + e.APIURL,
 	}
 	deploy := exec.Command("../tools/localstack/deploy.sh", append([]string{e.Prefix}, parameters...)...)
 	out, err := deploy.CombinedOutput()
@@ -93,9 +87,9 @@ func (e *Environment) deploy(endpoint string) error {
 	return nil
 }
 
-// findAPI reads the ID of the API from the stack. The address that the stack prints has a name that not every machine
+// findTokenURL reads the ID of the API from the stack. The address that the stack prints has a name that not every machine
 // resolves.
-func (e *Environment) findAPI(endpoint string) error {
+func (e *Environment) findTokenURL() error {
 	cmd := e.samCommand("list", "stack-outputs", "--stack-name", e.Prefix, "--region", e.Region, "--output", "json")
 	text, err := cmd.Output()
 	if err != nil {
@@ -108,8 +102,9 @@ func (e *Environment) findAPI(endpoint string) error {
 	for _, o := range outputs {
 		if id, _, found := strings.Cut(strings.TrimPrefix(o.OutputValue, "https://"), "."); found &&
 			o.OutputKey == "ApiUrl" {
-			e.APIURL = endpoint + "/_aws/execute-api/" + id + o.OutputValue[strings.LastIndex(o.OutputValue, "/"):]
-			e.TokenURL = e.APIURL + "/oauth2/token"
+			e.TokenURL = e.AWSEndpointURL + "/_aws/execute-api/" + id +
+				o.OutputValue[strings.LastIndex(o.OutputValue, "/"):] + tokenPath
+			contract.watch(e)
 			return nil
 		}
 	}

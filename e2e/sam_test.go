@@ -37,7 +37,7 @@ func startSAM(data string) (*Environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.Name, e.APIURL, e.TokenURL = "sam", "http://"+apiAddress, "http://"+apiAddress+"/oauth2/token"
+	e.Name, e.APIURL, e.TokenURL = "sam", "http://"+apiAddress, "http://"+apiAddress+tokenPath
 	contract.watch(e)
 	if err := writeSAMTemplate(); err != nil {
 		return nil, errors.Join(err, e.stop())

@@ -143,7 +143,7 @@ func TestTokenIsAnAccessToken(t *testing.T) {
 	if header["typ"] != "at+jwt" || header["alg"] != "ES256" {
 		t.Errorf("the header is %v, want at+jwt and ES256", header)
 	}
-	for claim, want := range map[string]string{"iss": environment.issuer(), "sub": environment.ClientID,
+	for claim, want := range map[string]string{"iss": environment.APIURL, "sub": environment.ClientID,
 		"client_id": environment.ClientID, "scope": environment.Scope} {
 		if claims[claim] != want {
 			t.Errorf("the claim %s is %v, want %s", claim, claims[claim], want)
@@ -165,9 +165,8 @@ func checkPublishedKeys(t *testing.T, keyID any) {
 	if err := json.Unmarshal([]byte(text), &metadata); err != nil {
 		t.Fatal(err)
 	}
-	if metadata["issuer"] != environment.issuer() || metadata["token_endpoint"] != environment.TokenURL {
-		t.Errorf("the metadata is %v, want the issuer %s and the token endpoint %s", metadata, environment.issuer(),
-			environment.TokenURL)
+	if metadata["issuer"] != environment.APIURL || metadata["token_endpoint"] != environment.APIURL+tokenPath {
+		t.Errorf("the metadata is %v, want the issuer %s and its token endpoint", metadata, environment.APIURL)
 	}
 	resp, err := http.Get(metadata["jwks_uri"].(string))
 	if err != nil {
