@@ -87,8 +87,8 @@ func (e *Environment) deploy() error {
 	return nil
 }
 
-// findTokenURL reads the ID of the API from the stack. The address that the stack prints has a name that not every machine
-// resolves.
+// findTokenURL reads the ID of the API from the stack. The address that the stack prints has a name that not every
+// machine resolves.
 func (e *Environment) findTokenURL() error {
 	cmd := e.samCommand("list", "stack-outputs", "--stack-name", e.Prefix, "--region", e.Region, "--output", "json")
 	text, err := cmd.Output()
