@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
@@ -43,6 +44,15 @@ func (c *contractTransport) watch(e *Environment) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.addresses = append(c.addresses, e.APIURL, strings.TrimSuffix(e.TokenURL, tokenPath))
+}
+
+// unwatch ends the check of an environment that is about to stop: another server may get its ports.
+func (c *contractTransport) unwatch(e *Environment) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.addresses = slices.DeleteFunc(c.addresses, func(address string) bool {
+		return address == e.APIURL || address == strings.TrimSuffix(e.TokenURL, tokenPath)
+	})
 }
 
 // pathInAPI returns the path inside an API as it is sent, and whether the URL belongs to an API at all.

@@ -72,6 +72,7 @@ func (e *Environment) stop() error {
 	for _, cleanup := range slices.Backward(e.cleanups) {
 		errs = append(errs, cleanup())
 	}
+	contract.unwatch(e)
 	if e.cloud != nil {
 		errs = append(errs, e.checkAnnounced(), grants.collect(e), e.cloud.stop(syscall.SIGINT), e.checkLogs(),
 			e.checkMetrics())
