@@ -235,8 +235,8 @@ lint-template-newest: bin/tools/sam/installed
 
 # Has pyarrow, and a newer DuckDB than that of make test, read Parquet files of two versions.
 test-parquet: bin/tools/duckdb/installed bin/tools/parquet/installed
-	@rm -rf bin/parquet && mkdir -p bin/parquet && cp shared/export/parquetfile/testdata/version-1.parquet bin/parquet
-	go test -count=1 ./shared/export/parquetfile -run TestVersionsSideBySide -args -keep $(CURDIR)/bin/parquet
+	@rm -rf bin/parquet && mkdir -p bin/parquet && cp shared/ingest/export/parquetfile/testdata/version-1.parquet bin/parquet
+	go test -count=1 ./shared/ingest/export/parquetfile -run TestVersionsSideBySide -args -keep $(CURDIR)/bin/parquet
 	cd tools/parquet && ../../bin/tools/parquet/bin/python -m unittest test_parquet
 
 # pip installs what tools/parquet/requirements.txt pins, each file by its digest.

@@ -10,7 +10,7 @@ import (
 	"os/exec"
 	"time"
 
-	onboarding "sluice/shared/entity"
+	onboarding "sluice/shared/platform/entity"
 )
 
 // The baseline for the whole of 'sluice validate' is a program that does the same with the standard library, as one

@@ -14,9 +14,9 @@ import (
 	"syscall"
 	"time"
 
-	"sluice/shared/batch"
-	"sluice/shared/duplicate"
-	"sluice/shared/setup/setuptest"
+	"sluice/functions/setup/setuptest"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/duplicate"
 )
 
 // whole is what 'sluice validate' costs as customers run it: reading the file, scanner, entities, duplicates, report.

@@ -7,8 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"sluice/shared/transaction"
-	"sluice/shared/transaction/schema"
+	"sluice/shared/ingest/transaction"
+	"sluice/shared/ingest/transaction/schema"
 )
 
 // record is a line as a program without a scanner would read it: a struct for a JSON library to fill.

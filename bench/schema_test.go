@@ -7,8 +7,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"sluice/sampledata"
-	"sluice/shared/transaction"
-	"sluice/shared/transaction/scanner"
+	"sluice/shared/ingest/transaction"
+	"sluice/shared/ingest/transaction/scanner"
 )
 
 // The published JSON Schema and the scanner come from one table. A validator that others wrote must find the same lines

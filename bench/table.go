@@ -17,9 +17,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/sys/unix"
 
-	"sluice/shared/transaction"
-	"sluice/shared/transaction/scanner"
-	"sluice/shared/transaction/schema"
+	"sluice/shared/ingest/transaction"
+	"sluice/shared/ingest/transaction/scanner"
+	"sluice/shared/ingest/transaction/schema"
 )
 
 // input is the text that all rows read: the lines, and the whole file.

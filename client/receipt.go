@@ -9,8 +9,8 @@ import (
 	"net/url"
 	"strings"
 
-	"sluice/shared/jose"
-	"sluice/shared/receipt"
+	"sluice/shared/ingest/receipt"
+	"sluice/shared/kit/jose"
 )
 
 // ReceiptKeys are the public keys that verify receipts, as a JWK set.

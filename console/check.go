@@ -12,10 +12,10 @@ import (
 	"unicode/utf8"
 
 	"sluice/internal/linefile"
-	"sluice/shared/batch"
-	"sluice/shared/report"
-	"sluice/shared/transaction"
-	"sluice/shared/validation"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/report"
+	"sluice/shared/ingest/transaction"
+	"sluice/shared/ingest/validation"
 )
 
 // checkProgress is how far the check of a file is. It is safe for concurrent use.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"sluice/client"
-	"sluice/shared/batch"
+	"sluice/shared/ingest/batch"
 )
 
 // errNoFile means that a batch has no such file.

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/shared/report"
-	"sluice/shared/transaction"
+	"sluice/shared/ingest/report"
+	"sluice/shared/ingest/transaction"
 )
 
 // indexReport indexes a report that is written in pieces of several lengths.

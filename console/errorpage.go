@@ -11,8 +11,8 @@ import (
 	"strconv"
 
 	"sluice/client"
-	"sluice/shared/transaction"
-	"sluice/shared/validation/remedy"
+	"sluice/shared/ingest/transaction"
+	"sluice/shared/ingest/validation/remedy"
 )
 
 const (

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"sluice/client"
-	"sluice/shared/batch"
+	"sluice/shared/ingest/batch"
 )
 
 // What a console has of files, unless its configuration says otherwise.

@@ -7,7 +7,7 @@ import (
 	"os"
 	"syscall"
 
-	"sluice/shared/unpack"
+	"sluice/shared/ingest/unpack"
 )
 
 // newFile makes a file of the spool. Where the system allows it, it has no name any more, so that it is gone with the

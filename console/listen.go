@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"sluice/internal/listener"
-	"sluice/shared/webhook"
+	"sluice/shared/connect/webhook"
 )
 
 // Listen says where the service delivers the events that the console shows live.

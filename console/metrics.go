@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"sluice/internal/figures"
-	"sluice/shared/batch"
+	"sluice/shared/ingest/batch"
 )
 
 // Metrics says where the metrics of a local cloud are.

@@ -16,8 +16,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"sluice/client"
-	"sluice/shared/transaction"
-	"sluice/shared/transaction/scanner"
+	"sluice/shared/ingest/transaction"
+	"sluice/shared/ingest/transaction/scanner"
 )
 
 const (

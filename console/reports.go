@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"sluice/client"
-	"sluice/shared/batch"
+	"sluice/shared/ingest/batch"
 )
 
 const (

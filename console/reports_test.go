@@ -17,7 +17,7 @@ import (
 
 	"sluice/internal/linefile"
 	"sluice/sampledata"
-	"sluice/shared/validation"
+	"sluice/shared/ingest/validation"
 )
 
 // validated is a file and what validation makes of it.

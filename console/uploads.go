@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"sluice/client"
-	"sluice/shared/batch"
+	"sluice/shared/ingest/batch"
 )
 
 const (

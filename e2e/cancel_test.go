@@ -13,8 +13,8 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/client"
-	"sluice/shared/batch"
-	"sluice/shared/batch/batchdb"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/batch/batchdb"
 )
 
 // expectCancelled cancels a batch and checks its status and its results.

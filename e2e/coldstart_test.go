@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"sluice/shared/setup/setuptest"
+	"sluice/functions/setup/setuptest"
 )
 
 // A function sends no requests before its first event: a cold start must not wait for a network.

@@ -19,7 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"sluice/internal/localcloud"
-	"sluice/shared/setup"
+	"sluice/shared/kit/awsconfig"
 )
 
 // Environment is a place where the service runs, with a tenant and a client of it. It is decoded from a descriptor
@@ -83,8 +83,8 @@ func (e *Environment) stop() error {
 // loadAWS returns the AWS settings of whoever runs the suite, and newAWS those that all addresses of environments have
 // in common. All clients made of one of them share their connections.
 var (
-	loadAWS = sync.OnceValues(func() (aws.Config, error) { return setup.LoadAWS(context.Background()) })
-	newAWS  = sync.OnceValue(func() aws.Config { return setup.AWSAt("", "", nil) })
+	loadAWS = sync.OnceValues(func() (aws.Config, error) { return awsconfig.Load(context.Background(), 0) })
+	newAWS  = sync.OnceValue(func() aws.Config { return awsconfig.At("", "", nil) })
 )
 
 // awsConfig returns the settings of clients that act as the environment's administrator at an address of the

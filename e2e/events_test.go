@@ -21,7 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/client"
-	"sluice/shared/event"
+	"sluice/shared/connect/event"
 )
 
 // busEvent is an event as the event bus passes it on.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"sluice/shared/event"
-	"sluice/shared/externalauth"
-	"sluice/shared/externalauth/externalauthtest"
+	"sluice/shared/connect/event"
+	"sluice/shared/connect/externalauth"
+	"sluice/shared/connect/externalauth/externalauthtest"
 )
 
 const (

@@ -15,12 +15,12 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/client"
-	"sluice/shared/auth"
-	"sluice/shared/chunk"
-	"sluice/shared/report"
-	"sluice/shared/transaction"
-	"sluice/shared/transaction/scanner"
-	"sluice/shared/validation"
+	"sluice/shared/access/auth"
+	"sluice/shared/ingest/chunk"
+	"sluice/shared/ingest/report"
+	"sluice/shared/ingest/transaction"
+	"sluice/shared/ingest/transaction/scanner"
+	"sluice/shared/ingest/validation"
 )
 
 // maxFaultTransactions is how many transactions a batch of TestFaults may have.

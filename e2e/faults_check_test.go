@@ -20,7 +20,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"sluice/client"
-	"sluice/shared/dynamo"
+	"sluice/shared/kit/dynamo"
 )
 
 // check returns what is wrong with a batch that has ended.

@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/client"
-	"sluice/shared/dynamo"
+	"sluice/shared/kit/dynamo"
 )
 
 // docs/faults.md describes what follows.

@@ -18,7 +18,7 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
 	"sluice/client"
-	"sluice/shared/event"
+	"sluice/shared/connect/event"
 )
 
 // killRule says at which of its calls to AWS a function is killed (local/README.md, Killing functions).

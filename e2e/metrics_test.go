@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"sluice/shared/metric"
-	"sluice/shared/metric/metrictest"
+	"sluice/shared/kit/metric"
+	"sluice/shared/kit/metric/metrictest"
 )
 
 // metricRecord is what these tests read of a record of a run of a step.

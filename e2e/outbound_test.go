@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"sluice/shared/outbound/outboundtest"
+	"sluice/shared/connect/outbound/outboundtest"
 )
 
 // thisMachine returns what a certificate says of a receiver on this machine. It is valid now.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"sluice/shared/httpapi/platform"
+	"sluice/shared/access/httpapi/platform"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"sluice/shared/event"
+	"sluice/shared/connect/event"
 	"sluice/shared/screening/rescreening"
 )
 

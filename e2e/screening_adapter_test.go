@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"sluice/shared/outbound/outboundtest"
+	"sluice/shared/connect/outbound/outboundtest"
 	"sluice/shared/screening/adapter"
 )
 

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"sluice/client"
-	"sluice/shared/transaction"
-	"sluice/shared/transaction/transactiondb"
+	"sluice/shared/ingest/transaction"
+	"sluice/shared/ingest/transaction/transactiondb"
 )
 
 // The IDs that no path can carry are read by a query parameter, which the client uses by itself.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"sluice/shared/objects"
+	"sluice/shared/kit/objects"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogdb"
 	"sluice/shared/screening/match"

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"sluice/shared/event"
+	"sluice/shared/connect/event"
 )
 
 // tenantClient is the command line as a client of a tenant of its own.

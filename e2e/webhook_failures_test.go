@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"sluice/shared/event"
-	"sluice/shared/webhook"
+	"sluice/shared/connect/event"
+	"sluice/shared/connect/webhook"
 )
 
 // A receiver that fails for a while gets the delivery later; its attempts are shown, and it can be sent again.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"sluice/shared/event"
-	"sluice/shared/webhook"
+	"sluice/shared/connect/event"
+	"sluice/shared/connect/webhook"
 )
 
 // Each operation on webhooks is called once with a request that it accepts, and the transport checks the reply.

@@ -10,7 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"sluice/shared/transaction/schema"
+	"sluice/shared/ingest/transaction/schema"
 )
 
 //go:embed *.yaml

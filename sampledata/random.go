@@ -3,7 +3,7 @@ package sampledata
 import (
 	"math/bits"
 
-	"sluice/shared/transaction/schema"
+	"sluice/shared/ingest/transaction/schema"
 )
 
 // random is splitmix64: fast, and random enough for test data. Every line, ID and choice has a stream of its own, so

@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/sampledata"
-	"sluice/shared/transaction"
-	"sluice/shared/transaction/scanner"
+	"sluice/shared/ingest/transaction"
+	"sluice/shared/ingest/transaction/scanner"
 )
 
 func newGenerator(t testing.TB, o sampledata.Options) *sampledata.Generator {

@@ -13,9 +13,9 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
-	"sluice/shared/transaction"
-	"sluice/shared/transaction/scanner"
-	"sluice/shared/transaction/transactiondb"
+	"sluice/shared/ingest/transaction"
+	"sluice/shared/ingest/transaction/scanner"
+	"sluice/shared/ingest/transaction/transactiondb"
 )
 
 // bareResult is what the bare loop did.

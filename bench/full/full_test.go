@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/internal/testcloud"
-	"sluice/shared/transaction"
-	"sluice/shared/transaction/scanner"
+	"sluice/shared/ingest/transaction"
+	"sluice/shared/ingest/transaction/scanner"
 )
 
 // TestCases requires that the lines of each case are what it says, and that its file of full size may be uploaded and

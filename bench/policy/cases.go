@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"sluice/shared/platform/property"
 	"sluice/shared/policy"
-	"sluice/shared/property"
 )
 
 // benchCase is one condition in the language of each engine. All of them read the single values of an entity by data

@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 
+	"sluice/shared/platform/property"
 	"sluice/shared/policy"
-	"sluice/shared/property"
 )
 
 // Names that the policies of the bench use.

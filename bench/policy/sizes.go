@@ -8,9 +8,9 @@ import (
 	"math"
 	"time"
 
+	"sluice/shared/platform/property"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
-	"sluice/shared/property"
 )
 
 // The marks, and the sizes for which they are.

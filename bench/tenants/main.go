@@ -19,7 +19,7 @@ import (
 	"syscall"
 	"time"
 
-	"sluice/shared/batch"
+	"sluice/shared/ingest/batch"
 )
 
 // options are the flags of the bench.

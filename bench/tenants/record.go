@@ -11,8 +11,8 @@ import (
 	"slices"
 	"time"
 
-	"sluice/shared/batch"
-	"sluice/shared/metric"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/metric"
 )
 
 // history is what the functions of a cloud have logged about batches. All times are theirs, to the microsecond, so

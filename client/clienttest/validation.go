@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"sluice/client"
-	"sluice/shared/unpack"
+	"sluice/shared/ingest/unpack"
 )
 
 // maxOtherLines is how many other lines an error about a duplicate lists.

@@ -14,10 +14,10 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/internal/cli"
-	"sluice/shared/audit"
-	"sluice/shared/auth/authdb"
-	"sluice/shared/entity/entitydb"
-	"sluice/shared/outbound"
+	"sluice/shared/access/audit"
+	"sluice/shared/access/auth/authdb"
+	"sluice/shared/connect/outbound"
+	"sluice/shared/platform/entity/entitydb"
 )
 
 // admin is one run of an admin command: the installation and the flags that all commands share.

@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/google/uuid"
 
-	"sluice/shared/audit"
+	"sluice/shared/access/audit"
 )
 
 // actRecorder writes the records of one admin act to the log group of the functions, from where they reach the audit

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/shared/audit"
+	"sluice/shared/access/audit"
 )
 
 // serveLogs is the log group of the installation's functions.

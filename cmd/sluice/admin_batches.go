@@ -13,12 +13,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
 	"sluice/internal/cli"
-	"sluice/shared/admission"
-	"sluice/shared/audit"
-	"sluice/shared/batch"
-	"sluice/shared/batch/batchdb"
-	"sluice/shared/dynamo"
-	"sluice/shared/invoke"
+	"sluice/shared/access/audit"
+	"sluice/shared/ingest/admission"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/batch/batchdb"
+	"sluice/shared/kit/dynamo"
+	"sluice/shared/kit/invoke"
 )
 
 // batchOutput is how a batch is printed for operators.

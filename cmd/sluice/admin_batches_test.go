@@ -10,10 +10,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"sluice/shared/batch"
-	"sluice/shared/batch/batchdb"
-	"sluice/shared/batch/batchtest"
-	"sluice/shared/chunk"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/batch/batchdb"
+	"sluice/shared/ingest/batch/batchtest"
+	"sluice/shared/ingest/chunk"
 )
 
 // serveInvocation records an asynchronous invocation.

@@ -15,8 +15,8 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/internal/cli"
-	"sluice/shared/externalauth"
-	"sluice/shared/outbound"
+	"sluice/shared/connect/externalauth"
+	"sluice/shared/connect/outbound"
 )
 
 // clientCertificateOptions are the flags of tenant client-certificate.

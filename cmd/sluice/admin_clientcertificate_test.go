@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"sluice/internal/cli"
-	"sluice/shared/auth"
-	"sluice/shared/outbound/outboundtest"
+	"sluice/shared/access/auth"
+	"sluice/shared/connect/outbound/outboundtest"
 )
 
 // A tenant's key is created once; its request is signed by a CA, and what the CA sends is installed and shown.

@@ -14,11 +14,11 @@ import (
 
 	"sluice/internal/cli"
 	"sluice/internal/localcloud"
-	"sluice/shared/auth/authdb"
-	"sluice/shared/dynamo"
-	"sluice/shared/entity/entitydb"
-	"sluice/shared/outbound/outbounddb"
-	"sluice/shared/setup"
+	"sluice/shared/access/auth/authdb"
+	"sluice/shared/connect/outbound/outbounddb"
+	"sluice/shared/kit/awsconfig"
+	"sluice/shared/kit/dynamo"
+	"sluice/shared/platform/entity/entitydb"
 )
 
 // connect finds the installation and makes its clients.
@@ -55,7 +55,8 @@ func (a *admin) awsConfig(ctx context.Context) (aws.Config, error) {
 		}
 	}
 	if local == nil {
-		cfg, err := setup.LoadAWS(ctx, config.WithLogger(logging.Nop{})) // warnings of the SDK are not for operators
+		// Warnings of the SDK are not for operators.
+		cfg, err := awsconfig.Load(ctx, 0, config.WithLogger(logging.Nop{}))
 		if err != nil {
 			return cfg, err
 		}
@@ -63,7 +64,7 @@ func (a *admin) awsConfig(ctx context.Context) (aws.Config, error) {
 		setDefault(&a.prefix, "sluice")
 		return cfg, checkAWS(ctx, cfg)
 	}
-	cfg := setup.AWSAt(local.AWSEndpointURL, local.Region,
+	cfg := awsconfig.At(local.AWSEndpointURL, local.Region,
 		credentials.NewStaticCredentialsProvider(local.AccessKeyID, local.SecretAccessKey, ""))
 	cfg.Logger = logging.Nop{}
 	a.storage = cfg.Copy()

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"os"
 
-	"sluice/shared/audit"
-	"sluice/shared/entity"
+	"sluice/shared/access/audit"
+	"sluice/shared/platform/entity"
 )
 
 const (

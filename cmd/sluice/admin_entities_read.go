@@ -16,8 +16,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"sluice/internal/linefile"
-	"sluice/shared/entity"
-	"sluice/shared/property"
+	"sluice/shared/kit/entityid"
+	"sluice/shared/platform/entity"
+	"sluice/shared/platform/property"
 )
 
 // readEntities calls use with every entity of a file of JSON Lines; "-" is standard input. An error names the line.
@@ -99,8 +100,8 @@ func checkEntity(e entity.Import) error {
 	switch {
 	case e.ID == "":
 		return errors.New("id is missing or empty")
-	case len(e.ID) > entity.MaxIDBytes:
-		return fmt.Errorf("id must have at most %d bytes, not %d", entity.MaxIDBytes, len(e.ID))
+	case len(e.ID) > entityid.MaxBytes:
+		return fmt.Errorf("id must have at most %d bytes, not %d", entityid.MaxBytes, len(e.ID))
 	case e.Status == "":
 		return errors.New("status is missing or empty")
 	case !e.Status.IsKnown():

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"sluice/shared/entity"
+	"sluice/shared/platform/entity"
 )
 
 // entityLines are lines in the usual form, in other forms, and broken ones.

@@ -18,11 +18,11 @@ import (
 
 	"sluice/internal/cli"
 	"sluice/internal/localcloud"
-	"sluice/shared/audit"
-	"sluice/shared/auth/authdb"
-	"sluice/shared/auth/fakekms"
-	"sluice/shared/dynamo/dynamotest"
-	"sluice/shared/entity/entitydb"
+	"sluice/shared/access/audit"
+	"sluice/shared/access/auth/authdb"
+	"sluice/shared/access/auth/fakekms"
+	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/platform/entity/entitydb"
 )
 
 // fakeInstallation is a data folder whose local cloud has a DynamoDB server and a KMS, and nothing else.

@@ -7,10 +7,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/kms/types"
 
-	"sluice/shared/batch/batchdb"
-	"sluice/shared/dynamo"
-	"sluice/shared/receipt"
-	"sluice/shared/receipt/issue"
+	"sluice/shared/ingest/batch/batchdb"
+	"sluice/shared/ingest/receipt"
+	"sluice/shared/ingest/receipt/issue"
+	"sluice/shared/kit/dynamo"
 )
 
 // receiptKeys returns the store of the keys of receipts.

@@ -15,8 +15,8 @@ import (
 
 	"sluice/internal/cli"
 	"sluice/shared/access"
-	"sluice/shared/auth"
-	"sluice/shared/permission"
+	"sluice/shared/access/auth"
+	"sluice/shared/access/permission"
 )
 
 // tenantOutput is how a tenant is printed.

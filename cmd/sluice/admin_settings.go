@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"sluice/internal/cli"
-	"sluice/shared/auth"
-	"sluice/shared/ratelimit"
-	"sluice/shared/transaction"
+	"sluice/shared/access/auth"
+	"sluice/shared/access/ratelimit"
+	"sluice/shared/access/tenancy"
 )
 
 // settingsOutput is how the settings of a tenant are printed. The names are those that tenant set takes.
@@ -71,7 +71,7 @@ func newLimitsOutput(s ratelimit.Settings) limitsOutput {
 func newSettingsOutput(t auth.Tenant) settingsOutput {
 	return settingsOutput{
 		TenantID: t.ID, BatchEnabled: t.BatchEnabled, FourEyes: t.FourEyes, limitsOutput: newLimitsOutput(t.Limits),
-		MainEntityByType: t.Settings.MainEntity == transaction.ByPaymentType,
+		MainEntityByType: t.Settings.MainEntity == tenancy.ByPaymentType,
 		MaxPastDays:      int64(t.Settings.MaxPast / day), MaxFutureHours: int64(t.Settings.MaxFuture / time.Hour),
 		RetentionDays: int64(t.Settings.Retention / day), Parquet: t.Settings.Parquet,
 	}
@@ -145,9 +145,9 @@ func setLimit(c *auth.TenantChange, name ratelimit.Setting, limit *int64) {
 var otherSettings = []tenantSetting{
 	{"main_entity_by_type", func(c *auth.TenantChange, value string) error {
 		on, err := parseBool(value)
-		rule := transaction.EitherParty
+		rule := tenancy.EitherParty
 		if on {
-			rule = transaction.ByPaymentType
+			rule = tenancy.ByPaymentType
 		}
 		c.MainEntity = &rule
 		return err

@@ -13,11 +13,12 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/internal/cli"
-	"sluice/shared/auth"
-	"sluice/shared/entity"
-	"sluice/shared/entity/entitytest"
-	"sluice/shared/permission"
-	"sluice/shared/receipt"
+	"sluice/shared/access/auth"
+	"sluice/shared/access/permission"
+	"sluice/shared/ingest/receipt"
+	"sluice/shared/kit/entityid"
+	"sluice/shared/platform/entity"
+	"sluice/shared/platform/entity/entitytest"
 )
 
 func TestAdminTenants(t *testing.T) {
@@ -154,7 +155,7 @@ func TestAdminEntities(t *testing.T) {
 		{"unknown status", `{"id":"x","lifecycleStatus":"Happy"}`, `line 1: status "Happy" is not one of Unknown, `},
 		{"unknown member", `{"id":"x","lifecycleStatus":"Compliant","name":"y"}`, `line 1: there is no field "name"`},
 		{"not JSON", `x`, "line 1"},
-		{"long ID", `{"id":"` + strings.Repeat("x", entity.MaxIDBytes+1) + `","lifecycleStatus":"Compliant"}`,
+		{"long ID", `{"id":"` + strings.Repeat("x", entityid.MaxBytes+1) + `","lifecycleStatus":"Compliant"}`,
 			"line 1: id must have at most 255 bytes, not 256"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"sluice/internal/cli"
-	"sluice/shared/dynamo"
-	"sluice/shared/objects"
+	"sluice/shared/kit/dynamo"
+	"sluice/shared/kit/objects"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogdb"
 	"sluice/shared/screening/watchlist"

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"sluice/internal/localcloud"
-	"sluice/shared/audit"
+	"sluice/shared/access/audit"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogdb"
 )

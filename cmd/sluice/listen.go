@@ -15,8 +15,8 @@ import (
 	"sluice/client"
 	"sluice/internal/cli"
 	"sluice/internal/listener"
-	"sluice/shared/event"
-	"sluice/shared/webhook"
+	"sluice/shared/connect/event"
+	"sluice/shared/connect/webhook"
 )
 
 func listenCommand() *cli.Command {

@@ -15,7 +15,7 @@ import (
 	"sluice/internal/cli"
 	"sluice/internal/figures"
 	"sluice/internal/localcloud"
-	"sluice/shared/batch"
+	"sluice/shared/ingest/batch"
 )
 
 // watchInterval is the time between two tables of 'sluice metrics --watch'.

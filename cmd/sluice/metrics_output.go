@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"sluice/internal/figures"
-	"sluice/shared/metric"
+	"sluice/shared/kit/metric"
 )
 
 // printFigures prints figures as lines and tables for people.

@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"sluice/internal/linefile"
-	"sluice/shared/batch"
-	"sluice/shared/unpack"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/unpack"
 )
 
 // checkLines returns how a file of lines is packed. Its error says what a file that is not one of lines is and what to

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"sluice/internal/policyfile"
+	"sluice/shared/platform/property"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
-	"sluice/shared/property"
 )
 
 // resultPrinter prints the result of an evaluation for people.

@@ -10,7 +10,7 @@ import (
 
 	"sluice/client"
 	"sluice/internal/cli"
-	"sluice/shared/report"
+	"sluice/shared/ingest/report"
 )
 
 // rejectedOutputs are the files that tell what was rejected, beside the report.

@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"sluice/client"
-	"sluice/shared/transaction"
-	"sluice/shared/validation/remedy"
+	"sluice/shared/ingest/transaction"
+	"sluice/shared/ingest/validation/remedy"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 
 	"sluice/client"
 	"sluice/internal/cli"
-	"sluice/shared/batch"
+	"sluice/shared/ingest/batch"
 )
 
 func uploadCommand() *cli.Command {

@@ -14,7 +14,7 @@ import (
 
 	"sluice/client"
 	"sluice/internal/cli"
-	"sluice/shared/batch"
+	"sluice/shared/ingest/batch"
 )
 
 // partsFrom is the size in bytes from which on a file is uploaded in parts, so that it can be resumed.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"sluice/client"
-	"sluice/shared/report"
+	"sluice/shared/ingest/report"
 )
 
 // allLists takes the place of names of lists: it means all that the tenant has.

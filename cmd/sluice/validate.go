@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"sluice/internal/cli"
-	"sluice/shared/transaction"
+	"sluice/shared/access/tenancy"
 )
 
 func validateCommand() *cli.Command {
@@ -71,13 +71,13 @@ type validateRun struct {
 	entitiesPath string
 	// asJSON prints the outcome as JSON and nothing else, quiet prints nothing.
 	asJSON, quiet bool
-	// byPaymentType sets mainEntity to transaction.ByPaymentType.
+	// byPaymentType sets mainEntity to tenancy.ByPaymentType.
 	byPaymentType bool
 	// reportPath names the file of the report; "" for none. report is that file, nil until open has opened it.
 	reportPath string
 	report     *outputFile
 	files      rejectedOutputs
-	mainEntity transaction.MainEntityRule
+	mainEntity tenancy.MainEntityRule
 	// screen says with what names are screened.
 	screen screenOptions
 }
@@ -120,7 +120,7 @@ func (v *validateRun) open(path string, stdout io.Writer) (err error) {
 		v.ui = newTerminal(io.Discard)
 	}
 	if v.byPaymentType {
-		v.mainEntity = transaction.ByPaymentType
+		v.mainEntity = tenancy.ByPaymentType
 	}
 	return nil
 }

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"sluice/internal/linefile"
-	"sluice/shared/entity"
-	"sluice/shared/report"
-	"sluice/shared/transaction"
-	"sluice/shared/validation"
+	"sluice/shared/ingest/report"
+	"sluice/shared/ingest/transaction"
+	"sluice/shared/ingest/validation"
+	"sluice/shared/platform/entity"
 )
 
 // run validates a file and prints the outcome.

@@ -11,10 +11,10 @@ import (
 
 	"sluice/client"
 	"sluice/internal/cli"
-	"sluice/shared/report"
+	"sluice/shared/ingest/report"
+	"sluice/shared/ingest/validation"
 	"sluice/shared/screening/match"
 	"sluice/shared/screening/watchlist"
-	"sluice/shared/validation"
 )
 
 // What --on-hit takes, as the service's on_hit does.

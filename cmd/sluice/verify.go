@@ -14,8 +14,8 @@ import (
 	"sluice/client"
 	"sluice/internal/cli"
 	"sluice/internal/linefile"
-	"sluice/shared/batch"
-	"sluice/shared/unpack"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/unpack"
 )
 
 func receiptCommand() *cli.Command {

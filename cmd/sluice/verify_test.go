@@ -22,8 +22,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"sluice/internal/cli"
-	"sluice/shared/jose"
-	"sluice/shared/receipt"
+	"sluice/shared/ingest/receipt"
+	"sluice/shared/kit/jose"
 )
 
 // receiptFixture is a folder with a receipt, its file in all forms, its report and its keys.

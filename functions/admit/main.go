@@ -7,11 +7,11 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"sluice/shared/batch/batchdb"
-	"sluice/shared/metric"
-	"sluice/shared/pipeline"
-	"sluice/shared/setup"
-	"sluice/shared/setup/batchsetup"
+	"sluice/functions/setup"
+	"sluice/functions/setup/batchsetup"
+	"sluice/shared/ingest/batch/batchdb"
+	"sluice/shared/ingest/pipeline"
+	"sluice/shared/kit/metric"
 )
 
 func main() {

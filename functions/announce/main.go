@@ -8,15 +8,15 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"sluice/shared/announce"
-	"sluice/shared/batch"
-	"sluice/shared/batch/batchdb"
-	"sluice/shared/delivery"
-	"sluice/shared/event"
-	"sluice/shared/setup"
-	"sluice/shared/setup/eventsetup"
-	"sluice/shared/setup/outboundsetup"
-	"sluice/shared/webhook/webhookdb"
+	"sluice/functions/setup"
+	"sluice/functions/setup/eventsetup"
+	"sluice/functions/setup/outboundsetup"
+	"sluice/shared/connect/announce"
+	"sluice/shared/connect/delivery"
+	"sluice/shared/connect/event"
+	"sluice/shared/connect/webhook/webhookdb"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/batch/batchdb"
 )
 
 func main() {

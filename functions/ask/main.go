@@ -9,12 +9,12 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
+	"sluice/functions/setup"
+	"sluice/functions/setup/outboundsetup"
+	"sluice/functions/setup/screeningsetup"
+	"sluice/shared/kit/sealed"
 	"sluice/shared/screening/execution"
 	"sluice/shared/screening/screeningdb"
-	"sluice/shared/sealed"
-	"sluice/shared/setup"
-	"sluice/shared/setup/outboundsetup"
-	"sluice/shared/setup/screeningsetup"
 )
 
 func main() {

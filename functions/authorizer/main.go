@@ -8,10 +8,10 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"sluice/shared/auth"
-	"sluice/shared/auth/authdb"
-	"sluice/shared/auth/authhttp"
-	"sluice/shared/setup"
+	"sluice/functions/setup"
+	"sluice/shared/access/auth"
+	"sluice/shared/access/auth/authdb"
+	"sluice/shared/access/auth/authhttp"
 )
 
 func main() {

@@ -7,14 +7,14 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"sluice/shared/batch"
-	"sluice/shared/batch/batchdb"
-	"sluice/shared/batch/batchhttp"
-	"sluice/shared/httpapi"
-	"sluice/shared/httpapi/platform"
-	"sluice/shared/setup"
-	"sluice/shared/setup/batchsetup"
-	"sluice/shared/setup/screeningsetup"
+	"sluice/functions/setup"
+	"sluice/functions/setup/batchsetup"
+	"sluice/functions/setup/listsetup"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/batch/batchdb"
+	"sluice/shared/ingest/batch/batchhttp"
 )
 
 func main() {
@@ -26,7 +26,7 @@ func main() {
 	s := &batchhttp.Batches{
 		Store: store, Paging: platform.LoadPaging(context.Background(), store), Now: time.Now, NewID: batch.NewID,
 		Uploads: env.Uploads(), Reports: env.Work(), Exports: env.ExportFiles(), Singles: env.Observations(),
-		Lists: screeningsetup.NewWatchlists(env), Closer: batchsetup.NewCloser(env), Positions: env.Positions(),
+		Lists: listsetup.New(env), Closer: batchsetup.NewCloser(env), Positions: env.Positions(),
 		UploadLifetime: env.UploadURLLifetime, UploadPatience: env.UploadPatience, PartSize: env.UploadPartBytes,
 		DownloadLifetime: env.DownloadURLLifetime, MaxBytes: env.MaxUploadBytes, Log: env.Log,
 		ReportDays: int(env.ReportDays), ParquetDays: int(env.ParquetDays), NewKey: batch.NewDigestKey,

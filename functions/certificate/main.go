@@ -8,10 +8,10 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"sluice/shared/externalauth"
-	"sluice/shared/externalauth/externalauthdb"
-	"sluice/shared/setup"
-	"sluice/shared/setup/eventsetup"
+	"sluice/functions/setup"
+	"sluice/functions/setup/eventsetup"
+	"sluice/shared/connect/externalauth"
+	"sluice/shared/connect/externalauth/externalauthdb"
 )
 
 func main() {

@@ -9,12 +9,12 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
-	"sluice/shared/delivery"
-	"sluice/shared/sealed"
-	"sluice/shared/setup"
-	"sluice/shared/setup/eventsetup"
-	"sluice/shared/setup/outboundsetup"
-	"sluice/shared/webhook/webhookdb"
+	"sluice/functions/setup"
+	"sluice/functions/setup/eventsetup"
+	"sluice/functions/setup/outboundsetup"
+	"sluice/shared/connect/delivery"
+	"sluice/shared/connect/webhook/webhookdb"
+	"sluice/shared/kit/sealed"
 )
 
 func main() {

@@ -6,10 +6,10 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"sluice/shared/batch/batchdb"
-	"sluice/shared/metric"
-	"sluice/shared/pipeline"
-	"sluice/shared/setup"
+	"sluice/functions/setup"
+	"sluice/shared/ingest/batch/batchdb"
+	"sluice/shared/ingest/pipeline"
+	"sluice/shared/kit/metric"
 )
 
 func main() {

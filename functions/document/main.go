@@ -8,11 +8,11 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/google/uuid"
 
-	"sluice/shared/document/documentdb"
-	"sluice/shared/document/documenthttp"
-	"sluice/shared/httpapi"
-	"sluice/shared/httpapi/platform"
-	"sluice/shared/setup"
+	"sluice/functions/setup"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/platform/document/documentdb"
+	"sluice/shared/platform/document/documenthttp"
 )
 
 func main() {

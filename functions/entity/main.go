@@ -8,11 +8,11 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/google/uuid"
 
-	"sluice/shared/entity/entitydb"
-	"sluice/shared/entity/entityhttp"
-	"sluice/shared/httpapi"
-	"sluice/shared/httpapi/platform"
-	"sluice/shared/setup"
+	"sluice/functions/setup"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/platform/entity/entitydb"
+	"sluice/shared/platform/entity/entityhttp"
 )
 
 func main() {

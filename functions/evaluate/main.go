@@ -7,13 +7,13 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"sluice/shared/entity/entitydb"
-	"sluice/shared/httpapi"
-	"sluice/shared/httpapi/platform"
+	"sluice/functions/setup"
+	"sluice/functions/setup/policysetup"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/platform/entity/entitydb"
 	"sluice/shared/policy/policyhttp"
 	"sluice/shared/screening/screeningdb"
-	"sluice/shared/setup"
-	"sluice/shared/setup/policysetup"
 )
 
 func main() {

@@ -8,11 +8,11 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"sluice/shared/batch/batchdb"
-	"sluice/shared/export/parquetfile"
-	"sluice/shared/metric"
-	"sluice/shared/pipeline"
-	"sluice/shared/setup"
+	"sluice/functions/setup"
+	"sluice/shared/ingest/batch/batchdb"
+	"sluice/shared/ingest/export/parquetfile"
+	"sluice/shared/ingest/pipeline"
+	"sluice/shared/kit/metric"
 )
 
 func main() {

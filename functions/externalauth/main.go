@@ -9,12 +9,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/google/uuid"
 
-	"sluice/shared/externalauth/externalauthdb"
-	"sluice/shared/externalauth/externalauthhttp"
-	"sluice/shared/httpapi"
-	"sluice/shared/httpapi/platform"
-	"sluice/shared/sealed"
-	"sluice/shared/setup"
+	"sluice/functions/setup"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/connect/externalauth/externalauthdb"
+	"sluice/shared/connect/externalauth/externalauthhttp"
+	"sluice/shared/kit/sealed"
 )
 
 func main() {

@@ -8,11 +8,11 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"sluice/shared/batch/batchdb"
-	"sluice/shared/metric"
-	"sluice/shared/pipeline"
-	"sluice/shared/setup"
-	"sluice/shared/transaction/transactiondb"
+	"sluice/functions/setup"
+	"sluice/shared/ingest/batch/batchdb"
+	"sluice/shared/ingest/pipeline"
+	"sluice/shared/ingest/transaction/transactiondb"
+	"sluice/shared/kit/metric"
 )
 
 func main() {

@@ -7,12 +7,12 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"sluice/shared/httpapi"
-	"sluice/shared/httpapi/platform"
+	"sluice/functions/setup"
+	"sluice/functions/setup/screeningsetup"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/screening/screeningdb"
 	"sluice/shared/screening/screeninghttp"
-	"sluice/shared/setup"
-	"sluice/shared/setup/screeningsetup"
 )
 
 func main() {

@@ -8,11 +8,11 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
+	"sluice/functions/setup"
+	"sluice/functions/setup/outboundsetup"
+	"sluice/shared/kit/sealed"
 	"sluice/shared/screening/execution"
 	"sluice/shared/screening/screeningdb"
-	"sluice/shared/sealed"
-	"sluice/shared/setup"
-	"sluice/shared/setup/outboundsetup"
 )
 
 func main() {

@@ -8,13 +8,13 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"sluice/shared/externalauth/externalauthdb"
-	"sluice/shared/httpapi"
-	"sluice/shared/httpapi/platform"
-	"sluice/shared/outbound"
-	"sluice/shared/outbound/outbounddb"
-	"sluice/shared/outbound/outboundhttp"
-	"sluice/shared/setup"
+	"sluice/functions/setup"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/connect/externalauth/externalauthdb"
+	"sluice/shared/connect/outbound"
+	"sluice/shared/connect/outbound/outbounddb"
+	"sluice/shared/connect/outbound/outboundhttp"
 )
 
 func main() {

@@ -7,12 +7,11 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"sluice/shared/batch/batchdb"
-	"sluice/shared/metric"
-	"sluice/shared/pipeline"
-	"sluice/shared/screening/catalog/catalogdb"
-	"sluice/shared/setup"
-	"sluice/shared/setup/screeningsetup"
+	"sluice/functions/setup"
+	"sluice/functions/setup/listsetup"
+	"sluice/shared/ingest/batch/batchdb"
+	"sluice/shared/ingest/pipeline"
+	"sluice/shared/kit/metric"
 )
 
 func main() {
@@ -27,8 +26,7 @@ func main() {
 		MaxReportBytes:  env.MaxReportBytes,
 		Widths: pipeline.Widths{Validate: int(env.ValidateConcurrency), Reconcile: int(env.ReconcileConcurrency),
 			Screen: int(env.ScreenConcurrency), Settle: int(env.SettleConcurrency), Ingest: int(env.IngestConcurrency)},
-		Lists: screeningsetup.NewWatchlists(env),
-		Pins:  catalogdb.New(env.DynamoDB(), env.WatchlistsTable),
+		Lists: listsetup.New(env),
 		Now:   time.Now,
 		Log:   env.Log,
 	}).Run))

@@ -8,11 +8,11 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/google/uuid"
 
-	"sluice/shared/httpapi"
-	"sluice/shared/httpapi/platform"
+	"sluice/functions/setup"
+	"sluice/functions/setup/policysetup"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/policy/policyhttp"
-	"sluice/shared/setup"
-	"sluice/shared/setup/policysetup"
 )
 
 func main() {

@@ -10,12 +10,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/google/uuid"
 
-	"sluice/shared/httpapi"
-	"sluice/shared/httpapi/platform"
+	"sluice/functions/setup"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/kit/sealed"
 	"sluice/shared/screening/screeningdb"
 	"sluice/shared/screening/screeninghttp"
-	"sluice/shared/sealed"
-	"sluice/shared/setup"
 )
 
 func main() {

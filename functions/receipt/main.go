@@ -8,11 +8,11 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
-	"sluice/shared/batch/batchdb"
-	"sluice/shared/batch/batchhttp"
-	"sluice/shared/httpapi"
-	"sluice/shared/receipt/issue"
-	"sluice/shared/setup"
+	"sluice/functions/setup"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/ingest/batch/batchdb"
+	"sluice/shared/ingest/batch/batchhttp"
+	"sluice/shared/ingest/receipt/issue"
 )
 
 func main() {

@@ -8,11 +8,11 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"sluice/shared/entity/entitydb"
-	"sluice/shared/httpapi"
-	"sluice/shared/setup"
-	"sluice/shared/transaction/transactiondb"
-	"sluice/shared/transaction/transactionhttp"
+	"sluice/functions/setup"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/ingest/transaction/transactiondb"
+	"sluice/shared/ingest/transaction/transactionhttp"
+	"sluice/shared/platform/entity/entitydb"
 )
 
 func main() {

@@ -9,14 +9,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/google/uuid"
 
-	"sluice/shared/httpapi"
-	"sluice/shared/httpapi/platform"
+	"sluice/functions/setup"
+	"sluice/functions/setup/screeningsetup"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/kit/sealed"
 	"sluice/shared/screening/execution"
 	"sluice/shared/screening/receptorhttp"
 	"sluice/shared/screening/screeningdb"
-	"sluice/shared/sealed"
-	"sluice/shared/setup"
-	"sluice/shared/setup/screeningsetup"
 )
 
 func main() {

@@ -8,11 +8,11 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"sluice/shared/batch/batchdb"
-	"sluice/shared/entity/entitydb"
-	"sluice/shared/metric"
-	"sluice/shared/pipeline"
-	"sluice/shared/setup"
+	"sluice/functions/setup"
+	"sluice/shared/ingest/batch/batchdb"
+	"sluice/shared/ingest/pipeline"
+	"sluice/shared/kit/metric"
+	"sluice/shared/platform/entity/entitydb"
 )
 
 // memoryLimit is the memory, in bytes, from which on garbage is collected more often. The memory is digests without

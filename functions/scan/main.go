@@ -8,12 +8,12 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"sluice/shared/auth/authdb"
-	"sluice/shared/document/documentdb"
-	"sluice/shared/intake"
-	"sluice/shared/pipeline"
-	"sluice/shared/setup"
-	"sluice/shared/setup/batchsetup"
+	"sluice/functions/setup"
+	"sluice/functions/setup/batchsetup"
+	"sluice/shared/access/auth/authdb"
+	"sluice/shared/ingest/intake"
+	"sluice/shared/ingest/pipeline"
+	"sluice/shared/platform/document/documentdb"
 )
 
 func main() {

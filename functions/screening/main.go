@@ -8,15 +8,15 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/google/uuid"
 
-	"sluice/shared/document/documentdb"
-	"sluice/shared/entity/entitydb"
-	"sluice/shared/httpapi"
-	"sluice/shared/httpapi/platform"
+	"sluice/functions/setup"
+	"sluice/functions/setup/screeningsetup"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/platform/document/documentdb"
+	"sluice/shared/platform/entity/entitydb"
 	"sluice/shared/screening/catalog/catalogdb"
 	"sluice/shared/screening/screeningdb"
 	"sluice/shared/screening/screeninghttp"
-	"sluice/shared/setup"
-	"sluice/shared/setup/screeningsetup"
 )
 
 func main() {

@@ -7,18 +7,18 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"sluice/shared/batch/batchdb"
-	"sluice/shared/metric"
-	"sluice/shared/pipeline"
-	"sluice/shared/setup"
-	"sluice/shared/setup/screeningsetup"
+	"sluice/functions/setup"
+	"sluice/functions/setup/listsetup"
+	"sluice/shared/ingest/batch/batchdb"
+	"sluice/shared/ingest/pipeline"
+	"sluice/shared/kit/metric"
 )
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_WATCHLISTS", "BUCKET_WORK")
 	lambda.Start(pipeline.Measured(env.Metrics, metric.Screen, (&pipeline.Screen{
 		Batches:    batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
-		Lists:      screeningsetup.NewWatchlists(env),
+		Lists:      listsetup.New(env),
 		Work:       env.Work(),
 		NewAttempt: pipeline.NewAttempt,
 		Log:        env.Log,

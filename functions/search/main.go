@@ -8,10 +8,10 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
+	"sluice/functions/setup"
+	"sluice/functions/setup/screeningsetup"
 	"sluice/shared/screening/execution"
 	"sluice/shared/screening/screeningdb"
-	"sluice/shared/setup"
-	"sluice/shared/setup/screeningsetup"
 )
 
 func main() {

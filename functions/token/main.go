@@ -8,12 +8,12 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
-	"sluice/shared/auth"
-	"sluice/shared/auth/authdb"
-	"sluice/shared/auth/authhttp"
-	"sluice/shared/httpapi"
-	"sluice/shared/ratelimit"
-	"sluice/shared/setup"
+	"sluice/functions/setup"
+	"sluice/shared/access/auth"
+	"sluice/shared/access/auth/authdb"
+	"sluice/shared/access/auth/authhttp"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/ratelimit"
 )
 
 func main() {

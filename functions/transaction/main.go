@@ -7,11 +7,11 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"sluice/shared/batch/batchdb"
-	"sluice/shared/httpapi"
-	"sluice/shared/setup"
-	"sluice/shared/transaction/transactiondb"
-	"sluice/shared/transaction/transactionhttp"
+	"sluice/functions/setup"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/ingest/batch/batchdb"
+	"sluice/shared/ingest/transaction/transactiondb"
+	"sluice/shared/ingest/transaction/transactionhttp"
 )
 
 func main() {

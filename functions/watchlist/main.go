@@ -9,13 +9,13 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"sluice/shared/deadline"
+	"sluice/functions/setup"
+	"sluice/functions/setup/eventsetup"
+	"sluice/shared/kit/deadline"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogdb"
 	"sluice/shared/screening/rescreening"
 	"sluice/shared/screening/screeningdb"
-	"sluice/shared/setup"
-	"sluice/shared/setup/eventsetup"
 )
 
 func main() {

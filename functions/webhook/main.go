@@ -9,15 +9,15 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
-	"sluice/shared/delivery"
-	"sluice/shared/httpapi"
-	"sluice/shared/httpapi/platform"
-	"sluice/shared/sealed"
-	"sluice/shared/setup"
-	"sluice/shared/setup/outboundsetup"
-	"sluice/shared/webhook"
-	"sluice/shared/webhook/webhookdb"
-	"sluice/shared/webhook/webhookhttp"
+	"sluice/functions/setup"
+	"sluice/functions/setup/outboundsetup"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/connect/delivery"
+	"sluice/shared/connect/webhook"
+	"sluice/shared/connect/webhook/webhookdb"
+	"sluice/shared/connect/webhook/webhookhttp"
+	"sluice/shared/kit/sealed"
 )
 
 func main() {

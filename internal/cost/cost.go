@@ -7,8 +7,8 @@ import (
 	"errors"
 	"math"
 
-	"sluice/shared/batch"
-	"sluice/shared/chunk"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/chunk"
 )
 
 // Load is what is uploaded, and how it is kept.

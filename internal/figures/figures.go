@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"sluice/shared/batch"
-	"sluice/shared/metric"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/metric"
 )
 
 // Figures adds up lines of a log. It is safe for concurrent use.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"sluice/shared/batch"
-	"sluice/shared/metric"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/metric"
 )
 
 var update = flag.Bool("update", false, "write testdata/prometheus.txt")

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"sluice/shared/batch"
-	"sluice/shared/metric"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/metric"
 )
 
 // Snapshot is the figures as of one moment.

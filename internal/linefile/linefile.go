@@ -7,8 +7,8 @@ import (
 	"errors"
 	"io"
 
-	"sluice/shared/batch"
-	"sluice/shared/unpack"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/unpack"
 )
 
 // UnpackFilters are the shell commands that unpack a file, their last argument or their standard input.

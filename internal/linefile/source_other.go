@@ -5,7 +5,7 @@ package linefile
 import (
 	"os"
 
-	"sluice/shared/chunk"
+	"sluice/shared/ingest/chunk"
 )
 
 // NewSource returns a regular file as validation reads it.

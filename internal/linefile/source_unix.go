@@ -6,7 +6,7 @@ import (
 	"os"
 	"syscall"
 
-	"sluice/shared/chunk"
+	"sluice/shared/ingest/chunk"
 )
 
 // mappedFile maps ranges of a file into memory, which saves a copy and its memory. A range is mapped only while it is

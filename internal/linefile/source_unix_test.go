@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"sluice/shared/chunk"
-	"sluice/shared/transaction"
-	"sluice/shared/transaction/scanner"
-	"sluice/shared/validation"
+	"sluice/shared/ingest/chunk"
+	"sluice/shared/ingest/transaction"
+	"sluice/shared/ingest/transaction/scanner"
+	"sluice/shared/ingest/validation"
 )
 
 func TestMappedFile(t *testing.T) {

@@ -8,12 +8,13 @@ import (
 	"runtime"
 	"time"
 
-	"sluice/shared/auth"
-	"sluice/shared/chunk"
-	"sluice/shared/report"
-	"sluice/shared/transaction"
-	"sluice/shared/transaction/scanner"
-	"sluice/shared/validation"
+	"sluice/shared/access/auth"
+	"sluice/shared/access/tenancy"
+	"sluice/shared/ingest/chunk"
+	"sluice/shared/ingest/report"
+	"sluice/shared/ingest/transaction"
+	"sluice/shared/ingest/transaction/scanner"
+	"sluice/shared/ingest/validation"
 )
 
 // Validation says how a file of lines is validated: as the service does it for a tenant with the usual settings.
@@ -21,7 +22,7 @@ type Validation struct {
 	// ReceivedAt takes the place of the receipt time.
 	ReceivedAt time.Time
 	// MainEntity says which entity of a line is the main entity.
-	MainEntity transaction.MainEntityRule
+	MainEntity tenancy.MainEntityRule
 	// Entities are all entities that exist; nil means that references to entities are not checked.
 	Entities *validation.Directory
 	// Screening is how names are screened; nil if they are not.

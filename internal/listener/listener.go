@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"sluice/client"
-	"sluice/shared/webhook"
+	"sluice/shared/connect/webhook"
 )
 
 // Listener receives deliveries. All fields but Forward are required.

@@ -11,8 +11,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"go.yaml.in/yaml/v3"
 
+	"sluice/shared/platform/property"
 	"sluice/shared/policy"
-	"sluice/shared/property"
 )
 
 // Entity is an entity for which a policy is evaluated.

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/internal/policyfile"
-	"sluice/shared/property"
+	"sluice/shared/platform/property"
 )
 
 func text(s string) property.Text { return property.Text{Value: &s} }

@@ -105,14 +105,14 @@ func TestConcurrentTestsOfThisRepository(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]map[string]bool{
-		"sluice/shared/validation": {"TestAgainstOracle": true},
-		"sluice/shared/batch/batchdb": {
+		"sluice/shared/ingest/validation": {"TestAgainstOracle": true},
+		"sluice/shared/ingest/batch/batchdb": {
 			"TestConformanceOfSuccessiveCalls": false, "TestConformanceOfConcurrentCalls": true},
-		"sluice/shared/idempotency/idempotencydb": {"TestConformance": true},
-		"sluice/shared/transaction/scanner":       {"TestNoAllocations": false},
-		"sluice/shared/transaction/storedline/frame": {
+		"sluice/shared/access/idempotency/idempotencydb": {"TestConformance": true},
+		"sluice/shared/ingest/transaction/scanner":       {"TestNoAllocations": false},
+		"sluice/shared/ingest/transaction/storedline/frame": {
 			"TestFramesAtTheSameTime": true, "TestFramesAreReproducible": false, "TestDamagedTables": false},
-		"sluice/shared/intake": {"TestEveryOrderOfEvents": false},
+		"sluice/shared/ingest/intake": {"TestEveryOrderOfEvents": false},
 	} {
 		for test, isConcurrent := range want {
 			if f := packages[name].functions[test]; f == nil || !f.isTest || f.isConcurrent != isConcurrent {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"sluice/shared/batch"
+	"sluice/shared/ingest/batch"
 )
 
 // The table of statuses in docs/contract/batch.md names every status with the statuses that may follow it.

@@ -61,8 +61,8 @@ func TestMonitoringCodesAreDocumented(t *testing.T) {
 	found := map[string]bool{}
 	for _, p := range modulePackages(t) {
 		folder := folderOf(p)
-		if folder != "shared/batch/batchhttp" && folder != "shared/transaction/transactionhttp" &&
-			folder != "shared/webhook/webhookhttp" {
+		if folder != "shared/ingest/batch/batchhttp" && folder != "shared/ingest/transaction/transactionhttp" &&
+			folder != "shared/connect/webhook/webhookhttp" {
 			continue
 		}
 		for _, code := range stringsPassedAs(p, "code") {
@@ -88,8 +88,8 @@ var monitoringByStatus = map[string]string{
 // answersPlatformCalls reports whether the codes of a package reach clients of the platform interface. The monitoring
 // interface and the token endpoint answer with messages, without codes.
 func answersPlatformCalls(folder string) bool {
-	return folder != "shared/batch/batchhttp" && folder != "shared/transaction/transactionhttp" &&
-		!strings.HasPrefix(folder, "shared/auth")
+	return folder != "shared/ingest/batch/batchhttp" && folder != "shared/ingest/transaction/transactionhttp" &&
+		!strings.HasPrefix(folder, "shared/access/auth")
 }
 
 // platformNeverSends are codes of packages that both interfaces share which no platform endpoint answers with, and why.
@@ -125,7 +125,8 @@ func isUncodedKind(p *packages.Package, e ast.Expr) bool {
 		return false
 	}
 	kind, ok := p.TypesInfo.Uses[name].(*types.Const)
-	return ok && kind.Type().String() == modulePath+"/shared/fault.Kind" && slices.Contains(uncodedKinds, kind.Name())
+	return ok && kind.Type().String() == modulePath+"/shared/kit/fault.Kind" &&
+		slices.Contains(uncodedKinds, kind.Name())
 }
 
 func checkExplained(t *testing.T, doc, code string) {
@@ -158,7 +159,8 @@ var (
 )
 
 // batchMessageFolders are the packages with the texts of error_message.
-var batchMessageFolders = []string{"shared/batch", "shared/intake", "shared/pipeline", "shared/unpack"}
+var batchMessageFolders = []string{"shared/ingest/batch", "shared/ingest/intake", "shared/ingest/pipeline",
+	"shared/ingest/unpack"}
 
 // Every error_message of a batch that docs/errors.md lists is a text of the code. The page writes N, M and … for what
 // the code fills in, and ends a message early by an ellipsis.
@@ -183,6 +185,7 @@ var otherBatchSentences = map[string]string{
 	"Upload it again as a new batch.":              "the end of others",
 	"Split the file into several batches.":         "the end of another",
 	"Files with the extension":                     "of a document",
+	"There is no list":                             "of a request",
 }
 
 // Every error_message that the code can give a batch is listed in docs/errors.md.
@@ -234,7 +237,7 @@ func TestOutboundReasonsAreDocumented(t *testing.T) {
 	doc := string(readFile(t, "docs/errors.md"))
 	found := 0
 	for _, p := range modulePackages(t) {
-		if folderOf(p) == "shared/outbound" {
+		if folderOf(p) == "shared/connect/outbound" {
 			for _, reason := range stringConstantsOfType(p, "Reason") {
 				found++
 				checkExplained(t, doc, reason)

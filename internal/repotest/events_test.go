@@ -11,11 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"sluice/shared/announce"
-	"sluice/shared/auth/authhttp"
-	"sluice/shared/delivery"
-	"sluice/shared/intake"
-	"sluice/shared/pipeline"
+	"sluice/shared/access/auth/authhttp"
+	"sluice/shared/connect/announce"
+	"sluice/shared/connect/delivery"
+	"sluice/shared/ingest/intake"
+	"sluice/shared/ingest/pipeline"
 	"sluice/shared/screening/execution"
 )
 

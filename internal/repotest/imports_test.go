@@ -34,31 +34,33 @@ const (
 
 // layers are the packages whose layer does not follow from their names. All others in shared are domain packages.
 var layers = map[string]layer{
-	"shared/dynamo":           kitLayer, // items, keys, paging, writes
-	"shared/httpapi":          kitLayer, // routes, decoding, replies, permissions
-	"shared/httpapi/platform": kitLayer,
-	"shared/objects":          kitLayer,
-	"shared/malware":          kitLayer,
-	"shared/deadline":         kitLayer,
-	"shared/invoke":           kitLayer,
-	"shared/machine":          kitLayer,
-	"shared/kmskey":           kitLayer,
-	"shared/sealed":           kitLayer,
-	"shared/announce":         serviceLayer,
-	"shared/auth":             serviceLayer,
-	"shared/delivery":         serviceLayer,
-	"shared/intake":           serviceLayer,
-	"shared/outbound":         serviceLayer,
-	"shared/pipeline":         serviceLayer,
-	"shared/setup":            setupLayer,
+	"shared/kit/dynamo":              kitLayer, // items, keys, paging, writes
+	"shared/access/httpapi":          kitLayer, // routes, decoding, replies, permissions
+	"shared/access/httpapi/platform": kitLayer,
+	"shared/kit/objects":             kitLayer,
+	"shared/kit/malware":             kitLayer,
+	"shared/kit/awsconfig":           kitLayer,
+	"shared/kit/deadline":            kitLayer,
+	"shared/kit/invoke":              kitLayer,
+	"shared/kit/machine":             kitLayer,
+	"shared/kit/kmskey":              kitLayer,
+	"shared/kit/sealed":              kitLayer,
+	"shared/connect/announce":        serviceLayer,
+	"shared/access/auth":             serviceLayer,
+	"shared/connect/delivery":        serviceLayer,
+	"shared/ingest/intake":           serviceLayer,
+	"shared/connect/outbound":        serviceLayer,
+	"shared/ingest/pipeline":         serviceLayer,
+	"functions/setup":                setupLayer,
 
-	"shared/setup/batchsetup":     setupLayer,
-	"shared/setup/eventsetup":     setupLayer,
-	"shared/setup/outboundsetup":  setupLayer,
-	"shared/setup/policysetup":    setupLayer,
-	"shared/setup/screeningsetup": setupLayer,
-	"shared/receipt/issue":        serviceLayer,
-	"shared/screening/execution":  serviceLayer,
+	"functions/setup/batchsetup":     setupLayer,
+	"functions/setup/eventsetup":     setupLayer,
+	"functions/setup/listsetup":      setupLayer,
+	"functions/setup/outboundsetup":  setupLayer,
+	"functions/setup/policysetup":    setupLayer,
+	"functions/setup/screeningsetup": setupLayer,
+	"shared/ingest/receipt/issue":    serviceLayer,
+	"shared/screening/execution":     serviceLayer,
 }
 
 // domainModules are the modules that domain packages may import.
@@ -73,21 +75,21 @@ const sdkModule = "github.com/aws/aws-sdk-go-v2"
 
 // importExceptions are imports that the rules forbid, each with the reason for which it is allowed.
 var importExceptions = map[[2]string]string{
-	{"shared/batch/batchhttp", "shared/intake"}:       "the key of an upload is intake's, which reads it again",
-	{"shared/httpapi", "shared/ratelimit"}:            "limits are of requests, and have a store without being an area",
-	{"shared/httpapi/platform", "shared/ratelimit"}:   "as of shared/httpapi",
-	{"shared/httpapi", "shared/idempotency"}:          "keys are of requests, and have a store without being an area",
-	{"shared/delivery", "shared/outbound"}:            "deliveries are calls to the outside, and report why one failed",
-	{"shared/screening/execution", "shared/outbound"}: "questions to adapters are calls, too",
+	{"shared/ingest/batch/batchhttp", "shared/ingest/intake"}:     "intake reads the key of an upload again",
+	{"shared/access/httpapi", "shared/access/ratelimit"}:          "limits are of requests, and are no area",
+	{"shared/access/httpapi/platform", "shared/access/ratelimit"}: "as of shared/access/httpapi",
+	{"shared/access/httpapi", "shared/access/idempotency"}:        "keys are of requests, and are no area",
+	{"shared/connect/delivery", "shared/connect/outbound"}:        "deliveries are calls, and report why one failed",
+	{"shared/screening/execution", "shared/connect/outbound"}:     "questions to adapters are calls, too",
 }
 
 // modulesOfOnePlace are modules that only some packages import, so that they can be replaced in one place.
 var modulesOfOnePlace = map[string][]string{
-	"github.com/lestrrat-go/jwx":                 {"shared/auth"},
-	"github.com/awslabs/aws-lambda-go-api-proxy": {"shared/httpapi"},
+	"github.com/lestrrat-go/jwx":                 {"shared/access/auth"},
+	"github.com/awslabs/aws-lambda-go-api-proxy": {"shared/access/httpapi"},
 	"golang.org/x/oauth2":                        {"e2e"}, // in its tests only
 	"github.com/cockroachdb/apd":                 {"shared/policy/formula"},
-	"github.com/parquet-go/parquet-go":           {"shared/export/parquetfile"},
+	"github.com/parquet-go/parquet-go":           {"shared/ingest/export/parquetfile"},
 }
 
 // layerOf returns the layer of the package in a folder.
@@ -95,10 +97,10 @@ func layerOf(folder string) layer {
 	name := path.Base(folder)
 	isInArea := strings.Count(folder, "/") >= 2
 	switch {
-	case !strings.HasPrefix(folder, "shared/"):
-		return outsideLayer
 	case layers[folder] != "":
 		return layers[folder]
+	case !strings.HasPrefix(folder, "shared/"):
+		return outsideLayer
 	case strings.HasSuffix(name, "test") || strings.HasPrefix(name, "fake"):
 		return testLayer
 	case isInArea && strings.HasSuffix(name, "db"):
@@ -172,8 +174,10 @@ func forbiddenImport(folder, imported string, areas []string) string {
 		return forbiddenModule(own, imported)
 	}
 	switch {
-	case strings.HasPrefix(other, "functions/"):
+	case strings.HasPrefix(other, "functions/") && !strings.HasPrefix(other, "functions/setup"):
 		return "nothing imports a function"
+	case layerOf(other) == setupLayer && own != setupLayer && !strings.HasPrefix(folder, "functions/"):
+		return "only functions are put together by it"
 	case other == "openapi" && !strings.HasPrefix(folder, "openapi/"):
 		return "the interface description is for tests and the reference"
 	case own != outsideLayer && layerOf(other) == outsideLayer:
@@ -186,9 +190,9 @@ func forbiddenImport(folder, imported string, areas []string) string {
 		return "" // an area's store and handlers import the area
 	case own == kitLayer && slices.Contains(areas, other):
 		return "a kit knows no area"
-	case own == handlerLayer && other == "shared/dynamo":
+	case own == handlerLayer && other == "shared/kit/dynamo":
 		return "handlers are given a store"
-	case own == storeLayer && layerOf(other) == kitLayer && other != "shared/dynamo":
+	case own == storeLayer && layerOf(other) == kitLayer && other != "shared/kit/dynamo":
 		return "a store imports only the kit for DynamoDB"
 	case !slices.Contains(allowedLayers[own], layerOf(other)):
 		return "a " + string(own) + " package does not import a " + string(layerOf(other)) + " package"
@@ -225,36 +229,36 @@ func placesOf(imported string) []string {
 }
 
 func TestForbiddenImport(t *testing.T) {
-	areas := []string{"shared/auth", "shared/batch", "shared/entity"}
+	areas := []string{"shared/access/auth", "shared/ingest/batch", "shared/platform/entity"}
 	for _, test := range []struct {
 		folder, imported string
 		allowed          bool
 	}{
-		{"shared/entity", "strings", true},
-		{"shared/entity", "sluice/shared/property", true},
-		{"shared/entity", "github.com/google/uuid", true},
-		{"shared/entity", "github.com/aws/aws-sdk-go-v2/aws", false},
-		{"shared/entity", "sluice/shared/dynamo", false},
-		{"shared/entity", "sluice/shared/entity/entitydb", false},
-		{"shared/entity/entitydb", "sluice/shared/entity", true},
-		{"shared/entity/entitydb", "sluice/shared/dynamo", true},
-		{"shared/entity/entitydb", "github.com/aws/aws-sdk-go-v2/service/dynamodb", true},
-		{"shared/entity/entitydb", "sluice/shared/batch/batchdb", false},
-		{"shared/entity/entitydb", "sluice/shared/entity/entityhttp", false},
-		{"shared/entity/entitydb", "sluice/shared/httpapi", false},
-		{"shared/entity/entityhttp", "sluice/shared/httpapi/platform", true},
-		{"shared/entity/entityhttp", "sluice/shared/entity/entitydb", false},
-		{"shared/entity/entityhttp", "sluice/shared/dynamo", false},
-		{"shared/entity/entityhttp", "github.com/aws/aws-sdk-go-v2/service/dynamodb", false},
-		{"shared/auth/authdb", "sluice/shared/auth", true},
-		{"shared/dynamo", "sluice/shared/fault", true},
-		{"shared/dynamo", "sluice/shared/entity", false},
-		{"shared/pipeline", "sluice/shared/batch", true},
-		{"shared/pipeline", "sluice/shared/batch/batchdb", false},
-		{"shared/batch", "sluice/shared/batch/batchtest", false},
-		{"shared/batch", "sluice/client", false},
-		{"shared/batch/batchhttp", "github.com/lestrrat-go/jwx/v2/jwt", false},
-		{"functions/plan", "sluice/shared/batch/batchdb", true},
+		{"shared/platform/entity", "strings", true},
+		{"shared/platform/entity", "sluice/shared/platform/property", true},
+		{"shared/platform/entity", "github.com/google/uuid", true},
+		{"shared/platform/entity", "github.com/aws/aws-sdk-go-v2/aws", false},
+		{"shared/platform/entity", "sluice/shared/kit/dynamo", false},
+		{"shared/platform/entity", "sluice/shared/platform/entity/entitydb", false},
+		{"shared/platform/entity/entitydb", "sluice/shared/platform/entity", true},
+		{"shared/platform/entity/entitydb", "sluice/shared/kit/dynamo", true},
+		{"shared/platform/entity/entitydb", "github.com/aws/aws-sdk-go-v2/service/dynamodb", true},
+		{"shared/platform/entity/entitydb", "sluice/shared/ingest/batch/batchdb", false},
+		{"shared/platform/entity/entitydb", "sluice/shared/platform/entity/entityhttp", false},
+		{"shared/platform/entity/entitydb", "sluice/shared/access/httpapi", false},
+		{"shared/platform/entity/entityhttp", "sluice/shared/access/httpapi/platform", true},
+		{"shared/platform/entity/entityhttp", "sluice/shared/platform/entity/entitydb", false},
+		{"shared/platform/entity/entityhttp", "sluice/shared/kit/dynamo", false},
+		{"shared/platform/entity/entityhttp", "github.com/aws/aws-sdk-go-v2/service/dynamodb", false},
+		{"shared/access/auth/authdb", "sluice/shared/access/auth", true},
+		{"shared/kit/dynamo", "sluice/shared/kit/fault", true},
+		{"shared/kit/dynamo", "sluice/shared/platform/entity", false},
+		{"shared/ingest/pipeline", "sluice/shared/ingest/batch", true},
+		{"shared/ingest/pipeline", "sluice/shared/ingest/batch/batchdb", false},
+		{"shared/ingest/batch", "sluice/shared/ingest/batch/batchtest", false},
+		{"shared/ingest/batch", "sluice/client", false},
+		{"shared/ingest/batch/batchhttp", "github.com/lestrrat-go/jwx/v2/jwt", false},
+		{"functions/plan", "sluice/shared/ingest/batch/batchdb", true},
 		{"cmd/sluice", "sluice/functions/plan", false},
 		{"functions/plan", "sluice/openapi", false},
 	} {

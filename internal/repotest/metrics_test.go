@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"sluice/internal/cost"
-	"sluice/shared/batch"
-	"sluice/shared/metric"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/metric"
 )
 
 // Each metric of an alarm or the dashboard is one that the code writes, that a filter takes from the log, or that AWS
@@ -95,11 +95,11 @@ func checkDimensions(t *testing.T, m namedMetric) {
 func stepNames(t *testing.T) []string {
 	t.Helper()
 	for _, p := range modulePackages(t) {
-		if folderOf(p) == "shared/metric" {
+		if folderOf(p) == "shared/kit/metric" {
 			return stringConstantsOfType(p, "Step")
 		}
 	}
-	t.Fatal("the package shared/metric is not found")
+	t.Fatal("the package shared/kit/metric is not found")
 	return nil
 }
 
@@ -108,7 +108,7 @@ func TestMetricsAreWritten(t *testing.T) {
 	used, defined := map[types.Object]bool{}, map[string]types.Object{}
 	byName := map[string]bool{}
 	for _, p := range modulePackages(t) {
-		if folderOf(p) == "shared/metric" {
+		if folderOf(p) == "shared/kit/metric" {
 			for _, name := range p.Types.Scope().Names() {
 				if c, ok := p.Types.Scope().Lookup(name).(*types.Const); ok {
 					defined[name] = c
@@ -122,7 +122,7 @@ func TestMetricsAreWritten(t *testing.T) {
 			continue
 		}
 		for identifier, object := range p.TypesInfo.Uses {
-			if object.Pkg() != nil && object.Pkg().Path() == modulePath+"/shared/metric" {
+			if object.Pkg() != nil && object.Pkg().Path() == modulePath+"/shared/kit/metric" {
 				byName[identifier.Name] = true
 			}
 		}

@@ -10,9 +10,9 @@ import (
 
 // mayConnect are the packages of the service that open connections, each with whom they call.
 var mayConnect = map[string]string{
-	"shared/outbound": "receivers that tenants name: the one way out",
-	"shared/setup":    "AWS, by the client of its SDK",
-	"shared/malware":  "the malware scanner that the operator names",
+	"shared/connect/outbound": "receivers that tenants name: the one way out",
+	"shared/kit/awsconfig":    "AWS, by the client of its SDK",
+	"shared/kit/malware":      "the malware scanner that the operator names",
 }
 
 // connecting are what opens a connection: functions, variables, and types whose values do.
@@ -30,8 +30,8 @@ var connecting = map[string][]string{
 	"github.com/aws/aws-sdk-go-v2/aws/transport/http": {"NewBuildableClient", "BuildableClient"},
 }
 
-// Only shared/outbound makes connections to hosts that are not the operator's own: everything that a tenant names goes
-// through its rules about addresses, certificates and limits. Tests and fakes may connect.
+// Only shared/connect/outbound makes connections to hosts that are not the operator's own: everything that a tenant
+// names goes through its rules about addresses, certificates and limits. Tests and fakes may connect.
 func TestThereIsOneWayOut(t *testing.T) {
 	used := map[string]bool{}
 	for _, p := range modulePackages(t) {
@@ -47,7 +47,7 @@ func TestThereIsOneWayOut(t *testing.T) {
 			}
 			if what := connectingName(p.TypesInfo.Uses[name]); what != "" {
 				if used[folder] = true; mayConnect[folder] == "" {
-					t.Errorf("%s uses %s: only shared/outbound calls receivers", folder, what)
+					t.Errorf("%s uses %s: only shared/connect/outbound calls receivers", folder, what)
 				}
 			}
 		})

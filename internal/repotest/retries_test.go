@@ -187,7 +187,7 @@ func TestTasksOfScreeningsEnd(t *testing.T) {
 }
 
 // mostChunks and mostPartitions are how many items the maps of a batch have at most (maxChunks of
-// shared/pipeline/plan.go); the widest map runs maxWidth at once.
+// shared/ingest/pipeline/plan.go); the widest map runs maxWidth at once.
 const (
 	mostChunks     = 512
 	mostPartitions = 16

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/openapi"
-	"sluice/shared/permission"
+	"sluice/shared/access/permission"
 )
 
 // The template and the interface description name the same operations, and agree about which of them are open to

@@ -12,7 +12,7 @@ import (
 // matches.
 func TestStateMachineNamesRealErrors(t *testing.T) {
 	for file, folder := range map[string]string{
-		"batch": "pipeline", "delivery": "delivery", "screening": "screening/execution",
+		"batch": "ingest/pipeline", "delivery": "connect/delivery", "screening": "screening/execution",
 		"resolution": "screening/execution",
 	} {
 		t.Run(file, func(t *testing.T) { checkErrorNames(t, file, folder) })

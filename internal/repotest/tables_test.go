@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
-	"sluice/shared/observation/lines"
+	"sluice/shared/ingest/observation/lines"
 )
 
 // momentaryTables hold nothing that a restore would have to bring back, so that no parameter names them.

@@ -11,19 +11,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
-	"sluice/shared/auth/authhttp"
-	"sluice/shared/batch/batchhttp"
-	"sluice/shared/document/documenthttp"
-	"sluice/shared/entity/entityhttp"
-	"sluice/shared/externalauth/externalauthhttp"
-	"sluice/shared/httpapi"
-	"sluice/shared/outbound/outboundhttp"
+	"sluice/functions/setup"
+	"sluice/shared/access/auth/authhttp"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/connect/externalauth/externalauthhttp"
+	"sluice/shared/connect/outbound/outboundhttp"
+	"sluice/shared/connect/webhook/webhookhttp"
+	"sluice/shared/ingest/batch/batchhttp"
+	"sluice/shared/ingest/transaction/transactionhttp"
+	"sluice/shared/platform/document/documenthttp"
+	"sluice/shared/platform/entity/entityhttp"
 	"sluice/shared/policy/policyhttp"
 	"sluice/shared/screening/receptorhttp"
 	"sluice/shared/screening/screeninghttp"
-	"sluice/shared/setup"
-	"sluice/shared/transaction/transactionhttp"
-	"sluice/shared/webhook/webhookhttp"
 )
 
 // template is what these tests read of template.yaml.
@@ -142,13 +142,13 @@ func (m template) routes(t *testing.T) []route {
 }
 
 func TestEveryFunctionIsDeployed(t *testing.T) {
-	folders, err := filepath.Glob("functions/*")
+	mains, err := filepath.Glob("functions/*/main.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var want, got []string
-	for _, folder := range folders {
-		want = append(want, filepath.Base(folder))
+	for _, main := range mains {
+		want = append(want, filepath.Base(filepath.Dir(main)))
 	}
 	for name := range loadTemplate(t).functions(t) {
 		got = append(got, name)

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"sluice/sampledata"
-	"sluice/shared/transaction"
-	"sluice/shared/transaction/scanner"
-	"sluice/shared/transaction/storedline"
+	"sluice/shared/ingest/transaction"
+	"sluice/shared/ingest/transaction/scanner"
+	"sluice/shared/ingest/transaction/storedline"
 )
 
 func main() {

@@ -16,8 +16,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
-	"sluice/shared/dynamo"
-	"sluice/shared/dynamo/dynamotest"
+	"sluice/shared/kit/dynamo"
+	"sluice/shared/kit/dynamo/dynamotest"
 )
 
 // The table of documents has the keys owner and part, and the index waiting with the keys waiting and look_at.

@@ -22,7 +22,7 @@ import (
 	"sluice/local/states"
 	"sluice/local/storage"
 	"sluice/local/template"
-	"sluice/shared/auth/fakekms"
+	"sluice/shared/access/auth/fakekms"
 )
 
 // The region and the account of the local cloud.

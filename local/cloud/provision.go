@@ -15,10 +15,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"sluice/internal/linefile"
-	"sluice/shared/auth"
-	"sluice/shared/auth/authdb"
-	"sluice/shared/permission"
-	"sluice/shared/ratelimit"
+	"sluice/shared/access/auth"
+	"sluice/shared/access/auth/authdb"
+	"sluice/shared/access/permission"
+	"sluice/shared/access/ratelimit"
 )
 
 // provision creates a tenant with the batch feature and without limits, and a client with all permissions, unless they

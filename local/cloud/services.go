@@ -19,7 +19,7 @@ import (
 	"sluice/local/iam"
 	"sluice/local/storage"
 	"sluice/local/template"
-	"sluice/shared/auth/fakekms"
+	"sluice/shared/access/auth/fakekms"
 )
 
 // startStores starts DynamoDB and S3, which depend on no other service.

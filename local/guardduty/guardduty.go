@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"sluice/local/template"
-	"sluice/shared/intake"
-	"sluice/shared/malware"
+	"sluice/shared/ingest/intake"
+	"sluice/shared/kit/malware"
 )
 
 // Object identifies one state of an object.

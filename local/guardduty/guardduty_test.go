@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/local/template"
-	"sluice/shared/intake"
+	"sluice/shared/ingest/intake"
 )
 
 var contents = map[string]string{

@@ -11,16 +11,17 @@ import (
 	"time"
 
 	"sluice/internal/cost"
-	"sluice/shared/admission"
-	"sluice/shared/admission/admissiondb"
-	"sluice/shared/admission/admissiontest"
-	"sluice/shared/batch"
-	"sluice/shared/batch/batchdb"
-	"sluice/shared/export"
-	"sluice/shared/intake"
-	"sluice/shared/malware"
-	"sluice/shared/pipeline"
-	"sluice/shared/transaction/transactiondb"
+	"sluice/shared/access/tenancy"
+	"sluice/shared/ingest/admission"
+	"sluice/shared/ingest/admission/admissiondb"
+	"sluice/shared/ingest/admission/admissiontest"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/batch/batchdb"
+	"sluice/shared/ingest/export"
+	"sluice/shared/ingest/intake"
+	"sluice/shared/ingest/pipeline"
+	"sluice/shared/ingest/transaction/transactiondb"
+	"sluice/shared/kit/malware"
 )
 
 // countedBatch is a batch whose functions use clients that are counted.
@@ -34,7 +35,7 @@ type countedBatch struct {
 
 // newCountedBatch stores a file as the upload of a batch that awaits it, and counts the creation of the batch. The
 // bytes that it unpacks to are divided into a number of chunks.
-func newCountedBatch(t *testing.T, content string, unpacked, chunks int64, settings batch.Settings) *countedBatch {
+func newCountedBatch(t *testing.T, content string, unpacked, chunks int64, settings tenancy.Settings) *countedBatch {
 	t.Helper()
 	settings.MaxFuture = 720 * time.Hour
 	w := &countedBatch{testBatch: newTestBatch(t, "", true)} // its own batch remains as it is
@@ -218,7 +219,7 @@ func TestRequestsAreThoseOfTheCostModel(t *testing.T) {
 				file = packGzip(t, file)
 				load.PackedBytes = int64(len(file))
 			}
-			w := newCountedBatch(t, file, load.Bytes, tt.chunks, batch.Settings{Parquet: tt.isParquet})
+			w := newCountedBatch(t, file, load.Bytes, tt.chunks, tenancy.Settings{Parquet: tt.isParquet})
 			load.ChunkBytes = w.plan.ChunkBytes
 			w.runOnce(t, int64(len(file)))
 			used := w.counter.take()

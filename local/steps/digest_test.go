@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/shared/batch"
-	"sluice/shared/pipeline"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/pipeline"
 )
 
 func sha(text string) []byte {

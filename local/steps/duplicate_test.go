@@ -3,9 +3,9 @@ package steps
 import (
 	"testing"
 
-	"sluice/shared/admission"
-	"sluice/shared/batch"
-	"sluice/shared/pipeline"
+	"sluice/shared/ingest/admission"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/pipeline"
 )
 
 // another returns another batch of the same tenant, over the same stores and with the same steps.

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"sluice/shared/admission"
-	"sluice/shared/batch"
-	"sluice/shared/pipeline"
-	"sluice/shared/transaction"
+	"sluice/shared/ingest/admission"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/pipeline"
+	"sluice/shared/ingest/transaction"
 )
 
 // newSettledBatch returns a batch of valid lines in one chunk that is about to be ingested.

@@ -16,7 +16,7 @@ import (
 
 	"sluice/local/iam"
 	"sluice/local/storage"
-	"sluice/shared/objects"
+	"sluice/shared/kit/objects"
 )
 
 const (

@@ -13,7 +13,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"sluice/shared/objects"
+	"sluice/shared/kit/objects"
 )
 
 // What was written is read back unchanged, for sizes around multiples of a part and for writes of various sizes.

@@ -10,8 +10,9 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"sluice/shared/batch"
-	"sluice/shared/objects"
+	"sluice/shared/access/tenancy"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/objects"
 )
 
 // A packed upload is unpacked, and all steps work on the copy in as many chunks as on a plain file.
@@ -39,7 +40,7 @@ func TestPackedUploadInChunks(t *testing.T) {
 				t.Fatal(err)
 			}
 			const chunks = 3
-			w := newCountedBatch(t, packed.String(), int64(lines.Len()), chunks, batch.Settings{})
+			w := newCountedBatch(t, packed.String(), int64(lines.Len()), chunks, tenancy.Settings{})
 			w.runOnce(t, int64(packed.Len()))
 			b := w.current()
 			if b.Encoding != encoding || b.Content.Size != int64(lines.Len()) || b.Plan.Count() != chunks ||

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/shared/batch"
-	"sluice/shared/batch/batchdb"
-	"sluice/shared/pipeline"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/batch/batchdb"
+	"sluice/shared/ingest/pipeline"
 )
 
 // filled returns the number of sections that are not empty.

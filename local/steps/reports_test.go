@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"sluice/shared/batch"
-	"sluice/shared/objects"
-	"sluice/shared/report"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/report"
+	"sluice/shared/kit/objects"
 )
 
 // leastCopied is the size of the smallest part that S3 copies, in bytes.

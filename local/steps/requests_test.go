@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go/middleware"
 
-	"sluice/shared/dynamo"
-	"sluice/shared/objects"
+	"sluice/shared/kit/dynamo"
+	"sluice/shared/kit/objects"
 )
 
 // requests is what steps have used that AWS charges for.

@@ -10,9 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"sluice/shared/batch"
-	"sluice/shared/machine"
-	"sluice/shared/pipeline"
+	"sluice/functions/setup/listsetup"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/pipeline"
+	"sluice/shared/kit/machine"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogtest"
 )
@@ -209,7 +210,7 @@ func TestListsThatCannotBeLoaded(t *testing.T) {
 	w.lists.Import(t, w.tenant, "own", catalogtest.Person("e1", "Anatoly Velkanov"))
 	mustRun(t, w.plan.Run, pipeline.BatchInput{ID: w.id})
 	mustRun(t, w.validate.Run, pipeline.ChunkInput{ID: w.id})
-	w.screen.Lists = catalogtest.NewMemory().Loader()
+	w.screen.Lists = &listsetup.Lists{Loader: catalogtest.NewMemory().Loader()}
 	in := pipeline.PartitionInput{ID: w.id, Partitions: pipeline.PartitionRange{End: batch.Partitions}}
 	if _, err := w.screen.Run(t.Context(), in); !errors.As(err, &unavailable) {
 		t.Errorf("screening without the version: %v, want WatchlistsUnavailable", err)

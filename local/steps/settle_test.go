@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"sluice/shared/batch"
+	"sluice/shared/ingest/batch"
 )
 
 // manyChunks returns a file of 31 lines, one of them invalid, which newTestBatch divides into more than ten chunks.

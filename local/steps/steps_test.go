@@ -10,11 +10,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"sluice/shared/admission"
-	"sluice/shared/batch"
-	"sluice/shared/chunk"
-	"sluice/shared/machine"
-	"sluice/shared/pipeline"
+	"sluice/shared/ingest/admission"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/chunk"
+	"sluice/shared/ingest/pipeline"
+	"sluice/shared/kit/machine"
 )
 
 var received = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)

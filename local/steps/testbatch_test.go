@@ -14,18 +14,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
-	"sluice/shared/admission"
-	"sluice/shared/admission/admissiontest"
-	"sluice/shared/batch"
-	"sluice/shared/batch/batchdb"
-	"sluice/shared/dynamo/dynamotest"
-	"sluice/shared/entity"
-	"sluice/shared/entity/entitydb"
-	"sluice/shared/entity/entitytest"
-	"sluice/shared/pipeline"
+	"sluice/functions/setup/listsetup"
+	"sluice/shared/access/tenancy"
+	"sluice/shared/ingest/admission"
+	"sluice/shared/ingest/admission/admissiontest"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/batch/batchdb"
+	"sluice/shared/ingest/pipeline"
+	"sluice/shared/ingest/transaction"
+	"sluice/shared/ingest/transaction/transactiondb"
+	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/platform/entity"
+	"sluice/shared/platform/entity/entitydb"
+	"sluice/shared/platform/entity/entitytest"
 	"sluice/shared/screening/catalog/catalogtest"
-	"sluice/shared/transaction"
-	"sluice/shared/transaction/transactiondb"
 )
 
 // testBatch is a batch with all steps of the pipeline.
@@ -126,8 +128,8 @@ func (w *testBatch) makeSteps() {
 
 // openLists gives the steps a loader that knows nothing of the watchlists yet, as a cold function has.
 func (w *testBatch) openLists() {
-	loader := w.lists.Loader()
-	w.plan.Lists, w.plan.Pins, w.screen.Lists = loader, w.lists, loader
+	lists := &listsetup.Lists{Loader: w.lists.Loader(), Pins: w.lists}
+	w.plan.Lists, w.screen.Lists = lists, lists
 }
 
 // put uploads the file and creates the batch.
@@ -142,7 +144,7 @@ func (w *testBatch) put(content string, ask func(*batch.Batch)) {
 	}
 	b := batch.Batch{
 		ID: w.id, Tenant: w.tenant, Status: batch.AwaitingUpload, CreatedAt: received, UpdatedAt: received,
-		Settings: batch.Settings{MaxFuture: 720 * time.Hour},
+		Settings: tenancy.Settings{MaxFuture: 720 * time.Hour},
 	}
 	ask(&b)
 	if err := w.batches.Create(ctx, b); err != nil {

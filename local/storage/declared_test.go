@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"sluice/shared/objects"
+	"sluice/shared/kit/objects"
 )
 
 // uploadsBucket returns the bucket as a function uses it.

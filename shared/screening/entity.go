@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"sluice/shared/property"
+	"sluice/shared/platform/property"
 )
 
 // Types of what is searched for.

@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"sluice/shared/externalauth"
+	"sluice/shared/connect/externalauth"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"sluice/shared/externalauth"
+	"sluice/shared/connect/externalauth"
 	"sluice/shared/screening"
 )
 

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"slices"
 
-	"sluice/shared/property"
+	"sluice/shared/platform/property"
 )
 
 // evaluateCollection returns a collection with its items.

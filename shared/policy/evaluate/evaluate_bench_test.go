@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"sluice/shared/platform/property"
 	"sluice/shared/policy"
-	"sluice/shared/property"
 )
 
 // one returns a property with a value.

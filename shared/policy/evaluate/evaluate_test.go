@@ -3,9 +3,9 @@ package evaluate_test
 import (
 	"testing"
 
+	"sluice/shared/platform/property"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
-	"sluice/shared/property"
 )
 
 // kindIs returns the condition that the property kind has a value.

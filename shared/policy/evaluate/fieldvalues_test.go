@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/shared/platform/property"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
-	"sluice/shared/property"
 )
 
 // calculated returns a field with a formula.

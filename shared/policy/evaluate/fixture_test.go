@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"sluice/shared/platform/property"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
-	"sluice/shared/property"
 )
 
 // now is the moment of the requests of tests.

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"sluice/shared/access"
+	"sluice/shared/platform/property"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
-	"sluice/shared/property"
 )
 
 // evaluated evaluates a policy for a request.

@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"sluice/shared/access"
+	"sluice/shared/platform/property"
 	"sluice/shared/policy/evaluate"
-	"sluice/shared/property"
 )
 
 // request returns a request that reads the same names.

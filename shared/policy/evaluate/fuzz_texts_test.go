@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"sluice/shared/platform/property"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
-	"sluice/shared/property"
 )
 
 // Formulas, patterns, numbers, dates and time zones that users write are compiled, or refused with one problem that

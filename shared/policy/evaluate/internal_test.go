@@ -12,8 +12,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"sluice/shared/platform/property"
 	"sluice/shared/policy"
-	"sluice/shared/property"
 )
 
 // TestResultsInWhichAnythingDiffersAreNotShared changes each member of an evaluated field that can differ between two

@@ -5,7 +5,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"sluice/shared/property"
+	"sluice/shared/platform/property"
 )
 
 // node is a place in the properties of the entity or in a data source: an object in which names are looked up, a list,

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/shared/platform/property"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
-	"sluice/shared/property"
 )
 
 // withCollections returns the policy with two more collections, whose group has fields of any kind.

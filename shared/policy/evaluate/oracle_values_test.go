@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"sluice/shared/property"
+	"sluice/shared/platform/property"
 )
 
 func equalForOracle(a, b string) bool {

@@ -8,9 +8,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"sluice/shared/platform/property"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
-	"sluice/shared/property"
 )
 
 // random makes policies and requests in which the same few keys and values meet often.

@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"sluice/shared/access"
-	"sluice/shared/property"
+	"sluice/shared/platform/property"
 )
 
 // Request is what is evaluated: an entity, what is known about it, and which parts of the policy are asked for. The

@@ -3,8 +3,8 @@ package evaluate
 import (
 	"context"
 
+	"sluice/shared/platform/property"
 	"sluice/shared/policy"
-	"sluice/shared/property"
 )
 
 // SingleCondition is one condition, compiled without a policy around it. The benchmark compares it with other engines.

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"testing"
 
+	"sluice/shared/platform/property"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
-	"sluice/shared/property"
 )
 
 // A single condition is asked about one entity after another.

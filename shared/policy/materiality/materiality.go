@@ -9,7 +9,8 @@ import (
 	"strconv"
 
 	"sluice/shared/access"
-	"sluice/shared/entity"
+	"sluice/shared/kit/entityid"
+	"sluice/shared/platform/entity"
 	"sluice/shared/policy/evaluate"
 	"sluice/shared/screening"
 )
@@ -50,7 +51,7 @@ const batchesAtOnce = 50
 // caller's access layers has no materiality.
 func (r Reader) ReadMateriality(ctx context.Context, journeyID, entityID string, layers access.Layers) (
 	*evaluate.Materiality, error) {
-	journeyID, entityID = entity.NormalizeID(journeyID), entity.NormalizeID(entityID)
+	journeyID, entityID = entityid.Normalize(journeyID), entityid.Normalize(entityID)
 	newestID, err := r.Screenings.FindNewest(ctx, r.Tenant, journeyID)
 	if errors.Is(err, screening.ErrNotFound) {
 		return nil, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/shared/access"
-	"sluice/shared/dynamo/dynamotest"
-	"sluice/shared/entity"
+	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/platform/entity"
 	"sluice/shared/policy/evaluate"
 	"sluice/shared/policy/materiality"
 	"sluice/shared/screening"

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"golang.org/x/sync/errgroup"
 
-	"sluice/shared/dynamo"
+	"sluice/shared/kit/dynamo"
 	"sluice/shared/policy"
 )
 

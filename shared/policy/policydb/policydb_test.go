@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
-	"sluice/shared/dynamo/dynamotest"
+	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/policy"
 	"sluice/shared/policy/policydb"
 	"sluice/shared/policy/policytest"

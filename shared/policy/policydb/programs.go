@@ -3,7 +3,7 @@ package policydb
 import (
 	"context"
 
-	"sluice/shared/dynamo"
+	"sluice/shared/kit/dynamo"
 	"sluice/shared/policy"
 )
 

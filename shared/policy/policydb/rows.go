@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/shared/dynamo"
+	"sluice/shared/kit/dynamo"
 	"sluice/shared/policy"
 )
 

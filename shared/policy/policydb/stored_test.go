@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"sluice/shared/dynamo/dynamotest"
+	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/policy"
 	"sluice/shared/policy/policydb"
 	"sluice/shared/policy/policytest"

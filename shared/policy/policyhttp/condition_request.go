@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
-	"sluice/shared/httpapi/platform"
+	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/policy"
 	"sluice/shared/policy/pattern"
 )

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"sluice/shared/fault"
+	"sluice/shared/kit/fault"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
 )

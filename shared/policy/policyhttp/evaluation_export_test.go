@@ -1,7 +1,7 @@
 package policyhttp
 
 import (
-	"sluice/shared/httpapi/platform"
+	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/policy/evaluate"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/shared/httpapi/platform"
+	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/policy"
 )
 

@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"sluice/shared/httpapi"
-	"sluice/shared/httpapi/platform"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/policy/evaluate"
 )
 

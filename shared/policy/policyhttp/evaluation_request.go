@@ -9,10 +9,10 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"sluice/shared/httpapi/platform"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/platform/property"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
-	"sluice/shared/property"
 )
 
 // Limits of evaluations.

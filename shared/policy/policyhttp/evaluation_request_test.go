@@ -10,11 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/access"
-	"sluice/shared/httpapi"
-	"sluice/shared/httpapi/platform"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/platform/property"
 	"sluice/shared/policy/evaluate"
 	"sluice/shared/policy/policyhttp"
-	"sluice/shared/property"
 )
 
 // Every member of a request reaches the evaluation.

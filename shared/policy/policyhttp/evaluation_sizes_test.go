@@ -9,7 +9,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"sluice/shared/httpapi"
+	"sluice/shared/access/httpapi"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
 	"sluice/shared/policy/policyhttp"

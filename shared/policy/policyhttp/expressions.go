@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"sluice/shared/httpapi/platform"
+	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/policy"
 	"sluice/shared/policy/formula"
 	"sluice/shared/policy/pattern"

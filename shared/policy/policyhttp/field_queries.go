@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/shared/fault"
-	"sluice/shared/httpapi"
-	"sluice/shared/httpapi/platform"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/kit/fault"
 	"sluice/shared/policy"
 )
 

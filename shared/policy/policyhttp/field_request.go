@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"sluice/shared/httpapi/platform"
+	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/policy"
 	"sluice/shared/policy/formula"
 )

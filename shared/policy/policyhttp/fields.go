@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"sluice/shared/audit"
-	"sluice/shared/httpapi/platform"
+	"sluice/shared/access/audit"
+	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/policy"
 )
 

@@ -5,7 +5,7 @@ import (
 	"context"
 	"slices"
 
-	"sluice/shared/httpapi/platform"
+	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/policy"
 )
 

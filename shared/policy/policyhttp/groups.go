@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 
-	"sluice/shared/audit"
-	"sluice/shared/httpapi"
-	"sluice/shared/httpapi/platform"
-	"sluice/shared/permission"
+	"sluice/shared/access/audit"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/access/permission"
 	"sluice/shared/policy"
 )
 

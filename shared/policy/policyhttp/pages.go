@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strconv"
 
-	"sluice/shared/fault"
-	"sluice/shared/httpapi"
-	"sluice/shared/httpapi/platform"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/kit/fault"
 )
 
 // Page is a part of a list.

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"sluice/shared/audit"
-	"sluice/shared/fault"
-	"sluice/shared/httpapi/platform"
+	"sluice/shared/access/audit"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/kit/fault"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
 )

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 
-	"sluice/shared/httpapi/platform"
+	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/policy"
 )
 

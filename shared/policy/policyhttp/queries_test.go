@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/shared/httpapi"
+	"sluice/shared/access/httpapi"
 	"sluice/shared/policy"
 	"sluice/shared/policy/policyhttp"
 )

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"time"
 
-	"sluice/shared/fault"
-	"sluice/shared/httpapi"
-	"sluice/shared/httpapi/platform"
-	"sluice/shared/permission"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/access/permission"
+	"sluice/shared/kit/fault"
 	"sluice/shared/policy"
 )
 

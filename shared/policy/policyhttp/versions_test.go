@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
-	"sluice/shared/httpapi"
-	"sluice/shared/httpapi/platform"
-	"sluice/shared/permission"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/access/permission"
 	"sluice/shared/policy"
 	"sluice/shared/policy/policyhttp"
 )

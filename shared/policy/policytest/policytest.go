@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	"sluice/shared/dynamo/dynamotest"
+	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/policy/policydb"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"sluice/shared/entity"
+	"sluice/shared/kit/entityid"
 	"sluice/shared/screening"
 )
 
@@ -182,7 +182,7 @@ func (a Answer) Check(b Batch) ([]screening.Match, error) {
 	}
 	matches := make([]screening.Match, len(a.Matches))
 	for i, m := range a.Matches {
-		m.EntityID = entity.NormalizeID(m.EntityID)
+		m.EntityID = entityid.Normalize(m.EntityID)
 		if err := m.check(b); err != nil {
 			return nil, invalidf("matches/%d: %s", i, err)
 		}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"sluice/shared/outbound"
+	"sluice/shared/connect/outbound"
 	"sluice/shared/screening"
 	"sluice/shared/screening/adapter"
 )

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 
-	"sluice/shared/fault"
+	"sluice/shared/kit/fault"
 	"sluice/shared/screening"
 	"sluice/shared/screening/adapter"
 )

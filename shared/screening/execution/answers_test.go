@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"sluice/shared/dynamo/dynamotest"
+	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/execution"
 	"sluice/shared/screening/screeningdb"

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"time"
 
-	"sluice/shared/deadline"
+	"sluice/shared/kit/deadline"
 	"sluice/shared/screening"
 )
 

@@ -8,8 +8,8 @@ import (
 	"log/slog"
 	"time"
 
-	"sluice/shared/deadline"
-	"sluice/shared/machine"
+	"sluice/shared/kit/deadline"
+	"sluice/shared/kit/machine"
 	"sluice/shared/screening"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"sluice/shared/machine"
+	"sluice/shared/kit/machine"
 	"sluice/shared/screening"
 	"sluice/shared/screening/execution"
 )

@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
-	"sluice/shared/deadline"
+	"sluice/shared/kit/deadline"
 	"sluice/shared/screening"
 )
 

@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"time"
 
-	"sluice/shared/deadline"
+	"sluice/shared/kit/deadline"
 	"sluice/shared/screening"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/lookup"

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"sluice/shared/permission"
+	"sluice/shared/access/permission"
 	"sluice/shared/screening"
 	"sluice/shared/screening/adapter"
 )

@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"sluice/shared/httpapi"
-	"sluice/shared/httpapi/platform"
-	"sluice/shared/permission"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/access/permission"
 	"sluice/shared/screening"
 	"sluice/shared/screening/adapter"
 	"sluice/shared/screening/receptorhttp"

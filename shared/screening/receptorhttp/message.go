@@ -3,8 +3,8 @@ package receptorhttp
 import (
 	"strings"
 
-	"sluice/shared/fault"
-	"sluice/shared/httpapi/platform"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/kit/fault"
 	"sluice/shared/screening"
 	"sluice/shared/screening/adapter"
 )

@@ -9,10 +9,10 @@ import (
 	"io"
 	"strings"
 
-	"sluice/shared/audit"
-	"sluice/shared/entity"
-	"sluice/shared/httpapi/platform"
-	"sluice/shared/objects"
+	"sluice/shared/access/audit"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/kit/entityid"
+	"sluice/shared/kit/objects"
 	"sluice/shared/screening"
 	"sluice/shared/screening/adapter"
 )
@@ -166,7 +166,7 @@ func (s *Receptor) check(ctx context.Context, tenant string, m adapter.Reply, a 
 	var ids []string
 	asked := map[string]bool{}
 	for _, match := range a.Matches {
-		if id := entity.NormalizeID(match.EntityID); !asked[id] && b.HasEntity(id) {
+		if id := entityid.Normalize(match.EntityID); !asked[id] && b.HasEntity(id) {
 			asked[id] = true
 			ids = append(ids, id)
 		}

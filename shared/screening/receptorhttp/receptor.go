@@ -9,11 +9,11 @@ import (
 	"net/http"
 	"time"
 
-	"sluice/shared/fault"
-	"sluice/shared/httpapi"
-	"sluice/shared/httpapi/platform"
-	"sluice/shared/objects"
-	"sluice/shared/permission"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/access/permission"
+	"sluice/shared/kit/fault"
+	"sluice/shared/kit/objects"
 	"sluice/shared/screening"
 	"sluice/shared/screening/adapter"
 )

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"sluice/shared/audit"
-	"sluice/shared/httpapi/platform"
-	"sluice/shared/objects"
+	"sluice/shared/access/audit"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/kit/objects"
 	"sluice/shared/screening/adapter"
 )
 

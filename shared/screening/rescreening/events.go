@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"sluice/shared/event"
+	"sluice/shared/connect/event"
 	"sluice/shared/screening/catalog"
 )
 

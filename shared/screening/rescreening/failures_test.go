@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/shared/event"
+	"sluice/shared/connect/event"
 	"sluice/shared/screening"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogtest"

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"sluice/shared/dynamo/dynamotest"
-	"sluice/shared/event"
+	"sluice/shared/connect/event"
+	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogtest"

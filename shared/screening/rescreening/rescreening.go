@@ -10,7 +10,7 @@ import (
 	"log/slog"
 	"time"
 
-	"sluice/shared/event"
+	"sluice/shared/connect/event"
 	"sluice/shared/screening"
 	"sluice/shared/screening/catalog"
 )

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"sluice/shared/event"
+	"sluice/shared/connect/event"
 	"sluice/shared/screening"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogtest"

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"sluice/shared/dynamo/dynamotest"
+	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/screeningdb"
 )

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
-	"sluice/shared/dynamo/dynamotest"
-	"sluice/shared/fault"
+	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/fault"
 	"sluice/shared/screening"
 	"sluice/shared/screening/screeningdb"
 )

@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"sluice/shared/dynamo"
-	"sluice/shared/dynamo/dynamotest"
+	"sluice/shared/kit/dynamo"
+	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/screeningdb"
 )

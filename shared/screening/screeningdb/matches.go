@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
-	"sluice/shared/dynamo"
-	"sluice/shared/fault"
+	"sluice/shared/kit/dynamo"
+	"sluice/shared/kit/fault"
 	"sluice/shared/screening"
 )
 

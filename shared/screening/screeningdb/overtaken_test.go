@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"sluice/shared/dynamo/dynamotest"
+	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/rescreening"
 	"sluice/shared/screening/screeningdb"

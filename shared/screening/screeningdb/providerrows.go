@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"sluice/shared/dynamo"
-	"sluice/shared/externalauth"
-	"sluice/shared/fault"
+	"sluice/shared/connect/externalauth"
+	"sluice/shared/kit/dynamo"
+	"sluice/shared/kit/fault"
 	"sluice/shared/screening"
 )
 

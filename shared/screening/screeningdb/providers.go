@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"sluice/shared/dynamo"
+	"sluice/shared/kit/dynamo"
 	"sluice/shared/screening"
 )
 

@@ -11,12 +11,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"sluice/shared/dynamo/dynamotest"
-	"sluice/shared/externalauth"
-	"sluice/shared/fault"
+	"sluice/shared/connect/externalauth"
+	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/fault"
+	"sluice/shared/kit/sealed"
 	"sluice/shared/screening"
 	"sluice/shared/screening/screeningdb"
-	"sluice/shared/sealed"
 )
 
 // openBox writes what it seals with the tenant and the purpose before it, so that golden files can be read.

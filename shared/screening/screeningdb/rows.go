@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"sluice/shared/dynamo"
-	"sluice/shared/fault"
-	"sluice/shared/property"
+	"sluice/shared/kit/dynamo"
+	"sluice/shared/kit/fault"
+	"sluice/shared/platform/property"
 	"sluice/shared/screening"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"sluice/shared/dynamo/dynamotest"
-	"sluice/shared/property"
+	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/platform/property"
 	"sluice/shared/screening"
 	"sluice/shared/screening/adapter"
 	"sluice/shared/screening/rescreening"

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"sluice/shared/dynamo/dynamotest"
+	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/screening/adapter"
 	"sluice/shared/screening/screeningdb"
 )

@@ -4,14 +4,14 @@ import (
 	"cmp"
 	"context"
 
-	"sluice/shared/audit"
-	"sluice/shared/entity"
-	"sluice/shared/httpapi/platform"
+	"sluice/shared/access/audit"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/kit/entityid"
 	"sluice/shared/screening"
 )
 
 // entityID returns an entity's ID as it is stored: a UUID counts in any case.
-func entityID(id string) string { return entity.NormalizeID(id) }
+func entityID(id string) string { return entityid.Normalize(id) }
 
 // Create stores a new batch and starts its searches. A batch of the same journey and process that is there already is
 // overridden.

@@ -3,7 +3,7 @@ package screeninghttp
 import (
 	"time"
 
-	"sluice/shared/httpapi/platform"
+	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/screening"
 )
 

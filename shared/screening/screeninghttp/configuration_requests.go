@@ -6,8 +6,8 @@ import (
 	"regexp"
 	"strings"
 
-	"sluice/shared/externalauth"
-	"sluice/shared/httpapi/platform"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/connect/externalauth"
 	"sluice/shared/screening"
 	"sluice/shared/screening/adapter"
 )

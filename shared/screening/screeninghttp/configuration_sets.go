@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/shared/audit"
-	"sluice/shared/httpapi/platform"
+	"sluice/shared/access/audit"
+	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/screening"
 )
 

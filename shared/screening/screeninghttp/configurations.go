@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
-	"sluice/shared/audit"
-	"sluice/shared/fault"
-	"sluice/shared/httpapi"
-	"sluice/shared/httpapi/platform"
-	"sluice/shared/permission"
+	"sluice/shared/access/audit"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/access/permission"
+	"sluice/shared/kit/fault"
 	"sluice/shared/screening"
 )
 

@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"sluice/shared/access"
-	"sluice/shared/document"
-	"sluice/shared/fault"
-	"sluice/shared/httpapi"
-	"sluice/shared/httpapi/platform"
-	"sluice/shared/objects"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/kit/fault"
+	"sluice/shared/kit/objects"
+	"sluice/shared/platform/document"
 	"sluice/shared/screening"
 )
 

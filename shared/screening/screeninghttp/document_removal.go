@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/shared/audit"
-	"sluice/shared/document"
-	"sluice/shared/httpapi/platform"
+	"sluice/shared/access/audit"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/platform/document"
 	"sluice/shared/screening"
 )
 

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"sluice/shared/audit"
-	"sluice/shared/document"
-	"sluice/shared/fault"
-	"sluice/shared/httpapi/platform"
-	"sluice/shared/objects"
+	"sluice/shared/access/audit"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/kit/fault"
+	"sluice/shared/kit/objects"
+	"sluice/shared/platform/document"
 	"sluice/shared/screening"
 )
 

@@ -11,9 +11,9 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/shared/access"
-	"sluice/shared/document"
-	"sluice/shared/document/documentdb"
-	"sluice/shared/objects"
+	"sluice/shared/kit/objects"
+	"sluice/shared/platform/document"
+	"sluice/shared/platform/document/documentdb"
 	"sluice/shared/screening"
 	"sluice/shared/screening/screeningdb"
 	"sluice/shared/screening/screeninghttp"

@@ -3,8 +3,8 @@ package screeninghttp
 import (
 	"context"
 
-	"sluice/shared/httpapi"
-	"sluice/shared/httpapi/platform"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/screening"
 )
 

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"sluice/shared/httpapi/platform"
+	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/screening"
 )
 

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sluice/shared/access"
-	"sluice/shared/fault"
-	"sluice/shared/httpapi"
-	"sluice/shared/httpapi/platform"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/kit/fault"
 	"sluice/shared/screening"
 )
 

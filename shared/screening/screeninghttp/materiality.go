@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/shared/entity"
-	"sluice/shared/fault"
-	"sluice/shared/httpapi/platform"
-	"sluice/shared/property"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/kit/fault"
+	"sluice/shared/platform/entity"
+	"sluice/shared/platform/property"
 	"sluice/shared/screening"
 )
 

@@ -9,9 +9,9 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/shared/access"
-	"sluice/shared/entity"
-	"sluice/shared/entity/entitydb"
-	"sluice/shared/property"
+	"sluice/shared/platform/entity"
+	"sluice/shared/platform/entity/entitydb"
+	"sluice/shared/platform/property"
 	"sluice/shared/screening/screeninghttp"
 )
 

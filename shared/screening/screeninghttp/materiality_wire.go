@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"sluice/shared/httpapi/platform"
-	"sluice/shared/property"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/platform/property"
 	"sluice/shared/screening"
 )
 

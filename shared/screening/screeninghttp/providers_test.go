@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
-	"sluice/shared/permission"
+	"sluice/shared/access/permission"
 	"sluice/shared/screening"
 	"sluice/shared/screening/screeninghttp"
 )

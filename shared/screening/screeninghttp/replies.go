@@ -3,8 +3,8 @@ package screeninghttp
 import (
 	"time"
 
-	"sluice/shared/httpapi/platform"
-	"sluice/shared/property"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/platform/property"
 	"sluice/shared/screening"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"sluice/shared/httpapi/platform"
+	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/screening"
 )
 

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"sluice/shared/document"
-	"sluice/shared/fault"
-	"sluice/shared/httpapi"
-	"sluice/shared/httpapi/platform"
-	"sluice/shared/permission"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/access/permission"
+	"sluice/shared/kit/fault"
+	"sluice/shared/platform/document"
 	"sluice/shared/screening"
 )
 

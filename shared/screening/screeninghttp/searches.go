@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"sluice/shared/httpapi/platform"
+	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/screening"
 	"sluice/shared/screening/catalog"
 )

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"sluice/shared/httpapi/platform"
+	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/screening"
 )
 

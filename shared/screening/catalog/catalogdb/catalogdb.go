@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"sluice/shared/dynamo"
+	"sluice/shared/kit/dynamo"
 	"sluice/shared/screening/catalog"
 )
 

@@ -3,7 +3,7 @@ package catalogdb
 import (
 	"errors"
 
-	"sluice/shared/dynamo"
+	"sluice/shared/kit/dynamo"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/watchlist"
 )

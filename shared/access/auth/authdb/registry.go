@@ -1,0 +1,321 @@
+// Package authdb keeps tenants, clients and signing keys in DynamoDB.
+package authdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"sluice/shared/access/auth"
+	"sluice/shared/kit/dynamo"
+)
+
+// Registry is the auth.Registry. Its table has the key
+//
+//	id   tenant#<id>, client#<id>, token#<client>/<digest>, keys
+type Registry struct {
+	db    *dynamodb.Client
+	table string
+}
+
+var _ auth.Registry = (*Registry)(nil)
+
+// New returns the registry on the given table.
+func New(db *dynamodb.Client, table string) *Registry { return &Registry{db, table} }
+
+// CreateTenant implements auth.Registry.
+func (s *Registry) CreateTenant(ctx context.Context, t auth.Tenant) error {
+	return s.create(ctx, tenantRowOf(t))
+}
+
+// CreateClient implements auth.Registry.
+func (s *Registry) CreateClient(ctx context.Context, c auth.Client) error {
+	if _, err := s.Tenant(ctx, c.Tenant); err != nil {
+		return err
+	}
+	return s.create(ctx, clientRowOf(c))
+}
+
+// create stores a row whose ID is not taken; auth.ErrExists if it is.
+func (s *Registry) create(ctx context.Context, row any) error {
+	item, err := attributevalue.MarshalMap(row)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(id)"),
+	})
+	if _, failed := dynamo.ConditionFailed(err); failed {
+		return auth.ErrExists
+	}
+	if err != nil {
+		return fmt.Errorf("create row of the registry: %w", err)
+	}
+	return nil
+}
+
+// Tenant implements auth.Registry.
+func (s *Registry) Tenant(ctx context.Context, id string) (auth.Tenant, error) {
+	var row tenantRow
+	if err := s.get(ctx, tenantPrefix+id, &row); err != nil {
+		return auth.Tenant{}, err
+	}
+	return row.tenant()
+}
+
+// Client implements auth.Registry.
+func (s *Registry) Client(ctx context.Context, id string) (auth.Client, error) {
+	var row clientRow
+	if err := s.get(ctx, clientPrefix+id, &row); err != nil {
+		return auth.Client{}, err
+	}
+	return row.client()
+}
+
+// get reads one row; auth.ErrNotFound if there is none.
+func (s *Registry) get(ctx context.Context, id string, row any) error {
+	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: &s.table, Key: dynamo.Item{"id": dynamo.String(id)}, ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		return fmt.Errorf("read registry: %w", err)
+	}
+	if out.Item == nil {
+		return auth.ErrNotFound
+	}
+	return attributevalue.UnmarshalMap(out.Item, row)
+}
+
+// ClientAndTenant implements auth.Registry.
+func (s *Registry) ClientAndTenant(ctx context.Context, clientID, tenantID string) (auth.Client, auth.Tenant, error) {
+	items, err := dynamo.GetAll(ctx, s.db, s.table, []dynamo.Item{
+		{"id": dynamo.String(clientPrefix + clientID)}, {"id": dynamo.String(tenantPrefix + tenantID)},
+	})
+	if err != nil {
+		return auth.Client{}, auth.Tenant{}, fmt.Errorf("read client and tenant: %w", err)
+	}
+	if len(items) != 2 {
+		return auth.Client{}, auth.Tenant{}, auth.ErrNotFound
+	}
+	// The order of the items is not that of the keys.
+	if strings.HasPrefix(dynamo.StringAttribute(items[0], "id"), tenantPrefix) {
+		items[0], items[1] = items[1], items[0]
+	}
+	var c clientRow
+	var t tenantRow
+	err = errors.Join(attributevalue.UnmarshalMap(items[0], &c), attributevalue.UnmarshalMap(items[1], &t))
+	if err != nil {
+		return auth.Client{}, auth.Tenant{}, err
+	}
+	client, err1 := c.client()
+	tenant, err2 := t.tenant()
+	return client, tenant, errors.Join(err1, err2)
+}
+
+// MayUpload reports whether a client exists and is not disabled, and whether its tenant exists and has the batch
+// feature.
+func (s *Registry) MayUpload(ctx context.Context, tenantID, clientID string) (client, tenant bool, err error) {
+	c, t, err := s.ClientAndTenant(ctx, clientID, tenantID)
+	if errors.Is(err, auth.ErrNotFound) {
+		return false, false, nil
+	}
+	return !c.Disabled && c.Tenant == t.ID, t.BatchEnabled, err
+}
+
+// Tenants implements auth.Registry.
+func (s *Registry) Tenants(ctx context.Context) ([]auth.Tenant, error) {
+	return listRows(ctx, s, tenantPrefix, tenantRow.tenant, func(t auth.Tenant) string { return t.ID })
+}
+
+// Clients implements auth.Registry.
+func (s *Registry) Clients(ctx context.Context) ([]auth.Client, error) {
+	return listRows(ctx, s, clientPrefix, clientRow.client, func(c auth.Client) string { return c.ID })
+}
+
+// listRows scans the table for rows of one kind and returns them in the order of their IDs. Only operators ask for
+// lists, and the table is small.
+func listRows[Row, T any](ctx context.Context, s *Registry, prefix string, convert func(Row) (T, error),
+	idOf func(T) string) (
+	[]T, error) {
+	all := []T{}
+	pages := dynamodb.NewScanPaginator(s.db, &dynamodb.ScanInput{
+		TableName: &s.table, ConsistentRead: aws.Bool(true),
+		FilterExpression:          aws.String("begins_with(id, :prefix)"),
+		ExpressionAttributeValues: dynamo.Item{":prefix": dynamo.String(prefix)},
+	})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("list registry: %w", err)
+		}
+		var rows []Row
+		if err := attributevalue.UnmarshalListOfMaps(page.Items, &rows); err != nil {
+			return nil, fmt.Errorf("list registry: %w", err)
+		}
+		for _, row := range rows {
+			v, err := convert(row)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, v)
+		}
+	}
+	slices.SortFunc(all, func(a, b T) int { return strings.Compare(idOf(a), idOf(b)) })
+	return all, nil
+}
+
+// EnableBatch implements auth.Registry.
+func (s *Registry) EnableBatch(ctx context.Context, tenant string, on bool) (auth.Tenant, error) {
+	var row tenantRow
+	if err := s.setFlag(ctx, tenantPrefix+tenant, "batch_enabled", on, &row); err != nil {
+		return auth.Tenant{}, err
+	}
+	return row.tenant()
+}
+
+// ChangeTenant implements auth.Registry. Each setting is an attribute of its own, so that changes of different settings
+// at the same time are both made.
+func (s *Registry) ChangeTenant(ctx context.Context, tenant string, c auth.TenantChange) (auth.Tenant, error) {
+	if len(c.Limits) > 0 {
+		if err := s.prepareLimits(ctx, tenant); err != nil {
+			return auth.Tenant{}, err
+		}
+	}
+	update := newTenantUpdate(c)
+	if update.isEmpty() {
+		return s.Tenant(ctx, tenant)
+	}
+	out, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.table, Key: dynamo.Item{"id": dynamo.String(tenantPrefix + tenant)},
+		UpdateExpression:         aws.String(update.expression()),
+		ConditionExpression:      aws.String("attribute_exists(id)"),
+		ExpressionAttributeNames: update.names, ExpressionAttributeValues: update.values,
+		ReturnValues: types.ReturnValueAllNew,
+	})
+	if _, failed := dynamo.ConditionFailed(err); failed {
+		return auth.Tenant{}, auth.ErrNotFound
+	}
+	if err != nil {
+		return auth.Tenant{}, fmt.Errorf("change tenant: %w", err)
+	}
+	var row tenantRow
+	if err := attributevalue.UnmarshalMap(out.Attributes, &row); err != nil {
+		return auth.Tenant{}, err
+	}
+	return row.tenant()
+}
+
+// prepareLimits gives a tenant without limits of its own the map into which they are written; a path of an update must
+// exist.
+func (s *Registry) prepareLimits(ctx context.Context, tenant string) error {
+	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.table, Key: dynamo.Item{"id": dynamo.String(tenantPrefix + tenant)},
+		UpdateExpression:          aws.String("SET #limits = if_not_exists(#limits, :none)"),
+		ConditionExpression:       aws.String("attribute_exists(id)"),
+		ExpressionAttributeNames:  map[string]string{"#limits": "limits"},
+		ExpressionAttributeValues: dynamo.Item{":none": &types.AttributeValueMemberM{Value: dynamo.Item{}}},
+	})
+	if _, failed := dynamo.ConditionFailed(err); failed {
+		return auth.ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("change tenant: %w", err)
+	}
+	return nil
+}
+
+// DisableClient implements auth.Registry.
+func (s *Registry) DisableClient(ctx context.Context, id string) (auth.Client, error) {
+	var row clientRow
+	if err := s.setFlag(ctx, clientPrefix+id, "disabled", true, &row); err != nil {
+		return auth.Client{}, err
+	}
+	return row.client()
+}
+
+// setFlag sets a boolean attribute of an existing row and reads the row as it then is; auth.ErrNotFound if there is
+// none.
+func (s *Registry) setFlag(ctx context.Context, id, name string, on bool, row any) error {
+	out, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.table, Key: dynamo.Item{"id": dynamo.String(id)},
+		UpdateExpression: aws.String("SET #name = :on"), ConditionExpression: aws.String("attribute_exists(id)"),
+		ExpressionAttributeNames:  map[string]string{"#name": name},
+		ExpressionAttributeValues: dynamo.Item{":on": dynamo.Bool(on)},
+		ReturnValues:              types.ReturnValueAllNew,
+	})
+	if _, failed := dynamo.ConditionFailed(err); failed {
+		return auth.ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("change registry: %w", err)
+	}
+	return attributevalue.UnmarshalMap(out.Attributes, row)
+}
+
+// SealedToken implements auth.Registry.
+func (s *Registry) SealedToken(ctx context.Context, id string) (auth.SealedToken, error) {
+	var row tokenRow
+	if err := s.get(ctx, tokenPrefix+id, &row); err != nil {
+		return auth.SealedToken{}, err
+	}
+	return row.token(), nil
+}
+
+// StoreSealedToken implements auth.Registry.
+func (s *Registry) StoreSealedToken(ctx context.Context, t auth.SealedToken, now time.Time) (auth.SealedToken, error) {
+	item, err := attributevalue.MarshalMap(tokenRowOf(t))
+	if err != nil {
+		return auth.SealedToken{}, err
+	}
+	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: &s.table, Item: item,
+		ConditionExpression: aws.String("attribute_not_exists(id) OR reuse_until <= :now OR kid <> :kid"),
+		ExpressionAttributeValues: dynamo.Item{
+			":now": dynamo.Number(now.Unix()), ":kid": dynamo.String(t.Key),
+		},
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	})
+	if current, failed := dynamo.ConditionFailed(err); failed {
+		var row tokenRow
+		err := attributevalue.UnmarshalMap(current, &row)
+		return row.token(), err
+	}
+	if err != nil {
+		return auth.SealedToken{}, fmt.Errorf("store token: %w", err)
+	}
+	return t, nil
+}
+
+// Keys implements auth.Registry.
+func (s *Registry) Keys(ctx context.Context) ([]auth.Key, int64, error) {
+	var row keysRow
+	err := s.get(ctx, keysID, &row)
+	if errors.Is(err, auth.ErrNotFound) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	keys, err := row.keys()
+	return keys, row.Version, err
+}
+
+// ReplaceKeys implements auth.Registry.
+func (s *Registry) ReplaceKeys(ctx context.Context, keys []auth.Key, version int64) error {
+	err := dynamo.ReplaceVersion(ctx, s.db, s.table, keysRowOf(keys, version+1), version)
+	if _, failed := dynamo.ConditionFailed(err); failed {
+		return auth.ErrChanged
+	}
+	if err != nil {
+		return fmt.Errorf("replace keys: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,172 @@
+package authdb
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"sluice/shared/access"
+	"sluice/shared/access/auth"
+	"sluice/shared/access/ratelimit"
+	"sluice/shared/access/tenancy"
+	"sluice/shared/kit/dynamo"
+)
+
+const (
+	tenantPrefix = "tenant#"
+	clientPrefix = "client#"
+	tokenPrefix  = "token#"
+	keysID       = "keys"
+)
+
+// settingsRow holds a tenant's settings for batches, in whole seconds. The row of a batch pins a copy of them.
+type settingsRow struct {
+	MaxPast    int64  `dynamodbav:"max_past,omitempty"`
+	MaxFuture  int64  `dynamodbav:"max_future,omitempty"`
+	MainEntity string `dynamodbav:"main_entity,omitempty"`
+	Retention  int64  `dynamodbav:"retention,omitempty"`
+	Parquet    bool   `dynamodbav:"parquet,omitempty"`
+}
+
+type tenantRow struct {
+	ID           string      `dynamodbav:"id"`
+	BatchEnabled bool        `dynamodbav:"batch_enabled"`
+	Settings     settingsRow `dynamodbav:"settings"`
+	FourEyes     bool        `dynamodbav:"four_eyes,omitempty"`
+	// Limits has those that differ from the defaults, by the names of ratelimit.Setting.
+	Limits    map[string]int64 `dynamodbav:"limits,omitempty"`
+	CreatedAt string           `dynamodbav:"created_at"`
+}
+
+func tenantRowOf(t auth.Tenant) tenantRow {
+	var limits map[string]int64
+	for name, value := range t.Limits {
+		if limits == nil {
+			limits = map[string]int64{}
+		}
+		limits[string(name)] = value
+	}
+	return tenantRow{
+		ID: tenantPrefix + t.ID, BatchEnabled: t.BatchEnabled, CreatedAt: dynamo.FormatTime(t.CreatedAt),
+		FourEyes: t.FourEyes, Limits: limits,
+		Settings: settingsRow{
+			MaxPast:    int64(t.Settings.MaxPast / time.Second),
+			MaxFuture:  int64(t.Settings.MaxFuture / time.Second),
+			MainEntity: string(t.Settings.MainEntity),
+			Retention:  int64(t.Settings.Retention / time.Second),
+			Parquet:    t.Settings.Parquet,
+		},
+	}
+}
+
+func (r tenantRow) tenant() (auth.Tenant, error) {
+	createdAt, err := dynamo.ParseTime(r.CreatedAt)
+	var limits ratelimit.Settings
+	for name, value := range r.Limits {
+		if limits == nil {
+			limits = ratelimit.Settings{}
+		}
+		limits[ratelimit.Setting(name)] = value
+	}
+	return auth.Tenant{
+		ID: strings.TrimPrefix(r.ID, tenantPrefix), BatchEnabled: r.BatchEnabled, CreatedAt: createdAt,
+		FourEyes: r.FourEyes, Limits: limits,
+		Settings: tenancy.Settings{
+			MaxPast:    time.Duration(r.Settings.MaxPast) * time.Second,
+			MaxFuture:  time.Duration(r.Settings.MaxFuture) * time.Second,
+			MainEntity: tenancy.MainEntityRule(r.Settings.MainEntity),
+			Retention:  time.Duration(r.Settings.Retention) * time.Second,
+			Parquet:    r.Settings.Parquet,
+		},
+	}, err
+}
+
+type clientRow struct {
+	ID          string   `dynamodbav:"id"`
+	Tenant      string   `dynamodbav:"tenant"`
+	Permissions []string `dynamodbav:"permissions"`
+	Salt        []byte   `dynamodbav:"salt"`
+	Sum         []byte   `dynamodbav:"sum"`
+	Disabled    bool     `dynamodbav:"disabled"`
+	Geographic  []string `dynamodbav:"geographic,omitempty"`
+	Business    []string `dynamodbav:"business_related,omitempty"`
+	CreatedAt   string   `dynamodbav:"created_at"`
+}
+
+func clientRowOf(c auth.Client) clientRow {
+	return clientRow{
+		ID: clientPrefix + c.ID, Tenant: c.Tenant, Permissions: c.Permissions, Salt: c.Secret.Salt, Sum: c.Secret.Sum,
+		Disabled: c.Disabled, Geographic: c.AccessLayers.Geographic, Business: c.AccessLayers.BusinessRelated,
+		CreatedAt: dynamo.FormatTime(c.CreatedAt),
+	}
+}
+
+func (r clientRow) client() (auth.Client, error) {
+	createdAt, err := dynamo.ParseTime(r.CreatedAt)
+	return auth.Client{
+		ID: strings.TrimPrefix(r.ID, clientPrefix), Tenant: r.Tenant, Permissions: r.Permissions,
+		Secret: auth.SecretHash{Salt: r.Salt, Sum: r.Sum}, Disabled: r.Disabled, CreatedAt: createdAt,
+		AccessLayers: access.Layers{Geographic: r.Geographic, BusinessRelated: r.Business},
+	}, err
+}
+
+// tokenRow is a sealed token. Its times are in seconds since 1970.
+type tokenRow struct {
+	ID         string `dynamodbav:"id"`
+	Key        string `dynamodbav:"kid"`
+	ReuseUntil int64  `dynamodbav:"reuse_until"`
+	Ciphertext []byte `dynamodbav:"sealed"`
+	// Expires is for the table's time to live.
+	Expires int64 `dynamodbav:"expires"`
+}
+
+func tokenRowOf(t auth.SealedToken) tokenRow {
+	until := t.ReuseUntil.Unix()
+	return tokenRow{ID: tokenPrefix + t.ID, Key: t.Key, ReuseUntil: until, Ciphertext: t.Ciphertext, Expires: until}
+}
+
+func (r tokenRow) token() auth.SealedToken {
+	return auth.SealedToken{
+		ID: strings.TrimPrefix(r.ID, tokenPrefix), Key: r.Key, ReuseUntil: time.Unix(r.ReuseUntil, 0),
+		Ciphertext: r.Ciphertext,
+	}
+}
+
+// keysRow holds all signing keys; Version counts their replacements.
+type keysRow struct {
+	ID      string   `dynamodbav:"id"`
+	Version int64    `dynamodbav:"version"`
+	Keys    []keyRow `dynamodbav:"keys"`
+}
+
+type keyRow struct {
+	ID         string `dynamodbav:"kid"`
+	KMSKey     string `dynamodbav:"kms_key"`
+	PublicKey  []byte `dynamodbav:"public"`
+	ActiveFrom string `dynamodbav:"active_from"`
+	RetireAt   string `dynamodbav:"retire_at,omitempty"`
+}
+
+func keysRowOf(keys []auth.Key, version int64) keysRow {
+	row := keysRow{ID: keysID, Version: version}
+	for _, k := range keys {
+		row.Keys = append(row.Keys, keyRow{
+			ID: k.ID, KMSKey: k.KMSKey, PublicKey: k.PublicKey,
+			ActiveFrom: dynamo.FormatTime(k.ActiveFrom), RetireAt: dynamo.FormatTime(k.RetireAt),
+		})
+	}
+	return row
+}
+
+func (r keysRow) keys() ([]auth.Key, error) {
+	keys := make([]auth.Key, len(r.Keys))
+	var errs []error
+	for i, k := range r.Keys {
+		activeFrom, err1 := dynamo.ParseTime(k.ActiveFrom)
+		retireAt, err2 := dynamo.ParseTime(k.RetireAt)
+		errs = append(errs, err1, err2)
+		keys[i] = auth.Key{ID: k.ID, KMSKey: k.KMSKey, PublicKey: k.PublicKey, ActiveFrom: activeFrom,
+			RetireAt: retireAt}
+	}
+	return keys, errors.Join(errs...)
+}

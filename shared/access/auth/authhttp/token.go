@@ -1,0 +1,176 @@
+// Package authhttp serves the token endpoint and the published keys, and authorizes the requests of every other route.
+package authhttp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"sluice/shared/access/audit"
+	"sluice/shared/access/auth"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/ratelimit"
+	"sluice/shared/kit/fault"
+)
+
+// tokenIssuer issues tokens and publishes the keys that verify them.
+type tokenIssuer interface {
+	Issue(ctx context.Context, issuer, clientID, secret, scope string) (string, error)
+	KeySet(ctx context.Context) (any, error)
+}
+
+// Tokens answers the public routes: the token endpoint and what clients need to know of it.
+type Tokens struct {
+	Issuer tokenIssuer
+	// URL is the issuer in tokens; "" means the address of the API.
+	URL string
+	// Lifetime is how long a token is valid.
+	Lifetime time.Duration
+}
+
+// Routes returns the public routes.
+func (s *Tokens) Routes() []httpapi.Route {
+	return []httpapi.Route{
+		{Method: http.MethodPost, Path: "/oauth2/token", Public: true, Limit: ratelimit.TokenRequests,
+			Endpoint: s.token},
+		{Method: http.MethodGet, Path: "/.well-known/jwks.json", Public: true, Endpoint: s.keys},
+		{Method: http.MethodGet, Path: "/.well-known/oauth-authorization-server", Public: true, Endpoint: s.metadata},
+	}
+}
+
+// TokenReply is a successful token response (RFC 6749, section 5.1).
+type TokenReply struct {
+	AccessToken string `json:"access_token"`
+	// ExpiresIn is in seconds.
+	ExpiresIn int64  `json:"expires_in"`
+	TokenType string `json:"token_type"`
+}
+
+// uncacheable is sent with every reply of the token endpoint, errors included: no cache may keep any of them.
+func uncacheable() http.Header {
+	return http.Header{"Cache-Control": {"no-store"}, "Pragma": {"no-cache"}}
+}
+
+// cacheable is sent with what may be kept as long as the key set.
+func cacheable() http.Header {
+	return http.Header{"Cache-Control": {fmt.Sprintf("public, max-age=%d", int64(auth.KeySetMaxAge/time.Second))}}
+}
+
+// Errors is the convention for errors of the public routes (RFC 6749, section 5.2).
+var Errors = httpapi.ErrorFormat{Body: errorBody, Header: uncacheable()}
+
+func errorBody(e *fault.Error, _ int, _ *http.Request) any {
+	code := e.Code
+	switch rfcCodes := []string{"invalid_request", "invalid_client", "invalid_scope", "unsupported_grant_type"}; {
+	case slices.Contains(rfcCodes, code):
+	case e.Kind == fault.Internal || e.Kind == fault.Unavailable:
+		code = "server_error"
+	case e.Kind == fault.Throttled:
+		code = "temporarily_unavailable"
+	default:
+		code = "invalid_request"
+	}
+	return map[string]string{"error": code, "error_description": e.Message}
+}
+
+// token issues a token for client credentials.
+func (s *Tokens) token(ctx context.Context, _ httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
+	form, err := readForm(r)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	audit.SetClaimedCaller(ctx, claimedTenant(form.Get("scope")), form.Get("client_id"), "")
+	if grant := form.Get("grant_type"); grant != "" && grant != "client_credentials" {
+		return httpapi.Reply{}, fault.New(fault.BadRequest, "unsupported_grant_type",
+			"The grant_type must be client_credentials.")
+	}
+	client, err := readCredentials(r, form)
+	audit.SetClaimedCaller(ctx, claimedTenant(form.Get("scope")), client.clientID, "")
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	for _, field := range []struct{ name, value string }{{"grant_type", form.Get("grant_type")},
+		{"client_id", client.clientID}, {"client_secret", client.secret}, {"scope", form.Get("scope")}} {
+		if field.value == "" {
+			return httpapi.Reply{}, fault.Newf(fault.BadRequest, "invalid_request", "The field %s is missing.",
+				field.name)
+		}
+	}
+	token, err := s.Issuer.Issue(ctx, s.issuerURL(ctx), client.clientID, client.secret, form.Get("scope"))
+	if errors.Is(err, auth.ErrInvalidClient) {
+		audit.SetDenied(ctx)
+		return httpapi.Reply{Header: client.challenge()}, err
+	}
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	claims := unverifiedClaims(token)
+	audit.SetCaller(ctx, claims.tenant(), claims.Client, claims.TokenID)
+	return httpapi.Reply{Header: uncacheable(), Body: TokenReply{token, int64(s.Lifetime / time.Second), "Bearer"}}, nil
+}
+
+// readForm reads the form, in which no field may appear twice. Parameters of the URL are ignored: secrets do not belong
+// there.
+func readForm(r *http.Request) (url.Values, error) {
+	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil ||
+		t != "application/x-www-form-urlencoded" {
+		return nil, fault.New(fault.UnsupportedMedia, "invalid_request",
+			"The content type must be application/x-www-form-urlencoded.")
+	}
+	text, err := httpapi.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	form, err := url.ParseQuery(undoDoubleEncoding(string(text)))
+	if err != nil {
+		return nil, fault.New(fault.BadRequest, "invalid_request", "The body is not a valid form.")
+	}
+	for name, values := range form {
+		if len(values) > 1 {
+			return nil, fault.Newf(fault.BadRequest, "invalid_request", "The field %s is given more than once.", name)
+		}
+	}
+	return form, nil
+}
+
+// undoDoubleEncoding undoes what LocalStack's gateway does to a form: the form arrives percent-encoded as a whole,
+// without a bare "=". No valid form of the token endpoint looks like that by itself.
+func undoDoubleEncoding(form string) string {
+	if strings.Contains(form, "=") {
+		return form
+	}
+	if decoded, err := url.PathUnescape(form); err == nil {
+		return decoded
+	}
+	return form
+}
+
+// keys returns the keys that verify tokens.
+func (s *Tokens) keys(ctx context.Context, _ httpapi.Caller, _ *http.Request) (httpapi.Reply, error) {
+	set, err := s.Issuer.KeySet(ctx)
+	return httpapi.Reply{Header: cacheable(), Body: set}, err
+}
+
+// metadata returns what RFC 8414 asks of a server that knows only client credentials.
+func (s *Tokens) metadata(ctx context.Context, _ httpapi.Caller, _ *http.Request) (httpapi.Reply, error) {
+	base := s.issuerURL(ctx)
+	return httpapi.Reply{Header: cacheable(), Body: map[string]any{
+		"issuer":                                base,
+		"token_endpoint":                        base + "/oauth2/token",
+		"jwks_uri":                              base + "/.well-known/jwks.json",
+		"grant_types_supported":                 []string{"client_credentials"},
+		"token_endpoint_auth_methods_supported": []string{"client_secret_basic", "client_secret_post"},
+		"response_types_supported":              []string{},
+	}}, nil
+}
+
+func (s *Tokens) issuerURL(ctx context.Context) string {
+	gateway := httpapi.GatewayOf(ctx)
+	return httpapi.APIURL(s.URL, gateway.DomainName, gateway.Stage)
+}

@@ -1,0 +1,241 @@
+// Package httpapi is the kit of every function that answers HTTP: routes, the caller and its permissions, strict JSON
+// bodies, the one map from kinds of errors to statuses, and the size of replies. An endpoint is a function of a caller
+// and a request; everything else is done here. Package platform adds the rules of the platform interface.
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"path"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"sluice/shared/access/audit"
+	"sluice/shared/access/idempotency"
+	"sluice/shared/access/ratelimit"
+	"sluice/shared/kit/deadline"
+	"sluice/shared/kit/fault"
+)
+
+// Endpoint answers one route. Path parameters are decoded once: r.PathValue. Of the Reply beside an error, the header
+// is sent with it.
+type Endpoint func(ctx context.Context, c Caller, r *http.Request) (Reply, error)
+
+// Route is one method of one path of template.yaml.
+type Route struct {
+	Method string
+	// Path has {parameters}, as in the template.
+	Path string
+	// Public routes need no token; their endpoints get the zero Caller.
+	Public bool
+	// Permissions are constants of package permission. The caller needs one of them; with none, a valid token is
+	// enough.
+	Permissions []string
+	// Feature is what the tenant must have; "" for none.
+	Feature string
+	// Limit is the limit of requests that the tenant has for this route and others with the same name; "" for none. A
+	// public route has no tenant, and is limited by API.TokenRequests if it has that name.
+	Limit ratelimit.Name
+	// Idempotency says how the route takes idempotency keys; nil if it takes none, and ignores them.
+	Idempotency *Idempotency
+	// MaxBody is the size of the largest request body in bytes; 0 means that of the API.
+	MaxBody  int64
+	Endpoint Endpoint
+}
+
+// API is a group of routes with one convention for errors.
+type API struct {
+	Routes []Route
+	Errors ErrorFormat
+	// MaxBody is the size of the largest request body in bytes; 0 means DefaultMaxBody.
+	MaxBody int64
+	// Limits decides whether a request is within the limit of its route; nil if nothing is limited.
+	Limits *ratelimit.Limiter
+	// TokenRequests is the limit of token requests from one address.
+	TokenRequests ratelimit.Limit
+	// Idempotency decides about requests with an idempotency key; nil if no route takes keys.
+	Idempotency *idempotency.Keys
+	// Audit gets one record of each request; nil for none.
+	Audit *audit.Log
+	Log   *slog.Logger
+	Now   func() time.Time
+}
+
+// DefaultMaxBody is 1 MiB: no valid request comes near it, but for endpoints whose route says so.
+const DefaultMaxBody = 1 << 20
+
+// Handler serves the routes. It never panics and always writes a reply.
+func (a API) Handler() http.Handler {
+	// One mux refuses /error/{id} beside /{id}/clone, because both match /error/clone. API Gateway prefers the path
+	// whose fixed segment comes first, and so do muxes that are asked in turn: each has the paths with as many segments
+	// before their first parameter, the most first.
+	var muxes []*http.ServeMux
+	byPrefix := map[int]*http.ServeMux{}
+	for _, r := range a.Routes {
+		n := r.fixedSegments()
+		if byPrefix[n] == nil {
+			byPrefix[n] = http.NewServeMux()
+		}
+		byPrefix[n].Handle(r.Method+" "+r.Path, a.serve(r))
+	}
+	for _, n := range slices.Backward(slices.Sorted(maps.Keys(byPrefix))) {
+		muxes = append(muxes, byPrefix[n])
+	}
+	// API Gateway sends no other path to the function, but an environment without API Gateway may.
+	notFound := a.serve(Route{Path: "/", Public: true,
+		Endpoint: func(context.Context, Caller, *http.Request) (Reply, error) {
+			return Reply{}, fault.New(fault.NotFound, "not_found", "Not found.")
+		}})
+	malformed := a.serve(Route{Path: "/", Public: true,
+		Endpoint: func(context.Context, Caller, *http.Request) (Reply, error) {
+			return Reply{}, fault.New(fault.BadRequest, "malformed_request",
+				"The request cannot be read: check the percent-encoding of its path.")
+		}})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Context().Value(malformedKey{}) != nil {
+			malformed.ServeHTTP(w, r)
+			return
+		}
+		// The mux would redirect from a path with "//" or ".." in it, to an address that is not the API's.
+		if p := r.URL.EscapedPath(); path.Clean(p) != p && path.Clean(p)+"/" != p {
+			notFound.ServeHTTP(w, r)
+			return
+		}
+		for _, mux := range muxes {
+			if _, pattern := mux.Handler(r); pattern != "" {
+				mux.ServeHTTP(w, r)
+				return
+			}
+		}
+		notFound.ServeHTTP(w, r)
+	})
+}
+
+// fixedSegments returns how many segments of the path come before its first parameter.
+func (r Route) fixedSegments() int {
+	fixed, _, _ := strings.Cut(r.Path, "{")
+	return strings.Count(fixed, "/")
+}
+
+func (a API) serve(route Route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := a.Now()
+		shortened, cancel := deadline.Shorten(r.Context(), replyMargin)
+		defer cancel()
+		ctx, trail := a.beginRecord(shortened, route, r)
+		r = r.WithContext(ctx)
+		a.correlate(w, r)
+		r.Body = http.MaxBytesReader(w, r.Body, cmp.Or(route.MaxBody, a.MaxBody, DefaultMaxBody))
+		limits := http.Header{}
+		reply, err := a.answer(route, r, limits)
+		if err != nil {
+			header := reply.Header
+			reply = a.errorReply(r, route, err)
+			reply.Header = mergeHeaders(reply.Header, header)
+		}
+		reply.Header = mergeHeaders(reply.Header, limits)
+		trail.Status = reply.write(ctx, w, a.Log)
+		trail.Outcome = cmp.Or(trail.Outcome, audit.OutcomeOf(trail.Status))
+		trail.Milliseconds = a.Now().Sub(start).Milliseconds()
+		a.Audit.Write(ctx, trail.Record)
+	})
+}
+
+// beginRecord begins the record of a request, which the endpoint and what it calls may add to.
+func (a API) beginRecord(ctx context.Context, route Route, r *http.Request) (context.Context, *audit.Request) {
+	gateway := GatewayOf(ctx)
+	ctx, trail := audit.NewContext(ctx, audit.Record{
+		Method: r.Method, Route: route.Path, Source: gateway.SourceIP,
+	}, a.Audit)
+	for _, name := range route.parameters() {
+		audit.AddObject(ctx, name, r.PathValue(name))
+	}
+	return ctx, trail
+}
+
+// parameters returns the names of the parameters in the path of a route.
+func (r Route) parameters() []string {
+	var names []string
+	for segment := range strings.SplitSeq(r.Path, "/") {
+		if name, ok := strings.CutPrefix(segment, "{"); ok {
+			names = append(names, strings.TrimSuffix(name, "}"))
+		}
+	}
+	return names
+}
+
+// mergeHeaders returns the headers of a with those of b in place of the same ones.
+func mergeHeaders(a, b http.Header) http.Header {
+	merged := a.Clone()
+	if merged == nil {
+		merged = http.Header{}
+	}
+	maps.Copy(merged, b)
+	return merged
+}
+
+// replyMargin is how long before the end of its invocation a request is given up. A later reply would be replaced by
+// the gateway's own, and the log would not say why.
+const replyMargin = time.Second
+
+// answer authorizes the caller, takes the request from its limit and calls the endpoint, unless the request is answered
+// already. It adds the header fields of the limit to limits. A panic is an internal error like any other.
+func (a API) answer(route Route, r *http.Request, limits http.Header) (reply Reply, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	if len(r.Header.Get(CorrelationHeader)) > maxCorrelationBytes {
+		return Reply{}, errCorrelationTooLong
+	}
+	var c Caller
+	if !route.Public {
+		if c, err = callerOf(r.Context(), a.Now()); err != nil {
+			return Reply{}, err
+		}
+		audit.SetCaller(r.Context(), c.Tenant, c.Client, c.TokenID)
+		if err := authorize(route, c); err != nil {
+			return Reply{}, err
+		}
+	}
+	if err := a.checkLimit(r.Context(), route, c, limits); err != nil {
+		return Reply{}, err
+	}
+	return a.callEndpoint(r.Context(), route, c, r)
+}
+
+var errLate = fault.New(fault.Unavailable, "late", "The service did not answer in time. Try again.")
+
+// faultOf returns what the client is told about an error.
+func faultOf(err error) *fault.Error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = errLate.WithCause(err)
+	}
+	e := fault.As(err)
+	if e.Kind == fault.Internal && isThrottled(err) {
+		e = errBusy.WithCause(err)
+	}
+	return e
+}
+
+func (a API) errorReply(r *http.Request, route Route, err error) Reply {
+	ctx, e := r.Context(), faultOf(err)
+	audit.SetReason(ctx, e.Code)
+	if e.Kind == fault.Internal || e.Kind == fault.Unavailable {
+		a.Log.ErrorContext(ctx, "request failed", "route", route.Path, "error", err)
+	}
+	status := a.Errors.statusOf(e.Kind)
+	header := a.Errors.header(e.Kind)
+	if e.RetryAfter > 0 {
+		header = mergeHeaders(header, http.Header{"Retry-After": {inSeconds(e.RetryAfter)}})
+	}
+	return Reply{Status: status, Header: header, Body: a.Errors.Body(e, status, r)}
+}

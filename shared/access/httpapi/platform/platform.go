@@ -1,0 +1,162 @@
+// Package platform is the kit of the platform interface (docs/contract/platform.md): the tenant header, envelopes,
+// closed request bodies, validation errors with property names, error bodies, and page tokens.
+package platform
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sluice/shared/access/audit"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/ratelimit"
+	"sluice/shared/kit/fault"
+)
+
+// TenantHeader is the header of every platform call that names the tenant.
+const TenantHeader = "X-Tenant-Id"
+
+// Handler serves platform routes; public ones among them need no tenant header. Those that name no limit have
+// ratelimit.Platform. Without limits, nothing is limited. It writes a record of each request to trail, unless that is
+// nil.
+func Handler(routes []httpapi.Route, limits *ratelimit.Limiter, trail *audit.Log, log *slog.Logger,
+	now func() time.Time) http.Handler {
+	return handler(routes, httpapi.API{Errors: Errors, Limits: limits, Audit: trail, Log: log, Now: now})
+}
+
+// ProblemHandler is Handler for an area whose errors are problem details.
+func ProblemHandler(routes []httpapi.Route, limits *ratelimit.Limiter, trail *audit.Log, log *slog.Logger,
+	now func() time.Time) http.Handler {
+	return handler(routes, httpapi.API{Errors: ProblemErrors, Limits: limits, Audit: trail, Log: log, Now: now})
+}
+
+func handler(routes []httpapi.Route, api httpapi.API) http.Handler {
+	api.Routes = make([]httpapi.Route, len(routes))
+	for i, r := range routes {
+		if !r.Public {
+			r.Endpoint, r.Limit = requireTenantHeader(r.Endpoint), cmp.Or(r.Limit, ratelimit.Platform)
+		}
+		api.Routes[i] = r
+	}
+	return api.Handler()
+}
+
+// requireTenantHeader makes an endpoint refuse requests whose tenant header does not name the tenant of the token.
+func requireTenantHeader(next httpapi.Endpoint) httpapi.Endpoint {
+	return func(ctx context.Context, c httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
+		header := r.Header.Values(TenantHeader)
+		if len(header) == 0 || header[0] == "" {
+			return httpapi.Reply{}, fault.New(fault.BadRequest, "MissingTenantHeader",
+				"The header X-TENANT-ID is missing.")
+		}
+		id, err := uuid.Parse(header[0])
+		if len(header) != 1 || err != nil || !strings.EqualFold(id.String(), c.Tenant) {
+			return httpapi.Reply{}, fault.New(fault.Forbidden, "TenantMismatch",
+				"The header X-TENANT-ID names another tenant than the token.")
+		}
+		return next(ctx, c, r)
+	}
+}
+
+// Envelope is the body of every reply.
+type Envelope struct {
+	Data     any       `json:"data"`
+	Messages []Message `json:"messages"`
+}
+
+// Message is a remark beside the data of a reply.
+type Message struct {
+	Message string `json:"message"`
+	// Type is Info, Warning, Error or Forbidden.
+	Type      string `json:"type"`
+	ErrorCode string `json:"errorCode,omitempty"`
+}
+
+// Warning returns a message about something that was not done as the client may expect.
+func Warning(code, message string) Message {
+	return Message{Message: message, Type: "Warning", ErrorCode: code}
+}
+
+// limitMessages returns what one reply says of the remarks on a request: the first httpapi.MaxErrors and, if there are
+// more, one that says how many.
+func limitMessages(messages []Message) []Message {
+	more := len(messages) - httpapi.MaxErrors
+	if more <= 0 {
+		return messages
+	}
+	return append(slices.Clip(messages[:httpapi.MaxErrors]),
+		Warning("messages_left_out", fmt.Sprintf("There are %d more messages like these.", more)))
+}
+
+// Errors is the convention for errors of the platform interface.
+var Errors = httpapi.ErrorFormat{
+	Body: errorBody, InvalidStatus: http.StatusBadRequest,
+	ContentTypes: map[fault.Kind]string{fault.UnsupportedMedia: problemType},
+}
+
+func errorBody(e *fault.Error, status int, _ *http.Request) any {
+	m := Message{e.Message, "Error", errorCodeOf(e)}
+	var data any = struct{}{}
+	switch e.Kind {
+	case fault.Unauthorized:
+		return map[string]string{"message": "Unauthorized"}
+	case fault.Forbidden:
+		m.Type = "Forbidden"
+	case fault.UnsupportedMedia:
+		return newProblem(e, status)
+	case fault.BadRequest, fault.Invalid:
+		data = nil
+		if len(e.Details) > 0 {
+			data = failuresOf(e.Details)
+		}
+	}
+	return Envelope{data, []Message{m}}
+}
+
+// errorCodeOf returns the code of an error as clients see it: conflicts and failures of the service have one code each.
+func errorCodeOf(e *fault.Error) string {
+	switch e.Kind {
+	case fault.Conflict:
+		return "CONFLICT"
+	case fault.Internal, fault.Unavailable:
+		return "INTERNAL_SERVER_ERROR"
+	}
+	return e.Code
+}
+
+// Failure is one item of the data of a 400: a validation error.
+type Failure struct {
+	PropertyName string `json:"propertyName"`
+	ErrorMessage string `json:"errorMessage"`
+	// AttemptedValue is a text, a number or a boolean, otherwise null.
+	AttemptedValue any    `json:"attemptedValue"`
+	ErrorCode      string `json:"errorCode"`
+}
+
+func failuresOf(details []fault.Detail) []Failure {
+	details = httpapi.LimitDetails(details)
+	out := make([]Failure, len(details))
+	for i, d := range details {
+		out[i] = Failure{propertyName(d), d.Message, d.AttemptedValue, d.Code}
+	}
+	return out
+}
+
+// propertyName writes the place of a validation error as in "pageOptions.pageSize", or "body" for the whole body.
+func propertyName(d fault.Detail) string {
+	if len(d.Path) == 0 || d.Code == httpapi.CodeNotJSON { // whose path is a byte offset
+		return d.Source
+	}
+	steps := make([]string, len(d.Path))
+	for i, step := range d.Path {
+		steps[i] = fmt.Sprint(step)
+	}
+	return strings.Join(steps, ".")
+}

@@ -1,0 +1,194 @@
+// Package idempotencydb is the idempotency.Store on DynamoDB.
+package idempotencydb
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"sluice/shared/access/idempotency"
+	"sluice/shared/kit/dynamo"
+)
+
+// Store is the idempotency.Store. Its table has one item for each key; its partition key is the tenant, the path and
+// the digest of the key's name, which clients may make of data of their own.
+type Store struct {
+	db    *dynamodb.Client
+	table string
+}
+
+var _ idempotency.Store = (*Store)(nil)
+
+// New returns the store on the given table.
+func New(db *dynamodb.Client, table string) *Store { return &Store{db, table} }
+
+// recordRow is the item of a key.
+type recordRow struct {
+	ID string `dynamodbav:"id"`
+	// Digest is that of the request.
+	Digest []byte `dynamodbav:"digest"`
+	// Creates is the ID of what the request creates, StartedAt the time of the first run.
+	Creates   string `dynamodbav:"creates,omitempty"`
+	StartedAt string `dynamodbav:"started_at"`
+	Run       string `dynamodbav:"run"`
+	// Until is missing once the run has ended.
+	Until string `dynamodbav:"until,omitempty"`
+	// Status and Body are those of the answer; Status is missing until there is one.
+	Status int    `dynamodbav:"status,omitempty"`
+	Body   []byte `dynamodbav:"body,omitempty"`
+	// Expires is rounded up to seconds, for the table's time to live.
+	Expires int64 `dynamodbav:"expires"`
+}
+
+func keyOf(k idempotency.Key) dynamo.Item {
+	name := sha256.Sum256([]byte(k.Name))
+	return dynamo.Item{"id": dynamo.String(k.Tenant + k.Path + "#" + hex.EncodeToString(name[:]))}
+}
+
+// Create puts the item, on the condition that there is none which has not expired.
+func (s *Store) Create(ctx context.Context, k idempotency.Key, r idempotency.Record, now time.Time) (
+	idempotency.Record, bool, error) {
+	item, err := marshalRecord(k, r)
+	if err != nil {
+		return idempotency.Record{}, false, err
+	}
+	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: &s.table, Item: item,
+		ConditionExpression:                 aws.String("attribute_not_exists(id) OR expires <= :now"),
+		ExpressionAttributeValues:           dynamo.Item{":now": dynamo.Number(now.Unix())},
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	})
+	if existing, failed := dynamo.ConditionFailed(err); failed {
+		current, err := unmarshalRecord(existing)
+		return current, false, err
+	}
+	if err != nil {
+		return idempotency.Record{}, false, fmt.Errorf("store an idempotency key: %w", err)
+	}
+	return r, true, nil
+}
+
+// TakeOver updates the item, on the condition that it names the run seen and no status.
+func (s *Store) TakeOver(ctx context.Context, k idempotency.Key, seen, run string, until time.Time) (
+	idempotency.Record, bool, error) {
+	out, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.table, Key: keyOf(k),
+		UpdateExpression:         aws.String("SET #run = :run, #until = :until"),
+		ConditionExpression:      aws.String("#run = :seen AND attribute_not_exists(#status)"),
+		ExpressionAttributeNames: map[string]string{"#run": "run", "#until": "until", "#status": "status"},
+		ExpressionAttributeValues: dynamo.Item{
+			":run": dynamo.String(run), ":until": dynamo.String(dynamo.FormatTime(until)), ":seen": dynamo.String(seen),
+		},
+		ReturnValues:                        types.ReturnValueAllNew,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	})
+	existing, failed := dynamo.ConditionFailed(err)
+	switch {
+	case failed:
+		current, err := unmarshalRecord(existing)
+		return current, false, err
+	case err != nil:
+		return idempotency.Record{}, false, fmt.Errorf("take over an idempotency key: %w", err)
+	}
+	current, err := unmarshalRecord(out.Attributes)
+	return current, err == nil, err
+}
+
+// Finish records the answer, on the condition that the item names the run.
+func (s *Store) Finish(ctx context.Context, k idempotency.Key, run string, a idempotency.Answer) error {
+	update := "SET #status = :status REMOVE #until"
+	values := dynamo.Item{":status": dynamo.Number(int64(a.Status)), ":run": dynamo.String(run)}
+	if a.Body != nil {
+		update, values[":body"] = "SET #status = :status, body = :body REMOVE #until", dynamo.Binary(a.Body)
+	}
+	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.table, Key: keyOf(k),
+		UpdateExpression:          &update,
+		ConditionExpression:       aws.String("#run = :run"),
+		ExpressionAttributeNames:  map[string]string{"#run": "run", "#until": "until", "#status": "status"},
+		ExpressionAttributeValues: values,
+	})
+	if _, failed := dynamo.ConditionFailed(err); failed {
+		return idempotency.ErrLost
+	}
+	if err != nil {
+		return fmt.Errorf("keep the answer to an idempotency key: %w", err)
+	}
+	return nil
+}
+
+// ownedWithoutAnswer is the condition that the item names a run and no status.
+const ownedWithoutAnswer = "#run = :run AND attribute_not_exists(#status)"
+
+// Release removes the time until which the run has the item.
+func (s *Store) Release(ctx context.Context, k idempotency.Key, run string) error {
+	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.table, Key: keyOf(k),
+		UpdateExpression:          aws.String("REMOVE #until"),
+		ConditionExpression:       aws.String(ownedWithoutAnswer),
+		ExpressionAttributeNames:  map[string]string{"#run": "run", "#until": "until", "#status": "status"},
+		ExpressionAttributeValues: dynamo.Item{":run": dynamo.String(run)},
+	})
+	return unlessFailed(err, "release")
+}
+
+// Forget deletes the item.
+func (s *Store) Forget(ctx context.Context, k idempotency.Key, run string) error {
+	_, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+		TableName: &s.table, Key: keyOf(k),
+		ConditionExpression:       aws.String(ownedWithoutAnswer),
+		ExpressionAttributeNames:  map[string]string{"#run": "run", "#status": "status"},
+		ExpressionAttributeValues: dynamo.Item{":run": dynamo.String(run)},
+	})
+	return unlessFailed(err, "forget")
+}
+
+// unlessFailed returns the error of a write that need not be made if its condition does not hold.
+func unlessFailed(err error, verb string) error {
+	if _, failed := dynamo.ConditionFailed(err); err == nil || failed {
+		return nil
+	}
+	return fmt.Errorf("%s an idempotency key: %w", verb, err)
+}
+
+func marshalRecord(k idempotency.Key, r idempotency.Record) (dynamo.Item, error) {
+	row := recordRow{
+		ID: dynamo.StringAttribute(keyOf(k), "id"), Digest: r.Digest[:], Creates: r.Pinned.ID,
+		StartedAt: dynamo.FormatTime(r.Pinned.StartedAt), Run: r.Run, Until: dynamo.FormatTime(r.Until),
+		Expires: r.Expires.Add(time.Second - time.Nanosecond).Unix(),
+	}
+	if r.Answer != nil {
+		row.Status, row.Body = r.Answer.Status, r.Answer.Body
+	}
+	return attributevalue.MarshalMap(row)
+}
+
+// unmarshalRecord reads an item. It returns the zero Record for none.
+func unmarshalRecord(item dynamo.Item) (idempotency.Record, error) {
+	if len(item) == 0 {
+		return idempotency.Record{}, nil
+	}
+	var row recordRow
+	if err := attributevalue.UnmarshalMap(item, &row); err != nil {
+		return idempotency.Record{}, fmt.Errorf("read an idempotency key: %w", err)
+	}
+	r := idempotency.Record{
+		Pinned: idempotency.Pinned{ID: row.Creates}, Run: row.Run, Expires: time.Unix(row.Expires, 0).UTC(),
+	}
+	copy(r.Digest[:], row.Digest)
+	if row.Status != 0 {
+		r.Answer = &idempotency.Answer{Status: row.Status, Body: row.Body}
+	}
+	var errs [2]error
+	r.Pinned.StartedAt, errs[0] = dynamo.ParseTime(row.StartedAt)
+	r.Until, errs[1] = dynamo.ParseTime(row.Until)
+	return r, errors.Join(errs[:]...)
+}

@@ -1,0 +1,166 @@
+// Package announce makes events known: to the event bus of the AWS account, and to the webhooks of the tenant. It is
+// the only way in which events leave the service.
+//
+// The end of a batch is announced at least once, whatever is killed. The write that ends the batch records that it is
+// unannounced; whoever has made that write, or finds its record, asks the announce function to announce it (Batches);
+// the function takes a receiver from the record once the receiver has the event (Announcer); and the sweep asks again
+// for what remains (package intake).
+package announce
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"sluice/shared/connect/event"
+	"sluice/shared/ingest/batch"
+)
+
+// Input is the input of the announce function, which has one of its members.
+type Input struct {
+	// Batch is the batch whose end is to be announced.
+	Batch batch.ID `json:"batch_id,omitempty"`
+	// Message is an event to be announced to all receivers.
+	Message *event.Message `json:"message,omitempty"`
+}
+
+// Announcer announces events. Its method Handle is the announce function.
+type Announcer struct {
+	Batches interface {
+		// ClaimAnnouncement and MarkAnnounced are those of batch.Store.
+		ClaimAnnouncement(ctx context.Context, id batch.ID, attempt string, now, until time.Time) (batch.Batch, error)
+		MarkAnnounced(ctx context.Context, b batch.Batch, to []batch.Receiver) error
+	}
+	Senders map[batch.Receiver]event.Sender
+	// Exports asks for the exports that batches owe. The export function records each one that it has written.
+	Exports interface {
+		RequestExport(ctx context.Context, id batch.ID) error
+	}
+	// Attempt names the invocation to which a context belongs. A retry of an invocation has the same name.
+	Attempt func(context.Context) string
+	// Lease is how long an invocation may take; after it, another one may announce the same batch.
+	Lease time.Duration
+	// HeadStart is how long the event bus waits for the other receivers at most, Patience how long an invocation waits
+	// for one receiver.
+	HeadStart time.Duration
+	Patience  time.Duration
+	Now       func() time.Time
+	Log       *slog.Logger
+}
+
+// Handle announces the end of a batch to the receivers that do not know it yet, or a message to all. It can be
+// repeated. It returns an error if a receiver could not be reached; the others have the message nevertheless.
+func (a *Announcer) Handle(ctx context.Context, in Input) (struct{}, error) {
+	switch {
+	case in.Message != nil && in.Batch == "":
+		return struct{}{}, a.announceMessage(ctx, *in.Message)
+	case in.Batch != "" && in.Message == nil:
+		return struct{}{}, a.announceBatch(ctx, in.Batch)
+	}
+	return struct{}{}, errors.New("the input has neither batch_id nor message alone")
+}
+
+// announceBatch announces the end of a batch unless that is done, or being done by another invocation. It
+// requests the export that the batch owes.
+func (a *Announcer) announceBatch(ctx context.Context, id batch.ID) error {
+	now := a.Now()
+	b, err := a.Batches.ClaimAnnouncement(ctx, id, a.Attempt(ctx), now, now.Add(a.Lease))
+	if errors.Is(err, batch.ErrNothingToAnnounce) {
+		a.Log.DebugContext(ctx, "nothing to announce", "batch", id)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var exportErr error
+	receivers := slices.DeleteFunc(slices.Clone(b.Unannounced),
+		func(r batch.Receiver) bool { return r == batch.Export })
+	if len(receivers) < len(b.Unannounced) {
+		exportErr = a.Exports.RequestExport(ctx, id)
+	}
+	if len(receivers) == 0 {
+		return exportErr
+	}
+	return errors.Join(exportErr, a.announceTo(ctx, b, receivers))
+}
+
+// announceTo announces the end of a batch to receivers and records which of them were reached.
+func (a *Announcer) announceTo(ctx context.Context, b batch.Batch, receivers []batch.Receiver) error {
+	m, err := MessageOf(b)
+	if err != nil {
+		return err
+	}
+	reached, err := a.send(ctx, m, receivers)
+	if markErr := a.Batches.MarkAnnounced(ctx, b, reached); markErr != nil {
+		return errors.Join(err, markErr)
+	}
+	if err == nil {
+		a.Log.InfoContext(ctx, "batch announced", "batch", b.ID, "event", m.Type,
+			"seconds", a.Now().Sub(b.UpdatedAt).Round(time.Millisecond).Seconds())
+	}
+	return err
+}
+
+// announceMessage announces a message to all receivers.
+func (a *Announcer) announceMessage(ctx context.Context, m event.Message) error {
+	var all []batch.Receiver
+	for r := range a.Senders {
+		all = append(all, r)
+	}
+	_, err := a.send(ctx, m, all)
+	return err
+}
+
+// send sends a message to receivers, all at once but for the event bus: that waits a moment for the others. They
+// recognise a message that they get again, whereas the bus passes it on again; as the last one, it gets it twice only
+// if the function is killed before its next write. One that does not answer keeps the others waiting no longer than
+// HeadStart. send returns those that have the message, and an error if there are others.
+func (a *Announcer) send(ctx context.Context, m event.Message, to []batch.Receiver) (reached []batch.Receiver,
+	err error) {
+	errs := make([]error, len(to))
+	var others sync.WaitGroup
+	for i, r := range to {
+		if r != batch.EventBus {
+			others.Go(func() { errs[i] = a.sendTo(ctx, m, r) })
+		}
+	}
+	othersDone := make(chan struct{})
+	go func() {
+		others.Wait()
+		close(othersDone)
+	}()
+	if i := slices.Index(to, batch.EventBus); i >= 0 {
+		headStart := time.NewTimer(a.HeadStart)
+		defer headStart.Stop()
+		select {
+		case <-othersDone:
+		case <-headStart.C:
+		}
+		errs[i] = a.sendTo(ctx, m, batch.EventBus)
+	}
+	<-othersDone
+	for i, r := range to {
+		if errs[i] == nil {
+			reached = append(reached, r)
+			continue
+		}
+		a.Log.ErrorContext(ctx, "cannot announce", "event", m.Type, "id", m.ID, "about", m.CausationID, "to", r,
+			"error", errs[i])
+	}
+	return reached, errors.Join(errs...)
+}
+
+// sendTo sends a message to one receiver.
+func (a *Announcer) sendTo(ctx context.Context, m event.Message, to batch.Receiver) error {
+	sender, known := a.Senders[to]
+	if !known {
+		return fmt.Errorf("nothing sends to %q", to) // a later release has recorded it
+	}
+	ctx, cancel := context.WithTimeout(ctx, a.Patience)
+	defer cancel()
+	return sender.Send(ctx, m)
+}

@@ -1,0 +1,284 @@
+package announce_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/connect/announce"
+	"sluice/shared/connect/event"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/batch/batchdb"
+	"sluice/shared/ingest/batch/batchtest"
+	"sluice/shared/kit/dynamo/dynamotest"
+)
+
+var endedAt = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
+
+// sender records the messages that it is given. It fails with its errors in turn first; hangs makes it wait for the end
+// of the context.
+type sender struct {
+	mu    sync.Mutex
+	sent  []event.Message
+	errs  []error
+	hangs bool
+}
+
+func (s *sender) Send(ctx context.Context, m event.Message) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.hangs {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	if len(s.errs) > 0 {
+		err := s.errs[0]
+		s.errs = s.errs[1:]
+		return err
+	}
+	s.sent = append(s.sent, m)
+	return nil
+}
+
+// requests is a requester that records what it is asked.
+type requests struct {
+	asked []batch.ID
+	err   error
+}
+
+func (r *requests) AnnounceBatch(_ context.Context, id batch.ID) error {
+	r.asked = append(r.asked, id)
+	return r.err
+}
+
+type fixture struct {
+	*announce.Announcer
+	store *batchdb.Store
+	bus   *sender
+	clock time.Time
+	// attempt is the name of the invocation.
+	attempt string
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	f := &fixture{store: batchdb.New(dynamotest.Start(t), "test-batches"), bus: &sender{}, clock: endedAt, attempt: "a"}
+	f.Announcer = &announce.Announcer{
+		Batches: f.store, Senders: map[batch.Receiver]event.Sender{batch.EventBus: f.bus, batch.Webhooks: &sender{}},
+		Attempt: func(context.Context) string { return f.attempt },
+		Lease:   30 * time.Second, HeadStart: time.Millisecond, Patience: 10 * time.Second,
+		Now: func() time.Time { return f.clock }, Log: slog.New(slog.DiscardHandler),
+	}
+	return f
+}
+
+// endBatch stores a batch that has ended in ERROR.
+func (f *fixture) endBatch(t *testing.T) batch.Batch {
+	t.Helper()
+	b := batchtest.NewBatch(t, "a tenant")
+	if err := f.store.Create(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	ended, err := f.store.Apply(t.Context(), b.ID, batch.Transition{To: batch.Failed, At: endedAt, ErrorMessage: "m"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ended
+}
+
+// unannounced returns the receivers that are still to be told of a batch.
+func (f *fixture) unannounced(t *testing.T, id batch.ID) []batch.Receiver {
+	t.Helper()
+	b, err := f.store.Get(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Unannounced
+}
+
+func TestAnnounceBatch(t *testing.T) {
+	f := newFixture(t)
+	b := f.endBatch(t)
+	want, err := announce.MessageOf(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.bus.errs = []error{errors.New("no answer")}
+	for _, step := range []struct {
+		name    string
+		attempt string
+		after   time.Duration
+		fails   bool
+		sent    int
+	}{
+		{"the bus does not answer", "a", 0, true, 0},
+		{"another request meanwhile", "b", time.Second, false, 0},
+		{"the retry", "a", time.Second, false, 1},
+		{"again", "a", time.Second, false, 1},
+		{"another request later", "b", time.Hour, false, 1},
+	} {
+		f.attempt, f.clock = step.attempt, f.clock.Add(step.after)
+		if _, err := f.Handle(t.Context(), announce.Input{Batch: b.ID}); (err != nil) != step.fails {
+			t.Errorf("%s: got error %v, want one: %v", step.name, err, step.fails)
+		}
+		if len(f.bus.sent) != step.sent {
+			t.Errorf("%s: %d messages on the bus, want %d", step.name, len(f.bus.sent), step.sent)
+		}
+	}
+	if diff := cmp.Diff([]event.Message{want}, f.bus.sent); diff != "" {
+		t.Errorf("messages on the bus (-want +got):\n%s", diff)
+	}
+	if rest := f.unannounced(t, b.ID); rest != nil {
+		t.Errorf("still to be told: %v, want none", rest)
+	}
+}
+
+// An announcement whose function was killed is made by another request, once the killed one cannot run any more.
+func TestAnnouncementOfAKilledAttempt(t *testing.T) {
+	f := newFixture(t)
+	b := f.endBatch(t)
+	if _, err := f.store.ClaimAnnouncement(t.Context(), b.ID, "killed", f.clock, f.clock.Add(f.Lease)); err != nil {
+		t.Fatal(err)
+	}
+	for want, after := range []time.Duration{30 * time.Second, 31 * time.Second} {
+		f.clock = endedAt.Add(after)
+		if _, err := f.Handle(t.Context(), announce.Input{Batch: b.ID}); err != nil {
+			t.Fatal(err)
+		}
+		if len(f.bus.sent) != want {
+			t.Errorf("after %v: %d messages, want %d", after, len(f.bus.sent), want)
+		}
+	}
+}
+
+// The event bus is told after the others, which recognise what they get twice.
+func TestTheBusIsToldLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var order []string
+		record := func(name string, after time.Duration) event.Sender {
+			return senderFunc(func(context.Context, event.Message) error {
+				time.Sleep(after)
+				mu.Lock()
+				defer mu.Unlock()
+				order = append(order, name)
+				return nil
+			})
+		}
+		a := &announce.Announcer{HeadStart: time.Second, Patience: time.Minute, Log: slog.New(slog.DiscardHandler)}
+		m := event.Message{ID: "m", Type: event.WebhookTest, Payload: []byte("{}")}
+		for after, want := range map[time.Duration]string{900 * time.Millisecond: "[webhooks bus]",
+			2 * time.Second: "[bus webhooks]"} {
+			order = nil
+			a.Senders = map[batch.Receiver]event.Sender{
+				batch.EventBus: record("bus", 0), batch.Webhooks: record("webhooks", after),
+			}
+			if _, err := a.Handle(t.Context(), announce.Input{Message: &m}); err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprint(order); got != want {
+				t.Errorf("webhooks that need %v: told %s, want %s", after, got, want)
+			}
+		}
+	})
+}
+
+type senderFunc func(context.Context, event.Message) error
+
+func (f senderFunc) Send(ctx context.Context, m event.Message) error { return f(ctx, m) }
+
+// A receiver that fails or hangs keeps no other from being told, and is told alone the next time.
+func TestReceiversAreToldApart(t *testing.T) {
+	for name, broken := range map[string]*sender{
+		"fails": {errs: []error{errors.New("down")}}, "hangs": {hangs: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.Patience = 10 * time.Millisecond
+			const other = batch.Receiver("other")
+			f.Senders[other] = broken
+			m := event.Message{ID: "m", Type: event.WebhookTest, Payload: []byte("{}")}
+			if _, err := f.Handle(t.Context(), announce.Input{Message: &m}); err == nil {
+				t.Error("a message of which a receiver was not told: got no error")
+			}
+			if diff := cmp.Diff([]event.Message{m}, f.bus.sent); diff != "" {
+				t.Errorf("messages on the bus (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWrongInputs(t *testing.T) {
+	f := newFixture(t)
+	open := batchtest.NewBatch(t, "a tenant")
+	if err := f.store.Create(t.Context(), open); err != nil {
+		t.Fatal(err)
+	}
+	f.Senders = nil // a later release has recorded a receiver that this one does not know
+	for name, test := range map[string]struct {
+		in    announce.Input
+		fails bool
+	}{
+		"nothing":          {announce.Input{}, true},
+		"both":             {announce.Input{Batch: open.ID, Message: &event.Message{}}, true},
+		"unknown batch":    {announce.Input{Batch: "0199a6a4-6f00-7cc3-98c4-dc0c0c07398f"}, true},
+		"has not ended":    {announce.Input{Batch: open.ID}, false},
+		"unknown receiver": {announce.Input{Batch: f.endBatch(t).ID}, true},
+	} {
+		if _, err := f.Handle(t.Context(), test.in); (err != nil) != test.fails {
+			t.Errorf("%s: got error %v, want one: %v", name, err, test.fails)
+		}
+	}
+}
+
+// Whoever ends a batch, or finds it ended, asks for its announcement until it is announced. A request that fails
+// changes nothing for the batch.
+func TestBatchesAskForAnnouncements(t *testing.T) {
+	f := newFixture(t)
+	asked := &requests{err: errors.New("no answer")}
+	store := &announce.Batches{Store: f.store, Requester: asked, Log: slog.New(slog.DiscardHandler)}
+	b := batchtest.NewBatch(t, "a tenant")
+	if err := store.Create(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	end := func() error {
+		_, err := store.Apply(t.Context(), b.ID, batch.Transition{To: batch.Failed, At: endedAt})
+		return err
+	}
+	get := func() error {
+		_, err := store.Get(t.Context(), b.ID)
+		return err
+	}
+	isConflict := func(err error) bool { return errors.As(err, new(*batch.ConflictError)) }
+	for _, step := range []struct {
+		name string
+		call func() error
+		is   func(error) bool
+		want int
+	}{
+		{"read before the end", get, func(err error) bool { return err == nil }, 0},
+		{"end", end, func(err error) bool { return err == nil }, 1},
+		{"end again", end, isConflict, 2},
+		{"read after the end", get, func(err error) bool { return err == nil }, 3},
+		{"announced", func() error { return f.store.MarkAnnounced(t.Context(), b, batch.Receivers()) },
+			func(err error) bool { return err == nil }, 3},
+		{"end after the announcement", end, isConflict, 3},
+		{"read after the announcement", get, func(err error) bool { return err == nil }, 3},
+	} {
+		if err := step.call(); !step.is(err) {
+			t.Errorf("%s: got error %v", step.name, err)
+		}
+		if got := len(asked.asked); got != step.want || slices.ContainsFunc(asked.asked,
+			func(id batch.ID) bool { return id != b.ID }) {
+			t.Errorf("%s: asked for %v, want %d times for the batch", step.name, asked.asked, step.want)
+		}
+	}
+}

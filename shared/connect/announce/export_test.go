@@ -1,0 +1,66 @@
+package announce_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/connect/announce"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/batch/batchtest"
+)
+
+// exports records the exports that are asked for; the first request fails.
+type exports struct{ asked []batch.ID }
+
+func (e *exports) RequestExport(_ context.Context, id batch.ID) error {
+	e.asked = append(e.asked, id)
+	if len(e.asked) == 1 {
+		return errors.New("no answer")
+	}
+	return nil
+}
+
+// An export is asked for until it is recorded. It does not keep the receivers waiting, and is not a receiver itself.
+func TestExportsAreRequested(t *testing.T) {
+	f := newFixture(t)
+	asked := &exports{}
+	f.Exports = asked
+	b := batchtest.NewBatch(t, "a tenant")
+	b.Status = batch.InProgress
+	if err := f.store.Create(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	processed := batch.Transition{To: batch.Processed, At: endedAt, Export: true}
+	if _, err := f.store.Apply(t.Context(), b.ID, processed); err != nil {
+		t.Fatal(err)
+	}
+	for i, fails := range []bool{true, false, false} {
+		f.clock = f.clock.Add(time.Hour)
+		if i == 2 {
+			if err := f.store.MarkExported(t.Context(), b.ID, "parquet/b"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := f.Handle(t.Context(), announce.Input{Batch: b.ID}); (err != nil) != fails {
+			t.Errorf("request %d: got error %v, want one: %v", i, err, fails)
+		}
+		if len(f.bus.sent) != 1 {
+			t.Errorf("request %d: %d messages on the bus, want 1", i, len(f.bus.sent))
+		}
+		owed := []batch.Receiver{batch.Export}
+		if i == 2 {
+			owed = nil
+		}
+		if got := f.unannounced(t, b.ID); !slices.Equal(got, owed) {
+			t.Errorf("request %d: the batch owes %v, want %v", i, got, owed)
+		}
+	}
+	if diff := cmp.Diff([]batch.ID{b.ID, b.ID}, asked.asked); diff != "" {
+		t.Errorf("exports asked for (-want +got):\n%s", diff)
+	}
+}

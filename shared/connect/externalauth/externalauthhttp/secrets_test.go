@@ -1,0 +1,105 @@
+package externalauthhttp_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/connect/externalauth/externalauthhttp"
+)
+
+// What belongs to one tenant does not exist for another.
+func TestTenantsAreApart(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id := f.create(`{"url":"https://hooks.example.com","headers":[{"name":"X-Key","value":"s3cret"}]}`)
+	g := f.as(other)
+	for _, r := range [][3]string{{"GET", queries + "/" + id}, {"DELETE", commands + "?configurationId=" + id},
+		{"PUT", commands + "?configurationId=" + id,
+			`{"data":{"url":"https://hooks.example.com","headers":[{"name":"X-Key","value":"********"}]}}`}} {
+		if code, body := g.send(r[0], r[1], r[2], nil); code != 404 {
+			t.Errorf("%s: %d %s, want 404", r[0], code, body)
+		}
+	}
+	var list []externalauthhttp.ListItem
+	if _, body := g.send("GET", queries+"/getAll", "", &list); len(list) != 0 {
+		t.Errorf("the other tenant lists %s", body)
+	}
+	c := f.revealed(id)
+	c.Tenant = other
+	if got, err := f.store.Reveal(t.Context(), c); err == nil {
+		t.Errorf("the secrets opened for another tenant: %q", got.Headers[0].Value.Reveal())
+	}
+}
+
+// What was read can be changed and sent back: masks stand for what is stored, as long as it goes to the same place.
+func TestMasksAreSentBack(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	data := func(u, tokenURL, headers, secret, formValue string) string {
+		return fmt.Sprintf(`{"url":%q,"headers":[%s],
+			"oAuthConfiguration":{"clientCredentialsConfig":{"clientId":"me","url":%q,"useBasicAuthentication":false,
+			"useEndpointMtlsConfiguration":true,"clientSecret":%q,"headers":[{"name":"X-Token","value":%q}],
+			"formValues":[{"name":"password","value":%q},{"name":"scope","value":"a"}]}}}`,
+			u, headers, tokenURL, secret, formValue, formValue)
+	}
+	const u, tokens, mask = "https://hooks.example.com", "https://id.example.com", "********"
+	id := f.create(data(u, tokens, `{"name":"X-A","value":"a1"},{"name":"X-A","value":"a2"},{"name":"X-B","value":"b"}`,
+		"secret", "form"))
+	put := func(data string) (int, string) {
+		return f.send("PUT", commands+"?configurationId="+id, `{"data":`+data+`}`, nil)
+	}
+	masked := `{"name":"x-b","value":"********"},{"name":"X-A","value":"********"},{"name":"X-A","value":"new"}`
+	if code, body := put(data(u+"/", tokens, masked, mask, mask)); code != 202 {
+		t.Fatalf("PUT with masks: %d %s, want 202", code, body)
+	}
+	c := f.revealed(id)
+	got := []string{c.OAuth.ClientSecret.Reveal(), c.OAuth.Headers[0].Value.Reveal(),
+		c.OAuth.FormValues[0].Value.Reveal(), c.OAuth.FormValues[1].Value.Reveal()}
+	for _, h := range c.Headers {
+		got = append(got, h.Name+"="+h.Value.Reveal())
+	}
+	if diff := cmp.Diff([]string{"secret", "form", "form", "a", "x-b=b", "X-A=a1", "X-A=new"}, got); diff != "" {
+		t.Errorf("stored (-want +got):\n%s", diff)
+	}
+	for name, refused := range map[string]string{
+		"another URL":            data("https://evil.example.com", tokens, "", mask, mask),
+		"another token endpoint": data(u, "https://evil.example.com", "", mask, mask),
+		"another query":          data(u, tokens+"?a", "", mask, mask),
+		"a third header":         data(u, tokens, masked+`,{"name":"X-A","value":"********"}`, "x", "x"),
+		"a header by a new name": data(u, tokens, `{"name":"X-C","value":"********"}`, "x", "x"),
+	} {
+		if code, body := put(refused); code != 400 || !strings.Contains(body, "SecretValidator") {
+			t.Errorf("%s: %d %s, want 400 SecretValidator", name, code, body)
+		}
+	}
+	if c := f.revealed(id); c.OAuth.ClientSecret.Reveal() != "secret" || c.Version != 2 {
+		t.Errorf("a refused request has changed it: version %d", c.Version)
+	}
+	if strings.Contains(f.log.String(), "secret") || strings.Contains(f.log.String(), "form") {
+		t.Errorf("a secret was logged: %s", f.log)
+	}
+}
+
+// No secret is stored as it is.
+func TestSecretsAreSealed(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.create(`{"url":"https://hooks.example.com","headers":[{"name":"X-Key","value":"s3cret-header"}],
+		"oAuthConfiguration":{"clientCredentialsConfig":{"clientId":"me","url":"https://id.example.com",
+			"clientSecret":"s3cret-client","useBasicAuthentication":true,"useEndpointMtlsConfiguration":true,
+			"headers":[{"name":"X-Key","value":"s3cret-token-header"}],
+			"formValues":[{"name":"assertion","value":"s3cret-form"}]}}}`)
+	out, err := f.db.Scan(t.Context(), &dynamodb.ScanInput{TableName: &[]string{"test-externalauth"}[0]})
+	if err != nil || len(out.Items) != 3 {
+		t.Fatalf("%d rows, %v", len(out.Items), err)
+	}
+	for _, item := range out.Items {
+		if stored := text(item); strings.Contains(stored, "s3cret") || strings.Contains(stored, "czNjcmV0") {
+			t.Errorf("a row has a secret: %s", stored)
+		}
+	}
+}

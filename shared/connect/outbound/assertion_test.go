@@ -1,0 +1,149 @@
+package outbound_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"math/big"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/connect/externalauth"
+	"sluice/shared/connect/outbound"
+	"sluice/shared/connect/outbound/outboundtest"
+	"sluice/shared/kit/jose"
+	"sluice/shared/kit/kmskey"
+)
+
+// A client assertion is signed by the tenant's key in KMS, and the published key set verifies it.
+func TestClientAssertion(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	kms := outboundtest.NewKMS(t)
+	key := outboundtest.NewClientKey(t, kms, tenant)
+	keys := outboundtest.NewKeys(key, outboundtest.NewClientKey(t, kms, "another tenant"))
+	s.client.KMS, s.client.Keys, s.client.NewID = kms, keys, func() string { return "the ID" }
+	s.configuration.OAuth.IsJWTClientAssertionEnabled = true
+	s.configuration.OAuth.UseBasicAuthentication = true // has no effect then
+	s.call(t, http.StatusNoContent)
+	form := s.issuer.forms[0]
+	assertion := form.Get("client_assertion")
+	form.Del("client_assertion")
+	if diff := cmp.Diff(url.Values{"grant_type": {"client_credentials"}, "client_id": {"the client"},
+		"client_assertion_type": {"urn:ietf:params:oauth:client-assertion-type:jwt-bearer"}}, form); diff != "" {
+		t.Errorf("form (-want +got):\n%s", diff)
+	}
+	if a := s.issuer.headers[0].Get("Authorization"); a != "" {
+		t.Errorf("the request has the header Authorization: %s", a)
+	}
+	all, err := keys.AllClientKeys(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := outbound.KeySet(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	header, claims := verifyAssertion(t, assertion, set)
+	if want := map[string]any{"alg": "ES256", "typ": "JWT", "kid": key.ID}; !cmp.Equal(header, want) {
+		t.Errorf("got the header %v, want %v", header, want)
+	}
+	now := float64(outboundtest.Now.Unix())
+	if diff := cmp.Diff(map[string]any{"iss": "the client", "sub": "the client", "aud": s.issuer.URL + "/token",
+		"jti": "the ID", "iat": now, "exp": now + 60}, claims); diff != "" {
+		t.Errorf("claims (-want +got):\n%s", diff)
+	}
+
+	// With a certificate its thumbprint is named.
+	certified := outboundtest.NewRoot(t, "CA").Certify(key, outboundtest.Leaf{})
+	if err := keys.InstallCertificates(t.Context(), certified); err != nil {
+		t.Fatal(err)
+	}
+	s.configuration.Version++
+	s.call(t, http.StatusNoContent)
+	header, _ = verifyAssertion(t, s.issuer.forms[1].Get("client_assertion"), set)
+	sum := sha256.Sum256(certified.Certificates[0])
+	if want := base64.RawURLEncoding.EncodeToString(sum[:]); header["x5t#S256"] != want {
+		t.Errorf("got the thumbprint %v, want %s", header["x5t#S256"], want)
+	}
+}
+
+// verifyAssertion verifies a JWS by a key set and returns its header and claims.
+func verifyAssertion(t *testing.T, text string, set jose.JWKSet) (header, claims map[string]any) {
+	t.Helper()
+	decode := func(part string) []byte {
+		raw, err := base64.RawURLEncoding.DecodeString(part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return raw
+	}
+	parts := strings.Split(text, ".")
+	if len(parts) != 3 {
+		t.Fatalf("%q is not a JWS", text)
+	}
+	if err := json.Unmarshal(decode(parts[0]), &header); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(decode(parts[1]), &claims); err != nil {
+		t.Fatal(err)
+	}
+	digest, signature := sha256.Sum256([]byte(parts[0]+"."+parts[1])), decode(parts[2])
+	for _, k := range set.Keys {
+		if k.KeyID != header["kid"] {
+			continue
+		}
+		number := func(raw []byte) *big.Int { return new(big.Int).SetBytes(raw) }
+		public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(),
+			slices.Concat([]byte{4}, decode(k.X), decode(k.Y)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(signature) != 64 || !ecdsa.Verify(public, digest[:], number(signature[:32]), number(signature[32:])) {
+			t.Error("the signature is wrong")
+		}
+		return header, claims
+	}
+	t.Fatalf("the key set has no key %v", header["kid"])
+	return nil, nil
+}
+
+// Without a key that can sign no token is asked for.
+func TestClientAssertionFailsClosed(t *testing.T) {
+	t.Parallel()
+	kms := outboundtest.NewKMS(t)
+	key := outboundtest.NewClientKey(t, kms, tenant)
+	broken := key
+	broken.PublicKey = []byte("not a key")
+	for _, test := range []struct {
+		name string
+		keys outbound.ClientKeys
+		kms  kmskey.API
+	}{
+		{"no store", nil, kms},
+		{"no KMS", outboundtest.NewKeys(key), nil},
+		{"no key", outboundtest.NewKeys(), kms},
+		{"KMS fails", outboundtest.NewKeys(key), outboundtest.FailingSigner{}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			s.client.Keys, s.client.KMS = test.keys, test.kms
+			s.configuration.OAuth = &externalauth.OAuth{URL: s.issuer.URL, ClientID: "c", ClientSecret: "s",
+				IsJWTClientAssertionEnabled: true}
+			_, err := s.client.Do(t.Context(), tenant, newRequest(t, s.receiver.URL, "{}"))
+			wantReason(t, err, outbound.ClientCertificateUnusable)
+			s.wantCounts(t, 0, 0)
+		})
+	}
+	if _, err := outbound.KeySet([]outbound.ClientKey{broken}); err == nil {
+		t.Error("a key that cannot be read is published")
+	}
+}

@@ -1,0 +1,172 @@
+// Package outbounddb keeps the client keys of tenants in DynamoDB.
+package outbounddb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"sluice/shared/connect/outbound"
+	"sluice/shared/kit/dynamo"
+)
+
+// Keys is the outbound.KeyStore. Its table has the keys kind and tenant, with the rows
+//
+//	client-key  <tenant>  the tenant's client key
+type Keys struct {
+	db    *dynamodb.Client
+	table string
+}
+
+var _ outbound.KeyStore = (*Keys)(nil)
+
+// New returns the store on the given table.
+func New(db *dynamodb.Client, table string) *Keys { return &Keys{db, table} }
+
+const clientKeyKind = "client-key"
+
+// keyRow is a client key. Its private half is in KMS alone.
+type keyRow struct {
+	Kind         string           `dynamodbav:"kind"`
+	Tenant       string           `dynamodbav:"tenant"`
+	ID           string           `dynamodbav:"kid"`
+	KMSKey       string           `dynamodbav:"kms_key"`
+	PublicKey    []byte           `dynamodbav:"public"`
+	Certificates []certificateRow `dynamodbav:"certificates,omitempty"`
+	CreatedAt    string           `dynamodbav:"created_at"`
+	InstalledAt  string           `dynamodbav:"installed_at,omitempty"`
+}
+
+// certificateRow is a certificate of a chain. A list of bytes would be stored as a set, which has no order.
+type certificateRow struct {
+	DER []byte `dynamodbav:"der"`
+}
+
+func certificateRows(certificates [][]byte) []certificateRow {
+	rows := make([]certificateRow, len(certificates))
+	for i, der := range certificates {
+		rows[i].DER = der
+	}
+	return rows
+}
+
+func (r keyRow) key() (outbound.ClientKey, error) {
+	createdAt, err1 := dynamo.ParseTime(r.CreatedAt)
+	var installedAt time.Time
+	var err2 error
+	if r.InstalledAt != "" {
+		installedAt, err2 = dynamo.ParseTime(r.InstalledAt)
+	}
+	var certificates [][]byte
+	for _, c := range r.Certificates {
+		certificates = append(certificates, c.DER)
+	}
+	return outbound.ClientKey{
+		Tenant: r.Tenant, ID: r.ID, KMSKey: r.KMSKey, PublicKey: r.PublicKey, Certificates: certificates,
+		CreatedAt: createdAt, InstalledAt: installedAt,
+	}, errors.Join(err1, err2)
+}
+
+func rowKey(tenant string) dynamo.Item {
+	return dynamo.Item{"kind": dynamo.String(clientKeyKind), "tenant": dynamo.String(tenant)}
+}
+
+// ClientKey implements outbound.KeyStore.
+func (s *Keys) ClientKey(ctx context.Context, tenant string) (outbound.ClientKey, error) {
+	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: &s.table, Key: rowKey(tenant), ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		return outbound.ClientKey{}, fmt.Errorf("read client key: %w", err)
+	}
+	if out.Item == nil {
+		return outbound.ClientKey{}, outbound.ErrNoClientKey
+	}
+	return unmarshal(out.Item)
+}
+
+func unmarshal(item dynamo.Item) (outbound.ClientKey, error) {
+	var row keyRow
+	if err := attributevalue.UnmarshalMap(item, &row); err != nil {
+		return outbound.ClientKey{}, fmt.Errorf("read client key: %w", err)
+	}
+	return row.key()
+}
+
+// AllClientKeys implements outbound.KeyStore.
+func (s *Keys) AllClientKeys(ctx context.Context) ([]outbound.ClientKey, error) {
+	all := []outbound.ClientKey{}
+	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
+		TableName: &s.table, ConsistentRead: aws.Bool(true),
+		KeyConditionExpression:    aws.String("kind = :kind"),
+		ExpressionAttributeValues: dynamo.Item{":kind": dynamo.String(clientKeyKind)},
+	})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("list client keys: %w", err)
+		}
+		for _, item := range page.Items {
+			key, err := unmarshal(item)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, key)
+		}
+	}
+	return all, nil
+}
+
+// CreateClientKey implements outbound.KeyStore.
+func (s *Keys) CreateClientKey(ctx context.Context, k outbound.ClientKey) error {
+	row := keyRow{
+		Kind: clientKeyKind, Tenant: k.Tenant, ID: k.ID, KMSKey: k.KMSKey, PublicKey: k.PublicKey,
+		Certificates: certificateRows(k.Certificates), CreatedAt: dynamo.FormatTime(k.CreatedAt),
+	}
+	if !k.InstalledAt.IsZero() {
+		row.InstalledAt = dynamo.FormatTime(k.InstalledAt)
+	}
+	item, err := attributevalue.MarshalMap(row)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(tenant)"),
+	})
+	if _, failed := dynamo.ConditionFailed(err); failed {
+		return outbound.ErrClientKeyExists
+	}
+	if err != nil {
+		return fmt.Errorf("create client key: %w", err)
+	}
+	return nil
+}
+
+// InstallCertificates implements outbound.KeyStore.
+func (s *Keys) InstallCertificates(ctx context.Context, k outbound.ClientKey) error {
+	certificates, err := attributevalue.Marshal(certificateRows(k.Certificates))
+	if err != nil {
+		return err
+	}
+	_, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.table, Key: rowKey(k.Tenant),
+		UpdateExpression:    aws.String("SET certificates = :certificates, installed_at = :now"),
+		ConditionExpression: aws.String("kid = :kid"),
+		ExpressionAttributeValues: dynamo.Item{
+			":certificates": certificates, ":now": dynamo.String(dynamo.FormatTime(k.InstalledAt)),
+			":kid": dynamo.String(k.ID),
+		},
+	})
+	if _, failed := dynamo.ConditionFailed(err); failed {
+		return outbound.ErrNoClientKey
+	}
+	if err != nil {
+		return fmt.Errorf("install client certificate: %w", err)
+	}
+	return nil
+}

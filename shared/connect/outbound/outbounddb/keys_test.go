@@ -1,0 +1,42 @@
+package outbounddb_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/connect/outbound"
+	"sluice/shared/connect/outbound/outbounddb"
+	"sluice/shared/connect/outbound/outboundtest"
+	"sluice/shared/kit/dynamo/dynamotest"
+)
+
+func TestKeys(t *testing.T) {
+	outboundtest.Conform(t, func(t *testing.T) outbound.KeyStore {
+		return outbounddb.New(dynamotest.Start(t), "test-outbound")
+	})
+}
+
+// TestStoredKeys pins what is stored; see the golden item.
+func TestStoredKeys(t *testing.T) {
+	ctx, client := t.Context(), dynamotest.Start(t)
+	s := outbounddb.New(client, "test-outbound")
+	key := outbound.ClientKey{
+		Tenant: "7c2f1a52-3f6e-4b1e-9d0a-000000000001", ID: "kid", KMSKey: "arn", PublicKey: []byte("public"),
+		Certificates: [][]byte{[]byte("leaf"), []byte("issuer")},
+		CreatedAt:    time.Date(2026, 11, 26, 8, 15, 0, 123456789, time.UTC),
+		InstalledAt:  time.Date(2026, 11, 27, 8, 15, 0, 0, time.UTC),
+	}
+	if err := s.CreateClientKey(ctx, key); err != nil {
+		t.Fatal(err)
+	}
+	dynamotest.CompareStored(t, client, "test-outbound", "outbound")
+
+	client = dynamotest.Start(t)
+	dynamotest.LoadStored(t, client, "test-outbound", "outbound")
+	got, err := outbounddb.New(client, "test-outbound").ClientKey(ctx, key.Tenant)
+	if diff := cmp.Diff(key, got); err != nil || diff != "" {
+		t.Errorf("client key: %v, (-want +got)\n%s", err, diff)
+	}
+}

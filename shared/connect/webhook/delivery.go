@@ -1,0 +1,163 @@
+package webhook
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sluice/shared/connect/event"
+)
+
+// Outcome is how an attempt, or a delivery, ended.
+type Outcome string
+
+const (
+	// Pending: the delivery has not ended; its first or next attempt is to come.
+	Pending Outcome = ""
+	// Successful: the receiver has answered 2xx.
+	Successful Outcome = "Successful"
+	// Failed: the receiver gave another answer, or could not be reached.
+	Failed Outcome = "Failed"
+	// TimedOut: the receiver did not answer in time.
+	TimedOut Outcome = "TimedOut"
+)
+
+// Codes of attempts and deliveries that did not succeed, beside those of calls that found no receiver (docs/errors.md).
+const (
+	// CodeStatus: the receiver answered with a status other than 2xx, 3xx and 410.
+	CodeStatus = "status"
+	// CodeRedirect: the receiver answered 3xx. Redirects are not followed.
+	CodeRedirect = "redirect"
+	// CodeGone: the receiver answered 410, which disables the webhook.
+	CodeGone = "gone"
+	// CodeDisabled: the webhook is disabled.
+	CodeDisabled = "webhook_disabled"
+	// CodeDeleted: the webhook was deleted.
+	CodeDeleted = "webhook_deleted"
+	// CodeInterrupted: the service could not make the attempt.
+	CodeInterrupted = "interrupted"
+)
+
+// Limits of what is kept of a delivery.
+const (
+	// MaxAnswerBytes is how much of a receiver's answer is kept.
+	MaxAnswerBytes = 1024
+	// MaxAttempts is how many attempts of a delivery are kept, the last ones.
+	MaxAttempts = 60
+	// MaxBodyBytes is the size of the messages that fill a delivery of the type Batch, whatever their number. An item
+	// of DynamoDB holds 400 KB.
+	MaxBodyBytes = 256 << 10
+	// Retention is how long a delivery is kept.
+	Retention = 30 * 24 * time.Hour
+)
+
+// Delivery is one message, or for the type Batch some, on the way to one webhook. It ends when an attempt succeeds or
+// the attempts are given up, and can then be sent again.
+type Delivery struct {
+	// ID is a UUIDv7; see NewDeliveryID.
+	ID        string
+	Tenant    string
+	WebhookID string
+	Type      Type
+	// Messages are what is delivered, in the order in which they came.
+	Messages []Message
+	// IsOpen means that the delivery still collects messages.
+	IsOpen    bool
+	CreatedAt time.Time
+	// Run counts the times that the delivery was begun: 1 and, for each time it is sent again, one more. Only the last
+	// run makes attempts.
+	Run int
+	// RunAt is when the run began, from which the time until it is given up counts.
+	RunAt time.Time
+	// Outcome is Pending until the run has ended.
+	Outcome Outcome
+	// Code says why the run has not succeeded; "" otherwise.
+	Code    string
+	EndedAt time.Time
+	// NextAttemptAt is when the next attempt is due; zero if there is none.
+	NextAttemptAt time.Time
+	// Attempts are the last attempts of all runs. AttemptCount counts all.
+	Attempts     []Attempt
+	AttemptCount int
+}
+
+// Message is an event in the form in which it is sent.
+type Message struct {
+	ID   string
+	Type event.Type
+	Text []byte
+}
+
+// Attempt is one try to deliver.
+type Attempt struct {
+	Number  int
+	At      time.Time
+	Took    time.Duration
+	Outcome Outcome
+	// Code and Message say what went wrong, in words for the tenant; "" for a success.
+	Code    string
+	Message string
+	// Status is the status of the answer; 0 if there was none.
+	Status int
+	// Answer is the beginning of the body of the answer.
+	Answer string
+}
+
+// NewDeliveryID returns the ID of the delivery of an event to a webhook. The same event has the same one each time. It
+// is a UUIDv7 of the time of the event, so that deliveries are in the order of their IDs.
+func NewDeliveryID(eventID, webhookID string, when time.Time) string {
+	sum := sha256.Sum256([]byte(eventID + "\n" + webhookID))
+	var id uuid.UUID
+	binary.BigEndian.PutUint64(id[:], uint64(max(when.UnixMilli(), 0))<<16)
+	copy(id[6:], sum[:])
+	id[6] = id[6]&0x0f | 0x70
+	id[8] = id[8]&0x3f | 0x80
+	return id.String()
+}
+
+// FirstDeliveryID returns the ID that is not after any of a delivery at or after a time, for ranges of IDs.
+func FirstDeliveryID(since time.Time) string {
+	var id uuid.UUID
+	binary.BigEndian.PutUint64(id[:], uint64(max(since.UnixMilli(), 0))<<16)
+	return id.String()
+}
+
+// NewDelivery returns the delivery of an event to a webhook, with its first message.
+func NewDelivery(w Webhook, m event.Message, now time.Time) (Delivery, error) {
+	text, err := m.Encode()
+	if err != nil {
+		return Delivery{}, err
+	}
+	return Delivery{
+		ID: NewDeliveryID(m.ID, w.ID, m.When), Tenant: w.Tenant, WebhookID: w.ID, Type: w.Type,
+		Messages: []Message{{ID: m.ID, Type: m.Type, Text: text}}, IsOpen: w.Type == Batch,
+		CreatedAt: now, Run: 1, RunAt: now,
+	}, nil
+}
+
+// Body returns what is sent: the message, or for the type Batch {"messages": [...]}. It is the same at every attempt.
+func (d Delivery) Body() []byte {
+	if d.Type != Batch {
+		return d.Messages[0].Text
+	}
+	texts := make([][]byte, len(d.Messages))
+	for i, m := range d.Messages {
+		texts[i] = m.Text
+	}
+	return append(append([]byte(`{"messages":[`), bytes.Join(texts, []byte(","))...), "]}"...)
+}
+
+// CanCollect reports whether the delivery can collect one more message of a size, if it may have that many messages.
+func (d Delivery) CanCollect(bytes, messages int) bool {
+	for _, m := range d.Messages {
+		bytes += len(m.Text)
+	}
+	return d.IsOpen && len(d.Messages) < messages && bytes <= MaxBodyBytes
+}
+
+// IsTest reports whether the delivery tries a webhook. It has one attempt, also if the webhook is disabled, and says
+// nothing about the webhook's health.
+func (d Delivery) IsTest() bool { return d.Type == Single && d.Messages[0].Type == event.WebhookTest }

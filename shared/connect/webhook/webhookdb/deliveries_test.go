@@ -1,0 +1,300 @@
+package webhookdb_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+
+	"sluice/shared/connect/event"
+	"sluice/shared/connect/webhook"
+	"sluice/shared/connect/webhook/webhookdb"
+	"sluice/shared/kit/dynamo"
+	"sluice/shared/kit/dynamo/dynamotest"
+)
+
+// newDelivery returns the delivery of an event that happened some seconds after at.
+func newDelivery(t *testing.T, w webhook.Webhook, eventID string, seconds int) webhook.Delivery {
+	t.Helper()
+	d, err := webhook.NewDelivery(w, event.Message{
+		ID: eventID, Tenant: tenant, Type: event.BatchProcessed, Payload: []byte(`{}`),
+		When: at.Add(time.Duration(seconds) * time.Second),
+	}, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func single(w webhook.Webhook) webhook.Webhook {
+	w.Type = webhook.Single
+	return w
+}
+
+func mustGet(t *testing.T, s webhook.Store, d webhook.Delivery) webhook.Delivery {
+	t.Helper()
+	got, err := s.GetDelivery(t.Context(), tenant, d.WebhookID, d.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// normal returns a delivery with empty lists in place of nil ones, as it is read.
+func normal(d webhook.Delivery) webhook.Delivery {
+	d.Attempts = append([]webhook.Attempt{}, d.Attempts...)
+	return d
+}
+
+func TestRunOfADelivery(t *testing.T) { forEachStore(t, testRunOfADelivery) }
+
+func testRunOfADelivery(t *testing.T, s webhook.Store) {
+	ctx := t.Context()
+	d := newDelivery(t, single(newWebhook("w1")), "e1", 0)
+	for range 2 {
+		if _, err := s.CreateDelivery(ctx, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(normal(d), mustGet(t, s, d)); diff != "" {
+		t.Fatalf("created: (-want +got)\n%s", diff)
+	}
+	for _, key := range [][3]string{{"other", "w1", d.ID}, {tenant, "w2", d.ID}, {tenant, "w1", "other"}} {
+		if _, err := s.GetDelivery(ctx, key[0], key[1], key[2]); !errors.Is(err, webhook.ErrNotFound) {
+			t.Errorf("delivery %v: %v, want %v", key, err, webhook.ErrNotFound)
+		}
+	}
+
+	failed := d
+	failed.Attempts = []webhook.Attempt{{
+		Number: 1, At: at, Took: 12 * time.Millisecond, Outcome: webhook.Failed, Code: webhook.CodeStatus,
+		Message: "The receiver answered 500.", Status: 500, Answer: "é",
+	}}
+	failed.AttemptCount, failed.NextAttemptAt = 1, at.Add(5*time.Second)
+	if err := s.SaveAttempt(ctx, failed); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SaveAttempt(ctx, failed); !errors.Is(err, webhook.ErrChanged) {
+		t.Errorf("the same attempt again: %v, want %v", err, webhook.ErrChanged)
+	}
+	if diff := cmp.Diff(failed, mustGet(t, s, d)); diff != "" {
+		t.Errorf("after an attempt: (-want +got)\n%s", diff)
+	}
+	again, err := s.CreateDelivery(ctx, d) // repeated late: it changes nothing
+	if diff := cmp.Diff(failed, again); err != nil || diff != "" {
+		t.Errorf("created after an attempt: %v, (-want +got)\n%s", err, diff)
+	}
+	if diff := cmp.Diff(failed, mustGet(t, s, d)); diff != "" {
+		t.Errorf("after it was created again: (-want +got)\n%s", diff)
+	}
+	ended := failed
+	ended.Outcome, ended.EndedAt, ended.NextAttemptAt, ended.AttemptCount = webhook.Successful, at.Add(time.Minute),
+		time.Time{}, 2
+	ended.Attempts = append(slices.Clone(failed.Attempts), webhook.Attempt{Number: 2, At: at,
+		Outcome: webhook.Successful})
+	if err := s.SaveAttempt(ctx, ended); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(ended, mustGet(t, s, d)); diff != "" {
+		t.Errorf("after the last attempt: (-want +got)\n%s", diff)
+	}
+	ended.AttemptCount = 3
+	for what, err := range map[string]error{"attempt": s.SaveAttempt(ctx, ended), "end": s.EndDelivery(ctx, ended)} {
+		if !errors.Is(err, webhook.ErrChanged) {
+			t.Errorf("%s of a delivery that has ended: %v, want %v", what, err, webhook.ErrChanged)
+		}
+	}
+
+	second := normal(failed)
+	second.Attempts, second.AttemptCount, second.NextAttemptAt = ended.Attempts, 2, time.Time{}
+	second.Run, second.RunAt = 2, at.Add(time.Hour)
+	for i := range 2 { // repeated, later
+		got, err := s.BeginRun(ctx, tenant, "w1", d.ID, 2, at.Add(time.Hour+time.Duration(i)))
+		if diff := cmp.Diff(second, got); err != nil || diff != "" {
+			t.Errorf("second run: %v, (-want +got)\n%s", err, diff)
+		}
+	}
+	if err := s.SaveAttempt(ctx, ended); !errors.Is(err, webhook.ErrChanged) {
+		t.Errorf("attempt of the first run: %v, want %v", err, webhook.ErrChanged)
+	}
+	second.Outcome, second.Code, second.EndedAt = webhook.Failed, webhook.CodeDisabled, at
+	if err := s.EndDelivery(ctx, second); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(second, mustGet(t, s, d)); diff != "" {
+		t.Errorf("ended: (-want +got)\n%s", diff)
+	}
+	if _, err := s.BeginRun(ctx, tenant, "w1", "other", 2, at); !errors.Is(err, webhook.ErrNotFound) {
+		t.Errorf("run of an unknown delivery: %v, want %v", err, webhook.ErrNotFound)
+	}
+}
+
+func TestListDeliveries(t *testing.T) { forEachStore(t, testListDeliveries) }
+
+func testListDeliveries(t *testing.T, s webhook.Store) {
+	ctx := t.Context()
+	w := single(newWebhook("w1"))
+	var ids []string
+	for i := range 7 {
+		d := newDelivery(t, w, fmt.Sprint("e", i), i)
+		ids = append(ids, d.ID)
+		if _, err := s.CreateDelivery(ctx, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	type list func(position string) ([]webhook.Delivery, string, error)
+	pages := func(position string, read list) (found []string, sizes []int) {
+		t.Helper()
+		for {
+			page, next, err := read(position)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range page {
+				found = append(found, d.ID)
+			}
+			sizes = append(sizes, len(page))
+			if position = next; next == "" {
+				return found, sizes
+			}
+		}
+	}
+	newest := slices.Clone(ids)
+	slices.Reverse(newest)
+	got, sizes := pages("", func(p string) ([]webhook.Delivery, string, error) {
+		return s.ListDeliveries(ctx, tenant,
+			"w1", p, 3)
+	})
+	if !slices.Equal(got, newest) {
+		t.Errorf("newest first: got %v in pages of %v, want %v", got, sizes, newest)
+	}
+	since := func(p string) ([]webhook.Delivery, string, error) {
+		return s.ListDeliveriesSince(ctx, tenant, "w1", p, 2)
+	}
+	if got, _ := pages(webhook.FirstDeliveryID(at.Add(3*time.Second)), since); !slices.Equal(got, ids[3:]) {
+		t.Errorf("since the fourth: got %v, want %v", got, ids[3:])
+	}
+	if got, _ := pages(webhook.FirstDeliveryID(at.Add(7*time.Second)), since); len(got) != 0 {
+		t.Errorf("since later: got %v, want none", got)
+	}
+}
+
+// Messages fill one delivery after the other; each is in one of them, however often and by how many it is announced.
+func TestCollect(t *testing.T) { forEachStore(t, testCollect) }
+
+func testCollect(t *testing.T, s webhook.Store) {
+	ctx := t.Context()
+	w := create(t, s, newWebhook("w1"))
+	var g errgroup.Group
+	g.SetLimit(8)
+	for i := range 60 {
+		d := newDelivery(t, w, fmt.Sprint("e", i%25), i%25)
+		g.Go(func() error { _, err := s.Collect(ctx, w, d); return err })
+	}
+	if err := g.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	found, _, err := s.ListDeliveries(ctx, tenant, "w1", "", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	for _, d := range found {
+		if len(d.Messages) > w.BatchSize {
+			t.Errorf("a delivery has %d messages, want at most %d", len(d.Messages), w.BatchSize)
+		}
+		for _, m := range d.Messages {
+			seen[m.ID]++
+		}
+	}
+	if len(found) != 3 || len(seen) != 25 {
+		t.Errorf("%d deliveries with %d messages, want 3 with 25", len(found), len(seen))
+	}
+	for id, n := range seen {
+		if n != 1 {
+			t.Errorf("message %s was collected %d times, want once", id, n)
+		}
+	}
+}
+
+func TestStopCollecting(t *testing.T) { forEachStore(t, testStopCollecting) }
+
+func testStopCollecting(t *testing.T, s webhook.Store) {
+	ctx := t.Context()
+	w := create(t, s, newWebhook("w1"))
+	first, err := s.Collect(ctx, w, newDelivery(t, w, "e1", 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := s.Collect(ctx, w, newDelivery(t, w, "e2", 1)) // with w as it was read before
+	if err != nil || second.ID != first.ID || len(second.Messages) != 2 {
+		t.Fatalf("the second message is in %s with %d messages, %v; want %s with 2", second.ID, len(second.Messages),
+			err, first.ID)
+	}
+	closed, err := s.StopCollecting(ctx, second, 2, at.Add(time.Minute))
+	if err != nil || closed.IsOpen || closed.Run != 2 || !closed.RunAt.Equal(at.Add(time.Minute)) {
+		t.Errorf("closed: %+v, %v; want run 2", closed, err)
+	}
+	again, err := s.StopCollecting(ctx, second, 1, at.Add(time.Hour))
+	if diff := cmp.Diff(closed, again); err != nil || diff != "" {
+		t.Errorf("closed again: %v, (-want +got)\n%s", err, diff)
+	}
+	for id, want := range map[string]string{"e2": first.ID, "e3": "another"} {
+		d, err := s.Collect(ctx, w, newDelivery(t, w, id, 2))
+		if err != nil || (want == "another") != (d.ID != first.ID) {
+			t.Errorf("message %s is in %s, %v; want %s", id, d.ID, err, want)
+		}
+	}
+	large := newDelivery(t, w, "e4", 3)
+	large.Messages[0].Text = []byte(strings.Repeat("x", webhook.MaxBodyBytes))
+	d, err := s.Collect(ctx, w, large)
+	if err != nil || d.ID != large.ID {
+		t.Errorf("a message without room is in %s, %v; want %s", d.ID, err, large.ID)
+	}
+	if err := s.Delete(ctx, tenant, "w1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Collect(ctx, w, newDelivery(t, w, "e5", 4)); !errors.Is(err, webhook.ErrNotFound) {
+		t.Errorf("collect for a deleted webhook: %v, want %v", err, webhook.ErrNotFound)
+	}
+}
+
+// A delivery outlives the row that says that it has collected its event. The event that is announced once more changes
+// nothing of it.
+func TestEventOfADeliveryThatIsKeptLonger(t *testing.T) {
+	t.Parallel()
+	ctx, db := t.Context(), dynamotest.Start(t)
+	s := webhookdb.New(db, table)
+	w := create(t, s, newWebhook("w1"))
+	d := newDelivery(t, w, "e1", 0)
+	if _, err := s.Collect(ctx, w, d); err != nil {
+		t.Fatal(err)
+	}
+	want, err := s.StopCollecting(ctx, d, 1, at.Add(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(table), Key: dynamo.Item{
+		"owner": dynamo.String(tenant + "#w1#events"), "part": dynamo.String("e1"),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w, err = s.Get(ctx, tenant, "w1"); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Collect(ctx, w, d)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("collected again: %v, (-want +got)\n%s", err, diff)
+	}
+	if diff := cmp.Diff(want, mustGet(t, s, d)); diff != "" {
+		t.Errorf("after it was collected again: (-want +got)\n%s", diff)
+	}
+}

@@ -1,0 +1,76 @@
+package webhookdb_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/connect/webhook"
+	"sluice/shared/connect/webhook/webhookdb"
+	"sluice/shared/kit/dynamo/dynamotest"
+)
+
+// TestStoredWebhooks pins what is stored: one golden item for each kind of row, with every attribute set.
+func TestStoredWebhooks(t *testing.T) {
+	t.Parallel()
+	ctx, client := t.Context(), dynamotest.Start(t)
+	s := webhookdb.New(client, table)
+	w := create(t, s, newWebhook("w1"))
+	d, err := s.Collect(ctx, w, newDelivery(t, w, "e1", 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, err = s.StopCollecting(ctx, d, 2, at.Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	d.Attempts = []webhook.Attempt{{
+		Number: 1, At: at, Took: 12 * time.Millisecond, Outcome: webhook.Failed, Code: webhook.CodeGone,
+		Message: "The receiver answered 410.", Status: 410, Answer: "gone",
+	}}
+	d.AttemptCount, d.Outcome, d.Code, d.EndedAt = 1, webhook.Failed, webhook.CodeGone, at.Add(2*time.Minute)
+	if err := s.SaveAttempt(ctx, d); err != nil {
+		t.Fatal(err)
+	}
+	waiting := newDelivery(t, single(w), "e2", 5)
+	waiting.NextAttemptAt = at.Add(time.Hour)
+	if _, err := s.CreateDelivery(ctx, waiting); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.MarkFailing(ctx, tenant, "w1", at.Add(time.Second), true); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.MarkRecovered(ctx, tenant, "w1", at.Add(time.Second), at.Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if w, err = s.Disable(ctx, tenant, "w1", webhook.ReasonGone, at.Add(2*time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.PagingKey(ctx, []byte("0123456789abcdef0123456789abcdef")); err != nil {
+		t.Fatal(err)
+	}
+	dynamotest.CompareStored(t, client, table, "webhooks")
+
+	client = dynamotest.Start(t)
+	dynamotest.LoadStored(t, client, table, "webhooks")
+	s = webhookdb.New(client, table)
+	got, err := s.Get(ctx, tenant, "w1")
+	if diff := cmp.Diff(w, got); err != nil || diff != "" {
+		t.Errorf("webhook: %v, (-want +got)\n%s", err, diff)
+	}
+	page, _, err := s.ListDeliveries(ctx, tenant, "w1", "", 10)
+	// Golden files show JSON with other white space than is stored.
+	sameJSON := cmp.Transformer("JSON", func(m webhook.Message) (v any) {
+		if err := json.Unmarshal(m.Text, &v); err != nil {
+			t.Fatal(err)
+		}
+		return []any{m.ID, string(m.Type), v}
+	})
+	if diff := cmp.Diff([]webhook.Delivery{normal(waiting), d}, page, sameJSON); err != nil || diff != "" {
+		t.Errorf("deliveries: %v, (-want +got)\n%s", err, diff)
+	}
+	if again, err := s.Collect(ctx, got, newDelivery(t, w, "e1", 0)); err != nil || again.ID != d.ID {
+		t.Errorf("an event that was collected is in %s, %v; want %s", again.ID, err, d.ID)
+	}
+}

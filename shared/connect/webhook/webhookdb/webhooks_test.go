@@ -1,0 +1,220 @@
+package webhookdb_test
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+
+	"sluice/shared/connect/webhook"
+	"sluice/shared/connect/webhook/webhookdb"
+	"sluice/shared/connect/webhook/webhooktest"
+	"sluice/shared/kit/dynamo/dynamotest"
+)
+
+const (
+	table  = "test-webhooks"
+	tenant = "7c2f1a52-3f6e-4b1e-9d0a-000000000001"
+)
+
+var at = time.Date(2025, 11, 25, 14, 3, 21, 512e6, time.UTC)
+
+// newWebhook returns a webhook with every value that a tenant sets.
+func newWebhook(id string) webhook.Webhook {
+	return webhook.Webhook{
+		ID: id, Tenant: tenant, Name: "name", URL: "https://receiver.test/hook", Enabled: true,
+		EventTypes: []string{"*"}, EmailAddresses: []string{"someone@receiver.test"}, Type: webhook.Batch,
+		BatchSize: 10,
+		Secret:    []byte("sealed"), PreviousSecret: []byte("sealed before"), PreviousUntil: at.Add(time.Hour),
+		CreatedAt: at, UpdatedAt: at.Add(time.Minute), Version: 1,
+	}
+}
+
+// forEachStore runs a test with the store on DynamoDB, and with the one in memory.
+func forEachStore(t *testing.T, test func(*testing.T, webhook.Store)) {
+	t.Parallel()
+	t.Run("DynamoDB", func(t *testing.T) { test(t, webhookdb.New(dynamotest.Start(t), table)) })
+	t.Run("memory", func(t *testing.T) { test(t, webhooktest.NewMemory()) })
+}
+
+func create(t *testing.T, s webhook.Store, w webhook.Webhook) webhook.Webhook {
+	t.Helper()
+	if err := s.Create(t.Context(), w); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func TestCreateAndChange(t *testing.T) { forEachStore(t, testCreateAndChange) }
+
+func testCreateAndChange(t *testing.T, s webhook.Store) {
+	ctx := t.Context()
+	w := create(t, s, newWebhook("w1"))
+	create(t, s, newWebhook("w1")) // repeated
+	other := newWebhook("w2")
+	other.PreviousSecret, other.PreviousUntil, other.EmailAddresses = nil, time.Time{}, []string{}
+	create(t, s, other)
+	list, err := s.List(ctx, tenant)
+	if diff := cmp.Diff([]webhook.Webhook{w, other}, list); err != nil || diff != "" {
+		t.Fatalf("list: %v, (-want +got)\n%s", err, diff)
+	}
+	if list, err := s.List(ctx, "other"); err != nil || len(list) != 0 {
+		t.Errorf("another tenant has %d webhooks, %v; want none", len(list), err)
+	}
+	if _, err := s.Get(ctx, "other", "w1"); !errors.Is(err, webhook.ErrNotFound) {
+		t.Errorf("another tenant's webhook: %v, want %v", err, webhook.ErrNotFound)
+	}
+
+	w.Name, w.Enabled, w.PreviousSecret, w.PreviousUntil = "", false, nil, time.Time{}
+	saved, err := s.Save(ctx, w, false)
+	w.Version = 2
+	if diff := cmp.Diff(w, saved); err != nil || diff != "" {
+		t.Errorf("save: %v, (-want +got)\n%s", err, diff)
+	}
+	if got, err := s.Get(ctx, tenant, "w1"); err != nil || !cmp.Equal(w, got) {
+		t.Errorf("get after save: %v\n%s", err, cmp.Diff(w, got))
+	}
+	create(t, s, newWebhook("w1")) // repeated late: it changes nothing
+	if got, err := s.Get(ctx, tenant, "w1"); err != nil || !cmp.Equal(w, got) {
+		t.Errorf("get after it was created again: %v\n%s", err, cmp.Diff(w, got))
+	}
+	w.Version = 1
+	if _, err := s.Save(ctx, w, false); !errors.Is(err, webhook.ErrChanged) {
+		t.Errorf("save of an old version: %v, want %v", err, webhook.ErrChanged)
+	}
+	if err := s.Delete(ctx, tenant, "w1"); err != nil {
+		t.Errorf("delete: %v", err)
+	}
+	_, getErr := s.Get(ctx, tenant, "w1")
+	_, saveErr := s.Save(ctx, w, false)
+	_, failErr := s.MarkFailing(ctx, tenant, "w1", at, true)
+	_, disableErr := s.Disable(ctx, tenant, "w1", webhook.ReasonGone, at)
+	for what, err := range map[string]error{
+		"get": getErr, "save": saveErr, "delete": s.Delete(ctx, tenant, "w1"), "mark failing": failErr,
+		"disable": disableErr,
+	} {
+		if !errors.Is(err, webhook.ErrNotFound) {
+			t.Errorf("%s after delete: %v, want %v", what, err, webhook.ErrNotFound)
+		}
+	}
+	if err := s.MarkWorking(ctx, tenant, "w1", at); err != nil {
+		t.Errorf("mark working after delete: %v", err)
+	}
+}
+
+// Of many creations at the same time ten succeed, and each deletion makes room for one.
+func TestLimitIsExact(t *testing.T) { forEachStore(t, testLimitIsExact) }
+
+func testLimitIsExact(t *testing.T, s webhook.Store) {
+	ctx := t.Context()
+	var created, refused atomic.Int64
+	var g errgroup.Group
+	for i := range webhook.MaxPerTenant + 5 {
+		g.Go(func() error {
+			err := s.Create(ctx, newWebhook(fmt.Sprintf("w%02d", i)))
+			switch {
+			case err == nil:
+				created.Add(1)
+			case errors.Is(err, webhook.ErrTooMany):
+				refused.Add(1)
+			default:
+				return err
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil || created.Load() != webhook.MaxPerTenant || refused.Load() != 5 {
+		t.Fatalf("%d created, %d refused, %v; want %d and 5", created.Load(), refused.Load(), err, webhook.MaxPerTenant)
+	}
+	list, err := s.List(ctx, tenant)
+	if err != nil || len(list) != webhook.MaxPerTenant {
+		t.Fatalf("%d webhooks, %v; want %d", len(list), err, webhook.MaxPerTenant)
+	}
+	if err := s.Delete(ctx, tenant, list[3].ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Create(ctx, newWebhook("x1")); err != nil {
+		t.Errorf("create after a deletion: %v", err)
+	}
+	if err := s.Create(ctx, newWebhook("x2")); !errors.Is(err, webhook.ErrTooMany) {
+		t.Errorf("create one more: %v, want %v", err, webhook.ErrTooMany)
+	}
+}
+
+func TestHealth(t *testing.T) { forEachStore(t, testHealth) }
+
+func testHealth(t *testing.T, s webhook.Store) {
+	ctx := t.Context()
+	w := create(t, s, newWebhook("w1"))
+	check := func(want webhook.Health) {
+		t.Helper()
+		got, err := s.Get(ctx, tenant, "w1")
+		if diff := cmp.Diff(want, got.Health); err != nil || diff != "" {
+			t.Errorf("%v, (-want +got)\n%s", err, diff)
+		}
+	}
+	mark := func(after time.Duration, givenUp bool) {
+		t.Helper()
+		if _, err := s.MarkFailing(ctx, tenant, "w1", at.Add(after), givenUp); err != nil {
+			t.Error(err)
+		}
+	}
+	mark(0, false)
+	mark(time.Hour, false)
+	check(webhook.Health{FailingSince: at})
+	mark(2*time.Hour, true)
+	mark(3*time.Hour, true)
+	check(webhook.Health{FailingSince: at, GivenUpSince: at.Add(2 * time.Hour)})
+	if err := s.MarkWorking(ctx, tenant, "w1", at.Add(-1)); err != nil {
+		t.Error(err)
+	}
+	check(webhook.Health{FailingSince: at, GivenUpSince: at.Add(2 * time.Hour)})
+	if _, ok, err := s.MarkRecovered(ctx, tenant, "w1", at.Add(-1), at.Add(time.Hour)); err != nil || ok {
+		t.Errorf("recovered from another failure: %v, %v; want false", ok, err)
+	}
+	recovered := webhook.Health{FailingSince: at, GivenUpSince: at.Add(2 * time.Hour),
+		RecoveredAt: at.Add(4 * time.Hour)}
+	for i := range 2 { // the second time later
+		h, ok, err := s.MarkRecovered(ctx, tenant, "w1", at, at.Add(time.Duration(4+i)*time.Hour))
+		if err != nil || !ok || h != recovered {
+			t.Errorf("recovered: %+v, %v, %v; want %+v", h, ok, err, recovered)
+		}
+	}
+	check(recovered)
+	if err := s.MarkWorking(ctx, tenant, "w1", at); err != nil {
+		t.Error(err)
+	}
+	check(webhook.Health{})
+
+	mark(0, true)
+	disabled := webhook.Health{FailingSince: at, GivenUpSince: at, DisabledAt: at.Add(1),
+		DisabledReason: webhook.ReasonGone}
+	for i, reason := range []string{webhook.ReasonGone, webhook.ReasonFailing} { // the second finds it disabled
+		got, err := s.Disable(ctx, tenant, "w1", reason, at.Add(time.Duration(i)+1))
+		if err != nil || got.Enabled || got.Health != disabled || !got.IsDisabledByService() {
+			t.Errorf("disable: %+v, %v; want disabled with %+v", got, err, disabled)
+		}
+	}
+	// A change that began before is refused: it would enable the webhook again.
+	if _, err := s.Save(ctx, w, false); !errors.Is(err, webhook.ErrChanged) {
+		t.Errorf("save of what was read before: %v, want %v", err, webhook.ErrChanged)
+	}
+	current, err := s.Get(ctx, tenant, "w1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	current.Name = "another"
+	if current, err = s.Save(ctx, current, false); err != nil || current.Health != disabled {
+		t.Errorf("save: %+v, %v; want the health %+v", current.Health, err, disabled)
+	}
+	current.Enable()
+	if current, err = s.Save(ctx, current, true); err != nil || !current.Enabled ||
+		current.Health != (webhook.Health{}) {
+		t.Errorf("enable: %+v, %v; want no trace of failures", current, err)
+	}
+	check(webhook.Health{})
+}

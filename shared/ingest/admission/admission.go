@@ -1,0 +1,125 @@
+// Package admission decides which batches are worked on. A batch holds a slot while it is validated, and another one
+// while it is ingested; until one is free, its execution waits, without a function, for a task token. Slots are limited
+// in all and for each tenant. The batches of a tenant get them in the order of their receipt, the tenants in turn.
+//
+// There is no process that gives out the slots. Whoever enters or leaves a stage, and the sweep, assigns those that are
+// free (Slots), each by one conditional write of the stage's gate (Queue). docs/decisions/0026-admission-slots.md has
+// the reasons.
+package admission
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"sluice/shared/ingest/batch"
+)
+
+// Stage is a part of a batch's life for which it needs a slot.
+type Stage string
+
+const (
+	// Validation begins before the file is planned and ends with the verdict.
+	Validation Stage = "validation"
+	// Ingestion begins after the verdict and ends with the batch.
+	Ingestion Stage = "ingestion"
+)
+
+// Stages returns all stages in the order in which a batch passes through them.
+func Stages() []Stage { return []Stage{Validation, Ingestion} }
+
+// needing are the statuses of batches that need a slot of a stage.
+var needing = map[Stage][]batch.Status{
+	Validation: {batch.Uploaded, batch.ValidationStarted},
+	Ingestion:  {batch.PendingIngestion, batch.Initialized, batch.InProgress},
+}
+
+// IsNeededBy reports whether a batch in a status needs a slot of the stage. One that is past the stage, or has ended,
+// does not.
+func (s Stage) IsNeededBy(status batch.Status) bool { return slices.Contains(needing[s], status) }
+
+// StageOf returns the stage of which a batch in a status needs a slot.
+func StageOf(status batch.Status) (stage Stage, needsSlot bool) {
+	for _, s := range Stages() {
+		if s.IsNeededBy(status) {
+			return s, true
+		}
+	}
+	return "", false
+}
+
+// Place is where a batch waits: among the batches of its tenant, in the order of their receipt. It is the same for
+// every attempt, so that a batch whose token was lost does not lose its place.
+type Place struct {
+	Tenant     string
+	ReceivedAt time.Time
+	Batch      batch.ID
+}
+
+// PlaceOf returns the place of a batch, which has been received.
+func PlaceOf(b batch.Batch) Place { return Place{b.Tenant, b.ReceivedAt, b.ID} }
+
+// Attempt is one run of a waiting state. Each has a token of its own, and only the latest one is waited for.
+type Attempt struct {
+	// Entered is when the execution entered the state, to the millisecond. An execution that a local cloud begins anew
+	// enters it again.
+	Entered time.Time
+	// Retry is the number of retries of the state before this attempt.
+	Retry int
+}
+
+// String returns the attempt in a form of constant length; of two attempts, the later one's is greater.
+func (a Attempt) String() string {
+	return fmt.Sprintf("%s#%06d", a.Entered.UTC().Format("2006-01-02T15:04:05.000Z"), a.Retry)
+}
+
+// Ticket says that the execution of a batch waits for a slot.
+type Ticket struct {
+	Stage Stage
+	Place
+	Attempt Attempt
+	// Token is the task token by which the execution goes on once the batch has its slot.
+	Token string
+}
+
+// Holder is a batch that has a slot. One that still has a ticket has not been notified yet.
+type Holder struct {
+	Place
+	// Since is when it got the slot.
+	Since time.Time
+	// LookAt is the time from which the sweep looks at whether the batch still needs the slot.
+	LookAt time.Time
+}
+
+// Gate says who has the slots of a stage.
+type Gate struct {
+	Stage Stage
+	// Version is that of the stored gate, 0 for one that is not stored yet. Every change of a gate counts it up.
+	Version int64
+	Holders map[batch.ID]Holder
+	// Turn is the tenant that got a slot last.
+	Turn string
+}
+
+// counts returns the number of slots of each tenant that has one.
+func (g Gate) counts() map[string]int {
+	counts := map[string]int{}
+	for _, h := range g.Holders {
+		counts[h.Tenant]++
+	}
+	return counts
+}
+
+// Limits bounds the slots of one stage.
+type Limits struct {
+	// Slots is how many batches may have one, of all tenants, and PerTenant of one tenant.
+	Slots, PerTenant int
+}
+
+// Tasks completes the tasks at which executions wait.
+type Tasks interface {
+	// Complete ends the task that waits for a token. It returns false if no task waits for it: the task was completed
+	// before, has run out of time, or its execution has ended.
+	Complete(ctx context.Context, token string) (isWaiting bool, err error)
+}

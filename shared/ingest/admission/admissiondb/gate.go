@@ -1,0 +1,184 @@
+package admissiondb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"sluice/shared/ingest/admission"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/dynamo"
+)
+
+// gatePlace is the place of a stage's gate.
+const gatePlace = "#gate"
+
+// gateRow is the item of a gate.
+type gateRow struct {
+	Stage   string               `dynamodbav:"stage"`
+	Place   string               `dynamodbav:"place"`
+	Version int64                `dynamodbav:"version"`
+	Turn    string               `dynamodbav:"turn"`
+	Holders map[string]holderRow `dynamodbav:"holders"`
+}
+
+// holderRow is the map of a holder, under the ID of its batch.
+type holderRow struct {
+	Tenant     string `dynamodbav:"tenant"`
+	ReceivedAt string `dynamodbav:"received_at"`
+	Since      string `dynamodbav:"since"`
+	LookAt     string `dynamodbav:"look_at"`
+}
+
+// Gate reads the gate of a stage.
+func (q *Queue) Gate(ctx context.Context, s admission.Stage) (admission.Gate, error) {
+	out, err := q.db.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: &q.table, Key: key(s, gatePlace), ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		return admission.Gate{}, fmt.Errorf("read the gate of %s: %w", s, err)
+	}
+	if out.Item == nil {
+		return admission.Gate{Stage: s, Holders: map[batch.ID]admission.Holder{}}, nil
+	}
+	return unmarshalGate(out.Item)
+}
+
+// Admit adds a holder to the gate, on the condition that its version is that of the given one.
+func (q *Queue) Admit(ctx context.Context, g admission.Gate, p admission.Place, at time.Time) (admission.Gate, error) {
+	holder := admission.Holder{Place: p, Since: at, LookAt: at}
+	err := q.addHolder(ctx, g, holder)
+	if _, failed := dynamo.ConditionFailed(err); failed {
+		return admission.Gate{}, admission.ErrContended
+	}
+	if err != nil {
+		return admission.Gate{}, fmt.Errorf("give batch %s a slot of %s: %w", p.Batch, g.Stage, err)
+	}
+	next := admission.Gate{Stage: g.Stage, Version: g.Version + 1, Turn: p.Tenant,
+		Holders: map[batch.ID]admission.Holder{p.Batch: holder}}
+	for id, h := range g.Holders {
+		if id != p.Batch {
+			next.Holders[id] = h
+		}
+	}
+	return next, nil
+}
+
+// addHolder is the write of Admit.
+func (q *Queue) addHolder(ctx context.Context, g admission.Gate, h admission.Holder) error {
+	if g.Version == 0 {
+		return q.create(ctx, g.Stage, h.Tenant, map[string]holderRow{string(h.Batch): newHolderRow(h)})
+	}
+	row, err := attributevalue.Marshal(newHolderRow(h))
+	if err != nil {
+		return err
+	}
+	_, err = q.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &q.table, Key: key(g.Stage, gatePlace),
+		UpdateExpression:         aws.String("SET holders.#batch = :holder, turn = :tenant, version = :next"),
+		ConditionExpression:      aws.String("version = :version"),
+		ExpressionAttributeNames: map[string]string{"#batch": string(h.Batch)},
+		ExpressionAttributeValues: dynamo.Item{
+			":holder": row, ":tenant": dynamo.String(h.Tenant),
+			":version": dynamo.Number(g.Version), ":next": dynamo.Number(g.Version + 1),
+		},
+	})
+	return err
+}
+
+// create stores the first version of a gate, on the condition that there is none.
+func (q *Queue) create(ctx context.Context, s admission.Stage, turn string, holders map[string]holderRow) error {
+	rows, err := attributevalue.Marshal(holders)
+	if err != nil {
+		return err
+	}
+	_, err = q.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &q.table, Key: key(s, gatePlace),
+		UpdateExpression:    aws.String("SET holders = :holders, turn = :turn, version = :first"),
+		ConditionExpression: aws.String("attribute_not_exists(place)"),
+		ExpressionAttributeValues: dynamo.Item{
+			":holders": rows, ":turn": dynamo.String(turn), ":first": dynamo.Number(1),
+		},
+	})
+	return err
+}
+
+// Release removes a holder from the gate, which it creates if there is none: its version must change, so that a
+// decision under way, which may be for this batch, is not made.
+func (q *Queue) Release(ctx context.Context, s admission.Stage, id batch.ID) error {
+	for {
+		_, err := q.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName: &q.table, Key: key(s, gatePlace),
+			UpdateExpression:          aws.String("REMOVE holders.#batch SET version = version + :one"),
+			ConditionExpression:       aws.String("attribute_exists(place)"),
+			ExpressionAttributeNames:  map[string]string{"#batch": string(id)},
+			ExpressionAttributeValues: dynamo.Item{":one": dynamo.Number(1)},
+		})
+		if _, missing := dynamo.ConditionFailed(err); missing {
+			err = q.create(ctx, s, "", map[string]holderRow{})
+			if _, exists := dynamo.ConditionFailed(err); exists {
+				continue // somebody else has created it, perhaps with this holder
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("take the slot of %s from batch %s: %w", s, id, err)
+		}
+		return nil
+	}
+}
+
+// Postpone sets look_at, on the condition that the batch has a slot.
+func (q *Queue) Postpone(ctx context.Context, s admission.Stage, id batch.ID, at time.Time) error {
+	_, err := q.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &q.table, Key: key(s, gatePlace),
+		UpdateExpression:          aws.String("SET holders.#batch.look_at = :at"),
+		ConditionExpression:       aws.String("attribute_exists(holders.#batch)"),
+		ExpressionAttributeNames:  map[string]string{"#batch": string(id)},
+		ExpressionAttributeValues: dynamo.Item{":at": dynamo.String(dynamo.FormatTime(at))},
+	})
+	if _, failed := dynamo.ConditionFailed(err); err != nil && !failed {
+		return fmt.Errorf("postpone the look at batch %s: %w", id, err)
+	}
+	return nil
+}
+
+func newHolderRow(h admission.Holder) holderRow {
+	return holderRow{
+		Tenant: h.Tenant, ReceivedAt: dynamo.FormatTime(h.ReceivedAt), Since: dynamo.FormatTime(h.Since),
+		LookAt: dynamo.FormatTime(h.LookAt),
+	}
+}
+
+func unmarshalGate(item dynamo.Item) (admission.Gate, error) {
+	var row gateRow
+	if err := unmarshal(item, &row); err != nil {
+		return admission.Gate{}, err
+	}
+	g := admission.Gate{Stage: admission.Stage(row.Stage), Version: row.Version, Turn: row.Turn,
+		Holders: make(map[batch.ID]admission.Holder, len(row.Holders))}
+	for id, h := range row.Holders {
+		var holder admission.Holder
+		var errs [3]error
+		holder.Place, errs[0] = place(h.Tenant, h.ReceivedAt, id)
+		holder.Since, errs[1] = dynamo.ParseTime(h.Since)
+		holder.LookAt, errs[2] = dynamo.ParseTime(h.LookAt)
+		if err := errors.Join(errs[:]...); err != nil {
+			return admission.Gate{}, err
+		}
+		g.Holders[batch.ID(id)] = holder
+	}
+	return g, nil
+}
+
+// unmarshal reads an item into a row.
+func unmarshal(item dynamo.Item, row any) error {
+	if err := attributevalue.UnmarshalMap(item, row); err != nil {
+		return fmt.Errorf("read a row of admissions: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package admissiondb_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/ingest/admission"
+	"sluice/shared/ingest/admission/admissiondb"
+	"sluice/shared/ingest/admission/admissiontest"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/dynamo"
+	"sluice/shared/kit/dynamo/dynamotest"
+)
+
+const table = "test-admission"
+
+func TestConformance(t *testing.T) {
+	db := dynamotest.Start(t)
+	admissiontest.Conform(t, func(t *testing.T) admission.Queue {
+		empty(t, db)
+		return admissiondb.New(db, table)
+	})
+}
+
+// empty deletes all items.
+func empty(t *testing.T, db *dynamodb.Client) {
+	t.Helper()
+	name := table
+	out, err := db.Scan(t.Context(), &dynamodb.ScanInput{TableName: &name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, item := range out.Items {
+		key := dynamo.Item{"stage": item["stage"], "place": item["place"]}
+		if _, err := db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &name, Key: key}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestStored pins what is stored: a ticket and a gate, with every attribute set.
+func TestStored(t *testing.T) {
+	ctx, at := t.Context(), time.Date(2026, 11, 26, 8, 15, 0, 123000000, time.UTC)
+	const tenant, first, second = "7c2f1a52-3f6e-4b1e-9d0a-000000000001", "0193a0b4-7c00-7000-8000-000000000001",
+		"0193a0b4-7c00-7000-8000-000000000002"
+	ticket := admission.Ticket{
+		Stage: admission.Ingestion, Token: "token", Attempt: admission.Attempt{Entered: at.Add(time.Hour), Retry: 7},
+		Place: admission.Place{Tenant: tenant, ReceivedAt: at, Batch: batch.ID(first)},
+	}
+	db := dynamotest.Start(t)
+	q := admissiondb.New(db, table)
+	if err := q.Put(ctx, ticket); err != nil {
+		t.Fatal(err)
+	}
+	g, err := q.Gate(ctx, admission.Ingestion)
+	for _, id := range []batch.ID{first, second} {
+		if err == nil {
+			g, err = q.Admit(ctx, g, admission.Place{Tenant: tenant, ReceivedAt: at, Batch: id}, at.Add(time.Minute))
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	dynamotest.CompareStored(t, db, table, "admission")
+
+	empty(t, db)
+	dynamotest.LoadStored(t, db, table, "admission")
+	stored, err := q.Gate(ctx, admission.Ingestion)
+	if diff := cmp.Diff(g, stored); err != nil || diff != "" {
+		t.Errorf("gate: error %v, (-want +got)\n%s", err, diff)
+	}
+	got, found, err := q.FirstAfterTenant(ctx, admission.Ingestion, "")
+	if diff := cmp.Diff(ticket, got); err != nil || !found || diff != "" {
+		t.Errorf("ticket: error %v, (-want +got)\n%s", err, diff)
+	}
+}

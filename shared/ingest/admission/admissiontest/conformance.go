@@ -1,0 +1,273 @@
+package admissiontest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/ingest/admission"
+	"sluice/shared/ingest/batch"
+)
+
+// Conform tests a queue against the contract of admission.Queue. Each call of open returns an empty queue.
+func Conform(t *testing.T, open func(t *testing.T) admission.Queue) {
+	for name, test := range map[string]func(*testing.T, admission.Queue){
+		"tickets":      testTickets,
+		"attempts":     testAttempts,
+		"order":        testOrder,
+		"gate":         testGate,
+		"races":        testOneWinsARace,
+		"release":      testRelease,
+		"first gate":   testReleaseBeforeFirstAdmit,
+		"other stages": testStagesAreApart,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, open(t)) })
+	}
+}
+
+var received = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
+
+// NewTicket returns the ticket of a first attempt for validation: of the n-th batch of a tenant, by the time of its
+// receipt in seconds.
+func NewTicket(tenant string, n int) admission.Ticket {
+	id := batch.ID(fmt.Sprintf("%s-batch-%03d", tenant, n))
+	return admission.Ticket{
+		Stage: admission.Validation, Token: "token of " + string(id), Attempt: admission.Attempt{Entered: received},
+		Place: admission.Place{Tenant: tenant, ReceivedAt: received.Add(time.Duration(n) * time.Second), Batch: id},
+	}
+}
+
+// must ends a test on an error.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// expectTickets checks which tickets of validation are at the places of some.
+func expectTickets(t *testing.T, q admission.Queue, at []admission.Ticket, want ...admission.Ticket) {
+	t.Helper()
+	var places []admission.Place
+	for _, ticket := range at {
+		places = append(places, ticket.Place)
+	}
+	got, err := q.Tickets(t.Context(), admission.Validation, places)
+	must(t, err)
+	compare := func(a, b admission.Ticket) int { return comparePlaces(a.Place, b.Place) }
+	slices.SortFunc(got, compare)
+	slices.SortFunc(want, compare)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("tickets (-want +got):\n%s", diff)
+	}
+}
+
+func testTickets(t *testing.T, q admission.Queue) {
+	a, b := NewTicket("a", 1), NewTicket("b", 1)
+	for range 2 {
+		must(t, q.Put(t.Context(), a))
+	}
+	expectTickets(t, q, []admission.Ticket{a, b}, a)
+	must(t, q.Put(t.Context(), b))
+	expectTickets(t, q, []admission.Ticket{a, b}, a, b)
+	for range 2 {
+		must(t, q.Remove(t.Context(), a))
+		must(t, q.Withdraw(t.Context(), admission.Validation, b.Place))
+	}
+	expectTickets(t, q, []admission.Ticket{a, b})
+	expectTickets(t, q, nil)
+}
+
+// Of two attempts of one batch, the later one's ticket stays, in whatever order they come.
+func testAttempts(t *testing.T, q admission.Queue) {
+	first := NewTicket("a", 1)
+	retry, again := first, first
+	retry.Attempt.Retry, retry.Token = 2, "token of the retry"
+	again.Attempt = admission.Attempt{Entered: received.Add(time.Millisecond)}
+	again.Token = "token of the execution that began anew"
+	for i, late := range []admission.Ticket{first, retry, again} {
+		must(t, q.Put(t.Context(), late))
+		expectTickets(t, q, []admission.Ticket{first}, late)
+		for _, early := range []admission.Ticket{first, retry, again}[:i] {
+			if err := q.Put(t.Context(), early); !errors.Is(err, admission.ErrSuperseded) {
+				t.Errorf("an earlier attempt got %v, want ErrSuperseded", err)
+			}
+			must(t, q.Remove(t.Context(), early))
+		}
+		expectTickets(t, q, []admission.Ticket{first}, late)
+	}
+	must(t, q.Withdraw(t.Context(), admission.Validation, first.Place))
+	expectTickets(t, q, []admission.Ticket{first})
+}
+
+func testOrder(t *testing.T, q admission.Queue) {
+	ctx := t.Context()
+	if _, found, err := q.FirstAfterTenant(ctx, admission.Validation, ""); found || err != nil {
+		t.Errorf("an empty queue has a first ticket, error %v", err)
+	}
+	want := []admission.Ticket{NewTicket("a", 9), NewTicket("a", 10), NewTicket("ab", 1), NewTicket("b", 5)}
+	// Fractions of a second of different lengths are in order, too, and the ID decides about equal times.
+	want[0].ReceivedAt = received.Add(100 * time.Millisecond)
+	want[1].ReceivedAt = received.Add(100*time.Millisecond + time.Nanosecond)
+	last := NewTicket("b", 6)
+	last.ReceivedAt = want[3].ReceivedAt
+	want = append(want, last)
+	for _, i := range []int{3, 1, 4, 0, 2} {
+		must(t, q.Put(ctx, want[i]))
+	}
+	places, err := q.Waiting(ctx, admission.Validation)
+	must(t, err)
+	for i, p := range places {
+		if p != want[i].Place {
+			t.Errorf("place %d is %+v, want %+v", i, p, want[i].Place)
+		}
+	}
+	if len(places) != len(want) {
+		t.Errorf("got %d places, want %d", len(places), len(want))
+	}
+	for i := range want {
+		got, found, err := q.FirstAfter(ctx, admission.Validation, want[i].Place)
+		must(t, err)
+		switch {
+		case found != (i+1 < len(want)):
+			t.Errorf("after ticket %d there is another one: %t", i, found)
+		case found && cmp.Diff(want[i+1], got) != "":
+			t.Errorf("after ticket %d is %+v, want %+v", i, got, want[i+1])
+		}
+	}
+	for tenant, first := range map[string]int{"": 0, "a": 2, "ab": 3, "aa": 2, "0": 0, "b": -1, "c": -1} {
+		got, found, err := q.FirstAfterTenant(ctx, admission.Validation, tenant)
+		must(t, err)
+		if found != (first >= 0) || found && cmp.Diff(want[first], got) != "" {
+			t.Errorf("after the tenant %q: %+v (%t), want ticket %d", tenant, got, found, first)
+		}
+	}
+}
+
+func testGate(t *testing.T, q admission.Queue) {
+	ctx := t.Context()
+	g, err := q.Gate(ctx, admission.Validation)
+	must(t, err)
+	empty := admission.Gate{Stage: admission.Validation, Holders: map[batch.ID]admission.Holder{}}
+	if diff := cmp.Diff(empty, g); diff != "" {
+		t.Fatalf("the first gate (-want +got):\n%s", diff)
+	}
+	a, b, at := NewTicket("a", 1).Place, NewTicket("b", 1).Place, received.Add(time.Hour)
+	for i, p := range []admission.Place{a, b} {
+		if g, err = q.Admit(ctx, g, p, at); err != nil {
+			t.Fatal(err)
+		}
+		stored, err := q.Gate(ctx, admission.Validation)
+		must(t, err)
+		if diff := cmp.Diff(stored, g); diff != "" || g.Turn != p.Tenant || len(g.Holders) != i+1 {
+			t.Errorf("the gate after an admission (-stored +returned), turn %s:\n%s", g.Turn, diff)
+		}
+		if h := g.Holders[p.Batch]; h.Place != p || !h.Since.Equal(at) || !h.LookAt.Equal(at) {
+			t.Errorf("holder %+v, want %+v since %v", h, p, at)
+		}
+	}
+	must(t, q.Postpone(ctx, admission.Validation, a.Batch, at.Add(time.Minute)))
+	must(t, q.Postpone(ctx, admission.Validation, b.Batch, time.Time{}))
+	must(t, q.Postpone(ctx, admission.Validation, "nobody", at))
+	stored, err := q.Gate(ctx, admission.Validation)
+	must(t, err)
+	if got := stored.Holders[a.Batch]; !got.LookAt.Equal(at.Add(time.Minute)) || !got.Since.Equal(at) {
+		t.Errorf("a postponed holder is %+v", got)
+	}
+	if got := stored.Holders[b.Batch]; !got.LookAt.IsZero() || len(stored.Holders) != 2 {
+		t.Errorf("got %+v, want two holders and the second one to be looked at now", stored.Holders)
+	}
+}
+
+// Of several admissions by the same gate, one is made.
+func testOneWinsARace(t *testing.T, q admission.Queue) {
+	ctx := t.Context()
+	for round := range 5 { // the first round creates the gate
+		g, err := q.Gate(ctx, admission.Validation)
+		must(t, err)
+		var group sync.WaitGroup
+		errs := make([]error, 6)
+		for i := range errs {
+			group.Go(func() { _, errs[i] = q.Admit(ctx, g, NewTicket("a", 10*round+i).Place, received) })
+		}
+		group.Wait()
+		won := 0
+		for _, err := range errs {
+			if err == nil {
+				won++
+			} else if !errors.Is(err, admission.ErrContended) {
+				t.Errorf("an admission failed: %v, want ErrContended", err)
+			}
+		}
+		after, err := q.Gate(ctx, admission.Validation)
+		must(t, err)
+		if won != 1 || len(after.Holders) != round+1 || after.Version <= g.Version {
+			t.Errorf("round %d: %d of %d admissions were made, the gate has %d holders", round, won, len(errs),
+				len(after.Holders))
+		}
+	}
+}
+
+func testRelease(t *testing.T, q admission.Queue) {
+	ctx := t.Context()
+	g, err := q.Gate(ctx, admission.Validation)
+	must(t, err)
+	a, b, c := NewTicket("a", 1).Place, NewTicket("b", 1).Place, NewTicket("c", 1).Place
+	for _, p := range []admission.Place{a, b} {
+		if g, err = q.Admit(ctx, g, p, received); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 { // the second one finds nothing to release, and prevents what is under way all the same
+		must(t, q.Release(ctx, admission.Validation, a.Batch))
+		if _, err := q.Admit(ctx, g, c, received); !errors.Is(err, admission.ErrContended) {
+			t.Errorf("an admission by the gate before the release: %v, want ErrContended", err)
+		}
+		if g, err = q.Gate(ctx, admission.Validation); err != nil || len(g.Holders) != 1 ||
+			g.Holders[b.Batch].Place != b {
+			t.Errorf("the holders after a release are %+v, error %v; want the other one", g.Holders, err)
+		}
+	}
+	if _, err := q.Admit(ctx, g, a, received); err != nil {
+		t.Errorf("a batch that left gets no slot again: %v", err)
+	}
+}
+
+// A release before the first admission prevents one that is under way, too.
+func testReleaseBeforeFirstAdmit(t *testing.T, q admission.Queue) {
+	ctx := t.Context()
+	g, err := q.Gate(ctx, admission.Validation)
+	must(t, err)
+	must(t, q.Postpone(ctx, admission.Validation, "nobody", received))
+	p := NewTicket("a", 1).Place
+	must(t, q.Release(ctx, admission.Validation, p.Batch))
+	if _, err := q.Admit(ctx, g, p, received); !errors.Is(err, admission.ErrContended) {
+		t.Errorf("an admission by the gate before the release: %v, want ErrContended", err)
+	}
+	if g, err = q.Gate(ctx, admission.Validation); err != nil || len(g.Holders) != 0 || g.Version == 0 {
+		t.Errorf("the gate is %+v, error %v; want a stored one without holders", g, err)
+	}
+}
+
+func testStagesAreApart(t *testing.T, q admission.Queue) {
+	ctx := t.Context()
+	ticket := NewTicket("a", 1)
+	must(t, q.Put(ctx, ticket))
+	if _, found, err := q.FirstAfterTenant(ctx, admission.Ingestion, ""); found || err != nil {
+		t.Errorf("a ticket for validation waits for ingestion, error %v", err)
+	}
+	g, err := q.Gate(ctx, admission.Validation)
+	must(t, err)
+	if _, err = q.Admit(ctx, g, ticket.Place, received); err != nil {
+		t.Fatal(err)
+	}
+	must(t, q.Release(ctx, admission.Ingestion, ticket.Batch))
+	if g, err = q.Gate(ctx, admission.Validation); err != nil || len(g.Holders) != 1 {
+		t.Errorf("validation has the holders %+v, error %v; want one", g.Holders, err)
+	}
+}

@@ -1,0 +1,291 @@
+package admission_test
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/ingest/admission"
+	"sluice/shared/ingest/admission/admissiontest"
+	"sluice/shared/ingest/batch"
+)
+
+// office has slots with a queue in memory, without faults.
+type office struct {
+	*admission.Slots
+	t     *testing.T
+	queue *admissiontest.Memory
+	tasks *admissiontest.Tasks
+}
+
+func newOffice(t *testing.T, slots, perTenant int) *office {
+	o := &office{t: t, queue: admissiontest.NewMemory(), tasks: &admissiontest.Tasks{}}
+	o.Slots = &admission.Slots{
+		Queue: o.queue, Tasks: o.tasks, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Limits: map[admission.Stage]admission.Limits{admission.Validation: {Slots: slots, PerTenant: perTenant}},
+	}
+	return o
+}
+
+func (o *office) enter(tickets ...admission.Ticket) {
+	o.t.Helper()
+	for _, ticket := range tickets {
+		if err := o.Enter(o.t.Context(), ticket); err != nil {
+			o.t.Fatal(err)
+		}
+	}
+}
+
+func (o *office) leave(ticket admission.Ticket) {
+	o.t.Helper()
+	if err := o.Leave(o.t.Context(), admission.Validation, ticket.Place); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// expectTold checks the order in which batches were told.
+func (o *office) expectTold(want ...admission.Ticket) {
+	o.t.Helper()
+	var tokens []string
+	for _, ticket := range want {
+		tokens = append(tokens, ticket.Token)
+	}
+	if diff := cmp.Diff(tokens, o.tasks.Completed()); diff != "" {
+		o.t.Errorf("told (-want +got):\n%s", diff)
+	}
+}
+
+// The batches of a tenant are admitted in the order of their receipt, the tenants in turn, whatever order they come in.
+func TestTurns(t *testing.T) {
+	o := newOffice(t, 1, 1)
+	holder := admissiontest.NewTicket("z", 1)
+	var tickets []admission.Ticket
+	for _, tenant := range []string{"a", "b", "c"} {
+		for n := range 3 {
+			tickets = append(tickets, admissiontest.NewTicket(tenant, n))
+		}
+	}
+	o.enter(holder)
+	for _, i := range []int{5, 2, 8, 0, 4, 7, 1, 3, 6} {
+		o.enter(tickets[i])
+	}
+	want := []admission.Ticket{holder}
+	for n := range 3 {
+		for tenant := range 3 {
+			want = append(want, tickets[3*tenant+n])
+		}
+	}
+	for i := range want {
+		o.expectTold(want[:i+1]...)
+		o.leave(want[i])
+	}
+}
+
+// A tenant with few slots is preferred to one with many, and one that has all it may have is passed over.
+func TestFewestSlotsFirst(t *testing.T) {
+	o := newOffice(t, 4, 3)
+	var a []admission.Ticket
+	for n := range 6 {
+		a = append(a, admissiontest.NewTicket("a", n))
+	}
+	o.enter(a...)
+	o.expectTold(a[:3]...) // a fourth slot is free
+	b := []admission.Ticket{admissiontest.NewTicket("b", 0), admissiontest.NewTicket("b", 1)}
+	o.enter(b...)
+	o.expectTold(a[0], a[1], a[2], b[0])
+	o.leave(a[0]) // a has two slots, b one
+	o.expectTold(a[0], a[1], a[2], b[0], b[1])
+	o.leave(a[1])
+	o.expectTold(a[0], a[1], a[2], b[0], b[1], a[3])
+}
+
+// A batch that leaves while it waits is not admitted, and neither is one that left while a decision was under way.
+func TestLeaveWhileWaiting(t *testing.T) {
+	o := newOffice(t, 1, 1)
+	first, second, third := admissiontest.NewTicket("a", 1), admissiontest.NewTicket("a", 2),
+		admissiontest.NewTicket("a", 3)
+	o.enter(first, second, third)
+	gate, err := o.queue.Gate(t.Context(), admission.Validation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.leave(second)
+	if places, err := o.queue.Waiting(t.Context(), admission.Validation); err != nil ||
+		!slices.Equal(places, []admission.Place{third.Place}) {
+		t.Errorf("after a batch has left, %v wait, error %v; want the third one only", places, err)
+	}
+	if _, err := o.queue.Admit(t.Context(), gate, second.Place, time.Now()); err == nil {
+		t.Error("a decision that was under way admitted a batch that has left")
+	}
+	o.leave(first)
+	o.expectTold(first, third)
+}
+
+// needs is what a sweep is told of batches: one that needs no slot any more, and one that has ended.
+type needs struct{ finished, ended batch.ID }
+
+func (n needs) NeedsSlot(_ context.Context, _ admission.Stage, id batch.ID) (bool, error) {
+	return id != n.finished, nil
+}
+
+func (n needs) Ended(_ context.Context, ids []batch.ID) ([]batch.ID, error) {
+	return slices.DeleteFunc(slices.Clone(ids), func(id batch.ID) bool { return id != n.ended }), nil
+}
+
+// A sweep gives out what is free although nobody comes or goes, takes back what nobody needs after a time, and leaves
+// what is needed.
+func TestSweep(t *testing.T) {
+	o := newOffice(t, 2, 2)
+	first, second, third := admissiontest.NewTicket("a", 1), admissiontest.NewTicket("a", 2),
+		admissiontest.NewTicket("a", 3)
+	for _, ticket := range []admission.Ticket{first, second, third} {
+		if err := o.queue.Put(t.Context(), ticket); err != nil { // whoever put it was killed before it could go on
+			t.Fatal(err)
+		}
+	}
+	sweep := func(before time.Time) {
+		t.Helper()
+		err := o.Sweep(t.Context(), admission.Validation, before, needs{finished: first.Batch})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweep(time.Now().Add(-time.Hour))
+	o.expectTold(first, second)
+	sweep(time.Now().Add(-time.Hour)) // it is not yet looked at
+	o.expectTold(first, second)
+	sweep(time.Now().Add(time.Hour))
+	o.expectTold(first, second, third)
+}
+
+// A sweep takes at once the slots and the tickets of batches that have ended, and tells the executions that wait.
+func TestSweepOfEndedBatches(t *testing.T) {
+	o := newOffice(t, 1, 1)
+	holder, waiting, next := admissiontest.NewTicket("a", 1), admissiontest.NewTicket("a", 2),
+		admissiontest.NewTicket("a", 3)
+	o.enter(holder, waiting, next)
+	for _, ended := range []admission.Ticket{waiting, holder} {
+		before := time.Now().Add(-time.Hour) // no holder is to be looked at
+		if err := o.Sweep(t.Context(), admission.Validation, before, needs{ended: ended.Batch}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.expectTold(holder, waiting, next)
+	gate, err := o.queue.Gate(t.Context(), admission.Validation)
+	if err != nil || len(gate.Holders) != 1 || gate.Holders[next.Batch].Place != next.Place {
+		t.Errorf("the holders are %+v, error %v; want the third batch", gate.Holders, err)
+	}
+}
+
+// The execution of a batch that ends while it waits is told, once, and nobody waits in its place.
+func TestLeaveAll(t *testing.T) {
+	o := newOffice(t, 1, 1)
+	first, second := admissiontest.NewTicket("a", 1), admissiontest.NewTicket("a", 2)
+	o.enter(first, second)
+	ended := batch.Batch{ID: second.Batch, Tenant: second.Tenant, ReceivedAt: second.ReceivedAt}
+	for range 2 {
+		if err := o.LeaveAll(t.Context(), ended); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.expectTold(first, second)
+	if places, err := o.queue.Waiting(t.Context(), admission.Validation); err != nil || len(places) != 0 {
+		t.Errorf("%v wait, error %v; want none", places, err)
+	}
+}
+
+// reenteredQueue is a queue in which a batch enters anew after the first time that somebody has read its ticket.
+type reenteredQueue struct {
+	admission.Queue
+	again *admission.Ticket
+}
+
+func (q *reenteredQueue) Tickets(ctx context.Context, s admission.Stage, p []admission.Place) ([]admission.Ticket,
+	error) {
+	tickets, err := q.Queue.Tickets(ctx, s, p)
+	if again := q.again; again != nil && err == nil {
+		q.again = nil
+		err = q.Queue.Put(ctx, *again)
+	}
+	return tickets, err
+}
+
+// An execution that enters anew while its batch is taken from the queue is told by the next sweep.
+func TestLeaveAllDuringNextAttempt(t *testing.T) {
+	o := newOffice(t, 1, 1)
+	holder, waiting := admissiontest.NewTicket("a", 1), admissiontest.NewTicket("a", 2)
+	o.enter(holder, waiting)
+	again := waiting
+	again.Attempt.Retry, again.Token = 1, "again"
+	o.Queue = &reenteredQueue{o.queue, &again}
+	ended := batch.Batch{ID: waiting.Batch, Tenant: waiting.Tenant, ReceivedAt: waiting.ReceivedAt}
+	if err := o.LeaveAll(t.Context(), ended); err != nil {
+		t.Fatal(err)
+	}
+	o.expectTold(holder, waiting)
+	before := time.Now().Add(-time.Hour) // no holder is to be looked at
+	if err := o.Sweep(t.Context(), admission.Validation, before, needs{ended: waiting.Batch}); err != nil {
+		t.Fatal(err)
+	}
+	o.expectTold(holder, waiting, again)
+}
+
+// A batch that has its slot is told at once when it enters again, as after a restart of a local cloud.
+func TestEnterAgain(t *testing.T) {
+	o := newOffice(t, 1, 1)
+	first := admissiontest.NewTicket("a", 1)
+	o.enter(first)
+	again := first
+	again.Attempt.Entered, again.Token = first.Attempt.Entered.Add(time.Hour), "again"
+	o.enter(again)
+	o.expectTold(first, again)
+}
+
+// The batch with the first position is the next one that is admitted.
+func TestFirstPositionIsNext(t *testing.T) {
+	o := newOffice(t, 1, 1)
+	holder := admissiontest.NewTicket("b", 99)
+	o.enter(holder)
+	byID := map[batch.ID]admission.Ticket{}
+	for tenant, batches := range map[string]int{"a": 3, "b": 2, "c": 5, "d": 1} {
+		for n := range batches {
+			ticket := admissiontest.NewTicket(tenant, n)
+			byID[ticket.Batch] = ticket
+			o.enter(ticket)
+		}
+	}
+	o.leave(holder)
+	positions := admission.Positions{Queue: o.queue, Now: time.Now, Age: 0}
+	for len(byID) > 0 {
+		told := o.tasks.Completed()
+		current := told[len(told)-1]
+		gate, _ := o.queue.Gate(t.Context(), admission.Validation)
+		places, _ := o.queue.Waiting(t.Context(), admission.Validation)
+		order := gate.Order(places)
+		var holder admission.Ticket
+		for _, ticket := range byID {
+			if ticket.Token == current {
+				holder = ticket
+			}
+		}
+		delete(byID, holder.Batch)
+		if len(order) != len(byID) {
+			t.Fatalf("%d batches are in the order, want %d", len(order), len(byID))
+		}
+		for i, id := range order {
+			b := batch.Batch{ID: id, Status: batch.Uploaded}
+			if got, waits, err := positions.Position(t.Context(), b); err != nil || !waits || got != int64(i+1) {
+				t.Errorf("position %d (%t), error %v, want %d", got, waits, err, i+1)
+			}
+		}
+		o.leave(holder)
+		told = o.tasks.Completed()
+		if got := told[len(told)-1]; len(order) > 0 && got != byID[order[0]].Token {
+			t.Errorf("%s was admitted, want that of the first position, %s", got, order[0])
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package batchdb_test
+
+import (
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/batch/batchdb"
+	"sluice/shared/ingest/batch/batchtest"
+	"sluice/shared/kit/dynamo"
+	"sluice/shared/kit/dynamo/dynamotest"
+)
+
+func TestConformanceOfSuccessiveCalls(t *testing.T) { batchtest.Conform(t, open) }
+
+func TestConformanceOfConcurrentCalls(t *testing.T) { batchtest.ConformConcurrently(t, open) }
+
+// open returns an empty store.
+func open(t *testing.T) batch.Store {
+	t.Helper()
+	return batchdb.New(dynamotest.Start(t), "test-batches")
+}
+
+// A batch of a release that counted nothing goes its way and is never counted.
+func TestOpenBatchOfAnEarlierRelease(t *testing.T) {
+	db := dynamotest.Start(t)
+	s := batchdb.New(db, "test-batches")
+	b := batchtest.NewBatch(t, "tenant")
+	if err := s.Create(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		TableName:        aws.String("test-batches"),
+		Key:              dynamo.Item{"id": dynamo.String(string(b.ID)), "part": dynamo.String("batch")},
+		UpdateExpression: aws.String("REMOVE #open"), ExpressionAttributeNames: map[string]string{"#open": "open"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []batch.Transition{
+		{To: batch.Uploaded, ReceivedAt: b.CreatedAt, Object: &batch.Object{Key: "k", Size: 10}}, {To: batch.Failed},
+	} {
+		c.At = b.CreatedAt
+		if _, err := s.Apply(t.Context(), b.ID, c); err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.CountOpen(t.Context(), "tenant", batch.Open{Batches: 10, UnvalidatedBytes: 10})
+		if err != nil || got != (batch.Open{}) {
+			t.Errorf("%s: %+v, %v; want nothing counted", c.To, got, err)
+		}
+	}
+}

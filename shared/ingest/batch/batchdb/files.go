@@ -1,0 +1,119 @@
+package batchdb
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/dynamo"
+)
+
+// fileRow is the item of a file that was processed. Its ID is not that of a batch; its part is filePart.
+type fileRow struct {
+	ID   string `dynamodbav:"id"`
+	Part string `dynamodbav:"part"`
+	// Batch is the batch that was PROCESSED last with the file.
+	Batch string `dynamodbav:"batch"`
+	// Expires is when the file counts as processed no more, in seconds, for the table's time to live.
+	Expires int64 `dynamodbav:"expires"`
+}
+
+const filePart = "file"
+
+func fileKey(f batch.File) dynamo.Item {
+	return key(batch.ID("file#"+f.Tenant+"#"+hex.EncodeToString(f.SHA256)), filePart)
+}
+
+// ProcessedAs reads the item of the file.
+func (s *Store) ProcessedAs(ctx context.Context, f batch.File, now time.Time) (batch.ID, error) {
+	row, err := s.readFile(ctx, f)
+	if err != nil || row.Expires <= now.Unix() {
+		return "", err
+	}
+	return batch.ID(row.Batch), nil
+}
+
+// readFile returns the item of a file, the zero row if there is none.
+func (s *Store) readFile(ctx context.Context, f batch.File) (row fileRow, err error) {
+	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: &s.table, Key: fileKey(f), ConsistentRead: aws.Bool(true),
+	})
+	if err == nil {
+		err = attributevalue.UnmarshalMap(out.Item, &row)
+	}
+	if err != nil {
+		return fileRow{}, fmt.Errorf("read who has processed a file: %w", err)
+	}
+	return row, nil
+}
+
+// maxFileWrites is how often a transition is tried while other batches with the same file make theirs.
+const maxFileWrites = 20
+
+// applyWithFile makes an update of a batch that becomes PROCESSED with a file, in one transaction with the item of the
+// file: of batches that become PROCESSED at the same time, each one names the one before it.
+func (s *Store) applyWithFile(ctx context.Context, id batch.ID, t batch.Transition, update types.Update) (batch.Batch,
+	error) {
+	expires := t.At.Add(batch.DuplicateWindow).Unix()
+	for range maxFileWrites {
+		seen, err := s.readFile(ctx, *t.File)
+		if err != nil {
+			return batch.Batch{}, err
+		}
+		file := types.Update{
+			TableName: &s.table, Key: fileKey(*t.File), UpdateExpression: aws.String(
+				"SET #batch = :batch, expires = :expires"),
+			ConditionExpression:      aws.String("attribute_not_exists(id)"),
+			ExpressionAttributeNames: map[string]string{"#batch": "batch"},
+			ExpressionAttributeValues: dynamo.Item{
+				":batch": dynamo.String(string(id)), ":expires": dynamo.Number(expires),
+			},
+		}
+		if seen.Batch != "" {
+			file.ConditionExpression = aws.String("#batch = :seen")
+			file.ExpressionAttributeValues[":seen"] = dynamo.String(seen.Batch)
+		}
+		named := update
+		if seen.Batch != "" && seen.Expires > t.At.Unix() {
+			named = namingDuplicate(update, seen.Batch)
+		}
+		failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{{Update: &named}, {Update: &file}})
+		switch {
+		case err == nil || failed[0]:
+			return s.afterTransaction(ctx, id, t, err == nil)
+		case !failed[1]:
+			return batch.Batch{}, fmt.Errorf("transition of batch %s to %s: %w", id, t.To, err)
+		}
+	}
+	return batch.Batch{}, fmt.Errorf("transition of batch %s to %s: its file is being processed all the time", id, t.To)
+}
+
+// namingDuplicate returns an update that also names the batch which had the same file, unless one is named already.
+func namingDuplicate(u types.Update, of string) types.Update {
+	u.UpdateExpression = aws.String("SET duplicate_of = if_not_exists(duplicate_of, :previous), " +
+		(*u.UpdateExpression)[len("SET "):])
+	values := dynamo.Item{":previous": dynamo.String(of)}
+	for name, value := range u.ExpressionAttributeValues {
+		values[name] = value
+	}
+	u.ExpressionAttributeValues = values
+	return u
+}
+
+// afterTransaction reads a batch after a transaction that has made its transition, or whose condition on the batch has
+// failed.
+func (s *Store) afterTransaction(ctx context.Context, id batch.ID, t batch.Transition, isMade bool) (batch.Batch,
+	error) {
+	b, err := s.Get(ctx, id)
+	if err != nil {
+		return batch.Batch{}, err
+	}
+	return s.afterTransition(ctx, b, t, isMade)
+}

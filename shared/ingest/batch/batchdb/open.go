@@ -1,0 +1,59 @@
+package batchdb
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/dynamo"
+)
+
+// The attributes by which the index open counts. A batch of a release without them is not in the index.
+const (
+	// openAttribute is the tenant of a batch that is not in a terminal status.
+	openAttribute = "open"
+	// unvalidatedAttribute is the size of a file that is uploaded and not validated.
+	unvalidatedAttribute = "unvalidated"
+)
+
+// closes returns the REMOVE clause of a transition to a status, "" for none, and adds the names that it uses.
+func closes(to batch.Status, names map[string]string) string {
+	switch {
+	case to.IsTerminal():
+		names["#open"], names["#"+unvalidatedAttribute] = openAttribute, unvalidatedAttribute
+		return " REMOVE #open, #" + unvalidatedAttribute
+	case to == batch.PendingIngestion:
+		names["#"+unvalidatedAttribute] = unvalidatedAttribute
+		return " REMOVE #" + unvalidatedAttribute
+	}
+	return ""
+}
+
+// CountOpen reads the index open, page by page. There is no counter beside the batches that could differ from them.
+func (s *Store) CountOpen(ctx context.Context, tenant string, enough batch.Open) (batch.Open, error) {
+	var found batch.Open
+	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
+		TableName: &s.table, IndexName: aws.String("open"),
+		KeyConditionExpression:    aws.String("#open = :tenant"),
+		ProjectionExpression:      aws.String(unvalidatedAttribute),
+		ExpressionAttributeNames:  map[string]string{"#open": openAttribute},
+		ExpressionAttributeValues: dynamo.Item{":tenant": dynamo.String(tenant)},
+	})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return batch.Open{}, fmt.Errorf("count open batches: %w", err)
+		}
+		for _, item := range page.Items {
+			found.Batches++
+			found.UnvalidatedBytes += dynamo.NumberAttribute(item, unvalidatedAttribute)
+			if found.Reaches(enough) {
+				return found, nil
+			}
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,361 @@
+package batchdb_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/batch/batchdb"
+	"sluice/shared/ingest/batch/batchtest"
+	"sluice/shared/ingest/chunk"
+	"sluice/shared/kit/dynamo/dynamotest"
+)
+
+const (
+	storedBatch  = batch.ID("0193a0b4-7c00-7000-8000-000000000001")
+	storedTenant = "7c2f1a52-3f6e-4b1e-9d0a-000000000001"
+)
+
+var at = time.Date(2026, 11, 26, 8, 15, 0, 123456789, time.UTC)
+
+// newStore returns a store whose clock stands, so that the rows that it writes always expire at the same time.
+func newStore(client *dynamodb.Client) *batchdb.Store {
+	return batchdb.New(client, "test-batches").WithClock(func() time.Time { return at })
+}
+
+// TestStoredBatches pins what is stored: one golden item for each kind of row, with every attribute set. It writes
+// through the store and compares the items, and it reads the golden items through the store and compares the values.
+// Renaming a Go field so that a stored name changes fails both.
+func TestStoredBatches(t *testing.T) {
+	ctx, client := t.Context(), dynamotest.Start(t)
+	s := newStore(client)
+	b := batchtest.NewBatch(t, storedTenant)
+	b.ID, b.Client, b.DigestKey = storedBatch, "client", [16]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
+	if err := s.Create(ctx, b); err != nil {
+		t.Fatal(err)
+	}
+	plan := chunk.NewPlan(1000, 100)
+	verdict := batch.Verdict{Total: 9, Accepted: 7, Invalid: 2, ReportKey: "report", SummaryKey: "summary",
+		ReportShortened: true}
+	var want batch.Batch
+	for _, c := range []batch.Transition{
+		{To: batch.Uploaded, At: at, ReceivedAt: at.Add(time.Second),
+			Object: &batch.Object{Key: "uploads/t/b", ETag: `"e"`, Version: "v", Size: 1000}},
+		{To: batch.ValidationStarted, At: at, Plan: &plan, MaxLineBytes: 4096, MaxTransactions: 9000,
+			MaxReportBytes: 5000},
+		{To: batch.ValidationFailed, At: at.Add(time.Minute), Verdict: &verdict,
+			ErrorMessage: "2 transactions are invalid."},
+	} {
+		var err error
+		if want, err = s.Apply(ctx, b.ID, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	validated := batch.ValidateResult{Lines: 10, Transactions: 9, Invalid: 1, Bytes: 100, FindingsKey: "findings",
+		IndexKey: "index", IndexSections: "\x01\x80\x02", MinReportBytes: 150, NamesKey: "names", NamesSections: "\x04"}
+	settled := batch.SettleResult{FirstLine: 11, Accepted: 7, Invalid: 2, AcceptedKey: "accepted", ReportKey: "report",
+		ReportBytes: 12,
+		SummaryKey:  "summary", ShortBytes: 5, CSVKey: "csv", CSVBytes: 14, CSVShortBytes: 6, RejectedKey: "rejected",
+		RejectedBytes: 200}
+	ingested := batch.IngestCursor{Done: true, Offset: 90, Line: 8, Stored: 7}
+	if _, err := s.CommitValidated(ctx, b.ID, 3, validated); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.CommitSettled(ctx, b.ID, 3, settled); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.AdvanceCursor(ctx, b.ID, 3, ingested); err != nil {
+		t.Fatal(err)
+	}
+	reconciled := batch.ReconcileResult{RejectionsKey: "marks", RejectionsSections: "\x00\x05"}
+	if _, err := s.CommitReconciled(ctx, b.ID, 7, reconciled); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.ClaimAnnouncement(ctx, b.ID, "attempt", at.Add(time.Minute), at.Add(2*time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	dynamotest.CompareStored(t, client, "test-batches", "batches")
+
+	client = dynamotest.Start(t)
+	dynamotest.LoadStored(t, client, "test-batches", "batches")
+	s = newStore(client)
+	got, err := s.Get(ctx, b.ID)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("batch: error %v, (-want +got)\n%s", err, diff)
+	}
+	c, err := s.Chunk(ctx, b.ID, 3)
+	wantChunk := batch.Chunk{Index: 3, Validated: &validated, Settled: &settled, Ingested: &ingested}
+	if diff := cmp.Diff(wantChunk, c); err != nil || diff != "" {
+		t.Errorf("chunk: error %v, (-want +got)\n%s", err, diff)
+	}
+	results, err := s.Reconciled(ctx, b.ID)
+	if err != nil || results[7] == nil || *results[7] != reconciled {
+		t.Errorf("partitions: got %v, error %v, want %v for partition 7", results, err, reconciled)
+	}
+	// The condition of AdvanceCursor names stored attributes, too: a cursor that is done does not change.
+	furthest, err := s.AdvanceCursor(ctx, b.ID, 3, batch.IngestCursor{Line: 9})
+	if diff := cmp.Diff(ingested, furthest); err != nil || diff != "" {
+		t.Errorf("AdvanceCursor: error %v, (-want +got)\n%s", err, diff)
+	}
+}
+
+// TestStoredWithoutSections reads what releases stored that kept no sections of files and whose rows did not expire.
+func TestStoredWithoutSections(t *testing.T) {
+	ctx, client := t.Context(), dynamotest.Start(t)
+	dynamotest.LoadStored(t, client, "test-batches", "without-sections")
+	s := newStore(client)
+	c, err := s.Chunk(ctx, storedBatch, 3)
+	wantChunk := batch.Chunk{
+		Index: 3,
+		Validated: &batch.ValidateResult{Lines: 10, Transactions: 9, Invalid: 1, Bytes: 100, FindingsKey: "findings",
+			IndexKey: "index", MinReportBytes: 150},
+		Settled: &batch.SettleResult{FirstLine: 11, Accepted: 7, Invalid: 2, AcceptedKey: "accepted",
+			ReportKey: "report", ReportBytes: 12, SummaryKey: "summary", ShortBytes: 5},
+		Ingested: &batch.IngestCursor{Done: true, Offset: 90, Line: 8, Stored: 7},
+	}
+	if diff := cmp.Diff(wantChunk, c); err != nil || diff != "" {
+		t.Errorf("chunk: error %v, (-want +got)\n%s", err, diff)
+	}
+	reconciled, err := s.Reconciled(ctx, storedBatch)
+	if err != nil || reconciled[7] == nil || *reconciled[7] != (batch.ReconcileResult{RejectionsKey: "marks"}) {
+		t.Errorf("partitions: got %v, error %v, want the key \"marks\" for partition 7", reconciled, err)
+	}
+	screened, err := s.Screened(ctx, storedBatch)
+	if err != nil || screened[2] == nil || *screened[2] != (batch.ScreenResult{Names: 4, HitsKey: "hits"}) {
+		t.Errorf("screened partitions: got %v, error %v, want the key \"hits\" for partition 2", screened, err)
+	}
+}
+
+// TestStoredOutcomes pins how outcomes without work files are stored: a skipped chunk is a row of zeros, a partition
+// that rejects no line has the key "none", a verdict on too many transactions has no report; and the line counts.
+func TestStoredOutcomes(t *testing.T) {
+	ctx, client := t.Context(), dynamotest.Start(t)
+	s := newStore(client)
+	b := batchtest.NewBatch(t, storedTenant)
+	b.ID, b.Status = storedBatch, batch.ValidationStarted
+	if err := s.Create(ctx, b); err != nil {
+		t.Fatal(err)
+	}
+	skipped, reconciled := batch.SettleResult{Skipped: true}, batch.ReconcileResult{}
+	counts := batch.LineCounts{ByChunk: []int64{10, 0, 7}, Transactions: 16, MinReportBytes: []int64{150, 0, 300}}
+	verdict := batch.Verdict{Outcome: batch.TooManyTransactions, Total: 16, Invalid: 2}
+	if _, err := s.CommitSettled(ctx, b.ID, 2, skipped); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.CommitReconciled(ctx, b.ID, 0, reconciled); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.CommitLineCounts(ctx, b.ID, counts); err != nil {
+		t.Fatal(err)
+	}
+	tooMany := batch.Transition{To: batch.ValidationFailed, At: at, Verdict: &verdict, ErrorMessage: "too many"}
+	want, err := s.Apply(ctx, b.ID, tooMany)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dynamotest.CompareStored(t, client, "test-batches", "outcomes")
+
+	client = dynamotest.Start(t)
+	dynamotest.LoadStored(t, client, "test-batches", "outcomes")
+	s = newStore(client)
+	got, err := s.Get(ctx, b.ID)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("batch: error %v, (-want +got)\n%s", err, diff)
+	}
+	c, err := s.Chunk(ctx, b.ID, 2)
+	if diff := cmp.Diff(batch.Chunk{Index: 2, Settled: &skipped}, c); err != nil || diff != "" {
+		t.Errorf("chunk: error %v, (-want +got)\n%s", err, diff)
+	}
+	results, err := s.Reconciled(ctx, b.ID)
+	if err != nil || results[0] == nil || *results[0] != reconciled {
+		t.Errorf("partitions: got %v, error %v, want no rejections of partition 0", results, err)
+	}
+	gotCounts, err := s.LineCounts(ctx, b.ID)
+	if diff := cmp.Diff(&counts, gotCounts); err != nil || diff != "" {
+		t.Errorf("line counts: error %v, (-want +got)\n%s", err, diff)
+	}
+}
+
+// TestStoredUnfinished pins how a batch is stored that has not ended, and one that expires. It ends with what earlier
+// releases stored, which the adoption makes known to EachUnfinished.
+func TestStoredUnfinished(t *testing.T) {
+	ctx, client := t.Context(), dynamotest.Start(t)
+	s := newStore(client)
+	waiting, expiring := batchtest.NewBatch(t, storedTenant), batchtest.NewBatch(t, storedTenant)
+	waiting.ID, expiring.ID = storedBatch, "0193a0b4-7c00-7000-8000-00000000000e"
+	for _, b := range []batch.Batch{waiting, expiring} {
+		if err := s.Create(ctx, b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	failed := batch.Transition{To: batch.Failed, At: at, ErrorMessage: "m", Expires: at.Add(time.Hour)}
+	if _, err := s.Apply(ctx, expiring.ID, failed); err != nil {
+		t.Fatal(err)
+	}
+	// What is announced is stored as releases that announced nothing stored it.
+	if err := s.MarkAnnounced(ctx, expiring, batch.Receivers()); err != nil {
+		t.Fatal(err)
+	}
+	dynamotest.CompareStored(t, client, "test-batches", "unfinished")
+
+	client = dynamotest.Start(t)
+	dynamotest.LoadStored(t, client, "test-batches", "unadopted")
+	s = newStore(client)
+	unfinished := func() (ids []batch.ID) {
+		t.Helper()
+		err := s.EachUnfinished(ctx, at.Add(time.Hour), func(id batch.ID) error { ids = append(ids, id); return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ids
+	}
+	if got := unfinished(); len(got) != 0 {
+		t.Errorf("before the adoption: %v, want none", got)
+	}
+	// The second walk waits an hour; a third one does not happen.
+	now := at
+	for i, want := range []int{1, 1, 2, 2} {
+		if i == 1 || i == 3 { // a batch that a function of the earlier release creates meanwhile
+			dynamotest.LoadStored(t, client, "test-batches", "unadopted-later")
+		}
+		if i >= 2 {
+			now = now.Add(2 * time.Hour)
+		}
+		if err := s.AdoptUnfinished(ctx, now); err != nil {
+			t.Fatal(err)
+		}
+		if i == 3 {
+			want = 1 // it was stored again without the attributes
+		}
+		if got := unfinished(); len(got) != want {
+			t.Errorf("after call %d of the adoption: %v, want %d batches", i, got, want)
+		}
+	}
+}
+
+// TestStoredScreening pins what is stored of the screening of names.
+func TestStoredScreening(t *testing.T) {
+	ctx, client := t.Context(), dynamotest.Start(t)
+	s := newStore(client)
+	b := batchtest.NewBatch(t, storedTenant)
+	b.ID = storedBatch
+	b.Screening = &batch.Screening{Lists: []string{"un", "own"}, Threshold: 82.5, Reject: true}
+	if err := s.Create(ctx, b); err != nil {
+		t.Fatal(err)
+	}
+	plan := chunk.NewPlan(1000, 100)
+	verdict := batch.Verdict{Total: 9, Accepted: 7, Invalid: 2, ReportKey: "report", SummaryKey: "summary",
+		Screening: &batch.ScreeningVerdict{Names: 5, Hits: 3, AlertsKey: "alerts", AlertsShortened: true}}
+	var want batch.Batch
+	for _, c := range []batch.Transition{
+		{To: batch.Uploaded, At: at, ReceivedAt: at.Add(time.Second),
+			Object: &batch.Object{Key: "uploads/t/b", ETag: `"e"`, Version: "v", Size: 1000}},
+		{To: batch.ValidationStarted, At: at, Plan: &plan, ListVersions: []batch.ListVersion{
+			{Owner: "shared", List: "un", Version: "v1", SourceDate: at.UTC().Truncate(time.Second)},
+			{Owner: storedTenant, List: "own", Version: "v2"}}},
+		{To: batch.PendingIngestion, At: at, Verdict: &verdict},
+	} {
+		var err error
+		if want, err = s.Apply(ctx, b.ID, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	validated := batch.ValidateResult{Lines: 10, NamesKey: "names"}
+	settled := batch.SettleResult{FirstLine: 1, Hits: 3, AlertsKey: "alerts", AlertBytes: 500, AlertsLeftOut: true}
+	if _, err := s.CommitValidated(ctx, b.ID, 0, validated); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.CommitSettled(ctx, b.ID, 0, settled); err != nil {
+		t.Fatal(err)
+	}
+	screened := [batch.Partitions]*batch.ScreenResult{2: {Names: 4, HitsKey: "hits", HitsSections: "\x03"}, 15: {}}
+	for _, p := range []int{2, 15} {
+		if _, err := s.CommitScreened(ctx, b.ID, p, *screened[p]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dynamotest.CompareStored(t, client, "test-batches", "screening")
+
+	client = dynamotest.Start(t)
+	dynamotest.LoadStored(t, client, "test-batches", "screening")
+	s = newStore(client)
+	got, err := s.Get(ctx, b.ID)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("batch: error %v, (-want +got)\n%s", err, diff)
+	}
+	c, err := s.Chunk(ctx, b.ID, 0)
+	if diff := cmp.Diff(batch.Chunk{Validated: &validated, Settled: &settled}, c); err != nil || diff != "" {
+		t.Errorf("chunk: error %v, (-want +got)\n%s", err, diff)
+	}
+	results, err := s.Screened(ctx, b.ID)
+	if diff := cmp.Diff(screened, results); err != nil || diff != "" {
+		t.Errorf("screened partitions: error %v, (-want +got)\n%s", err, diff)
+	}
+}
+
+// TestStoredRequest pins what is stored of everything that a client can ask for, and of the file and its verdict.
+func TestStoredRequest(t *testing.T) {
+	ctx, client := t.Context(), dynamotest.Start(t)
+	b := batchtest.WithEveryField(batchtest.NewBatch(t, storedTenant))
+	b.ID = storedBatch
+	limited := batchtest.NewBatch(t, storedTenant)
+	limited.ID, limited.MaxRejected = "0193a0b4-7c00-7000-8000-00000000000e", &batch.RejectLimit{Lines: 12}
+	for _, b := range []batch.Batch{b, limited} {
+		if err := newStore(client).Create(ctx, b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dynamotest.CompareStored(t, client, "test-batches", "request")
+
+	client = dynamotest.Start(t)
+	dynamotest.LoadStored(t, client, "test-batches", "request")
+	for _, want := range []batch.Batch{b, limited} {
+		got, err := newStore(client).Get(ctx, want.ID)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("batch %s: error %v, (-want +got)\n%s", want.ID, err, diff)
+		}
+	}
+}
+
+// TestStoredWithoutHistory reads a batch of a release that kept no history, and makes a transition of it.
+func TestStoredWithoutHistory(t *testing.T) {
+	ctx, client := t.Context(), dynamotest.Start(t)
+	dynamotest.LoadStored(t, client, "test-batches", "without-history")
+	s := newStore(client)
+	before, err := s.Get(ctx, storedBatch)
+	if err != nil || before.Status != batch.PendingIngestion || before.History != nil {
+		t.Fatalf("got %+v, error %v, want a batch in PENDING_INGESTION without a history", before, err)
+	}
+	after, err := s.Apply(ctx, storedBatch, batch.Transition{To: batch.Initialized, At: at})
+	want := []batch.StatusAt{{Status: batch.Initialized, At: at}}
+	if diff := cmp.Diff(want, after.History); err != nil || diff != "" {
+		t.Errorf("history: error %v, (-want +got)\n%s", err, diff)
+	}
+}
+
+// TestStoredFiles pins how it is stored that a file was processed, and by which batch.
+func TestStoredFiles(t *testing.T) {
+	ctx, client := t.Context(), dynamotest.Start(t)
+	s := newStore(client)
+	file := batch.File{Tenant: storedTenant, SHA256: []byte("the digest of 32 bytes of a file")}
+	for _, id := range []batch.ID{storedBatch, storedBatch[:35] + "2"} {
+		b := batchtest.NewBatch(t, storedTenant)
+		b.ID, b.Status = id, batch.InProgress
+		if err := s.Create(ctx, b); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Apply(ctx, id, batch.Transition{To: batch.Processed, At: at, File: &file}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dynamotest.CompareStored(t, client, "test-batches", "files")
+
+	client = dynamotest.Start(t)
+	dynamotest.LoadStored(t, client, "test-batches", "files")
+	if got, err := newStore(client).ProcessedAs(ctx, file, at); err != nil || got != storedBatch[:35]+"2" {
+		t.Errorf("the file was processed as %q, error %v, want batch 2", got, err)
+	}
+}

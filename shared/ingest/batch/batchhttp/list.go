@@ -1,0 +1,242 @@
+package batchhttp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/fault"
+)
+
+// Limits of a list.
+const (
+	defaultListLimit = 50
+	maxListLimit     = 200
+)
+
+// ListReply is a page of batches.
+type ListReply struct {
+	Batches []ListedBatch `json:"batches"`
+	// Next is the token of the next page; null at the end.
+	Next *string `json:"next"`
+}
+
+// ListedBatch is the status record of a batch in a list. What would have to be added up from the chunks of a batch is
+// null while the batch runs.
+type ListedBatch struct {
+	StatusReply
+	// Status is null if the batch has no status to report yet; Message then says why, and is absent otherwise.
+	Status  *batch.Status `json:"status"`
+	Message string        `json:"message,omitempty"`
+	// BytesTotal and ContentEncoding are null until they are known.
+	BytesTotal      *int64          `json:"bytes_total"`
+	ContentEncoding *batch.Encoding `json:"content_encoding"`
+	// BytesDone is null while lines are validated or stored, and before.
+	BytesDone *int64 `json:"bytes_done"`
+}
+
+// newListedBatch returns the record of a batch by its row alone.
+func newListedBatch(b batch.Batch, position *int64) ListedBatch {
+	counts, done := sumUp(b, nil)
+	out := ListedBatch{StatusReply: newStatusReply(b, counts, done, position)}
+	total := out.StatusReply.BytesTotal
+	switch b.Status {
+	case batch.AwaitingUpload, batch.Uploaded, batch.ValidationStarted:
+	case batch.PendingIngestion:
+		out.BytesDone = &total
+	case batch.Initialized, batch.InProgress:
+		out.Counts.Ingested = nil
+	default:
+		out.BytesDone = &done
+	}
+	if b.Status.IsVisible() {
+		out.Status = &b.Status
+	}
+	out.Message = pendingMessage(b.Status)
+	if !b.ReceivedAt.IsZero() {
+		out.BytesTotal = &total
+	}
+	if b.Status.IsVisible() && !b.ReceivedAt.IsZero() {
+		out.ContentEncoding = &out.StatusReply.ContentEncoding
+	}
+	return out
+}
+
+// List returns a page of the batches of the caller's tenant that the query selects, newest first. A request inspects a
+// limited number of batches, so that a page may have fewer than its limit, and none, although there are further ones.
+func (s *Batches) List(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
+	q := readListQuery(r.URL.Query())
+	query := q.canonical()
+	position := ""
+	if len(q.details) == 0 {
+		var err error
+		position, err = s.Paging.Open(caller.Tenant, query, q.next)
+		if errors.Is(err, platform.ErrPageToken) || err == nil && q.hasNext && q.next == "" {
+			q.refuse("next", "The value does not belong to this list.", "page_token")
+		} else if err != nil {
+			return httpapi.Reply{}, err
+		}
+	}
+	if len(q.details) > 0 {
+		return httpapi.Reply{}, fault.NewInvalid(q.details...)
+	}
+	found, next, err := s.Store.List(ctx, caller.Tenant, q.filter, batch.ID(position), q.limit)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	out, budget := ListReply{Batches: []ListedBatch{}}, httpapi.ListBudget
+	errFull := errors.New("the reply is full")
+	for i, b := range found {
+		place, err := s.queuePosition(ctx, b)
+		if err != nil {
+			return httpapi.Reply{}, err
+		}
+		item := newListedBatch(b, place)
+		if err := budget.Reserve(item, errFull); errors.Is(err, errFull) {
+			next = found[i-1].ID // no batch alone is as large as a reply
+			break
+		} else if err != nil {
+			return httpapi.Reply{}, err
+		}
+		out.Batches = append(out.Batches, item)
+	}
+	if token := s.Paging.Seal(caller.Tenant, query, string(next)); token != "" {
+		out.Next = &token
+	}
+	return httpapi.Reply{Body: out}, nil
+}
+
+// listQuery is what the parameters of a list say.
+type listQuery struct {
+	values  url.Values
+	filter  batch.Filter
+	limit   int
+	next    string
+	hasNext bool
+	// details say what is wrong with the parameters.
+	details []fault.Detail
+}
+
+// metadataParameter begins the names of the parameters that select by metadata.
+const metadataParameter = "metadata."
+
+// readListQuery reads the parameters of a list.
+func readListQuery(values url.Values) *listQuery {
+	q := &listQuery{values: values, limit: defaultListLimit}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if len(values[name]) > 1 && name != "status" {
+			q.refuse(name, "The parameter must not be repeated.", httpapi.CodeRepeated)
+			continue
+		}
+		value := values.Get(name)
+		switch name {
+		case "status":
+			q.readStatuses(values[name])
+		case "created_after":
+			q.filter.CreatedAfter = q.readTime(name, value)
+		case "created_before":
+			q.filter.CreatedBefore = q.readTime(name, value)
+		case "client_id":
+			q.filter.Client = q.readText(name, value)
+		case "name":
+			q.filter.NamePrefix = q.readText(name, value)
+		case "limit":
+			n, err := strconv.Atoi(value)
+			if err != nil || n < 1 || n > maxListLimit {
+				q.refuse(name, fmt.Sprintf("The value must be a whole number from 1 to %d.", maxListLimit),
+					"number_range")
+			}
+			q.limit = n
+		case "next":
+			q.next, q.hasNext = value, true
+		default:
+			q.readMetadata(name, value)
+		}
+	}
+	return q
+}
+
+// refuse notes what is wrong with a parameter.
+func (q *listQuery) refuse(name, message, code string) {
+	q.details = append(q.details, fault.Detail{
+		Source: fault.InQuery, Path: []any{name}, Message: message, Code: code,
+		AttemptedValue: httpapi.AttemptedText(q.values.Get(name)),
+	})
+}
+
+// readStatuses reads the statuses, which must be visible ones.
+func (q *listQuery) readStatuses(values []string) {
+	var visible []string
+	for _, status := range batch.Statuses() {
+		if status.IsVisible() {
+			visible = append(visible, string(status))
+		}
+	}
+	for _, value := range values {
+		if !slices.Contains(visible, value) {
+			q.refuse("status", "The value must be one of "+strings.Join(visible, ", ")+".", "enum")
+			return
+		}
+		q.filter.Statuses = append(q.filter.Statuses, batch.Status(value))
+	}
+	slices.Sort(q.filter.Statuses)
+	q.filter.Statuses = slices.Compact(q.filter.Statuses)
+}
+
+func (q *listQuery) readTime(name, value string) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, value)
+	if err != nil {
+		q.refuse(name, "The value must be a time such as 2026-01-31T12:00:00Z; a + in it is sent as %2B.", "datetime")
+	}
+	return t.UTC()
+}
+
+// readText reads a client or the beginning of a name.
+func (q *listQuery) readText(name, value string) string {
+	switch n := utf8.RuneCountInString(value); {
+	case !utf8.ValidString(value):
+		q.refuse(name, "The value must be valid UTF-8.", "string_type")
+	case n == 0:
+		q.refuse(name, "The value must not be empty.", "string_too_short")
+	case n > maxNameLength:
+		q.refuse(name, fmt.Sprintf("The value must have at most %d characters.", maxNameLength), "string_too_long")
+	}
+	return value
+}
+
+// readMetadata reads a parameter that selects by metadata, and refuses any other one.
+func (q *listQuery) readMetadata(name, value string) {
+	key, isMetadata := strings.CutPrefix(name, metadataParameter)
+	if !isMetadata || !metadataKeyPattern.MatchString(key) {
+		q.refuse(name, "This parameter is not known here.", "extra_forbidden")
+		return
+	}
+	if !utf8.ValidString(value) {
+		q.refuse(name, "The value must be valid UTF-8.", "string_type")
+	}
+	if q.filter.Metadata == nil {
+		q.filter.Metadata = map[string]string{}
+	}
+	q.filter.Metadata[key] = value
+}
+
+// canonical returns the filter in a form that is the same for the same filter. Tokens of pages belong to it.
+func (q *listQuery) canonical() string {
+	text, err := json.Marshal(q.filter)
+	if err != nil {
+		panic(err) // a filter has nothing that cannot be encoded
+	}
+	return "batches " + string(text)
+}

@@ -1,0 +1,307 @@
+package batchhttp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/access/permission"
+	"sluice/shared/access/ratelimit"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/fault"
+)
+
+// Limits of the observed batches.
+const (
+	maxObservedLimit = 1000
+	maxObservedIDs   = 100
+	maxObservedDays  = 31
+)
+
+// nextHeader has the token of the next page of a list whose body is an array.
+const nextHeader = "X-Next"
+
+// ObservedStatus is the state of a batch as the observability interface names it.
+type ObservedStatus string
+
+// The observed statuses.
+const (
+	ObservedUploaded              ObservedStatus = "uploaded"
+	ObservedValidationFailed      ObservedStatus = "validation_failed"
+	ObservedPendingIngestion      ObservedStatus = "pending_ingestion"
+	ObservedIngestionInProgress   ObservedStatus = "ingestion_in_progress"
+	ObservedProcessed             ObservedStatus = "processed"
+	ObservedProcessedWithFailures ObservedStatus = "processed_with_failures"
+	ObservedFailed                ObservedStatus = "failed"
+)
+
+// observedStatusOf returns the observed status of a batch. Transactions fail in a batch that drops them.
+func observedStatusOf(b batch.Batch) ObservedStatus {
+	switch b.Status {
+	case batch.ValidationFailed:
+		return ObservedValidationFailed
+	case batch.PendingIngestion:
+		return ObservedPendingIngestion
+	case batch.Initialized, batch.InProgress:
+		return ObservedIngestionInProgress
+	case batch.Processed:
+		if b.Verdict != nil && b.Verdict.Invalid > 0 {
+			return ObservedProcessedWithFailures
+		}
+		return ObservedProcessed
+	case batch.Failed:
+		return ObservedFailed
+	}
+	return ObservedUploaded
+}
+
+// BatchDetail is what the observability interface says of a batch.
+type BatchDetail struct {
+	BatchID batch.ID       `json:"batch_id"`
+	Status  ObservedStatus `json:"status"`
+	// IngestStart and IngestEnd are when the first line was about to be stored and when the batch was PROCESSED; null
+	// if that has not happened.
+	IngestStart *time.Time `json:"ingest_start"`
+	IngestEnd   *time.Time `json:"ingest_end"`
+	// DurationSeconds is the time between them in whole seconds.
+	DurationSeconds *int64 `json:"duration_seconds"`
+	// Counts is null until validation has finished.
+	Counts          *ObservedCounts `json:"counts"`
+	RejectOnInvalid bool            `json:"reject_on_invalid"`
+	// ErrorMessage is null where nothing is wrong.
+	ErrorMessage *string `json:"error_message"`
+	// Exports has the path under which the URL of the report is given; null without a report.
+	Exports map[string]string `json:"exports"`
+}
+
+// ObservedCounts are numbers of transactions of a batch.
+type ObservedCounts struct {
+	Total    int64 `json:"total"`
+	Accepted int64 `json:"accepted"`
+	Invalid  int64 `json:"invalid"`
+}
+
+// DayGroup is the batches of a page that were created on one day in UTC, the newest first.
+type DayGroup struct {
+	// Date is YYYY-MM-DD.
+	Date string `json:"date"`
+	// Count is the number of batches in the group.
+	Count   int           `json:"count"`
+	Batches []BatchDetail `json:"batches"`
+}
+
+// newBatchDetail returns what the row of a batch says.
+func newBatchDetail(b batch.Batch) BatchDetail {
+	out := BatchDetail{BatchID: b.ID, Status: observedStatusOf(b), RejectOnInvalid: b.RejectOnInvalid}
+	for _, entry := range b.History {
+		switch entry.Status {
+		case batch.Initialized:
+			out.IngestStart = &entry.At
+		case batch.Processed:
+			out.IngestEnd = &entry.At
+		}
+	}
+	if out.IngestStart == nil {
+		out.IngestEnd = nil // a batch that was only validated
+	} else if out.IngestEnd != nil {
+		seconds := int64(out.IngestEnd.Sub(*out.IngestStart) / time.Second)
+		out.DurationSeconds = &seconds
+	}
+	if v := b.Verdict; v != nil {
+		out.Counts = &ObservedCounts{v.Total, v.Accepted, v.Invalid}
+		if v.ReportKey != "" && v.Invalid > 0 {
+			out.Exports = map[string]string{
+				"errors_file": "/tm/realtime/api/transactions/batch/validation-result/" + string(b.ID),
+			}
+		}
+	}
+	if b.ErrorMessage != "" {
+		out.ErrorMessage = &b.ErrorMessage
+	}
+	return out
+}
+
+// observedRoutes returns the routes by which clients look at what they have sent.
+func (s *Batches) observedRoutes() []httpapi.Route {
+	const base = "/tm/observability/api/v1"
+	route := func(path, permission string, endpoint httpapi.Endpoint) httpapi.Route {
+		return httpapi.Route{Method: http.MethodGet, Path: base + path, Limit: ratelimit.Observability,
+			Permissions: []string{permission}, Endpoint: endpoint}
+	}
+	return []httpapi.Route{
+		route("/batch-transactions/batches", permission.BatchRead, s.Observe),
+		route("/transactions/summary", permission.TransactionRead, s.Summary),
+		route("/transactions/failed-modifications", permission.TransactionRead, s.FailedModifications),
+		route("/transactions/events", permission.TransactionRead, s.Events),
+	}
+}
+
+var errObservedMix = fault.New(fault.BadRequest, "query_mix",
+	"Give either ids, or start_date and end_date; limit and next belong to the dates.")
+
+// Observe returns the batches of the caller's tenant that the query names by their IDs, or those that were created in a
+// range of days. IDs that are not those of batches of the tenant are left out.
+func (s *Batches) Observe(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
+	values := r.URL.Query()
+	if err := checkNames(values, "ids", "start_date", "end_date", "limit", "next"); err != nil {
+		return httpapi.Reply{}, err
+	}
+	switch isRange := values.Has("start_date") && values.Has("end_date"); {
+	case values.Has("ids") && len(values) == 1:
+		return s.observeIDs(ctx, caller, values)
+	case isRange && !values.Has("ids"):
+		return s.observeDays(ctx, caller, values)
+	}
+	return httpapi.Reply{}, errObservedMix
+}
+
+// checkNames requires that each parameter is one of those that are known, and is not repeated.
+func checkNames(values url.Values, known ...string) error {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		switch {
+		case !slices.Contains(known, name):
+			return invalidQuery(values, name, "This parameter is not known here.", "extra_forbidden")
+		case len(values[name]) > 1:
+			return invalidQuery(values, name, "The parameter must not be repeated.", httpapi.CodeRepeated)
+		}
+	}
+	return nil
+}
+
+// invalidQuery is the fault of a parameter.
+func invalidQuery(values url.Values, name, message, code string) error {
+	return fault.NewInvalid(fault.Detail{
+		Source: fault.InQuery, Path: []any{name}, Message: message, Code: code,
+		AttemptedValue: httpapi.AttemptedText(values.Get(name)),
+	})
+}
+
+// observeIDs answers with an array of batches in the order of their IDs in the query.
+func (s *Batches) observeIDs(ctx context.Context, caller httpapi.Caller, values url.Values) (httpapi.Reply, error) {
+	texts := strings.Split(values.Get("ids"), ",")
+	if len(texts) > maxObservedIDs {
+		return httpapi.Reply{}, invalidQuery(values, "ids",
+			fmt.Sprintf("The value must have at most %d IDs.", maxObservedIDs), "too_long")
+	}
+	out := []BatchDetail{}
+	for _, text := range texts {
+		id, err := batch.ParseID(text)
+		if err != nil {
+			return httpapi.Reply{}, invalidQuery(values, "ids", "The value must be UUIDs, separated by commas.", "uuid")
+		}
+		b, err := s.Store.Get(ctx, id)
+		switch {
+		case errors.Is(err, batch.ErrNotFound) || err == nil && b.Tenant != caller.Tenant:
+		case err != nil:
+			return httpapi.Reply{}, err
+		default:
+			out = append(out, newBatchDetail(b))
+		}
+	}
+	return httpapi.Reply{Body: out}, nil
+}
+
+// observeDays answers with a page of the batches of a range of days, newest first, by day.
+func (s *Batches) observeDays(ctx context.Context, caller httpapi.Caller, values url.Values) (httpapi.Reply, error) {
+	first, last, err := readDays(values)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	limit, err := readLimit(values)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	query := "observed " + values.Get("start_date") + " " + values.Get("end_date")
+	position, err := s.openPage(caller, query, values)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	found, next, err := s.Store.List(ctx, caller.Tenant, onDays(first, last), batch.ID(position), limit)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	reply := httpapi.Reply{Body: groupByDay(found)}
+	if token := s.Paging.Seal(caller.Tenant, query, string(next)); token != "" {
+		reply.Header = http.Header{nextHeader: {token}}
+	}
+	return reply, nil
+}
+
+// readLimit reads how many items a page has.
+func readLimit(values url.Values) (int, error) {
+	if !values.Has("limit") {
+		return maxObservedLimit, nil
+	}
+	limit, err := strconv.Atoi(values.Get("limit"))
+	if err != nil || limit < 1 || limit > maxObservedLimit {
+		return 0, invalidQuery(values, "limit",
+			fmt.Sprintf("The value must be a whole number from 1 to %d.", maxObservedLimit), "number_range")
+	}
+	return limit, nil
+}
+
+// openPage returns the position of the page that is asked for; "" for the beginning.
+func (s *Batches) openPage(caller httpapi.Caller, query string, values url.Values) (string, error) {
+	position, err := s.Paging.Open(caller.Tenant, query, values.Get("next"))
+	if errors.Is(err, platform.ErrPageToken) || err == nil && values.Has("next") && values.Get("next") == "" {
+		return "", invalidQuery(values, "next", "The value does not belong to this list.", "page_token")
+	}
+	return position, err
+}
+
+// onDays selects the batches that were created from the beginning of one day to the end of another.
+func onDays(first, last time.Time) batch.Filter {
+	// The filter leaves out its bounds, and the store keeps microseconds.
+	return batch.Filter{CreatedAfter: first.Add(-time.Nanosecond), CreatedBefore: last.AddDate(0, 0, 1)}
+}
+
+// readDays reads a range of days in UTC.
+func readDays(values url.Values) (first, last time.Time, err error) {
+	if first, err = readDay(values, "start_date"); err != nil {
+		return first, last, err
+	}
+	last, err = readDay(values, "end_date")
+	switch {
+	case err != nil:
+		return first, last, err
+	case last.Before(first):
+		return first, last, invalidQuery(values, "end_date", "The day must not be before start_date.", "date_range")
+	case last.Sub(first) >= maxObservedDays*24*time.Hour:
+		return first, last, invalidQuery(values, "end_date",
+			fmt.Sprintf("The range must have at most %d days.", maxObservedDays), "date_range")
+	}
+	return first, last, nil
+}
+
+// readDay reads a day in UTC.
+func readDay(values url.Values, name string) (time.Time, error) {
+	day, err := time.Parse(time.DateOnly, values.Get(name))
+	if err != nil {
+		return day, invalidQuery(values, name, "The value must be a day such as 2026-01-31.", "date")
+	}
+	return day, nil
+}
+
+// groupByDay groups batches that are ordered by the time of their creation.
+func groupByDay(batches []batch.Batch) []DayGroup {
+	groups := []DayGroup{}
+	for _, b := range batches {
+		date := b.CreatedAt.UTC().Format(time.DateOnly)
+		if n := len(groups); n == 0 || groups[n-1].Date != date {
+			groups = append(groups, DayGroup{Date: date})
+		}
+		group := &groups[len(groups)-1]
+		group.Count++
+		group.Batches = append(group.Batches, newBatchDetail(b))
+	}
+	return groups
+}

@@ -1,0 +1,64 @@
+package batchhttp_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"sluice/shared/ingest/admission"
+	"sluice/shared/ingest/batch"
+)
+
+// The status of a batch that waits has its position, before it has a public status, too; that of any other batch has no
+// position.
+func TestQueuePosition(t *testing.T) {
+	a := newAPI(t)
+	var ids []batch.ID
+	for i := range 3 {
+		id := batch.ID(a.generateUploadURL(t, "")["batch_id"].(string))
+		ids = append(ids, id)
+		received := now.Add(time.Duration(i) * time.Second)
+		b, err := a.batches.Apply(t.Context(), id, batch.Transition{
+			To: batch.Uploaded, At: now, Object: &batch.Object{Key: "k", Size: 1}, ReceivedAt: received})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 2 {
+			break // this one does not wait
+		}
+		ticket := admission.Ticket{Stage: admission.Validation, Place: admission.PlaceOf(b), Token: string(id)}
+		if err := a.queue.Put(t.Context(), ticket); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect := func(id batch.ID, wantStatus int, want any) {
+		t.Helper()
+		status, got := a.call(t, http.MethodGet, "/batch/status/"+string(id), "")
+		position, exists := got["queue_position"]
+		if status != wantStatus || !exists || position != want {
+			t.Errorf("status %d with queue_position %v, want %d with %v", status, position, wantStatus, want)
+		}
+	}
+	expect(ids[0], http.StatusAccepted, 1.0)
+	expect(ids[1], http.StatusAccepted, 2.0)
+	expect(ids[2], http.StatusAccepted, nil)
+
+	gate, err := a.queue.Gate(t.Context(), admission.Validation)
+	if err == nil {
+		b, _ := a.batches.Get(t.Context(), ids[0])
+		_, err = a.queue.Admit(t.Context(), gate, admission.PlaceOf(b), now)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(ids[1], http.StatusAccepted, 2.0) // positions are kept for two seconds
+	a.now = a.now.Add(2 * time.Second)
+	expect(ids[1], http.StatusAccepted, 1.0)
+	expect(ids[0], http.StatusAccepted, nil) // it has a slot
+
+	if _, err := a.batches.Apply(t.Context(), ids[1], batch.Transition{To: batch.Failed, At: now,
+		ErrorMessage: "e"}); err != nil {
+		t.Fatal(err)
+	}
+	expect(ids[1], http.StatusOK, nil)
+}

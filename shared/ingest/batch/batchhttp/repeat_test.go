@@ -1,0 +1,156 @@
+package batchhttp_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/google/uuid"
+
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/idempotency"
+	"sluice/shared/access/idempotency/idempotencytest"
+	"sluice/shared/ingest/batch"
+)
+
+// useKeys lets an API decide about idempotency keys, and returns the store of them.
+func (a *api) useKeys() *idempotencytest.Memory {
+	store := idempotencytest.NewMemory()
+	a.Idempotency = &idempotency.Keys{Store: store, Now: func() time.Time { return a.now }, NewRun: uuid.NewString}
+	return store
+}
+
+// askWithKey asks for an upload URL with an idempotency key, and returns the status, the reply and whether it is
+// replayed.
+func (a *api) askWithKey(t *testing.T, key, body string) (status int, reply map[string]any, isReplayed bool) {
+	t.Helper()
+	e := events.APIGatewayProxyRequest{HTTPMethod: "POST", Path: base + "/batch/generate-upload-url", Body: body,
+		Headers: map[string]string{"Content-Type": "application/json", "Idempotency-Key": key}}
+	e.RequestContext.Authorizer = a.caller.Context()
+	r, err := httpapi.Lambda(a.Handler())(t.Context(), e)
+	if err == nil {
+		err = json.Unmarshal([]byte(r.Body), &reply)
+	}
+	if err != nil {
+		t.Errorf("%d %s: %v", r.StatusCode, r.Body, err)
+	}
+	return r.StatusCode, reply, len(r.MultiValueHeaders["Idempotency-Replayed"]) == 1
+}
+
+// recent returns the batches of a tenant.
+func (a *api) recent(t *testing.T, tenant string) []batch.Batch {
+	t.Helper()
+	batches, _, err := a.batches.List(t.Context(), tenant, batch.Filter{}, "", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return batches
+}
+
+func TestUploadURLAgain(t *testing.T) {
+	a := newAPI(t)
+	keys := a.useKeys()
+	status, first, isReplayed := a.askWithKey(t, "k", `{"reject_on_invalid":false}`)
+	if status != 200 || isReplayed {
+		t.Fatalf("got %d %v, replayed %t", status, first, isReplayed)
+	}
+	id := first["batch_id"].(string)
+
+	a.now = now.Add(23 * time.Hour)
+	status, again, isReplayed := a.askWithKey(t, "k", `{"reject_on_invalid":false}`)
+	u, err := url.Parse(again["url"].(string))
+	if status != 200 || !isReplayed || again["batch_id"] != id || err != nil ||
+		u.Query().Get("X-Amz-Expires") != "900" {
+		t.Errorf("again: got %d %v, replayed %t; want batch %s and a URL for 900 s", status, again, isReplayed, id)
+	}
+	want := a.now.Add(15 * time.Minute)
+	if got := a.recent(t, "t1"); len(got) != 1 || got[0].RejectOnInvalid || !got[0].UploadBy.Equal(want) {
+		t.Errorf("after two requests with one key the tenant has %+v, want one batch, to be uploaded by %v", got, want)
+	}
+	if status, reply, _ := a.askWithKey(t, "k", `{}`); status != 422 {
+		t.Errorf("another body: got %d %v, want 422", status, reply)
+	}
+	record := keys.Record(idempotency.Key{Tenant: "t1", Path: base + "/batch/generate-upload-url", Name: "k"})
+	if record.Answer == nil || record.Answer.Body != nil {
+		t.Errorf("the record is %+v, want an answer without the signed URL", record)
+	}
+
+	object := batch.Object{Key: "k", ETag: "e", Size: 1}
+	a.apply(t, id, batch.Transition{To: batch.Uploaded, Object: &object, ReceivedAt: now})
+	status, uploaded, isReplayed := a.askWithKey(t, "k", `{"reject_on_invalid":false}`)
+	if _, hasURL := uploaded["url"]; status != 200 || !isReplayed || hasURL || uploaded["batch_id"] != id ||
+		uploaded["message"] != "The batch awaits no upload any more." {
+		t.Errorf("after the upload: got %d %v, replayed %t; want the batch without a URL", status, uploaded, isReplayed)
+	}
+
+	other := a.caller
+	a.caller.Tenant = "t2"
+	if status, reply, isReplayed := a.askWithKey(t, "k", `{}`); status != 200 || isReplayed || reply["batch_id"] == id {
+		t.Errorf("the key of another tenant: got %d %v, replayed %t; want a batch of its own", status, reply,
+			isReplayed)
+	}
+	a.caller = other
+	a.caller.Permissions = nil
+	if status, reply, _ := a.askWithKey(t, "k", `{"reject_on_invalid":false}`); status != 403 {
+		t.Errorf("a client without the permission: got %d %v, want 403", status, reply)
+	}
+}
+
+// A function that is killed after it has created the batch leaves a key that is not answered. The request again gets
+// the same batch, whatever has become of that and of the tenant's limits.
+func TestUploadURLAfterAKill(t *testing.T) {
+	a := newAPI(t)
+	keys := a.useKeys()
+	isKilled := true
+	keys.Fault = func(method string) (before, after error) {
+		if isKilled && method == "Finish" {
+			return errors.New("killed"), nil
+		}
+		return nil, nil
+	}
+	_, first, _ := a.askWithKey(t, "k", "")
+	isKilled = false
+	if status, reply, _ := a.askWithKey(t, "k", ""); status != 409 {
+		t.Errorf("while the first may still run: got %d %v, want 409", status, reply)
+	}
+	a.now = now.Add(time.Minute)
+	a.caller.Attributes["limits"] = "open_batches=1"
+	status, again, isReplayed := a.askWithKey(t, "k", "")
+	if status != 200 || isReplayed || again["batch_id"] != first["batch_id"] || len(a.recent(t, "t1")) != 1 {
+		t.Errorf("got %d %v, replayed %t, %d batches; want the batch %v", status, again, isReplayed,
+			len(a.recent(t, "t1")), first["batch_id"])
+	}
+}
+
+// Of twenty requests at once with one key, each gets the same batch or is told to come again.
+func TestUploadURLsAtOnce(t *testing.T) {
+	a := newAPI(t)
+	a.useKeys()
+	ids := make([]any, 20)
+	var group sync.WaitGroup
+	for i := range ids {
+		group.Go(func() {
+			switch status, reply, _ := a.askWithKey(t, "k", ""); status {
+			case 200:
+				ids[i] = reply["batch_id"]
+			case 409:
+			default:
+				t.Errorf("got %d %v, want 200 or 409", status, reply)
+			}
+		})
+	}
+	group.Wait()
+	_, last, _ := a.askWithKey(t, "k", "")
+	for _, id := range ids {
+		if id != nil && id != last["batch_id"] {
+			t.Errorf("got the batches %v, want only %v", ids, last["batch_id"])
+		}
+	}
+	if got := a.recent(t, "t1"); len(got) != 1 {
+		t.Errorf("%d batches were created, want 1", len(got))
+	}
+}

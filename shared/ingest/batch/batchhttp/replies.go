@@ -1,0 +1,111 @@
+package batchhttp
+
+import (
+	"context"
+	"net/http"
+
+	"sluice/shared/access/httpapi"
+	"sluice/shared/ingest/batch"
+)
+
+// PendingReply is the reply about a batch that has no status to report yet.
+type PendingReply struct {
+	Message string   `json:"message"`
+	BatchID batch.ID `json:"batch_id"`
+	// QueuePosition is that of StatusReply.
+	QueuePosition *int64 `json:"queue_position"`
+	// Name and Metadata are absent if the batch has none.
+	Name     string            `json:"name,omitempty"`
+	Metadata map[string]string `json:"metadata,omitempty"`
+}
+
+// Status reports the status of a batch: 200 with a StatusReply, or 202 with a PendingReply while there is none.
+func (s *Batches) Status(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
+	b, err := s.find(ctx, caller, r)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	return s.status(ctx, b)
+}
+
+// status is the reply of Status about a batch.
+func (s *Batches) status(ctx context.Context, b batch.Batch) (httpapi.Reply, error) {
+	position, err := s.queuePosition(ctx, b)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	if message := pendingMessage(b.Status); message != "" {
+		return accepted(PendingReply{message, b.ID, position, b.Name, b.Metadata}), nil
+	}
+	counts, bytesDone, err := s.progress(ctx, b)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	return httpapi.Reply{Body: newStatusReply(b, counts, bytesDone, position)}, nil
+}
+
+// pendingMessage says what a batch in a status that is not visible waits for; empty for any other.
+func pendingMessage(s batch.Status) string {
+	switch s {
+	case batch.AwaitingUpload:
+		return "Batch not yet uploaded completely."
+	case batch.Uploaded:
+		return "Batch not yet processed."
+	}
+	return ""
+}
+
+// queuePosition returns the position of a batch that waits for a slot, nil for any other.
+func (s *Batches) queuePosition(ctx context.Context, b batch.Batch) (*int64, error) {
+	position, isWaiting, err := s.Positions.Position(ctx, b)
+	if err != nil || !isWaiting {
+		return nil, err
+	}
+	return &position, nil
+}
+
+// progress returns the counts of a batch and how many bytes of the current pass are done.
+func (s *Batches) progress(ctx context.Context, b batch.Batch) (Counts, int64, error) {
+	var chunks []batch.Chunk
+	if !b.Status.IsTerminal() { // afterwards the row of the batch has all that is told, and those of the chunks expire
+		var err error
+		if chunks, err = s.Store.Chunks(ctx, b.ID); err != nil {
+			return Counts{}, 0, err
+		}
+	}
+	counts, bytesDone := sumUp(b, chunks)
+	return counts, bytesDone, nil
+}
+
+// sumUp adds up the chunk rows. A sum over rows that are each written once cannot count anything twice.
+func sumUp(b batch.Batch, chunks []batch.Chunk) (counts Counts, bytesDone int64) {
+	var validatedBytes, ingestedBytes, stored int64
+	for _, c := range chunks {
+		if c.Validated != nil {
+			validatedBytes += c.Validated.Bytes
+		}
+		if c.Ingested != nil {
+			ingestedBytes += c.Ingested.Offset
+			stored += c.Ingested.Stored
+		}
+	}
+	if v := b.Verdict; v != nil {
+		counts = Counts{Total: &v.Total, Accepted: &v.Accepted, Invalid: &v.Invalid, Ingested: new(int64)}
+	}
+	switch b.Status {
+	case batch.Processed:
+		*counts.Ingested = b.Ingested()
+		return counts, b.Source().Size
+	case batch.ValidationFailed:
+		return counts, b.Source().Size
+	case batch.Initialized, batch.InProgress:
+		counts.Ingested = &stored
+		return counts, ingestedBytes
+	case batch.Failed:
+		return counts, 0 // whatever was written, no transaction of a failed batch is visible
+	}
+	return counts, validatedBytes
+}
+
+// accepted is a reply about something that has not finished yet.
+func accepted(body any) httpapi.Reply { return httpapi.Reply{Status: http.StatusAccepted, Body: body} }

@@ -1,0 +1,111 @@
+package batchhttp
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"sluice/shared/access/httpapi"
+	"sluice/shared/ingest/batch"
+)
+
+// The work for one page of the summary: how many times batches are listed, and how many at a time.
+const (
+	summaryLists    = 5
+	summaryListSize = 1000
+)
+
+// SummaryReply is what became of the transactions of a range of days, or of a part of them.
+type SummaryReply struct {
+	// Metadata counts the days of the page.
+	Metadata ListMetadata `json:"metadata"`
+	// Data are the days, YYYY-MM-DD, that have transactions of which it is known what became of them.
+	Data map[string]*DaySummary `json:"data"`
+}
+
+// DaySummary counts transactions by the day on which they, or their batch, were received.
+type DaySummary struct {
+	// Succeeded is the number of those that are stored. Failed is that of the others of batches that have ended.
+	Succeeded int64 `json:"succeeded_request_count"`
+	Failed    int64 `json:"failed_request_count"`
+	// Links are the paths of the lists of the day, by name.
+	Links map[string]string `json:"links"`
+}
+
+// Summary returns how many transactions of the caller's tenant succeeded and failed: single ones that were received on
+// a range of days, which the first page has, and those of the batches that were created on it.
+func (s *Batches) Summary(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
+	values := r.URL.Query()
+	if err := checkNames(values, "start_date", "end_date", "next"); err != nil {
+		return httpapi.Reply{}, err
+	}
+	first, last, err := readDays(values)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	query := "summary " + values.Get("start_date") + " " + values.Get("end_date")
+	position, err := s.openPage(caller, query, values)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	days := map[string]*DaySummary{}
+	after := batch.ID(position)
+	if position == "" {
+		counts, err := s.Singles.Count(ctx, caller.Tenant, values.Get("start_date"), values.Get("end_date"))
+		if err != nil {
+			return httpapi.Reply{}, err
+		}
+		for date, n := range counts {
+			addToDay(days, date, n.Stored, n.Refused)
+		}
+	}
+	for range summaryLists {
+		var found []batch.Batch
+		found, after, err = s.Store.List(ctx, caller.Tenant, onDays(first, last), after, summaryListSize)
+		if err != nil {
+			return httpapi.Reply{}, err
+		}
+		for _, b := range found {
+			if succeeded, failed := outcomeOf(b); succeeded+failed > 0 {
+				addToDay(days, b.CreatedAt.UTC().Format(time.DateOnly), succeeded, failed)
+			}
+		}
+		if after == "" {
+			break
+		}
+	}
+	metadata := newListMetadata(len(days), s.Paging.Seal(caller.Tenant, query, string(after)))
+	return httpapi.Reply{Body: SummaryReply{metadata, days}}, nil
+}
+
+// outcomeOf returns how many transactions of a batch are stored and how many failed: those that were invalid, and all
+// of a batch that has ended otherwise. Nothing of a batch is stored for clients before all of it is. Of a batch that
+// was only to be validated and of one that its client cancelled none failed, and of one that failed before its verdict
+// it is not known how many it has.
+func outcomeOf(b batch.Batch) (succeeded, failed int64) {
+	if b.Verdict == nil || b.ValidateOnly || b.IsCancelled() {
+		return 0, 0
+	}
+	switch b.Status {
+	case batch.Processed:
+		return b.Verdict.Accepted, b.Verdict.Invalid
+	case batch.ValidationFailed, batch.Failed:
+		return 0, b.Verdict.Total
+	}
+	return 0, 0
+}
+
+// addToDay adds counts to those of a day.
+func addToDay(days map[string]*DaySummary, date string, succeeded, failed int64) {
+	day := days[date]
+	if day == nil {
+		const base = "/tm/observability/api/v1"
+		day = &DaySummary{Links: map[string]string{
+			"batches":              base + "/batch-transactions/batches?start_date=" + date + "&end_date=" + date,
+			"failed_modifications": base + "/transactions/failed-modifications?date=" + date,
+		}}
+		days[date] = day
+	}
+	day.Succeeded += succeeded
+	day.Failed += failed
+}

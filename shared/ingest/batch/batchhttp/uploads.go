@@ -1,0 +1,193 @@
+package batchhttp
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"time"
+
+	"sluice/shared/access/httpapi"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/intake"
+	"sluice/shared/ingest/observation/lines"
+	"sluice/shared/kit/fault"
+	"sluice/shared/kit/objects"
+)
+
+// uploads is the bucket of uploads.
+type uploads interface {
+	SignPutOfContent(ctx context.Context, key string, c objects.Content, lifetime time.Duration) (objects.SignedURL,
+		error)
+	StartParts(ctx context.Context, key string, withChecksums bool) (uploadID string, err error)
+	SignPart(ctx context.Context, key, uploadID string, p objects.Part, lifetime time.Duration) (objects.SignedURL,
+		error)
+	ListParts(ctx context.Context, key, uploadID string) ([]objects.Part, error)
+	CompleteParts(ctx context.Context, key, uploadID string, parts []objects.Part) error
+	AbortParts(ctx context.Context, key, uploadID string) error
+	lines.Files
+}
+
+// DeclaredUpload is the part of the body of generate-upload-url that says what will be uploaded, and how.
+type DeclaredUpload struct {
+	// ContentLength is the number of bytes; not known if it is absent.
+	ContentLength *int64 `json:"content_length"`
+	// ChecksumSHA256 is their SHA-256 in base64; not known if it is absent.
+	ChecksumSHA256 *string `json:"checksum_sha256"`
+	// Upload is uploadSingle if it is absent.
+	Upload *string `json:"upload"`
+	// PartChecksums means that every part of a multipart upload is sent with its SHA-256; false if it is absent.
+	PartChecksums *bool `json:"part_checksums"`
+}
+
+// Values of DeclaredUpload.Upload.
+const (
+	uploadSingle    = "single"
+	uploadMultipart = "multipart"
+)
+
+func (in DeclaredUpload) isMultipart() bool { return in.Upload != nil && *in.Upload == uploadMultipart }
+
+// check returns what is wrong with the values, each by itself.
+func (in DeclaredUpload) check() []fault.Detail {
+	var details []fault.Detail
+	if n := in.ContentLength; n != nil && *n < 0 {
+		details = append(details, bodyDetail("The value must not be negative.", "number_range", *n, "content_length"))
+	}
+	if sum := in.ChecksumSHA256; sum != nil && parseSHA256(*sum) == nil {
+		details = append(details, checksumDetail(*sum, "checksum_sha256"))
+	}
+	if in.Upload != nil && *in.Upload != uploadSingle && *in.Upload != uploadMultipart {
+		details = append(details, bodyDetail("The value must be single or multipart.", "enum",
+			httpapi.AttemptedText(*in.Upload), "upload"))
+	}
+	return details
+}
+
+// checkTogether returns what is wrong with the values together, and for files of at most a number of bytes.
+func (in DeclaredUpload) checkTogether(maxBytes int64) []fault.Detail {
+	var details []fault.Detail
+	switch n := in.ContentLength; {
+	case n != nil && *n > maxBytes:
+		details = append(details, bodyDetail(fmt.Sprintf("The file has %d bytes; at most %d are allowed. "+
+			"Split it into several batches.", *n, maxBytes), "number_range", *n, "content_length"))
+	case n == nil && in.isMultipart():
+		details = append(details, bodyDetail("An upload in parts needs the number of bytes of the file.", "missing",
+			nil, "content_length"))
+	}
+	if in.PartChecksums != nil && *in.PartChecksums && !in.isMultipart() {
+		details = append(details, bodyDetail("Only an upload in parts has checksums of parts.", "multipart_only", true,
+			"part_checksums"))
+	}
+	return details
+}
+
+func checksumDetail(attempted string, path ...any) fault.Detail {
+	return bodyDetail("The value must be a SHA-256 in base64: 44 characters.", "checksum",
+		httpapi.AttemptedText(attempted), path...)
+}
+
+// parseSHA256 returns a SHA-256 in base64; nil if the text is not one.
+func parseSHA256(text string) []byte {
+	sum, err := base64.StdEncoding.Strict().DecodeString(text)
+	if err != nil || len(sum) != sha256.Size || len(text) != base64.StdEncoding.EncodedLen(sha256.Size) {
+		return nil
+	}
+	return sum
+}
+
+// declare records on a new batch what its upload will be. An empty file is recorded by its checksum, since a length of
+// 0 means that it is not known.
+func (in DeclaredUpload) declare(b *batch.Batch) {
+	if in.ContentLength != nil {
+		b.Declared.Length = *in.ContentLength
+		if *in.ContentLength == 0 {
+			nothing := sha256.Sum256(nil)
+			b.Declared.SHA256 = nothing[:]
+		}
+	}
+	if in.ChecksumSHA256 != nil {
+		b.Declared.SHA256 = parseSHA256(*in.ChecksumSHA256)
+	}
+}
+
+// startUpload starts the upload in parts of a new batch, if it is one, and sets when the upload ends.
+func (s *Batches) startUpload(ctx context.Context, b *batch.Batch, in DeclaredUpload) error {
+	in.declare(b)
+	b.UploadBy = b.CreatedAt.Add(s.UploadLifetime)
+	if !in.isMultipart() {
+		return nil
+	}
+	m := batch.Multipart{HasChecksums: in.PartChecksums != nil && *in.PartChecksums,
+		PartSize: batch.PartSizeFor(b.Declared.Length, s.PartSize, objects.MaxParts)}
+	m.PartCount = batch.PartCountFor(b.Declared.Length, m.PartSize)
+	var err error
+	m.UploadID, err = s.Uploads.StartParts(ctx, intake.UploadKey(b.Tenant, b.ID), m.HasChecksums)
+	b.Multipart = &m
+	return err
+}
+
+// UploadReply is everything that a client needs to upload a file: by one PUT, or in parts. A repeated request gets
+// neither once the batch awaits no upload any more.
+type UploadReply struct {
+	// URL, Method and RequiredHeaders are those of a single PUT.
+	URL             string            `json:"url,omitempty"`
+	BatchID         batch.ID          `json:"batch_id"`
+	Method          string            `json:"method,omitempty"`
+	RequiredHeaders map[string]string `json:"required_headers,omitempty"`
+	// UploadID, PartSize and PartCount are those of an upload in parts.
+	UploadID  string `json:"upload_id,omitempty"`
+	PartSize  int64  `json:"part_size,omitzero"`
+	PartCount int64  `json:"part_count,omitzero"`
+	// ExpiresAt is when the URL expires, or when an upload in parts is given up if no URL of a part is asked for.
+	ExpiresAt time.Time `json:"expires_at,omitzero"`
+	MaxBytes  int64     `json:"max_bytes"`
+	// Message says why nothing can be uploaded; empty if it can.
+	Message string `json:"message,omitempty"`
+	// IgnoredParameters are the keys of the request that are not known.
+	IgnoredParameters []string `json:"ignored_parameters,omitempty"`
+}
+
+// describeUpload returns everything that a client needs to upload the file of a batch. It signs the URL anew.
+func (s *Batches) describeUpload(ctx context.Context, b batch.Batch) (UploadReply, error) {
+	if m := b.Multipart; m != nil {
+		return UploadReply{BatchID: b.ID, UploadID: m.UploadID, PartSize: m.PartSize, PartCount: m.PartCount,
+			ExpiresAt: s.partsExpireAt(b), MaxBytes: s.MaxBytes}, nil
+	}
+	content := objects.Content{Size: b.Declared.Length, SHA256: b.Declared.SHA256}
+	signed, err := s.Uploads.SignPutOfContent(ctx, intake.UploadKey(b.Tenant, b.ID), content, s.UploadLifetime)
+	if err != nil {
+		return UploadReply{}, err
+	}
+	return UploadReply{URL: signed.URL, BatchID: b.ID, Method: signed.Method, RequiredHeaders: signed.Headers,
+		ExpiresAt: signed.Expires, MaxBytes: s.MaxBytes}, nil
+}
+
+// partsExpireAt returns when an upload in parts is given up if no URL of a part is asked for.
+func (s *Batches) partsExpireAt(b batch.Batch) time.Time {
+	at, last := b.UploadBy.Add(s.UploadPatience), b.CreatedAt.Add(batch.MaxMultipartAge)
+	if at.After(last) {
+		at = last
+	}
+	return at.UTC().Truncate(time.Second)
+}
+
+// partRoutes returns the routes of uploads in parts.
+func (s *Batches) partRoutes(base string, route httpapi.Route) []httpapi.Route {
+	var routes []httpapi.Route
+	for _, r := range []httpapi.Route{
+		{Method: http.MethodPost, Path: base + "/upload-parts/{batch_id}", Endpoint: s.SignParts},
+		{Method: http.MethodGet, Path: base + "/upload-parts/{batch_id}", Endpoint: s.Parts},
+		{Method: http.MethodDelete, Path: base + "/upload-parts/{batch_id}", Endpoint: s.GiveUpUpload},
+		{Method: http.MethodPost, Path: base + "/complete-upload/{batch_id}", Endpoint: s.CompleteUpload,
+			MaxBody: maxCompletionBody},
+	} {
+		r.Permissions, r.Limit = route.Permissions, route.Limit
+		routes = append(routes, r)
+	}
+	return routes
+}
+
+// maxCompletionBody has room for MaxParts parts, with white space.
+const maxCompletionBody = 2 << 20

@@ -1,0 +1,172 @@
+package batchtest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/ingest/batch"
+)
+
+// endAt is when the batches of these tests end.
+var endAt = createdAt.Add(time.Hour)
+
+// end stores a batch and ends it in a terminal status, from a status out of which one transition leads there.
+func end(t *testing.T, s batch.Store, status batch.Status) batch.Batch {
+	t.Helper()
+	from := status.Predecessors()
+	b := create(t, s, "tenant", from[len(from)-1])
+	ended, err := s.Apply(t.Context(), b.ID, batch.Transition{To: status, At: endAt})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ended
+}
+
+// visitsOfUnannounced returns how often a batch is among those whose announcement is to be looked at before a time.
+func visitsOfUnannounced(t *testing.T, s batch.Store, id batch.ID, before time.Time) (n int) {
+	t.Helper()
+	if err := s.EachUnannounced(t.Context(), before, func(visited batch.ID) error {
+		if visited == id {
+			n++
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// testUnannounced ends batches, postpones their announcements and makes them.
+func testUnannounced(t *testing.T, s batch.Store) {
+	visits := func(id batch.ID, before time.Time) int {
+		t.Helper()
+		return visitsOfUnannounced(t, s, id, before)
+	}
+	for _, status := range []batch.Status{batch.Processed, batch.ValidationFailed, batch.Failed} {
+		b := end(t, s, status)
+		if diff := cmp.Diff(batch.Receivers(), b.Unannounced); diff != "" {
+			t.Errorf("%s: the end is unannounced to (-want +got):\n%s", status, diff)
+		}
+		at := endAt
+		if got := [2]int{visits(b.ID, at), visits(b.ID, at.Add(time.Second))}; got != [2]int{0, 1} {
+			t.Errorf("%s: visits %v at its end and after it, want 0 and 1", status, got)
+		}
+		at = at.Add(time.Hour)
+		if err := s.PostponeAnnouncement(t.Context(), b.ID, at); err != nil {
+			t.Fatal(err)
+		}
+		if got := [2]int{visits(b.ID, at), visits(b.ID, at.Add(time.Second))}; got != [2]int{0, 1} {
+			t.Errorf("%s, postponed: visits %v, want 0 and 1", status, got)
+		}
+		for _, to := range [][]batch.Receiver{nil, {"someone-else"}} {
+			if err := s.MarkAnnounced(t.Context(), b, to); err != nil {
+				t.Fatal(err)
+			}
+			if got := visits(b.ID, at.Add(time.Second)); got != 1 {
+				t.Errorf("%s, announced to %v: %d visits, want 1", status, to, got)
+			}
+		}
+		testAnnouncing(t, s, b)
+		if got := visits(b.ID, at.Add(time.Second)); got != 0 {
+			t.Errorf("%s, announced to everyone: %d visits, want none", status, got)
+		}
+	}
+	unknown := newID(t)
+	if err := errors.Join(s.PostponeAnnouncement(t.Context(), unknown, endAt),
+		s.MarkAnnounced(t.Context(), batch.Batch{ID: unknown}, batch.Receivers())); err != nil {
+		t.Errorf("an unknown batch: %v", err)
+	}
+	if b, err := s.Get(t.Context(), unknown); !errors.Is(err, batch.ErrNotFound) {
+		t.Errorf("an unknown batch exists after its announcement was postponed: %+v, %v", b, err)
+	}
+	stop := errors.New("stop")
+	end(t, s, batch.Failed)
+	err := s.EachUnannounced(t.Context(), endAt.Add(time.Hour), func(batch.ID) error { return stop })
+	if !errors.Is(err, stop) {
+		t.Errorf("a visit that fails: got error %v, want its own", err)
+	}
+}
+
+// testAnnouncing announces the end of a batch to one receiver after the other, each twice.
+func testAnnouncing(t *testing.T, s batch.Store, b batch.Batch) {
+	t.Helper()
+	rest := batch.Receivers()
+	for _, r := range batch.Receivers() {
+		rest = rest[1:]
+		for range 2 {
+			if err := s.MarkAnnounced(t.Context(), b, []batch.Receiver{r}); err != nil {
+				t.Fatal(err)
+			}
+			got, err := s.Get(t.Context(), b.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := b
+			want.Unannounced = append([]batch.Receiver(nil), rest...)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("announced to %s (-want +got):\n%s", r, diff)
+			}
+		}
+	}
+	if err := s.PostponeAnnouncement(t.Context(), b.ID, endAt); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// testOneAttemptAnnounces claims announcements in the name of several attempts.
+func testOneAttemptAnnounces(t *testing.T, s batch.Store) {
+	open, ended := create(t, s, "tenant", batch.AwaitingUpload), end(t, s, batch.Processed)
+	testClaims(t, s.ClaimAnnouncement, open.ID, ended, batch.ErrNothingToAnnounce)
+	if err := s.MarkAnnounced(t.Context(), ended, batch.Receivers()); err != nil {
+		t.Fatal(err)
+	}
+	expectNoClaim(t, s.ClaimAnnouncement, ended.ID, batch.ErrNothingToAnnounce)
+}
+
+// claimFunc is a method of batch.Store by which attempts claim what a batch owes.
+type claimFunc func(ctx context.Context, id batch.ID, attempt string, now, until time.Time) (batch.Batch, error)
+
+// claimedUntil is when the claims of these tests end.
+var claimedUntil = endAt.Add(time.Minute)
+
+// testClaims claims what a batch owes in the name of several attempts. nothing is the error about one that owes
+// nothing, and about one that another attempt has claimed.
+func testClaims(t *testing.T, claim claimFunc, owesNothing batch.ID, ended batch.Batch, nothing error) {
+	t.Helper()
+	for _, c := range []struct {
+		name    string
+		id      batch.ID
+		attempt string
+		at      time.Time
+		want    error
+	}{
+		{"unknown batch", newID(t), "a", endAt, batch.ErrNotFound},
+		{"a batch that owes nothing", owesNothing, "a", endAt, nothing},
+		{"first", ended.ID, "a", endAt, nil},
+		{"repeated", ended.ID, "a", endAt, nil},
+		{"another one", ended.ID, "b", claimedUntil, nothing},
+		{"another one after the time of the first", ended.ID, "b", claimedUntil.Add(time.Second), nil},
+		{"the first one again", ended.ID, "a", endAt, nothing},
+	} {
+		got, err := claim(t.Context(), c.id, c.attempt, c.at, claimedUntil)
+		if !errors.Is(err, c.want) || err != nil && c.want == nil {
+			t.Errorf("%s: got error %v, want %v", c.name, err, c.want)
+		}
+		if diff := cmp.Diff(ended, got); c.want == nil && diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+// expectNoClaim claims what is done for the attempt which had the claim last, after its time.
+func expectNoClaim(t *testing.T, claim claimFunc, id batch.ID, nothing error) {
+	t.Helper()
+	later := claimedUntil.Add(time.Hour)
+	if _, err := claim(t.Context(), id, "b", later, later); !errors.Is(err, nothing) {
+		t.Errorf("claim of what is done: got error %v, want %v", err, nothing)
+	}
+}

@@ -1,0 +1,115 @@
+package batchtest
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/ingest/batch"
+)
+
+func testChunks(t *testing.T, s batch.Store) {
+	id := newID(t)
+	c, err := s.Chunk(t.Context(), id, 7)
+	if diff := cmp.Diff(batch.Chunk{Index: 7}, c); err != nil || diff != "" {
+		t.Errorf("Chunk without results: error %v, chunk (-want +got):\n%s", err, diff)
+	}
+	validated := batch.ValidateResult{Lines: 10, Transactions: 9, Invalid: 1, Bytes: 100, FindingsKey: "f",
+		IndexKey: "i", IndexSections: "\x01\x80\x02", NamesSections: "\x03"}
+	for _, r := range []batch.ValidateResult{validated, {Lines: 99}} {
+		if got, err := s.CommitValidated(t.Context(), id, 7, r); err != nil || got != validated {
+			t.Errorf("CommitValidated(%+v): got %+v, error %v, want %+v", r, got, err, validated)
+		}
+	}
+	settled := batch.SettleResult{
+		FirstLine: 1, Accepted: 8, Invalid: 1, AcceptedKey: "a", ReportKey: "r", ReportBytes: 5, SummaryKey: "s",
+	}
+	for _, r := range []batch.SettleResult{settled, {Skipped: true}} {
+		if got, err := s.CommitSettled(t.Context(), id, 7, r); err != nil || got != settled {
+			t.Errorf("CommitSettled(%+v): got %+v, error %v, want %+v", r, got, err, settled)
+		}
+	}
+	skipped := batch.SettleResult{Skipped: true}
+	for _, r := range []batch.SettleResult{skipped, settled} {
+		if got, err := s.CommitSettled(t.Context(), id, 12, r); err != nil || got != skipped {
+			t.Errorf("CommitSettled(%+v): got %+v, error %v, want %+v", r, got, err, skipped)
+		}
+	}
+	for _, index := range []int{300, 0, 12} {
+		if _, err := s.CommitValidated(t.Context(), id, index, batch.ValidateResult{Lines: int64(index)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := s.Chunks(t.Context(), id)
+	want := []batch.Chunk{
+		{Index: 0, Validated: &batch.ValidateResult{}},
+		{Index: 7, Validated: &validated, Settled: &settled},
+		{Index: 12, Validated: &batch.ValidateResult{Lines: 12}, Settled: &skipped},
+		{Index: 300, Validated: &batch.ValidateResult{Lines: 300}},
+	}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("Chunks: error %v, chunks (-want +got):\n%s", err, diff)
+	}
+}
+
+func testCursor(t *testing.T, s batch.Store) {
+	id := newID(t)
+	begun := batch.IngestCursor{Line: 4, Offset: 40, Stored: 4}
+	done := batch.IngestCursor{Line: 10, Offset: 100, Stored: 8, Done: true}
+	for _, tt := range []struct {
+		name      string
+		put, want batch.IngestCursor
+	}{
+		{"the first", begun, begun},
+		{"one that is behind", batch.IngestCursor{Line: 2, Offset: 20, Stored: 2}, begun},
+		{"the last", done, done},
+		{"one after the last", batch.IngestCursor{Line: 10, Offset: 100, Stored: 9}, done},
+	} {
+		if got, err := s.AdvanceCursor(t.Context(), id, 7, tt.put); err != nil || got != tt.want {
+			t.Errorf("AdvanceCursor with %s: got %+v, error %v, want %+v", tt.name, got, err, tt.want)
+		}
+	}
+	c, err := s.Chunk(t.Context(), id, 7)
+	if diff := cmp.Diff(batch.Chunk{Index: 7, Ingested: &done}, c); err != nil || diff != "" {
+		t.Errorf("Chunk: error %v, chunk (-want +got):\n%s", err, diff)
+	}
+}
+
+func testPartitions(t *testing.T, s batch.Store) {
+	id := newID(t)
+	some, none := batch.ReconcileResult{RejectionsKey: "k", RejectionsSections: "\x00\x80\x01"}, batch.ReconcileResult{}
+	for _, tt := range []struct {
+		partition int
+		put, want batch.ReconcileResult
+	}{{0, some, some}, {0, none, some}, {15, none, none}, {15, some, none}} {
+		if got, err := s.CommitReconciled(t.Context(), id, tt.partition, tt.put); err != nil || got != tt.want {
+			t.Errorf("CommitReconciled(%d, %+v): got %+v, error %v, want %+v", tt.partition, tt.put, got, err, tt.want)
+		}
+	}
+	got, err := s.Reconciled(t.Context(), id)
+	want := [batch.Partitions]*batch.ReconcileResult{0: &some, 15: &none}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("Reconciled: error %v, results (-want +got):\n%s", err, diff)
+	}
+}
+
+func testLineCounts(t *testing.T, s batch.Store) {
+	id := newID(t)
+	if got, err := s.LineCounts(t.Context(), id); err != nil || got != nil {
+		t.Errorf("LineCounts before the commit: got %+v, error %v, want nil", got, err)
+	}
+	want := batch.LineCounts{ByChunk: []int64{10, 0, 7}, Transactions: 16}
+	for _, put := range []batch.LineCounts{want, {ByChunk: []int64{1}}} {
+		got, err := s.CommitLineCounts(t.Context(), id, put)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("CommitLineCounts: error %v, counts (-want +got):\n%s", err, diff)
+		}
+	}
+	got, err := s.LineCounts(t.Context(), id)
+	if diff := cmp.Diff(&want, got); err != nil || diff != "" {
+		t.Errorf("LineCounts: error %v, counts (-want +got):\n%s", err, diff)
+	}
+	if chunks, err := s.Chunks(t.Context(), id); err != nil || len(chunks) != 0 {
+		t.Errorf("Chunks: got %d, error %v, want none", len(chunks), err)
+	}
+}

@@ -1,0 +1,143 @@
+// Package batchtest tests implementations of batch.Store against the contract of that interface.
+package batchtest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"sluice/shared/access/tenancy"
+	"sluice/shared/ingest/batch"
+)
+
+// Conform tests a store against the contract of batch.Store, one call after the other. Each call of open returns an
+// empty store.
+func Conform(t *testing.T, open func(t *testing.T) batch.Store) {
+	for name, test := range map[string]func(*testing.T, batch.Store){
+		"create":      testCreate,
+		"fields":      testFields,
+		"content":     testContent,
+		"transitions": testTransitions,
+		"conflicts":   testOnlyLegalTransitions,
+		"cancel":      testCancel,
+		"overtaken":   testCancelIsOvertaken,
+		"chunks":      testChunks,
+		"cursor":      testCursor,
+		"partitions":  testPartitions,
+		"line counts": testLineCounts,
+		"screening":   testScreening,
+		"digests":     testDigests,
+		"list":        testList,
+		"list pages":  testListIsBounded,
+		"statuses":    testStatuses,
+		"unfinished":  testUnfinished,
+		"backlogs":    testBacklogs,
+		"open":        testOpen,
+		"unannounced": testUnannounced,
+		"upload":      testUpload,
+		"announcer":   testOneAttemptAnnounces,
+		"files":       testFiles,
+		"export":      testExport,
+		"exporter":    testOneAttemptExports,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, open(t)) })
+	}
+}
+
+// ConformConcurrently tests a store against what the contract of batch.Store says of calls at the same time. Each call
+// of open returns an empty store.
+func ConformConcurrently(t *testing.T, open func(t *testing.T) batch.Store) {
+	for name, test := range map[string]func(*testing.T, batch.Store){
+		"races":       testOneWinsARace,
+		"cancel race": testCancelRaces,
+		"equal files": testEqualFilesAtOnce,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, open(t)) })
+	}
+}
+
+var createdAt = time.Date(2026, 11, 26, 8, 15, 0, 123456789, time.UTC)
+
+// NewBatch returns a batch of a tenant in the status AWAITING_UPLOAD.
+func NewBatch(t *testing.T, tenant string) batch.Batch {
+	t.Helper()
+	return batch.Batch{
+		ID: newID(t), Tenant: tenant, Client: "c", Status: batch.AwaitingUpload, RejectOnInvalid: true,
+		CreatedAt: createdAt, UpdatedAt: createdAt, UploadBy: createdAt.Add(15 * time.Minute), DigestKey: [16]byte{1, 2,
+			3},
+		Settings: tenancy.Settings{MaxPast: time.Hour, MaxFuture: 720 * time.Hour, MainEntity: tenancy.ByPaymentType},
+	}
+}
+
+func newID(t *testing.T) batch.ID {
+	t.Helper()
+	id, err := batch.NewID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// create stores a new batch of a tenant, in the given status, and returns it.
+func create(t *testing.T, s batch.Store, tenant string, status batch.Status) batch.Batch {
+	t.Helper()
+	b := NewBatch(t, tenant)
+	b.Status = status
+	if err := s.Create(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func testCreate(t *testing.T, s batch.Store) {
+	b := NewBatch(t, "tenant")
+	b.Settings.Retention = 400 * 24 * time.Hour
+	if _, err := s.Get(t.Context(), b.ID); !errors.Is(err, batch.ErrNotFound) {
+		t.Errorf("Get of an unknown batch: got error %v, want ErrNotFound", err)
+	}
+	transition := batch.Transition{To: batch.Uploaded, At: createdAt}
+	if _, err := s.Apply(t.Context(), b.ID, transition); !errors.Is(err, batch.ErrNotFound) {
+		t.Errorf("Apply to an unknown batch: got error %v, want ErrNotFound", err)
+	}
+	for _, call := range []string{"first", "repeated"} {
+		if err := s.Create(t.Context(), b); err != nil {
+			t.Errorf("%s Create: %v", call, err)
+		}
+	}
+	other := b
+	other.DigestKey[0]++
+	if err := s.Create(t.Context(), other); err == nil {
+		t.Error("Create of another batch with the same ID: got no error")
+	}
+	got, err := s.Get(t.Context(), b.ID)
+	if diff := cmp.Diff(b, got); err != nil || diff != "" {
+		t.Errorf("Get after Create: error %v, batch (-want +got):\n%s", err, diff)
+	}
+	if _, err := s.Apply(t.Context(), b.ID, transition); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Create(t.Context(), b); err == nil {
+		t.Error("Create of a batch that is no longer AWAITING_UPLOAD: got no error")
+	}
+}
+
+func testStatuses(t *testing.T, s batch.Store) {
+	want := map[batch.ID]batch.Status{}
+	ids := []batch.ID{batch.ID(uuid.NewString())} // unknown
+	for range 105 {                               // more than fit into one request of DynamoDB
+		b := create(t, s, "mine", batch.AwaitingUpload)
+		want[b.ID] = b.Status
+		ids = append(ids, b.ID)
+	}
+	if _, err := s.Apply(t.Context(), ids[1], batch.Transition{To: batch.Uploaded, At: createdAt}); err != nil {
+		t.Fatal(err)
+	}
+	want[ids[1]] = batch.Uploaded
+	got, err := s.Statuses(t.Context(), ids)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("Statuses: error %v, statuses (-want +got):\n%s", err, diff)
+	}
+}

@@ -1,0 +1,118 @@
+package batchtest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/ingest/batch"
+)
+
+// endWithExport stores a batch and ends it in PROCESSED so that it owes an export.
+func endWithExport(t *testing.T, s batch.Store) batch.Batch {
+	t.Helper()
+	b := create(t, s, "tenant", batch.InProgress)
+	ended, err := s.Apply(t.Context(), b.ID, batch.Transition{To: batch.Processed, At: endAt, Export: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ended
+}
+
+// testExport pays what a batch owes in every order. An export is owed until it is recorded, whoever else is told.
+func testExport(t *testing.T, s batch.Store) {
+	export := func(t *testing.T, b batch.Batch) {
+		t.Helper()
+		for range 2 {
+			if err := s.MarkExported(t.Context(), b.ID, "parquet/b"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	announce := func(t *testing.T, b batch.Batch) {
+		t.Helper()
+		if err := s.MarkAnnounced(t.Context(), b, batch.Receivers()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, order := range map[string][2]func(*testing.T, batch.Batch){
+		"exported last": {announce, export}, "exported first": {export, announce},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := endWithExport(t, s)
+			owed := append(batch.Receivers(), batch.Export)
+			if !SameReceivers(b.Unannounced, owed) {
+				t.Errorf("at its end the batch owes %v, want %v", b.Unannounced, owed)
+			}
+			isVisited := func() bool {
+				t.Helper()
+				return visitsOfUnannounced(t, s, b.ID, endAt.Add(time.Second)) > 0
+			}
+			for i, pay := range order {
+				if !isVisited() {
+					t.Errorf("after %d of 2 payments nobody finds the batch", i)
+				}
+				pay(t, b)
+			}
+			want := b
+			want.Unannounced, want.ParquetKey = nil, "parquet/b"
+			got, err := s.Get(t.Context(), b.ID)
+			if diff := cmp.Diff(want, got); err != nil || diff != "" {
+				t.Errorf("error %v, the batch after it (-want +got):\n%s", err, diff)
+			}
+			if isVisited() {
+				t.Error("the batch owes nothing and is found")
+			}
+		})
+	}
+	b := endWithExport(t, s)
+	if err := s.MarkExported(t.Context(), b.ID, ""); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Get(t.Context(), b.ID)
+	if err != nil || got.ParquetKey != "" || !SameReceivers(got.Unannounced, batch.Receivers()) {
+		t.Errorf("an export that is given up: key %q, owed to %v, error %v", got.ParquetKey, got.Unannounced, err)
+	}
+	owesNone := end(t, s, batch.Processed)
+	if err := s.MarkExported(t.Context(), owesNone.ID, "parquet/b"); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Get(t.Context(), owesNone.ID); err != nil || !cmp.Equal(owesNone, got) {
+		t.Errorf("a batch that owes no export: %+v, %v, want %+v", got, err, owesNone)
+	}
+	if err := s.MarkExported(t.Context(), newID(t), "parquet/b"); err != nil {
+		t.Errorf("an unknown batch: %v", err)
+	}
+}
+
+// SameReceivers reports whether two sets of receivers, each in any order, are the same.
+func SameReceivers(a, b []batch.Receiver) bool {
+	has := func(all []batch.Receiver, some []batch.Receiver) bool {
+		found := map[batch.Receiver]bool{}
+		for _, r := range all {
+			found[r] = true
+		}
+		for _, r := range some {
+			if !found[r] {
+				return false
+			}
+		}
+		return true
+	}
+	return len(a) == len(b) && has(a, b) && has(b, a)
+}
+
+// testOneAttemptExports claims exports in the name of several attempts. A claim of the announcement does not prevent
+// that.
+func testOneAttemptExports(t *testing.T, s batch.Store) {
+	owesNone, ended := end(t, s, batch.Processed), endWithExport(t, s)
+	if _, err := s.ClaimAnnouncement(t.Context(), ended.ID, "announcer", endAt, claimedUntil); err != nil {
+		t.Fatal(err)
+	}
+	testClaims(t, s.ClaimExport, owesNone.ID, ended, batch.ErrNothingToExport)
+	if err := s.MarkExported(t.Context(), ended.ID, "parquet/b"); err != nil {
+		t.Fatal(err)
+	}
+	expectNoClaim(t, s.ClaimExport, ended.ID, batch.ErrNothingToExport)
+}

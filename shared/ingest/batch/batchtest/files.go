@@ -1,0 +1,114 @@
+package batchtest
+
+import (
+	"bytes"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"sluice/shared/ingest/batch"
+)
+
+var testFile = batch.File{Tenant: "tenant", SHA256: bytes.Repeat([]byte{7}, 32)}
+
+// expectProcessedAs checks which batch has processed a file.
+func expectProcessedAs(t *testing.T, s batch.Store, f batch.File, now time.Time, want batch.ID) {
+	t.Helper()
+	if got, err := s.ProcessedAs(t.Context(), f, now); err != nil || got != want {
+		t.Errorf("at %v the file was processed as %q, error %v; want %q", now, got, err, want)
+	}
+}
+
+// finish makes a batch that is IN_PROGRESS PROCESSED with the file, and returns it.
+func finish(t *testing.T, s batch.Store, id batch.ID, at time.Time) batch.Batch {
+	t.Helper()
+	b, err := s.Apply(t.Context(), id, batch.Transition{To: batch.Processed, At: at, File: &testFile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func testFiles(t *testing.T, s batch.Store) {
+	expectProcessedAs(t, s, testFile, createdAt, "")
+	first := create(t, s, "tenant", batch.InProgress)
+	if b := finish(t, s, first.ID, createdAt); b.Status != batch.Processed || b.DuplicateOf != "" {
+		t.Errorf("the first batch with a file: got %s, duplicate of %q; want PROCESSED, of none", b.Status,
+			b.DuplicateOf)
+	}
+	otherTenant, otherFile := testFile, testFile
+	otherTenant.Tenant, otherFile.SHA256 = "another", bytes.Repeat([]byte{8}, 32)
+	expectProcessedAs(t, s, otherTenant, createdAt, "")
+	expectProcessedAs(t, s, otherFile, createdAt, "")
+	end := createdAt.Add(batch.DuplicateWindow).Truncate(time.Second)
+	expectProcessedAs(t, s, testFile, end.Add(-time.Second), first.ID)
+	expectProcessedAs(t, s, testFile, end, "")
+
+	// A transition that is not made leaves the file as it was.
+	failed := create(t, s, "tenant", batch.ValidationFailed)
+	var conflict *batch.ConflictError
+	for _, b := range []batch.Batch{failed, first} {
+		_, err := s.Apply(t.Context(), b.ID, batch.Transition{To: batch.Processed, At: end, File: &testFile})
+		if !errors.As(err, &conflict) || conflict.Current.ID != b.ID {
+			t.Errorf("a transition that is not legal: got error %v, want a conflict", err)
+		}
+	}
+	if _, err := s.Apply(t.Context(), newID(t),
+		batch.Transition{To: batch.Processed, At: end, File: &testFile}); !errors.Is(err, batch.ErrNotFound) {
+		t.Errorf("an unknown batch: got error %v, want ErrNotFound", err)
+	}
+	expectProcessedAs(t, s, testFile, end.Add(-time.Second), first.ID)
+
+	// The next batch names the one before it, and is remembered for longer.
+	second := create(t, s, "tenant", batch.InProgress)
+	if b := finish(t, s, second.ID, createdAt.Add(time.Hour)); b.DuplicateOf != first.ID {
+		t.Errorf("the second batch with a file is a duplicate of %q, want %q", b.DuplicateOf, first.ID)
+	}
+	expectProcessedAs(t, s, testFile, end.Add(time.Hour-time.Second), second.ID)
+
+	// A batch goes on to name the one that its verdict has named.
+	third := create(t, s, "tenant", batch.ValidationStarted)
+	if _, err := s.Apply(t.Context(), third.ID, batch.Transition{To: batch.PendingIngestion, At: createdAt,
+		DuplicateOf: first.ID, Verdict: &batch.Verdict{Total: 1, Accepted: 1, ReportKey: "r"}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, to := range []batch.Status{batch.Initialized, batch.InProgress} {
+		if _, err := s.Apply(t.Context(), third.ID, batch.Transition{To: to, At: createdAt}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b := finish(t, s, third.ID, createdAt.Add(2*time.Hour)); b.DuplicateOf != first.ID {
+		t.Errorf("the third batch with a file is a duplicate of %q, want that of its verdict, %q", b.DuplicateOf,
+			first.ID)
+	}
+	last := create(t, s, "tenant", batch.InProgress)
+	if b := finish(t, s, last.ID, end.Add(3*time.Hour)); b.DuplicateOf != "" {
+		t.Errorf("a batch with a file that was processed long ago is a duplicate of %q, want none", b.DuplicateOf)
+	}
+}
+
+// Of batches that become PROCESSED at the same time with the same file, each names another one, but for the first.
+func testEqualFilesAtOnce(t *testing.T, s batch.Store) {
+	const batches = 6
+	var mu sync.Mutex
+	named := map[batch.ID]int{}
+	var group sync.WaitGroup
+	for range batches {
+		b := create(t, s, "tenant", batch.InProgress)
+		group.Go(func() {
+			got, err := s.Apply(t.Context(), b.ID, batch.Transition{To: batch.Processed, At: createdAt,
+				File: &testFile})
+			if err != nil || got.Status != batch.Processed || got.DuplicateOf == b.ID {
+				t.Errorf("got %s, duplicate of %q, error %v", got.Status, got.DuplicateOf, err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			named[got.DuplicateOf]++
+		})
+	}
+	group.Wait()
+	if len(named) != batches || named[""] != 1 {
+		t.Errorf("the batches name %v, want one that names none, and each other one another", named)
+	}
+}

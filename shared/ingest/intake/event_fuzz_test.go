@@ -1,0 +1,95 @@
+package intake_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/intake"
+)
+
+// checkingStore is a store of uploads that checks what it is asked to record, and records nothing.
+type checkingStore struct {
+	intake.UploadStore
+	t *testing.T
+}
+
+var errRecorded = errors.New("recorded")
+
+func (c checkingStore) RecordArrival(_ context.Context, o batch.Object, _ time.Time) (intake.Upload, error) {
+	c.check(o.Key, o.ETag)
+	return intake.Upload{}, errRecorded
+}
+
+func (c checkingStore) RecordScan(_ context.Context, s intake.ScanReport) (intake.Upload, error) {
+	c.check(s.Key, s.ETag)
+	if s.Event == "" || !s.Result.IsKnown() {
+		c.t.Errorf("recorded the scan %+v, which has no event or an unknown result", s)
+	}
+	return intake.Upload{}, errRecorded
+}
+
+func (c checkingStore) EachWaiting(context.Context, time.Time, func(intake.Upload) error) error {
+	return errRecorded
+}
+
+func (c checkingStore) check(key, etag string) {
+	if !strings.HasPrefix(key, "uploads/") && !strings.HasPrefix(key, "documents/") {
+		c.t.Errorf("recorded the key %q, which is not of an upload", key)
+	}
+	if len(etag) < 2 || etag[0] != '"' || etag[len(etag)-1] != '"' {
+		c.t.Errorf("recorded the ETag %s, which is not quoted", etag)
+	}
+}
+
+// Whatever event the function is called with, it returns an error or records something valid.
+func FuzzEvents(f *testing.F) {
+	for _, name := range []string{"scan", "scan-result", "scan-schedule"} {
+		text, err := os.ReadFile("../../../events/" + name + ".json")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, event []byte) {
+		in := &intake.Intake{
+			GuardDuty: &intake.GuardDuty{Uploads: checkingStore{t: t},
+				Now: time.Now}, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+			Documents: &intake.Documents{},
+		}
+		_ = in.Handle(t.Context(), json.RawMessage(event))
+	})
+}
+
+// GuardDuty reports a plan that does not scan everything; an alarm counts the message.
+func TestUnhealthyPlansAreLogged(t *testing.T) {
+	event, err := os.ReadFile("../../../events/scan-plan.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	in := &intake.Intake{Log: slog.New(slog.NewJSONHandler(&log, nil))}
+	if err := in.Handle(context.Background(), event); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`"level":"ERROR","msg":"the malware protection plan is not active"`, `"bucket":"sluice-uploads-`,
+		`"status":"WARNING"`,
+		"INSUFFICIENT_TEST_OBJECT_PERMISSIONS",
+	} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log is %s, want it to have %s", log.String(), want)
+		}
+	}
+	if err := in.Handle(context.Background(), json.RawMessage(
+		`{"detail-type": "GuardDuty Malware Protection Resource Status Error", "detail": 1}`)); err == nil {
+		t.Error("an event that cannot be read is accepted")
+	}
+}

@@ -1,0 +1,53 @@
+package intakedb_test
+
+import (
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/intake"
+	"sluice/shared/ingest/intake/intakedb"
+	"sluice/shared/kit/dynamo/dynamotest"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestStoredUploads pins what is stored: one golden item for each kind of row, with every attribute set. It writes
+// through the store and compares the items, and it reads the golden items through the store and compares the values.
+// Renaming a Go field so that a stored name changes fails both.
+func TestStoredUploads(t *testing.T) {
+	ctx, client := t.Context(), dynamotest.Start(t)
+	now := func() time.Time { return at }
+	s := intakedb.New(client, "test-batches", now)
+	object := batch.Object{Key: "uploads/t/b", ETag: `"e"`, Version: "v", Size: 1000}
+	if _, err := s.RecordArrival(ctx, object, at); err != nil {
+		t.Fatal(err)
+	}
+	failed := intake.ScanReport{Event: "event", Key: object.Key, ETag: object.ETag, Version: object.Version,
+		Result: intake.ScanFailed}
+	if _, err := s.RecordScan(ctx, failed); err != nil {
+		t.Fatal(err)
+	}
+	found := intake.ScanReport{Event: "other", Key: object.Key, ETag: object.ETag, Version: object.Version,
+		Result: intake.ThreatsFound, Threat: "EICAR"}
+	want, err := s.RecordScan(ctx, found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dynamotest.CompareStored(t, client, "test-batches", "uploads")
+
+	// The value of the attribute waiting of earlier releases has no digit.
+	for _, name := range []string{"uploads", "uploads-one-shard"} {
+		client = dynamotest.Start(t)
+		dynamotest.LoadStored(t, client, "test-batches", name)
+		s = intakedb.New(client, "test-batches", now)
+		got, err := s.Get(ctx, object)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v, (-want +got)\n%s", name, err, diff)
+		}
+		waiting := 0
+		err = s.EachWaiting(ctx, at.Add(time.Hour), func(intake.Upload) error { waiting++; return nil })
+		if err != nil || waiting != 1 {
+			t.Errorf("%s: %d uploads wait, want 1; %v", name, waiting, err)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package intake_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/batch/batchdb"
+	"sluice/shared/ingest/intake"
+	"sluice/shared/kit/objects"
+	"sluice/shared/platform/document"
+)
+
+// Every file of a document comes to an outcome, whatever became of its event, its upload or its scan.
+func TestSweepOfFiles(t *testing.T) {
+	stored := objects.Info{ETag: `"e"`, Size: 1, Modified: received}
+	down := errors.New("scanner is down")
+	for name, tt := range map[string]struct {
+		after   time.Duration
+		info    objects.Info
+		err     error
+		scanErr error
+		// recorded is the outcome that was recorded before.
+		recorded []document.State
+		// want is the outcome that counts in the end, and tag the verdict.
+		want     document.Status
+		code     string
+		tag      string
+		postpone time.Duration
+	}{
+		"too young": {after: 19 * time.Minute, info: stored},
+		"lost event": {after: 21 * time.Minute, info: stored, want: document.Completed, tag: "clean",
+			postpone: 5*time.Minute + 15*time.Second},
+		"scanner does not answer": {after: 21 * time.Minute, info: stored, scanErr: down, want: document.Failed,
+			code: document.ServerSideError, tag: "refused", postpone: 5*time.Minute + 15*time.Second},
+		"no scan in time": {after: 61 * time.Minute, info: stored, want: document.Failed,
+			code: document.ServerSideError, tag: "refused", postpone: 15*time.Minute + 15*time.Second},
+		"scanned at the last moment": {after: 61 * time.Minute, info: stored,
+			recorded: []document.State{{Status: document.Completed}}, want: document.Completed,
+			postpone: 15*time.Minute + 15*time.Second},
+		"not uploaded yet": {after: 119 * time.Minute, err: objects.ErrNotFound,
+			postpone: 29*time.Minute + 45*time.Second},
+		"never uploaded": {after: 121 * time.Minute, err: objects.ErrNotFound, want: document.Failed,
+			code: document.ClientSideError, postpone: 30*time.Minute + 15*time.Second},
+		"never uploaded, S3 denies it": {after: 10 * time.Hour, err: objects.ErrDenied, want: document.Failed,
+			code: document.ClientSideError, postpone: time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newSweepFixture(t)
+			files := &waitingFiles{files: []document.WaitingFile{{Tenant: "t", ID: "f", Since: received}}}
+			store, bucket := &documentStore{recorded: tt.recorded}, &documentBucket{bucket: bucket{content: "x"}}
+			var scanErrs []error
+			if tt.scanErr != nil {
+				scanErrs = []error{tt.scanErr}
+			}
+			f.Intake.Documents = &intake.Documents{Store: store, Registry: &registry{}, Files: bucket,
+				Scanner: &failingScanner{scanner{errs: scanErrs}}, MaxBytes: 100, Log: slog.New(slog.DiscardHandler)}
+			f.storage.info, f.storage.err = tt.info, tt.err
+			f.Intake.Sweep.Files = files
+			f.Intake.Sweep.Batches = noBatches{f.store}
+			f.clock = received.Add(tt.after)
+			if err := f.handle(t, json.RawMessage(scheduleEvent)); err != nil {
+				t.Fatal(err)
+			}
+			var got document.State
+			if len(store.recorded) > 0 {
+				got = store.recorded[0]
+			}
+			if got.Status != tt.want || got.ErrorCode != tt.code || bucket.verdict() != tt.tag {
+				t.Errorf("got %+v and the verdict %q, want %s %s and %q", got, bucket.verdict(), tt.want, tt.code,
+					tt.tag)
+			}
+			if tt.postpone == 0 && len(files.postponed) > 0 ||
+				tt.postpone > 0 && (len(files.postponed) != 1 || !files.postponed[0].Equal(f.clock.Add(tt.postpone))) {
+				t.Errorf("postponed to %v at %v, want by %v", files.postponed, f.clock, tt.postpone)
+			}
+		})
+	}
+}
+
+// noBatches is a store in which the sweep finds no batch.
+type noBatches struct{ *batchdb.Store }
+
+func (noBatches) EachUnfinished(context.Context, time.Time, func(batch.ID) error) error { return nil }
+
+func (noBatches) AdoptUnfinished(context.Context, time.Time) error { return nil }

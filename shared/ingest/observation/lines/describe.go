@@ -1,0 +1,200 @@
+package lines
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/chunk"
+	"sluice/shared/ingest/observation"
+	"sluice/shared/ingest/report"
+	"sluice/shared/ingest/transaction"
+	"sluice/shared/ingest/transaction/scanner"
+	"sluice/shared/ingest/validation"
+)
+
+// maxReportBytes is how much of a chunk's part of the report is read. The reasons of lines that are further on are not
+// given.
+const maxReportBytes = 16 << 20
+
+// reasonUnread is the reason of a rejected line whose entry in the report was not read.
+const reasonUnread = "The line is invalid; the validation report of the batch has the reason."
+
+// describe returns an event for each of some lines of a chunk, which are in order.
+func (f *Finder) describe(ctx context.Context, b batch.Batch, c batch.Chunk, hits []hit, left *Budget) (
+	[]observation.Event, error) {
+	isAccepted, err := f.acceptance(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	events, err := f.readLines(ctx, b, c, hits, left)
+	if err != nil {
+		return nil, err
+	}
+	rejected := map[int64]string{}
+	for _, h := range hits {
+		if !isAccepted(h.line) {
+			rejected[h.line] = reasonUnread
+		}
+	}
+	if err := f.readReasons(ctx, c, rejected, left); err != nil {
+		return nil, err
+	}
+	for i, h := range hits {
+		e := &events[i]
+		if reason, isRejected := rejected[h.line]; isRejected && !isSkipped(c) {
+			e.Status, e.Reason = http.StatusBadRequest, reason
+		} else {
+			e.Status, e.Reason = outcomeOf(b)
+		}
+		e.Reason = report.CutText(e.Reason, observation.MaxReasonBytes)
+	}
+	left.Events -= len(events)
+	return events, nil
+}
+
+// isSkipped reports whether the lines of a chunk were not judged to the end.
+func isSkipped(c batch.Chunk) bool { return c.Settled == nil || c.Settled.Skipped }
+
+// outcomeOf returns the status and the reason of a line that is valid itself: its batch decides.
+func outcomeOf(b batch.Batch) (status int, reason string) {
+	switch b.Status {
+	case batch.Processed:
+		return http.StatusCreated, ""
+	case batch.ValidationFailed:
+		return http.StatusBadRequest, "The batch was rejected: " + b.ErrorMessage
+	}
+	return http.StatusInternalServerError, "The batch failed: " + b.ErrorMessage
+}
+
+// acceptance returns a function that reports whether a line of a chunk is accepted.
+func (f *Finder) acceptance(ctx context.Context, c batch.Chunk) (func(line int64) bool, error) {
+	if isSkipped(c) {
+		return func(int64) bool { return false }, nil
+	}
+	switch c.Settled.Acceptance() {
+	case batch.AcceptNone:
+		return func(int64) bool { return false }, nil
+	case batch.AcceptAll:
+		return func(int64) bool { return true }, nil
+	}
+	body, err := f.Work.Open(ctx, c.Settled.AcceptedKey, "", 0, -1)
+	if err != nil {
+		return nil, fmt.Errorf("read accepted lines: %w", err)
+	}
+	defer body.Close()
+	bitmap, err := validation.ReadBitmap(body, c.Validated.Lines)
+	return bitmap.Accepted, err
+}
+
+// readLines returns an event for each of the hits, without status and reason. The file is read from the beginning of
+// the chunk to the last of them.
+func (f *Finder) readLines(ctx context.Context, b batch.Batch, c batch.Chunk, hits []hit, left *Budget) (
+	events []observation.Event, err error) {
+	start, _ := b.Plan.Range(c.Index)
+	object := b.Source()
+	r := chunk.NewReader(ctx, f.Uploads.Source(object.Key, object.ETag), b.Plan, c.Index,
+		chunk.Options{MaxLineBytes: int(b.MaxLineBytes)})
+	defer r.Close()
+	s := scanner.New(transaction.Rules{ReceivedAt: b.ReceivedAt, MaxLineBytes: int(b.MaxLineBytes)})
+	for len(events) < len(hits) && r.Next() {
+		line, h := r.Line(), hits[len(events)]
+		if line.Number != h.line {
+			continue
+		}
+		found := s.Line
+		if line.TooLong {
+			found = s.TooLong
+		}
+		result := found(line.Text)
+		if string(result.ModificationID) != h.id {
+			return nil, fmt.Errorf("batch %s: line %d of chunk %d does not have the ID of the index", b.ID, h.line,
+				c.Index)
+		}
+		left.Bytes -= max(0, line.Offset-start)
+		start = line.Offset
+		events = append(events, observation.Event{Tenant: b.Tenant, At: b.ReceivedAt, ModificationID: h.id,
+			TransactionID: report.CutID(string(result.TransactionExternalID))})
+	}
+	if err := r.Err(); err != nil {
+		return nil, fmt.Errorf("read lines: %w", err)
+	}
+	if len(events) < len(hits) {
+		return nil, fmt.Errorf("batch %s: chunk %d has fewer lines than its index", b.ID, c.Index)
+	}
+	return events, nil
+}
+
+// readReasons sets the reasons of rejected lines of a chunk, which are counted from 0, from its part of the report.
+func (f *Finder) readReasons(ctx context.Context, c batch.Chunk, rejected map[int64]string, left *Budget) error {
+	if len(rejected) == 0 || isSkipped(c) || c.Settled.ReportKey == "" {
+		return nil
+	}
+	body, err := f.Work.Open(ctx, c.Settled.ReportKey, "", 0, min(c.Settled.ReportBytes, maxReportBytes))
+	if err != nil {
+		return fmt.Errorf("read report: %w", err)
+	}
+	defer body.Close()
+	in := bufio.NewReaderSize(body, 64<<10)
+	for missing := len(rejected); missing > 0; {
+		entry, err := in.ReadBytes('\n')
+		left.Bytes -= int64(len(entry))
+		if errors.Is(err, io.EOF) {
+			return nil // the last entry may be cut
+		}
+		if err != nil {
+			return fmt.Errorf("read report: %w", err)
+		}
+		line := lineOf(entry) - c.Settled.FirstLine
+		if _, isWanted := rejected[line]; !isWanted {
+			continue
+		}
+		if rejected[line], err = reasonOf(entry); err != nil {
+			return err
+		}
+		missing--
+	}
+	return nil
+}
+
+// lineOf returns the number of the line of an entry of a report, which begins with it; 0 if it does not.
+func lineOf(entry []byte) int64 {
+	number, _, _ := bytes.Cut(bytes.TrimPrefix(entry, []byte(`{"line":`)), []byte(","))
+	line, _ := strconv.ParseInt(string(number), 10, 64)
+	return line
+}
+
+// reasonOf returns what an entry of a report says, a line for each error or, of a short entry, the codes.
+func reasonOf(entry []byte) (string, error) {
+	var e struct {
+		Errors []struct {
+			Pointer string `json:"pointer"`
+			Message string `json:"msg"`
+			Code    string `json:"type"`
+		} `json:"errors"`
+		Codes []string `json:"codes"`
+	}
+	if err := json.Unmarshal(entry, &e); err != nil {
+		return "", fmt.Errorf("read entry of the report: %w", err)
+	}
+	if len(e.Codes) > 0 {
+		return strings.Join(e.Codes, "\n"), nil
+	}
+	var reason []string
+	for _, found := range e.Errors {
+		text := fmt.Sprintf("%s (type=%s)", found.Message, found.Code)
+		if found.Pointer != "" {
+			text = found.Pointer + ": " + text
+		}
+		reason = append(reason, text)
+	}
+	return strings.Join(reason, "\n"), nil
+}

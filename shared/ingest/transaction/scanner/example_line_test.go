@@ -1,0 +1,43 @@
+package scanner
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"regexp"
+	"testing"
+	"time"
+
+	"sluice/shared/ingest/transaction"
+	"sluice/shared/ingest/transaction/schema"
+)
+
+// The lines that documents show as examples are valid, so that a newcomer's first batch is.
+func TestExampleLinesAreValid(t *testing.T) {
+	readme, err := os.ReadFile("../../../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := regexp.MustCompile("(?s)```json\n(.*?)```").FindSubmatch(readme)
+	if short == nil {
+		t.Fatal("README.md shows no line")
+	}
+	for name, example := range map[string][]byte{"schema/example.json": schema.ExampleLine, "README.md": short[1]} {
+		t.Run(name, func(t *testing.T) {
+			var line bytes.Buffer
+			if err := json.Compact(&line, example); err != nil {
+				t.Fatal(err)
+			}
+			rules := transaction.Rules{
+				ReceivedAt: time.Date(2025, 11, 25, 15, 0, 0, 0, time.UTC), MaxFuture: 720 * time.Hour,
+			}
+			r := New(rules).Line(line.Bytes())
+			if len(r.Findings) > 0 {
+				t.Errorf("got the findings %v, want none", r.Findings)
+			}
+			if len(r.References) != 1 || string(r.References[0].ID) != "customer-1001" {
+				t.Errorf("got the references %v, want customer-1001, whom the documents have onboarded", r.References)
+			}
+		})
+	}
+}

@@ -1,0 +1,108 @@
+package scanner
+
+import (
+	"math/bits"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strconv"
+	"testing"
+
+	"sluice/shared/ingest/transaction/schema"
+)
+
+func TestCodeSets(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		codes    []string
+		set      []uint32
+		contains func([]byte) bool
+		width    int
+	}{
+		{"countries", schema.Countries(), countries[:], isCountry, 2},
+		{"currencies", schema.Currencies(), currencies[:], isCurrency, 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := 0
+			for _, word := range c.set {
+				n += bits.OnesCount32(word)
+			}
+			if n != len(c.codes) {
+				t.Errorf("got %d codes in the set, want %d", n, len(c.codes))
+			}
+			// Of all strings of the width made of these bytes, the codes and nothing else are in the set.
+			const alphabet = "@AZ[_`az019 \x00\xc3BCDEFGHIJKLMNOPQRSTUVWXY"
+			for n := range power(len(alphabet), c.width) {
+				code := make([]byte, c.width)
+				for i := range code {
+					code[i] = alphabet[n%len(alphabet)]
+					n /= len(alphabet)
+				}
+				_, want := slices.BinarySearch(c.codes, string(code))
+				if got := c.contains(code); got != want {
+					t.Errorf("%q: got %v, want %v", code, got, want)
+				}
+			}
+			for _, wrong := range []string{"", "A", "AAAA", "EURO"} {
+				if c.contains([]byte(wrong)) {
+					t.Errorf("%q is in the set", wrong)
+				}
+			}
+		})
+	}
+}
+
+func power(base, exponent int) int {
+	n := 1
+	for range exponent {
+		n *= base
+	}
+	return n
+}
+
+func FuzzIP(f *testing.F) {
+	for _, address := range addresses {
+		f.Add(address[1 : len(address)-1])
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if got, want := isIP([]byte(text)), net.ParseIP(text) != nil; got != want {
+			t.Fatalf("%q: got %v, the library says %v", text, got, want)
+		}
+	})
+}
+
+func TestEachNumberOfAnAddress(t *testing.T) {
+	for n := range 1100 {
+		number := strconv.Itoa(n)
+		for _, text := range []string{number + ".1.22.333", "1." + number + ".22.33", "1.22.33." + number, "1.2.3.0" +
+			number, number} {
+			if got, want := isIP([]byte(text)), net.ParseIP(text) != nil; got != want {
+				t.Fatalf("%q: got %v, the library says %v", text, got, want)
+			}
+		}
+	}
+}
+
+// Random strings of the pieces of which addresses are made.
+func TestIPAgainstTheLibrary(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	parts := []string{":", "::", ".", "0", "1", "f", "ffff", "abc", "12345", "255", "256", "01", "1.2.3.4", "G", "%",
+		" ", ":1", "a:", "0:0:0:0:0:0"}
+	valid := 0
+	for range 300000 {
+		text := ""
+		for range 1 + rng.IntN(15) {
+			text += parts[rng.IntN(len(parts))]
+		}
+		got, want := isIP([]byte(text)), net.ParseIP(text) != nil
+		if got != want {
+			t.Fatalf("%q: got %v, the library says %v", text, got, want)
+		}
+		if want {
+			valid++
+		}
+	}
+	if valid < 100 {
+		t.Fatalf("only %d of the addresses were valid: the comparison proves little", valid)
+	}
+}

@@ -1,0 +1,168 @@
+package transactiondb_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/google/uuid"
+
+	"sluice/shared/ingest/transaction"
+	"sluice/shared/ingest/transaction/transactiondb"
+	"sluice/shared/kit/dynamo/dynamotest"
+)
+
+func record(tx, modification, batch string, received time.Time) transaction.Version {
+	return transaction.Version{
+		Tenant: "tenant", TransactionID: tx, Modification: modification, ReceivedAt: received, Batch: batch,
+		Line: 1 << 40, MainEntity: transaction.Receiver, Text: []byte(`{"line":"` + modification + `"}`),
+	}
+}
+
+func versions(t *testing.T, s *transactiondb.Store, tx string) []transaction.Version {
+	t.Helper()
+	return list(t, s, transaction.Range{TransactionID: tx, Limit: 1000})
+}
+
+// list reads all versions of a range, in as many calls as its limit makes necessary.
+func list(t *testing.T, s *transactiondb.Store, r transaction.Range) []transaction.Version {
+	t.Helper()
+	r.Tenant = "tenant"
+	got, hasMore, err := s.List(context.Background(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) > r.Limit || hasMore && len(got) == 0 {
+		t.Fatalf("got %d versions, has more: %t, want 1 to %d", len(got), hasMore, r.Limit)
+	}
+	return got
+}
+
+func TestTransactions(t *testing.T) {
+	client, injected := dynamotest.StartFaulty(t)
+	s, err := transactiondb.New(client, "test-transactions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	older, newer := uuid.NewString(), uuid.NewString()
+	long := strings.Repeat("é", 127) + "x" // 255 bytes
+	want := []transaction.Version{
+		record("tx", "m", older, at), record("tx", "m", newer, at.Add(time.Nanosecond)),
+		record("tx", "m\x00", older, at), record("tx", long, older, at),
+	}
+	var all []transaction.Version
+	for _, i := range []int{3, 1, 0, 2} {
+		all = append(all, want[i])
+	}
+	for i := range 100 { // several calls, whatever is left over
+		all = append(all, record(fmt.Sprint("other", i), "m", older, at))
+	}
+	for range 2 { // again: the same items
+		if err := s.Put(context.Background(), all); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(want, versions(t, s, "tx")); diff != "" {
+		t.Error(diff)
+	}
+	keys := list(t, s, transaction.Range{TransactionID: "tx", After: "m", Limit: 2, KeysOnly: true})
+	for i := range want { // what follows m, and no line of it
+		want[i].Line, want[i].MainEntity, want[i].Text = 0, 0, nil
+	}
+	if diff := cmp.Diff(want[2:], keys); diff != "" {
+		t.Errorf("keys after m (-want +got)\n%s", diff)
+	}
+	for i := range 100 {
+		if got := versions(t, s, fmt.Sprint("other", i)); len(got) != 1 {
+			t.Errorf("other%d: %d versions", i, len(got))
+		}
+	}
+	if got := versions(t, s, "t"); len(got) != 0 {
+		t.Errorf("another transaction's versions: %+v", got)
+	}
+	if injected.Load() == 0 {
+		t.Error("no fault was injected")
+	}
+	if err := s.Put(context.Background(), []transaction.Version{record("tx", long+"x", older, at)}); err == nil {
+		t.Error("a modification ID of 256 bytes was taken")
+	}
+}
+
+// The versions of one modification are read newest first, from any of them on, and none of another modification.
+func TestVersionsNewestFirst(t *testing.T) {
+	client := dynamotest.Start(t)
+	s, err := transactiondb.New(client, "test-transactions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	batches := []string{"00000000-0000-7000-8000-000000000000", "00000000-0000-7000-8000-000000000001"}
+	var all []transaction.Version
+	for _, modification := range []string{"a", "b", "bb", "c"} {
+		for i := range 10 {
+			v := record("tx", modification, batches[i%2], at.Add(time.Duration(i/2)))
+			all = append(all, v)
+		}
+	}
+	if err := s.Put(context.Background(), all); err != nil {
+		t.Fatal(err)
+	}
+	single := record("tx", "b", "", at.Add(2))
+	single.Line = 0
+	if err := s.Add(context.Background(), single); err != nil {
+		t.Fatal(err)
+	}
+	want := slices.Concat(all[10:14], []transaction.Version{single}, all[14:20])
+	slices.Reverse(want)
+	got := list(t, s, transaction.Range{TransactionID: "tx", Modification: "b", Limit: 100})
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the versions of b (-want +got)\n%s", diff)
+	}
+	if !slices.IsSortedFunc(got, func(a, b transaction.Version) int { return b.Compare(a) }) {
+		t.Errorf("by Compare, %+v are not newest first", got)
+	}
+	for i := range want {
+		older := list(t, s, transaction.Range{TransactionID: "tx", Modification: "b", Before: &want[i], Limit: 100})
+		if diff := cmp.Diff(want[i+1:], older, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("versions older than %d (-want +got)\n%s", i, diff)
+		}
+	}
+}
+
+// Of a modification and a receipt time there is one single version. To store it again changes nothing, and to store
+// another one is refused.
+func TestSingleVersions(t *testing.T) {
+	client := dynamotest.Start(t)
+	s, err := transactiondb.New(client, "test-transactions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := record("tx", "m", "", at)
+	v.Line = 0
+	for range 2 {
+		if err := s.Add(t.Context(), v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := v
+	other.Text = []byte(`{"line":"another"}`)
+	if err := s.Add(t.Context(), other); !errors.Is(err, transaction.ErrExists) {
+		t.Errorf("another line at the same time: %v, want ErrExists", err)
+	}
+	if diff := cmp.Diff([]transaction.Version{v}, versions(t, s, "tx")); diff != "" {
+		t.Errorf("versions (-want +got)\n%s", diff)
+	}
+	if err := s.Put(t.Context(), []transaction.Version{v}); err == nil {
+		t.Error("Put stored a version without a batch")
+	}
+	if err := s.Add(t.Context(), record("tx", "m", uuid.NewString(), at)); err == nil {
+		t.Error("Add stored a version of a batch")
+	}
+}
+
+var at = time.Date(2026, 11, 26, 8, 15, 0, 123456789, time.UTC)

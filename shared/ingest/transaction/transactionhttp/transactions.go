@@ -1,0 +1,175 @@
+// Package transactionhttp serves stored transactions under /tm/realtime (docs/contract/batch.md).
+package transactionhttp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"time"
+
+	"sluice/shared/access/audit"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/permission"
+	"sluice/shared/ingest/transaction"
+	"sluice/shared/kit/fault"
+)
+
+// Transactions answers the routes of stored transactions.
+type Transactions struct {
+	Store   versionLister
+	Batches statusReader
+	Now     func() time.Time
+}
+
+// Routes returns the routes of stored transactions.
+func (s *Transactions) Routes() []httpapi.Route {
+	const path = "/tm/realtime/api/transactions"
+	read := []string{permission.TransactionRead}
+	return []httpapi.Route{
+		{Method: http.MethodGet, Path: path, Permissions: read, Endpoint: s.Read},
+		{Method: http.MethodGet, Path: path + "/{transaction_external_id}", Permissions: read, Endpoint: s.Read},
+	}
+}
+
+// TransactionReply is a transaction with all its modifications, as they were sent.
+type TransactionReply struct {
+	TransactionExternalID string         `json:"transaction_external_id"`
+	Modifications         []Modification `json:"modifications"`
+	// NextAfter is present if there are more modifications: they are read with ?after=NextAfter.
+	NextAfter string `json:"next_after,omitempty"`
+}
+
+// Modification is the newest version of a modification.
+type Modification struct {
+	ModificationExternalID string `json:"modification_external_id"`
+	// BatchID is the batch that delivered the version, and Line the number of its line in the uploaded file, from 1.
+	// Both are null if a single request delivered it.
+	BatchID    *string     `json:"batch_id"`
+	Line       *int64      `json:"line"`
+	ReceivedAt time.Time   `json:"received_at"`
+	MainEntity *MainEntity `json:"main_entity"`
+	// Transaction is the line as it was sent.
+	Transaction json.RawMessage `json:"transaction"`
+}
+
+// EncodeJSON returns the reply as JSON in which each line is byte for byte as it was sent. Package json would compact
+// it.
+func (t TransactionReply) EncodeJSON() ([]byte, error) {
+	lines := make([]json.RawMessage, len(t.Modifications))
+	t.Modifications = slices.Clone(t.Modifications)
+	for i := range t.Modifications {
+		lines[i], t.Modifications[i].Transaction = t.Modifications[i].Transaction, json.RawMessage("null")
+	}
+	var shell bytes.Buffer
+	e := json.NewEncoder(&shell)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(t); err != nil {
+		return nil, err
+	}
+	// No string of the shell has an unescaped quotation mark, so that this can only be the end of a modification.
+	const mark = `"transaction":null}`
+	var out bytes.Buffer
+	rest := bytes.TrimSuffix(shell.Bytes(), []byte("\n"))
+	for _, line := range lines {
+		before, after, _ := bytes.Cut(rest, []byte(mark))
+		out.Write(before)
+		out.WriteString(`"transaction":`)
+		out.Write(line)
+		out.WriteByte('}')
+		rest = after
+	}
+	out.Write(rest)
+	return out.Bytes(), nil
+}
+
+// MainEntity is the known entity for which a transaction is monitored.
+type MainEntity struct {
+	Role         string `json:"role"`
+	ByExternalID string `json:"by_external_id"`
+}
+
+var errNotFound = fault.New(fault.NotFound, "transaction_not_found", "Transaction not found.")
+
+// Read returns a transaction of the caller's tenant: of each modification the visible version that was received last.
+// The transaction is named by the path or, for IDs that no path can carry, by a query parameter. A reply that does not
+// hold all modifications has NextAfter; the query parameter after continues there.
+func (s *Transactions) Read(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
+	const idName = "transaction_external_id"
+	id, query := r.PathValue(idName), r.URL.Query()
+	known := []string{"after"}
+	if id == "" {
+		known = append(known, idName)
+	}
+	if wrong := httpapi.CheckQuery(r, known...); wrong != nil {
+		return httpapi.Reply{}, fault.NewInvalid(wrong...)
+	}
+	if id == "" {
+		if id = query.Get(idName); id == "" {
+			return httpapi.Reply{}, fault.NewInvalid(fault.Detail{
+				Source: fault.InQuery, Path: []any{idName}, Message: "The parameter is required.", Code: "missing",
+			})
+		}
+	}
+	audit.AddObject(ctx, idName, id)
+	if len(id) > transaction.MaxIDBytes {
+		return httpapi.Reply{}, errNotFound // no line has such an ID, and the store could not look it up
+	}
+	from, ok := parsePosition(query.Get("after"))
+	if !ok {
+		return httpapi.Reply{}, errNotFound // no modification has such an ID
+	}
+	versions, end, err := readPage(ctx, s.Store, s.Batches, s.Now(), caller.Tenant, id, from)
+	if err == nil && len(versions) == 0 && end == nil {
+		err = s.checkExists(ctx, caller.Tenant, id, from)
+	}
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	out := TransactionReply{TransactionExternalID: id, Modifications: make([]Modification, len(versions))}
+	for i, v := range versions {
+		out.Modifications[i] = modificationOf(v)
+	}
+	if end != nil {
+		out.NextAfter = end.String()
+	}
+	return httpapi.Reply{Body: out}, nil
+}
+
+// checkExists returns errNotFound if the page that begins at a position is empty because there is no such transaction.
+// It reads no more than the first page.
+func (s *Transactions) checkExists(ctx context.Context, tenant, id string, from position) error {
+	if from == (position{}) {
+		return errNotFound
+	}
+	versions, end, err := readPage(ctx, s.Store, s.Batches, s.Now(), tenant, id, position{})
+	if err == nil && len(versions) == 0 && end == nil {
+		err = errNotFound
+	}
+	return err
+}
+
+func modificationOf(v transaction.Version) Modification {
+	m := Modification{
+		ModificationExternalID: v.Modification, ReceivedAt: v.ReceivedAt, MainEntity: mainEntityOf(v),
+		Transaction: json.RawMessage(v.Text),
+	}
+	if !v.IsSingle() {
+		m.BatchID, m.Line = &v.Batch, &v.Line
+	}
+	return m
+}
+
+// mainEntityOf reads the main entity's ID from the line, which has it under the entity's role; nil if it is not there.
+func mainEntityOf(v transaction.Version) *MainEntity {
+	role := v.MainEntity.Name()
+	var line map[string]json.RawMessage
+	var party struct {
+		ByExternalID string `json:"by_external_id"`
+	}
+	if role == "" || json.Unmarshal(v.Text, &line) != nil || json.Unmarshal(line[role], &party) != nil {
+		return nil
+	}
+	return &MainEntity{role, party.ByExternalID}
+}

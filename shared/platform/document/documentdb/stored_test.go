@@ -1,0 +1,107 @@
+package documentdb_test
+
+import (
+	"sluice/shared/access"
+	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/platform/document"
+	"sluice/shared/platform/document/documentdb"
+	"sluice/shared/platform/property"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const storedTenant = "7c2f1a52-3f6e-4b1e-9d0a-000000000001"
+
+func pointer[T any](v T) *T { return &v }
+
+// storedProperties hold a property of each kind, with every field set.
+func storedProperties() map[string]property.Property {
+	return map[string]property.Property{
+		"single": {Type: property.Single, Value: pointer("value"), ValueID: pointer("value id")},
+		"collection": {Type: property.Collection, DataGroupID: "group", DataGroupVersionNumber: pointer(int64(2)),
+			Collections: map[string]property.Item{"item": {
+				Properties:     map[string]*string{"key": pointer("value")},
+				PropertiesInfo: map[string]property.Info{"key": {ValueID: pointer("value id")}}, IsValid: pointer(true),
+			}}},
+		"custom": {Type: property.Custom, CustomTypeID: "custom type",
+			Properties: map[string]property.Property{"inner": {Type: property.Single, Value: pointer("inner value")}}},
+	}
+}
+
+func storedLayers() access.Layers {
+	return access.Layers{Geographic: []string{"Europe"}, BusinessRelated: []string{"Retail"}}
+}
+
+// TestStoredDocuments pins what is stored: one golden item for each kind of row, with every attribute set. It writes
+// through the store and compares the items, and it reads the golden items through the store and compares the values.
+// Renaming a Go field so that a stored name changes fails both.
+func TestStoredDocuments(t *testing.T) {
+	ctx, client := t.Context(), dynamotest.Start(t)
+	s := documentdb.New(client, "test-documents")
+	d := document.Document{
+		ID: "document", Tenant: storedTenant, EntityType: document.Screening, EntityID: "entity", JourneyID: "journey",
+		FileName: "a.pdf",
+		Type:     "type", FriendlyName: "friendly", DataKey: "data key", RequirementIDs: []string{"requirement"},
+		RequirementModelID: "model", Properties: storedProperties(), Metadata: map[string]string{"key": "value"},
+		URL: "https://example.com/a.pdf", Virtual: true, FileID: "file",
+		State:  document.State{Status: document.Failed, ErrorCode: document.ServerSideError, ErrorMessage: "message"},
+		Layers: storedLayers(), PolicyLayers: storedLayers(), ClonedFrom: "original", UploadedBy: "client",
+		UploadedByName: "name",
+		CreatedAt:      at, UpdatedBy: "other client", UpdatedAt: at.Add(time.Minute), ArchivalReason: "reason",
+		BeforeArchival: document.Completed, Version: 1,
+		Flags: document.Flags{ForESignature: true, FromESignatureProvider: true, AutomaticClassification: true},
+	}
+	if err := s.Create(ctx, d, false); err != nil {
+		t.Fatal(err)
+	}
+	waiting := document.Document{ID: "waiting", Tenant: storedTenant, EntityID: "other entity", FileID: "waiting file",
+		CreatedAt: at, UpdatedAt: at}
+	if err := s.Create(ctx, waiting, false); err != nil {
+		t.Fatal(err)
+	}
+	outcome := document.State{Status: document.Infected, ErrorCode: document.InfectedFile, ErrorMessage: "EICAR"}
+	if err := s.RecordScan(ctx, storedTenant, "file", outcome); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.ReleaseFile(ctx, d); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.PagingKey(ctx, []byte("0123456789abcdef0123456789abcdef")); err != nil {
+		t.Fatal(err)
+	}
+	dynamotest.CompareStored(t, client, "test-documents", "documents")
+
+	client = dynamotest.Start(t)
+	dynamotest.LoadStored(t, client, "test-documents", "documents")
+	s = documentdb.New(client, "test-documents")
+	got, file, err := s.Get(ctx, storedTenant, "document")
+	if diff := cmp.Diff(d, got); err != nil || diff != "" {
+		t.Errorf("document: %v, (-want +got)\n%s", err, diff)
+	}
+	if diff := cmp.Diff(document.File{ID: "file", Tenant: storedTenant, State: outcome, Documents: 1},
+		file); diff != "" {
+		t.Errorf("file: (-want +got)\n%s", diff)
+	}
+	for _, g := range []document.Scope{{EntityID: "entity"}, {JourneyID: "journey"},
+		{EntityID: "entity", JourneyID: "journey"}} {
+		if found, _, err := s.List(ctx, storedTenant, g, "", 10); err != nil || len(found) != 1 {
+			t.Errorf("group %+v: %d documents, want 1; %v", g, len(found), err)
+		}
+	}
+	var files []document.WaitingFile
+	if err := s.EachWaiting(ctx, at.Add(time.Second), func(f document.WaitingFile) error {
+		files = append(files, f)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]document.WaitingFile{{Tenant: storedTenant, ID: "waiting file", Since: at}},
+		files); diff != "" {
+		t.Errorf("waiting files (-want +got)\n%s", diff)
+	}
+	if err := s.RecordScan(ctx, storedTenant, "file", outcome); err == nil {
+		t.Error("a file that is about to be deleted took the outcome of a scan")
+	}
+}

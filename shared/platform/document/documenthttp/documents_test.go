@@ -1,0 +1,277 @@
+package documenthttp_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"sluice/shared/access"
+	"sluice/shared/platform/document"
+	"sluice/shared/platform/document/documenthttp"
+)
+
+// typedCommands are the commands that exist for general entities, products and deals alike: method, path after the
+// prefix, body.
+var typedCommands = []struct{ method, path, body string }{
+	{"PUT", "/%s", `{"data":{"friendlyName":"x"}}`},
+	{"PUT", "/%s/access-layers", `{"data":{"accessLayers":{"geographic":["Global"]}}}`},
+	{"PUT", "/%s/clone", `{"data":{}}`},
+	{"PUT", "/%s/requirement-ids", `["r"]`},
+	{"PUT", "/%s/datakey", `"k"`},
+	{"PUT", "/%s/updateDocumentUploadedByUserName", ""},
+	{"PUT", "/error/%s", ""},
+	{"PUT", "/custom-error/%s", `{"data":{"errorCode":"SERVER_SIDE_ERROR","errorMessage":"m"}}`},
+	{"DELETE", "/%s", ""},
+}
+
+// A command finds documents of the entity type that the parameter names or, without it, of the route's type.
+func TestEntityTypeOfCommands(t *testing.T) {
+	f := newFixture(t)
+	routeOf := map[string]string{"Entity": "", "Product": "/product", "Deal": "/deal", "Screening": "no route"}
+	for _, kind := range []string{"Entity", "Product", "Deal", "Screening"} {
+		id, other := f.createDocument(kind), "Deal"
+		if kind == other {
+			other = "screening"
+		}
+		for _, command := range typedCommands {
+			for _, route := range []string{"", "/product", "/deal"} {
+				if strings.HasSuffix(command.path, "UserName") && route != "" {
+					continue
+				}
+				t.Run(fmt.Sprintf("%s %s%s of %s", command.method, route, command.path, kind), func(t *testing.T) {
+					path := commands + route + fmt.Sprintf(command.path, id)
+					expect := func(query string, want int) string {
+						t.Helper()
+						code, body := f.send(command.method, path+query, command.body, nil)
+						if code != want {
+							t.Errorf("%s: got %d %s, want %d", query, code, body, want)
+						}
+						return body
+					}
+					isDelete, isOwnRoute := command.method == "DELETE", route == routeOf[kind]
+					notFound := 404
+					if isDelete {
+						notFound = 400
+					}
+					switch {
+					case isDelete && isOwnRoute:
+						return // the document is deleted below
+					case isOwnRoute:
+						expect("", 202)
+					default:
+						expect("", notFound)
+					}
+					expect("?documentEntityType="+other, notFound)
+					if body := expect("?documentEntityType=thing", 400); !strings.Contains(body,
+						`"documentEntityType"`) {
+						t.Errorf("got %s, want an error of documentEntityType", body)
+					}
+					if !isDelete {
+						expect("?documentEntityType="+strings.ToUpper(kind), 202)
+					}
+				})
+			}
+		}
+		if code, body := f.send("DELETE", commands+"/"+id+"?documentEntityType="+kind, "", nil); code != 202 {
+			t.Errorf("DELETE of %s: got %d %s, want 202", kind, code, body)
+		}
+	}
+}
+
+func TestBadDocuments(t *testing.T) {
+	f := newFixture(t)
+	id, long := f.createDocument("Entity"), strings.Repeat("x", 256)
+	const create = `{"fileName":"a","entityId":"e"`
+	for _, tt := range []struct{ method, path, body, property string }{
+		{"POST", "", `{"data":{"entityId":"e"}}`, "fileName"},
+		{"POST", "", `{"data":{"fileName":null,"entityId":"e"}}`, "fileName"},
+		{"POST", "", `{"data":{"fileName":"a","entityId":""}}`, "entityId"},
+		{"POST", "", `{"data":{"fileName":1,"entityId":"e"}}`, "fileName"},
+		{"POST", "", `{"data":{"fileName":"` + long + `","entityId":"e"}}`, "fileName"},
+		{"POST", "", `{"data":` + create + `,"x":1}}`, "x"},
+		{"POST", "", `{"data":` + create + `,"requestType":"x"}}`, "requestType"},
+		{"POST", "", "", "data"},
+		{"POST", "/virtual", `{"data":` + create + `}}`, "documentURL"},
+		{"POST", "/virtual", `{"data":` + create + `,"documentURL":"http://a/b"}}`, "documentURL"},
+		{"POST", "/virtual", `{"data":` + create + `,"documentURL":"/b"}}`, "documentURL"},
+		{"PUT", "/" + id, `{"data":{"friendlyName":"` + long + `"}}`, "friendlyName"},
+		{"PUT", "/" + id, `{"data":{"documentURL":"https://a/b"}}`, "documentURL"},
+		{"PUT", "/" + id, `{"data":{"documentRequirementIds":["a","a"]}}`, "documentRequirementIds"},
+		{"PUT", "/1", `{"data":{}}`, "id"},
+		{"PUT", "/" + id + "/access-layers", `{"data":{}}`, "accessLayers"},
+		{"PUT", "/" + id + "/clone", `{"data":{"Id":"x"}}`, "Id"},
+		{"PUT", "/" + id + "/clone", `{"data":{"Id":""}}`, "Id"},
+		{"PUT", "/" + id + "/clone", `{"data":{"requirementModelId":""}}`, "requirementModelId"},
+		{"PUT", "/" + id + "/clone", `{"data":{"id":"x"}}`, "id"},
+		{"POST", "", `{"data":{"fileName":"a.pdf","entityId":"e","requirementModelId":""}}`, "requirementModelId"},
+		{"POST", "", `{"data":{"fileName":"a.pdf","entityId":"e","requestType":""}}`, "requestType"},
+		{"POST", "/virtual", `{"data":{"fileName":"a","entityId":"e","documentURL":"https://a/b",` +
+			`"requirementModelId":""}}`, "requirementModelId"},
+		{"PUT", "/" + id + "/requirement-ids", `["a","a"]`, "documentRequirementIds"},
+		{"PUT", "/" + id + "/requirement-ids", `{}`, "body"},
+		{"PUT", "/" + id + "/datakey", `1`, "body"},
+		{"PUT", "/" + id + "/datakey", `"` + long + `"`, "documentDataKey"},
+		{"PUT", "/custom-error/" + id, `{"data":{"errorCode":"x"}}`, "errorCode"},
+		{"POST", "/" + id + "/archive", `{"data":{}}`, "archivalReason"},
+		{"DELETE", "/" + id + "?skipStatusReset=x", "", "skipStatusReset"},
+		{"DELETE", "/" + id + "?requirementModelId=x", "", "requirementModelId"},
+	} {
+		name := fmt.Sprintf("%s %s %.60s", tt.method, strings.ReplaceAll(tt.path, id, "ID"), tt.body)
+		t.Run(name, func(t *testing.T) {
+			code, body := f.send(tt.method, commands+tt.path, tt.body, nil)
+			if code != 400 || !strings.Contains(body, `"propertyName":"`+tt.property+`"`) {
+				t.Errorf("got %d %s, want 400 with the property %s", code, body, tt.property)
+			}
+		})
+	}
+	f.caller.Tenant = uuid.NewString()
+	if code, body := f.send("GET", queries+"/"+id, "", nil); code != 404 {
+		t.Errorf("another tenant's document: got %d %s, want 404", code, body)
+	}
+	f.caller.Permissions = nil
+	if code, body := f.send("PUT", commands+"/"+id, `{"data":{}}`, nil); code != 403 ||
+		!strings.Contains(body, "DocumentManagementEdit") {
+		t.Errorf("without permission: got %d %s, want 403 with the permission", code, body)
+	}
+}
+
+func TestCloneSharesItsFile(t *testing.T) {
+	f := newFixture(t)
+	id := f.createDocument("Entity")
+	d, _, err := f.store.Get(f.Context(), tenant, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copyID := uuid.NewString()
+	clone := commands + "/" + id + "/clone"
+	var c struct{ Id, DocumentKey, EntityId string }
+	if code, body := f.send("PUT", clone, `{"data":{"Id":"`+copyID+`","EntityId":"other"}}`, &c); code != 202 ||
+		c.Id != copyID || c.DocumentKey != d.FileID || c.EntityId != "other" {
+		t.Fatalf("got %d %s, want 202 with %s of the entity other and the file %s", code, body, copyID, d.FileID)
+	}
+	if code, body := f.send("PUT", clone, `{"data":{"Id":"`+copyID+`"}}`, nil); code != 409 ||
+		!strings.Contains(body, `"CONFLICT"`) {
+		t.Errorf("an ID that is taken: got %d %s, want 409", code, body)
+	}
+	if err := f.store.RecordScan(f.Context(), tenant, d.FileID,
+		document.State{Status: document.Completed}); err != nil {
+		t.Fatal(err)
+	}
+	var m struct {
+		Status   string
+		IsCloned bool
+	}
+	if f.send("GET", queries+"/"+copyID, "", &m); m.Status != "Completed" || !m.IsCloned {
+		t.Errorf("got the clone %+v, want the status of the file", m)
+	}
+	f.send("DELETE", commands+"/"+id, "", nil)
+	if len(f.bucket.deleted) != 0 {
+		t.Errorf("got the deletions %v while a clone shares the file, want none", f.bucket.deleted)
+	}
+	f.bucket.fail = errors.New("no storage")
+	if code, body := f.send("DELETE", commands+"/"+copyID, "", nil); code != 503 ||
+		!strings.Contains(body, "INTERNAL_SERVER_ERROR") {
+		t.Errorf("while the storage fails: got %d %s, want 503", code, body)
+	}
+	if code, body := f.send("DELETE", commands+"/"+copyID, "", nil); code != 202 || len(f.bucket.deleted) != 1 ||
+		f.bucket.deleted[0] != "documents/"+tenant+"/"+d.FileID {
+		t.Errorf("again: got %d %s and the deletions %v, want 202 and that of the file", code, body, f.bucket.deleted)
+	}
+}
+
+func TestReading(t *testing.T) {
+	f := newFixture(t)
+	id := f.createDocument("")
+	f.send("PUT", commands+"/"+id+"/clone", `{"data":{}}`, nil)
+	if code, body := f.send("POST", commands+"/deal/virtual",
+		`{"data":{"fileName":"v","entityId":"e","documentURL":"https://a/b"}}`, nil); code != 202 {
+		t.Fatalf("got %d %s, want 202", code, body)
+	}
+	for path, want := range map[string]int{
+		"/entity/e": 3, "/entity/e?deduplicationEnabled=true": 2, "/journey/j": 2, "/entity/e/journey/j": 2,
+		"/entity/none": 0,
+	} {
+		var all []struct{ ID string }
+		if code, body := f.send("GET", queries+path, "", &all); code != 200 || len(all) != want {
+			t.Errorf("%s: got %d %s, want %d documents", path, code, body, want)
+		}
+	}
+	tooLong := strings.Repeat("x", 256)
+	for _, path := range []string{"/entity/" + tooLong, "/journey/" + tooLong, "/entity/e/journey/" + tooLong} {
+		if code, body := f.send("GET", queries+path, "", nil); code != 400 ||
+			!strings.Contains(body, "MaximumLengthValidator") {
+			t.Errorf("an ID of 256 bytes: got %d %s, want 400", code, body)
+		}
+	}
+	for size, more := range map[int]bool{1: true, 2: true, 3: false, 4: false} {
+		var p documenthttp.PageReply
+		code, body := f.send("POST", queries+"/entity/paged",
+			fmt.Sprintf(`{"data":{"entityId":"e","pageSize":%d}}`, size), &p)
+		if code != 200 || p.HasMoreItems != more || p.ItemsCount != 3 || len(p.Items) != min(size, 3) ||
+			p.TotalPagedItemsReturned != len(p.Items) {
+			t.Errorf("pages of %d: got %d %s, want 3 documents in all, more: %t", size, code, body, more)
+		}
+	}
+	if code, body := f.send("GET", queries+"/signedurl/"+id, "", nil); code != 404 {
+		t.Errorf("a document without its file: got %d %s, want 404", code, body)
+	}
+	for _, path := range []string{"/mimeTypesAllowed", "/supportedFileExtensions"} {
+		var all []string
+		if code, _ := f.send("GET", queries+path, "", &all); code != 200 || len(all) < 10 {
+			t.Errorf("%s: got %d %v, want at least 10", path, code, all)
+		}
+	}
+	for i, want := range []string{"Archived", "Processing"} {
+		action := []string{"/archive", "/unarchive"}[i]
+		if code, body := f.send("POST", commands+"/"+id+action, `{"data":{"archivalReason":"old"}}`, nil); code != 202 {
+			t.Errorf("%s: got %d %s, want 202", action, code, body)
+		}
+		var m struct{ Status string }
+		if f.send("GET", queries+"/"+id, "", &m); m.Status != want {
+			t.Errorf("after %s: got %s, want %s", action, m.Status, want)
+		}
+	}
+}
+
+// A caller without the access layers of a document reads that it exists, without its content, and may not change it.
+func TestLayers(t *testing.T) {
+	f := newFixture(t)
+	var n struct{ ID string }
+	const create = `{"data":{"fileName":"a","entityId":"e","documentDataKey":"k","policyEnforcedAccessLayers":{` +
+		`"geographic":["EU"]}}}`
+	if code, body := f.send("POST", commands, create, nil); code != 400 ||
+		!strings.Contains(body, `"AccessLayersValidator"`) {
+		t.Errorf("layers that lock the caller out: got %d %s, want 400", code, body)
+	}
+	own := f.caller.Layers
+	f.caller.Layers = access.Layers{Geographic: []string{"EU"}}
+	f.send("POST", commands, create, &n)
+	f.send("PUT", commands+"/custom-error/"+n.ID, `{"data":{"errorCode":"NOT_APPLICABLE","errorMessage":"sanctions"}}`,
+		nil)
+	f.send("POST", commands+"/"+n.ID+"/archive", `{"data":{"archivalReason":"tip"}}`, nil)
+	var m documenthttp.DocumentReply
+	if f.send("GET", queries+"/"+n.ID, "", &m); m.ArchivalReason == nil || m.DocumentDataKey == nil ||
+		*m.DocumentDataKey != "k" {
+		t.Errorf("in reach: got %+v, want its content", m)
+	}
+	f.caller.Layers = own
+	m = documenthttp.DocumentReply{}
+	if f.send("GET", queries+"/"+n.ID, "", &m); m.HasRequiredAccessLayers || m.FileName != nil || m.Properties != nil ||
+		m.ArchivalReason != nil || m.ErrorMessage != nil || m.Explanation != nil || m.DocumentDataKey != nil {
+		t.Errorf("out of reach: got %+v, want no content", m)
+	}
+	for _, command := range typedCommands {
+		code, body := f.send(command.method, commands+fmt.Sprintf(command.path, n.ID), command.body, nil)
+		if code != 403 {
+			t.Errorf("%s %s: got %d %s, want 403", command.method, command.path, code, body)
+		}
+	}
+	f.caller.Layers = access.Layers{Geographic: []string{"EU"}}
+	f.send("PUT", commands+"/"+n.ID+"/access-layers", `{"data":{"accessLayers":{"geographic":["US"]}}}`, nil)
+	if f.send("GET", queries+"/"+n.ID, "", &m); !m.HasRequiredAccessLayers || len(m.AccessLayers.Geographic) != 2 {
+		t.Errorf("got %+v, want the policy's layer kept beside the new one", m)
+	}
+}

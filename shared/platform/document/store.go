@@ -1,0 +1,89 @@
+package document
+
+import (
+	"context"
+	"time"
+
+	"sluice/shared/kit/entityid"
+)
+
+// Scope selects a list of documents: those of an entity, those of a journey, or those of both. One of the IDs may be
+// "".
+type Scope struct {
+	EntityID  string
+	JourneyID string
+}
+
+// NewScope returns the scope of an entity and a journey, one of which may be "". IDs that are UUIDs count in any case.
+func NewScope(entityID, journeyID string) Scope {
+	return Scope{entityid.Normalize(entityID), entityid.Normalize(journeyID)}
+}
+
+// Entry is a document in a list, with the file that it has.
+type Entry struct {
+	Document
+	// StoredFile is zero for a virtual document.
+	StoredFile File
+	// Position is the place of the document in the list, for Store.List.
+	Position string
+}
+
+// WaitingFile is a file whose scan has no outcome yet.
+type WaitingFile struct {
+	Tenant, ID string
+	// Since is when a document began to expect it.
+	Since time.Time
+}
+
+// Store keeps documents and files. It is safe for concurrent use; a read sees every acknowledged write. A method that
+// changes a document is conditional on the Version that was read.
+//
+// A document gives up its file in three steps, each of which can be repeated: ReleaseFile decides whether the file is
+// deleted with the document, the caller deletes the bytes if so, and Delete or ReplaceFile removes the document's
+// reference.
+type Store interface {
+	// Create stores a new document and its new file or, if shared, one more reference to an existing file. It returns
+	// ErrExists if the document's ID is taken, and ErrNotFound if the shared file does not exist or is about to be
+	// deleted.
+	Create(ctx context.Context, d Document, shared bool) error
+	// Get reads a document and its file. It returns ErrNotFound if there is no such document.
+	Get(ctx context.Context, tenant, id string) (Document, File, error)
+	// Save replaces the stored document of d's Version and returns d with the next Version. It returns ErrNotFound if
+	// the document does not exist and ErrChanged if the stored version is another one.
+	Save(ctx context.Context, d Document) (Document, error)
+	// List reads documents in the order of their creation, beginning after a position ("" for the first page). It
+	// returns at most limit documents, and fewer where that is what one read yields. The next position is "" at the end
+	// of the list.
+	List(ctx context.Context, tenant string, s Scope, after string, limit int) (page []Entry, next string, err error)
+
+	// Count counts the documents of a list after a position ("" for all), up to limit of them, without reading them.
+	// The next position is that of the last document counted, or "" at the end of the list.
+	Count(ctx context.Context, tenant string, s Scope, after string, limit int) (count int, next string, err error)
+
+	// ReplaceFile is Save for a document that has got the new file d.FileID in place of the file previous. The
+	// reference to the previous file is removed as by Delete. It returns ErrChanged also if the document does not
+	// exist.
+	ReplaceFile(ctx context.Context, d Document, previous string, last bool) (Document, error)
+	// ReleaseFile reports whether d is the last document that uses its file. If so, no other document can share the
+	// file from now on: the caller must delete the bytes and then call Delete or ReplaceFile with last.
+	ReleaseFile(ctx context.Context, d Document) (last bool, err error)
+	// Delete removes a document and its reference to the file; with last, as ReleaseFile returned it, also the record
+	// of the file. It returns ErrChanged if the document, or the number of documents that share the file, has changed,
+	// and also if the document does not exist.
+	Delete(ctx context.Context, d Document, last bool) error
+
+	// RecordScan stores the outcome of the malware scan of a file. Recording the same outcome again succeeds; another
+	// outcome returns ErrScanRecorded and changes nothing. It returns ErrNotFound if the file does not exist or is
+	// about to be deleted: the caller then deletes the bytes.
+	RecordScan(ctx context.Context, tenant, file string, outcome State) error
+	// Uploader returns the client that was given the URL for uploading a file, "" if an earlier release gave it. It
+	// returns ErrNotFound if the file does not exist.
+	Uploader(ctx context.Context, tenant, file string) (client string, err error)
+	// EachWaiting calls visit with files whose scan has no outcome yet and whose time for a look, as Postpone set it,
+	// is before the given one. The order is random, and one call need not visit all of them. It stops at the first
+	// error of visit and returns it. It may miss the latest writes.
+	EachWaiting(ctx context.Context, before time.Time, visit func(WaitingFile) error) error
+	// Postpone sets the time before which EachWaiting leaves out a waiting file. It changes nothing and returns nil if
+	// the file does not wait any more.
+	Postpone(ctx context.Context, f WaitingFile, at time.Time) error
+}

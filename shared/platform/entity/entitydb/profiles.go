@@ -1,0 +1,266 @@
+package entitydb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"sluice/shared/access"
+	"sluice/shared/kit/dynamo"
+	"sluice/shared/kit/entityid"
+	"sluice/shared/platform/entity"
+)
+
+// Profiles is the entity.Store. Its table has the keys owner and part, with the rows
+//
+//	<tenant>#entity#<id>        entity                 a profile, unless it is as an import made it (imported.go)
+//	<tenant>#draft#<id>         draft                  a draft
+//	<tenant>#journey#<journey>  <creation time>#<id>   a draft of the journey, without its properties
+//	paging                      key                    the key that seals page tokens
+//
+// so that the drafts of a journey are listed in small items, strongly consistent, however large the drafts are. The
+// lifecycle status stays in the table of Statuses, where batch validation reads it; both are written in one
+// transaction. A profile that is as an import made it is there, too (imported.go).
+type Profiles struct {
+	db            *dynamodb.Client
+	table         string
+	statusesTable string
+}
+
+var _ entity.Store = (*Profiles)(nil)
+
+// NewProfiles returns the store on the given tables: its own and that of Statuses.
+func NewProfiles(db *dynamodb.Client, table, statusesTable string) *Profiles {
+	return &Profiles{db, table, statusesTable}
+}
+
+// putBody returns a write that stores a body under a key with one more than the previous count. A previous count of 0
+// means that there is no such item; any other is the condition of the write.
+func (s *Profiles) putBody(key dynamo.Item, body []byte, previous int64) types.TransactWriteItem {
+	key["body"], key["count"] = dynamo.Binary(body), dynamo.Number(previous+1)
+	put := &types.Put{
+		TableName: &s.table, Item: key,
+		ConditionExpression:      aws.String("attribute_not_exists(#owner)"),
+		ExpressionAttributeNames: map[string]string{"#owner": "owner"},
+	}
+	if previous > 0 {
+		put.ConditionExpression = aws.String("#count = :count")
+		put.ExpressionAttributeNames = map[string]string{"#count": "count"}
+		put.ExpressionAttributeValues = dynamo.Item{":count": dynamo.Number(previous)}
+	}
+	return types.TransactWriteItem{Put: put}
+}
+
+// Create implements entity.Store.
+func (s *Profiles) Create(ctx context.Context, tenant string, p entity.Profile) error {
+	writes, err := s.entityWrites(tenant, p, p.BaseStatus, "")
+	if err != nil {
+		return err
+	}
+	return s.transact(ctx, writes)
+}
+
+// entityWrites returns the writes that store a profile, whose Revision is one more than what was read, and make status
+// the lifecycle status of the entity. They hold only if the previous lifecycle status is the given one; "" if the
+// entity must not exist. The list of the tenant's entities changes with them.
+func (s *Profiles) entityWrites(tenant string, p entity.Profile, status, previous entity.LifecycleStatus) (
+	[]types.TransactWriteItem, error) {
+	listed, formerly := listPart(p), p.ListedAs
+	p.ListedAs = listed
+	body, err := marshalProfile(p)
+	if err != nil {
+		return nil, err
+	}
+	writeStatus := s.createStatus(tenant, p.ID, status)
+	if previous != "" {
+		writeStatus = s.changeStatusAndMoveProfile(tenant, p.ID, status, previous)
+	}
+	writes := []types.TransactWriteItem{
+		s.putBody(profileKey(tenant, p.ID), body, p.Revision-1),
+		writeStatus,
+		s.putInList(tenant, p, status),
+	}
+	if formerly != "" && formerly != listed {
+		key := dynamo.Item{"owner": dynamo.String(listOwner(tenant, listShard(p.ID))), "part": dynamo.String(formerly)}
+		writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{TableName: &s.table, Key: key}})
+	}
+	return writes, nil
+}
+
+// GetProfile implements entity.Store.
+func (s *Profiles) GetProfile(ctx context.Context, tenant, id string) (entity.Profile, entity.LifecycleStatus, error) {
+	found, err := s.findStatus(ctx, tenant, id)
+	if err != nil {
+		return entity.Profile{}, "", err
+	}
+	status := found.LifecycleStatus
+	if status == "" {
+		return entity.Profile{}, "", errors.New("read entity: the row has no lifecycle status")
+	}
+	if p, isImported, err := found.importedProfile(); isImported || err != nil {
+		return p, status, err
+	}
+	item, err := s.get(ctx, s.table, profileKey(tenant, found.ID))
+	if errors.Is(err, entity.ErrNotFound) { // An earlier release imported the status alone.
+		return entity.Profile{ID: found.ID, BaseStatus: status}, status, nil
+	}
+	if err != nil {
+		return entity.Profile{}, "", err
+	}
+	p, err := unmarshalProfile(item)
+	return p, status, err
+}
+
+// findStatus reads the whole row of an entity's status.
+func (s *Profiles) findStatus(ctx context.Context, tenant, id string) (storedStatus, error) {
+	for _, form := range entityid.Forms(id) {
+		item, err := s.get(ctx, s.statusesTable, statusKey(tenant, form))
+		if !errors.Is(err, entity.ErrNotFound) {
+			status := entity.LifecycleStatus(dynamo.StringAttribute(item, "lifecycle_status"))
+			return storedStatus{form, status, item}, err
+		}
+	}
+	return storedStatus{}, entity.ErrNotFound
+}
+
+// GetDraft implements entity.Store.
+func (s *Profiles) GetDraft(ctx context.Context, tenant, id string) (entity.Draft, error) {
+	item, err := s.get(ctx, s.table, draftKey(tenant, id))
+	if err != nil {
+		return entity.Draft{}, err
+	}
+	return unmarshalDraft(item)
+}
+
+// GetDrafts implements entity.Store.
+func (s *Profiles) GetDrafts(ctx context.Context, tenant string, ids []string) ([]entity.Draft, error) {
+	return getAll(ctx, s, ids, func(id string) dynamo.Item { return draftKey(tenant, id) }, unmarshalDraft,
+		func(d entity.Draft) string { return d.ID })
+}
+
+// getAll reads the items of the given IDs and returns what they hold, each once, in the order of the IDs.
+func getAll[T any](ctx context.Context, s *Profiles, ids []string, keyOf func(id string) dynamo.Item,
+	unmarshal func(dynamo.Item) (T, error), idOf func(T) string) ([]T, error) {
+	var keys []dynamo.Item
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
+		keys = append(keys, keyOf(id))
+	}
+	items, err := dynamo.GetAll(ctx, s.db, s.table, keys)
+	if err != nil {
+		return nil, fmt.Errorf("read entities: %w", err)
+	}
+	found := make(map[string]T, len(items))
+	for _, item := range items {
+		v, err := unmarshal(item)
+		if err != nil {
+			return nil, err
+		}
+		found[idOf(v)] = v
+	}
+	all := make([]T, 0, len(found))
+	for _, id := range ids {
+		if v, ok := found[id]; ok {
+			all = append(all, v)
+			delete(found, id)
+		}
+	}
+	return all, nil
+}
+
+// ListDrafts implements entity.Store.
+func (s *Profiles) ListDrafts(ctx context.Context, tenant string, p entity.DraftPage) ([]entity.DraftRef, string,
+	error) {
+	owner := dynamo.String(journeyOwner(tenant, p.JourneyID))
+	query := &dynamodb.QueryInput{
+		TableName: &s.table, ConsistentRead: aws.Bool(true),
+		KeyConditionExpression:    aws.String("#owner = :owner"),
+		ExpressionAttributeNames:  map[string]string{"#owner": "owner"},
+		ExpressionAttributeValues: dynamo.Item{":owner": owner},
+		// One more than the page has shows whether there is another page.
+		Limit: aws.Int32(int32(p.Limit + 1)), ScanIndexForward: aws.Bool(!p.Descending),
+	}
+	if p.After != "" {
+		query.ExclusiveStartKey = dynamo.Item{"owner": owner, "part": dynamo.String(p.After)}
+	}
+	out, err := s.db.Query(ctx, query)
+	if err != nil {
+		return nil, "", fmt.Errorf("list drafts: %w", err)
+	}
+	var rows []draftRefRow
+	if err := attributevalue.UnmarshalListOfMaps(out.Items, &rows); err != nil {
+		return nil, "", fmt.Errorf("list drafts: %w", err)
+	}
+	next := dynamo.StringAttribute(out.LastEvaluatedKey, "part")
+	if len(rows) > p.Limit {
+		rows = rows[:p.Limit]
+		next = rows[p.Limit-1].Part
+	}
+	refs := make([]entity.DraftRef, len(rows))
+	for i, row := range rows {
+		refs[i] = entity.DraftRef{
+			DraftID: row.Draft, EntityID: row.Entity, Position: row.Part,
+			Layers: access.Layers{Geographic: row.Geographic, BusinessRelated: row.Business},
+		}
+	}
+	return refs, next, nil
+}
+
+// UpdateDraft implements entity.Store.
+func (s *Profiles) UpdateDraft(ctx context.Context, tenant string, d entity.Draft) error {
+	body, err := marshalDraft(d)
+	if err != nil {
+		return err
+	}
+	return s.transact(ctx, []types.TransactWriteItem{s.putBody(draftKey(tenant, d.ID), body, d.Version-1)})
+}
+
+// ApplyUpdate implements entity.Store.
+func (s *Profiles) ApplyUpdate(ctx context.Context, tenant string, u entity.Update) error {
+	writes, err1 := s.entityWrites(tenant, u.Profile, u.Status, u.PreviousStatus)
+	draft, err2 := marshalDraft(u.Draft)
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	writes = append(writes, s.putBody(draftKey(tenant, u.Draft.ID), draft, u.Draft.Version-1))
+	if u.Draft.Version == 1 {
+		writes = append(writes, types.TransactWriteItem{
+			Put: &types.Put{TableName: &s.table, Item: draftRefItem(tenant, u.Draft)},
+		})
+	}
+	return s.transact(ctx, writes)
+}
+
+// PagingKey returns the key that seals page tokens, storing the candidate if there is none yet.
+func (s *Profiles) PagingKey(ctx context.Context, candidate []byte) ([]byte, error) {
+	return dynamo.LoadPagingKey(ctx, s.db, s.table, candidate)
+}
+
+// transact applies all writes or none; entity.ErrChanged means that a condition did not hold.
+func (s *Profiles) transact(ctx context.Context, writes []types.TransactWriteItem) error {
+	failed, err := dynamo.Transact(ctx, s.db, writes)
+	if slices.Contains(failed, true) {
+		return entity.ErrChanged
+	}
+	if err != nil {
+		return fmt.Errorf("write entity: %w", err)
+	}
+	return nil
+}
+
+// get reads one item; entity.ErrNotFound if there is none.
+func (s *Profiles) get(ctx context.Context, table string, key dynamo.Item) (dynamo.Item, error) {
+	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &table, Key: key, ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		return nil, fmt.Errorf("read entity: %w", err)
+	}
+	if out.Item == nil {
+		return nil, entity.ErrNotFound
+	}
+	return out.Item, nil
+}

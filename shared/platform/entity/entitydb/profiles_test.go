@@ -1,0 +1,244 @@
+package entitydb_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/access"
+	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/fault"
+	"sluice/shared/platform/entity"
+	"sluice/shared/platform/entity/entitydb"
+	"sluice/shared/platform/entity/entitytest"
+	"sluice/shared/platform/property"
+)
+
+func records(t *testing.T) (*entitydb.Profiles, *dynamodb.Client) {
+	t.Helper()
+	client := dynamotest.Start(t)
+	return entitydb.NewProfiles(client, "test-records", "test-entities"), client
+}
+
+func fresh(id string) entity.Profile {
+	return entity.Profile{
+		ID: id, Type: "Company", Role: "Client", Created: at, Version: 1, Revision: 1, BaseStatus: entity.Unknown,
+		Properties: map[string]property.Property{"a": {Type: property.Single}}, Layers: access.Layers{}.OrDefault(),
+	}
+}
+
+func draftOf(id string, created time.Time) entity.Draft {
+	return entity.Draft{ID: id, JourneyID: "j", Created: created}
+}
+
+// What the records say of an entity is at once what batch validation is told.
+func TestRecordsAndDirectoryAgree(t *testing.T) {
+	ctx := t.Context()
+	s, db := records(t)
+	directory := entitydb.NewStatuses(db, "test-entities")
+	if err := s.Create(ctx, "tenant", fresh("e")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Create(ctx, "tenant", fresh("e")); !errors.Is(err, entity.ErrChanged) {
+		t.Errorf("created twice: %v", err)
+	}
+	agree := func(want entity.LifecycleStatus) (entity.Profile, entity.LifecycleStatus) {
+		t.Helper()
+		r, status, err := s.GetProfile(ctx, "tenant", "e")
+		found, err2 := directory.Lookup(ctx, "tenant", []string{"e"})
+		if err != nil || err2 != nil || status != want || found["e"] != want {
+			t.Fatalf("%s, %s, want %s; %v %v", status, found["e"], want, err, err2)
+		}
+		return r, status
+	}
+	r, status := agree(entity.Unknown)
+	want := fresh("e")
+	want.ListedAs = "\te"
+	if diff := cmp.Diff(want, r); diff != "" {
+		t.Error(diff)
+	}
+	begin := entity.BeginDraft(r, status, draftOf("d", at))
+	if err := s.ApplyUpdate(ctx, "tenant", begin); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.ApplyUpdate(ctx, "tenant", begin); !errors.Is(err, entity.ErrChanged) {
+		t.Errorf("applied twice: %v", err)
+	}
+	r, status = agree(entity.OnboardingInProgress)
+	d, err := s.GetDraft(ctx, "tenant", "d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(begin.Draft, d); diff != "" {
+		t.Error(diff)
+	}
+	changed, _ := d.WithProperties(property.Changes{"b": {Type: property.Single}})
+	if err := s.UpdateDraft(ctx, "tenant", changed); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.UpdateDraft(ctx, "tenant", changed); !errors.Is(err, entity.ErrChanged) {
+		t.Errorf("updated twice: %v", err)
+	}
+	stale, _ := entity.VerifyDraft(r, status, d, nil)
+	if err := s.ApplyUpdate(ctx, "tenant", stale); !errors.Is(err, entity.ErrChanged) {
+		t.Errorf("verified an old version: %v", err)
+	}
+	agree(entity.OnboardingInProgress)
+	verify, _ := entity.VerifyDraft(r, status, changed, nil)
+	if err := s.ApplyUpdate(ctx, "tenant", verify); err != nil {
+		t.Fatal(err)
+	}
+	if r, _ = agree(entity.Compliant); len(r.Properties) != 2 || r.Version != 2 {
+		t.Errorf("%+v", r)
+	}
+	for _, tenant := range []string{"other", ""} {
+		_, _, err1 := s.GetProfile(ctx, tenant, "e")
+		_, err2 := s.GetDraft(ctx, tenant, "d")
+		if !errors.Is(err1, entity.ErrNotFound) || !errors.Is(err2, entity.ErrNotFound) {
+			t.Errorf("tenant %q: %v %v", tenant, err1, err2)
+		}
+	}
+}
+
+// An entity that was imported has a life cycle like any other, and an import in between counts.
+func TestImportedEntities(t *testing.T) {
+	ctx := t.Context()
+	s, db := records(t)
+	load := func(status entity.LifecycleStatus) {
+		t.Helper()
+		entitytest.StoreStatuses(t, db, "tenant", entitytest.Statuses{"i#1": status})
+	}
+	load(entity.Compliant)
+	r, status, err := s.GetProfile(ctx, "tenant", "i#1")
+	if err != nil || status != entity.Compliant || r.ID != "i#1" || r.Version != 0 {
+		t.Fatalf("%+v %s %v", r, status, err)
+	}
+	c := entity.BeginDraft(r, status, draftOf("d", at))
+	load(entity.ClientOffboarded)
+	if err := s.ApplyUpdate(ctx, "tenant", c); !errors.Is(err, entity.ErrChanged) {
+		t.Errorf("an import was overlooked: %v", err)
+	}
+	r, status, _ = s.GetProfile(ctx, "tenant", "i#1")
+	if err := s.ApplyUpdate(ctx, "tenant", entity.BeginDraft(r, status, draftOf("d", at))); err != nil {
+		t.Fatal(err)
+	}
+	if _, status, _ := s.GetProfile(ctx, "tenant", "i#1"); status != entity.OnboardingInProgress {
+		t.Error(status)
+	}
+}
+
+// Nothing that is new takes the place of what is stored under its ID: not an entity that of an import, not a draft that
+// of another entity.
+func TestNewRecordsReplaceNothing(t *testing.T) {
+	ctx := t.Context()
+	s, db := records(t)
+	entitytest.StoreStatuses(t, db, "tenant", entitytest.Statuses{"imported": entity.Compliant})
+	if err := s.Create(ctx, "tenant", fresh("imported")); !errors.Is(err, entity.ErrChanged) {
+		t.Errorf("an imported entity was created: %v, want %v", err, entity.ErrChanged)
+	}
+	if _, status, err := s.GetProfile(ctx, "tenant", "imported"); err != nil || status != entity.Compliant {
+		t.Errorf("the imported entity is %s, %v; want %s", status, err, entity.Compliant)
+	}
+	for i, id := range []string{"e1", "e2"} {
+		if err := s.Create(ctx, "tenant", fresh(id)); err != nil {
+			t.Fatal(err)
+		}
+		u := entity.BeginDraft(fresh(id), entity.Unknown, draftOf("d", at))
+		u.Profile.Revision = 2
+		if err := s.ApplyUpdate(ctx, "tenant", u); errors.Is(err, entity.ErrChanged) != (i == 1) {
+			t.Errorf("a draft of %s: %v; want a conflict for the second entity only", id, err)
+		}
+	}
+	if d, err := s.GetDraft(ctx, "tenant", "d"); err != nil || d.EntityID != "e1" {
+		t.Errorf("the draft is that of %q, %v; want e1", d.EntityID, err)
+	}
+}
+
+// Pages of any size give every draft of a journey once, in order of creation time, then id; other journeys' are not
+// among them.
+func TestMembers(t *testing.T) {
+	ctx := t.Context()
+	s, _ := records(t)
+	var want []string
+	for i := range 12 {
+		e, id := fmt.Sprint("e", i), fmt.Sprintf("d%02d", i)
+		if err := s.Create(ctx, "tenant", fresh(e)); err != nil {
+			t.Fatal(err)
+		}
+		c := entity.BeginDraft(fresh(e), entity.Unknown, draftOf(id, at.Add(time.Duration(i/2)*time.Second)))
+		if i == 5 {
+			c.Draft.JourneyID = "jj"
+		} else {
+			want = append(want, id)
+		}
+		if err := s.ApplyUpdate(ctx, "tenant", c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	walk := func(tenant string, size int, descending bool) []string {
+		var got []string
+		for after := ""; ; {
+			members, next, err := s.ListDrafts(ctx, tenant, entity.DraftPage{JourneyID: "j", After: after, Limit: size,
+				Descending: descending})
+			if err != nil || len(members) > size {
+				t.Fatal(len(members), err)
+			}
+			for _, m := range members {
+				if m.Layers.Geographic[0] != "Global" || m.EntityID[1:] != strings.TrimLeft(m.DraftID[1:2],
+					"0")+m.DraftID[2:] {
+					t.Errorf("%+v", m)
+				}
+				got = append(got, m.DraftID)
+			}
+			if after = next; after == "" {
+				return got
+			}
+		}
+	}
+	backwards := slices.Clone(want)
+	slices.Reverse(backwards)
+	for _, size := range []int{1, 2, 10, 11, 12} {
+		if diff := cmp.Diff(want, walk("tenant", size, false)); diff != "" {
+			t.Errorf("%d at a time: %s", size, diff)
+		}
+		if diff := cmp.Diff(backwards, walk("tenant", size, true)); diff != "" {
+			t.Errorf("%d at a time, backwards: %s", size, diff)
+		}
+	}
+	if got := walk("other", 5, false); got != nil {
+		t.Errorf("another tenant's: %v", got)
+	}
+	drafts, err := s.GetDrafts(ctx, "tenant", []string{"d03", "none", "d01", "d03"})
+	if err != nil || len(drafts) != 2 || drafts[0].ID != "d03" || drafts[1].ID != "d01" {
+		t.Errorf("%+v %v", drafts, err)
+	}
+}
+
+func TestLargeRecords(t *testing.T) {
+	s, _ := records(t)
+	for size, fits := range map[int]bool{380_000: true, 390_001: false} {
+		r, value := fresh(fmt.Sprint(size)), strings.Repeat("x", size)
+		r.Properties["a"] = property.Property{Type: property.Single, Value: &value}
+		err := s.Create(t.Context(), "tenant", r)
+		if fits != (err == nil) || !fits && fault.As(err).Kind != fault.TooLarge {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+}
+
+func TestPagingKey(t *testing.T) {
+	s, _ := records(t)
+	first, err1 := s.PagingKey(t.Context(), []byte("first"))
+	second, err2 := s.PagingKey(t.Context(), []byte("second"))
+	if err1 != nil || err2 != nil || string(first) != "first" || string(second) != "first" {
+		t.Errorf("keys %q and %q, want the first candidate twice; %v, %v", first, second, err1, err2)
+	}
+}
+
+var at = time.Date(2026, 11, 26, 8, 15, 0, 123456789, time.UTC)

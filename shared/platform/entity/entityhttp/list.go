@@ -1,0 +1,131 @@
+package entityhttp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/kit/fault"
+	"sluice/shared/platform/entity"
+)
+
+// ListReply is a page of the tenant's entities. It may be short or empty before the end; at the end the token is null.
+type ListReply struct {
+	Items           []ListedEntity `json:"items"`
+	PaginationToken *string        `json:"paginationToken"`
+}
+
+// ListedEntity is an entity of a list.
+type ListedEntity struct {
+	ID              string                 `json:"id"`
+	Type            string                 `json:"type"`
+	Name            string                 `json:"name"`
+	LifecycleStatus entity.LifecycleStatus `json:"lifecycleStatus"`
+	Version         int64                  `json:"version"`
+}
+
+// listQuery is what a list is asked for.
+type listQuery struct {
+	Name     string                 `json:"name"`
+	Status   entity.LifecycleStatus `json:"status"`
+	pageSize int
+	token    *string
+}
+
+// List returns a page of the tenant's entities that the caller reaches, by name. The work for a page is bounded,
+// however many entities there are and however few of them are wanted.
+func (s *Entities) List(ctx context.Context, r *platform.Request, _ platform.NoBody) (ListReply, error) {
+	q, err := readListQuery(r)
+	if err != nil {
+		return ListReply{}, err
+	}
+	name, err := json.Marshal(q)
+	if err != nil {
+		return ListReply{}, err
+	}
+	query := "list " + string(name)
+	page := entity.Page{NamePrefix: q.Name}
+	if q.token != nil {
+		page.After, err = s.Paging.Open(r.Tenant, query, *q.token)
+	} else {
+		_, err = s.Paging.Open(r.Tenant, query, "")
+	}
+	if errors.Is(err, platform.ErrPageToken) || q.token != nil && *q.token == "" {
+		return ListReply{}, r.InvalidParameter(fault.InQuery, "paginationToken",
+			"The token does not belong to this search.", platform.CodePageToken)
+	}
+	if err != nil {
+		return ListReply{}, err
+	}
+	items, next, err := s.listPage(ctx, r, page, q)
+	reply := ListReply{Items: items}
+	if token := s.Paging.Seal(r.Tenant, query, next); token != "" {
+		reply.PaginationToken = &token
+	}
+	return reply, err
+}
+
+// listPage reads entities until a page is full and one more is known, or until maxListed have been inspected. It also
+// returns the position after them, "" at the end.
+func (s *Entities) listPage(ctx context.Context, r *platform.Request, page entity.Page, q listQuery) (
+	[]ListedEntity, string, error) {
+	items, last := []ListedEntity{}, ""
+	for inspected := 0; ; {
+		page.Limit = q.pageSize + 1 - len(items)
+		if q.Status != "" {
+			page.Limit = max(page.Limit, listedTogether/2)
+		}
+		refs, next, err := s.Store.ListEntities(ctx, r.Tenant, page)
+		if err != nil {
+			return nil, "", err
+		}
+		for _, ref := range refs {
+			if q.Status != "" && ref.Status != q.Status || !r.Layers.CanReach(ref.Layers) {
+				continue
+			}
+			if len(items) == q.pageSize {
+				return items, last, nil
+			}
+			items = append(items, ListedEntity{ref.ID, ref.Type, ref.Name, ref.Status, ref.Version})
+			last = ref.Position
+		}
+		if next == "" {
+			return items, "", nil
+		}
+		if inspected += len(refs); inspected >= maxListed {
+			return items, next, nil
+		}
+		page.After = next
+	}
+}
+
+// readListQuery reads the parameters of a list, each of which may be absent.
+func readListQuery(r *platform.Request) (listQuery, error) {
+	first := func(name string) string { return cmp.Or(append(r.Query(name), "")...) }
+	q := listQuery{Name: first("name"), Status: entity.LifecycleStatus(first("status")), pageSize: defaultPage}
+	if tokens := r.Query("paginationToken"); len(tokens) > 0 {
+		q.token = &tokens[0]
+	}
+	return q, r.Validate(func(v *platform.ValidationErrors) {
+		if len(q.Name) > platform.MaxName {
+			v.AddParameter(fault.InQuery, "name", fmt.Sprintf("The value must have at most %d bytes.",
+				platform.MaxName), platform.CodeLength)
+		}
+		if q.Status != "" && !q.Status.IsKnown() {
+			v.AddParameter(fault.InQuery, "status", "The value must be one of "+entity.StatusNames()+".",
+				platform.CodeOneOf)
+		}
+		if size := first("pageSize"); size != "" {
+			n, err := strconv.Atoi(size)
+			if q.pageSize = n; err != nil || n < 1 || n > maxPage {
+				v.AddParameter(fault.InQuery, "pageSize", fmt.Sprintf("The value must be a whole number from 1 to %d.",
+					maxPage), platform.CodeRange)
+			}
+		}
+		v.CheckQueryNames("name", "status", "pageSize", "paginationToken")
+	})
+}

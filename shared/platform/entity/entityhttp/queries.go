@@ -1,0 +1,203 @@
+package entityhttp
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"sluice/shared/access"
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/kit/entityid"
+	"sluice/shared/platform/entity"
+	"sluice/shared/platform/property"
+)
+
+// toLower writes an ID that is a UUID as it is stored.
+func toLower(id string) string { return strings.ToLower(id) }
+
+func toLowerAll(ids []string) []string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = toLower(id)
+	}
+	return out
+}
+
+// normalizeIDs writes entity IDs as they are stored.
+func normalizeIDs(ids []string) []string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = entityid.Normalize(id)
+	}
+	return out
+}
+
+// Get returns an entity.
+func (s *Entities) Get(ctx context.Context, r *platform.Request, _ platform.NoBody) (Entity, error) {
+	p, status, err := s.findProfile(ctx, r, r.PathValue("entityId"))
+	return entityOf(p, status), err
+}
+
+// GetDraft returns a draft.
+func (s *Entities) GetDraft(ctx context.Context, r *platform.Request, _ platform.NoBody) (EntityDraft, error) {
+	d, err := s.findDraftOfPath(ctx, r)
+	return draftOf(d), err
+}
+
+// PartialProperties returns some properties of a few drafts. It leaves out those that do not exist or are out of reach.
+func (s *Entities) PartialProperties(ctx context.Context, r *platform.Request,
+	in PartialRequest) (PartialReply, error) {
+	drafts, err := s.Store.GetDrafts(ctx, r.Tenant, toLowerAll(in.DraftIDs))
+	reply := PartialReply{Items: []PartialDraft{}}
+	for _, d := range drafts {
+		if !r.Layers.CanReach(d.Layers) {
+			continue
+		}
+		item := PartialDraft{d.ID, d.Type, map[string]property.Property{}}
+		for _, key := range in.DataKeys {
+			if value, ok := d.Properties[key]; ok {
+				item.PartialProperties[key] = value
+			}
+		}
+		reply.Items = append(reply.Items, item)
+	}
+	return reply, err
+}
+
+// SearchDrafts returns the drafts of a journey that the caller reaches.
+func (s *Entities) SearchDrafts(ctx context.Context, r *platform.Request, in SearchRequest) ([]EntityDraft, error) {
+	budget := httpapi.ListBudget
+	out := []EntityDraft{}
+	err := s.forEachDraft(ctx, r, in.JourneyID, inReach(r, in.entities()), func(d entity.Draft) error {
+		item := draftOf(d)
+		out = append(out, item)
+		return budget.Reserve(item, errTooMany)
+	})
+	return out, err
+}
+
+// SearchByReach returns the drafts of a journey, divided by how far the caller's access layers reach them.
+func (s *Entities) SearchByReach(ctx context.Context, r *platform.Request, in SearchRequest) (ReachReply, error) {
+	budget := httpapi.ListBudget
+	reply := ReachReply{[]EntityDraft{}, []InaccessibleDraft{}, []ForbiddenDraft{}}
+	isWanted := in.entities()
+	ofEntity := func(ref entity.DraftRef) bool { return isWanted(ref.EntityID) }
+	err := s.forEachDraft(ctx, r, in.JourneyID, ofEntity, func(d entity.Draft) error {
+		geographic := r.Layers.CanReach(access.Layers{Geographic: d.Layers.Geographic})
+		business := r.Layers.CanReach(access.Layers{BusinessRelated: d.Layers.BusinessRelated})
+		switch {
+		case geographic && business:
+			item := draftOf(d)
+			reply.Accessible = append(reply.Accessible, item)
+			return budget.Reserve(item, errTooMany)
+		case geographic || business:
+			item := InaccessibleDraft{d.ID, d.EntityID, entity.DisplayName(d.Properties), d.Layers}
+			reply.Inaccessible = append(reply.Inaccessible, item)
+			return budget.Reserve(item, errTooMany)
+		}
+		item := ForbiddenDraft{d.ID, d.EntityID}
+		reply.Forbidden = append(reply.Forbidden, item)
+		return budget.Reserve(item, errTooMany)
+	})
+	return reply, err
+}
+
+// DraftNames returns what entities are called in a journey: by their draft, or by themselves if the journey has no
+// draft of them. It leaves out those that do not exist, are out of reach, or have no profile.
+func (s *Entities) DraftNames(ctx context.Context, r *platform.Request, in NamesRequest) (NamesReply, error) {
+	budget, isNamed := httpapi.ListBudget, map[string]bool{}
+	reply := NamesReply{[]DraftName{}}
+	add := func(n DraftName) error {
+		isNamed[entityid.Normalize(n.EntityID)] = true
+		reply.EntityDraftNames = append(reply.EntityDraftNames, n)
+		return budget.Reserve(n, errTooMany)
+	}
+	err := s.forEachDraft(ctx, r, in.JourneyID, inReach(r, entityFilter(in.EntityIDs)), func(d entity.Draft) error {
+		return add(DraftName{d.EntityID, &d.ID, d.Type, entity.DisplayName(d.Properties), d.Version})
+	})
+	if err != nil {
+		return NamesReply{}, err
+	}
+	unnamed := slices.DeleteFunc(normalizeIDs(in.EntityIDs), func(id string) bool { return isNamed[id] })
+	for ids := range slices.Chunk(unnamed, readTogether) {
+		profiles, err := s.Store.GetProfiles(ctx, r.Tenant, ids)
+		if err != nil {
+			return NamesReply{}, err
+		}
+		for _, p := range profiles {
+			if isNamed[entityid.Normalize(p.ID)] || !r.Layers.CanReach(p.Layers) {
+				continue
+			}
+			if err := add(DraftName{p.ID, nil, p.Type, entity.DisplayName(p.Properties), p.Version}); err != nil {
+				return NamesReply{}, err
+			}
+		}
+	}
+	return reply, nil
+}
+
+const (
+	// readTogether is how many drafts or entities are read and held at a time.
+	readTogether = 50
+	// listedTogether is how many drafts of a journey are listed at a time.
+	listedTogether = 2000
+)
+
+// forEachDraft calls use with each draft of a journey that filter accepts, in order of creation. It holds few of them
+// at a time.
+func (s *Entities) forEachDraft(ctx context.Context, r *platform.Request, journeyID string,
+	filter func(entity.DraftRef) bool, use func(entity.Draft) error) error {
+	page := entity.DraftPage{JourneyID: toLower(journeyID), Limit: listedTogether}
+	for {
+		refs, next, err := s.Store.ListDrafts(ctx, r.Tenant, page)
+		if err != nil {
+			return err
+		}
+		var ids []string
+		for _, ref := range refs {
+			if filter(ref) {
+				ids = append(ids, ref.DraftID)
+			}
+		}
+		for chunk := range slices.Chunk(ids, readTogether) {
+			drafts, err := s.Store.GetDrafts(ctx, r.Tenant, chunk)
+			if err != nil {
+				return err
+			}
+			for _, d := range drafts {
+				if err := use(d); err != nil {
+					return err
+				}
+			}
+		}
+		if page.After = next; next == "" {
+			return nil
+		}
+	}
+}
+
+// entityFilter returns a filter for entity IDs, UUIDs in any case; nil accepts all.
+func entityFilter(ids []string) func(id string) bool {
+	if ids == nil {
+		return func(string) bool { return true }
+	}
+	set := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		set[entityid.Normalize(id)] = true
+	}
+	return func(id string) bool { return set[entityid.Normalize(id)] }
+}
+
+// entities returns the filter for the entities whose drafts are searched for.
+func (in SearchRequest) entities() func(id string) bool {
+	if in.EntityID != "" {
+		return entityFilter(append(slices.Clone(in.EntityIDs), in.EntityID))
+	}
+	return entityFilter(in.EntityIDs)
+}
+
+// inReach returns a filter for drafts that the caller reaches and whose entity isWanted accepts.
+func inReach(r *platform.Request, isWanted func(entityID string) bool) func(entity.DraftRef) bool {
+	return func(ref entity.DraftRef) bool { return isWanted(ref.EntityID) && r.Layers.CanReach(ref.Layers) }
+}

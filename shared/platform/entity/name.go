@@ -1,0 +1,24 @@
+package entity
+
+import (
+	"cmp"
+
+	"sluice/shared/platform/property"
+)
+
+// DisplayName returns what an entity is called: its legal name, or else its full name, its name, or its first and last
+// names.
+func DisplayName(properties map[string]property.Property) string {
+	value := func(key string) string {
+		if p := properties[key]; p.Value != nil {
+			return *p.Value
+		}
+		return ""
+	}
+	first, last := value("firstName"), value("lastName")
+	both := first + last
+	if first != "" && last != "" {
+		both = first + " " + last
+	}
+	return cmp.Or(value("legalEntityName"), value("fullName"), value("name"), both)
+}
