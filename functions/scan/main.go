@@ -13,7 +13,6 @@ import (
 	"sluice/shared/access/auth/authdb"
 	"sluice/shared/ingest/intake"
 	"sluice/shared/ingest/pipeline"
-	"sluice/shared/platform/document/documentdb"
 )
 
 func main() {
@@ -23,16 +22,15 @@ func main() {
 		"VALIDATION_SLOTS_PER_TENANT", "INGESTION_SLOTS", "INGESTION_SLOTS_PER_TENANT")
 	scanner, guardDuty, err := batchsetup.NewScanner(env)
 	env.Check(err)
-	db, retry := env.DynamoDB(), intake.RetryPolicy{Attempts: 5, Pause: 2 * time.Second}
-	registry, documents := authdb.New(db, env.ClientsTable), documentdb.New(db, env.DocumentsTable)
+	retry := intake.RetryPolicy{Attempts: 5, Pause: 2 * time.Second}
+	registry := authdb.New(env.DynamoDB(), env.ClientsTable)
 	batches := batchsetup.NewBatches(env)
 	in := &intake.Intake{
 		Batches: batches, Uploads: env.Uploads(), Machine: batchsetup.NewMachine(env), Registry: registry,
-		Sweep:   batchsetup.NewSweep(env, batches, documents),
+		Sweep:   batchsetup.NewSweep(env, batches),
 		Scanner: scanner, GuardDuty: guardDuty, Retry: retry, Now: time.Now, Log: env.Log, Metrics: env.Metrics,
 		MaxBytes: env.MaxUploadBytes, MaxRatio: env.MaxUnpackRatio, NewAttempt: pipeline.NewAttempt,
-		Documents: &intake.Documents{Store: documents, Registry: registry, Files: env.Uploads(), Scanner: scanner,
-			GuardDuty: guardDuty, MaxBytes: env.MaxUploadBytes, Retry: retry, Log: env.Log},
+		Documents: batchsetup.NewDocuments(env, registry, scanner, guardDuty, retry),
 	}
 	lambda.Start(in.Handle)
 }

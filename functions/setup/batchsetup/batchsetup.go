@@ -13,6 +13,7 @@ import (
 
 	"sluice/functions/setup"
 	"sluice/functions/setup/eventsetup"
+	"sluice/shared/access/auth/authdb"
 	"sluice/shared/connect/announce"
 	"sluice/shared/ingest/admission"
 	"sluice/shared/ingest/admission/admissiondb"
@@ -24,6 +25,7 @@ import (
 	"sluice/shared/kit/machine"
 	"sluice/shared/kit/malware"
 	"sluice/shared/platform/document/documentdb"
+	"sluice/shared/platform/document/documentintake"
 )
 
 // NewBatches returns the store of batches, which asks for the announcement of those that end. It reads TABLE_BATCHES
@@ -35,13 +37,26 @@ func NewBatches(env setup.Env) *announce.Batches {
 	}
 }
 
-// NewSweep returns the sweep of a store of batches and one of the files of documents. It reads what NewSlots and
-// NewMachine read, ANNOUNCE_FUNCTION, BUCKET_UPLOADS, SWEEP_AGE and UPLOAD_PATIENCE.
-func NewSweep(env setup.Env, batches *announce.Batches, files *documentdb.Store) *intake.Sweep {
+// NewSweep returns the sweep of a store of batches. It reads what NewSlots and NewMachine read, ANNOUNCE_FUNCTION,
+// BUCKET_UPLOADS, SWEEP_AGE and UPLOAD_PATIENCE.
+func NewSweep(env setup.Env, batches *announce.Batches) *intake.Sweep {
 	return &intake.Sweep{
-		Batches: batches, Files: files, Uploads: env.Uploads(), Machine: NewMachine(env),
+		Batches: batches, Uploads: env.Uploads(), Machine: NewMachine(env),
 		Announcements: eventsetup.NewAnnouncements(env), Slots: NewSlots(env), Age: env.SweepAge,
 		Patience: env.UploadPatience,
+	}
+}
+
+// NewDocuments returns the processing of the files of documents, which are scanned as batches are. It reads
+// TABLE_DOCUMENTS, BUCKET_UPLOADS, MAX_UPLOAD_BYTES, SWEEP_AGE and UPLOAD_PATIENCE.
+func NewDocuments(env setup.Env, registry *authdb.Registry, scanner intake.Scanner, guardDuty *intake.GuardDuty,
+	retry intake.RetryPolicy) *documentintake.Documents {
+	store := documentdb.New(env.DynamoDB(), env.DocumentsTable)
+	return &documentintake.Documents{
+		Store: store, Registry: registry, Files: env.Uploads(), Scanner: scanner, GuardDuty: guardDuty,
+		MaxBytes: env.MaxUploadBytes, Retry: retry, Log: env.Log,
+		Waiting: &documentintake.Waiting{Files: store, Uploads: env.Uploads(), Age: env.SweepAge,
+			Patience: env.UploadPatience, Now: time.Now},
 	}
 }
 

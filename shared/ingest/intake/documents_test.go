@@ -13,6 +13,7 @@ import (
 	"sluice/shared/kit/malware"
 	"sluice/shared/kit/objects"
 	"sluice/shared/platform/document"
+	"sluice/shared/platform/document/documentintake"
 )
 
 const eicar = `X5O!P%@AP[4\PZX54(P^)7CC)7}` + `$EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*`
@@ -92,8 +93,8 @@ func TestFilesOfDocuments(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, bucket := &documentStore{}, &documentBucket{bucket: bucket{content: tt.content}}
-			in := &intake.Intake{Documents: &intake.Documents{Store: store, Registry: &registry{}, Files: bucket,
-				Scanner:  &failingScanner{scanner{errs: tt.errs}},
+			in := &intake.Intake{Documents: &documentintake.Documents{Store: store, Registry: &registry{},
+				Files: bucket, Scanner: &failingScanner{scanner{errs: tt.errs}},
 				MaxBytes: 100, Retry: intake.RetryPolicy{Attempts: 3}, Log: slog.New(slog.DiscardHandler)}}
 			if err := in.Process(t.Context(), batch.Object{Key: tt.key, Size: tt.size}, received); err != nil {
 				t.Errorf("%v", err)
@@ -129,7 +130,7 @@ func TestFileOfADisabledClient(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, bucket := &documentStore{recorded: tt.recorded}, &documentBucket{bucket: bucket{content: "x"}}
-			in := &intake.Documents{Store: store, Registry: &registry{clientDisabled: true}, Files: bucket,
+			in := &documentintake.Documents{Store: store, Registry: &registry{clientDisabled: true}, Files: bucket,
 				Scanner: malware.Builtin{}, MaxBytes: 100, Log: slog.New(slog.DiscardHandler)}
 			if err := in.Process(t.Context(), batch.Object{Key: "documents/t/" + tt.file, Size: 1}); err != nil {
 				t.Fatal(err)
@@ -170,7 +171,7 @@ func TestRepeatedEventsOfDocuments(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			store, bucket := &documentStore{}, &documentBucket{bucket: bucket{content: tt.content}}
 			for _, errs := range tt.errs {
-				in := &intake.Documents{Store: store, Registry: &registry{}, Files: bucket,
+				in := &documentintake.Documents{Store: store, Registry: &registry{}, Files: bucket,
 					Scanner: &failingScanner{scanner{errs: errs}}, MaxBytes: 100, Log: slog.New(slog.DiscardHandler)}
 				if err := in.Process(t.Context(), batch.Object{Key: "documents/t/f", Size: 1}); err != nil {
 					t.Errorf("%v", err)
@@ -195,8 +196,8 @@ func (g *emptyBucket) Tag(context.Context, string, string, string) error { retur
 
 func TestEventOfADeletedFile(t *testing.T) {
 	store := &documentStore{}
-	in := &intake.Documents{Store: store, Registry: &registry{}, Files: &emptyBucket{}, Scanner: malware.Builtin{},
-		MaxBytes: 100, Log: slog.New(slog.DiscardHandler),
+	in := &documentintake.Documents{Store: store, Registry: &registry{}, Files: &emptyBucket{},
+		Scanner: malware.Builtin{}, MaxBytes: 100, Log: slog.New(slog.DiscardHandler),
 		Retry: intake.RetryPolicy{Attempts: 9, Pause: time.Hour}}
 	if err := in.Process(t.Context(), batch.Object{Key: "documents/t/f", Size: 1}); err != nil ||
 		len(store.recorded) > 0 {

@@ -180,7 +180,7 @@ func (in *Intake) processObjects(ctx context.Context, event events.S3Event) erro
 
 // processArrival processes an object of which S3, or the sweep in its place, reports that it is complete.
 func (in *Intake) processArrival(ctx context.Context, object batch.Object, receivedAt time.Time) error {
-	if in.GuardDuty == nil || !isUpload(object.Key) {
+	if in.GuardDuty == nil || !in.isUpload(object.Key) {
 		return in.Process(ctx, object, receivedAt)
 	}
 	u, err := in.GuardDuty.Uploads.RecordArrival(ctx, object, receivedAt)

@@ -13,6 +13,7 @@ import (
 
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/intake"
+	"sluice/shared/platform/document/documentintake"
 )
 
 // checkingStore is a store of uploads that checks what it is asked to record, and records nothing.
@@ -62,7 +63,7 @@ func FuzzEvents(f *testing.F) {
 		in := &intake.Intake{
 			GuardDuty: &intake.GuardDuty{Uploads: checkingStore{t: t},
 				Now: time.Now}, Now: time.Now, Log: slog.New(slog.DiscardHandler),
-			Documents: &intake.Documents{},
+			Documents: &documentintake.Documents{},
 		}
 		_ = in.Handle(t.Context(), json.RawMessage(event))
 	})

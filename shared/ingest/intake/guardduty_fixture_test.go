@@ -13,6 +13,7 @@ import (
 
 	"sluice/shared/ingest/intake"
 	"sluice/shared/ingest/intake/intakedb"
+	"sluice/shared/platform/document/documentintake"
 )
 
 // rescanner records the scans requested.
@@ -56,8 +57,8 @@ func newGuardDutyFixture(t *testing.T, db *dynamodb.Client) guardDutyFixture {
 		Uploads: intakedb.New(db, "test-batches", now), Rescanner: g.rescanner, Now: now,
 		Retry: intake.RetryPolicy{Attempts: scanAttempts}, MaxWait: time.Hour,
 	}
-	f.Documents = &intake.Documents{Store: g.documents, Registry: &registry{}, Files: g.files, GuardDuty: f.GuardDuty,
-		MaxBytes: 1000, Log: slog.New(slog.DiscardHandler)}
+	f.Documents = &documentintake.Documents{Store: g.documents, Registry: &registry{}, Files: g.files,
+		GuardDuty: f.GuardDuty, MaxBytes: 1000, Log: slog.New(slog.DiscardHandler)}
 	return g
 }
 

@@ -15,6 +15,7 @@ import (
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/objects"
 	"sluice/shared/platform/document"
+	"sluice/shared/platform/document/documentintake"
 )
 
 func TestEveryOrderOfEvents(t *testing.T) {
@@ -204,11 +205,13 @@ func TestSweepRequestsLostScans(t *testing.T) {
 	g := newGuardDutyFixture(t, dynamotest.Start(t))
 	file := document.WaitingFile{Tenant: "t", ID: "f", Since: received}
 	files := &waitingFiles{files: []document.WaitingFile{file}}
+	uploads := &storage{info: objects.Info{ETag: `"def"`, Size: 2, Modified: received}}
 	g.Intake.Sweep = &intake.Sweep{
-		Batches: g.store, Files: files, Machine: &executions{}, Announcements: &announcements{},
-		Uploads: &storage{info: objects.Info{ETag: `"def"`, Size: 2, Modified: received}},
-		Slots:   admissiontest.NewSlots(), Age: 20 * time.Minute, Patience: 24 * time.Hour,
+		Batches: g.store, Machine: &executions{}, Announcements: &announcements{}, Uploads: uploads,
+		Slots: admissiontest.NewSlots(), Age: 20 * time.Minute, Patience: 24 * time.Hour,
 	}
+	g.Documents.(*documentintake.Documents).Waiting = &documentintake.Waiting{Files: files, Uploads: uploads,
+		Age: 20 * time.Minute, Patience: 24 * time.Hour, Now: g.Intake.Now}
 	g.mustHandle(t, g.event(t, "abc", 2))
 	for _, step := range []struct {
 		name  string

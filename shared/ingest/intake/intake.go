@@ -21,7 +21,6 @@ import (
 	"sluice/shared/kit/malware"
 	"sluice/shared/kit/metric"
 	"sluice/shared/kit/objects"
-	"sluice/shared/platform/document"
 )
 
 // uploadPrefix begins the key of every batch's upload: uploads/<tenant>/<batch id>.
@@ -56,7 +55,7 @@ type Intake struct {
 			error)
 	}
 	Uploads interface {
-		tagger
+		Tagger
 		// StoreObject is that of objects.Bucket.
 		StoreObject(ctx context.Context, key string, write func(io.Writer) error) (objects.Info, error)
 	}
@@ -72,12 +71,18 @@ type Intake struct {
 		// MayUpload reports whether a client exists and is not disabled, and whether its tenant has the batch feature.
 		MayUpload(ctx context.Context, tenant, client string) (isEnabled, hasFeature bool, err error)
 	}
-	// Documents processes the objects under document.FilePrefix.
+	// Documents are the uploads that are no batches; nil if there are none.
 	Documents interface {
+		// Owns reports whether a key is that of a file of a document.
+		Owns(key string) bool
+		// Process scans a file and records the outcome. It can be repeated. It returns an error for which IsUndecided
+		// is true until the outcome is known.
 		Process(ctx context.Context, object batch.Object) error
-		End(ctx context.Context, object batch.Object, state document.State) error
+		// Sweep has the files scanned again whose scan has had no outcome for a while. A file that fails does not keep
+		// the others waiting.
+		Sweep(ctx context.Context, scanAgain ScanAgainFunc) error
 	}
-	// Sweep looks after batches and files of documents that nothing moves, whenever the schedule says so.
+	// Sweep looks after batches that nothing moves, whenever the schedule says so, and has Documents do the same.
 	Sweep *Sweep
 	// MaxBytes is the size of the largest file allowed, packed and unpacked.
 	MaxBytes int64
@@ -111,7 +116,7 @@ func (in *Intake) Process(ctx context.Context, object batch.Object, receivedAt t
 }
 
 func (in *Intake) process(ctx context.Context, object batch.Object, receivedAt time.Time) error {
-	if strings.HasPrefix(object.Key, document.FilePrefix) {
+	if in.isDocument(object.Key) {
 		return in.Documents.Process(ctx, object)
 	}
 	b, err := in.find(ctx, object, receivedAt)
@@ -136,7 +141,7 @@ func (in *Intake) process(ctx context.Context, object batch.Object, receivedAt t
 	err = in.markClean(ctx, b)
 	// another run tagged the file, and was interrupted or is about to fail the batch
 	if errors.Is(err, objects.ErrDenied) {
-		return in.refuse(ctx, b, refusal{message: unnamedThreatMessage})
+		return in.refuse(ctx, b, refusal{message: UnnamedThreatMessage})
 	}
 	if err != nil {
 		return err
@@ -145,6 +150,9 @@ func (in *Intake) process(ctx context.Context, object batch.Object, receivedAt t
 	// repeats it.
 	return in.Machine.Start(ctx, b.ID)
 }
+
+// isDocument reports whether a key is that of a file of a document.
+func (in *Intake) isDocument(key string) bool { return in.Documents != nil && in.Documents.Owns(key) }
 
 // find returns the batch of an upload, on which it is pinned, or of the unpacked copy of one. It returns a batch in
 // another status than Uploaded, or the zero batch, if nothing remains to be done for the object.
@@ -163,7 +171,7 @@ func (in *Intake) find(ctx context.Context, object batch.Object, receivedAt time
 // markClean makes the file of a batch readable for the state machine: the unpacked copy, if there is one. If a
 // concurrent run has refused it meanwhile, it stays refused.
 func (in *Intake) markClean(ctx context.Context, b batch.Batch) error {
-	if err := markClean(ctx, in.Uploads, b.Source()); err != nil {
+	if err := MarkClean(ctx, in.Uploads, b.Source()); err != nil {
 		return err
 	}
 	current, err := in.Batches.Get(ctx, b.ID)
@@ -239,14 +247,14 @@ func (in *Intake) inspectUpload(ctx context.Context, b batch.Batch) (*refusal, e
 
 // scanFile returns the refusal of a file of a batch that is not clean or not scannable; nil for a clean one.
 func (in *Intake) scanFile(ctx context.Context, b batch.Batch, file batch.Object) (*refusal, error) {
-	s := scan{scanner: in.Scanner, guardDuty: in.GuardDuty, retry: in.Retry, files: in.Uploads, log: in.Log}
-	threat, err := s.verdict(ctx, file)
+	s := Scan{Scanner: in.Scanner, GuardDuty: in.GuardDuty, Retry: in.Retry, Files: in.Uploads, Log: in.Log}
+	threat, err := s.Verdict(ctx, file)
 	switch {
 	case err == nil && threat.Kind == malware.Clean:
 		return nil, nil
 	case err == nil:
-		return &refusal{message: threatMessage(threat)}, nil
-	case ctx.Err() != nil, isUndecided(err):
+		return &refusal{message: ThreatMessage(threat)}, nil
+	case ctx.Err() != nil, IsUndecided(err):
 		return nil, err
 	}
 	return in.unscannable(ctx, b, err), nil
@@ -255,7 +263,7 @@ func (in *Intake) scanFile(ctx context.Context, b batch.Batch, file batch.Object
 // unscannable returns the refusal of a file that cannot be scanned, or read, and never will be.
 func (in *Intake) unscannable(ctx context.Context, b batch.Batch, err error) *refusal {
 	if errors.Is(err, objects.ErrDenied) { // an earlier run tagged the file and was interrupted
-		return &refusal{message: unnamedThreatMessage}
+		return &refusal{message: UnnamedThreatMessage}
 	}
 	// An alarm of template.yaml matches the text of this line.
 	in.Log.ErrorContext(ctx, "cannot be scanned", "batch", b.ID, "error", err)
@@ -277,13 +285,13 @@ func (in *Intake) checkUploader(ctx context.Context, b batch.Batch) (*refusal, e
 	return nil, nil
 }
 
-// unnamedThreatMessage is the message for the client if the threat has no name.
-const unnamedThreatMessage = "The malware scan refused the file."
+// UnnamedThreatMessage is the message for the client if the threat has no name.
+const UnnamedThreatMessage = "The malware scan refused the file."
 
-// threatMessage tells the client what was found.
-func threatMessage(t malware.Threat) string {
+// ThreatMessage tells the client what was found.
+func ThreatMessage(t malware.Threat) string {
 	if t.Name == "" {
-		return unnamedThreatMessage
+		return UnnamedThreatMessage
 	}
 	return fmt.Sprintf("The malware scan refused the file (%s).", t.Name)
 }

@@ -265,7 +265,7 @@ func TestSweepContinuesWithCopies(t *testing.T) {
 		g := newGuardDutyFixture(t, dynamotest.Start(t))
 		g.bucket.content = packGzip(t, lines)
 		g.Intake.Sweep = &intake.Sweep{
-			Batches: g.store, Files: &waitingFiles{}, Machine: &executions{}, Announcements: &announcements{},
+			Batches: g.store, Machine: &executions{}, Announcements: &announcements{},
 			Uploads: &storage{err: objects.ErrNotFound}, Slots: admissiontest.NewSlots(), Age: 20 * time.Minute,
 			Patience: 24 * time.Hour,
 		}

@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strings"
 	"time"
 
 	"sluice/shared/ingest/batch"
 	"sluice/shared/kit/malware"
 	"sluice/shared/kit/objects"
-	"sluice/shared/platform/document"
 )
 
 // Scanner scans a file. Package malware describes the outcomes.
@@ -44,29 +42,29 @@ func (p RetryPolicy) wait(ctx context.Context, failed int) error {
 	return ctx.Err()
 }
 
-// scan is how a file is scanned: by Scanner or, if it is set, by GuardDuty.
-type scan struct {
-	scanner   Scanner
-	guardDuty *GuardDuty
-	retry     RetryPolicy
-	files     opener
-	log       *slog.Logger
+// Scan is how a file is scanned: by Scanner or, if it is set, by GuardDuty.
+type Scan struct {
+	Scanner   Scanner
+	GuardDuty *GuardDuty
+	Retry     RetryPolicy
+	Files     opener
+	Log       *slog.Logger
 }
 
 type opener interface {
 	Open(ctx context.Context, key, etag string, from, to int64) (io.ReadCloser, error)
 }
 
-// tagger is a bucket with the objects to be scanned.
-type tagger interface {
+// Tagger is a bucket with the objects to be scanned.
+type Tagger interface {
 	opener
 	// Tag is that of objects.Bucket.
 	Tag(ctx context.Context, key, name, value string) error
 }
 
-// markClean makes an object that was found clean readable. It returns objects.ErrNotFound or objects.ErrChanged if none
+// MarkClean makes an object that was found clean readable. It returns objects.ErrNotFound or objects.ErrChanged if none
 // or another one is under its key by now: a tag is set by the key alone.
-func markClean(ctx context.Context, files tagger, o batch.Object) error {
+func MarkClean(ctx context.Context, files Tagger, o batch.Object) error {
 	end := int64(1)
 	if o.Size == 0 {
 		end = -1 // storage refuses a range of an empty object
@@ -81,28 +79,38 @@ func markClean(ctx context.Context, files tagger, o batch.Object) error {
 	return files.Tag(ctx, o.Key, verdictTag, cleanValue)
 }
 
-// verdict returns what the scan of an object found. The error is errPending until GuardDuty has reported its result.
-func (s scan) verdict(ctx context.Context, o batch.Object) (malware.Threat, error) {
-	if s.guardDuty != nil {
-		return s.guardDuty.verdict(ctx, o)
+// MarkRefused makes an object unreadable; the lifecycle deletes it. Repeating it is success, also if there is none.
+func MarkRefused(ctx context.Context, files Tagger, key string) error {
+	err := files.Tag(ctx, key, verdictTag, refusedValue)
+	if errors.Is(err, objects.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// Verdict returns what the scan of an object found. IsUndecided is true of the error until GuardDuty has reported its
+// result.
+func (s Scan) Verdict(ctx context.Context, o batch.Object) (malware.Threat, error) {
+	if s.GuardDuty != nil {
+		return s.GuardDuty.verdict(ctx, o)
 	}
 	for attempt := 1; ; attempt++ {
 		threat, err := s.scanOnce(ctx, o)
-		if err == nil || !isRetryable(err) || attempt >= s.retry.Attempts || ctx.Err() != nil {
+		if err == nil || !isRetryable(err) || attempt >= s.Retry.Attempts || ctx.Err() != nil {
 			return threat, err
 		}
-		s.log.WarnContext(ctx, "scan failed", "key", o.Key, "error", err)
-		_ = s.retry.wait(ctx, attempt) // if the context ends, so does the next attempt
+		s.Log.WarnContext(ctx, "scan failed", "key", o.Key, "error", err)
+		_ = s.Retry.wait(ctx, attempt) // if the context ends, so does the next attempt
 	}
 }
 
-func (s scan) scanOnce(ctx context.Context, o batch.Object) (malware.Threat, error) {
-	body, err := s.files.Open(ctx, o.Key, o.ETag, 0, -1)
+func (s Scan) scanOnce(ctx context.Context, o batch.Object) (malware.Threat, error) {
+	body, err := s.Files.Open(ctx, o.Key, o.ETag, 0, -1)
 	if err != nil {
 		return malware.Threat{}, err
 	}
 	defer body.Close()
-	return s.scanner.Scan(ctx, body)
+	return s.Scanner.Scan(ctx, body)
 }
 
 // isRetryable reports whether another attempt may succeed where one failed with err.
@@ -119,8 +127,8 @@ type storeError struct{ error }
 
 func (e *storeError) Unwrap() error { return e.error }
 
-// isUndecided reports whether err says nothing about the file, so that a later event must ask again.
-func isUndecided(err error) bool {
+// IsUndecided reports whether err says nothing about the file, so that a later event must ask again.
+func IsUndecided(err error) bool {
 	return errors.Is(err, errPending) || errors.As(err, new(*storeError))
 }
 
@@ -167,7 +175,7 @@ func (in *Intake) recordScan(ctx context.Context, event ScanEvent) error {
 	if err != nil {
 		return err
 	}
-	if !isUpload(r.Key) {
+	if !in.isUpload(r.Key) {
 		in.Log.WarnContext(ctx, "scan result of an object that is not an upload", "key", r.Key)
 		return nil
 	}
@@ -192,11 +200,15 @@ func (in *Intake) recordScan(ctx context.Context, event ScanEvent) error {
 
 // isUpload reports whether a key is that of an upload, or of its unpacked copy. GuardDuty also scans other objects,
 // such as a test object of its own.
-func isUpload(key string) bool {
+func (in *Intake) isUpload(key string) bool {
 	_, isBatch := batchID(key)
 	_, isCopy := unpackedBatchID(key)
-	return isBatch || isCopy || strings.HasPrefix(key, document.FilePrefix)
+	return isBatch || isCopy || in.isDocument(key)
 }
+
+// ScanAgainFunc has an object scanned that was complete at receivedAt, because the event of its upload was lost or its
+// scan interrupted.
+type ScanAgainFunc func(ctx context.Context, object batch.Object, receivedAt time.Time) error
 
 // scanAgain processes an upload whose scan has had no outcome for a while. Where GuardDuty scans and has reported
 // nothing, it requests another scan: the first one, or the event with its result, may be lost.

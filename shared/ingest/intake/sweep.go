@@ -9,7 +9,6 @@ import (
 	"sluice/shared/ingest/batch"
 	"sluice/shared/kit/metric"
 	"sluice/shared/kit/objects"
-	"sluice/shared/platform/document"
 )
 
 // Sweep finds batches, and files of documents, that nothing moves, every few minutes: the event of their upload was
@@ -45,12 +44,6 @@ type Sweep struct {
 		LeaveAll(ctx context.Context, b batch.Batch) error
 		// Load is that of admission.Slots.
 		Load(ctx context.Context, s admission.Stage) (admission.Load, error)
-	}
-	Files interface {
-		// EachWaiting is that of document.Store.
-		EachWaiting(ctx context.Context, before time.Time, visit func(document.WaitingFile) error) error
-		// Postpone is that of document.Store.
-		Postpone(ctx context.Context, f document.WaitingFile, at time.Time) error
 	}
 	Uploads interface {
 		// Head returns what is stored under a key. It returns objects.ErrNotFound or objects.ErrDenied.
@@ -95,6 +88,14 @@ func (in *Intake) sweep(ctx context.Context) error {
 	in.measure(ctx) // what the sweep has left
 	record.End(ctx, outcome)
 	return err
+}
+
+// sweepFiles has the files of documents swept.
+func (in *Intake) sweepFiles(ctx context.Context) error {
+	if in.Sweep == nil || in.Documents == nil {
+		return nil
+	}
+	return in.Documents.Sweep(ctx, in.scanAgain)
 }
 
 // sweepAnnouncements asks for the announcements of batches that have ended and are not announced. One that cannot be

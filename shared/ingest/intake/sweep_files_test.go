@@ -10,9 +10,9 @@ import (
 
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/batch/batchdb"
-	"sluice/shared/ingest/intake"
 	"sluice/shared/kit/objects"
 	"sluice/shared/platform/document"
+	"sluice/shared/platform/document/documentintake"
 )
 
 // Every file of a document comes to an outcome, whatever became of its event, its upload or its scan.
@@ -57,10 +57,11 @@ func TestSweepOfFiles(t *testing.T) {
 			if tt.scanErr != nil {
 				scanErrs = []error{tt.scanErr}
 			}
-			f.Intake.Documents = &intake.Documents{Store: store, Registry: &registry{}, Files: bucket,
-				Scanner: &failingScanner{scanner{errs: scanErrs}}, MaxBytes: 100, Log: slog.New(slog.DiscardHandler)}
+			f.Intake.Documents = &documentintake.Documents{Store: store, Registry: &registry{}, Files: bucket,
+				Scanner: &failingScanner{scanner{errs: scanErrs}}, MaxBytes: 100, Log: slog.New(slog.DiscardHandler),
+				Waiting: &documentintake.Waiting{Files: files, Uploads: f.storage, Age: f.Sweep.Age,
+					Patience: f.Sweep.Patience, Now: f.Intake.Now}}
 			f.storage.info, f.storage.err = tt.info, tt.err
-			f.Intake.Sweep.Files = files
 			f.Intake.Sweep.Batches = noBatches{f.store}
 			f.clock = received.Add(tt.after)
 			if err := f.handle(t, json.RawMessage(scheduleEvent)); err != nil {

@@ -95,7 +95,7 @@ func newSweepFixture(t *testing.T) *sweepFixture {
 		executions: &executions{}, announcements: &announcements{}, clock: received}
 	f.Intake.Now = func() time.Time { return f.clock }
 	f.Intake.Sweep = &intake.Sweep{
-		Batches: f.store, Files: &waitingFiles{}, Uploads: f.storage, Machine: f.executions,
+		Batches: f.store, Uploads: f.storage, Machine: f.executions,
 		Announcements: f.announcements, Slots: admissiontest.NewSlots(), Age: 20 * time.Minute, Patience: time.Hour,
 	}
 	return f

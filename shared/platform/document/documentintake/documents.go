@@ -1,4 +1,6 @@
-package intake
+// Package documentintake processes the files of documents: it has each scanned as uploads of batches are, and records
+// the outcome.
+package documentintake
 
 import (
 	"context"
@@ -8,6 +10,7 @@ import (
 	"strings"
 
 	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/intake"
 	"sluice/shared/kit/malware"
 	"sluice/shared/kit/metric"
 	"sluice/shared/kit/objects"
@@ -23,27 +26,32 @@ type Documents struct {
 		// Uploader is that of document.Store.
 		Uploader(ctx context.Context, tenant, file string) (client string, err error)
 	}
-	// Registry is that of Intake.
+	// Registry is that of intake.Intake.
 	Registry interface {
 		MayUpload(ctx context.Context, tenant, client string) (isEnabled, hasFeature bool, err error)
 	}
 	Files interface {
-		tagger
+		intake.Tagger
 		// Empty is that of objects.Bucket.
 		Empty(ctx context.Context, key string) error
 	}
-	Scanner Scanner
+	Scanner intake.Scanner
 	// GuardDuty is set, in place of Scanner, where GuardDuty scans.
-	GuardDuty *GuardDuty
+	GuardDuty *intake.GuardDuty
 	// MaxBytes is the size of the largest file allowed.
 	MaxBytes int64
 	// Retry is for a Scanner that fails; after its attempts, a file counts as unscannable.
-	Retry RetryPolicy
-	Log   *slog.Logger
+	Retry intake.RetryPolicy
+	// Waiting looks after files whose scan has no outcome; nil if nothing does.
+	Waiting *Waiting
+	Log     *slog.Logger
 }
 
+// Owns reports whether a key is that of a file of a document.
+func (d *Documents) Owns(key string) bool { return strings.HasPrefix(key, document.FilePrefix) }
+
 // Process scans a file and records the outcome on its document. It can be repeated. Where GuardDuty scans, it returns
-// errPending until the result is known.
+// an error for which intake.IsUndecided is true until the result is known.
 func (d *Documents) Process(ctx context.Context, object batch.Object) error {
 	tenant, file, ok := strings.Cut(strings.TrimPrefix(object.Key, document.FilePrefix), "/")
 	if !ok {
@@ -59,7 +67,7 @@ func (d *Documents) Process(ctx context.Context, object batch.Object) error {
 		err = d.tag(ctx, object, state)
 	}
 	if state.Status == document.Completed && errors.Is(err, objects.ErrDenied) { // another run has refused the file
-		state, err = infected(unnamedThreatMessage), nil
+		state, err = infected(intake.UnnamedThreatMessage), nil
 	}
 	if errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrChanged) {
 		d.Log.WarnContext(ctx, "the file was deleted before it was scanned", "key", object.Key)
@@ -72,7 +80,7 @@ func (d *Documents) Process(ctx context.Context, object batch.Object) error {
 	switch {
 	case errors.Is(err, document.ErrNotFound) && object.Size == 0:
 		// This is the empty object that the deletion of the document has left. The lifecycle deletes it.
-		return d.refuse(ctx, object)
+		return intake.MarkRefused(ctx, d.Files, object.Key)
 	case errors.Is(err, document.ErrNotFound):
 		// The document was deleted while its upload URL was valid. The key stays in use as long as the URL is.
 		return d.Files.Empty(ctx, object.Key)
@@ -81,11 +89,11 @@ func (d *Documents) Process(ctx context.Context, object batch.Object) error {
 		// a file that was found clean, and one that was refused stays so.
 		d.Log.WarnContext(ctx, "another outcome was recorded before", "key", object.Key, "now", state.Status)
 		if state.Status == document.Completed {
-			return d.refuse(ctx, object)
+			return intake.MarkRefused(ctx, d.Files, object.Key)
 		}
 		return nil
 	case err == nil && state.Status == document.Failed:
-		return d.refuse(ctx, object)
+		return intake.MarkRefused(ctx, d.Files, object.Key)
 	}
 	return err
 }
@@ -108,9 +116,9 @@ func (d *Documents) checkUploader(ctx context.Context, tenant, file string) (doc
 	return completed, err
 }
 
-// End records an outcome of a file that no scan has come to, and makes the file unreadable. It changes nothing if an
+// end records an outcome of a file that no scan has come to, and makes the file unreadable. It changes nothing if an
 // outcome was recorded meanwhile, or if the document is gone.
-func (d *Documents) End(ctx context.Context, object batch.Object, state document.State) error {
+func (d *Documents) end(ctx context.Context, object batch.Object, state document.State) error {
 	tenant, file, _ := strings.Cut(strings.TrimPrefix(object.Key, document.FilePrefix), "/")
 	err := d.Store.RecordScan(ctx, tenant, file, state)
 	switch {
@@ -119,27 +127,18 @@ func (d *Documents) End(ctx context.Context, object batch.Object, state document
 	case err != nil || object.ETag == "": // without an ETag there is no object
 		return err
 	}
-	return d.refuse(ctx, object)
+	return intake.MarkRefused(ctx, d.Files, object.Key)
 }
 
 // tag makes a clean file readable and malware unreadable, before its document names it as scanned.
 func (d *Documents) tag(ctx context.Context, object batch.Object, state document.State) error {
 	switch state.Status {
 	case document.Completed:
-		return markClean(ctx, d.Files, object)
+		return intake.MarkClean(ctx, d.Files, object)
 	case document.Infected:
-		return d.refuse(ctx, object)
+		return intake.MarkRefused(ctx, d.Files, object.Key)
 	}
 	return nil
-}
-
-// refuse makes a file unreadable; the lifecycle deletes it.
-func (d *Documents) refuse(ctx context.Context, object batch.Object) error {
-	err := d.Files.Tag(ctx, object.Key, verdictTag, refusedValue)
-	if errors.Is(err, objects.ErrNotFound) {
-		return nil
-	}
-	return err
 }
 
 // inspect returns the outcome of the scan of a file.
@@ -152,17 +151,18 @@ func (d *Documents) inspect(ctx context.Context, object batch.Object) (document.
 		return document.State{Status: document.Failed, ErrorCode: document.ClientSideError,
 			ErrorMessage: fmt.Sprintf("The file has %d bytes; at most %d are allowed.", object.Size, d.MaxBytes)}, nil
 	}
-	s := scan{scanner: d.Scanner, guardDuty: d.GuardDuty, retry: d.Retry, files: d.Files, log: d.Log}
-	threat, err := s.verdict(ctx, object)
+	s := intake.Scan{Scanner: d.Scanner, GuardDuty: d.GuardDuty, Retry: d.Retry, Files: d.Files, Log: d.Log}
+	threat, err := s.Verdict(ctx, object)
 	switch {
 	case err == nil && threat.Kind == malware.Clean:
 		return document.State{Status: document.Completed}, nil
 	case err == nil:
-		return infected(threatMessage(threat)), nil
-	case ctx.Err() != nil, isUndecided(err), errors.Is(err, objects.ErrNotFound), errors.Is(err, objects.ErrChanged):
+		return infected(intake.ThreatMessage(threat)), nil
+	case ctx.Err() != nil, intake.IsUndecided(err), errors.Is(err, objects.ErrNotFound),
+		errors.Is(err, objects.ErrChanged):
 		return document.State{}, err
 	case errors.Is(err, objects.ErrDenied): // an earlier run tagged the file and was interrupted
-		return infected(unnamedThreatMessage), nil
+		return infected(intake.UnnamedThreatMessage), nil
 	}
 	// An alarm of template.yaml matches the text of this line.
 	d.Log.ErrorContext(ctx, "cannot be scanned", "key", object.Key, "error", err)
