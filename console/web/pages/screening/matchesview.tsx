@@ -16,7 +16,7 @@ import { MatchPanel } from "./matchpanel.tsx";
 import { ResolveAll } from "./resolveall.tsx";
 import { type Choice, keyOfStatus } from "./resolveform.tsx";
 import { matchStatuses } from "./statuses.tsx";
-import type { Change, Fields } from "./workbench.tsx";
+import type { Change, Fields } from "./fields.ts";
 
 interface MatchesViewProps {
   batch: Batch;

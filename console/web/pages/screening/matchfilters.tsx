@@ -6,7 +6,7 @@ import { counted } from "../../kit/format.tsx";
 import { visible } from "../../kit/safe.ts";
 import { listsOf, type Row } from "./matches.ts";
 import { matchStatuses } from "./statuses.tsx";
-import type { Change, Fields } from "./workbench.tsx";
+import type { Change, Fields } from "./fields.ts";
 
 /** Filters asks which matches are shown. */
 export function Filters({

@@ -1,17 +1,18 @@
 // The workbench of a screening batch: its entities, their matches, and what is decided about them.
 
-import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { Loaded } from "../../kit/feedback.tsx";
 import { counted } from "../../kit/format.tsx";
 import { useKeys } from "../../kit/keys.tsx";
 import { Page } from "../../kit/page.tsx";
 import { useResource } from "../../kit/resource.ts";
-import { Link, type Parameters, type Query, readAddress, useKept, useQuery } from "../../kit/router.tsx";
+import { Link, type Parameters, readAddress } from "../../kit/router.tsx";
 import { useSession } from "../../kit/session.ts";
 import { type Batch, type Entity, readBatch } from "./batch.ts";
 import { CloseBatch } from "./close.tsx";
 import { Documents } from "./documents.tsx";
 import { EntityList } from "./entitylist.tsx";
+import { defaults, type Fields, useFields } from "./fields.ts";
 import { Head } from "./head.tsx";
 import { History } from "./history.tsx";
 import { Materiality } from "./materiality.tsx";
@@ -19,15 +20,6 @@ import { useMatches } from "./matches.ts";
 import { MatchesView } from "./matchesview.tsx";
 import { remember } from "./recent.ts";
 import { isSearching, ScreeningBadge } from "./statuses.tsx";
-
-const defaults = { entity: "", match: "", view: "matches", status: "", list: "", min: "", scope: "entity" };
-/** kept is what is searched for: names, which do not stand in the address. */
-const kept = { find: "" };
-
-/** Fields say what of the workbench is shown. */
-export type Fields = Query<keyof typeof defaults | keyof typeof kept>;
-/** Change changes some of the fields. */
-export type Change = (some: Partial<Fields>, options?: { push?: boolean }) => void;
 
 /** fewEntities is up to how many entities the matches of all are read, so that counts are known. */
 const fewEntities = 50;
@@ -68,16 +60,6 @@ export default function WorkbenchPage({ parameters }: { parameters: Parameters }
       </Loaded>
     </Page>
   );
-}
-
-function useFields(): [Fields, Change] {
-  const [query, changeQuery] = useQuery(defaults);
-  const [search, changeSearch] = useKept(kept);
-  const change = useCallback<Change>(({ find, ...others }, options) => {
-    if (find !== undefined) changeSearch({ find });
-    changeQuery(others, options);
-  }, []);
-  return [{ ...query, ...search }, change];
 }
 
 function titleOf(batch: Batch | undefined): string {
