@@ -35,7 +35,7 @@ const (
 	// maxMemory is the most resident memory, in bytes, that a function may use.
 	maxMemory = 128 << 20
 	// minIngestion is how fast ingestion must be, beside the bare loop.
-	minIngestion = 0.9
+	minIngestion = 0.8
 )
 
 func main() {

@@ -110,7 +110,7 @@ const (
 // What a stored line has, measured (docs/cost.md): its keys and marks, and the share of its text that is left.
 const (
 	itemKeyBytes  = 130
-	itemTextShare = 0.254
+	itemTextShare = 0.287
 )
 
 // What a Parquet file has, measured (docs/parquet.md): the metadata of its columns, and the share of the lines' bytes.

@@ -110,9 +110,7 @@ func TestConcurrentTestsOfThisRepository(t *testing.T) {
 			"TestConformanceOfSuccessiveCalls": false, "TestConformanceOfConcurrentCalls": true},
 		"sluice/shared/access/idempotency/idempotencydb": {"TestConformance": true},
 		"sluice/shared/ingest/transaction/scanner":       {"TestNoAllocations": false},
-		"sluice/shared/ingest/transaction/storedline/frame": {
-			"TestFramesAtTheSameTime": true, "TestFramesAreReproducible": false, "TestDamagedTables": false},
-		"sluice/shared/ingest/intake": {"TestEveryOrderOfEvents": false},
+		"sluice/shared/ingest/intake":                    {"TestEveryOrderOfEvents": false},
 	} {
 		for test, isConcurrent := range want {
 			if f := packages[name].functions[test]; f == nil || !f.isTest || f.isConcurrent != isConcurrent {

@@ -28,7 +28,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"sluice/shared/ingest/transaction"
-	"sluice/shared/ingest/transaction/storedline/frame"
 )
 
 // Dictionaries are trained on lines of the generator alone, never on those of customers. The program says how.
@@ -85,9 +84,7 @@ type Line struct {
 
 // Codec encodes and decodes stored lines. It is safe for concurrent use.
 type Codec struct {
-	// short encodes short texts, and long all that it leaves.
-	short   *frame.Encoder
-	long    *zstd.Encoder
+	encoder *zstd.Encoder
 	decoder *zstd.Decoder
 	// buffers has values of *packed.
 	buffers sync.Pool
@@ -141,10 +138,7 @@ func newCodec(all map[uint32][]byte, current uint32) (*Codec, error) {
 	}
 	c := &Codec{decoder: decoder}
 	c.buffers.New = func() any { return new(packed) }
-	if c.short, err = frame.New(all[current]); err != nil {
-		return nil, err
-	}
-	c.long, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false),
+	c.encoder, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false),
 		zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(256<<10), zstd.WithEncoderDict(all[current]))
 	return c, err
 }
@@ -164,11 +158,8 @@ func (c *Codec) Encode(l Line) []byte {
 	stored = binary.AppendUvarint(stored, uint64(len(p.uuids)/uuidBytes))
 	stored = append(stored, p.uuids...)
 	start := len(stored)
-	stored, ok := c.short.Append(stored, text)
-	if !ok {
-		stored = c.long.EncodeAll(text, stored)
-		stored = append(stored[:start], stored[start+len(magic):]...)
-	}
+	stored = c.encoder.EncodeAll(text, stored)
+	stored = append(stored[:start], stored[start+len(magic):]...)
 	p.stored = stored
 	return bytes.Clone(stored)
 }
