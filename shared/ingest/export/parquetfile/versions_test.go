@@ -89,7 +89,7 @@ func TestColumnsOfAVersionStay(t *testing.T) {
 
 // docs/parquet.md has the columns of package schema.
 func TestColumnsAreDocumented(t *testing.T) {
-	path := filepath.Join("..", "..", "..", "docs", "parquet.md")
+	path := filepath.Join("..", "..", "..", "..", "docs", "parquet.md")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -40,7 +40,7 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 
 func document(t *testing.T, name, want string) {
 	t.Helper()
-	path := filepath.Join("..", "..", "..", "docs", name)
+	path := filepath.Join("..", "..", "..", "..", "docs", name)
 	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
