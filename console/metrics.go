@@ -19,8 +19,8 @@ type Metrics struct {
 	Prefix string
 }
 
-// metricsReader reads what a local cloud has logged. It keeps what is added up of the whole log; what is asked for a
-// part of it is added up anew, one request at a time.
+// metricsReader reads the log of a local cloud. It keeps the totals of the whole log; filtered queries are recomputed,
+// one request at a time.
 type metricsReader struct {
 	config Metrics
 

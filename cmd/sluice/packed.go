@@ -21,7 +21,7 @@ func checkLines(file io.ReaderAt, size int64, path, reader string) (batch.Encodi
 	return packed, explainUnusable(err, path, reader)
 }
 
-// explainUnusable adds to what is wrong with a file its name and what to do.
+// explainUnusable adds the name of the file and the remedy to an error.
 func explainUnusable(err error, path, reader string) error {
 	var format *linefile.FormatError
 	switch {

@@ -71,7 +71,7 @@ type screenRun struct {
 	query     match.Query
 	threshold float64
 	asJSON    bool
-	// isCompany says it of every name of which the file says nothing else.
+	// isCompany is the type of the names whose file gives none.
 	isCompany bool
 	// usesService has the name looked up by the service of the connection.
 	usesService bool

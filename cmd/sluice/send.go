@@ -136,7 +136,7 @@ func (s *sender) sendAll(ctx context.Context, file io.Reader) error {
 	}
 }
 
-// send sends one transaction, and reports it if it is refused for what it is. Any other failure is an error.
+// send sends one transaction, and reports it if it is rejected as invalid. Any other failure is an error.
 func (s *sender) send(ctx context.Context, line int64, text []byte) error {
 	receipt, err := s.client.SendTransaction(ctx, text, s.options)
 	var refused *client.Error

@@ -67,8 +67,8 @@ type uploads struct {
 	mu sync.Mutex
 	// outcomes are those of the runs that have ended, in the order of the files.
 	outcomes []*uploadOutcome
-	// ids are those of the batches that exist, in the order of the files; printedIDs is how many of the first files
-	// have had theirs printed, or have none.
+	// ids are the IDs of the batches that exist, in the order of the files; printedIDs is the number of files processed
+	// so far, whose IDs are printed if they have one.
 	ids        []string
 	printedIDs int
 	uploaded   int

@@ -27,12 +27,12 @@ func main() {
 		Starter: outboundsetup.NewDeliveryMachine(env), CollectTime: env.WebhookCollectTime, Now: time.Now,
 	}
 	lambda.Start((&announce.Announcer{
-		Batches:   batchdb.New(env.DynamoDB(), env.BatchesTable),
-		Senders:   map[batch.Receiver]event.Sender{batch.EventBus: bus, batch.Webhooks: webhooks},
-		Exports:   eventsetup.NewExports(env),
-		Attempt:   setup.RequestID,
-		Lease:     30 * time.Second, // the function's timeout in template.yaml
-		HeadStart: time.Second, Patience: 10 * time.Second,
+		Batches:  batchdb.New(env.DynamoDB(), env.BatchesTable),
+		Senders:  map[batch.Receiver]event.Sender{batch.EventBus: bus, batch.Webhooks: webhooks},
+		Exports:  eventsetup.NewExports(env),
+		Attempt:  setup.RequestID,
+		Lease:    30 * time.Second, // the function's timeout in template.yaml
+		BusDelay: time.Second, Patience: 10 * time.Second,
 		Now: time.Now,
 		Log: env.Log,
 	}).Handle)

@@ -17,7 +17,7 @@ import (
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_SCREENINGS", "SCREENING_MACHINE_ARN", "SCREENING_PATIENCE",
 		"SCREENING_WIDTH", "SWEEP_AGE")
-	lambda.Start((&execution.Conduct{
+	lambda.Start((&execution.Coordinator{
 		Store:    screeningdb.New(env.DynamoDB(), env.ScreeningsTable),
 		Runs:     screeningsetup.NewMachine(env),
 		Patience: env.ScreeningPatience,

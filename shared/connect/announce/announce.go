@@ -44,12 +44,12 @@ type Announcer struct {
 	Attempt func(context.Context) string
 	// Lease is how long an invocation may take; after it, another one may announce the same batch.
 	Lease time.Duration
-	// HeadStart is how long the event bus waits for the other receivers at most, Patience how long an invocation waits
+	// BusDelay is how long the event bus waits for the other receivers at most, Patience how long an invocation waits
 	// for one receiver.
-	HeadStart time.Duration
-	Patience  time.Duration
-	Now       func() time.Time
-	Log       *slog.Logger
+	BusDelay time.Duration
+	Patience time.Duration
+	Now      func() time.Time
+	Log      *slog.Logger
 }
 
 // Handle announces the end of a batch to the receivers that do not know it yet, or a message to all. It can be
@@ -118,7 +118,7 @@ func (a *Announcer) announceMessage(ctx context.Context, m event.Message) error 
 // send sends a message to receivers, all at once but for the event bus: that waits a moment for the others. They
 // recognise a message that they get again, whereas the bus passes it on again; as the last one, it gets it twice only
 // if the function is killed before its next write. One that does not answer keeps the others waiting no longer than
-// HeadStart. send returns those that have the message, and an error if there are others.
+// BusDelay. send returns those that have the message, and an error if there are others.
 func (a *Announcer) send(ctx context.Context, m event.Message, to []batch.Receiver) (reached []batch.Receiver,
 	err error) {
 	errs := make([]error, len(to))
@@ -134,11 +134,11 @@ func (a *Announcer) send(ctx context.Context, m event.Message, to []batch.Receiv
 		close(othersDone)
 	}()
 	if i := slices.Index(to, batch.EventBus); i >= 0 {
-		headStart := time.NewTimer(a.HeadStart)
-		defer headStart.Stop()
+		busDelay := time.NewTimer(a.BusDelay)
+		defer busDelay.Stop()
 		select {
 		case <-othersDone:
-		case <-headStart.C:
+		case <-busDelay.C:
 		}
 		errs[i] = a.sendTo(ctx, m, batch.EventBus)
 	}

@@ -74,7 +74,7 @@ func newFixture(t *testing.T) *fixture {
 	f.Announcer = &announce.Announcer{
 		Batches: f.store, Senders: map[batch.Receiver]event.Sender{batch.EventBus: f.bus, batch.Webhooks: &sender{}},
 		Attempt: func(context.Context) string { return f.attempt },
-		Lease:   30 * time.Second, HeadStart: time.Millisecond, Patience: 10 * time.Second,
+		Lease:   30 * time.Second, BusDelay: time.Millisecond, Patience: 10 * time.Second,
 		Now: func() time.Time { return f.clock }, Log: slog.New(slog.DiscardHandler),
 	}
 	return f
@@ -173,7 +173,7 @@ func TestTheBusIsToldLast(t *testing.T) {
 				return nil
 			})
 		}
-		a := &announce.Announcer{HeadStart: time.Second, Patience: time.Minute, Log: slog.New(slog.DiscardHandler)}
+		a := &announce.Announcer{BusDelay: time.Second, Patience: time.Minute, Log: slog.New(slog.DiscardHandler)}
 		m := event.Message{ID: "m", Type: event.WebhookTest, Payload: []byte("{}")}
 		for after, want := range map[time.Duration]string{900 * time.Millisecond: "[webhooks bus]",
 			2 * time.Second: "[bus webhooks]"} {

@@ -40,8 +40,8 @@ type Certificate struct {
 	Mode ValidationMode
 }
 
-// Given returns the parsed certificates that were given: none, the first, or the first and the next.
-func (c *Certificate) Given() ([]*x509.Certificate, error) {
+// ParseChain returns the parsed certificates that were given: none, the first, or the first and the next.
+func (c *Certificate) ParseChain() ([]*x509.Certificate, error) {
 	var given []*x509.Certificate
 	for _, text := range []string{c.PEM, c.NextPEM} {
 		if text == "" {

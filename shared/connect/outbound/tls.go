@@ -28,7 +28,7 @@ func newTLSRules(certificate *externalauth.Certificate, publicCAs *x509.CertPool
 		return rules, nil
 	}
 	var err error
-	if rules.given, err = certificate.Given(); err != nil || len(rules.given) == 0 && !certificate.IsPublicCA {
+	if rules.given, err = certificate.ParseChain(); err != nil || len(rules.given) == 0 && !certificate.IsPublicCA {
 		return rules, newError(CertificateRefused, "The configuration has no certificate that can be read.")
 	}
 	return rules, nil

@@ -132,7 +132,7 @@ func (s *Slots) assign(ctx context.Context, stage Stage) (unnotified map[batch.I
 		if err := s.notifyHolders(ctx, gate, unnotified); err != nil {
 			return unnotified, err
 		}
-		err = s.fill(ctx, gate, unnotified)
+		err = s.admitWaiting(ctx, gate, unnotified)
 		if !errors.Is(err, ErrContended) {
 			return unnotified, err
 		}
@@ -146,8 +146,8 @@ func (s *Slots) assign(ctx context.Context, stage Stage) (unnotified map[batch.I
 	return unnotified, nil
 }
 
-// fill assigns the free slots of a gate, one by one.
-func (s *Slots) fill(ctx context.Context, gate Gate, unnotified map[batch.ID]error) error {
+// admitWaiting assigns the free slots of a gate, one by one.
+func (s *Slots) admitWaiting(ctx context.Context, gate Gate, unnotified map[batch.ID]error) error {
 	limits := s.Limits[gate.Stage]
 	for len(gate.Holders) < limits.Slots {
 		t, isWaiting, err := s.next(ctx, gate)

@@ -23,17 +23,17 @@ type Backlog struct {
 	Since time.Time
 }
 
-// Open is how much of a tenant is open.
-type Open struct {
+// OpenWork is how much of a tenant is open.
+type OpenWork struct {
 	// Batches is the number of batches that are not in a terminal status.
 	Batches int64
 	// UnvalidatedBytes is the size of the files that are uploaded and not validated.
 	UnvalidatedBytes int64
 }
 
-// Reaches reports whether there is as much as enough says, in one of the two.
-func (o Open) Reaches(enough Open) bool {
-	return o.Batches >= enough.Batches || o.UnvalidatedBytes >= enough.UnvalidatedBytes
+// ReachesAny reports whether either number reaches its limit.
+func (o OpenWork) ReachesAny(limit OpenWork) bool {
+	return o.Batches >= limit.Batches || o.UnvalidatedBytes >= limit.UnvalidatedBytes
 }
 
 // Store keeps batches and what the steps commit about them.
@@ -60,7 +60,7 @@ type Store interface {
 	// CommitContent commits the unpacked copy of a batch's packed file, and how the file is packed, once, while the
 	// batch is UPLOADED; a later call, or one in another status, changes nothing. It returns the batch as it is then,
 	// so that of two concurrent runs both learn which copy counts. The size of the copy takes the place of that of the
-	// upload in what is Open. It returns ErrNotFound if there is no such batch.
+	// upload in OpenWork. It returns ErrNotFound if there is no such batch.
 	CommitContent(ctx context.Context, id ID, packed Encoding, content Object) (Batch, error)
 	// EachUnfinished calls visit with the batches that are not in a terminal status and were to be looked at before a
 	// time, until visit returns an error, which it returns. A batch is to be looked at from its creation and from each
@@ -101,7 +101,7 @@ type Store interface {
 	// that are uploaded and not validated. It stops counting when it has found as much as enough says, in one of the
 	// two. It may miss the latest writes, and does not count batches that a release created which knew no limit of
 	// them.
-	CountOpen(ctx context.Context, tenant string, enough Open) (Open, error)
+	CountOpen(ctx context.Context, tenant string, enough OpenWork) (OpenWork, error)
 	// List returns up to limit batches of a tenant that a filter selects, newest first by their IDs, after the batch of
 	// an ID, or from the newest one on if that is empty. next is the ID after which the next page begins, empty at the
 	// end. One call inspects a limited number of batches, so that it may return fewer than limit, also none, and a

@@ -117,8 +117,8 @@ func setOf(texts []string) map[string]bool {
 	return set
 }
 
-// lowered returns texts in lower case.
-func lowered(texts []string) []string {
+// lowercaseAll returns texts in lower case.
+func lowercaseAll(texts []string) []string {
 	out := make([]string, len(texts))
 	for i, t := range texts {
 		out[i] = strings.ToLower(t)
@@ -155,7 +155,7 @@ func (e *evaluation) readMateriality(reader MaterialityReader) error {
 // evaluateJurisdictions returns the jurisdictions in which the entity is evaluated, and remembers them.
 func (e *evaluation) evaluateJurisdictions() []EvaluatedJurisdiction {
 	out := []EvaluatedJurisdiction{}
-	asked := setOf(lowered(e.request.Jurisdictions))
+	asked := setOf(lowercaseAll(e.request.Jurisdictions))
 	if asked == nil && !e.request.EvaluateJurisdictions {
 		return out
 	}

@@ -15,7 +15,8 @@ type fieldFilter struct {
 }
 
 func newFieldFilter(f *policy.Field) fieldFilter {
-	return fieldFilter{targets: f.TargetEntities, categories: f.Categories, jurisdictions: lowered(f.JurisdictionIDs)}
+	return fieldFilter{targets: f.TargetEntities, categories: f.Categories,
+		jurisdictions: lowercaseAll(f.JurisdictionIDs)}
 }
 
 // takesPart reports whether a field takes part in the evaluation, before its conditions are asked.

@@ -13,9 +13,9 @@ import (
 	"sluice/shared/screening"
 )
 
-// Conduct begins and ends the executions of screening batches. Its method HandleInput is the conduct function: that of
-// the states Begin and GiveUp, of executions that have ended otherwise, and of the sweep.
-type Conduct struct {
+// Coordinator begins and ends the executions of screening batches. Its method HandleInput is the conduct function: that
+// of the states Begin and GiveUp, of executions that have ended otherwise, and of the sweep.
+type Coordinator struct {
 	Store screening.Store
 	// Runs are the executions.
 	Runs interface {
@@ -73,7 +73,7 @@ func newConductInput(e machine.Event) (ConductInput, error) {
 
 // HandleInput handles the input of a state, the end of an execution that was stopped or ran out of time, or the
 // schedule of the sweep. It returns an error for anything else.
-func (c *Conduct) HandleInput(ctx context.Context, text json.RawMessage) (Plan, error) {
+func (c *Coordinator) HandleInput(ctx context.Context, text json.RawMessage) (Plan, error) {
 	ctx, cancel := deadline.Shorten(ctx, margin)
 	defer cancel()
 	var e machine.Event
@@ -104,7 +104,7 @@ func (c *Conduct) HandleInput(ctx context.Context, text json.RawMessage) (Plan, 
 
 // Handle returns the plan of a run or, with a failure, ends searches of it as failed. It may be repeated: searches that
 // have ended stay as they are, and are not in the plan.
-func (c *Conduct) Handle(ctx context.Context, in ConductInput) (Plan, error) {
+func (c *Coordinator) Handle(ctx context.Context, in ConductInput) (Plan, error) {
 	plan := Plan{Providers: []PlannedProvider{}, Width: c.Width, Patience: int(c.Patience / time.Second)}
 	b, err := c.Store.Get(ctx, in.Tenant, in.BatchID)
 	if errors.Is(err, screening.ErrNotFound) {
@@ -129,7 +129,7 @@ func (c *Conduct) Handle(ctx context.Context, in ConductInput) (Plan, error) {
 }
 
 // fail ends the search of a provider as failed.
-func (c *Conduct) fail(ctx context.Context, b screening.Batch, p screening.ProviderRun, f *machine.Failure) error {
+func (c *Coordinator) fail(ctx context.Context, b screening.Batch, p screening.ProviderRun, f *machine.Failure) error {
 	return finishCurrent(ctx, c.Store, b.Tenant, b.ID,
 		screening.Answer{ID: answerID(p, "failure"), ProviderID: p.ID, Run: p.Run, Error: c.errorOf(p, f)})
 }
@@ -138,7 +138,7 @@ func (c *Conduct) fail(ctx context.Context, b screening.Batch, p screening.Provi
 const messageNoAnswer = "The provider did not answer in time."
 
 // errorOf returns what clients are told of a failure. Its cause is in the log.
-func (c *Conduct) errorOf(p screening.ProviderRun, f *machine.Failure) *screening.ProviderError {
+func (c *Coordinator) errorOf(p screening.ProviderRun, f *machine.Failure) *screening.ProviderError {
 	e := &screening.ProviderError{Source: screening.SourceInvoker, Code: screening.CodeNotSpecified}
 	var lambda struct {
 		Message string `json:"errorMessage"`
@@ -167,7 +167,7 @@ const (
 
 // sweep inspects the batches in which a provider searches: it starts executions that were not started, and ends
 // searches whose execution has ended without them. An error about one batch does not keep the others waiting.
-func (c *Conduct) sweep(ctx context.Context) error {
+func (c *Coordinator) sweep(ctx context.Context) error {
 	var errs []error
 	err := c.Store.EachSearching(ctx, c.Now().Add(-min(longestSweepAge, c.SweepAge)),
 		func(tenant, batchID string) error {
@@ -177,7 +177,7 @@ func (c *Conduct) sweep(ctx context.Context) error {
 	return errors.Join(append(errs, err)...)
 }
 
-func (c *Conduct) sweepBatch(ctx context.Context, tenant, batchID string) error {
+func (c *Coordinator) sweepBatch(ctx context.Context, tenant, batchID string) error {
 	b, err := c.Store.Get(ctx, tenant, batchID)
 	if errors.Is(err, screening.ErrNotFound) || err == nil && !b.IsSearching() {
 		return nil // the index is a moment late
@@ -197,7 +197,7 @@ func (c *Conduct) sweepBatch(ctx context.Context, tenant, batchID string) error 
 	return errors.Join(errs...)
 }
 
-func (c *Conduct) sweepRun(ctx context.Context, in Input) error {
+func (c *Coordinator) sweepRun(ctx context.Context, in Input) error {
 	state, err := c.Runs.Execution(ctx, in)
 	switch {
 	case err != nil || state == Running:

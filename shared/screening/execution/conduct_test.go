@@ -31,15 +31,15 @@ func (r *runs) Execution(_ context.Context, in execution.Input) (execution.State
 	return r.states[in], nil
 }
 
-func newConduct(f *fixture) (*execution.Conduct, *runs) {
+func newConduct(f *fixture) (*execution.Coordinator, *runs) {
 	r := &runs{states: map[execution.Input]execution.State{}}
-	return &execution.Conduct{Store: f.store, Runs: r, Patience: 15 * time.Minute, Width: 4, SweepAge: time.Hour,
+	return &execution.Coordinator{Store: f.store, Runs: r, Patience: 15 * time.Minute, Width: 4, SweepAge: time.Hour,
 		Log: quiet,
 		Now: func() time.Time { return now.Add(time.Hour) }}, r
 }
 
 // handle gives the function an input, as JSON, and returns its output as JSON.
-func handle(t *testing.T, c *execution.Conduct, input any) string {
+func handle(t *testing.T, c *execution.Coordinator, input any) string {
 	t.Helper()
 	text, err := json.Marshal(input)
 	if err != nil {

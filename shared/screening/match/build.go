@@ -87,7 +87,7 @@ func (b *builder) addName(entry int, n watchlist.Name, schema watchlist.Schema, 
 		b.info.Unmatchable++
 		return
 	}
-	f := analyzed.in(mode)
+	f := analyzed.comparableForm(mode)
 	identity := nameIdentity(&f, n.Kind, mode)
 	if b.seen[identity] {
 		return

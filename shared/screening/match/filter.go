@@ -93,9 +93,9 @@ func (f *filter) fill(k int) {
 	}
 }
 
-// mayMeetWord reports whether word i of the query may meet a word of the index, which is false only for words that are
+// mayMatchWord reports whether word i of the query may meet a word of the index, which is false only for words that are
 // neither similar nor candidates.
-func (f *filter) mayMeetWord(i int, word uint32) bool {
+func (f *filter) mayMatchWord(i int, word uint32) bool {
 	for k := range f.n {
 		if int(f.words[k]) == i {
 			return f.setOf(k).bit(printOf(word))&1 != 0
@@ -125,7 +125,7 @@ func (f *filter) passes(p *post, margin int64, known uint64) bool {
 		if margin >= f.rests[k] {
 			return true
 		}
-		if known>>f.words[k]&1 == 0 && !f.setOf(k).mayMeet(p) {
+		if known>>f.words[k]&1 == 0 && !f.setOf(k).mayMatch(p) {
 			if margin -= f.losses[k]; margin < 0 {
 				return false
 			}

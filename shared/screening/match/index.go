@@ -76,10 +76,10 @@ const (
 
 func newWordInfo(w *names.Word) wordInfo {
 	info := wordInfo(w.Weight[names.Person]) | wordInfo(w.Weight[names.Organisation])<<8
-	if w.IsTelling(names.Person) {
+	if w.IsDistinctive(names.Person) {
 		info |= tellingPerson
 	}
-	if w.IsTelling(names.Organisation) {
+	if w.IsDistinctive(names.Organisation) {
 		info |= tellingOrganisation
 	}
 	if w.IsShort() {

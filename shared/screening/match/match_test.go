@@ -111,7 +111,7 @@ type bruteForce struct {
 func newBruteForce(x *Index) *bruteForce {
 	b := &bruteForce{x: x, analyzer: NewAnalyzer()}
 	for i := range x.names {
-		b.forms = append(b.forms, b.analyzer.Analyze(x.text(uint32(i))).in(x.names[i].mode))
+		b.forms = append(b.forms, b.analyzer.Analyze(x.text(uint32(i))).comparableForm(x.names[i].mode))
 	}
 	return b
 }
@@ -125,7 +125,7 @@ func (b *bruteForce) find(q Query, threshold int) []candidate {
 	}
 	forms := [names.Modes]form{}
 	for mode := range forms {
-		forms[mode] = query.in(names.Mode(mode))
+		forms[mode] = query.comparableForm(names.Mode(mode))
 	}
 	for i := range b.x.names {
 		r := &b.x.names[i]

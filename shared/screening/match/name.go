@@ -54,7 +54,7 @@ func (a *Analyzer) Analyze(text string) *Name {
 // person's name because no schema is given.
 func (n *Name) CanMatch(schema watchlist.Schema) bool {
 	for _, mode := range modesOf(schema) {
-		if f := n.in(mode); !f.isTelling(mode) {
+		if f := n.comparableForm(mode); !f.isDistinctive(mode) {
 			return false
 		}
 	}
@@ -70,8 +70,8 @@ type form struct {
 	joins []names.Word
 }
 
-// in returns what of the name is compared in a mode: an organisation without its form, a person as it is.
-func (n *Name) in(mode names.Mode) form {
+// comparableForm returns what of the name is compared in a mode: an organisation without its form, a person as it is.
+func (n *Name) comparableForm(mode names.Mode) form {
 	f := form{words: n.words, texts: n.texts, sources: n.sources}
 	if mode == names.Organisation && n.forms != 0 {
 		f = form{}
@@ -88,10 +88,10 @@ func (n *Name) in(mode names.Mode) form {
 	return f
 }
 
-// isTelling reports whether any word of the form says who is meant.
-func (f *form) isTelling(mode names.Mode) bool {
+// isDistinctive reports whether the form contains a distinctive word.
+func (f *form) isDistinctive(mode names.Mode) bool {
 	for i := range f.words {
-		if f.words[i].IsTelling(mode) {
+		if f.words[i].IsDistinctive(mode) {
 			return true
 		}
 	}

@@ -96,7 +96,7 @@ func (s *Searcher) openPosts(q *querySide, posts []post, margin int64, skip uint
 		if int32(p.weight) > greatest {
 			return
 		}
-		if required != nil && !required.mayMeet(p) || !s.filter.passes(p, margin, skip) ||
+		if required != nil && !required.mayMatch(p) || !s.filter.passes(p, margin, skip) ||
 			s.visited[p.name] == s.search {
 			continue
 		}
@@ -197,7 +197,7 @@ func (s *Searcher) addPairs(q *querySide, i int, words []uint32, n int) {
 func (s *Searcher) addCandidatePairs(q *querySide, i int, words []uint32, n int) {
 	known := s.cache.word(q.words[i])
 	for k, w := range words {
-		if s.filter.mayMeetWord(i, w) && slices.Contains(known.candidates, w) {
+		if s.filter.mayMatchWord(i, w) && slices.Contains(known.candidates, w) {
 			e := s.index.compareWord(&known.word, w, false)
 			e.weight[q.mode] = uint8(s.index.infos[w].weight(q.mode))
 			s.addWordPair(q, i, k, n, &e)

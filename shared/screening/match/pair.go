@@ -15,7 +15,7 @@ func Pair(query, entry string, schema watchlist.Schema) float64 {
 	best := 0
 	var c comparer
 	for _, mode := range modesOf(schema) {
-		qf, lf := q.in(mode), l.in(mode)
+		qf, lf := q.comparableForm(mode), l.comparableForm(mode)
 		best = max(best, c.compare(&qf, &lf, mode))
 	}
 	return points(best)

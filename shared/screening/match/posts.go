@@ -21,8 +21,8 @@ type post struct {
 	name uint32
 	// weight is that of all words of the name.
 	weight uint16
-	// prints are those of all words and of all joins of the name that can meet words of a query beside this one. Where
-	// they do not have a place, manyJoins or manyWords stands for them. The rest are noPrint.
+	// prints are fingerprints of words and of pairs of adjacent words of the name, which can match words of a query
+	// beside this one. Where they do not fit, manyJoins or manyWords stands for them. The rest are noPrint.
 	prints [maxPrints]uint16
 }
 
@@ -75,8 +75,8 @@ func (s *printSet) mayHaveAny(words []uint32) bool {
 	return false
 }
 
-// mayMeet reports whether the name of a post may have a word of the set beside that of the post.
-func (s *printSet) mayMeet(p *post) bool {
+// mayMatch reports whether the name of a post may have a word of the set beside that of the post.
+func (s *printSet) mayMatch(p *post) bool {
 	bits := s.bit(p.prints[0]) | s.bit(p.prints[1]) | s.bit(p.prints[2]) | s.bit(p.prints[3])
 	if p.prints[commonPrints] != noPrint {
 		for _, print := range p.prints[commonPrints:] {

@@ -21,7 +21,7 @@ type similarWord struct {
 // isInitial reports whether the word is an initial of that of the query.
 func (e *similarWord) isInitial() bool { return e.kind == names.Initial }
 
-// in returns where the posts of names in a mode begin and end.
+// comparableForm returns where the posts of names in a mode begin and end.
 func (e *similarWord) in(mode names.Mode) (start, end uint32) {
 	if mode == names.Person {
 		return e.posts[0], e.posts[organisations]

@@ -132,7 +132,7 @@ func (h *hitSet) add(entry uint32, hit func(e *watchlist.Entry, info *Info) Hit)
 // explain says how the query and the name of a hit met.
 func (s *Screener) explain(q Query, m *Matched, info *Info, notes []string) string {
 	query, list := s.analyzer.Analyze(q.Name), s.analyzer.Analyze(m.Name)
-	qf, lf := query.in(m.mode), list.in(m.mode)
+	qf, lf := query.comparableForm(m.mode), list.comparableForm(m.mode)
 	var b strings.Builder
 	b.WriteString(s.comparer.explain(&qf, &lf, m.mode))
 	if m.mode == names.Organisation && query.forms|list.forms != 0 {

@@ -3,7 +3,7 @@ package names
 // costRow is a row of alignFreely: the least costs of making each beginning of a word of one of the other.
 type costRow [maxSounds + 1]int16
 
-// unreachable is the cost of what costs more than the limit; adding to it does not overflow.
+// unreachable is the cost of alignments above the limit; adding to it does not overflow.
 const unreachable = 1 << 13
 
 var unreachableRow = func() (r costRow) {

@@ -121,8 +121,8 @@ func (w *Word) IsDescent() bool { return w.class&classDescent != 0 }
 // IsNumber reports whether the word is a number, in digits or Roman numerals from II on.
 func (w *Word) IsNumber() bool { return w.class&classNumber != 0 }
 
-// IsTelling reports whether the word says who is meant: it is not a title, a particle, a stop word or an initial.
-func (w *Word) IsTelling(m Mode) bool {
+// IsDistinctive reports whether the word distinguishes names: it is not a title, a particle, a stop word or an initial.
+func (w *Word) IsDistinctive(m Mode) bool {
 	if m == Person {
 		return w.class&(classTitle|classParticle) == 0 && !w.IsInitial()
 	}

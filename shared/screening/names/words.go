@@ -214,7 +214,7 @@ func (t *tables) addForms() {
 				t.add(folded[0], classFormStart, 0)
 				t.wholeForms[strings.Join(folded, " ")] = true
 			case len(folded) == 1:
-				if len(folded[0]) > 1 && !t.isTelling(folded[0]) && !isRoman(folded[0]) {
+				if len(folded[0]) > 1 && !t.isDistinctive(folded[0]) && !isRoman(folded[0]) {
 					t.add(folded[0], classForm, 0)
 				}
 			default:
@@ -226,9 +226,9 @@ func (t *tables) addForms() {
 	})
 }
 
-// isTelling reports whether a word says something about an organisation beside its form: "bank" is listed as a form,
-// but a name without it is another one.
-func (t *tables) isTelling(word string) bool { return t.words[word].class&classTrade != 0 }
+// isDistinctive reports whether a word says something about an organisation beside its form: "bank" is listed as a
+// form, but a name without it is another one.
+func (t *tables) isDistinctive(word string) bool { return t.words[word].class&classTrade != 0 }
 
 // with returns a meaning with what another adds to it.
 func (m meaning) with(o meaning) meaning {

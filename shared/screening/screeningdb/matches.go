@@ -129,7 +129,7 @@ func (s *Store) Resolve(ctx context.Context, b screening.Batch, matches []screen
 			ExpressionAttributeValues: dynamo.Item{":resolution": resolution, ":next": dynamo.Number(m.Version),
 				":previous": dynamo.Number(m.Version - 1)},
 		}})
-		// The item that is replaced may be larger, by what its resolution was.
+		// The item that is replaced may be larger: it may include the previous resolution.
 		delete(item, "resolution")
 		size += dynamo.ItemSize(item) + len("resolution") + screening.MaxResolutionBytes
 	}

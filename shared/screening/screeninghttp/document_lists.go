@@ -14,7 +14,7 @@ import (
 	"sluice/shared/screening"
 )
 
-// DocumentDetails is what a request tells of a new document.
+// DocumentDetails is the metadata of a new document in a request.
 type DocumentDetails struct {
 	FileName     string `json:"fileName"`
 	DocumentType string `json:"documentType"`

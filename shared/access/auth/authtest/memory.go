@@ -42,7 +42,7 @@ func (m *Memory) Calls(method string) int {
 	return m.calls[method]
 }
 
-func (m *Memory) enter(method string) (leave func(), err error) {
+func (m *Memory) lock(method string) (unlock func(), err error) {
 	m.mu.Lock()
 	m.calls[method]++
 	if m.Fail != nil {
@@ -53,7 +53,7 @@ func (m *Memory) enter(method string) (leave func(), err error) {
 
 // CreateTenant implements auth.Registry.
 func (m *Memory) CreateTenant(_ context.Context, t auth.Tenant) error {
-	leave, err := m.enter("CreateTenant")
+	leave, err := m.lock("CreateTenant")
 	defer leave()
 	if _, exists := m.tenants[t.ID]; exists && err == nil {
 		err = auth.ErrExists
@@ -66,7 +66,7 @@ func (m *Memory) CreateTenant(_ context.Context, t auth.Tenant) error {
 
 // Tenant implements auth.Registry.
 func (m *Memory) Tenant(_ context.Context, id string) (auth.Tenant, error) {
-	leave, err := m.enter("Tenant")
+	leave, err := m.lock("Tenant")
 	defer leave()
 	return find(m.tenants, id, err)
 }
@@ -84,7 +84,7 @@ func find[T any](in map[string]T, id string, err error) (T, error) {
 
 // Tenants implements auth.Registry.
 func (m *Memory) Tenants(context.Context) ([]auth.Tenant, error) {
-	leave, err := m.enter("Tenants")
+	leave, err := m.lock("Tenants")
 	defer leave()
 	return sorted(m.tenants, func(t auth.Tenant) string { return t.ID }), err
 }
@@ -95,7 +95,7 @@ func sorted[T any](in map[string]T, id func(T) string) []T {
 
 // EnableBatch implements auth.Registry.
 func (m *Memory) EnableBatch(_ context.Context, tenant string, on bool) (auth.Tenant, error) {
-	leave, err := m.enter("EnableBatch")
+	leave, err := m.lock("EnableBatch")
 	defer leave()
 	t, err := find(m.tenants, tenant, err)
 	if err != nil {
@@ -108,7 +108,7 @@ func (m *Memory) EnableBatch(_ context.Context, tenant string, on bool) (auth.Te
 
 // ChangeTenant implements auth.Registry.
 func (m *Memory) ChangeTenant(_ context.Context, tenant string, c auth.TenantChange) (auth.Tenant, error) {
-	leave, err := m.enter("ChangeTenant")
+	leave, err := m.lock("ChangeTenant")
 	defer leave()
 	t, err := find(m.tenants, tenant, err)
 	if err != nil {
@@ -120,7 +120,7 @@ func (m *Memory) ChangeTenant(_ context.Context, tenant string, c auth.TenantCha
 
 // CreateClient implements auth.Registry.
 func (m *Memory) CreateClient(_ context.Context, c auth.Client) error {
-	leave, err := m.enter("CreateClient")
+	leave, err := m.lock("CreateClient")
 	defer leave()
 	if _, err := find(m.tenants, c.Tenant, err); err != nil {
 		return err
@@ -134,21 +134,21 @@ func (m *Memory) CreateClient(_ context.Context, c auth.Client) error {
 
 // Client implements auth.Registry.
 func (m *Memory) Client(_ context.Context, id string) (auth.Client, error) {
-	leave, err := m.enter("Client")
+	leave, err := m.lock("Client")
 	defer leave()
 	return find(m.clients, id, err)
 }
 
 // Clients implements auth.Registry.
 func (m *Memory) Clients(context.Context) ([]auth.Client, error) {
-	leave, err := m.enter("Clients")
+	leave, err := m.lock("Clients")
 	defer leave()
 	return sorted(m.clients, func(c auth.Client) string { return c.ID }), err
 }
 
 // DisableClient implements auth.Registry.
 func (m *Memory) DisableClient(_ context.Context, id string) (auth.Client, error) {
-	leave, err := m.enter("DisableClient")
+	leave, err := m.lock("DisableClient")
 	defer leave()
 	c, err := find(m.clients, id, err)
 	if err != nil {
@@ -161,7 +161,7 @@ func (m *Memory) DisableClient(_ context.Context, id string) (auth.Client, error
 
 // ClientAndTenant implements auth.Registry.
 func (m *Memory) ClientAndTenant(_ context.Context, client, tenant string) (auth.Client, auth.Tenant, error) {
-	leave, err := m.enter("ClientAndTenant")
+	leave, err := m.lock("ClientAndTenant")
 	defer leave()
 	c, err := find(m.clients, client, err)
 	if err != nil {
@@ -176,7 +176,7 @@ func (m *Memory) ClientAndTenant(_ context.Context, client, tenant string) (auth
 
 // SealedToken implements auth.Registry.
 func (m *Memory) SealedToken(_ context.Context, id string) (auth.SealedToken, error) {
-	leave, err := m.enter("SealedToken")
+	leave, err := m.lock("SealedToken")
 	defer leave()
 	return find(m.tokens, id, err)
 }
@@ -197,7 +197,7 @@ func (m *Memory) SetToken(t auth.SealedToken) {
 
 // StoreSealedToken implements auth.Registry.
 func (m *Memory) StoreSealedToken(_ context.Context, t auth.SealedToken, now time.Time) (auth.SealedToken, error) {
-	leave, err := m.enter("StoreSealedToken")
+	leave, err := m.lock("StoreSealedToken")
 	defer leave()
 	if err != nil {
 		return auth.SealedToken{}, err
@@ -211,7 +211,7 @@ func (m *Memory) StoreSealedToken(_ context.Context, t auth.SealedToken, now tim
 
 // Keys implements auth.Registry.
 func (m *Memory) Keys(context.Context) ([]auth.Key, int64, error) {
-	leave, err := m.enter("Keys")
+	leave, err := m.lock("Keys")
 	defer leave()
 	if err != nil {
 		return nil, 0, err
@@ -221,7 +221,7 @@ func (m *Memory) Keys(context.Context) ([]auth.Key, int64, error) {
 
 // ReplaceKeys implements auth.Registry.
 func (m *Memory) ReplaceKeys(_ context.Context, keys []auth.Key, version int64) error {
-	leave, err := m.enter("ReplaceKeys")
+	leave, err := m.lock("ReplaceKeys")
 	defer leave()
 	if err == nil && version != m.version {
 		err = auth.ErrChanged

@@ -212,7 +212,7 @@ func (v *ValidationErrors) CheckUnique(property string, values []string) {
 	v.CheckUniqueItems(property, items)
 }
 
-// Item is a value of which a list may have one only, and the property that has it.
+// Item is a value that must be unique in a list, and the property that has it.
 type Item struct {
 	Property string
 	Value    string

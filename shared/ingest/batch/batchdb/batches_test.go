@@ -45,8 +45,8 @@ func TestOpenBatchOfAnEarlierRelease(t *testing.T) {
 		if _, err := s.Apply(t.Context(), b.ID, c); err != nil {
 			t.Fatal(err)
 		}
-		got, err := s.CountOpen(t.Context(), "tenant", batch.Open{Batches: 10, UnvalidatedBytes: 10})
-		if err != nil || got != (batch.Open{}) {
+		got, err := s.CountOpen(t.Context(), "tenant", batch.OpenWork{Batches: 10, UnvalidatedBytes: 10})
+		if err != nil || got != (batch.OpenWork{}) {
 			t.Errorf("%s: %+v, %v; want nothing counted", c.To, got, err)
 		}
 	}

@@ -33,8 +33,8 @@ func closes(to batch.Status, names map[string]string) string {
 }
 
 // CountOpen reads the index open, page by page. There is no counter beside the batches that could differ from them.
-func (s *Store) CountOpen(ctx context.Context, tenant string, enough batch.Open) (batch.Open, error) {
-	var found batch.Open
+func (s *Store) CountOpen(ctx context.Context, tenant string, enough batch.OpenWork) (batch.OpenWork, error) {
+	var found batch.OpenWork
 	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
 		TableName: &s.table, IndexName: aws.String("open"),
 		KeyConditionExpression:    aws.String("#open = :tenant"),
@@ -45,12 +45,12 @@ func (s *Store) CountOpen(ctx context.Context, tenant string, enough batch.Open)
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return batch.Open{}, fmt.Errorf("count open batches: %w", err)
+			return batch.OpenWork{}, fmt.Errorf("count open batches: %w", err)
 		}
 		for _, item := range page.Items {
 			found.Batches++
 			found.UnvalidatedBytes += dynamo.NumberAttribute(item, unvalidatedAttribute)
-			if found.Reaches(enough) {
+			if found.ReachesAny(enough) {
 				return found, nil
 			}
 		}

@@ -41,7 +41,7 @@ type store interface {
 	Apply(ctx context.Context, id batch.ID, t batch.Transition) (batch.Batch, error)
 	Chunks(ctx context.Context, id batch.ID) ([]batch.Chunk, error)
 	List(ctx context.Context, tenant string, f batch.Filter, after batch.ID, limit int) ([]batch.Batch, batch.ID, error)
-	CountOpen(ctx context.Context, tenant string, enough batch.Open) (batch.Open, error)
+	CountOpen(ctx context.Context, tenant string, enough batch.OpenWork) (batch.OpenWork, error)
 	RecordCompletion(ctx context.Context, id batch.ID, completion string, at time.Time) (batch.Batch, error)
 }
 
@@ -183,9 +183,9 @@ const openRetry = 30 * time.Second
 // pass together, no more of them than the limit of upload URLs allows.
 func (s *Batches) checkOpen(ctx context.Context, caller httpapi.Caller) error {
 	limits := ratelimit.ParseSettings(caller.Attributes[ratelimit.Attribute])
-	most := batch.Open{Batches: limits.Get(ratelimit.OpenBatches), UnvalidatedBytes: limits.Get(
+	most := batch.OpenWork{Batches: limits.Get(ratelimit.OpenBatches), UnvalidatedBytes: limits.Get(
 		ratelimit.UnvalidatedBytes)}
-	if most == (batch.Open{}) {
+	if most == (batch.OpenWork{}) {
 		return nil
 	}
 	enough := most

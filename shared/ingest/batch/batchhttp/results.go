@@ -26,8 +26,8 @@ type ResultReply struct {
 	// ReportComplete is false if the last entries of the report are short. It is absent where no report was written.
 	ReportComplete *bool   `json:"report_complete,omitempty"`
 	Counts         *Counts `json:"counts,omitempty"`
-	// Summary is what is wrong with the lines, what is most frequent first; null if the lines were not judged, and once
-	// the report is deleted.
+	// Summary has the errors of the lines by descending frequency; null if the lines were not judged, and once the
+	// report is deleted.
 	Summary []report.Entry `json:"summary"`
 	// ErrorsCSVURL and RejectedFileURL are those of the report as CSV and of the rejected lines; null if there is none.
 	// They expire with ErrorsFileURL.

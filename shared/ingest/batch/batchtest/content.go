@@ -38,8 +38,8 @@ func testContent(t *testing.T, s batch.Store) {
 		if i == 0 {
 			expect("first", first, first, batch.Gzip)
 			expect("repeated", first, first, batch.Gzip)
-			open, err := s.CountOpen(t.Context(), tenant, batch.Open{Batches: 9, UnvalidatedBytes: 1 << 40})
-			if want := (batch.Open{Batches: 1, UnvalidatedBytes: first.Size}); err != nil || open != want {
+			open, err := s.CountOpen(t.Context(), tenant, batch.OpenWork{Batches: 9, UnvalidatedBytes: 1 << 40})
+			if want := (batch.OpenWork{Batches: 1, UnvalidatedBytes: first.Size}); err != nil || open != want {
 				t.Errorf("open: got %+v, error %v, want %+v", open, err, want)
 			}
 		}

@@ -11,8 +11,8 @@ import (
 // testOpen follows a batch to each of its ends, beside another one, and counts what is open.
 func testOpen(t *testing.T, s batch.Store) {
 	const tenant = "open"
-	enough := batch.Open{Batches: 100, UnvalidatedBytes: 1 << 60}
-	expect := func(what string, want batch.Open) {
+	enough := batch.OpenWork{Batches: 100, UnvalidatedBytes: 1 << 60}
+	expect := func(what string, want batch.OpenWork) {
 		t.Helper()
 		got, err := s.CountOpen(t.Context(), tenant, enough)
 		if err != nil {
@@ -22,11 +22,11 @@ func testOpen(t *testing.T, s batch.Store) {
 			t.Errorf("%s: %+v, want %+v", what, got, want)
 		}
 	}
-	expect("no batch", batch.Open{})
+	expect("no batch", batch.OpenWork{})
 	create(t, s, "another", batch.AwaitingUpload)
 	create(t, s, tenant, batch.Processed)
 	create(t, s, tenant, batch.AwaitingUpload)
-	expect("one batch", batch.Open{Batches: 1})
+	expect("one batch", batch.OpenWork{Batches: 1})
 	plan := chunk.NewPlan(1000, 100)
 	for _, way := range [][]batch.Transition{
 		{{To: batch.Uploaded, Object: &batch.Object{Key: "k", Size: 1000}}, {To: batch.ValidationStarted, Plan: &plan},
@@ -37,13 +37,13 @@ func testOpen(t *testing.T, s batch.Store) {
 		{{To: batch.Failed}},
 	} {
 		b := create(t, s, tenant, batch.AwaitingUpload)
-		expect("another batch", batch.Open{Batches: 2})
+		expect("another batch", batch.OpenWork{Batches: 2})
 		for i, change := range way {
 			change.At, change.ReceivedAt = createdAt.Add(time.Duration(i)*time.Second), createdAt
 			if _, err := s.Apply(t.Context(), b.ID, change); err != nil {
 				t.Fatal(err)
 			}
-			want := batch.Open{Batches: 2}
+			want := batch.OpenWork{Batches: 2}
 			if change.To == batch.Uploaded || change.To == batch.ValidationStarted {
 				want.UnvalidatedBytes = 1000
 			}
@@ -64,10 +64,10 @@ func testOpen(t *testing.T, s batch.Store) {
 			t.Fatal(err)
 		}
 	}
-	expect("six batches", batch.Open{Batches: 6, UnvalidatedBytes: 50})
-	for _, enough = range []batch.Open{{Batches: 3, UnvalidatedBytes: 1000}, {Batches: 1000, UnvalidatedBytes: 30},
+	expect("six batches", batch.OpenWork{Batches: 6, UnvalidatedBytes: 50})
+	for _, enough = range []batch.OpenWork{{Batches: 3, UnvalidatedBytes: 1000}, {Batches: 1000, UnvalidatedBytes: 30},
 		{}} {
-		if got, err := s.CountOpen(t.Context(), tenant, enough); err != nil || !got.Reaches(enough) ||
+		if got, err := s.CountOpen(t.Context(), tenant, enough); err != nil || !got.ReachesAny(enough) ||
 			got.Batches == 6 {
 			t.Errorf("enough is %+v: got %+v, %v, want no more than that", enough, got, err)
 		}
