@@ -120,7 +120,7 @@ type Config struct {
 	// PrivateReceivers lists the private networks that may be called; see outbound.ParseAddressPolicy.
 	PrivateReceivers string `env:"OUTBOUND_PRIVATE_RECEIVERS"`
 
-	// WatchlistRecheck is how long a function uses what it knows of the current versions of watchlists; zero means 5 s.
+	// WatchlistRecheck is how long a function uses what it knows of the current versions of watchlists; zero means
 	// catalog.DefaultRecheck.
 	WatchlistRecheck time.Duration `env:"WATCHLIST_RECHECK"`
 	// WatchlistMaxAge is the age of a watchlist from which on it is reported.

@@ -73,7 +73,7 @@ type Intake struct {
 	}
 	// Documents are the uploads that are no batches; nil if there are none.
 	Documents interface {
-		// Owns reports whether a key is that of a file of a document.
+		// Owns reports whether a key names a file of a document.
 		Owns(key string) bool
 		// Process scans a file and records the outcome. It can be repeated. It returns an error for which IsUndecided
 		// is true until the outcome is known.
@@ -151,7 +151,7 @@ func (in *Intake) process(ctx context.Context, object batch.Object, receivedAt t
 	return in.Machine.Start(ctx, b.ID)
 }
 
-// isDocument reports whether a key is that of a file of a document.
+// isDocument reports whether a key names a file of a document.
 func (in *Intake) isDocument(key string) bool { return in.Documents != nil && in.Documents.Owns(key) }
 
 // find returns the batch of an upload, on which it is pinned, or of the unpacked copy of one. It returns a batch in

@@ -32,7 +32,7 @@ import (
 
 // Dictionaries are trained on lines of the generator alone, never on those of customers. The program says how.
 //
-//go:generate go run ../../../internal/traindict -o dictionaries/1.dict -id 1
+//go:generate go run ../../../../internal/traindict -o dictionaries/1.dict -id 1
 
 // dictionaries has one file for each dictionary, which its ID names.
 //

@@ -47,7 +47,7 @@ type Documents struct {
 	Log     *slog.Logger
 }
 
-// Owns reports whether a key is that of a file of a document.
+// Owns reports whether a key names a file of a document.
 func (d *Documents) Owns(key string) bool { return strings.HasPrefix(key, document.FilePrefix) }
 
 // Process scans a file and records the outcome on its document. It can be repeated. Where GuardDuty scans, it returns

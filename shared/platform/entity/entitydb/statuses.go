@@ -56,15 +56,15 @@ func (s *Statuses) Lookup(ctx context.Context, tenant string, ids []string) (map
 // AreOnboarded says of those of the given entities that exist whether transactions may name them, by the IDs as they
 // are given; see Lookup.
 func (s *Statuses) AreOnboarded(ctx context.Context, tenant string, ids []string) (map[string]bool, error) {
-	stored, err := s.find(ctx, tenant, ids)
+	statuses, err := s.Lookup(ctx, tenant, ids)
 	if err != nil {
 		return nil, err
 	}
-	found := make(map[string]bool, len(stored))
-	for id, status := range stored {
-		found[id] = status.LifecycleStatus.IsOnboarded()
+	onboarded := make(map[string]bool, len(statuses))
+	for id, status := range statuses {
+		onboarded[id] = status.IsOnboarded()
 	}
-	return found, nil
+	return onboarded, nil
 }
 
 // find returns the stored statuses of those of the given entities that exist, by the IDs as they are given, with the
