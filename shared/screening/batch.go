@@ -77,63 +77,63 @@ var (
 
 // Batch is a group of entities that are screened together.
 type Batch struct {
-	ID     string
-	Tenant string
-	Status Status
+	ID     string `json:"id"`
+	Tenant string `json:"tenant"`
+	Status Status `json:"status"`
 	// Type is TypeScreening or TypeRescreening.
-	Type string
+	Type string `json:"type"`
 	// JourneyID and ProcessID select the batches that replace each other; either may be "".
-	JourneyID string
-	ProcessID string
+	JourneyID string `json:"journeyId"`
+	ProcessID string `json:"processId"`
 	// JourneyType, MainEntityID and MainEntityName describe the journey; "" if its creator did not give them.
-	JourneyType    string
-	MainEntityID   string
-	MainEntityName string
+	JourneyType    string `json:"journeyType"`
+	MainEntityID   string `json:"mainEntityId"`
+	MainEntityName string `json:"mainEntityName"`
 	// Providers are those that search, in the order of their IDs.
-	Providers []ProviderRun
+	Providers []ProviderRun `json:"providers"`
 	// EntityIDs are the entities of the batch, in the order in which they were given.
-	EntityIDs []string
+	EntityIDs []string `json:"entityIds"`
 	// OverriddenIDs are the batches that this one replaced.
-	OverriddenIDs []string
-	CreatedAt     time.Time
-	CreatedBy     string
+	OverriddenIDs []string  `json:"overriddenIds"`
+	CreatedAt     time.Time `json:"createdAt"`
+	CreatedBy     string    `json:"createdBy"`
 	// ClosedAt is zero unless the batch was closed.
-	ClosedAt time.Time
+	ClosedAt time.Time `json:"closedAt"`
 	// CorrelationID is that of the request that created the batch; "" if it had none.
-	CorrelationID string
+	CorrelationID string `json:"correlationId"`
 	// Lists are the versions of watchlists that the built-in provider searches. They are pinned: a search that is
 	// repeated finds the same, whatever was imported meanwhile.
-	Lists []ListVersion
+	Lists []ListVersion `json:"lists,omitempty"`
 	// Threshold is the score from which on an entry is a match of the built-in provider. It is pinned, too.
-	Threshold float64
+	Threshold float64 `json:"threshold,omitempty"`
 	// Runs is the number of runs that were begun: 1 for a new batch, 0 for one without searches. StartedAt is when the
 	// last one was.
-	Runs      int
-	StartedAt time.Time
+	Runs      int       `json:"runs,omitempty"`
+	StartedAt time.Time `json:"startedAt,omitzero"`
 	// Matches, Unresolved and TrueMatches count matches: all of them, those in the status Unresolved and those in the
 	// status Match.
-	Matches     int
-	Unresolved  int
-	TrueMatches int
+	Matches     int `json:"matches"`
+	Unresolved  int `json:"unresolved"`
+	TrueMatches int `json:"trueMatches"`
 	// Version is 1 for a new batch and grows by one with every change. Writes are conditional on it.
-	Version int64
+	Version int64 `json:"version"`
 }
 
 // ProviderRun is the search of one provider for one batch.
 type ProviderRun struct {
-	ID     string
-	Status ProviderStatus
+	ID     string         `json:"id"`
+	Status ProviderStatus `json:"status"`
 	// ConfigurationSetID is the set of settings with which it searches; "" for the default set.
-	ConfigurationSetID string
+	ConfigurationSetID string `json:"configurationSetId"`
 	// Error says why the search failed; nil unless Status is ReturnFailed.
-	Error *ProviderError
+	Error *ProviderError `json:"error"`
 	// Matches is how many matches it returned.
-	Matches int
+	Matches int `json:"matches"`
 	// AnswerID is the ID of the answer that ended the search; only the matches of that answer belong to the batch. It
 	// is "" for a search that is under way.
-	AnswerID string
+	AnswerID string `json:"answerId"`
 	// Run is the run of the batch in which the provider searches or has searched last.
-	Run int
+	Run int `json:"run,omitempty"`
 }
 
 // IsFinished reports whether the provider searches no longer.

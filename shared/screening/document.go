@@ -13,23 +13,23 @@ const MaxDocuments = 100
 // Document is a document of an entity in a batch, or of one of its matches. Its name, its file and its state are those
 // of a document of document management.
 type Document struct {
-	ID       string
-	BatchID  string
-	EntityID string
+	ID       string `json:"id"`
+	BatchID  string `json:"batchId"`
+	EntityID string `json:"entityId"`
 	// MatchID and MatchUniqueID are "" for a document of the entity.
-	MatchID       string
-	MatchUniqueID string
+	MatchID       string `json:"matchId"`
+	MatchUniqueID string `json:"matchUniqueId"`
 	// DocumentID is the ID in document management.
-	DocumentID string
+	DocumentID string `json:"documentId"`
 	// IdempotencyKey is that of the request that created the document; "" if it had none.
-	IdempotencyKey string
-	CreatedBy      string
-	CreatedAt      time.Time
+	IdempotencyKey string    `json:"idempotencyKey"`
+	CreatedBy      string    `json:"createdBy"`
+	CreatedAt      time.Time `json:"createdAt"`
 	// ReusedFromBatchID and ReusedFromMatchID say where a reused document comes from; "" for any other.
-	ReusedFromBatchID string
-	ReusedFromMatchID string
+	ReusedFromBatchID string `json:"reusedFromBatchId"`
+	ReusedFromMatchID string `json:"reusedFromMatchId"`
 	// IsBeingRemoved means that its removal was begun while the batch was open. It can be completed at any time.
-	IsBeingRemoved bool
+	IsBeingRemoved bool `json:"-"`
 }
 
 // WithKey returns the document with an idempotency key and the IDs that follow from it: the same key in the same place

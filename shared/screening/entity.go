@@ -19,21 +19,21 @@ const PrimaryName = "PrimaryName"
 // Entity is one party of a batch.
 type Entity struct {
 	// ID is the ID of the legal entity or, without one, a UUID.
-	ID      string
-	BatchID string
+	ID      string `json:"id"`
+	BatchID string `json:"batchId"`
 	// LegalEntityID is the ID of the entity in the entity data; "" if it is not known there.
-	LegalEntityID string
-	Criteria      SearchCriteria
-	Aliases       []Alias
+	LegalEntityID string         `json:"legalEntityId"`
+	Criteria      SearchCriteria `json:"criteria"`
+	Aliases       []Alias        `json:"aliases"`
 	// Assessment is nil as long as nobody has assessed the entity.
-	Assessment *Assessment
+	Assessment *Assessment `json:"assessment"`
 	// Materiality holds properties by the ID of the entity that they are about: the entity itself or a related party.
-	Materiality map[string]map[string]property.Property
+	Materiality map[string]map[string]property.Property `json:"materiality"`
 	// Escalation is nil unless the materiality task is escalated.
-	Escalation      *Escalation
-	ImpactedClients []ImpactedClient
+	Escalation      *Escalation      `json:"escalation"`
+	ImpactedClients []ImpactedClient `json:"impactedClients"`
 	// Version is 1 for a new entity and grows by one with every change. Writes are conditional on it.
-	Version int64
+	Version int64 `json:"version"`
 }
 
 // SearchCriteria is what providers search by. Its JSON form is the same on the wire and in storage.

@@ -15,16 +15,16 @@ const (
 type Settings struct {
 	// ValidityDays is the number of days after the close of a batch for which the search of a provider is valid, by the
 	// provider's ID. Provider.ValidityDays applies to providers that are not in the map.
-	ValidityDays map[string]int
+	ValidityDays map[string]int `json:"validityDays"`
 	// ActiveProviders are the providers of batches that name none; nil for the built-in one.
-	ActiveProviders []string
+	ActiveProviders []string `json:"activeProviders,omitempty"`
 	// ActiveLists are the watchlists in which the built-in provider searches where nothing else says so; nil for all
 	// that the tenant has.
-	ActiveLists []string
+	ActiveLists []string `json:"activeLists,omitempty"`
 	// Threshold is the score from which on an entry is a match of the built-in provider; nil for DefaultThreshold.
-	Threshold *float64
+	Threshold *float64 `json:"threshold,omitempty"`
 	// Version is 0 if the tenant has no settings, and grows by one with every change. Writes are conditional on it.
-	Version int64
+	Version int64 `json:"-"`
 }
 
 // ExpiryStatus says whether searches are still valid.

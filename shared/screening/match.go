@@ -20,19 +20,19 @@ const (
 
 // Match is an entry of a provider's lists that may be the entity.
 type Match struct {
-	ID       string
-	BatchID  string
-	EntityID string
+	ID       string `json:"id"`
+	BatchID  string `json:"batchId"`
+	EntityID string `json:"entityId"`
 	// AnswerID is the answer of a provider to which the match belongs.
-	AnswerID string
+	AnswerID string `json:"answerId"`
 	// AliasIDs are the aliases of the entity that the entry resembles; PrimaryName stands for its main name.
-	AliasIDs []string
+	AliasIDs []string `json:"aliasIds"`
 	// UniqueID identifies the entry over batches and versions of its list.
-	UniqueID   string
-	Data       MatchData
-	Resolution Resolution
+	UniqueID   string     `json:"uniqueId"`
+	Data       MatchData  `json:"data"`
+	Resolution Resolution `json:"-"`
 	// Version is 1 for a new match and grows by one with every resolution. Writes are conditional on it.
-	Version int64
+	Version int64 `json:"-"`
 }
 
 // NewMatchID returns the ID of the match of an entity with an entry in an answer. The same answer has the same matches.
@@ -53,16 +53,16 @@ func EntityOverLimit(matches []Match) (entityID string, found bool) {
 
 // Resolution is what is decided about a match, and by whom.
 type Resolution struct {
-	Status MatchStatus
+	Status MatchStatus `json:"status"`
 	// Reason and Comments are what people gave for the status; "" if they gave nothing.
-	Reason   string
-	Comments string
+	Reason   string `json:"reason"`
+	Comments string `json:"comments"`
 	// Classification holds values that the institution gives to the match, by field.
-	Classification map[string]Label
+	Classification map[string]Label `json:"classification"`
 	// ClassificationReviewed means that people have confirmed the classification.
-	ClassificationReviewed bool
+	ClassificationReviewed bool `json:"classificationReviewed"`
 	// Action is nil as long as nobody has acted on the match.
-	Action *MatchAction
+	Action *MatchAction `json:"action"`
 }
 
 // Label is a value of a field and how it is shown.
@@ -77,12 +77,12 @@ const ActorClient = "Client"
 // MatchAction is the last action on a match.
 type MatchAction struct {
 	// By is the ID of the client.
-	By string
+	By string `json:"by"`
 	// Type is ActorClient.
-	Type string
-	At   time.Time
+	Type string    `json:"type"`
+	At   time.Time `json:"at"`
 	// Reused means that the resolution was taken over from an earlier batch.
-	Reused bool
+	Reused bool `json:"reused"`
 }
 
 // MatchData is what a provider says of an entry of its lists. Its JSON form is the same on the wire and in storage. A

@@ -41,24 +41,24 @@ var Categories = []Category{PEP, Sanctions, AdverseMedia, Enforcements, Other}
 // Assessment is how material the findings about an entity are. Its JSON form is only that of storage.
 type Assessment struct {
 	// Categories has those that were assessed.
-	Categories map[Category]CategoryAssessment
+	Categories map[Category]CategoryAssessment `json:"categories"`
 	// Rationale is the reason for the assessment as a whole; "" if none was given.
-	Rationale string
+	Rationale string `json:"rationale"`
 	// By, ByType, At and JourneyTaskID say by which client, when and in which task the assessment was changed last.
-	By            string
-	ByType        string
-	At            time.Time
-	JourneyTaskID string
+	By            string    `json:"by"`
+	ByType        string    `json:"byType"`
+	At            time.Time `json:"at"`
+	JourneyTaskID string    `json:"journeyTaskId"`
 }
 
 // CategoryAssessment is how material the findings of one category are.
 type CategoryAssessment struct {
-	Status Materiality
+	Status Materiality `json:"status"`
 	// Jurisdictions are set only if Status is Material. OKToProceed, whether to proceed in spite of the finding, and
 	// Rationale are set only if it is, for Sanctions.
-	Jurisdictions []string
-	OKToProceed   *bool
-	Rationale     string
+	Jurisdictions []string `json:"jurisdictions"`
+	OKToProceed   *bool    `json:"okToProceed"`
+	Rationale     string   `json:"rationale"`
 }
 
 // Outcome returns the materiality of all categories together.
@@ -72,20 +72,20 @@ func (a Assessment) Outcome() Materiality {
 
 // Escalation is the materiality task of an entity in the hands of a team.
 type Escalation struct {
-	TeamID string
+	TeamID string `json:"teamId"`
 	// UserID is "" if the task is the whole team's.
-	UserID  string
-	Comment string
-	By      string
-	At      time.Time
+	UserID  string    `json:"userId"`
+	Comment string    `json:"comment"`
+	By      string    `json:"by"`
+	At      time.Time `json:"at"`
 }
 
 // ImpactedClient is a client of the institution to whom a finding about an entity may matter.
 type ImpactedClient struct {
-	LegalEntityID string
-	IsSelected    bool
+	LegalEntityID string `json:"legalEntityId"`
+	IsSelected    bool   `json:"isSelected"`
 	// ReasonForNoFollowUp is given if the client is not selected.
-	ReasonForNoFollowUp string
+	ReasonForNoFollowUp string `json:"reasonForNoFollowUp"`
 }
 
 // Aggregate returns how material the findings about all entities together are, by category. It has every category.

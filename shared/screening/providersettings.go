@@ -38,31 +38,31 @@ const (
 
 // SettingField describes one setting of a provider.
 type SettingField struct {
-	ID   string
-	Name string
-	Type SettingType
+	ID   string      `json:"id"`
+	Name string      `json:"name"`
+	Type SettingType `json:"type"`
 	// EnabledBy is the ID of a Toggle: the setting applies only in sets in which that is true. It is "" for a setting
 	// that always applies.
-	EnabledBy string
+	EnabledBy string `json:"enabledBy"`
 	// IsMandatory means that each set in which the setting applies must have a value for it.
-	IsMandatory bool
+	IsMandatory bool `json:"mandatory"`
 }
 
 // ConfigurationSet is a named set of settings of a provider.
 type ConfigurationSet struct {
 	// ID is a UUID.
-	ID          string
-	Name        string
-	Description string
-	Settings    []Setting
+	ID          string    `json:"id"`
+	Name        string    `json:"name"`
+	Description string    `json:"description"`
+	Settings    []Setting `json:"settings"`
 }
 
 // Setting is the value of one setting.
 type Setting struct {
 	// FieldID is the ID of a SettingField of the provider.
-	FieldID string
+	FieldID string `json:"fieldId"`
 	// Value is the text of the value, in the form that the type of the field has.
-	Value string
+	Value string `json:"value"`
 }
 
 // Get returns the value of a setting, "" if the set has none.

@@ -35,10 +35,10 @@ const (
 // ProviderError is the reason for which a search failed.
 type ProviderError struct {
 	// Source is SourceUnknown, SourceInvoker or SourceAdapter.
-	Source string
+	Source string `json:"source"`
 	// Code is CodeNotSpecified, CodeRejected or CodeInvalidAnswer.
-	Code    string
-	Message string
+	Code    string `json:"code"`
+	Message string `json:"message"`
 }
 
 // Reasons for which a search fails that was not made.
@@ -56,15 +56,15 @@ var ErrNothingToRun = errors.New("screening: no search has failed")
 // ListVersion is a version of a watchlist, as batches pin it.
 type ListVersion struct {
 	// List is the name of the list.
-	List string
+	List string `json:"list"`
 	// Owner is the tenant whose list it is, or a word for the lists that all tenants share: catalog.Shared.
-	Owner string
+	Owner string `json:"owner"`
 	// Version is the digest of the version's content.
-	Version string
+	Version string `json:"version"`
 	// SourceDate is the date of the list as its publisher gives it; zero if it does not.
-	SourceDate time.Time
+	SourceDate time.Time `json:"sourceDate"`
 	// ImportedAt is when the version was imported.
-	ImportedAt time.Time
+	ImportedAt time.Time `json:"importedAt"`
 }
 
 // IsSearching reports whether a provider of an open batch searches.

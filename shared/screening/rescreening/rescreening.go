@@ -18,32 +18,32 @@ import (
 // Round is the rescreening of the batches of a tenant after a change of a list: the one that is under way, and what the
 // last one has done.
 type Round struct {
-	Tenant string
+	Tenant string `json:"-"`
 	// Owner and List name the list.
-	Owner string
-	List  string
+	Owner string `json:"-"`
+	List  string `json:"-"`
 	// Done is the version that the last round ended with; "" if there was none. BeganAt is when that round began:
 	// batches that were created later may have pinned an older version.
-	Done    string
-	BeganAt time.Time
+	Done    string    `json:"done"`
+	BeganAt time.Time `json:"beganAt"`
 	// Next is the version of the round that is under way; "" if none is. NextBeganAt is when it began.
-	Next        string
-	NextBeganAt time.Time
+	Next        string    `json:"next"`
+	NextBeganAt time.Time `json:"nextBeganAt"`
 	// After is how far the round is in the tenant's batches. IsThrough reports that it has come to their end.
-	After     string
-	IsThrough bool
+	After     string `json:"after"`
+	IsThrough bool   `json:"isThrough,omitempty"`
 	// Failed are the batches that the round has come to and could not rescreen. It does not end before it has.
-	Failed []string
+	Failed []string `json:"failed,omitempty"`
 	// IsAnnounced reports that the round's beginning was announced.
-	IsAnnounced bool
+	IsAnnounced bool `json:"isAnnounced"`
 	// Names and Matches count the names that the round has screened, and the new matches.
-	Names   int
-	Matches int
+	Names   int `json:"names"`
+	Matches int `json:"matches"`
 	// Batches are the first of the batches that the round has created, BatchCount is the number of all.
-	Batches    []string
-	BatchCount int
+	Batches    []string `json:"batches"`
+	BatchCount int      `json:"batchCount"`
 	// Revision is 0 if nothing is stored, and grows by one with every change. Writes are conditional on it.
-	Revision int64
+	Revision int64 `json:"-"`
 }
 
 // maxNamedBatches is how many new batches an event names.

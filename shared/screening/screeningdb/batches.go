@@ -156,6 +156,16 @@ func (s *Store) read(ctx context.Context, key dynamo.Item) (dynamo.Item, error) 
 	return out.Item, nil
 }
 
+// queryRows returns the query of the rows of an owner whose parts begin with a prefix, in the order of the parts.
+func queryRows(table, owner, prefix string) *dynamodb.QueryInput {
+	return &dynamodb.QueryInput{
+		TableName: &table, ConsistentRead: aws.Bool(true),
+		KeyConditionExpression:    aws.String("#owner = :owner AND begins_with(part, :prefix)"),
+		ExpressionAttributeNames:  map[string]string{"#owner": "owner"},
+		ExpressionAttributeValues: dynamo.Item{":owner": dynamo.String(owner), ":prefix": dynamo.String(prefix)},
+	}
+}
+
 // readInOrder reads the rows of the given IDs, which must be distinct, in their order. IDs without a row are left out.
 func readInOrder[ID, T any](ctx context.Context, s *Store, ids []ID, keyOf func(ID) dynamo.Item,
 	unmarshal func(dynamo.Item) (T, error)) ([]T, error) {
@@ -195,13 +205,13 @@ func (s *Store) Get(ctx context.Context, tenant, id string) (screening.Batch, er
 	if row == nil {
 		return screening.Batch{}, screening.ErrNotFound
 	}
-	return unmarshalBatch(row)
+	return unmarshalBody[screening.Batch](row)
 }
 
 // GetBatches implements screening.Store.
 func (s *Store) GetBatches(ctx context.Context, tenant string, ids []string) ([]screening.Batch, error) {
 	keyOf := func(id string) dynamo.Item { return batchKey(tenant, id) }
-	batches, err := readInOrder(ctx, s, ids, keyOf, unmarshalBatch)
+	batches, err := readInOrder(ctx, s, ids, keyOf, unmarshalBody[screening.Batch])
 	if err != nil {
 		return nil, fmt.Errorf("read screening batches: %w", err)
 	}
@@ -237,13 +247,8 @@ func (s *Store) ListBatchesOf(ctx context.Context, tenant, entityID, after strin
 
 // list reads a part of the list of an owner, newest first, and the position after it.
 func (s *Store) list(ctx context.Context, owner, after string, limit int) ([]string, string, error) {
-	query := &dynamodb.QueryInput{
-		TableName: &s.table, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(false),
-		Limit:                     aws.Int32(int32(limit)),
-		KeyConditionExpression:    aws.String("#owner = :owner AND begins_with(part, :prefix)"),
-		ExpressionAttributeNames:  map[string]string{"#owner": "owner"},
-		ExpressionAttributeValues: dynamo.Item{":owner": dynamo.String(owner), ":prefix": dynamo.String("batch#")},
-	}
+	query := queryRows(s.table, owner, "batch#")
+	query.ScanIndexForward, query.Limit = aws.Bool(false), aws.Int32(int32(limit))
 	if after != "" {
 		query.ExclusiveStartKey = dynamo.Item{"owner": dynamo.String(owner), "part": dynamo.String(after)}
 	}

@@ -3,7 +3,6 @@ package screeningdb
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -12,21 +11,6 @@ import (
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/screening"
 )
-
-// documentBody is a document of a batch as it is stored.
-type documentBody struct {
-	ID                string    `json:"id"`
-	BatchID           string    `json:"batchId"`
-	EntityID          string    `json:"entityId"`
-	MatchID           string    `json:"matchId"`
-	MatchUniqueID     string    `json:"matchUniqueId"`
-	DocumentID        string    `json:"documentId"`
-	IdempotencyKey    string    `json:"idempotencyKey"`
-	CreatedBy         string    `json:"createdBy"`
-	CreatedAt         time.Time `json:"createdAt"`
-	ReusedFromBatchID string    `json:"reusedFromBatchId"`
-	ReusedFromMatchID string    `json:"reusedFromMatchId"`
-}
 
 // documentPrefix begins the parts of the documents of an entity and its matches.
 func documentPrefix(entityID string) string {
@@ -48,9 +32,7 @@ func (s *Store) AddDocument(ctx context.Context, b screening.Batch, d screening.
 	if stored >= screening.MaxDocuments {
 		return screening.ErrTooManyDocuments
 	}
-	body := documentBody{d.ID, d.BatchID, d.EntityID, d.MatchID, d.MatchUniqueID, d.DocumentID, d.IdempotencyKey,
-		d.CreatedBy, d.CreatedAt, d.ReusedFromBatchID, d.ReusedFromMatchID}
-	item, err := marshal(documentKey(b.Tenant, d), body, 1, maxBodyBytes, errTooLarge)
+	item, err := marshal(documentKey(b.Tenant, d), d, 1, maxBodyBytes, errTooLarge)
 	if err != nil {
 		return err
 	}
@@ -82,13 +64,8 @@ func (s *Store) AddDocument(ctx context.Context, b screening.Batch, d screening.
 
 // ListDocuments implements screening.Store.
 func (s *Store) ListDocuments(ctx context.Context, tenant, batchID, entityID string) ([]screening.Document, error) {
-	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
-		TableName: &s.table, ConsistentRead: aws.Bool(true),
-		KeyConditionExpression:   aws.String("#owner = :owner AND begins_with(part, :prefix)"),
-		ExpressionAttributeNames: map[string]string{"#owner": "owner"},
-		ExpressionAttributeValues: dynamo.Item{":owner": dynamo.String(tenant + "#batch#" + batchID),
-			":prefix": dynamo.String(documentPrefix(entityID))},
-	})
+	pages := dynamodb.NewQueryPaginator(s.db,
+		queryRows(s.table, tenant+"#batch#"+batchID, documentPrefix(entityID)))
 	var all []screening.Document
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
@@ -96,16 +73,12 @@ func (s *Store) ListDocuments(ctx context.Context, tenant, batchID, entityID str
 			return nil, fmt.Errorf("list documents: %w", err)
 		}
 		for _, item := range page.Items {
-			var body documentBody
-			if err := unmarshal(item, "body", &body); err != nil {
+			d, err := unmarshalBody[screening.Document](item)
+			if err != nil {
 				return nil, err
 			}
-			_, isBeingRemoved := item["removing"]
-			all = append(all, screening.Document{ID: body.ID, BatchID: body.BatchID, EntityID: body.EntityID,
-				MatchID: body.MatchID, MatchUniqueID: body.MatchUniqueID, DocumentID: body.DocumentID,
-				IdempotencyKey: body.IdempotencyKey, CreatedBy: body.CreatedBy, CreatedAt: body.CreatedAt,
-				ReusedFromBatchID: body.ReusedFromBatchID, ReusedFromMatchID: body.ReusedFromMatchID,
-				IsBeingRemoved: isBeingRemoved})
+			_, d.IsBeingRemoved = item["removing"]
+			all = append(all, d)
 		}
 	}
 	return all, nil

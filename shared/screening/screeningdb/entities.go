@@ -15,7 +15,7 @@ import (
 // GetEntities implements screening.Store.
 func (s *Store) GetEntities(ctx context.Context, tenant, batchID string, ids []string) ([]screening.Entity, error) {
 	keyOf := func(id string) dynamo.Item { return entityKey(tenant, batchID, id) }
-	entities, err := readInOrder(ctx, s, ids, keyOf, unmarshalEntity)
+	entities, err := readInOrder(ctx, s, ids, keyOf, unmarshalBody[screening.Entity])
 	if err != nil {
 		return nil, fmt.Errorf("read screened entities: %w", err)
 	}

@@ -74,13 +74,8 @@ func (s *Store) GetMatches(ctx context.Context, b screening.Batch, refs []screen
 func (s *Store) ListMatches(ctx context.Context, b screening.Batch, entityID, after string, limit int) (
 	[]screening.Match, string, error) {
 	prefix := matchPrefix(entityID)
-	query := &dynamodb.QueryInput{
-		TableName: &s.table, ConsistentRead: aws.Bool(true), Limit: aws.Int32(int32(limit)),
-		KeyConditionExpression:   aws.String("#owner = :owner AND begins_with(part, :prefix)"),
-		ExpressionAttributeNames: map[string]string{"#owner": "owner"},
-		ExpressionAttributeValues: dynamo.Item{
-			":owner": dynamo.String(b.Tenant + "#batch#" + b.ID), ":prefix": dynamo.String(prefix)},
-	}
+	query := queryRows(s.table, b.Tenant+"#batch#"+b.ID, prefix)
+	query.Limit = aws.Int32(int32(limit))
 	if after != "" {
 		query.ExclusiveStartKey = matchKey(b.Tenant, b.ID, screening.MatchRef{EntityID: entityID, MatchID: after})
 	}

@@ -22,15 +22,15 @@ var errProviderTooLarge = fault.Newf(fault.TooLarge, "provider_too_large",
 
 // configuredBody is a configured provider as it is stored, without its keys.
 type configuredBody struct {
-	ID           string       `json:"id"`
-	Name         string       `json:"name"`
-	Adapter      *adapterBody `json:"adapter"`
-	Fields       []fieldBody  `json:"fields"`
-	Sets         []setBody    `json:"sets"`
-	ValidityDays int          `json:"validityDays"`
-	CreatedAt    time.Time    `json:"createdAt"`
-	UpdatedAt    time.Time    `json:"updatedAt"`
-	UpdatedBy    string       `json:"updatedBy"`
+	ID           string                       `json:"id"`
+	Name         string                       `json:"name"`
+	Adapter      *adapterBody                 `json:"adapter"`
+	Fields       []screening.SettingField     `json:"fields"`
+	Sets         []screening.ConfigurationSet `json:"sets"`
+	ValidityDays int                          `json:"validityDays"`
+	CreatedAt    time.Time                    `json:"createdAt"`
+	UpdatedAt    time.Time                    `json:"updatedAt"`
+	UpdatedBy    string                       `json:"updatedBy"`
 }
 
 type adapterBody struct {
@@ -38,26 +38,6 @@ type adapterBody struct {
 	IsAuthenticationActive bool   `json:"authenticationActive"`
 	HasAuthenticationKey   bool   `json:"hasAuthenticationKey"`
 	HasEncryptionKey       bool   `json:"hasEncryptionKey"`
-}
-
-type fieldBody struct {
-	ID          string                `json:"id"`
-	Name        string                `json:"name"`
-	Type        screening.SettingType `json:"type"`
-	EnabledBy   string                `json:"enabledBy"`
-	IsMandatory bool                  `json:"mandatory"`
-}
-
-type setBody struct {
-	ID          string        `json:"id"`
-	Name        string        `json:"name"`
-	Description string        `json:"description"`
-	Settings    []settingBody `json:"settings"`
-}
-
-type settingBody struct {
-	FieldID string `json:"fieldId"`
-	Value   string `json:"value"`
 }
 
 // keysBody is the keys of an adapter, as JSON.
@@ -73,22 +53,13 @@ func providerKey(tenant, id string) dynamo.Item {
 // marshalProvider returns the row of a provider whose keys are sealed. Of the built-in provider, what the program
 // itself says is not stored.
 func marshalProvider(p screening.Provider) (dynamo.Item, error) {
-	body := configuredBody{ID: p.ID, Name: p.Name, ValidityDays: p.ValidityDays, CreatedAt: p.CreatedAt,
+	body := configuredBody{ID: p.ID, Name: p.Name, Sets: p.Sets, ValidityDays: p.ValidityDays, CreatedAt: p.CreatedAt,
 		UpdatedAt: p.UpdatedAt, UpdatedBy: p.UpdatedBy}
 	if a := p.Adapter; a != nil {
 		body.Adapter = &adapterBody{a.URL, a.IsAuthenticationActive, a.AuthenticationKey != "", a.EncryptionKey != ""}
 	}
 	if !p.IsBuiltIn() {
-		for _, f := range p.Fields {
-			body.Fields = append(body.Fields, fieldBody(f))
-		}
-	}
-	for _, set := range p.Sets {
-		s := setBody{ID: set.ID, Name: set.Name, Description: set.Description}
-		for _, v := range set.Settings {
-			s.Settings = append(s.Settings, settingBody(v))
-		}
-		body.Sets = append(body.Sets, s)
+		body.Fields = p.Fields
 	}
 	item, err := marshal(providerKey(p.Tenant, p.ID), body, p.Version, screening.MaxProviderBytes, errProviderTooLarge)
 	if err == nil && len(p.Sealed) > 0 {
@@ -99,29 +70,19 @@ func marshalProvider(p screening.Provider) (dynamo.Item, error) {
 
 // unmarshalProvider reads a provider with masked keys.
 func unmarshalProvider(tenant string, item dynamo.Item) (screening.Provider, error) {
-	var body configuredBody
-	if err := unmarshal(item, "body", &body); err != nil {
+	body, err := unmarshalBody[configuredBody](item)
+	if err != nil {
 		return screening.Provider{}, err
 	}
-	p := screening.Provider{Tenant: tenant, ID: body.ID, Name: body.Name, ValidityDays: body.ValidityDays,
-		CreatedAt: body.CreatedAt, UpdatedAt: body.UpdatedAt, UpdatedBy: body.UpdatedBy,
+	p := screening.Provider{Tenant: tenant, ID: body.ID, Name: body.Name, Fields: body.Fields, Sets: body.Sets,
+		ValidityDays: body.ValidityDays, CreatedAt: body.CreatedAt, UpdatedAt: body.UpdatedAt, UpdatedBy: body.UpdatedBy,
 		Version: dynamo.NumberAttribute(item, "version"), Sealed: dynamo.BinaryAttribute(item, "sealed")}
 	if a := body.Adapter; a != nil {
 		p.Adapter = &screening.Adapter{URL: a.URL, IsAuthenticationActive: a.IsAuthenticationActive,
 			AuthenticationKey: maskIf(a.HasAuthenticationKey), EncryptionKey: maskIf(a.HasEncryptionKey)}
 	}
-	for _, f := range body.Fields {
-		p.Fields = append(p.Fields, screening.SettingField(f))
-	}
 	if p.IsBuiltIn() {
 		p.Fields = screening.BuiltInProvider(tenant).Fields
-	}
-	for _, s := range body.Sets {
-		set := screening.ConfigurationSet{ID: s.ID, Name: s.Name, Description: s.Description}
-		for _, v := range s.Settings {
-			set.Settings = append(set.Settings, screening.Setting(v))
-		}
-		p.Sets = append(p.Sets, set)
 	}
 	return p, nil
 }

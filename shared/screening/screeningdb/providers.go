@@ -118,14 +118,7 @@ func (s *Providers) GetProvider(ctx context.Context, tenant, id string) (screeni
 // ListProviders implements screening.ProviderStore.
 func (s *Providers) ListProviders(ctx context.Context, tenant string) ([]screening.Provider, error) {
 	providers := []screening.Provider{screening.BuiltInProvider(tenant)}
-	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
-		TableName: &s.table, ConsistentRead: aws.Bool(true),
-		KeyConditionExpression:   aws.String("#owner = :owner AND begins_with(part, :prefix)"),
-		ExpressionAttributeNames: map[string]string{"#owner": "owner"},
-		ExpressionAttributeValues: dynamo.Item{
-			":owner": dynamo.String(tenant + "#" + configurationOwner), ":prefix": dynamo.String(providerPrefix),
-		},
-	})
+	pages := dynamodb.NewQueryPaginator(s.db, queryRows(s.table, tenant+"#"+configurationOwner, providerPrefix))
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {

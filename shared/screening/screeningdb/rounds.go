@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -37,30 +36,10 @@ func roundKey(tenant, owner, list string) dynamo.Item {
 	return key(tenant, "rescreening", "list#"+owner+"#"+list)
 }
 
-// roundBody is a round as it is stored.
-type roundBody struct {
-	Done        string    `json:"done"`
-	BeganAt     time.Time `json:"beganAt"`
-	Next        string    `json:"next"`
-	NextBeganAt time.Time `json:"nextBeganAt"`
-	After       string    `json:"after"`
-	IsThrough   bool      `json:"isThrough,omitempty"`
-	Failed      []string  `json:"failed,omitempty"`
-	IsAnnounced bool      `json:"isAnnounced"`
-	Names       int       `json:"names"`
-	Matches     int       `json:"matches"`
-	Batches     []string  `json:"batches"`
-	BatchCount  int       `json:"batchCount"`
-}
-
 // ListTenants implements rescreening.Rounds.
 func (s *Store) ListTenants(ctx context.Context, after string, limit int) ([]string, string, error) {
-	query := &dynamodb.QueryInput{
-		TableName: &s.table, ConsistentRead: aws.Bool(true), Limit: aws.Int32(int32(limit)),
-		KeyConditionExpression:    aws.String("#owner = :owner"),
-		ExpressionAttributeNames:  map[string]string{"#owner": "owner"},
-		ExpressionAttributeValues: dynamo.Item{":owner": dynamo.String(tenantsOwner)},
-	}
+	query := queryRows(s.table, tenantsOwner, tenantPart)
+	query.Limit = aws.Int32(int32(limit))
 	if after != "" {
 		query.ExclusiveStartKey = dynamo.Item{"owner": dynamo.String(tenantsOwner), "part": dynamo.String(after)}
 	}
@@ -87,25 +66,16 @@ func (s *Store) GetRound(ctx context.Context, tenant, owner, list string) (rescr
 	if err != nil || row == nil {
 		return round, err
 	}
-	var body roundBody
-	if err := json.Unmarshal([]byte(dynamo.StringAttribute(row, "body")), &body); err != nil {
+	if err := json.Unmarshal([]byte(dynamo.StringAttribute(row, "body")), &round); err != nil {
 		return round, fmt.Errorf("read rescreening: %w", err)
 	}
-	round.Done, round.BeganAt, round.Next, round.NextBeganAt = body.Done, body.BeganAt, body.Next, body.NextBeganAt
-	round.After, round.IsAnnounced, round.Names, round.Matches = body.After, body.IsAnnounced, body.Names, body.Matches
-	round.IsThrough, round.Failed = body.IsThrough, body.Failed
-	round.Batches, round.BatchCount = body.Batches, body.BatchCount
 	round.Revision = dynamo.NumberAttribute(row, "version")
 	return round, nil
 }
 
 // SaveRound implements rescreening.Rounds.
 func (s *Store) SaveRound(ctx context.Context, r rescreening.Round) error {
-	text, err := json.Marshal(roundBody{
-		Done: r.Done, BeganAt: r.BeganAt, Next: r.Next, NextBeganAt: r.NextBeganAt, After: r.After,
-		IsThrough: r.IsThrough, Failed: r.Failed, IsAnnounced: r.IsAnnounced, Names: r.Names, Matches: r.Matches,
-		Batches: r.Batches, BatchCount: r.BatchCount,
-	})
+	text, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}

@@ -12,14 +12,6 @@ import (
 	"sluice/shared/screening"
 )
 
-// settingsBody are a tenant's settings as they are stored.
-type settingsBody struct {
-	ValidityDays    map[string]int `json:"validityDays"`
-	ActiveProviders []string       `json:"activeProviders,omitempty"`
-	ActiveLists     []string       `json:"activeLists,omitempty"`
-	Threshold       *float64       `json:"threshold,omitempty"`
-}
-
 func settingsKey(tenant string) dynamo.Item { return key(tenant, configurationOwner, "settings") }
 
 // GetSettings implements screening.Store.
@@ -28,17 +20,15 @@ func (s *Store) GetSettings(ctx context.Context, tenant string) (screening.Setti
 	if err != nil || row == nil {
 		return screening.Settings{}, err
 	}
-	var body settingsBody
-	err = unmarshal(row, "body", &body)
-	return screening.Settings{ValidityDays: body.ValidityDays, ActiveProviders: body.ActiveProviders,
-		ActiveLists: body.ActiveLists, Threshold: body.Threshold, Version: dynamo.NumberAttribute(row, "version")}, err
+	settings, err := unmarshalBody[screening.Settings](row)
+	settings.Version = dynamo.NumberAttribute(row, "version")
+	return settings, err
 }
 
 // SaveSettings implements screening.Store.
 func (s *Store) SaveSettings(ctx context.Context, tenant string, previous, settings screening.Settings) error {
 	version := previous.Version + 1
-	item, err := marshal(settingsKey(tenant), settingsBody{settings.ValidityDays, settings.ActiveProviders,
-		settings.ActiveLists, settings.Threshold}, version, maxBodyBytes, errTooLarge)
+	item, err := marshal(settingsKey(tenant), settings, version, maxBodyBytes, errTooLarge)
 	if err != nil {
 		return err
 	}
