@@ -38,7 +38,7 @@ var now = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
 type api struct {
 	t      *testing.T
 	routes []httpapi.Route
-	// trail is what the endpoints wrote to the audit trail.
+	// trail is the audit trail of the endpoints.
 	trail  *bytes.Buffer
 	call   func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
 	caller httpapi.Caller
@@ -182,7 +182,7 @@ func (a *api) draft(id, workspace string) {
 	a.succeed("POST", commands+"/"+id+"/versions/draft", fmt.Sprintf(`{"workspaceId":%q}`, workspace), nil)
 }
 
-// field reads a field; in says which version is read, such as "?workspaceId=w".
+// field reads a field of the version that in selects, such as "?workspaceId=w".
 func (a *api) field(id, fieldID, in string) (f policyhttp.FieldReply) {
 	a.t.Helper()
 	a.succeed("GET", queries+"/"+id+"/fields/"+fieldID+in, "", &f)

@@ -9,7 +9,7 @@ import (
 	"sluice/shared/policy/policytest"
 )
 
-// busyStore is a store in which others change everything all the time.
+// busyStore is a store that others change all the time.
 type busyStore struct{ policy.Store }
 
 func (busyStore) ReadContents(context.Context, string, string, int64) (policy.Snapshot, error) {
@@ -20,7 +20,7 @@ func (busyStore) Publish(context.Context, string, string, int64, policy.Publicat
 	return policy.Version{}, policy.ErrChanged
 }
 
-// What is disturbed again and again is a conflict for a command, and for a query something to repeat.
+// Repeated overtaking is a conflict for a command and unavailability for a query.
 func TestBusyPolicies(t *testing.T) {
 	t.Parallel()
 	a := newAPIOn(t, busyStore{policytest.NewStore(t)})
@@ -29,7 +29,7 @@ func TestBusyPolicies(t *testing.T) {
 	a.refuse(503, "INTERNAL_SERVER_ERROR", "POST", queries+"/"+id+"/version/1/fields", `{}`)
 }
 
-// overtakenStore is a store in which others save a version of a data group before each of the next requests to save it.
+// overtakenStore fails the next saves of data groups as if others had saved them first.
 type overtakenStore struct {
 	policy.Store
 	overtakes int
@@ -44,8 +44,7 @@ func (s *overtakenStore) SaveDataGroup(ctx context.Context, tenant string, g pol
 	return s.Store.SaveDataGroup(ctx, tenant, g)
 }
 
-// A client that names no revision saves a data group although others do at the same time, if they do not do it again
-// and again; one that names its revision is told.
+// A save of a data group without a revision is tried eight times when others save it at the same time.
 func TestBusyDataGroups(t *testing.T) {
 	t.Parallel()
 	store := &overtakenStore{Store: policytest.NewStore(t)}

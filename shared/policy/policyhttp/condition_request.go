@@ -12,7 +12,7 @@ import (
 // codeForbidden is the code of a key that a body must not have.
 const codeForbidden = "extra_forbidden"
 
-// operations are those of operands, and "" for operands that only have others inside.
+// operations lists the operations of operands, and "" for operands that combine others.
 var operations = []string{"", string(policy.Equal), string(policy.NotEqual), string(policy.Contains),
 	string(policy.NotContains), string(policy.IsEmpty), string(policy.IsNotEmpty), string(policy.IsDefined),
 	string(policy.IsNotDefined), string(policy.GreaterThan), string(policy.GreaterThanOrEqual), string(policy.LessThan),
@@ -21,8 +21,8 @@ var operations = []string{"", string(policy.Equal), string(policy.NotEqual), str
 	string(policy.CountGreaterThanOrEqual), string(policy.CountBetween), string(policy.CountNotBetween),
 	string(policy.Any), string(policy.All), string(policy.None)}
 
-// checkConditions checks the sizes of conditions and that they have different IDs. What their operands mean is checked
-// when they are compiled.
+// checkConditions checks the sizes of conditions and that they have different IDs. Their operands are checked when they
+// are compiled.
 func checkConditions(v *platform.ValidationErrors, property string, conditions []policy.Condition) {
 	if !v.CheckCount(property, len(conditions), maxConditions) {
 		return

@@ -26,7 +26,7 @@ var (
 	errBusy = fault.New(fault.Conflict, "policy_busy", "The object is being changed by others. Read it again.")
 	// errReadBusy takes the place of errBusy for requests that change nothing.
 	errReadBusy = fault.New(fault.Unavailable, "policy_busy",
-		"What was to be read is being changed all the time. Try again.")
+		"The object is being changed by others all the time. Try again.")
 	errDraftExists = fault.New(fault.Conflict, "policy_draft_exists",
 		"The workspace has a draft of this policy already.")
 	errIDTaken  = fault.New(fault.Conflict, "policy_id_taken", "There is an object with this ID already.")
@@ -37,7 +37,7 @@ var (
 		"The workspace is locked. Unlock it first.")
 	errTooMany = fault.Newf(fault.Conflict, "policy_too_many",
 		"A limit is reached: a tenant has at most %d policies and %d data groups, a policy %d drafts, and a version "+
-			"%d fields, those of its data groups included, and %d jurisdictions. Remove what is not needed.",
+			"%d fields, the fields of its data groups included, and %d jurisdictions. Remove some first.",
 		policy.MaxPolicies, policy.MaxDataGroups, policy.MaxDrafts, policy.MaxFields, policy.MaxJurisdictions)
 	errPolicyTooLarge = fault.Newf(fault.TooLarge, "policy_too_large",
 		"A field, a jurisdiction or a data group has at most %d bytes as JSON, and a version, or all changes of a "+
@@ -46,7 +46,8 @@ var (
 		"The reply would be too large. Ask for fewer categories, or search the fields in pages.")
 )
 
-// faultOf returns the fault for an outcome of the store, and every other error as it is. missing is what was not found.
+// faultOf returns the fault for an outcome of the store, and every other error as it is. missing is the fault for
+// policy.ErrNotFound.
 func faultOf(err error, missing error) error {
 	var locked *policy.LockedError
 	var wrongStatus *policy.StatusError
@@ -75,7 +76,7 @@ func faultOf(err error, missing error) error {
 	return err
 }
 
-// explainStatus says which statuses a version of a data group can get in place of the one that was asked for.
+// explainStatus returns a message with the statuses that a version of a data group can get instead.
 func explainStatus(e *policy.StatusError) string {
 	if len(e.Allowed) == 0 {
 		return fmt.Sprintf("A version that is %s keeps its status: it cannot become %s.", e.From, e.To)
@@ -114,7 +115,7 @@ func pathOf(p evaluate.Problem) []any {
 	return path
 }
 
-// messageOf returns what a problem is, with the data key of its field, which people know it by.
+// messageOf returns the message of a problem, with the data key of its field, which people know.
 func messageOf(p evaluate.Problem) string {
 	if p.DataKey == "" {
 		return p.Message

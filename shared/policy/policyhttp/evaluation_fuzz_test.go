@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Whatever is sent is evaluated or refused, by all variants alike.
+// All variants evaluate or refuse the same bodies.
 func FuzzEvaluationRequest(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `null`, `{"journeyId":"` + journey + `","dataSources":{"currentUser":{"teamIds":["a"]},"x":[1e999]}}`,

@@ -39,7 +39,7 @@ func texts(n int, text string) string {
 	return strings.TrimSuffix(strings.Repeat(text+",", n), ",")
 }
 
-// Bodies are closed, and what is in them is bounded.
+// Bodies are closed, and their values are bounded.
 func TestEvaluateChecksBodies(t *testing.T) {
 	t.Parallel()
 	a := newEvaluationAPI(t, sample())
@@ -125,7 +125,7 @@ func TestEvaluateChecksBodies(t *testing.T) {
 	}
 }
 
-// The options that are fixed in read-only evaluations are refused, whatever their values.
+// The options that are fixed in read-only evaluations are refused with any value.
 func TestReadOnlyRefusesFixedOptions(t *testing.T) {
 	t.Parallel()
 	a := newEvaluationAPI(t, sample())
@@ -153,7 +153,7 @@ func TestReadOnlyRefusesFixedOptions(t *testing.T) {
 	}
 }
 
-// What cannot be evaluated is told apart from what is wrong with the request.
+// Versions that cannot be evaluated and wrong requests have different errors.
 func TestEvaluateRefuses(t *testing.T) {
 	t.Parallel()
 	a := newEvaluationAPI(t, sample())

@@ -41,7 +41,7 @@ type encoder struct {
 	fields map[*evaluate.GroupField][]byte
 }
 
-// data returns what was written.
+// data returns the written JSON.
 func (e *encoder) data() (platform.EncodedData, error) {
 	if e.err != nil {
 		return nil, e.err

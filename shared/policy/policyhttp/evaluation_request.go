@@ -20,15 +20,15 @@ const (
 	// maxEvaluationBody is the size of the largest request: the values of an entity with collections of some thousand
 	// items.
 	maxEvaluationBody = 4 << 20
-	// maxCollectionItems is how many items all collections of a request can have together.
+	// maxCollectionItems is the largest number of items in all collections of a request together.
 	maxCollectionItems = 10_000
-	// maxDataSources is how many data sources a request can have; about forty have a meaning for clients.
+	// maxDataSources is the largest number of data sources in a request; clients use about forty.
 	maxDataSources = 100
-	// maxAsked is how many categories or jurisdictions a request can ask for.
+	// maxAsked is the largest number of categories or jurisdictions in a request.
 	maxAsked = policy.MaxJurisdictions
 )
 
-// entityRequest is what all evaluations are told of the entity and its journey.
+// entityRequest is the part of a request that all evaluations share: the entity and its journey.
 type entityRequest struct {
 	JourneyID             *string                   `json:"journeyId"`
 	TargetEntity          string                    `json:"targetEntity"`
@@ -42,7 +42,7 @@ type entityRequest struct {
 	DisableFilteringForConditionalValues bool `json:"disableFilteringForConditionalValues"`
 }
 
-// EvaluationRequest is what a version of a policy is evaluated for.
+// EvaluationRequest asks for the evaluation of a version of a policy.
 type EvaluationRequest struct {
 	entityRequest
 	SkipValuesEvaluation        bool `json:"skipValuesEvaluation"`
@@ -62,13 +62,13 @@ type ReadOnlyRequest struct {
 // fixedOption is an option that clients must not send.
 type fixedOption struct{ isSent bool }
 
-// UnmarshalJSONFrom notes that the option was sent, whatever its value.
+// UnmarshalJSONFrom records that the option was sent, and skips its value.
 func (o *fixedOption) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	o.isSent = true
 	return d.SkipValue()
 }
 
-// Check adds what is wrong with the data.
+// Check validates the data.
 func (in *ReadOnlyRequest) Check(v *platform.ValidationErrors) {
 	for _, o := range []struct {
 		name   string
@@ -84,7 +84,7 @@ func (in *ReadOnlyRequest) Check(v *platform.ValidationErrors) {
 	in.entityRequest.Check(v)
 }
 
-// Check adds what is wrong with the data.
+// Check validates the data.
 func (in *entityRequest) Check(v *platform.ValidationErrors) {
 	v.CheckOptionalUUID("journeyId", in.JourneyID)
 	if in.TargetEntity != "" {
@@ -101,8 +101,8 @@ func (in *entityRequest) Check(v *platform.ValidationErrors) {
 	in.checkDataSources(v)
 }
 
-// checkDataSources checks the names of data sources, and that each is an object or an array. What is in them is looked
-// up by conditions; nothing of it is required.
+// checkDataSources checks the names of data sources, and that each is an object or an array. Conditions look up their
+// values, none of which is required.
 func (in *entityRequest) checkDataSources(v *platform.ValidationErrors) {
 	if !v.CheckCount("dataSources", len(in.DataSources), maxDataSources) {
 		return
@@ -151,7 +151,7 @@ func (in *entityRequest) request(r *platform.Request) evaluate.Request {
 	return out
 }
 
-// propertyCheck adds what is wrong with properties in split form, and counts the items of their collections.
+// propertyCheck validates properties in split form, and counts the items of their collections.
 type propertyCheck struct {
 	v     *platform.ValidationErrors
 	items int

@@ -23,10 +23,10 @@ func largePolicy() policy.Contents {
 	var fields []policy.Field
 	for i := range 30 {
 		f := policy.Field{ID: fmt.Sprint("o", i), DataKey: fmt.Sprint("beneficialOwnerField", i), FieldType: "Text",
-			Name: fmt.Sprint("Beneficial owner, field ", i), Description: "What is known of the beneficial owner",
+			Name: fmt.Sprint("Beneficial owner, field ", i), Description: "Data about the beneficial owner",
 			Order: float64(i), ValidationRules: policy.ValidationRules{
 				Mandatory: &policy.Rule{IsActive: true,
-					StaticRule: &policy.RuleValue{ErrorMessage: "Say what it is."}},
+					StaticRule: &policy.RuleValue{ErrorMessage: "Enter a value."}},
 				CharacterLimit: &policy.Rule{IsActive: true, StaticRule: &policy.RuleValue{ErrorMessage: "Too long.",
 					Limit: new(int64(250))}},
 			}}
@@ -53,7 +53,7 @@ func addLogic(f *policy.Field, i int) {
 		f.ConditionalValues = []policy.ConditionalValue{{Condition: isPerson, Value: "Natural person"}}
 	case 2:
 		f.ValidationRules.Mandatory.DynamicRules = []policy.DynamicRule{{Condition: isPerson,
-			Value: policy.RuleValue{ErrorMessage: "Say it of a person."}}}
+			Value: policy.RuleValue{ErrorMessage: "Enter the value of the person."}}}
 	}
 	if i == 3 {
 		f.FieldType, f.FormulaSchema = "Number", &policy.FormulaSchema{FormulaString: "{share} * 2"}
@@ -97,7 +97,7 @@ func TestLargeCollections(t *testing.T) {
 	t.Logf("normalized: %d bytes, %d distinct fields", len(r.Body), len(g.EvaluatedFields))
 }
 
-// The largest plain reply is as large as Lambda passes it on, but for what is kept for its header.
+// The largest plain reply is as large as the limit of Lambda, less the reserve for its header.
 func TestLargestPlainReply(t *testing.T) {
 	t.Parallel()
 	a := newEvaluationAPI(t, largePolicy())

@@ -15,10 +15,10 @@ import (
 	"sluice/shared/policy/materiality"
 )
 
-// Evaluations answers the routes by which versions of policies are evaluated. It writes nothing.
+// Evaluations answers the routes that evaluate versions of policies. It writes nothing.
 type Evaluations struct {
 	Programs programs
-	// Screenings and Entities are read for policies that ask what people found out about an entity.
+	// Screenings and Entities are read for policies that need the materiality of an entity.
 	Screenings materiality.Screenings
 	Entities   materiality.Entities
 	Now        func() time.Time
@@ -79,7 +79,7 @@ func (s *Evaluations) evaluateNormalized(ctx context.Context, r *platform.Reques
 	return encodeNormalized(normalized, err)
 }
 
-// evaluateReadOnly returns what is needed to display the fields of an entity, normalized.
+// evaluateReadOnly returns the fields of an entity for display, normalized.
 func (s *Evaluations) evaluateReadOnly(ctx context.Context, r *platform.Request, in ReadOnlyRequest) (
 	platform.EncodedData, error) {
 	result, err := s.evaluate(ctx, r, in.request(r).ForReadOnly())
@@ -119,7 +119,7 @@ func (s *Evaluations) evaluate(ctx context.Context, r *platform.Request, in eval
 	return result, err
 }
 
-// materialityFor returns what reads the screening for a caller, nil if the caller must not.
+// materialityFor returns the reader of the screening for a caller, nil if the caller must not read it.
 func (s *Evaluations) materialityFor(r *platform.Request) evaluate.MaterialityReader {
 	if !slices.Contains(r.Permissions, permission.ScreeningAccess) {
 		return nil
@@ -127,7 +127,7 @@ func (s *Evaluations) materialityFor(r *platform.Request) evaluate.MaterialityRe
 	return materiality.Reader{Screenings: s.Screenings, Entities: s.Entities, Tenant: r.Tenant}
 }
 
-// encodeNormalized returns a normalized result as the data of a reply; err is what came of normalizing it.
+// encodeNormalized returns a normalized result as the data of a reply; err is the error of normalizing it.
 func encodeNormalized(result any, err error) (platform.EncodedData, error) {
 	if errors.Is(err, evaluate.ErrTooLarge) {
 		return nil, errEvaluationTooLarge

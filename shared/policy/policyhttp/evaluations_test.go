@@ -61,7 +61,7 @@ func (p fixedPrograms) Load(_ context.Context, tenant, id string, number int64) 
 	return nil, policy.ErrNotFound
 }
 
-// assessedScreening is screening in which a company is material, in one batch of the journey.
+// assessedScreening has one batch of the journey, with a material company.
 type assessedScreening struct{}
 
 func (assessedScreening) Get(context.Context, string, string) (screening.Batch, error) {
@@ -87,7 +87,7 @@ func (assessedScreening) GetEntities(context.Context, string, string, []string) 
 	}}}, nil
 }
 
-// spanishEntities is entity data in which every entity has the access layer Spain.
+// spanishEntities is entity data whose entities all have the access layer Spain.
 type spanishEntities struct{}
 
 func (spanishEntities) GetProfiles(context.Context, string, []string) ([]entity.Profile, error) {
@@ -166,7 +166,7 @@ func sample() policy.Contents {
 	}}
 }
 
-// withOwners returns the data of a request with n owners, of whom the first has no name.
+// withOwners returns the data of a request with n owners, the first one without a name.
 func withOwners(n int) string {
 	items := []string{`"0":{"properties":{}}`}
 	for i := 1; i < n; i++ {
@@ -218,7 +218,7 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-// Requests select what is evaluated.
+// Requests select the evaluated fields.
 func TestEvaluateSelects(t *testing.T) {
 	t.Parallel()
 	a := newEvaluationAPI(t, sample())
@@ -278,7 +278,7 @@ func TestEvaluateReadsMaterialityForCaller(t *testing.T) {
 	}
 }
 
-// Fields and groups say which conditions decided, if that is asked for.
+// Fields and groups name the conditions that decided, on request.
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	contents := sample()

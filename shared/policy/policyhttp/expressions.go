@@ -10,14 +10,13 @@ import (
 	"sluice/shared/policy/pattern"
 )
 
-// checkMeaning checks what a schema cannot say of a field: that its expressions can be compiled.
+// checkMeaning checks the rule of a field beyond its schema: its expressions can be compiled.
 func (in *FieldRequest) checkMeaning(r *platform.Request) error {
 	return r.Validate(func(v *platform.ValidationErrors) { checkExpressions(v, "", in.Field) })
 }
 
-// checkExpressions compiles the regular expressions and the formula of a field, which come from people, so that they
-// learn at once of what is wrong with them. Everything else that a field refers to is checked when its version is
-// published.
+// checkExpressions compiles the regular expressions and the formula of a field, so that their authors get the errors at
+// once. References of the field are checked when its version is published.
 func checkExpressions(v *platform.ValidationErrors, path string, f policy.Field) {
 	if f.FormulaSchema != nil {
 		if _, err := formula.Parse(f.FormulaSchema.FormulaString); err != nil {

@@ -28,7 +28,7 @@ func (s *Policies) listJurisdictions(ctx context.Context, r *platform.Request, _
 		jurisdictionReplyOf)
 }
 
-// placeOf names what a request reads, for its page tokens.
+// placeOf names the list of a request, for its page tokens.
 func placeOf(kind string, r *platform.Request, more ...string) string {
 	text, err := json.Marshal([]any{kind, strings.ToLower(r.PathValue("entityPolicyId")), r.PathValue("versionNumber"),
 		r.Query(parameterWorkspace), more})
@@ -62,7 +62,7 @@ type FieldSearch struct {
 	PaginationToken *string      `json:"paginationToken"`
 }
 
-// Check adds what is wrong with the data.
+// Check validates the data.
 func (in *FieldSearch) Check(v *platform.ValidationErrors) {
 	in.Filters.check(v)
 	if in.PageSize != nil {
@@ -70,7 +70,7 @@ func (in *FieldSearch) Check(v *platform.ValidationErrors) {
 	}
 }
 
-// FieldFilters are what fields must be. An empty list asks for nothing, on either side.
+// FieldFilters select fields. An empty list, in the filter or the field, matches everything.
 type FieldFilters struct {
 	Categories           []string            `json:"categories"`
 	TargetEntities       []string            `json:"targetEntities"`
@@ -101,7 +101,7 @@ func (in *FieldFilters) check(v *platform.ValidationErrors) {
 	v.CheckText("filters.searchText", in.SearchText, policy.MaxNameLength)
 }
 
-// match reports whether a field is one of those that are wanted.
+// match reports whether the filters select a field.
 func (in *FieldFilters) match(f policy.FieldView) bool {
 	text := strings.ToLower(in.SearchText)
 	return overlaps(in.Categories, f.Categories) && overlaps(in.TargetEntities, f.TargetEntities) &&
@@ -124,7 +124,7 @@ func overlapsFold(a, b []string) bool {
 	return overlaps(lower, b)
 }
 
-// filter returns the fields that are wanted.
+// filter returns the fields that the filters select.
 func (in *FieldFilters) filter(fields []policy.FieldView) []policy.FieldView {
 	var out []policy.FieldView
 	for _, f := range fields {
@@ -135,7 +135,7 @@ func (in *FieldFilters) filter(fields []policy.FieldView) []policy.FieldView {
 	return out
 }
 
-// searchFields returns a page of the fields of a version that are wanted.
+// searchFields returns a page of the fields of a version that the filters select.
 func (s *Policies) searchFields(ctx context.Context, r *platform.Request, in FieldSearch) (Page[FieldReply], error) {
 	v, view, err := s.readView(ctx, r)
 	if err != nil {
@@ -158,7 +158,7 @@ type SummaryRequest struct {
 	Filters SummaryFilters `json:"filters"`
 }
 
-// SummaryFilters are what fields must be. An empty list of target entities asks for nothing.
+// SummaryFilters select fields. An empty list of target entities matches everything.
 type SummaryFilters struct {
 	Categories           []string `json:"categories"`
 	TargetEntities       []string `json:"targetEntities"`
@@ -170,7 +170,7 @@ func (in SummaryFilters) fields() FieldFilters {
 		JourneyLevelDataOnly: in.JourneyLevelDataOnly}
 }
 
-// Check adds what is wrong with the data.
+// Check validates the data.
 func (in *SummaryRequest) Check(v *platform.ValidationErrors) {
 	v.RequireValue("filters.categories", len(in.Filters.Categories) > 0)
 	filters := in.Filters.fields()
@@ -182,7 +182,7 @@ type FieldsSummary struct {
 	FieldsByDataKey map[string][]FieldSummary `json:"fieldsByDataKey"`
 }
 
-// FieldSummary is what a summary says of a field.
+// FieldSummary is a field in a summary.
 type FieldSummary struct {
 	FieldID            string        `json:"fieldId"`
 	Name               string        `json:"name"`

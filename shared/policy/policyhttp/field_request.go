@@ -12,17 +12,17 @@ import (
 
 // Codes of validation errors that only policies have. docs/errors.md explains them.
 const (
-	// CodeCompile is that of what evaluation could not work with.
+	// CodeCompile means that a version cannot be compiled with the value.
 	CodeCompile = "PolicyValidator"
-	// CodeFormula is that of a formula that cannot be parsed.
+	// CodeFormula means that a formula cannot be parsed.
 	CodeFormula = "FormulaValidator"
-	// CodeRegex is that of a regular expression that cannot be compiled.
+	// CodeRegex means that a regular expression cannot be compiled.
 	CodeRegex = "RegularExpressionValidator"
-	// CodeVersion is that of the number of a version that will not do.
+	// CodeVersion means that the version of the number cannot be used here.
 	CodeVersion = "VersionValidator"
-	// CodePrimary is that of a primary field that is not among the fields.
+	// CodePrimary means that a primary field is not among the fields.
 	CodePrimary = "PrimaryFieldValidator"
-	// CodeSameID is that of an ID in a body that differs from that of the path.
+	// CodeSameID means that the ID in a body differs from the ID in the path.
 	CodeSameID = "IdValidator"
 )
 
@@ -33,11 +33,11 @@ const (
 	maxDefaultValue = 500
 	maxNote         = 2000
 	maxURL          = 2000
-	// maxItems is how many tags, references, categories or layers a field can have.
+	// maxItems is the largest number of tags, references, categories or layers of a field.
 	maxItems = 100
-	// maxConditions is how many conditions, conditional values or dynamic rules stand in one place.
+	// maxConditions is the largest number of conditions, conditional values or dynamic rules in one list.
 	maxConditions = 100
-	// maxOperands is how many operands one condition can have on one level.
+	// maxOperands is the largest number of operands of one condition on one level.
 	maxOperands = 200
 )
 
@@ -46,7 +46,7 @@ type FieldRequest struct {
 	policy.Field
 }
 
-// Check adds what is wrong with the data of a field of a policy.
+// Check validates the data of a field of a policy.
 func (in *FieldRequest) Check(v *platform.ValidationErrors) {
 	checkField(v, "", in.Field)
 	v.RequireValue("categories", len(in.Categories) > 0)
@@ -60,7 +60,7 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// checkField adds what is wrong with a field, whether it is a policy's or a data group's.
+// checkField validates a field of a policy or of a data group.
 func checkField(v *platform.ValidationErrors, path string, f policy.Field) {
 	at := func(name string) string { return join(path, name) }
 	if f.ID != "" {
@@ -104,7 +104,7 @@ func inOrder(pairs ...string) func(yield func(name, text string) bool) {
 	}
 }
 
-// checkScope adds what is wrong with the members that say for whom a field is.
+// checkScope validates the members that select the entities and callers of a field.
 func checkScope(v *platform.ValidationErrors, path string, f policy.Field) {
 	at := func(name string) string { return join(path, name) }
 	checkTexts(v, at("tags"), f.Tags, maxItems, platform.MaxName)
@@ -133,8 +133,7 @@ func checkTexts(v *platform.ValidationErrors, property string, texts []string, m
 	}
 }
 
-// checkReferences checks references. Their addresses are links that people click: no other scheme than that of pages is
-// taken.
+// checkReferences checks references. Their addresses are links that people click, so only http and https are accepted.
 func checkReferences(v *platform.ValidationErrors, property string, references []policy.Reference) {
 	if !v.CheckCount(property, len(references), maxItems) {
 		return

@@ -31,7 +31,7 @@ func (s *Policies) addField(ctx context.Context, r *platform.Request, in FieldRe
 
 // updateField replaces a field in the draft of a workspace.
 func (s *Policies) updateField(ctx context.Context, r *platform.Request, in FieldRequest) (platform.NoData, error) {
-	w, id, err := s.fieldOfPath(ctx, r)
+	w, id, err := objectOfPath(ctx, r, "fieldId", errNoField)
 	if err == nil {
 		err = in.checkMeaning(r)
 	}
@@ -39,7 +39,7 @@ func (s *Policies) updateField(ctx context.Context, r *platform.Request, in Fiel
 		return platform.NoData{}, err
 	}
 	if in.ID != "" && !strings.EqualFold(in.ID, id) {
-		return platform.NoData{}, r.Invalid("fieldId", "The value must be that of the path: a field keeps its ID.",
+		return platform.NoData{}, r.Invalid("fieldId", "The value must equal the ID in the path: a field keeps its ID.",
 			CodeSameID)
 	}
 	in.ID = id
@@ -47,31 +47,27 @@ func (s *Policies) updateField(ctx context.Context, r *platform.Request, in Fiel
 	return platform.NoData{}, faultOf(err, errNoField)
 }
 
-// deleteField deletes a field in the draft of a workspace.
-func (s *Policies) deleteField(ctx context.Context, r *platform.Request, _ platform.NoBody) (platform.NoData, error) {
-	w, id, err := s.fieldOfPath(ctx, r)
-	if err == nil {
-		_, err = s.Store.DeleteField(ctx, w, id)
+// changeByID returns the handler of a command that changes the object of an ID in the path, in the draft of a
+// workspace. missing is the fault for an object that does not exist.
+func (s *Policies) changeByID(parameter string, missing error,
+	change func(policy.Store, context.Context, policy.Workspace, string) (policy.Change, error)) commandWithoutBody {
+	return func(ctx context.Context, r *platform.Request, _ platform.NoBody) (platform.NoData, error) {
+		w, id, err := objectOfPath(ctx, r, parameter, missing)
+		if err == nil {
+			_, err = change(s.Store, ctx, w, id)
+		}
+		return platform.NoData{}, faultOf(err, missing)
 	}
-	return platform.NoData{}, faultOf(err, errNoField)
 }
 
-// revertField takes back what the draft of a workspace does to a field.
-func (s *Policies) revertField(ctx context.Context, r *platform.Request, _ platform.NoBody) (platform.NoData, error) {
-	w, id, err := s.fieldOfPath(ctx, r)
-	if err == nil {
-		_, err = s.Store.RevertField(ctx, w, id)
-	}
-	return platform.NoData{}, faultOf(err, errNoField)
-}
-
-// fieldOfPath returns the workspace and the field of a command.
-func (s *Policies) fieldOfPath(ctx context.Context, r *platform.Request) (policy.Workspace, string, error) {
+// objectOfPath returns the workspace of a command, and the ID in its path.
+func objectOfPath(ctx context.Context, r *platform.Request, parameter string, missing error) (policy.Workspace, string,
+	error) {
 	w, err := workspaceOf(ctx, r)
 	if err != nil {
 		return w, "", err
 	}
-	id, err := pathID(r, "fieldId", errNoField)
+	id, err := pathID(r, parameter, missing)
 	return w, id, err
 }
 
@@ -115,7 +111,7 @@ type JurisdictionRequest struct {
 	policy.Jurisdiction
 }
 
-// Check adds what is wrong with the data.
+// Check validates the data.
 func (in *JurisdictionRequest) Check(v *platform.ValidationErrors) {
 	if in.ID != "" {
 		v.RequireUUID("jurisdictionId", in.ID)
@@ -150,46 +146,16 @@ func (s *Policies) addJurisdiction(ctx context.Context, r *platform.Request, in 
 // updateJurisdiction replaces a jurisdiction in the draft of a workspace.
 func (s *Policies) updateJurisdiction(ctx context.Context, r *platform.Request, in JurisdictionRequest) (
 	platform.NoData, error) {
-	w, id, err := s.jurisdictionOfPath(ctx, r)
+	w, id, err := objectOfPath(ctx, r, "jurisdictionId", errNoJurisdiction)
 	if err != nil {
 		return platform.NoData{}, err
 	}
 	if in.ID != "" && !strings.EqualFold(in.ID, id) {
 		return platform.NoData{}, r.Invalid("jurisdictionId",
-			"The value must be that of the path: a jurisdiction keeps its ID.", CodeSameID)
+			"The value must equal the ID in the path: a jurisdiction keeps its ID.", CodeSameID)
 	}
 	in.ID = id
 	s.completeConditions(in.Conditions)
 	_, err = s.Store.UpdateJurisdiction(ctx, w, in.Jurisdiction)
 	return platform.NoData{}, faultOf(err, errNoJurisdiction)
-}
-
-// deleteJurisdiction deletes a jurisdiction in the draft of a workspace.
-func (s *Policies) deleteJurisdiction(ctx context.Context, r *platform.Request, _ platform.NoBody) (
-	platform.NoData, error) {
-	w, id, err := s.jurisdictionOfPath(ctx, r)
-	if err == nil {
-		_, err = s.Store.DeleteJurisdiction(ctx, w, id)
-	}
-	return platform.NoData{}, faultOf(err, errNoJurisdiction)
-}
-
-// revertJurisdiction takes back what the draft of a workspace does to a jurisdiction.
-func (s *Policies) revertJurisdiction(ctx context.Context, r *platform.Request, _ platform.NoBody) (
-	platform.NoData, error) {
-	w, id, err := s.jurisdictionOfPath(ctx, r)
-	if err == nil {
-		_, err = s.Store.RevertJurisdiction(ctx, w, id)
-	}
-	return platform.NoData{}, faultOf(err, errNoJurisdiction)
-}
-
-// jurisdictionOfPath returns the workspace and the jurisdiction of a command.
-func (s *Policies) jurisdictionOfPath(ctx context.Context, r *platform.Request) (policy.Workspace, string, error) {
-	w, err := workspaceOf(ctx, r)
-	if err != nil {
-		return w, "", err
-	}
-	id, err := pathID(r, "jurisdictionId", errNoJurisdiction)
-	return w, id, err
 }

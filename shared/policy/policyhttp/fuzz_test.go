@@ -11,8 +11,7 @@ import (
 	"sluice/shared/policy/policyhttp"
 )
 
-// A field that is accepted can be stored: it comes back from its JSON form as it was. Whether it can be evaluated is
-// told, and never by a panic.
+// An accepted field survives its JSON form, and compiling it does not panic.
 func FuzzFieldRequest(f *testing.F) {
 	for _, seed := range []string{
 		fieldData("a", ""),

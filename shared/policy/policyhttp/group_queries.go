@@ -9,7 +9,7 @@ import (
 	"sluice/shared/policy"
 )
 
-// GroupHeader is what lists say of a version of a data group.
+// GroupHeader is a version of a data group in lists, without its fields.
 type GroupHeader struct {
 	DataGroupID           string                 `json:"dataGroupId"`
 	VersionNumber         int64                  `json:"versionNumber"`

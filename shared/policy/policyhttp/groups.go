@@ -36,19 +36,19 @@ func (s *Policies) groupRoutes() []httpapi.Route {
 
 // GroupRequest is a version of a data group.
 type GroupRequest struct {
-	// DataGroupID is that of a new group, if the client chooses it, so that creating it can be repeated; elsewhere it
-	// is that of the path or absent.
+	// DataGroupID is the ID that the client chooses for a new group, so that its creation can be repeated; elsewhere it
+	// is absent or equals the ID in the path.
 	DataGroupID                         string         `json:"dataGroupId"`
 	Name                                string         `json:"name"`
 	Description                         string         `json:"description"`
 	PrimaryDataGroupField               string         `json:"primaryDataGroupField"`
 	DisableMultiselectPrimaryFieldOnAdd bool           `json:"disableMultiselectPrimaryFieldOnAdd"`
 	DataGroupFields                     []policy.Field `json:"dataGroupFields"`
-	// Revision is that of the version that was read; absent means whatever is stored.
+	// Revision is the revision that the client has read; without it, any stored revision is replaced.
 	Revision *int64 `json:"revision"`
 }
 
-// Check adds what is wrong with the data.
+// Check validates the data.
 func (in *GroupRequest) Check(v *platform.ValidationErrors) {
 	if in.DataGroupID != "" {
 		v.RequireUUID("dataGroupId", in.DataGroupID)
@@ -71,13 +71,13 @@ func (in *GroupRequest) Check(v *platform.ValidationErrors) {
 	v.CheckUniqueItems("dataGroupFields", ids)
 }
 
-// checkMeaning checks what a schema cannot say of a group: that its ID is that of the path, that its primary field is
-// one of its fields, and that its expressions can be compiled.
+// checkMeaning checks the rules of a group beyond its schema: its ID equals the one in the path, its primary field is
+// one of its fields, and its expressions can be compiled.
 func (in *GroupRequest) checkMeaning(r *platform.Request) error {
 	id := r.PathValue("dataGroupId")
 	return r.Validate(func(v *platform.ValidationErrors) {
 		if id != "" && in.DataGroupID != "" && !strings.EqualFold(id, in.DataGroupID) {
-			v.Add("dataGroupId", "The value must be that of the path: a data group keeps its ID.", CodeSameID)
+			v.Add("dataGroupId", "The value must equal the ID in the path: a data group keeps its ID.", CodeSameID)
 		}
 		isPrimary := func(f policy.Field) bool { return f.DataKey == in.PrimaryDataGroupField }
 		if in.PrimaryDataGroupField != "" && !slices.ContainsFunc(in.DataGroupFields, isPrimary) {
@@ -119,7 +119,7 @@ func checkNew(r *platform.Request, in GroupRequest) error {
 		return err
 	}
 	if in.Revision != nil {
-		return r.Invalid("revision", "What is new has no revision yet. Leave it out.", codeForbidden)
+		return r.Invalid("revision", "A new version has no revision yet. Leave it out.", codeForbidden)
 	}
 	return in.checkMeaning(r)
 }
@@ -156,7 +156,7 @@ func (s *Policies) addGroupVersion(ctx context.Context, r *platform.Request, in 
 	return groupChangedOf(ctx, g), nil
 }
 
-// copyGroupVersion stores a new version of a group, a draft, with what another version has.
+// copyGroupVersion stores a copy of a version of a group as a new version, a draft.
 func (s *Policies) copyGroupVersion(ctx context.Context, r *platform.Request, _ platform.NoBody) (GroupChanged, error) {
 	source, err := s.groupOfPath(ctx, r)
 	if err != nil {
@@ -194,7 +194,7 @@ type GroupStatusRequest struct {
 	Revision *int64                 `json:"revision"`
 }
 
-// Check adds what is wrong with the data.
+// Check validates the data.
 func (in *GroupStatusRequest) Check(v *platform.ValidationErrors) {
 	v.RequireOneOf("status", string(in.Status), string(policy.DataGroupDraft), string(policy.DataGroupPending),
 		string(policy.DataGroupRejected), string(policy.DataGroupPublished), string(policy.DataGroupArchived),
@@ -230,11 +230,10 @@ func (s *Policies) setGroupStatus(ctx context.Context, r *platform.Request, in G
 	return groupChangedOf(ctx, changed), nil
 }
 
-// maxAttempts is how often a change is repeated that met one by someone else.
+// maxAttempts is the number of attempts at a change that others overtake.
 const maxAttempts = 8
 
-// changeGroup changes the version of a group that the path names. If the client has read a revision of it, the change
-// is one of that; otherwise it is one of whatever is stored.
+// changeGroup changes the version of a group that the path names, if its revision is the given one; nil means any.
 func (s *Policies) changeGroup(ctx context.Context, r *platform.Request, revision *int64,
 	change func(stored policy.DataGroup) error) error {
 	for range maxAttempts {

@@ -24,7 +24,7 @@ func quoted(n int) string { return `"` + strings.Repeat("é", n) + `"` }
 
 func numbered(i int) string { return fmt.Sprintf(`"%d"`, i) }
 
-// fieldWith returns the data of a field in which one member has another value.
+// fieldWith returns the data of a field with another value of one member.
 func fieldWith(member, value string) string {
 	members := map[string]json.RawMessage{"name": []byte(`"n"`), "dataKey": []byte(`"k"`),
 		"fieldType":  []byte(`"TextBox"`),
@@ -46,7 +46,7 @@ func operands(n int) string {
 	return `[{"operands":[` + text + `]}]`
 }
 
-// Each limit of a field admits n and refuses n + 1, with the property and what is wrong with it.
+// Each limit of a field admits n and refuses n + 1, with the property and a code.
 func TestLimitsOfFields(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
@@ -278,7 +278,7 @@ func TestManyErrors(t *testing.T) {
 	bad := `[{"operands":` + list(150, func(int) string { return `{"operation":"like"}` }) + `}]`
 	p := a.refuse(400, "VALIDATION_ERROR", "POST", path, fieldWith("conditions", bad))
 	if n := len(p.ValidationErrors); n != 101 || p.ValidationErrors[100].ValidatorType != "errors_left_out" {
-		t.Errorf("got %d errors, want 100 and one that says how many more", n)
+		t.Errorf("got %d errors, want 100 and one with the number of the others", n)
 	}
 	if m := p.ValidationErrors[0].ErrorMessage; !strings.HasPrefix(m, "The value must be one of equal, notEqual, ") {
 		t.Errorf("an unknown operation: got %q, want the list of operations", m)

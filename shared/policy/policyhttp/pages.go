@@ -19,7 +19,7 @@ type Page[T any] struct {
 	TotalCount *int `json:"totalCount,omitempty"`
 }
 
-// pagePlace is the part of a list that a request asks for.
+// pagePlace is the requested part of a list.
 type pagePlace struct {
 	size int
 	// after is the position after which the part begins, "" for the beginning.
@@ -37,7 +37,7 @@ const (
 	parameterSize, parameterToken = "PageSize", "PaginationToken"
 )
 
-// openPage reads the part of a list that the parameters of a request ask for. The query tells its list from others.
+// openPage reads the parameters of the requested part of a list. The query identifies the list.
 func (s *Policies) openPage(r *platform.Request, query string, largest int) (pagePlace, error) {
 	place := pagePlace{size: defaultPage, tenant: r.Tenant, query: query}
 	if err := r.Validate(func(v *platform.ValidationErrors) {
@@ -66,7 +66,7 @@ func (s *Policies) openPage(r *platform.Request, query string, largest int) (pag
 	return place, err
 }
 
-// openSearch is openPage for a search, whose body asks for the part.
+// openSearch is openPage for a search, whose body selects the part.
 func (s *Policies) openSearch(r *platform.Request, query string, size *int, token *string) (pagePlace, error) {
 	place := pagePlace{size: defaultPage, tenant: r.Tenant, query: query}
 	if size != nil {
@@ -86,8 +86,8 @@ func newPage[T any](s *Policies, place pagePlace, items []T, next string) Page[T
 	return p
 }
 
-// cutPage returns a page of a list that is in the order of the IDs of its items. It has fewer items than were asked for
-// if a reply cannot hold more.
+// cutPage returns a page of a list that is in the order of the IDs of its items. It has fewer items than requested if a
+// reply cannot hold more.
 func cutPage[T, R any](s *Policies, place pagePlace, all []T, idOf func(T) string, replyOf func(T) R) (Page[R], error) {
 	items, last, budget := []R{}, "", httpapi.ListBudget
 	more := false

@@ -22,7 +22,7 @@ type PolicyRequest struct {
 	DraftRequest
 }
 
-// Check adds what is wrong with the data.
+// Check validates the data.
 func (in *PolicyRequest) Check(v *platform.ValidationErrors) {
 	if in.EntityPolicyID != "" {
 		v.RequireUUID("entityPolicyId", in.EntityPolicyID)
@@ -37,7 +37,7 @@ type DraftRequest struct {
 	VersionNote string `json:"versionNote"`
 }
 
-// Check adds what is wrong with the data.
+// Check validates the data.
 func (in *DraftRequest) Check(v *platform.ValidationErrors) {
 	v.RequireText("workspaceId", in.WorkspaceID, platform.MaxName)
 	v.CheckText("versionNote", in.VersionNote, maxNote)
@@ -49,7 +49,7 @@ type DraftFromRequest struct {
 	DraftRequest
 }
 
-// Check adds what is wrong with the data.
+// Check validates the data.
 func (in *DraftFromRequest) Check(v *platform.ValidationErrors) {
 	if in.SourceVersionNumber < 1 {
 		v.Add("sourceVersionNumber", "The value must be the number of a version, 1 or more.", platform.CodeRange)
@@ -57,12 +57,12 @@ func (in *DraftFromRequest) Check(v *platform.ValidationErrors) {
 	in.DraftRequest.Check(v)
 }
 
-// ArchiveRequest says why a version is archived.
+// ArchiveRequest has the reason for archiving a version.
 type ArchiveRequest struct {
 	ArchiveReason string `json:"archiveReason"`
 }
 
-// Check adds what is wrong with the data.
+// Check validates the data.
 func (in *ArchiveRequest) Check(v *platform.ValidationErrors) {
 	v.CheckText("archiveReason", in.ArchiveReason, maxNote)
 }
@@ -106,7 +106,7 @@ func (s *Policies) createPolicy(ctx context.Context, r *platform.Request, in Pol
 	return versionCreatedOf(ctx, v), nil
 }
 
-// createDraft makes a new draft from what is published.
+// createDraft makes a new draft from the published version.
 func (s *Policies) createDraft(ctx context.Context, r *platform.Request, in DraftRequest) (VersionCreated, error) {
 	id, err := policyID(r)
 	if err == nil {
@@ -168,22 +168,18 @@ func (s *Policies) publish(ctx context.Context, r *platform.Request, _ platform.
 	return versionCreatedOf(ctx, v), nil
 }
 
-// lock keeps the draft of a workspace as it is.
-func (s *Policies) lock(ctx context.Context, r *platform.Request, _ platform.NoBody) (platform.NoData, error) {
-	return platform.NoData{}, s.setLocked(ctx, r, true)
-}
+// commandWithoutBody is the handler of a command without a body, whose reply has no data.
+type commandWithoutBody func(context.Context, *platform.Request, platform.NoBody) (platform.NoData, error)
 
-// unlock lets the draft of a workspace be changed again.
-func (s *Policies) unlock(ctx context.Context, r *platform.Request, _ platform.NoBody) (platform.NoData, error) {
-	return platform.NoData{}, s.setLocked(ctx, r, false)
-}
-
-func (s *Policies) setLocked(ctx context.Context, r *platform.Request, isLocked bool) error {
-	w, err := workspaceOf(ctx, r)
-	if err == nil {
-		_, err = s.Store.SetLocked(ctx, w, isLocked)
+// setLocked returns the handler that locks the draft of a workspace, or unlocks it.
+func (s *Policies) setLocked(isLocked bool) commandWithoutBody {
+	return func(ctx context.Context, r *platform.Request, _ platform.NoBody) (platform.NoData, error) {
+		w, err := workspaceOf(ctx, r)
+		if err == nil {
+			_, err = s.Store.SetLocked(ctx, w, isLocked)
+		}
+		return platform.NoData{}, faultOf(err, errNoPolicy)
 	}
-	return faultOf(err, errNoPolicy)
 }
 
 // archive archives the version that was published last.
@@ -209,7 +205,7 @@ func policyID(r *platform.Request) (string, error) {
 	return pathID(r, "entityPolicyId", errNoPolicy)
 }
 
-// pathID returns an ID of the path as it is stored. What is not a UUID names nothing.
+// pathID returns an ID of the path as it is stored, or missing for a text that is not a UUID.
 func pathID(r *platform.Request, parameter string, missing error) (string, error) {
 	id := r.PathValue(parameter)
 	if !platform.IsUUID(id) {

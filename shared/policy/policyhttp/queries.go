@@ -78,7 +78,7 @@ func (s *Policies) findVersion(ctx context.Context, r *platform.Request) (p poli
 	return p, v, faultOf(err, errNoVersion)
 }
 
-// summarizePolicy returns a policy with how much it has, and its drafts.
+// summarizePolicy returns a policy with its drafts and the sizes of its version.
 func (s *Policies) summarizePolicy(ctx context.Context, r *platform.Request, _ platform.NoBody) (SummaryReply, error) {
 	p, v, err := s.findVersion(ctx, r)
 	if err != nil {
@@ -132,9 +132,8 @@ func (s *Policies) getVersion(ctx context.Context, r *platform.Request, _ platfo
 	return policyReplyOf(p, v), faultOf(err, errNoVersion)
 }
 
-// readView reads a version as a workspace sees it: the version that the path names or, if it names none, the draft of
-// the workspace that the request names or, without one, what is published. The request has no other parameters but
-// more.
+// readView reads a version as a workspace sees it: the version in the path or, without one, the draft of the workspace
+// in the request or, without one, the published version. The request has no parameters but the workspace and more.
 func (s *Policies) readView(ctx context.Context, r *platform.Request, more ...string) (v policy.Version,
 	view policy.View,
 	err error) {
@@ -176,7 +175,7 @@ func (s *Policies) readVersionView(ctx context.Context, tenant, id string, numbe
 	return snapshot.Version, policy.NewView(snapshot.Contents, snapshot.Changes, snapshot.WorkspaceID), nil
 }
 
-// readPublishedView reads what is published of a policy, with the locks of all workspaces.
+// readPublishedView reads the published version of a policy, with the locks of all workspaces.
 func (s *Policies) readPublishedView(ctx context.Context, tenant, id string) (v policy.Version, view policy.View,
 	err error) {
 	p, err := s.Store.GetPolicy(ctx, tenant, id)

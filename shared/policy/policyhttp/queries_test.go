@@ -151,7 +151,7 @@ func TestSearchFields(t *testing.T) {
 	}
 }
 
-// The summary has the fields of categories by their data keys, and says how mandatory they are.
+// The summary has the fields of categories by their data keys, with their mandatory types.
 func TestSummarizeFields(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)

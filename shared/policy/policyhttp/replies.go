@@ -6,7 +6,7 @@ import (
 	"sluice/shared/policy"
 )
 
-// PolicyReply is a policy in one of its versions. What a policy without any version lacks is null.
+// PolicyReply is a policy in one of its versions. Members of the version are null for a policy without versions.
 type PolicyReply struct {
 	EntityPolicyID         string         `json:"entityPolicyId"`
 	EntityType             string         `json:"entityType"`
@@ -48,7 +48,7 @@ func policyReplyOf(p policy.Policy, v policy.Version) PolicyReply {
 	return reply
 }
 
-// stampReply returns nil for what has not happened.
+// stampReply returns the members of a stamp, nil for the zero stamp.
 func stampReply(s policy.Stamp) (*time.Time, *string) {
 	if s.At.IsZero() {
 		return nil, nil
@@ -56,7 +56,7 @@ func stampReply(s policy.Stamp) (*time.Time, *string) {
 	return &s.At, &s.By
 }
 
-// SummaryReply is a policy with what it has.
+// SummaryReply is a policy with its drafts and the sizes of its version.
 type SummaryReply struct {
 	PolicyReply
 	FieldsCount        int          `json:"fieldsCount"`
@@ -70,7 +70,7 @@ type DraftReply struct {
 	VersionNumber int64  `json:"versionNumber"`
 }
 
-// LockReply says which workspace locks a field or jurisdiction. Workspaces have no other name than their ID.
+// LockReply is the lock of a field or jurisdiction by a workspace. The name of a workspace is its ID.
 type LockReply struct {
 	WorkspaceID   string            `json:"lockedByWorkspaceId"`
 	WorkspaceName string            `json:"lockedByWorkspaceName"`
@@ -99,7 +99,7 @@ func fieldReplyOf(v policy.Version, f policy.FieldView) FieldReply {
 		MandatoryType: mandatoryTypeOf(f.Field), ChangeType: f.ChangeType, LockDetails: lockReplyOf(f.Lock)}
 }
 
-// MandatoryType says whether a field must have a value.
+// MandatoryType tells whether a field must have a value.
 type MandatoryType string
 
 // The types: Conditional means that a condition decides.

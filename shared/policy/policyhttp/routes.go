@@ -53,8 +53,8 @@ func (s *Policies) versionCommands() []httpapi.Route {
 		command(post, versions+"/draft", create, platform.Endpoint(s.createDraft)),
 		command(post, versions+"/draft-from-version", create, platform.Endpoint(s.createDraftFrom)),
 		command(put, commandsPath+ofPolicy+"/publish", approve, platform.Endpoint(s.publish)),
-		command(put, commandsPath+ofPolicy+"/lock-workspace", edit, platform.Endpoint(s.lock)),
-		command(put, commandsPath+ofPolicy+"/unlock-workspace", edit, platform.Endpoint(s.unlock)),
+		command(put, commandsPath+ofPolicy+"/lock-workspace", edit, platform.Endpoint(s.setLocked(true))),
+		command(put, commandsPath+ofPolicy+"/unlock-workspace", edit, platform.Endpoint(s.setLocked(false))),
 		command(put, commandsPath+ofVersion+"/archive", archive, platform.Endpoint(s.archive, platform.OptionalBody())),
 		command(remove, commandsPath+ofVersion, edit, platform.Endpoint(s.discard)),
 	}
@@ -67,12 +67,15 @@ func (s *Policies) fieldCommands() []httpapi.Route {
 	return []httpapi.Route{
 		command(post, commandsPath+ofPolicy+"/fields", edit, platform.Endpoint(s.addField)),
 		command(put, field, edit, platform.Endpoint(s.updateField)),
-		command(remove, field, edit, platform.Endpoint(s.deleteField)),
-		command(put, field+"/revert", edit, platform.Endpoint(s.revertField)),
+		command(remove, field, edit, platform.Endpoint(s.changeByID("fieldId", errNoField, policy.Store.DeleteField))),
+		command(put, field+"/revert", edit,
+			platform.Endpoint(s.changeByID("fieldId", errNoField, policy.Store.RevertField))),
 		command(post, commandsPath+ofPolicy+"/jurisdictions", edit, platform.Endpoint(s.addJurisdiction)),
 		command(put, jurisdiction, edit, platform.Endpoint(s.updateJurisdiction)),
-		command(remove, jurisdiction, edit, platform.Endpoint(s.deleteJurisdiction)),
-		command(put, jurisdiction+"/revert", edit, platform.Endpoint(s.revertJurisdiction)),
+		command(remove, jurisdiction, edit, platform.Endpoint(
+			s.changeByID("jurisdictionId", errNoJurisdiction, policy.Store.DeleteJurisdiction))),
+		command(put, jurisdiction+"/revert", edit, platform.Endpoint(
+			s.changeByID("jurisdictionId", errNoJurisdiction, policy.Store.RevertJurisdiction))),
 	}
 }
 
@@ -113,8 +116,7 @@ func requirePermission(c httpapi.Caller, needed string) error {
 	return fault.Newf(fault.Forbidden, "permission_missing", "The client lacks the permission %s.", needed)
 }
 
-// query makes the route of a query. Where a command that was overtaken too often is a conflict, a query is only told to
-// come again.
+// query makes the route of a query. A query that changes overtake too often is unavailable, not a conflict.
 func query(method, path string, next httpapi.Endpoint) httpapi.Route {
 	return httpapi.Route{Method: method, Path: path, Permissions: []string{permission.PolicyConfigurationAccess},
 		Endpoint: func(ctx context.Context, c httpapi.Caller, r *http.Request) (httpapi.Reply, error) {

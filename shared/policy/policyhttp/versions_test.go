@@ -17,7 +17,8 @@ import (
 	"sluice/shared/policy/policyhttp"
 )
 
-// What a workspace changes is locked for others, who see it as it is published, until it is published or reverted.
+// A change of a workspace locks the object for other workspaces, which see the published one, until it is published or
+// reverted.
 func TestWorkspaces(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
@@ -118,7 +119,7 @@ func TestJurisdictionsOfWorkspaces(t *testing.T) {
 	}
 }
 
-// A client can choose the ID of a policy; that of another tenant's policy is not taken.
+// A client can choose the ID of a policy, also one that another tenant uses.
 func TestChosenIDOfAPolicy(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
@@ -137,7 +138,7 @@ func TestChosenIDOfAPolicy(t *testing.T) {
 	stranger.succeed("POST", commands, create(id), &created)
 }
 
-// A version goes from a draft to the archive, and what has happened to it can be read.
+// A version goes from a draft to the archive, and its history can be read.
 func TestVersionsOfAPolicy(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
@@ -160,7 +161,7 @@ func TestVersionsOfAPolicy(t *testing.T) {
 	}
 	a.succeed("PUT", path+"/unlock-workspace?workspaceId=w", "", nil)
 	a.succeed("PUT", path+"/lock-workspace?workspaceId=w", "", nil)
-	a.publish(id, "w") // what is locked can be published
+	a.publish(id, "w") // a locked draft can be published
 	if p := read(""); *p.Status != policy.Published || *p.PublishedBy != "c" || !p.Published.Equal(now) ||
 		*p.PublishedVersionNumber != 1 || !p.LastPublishedOn.Equal(now) || p.IsLocked {
 		t.Errorf("got %+v, want it published and not locked", p)
@@ -256,7 +257,7 @@ func TestPublishRefusesWhatCannotBeEvaluated(t *testing.T) {
 	a.publish(id, "w")
 }
 
-// Another tenant's objects do not exist, whatever is done with them.
+// The objects of another tenant are not found by any route.
 func TestOtherTenants(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
@@ -283,7 +284,7 @@ func TestOtherTenants(t *testing.T) {
 		stranger.refuseMissing(r, values.Replace(r.Path), bodies)
 	}
 	if tried < 25 {
-		t.Errorf("tried %d routes, want those of all objects", tried)
+		t.Errorf("tried %d routes, want the routes of all objects", tried)
 	}
 	for _, path := range []string{queries, groupQueries, queries + "/fields/Company/indexable"} {
 		var page policyhttp.Page[json.RawMessage]
@@ -341,7 +342,7 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// The audit trail names what a request has created.
+// The audit trail names the objects that a request has created.
 func TestAuditTrail(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
@@ -356,6 +357,6 @@ func TestAuditTrail(t *testing.T) {
 		}
 	}
 	if strings.Contains(a.trail.String(), "secret key") {
-		t.Error("the trail has what a field says")
+		t.Error("the trail has the contents of a field")
 	}
 }

@@ -53,8 +53,8 @@ func providerKey(tenant, id string) dynamo.Item {
 // marshalProvider returns the row of a provider whose keys are sealed. Of the built-in provider, what the program
 // itself says is not stored.
 func marshalProvider(p screening.Provider) (dynamo.Item, error) {
-	body := configuredBody{ID: p.ID, Name: p.Name, Sets: p.Sets, ValidityDays: p.ValidityDays, CreatedAt: p.CreatedAt,
-		UpdatedAt: p.UpdatedAt, UpdatedBy: p.UpdatedBy}
+	body := configuredBody{ID: p.ID, Name: p.Name, Sets: p.Sets, ValidityDays: p.ValidityDays,
+		CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt, UpdatedBy: p.UpdatedBy}
 	if a := p.Adapter; a != nil {
 		body.Adapter = &adapterBody{a.URL, a.IsAuthenticationActive, a.AuthenticationKey != "", a.EncryptionKey != ""}
 	}
@@ -75,8 +75,9 @@ func unmarshalProvider(tenant string, item dynamo.Item) (screening.Provider, err
 		return screening.Provider{}, err
 	}
 	p := screening.Provider{Tenant: tenant, ID: body.ID, Name: body.Name, Fields: body.Fields, Sets: body.Sets,
-		ValidityDays: body.ValidityDays, CreatedAt: body.CreatedAt, UpdatedAt: body.UpdatedAt, UpdatedBy: body.UpdatedBy,
-		Version: dynamo.NumberAttribute(item, "version"), Sealed: dynamo.BinaryAttribute(item, "sealed")}
+		ValidityDays: body.ValidityDays, CreatedAt: body.CreatedAt, UpdatedAt: body.UpdatedAt,
+		UpdatedBy: body.UpdatedBy,
+		Version:   dynamo.NumberAttribute(item, "version"), Sealed: dynamo.BinaryAttribute(item, "sealed")}
 	if a := body.Adapter; a != nil {
 		p.Adapter = &screening.Adapter{URL: a.URL, IsAuthenticationActive: a.IsAuthenticationActive,
 			AuthenticationKey: maskIf(a.HasAuthenticationKey), EncryptionKey: maskIf(a.HasEncryptionKey)}

@@ -10,8 +10,7 @@ import (
 	"sluice/shared/screening/screeninghttp"
 )
 
-// hookedProviders calls functions, each once, before a provider is saved or deleted and after all are listed, in which
-// others do something.
+// hookedProviders calls its functions once each: before a provider is saved or deleted, and after all are listed.
 type hookedProviders struct {
 	*screeningdb.Providers
 	beforeSave, beforeDelete, afterList func()

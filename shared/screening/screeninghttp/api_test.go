@@ -53,7 +53,7 @@ type api struct {
 	providerHook *hookedProviders
 	draftHook    *hookedDrafts
 	documentHook *hookedDocuments
-	// log is what the endpoints logged.
+	// log is the log of the endpoints.
 	log    *bytes.Buffer
 	call   func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
 	caller httpapi.Caller
@@ -152,7 +152,7 @@ func (a *api) create(more string, entityIDs ...string) string {
 	return created.BatchID
 }
 
-// createSearched creates a batch of one entity for which a provider returned matches, and returns their IDs.
+// createSearched creates a batch of one entity with matches of a provider, and returns its ID and theirs.
 func (a *api) createSearched(entityID string, matches int) (batchID string, matchIDs []string) {
 	a.t.Helper()
 	ctx := a.t.Context()

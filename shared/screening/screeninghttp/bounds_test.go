@@ -28,7 +28,7 @@ func (a *api) readParts(path string, limit int) int {
 	}
 }
 
-// Lists whose replies would be too large are refused, with what to do, which works.
+// Lists whose replies would be too large are refused with a message about limit and after, which work.
 //
 //raced:by TestListsAreReadInParts
 func TestLargeListsAreRefused(t *testing.T) {
@@ -46,7 +46,7 @@ func TestLargeListsAreRefused(t *testing.T) {
 	}
 	message := a.refuse(413, "too_many_screened_entities", "GET", queries+"/batch/"+b.ID, "")
 	if !strings.Contains(message, "limit and after") || !strings.Contains(message, "/batch/legalentity/") {
-		t.Errorf("the message %q does not say what to do", message)
+		t.Errorf("the message %q does not name the remedy", message)
 	}
 	a.refuse(413, "too_many_screened_entities", "GET", queries+"/batch/"+b.ID+"/entity", "")
 	if got := a.readParts("/batch/"+b.ID+"/entity", 25); got != 60 {
@@ -75,7 +75,7 @@ func TestLargeListsAreRefused(t *testing.T) {
 	place := "/batch/" + large + "/entity/e/match"
 	message = a.refuse(413, "too_many_matches", "GET", queries+place, "")
 	if !strings.Contains(message, "limit and after") {
-		t.Errorf("the message %q does not say what to do", message)
+		t.Errorf("the message %q does not name the remedy", message)
 	}
 	if got := a.readParts(place, 100); got != 200 {
 		t.Errorf("read %d matches in parts, want 200", got)
@@ -102,11 +102,11 @@ func TestLargeHistoriesAreRefused(t *testing.T) {
 	const history = queries + "/batch/entity/e/materiality-assessment-history"
 	if message := a.refuse(413, "too_much_history", "GET", history, ""); !strings.Contains(message,
 		"/batch/legalentity/") {
-		t.Errorf("the message %q does not say what to do", message)
+		t.Errorf("the message %q does not name the remedy", message)
 	}
 	message := a.refuse(413, "too_many_screening_batches", "GET", queries+"/batch/legalentity/e", "")
 	if !strings.Contains(message, "onlyWithTrueMatches") {
-		t.Errorf("the message %q does not say what to do", message)
+		t.Errorf("the message %q does not name the remedy", message)
 	}
 	_, data, _ := a.send("GET", queries+"/batch/legalentity/e?onlyWithTrueMatches=true", "")
 	if !json.Valid(data) || string(data) != "[]" {

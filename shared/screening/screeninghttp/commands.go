@@ -64,7 +64,7 @@ func (s *Screenings) Complete(ctx context.Context, r *platform.Request, _ platfo
 	})
 }
 
-// Resolve records what people decided about matches, all of them or none.
+// Resolve records resolutions of matches, all of them or none.
 func (s *Screenings) Resolve(ctx context.Context, r *platform.Request, in ResolveRequest) (platform.NoData, error) {
 	return platform.NoData{}, retryIfChanged(func() error {
 		b, err := s.findBatch(ctx, r, "id")
@@ -93,7 +93,7 @@ func (s *Screenings) Resolve(ctx context.Context, r *platform.Request, in Resolv
 		if err != nil {
 			return faultOf(err)
 		}
-		// The notices of adapters are started first: if this request ends here, they find nothing to tell.
+		// The notices of adapters are started first: if this request ends here, they find nothing to report.
 		if err := s.Resolutions.Start(ctx, b, matches); err != nil {
 			return err
 		}

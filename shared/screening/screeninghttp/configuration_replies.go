@@ -41,10 +41,10 @@ type FieldReply struct {
 
 // SetReply is a set of settings.
 type SetReply struct {
-	ID                 string           `json:"id"`
-	Name               string           `json:"name"`
-	Description        string           `json:"description"`
-	AdditionalSettings []SettingRequest `json:"additionalSettings"`
+	ID                 string              `json:"id"`
+	Name               string              `json:"name"`
+	Description        string              `json:"description"`
+	AdditionalSettings []screening.Setting `json:"additionalSettings"`
 }
 
 func configuredProviderOf(p screening.Provider) ConfiguredProvider {
@@ -61,10 +61,7 @@ func configuredProviderOf(p screening.Provider) ConfiguredProvider {
 			FieldReply{f.ID, f.Name, f.Type, platform.OrNull(f.EnabledBy), f.IsMandatory})
 	}
 	for i, set := range p.Sets {
-		reply := SetReply{set.ID, set.Name, set.Description, []SettingRequest{}}
-		for _, s := range set.Settings {
-			reply.AdditionalSettings = append(reply.AdditionalSettings, SettingRequest(s))
-		}
+		reply := SetReply{set.ID, set.Name, set.Description, append([]screening.Setting{}, set.Settings...)}
 		if i == 0 {
 			out.DefaultConfigurationSet = reply
 			continue

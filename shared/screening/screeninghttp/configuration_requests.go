@@ -32,7 +32,7 @@ type ProviderConfigurationRequest struct {
 	ValidityDays             *int            `json:"validityDays"`
 }
 
-// ReplaceProviderRequest is the data that replaces that of a provider. The ID may be absent.
+// ReplaceProviderRequest is the new data of a provider. The ID may be absent.
 type ReplaceProviderRequest struct{ ProviderConfigurationRequest }
 
 // AdapterRequest is how the adapter of a provider is reached.
@@ -59,18 +59,12 @@ type SchemaRequest struct {
 
 // SetRequest is a set of settings.
 type SetRequest struct {
-	Name               string           `json:"name"`
-	Description        string           `json:"description"`
-	AdditionalSettings []SettingRequest `json:"additionalSettings"`
+	Name               string              `json:"name"`
+	Description        string              `json:"description"`
+	AdditionalSettings []screening.Setting `json:"additionalSettings"`
 }
 
-// SettingRequest is the value of a setting.
-type SettingRequest struct {
-	FieldID string `json:"fieldId"`
-	Value   string `json:"value"`
-}
-
-// Check adds what is wrong with the data.
+// Check validates the data.
 func (in *ProviderConfigurationRequest) Check(v *platform.ValidationErrors) {
 	v.RequireText("id", in.ID, screening.MaxProviderID)
 	switch {
@@ -84,7 +78,7 @@ func (in *ProviderConfigurationRequest) Check(v *platform.ValidationErrors) {
 	in.check(v)
 }
 
-// Check adds what is wrong with the data.
+// Check validates the data.
 func (in *ReplaceProviderRequest) Check(v *platform.ValidationErrors) { in.check(v) }
 
 func (in *ProviderConfigurationRequest) check(v *platform.ValidationErrors) {
@@ -122,7 +116,7 @@ func (in *AdapterRequest) check(v *platform.ValidationErrors, path string) {
 	}
 }
 
-// checkKey checks the form of a key that is not a mask. What is wrong is told without the key.
+// checkKey checks the form of a key that is not a mask. Its message does not contain the key.
 func checkKey(v *platform.ValidationErrors, property, text string, low, high int) {
 	if text == "" || externalauth.Secret(text).IsMasked() {
 		return
@@ -137,7 +131,7 @@ func checkKey(v *platform.ValidationErrors, property, text string, low, high int
 	}
 }
 
-// Check adds what is wrong with the data.
+// Check validates the data.
 func (in *SchemaRequest) Check(v *platform.ValidationErrors) {
 	v.RequireValue(schemaProperty, in.AdditionalSettingsSchema != nil)
 	checkFields(v, in.AdditionalSettingsSchema)
@@ -168,10 +162,10 @@ func checkFields(v *platform.ValidationErrors, fields []FieldRequest) {
 func (in *SetRequest) check(v *platform.ValidationErrors, path string) {
 	v.RequireText(path+"name", in.Name, platform.MaxName)
 	v.RequireText(path+"description", in.Description, maxDescription)
-	checkSettingRequests(v, path+"additionalSettings", in.AdditionalSettings)
+	checkSettings(v, path+"additionalSettings", in.AdditionalSettings)
 }
 
-func checkSettingRequests(v *platform.ValidationErrors, path string, settings []SettingRequest) {
+func checkSettings(v *platform.ValidationErrors, path string, settings []screening.Setting) {
 	if !v.CheckCount(path, len(settings), screening.MaxFields) {
 		return
 	}
@@ -181,7 +175,7 @@ func checkSettingRequests(v *platform.ValidationErrors, path string, settings []
 	}
 }
 
-// addSettingProblems adds what is wrong with a list of fields or settings.
+// addSettingProblems adds the problems of a list of fields or settings.
 func addSettingProblems(v *platform.ValidationErrors, path string, problems []screening.SettingProblem) {
 	for _, p := range problems {
 		property := path
@@ -224,13 +218,5 @@ func fieldsOf(fields []FieldRequest) []screening.SettingField {
 
 func (in *SetRequest) set(id string) screening.ConfigurationSet {
 	return screening.ConfigurationSet{ID: id, Name: in.Name, Description: in.Description,
-		Settings: settingsOf(in.AdditionalSettings)}
-}
-
-func settingsOf(settings []SettingRequest) []screening.Setting {
-	var out []screening.Setting
-	for _, s := range settings {
-		out = append(out, screening.Setting{FieldID: s.FieldID, Value: s.Value})
-	}
-	return out
+		Settings: in.AdditionalSettings}
 }

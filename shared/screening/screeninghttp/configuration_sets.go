@@ -17,20 +17,20 @@ type CreateSetRequest struct {
 	SetRequest
 }
 
-// Check adds what is wrong with the data.
+// Check validates the data.
 func (in *CreateSetRequest) Check(v *platform.ValidationErrors) {
 	v.RequireText("providerId", in.ProviderID, screening.MaxProviderID)
 	in.check(v, "")
 }
 
-// ChangeSetRequest is what changes of a configuration set. What is absent stays as it is.
+// ChangeSetRequest is a change of a configuration set. Absent values stay as they are.
 type ChangeSetRequest struct {
-	Name               *string          `json:"name"`
-	Description        *string          `json:"description"`
-	AdditionalSettings []SettingRequest `json:"additionalSettings"`
+	Name               *string             `json:"name"`
+	Description        *string             `json:"description"`
+	AdditionalSettings []screening.Setting `json:"additionalSettings"`
 }
 
-// Check adds what is wrong with the data.
+// Check validates the data.
 func (in *ChangeSetRequest) Check(v *platform.ValidationErrors) {
 	if in.Name != nil {
 		v.RequireText("name", *in.Name, platform.MaxName)
@@ -38,7 +38,7 @@ func (in *ChangeSetRequest) Check(v *platform.ValidationErrors) {
 	if in.Description != nil {
 		v.RequireText("description", *in.Description, maxDescription)
 	}
-	checkSettingRequests(v, "additionalSettings", in.AdditionalSettings)
+	checkSettings(v, "additionalSettings", in.AdditionalSettings)
 }
 
 // createSet stores a new set of a provider.
@@ -47,15 +47,8 @@ func (s *Configurations) createSet(ctx context.Context, r *platform.Request, in 
 	audit.AddObject(ctx, "providerId", in.ProviderID)
 	audit.AddObject(ctx, "configurationSetId", set.ID)
 	find := func() (screening.Provider, error) {
-		configured, err := s.Providers.ListProviders(ctx, r.Tenant)
-		if err != nil {
-			return screening.Provider{}, err
-		}
-		i := slices.IndexFunc(configured, func(p screening.Provider) bool { return p.ID == in.ProviderID })
-		if i < 0 {
-			return screening.Provider{}, r.Invalid("providerId", "No provider of this ID is configured.", CodeProvider)
-		}
-		return configured[i], nil
+		return s.selectProvider(ctx, r.Tenant, func(p screening.Provider) bool { return p.ID == in.ProviderID },
+			r.Invalid("providerId", "No provider of this ID is configured.", CodeProvider))
 	}
 	err := s.editProvider(ctx, r, find, func(p *screening.Provider) error {
 		if len(p.Sets) >= screening.MaxSets {
@@ -79,7 +72,7 @@ func (s *Configurations) changeSet(ctx context.Context, r *platform.Request, in 
 			set.Description = *in.Description
 		}
 		if in.AdditionalSettings != nil {
-			set.Settings = settingsOf(in.AdditionalSettings)
+			set.Settings = in.AdditionalSettings
 		}
 		return checkSet(r, *p, *set)
 	})
@@ -109,18 +102,22 @@ func (s *Configurations) editSet(ctx context.Context, r *platform.Request,
 		return slices.IndexFunc(p.Sets, func(set screening.ConfigurationSet) bool { return set.ID == id })
 	}
 	find := func() (screening.Provider, error) {
-		configured, err := s.Providers.ListProviders(ctx, r.Tenant)
-		if err != nil {
-			return screening.Provider{}, err
-		}
-		for _, p := range configured {
-			if has(p) >= 0 {
-				return p, nil
-			}
-		}
-		return screening.Provider{}, errNoSet
+		return s.selectProvider(ctx, r.Tenant, func(p screening.Provider) bool { return has(p) >= 0 }, errNoSet)
 	}
 	return s.editProvider(ctx, r, find, func(p *screening.Provider) error { return change(p, has(*p)) })
+}
+
+// selectProvider returns the first provider of a tenant that is selected, or missing.
+func (s *Configurations) selectProvider(ctx context.Context, tenant string, selects func(screening.Provider) bool,
+	missing error) (screening.Provider, error) {
+	configured, err := s.Providers.ListProviders(ctx, tenant)
+	if err != nil {
+		return screening.Provider{}, err
+	}
+	if i := slices.IndexFunc(configured, selects); i >= 0 {
+		return configured[i], nil
+	}
+	return screening.Provider{}, missing
 }
 
 // checkSet returns a fault if the settings of a set do not fit its provider.

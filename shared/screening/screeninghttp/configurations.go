@@ -15,8 +15,8 @@ import (
 	"sluice/shared/screening"
 )
 
-// Configurations answers the routes of what a tenant configures: its providers, their sets of settings, and what holds
-// for all of its screening.
+// Configurations answers the routes of a tenant's configuration: its providers, their sets of settings, and the
+// settings of all its screening.
 type Configurations struct {
 	Settings  settingsStore
 	Providers screening.ProviderStore
@@ -114,8 +114,8 @@ func (s *Configurations) createProvider(ctx context.Context, r *platform.Request
 	return CreatedProvider{p.ID, p.Sets[0].ID}, err
 }
 
-// restoreKeys replaces masked keys of a provider by those of the stored one, nil for a new provider, and checks that
-// the keys can be used together.
+// restoreKeys replaces the masked keys of a provider by the stored ones, and checks that the keys can be used together.
+// stored is nil for a new provider.
 func (s *Configurations) restoreKeys(ctx context.Context, r *platform.Request, p, stored *screening.Provider) error {
 	if p.Adapter.HasMaskedKeys() && stored != nil {
 		revealed, err := s.Providers.Reveal(ctx, *stored)
@@ -152,7 +152,7 @@ func (s *Configurations) findProvider(ctx context.Context, r *platform.Request) 
 // editProvider changes the provider that find finds, and stores it.
 func (s *Configurations) editProvider(ctx context.Context, r *platform.Request,
 	find func() (screening.Provider, error), change func(p *screening.Provider) error) error {
-	for range maxAttempts {
+	return retryConfiguration(func() error {
 		previous, err := find()
 		if err != nil {
 			return err
@@ -163,11 +163,8 @@ func (s *Configurations) editProvider(ctx context.Context, r *platform.Request,
 			return err
 		}
 		p.UpdatedAt, p.UpdatedBy = s.Now().UTC(), r.Client
-		if err := s.Providers.SaveProvider(ctx, previous, p); !errors.Is(err, screening.ErrChanged) {
-			return err
-		}
-	}
-	return errConfigurationBusy
+		return s.Providers.SaveProvider(ctx, previous, p)
+	})
 }
 
 // replaceProvider stores another adapter, schema, default set and validity of a provider. Its other sets stay, and must
@@ -181,7 +178,7 @@ func (s *Configurations) replaceProvider(ctx context.Context, r *platform.Reques
 			return errBuiltIn
 		}
 		if *p = in.apply(*p); in.ID != "" && in.ID != p.ID {
-			return r.Invalid("id", "The value must be that of the path: a provider keeps its ID.", CodeProvider)
+			return r.Invalid("id", "The value must equal the ID in the path: a provider keeps its ID.", CodeProvider)
 		}
 		if err := s.restoreKeys(ctx, r, p, &stored); err != nil {
 			return err
@@ -225,7 +222,7 @@ func (s *Configurations) deleteProvider(ctx context.Context, r *platform.Request
 	})
 }
 
-// retryConfiguration repeats what met a change of the configuration by someone else.
+// retryConfiguration is retryIfChanged for the configuration.
 func retryConfiguration(do func() error) error {
 	if err := retryIfChanged(do); !errors.Is(err, errBusy) {
 		return err

@@ -104,7 +104,7 @@ func TestBuiltInProvider(t *testing.T) {
 	a.succeed("PATCH", setsPath+"/"+p.DefaultConfigurationSet.ID, `{"data":{"additionalSettings":[]}}`, nil)
 }
 
-// Each operation needs its own permission, and no tenant reaches what is another one's.
+// Each operation needs its own permission, and no tenant reaches the objects of another one.
 func TestConfigurationPermissions(t *testing.T) {
 	t.Parallel()
 	a := newConfigurationAPI(t)

@@ -33,10 +33,10 @@ func (in *DocumentDetails) check(v *platform.ValidationErrors) {
 	v.CheckText("idempotencyKey", in.IdempotencyKey, platform.MaxName)
 }
 
-// UploadRequest is the data of a new document whose file is to be uploaded.
+// UploadRequest is the data of a new document with a file to upload.
 type UploadRequest struct{ DocumentDetails }
 
-// Check adds what is wrong with the data.
+// Check validates the data.
 func (in *UploadRequest) Check(v *platform.ValidationErrors) {
 	in.check(v)
 	if in.FileName != "" && !document.IsSupported(in.FileName) {
@@ -51,7 +51,7 @@ type VirtualRequest struct {
 	DocumentURL string `json:"documentUrl"`
 }
 
-// Check adds what is wrong with the data.
+// Check validates the data.
 func (in *VirtualRequest) Check(v *platform.ValidationErrors) {
 	in.check(v)
 	v.RequireValue("documentUrl", in.DocumentURL != "")
@@ -67,7 +67,7 @@ type ReuseRequest struct {
 	ReuseFromBatchID string `json:"reuseFromBatchId"`
 }
 
-// Check adds what is wrong with the data.
+// Check validates the data.
 func (in *ReuseRequest) Check(v *platform.ValidationErrors) {
 	v.RequireUUID("documentId", in.DocumentID)
 	v.RequireUUID("reuseFromBatchId", in.ReuseFromBatchID)
@@ -79,7 +79,7 @@ type ReuseMatchRequest struct {
 	ReuseFromMatchID string `json:"reuseFromMatchId"`
 }
 
-// Check adds what is wrong with the data.
+// Check validates the data.
 func (in *ReuseMatchRequest) Check(v *platform.ValidationErrors) {
 	in.ReuseRequest.Check(v)
 	v.RequireUUID("reuseFromMatchId", in.ReuseFromMatchID)
@@ -198,7 +198,7 @@ func (s *Screenings) listAcross(ctx context.Context, r *platform.Request,
 	return list.items, err
 }
 
-// documentList is a list of documents within the budget of a reply. Those that the caller does not reach are left out.
+// documentList is a list of documents within the budget of a reply, without documents out of the caller's reach.
 type documentList struct {
 	*Screenings
 	request *platform.Request
@@ -206,7 +206,7 @@ type documentList struct {
 	items   []MatchDocumentReply
 }
 
-// add adds the documents of an entity in a batch that are selected and, with hasStatus, have such a status.
+// add adds the selected documents of an entity in a batch. hasStatus, if it is not nil, selects them by status.
 func (l *documentList) add(ctx context.Context, b screening.Batch, entityID string,
 	selects func(screening.Document) bool, hasStatus func(document.Status) bool) error {
 	all, err := l.Store.ListDocuments(ctx, b.Tenant, b.ID, entityID)

@@ -12,9 +12,9 @@ import (
 	"sluice/shared/screening"
 )
 
-// DeleteDocument deletes a document of an open batch, and its file if no other document shares it. It is decided by one
-// write that requires the batch to be open; what is decided can be repeated until it is done, whatever becomes of the
-// batch.
+// DeleteDocument deletes a document of an open batch, and its file if no other document shares it. One write, which
+// requires the batch to be open, begins the deletion; after that it can be repeated until it is complete, whatever the
+// status of the batch.
 func (s *Screenings) DeleteDocument(ctx context.Context, r *platform.Request, _ platform.NoBody) (platform.NoData,
 	error) {
 	var d screening.Document

@@ -25,7 +25,7 @@ var (
 	errNoDocument = fault.New(fault.NotFound, "screening_document_not_found",
 		"There is no such document of the entity or match in this batch.")
 	errTooManyDocuments = fault.Newf(fault.BadRequest, "too_many_screening_documents",
-		"An entity has at most %d documents in a batch, those of its matches included. Delete some first.",
+		"An entity has at most %d documents in a batch, the documents of its matches included. Delete some first.",
 		screening.MaxDocuments)
 	errNotCompleted = fault.New(fault.BadRequest, "document_not_completed",
 		"Only a document with the status Completed can be reused.")
@@ -38,7 +38,7 @@ var (
 	errStorage = fault.New(fault.Unavailable, "storage", "The file cannot be deleted now. Try again.")
 )
 
-// place is where a document belongs: an entity of a batch, or one of its matches.
+// place is the owner of a document: an entity of a batch, or one of its matches.
 type place struct {
 	batch screening.Batch
 	// match is zero for the documents of the entity.
@@ -68,8 +68,8 @@ func (s *Screenings) newDocument(r *platform.Request, p place) screening.Documen
 		MatchID: p.match.ID, MatchUniqueID: p.match.UniqueID, CreatedBy: r.Client, CreatedAt: s.Now().UTC()}
 }
 
-// addDocument stores a document in the place that the path names, whose batch must be open. made returns the document
-// for that place. It returns false if the document is there already.
+// addDocument stores the document that made returns for the place in the path, whose batch must be open. It returns
+// false if the document is stored already.
 func (s *Screenings) addDocument(ctx context.Context, r *platform.Request,
 	made func(place) (screening.Document, error)) (d screening.Document, p place, isNew bool, err error) {
 	err = retryIfChanged(func() error {
@@ -130,7 +130,7 @@ func (s *Screenings) AddVirtualDocument(ctx context.Context, r *platform.Request
 }
 
 // createDocument stores a document here first and then in document management, so that a request that ends between the
-// two leaves nothing that is seen. It returns false if it is there already in both.
+// two leaves nothing visible. It returns false if it is stored already in both.
 func (s *Screenings) createDocument(ctx context.Context, r *platform.Request, in DocumentDetails,
 	complete func(*document.Document)) (screening.Document, document.Document, bool, error) {
 	d, p, _, err := s.addDocument(ctx, r, func(p place) (screening.Document, error) {
@@ -163,12 +163,12 @@ func (s *Screenings) createDocument(ctx context.Context, r *platform.Request, in
 	return d, stored, false, err
 }
 
-// ReuseDocument stores a document that shares the file of a completed one of the same entity in another batch.
+// ReuseDocument stores a document that shares the file of a completed document of the entity in another batch.
 func (s *Screenings) ReuseDocument(ctx context.Context, r *platform.Request, in ReuseRequest) (ReuseReply, error) {
 	return s.ReuseMatchDocument(ctx, r, ReuseMatchRequest{ReuseRequest: in})
 }
 
-// ReuseMatchDocument stores a document that shares the file of a completed one of a match with the same entry.
+// ReuseMatchDocument stores a document that shares the file of a completed document of a match with the same entry.
 func (s *Screenings) ReuseMatchDocument(ctx context.Context, r *platform.Request, in ReuseMatchRequest) (ReuseReply,
 	error) {
 	source, err := s.findSource(ctx, r, in)
@@ -205,7 +205,7 @@ func (s *Screenings) ReuseMatchDocument(ctx context.Context, r *platform.Request
 	return ReuseReply{d.ID}, err
 }
 
-// findSource finds the document that is to be reused.
+// findSource finds the document to reuse.
 func (s *Screenings) findSource(ctx context.Context, r *platform.Request,
 	in ReuseMatchRequest) (screening.Document, error) {
 	from, err := s.Store.Get(ctx, r.Tenant, strings.ToLower(in.ReuseFromBatchID))

@@ -19,7 +19,7 @@ import (
 	"sluice/shared/screening/screeninghttp"
 )
 
-// fakeBucket signs URLs that name their keys, and records what is deleted.
+// fakeBucket signs URLs that contain their keys, and records deletions.
 type fakeBucket struct {
 	deleted []string
 	fails   bool
@@ -215,8 +215,7 @@ func TestDeletionIsRepeated(t *testing.T) {
 	}
 }
 
-// hookedStore calls a function once after documents were listed, in which others do something. It counts the batches
-// that are read one by one.
+// hookedStore calls afterList once, after a list of documents was read, and counts the reads of single batches.
 type hookedStore struct {
 	*screeningdb.Store
 	afterList func()
@@ -307,7 +306,7 @@ func TestDocumentsOutOfReach(t *testing.T) {
 	a.succeed("POST", reuse, body, nil)
 }
 
-// hookedDocuments is a store in which others change a document before each of the next deletions.
+// hookedDocuments fails the next deletions as if others had changed the document.
 type hookedDocuments struct {
 	*documentdb.Store
 	overtakes int

@@ -70,7 +70,7 @@ func (s *Screenings) forEachPartOf(ctx context.Context, tenant, entityID string,
 	}
 }
 
-// countTrueMatches counts the matches of an entity that people found to be the entity.
+// countTrueMatches counts the true matches of an entity.
 func (s *Screenings) countTrueMatches(ctx context.Context, b screening.Batch, entityID string) (int, error) {
 	count := 0
 	if b.TrueMatches == 0 {

@@ -44,7 +44,7 @@ func TestManyBatchesOfAnEntity(t *testing.T) {
 	}
 	for i, h := range history {
 		if want := ids[len(ids)-1-2*i]; h.BatchID != want || h.EntityMaterialityAssessment.Assessment == nil {
-			t.Fatalf("assessment %d is that of %s, want %s", i, h.BatchID, want)
+			t.Fatalf("assessment %d is of batch %s, want %s", i, h.BatchID, want)
 		}
 	}
 	if a.hook.reads != 0 {

@@ -9,7 +9,7 @@ import (
 	"sluice/shared/screening"
 )
 
-// maxExpiryProcesses is how many processes one request asks about.
+// maxExpiryProcesses is the largest number of processes in one request.
 const maxExpiryProcesses = 100
 
 // ExpiryRequest asks about processes of a journey.
@@ -17,14 +17,14 @@ type ExpiryRequest struct {
 	ProcessIDs []string `json:"processIds"`
 }
 
-// Check adds what is wrong with the data.
+// Check validates the data.
 func (in *ExpiryRequest) Check(v *platform.ValidationErrors) {
 	v.RequireValue("processIds", len(in.ProcessIDs) > 0)
 	v.CheckIDs("processIds", in.ProcessIDs, maxExpiryProcesses)
 	v.CheckUnique("processIds", in.ProcessIDs)
 }
 
-// ExpiryReply says whether the active batch of a process is still valid.
+// ExpiryReply is the validity of the active batch of a process.
 type ExpiryReply struct {
 	ProcessID    string                 `json:"processId"`
 	BatchID      *string                `json:"batchId"`
@@ -32,7 +32,7 @@ type ExpiryReply struct {
 	Providers    []ProviderExpiryReply  `json:"providers"`
 }
 
-// ProviderExpiryReply says until when the search of a provider is valid.
+// ProviderExpiryReply is the validity of the search of a provider.
 type ProviderExpiryReply struct {
 	ID                 string                 `json:"id"`
 	ConfigurationSetID *string                `json:"configurationSetId"`
@@ -40,7 +40,7 @@ type ProviderExpiryReply struct {
 	ExpiryDate         *time.Time             `json:"expiryDate"`
 }
 
-// Expiry says for processes of a journey, in the order of the request, whether their active batches are still valid.
+// Expiry returns the validity of the active batches of processes of a journey, in the order of the request.
 func (s *Screenings) Expiry(ctx context.Context, r *platform.Request, in ExpiryRequest) ([]ExpiryReply, error) {
 	settings, err := s.Store.GetSettings(ctx, r.Tenant)
 	if err != nil {

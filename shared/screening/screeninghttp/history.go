@@ -24,17 +24,17 @@ type HistoryReply struct {
 	EntityMaterialityAssessment HistoryAssessment `json:"entityMaterialityAssessment"`
 	JourneyAccessLayers         access.Layers     `json:"journeyAccessLayers"`
 	EntityAccessLayers          access.Layers     `json:"entityAccessLayers"`
-	// RestrictedFields are those that are null because the caller lacks the access layers.
+	// RestrictedFields are null because the caller lacks the access layers.
 	RestrictedFields []string `json:"restrictedFields"`
 }
 
-// HistoryAssessment is an assessment with the true matches on which it rests.
+// HistoryAssessment is an assessment with its true matches.
 type HistoryAssessment struct {
 	Assessment  *AssessmentReply `json:"assessment"`
 	TrueMatches []TrueMatchReply `json:"trueMatches"`
 }
 
-// TrueMatchReply is a match that people found to be the entity.
+// TrueMatchReply is a true match of the entity.
 type TrueMatchReply struct {
 	MatchID            string              `json:"matchId"`
 	Name               string              `json:"name"`
@@ -83,11 +83,11 @@ func (s *Screenings) History(ctx context.Context, r *platform.Request, _ platfor
 	return items, err
 }
 
-// historiesAtOnce is in how many batches an entity and its matches are read at the same time.
+// historiesAtOnce is the number of batches in which an entity and its matches are read at the same time.
 const historiesAtOnce = 8
 
-// historiesOf returns the assessments of an entity in those of the batches that were closed, in their order, without
-// those in which nobody assessed it.
+// historiesOf returns the assessments of an entity in the closed ones of the batches, in their order. Batches without
+// an assessment are left out.
 func (s *Screenings) historiesOf(ctx context.Context, r *platform.Request, batches []screening.Batch, id string) (
 	[]*HistoryReply, error) {
 	items := make([]*HistoryReply, len(batches))

@@ -3,6 +3,7 @@ package screeninghttp
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 	"sluice/shared/screening"
 )
 
-// entityData is what screening reads and writes of the entity data.
+// entityData reads profiles, and reads and writes drafts, in the entity data.
 type entityData interface {
 	GetProfiles(ctx context.Context, tenant string, ids []string) ([]entity.Profile, error)
 	ListDrafts(ctx context.Context, tenant string, p entity.DraftPage) ([]entity.DraftRef, string, error)
@@ -54,8 +55,7 @@ func (s *Screenings) editEntity(ctx context.Context, r *platform.Request,
 	})
 }
 
-// UpdateEntity records the assessment of an entity and the clients to whom it may matter. What is absent stays as it
-// is.
+// UpdateEntity records the assessment of an entity and its impacted clients. Absent values stay as they are.
 func (s *Screenings) UpdateEntity(ctx context.Context, r *platform.Request,
 	in UpdateEntityRequest) (platform.NoData, error) {
 	return s.editEntity(ctx, r, func(e *screening.Entity) error {
@@ -75,7 +75,7 @@ func (s *Screenings) UpdateEntity(ctx context.Context, r *platform.Request,
 	})
 }
 
-// UpdateMateriality merges properties into those of an entity or of a party that is related to it.
+// UpdateMateriality merges properties into the properties of an entity or a related party.
 func (s *Screenings) UpdateMateriality(ctx context.Context, r *platform.Request,
 	in UpdateMaterialityRequest) (platform.NoData, error) {
 	return s.editEntity(ctx, r, func(e *screening.Entity) error {
@@ -84,9 +84,7 @@ func (s *Screenings) UpdateMateriality(ctx context.Context, r *platform.Request,
 			id = entityID(in.RelatedPartyEntityID)
 		}
 		all := map[string]map[string]property.Property{}
-		for key, properties := range e.Materiality {
-			all[key] = properties
-		}
+		maps.Copy(all, e.Materiality)
 		all[id] = in.Properties.Normalized().Apply(all[id])
 		if e.Materiality = all; len(all) > screening.MaxRelatedParties {
 			return errTooManyParties
@@ -115,8 +113,8 @@ func (s *Screenings) Deescalate(ctx context.Context, r *platform.Request, _ plat
 	})
 }
 
-// Aggregate writes how material the findings about all entities of a batch are to the draft of the journey's main legal
-// entity, and returns it. Repeating it writes the same.
+// Aggregate writes the materiality of all entities of a batch to the draft of the journey's main legal entity, and
+// returns it. Repeating it writes the same.
 func (s *Screenings) Aggregate(ctx context.Context, r *platform.Request, _ platform.NoBody) (AggregateReply, error) {
 	b, err := s.findBatch(ctx, r, "id")
 	switch {

@@ -57,7 +57,7 @@ func TestAssess(t *testing.T) {
 	if got.PEP == nil || got.PEP.Jurisdictions != nil || got.Other != nil || got.Sanctions.Jurisdictions[0] != "EU" ||
 		*got.Sanctions.OKToProceed || *got.Sanctions.Rationale != "r" || got.MaterialityOutcome != "Material" ||
 		got.LastActionedBy.ID != "c" || *got.LastActionedBy.JourneyTaskID != "task" || *got.Rationale != "all" {
-		t.Errorf("got %+v, want a material outcome without jurisdictions of what is immaterial", got)
+		t.Errorf("got %+v, want a material outcome without jurisdictions of the immaterial category", got)
 	}
 	a.succeed("PUT", place, `{"data":{"entityMaterialityAssessment":{"sanctions":{"materialityStatus":"None",`+
 		`"okToProceed":true}}}}`, nil)
@@ -199,7 +199,7 @@ func TestHistory(t *testing.T) {
 type hookedDrafts struct {
 	*entitydb.Profiles
 	overtakes int
-	// note is what others write.
+	// note is the property that others write.
 	note string
 }
 
@@ -231,7 +231,7 @@ func TestAggregateOfABusyDraft(t *testing.T) {
 	a.succeed("POST", aggregate, "", nil)
 	d, err := a.entities.GetDraft(t.Context(), tenant, draft)
 	if err != nil || d.Properties["overallMateriality"].Value == nil || d.Properties["note"].Value == nil {
-		t.Errorf("the draft is %+v, %v, want the aggregate and what others have changed", d, err)
+		t.Errorf("the draft is %+v, %v, want the aggregate and the changes of others", d, err)
 	}
 	a.draftHook.overtakes = 100
 	a.refuse(409, "CONFLICT", "POST", aggregate, "")

@@ -2,6 +2,8 @@ package screeninghttp
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"sluice/shared/access/httpapi/platform"
@@ -16,7 +18,7 @@ const (
 	maxRationale     = 4000 // characters
 )
 
-// UpdateEntityRequest is what people think of an entity.
+// UpdateEntityRequest is a changed assessment of an entity and its impacted clients.
 type UpdateEntityRequest struct {
 	EntityMaterialityAssessment *AssessmentRequest      `json:"entityMaterialityAssessment"`
 	ImpactedClients             []ImpactedClientRequest `json:"impactedClients"`
@@ -53,7 +55,7 @@ type ImpactedClientRequest struct {
 	ReasonForNoFollowUp string `json:"reasonForNoFollowUp"`
 }
 
-// Check adds what is wrong with the data.
+// Check validates the data.
 func (in *UpdateEntityRequest) Check(v *platform.ValidationErrors) {
 	if in.EntityMaterialityAssessment != nil {
 		in.EntityMaterialityAssessment.check(v, "entityMaterialityAssessment")
@@ -92,7 +94,7 @@ func (in *CategoryRequest) check(v *platform.ValidationErrors, path string) {
 	v.CheckNames(path+".jurisdictions", in.Jurisdictions, maxJurisdictions)
 }
 
-// assessment returns the category as it is stored: what only a material one has is dropped from any other.
+// assessment returns the category as it is stored. Jurisdictions are dropped unless it is material.
 func (in *CategoryRequest) assessment() screening.CategoryAssessment {
 	c := screening.CategoryAssessment{Status: screening.Materiality(in.MaterialityStatus)}
 	if c.Status == screening.Material {
@@ -107,9 +109,7 @@ func (in *AssessmentRequest) apply(old *screening.Assessment) screening.Assessme
 		JourneyTaskID: in.JourneyTaskID}
 	if old != nil {
 		a.Rationale = old.Rationale
-		for name, c := range old.Categories {
-			a.Categories[name] = c
-		}
+		maps.Copy(a.Categories, old.Categories)
 	}
 	for name, c := range map[screening.Category]*CategoryRequest{screening.PEP: in.PEP,
 		screening.AdverseMedia: in.AdverseMedia, screening.Enforcements: in.Enforcements, screening.Other: in.Other} {
@@ -130,13 +130,13 @@ func (in *AssessmentRequest) apply(old *screening.Assessment) screening.Assessme
 	return a
 }
 
-// UpdateMaterialityRequest is properties of an entity or of a party that is related to it.
+// UpdateMaterialityRequest is properties of an entity or a related party.
 type UpdateMaterialityRequest struct {
 	RelatedPartyEntityID string           `json:"relatedPartyEntityId"`
 	Properties           property.Changes `json:"properties"`
 }
 
-// Check adds what is wrong with the data.
+// Check validates the data.
 func (in *UpdateMaterialityRequest) Check(v *platform.ValidationErrors) {
 	v.CheckID("relatedPartyEntityId", in.RelatedPartyEntityID)
 	v.RequireValue("properties", in.Properties != nil)
@@ -151,7 +151,7 @@ type EscalateRequest struct {
 	Comment string `json:"comment"`
 }
 
-// Check adds what is wrong with the data.
+// Check validates the data.
 func (in *EscalateRequest) Check(v *platform.ValidationErrors) {
 	v.RequireUUID("teamId", in.TeamID)
 	v.CheckText("userId", in.UserID, platform.MaxName)
@@ -212,7 +212,7 @@ func assessmentReplyOf(a *screening.Assessment) *AssessmentReply {
 	return out
 }
 
-// EscalationReply says to whom a materiality task is escalated.
+// EscalationReply is the escalation of a materiality task.
 type EscalationReply struct {
 	TeamID      string    `json:"teamId"`
 	UserID      *string   `json:"userId"`
@@ -228,7 +228,7 @@ type ImpactedClientReply struct {
 	ReasonForNoFollowUp *string `json:"reasonForNoFollowUp"`
 }
 
-// AggregateReply is how material the findings about all entities of a batch are.
+// AggregateReply is the materiality of all entities of a batch.
 type AggregateReply struct {
 	PEP          screening.Materiality `json:"finalMaterialityPEP"`
 	Sanctions    screening.Materiality `json:"finalMaterialitySanctions"`
@@ -239,12 +239,8 @@ type AggregateReply struct {
 }
 
 func aggregateReplyOf(by map[screening.Category]screening.Materiality) AggregateReply {
-	var all []screening.Materiality
-	for _, m := range by {
-		all = append(all, m)
-	}
 	return AggregateReply{by[screening.PEP], by[screening.Sanctions], by[screening.AdverseMedia],
-		by[screening.Enforcements], by[screening.Other], screening.Combine(all...)}
+		by[screening.Enforcements], by[screening.Other], screening.Combine(slices.Collect(maps.Values(by))...)}
 }
 
 // properties returns the aggregate as properties of a draft.

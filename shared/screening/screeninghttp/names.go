@@ -17,7 +17,7 @@ import (
 	"sluice/shared/screening/lookup"
 )
 
-// Names answers the route by which a name is tried alone.
+// Names answers the route that screens a single name.
 type Names struct {
 	Settings interface {
 		GetSettings(ctx context.Context, tenant string) (screening.Settings, error)
@@ -31,11 +31,11 @@ type Names struct {
 
 // currentLists loads the watchlists of tenants.
 type currentLists interface {
-	// Current is that of catalog.Loader.
+	// Current loads lists as catalog.Loader does.
 	Current(ctx context.Context, tenant string, lists []string) ([]catalog.Loaded, error)
 }
 
-// Routes returns the route of trying a name.
+// Routes returns the route that screens a single name.
 func (s *Names) Routes() []httpapi.Route {
 	return []httpapi.Route{{Method: http.MethodPost, Path: queriesPath + "/match-name",
 		Permissions: []string{permission.ScreeningAccess},
@@ -60,7 +60,7 @@ type NameRequest struct {
 	Threshold *float64 `json:"threshold"`
 }
 
-// Check adds what is wrong with the data.
+// Check validates the data.
 func (in *NameRequest) Check(v *platform.ValidationErrors) {
 	v.RequireValue("searchCriteria", in.SearchCriteria != nil)
 	if in.SearchCriteria != nil {
@@ -70,8 +70,8 @@ func (in *NameRequest) Check(v *platform.ValidationErrors) {
 	checkThreshold(v, in.Threshold)
 }
 
-// matchName returns the entries of watchlists that a name may be, best first: what the built-in provider would find
-// with its default set. Nothing is stored, and the name is not logged.
+// matchName returns the hits of a name in watchlists, best first, as the built-in provider finds them with its default
+// set. Nothing is stored, and the name is not logged.
 func (s *Names) matchName(ctx context.Context, r *platform.Request, in NameRequest) (
 	platform.WithWarnings[[]screening.MatchData], error) {
 	reply := platform.WithWarnings[[]screening.MatchData]{Data: []screening.MatchData{}}
@@ -110,10 +110,10 @@ func (s *Names) matchName(ctx context.Context, r *platform.Request, in NameReque
 	return reply, nil
 }
 
-// errFull means that a reply has room for no more.
+// errFull means that a reply is full.
 var errFull = errors.New("the reply is full")
 
-// searchOf returns in which lists to search, and from which score on an entry is a hit.
+// searchOf returns the lists to search and the threshold.
 func (s *Names) searchOf(ctx context.Context, tenant string, in NameRequest) (screening.BuiltInSearch, error) {
 	settings, err := s.Settings.GetSettings(ctx, tenant)
 	if err != nil {
@@ -134,8 +134,8 @@ func (s *Names) searchOf(ctx context.Context, tenant string, in NameRequest) (sc
 	return search, nil
 }
 
-// load loads lists by their names; all if there are none. asked are the names that the request gives, none if the names
-// are those of the configuration.
+// load loads the named lists, or all without names. asked are the names in the request, empty if the names come from
+// the configuration.
 func (s *Names) load(ctx context.Context, r *platform.Request, names, asked []string) ([]catalog.Loaded, error) {
 	lists, err := s.Lists.Current(ctx, r.Tenant, names)
 	var unknown *catalog.UnknownListError

@@ -27,13 +27,13 @@ import (
 	"sluice/shared/screening/watchlist"
 )
 
-// nameAPI is the endpoint of trying a name, over lists in memory.
+// nameAPI is the endpoint that screens a single name, over lists in memory.
 type nameAPI struct {
 	t        *testing.T
 	settings screening.Settings
 	builtIn  screening.Provider
 	lists    *catalogtest.Memory
-	// output is what was logged and recorded.
+	// output is the log and the audit trail.
 	output      bytes.Buffer
 	permissions []string
 }
@@ -154,7 +154,7 @@ func TestMatchName(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with a request has a message, and no name gets into a log or the audit trail.
+// Every error of a request has a message, and no name gets into a log or the audit trail.
 func TestMatchNameIsChecked(t *testing.T) {
 	t.Parallel()
 	a := newNameAPI(t)
@@ -200,7 +200,7 @@ func TestMatchNameIsChecked(t *testing.T) {
 	a.settings.ActiveLists = []string{"eu"}
 	if status, _, messages := a.match(aPerson(name, "")); status != 400 ||
 		!strings.Contains(fmt.Sprint(messages), "The configuration names it") {
-		t.Errorf("an unknown list of the configuration: got %d %+v, want 400 that says so", status, messages)
+		t.Errorf("an unknown list of the configuration: got %d %+v, want 400 about the configuration", status, messages)
 	}
 	a.settings.ActiveLists = nil
 	a.permissions = []string{permission.ScreeningCreate, permission.ScreeningConfigurationAccess}
@@ -249,7 +249,7 @@ func TestMatchNameHasManyHits(t *testing.T) {
 	}
 }
 
-// A list whose current version cannot be loaded is searched in the version before, and the reply says so.
+// If the current version of a list cannot be loaded, the previous one is searched, and the reply has a warning.
 func TestMatchNameWithBrokenLists(t *testing.T) {
 	t.Parallel()
 	a := newNameAPI(t)

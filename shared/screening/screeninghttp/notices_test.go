@@ -10,7 +10,7 @@ import (
 	"sluice/shared/screening/screeninghttp"
 )
 
-// startedNotices remembers for which resolutions notices were started.
+// startedNotices records the resolved matches of started notices.
 type startedNotices struct {
 	err     error
 	matches []screening.Match

@@ -17,7 +17,7 @@ import (
 	"sluice/shared/screening/screeninghttp"
 )
 
-// openBox marks what it seals with the tenant and the purpose.
+// openBox puts the tenant and the purpose before the plaintext.
 type openBox struct{}
 
 func (openBox) Seal(_ context.Context, tenant, purpose string, plaintext []byte) ([]byte, error) {
@@ -107,7 +107,7 @@ func TestLifeOfAProvider(t *testing.T) {
 		AdditionalSettingsSchema: []screeninghttp.FieldReply{{FieldID: "fuzzy", Name: "Fuzzy", Type: screening.Toggle},
 			{FieldID: "depth", Name: "Depth", Type: screening.TextInput, EnabledBy: new("fuzzy"), Mandatory: true}},
 		DefaultConfigurationSet: screeninghttp.SetReply{ID: created.DefaultConfigurationSetID, Name: "Default",
-			Description: "The default set", AdditionalSettings: []screeninghttp.SettingRequest{{FieldID: "fuzzy",
+			Description: "The default set", AdditionalSettings: []screening.Setting{{FieldID: "fuzzy",
 				Value: "false"}}},
 		ConfigurationSets: []screeninghttp.SetReply{},
 		CreatedAt:         got.CreatedAt, UpdatedAt: got.CreatedAt, UpdatedBy: new("c"),
@@ -117,7 +117,7 @@ func TestLifeOfAProvider(t *testing.T) {
 	}
 	a.refuse(409, "CONFLICT", "POST", providersPath, providerBody(nil))
 
-	// What was read can be changed and sent back.
+	// A reply can be changed and sent back.
 	a.succeed("PUT", providersPath+"/acme", providerBody(map[string]any{"name": "Acme 2", "id": nil,
 		"validityDays":                           nil,
 		"adapterConfiguration.authenticationKey": mask, "adapterConfiguration.encryptionKey": mask}), nil)

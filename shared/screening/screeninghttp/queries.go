@@ -81,21 +81,20 @@ func entityReplies(entities []screening.Entity, tooLarge error) ([]EntityReply, 
 	return items, nil
 }
 
-// maxLimit is the largest limit that a request may give. Without a limit it gets the whole list, as far as that fits
-// into a reply.
+// maxLimit is the largest limit in a request. Without a limit the reply is the whole list, if it fits.
 const maxLimit = 500
 
-// listPart is the part of a list that a request asks for.
+// listPart is the requested part of a list.
 type listPart struct {
-	// limit is how many items it has at most; math.MaxInt if the request gives none.
+	// limit is the largest number of items; math.MaxInt if the request has none.
 	limit int
-	// after is the ID of the item after which it begins; "" for the first part.
+	// after is the ID of the item before the part; "" for the first part.
 	after string
-	// flags has the boolean parameters that are true.
+	// flags are the boolean parameters that are true.
 	flags map[string]bool
 }
 
-// readPart reads the parameters limit and after, by which a list is read in parts, and boolean ones.
+// readPart reads the parameters limit and after of a part of a list, and boolean ones.
 func readPart(r *platform.Request, flags ...string) (listPart, error) {
 	p := listPart{flags: map[string]bool{}}
 	err := r.Validate(func(v *platform.ValidationErrors) {
@@ -115,8 +114,8 @@ func readPart(r *platform.Request, flags ...string) (listPart, error) {
 	return p, err
 }
 
-// badAfter returns the error of a request whose parameter after is not the ID of an item of the list. What comes after
-// it is not known; an empty part would pass for the end of the list.
+// badAfter returns the error of a request whose parameter after is not the ID of an item of the list. An empty part
+// would pass for the end of the list.
 func badAfter(r *platform.Request) error {
 	return r.InvalidParameter(fault.InQuery, "after",
 		"The list has no item of this ID. Send the ID of the last item of the part before.", platform.CodePageToken)
@@ -189,7 +188,7 @@ func (s *Screenings) ListMatches(ctx context.Context, r *platform.Request, _ pla
 	return items, err
 }
 
-// readTogether is how many matches or batches of a list are read and held at a time.
+// readTogether is the number of matches or batches that are read and held at a time.
 const readTogether = 50
 
 // forEachMatch calls use with the matches of an entity after one of them, until use returns false or an error.

@@ -42,21 +42,21 @@ type ProviderReply struct {
 	ConfigurationSetID *string                  `json:"configurationSetId"`
 }
 
-// ErrorReply is the reason for which the search of a provider failed.
+// ErrorReply is the reason why the search of a provider failed.
 type ErrorReply struct {
 	Source    string `json:"source"`
 	ErrorCode string `json:"errorCode"`
 	Message   string `json:"message"`
 }
 
-// MetadataReply is what is known of a batch beside its content.
+// MetadataReply is the metadata of a batch.
 type MetadataReply struct {
 	SourceEventCorrelationID *string        `json:"sourceEventCorrelationId"`
 	AutonomyLevel            string         `json:"autonomyLevel"`
 	TotalMatchesForProvider  map[string]int `json:"totalMatchesForProvider"`
 }
 
-// autonomyLevel is that of every batch: people resolve all matches.
+// autonomyLevel is the same for every batch: people resolve all matches.
 const autonomyLevel = "Manual"
 
 func batchReplyOf(b screening.Batch, entities []EntityReply) BatchReply {

@@ -53,7 +53,7 @@ type ProviderRequest struct {
 	ConfigurationSetID *string `json:"configurationSetId"`
 }
 
-// Check adds what is wrong with the data.
+// Check validates the data.
 func (in *CreateRequest) Check(v *platform.ValidationErrors) {
 	v.RequireValue("entities", len(in.Entities) > 0)
 	if v.CheckCount("entities", len(in.Entities), screening.MaxEntities) {
@@ -161,16 +161,16 @@ func checkBirthDate(v *platform.ValidationErrors, path, text string) {
 	}
 }
 
-// ResolveRequest is what people decided about matches of several entities.
+// ResolveRequest resolves matches of several entities.
 type ResolveRequest []EntityMatches
 
-// EntityMatches is what people decided about matches of one entity.
+// EntityMatches resolves matches of one entity.
 type EntityMatches struct {
 	EntityID string        `json:"entityId"`
 	Matches  []MatchUpdate `json:"matches"`
 }
 
-// MatchUpdate is what people decided about a match. Comments and classification that are absent stay as they are.
+// MatchUpdate resolves a match. Absent comments and an absent classification stay as they are.
 type MatchUpdate struct {
 	MatchID                    string              `json:"matchId"`
 	Status                     string              `json:"status"`
@@ -185,7 +185,7 @@ type ClassificationData struct {
 	SingleProperties map[string]screening.Label `json:"singleProperties"`
 }
 
-// Check adds what is wrong with the data.
+// Check validates the data.
 func (in *ResolveRequest) Check(v *platform.ValidationErrors) {
 	count := 0
 	for _, e := range *in {
@@ -230,7 +230,7 @@ func (m MatchUpdate) check(v *platform.ValidationErrors, path string) {
 	}
 }
 
-// refs returns the matches that the request names and, in the same order, what is decided about them.
+// refs returns the matches of the request and their updates, in the same order.
 func (in ResolveRequest) refs() ([]screening.MatchRef, []MatchUpdate) {
 	var refs []screening.MatchRef
 	var updates []MatchUpdate

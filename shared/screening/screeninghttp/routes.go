@@ -22,7 +22,7 @@ import (
 // Screenings answers the routes of screening.
 type Screenings struct {
 	Store screening.Store
-	// Documents and Files are those of document management.
+	// Documents and Files belong to document management.
 	Documents document.Store
 	Files     fileBucket
 	// Entities is the entity data.
@@ -31,7 +31,7 @@ type Screenings struct {
 	Lists     listCatalog
 	// Searches starts the searches of batches.
 	Searches searches
-	// Resolutions tells the adapters of foreign providers what people decided about their matches.
+	// Resolutions notifies the adapters of foreign providers of the resolutions of their matches.
 	Resolutions resolutions
 	// UploadLifetime is how long signed URLs of uploads are valid.
 	UploadLifetime time.Duration
@@ -47,10 +47,10 @@ type providerReader interface {
 	ListProviders(ctx context.Context, tenant string) ([]screening.Provider, error)
 }
 
-// resolutions tells adapters what people decided.
+// resolutions notifies adapters of resolutions.
 type resolutions interface {
-	// Start sees to it that adapters learn of resolutions that are about to be stored, if they are. Repeating it is
-	// success.
+	// Start begins the notification of adapters of resolutions that are about to be stored: they are notified once the
+	// resolutions are stored. Repeating it succeeds.
 	Start(ctx context.Context, b screening.Batch, resolved []screening.Match) error
 }
 
@@ -68,24 +68,24 @@ func (s *Screenings) Routes() []httpapi.Route {
 func (s *Screenings) batchRoutes() []httpapi.Route {
 	const post, put, path = http.MethodPost, http.MethodPut, commandsPath + "/batch"
 	return []httpapi.Route{
-		command(post, path, platform.Endpoint(s.Create, platform.FlattenErrors())),
-		command(put, path+"/{id}/complete", platform.Endpoint(s.Complete, platform.FlattenErrors())),
-		command(post, path+"/{id}/rerun", platform.Endpoint(s.Rerun, platform.FlattenErrors())),
-		command(put, path+"/{id}/matches", platform.Endpoint(s.Resolve, platform.FlattenErrors())),
+		command(post, path, s.Create),
+		command(put, path+"/{id}/complete", s.Complete),
+		command(post, path+"/{id}/rerun", s.Rerun),
+		command(put, path+"/{id}/matches", s.Resolve),
 	}
 }
 
 func (s *Screenings) queryRoutes() []httpapi.Route {
 	const path = queriesPath + "/batch"
 	return []httpapi.Route{
-		query(path+"/{batchId}", platform.Endpoint(s.Get)),
-		query(path+"/journey/{journeyId}", platform.Endpoint(s.GetNewest)),
-		query(path+"/journey/{journeyId}/process/{processId}", platform.Endpoint(s.GetActive)),
-		query(path+"/legalentity/{legalEntityId}", platform.Endpoint(s.ListOfLegalEntity)),
-		query(path+"/{batchId}/entity", platform.Endpoint(s.ListEntities)),
-		query(path+"/{batchId}/entity/{entityId}", platform.Endpoint(s.GetEntity)),
-		query(path+"/{batchId}/entity/{entityId}/match", platform.Endpoint(s.ListMatches)),
-		query(path+"/{batchId}/entity/{entityId}/match/{matchId}", platform.Endpoint(s.GetMatch)),
+		query(path+"/{batchId}", s.Get),
+		query(path+"/journey/{journeyId}", s.GetNewest),
+		query(path+"/journey/{journeyId}/process/{processId}", s.GetActive),
+		query(path+"/legalentity/{legalEntityId}", s.ListOfLegalEntity),
+		query(path+"/{batchId}/entity", s.ListEntities),
+		query(path+"/{batchId}/entity/{entityId}", s.GetEntity),
+		query(path+"/{batchId}/entity/{entityId}/match", s.ListMatches),
+		query(path+"/{batchId}/entity/{entityId}/match/{matchId}", s.GetMatch),
 	}
 }
 
@@ -93,48 +93,44 @@ func (s *Screenings) queryRoutes() []httpapi.Route {
 func (s *Screenings) documentRoutes() []httpapi.Route {
 	const ofEntity, ofMatch = "/batch/{id}/entity/{entityId}", "/batch/{id}/entity/{entityId}/match/{matchId}"
 	routes := []httpapi.Route{
-		query(queriesPath+"/batch/{batchId}/entity/{entityId}/documents", platform.Endpoint(s.ListEntityDocuments)),
-		query(queriesPath+"/batch/{batchId}/entity/{entityId}/match/{matchId}/documents",
-			platform.Endpoint(s.ListMatchDocuments)),
-		query(queriesPath+"/entity/{entityId}/documents", platform.Endpoint(s.ListDocumentsOfEntity)),
-		query(queriesPath+"/entity/{entityId}/match/{matchEntityUniqueId}/documents",
-			platform.Endpoint(s.ListDocumentsOfEntry)),
+		query(queriesPath+"/batch/{batchId}/entity/{entityId}/documents", s.ListEntityDocuments),
+		query(queriesPath+"/batch/{batchId}/entity/{entityId}/match/{matchId}/documents", s.ListMatchDocuments),
+		query(queriesPath+"/entity/{entityId}/documents", s.ListDocumentsOfEntity),
+		query(queriesPath+"/entity/{entityId}/match/{matchEntityUniqueId}/documents", s.ListDocumentsOfEntry),
 	}
-	reuse := []httpapi.Endpoint{platform.Endpoint(s.ReuseDocument, platform.FlattenErrors()),
-		platform.Endpoint(s.ReuseMatchDocument, platform.FlattenErrors())}
-	for i, owner := range []string{ofEntity, ofMatch} {
+	for _, owner := range []string{ofEntity, ofMatch} {
 		path := commandsPath + owner + "/documents"
-		routes = append(routes,
-			command(http.MethodPost, path+"/upload-url", platform.Endpoint(s.UploadDocument, platform.FlattenErrors())),
-			command(http.MethodPost, path+"/virtual", platform.Endpoint(s.AddVirtualDocument,
-				platform.FlattenErrors())), command(http.MethodPost, path+"/reuse", reuse[i]),
-			command(http.MethodDelete, path+"/{documentId}", platform.Endpoint(s.DeleteDocument,
-				platform.FlattenErrors())))
+		routes = append(routes, command(http.MethodPost, path+"/upload-url", s.UploadDocument),
+			command(http.MethodPost, path+"/virtual", s.AddVirtualDocument),
+			command(http.MethodDelete, path+"/{documentId}", s.DeleteDocument))
 	}
+	routes = append(routes, command(http.MethodPost, commandsPath+ofEntity+"/documents/reuse", s.ReuseDocument),
+		command(http.MethodPost, commandsPath+ofMatch+"/documents/reuse", s.ReuseMatchDocument))
 	return routes
 }
 
 func (s *Screenings) materialityRoutes() []httpapi.Route {
 	const put, path = http.MethodPut, commandsPath + "/batch/{id}/entity/{entityId}"
 	return []httpapi.Route{
-		command(put, path, platform.Endpoint(s.UpdateEntity, platform.FlattenErrors())),
-		command(put, path+"/updatemateriality", platform.Endpoint(s.UpdateMateriality, platform.FlattenErrors())),
-		command(put, path+"/escalatematerialitytask", platform.Endpoint(s.Escalate, platform.FlattenErrors())),
-		command(put, path+"/deescalatematerialitytask", platform.Endpoint(s.Deescalate, platform.FlattenErrors())),
-		command(http.MethodPost, commandsPath+"/batch/{id}/aggregate-entity-materiality",
-			platform.Endpoint(s.Aggregate, platform.FlattenErrors())),
-		query(queriesPath+"/batch/entity/{entityId}/materiality-assessment-history", platform.Endpoint(s.History)),
+		command(put, path, s.UpdateEntity),
+		command(put, path+"/updatemateriality", s.UpdateMateriality),
+		command(put, path+"/escalatematerialitytask", s.Escalate),
+		command(put, path+"/deescalatematerialitytask", s.Deescalate),
+		command(http.MethodPost, commandsPath+"/batch/{id}/aggregate-entity-materiality", s.Aggregate),
+		query(queriesPath+"/batch/entity/{entityId}/materiality-assessment-history", s.History),
 	}
 }
 
-// expiryRoutes returns the routes of how long searches are valid.
+// expiryRoutes returns the route of the validity of searches.
 func (s *Screenings) expiryRoutes() []httpapi.Route {
 	return []httpapi.Route{{Method: http.MethodPost, Path: queriesPath + "/batch/journey/{journeyId}/expiry",
 		Permissions: []string{permission.ScreeningAccess}, Endpoint: platform.Endpoint(s.Expiry, platform.ReadOnly())}}
 }
 
 // command makes the route of a command, which needs one of two permissions and ScreeningAccess as well.
-func command(method, path string, next httpapi.Endpoint) httpapi.Route {
+func command[In, Out any](method, path string,
+	handle func(context.Context, *platform.Request, In) (Out, error)) httpapi.Route {
+	next := platform.Endpoint(handle, platform.FlattenErrors())
 	return httpapi.Route{Method: method, Path: path,
 		Permissions: []string{permission.ScreeningCreate, permission.ScreeningEdit},
 		Endpoint: func(ctx context.Context, c httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
@@ -146,9 +142,10 @@ func command(method, path string, next httpapi.Endpoint) httpapi.Route {
 		}}
 }
 
-func query(path string, endpoint httpapi.Endpoint) httpapi.Route {
+func query[Out any](path string,
+	handle func(context.Context, *platform.Request, platform.NoBody) (Out, error)) httpapi.Route {
 	return httpapi.Route{Method: http.MethodGet, Path: path, Permissions: []string{permission.ScreeningAccess},
-		Endpoint: endpoint}
+		Endpoint: platform.Endpoint(handle)}
 }
 
 var (
@@ -224,10 +221,10 @@ func (s *Screenings) findEntity(ctx context.Context, r *platform.Request, b scre
 	return found[0], nil
 }
 
-// maxAttempts is how often a change is computed anew when another one was stored first.
+// maxAttempts is the number of attempts at a change that others overtake.
 const maxAttempts = 8
 
-// retryIfChanged repeats what met a change by someone else.
+// retryIfChanged calls do again while it returns screening.ErrChanged.
 func retryIfChanged(do func() error) error {
 	for range maxAttempts {
 		if err := do(); !errors.Is(err, screening.ErrChanged) {

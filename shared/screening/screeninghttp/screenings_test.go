@@ -169,7 +169,7 @@ func TestLongIDsFindNothing(t *testing.T) {
 	}
 }
 
-// What another tenant has is not found, whatever the command or query.
+// No command or query finds the objects of another tenant.
 func TestOtherTenantsFindNothing(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)

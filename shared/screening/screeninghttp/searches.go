@@ -11,7 +11,7 @@ import (
 	"sluice/shared/screening/catalog"
 )
 
-// listCatalog says which watchlists tenants have, and which of their versions batches need.
+// listCatalog reads the watchlists of tenants, and pins the versions that batches need.
 type listCatalog interface {
 	catalog.Reader
 	catalog.Pinner
@@ -23,8 +23,8 @@ type searches interface {
 	Start(ctx context.Context, b screening.Batch) error
 }
 
-// addSearches returns a new batch in which the providers of a request search; without any, those that are active for
-// the tenant. What the built-in provider searches, and how, is pinned.
+// addSearches returns a new batch with the searches of the requested providers, or of the tenant's active ones without
+// any. The lists and the threshold of the built-in provider are pinned.
 func (s *Screenings) addSearches(ctx context.Context, r *platform.Request, b screening.Batch, asked []ProviderRequest) (
 	screening.Batch, error) {
 	settings, err := s.Store.GetSettings(ctx, r.Tenant)
@@ -52,8 +52,8 @@ func (s *Screenings) addSearches(ctx context.Context, r *platform.Request, b scr
 	return b.Begin(runs, b.CreatedAt), nil
 }
 
-// chooseProviders returns the searches of the providers that a request asks for; without any, of those that are active
-// for the tenant, with their default sets.
+// chooseProviders returns the searches of the requested providers or, without any, of the tenant's active ones with
+// their default sets.
 func chooseProviders(r *platform.Request, configured []screening.Provider, settings screening.Settings,
 	asked []ProviderRequest) ([]screening.ProviderRun, error) {
 	if len(asked) == 0 {
@@ -85,8 +85,8 @@ func chooseProviders(r *platform.Request, configured []screening.Provider, setti
 	return runs, err
 }
 
-// pin returns a batch with the present versions of the lists that the built-in provider is to search, or the reason for
-// which it cannot.
+// pin returns a batch with the current versions of the lists that the built-in provider is to search, or the reason why
+// it cannot search.
 func (s *Screenings) pin(ctx context.Context, b screening.Batch, search screening.BuiltInSearch) (screening.Batch,
 	*screening.ProviderError, error) {
 	b.Lists, b.Threshold = nil, search.Threshold
@@ -108,8 +108,8 @@ func (s *Screenings) pin(ctx context.Context, b screening.Batch, search screenin
 	return b, nil, nil
 }
 
-// pinCurrent records that a batch refers to the present versions of lists, and returns them. It does so before the
-// batch is stored: a version that no batch refers to may be removed.
+// pinCurrent pins the current versions of lists for a batch, and returns them. It precedes the creation of the batch: a
+// version without a batch may be removed.
 func (s *Screenings) pinCurrent(ctx context.Context, tenant string, lists []string) (versions []catalog.Version,
 	err error) {
 	err = retryIfChanged(func() error {
@@ -118,7 +118,7 @@ func (s *Screenings) pinCurrent(ctx context.Context, tenant string, lists []stri
 		}
 		for _, v := range versions {
 			if err := s.Lists.Pin(ctx, v.VersionRef); errors.Is(err, catalog.ErrNotFound) {
-				return screening.ErrChanged // it is not the present one any more, and was removed
+				return screening.ErrChanged // another version is current, and this one was removed
 			} else if err != nil {
 				return err
 			}
@@ -138,21 +138,21 @@ func (s *Screenings) start(ctx context.Context, b screening.Batch) {
 	}
 }
 
-// RerunRequest selects what is run again.
+// RerunRequest selects the searches to run again.
 type RerunRequest struct {
 	// ProviderID is the provider that searches again; without it, all whose search has failed do.
 	ProviderID *string `json:"providerId"`
 }
 
-// Check adds what is wrong with the data.
+// Check validates the data.
 func (in *RerunRequest) Check(v *platform.ValidationErrors) {
 	if in.ProviderID != nil {
 		v.RequireText("providerId", *in.ProviderID, platform.MaxName)
 	}
 }
 
-// Rerun runs searches again that have failed. The built-in provider searches the lists that were pinned; if none could
-// be, the present ones are pinned.
+// Rerun runs failed searches again. The built-in provider searches the pinned lists; if there were none to pin, the
+// current ones are pinned.
 func (s *Screenings) Rerun(ctx context.Context, r *platform.Request, in RerunRequest) (platform.NoData, error) {
 	var again screening.Batch
 	err := retryIfChanged(func() error {
@@ -182,8 +182,8 @@ func (s *Screenings) Rerun(ctx context.Context, r *platform.Request, in RerunReq
 	return platform.NoData{}, err
 }
 
-// pinMissing pins lists for the built-in provider of an open batch that has none pinned, if it is to search again: id
-// is the provider that is, "" for all. Where there are no lists to pin, it returns why.
+// pinMissing pins lists for an open batch that has none, if its built-in provider is to search again. id names the
+// provider that searches again, "" for all. Without lists to pin it returns the reason.
 func (s *Screenings) pinMissing(ctx context.Context, r *platform.Request, b screening.Batch, id string) (
 	screening.Batch, *screening.ProviderError, error) {
 	run, isHere := b.Provider(screening.BuiltIn)

@@ -23,7 +23,7 @@ type SettingsRequest struct {
 	Threshold       *float64 `json:"threshold"`
 }
 
-// Check adds what is wrong with the data.
+// Check validates the data.
 func (in *SettingsRequest) Check(v *platform.ValidationErrors) {
 	if v.CheckCount("validityDays", len(in.ValidityDays), maxValidities) {
 		for _, id := range slices.Sorted(maps.Keys(in.ValidityDays)) {
@@ -60,7 +60,7 @@ func checkThreshold(v *platform.ValidationErrors, threshold *float64) {
 	}
 }
 
-// SettingsReply is the screening configuration of a tenant, with the defaults of what it has not set.
+// SettingsReply is the screening configuration of a tenant, with defaults for the settings that it lacks.
 type SettingsReply struct {
 	ValidityDays    map[string]int `json:"validityDays"`
 	ActiveProviders []string       `json:"activeProviders"`
@@ -93,7 +93,7 @@ func (s *Configurations) setSettings(ctx context.Context, r *platform.Request, i
 	})
 }
 
-// mergeSettings changes the screening configuration of the tenant. What is absent stays as it is.
+// mergeSettings changes the screening configuration of the tenant. Absent settings stay as they are.
 func (s *Configurations) mergeSettings(ctx context.Context, r *platform.Request, in SettingsRequest) (SettingsReply,
 	error) {
 	return s.changeSettings(ctx, r, in, func(old screening.Settings) screening.Settings { return old })
@@ -161,7 +161,7 @@ func (s *Configurations) checkActive(ctx context.Context, r *platform.Request, i
 	})
 }
 
-// findProvider finds the provider of an ID, and says in words why it cannot search; "" if it can.
+// findProvider finds the provider of an ID. The problem is the reason why it cannot search, "" if it can.
 func findProvider(configured []screening.Provider, id string) (p screening.Provider, problem string) {
 	i := slices.IndexFunc(configured, func(p screening.Provider) bool { return p.ID == id })
 	switch {
