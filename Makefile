@@ -11,8 +11,8 @@
 # make test-clients   what generators of clients make of that file
 
 .DEFAULT_GOAL := build
-.PHONY: build tools demo test local docs bench bench-2gb bench-tenants bench-packed capacity bench-screening bench-policy lint clean programs functions format format-console vet staticcheck test-units \
-	test-e2e test-pages test-console test-faults test-kills test-mutations vulncheck test-sam test-localstack sam-suite localstack-suite localstack sam-build test-clients test-template lint-template lint-template-newest test-parquet release
+.PHONY: build tools demo test local docs bench bench-2gb lab lint clean programs functions format format-console vet staticcheck test-units test-races \
+	test-e2e test-pages test-console test-faults test-kills vulncheck test-sam test-localstack sam-suite localstack-suite localstack sam-build test-clients test-template lint-template lint-template-newest test-parquet release
 
 # One set of flags for products, tests, vet and staticcheck, and one workspace for all modules (go.work), so that each package is
 # compiled once; the race detector alone needs a second build, with C. lambda.norpc leaves the former protocol of Lambda out. No
@@ -25,7 +25,7 @@ export CGO_ENABLED := 0
 export GOWORK := $(wildcard $(CURDIR)/go.work)
 
 # The packages of all modules.
-ALL := ./... ./local/... ./bench/... ./console/browsertest/...
+ALL := ./... ./local/... ./console/browsertest/...
 STATIC := go build -ldflags "-s -w"
 PRETTIER := node bin/tools/console-check/node_modules/prettier/bin/prettier.cjs
 GOVULNCHECK := GOWORK=off go tool -modfile=$(CURDIR)/tools/go.mod govulncheck
@@ -154,19 +154,21 @@ vulncheck:
 	$(GOVULNCHECK) ./...
 	cd local && $(GOVULNCHECK) ./...
 
-# Unit tests of all modules. Those that can reach goroutines run under the race detector (internal/raced), but not where tests link
-# the S3 server: building that with it takes minutes. The others run beside them: of packages that are raced in part (some) the tests
-# that the pattern leaves out, of other packages all. Of the command line the detector watches what it does at the same time: its
-# scripts start hundreds of programs.
+# Unit tests of all modules. Packages in which goroutines start run under the race detector as well, but not where tests link the S3
+# server, which takes minutes to build with it, nor those of programs, whose scripts start hundreds of them.
 test-units: build bin/tools/duckdb/installed
-	@linking=$$(go list -test -f '{{if eq .Name "main"}}{{.ImportPath}} {{.Deps}}{{end}}' ./local/... | \
+	go test -vet=off $$(go list ./... ./local/... | grep -v '/e2e$$')
+
+test-races: build bin/tools/duckdb/installed
+	$(RACE) -skip '$(NOT_RACED)' $$($(RACED))
+
+# The packages with a go statement, a WaitGroup or an errgroup in their files or those of their tests.
+RACED := linking=$$(go list -test -f '{{if eq .Name "main"}}{{.ImportPath}} {{.Deps}}{{end}}' ./local/... | \
 		awk '/github.com\/versity\/versitygw/ {sub(/\.test$$/, "", $$1); print $$1}') && \
-	all=$$(go run ./internal/raced) && pattern=$$(echo "$$all" | sed -n 's/^-run //p') && \
-	found=$$(echo "$$all" | grep -v -e '^-run ' -e '/e2e ' -e '/browsertest ' -e '/cmd/sluice ' | grep -vwF "$$linking") && \
-	raced=$$(echo "$$found" | cut -d' ' -f1) && some=$$(echo "$$found" | sed -n 's/ some$$//p') && \
-	others=$$(go list ./... ./local/... ./bench/... | grep -v '/e2e$$' | grep -vxF "$$raced") && \
-	{ { $(RACE) -run "$$pattern" $$raced && $(RACE) -run 'Bounded|Interrupted|Resumed' ./cmd/sluice; } & raced_tests=$$!; \
-	go test -vet=off $$others && go test -vet=off -skip "$$pattern" $$some; status=$$?; wait $$raced_tests && exit $$status; }
+	git grep -lE '^[[:space:]]*go (func|[a-zA-Z.]+)\(|sync\.WaitGroup|errgroup\.' -- '*.go' | xargs -n 1 dirname | sort -u | \
+		grep -vE '^(lab|e2e|bench|console/browsertest|cmd)(/|$$)' | sed 's|^|sluice/|' | grep -vxF "$$linking"
+# Tests that measure memory, which the race detector multiplies.
+NOT_RACED := Heap|Alloc|Memory
 
 test-e2e: build bin/tools/duckdb/installed
 	cd e2e && go test -count=1 -timeout 30m
@@ -197,10 +199,9 @@ test-faults: build
 test-kills: build
 	cd e2e && go test -count=1 -timeout 60m -run 'TestAnnouncementsSurvive' -v . -args -every-kill
 
-# Drops the conditions of writes and removes retries, one at a time, in a copy of the repository, and looks for a test that notices
-# (docs/faults.md). It takes long. ONLY=batchdb tries those whose names match.
-test-mutations: build
-	@go run ./internal/mutate -only "$(ONLY)"
+# The peers of the product, simulations and mutations, which are a module of their own: lab/Makefile has the targets that run them.
+lab:
+	@$(MAKE) --no-print-directory -C lab test
 
 docs: bin/tools/redoc.js
 	@mkdir -p bin
@@ -299,36 +300,12 @@ release: bin/console/built
 	@go run ./internal/release -out dist
 
 bench: programs functions
-	cd bench && go build -o ../bin/bench . && ../bin/bench
+	cd bench && go build -o ../bin/bench . && ../bin/bench $(BENCH)
 
 # Batches of full size through a local cloud: seconds of each stage, memory of each function, and ingestion beside a bare loop of
 # writes. It takes an hour and about 15 GB of disk; FULL="-scale 0.01 -cases realistic" takes less.
 bench-2gb: build
 	cd bench && go build -o ../bin/bench-2gb ./full && ../bin/bench-2gb $(FULL)
-
-# A hundred batches of ten tenants at once, through a local cloud with ten concurrent executions: how they end, how the slots were
-# shared, how the status endpoint answered. TENANTS="-lines 500" has smaller batches, TENANTS=-admission=false shows what happens
-# without slots.
-bench-tenants: build
-	cd bench && go build -o ../bin/bench-tenants ./tenants && ../bin/bench-tenants $(TENANTS)
-
-# The same lines as they are, in gzip and in zstd: lines a second, and what unpacking takes. PACKED="-lines 1000000" has a larger
-# file.
-bench-packed: build
-	cd bench && go build -o ../bin/bench-packed ./packed && ../bin/bench-packed $(PACKED)
-
-# Many batches in one account of AWS, simulated: docs/capacity.md. CAPACITY="-preset day" has other assumptions.
-capacity:
-	@cd bench && go run ./capacity $(CAPACITY)
-
-# Quality and speed of name matching. SLUICE_SCREENING_DATA names the folder of the data, which are not part of the repository:
-# bench/screening/main.go says what it must have. PYTHON is the Python whose rapidfuzz and nomenklatura are measured beside it.
-bench-screening:
-	cd bench && go build -o ../bin/bench-screening ./screening && ../bin/bench-screening -python $(or $(PYTHON),python3)
-
-# Conditions of policies beside two engines for expressions, and whole policies beside the marks for their speed and size.
-bench-policy:
-	cd bench && go build -o ../bin/bench-policy ./policy && ../bin/bench-policy
 
 clean:
 	rm -rf bin dist .aws-sam

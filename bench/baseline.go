@@ -10,7 +10,8 @@ import (
 	"os/exec"
 	"time"
 
-	onboarding "sluice/shared/platform/entity"
+	"sluice/bench/table"
+	"sluice/shared/platform/entity"
 )
 
 // The baseline for the whole of 'sluice validate' is a program that does the same with the standard library, as one
@@ -90,17 +91,17 @@ func validateByBaseline(w io.Writer, path string) error {
 	return err
 }
 
-func readBaselineEntities(path string) (map[string]onboarding.LifecycleStatus, error) {
+func readBaselineEntities(path string) (map[string]entity.LifecycleStatus, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	statuses := make(map[string]onboarding.LifecycleStatus)
+	statuses := make(map[string]entity.LifecycleStatus)
 	for in := json.NewDecoder(bufio.NewReader(file)); ; {
 		var e struct {
-			ID              string                     `json:"id"`
-			LifecycleStatus onboarding.LifecycleStatus `json:"lifecycleStatus"`
+			ID              string                 `json:"id"`
+			LifecycleStatus entity.LifecycleStatus `json:"lifecycleStatus"`
 		}
 		if err := in.Decode(&e); err == io.EOF {
 			return statuses, nil
@@ -112,19 +113,19 @@ func readBaselineEntities(path string) (map[string]onboarding.LifecycleStatus, e
 }
 
 // newBaselineLine checks everything of a line but whether it is a duplicate.
-func newBaselineLine(text []byte, statuses map[string]onboarding.LifecycleStatus) (line baselineLine) {
-	var r record
+func newBaselineLine(text []byte, statuses map[string]entity.LifecycleStatus) (line baselineLine) {
+	var r table.Record
 	switch err := json.Unmarshal(text, &r); {
 	case err != nil:
 		line.Code = "json_invalid"
-	case !r.valid():
+	case !r.Valid():
 		line.Code = "invalid"
 	}
 	line.RequestUUID, line.TransactionExternalID = stringOrEmpty(r.RequestUUID), stringOrEmpty(r.TransactionExternalID)
 	if r.Modification != nil {
 		line.ModificationID = stringOrEmpty(r.Modification.ExternalID)
 	}
-	for _, e := range []*entity{r.Sender, r.Receiver, r.SendingPartner, r.ReceivingPartner} {
+	for _, e := range []*table.Entity{r.Sender, r.Receiver, r.SendingPartner, r.ReceivingPartner} {
 		if line.Code != "" || e == nil || e.ByExternalID == nil {
 			continue
 		}

@@ -1,6 +1,5 @@
-// The bench measures what validation costs, in one run on one core, compared with lower bounds that no scanner can beat
-// and with the libraries that others would use. It is a module of its own so that those libraries stay out of the
-// product.
+// The bench measures the cost of validation, in one run on one core, compared with lower bounds that no scanner can
+// beat and with the standard library. The module lab has the same table with the libraries that others would use.
 //
 // Only ratios within one run mean anything: the noise of the machine is larger than most differences between two runs.
 package main
@@ -11,6 +10,7 @@ import (
 	"os"
 	"runtime"
 
+	"sluice/bench/table"
 	"sluice/sampledata"
 )
 
@@ -66,14 +66,14 @@ func run(o options) error {
 		return err
 	}
 	runtime.GOMAXPROCS(1)
-	in := newInput(sampledata.Lines(o.lines, o.seed, o.bad))
+	in := table.NewInput(sampledata.Lines(o.lines, o.seed, o.bad))
 	fmt.Printf("%d lines, %d bytes each on average, %.1f %% bad; %s, one core\n\n",
-		len(in.lines), len(in.text)/len(in.lines), 100*o.bad, runtime.Version())
-	rows := selectRows(newRows(in), o.only)
-	measure(in, rows, o.rounds)
-	printTable(os.Stdout, in, rows)
+		len(in.Lines), len(in.Text)/len(in.Lines), 100*o.bad, runtime.Version())
+	rows := table.Select(table.Rows(in), o.only)
+	table.Measure(in, rows, o.rounds)
+	table.Print(os.Stdout, in, rows, table.Bound)
 	printScaling(os.Stdout, in, 3*o.rounds) // more rounds: both cores are seldom free of other work at once
-	process.print(os.Stdout, speedOf(in, rows, reference))
+	process.print(os.Stdout, table.Speed(in, rows, table.Reference))
 	fmt.Println(duplicates)
 	return printColdStarts(os.Stdout)
 }

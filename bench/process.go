@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"sluice/bench/table"
 	"sluice/functions/setup/setuptest"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/duplicate"
@@ -157,18 +158,18 @@ func printDuplicates(w io.Writer) {
 			partitions[p] = append(partitions[p], duplicate.Entry{Digest: d, Location: uint64(i)})
 		}
 	}
-	started := cpuTime()
+	started := table.CPUTime()
 	var finder duplicate.Finder
 	found := 0
 	for _, entries := range partitions {
 		finder.FindSets(entries, func(set []duplicate.Entry) { found += len(set) })
 	}
-	elapsed := cpuTime() - started
-	started = cpuTime() // for comparison, on one partition
+	elapsed := table.CPUTime() - started
+	started = table.CPUTime() // for comparison, on one partition
 	slices.SortFunc(partitions[0], func(a, b duplicate.Entry) int {
 		return cmp.Or(cmp.Compare(a.Digest.Hi, b.Digest.Hi), cmp.Compare(a.Digest.Lo, b.Digest.Lo))
 	})
-	sorting := (cpuTime() - started) * batch.Partitions
+	sorting := (table.CPUTime() - started) * batch.Partitions
 	if found != 2*pairs {
 		panic(fmt.Sprintf("%d duplicates found, %d made", found, 2*pairs))
 	}

@@ -13,7 +13,7 @@ import (
 // same whether it is built in the workspace or, as a release and by those who import the module, without it.
 func TestWorkspaceBuildsWithTheVersionsOfTheModules(t *testing.T) {
 	repositoryFiles(t)
-	for _, folder := range []string{".", "local", "bench", "console/browsertest"} {
+	for _, folder := range []string{".", "local", "console/browsertest"} {
 		t.Run(folder, func(t *testing.T) {
 			t.Parallel()
 			alone := versionsBuiltWith(t, folder, "GOWORK=off")

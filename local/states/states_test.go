@@ -166,7 +166,6 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-//raced:by TestDataFlow
 func TestPayloadLimit(t *testing.T) {
 	t.Parallel()
 	definition := oneState(

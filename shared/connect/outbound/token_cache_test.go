@@ -61,8 +61,6 @@ func TestTokensAreNotShared(t *testing.T) {
 }
 
 // The number of tokens and of connections that are kept is bounded.
-//
-//raced:by TestTokenIsAskedForOnce
 func TestCachesAreBounded(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

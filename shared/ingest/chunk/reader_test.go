@@ -179,8 +179,6 @@ var files = map[string]string{
 
 // TestEveryChunkSize reads small files in chunks of every size, with windows of several sizes, mapped (as window 0),
 // and both with Peek and without it.
-//
-//raced:by TestReadAhead
 func TestEveryChunkSize(t *testing.T) {
 	for name, file := range files {
 		t.Run(name, func(t *testing.T) {

@@ -131,8 +131,6 @@ func (f endlessFile) ReadAt(p []byte, offset int64) (int, error) {
 
 // TestHeapOfInvalidLines validates a file all of whose lines have several errors, and requires that the heap stays
 // within a bound that does not depend on the size of the file.
-//
-//raced:by TestManyKindsOfFindings
 func TestHeapOfInvalidLines(t *testing.T) {
 	const size, workMemory, maxHeap = 96 << 20, 4 << 20, 48 << 20
 	line := fmt.Sprintf(benchLine, "wrong", "gone", "x")

@@ -13,8 +13,6 @@ import (
 
 // A report that passes its limit has the same lines and counts. Where it becomes short depends neither on the chunks
 // nor on whether one process or many functions make it.
-//
-//raced:by TestManyKindsOfFindings
 func TestShortReport(t *testing.T) {
 	for seed := range uint64(8) {
 		rng := rand.New(rand.NewPCG(seed, 3))

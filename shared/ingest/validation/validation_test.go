@@ -42,22 +42,10 @@ func compareSummaries(t *testing.T, what string, want, got report.Summary) {
 
 // TestAgainstOracle validates random files in chunks of many sizes, by separate passes and by ValidateFile.
 func TestAgainstOracle(t *testing.T) {
-	for seed := range racedSeeds {
+	for seed := range uint64(80) {
 		compareWithOracle(t, seed)
 	}
 }
-
-// TestMoreAgainstOracle is TestAgainstOracle for more files.
-//
-//raced:by TestAgainstOracle
-func TestMoreAgainstOracle(t *testing.T) {
-	for seed := racedSeeds; seed < 80; seed++ {
-		compareWithOracle(t, seed)
-	}
-}
-
-// racedSeeds is the number of random files that are validated under the race detector.
-const racedSeeds = uint64(10)
 
 // compareWithOracle validates the random file of a seed in chunks of several sizes.
 func compareWithOracle(t *testing.T, seed uint64) {
@@ -86,8 +74,6 @@ func compareWithOracle(t *testing.T, seed uint64) {
 
 // TestFewDuplicates validates valid lines of which a few, far from each other, are duplicates: SettleChunk must find
 // them again in chunks of many seek points.
-//
-//raced:by TestManyKindsOfFindings
 func TestFewDuplicates(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var file bytes.Buffer

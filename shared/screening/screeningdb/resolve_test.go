@@ -18,8 +18,6 @@ import (
 
 // As many of the largest matches can be resolved together as a transaction of DynamoDB holds: all that may be named at
 // once, unless the IDs of their aliases are very long. What is too much is refused before anything is written.
-//
-//raced:by TestResolvingIsAllOrNothing
 func TestLargestResolutions(t *testing.T) {
 	t.Parallel()
 	const transaction = 4_000_000

@@ -29,8 +29,6 @@ func (a *api) readParts(path string, limit int) int {
 }
 
 // Lists whose replies would be too large are refused with a message about limit and after, which work.
-//
-//raced:by TestListsAreReadInParts
 func TestLargeListsAreRefused(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
@@ -83,8 +81,6 @@ func TestLargeListsAreRefused(t *testing.T) {
 }
 
 // The history of an entity and the list of its batches are bounded as well.
-//
-//raced:by TestManyBatchesOfAnEntity
 func TestLargeHistoriesAreRefused(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)

@@ -213,8 +213,6 @@ func TestMatchNameIsChecked(t *testing.T) {
 }
 
 // More hits than a reply has are counted, and the best ones are returned.
-//
-//raced:by TestMatchName
 func TestMatchNameHasManyHits(t *testing.T) {
 	t.Parallel()
 	for _, count := range []int{100, 101} {

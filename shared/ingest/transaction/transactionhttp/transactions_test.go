@@ -232,8 +232,6 @@ func TestReadBackIsByteForByte(t *testing.T) {
 }
 
 // A transaction of any size is read page by page, each within what Lambda may answer; nothing is lost or doubled.
-//
-//raced:by TestOneTransaction
 func TestLargeTransaction(t *testing.T) {
 	a := newAPI(t)
 	processed := a.createBatch(t, batch.Processed)

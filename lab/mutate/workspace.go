@@ -94,8 +94,8 @@ func (w *workspace) try(ctx context.Context, m mutant, seeds int) (by string, er
 
 // isOfPipeline reports whether batches use a package on their way, so that the seeds of faults can notice its mutants.
 func isOfPipeline(dir string) bool {
-	for _, part := range []string{"batch", "intake", "announce", "setup", "dynamo", "objects", "pipeline",
-		"transaction", "admission", "webhook/webhookdb", "delivery"} {
+	for _, part := range []string{"ingest", "kit/dynamo", "kit/objects", "connect/announce", "connect/delivery",
+		"connect/webhook/webhookdb"} {
 		if strings.HasPrefix(dir, "shared/"+part) {
 			return true
 		}
@@ -219,7 +219,8 @@ func (w *workspace) testsOf(ctx context.Context, dir string) ([]string, error) {
 			}
 		}
 	}
-	area := strings.Join(strings.Split(dir, "/")[:2], "/")
+	parts := strings.Split(dir, "/")
+	area := strings.Join(parts[:min(3, len(parts))], "/")
 	var found []string
 	for p, deps := range w.deps {
 		isUser := slices.ContainsFunc(deps, func(d string) bool { // a package under test has its test beside its path

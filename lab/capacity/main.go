@@ -19,7 +19,7 @@ func main() {
 	flag.Parse()
 	if *preset != "" {
 		if err := usePreset(&a, *preset); err != nil {
-			fmt.Fprintln(os.Stderr, "bench-capacity:", err)
+			fmt.Fprintln(os.Stderr, "capacity:", err)
 			os.Exit(2)
 		}
 		flag.Parse() // flags that are given win over the preset

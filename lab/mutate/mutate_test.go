@@ -53,7 +53,7 @@ func TestPlantGo(t *testing.T) {
 		t.Errorf("mutants (-want +got):\n%s", diff)
 	}
 	for _, want := range []string{
-		`import mutantactive "sluice/internal/mutate/active"`,
+		`import mutantactive "sluice/internal/mutantactive"`,
 		`ConditionExpression: mutantactive.Condition("a/p.go Put condition 1", aws.String("a")), Key`,
 		`in.ConditionExpression = mutantactive.Condition("a/p.go Put condition 2", other())`,
 		`for range mutantactive.Count("a/p.go Put attempts 1", maxAttempts) {`,

@@ -1,21 +1,24 @@
-package main
+package scanner_test
 
 import (
 	"bytes"
 	"testing"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"sluice/sampledata"
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/scanner"
+	"sluice/shared/ingest/transaction/schema"
 )
 
 // The published JSON Schema and the scanner come from one table. A validator that others wrote must find the same lines
 // invalid as the scanner, but for what a schema cannot express.
 func TestPublishedSchemaAgreesWithTheScanner(t *testing.T) {
-	lineSchema := compileSchema()
-	s := scanner.New(rules)
+	lineSchema := compileSchema(t)
+	s := scanner.New(transaction.Rules{ReceivedAt: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC),
+		MaxFuture: 720 * time.Hour})
 	rejected := make(map[transaction.Code]int)
 	for _, line := range sampledata.Lines(6000, 3, 0.5) {
 		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))
@@ -48,4 +51,20 @@ var beyondSchema = map[transaction.Code]bool{
 	transaction.CodeIntegerType:         true,
 	transaction.CodeDateTime:            true,
 	transaction.CodeStringTooLong:       true,
+}
+
+// compileSchema compiles the published JSON Schema of a line.
+func compileSchema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema.JSONSchema()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const url = "mem:///line.json" // a mere name would be that of a file
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource(url, doc); err != nil {
+		t.Fatal(err)
+	}
+	return c.MustCompile(url)
 }

@@ -3,9 +3,10 @@
 // mutant. A mutant that no test notices must be listed in survivors.txt with the reason why it is harmless; a listed
 // one that is noticed, or does not exist any more, must not.
 //
-//	go run ./internal/mutate                    all of them, which takes a long time
-//	go run ./internal/mutate -only batchdb      those whose names match a regular expression
-//	go run ./internal/mutate -list              their names
+//	make -C lab mutations                 all of them, which takes a long time
+//	make -C lab mutations ONLY=batchdb    those whose names match a regular expression
+//
+// It runs in the root of the repository. With -list it prints the names of the mutants.
 //
 // The Go mutants of the copy are compiled once: a mutated place asks whether it is the one that is on.
 package main

@@ -28,7 +28,7 @@ type mutant struct {
 }
 
 // activePath is the folder of the package that the copy's mutated places import, under a name that nothing else has.
-const activePath, activeName = "internal/mutate/active", "mutantactive"
+const activePath, activeName = "internal/mutantactive", "mutantactive"
 
 // planter adds mutated places to a file.
 type planter struct {

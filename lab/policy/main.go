@@ -15,7 +15,7 @@ func main() {
 	rounds := flag.Int("rounds", 5, "`N` rounds of each measurement; the best one counts")
 	flag.Parse()
 	if err := run(*rounds); err != nil {
-		fmt.Fprintln(os.Stderr, "bench-policy:", err)
+		fmt.Fprintln(os.Stderr, "policy:", err)
 		os.Exit(1)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package table
 
 import (
 	"net/netip"
@@ -11,16 +11,16 @@ import (
 	"sluice/shared/ingest/transaction/schema"
 )
 
-// record is a line as a program without a scanner would read it: a struct for a JSON library to fill.
-type record struct {
+// Record is a line as a program without a scanner would read it: a struct for a JSON library to fill.
+type Record struct {
 	RequestUUID               *string            `json:"request_uuid"`
 	PaymentExternalID         *string            `json:"payment_external_id"`
 	TransactionExternalID     *string            `json:"transaction_external_id"`
-	Modification              *modification      `json:"modification"`
-	Sender                    *entity            `json:"sender"`
-	Receiver                  *entity            `json:"receiver"`
-	SendingPartner            *entity            `json:"sending_partner"`
-	ReceivingPartner          *entity            `json:"receiving_partner"`
+	Modification              *Modification      `json:"modification"`
+	Sender                    *Entity            `json:"sender"`
+	Receiver                  *Entity            `json:"receiver"`
+	SendingPartner            *Entity            `json:"sending_partner"`
+	ReceivingPartner          *Entity            `json:"receiving_partner"`
 	PaymentSourceCountry      *string            `json:"payment_source_country"`
 	PaymentTargetCountry      *string            `json:"payment_target_country"`
 	PaymentMethod             *string            `json:"payment_method"`
@@ -53,7 +53,8 @@ type record struct {
 	Shipping                  *address           `json:"shipping"`
 }
 
-type entity struct {
+// Entity is one side of a transaction, or a partner.
+type Entity struct {
 	ByExternalID       *string  `json:"by_external_id"`
 	ExternalEntityType *string  `json:"external_entity_type"`
 	Unknown            *unknown `json:"unknown"`
@@ -74,7 +75,8 @@ type unknown struct {
 	ByExternalID        *string            `json:"by_external_id"`
 }
 
-type modification struct {
+// Modification is what the line does to its transaction.
+type Modification struct {
 	ExternalID         *string  `json:"external_id"`
 	Type               *string  `json:"type"`
 	Amount             *float64 `json:"amount"`
@@ -129,9 +131,9 @@ func newSet(words []string) map[string]bool {
 	return set
 }
 
-// valid applies the rules of docs/contract/transaction-lines.md as far as a decoded struct can show them. Unknown keys,
+// Valid applies the rules of docs/contract/transaction-lines.md as far as a decoded struct can show them. Unknown keys,
 // duplicate keys and the position of an error are lost by then, which only makes the rows of the libraries faster.
-func (r *record) valid() bool {
+func (r *Record) Valid() bool {
 	m := r.Modification
 	if m == nil || r.RequestUUID == nil || !isUUID(*r.RequestUUID) || !isID(r.PaymentExternalID) ||
 		!isID(r.TransactionExternalID) {
@@ -146,21 +148,21 @@ func (r *record) valid() bool {
 		r.SenderPaymentInfo.valid() && r.ReceiverPaymentInfo.valid() && r.Billing.valid() && r.Shipping.valid()
 }
 
-func (r *record) stringsValid() bool {
+func (r *Record) stringsValid() bool {
 	return isCountry(r.PaymentSourceCountry) && isCountry(r.PaymentTargetCountry) && isCountry(r.IPCountryCode) &&
 		isOneOf(r.PaymentType, "payin", "payout", "ledger") && isOneOf(r.Response3DSecure, "Y", "N", "U", "A", "E") &&
 		hasLength(r.BusinessSettlementAccount, 0, 34) &&
 		hasLength(r.ResponseCVC2, 1, 1) && hasLength(r.ResponseAVS, 1, 1)
 }
 
-func (m *modification) valid() bool {
+func (m *Modification) valid() bool {
 	return isID(m.ExternalID) && m.Amount != nil && m.Currency != nil && m.CreatedAt != nil && m.Type != nil &&
 		isOneOf(m.Type, "authorised", "capture", "settlement", "cancel", "failure", "refund", "chargeback") &&
 		isCurrency(m.Currency) && isCurrency(m.MonitoringCurrency) && isCurrency(m.OriginalCurrency) &&
 		isDateTime(m.CreatedAt, true) && isDateTime(m.SettledAt, false)
 }
 
-func (e *entity) valid() bool {
+func (e *Entity) valid() bool {
 	switch {
 	case e == nil:
 		return false
@@ -239,5 +241,5 @@ func isDateTime(s *string, checkWindow bool) bool {
 	if err != nil {
 		t, err = time.Parse("2006-01-02T15:04:05.999999999", *s)
 	}
-	return err == nil && (!checkWindow || !t.After(rules.ReceivedAt.Add(rules.MaxFuture)))
+	return err == nil && (!checkWindow || !t.After(Rules.ReceivedAt.Add(Rules.MaxFuture)))
 }

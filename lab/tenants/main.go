@@ -71,7 +71,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, os.Stdout, o); err != nil {
-		fmt.Fprintln(os.Stderr, "bench-tenants:", err)
+		fmt.Fprintln(os.Stderr, "tenants:", err)
 		os.Exit(1)
 	}
 }

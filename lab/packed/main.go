@@ -33,7 +33,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, os.Stdout, *lines, *rounds, *dir); err != nil {
-		fmt.Fprintln(os.Stderr, "bench-packed:", err)
+		fmt.Fprintln(os.Stderr, "packed:", err)
 		os.Exit(1)
 	}
 }

@@ -40,7 +40,7 @@ func (d *data) remove() { os.RemoveAll(d.temp) }
 
 // readData reads all data, unpacking what is packed into a folder that remove removes.
 func readData(folder string) (*data, error) {
-	temp, err := os.MkdirTemp("", "bench-screening-")
+	temp, err := os.MkdirTemp("", "sluice-screening-")
 	if err != nil {
 		return nil, err
 	}

@@ -30,18 +30,18 @@ func main() {
 	if *loaded != "" {
 		runtime.GOMAXPROCS(1)
 		if err := runLoaded(*loaded, *rounds); err != nil {
-			fmt.Fprintln(os.Stderr, "bench-screening:", err)
+			fmt.Fprintln(os.Stderr, "screening:", err)
 			os.Exit(1)
 		}
 		return
 	}
 	if *folder == "" {
-		fmt.Fprintln(os.Stderr, "bench-screening: name the folder of the data with -data or SLUICE_SCREENING_DATA; "+
+		fmt.Fprintln(os.Stderr, "screening: name the folder of the data with -data or SLUICE_SCREENING_DATA; "+
 			"real lists are not part of the repository")
 		os.Exit(2)
 	}
 	if err := run(*folder, *rounds, *python); err != nil {
-		fmt.Fprintln(os.Stderr, "bench-screening:", err)
+		fmt.Fprintln(os.Stderr, "screening:", err)
 		os.Exit(1)
 	}
 }
