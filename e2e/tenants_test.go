@@ -11,8 +11,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// smallAccount are the limit of a new account of AWS and slots for it (docs/operations.md, Slots); of validation there
-// is one, so that the order in which batches get it can be seen.
+// smallAccount are the limit of a new account of AWS and slots for it (docs/operations/deploy.md, Slots); of validation
+// there is one, so that the order in which batches get it can be seen.
 var smallAccount = []string{
 	"--limit", "concurrency=10", "--set", "ValidationSlots=1", "--set", "ValidationSlotsPerTenant=1",
 	"--set", "ValidateConcurrency=2", "--set", "SettleConcurrency=2", "--set", "ReconcileConcurrency=1",

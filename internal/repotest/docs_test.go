@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -138,19 +139,56 @@ func checkExplained(t *testing.T, doc, code string) {
 
 var alarmName = regexp.MustCompile(`AlarmName: !Sub "\$\{Prefix\}-([a-z-]+)"`)
 
-// Every alarm has a runbook in docs/operations.md, under the name that a notification shows.
+// Every alarm has an entry in one page of docs/operations, under the name that a notification shows, and the table of
+// symptoms in docs/operations.md has the alarm in the row of that page.
 func TestAlarmsHaveRunbooks(t *testing.T) {
 	template := string(readFile(t, "template.yaml"))
-	doc := string(readFile(t, "docs/operations.md"))
+	entries, rows := map[string]string{}, map[string]string{}
+	for _, page := range runbookPages(t) {
+		for _, entry := range runbookEntries(t, page) {
+			if entries[entry] != "" {
+				t.Errorf("%s and %s both have an entry for %s", entries[entry], page, entry)
+			}
+			entries[entry] = page
+		}
+	}
+	for _, row := range tableRows(t, "docs/operations.md", "Symptoms") {
+		for alarm := range strings.SplitSeq(row[1], ", ") {
+			rows[alarm] = path.Join("docs", linksOf(row[0])[0])
+		}
+	}
 	names := alarmName.FindAllStringSubmatch(template, -1)
 	if want := strings.Count(template, "Type: AWS::CloudWatch::Alarm"); len(names) == 0 || len(names) != want {
 		t.Errorf("%d of %d alarms have a name", len(names), want)
 	}
 	for _, name := range names {
-		if !strings.Contains(doc, "| "+name[1]+" |") {
-			t.Errorf("docs/operations.md has no runbook for %s", name[1])
+		if page := entries[name[1]]; page == "" || rows[name[1]] != page {
+			t.Errorf("the entry for %s is in %q, and docs/operations.md names %q", name[1], page, rows[name[1]])
 		}
 	}
+	if len(rows) != len(names) {
+		t.Errorf("docs/operations.md lists %d alarms, and the template has %d", len(rows), len(names))
+	}
+}
+
+// runbookPages returns the pages to which the table of symptoms in docs/operations.md links.
+func runbookPages(t *testing.T) []string {
+	t.Helper()
+	var pages []string
+	for _, row := range tableRows(t, "docs/operations.md", "Symptoms") {
+		pages = append(pages, path.Join("docs", linksOf(row[0])[0]))
+	}
+	return pages
+}
+
+var runbookEntry = regexp.MustCompile(`^[a-z]+(-[a-z]+)+$`)
+
+// runbookEntries returns the headings of a page that have the form of an alarm's name.
+func runbookEntries(t *testing.T, page string) []string {
+	t.Helper()
+	return slices.DeleteFunc(headingsOf(string(readFile(t, page))), func(heading string) bool {
+		return !runbookEntry.MatchString(heading)
+	})
 }
 
 var (

@@ -212,7 +212,7 @@ func checkExpressions(t *testing.T, title string, metrics [][]json.RawMessage) {
 
 var decimal = regexp.MustCompile(`\b0\.\d+`)
 
-// The estimate of the dashboard and the formula of docs/operations.md use the prices that 'sluice cost' has.
+// The estimate of the dashboard and the formula of docs/cost.md use the prices that 'sluice cost' has.
 func TestPricesOfTheDashboard(t *testing.T) {
 	list, err := cost.DefaultPrices()
 	if err != nil {
@@ -221,10 +221,10 @@ func TestPricesOfTheDashboard(t *testing.T) {
 	p := list.Prices
 	want := []float64{p.Write / 1e6, p.GuardDuty, p.GuardDutyObject / 1e3, p.LambdaSecond, p.Transition / 1e3}
 	slices.Sort(want)
-	_, rest, _ := strings.Cut(string(readFile(t, "docs/operations.md")), "\n## Cost\n")
-	formula, _, _ := strings.Cut(rest, "\nPrices are")
+	_, rest, _ := strings.Cut(string(readFile(t, "docs/cost.md")), "\n## Formula\n")
+	formula, _, _ := strings.Cut(rest, "\n## ")
 	for where, text := range map[string]string{
-		"the dashboard": metricResources(t)["Dashboard"].Properties.Body, "docs/operations.md, Cost": formula,
+		"the dashboard": metricResources(t)["Dashboard"].Properties.Body, "docs/cost.md, Formula": formula,
 	} {
 		var got []float64
 		for _, found := range decimal.FindAllString(text, -1) {
@@ -252,20 +252,19 @@ func TestSourceOfThePrices(t *testing.T) {
 	}
 }
 
-var runbookEntry = regexp.MustCompile(`(?m)^\| ([a-z-]+) \|`)
-
 // Each entry of the runbook is that of an alarm.
 func TestRunbooksHaveAlarms(t *testing.T) {
 	template := string(readFile(t, "template.yaml"))
-	_, rest, _ := strings.Cut(string(readFile(t, "docs/operations.md")), "\n## Alarms\n")
-	section, _, _ := strings.Cut(rest, "\n## ")
-	entries := runbookEntry.FindAllStringSubmatch(section, -1)
+	var entries []string
+	for _, page := range runbookPages(t) {
+		entries = append(entries, runbookEntries(t, page)...)
+	}
 	if len(entries) < 20 {
 		t.Fatalf("found %d entries of the runbook, want 20 or more", len(entries))
 	}
 	for _, entry := range entries {
-		if !strings.Contains(template, `AlarmName: !Sub "${Prefix}-`+entry[1]+`"`) {
-			t.Errorf("the runbook has an entry %s, and the template no such alarm", entry[1])
+		if !strings.Contains(template, `AlarmName: !Sub "${Prefix}-`+entry+`"`) {
+			t.Errorf("the runbook has an entry %s, and the template no such alarm", entry)
 		}
 	}
 }

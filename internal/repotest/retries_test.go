@@ -279,15 +279,15 @@ var documentedTransitions = regexp.MustCompile(`\((\d+)c \+ r \+ s \+ (\d+)\) ×
 // The formula of the costs counts the transitions that the definition has.
 func TestTransitionsAreThoseOfTheFormula(t *testing.T) {
 	want := countTransitions(t, loadMachine(t, "batch"))
-	got := documentedTransitions.FindSubmatch(readFile(t, "docs/operations.md"))
+	got := documentedTransitions.FindSubmatch(readFile(t, "docs/cost.md"))
 	if got == nil {
-		t.Fatalf("docs/operations.md has no formula of the form %s", documentedTransitions)
+		t.Fatalf("docs/cost.md has no formula of the form %s", documentedTransitions)
 	}
 	perChunk, _ := strconv.Atoi(string(got[1]))
 	fixed, _ := strconv.Atoi(string(got[2]))
 	if perChunk != want.perItem["$.chunks"] || fixed != want.fixed ||
 		want.perItem["$.partitions"] != 1 || want.perItem["$.screening"] != 1 {
-		t.Errorf("docs/operations.md counts %dc + r + s + %d transitions, the definition has %d and, for each item, "+
+		t.Errorf("docs/cost.md counts %dc + r + s + %d transitions, the definition has %d and, for each item, "+
 			"%v; internal/cost/cost.go has the same numbers",
 			perChunk, fixed, want.fixed, want.perItem)
 	}

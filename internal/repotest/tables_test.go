@@ -49,7 +49,7 @@ func TestTheProceduresNameWhatTheTemplateHas(t *testing.T) {
 			expiring = append(expiring, suffix)
 		}
 	}
-	text := string(readFile(t, "docs/operations.md"))
+	text := string(readFile(t, "docs/operations/restore.md")) + string(readFile(t, "docs/operations/deploy.md"))
 	list := func(pattern *regexp.Regexp) []string {
 		if found := pattern.FindStringSubmatch(text); found != nil {
 			return strings.Fields(found[1])
@@ -67,7 +67,7 @@ func TestTheProceduresNameWhatTheTemplateHas(t *testing.T) {
 		slices.Sort(pair[0])
 		slices.Sort(pair[1])
 		if diff := cmp.Diff(pair[0], pair[1]); diff != "" {
-			t.Errorf("%s of the template (-) and of the procedure in docs/operations.md (+):\n%s", what, diff)
+			t.Errorf("%s of the template (-) and of the procedure in docs/operations (+):\n%s", what, diff)
 		}
 	}
 }

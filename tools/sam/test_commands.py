@@ -17,7 +17,7 @@ RENAMED = {("sns", "subscribe"): {"notification-endpoint"}}
 
 def commands():
     """Yields each command of the AWS CLI in the documents, and the document."""
-    for document in sorted(ROOT.glob("docs/*.md")):
+    for document in sorted(ROOT.glob("docs/**/*.md")):
         text = document.read_text().replace("\\\n", " ")
         for match in re.finditer(r"\baws ([a-z0-9-]+) ((?:wait )?[a-z0-9-]+)((?: [^\n`]*)?)", text):
             if re.match(r"[a-z0-9]+(-[a-z0-9]+)*$", match[1]):

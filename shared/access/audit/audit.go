@@ -3,7 +3,8 @@
 // and how it ended. It never holds a secret, a token, a signed URL, or data of a line.
 //
 // Functions print their records as JSON lines beside their log, whatever its level is. The member "record" tells them
-// from other lines: "audit" or "transition". docs/operations.md says where they are kept and how to search them.
+// from other lines: "audit" or "transition". docs/operations/records.md says where they are kept, docs/operations.md how
+// to search them.
 package audit
 
 import (

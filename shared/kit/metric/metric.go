@@ -6,7 +6,7 @@
 // content of a line of a batch, a key or a secret.
 //
 // CloudWatch bills each combination of a name and the values of its dimensions. Dimensions are therefore few and
-// bounded, those of this file; a batch or a tenant is never one. docs/operations.md, Metrics, has the cost.
+// bounded, those of this file; a batch or a tenant is never one. docs/operations/records.md, Metrics, has the cost.
 package metric
 
 // Name is the name of a metric.

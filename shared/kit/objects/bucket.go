@@ -147,7 +147,7 @@ func (b *Bucket) SignGet(ctx context.Context, key string, d Download, lifetime t
 
 // sign signs for the lifetime or until the signing credentials expire, whichever is shorter: a URL is not valid any
 // longer than the credentials that signed it. The credentials in a Lambda function's environment do not say when they
-// expire, so the lifetimes must be short (docs/operations.md).
+// expire, so the lifetimes must be short (docs/operations/deploy.md).
 func (b *Bucket) sign(ctx context.Context, lifetime time.Duration,
 	presign func(func(*s3.PresignOptions)) (*v4.PresignedHTTPRequest, error)) (SignedURL, error) {
 	creds, err := b.creds.Retrieve(ctx)

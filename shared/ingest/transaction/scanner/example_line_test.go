@@ -14,15 +14,17 @@ import (
 
 // The lines that documents show as examples are valid, so that a newcomer's first batch is.
 func TestExampleLinesAreValid(t *testing.T) {
-	readme, err := os.ReadFile("../../../../README.md")
+	page, err := os.ReadFile("../../../../docs/ten-minutes.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	short := regexp.MustCompile("(?s)```json\n(.*?)```").FindSubmatch(readme)
+	short := regexp.MustCompile("(?s)```json\n(.*?)```").FindSubmatch(page)
 	if short == nil {
-		t.Fatal("README.md shows no line")
+		t.Fatal("docs/ten-minutes.md shows no line")
 	}
-	for name, example := range map[string][]byte{"schema/example.json": schema.ExampleLine, "README.md": short[1]} {
+	for name, example := range map[string][]byte{
+		"schema/example.json": schema.ExampleLine, "docs/ten-minutes.md": short[1],
+	} {
 		t.Run(name, func(t *testing.T) {
 			var line bytes.Buffer
 			if err := json.Compact(&line, example); err != nil {
