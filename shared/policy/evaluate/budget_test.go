@@ -23,7 +23,7 @@ func contentsOf(n int, add func(i int, f *policy.Field)) policy.Contents {
 	return c
 }
 
-// What a version has of one thing is bounded: what is at a bound compiles, and one more thing is one problem.
+// Everything in a version is bounded: the bound compiles, and one more is one problem.
 func TestBoundsOfVersions(t *testing.T) {
 	t.Parallel()
 	conditions := contentsOf(3999, func(_ int, f *policy.Field) { f.Conditions = make([]policy.Condition, 5) })
@@ -48,7 +48,7 @@ func TestBoundsOfVersions(t *testing.T) {
 	for name, test := range map[string]struct {
 		most policy.Contents
 		more policy.Field
-		// path and message are those of the only problem.
+		// path and message are the path and the message of the only problem.
 		path, message string
 	}{
 		"conditions": {conditions, policy.Field{Conditions: make([]policy.Condition, 1)}, "conditions",
@@ -69,7 +69,7 @@ func TestBoundsOfVersions(t *testing.T) {
 			t.Parallel()
 			c := test.most
 			if _, err := evaluate.Compile(c); err != nil {
-				t.Errorf("what is at the bound is refused: %v", err)
+				t.Errorf("the bound is refused: %v", err)
 			}
 			test.more.ID, test.more.DataKey = "more", "more"
 			c.Fields = append(slices.Clone(c.Fields), test.more, test.more)
@@ -95,7 +95,7 @@ func TestEqualRegularExpressions(t *testing.T) {
 	}
 }
 
-// A message that quotes what the policy has is short all the same, and whole characters.
+// Messages that quote long parts of the policy are cut, between characters.
 func TestMessagesAreShort(t *testing.T) {
 	t.Parallel()
 	for n := range 4 {

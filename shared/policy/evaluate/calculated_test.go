@@ -77,7 +77,7 @@ func TestCalculatedValues(t *testing.T) {
 	}
 }
 
-// A field that is filtered out or not shown calculates nothing: what the entity has counts.
+// A field that is filtered out or not shown calculates nothing: the stored value counts.
 func TestCalculatedValuesOfFieldsThatAreNotShown(t *testing.T) {
 	t.Parallel()
 	hidden := calculated("inner", "1 + 1")
@@ -210,7 +210,7 @@ func TestFormulasThatCannotBe(t *testing.T) {
 			})
 		})
 	}
-	// The item's field and that of the entity have one key, but are not one field.
+	// The fields of the item and of the entity share a key, but are different fields.
 	contents := group(calculated("a", "{b}"), single("c"))
 	contents.Fields = append(contents.Fields, calculated("b", "{a}"), calculated("c", "{b}"))
 	if _, err := evaluate.Compile(contents); err != nil {

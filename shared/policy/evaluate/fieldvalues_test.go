@@ -83,7 +83,7 @@ func TestConditionalValues(t *testing.T) {
 				t.Errorf("got conditional value %s (%v), want %s", value, got.HasEvaluatedConditionalValue, tt.want)
 			}
 			if got.EvaluatedConditionalValueID != nil && *got.EvaluatedConditionalValueID != "id of "+tt.want {
-				t.Errorf("got ID %s, want that of %s", *got.EvaluatedConditionalValueID, tt.want)
+				t.Errorf("got ID %s, want the ID of %s", *got.EvaluatedConditionalValueID, tt.want)
 			}
 			if tt.want != "none" && (len(got.DecidedBy) != 1 || got.DecidedBy[0] != "if "+strings.ToLower(tt.want)) {
 				t.Errorf("got decided by %v, want the condition of %s", got.DecidedBy, tt.want)

@@ -25,7 +25,7 @@ func evaluated(t *testing.T, c policy.Contents, r evaluate.Request) evaluate.Res
 	return result
 }
 
-// keysOf returns the data keys of fields, with what is remarkable about them.
+// keysOf returns the data keys of fields, with marks for their flags.
 func keysOf(fields []evaluate.EvaluatedField) string {
 	var out []string
 	for _, f := range fields {

@@ -36,7 +36,7 @@ var hostileTexts = []string{
 // fuzzedPolicy is a policy that the dice decide on. It uses few names, so that its parts refer to each other.
 type fuzzedPolicy struct {
 	*dice
-	// isHostile allows what cannot be compiled.
+	// isHostile allows parts that cannot be compiled.
 	isHostile bool
 	nextID    int
 }
@@ -46,7 +46,7 @@ func newFuzzedPolicy(seed uint64) *fuzzedPolicy {
 	return &fuzzedPolicy{dice: d, isHostile: d.roll(3) == 2}
 }
 
-// either returns what can be compiled or, rarely, what cannot.
+// either returns a valid choice or, rarely in a hostile policy, an invalid one.
 func either[T any](p *fuzzedPolicy, valid []T, invalid ...T) T {
 	if p.isHostile && p.roll(8) == 1 {
 		return one(p.dice, invalid...)
@@ -90,8 +90,7 @@ func (p *fuzzedPolicy) group(id string, types ...string) policy.DataGroup {
 	}
 }
 
-// field returns a field of one of the types. The data group of a collection is the first one, that of a custom group is
-// the second one.
+// field returns a field of one of the types. collection and custom are the data groups of such fields.
 func (p *fuzzedPolicy) field(types []string, collection, custom string) policy.Field {
 	f := policy.Field{
 		ID: p.id(), Version: 1, Name: p.text(), DataKey: p.key(), Order: one(p.dice, 0, -1.5, 1e308),
@@ -120,7 +119,7 @@ func (p *fuzzedPolicy) field(types []string, collection, custom string) policy.F
 	return f
 }
 
-// addValues adds what only single values have.
+// addValues adds the members that only single values have.
 func (p *fuzzedPolicy) addValues(f *policy.Field) {
 	if p.roll(3) == 1 {
 		text := p.text()
@@ -170,7 +169,7 @@ func (p *fuzzedPolicy) operand(depth int) policy.Operand {
 	return o
 }
 
-// addValuesOf adds to an operand what its operation compares with.
+// addValuesOf adds the values to an operand that its operation needs.
 func (p *fuzzedPolicy) addValuesOf(o *policy.Operand) {
 	number := func() string { return either(p, []string{"0", "1", "2", "1.5"}, p.text()) }
 	switch {

@@ -2,7 +2,7 @@ package evaluate_test
 
 import "sluice/shared/policy"
 
-// rules returns rules of any kinds. Those of a hostile policy may have members that belong to other rules.
+// rules returns rules of any kinds. In a hostile policy they may have members of other rules.
 func (p *fuzzedPolicy) rules() policy.ValidationRules {
 	rule := func(value func() policy.RuleValue) *policy.Rule {
 		if p.roll(5) != 1 {
@@ -29,7 +29,7 @@ func (p *fuzzedPolicy) rules() policy.ValidationRules {
 	numbers := func() policy.RuleValue {
 		return policy.RuleValue{MinValue: one(p.dice, "-1.5", ""), MaxValue: one(p.dice, "10", "9.99")}
 	}
-	limit := func() policy.RuleValue { return policy.RuleValue{Limit: pointer(int64(p.roll(3)))} }
+	limit := func() policy.RuleValue { return policy.RuleValue{Limit: ptr(int64(p.roll(3)))} }
 	provider := func() policy.RuleValue { return policy.RuleValue{ProviderID: one(p.dice, "", "p")} }
 	return policy.ValidationRules{
 		Mandatory: rule(none), ReadOnly: rule(none), SpecialCharacters: rule(none), NoNumbers: rule(none),
@@ -38,14 +38,14 @@ func (p *fuzzedPolicy) rules() policy.ValidationRules {
 		CollectionMaximumCount: rule(limit), ConditionalLimit: rule(numbers),
 		Regex: rule(func() policy.RuleValue {
 			return policy.RuleValue{RegexValue: one(p.dice, "^a+$", `\p{L}{50}`, "x|y"),
-				IsCaseSensitive: one(p.dice, nil, new(bool), pointer(true))}
+				IsCaseSensitive: one(p.dice, nil, new(bool), ptr(true))}
 		}),
 		DateLimit: rule(func() policy.RuleValue {
 			return policy.RuleValue{MinDate: one(p.dice, "2020-01-01", ""),
 				MaxDate: one(p.dice, "2026-01-01T00:00:00+02:00", "2025-12-31")}
 		}),
 		CollectionMinimumCount: rule(func() policy.RuleValue {
-			return policy.RuleValue{OverallMinimumCount: pointer(int64(p.roll(3))),
+			return policy.RuleValue{OverallMinimumCount: ptr(int64(p.roll(3))),
 				RequiredTypesMinCount: some(p.dice, 2, func() policy.RequiredTypeMinCount {
 					return policy.RequiredTypeMinCount{Type: one(p.dice, "a", "12"), MinCount: int64(p.roll(3))}
 				})}
@@ -61,7 +61,7 @@ func (p *fuzzedPolicy) rules() policy.ValidationRules {
 // anyRuleValue returns any members with any values.
 func (p *fuzzedPolicy) anyRuleValue() policy.RuleValue {
 	number := func() *int64 {
-		return one(p.dice, nil, new(int64), pointer[int64](1), pointer[int64](-1), pointer[int64](1<<62))
+		return one(p.dice, nil, new(int64), ptr[int64](1), ptr[int64](-1), ptr[int64](1<<62))
 	}
 	return policy.RuleValue{
 		RegexValue:      one(p.dice, "", "(?=a)", `(a)\1`, "(a{1000}){1000}", "([ab]{30}c){30}", "[", p.text()),
@@ -75,5 +75,3 @@ func (p *fuzzedPolicy) anyRuleValue() policy.RuleValue {
 		ProviderID: p.text(), TimeZoneID: one(p.dice, "", "Local", "../../etc/passwd", p.text()),
 	}
 }
-
-func pointer[T any](v T) *T { return &v }

@@ -10,7 +10,7 @@ import (
 	"sluice/shared/policy/evaluate"
 )
 
-// checkProblems checks that each problem is told to people, and names something of the policy.
+// checkProblems checks that each problem has a message and names a part of the policy.
 func checkProblems(t *testing.T, c policy.Contents, err error) {
 	t.Helper()
 	var problems evaluate.Problems
@@ -85,7 +85,7 @@ func FuzzPolicy(f *testing.F) {
 	})
 }
 
-// The same for whatever JSON has the form of a version.
+// FuzzPolicyJSON does the same for any JSON in the form of a version.
 func FuzzPolicyJSON(f *testing.F) {
 	for seed := range uint64(20) {
 		text, err := json.Marshal(newFuzzedPolicy(seed).contents())

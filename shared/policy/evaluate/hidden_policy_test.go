@@ -12,8 +12,8 @@ import (
 	"sluice/shared/policy/evaluate"
 )
 
-// maskedPolicy is a random policy whose parts refer to each other, for a caller who lacks some layers. Whatever reads a
-// value can read a hidden one.
+// maskedPolicy is a random policy whose parts refer to each other, for a caller who lacks some layers. Every part that
+// reads a value can read a hidden one.
 type maskedPolicy struct {
 	*dice
 	contents policy.Contents
@@ -169,8 +169,7 @@ var dataSources = []string{
 	"screeningMateriality", "unknown",
 }
 
-// operand returns an operand. It is about an item if it is inside any, all or none, or the condition is that of an
-// item.
+// operand returns an operand. It is about an item inside any, all or none, or in the condition of an item.
 func (p *maskedPolicy) operand(depth int, isItem, isInner bool) policy.Operand {
 	o := policy.Operand{LogicalOperation: one(p.dice, policy.And, policy.Or), FieldName: p.fieldName(isInner)}
 	switch p.roll(8) {

@@ -10,11 +10,11 @@ import (
 	"sluice/shared/policy/evaluate"
 )
 
-// hiddenCounts is what a run of the property test has seen.
+// hiddenCounts counts the cases of a run of the property test.
 type hiddenCounts struct {
 	policies, pairs, fields, masked int
-	// compared are the pairs of which all forms of the reply were compared, and telling those of them to which a caller
-	// with all layers gets different replies, so that there was something to hide.
+	// compared are the pairs whose replies were compared in all forms. telling are the compared pairs with different
+	// replies for a caller with all layers, which had something to hide.
 	compared, telling int
 }
 
@@ -36,6 +36,12 @@ func otherReplies(t *testing.T, program *evaluate.Program, r evaluate.Request, p
 		t.Fatal(err)
 	}
 	_, displayed := reply(t, program, r.ForReadOnly())
+	for _, f := range displayed.EvaluatedFields {
+		if f.HasEvaluatedDefaultValue || f.HasEvaluatedConditionalValue || f.HasCalculatedValue ||
+			len(f.ValidationErrors) > 0 {
+			t.Fatalf("the read-only evaluation has values or errors: %+v", f)
+		}
+	}
 	readOnly, err := evaluate.ReadOnly(displayed, unlimited)
 	if err != nil {
 		t.Fatal(err)
@@ -112,8 +118,8 @@ func asJSON(v any) string {
 	return string(text)
 }
 
-// Replies that differ only in hidden values are the same, whatever the policy, the layers, the entity and the form of
-// the reply.
+// Requests that differ only in hidden values have the same reply, for all policies, layers, entities and forms of the
+// reply.
 func TestHiddenValuesDoNotShow(t *testing.T) {
 	t.Parallel()
 	var counts hiddenCounts

@@ -13,7 +13,7 @@ import (
 	"sluice/shared/policy/evaluate"
 )
 
-// hiddenKeys says which data keys are hidden from the caller of a request, as docs/contract/policy.md defines it.
+// hiddenKeys are the data keys that are hidden from the caller of a request, as docs/contract/policy.md defines them.
 type hiddenKeys struct {
 	// keys are hidden everywhere, and inItem in the item that the request gives as well.
 	keys, inItem map[string]bool
@@ -53,12 +53,12 @@ func findHiddenKeys(c policy.Contents, r evaluate.Request) hiddenKeys {
 	return h
 }
 
-// maskedWorld gives a request its values. What the caller may know is decided by one dice and what is hidden by another
-// one, so that two worlds with the same visible dice differ in hidden values only.
+// maskedWorld gives a request its values. One dice decides the visible values and another one the hidden ones, so that
+// two worlds with the same visible dice differ in hidden values only.
 type maskedWorld struct {
 	hidden          hiddenKeys
 	visible, secret *dice
-	// isItem means that the values are those of the data source currentDataGroupItem.
+	// isItem means that the values belong to the data source currentDataGroupItem.
 	isItem bool
 	// depth is how many hidden things the values that are made at the moment are in.
 	depth int
@@ -83,7 +83,7 @@ func (w *maskedWorld) isHidden(key string) bool {
 	return w.hidden.keys[key] || w.isItem && w.hidden.inItem[key]
 }
 
-// forEach calls add for some of the keys. Whether a hidden one is there, and what it is, is decided by the secret dice.
+// forEach calls add for some of the keys. The secret dice decides the presence and the value of hidden ones.
 func (w *maskedWorld) forEach(keys []string, add func(key string)) {
 	for _, key := range keys {
 		isHidden := w.isHidden(key)

@@ -62,7 +62,7 @@ func TestVariantsAreRemembered(t *testing.T) {
 	}
 	for i := range 3 * maxVariants {
 		if got := v.find(field(i)); *got.CalculatedFieldResult != fmt.Sprint(i) {
-			t.Errorf("the result of item %d is that of item %s", i, *got.CalculatedFieldResult)
+			t.Errorf("item %d has the result of item %s", i, *got.CalculatedFieldResult)
 		}
 	}
 	if len(v.fields) != maxVariants {

@@ -180,8 +180,8 @@ func TestAttacksOnHiddenValues(t *testing.T) {
 	}
 }
 
-// What a data source has by its contract is seen although a hidden data key has its name; everything else of that name
-// is hidden.
+// Members of a data source by its contract are visible even if a hidden data key has their name; all others of that
+// name are hidden.
 func TestMembersByContractAreSeen(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

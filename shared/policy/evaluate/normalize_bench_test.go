@@ -11,14 +11,14 @@ import (
 // largeCollection returns a result with one collection of items with fields. With shared, equal fields have one
 // address.
 func largeCollection(items, fields int, shared bool) evaluate.Result {
-	description, typeID := "What the party does for its clients", "0b7b1f0e-5d0f-4a58-9d8a-3d1a2e1c7a10"
+	description, typeID := "The services of the party for its clients", "0b7b1f0e-5d0f-4a58-9d8a-3d1a2e1c7a10"
 	list := make([]*evaluate.GroupField, fields)
 	for i := range list {
 		list[i] = &evaluate.GroupField{
 			DataKey: fmt.Sprint("businessRelationshipField", i), Name: fmt.Sprint("Business relationship, field ", i),
 			Description: &description, FieldType: "Select", FieldTypeID: &typeID, Order: float64(i), IsRequired: true,
 			ValidationData: map[string]evaluate.ResolvedRule{
-				"mandatory":      {Active: true, Message: "Say what it is."},
+				"mandatory":      {Active: true, Message: "Enter a value."},
 				"characterLimit": {Active: true, Message: "Keep it short.", MaxValue: "250"},
 			},
 			ValidationErrors: []evaluate.ValidationError{},

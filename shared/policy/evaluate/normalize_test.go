@@ -114,7 +114,7 @@ func TestNormalizedIsPlain(t *testing.T) {
 	}
 }
 
-// The same result gives the same text, whatever the order in which Go goes through the items.
+// The same result gives the same text, independently of the order of map iteration.
 func TestNormalizeIsDeterministic(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(50) {

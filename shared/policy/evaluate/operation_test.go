@@ -87,7 +87,7 @@ func TestOperations(t *testing.T) {
 		operation policy.Operation
 		values    []string
 		ids       []string
-		// met lists the kinds for which the operation is met; after "not: ", those for which it is not.
+		// met lists the kinds that meet the operation; after "not: ", the kinds that do not.
 		met string
 	}{
 		{policy.Equal, []string{"iRELAND"}, nil, ireland},

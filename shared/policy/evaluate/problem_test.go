@@ -30,7 +30,7 @@ func TestProblemsOfOperands(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		o policy.Operand
-		// path is that of the problem from the operand on. It is "" if there is none.
+		// path is the path of the problem from the operand on, "" if there is none.
 		path string
 	}{
 		"no operation":      {policy.Operand{FieldName: "p"}, ".operation"},

@@ -302,6 +302,18 @@ func TestRulesOfMergedFields(t *testing.T) {
 	if diff := cmp.Diff(wantErrors, got.ValidationErrors); diff != "" {
 		t.Errorf("errors (-want +got):\n%s", diff)
 	}
+	// The items of a collection share the merged rules.
+	contents := policy.Contents{
+		Fields:     []policy.Field{{ID: "c", DataKey: "c", FieldType: policy.TypeCollection, FieldTypeID: "g"}},
+		DataGroups: []policy.DataGroup{{ID: "g", Fields: fields}},
+	}
+	items := mustEvaluate(t, contents, evaluate.Request{Properties: property.Split{
+		CollectionProperties: map[string]property.SplitCollection{"c": {Items: map[string]property.SplitItem{
+			"1": {}, "2": {}}}},
+	}}).EvaluatedCollectionDataGroups[0].EvaluatedItems
+	if first := items["1"].EvaluatedFields[0]; first != items["2"].EvaluatedFields[0] || !first.IsRequired {
+		t.Errorf("the fields of the items are %+v, want one field that is required", items)
+	}
 }
 
 func TestRulesThatCannotBe(t *testing.T) {
@@ -362,7 +374,7 @@ func TestRulesThatCannotBe(t *testing.T) {
 	})
 }
 
-// checkProblem checks that an error is one problem at a place, with a message that contains that of the wanted one.
+// checkProblem checks that an error is one problem at a place, with a message that contains the wanted one.
 func checkProblem(t *testing.T, err error, want evaluate.Problem) {
 	t.Helper()
 	problems, ok := err.(evaluate.Problems)

@@ -12,7 +12,7 @@ import (
 // A single condition is asked about one entity after another.
 func TestSingleCondition(t *testing.T) {
 	t.Parallel()
-	c, err := evaluate.CompileCondition(kindIs("Company")[0])
+	c, err := evaluate.CompileCondition(when("c", "Company")[0])
 	if err != nil {
 		t.Fatal(err)
 	}

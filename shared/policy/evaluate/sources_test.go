@@ -32,6 +32,10 @@ func TestDataSources(t *testing.T) {
 		"mainEntity": jsontext.Value(
 			`{"properties": {"turnover": {"type": "Single", "value": "10"}}, "id": "e1"}`,
 		),
+		"relatedClient": jsontext.Value(`{"properties": {"owners": {"type": "Collection", "collections":
+			{"1": {"properties": {"role": "Director"}}, "2": {"properties": {"role": "Owner"}}}}}}`),
+		"relatedProducts": jsontext.Value(`{"collectionProperties": {"owners": {"collectionId": "o",
+			"items": {"1": {"properties": {"role": {"value": "Director"}}}}}}}`),
 		"broken": jsontext.Value(`{"a":`),
 		"deep":   jsontext.Value(strings.Repeat(`{"a":`, 17) + "1" + strings.Repeat("}", 17)),
 	}}
@@ -75,6 +79,11 @@ func TestDataSources(t *testing.T) {
 		{is("mainEntity", "turnover", policy.GreaterThanOrEqual, "10.0"), true},
 		{is("mainEntity", "id", policy.Equal, "e1"), true},
 		{is("mainEntity", "", policy.IsNotEmpty), true},
+		{is("relatedClient", "owners.role", policy.Equal, "owner"), true},
+		{is("relatedClient", "owners", policy.CountEqual, "2"), true},
+		{inner(is("relatedClient", "owners", policy.All), is("", "role", policy.Equal, "Director")), false},
+		{inner(is("relatedProducts", "owners", policy.Any), is("", "role", policy.Equal, "Director")), true},
+		{is("relatedProducts", "owners", policy.CountEqual, "1"), true},
 		{is("broken", "a", policy.IsDefined), false},
 		{is("broken", "", policy.IsDefined), false},
 		{is("deep", strings.TrimSuffix(strings.Repeat("a.", 15), "."), policy.IsDefined), true},
@@ -94,7 +103,7 @@ func TestDataSources(t *testing.T) {
 type materialityReader struct {
 	// asked are the journeys and entities that were asked for.
 	asked []string
-	// answer is what is known of the entity e1; of others nothing is.
+	// answer is the materiality of the entity e1; other entities have none.
 	answer *evaluate.Materiality
 	err    error
 }

@@ -1,5 +1,5 @@
 // Package formula parses and evaluates the formulas of calculated fields (formulaString). It knows nothing of policies:
-// a caller supplies the values of fields as texts and says how many decimals the result has.
+// a caller supplies the values of fields as texts and the number of decimals of the result.
 //
 // # Syntax
 //

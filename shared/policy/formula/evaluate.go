@@ -33,7 +33,7 @@ var (
 	ErrOutOfRange = errors.New("a number is out of range")
 )
 
-// ValueError says that the value of a field cannot be used. It does not contain the value, which may be confidential.
+// ValueError means that the value of a field cannot be used. It does not contain the value, which may be confidential.
 type ValueError struct {
 	// Key is the data key of the field.
 	Key string
@@ -47,8 +47,8 @@ func (e *ValueError) Error() string { return fmt.Sprintf("field %q: %v", e.Key, 
 // Unwrap returns the cause.
 func (e *ValueError) Unwrap() error { return e.Err }
 
-// arithmetic rounds to Precision digits. Its exponents are wider than those of intermediate results, which are checked
-// after each operation, so that no operation comes near its limits.
+// arithmetic rounds to Precision digits. Its exponents are wider than the range of intermediate results, which are
+// checked after each operation, so that no operation comes near its limits.
 var arithmetic = apd.Context{
 	Precision: Precision, Rounding: apd.RoundHalfEven, Traps: apd.DefaultTraps,
 	MaxExponent: apd.MaxExponent, MinExponent: apd.MinExponent,
@@ -136,7 +136,7 @@ func (m *machine) push(operand *apd.Decimal) {
 	m.size++
 }
 
-// calculate sets result to that of an operation on two operands.
+// calculate sets result to the result of an operation on two operands.
 func calculate(do opcode, result, left, right *apd.Decimal) error {
 	var err error
 	switch do {

@@ -38,7 +38,7 @@ type instruction struct {
 	index int
 }
 
-// opcode says what an instruction does.
+// opcode is the operation of an instruction.
 type opcode byte
 
 const (
@@ -60,5 +60,5 @@ func (f *Formula) Variables() []string { return slices.Clone(f.variables) }
 // bounds the sum.
 func (f *Formula) Size() int { return len(f.program) }
 
-// String returns the text of which the formula was parsed.
+// String returns the text of the formula.
 func (f *Formula) String() string { return f.text }

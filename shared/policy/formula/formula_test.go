@@ -3,7 +3,6 @@ package formula
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -240,39 +239,4 @@ func TestConcurrentUse(t *testing.T) {
 		})
 	}
 	wait.Wait()
-}
-
-// Random formulas give what the oracle gives.
-func TestRandomFormulas(t *testing.T) {
-	t.Parallel()
-	random := rand.New(rand.NewPCG(1, 2))
-	keys := []string{"a", "b", "c", "d", "e", "f"}
-	var write func(depth int) string
-	write = func(depth int) string {
-		switch n := random.IntN(10); {
-		case depth == 0 || n == 0:
-			return fmt.Sprintf("%d.%0*d", random.IntN(1000), 1+random.IntN(36), random.IntN(1000))
-		case n == 1:
-			return "{" + keys[random.IntN(len(keys))] + "}"
-		case n == 2:
-			return "-" + write(depth-1)
-		case n == 3:
-			return "(" + write(depth-1) + ")"
-		default:
-			return "(" + write(depth-1) + ")" + string("+-*/"[random.IntN(4)]) + write(depth-1)
-		}
-	}
-	outcomes := map[error]int{}
-	for range 3000 {
-		text, decimals := write(1+random.IntN(4)), random.IntN(MaxDecimals+1)
-		got, err := evaluate(t, text, oracleValues, decimals)
-		want, wantErr := evaluateByOracle(text, oracleValues, decimals)
-		if got != want || !errors.Is(err, wantErr) {
-			t.Fatalf("%q with %d decimals is %q, %v; want %q, %v", text, decimals, got, err, want, wantErr)
-		}
-		outcomes[wantErr]++
-	}
-	if outcomes[nil] < 2000 || outcomes[ErrDivisionByZero] < 10 {
-		t.Errorf("the outcomes were %v; the test says little", outcomes)
-	}
 }

@@ -12,7 +12,7 @@ import (
 type ParseError struct {
 	// Offset is the number of code points before the place of the error.
 	Offset int
-	// Message says what is wrong there.
+	// Message explains the error.
 	Message string
 }
 
@@ -136,7 +136,7 @@ func (p *parser) operator() (more bool, err error) {
 // operators are the operators between two operands.
 var operators = map[byte]opcode{'+': add, '-': subtract, '*': multiply, '/': divide}
 
-// binding says how tightly an operator binds. Operators that bind equally are applied from the left.
+// binding is the precedence of an operator. Operators of equal precedence are applied from the left.
 func (o opcode) binding() int {
 	switch o {
 	case add, subtract:
@@ -257,7 +257,7 @@ func (p *parser) errorf(format string, args ...any) error {
 	return &ParseError{utf8.RuneCountInString(p.text[:p.position]), fmt.Sprintf(format, args...)}
 }
 
-// unexpected returns the error that something else than what is at the position was expected.
+// unexpected returns the error for unexpected text at the position.
 func (p *parser) unexpected(expected string) error {
 	if p.position == len(p.text) {
 		return p.errorf("expected %s, got the end", expected)

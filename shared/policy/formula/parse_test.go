@@ -48,7 +48,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// Each bound admits what is at it and refuses what is over it.
+// Each bound admits its value and refuses one more.
 func TestBounds(t *testing.T) {
 	nested := func(n int) string { return strings.Repeat("(", n) + "1" + strings.Repeat(")", n) }
 	sum := func(n int) string { return strings.Repeat("1+", n) + "1" } // 2n+1 nodes
@@ -80,12 +80,12 @@ func TestBounds(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if _, err := Parse(test.at); err != nil {
-				t.Errorf("what is at the bound is refused: %v", err)
+				t.Errorf("the bound is refused: %v", err)
 			}
 			_, err := Parse(test.over)
 			var at *ParseError
 			if !errors.As(err, &at) || at.Offset != test.offset || at.Message != test.want {
-				t.Errorf("what is over the bound: %v; want at offset %d: %s", err, test.offset, test.want)
+				t.Errorf("over the bound: %v; want at offset %d: %s", err, test.offset, test.want)
 			}
 		})
 	}
