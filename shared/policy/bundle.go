@@ -9,7 +9,7 @@ import (
 )
 
 // EncodeContents returns contents as JSON and the SHA-256 of that in hexadecimal digits. The same contents have the
-// same bytes, in whatever order their parts are: fields, jurisdictions and data groups are put in the order of their
+// same bytes, independently of the order of their parts: fields, jurisdictions and data groups are sorted by their
 // IDs. It returns ErrTooLarge for more than MaxBundleBytes.
 func EncodeContents(c Contents) (text []byte, digest string, err error) {
 	c.Fields = append([]Field{}, c.Fields...)
@@ -58,7 +58,7 @@ func DataGroupIDs(fields []Field) []string {
 	return slices.Compact(ids)
 }
 
-// CheckSize returns ErrTooMany if contents have more than MaxFields, those of data groups included, or more than
+// CheckSize returns ErrTooMany if contents have more than MaxFields, including the fields of data groups, or more than
 // MaxJurisdictions.
 func (c Contents) CheckSize() error {
 	fields := len(c.Fields)
@@ -96,7 +96,7 @@ func (c Contents) GroupBytes() (int64, error) {
 	return min(sizeOfGroups(c.Fields, known), groupBytesLimit), nil
 }
 
-// sizeOfGroups returns the size of the data groups to which fields refer, as often as they do.
+// sizeOfGroups returns the size of the data groups of fields, each counted once for every reference.
 func sizeOfGroups(fields []Field, sizes map[string]int64) int64 {
 	var total int64
 	for i := range fields {

@@ -34,7 +34,7 @@ func bundled() Contents {
 	}
 }
 
-// The golden bundle pins what is stored: bundles that exist are read, and their names are their digests.
+// The golden bundle pins the stored format: existing bundles are read, and their names are their digests.
 func TestStoredBundle(t *testing.T) {
 	text, digest, err := EncodeContents(bundled())
 	if err != nil {
@@ -66,7 +66,7 @@ func TestStoredBundle(t *testing.T) {
 	}
 }
 
-// The same contents have the same bytes, in whatever order their parts are, and encoding does not change them.
+// The same contents have the same bytes, independently of the order of their parts, and encoding does not change them.
 func TestEncodeContentsIsDeterministic(t *testing.T) {
 	want, wantDigest, err := EncodeContents(bundled())
 	if err != nil {

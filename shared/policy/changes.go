@@ -9,7 +9,7 @@ import (
 )
 
 // Apply returns contents with the changes of one draft, in the order of the IDs. Each object has at most one change. An
-// updated field has the version after that of base, an added one the version that its change has, at least 1.
+// updated field has the version after the one in base, an added field the version of its change, at least 1.
 func Apply(base Contents, changes []Change) Contents {
 	fields, jurisdictions := map[string]*Field{}, map[string]*Jurisdiction{}
 	for _, c := range changes {
@@ -56,8 +56,8 @@ func replaceAll[T any](list []T, changed map[string]*T, idOf func(*T) string) []
 	return out
 }
 
-// Differences returns the changes that turn the fields and jurisdictions of one version into those of another, in the
-// order of the IDs, fields first. Fields that differ in their Version alone are equal. Applied to from, the changes
+// Differences returns the changes that turn the fields and jurisdictions of one version into the ones of another, in
+// the order of the IDs, fields first. Fields that differ in their Version alone are equal. Applied to from, the changes
 // give the contents of to, except for the versions of fields.
 func Differences(from, to Contents) []Change {
 	fields := differences(byID(from.Fields, idOfField), byID(to.Fields, idOfField), isSameField,
@@ -103,7 +103,7 @@ func (c Change) ObjectID() string {
 type FieldView struct {
 	Field
 	ChangeType ChangeType
-	// Lock is that of another workspace, nil if ChangeType is not Locked.
+	// Lock is the lock of another workspace, nil if ChangeType is not Locked.
 	Lock *Lock
 }
 
@@ -111,25 +111,25 @@ type FieldView struct {
 type JurisdictionView struct {
 	Jurisdiction
 	ChangeType ChangeType
-	// Lock is that of another workspace, nil if ChangeType is not Locked.
+	// Lock is the lock of another workspace, nil if ChangeType is not Locked.
 	Lock *Lock
 }
 
-// Lock says which workspace locks a field or jurisdiction, and what its draft does to it.
+// Lock is the lock of a field or jurisdiction by a workspace, with the change of its draft.
 type Lock struct {
 	WorkspaceID string
 	Type        ChangeType
 }
 
-// View is a version as a workspace sees it: everything that the version has and, marked as Deleted, what the draft of
-// the workspace has deleted, in the order of the IDs.
+// View is a version as a workspace sees it: everything in the version and, marked as Deleted, the objects that the
+// draft of the workspace has deleted, in the order of the IDs.
 type View struct {
 	Fields        []FieldView
 	Jurisdictions []JurisdictionView
 }
 
-// NewView returns what a workspace sees of the contents of its draft or, if workspaceID is empty, what anybody sees of
-// the published version. The changes are those of all drafts of the policy.
+// NewView returns the contents of a draft as its workspace sees them or, if workspaceID is empty, the published version
+// as all see it. The changes are the changes of all drafts of the policy.
 func NewView(c Contents, changes []Change, workspaceID string) View {
 	var v View
 	fields, jurisdictions := map[string]Change{}, map[string]Change{}
@@ -159,7 +159,7 @@ func NewView(c Contents, changes []Change, workspaceID string) View {
 	return v
 }
 
-// changeSeenBy returns what a workspace sees of the change of an object, and the lock if the change is that of another
+// changeSeenBy returns the change of an object as a workspace sees it, and the lock if the change belongs to another
 // workspace.
 func changeSeenBy(changes map[string]Change, id, workspaceID string) (ChangeType, *Lock) {
 	c, isChanged := changes[id]
@@ -215,7 +215,7 @@ func isSameField(a, b *Field) bool {
 	return isSame(x, y)
 }
 
-// isSame reports whether two objects have the same JSON form, in which empty lists are absent ones.
+// isSame reports whether two objects have the same JSON form, in which empty lists are absent.
 func isSame(a, b any) bool {
 	x, err := json.Marshal(a)
 	y, err2 := json.Marshal(b)

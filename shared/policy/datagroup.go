@@ -9,7 +9,7 @@ import (
 type DataGroupStatus string
 
 // The statuses of a version of a data group. A draft is submitted, and then published or rejected; a rejected one
-// becomes a draft again. The last three never change, except that what is published can be archived.
+// becomes a draft again. The last three never change, except that a published version can be archived.
 const (
 	DataGroupDraft     DataGroupStatus = "Draft"
 	DataGroupPending   DataGroupStatus = "Pending"
@@ -29,20 +29,20 @@ const (
 	MaxNesting = 5
 )
 
-// DataGroup is a version of a group of fields: the fields of the items of a collection, or those of a custom group.
+// DataGroup is a version of a group of fields: the fields of the items of a collection, or of a custom group.
 type DataGroup struct {
 	ID      string          `json:"dataGroupId"`
 	Version int64           `json:"versionNumber"`
 	Status  DataGroupStatus `json:"status"`
 	Name    string          `json:"name"`
-	// Description is what the group is for.
+	// Description is the purpose of the group.
 	Description string `json:"description,omitempty"`
-	// PrimaryField is the data key of the field that says what an item is; "" if there is none.
+	// PrimaryField is the data key of the field with the type of an item; "" if there is none.
 	PrimaryField string `json:"primaryDataGroupField,omitempty"`
 	// DisableMultiselectPrimaryFieldOnAdd tells the client's form to add one item at a time.
 	DisableMultiselectPrimaryFieldOnAdd bool    `json:"disableMultiselectPrimaryFieldOnAdd,omitempty"`
 	Fields                              []Field `json:"dataGroupFields"`
-	// Reason says why the version has its status. Bundles do not have it.
+	// Reason is the reason for the status of the version. Bundles do not have it.
 	Reason string `json:"reason,omitempty"`
 	// Revision is 1 for a new version and grows by one with every write. Writes are conditional on it. Bundles do not
 	// have it.

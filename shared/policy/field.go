@@ -1,21 +1,21 @@
 package policy
 
-// Field is one field of a policy or of a data group. Its JSON form is that of bundles, and its members have the names
+// Field is one field of a policy or of a data group. It has its JSON form in bundles, and its members have the names
 // that they have on the wire (docs/contract/policy.md). Several fields of a policy may have the same data key, for
 // other jurisdictions or categories; evaluation merges them.
 type Field struct {
 	ID string `json:"fieldId"`
 	// Version is 1 for a new field and grows by one with every change that is published.
 	Version int64 `json:"fieldVersion"`
-	// Name is what people see; it need not be unique.
+	// Name is shown to people; it need not be unique.
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	// DataKey is the key of the field's value in the properties of an entity.
 	DataKey string `json:"dataKey"`
 	// FieldType is TypeCollection, TypeCustom or any other text, which is a single value.
 	FieldType string `json:"fieldType"`
-	// FieldTypeID is the ID of the data group of a collection or a custom group. Of other types it is what the client
-	// makes of it, for example the ID of a list of values.
+	// FieldTypeID is the ID of the data group of a collection or a custom group. For other types it is the text that
+	// the client makes of it, for example the ID of a list of values.
 	FieldTypeID string `json:"fieldTypeId,omitempty"`
 	// Order places the field among the others: ascending, fields with the same order by data key and ID.
 	Order float64 `json:"order"`
@@ -26,8 +26,8 @@ type Field struct {
 	Tags                     []string    `json:"tags,omitempty"`
 	References               []Reference `json:"references,omitempty"`
 
-	// Categories, TargetEntities (of policy.TargetEntities) and JurisdictionIDs say for which requests the field is; an
-	// empty list means for all. IDs of jurisdictions are the same in upper and lower case.
+	// Categories, TargetEntities (of policy.TargetEntities) and JurisdictionIDs select the requests in which the field
+	// takes part; an empty list means for all. IDs of jurisdictions are the same in upper and lower case.
 	Categories      []string `json:"categories,omitempty"`
 	TargetEntities  []string `json:"targetEntities,omitempty"`
 	JurisdictionIDs []string `json:"jurisdictionIds,omitempty"`
@@ -37,7 +37,7 @@ type Field struct {
 	// AccessLayers are those that a caller needs to see the field or its value. Nil means that every caller reaches it.
 	AccessLayers *AccessLayers `json:"accessLayers,omitempty"`
 
-	// IsReadOnly makes the field read-only whatever its rules say.
+	// IsReadOnly makes the field read-only independently of its rules.
 	IsReadOnly bool `json:"isReadOnly,omitempty"`
 	// IsJourneyLevelData marks the fields that requests for data of journeys alone ask for.
 	IsJourneyLevelData bool `json:"isJourneyLevelData,omitempty"`
@@ -67,13 +67,13 @@ type Field struct {
 
 // Limits of fields and their conditions. Lengths are in characters.
 const (
-	// MaxNameLength is that of the longest name, data key, or name of a field or data source in an operand.
+	// MaxNameLength is the length of the longest name, data key, or name of a field or data source in an operand.
 	MaxNameLength = 700
 	// MaxOperandDepth is how deep operands can be nested.
 	MaxOperandDepth = 8
 	// MaxOperandValues is how many values, or IDs of values, an operand can be compared with.
 	MaxOperandValues = 500
-	// MaxOperandLength is that of the longest of these values.
+	// MaxOperandLength is the length of the longest of these values.
 	MaxOperandLength = 2000
 )
 
@@ -83,7 +83,7 @@ const (
 	TypeCustom     = "Custom"
 )
 
-// HasDataGroup reports whether the field is a collection or a custom group, whose FieldTypeID is that of a data group.
+// HasDataGroup reports whether the field is a collection or a custom group, whose FieldTypeID names a data group.
 func (f Field) HasDataGroup() bool { return f.FieldType == TypeCollection || f.FieldType == TypeCustom }
 
 // Reference is where the rule of a field comes from, such as a law.
@@ -93,7 +93,7 @@ type Reference struct {
 	URL         string `json:"url,omitempty"`
 }
 
-// AccessLayers are access layers as bundles store them, with other member names than those of package access. An empty
+// AccessLayers are access layers as bundles store them, with other member names than in package access. An empty
 // list means the default layers of package access.
 type AccessLayers struct {
 	Geographic      []string `json:"geographic,omitempty"`
@@ -123,8 +123,7 @@ type Operand struct {
 	// FieldName names the value in the data source: a data key, or several from the outside to the inside with points
 	// between them.
 	FieldName string `json:"fieldName,omitempty"`
-	// Value and ValueID are what the value, or the ID of the list entry from which it was chosen, is compared with; one
-	// of them is enough for equality.
+	// Value is compared with the value and ValueID with the ID of its list entry; one of them is enough for equality.
 	Value   []string `json:"value,omitempty"`
 	ValueID []string `json:"valueId,omitempty"`
 	// ValueType is kept for the client. Nothing here evaluates it.
@@ -175,7 +174,7 @@ const (
 type ConditionalValue struct {
 	Condition
 	Value string `json:"value"`
-	// ValueID is the ID of the list entry from which Value was chosen; "" if it was not chosen from a list.
+	// ValueID is the ID of the list entry of Value; "" if it was not chosen from a list.
 	ValueID string `json:"valueId,omitempty"`
 	// Priority orders the conditional values of a field: the lowest number comes first.
 	Priority int64 `json:"priority"`

@@ -1,7 +1,8 @@
 // Package policy holds policies: which fields an entity of a type must have, under which conditions they are shown,
 // which values they may have, and who may see them. A policy has versions. A draft is edited in a workspace, which
-// locks what it changes; publishing makes a version that never changes again. Package policy/policydb stores policies,
-// policy/evaluate evaluates a version for an entity, policy/policyhttp serves both (docs/contract/policy.md).
+// locks the objects that it changes; publishing makes a version that never changes again. Package policy/policydb
+// stores policies, policy/evaluate evaluates a version for an entity, policy/policyhttp serves both
+// (docs/contract/policy.md).
 package policy
 
 import (
@@ -20,7 +21,7 @@ const (
 	Archived  Status = "Archived"
 )
 
-// EntityTypes lists the types of entities for which there are policies.
+// EntityTypes lists the types of entities that policies can have.
 var EntityTypes = []string{
 	"Individual", "Company", "Other", "Entity Group", "Managed Relationship", "Financial Crime Report", "Team Metadata",
 	"Transaction Monitoring Case",
@@ -35,7 +36,7 @@ const (
 	MaxPolicies = 200
 	// MaxDrafts is how many drafts a policy can have at once.
 	MaxDrafts = 20
-	// MaxFields is how many fields a version can have, those of its data groups included.
+	// MaxFields is the largest number of fields of a version, including the fields of its data groups.
 	MaxFields = 5000
 	// MaxJurisdictions is how many jurisdictions a version can have.
 	MaxJurisdictions = 500
@@ -71,9 +72,9 @@ var (
 // LockedError means that the workspace of another draft has changed the field or jurisdiction. It is matched with
 // errors.As.
 type LockedError struct {
-	// ID is that of the field or jurisdiction.
+	// ID is the ID of the field or jurisdiction.
 	ID string
-	// WorkspaceID is that of the draft that has changed it.
+	// WorkspaceID is the workspace of the draft that has changed it.
 	WorkspaceID string
 }
 
@@ -82,19 +83,19 @@ func (e *LockedError) Error() string {
 	return "policy: " + e.ID + " is locked by workspace " + e.WorkspaceID
 }
 
-// Stamp says when something was done, and by which client. The zero Stamp means that it was not done.
+// Stamp is the time of an action, and its client. The zero Stamp means that it was not done.
 type Stamp struct {
 	At time.Time
 	// By is the ID of the client.
 	By string
 }
 
-// Policy is a policy as a whole; its contents are those of its versions.
+// Policy is a policy as a whole; its versions have the contents.
 type Policy struct {
 	ID         string
 	Tenant     string
 	EntityType string
-	// NewestVersion is the number of the newest version, whatever its status. Numbers begin with 1; it is 0 if the only
+	// NewestVersion is the number of the newest version in any status. Numbers begin with 1; it is 0 if the only
 	// version was a draft that was discarded.
 	NewestVersion int64
 	// PublishedVersion is the number of the version that was published last; 0 if there is none, or if it was archived.
@@ -123,15 +124,15 @@ type Version struct {
 	PolicyID string
 	Number   int64
 	Status   Status
-	// WorkspaceID names the workspace in which the draft is edited, or was edited before it was published. No two
+	// WorkspaceID names the workspace of the draft, also after it was published. No two
 	// drafts of a policy have the same one.
 	WorkspaceID string
-	// Notes are what the client wrote about the version when it created the draft.
+	// Notes are the client's remarks about the version at the creation of the draft.
 	Notes string
 	// IsLocked means that the workspace refuses changes until it is unlocked, so that a draft stays as it is while
 	// people review it. A draft that was published while it was locked keeps it, without an effect.
 	IsLocked bool
-	// ArchiveReason is what the client wrote when it archived the version; "" before.
+	// ArchiveReason is the client's reason for archiving the version; "" before.
 	ArchiveReason string
 	Created       Stamp
 	// Published and Archived are zero until the version is published or archived.
@@ -144,17 +145,17 @@ type Version struct {
 	Revision int64
 }
 
-// Contents is everything that a version says. Its JSON form is that of bundles.
+// Contents is everything in a version. Bundles store its JSON form.
 type Contents struct {
 	EntityType    string         `json:"entityType"`
 	Fields        []Field        `json:"fields"`
 	Jurisdictions []Jurisdiction `json:"jurisdictions,omitempty"`
 	// DataGroups are the versions of data groups to which the fields refer, pinned when the version is published.
-	// Those of a draft are the ones that are published at the moment.
+	// In a draft they are the published ones at the moment.
 	DataGroups []DataGroup `json:"dataGroups,omitempty"`
 }
 
-// Jurisdiction is an area of law to which fields can belong. An entity is evaluated in the jurisdictions that the
+// Jurisdiction is an area of law with fields of its own. An entity is evaluated in the jurisdictions that the
 // request names, or in those whose conditions it meets.
 type Jurisdiction struct {
 	ID          string `json:"jurisdictionId"`
@@ -164,7 +165,7 @@ type Jurisdiction struct {
 	Conditions []Condition `json:"conditions,omitempty"`
 }
 
-// ChangeType is what a draft does to a field or a jurisdiction of its base.
+// ChangeType is the kind of a draft's change of a field or a jurisdiction of its base.
 type ChangeType string
 
 // The change types. Locked means that the draft of another workspace has changed the object; only views have it.
@@ -176,12 +177,12 @@ const (
 	Locked    ChangeType = "Locked"
 )
 
-// Change is what a draft does to one field or jurisdiction. It locks the object for the workspaces of other drafts of
+// Change is a draft's change of one field or jurisdiction. It locks the object for the workspaces of other drafts of
 // the policy until the draft is published or discarded, or the change is reverted.
 type Change struct {
 	// Type is Unchanged, Added, Updated or Deleted.
 	Type ChangeType
-	// WorkspaceID is that of the draft.
+	// WorkspaceID is the workspace of the draft.
 	WorkspaceID string
 	// Field or Jurisdiction is the object after the change or, if it was deleted, before; the other one is nil.
 	Field        *Field

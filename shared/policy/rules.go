@@ -7,7 +7,7 @@ import (
 )
 
 // ValidationRules are the rules for the value of a field, by the names that they have on the wire. A field has no rule
-// of a kind that is nil. docs/contract/policy.md, Rules says what each of them checks.
+// of a kind that is nil. docs/contract/policy.md, Rules, defines their checks.
 type ValidationRules struct {
 	Mandatory                 *Rule `json:"mandatory,omitempty"`
 	ReadOnly                  *Rule `json:"readOnly,omitempty"`
@@ -44,9 +44,9 @@ func (r *ValidationRules) All() iter.Seq2[string, *Rule] {
 	}
 }
 
-// Rule is one rule of a field: a value, or several of which conditions choose one.
+// Rule is one rule of a field: a value, or several from which conditions choose one.
 type Rule struct {
-	// IsActive says whether the rule applies. A rule that is not active is still checked for problems.
+	// IsActive means that the rule applies. A rule that is not active is still checked for problems.
 	IsActive bool `json:"isActive"`
 	// StaticRule applies when the condition of no dynamic rule is met; nil means that the rule then says nothing.
 	StaticRule *RuleValue `json:"staticRule,omitempty"`
@@ -66,12 +66,12 @@ type DynamicRule struct {
 // RuleValue holds the message and the bounds of a rule. Each rule uses the members that docs/contract/policy.md lists
 // for it; the others are absent.
 type RuleValue struct {
-	// ErrorMessage is what people are told about a value that breaks the rule; "" stands for a message of the service.
+	// ErrorMessage is the message for a value that breaks the rule; "" stands for a message of the service.
 	ErrorMessage string `json:"errorMessage,omitempty"`
 
 	// RegexValue is a regular expression of package pattern that the value must match.
 	RegexValue string `json:"regexValue,omitempty"`
-	// IsCaseSensitive says whether RegexValue distinguishes upper and lower case. Nil means that it does.
+	// IsCaseSensitive means that RegexValue distinguishes upper and lower case. Nil means true.
 	IsCaseSensitive *bool `json:"isCaseSensitive,omitempty"`
 
 	// MinValue and MaxValue are the smallest and the largest number that is valid, as decimal text; "" means no bound.
@@ -90,7 +90,7 @@ type RuleValue struct {
 
 	// ProviderID is the ID of the external provider that supplies the value or the items. Nothing here evaluates it.
 	ProviderID string `json:"providerId,omitempty"`
-	// TimeZoneID is a name of the IANA database: the time zone in which the dates of the field are meant.
+	// TimeZoneID is a name of the IANA database: the time zone of the dates of the field.
 	TimeZoneID string `json:"timeZoneId,omitempty"`
 }
 

@@ -28,7 +28,7 @@ type PolicyStore interface {
 	ListPolicies(ctx context.Context, tenant, after string, limit int) (page []Policy, next string, err error)
 	// GetVersion reads a version. It returns ErrNotFound if there is none, or if it was discarded.
 	GetVersion(ctx context.Context, tenant, policyID string, number int64) (Version, error)
-	// GetVersions reads those of the versions that exist, in the order of the references, which are distinct.
+	// GetVersions reads the versions that exist, in the order of the references, which are distinct.
 	GetVersions(ctx context.Context, tenant string, refs []VersionRef) ([]Version, error)
 	// ListVersions reads a part of the versions of a policy, newest first, as ListPolicies does. It returns no
 	// versions for a policy that does not exist.
@@ -55,7 +55,7 @@ type Workspace struct {
 	ID               string
 }
 
-// NewDraft is what is given for a new draft.
+// NewDraft is the data of a new draft.
 type NewDraft struct {
 	WorkspaceID string
 	Notes       string
@@ -71,13 +71,13 @@ type NewDraft struct {
 // either in the published version or refused. Changes that are too many are refused with ErrTooMany, those that are
 // too large with ErrTooLarge: one object by MaxFieldBytes, all changes of a draft together by MaxBundleBytes.
 //
-// The methods that return a Change return what the draft does to the object after them; its Type is Unchanged if that
+// The methods that return a Change return the draft's change of the object after them; its Type is Unchanged if that
 // is nothing. Field versions are set by the store.
 type DraftStore interface {
 	// CreateDraft makes a new draft of a policy, without changes. It returns ErrNotFound if there is no such policy,
 	// ErrExists if the workspace has a draft of it already, and ErrTooMany if the policy has MaxDrafts.
 	CreateDraft(ctx context.Context, tenant, policyID string, d NewDraft) (Version, error)
-	// CreateDraftFrom makes a new draft whose contents are those of a version that is not a draft, as seen by readers
+	// CreateDraftFrom makes a new draft with the contents of a version that is not a draft, as seen by readers
 	// at once, however many changes that takes. Beside the errors of CreateDraft it returns ErrNotFound if there is no
 	// such version, ErrIsDraft if it is a draft, and a *LockedError if the draft of another workspace has changed
 	// something that would have to change.
@@ -101,8 +101,8 @@ type DraftStore interface {
 	UpdateField(ctx context.Context, w Workspace, f Field) (Change, error)
 	// DeleteField deletes a field. It returns ErrNotFound if the draft has no such field.
 	DeleteField(ctx context.Context, w Workspace, fieldID string) (Change, error)
-	// RevertField takes back what the draft does to a field. It succeeds if that is nothing, and returns ErrNotFound if
-	// neither the draft nor the version from which it goes on has such a field.
+	// RevertField reverts the draft's change of a field. It succeeds without a change, and returns ErrNotFound if
+	// neither the draft nor its base has such a field.
 	RevertField(ctx context.Context, w Workspace, fieldID string) (Change, error)
 
 	// AddJurisdiction adds a jurisdiction of a new ID. It returns ErrExists if the draft has a jurisdiction of this ID.
@@ -111,7 +111,7 @@ type DraftStore interface {
 	UpdateJurisdiction(ctx context.Context, w Workspace, j Jurisdiction) (Change, error)
 	// DeleteJurisdiction deletes a jurisdiction. It returns ErrNotFound if the draft has no such jurisdiction.
 	DeleteJurisdiction(ctx context.Context, w Workspace, jurisdictionID string) (Change, error)
-	// RevertJurisdiction takes back what the draft does to a jurisdiction, as RevertField does for a field.
+	// RevertJurisdiction reverts the draft's change of a jurisdiction, as RevertField does for a field.
 	RevertJurisdiction(ctx context.Context, w Workspace, jurisdictionID string) (Change, error)
 }
 
@@ -127,7 +127,7 @@ type ContentsReader interface {
 	// ReadContents reads a version with its contents, as they were at one moment. It returns ErrNotFound if there is
 	// no such version, and ErrChanged if others change the draft again and again meanwhile.
 	ReadContents(ctx context.Context, tenant, policyID string, number int64) (Snapshot, error)
-	// ReadChanges reads the changes of all drafts of a policy, in the order of the IDs of what they change, fields
+	// ReadChanges reads the changes of all drafts of a policy, in the order of the IDs of their objects, fields
 	// first. It returns none for a policy that does not exist.
 	ReadChanges(ctx context.Context, tenant, policyID string) ([]Change, error)
 }
@@ -136,8 +136,8 @@ type ContentsReader interface {
 type Snapshot struct {
 	Version
 	Contents
-	// Changes are those of all drafts of the policy, as ReadChanges returns them, if the version is a draft. NewView
-	// joins them with the contents.
+	// Changes are the changes of all drafts of the policy, as ReadChanges returns them, if the version is a draft.
+	// NewView joins them with the contents.
 	Changes []Change
 }
 
@@ -151,14 +151,13 @@ type DataGroupStore interface {
 	// AddDataGroupVersion stores g as the next version of the group g.ID, a draft, and returns it. It returns
 	// ErrNotFound if there is no such group, and ErrTooLarge.
 	AddDataGroupVersion(ctx context.Context, tenant string, g DataGroup) (DataGroup, error)
-	// SaveDataGroup replaces a draft of which g.Revision is the stored revision, and returns it with the next one. It
+	// SaveDataGroup replaces a draft whose stored revision is g.Revision, and returns it with the next one. It
 	// returns ErrNotFound if there is no such version, ErrNotDraft if it is not a draft, and ErrTooLarge.
 	SaveDataGroup(ctx context.Context, tenant string, g DataGroup) (DataGroup, error)
-	// SetDataGroupStatus moves a version, of which g.Revision is the stored revision, to a status, and returns it. A
-	// version that has the status already is returned as it is. It returns ErrNotFound if there is no such version,
-	// and a *StatusError if its status cannot become that one. Publishing a version puts it in the place of the one
-	// that was published before, which stays Published; archiving the one that was published last leaves the group
-	// without one.
+	// SetDataGroupStatus moves a version whose stored revision is g.Revision to a status, and returns it. A version
+	// that has the status already is returned as it is. It returns ErrNotFound if there is no such version, and a
+	// *StatusError if its status cannot become that one. Publishing a version puts it in the place of the one that was
+	// published before, which stays Published; archiving the one that was published last leaves the group without one.
 	SetDataGroupStatus(ctx context.Context, tenant string, g DataGroup, status DataGroupStatus, reason string) (
 		DataGroup, error)
 	// GetDataGroup reads a version. It returns ErrNotFound if there is none.
@@ -166,7 +165,7 @@ type DataGroupStore interface {
 	// ListDataGroups reads the newest versions of a part of the tenant's groups, in the order of their IDs, as
 	// ListPolicies does.
 	ListDataGroups(ctx context.Context, tenant, after string, limit int) (page []DataGroup, next string, err error)
-	// GetNewestDataGroup reads the newest version of a group, whatever its status. It returns ErrNotFound if there is
+	// GetNewestDataGroup reads the newest version of a group in any status. It returns ErrNotFound if there is
 	// no such group.
 	GetNewestDataGroup(ctx context.Context, tenant, id string) (DataGroup, error)
 	// ListDataGroupVersions reads a part of the versions of a group, newest first, as ListPolicies does. It returns

@@ -3,13 +3,13 @@ package evaluate
 // Limits of a version as a whole. They are far beyond what policies need. Programs of many tenants are in the memory of
 // one function, so no version may fill it.
 const (
-	// maxOperands is how many operands a version can have.
+	// maxOperands is the largest number of operands of a version.
 	maxOperands = 10_000
-	// maxConditions is how many conditions it can have, those of conditional values and dynamic rules included.
+	// maxConditions is the largest number of conditions, including conditional values and dynamic rules.
 	maxConditions = 20_000
-	// maxAllValues is how many values its operands can be compared with, all together.
+	// maxAllValues is the largest number of values of all operands together.
 	maxAllValues = 200_000
-	// maxNodes is how many operations, numbers and fields its formulas can have.
+	// maxNodes is the largest number of operations, numbers and fields in all formulas.
 	maxNodes = 100_000
 	// maxPatterns is the largest total size of its regular expressions. Equal ones count once.
 	maxPatterns = 500_000
@@ -18,7 +18,7 @@ const (
 // budget counts things of one kind in a version, such as operands, against their limit. Those of a data group count
 // once for each field that refers to the group.
 type budget struct {
-	// what is the plural of the thing.
+	// what is the plural name of the things.
 	what        string
 	limit, used int
 }
@@ -35,7 +35,7 @@ func (c *compiler) spend(b *budget, n int, path string) bool {
 	if b.used += n; b.used <= b.limit {
 		return true
 	}
-	c.report(path, "A version has at most %d %s, those of its data groups included, once for each field that refers "+
+	c.report(path, "A version has at most %d %s, including its data groups, once for each field that refers "+
 		"to the group.", b.limit, b.what)
 	return false
 }

@@ -41,7 +41,7 @@ func (e *evaluation) evaluateCollection(s *shown) (CollectionDataGroup, error) {
 	return out, nil
 }
 
-// columns returns the fields of a collection, whatever its items.
+// columns returns the fields of a collection, independently of its items.
 func (e *evaluation) columns(g *group) []Column {
 	out, seen := make([]Column, 0, len(g.fields)), make(map[int]bool, len(g.fields))
 	for _, f := range g.fields {
@@ -65,7 +65,7 @@ type itemsState struct {
 	scratch  GroupField
 }
 
-// evaluateItem returns the fields of one item of a collection, of which the given ones take part.
+// evaluateItem returns the evaluated fields of one item of a collection. fields are the ones that take part.
 func (e *evaluation) evaluateItem(
 	g *group, fields []*field, item property.SplitItem, state *itemsState,
 ) []*GroupField {

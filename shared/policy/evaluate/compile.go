@@ -33,9 +33,9 @@ type compiler struct {
 	place Problem
 
 	groups map[string]*policy.DataGroup
-	// jurisdictions are the IDs of those of the version, in lower case.
+	// jurisdictions are the IDs of the version's jurisdictions, in lower case.
 	jurisdictions map[string]bool
-	// keys, layers and reads find what the program has already.
+	// keys, layers and reads are indices of existing parts of the program.
 	keys   map[string]int
 	layers map[string]int
 	reads  map[readKey]int
@@ -47,7 +47,7 @@ type compiler struct {
 	// patterns are the checks of regular expressions, and patternSize is their size.
 	patterns    map[patternKey]ruleCheck
 	patternSize int
-	// tests are those of operands that have been compiled.
+	// tests are the tests of compiled operands.
 	tests map[*policy.Operand]test
 	// fields counts the fields that have been compiled; the budgets count other things.
 	fields                                 int
@@ -141,7 +141,7 @@ func (c *compiler) compileFields(fields []policy.Field, parent *field, in scope)
 	for i := range fields {
 		if c.fields++; c.fields > policy.MaxFields {
 			if c.fields == policy.MaxFields+1 {
-				c.report("fields", "A version has at most %d fields, those of its data groups included, once for "+
+				c.report("fields", "A version has at most %d fields, including its data groups, once for "+
 					"each field that refers to the group.", policy.MaxFields)
 			}
 			return out

@@ -5,13 +5,13 @@
 //
 // Compile turns the contents of a version into a Program, once. A Program is immutable; any number of requests are
 // evaluated with it at the same time. Everything that does not depend on the request is decided by Compile: which data
-// groups a field has (compile.go), what its conditions look up and compare (condition.go, operand.go, operation.go),
-// what its rules check (rules.go, ruletable.go, rulechecks.go), in which order formulas are calculated
-// (fieldvalues.go). A version that is too large or that makes no sense is refused with Problems.
+// groups a field has (compile.go), the lookups and comparisons of its conditions (condition.go, operand.go,
+// operation.go), the checks of its rules (rules.go, ruletable.go, rulechecks.go), and the order of calculation of
+// formulas (fieldvalues.go). A version that is too large or that makes no sense is refused with Problems.
 //
 // Program.Evaluate makes an evaluation, the state of one request, and goes through the fields in the order of the
 // result (evaluate.go). It finds the fields that are shown (show.go), sets their values (fieldvalues.go), resolves
-// their rules (resolve.go), validates what is there (validate.go) and puts the parts together (evaluatefield.go,
+// their rules (resolve.go), validates their values (validate.go) and puts the parts together (evaluatefield.go,
 // collection.go). Normalize and ReadOnly turn a Result into its two other forms.
 //
 // # How values are looked up

@@ -20,8 +20,8 @@ const (
 
 // effort counts the work of one evaluation and ends it when it has done too much.
 type effort struct {
-	// work is what has been done, limit the most that may be done, and nextCheck the work at which the limit and the
-	// context are looked at again.
+	// work is the work done so far, limit the most work allowed, and nextCheck the work at which the limit and the
+	// context are checked again.
 	work, limit, nextCheck int
 	// err is the reason why the evaluation has to end, nil as long as it goes on.
 	err error

@@ -16,16 +16,16 @@ type evaluation struct {
 	request *Request
 	effort
 
-	// frames and memos are the state of those of the program.
+	// frames and memos are the state of the program's frames and memos.
 	frames []frame
 	memos  []memo
 	// sources are the data sources that have been parsed, by their names. Nil is one that is not there or not JSON.
 	sources map[string]*sourceValue
-	// jurisdictions is the set of the IDs of those in which the entity is evaluated, in lower case. Nil means any.
+	// jurisdictions is the set of the IDs of the jurisdictions of the evaluation, in lower case. Nil means any.
 	jurisdictions map[string]bool
 	// categories is the set of those that are asked for. Nil means any.
 	categories map[string]bool
-	// target is what the entity is in the journey, as a set. Nil means anything.
+	// target is the role of the entity in the journey, as a set. Nil means any.
 	target map[string]bool
 	// shownAt is scratch memory of appendShown.
 	shownAt []int
@@ -51,7 +51,7 @@ type evaluation struct {
 
 // Evaluate evaluates the program for a request, in the order that docs/contract/policy.md gives. It calls the reader at
 // most once, and only if the program reads the materiality and the request does not give it; a nil reader means that
-// nothing has been assessed. The errors are those of the reader and of the context, and ErrTooMuchWork. No request is
+// nothing has been assessed. It returns errors of the reader and of the context, and ErrTooMuchWork. No request is
 // invalid: where a data source has another form than an operand expects, the operand finds no value.
 func (p *Program) Evaluate(ctx context.Context, r Request, materiality MaterialityReader) (Result, error) {
 	return newEvaluation(ctx, p, &r).run(materiality)
@@ -152,7 +152,7 @@ func (e *evaluation) readMateriality(reader MaterialityReader) error {
 	return nil
 }
 
-// evaluateJurisdictions returns the jurisdictions in which the entity is evaluated, and remembers them.
+// evaluateJurisdictions returns the jurisdictions of the evaluation, and remembers them.
 func (e *evaluation) evaluateJurisdictions() []EvaluatedJurisdiction {
 	out := []EvaluatedJurisdiction{}
 	asked := setOf(lowercaseAll(e.request.Jurisdictions))

@@ -62,7 +62,7 @@ func (e *evaluation) evaluateField(s *shown) GroupField {
 	return out
 }
 
-// isMarkedReadOnly reports whether one of the fields with the data key is read-only whatever its rules.
+// isMarkedReadOnly reports whether one of the fields with the data key is read-only independently of its rules.
 func (s *shown) isMarkedReadOnly() bool {
 	return s.source.IsReadOnly || slices.ContainsFunc(s.mergedWith, func(f *field) bool { return f.source.IsReadOnly })
 }

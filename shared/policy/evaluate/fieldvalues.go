@@ -19,7 +19,7 @@ type fieldValues struct {
 	conditional []conditionalValue
 	// formula is nil if the value is not calculated.
 	formula *formula.Formula
-	// variables are those of the formula, by their data keys.
+	// variables are the variables of the formula, by their data keys.
 	variables map[string]variable
 	// slot is where the result is among the calculations of an evaluation.
 	slot int
@@ -33,12 +33,12 @@ type conditionalValue struct {
 
 // variable is where a formula finds the value of a data key.
 type variable struct {
-	// slot is that of the field's result, if the field is calculated.
+	// slot is the slot of the field's result, if the field is calculated.
 	slot int
 	ref  ref
 }
 
-// slotKey names a place with a value of its own: a data key in a group, or that of the entity.
+// slotKey names a place of a value: a data key in a group or in the entity.
 type slotKey struct {
 	parent *field
 	key    string
@@ -93,7 +93,7 @@ func (c *compiler) compileFormula(f *field) {
 	}
 }
 
-// slot returns the index of the result for a data key in a group, or for that of the entity.
+// slot returns the index of the result for a data key in a group or in the entity.
 func (c *compiler) slot(parent *field, key string) int {
 	slot, ok := c.slots[slotKey{parent, key}]
 	if !ok {
@@ -123,9 +123,9 @@ func (c *compiler) groupOf(parent *field, key string) *field {
 	return parent
 }
 
-// orderCalculations returns the calculated fields of a group or of the policy so that each comes after those that it
-// depends on, and reports formulas that depend on each other in a circle. It does not look at the fields of outer
-// groups, which are calculated before those of inner ones.
+// orderCalculations returns the calculated fields of a group or of the policy so that each comes after its
+// dependencies, and reports formulas that depend on each other in a circle. It does not look at the fields of outer
+// groups, which are calculated before the fields of inner ones.
 func (c *compiler) orderCalculations(fields []*field) []*field {
 	bySlot := map[int][]*field{}
 	for _, f := range fields {
@@ -179,12 +179,12 @@ type calculation struct {
 	field *field
 	// text is the result, "" if there is none.
 	text string
-	// problem is what the client is told if there is none.
+	// problem is the message for the client if there is none.
 	problem string
 }
 
-// calculate calculates the values of all fields of a group that are shown. The fields with formulas are given in the
-// order in which they depend on each other.
+// calculate calculates the values of all fields of a group that are shown. ordered are the fields with formulas in the
+// order of their dependencies.
 func (e *evaluation) calculate(ordered []*field, all []shown) {
 	if len(ordered) == 0 || e.request.SkipValuesEvaluation {
 		return
@@ -208,7 +208,7 @@ func (e *evaluation) calculate(ordered []*field, all []shown) {
 	}
 }
 
-// runFormula returns the result of the formula of a field, or "" and what the client is told.
+// runFormula returns the result of the formula of a field, or "" and a message for the client.
 func (e *evaluation) runFormula(f *field) (result, problem string) {
 	for _, key := range f.values.variables {
 		if e.hides(key.ref) {

@@ -16,13 +16,13 @@ const (
 // scope says where the operands of a condition look values up.
 type scope struct {
 	kind scopeKind
-	// frame is the frame of the item; that of requestScope is the request itself.
+	// frame is the frame of the item, or 0, the frame of the request, in requestScope.
 	frame int
 	// isFiltered means that only the values of fields that take part are seen, unless the request says otherwise.
 	isFiltered bool
 }
 
-// scopeKind says what the operands of a condition are about.
+// scopeKind is the subject of the operands of a condition.
 type scopeKind int
 
 const (
@@ -45,13 +45,13 @@ func (c *compiler) newScope(kind scopeKind) scope {
 	return scope{kind: kind, frame: len(c.program.frames) - 1}
 }
 
-// frameLayout lists what a program reads from one root: the request, an item of a collection, or an item that an
+// frameLayout lists the reads of a program from one root: the request, an item of a collection, or an item that an
 // operand with any, all or none looks at.
 type frameLayout struct {
 	reads []readSpec
 }
 
-// readSpec says what is read from a frame.
+// readSpec is one read from a frame.
 type readSpec struct {
 	// source is the name of the data source. It is not used in the frame of an item.
 	source string
@@ -108,7 +108,7 @@ func (c *compiler) ownRef(f *field) ref {
 	return c.valueRef(f, f.parent, f.source.DataKey)
 }
 
-// valueRef returns the ref for the value of a data key in a group that a field is in, or for that of the entity.
+// valueRef returns the ref for the value of a data key in a group around a field, or in the entity.
 func (c *compiler) valueRef(f, parent *field, key string) ref {
 	frame, steps := 0, []string{key}
 	if parent != nil {
@@ -125,7 +125,7 @@ func (c *compiler) valueRef(f, parent *field, key string) ref {
 	return r
 }
 
-// addRead adds what is read to a frame, unless it is there already.
+// addRead adds a read to a frame, unless it is there already.
 func (c *compiler) addRead(frame int, spec readSpec, holdsProperties bool) ref {
 	key := readKey{frame, spec.source, spec.name, strings.Join(spec.steps, "\x00")}
 	slot, ok := c.reads[key]
@@ -171,8 +171,8 @@ func (c *compiler) fieldKeys(names []string) []int {
 type frame struct {
 	// root is the item that is looked at. In the frame of the request it is nothing: values are looked up in sources.
 	root node
-	// slots are what was read from the root, in the order of the layout. A slot whose generation is not that of the
-	// frame was read from an earlier root.
+	// slots are the readings from the root, in the order of the layout. A slot with another generation than the frame
+	// was read from an earlier root.
 	slots      []reading
 	generation uint32
 }
@@ -201,7 +201,7 @@ func (e *evaluation) read(r ref) *reading {
 	return slot
 }
 
-// lookUp fills a slot with what its readSpec leads to.
+// lookUp fills a slot with the value of its readSpec.
 func (e *evaluation) lookUp(slot *reading, f *frame, spec *readSpec, isRequest bool) {
 	*slot = reading{}
 	root := f.root

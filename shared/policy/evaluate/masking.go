@@ -13,16 +13,16 @@ type masking struct {
 	hidings []hiding
 }
 
-// hiding says how a field hides its data key: from callers who lack its layers, if it is sensitive or if the request
-// filters fields by layers.
+// hiding is the rule by which a field hides its data key: from callers who lack its layers, if it is sensitive or if
+// the request filters fields by layers.
 type hiding struct {
 	// layers is the index of the access layers.
 	layers      int
 	isSensitive bool
 }
 
-// findMaskings finds the data keys that can be hidden. It comes before everything else is compiled, because whatever
-// reads a data key must know whether it can be hidden.
+// findMaskings finds the data keys that can be hidden. It precedes all other compilation, because every reader of a
+// data key must know whether it can be hidden.
 func (c *compiler) findMaskings(contents policy.Contents) {
 	byKey := map[int]int{}
 	find := func(fields []policy.Field) {
@@ -96,7 +96,7 @@ func (e *evaluation) isHidden(keys []int) bool {
 	return false
 }
 
-// hides reports whether a data key on the way to what a ref leads to is hidden, so that the ref must not be read.
+// hides reports whether a data key on the path of a ref is hidden, so that the ref must not be read.
 func (e *evaluation) hides(r ref) bool {
 	if e.isHidden(r.keys) {
 		return true
@@ -104,7 +104,7 @@ func (e *evaluation) hides(r ref) bool {
 	return e.hiddenInItem != nil && slices.ContainsFunc(r.itemKeys, func(key int) bool { return e.hiddenInItem[key] })
 }
 
-// isHiddenName reports whether a name is that of a hidden data key.
+// isHiddenName reports whether a name is a hidden data key.
 func (e *evaluation) isHiddenName(name string) bool { return e.hiddenNames[name] }
 
 // contractMembers are, for each data source, the members that docs/contract/policy.md defines. They are not properties
@@ -126,8 +126,8 @@ func isContractMember(source, name string) bool {
 	return slices.Contains(contractMembers[source], name)
 }
 
-// withoutHidden removes what is hidden from a data source, because operands can reach values on ways that hides does
-// not see: members named by hidden data keys, objects with a hidden dataKey and, in changedFields, hidden data keys
+// withoutHidden removes hidden parts from a data source, because operands can reach values on paths that hides does not
+// see: members named by hidden data keys, objects with a hidden dataKey and, in changedFields, hidden data keys
 // themselves. It changes v.
 func (e *evaluation) withoutHidden(source string, v *sourceValue) *sourceValue {
 	if e.hiddenNames == nil || v == nil {
@@ -153,7 +153,7 @@ func (e *evaluation) withoutHidden(source string, v *sourceValue) *sourceValue {
 	return v
 }
 
-// without removes from the value what is about hidden data keys, and returns the value, or nil if all of it is about
+// without removes the parts about hidden data keys from the value, and returns the value, or nil if all of it is about
 // one. With isListOfKeys, the elements of lists are data keys.
 func (v *sourceValue) without(isHidden func(name string) bool, isListOfKeys bool) *sourceValue {
 	switch v.kind {

@@ -25,7 +25,7 @@ func (n node) isNothing() bool {
 	return !n.isText && n.properties == nil && n.collection == nil && n.item == nil && n.value == nil
 }
 
-// source returns what the data source of a name is in the request.
+// source returns the data source of a name in the request.
 func (e *evaluation) source(name string) node {
 	if name == sourceProperties {
 		return node{properties: &e.request.Properties}
@@ -38,8 +38,8 @@ func (e *evaluation) source(name string) node {
 	return node{value: v}
 }
 
-// gather adds to a reading everything to which steps lead from a node. A step that meets a list goes on from each of
-// its elements.
+// gather adds all values at the end of the steps from a node to a reading. A step that meets a list goes on from each
+// of its elements.
 func (e *evaluation) gather(to *reading, n node, steps []string) {
 	if n.isNothing() {
 		return
@@ -146,7 +146,7 @@ func parseList(s string) ([]string, bool) {
 	return out, true
 }
 
-// lookup returns what a name leads to.
+// lookup returns the node of a name.
 func (n node) lookup(name string) node {
 	switch {
 	case n.properties != nil:

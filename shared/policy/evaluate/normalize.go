@@ -75,7 +75,7 @@ func normalizeItems[F any](items map[string]EvaluatedItem, maxBytes *int, sentOf
 	return d.list, out, nil
 }
 
-// notSent stands for the index of a field of which nothing is sent.
+// notSent stands for the index of a field that is not sent.
 const notSent = -1
 
 // distinctFields collects the distinct fields of one collection.

@@ -21,7 +21,7 @@ func (c *compiler) compileOperand(path string, o *policy.Operand, in scope, dept
 	return c.compileComparison(path, o, in)
 }
 
-// refOf returns the ref for what an operand compares.
+// refOf returns the ref for the value that an operand compares.
 func (c *compiler) refOf(path string, o *policy.Operand, in scope) (ref, bool) {
 	switch {
 	case o.FieldName == "" && o.DataSource == "" && in.kind != innerItem:
@@ -92,7 +92,7 @@ func (c *compiler) compileComparison(path string, o *policy.Operand, in scope) (
 	}, readsItem
 }
 
-// compilePair compiles an operand that compares the value of a field with that of another one.
+// compilePair compiles an operand that compares the values of two fields.
 func (c *compiler) compilePair(path string, o *policy.Operand, a ref, in scope) predicate {
 	if isLongName(o.ValueField) {
 		c.report(path+".valueField", "The name of the field is longer than %d characters.", policy.MaxNameLength)

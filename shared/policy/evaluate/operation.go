@@ -10,14 +10,15 @@ import (
 	"sluice/shared/policy"
 )
 
-// test is what an operation asks of a value.
+// test is a compiled operation on a value.
 type test func(*evaluation, *reading) bool
 
 // not returns the test that is met if t is not.
 func (t test) not() test { return func(e *evaluation, r *reading) bool { return !t(e, r) } }
 
-// compileTest compiles the operation of an operand and what it compares with; nil if it cannot be compiled. A test does
-// not depend on what is read, so the operands of a data group have theirs once, however many fields refer to the group.
+// compileTest compiles the operation of an operand with its values; nil if it cannot be compiled. A test does not
+// depend on the value that is read, so the operands of a data group share theirs among all fields that refer to the
+// group.
 func (c *compiler) compileTest(path string, o *policy.Operand) test {
 	t, ok := c.tests[o]
 	switch {
@@ -179,7 +180,7 @@ func (c *compiler) compileCount(path string, o *policy.Operand) test {
 	return t
 }
 
-// pairTest is what an operation asks of the values of two fields.
+// pairTest is a compiled operation on the values of two fields.
 type pairTest func(a, b *reading) bool
 
 // compilePairTest compiles an operation on the values of two fields of the same data source.

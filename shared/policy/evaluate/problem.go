@@ -9,19 +9,19 @@ import (
 // maxProblems is the largest number of problems that Compile reports; further ones are left out.
 const maxProblems = 100
 
-// Problem is one thing because of which a version cannot be evaluated.
+// Problem is a reason why a version cannot be evaluated.
 type Problem struct {
-	// FieldID and DataKey are those of the field. They are "" if the problem is in a jurisdiction or in the version as
-	// a whole.
+	// FieldID and DataKey identify the field. They are "" if the problem is in a jurisdiction or in the version as a
+	// whole.
 	FieldID, DataKey string
-	// DataGroupID is that of the data group to which the field belongs; "" for a field of the policy itself.
+	// DataGroupID is the ID of the field's data group; "" for a field of the policy itself.
 	DataGroupID string
 	// JurisdictionID is "" unless the problem is in the conditions of a jurisdiction.
 	JurisdictionID string
-	// Path leads from the field or jurisdiction to what is wrong by the names on the wire, for example
+	// Path leads from the field or jurisdiction to the wrong member by the names on the wire, for example
 	// conditions[0].operands[2].value.
 	Path string
-	// Message tells people what is wrong and what to do.
+	// Message explains the problem and the remedy to people.
 	Message string
 }
 
@@ -41,7 +41,7 @@ func shortened(message string) string {
 	return message[:end] + ellipsis
 }
 
-// String returns where the problem is and what it is.
+// String returns the place and the message of the problem.
 func (p Problem) String() string {
 	var where []string
 	if p.JurisdictionID != "" {
@@ -62,8 +62,8 @@ func (p Problem) String() string {
 	return strings.Join(where, ", ") + ": " + p.Message
 }
 
-// Problems is the error of Compile: everything because of which a version cannot be evaluated, at least one thing and
-// at most 100. It is matched with errors.As.
+// Problems is the error of Compile: all reasons why a version cannot be evaluated, at least one and at most 100. It is
+// matched with errors.As.
 type Problems []Problem
 
 // Error returns the first problem, and how many there are.

@@ -10,10 +10,10 @@ import (
 type Program struct {
 	entityType    string
 	jurisdictions []jurisdiction
-	// fields are those of the policy itself in the order of the result: by order, then by data key and ID.
+	// fields are the fields of the policy itself in the order of the result: by order, then by data key and ID.
 	fields []*field
-	// calculated are those of them that have formulas, in the order in which they depend on each other. calculations is
-	// how many results there can be.
+	// calculated are the fields with formulas, in the order of their dependencies. calculations is the largest number
+	// of results.
 	calculated   []*field
 	calculations int
 	// byKey are the fields of the policy and of its data groups by the index of their data key.
@@ -25,7 +25,7 @@ type Program struct {
 	// layers are the distinct access layers of all fields; other parts of the program refer to them by index. The first
 	// are those that every caller has.
 	layers []access.Layers
-	// frames are the places in which values are looked up. The first is the request.
+	// frames are the places for lookups of values. The first is the request.
 	frames []frameLayout
 	// memos is how many results of conditions are remembered within one evaluation.
 	memos int
@@ -50,9 +50,9 @@ type field struct {
 	source *policy.Field
 	// template is the evaluated field as far as it is the same for all entities.
 	template EvaluatedField
-	// key is the index of the data key among those of the program.
+	// key is the index of the data key in the program.
 	key int
-	// layers is the index of the field's access layers among those of the program.
+	// layers is the index of the field's access layers in the program.
 	layers int
 	// own leads to the value of the field in the properties of the entity or of the item.
 	own ref
@@ -77,11 +77,11 @@ type field struct {
 // group is the compiled data group of a collection or of a custom group.
 type group struct {
 	source *policy.DataGroup
-	// isCollection says that the group has items, each with all fields.
+	// isCollection means that the group has items, each with all fields.
 	isCollection bool
 	// frame is the index of the frame of the items.
 	frame int
-	// fields are in the order of the result, and calculated those with formulas in the order in which they depend on
-	// each other.
+	// fields are in the order of the result. calculated are the fields with formulas, in the order of their
+	// dependencies.
 	fields, calculated []*field
 }

@@ -12,7 +12,7 @@ type quantity struct {
 	number number
 	// day counts the days since 1970 of a day, and of a moment by the day that it is in UTC.
 	day int64
-	// second and nanosecond are those of a moment in its day.
+	// second and nanosecond are the time of a moment in its day.
 	second, nanosecond int
 }
 

@@ -2,9 +2,9 @@ package evaluate
 
 // reading is a value that has been looked up: any number of texts, and the items of collections.
 type reading struct {
-	// generation is that of the frame when the value was looked up.
+	// generation is the generation of the frame when the value was looked up.
 	generation uint32
-	// isDefined means that the key is there, whatever its value.
+	// isDefined means that the key is there, with any value.
 	isDefined bool
 	// hasMembers means that the value is a group with a value in it.
 	hasMembers bool
@@ -17,16 +17,16 @@ type reading struct {
 	count int
 	one   [1]text
 	many  []text
-	// quantity is that of the single text; it is valid once hasQuantity is set.
+	// quantity is the quantity of the single text; it is valid once hasQuantity is set.
 	quantity    quantity
 	hasQuantity bool
-	// items are those of collections, in any order.
+	// items are the items of collections, in any order.
 	items []node
-	// cache holds what has been computed from the texts. It is nil until something is.
+	// cache holds values computed from the texts. It is nil until one is needed.
 	cache *readingCache
 }
 
-// readingCache holds what is computed from a reading when it is first needed.
+// readingCache holds values that are computed from a reading when they are first needed.
 type readingCache struct {
 	folded      string
 	isFolded    bool
@@ -34,7 +34,7 @@ type readingCache struct {
 	extremes    *extremes
 }
 
-// text is one value and the ID of the list entry from which it was chosen.
+// text is one value and the ID of its list entry.
 type text struct {
 	value, id       string
 	hasValue, hasID bool

@@ -1,13 +1,13 @@
 package evaluate
 
-// ReadOnlyResult is what is needed to display an entity: normalized, without values, rules and errors. Its JSON form is
+// ReadOnlyResult is a result for display: normalized, without values, rules and errors. Its JSON form is
 // the data of the reply.
 type ReadOnlyResult struct {
 	EvaluatedFields               []ReadOnlyField      `json:"evaluatedFields"`
 	EvaluatedCollectionDataGroups []ReadOnlyCollection `json:"evaluatedCollectionDataGroups"`
 }
 
-// DisplayField is what is needed to display a field. A pointer is null where there is no such value.
+// DisplayField is a field for display. A pointer is null where there is no such value.
 type DisplayField struct {
 	DataKey                  string  `json:"dataKey"`
 	Name                     string  `json:"name"`
@@ -57,7 +57,7 @@ func (r Request) ForReadOnly() Request {
 	return r
 }
 
-// ReadOnly returns what is needed to display the result of a request that ForReadOnly has returned. Fields that are
+// ReadOnly returns the result of a request from ForReadOnly for display. Fields that are
 // there only because their values should be cleared are not shown, so they are left out. As soon as the distinct fields
 // of collections have more than maxBytes as JSON, it returns ErrTooLarge.
 func ReadOnly(r Result, maxBytes int) (ReadOnlyResult, error) {
@@ -84,7 +84,7 @@ func ReadOnly(r Result, maxBytes int) (ReadOnlyResult, error) {
 	return out, nil
 }
 
-// displayOf returns what is needed to display a field, nil if it is not shown.
+// displayOf returns a field for display, nil if it is not shown.
 func displayOf(f *GroupField) *DisplayField {
 	if f.ShouldClearValue {
 		return nil

@@ -10,22 +10,22 @@ import (
 	"sluice/shared/platform/property"
 )
 
-// Request is what is evaluated: an entity, what is known about it, and which parts of the policy are asked for. The
+// Request is the input of an evaluation: an entity, data about it, and the requested parts of the policy. The
 // zero value of an option leaves it off. docs/contract/policy.md explains the members.
 type Request struct {
-	// JourneyID is that of the journey of which the materiality is read; "" if there is none to read.
+	// JourneyID is the journey whose materiality is read; "" if there is none to read.
 	JourneyID string
-	// TargetEntity is one of policy.TargetEntities: what the entity is in the journey. Empty means that fields for any
-	// target take part.
+	// TargetEntity is one of policy.TargetEntities: the role of the entity in the journey. Empty means that fields for
+	// any target take part.
 	TargetEntity string
 	// EvaluateJurisdictions asks for the jurisdictions whose conditions are met; Jurisdictions is then ignored.
 	EvaluateJurisdictions bool
-	// Jurisdictions are the IDs of those in which the entity is evaluated, in upper or lower case. Empty means that
+	// Jurisdictions are the IDs of the jurisdictions of the evaluation, in upper or lower case. Empty means that
 	// fields of any jurisdiction take part, unless EvaluateJurisdictions is set.
 	Jurisdictions []string
-	// Categories are those of which fields take part. Empty means any.
+	// Categories select the fields that take part. Empty means any.
 	Categories []string
-	// Properties are those of the entity.
+	// Properties are the properties of the entity.
 	Properties property.Split
 	// DataSources are the values that operands with a data source read, by the names of the sources.
 	DataSources map[string]jsontext.Value
@@ -34,7 +34,7 @@ type Request struct {
 	JourneyLevelDataOnly bool
 	// SkipValuesEvaluation leaves out default, conditional and calculated values.
 	SkipValuesEvaluation bool
-	// ReturnValidationErrors asks what the rules say about the values that are there.
+	// ReturnValidationErrors asks for the errors of values by the rules.
 	ReturnValidationErrors bool
 	// DisableFilteringForConditionalValues lets conditions of conditional values see the values of fields that do not
 	// take part.
@@ -42,16 +42,16 @@ type Request struct {
 	// EnableAccessLayersFiltering leaves out the fields whose layers the caller lacks, except sensitive ones, which are
 	// masked with or without it.
 	EnableAccessLayersFiltering bool
-	// Explain asks for the IDs of the conditions that decided, as DecidedBy of what they decided.
+	// Explain asks for the IDs of the conditions that decided, in DecidedBy.
 	Explain bool
 
 	// Layers are the access layers of the caller.
 	Layers access.Layers
-	// Now is the moment with which rules compare dates.
+	// Now is the present time for rules about dates.
 	Now time.Time
 }
 
-// MaterialityReader reads from the screening area what people found out about an entity in a journey.
+// MaterialityReader reads the materiality of an entity in a journey from the screening area.
 type MaterialityReader interface {
 	// ReadMateriality returns the materiality of an entity in a journey, or of the main entity of the journey's newest
 	// screening batch if entityID is empty. It returns nil if nobody has screened the entity, or if a caller with these
@@ -59,7 +59,7 @@ type MaterialityReader interface {
 	ReadMateriality(ctx context.Context, journeyID, entityID string, layers access.Layers) (*Materiality, error)
 }
 
-// Materiality is the data source screeningMateriality. What nobody has assessed is empty.
+// Materiality is the data source screeningMateriality. Categories that nobody has assessed are empty.
 type Materiality struct {
 	// MainEntity reports whether the entity is the main legal entity of its screening batch.
 	MainEntity bool `json:"mainEntity"`

@@ -2,8 +2,8 @@ package evaluate
 
 import "sluice/shared/policy"
 
-// Result is the answer of an evaluation: what is shown of the policy, in the order of the fields. Single values, items
-// of collections and custom groups are apart. Its JSON form is the data of the reply.
+// Result is the result of an evaluation: the shown parts of the policy, in the order of the fields. Single values,
+// items of collections and custom groups are apart. Its JSON form is the data of the reply.
 type Result struct {
 	EvaluatedFields               []EvaluatedField        `json:"evaluatedFields"`
 	EvaluatedCollectionDataGroups []CollectionDataGroup   `json:"evaluatedCollectionDataGroups"`
@@ -11,7 +11,7 @@ type Result struct {
 	EvaluatedJurisdictions        []EvaluatedJurisdiction `json:"evaluatedJurisdictions"`
 }
 
-// EvaluatedJurisdiction is a jurisdiction in which the entity was evaluated.
+// EvaluatedJurisdiction is a jurisdiction of an evaluation.
 type EvaluatedJurisdiction struct {
 	ID   string `json:"jurisdictionId"`
 	Name string `json:"name"`
@@ -45,7 +45,7 @@ type GroupField struct {
 	ShouldClearValue bool `json:"shouldClearValue"`
 
 	// The three kinds of values are independent of each other; the client decides which one it uses. Each has a flag
-	// that says whether it is there. A field whose value is hidden has none of them.
+	// for its presence. A field whose value is hidden has none of them.
 	DefaultValue                 *string `json:"defaultValue"`
 	HasEvaluatedDefaultValue     bool    `json:"hasEvaluatedDefaultValue"`
 	EvaluatedConditionalValue    *string `json:"evaluatedConditionalValue"`
@@ -56,7 +56,7 @@ type GroupField struct {
 
 	// ValidationData are the rules of the field as they are for this entity, by their names.
 	ValidationData map[string]ResolvedRule `json:"validationData"`
-	// ValidationErrors are what the rules say about the value, and why a formula has no result; empty without either.
+	// ValidationErrors are the errors of the value by the rules and of the formula, if any.
 	ValidationErrors []ValidationError `json:"validationErrors"`
 
 	// DecidedBy are the IDs of the conditions that decided, if that was asked for.
@@ -88,7 +88,7 @@ type ResolvedRule struct {
 	TimeZoneID            string                        `json:"timeZoneId,omitempty"`
 }
 
-// ValidationError is what a rule says about the value of a field.
+// ValidationError is the error of the value of a field by a rule.
 type ValidationError struct {
 	// Validator is the name of the rule, or "formula".
 	Validator string `json:"validator"`
@@ -104,7 +104,7 @@ type EvaluatedField struct {
 	IsMaterialData bool   `json:"isMaterialData"`
 }
 
-// CollectionHeader is what a collection says beside its items.
+// CollectionHeader is a collection without its items.
 type CollectionHeader struct {
 	DataKey                             string                  `json:"dataKey"`
 	DataGroupID                         string                  `json:"dataGroupId"`
@@ -126,7 +126,7 @@ type CollectionHeader struct {
 	DecidedBy []string `json:"decidedBy,omitempty"`
 }
 
-// Column is a field of a collection, whatever its items.
+// Column is a field of a collection, independently of its items.
 type Column struct {
 	DataKey       string  `json:"dataKey"`
 	FieldType     string  `json:"fieldType"`
@@ -151,7 +151,7 @@ type EvaluatedItem struct {
 	EvaluatedFields []*GroupField `json:"evaluatedFields"`
 }
 
-// CustomDataGroup is a group of fields, some of which are groups themselves.
+// CustomDataGroup is a group of fields and of nested groups.
 type CustomDataGroup struct {
 	DataKey            string            `json:"dataKey"`
 	DataGroupID        string            `json:"dataGroupId"`

@@ -204,7 +204,7 @@ func countOf(n int64, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// rangeMessage returns a sentence about a range of which one end can be absent.
+// rangeMessage returns a sentence about a range with one or two ends.
 func rangeMessage(begin, from, to, onlyFrom, onlyTo string) string {
 	switch {
 	case from == "":

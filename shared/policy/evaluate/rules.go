@@ -13,7 +13,7 @@ import (
 type fieldRules struct {
 	// rules are the active ones in the order of ruleTable.
 	rules []rule
-	// fixed is what the rules resolve to if none of them depends on conditions; otherwise nil.
+	// fixed is the resolution of the rules if none of them depends on conditions; otherwise nil.
 	fixed *resolvedRules
 }
 
@@ -116,13 +116,13 @@ func (c *compiler) compileRuleValue(d *ruleDefinition, path string, source *poli
 	}, check}
 }
 
-// patternKey says which regular expressions are equal.
+// patternKey identifies equal regular expressions.
 type patternKey struct {
 	text            string
 	isCaseSensitive bool
 }
 
-// compileCheck compiles what a value of a rule checks. Equal regular expressions share one.
+// compileCheck compiles the check of a value of a rule. Equal regular expressions share one.
 func (c *compiler) compileCheck(d *ruleDefinition, path string, source *policy.RuleValue) ruleCheck {
 	report := func(member, format string, args ...any) { c.report(path+"."+member, format, args...) }
 	if d.name != regexRule {

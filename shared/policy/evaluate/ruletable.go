@@ -17,27 +17,28 @@ const (
 	timeZoneRule    = "timeZoneId"
 )
 
-// ruleDefinition is what a rule means.
+// ruleDefinition is the meaning of a rule.
 type ruleDefinition struct {
 	// name is that on the wire.
 	name string
-	// ruleOf returns the rule from those of a field, nil if the field does not have it.
+	// ruleOf returns the rule of a field, nil if the field does not have it.
 	ruleOf func(*policy.ValidationRules) *policy.Rule
-	// members are those of the rule's values beside the message. Unless all of them are optional, one must be given.
+	// members are the names of the members of the rule's values, beside the message. Unless all are optional, one must
+	// be given.
 	members            []string
 	areMembersOptional bool
 	// compile reads the members of a value, and reports those that cannot be used.
 	compile func(v *policy.RuleValue, report reportMember) ruleCheck
 }
 
-// reportMember is called with a member of a rule that cannot be used, and with what is wrong with it.
+// reportMember reports a member of a rule that cannot be used, with a message.
 type reportMember func(member, format string, args ...any)
 
 // ruleCheck is the compiled value of a rule. At most one of its functions is set; without any, no value breaks the
 // rule.
 type ruleCheck struct {
-	// message is what the client is told about a value that breaks the rule, unless the policy has a message of its
-	// own. It never contains the value.
+	// message is the message for a value that breaks the rule, unless the policy has its own. It never contains the
+	// value.
 	message string
 	// isBroken checks any subject, whether it has values or not.
 	isBroken func(*subject) bool
@@ -47,11 +48,11 @@ type ruleCheck struct {
 	areItemsBroken func(*subject) bool
 	// zone is the time zone that the rule sets, nil if it sets none.
 	zone *time.Location
-	// size is that of the regular expression, 0 without one.
+	// size is the size of the regular expression, 0 without one.
 	size int
 }
 
-// ruleTable lists all rules in the order in which their messages are returned.
+// ruleTable lists all rules in the order of their messages in replies.
 var ruleTable = []ruleDefinition{
 	{mandatoryRule, func(r *policy.ValidationRules) *policy.Rule { return r.Mandatory }, nil, true,
 		simpleRule(ruleCheck{message: "Enter a value.", isBroken: func(s *subject) bool { return !s.isPresent() }})},
@@ -101,7 +102,7 @@ func (d *ruleDefinition) order() int {
 	return slices.IndexFunc(ruleTable, func(other ruleDefinition) bool { return other.name == d.name })
 }
 
-// simpleRule returns the compile function of a rule that is the same whatever its members.
+// simpleRule returns the compile function of a rule that does not depend on its members.
 func simpleRule(check ruleCheck) func(*policy.RuleValue, reportMember) ruleCheck {
 	return func(*policy.RuleValue, reportMember) ruleCheck { return check }
 }

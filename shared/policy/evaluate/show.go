@@ -104,7 +104,7 @@ func (e *evaluation) participants(fields []*field) []*field {
 	return out
 }
 
-// appendShown appends those of the fields that are shown or should be cleared to an empty slice.
+// appendShown appends the fields that are shown or should be cleared to an empty slice.
 func (e *evaluation) appendShown(out []shown, fields []*field) []shown {
 	if cap(e.shownAt) < len(e.program.keys) {
 		e.shownAt = make([]int, len(e.program.keys))
@@ -155,7 +155,7 @@ func (e *evaluation) shouldClear(f *field) bool {
 	return f.source.ClearValueIfTriggerConditionNotMet && !e.isOwnHidden(f) && !e.ownValue(f).isEmpty()
 }
 
-// allConditions returns the IDs of the conditions of a field, if it was asked for what decided.
+// allConditions returns the IDs of the conditions of a field, if the request asks for an explanation.
 func (e *evaluation) allConditions(f *field) []string {
 	if !e.request.Explain {
 		return nil

@@ -24,7 +24,7 @@ func CompileCondition(source policy.Condition) (*SingleCondition, error) {
 	return &SingleCondition{compiled.predicate, newEvaluation(context.Background(), c.program, &Request{})}, nil
 }
 
-// SetEntity makes an entity with these properties, of which none is hidden, the one that is asked about.
+// SetEntity sets the properties of the entity. None of them is hidden.
 func (c *SingleCondition) SetEntity(properties property.Split) {
 	e := c.evaluation
 	e.request.Properties = properties

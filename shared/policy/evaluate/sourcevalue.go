@@ -149,7 +149,7 @@ func (v *sourceValue) scalar() string {
 	return v.text
 }
 
-// lookup returns what a name leads to: in the properties of an object, if it has them, otherwise among its members.
+// lookup returns the node of a name: in the properties of an object, if it has them, otherwise among its members.
 func (v *sourceValue) lookup(name string) node {
 	if v.kind != objectValue {
 		return node{}
@@ -175,7 +175,7 @@ func (v *sourceValue) lookupKey(name string) *sourceValue {
 	return v.member(name)
 }
 
-// withID returns a scalar with the ID of the list entry from which it was chosen.
+// withID returns a scalar with the ID of its list entry.
 func (v *sourceValue) withID(id *sourceValue) *sourceValue {
 	if v.kind == objectValue || v.kind == listValue || id == nil {
 		return v
@@ -234,7 +234,7 @@ func (v *sourceValue) asText() (text, bool) {
 	return text{}, false
 }
 
-// hasValue reports whether there is a value, an item or a member with a value. What is hidden was removed before.
+// hasValue reports whether there is a value, an item or a member with a value. Hidden parts were removed before.
 func (v *sourceValue) hasValue() bool {
 	if t, ok := v.asText(); ok {
 		return !t.isEmptyList()

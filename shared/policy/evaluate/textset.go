@@ -14,7 +14,7 @@ const fewTexts = 8
 // their value: 1.0 equals 1.
 type textSet struct {
 	texts []string
-	// numbers are those of the texts that are numbers. A text that is a number equals no other text.
+	// numbers are the texts that are numbers. A number equals no other text.
 	numbers []number
 	// byHash and byNumber hold the same texts and numbers if there are more than fewTexts; otherwise they are nil.
 	byHash   map[uint64][]string

@@ -10,13 +10,13 @@ import (
 type subject struct {
 	// texts are the values of the field. Values of nothing but white space are left out, unless they have an ID.
 	texts []text
-	// group is that of a collection, otherwise nil. items is the number of its items.
+	// group is the group of a collection, otherwise nil. items is the number of its items.
 	group *group
 	items int64
 	// countOfType returns how many items have a value in their primary field. It returns false if the primary field is
 	// hidden from the caller.
 	countOfType func(value string) (int64, bool)
-	// now is the moment with which dates are compared, and zone the time zone of the field.
+	// Dates are compared with now, in zone, the time zone of the field.
 	now  time.Time
 	zone *time.Location
 }
@@ -24,8 +24,8 @@ type subject struct {
 // isPresent reports whether there is a value or an item.
 func (s *subject) isPresent() bool { return len(s.texts) > 0 || s.items > 0 }
 
-// validate checks the value of a field by its rules, in the order of ruleTable, and returns what is wrong with it. It
-// returns nothing for a hidden value. The value of a calculated field is its result.
+// validate returns the errors of the value of a field by its rules, in the order of ruleTable. It returns nothing for a
+// hidden value. The value of a calculated field is its result.
 func (e *evaluation) validate(f *field, rules *resolvedRules) []ValidationError {
 	if len(rules.values) == 0 || e.isOwnHidden(f) {
 		return nil

@@ -1,4 +1,4 @@
-// Package materiality reads what people found out about an entity in the screening of its journey: the data source
+// Package materiality reads the assessment of an entity in the screening of its journey: the data source
 // screeningMateriality of policies, if the request does not give it.
 package materiality
 
@@ -46,8 +46,8 @@ var _ evaluate.MaterialityReader = Reader{}
 const batchesAtOnce = 50
 
 // ReadMateriality implements evaluate.MaterialityReader. It reads the newest batch of a journey that has the entity. An
-// overridden batch does not count, nor does a rescreening in which nobody has assessed the entity yet: until then, what
-// was found before holds. Without an entity ID it is the main legal entity of the newest batch. An entity beyond the
+// overridden batch does not count, nor does a rescreening in which nobody has assessed the entity yet: until then, the
+// earlier assessment holds. Without an entity ID it is the main legal entity of the newest batch. An entity beyond the
 // caller's access layers has no materiality.
 func (r Reader) ReadMateriality(ctx context.Context, journeyID, entityID string, layers access.Layers) (
 	*evaluate.Materiality, error) {
@@ -78,7 +78,7 @@ func (r Reader) ReadMateriality(ctx context.Context, journeyID, entityID string,
 	return r.findOlder(ctx, newestID, journeyID, entityID)
 }
 
-// isReached reports whether a caller with layers reaches an entity. What is not in the entity data is reached by all.
+// isReached reports whether a caller with layers reaches an entity. All callers reach entities outside the entity data.
 func (r Reader) isReached(ctx context.Context, entityID string, layers access.Layers) (bool, error) {
 	profiles, err := r.Entities.GetProfiles(ctx, r.Tenant, []string{entityID})
 	if err != nil || len(profiles) == 0 {
@@ -139,7 +139,7 @@ func (r Reader) materialityIn(ctx context.Context, b screening.Batch, journeyID,
 	return m, nil
 }
 
-// setAssessment sets what people found out. A category that nobody has assessed stays empty.
+// setAssessment sets the assessed categories. A category that nobody has assessed stays empty.
 func setAssessment(m *evaluate.Materiality, a screening.Assessment) {
 	m.MaterialityOutcome = string(a.Outcome())
 	for category, to := range map[screening.Category]struct {

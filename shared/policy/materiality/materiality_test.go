@@ -31,7 +31,7 @@ var (
 	spain    = access.Layers{Geographic: []string{"Spain"}}.OrDefault()
 )
 
-// entities is the entity data, in which secret has access layers.
+// entities is the entity data, with access layers for secret.
 type entities struct{ err error }
 
 func (e entities) GetProfiles(_ context.Context, _ string, ids []string) ([]entity.Profile, error) {
@@ -78,7 +78,7 @@ func (j *journal) assess(b screening.Batch, id string, a screening.Assessment) {
 	}
 }
 
-// expect checks what is read of an entity in the journey.
+// expect checks the materiality of an entity in the journey.
 func (j *journal) expect(step, id string, layers access.Layers, want *evaluate.Materiality) {
 	j.t.Helper()
 	r := materiality.Reader{Screenings: j.store, Entities: entities{}, Tenant: tenant}
@@ -112,7 +112,7 @@ var (
 	}}
 )
 
-// What people found out about an entity is read from the newest batch of the journey that has it.
+// The materiality of an entity is read from the newest batch of the journey that has it.
 func TestReadMateriality(t *testing.T) {
 	t.Parallel()
 	j := newJournal(t)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// BenchmarkMatch shows what the worst admitted patterns and values cost.
+// BenchmarkMatch matches the most expensive admitted patterns and values.
 func BenchmarkMatch(b *testing.B) {
 	for name, worst := range map[string]string{
 		"threads":     `^(?:` + strings.Repeat("a?", 250) + `)(?:` + strings.Repeat("a|", 200) + `b)*c$`,

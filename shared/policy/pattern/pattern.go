@@ -1,6 +1,6 @@
-// Package pattern compiles the regular expressions of validation rules. They come from users, so what they cost is
+// Package pattern compiles the regular expressions of validation rules. They come from users, so their cost is
 // bounded: the length of a pattern, the size of the program that it becomes, and the length of the values that it is
-// matched with. The syntax is that of RE2 as package regexp has it, which matches in time linear to the value; patterns
+// matched with. The syntax is RE2 as in package regexp, which matches in time linear to the value; patterns
 // in other syntax are refused, with the reason. The worst pattern that is admitted takes the longest value about 0.1 s,
 // so callers that match many values observe their deadline between them.
 package pattern
@@ -24,7 +24,7 @@ const (
 	MaxValueLength = 4000
 )
 
-// Error says why a text is not a pattern. Its text is safe for clients.
+// Error is the reason why a text is not a pattern. Its text is safe for clients.
 type Error struct{ message string }
 
 // Error returns the reason.
@@ -97,7 +97,7 @@ func sizeOf(e *syntax.Regexp) int {
 	return min(size, MaxSize+1)
 }
 
-// advice says what is wrong with what users of other syntaxes write.
+// advice has messages for constructs of other syntaxes.
 var advice = map[string]string{
 	"(?=":  "lookahead is not supported",
 	"(?!":  "lookahead is not supported",

@@ -71,7 +71,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Each bound admits what is at it and refuses what is over it.
+// Each bound admits its value and refuses one more.
 func TestBounds(t *testing.T) {
 	for _, test := range []struct{ name, at, over, want string }{
 		{"length", strings.Repeat("é", MaxLength), strings.Repeat("é", MaxLength+1),
@@ -87,10 +87,10 @@ func TestBounds(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if _, err := Compile(test.at, true); err != nil {
-				t.Errorf("what is at the bound is refused: %v", err)
+				t.Errorf("the bound is refused: %v", err)
 			}
 			if _, err := Compile(test.over, true); err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("what is over the bound: %v, want %s", err, test.want)
+				t.Errorf("over the bound: %v, want %s", err, test.want)
 			}
 		})
 	}

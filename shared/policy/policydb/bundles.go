@@ -33,7 +33,7 @@ type bundles struct {
 	cache cache[bundleKey, policy.Contents]
 }
 
-// newBundles returns the contents in files, of which it keeps some bytes of JSON in memory.
+// newBundles returns the contents in files. It caches up to cacheBytes of their JSON.
 func newBundles(f Files, cacheBytes int64) *bundles {
 	b := &bundles{files: f, limit: policy.MaxBundleBytes}
 	b.cache.maxBytes = cacheBytes
@@ -59,8 +59,8 @@ func (b *bundles) write(ctx context.Context, tenant, digest string, text []byte)
 	return nil
 }
 
-// read returns contents, which others may have, too: they must not be changed. It returns an error if the object is not
-// what its name says.
+// read returns shared contents, which must not be changed. It returns an error if the digest of the object is not its
+// name.
 func (b *bundles) read(ctx context.Context, tenant, digest string) (policy.Contents, error) {
 	k := bundleKey{tenant, digest}
 	return b.cache.get(ctx, k, func(ctx context.Context) (policy.Contents, int64, error) { return b.decode(ctx, k) })

@@ -12,7 +12,7 @@ import (
 	"sluice/shared/policy/policytest"
 )
 
-// The same contents are the same object, whoever publishes them and however they came about.
+// The same contents are one object, independently of their publisher and their history.
 func TestObjectsAreNamedByTheirContents(t *testing.T) {
 	t.Parallel()
 	h := start(t)
@@ -55,7 +55,7 @@ func TestDamagedObjects(t *testing.T) {
 		if s, err := store.ReadContents(t.Context(), h.tenant, policyID, 1); err == nil {
 			t.Errorf("%s: read %v", name, s.Contents)
 		} else if errors.Is(err, policy.ErrNotFound) {
-			t.Errorf("%s: got the error %v, which says that there is no version", name, err)
+			t.Errorf("%s: got the error %v, want another one than for a missing version", name, err)
 		}
 	}
 	h.files.Put(key, good)
@@ -72,7 +72,7 @@ func TestMissingObject(t *testing.T) {
 	_, err := store.ReadContents(t.Context(), h.tenant, policyID, 1)
 	h.want(err, fs.ErrNotExist)
 	if errors.Is(err, policy.ErrNotFound) {
-		t.Errorf("%v says that there is no version", err)
+		t.Errorf("got %v, want another error than for a missing version", err)
 	}
 }
 

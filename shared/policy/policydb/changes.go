@@ -49,7 +49,7 @@ func (s *Store) RevertJurisdiction(ctx context.Context, w policy.Workspace, id s
 	return s.edit(ctx, w, policy.Change{Jurisdiction: &policy.Jurisdiction{ID: id}}, revert)
 }
 
-// operation is what is done to an object of a draft.
+// operation is a kind of change of an object of a draft.
 type operation int
 
 const (
@@ -59,8 +59,8 @@ const (
 	revert
 )
 
-// decide returns what a draft does to an object after an operation. Before is the object of the base, own what the
-// draft does to it now; both are without an object if that is nothing.
+// decide returns the change of an object in a draft after an operation. before is the object of the base and own its
+// present change in the draft; either may be without an object.
 func (o operation) decide(object, before, own policy.Change) (policy.Change, error) {
 	isInBase, isChanged := hasObject(before), hasObject(own)
 	isThere := isInBase
@@ -79,7 +79,7 @@ func (o operation) decide(object, before, own policy.Change) (policy.Change, err
 		before.Type = policy.Deleted
 		return before, nil
 	case o == revert, o == remove:
-		own.Type = policy.Unchanged // nothing is left of what was added
+		own.Type = policy.Unchanged // the added object is gone
 		return own, nil
 	case isInBase:
 		object.Type = policy.Updated
@@ -91,7 +91,7 @@ func (o operation) decide(object, before, own policy.Change) (policy.Change, err
 
 func hasObject(c policy.Change) bool { return c.Field != nil || c.Jurisdiction != nil }
 
-// edit does something to an object of a draft.
+// edit changes an object of a draft by an operation.
 func (s *Store) edit(ctx context.Context, w policy.Workspace, object policy.Change, o operation) (
 	policy.Change, error) {
 	return retry(ctx, func() (policy.Change, error) {
@@ -114,8 +114,8 @@ func (s *Store) edit(ctx context.Context, w policy.Workspace, object policy.Chan
 	})
 }
 
-// withFieldVersion gives the field of a change the version that it has in the draft: the one after that of the base
-// or, if it is not there, the one after its own.
+// withFieldVersion gives the field of a change its version in the draft: the next one after the version in the base or,
+// if it is not there, after its own.
 func withFieldVersion(before *policy.Field, c policy.Change) policy.Change {
 	if c.Field == nil {
 		return c
@@ -129,18 +129,18 @@ func withFieldVersion(before *policy.Field, c policy.Change) policy.Change {
 	return c
 }
 
-// objectState is what was read to change an object.
+// objectState is the state that was read to change an object.
 type objectState struct {
 	policy policyRow
 	draft  draftRow
 	base   policy.Contents
 	// stored is the row of a change of the object, whether it counts or not; without a part there is none.
 	stored changeRow
-	// before is the object in the base, own what the draft does to it.
+	// before is the object in the base, own its change in the draft.
 	before, own policy.Change
 }
 
-// readEdit reads what is needed to change an object.
+// readEdit reads the state that is needed to change an object.
 func (s *Store) readEdit(ctx context.Context, w policy.Workspace, object policy.Change) (objectState, error) {
 	var e objectState
 	items, err := s.read(ctx, policyKey(w.Tenant, w.PolicyID), key(w.Tenant, "policy#"+w.PolicyID, partOf(object)))

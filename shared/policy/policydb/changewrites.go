@@ -12,7 +12,7 @@ import (
 	"sluice/shared/policy"
 )
 
-// writeEdit stores what a draft does to an object. It returns errOvertaken if others have written since.
+// writeEdit stores the change of an object in a draft. It returns errOvertaken if others have written since.
 func (s *Store) writeEdit(ctx context.Context, w policy.Workspace, e objectState, next policy.Change) error {
 	row, err := newChangeRow(e.draft, next, s.newID())
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *Store) writeChange(w policy.Workspace, next, stored changeRow) types.Tr
 	return s.put(encode(key(w.Tenant, owner, next.Part), next), "edit = :edit", values)
 }
 
-// growth is how much a draft gets by a change, or loses.
+// growth is the growth of a draft by a change, negative if it shrinks.
 type growth struct{ fields, jurisdictions, bytes int64 }
 
 // growthBy returns the growth by a change, whose row is the given one, without a part if it is removed.
@@ -70,7 +70,7 @@ func (e objectState) growthBy(next policy.Change, row changeRow) growth {
 	return g
 }
 
-// limitsBefore returns how much a draft may have so that there is room for a growth.
+// limitsBefore returns the largest sizes of a draft that leave room for a growth.
 func (e objectState) limitsBefore(g growth) growth {
 	return growth{
 		fields:        policy.MaxFields - int64(len(e.base.Fields)) - g.fields,
@@ -110,7 +110,7 @@ func (s *Store) growDraft(w policy.Workspace, e objectState, g growth) types.Tra
 	return types.TransactWriteItem{Update: update}
 }
 
-// presence is 1 if a draft has an object, with what it does to it, and otherwise 0.
+// presence is 1 if a draft has an object after its change, and otherwise 0.
 func presence(before, change policy.Change) int64 {
 	isThere := hasObject(before)
 	if hasObject(change) {
@@ -147,7 +147,7 @@ func (s *Store) requireBase(w policy.Workspace, e objectState) types.TransactWri
 	}}
 }
 
-// explainRefusal returns the reason for which the row of a draft has not taken a change.
+// explainRefusal returns the reason why the row of a draft refused a change.
 func (s *Store) explainRefusal(ctx context.Context, w policy.Workspace, e objectState, g growth) error {
 	draft, err := get[versionRow](ctx, s, versionKey(w.Tenant, w.PolicyID, e.draft.Number))
 	most := e.limitsBefore(g)

@@ -116,7 +116,7 @@ func (s *Store) draftContents(ctx context.Context, tenant string, row policyRow,
 	return c, changes, err
 }
 
-// baseContents reads the contents from which the drafts of a policy go on.
+// baseContents reads the contents of the base of a policy's drafts.
 func (s *Store) baseContents(ctx context.Context, tenant string, row policyRow) (policy.Contents, error) {
 	if row.Base == 0 {
 		return policy.Contents{EntityType: row.EntityType}, nil

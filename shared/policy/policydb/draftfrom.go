@@ -115,7 +115,7 @@ func (s *Store) writeDeadChanges(ctx context.Context, tenant string, row policyR
 			_, id, _ := cutPart(c.Part)
 			return row, &policy.LockedError{ID: id, WorkspaceID: c.Workspace}
 		case c.Draft == draftKey || isWanted:
-			// What is not wanted any more is removed: next has no part.
+			// A change that is not wanted any more is removed: next has no part.
 			writes = append(writes, write{next, c})
 			isInTheWay = isInTheWay || c.Draft != draftKey
 		}

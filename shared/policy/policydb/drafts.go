@@ -110,7 +110,7 @@ func (s *Store) discard(ctx context.Context, tenant, policyID string, number int
 	}
 	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
 		s.replace(encode(policyKey(tenant, policyID), next), row.Revision),
-		// Whoever changes the status of a draft writes the policy's row, too.
+		// Every change of a draft's status writes the policy's row, too.
 		{Delete: &types.Delete{TableName: &s.table, Key: versionKey(tenant, policyID, number)}},
 	})
 	switch {
@@ -202,8 +202,8 @@ func (s *Store) bundle(ctx context.Context, tenant string, row policyRow, draft 
 	return digest, s.bundles.write(ctx, tenant, digest, text)
 }
 
-// sweep removes dead changes. What it does not remove, because of an error or because others write the policy, does no
-// harm and is removed by the next sweep: nobody is told.
+// sweep removes dead changes. Changes that it leaves, because of an error or because others write the policy, are
+// harmless and removed by the next sweep, so it reports nothing.
 func (s *Store) sweep(ctx context.Context, tenant, policyID string) {
 	row, err := get[policyRow](ctx, s, policyKey(tenant, policyID))
 	if err != nil {

@@ -77,7 +77,7 @@ func (p *process) read() error {
 	return nil
 }
 
-// Do is that of the client of DynamoDB.
+// Do implements aws.HTTPClient.
 func (p *process) Do(r *http.Request) (response *http.Response, err error) {
 	operation := r.Header.Get("X-Amz-Target")
 	if strings.HasSuffix(operation, "Get") || strings.HasSuffix(operation, "GetItem") ||
@@ -110,12 +110,12 @@ func (p *process) WriteObject(ctx context.Context, key string, write func(io.Wri
 	return p.write(func() error { return p.files.WriteObject(ctx, key, write) })
 }
 
-// deadlyCase is something that is done to a policy, maybe in part only.
+// deadlyCase is an operation on a policy that may end half way.
 type deadlyCase struct {
 	name    string
 	prepare func(h *harness)
 	do      func(ctx context.Context, h *harness, s *policydb.Store) error
-	// again is what the same returns when it was done before.
+	// again is the error of doing it a second time.
 	again error
 }
 
@@ -177,7 +177,7 @@ var deadlyCases = []deadlyCase{
 		}, nil},
 }
 
-// A process dies at each of its writes, before or after it is stored: readers see all of what it did, or nothing, and
+// A process dies at each of its writes, before or after it is stored: readers see its whole operation, or nothing, and
 // the next attempt completes it.
 func TestDeathAtEachWrite(t *testing.T) {
 	t.Parallel()
@@ -227,7 +227,7 @@ func (h *harness) inTenant(name string, prepare func(*harness)) {
 	prepare(h)
 }
 
-// everything returns all that readers see of the policy and of the data group "g".
+// everything returns the policy and the data group "g" as readers see them.
 func (h *harness) everything() []string {
 	h.Helper()
 	state := h.state(1, 3)
@@ -238,7 +238,7 @@ func (h *harness) everything() []string {
 	return append(state, string(g.Status))
 }
 
-// What a process has written that died while it made a draft does not lock anything.
+// The writes of a process that died while it made a draft lock nothing.
 func TestDeadDraftLocksNothing(t *testing.T) {
 	t.Parallel()
 	h := start(t)

@@ -77,9 +77,9 @@ func (s *Store) ListDataGroupVersions(ctx context.Context, tenant, id, after str
 	return groups, versionPosition(next), err
 }
 
-// publishedGroups reads the published versions of the data groups to which fields refer, and of those to which their
-// fields refer, to one level more than custom groups may be nested: who compiles them sees what is too deep. Groups
-// that are not published are left out. The result is in the order of the IDs.
+// publishedGroups reads the published versions of the data groups of fields, and of the data groups of their fields, to
+// one level more than custom groups may be nested, so that the compiler finds groups that are too deep. Groups that are
+// not published are left out. The result is in the order of the IDs.
 func (s *Store) publishedGroups(ctx context.Context, tenant string, fields []policy.Field) ([]policy.DataGroup, error) {
 	var groups []policy.DataGroup
 	seen := map[string]bool{}

@@ -131,8 +131,7 @@ func TestDataGroups(t *testing.T) {
 	}
 }
 
-// A draft has the data groups that are published at the moment, a published version those of the moment when it was
-// published.
+// A draft has the data groups that are published now, a published version the ones of the moment of its publication.
 func TestPinnedDataGroups(t *testing.T) {
 	t.Parallel()
 	h := start(t)

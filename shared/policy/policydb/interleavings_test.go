@@ -8,7 +8,7 @@ import (
 	"sluice/shared/policy/policydb"
 )
 
-// before returns a store whose write of a number, from 1, is preceded by something that others do.
+// before returns a store that calls others before its write of a number, from 1.
 func (h *harness) before(write int64, others func()) *policydb.Store {
 	return h.newProcess(&process{onWrite: func(n int64) {
 		if n == write {
@@ -17,7 +17,7 @@ func (h *harness) before(write int64, others func()) *policydb.Store {
 	}})
 }
 
-// Others do something between what an operation has read and what it writes by that: it is done anew.
+// Others write between the reads and the writes of an operation: it is tried again.
 func TestInterleavings(t *testing.T) {
 	t.Parallel()
 	h := start(t)
@@ -199,7 +199,7 @@ func TestListedBeforeItIsOverwritten(t *testing.T) {
 		"e": "Deleted by third", "f": "Deleted by third"})
 }
 
-// Contents are those of one moment: a version is published, and the draft changed, while the draft is read.
+// Contents are of one moment, even if a version is published, and the draft changed, while the draft is read.
 func TestContentsOfOneMoment(t *testing.T) {
 	t.Parallel()
 	h := start(t)
@@ -212,7 +212,7 @@ func TestContentsOfOneMoment(t *testing.T) {
 	p := &process{}
 	p.onRead = func(n int64) {
 		reads++
-		// The third read is that of the changes.
+		// The third read is the read of the changes.
 		if n == 3 {
 			h.add("second", "b")
 			h.publish(3)

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// object is one object, whatever its key.
+// object is one object under any key.
 type object []byte
 
 func (o object) Open(context.Context, string, string, int64, int64) (io.ReadCloser, error) {

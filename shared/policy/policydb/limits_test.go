@@ -113,7 +113,7 @@ func TestMostDrafts(t *testing.T) {
 	h.must(errorOf(h.CreateDraftFrom(t.Context(), h.tenant, policyID, 1, newDraft("two more"))))
 }
 
-// The fields of the base and those of the draft count together; a field that is deleted makes room for another one.
+// The fields of the base and of the draft count together; a deleted field makes room for another one.
 func TestMostFields(t *testing.T) {
 	t.Parallel()
 	h := start(t)

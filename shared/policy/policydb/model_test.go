@@ -14,8 +14,7 @@ import (
 	"sluice/shared/policy"
 )
 
-// model is what a policy is after some operations, worked out in the simplest way. Operations return the error that is
-// expected.
+// model is the state of a policy after some operations, in the simplest form. Operations return the expected error.
 type model struct {
 	last, base, published int64
 	versions              map[int64]*modelVersion
@@ -25,9 +24,9 @@ type modelVersion struct {
 	status    policy.Status
 	workspace string
 	isLocked  bool
-	// fields are those of a version that is not a draft, as fieldsOf returns them.
+	// fields are the fields of a version that is not a draft, as fieldsOf returns them.
 	fields map[string]modelField
-	// changes are those of a draft.
+	// changes are the changes of a draft.
 	changes map[string]modelChange
 }
 
@@ -212,7 +211,7 @@ func (m *model) archive(number int64) error {
 	return nil
 }
 
-// Random operations in several workspaces do to the store what they do to the model, and have its errors.
+// Random operations in several workspaces have the same results and errors in the store and in the model.
 func TestStoreDoesWhatTheModelDoes(t *testing.T) {
 	t.Parallel()
 	const seed, operations = 7, 130
@@ -233,7 +232,7 @@ func TestStoreDoesWhatTheModelDoes(t *testing.T) {
 		}
 		operation, _, _ := strings.Cut(done, " ")
 		outcomes[fmt.Sprint(operation, " succeeds ", want == nil)]++
-		// The last versions are those to which something happens; all are looked at in the end.
+		// Only the last versions change; all are compared at the end.
 		oldest := m.last - 3
 		if i == operations-1 {
 			oldest = 1
@@ -247,7 +246,7 @@ func TestStoreDoesWhatTheModelDoes(t *testing.T) {
 	}
 }
 
-// randomOperation does something to the store and the model. It returns what it was, and the errors of both.
+// randomOperation makes an operation on the store and the model. It returns its name and both errors.
 func randomOperation(h *harness, m *model, random *rand.Rand, workspaceID, name string) (done string, got, want error) {
 	ctx, w := h.Context(), h.ws(workspaceID)
 	number := max(1, m.last-random.Int64N(5))
@@ -285,8 +284,7 @@ func randomOperation(h *harness, m *model, random *rand.Rand, workspaceID, name 
 	return fmt.Sprint("archive ", number), got, m.archive(number)
 }
 
-// state returns what the model says of the policy and of versions of a number or a greater one, as the harness reads it
-// from the store.
+// state returns the policy and its versions from a number on in the model, in the form of harness.state.
 func (m *model) state(oldest int64) []string {
 	var lines []string
 	newest := int64(0)
@@ -309,7 +307,7 @@ func (m *model) state(oldest int64) []string {
 	return append(lines, fmt.Sprintf("policy: newest %d, base %d, published %d", newest, m.base, m.published))
 }
 
-// state reads what the store says of the policy and of versions of the given numbers.
+// state reads the policy and its versions of the given numbers from the store.
 func (h *harness) state(oldest, newest int64) []string {
 	h.Helper()
 	var lines []string

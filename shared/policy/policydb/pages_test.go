@@ -9,7 +9,7 @@ import (
 	"sluice/shared/policy"
 )
 
-// pages reads a whole list in pages of a size, and returns what is in each.
+// pages reads a whole list in pages of a size, and returns the IDs in each.
 func pages[R any](t *testing.T, size int, idOf func(R) string,
 	read func(after string, limit int) ([]R, string, error)) [][]string {
 	t.Helper()

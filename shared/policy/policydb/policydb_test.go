@@ -135,7 +135,7 @@ func (h *harness) wantFields(number int64, want map[string]string) {
 	}
 }
 
-// changes returns what the drafts of the policy do, by the IDs of the objects: "Updated by second".
+// changes returns the changes of the policy's drafts by the IDs of the objects: "Updated by second".
 func (h *harness) changes() map[string]string {
 	h.Helper()
 	changes, err := h.ReadChanges(h.Context(), h.tenant, policyID)

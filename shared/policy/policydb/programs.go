@@ -26,9 +26,9 @@ type Programs[P any] struct {
 type programKey struct {
 	tenant, policyID string
 	number           int64
-	// revision is that of a draft.
+	// revision is the revision of a draft.
 	revision int64
-	// base is the version from which a draft goes on.
+	// base is the base of a draft.
 	base int64
 	// groups is the number of changes of the tenant's published data groups so far.
 	groups int64

@@ -92,7 +92,7 @@ func TestPrograms(t *testing.T) {
 	h.want(err, policy.ErrNotFound)
 }
 
-// What cannot be compiled is not compiled again, until it changes; what could not be read is read again.
+// A version that cannot be compiled is not compiled again until it changes; one that could not be read is read again.
 func TestProgramsThatFail(t *testing.T) {
 	t.Parallel()
 	h := start(t)

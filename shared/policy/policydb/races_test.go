@@ -13,8 +13,8 @@ import (
 	"sluice/shared/policy"
 )
 
-// again makes a call, and makes it again while it meets changes of others too often, as callers of the store do: how
-// often that happens depends on how busy the machine is. It gives up after a hundred times.
+// again repeats a call while it returns policy.ErrChanged, as callers of the store do, at most a hundred times: how
+// often that happens depends on the load of the machine.
 func again[R any](call func() (R, error)) (result R, err error) {
 	for range 100 {
 		if result, err = call(); !errors.Is(err, policy.ErrChanged) {
@@ -24,8 +24,7 @@ func again[R any](call func() (R, error)) (result R, err error) {
 	return result, err
 }
 
-// race makes calls at the same time, and again those that meet changes of others too often. It returns their errors in
-// their order.
+// race makes calls at the same time, by way of again, and returns their errors in their order.
 func race(calls ...func() error) []error {
 	errs := make([]error, len(calls))
 	var all sync.WaitGroup
@@ -232,7 +231,8 @@ func TestDraftsRace(t *testing.T) {
 	}
 }
 
-// Two drafts from a version that differ from the base in the same fields: one is made, and the other workspace is told.
+// Of two drafts from a version that differ from the base in the same fields, one is made, and the other one is refused
+// as locked.
 func TestDraftsFromVersionsRace(t *testing.T) {
 	t.Parallel()
 	h := start(t)

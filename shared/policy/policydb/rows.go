@@ -89,7 +89,7 @@ type versionRow struct {
 	Digest        string        `dynamodbav:"digest,omitempty"`
 	// Key names the draft in its changes.
 	Key string `dynamodbav:"key"`
-	// Fields and Jurisdictions are how many more of them the draft has than the version from which it goes on.
+	// Fields and Jurisdictions are the differences of their numbers to the base of the draft.
 	Fields        int64 `dynamodbav:"fields"`
 	Jurisdictions int64 `dynamodbav:"jurisdictions"`
 	// Bytes is the size of all changes.
@@ -121,7 +121,7 @@ func parseStamp(at, by string) (policy.Stamp, error) {
 	return policy.Stamp{At: t, By: by}, err
 }
 
-// changeRow is what a draft does to a field or a jurisdiction, as it is stored.
+// changeRow is a draft's change of a field or a jurisdiction, as it is stored.
 type changeRow struct {
 	// Part is the row's key; it is not stored beside that.
 	Part      string            `dynamodbav:"part"`
@@ -131,7 +131,7 @@ type changeRow struct {
 	// Field or Jurisdiction is the object as JSON, in the form that bundles have.
 	Field        []byte `dynamodbav:"field,omitempty"`
 	Jurisdiction []byte `dynamodbav:"jurisdiction,omitempty"`
-	// Edit differs from that of every other write of the row.
+	// Edit is different for every write of the row.
 	Edit string `dynamodbav:"edit"`
 }
 

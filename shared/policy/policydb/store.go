@@ -24,8 +24,8 @@ import (
 //	<tenant>#policies     count                     how many policies the tenant has
 //	<tenant>#policy#<id>  policy                    a policy with the list of its drafts, its revision
 //	<tenant>#policy#<id>  version#<number>          a version without its contents, its revision
-//	<tenant>#policy#<id>  change#field#<id>         what a draft does to a field: the lock of the field
-//	<tenant>#policy#<id>  change#jurisdiction#<id>  what a draft does to a jurisdiction: its lock
+//	<tenant>#policy#<id>  change#field#<id>         a draft's change of a field: the lock of the field
+//	<tenant>#policy#<id>  change#jurisdiction#<id>  a draft's change of a jurisdiction: its lock
 //	<tenant>#groups       group#<id>                the newest and the published version of a data group
 //	<tenant>#groups       published#<id>            the published version of a data group as JSON
 //	<tenant>#groups       count                     how many data groups the tenant has
@@ -33,8 +33,8 @@ import (
 //	<tenant>#group#<id>   version#<number>          a version of a data group as JSON, its revision
 //	paging                key                       the key of page tokens
 //
-// The contents of a version that is not a draft are the object policies/<tenant>/<digest>.json.gz. Those of a draft
-// are the contents of the policy's base, with the changes of the draft.
+// The contents of a version that is not a draft are the object policies/<tenant>/<digest>.json.gz. The contents of a
+// draft are the contents of the policy's base, with the changes of the draft.
 //
 // # Changes
 //
@@ -44,8 +44,8 @@ import (
 // (docs/decisions/0024-changes-are-locks.md):
 //
 //   - A change is written or removed in one transaction with a new revision of its draft's row. The transaction
-//     requires that the row is that of a draft that is not locked, and that the base of the policy is the one that was
-//     read when the change was decided. Publishing a draft requires that its revision is the one that was read.
+//     requires the row of a draft that is not locked, and the base of the policy that was read when the change was
+//     decided. Publishing a draft requires the revision that was read.
 //   - Every write of a policy's row gives it the next revision, and requires that its revision is the one that was
 //     read.
 //   - A dead change is overwritten or removed only by a writer that has written the policy's row since it read the
@@ -256,7 +256,7 @@ func afterVersion(position string) (string, error) {
 	}
 	number, err := strconv.ParseInt(position, 10, 64)
 	if err != nil {
-		return "", fmt.Errorf("policydb: the position %q is not that of a version", position)
+		return "", fmt.Errorf("policydb: the position %q is not a version", position)
 	}
 	return versionPart(number), nil
 }

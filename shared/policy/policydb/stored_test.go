@@ -11,7 +11,7 @@ import (
 	"sluice/shared/policy/policytest"
 )
 
-// TestStoredPolicies pins what is stored; see the golden items.
+// TestStoredPolicies pins the stored format; see the golden items.
 func TestStoredPolicies(t *testing.T) {
 	t.Parallel()
 	h := start(t)

@@ -13,8 +13,8 @@ import (
 	"sluice/shared/policy"
 )
 
-// Workspaces create, change, publish and discard drafts at the same time, all of the same few fields. Each finds in its
-// drafts and in what it has published just what it was told, and no change is lost or in two drafts.
+// Workspaces create, change, publish and discard drafts at the same time, all of the same few fields. Each finds
+// exactly its acknowledged changes in its drafts and published versions, and no change is lost or in two drafts.
 func TestWorkspacesDoNotDisturbEachOther(t *testing.T) {
 	t.Parallel()
 	h := start(t)
@@ -60,8 +60,8 @@ type worker struct {
 	locked *atomic.Int64
 }
 
-// round makes a draft, changes it, and publishes or discards it. It returns an error if it does not find what it has
-// written.
+// round makes a draft, changes it, and publishes or discards it. It returns an error if it does not find its own
+// changes.
 func (w *worker) round(round int) (isPublished bool, err error) {
 	ctx := w.Context()
 	draft, own, err := w.create()
@@ -113,7 +113,7 @@ func (w *worker) round(round int) (isPublished bool, err error) {
 	return true, nil
 }
 
-// create makes a draft, sometimes one from the first version, and returns what it changes.
+// create makes a draft, sometimes one from the first version, and returns its changes.
 func (w *worker) create() (policy.Version, map[string]string, error) {
 	ctx := w.Context()
 	if w.random.IntN(2) == 0 {

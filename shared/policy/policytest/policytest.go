@@ -43,7 +43,7 @@ type Files struct {
 	mu      sync.Mutex
 	objects map[string][]byte
 	opened  int
-	// Fault is called before each write; an error of it is that of the write. It must be set before use.
+	// Fault is called before each write, which fails with its error. It must be set before use.
 	Fault func() error
 }
 
