@@ -2,9 +2,9 @@
 // while it is ingested; until one is free, its execution waits, without a function, for a task token. Slots are limited
 // in all and for each tenant. The batches of a tenant get them in the order of their receipt, the tenants in turn.
 //
-// There is no process that gives out the slots. Whoever enters or leaves a stage, and the sweep, assigns those that are
-// free (Slots), each by one conditional write of the stage's gate (Queue). docs/decisions/0026-admission-slots.md has
-// the reasons.
+// No process assigns the slots. Every call that enters or leaves a stage, and the sweep, assigns those that are free
+// (Slots), each by one conditional write of the stage's gate (Queue). docs/decisions/0026-admission-slots.md has the
+// reasons.
 package admission
 
 import (
@@ -39,7 +39,7 @@ var needing = map[Stage][]batch.Status{
 // does not.
 func (s Stage) IsNeededBy(status batch.Status) bool { return slices.Contains(needing[s], status) }
 
-// StageOf returns the stage of which a batch in a status needs a slot.
+// StageOf returns the stage in which a batch in a status needs a slot.
 func StageOf(status batch.Status) (stage Stage, needsSlot bool) {
 	for _, s := range Stages() {
 		if s.IsNeededBy(status) {
@@ -74,7 +74,7 @@ func (a Attempt) String() string {
 	return fmt.Sprintf("%s#%06d", a.Entered.UTC().Format("2006-01-02T15:04:05.000Z"), a.Retry)
 }
 
-// Ticket says that the execution of a batch waits for a slot.
+// Ticket is the request of the execution of a batch for a slot.
 type Ticket struct {
 	Stage Stage
 	Place
@@ -92,10 +92,11 @@ type Holder struct {
 	LookAt time.Time
 }
 
-// Gate says who has the slots of a stage.
+// Gate has the holders of the slots of a stage.
 type Gate struct {
 	Stage Stage
-	// Version is that of the stored gate, 0 for one that is not stored yet. Every change of a gate counts it up.
+	// Version is the version of the stored gate, 0 for one that is not stored yet. Every change of a gate increments
+	// it.
 	Version int64
 	Holders map[batch.ID]Holder
 	// Turn is the tenant that got a slot last.

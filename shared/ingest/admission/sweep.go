@@ -11,7 +11,7 @@ import (
 	"sluice/shared/ingest/batch"
 )
 
-// Batches answers what a sweep asks about the batches that wait or have slots.
+// Batches answers the questions of a sweep about the batches that wait or have slots.
 type Batches interface {
 	// Ended returns those of some batches that have ended.
 	Ended(ctx context.Context, ids []batch.ID) ([]batch.ID, error)
@@ -21,7 +21,7 @@ type Batches interface {
 }
 
 // Sweep takes the slots and the tickets of a stage from the batches that have ended, then looks at the holders that
-// were to be looked at before a time, takes the slots of those that do not need them, and assigns what is free. One
+// were to be looked at before a time, takes the slots of those that do not need them, and assigns the free slots. One
 // batch that fails does not keep the others waiting.
 func (s *Slots) Sweep(ctx context.Context, stage Stage, before time.Time, batches Batches) error {
 	errs := []error{s.dismissEnded(ctx, stage, batches)}
@@ -53,11 +53,11 @@ func (s *Slots) sweepHolder(ctx context.Context, stage Stage, h Holder, batches 
 	return s.Queue.Release(ctx, stage, h.Batch)
 }
 
-// maxSwept is the number of batches of a stage of which one sweep asks whether they have ended.
+// maxSwept is the number of batches of a stage whose end one sweep checks.
 const maxSwept = 1600
 
-// dismissEnded takes the slots and the tickets from batches that have ended, and resumes their executions: whoever has
-// ended them was killed before it could. Of more batches than it asks about, it chooses some at random.
+// dismissEnded takes the slots and the tickets from batches that have ended, and resumes their executions: a caller
+// that has ended them was killed before it could. Of more batches than it asks about, it chooses some at random.
 func (s *Slots) dismissEnded(ctx context.Context, stage Stage, batches Batches) error {
 	places, err := s.Queue.Waiting(ctx, stage)
 	if err != nil {

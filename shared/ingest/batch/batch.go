@@ -1,5 +1,5 @@
-// Package batch is the domain of batches: what a batch is, the statuses it passes through, what the steps of the
-// pipeline commit about it, and what a store of batches promises. docs/life-of-a-batch.md tells the whole story.
+// Package batch is the domain of batches: their statuses, the results that the steps of the pipeline commit, and the
+// contract of a store of batches. docs/life-of-a-batch.md has the whole story.
 package batch
 
 import (
@@ -13,8 +13,9 @@ import (
 	"sluice/shared/ingest/chunk"
 )
 
-// Batch is one uploaded file and everything that happens to it. Whatever a step needs and that could change between two
-// runs of that step (times, settings, limits) is pinned here, so that a repeated step comes to the same result.
+// Batch is one uploaded file and everything that happens to it. Every value that a step needs and that could change
+// between two runs of that step (times, settings, limits) is pinned here, so that a repeated step comes to the same
+// result.
 type Batch struct {
 	ID     ID
 	Tenant string
@@ -26,7 +27,7 @@ type Batch struct {
 	PreviousStatus Status
 	// ErrorMessage tells the client why the batch failed; empty unless Status is ValidationFailed or Failed.
 	ErrorMessage string
-	// Name and Metadata are what the client calls the batch and says of it; empty if it says nothing.
+	// Name and Metadata are given by the client; empty if they are not given.
 	Name     string
 	Metadata map[string]string
 	// RejectOnInvalid means that one invalid transaction rejects the whole batch.
@@ -35,11 +36,11 @@ type Batch struct {
 	MaxRejected *RejectLimit
 	// ValidateOnly means that the batch ends with its validation; nothing of it is stored.
 	ValidateOnly bool
-	// Declared is what the client has announced about the upload.
+	// Declared is the client's announcement of the upload.
 	Declared Declared
 	// Multipart is the upload in several parts; nil for an upload by a single PUT.
 	Multipart *Multipart
-	// OnDuplicate is what becomes of the batch if its file was processed before; empty for AcceptDuplicate.
+	// OnDuplicate is the treatment of the batch if its file was processed before; empty for AcceptDuplicate.
 	OnDuplicate OnDuplicate
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
@@ -54,7 +55,7 @@ type Batch struct {
 	Object Object
 	// Encoding is how the uploaded file is packed, as its scan has found it; empty until then.
 	Encoding Encoding
-	// Content is the unpacked copy of a packed file, committed together with Encoding; zero if there is none.
+	// Content is the unpacked copy of a packed file, committed together with Encoding; zero if the file is not packed.
 	Content  Object
 	Settings tenancy.Settings
 	// Screening is how the names of unknown entities are screened; nil if they are not.
@@ -79,7 +80,7 @@ type Batch struct {
 	// AcceptedSHA256 is the digest over the accepted lines if others are not; nil if it is not needed, or not
 	// committed.
 	AcceptedSHA256 []byte
-	// DuplicateOf is a batch that was processed before with the same file; empty if there is none.
+	// DuplicateOf is a batch that was processed before with the same file; empty if no batch was.
 	DuplicateOf ID
 	// Verdict is the outcome of validation; nil until validation is finished.
 	Verdict *Verdict
@@ -179,16 +180,16 @@ type Verdict struct {
 	ReportKey, SummaryKey string
 	// ReportShortened means that the report passed Batch.MaxReportBytes, so that its last entries are short.
 	ReportShortened bool
-	// CSVKey names the report as CSV; empty if there is none.
+	// CSVKey names the report as CSV; empty if there is no such report.
 	CSVKey string
-	// RejectedKey names the file of the rejected lines as they were sent; empty if there is none. RejectedLeftOut is
-	// the number of rejected lines that are not in it.
+	// RejectedKey names the file of the rejected lines as they were sent; empty if there is no such file.
+	// RejectedLeftOut is the number of rejected lines that are not in it.
 	RejectedKey     string
 	RejectedLeftOut int64
 	// AcceptedSHA256 is the digest over the accepted lines as they were sent, each followed by a line feed; nil if it
 	// was not computed.
 	AcceptedSHA256 []byte
-	// Screening is what the screening of names came to; nil if they were not screened.
+	// Screening is the result of the screening of names; nil if they were not screened.
 	Screening *ScreeningVerdict
 }
 

@@ -21,9 +21,9 @@ func (b Batch) IsCancelled() bool { return b.Status == Failed && b.ErrorMessage 
 
 // Canceller is the part of Store that Cancel needs.
 type Canceller interface {
-	// Get is that of JobStore.
+	// Get is as in JobStore.
 	Get(ctx context.Context, id ID) (Batch, error)
-	// Apply is that of JobStore.
+	// Apply is as in JobStore.
 	Apply(ctx context.Context, id ID, t Transition) (Batch, error)
 }
 

@@ -8,7 +8,7 @@ import (
 // DuplicateWindow is how long a file counts as processed, from the end of the batch that had it.
 const DuplicateWindow = 30 * 24 * time.Hour
 
-// File is what the batches of a tenant have in common that were sent the same file, packed or not.
+// File is the record that batches of a tenant with the same file, packed or not, have in common.
 type File struct {
 	Tenant string
 	// SHA256 is the digest of the lines as they were sent, unpacked.

@@ -18,7 +18,7 @@ type Filter struct {
 	CreatedAfter, CreatedBefore time.Time
 	// Client is the client that created the batch; empty for any.
 	Client string
-	// NamePrefix is what the name of the batch begins with.
+	// NamePrefix is the beginning of the name of the batch.
 	NamePrefix string
 	// Metadata are pairs that the metadata of the batch have.
 	Metadata map[string]string
@@ -69,7 +69,7 @@ func firstIDAt(t time.Time) ID {
 	return ID(u.String())
 }
 
-// Time returns the time at which an ID was made, to the millisecond; zero if it does not say that.
+// Time returns the time at which an ID was made, to the millisecond; zero if the ID does not contain it.
 func (id ID) Time() time.Time {
 	u, err := uuid.Parse(string(id))
 	if err != nil || u.Version() != 7 {

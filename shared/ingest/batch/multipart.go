@@ -54,7 +54,7 @@ type UploadedPart struct {
 	ETag string
 }
 
-// CompletionOf returns what identifies a list of parts in the order of their numbers.
+// CompletionOf returns a fingerprint of a list of parts in the order of their numbers.
 func CompletionOf(parts []UploadedPart) string {
 	h := sha256.New()
 	for _, p := range parts {

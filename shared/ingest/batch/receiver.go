@@ -1,7 +1,7 @@
 package batch
 
-// Receiver is a kind of receivers to whom the end of a batch is announced. Which of them still have to be told is kept
-// apart, so that one that cannot be reached does not make the others be told again and again.
+// Receiver is a kind of receivers to whom the end of a batch is announced. Which of them have not been notified is kept
+// apart, so that one that cannot be reached does not cause the others to be notified again and again.
 type Receiver string
 
 const (
@@ -9,12 +9,12 @@ const (
 	EventBus Receiver = "event-bus"
 	// Webhooks are the webhooks of the tenant.
 	Webhooks Receiver = "webhooks"
-	// Export is what writes the accepted lines of a processed batch as Parquet. It counts as told once the file is
-	// written, and only batches owe it whose tenant has Settings.Parquet.
+	// Export writes the accepted lines of a processed batch as Parquet. It counts as notified once the file is written,
+	// and only batches owe it whose tenant has Settings.Parquet.
 	Export Receiver = "export"
 )
 
-// Receivers returns the receivers to whom the end of every batch is announced, whatever its settings.
+// Receivers returns the receivers to whom the end of every batch is announced, independent of its settings.
 func Receivers() []Receiver { return []Receiver{EventBus, Webhooks} }
 
 // StatusURL returns the path at which the status of a batch can be read.

@@ -79,7 +79,7 @@ const (
 	Zstd     Encoding = "zstd"
 )
 
-// Declared is what the client has announced about the bytes that it uploads.
+// Declared is the client's announcement of the bytes that it uploads.
 type Declared struct {
 	// Length is their number; 0 if it is not announced.
 	Length int64
@@ -89,10 +89,10 @@ type Declared struct {
 	Encoding Encoding
 }
 
-// OnDuplicate is what becomes of a batch whose file was processed before.
+// OnDuplicate is the treatment of a batch whose file was processed before.
 type OnDuplicate string
 
-// What becomes of such a batch; an empty OnDuplicate is AcceptDuplicate.
+// The treatments of such a batch; an empty OnDuplicate is AcceptDuplicate.
 const (
 	AcceptDuplicate OnDuplicate = "accept"
 	RejectDuplicate OnDuplicate = "reject"

@@ -3,7 +3,8 @@ package batch
 // Partitions is the number of parts into which the modification IDs and entity references of a batch are divided.
 const Partitions = 16
 
-// Chunk is what the steps have committed about one chunk. A nil field means that the step has not committed its result.
+// Chunk has the committed results of the steps for one chunk. A nil field means that the step has not committed its
+// result.
 type Chunk struct {
 	Index     int
 	Validated *ValidateResult
@@ -116,7 +117,8 @@ type LineCounts struct {
 	ByChunk []int64
 	// Transactions is the number of transactions in the file.
 	Transactions int64
-	// MinReportBytes are those of ValidateResult, by chunk; nil if a release committed the counts that had none.
+	// MinReportBytes are copied from ValidateResult, by chunk; nil if an earlier release, which did not record them,
+	// committed the counts.
 	MinReportBytes []int64
 }
 

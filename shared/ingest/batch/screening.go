@@ -26,13 +26,13 @@ type Screening struct {
 	Threshold float64
 	// Reject means that lines with hits are rejected.
 	Reject bool
-	// Versions are those of the lists, pinned with the plan.
+	// Versions are the versions of the lists, pinned with the plan.
 	Versions []ListVersion
 }
 
 // ListVersion is a version of a watchlist.
 type ListVersion struct {
-	// Owner is the tenant that has the list, or that of shared ones.
+	// Owner is the tenant that owns the list, or the owner of shared lists.
 	Owner string
 	List  string
 	// Version is the digest by which hits name it.
@@ -50,7 +50,7 @@ type ScreenResult struct {
 	HitsKey, HitsSections string
 }
 
-// ScreeningVerdict is what the screening of a batch came to.
+// ScreeningVerdict is the result of the screening of a batch.
 type ScreeningVerdict struct {
 	// Names is the number of distinct names that were screened, and Hits that of alerts.
 	Names, Hits int64

@@ -36,7 +36,7 @@ func (o OpenWork) ReachesAny(limit OpenWork) bool {
 	return o.Batches >= limit.Batches || o.UnvalidatedBytes >= limit.UnvalidatedBytes
 }
 
-// Store keeps batches and what the steps commit about them.
+// Store keeps batches and the results that the steps commit.
 //
 // Every method may be called concurrently, for the same batch too. A write is one conditional write of one item and is
 // durable when the method returns. Unless a method says otherwise, a read returns the effect of every write
@@ -53,7 +53,7 @@ type Store interface {
 	// succeeds.
 	ExtendUpload(ctx context.Context, id ID, by time.Time) (Batch, error)
 	// RecordCompletion sets the Completion and the AskedAt of the Multipart of a batch that is AWAITING_UPLOAD, and has
-	// one, and returns the batch after it. Its errors are those of ExtendUpload. Repeating it is success.
+	// one, and returns the batch after it. Its errors are the errors of ExtendUpload. Repeating it is success.
 	RecordCompletion(ctx context.Context, id ID, completion string, at time.Time) (Batch, error)
 	// Statuses returns the statuses of several batches of any tenant. Unknown IDs are left out.
 	Statuses(ctx context.Context, ids []ID) (map[ID]Status, error)
@@ -82,8 +82,8 @@ type Store interface {
 	// the announcement by now. It returns ErrNotFound if there is no such batch. Repeating it extends the time.
 	ClaimAnnouncement(ctx context.Context, id ID, attempt string, now, until time.Time) (Batch, error)
 	// MarkAnnounced records that the end of a batch is announced to some of its receivers. The batch is as it was read,
-	// for example by ClaimAnnouncement; if what it owes has changed since, that is taken into account. Repeating it
-	// does nothing.
+	// for example by ClaimAnnouncement; if its debts have changed since, that is taken into account. Repeating it does
+	// nothing.
 	MarkAnnounced(ctx context.Context, b Batch, to []Receiver) error
 	// ClaimExport is ClaimAnnouncement for the Export that a batch owes, which has attempts of its own. It returns
 	// ErrNothingToExport or ErrNotFound.
@@ -98,9 +98,8 @@ type Store interface {
 	// EachUnfinished. Each call goes a limited number of batches further; once all are adopted, it does nothing.
 	AdoptUnfinished(ctx context.Context, now time.Time) error
 	// CountOpen returns how much of a tenant is open: batches that are not in a terminal status, and the bytes of those
-	// that are uploaded and not validated. It stops counting when it has found as much as enough says, in one of the
-	// two. It may miss the latest writes, and does not count batches that a release created which knew no limit of
-	// them.
+	// that are uploaded and not validated. It stops counting when it has reached the limit enough, in one of the two.
+	// It may miss the latest writes, and does not count batches that a release created which knew no limit of them.
 	CountOpen(ctx context.Context, tenant string, enough OpenWork) (OpenWork, error)
 	// List returns up to limit batches of a tenant that a filter selects, newest first by their IDs, after the batch of
 	// an ID, or from the newest one on if that is empty. next is the ID after which the next page begins, empty at the
@@ -115,7 +114,7 @@ type Store interface {
 // result; every later call changes nothing. Each call returns the committed result, so that of two concurrent attempts
 // of a step both learn which one counts.
 type JobStore interface {
-	// Get returns a batch. It returns ErrNotFound if there is none.
+	// Get returns a batch. It returns ErrNotFound if the batch does not exist.
 	Get(ctx context.Context, id ID) (Batch, error)
 	// Apply makes a transition and returns the batch after it. It returns a *ConflictError if the batch has a status
 	// from which the transition is not legal, so repeating a transition that was made is a conflict whose Current is in
@@ -129,7 +128,7 @@ type JobStore interface {
 	// DuplicateWindow before now; otherwise "". Only batches count whose transition named the file.
 	ProcessedAs(ctx context.Context, f File, now time.Time) (ID, error)
 
-	// Chunk returns what is committed about a chunk: the zero Chunk with its index if nothing is.
+	// Chunk returns the committed results of a chunk: the zero Chunk with its index if there are none.
 	Chunk(ctx context.Context, id ID, index int) (Chunk, error)
 	// Chunks returns all chunks about which anything is committed, in the order of their indexes.
 	Chunks(ctx context.Context, id ID) ([]Chunk, error)
@@ -143,19 +142,19 @@ type JobStore interface {
 
 	// CommitReconciled commits the result of reconciling a partition.
 	CommitReconciled(ctx context.Context, id ID, partition int, r ReconcileResult) (ReconcileResult, error)
-	// Reconciled returns the committed results of all partitions; nil for a partition that has none yet.
+	// Reconciled returns the committed results of all partitions; nil for a partition without a result.
 	Reconciled(ctx context.Context, id ID) ([Partitions]*ReconcileResult, error)
 
-	// CommitFileDigests commits the digests of the file of a batch, and returns what is committed. It returns a
-	// *ConflictError if none are and the batch is not in VALIDATION_STARTED: what a receipt says of a batch
-	// that has ended does not change any more. It returns ErrNotFound if there is no such batch.
+	// CommitFileDigests commits the digests of the file of a batch, and returns the committed ones. It returns a
+	// *ConflictError if none are committed and the batch is not in VALIDATION_STARTED: the receipt of a batch that has
+	// ended does not change any more. It returns ErrNotFound if there is no such batch.
 	CommitFileDigests(ctx context.Context, id ID, d FileDigests) (FileDigests, error)
 	// CommitAcceptedDigest commits Batch.AcceptedSHA256, as CommitFileDigests does.
 	CommitAcceptedDigest(ctx context.Context, id ID, sum []byte) ([]byte, error)
 
 	// CommitScreened commits the result of screening the names of one partition.
 	CommitScreened(ctx context.Context, id ID, partition int, r ScreenResult) (ScreenResult, error)
-	// Screened returns the committed results of all partitions; nil for a partition that has none yet.
+	// Screened returns the committed results of all partitions; nil for a partition without a result.
 	Screened(ctx context.Context, id ID) ([Partitions]*ScreenResult, error)
 
 	// CommitLineCounts commits the line counts of a batch, so that settling a chunk need not read every chunk.

@@ -5,10 +5,10 @@
 //	chunks  [     0      )[     1      )[     2      )[     3      )
 //	        A and B       C             no line       D and E
 //
-// A line belongs to the chunk that holds its first byte, so every line belongs to exactly one chunk, whatever the size
-// of the chunks; a chunk in which no line starts has no lines. A line ends with "\n" or with the file. A "\r" in front
-// of the "\n" is part of the line. A UTF-8 byte-order mark at the start of the file belongs to the first line but is
-// not part of its text. Offsets count bytes from the start of the file, and the mark counts too.
+// A line belongs to the chunk that holds its first byte, so every line belongs to exactly one chunk, for every size of
+// the chunks; a chunk in which no line starts has no lines. A line ends with "\n" or with the file. A "\r" in front of
+// the "\n" is part of the line. A UTF-8 byte-order mark at the start of the file belongs to the first line but is not
+// part of its text. Offsets count bytes from the start of the file, and the mark counts too.
 package chunk
 
 import (
@@ -27,7 +27,7 @@ const (
 	MaxBytes = 1 << 30
 )
 
-// Plan divides a file into chunks of ChunkBytes bytes each. The last chunk is what remains.
+// Plan divides a file into chunks of ChunkBytes bytes each. The last chunk has the rest.
 type Plan struct {
 	// Size is the number of bytes of the file.
 	Size int64

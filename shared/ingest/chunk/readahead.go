@@ -44,7 +44,7 @@ type aheadReader struct {
 	ordered chan chan part
 	running sync.WaitGroup
 
-	// buf is the buffer of the range that is being returned, and text is what is left of it.
+	// buf is the buffer of the range that is being returned, and text the rest of it.
 	buf, text []byte
 	err       error
 }
@@ -125,7 +125,7 @@ func (r *aheadReader) next() error {
 		r.free <- r.buf[:cap(r.buf)]
 		r.buf = nil
 	}
-	// The order is that of the file; what ends the waiting is the range itself, or the context.
+	// The order is the order of the file; the range itself or the context ends the waiting.
 	select {
 	case done, ok := <-r.ordered:
 		if !ok && r.ctx.Err() == nil {

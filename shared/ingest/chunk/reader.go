@@ -51,8 +51,8 @@ type Line struct {
 // need not search for the line feed first.
 //
 // A Reader prefetches one window while the caller processes another one. It holds two buffers of Options.Window plus
-// Options.MaxLineBytes bytes each, whatever the size of the chunk. If the source is a MappedSource, the whole chunk is
-// mapped instead, and nothing is copied.
+// Options.MaxLineBytes bytes each, for a chunk of any size. If the source is a MappedSource, the whole chunk is mapped
+// instead, and nothing is copied.
 type Reader struct {
 	source   Source
 	ctx      context.Context

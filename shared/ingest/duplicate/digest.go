@@ -3,7 +3,7 @@
 //	identifiers --Key.Digest--> digests --Digest.Partition--> entries of each partition --Finder.FindSets--> sets
 //
 // Identifiers are compared by keyed 128-bit digests instead of by themselves, which bounds the memory for each. The key
-// is secret: whoever makes the file can neither make two different IDs look the same nor crowd a hash table. By chance,
+// is secret: the author of the file can neither make two different IDs look the same nor crowd a hash table. By chance,
 // two of 15 million IDs collide in one of 10^24 batches.
 package duplicate
 

@@ -118,8 +118,8 @@ func resize[T any](s []T, n int) []T {
 // that.
 type Table struct {
 	digests []Digest
-	// slots is a hash table with linear probing. The upper 32 bits of a slot are those of Digest.Lo, which rule out
-	// most other digests; the lower 32 bits are the digest's number plus one. An empty slot is 0.
+	// slots is a hash table with linear probing. The upper 32 bits of a slot are the upper 32 bits of Digest.Lo, which
+	// rule out most other digests; the lower 32 bits are the digest's number plus one. An empty slot is 0.
 	slots []uint64
 }
 

@@ -1,5 +1,5 @@
-// Package export defines what an export is: a file of the accepted lines of a batch, in a form that analysts query.
-// Batches of tenants with the setting tenancy.Settings.Parquet have one. docs/parquet.md describes the files.
+// Package export defines exports: files of the accepted lines of a batch, in a form that analysts query. Batches of
+// tenants with the setting tenancy.Settings.Parquet have one. docs/parquet.md describes the files.
 package export
 
 import (

@@ -16,7 +16,7 @@ import (
 
 // The values of detail-type of the events that EventBridge delivers. S3 delivers its notifications itself.
 const (
-	// ScanEventType is that of a ScanEvent.
+	// ScanEventType is the type of a ScanEvent.
 	ScanEventType = "GuardDuty Malware Protection Object Scan Result"
 	scheduleType  = "Scheduled Event"
 	// planStatusType begins that of a PlanEvent; the status follows: Warning or Error.
@@ -87,7 +87,8 @@ type PlanEvent struct {
 	} `json:"detail"`
 }
 
-// report returns what the event says about the scan of an object. It returns an error if the event is not valid.
+// report returns the outcome that the event reports about the scan of an object. It returns an error if the event is
+// not valid.
 func (e ScanEvent) report() (ScanReport, error) {
 	o := e.Detail.Object
 	r := ScanReport{
@@ -178,7 +179,7 @@ func (in *Intake) processObjects(ctx context.Context, event events.S3Event) erro
 	return errors.Join(errs...)
 }
 
-// processArrival processes an object of which S3, or the sweep in its place, reports that it is complete.
+// processArrival processes an object that S3, or the sweep in its place, reports as complete.
 func (in *Intake) processArrival(ctx context.Context, object batch.Object, receivedAt time.Time) error {
 	if in.GuardDuty == nil || !in.isUpload(object.Key) {
 		return in.Process(ctx, object, receivedAt)

@@ -56,7 +56,7 @@ type Intake struct {
 	}
 	Uploads interface {
 		Tagger
-		// StoreObject is that of objects.Bucket.
+		// StoreObject is as in objects.Bucket.
 		StoreObject(ctx context.Context, key string, write func(io.Writer) error) (objects.Info, error)
 	}
 	Scanner Scanner
@@ -66,7 +66,7 @@ type Intake struct {
 		// Start starts the state machine of a batch. Repeating it is success.
 		Start(ctx context.Context, id batch.ID) error
 	}
-	// Registry says who may upload by now: a client may be disabled after it was given a URL.
+	// Registry knows which clients may upload: a client may be disabled after it was given a URL.
 	Registry interface {
 		// MayUpload reports whether a client exists and is not disabled, and whether its tenant has the batch feature.
 		MayUpload(ctx context.Context, tenant, client string) (isEnabled, hasFeature bool, err error)
@@ -82,7 +82,7 @@ type Intake struct {
 		// the others waiting.
 		Sweep(ctx context.Context, scanAgain ScanAgainFunc) error
 	}
-	// Sweep looks after batches that nothing moves, whenever the schedule says so, and has Documents do the same.
+	// Sweep resumes stalled batches at the times of the schedule, and has Documents do the same.
 	Sweep *Sweep
 	// MaxBytes is the size of the largest file allowed, packed and unpacked.
 	MaxBytes int64
@@ -288,7 +288,7 @@ func (in *Intake) checkUploader(ctx context.Context, b batch.Batch) (*refusal, e
 // UnnamedThreatMessage is the message for the client if the threat has no name.
 const UnnamedThreatMessage = "The malware scan refused the file."
 
-// ThreatMessage tells the client what was found.
+// ThreatMessage is the message to the client about a file in which a threat was found.
 func ThreatMessage(t malware.Threat) string {
 	if t.Name == "" {
 		return UnnamedThreatMessage
@@ -359,7 +359,7 @@ const (
 	NoExecution ExecutionState = iota
 	// ExecutionRunning means that the execution runs.
 	ExecutionRunning
-	// ExecutionEnded means that the execution has ended, in whatever way.
+	// ExecutionEnded means that the execution has ended, successfully or not.
 	ExecutionEnded
 )
 

@@ -10,15 +10,15 @@ import (
 	"sluice/shared/kit/metric"
 )
 
-// measure writes gauges of what is open: batches by status, and those that wait for slots. It reads a bounded number of
-// rows. What cannot be read is logged: the sweep has more important things to do, and an alarm watches for gauges that
-// are missing.
+// measure writes gauges of open batches: by status, and of those that wait for slots. It reads a bounded number of
+// rows. Read errors are logged: the sweep has more important things to do, and an alarm watches for gauges that are
+// missing.
 func (in *Intake) measure(ctx context.Context) {
 	if in.Sweep == nil || in.Metrics == nil {
 		return
 	}
 	if err := errors.Join(in.measureBatches(ctx), in.measureStages(ctx)); err != nil {
-		in.Log.ErrorContext(ctx, "cannot measure what is open", "error", err)
+		in.Log.ErrorContext(ctx, "cannot measure the open batches", "error", err)
 	}
 }
 

@@ -19,7 +19,7 @@ type Scanner interface {
 	Scan(ctx context.Context, r io.Reader) (malware.Threat, error)
 }
 
-// RetryPolicy says how often and after what pauses a failed scan is repeated: a daemon that restarts needs a while.
+// RetryPolicy is how often and after which pauses a failed scan is repeated: a daemon that restarts needs a while.
 type RetryPolicy struct {
 	// Attempts is the number of attempts; 0 means one.
 	Attempts int
@@ -58,7 +58,7 @@ type opener interface {
 // Tagger is a bucket with the objects to be scanned.
 type Tagger interface {
 	opener
-	// Tag is that of objects.Bucket.
+	// Tag is as in objects.Bucket.
 	Tag(ctx context.Context, key, name, value string) error
 }
 
@@ -79,7 +79,8 @@ func MarkClean(ctx context.Context, files Tagger, o batch.Object) error {
 	return files.Tag(ctx, o.Key, verdictTag, cleanValue)
 }
 
-// MarkRefused makes an object unreadable; the lifecycle deletes it. Repeating it is success, also if there is none.
+// MarkRefused makes an object unreadable; the lifecycle deletes it. Repeating it is success, even if the object does
+// not exist.
 func MarkRefused(ctx context.Context, files Tagger, key string) error {
 	err := files.Tag(ctx, key, verdictTag, refusedValue)
 	if errors.Is(err, objects.ErrNotFound) {
@@ -88,8 +89,8 @@ func MarkRefused(ctx context.Context, files Tagger, key string) error {
 	return err
 }
 
-// Verdict returns what the scan of an object found. IsUndecided is true of the error until GuardDuty has reported its
-// result.
+// Verdict returns the result of the scan of an object. IsUndecided is true of the error until GuardDuty has reported
+// its result.
 func (s Scan) Verdict(ctx context.Context, o batch.Object) (malware.Threat, error) {
 	if s.GuardDuty != nil {
 		return s.GuardDuty.verdict(ctx, o)
@@ -147,7 +148,7 @@ type GuardDuty struct {
 	Now     func() time.Time
 }
 
-// verdict returns what is known of an object, as a Scanner would return it, or errPending.
+// verdict returns the result of the scan of an object, as a Scanner would return it, or errPending.
 func (g *GuardDuty) verdict(ctx context.Context, o batch.Object) (malware.Threat, error) {
 	u, err := g.Uploads.Get(ctx, o)
 	if err != nil {
@@ -198,8 +199,8 @@ func (in *Intake) recordScan(ctx context.Context, event ScanEvent) error {
 	return in.resolveUpload(ctx, u)
 }
 
-// isUpload reports whether a key is that of an upload, or of its unpacked copy. GuardDuty also scans other objects,
-// such as a test object of its own.
+// isUpload reports whether a key belongs to an upload or to its unpacked copy. GuardDuty also scans other objects, such
+// as a test object of its own.
 func (in *Intake) isUpload(key string) bool {
 	_, isBatch := batchID(key)
 	_, isCopy := unpackedBatchID(key)
@@ -224,8 +225,7 @@ func (in *Intake) scanAgain(ctx context.Context, object batch.Object, receivedAt
 	return in.GuardDuty.Rescanner.ScanAgain(ctx, object.Key, object.Version)
 }
 
-// resolveUpload processes an upload as far as what is known of it allows, and ends its waiting if nothing remains to be
-// done.
+// resolveUpload processes an upload as far as its state allows, and ends its waiting if nothing remains to be done.
 func (in *Intake) resolveUpload(ctx context.Context, u Upload) error {
 	switch err := in.Process(ctx, u.Object, u.ReceivedAt); {
 	case errors.Is(err, errPending):

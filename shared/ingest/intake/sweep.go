@@ -17,19 +17,19 @@ import (
 // itself.
 type Sweep struct {
 	Batches interface {
-		// EachUnfinished is that of batch.Store.
+		// EachUnfinished is as in batch.Store.
 		EachUnfinished(ctx context.Context, before time.Time, visit func(batch.ID) error) error
-		// Postpone is that of batch.Store.
+		// Postpone is as in batch.Store.
 		Postpone(ctx context.Context, id batch.ID, at time.Time) error
-		// AdoptUnfinished is that of batch.Store.
+		// AdoptUnfinished is as in batch.Store.
 		AdoptUnfinished(ctx context.Context, now time.Time) error
-		// EachUnannounced is that of batch.Store.
+		// EachUnannounced is as in batch.Store.
 		EachUnannounced(ctx context.Context, before time.Time, visit func(batch.ID) error) error
-		// PostponeAnnouncement is that of batch.Store.
+		// PostponeAnnouncement is as in batch.Store.
 		PostponeAnnouncement(ctx context.Context, id batch.ID, at time.Time) error
-		// Statuses is that of batch.Store.
+		// Statuses is as in batch.Store.
 		Statuses(ctx context.Context, ids []batch.ID) (map[batch.ID]batch.Status, error)
-		// Backlogs is that of batch.Store.
+		// Backlogs is as in batch.Store.
 		Backlogs(ctx context.Context) (map[batch.Status]batch.Backlog, error)
 	}
 	Announcements interface {
@@ -38,17 +38,17 @@ type Sweep struct {
 	}
 	// Slots gives batches their slots.
 	Slots interface {
-		// Sweep is that of admission.Slots.
+		// Sweep is as in admission.Slots.
 		Sweep(ctx context.Context, s admission.Stage, before time.Time, batches admission.Batches) error
-		// LeaveAll is that of admission.Slots.
+		// LeaveAll is as in admission.Slots.
 		LeaveAll(ctx context.Context, b batch.Batch) error
-		// Load is that of admission.Slots.
+		// Load is as in admission.Slots.
 		Load(ctx context.Context, s admission.Stage) (admission.Load, error)
 	}
 	Uploads interface {
-		// Head returns what is stored under a key. It returns objects.ErrNotFound or objects.ErrDenied.
+		// Head returns the metadata of the object under a key. It returns objects.ErrNotFound or objects.ErrDenied.
 		Head(ctx context.Context, key string) (objects.Info, error)
-		// AbortParts is that of objects.Bucket.
+		// AbortParts is as in objects.Bucket.
 		AbortParts(ctx context.Context, key, uploadID string) error
 	}
 	Machine interface {
@@ -76,7 +76,7 @@ const (
 	announcementPause = 10 * time.Minute
 )
 
-// sweep looks after everything that nothing moves, and measures what is open.
+// sweep resumes stalled batches and uploads, and measures the open ones.
 func (in *Intake) sweep(ctx context.Context) error {
 	ctx, record := in.Metrics.Begin(ctx, metric.Sweep)
 	err := errors.Join(in.sweepAnnouncements(ctx), in.sweepUploads(ctx), in.sweepBatches(ctx), in.sweepSlots(ctx),
@@ -85,7 +85,7 @@ func (in *Intake) sweep(ctx context.Context) error {
 	if err != nil {
 		outcome = metric.Failed
 	}
-	in.measure(ctx) // what the sweep has left
+	in.measure(ctx) // after the sweep has resumed them
 	record.End(ctx, outcome)
 	return err
 }
@@ -147,7 +147,7 @@ func (in *Intake) sweepSlots(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// slotNeeds is what the sweep of slots asks about batches.
+// slotNeeds answers the questions of the sweep of slots about batches.
 type slotNeeds struct{ *Intake }
 
 // Ended returns those of some batches that have a terminal status.

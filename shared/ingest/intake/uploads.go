@@ -46,7 +46,7 @@ func (r ScanResult) Severity() int {
 	return 0
 }
 
-// Upload is an uploaded object and what is known of it.
+// Upload is the state of an uploaded object.
 type Upload struct {
 	// Object has no size until S3 has reported the object.
 	Object batch.Object

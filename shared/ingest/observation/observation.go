@@ -1,5 +1,6 @@
-// Package observation defines what clients can ask about the transactions that they sent: the outcome of requests that
-// deliver single transactions (package observationdb stores it), and that of the lines of batches (package lines).
+// Package observation defines the questions that clients can ask about the transactions that they sent: the outcomes of
+// requests that deliver single transactions (package observationdb stores them) and of the lines of batches (package
+// lines).
 package observation
 
 import (
@@ -21,7 +22,7 @@ type Event struct {
 	// At is the receipt time of the transaction. With Status and both IDs it identifies a request.
 	At time.Time
 
-	// TransactionID and ModificationID are those of the transaction; "" if it has none that can be read.
+	// TransactionID and ModificationID identify the transaction; "" if they cannot be read.
 	TransactionID, ModificationID string
 
 	// Status is the HTTP status of the answer to the request, or that which a request with the line would have got: 201

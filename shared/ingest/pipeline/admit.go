@@ -11,7 +11,7 @@ import (
 )
 
 // Admit is the step of the states AwaitValidation and AwaitIngestion: it makes the batch wait for its slot. The state
-// waits for a task token, so that nothing runs meanwhile; whoever assigns the slot sends it.
+// waits for a task token, so that nothing runs meanwhile; the caller that assigns the slot sends it.
 type Admit struct {
 	Batches batch.JobStore
 	Slots   *admission.Slots

@@ -15,8 +15,8 @@ import (
 
 // Close ends batches. It is the step of the states Close, which ends a batch with the transition to PROCESSED, and
 // GiveUp, which ends it with the transition to ERROR. EventBridge invokes it, too, for every execution that did not
-// succeed: one that was stopped, ran out of time or broke a limit of Step Functions has not reached GiveUp. Whoever
-// cancels a batch asks it to take back the slots of the batch.
+// succeed: one that was stopped, ran out of time or broke a limit of Step Functions has not reached GiveUp. A client or
+// operator who cancels a batch asks it to take back the slots of the batch.
 type Close struct {
 	Batches batch.JobStore
 	// Slots takes back the slots of the batches that end.
@@ -34,7 +34,7 @@ type CloseInput struct {
 	Ended bool `json:"ended,omitempty"`
 }
 
-// newCloseInput returns what the event asks Close to do. It returns an error if the event is not about the execution of
+// newCloseInput returns the input of Close for an event. It returns an error if the event is not about the execution of
 // a batch that ended without success.
 func newCloseInput(e machine.Event) (CloseInput, error) {
 	id, err := batch.ParseID(e.Detail.Name)

@@ -16,7 +16,7 @@ import (
 )
 
 // Digest is the step of the states DigestFile and DigestAccepted, which read the file from its start to its end and
-// commit digests of it, for its receipt: while the chunks are validated, that of the file and that of all its lines;
+// commit digests of it, for its receipt: while the chunks are validated, the digests of the file and of all its lines;
 // and for a batch some of whose lines are accepted and others are not, that of the accepted ones, once it is known
 // which they are.
 type Digest struct {
@@ -33,8 +33,8 @@ type DigestInput struct {
 	Accepted bool `json:"accepted"`
 }
 
-// readAhead hides the latency of storage, and the rate of a single stream, which is lower than that of the network of a
-// function: four streams, and 32 MiB of memory. The digest itself is computed as fast as ten of them deliver.
+// readAhead hides the latency of storage, and the rate of a single stream, which is lower than the rate of the network
+// of a function: four streams, and 32 MiB of memory. The digest itself is computed as fast as ten of them deliver.
 var readAhead = chunk.ReadAhead{PartBytes: 8 << 20, Parts: 4}
 
 // NotAnnounced reports that the checksum of the uploaded file is not the one that the client has announced. No retry
@@ -67,8 +67,8 @@ func (s *Digest) Run(ctx context.Context, in DigestInput) (struct{}, error) {
 	})
 }
 
-// digestFile commits the digests of the whole file, and then compares them with what was announced, so that the receipt
-// says what was received in either case.
+// digestFile commits the digests of the whole file, and then compares them with the announced ones, so that the receipt
+// describes the received file in either case.
 func (s *Digest) digestFile(ctx context.Context, j *job) error {
 	sum := j.FileSHA256
 	if sum == nil {
@@ -84,7 +84,7 @@ func (s *Digest) digestFile(ctx context.Context, j *job) error {
 		}
 		sum = committed.FileSHA256
 	}
-	// What is announced of a packed file is compared where it is unpacked.
+	// The announced digest of a packed file is compared where it is unpacked.
 	if want := j.Declared.SHA256; want != nil && j.Source() == j.Object && !bytes.Equal(want, sum) {
 		return errNotAnnounced
 	}
@@ -137,7 +137,7 @@ func (s *Digest) read(ctx context.Context, j *job, d *receipt.Digest) (receipt.S
 type lineFilter struct {
 	ctx  context.Context
 	work *objects.Bucket
-	// chunks are those of which no line was asked for yet.
+	// chunks are the chunks not yet begun.
 	chunks []batch.Chunk
 	// first and end are the numbers of the lines of the current chunk, without end, and isAccepted reports whether one
 	// of them is accepted, by its number in the chunk.

@@ -16,7 +16,8 @@ import (
 )
 
 // Export writes the accepted lines of a processed batch into a file that analysts query. It is no state of the state
-// machine: the row of the batch owes the file (decision 0031), and whoever sees that asks for it.
+// machine: the row of the batch owes the file (decision 0031), and every reader of the row that notices it requests the
+// export.
 type Export struct {
 	Batches exportedBatches
 	Uploads uploads
@@ -34,18 +35,18 @@ type Export struct {
 }
 
 type exportedBatches interface {
-	// Chunks, ClaimExport and MarkExported are those of batch.Store.
+	// Chunks, ClaimExport and MarkExported are as in batch.Store.
 	Chunks(ctx context.Context, id batch.ID) ([]batch.Chunk, error)
 	ClaimExport(ctx context.Context, id batch.ID, attempt string, now, until time.Time) (batch.Batch, error)
 	MarkExported(ctx context.Context, id batch.ID, key string) error
 }
 
-// exportPatience is how long an export is tried whose lines cannot be read. Storage does not tell what is gone from
-// what it denies; after this time, work files are gone.
+// exportPatience is how long an export whose lines cannot be read is tried again. Storage does not distinguish deleted
+// objects from denied ones; after this time, work files are deleted.
 const exportPatience = 7 * 24 * time.Hour
 
 // errWorkGone means that the work files of a batch have expired.
-var errWorkGone = errors.New("what was settled about the lines of the batch is gone")
+var errWorkGone = errors.New("the work files of the settled chunks of the batch are gone")
 
 // Run writes the file of a batch, unless that is done, or being done by another invocation. Repeating it writes the
 // same file under the same key, so that it does not matter when it is interrupted.

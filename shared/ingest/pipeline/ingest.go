@@ -40,7 +40,7 @@ type IngestOutput struct {
 }
 
 // windowLines is how many lines are stored before the cursor is advanced and the status of the batch is checked. Two
-// windows are stored at the same time, which bounds what is still written for a batch that has failed meanwhile.
+// windows are stored at the same time, which bounds the writes for a batch that has failed meanwhile.
 const windowLines = 1000
 
 // Run stores the accepted lines of a chunk from its cursor on.

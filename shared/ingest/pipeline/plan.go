@@ -29,7 +29,7 @@ type Plan struct {
 	Log   *slog.Logger
 }
 
-// PlanOutput is what the Map states iterate over.
+// PlanOutput has the lists over which the Map states iterate.
 type PlanOutput struct {
 	ID         batch.ID         `json:"batch_id"`
 	Chunks     []int            `json:"chunks"`

@@ -32,7 +32,7 @@ type Reconcile struct {
 }
 
 type entities interface {
-	// AreOnboarded says of those of the IDs that are entities of the tenant whether transactions may name them.
+	// AreOnboarded returns, for each of the IDs that is an entity of the tenant, whether transactions may name it.
 	AreOnboarded(ctx context.Context, tenant string, ids []string) (map[string]bool, error)
 }
 

@@ -137,8 +137,8 @@ func (s *Screen) screen(ctx context.Context, j *job, chunks []batch.Chunk, scree
 	return err
 }
 
-// screening returns what the screening of names has found, for settling a chunk whose alerts are written to alerts; nil
-// if they are not screened.
+// screening returns the hits of the screening of names, for settling a chunk whose alerts are written to alerts; nil if
+// they are not screened.
 func (s *Settle) screening(ctx context.Context, j *job, alerts *objects.Writer) (*validation.ScreeningInput, error) {
 	if j.Screening == nil {
 		return nil, nil
@@ -160,7 +160,7 @@ func (s *Settle) screening(ctx context.Context, j *job, alerts *objects.Writer) 
 	return in, nil
 }
 
-// writeAlerts joins the alerts of the chunks, in their order, and returns what the screening came to; nil if names are
+// writeAlerts joins the alerts of the chunks, in their order, and returns the result of the screening; nil if names are
 // not screened.
 func (s *Verdict) writeAlerts(ctx context.Context, j *job, chunks []batch.Chunk, attempt string) (
 	*batch.ScreeningVerdict, error) {
@@ -192,7 +192,7 @@ func (s *Verdict) writeAlerts(ctx context.Context, j *job, chunks []batch.Chunk,
 	return out, err
 }
 
-// addAlerts appends a chunk's alerts to those of the batch.
+// addAlerts appends a chunk's alerts to the alerts of the batch.
 func (s *Verdict) addAlerts(ctx context.Context, joiner *report.AlertJoiner, r batch.SettleResult) error {
 	if r.AlertsKey == "" {
 		return nil

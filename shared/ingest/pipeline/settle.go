@@ -48,7 +48,7 @@ func (s *Settle) run(ctx context.Context, in ChunkInput) error {
 	}
 	result := batch.SettleResult{Skipped: true}
 	if !j.HasTooMany(counts.Transactions) {
-		if result, err = s.settle(ctx, j, c, counts); err != nil {
+		if result, err = s.writeFiles(ctx, j, c, counts); err != nil {
 			return err
 		}
 	}
@@ -56,8 +56,8 @@ func (s *Settle) run(ctx context.Context, in ChunkInput) error {
 	return err
 }
 
-// settle merges what was found about the lines of a chunk into work files and returns their keys.
-func (s *Settle) settle(ctx context.Context, j *job, c batch.Chunk, counts batch.LineCounts) (batch.SettleResult,
+// writeFiles merges the findings and rejections of the lines of a chunk into work files and returns their keys.
+func (s *Settle) writeFiles(ctx context.Context, j *job, c batch.Chunk, counts batch.LineCounts) (batch.SettleResult,
 	error) {
 	firstLine := counts.FirstLine(c.Index)
 	input := validation.SettleInput{

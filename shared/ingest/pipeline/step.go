@@ -1,8 +1,8 @@
 // Package pipeline holds the steps of a batch: one type for each state of the state machine
 // (statemachine/batch.asl.json), in a file of its name. docs/life-of-a-batch.md describes how they follow each other.
 //
-// Every step can run twice, also concurrently with its own retry: it reads what is committed, writes objects under keys
-// of its own attempt, and makes them its result by one conditional write. Inputs and outputs hold IDs and numbers,
+// Every step can run twice, also concurrently with its own retry: it reads the committed results, writes objects under
+// keys of its own attempt, and makes them its result by one conditional write. Inputs and outputs hold IDs and numbers,
 // never lines.
 package pipeline
 
@@ -117,7 +117,7 @@ func stepError(ctx context.Context, log *slog.Logger, id batch.ID, err error) er
 }
 
 // Measured returns a step that writes a record of each of its runs to a log of metrics. Run is the method Run of the
-// step; what it calls adds to the record what it has processed.
+// step; the functions that it calls add the number of processed bytes and lines to the record.
 func Measured[In, Out any](log *metric.Log, step metric.Step,
 	run func(context.Context, In) (Out, error)) func(context.Context, In) (Out, error) {
 	return func(ctx context.Context, in In) (Out, error) {
@@ -153,7 +153,7 @@ func nameAttempt(ctx context.Context, newAttempt func() string) string {
 }
 
 // job is a batch as one run of a step sees it. The batch is as of the opening of the job or of its latest transition;
-// what steps have committed is read from the store when it is asked for.
+// the results that steps have committed are read from the store when they are asked for.
 type job struct {
 	batch.Batch
 	store batch.JobStore
@@ -252,7 +252,7 @@ func (j *job) lineCounts(ctx context.Context) (batch.LineCounts, error) {
 	return batch.CountLines(chunks), err
 }
 
-// chunkInput describes how the lines of a chunk are read and judged. It depends only on what is pinned, so that both
+// chunkInput describes how the lines of a chunk are read and judged. It depends only on pinned values, so that both
 // passes see the same lines.
 func (j *job) chunkInput(index int, u uploads) validation.ChunkInput {
 	return validation.ChunkInput{

@@ -52,7 +52,7 @@ func (s *Verdict) run(ctx context.Context, id batch.ID) (VerdictOutput, error) {
 			return VerdictOutput{}, err
 		}
 	}
-	// The slot is left after the verdict is stored: from then on nothing is validated any more.
+	// The slot is left after the verdict is stored, because nothing is validated after that.
 	if err := s.Slots.Leave(ctx, admission.Validation, admission.PlaceOf(j.Batch)); err != nil {
 		return VerdictOutput{}, err
 	}
@@ -129,7 +129,7 @@ func (j *job) acceptedDigest(chunks []batch.Chunk) ([]byte, error) {
 	case rejectionMessage(j.Batch, v) != "":
 		return nil, nil
 	case v.Invalid == 0:
-		return j.LinesSHA256, nil // computed with that of the file, while the chunks were validated
+		return j.LinesSHA256, nil // computed with the digest of the file, while the chunks were validated
 	case j.AcceptedSHA256 == nil && j.FileSHA256 != nil:
 		return nil, errDigestMissing
 	}

@@ -37,7 +37,7 @@ func (s *Verdict) writeReport(ctx context.Context, j *job, chunks []batch.Chunk)
 	return v, err
 }
 
-// reportFiles are the files that tell a client what was rejected and why, while one attempt writes them.
+// reportFiles are the files of rejected lines and their errors for the client, while one attempt writes them.
 type reportFiles struct {
 	*Verdict
 	job     *job
@@ -92,7 +92,7 @@ func (f *reportFiles) addSummaries(ctx context.Context) (sum report.Summary, err
 	return sum, nil
 }
 
-// joinReports joins the parts of the report and those of the same as CSV. The records of a line are short exactly if
+// joinReports joins the parts of the report and the parts of its CSV form. The records of a line are short exactly if
 // its entry in the report is, so the one must be known before the other, unless nothing can be short.
 func (f *reportFiles) joinReports(ctx context.Context) (key string, shortened bool, csvKey string, err error) {
 	full, short := int64(0), int64(0)
@@ -120,7 +120,7 @@ func (f *reportFiles) joinReports(ctx context.Context) (key string, shortened bo
 }
 
 // joinReport joins the parts of the report. An empty report is an object, too. It returns the number of the first line
-// whose entry is short; 0 if there is none.
+// whose entry is short; 0 if no entry is short.
 func (f *reportFiles) joinReport(ctx context.Context) (key string, firstShort int64, err error) {
 	key = f.job.reportKey(f.attempt, "jsonl")
 	whole := f.Work.Create(ctx, key)

@@ -6,17 +6,17 @@ import (
 	"hash"
 )
 
-// maxBlankBytes is the length of the longest line that can be blank, which is that of the longest line that a setting
-// can allow. A longer line is too long, whatever is in it.
+// maxBlankBytes is the length of the longest line that can be blank: the longest line that a setting can allow. A
+// longer line is too long, even if it is all white space.
 const maxBlankBytes = 256 << 10
 
 var byteOrderMark = []byte("\xEF\xBB\xBF")
 
 // Digest computes two digests of a file that is written to it from its start to its end, in pieces of any length: the
-// SHA-256 of its bytes, and that of its lines as they were sent (docs/contract/batch.md, Receipt): of each line that
-// is not blank and that is accepted, in order, the text followed by a line feed. The text of a line is what is stored
-// and read back: all bytes before its line feed, a carriage return and white space included. A byte-order mark at the
-// start of the file belongs to no line.
+// SHA-256 of its bytes, and the SHA-256 of its lines as they were sent (docs/contract/batch.md, Receipt): of each line
+// that is not blank and that is accepted, in order, the text followed by a line feed. The text of a line is what is
+// stored and read back: all bytes before its line feed, a carriage return and white space included. A byte-order mark
+// at the start of the file belongs to no line.
 //
 // It holds no more than a blank line in memory, and nothing of other lines. It is not safe for concurrent use.
 type Digest struct {
@@ -29,7 +29,7 @@ type Digest struct {
 	file  hash.Hash
 	lines hash.Hash
 
-	// pending is the beginning of a line, or of the file, of which it cannot be said yet what it is.
+	// pending is the beginning of a line, or of the file, that cannot be classified yet.
 	pending []byte
 	started bool
 	// line is the number of lines that began, blank ones included; inLine means that the latest one goes on, and
@@ -42,7 +42,7 @@ type Digest struct {
 }
 
 // NewDigest returns a digest of a file and of those of its lines that accepts reports by their numbers from 1; nil for
-// all lines. It is called once for each line, in order; what it returns for a blank line does not count.
+// all lines. It is called once for each line, in order; its result for a blank line does not count.
 func NewDigest(accepts func(line int64) bool) *Digest {
 	return &Digest{accepts: accepts, file: sha256.New()}
 }
@@ -64,7 +64,7 @@ func (d *Digest) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// add divides the next bytes of the file into those of the digest of the lines and others.
+// add adds those of the next bytes of the file that belong to the digest of the lines.
 func (d *Digest) add(p []byte) {
 	from := 0 // where the bytes begin that are to be included and are not hashed yet
 	leaveOut := func(start, end int) {

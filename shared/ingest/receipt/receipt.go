@@ -1,5 +1,6 @@
-// Package receipt is about the receipts of batches: signed statements of what was received and what was accepted, which
-// anyone who has the file and the published keys can verify without the service (docs/contract/batch.md, Receipt).
+// Package receipt makes and verifies the receipts of batches: signed statements about the received file and the
+// accepted lines, which anyone who has the file and the published keys can verify without the service
+// (docs/contract/batch.md, Receipt).
 package receipt
 
 import (
@@ -19,7 +20,7 @@ const (
 	KeysPath  = "/receipts/jwks.json"
 )
 
-// Claims are what a receipt states. Times are in UTC.
+// Claims are the statements of a receipt. Times are in UTC.
 type Claims struct {
 	// Issuer is the address of the service, and IssuedAt when it has signed, in seconds since 1970.
 	Issuer   string `json:"iss"`
@@ -54,7 +55,7 @@ type Counts struct {
 var (
 	// ErrIssuer means that somebody else has issued the receipt.
 	ErrIssuer = errors.New("it is of another issuer")
-	// ErrClaims means that what the receipt states cannot be read.
+	// ErrClaims means that the claims of the receipt cannot be read.
 	ErrClaims = errors.New("its claims are not those of a receipt")
 	// ErrNoFile means that the receipt says nothing of a file.
 	ErrNoFile = errors.New("it says nothing of a file: the service has not read one to its end")
@@ -64,7 +65,7 @@ var (
 	ErrLines = errors.New("other lines were accepted")
 )
 
-// Verify returns what a receipt states if the issuer has signed it with one of the keys.
+// Verify returns the claims of a receipt if the issuer has signed it with one of the keys.
 func Verify(text, issuer string, keys jose.JWKSet) (Claims, error) {
 	payload, err := jose.Verify(text, Type, keys)
 	if err != nil {

@@ -17,8 +17,8 @@ type Alert struct {
 	// Line is the number of the line in the file, from 1.
 	Line int64
 
-	// TransactionExternalID and ModificationID are those of the line, and ExternalID is that of the unknown entity; nil
-	// if there is none that can be read.
+	// TransactionExternalID and ModificationID identify the line, and ExternalID the unknown entity; nil if they cannot
+	// be read.
 	TransactionExternalID []byte
 	ModificationID        []byte
 	ExternalID            []byte
@@ -64,7 +64,7 @@ func (a *Alert) AppendTo(b []byte) []byte {
 	return append(b, '}', '\n')
 }
 
-// Screening is what is known of the names of unknown entities once they are screened.
+// Screening is the outcome of screening the names of unknown entities.
 type Screening struct {
 	// Names is the number of distinct names that were screened, and Hits that of alerts.
 	Names, Hits int64
@@ -74,7 +74,7 @@ type Screening struct {
 }
 
 // AlertJoiner writes the alerts of a batch from its parts. An alert is left out if the alerts before it have as many
-// bytes as the limit; so what is written does not depend on the division into parts.
+// bytes as the limit; so the output does not depend on the division into parts.
 type AlertJoiner struct {
 	out      io.Writer
 	limit    int64

@@ -16,8 +16,8 @@ import (
 // is short are one record instead: its cell code holds the codes of the line's errors, each once, separated by spaces,
 // and field, message and offset are empty. The file is in UTF-8 without a byte-order mark, and records end with CRLF.
 //
-// Spreadsheets execute cells that begin like a formula, and what a line holds may have been written by anybody. A cell
-// that begins with one of = + - @ (also in full width), with a tab, a line break or an apostrophe therefore has an
+// Spreadsheets execute cells that begin like a formula, and anybody may have written the content of a line. A cell that
+// begins with one of = + - @ (also in full width), with a tab, a line break or an apostrophe therefore has an
 // apostrophe put before it: who reads the file by program removes one from the beginning of each cell.
 const CSVHeader = "line,modification_external_id,transaction_external_id,code,field,message,offset\r\n"
 

@@ -32,7 +32,8 @@ type Entry struct {
 	Code  transaction.Code `json:"code"`
 	Field *string          `json:"field"`
 	Count int64            `json:"count"`
-	// Share is the number of transactions that have such an error, divided by that of all transactions; from 0 to 1.
+	// Share is the number of transactions that have such an error, divided by the number of all transactions; from 0 to
+	// 1.
 	Share      float64 `json:"share"`
 	FirstLines []int64 `json:"first_lines"`
 }
@@ -211,7 +212,7 @@ func (t *Tally) field(code transaction.Code, pointer string) int {
 	return len(t.fields) - 1
 }
 
-// AddTo sets what was counted in a summary that has no errors yet.
+// AddTo sets the counts in a summary that has no errors yet.
 func (t *Tally) AddTo(s *Summary) {
 	if len(t.fields) == 0 {
 		return

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Part is a part of a file: what was made for one chunk.
+// Part is the part of a file that was made for one chunk.
 type Part interface {
 	// Range returns a reader of the bytes from an offset up to but not including another one. If the part cannot be
 	// opened, reading fails.
@@ -61,7 +61,7 @@ func (o *output) Write(b []byte) (int, error) {
 // Parts are made independently of each other. The maker of a part knows only a number of bytes that the preceding parts
 // are not shorter than (MinBytes), and so shortens an entry or two too few, never too many. The joiner, which knows
 // what precedes, shortens the others. The report is therefore the same for every division into parts: an entry is full
-// exactly if IsFull says so of the bytes that precede it.
+// exactly if IsFull is true of the number of bytes that precede it.
 type Joiner struct {
 	out        output
 	limit      int64
@@ -76,7 +76,7 @@ func NewJoiner(out io.Writer, limit int64) *Joiner {
 	return &Joiner{out: output{w: out}, limit: limit, in: bufio.NewReaderSize(nil, 64<<10)}
 }
 
-// FirstShort returns the number of the first line whose entry is short; 0 if there is none so far.
+// FirstShort returns the number of the first line whose entry is short; 0 if no entry is short so far.
 func (j *Joiner) FirstShort() int64 { return j.firstShort }
 
 // AddPart adds the next part.

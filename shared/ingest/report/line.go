@@ -5,7 +5,7 @@
 // without rejected lines has an empty report. Each object has these members, in this order and without white space:
 //
 //	line                      number of the line in the file, from 1; blank lines are counted
-//	request_uuid              identifiers of the line; null if the line has none that can be read
+//	request_uuid              identifiers of the line; null if they cannot be read
 //	transaction_external_id
 //	modification_external_id
 //	errors                    what is wrong with the line, ordered by offset; each an object of
@@ -22,7 +22,7 @@
 // Once a report has passed its limit in bytes, its further entries are short:
 //
 //	line                      as above
-//	request_uuid              as above, but absent where the line has none that can be read
+//	request_uuid              as above, but absent if they cannot be read
 //	transaction_external_id
 //	modification_external_id
 //	codes                     the codes of the line's errors, each once

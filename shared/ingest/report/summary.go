@@ -24,13 +24,13 @@ type Summary struct {
 	// Fields divide the errors by code and field, in the order in which the pairs first occur; see MaxFields.
 	Fields []FieldInfo `json:"fields,omitempty"`
 	// ReportComplete is false if entries of the report are short, because the report has passed its limit. It is set in
-	// the summary of a whole report; nil in that of a part.
+	// the summary of a whole report; nil in the summary of a part.
 	ReportComplete *bool `json:"report_complete,omitempty"`
 	// RejectedLeftOut is the number of rejected lines that are not in the file of rejected lines, because they are too
 	// long.
 	RejectedLeftOut int64 `json:"rejected_left_out,omitempty"`
 
-	// Screening is what the screening of names came to; nil if they were not screened. It is not stored.
+	// Screening is the result of the screening of names; nil if they were not screened. It is not stored.
 	Screening *Screening `json:"-"`
 }
 

@@ -59,7 +59,7 @@ type Finding struct {
 	// Pointer is the place in the line by RFC 6901, "" for the line itself.
 	Pointer string
 
-	// Message says what is wrong and what to do. It repeats no value of the line.
+	// Message has the error and the remedy. It repeats no value of the line.
 	Message string
 
 	// Offset is the place in the line in bytes, from 0.
@@ -93,8 +93,7 @@ type Name struct {
 	Offset int
 }
 
-// Result is what a scanner returns for one line. It and everything in it is valid until the scanner reads its next
-// line.
+// Result is the result of scanning one line. It and everything in it is valid until the scanner reads its next line.
 type Result struct {
 	// Blank is set for a line that holds only JSON white space and thus no transaction.
 	Blank bool
@@ -120,8 +119,8 @@ type Result struct {
 	// References are the well-formed uses of by_external_id, whose entities have yet to be looked up.
 	References []Reference
 
-	// Names are the names of unknown entities that can be read, in the order of the line, whatever else is wrong with
-	// these entities. They are empty unless Rules.CollectNames is set.
+	// Names are the names of unknown entities that can be read, in the order of the line, even if the line has errors
+	// in these entities. They are empty unless Rules.CollectNames is set.
 	Names []Name
 
 	// MainEntity is the role of the entity for which the transaction is monitored; NoRole if the line names none.

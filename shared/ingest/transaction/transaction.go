@@ -61,7 +61,7 @@ type Rules struct {
 // Role is the part that an entity plays in a transaction. Its numbers are stored and must not change.
 type Role uint8
 
-// The roles of a line, and NoRole where there is none.
+// The roles of a line; NoRole is the absence of a role.
 const (
 	NoRole Role = iota
 	Sender
@@ -115,8 +115,8 @@ type Version struct {
 	Text []byte
 }
 
-// IsExpired reports whether the version is gone at a time. It may still be stored: what expires is deleted some days
-// later.
+// IsExpired reports whether the version is gone at a time. It may still be stored: expired versions are deleted some
+// days later.
 func (v Version) IsExpired(now time.Time) bool { return !v.Expires.IsZero() && !now.Before(v.Expires) }
 
 // IsSingle reports whether a single request delivered the version. It is visible at once; a version of a batch is

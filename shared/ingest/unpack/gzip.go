@@ -56,7 +56,7 @@ func (g *gzipStream) begin() error {
 	case err == nil:
 		g.member.Multistream(false)
 		return nil
-	case errors.Is(err, gzip.ErrHeader): // what follows is not a member
+	case errors.Is(err, gzip.ErrHeader): // no further member
 		return &damage{start}
 	}
 	return &damage{g.in.position()}

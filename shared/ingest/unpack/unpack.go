@@ -1,6 +1,6 @@
 // Package unpack reads files that are packed with gzip or zstd: as streams, in bounded memory, and within limits that
-// no file passes, whatever it was made to unpack to. What it refuses, and where it finds a stream damaged, depends on
-// the file alone.
+// no file passes, however it was made. Which files it refuses, and where it finds a stream damaged, depends on the file
+// alone.
 package unpack
 
 import (
@@ -13,7 +13,7 @@ import (
 	"sluice/shared/ingest/batch"
 )
 
-// Limits bound what a file may unpack to.
+// Limits bound the unpacked size of a file.
 type Limits struct {
 	// MaxBytes is the largest size of the unpacked file.
 	MaxBytes int64
@@ -21,7 +21,7 @@ type Limits struct {
 	MaxRatio int64
 }
 
-// DefaultLimits are those of a deployment that has no others.
+// DefaultLimits are the limits of a deployment that sets no others.
 var DefaultLimits = Limits{MaxBytes: 2147483647, MaxRatio: 100}
 
 // HeadBytes is how many bytes of a file Recognize needs; fewer if the file has no more.
@@ -39,8 +39,8 @@ func Recognize(head []byte) batch.Encoding {
 	return batch.Identity
 }
 
-// Error is the reason for which a file is not unpacked: it is damaged, passes a limit, or needs what the format allows
-// and the service does not. Its text is for the client.
+// Error is the reason for which a file is not unpacked: it is damaged, passes a limit, or needs a feature that the
+// format allows and the service does not. Its text is for the client.
 type Error struct{ text string }
 
 // Error implements error.
@@ -48,21 +48,21 @@ func (e *Error) Error() string { return e.text }
 
 func refusef(format string, args ...any) *Error { return &Error{fmt.Sprintf(format, args...)} }
 
-// Reader reads a packed file unpacked. Its errors are *Error, or those of the reader of the packed file. What it has
-// returned counts only once it has returned io.EOF: then the file is whole, and all its checksums are right.
+// Reader reads a packed file unpacked. Its errors are *Error, or errors of the reader of the packed file. The text that
+// it has returned counts only once it has returned io.EOF: then the file is whole, and all its checksums are right.
 type Reader struct {
 	in     *source
 	stream stream
-	// left is how many more bytes may be unpacked, and tooLarge what is wrong with a file that has more of them.
+	// left is how many more bytes may be unpacked, and tooLarge the error for a file that has more.
 	left     int64
 	tooLarge *Error
 	err      error
 }
 
-// stream unpacks all parts of a file. Its errors are those of Reader, or *damage.
+// stream unpacks all parts of a file. Its errors are the errors of Reader, or *damage.
 type stream interface {
 	io.Reader
-	// Close releases what the stream holds.
+	// Close releases the memory of the stream.
 	Close()
 }
 
@@ -98,7 +98,7 @@ func NewReader(packed io.Reader, encoding batch.Encoding, size int64, limits Lim
 	return r
 }
 
-// Close releases what the reader holds. It does not close the reader of the packed file.
+// Close releases the memory of the reader. It does not close the reader of the packed file.
 func (r *Reader) Close() { r.stream.Close() }
 
 // Read reads unpacked bytes.
@@ -118,7 +118,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, r.err
 }
 
-// explain returns the error of a Reader for that of its stream. One of the packed file itself is the cause of every
+// explain returns the error of a Reader for an error of its stream. One of the packed file itself is the cause of every
 // other one.
 func (r *Reader) explain(err error) error {
 	if err != nil && r.in.raw.err != nil {
@@ -153,7 +153,7 @@ func (s *source) isAtEnd() bool {
 	return err != nil
 }
 
-// countingReader counts what is read, and keeps the error that ends it before its end.
+// countingReader counts the bytes read, and keeps the error that ends it before its end.
 type countingReader struct {
 	r   io.Reader
 	n   int64

@@ -44,7 +44,7 @@ func (z *zstdStream) Read(p []byte) (int, error) {
 	return n, z.err
 }
 
-// explain returns the error of a stream for that of the decoder.
+// explain returns the error of a stream for an error of the decoder.
 func (z *zstdStream) explain(err error) error {
 	switch {
 	case err == nil, err == io.EOF:
@@ -54,7 +54,7 @@ func (z *zstdStream) explain(err error) error {
 			"window: without --long, or with --long=27 at most.", maxWindow>>20)
 	case errors.Is(err, zstd.ErrUnknownDictionary):
 		return refusef("The zstd stream needs a dictionary. Pack it again without one.")
-	case errors.Is(err, zstd.ErrMagicMismatch): // what follows is not a frame
+	case errors.Is(err, zstd.ErrMagicMismatch): // no further frame
 		return &damage{z.in.position() - HeadBytes}
 	}
 	return &damage{z.in.position()}

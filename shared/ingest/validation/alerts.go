@@ -94,7 +94,7 @@ func (a *alerter) appendRejections(rejections []rejection) []rejection {
 	return rejections
 }
 
-// writeAlerts writes the alerts of the chunk. It reads their lines again, for what the lines say of themselves.
+// writeAlerts writes the alerts of the chunk. It reads their lines again, for the identifiers.
 func (s *settler) writeAlerts(ctx context.Context) error {
 	if len(s.alerts.found) == 0 {
 		return nil

@@ -93,7 +93,7 @@ func (b *bitmapWriter) fillUntil(line int64, bit bool) {
 	}
 }
 
-// close writes what is buffered, and returns the first error of the writer.
+// close writes the buffer, and returns the first error of the writer.
 func (b *bitmapWriter) close() error {
 	if b.nextLine%8 != 0 {
 		b.w.WriteByte(b.partial)

@@ -105,7 +105,7 @@ func ValidateFile(ctx context.Context, in FileInput, out io.Writer) (report.Summ
 			return report.Summary{}, err
 		}
 	}
-	return v.settle(ctx, out)
+	return v.settleAll(ctx, out)
 }
 
 // fileValidator is one run of ValidateFile.

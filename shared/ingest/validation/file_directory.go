@@ -12,9 +12,9 @@ import (
 // Directory holds the states of entities, each in 16 to 32 bytes. It is filled by Add first; then any number of
 // goroutines may read it.
 //
-// It does not store IDs but compares 62 bits of their hashes. The hash is secret and used in one process only: whoever
-// chooses the IDs cannot make two of them look the same. False-positive rate: about 1 in 3 million files, for 15
-// million unknown IDs against 100,000 known.
+// It does not store IDs but compares 62 bits of their hashes. The hash is secret and used in one process only: an
+// author who chooses the IDs cannot make two of them look the same. False-positive rate: about 1 in 3 million files,
+// for 15 million unknown IDs against 100,000 known.
 type Directory struct {
 	seed maphash.Seed
 	// count is the number of slots in use, at most half of them.

@@ -44,7 +44,7 @@ func (v *fileValidator) screen(ctx context.Context) error {
 	return errors.Join(err, closeAll(v.names))
 }
 
-// screeningInput returns what is known of the names when a chunk is settled.
+// screeningInput returns the hits of the names, for settling a chunk.
 func (v *fileValidator) screeningInput(alerts *spool) *ScreeningInput {
 	in := &ScreeningInput{
 		Hits: make([]chunk.Source, Partitions), Reject: v.in.Screening.Reject, Alerts: alerts,

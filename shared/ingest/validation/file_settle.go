@@ -10,14 +10,14 @@ import (
 	"sluice/shared/ingest/report"
 )
 
-// settledChunk is the outcome of settling a chunk, and the parts that were written; nil for what is not wanted.
+// settledChunk is the outcome of settling a chunk, and the parts that were written; nil for those that are not wanted.
 type settledChunk struct {
 	SettleResult
 	report, csv, rejected, alerts *spool
 }
 
-// settle runs the third pass over all chunks, and writes the parts of the report to out in the order of the chunks.
-func (v *fileValidator) settle(ctx context.Context, out io.Writer) (report.Summary, error) {
+// settleAll runs the third pass over all chunks, and writes the parts of the report to out in the order of the chunks.
+func (v *fileValidator) settleAll(ctx context.Context, out io.Writer) (report.Summary, error) {
 	if err := closeAll(v.indexes); err != nil {
 		return report.Summary{}, err
 	}
@@ -50,7 +50,7 @@ func (v *fileValidator) settle(ctx context.Context, out io.Writer) (report.Summa
 		c = v.openParts(&in)
 		settled[i] = c
 		err = catchFault(func() error {
-			c.SettleResult, err = s.settle(ctx, in, c.report, io.Discard)
+			c.SettleResult, err = s.settleChunk(ctx, in, c.report, io.Discard)
 			return err
 		})
 		return c, err

@@ -14,8 +14,8 @@ type FindInput struct {
 	Index chunk.Source
 	// Partition is the partition of the digests, in [0, Partitions).
 	Partition int
-	// Digests are those of the modification IDs, with the key with which the chunk was validated. All of them are in
-	// the partition.
+	// Digests are the digests of the modification IDs, made with the key with which the chunk was validated. All of
+	// them are in the partition.
 	Digests map[duplicate.Digest]bool
 	// LineCount is the number of lines of the chunk: ValidateResult.Lines.
 	LineCount int64
@@ -44,7 +44,7 @@ func FindLines(ctx context.Context, in FindInput) (map[duplicate.Digest][]int64,
 			found[digest] = linesFrom(id, in.From, in.Limit)
 		}
 	}
-	d.b = nil // what follows are entities
+	d.b = nil // entities follow
 	return found, d.finish("index of a chunk")
 }
 

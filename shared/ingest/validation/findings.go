@@ -57,7 +57,7 @@ const (
 	maxKindBytes = 512
 )
 
-// findingKind is what findings have in common that differ in their line and offset alone.
+// findingKind has the values that are equal in findings that differ in line and offset alone.
 type findingKind struct {
 	code             transaction.Code
 	pointer, message string
@@ -195,7 +195,7 @@ func (f *findingsWriter) writeRecord() error {
 	return err
 }
 
-// close writes what is buffered and, unless there are no records, the end record.
+// close writes the buffer and, unless there are no records, the end record.
 func (f *findingsWriter) close() error {
 	if err := f.flushBlankLines(); err != nil {
 		return err

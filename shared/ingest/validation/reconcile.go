@@ -47,7 +47,7 @@ type ReconcileResult struct {
 	// RejectionsBytes is the number of bytes written to rejections. If it is 0, there are none, and the file is not
 	// needed.
 	RejectionsBytes int64
-	// RejectionsSections are those of the rejections; empty if there are none.
+	// RejectionsSections are the sections of the rejections; empty if there are no rejections.
 	RejectionsSections Sections
 }
 

@@ -75,7 +75,7 @@ type ScreenResult struct {
 	Names int64
 	// HitsBytes is the number of bytes written to hits. If it is 0, no name has a hit, and the file is not needed.
 	HitsBytes int64
-	// HitsSections are those of the hits; empty if there are none.
+	// HitsSections are the sections of the hits; empty if there are no hits.
 	HitsSections Sections
 }
 
@@ -234,7 +234,7 @@ func appendHits(b []byte, hits []report.Hit) []byte {
 	return b
 }
 
-// decodeHits decodes what appendHits has encoded.
+// decodeHits is the inverse of appendHits.
 func decodeHits(encoded []byte) ([]report.Hit, error) {
 	d := &decoder{b: encoded}
 	var hits []report.Hit

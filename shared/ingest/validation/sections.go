@@ -27,7 +27,7 @@ import (
 func sectionHeaderBytes(sections int) int { return 8 + 8*(sections+1) }
 
 // Sections are the lengths of the sections of a file, each as a uvarint. They are a string so that results which have
-// them can be compared; to others than this package they have no meaning. The empty string is that of a file whose
+// them can be compared; to others than this package they have no meaning. The empty string stands for a file whose
 // lengths nobody has kept.
 type Sections string
 

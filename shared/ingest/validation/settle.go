@@ -14,7 +14,7 @@ import (
 	"sluice/shared/ingest/transaction/schema"
 )
 
-// Messages of the report for what a line alone does not show.
+// Messages of the report for errors that a line alone does not show.
 const (
 	duplicateMessage = "The modification external_id is shared with other lines of the batch; " +
 		"all of them are rejected."
@@ -44,7 +44,7 @@ type SettleInput struct {
 	// ReportStart is a number of bytes that the parts of the preceding chunks are not shorter than: the sum of their
 	// ValidateResult.MinReportBytes. It saves bytes; report.Joiner makes the same report without it.
 	ReportStart int64
-	// Screening is what the screening of names has found; nil if they are not screened.
+	// Screening has the hits of the screening of names; nil if they are not screened.
 	Screening *ScreeningInput
 	// CSV receives the chunk's part of the report as CSV, without the header; nil if it is not wanted.
 	CSV io.Writer
@@ -77,7 +77,7 @@ type SettleResult struct {
 // It reads lines of the chunk only if they have rejections but no findings, for their identifiers, and if rejected
 // lines are wanted.
 func SettleChunk(ctx context.Context, in SettleInput, reportPart, accepted io.Writer) (SettleResult, error) {
-	return new(settler).settle(ctx, in, reportPart, accepted)
+	return new(settler).settleChunk(ctx, in, reportPart, accepted)
 }
 
 // settler settles one chunk at a time and keeps its memory for the next one.
@@ -110,7 +110,8 @@ type settler struct {
 	buf       []byte
 }
 
-func (s *settler) settle(ctx context.Context, in SettleInput, reportPart, accepted io.Writer) (SettleResult, error) {
+func (s *settler) settleChunk(ctx context.Context, in SettleInput, reportPart, accepted io.Writer) (SettleResult,
+	error) {
 	s.in, s.result, s.reportPart = in, SettleResult{}, resetWriter(s.reportPart, reportPart, 64<<10)
 	s.csvPart = resetWriter(s.csvPart, cmp.Or(in.CSV, io.Discard), 64<<10)
 	s.rejected = resetWriter(s.rejected, cmp.Or(in.Rejected, io.Discard), 64<<10)

@@ -7,7 +7,8 @@ import (
 	"sluice/shared/ingest/transaction"
 )
 
-// reference is a use of a text, the ID of an entity or a name, by a line. The offset is that of the text in the chunk.
+// reference is a use of a text, the ID of an entity or a name, by a line. The offset is the offset of the text in the
+// chunk.
 type reference struct {
 	// text is the number of the text.
 	text, line, offset uint32
@@ -17,7 +18,7 @@ type reference struct {
 // uses are the texts that the lines of one chunk use, each once, with all their references. They keep their memory for
 // the next chunk.
 type uses struct {
-	// digests are those of the texts, which are concatenated in texts. Text i ends at ends[i].
+	// digests are the digests of the texts, which are concatenated in texts. Text i ends at ends[i].
 	digests    duplicate.Table
 	texts      []byte
 	ends       []uint32

@@ -16,7 +16,7 @@ const seekPointDistance = 64 << 10
 // ValidateInput is the input of ValidateChunk.
 type ValidateInput struct {
 	ChunkInput
-	// DigestKey is the key of the digests of IDs. It must be unknown to whoever makes the file, and the same for all
+	// DigestKey is the key of the digests of IDs. It must be unknown to the author of the file, and the same for all
 	// chunks and partitions of a batch.
 	DigestKey [16]byte
 	// Names receives the names of unknown entities (see names.go) that the Scanner collects; nil if they are not
@@ -40,7 +40,7 @@ type ValidateResult struct {
 	IndexBytes int64
 	// NamesBytes is the number of bytes written to names. If it is 0, there are none, and the file is not needed.
 	NamesBytes int64
-	// IndexSections and NamesSections are those of the index and the names; empty if nothing was written.
+	// IndexSections and NamesSections are the sections of the index and the names; empty if nothing was written.
 	IndexSections, NamesSections Sections
 	// SeekPoints are the positions of some lines in order, so that a line can be read again without all lines preceding
 	// it.
@@ -154,7 +154,7 @@ func (v *chunkValidator) addLine(line *chunk.Line, res *transaction.Result) erro
 	return v.findings.addLine(line, res)
 }
 
-// newReader returns a reader of the lines of the chunk from a position on; the zero Position is that of the first line.
+// newReader returns a reader of the lines of the chunk from a position on; the zero Position is the first line.
 func (in *ChunkInput) newReader(ctx context.Context, start chunk.Position) *chunk.Reader {
 	maxLineBytes := in.MaxLineBytes
 	if maxLineBytes <= 0 {

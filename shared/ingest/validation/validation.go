@@ -33,8 +33,8 @@
 //
 // An error that wraps ErrCorrupt means that a work file is damaged, incomplete or of another version; repeating the
 // pass with the same files cannot help. Errors of a Source, of an io.Reader or io.Writer, and of Entities are wrapped
-// too, so that a caller recognizes its own errors, such as that of an upload that was changed. After an error, what was
-// written is useless.
+// too, so that a caller recognizes its own errors, such as the error about a changed upload. After an error, the output
+// is useless.
 //
 // # Memory
 //
@@ -82,7 +82,7 @@ type Scanner interface {
 	// First judges the first line of text and returns its length. The line must end with a line feed that has
 	// transaction.Lookahead more bytes after it.
 	First(text []byte) (res *transaction.Result, length int)
-	// TooLong returns the result for a line that is too long, of which prefix is the beginning.
+	// TooLong returns the result for a line that is too long and begins with prefix.
 	TooLong(prefix []byte) *transaction.Result
 }
 

@@ -65,7 +65,7 @@ func forEachSequentially[T any](ctx context.Context, n int, produce func(context
 	return ctx.Err()
 }
 
-// pool lends objects of which each worker needs one. It keeps up to a number of them for reuse.
+// pool lends objects, one to each worker. It keeps up to a number of them for reuse.
 type pool[T any] struct {
 	idle    chan T
 	newItem func() T

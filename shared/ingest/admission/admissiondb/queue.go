@@ -52,7 +52,7 @@ type ticketRow struct {
 	Token   string `dynamodbav:"token"`
 }
 
-// Put stores a ticket, on the condition that there is none of a later attempt.
+// Put stores a ticket, on the condition that no ticket of a later attempt exists.
 func (q *Queue) Put(ctx context.Context, t admission.Ticket) error {
 	item, err := marshalTicket(t)
 	if err != nil {

@@ -161,8 +161,8 @@ func (s *Store) commitUnlessSet(ctx context.Context, key dynamo.Item, name strin
 }
 
 // stepRowLife is how long the rows of chunks and partitions are kept after the latest write of a step. The objects that
-// they name are deleted after a week, so that no batch goes on with them for longer, and what is told about a batch
-// that has ended is on its own row.
+// they name are deleted after a week, so that no batch goes on with them for longer, and the replies about a batch that
+// has ended is on its own row.
 const stepRowLife = 30 * 24 * time.Hour
 
 // expiry returns when a row of a chunk or partition that is written now expires.

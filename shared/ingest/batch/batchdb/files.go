@@ -15,7 +15,7 @@ import (
 	"sluice/shared/kit/dynamo"
 )
 
-// fileRow is the item of a file that was processed. Its ID is not that of a batch; its part is filePart.
+// fileRow is the item of a file that was processed. Its ID is not the ID of a batch; its part is filePart.
 type fileRow struct {
 	ID   string `dynamodbav:"id"`
 	Part string `dynamodbav:"part"`
@@ -40,7 +40,7 @@ func (s *Store) ProcessedAs(ctx context.Context, f batch.File, now time.Time) (b
 	return batch.ID(row.Batch), nil
 }
 
-// readFile returns the item of a file, the zero row if there is none.
+// readFile returns the item of a file, the zero row if it does not exist.
 func (s *Store) readFile(ctx context.Context, f batch.File) (row fileRow, err error) {
 	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &s.table, Key: fileKey(f), ConsistentRead: aws.Bool(true),

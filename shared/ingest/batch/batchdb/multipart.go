@@ -44,7 +44,7 @@ func (s *Store) ExtendUpload(ctx context.Context, id batch.ID, by time.Time) (ba
 		dynamo.FormatTime(by))})
 }
 
-// RecordCompletion sets what the upload in parts is to be completed with, on the condition that the batch awaits it.
+// RecordCompletion sets the completion of the upload in parts, on the condition that the batch awaits it.
 func (s *Store) RecordCompletion(ctx context.Context, id batch.ID, completion string, at time.Time) (batch.Batch,
 	error) {
 	return s.updateAwaiting(ctx, id, "SET multipart.completion = :parts, multipart.asked_at = :at",

@@ -78,7 +78,7 @@ type statusAtRow struct {
 	At     string `dynamodbav:"at"`
 }
 
-// declaredRow is what was announced about the upload.
+// declaredRow is the announcement of the upload.
 type declaredRow struct {
 	Length   int64  `dynamodbav:"length,omitempty"`
 	SHA256   []byte `dynamodbav:"sha256,omitempty"`

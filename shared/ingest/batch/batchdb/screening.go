@@ -117,7 +117,7 @@ func (r *screeningRow) screening(versions []listVersionRow) (*batch.Screening, e
 	return s, nil
 }
 
-// screeningVerdictRow is what the screening of a batch came to.
+// screeningVerdictRow is the result of the screening of a batch.
 type screeningVerdictRow struct {
 	Names           int64  `dynamodbav:"names"`
 	Hits            int64  `dynamodbav:"hits"`

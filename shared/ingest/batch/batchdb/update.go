@@ -12,7 +12,7 @@ import (
 )
 
 // update makes a conditional update of the item of a batch and returns the batch as it is after that. isMade is false
-// if the condition has failed; the batch is then as the update found it. doing says in errors what the update is for.
+// if the condition has failed; the batch is then as the update found it. doing names the update in errors.
 func (s *Store) update(ctx context.Context, id batch.ID, doing string, u types.Update) (b batch.Batch, isMade bool,
 	err error) {
 	out, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{

@@ -67,7 +67,7 @@ type Batches struct {
 	Exports exports
 	// Positions tells how many batches get a slot before one that waits for it.
 	Positions positions
-	// Closer is told of batches that are cancelled.
+	// Closer closes batches that are cancelled.
 	Closer closer
 	// Paging seals the tokens of pages.
 	Paging *platform.Paging
@@ -104,7 +104,7 @@ func (s *Batches) Routes() []httpapi.Route {
 	return append(routes, []httpapi.Route{
 		{Method: http.MethodPost, Path: base + "/generate-upload-url", Feature: tenancy.BatchFeature,
 			Limit: ratelimit.UploadURLs, Permissions: upload, Endpoint: httpapi.JSON(s.GenerateUploadURL),
-			// The answer is not stored: whoever has a signed URL can use it.
+			// The answer is not stored: everyone who has a signed URL can use it.
 			Idempotency: &httpapi.Idempotency{NewID: s.newIDText}},
 		{Method: http.MethodGet, Path: base + "/status/{batch_id}", Limit: ratelimit.BatchStatuses,
 			Permissions: read, Endpoint: s.Status},
@@ -219,7 +219,7 @@ func (s *Batches) find(ctx context.Context, caller httpapi.Caller, r *http.Reque
 	return findBatch(ctx, s.Store, caller, r)
 }
 
-// getter reads batches; batch.ErrNotFound if there is none.
+// getter reads batches; batch.ErrNotFound if the batch does not exist.
 type getter interface {
 	Get(ctx context.Context, id batch.ID) (batch.Batch, error)
 }

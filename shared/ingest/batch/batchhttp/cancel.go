@@ -13,7 +13,7 @@ import (
 	"sluice/shared/kit/fault"
 )
 
-// closer asks for what remains to be done for a batch that has ended.
+// closer requests the remaining work for a batch that has ended.
 type closer interface {
 	// LeaveSlots asks for the slots of a batch to be taken back, and for its execution to be told if it waits.
 	LeaveSlots(ctx context.Context, id batch.ID) error
@@ -50,7 +50,7 @@ func (s *Batches) Cancel(ctx context.Context, caller httpapi.Caller, r *http.Req
 	return s.status(ctx, b)
 }
 
-// askForClose has done what remains for a batch that a client has ended. The batch has ended, whether or not this
+// askForClose requests the remaining work for a batch that a client has ended. The batch has ended, whether or not this
 // succeeds: the sweep will see to it.
 func (s *Batches) askForClose(ctx context.Context, id batch.ID) {
 	if err := s.Closer.LeaveSlots(ctx, id); err != nil {

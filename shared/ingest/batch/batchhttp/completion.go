@@ -27,7 +27,7 @@ type CompletedPart struct {
 	ETag       string `json:"etag"`
 }
 
-// check returns what is wrong with the request for an upload.
+// check returns the errors of the request for an upload.
 func (in CompletionRequest) check(m batch.Multipart) []fault.Detail {
 	if in.Parts == nil {
 		return []fault.Detail{bodyDetail("Name all parts of the upload, each with the ETag that storage has answered.",
@@ -60,8 +60,8 @@ func (in CompletionRequest) list() []batch.UploadedPart {
 	return list
 }
 
-// CompleteUpload makes the file of a batch of its parts. The receipt time is that of the completion, as storage reports
-// it. Repeating it with the same parts is success, whatever has become of the batch; with others it is a conflict.
+// CompleteUpload makes the file of a batch of its parts. The receipt time is the time of the completion, as storage
+// reports it. Repeating it with the same parts is success in every status of the batch; with others it is a conflict.
 func (s *Batches) CompleteUpload(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
 	var in CompletionRequest
 	if err := decodeStrictly(r, &in); err != nil {
@@ -85,8 +85,8 @@ func (s *Batches) CompleteUpload(ctx context.Context, caller httpapi.Caller, r *
 
 // complete completes the upload of a batch with a list of parts.
 //
-// What it is to be completed with is recorded before storage is asked: once storage does not know the upload any more,
-// the record says whether it was this list that has completed it.
+// The completion is recorded before storage is asked: once storage does not know the upload any more, the record says
+// whether it was this list that has completed it.
 func (s *Batches) complete(ctx context.Context, b batch.Batch, list []batch.UploadedPart) error {
 	completion := batch.CompletionOf(list)
 	if b.Status != batch.AwaitingUpload {

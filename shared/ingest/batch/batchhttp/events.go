@@ -38,7 +38,7 @@ const (
 	EventFailed    = "failed"
 )
 
-// storedMessage is what an event says of a transaction that is stored.
+// storedMessage is the message of an event of a stored transaction.
 const storedMessage = "The transaction is stored."
 
 // Event is what became of a transaction.
@@ -46,7 +46,7 @@ type Event struct {
 	// Status is EventSucceeded or EventFailed.
 	Status         string `json:"status"`
 	ModificationID string `json:"modification_external_id"`
-	// TransactionID is "" if the transaction has none that can be read.
+	// TransactionID is "" if it cannot be read.
 	TransactionID string `json:"transaction_external_id"`
 	StatusCode    int    `json:"status_code"`
 	StatusMessage string `json:"status_message"`
@@ -242,12 +242,13 @@ func (s *Batches) readBatchEvents(ctx context.Context, page *eventPage, tenant s
 	return afterBatch + " " + string(next), nil
 }
 
-// readLineEvents adds the events of the lines of a batch from a position on. A batch whose files are deleted has none.
+// readLineEvents adds the events of the lines of a batch from a position on. A batch whose files are deleted has no
+// events.
 func (s *Batches) readLineEvents(ctx context.Context, page *eventPage, b batch.Batch, from lines.Position) (end string,
 	err error) {
 	finder := lines.Finder{Chunks: s.Store, Uploads: s.Uploads, Work: s.Reports}
 	events, stop, err := finder.Find(ctx, b, page.ids, from, &page.left)
-	isGone := errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrDenied) // S3 denies what is not there
+	isGone := errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrDenied) // S3 denies missing objects
 	if isGone || errors.Is(err, objects.ErrChanged) {
 		return "", nil
 	}

@@ -54,7 +54,7 @@ func newListMetadata(count int, token string) ListMetadata {
 
 // FailedModifications returns the modification IDs of the lines that were rejected in the batches of the caller's
 // tenant that were created on a day, the newest batch first and its lines in their order, and then those of the single
-// transactions that were refused on it. Lines are read from the reports: a report that is deleted has none.
+// transactions that were refused on it. Lines are read from the reports: a deleted report has no lines.
 func (s *Batches) FailedModifications(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply,
 	error) {
 	values := r.URL.Query()
@@ -159,7 +159,7 @@ func (s *Batches) readFailed(ctx context.Context, page *failedPage, tenant strin
 }
 
 // hasFailedLines reports whether a batch has a report of lines that were to be ingested and were rejected. A batch that
-// was only to be validated and one that was cancelled have none.
+// was only to be validated and one that was cancelled have no failed lines.
 func hasFailedLines(b batch.Batch) bool {
 	v := b.Verdict
 	return v != nil && v.Invalid > 0 && v.ReportKey != "" && !b.ValidateOnly && !b.IsCancelled()
@@ -184,7 +184,7 @@ func (p *failedPage) isFull() bool {
 func (p *failedPage) read(ctx context.Context, b batch.Batch, offset int64) (end string, err error) {
 	p.reportsLeft--
 	body, err := p.reports.Open(ctx, b.Verdict.ReportKey, "", offset, -1)
-	if errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrDenied) { // S3 denies what is not there
+	if errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrDenied) { // S3 denies missing objects
 		return "", nil
 	}
 	if err != nil {

@@ -33,8 +33,8 @@ type ListReply struct {
 	Next *string `json:"next"`
 }
 
-// ListedBatch is the status record of a batch in a list. What would have to be added up from the chunks of a batch is
-// null while the batch runs.
+// ListedBatch is the status record of a batch in a list. Values that would have to be summed over the chunks of a batch
+// are null while the batch runs.
 type ListedBatch struct {
 	StatusReply
 	// Status is null if the batch has no status to report yet; Message then says why, and is absent otherwise.
@@ -118,14 +118,14 @@ func (s *Batches) List(ctx context.Context, caller httpapi.Caller, r *http.Reque
 	return httpapi.Reply{Body: out}, nil
 }
 
-// listQuery is what the parameters of a list say.
+// listQuery has the parsed parameters of a list.
 type listQuery struct {
 	values  url.Values
 	filter  batch.Filter
 	limit   int
 	next    string
 	hasNext bool
-	// details say what is wrong with the parameters.
+	// details are the errors of the parameters.
 	details []fault.Detail
 }
 
@@ -168,7 +168,7 @@ func readListQuery(values url.Values) *listQuery {
 	return q
 }
 
-// refuse notes what is wrong with a parameter.
+// refuse adds an error of a parameter.
 func (q *listQuery) refuse(name, message, code string) {
 	q.details = append(q.details, fault.Detail{
 		Source: fault.InQuery, Path: []any{name}, Message: message, Code: code,

@@ -64,7 +64,7 @@ func observedStatusOf(b batch.Batch) ObservedStatus {
 	return ObservedUploaded
 }
 
-// BatchDetail is what the observability interface says of a batch.
+// BatchDetail is a batch as the observability interface shows it.
 type BatchDetail struct {
 	BatchID batch.ID       `json:"batch_id"`
 	Status  ObservedStatus `json:"status"`
@@ -99,7 +99,7 @@ type DayGroup struct {
 	Batches []BatchDetail `json:"batches"`
 }
 
-// newBatchDetail returns what the row of a batch says.
+// newBatchDetail returns the detail that the row of a batch has.
 func newBatchDetail(b batch.Batch) BatchDetail {
 	out := BatchDetail{BatchID: b.ID, Status: observedStatusOf(b), RejectOnInvalid: b.RejectOnInvalid}
 	for _, entry := range b.History {
@@ -130,7 +130,7 @@ func newBatchDetail(b batch.Batch) BatchDetail {
 	return out
 }
 
-// observedRoutes returns the routes by which clients look at what they have sent.
+// observedRoutes returns the routes by which clients inspect the batches that they have sent.
 func (s *Batches) observedRoutes() []httpapi.Route {
 	const base = "/tm/observability/api/v1"
 	route := func(path, permission string, endpoint httpapi.Endpoint) httpapi.Route {
@@ -149,7 +149,7 @@ var errObservedMix = fault.New(fault.BadRequest, "query_mix",
 	"Give either ids, or start_date and end_date; limit and next belong to the dates.")
 
 // Observe returns the batches of the caller's tenant that the query names by their IDs, or those that were created in a
-// range of days. IDs that are not those of batches of the tenant are left out.
+// range of days. IDs of other tenants' batches, and unknown ones, are left out.
 func (s *Batches) Observe(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
 	values := r.URL.Query()
 	if err := checkNames(values, "ids", "start_date", "end_date", "limit", "next"); err != nil {

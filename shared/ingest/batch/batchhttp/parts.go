@@ -24,8 +24,8 @@ const maxSignedParts = 100
 // PartsRequest asks for the URLs of parts.
 type PartsRequest struct {
 	PartNumbers []int64 `json:"part_numbers"`
-	// ChecksumsSHA256 are those of the parts, in the order of PartNumbers. They are given if the upload was begun with
-	// part_checksums, and only then.
+	// ChecksumsSHA256 are the checksums of the parts, in the order of PartNumbers. They are given if the upload was
+	// begun with part_checksums, and only then.
 	ChecksumsSHA256 []string `json:"checksums_sha256"`
 }
 
@@ -60,7 +60,7 @@ func (s *Batches) SignParts(ctx context.Context, caller httpapi.Caller, r *http.
 	if details := in.check(*b.Multipart); len(details) > 0 {
 		return httpapi.Reply{}, fault.NewInvalid(details...)
 	}
-	// The end is put off first: whoever has a URL may use it.
+	// The deadline is extended first, because every URL may be used.
 	_, err = s.Store.ExtendUpload(ctx, b.ID, s.Now().Add(s.UploadLifetime))
 	var conflict *batch.ConflictError
 	if errors.As(err, &conflict) {
@@ -85,7 +85,7 @@ func (s *Batches) SignParts(ctx context.Context, caller httpapi.Caller, r *http.
 	return httpapi.Reply{Body: out}, nil
 }
 
-// check returns what is wrong with the request for an upload.
+// check returns the errors of the request for an upload.
 func (in PartsRequest) check(m batch.Multipart) []fault.Detail {
 	var details []fault.Detail
 	add := func(code, message string, path ...any) {
@@ -117,7 +117,7 @@ func (in PartsRequest) check(m batch.Multipart) []fault.Detail {
 	return details
 }
 
-// checkNumber returns what is wrong with the number of a part that follows others in a list.
+// checkNumber returns the error of the number of a part that follows others in a list.
 func checkNumber(m batch.Multipart, before []int64, number int64, path ...any) []fault.Detail {
 	switch {
 	case number < 1 || number > m.PartCount:
@@ -144,10 +144,10 @@ type StoredPartsReply struct {
 	UploadID  string   `json:"upload_id"`
 	PartSize  int64    `json:"part_size"`
 	PartCount int64    `json:"part_count"`
-	// ContentLength is that of the whole file.
+	// ContentLength is the length of the whole file.
 	ContentLength int64 `json:"content_length"`
 	PartChecksums bool  `json:"part_checksums"`
-	// ExpiresAt is that of UploadReply.
+	// ExpiresAt is as in UploadReply.
 	ExpiresAt time.Time    `json:"expires_at"`
 	Parts     []StoredPart `json:"parts"`
 }

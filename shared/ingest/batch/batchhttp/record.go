@@ -31,7 +31,7 @@ type StatusReply struct {
 	BytesDone int64 `json:"bytes_done"`
 	// ContentEncoding is how the uploaded file is packed, or was announced to be before anything is known of it.
 	ContentEncoding batch.Encoding `json:"content_encoding"`
-	// DuplicateOf is a batch that was processed before with the same file; null if there is none.
+	// DuplicateOf is a batch that was processed before with the same file; null if no batch was.
 	DuplicateOf *batch.ID `json:"duplicate_of"`
 	// NamesScreened and Hits are null until they are known, and always if names are not screened.
 	NamesScreened *int64 `json:"names_screened"`

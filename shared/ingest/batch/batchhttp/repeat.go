@@ -11,7 +11,7 @@ import (
 	"sluice/shared/ingest/batch"
 )
 
-// noUploadAwaited is what a repeated request is told about a batch whose file is uploaded, or which has ended.
+// noUploadAwaited answers a repeated request for a batch whose file is uploaded, or which has ended.
 const noUploadAwaited = "The batch awaits no upload any more."
 
 // newIDText makes the ID that an idempotency key pins.
@@ -32,8 +32,8 @@ func (s *Batches) newBatchID(run *idempotency.Run) (batch.ID, error) {
 	return id, nil
 }
 
-// begun returns the batch that an earlier run of a request has created; nil if there is none, also after a restore of
-// the table of batches.
+// begun returns the batch that an earlier run of a request has created; nil if no run has, also after a restore of the
+// table of batches.
 func (s *Batches) begun(ctx context.Context, caller httpapi.Caller, run *idempotency.Run) (*batch.Batch, error) {
 	if run == nil || !run.Repeats && run.Answer == nil {
 		return nil, nil
@@ -45,7 +45,7 @@ func (s *Batches) begun(ctx context.Context, caller httpapi.Caller, run *idempot
 	case err != nil:
 		return nil, err
 	case b.Tenant != caller.Tenant:
-		return nil, fmt.Errorf("batch %s of an idempotency key is that of another tenant", b.ID)
+		return nil, fmt.Errorf("batch %s of an idempotency key belongs to another tenant", b.ID)
 	}
 	return &b, nil
 }

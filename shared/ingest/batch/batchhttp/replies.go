@@ -12,14 +12,15 @@ import (
 type PendingReply struct {
 	Message string   `json:"message"`
 	BatchID batch.ID `json:"batch_id"`
-	// QueuePosition is that of StatusReply.
+	// QueuePosition is as in StatusReply.
 	QueuePosition *int64 `json:"queue_position"`
 	// Name and Metadata are absent if the batch has none.
 	Name     string            `json:"name,omitempty"`
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
-// Status reports the status of a batch: 200 with a StatusReply, or 202 with a PendingReply while there is none.
+// Status reports the status of a batch: 200 with a StatusReply, or 202 with a PendingReply while the batch has no
+// visible status.
 func (s *Batches) Status(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
 	b, err := s.find(ctx, caller, r)
 	if err != nil {
@@ -44,7 +45,7 @@ func (s *Batches) status(ctx context.Context, b batch.Batch) (httpapi.Reply, err
 	return httpapi.Reply{Body: newStatusReply(b, counts, bytesDone, position)}, nil
 }
 
-// pendingMessage says what a batch in a status that is not visible waits for; empty for any other.
+// pendingMessage names the event for which a batch in an invisible status waits; empty for any other status.
 func pendingMessage(s batch.Status) string {
 	switch s {
 	case batch.AwaitingUpload:
@@ -67,7 +68,7 @@ func (s *Batches) queuePosition(ctx context.Context, b batch.Batch) (*int64, err
 // progress returns the counts of a batch and how many bytes of the current pass are done.
 func (s *Batches) progress(ctx context.Context, b batch.Batch) (Counts, int64, error) {
 	var chunks []batch.Chunk
-	if !b.Status.IsTerminal() { // afterwards the row of the batch has all that is told, and those of the chunks expire
+	if !b.Status.IsTerminal() { // afterwards the row of the batch has all values, and the rows of the chunks expire
 		var err error
 		if chunks, err = s.Store.Chunks(ctx, b.ID); err != nil {
 			return Counts{}, 0, err
@@ -102,7 +103,7 @@ func sumUp(b batch.Batch, chunks []batch.Chunk) (counts Counts, bytesDone int64)
 		counts.Ingested = &stored
 		return counts, ingestedBytes
 	case batch.Failed:
-		return counts, 0 // whatever was written, no transaction of a failed batch is visible
+		return counts, 0 // no transaction of a failed batch is visible
 	}
 	return counts, validatedBytes
 }

@@ -36,7 +36,7 @@ type UploadRequest struct {
 	ContentEncoding *batch.Encoding `json:"content_encoding"`
 	// ScreenUnknown asks for the names of unknown entities to be screened; they are not if it is absent or null.
 	ScreenUnknown *ScreenUnknown `json:"screen_unknown"`
-	// DeclaredUpload says what will be uploaded, and how.
+	// DeclaredUpload announces the upload.
 	DeclaredUpload
 	// Others are the keys that are not known, which are ignored and named in the reply.
 	Others map[string]jsontext.Value `json:",embed"`
@@ -53,7 +53,7 @@ const (
 
 var metadataKeyPattern = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
 
-// Check returns what is wrong with the values of the request, each by itself.
+// Check returns the errors of the values of the request, each by itself.
 func (in *UploadRequest) Check() []fault.Detail {
 	details := in.DeclaredUpload.check()
 	if _, wrong := parseMaxRejected(in.MaxRejected); wrong != nil {
@@ -85,7 +85,7 @@ func (in *UploadRequest) Check() []fault.Detail {
 	return details
 }
 
-// checkMetadata returns what is wrong with a key or its value, which is nil for null.
+// checkMetadata returns the error of a key or its value, which is nil for null.
 func checkMetadata(key string, value *string) []fault.Detail {
 	switch {
 	case !metadataKeyPattern.MatchString(key):
@@ -97,8 +97,8 @@ func checkMetadata(key string, value *string) []fault.Detail {
 	return checkLength(*value, 0, maxMetadataValue, "metadata", key)
 }
 
-// apply writes what the request asks for to a batch, or returns what is wrong with it. It leaves out what needs more
-// than the request itself.
+// apply writes the values of the request to a batch, or returns their errors. It leaves out values that need more than
+// the request itself.
 func (in *UploadRequest) apply(b *batch.Batch) error {
 	details := in.Check()
 	b.MaxRejected, _ = parseMaxRejected(in.MaxRejected)
@@ -179,7 +179,7 @@ func (in *UploadRequest) ignored() []string {
 	return names
 }
 
-// checkLength returns what is wrong with the length of a text in code points.
+// checkLength returns the error of the length of a text in code points.
 func checkLength(text string, least, most int, path ...any) []fault.Detail {
 	switch n := utf8.RuneCountInString(text); {
 	case n < least:

@@ -184,11 +184,11 @@ func (s *Batches) signReports(ctx context.Context, b batch.Batch, out *ResultRep
 	return nil
 }
 
-// summary reads what is wrong with the lines of a batch. It returns nil if the summary of the report does not divide
-// the errors by field, as those of earlier releases, or is deleted.
+// summary reads the summary of the errors of the lines of a batch. It returns nil if the summary of the report does not
+// divide the errors by field, as those of earlier releases, or is deleted.
 func (s *Batches) summary(ctx context.Context, v batch.Verdict) ([]report.Entry, error) {
 	body, err := s.Reports.Open(ctx, v.SummaryKey, "", 0, -1)
-	if errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrDenied) { // S3 denies what is not there
+	if errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrDenied) { // S3 denies missing objects
 		return nil, nil
 	}
 	if err != nil {

@@ -74,7 +74,7 @@ func (s *Batches) screening(ctx context.Context, tenant string, in *ScreenUnknow
 	return out, nil
 }
 
-// check returns what is wrong with the values themselves.
+// check returns the errors of the values.
 func (in *ScreenUnknown) check() []fault.Detail {
 	var details []fault.Detail
 	switch {
@@ -118,14 +118,14 @@ type ScreeningReply struct {
 type ScreenedList struct {
 	List    string `json:"list"`
 	Version string `json:"version"`
-	// SourceDate is null if the file of the list does not say it.
+	// SourceDate is null if the file of the list does not contain it.
 	SourceDate *time.Time `json:"source_date"`
 }
 
 var errNotScreened = fault.New(fault.NotFound, "batch_not_screened", "The names of this batch are not screened.")
 
-// ScreeningResult reports what the screening of names came to: 200, or 202 while it has not finished. Of a batch whose
-// names are not screened there is none.
+// ScreeningResult reports the result of the screening of names: 200, or 202 while it has not finished. A batch whose
+// names are not screened has no such result.
 func (s *Batches) ScreeningResult(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
 	b, err := s.find(ctx, caller, r)
 	if err != nil {
@@ -157,7 +157,7 @@ func (s *Batches) ScreeningResult(ctx context.Context, caller httpapi.Caller, r 
 	return accepted(out), nil
 }
 
-// describeScreening describes what the screening came to, with the URL of the alerts if there are any.
+// describeScreening describes the result of the screening, with the URL of the alerts if there are any.
 func (s *Batches) describeScreening(ctx context.Context, b batch.Batch, out *ScreeningReply) error {
 	v := b.Verdict.Screening
 	out.NamesScreened, out.Hits = &v.Names, &v.Hits

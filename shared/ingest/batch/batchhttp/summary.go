@@ -19,13 +19,13 @@ const (
 type SummaryReply struct {
 	// Metadata counts the days of the page.
 	Metadata ListMetadata `json:"metadata"`
-	// Data are the days, YYYY-MM-DD, that have transactions of which it is known what became of them.
+	// Data are the days, YYYY-MM-DD, that have transactions with a known outcome.
 	Data map[string]*DaySummary `json:"data"`
 }
 
 // DaySummary counts transactions by the day on which they, or their batch, were received.
 type DaySummary struct {
-	// Succeeded is the number of those that are stored. Failed is that of the others of batches that have ended.
+	// Succeeded is the number of stored transactions, Failed the number of the others in batches that have ended.
 	Succeeded int64 `json:"succeeded_request_count"`
 	Failed    int64 `json:"failed_request_count"`
 	// Links are the paths of the lists of the day, by name.
@@ -95,7 +95,7 @@ func outcomeOf(b batch.Batch) (succeeded, failed int64) {
 	return 0, 0
 }
 
-// addToDay adds counts to those of a day.
+// addToDay adds counts to the counts of a day.
 func addToDay(days map[string]*DaySummary, date string, succeeded, failed int64) {
 	day := days[date]
 	if day == nil {

@@ -29,7 +29,7 @@ type uploads interface {
 	lines.Files
 }
 
-// DeclaredUpload is the part of the body of generate-upload-url that says what will be uploaded, and how.
+// DeclaredUpload is the part of the body of generate-upload-url that announces the upload.
 type DeclaredUpload struct {
 	// ContentLength is the number of bytes; not known if it is absent.
 	ContentLength *int64 `json:"content_length"`
@@ -49,7 +49,7 @@ const (
 
 func (in DeclaredUpload) isMultipart() bool { return in.Upload != nil && *in.Upload == uploadMultipart }
 
-// check returns what is wrong with the values, each by itself.
+// check returns the errors of the values, each by itself.
 func (in DeclaredUpload) check() []fault.Detail {
 	var details []fault.Detail
 	if n := in.ContentLength; n != nil && *n < 0 {
@@ -65,7 +65,7 @@ func (in DeclaredUpload) check() []fault.Detail {
 	return details
 }
 
-// checkTogether returns what is wrong with the values together, and for files of at most a number of bytes.
+// checkTogether returns the errors of combinations of values, for files of at most a number of bytes.
 func (in DeclaredUpload) checkTogether(maxBytes int64) []fault.Detail {
 	var details []fault.Detail
 	switch n := in.ContentLength; {
@@ -97,8 +97,8 @@ func parseSHA256(text string) []byte {
 	return sum
 }
 
-// declare records on a new batch what its upload will be. An empty file is recorded by its checksum, since a length of
-// 0 means that it is not known.
+// declare records the announced upload on a new batch. An empty file is recorded by its checksum, since a length of 0
+// means that it is not known.
 func (in DeclaredUpload) declare(b *batch.Batch) {
 	if in.ContentLength != nil {
 		b.Declared.Length = *in.ContentLength
@@ -131,12 +131,12 @@ func (s *Batches) startUpload(ctx context.Context, b *batch.Batch, in DeclaredUp
 // UploadReply is everything that a client needs to upload a file: by one PUT, or in parts. A repeated request gets
 // neither once the batch awaits no upload any more.
 type UploadReply struct {
-	// URL, Method and RequiredHeaders are those of a single PUT.
+	// URL, Method and RequiredHeaders describe a single PUT.
 	URL             string            `json:"url,omitempty"`
 	BatchID         batch.ID          `json:"batch_id"`
 	Method          string            `json:"method,omitempty"`
 	RequiredHeaders map[string]string `json:"required_headers,omitempty"`
-	// UploadID, PartSize and PartCount are those of an upload in parts.
+	// UploadID, PartSize and PartCount describe an upload in parts.
 	UploadID  string `json:"upload_id,omitempty"`
 	PartSize  int64  `json:"part_size,omitzero"`
 	PartCount int64  `json:"part_count,omitzero"`

@@ -40,7 +40,7 @@ func newRows(t *table) *rows {
 	return r
 }
 
-// reset forgets the rows. What they needed is kept for the next ones.
+// reset forgets the rows. Their memory is kept for the next ones.
 func (r *rows) reset() {
 	for i := range r.columns {
 		clear(r.columns[i]) // they refer to the arena
@@ -77,7 +77,8 @@ func (r *rows) put(column int, v parquet.Value, repetition, definition int) {
 	r.columns[column] = append(r.columns[column], v.Level(repetition, definition, column))
 }
 
-// putNulls adds a null to each of the columns [first, last): the definition level says what is there instead.
+// putNulls adds a null to each of the columns [first, last). The definition level is the number of levels that are
+// present.
 func (r *rows) putNulls(first, last, repetition, definition int) {
 	for c := first; c < last; c++ {
 		r.put(c, parquet.Value{}, repetition, definition)
@@ -151,8 +152,8 @@ func (r *rows) readField(f *field, repetition int) error {
 	return err
 }
 
-// readList adds the items of a list. The level of an empty one is that of the field; each item has two more: that of
-// the repeated group, and its own.
+// readList adds the items of a list. An empty list has the level of the field; each item has two more: the level of the
+// repeated group, and its own.
 func (r *rows) readList(f *field, repetition int) error {
 	if err := r.expect(jsontext.KindBeginArray); err != nil {
 		return err
@@ -178,8 +179,8 @@ func (r *rows) readList(f *field, repetition int) error {
 	return err
 }
 
-// readMap adds the members of a map in their order. The level of an empty one is that of the field, a key has one more
-// and a value two.
+// readMap adds the members of a map in their order. An empty map has the level of the field, a key has one more and a
+// value two.
 func (r *rows) readMap(f *field, repetition int) error {
 	if err := r.expect(jsontext.KindBeginObject); err != nil {
 		return err

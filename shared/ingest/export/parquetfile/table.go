@@ -154,7 +154,7 @@ func (t *table) addField(g *orderedGroup, f *schema.Field, definition, repetitio
 	return added
 }
 
-// leafNode returns the column of a kind that has one. Values of which there are few are in a dictionary.
+// leafNode returns the column of a kind that has one. Columns with few distinct values have a dictionary.
 func leafNode(kind schema.Kind) parquet.Node {
 	switch kind {
 	case schema.KindDateTime, schema.KindCreatedAt:

@@ -79,7 +79,7 @@ func appendDecimal(to, number []byte) ([]byte, bool) {
 	return binary.BigEndian.AppendUint64(to, low), true
 }
 
-// unscaled returns the value of digits followed by zeros, of which there are decimalPrecision at most.
+// unscaled returns the value of at most decimalPrecision digits followed by zeros.
 func unscaled(digits []byte, zeros int) (high, low uint64) {
 	for _, d := range digits {
 		high, low = timesPlus(high, low, 10, uint64(d-'0'))

@@ -172,7 +172,7 @@ func lineOf(entry []byte) int64 {
 	return line
 }
 
-// reasonOf returns what an entry of a report says, a line for each error or, of a short entry, the codes.
+// reasonOf returns the errors of an entry of a report: a line for each error or, for a short entry, the codes.
 func reasonOf(entry []byte) (string, error) {
 	var e struct {
 		Errors []struct {

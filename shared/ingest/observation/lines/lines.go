@@ -1,6 +1,6 @@
 // Package lines finds what became of the lines of batches, by their modification IDs. Lines have no index of their own:
-// what is read is the index of each chunk (package validation) and, of the chunks that have such lines, the file as it
-// was uploaded, the accept bitmap and the part of the report. So a batch can be asked for as long as its work files are
+// it reads the index of each chunk (package validation) and, of the chunks that have such lines, the file as it was
+// uploaded, the accept bitmap and the part of the report. So a batch can be asked for as long as its work files are
 // kept, and the work is bounded by a Budget.
 package lines
 
@@ -28,7 +28,7 @@ const Life = 7 * 24 * time.Hour
 // concurrentReads is how many sections of indexes are read at the same time.
 const concurrentReads = 16
 
-// Chunks reads what the steps have committed about the chunks of batches.
+// Chunks reads the results that the steps have committed for the chunks of batches.
 type Chunks interface {
 	// Chunks returns all chunks of a batch about which anything is committed, in the order of their indexes.
 	Chunks(ctx context.Context, id batch.ID) ([]batch.Chunk, error)
@@ -38,7 +38,7 @@ type Chunks interface {
 type Files interface {
 	// Open returns the bytes [from, to) of an object, or those from from on if to is negative.
 	Open(ctx context.Context, key, etag string, from, to int64) (io.ReadCloser, error)
-	// Source returns the object as what a chunk.Reader reads, in the version that the ETag names.
+	// Source returns the object, in the version that the ETag names, as the source of a chunk.Reader.
 	Source(key, etag string) chunk.Source
 }
 

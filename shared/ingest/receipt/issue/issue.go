@@ -87,7 +87,8 @@ func (i *Issuer) Receipt(ctx context.Context, issuer string, b batch.Batch, coun
 	return i.Store.CommitReceipt(ctx, b.ID, text)
 }
 
-// claims returns what the receipt of a batch states. It depends on what does not change after the end of the batch.
+// claims returns the claims of the receipt of a batch. They depend only on values that do not change after the end of
+// the batch.
 func claims(issuer string, now time.Time, b batch.Batch, counts receipt.Counts) receipt.Claims {
 	c := receipt.Claims{
 		Issuer: issuer, IssuedAt: now.Unix(), Tenant: b.Tenant, BatchID: string(b.ID), Status: string(b.Status),

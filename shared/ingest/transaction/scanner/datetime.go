@@ -52,7 +52,7 @@ type dateTime struct {
 	// fraction and fractionEnd are the positions of the first digit of the fraction and after its last one.
 	fraction, fractionEnd int
 
-	// end is the position after the date-time, or 0 if there is none.
+	// end is the position after the date-time, or 0 if there is no date-time.
 	end int
 }
 
@@ -103,7 +103,7 @@ func parseDateTime(b []byte, i int) (t dateTime) {
 	return t
 }
 
-// nanoseconds returns the value of the digits of a fraction, of which there are at most nine.
+// nanoseconds returns the value of the digits of a fraction, at most nine.
 func nanoseconds(digits []byte) (n int) {
 	for i := range 9 {
 		if n *= 10; i < len(digits) {

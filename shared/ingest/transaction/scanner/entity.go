@@ -21,15 +21,15 @@ const (
 	formUnknown
 )
 
-// entityState is what the scanner knows of the entity in one role.
+// entityState is the state of the entity in one role.
 type entityState struct {
 	form entityForm
 
-	// offset is that of the entity's object in the line.
+	// offset is the offset of the entity's object in the line.
 	offset int
 }
 
-// entityCapture is what the members of an entity say.
+// entityCapture has the members of an entity.
 type entityCapture struct {
 	// isUnknown is set if external_entity_type is unknown.
 	isUnknown bool
@@ -38,8 +38,8 @@ type entityCapture struct {
 	id       []byte
 	idOffset int
 
-	// unknownID and fullName are what an unknown entity says of itself, without escapes; nil if it is absent or no
-	// string. fullNameOffset is the offset of the name in the line. They are kept only if names are collected.
+	// unknownID and fullName are the members of an unknown entity, without escapes; nil if absent or no string.
+	// fullNameOffset is the offset of the name in the line. They are kept only if names are collected.
 	unknownID      []byte
 	fullName       []byte
 	fullNameOffset int
@@ -134,7 +134,8 @@ func (s *Scanner) chooseMainEntity() {
 	}
 }
 
-// mainEntityCandidates returns the roles of which one must be known: the same role twice if there is no choice.
+// mainEntityCandidates returns the two roles one of which must have a known entity: the same role twice if there is no
+// choice.
 func (s *Scanner) mainEntityCandidates() (first, second transaction.Role) {
 	switch {
 	case s.rules.MainEntity != tenancy.ByPaymentType:

@@ -110,8 +110,8 @@ func matchIPv4(b []byte, i int) int {
 	return i
 }
 
-// byteLimits are, by the number of digits, the least and the most number up to 255, as text. There is none without a
-// digit, or of four digits and more.
+// byteLimits are, by the number of digits, the smallest and the largest number up to 255, as text. There is none
+// without a digit, or of four digits and more.
 var byteLimits = [5]struct{ least, most uint32 }{
 	{1, 0},
 	{'0', '9'},

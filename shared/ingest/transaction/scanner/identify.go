@@ -8,9 +8,9 @@ import (
 	"sluice/shared/ingest/transaction/swar"
 )
 
-// Identify returns what is stored of an accepted line beside its text: its identifiers and the role of its main entity.
-// They are those that Line returns, provided that Line makes no finding for this line under the rules of the scanner.
-// For any other line the result means nothing.
+// Identify returns the values that are stored beside the text of an accepted line: its identifiers and the role of its
+// main entity. They are those that Line returns, provided that Line makes no finding for this line under the rules of
+// the scanner. For any other line the result means nothing.
 //
 // Identify checks nothing, skips the values that it does not need, and stops as soon as it has what it does need:
 // usually in the middle of the line. It compares names as they are written; if it misses something, and a name may be
@@ -155,7 +155,7 @@ func (s *Scanner) identifyString(b []byte, i int) (text []byte, end int) {
 	return s.readString(b, i)
 }
 
-// The skipping of what is known to be valid. On any other input it ends at the latest at the line feed.
+// The functions below skip valid text. On any other input they end at the latest at the line feed.
 
 // skipName returns the name at b[i], as it is written, and the position of its value.
 func skipName(b []byte, i int) (name []byte, value int) {
@@ -228,7 +228,7 @@ func skipToClosing(b []byte, i int) int {
 	}
 }
 
-// skipSeparator returns the position of the next member after the value that ends at b[i], or of what is there instead.
+// skipSeparator returns the position of the next member after the value that ends at b[i], or of the text in its place.
 func skipSeparator(b []byte, i int) int {
 	if i = skipSpace(b, i); b[i] == ',' {
 		i = skipSpace(b, i+1)

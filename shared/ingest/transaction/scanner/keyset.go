@@ -13,7 +13,7 @@ type keySet struct {
 	// linear holds the first keys of all objects that are being read, the innermost object's last.
 	linear [][]byte
 
-	// slots is the hash table. Its size is a power of two. A slot whose generation is not that of the set is empty.
+	// slots is the hash table. Its size is a power of two. A slot with another generation than the set is empty.
 	slots      []keySlot
 	used       int
 	generation uint32

@@ -9,7 +9,7 @@ import (
 	"sluice/shared/ingest/transaction/swar"
 )
 
-// numberForm is what the text of a number shows without computing its value.
+// numberForm has the properties of a number that its text shows without computing its value.
 type numberForm struct {
 	// isWhole is set if the number has neither a fraction nor an exponent.
 	isWhole     bool
@@ -91,7 +91,7 @@ func (s *Scanner) readNumberValue(b []byte, i int, f *field) int {
 
 // The largest double is about 1.8e308.
 const (
-	// maxFiniteDigits is how many digits a number without an exponent may have to be finite whatever they are.
+	// maxFiniteDigits is the number of digits up to which every number without an exponent is finite.
 	maxFiniteDigits = 308
 
 	// maxFiniteExponent is the power of ten at which it depends on the digits whether a number is finite.

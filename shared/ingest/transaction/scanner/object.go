@@ -5,7 +5,7 @@ import (
 	"sluice/shared/ingest/transaction/schema"
 )
 
-// The slow path through objects: what the generated code leaves, and collections.
+// The slow path through objects: the members that the generated code leaves, and collections.
 
 // slowMember reads a member of o that the fast path has left: any way of writing a name, any name, any value. If bit is
 // not zero, it is the bit of the member's field, whose name has been recognised at b[i]. seen and nulls are the sets of
@@ -66,7 +66,7 @@ func (s *Scanner) readName(b []byte, i int, o *object, seen uint64, id *uint32) 
 	return f, name, s.readColon(b, i)
 }
 
-// addMissing adds a finding for each field in a set of fields that o does not have. offset is that of the object.
+// addMissing adds a finding for each field in a set of fields that o does not have. offset is the offset of the object.
 func (s *Scanner) addMissing(o *object, missing uint64, offset int) {
 	for ; missing != 0; missing &= missing - 1 {
 		s.addFieldFinding(transaction.CodeMissing, o.fieldOf(missing), offset)
@@ -81,8 +81,8 @@ func (s *Scanner) readColon(b []byte, i int) int {
 	return i + 1
 }
 
-// readSeparator reads what follows a value inside an object or an array. It returns the position of the next member or
-// item if there is more, otherwise that of the closing bracket.
+// readSeparator reads the separator after a value inside an object or an array. It returns the position of the next
+// member or item if there is more, otherwise that of the closing bracket.
 func (s *Scanner) readSeparator(b []byte, i int, closing byte) (next int, more bool) {
 	i = skipSpace(b, i)
 	if b[i] == ',' {

@@ -22,7 +22,7 @@ const padding = 1 + transaction.Lookahead
 // linePadding is put after a line that is copied.
 var linePadding = [padding]byte{'\n'}
 
-// Reading functions return the position after what they have read, or one of these.
+// Reading functions return the position after the text that they have read, or one of these.
 const (
 	// failed is returned after fail was called: the line is broken, and its reading ends. Functions check for it by i <
 	// 0.
@@ -73,14 +73,14 @@ type Scanner struct {
 	pointers map[string]string
 	pointer  []byte
 
-	// entities holds what is known of the entity in each role, entity what is known of the one that is being read.
+	// entities holds the state of the entity in each role, entity the members of the one that is being read.
 	entities [transaction.ReceivingPartner + 1]entityState
 	entity   entityCapture
 
 	// paymentType is the value of payment_type, on which the main entity may depend.
 	paymentType []byte
 
-	// result is what the scanner returns for the line.
+	// result is the result for the line.
 	result transaction.Result
 }
 

@@ -66,7 +66,7 @@ func (s *Scanner) skipString(b []byte, i int) int {
 	if b[i] == '"' && (!nonASCII || swar.ValidUTF8(b, start, i)) {
 		return i + 1
 	}
-	_, i = s.readString(b, start-1) // finds out what is wrong
+	_, i = s.readString(b, start-1) // finds the error
 	return i
 }
 

@@ -8,7 +8,7 @@ import _ "embed"
 //go:embed example.json
 var ExampleLine []byte
 
-// descriptions say what a field means, by the name of its object and its own, for those who write lines.
+// descriptions explain the fields, by the name of the object and of the field, for authors of lines.
 var descriptions = map[string]string{
 	"Transaction.request_uuid": "Identifies this line in your own records; the report of a rejected " +
 		"line gives it back",
@@ -109,5 +109,5 @@ var descriptions = map[string]string{
 	"Address.company_tax_id": "Tax ID of the company",
 }
 
-// Description says what a field of the object means.
+// Description explains a field of the object.
 func (o *Object) Description(f *Field) string { return descriptions[o.Name+"."+f.Name] }

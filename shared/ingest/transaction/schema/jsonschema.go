@@ -7,8 +7,8 @@ import (
 	"sluice/shared/ingest/transaction"
 )
 
-// JSONSchema describes a line as a JSON Schema of draft 2020-12, made from the table of this package. The
-// descriptions add what that language cannot express: duplicate keys, lengths in bytes and the main entity.
+// JSONSchema describes a line as a JSON Schema of draft 2020-12, made from the table of this package. The descriptions
+// add the rules that the language cannot express: duplicate keys, lengths in bytes and the main entity.
 func JSONSchema() []byte {
 	defs := map[string]any{
 		"Country":  map[string]any{"enum": Countries()},
@@ -63,7 +63,7 @@ func (o *Object) jsonSchema() map[string]any {
 	return schema
 }
 
-// describe puts what a field means before what its schema says already.
+// describe puts the explanation of a field before the description that its schema already has.
 func describe(schema map[string]any, meaning string) {
 	if rule, ok := schema["description"].(string); ok {
 		meaning += ". " + rule
@@ -71,8 +71,8 @@ func describe(schema map[string]any, meaning string) {
 	schema["description"] = meaning
 }
 
-// entityForms says that an entity is given in exactly one of two ways: if not as a known one, then as an unknown one.
-// The keywords are ones that generators of code leave aside, which would else make two types of an entity.
+// entityForms requires that an entity is given either as a known one or as an unknown one. The keywords are ones that
+// generators of code leave aside, which would else make two types of an entity.
 var entityForms = map[string]any{
 	"if": map[string]any{
 		"required":   []string{"by_external_id"},

@@ -7,8 +7,8 @@ import (
 	"sluice/shared/ingest/transaction"
 )
 
-// Messages of a line that cannot be read, by cause, and of findings that belong to no field of the table. Each says
-// what is wrong and, where that is not the same thing, what to do.
+// Messages of a line that cannot be read, by cause, and of findings that belong to no field of the table. Each says the
+// error and, where that does not follow from it, the remedy.
 const (
 	MessageEndsEarly = "The line ends before its JSON object is complete; write each transaction on one line."
 

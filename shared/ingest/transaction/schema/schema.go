@@ -117,7 +117,7 @@ type Field struct {
 	// Role is the part in the transaction that a KindEntity plays.
 	Role transaction.Role
 
-	// Capture says what the value is kept for.
+	// Capture is the purpose for which the value is kept.
 	Capture Capture
 }
 

@@ -10,7 +10,7 @@
 //	text        a zstd frame without its magic number, whose header names its dictionary
 //
 // Releases before this form stored a bare zstd frame without a dictionary, whose first byte is 0x28, the first one of
-// the magic number. Such items stay as they are and are read for ever, and so are those of every dictionary: a
+// the magic number. Such items stay as they are and are read for ever, and so are the items of every dictionary: a
 // dictionary is never changed or removed, only another one is added beside it, under the next ID.
 package storedline
 
@@ -72,11 +72,11 @@ var (
 
 var errTooLong = fmt.Errorf("the text has more than %d bytes", MaxTextBytes)
 
-// Line is what is stored of a line. The IDs are in the key of its item and in its text, where they need not be found:
-// a text may write them with escapes.
+// Line is a stored line. The IDs are in the key of its item and in its text, where they need not be found: a text may
+// write them with escapes.
 type Line struct {
 	TransactionID, ModificationID string
-	// Number is that of the line in its batch, from 1; 0 for the line of a single request.
+	// Number is the number of the line in its batch, from 1; 0 for the line of a single request.
 	Number     int64
 	MainEntity transaction.Role
 	Text       []byte
@@ -197,7 +197,7 @@ func (c *Codec) Decode(stored []byte, transactionID, modificationID string) (Lin
 	return l, nil
 }
 
-// header is what precedes the text of a stored line, and the frame of the text without its magic number.
+// header has the values that precede the text of a stored line, and the frame of the text without its magic number.
 type header struct {
 	flags  byte
 	number int64

@@ -22,7 +22,7 @@ const (
 	uuidBytes = 16
 )
 
-// packed is a line in which marks stand for what is known from the key or stored in fewer bytes.
+// packed is a line in which marks stand for values that the key has or that are stored in fewer bytes.
 type packed struct {
 	text []byte
 	// uuids are the values of the UUIDs, one after the other.

@@ -1,4 +1,4 @@
-// Package transactiondb stores accepted lines in DynamoDB: those of batches, and those of single requests.
+// Package transactiondb stores accepted lines in DynamoDB, both of batches and of single requests.
 package transactiondb
 
 import (
@@ -280,7 +280,7 @@ func precedingKey(key []byte) []byte {
 	return key
 }
 
-// unmarshalKey returns what an item says of its version beside the line: the inverse of versionKey, and the expiry.
+// unmarshalKey returns the key of the version of an item, the inverse of versionKey, and its expiry.
 func unmarshalKey(item dynamo.Item) (transaction.Version, error) {
 	key := dynamo.BinaryAttribute(item, "version")
 	if len(key) < 1+versionTail || len(key) != 1+int(key[0])+versionTail {

@@ -10,7 +10,7 @@ import (
 	"sluice/shared/ingest/transaction"
 )
 
-// pageBudget is for the lines of one reply. It leaves room for what the reply says about each line.
+// pageBudget is for the lines of one reply. It leaves room for the other values of the reply about each line.
 const pageBudget httpapi.ReplyBudget = 4 << 20
 
 // Limits of the work for one page, so that it costs the same however many versions a transaction has.
@@ -49,7 +49,7 @@ type position struct {
 // PROCESSED, with lines that were stored after the first reading; the first reading alone would show half of that
 // batch. The second reading begins after the last status was read, so it sees every line of a batch that was PROCESSED
 // then. The first answer about a batch holds for the whole page, and a batch that only the second reading meets is not
-// visible in it. What has expired at the time of the page is not visible, whether it is still stored or not.
+// visible in it. Versions that have expired at the time of the page are not visible, even if they are still stored.
 type page struct {
 	store         versionLister
 	batches       statusReader
@@ -172,7 +172,7 @@ func (p *page) visit(ctx context.Context, previous position, versions []transact
 	}
 	for _, v := range versions {
 		if to != nil && to.version != nil && to.modification == v.Modification && v.Compare(*to.version) < 0 {
-			return false, to, nil // the first visit has not asked for the statuses of what follows
+			return false, to, nil // the first visit has not asked for the statuses of the versions after these
 		}
 		if !p.isVisible(v) {
 			continue
@@ -231,7 +231,7 @@ func (p *page) list(ctx context.Context, r transaction.Range) ([]transaction.Ver
 	return p.store.List(ctx, r)
 }
 
-// splitByModification splits versions, of which those of one modification are adjacent.
+// splitByModification splits versions by modification. The versions of one modification are adjacent.
 func splitByModification(versions []transaction.Version) [][]transaction.Version {
 	var out [][]transaction.Version
 	for start, i := 0, 1; i <= len(versions); i++ {

@@ -16,7 +16,7 @@ import (
 	"sluice/shared/kit/fault"
 )
 
-// modelName is what a reason calls the object that it is about.
+// modelName is the name by which a reason calls its object.
 const modelName = "TransactionEventRequest"
 
 func invalidBody(code transaction.Code, message string, path ...any) error {
@@ -55,7 +55,7 @@ func unreadableError(r *transaction.Result, maxBytes int) error {
 	return nil
 }
 
-// findings returns what the scanner found, and what is wrong with the entities to which the transaction refers.
+// findings returns the findings of the scanner, and the errors of the entities to which the transaction refers.
 func (s *Singles) findings(ctx context.Context, tenant string, r *transaction.Result) ([]transaction.Finding, error) {
 	findings := slices.Clone(r.Findings)
 	if len(r.References) == 0 {

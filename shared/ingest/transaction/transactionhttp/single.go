@@ -48,11 +48,11 @@ type observations interface {
 type Singles struct {
 	Store    singleStore
 	Entities entityStatuses
-	// Observations keep what is stored and what is refused.
+	// Observations keep the outcome of each request.
 	Observations observations
 	// Log has the observations that could not be kept.
 	Log *slog.Logger
-	// MaxBytes is the size of the largest transaction, the same as that of a line of a batch.
+	// MaxBytes is the size of the largest transaction, the same as of a line of a batch.
 	MaxBytes int
 	Now      func() time.Time
 }
@@ -83,7 +83,7 @@ type SingleReply struct {
 
 // RefusalReply is the answer to a transaction with findings.
 type RefusalReply struct {
-	// RequestUUID is that of the transaction, "" if it has none that can be read.
+	// RequestUUID identifies the transaction; "" if it cannot be read.
 	RequestUUID string `json:"request_uuid"`
 	// Reason lists the findings; see reasonOf.
 	Reason string `json:"reason"`
@@ -148,8 +148,8 @@ func (s *Singles) Receive(ctx context.Context, caller httpapi.Caller, r *http.Re
 	return stored(v), nil
 }
 
-// compare returns the version that answers the request, or nil, and then what is wrong with the transaction. Both are
-// read at the same time.
+// compare returns the version that answers the request, or nil and the errors of the transaction. Both are read at the
+// same time.
 func (s *Singles) compare(ctx context.Context, v transaction.Version, r *transaction.Result) (*transaction.Version,
 	[]transaction.Finding, error) {
 	var findings []transaction.Finding
@@ -167,9 +167,9 @@ func (s *Singles) compare(ctx context.Context, v transaction.Version, r *transac
 // recordPatience is how long an answer waits for its record.
 const recordPatience = 2 * time.Second
 
-// record keeps what became of a request, and does not fail: the answer says what became of the transaction, whether
-// that can be recorded or not. What could not be recorded is missing in the observability interface; a stored
-// transaction is recorded when it is sent again.
+// record stores the outcome of a request, and does not fail: the answer gives the outcome of the transaction even if it
+// cannot be recorded. An outcome that was not recorded is missing in the observability interface; a stored transaction
+// is recorded when it is sent again.
 func (s *Singles) record(ctx context.Context, v transaction.Version, status int, reason string) {
 	ctx, cancel := context.WithTimeout(ctx, recordPatience)
 	defer cancel()

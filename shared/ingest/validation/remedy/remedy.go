@@ -1,5 +1,5 @@
-// Package remedy says of each code of an error of a line what causes it and what to do about it, in the words of
-// docs/errors.md, for programs that show errors to people.
+// Package remedy has the cause and the remedy of each code of an error of a line, in the words of docs/errors.md, for
+// programs that show errors to people.
 package remedy
 
 import (
@@ -7,9 +7,9 @@ import (
 	"sluice/shared/ingest/validation"
 )
 
-// Remedy is what there is to say of a code, in sentences.
+// Remedy explains a code, in sentences.
 type Remedy struct {
-	// Reason is what causes the error.
+	// Reason is the cause of the error.
 	Reason string
 	// Hint is what to do about it.
 	Hint string

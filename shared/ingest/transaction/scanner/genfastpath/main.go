@@ -56,7 +56,7 @@ func generate(objects []*schema.Object) ([]byte, error) {
 	return text, nil
 }
 
-// object is what the template needs of an object of the schema.
+// object has the properties of an object of the schema that the template needs.
 type object struct {
 	// Name is the name of the object's variable in package schema.
 	Name string
@@ -83,7 +83,7 @@ type hashCase struct {
 	Fields []field
 }
 
-// field is what the template needs of a field of the schema.
+// field has the properties of a field of the schema that the template needs.
 type field struct {
 	// Index is the field's place in its object, and the number of its bit in sets of fields.
 	Index int
@@ -101,7 +101,7 @@ type field struct {
 	Capture string
 }
 
-// describe returns what the template needs of an object.
+// describe returns an object for the template.
 func describe(o *schema.Object) object {
 	prefixes, fields := groupByPrefix(o)
 	h := findHash(prefixes)
@@ -178,8 +178,8 @@ func comparison(name string) string {
 	return strings.Join(pieces, " && ")
 }
 
-// captures are the Go statements that keep a string, without its quotation marks, by what it is kept for. The type of
-// an entity is kept by its reader, and so are the ID and the name of an unknown one.
+// captures are the Go statements that keep a string, without its quotation marks, by the purpose of the value. The type
+// of an entity is kept by its reader, and so are the ID and the name of an unknown one.
 var captures = map[schema.Capture]string{
 	schema.CaptureRequestUUID:    "s.result.RequestUUID = b[value+1 : end-1]",
 	schema.CaptureTransactionID:  "s.result.TransactionExternalID = b[value+1 : end-1]",
