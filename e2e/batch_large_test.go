@@ -56,7 +56,7 @@ func TestLargeBatch(t *testing.T) {
 			t.Errorf("line %d is reported with %+v, want %q", l.Line, l.Errors, code)
 		}
 	}
-	checkPeakMemory(t, "validate", "settle", "ingest")
+	checkPeakMemory(t, "validatechunk", "mergefindings", "ingestchunk")
 }
 
 // readTruth reads which lines of a generated batch are bad, and the code that each must have.
@@ -86,7 +86,7 @@ func checkPeakMemory(t *testing.T, needed ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// nameOf returns the name of the function that a program is. A published version is another name of the same file.
+	// nameOf returns the name in bin/functions of a program. A published version is another name of the same file.
 	nameOf := func(program os.FileInfo) string {
 		for _, path := range functions {
 			if info, err := os.Stat(path); err == nil && os.SameFile(info, program) {

@@ -1,4 +1,4 @@
-// Matchname is the Lambda function of the endpoint by which a name is tried alone against watchlists.
+// Matchname is the Lambda function of the endpoint that compares one name with watchlists.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Outbound is the Lambda function that looks at what receivers outside present, and publishes the keys of client
-// assertions.
+// Outbound is the Lambda function of the endpoints that inspect the certificates of receivers and publish the keys of
+// client assertions.
 package main
 
 import (

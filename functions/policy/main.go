@@ -1,4 +1,4 @@
-// Policy is the Lambda function of policies and data groups: commands and queries, but not evaluations.
+// Policy is the Lambda function of the endpoints of policies and data groups, without evaluations.
 package main
 
 import (

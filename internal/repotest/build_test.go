@@ -72,7 +72,7 @@ func TestSAMBuildsForTheProcessorOfTheTemplate(t *testing.T) {
 	}
 }
 
-// checkProgram checks that a program is a static executable of the function admit, built as the Makefile builds
+// checkProgram checks that a program is a static executable of the function admitbatch, built as the Makefile builds
 // functions.
 func checkProgram(t *testing.T, path string, machine elf.Machine, goarch string) {
 	t.Helper()
@@ -93,7 +93,7 @@ func checkProgram(t *testing.T, path string, machine elf.Machine, goarch string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := modulePath + "/functions/admit"; info.Path != want {
+	if want := modulePath + "/functions/admitbatch"; info.Path != want {
 		t.Errorf("the program is built from %s, want %s", info.Path, want)
 	}
 	settings := map[string]string{}
@@ -109,12 +109,12 @@ func checkProgram(t *testing.T, path string, machine elf.Machine, goarch string)
 	}
 }
 
-// Every function of the template has a make target, which builds the folder of its name.
+// Every function of the template has a make target, which builds its program.
 func TestSAMTargets(t *testing.T) {
-	for name := range loadTemplate(t).functions(t) {
+	for name, f := range loadTemplate(t).functions(t) {
 		target := "build-" + strings.ToUpper(name[:1]) + name[1:] + "Function"
 		out, err := exec.Command("make", "--no-print-directory", "-n", target, "ARTIFACTS_DIR=there").CombinedOutput()
-		want := `-o "there/bootstrap" ./functions/` + name + "\n"
+		want := `-o "there/bootstrap" ./functions/` + f.Program + "\n"
 		if err != nil || !strings.Contains(string(out), want) {
 			t.Errorf("make -n %s: %v, want a command with %s, got\n%s", target, err, want, out)
 		}
@@ -139,7 +139,7 @@ var deployedModules = []string{
 	modulePath,
 }
 
-// parquetModules are those that the function export alone is linked with: the Parquet library and what it needs, which
+// parquetModules are those that the function exportbatch alone is linked with: the Parquet library and what it needs, which
 // doubles the size of the program.
 var parquetModules = []string{
 	"github.com/andybalholm/brotli",
@@ -159,7 +159,7 @@ func TestFunctionsAreLinkedWithKnownModules(t *testing.T) {
 	for i := range mains {
 		mains[i] = filepath.Dir(mains[i])
 	}
-	const exporter = "functions/export"
+	const exporter = "functions/exportbatch"
 	mains = slices.DeleteFunc(mains, func(folder string) bool { return folder == exporter })
 	checkLinked(t, mains, deployedModules, deployedModules)
 	checkLinked(t, []string{exporter}, slices.Concat(deployedModules, parquetModules), parquetModules)

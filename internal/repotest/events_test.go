@@ -19,8 +19,8 @@ import (
 	"sluice/shared/screening/execution"
 )
 
-// eventTypes are the inputs of the functions by the name of their sample event: the function's name, followed by a
-// hyphen and a word if the function takes more than one kind of event.
+// eventTypes are the inputs of the functions by the name of their sample event: the function's name on AWS, followed
+// by a hyphen and a word if the function takes more than one kind of event.
 var eventTypes = map[string]any{
 	"token":         &events.APIGatewayProxyRequest{},
 	"authorizer":    &authhttp.AuthorizerRequest{},
@@ -76,12 +76,8 @@ var eventTypes = map[string]any{
 }
 
 func TestEveryFunctionHasASampleEvent(t *testing.T) {
-	mains, err := filepath.Glob("functions/*/main.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range mains {
-		if name := filepath.Base(filepath.Dir(path)); eventTypes[name] == nil {
+	for name := range loadTemplate(t).functions(t) {
+		if eventTypes[name] == nil {
 			t.Errorf("the function %s is missing in eventTypes", name)
 		}
 	}

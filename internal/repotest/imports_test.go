@@ -260,9 +260,9 @@ func TestForbiddenImport(t *testing.T) {
 		{"shared/ingest/batch", "sluice/shared/ingest/batch/batchtest", false},
 		{"shared/ingest/batch", "sluice/client", false},
 		{"shared/ingest/batch/batchhttp", "github.com/lestrrat-go/jwx/v2/jwt", false},
-		{"functions/plan", "sluice/shared/ingest/batch/batchdb", true},
-		{"cmd/sluice", "sluice/functions/plan", false},
-		{"functions/plan", "sluice/openapi", false},
+		{"functions/planchunks", "sluice/shared/ingest/batch/batchdb", true},
+		{"cmd/sluice", "sluice/functions/planchunks", false},
+		{"functions/planchunks", "sluice/openapi", false},
 	} {
 		if reason := forbiddenImport(test.folder, test.imported, areas); (reason == "") != test.allowed {
 			t.Errorf("%s importing %s: %q, want it to be allowed: %v", test.folder, test.imported, reason, test.allowed)

@@ -5,8 +5,6 @@ import (
 	"go/types"
 	"maps"
 	"math"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -34,7 +32,7 @@ func TestNamedMetricsExist(t *testing.T) {
 	if len(named) < 100 {
 		t.Fatalf("found %d metrics, want 100 or more", len(named))
 	}
-	shown := map[string]bool{}
+	shown, functions := map[string]bool{}, loadTemplate(t).functions(t)
 	for _, m := range named {
 		by := slices.Sorted(maps.Keys(m.dimensions))
 		var known [][]string
@@ -56,7 +54,7 @@ func TestNamedMetricsExist(t *testing.T) {
 			t.Errorf("%s: there are no values of %s %s by %v", m.place, m.namespace, m.name, by)
 		}
 		shown[m.name] = true
-		checkDimensions(t, m)
+		checkDimensions(t, m, functions)
 	}
 	for name := range filtered {
 		if !shown[name] {
@@ -66,7 +64,7 @@ func TestNamedMetricsExist(t *testing.T) {
 }
 
 // checkDimensions checks the values of dimensions that the repository determines.
-func checkDimensions(t *testing.T, m namedMetric) {
+func checkDimensions(t *testing.T, m namedMetric, functions map[string]function) {
 	t.Helper()
 	for name, value := range m.dimensions {
 		isKnown := true
@@ -81,8 +79,7 @@ func checkDimensions(t *testing.T, m namedMetric) {
 		case "FunctionName":
 			function, hasPrefix := strings.CutPrefix(value, ownNamespace+"-")
 			if hasPrefix {
-				_, err := os.Stat(filepath.Join("functions", function))
-				isKnown = err == nil
+				_, isKnown = functions[function]
 			}
 		}
 		if !isKnown {

@@ -24,7 +24,8 @@ func TestStepsOfBatchesAreWatched(t *testing.T) {
 		t.Errorf("the alarm StepsFailing has %d metrics, and CloudWatch allows %d: divide it into two", alarmed,
 			maxAlarmMetrics)
 	}
-	machine := loadTemplate(t).Resources["BatchStateMachine"]
+	template := loadTemplate(t)
+	functions, machine := template.functions(t), template.Resources["BatchStateMachine"]
 	substitutions, ok := at(&machine, "Properties", "DefinitionSubstitutions")
 	if !ok || len(substitutions.Content) == 0 {
 		t.Fatal("the template's BatchStateMachine has no DefinitionSubstitutions")
@@ -38,7 +39,7 @@ func TestStepsOfBatchesAreWatched(t *testing.T) {
 				t.Errorf("template.yaml, %s: the function %s is missing", place, step)
 			}
 		}
-		main := "functions/" + step + "/main.go"
+		main := "functions/" + functions[step].Program + "/main.go"
 		if !strings.Contains(string(readFile(t, main)), "pipeline.Measured(") {
 			t.Errorf("%s does not pass its handler through pipeline.Measured", main)
 		}

@@ -1,6 +1,7 @@
 package repotest
 
 import (
+	"cmp"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -8,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
 	"sluice/functions/setup"
@@ -47,6 +48,8 @@ type environment struct {
 
 // function is what these tests read of a function in the template.
 type function struct {
+	// Program is the name of its folder in functions.
+	Program     string      `yaml:"-"`
 	Environment environment `yaml:"Environment"`
 	// Events holds the type of each event.
 	Events map[string]struct {
@@ -65,13 +68,16 @@ func loadTemplate(t *testing.T) template {
 	return out
 }
 
-// functions returns the template's functions by the name of their folder.
+// functions returns the template's functions by their names on AWS without the prefix.
 func (m template) functions(t *testing.T) map[string]function {
 	t.Helper()
 	out := map[string]function{}
 	for id, node := range m.Resources {
 		var resource struct {
-			Type       string    `yaml:"Type"`
+			Type     string `yaml:"Type"`
+			Metadata struct {
+				Program string `yaml:"Program"`
+			} `yaml:"Metadata"`
 			Properties yaml.Node `yaml:"Properties"`
 		}
 		if err := node.Decode(&resource); err != nil {
@@ -90,7 +96,9 @@ func (m template) functions(t *testing.T) map[string]function {
 				f.Routes[r.method+" "+r.path] = r.isPublic
 			}
 		}
-		out[strings.ToLower(strings.TrimSuffix(id, "Function"))] = f
+		name := strings.ToLower(strings.TrimSuffix(id, "Function"))
+		f.Program = cmp.Or(resource.Metadata.Program, name)
+		out[name] = f
 	}
 	return out
 }
@@ -150,11 +158,11 @@ func TestEveryFunctionIsDeployed(t *testing.T) {
 	for _, main := range mains {
 		want = append(want, filepath.Base(filepath.Dir(main)))
 	}
-	for name := range loadTemplate(t).functions(t) {
-		got = append(got, name)
+	for _, f := range loadTemplate(t).functions(t) {
+		got = append(got, f.Program)
 	}
 	slices.Sort(got)
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("folders of functions (-), functions of the template (+):\n%s", diff)
 	}
 }
@@ -178,7 +186,7 @@ func TestSettingsAreGivenAndRead(t *testing.T) {
 				t.Errorf("%s is given %s, which setup.Config does not read", name, variable)
 			}
 		}
-		call := setupCall.FindSubmatch(readFile(t, "functions/"+name+"/main.go"))
+		call := setupCall.FindSubmatch(readFile(t, "functions/"+f.Program+"/main.go"))
 		if call == nil {
 			t.Errorf("the main of %s does not call setup.MustLoad", name)
 			continue
@@ -226,7 +234,7 @@ func TestRoutesAreThoseOfTheTemplate(t *testing.T) {
 		for _, r := range served[name] {
 			got[r.Method+" "+r.Path] = r.Public
 		}
-		if diff := cmp.Diff(f.Routes, got); diff != "" {
+		if diff := gocmp.Diff(f.Routes, got); diff != "" {
 			t.Errorf("routes of %s in the template (-) and in the code (+):\n%s", name, diff)
 		}
 	}

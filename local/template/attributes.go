@@ -103,7 +103,7 @@ func (r *resolver) aliasOf(id string) (alias, version string, err error) {
 	if err != nil || r.target.Publish == nil {
 		return alias, "1", err
 	}
-	version, err = r.target.Publish(name, binaryName(id))
+	version, err = r.target.Publish(name, r.binaryName(id))
 	return alias, version, err
 }
 

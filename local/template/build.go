@@ -1,6 +1,7 @@
 package template
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -282,6 +283,6 @@ func (b *builder) readDefinition(p *properties) ([]byte, error) {
 }
 
 // binaryName returns the file name of the program of a function.
-func binaryName(logicalID string) string {
-	return strings.ToLower(strings.TrimSuffix(logicalID, "Function"))
+func (r *resolver) binaryName(logicalID string) string {
+	return cmp.Or(r.resources[logicalID].program, strings.ToLower(strings.TrimSuffix(logicalID, "Function")))
 }

@@ -95,6 +95,7 @@ Resources:
       SourceArn: !Sub "arn:${AWS::Partition}:execute-api:${AWS::Region}:${AWS::AccountId}:${Api}/*/*/*"
   GuardFunction:
     Type: AWS::Serverless::Function
+    Metadata: {BuildMethod: makefile, Program: guardian}
     Properties: {FunctionName: !Sub "${Prefix}-guard", Timeout: 5}
   EchoFunction:
     Type: AWS::Serverless::Function

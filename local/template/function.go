@@ -17,7 +17,7 @@ func (b *builder) addFunction(id string, p *properties) error {
 		return fmt.Errorf("has the Runtime %q: the local cloud supports only provided.al2023", runtime)
 	}
 	f := Function{
-		ID: id, Name: name, Binary: binaryName(id),
+		ID: id, Name: name, Binary: b.binaryName(id),
 		ARN:         b.target.ARN("lambda", "function:"+name),
 		Timeout:     p.number("Timeout", 3),
 		MemoryMB:    p.number("MemorySize", 128),

@@ -86,7 +86,8 @@ func readResource(entry any) (resource, error) {
 		return resource{}, fmt.Errorf("is of a kind that the local cloud does not support")
 	}
 	condition, _ := m["Condition"].(string)
-	return resource{kind: kind, condition: condition, properties: section(m, "Properties")}, nil
+	program, _ := section(m, "Metadata")["Program"].(string)
+	return resource{kind: kind, condition: condition, program: program, properties: section(m, "Properties")}, nil
 }
 
 // mergeProperties returns the global properties with the resource's own. Mappings are merged and lists are joined, as

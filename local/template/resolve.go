@@ -9,8 +9,10 @@ import (
 
 // resource is an entry under Resources, with its intrinsic functions unresolved.
 type resource struct {
-	kind       string
-	condition  string
+	kind      string
+	condition string
+	// program is the Program of the Metadata.
+	program    string
 	properties map[string]any
 }
 

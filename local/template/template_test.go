@@ -36,7 +36,7 @@ func TestLoad(t *testing.T) {
 				},
 			},
 			{ID: "GuardFunction", Name: "toy-guard", ARN: "arn:aws:lambda:eu-west-1:000000000000:function:toy-guard",
-				Binary: "guard", Timeout: 5, MemoryMB: 128, Retries: 2,
+				Binary: "guardian", Timeout: 5, MemoryMB: 128, Retries: 2,
 				Environment: map[string]string{"LEVEL": "INFO"}},
 		},
 		API: API{ID: "Api", Stage: "live", BinaryMediaTypes: []string{"image/png"}, ThrottlingRate: 5,
@@ -205,7 +205,7 @@ func TestProjectTemplate(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range got.Functions {
-		if _, err := os.Stat("../../functions/" + f.Binary); err != nil {
+		if _, err := os.Stat("../../functions/" + f.Binary + "/main.go"); err != nil {
 			t.Errorf("%s: %v", f.ID, err)
 		}
 	}

@@ -1,0 +1,23 @@
+// DigestFile is the Lambda function of the states DigestFile and DigestAccepted: it computes the digests of a file.
+package main
+
+import (
+	"context"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"sluice/functions/setup"
+	"sluice/shared/ingest/batch/batchdb"
+	"sluice/shared/ingest/pipeline"
+	"sluice/shared/kit/metric"
+)
+
+func main() {
+	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "BUCKET_UPLOADS", "BUCKET_WORK")
+	lambda.Start(pipeline.Measured(env.Metrics, metric.Digest, (&pipeline.Digest{
+		Batches: batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
+		Uploads: env.Uploads(),
+		Work:    env.Work(),
+		Log:     env.Log,
+	}).Run))
+}

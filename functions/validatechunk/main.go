@@ -1,0 +1,24 @@
+// ValidateChunk is the Lambda function of the state ValidateChunk: it reads one chunk and validates its lines.
+package main
+
+import (
+	"context"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"sluice/functions/setup"
+	"sluice/shared/ingest/batch/batchdb"
+	"sluice/shared/ingest/pipeline"
+	"sluice/shared/kit/metric"
+)
+
+func main() {
+	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "BUCKET_UPLOADS", "BUCKET_WORK")
+	lambda.Start(pipeline.Measured(env.Metrics, metric.Validate, (&pipeline.Validate{
+		Batches:    batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
+		Uploads:    env.Uploads(),
+		Work:       env.Work(),
+		NewAttempt: pipeline.NewAttempt,
+		Log:        env.Log,
+	}).Run))
+}
