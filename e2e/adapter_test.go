@@ -26,10 +26,7 @@ var adapterAddress = regexp.MustCompile(` at (https://\S+);`)
 // startAdapter runs 'sluice adapter' for a provider, with faults, and configures the provider.
 func (c *tenantClient) startAdapter(provider string, faults ...string) *process {
 	c.t.Helper()
-	program, err := builtProgram("sluice")
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	program := ok(builtProgram("sluice"))(c.t)
 	newKey := func() string {
 		key := make([]byte, 32)
 		rand.Read(key)
@@ -44,10 +41,7 @@ func (c *tenantClient) startAdapter(provider string, faults ...string) *process 
 	cmd := exec.Command(program, append(args, c.connection()...)...)
 	cmd.Env = append(os.Environ(), "SLUICE_DATA=", "SLUICE_ADAPTER_ENCRYPTION_KEY="+encryption,
 		"SLUICE_ADAPTER_AUTHENTICATION_KEY="+authentication)
-	p, err := startProcess(cmd)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	p := ok(startProcess(cmd))(c.t)
 	c.t.Cleanup(func() { _ = p.Process.Kill() })
 	var address string
 	if err := p.waitFor(patience, func() bool {
@@ -82,9 +76,7 @@ func (c *tenantClient) screenBy(entityID string, providers ...string) (batch str
 
 // Providers with adapters search at the same time: what they find, or why they have failed, is in the batch.
 func TestForeignProviders(t *testing.T) {
-	t.Parallel()
-	requires(t, receivers)
-	c := newTenantClient(t)
+	c := beginTenantClient(t, receivers)
 	good := c.startAdapter("good")
 	large := c.startAdapter("large", "upload", "twice")
 	c.startAdapter("rejects", "reject")
@@ -130,9 +122,7 @@ func TestForeignProviders(t *testing.T) {
 
 // What the receptor cannot authenticate leaves the search as it is.
 func TestForeignProviderWithWrongKeys(t *testing.T) {
-	t.Parallel()
-	requires(t, receivers)
-	c := newTenantClient(t)
+	c := beginTenantClient(t, receivers)
 	p := c.startAdapter("spoiled", "wrong-mac")
 	batch := c.screenBy(uuid.NewString(), "spoiled")
 	isRefused := func() bool { return strings.Contains(p.output.String(), "NOT DELIVERED") }
@@ -151,8 +141,7 @@ func TestForeignProviderWithWrongKeys(t *testing.T) {
 
 // The receptor wants its permission, the tenant of the token, and a message that it can authenticate.
 func TestReceptor(t *testing.T) {
-	t.Parallel()
-	c := newTenantClient(t)
+	c := beginTenantClient(t)
 	c.mustCall("POST", screeningCommands+"/configuration/provider", inEnvelope(
 		`{"id":"plain","name":"Plain","adapterConfiguration":{"url":"https://adapter.example"},`+
 			`"defaultConfigurationSet":{"name":"Default","description":"d"}}`), nil)
@@ -162,28 +151,28 @@ func TestReceptor(t *testing.T) {
 	}
 	c.mustCall("POST", receptorPath, message(c.TenantID, "plain", "Test"), nil)
 	c.mustCall("POST", receptorPath, message(c.TenantID, "plain", "Screen"), nil) // about a batch that is not there
-	c.expectStatus(http.StatusForbidden, "POST", receptorPath, message(uuid.NewString(), "plain", "Test"))
-	c.expectStatus(http.StatusForbidden, "POST", receptorPath, message(c.TenantID, "nobody", "Test"))
-	c.expectStatus(http.StatusBadRequest, "POST", receptorPath, message(c.TenantID, "plain", "OngoingScreening"))
-	c.expectStatus(http.StatusBadRequest, "POST", receptorPath, "{}")
+	c.expect(http.StatusForbidden, "POST", receptorPath, message(uuid.NewString(), "plain", "Test"))
+	c.expect(http.StatusForbidden, "POST", receptorPath, message(c.TenantID, "nobody", "Test"))
+	c.expect(http.StatusBadRequest, "POST", receptorPath, message(c.TenantID, "plain", "OngoingScreening"))
+	c.expect(http.StatusBadRequest, "POST", receptorPath, "{}")
 
 	// A body has up to 4 MiB.
 	text := message(c.TenantID, "plain", "Test")
 	const most = 4 << 20
-	c.expectStatus(http.StatusAccepted, "POST", receptorPath, text+strings.Repeat(" ", most-len(text)))
-	c.expectStatus(http.StatusRequestEntityTooLarge, "POST", receptorPath, text+strings.Repeat(" ", most-len(text)+1))
+	c.expect(http.StatusAccepted, "POST", receptorPath, text+strings.Repeat(" ", most-len(text)))
+	c.expect(http.StatusRequestEntityTooLarge, "POST", receptorPath, text+strings.Repeat(" ", most-len(text)+1))
 
 	var upload struct{ UploadID, SignedURL string }
 	c.mustCall("POST", receptorPath+"/upload-url", "", &upload)
-	c.expectStatus(http.StatusBadRequest, "POST", receptorPath, fmt.Sprintf(
+	c.expect(http.StatusBadRequest, "POST", receptorPath, fmt.Sprintf(
 		`{"id":"b","tenant":%q,"providerId":"plain","type":"Test","status":"Success","uploadId":%q}`, c.TenantID,
 		upload.UploadID))
-	c.expectStatus(http.StatusBadRequest, "POST", receptorPath+"/upload-url", `{"contentLength":0}`)
+	c.expect(http.StatusBadRequest, "POST", receptorPath+"/upload-url", `{"contentLength":0}`)
 
 	adapterOnly := loginAs(t, environment, newClient(t, environment, c.TenantID, "--permission", "ScreeningReceptor"))
 	adapterOnly.mustCall("POST", receptorPath, message(c.TenantID, "plain", "Test"), nil)
-	adapterOnly.expectStatus(http.StatusForbidden, "GET", screeningQueries+"/batch/"+uuid.NewString(), "")
+	adapterOnly.expect(http.StatusForbidden, "GET", screeningQueries+"/batch/"+uuid.NewString(), "")
 	reader := loginAs(t, environment, newClient(t, environment, c.TenantID, "--permission", "ScreeningAccess"))
-	reader.expectStatus(http.StatusForbidden, "POST", receptorPath, message(c.TenantID, "plain", "Test"))
-	reader.expectStatus(http.StatusForbidden, "POST", receptorPath+"/upload-url", "")
+	reader.expect(http.StatusForbidden, "POST", receptorPath, message(c.TenantID, "plain", "Test"))
+	reader.expect(http.StatusForbidden, "POST", receptorPath+"/upload-url", "")
 }

@@ -89,21 +89,16 @@ func (e *Environment) holdSlot(t *testing.T, stage, id string) {
 			"look_at": text(longAgo),
 		}},
 	}}
-	if _, err := e.tables(t).PutItem(t.Context(), &dynamodb.PutItemInput{
+	ok(e.tables(t).PutItem(t.Context(), &dynamodb.PutItemInput{
 		TableName: aws.String(e.Prefix + "-admission"), Item: item,
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 }
 
 // gate returns the holders of the slots of a stage.
 func (e *Environment) gate(t *testing.T, stage string) tableItem {
 	t.Helper()
-	out, err := e.tables(t).GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(e.Prefix + "-admission"),
-		Key: admissionKey(stage, "#gate")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := ok(e.tables(t).GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(e.Prefix + "-admission"),
+		Key: admissionKey(stage, "#gate")}))(t)
 	holders, _ := out.Item["holders"].(*dynamodbtypes.AttributeValueMemberM)
 	if holders == nil {
 		t.Fatalf("the gate of %s is %v, want one with holders", stage, out.Item)
@@ -114,17 +109,14 @@ func (e *Environment) gate(t *testing.T, stage string) tableItem {
 // tickets returns the places of a stage where batches wait.
 func (e *Environment) tickets(t *testing.T, stage string) []string {
 	t.Helper()
-	out, err := e.tables(t).Query(t.Context(), &dynamodb.QueryInput{
+	out := ok(e.tables(t).Query(t.Context(), &dynamodb.QueryInput{
 		TableName:              aws.String(e.Prefix + "-admission"),
 		KeyConditionExpression: aws.String("stage = :stage AND place > :gate"),
 		ExpressionAttributeValues: tableItem{
 			":stage": &dynamodbtypes.AttributeValueMemberS{Value: stage},
 			":gate":  &dynamodbtypes.AttributeValueMemberS{Value: "#gate"},
 		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	var places []string
 	for _, item := range out.Items {
 		places = append(places, item["place"].(*dynamodbtypes.AttributeValueMemberS).Value)

@@ -31,10 +31,7 @@ func grepBatch(t *testing.T, e *Environment, log, batchID string) []string {
 
 // The logs have every status of a batch and how it ended, under its ID.
 func TestBatchesAreFoundInTheLogs(t *testing.T) {
-	t.Parallel()
-	requires(t, functionLog)
-	onboardEntities(t, environment)
-	api := login(t, environment)
+	api := begin(t, functionLog)
 	invalid := personalLine().with("ip_address", personal.name).withModification("currency", personal.city)
 	for _, test := range []struct {
 		name     string
@@ -92,9 +89,7 @@ func waitForEnd(t *testing.T, batchID string) (statuses []string, end auditRecor
 		statuses = nil
 		for _, text := range grepBatch(t, environment, "audit.jsonl", batchID) {
 			var r auditRecord
-			if err := json.Unmarshal([]byte(text), &r); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.Unmarshal([]byte(text), &r))
 			if r["record"] == "transition" {
 				statuses = append(statuses, r["to"].(string))
 				end = r

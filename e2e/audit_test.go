@@ -19,10 +19,7 @@ type auditRecord map[string]any
 func auditTrail(t *testing.T, e *Environment, matches func(auditRecord) bool) []auditRecord {
 	t.Helper()
 	requires(t, functionLog)
-	file, err := os.Open(filepath.Join(e.Data, "logs", "audit.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := ok(os.Open(filepath.Join(e.Data, "logs", "audit.jsonl")))(t)
 	defer file.Close()
 	var found []auditRecord
 	lines := bufio.NewScanner(file)
@@ -35,9 +32,7 @@ func auditTrail(t *testing.T, e *Environment, matches func(auditRecord) bool) []
 			found = append(found, r)
 		}
 	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, lines.Err())
 	return found
 }
 
@@ -70,9 +65,7 @@ func expectMembers(t *testing.T, r auditRecord, want map[string]any) {
 // Every request leaves a record with the tenant, the client, the token, the source address, the objects and the
 // outcome.
 func TestRequestsAreInTheAuditTrail(t *testing.T) {
-	t.Parallel()
-	requires(t, functionLog)
-	api := login(t, environment)
+	api := begin(t, functionLog)
 	other := loginNewTenant(t)
 	other.enableBatches()
 	u := api.newUpload(true)
@@ -93,8 +86,8 @@ func TestRequestsAreInTheAuditTrail(t *testing.T) {
 			"outcome": "denied", "status": 401., "reason": "token_invalid", "source": "127.0.0.1"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, header, _ := test.api.call(test.method, test.path, "", "")
-			r := waitForRecord(t, environment, requestIDOf(header))
+			answer := test.api.call(test.method, test.path, "")
+			r := waitForRecord(t, environment, requestIDOf(answer.header))
 			expectMembers(t, r, test.want)
 			if objects, _ := r["objects"].(map[string]any); objects["batch_id"] != u.BatchID {
 				t.Errorf("the record %v does not name the batch", r)
@@ -106,16 +99,14 @@ func TestRequestsAreInTheAuditTrail(t *testing.T) {
 // Each change of an entity's lifecycle status leaves a record, by the client that made it; what changes no status
 // leaves none.
 func TestChangesOfEntitiesAreInTheAuditTrail(t *testing.T) {
-	t.Parallel()
-	requires(t, functionLog)
-	api := login(t, environment)
+	api := begin(t, functionLog)
 	id := api.newEntity("")
 	rejected := api.newDraft(id, uuid.NewString())
 	api.mustCall("PUT", entityCommand+"/"+id+"/draft/"+rejected+"/reject", "", nil)
 	verified := api.newDraft(id, uuid.NewString())
 	api.mustCall("PUT", entityCommand+"/"+id+"/draft/"+verified, `{"data":{"properties":{},"version":1}}`, nil)
 	api.mustCall("PUT", entityCommand+"/"+id+"/draft/"+verified+"/verify", `{"data":{"version":-1}}`, nil)
-	api.expectStatus(409, "PUT", entityCommand+"/"+id+"/draft/"+verified+"/verify", `{"data":{"version":-1}}`)
+	api.expect(409, "PUT", entityCommand+"/"+id+"/draft/"+verified+"/verify", `{"data":{"version":-1}}`)
 	want := [][2]string{{"", "Unknown"}, {"Unknown", "OnboardingInProgress"}, {"OnboardingInProgress", "Unknown"},
 		{"Unknown", "OnboardingInProgress"}, {"OnboardingInProgress", "Compliant"}}
 	var records []auditRecord
@@ -156,10 +147,7 @@ func TestTokenRequestsAreInTheAuditTrail(t *testing.T) {
 	} {
 		form.Set("client_id", test.clientID)
 		form.Set("client_secret", test.secret)
-		resp, err := http.PostForm(environment.TokenURL, form)
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := ok(http.PostForm(environment.TokenURL, form))(t)
 		resp.Body.Close()
 		t.Run(name, func(t *testing.T) {
 			expectMembers(t, waitForRecord(t, environment, requestIDOf(resp.Header)), test.want)

@@ -29,14 +29,9 @@ func TestLargeBatch(t *testing.T) {
 	if code != 0 || err != nil {
 		t.Fatalf("sluice generate: exit code %d, %v: %s", code, err, stderr)
 	}
-	var out any
-	if err := cloud.admin(&out, "entities", "import", path+".entities"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cloud.admin(nil, "entities", "import", path+".entities"))
 	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	api := login(t, cloud)
 	last := api.process(false, content)
 	truth := readTruth(t, path+".truth")
@@ -62,10 +57,7 @@ func TestLargeBatch(t *testing.T) {
 // readTruth reads which lines of a generated batch are bad, and the code that each must have.
 func readTruth(t *testing.T, path string) map[int64]string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := ok(os.ReadFile(path))(t)
 	truth := map[int64]string{}
 	for rows := bufio.NewScanner(bytes.NewReader(text)); rows.Scan(); {
 		var row struct {
@@ -82,10 +74,7 @@ func readTruth(t *testing.T, path string) map[int64]string {
 // must run.
 func checkPeakMemory(t *testing.T, needed ...string) {
 	t.Helper()
-	functions, err := filepath.Glob("../bin/functions/*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	functions := ok(filepath.Glob("../bin/functions/*"))(t)
 	// nameOf returns the name in bin/functions of a program. A published version is another name of the same file.
 	nameOf := func(program os.FileInfo) string {
 		for _, path := range functions {
@@ -95,10 +84,7 @@ func checkPeakMemory(t *testing.T, needed ...string) {
 		}
 		return ""
 	}
-	programs, err := filepath.Glob("/proc/[0-9]*/exe")
-	if err != nil {
-		t.Fatal(err)
-	}
+	programs := ok(filepath.Glob("/proc/[0-9]*/exe"))(t)
 	seen := map[string]int64{}
 	for _, link := range programs {
 		program, err := os.Stat(link)

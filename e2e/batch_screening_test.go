@@ -22,12 +22,9 @@ const wantedName = "Anatoly Velkanov"
 func importList(t *testing.T, e *Environment, tenantID, list, name string) string {
 	t.Helper()
 	path := writeFile(t, list, "id,schema,name\nx-1,Person,"+name+"\n")
-	var out any
-	err := e.admin(&out, "watchlist", "import", "--tenant", tenantID, "--list", list, "--format", "targets-simple-csv",
+	err := e.admin(nil, "watchlist", "import", "--tenant", tenantID, "--list", list, "--format", "targets-simple-csv",
 		path, "--force")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return path
 }
 
@@ -39,16 +36,11 @@ func named(name string) line {
 // processScreened processes a file whose names are screened and returns the last status.
 func (s *session) processScreened(o client.UploadOptions, file []byte) client.Status {
 	s.t.Helper()
-	u, err := s.client.CreateUploadWith(s.t.Context(), o)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	u := ok(s.client.CreateUploadWith(s.t.Context(), o))(s.t)
 	if r, err := s.client.ScreeningResult(s.t.Context(), u.BatchID); err != nil || !r.Pending {
 		s.t.Errorf("screening result before the upload: %+v, %v; want none yet", r, err)
 	}
-	if err := s.client.UploadFile(s.t.Context(), u, bytes.NewReader(file), int64(len(file)), nil); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, s.client.UploadFile(s.t.Context(), u, bytes.NewReader(file), int64(len(file)), nil))
 	last, _ := s.follow(u.BatchID)
 	return last
 }
@@ -56,25 +48,17 @@ func (s *session) processScreened(o client.UploadOptions, file []byte) client.St
 // readAlerts returns the alerts of a batch as they are stored, and its screening result.
 func (s *session) readAlerts(batchID string) ([]byte, client.ScreeningResult) {
 	s.t.Helper()
-	r, err := s.client.ScreeningResult(s.t.Context(), batchID)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	r := ok(s.client.ScreeningResult(s.t.Context(), batchID))(s.t)
 	if r.AlertsFileURL == "" {
 		return nil, r
 	}
-	text, err := readFile(s.t.Context(), s.client.OpenAlerts, r.AlertsFileURL)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	text := ok(readFile(s.t.Context(), s.client.OpenAlerts, r.AlertsFileURL))(s.t)
 	return text, r
 }
 
 // A batch is screened as sluice validate screens its file, whatever becomes of lines with hits.
 func TestBatchScreening(t *testing.T) {
-	t.Parallel()
-	onboardEntities(t, environment)
-	api := login(t, environment)
+	api := begin(t)
 	const list = "e2e-batch"
 	path := importList(t, environment, environment.TenantID, list, wantedName)
 	var lines []fmt.Stringer
@@ -98,8 +82,7 @@ func TestBatchScreening(t *testing.T) {
 		})
 	}
 	t.Run("no hits", func(t *testing.T) {
-		t.Parallel()
-		api := login(t, environment)
+		api := begin(t)
 		last := api.processScreened(client.UploadOptions{RejectOnInvalid: true, Screening: rejecting},
 			jsonLines(named("Quiet Person"), validLine()))
 		if _, result := api.readAlerts(last.BatchID); last.Status != "PROCESSED" || *last.NamesScreened != 1 ||
@@ -108,17 +91,13 @@ func TestBatchScreening(t *testing.T) {
 		}
 	})
 	t.Run("not asked for", func(t *testing.T) {
-		t.Parallel()
-		api := login(t, environment)
+		api := begin(t)
 		last := api.process(true, jsonLines(named(wantedName)))
 		if last.Status != "PROCESSED" || last.NamesScreened != nil || last.Hits != nil {
 			t.Errorf("the batch ended with %+v, want PROCESSED and no counts of names", last)
 		}
-		var refused *client.Error
 		_, err := api.client.ScreeningResult(t.Context(), last.BatchID)
-		if !errors.As(err, &refused) || refused.Status != http.StatusNotFound {
-			t.Errorf("its screening result: %v, want 404", err)
-		}
+		expectRefused(t, http.StatusNotFound, err)
 	})
 	t.Run("an unknown list", func(t *testing.T) {
 		t.Parallel()
@@ -171,9 +150,7 @@ func validateOffline(t *testing.T, file []byte, list string) []byte {
 		t.Fatalf("sluice validate: exit code %d, %v\n%s%s", code, err, stdout, stderr)
 	}
 	text, err := os.ReadFile(alerts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return text
 }
 
@@ -188,10 +165,7 @@ func TestScreeningSurvivesKills(t *testing.T) {
 	run := func(t *testing.T, k killRule, n int) killState {
 		t.Helper()
 		api := login(t, cloud.Environment)
-		u, err := api.client.CreateUploadWith(t.Context(), options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := ok(api.client.CreateUploadWith(t.Context(), options))(t)
 		k.Function, k.Payload = "screennames", u.BatchID
 		read := cloud.arm(t, k)
 		lines := make([]line, n)
@@ -199,9 +173,7 @@ func TestScreeningSurvivesKills(t *testing.T) {
 			lines[i] = named(wantedName)
 		}
 		file := jsonLines(append(lines, named("Quiet Person"))...)
-		if err := api.client.UploadFile(t.Context(), u, bytes.NewReader(file), int64(len(file)), nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, api.client.UploadFile(t.Context(), u, bytes.NewReader(file), int64(len(file)), nil))
 		last, _ := api.follow(u.BatchID)
 		if last.Status != "PROCESSED" || *last.NamesScreened != 2 || *last.Hits != int64(n) {
 			t.Errorf("the batch ended with %s", last.Reply)

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -23,18 +22,14 @@ func countsOf(total, accepted, invalid, ingested int64) client.Counts {
 }
 
 func TestGoodBatch(t *testing.T) {
-	t.Parallel()
-	onboardEntities(t, environment)
-	api := login(t, environment)
+	api := begin(t)
 	lines := validLines(300)
 	content := jsonLines(lines...)
 	started := time.Now().Add(-time.Second)
 
 	u := api.newUpload(true)
 	expectNotUploaded(t, api, u.BatchID)
-	if code, text := put(t, u, content); code != http.StatusOK {
-		t.Fatalf("upload: %d %s", code, text)
-	}
+	expectPut(t, 200, u, content)
 	last, seen := api.follow(u.BatchID)
 	if last.Status != "PROCESSED" || last.ErrorMessage != "" {
 		t.Fatalf("the batch ended with %s (%q), want PROCESSED", last.Status, last.ErrorMessage)
@@ -66,15 +61,9 @@ func TestGoodBatch(t *testing.T) {
 // expectNotUploaded checks what is answered about a batch whose file has not come: 202 and a message.
 func expectNotUploaded(t *testing.T, api *session, batchID string) {
 	t.Helper()
-	code, _, text := api.call("GET", transactionsPath+"batch/status/"+batchID, "", "")
-	if want := `"Batch not yet uploaded completely."`; code != http.StatusAccepted ||
-		!strings.Contains(string(text), want) {
-		t.Errorf("status before the upload: %d %s, want 202 with %s", code, text, want)
-	}
-	code, _, text = api.call("GET", transactionsPath+"batch/validation-result/"+batchID, "", "")
-	if code != http.StatusAccepted {
-		t.Errorf("validation result before the upload: %d %s, want 202", code, text)
-	}
+	api.expect(http.StatusAccepted, "GET", transactionsPath+"batch/status/"+batchID, "",
+		`"Batch not yet uploaded completely."`)
+	api.expect(http.StatusAccepted, "GET", transactionsPath+"batch/validation-result/"+batchID, "")
 	if r := api.result(batchID); r.Valid != nil {
 		t.Errorf("validation result before the upload: valid is %v, want none", *r.Valid)
 	}
@@ -158,8 +147,7 @@ func TestInvalidLines(t *testing.T) {
 		{"drop the lines", false, "PROCESSED", countsOf(13, 2, 11, 2)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			api := login(t, environment)
+			api := begin(t)
 			file := newMixedFile()
 			content := jsonLines(file.lines...)
 			last := api.process(test.reject, content)
@@ -222,11 +210,7 @@ func TestBatchIsHiddenFromOtherTenants(t *testing.T) {
 	other.enableBatches()
 	_, statusErr := other.client.Status(t.Context(), batchID)
 	_, resultErr := other.client.ValidationResult(t.Context(), batchID)
-	for name, err := range map[string]error{"status": statusErr, "validation result": resultErr} {
-		var refused *client.Error
-		if !errors.As(err, &refused) || refused.Status != http.StatusNotFound {
-			t.Errorf("%s for another tenant: %v, want 404", name, err)
-		}
-	}
+	expectRefused(t, http.StatusNotFound, statusErr)
+	expectRefused(t, http.StatusNotFound, resultErr)
 	other.expectNotStored(l)
 }

@@ -114,10 +114,7 @@ func (e bodyEndpoint) bodyWith(name, value string) string {
 // not exist.
 func checkBodies(t *testing.T, api *session, endpoints []bodyEndpoint) {
 	t.Helper()
-	errorsDocument, err := os.ReadFile("../docs/errors.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errorsDocument := ok(os.ReadFile("../docs/errors.md"))(t)
 	for _, e := range endpoints {
 		t.Run(e.name, func(t *testing.T) {
 			c := bodyCheck{t, api, e, e.path(), string(errorsDocument)}

@@ -20,10 +20,7 @@ import (
 // expectCancelled cancels a batch and checks its status and its results.
 func (s *session) expectCancelled(id string) client.Status {
 	s.t.Helper()
-	status, err := s.client.CancelBatch(s.t.Context(), id)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	status := ok(s.client.CancelBatch(s.t.Context(), id))(s.t)
 	if status.BatchID != id || status.Status != client.StatusError ||
 		status.ErrorMessage != "Cancelled by the client." {
 		s.t.Errorf("the cancelled batch %s is %+v", id, status)
@@ -38,9 +35,7 @@ func (s *session) expectCancelled(id string) client.Status {
 // A batch is cancelled before its upload, which is then refused; several cancels at once agree; a batch that has ended,
 // and one of another tenant, cannot be cancelled.
 func TestCancel(t *testing.T) {
-	t.Parallel()
-	onboardEntities(t, environment)
-	api := loginBatchTenant(t, environment)
+	api := beginBatchTenant(t)
 	r := api.newReceiver()
 	withReceivers := environment.supports(receivers, t.Name())
 	if withReceivers {
@@ -60,9 +55,7 @@ func TestCancel(t *testing.T) {
 		}
 	}
 	content := jsonLines(validLine())
-	if code, text := put(t, u, content); code != http.StatusOK {
-		t.Fatalf("upload after the cancel: %d %s", code, text)
-	}
+	expectPut(t, 200, u, content)
 	eventually(t, "the refusal of the upload", func() bool {
 		return environment.tagOfUpload(t, api.tenantID, u.BatchID) == "refused"
 	})
@@ -77,27 +70,19 @@ func TestCancel(t *testing.T) {
 
 	processed := api.expectProcess("PROCESSED", content)
 	_, err := api.client.CancelBatch(t.Context(), processed.BatchID)
-	var refused *client.Error
-	if !errors.As(err, &refused) || refused.Status != http.StatusConflict {
-		t.Errorf("a cancel of a batch that is PROCESSED: %v, want 409", err)
-	}
+	expectRefused(t, http.StatusConflict, err)
 	stranger := loginNewTenant(t)
-	if _, err := stranger.client.CancelBatch(t.Context(), u.BatchID); !errors.As(err, &refused) ||
-		refused.Status != http.StatusNotFound {
-		t.Errorf("a cancel by another tenant: %v, want 404", err)
-	}
+	_, err = stranger.client.CancelBatch(t.Context(), u.BatchID)
+	expectRefused(t, http.StatusNotFound, err)
 	reader := loginAs(t, environment, newClient(t, environment, api.tenantID, "--permission", "BatchRead"))
-	if _, err := reader.client.CancelBatch(t.Context(), u.BatchID); !errors.As(err, &refused) ||
-		refused.Status != http.StatusForbidden {
-		t.Errorf("a cancel without BatchUpload: %v, want 403", err)
-	}
+	_, err = reader.client.CancelBatch(t.Context(), u.BatchID)
+	expectRefused(t, http.StatusForbidden, err)
 }
 
 // Cancels at the same time as the steps of a batch: each is answered with 200, and nothing is stored, or with 409, and
 // the batch goes on.
 func TestCancelWhileABatchRuns(t *testing.T) {
-	t.Parallel()
-	api := loginBatchTenant(t, environment)
+	api := beginBatchTenant(t)
 	var group sync.WaitGroup
 	for i := range 6 {
 		l := validLine()
@@ -152,17 +137,13 @@ func testCancelWhileWaiting(t *testing.T, cloud *Environment) {
 			t.Errorf("%v wait for %s after a cancel, want two", tickets, stage)
 		}
 		store := batchdb.New(cloud.tables(t), cloud.Prefix+"-batches")
-		if _, err := batch.Cancel(t.Context(), store, batch.ID(forgotten), time.Now); err != nil {
-			t.Fatal(err)
-		}
+		ok(batch.Cancel(t.Context(), store, batch.ID(forgotten), time.Now))(t)
 		cloud.sweep(t)
 		eventually(t, "the end of an execution by the sweep", func() bool {
 			return cloud.executionStatus(t, "batch", forgotten) == types.ExecutionStatusFailed
 		})
 		cloud.sweep(t) // takes the slot from the batch that does not exist
-		if status, _ := api.follow(last); status.Status != "PROCESSED" {
-			t.Errorf("the last batch ended with %s (%q), want PROCESSED", status.Status, status.ErrorMessage)
-		}
+		api.expectEnd("PROCESSED", last)
 		eventually(t, "the end of all waiting", func() bool {
 			return len(cloud.tickets(t, stage)) == 0 && len(cloud.gate(t, stage)) == 0
 		})

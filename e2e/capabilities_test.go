@@ -157,10 +157,7 @@ const (
 // The documentation has the table of capabilities that the suite acts on.
 func TestCapabilityTable(t *testing.T) {
 	path := "../" + environmentsDocument
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := ok(os.ReadFile(path))(t)
 	before, rest, found := strings.Cut(string(text), tableBegin)
 	got, after, ended := strings.Cut(rest, tableEnd)
 	if !found || !ended {
@@ -174,9 +171,7 @@ func TestCapabilityTable(t *testing.T) {
 		t.Fatalf("the table in %s differs: run go test ./e2e -run TestCapabilityTable -update. Got\n%s\nwant\n%s",
 			path, got, want)
 	}
-	if err := os.WriteFile(path, []byte(before+tableBegin+want+tableEnd+after), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(before+tableBegin+want+tableEnd+after), 0o644))
 }
 
 // capabilityTable returns the table as Markdown.

@@ -21,9 +21,7 @@ func TestFunctionsStartAlone(t *testing.T) {
 			for attempt := 1; err == nil && requests == 0 && took > limit && attempt < attempts; attempt++ {
 				took, requests, err = setuptest.Init(t.Context(), program)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if requests != 0 || took > limit {
 				t.Errorf("%d requests and %v before the first event, want none and at most %v", requests, took, limit)
 			}

@@ -16,9 +16,7 @@ import (
 func runForTenant(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	stdout, stderr, code, err := environment.runSluice(append(args, environment.connection()...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return stdout, stderr, code
 }
 
@@ -35,19 +33,17 @@ func compactJSON(t *testing.T, text string) string {
 // The command line prints the service's replies as they are, from the batch without a file to its end, and its exit
 // codes say where the batch is.
 func TestCommandLinePrintsReplies(t *testing.T) {
-	t.Parallel()
-	onboardEntities(t, environment)
-	api := login(t, environment)
+	api := begin(t)
 	compare := func(t *testing.T, batchID string, wantStatus, wantCode int) {
 		t.Helper()
 		for command, path := range map[string]string{"status": "status/", "results": "validation-result/"} {
-			status, _, reply := api.call(http.MethodGet, transactionsPath+"batch/"+path+batchID, "", "")
+			r := api.call(http.MethodGet, transactionsPath+"batch/"+path+batchID, "")
 			stdout, stderr, code := runForTenant(t, command, batchID, "--json")
-			if status != wantStatus || code != wantCode || stderr != "" {
+			if r.status != wantStatus || code != wantCode || stderr != "" {
 				t.Errorf("%s: HTTP %d, exit code %d, stderr %q; want %d, %d and nothing",
-					command, status, code, stderr, wantStatus, wantCode)
+					command, r.status, code, stderr, wantStatus, wantCode)
 			}
-			if got, want := compactJSON(t, stdout), compactJSON(t, string(reply)); got != want {
+			if got, want := compactJSON(t, stdout), compactJSON(t, string(r.text)); got != want {
 				t.Errorf("%s --json printed %s, want %s", command, got, want)
 			}
 		}
@@ -92,10 +88,7 @@ func TestCommandLineForScripts(t *testing.T) {
 	t.Parallel()
 	e := environment
 	onboardEntities(t, e)
-	program, err := builtProgram("sluice")
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := ok(builtProgram("sluice"))(t)
 	dir := t.TempDir()
 	run := func(wantCode int, args ...string) string { // with the profile
 		t.Helper()
@@ -103,9 +96,7 @@ func TestCommandLineForScripts(t *testing.T) {
 		cmd.Env = append(os.Environ(), "SLUICE_DATA=", "XDG_CONFIG_HOME="+dir, "HOME="+dir) // where profiles are
 		var stdout, stderr outputBuffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
-		if err := startWithSuite(cmd); err != nil {
-			t.Fatal(err)
-		}
+		must(t, startWithSuite(cmd))
 		_ = cmd.Wait()
 		if code := cmd.ProcessState.ExitCode(); code != wantCode {
 			t.Fatalf("sluice %v: exit code %d, stdout %q, stderr %q; want %d", args, code, stdout.String(),

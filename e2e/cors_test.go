@@ -13,31 +13,21 @@ const pageOrigin = "https://app.example.com"
 // sendFromPage sends a request as a browser does for a page, and returns the response with its body read.
 func sendFromPage(t *testing.T, origin, method, url, body string, headers map[string]string) *http.Response {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := ok(http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body)))(t)
 	r.Header.Set("Origin", origin)
 	for name, value := range headers {
 		r.Header.Set(name, value)
 	}
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := ok(http.DefaultClient.Do(r))(t)
 	defer resp.Body.Close()
-	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
-		t.Fatal(err)
-	}
+	ok(io.Copy(io.Discard, resp.Body))(t)
 	return resp
 }
 
 // A page of UploadOrigins uploads a file from a browser and reads its ETag. Other pages are refused by the preflight.
 func TestUploadFromAPage(t *testing.T) {
-	t.Parallel()
-	requires(t, functionLog) // a local cloud, with UploadOrigins
-	onboardEntities(t, environment)
-	api := login(t, environment)
+	// a local cloud, with UploadOrigins
+	api := begin(t, functionLog)
 	u := api.newUpload(true)
 	var names []string
 	for name := range u.RequiredHeaders {
@@ -63,7 +53,5 @@ func TestUploadFromAPage(t *testing.T) {
 		t.Fatalf("PUT: status %d with the headers %v, want 200, %s and an ETag that is exposed", put.StatusCode,
 			put.Header, pageOrigin)
 	}
-	if last, _ := api.follow(u.BatchID); last.Status != "PROCESSED" {
-		t.Errorf("the batch ended with %s (%s), want PROCESSED", last.Status, last.ErrorMessage)
-	}
+	api.expectEnd("PROCESSED", u.BatchID)
 }

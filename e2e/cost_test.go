@@ -13,16 +13,12 @@ import (
 // A batch makes the state transitions, and its state machine the calls of functions, that 'sluice cost' says. If this
 // fails because there are more than before, that costs money: change the model and docs/cost.md only if it is worth it.
 func TestTransitionsAreThoseOfTheCostModel(t *testing.T) {
-	t.Parallel()
-	requires(t, functionLog) // a local cloud, whose chunks have 8 KiB
-	onboardEntities(t, environment)
-	api := login(t, environment)
+	// a local cloud, whose chunks have 8 KiB
+	api := begin(t, functionLog)
 	const lines, chunkBytes = 50, 8192
 	file := jsonLines(validLines(lines)...)
 	batchID := api.startBatch(true, file)
-	if last, _ := api.follow(batchID); last.Status != "PROCESSED" {
-		t.Fatalf("the batch ended with %s (%s), want PROCESSED", last.Status, last.ErrorMessage)
-	}
+	api.expectEnd("PROCESSED", batchID)
 	eventually(t, "the end of the execution", func() bool {
 		return environment.executionStatus(t, "batch", batchID) == "SUCCEEDED"
 	})
@@ -30,10 +26,7 @@ func TestTransitionsAreThoseOfTheCostModel(t *testing.T) {
 	transitions, tasks := 0, 0
 	pages := sfn.NewGetExecutionHistoryPaginator(machines, &sfn.GetExecutionHistoryInput{ExecutionArn: &arn})
 	for pages.HasMorePages() {
-		page, err := pages.NextPage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := ok(pages.NextPage(t.Context()))(t)
 		for _, e := range page.Events {
 			switch kind := fmt.Sprint(e.Type); {
 			case kind == "TaskStateEntered":

@@ -14,9 +14,7 @@ import (
 func startDemo(t *testing.T, args ...string) (demo *process, folder string) {
 	t.Helper()
 	program, err := builtProgram("sluice")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	// A folder with a short name: the demo makes sockets in it, whose paths are limited to about a hundred bytes.
 	if folder, err = os.MkdirTemp("", "demo-"); err != nil {
 		t.Fatal(err)
@@ -36,10 +34,7 @@ func checkNothingLeft(t *testing.T, folder string) {
 	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
 		t.Errorf("the demo left the files %v (%v), want none", left, err)
 	}
-	commandLines, err := filepath.Glob("/proc/[0-9]*/cmdline") // empty where there is no /proc
-	if err != nil {
-		t.Fatal(err)
-	}
+	commandLines := ok(filepath.Glob("/proc/[0-9]*/cmdline"))(t)
 	for _, path := range commandLines {
 		if text, err := os.ReadFile(path); err == nil && strings.Contains(string(text), folder) {
 			t.Errorf("the demo left a process: %s", strings.ReplaceAll(string(text), "\x00", " "))
@@ -75,12 +70,8 @@ func TestInterruptedDemo(t *testing.T) {
 			t.Parallel()
 			demo, folder := startDemo(t, "--lines", "50000")
 			isReached := func() bool { return strings.Contains(demo.output.String(), moment) }
-			if err := demo.waitFor(time.Minute, isReached); err != nil {
-				t.Fatal(err)
-			}
-			if err := demo.Process.Signal(syscall.SIGINT); err != nil {
-				t.Fatal(err)
-			}
+			must(t, demo.waitFor(time.Minute, isReached))
+			must(t, demo.Process.Signal(syscall.SIGINT))
 			err := <-demo.exited
 			if code := demo.ProcessState.ExitCode(); code != 130 ||
 				!strings.Contains(demo.output.String(), "interrupted") {

@@ -10,8 +10,7 @@ import (
 // The commands upload a document, follow it to the end of its scan, list, show and download it. What the scan refuses
 // and what the client may not do are told apart by the exit code.
 func TestDocumentCommands(t *testing.T) {
-	t.Parallel()
-	c := newTenantClient(t)
+	c := beginTenantClient(t)
 	dir := t.TempDir()
 	bill := writeFile(t, "bill.pdf", "%PDF-1.4 a bill")
 	shown := c.run(0, "document", "upload", bill, "--entity", "e", "--type", "Utility bill")

@@ -11,9 +11,7 @@ import (
 )
 
 func TestDocumentBodies(t *testing.T) {
-	requires(t, manyRequests)
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t, manyRequests)
 	var all []bodyEndpoint
 	all = append(all, documentCreationEndpoints()...)
 	all = append(all, documentChangeEndpoints(api)...)
@@ -238,8 +236,7 @@ func parameterRefusals(id string) []parameterRefusal {
 
 // Two commands take a value without an envelope; paths and queries are checked as bodies are.
 func TestDocumentParameters(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	id := api.newDocument("")
 	for _, test := range parameterRefusals(id) {
 		r := api.callPlatform(test.method, documentCommands+test.path, test.body)
@@ -271,29 +268,21 @@ func TestDocumentParameters(t *testing.T) {
 		"/not-a-uuid", "/signedurl/not-a-uuid", "/entity/e?deduplicationEnabled=perhaps",
 		"/entity/" + tooLong, "/journey/" + tooLong, "/entity/e/journey/" + tooLong,
 	} {
-		api.expectStatus(400, "GET", documentQueries+path, "")
+		api.expect(400, "GET", documentQueries+path, "")
 	}
-	api.expectStatus(202, "PUT", documentCommands+requirements, `[]`)
-	api.expectStatus(202, "PUT", documentCommands+requirements, textList(100))
-	api.expectStatus(202, "PUT", documentCommands+dataKey, `""`)
-	api.expectStatus(202, "PUT", documentCommands+dataKey, quoted(255))
-	if status, _, text := api.call("PUT", documentCommands+dataKey, "text/plain",
-		`"k"`); status != http.StatusBadRequest {
-		t.Errorf("without a tenant: %d %s, want 400", status, text)
-	}
-	api.expectStatus(
-		202,
-		"DELETE",
-		documentCommands+"/"+id+"?skipStatusReset=true&requirementModelId="+uuid.NewString()+
-			"&documentEntityType=entity",
-		"",
-	)
+	api.expect(202, "PUT", documentCommands+requirements, `[]`)
+	api.expect(202, "PUT", documentCommands+requirements, textList(100))
+	api.expect(202, "PUT", documentCommands+dataKey, `""`)
+	api.expect(202, "PUT", documentCommands+dataKey, quoted(255))
+	api.call("PUT", documentCommands+dataKey, `"k"`, "X-Tenant-Id", "").expect(t, 400)
+	api.expect(202, "DELETE", documentCommands+"/"+id+
+		"?skipStatusReset=true&documentEntityType=entity&requirementModelId="+
+		uuid.NewString(), "")
 }
 
 // A document that does not fit into an item of the table is refused.
 func TestTooLargeDocument(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	id := api.newDocument("")
 	var parts []string
 	for i := range 40 {

@@ -16,15 +16,14 @@ import (
 
 // From the creation to a file that can be read, and to the file's end with the last document that has it.
 func TestDocumentLifeCycle(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	entity := uuid.NewString()
 	original := api.createDocument("Straße 1.pdf", entity, `,"journeyId":"j"`)
 	v := api.expectDocument(original.ID, "Processing")
 	if v.EntityID != entity || v.IsVirtual || v.DocumentEntityType.Name != "Entity" || *v.FileName != "Straße 1.pdf" {
 		t.Errorf("created: %+v, want a document of %s named Straße 1.pdf", v, entity)
 	}
-	api.expectStatus(404, "GET", documentQueries+"/signedurl/"+original.ID, "")
+	api.expect(404, "GET", documentQueries+"/signedurl/"+original.ID, "")
 	withoutHeaders := original.upload()
 	withoutHeaders.RequiredHeaders = nil
 	for _, attempt := range []struct {
@@ -37,9 +36,7 @@ func TestDocumentLifeCycle(t *testing.T) {
 		{"right", asWebPage(original.upload()), "a bill", 200},
 		{"second", original.upload(), "another bill", 412},
 	} {
-		if code, text := put(t, attempt.upload, []byte(attempt.content)); code != attempt.status {
-			t.Errorf("%s upload: %d %s, want %d", attempt.name, code, text, attempt.status)
-		}
+		expectPut(t, attempt.status, attempt.upload, []byte(attempt.content))
 	}
 	eventually(t, "the scan of the file", func() bool { return api.readDocument(original.ID).Status == "Completed" })
 
@@ -61,12 +58,10 @@ func TestDocumentLifeCycle(t *testing.T) {
 		}
 	}
 	expectFile(t, link, "a bill")
-	if code, text := put(t, client.Upload{URL: link, Method: "PUT"}, []byte("x")); code != 403 {
-		t.Errorf("upload to a download URL: %d %s, want 403", code, text)
-	}
+	expectPut(t, 403, client.Upload{URL: link, Method: "PUT"}, []byte("x"))
 
 	api.deleteDocument(original.ID)
-	api.expectStatus(404, "GET", documentQueries+"/"+original.ID, "")
+	api.expect(404, "GET", documentQueries+"/"+original.ID, "")
 	expectFile(t, api.downloadURL(clone), "a bill")
 	api.deleteDocument(clone)
 	expectNoFile(t, link)
@@ -90,23 +85,18 @@ func asWebPage(u client.Upload) client.Upload {
 // outlives it, and its key stays in use.
 func expectLateUploadIsRefused(t *testing.T, u client.Upload) {
 	t.Helper()
-	if code, text := put(t, u, []byte("too late")); code != 412 {
-		t.Errorf("upload for a deleted document: %d %s, want 412", code, text)
-	}
+	expectPut(t, 412, u, []byte("too late"))
 }
 
 func TestUploadForADeletedDocument(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	document := api.createDocument("late.txt", uuid.NewString(), "")
 	api.deleteDocument(document.ID)
 	expectLateUploadIsRefused(t, document.upload())
 }
 
 func TestArchiveFileIsADocument(t *testing.T) {
-	t.Parallel()
-	requires(t, builtInCheck)
-	api := login(t, environment)
+	api := begin(t, builtInCheck)
 	const content = "PK\x03\x04 an archive is a document too"
 	document, status := api.uploadDocument(uuid.NewString(), content)
 	if status != "Completed" {
@@ -118,24 +108,22 @@ func TestArchiveFileIsADocument(t *testing.T) {
 	expectFile(t, link, content)
 	api.deleteDocument(clone)
 	expectNoFile(t, link)
-	api.expectStatus(400, "DELETE", documentCommands+"/"+clone, "")
+	api.expect(400, "DELETE", documentCommands+"/"+clone, "")
 }
 
 func TestInfectedDocument(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	document, status := api.uploadDocument(uuid.NewString(), eicar)
 	if status != "Infected" {
 		t.Errorf("the status is %s, want Infected", status)
 	}
-	api.expectStatus(404, "GET", documentQueries+"/signedurl/"+document.ID, "")
+	api.expect(404, "GET", documentQueries+"/signedurl/"+document.ID, "")
 }
 
 // The file goes with its last document, in whichever order the documents are deleted, and also when all are deleted at
 // once.
 func TestFilesGoWithTheirLastDocument(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	for _, test := range []struct {
 		name   string
 		remove func(ids []string)
@@ -172,8 +160,8 @@ func TestFilesGoWithTheirLastDocument(t *testing.T) {
 			test.remove(ids)
 			expectNoFile(t, link)
 			for _, id := range ids {
-				api.expectStatus(404, "GET", documentQueries+"/"+id, "")
-				api.expectStatus(400, "DELETE", documentCommands+"/"+id, "")
+				api.expect(404, "GET", documentQueries+"/"+id, "")
+				api.expect(400, "DELETE", documentCommands+"/"+id, "")
 			}
 		})
 	}
@@ -181,8 +169,7 @@ func TestFilesGoWithTheirLastDocument(t *testing.T) {
 
 // A clone that is requested while its source is deleted has a file, or is not made.
 func TestCloneWhileDeleting(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	for range 5 {
 		document, _ := api.uploadDocument(uuid.NewString(), "a bill")
 		var deletion sync.WaitGroup
@@ -226,7 +213,7 @@ func TestStatusesOfFiles(t *testing.T) {
 				t.Errorf("the error code is %q, want %q", got, test.errorCode)
 			}
 			if test.status != "Completed" {
-				api.expectStatus(404, "GET", documentQueries+"/signedurl/"+document.ID, "")
+				api.expect(404, "GET", documentQueries+"/signedurl/"+document.ID, "")
 				return
 			}
 			expectDownload(t, api, document.ID, test.content)
@@ -245,9 +232,7 @@ func TestStatusesOfFiles(t *testing.T) {
 		api := login(t, cloud)
 		r := api.callPlatform("POST", documentCommands, `{"data":{"fileName":"setup.exe","entityId":"e"}}`)
 		var document createdDocument
-		if err := json.Unmarshal(r.Data, &document); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(r.Data, &document))
 		if len(r.Messages) != 1 || r.Messages[0].Type != "Warning" || r.Messages[0].ErrorCode != "INVALID_MIME_TYPE" {
 			t.Errorf("the messages are %+v, want the warning INVALID_MIME_TYPE", r.Messages)
 		}
@@ -257,7 +242,7 @@ func TestStatusesOfFiles(t *testing.T) {
 			}
 			put(t, document.upload(), []byte("x"))
 		}
-		api.expectStatus(404, "GET", documentQueries+"/signedurl/"+document.ID, "")
+		api.expect(404, "GET", documentQueries+"/signedurl/"+document.ID, "")
 	})
 }
 
@@ -275,8 +260,7 @@ func expectDownload(t *testing.T, api *session, id, content string) {
 
 // A refused or wrong file can be replaced; clones keep theirs.
 func TestReplacedFile(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	document, _ := api.uploadDocument(uuid.NewString(), eicar)
 	clone := api.cloneDocument(document.ID, "{}")
 	var replacement createdDocument
@@ -287,9 +271,7 @@ func TestReplacedFile(t *testing.T) {
 	}
 	api.expectDocument(document.ID, "Processing")
 	api.expectDocument(clone, "Infected")
-	if code, text := put(t, replacement.upload(), []byte("a clean bill")); code != 200 {
-		t.Fatalf("upload: %d %s, want 200", code, text)
-	}
+	expectPut(t, 200, replacement.upload(), []byte("a clean bill"))
 	eventually(t, "the scan of the new file",
 		func() bool { return api.readDocument(document.ID).Status == "Completed" })
 	link := api.downloadURL(document.ID)

@@ -158,13 +158,9 @@ func (a *linkAttack) loseObject(link string) {
 // An upload URL accepts no header that would mark the file as clean, or fill it from another object: storage refuses
 // what is not signed.
 func TestUploadURLsAcceptNoOtherHeaders(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	clean, _ := api.uploadDocument(uuid.NewString(), "clean")
-	u, err := url.Parse(api.downloadURL(clean.ID))
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := ok(url.Parse(api.downloadURL(clean.ID)))(t)
 	for name, value := range map[string]string{
 		"x-amz-tagging":                   "sluice-verdict=clean",
 		"x-amz-copy-source":               u.Path,
@@ -181,9 +177,7 @@ func TestUploadURLsAcceptNoOtherHeaders(t *testing.T) {
 				t.Errorf("upload: %d %s, want 403", code, text)
 			}
 			api.expectDocument(document.ID, "Processing")
-			if code, text := put(t, document.upload(), []byte("x")); code != 200 {
-				t.Errorf("the right upload after it: %d %s, want 200", code, text)
-			}
+			expectPut(t, 200, document.upload(), []byte("x"))
 		})
 	}
 }
@@ -196,13 +190,8 @@ func TestUnscannedUploadsAreNotRead(t *testing.T) {
 	api, storage := login(t, cloud), operatorStorage(cloud)
 	document := api.createDocument("a.txt", uuid.NewString(), "")
 	for name, u := range map[string]client.Upload{"document": document.upload(), "batch": api.newUpload(true)} {
-		if code, text := put(t, u, []byte("{}")); code != 200 {
-			t.Fatalf("upload: %d %s, want 200", code, text)
-		}
-		target, err := url.Parse(u.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expectPut(t, 200, u, []byte("{}"))
+		target := ok(url.Parse(u.URL))(t)
 		bucket, key, _ := strings.Cut(strings.TrimPrefix(target.Path, "/"), "/")
 		read := func() string {
 			out, err := storage.GetObject(t.Context(), &s3.GetObjectInput{Bucket: &bucket, Key: &key})
@@ -245,10 +234,7 @@ func operatorStorage(e *Environment) *s3.Client {
 // file before it answers. It returns the server's address.
 func startClamd(t *testing.T, scan func()) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := ok(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { listener.Close() })
 	go func() {
 		for {

@@ -105,15 +105,14 @@ func TestAccessLayersOfDocuments(t *testing.T) {
 		}
 	}
 	for _, c := range append(archiveCommands(), documentCommandsByType()...) {
-		withoutLayers.expectStatus(403, c.method, c.at("", id, ""), c.body)
+		withoutLayers.expect(403, c.method, c.at("", id, ""), c.body)
 	}
-	withoutLayers.expectStatus(403, "GET", documentQueries+"/signedurl/"+id, "")
-	withoutLayers.expectStatus(403, "PUT", documentCommands+"/updateFile",
-		`{"data":{"id":"`+id+`","fileName":"a.pdf"}}`)
+	withoutLayers.expect(403, "GET", documentQueries+"/signedurl/"+id, "")
+	withoutLayers.expect(403, "PUT", documentCommands+"/updateFile", `{"data":{"id":"`+id+`","fileName":"a.pdf"}}`)
 	// The layers that a policy enforces remain among those of the document, which can only be widened.
 	setLayers := func(layer string) {
 		t.Helper()
-		spain.expectStatus(202, "PUT", documentCommands+"/"+id+"/access-layers",
+		spain.expect(202, "PUT", documentCommands+"/"+id+"/access-layers",
 			`{"data":{"accessLayers":{"geographic":["`+layer+`"]}}}`)
 	}
 	setLayers("France")

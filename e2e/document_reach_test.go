@@ -55,8 +55,7 @@ func TestDocumentEntityType(t *testing.T) {
 		{"Screening", "none", "Deal"},
 	} {
 		t.Run(test.entityType, func(t *testing.T) {
-			t.Parallel()
-			api := login(t, environment)
+			api := begin(t)
 			for _, c := range documentCommandsByType() {
 				for _, route := range []string{"", "/product", "/deal"} {
 					if c.name == "uploader" && route != "" {
@@ -78,30 +77,29 @@ func (s *session) checkEntityType(c documentCommand, route, entityType, otherTyp
 		notFound = http.StatusBadRequest
 	}
 	id := s.newDocument(`,"requestType":"` + entityType + `"`)
-	s.expectStatus(notFound, c.method, c.at(route, id, "?documentEntityType="+otherType), c.body)
+	s.expect(notFound, c.method, c.at(route, id, "?documentEntityType="+otherType), c.body)
 	if !isOwnRoute {
-		s.expectStatus(notFound, c.method, c.at(route, id, ""), c.body)
+		s.expect(notFound, c.method, c.at(route, id, ""), c.body)
 	}
 	absent := s.callPlatform(c.method, c.at(route, uuid.NewString(), ""), c.body)
 	if want := "There is no such document."; !strings.Contains(string(absent.text), want) {
 		s.t.Errorf("%s of a document that does not exist: %s, want %q", c.name, absent.text, want)
 	}
-	s.expectStatus(202, c.method, c.at(route, id, "?documentEntityType="+strings.ToLower(entityType)), c.body)
+	s.expect(202, c.method, c.at(route, id, "?documentEntityType="+strings.ToLower(entityType)), c.body)
 	if isOwnRoute && c.method != "DELETE" {
-		s.expectStatus(202, c.method, c.at(route, id, ""), c.body)
+		s.expect(202, c.method, c.at(route, id, ""), c.body)
 	}
 }
 
 func TestReplaysOfDocumentCommands(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	id, clone := api.newDocument(""), uuid.NewString()
 	for _, c := range append(archiveCommands(), documentCommandsByType()...) {
 		if c.name == "clone" {
 			c.body, c.replayed = `{"data":{"Id":"`+clone+`"}}`, 409
 		}
-		api.expectStatus(202, c.method, c.at("", id, ""), c.body)
-		api.expectStatus(c.replayed, c.method, c.at("", id, ""), c.body)
+		api.expect(202, c.method, c.at("", id, ""), c.body)
+		api.expect(c.replayed, c.method, c.at("", id, ""), c.body)
 	}
 	if v := api.expectDocument(clone, "Processing"); v.ID != clone {
 		t.Errorf("the clone has the ID %s, want %s", v.ID, clone)
@@ -110,11 +108,10 @@ func TestReplaysOfDocumentCommands(t *testing.T) {
 
 // Taken out of the archive, a document is as it was. An error that is reported for it takes it out too.
 func TestArchive(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	document, _ := api.uploadDocument(uuid.NewString(), "a bill")
 	archive, unarchive := documentCommands+"/"+document.ID+"/archive", documentCommands+"/"+document.ID+"/unarchive"
-	api.expectStatus(202, "POST", archive, `{"data":{"archivalReason":"superseded"}}`)
+	api.expect(202, "POST", archive, `{"data":{"archivalReason":"superseded"}}`)
 	v := api.expectDocument(document.ID, "Archived")
 	if *v.ArchivalReason != "superseded" || *v.PreArchivalStatus != "Completed" {
 		t.Errorf("archived: reason %q, status before %q; want superseded, Completed", *v.ArchivalReason,
@@ -122,21 +119,21 @@ func TestArchive(t *testing.T) {
 	}
 	expectFile(t, api.downloadURL(document.ID), "a bill")
 
-	api.expectStatus(202, "POST", unarchive, "")
+	api.expect(202, "POST", unarchive, "")
 	v = api.expectDocument(document.ID, "Completed")
 	if v.ArchivalReason != nil || v.PreArchivalStatus != nil {
 		t.Errorf("unarchived: %+v, want no reason and no status before", v)
 	}
 
-	api.expectStatus(202, "POST", archive, `{"data":{"archivalReason":"again"}}`)
-	api.expectStatus(202, "PUT", documentCommands+"/custom-error/"+document.ID,
+	api.expect(202, "POST", archive, `{"data":{"archivalReason":"again"}}`)
+	api.expect(202, "PUT", documentCommands+"/custom-error/"+document.ID,
 		`{"data":{"errorCode":"NOT_APPLICABLE","errorMessage":"wrong person"}}`)
 	v = api.expectDocument(document.ID, "Error")
 	if *v.ErrorCode != "NOT_APPLICABLE" || v.ArchivalReason != nil {
 		t.Errorf("after an error: %+v, want the error code NOT_APPLICABLE and no reason", v)
 	}
-	api.expectStatus(404, "GET", documentQueries+"/signedurl/"+document.ID, "")
-	api.expectStatus(409, "POST", unarchive, "")
+	api.expect(404, "GET", documentQueries+"/signedurl/"+document.ID, "")
+	api.expect(409, "POST", unarchive, "")
 }
 
 // A virtual document is a link: it is complete at once and has no file.
@@ -157,11 +154,11 @@ func TestVirtualDocuments(t *testing.T) {
 				t.Errorf("got %+v, want a virtual document of the type %s with its URL", v, test.entityType)
 			}
 			path := documentCommands + test.route + "/" + document.ID
-			api.expectStatus(404, "GET", documentQueries+"/signedurl/"+document.ID, "")
-			api.expectStatus(202, "PUT", path, `{"data":{"documentURL":"HTTPS://example.com/b"}}`)
-			api.expectStatus(202, "PUT", path+"/clone", `{"data":{}}`)
-			api.expectStatus(202, "DELETE", path, "")
-			api.expectStatus(404, "GET", documentQueries+"/"+document.ID, "")
+			api.expect(404, "GET", documentQueries+"/signedurl/"+document.ID, "")
+			api.expect(202, "PUT", path, `{"data":{"documentURL":"HTTPS://example.com/b"}}`)
+			api.expect(202, "PUT", path+"/clone", `{"data":{}}`)
+			api.expect(202, "DELETE", path, "")
+			api.expect(404, "GET", documentQueries+"/"+document.ID, "")
 		})
 	}
 }
@@ -172,14 +169,13 @@ func TestOtherTenantsDocuments(t *testing.T) {
 	owner, other := login(t, environment), loginNewTenant(t)
 	journey := uuid.NewString()
 	id := owner.newDocument(`,"journeyId":"` + journey + `"`)
-	owner.expectStatus(202, "PUT", documentCommands+"/"+id, `{"data":{"friendlyName":"mine"}}`)
+	owner.expect(202, "PUT", documentCommands+"/"+id, `{"data":{"friendlyName":"mine"}}`)
 	for _, test := range otherTenantsRequests(journey) {
 		t.Run(test.name, func(t *testing.T) {
 			ask := func(id string) (int, string) {
 				fill := strings.NewReplacer("%s", id)
-				status, _, text := other.sendPlatform(other.tenantID, test.method, fill.Replace(test.path),
-					fill.Replace(test.body))
-				return status, strings.ReplaceAll(string(text), id, "ID")
+				r := other.call(test.method, fill.Replace(test.path), fill.Replace(test.body))
+				return r.status, strings.ReplaceAll(string(r.text), id, "ID")
 			}
 			status, text := ask(id)
 			wantStatus, want := ask(uuid.NewString())
@@ -218,8 +214,7 @@ func otherTenantsRequests(journey string) []documentCommand {
 
 // Of concurrent edits each is made as a whole or answered with 409.
 func TestConcurrentEditsOfADocument(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	id := api.newDocument("")
 	for range 5 {
 		statuses := api.callConcurrently(6, "PUT", documentCommands+"/"+id,

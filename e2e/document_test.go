@@ -65,9 +65,7 @@ func (s *session) newVirtualDocument() string {
 func (s *session) uploadDocument(entityID, content string) (document createdDocument, status string) {
 	s.t.Helper()
 	document = s.createDocument("a.zip", entityID, "")
-	if code, text := put(s.t, document.upload(), []byte(content)); code != 200 {
-		s.t.Fatalf("upload: %d %s", code, text)
-	}
+	expectPut(s.t, 200, document.upload(), []byte(content))
 	eventually(s.t, "the result of the scan", func() bool {
 		status = s.readDocument(document.ID).Status
 		return status != "Processing"
@@ -109,7 +107,7 @@ func (s *session) cloneDocument(id, data string) string {
 
 func (s *session) deleteDocument(id string) {
 	s.t.Helper()
-	s.expectStatus(http.StatusAccepted, "DELETE", documentCommands+"/"+id, "")
+	s.expect(http.StatusAccepted, "DELETE", documentCommands+"/"+id, "")
 }
 
 // expectFile checks what a download URL gives.

@@ -9,9 +9,7 @@ import (
 
 // A file that comes again is noticed, packed or not, and rejected if that is asked for; the command line says so.
 func TestDuplicateFiles(t *testing.T) {
-	t.Parallel()
-	onboardEntities(t, environment)
-	s := login(t, environment)
+	s := begin(t)
 	file := jsonLines(validLines(3)...)
 	rejects := client.UploadOptions{RejectOnInvalid: true, OnDuplicate: client.RejectDuplicate}
 	first, _ := s.processWith(rejects, file)
@@ -44,20 +42,13 @@ func TestDuplicateFiles(t *testing.T) {
 
 // Equal files at the same time are processed, or rejected for one that was processed; all but one name another batch.
 func TestEqualFilesAtOnce(t *testing.T) {
-	t.Parallel()
-	onboardEntities(t, environment)
-	s := login(t, environment)
+	s := begin(t)
 	file := jsonLines(validLines(3)...)
 	var ids []string
 	for range 3 {
-		u, err := s.client.CreateUploadWith(t.Context(),
-			client.UploadOptions{RejectOnInvalid: true, OnDuplicate: client.RejectDuplicate})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if status, text := put(t, u, file); status != 200 {
-			t.Fatalf("upload: %d %s", status, text)
-		}
+		u := ok(s.client.CreateUploadWith(t.Context(),
+			client.UploadOptions{RejectOnInvalid: true, OnDuplicate: client.RejectDuplicate}))(t)
+		expectPut(t, 200, u, file)
 		ids = append(ids, u.BatchID)
 	}
 	originals := 0

@@ -10,13 +10,10 @@ import (
 
 // An entity ID that is a UUID is the same one in any case: in imports, lines, paths, drafts, searches and documents.
 func TestEntityIDsThatAreUUIDsCountInAnyCase(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	lower, journey := uuid.NewString(), uuid.NewString()
 	upper := strings.ToUpper(lower)
-	if err := environment.importEntities(fmt.Sprintf(`{"id":%q,"lifecycleStatus":"Compliant"}`, upper)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, environment.importEntities(fmt.Sprintf(`{"id":%q,"lifecycleStatus":"Compliant"}`, upper)))
 	onboardEntities(t, environment)
 	for _, id := range []string{lower, upper} {
 		api.expectProcess("PROCESSED", jsonLines(validLine().withSender(id)))
@@ -47,12 +44,9 @@ func TestEntityIDsThatAreUUIDsCountInAnyCase(t *testing.T) {
 
 // An imported entity may have any ID, and searches take it.
 func TestSearchesTakeAnyEntityID(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	id, journey := "customer "+uuid.NewString(), uuid.NewString()
-	if err := environment.importEntities(fmt.Sprintf(`{"id":%q,"lifecycleStatus":"Compliant"}`, id)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, environment.importEntities(fmt.Sprintf(`{"id":%q,"lifecycleStatus":"Compliant"}`, id)))
 	api.newDraft(strings.ReplaceAll(id, " ", "%20"), journey)
 	data := fmt.Sprintf(`{"data":{"journeyId":%q,"entityIds":[%q]}}`, journey, id)
 	var page lightPage
@@ -69,8 +63,7 @@ func TestSearchesTakeAnyEntityID(t *testing.T) {
 
 // null removes a property of a draft, and of the entity once the draft is verified; on creation it is left out.
 func TestNullRemovesAProperty(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	one := `{"type":"Single","value":"1"}`
 	r := api.callPlatform("POST", entityCommand,
 		`{"data":{"type":"Company","targetEntity":"Client","properties":{"a":`+one+`,"b":`+one+`,"c":null}}}`)
@@ -101,15 +94,14 @@ func TestLayersThatLockTheCallerOutAreRefused(t *testing.T) {
 	t.Parallel()
 	api := loginNewClient(t, "--geographic", "Spain")
 	const france = `{"geographic":["France"]}`
-	api.expectStatus(400, "POST", entityCommand,
-		`{"data":{"type":"Company","targetEntity":"Client","accessLayers":`+france+`}}`)
+	api.expect(400, "POST", entityCommand, `{"data":{"type":"Company","targetEntity":"Client","accessLayers":`+france+
+		`}}`)
 	for _, field := range []string{"accessLayers", "policyEnforcedAccessLayers"} {
-		api.expectStatus(400, "POST", documentCommands,
-			`{"data":{"fileName":"a","entityId":"e","`+field+`":`+france+`}}`)
+		api.expect(400, "POST", documentCommands, `{"data":{"fileName":"a","entityId":"e","`+field+`":`+france+`}}`)
 	}
 	id := api.newDocument("")
-	api.expectStatus(400, "PUT", documentCommands+"/"+id+"/access-layers", `{"data":{"accessLayers":`+france+`}}`)
-	api.expectStatus(400, "PUT", documentCommands+"/"+id+"/clone", `{"data":{"AccessLayers":`+france+`}}`)
+	api.expect(400, "PUT", documentCommands+"/"+id+"/access-layers", `{"data":{"accessLayers":`+france+`}}`)
+	api.expect(400, "PUT", documentCommands+"/"+id+"/clone", `{"data":{"AccessLayers":`+france+`}}`)
 }
 
 // What explains a decision on a document is null for callers without its access layers.

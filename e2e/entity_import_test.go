@@ -27,9 +27,7 @@ func importFile(t *testing.T, flags []string, lines ...string) importCounts {
 		TenantID string `json:"tenant_id"`
 		Imported int    `json:"imported"`
 	}
-	if err := environment.admin(&out, append([]string{"entities", "import", path}, flags...)...); err != nil {
-		t.Fatal(err)
-	}
+	must(t, environment.admin(&out, append([]string{"entities", "import", path}, flags...)...))
 	return out.importCounts
 }
 
@@ -65,8 +63,7 @@ func (s *session) listEntities(name, pageSize string) []listedEntity {
 // Imported entities are whole: they have type, role, name, time of creation and version, can be listed and searched,
 // and the import says what it changes.
 func TestImportedEntitiesAreWhole(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	name := "Import " + uuid.NewString()
 	line := func(i int, status string) string {
 		return fmt.Sprintf(`{"id":"%s %d","status":%q,"type":"Company","targetEntity":"Related Party",`+
@@ -102,8 +99,7 @@ func TestImportedEntitiesAreWhole(t *testing.T) {
 
 // An import leaves an entity that was made on the platform alone, unless it is told to overwrite.
 func TestImportLeavesPlatformMadeEntitiesAlone(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	id := api.newEntity("")
 	line := fmt.Sprintf(`{"id":%q,"status":"ClientOffboarded"}`, id)
 	var entity struct{ LifecycleStatus string }

@@ -8,9 +8,7 @@ import (
 )
 
 func TestEntityBodies(t *testing.T) {
-	requires(t, manyRequests)
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t, manyRequests)
 	var all []bodyEndpoint
 	all = append(all, entityCommandEndpoints(api)...)
 	all = append(all, entityQueryEndpoints()...)

@@ -82,8 +82,7 @@ func draftUpdate(name, value string, version int) string {
 
 // An entity is created, drafted, changed and verified; then drafted again and rejected. Each step is possible once.
 func TestEntityLifeCycle(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	journey := uuid.NewString()
 	e := api.newEntity(
 		`,"properties":{"name":{"type":"Single","value":"ACME"},"city":{"type":"Single","value":"Cork"}}`,
@@ -99,16 +98,16 @@ func TestEntityLifeCycle(t *testing.T) {
 	}
 	expectValues(t, draft.Properties, map[string]string{"city": "Galway", "name": "ACME"})
 	// A replay, or a client that read the draft before the update.
-	api.expectStatus(409, "PUT", path, draftUpdate("city", "Sligo", 1))
-	api.expectStatus(409, "PUT", path+"/verify", `{"data":{"version":1}}`)
+	api.expect(409, "PUT", path, draftUpdate("city", "Sligo", 1))
+	api.expect(409, "PUT", path+"/verify", `{"data":{"version":1}}`)
 	api.expectEntity(e, "OnboardingInProgress").expectVersion(t, 1, map[string]string{"city": "Cork"})
 	api.mustCall("PUT", path+"/verify",
 		`{"data":{"version":2,"dataConflictResolutions":{"name":{"type":"Single","value":"ACME Ltd"}}}}`, nil)
 	api.expectEntity(e, "Compliant").expectVersion(t, 2, map[string]string{"city": "Galway", "name": "ACME Ltd"})
 	for _, command := range []string{"/verify", "/reject"} {
-		api.expectStatus(409, "PUT", path+command, `{"data":{"version":-1}}`)
+		api.expect(409, "PUT", path+command, `{"data":{"version":-1}}`)
 	}
-	api.expectStatus(409, "PUT", path, draftUpdate("city", "Sligo", -1))
+	api.expect(409, "PUT", path, draftUpdate("city", "Sligo", -1))
 	api.mustCall("GET", entityQuery+"/entity/"+e+"/draft/"+first, "", &draft)
 	if draft.Status != "Verified" || draft.SourceEntityID != e {
 		t.Errorf("the verified draft is %+v, want Verified and of the entity %s", draft, e)
@@ -116,7 +115,7 @@ func TestEntityLifeCycle(t *testing.T) {
 
 	second := api.rejectSecondDraft(e, journey, first)
 	api.expectEntity(e, "Compliant").expectVersion(t, 2, map[string]string{"city": "Galway"})
-	api.expectStatus(409, "PUT", entityCommand+"/"+e+"/draft/"+second+"/reject", "")
+	api.expect(409, "PUT", entityCommand+"/"+e+"/draft/"+second+"/reject", "")
 	var all []draftView
 	api.mustCall("POST", entityQuery+"/drafts-in-scope/searchentitydrafts",
 		fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey), &all)
@@ -145,8 +144,7 @@ func (s *session) rejectSecondDraft(entity, journey, parent string) string {
 
 // Of writers that have read the same version exactly one succeeds; the others get 409.
 func TestConcurrentEdits(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	e := api.newEntity("")
 	path := entityCommand + "/" + e + "/draft/" + api.newDraft(e, uuid.NewString())
 	expectOne := func(what string, times int, path string, body func(i int) string) {
@@ -169,8 +167,7 @@ func TestConcurrentEdits(t *testing.T) {
 
 // Of drafts that are created at the same time, none is lost: the entity is being onboarded until the last one ends.
 func TestConcurrentDrafts(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	e, journey := api.newEntity(""), uuid.NewString()
 	const count = 4
 	got := api.callConcurrently(count, "POST", entityCommand+"/"+e+"/draft",
@@ -193,8 +190,7 @@ func TestConcurrentDrafts(t *testing.T) {
 
 // Of two drafts that change one property, the second is told of the first and has to decide.
 func TestConflictsOfDrafts(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	e := api.newEntity(`,"properties":{"city":{"type":"Single","value":"Cork"}}`)
 	draft := func(city string) string {
 		path := entityCommand + "/" + e + "/draft/" + api.newDraft(e, uuid.NewString())
@@ -210,7 +206,7 @@ func TestConflictsOfDrafts(t *testing.T) {
 	expectValues(t, api.expectEntity(e, "MaintenanceInProgress").Properties, map[string]string{"city": "Galway"})
 	api.mustCall("PUT", second+"/verify",
 		`{"data":{"version":2,"dataConflictResolutions":{"city":{"type":"Single","value":"Mayo"}}}}`, nil)
-	api.expectStatus(409, "PUT", third+"/verify", `{"data":{"version":2}}`)
+	api.expect(409, "PUT", third+"/verify", `{"data":{"version":2}}`)
 	api.mustCall("PUT", third+"/verify", `{"data":{"version":-1}}`, nil)
 	api.expectEntity(e, "Compliant").expectVersion(t, 4, map[string]string{"city": "Kerry"})
 }
@@ -218,9 +214,7 @@ func TestConflictsOfDrafts(t *testing.T) {
 // An entity takes part in batches from the moment that a draft of it is verified, and not before. A later draft, and a
 // rejected one, does not change that. One token serves both interfaces.
 func TestBatchesSeeWhatIsVerified(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
-	onboardEntities(t, environment)
+	api := begin(t)
 	e := api.newEntity("")
 	expectBatch := func(status string) {
 		t.Helper()
@@ -240,16 +234,12 @@ func TestBatchesSeeWhatIsVerified(t *testing.T) {
 
 // An imported entity is drafted like any other, and the status that is imported last counts.
 func TestImportedEntityLifeCycle(t *testing.T) {
-	requires(t, encodedPaths)
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t, encodedPaths)
 	id := "imported #1/2 ü%25 " + uuid.NewString() // any text is an ID; in a path it is percent-encoded
 	e := url.PathEscape(id)
 	importAs := func(status string) {
 		t.Helper()
-		if err := environment.importEntities(fmt.Sprintf(`{"id":%q,"lifecycleStatus":%q}`, id, status)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, environment.importEntities(fmt.Sprintf(`{"id":%q,"lifecycleStatus":%q}`, id, status)))
 	}
 	importAs("ClientOffboarded")
 	api.expectEntity(e, "ClientOffboarded")
@@ -262,8 +252,7 @@ func TestImportedEntityLifeCycle(t *testing.T) {
 }
 
 func TestWarningsOfNewEntities(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	r := api.callPlatform("POST", entityCommand, `{"data":{"type":"Other","targetEntity":"Client","properties":{`+
 		`"empty":{"type":"Single","value":null},"full":{"type":"Single","value":"x"}}}}`)
 	if len(r.Messages) != 1 {
@@ -274,9 +263,7 @@ func TestWarningsOfNewEntities(t *testing.T) {
 		t.Errorf("the message is %+v, want the warning property_dropped about properties.empty", m)
 	}
 	var created struct{ ID string }
-	if err := json.Unmarshal(r.Data, &created); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(r.Data, &created))
 	v := api.expectEntity(created.ID, "Unknown")
 	if len(v.Properties) != 1 {
 		t.Errorf("the properties are %+v, want one", v.Properties)
@@ -286,8 +273,7 @@ func TestWarningsOfNewEntities(t *testing.T) {
 
 // An entity may be as large as an item of the table, and a request as large as API Gateway lets in.
 func TestLargeEntities(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	bodyWith := func(properties int) string {
 		var all []string
 		for i := range properties {
@@ -301,6 +287,6 @@ func TestLargeEntities(t *testing.T) {
 		t.Errorf("the entity has %d properties, want 38", len(full.Properties))
 	}
 	api.newDraft(full.ID, uuid.NewString())
-	api.expectStatus(http.StatusRequestEntityTooLarge, "POST", entityCommand, bodyWith(40))
-	api.expectStatus(http.StatusRequestEntityTooLarge, "POST", entityCommand, bodyWith(105))
+	api.expect(http.StatusRequestEntityTooLarge, "POST", entityCommand, bodyWith(40))
+	api.expect(http.StatusRequestEntityTooLarge, "POST", entityCommand, bodyWith(105))
 }

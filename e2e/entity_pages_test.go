@@ -41,10 +41,7 @@ func insertDrafts(t *testing.T, api *session, journey string, count int) []light
 	table := api.environment.Prefix + "-records"
 	row := journeyRow(t, db, table, api.tenantID, journey)
 	createdAt, _, _ := strings.Cut(row["part"].(*types.AttributeValueMemberS).Value, "#")
-	created, err := strconv.ParseInt(createdAt, 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	created := ok(strconv.ParseInt(createdAt, 10, 64))(t)
 	requests := make([]types.WriteRequest, 0, count)
 	for i := range count {
 		item := lightItem{uuid.NewString(), uuid.NewString()}
@@ -65,9 +62,7 @@ func insertDrafts(t *testing.T, api *session, journey string, count int) []light
 			return err
 		})
 	}
-	if err := g.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.Wait())
 	return append(items, last)
 }
 
@@ -118,9 +113,7 @@ func (s *session) readAllPages(journey string, size, order int) ([]lightItem, []
 // Every page of a long journey takes as long as the first, and nothing is lost, doubled or out of order, although
 // drafts are created meanwhile.
 func TestLongJourney(t *testing.T) {
-	requires(t, manyRequests)
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t, manyRequests)
 	journey := uuid.NewString()
 	want := insertDrafts(t, api, journey, *drafts-1)
 
@@ -131,9 +124,7 @@ func TestLongJourney(t *testing.T) {
 	forward, forwardTokens := api.readAllPages(journey, 500, 0)
 	backward, backwardTokens := api.readAllPages(journey, 500, 1)
 	end()
-	if err := <-stopped; err != nil {
-		t.Fatal(err)
-	}
+	must(t, <-stopped)
 	slices.Reverse(backward)
 	for direction, got := range map[string][]lightItem{"forward": forward, "backward": backward} {
 		if len(got) < len(want) || !slices.Equal(got[:len(want)], want) {

@@ -45,8 +45,7 @@ func entityPermissions(entity, draft string) []entityPermission {
 // Every operation accepts the permissions that the interface names for it, and no other; and one token serves both
 // interfaces.
 func TestPermissionsOfEntityOperations(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	e := api.newEntity("")
 	operations := entityPermissions(e, api.newDraft(e, uuid.NewString()))
 	for _, o := range operations {
@@ -63,33 +62,19 @@ func TestPermissionsOfEntityOperations(t *testing.T) {
 			if permission == "BatchRead" {
 				want = http.StatusNotFound
 			}
-			api.expectStatusOf(want, "GET", transactionsPath+"batch/status/"+uuid.NewString())
+			api.expect(want, "GET", transactionsPath+"batch/status/"+uuid.NewString(), "")
 		})
 	}
 	both := loginNewClient(t, "--permission", "BatchUpload", "--permission", "EntityDataAccessAndSearch")
-	if code, _, text := both.call("POST", uploadPath, "", ""); code != http.StatusOK {
-		t.Errorf("a new batch: %d %s, want 200", code, text)
-	}
+	both.expect(http.StatusOK, "POST", uploadPath, "")
 	both.mustCall("GET", entityQuery+"/entity/"+e, "", nil)
 }
 
 // expectTenantErrors checks that an operation requires the header with the token's tenant.
 func expectTenantErrors(t *testing.T, api *session, o entityPermission) {
 	t.Helper()
-	for _, test := range []struct {
-		tenantID string
-		status   int
-		code     string
-	}{
-		{"", 400, "MissingTenantHeader"},
-		{uuid.NewString(), 403, "TenantMismatch"},
-	} {
-		status, _, text := api.sendPlatform(test.tenantID, o.method, o.path, "")
-		if status != test.status || !strings.Contains(string(text), test.code) {
-			t.Errorf("%s %s for the tenant %q: %d %s, want %d with %s", o.method, o.path, test.tenantID, status, text,
-				test.status, test.code)
-		}
-	}
+	api.call(o.method, o.path, "", "X-Tenant-Id", "").expect(t, 400, "MissingTenantHeader")
+	api.call(o.method, o.path, "", "X-Tenant-Id", uuid.NewString()).expect(t, 403, "TenantMismatch")
 }
 
 // What belongs to another tenant is answered word for word like what does not exist.
@@ -126,9 +111,8 @@ func TestOtherTenantsEntities(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			ask := func(e, draft, journey string) (int, string) {
 				ids := strings.NewReplacer("{e}", e, "{d}", draft, "{j}", journey)
-				status, _, text := other.sendPlatform(other.tenantID, test.method, ids.Replace(test.path),
-					ids.Replace(test.body))
-				return status, string(text)
+				r := other.call(test.method, ids.Replace(test.path), ids.Replace(test.body))
+				return r.status, string(r.text)
 			}
 			status, got := ask(e, draft, journey)
 			if _, want := ask(uuid.NewString(), uuid.NewString(), uuid.NewString()); status != test.status ||

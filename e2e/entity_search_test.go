@@ -63,8 +63,7 @@ func TestPagingTokens(t *testing.T) {
 
 // Pages have 1 to 500 items, 100 by default.
 func TestPageSizes(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	journey := uuid.NewString()
 	want := insertDrafts(t, api, journey, 501)
 	for _, test := range []struct {
@@ -88,7 +87,7 @@ func TestPageSizes(t *testing.T) {
 	}
 	for _, size := range []int{0, 501} {
 		body := fmt.Sprintf(`{"data":{"journeyId":%q,"pageOptions":{"pageSize":%d}}}`, journey, size)
-		api.expectStatus(400, "POST", lightSearch, body)
+		api.expect(400, "POST", lightSearch, body)
 	}
 	few := fmt.Sprintf(`{"data":{"journeyId":%q,"entityIds":[%q,%q]}}`, journey, strings.ToUpper(want[499].EntityId),
 		want[250].EntityId)
@@ -108,8 +107,7 @@ type draftName struct {
 
 // The name of an entity in a journey is that of its draft there, or else its own.
 func TestNamesInAJourney(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	journey := uuid.NewString()
 	named := func(name string) string {
 		return api.newEntity(`,"properties":{"fullName":{"type":"Single","value":"` + name + `"}}`)

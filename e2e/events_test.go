@@ -139,10 +139,7 @@ func (s *session) expectAnnounced(last client.Status) batchEnd {
 	s.t.Helper()
 	var found []busEvent
 	eventually(s.t, "the announcement of batch "+last.BatchID, func() bool {
-		all, err := s.environment.busEvents()
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		all := ok(s.environment.busEvents())(s.t)
 		found = all[last.BatchID]
 		return len(found) > 0
 	})
@@ -166,9 +163,7 @@ func (s *session) expectAnnounced(last client.Status) batchEnd {
 	if diff := cmp.Diff(wantPayload, payload); diff != "" {
 		s.t.Errorf("payload (-want +got):\n%s", diff)
 	}
-	if code, _, _ := s.call("GET", got.Detail.RelativeURL, "", ""); code != http.StatusOK {
-		s.t.Errorf("GET %s: %d, want 200", got.Detail.RelativeURL, code)
-	}
+	s.expect(http.StatusOK, "GET", got.Detail.RelativeURL, "")
 	return payload
 }
 
@@ -191,8 +186,7 @@ func TestEndsAreAnnounced(t *testing.T) {
 		{"infected", "ERROR", []byte(eicar), nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			api := login(t, environment)
+			api := begin(t)
 			payload := api.expectAnnounced(api.expectProcess(test.status, test.file))
 			if diff := cmp.Diff(test.complete, payload.ReportComplete); diff != "" {
 				t.Errorf("report_complete (-want +got):\n%s", diff)
@@ -212,17 +206,9 @@ func TestLostWebhooksDelayNoBatch(t *testing.T) {
 	api.newWebhook(r.URL, "")
 	db := cloud.tables(t)
 	name := aws.String(cloud.Prefix + "-webhooks")
-	described, err := db.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: name})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := db.Scan(t.Context(), &dynamodb.ScanInput{TableName: name})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: name}); err != nil {
-		t.Fatal(err)
-	}
+	described := ok(db.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: name}))(t)
+	rows := ok(db.Scan(t.Context(), &dynamodb.ScanInput{TableName: name}))(t)
+	ok(db.DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: name}))(t)
 	last := api.expectProcess("PROCESSED", jsonLines(validLine()))
 	api.expectAnnounced(last)
 	unannounced := func() []string {
@@ -235,23 +221,16 @@ func TestLostWebhooksDelayNoBatch(t *testing.T) {
 	eventually(t, "the record that the webhooks do not know", func() bool {
 		return slices.Equal(unannounced(), []string{"webhooks"})
 	})
-	if _, err := db.CreateTable(t.Context(), &dynamodb.CreateTableInput{
+	ok(db.CreateTable(t.Context(), &dynamodb.CreateTableInput{
 		TableName: name, KeySchema: described.Table.KeySchema,
 		AttributeDefinitions: described.Table.AttributeDefinitions,
 		BillingMode:          types.BillingModePayPerRequest,
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	for _, row := range rows.Items {
-		if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: name, Item: row}); err != nil {
-			t.Fatal(err)
-		}
+		ok(db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: name, Item: row}))(t)
 	}
 	eventually(t, "the delivery to the webhook", func() bool { return len(r.requests()) > 0 && unannounced() == nil })
-	all, err := cloud.busEvents()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := ok(cloud.busEvents())(t)
 	if n := len(all[last.BatchID]); n != 1 || len(r.requests()) != 1 {
 		t.Errorf("%d events on the bus and %d deliveries, want one of each", n, len(r.requests()))
 	}

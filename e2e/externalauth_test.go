@@ -101,25 +101,24 @@ func TestExternalAuthentication(t *testing.T) {
 		}
 		api.mustCall("PUT", externalAuthCommands+"?configurationId="+id, inEnvelope(data(u, "********")), nil)
 	}
-	api.expectStatus(http.StatusBadRequest, "PUT", externalAuthCommands+"?configurationId="+id,
+	api.expect(http.StatusBadRequest, "PUT", externalAuthCommands+"?configurationId="+id,
 		inEnvelope(data("https://evil.example.com", "********")))
-	api.expectStatus(http.StatusConflict, "POST", externalAuthCommands,
+	api.expect(http.StatusConflict, "POST", externalAuthCommands,
 		inEnvelope(`{"url":"https://HOOKS.example.com:443/sluice/"}`))
 	other.newConfiguration(`{"url":"` + u + `"}`)
 	for _, c := range []platformCall{
 		{"GET", externalAuthQueries + "/" + id, ""}, {"DELETE", externalAuthCommands + "?configurationId=" + id, ""},
 		{"PUT", externalAuthCommands + "?configurationId=" + id, inEnvelope(data(u, "********"))},
 	} {
-		other.expectStatus(http.StatusNotFound, c.method, c.path, c.body)
+		other.expect(http.StatusNotFound, c.method, c.path, c.body)
 	}
 	api.mustCall("DELETE", externalAuthCommands+"?configurationId="+id, "", nil)
-	api.expectStatus(http.StatusNotFound, "GET", externalAuthQueries+"/"+id, "")
+	api.expect(http.StatusNotFound, "GET", externalAuthQueries+"/"+id, "")
 }
 
 // Of configurations with one URL that are created at once, one is stored.
 func TestOneConfigurationForAURL(t *testing.T) {
-	t.Parallel()
-	api := loginNewTenant(t)
+	api := beginTenant(t)
 	got := api.callConcurrently(6, "POST", externalAuthCommands, func(i int) string {
 		return inEnvelope(fmt.Sprintf(`{"url":"https://hooks.example.com/%s"}`, strings.Repeat("./", i)))
 	})
@@ -153,9 +152,7 @@ func TestPermissionsOfExternalAuthentication(t *testing.T) {
 }
 
 func TestExternalAuthenticationBodies(t *testing.T) {
-	requires(t, manyRequests)
-	t.Parallel()
-	api := loginNewTenant(t)
+	api := beginTenant(t, manyRequests)
 	id := api.newConfiguration(`{"url":"https://hooks.example.com"}`)
 	const client, badCertificate = `{"clientId":"me","url":"https://id.example.com","useBasicAuthentication":false,` +
 		`"useEndpointMtlsConfiguration":false`,
@@ -192,9 +189,7 @@ func TestExternalAuthenticationBodies(t *testing.T) {
 // A certificate is announced before it ends, once. The schedule that does this is an hour long, so the test does what
 // it does.
 func TestCertificatesAreAnnounced(t *testing.T) {
-	t.Parallel()
-	requires(t, eventLog)
-	api := loginNewTenant(t)
+	api := beginTenant(t, eventLog)
 	end := time.Now().Add(3*24*time.Hour + 1500*time.Millisecond).Truncate(time.Second)
 	certificate := externalauthtest.New(t, "hooks.example.com", false, end.AddDate(-1, 0, 0), end, nil)
 	id := api.newConfiguration(`{"url":"https://hooks.example.com/a","endpointCertificate":{"isPublicCA":false,` +
@@ -203,17 +198,12 @@ func TestCertificatesAreAnnounced(t *testing.T) {
 	var announced []busEvent
 	eventually(t, "the event about the certificate", func() bool {
 		environment.runScheduled(t, "certificate")
-		events, err := environment.busEvents()
-		if err != nil {
-			t.Fatal(err)
-		}
+		events := ok(environment.busEvents())(t)
 		announced = events[id]
 		return len(announced) > 0
 	})
 	var payload externalauth.NoticePayload
-	if err := json.Unmarshal(announced[0].Detail.Payload, &payload); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(announced[0].Detail.Payload, &payload))
 	if got := announced[0]; len(announced) != 1 || got.DetailType != event.CertificateExpiring ||
 		got.Detail.Tenant != api.tenantID || payload.Days != 3 || !payload.NotAfter.Equal(end) ||
 		payload.Host != "hooks.example.com" {

@@ -33,9 +33,7 @@ type faultCloud struct {
 func newFaultCloud(t *testing.T, options []string) *faultCloud {
 	t.Helper()
 	e, err := startUncheckedCloud(t.TempDir(), options...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	e.Name, e.killsFunctions = "local", true
 	c := &faultCloud{killing: killing{Environment: e}, options: options}
 	t.Cleanup(func() {
@@ -48,25 +46,19 @@ func newFaultCloud(t *testing.T, options []string) *faultCloud {
 		ID string `json:"tenant_id"`
 	}
 	var out any
-	if err := errors.Join(e.admin(&other, "tenant", "create"),
-		e.admin(&out, "tenant", "enable-batch", other.ID)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(e.admin(&other, "tenant", "create"),
+		e.admin(&out, "tenant", "enable-batch", other.ID)))
 	c.tenants = []clientCredentials{{e.TenantID, e.ClientID, e.ClientSecret}, newClient(t, e, other.ID)}
 	mine := e.TenantID
 	e.TenantID = other.ID // that of the next import
 	err = e.importEntities(`{"id":"`+senderID+`","lifecycleStatus":"Compliant"}`,
 		`{"id":"`+receiverID+`","lifecycleStatus":"Compliant"}`)
 	e.TenantID = mine
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, tenant := range c.tenants {
 		c.list = importList(t, e, tenant.TenantID, "faults", wantedName)
 		// As many batches as a round has, and those that replace them.
-		if err := e.admin(&out, "tenant", "set", tenant.TenantID, "upload_urls_per_minute=10000"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, e.admin(&out, "tenant", "set", tenant.TenantID, "upload_urls_per_minute=10000"))
 	}
 	c.connect(t)
 	api := login(t, e)
@@ -88,13 +80,10 @@ func (c *faultCloud) connect(t *testing.T) {
 func (c *faultCloud) newClient(t *testing.T, tenant int) *client.Client {
 	t.Helper()
 	of := c.tenants[tenant]
-	api, err := client.New(client.Config{
+	api := ok(client.New(client.Config{
 		APIURL: c.APIURL, TokenURL: c.TokenURL, ClientID: of.ClientID, ClientSecret: of.ClientSecret,
 		Scope: "tenant/" + of.TenantID, HTTP: &http.Client{Transport: &c.transport},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return api
 }
 

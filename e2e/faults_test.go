@@ -99,9 +99,7 @@ func (c *faultCloud) round(t *testing.T, first, last uint64, s *faultSummary) {
 		t.Fatal(err)
 	}
 	events, err := c.busEvents()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	eachAtOnce(8, batches, func(b *faultBatch) {
 		problems := c.check(t, b, events[b.id])
 		s.add(b)

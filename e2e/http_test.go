@@ -3,8 +3,11 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,51 +15,120 @@ import (
 	"sluice/client"
 )
 
-// call sends a raw request with the session's token.
-func (s *session) call(method, path, contentType, body string) (int, http.Header, []byte) {
+// reply is the answer to a request.
+type reply struct {
+	// request is the beginning of the request, for messages.
+	request string
+	status  int
+	header  http.Header
+	text    []byte
+}
+
+// call sends a request with the session's token, for the session's tenant. A body is JSON. Other header fields are
+// given as pairs of a name and a value; "" leaves a field out.
+func (s *session) call(method, path, body string, fields ...string) reply {
 	s.t.Helper()
+	req := s.newRequest(method, path, body)
+	for pair := range slices.Chunk(fields, 2) {
+		if req.Header.Set(pair[0], pair[1]); pair[1] == "" {
+			req.Header.Del(pair[0])
+		}
+	}
+	r := reply{request: fmt.Sprintf("%s %s %.200s", method, path, body)}
+	r.status, r.header, r.text = send(s.t, req)
+	return r
+}
+
+// newRequest returns the request that call sends.
+func (s *session) newRequest(method, path, body string) *http.Request {
 	req, err := http.NewRequest(method, s.environment.APIURL+path, strings.NewReader(body))
 	if err != nil {
-		s.t.Fatal(err)
+		panic(err) // the path is the test's own
+	}
+	req.Header.Set("X-Correlation-Id", correlationID)
+	if s.tenantID != "" {
+		req.Header.Set("X-Tenant-Id", s.tenantID)
 	}
 	if s.token != "" {
 		req.Header.Set("Authorization", "Bearer "+s.token)
 	}
-	if contentType != "" {
-		req.Header.Set("Content-Type", contentType)
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
 	}
-	return send(s.t, req)
+	return req
 }
 
-// expectStatusOf sends a raw request without a body and checks the status of the answer.
-func (s *session) expectStatusOf(want int, method, path string) {
+// correlationID is that of all requests of the suite that name none.
+const correlationID = "e2e"
+
+// is reports whether a reply has a status and a text with parts.
+func (r reply) is(status int, parts ...string) bool {
+	return r.status == status && !slices.ContainsFunc(parts, func(part string) bool {
+		return !strings.Contains(string(r.text), part)
+	})
+}
+
+// expect makes a call that must be answered with a status, and with a text that has parts.
+func (s *session) expect(status int, method, path, body string, parts ...string) reply {
 	s.t.Helper()
-	if status, _, text := s.call(method, path, "", ""); status != want {
-		s.t.Errorf("%s %s: %d %s, want %d", method, path, status, text, want)
+	return s.call(method, path, body).expect(s.t, status, parts...)
+}
+
+// expect checks the status of a reply and that its text has parts.
+func (r reply) expect(t testing.TB, status int, parts ...string) reply {
+	t.Helper()
+	if !r.is(status, parts...) {
+		t.Errorf("%s: %d %.500s, want %d with %q", r.request, r.status, r.text, status, parts)
+	}
+	return r
+}
+
+// expectReply makes a call that must be answered with a status, and decodes the reply into out, which may be nil.
+func (s *session) expectReply(status int, method, path, body string, out any) {
+	s.t.Helper()
+	r := s.call(method, path, body)
+	var err error
+	if out != nil {
+		err = json.Unmarshal(r.text, out)
+	}
+	if err != nil || r.status != status {
+		s.t.Fatalf("%s: %d %s, %v; want %d", r.request, r.status, r.text, err, status)
 	}
 }
 
 // send sends a request and reads the reply.
-func send(t *testing.T, req *http.Request) (status int, header http.Header, body []byte) {
+func send(t testing.TB, req *http.Request) (status int, header http.Header, body []byte) {
 	t.Helper()
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := ok(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
-	if body, err = io.ReadAll(resp.Body); err != nil {
-		t.Fatal(err)
+	return resp.StatusCode, resp.Header, ok(io.ReadAll(resp.Body))(t)
+}
+
+// expectRefused checks that a call of package client was refused with a status.
+func expectRefused(t testing.TB, status int, err error) {
+	t.Helper()
+	var refused *client.Error
+	if !errors.As(err, &refused) || refused.Status != status {
+		t.Errorf("got %v, want a refusal with %d", err, status)
 	}
-	return resp.StatusCode, resp.Header, body
+}
+
+// expectPut sends a file to a signed URL, which must be answered with a status. What should be stored and is not ends
+// the test.
+func expectPut(t testing.TB, status int, u client.Upload, file []byte) {
+	t.Helper()
+	if code, text := put(t, u, file); code != status {
+		t.Errorf("%s %s: %d %s, want %d", u.Method, u.URL, code, text, status)
+		if status == http.StatusOK {
+			t.FailNow()
+		}
+	}
 }
 
 // put sends a file to a signed URL as curl would, with the upload's method and headers and nothing else.
-func put(t *testing.T, u client.Upload, file []byte) (int, []byte) {
+func put(t testing.TB, u client.Upload, file []byte) (int, []byte) {
 	t.Helper()
-	req, err := http.NewRequest(u.Method, u.URL, bytes.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := ok(http.NewRequest(u.Method, u.URL, bytes.NewReader(file)))(t)
 	for name, value := range u.RequiredHeaders {
 		req.Header.Set(name, value)
 	}
@@ -65,12 +137,9 @@ func put(t *testing.T, u client.Upload, file []byte) (int, []byte) {
 }
 
 // download fetches a signed URL as a browser would.
-func download(t *testing.T, link string) (int, http.Header, string) {
+func download(t testing.TB, link string) (int, http.Header, string) {
 	t.Helper()
-	req, err := http.NewRequest(http.MethodGet, link, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := ok(http.NewRequest(http.MethodGet, link, nil))(t)
 	status, header, text := send(t, req)
 	return status, header, string(text)
 }
@@ -79,10 +148,7 @@ func download(t *testing.T, link string) (int, http.Header, string) {
 func decodeReply(t *testing.T, resp *http.Response, want int, out any) {
 	t.Helper()
 	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := ok(io.ReadAll(resp.Body))(t)
 	if resp.StatusCode != want {
 		t.Fatalf("status %d, want %d: %s", resp.StatusCode, want, text)
 	}

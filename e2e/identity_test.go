@@ -20,10 +20,7 @@ func TestUnauthorized(t *testing.T) {
 	parts := strings.Split(good, ".")
 	claims := decodeTokenPart(t, good, 1)
 	claims["scope"] = "tenant/" + uuid.NewString()
-	changed, err := json.Marshal(claims)
-	if err != nil {
-		t.Fatal(err)
-	}
+	changed := ok(json.Marshal(claims))(t)
 	for _, test := range []struct{ name, authorization string }{
 		{"no token", ""},
 		{"another scheme", "Basic " + good},
@@ -48,10 +45,7 @@ func TestUnauthorized(t *testing.T) {
 
 func checkUnauthorized(t *testing.T, path, authorization string) {
 	t.Helper()
-	req, err := http.NewRequest("GET", environment.APIURL+transactionsPath+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := ok(http.NewRequest("GET", environment.APIURL+transactionsPath+path, nil))(t)
 	if authorization != "" {
 		req.Header.Set("Authorization", authorization)
 	}
@@ -80,30 +74,24 @@ func TestExpiredToken(t *testing.T) {
 	cloud := newCloud(t, "TokenLifetime=1", "TokenRequests=60")
 	api := login(t, cloud)
 	eventually(t, "a 401 after the token's lifetime of a second", func() bool {
-		code, header, text := api.call("GET", absentTransaction, "", "")
-		if code != http.StatusUnauthorized {
-			if code != http.StatusNotFound {
-				t.Fatalf("within the token's lifetime: %d %s, want 404", code, text)
-			}
+		r := api.call("GET", absentTransaction, "")
+		if r.status == http.StatusNotFound {
 			return false
 		}
-		if got := header.Get("WWW-Authenticate"); got != "Bearer" {
+		r.expect(t, http.StatusUnauthorized)
+		if got := r.header.Get("WWW-Authenticate"); got != "Bearer" {
 			t.Errorf("401 with WWW-Authenticate %q, want Bearer", got)
 		}
 		return true
 	})
 	// On a slow machine a token may expire before it is used.
 	eventually(t, "a 404 with a new token", func() bool {
-		code, _, _ := login(t, cloud).call("GET", absentTransaction, "", "")
-		return code == http.StatusNotFound
+		return login(t, cloud).call("GET", absentTransaction, "").is(http.StatusNotFound)
 	})
 	form := tokenForm(cloud)
 	form.Set("client_id", uuid.NewString())
 	for deadline := time.Now().Add(patience); ; {
-		req, err := http.NewRequest(http.MethodPost, cloud.TokenURL, strings.NewReader(form.Encode()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := ok(http.NewRequest(http.MethodPost, cloud.TokenURL, strings.NewReader(form.Encode())))(t)
 		req.Header.Set("Content-Type", formType)
 		req.Header.Set("X-Forwarded-For", "198.51.100."+strconv.Itoa(rand.IntN(256))) // is not believed
 		code, header, text := send(t, req)
@@ -121,10 +109,7 @@ func TestExpiredToken(t *testing.T) {
 func TestForbidden(t *testing.T) {
 	t.Parallel()
 	t.Run("batch feature", func(t *testing.T) {
-		code, _, text := loginNewTenant(t).call("POST", uploadPath, "", "")
-		if code != http.StatusForbidden || !strings.Contains(string(text), "batch feature") {
-			t.Errorf("without the batch feature: %d %s, want 403", code, text)
-		}
+		loginNewTenant(t).expect(http.StatusForbidden, "POST", uploadPath, "", "batch feature")
 	})
 	for _, test := range []struct {
 		permission, method, path string
@@ -137,10 +122,7 @@ func TestForbidden(t *testing.T) {
 		t.Run(test.permission, func(t *testing.T) {
 			api := loginNewTenant(t, "--permission", test.others[0], "--permission", test.others[1])
 			api.enableBatches()
-			code, _, text := api.call(test.method, transactionsPath+test.path, "", "")
-			if code != http.StatusForbidden || !strings.Contains(string(text), test.permission) {
-				t.Errorf("without the permission: %d %s, want 403 that names it", code, text)
-			}
+			api.expect(http.StatusForbidden, test.method, transactionsPath+test.path, "", test.permission)
 		})
 	}
 }
@@ -149,14 +131,9 @@ func TestDisabledClientIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, environment, environment.TenantID)
 	api := loginAs(t, environment, c)
-	api.expectStatusOf(http.StatusNotFound, "GET", absentTransaction)
-	var out any
-	if err := environment.admin(&out, "client", "disable", c.ClientID); err != nil {
-		t.Fatal(err)
-	}
-	if code, _, text := api.call("GET", absentTransaction, "", ""); !environment.isRefusal(code, t.Name()) {
-		t.Errorf("with the client's token: %d %s, want the refusal of a token", code, text)
-	}
+	api.expect(http.StatusNotFound, "GET", absentTransaction, "")
+	must(t, environment.admin(nil, "client", "disable", c.ClientID))
+	api.expectTokenRefused("GET", absentTransaction)
 	form := tokenForm(environment)
 	form.Set("client_id", c.ClientID)
 	form.Set("client_secret", c.ClientSecret)
@@ -166,8 +143,7 @@ func TestDisabledClientIsRefusedAtOnce(t *testing.T) {
 }
 
 func TestBadRequests(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	const jsonType = "application/json"
 	unknown := uuid.NewString()
 	for _, test := range []struct {
@@ -202,19 +178,15 @@ func TestBadRequests(t *testing.T) {
 			if test.content == "Not found." {
 				requires(t, responses)
 			}
-			code, _, text := api.call(test.method, test.path, test.contentType, test.body)
-			if code != test.code || !strings.Contains(string(text), test.content) {
-				t.Errorf("got %d %.200s, want %d with %q", code, text, test.code, test.content)
-			}
+			api.call(test.method, test.path, test.body, "Content-Type", test.contentType).
+				expect(t, test.code, test.content)
 		})
 	}
 }
 
 // A path for which there is nothing is not found, whatever the method, with a token or without.
 func TestUnknownPaths(t *testing.T) {
-	requires(t, responses)
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t, responses)
 	for _, token := range []string{"", api.token, "not a token"} {
 		api.token = token
 		for _, path := range []string{"/", "/nothing", transactionsPath + "batch/generate-upload-url/more",
@@ -224,10 +196,9 @@ func TestUnknownPaths(t *testing.T) {
 				if method == "HEAD" {
 					want = ""
 				}
-				code, header, text := api.call(method, path, "text/plain", "")
-				if code != 404 || header.Get("Content-Type") != "application/json" || string(text) != want {
-					t.Errorf("%s %s: %d %s %s, want 404 application/json %s", method, path, code,
-						header.Get("Content-Type"), text, want)
+				r := api.call(method, path, "", "Content-Type", "text/plain").expect(t, 404)
+				if kind := r.header.Get("Content-Type"); kind != "application/json" || string(r.text) != want {
+					t.Errorf("%s %s: %s %s, want application/json %s", method, path, kind, r.text, want)
 				}
 			}
 		}

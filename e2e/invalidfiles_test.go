@@ -50,8 +50,7 @@ func TestBadFiles(t *testing.T) {
 	onboardEntities(t, environment)
 	for _, test := range badFiles() {
 		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			api := login(t, environment)
+			api := begin(t)
 			last := api.process(true, []byte(test.file))
 			isProcessed := test.status == "PROCESSED"
 			if last.Status != test.status || isProcessed != (last.ErrorMessage == "") {
@@ -116,8 +115,7 @@ func TestRefusedFiles(t *testing.T) {
 		{"an executable", "\x7fELF...."},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			api := login(t, environment)
+			api := begin(t)
 			last := api.expectProcess("ERROR", []byte(test.content))
 			r := api.result(last.BatchID)
 			if last.ErrorMessage == "" || r.Message != last.ErrorMessage {

@@ -16,10 +16,7 @@ type publishedKey struct{ Kid, Kty, Crv, X, Y string }
 // publishedKeys returns the keys at a path of the API, and the header of the reply.
 func publishedKeys(t *testing.T, path string) ([]publishedKey, http.Header) {
 	t.Helper()
-	resp, err := http.Get(environment.APIURL + path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := ok(http.Get(environment.APIURL + path))(t)
 	var set struct{ Keys []publishedKey }
 	decodeReply(t, resp, http.StatusOK, &set)
 	return set.Keys, resp.Header
@@ -29,10 +26,7 @@ func publishedKeys(t *testing.T, path string) ([]publishedKey, http.Header) {
 func (k publishedKey) verifies(t *testing.T, text string, signature []byte) bool {
 	t.Helper()
 	point := append(append([]byte{4}, decodeBase64(t, k.X)...), decodeBase64(t, k.Y)...)
-	public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), point)
-	if err != nil {
-		t.Fatal(err)
-	}
+	public := ok(ecdsa.ParseUncompressedPublicKey(elliptic.P256(), point))(t)
 	digest := sha256.Sum256([]byte(text))
 	number := func(raw []byte) *big.Int { return new(big.Int).SetBytes(raw) }
 	return len(signature) == 64 && ecdsa.Verify(public, digest[:], number(signature[:32]), number(signature[32:]))
@@ -41,9 +35,6 @@ func (k publishedKey) verifies(t *testing.T, text string, signature []byte) bool
 // decodeBase64 decodes a part of a token or of a key.
 func decodeBase64(t *testing.T, text string) []byte {
 	t.Helper()
-	raw, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := ok(base64.RawURLEncoding.DecodeString(text))(t)
 	return raw
 }

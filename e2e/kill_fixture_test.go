@@ -51,10 +51,7 @@ func newKillingCloud(t *testing.T, rules ...string) killing {
 	for _, r := range rules {
 		options = append(options, "--kill", r)
 	}
-	e, err := startLocalCloud(t.TempDir(), options...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := ok(startLocalCloud(t.TempDir(), options...))(t)
 	e.killsFunctions = true
 	stopAtEnd(t, e)
 	api := login(t, e)
@@ -67,10 +64,7 @@ func newKillingCloud(t *testing.T, rules ...string) killing {
 func (c killing) deliveries(t *testing.T, id string) (n int) {
 	t.Helper()
 	for _, r := range c.receiver.requests() {
-		m, err := event.Decode(r.body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := ok(event.Decode(r.body))(t)
 		if m.CausationID == id {
 			n++
 		}
@@ -113,14 +107,10 @@ func (c killing) arm(t *testing.T, rule killRule) (read func() killState) {
 	var kill struct {
 		Number int `json:"number"`
 	}
-	if err := c.callFaults("Arm", rule, &kill); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.callFaults("Arm", rule, &kill))
 	return func() (state killState) {
 		t.Helper()
-		if err := c.callFaults("State", kill, &state); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.callFaults("State", kill, &state))
 		return state
 	}
 }
@@ -165,10 +155,7 @@ func (r *killRun) waitForAnnouncement(t *testing.T, c killing, id string) {
 		row := c.batchRow(t, id) // before the events: what comes after it is not owed
 		_, isOwed := row["unannounced"]
 		_, r.exported = row["parquet"]
-		all, err := c.busEvents()
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := ok(c.busEvents())(t)
 		if r.seconds == 0 && len(all[id]) > 0 {
 			r.seconds = time.Since(ended).Seconds()
 		}

@@ -3,7 +3,6 @@ package e2e
 import (
 	"flag"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,9 +14,7 @@ import (
 // uploading returns an end of a batch by the upload of a file.
 func uploading(t *testing.T, file []byte) func(*session, client.Upload) {
 	return func(_ *session, u client.Upload) {
-		if code, text := put(t, u, file); code != http.StatusOK {
-			t.Errorf("upload: %d %s", code, text)
-		}
+		expectPut(t, 200, u, file)
 	}
 }
 
@@ -167,10 +164,7 @@ func TestAnnouncementsSurviveRandomKills(t *testing.T) {
 			})
 		}
 	})
-	log, err := os.ReadFile(filepath.Join(cloud.Data, "logs", "functions.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := ok(os.ReadFile(filepath.Join(cloud.Data, "logs", "functions.log")))(t)
 	kills := strings.Count(string(log), `"type":"platform.killed"`)
 	if t.Logf("%d kills", kills); kills < batches/3 {
 		t.Errorf("%d kills for %d batches: want at least one for every three", kills, batches)

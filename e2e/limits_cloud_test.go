@@ -14,11 +14,8 @@ import (
 // and everything ends: batches, their announcements, and deliveries to webhooks.
 func TestEverythingEndsAtTheLimits(t *testing.T) {
 	t.Parallel()
-	cloud, err := startLocalCloud(t.TempDir(), "--limit", "concurrency=3", "--limit", "writes=*:6",
-		"--set", "ChunkBytes=8192", "--set", "WebhookFirstPause=1", "--set", "WebhookCollectTime=1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	cloud := ok(startLocalCloud(t.TempDir(), "--limit", "concurrency=3", "--limit", "writes=*:6",
+		"--set", "ChunkBytes=8192", "--set", "WebhookFirstPause=1", "--set", "WebhookCollectTime=1"))(t)
 	stopAtEnd(t, cloud)
 	onboardEntities(t, cloud)
 	api := login(t, cloud)
@@ -50,10 +47,7 @@ func TestEverythingEndsAtTheLimits(t *testing.T) {
 			return false
 		})
 	}
-	log, err := os.ReadFile(filepath.Join(cloud.Data, "logs", "functions.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := ok(os.ReadFile(filepath.Join(cloud.Data, "logs", "functions.log")))(t)
 	for what, text := range map[string]string{
 		"function": `"platform.throttled","reason":"ConcurrentInvocationLimitExceeded"`,
 		"table":    `"platform.throttled","operation":"`,

@@ -3,7 +3,6 @@ package e2e
 import (
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -22,9 +21,7 @@ func loginLimitedTenant(t *testing.T, settings ...string) *session {
 	var tenant struct {
 		ID string `json:"tenant_id"`
 	}
-	if err := environment.admin(&tenant, args...); err != nil {
-		t.Fatal(err)
-	}
+	must(t, environment.admin(&tenant, args...))
 	return loginAs(t, environment, newClient(t, environment, tenant.ID))
 }
 
@@ -76,21 +73,19 @@ func TestFloodingTenant(t *testing.T) {
 		statuses[http.StatusTooManyRequests] != 120-allowed-statuses[0] {
 		t.Errorf("the answers are %v, want 12 of 404, one more for each 5 s, and else 429", statuses)
 	}
-	status, header, text := flooding.call(http.MethodGet, path, "", "")
-	if after, err := strconv.Atoi(header.Get("Retry-After")); status == http.StatusTooManyRequests &&
+	r := flooding.call(http.MethodGet, path, "")
+	if after, err := strconv.Atoi(r.header.Get("Retry-After")); r.status == http.StatusTooManyRequests &&
 		(err != nil || after < 1 || after > 5) {
-		t.Errorf("got %d %s with Retry-After %q, want 1 to 5 s", status, text, header.Get("Retry-After"))
+		t.Errorf("got %d %s with Retry-After %q, want 1 to 5 s", r.status, r.text, r.header.Get("Retry-After"))
 	}
 	for range 5 {
-		status, header, text := other.call(http.MethodGet, path, "", "")
-		if status != http.StatusNotFound || header.Get("X-Rate-Limit-Remaining") == "0" {
-			t.Errorf("another tenant: got %d %s, want 404", status, text)
+		r := other.expect(http.StatusNotFound, http.MethodGet, path, "")
+		if r.header.Get("X-Rate-Limit-Remaining") == "0" {
+			t.Errorf("another tenant has nothing left: %v", r.header)
 		}
 	}
 	flooding.setTenant("batch_statuses_per_minute=none") // limits change at once
-	if status, _, text := flooding.call(http.MethodGet, path, "", ""); status != http.StatusNotFound {
-		t.Errorf("without the limit: got %d %s, want 404", status, text)
-	}
+	flooding.expect(http.StatusNotFound, http.MethodGet, path, "")
 }
 
 // Every limited endpoint says what is left, whatever it answers.
@@ -127,15 +122,14 @@ func TestLimitedEndpoints(t *testing.T) {
 	} {
 		// On a machine that is too slow, limits are not checked for some seconds.
 		eventually(t, "rate headers of "+test.method+" "+test.path, func() bool {
-			status, header, text := s.call(test.method, test.path, "application/json", "")
-			remaining := header.Get("X-Rate-Limit-Remaining")
+			r := s.call(test.method, test.path, "")
+			remaining := r.header.Get("X-Rate-Limit-Remaining")
 			if remaining == "" {
 				return false
 			}
 			n, err := strconv.Atoi(remaining)
-			if err != nil || n >= test.limit || n < test.limit-50 || header.Get("X-Rate-Limit-Reset") == "" {
-				t.Errorf("%s %s: got %d %s with %v, want less than %d remaining", test.method, test.path, status, text,
-					header, test.limit)
+			if err != nil || n >= test.limit || n < test.limit-50 || r.header.Get("X-Rate-Limit-Reset") == "" {
+				t.Errorf("%s: %d with %v, want less than %d remaining", r.request, r.status, r.header, test.limit)
 			}
 			return true
 		})
@@ -148,15 +142,13 @@ func TestOpenBatchesAreLimited(t *testing.T) {
 	s := loginLimitedTenant(t, "open_batches=1")
 	s.enableBatches()
 	u := s.newUpload(true)
-	status, header, text := s.call(http.MethodPost, uploadPath, "", "")
-	if status != http.StatusTooManyRequests || !strings.Contains(string(text), "Wait until one has ended") ||
-		header.Get("Retry-After") == "" {
-		t.Errorf("a second batch: got %d %s with %v, want 429 with Retry-After", status, text, header)
+	r := s.expect(http.StatusTooManyRequests, http.MethodPost, uploadPath, "", "Wait until one has ended")
+	if r.header.Get("Retry-After") == "" {
+		t.Errorf("a second batch: got %v, want Retry-After", r.header)
 	}
 	put(t, u, jsonLines(validLine()))
 	s.follow(u.BatchID)
 	eventually(t, "an upload URL after the end of the batch", func() bool {
-		status, _, _ := s.call(http.MethodPost, uploadPath, "", "")
-		return status == http.StatusOK
+		return s.call(http.MethodPost, uploadPath, "").is(http.StatusOK)
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -20,9 +19,7 @@ func (s *session) listAll(q client.BatchQuery, between func()) []string {
 	var ids []string
 	for next := ""; ; {
 		page, more, err := s.client.Batches(s.t.Context(), q, next)
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		must(s.t, err)
 		for _, b := range page {
 			ids = append(ids, b.BatchID)
 		}
@@ -38,11 +35,8 @@ func (s *session) listAll(q client.BatchQuery, between func()) []string {
 // newNamedUpload creates a batch with a name and metadata.
 func (s *session) newNamedUpload(name string, metadata map[string]string) string {
 	s.t.Helper()
-	u, err := s.client.CreateUploadWith(s.t.Context(), client.UploadOptions{RejectOnInvalid: true, Name: name,
-		Metadata: metadata})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	u := ok(s.client.CreateUploadWith(s.t.Context(), client.UploadOptions{RejectOnInvalid: true, Name: name,
+		Metadata: metadata}))(s.t)
 	return u.BatchID
 }
 
@@ -98,10 +92,8 @@ func expectListedStatus(t *testing.T, api *session, batchID string) {
 	}
 	status, err := api.client.Status(t.Context(), batchID)
 	var listed, wanted any
-	if err := errors.Join(err, json.Unmarshal(page[0].Reply, &listed),
-		json.Unmarshal(status.Reply, &wanted)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, json.Unmarshal(page[0].Reply, &listed),
+		json.Unmarshal(status.Reply, &wanted)))
 	if diff := cmp.Diff(wanted, listed); diff != "" {
 		t.Errorf("want the status record (-), listed is (+):\n%s", diff)
 	}
@@ -119,7 +111,7 @@ func expectRefusedLists(t *testing.T, api *session) {
 	if got := stranger.listAll(client.BatchQuery{}, nil); len(got) != 0 {
 		t.Errorf("another tenant sees %v", got)
 	}
-	for name, list := range map[string]func() error{
+	for _, list := range map[string]func() error{
 		"another tenant": func() error {
 			_, _, err := stranger.client.Batches(t.Context(), client.BatchQuery{}, next)
 			return err
@@ -133,25 +125,16 @@ func expectRefusedLists(t *testing.T, api *session) {
 			return err
 		},
 	} {
-		var refused *client.Error
-		if err := list(); !errors.As(err, &refused) || refused.Status != http.StatusUnprocessableEntity {
-			t.Errorf("%s: got %v, want 422", name, err)
-		}
+		expectRefused(t, http.StatusUnprocessableEntity, list())
 	}
-	if code, _, text := api.call("GET", transactionsPath+"batch?name=north&sort=name", "", ""); code != 422 ||
-		!strings.Contains(string(text), "extra_forbidden") {
-		t.Errorf("an unknown parameter: %d %s, want 422", code, text)
-	}
+	api.expect(422, "GET", transactionsPath+"batch?name=north&sort=name", "", "extra_forbidden")
 	writer := loginAs(t, environment, newClient(t, environment, api.tenantID, "--permission", "BatchUpload"))
-	if code, _, text := writer.call("GET", transactionsPath+"batch", "", ""); code != http.StatusForbidden {
-		t.Errorf("without BatchRead: %d %s, want 403", code, text)
-	}
+	writer.expect(http.StatusForbidden, "GET", transactionsPath+"batch", "")
 }
 
 // Operators list, show and cancel batches of a tenant by commands.
 func TestAdminBatches(t *testing.T) {
-	t.Parallel()
-	api := loginBatchTenant(t, environment)
+	api := beginBatchTenant(t)
 	processed := api.expectProcess("PROCESSED", jsonLines(validLine())).BatchID
 	waiting := api.newNamedUpload("by an operator", nil)
 	type adminBatch struct {
@@ -162,9 +145,7 @@ func TestAdminBatches(t *testing.T) {
 		Note    string `json:"note"`
 	}
 	var list []adminBatch
-	if err := environment.admin(&list, "batch", "list", "--tenant", api.tenantID); err != nil {
-		t.Fatal(err)
-	}
+	must(t, environment.admin(&list, "batch", "list", "--tenant", api.tenantID))
 	if len(list) != 2 || list[0].BatchID != waiting || list[0].Status != "AWAITING_UPLOAD" ||
 		list[1].Status != "PROCESSED" {
 		t.Errorf("the list is %+v", list)

@@ -30,10 +30,7 @@ func newCloud(t *testing.T, parameters ...string) *Environment {
 	for _, p := range parameters {
 		options = append(options, "--set", p)
 	}
-	e, err := startLocalCloud(t.TempDir(), options...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := ok(startLocalCloud(t.TempDir(), options...))(t)
 	stopAtEnd(t, e)
 	return e
 }

@@ -43,9 +43,7 @@ func TestDatabaseAnswersOnlyKeysOfTheCloud(t *testing.T) {
 	for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodOptions} {
 		request, err := http.NewRequestWithContext(t.Context(), method, environment.DynamoDBURL,
 			strings.NewReader(`{"TableName":"`+environment.Prefix+`-clients"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		request.Header.Set("Origin", "https://evil.example.com")
 		request.Header.Set("Access-Control-Request-Method", "POST")
 		request.Header.Set("Content-Type", "application/x-amz-json-1.0")
@@ -55,9 +53,7 @@ func TestDatabaseAnswersOnlyKeysOfTheCloud(t *testing.T) {
 		request.Header.Set("Authorization",
 			"AWS4-HMAC-SHA256 Credential=local/20260101/local/dynamodb/aws4_request, SignedHeaders=host, Signature=0")
 		resp, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		text, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		if err != nil || resp.StatusCode < 400 || strings.Contains(string(text), "Items") {
@@ -76,22 +72,15 @@ func TestForeignLogLinesAreInTheLog(t *testing.T) {
 	t.Parallel()
 	cloud := newCloud(t)
 	upload := login(t, cloud).newUpload(true)
-	u, err := url.Parse(upload.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := ok(url.Parse(upload.URL))(t)
 	log := filepath.Join(cloud.Data, "logs", "s3.log")
 	eventually(t, "a line in the S3 server's log", func() bool {
 		conn, err := net.Dial("tcp", u.Host)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer conn.Close()
-		if _, err := fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: %s\r\nIf-None-Match: *\r\nContent-Length: "+
+		ok(fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: %s\r\nIf-None-Match: *\r\nContent-Length: "+
 			"1000\r\n\r\n%s",
-			u.RequestURI(), u.Host, "the beginning"); err != nil {
-			t.Fatal(err)
-		}
+			u.RequestURI(), u.Host, "the beginning"))(t)
 		conn.Close()
 		text, err := os.ReadFile(log)
 		return err == nil && strings.Contains(string(text), "INTERNAL ERROR")

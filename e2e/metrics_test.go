@@ -77,16 +77,11 @@ func (e *Environment) checkMetrics() error {
 
 // The records of a batch's steps have exactly the lines, bytes and findings of its file.
 func TestMetricsOfABatchAreExact(t *testing.T) {
-	t.Parallel()
-	requires(t, functionLog)
-	onboardEntities(t, environment)
-	api := login(t, environment)
+	api := begin(t, functionLog)
 	accepted := jsonLines(validLine(), validLine(), validLine())
 	file := slices.Concat(jsonLines(validLine().with("ip_address", "nowhere")), accepted)
 	batchID := api.startBatch(false, file)
-	if last, _ := api.follow(batchID); last.Status != "PROCESSED" {
-		t.Fatalf("the batch ended with %s (%s), want PROCESSED", last.Status, last.ErrorMessage)
-	}
+	api.expectEnd("PROCESSED", batchID)
 	size := int64(len(file))
 	steps := []string{"scan", "plan", "validate", "digest", "reconcile", "settle", "verdict", "admit", "ingest",
 		"close"}
@@ -125,15 +120,10 @@ func TestMetricsOfABatchAreExact(t *testing.T) {
 
 // The command prints the figures of a batch, as a table for people and as JSON; its lines are those of the file.
 func TestMetricsCommand(t *testing.T) {
-	t.Parallel()
-	requires(t, functionLog)
-	onboardEntities(t, environment)
-	api := login(t, environment)
+	api := begin(t, functionLog)
 	file := jsonLines(validLines(25)...)
 	batchID := api.startBatch(true, file)
-	if last, _ := api.follow(batchID); last.Status != "PROCESSED" {
-		t.Fatalf("the batch ended with %s (%s), want PROCESSED", last.Status, last.ErrorMessage)
-	}
+	api.expectEnd("PROCESSED", batchID)
 	type stepFigures struct {
 		Step         string
 		Lines, Bytes int64
@@ -161,9 +151,7 @@ func TestMetricsCommand(t *testing.T) {
 		return found
 	}
 	eventually(t, "the step close in the figures", func() bool {
-		if err := json.Unmarshal([]byte(metrics("--json")), &got); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(metrics("--json")), &got))
 		return find("close").Step != ""
 	})
 	for step, bytes := range map[string]int64{"validate": int64(len(file)), "ingest": int64(len(file)) - 25} {

@@ -25,9 +25,7 @@ func TestOAuthLibrary(t *testing.T) {
 			}
 			resp, err := config.Client(t.Context()).Get(
 				environment.APIURL + transactionsPath + "batch/status/" + uuid.NewString())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer resp.Body.Close()
 			if resp.StatusCode != http.StatusNotFound {
 				t.Errorf("a batch that does not exist: %s, want 404", resp.Status)
@@ -59,10 +57,7 @@ func TestOneWayToProveIdentity(t *testing.T) {
 			if test.inForm {
 				form = tokenForm(environment)
 			}
-			req, err := http.NewRequest("POST", environment.TokenURL, strings.NewReader(form.Encode()))
-			if err != nil {
-				t.Fatal(err)
-			}
+			req := ok(http.NewRequest("POST", environment.TokenURL, strings.NewReader(form.Encode())))(t)
 			req.Header.Set("Content-Type", formType)
 			req.Header.Set("Authorization", "Basic "+
 				base64.StdEncoding.EncodeToString([]byte(environment.ClientID+":"+test.secret)))

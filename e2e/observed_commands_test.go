@@ -13,8 +13,7 @@ import (
 // The commands count what was stored and what was not, list the latter and say why, whether it was sent singly or in a
 // batch.
 func TestObservabilityCommands(t *testing.T) {
-	t.Parallel()
-	c := newTenantClient(t)
+	c := beginTenantClient(t)
 	c.onboardParties()
 	single, refused := validLine(), validLine().withSender("nobody")
 	inBatch, dropped := validLine(), validLine().with("payment_type", "none")

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"net/http"
 	"slices"
 	"testing"
@@ -29,21 +28,13 @@ type observedBatch struct {
 // observe reads from the observability interface.
 func (s *session) observe(query string, out any) {
 	s.t.Helper()
-	status, _, body := s.call(http.MethodGet, "/tm/observability/api/v1/batch-transactions/batches?"+query, "", "")
-	if status != http.StatusOK {
-		s.t.Fatalf("%s: got %d %s", query, status, body)
-	}
-	if err := json.Unmarshal(body, out); err != nil {
-		s.t.Fatal(err)
-	}
+	s.expectReply(200, "GET", "/tm/observability/api/v1/batch-transactions/batches?"+query, "", out)
 }
 
 // failedModifications reads the modification IDs of a day's failures, of which other tests have some, too.
 func (s *session) failedModifications(day string) (ids []string) {
 	s.t.Helper()
 	for next := ""; ; {
-		status, _, body := s.call(http.MethodGet,
-			"/tm/observability/api/v1/transactions/failed-modifications?date="+day+next, "", "")
 		var page struct {
 			Metadata struct {
 				Count int
@@ -51,9 +42,10 @@ func (s *session) failedModifications(day string) (ids []string) {
 			}
 			Data []string
 		}
-		err := json.Unmarshal(body, &page)
-		if err != nil || status != http.StatusOK || page.Metadata.Count != len(page.Data) {
-			s.t.Fatalf("failed modifications: got %d %s", status, body)
+		s.expectReply(200, "GET", "/tm/observability/api/v1/transactions/failed-modifications?date="+day+next, "",
+			&page)
+		if page.Metadata.Count != len(page.Data) {
+			s.t.Fatalf("failed modifications: %+v, want the count of the data", page)
 		}
 		ids = append(ids, page.Data...)
 		if page.Metadata.Next == "" {
@@ -72,12 +64,9 @@ type daySummary struct {
 // summary reads the summary of a day.
 func (s *session) summary(day string) daySummary {
 	s.t.Helper()
-	status, _, body := s.call(http.MethodGet,
-		"/tm/observability/api/v1/transactions/summary?start_date="+day+"&end_date="+day, "", "")
 	var reply struct{ Data map[string]daySummary }
-	if err := json.Unmarshal(body, &reply); err != nil || status != http.StatusOK {
-		s.t.Fatalf("summary: got %d %s", status, body)
-	}
+	s.expectReply(200, "GET", "/tm/observability/api/v1/transactions/summary?start_date="+day+"&end_date="+day, "",
+		&reply)
 	return reply.Data[day]
 }
 
@@ -98,10 +87,8 @@ func (s *session) observedLately() (sum daySummary, failed []string) {
 // A line that is dropped, and one because of which its batch is rejected, are among the failed modifications of the
 // day. None of a rejected batch succeeds.
 func TestFailedModifications(t *testing.T) {
-	t.Parallel()
-	api := loginNewTenant(t) // whose transactions are all that is counted
-	api.enableBatches()
-	api.onboardParties()
+	// whose transactions are all that is counted
+	api := beginBatchTenant(t)
 	good, dropped, rejected := validLine(), validLine().with("payment_type", "none"),
 		validLine().with("payment_type", "none")
 	last, _ := api.processWith(client.UploadOptions{MaxRejected: &client.RejectLimit{Lines: 1}},
@@ -123,8 +110,8 @@ func TestFailedModifications(t *testing.T) {
 			t.Errorf("the line that was %s: %s is in the list: %t, want %t", name, id, !c.want, c.want)
 		}
 	}
-	api.expectStatusOf(http.StatusUnprocessableEntity, http.MethodGet,
-		"/tm/observability/api/v1/transactions/failed-modifications")
+	api.expect(http.StatusUnprocessableEntity, http.MethodGet,
+		"/tm/observability/api/v1/transactions/failed-modifications", "")
 }
 
 // A single transaction that is stored is counted, and one that is refused is counted and among the failed
@@ -138,10 +125,7 @@ func TestObservedSingles(t *testing.T) {
 		line   line
 		status int
 	}{{stored, http.StatusCreated}, {stored, http.StatusCreated}, {refused, http.StatusBadRequest}} {
-		if status, _, body := api.call(http.MethodPost, singlePath, "application/json",
-			c.line.String()); status != c.status {
-			t.Fatalf("got %d %s, want %d", status, body, c.status)
-		}
+		api.expect(c.status, http.MethodPost, singlePath, c.line.String())
 	}
 	summary, ids := api.observedLately()
 	want := daySummary{Succeeded: 1, Failed: 1}
@@ -153,15 +137,11 @@ func TestObservedSingles(t *testing.T) {
 // What became of transactions is found by their modification IDs, whether they came singly or in a batch, plain or
 // packed.
 func TestTransactionEvents(t *testing.T) {
-	t.Parallel()
-	api := loginNewTenant(t) // whose batches are all that is searched
-	api.enableBatches()
-	api.onboardParties()
+	// whose batches are all that is searched
+	api := beginBatchTenant(t)
 	single, refused := validLine(), validLine().withSender("nobody")
 	for l, want := range map[*line]int{&single: http.StatusCreated, &refused: http.StatusBadRequest} {
-		if status, _, body := api.call(http.MethodPost, singlePath, "application/json", l.String()); status != want {
-			t.Fatalf("got %d %s, want %d", status, body, want)
-		}
+		api.expect(want, http.MethodPost, singlePath, l.String())
 	}
 	lines := validLines(60) // several chunks of 8 KiB
 	dropped, duplicate := validLine().with("payment_type", "none"), lines[50]
@@ -187,9 +167,7 @@ func TestTransactionEvents(t *testing.T) {
 	var got []client.TransactionEvent
 	for next := ""; ; {
 		page, after, err := api.client.TransactionEvents(t.Context(), append(ids[:6:6], uuid.NewString()), next)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got = append(got, page...)
 		if next = after; next == "" {
 			break
@@ -204,14 +182,12 @@ func TestTransactionEvents(t *testing.T) {
 			t.Errorf("got %+v, want a message and the time of the receipt", e)
 		}
 	}
-	api.expectStatusOf(http.StatusUnprocessableEntity, http.MethodGet, "/tm/observability/api/v1/transactions/events")
+	api.expect(http.StatusUnprocessableEntity, http.MethodGet, "/tm/observability/api/v1/transactions/events", "")
 }
 
 // A batch is observed by its ID and by the day of its creation, with what it came to.
 func TestObservedBatches(t *testing.T) {
-	t.Parallel()
-	onboardEntities(t, environment)
-	api := login(t, environment)
+	api := begin(t)
 	last, _ := api.processWith(client.UploadOptions{MaxRejected: &client.RejectLimit{Lines: 1}},
 		append(jsonLines(validLines(2)...), "nonsense\n"...))
 	var byID []observedBatch
@@ -224,9 +200,7 @@ func TestObservedBatches(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"total": 3, "accepted": 2, "invalid": 1}, byID[0].Counts); diff != "" {
 		t.Errorf("counts (-want +got):\n%s", diff)
 	}
-	if status, _, body := api.call(http.MethodGet, *byID[0].Exports["errors_file"], "", ""); status != http.StatusOK {
-		t.Errorf("the path of the report: got %d %s", status, body)
-	}
+	api.expect(http.StatusOK, http.MethodGet, *byID[0].Exports["errors_file"], "")
 	day := last.CreatedAt.UTC().Format(time.DateOnly)
 	var groups []struct {
 		Date    string          `json:"date"`
@@ -242,5 +216,5 @@ func TestObservedBatches(t *testing.T) {
 	if !isFound {
 		t.Errorf("the batches of %s are %+v, want %+v among them", day, groups, byID[0])
 	}
-	api.expectStatusOf(http.StatusBadRequest, http.MethodGet, "/tm/observability/api/v1/batch-transactions/batches")
+	api.expect(http.StatusBadRequest, http.MethodGet, "/tm/observability/api/v1/batch-transactions/batches", "")
 }

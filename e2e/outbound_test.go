@@ -51,9 +51,7 @@ func (s *session) check(url string) (c receiverCheck) {
 // What a receiver presents and what each mode decides is shown by the endpoint and by the command line, by the
 // configuration as it is now.
 func TestCheckOfReceivers(t *testing.T) {
-	requires(t, receivers)
-	t.Parallel()
-	api := loginNewTenant(t)
+	api := beginTenant(t, receivers)
 	root := outboundtest.NewRoot(t, "Test Root")
 	presented := root.NewIntermediate("Test Issuing CA").Issue(thisMachine())
 	server := outboundtest.NewServer(t, presented, http.NotFoundHandler())
@@ -85,11 +83,7 @@ func TestCheckOfReceivers(t *testing.T) {
 			t.Errorf("%s: %+v", refused, c)
 		}
 	}
-	status, _, text := api.sendPlatform(api.tenantID, "POST", externalAuthQueries+"/check",
-		inEnvelope(`{"url":"http://x.test"}`))
-	if status != http.StatusBadRequest || !strings.Contains(string(text), "UrlValidator") {
-		t.Errorf("a URL without TLS: %d %s, want 400 naming it", status, text)
-	}
+	api.expect(400, "POST", externalAuthQueries+"/check", inEnvelope(`{"url":"http://x.test"}`), "UrlValidator")
 
 	own := login(t, environment)
 	other := own.check(url)
@@ -115,9 +109,7 @@ func (s *session) installClientCertificate(ca *outboundtest.Authority) clientKey
 	s.t.Helper()
 	var requested, installed clientKeyView
 	command := []string{"tenant", "client-certificate", "--tenant", s.tenantID}
-	if err := environment.admin(&requested, append(command, "--request")...); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, environment.admin(&requested, append(command, "--request")...))
 	block, _ := pem.Decode([]byte(requested.CertificateRequest))
 	if block == nil {
 		s.t.Fatalf("%q is not PEM", requested.CertificateRequest)
@@ -129,9 +121,7 @@ func (s *session) installClientCertificate(ca *outboundtest.Authority) clientKey
 	leaf := thisMachine()
 	leaf.Usage = x509.ExtKeyUsageClientAuth
 	file := writeFile(s.t, "tenant.pem", outboundtest.PEM(ca.IssueFor(leaf, request.PublicKey).Raw))
-	if err := environment.admin(&installed, append(command, "--install", file)...); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, environment.admin(&installed, append(command, "--install", file)...))
 	if installed.KeyID != requested.KeyID || installed.Certificate == nil ||
 		installed.Certificate.Issuer != ca.Certificate.Subject.String() {
 		s.t.Errorf("after the installation: %+v", installed)
@@ -142,9 +132,7 @@ func (s *session) installClientCertificate(ca *outboundtest.Authority) clientKey
 // A receiver gets calls by the tenant's client certificate and with an access token, for which the service
 // authenticates itself by an assertion that the published keys verify. Before there is a certificate nothing is sent.
 func TestCallsAreAuthenticated(t *testing.T) {
-	t.Parallel()
-	requires(t, receivers)
-	api := loginNewTenant(t)
+	api := beginTenant(t, receivers)
 	root, clients := outboundtest.NewRoot(t, "Test Root"), outboundtest.NewRoot(t, "CA of clients")
 	presented := root.Issue(thisMachine())
 	wantCertificate := func(c *tls.Config) {

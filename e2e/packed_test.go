@@ -20,22 +20,15 @@ func packGzip(t *testing.T, content []byte) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	w := gzip.NewWriter(&out)
-	if _, err := w.Write(content); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	ok(w.Write(content))(t)
+	must(t, w.Close())
 	return out.Bytes()
 }
 
 // packZstd returns a zstd frame.
 func packZstd(t *testing.T, content []byte) []byte {
 	t.Helper()
-	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := ok(zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1)))(t)
 	defer w.Close()
 	return w.EncodeAll(content, nil)
 }
@@ -43,9 +36,7 @@ func packZstd(t *testing.T, content []byte) []byte {
 // A file has the same outcome however it is packed: the same counts, the same report with the same lines and offsets,
 // and the same lines to be read back.
 func TestPackedFilesHaveTheSameOutcome(t *testing.T) {
-	t.Parallel()
-	onboardEntities(t, environment)
-	api := login(t, environment)
+	api := begin(t)
 	good, last := validLine(), validLine()
 	twin := validLine()
 	var tooLong strings.Builder // and not too dense when it is packed
@@ -124,8 +115,7 @@ func TestRefusedPackedFiles(t *testing.T) {
 			packGzip(t, append(slices.Clone(content), eicar...))},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			api := login(t, environment)
+			api := begin(t)
 			last := api.expectProcess("ERROR", test.file)
 			if last.ErrorMessage != test.message {
 				t.Errorf("the message is %q, want %q", last.ErrorMessage, test.message)
@@ -147,9 +137,7 @@ func TestRefusedPackedFiles(t *testing.T) {
 
 // What was announced of a file is what it must be.
 func TestAnnouncedEncodings(t *testing.T) {
-	t.Parallel()
-	onboardEntities(t, environment)
-	api := login(t, environment)
+	api := begin(t)
 	content := jsonLines(validLine())
 	g, z := packGzip(t, content), packZstd(t, content)
 	for _, test := range []struct {
@@ -172,9 +160,7 @@ func TestAnnouncedEncodings(t *testing.T) {
 		if err == nil {
 			err = api.client.UploadFile(t.Context(), u, bytes.NewReader(test.file), int64(len(test.file)), nil)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		last, _ := api.follow(u.BatchID)
 		want := "PROCESSED"
 		if test.message != "" {

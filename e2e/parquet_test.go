@@ -23,10 +23,7 @@ func (s *session) readParquet(batchID string) string {
 		result = s.result(batchID)
 		return result.ParquetURL != ""
 	})
-	where, err := url.Parse(result.ParquetURL)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	where := ok(url.Parse(result.ParquetURL))(s.t)
 	// The test may begin before midnight.
 	now := time.Now().UTC()
 	key := func(at time.Time) string {
@@ -35,10 +32,7 @@ func (s *session) readParquet(batchID string) string {
 	if !strings.HasSuffix(where.Path, key(now)) && !strings.HasSuffix(where.Path, key(now.AddDate(0, 0, -1))) {
 		s.t.Errorf("the file is at %s, want %s", where.Path, key(now))
 	}
-	text, err := readFile(s.t.Context(), s.client.OpenReport, result.ParquetURL)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	text := ok(readFile(s.t.Context(), s.client.OpenReport, result.ParquetURL))(s.t)
 	path := writeFile(s.t, batchID+".parquet", text)
 	return path
 }
@@ -46,10 +40,7 @@ func (s *session) readParquet(batchID string) string {
 // The accepted lines of a batch, and no others, are in its Parquet file as they can be read back, with money and times
 // exact. The batch is packed: the lines are those of the unpacked copy.
 func TestParquet(t *testing.T) {
-	t.Parallel()
-	api := loginNewTenant(t)
-	api.enableBatches()
-	api.onboardParties()
+	api := beginBatchTenant(t)
 	before := api.expectProcess(client.StatusProcessed, jsonLines(validLine()))
 	api.setTenant("parquet=true")
 	rejected, lines := validLine().withModification("currency", "E"), validLines(3)
@@ -59,10 +50,7 @@ func TestParquet(t *testing.T) {
 	lines[2].withModification("amount", json.RawMessage("1.5e3")).withUnknown("receiver", map[string]any{
 		"external_id": "u-1", "full_name": "Librairie du Coin", "addresses": []any{map[string]any{"city": "Paris"}}})
 	file := jsonLines[fmt.Stringer](lines[0], rawLine(""), rejected, lines[1], rawLine("not JSON"), lines[2])
-	last := api.process(false, packGzip(t, file))
-	if last.Status != client.StatusProcessed {
-		t.Fatalf("the batch ended with %s (%q)", last.Status, last.ErrorMessage)
-	}
+	last := api.expectProcessWith(client.StatusProcessed, client.UploadOptions{}, packGzip(t, file))
 	path := api.readParquet(last.BatchID)
 	rows := duckdb.Query(t, fmt.Sprintf(`SELECT batch_id, line,
 		strftime(received_at, '%%xT%%H:%%M:%%S.%%fZ') AS received_at, main_entity, raw_line,

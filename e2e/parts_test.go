@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,22 +14,11 @@ import (
 // partsCall makes a call about an upload in parts, which must be answered with a status, and decodes the reply.
 func (s *session) partsCall(status int, method, path string, in, out any) {
 	s.t.Helper()
-	var body []byte
-	contentType := ""
+	body := ""
 	if in != nil {
-		contentType = "application/json"
-		var err error
-		if body, err = json.Marshal(in); err != nil {
-			s.t.Fatal(err)
-		}
+		body = jsonText(in)
 	}
-	code, _, text := s.call(method, transactionsPath+"batch/"+path, contentType, string(body))
-	if code != status {
-		s.t.Fatalf("%s %s: %d %s, want %d", method, path, code, text, status)
-	}
-	if err := json.Unmarshal(text, out); err != nil {
-		s.t.Fatalf("%s %s: %s: %v", method, path, text, err)
-	}
+	s.expectReply(status, method, transactionsPath+"batch/"+path, body, out)
 }
 
 // refusal is the reply to a call that is refused.
@@ -52,9 +39,7 @@ func (s *session) signPart(batchID string, number int, checksum string) client.U
 
 // A file of one part is received when its upload is completed, and processed like any other.
 func TestUploadOfOnePart(t *testing.T) {
-	t.Parallel()
-	onboardEntities(t, environment)
-	api := login(t, environment)
+	api := begin(t)
 	content := jsonLines(validLines(2)...)
 	sum := sha256.Sum256(content)
 	checksum := base64.StdEncoding.EncodeToString(sum[:])
@@ -71,9 +56,7 @@ func TestUploadOfOnePart(t *testing.T) {
 			t.Errorf("a %s part: %d %s, want it refused", what, code, text)
 		}
 	}
-	if code, text := put(t, target, content); code != http.StatusOK {
-		t.Fatalf("the part: %d %s", code, text)
-	}
+	expectPut(t, 200, target, content)
 	var stored struct {
 		Parts []struct {
 			Number   int    `json:"part_number"`
@@ -110,8 +93,7 @@ func TestUploadOfOnePart(t *testing.T) {
 
 // An upload whose parts are not all there cannot be completed, and ends when the client gives it up or cancels it.
 func TestIncompleteUpload(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	begin := func() string {
 		var u client.Upload
 		api.partsCall(http.StatusOK, http.MethodPost, "generate-upload-url",
@@ -123,19 +105,14 @@ func TestIncompleteUpload(t *testing.T) {
 	}
 	id := begin()
 	target := api.signPart(id, 2, "")
-	if code, text := put(t, target, []byte("{}\n{}")); code != http.StatusOK {
-		t.Fatalf("the last part: %d %s", code, text)
-	}
+	expectPut(t, 200, target, []byte("{}\n{}"))
 	var refused refusal
 	api.partsCall(http.StatusConflict, http.MethodPost, "complete-upload/"+id,
 		map[string]any{"parts": []any{map[string]any{"part_number": 2, "etag": "x"}}}, &refused)
 	if want := "Part 1 is not uploaded. Part 2 was uploaded with another ETag."; refused.Message != want {
 		t.Errorf("the completion says %q, want %q", refused.Message, want)
 	}
-	code, _, text := api.call(http.MethodGet, transactionsPath+"batch/status/"+id, "", "")
-	if code != http.StatusAccepted || !strings.Contains(string(text), "not yet uploaded") {
-		t.Errorf("the status is %d %s, want 202", code, text)
-	}
+	api.expect(http.StatusAccepted, http.MethodGet, transactionsPath+"batch/status/"+id, "", "not yet uploaded")
 	for range 2 {
 		var done map[string]any
 		api.partsCall(http.StatusOK, http.MethodDelete, "upload-parts/"+id, nil, &done)
@@ -144,25 +121,16 @@ func TestIncompleteUpload(t *testing.T) {
 	if want := "The upload was given up by the client."; last.Status != "ERROR" || last.ErrorMessage != want {
 		t.Errorf("the batch ended with %s (%q), want ERROR with %q", last.Status, last.ErrorMessage, want)
 	}
-	if code, text := put(t, target, []byte("{}\n{}")); code != http.StatusNotFound {
-		t.Errorf("a part after the end: %d %s, want 404", code, text)
-	}
+	expectPut(t, http.StatusNotFound, target, []byte("{}\n{}"))
 	cancelled := begin()
 	target = api.signPart(cancelled, 2, "")
-	if code, _, text := api.call(http.MethodPost, transactionsPath+"batch/cancel/"+cancelled, "",
-		""); code != http.StatusOK {
-		t.Errorf("the cancel: %d %s", code, text)
-	}
-	if code, text := put(t, target, []byte("{}\n{}")); code != http.StatusNotFound {
-		t.Errorf("a part after the cancel: %d %s, want 404", code, text)
-	}
+	api.expect(http.StatusOK, http.MethodPost, transactionsPath+"batch/cancel/"+cancelled, "")
+	expectPut(t, http.StatusNotFound, target, []byte("{}\n{}"))
 }
 
 // What is declared of a single PUT is what storage takes.
 func TestDeclaredUpload(t *testing.T) {
-	t.Parallel()
-	onboardEntities(t, environment)
-	api := login(t, environment)
+	api := begin(t)
 	content := jsonLines(validLines(1)...)
 	sum := sha256.Sum256(content)
 	var u client.Upload
@@ -173,12 +141,8 @@ func TestDeclaredUpload(t *testing.T) {
 			t.Errorf("a %s file: %d %s, want it refused", what, code, text)
 		}
 	}
-	if code, text := put(t, u, content); code != http.StatusOK {
-		t.Fatalf("the file: %d %s", code, text)
-	}
-	if last, _ := api.follow(u.BatchID); last.Status != "PROCESSED" {
-		t.Errorf("the batch ended with %s (%q), want PROCESSED", last.Status, last.ErrorMessage)
-	}
+	expectPut(t, 200, u, content)
+	api.expectEnd("PROCESSED", u.BatchID)
 	var refused struct{ Detail []client.Detail }
 	api.partsCall(http.StatusUnprocessableEntity, http.MethodPost, "generate-upload-url",
 		map[string]any{"content_length": 2147483648}, &refused)

@@ -43,16 +43,11 @@ func newSamples(t *testing.T, tenantID string) samples {
 		t.Fatalf("sluice generate: exit code %d, %v: %s", code, err, stderr)
 	}
 	s.entities = s.path + ".entities"
-	var out any
-	if err := environment.admin(&out, "--tenant", tenantID, "entities", "import", s.entities); err != nil {
-		t.Fatal(err)
-	}
+	must(t, environment.admin(nil, "--tenant", tenantID, "entities", "import", s.entities))
 	content, err := os.ReadFile(s.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	kinds := map[int]string{}
-	if err := eachLine(s.path+".truth", func(text []byte) error {
+	must(t, eachLine(s.path+".truth", func(text []byte) error {
 		var fact struct {
 			Line int
 			Kind string
@@ -60,9 +55,7 @@ func newSamples(t *testing.T, tenantID string) samples {
 		err := json.Unmarshal(text, &fact)
 		kinds[fact.Line] = fact.Kind
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for i, text := range bytes.Split(bytes.TrimSuffix(content, []byte("\n")), []byte("\n")) {
 		if len(text) > 100_000 {
 			continue // huge lines cost much, and have tests of their own on each path
@@ -77,9 +70,7 @@ func newSamples(t *testing.T, tenantID string) samples {
 			len(s.kinds), len(kinds), sampledata.EveryKind(), valid)
 	}
 	s.content = append(bytes.Join(s.lines, []byte("\n")), '\n')
-	if err := os.WriteFile(s.path, s.content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(s.path, s.content, 0o600))
 	return s
 }
 
@@ -93,9 +84,7 @@ func (s samples) validateOffline(t *testing.T) []byte {
 		t.Fatalf("sluice validate: exit code %d, %v: %s", code, err, stderr)
 	}
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return text
 }
 
@@ -109,9 +98,7 @@ func (s samples) expectValidStored(t *testing.T, api *session, way, batchID stri
 			continue
 		}
 		var l line
-		if err := json.Unmarshal(text, &l); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(text, &l))
 		if batchID == "" {
 			number = 0
 		}
@@ -132,9 +119,7 @@ func (s samples) expectValidStored(t *testing.T, api *session, way, batchID stri
 // report. There are two differences: duplicates are found in batches only, and bytes that are not UTF-8 do not reach
 // the service in a single transaction, because API Gateway has put U+FFFD in their place.
 func TestOneVerdictOnEveryPath(t *testing.T) {
-	t.Parallel()
-	api := loginNewTenant(t)
-	api.enableBatches()
+	api := beginBatchTenant(t)
 	s := newSamples(t, api.tenantID)
 	report := s.validateOffline(t)
 	verdicts := map[int64]client.ReportLine{}
@@ -189,16 +174,11 @@ func TestOneVerdictOnEveryPath(t *testing.T) {
 func (s *session) startInParts(file []byte) string {
 	s.t.Helper()
 	size := int64(len(file))
-	status, _, text := s.call(http.MethodPost, uploadPath, "application/json",
-		fmt.Sprintf(`{"reject_on_invalid":false,"upload":"multipart","content_length":%d}`, size))
 	var u client.Upload
-	if err := json.Unmarshal(text, &u); err != nil || status != http.StatusOK {
-		s.t.Fatalf("an upload in parts: %d %s", status, text)
-	}
-	if err := s.client.UploadParts(s.t.Context(), u.BatchID, bytes.NewReader(file), size,
-		client.PartsOptions{}); err != nil {
-		s.t.Fatal(err)
-	}
+	s.expectReply(200, "POST", uploadPath,
+		fmt.Sprintf(`{"reject_on_invalid":false,"upload":"multipart","content_length":%d}`, size), &u)
+	must(s.t, s.client.UploadParts(s.t.Context(), u.BatchID, bytes.NewReader(file), size,
+		client.PartsOptions{}))
 	return u.BatchID
 }
 

@@ -19,9 +19,7 @@ const (
 
 // platformReply is the answer of a platform endpoint.
 type platformReply struct {
-	status   int
-	header   http.Header
-	text     []byte
+	reply
 	Data     json.RawMessage `json:"data"`
 	Messages []struct {
 		Message   string `json:"message"`
@@ -38,29 +36,10 @@ func (r platformReply) message() string {
 	return r.Messages[0].Message
 }
 
-// sendPlatform sends a raw request with a tenant header, "" for none.
-func (s *session) sendPlatform(tenantID, method, path, body string) (int, http.Header, []byte) {
-	s.t.Helper()
-	req, err := http.NewRequest(method, s.environment.APIURL+path, strings.NewReader(body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+s.token)
-	req.Header.Set("X-CORRELATION-ID", "e2e")
-	if tenantID != "" {
-		req.Header.Set("X-TENANT-ID", tenantID)
-	}
-	if body != "" {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	return send(s.t, req)
-}
-
 // callPlatform calls a platform endpoint for the session's tenant.
 func (s *session) callPlatform(method, path, body string) platformReply {
 	s.t.Helper()
-	var r platformReply
-	r.status, r.header, r.text = s.sendPlatform(s.tenantID, method, path, body)
+	r := platformReply{reply: s.call(method, path, body)}
 	decodeStrictly(s.t, r.text, &r)
 	return r
 }
@@ -70,8 +49,8 @@ func (s *session) mustCall(method, path, body string, out any) {
 	s.t.Helper()
 	r := s.callPlatform(method, path, body)
 	if r.status != http.StatusOK && r.status != http.StatusAccepted {
-		s.t.Fatalf("%s %s %.200s: %d %s, want 200 or 202; type of a gateway's error: %q; logs: %s", method, path, body,
-			r.status, r.text, r.header.Get("X-Amzn-Errortype"), s.environment.logsOf(requestIDOf(r.header)))
+		s.t.Fatalf("%s: %d %s, want 200 or 202; type of a gateway's error: %q; logs: %s", r.request, r.status, r.text,
+			r.header.Get("X-Amzn-Errortype"), s.environment.logsOf(requestIDOf(r.header)))
 	}
 	if out == nil {
 		return
@@ -81,23 +60,20 @@ func (s *session) mustCall(method, path, body string, out any) {
 	}
 }
 
-// expectStatus makes a platform call that must be answered with a status.
-func (s *session) expectStatus(want int, method, path, body string) {
-	s.t.Helper()
-	if r := s.callPlatform(method, path, body); r.status != want {
-		s.t.Errorf("%s %s %.200s: %d %.300s, want %d", method, path, body, r.status, r.text, want)
-	}
-}
-
 // callConcurrently makes the same kind of call several times at once and returns how often each status was answered.
 func (s *session) callConcurrently(times int, method, path string, body func(i int) string) map[int]int {
 	s.t.Helper()
+	return atOnce(times, func(i int) int { return s.call(method, path, body(i)).status })
+}
+
+// atOnce makes calls at the same time and returns how often each status was answered.
+func atOnce(times int, call func(i int) (status int)) map[int]int {
 	var mu sync.Mutex
 	statuses := map[int]int{}
 	var calls sync.WaitGroup
 	for i := range times {
 		calls.Go(func() {
-			status, _, _ := s.sendPlatform(s.tenantID, method, path, body(i))
+			status := call(i)
 			mu.Lock()
 			defer mu.Unlock()
 			statuses[status]++
@@ -107,9 +83,16 @@ func (s *session) callConcurrently(times int, method, path string, body func(i i
 	return statuses
 }
 
+// expectTokenRefused checks that the session's token is refused.
+func (s *session) expectTokenRefused(method, path string) {
+	s.t.Helper()
+	if r := s.call(method, path, ""); !s.environment.isRefusal(r.status, s.t.Name()) {
+		s.t.Errorf("%s: %d %s, want the refusal of a token", r.request, r.status, r.text)
+	}
+}
+
 func TestPlatformCommonRules(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	path := entityQuery + "/entity/" + uuid.NewString()
 	for _, test := range []struct {
 		name, tenantID string
@@ -121,11 +104,8 @@ func TestPlatformCommonRules(t *testing.T) {
 		{"other tenant", uuid.NewString(), 403, "TenantMismatch"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			status, header, text := api.sendPlatform(test.tenantID, "GET", path, "")
-			if status != test.status || !bytes.Contains(text, []byte(test.content)) {
-				t.Errorf("got %d %s, want %d with %q", status, text, test.status, test.content)
-			}
-			if got := header.Get("X-Correlation-Id"); got != "e2e" {
+			r := api.call("GET", path, "", "X-Tenant-Id", test.tenantID).expect(t, test.status, test.content)
+			if got := r.header.Get("X-Correlation-Id"); got != "e2e" {
 				t.Errorf("X-Correlation-Id is %q, want %q", got, "e2e")
 			}
 		})
@@ -138,10 +118,7 @@ func TestPlatformCommonRules(t *testing.T) {
 		}
 	}
 	api.token = "x"
-	status, _, text := api.sendPlatform(environment.TenantID, "GET", path, "")
-	if !environment.isRefusal(status, t.Name()) {
-		t.Errorf("with a wrong token: %d %s, want the refusal of a token", status, text)
-	}
+	api.expectTokenRefused("GET", path)
 }
 
 // What is beyond a client's access layers does not exist for the client.
@@ -151,5 +128,5 @@ func TestAccessLayersOfEntities(t *testing.T) {
 	spain := loginNewClient(t, "--geographic", "Spain")
 	e := ireland.newEntity(`,"accessLayers":{"geographic":["Republic of Ireland"]}`)
 	ireland.mustCall("GET", entityQuery+"/entity/"+e, "", nil)
-	spain.expectStatus(404, "GET", entityQuery+"/entity/"+e, "")
+	spain.expect(404, "GET", entityQuery+"/entity/"+e, "")
 }

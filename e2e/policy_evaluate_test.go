@@ -193,8 +193,7 @@ func TestPolicyEvaluationByLayers(t *testing.T) {
 
 // What people found out about an entity in its screening decides a field, for clients that may read it.
 func TestPolicyReadsScreening(t *testing.T) {
-	t.Parallel()
-	api := loginNewTenant(t)
+	api := beginTenant(t)
 	path := api.newEvaluatedPolicy(policyFields...)
 	journey, entity := uuid.NewString(), uuid.NewString()
 	inJourney := `"journeyId":"` + journey + `"`
@@ -235,8 +234,7 @@ func TestPolicyReadsScreening(t *testing.T) {
 
 // Replies over 6 MB are refused in the plain form, and small in the normalized one.
 func TestLargePolicyEvaluation(t *testing.T) {
-	t.Parallel()
-	api := loginNewTenant(t)
+	api := beginTenant(t)
 	fields := make([]string, 30)
 	for i := range fields {
 		fields[i] = fmt.Sprintf(`{"name":"Field %d","dataKey":"field%d","fieldType":"Text","order":%d,`+
@@ -262,8 +260,7 @@ func TestLargePolicyEvaluation(t *testing.T) {
 
 // Drafts and archived versions are evaluated, too; what is not there, and what clients may not do, is refused.
 func TestPolicyEvaluationOfVersions(t *testing.T) {
-	t.Parallel()
-	api := loginNewTenant(t)
+	api := beginTenant(t)
 	path := api.newEvaluatedPolicy(policyFields...)
 	id := strings.Split(path, "/")[5]
 	draft := strings.Replace(path, "/version/1/", "/version/2/", 1)
@@ -294,14 +291,7 @@ func TestPolicyEvaluationOfVersions(t *testing.T) {
 				inEnvelope(`{"`+option+`":`+value+`}`))
 		}
 	}
-	if !slices.Contains([]int{400, 413}, api.statusOf("POST", path, strings.Repeat(" ", 5<<20))) {
+	if !slices.Contains([]int{400, 413}, api.call("POST", path, strings.Repeat(" ", 5<<20)).status) {
 		t.Error("5 MiB of white space are accepted")
 	}
-}
-
-// statusOf makes a call and returns its status.
-func (s *session) statusOf(method, path, body string) int {
-	s.t.Helper()
-	status, _, _ := s.sendPlatform(s.tenantID, method, path, body)
-	return status
 }

@@ -21,10 +21,7 @@ const examplePolicies = "../sampledata/policies/"
 // editFile writes a copy of a file in which texts are replaced, and returns its path.
 func editFile(t *testing.T, path string, replace ...string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := ok(os.ReadFile(path))(t)
 	edited := strings.NewReplacer(replace...).Replace(string(text))
 	if edited == string(text) {
 		t.Fatalf("%s has none of %q", path, replace)
@@ -50,8 +47,7 @@ func (c *tenantClient) runExpecting(code int, wanted []string, args ...string) s
 
 // A policy file becomes a policy, and what is exported is the same file again.
 func TestPolicyFiles(t *testing.T) {
-	t.Parallel()
-	c := newTenantClient(t)
+	c := beginTenantClient(t)
 	for name, kind := range map[string]string{"company": "Company", "individual": "Individual"} {
 		file := examplePolicies + name + ".yaml"
 		c.runExpecting(0, []string{"+ a policy for the type " + kind, "+ field", "Nothing was changed"},
@@ -101,8 +97,7 @@ func TestPolicyFiles(t *testing.T) {
 
 // What others have changed is refused before anything is sent, and what the service refuses is shown with its line.
 func TestPolicyImportRefusals(t *testing.T) {
-	t.Parallel()
-	c := newTenantClient(t)
+	c := beginTenantClient(t)
 	file := examplePolicies + "individual.yaml"
 	c.run(0, "policy", "import", file, "--publish")
 	edited := editFile(t, file, "name: First names", "name: Given names")
@@ -125,12 +120,8 @@ func TestPolicyImportRefusals(t *testing.T) {
 
 // An import that ends anywhere is continued by the same command.
 func TestPolicyImportContinues(t *testing.T) {
-	t.Parallel()
-	c := newTenantClient(t)
-	target, err := url.Parse(environment.APIURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := beginTenantClient(t)
+	target := ok(url.Parse(environment.APIURL))(t)
 	var left atomic.Int64
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -148,9 +139,7 @@ func TestPolicyImportContinues(t *testing.T) {
 		left.Store(n)
 		stdout, stderr, code, err := environment.runSluice(append([]string{"policy", "import", file, "--publish"},
 			append(c.connection(), "--api-url", server.URL)...)...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if code == 0 {
 			break
 		}
@@ -169,8 +158,7 @@ func TestPolicyImportContinues(t *testing.T) {
 
 // A version that is exported is evaluated on this machine as the service does, in all forms.
 func TestPolicyEvaluateCommand(t *testing.T) {
-	t.Parallel()
-	c := newTenantClient(t)
+	c := beginTenantClient(t)
 	c.run(0, "policy", "import", examplePolicies+"company.yaml", "--publish")
 	exported := filepath.Join(t.TempDir(), "company.yaml")
 	c.run(0, "policy", "export", "Company", "-o", exported)
@@ -201,8 +189,7 @@ func TestPolicyEvaluateCommand(t *testing.T) {
 
 // The commands of docs/policy.md work as they are.
 func TestPolicyGuide(t *testing.T) {
-	t.Parallel()
-	c := newTenantClient(t)
+	c := beginTenantClient(t)
 	out := c.runGuide("docs/policy.md")
 	for _, want := range []string{
 		"version 1 is Published", `["legalName",true,null,["Enter the name."]`, `["cashRatio",false,"7.5",[]`,

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/uuid"
@@ -52,8 +51,7 @@ func changesOf(fields []fieldView) string {
 // A policy lives from its first draft to its archive: two workspaces edit it side by side, and what is published stays
 // as it is.
 func TestLifeOfAPolicy(t *testing.T) {
-	t.Parallel()
-	api := loginNewTenant(t)
+	api := beginTenant(t)
 	id := api.newPolicy("spring")
 	command, fields := policyCommands+"/"+id, id+"/fields"
 	name := api.addField(id, "spring", policyField("legalEntityName", ""))
@@ -123,8 +121,7 @@ func TestLifeOfAPolicy(t *testing.T) {
 
 // A version that cannot be evaluated is not published; a field of another one stays what it was.
 func TestPublishingRefusesWhatCannotBeEvaluated(t *testing.T) {
-	t.Parallel()
-	api := loginNewTenant(t)
+	api := beginTenant(t)
 	id := api.newPolicy("w")
 	field := api.addField(id, "w", policyField("a",
 		`,"conditions":[{"operands":[{"fieldName":"b","operation":"equal"}]}]`))
@@ -140,8 +137,7 @@ func TestPublishingRefusesWhatCannotBeEvaluated(t *testing.T) {
 
 // Publications, changes and reverts that meet each other leave one outcome, and no lock without a workspace.
 func TestWorkspacesThatRace(t *testing.T) {
-	t.Parallel()
-	api := loginNewTenant(t)
+	api := beginTenant(t)
 	id := api.newPolicy("first")
 	field := api.addField(id, "first", policyField("a", ""))
 	api.publish(id, "first")
@@ -154,18 +150,9 @@ func TestWorkspacesThatRace(t *testing.T) {
 	for i := range paths {
 		paths[i] = fmt.Sprintf("%s/%s/fields/%s?workspaceId=w%d", policyCommands, id, field, i)
 	}
-	statuses := map[int]int{}
-	var mu sync.Mutex
-	var calls sync.WaitGroup
-	for _, path := range paths {
-		calls.Go(func() {
-			status, _, _ := api.sendPlatform(api.tenantID, "PUT", path, inEnvelope(policyField("a", `,"order":2`)))
-			mu.Lock()
-			defer mu.Unlock()
-			statuses[status]++
-		})
-	}
-	calls.Wait()
+	statuses := atOnce(workspaces, func(i int) int {
+		return api.call("PUT", paths[i], inEnvelope(policyField("a", `,"order":2`))).status
+	})
 	if statuses[202] != 1 || statuses[409] != workspaces-1 {
 		t.Errorf("got the statuses %v, want one 202 and otherwise 409", statuses)
 	}
@@ -183,8 +170,7 @@ func TestWorkspacesThatRace(t *testing.T) {
 
 // A caller without the permission of a command, or another tenant, changes nothing.
 func TestStrangersToAPolicy(t *testing.T) {
-	t.Parallel()
-	api := loginNewTenant(t)
+	api := beginTenant(t)
 	id := api.newPolicy("w")
 	reader := loginAs(t, environment, newClient(t, environment, api.tenantID, "--permission",
 		"PolicyConfigurationAccess"))
@@ -202,14 +188,9 @@ func TestStrangersToAPolicy(t *testing.T) {
 			inEnvelope(`{}`)},
 		{"PUT", policyCommands + "/" + id + "/version/1/archive", ""}, {"DELETE",
 			policyCommands + "/" + id + "/version/1", ""}} {
-		status, _, text := stranger.sendPlatform(stranger.tenantID, c.method, c.path, c.body)
-		if status != 404 {
-			t.Errorf("%s %s of another tenant: got %d %s, want 404", c.method, c.path, status, text)
-		}
+		stranger.expect(404, c.method, c.path, c.body)
 	}
-	if status, _, text := stranger.sendPlatform(api.tenantID, "GET", policyQueries+"/"+id, ""); status != 403 {
-		t.Errorf("a token of another tenant: got %d %s, want 403", status, text)
-	}
+	stranger.call("GET", policyQueries+"/"+id, "", "X-Tenant-Id", api.tenantID).expect(t, 403)
 	api.expectProblem(404, "policy_not_found", "GET", policyQueries+"/"+uuid.NewString(), "")
 	api.expectProblem(404, "policy_version_not_found", "GET", policyQueries+"/"+id+"/versions/9", "")
 	if fields := api.fieldsOf(id + "/version/1/fields"); len(fields) != 0 {
@@ -219,8 +200,7 @@ func TestStrangersToAPolicy(t *testing.T) {
 
 // Bodies that are wrong or hostile are refused with problem details, through the gateway too.
 func TestHostilePolicyBodies(t *testing.T) {
-	t.Parallel()
-	api := loginNewTenant(t)
+	api := beginTenant(t)
 	path := policyCommands + "/" + api.newPolicy("w") + "/fields?workspaceId=w"
 	for name, test := range map[string]struct {
 		status     int

@@ -49,13 +49,12 @@ func (s *session) publish(policyID, workspace string) {
 // expectProblem makes a call that must be refused with problem details of a status and a code, and returns them.
 func (s *session) expectProblem(status int, code, method, path, body string) platform.Problem {
 	s.t.Helper()
-	got, header, text := s.sendPlatform(s.tenantID, method, path, body)
+	r := s.call(method, path, body).expect(s.t, status)
 	var p platform.Problem
-	err := json.Unmarshal(text, &p)
-	if got != status || err != nil || p.ErrorCode != code || p.Status != status ||
-		header.Get("Content-Type") != "application/problem+json" {
-		s.t.Errorf("%s %s %.200s: got %d %s %.400s, %v, want %d %s as problem details", method, path, body, got,
-			header.Get("Content-Type"), text, err, status, code)
+	err := json.Unmarshal(r.text, &p)
+	if kind := r.header.Get("Content-Type"); err != nil || p.ErrorCode != code || p.Status != status ||
+		kind != "application/problem+json" {
+		s.t.Errorf("%s: got %s %.400s, %v, want %s as problem details", r.request, kind, r.text, err, code)
 	}
 	return p
 }

@@ -36,17 +36,6 @@ func TestRates(t *testing.T) {
 	t.Logf("%.0f status calls a second, %.0f single transactions a second", status, single)
 }
 
-// newRequest returns a request with the session's token.
-func (s *session) newRequest(method, path, body string) *http.Request {
-	req, err := http.NewRequest(method, s.environment.APIURL+path, strings.NewReader(body))
-	if err != nil {
-		panic(err) // the path is the test's own
-	}
-	req.Header.Set("Authorization", "Bearer "+s.token)
-	req.Header.Set("Content-Type", "application/json")
-	return req
-}
-
 // rate sends requests for a while from several clients at once and returns how many were answered each second, all of
 // them with the wanted status. The replies are not compared with the description of the interface, which takes longer
 // than the call.

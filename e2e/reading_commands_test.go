@@ -8,8 +8,7 @@ import (
 // The commands list and show entities, and show what a batch and a single request have stored; without the permission
 // they do not.
 func TestReadingCommands(t *testing.T) {
-	t.Parallel()
-	c := newTenantClient(t)
+	c := beginTenantClient(t)
 	importFile(t, []string{"--tenant", c.TenantID}, `{"id":"`+senderID+`","lifecycleStatus":"Compliant",`+
 		`"type":"Company","properties":{"legalEntityName":{"type":"Single","value":"Acme"}}}`,
 		`{"id":"`+receiverID+`","lifecycleStatus":"Compliant"}`, `{"id":"new one","lifecycleStatus":"Unknown"}`)

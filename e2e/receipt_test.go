@@ -60,20 +60,18 @@ func verifyReceipt(t *testing.T, text string) receiptClaims {
 	d := json.NewDecoder(bytes.NewReader(decodeBase64(t, parts[1])))
 	d.DisallowUnknownFields()
 	var claims receiptClaims
-	if err := d.Decode(&claims); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Decode(&claims))
 	return claims
 }
 
 // receipt returns the receipt of a batch that has ended.
 func (s *session) receipt(batchID string) string {
 	s.t.Helper()
-	code, header, text := s.call("GET", transactionsPath+"batch/receipt/"+batchID, "", "")
-	if code != http.StatusOK || header.Get("Content-Type") != "application/jose" {
-		s.t.Fatalf("receipt: %d %s, want 200 application/jose: %s", code, header.Get("Content-Type"), text)
+	r := s.expect(http.StatusOK, "GET", transactionsPath+"batch/receipt/"+batchID, "")
+	if kind := r.header.Get("Content-Type"); kind != "application/jose" {
+		s.t.Fatalf("receipt: %s, want application/jose: %s", kind, r.text)
 	}
-	return string(text)
+	return string(r.text)
 }
 
 func hexDigest(text string) *string {
@@ -85,26 +83,16 @@ func hexDigest(text string) *string {
 // A receipt states the digests of a file as it was sent and of the lines that were accepted. The same one is returned
 // whenever it is asked for, also by those who ask first at the same time.
 func TestReceipts(t *testing.T) {
-	t.Parallel()
-	onboardEntities(t, environment)
-	api := login(t, environment)
+	api := begin(t)
 	first, second := validLine().String(), "\t"+validLine().String()+" \r"
 	file := "\xEF\xBB\xBF" + first + "\n\n \r\nnonsense\n" + second + "\n" +
 		validLine().with("ip_address", "nowhere").String()
 	accepted := first + "\n" + second + "\n"
 
 	u := api.newUpload(false)
-	if code, _, text := api.call("GET", transactionsPath+"batch/receipt/"+u.BatchID, "",
-		""); code != http.StatusConflict {
-		t.Errorf("the receipt of a batch that has not ended: %d %s, want 409", code, text)
-	}
-	if code, text := put(t, u, []byte(file)); code != http.StatusOK {
-		t.Fatalf("upload: %d %s", code, text)
-	}
-	last, _ := api.follow(u.BatchID)
-	if last.Status != "PROCESSED" {
-		t.Fatalf("the batch ended with %s (%s), want PROCESSED", last.Status, last.ErrorMessage)
-	}
+	api.expect(http.StatusConflict, "GET", transactionsPath+"batch/receipt/"+u.BatchID, "")
+	expectPut(t, 200, u, []byte(file))
+	last := api.expectEnd("PROCESSED", u.BatchID)
 	texts := make([]string, 3)
 	var group sync.WaitGroup
 	for i := range texts {
@@ -129,10 +117,7 @@ func TestReceipts(t *testing.T) {
 	if now := time.Now().Unix(); got.Iat > now || got.Iat < now-600 {
 		t.Errorf("the receipt was signed at %d, want a moment before %d", got.Iat, now)
 	}
-	if code, _, text := loginNewTenant(t).call("GET", transactionsPath+"batch/receipt/"+u.BatchID, "",
-		""); code != http.StatusNotFound {
-		t.Errorf("the receipt of another tenant's batch: %d %s, want 404", code, text)
-	}
+	loginNewTenant(t).expect(http.StatusNotFound, "GET", transactionsPath+"batch/receipt/"+u.BatchID, "")
 }
 
 // expectVerified verifies a receipt by the command line, with the published keys and the report, and another file that
@@ -143,21 +128,13 @@ func expectVerified(t *testing.T, text, file string, report []client.ReportLine)
 	for _, l := range report {
 		fmt.Fprintf(&lines, "{\"line\":%d}\n", l.Line)
 	}
-	resp, err := http.Get(environment.APIURL + "/receipts/jwks.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := ok(http.Get(environment.APIURL + "/receipts/jwks.json"))(t)
 	defer resp.Body.Close()
-	keys, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := ok(io.ReadAll(resp.Body))(t)
 	dir := t.TempDir()
 	for name, content := range map[string]string{"keys": string(keys), "receipt": text, "file": file,
 		"other": file + "\n", "report": lines.String()} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 	}
 	for name, want := range map[string]int{"file": 0, "other": 1} {
 		stdout, stderr, code, err := environment.runSluice("verify", filepath.Join(dir, "receipt"),
@@ -172,9 +149,7 @@ func expectVerified(t *testing.T, text, file string, report []client.ReportLine)
 // Every batch that has ended has a receipt. One that was not processed has accepted nothing, and one whose file was
 // refused says nothing of it.
 func TestReceiptsOfOtherEnds(t *testing.T) {
-	t.Parallel()
-	onboardEntities(t, environment)
-	api := login(t, environment)
+	api := begin(t)
 	for _, tt := range []struct {
 		status, file string
 		digest       *string

@@ -29,10 +29,7 @@ func TestEveryAnswerNamesItsRequest(t *testing.T) {
 		{"an unknown path", good, "/nowhere", 404},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			status, header, text := test.session.sendPlatform(environment.TenantID, "GET", test.path, "")
-			if status != test.status {
-				t.Errorf("got %d %s, want %d", status, text, test.status)
-			}
+			header := test.session.expect(test.status, "GET", test.path, "").header
 			if _, err := uuid.Parse(header.Get("X-Request-Id")); err != nil {
 				t.Errorf("X-Request-Id is %q, want a UUID", header.Get("X-Request-Id"))
 			}
@@ -45,22 +42,14 @@ func TestEveryAnswerNamesItsRequest(t *testing.T) {
 
 // A correlation ID of 128 bytes comes back; a longer one is refused, on every interface.
 func TestLongCorrelationIDIsRefused(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	for _, path := range []string{entityQuery + "/entity/" + uuid.NewString(), transactionsPath + "x",
 		"/.well-known/jwks.json"} {
 		for length, wantRefusal := range map[int]bool{128: false, 129: true} {
-			req, err := http.NewRequest("GET", environment.APIURL+path, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
 			id := strings.Repeat("x", length)
-			req.Header = http.Header{"Authorization": {"Bearer " + api.token}, "X-Tenant-Id": {environment.TenantID},
-				"X-Correlation-Id": {id}}
-			status, header, text := send(t, req)
-			if (status == http.StatusBadRequest) != wantRefusal || !wantRefusal &&
-				header.Get("X-Correlation-Id") != id {
-				t.Errorf("%s, %d bytes: %d %s; want it to be refused: %v", path, length, status, text, wantRefusal)
+			r := api.call("GET", path, "", "X-Correlation-Id", id)
+			if r.is(http.StatusBadRequest) != wantRefusal || !wantRefusal && r.header.Get("X-Correlation-Id") != id {
+				t.Errorf("%s, %d bytes: %d %s; want it to be refused: %v", path, length, r.status, r.text, wantRefusal)
 			}
 		}
 	}
@@ -68,8 +57,7 @@ func TestLongCorrelationIDIsRefused(t *testing.T) {
 
 // A reply lists 100 validation errors and says how many more there are, however many there are.
 func TestListsOfErrorsAreBounded(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	properties := func(n int, value string) string {
 		var all []string
 		for i := range n {
@@ -97,32 +85,25 @@ func TestListsOfErrorsAreBounded(t *testing.T) {
 
 // A tenant that has lost the batch feature begins no batch and still reads those that it has.
 func TestBatchesStayReadableWithoutTheFeature(t *testing.T) {
-	t.Parallel()
-	api := loginNewTenant(t)
-	api.enableBatches()
+	api := beginBatchTenant(t)
 	id := api.newUpload(true).BatchID
-	var out any
-	if err := environment.admin(&out, "tenant", "disable-batch", api.tenantID); err != nil {
-		t.Fatal(err)
-	}
-	api.expectStatusOf(403, "POST", uploadPath)
-	api.expectStatusOf(202, "GET", transactionsPath+"batch/status/"+id)
-	api.expectStatusOf(202, "GET", transactionsPath+"batch/validation-result/"+id)
+	must(t, environment.admin(nil, "tenant", "disable-batch", api.tenantID))
+	api.expect(403, "POST", uploadPath, "")
+	api.expect(202, "GET", transactionsPath+"batch/status/"+id, "")
+	api.expect(202, "GET", transactionsPath+"batch/validation-result/"+id, "")
 }
 
 // A misspelt parameter of a list is refused and not left out in silence.
 func TestUnknownParametersAreRefused(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
-	api.expectStatus(400, "GET", entityQuery+"/entity?nmae=acme", "")
-	api.expectStatusOf(422, "GET", transactionsPath+"x?aftr=y")
-	api.expectStatusOf(422, "GET", strings.TrimSuffix(transactionsPath, "/")+"?transaction_external_id=x&limit=1")
+	api := begin(t)
+	api.expect(400, "GET", entityQuery+"/entity?nmae=acme", "")
+	api.expect(422, "GET", transactionsPath+"x?aftr=y", "")
+	api.expect(422, "GET", strings.TrimSuffix(transactionsPath, "/")+"?transaction_external_id=x&limit=1", "")
 }
 
 // A list that ends with a full page ends there.
 func TestNoEmptyPageFollowsTheLastOne(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	journey, entity := uuid.NewString(), uuid.NewString()
 	for range 4 {
 		api.newDraft(api.newEntity(""), journey)
@@ -150,23 +131,15 @@ func TestNoEmptyPageFollowsTheLastOne(t *testing.T) {
 			}
 		}
 	}
-	api.expectStatus(400, "POST", documentQueries+"/entity/paged/lite/v2",
-		`{"data":{"entityId":"e","paginationToken":""}}`)
+	api.expect(400, "POST", documentQueries+"/entity/paged/lite/v2", `{"data":{"entityId":"e","paginationToken":""}}`)
 }
 
 // What a body of the wrong content type is answered with has the content type of problem details.
 func TestUnsupportedMediaIsProblemDetails(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
-	req, err := http.NewRequest("POST", environment.APIURL+entityCommand, strings.NewReader(`{"data":{}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header = http.Header{"Authorization": {"Bearer " + api.token}, "X-Tenant-Id": {environment.TenantID},
-		"Content-Type": {"text/plain"}}
-	status, header, text := send(t, req)
-	if status != 415 || header.Get("Content-Type") != "application/problem+json" {
-		t.Errorf("got %d %s %s, want 415 as application/problem+json", status, header.Get("Content-Type"), text)
+	api := begin(t)
+	r := api.call("POST", entityCommand, `{"data":{}}`, "Content-Type", "text/plain").expect(t, 415)
+	if kind := r.header.Get("Content-Type"); kind != "application/problem+json" {
+		t.Errorf("got %s %s, want application/problem+json", kind, r.text)
 	}
 }
 
@@ -181,13 +154,11 @@ func TestUploadAfterDisabling(t *testing.T) {
 	}{
 		{"the client", "The client that asked for the upload URL has been disabled.",
 			func(_ *session, c clientCredentials) error {
-				var out any
-				return environment.admin(&out, "client", "disable", c.ClientID)
+				return environment.admin(nil, "client", "disable", c.ClientID)
 			}},
 		{"the tenant's feature", "The batch feature has been disabled for this tenant.",
 			func(api *session, _ clientCredentials) error {
-				var out any
-				return environment.admin(&out, "tenant", "disable-batch", api.tenantID)
+				return environment.admin(nil, "tenant", "disable-batch", api.tenantID)
 			}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -196,12 +167,8 @@ func TestUploadAfterDisabling(t *testing.T) {
 			reader := loginAs(t, environment, newClient(t, environment, tenant, "--permission", "BatchRead"))
 			reader.enableBatches()
 			u := loginAs(t, environment, uploader).newUpload(true)
-			if err := test.disable(reader, uploader); err != nil {
-				t.Fatal(err)
-			}
-			if code, text := put(t, u, jsonLines(validLine())); code != 200 {
-				t.Fatalf("upload: %d %s, want 200", code, text)
-			}
+			must(t, test.disable(reader, uploader))
+			expectPut(t, 200, u, jsonLines(validLine()))
 			if last, _ := reader.follow(u.BatchID); last.Status != "ERROR" || last.ErrorMessage != test.message {
 				t.Errorf("the batch ended with %s (%q), want ERROR (%q)", last.Status, last.ErrorMessage, test.message)
 			}
@@ -212,21 +179,15 @@ func TestUploadAfterDisabling(t *testing.T) {
 // A URL for the file of a document that was given out before its client was disabled takes an upload that nobody can
 // download.
 func TestDocumentUploadAfterDisabling(t *testing.T) {
-	t.Parallel()
-	reader := login(t, environment)
+	reader := begin(t)
 	uploader := newClient(t, environment, environment.TenantID, "--permission", "DocumentManagementCreate")
 	document := loginAs(t, environment, uploader).createDocument("a.txt", uuid.NewString(), "")
-	var out any
-	if err := environment.admin(&out, "client", "disable", uploader.ClientID); err != nil {
-		t.Fatal(err)
-	}
-	if code, text := put(t, document.upload(), []byte("clean")); code != 200 {
-		t.Fatalf("upload: %d %s, want 200", code, text)
-	}
+	must(t, environment.admin(nil, "client", "disable", uploader.ClientID))
+	expectPut(t, 200, document.upload(), []byte("clean"))
 	eventually(t, "the end of the scan", func() bool { return reader.readDocument(document.ID).Status != "Processing" })
 	d := reader.expectDocument(document.ID, "Error")
 	if want := "The client that asked for the upload URL has been disabled."; valueOrEmpty(d.ErrorMessage) != want {
 		t.Errorf("the reason is %q, want %q", valueOrEmpty(d.ErrorMessage), want)
 	}
-	reader.expectStatus(404, "GET", documentQueries+"/signedurl/"+document.ID, "")
+	reader.expect(404, "GET", documentQueries+"/signedurl/"+document.ID, "")
 }

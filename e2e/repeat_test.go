@@ -53,9 +53,7 @@ func (s *session) expectUpload(key, body string, wantReplayed bool) (u client.Up
 
 // A request for an upload URL that is repeated with its key is about one batch, to its end and after it.
 func TestUploadRepeated(t *testing.T) {
-	t.Parallel()
-	onboardEntities(t, environment)
-	s := login(t, environment)
+	s := begin(t)
 	const body = `{"reject_on_invalid":false}`
 	k := uuid.NewString()
 	first := s.expectUpload(k, body, false)
@@ -63,9 +61,7 @@ func TestUploadRepeated(t *testing.T) {
 	if again.BatchID != first.BatchID || again.URL == "" {
 		t.Fatalf("again: got %+v, want a URL for batch %s", again, first.BatchID)
 	}
-	if status, text := put(t, again, []byte(validLine().String())); status != 200 {
-		t.Fatalf("the upload to the URL that was signed again: %d %s", status, text)
-	}
+	expectPut(t, 200, again, []byte(validLine().String()))
 	if last, _ := s.follow(first.BatchID); last.Status != client.StatusProcessed || last.RejectOnInvalid {
 		t.Errorf("the batch ended as %+v, want PROCESSED", last)
 	}
@@ -94,8 +90,7 @@ func TestUploadRepeated(t *testing.T) {
 
 // Of twenty requests with one key at once, all that are answered are about one batch, and the others come again.
 func TestUploadsRepeatedAtOnce(t *testing.T) {
-	t.Parallel()
-	s := login(t, environment)
+	s := begin(t)
 	key := uuid.NewString()
 	var mu sync.Mutex
 	batches := map[string]int{}
@@ -119,9 +114,7 @@ func TestUploadsRepeatedAtOnce(t *testing.T) {
 
 // A single transaction that is repeated with its key is stored once, and is not sent again over a later content.
 func TestSingleTransactionRepeated(t *testing.T) {
-	t.Parallel()
-	onboardEntities(t, environment)
-	s := login(t, environment)
+	s := begin(t)
 	l := validLine()
 	text := l.String()
 	key := l.modificationID()

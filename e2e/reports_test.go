@@ -16,9 +16,7 @@ import (
 // What was rejected is a file: mended and sent again, it is a valid batch, and with the lines that were accepted it is
 // all that was sent.
 func TestRejectedLinesMendedAndSentAgain(t *testing.T) {
-	t.Parallel()
-	onboardEntities(t, environment)
-	api := login(t, environment)
+	api := begin(t)
 	good := validLines(4)
 	twin := validLine()
 	lines := []string{
@@ -83,9 +81,7 @@ func expectFilesOfCommands(t *testing.T, batchID string, file []byte, r client.V
 	entities := fmt.Sprintf("{\"id\":%q,\"status\":\"Compliant\"}\n{\"id\":%q,\"status\":\"Compliant\"}\n", senderID,
 		receiverID)
 	for name, content := range map[string][]byte{"batch.jsonl": file, "entities": []byte(entities)} {
-		if err := os.WriteFile(path(name), content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path(name), content, 0o600))
 	}
 	_, _, wantCSV := download(t, r.ErrorsCSVURL)
 	_, _, wantRejected := download(t, r.RejectedFileURL)
@@ -120,10 +116,7 @@ func expectCSV(t *testing.T, r client.ValidationResult, entries []client.ReportL
 	if got := header.Get("Content-Type"); got != "text/csv; charset=utf-8" {
 		t.Errorf("the CSV is %q, want text/csv; charset=utf-8", got)
 	}
-	records, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	records := ok(csv.NewReader(strings.NewReader(text)).ReadAll())(t)
 	want := [][]string{{"line", "modification_external_id", "transaction_external_id", "code", "field", "message",
 		"offset"}}
 	id := func(s *string) string {

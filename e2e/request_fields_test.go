@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -16,22 +15,15 @@ import (
 // processWith processes a file as the options say, and returns the last status and those that were seen.
 func (s *session) processWith(o client.UploadOptions, file []byte) (client.Status, []string) {
 	s.t.Helper()
-	u, err := s.client.CreateUploadWith(s.t.Context(), o)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if err := s.client.UploadFile(s.t.Context(), u, bytes.NewReader(file), int64(len(file)), nil); err != nil {
-		s.t.Fatal(err)
-	}
+	u := ok(s.client.CreateUploadWith(s.t.Context(), o))(s.t)
+	must(s.t, s.client.UploadFile(s.t.Context(), u, bytes.NewReader(file), int64(len(file)), nil))
 	return s.follow(u.BatchID)
 }
 
 // A batch that is validate_only ends with its validation: it has results and a report, and nothing of it is stored. The
 // same file can be ingested after it.
 func TestValidateOnly(t *testing.T) {
-	t.Parallel()
-	onboardEntities(t, environment)
-	api := login(t, environment)
+	api := begin(t)
 	lines := validLines(3)
 	file := append(jsonLines(lines...), "nonsense\n"...)
 	o := client.UploadOptions{ValidateOnly: true, MaxRejected: &client.RejectLimit{Share: "25%"}, Name: "Probe 😀",
@@ -83,9 +75,7 @@ func TestValidateOnly(t *testing.T) {
 
 // max_rejected rejects a batch that has more invalid lines, and says how many and what the limit was.
 func TestMaxRejected(t *testing.T) {
-	t.Parallel()
-	onboardEntities(t, environment)
-	api := login(t, environment)
+	api := begin(t)
 	lines := validLines(2)
 	file := append(jsonLines(lines...), "nonsense\n{}\n"...)
 	last, _ := api.processWith(client.UploadOptions{MaxRejected: &client.RejectLimit{Lines: 1}}, file)
@@ -104,18 +94,12 @@ func TestMaxRejected(t *testing.T) {
 		`{"max_rejected":1,"reject_on_invalid":true}`: "mutually_exclusive", `{"max_rejected":"0.5"}`: "share",
 		`{"metadata":{"a b":"c"}}`: "metadata_key", `{"name":""}`: "string_too_short",
 	} {
-		status, _, text := api.call(http.MethodPost, uploadPath, "application/json",
-			body)
-		if status != http.StatusUnprocessableEntity || !strings.Contains(string(text), `"`+code+`"`) {
-			t.Errorf("%s: got %d %s, want 422 %s", body, status, text, code)
-		}
+		api.expect(http.StatusUnprocessableEntity, http.MethodPost, uploadPath, body, `"`+code+`"`)
 	}
-	status, _, text := api.call(http.MethodPost, uploadPath, "application/json",
-		`{"max_rejects":1,"name":null}`)
 	var reply client.Upload
-	if err := json.Unmarshal(text, &reply); err != nil || status != http.StatusOK ||
-		!slices.Equal(reply.IgnoredParameters, []string{"max_rejects"}) {
-		t.Errorf("a misspelt key: got %d %s, want it to be named", status, text)
+	api.expectReply(200, "POST", uploadPath, `{"max_rejects":1,"name":null}`, &reply)
+	if !slices.Equal(reply.IgnoredParameters, []string{"max_rejects"}) {
+		t.Errorf("a misspelt key: got %+v, want it to be named", reply)
 	}
 }
 

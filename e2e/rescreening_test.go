@@ -36,9 +36,7 @@ func (s *session) ongoing(entityID string) (batches []string, matches []matchVie
 // A change of a list brings its new entry into a new batch, and neither the one that was cleared nor the same a second
 // time.
 func TestRescreening(t *testing.T) {
-	t.Parallel()
-	requires(t, eventLog)
-	api := loginNewTenant(t)
+	api := beginTenant(t, eventLog)
 	api.importWatchlist("own", map[string]string{"1": "Ivan Petrov", "3": "Anna Schmidt"})
 	e := uuid.NewString()
 	batch := api.newScreening(uuid.NewString(), e)
@@ -72,10 +70,7 @@ func TestRescreening(t *testing.T) {
 	version := matches[0].info("List version")
 	var announced []busEvent
 	eventually(t, "the events about the change", func() bool {
-		events, err := environment.busEvents()
-		if err != nil {
-			t.Fatal(err)
-		}
+		events := ok(environment.busEvents())(t)
 		announced = slices.DeleteFunc(events[version], func(b busEvent) bool { return b.Detail.Tenant != api.tenantID })
 		return len(announced) >= 2
 	})

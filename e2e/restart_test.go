@@ -12,20 +12,12 @@ func TestRestart(t *testing.T) {
 	requires(t, processes)
 	t.Parallel()
 	data := t.TempDir()
-	first, err := startLocalCloud(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := ok(startLocalCloud(data))(t)
 	onboardEntities(t, first)
 	l := validLine()
 	last := login(t, first).expectProcess("PROCESSED", jsonLines(l))
-	if err := first.stop(); err != nil {
-		t.Fatal(err)
-	}
-	second, err := startLocalCloud(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, first.stop())
+	second := ok(startLocalCloud(data))(t)
 	// The first one may have been stopped between the event and its record.
 	second.killsFunctions = true
 	stopAtEnd(t, second)
@@ -37,10 +29,7 @@ func TestRestart(t *testing.T) {
 	api := login(t, second)
 	api.expectStored(l, last.BatchID, 1)
 	api.expectProcess("PROCESSED", jsonLines(validLine()))
-	info, err := os.Stat(filepath.Join(data, "local.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := ok(os.Stat(filepath.Join(data, "local.json")))(t)
 	if got := info.Mode().Perm(); got != 0o600 {
 		t.Errorf("local.json, which holds a secret, has the mode %v, want 0600", got)
 	}
@@ -62,18 +51,13 @@ func TestImpossibleStart(t *testing.T) {
 func TestKilledCloudLeavesNoProcesses(t *testing.T) {
 	requires(t, processes)
 	t.Parallel()
-	cloud, err := startLocalCloud(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	cloud := ok(startLocalCloud(t.TempDir()))(t)
 	onboardEntities(t, cloud)
 	login(t, cloud).expectProcess("PROCESSED", jsonLines(validLine()))
 	if len(processesOf(t, cloud)) == 0 {
 		t.Fatal("found no process of the local cloud")
 	}
-	if err := cloud.cloud.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cloud.cloud.Process.Kill())
 	<-cloud.cloud.exited
 	eventually(t, "the end of all processes after kill -9", func() bool {
 		left := processesOf(t, cloud)
@@ -87,10 +71,7 @@ func TestKilledCloudLeavesNoProcesses(t *testing.T) {
 // processesOf returns the processes whose command line or environment names a local cloud's data folder.
 func processesOf(t *testing.T, e *Environment) []string {
 	t.Helper()
-	folders, err := filepath.Glob("/proc/[0-9]*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	folders := ok(filepath.Glob("/proc/[0-9]*"))(t)
 	var found []string
 	for _, folder := range folders {
 		commandLine, err := os.ReadFile(filepath.Join(folder, "cmdline"))

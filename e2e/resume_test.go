@@ -50,9 +50,7 @@ func TestResumedUpload(t *testing.T) {
 	broken, err := client.New(client.Config{APIURL: cloud.APIURL, TokenURL: cloud.TokenURL, ClientID: cloud.ClientID,
 		ClientSecret: cloud.ClientSecret, Scope: cloud.Scope, HTTP: &http.Client{Transport: cutTransport{"3"}},
 		Pause: func(context.Context, time.Duration) error { return nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	content := fileOf(size)
 	length := int64(len(content))
 	u, err := broken.CreateUploadWith(t.Context(), client.UploadOptions{RejectOnInvalid: true,

@@ -55,9 +55,7 @@ func TestRetention(t *testing.T) {
 	api.expectProcess(client.StatusProcessed, jsonLines(forever))
 	api.setTenant("retention_days=1")
 	api.expectProcess(client.StatusProcessed, jsonLines(inBatch))
-	if _, err := api.client.SendTransaction(t.Context(), []byte(single.String()), client.SendOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	ok(api.client.SendTransaction(t.Context(), []byte(single.String()), client.SendOptions{}))(t)
 	if got := expiry(forever); got != "" {
 		t.Errorf("a line that was stored before the setting expires at %s, want never", got)
 	}
@@ -68,10 +66,8 @@ func TestRetention(t *testing.T) {
 		}
 		item := items(l)[0]
 		item["expires"] = &types.AttributeValueMemberN{Value: strconv.FormatInt(time.Now().Unix(), 10)}
-		if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: table, Item: item}); err != nil {
-			t.Fatal(err)
-		}
-		api.expectStatusOf(http.StatusNotFound, http.MethodGet, transactionsPath+l.transactionID())
+		ok(db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: table, Item: item}))(t)
+		api.expect(http.StatusNotFound, http.MethodGet, transactionsPath+l.transactionID(), "")
 	}
 	received(forever)
 }

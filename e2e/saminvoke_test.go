@@ -50,9 +50,7 @@ func TestSAMInvoke(t *testing.T) {
 	sum := md5.Sum(content)
 	s.replacements[sampleTransaction] = lines[0].transactionID()
 	s.replacements[sampleETag], s.replacements[sampleSize] = hex.EncodeToString(sum[:]), fmt.Sprint(len(content))
-	if code, text := put(t, u, content); code != 200 {
-		t.Fatalf("upload: %d %s", code, text)
-	}
+	expectPut(t, 200, u, content)
 	s.waitForInvocation("sluice-scan", u.BatchID)
 	s.invoke("scan", "null")
 	// The execution has begun, and waits for its first step.
@@ -104,10 +102,7 @@ func TestSAMInvoke(t *testing.T) {
 
 // checkAllRun checks that each function was run.
 func (s *samInvoker) checkAllRun() {
-	functions, err := os.ReadDir("../functions")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	functions := ok(os.ReadDir("../functions"))(s.t)
 	for _, f := range functions {
 		if !s.ran[f.Name()] {
 			s.t.Errorf("the function %s was not run", f.Name())
@@ -153,9 +148,7 @@ func newSAMInvoker(t *testing.T) *samInvoker {
 	var err error
 	s.cloud, err = startUncheckedCloud(t.TempDir(), "--listen", "0.0.0.0", "--functions", endpoint.URL, "--sam-env",
 		s.settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := s.cloud.stop(); err != nil {
 			t.Error(err)
@@ -192,10 +185,7 @@ func (s *samInvoker) waitForInvocation(function, batchID string) (event []byte) 
 // event returns the sample event of a function with the real names in it.
 func (s *samInvoker) event(function string) json.RawMessage {
 	s.t.Helper()
-	text, err := os.ReadFile("../events/" + function + ".json")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	text := ok(os.ReadFile("../events/" + function + ".json"))(s.t)
 	pairs := []string{sampleBucket, s.replacements[sampleBucket]} // before the region, which is part of it
 	for sample, name := range s.replacements {
 		pairs = append(pairs, sample, name)
@@ -211,10 +201,7 @@ func (s *samInvoker) invoke(function string, wants ...string) string {
 
 func (s *samInvoker) run(function string, event any, wants ...string) string {
 	s.t.Helper()
-	answer, err := s.runSAM(function, event)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	answer := ok(s.runSAM(function, event))(s.t)
 	for _, want := range wants {
 		if !strings.Contains(answer, want) {
 			s.t.Errorf("%s answers %.1000s; want %s", function, answer, want)
@@ -282,9 +269,7 @@ func tokenOf(t *testing.T, body string) string {
 	var reply struct {
 		AccessToken string `json:"access_token"`
 	}
-	if err := json.Unmarshal([]byte(body), &reply); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(body), &reply))
 	return reply.AccessToken
 }
 
@@ -292,9 +277,7 @@ func tokenOf(t *testing.T, body string) string {
 func taskTokenOf(t *testing.T, event []byte) string {
 	t.Helper()
 	var step struct{ Token string }
-	if err := json.Unmarshal(event, &step); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(event, &step))
 	return step.Token
 }
 

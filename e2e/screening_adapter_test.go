@@ -47,9 +47,7 @@ const rejected = ": Return Failed (Adapter E001: The adapter answered 400: it re
 // question decodes the question that an adapter got.
 func question(t *testing.T, body []byte) (m adapter.Message, data adapter.ScreenData) {
 	t.Helper()
-	if err := json.Unmarshal(body, &m); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(body, &m))
 	text, err := adapter.Decode(m.Data)
 	if err == nil {
 		err = json.Unmarshal(text, &data)
@@ -63,9 +61,7 @@ func question(t *testing.T, body []byte) (m adapter.Message, data adapter.Screen
 // A provider whose adapter rejects the question has failed at once. When it is run again, the adapter is asked again;
 // an execution that is stopped while it waits for the answer ends the search.
 func TestProvidersThatFail(t *testing.T) {
-	t.Parallel()
-	requires(t, receivers)
-	api := loginNewTenant(t)
+	api := beginTenant(t, receivers)
 	r := api.newReceiver()
 	provider := api.newProvider(r.URL + "/acme")
 	r.answers(answerWith(http.StatusBadRequest))
@@ -94,10 +90,7 @@ func TestProvidersThatDoNotAnswer(t *testing.T) {
 	t.Parallel()
 	requires(t, otherSettings)
 	// The time that a busy machine needs to start the function that asks counts, too.
-	cloud, err := startLocalCloud(t.TempDir(), "--set", "ScreeningPatience=10")
-	if err != nil {
-		t.Fatal(err)
-	}
+	cloud := ok(startLocalCloud(t.TempDir(), "--set", "ScreeningPatience=10"))(t)
 	stopAtEnd(t, cloud)
 	api := login(t, cloud)
 	r := api.newReceiver()
@@ -112,9 +105,7 @@ func TestProvidersThatDoNotAnswer(t *testing.T) {
 
 // The calls of adapters are authenticated as those of webhooks are.
 func TestAdaptersAreCalledWithClientCertificates(t *testing.T) {
-	t.Parallel()
-	requires(t, receivers)
-	api := loginNewTenant(t)
+	api := beginTenant(t, receivers)
 	root, clients := outboundtest.NewRoot(t, "Test Root"), outboundtest.NewRoot(t, "CA of clients")
 	var calls recorder
 	server := outboundtest.NewServer(t, root.Issue(thisMachine()),
@@ -137,12 +128,9 @@ func TestAdaptersAreCalledWithClientCertificates(t *testing.T) {
 	api.installClientCertificate(clients)
 	api.mustCall("POST", screeningCommands+"/batch/"+batch+"/rerun", inEnvelope(`{}`), nil)
 	eventually(t, "the question", func() bool { return len(calls.all()) > 0 })
-	response, err := adapter.Encode([]byte(fmt.Sprintf(
+	response := ok(adapter.Encode([]byte(fmt.Sprintf(
 		`{"batchId":%q,"matches":[{"entityId":%q,"entityUniqueId":"l:1",`+
-			`"matchData":{"providerId":%q,"providerSourceName":"l"}}]}`, batch, entity, provider)), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+			`"matchData":{"providerId":%q,"providerSourceName":"l"}}]}`, batch, entity, provider)), false))(t)
 	api.mustCall("POST", receptorPath, jsonText(adapter.Reply{ID: batch, Tenant: api.tenantID, ProviderID: provider,
 		Type: adapter.Screen, Status: adapter.Success, Response: response}), nil)
 	api.expectSearched(batch, provider+": Search Complete")

@@ -113,10 +113,7 @@ func answerOf(t *testing.T, batch, tenant, provider, entity string) string {
 	t.Helper()
 	text := fmt.Sprintf(`{"batchId":%q,"matches":[{"entityId":%q,"entityUniqueId":"list:1",`+
 		`"matchData":{"providerId":%q,"providerSourceName":"List","name":"Ivan Petrov"}}]}`, batch, entity, provider)
-	response, err := adapter.Encode([]byte(text), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := ok(adapter.Encode([]byte(text), false))(t)
 	return fmt.Sprintf(`{"id":%q,"tenant":%q,"providerId":%q,"type":"Screen","status":"Success","response":%q}`, batch,
 		tenant, provider, response)
 }

@@ -43,25 +43,19 @@ func (s *session) matchName(data string) []namedHit {
 
 // A name that is tried alone has the hits that the command finds in the same list, in a file as by the service.
 func TestMatchName(t *testing.T) {
-	t.Parallel()
-	api := newTenantClient(t)
+	api := beginTenantClient(t)
 	const path = screeningQueries + "/match-name"
 	const nobody = `{"searchCriteria":{"type":"Individual","fullName":"Ivan Petrov"}}`
-	api.expectStatus(400, "POST", path, inEnvelope(nobody)) // without any list
+	api.expect(400, "POST", path, inEnvelope(nobody)) // without any list
 	sample := filepath.Join("..", "sampledata", "watchlist.csv")
-	var out any
-	if err := api.environment.admin(&out, "watchlist", "import", "--tenant", api.tenantID, "--list", "watchlist.csv",
+	must(t, api.environment.admin(nil, "watchlist", "import", "--tenant", api.tenantID, "--list", "watchlist.csv",
 		"--format",
-		"targets-simple-csv", sample, "--force"); err != nil {
-		t.Fatal(err)
-	}
+		"targets-simple-csv", sample, "--force"))
 	rows := [][]string{{"name", "schema"}, {"Anatolij Welkanow", "Person"}, {"Анатолий Велканов", "Person"},
 		{"Abdulrahman Almazrouqi", "Person"}, {"Vector Stal Zavod", "Organization"}, {"Velkanov", "Organization"},
 		{"Nobody", "Person"}}
 	var text strings.Builder
-	if err := csv.NewWriter(&text).WriteAll(rows); err != nil {
-		t.Fatal(err)
-	}
+	must(t, csv.NewWriter(&text).WriteAll(rows))
 	file := writeFile(t, "names.csv", text.String())
 	stdout, stderr, code, err := api.environment.runSluice("screen", "--file", file, "--list-file",
 		"targets-simple-csv:"+sample, "--threshold", "70", "--json")
@@ -72,9 +66,7 @@ func TestMatchName(t *testing.T) {
 	total := 0
 	for i, line := range lines {
 		var want struct{ Hits []namedHit }
-		if err := json.Unmarshal([]byte(line), &want); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(line), &want))
 		total += len(want.Hits)
 		criteria := map[string]string{"type": "Individual", "fullName": rows[i+1][0]}
 		command := []string{"screen", rows[i+1][0], "--service", "--threshold", "70", "--json"}
@@ -99,7 +91,7 @@ func TestMatchName(t *testing.T) {
 	}
 	api.runExpecting(0, []string{"Ivan Petrov: no hit"}, "screen", "Ivan Petrov", "--service")
 	api.runExpecting(2, []string{"unknown"}, "screen", "Ivan Petrov", "--service", "--list", "unknown")
-	api.expectStatus(400, "POST", path, inEnvelope(strings.Replace(nobody, "}}", `},"lists":["unknown"]}`, 1)))
+	api.expect(400, "POST", path, inEnvelope(strings.Replace(nobody, "}}", `},"lists":["unknown"]}`, 1)))
 	other := loginNewTenant(t, "--permission", "ScreeningCreate")
-	other.expectStatus(403, "POST", path, inEnvelope(nobody))
+	other.expect(403, "POST", path, inEnvelope(nobody))
 }

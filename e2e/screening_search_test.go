@@ -66,11 +66,8 @@ func (s *session) importWatchlist(list string, persons map[string]string) {
 	for id, name := range persons {
 		fmt.Fprintf(&lines, `{"id":%q,"schema":"Person","properties":{"name":[%q]}}`+"\n", id, name)
 	}
-	var out any
-	if err := s.environment.admin(&out, "watchlist", "import", "--tenant", s.tenantID, "--list", list, "--format",
-		"ftm-json", "--force", writeFile(s.t, list+".json", lines.String())); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, s.environment.admin(nil, "watchlist", "import", "--tenant", s.tenantID, "--list", list, "--format",
+		"ftm-json", "--force", writeFile(s.t, list+".json", lines.String())))
 }
 
 // readSearched waits until all providers of a batch have ended their searches.
@@ -94,8 +91,7 @@ func (s *session) expectSearched(batch, want string) {
 // The built-in provider finds an entity by its name and by an alias in the lists of the tenant, and the batch is closed
 // once the matches are resolved.
 func TestBuiltInScreening(t *testing.T) {
-	t.Parallel()
-	api := loginNewTenant(t)
+	api := beginTenant(t)
 	e := uuid.NewString()
 	early := api.newScreening("", e)
 	api.expectSearched(early, "sluice: Return Failed (Invoker E000: No watchlist was imported that could be "+
@@ -128,7 +124,7 @@ func TestBuiltInScreening(t *testing.T) {
 	for _, m := range matches {
 		resolutions = append(resolutions, fmt.Sprintf(`{"matchId":%q,"status":"Match","reason":"same person"}`, m.ID))
 	}
-	api.expectStatus(400, "PUT", screeningCommands+"/batch/"+batch+"/complete", "")
+	api.expect(400, "PUT", screeningCommands+"/batch/"+batch+"/complete", "")
 	api.mustCall("PUT", screeningCommands+"/batch/"+batch+"/matches", inEnvelope(fmt.Sprintf(
 		`[{"entityId":%q,"matches":[%s]}]`, e, strings.Join(resolutions, ","))), nil)
 	api.mustCall("PUT", screeningCommands+"/batch/"+batch+"/complete", "", nil)
@@ -142,34 +138,24 @@ func (s *session) screenings() *screeningdb.Store {
 
 // The sweep starts a search whose start was lost, and ends one whose execution has ended without that.
 func TestStuckScreenings(t *testing.T) {
-	t.Parallel()
-	requires(t, otherSettings)
-	api := loginNewTenant(t)
+	api := beginTenant(t, otherSettings)
 	api.importWatchlist("own", map[string]string{"1": "Ivan Petrov"})
 
 	e := uuid.NewString()
 	batch := api.newScreening("", e)
 	api.expectSearched(batch, "sluice: Search Complete")
-	b, err := api.screenings().Get(t.Context(), api.tenantID, batch)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := ok(api.screenings().Get(t.Context(), api.tenantID, batch))(t)
 	before := time.Now().UTC().Add(-2 * time.Minute)
 	lost := b
 	lost.ID, lost.Version, lost.CreatedAt = uuid.NewString(), 1, before
-	lost, err = api.screenings().Create(t.Context(),
+	lost = ok(api.screenings().Create(t.Context(),
 		lost.Begin([]screening.ProviderRun{{ID: screening.BuiltIn}}, before),
 		[]screening.Entity{{ID: e, Version: 1,
-			Criteria: screening.SearchCriteria{Type: screening.Individual, FullName: "Ivan Petrov"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+			Criteria: screening.SearchCriteria{Type: screening.Individual, FullName: "Ivan Petrov"}}}))(t)
 	b = b.Begin(lost.Providers, before)
 	b.CreatedAt = before
 	b.Version++
-	if err := api.screenings().Save(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
+	must(t, api.screenings().Save(t.Context(), b))
 	environment.runScheduled(t, "conduct")
 	api.expectSearched(lost.ID, "sluice: Search Complete")
 	api.expectSearched(batch, "sluice: Return Failed (Invoker E000: The search was interrupted. Run it again.)")
@@ -179,8 +165,7 @@ func TestStuckScreenings(t *testing.T) {
 
 // The commands of docs/life-of-a-screening.md work as they are.
 func TestScreeningGuide(t *testing.T) {
-	t.Parallel()
-	c := newTenantClient(t)
+	c := beginTenantClient(t)
 	c.importWatchlist("un", map[string]string{"7": "Anatoly Velkanov", "8": "Abd al-Rahman al-Mazruqi"})
 	out := c.runGuide("docs/life-of-a-screening.md")
 	for _, want := range []string{`"status": "Search Complete"`, "un:7  Anatoly Velkanov", "  Explanation: ",
@@ -201,9 +186,7 @@ func (c *tenantClient) runGuide(path string) string {
 		}
 	}
 	page, err := os.ReadFile("../" + path)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	block := regexp.MustCompile("(?s)```sh\n(.*?)```").FindSubmatch(page)
 	if block == nil {
 		c.t.Fatalf("%s has no block of commands", path)

@@ -45,23 +45,17 @@ func (s *session) newSearchedBatch(entityID string) (batchID, matchID string) {
 		Providers: []screening.ProviderRun{{ID: "p", Status: screening.SearchInProgress}},
 	}, []screening.Entity{{ID: entityID, LegalEntityID: entityID, Version: 1,
 		Criteria: screening.SearchCriteria{Type: screening.Company, LegalEntityName: "ACME"}}})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	m := screening.Match{ID: screening.NewMatchID("a", entityID, "un:1"), BatchID: b.ID, EntityID: entityID,
 		AnswerID: "a", AliasIDs: []string{screening.PrimaryName}, UniqueID: "un:1", Version: 1,
 		Data:       screening.MatchData{ProviderID: "p", ProviderSourceName: "un", Name: "ACME Trading"},
 		Resolution: screening.Resolution{Status: screening.Unresolved}}
-	if err := store.AddMatches(ctx, s.tenantID, []screening.Match{m}); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, store.AddMatches(ctx, s.tenantID, []screening.Match{m}))
 	b, _, err = b.FinishProvider(screening.Answer{ID: "a", ProviderID: "p", Matches: 1})
 	if err == nil {
 		err = store.Save(ctx, b)
 	}
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return b.ID, m.ID
 }
 
@@ -85,9 +79,9 @@ func TestScreeningBatch(t *testing.T) {
 		return view
 	}
 	complete := screeningCommands + "/batch/" + first + "/complete"
-	other.expectStatus(http.StatusNotFound, "PUT", complete, "")
-	other.expectStatus(http.StatusNotFound, "GET", screeningQueries+"/batch/"+first, "")
-	other.expectStatus(http.StatusNotFound, "GET", screeningQueries+"/batch/journey/"+journey, "")
+	other.expect(http.StatusNotFound, "PUT", complete, "")
+	other.expect(http.StatusNotFound, "GET", screeningQueries+"/batch/"+first, "")
+	other.expect(http.StatusNotFound, "GET", screeningQueries+"/batch/journey/"+journey, "")
 	api.readSearched(first) // where other tests have imported lists for the tenant
 	api.mustCall("PUT", complete, "", nil)
 	second := api.newScreening(strings.ToUpper(journey), e)
@@ -106,20 +100,19 @@ func TestScreeningBatch(t *testing.T) {
 
 // A match is resolved once its provider has returned it, and its batch closes when none is unresolved.
 func TestScreeningMatches(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
+	api := begin(t)
 	e := uuid.NewString()
 	batch, match := api.newSearchedBatch(e)
 	complete, resolve := screeningCommands+"/batch/"+batch+"/complete", screeningCommands+"/batch/"+batch+"/matches"
-	api.expectStatus(http.StatusBadRequest, "PUT", complete, "")
+	api.expect(http.StatusBadRequest, "PUT", complete, "")
 	body := func(id string) string {
 		return inEnvelope(fmt.Sprintf(`[{"entityId":%q,"matches":[{"matchId":%q,"status":"Match","reason":"r"}]}]`, e,
 			id))
 	}
-	api.expectStatus(http.StatusNotFound, "PUT", resolve, body(uuid.NewString()))
+	api.expect(http.StatusNotFound, "PUT", resolve, body(uuid.NewString()))
 	api.mustCall("PUT", resolve, body(match), nil)
 	api.mustCall("PUT", complete, "", nil)
-	api.expectStatus(http.StatusBadRequest, "PUT", resolve, body(match))
+	api.expect(http.StatusBadRequest, "PUT", resolve, body(match))
 	var view screeningView
 	api.mustCall("GET", screeningQueries+"/batch/"+batch, "", &view)
 	if view.Status != "Closed" || view.TrueMatchesCount != 1 {
@@ -140,12 +133,10 @@ func TestScreeningDocuments(t *testing.T) {
 		RequiredHeaders                           map[string]string
 	}
 	request := inEnvelope(`{"fileName":"a.pdf","documentType":"evidence","idempotencyKey":"k"}`)
-	other.expectStatus(http.StatusNotFound, "POST", screeningCommands+place(first)+"/upload-url", request)
+	other.expect(http.StatusNotFound, "POST", screeningCommands+place(first)+"/upload-url", request)
 	api.mustCall("POST", screeningCommands+place(first)+"/upload-url", request, &d)
 	upload := client.Upload{URL: d.SignedURL, Method: http.MethodPut, RequiredHeaders: d.RequiredHeaders}
-	if code, text := put(t, upload, []byte("evidence")); code != http.StatusOK {
-		t.Fatalf("upload: %d %s", code, text)
-	}
+	expectPut(t, 200, upload, []byte("evidence"))
 	eventually(t, "the result of the scan", func() bool {
 		return api.readDocument(d.ExternalDocumentID).Status == "Completed"
 	})
@@ -220,7 +211,7 @@ func TestScreeningMateriality(t *testing.T) {
 			t.Errorf("the history is %+v, want one item whose name is seen: %v", items, reader.seesName)
 		}
 	}
-	loginNewTenant(t).expectStatus(http.StatusNotFound, "GET", history, "")
+	loginNewTenant(t).expect(http.StatusNotFound, "GET", history, "")
 }
 
 // The active batch of a process does not expire while it is open; a process without a batch says so.

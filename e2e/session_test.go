@@ -48,23 +48,48 @@ func login(t *testing.T, e *Environment) *session {
 func loginAs(t *testing.T, e *Environment, c clientCredentials) *session {
 	t.Helper()
 	scope := "tenant/" + c.TenantID
-	api, err := client.New(
+	api := ok(client.New(
 		client.Config{APIURL: e.APIURL, TokenURL: e.TokenURL, ClientID: c.ClientID, ClientSecret: c.ClientSecret,
 			Scope: scope, HTTP: http.DefaultClient},
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.PostForm(e.TokenURL, url.Values{"grant_type": {"client_credentials"}, "client_id": {c.ClientID},
-		"client_secret": {c.ClientSecret}, "scope": {scope}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	))(t)
+	resp := ok(http.PostForm(e.TokenURL, url.Values{"grant_type": {"client_credentials"}, "client_id": {c.ClientID},
+		"client_secret": {c.ClientSecret}, "scope": {scope}}))(t)
 	var reply struct {
 		AccessToken string `json:"access_token"`
 	}
 	decodeReply(t, resp, http.StatusOK, &reply)
 	return &session{t, e, c.TenantID, api, reply.AccessToken}
+}
+
+// begin begins a test that runs beside others: it skips the test where the environment lacks what it needs, and opens a
+// session of the environment's own client, whose tenant has the usual entities.
+func begin(t *testing.T, needs ...capability) *session {
+	t.Helper()
+	beginParallel(t, needs...)
+	onboardEntities(t, environment)
+	return login(t, environment)
+}
+
+// beginTenant begins a test with a session of a tenant of its own, which has neither entities nor the batch feature.
+func beginTenant(t *testing.T, needs ...capability) *session {
+	t.Helper()
+	beginParallel(t, needs...)
+	return loginNewTenant(t)
+}
+
+// beginBatchTenant is beginTenant for a tenant that may use batches and has the parties of valid lines.
+func beginBatchTenant(t *testing.T, needs ...capability) *session {
+	t.Helper()
+	beginParallel(t, needs...)
+	return loginBatchTenant(t, environment)
+}
+
+func beginParallel(t *testing.T, needs ...capability) {
+	t.Helper()
+	t.Parallel()
+	for _, c := range needs {
+		requires(t, c)
+	}
 }
 
 // newClient creates a client of a tenant. Options are those of the admin command, such as "--permission", "BatchRead";
@@ -75,9 +100,7 @@ func newClient(t *testing.T, e *Environment, tenantID string, options ...string)
 	if !slices.Contains(options, "--permission") {
 		options = append(slices.Clone(options), "--permission", "all")
 	}
-	if err := e.admin(&c, append([]string{"client", "create", "--tenant", tenantID}, options...)...); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.admin(&c, append([]string{"client", "create", "--tenant", tenantID}, options...)...))
 	issuedSecrets.add(c.ClientSecret)
 	return c
 }
@@ -94,9 +117,7 @@ func newTenant(t *testing.T, e *Environment) string {
 	var tenant struct {
 		ID string `json:"tenant_id"`
 	}
-	if err := e.admin(&tenant, "tenant", "create", "--set", "limits=none"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.admin(&tenant, "tenant", "create", "--set", "limits=none"))
 	return tenant.ID
 }
 
@@ -115,10 +136,7 @@ func loginTenantOf(t *testing.T, e *Environment) *session {
 // enableBatches switches the batch feature of the session's tenant on.
 func (s *session) enableBatches() {
 	s.t.Helper()
-	var out any
-	if err := s.environment.admin(&out, "tenant", "enable-batch", s.tenantID); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, s.environment.admin(nil, "tenant", "enable-batch", s.tenantID))
 }
 
 // onboardParties imports the sender and the receiver of valid lines for the session's tenant.
@@ -126,19 +144,13 @@ func (s *session) onboardParties() {
 	s.t.Helper()
 	path := writeFile(s.t, "entities.jsonl", `{"id":"`+senderID+`","lifecycleStatus":"Compliant"}`+"\n"+
 		`{"id":"`+receiverID+`","lifecycleStatus":"Compliant"}`+"\n")
-	var out any
-	if err := s.environment.admin(&out, "entities", "import", path, "--tenant", s.tenantID); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, s.environment.admin(nil, "entities", "import", path, "--tenant", s.tenantID))
 }
 
 // newUpload creates a batch.
 func (s *session) newUpload(rejectOnInvalid bool) client.Upload {
 	s.t.Helper()
-	u, err := s.client.CreateUpload(s.t.Context(), rejectOnInvalid)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	u := ok(s.client.CreateUpload(s.t.Context(), rejectOnInvalid))(s.t)
 	return u
 }
 
@@ -146,9 +158,7 @@ func (s *session) newUpload(rejectOnInvalid bool) client.Upload {
 func (s *session) startBatch(rejectOnInvalid bool, file []byte) string {
 	s.t.Helper()
 	u := s.newUpload(rejectOnInvalid)
-	if err := s.client.UploadFile(s.t.Context(), u, bytes.NewReader(file), int64(len(file)), nil); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, s.client.UploadFile(s.t.Context(), u, bytes.NewReader(file), int64(len(file)), nil))
 	return u.BatchID
 }
 
@@ -159,12 +169,30 @@ func (s *session) process(rejectOnInvalid bool, file []byte) client.Status {
 	return last
 }
 
-// expectProcess processes a batch that must end with a status.
+// expectProcess processes a batch without tolerance for invalid lines, which must end with a status.
 func (s *session) expectProcess(want string, file []byte) client.Status {
 	s.t.Helper()
-	got := s.process(true, file)
+	return s.expectEnd(want, s.startBatch(true, file))
+}
+
+// expectProcessWith processes a batch that is asked for with options and must end with a status.
+func (s *session) expectProcessWith(want string, o client.UploadOptions, file []byte) client.Status {
+	s.t.Helper()
+	last, _ := s.processWith(o, file)
+	return s.expectStatus(want, last)
+}
+
+// expectEnd follows a batch, which must end with a status.
+func (s *session) expectEnd(want, batchID string) client.Status {
+	s.t.Helper()
+	last, _ := s.follow(batchID)
+	return s.expectStatus(want, last)
+}
+
+func (s *session) expectStatus(want string, got client.Status) client.Status {
+	s.t.Helper()
 	if got.Status != want {
-		s.t.Fatalf("the batch ended with %s (%q), want %s", got.Status, got.ErrorMessage, want)
+		s.t.Fatalf("batch %s ended with %s (%q), want %s", got.BatchID, got.Status, got.ErrorMessage, want)
 	}
 	return got
 }
@@ -192,10 +220,7 @@ func (s *session) follow(batchID string) (last client.Status, seen []string) {
 
 func (s *session) result(batchID string) client.ValidationResult {
 	s.t.Helper()
-	r, err := s.client.ValidationResult(s.t.Context(), batchID)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	r := ok(s.client.ValidationResult(s.t.Context(), batchID))(s.t)
 	return r
 }
 
@@ -206,10 +231,7 @@ func (s *session) report(batchID string) []client.ReportLine {
 	if r.Valid == nil || *r.Valid || r.ErrorsFileURL == "" {
 		s.t.Fatalf("the validation result is %+v, want an invalid one with a report", r)
 	}
-	body, err := s.client.OpenReport(s.t.Context(), r.ErrorsFileURL)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	body := ok(s.client.OpenReport(s.t.Context(), r.ErrorsFileURL))(s.t)
 	defer body.Close()
 	var lines []client.ReportLine
 	for decoder := json.NewDecoder(body); ; {
@@ -221,9 +243,7 @@ func (s *session) report(batchID string) []client.ReportLine {
 		if err == nil {
 			err = contract.document.ValidateJSON("#/components/schemas/ReportLine", text)
 		}
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		must(s.t, err)
 		var line client.ReportLine
 		decodeStrictly(s.t, text, &line)
 		lines = append(lines, line)
@@ -260,8 +280,5 @@ func (s *session) expectStored(l line, batchID string, number int64) {
 func (s *session) expectNotStored(l line) {
 	s.t.Helper()
 	_, err := s.client.Transaction(s.t.Context(), l.transactionID())
-	var refused *client.Error
-	if !errors.As(err, &refused) || refused.Status != http.StatusNotFound {
-		s.t.Errorf("reading %s: %v, want 404", l.transactionID(), err)
-	}
+	expectRefused(s.t, http.StatusNotFound, err)
 }

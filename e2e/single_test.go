@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -21,9 +22,7 @@ const singlePath = "/tm/realtime/event/transaction/v3"
 
 // A single transaction can be read as soon as it is acknowledged, as it was sent, and it needs no batch feature.
 func TestSingleTransaction(t *testing.T) {
-	t.Parallel()
-	onboardEntities(t, environment)
-	s := login(t, environment)
+	s := begin(t)
 	l := validLine()
 	receipt, err := s.client.SendTransaction(t.Context(), []byte(l.String()), client.SendOptions{})
 	if err != nil || receipt.TransactionExternalID != l.transactionID() ||
@@ -38,9 +37,7 @@ func TestSingleTransaction(t *testing.T) {
 	}
 	s.expectStored(l, "", 0)
 	before, err := s.client.Transaction(t.Context(), l.transactionID())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	again, err := s.client.SendTransaction(t.Context(), []byte(l.String()), client.SendOptions{})
 	after, readErr := s.client.Transaction(t.Context(), l.transactionID())
 	if err != nil || readErr != nil || string(again.Reply) != string(receipt.Reply) ||
@@ -49,16 +46,12 @@ func TestSingleTransaction(t *testing.T) {
 			after.Modifications[0].ReceivedAt, receipt.Reply, before.Modifications[0].ReceivedAt)
 	}
 	l.withModification("amount", 99.5)
-	if _, err := s.client.SendTransaction(t.Context(), []byte(l.String()), client.SendOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	ok(s.client.SendTransaction(t.Context(), []byte(l.String()), client.SendOptions{}))(t)
 	s.expectStored(l, "", 0)
 }
 
 func TestSingleTransactionRefusals(t *testing.T) {
-	t.Parallel()
-	onboardEntities(t, environment)
-	s := login(t, environment)
+	s := begin(t)
 	for name, c := range map[string]struct {
 		body, contentType string
 		status            int
@@ -82,14 +75,9 @@ func TestSingleTransactionRefusals(t *testing.T) {
 		"empty":           {"", "", 422, "missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			contentType := map[string]string{"": "application/json", "none": ""}[c.contentType]
-			if c.contentType == "text/plain" {
-				contentType = c.contentType
-			}
-			status, _, text := s.call(http.MethodPost, singlePath, contentType, c.body)
-			if status != c.status || !strings.Contains(string(text), c.want) {
-				t.Errorf("got %d %s, want %d with %s", status, text, c.status, c.want)
-			}
+			contentType := cmp.Or(c.contentType, "application/json")
+			s.call(http.MethodPost, singlePath, c.body, "Content-Type", strings.TrimPrefix(contentType, "none")).
+				expect(t, c.status, c.want)
 		})
 	}
 }
@@ -97,22 +85,14 @@ func TestSingleTransactionRefusals(t *testing.T) {
 func TestSingleTransactionPermission(t *testing.T) {
 	t.Parallel()
 	reader := loginNewClient(t, "--permission", "TransactionRead", "--permission", "BatchUpload")
-	status, _, text := reader.call(http.MethodPost, singlePath, "application/json", validLine().String())
-	if status != http.StatusForbidden || !strings.Contains(string(text), "TransactionWrite") {
-		t.Errorf("without the permission: %d %s, want 403 that names it", status, text)
-	}
+	reader.expect(http.StatusForbidden, http.MethodPost, singlePath, validLine().String(), "TransactionWrite")
 	writer := loginNewTenant(t, "--permission", "TransactionWrite") // has no batch feature and no entities
-	status, _, text = writer.call(http.MethodPost, singlePath, "application/json", validLine().String())
-	if status != http.StatusBadRequest || !strings.Contains(string(text), "entity_not_found") {
-		t.Errorf("with the permission: %d %s, want 400 about the entities", status, text)
-	}
+	writer.expect(http.StatusBadRequest, http.MethodPost, singlePath, validLine().String(), "entity_not_found")
 }
 
 // A modification that is sent singly and in a batch ends as the receipt times say, whatever is stored last.
 func TestSingleAndBatchRace(t *testing.T) {
-	t.Parallel()
-	onboardEntities(t, environment)
-	s := login(t, environment)
+	s := begin(t)
 	const modifications = 40
 	lines := validLines(modifications)
 	for _, l := range lines {
@@ -163,9 +143,7 @@ func TestSingleAndBatchRace(t *testing.T) {
 		l.with("description", "later batch")
 	}
 	later := s.startBatch(true, jsonLines(lines...))
-	if last, _ := s.follow(later); last.Status != client.StatusProcessed {
-		t.Fatalf("the later batch ended with %s %q", last.Status, last.ErrorMessage)
-	}
+	s.expectEnd(client.StatusProcessed, later)
 	for i, l := range lines {
 		s.expectStored(l, later, int64(i+1))
 	}
@@ -194,9 +172,7 @@ func (s *session) resend(original line, round int, earlier time.Time) time.Time 
 
 // The command sends each line, reports what is refused, and says how many were stored.
 func TestSendCommand(t *testing.T) {
-	t.Parallel()
-	onboardEntities(t, environment)
-	s := login(t, environment)
+	s := begin(t)
 	good, bad := validLine(), validLine().with("payment_type", "x")
 	file := writeFile(t, "lines.jsonl", jsonLines(good, bad))
 	stdout, stderr, code := runForTenant(t, "send", file)
@@ -207,9 +183,7 @@ func TestSendCommand(t *testing.T) {
 	s.expectStored(good, "", 0)
 	pretty := validLine()
 	var text bytes.Buffer
-	if err := json.Indent(&text, []byte(pretty.String()), "", "  "); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Indent(&text, []byte(pretty.String()), "", "  "))
 	stdout, stderr, code = runForTenant(t, "send", "--json", writeFile(t, "pretty.json", text.Bytes()))
 	var receipt client.Receipt
 	if code != 0 || json.Unmarshal([]byte(stdout), &receipt) != nil ||

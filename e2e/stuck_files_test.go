@@ -39,9 +39,7 @@ func TestSweepOfDocuments(t *testing.T) {
 	var replaced createdDocument
 	api.mustCall("PUT", documentCommands+"/updateFile", `{"data":{"id":"`+missing.ID+`","fileName":"b.txt"}}`,
 		&replaced)
-	if code, text := put(t, replaced.upload(), []byte("clean")); code != 200 {
-		t.Fatalf("upload of another file: %d %s", code, text)
-	}
+	expectPut(t, 200, replaced.upload(), []byte("clean"))
 	eventually(t, "the scan of the other file", func() bool {
 		return api.readDocument(missing.ID).Status == "Completed"
 	})
@@ -50,13 +48,10 @@ func TestSweepOfDocuments(t *testing.T) {
 // forgetScan makes the file of an upload URL one that is expected since a time and whose scan has had no outcome.
 func (e *Environment) forgetScan(t *testing.T, uploadURL string, since time.Time) {
 	t.Helper()
-	u, err := url.Parse(uploadURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := ok(url.Parse(uploadURL))(t)
 	file := path.Base(u.Path)
 	text := func(s string) dynamodbtypes.AttributeValue { return &dynamodbtypes.AttributeValueMemberS{Value: s} }
-	_, err = e.tables(t).UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+	ok(e.tables(t).UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 		TableName: aws.String(e.Prefix + "-documents"),
 		Key: tableItem{
 			"owner": text(e.TenantID + "#file#" + file), "part": text("file"),
@@ -66,8 +61,5 @@ func (e *Environment) forgetScan(t *testing.T, uploadURL string, since time.Time
 		ExpressionAttributeValues: tableItem{
 			":waiting": text("0"), ":since": text(since.UTC().Format("2006-01-02T15:04:05.000000000Z")),
 		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 }

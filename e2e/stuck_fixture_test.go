@@ -41,24 +41,18 @@ func (e *Environment) invoke(t *testing.T, function, event string, isAsynchronou
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
 		e.AWSEndpointURL+"/2015-03-31/functions/"+e.Prefix+"-"+function+"/invocations", strings.NewReader(event))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	wanted := http.StatusOK
 	if isAsynchronous {
 		request.Header.Set("X-Amz-Invocation-Type", "Event")
 		wanted = http.StatusAccepted
 	}
 	sum := sha256.Sum256([]byte(event))
-	if err := v4.NewSigner().SignHTTP(t.Context(),
+	must(t, v4.NewSigner().SignHTTP(t.Context(),
 		aws.Credentials{AccessKeyID: e.AccessKeyID, SecretAccessKey: e.SecretAccessKey}, request,
-		hex.EncodeToString(sum[:]), "lambda", e.Region, time.Now()); err != nil {
-		t.Fatal(err)
-	}
+		hex.EncodeToString(sum[:]), "lambda", e.Region, time.Now()))
 	resp, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != wanted {
@@ -84,23 +78,18 @@ func batchKey(id string) tableItem {
 // batchRow reads the row of a batch.
 func (e *Environment) batchRow(t *testing.T, id string) tableItem {
 	t.Helper()
-	out, err := e.tables(t).GetItem(t.Context(), &dynamodb.GetItemInput{
+	out := ok(e.tables(t).GetItem(t.Context(), &dynamodb.GetItemInput{
 		TableName: aws.String(e.Prefix + "-batches"), Key: batchKey(id), ConsistentRead: aws.Bool(true),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return out.Item
 }
 
 // putBatchRow stores the row of a batch.
 func (e *Environment) putBatchRow(t *testing.T, row tableItem) {
 	t.Helper()
-	if _, err := e.tables(t).PutItem(t.Context(), &dynamodb.PutItemInput{
+	ok(e.tables(t).PutItem(t.Context(), &dynamodb.PutItemInput{
 		TableName: aws.String(e.Prefix + "-batches"), Item: row,
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 }
 
 // expectNoUpload makes a batch one whose upload is not waited for any more, since long ago.
@@ -116,20 +105,15 @@ func (e *Environment) expectNoUpload(t *testing.T, id string) {
 // deleteBatchRow deletes the row of a batch.
 func (e *Environment) deleteBatchRow(t *testing.T, id string) {
 	t.Helper()
-	if _, err := e.tables(t).DeleteItem(t.Context(), &dynamodb.DeleteItemInput{
+	ok(e.tables(t).DeleteItem(t.Context(), &dynamodb.DeleteItemInput{
 		TableName: aws.String(e.Prefix + "-batches"), Key: batchKey(id),
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 }
 
 // tables returns a client of the environment's DynamoDB.
 func (e *Environment) tables(t *testing.T) *dynamodb.Client {
 	t.Helper()
-	db, err := e.database()
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := ok(e.database())(t)
 	return db
 }
 
@@ -143,20 +127,14 @@ func (e *Environment) uploadTag(t *testing.T, batchID string) string {
 func (e *Environment) tagOfUpload(t *testing.T, tenantID, batchID string) string {
 	t.Helper()
 	storage := operatorStorage(e)
-	buckets, err := storage.ListBuckets(t.Context(), &s3.ListBucketsInput{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	buckets := ok(storage.ListBuckets(t.Context(), &s3.ListBucketsInput{}))(t)
 	for _, b := range buckets.Buckets {
 		if !strings.HasPrefix(*b.Name, e.Prefix+"-uploads-") {
 			continue
 		}
-		out, err := storage.GetObjectTagging(t.Context(), &s3.GetObjectTaggingInput{
+		out := ok(storage.GetObjectTagging(t.Context(), &s3.GetObjectTaggingInput{
 			Bucket: b.Name, Key: aws.String("uploads/" + tenantID + "/" + batchID),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		for _, tag := range out.TagSet {
 			if *tag.Key == "sluice-verdict" {
 				return *tag.Value
@@ -189,24 +167,16 @@ func (e *Environment) executionStatus(t *testing.T, machine, name string) types.
 	if errors.As(err, &missing) {
 		return ""
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return out.Status
 }
 
 // execution returns the ARN of the execution of a name, and a client for it.
 func (e *Environment) execution(t *testing.T, machine, name string) (client *sfn.Client, arn string) {
 	t.Helper()
-	cfg, err := e.awsConfig(e.AWSEndpointURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg := ok(e.awsConfig(e.AWSEndpointURL))(t)
 	client = sfn.NewFromConfig(cfg)
-	list, err := client.ListStateMachines(t.Context(), &sfn.ListStateMachinesInput{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := ok(client.ListStateMachines(t.Context(), &sfn.ListStateMachinesInput{}))(t)
 	for _, m := range list.StateMachines {
 		if *m.Name == e.Prefix+"-"+machine {
 			return client, strings.Replace(*m.StateMachineArn, ":stateMachine:", ":execution:", 1) + ":" + name

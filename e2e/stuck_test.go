@@ -22,9 +22,7 @@ const technicalFailure = "Processing failed for a technical reason"
 
 // A batch whose execution is stopped ends in ERROR, although the execution did not reach the state that says so.
 func TestStoppedExecutionEndsItsBatch(t *testing.T) {
-	t.Parallel()
-	onboardEntities(t, environment)
-	api := login(t, environment)
+	api := begin(t)
 	id := api.startBatch(true, jsonLines(validLines(3000)...))
 	stopExecution(t, environment, "batch", id)
 	last, _ := api.follow(id)
@@ -86,17 +84,13 @@ func (s sweptSession) testLateUpload(t *testing.T) {
 	// The first half is larger than what the client buffers, so that the request is sent at once.
 	half := bytes.Repeat(jsonLines(validLine()), 100)
 	rest, status := beginUpload(t, upload.URL, int64(2*len(half)))
-	if _, err := rest.Write(half); err != nil {
-		t.Fatal(err)
-	}
+	ok(rest.Write(half))(t)
 	s.environment.expectNoUpload(t, upload.BatchID)
 	s.expectEnd(t, upload.BatchID, "ERROR", "The upload did not arrive in time.")
 	if r := s.result(upload.BatchID); r.Valid != nil || r.Message != "The upload did not arrive in time." {
 		t.Errorf("the validation result is %+v, want valid null and the message", r)
 	}
-	if _, err := rest.Write(half); err != nil {
-		t.Fatal(err)
-	}
+	ok(rest.Write(half))(t)
 	rest.Close()
 	if got := <-status; got != http.StatusOK {
 		t.Fatalf("the late upload was answered with %d, want 200", got)
@@ -115,10 +109,7 @@ func (s sweptSession) testLateUpload(t *testing.T) {
 func beginUpload(t *testing.T, url string, size int64) (body *io.PipeWriter, status <-chan int) {
 	t.Helper()
 	sent, body := io.Pipe()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, url, sent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := ok(http.NewRequestWithContext(t.Context(), http.MethodPut, url, sent))(t)
 	request.ContentLength = size
 	request.Header.Set("If-None-Match", "*")
 	answered := make(chan int, 1)
@@ -141,9 +132,7 @@ func (s sweptSession) uploadUnnoticed(t *testing.T, file []byte) (upload client.
 	upload = s.newUpload(true)
 	row = s.environment.batchRow(t, upload.BatchID)
 	s.environment.deleteBatchRow(t, upload.BatchID)
-	if err := s.client.UploadFile(t.Context(), upload, bytes.NewReader(file), int64(len(file)), nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.client.UploadFile(t.Context(), upload, bytes.NewReader(file), int64(len(file)), nil))
 	return upload, row
 }
 

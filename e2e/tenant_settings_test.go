@@ -10,17 +10,12 @@ import (
 // setTenant changes settings of the session's tenant.
 func (s *session) setTenant(settings ...string) {
 	s.t.Helper()
-	var out any
-	if err := s.environment.admin(&out, append([]string{"tenant", "set", s.tenantID}, settings...)...); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, s.environment.admin(nil, append([]string{"tenant", "set", s.tenantID}, settings...)...))
 }
 
 // A tenant's limit of created_at counts for the batches that are created after it was set.
 func TestTenantSettingsOfLines(t *testing.T) {
-	t.Parallel()
-	api := loginNewTenant(t)
-	api.enableBatches()
+	api := beginBatchTenant(t)
 	old := validLine().with("created_at", time.Now().AddDate(-1, 0, 0).UTC().Format(time.RFC3339))
 	expect := func(want bool) {
 		t.Helper()
@@ -45,12 +40,11 @@ func TestTenantSettingsOfLines(t *testing.T) {
 
 // With four_eyes, a client does not verify its own draft; another client of the tenant does.
 func TestFourEyes(t *testing.T) {
-	t.Parallel()
-	maker := loginNewTenant(t)
+	maker := beginTenant(t)
 	checker := loginAs(t, environment, newClient(t, environment, maker.tenantID))
 	maker.setTenant("four_eyes=true")
 	id := maker.newEntity("")
 	verify := entityCommand + "/" + id + "/draft/" + maker.newDraft(id, uuid.NewString()) + "/verify"
-	maker.expectStatus(403, "PUT", verify, `{"data":{"version":1}}`)
-	checker.expectStatus(202, "PUT", verify, `{"data":{"version":1}}`)
+	maker.expect(403, "PUT", verify, `{"data":{"version":1}}`)
+	checker.expect(202, "PUT", verify, `{"data":{"version":1}}`)
 }

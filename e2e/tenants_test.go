@@ -28,9 +28,7 @@ func TestTenantsTakeTurnsAfterARestart(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	cloud, err := startLocalCloud(data, smallAccount...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	onboardEntities(t, cloud)
 	cloud.holdSlot(t, "validation", uuid.NewString())
 	tenantOf := map[string]int{}
@@ -45,9 +43,7 @@ func TestTenantsTakeTurnsAfterARestart(t *testing.T) {
 	}
 	allWait := func() bool { return len(cloud.tickets(t, "validation")) == len(tenantOf) }
 	eventually(t, "the tickets of all batches", allWait)
-	if err := cloud.stop(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cloud.stop())
 	if cloud, err = startLocalCloud(data, smallAccount...); err != nil {
 		t.Fatal(err)
 	}
@@ -77,10 +73,7 @@ func TestTenantsTakeTurnsAfterARestart(t *testing.T) {
 // reached returns the batches that have reached a status, in the order in which they did.
 func (e *Environment) reached(t *testing.T, status string) []string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(e.Data, "logs", "functions.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := ok(os.ReadFile(filepath.Join(e.Data, "logs", "functions.log")))(t)
 	var ids []string
 	for line := range bytes.Lines(text) {
 		var r struct{ Record, Batch, To string }

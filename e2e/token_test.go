@@ -26,10 +26,7 @@ func tokenForm(e *Environment) url.Values {
 // postToken sends a form to the token endpoint, as it is.
 func postToken(t *testing.T, contentType, form string) (int, http.Header, map[string]any) {
 	t.Helper()
-	req, err := http.NewRequest("POST", environment.TokenURL, strings.NewReader(form))
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := ok(http.NewRequest("POST", environment.TokenURL, strings.NewReader(form)))(t)
 	req.Header.Set("Content-Type", contentType)
 	code, header, text := send(t, req)
 	var body map[string]any
@@ -79,11 +76,8 @@ func TestTokenEndpoint(t *testing.T) {
 	if code, _, body := postToken(t, "application/json", tokenForm(environment).Encode()); code != 415 {
 		t.Errorf("a form sent as JSON: %d %v, want 415", code, body)
 	}
-	resp, err := http.Post(environment.TokenURL+"?client_id="+environment.ClientID, formType,
-		strings.NewReader("grant_type=client_credentials"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := ok(http.Post(environment.TokenURL+"?client_id="+environment.ClientID, formType,
+		strings.NewReader("grant_type=client_credentials")))(t)
 	defer resp.Body.Close()
 	if resp.StatusCode != 400 {
 		t.Errorf("credentials in the URL: %d, want 400", resp.StatusCode)
@@ -162,16 +156,11 @@ func checkPublishedKeys(t *testing.T, keyID any) {
 	t.Helper()
 	_, _, text := download(t, environment.APIURL+"/.well-known/oauth-authorization-server")
 	var metadata map[string]any
-	if err := json.Unmarshal([]byte(text), &metadata); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(text), &metadata))
 	if metadata["issuer"] != environment.APIURL || metadata["token_endpoint"] != environment.APIURL+tokenPath {
 		t.Errorf("the metadata is %v, want the issuer %s and its token endpoint", metadata, environment.APIURL)
 	}
-	resp, err := http.Get(metadata["jwks_uri"].(string))
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := ok(http.Get(metadata["jwks_uri"].(string)))(t)
 	var keys struct {
 		Keys []map[string]any `json:"keys"`
 	}
@@ -185,20 +174,17 @@ func checkPublishedKeys(t *testing.T, keyID any) {
 func decodeTokenPart(t *testing.T, token string, i int) map[string]any {
 	t.Helper()
 	var out map[string]any
-	if err := json.Unmarshal(decodeBase64(t, strings.Split(token, ".")[i]), &out); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(decodeBase64(t, strings.Split(token, ".")[i]), &out))
 	return out
 }
 
 // Tokens of the old key are accepted after a rotation, and those that are issued afterwards too.
 func TestKeyRotation(t *testing.T) {
-	t.Parallel()
-	before := login(t, environment)
+	before := begin(t)
 	var keys []map[string]any
 	if err := environment.admin(&keys, "key", "rotate"); err != nil || len(keys) < 2 {
 		t.Fatalf("rotation: %v %v, want two keys or more", keys, err)
 	}
-	before.expectStatusOf(http.StatusNotFound, "GET", absentTransaction)
-	login(t, environment).expectStatusOf(http.StatusNotFound, "GET", absentTransaction)
+	before.expect(http.StatusNotFound, "GET", absentTransaction, "")
+	login(t, environment).expect(http.StatusNotFound, "GET", absentTransaction, "")
 }

@@ -16,9 +16,7 @@ import (
 
 // The IDs that no path can carry are read by a query parameter, which the client uses by itself.
 func TestTransactionIDsThatNoPathCanCarry(t *testing.T) {
-	t.Parallel()
-	s := login(t, environment)
-	onboardEntities(t, environment)
+	s := begin(t)
 	var lines []line
 	for _, id := range []string{".", "..", "batch"} {
 		lines = append(lines, validLine().with("transaction_external_id", id))
@@ -39,45 +37,30 @@ func TestTransactionIDsThatNoPathCanCarry(t *testing.T) {
 		}
 	}
 	const path = "/tm/realtime/api/transactions"
-	s.expectStatusOf(http.StatusUnprocessableEntity, http.MethodGet, path)
-	s.expectStatusOf(http.StatusNotFound, http.MethodGet, path+"?transaction_external_id=unknown")
-	s.expectStatusOf(http.StatusNotFound, http.MethodGet, path+"/unknown?after=m")
+	s.expect(http.StatusUnprocessableEntity, http.MethodGet, path, "")
+	s.expect(http.StatusNotFound, http.MethodGet, path+"?transaction_external_id=unknown", "")
+	s.expect(http.StatusNotFound, http.MethodGet, path+"/unknown?after=m", "")
 }
 
 // A stored line has the white space with which it was sent.
 func TestReadBackKeepsWhiteSpace(t *testing.T) {
-	t.Parallel()
-	s := login(t, environment)
-	onboardEntities(t, environment)
+	s := begin(t)
 	l := validLine()
 	text := strings.ReplaceAll(strings.ReplaceAll(l.String(), ",", " ,\t"), ":{", " :  {")
 	s.expectProcess(client.StatusProcessed, []byte(text+"\n"))
-	status, _, body := s.call(http.MethodGet, transactionsPath+l.transactionID(), "", "")
-	if status != http.StatusOK || !strings.Contains(string(body), `"transaction":`+text+`}`) {
-		t.Errorf("got %d %s, want the line as it was sent: %s", status, body, text)
-	}
+	s.expect(http.StatusOK, http.MethodGet, transactionsPath+l.transactionID(), "", `"transaction":`+text+`}`)
 }
 
 // A transaction with 20,000 versions of one modification is read as fast as any other, in one page.
 func TestTransactionWithManyVersions(t *testing.T) {
-	requires(t, manyRequests)
-	t.Parallel()
-	s := login(t, environment)
-	onboardEntities(t, environment)
+	s := begin(t, manyRequests)
 	l, single := validLine(), validLine()
 	file := jsonLines(l, single)
 	u := s.newUpload(true)
-	if err := s.client.UploadFile(t.Context(), u, bytes.NewReader(file), int64(len(file)), nil); err != nil {
-		t.Fatal(err)
-	}
-	if last, _ := s.follow(u.BatchID); last.Status != client.StatusProcessed {
-		t.Fatalf("the batch ended with %s", last.Status)
-	}
+	must(t, s.client.UploadFile(t.Context(), u, bytes.NewReader(file), int64(len(file)), nil))
+	s.expectEnd(client.StatusProcessed, u.BatchID)
 	db := s.environment.tables(t)
-	store, err := transactiondb.New(db, s.environment.Prefix+"-transactions")
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := ok(transactiondb.New(db, s.environment.Prefix+"-transactions"))(t)
 	const count, window = 20_000, 5000
 	text, newest := []byte(l.String()), time.Now().UTC()
 	for first := 0; first < count; first += window {
@@ -90,9 +73,7 @@ func TestTransactionWithManyVersions(t *testing.T) {
 				Text: text,
 			}
 		}
-		if err := store.Put(t.Context(), versions); err != nil {
-			t.Fatal(err)
-		}
+		must(t, store.Put(t.Context(), versions))
 	}
 	// Both are read in turn, and again while their fastest readings differ, because other tests use the processors as
 	// well. Code that reads all versions takes a second every time, thirty times as long as is allowed.
@@ -102,13 +83,12 @@ func TestTransactionWithManyVersions(t *testing.T) {
 	for begun := time.Now(); fastest[true] == time.Hour || !isEqual() && time.Since(begun) < patience; {
 		for hasMany, read := range map[bool]line{true: l, false: single} {
 			start := time.Now()
-			status, _, body := s.call(http.MethodGet,
-				transactionsPath+url.PathEscape(read.transactionID()), "", "")
+			r := s.call(http.MethodGet, transactionsPath+url.PathEscape(read.transactionID()), "")
 			fastest[hasMany] = min(fastest[hasMany], time.Since(start))
 			var got client.Transaction
-			if err := json.Unmarshal(body, &got); err != nil || status != http.StatusOK || got.NextAfter != "" ||
+			if err := json.Unmarshal(r.text, &got); err != nil || r.status != http.StatusOK || got.NextAfter != "" ||
 				len(got.Modifications) != 1 || hasMany && !got.Modifications[0].ReceivedAt.Equal(newest) {
-				t.Fatalf("got %d %s, %v; want the newest version and no further page", status, body, err)
+				t.Fatalf("got %d %s, %v; want the newest version and no further page", r.status, r.text, err)
 			}
 		}
 	}

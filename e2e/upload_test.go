@@ -17,9 +17,7 @@ import (
 )
 
 func TestURLAcceptsOneUpload(t *testing.T) {
-	t.Parallel()
-	onboardEntities(t, environment)
-	api := login(t, environment)
+	api := begin(t)
 	u := api.newUpload(true)
 	if u.Method != "PUT" || u.RequiredHeaders["If-None-Match"] != "*" || len(u.RequiredHeaders) != 1 {
 		t.Errorf("the upload wants %s with the headers %v, want PUT with If-None-Match: *", u.Method, u.RequiredHeaders)
@@ -31,9 +29,7 @@ func TestURLAcceptsOneUpload(t *testing.T) {
 	content := jsonLines(validLine())
 	expectPut := func(want int, what string, to client.Upload) {
 		t.Helper()
-		if code, text := put(t, to, content); code != want {
-			t.Errorf("%s: %d %s, want %d", what, code, text, want)
-		}
+		expectPut(t, want, to, content)
 	}
 
 	withoutHeaders := u
@@ -56,43 +52,26 @@ func TestURLAcceptsOneUpload(t *testing.T) {
 	}
 	expectPut(200, "the right upload", u)
 	expectPut(412, "a second upload", u)
-	if last, _ := api.follow(u.BatchID); last.Status != "PROCESSED" {
-		t.Errorf("the batch ended with %s (%q), want PROCESSED", last.Status, last.ErrorMessage)
-	}
+	api.expectEnd("PROCESSED", u.BatchID)
 	expectPut(412, "an upload after the end of the batch", u)
 }
 
 // An upload that breaks off leaves nothing: the same URL accepts the next attempt.
 func TestAbortedUpload(t *testing.T) {
-	t.Parallel()
-	onboardEntities(t, environment)
-	api := login(t, environment)
+	api := begin(t)
 	u := api.newUpload(true)
 	content := jsonLines(validLines(2)...)
-	target, err := url.Parse(u.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := ok(url.Parse(u.URL))(t)
 	for _, sent := range []int{0, 1, len(content) / 2, len(content) - 1} {
-		conn, err := net.Dial("tcp", target.Host)
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := ok(net.Dial("tcp", target.Host))(t)
 		fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: %s\r\nIf-None-Match: *\r\nContent-Length: %d\r\n\r\n%s",
 			target.RequestURI(), target.Host, len(content), content[:sent])
-		if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, conn.(*net.TCPConn).CloseWrite())
 		io.Copy(io.Discard, conn) // until the server has given up, whatever it answers
 		conn.Close()
-		code, _, text := api.call("GET", transactionsPath+"batch/status/"+u.BatchID, "", "")
-		if code != http.StatusAccepted || !strings.Contains(string(text), "not yet uploaded") {
-			t.Errorf("status after %d of %d bytes: %d %s, want 202", sent, len(content), code, text)
-		}
+		api.expect(http.StatusAccepted, "GET", transactionsPath+"batch/status/"+u.BatchID, "", "not yet uploaded")
 	}
-	if code, text := put(t, u, content); code != 200 {
-		t.Fatalf("the next attempt: %d %s, want 200", code, text)
-	}
+	expectPut(t, 200, u, content)
 	if last, _ := api.follow(u.BatchID); last.Status != "PROCESSED" || *last.Counts.Total != 2 {
 		t.Errorf("the batch ended with %s (%q) and %d lines, want PROCESSED and 2", last.Status, last.ErrorMessage,
 			*last.Counts.Total)
@@ -113,10 +92,7 @@ func TestTooManyTransactions(t *testing.T) {
 		t.Run(fmt.Sprint(test.transactions), func(t *testing.T) {
 			api := login(t, cloud)
 			content := append(jsonLines(validLines(test.transactions-1)...), "\n\nnot JSON\n\n"...)
-			last := api.process(false, content)
-			if last.Status != test.status {
-				t.Fatalf("the batch ended with %s (%q), want %s", last.Status, last.ErrorMessage, test.status)
-			}
+			last := api.expectProcessWith(test.status, client.UploadOptions{}, content)
 			r := api.result(last.BatchID)
 			if test.status == "PROCESSED" {
 				if *last.Counts.Ingested != int64(test.transactions-1) || r.ErrorsFileURL == "" {
@@ -171,10 +147,7 @@ func TestReportBeyondItsLimit(t *testing.T) {
 				"the code missing", line.Line, bytesOfFull, line, limit)
 		}
 		if isFull {
-			text, err := json.Marshal(line)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := ok(json.Marshal(line))(t)
 			full, bytesOfFull = full+1, bytesOfFull+len(text)
 		}
 	}
@@ -186,9 +159,7 @@ func TestReportBeyondItsLimit(t *testing.T) {
 
 // The counts of the results are those of the status, ingested transactions too.
 func TestResultsCountIngestedTransactions(t *testing.T) {
-	t.Parallel()
-	onboardEntities(t, environment)
-	api := login(t, environment)
+	api := begin(t)
 	last := api.process(false, append(jsonLines(validLines(2)...), "nonsense\n"...))
 	if r := api.result(last.BatchID); r.Counts.Ingested == nil || *r.Counts.Ingested != 2 {
 		t.Errorf("the results count %+v, want 2 ingested", r.Counts)
@@ -214,9 +185,7 @@ func TestLimitsOfUploads(t *testing.T) {
 		content := string(jsonLines(validLine()))
 		content += strings.Repeat(" ", test.size-len(content))
 		// The client would refuse to send more than max_bytes.
-		if code, text := put(t, u, []byte(content)); code != 200 {
-			t.Fatalf("upload of %d bytes: %d %s, want 200", test.size, code, text)
-		}
+		expectPut(t, 200, u, []byte(content))
 		last, _ := api.follow(u.BatchID)
 		if last.Status != test.status || test.status == "ERROR" && !strings.Contains(last.ErrorMessage, "2000") {
 			t.Errorf("a batch of %d bytes ended with %s (%q), want %s", test.size, last.Status, last.ErrorMessage,
@@ -237,7 +206,5 @@ func TestUploadURLExpires(t *testing.T) {
 		}
 		return time.Now().After(u.ExpiresAt.Add(time.Second))
 	})
-	if code, text := put(t, u, jsonLines(validLine())); code != 403 {
-		t.Errorf("upload to an expired URL: %d %s, want 403", code, text)
-	}
+	expectPut(t, 403, u, jsonLines(validLine()))
 }

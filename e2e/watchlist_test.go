@@ -16,14 +16,8 @@ import (
 // loader returns a loader of watchlists like those of functions.
 func (e *Environment) loader(t *testing.T) *catalog.Loader {
 	t.Helper()
-	cfg, err := e.awsConfig(e.S3URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	bucket, err := objects.Find(t.Context(), cfg, e.Prefix+"-work-", objects.Options{PathStyle: e.S3URL != ""})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg := ok(e.awsConfig(e.S3URL))(t)
+	bucket := ok(objects.Find(t.Context(), cfg, e.Prefix+"-work-", objects.Options{PathStyle: e.S3URL != ""}))(t)
 	return catalog.NewLoader(catalog.Options{
 		Versions: catalogdb.New(e.tables(t), e.Prefix+"-watchlists"), Files: bucket, Dir: t.TempDir(), Now: time.Now,
 		Log: slog.New(slog.DiscardHandler),
@@ -32,8 +26,7 @@ func (e *Environment) loader(t *testing.T) *catalog.Loader {
 
 // A list is imported by the command line and found by functions; a rollback returns to the version before.
 func TestWatchlists(t *testing.T) {
-	t.Parallel()
-	s := loginNewTenant(t)
+	s := beginTenant(t)
 	type imported struct {
 		Outcome string
 		Version struct{ Version string }
@@ -44,9 +37,7 @@ func TestWatchlists(t *testing.T) {
 		var out imported
 		err := s.environment.admin(&out, "watchlist", "import", "--tenant", s.tenantID, "--list", "sample", "--format",
 			"targets-simple-csv", path, "--force")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return out
 	}
 	sample := filepath.Join("..", "sampledata", "watchlist.csv")
@@ -61,14 +52,8 @@ func TestWatchlists(t *testing.T) {
 	}
 	hits := func() (ids []string) {
 		t.Helper()
-		loaded, err := s.environment.loader(t).Current(t.Context(), s.tenantID, []string{"sample"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		found, err := catalog.NewScreener(loaded...).Screen(match.Query{Name: "Anatolij Welkanow"}, match.Threshold)
-		if err != nil {
-			t.Fatal(err)
-		}
+		loaded := ok(s.environment.loader(t).Current(t.Context(), s.tenantID, []string{"sample"}))(t)
+		found := ok(catalog.NewScreener(loaded...).Screen(match.Query{Name: "Anatolij Welkanow"}, match.Threshold))(t)
 		for _, f := range found {
 			ids = append(ids, f.ID)
 		}
@@ -77,11 +62,8 @@ func TestWatchlists(t *testing.T) {
 	if got := hits(); len(got) != 0 {
 		t.Errorf("hits %v in the second version, want none", got)
 	}
-	var out any
-	if err := s.environment.admin(&out, "watchlist", "rollback", "--tenant", s.tenantID, "--list",
-		"sample"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.environment.admin(nil, "watchlist", "rollback", "--tenant", s.tenantID, "--list",
+		"sample"))
 	if got := hits(); len(got) != 1 || got[0] != "sl-1" {
 		t.Errorf("hits %v after the rollback, want sl-1", got)
 	}
@@ -89,8 +71,7 @@ func TestWatchlists(t *testing.T) {
 
 // Versions that nothing needs are condemned, and removed an hour later.
 func TestWatchlistVersionsAreRemoved(t *testing.T) {
-	t.Parallel()
-	s := loginNewTenant(t)
+	s := beginTenant(t)
 	store := catalogdb.New(s.environment.tables(t), s.environment.Prefix+"-watchlists")
 	var versions []catalog.Version
 	for i := range 9 {
@@ -98,9 +79,7 @@ func TestWatchlistVersionsAreRemoved(t *testing.T) {
 			VersionRef: catalog.VersionRef{Owner: s.tenantID, List: "old", Version: fmt.Sprint("v", i)},
 			ImportedAt: time.Now().Add(time.Duration(i)*time.Minute - 48*time.Hour),
 		}
-		if err := store.AddVersion(t.Context(), v); err != nil {
-			t.Fatal(err)
-		}
+		must(t, store.AddVersion(t.Context(), v))
 		versions = append(versions, v)
 	}
 	// A run at the same time sees nothing of the list before it has a pointer.
@@ -109,9 +88,7 @@ func TestWatchlistVersionsAreRemoved(t *testing.T) {
 		err = store.SavePointer(t.Context(), catalog.Pointer{
 			Owner: s.tenantID, List: "old", Current: versions[8], Revision: 1})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.environment.runScheduled(t, "watchlist")
 	left, err := store.Versions(t.Context(), s.tenantID, "old")
 	if err != nil || len(left) != 8 {

@@ -31,6 +31,13 @@ func newTenantClient(t *testing.T) *tenantClient {
 	return c
 }
 
+// beginTenantClient begins a test by newTenantClient.
+func beginTenantClient(t *testing.T, needs ...capability) *tenantClient {
+	t.Helper()
+	beginParallel(t, needs...)
+	return newTenantClient(t)
+}
+
 // connection returns the flags that lead to the service.
 func (c *tenantClient) connection() []string {
 	return connectionOf(environment, c.clientCredentials)
@@ -48,9 +55,7 @@ func (c *tenantClient) run(want int, args ...string) string {
 
 // The commands walk through the life of a webhook.
 func TestWebhookCommands(t *testing.T) {
-	t.Parallel()
-	requires(t, receivers)
-	c := newTenantClient(t)
+	c := beginTenantClient(t, receivers)
 	secret := writeFile(t, "secret", "a secret of the tenant\n")
 	var w webhookView
 	created := c.run(0, "webhooks", "create", "https://receiver.invalid/events", "--name", "events", "--secret-file",
@@ -104,13 +109,8 @@ func TestWebhookCommands(t *testing.T) {
 
 // listen prints what arrives, forwards it, and leaves nothing when it ends.
 func TestListen(t *testing.T) {
-	t.Parallel()
-	requires(t, receivers)
-	c := newTenantClient(t)
-	program, err := builtProgram("sluice")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := beginTenantClient(t, receivers)
+	program := ok(builtProgram("sluice"))(t)
 	r := c.newReceiver()
 	forward := r.Config.Handler // the same receiver without TLS
 	plain := servePlainly(t, forward)
@@ -119,10 +119,7 @@ func TestListen(t *testing.T) {
 		"--event", "batchtransaction:ingestionValidation_failed"}, c.connection()...)...)
 	cmd.Env = append(os.Environ(), "SLUICE_DATA=")
 	cmd.Stdout = &stdout
-	p, err := startProcess(cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := ok(startProcess(cmd))(t)
 	t.Cleanup(func() { _ = p.Process.Kill() })
 	webhooks := func() []webhookView {
 		var list struct{ WebHooks []webhookView }
@@ -169,9 +166,7 @@ func TestWebhookGuide(t *testing.T) {
 		}
 	}
 	page, err := os.ReadFile("../docs/webhooks.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := newTenantClient(t)
 	r := c.newReceiver()
 	var script strings.Builder

@@ -15,10 +15,7 @@ import (
 
 // A receiver that fails for a while gets the delivery later; its attempts are shown, and it can be sent again.
 func TestWebhookIsTriedAgain(t *testing.T) {
-	t.Parallel()
-	requires(t, receivers)
-	api := loginNewTenant(t)
-	api.enableBatches()
+	api := beginBatchTenant(t, receivers)
 	r := api.newReceiver()
 	w := api.newWebhook(r.URL, "")
 	r.answers(func(w http.ResponseWriter, _ *http.Request) {
@@ -55,9 +52,7 @@ func TestWebhookIsTriedAgain(t *testing.T) {
 
 // Each way in which a receiver fails has an outcome that the tenant sees.
 func TestFailuresOfReceivers(t *testing.T) {
-	t.Parallel()
-	requires(t, receivers)
-	api := loginNewTenant(t)
+	api := beginTenant(t, receivers)
 	r := api.newReceiver()
 	for _, test := range []struct {
 		name, url string
@@ -111,10 +106,7 @@ func portOf(address string) string {
 
 // 410 to a delivery disables the webhook. What happens then is recorded and can be sent again.
 func TestGoneDisablesAWebhook(t *testing.T) {
-	t.Parallel()
-	requires(t, receivers)
-	api := loginNewTenant(t)
-	api.enableBatches()
+	api := beginBatchTenant(t, receivers)
 	r := api.newReceiver()
 	w := api.newWebhook(r.URL, "")
 	watcher := api.newWebhook(r.URL+"/watcher", "")
@@ -151,10 +143,7 @@ func TestGoneDisablesAWebhook(t *testing.T) {
 	if got := list.Deliveries[0].summary(); got != "Failed webhook_disabled" {
 		t.Errorf("the newer delivery: %s, want Failed webhook_disabled", got)
 	}
-	if status, _, text := api.call("POST", one+"/resend", "application/json",
-		`{"since":"2020-01-01T00:00:00Z"}`); status != 409 {
-		t.Errorf("send again to a disabled webhook: %d %s, want 409", status, text)
-	}
+	api.expect(409, "POST", one+"/resend", `{"since":"2020-01-01T00:00:00Z"}`)
 	r.answers(func(http.ResponseWriter, *http.Request) {})
 	api.mustSend("PUT", one, fmt.Sprintf(`{"url":%q,"enabled":true,"eventTypes":["*"]}`, r.URL), nil)
 	var resent struct{ Resent int }
@@ -171,10 +160,7 @@ func TestGoneDisablesAWebhook(t *testing.T) {
 
 // A delivery whose execution is stopped ends all the same, and can be sent again.
 func TestStoppedDelivery(t *testing.T) {
-	t.Parallel()
-	requires(t, receivers)
-	api := loginNewTenant(t)
-	api.enableBatches()
+	api := beginBatchTenant(t, receivers)
 	r := api.newReceiver()
 	r.answers(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
 	w := api.newWebhook(r.URL, "")

@@ -53,20 +53,7 @@ func (d deliveryView) summary() string {
 // nil.
 func (s *session) mustSend(method, path, body string, out any) {
 	s.t.Helper()
-	contentType := ""
-	if body != "" {
-		contentType = "application/json"
-	}
-	status, _, text := s.call(method, path, contentType, body)
-	if status != http.StatusOK {
-		s.t.Fatalf("%s %s %.200s: %d %s, want 200", method, path, body, status, text)
-	}
-	if out == nil {
-		return
-	}
-	if err := json.Unmarshal(text, out); err != nil {
-		s.t.Fatalf("%s %s: %v: %s", method, path, err, text)
-	}
+	s.expectReply(http.StatusOK, method, path, body, out)
 }
 
 // newWebhook creates a webhook for all events. The other fields are JSON members, each with a leading comma.

@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"net/http"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,8 +14,7 @@ import (
 
 // Each operation on webhooks is called once with a request that it accepts, and the transport checks the reply.
 func TestEveryWebhookOperationAnswersAsDescribed(t *testing.T) {
-	t.Parallel()
-	api := loginNewTenant(t)
+	api := beginTenant(t)
 	w := api.newWebhook("https://receiver.invalid/events", "")
 	one := webhooksPath + "/" + w.ID
 	d := api.test(w)
@@ -36,10 +34,7 @@ func TestEveryWebhookOperationAnswersAsDescribed(t *testing.T) {
 
 // The end of a batch is delivered once, as the event bus has it, and signed with the secret that the creation showed.
 func TestWebhookGetsTheEndOfABatch(t *testing.T) {
-	t.Parallel()
-	requires(t, receivers)
-	api := loginNewTenant(t)
-	api.enableBatches()
+	api := beginBatchTenant(t, receivers)
 	r := api.newReceiver()
 	w := api.newWebhook(r.URL+"/events", "")
 	other := api.newWebhook(r.URL+"/other", `,"enabled":false`)
@@ -74,10 +69,7 @@ func TestWebhookGetsTheEndOfABatch(t *testing.T) {
 
 // A delivery of the type Batch brings the messages of some time in one request.
 func TestBatchesOfEvents(t *testing.T) {
-	t.Parallel()
-	requires(t, receivers)
-	api := loginNewTenant(t)
-	api.enableBatches()
+	api := beginBatchTenant(t, receivers)
 	r := api.newReceiver()
 	w := api.newWebhook(r.URL, `,"type":"Batch","batchSize":10`)
 	ids := map[string]bool{}
@@ -92,9 +84,7 @@ func TestBatchesOfEvents(t *testing.T) {
 		for _, got := range r.requests() {
 			var body struct{ Messages []event.Message }
 			decodeStrictly(t, got.body, &body)
-			if err := webhook.Verify(got.header, got.body, w.Secret, time.Now()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, webhook.Verify(got.header, got.body, w.Secret, time.Now()))
 			for _, m := range body.Messages {
 				if ids[m.CausationID] {
 					seen++
@@ -107,9 +97,7 @@ func TestBatchesOfEvents(t *testing.T) {
 
 // While a secret is being replaced, deliveries are signed with both.
 func TestSecretOfAWebhookIsReplaced(t *testing.T) {
-	t.Parallel()
-	requires(t, receivers)
-	api := loginNewTenant(t)
+	api := beginTenant(t, receivers)
 	r := api.newReceiver()
 	before, after := "before-"+uuid.NewString(), "after-"+uuid.NewString()
 	issuedSecrets.add(before)
@@ -136,21 +124,9 @@ func TestSecretOfAWebhookIsReplaced(t *testing.T) {
 }
 
 func TestTenWebhooks(t *testing.T) {
-	t.Parallel()
-	api := loginNewTenant(t)
-	var mu sync.Mutex
-	statuses := map[int]int{}
-	var group sync.WaitGroup
-	for range 14 {
-		group.Go(func() {
-			status, _, _ := api.call("POST", webhooksPath, "application/json",
-				`{"url":"https://receiver.invalid","eventTypes":["*"]}`)
-			mu.Lock()
-			defer mu.Unlock()
-			statuses[status]++
-		})
-	}
-	group.Wait()
+	api := beginTenant(t)
+	statuses := api.callConcurrently(14, "POST", webhooksPath,
+		func(int) string { return `{"url":"https://receiver.invalid","eventTypes":["*"]}` })
 	if statuses[200] != 10 || statuses[409] != 4 {
 		t.Errorf("statuses %v, want 10 of 200 and 4 of 409", statuses)
 	}
@@ -161,11 +137,9 @@ func TestWebhooksAreOfTheirTenant(t *testing.T) {
 	w := loginNewTenant(t).newWebhook("https://receiver.invalid", "")
 	stranger := loginNewTenant(t)
 	for _, call := range [][2]string{{"GET", ""}, {"DELETE", ""}, {"GET", "/deliveries"}, {"POST", "/test"}} {
-		stranger.expectStatusOf(http.StatusNotFound, call[0], webhooksPath+"/"+w.ID+call[1])
+		stranger.expect(http.StatusNotFound, call[0], webhooksPath+"/"+w.ID+call[1], "")
 	}
 	reader := loginNewClient(t, "--permission", "WebhookRead")
-	reader.expectStatusOf(http.StatusOK, "GET", webhooksPath)
-	if status, _, text := reader.call("POST", webhooksPath, "application/json", "{}"); status != 403 {
-		t.Errorf("create without WebhookEdit: %d %s, want 403", status, text)
-	}
+	reader.expect(http.StatusOK, "GET", webhooksPath, "")
+	reader.expect(403, "POST", webhooksPath, "{}")
 }
