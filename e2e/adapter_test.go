@@ -24,7 +24,7 @@ const adapterAnswers = `[{"name": "Ivan Petrov", "entityUniqueId": "list:1", "ma
 var adapterAddress = regexp.MustCompile(` at (https://\S+);`)
 
 // startAdapter runs 'sluice adapter' for a provider, with faults, and configures the provider.
-func (c *tenantClient) startAdapter(provider string, faults ...string) *process {
+func (c *session) startAdapter(provider string, faults ...string) *process {
 	c.t.Helper()
 	program := ok(builtProgram("sluice"))(c.t)
 	newKey := func() string {
@@ -60,7 +60,7 @@ func (c *tenantClient) startAdapter(provider string, faults ...string) *process 
 }
 
 // screenBy creates a batch of one person that providers search for.
-func (c *tenantClient) screenBy(entityID string, providers ...string) (batch string) {
+func (c *session) screenBy(entityID string, providers ...string) (batch string) {
 	c.t.Helper()
 	var list []string
 	for _, id := range providers {
@@ -76,7 +76,7 @@ func (c *tenantClient) screenBy(entityID string, providers ...string) (batch str
 
 // Providers with adapters search at the same time: what they find, or why they have failed, is in the batch.
 func TestForeignProviders(t *testing.T) {
-	c := beginTenantClient(t, receivers)
+	c := beginTenant(t, receivers)
 	good := c.startAdapter("good")
 	large := c.startAdapter("large", "upload", "twice")
 	c.startAdapter("rejects", "reject")
@@ -92,8 +92,7 @@ func TestForeignProviders(t *testing.T) {
 	eventually(t, "the second answer of the same adapter", func() bool {
 		return strings.Contains(large.output.String(), "1 match\n")
 	})
-	var matches []matchView
-	c.mustCall("GET", screeningQueries+"/batch/"+batch+"/entity/"+entity+"/match", "", &matches)
+	matches := c.matches(batch, entity)
 	found := map[string]matchView{}
 	for _, m := range matches {
 		found[m.MatchData.ProviderID] = m
@@ -122,7 +121,7 @@ func TestForeignProviders(t *testing.T) {
 
 // What the receptor cannot authenticate leaves the search as it is.
 func TestForeignProviderWithWrongKeys(t *testing.T) {
-	c := beginTenantClient(t, receivers)
+	c := beginTenant(t, receivers)
 	p := c.startAdapter("spoiled", "wrong-mac")
 	batch := c.screenBy(uuid.NewString(), "spoiled")
 	isRefused := func() bool { return strings.Contains(p.output.String(), "NOT DELIVERED") }
@@ -141,7 +140,7 @@ func TestForeignProviderWithWrongKeys(t *testing.T) {
 
 // The receptor wants its permission, the tenant of the token, and a message that it can authenticate.
 func TestReceptor(t *testing.T) {
-	c := beginTenantClient(t)
+	c := beginTenant(t)
 	c.mustCall("POST", screeningCommands+"/configuration/provider", inEnvelope(
 		`{"id":"plain","name":"Plain","adapterConfiguration":{"url":"https://adapter.example"},`+
 			`"defaultConfigurationSet":{"name":"Default","description":"d"}}`), nil)

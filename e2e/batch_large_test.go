@@ -19,20 +19,18 @@ const peakMemoryLimit = 256 << 20
 // A large batch goes through all statuses with bounded memory, and every bad line is reported with the error that it
 // was given.
 func TestLargeBatch(t *testing.T) {
-	requires(t, processes)
-	t.Parallel()
+	api := largeCloud.begin(t)
 	const total = 100_000
-	cloud := newCloud(t)
+	cloud := api.environment
 	path := filepath.Join(t.TempDir(), "large.jsonl")
 	args := []string{"generate", "--lines", strconv.Itoa(total), "--seed", "7", "--bad", "0.005", "-o", path}
 	_, stderr, code, err := cloud.runSluice(args...)
 	if code != 0 || err != nil {
 		t.Fatalf("sluice generate: exit code %d, %v: %s", code, err, stderr)
 	}
-	must(t, cloud.admin(nil, "entities", "import", path+".entities"))
+	must(t, cloud.admin(nil, "--tenant", api.tenantID, "entities", "import", path+".entities"))
 	content, err := os.ReadFile(path)
 	must(t, err)
-	api := login(t, cloud)
 	last := api.process(false, content)
 	truth := readTruth(t, path+".truth")
 	bad := int64(len(truth))

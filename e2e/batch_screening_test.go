@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -152,52 +151,4 @@ func validateOffline(t *testing.T, file []byte, list string) []byte {
 	text, err := os.ReadFile(alerts)
 	must(t, err)
 	return text
-}
-
-// The function that screens names is killed before and after its calls to AWS. The batch ends as it would have ended,
-// with the same alerts. A name of 1,000 lines is screened once.
-func TestScreeningSurvivesKills(t *testing.T) {
-	t.Parallel()
-	cloud := newKillingCloud(t)
-	onboardEntities(t, cloud.Environment)
-	importList(t, cloud.Environment, cloud.TenantID, "killing", wantedName)
-	options := client.UploadOptions{RejectOnInvalid: true, Screening: &client.Screening{Lists: []string{"killing"}}}
-	run := func(t *testing.T, k killRule, n int) killState {
-		t.Helper()
-		api := login(t, cloud.Environment)
-		u := ok(api.client.CreateUploadWith(t.Context(), options))(t)
-		k.Function, k.Payload = "screennames", u.BatchID
-		read := cloud.arm(t, k)
-		lines := make([]line, n)
-		for i := range lines {
-			lines[i] = named(wantedName)
-		}
-		file := jsonLines(append(lines, named("Quiet Person"))...)
-		must(t, api.client.UploadFile(t.Context(), u, bytes.NewReader(file), int64(len(file)), nil))
-		last, _ := api.follow(u.BatchID)
-		if last.Status != "PROCESSED" || *last.NamesScreened != 2 || *last.Hits != int64(n) {
-			t.Errorf("the batch ended with %s", last.Reply)
-		}
-		alerts, _ := api.readAlerts(u.BatchID)
-		for i, text := range bytes.SplitAfter(alerts, []byte("\n"))[:n] {
-			var a client.Alert
-			if err := json.Unmarshal(text, &a); err != nil || a.Line != int64(i+1) || a.FullName != wantedName {
-				t.Fatalf("alert %d is %s, %v", i, text, err)
-			}
-		}
-		return read()
-	}
-	if state := run(t, killRule{Call: 1e6}, 1000); state.Calls < 21 {
-		t.Fatalf("screennames makes %d calls, want 5 and at least 1 for each partition", state.Calls)
-	}
-	for _, call := range []int{1, 2, 3, 4, 5, 6, 7, 8, 20, 21} { // which of them are for names depends on their digests
-		for _, after := range []bool{false, true} {
-			t.Run(fmt.Sprintf("call %d after %v", call, after), func(t *testing.T) {
-				t.Parallel()
-				if state := run(t, killRule{Call: call, After: after}, 3); state.Killed == "" {
-					t.Error("nothing was killed")
-				}
-			})
-		}
-	}
 }

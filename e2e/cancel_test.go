@@ -7,14 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
-
-	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
-	"github.com/google/uuid"
 
 	"sluice/client"
-	"sluice/shared/ingest/batch"
-	"sluice/shared/ingest/batch/batchdb"
 )
 
 // expectCancelled cancels a batch and checks its status and its results.
@@ -57,7 +51,7 @@ func TestCancel(t *testing.T) {
 	content := jsonLines(validLine())
 	expectPut(t, 200, u, content)
 	eventually(t, "the refusal of the upload", func() bool {
-		return environment.tagOfUpload(t, api.tenantID, u.BatchID) == "refused"
+		return api.uploadTag(u.BatchID) == "refused"
 	})
 	if again := api.expectCancelled(u.BatchID); !again.UpdatedAt.Equal(first.UpdatedAt) {
 		t.Errorf("the batch was updated at %v, want %v", again.UpdatedAt, first.UpdatedAt)
@@ -112,40 +106,4 @@ func TestCancelWhileABatchRuns(t *testing.T) {
 		})
 	}
 	group.Wait()
-}
-
-// testCancelWhileWaiting cancels batches that wait for the only slot of a stage: each leaves at once, its execution
-// ends, and the others go on. If nobody asks for that, because the function was killed after its write, the sweep does
-// it.
-func testCancelWhileWaiting(t *testing.T, cloud *Environment) {
-	api := login(t, cloud)
-	for _, stage := range []string{"validation", "ingestion"} {
-		blocker := uuid.NewString()
-		cloud.holdSlot(t, stage, blocker)
-		asked, forgotten, last := api.startBatch(true, jsonLines(validLine())),
-			api.startBatch(true, jsonLines(validLine())), api.startBatch(true, jsonLines(validLine()))
-		eventually(t, "the tickets of three batches for "+stage, func() bool {
-			return len(cloud.tickets(t, stage)) == 3
-		})
-		if status := api.expectCancelled(asked); status.QueuePosition != nil {
-			t.Errorf("the position of a cancelled batch is %d, want none", *status.QueuePosition)
-		}
-		eventually(t, "the end of the execution of a cancelled batch", func() bool {
-			return cloud.executionStatus(t, "batch", asked) == types.ExecutionStatusFailed
-		})
-		if tickets := cloud.tickets(t, stage); len(tickets) != 2 {
-			t.Errorf("%v wait for %s after a cancel, want two", tickets, stage)
-		}
-		store := batchdb.New(cloud.tables(t), cloud.Prefix+"-batches")
-		ok(batch.Cancel(t.Context(), store, batch.ID(forgotten), time.Now))(t)
-		cloud.sweep(t)
-		eventually(t, "the end of an execution by the sweep", func() bool {
-			return cloud.executionStatus(t, "batch", forgotten) == types.ExecutionStatusFailed
-		})
-		cloud.sweep(t) // takes the slot from the batch that does not exist
-		api.expectEnd("PROCESSED", last)
-		eventually(t, "the end of all waiting", func() bool {
-			return len(cloud.tickets(t, stage)) == 0 && len(cloud.gate(t, stage)) == 0
-		})
-	}
 }

@@ -12,14 +12,6 @@ import (
 	"testing"
 )
 
-// runForTenant runs a command as the environment's own client.
-func runForTenant(t *testing.T, args ...string) (stdout, stderr string, code int) {
-	t.Helper()
-	stdout, stderr, code, err := environment.runSluice(append(args, environment.connection()...)...)
-	must(t, err)
-	return stdout, stderr, code
-}
-
 // compactJSON removes the white space between the tokens of JSON, and what differs between two replies: signed URLs.
 func compactJSON(t *testing.T, text string) string {
 	t.Helper()
@@ -38,7 +30,7 @@ func TestCommandLinePrintsReplies(t *testing.T) {
 		t.Helper()
 		for command, path := range map[string]string{"status": "status/", "results": "validation-result/"} {
 			r := api.call(http.MethodGet, transactionsPath+"batch/"+path+batchID, "")
-			stdout, stderr, code := runForTenant(t, command, batchID, "--json")
+			stdout, stderr, code := login(t, environment).command(command, batchID, "--json")
 			if r.status != wantStatus || code != wantCode || stderr != "" {
 				t.Errorf("%s: HTTP %d, exit code %d, stderr %q; want %d, %d and nothing",
 					command, r.status, code, stderr, wantStatus, wantCode)
@@ -59,7 +51,7 @@ func TestCommandLineUploads(t *testing.T) {
 	onboardEntities(t, environment)
 	dir := t.TempDir()
 	good := writeFile(t, "good.jsonl", jsonLines(validLines(2)...))
-	stdout, stderr, code := runForTenant(t, "upload", good, "--json")
+	stdout, stderr, code := login(t, environment).command("upload", good, "--json")
 	var last struct {
 		ID     string `json:"batch_id"`
 		Status string `json:"status"`
@@ -69,7 +61,7 @@ func TestCommandLineUploads(t *testing.T) {
 	}
 	bad := writeFile(t, "bad.jsonl", append(jsonLines(validLines(1)...), "nonsense\n"...))
 	report := filepath.Join(dir, "report.jsonl")
-	stdout, stderr, code = runForTenant(t, "upload", bad, "--quiet", "--report", report)
+	stdout, stderr, code = login(t, environment).command("upload", bad, "--quiet", "--report", report)
 	text, err := os.ReadFile(report)
 	if err != nil || code != 1 || len(strings.TrimSpace(stdout)) != 36 || bytes.Count(text, []byte("\n")) != 1 {
 		t.Errorf("a bad batch: exit code %d, stdout %q, stderr %q, report %q (%v); want 1, an ID and a report "+
@@ -77,7 +69,7 @@ func TestCommandLineUploads(t *testing.T) {
 			code, stdout, stderr, text, err)
 	}
 	array := writeFile(t, "array.json", []byte("[\n{\"a\":1},\n{\"a\":2}\n]\n"))
-	stdout, stderr, code = runForTenant(t, "upload", array)
+	stdout, stderr, code = login(t, environment).command("upload", array)
 	if code != 2 || stdout != "" || !strings.Contains(stderr, "is one JSON array") {
 		t.Errorf("an array: exit code %d, stdout %q, stderr %q; want 2 and that it is an array", code, stdout, stderr)
 	}

@@ -19,9 +19,7 @@ func TestTransitionsAreThoseOfTheCostModel(t *testing.T) {
 	file := jsonLines(validLines(lines)...)
 	batchID := api.startBatch(true, file)
 	api.expectEnd("PROCESSED", batchID)
-	eventually(t, "the end of the execution", func() bool {
-		return environment.executionStatus(t, "batch", batchID) == "SUCCEEDED"
-	})
+	environment.waitForExecution(t, "SUCCEEDED", "batch", batchID)
 	machines, arn := environment.execution(t, "batch", batchID)
 	transitions, tasks := 0, 0
 	pages := sfn.NewGetExecutionHistoryPaginator(machines, &sfn.GetExecutionHistoryInput{ExecutionArn: &arn})

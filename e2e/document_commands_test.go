@@ -10,7 +10,7 @@ import (
 // The commands upload a document, follow it to the end of its scan, list, show and download it. What the scan refuses
 // and what the client may not do are told apart by the exit code.
 func TestDocumentCommands(t *testing.T) {
-	c := beginTenantClient(t)
+	c := beginTenant(t)
 	dir := t.TempDir()
 	bill := writeFile(t, "bill.pdf", "%PDF-1.4 a bill")
 	shown := c.run(0, "document", "upload", bill, "--entity", "e", "--type", "Utility bill")
@@ -51,8 +51,7 @@ func TestDocumentCommands(t *testing.T) {
 	c.run(2, "document", "show", "bill")
 	c.run(2, "document", "download", unknown, "-o", filepath.Join(dir, "none"))
 	c.run(2, "document", "upload", bill, "--entity", "e", "--name", "a/b.pdf")
-	other := *c
-	other.clientCredentials = newClient(t, environment, c.TenantID, "--permission", "DocumentManagementAccess")
+	other := loginAs(t, environment, newClient(t, environment, c.TenantID, "--permission", "DocumentManagementAccess"))
 	other.run(0, "document", "show", id)
 	other.run(2, "document", "upload", bill, "--entity", "e")
 }

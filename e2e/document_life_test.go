@@ -195,18 +195,17 @@ func TestCloneWhileDeleting(t *testing.T) {
 
 // The document's status is what the scan finds, and only a clean file can be read.
 func TestStatusesOfFiles(t *testing.T) {
-	t.Parallel()
-	cloud := newCloud(t, "MaxUploadBytes=100", "DownloadUrlLifetime=1")
+	api := narrowCloud.begin(t)
 	for _, test := range []struct{ name, content, status, errorCode string }{
-		{"below the limit", strings.Repeat("x", 99), "Completed", ""},
-		{"at the limit", strings.Repeat("x", 100), "Completed", ""},
-		{"above the limit", strings.Repeat("x", 101), "Error", "CLIENT_SIDE_ERROR"},
+		{"below the limit", strings.Repeat("x", narrowUpload-1), "Completed", ""},
+		{"at the limit", strings.Repeat("x", narrowUpload), "Completed", ""},
+		{"above the limit", strings.Repeat("x", narrowUpload+1), "Error", "CLIENT_SIDE_ERROR"},
 		{"malware", eicar, "Infected", "INFECTED_FILE"},
 		{"empty", "", "Error", "CLIENT_SIDE_ERROR"},
 		{"an executable's first bytes", "MZ", "Completed", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			api := login(t, cloud)
+			api := api.in(t)
 			document, _ := api.uploadDocument(uuid.NewString(), test.content)
 			v := api.expectDocument(document.ID, test.status)
 			if got := valueOrEmpty(v.ErrorCode); got != test.errorCode {
@@ -216,20 +215,11 @@ func TestStatusesOfFiles(t *testing.T) {
 				api.expect(404, "GET", documentQueries+"/signedurl/"+document.ID, "")
 				return
 			}
-			expectDownload(t, api, document.ID, test.content)
+			expectFile(t, api.downloadURL(document.ID), test.content)
 		})
 	}
-	t.Run("a download URL expires", func(t *testing.T) {
-		api := login(t, cloud)
-		document, _ := api.uploadDocument(uuid.NewString(), "x")
-		link := api.downloadURL(document.ID)
-		eventually(t, "the end of a download URL", func() bool {
-			code, _, _ := download(t, link)
-			return code == 403
-		})
-	})
 	t.Run("a type of file that is not accepted", func(t *testing.T) {
-		api := login(t, cloud)
+		api := api.in(t)
 		r := api.callPlatform("POST", documentCommands, `{"data":{"fileName":"setup.exe","entityId":"e"}}`)
 		var document createdDocument
 		must(t, json.Unmarshal(r.Data, &document))
@@ -246,15 +236,19 @@ func TestStatusesOfFiles(t *testing.T) {
 	})
 }
 
-// expectDownload downloads a document's file while its URL, which lives for a second, is new.
-func expectDownload(t *testing.T, api *session, id, content string) {
-	t.Helper()
+// A download URL, whose lifetime is a second, gives the file and then ends.
+func TestDownloadURLExpires(t *testing.T) {
+	api := slotCloud.begin(t)
+	document, _ := api.uploadDocument(uuid.NewString(), "x")
+	link := ""
 	eventually(t, "a download before its URL ends", func() bool {
-		code, _, text := download(t, api.downloadURL(id))
-		if code == 200 && text != content {
-			t.Errorf("download: %.20q, want %.20q", text, content)
-		}
-		return code == 200
+		link = api.downloadURL(document.ID)
+		code, _, text := download(t, link)
+		return code == 200 && text == "x"
+	})
+	eventually(t, "the end of a download URL", func() bool {
+		code, _, _ := download(t, link)
+		return code == 403
 	})
 }
 

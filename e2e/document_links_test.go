@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go"
 	"github.com/google/uuid"
@@ -33,22 +32,18 @@ const attackRounds = 100
 func TestLinksServeOnlyScannedFiles(t *testing.T) {
 	t.Parallel()
 	for _, scanner := range []struct {
-		name       string
-		parameters func(t *testing.T) []string
+		name  string
+		cloud *sharedCloud
 		// head begins every file.
 		head string
 	}{
-		{"the built-in check", func(*testing.T) []string { return []string{"ScanConcurrency=1"} }, ""},
-		{"clamd", func(t *testing.T) []string {
-			scan := func() { <-time.After(150 * time.Millisecond) } // the time in which an attacker reads
-			return []string{"MalwareScan=clamd", "ClamdAddress=" + startClamd(t, scan)}
-		}, ""},
-		{"GuardDuty", func(*testing.T) []string { return []string{"MalwareScan=guardduty"} }, "# scan takes 150ms\n"},
+		{"the built-in check", narrowCloud, ""}, // of one upload at a time
+		{"clamd", clamdCloud, ""},
+		{"GuardDuty", guardDutyCloud, "# scan takes 150ms\n"},
 	} {
 		t.Run(scanner.name, func(t *testing.T) {
-			t.Parallel()
-			cloud := newCloud(t, scanner.parameters(t)...)
-			a := &linkAttack{t: t, api: login(t, cloud), storage: operatorStorage(cloud), head: scanner.head}
+			api := scanner.cloud.begin(t)
+			a := &linkAttack{t: t, api: api, storage: operatorStorage(api.environment), head: scanner.head}
 			var workers sync.WaitGroup
 			for first := range attackWorkers {
 				workers.Go(func() {
@@ -184,13 +179,11 @@ func TestUploadURLsAcceptNoOtherHeaders(t *testing.T) {
 
 // What is not scanned yet is read by nobody: not by the operator, and not by way of a copy.
 func TestUnscannedUploadsAreNotRead(t *testing.T) {
-	t.Parallel()
-	scans := make(chan struct{})
-	cloud := newCloud(t, "MalwareScan=clamd", "ClamdAddress="+startClamd(t, func() { <-scans }))
-	api, storage := login(t, cloud), operatorStorage(cloud)
+	api := clamdCloud.begin(t)
+	storage := operatorStorage(api.environment)
 	document := api.createDocument("a.txt", uuid.NewString(), "")
 	for name, u := range map[string]client.Upload{"document": document.upload(), "batch": api.newUpload(true)} {
-		expectPut(t, 200, u, []byte("{}"))
+		expectPut(t, 200, u, []byte(heldFile))
 		target := ok(url.Parse(u.URL))(t)
 		bucket, key, _ := strings.Cut(strings.TrimPrefix(target.Path, "/"), "/")
 		read := func() string {
@@ -214,7 +207,7 @@ func TestUnscannedUploadsAreNotRead(t *testing.T) {
 			t.Errorf("%s before the scan: it was copied, want AccessDenied", name)
 		}
 		select {
-		case scans <- struct{}{}:
+		case heldScans <- struct{}{}:
 		case <-time.After(patience):
 			t.Fatalf("%s: no scan has begun after %v", name, patience)
 		}
@@ -222,34 +215,30 @@ func TestUnscannedUploadsAreNotRead(t *testing.T) {
 	}
 }
 
-// operatorStorage returns a client of storage with the operator's keys.
-func operatorStorage(e *Environment) *s3.Client {
-	return s3.New(s3.Options{
-		Region: e.Region, BaseEndpoint: &e.S3URL, UsePathStyle: true,
-		Credentials: credentials.NewStaticCredentialsProvider(e.AccessKeyID, e.SecretAccessKey, ""),
-	})
-}
+// heldFile is a file that clamdCloud scans only when the scan is let through heldScans.
+const heldFile = `{"held":true}`
 
-// startClamd starts a server that speaks clamd's INSTREAM command and finds the EICAR test file. It calls scan for each
-// file before it answers. It returns the server's address.
-func startClamd(t *testing.T, scan func()) string {
-	t.Helper()
-	listener := ok(net.Listen("tcp", "127.0.0.1:0"))(t)
-	t.Cleanup(func() { listener.Close() })
+var heldScans = make(chan struct{})
+
+// startClamdCloud starts a local cloud that scans by a server of this suite. The server speaks clamd's INSTREAM command
+// and finds the EICAR test file.
+func startClamdCloud() (*Environment, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
 	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return // the test has ended
+		for { // as long as the suite runs
+			if conn, err := listener.Accept(); err == nil {
+				go answerInstream(conn)
 			}
-			go answerInstream(conn, scan)
 		}
 	}()
-	return "tcp://" + listener.Addr().String()
+	return startShared("--set", "MalwareScan=clamd", "--set", "ClamdAddress=tcp://"+listener.Addr().String())
 }
 
 // answerInstream scans the one file of a connection. A connection that breaks is the caller's affair.
-func answerInstream(conn net.Conn, scan func()) {
+func answerInstream(conn net.Conn) {
 	defer conn.Close()
 	r := bufio.NewReader(conn)
 	if command, err := r.ReadString(0); err != nil || command != "zINSTREAM\x00" {
@@ -268,7 +257,11 @@ func answerInstream(conn net.Conn, scan func()) {
 			return
 		}
 	}
-	scan()
+	if file.String() == heldFile {
+		<-heldScans
+	} else {
+		<-time.After(150 * time.Millisecond) // the time in which an attacker reads
+	}
 	reply := "stream: OK"
 	if strings.Contains(file.String(), eicar) {
 		reply = "stream: Eicar-Test-Signature FOUND"

@@ -26,16 +26,16 @@ func TestDuplicateFiles(t *testing.T) {
 		}
 	}
 	path := writeFile(t, "batch.jsonl", file)
-	stdout, stderr, code := runForTenant(t, "upload", path, "--on-duplicate", "reject")
+	stdout, stderr, code := login(t, environment).command("upload", path, "--on-duplicate", "reject")
 	if code != 1 || stderr != "" || !strings.Contains(stdout, message) {
 		t.Errorf("upload --on-duplicate reject: exit code %d, stderr %q, %s; want 1 and %s", code, stderr, stdout,
 			message)
 	}
-	stdout, stderr, code = runForTenant(t, "upload", path)
+	stdout, stderr, code = login(t, environment).command("upload", path)
 	if code != 0 || stderr != "" || !strings.Contains(stdout, "the same file as batch "+first.BatchID+"\n") {
 		t.Errorf("upload: exit code %d, stderr %q, %s; want 0 and the batch %s", code, stderr, stdout, first.BatchID)
 	}
-	if _, stderr, code := runForTenant(t, "upload", path, "--on-duplicate", "refuse"); code != 2 {
+	if _, stderr, code := login(t, environment).command("upload", path, "--on-duplicate", "refuse"); code != 2 {
 		t.Errorf("upload --on-duplicate refuse: exit code %d, stderr %q, want 2", code, stderr)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -41,6 +42,8 @@ type Environment struct {
 	// killsFunctions is set if functions are killed on purpose or by a restart, so that the end of a batch may be
 	// announced twice.
 	killsFunctions bool
+	// killsFunctionsOf has the tenants of which this is true in a cloud where functions are killed by rules.
+	killsFunctionsOf sync.Map
 	// helpers are processes that run beside it, in the order of their start.
 	helpers []*process
 	// cleanups run when the environment stops, the last one first.
@@ -72,13 +75,21 @@ func (e *Environment) stop() error {
 	for _, cleanup := range slices.Backward(e.cleanups) {
 		errs = append(errs, cleanup())
 	}
-	contract.unwatch(e)
 	if e.cloud != nil {
-		errs = append(errs, e.checkAnnounced(), grants.collect(e), e.cloud.stop(syscall.SIGINT), e.checkLogs(),
-			e.checkMetrics())
+		errs = append(errs, e.checkRun(), e.cloud.stop(syscall.SIGINT), e.checkLogs(), e.checkMetrics())
 	}
+	contract.unwatch(e)
 	return errors.Join(errs...)
 }
+
+// checkRun checks what a local cloud that still runs has done, and ends the check of its replies.
+func (e *Environment) checkRun() error {
+	contract.unwatch(e)
+	return errors.Join(e.checkAnnounced(), grants.collect(e))
+}
+
+// logFile returns the path of a log of a local cloud.
+func (e *Environment) logFile(name string) string { return filepath.Join(e.Data, "logs", name) }
 
 // loadAWS returns the AWS settings of whoever runs the suite, and newAWS those that all addresses of environments have
 // in common. All clients made of one of them share their connections.
@@ -132,17 +143,6 @@ func (e *Environment) runSluice(args ...string) (stdout, stderr string, code int
 		err = nil
 	}
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode(), err
-}
-
-// connection returns the flags by which a command acts as the environment's own client.
-func (e *Environment) connection() []string {
-	return connectionOf(e, clientCredentials{e.TenantID, e.ClientID, e.ClientSecret})
-}
-
-// connectionOf returns the flags by which a command acts as a client.
-func connectionOf(e *Environment, c clientCredentials) []string {
-	return []string{"--api-url", e.APIURL, "--token-url", e.TokenURL, "--client-id", c.ClientID, "--client-secret",
-		c.ClientSecret, "--scope", "tenant/" + c.TenantID}
 }
 
 // admin runs an admin command, for the environment's own tenant unless args name one, and decodes what it prints into

@@ -14,8 +14,9 @@ import (
 
 // faultCloud is a local cloud whose functions are struck by plans of faults, with tenants that are ready for batches.
 type faultCloud struct {
-	killing
-	options []string
+	*Environment
+	receiver *receiver
+	options  []string
 	// tenants are the cloud's own one and another one.
 	tenants []clientCredentials
 	// list is the file of the watchlist that all tenants have.
@@ -35,7 +36,7 @@ func newFaultCloud(t *testing.T, options []string) *faultCloud {
 	e, err := startUncheckedCloud(t.TempDir(), options...)
 	must(t, err)
 	e.Name, e.killsFunctions = "local", true
-	c := &faultCloud{killing: killing{Environment: e}, options: options}
+	c := &faultCloud{Environment: e, options: options}
 	t.Cleanup(func() {
 		if err := c.stop(); err != nil {
 			t.Error(err)

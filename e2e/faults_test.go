@@ -271,5 +271,5 @@ func (c *faultCloud) hasEnded(t *testing.T, b *faultBatch) bool {
 	_, isOwed := out.Item["unannounced"].(*types.AttributeValueMemberSS)
 	hasEnded := slices.Contains([]string{"PROCESSED", "VALIDATION_FAILED", "ERROR"},
 		dynamo.StringAttribute(out.Item, "status"))
-	return hasEnded && !isOwed && (b.tenant != 0 || c.deliveries(t, b.id) > 0)
+	return hasEnded && !isOwed && (b.tenant != 0 || c.receiver.deliveries(t, b.id) > 0)
 }

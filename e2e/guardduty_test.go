@@ -14,12 +14,9 @@ const lockedArchive = "PK\x03\x04\x14\x00\x01\x00 an archive with a password"
 // With GuardDuty an upload waits for an event that carries the result of the scan. The event may come before that of S3
 // or after it.
 func TestGuardDuty(t *testing.T) {
-	t.Parallel()
-	cloud := newCloud(t, "MalwareScan=guardduty", "ChunkBytes=8192")
-	onboardEntities(t, cloud)
-
+	api := guardDutyCloud.begin(t)
 	t.Run("clean batches", func(t *testing.T) {
-		api := login(t, cloud)
+		api := api.in(t)
 		started := time.Now().Add(-time.Second)
 		for range 10 {
 			last := api.expectProcess("PROCESSED", jsonLines(validLine()))
@@ -38,7 +35,7 @@ func TestGuardDuty(t *testing.T) {
 		} {
 			t.Run(test.name, func(t *testing.T) {
 				t.Parallel()
-				last := login(t, cloud).expectProcess("ERROR", []byte(test.content))
+				last := api.in(t).expectProcess("ERROR", []byte(test.content))
 				if !strings.Contains(last.ErrorMessage, test.message) {
 					t.Errorf("the message is %q, want one with %q", last.ErrorMessage, test.message)
 				}
@@ -50,7 +47,7 @@ func TestGuardDuty(t *testing.T) {
 		// The scan of the unpacked copy fails at first. Its first line, which says so, is dropped.
 		content := append([]byte("# scan results: FAILED NO_THREATS_FOUND\n"), jsonLines(validLine())...)
 		for name, file := range map[string][]byte{"gzip": packGzip(t, content), "zstd": packZstd(t, content)} {
-			if last := login(t, cloud).process(false, file); last.Status != "PROCESSED" || *last.Counts.Invalid != 1 {
+			if last := api.in(t).process(false, file); last.Status != "PROCESSED" || *last.Counts.Invalid != 1 {
 				t.Errorf("%s: the batch ended with %s (%q) and counts %+v, want PROCESSED and one invalid line", name,
 					last.Status, last.ErrorMessage, last.Counts)
 			}
@@ -60,7 +57,7 @@ func TestGuardDuty(t *testing.T) {
 		t.Parallel()
 		// The first line scripts the results of the scans. It is not a transaction, so the batch drops it.
 		content := append([]byte("# scan results: FAILED NO_THREATS_FOUND\n"), jsonLines(validLine())...)
-		if last := login(t, cloud).process(false, content); last.Status != "PROCESSED" || *last.Counts.Invalid != 1 {
+		if last := api.in(t).process(false, content); last.Status != "PROCESSED" || *last.Counts.Invalid != 1 {
 			t.Errorf("the batch ended with %s (%q) and counts %+v, want PROCESSED and one invalid line",
 				last.Status, last.ErrorMessage, last.Counts)
 		}
@@ -70,7 +67,7 @@ func TestGuardDuty(t *testing.T) {
 		for _, test := range []struct{ content, status string }{
 			{"a letter", "Completed"}, {eicar, "Infected"}, {lockedArchive, "Error"},
 		} {
-			if _, status := login(t, cloud).uploadDocument(uuid.NewString(), test.content); status != test.status {
+			if _, status := api.in(t).uploadDocument(uuid.NewString(), test.content); status != test.status {
 				t.Errorf("the status of %q is %s, want %s", test.content, status, test.status)
 			}
 		}

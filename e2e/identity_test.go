@@ -68,11 +68,22 @@ func checkUnauthorized(t *testing.T, path, authorization string) {
 // absentTransaction is the path of a transaction that does not exist: an accepted token gets 404 there.
 const absentTransaction = transactionsPath + "absent"
 
-// A token ends with its lifetime, and an address gets so many tokens and no more, whoever asks.
-func TestExpiredToken(t *testing.T) {
+// An upload URL and a token end with their lifetime, which is a second, and an address gets so many tokens and no more,
+// whoever asks.
+func TestLifetimes(t *testing.T) {
 	t.Parallel()
-	cloud := newCloud(t, "TokenLifetime=1", "TokenRequests=60")
+	cloud := newCloud(t, "--set", "UploadUrlLifetime=1", "--set", "TokenLifetime=1", "--set", "TokenRequests=60")
 	api := login(t, cloud)
+	u := api.newUpload(true)
+	withoutMatch := u
+	withoutMatch.RequiredHeaders = map[string]string{"If-None-Match": `"wrong"`}
+	eventually(t, "the URL's end at "+u.ExpiresAt.String(), func() bool {
+		if code, _ := put(t, withoutMatch, nil); code == 200 {
+			t.Fatal("a URL accepts another header than the signed one")
+		}
+		return time.Now().After(u.ExpiresAt.Add(time.Second))
+	})
+	expectPut(t, 403, u, jsonLines(validLine()))
 	eventually(t, "a 401 after the token's lifetime of a second", func() bool {
 		r := api.call("GET", absentTransaction, "")
 		if r.status == http.StatusNotFound {

@@ -84,10 +84,7 @@ func TestBadFiles(t *testing.T) {
 
 // A line of 50 MB has one finding, and does not disturb how the lines around it are read.
 func TestLineOf50MB(t *testing.T) {
-	t.Parallel()
-	cloud := newCloud(t)
-	onboardEntities(t, cloud)
-	api := login(t, cloud)
+	api := largeCloud.begin(t) // whose chunks are large
 	var b bytes.Buffer
 	b.Write(jsonLines(validLine()))
 	b.WriteString(`{"description":"`)

@@ -1,21 +1,30 @@
 package e2e
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
+	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
+	"github.com/google/uuid"
+
 	"sluice/client"
+	"sluice/shared/kit/dynamo"
+	"sluice/shared/screening/adapter"
 )
 
 // uploading returns an end of a batch by the upload of a file.
 func uploading(t *testing.T, file []byte) func(*session, client.Upload) {
-	return func(_ *session, u client.Upload) {
-		expectPut(t, 200, u, file)
-	}
+	return func(_ *session, u client.Upload) { expectPut(t, http.StatusOK, u, file) }
 }
 
 // announcedEnd is a way in which batches end while a function is killed.
@@ -26,12 +35,12 @@ type announcedEnd struct {
 }
 
 // end returns what brings a batch to the end.
-func (a announcedEnd) end(t *testing.T, c killing) func(*session, client.Upload) {
+func (a announcedEnd) end(t *testing.T) func(*session, client.Upload) {
 	if a.file != nil {
 		return uploading(t, a.file())
 	}
-	return func(_ *session, u client.Upload) {
-		c.invoke(t, "close", `{"batch_id":"`+u.BatchID+`","failure":{"Error":"E","Cause":"C"}}`, true)
+	return func(api *session, u client.Upload) {
+		api.environment.invoke(t, "close", `{"batch_id":"`+u.BatchID+`","failure":{"Error":"E","Cause":"C"}}`, true)
 	}
 }
 
@@ -41,10 +50,9 @@ func (a announcedEnd) end(t *testing.T, c killing) func(*session, client.Upload)
 // as Parquet.
 func TestAnnouncementsSurviveKills(t *testing.T) {
 	t.Parallel()
-	cloud := newKillingCloud(t)
-	onboardEntities(t, cloud.Environment)
-	cloud.killRepeatedRequests(t)
-	login(t, cloud.Environment).setTenant("parquet=true")
+	cloud := newKilling(t, killingCloud.get(t))
+	cloud.killRepeatedRequests()
+	cloud.setTenant("parquet=true")
 	valid := func() []byte { return jsonLines(validLine()) }
 	invalid := func() []byte { return jsonLines(validLine().withModification("currency", "E")) }
 	var runs killRuns
@@ -67,7 +75,7 @@ func TestAnnouncementsSurviveKills(t *testing.T) {
 
 // killAtEachCall brings batches to an end, one while the function is not killed, and one for each time at which it is.
 func (c killing) killAtEachCall(t *testing.T, a announcedEnd, runs *killRuns) {
-	calls := c.run(t, killRule{Function: a.function, Call: 1e6}, a.end(t, c)).Calls
+	calls := c.run(t, killRule{Function: a.function, Call: unharmed}, a.end(t)).Calls
 	if calls == 0 {
 		t.Fatalf("%s makes no calls", a.function)
 	}
@@ -78,7 +86,7 @@ func (c killing) killAtEachCall(t *testing.T, a announcedEnd, runs *killRuns) {
 		}
 		t.Run(fmt.Sprintf("call %d after %v", kill.Call, kill.After), func(t *testing.T) {
 			t.Parallel()
-			r := c.run(t, kill, a.end(t, c))
+			r := c.run(t, kill, a.end(t))
 			// It makes more calls for a batch whose slot others were given at the same time, and now it made fewer.
 			isSpared := r.Killed == "" && r.Calls < kill.Call
 			if r.Killed == "" && !isSpared || r.status != a.status {
@@ -98,6 +106,84 @@ func (c killing) killAtEachCall(t *testing.T, a announcedEnd, runs *killRuns) {
 	}
 }
 
+// The functions that take idempotency keys, with the calls to AWS that they make for a request with a new key.
+var keyedFunctions = map[string]int{
+	"batch":   3, // the key, the batch, the answer
+	"receive": 7, // the key, earlier versions, entities, the version, its observation, the count, the answer
+}
+
+// killRepeatedRequests kills functions before and after each of their calls to AWS for a request with an idempotency
+// key, which the Go client then repeats until it is answered: it has had its effect once. Until a function that was
+// killed would have ended, half a minute passes, so the requests run beside the test, which waits for them at its end.
+func (c killing) killRepeatedRequests() {
+	// The context of the test ends before its cleanup.
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	var group sync.WaitGroup
+	c.t.Cleanup(func() {
+		group.Wait()
+		cancel()
+	})
+	for function, calls := range keyedFunctions {
+		for i := range 2*calls + 1 {
+			k := killRule{Function: function, Call: i/2 + 1, After: i%2 == 1, Payload: uuid.NewString()}
+			group.Go(func() {
+				if err := c.killRepeatedRequest(ctx, k, i < 2*calls); err != nil {
+					c.t.Errorf("%+v: %v", k, err)
+				}
+			})
+		}
+	}
+}
+
+// killRepeatedRequest makes one request, whose key is the payload of the rule.
+func (c killing) killRepeatedRequest(ctx context.Context, k killRule, isKilled bool) error {
+	read, err := c.environment.arm(k)
+	if err != nil {
+		return err
+	}
+	table, attribute, value, observation := "batches", "name", k.Payload, ""
+	if k.Function == "batch" {
+		_, err = c.client.CreateUploadWith(ctx,
+			client.UploadOptions{RejectOnInvalid: true, Name: k.Payload, IdempotencyKey: k.Payload})
+	} else {
+		l := validLine()
+		_, err = c.client.SendTransaction(ctx, []byte(l.String()), client.SendOptions{IdempotencyKey: k.Payload})
+		table, attribute, value = "transactions", "transaction", c.tenantID+"#"+l.transactionID()
+		observation = c.tenantID + "#modification#" + l.modificationID()
+	}
+	if err != nil {
+		return err
+	}
+	state, err := read()
+	if err != nil || isKilled != (state.Killed != "") {
+		return fmt.Errorf("killed at %q after %d calls, %w, want a kill: %t", state.Killed, state.Calls, err, isKilled)
+	}
+	db, err := c.environment.database()
+	if err != nil {
+		return err
+	}
+	out, err := db.Scan(ctx, &dynamodb.ScanInput{
+		TableName: c.environment.table(table), ConsistentRead: aws.Bool(true),
+		FilterExpression: aws.String("#a = :v"), ExpressionAttributeNames: map[string]string{"#a": attribute},
+		ExpressionAttributeValues: dynamo.Item{":v": dynamo.String(value)},
+	})
+	if err == nil && out.Count != 1 {
+		err = fmt.Errorf("killed at %q, the request made %d items, want 1", state.Killed, out.Count)
+	}
+	if err != nil || observation == "" {
+		return err
+	}
+	observed, err := db.Query(ctx, &dynamodb.QueryInput{
+		TableName: c.environment.table("observations"), ConsistentRead: aws.Bool(true),
+		KeyConditionExpression:    aws.String("id = :id"),
+		ExpressionAttributeValues: dynamo.Item{":id": dynamo.String(observation)},
+	})
+	if err == nil && observed.Count != 1 {
+		err = fmt.Errorf("killed at %q, the request was observed %d times, want once", state.Killed, observed.Count)
+	}
+	return err
+}
+
 var everyKill = flag.Bool("every-kill", false, "kill the sweep at each of its calls, and all functions by chance, too")
 
 // The sweep is killed at each of its calls while it ends a batch that was never uploaded: make test-kills.
@@ -105,7 +191,7 @@ func TestAnnouncementsSurviveKillsOfTheSweep(t *testing.T) {
 	if !*everyKill {
 		t.Skip("needs -every-kill")
 	}
-	cloud := newKillingCloud(t)
+	cloud := newKilling(t, newCloud(t, "--kill", "none", "--set", "SweepAge=1"))
 	var runs killRuns
 	t.Cleanup(func() { t.Log(runs.table()) })
 	for _, after := range []bool{false, true} {
@@ -113,10 +199,10 @@ func TestAnnouncementsSurviveKillsOfTheSweep(t *testing.T) {
 			event := fmt.Sprintf(`{"detail-type":"Scheduled Event","source":"aws.events","id":"%d %v"}`, call, after)
 			k := killRule{Function: "scan", Call: call, After: after, Payload: event}
 			r := cloud.run(t, k, func(api *session, u client.Upload) {
-				cloud.expectNoUpload(t, u.BatchID)
-				cloud.invoke(t, "scan", event, false)
+				api.environment.expectNoUpload(t, u.BatchID)
+				api.environment.invoke(t, "scan", event, false)
 				eventually(t, "the end of the batch", func() bool {
-					cloud.sweep(t)
+					api.environment.sweep(t)
 					now, err := api.client.Status(t.Context(), u.BatchID)
 					return err == nil && now.Status == "ERROR"
 				})
@@ -141,8 +227,8 @@ func TestAnnouncementsSurviveRandomKills(t *testing.T) {
 		t.Skip("needs -every-kill")
 	}
 	const seed, batches = "13", 300
-	cloud := newKillingCloud(t, "random:"+seed+":100")
-	onboardEntities(t, cloud.Environment)
+	e := newCloud(t, "--kill", "random:"+seed+":100", "--set", "SweepAge=1")
+	cloud := newKilling(t, e)
 	var runs killRuns
 	t.Cleanup(func() { t.Log(runs.table()) })
 	t.Run("batches", func(t *testing.T) {
@@ -164,9 +250,150 @@ func TestAnnouncementsSurviveRandomKills(t *testing.T) {
 			})
 		}
 	})
-	log := ok(os.ReadFile(filepath.Join(cloud.Data, "logs", "functions.log")))(t)
-	kills := strings.Count(string(log), `"type":"platform.killed"`)
+	kills := strings.Count(string(ok(os.ReadFile(e.logFile("functions.log")))(t)), `"type":"platform.killed"`)
 	if t.Logf("%d kills", kills); kills < batches/3 {
 		t.Errorf("%d kills for %d batches: want at least one for every three", kills, batches)
 	}
+}
+
+// The function that screens names is killed before and after its calls to AWS. The batch ends as it would have ended,
+// with the same alerts. A name of 1,000 lines is screened once.
+func TestBatchScreeningSurvivesKills(t *testing.T) {
+	t.Parallel()
+	cloud := newKilling(t, killingCloud.get(t))
+	importList(t, cloud.environment, cloud.tenantID, "killing", wantedName)
+	run := func(t *testing.T, k killRule, n int) killState {
+		t.Helper()
+		api := cloud.in(t)
+		u := ok(api.client.CreateUploadWith(t.Context(), client.UploadOptions{
+			RejectOnInvalid: true, Screening: &client.Screening{Lists: []string{"killing"}}}))(t)
+		k.Function, k.Payload = "screennames", u.BatchID
+		return api.environment.killed(t, k, func() {
+			lines := make([]line, n)
+			for i := range lines {
+				lines[i] = named(wantedName)
+			}
+			expectPut(t, 200, u, jsonLines(append(lines, named("Quiet Person"))...))
+			last := api.expectEnd("PROCESSED", u.BatchID)
+			if *last.NamesScreened != 2 || *last.Hits != int64(n) {
+				t.Errorf("the batch ended with %s", last.Reply)
+			}
+			alerts, _ := api.readAlerts(u.BatchID)
+			for i, text := range bytes.SplitAfter(alerts, []byte("\n"))[:n] {
+				var a client.Alert
+				if err := json.Unmarshal(text, &a); err != nil || a.Line != int64(i+1) || a.FullName != wantedName {
+					t.Fatalf("alert %d is %s, %v", i, text, err)
+				}
+			}
+		})
+	}
+	if state := run(t, killRule{Call: unharmed}, 1000); state.Calls < 21 {
+		t.Fatalf("screennames makes %d calls, want 5 and at least 1 for each partition", state.Calls)
+	}
+	for _, call := range []int{1, 2, 3, 4, 5, 6, 7, 8, 20, 21} { // which of them are for names depends on their digests
+		for _, after := range []bool{false, true} {
+			t.Run(fmt.Sprintf("call %d after %v", call, after), func(t *testing.T) {
+				t.Parallel()
+				if state := run(t, killRule{Call: call, After: after}, 3); state.Killed == "" {
+					t.Error("nothing was killed")
+				}
+			})
+		}
+	}
+}
+
+// The functions that search are killed before and after each of their calls to AWS. Every search ends with the same
+// matches, each of them once.
+func TestScreeningsSurviveKills(t *testing.T) {
+	t.Parallel()
+	cloud := killingCloud.get(t)
+	for function, least := range map[string]int{"search": 6, "conduct": 1} {
+		eachKill(t, function, least, func(t *testing.T, k killRule) killState {
+			api := loginTenantOf(t, cloud) // searched alone
+			api.importWatchlist("own", map[string]string{"1": "Ivan Petrov", "2": "Petrov Ivan"})
+			k.Payload = api.tenantID
+			return cloud.killed(t, k, func() {
+				entity := uuid.NewString()
+				batch := api.newScreening("", entity)
+				api.expectSearched(batch, "sluice: Search Complete")
+				var view searchedView
+				api.mustCall("GET", screeningQueries+"/batch/"+batch, "", &view)
+				matches, n := api.matches(batch, entity), view.Metadata.TotalMatchesForProvider["sluice"]
+				if len(matches) != 2 || n != 2 {
+					t.Errorf("%d matches, %d counted, want 2", len(matches), n)
+				}
+			})
+		})
+	}
+}
+
+// The function that asks a provider is killed before and after each of its calls to AWS. Every answer is recorded once,
+// and the execution that waits for it ends.
+func TestQuestionsSurviveKills(t *testing.T) {
+	t.Parallel()
+	cloud := killingCloud.get(t)
+	ask := func(t *testing.T, k killRule) killState {
+		api := loginTenantOf(t, cloud) // asked alone
+		r := api.newReceiver()
+		r.answers(answerWith(http.StatusAccepted))
+		provider := api.newProvider(r.URL)
+		k.Payload = api.tenantID
+		return cloud.killed(t, k, func() {
+			batch, entity := api.newScreeningBy(provider)
+			eventually(t, "the question", func() bool { return len(r.requests()) > 0 })
+			answer := answerOf(t, batch, api.tenantID, provider, entity)
+			for range 2 {
+				api.mustCall("POST", receptorPath, answer, nil)
+			}
+			api.expectSearched(batch, provider+": Search Complete")
+			cloud.waitForExecution(t, sfntypes.ExecutionStatusSucceeded, "screening", batch)
+		})
+	}
+	ask(t, killRule{Function: "ask", Call: unharmed}) // a process makes some calls for its first request only
+	eachKill(t, "ask", 6, ask)
+}
+
+// answerOf returns the message of an adapter that has found one entry for an entity.
+func answerOf(t *testing.T, batch, tenant, provider, entity string) string {
+	t.Helper()
+	response := ok(adapter.Encode([]byte(fmt.Sprintf(`{"batchId":%q,"matches":[{"entityId":%q,`+
+		`"entityUniqueId":"list:1","matchData":{"providerId":%q,"providerSourceName":"List","name":"Ivan Petrov"}}]}`,
+		batch, entity, provider)), false))(t)
+	return jsonText(adapter.Reply{ID: batch, Tenant: tenant, ProviderID: provider, Type: adapter.Screen,
+		Status: adapter.Success, Response: response})
+}
+
+// The deliver function is killed before and after each of its calls to AWS. Every delivery succeeds: once, or twice
+// where the receiver has answered and that could not be recorded.
+func TestDeliveriesSurviveKills(t *testing.T) {
+	t.Parallel()
+	cloud := killingCloud.get(t)
+	lastCall := 0
+	eachKill(t, "deliver", 4, func(t *testing.T, k killRule) killState {
+		s := loginTenantOf(t, cloud) // a tenant may have few webhooks at a time
+		receiver := s.newReceiver()
+		w := s.newWebhook(receiver.URL, "")
+		k.Payload = w.ID
+		var d deliveryView
+		state := cloud.killed(t, k, func() { d = s.test(w) })
+		if d.summary() != "Successful -" || d.AttemptCount != 1 {
+			t.Errorf("killed at %q, the delivery is %s after %d attempts, want one success", state.Killed, d.summary(),
+				d.AttemptCount)
+		}
+		received, want := 0, 1
+		for _, r := range receiver.requests() {
+			if r.header.Get("x-sluice-delivery") == d.ID {
+				received++
+			}
+		}
+		if k.Call == unharmed {
+			lastCall = state.Calls
+		} else if k.Call == lastCall && !k.After { // the last call records the attempt
+			want = 2
+		}
+		if received != want {
+			t.Errorf("killed at %q, it was received %d times, want %d", state.Killed, received, want)
+		}
+		return state
+	})
 }

@@ -14,9 +14,8 @@ import (
 // and everything ends: batches, their announcements, and deliveries to webhooks.
 func TestEverythingEndsAtTheLimits(t *testing.T) {
 	t.Parallel()
-	cloud := ok(startLocalCloud(t.TempDir(), "--limit", "concurrency=3", "--limit", "writes=*:6",
-		"--set", "ChunkBytes=8192", "--set", "WebhookFirstPause=1", "--set", "WebhookCollectTime=1"))(t)
-	stopAtEnd(t, cloud)
+	cloud := newCloud(t, "--limit", "concurrency=3", "--limit", "writes=*:6", "--set", "ChunkBytes=8192",
+		"--set", "WebhookFirstPause=1", "--set", "WebhookCollectTime=1")
 	onboardEntities(t, cloud)
 	api := login(t, cloud)
 	receiver := api.newReceiver()

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -69,11 +68,9 @@ func TestDatabaseAnswersOnlyKeysOfTheCloud(t *testing.T) {
 
 // What the S3 server prints about an upload that was broken off is in its log and not on the operator's terminal.
 func TestForeignLogLinesAreInTheLog(t *testing.T) {
-	t.Parallel()
-	cloud := newCloud(t)
-	upload := login(t, cloud).newUpload(true)
+	upload := begin(t, functionLog).newUpload(true)
 	u := ok(url.Parse(upload.URL))(t)
-	log := filepath.Join(cloud.Data, "logs", "s3.log")
+	log := environment.logFile("s3.log")
 	eventually(t, "a line in the S3 server's log", func() bool {
 		conn, err := net.Dial("tcp", u.Host)
 		must(t, err)
@@ -85,7 +82,7 @@ func TestForeignLogLinesAreInTheLog(t *testing.T) {
 		text, err := os.ReadFile(log)
 		return err == nil && strings.Contains(string(text), "INTERNAL ERROR")
 	})
-	if printed := cloud.cloud.output.String(); strings.Contains(printed, "INTERNAL ERROR") {
+	if printed := environment.cloud.output.String(); strings.Contains(printed, "INTERNAL ERROR") {
 		t.Errorf("the local cloud printed\n%s", printed)
 	}
 }

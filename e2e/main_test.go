@@ -63,7 +63,8 @@ func runSuite(m *testing.M) (code int, err error) {
 	passed := code == 0
 	isWhole := !isFlagGiven("test.run") && !isFlagGiven("test.skip")
 	unsupported.print()
-	err = errors.Join(checkOperationsCalled(isWhole), environment.stop(), checkGrants(isWhole && passed))
+	err = errors.Join(checkOperationsCalled(isWhole), environment.stop(), stopSharedClouds(),
+		checkGrants(isWhole && passed))
 	return code, err
 }
 

@@ -13,8 +13,7 @@ import (
 // The commands count what was stored and what was not, list the latter and say why, whether it was sent singly or in a
 // batch.
 func TestObservabilityCommands(t *testing.T) {
-	c := beginTenantClient(t)
-	c.onboardParties()
+	c := beginBatchTenant(t)
 	single, refused := validLine(), validLine().withSender("nobody")
 	inBatch, dropped := validLine(), validLine().with("payment_type", "none")
 	began := time.Now().UTC()
@@ -71,8 +70,7 @@ func TestObservabilityCommands(t *testing.T) {
 		t.Errorf("events of nothing: %q", text)
 	}
 	c.run(2, "failed", "2020-01-31")
-	other := *c
-	other.clientCredentials = newClient(t, environment, c.TenantID, "--permission", "BatchRead")
+	other := loginAs(t, environment, newClient(t, environment, c.TenantID, "--permission", "BatchRead"))
 	for _, args := range [][]string{{"summary"}, {"failed"}, {"events", "m"}} {
 		other.run(2, args...)
 	}

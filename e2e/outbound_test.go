@@ -90,7 +90,7 @@ func TestCheckOfReceivers(t *testing.T) {
 	if other.text() != none {
 		t.Errorf("by the configuration of another tenant: %+v", other)
 	}
-	stdout, stderr, code := runForTenant(t, "outbound", "check", url)
+	stdout, stderr, code := login(t, environment).command("outbound", "check", url)
 	if code != 1 || stderr != "" || !strings.Contains(stdout, "subject  CN=leaf\n") ||
 		!strings.Contains(stdout, "SignerChainValidationOnly  refused   No chain leads from") {
 		t.Errorf("sluice outbound check: exit code %d, %q\n%s", code, stderr, stdout)

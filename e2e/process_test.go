@@ -6,7 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
+	"sluice/internal/testcloud"
 	"sync"
 	"time"
 )
@@ -34,31 +34,15 @@ func startProcess(cmd *exec.Cmd) (*process, error) {
 	return p, nil
 }
 
-// starts runs functions on a thread that exists as long as the suite. A program gets its death signal when the thread
-// that started it ends.
-var starts = sync.OnceValue(func() chan<- func() {
-	tasks := make(chan func())
-	go func() {
-		runtime.LockOSThread()
-		for task := range tasks {
-			task()
-		}
-	}()
-	return tasks
-})
-
 // programs are those that startWithSuite has started.
 var programs struct {
 	mu      sync.Mutex
 	started []*exec.Cmd
 }
 
-// startWithSuite starts a program that ends with the suite, also if that is killed.
+// startWithSuite starts a program that ends with the suite, on Linux also if that is killed.
 func startWithSuite(cmd *exec.Cmd) error {
-	dieWithSuite(cmd)
-	started := make(chan error)
-	starts() <- func() { started <- cmd.Start() }
-	err := <-started
+	err := testcloud.StartProgram(cmd)
 	if err == nil {
 		programs.mu.Lock()
 		defer programs.mu.Unlock()

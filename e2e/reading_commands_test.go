@@ -8,7 +8,7 @@ import (
 // The commands list and show entities, and show what a batch and a single request have stored; without the permission
 // they do not.
 func TestReadingCommands(t *testing.T) {
-	c := beginTenantClient(t)
+	c := beginTenant(t)
 	importFile(t, []string{"--tenant", c.TenantID}, `{"id":"`+senderID+`","lifecycleStatus":"Compliant",`+
 		`"type":"Company","properties":{"legalEntityName":{"type":"Single","value":"Acme"}}}`,
 		`{"id":"`+receiverID+`","lifecycleStatus":"Compliant"}`, `{"id":"new one","lifecycleStatus":"Unknown"}`)
@@ -43,8 +43,7 @@ func TestReadingCommands(t *testing.T) {
 	}
 	c.run(2, "transaction", "show", "nobody-sent-this")
 
-	other := *c
-	other.clientCredentials = newClient(t, environment, c.TenantID, "--permission", "BatchRead")
+	other := loginAs(t, environment, newClient(t, environment, c.TenantID, "--permission", "BatchRead"))
 	for _, args := range [][]string{
 		{"entity", "list"}, {"entity", "show", senderID}, {"transaction", "show", sent.transactionID()},
 	} {

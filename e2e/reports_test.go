@@ -88,7 +88,7 @@ func expectFilesOfCommands(t *testing.T, batchID string, file []byte, r client.V
 	files := []string{"--csv", path("errors.csv"), "--rejected", path("mend.jsonl")}
 	for name, run := range map[string]func() (stdout, stderr string, code int, err error){
 		"results": func() (string, string, int, error) {
-			stdout, stderr, code := runForTenant(t, append([]string{"results", batchID}, files...)...)
+			stdout, stderr, code := login(t, environment).command(append([]string{"results", batchID}, files...)...)
 			return stdout, stderr, code, nil
 		},
 		"validate": func() (string, string, int, error) {

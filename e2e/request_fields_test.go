@@ -108,7 +108,8 @@ func TestCommandLineRequestFields(t *testing.T) {
 	t.Parallel()
 	onboardEntities(t, environment)
 	path := writeFile(t, "batch.jsonl", append(jsonLines(validLines(1)...), "nonsense\n"...))
-	stdout, stderr, code := runForTenant(t, "upload", path, "--quiet", "--validate-only", "--max-rejected", "50.0%",
+	stdout, stderr, code := login(t, environment).command("upload", path, "--quiet", "--validate-only",
+		"--max-rejected", "50.0%",
 		"--name", "part 2", "--metadata", "region=north=1", "--metadata", "run=")
 	id := strings.TrimSpace(stdout)
 	if code != 1 || len(id) != 36 {
@@ -121,7 +122,7 @@ func TestCommandLineRequestFields(t *testing.T) {
 		"results": {"Batch validated with errors. Nothing was ingested, because validate_only is true.\n",
 			"name part 2\nregion=north=1\nrun=\n"},
 	} {
-		stdout, stderr, code := runForTenant(t, command, id)
+		stdout, stderr, code := login(t, environment).command(command, id)
 		for _, part := range want {
 			if code != 1 || !strings.Contains(stdout, part) {
 				t.Errorf("%s: exit code %d, stderr %q, stdout\n%s\nwant 1 and %q", command, code, stderr, stdout, part)
@@ -132,7 +133,8 @@ func TestCommandLineRequestFields(t *testing.T) {
 		{"--max-rejected", "1", "--reject-on-invalid"}, {"--metadata", "x"}, {"--metadata", "a=1", "--metadata", "a=2"},
 		{"--name", ""}, {"--max-rejected", "a few"},
 	} {
-		if stdout, stderr, code := runForTenant(t, append([]string{"upload", path}, flags...)...); code != 2 ||
+		if stdout, stderr, code := login(t, environment).command(append([]string{"upload", path},
+			flags...)...); code != 2 ||
 			stdout != "" {
 			t.Errorf("upload %v: exit code %d, stdout %q, stderr %q; want 2 and nothing", flags, code, stdout, stderr)
 		}

@@ -41,8 +41,7 @@ func TestRescreening(t *testing.T) {
 	e := uuid.NewString()
 	batch := api.newScreening(uuid.NewString(), e)
 	api.expectSearched(batch, "sluice: Search Complete")
-	var matches []matchView
-	api.mustCall("GET", screeningQueries+"/batch/"+batch+"/entity/"+e+"/match", "", &matches)
+	matches := api.matches(batch, e)
 	if len(matches) != 1 {
 		t.Fatalf("got the matches %+v, want that of own:1", matches)
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -43,14 +42,12 @@ func fileOf(size int) []byte {
 
 // A large upload that breaks off goes on where it was, also from a file in which a part has changed meanwhile.
 func TestResumedUpload(t *testing.T) {
-	t.Parallel()
-	const partSize, size = 5 << 20, 2*5<<20 + 1000
-	cloud := newCloud(t, "UploadPartBytes=5242880")
-	onboardEntities(t, cloud)
-	broken, err := client.New(client.Config{APIURL: cloud.APIURL, TokenURL: cloud.TokenURL, ClientID: cloud.ClientID,
-		ClientSecret: cloud.ClientSecret, Scope: cloud.Scope, HTTP: &http.Client{Transport: cutTransport{"3"}},
-		Pause: func(context.Context, time.Duration) error { return nil }})
-	must(t, err)
+	api := largeCloud.begin(t)
+	const partSize, size = smallestPart, 2*smallestPart + 1000
+	config := api.config()
+	config.HTTP = &http.Client{Transport: cutTransport{"3"}}
+	config.Pause = func(context.Context, time.Duration) error { return nil }
+	broken := ok(client.New(config))(t)
 	content := fileOf(size)
 	length := int64(len(content))
 	u, err := broken.CreateUploadWith(t.Context(), client.UploadOptions{RejectOnInvalid: true,
@@ -65,11 +62,6 @@ func TestResumedUpload(t *testing.T) {
 		t.Fatalf("the upload that is cut: %v, want an UnreachableError", err)
 	}
 	path := writeFile(t, "batch.jsonl", content)
-	stdout, stderr, code, err := cloud.runSluice(append([]string{"upload", "--resume", u.BatchID, path},
-		cloud.connection()...)...)
-	if err != nil || code != 0 || !strings.Contains(stdout, "the service has 5.2 MB already") ||
-		!strings.Contains(stdout, "differ from the file: 1 part") || !strings.Contains(stdout, "PROCESSED") {
-		t.Errorf("the resumed upload: %v, exit code %d, stdout %q, stderr %q; want one part kept, one replaced, and "+
-			"PROCESSED", err, code, stdout, stderr)
-	}
+	api.runFor(0, []string{"the service has 5.2 MB already", "differ from the file: 1 part", "PROCESSED"},
+		"upload", "--resume", u.BatchID, path)
 }

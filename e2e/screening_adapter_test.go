@@ -87,12 +87,7 @@ func TestProvidersThatFail(t *testing.T) {
 
 // An adapter that answers nothing is waited for as long as the operator says.
 func TestProvidersThatDoNotAnswer(t *testing.T) {
-	t.Parallel()
-	requires(t, otherSettings)
-	// The time that a busy machine needs to start the function that asks counts, too.
-	cloud := ok(startLocalCloud(t.TempDir(), "--set", "ScreeningPatience=10"))(t)
-	stopAtEnd(t, cloud)
-	api := login(t, cloud)
+	api := narrowCloud.begin(t)
 	r := api.newReceiver()
 	r.answers(answerWith(http.StatusAccepted))
 	provider := api.newProvider(r.URL)
@@ -134,8 +129,7 @@ func TestAdaptersAreCalledWithClientCertificates(t *testing.T) {
 	api.mustCall("POST", receptorPath, jsonText(adapter.Reply{ID: batch, Tenant: api.tenantID, ProviderID: provider,
 		Type: adapter.Screen, Status: adapter.Success, Response: response}), nil)
 	api.expectSearched(batch, provider+": Search Complete")
-	var matches []matchView
-	api.mustCall("GET", screeningQueries+"/batch/"+batch+"/entity/"+entity+"/match", "", &matches)
+	matches := api.matches(batch, entity)
 	if len(matches) != 1 {
 		t.Fatalf("got the matches %+v, want one", matches)
 	}

@@ -43,7 +43,7 @@ func (s *session) matchName(data string) []namedHit {
 
 // A name that is tried alone has the hits that the command finds in the same list, in a file as by the service.
 func TestMatchName(t *testing.T) {
-	api := beginTenantClient(t)
+	api := beginTenant(t)
 	const path = screeningQueries + "/match-name"
 	const nobody = `{"searchCriteria":{"type":"Individual","fullName":"Ivan Petrov"}}`
 	api.expect(400, "POST", path, inEnvelope(nobody)) // without any list
@@ -89,8 +89,8 @@ func TestMatchName(t *testing.T) {
 	if hits := api.matchName(nobody); len(hits) != 0 {
 		t.Errorf("got the hits %+v, want none", hits)
 	}
-	api.runExpecting(0, []string{"Ivan Petrov: no hit"}, "screen", "Ivan Petrov", "--service")
-	api.runExpecting(2, []string{"unknown"}, "screen", "Ivan Petrov", "--service", "--list", "unknown")
+	api.runFor(0, []string{"Ivan Petrov: no hit"}, "screen", "Ivan Petrov", "--service")
+	api.runFor(2, []string{"unknown"}, "screen", "Ivan Petrov", "--service", "--list", "unknown")
 	api.expect(400, "POST", path, inEnvelope(strings.Replace(nobody, "}}", `},"lists":["unknown"]}`, 1)))
 	other := loginNewTenant(t, "--permission", "ScreeningCreate")
 	other.expect(403, "POST", path, inEnvelope(nobody))

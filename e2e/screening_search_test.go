@@ -2,9 +2,6 @@ package e2e
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -165,39 +162,15 @@ func TestStuckScreenings(t *testing.T) {
 
 // The commands of docs/life-of-a-screening.md work as they are.
 func TestScreeningGuide(t *testing.T) {
-	c := beginTenantClient(t)
+	c := beginTenant(t)
 	c.importWatchlist("un", map[string]string{"7": "Anatoly Velkanov", "8": "Abd al-Rahman al-Mazruqi"})
-	out := c.runGuide("docs/life-of-a-screening.md")
-	for _, want := range []string{`"status": "Search Complete"`, "un:7  Anatoly Velkanov", "  Explanation: ",
-		`"outcome": "Material"`, `"un:7"`} {
-		if !strings.Contains(out, want) {
-			t.Errorf("the commands print no %s:\n%s", want, out)
-		}
-	}
+	c.runGuide("docs/life-of-a-screening.md", nil, `"status": "Search Complete"`, "un:7  Anatoly Velkanov",
+		"  Explanation: ", `"outcome": "Material"`, `"un:7"`)
 }
 
-// runGuide runs the block of commands of a page, which takes its client from the environment, and returns what it
-// prints.
-func (c *tenantClient) runGuide(path string) string {
-	c.t.Helper()
-	for _, tool := range []string{"bash", "curl", "jq"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			c.t.Skipf("%s is not installed", tool)
-		}
-	}
-	page, err := os.ReadFile("../" + path)
-	must(c.t, err)
-	block := regexp.MustCompile("(?s)```sh\n(.*?)```").FindSubmatch(page)
-	if block == nil {
-		c.t.Fatalf("%s has no block of commands", path)
-	}
-	cmd := exec.CommandContext(c.t.Context(), "bash", "-euo", "pipefail", "-c", string(block[1]))
-	cmd.Dir = c.t.TempDir()
-	cmd.Env = append(os.Environ(), "API_URL="+environment.APIURL, "TOKEN_URL="+environment.TokenURL,
-		"CLIENT_ID="+c.ClientID, "CLIENT_SECRET="+c.ClientSecret, "TENANT="+c.TenantID)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		c.t.Fatalf("%v\n%s", err, out)
-	}
-	return string(out)
+// matches returns the matches of an entity in a batch.
+func (s *session) matches(batch, entity string) (matches []matchView) {
+	s.t.Helper()
+	s.mustCall("GET", screeningQueries+"/batch/"+batch+"/entity/"+entity+"/match", "", &matches)
+	return matches
 }

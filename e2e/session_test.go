@@ -25,7 +25,8 @@ const (
 type session struct {
 	t           *testing.T
 	environment *Environment
-	// tenantID is sent with calls of the platform interface.
+	clientCredentials
+	// tenantID is sent with raw calls.
 	tenantID string
 	client   *client.Client
 	// token authorizes raw calls; "" sends none.
@@ -47,18 +48,23 @@ func login(t *testing.T, e *Environment) *session {
 
 func loginAs(t *testing.T, e *Environment, c clientCredentials) *session {
 	t.Helper()
-	scope := "tenant/" + c.TenantID
-	api := ok(client.New(
-		client.Config{APIURL: e.APIURL, TokenURL: e.TokenURL, ClientID: c.ClientID, ClientSecret: c.ClientSecret,
-			Scope: scope, HTTP: http.DefaultClient},
-	))(t)
+	s := &session{t: t, environment: e, clientCredentials: c, tenantID: c.TenantID}
+	config := s.config()
+	s.client = ok(client.New(config))(t)
 	resp := ok(http.PostForm(e.TokenURL, url.Values{"grant_type": {"client_credentials"}, "client_id": {c.ClientID},
-		"client_secret": {c.ClientSecret}, "scope": {scope}}))(t)
+		"client_secret": {c.ClientSecret}, "scope": {config.Scope}}))(t)
 	var reply struct {
 		AccessToken string `json:"access_token"`
 	}
 	decodeReply(t, resp, http.StatusOK, &reply)
-	return &session{t, e, c.TenantID, api, reply.AccessToken}
+	s.token = reply.AccessToken
+	return s
+}
+
+// config returns the settings of a Go client.
+func (s *session) config() client.Config {
+	return client.Config{APIURL: s.environment.APIURL, TokenURL: s.environment.TokenURL, ClientID: s.ClientID,
+		ClientSecret: s.ClientSecret, Scope: "tenant/" + s.TenantID, HTTP: http.DefaultClient}
 }
 
 // begin begins a test that runs beside others: it skips the test where the environment lacks what it needs, and opens a
@@ -131,6 +137,22 @@ func loginNewTenant(t *testing.T, options ...string) *session {
 func loginTenantOf(t *testing.T, e *Environment) *session {
 	t.Helper()
 	return loginAs(t, e, newClient(t, e, newTenant(t, e)))
+}
+
+// loginBatchTenant opens a session of a new tenant that may use batches and has the parties of valid lines.
+func loginBatchTenant(t *testing.T, e *Environment) *session {
+	t.Helper()
+	s := loginTenantOf(t, e)
+	s.enableBatches()
+	s.onboardParties()
+	return s
+}
+
+// in returns the session for a part of its test.
+func (s *session) in(t *testing.T) *session {
+	c := *s
+	c.t = t
+	return &c
 }
 
 // enableBatches switches the batch feature of the session's tenant on.

@@ -175,7 +175,7 @@ func TestSendCommand(t *testing.T) {
 	s := begin(t)
 	good, bad := validLine(), validLine().with("payment_type", "x")
 	file := writeFile(t, "lines.jsonl", jsonLines(good, bad))
-	stdout, stderr, code := runForTenant(t, "send", file)
+	stdout, stderr, code := login(t, environment).command("send", file)
 	if code != 1 || !strings.Contains(stdout, "line 2: ") || !strings.Contains(stdout, "(type=enum)") ||
 		!strings.Contains(stdout, "1 transaction stored, 1 refused") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
@@ -184,7 +184,7 @@ func TestSendCommand(t *testing.T) {
 	pretty := validLine()
 	var text bytes.Buffer
 	must(t, json.Indent(&text, []byte(pretty.String()), "", "  "))
-	stdout, stderr, code = runForTenant(t, "send", "--json", writeFile(t, "pretty.json", text.Bytes()))
+	stdout, stderr, code = login(t, environment).command("send", "--json", writeFile(t, "pretty.json", text.Bytes()))
 	var receipt client.Receipt
 	if code != 0 || json.Unmarshal([]byte(stdout), &receipt) != nil ||
 		receipt.TransactionExternalID != pretty.transactionID() {

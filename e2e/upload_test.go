@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -80,24 +79,22 @@ func TestAbortedUpload(t *testing.T) {
 
 // The limit of transactions, 20 million unless set otherwise, holds however small the file is.
 func TestTooManyTransactions(t *testing.T) {
-	t.Parallel()
-	cloud := newCloud(t, "MaxTransactions=3", "ChunkBytes=1500")
-	onboardEntities(t, cloud)
+	api := narrowCloud.begin(t)
 	for _, test := range []struct {
 		transactions int
 		status       string
 	}{
-		{2, "PROCESSED"}, {3, "PROCESSED"}, {4, "VALIDATION_FAILED"},
+		{narrowTransactions - 1, "PROCESSED"}, {narrowTransactions, "PROCESSED"}, {narrowTransactions + 1,
+			"VALIDATION_FAILED"},
 	} {
 		t.Run(fmt.Sprint(test.transactions), func(t *testing.T) {
-			api := login(t, cloud)
-			content := append(jsonLines(validLines(test.transactions-1)...), "\n\nnot JSON\n\n"...)
+			api := api.in(t)
+			content := append(jsonLines(validLines(2)...), "\n\n"+strings.Repeat("{}\n\n", test.transactions-2)...)
 			last := api.expectProcessWith(test.status, client.UploadOptions{}, content)
 			r := api.result(last.BatchID)
 			if test.status == "PROCESSED" {
-				if *last.Counts.Ingested != int64(test.transactions-1) || r.ErrorsFileURL == "" {
-					t.Errorf("%d lines ingested, validation result %+v; want %d and a report", *last.Counts.Ingested,
-						r, test.transactions-1)
+				if *last.Counts.Ingested != 2 || r.ErrorsFileURL == "" {
+					t.Errorf("%d lines ingested, validation result %+v; want 2 and a report", *last.Counts.Ingested, r)
 				}
 				if again := api.result(last.BatchID); again.ErrorsFileURL == r.ErrorsFileURL {
 					t.Errorf("two calls gave the same report URL %s, want a new one for each", r.ErrorsFileURL)
@@ -107,8 +104,8 @@ func TestTooManyTransactions(t *testing.T) {
 			if r.ErrorsFileURL != "" || r.Valid == nil || *r.Valid {
 				t.Errorf("validation result %+v, want an invalid one without a report", r)
 			}
-			want := "The file contains 4 transactions; a batch may contain at most 3. Split the file into several " +
-				"batches."
+			const want = "The file contains 1001 transactions; a batch may contain at most 1000. " +
+				"Split the file into several batches."
 			if r.Message != want || last.ErrorMessage != want {
 				t.Errorf("the validation result says %q and the status %q, want %q", r.Message, last.ErrorMessage, want)
 			}
@@ -118,22 +115,18 @@ func TestTooManyTransactions(t *testing.T) {
 
 // A report that passes its limit goes on with short entries: every invalid line is in it, and the results say so.
 func TestReportBeyondItsLimit(t *testing.T) {
-	t.Parallel()
-	const lines, limit = 3000, 50_000
-	cloud := newCloud(t, fmt.Sprintf("MaxReportBytes=%d", limit), "ChunkBytes=1500")
-	api := login(t, cloud)
-	last := api.process(true, bytes.Repeat([]byte("{}\n"), lines))
-	if last.Status != "VALIDATION_FAILED" || *last.Counts.Invalid != lines {
-		t.Fatalf("the batch ended with %s and %d invalid lines, want VALIDATION_FAILED and %d", last.Status,
-			*last.Counts.Invalid, lines)
-	}
+	api := narrowCloud.begin(t)
+	const lines, limit = narrowTransactions, narrowReport
+	file := strings.Repeat("{        }\n", lines) // of several chunks
+	last := api.expectProcess("VALIDATION_FAILED", []byte(file))
 	r := api.result(last.BatchID)
-	if r.ReportComplete == nil || *r.ReportComplete || *r.Counts.Invalid != lines {
+	if r.ReportComplete == nil || *r.ReportComplete || *r.Counts.Invalid != lines ||
+		*last.Counts.Invalid != lines {
 		t.Errorf("validation result %+v, want %d invalid lines and report_complete false", r, lines)
 	}
 	report := api.report(last.BatchID)
 	expectCSV(t, r, report)
-	if _, _, rejected := download(t, r.RejectedFileURL); rejected != strings.Repeat("{}\n", lines) {
+	if _, _, rejected := download(t, r.RejectedFileURL); rejected != file {
 		t.Errorf("the rejected lines have %d bytes, want those that were sent", len(rejected))
 	}
 	full, bytesOfFull := 0, 0
@@ -167,11 +160,8 @@ func TestResultsCountIngestedTransactions(t *testing.T) {
 }
 
 func TestLimitsOfUploads(t *testing.T) {
-	t.Parallel()
-	const limit = 2000
-	cloud := newCloud(t, fmt.Sprintf("MaxUploadBytes=%d", limit))
-	onboardEntities(t, cloud)
-	api := login(t, cloud)
+	api := narrowCloud.begin(t)
+	const limit = narrowUpload
 	for _, test := range []struct {
 		size   int
 		status string
@@ -187,24 +177,9 @@ func TestLimitsOfUploads(t *testing.T) {
 		// The client would refuse to send more than max_bytes.
 		expectPut(t, 200, u, []byte(content))
 		last, _ := api.follow(u.BatchID)
-		if last.Status != test.status || test.status == "ERROR" && !strings.Contains(last.ErrorMessage, "2000") {
+		if last.Status != test.status || test.status == "ERROR" && !strings.Contains(last.ErrorMessage, "20000") {
 			t.Errorf("a batch of %d bytes ended with %s (%q), want %s", test.size, last.Status, last.ErrorMessage,
 				test.status)
 		}
 	}
-}
-
-func TestUploadURLExpires(t *testing.T) {
-	t.Parallel()
-	api := login(t, newCloud(t, "UploadUrlLifetime=1"))
-	u := api.newUpload(true)
-	withoutMatch := u
-	withoutMatch.RequiredHeaders = map[string]string{"If-None-Match": `"wrong"`}
-	eventually(t, "the URL's end at "+u.ExpiresAt.String(), func() bool {
-		if code, _ := put(t, withoutMatch, nil); code == 200 {
-			t.Fatal("a URL accepts another header than the signed one")
-		}
-		return time.Now().After(u.ExpiresAt.Add(time.Second))
-	})
-	expectPut(t, 403, u, jsonLines(validLine()))
 }

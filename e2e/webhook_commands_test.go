@@ -6,56 +6,16 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"regexp"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"sluice/shared/connect/event"
 )
 
-// tenantClient is the command line as a client of a tenant of its own.
-type tenantClient struct {
-	t *testing.T
-	clientCredentials
-	*session
-}
-
-// newTenantClient makes a tenant with the batch feature.
-func newTenantClient(t *testing.T) *tenantClient {
-	t.Helper()
-	credentials := newClient(t, environment, newTenant(t, environment))
-	c := &tenantClient{t, credentials, loginAs(t, environment, credentials)}
-	c.enableBatches()
-	return c
-}
-
-// beginTenantClient begins a test by newTenantClient.
-func beginTenantClient(t *testing.T, needs ...capability) *tenantClient {
-	t.Helper()
-	beginParallel(t, needs...)
-	return newTenantClient(t)
-}
-
-// connection returns the flags that lead to the service.
-func (c *tenantClient) connection() []string {
-	return connectionOf(environment, c.clientCredentials)
-}
-
-// run runs a command that must end with a code, and returns what it prints.
-func (c *tenantClient) run(want int, args ...string) string {
-	c.t.Helper()
-	stdout, stderr, code, err := environment.runSluice(append(args, c.connection()...)...)
-	if err != nil || code != want {
-		c.t.Fatalf("sluice %v: exit code %d, %v, want %d: %s%s", args, code, err, want, stdout, stderr)
-	}
-	return stdout
-}
-
 // The commands walk through the life of a webhook.
 func TestWebhookCommands(t *testing.T) {
-	c := beginTenantClient(t, receivers)
+	c := beginTenant(t, receivers)
 	secret := writeFile(t, "secret", "a secret of the tenant\n")
 	var w webhookView
 	created := c.run(0, "webhooks", "create", "https://receiver.invalid/events", "--name", "events", "--secret-file",
@@ -109,7 +69,8 @@ func TestWebhookCommands(t *testing.T) {
 
 // listen prints what arrives, forwards it, and leaves nothing when it ends.
 func TestListen(t *testing.T) {
-	c := beginTenantClient(t, receivers)
+	c := beginTenant(t, receivers)
+	c.enableBatches()
 	program := ok(builtProgram("sluice"))(t)
 	r := c.newReceiver()
 	forward := r.Config.Handler // the same receiver without TLS
@@ -160,35 +121,10 @@ func TestListen(t *testing.T) {
 func TestWebhookGuide(t *testing.T) {
 	t.Parallel()
 	requires(t, receivers)
-	for _, tool := range []string{"bash", "curl", "jq"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("%s is not installed", tool)
-		}
-	}
-	page, err := os.ReadFile("../docs/webhooks.md")
-	must(t, err)
-	c := newTenantClient(t)
+	c := loginNewTenant(t)
 	r := c.newReceiver()
-	var script strings.Builder
-	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
-		script.WriteString(block[1])
-	}
-	ctx := t.Context()
-	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", script.String())
-	cmd.Env = append(os.Environ(), "API_URL="+environment.APIURL, "RECEIVER="+r.URL+"/events",
-		"CLIENT_ID="+c.ClientID, "CLIENT_SECRET="+c.ClientSecret, "SCOPE=tenant/"+c.TenantID,
-		"TOKEN_URL="+environment.TokenURL)
-	started := time.Now()
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("after %v: %v\n%s", time.Since(started), err, out)
-	}
-	for _, want := range []string{`"outcome": "Successful"`, `"eventType": "webhook:test"`, `"resent": 1`,
-		`"previousSecretUntil": "2`} {
-		if !strings.Contains(string(out), want) {
-			t.Errorf("the commands print no %s:\n%s", want, out)
-		}
-	}
+	c.runGuide("docs/webhooks.md", []string{"RECEIVER=" + r.URL + "/events"}, `"outcome": "Successful"`,
+		`"eventType": "webhook:test"`, `"resent": 1`, `"previousSecretUntil": "2`)
 	eventually(t, "the deliveries", func() bool { return len(r.requests()) >= 2 })
 }
 

@@ -1,0 +1,80 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// connection returns the flags by which a command acts as the session's client.
+func (s *session) connection() []string {
+	return []string{"--api-url", s.environment.APIURL, "--token-url", s.environment.TokenURL, "--client-id", s.ClientID,
+		"--client-secret", s.ClientSecret, "--scope", "tenant/" + s.TenantID}
+}
+
+// command runs a command as the session's client and returns what it printed and its exit code.
+func (s *session) command(args ...string) (stdout, stderr string, code int) {
+	s.t.Helper()
+	stdout, stderr, code, err := s.environment.runSluice(append(args, s.connection()...)...)
+	must(s.t, err)
+	return stdout, stderr, code
+}
+
+// run runs a command that must end with a code, and returns what it prints on standard output.
+func (s *session) run(code int, args ...string) string {
+	s.t.Helper()
+	stdout, stderr, got := s.command(args...)
+	if got != code {
+		s.t.Fatalf("sluice %v: exit code %d, want %d: %s%s", args, got, code, stdout, stderr)
+	}
+	return stdout
+}
+
+// runFor runs a command that must end with a code and print texts, and returns all that it prints.
+func (s *session) runFor(code int, wanted []string, args ...string) string {
+	s.t.Helper()
+	stdout, stderr, got := s.command(args...)
+	expectTexts(s.t, stdout+stderr, wanted...)
+	if got != code {
+		s.t.Fatalf("sluice %v: exit code %d, want %d: %s%s", args, got, code, stdout, stderr)
+	}
+	return stdout + stderr
+}
+
+// expectTexts checks that something that was printed has texts.
+func expectTexts(t testing.TB, printed string, wanted ...string) {
+	t.Helper()
+	for _, want := range wanted {
+		if !strings.Contains(printed, want) {
+			t.Errorf("nothing prints %q:\n%s", want, printed)
+		}
+	}
+}
+
+// runGuide runs the blocks of commands of a page, which takes its client from the environment, and checks that they
+// print texts. Other variables are given as NAME=VALUE.
+func (s *session) runGuide(path string, variables []string, wanted ...string) {
+	s.t.Helper()
+	for _, tool := range []string{"bash", "curl", "jq"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			s.t.Skipf("%s is not installed", tool)
+		}
+	}
+	var script strings.Builder
+	page := ok(os.ReadFile("../" + path))(s.t)
+	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllSubmatch(page, -1) {
+		script.Write(block[1])
+	}
+	cmd := exec.CommandContext(s.t.Context(), "bash", "-euo", "pipefail", "-c", script.String())
+	cmd.Dir = s.t.TempDir()
+	cmd.Env = append(os.Environ(), "API_URL="+s.environment.APIURL, "TOKEN_URL="+s.environment.TokenURL,
+		"CLIENT_ID="+s.ClientID, "CLIENT_SECRET="+s.ClientSecret, "TENANT="+s.TenantID, "SCOPE=tenant/"+s.TenantID)
+	cmd.Env = append(cmd.Env, variables...)
+	out, err := cmd.CombinedOutput()
+	if err != nil || script.Len() == 0 {
+		s.t.Fatalf("the commands of %s: %v\n%s", path, err, out)
+	}
+	expectTexts(s.t, string(out), wanted...)
+}
