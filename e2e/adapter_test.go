@@ -66,11 +66,10 @@ func (c *session) screenBy(entityID string, providers ...string) (batch string) 
 	for _, id := range providers {
 		list = append(list, fmt.Sprintf(`{"providerId":%q}`, id))
 	}
-	var reply struct{ BatchID string }
-	c.mustCall("POST", screeningCommands+"/batch", inEnvelope(fmt.Sprintf(
+	reply := callFor[struct{ BatchID string }](c, "POST", screeningCommands+"/batch", inEnvelope(fmt.Sprintf(
 		`{"entities":[{"searchCriteria":%s,"legalEntityId":%q}],"providers":[%s]}`, screenedPerson("Ivan Petrov"),
 		entityID,
-		strings.Join(list, ","))), &reply)
+		strings.Join(list, ","))))
 	return reply.BatchID
 }
 
@@ -97,9 +96,8 @@ func TestForeignProviders(t *testing.T) {
 	for _, m := range matches {
 		found[m.MatchData.ProviderID] = m
 	}
-	if len(matches) != 2 || len(found) != 2 {
-		t.Fatalf("got the matches %+v, want one of each provider that has answered", matches)
-	}
+	require(t, len(matches) == 2 && len(found) == 2, "got the matches %+v, want one of each provider that has answered",
+		matches)
 	if m := found["good"]; m.EntityUniqueID != "list:1" || m.MatchData.Name != "PETROV, Ivan" ||
 		m.MatchData.MatchScore != 97.5 ||
 		m.Status != "Unresolved" || len(m.EntityAliasIDs) != 1 || m.EntityAliasIDs[0] != "PrimaryName" {
@@ -114,9 +112,8 @@ func TestForeignProviders(t *testing.T) {
 		return strings.Contains(good.output.String(),
 			"match "+found["good"].ID+" of batch "+batch+": No Match, another person")
 	})
-	if strings.Contains(large.output.String(), "No Match") {
-		t.Errorf("another adapter was told of it: %s", large.output.String())
-	}
+	assert(t, !strings.Contains(large.output.String(), "No Match"), "another adapter was told of it: %s",
+		large.output.String())
 }
 
 // What the receptor cannot authenticate leaves the search as it is.
@@ -128,11 +125,9 @@ func TestForeignProviderWithWrongKeys(t *testing.T) {
 	if err := p.waitFor(patience, isRefused); err != nil {
 		t.Fatalf("the answer was not refused: %v", err)
 	}
-	if !strings.Contains(p.output.String(), "could not be authenticated") {
-		t.Errorf("the adapter printed %s, want a refusal", p.output.String())
-	}
-	var v searchedView
-	c.mustCall("GET", screeningQueries+"/batch/"+batch, "", &v)
+	assert(t, strings.Contains(p.output.String(), "could not be authenticated"),
+		"the adapter printed %s, want a refusal", p.output.String())
+	v := callFor[searchedView](c, "GET", screeningQueries+"/batch/"+batch, "")
 	if got := v.summary(); got != "spoiled: Search In Progress" {
 		t.Errorf("got %s, want the search to go on", got)
 	}
@@ -161,8 +156,7 @@ func TestReceptor(t *testing.T) {
 	c.expect(http.StatusAccepted, "POST", receptorPath, text+strings.Repeat(" ", most-len(text)))
 	c.expect(http.StatusRequestEntityTooLarge, "POST", receptorPath, text+strings.Repeat(" ", most-len(text)+1))
 
-	var upload struct{ UploadID, SignedURL string }
-	c.mustCall("POST", receptorPath+"/upload-url", "", &upload)
+	upload := callFor[struct{ UploadID, SignedURL string }](c, "POST", receptorPath+"/upload-url", "")
 	c.expect(http.StatusBadRequest, "POST", receptorPath, fmt.Sprintf(
 		`{"id":"b","tenant":%q,"providerId":"plain","type":"Test","status":"Success","uploadId":%q}`, c.TenantID,
 		upload.UploadID))

@@ -23,9 +23,7 @@ func personalLine() line {
 func grepBatch(t *testing.T, e *Environment, log, batchID string) []string {
 	t.Helper()
 	out, err := exec.Command("grep", "--", batchID, filepath.Join(e.Data, "logs", log)).Output()
-	if err != nil {
-		t.Fatalf("grep %s in %s: %v", batchID, log, err)
-	}
+	require(t, err == nil, "grep %s in %s: %v", batchID, log, err)
 	return slices.Collect(strings.Lines(string(out)))
 }
 
@@ -58,9 +56,7 @@ func TestBatchesAreFoundInTheLogs(t *testing.T) {
 				t.Fatalf("the batch ended with %s (%s), want %s", last.Status, last.ErrorMessage, want)
 			}
 			statuses, end := waitForEnd(t, batchID)
-			if !slices.Equal(statuses, test.statuses) {
-				t.Errorf("got the statuses %v, want %v", statuses, test.statuses)
-			}
+			assert(t, slices.Equal(statuses, test.statuses), "got the statuses %v, want %v", statuses, test.statuses)
 			want := map[string]any{"batch": batchID, "tenant": environment.TenantID, "client": environment.ClientID,
 				"from": test.statuses[len(test.statuses)-2], "bytes": float64(len(test.file)), "seconds": nil,
 				"received_at": nil, "etag": nil}
@@ -73,9 +69,7 @@ func TestBatchesAreFoundInTheLogs(t *testing.T) {
 				`"route":"` + transactionsPath + `batch/generate-upload-url"`, `"msg":"batch created"`,
 				`"msg":"upload scanned"`, `"msg":"batch finished"`,
 			} {
-				if !strings.Contains(all, part) {
-					t.Errorf("the log does not have %s:\n%s", part, all)
-				}
+				assert(t, strings.Contains(all, part), "the log does not have %s:\n%s", part, all)
 			}
 		})
 	}

@@ -18,7 +18,7 @@ type auditRecord map[string]any
 // auditTrail returns the records that match, oldest first. The functions print them before they reply.
 func auditTrail(t *testing.T, e *Environment, matches func(auditRecord) bool) []auditRecord {
 	t.Helper()
-	requires(t, functionLog)
+	skipWithout(t, functionLog)
 	file := ok(os.Open(filepath.Join(e.Data, "logs", "audit.jsonl")))(t)
 	defer file.Close()
 	var found []auditRecord
@@ -46,9 +46,7 @@ func waitForRecord(t *testing.T, e *Environment, requestID string) auditRecord {
 		})
 		return len(found) > 0
 	})
-	if len(found) != 1 {
-		t.Fatalf("got the records %v of the request %s, want one", found, requestID)
-	}
+	require(t, len(found) == 1, "got the records %v of the request %s, want one", found, requestID)
 	return found[0]
 }
 
@@ -114,9 +112,7 @@ func TestChangesOfEntitiesAreInTheAuditTrail(t *testing.T) {
 		records = auditTrail(t, environment, func(r auditRecord) bool { return r["entity"] == id })
 		return len(records) >= len(want)
 	})
-	if len(records) != len(want) {
-		t.Fatalf("got the records %v, want %v", records, want)
-	}
+	require(t, len(records) == len(want), "got the records %v, want %v", records, want)
 	for i, r := range records {
 		expectMembers(t, r, map[string]any{"record": "transition", "msg": "entity transition", "from": want[i][0],
 			"to": want[i][1], "tenant": environment.TenantID, "client": environment.ClientID, "request_id": nil,
@@ -130,7 +126,7 @@ func requestIDOf(h http.Header) string { return h.Get("X-Amzn-Requestid") }
 // A refused token leaves a record of the client that was claimed, an issued one of its ID.
 func TestTokenRequestsAreInTheAuditTrail(t *testing.T) {
 	t.Parallel()
-	requires(t, functionLog)
+	skipWithout(t, functionLog)
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {environment.ClientID},
 		"client_secret": {environment.ClientSecret}, "scope": {environment.Scope}}
 	unknown := uuid.NewString()
@@ -159,20 +155,17 @@ func TestTokenRequestsAreInTheAuditTrail(t *testing.T) {
 // secrets, which checkLogs looks for.
 func TestAdminActsAreInTheAuditTrail(t *testing.T) {
 	t.Parallel()
-	requires(t, functionLog)
+	skipWithout(t, functionLog)
 	made := newClient(t, environment, environment.TenantID, "--permission", "BatchRead")
 	records := auditTrail(t, environment, func(r auditRecord) bool {
 		objects, _ := r["objects"].(map[string]any)
 		return r["route"] == "admin client create" && objects["client_id"] == made.ClientID
 	})
-	if len(records) != 1 {
-		t.Fatalf("got the records %v, want one of the client's creation", records)
-	}
+	require(t, len(records) == 1, "got the records %v, want one of the client's creation", records)
 	expectMembers(t, records[0], map[string]any{"record": "audit", "outcome": "ok", "caller": nil,
 		"tenant": environment.TenantID, "request_id": nil})
 	begins := auditTrail(t, environment,
 		func(r auditRecord) bool { return r["request_id"] == records[0]["request_id"] })
-	if len(begins) != 2 || begins[0]["outcome"] != "started" {
-		t.Errorf("got the records %v, want the beginning and the end of the act", begins)
-	}
+	assert(t, len(begins) == 2 && begins[0]["outcome"] == "started",
+		"got the records %v, want the beginning and the end of the act", begins)
 }

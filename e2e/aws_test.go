@@ -55,9 +55,8 @@ func (e *Environment) invoke(t *testing.T, function, event string, isAsynchronou
 		[]byte(event)))(t)
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != wanted {
-		t.Fatalf("the invocation of %s was answered with %s: %s, %v", function, resp.Status, text, err)
-	}
+	require(t, err == nil && resp.StatusCode == wanted, "the invocation of %s was answered with %s: %s, %v", function,
+		resp.Status, text, err)
 	if resp.Header.Get("X-Amz-Function-Error") != "" {
 		return string(text)
 	}

@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // peakMemoryLimit is the most resident memory that any function may use, in bytes.
@@ -25,25 +23,18 @@ func TestLargeBatch(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "large.jsonl")
 	args := []string{"generate", "--lines", strconv.Itoa(total), "--seed", "7", "--bad", "0.005", "-o", path}
 	_, stderr, code, err := cloud.runSluice(args...)
-	if code != 0 || err != nil {
-		t.Fatalf("sluice generate: exit code %d, %v: %s", code, err, stderr)
-	}
+	require(t, code == 0 && err == nil, "sluice generate: exit code %d, %v: %s", code, err, stderr)
 	must(t, cloud.admin(nil, "--tenant", api.tenantID, "entities", "import", path+".entities"))
 	content, err := os.ReadFile(path)
 	must(t, err)
 	last := api.process(false, content)
 	truth := readTruth(t, path+".truth")
 	bad := int64(len(truth))
-	if last.Status != "PROCESSED" {
-		t.Fatalf("the batch ended with %s (%q), want PROCESSED", last.Status, last.ErrorMessage)
-	}
-	if diff := cmp.Diff(countsOf(total, total-bad, bad, total-bad), last.Counts); diff != "" {
-		t.Errorf("counts: want (-), got (+):\n%s", diff)
-	}
+	require(t, last.Status == "PROCESSED", "the batch ended with %s (%q), want PROCESSED", last.Status,
+		last.ErrorMessage)
+	equal(t, "counts", countsOf(total, total-bad, bad, total-bad), last.Counts)
 	report := api.report(last.BatchID)
-	if len(report) != len(truth) {
-		t.Errorf("the report has %d lines, want %d", len(report), len(truth))
-	}
+	assert(t, len(report) == len(truth), "the report has %d lines, want %d", len(report), len(truth))
 	for _, l := range report {
 		if code := truth[l.Line]; code == "" || !hasCode(l, code) {
 			t.Errorf("line %d is reported with %+v, want %q", l.Line, l.Errors, code)
@@ -95,15 +86,11 @@ func checkPeakMemory(t *testing.T, needed ...string) {
 		}
 	}
 	for _, name := range needed {
-		if seen[name] == 0 {
-			t.Errorf("no process of %s runs", name)
-		}
+		assert(t, seen[name] != 0, "no process of %s runs", name)
 	}
 	for name, peak := range seen {
 		t.Logf("%s: %d MB at its peak", name, peak>>20)
-		if peak > peakMemoryLimit {
-			t.Errorf("%s used %d MB, want at most %d", name, peak>>20, int64(peakMemoryLimit)>>20)
-		}
+		assert(t, peak <= peakMemoryLimit, "%s used %d MB, want at most %d", name, peak>>20, int64(peakMemoryLimit)>>20)
 	}
 }
 

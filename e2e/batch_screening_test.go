@@ -92,9 +92,8 @@ func TestBatchScreening(t *testing.T) {
 	t.Run("not asked for", func(t *testing.T) {
 		api := begin(t)
 		last := api.process(true, jsonLines(named(wantedName)))
-		if last.Status != "PROCESSED" || last.NamesScreened != nil || last.Hits != nil {
-			t.Errorf("the batch ended with %+v, want PROCESSED and no counts of names", last)
-		}
+		assert(t, last.Status == "PROCESSED" && last.NamesScreened == nil && last.Hits == nil,
+			"the batch ended with %+v, want PROCESSED and no counts of names", last)
 		_, err := api.client.ScreeningResult(t.Context(), last.BatchID)
 		expectRefused(t, http.StatusNotFound, err)
 	})
@@ -103,10 +102,8 @@ func TestBatchScreening(t *testing.T) {
 		var refused *client.Error
 		_, err := api.client.CreateUploadWith(t.Context(),
 			client.UploadOptions{Screening: &client.Screening{Lists: []string{"e2e-none"}}})
-		if !errors.As(err, &refused) || refused.Status != http.StatusUnprocessableEntity ||
-			!strings.Contains(err.Error(), "e2e-none") {
-			t.Errorf("got %v, want 422 that names the list", err)
-		}
+		assert(t, errors.As(err, &refused) && refused.Status == http.StatusUnprocessableEntity &&
+			strings.Contains(err.Error(), "e2e-none"), "got %v, want 422 that names the list", err)
 	})
 }
 
@@ -126,14 +123,12 @@ func (test screenedTest) run(t *testing.T, file []byte, list string) {
 		t.Fatalf("the batch ended with %s (%q), %d accepted; want %s, %d", last.Status, last.ErrorMessage,
 			*last.Counts.Accepted, test.status, test.accepted)
 	}
-	if last.NamesScreened == nil || *last.NamesScreened != 27 || *last.Hits != 3 {
-		t.Errorf("the status is %s, want 27 names and 3 hits", last.Reply)
-	}
+	assert(t, last.NamesScreened != nil && *last.NamesScreened == 27 && *last.Hits == 3,
+		"the status is %s, want 27 names and 3 hits", last.Reply)
 	alerts, result := api.readAlerts(last.BatchID)
-	if *result.Hits != 3 || *result.NamesScreened != 27 || result.Lists[0].List != filepath.Base(list) ||
-		bytes.Count(alerts, []byte(result.Lists[0].Version)) < 3 {
-		t.Errorf("the screening result is %s with the alerts\n%s", result.Reply, alerts)
-	}
+	assert(t, *result.Hits == 3 && *result.NamesScreened == 27 && result.Lists[0].List == filepath.Base(list) &&
+		bytes.Count(alerts, []byte(result.Lists[0].Version)) >= 3, "the screening result is %s with the alerts\n%s",
+		result.Reply, alerts)
 	if offline := validateOffline(t, file, list); !bytes.Equal(offline, alerts) {
 		t.Errorf("the alerts of the batch are\n%s\nthose of the command line\n%s", alerts, offline)
 	}

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/client"
 )
 
@@ -31,28 +29,19 @@ func TestGoodBatch(t *testing.T) {
 	expectNotUploaded(t, api, u.BatchID)
 	expectPut(t, 200, u, content)
 	last, seen := api.follow(u.BatchID)
-	if last.Status != "PROCESSED" || last.ErrorMessage != "" {
-		t.Fatalf("the batch ended with %s (%q), want PROCESSED", last.Status, last.ErrorMessage)
-	}
-	if !isInOrder(seen, statusOrder) {
-		t.Errorf("seen %v, want the order %v", seen, statusOrder)
-	}
-	if diff := cmp.Diff(countsOf(300, 300, 0, 300), last.Counts); diff != "" {
-		t.Errorf("counts: want (-), got (+):\n%s", diff)
-	}
+	require(t, last.Status == "PROCESSED" && last.ErrorMessage == "", "the batch ended with %s (%q), want PROCESSED",
+		last.Status, last.ErrorMessage)
+	assert(t, isInOrder(seen, statusOrder), "seen %v, want the order %v", seen, statusOrder)
+	equal(t, "counts", countsOf(300, 300, 0, 300), last.Counts)
 	if size := int64(len(content)); last.BytesTotal != size || last.BytesDone != size {
 		t.Errorf("%d of %d bytes are done, want %d", last.BytesDone, last.BytesTotal, size)
 	}
-	if !last.RejectOnInvalid {
-		t.Error("reject_on_invalid is false, want true")
-	}
-	if last.ReceivedAt.Before(started) || last.ReceivedAt.After(last.UpdatedAt) {
-		t.Errorf("received at %v, want a time between %v and %v", last.ReceivedAt, started, last.UpdatedAt)
-	}
+	assert(t, last.RejectOnInvalid, "reject_on_invalid is false, want true")
+	assert(t, !last.ReceivedAt.Before(started) && !last.ReceivedAt.After(last.UpdatedAt),
+		"received at %v, want a time between %v and %v", last.ReceivedAt, started, last.UpdatedAt)
 	r := api.result(u.BatchID)
-	if r.Valid == nil || !*r.Valid || r.ErrorsFileURL != "" || r.Message != "Batch validated successfully." {
-		t.Errorf("validation result %+v, want a valid one without a report", r)
-	}
+	assert(t, r.Valid != nil && *r.Valid && r.ErrorsFileURL == "" && r.Message == "Batch validated successfully.",
+		"validation result %+v, want a valid one without a report", r)
 	for _, i := range []int{0, 1, 149, 298, 299} {
 		api.expectStored(lines[i], u.BatchID, int64(i+1))
 	}
@@ -151,12 +140,9 @@ func TestInvalidLines(t *testing.T) {
 			file := newMixedFile()
 			content := jsonLines(file.lines...)
 			last := api.process(test.reject, content)
-			if last.Status != test.status || (last.ErrorMessage == "") == test.reject {
-				t.Errorf("the batch ended with %s (%q), want %s", last.Status, last.ErrorMessage, test.status)
-			}
-			if diff := cmp.Diff(test.counts, last.Counts); diff != "" {
-				t.Errorf("counts: want (-), got (+):\n%s", diff)
-			}
+			assert(t, last.Status == test.status && (last.ErrorMessage == "") != test.reject,
+				"the batch ended with %s (%q), want %s", last.Status, last.ErrorMessage, test.status)
+			equal(t, "counts", test.counts, last.Counts)
 			checkReport(t, api.report(last.BatchID), file.codes, content)
 			for _, l := range file.good {
 				if test.reject {
@@ -164,9 +150,8 @@ func TestInvalidLines(t *testing.T) {
 					continue
 				}
 				got, err := api.client.Transaction(t.Context(), l.transactionID())
-				if err != nil || string(got.Modifications[0].Transaction) != l.String() {
-					t.Errorf("stored: %+v, %v, want %s", got, err, l)
-				}
+				assert(t, err == nil && string(got.Modifications[0].Transaction) == l.String(),
+					"stored: %+v, %v, want %s", got, err, l)
 			}
 			api.expectNotStored(file.rejected)
 		})
@@ -180,25 +165,20 @@ func checkReport(t *testing.T, report []client.ReportLine, want map[int64][]stri
 	got := map[int64][]string{}
 	previous := int64(0)
 	for _, l := range report {
-		if l.Line <= previous {
-			t.Errorf("line %d comes after line %d", l.Line, previous)
-		}
+		assert(t, l.Line > previous, "line %d comes after line %d", l.Line, previous)
 		previous = l.Line
 		for _, e := range l.Errors {
 			got[l.Line] = append(got[l.Line], e.Type)
 			isDuplicate := e.Type == "duplicate_modification_id"
-			if isDuplicate && (e.OtherLinesTotal < 1 || slices.Contains(e.OtherLines, l.Line)) {
-				t.Errorf("line %d is a duplicate of %d other lines: %v", l.Line, e.OtherLinesTotal, e.OtherLines)
-			}
+			assert(t, !isDuplicate || e.OtherLinesTotal >= 1 && !slices.Contains(e.OtherLines, l.Line),
+				"line %d is a duplicate of %d other lines: %v", l.Line, e.OtherLinesTotal, e.OtherLines)
 			if number := int64(strings.Count(string(content[:e.Offset]), "\n")) + 1; number != l.Line {
 				t.Errorf("line %d: the offset %d is in line %d", l.Line, e.Offset, number)
 			}
 		}
 		slices.Sort(got[l.Line])
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("codes by line: want (-), got (+):\n%s", diff)
-	}
+	equal(t, "codes by line", want, got)
 }
 
 func TestBatchIsHiddenFromOtherTenants(t *testing.T) {

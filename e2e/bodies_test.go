@@ -174,23 +174,17 @@ func (c bodyCheck) expectAccepted(body string) {
 // expectRefused checks that a body is refused because of a property, with a code that docs/errors.md explains.
 func (c bodyCheck) expectRefused(property, code, body string) {
 	c.t.Helper()
-	if !strings.Contains(c.errorsDocument, "`"+code+"`") {
-		c.t.Errorf("docs/errors.md does not explain %s", code)
-	}
+	assert(c.t, strings.Contains(c.errorsDocument, "`"+code+"`"), "docs/errors.md does not explain %s", code)
 	r := c.api.callPlatform(c.endpoint.method, c.path, body)
 	if c.endpoint.isPlain {
-		if r.status != 400 || string(r.Data) != "null" || !strings.Contains(r.message(), property) {
-			c.t.Errorf("%.200s: %d %.300s, want 400 without data and a message with %s", body, r.status, r.text,
-				property)
-		}
+		assert(c.t, r.status == 400 && string(r.Data) == "null" && strings.Contains(r.message(), property),
+			"%.200s: %d %.300s, want 400 without data and a message with %s", body, r.status, r.text, property)
 		return
 	}
 	var got []struct{ PropertyName, ErrorMessage, ErrorCode string }
 	err := json.Unmarshal(r.Data, &got)
 	isExpected := err == nil && r.status == 400 && len(got) > 0 && got[0].ErrorMessage != "" &&
 		strings.HasPrefix(got[0].PropertyName, property) && got[0].ErrorCode == code
-	if !isExpected {
-		c.t.Errorf("%.200s: %d %.300s, want 400 with the property %s and the code %s", body, r.status, r.text,
-			property, code)
-	}
+	assert(c.t, isExpected, "%.200s: %d %.300s, want 400 with the property %s and the code %s", body, r.status, r.text,
+		property, code)
 }

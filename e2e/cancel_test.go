@@ -15,14 +15,11 @@ import (
 func (s *session) expectCancelled(id string) client.Status {
 	s.t.Helper()
 	status := ok(s.client.CancelBatch(s.t.Context(), id))(s.t)
-	if status.BatchID != id || status.Status != client.StatusError ||
-		status.ErrorMessage != "Cancelled by the client." {
-		s.t.Errorf("the cancelled batch %s is %+v", id, status)
-	}
+	assert(s.t, status.BatchID == id && status.Status == client.StatusError &&
+		status.ErrorMessage == "Cancelled by the client.", "the cancelled batch %s is %+v", id, status)
 	r := s.result(id)
-	if r.Valid != nil || r.ErrorsFileURL != "" || r.Message != status.ErrorMessage {
-		s.t.Errorf("the results of the cancelled batch are %+v, want valid null and the message", r)
-	}
+	assert(s.t, r.Valid == nil && r.ErrorsFileURL == "" && r.Message == status.ErrorMessage,
+		"the results of the cancelled batch are %+v, want valid null and the message", r)
 	return status
 }
 
@@ -44,9 +41,8 @@ func TestCancel(t *testing.T) {
 	cancels.Wait()
 	first := api.expectCancelled(u.BatchID)
 	for _, s := range statuses {
-		if string(s.Reply) != string(first.Reply) {
-			t.Errorf("a cancel at the same time was answered with %s, want %s", s.Reply, first.Reply)
-		}
+		assert(t, string(s.Reply) == string(first.Reply), "a cancel at the same time was answered with %s, want %s",
+			s.Reply, first.Reply)
 	}
 	content := jsonLines(validLine())
 	expectPut(t, 200, u, content)

@@ -109,8 +109,8 @@ func (e *Environment) supports(c capability, test string) bool {
 	return true
 }
 
-// requires skips a test that needs what the shared environment lacks.
-func requires(t *testing.T, c capability) {
+// skipWithout skips a test that needs what the shared environment lacks.
+func skipWithout(t *testing.T, c capability) {
 	t.Helper()
 	if !environment.supports(c, t.Name()) {
 		t.Skipf("%s lacks %q: see %s", environment.Name, c, environmentsDocument)
@@ -160,17 +160,14 @@ func TestCapabilityTable(t *testing.T) {
 	text := ok(os.ReadFile(path))(t)
 	before, rest, found := strings.Cut(string(text), tableBegin)
 	got, after, ended := strings.Cut(rest, tableEnd)
-	if !found || !ended {
-		t.Fatalf("%s has no lines %q and %q", path, tableBegin, tableEnd)
-	}
+	require(t, found && ended, "%s has no lines %q and %q", path, tableBegin, tableEnd)
 	want := capabilityTable()
 	if got == want {
 		return
 	}
-	if !*update {
-		t.Fatalf("the table in %s differs: run go test ./e2e -run TestCapabilityTable -update. Got\n%s\nwant\n%s",
-			path, got, want)
-	}
+	require(t, *update,
+		"the table in %s differs: run go test ./e2e -run TestCapabilityTable -update. Got\n%s\nwant\n%s", path, got,
+		want)
 	must(t, os.WriteFile(path, []byte(before+tableBegin+want+tableEnd+after), 0o644))
 }
 

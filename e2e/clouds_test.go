@@ -80,7 +80,7 @@ func stopSharedClouds() error {
 // get returns the cloud. It skips a test where there can be none.
 func (c *sharedCloud) get(t *testing.T) *Environment {
 	t.Helper()
-	requires(t, otherSettings)
+	skipWithout(t, otherSettings)
 	return ok(c.start())(t)
 }
 
@@ -95,7 +95,7 @@ func (c *sharedCloud) begin(t *testing.T) *session {
 // newCloud starts a local cloud for one test, which ends with the test.
 func newCloud(t *testing.T, options ...string) *Environment {
 	t.Helper()
-	requires(t, otherSettings)
+	skipWithout(t, otherSettings)
 	e := ok(startLocalCloud(t.TempDir(), options...))(t)
 	stopAtEnd(t, e)
 	return e

@@ -12,9 +12,7 @@ import (
 func TestFunctionsStartAlone(t *testing.T) {
 	const limit, attempts = 5 * time.Second, 5 // another attempt if the machine is busy with other things
 	programs, err := filepath.Glob("../bin/functions/*")
-	if err != nil || len(programs) == 0 {
-		t.Fatalf("there are no functions: run `make build` first (%v)", err)
-	}
+	require(t, err == nil && len(programs) != 0, "there are no functions: run `make build` first (%v)", err)
 	for _, program := range programs {
 		t.Run(filepath.Base(program), func(t *testing.T) {
 			took, requests, err := setuptest.Init(t.Context(), program)
@@ -22,9 +20,8 @@ func TestFunctionsStartAlone(t *testing.T) {
 				took, requests, err = setuptest.Init(t.Context(), program)
 			}
 			must(t, err)
-			if requests != 0 || took > limit {
-				t.Errorf("%d requests and %v before the first event, want none and at most %v", requests, took, limit)
-			}
+			assert(t, requests == 0 && took <= limit,
+				"%d requests and %v before the first event, want none and at most %v", requests, took, limit)
 		})
 	}
 }

@@ -31,10 +31,9 @@ func TestCommandLinePrintsReplies(t *testing.T) {
 		for command, path := range map[string]string{"status": "status/", "results": "validation-result/"} {
 			r := api.call(http.MethodGet, transactionsPath+"batch/"+path+batchID, "")
 			stdout, stderr, code := login(t, environment).command(command, batchID, "--json")
-			if r.status != wantStatus || code != wantCode || stderr != "" {
-				t.Errorf("%s: HTTP %d, exit code %d, stderr %q; want %d, %d and nothing",
-					command, r.status, code, stderr, wantStatus, wantCode)
-			}
+			assert(t, r.status == wantStatus && code == wantCode && stderr == "",
+				"%s: HTTP %d, exit code %d, stderr %q; want %d, %d and nothing", command, r.status, code, stderr,
+				wantStatus, wantCode)
 			if got, want := compactJSON(t, stdout), compactJSON(t, string(r.text)); got != want {
 				t.Errorf("%s --json printed %s, want %s", command, got, want)
 			}
@@ -63,16 +62,13 @@ func TestCommandLineUploads(t *testing.T) {
 	report := filepath.Join(dir, "report.jsonl")
 	stdout, stderr, code = login(t, environment).command("upload", bad, "--quiet", "--report", report)
 	text, err := os.ReadFile(report)
-	if err != nil || code != 1 || len(strings.TrimSpace(stdout)) != 36 || bytes.Count(text, []byte("\n")) != 1 {
-		t.Errorf("a bad batch: exit code %d, stdout %q, stderr %q, report %q (%v); want 1, an ID and a report "+
-			"of a line",
-			code, stdout, stderr, text, err)
-	}
+	assert(t, err == nil && code == 1 && len(strings.TrimSpace(stdout)) == 36 && bytes.Count(text, []byte("\n")) == 1,
+		"a bad batch: exit code %d, stdout %q, stderr %q, report %q (%v); want 1, an ID and a report "+"of a line",
+		code, stdout, stderr, text, err)
 	array := writeFile(t, "array.json", []byte("[\n{\"a\":1},\n{\"a\":2}\n]\n"))
 	stdout, stderr, code = login(t, environment).command("upload", array)
-	if code != 2 || stdout != "" || !strings.Contains(stderr, "is one JSON array") {
-		t.Errorf("an array: exit code %d, stdout %q, stderr %q; want 2 and that it is an array", code, stdout, stderr)
-	}
+	assert(t, code == 2 && stdout == "" && strings.Contains(stderr, "is one JSON array"),
+		"an array: exit code %d, stdout %q, stderr %q; want 2 and that it is an array", code, stdout, stderr)
 }
 
 // A client logs in, uploads several files by one command, follows their batches, and logs out.
@@ -99,16 +95,12 @@ func TestCommandLineForScripts(t *testing.T) {
 	secret := writeFile(t, "secret", []byte(e.ClientSecret+"\n"))
 	stdout := run(0, "login", "--api-url", e.APIURL, "--token-url", e.TokenURL, "--client-id", e.ClientID, "--tenant",
 		e.TenantID, "--client-secret-file", secret)
-	if strings.Contains(stdout, e.ClientSecret) {
-		t.Errorf("login prints the secret: %q", stdout)
-	}
+	assert(t, !strings.Contains(stdout, e.ClientSecret), "login prints the secret: %q", stdout)
 	first, second := writeFile(t, "first.jsonl", jsonLines(validLines(2)...)),
 		writeFile(t, "second.jsonl", jsonLines(validLines(1)...))
 	bad := writeFile(t, "bad.jsonl", append(jsonLines(validLines(1)...), "nonsense\n"...))
 	ids := strings.Fields(run(0, "upload", first, second, "--detach", "--quiet"))
-	if len(ids) != 2 {
-		t.Fatalf("upload --quiet printed %q, want two IDs", ids)
-	}
+	require(t, len(ids) == 2, "upload --quiet printed %q, want two IDs", ids)
 	if table := run(0, "status", "--follow", ids[0], ids[1]); strings.Count(table, "PROCESSED") != 2 {
 		t.Errorf("status --follow printed %q, want two batches PROCESSED", table)
 	}
@@ -123,9 +115,8 @@ func TestCommandLineForScripts(t *testing.T) {
 		}
 		codes[o.File] = o.Code
 	}
-	if len(codes) != 2 || codes[first] != 0 || codes[bad] != 1 {
-		t.Errorf("the outcomes are %v, want 0 of the good file and 1 of the bad one", codes)
-	}
+	assert(t, len(codes) == 2 && codes[first] == 0 && codes[bad] == 1,
+		"the outcomes are %v, want 0 of the good file and 1 of the bad one", codes)
 	run(0, "logout")
 	run(2, "status", ids[0])
 }

@@ -26,9 +26,7 @@ func (s *session) command(args ...string) (stdout, stderr string, code int) {
 func (s *session) run(code int, args ...string) string {
 	s.t.Helper()
 	stdout, stderr, got := s.command(args...)
-	if got != code {
-		s.t.Fatalf("sluice %v: exit code %d, want %d: %s%s", args, got, code, stdout, stderr)
-	}
+	require(s.t, got == code, "sluice %v: exit code %d, want %d: %s%s", args, got, code, stdout, stderr)
 	return stdout
 }
 
@@ -37,9 +35,7 @@ func (s *session) runFor(code int, wanted []string, args ...string) string {
 	s.t.Helper()
 	stdout, stderr, got := s.command(args...)
 	expectTexts(s.t, stdout+stderr, wanted...)
-	if got != code {
-		s.t.Fatalf("sluice %v: exit code %d, want %d: %s%s", args, got, code, stdout, stderr)
-	}
+	require(s.t, got == code, "sluice %v: exit code %d, want %d: %s%s", args, got, code, stdout, stderr)
 	return stdout + stderr
 }
 
@@ -47,9 +43,7 @@ func (s *session) runFor(code int, wanted []string, args ...string) string {
 func expectTexts(t testing.TB, printed string, wanted ...string) {
 	t.Helper()
 	for _, want := range wanted {
-		if !strings.Contains(printed, want) {
-			t.Errorf("nothing prints %q:\n%s", want, printed)
-		}
+		assert(t, strings.Contains(printed, want), "nothing prints %q:\n%s", want, printed)
 	}
 }
 
@@ -73,8 +67,6 @@ func (s *session) runGuide(path string, variables []string, wanted ...string) {
 		"CLIENT_ID="+s.ClientID, "CLIENT_SECRET="+s.ClientSecret, "TENANT="+s.TenantID, "SCOPE=tenant/"+s.TenantID)
 	cmd.Env = append(cmd.Env, variables...)
 	out, err := cmd.CombinedOutput()
-	if err != nil || script.Len() == 0 {
-		s.t.Fatalf("the commands of %s: %v\n%s", path, err, out)
-	}
+	require(s.t, err == nil && script.Len() != 0, "the commands of %s: %v\n%s", path, err, out)
 	expectTexts(s.t, string(out), wanted...)
 }

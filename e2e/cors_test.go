@@ -48,10 +48,9 @@ func TestUploadFromAPage(t *testing.T) {
 			allowed.Header, pageOrigin)
 	}
 	put := sendFromPage(t, pageOrigin, http.MethodPut, u.URL, string(jsonLines(validLines(1)...)), u.RequiredHeaders)
-	if put.StatusCode != 200 || put.Header.Get("Access-Control-Allow-Origin") != pageOrigin ||
-		!strings.Contains(put.Header.Get("Access-Control-Expose-Headers"), "ETag") || put.Header.Get("ETag") == "" {
-		t.Fatalf("PUT: status %d with the headers %v, want 200, %s and an ETag that is exposed", put.StatusCode,
-			put.Header, pageOrigin)
-	}
+	require(t, put.StatusCode == 200 && put.Header.Get("Access-Control-Allow-Origin") == pageOrigin &&
+		strings.Contains(put.Header.Get("Access-Control-Expose-Headers"), "ETag") && put.Header.Get("ETag") != "",
+		"PUT: status %d with the headers %v, want 200, %s and an ETag that is exposed", put.StatusCode, put.Header,
+		pageOrigin)
 	api.expectEnd("PROCESSED", u.BatchID)
 }

@@ -43,7 +43,7 @@ func checkNothingLeft(t *testing.T, folder string) {
 }
 
 func TestDemo(t *testing.T) {
-	requires(t, processes)
+	skipWithout(t, processes)
 	t.Parallel()
 	demo, folder := startDemo(t)
 	if err := <-demo.exited; err != nil {
@@ -55,15 +55,13 @@ func TestDemo(t *testing.T) {
 		"duplicate_modification_id", "main_entity_unknown", "line_too_long",
 		"Version 1 of the policy", "Say where the wealth comes from.", "stopped",
 	} {
-		if !strings.Contains(demo.output.String(), want) {
-			t.Errorf("the demo does not print %q:\n%s", want, demo.output)
-		}
+		assert(t, strings.Contains(demo.output.String(), want), "the demo does not print %q:\n%s", want, demo.output)
 	}
 	checkNothingLeft(t, folder)
 }
 
 func TestInterruptedDemo(t *testing.T) {
-	requires(t, processes)
+	skipWithout(t, processes)
 	t.Parallel()
 	for _, moment := range []string{"a local cloud answers", "A good batch", "VALIDATION_STARTED"} {
 		t.Run(moment, func(t *testing.T) {

@@ -16,9 +16,8 @@ func TestDocumentCommands(t *testing.T) {
 	shown := c.run(0, "document", "upload", bill, "--entity", "e", "--type", "Utility bill")
 	name, id, _ := strings.Cut(strings.SplitN(shown, "\n", 2)[0], " ")
 	id = strings.TrimSpace(id)
-	if name != "document" || len(id) != 36 || !strings.Contains(shown, "\nstatus      Completed\n") {
-		t.Fatalf("document upload printed %s", shown)
-	}
+	require(t, name == "document" && len(id) == 36 && strings.Contains(shown, "\nstatus      Completed\n"),
+		"document upload printed %s", shown)
 	if again := c.run(0, "document", "show", id); again != shown {
 		t.Errorf("document show printed %s, want %s", again, shown)
 	}
@@ -37,9 +36,8 @@ func TestDocumentCommands(t *testing.T) {
 		writeFile(t, "empty.pdf", ""): "",
 	} {
 		text := c.run(1, "document", "upload", file, "--entity", "e")
-		if !strings.Contains(text, "\nbecause ") || !strings.Contains(text, want) {
-			t.Errorf("document upload %s printed %s, want the reason %s", filepath.Base(file), text, want)
-		}
+		assert(t, strings.Contains(text, "\nbecause ") && strings.Contains(text, want),
+			"document upload %s printed %s, want the reason %s", filepath.Base(file), text, want)
 	}
 	unscanned := strings.TrimSpace(c.run(0, "document", "upload", bill, "--entity", "e 2", "--detach"))
 	if text := c.run(0, "document", "list", "e 2", "--json"); !strings.Contains(text, `"id":"`+unscanned+`"`) {

@@ -247,20 +247,9 @@ func TestDocumentParameters(t *testing.T) {
 		err := json.Unmarshal(r.Data, &got)
 		isExpected := err == nil && r.status == 400 && len(got) == 1 && got[0].PropertyName == test.property &&
 			got[0].ErrorCode == test.code && string(got[0].AttemptedValue) == test.attempted
-		if !isExpected {
-			t.Errorf(
-				"%s %.100s %.100s: %d %.500s, want 400 with the property %s, the code %s and the attempted "+
-					"value %.100s",
-				test.method,
-				test.path,
-				test.body,
-				r.status,
-				r.text,
-				test.property,
-				test.code,
-				test.attempted,
-			)
-		}
+		assert(t, isExpected,
+			"%s %.100s %.100s: %d %.500s, want 400 with the property %s, the code %s and the attempted value %.100s",
+			test.method, test.path, test.body, r.status, r.text, test.property, test.code, test.attempted)
 	}
 	requirements, dataKey := "/"+id+"/requirement-ids", "/"+id+"/datakey"
 	tooLong := strings.Repeat("x", 256)
@@ -289,7 +278,6 @@ func TestTooLargeDocument(t *testing.T) {
 		parts = append(parts, fmt.Sprintf(`"k%d":{"type":"Single","value":%s}`, i, quoted(9_900)))
 	}
 	r := api.callPlatform("PUT", documentCommands+"/"+id, `{"data":{"properties":{`+strings.Join(parts, ",")+`}}}`)
-	if r.status != http.StatusRequestEntityTooLarge || !strings.Contains(string(r.text), "document_too_large") {
-		t.Errorf("got %d %.200s, want 413 with document_too_large", r.status, r.text)
-	}
+	assert(t, r.status == http.StatusRequestEntityTooLarge && strings.Contains(string(r.text), "document_too_large"),
+		"got %d %.200s, want 413 with document_too_large", r.status, r.text)
 }

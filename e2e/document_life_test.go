@@ -20,9 +20,8 @@ func TestDocumentLifeCycle(t *testing.T) {
 	entity := uuid.NewString()
 	original := api.createDocument("Straße 1.pdf", entity, `,"journeyId":"j"`)
 	v := api.expectDocument(original.ID, "Processing")
-	if v.EntityID != entity || v.IsVirtual || v.DocumentEntityType.Name != "Entity" || *v.FileName != "Straße 1.pdf" {
-		t.Errorf("created: %+v, want a document of %s named Straße 1.pdf", v, entity)
-	}
+	assert(t, v.EntityID == entity && !v.IsVirtual && v.DocumentEntityType.Name == "Entity" &&
+		*v.FileName == "Straße 1.pdf", "created: %+v, want a document of %s named Straße 1.pdf", v, entity)
 	api.expect(404, "GET", documentQueries+"/signedurl/"+original.ID, "")
 	withoutHeaders := original.upload()
 	withoutHeaders.RequiredHeaders = nil
@@ -42,10 +41,9 @@ func TestDocumentLifeCycle(t *testing.T) {
 
 	clone := api.cloneDocument(original.ID, `{"EntityId":"other","DocumentDataKey":"k"}`)
 	v = api.expectDocument(clone, "Completed")
-	if !v.IsCloned || v.EntityID != "other" || v.JourneyID != "j" ||
-		*v.DocumentKey != *api.readDocument(original.ID).DocumentKey {
-		t.Errorf("cloned: %+v, want a clone for the entity other with the original's file and journey", v)
-	}
+	assert(t, v.IsCloned && v.EntityID == "other" && v.JourneyID == "j" &&
+		*v.DocumentKey == *api.readDocument(original.ID).DocumentKey,
+		"cloned: %+v, want a clone for the entity other with the original's file and journey", v)
 	link := api.downloadURL(original.ID)
 	_, header, _ := download(t, link)
 	for name, want := range map[string]string{
@@ -99,9 +97,7 @@ func TestArchiveFileIsADocument(t *testing.T) {
 	api := begin(t, builtInCheck)
 	const content = "PK\x03\x04 an archive is a document too"
 	document, status := api.uploadDocument(uuid.NewString(), content)
-	if status != "Completed" {
-		t.Fatalf("the status is %s, want Completed", status)
-	}
+	require(t, status == "Completed", "the status is %s, want Completed", status)
 	clone := api.cloneDocument(document.ID, "{}")
 	link := api.downloadURL(clone)
 	api.deleteDocument(document.ID)
@@ -114,9 +110,7 @@ func TestArchiveFileIsADocument(t *testing.T) {
 func TestInfectedDocument(t *testing.T) {
 	api := begin(t)
 	document, status := api.uploadDocument(uuid.NewString(), eicar)
-	if status != "Infected" {
-		t.Errorf("the status is %s, want Infected", status)
-	}
+	assert(t, status == "Infected", "the status is %s, want Infected", status)
 	api.expect(404, "GET", documentQueries+"/signedurl/"+document.ID, "")
 }
 
@@ -148,9 +142,7 @@ func TestFilesGoWithTheirLastDocument(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			document, status := api.uploadDocument(uuid.NewString(), "a bill")
-			if status != "Completed" {
-				t.Fatalf("the status is %s, want Completed", status)
-			}
+			require(t, status == "Completed", "the status is %s, want Completed", status)
 			ids := []string{document.ID}
 			for range 3 {
 				ids = append(ids, api.cloneDocument(ids[len(ids)-1], "{}"))
@@ -181,9 +173,7 @@ func TestCloneWhileDeleting(t *testing.T) {
 		cloned := api.callConcurrently(len(clones), "PUT", documentCommands+"/"+document.ID+"/clone",
 			func(i int) string { return `{"data":{"Id":"` + clones[i] + `"}}` })
 		deletion.Wait()
-		if cloned[202]+cloned[404] != len(clones) {
-			t.Errorf("cloned with %v, want 202 or 404 for each clone", cloned)
-		}
+		assert(t, cloned[202]+cloned[404] == len(clones), "cloned with %v, want 202 or 404 for each clone", cloned)
 		for _, id := range clones {
 			if api.callPlatform("GET", documentQueries+"/"+id, "").status == 200 {
 				expectFile(t, api.downloadURL(id), "a bill")
@@ -257,12 +247,9 @@ func TestReplacedFile(t *testing.T) {
 	api := begin(t)
 	document, _ := api.uploadDocument(uuid.NewString(), eicar)
 	clone := api.cloneDocument(document.ID, "{}")
-	var replacement createdDocument
-	api.mustCall("PUT", documentCommands+"/updateFile", `{"data":{"id":"`+document.ID+`","fileName":"b.pdf"}}`,
-		&replacement)
-	if replacement.ID != document.ID {
-		t.Errorf("the replacement has the ID %s, want %s", replacement.ID, document.ID)
-	}
+	replacement := callFor[createdDocument](api, "PUT", documentCommands+"/updateFile",
+		`{"data":{"id":"`+document.ID+`","fileName":"b.pdf"}}`)
+	assert(t, replacement.ID == document.ID, "the replacement has the ID %s, want %s", replacement.ID, document.ID)
 	api.expectDocument(document.ID, "Processing")
 	api.expectDocument(clone, "Infected")
 	expectPut(t, 200, replacement.upload(), []byte("a clean bill"))
@@ -273,9 +260,8 @@ func TestReplacedFile(t *testing.T) {
 
 	statuses := api.callConcurrently(3, "PUT", documentCommands+"/updateFile",
 		func(i int) string { return fmt.Sprintf(`{"data":{"id":%q,"fileName":"%d.pdf"}}`, document.ID, i) })
-	if statuses[202] == 0 || statuses[202]+statuses[409] != 3 {
-		t.Errorf("three replacements at once: %v, want 202 once or more and otherwise 409", statuses)
-	}
+	assert(t, statuses[202] != 0 && statuses[202]+statuses[409] == 3,
+		"three replacements at once: %v, want 202 once or more and otherwise 409", statuses)
 	api.expectDocument(document.ID, "Processing")
 	expectNoFile(t, link)
 	expectLateUploadIsRefused(t, replacement.upload())

@@ -55,12 +55,8 @@ func TestLinksServeOnlyScannedFiles(t *testing.T) {
 			workers.Wait()
 			t.Logf("%d rounds, %d reads, %d uploads of unscanned bytes accepted, %d reads of unscanned bytes",
 				attackRounds, a.reads.Load(), a.accepted.Load(), a.leaks.Load())
-			if a.leaks.Load() > 0 {
-				t.Errorf("%d reads of unscanned bytes, want none", a.leaks.Load())
-			}
-			if a.accepted.Load() == 0 {
-				t.Error("no upload of unscanned bytes was accepted: the test attacks nothing")
-			}
+			assert(t, a.leaks.Load() <= 0, "%d reads of unscanned bytes, want none", a.leaks.Load())
+			assert(t, a.accepted.Load() != 0, "no upload of unscanned bytes was accepted: the test attacks nothing")
 		})
 	}
 }

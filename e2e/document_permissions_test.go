@@ -71,9 +71,8 @@ func (s *session) checkPermission(permission, method, path, body string, accepte
 	}
 	r := s.callPlatform(method, path, body)
 	isAccepted := accepted == nil || slices.Contains(accepted, permission)
-	if isAccepted == (r.status == http.StatusForbidden) {
-		s.t.Errorf("%s %s: %d %s; want the permission to be accepted: %v", method, path, r.status, r.text, isAccepted)
-	}
+	assert(s.t, isAccepted != (r.status == http.StatusForbidden),
+		"%s %s: %d %s; want the permission to be accepted: %v", method, path, r.status, r.text, isAccepted)
 	if want := strings.Join(accepted, " or "); !isAccepted && !strings.Contains(r.message(), want) {
 		s.t.Errorf("%s %s: the message is %q, want one with %q", method, path, r.message(), want)
 	}
@@ -88,21 +87,15 @@ func TestAccessLayersOfDocuments(t *testing.T) {
 		`,"friendlyName":"f","policyEnforcedAccessLayers":{"geographic":["Spain"]}`).ID
 	expectVisible := func(name string, v documentView) {
 		t.Helper()
-		if !v.HasRequiredAccessLayers || valueOrEmpty(v.FriendlyName) != "f" {
-			t.Errorf("%s: %+v, want a visible document with the friendly name f", name, v)
-		}
+		assert(t, v.HasRequiredAccessLayers && valueOrEmpty(v.FriendlyName) == "f",
+			"%s: %+v, want a visible document with the friendly name f", name, v)
 	}
 	expectVisible("created", spain.readDocument(id))
-	var listed []documentView
-	withoutLayers.mustCall("GET", documentQueries+"/entity/"+entity, "", &listed)
-	if len(listed) != 1 {
-		t.Errorf("listed: %+v, want one document", listed)
-	}
+	listed := callFor[[]documentView](withoutLayers, "GET", documentQueries+"/entity/"+entity, "")
+	assert(t, len(listed) == 1, "listed: %+v, want one document", listed)
 	for _, v := range append(listed, withoutLayers.readDocument(id)) {
-		if v.HasRequiredAccessLayers || v.FileName != nil || v.FriendlyName != nil || v.DocumentKey != nil ||
-			v.Status != "Processing" {
-			t.Errorf("out of reach: %+v, want only the status Processing", v)
-		}
+		assert(t, !v.HasRequiredAccessLayers && v.FileName == nil && v.FriendlyName == nil && v.DocumentKey == nil &&
+			v.Status == "Processing", "out of reach: %+v, want only the status Processing", v)
 	}
 	for _, c := range append(archiveCommands(), documentCommandsByType()...) {
 		withoutLayers.expect(403, c.method, c.at("", id, ""), c.body)

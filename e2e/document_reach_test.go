@@ -121,17 +121,15 @@ func TestArchive(t *testing.T) {
 
 	api.expect(202, "POST", unarchive, "")
 	v = api.expectDocument(document.ID, "Completed")
-	if v.ArchivalReason != nil || v.PreArchivalStatus != nil {
-		t.Errorf("unarchived: %+v, want no reason and no status before", v)
-	}
+	assert(t, v.ArchivalReason == nil && v.PreArchivalStatus == nil,
+		"unarchived: %+v, want no reason and no status before", v)
 
 	api.expect(202, "POST", archive, `{"data":{"archivalReason":"again"}}`)
 	api.expect(202, "PUT", documentCommands+"/custom-error/"+document.ID,
 		`{"data":{"errorCode":"NOT_APPLICABLE","errorMessage":"wrong person"}}`)
 	v = api.expectDocument(document.ID, "Error")
-	if *v.ErrorCode != "NOT_APPLICABLE" || v.ArchivalReason != nil {
-		t.Errorf("after an error: %+v, want the error code NOT_APPLICABLE and no reason", v)
-	}
+	assert(t, *v.ErrorCode == "NOT_APPLICABLE" && v.ArchivalReason == nil,
+		"after an error: %+v, want the error code NOT_APPLICABLE and no reason", v)
 	api.expect(404, "GET", documentQueries+"/signedurl/"+document.ID, "")
 	api.expect(409, "POST", unarchive, "")
 }
@@ -145,14 +143,12 @@ func TestVirtualDocuments(t *testing.T) {
 		{"/deal", "Deal"}} {
 		t.Run(test.entityType, func(t *testing.T) {
 			api := login(t, environment)
-			var document createdDocument
-			api.mustCall("POST", documentCommands+test.route+"/virtual",
-				`{"data":{"fileName":"register.html","entityId":"e","documentURL":"`+longest+`"}}`, &document)
+			document := callFor[createdDocument](api, "POST", documentCommands+test.route+"/virtual",
+				`{"data":{"fileName":"register.html","entityId":"e","documentURL":"`+longest+`"}}`)
 			v := api.expectDocument(document.ID, "Completed")
-			if !v.IsVirtual || *v.DocumentURL != longest || v.DocumentKey != nil ||
-				v.DocumentEntityType.Name != test.entityType {
-				t.Errorf("got %+v, want a virtual document of the type %s with its URL", v, test.entityType)
-			}
+			assert(t, v.IsVirtual && *v.DocumentURL == longest && v.DocumentKey == nil &&
+				v.DocumentEntityType.Name == test.entityType,
+				"got %+v, want a virtual document of the type %s with its URL", v, test.entityType)
 			path := documentCommands + test.route + "/" + document.ID
 			api.expect(404, "GET", documentQueries+"/signedurl/"+document.ID, "")
 			api.expect(202, "PUT", path, `{"data":{"documentURL":"HTTPS://example.com/b"}}`)
@@ -219,14 +215,11 @@ func TestConcurrentEditsOfADocument(t *testing.T) {
 	for range 5 {
 		statuses := api.callConcurrently(6, "PUT", documentCommands+"/"+id,
 			func(i int) string { return fmt.Sprintf(`{"data":{"friendlyName":"n%d","documentType":"n%d"}}`, i, i) })
-		if statuses[202] == 0 || statuses[202]+statuses[409] != 6 {
-			t.Errorf("six edits at once: %v, want 202 once or more and otherwise 409", statuses)
-		}
-		var got struct{ FriendlyName, DocumentType string }
-		api.mustCall("GET", documentQueries+"/"+id, "", &got)
-		if got.FriendlyName == "" || got.FriendlyName != got.DocumentType {
-			t.Errorf("after six edits at once: %+v, want both values of one edit", got)
-		}
+		assert(t, statuses[202] != 0 && statuses[202]+statuses[409] == 6,
+			"six edits at once: %v, want 202 once or more and otherwise 409", statuses)
+		got := callFor[struct{ FriendlyName, DocumentType string }](api, "GET", documentQueries+"/"+id, "")
+		assert(t, got.FriendlyName != "" && got.FriendlyName == got.DocumentType,
+			"after six edits at once: %+v, want both values of one edit", got)
 	}
 	clone := documentCommands + "/" + id + "/clone"
 	if statuses := api.callConcurrently(5, "PUT", clone,
@@ -235,11 +228,9 @@ func TestConcurrentEditsOfADocument(t *testing.T) {
 	}
 	cloneID := uuid.NewString()
 	statuses := api.callConcurrently(5, "PUT", clone, func(int) string { return `{"data":{"Id":"` + cloneID + `"}}` })
-	if statuses[202] != 1 || statuses[409] != 4 {
-		t.Errorf("five clones with one ID at once: %v, want one 202 and four 409", statuses)
-	}
+	assert(t, statuses[202] == 1 && statuses[409] == 4,
+		"five clones with one ID at once: %v, want one 202 and four 409", statuses)
 	statuses = api.callConcurrently(5, "DELETE", documentCommands+"/"+cloneID, func(int) string { return "" })
-	if statuses[202] == 0 || statuses[202]+statuses[400]+statuses[409] != 5 {
-		t.Errorf("five deletions at once: %v, want 202 once or more and otherwise 400 or 409", statuses)
-	}
+	assert(t, statuses[202] != 0 && statuses[202]+statuses[400]+statuses[409] == 5,
+		"five deletions at once: %v, want 202 once or more and otherwise 400 or 409", statuses)
 }

@@ -40,9 +40,8 @@ func (c createdDocument) upload() client.Upload {
 // createDocument creates a document of an entity, with extra members of its body such as `,"journeyId":"j"`.
 func (s *session) createDocument(fileName, entityID, extra string) createdDocument {
 	s.t.Helper()
-	var c createdDocument
-	s.mustCall("POST", documentCommands,
-		fmt.Sprintf(`{"data":{"fileName":%q,"entityId":%q%s}}`, fileName, entityID, extra), &c)
+	c := callFor[createdDocument](s, "POST", documentCommands, fmt.Sprintf(`{"data":{"fileName":%q,"entityId":%q%s}}`,
+		fileName, entityID, extra))
 	return c
 }
 
@@ -55,9 +54,8 @@ func (s *session) newDocument(extra string) string {
 // newVirtualDocument creates a document that is a link, and returns its ID.
 func (s *session) newVirtualDocument() string {
 	s.t.Helper()
-	var c createdDocument
-	s.mustCall("POST", documentCommands+"/virtual",
-		`{"data":{"fileName":"a","entityId":"e","documentURL":"https://example.com/a"}}`, &c)
+	c := callFor[createdDocument](s, "POST", documentCommands+"/virtual",
+		`{"data":{"fileName":"a","entityId":"e","documentURL":"https://example.com/a"}}`)
 	return c.ID
 }
 
@@ -75,8 +73,7 @@ func (s *session) uploadDocument(entityID, content string) (document createdDocu
 
 func (s *session) readDocument(id string) documentView {
 	s.t.Helper()
-	var v documentView
-	s.mustCall("GET", documentQueries+"/"+id, "", &v)
+	v := callFor[documentView](s, "GET", documentQueries+"/"+id, "")
 	return v
 }
 
@@ -84,24 +81,20 @@ func (s *session) readDocument(id string) documentView {
 func (s *session) expectDocument(id, status string) documentView {
 	s.t.Helper()
 	v := s.readDocument(id)
-	if v.Status != status {
-		s.t.Errorf("document %s is %+v, want the status %s", id, v, status)
-	}
+	assert(s.t, v.Status == status, "document %s is %+v, want the status %s", id, v, status)
 	return v
 }
 
 func (s *session) downloadURL(id string) string {
 	s.t.Helper()
-	var link string
-	s.mustCall("GET", documentQueries+"/signedurl/"+id, "", &link)
+	link := callFor[string](s, "GET", documentQueries+"/signedurl/"+id, "")
 	return link
 }
 
 // cloneDocument clones a document with the given data and returns the clone's ID.
 func (s *session) cloneDocument(id, data string) string {
 	s.t.Helper()
-	var c struct{ Id string }
-	s.mustCall("PUT", documentCommands+"/"+id+"/clone", `{"data":`+data+`}`, &c)
+	c := callFor[struct{ Id string }](s, "PUT", documentCommands+"/"+id+"/clone", `{"data":`+data+`}`)
 	return c.Id
 }
 

@@ -13,28 +13,23 @@ func TestDuplicateFiles(t *testing.T) {
 	file := jsonLines(validLines(3)...)
 	rejects := client.UploadOptions{RejectOnInvalid: true, OnDuplicate: client.RejectDuplicate}
 	first, _ := s.processWith(rejects, file)
-	if first.Status != client.StatusProcessed || first.DuplicateOf != "" {
-		t.Fatalf("the first batch is %+v, want PROCESSED, a duplicate of none", first)
-	}
+	require(t, first.Status == client.StatusProcessed && first.DuplicateOf == "",
+		"the first batch is %+v, want PROCESSED, a duplicate of none", first)
 	message := "This file was processed as batch " + first.BatchID + "."
 	for name, content := range map[string][]byte{"the same file": file, "its gzip": packGzip(t, file)} {
 		got, _ := s.processWith(rejects, content)
 		result := s.result(got.BatchID)
-		if got.Status != client.StatusValidationFailed || got.ErrorMessage != message ||
-			got.DuplicateOf != first.BatchID || result.Valid == nil || *result.Valid || result.Message != message {
-			t.Errorf("%s: got %+v and %+v, want VALIDATION_FAILED: %s", name, got, result, message)
-		}
+		assert(t, got.Status == client.StatusValidationFailed && got.ErrorMessage == message &&
+			got.DuplicateOf == first.BatchID && result.Valid != nil && !(*result.Valid) && result.Message == message,
+			"%s: got %+v and %+v, want VALIDATION_FAILED: %s", name, got, result, message)
 	}
 	path := writeFile(t, "batch.jsonl", file)
 	stdout, stderr, code := login(t, environment).command("upload", path, "--on-duplicate", "reject")
-	if code != 1 || stderr != "" || !strings.Contains(stdout, message) {
-		t.Errorf("upload --on-duplicate reject: exit code %d, stderr %q, %s; want 1 and %s", code, stderr, stdout,
-			message)
-	}
+	assert(t, code == 1 && stderr == "" && strings.Contains(stdout, message),
+		"upload --on-duplicate reject: exit code %d, stderr %q, %s; want 1 and %s", code, stderr, stdout, message)
 	stdout, stderr, code = login(t, environment).command("upload", path)
-	if code != 0 || stderr != "" || !strings.Contains(stdout, "the same file as batch "+first.BatchID+"\n") {
-		t.Errorf("upload: exit code %d, stderr %q, %s; want 0 and the batch %s", code, stderr, stdout, first.BatchID)
-	}
+	assert(t, code == 0 && stderr == "" && strings.Contains(stdout, "the same file as batch "+first.BatchID+"\n"),
+		"upload: exit code %d, stderr %q, %s; want 0 and the batch %s", code, stderr, stdout, first.BatchID)
 	if _, stderr, code := login(t, environment).command("upload", path, "--on-duplicate", "refuse"); code != 2 {
 		t.Errorf("upload --on-duplicate refuse: exit code %d, stderr %q, want 2", code, stderr)
 	}
@@ -60,7 +55,5 @@ func TestEqualFilesAtOnce(t *testing.T) {
 			t.Errorf("got %+v, want a batch that names another one", b)
 		}
 	}
-	if originals != 1 {
-		t.Errorf("%d batches are PROCESSED and duplicates of none, want 1", originals)
-	}
+	assert(t, originals == 1, "%d batches are PROCESSED and duplicates of none, want 1", originals)
 }

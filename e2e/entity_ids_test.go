@@ -17,28 +17,20 @@ func TestEntityIDsThatAreUUIDsCountInAnyCase(t *testing.T) {
 	onboardEntities(t, environment)
 	for _, id := range []string{lower, upper} {
 		api.expectProcess("PROCESSED", jsonLines(validLine().withSender(id)))
-		var got struct{ ID string }
-		api.mustCall("GET", entityQuery+"/entity/"+id, "", &got)
-		if got.ID != lower {
-			t.Errorf("%s is read as %s, want %s", id, got.ID, lower)
-		}
+		got := callFor[struct{ ID string }](api, "GET", entityQuery+"/entity/"+id, "")
+		assert(t, got.ID == lower, "%s is read as %s, want %s", id, got.ID, lower)
 	}
 	draft := api.newDraft(upper, journey)
 	for _, id := range []string{lower, upper} {
 		api.mustCall("GET", entityQuery+"/entity/"+id+"/draft/"+draft, "", nil)
-		var page lightPage
-		api.mustCall("POST", lightSearch, fmt.Sprintf(`{"data":{"journeyId":%q,"entityIds":[%q]}}`, journey, id), &page)
-		if len(page.Items) != 1 {
-			t.Errorf("%s: %d drafts are found, want 1", id, len(page.Items))
-		}
+		page := callFor[lightPage](api, "POST", lightSearch, fmt.Sprintf(`{"data":{"journeyId":%q,"entityIds":[%q]}}`,
+			journey, id))
+		assert(t, len(page.Items) == 1, "%s: %d drafts are found, want 1", id, len(page.Items))
 		api.createDocument("a.pdf", id, "")
 	}
 	for _, id := range []string{lower, upper} {
-		var listed []documentView
-		api.mustCall("GET", documentQueries+"/entity/"+id, "", &listed)
-		if len(listed) != 2 {
-			t.Errorf("%s: %d documents are listed, want 2", id, len(listed))
-		}
+		listed := callFor[[]documentView](api, "GET", documentQueries+"/entity/"+id, "")
+		assert(t, len(listed) == 2, "%s: %d documents are listed, want 2", id, len(listed))
 	}
 }
 
@@ -49,16 +41,10 @@ func TestSearchesTakeAnyEntityID(t *testing.T) {
 	must(t, environment.importEntities(fmt.Sprintf(`{"id":%q,"lifecycleStatus":"Compliant"}`, id)))
 	api.newDraft(strings.ReplaceAll(id, " ", "%20"), journey)
 	data := fmt.Sprintf(`{"data":{"journeyId":%q,"entityIds":[%q]}}`, journey, id)
-	var page lightPage
-	api.mustCall("POST", lightSearch, data, &page)
-	if len(page.Items) != 1 || page.Items[0].EntityId != id {
-		t.Errorf("got %+v, want the draft of %s", page.Items, id)
-	}
-	var drafts []any
-	api.mustCall("POST", entityQuery+"/drafts-in-scope/searchentitydrafts", data, &drafts)
-	if len(drafts) != 1 {
-		t.Errorf("got %d drafts, want 1", len(drafts))
-	}
+	page := callFor[lightPage](api, "POST", lightSearch, data)
+	assert(t, len(page.Items) == 1 && page.Items[0].EntityId == id, "got %+v, want the draft of %s", page.Items, id)
+	drafts := callFor[[]any](api, "POST", entityQuery+"/drafts-in-scope/searchentitydrafts", data)
+	assert(t, len(drafts) == 1, "got %d drafts, want 1", len(drafts))
 }
 
 // null removes a property of a draft, and of the entity once the draft is verified; on creation it is left out.
@@ -67,26 +53,21 @@ func TestNullRemovesAProperty(t *testing.T) {
 	one := `{"type":"Single","value":"1"}`
 	r := api.callPlatform("POST", entityCommand,
 		`{"data":{"type":"Company","targetEntity":"Client","properties":{"a":`+one+`,"b":`+one+`,"c":null}}}`)
-	if r.status != 202 || len(r.Messages) != 1 || r.Messages[0].ErrorCode != "property_dropped" {
-		t.Errorf("created: %d %s, want 202 with a warning", r.status, r.text)
-	}
+	assert(t, r.status == 202 && len(r.Messages) == 1 && r.Messages[0].ErrorCode == "property_dropped",
+		"created: %d %s, want 202 with a warning", r.status, r.text)
 	e := api.newEntity(`,"properties":{"a":` + one + `,"b":` + one + `,"c":` + one + `}`)
 	draft := entityCommand + "/" + e + "/draft/" + api.newDraft(e, uuid.NewString())
 	api.mustCall("PUT", draft, `{"data":{"version":1,"properties":{"a":null,"b":{"type":"Single","value":null}}}}`, nil)
 	api.mustCall("PUT", draft+"/verify", `{"data":{"version":2}}`, nil)
-	var got struct{ Properties map[string]any }
-	api.mustCall("GET", entityQuery+"/entity/"+e, "", &got)
-	if len(got.Properties) != 1 || got.Properties["c"] == nil {
-		t.Errorf("the entity has %v, want c alone", got.Properties)
-	}
+	got := callFor[struct{ Properties map[string]any }](api, "GET", entityQuery+"/entity/"+e, "")
+	assert(t, len(got.Properties) == 1 && got.Properties["c"] != nil, "the entity has %v, want c alone", got.Properties)
 	id := api.newDocument(`,"properties":{"a":` + one + `,"b":null}`)
 	api.mustCall("PUT", documentCommands+"/"+id, `{"data":{"properties":{"a":null,"d":`+one+`}}}`, nil)
 	api.mustCall("PUT", documentCommands+"/"+id, `{"data":{"properties":{"e":`+one+`}}}`, nil)
 	got.Properties = nil
 	api.mustCall("GET", documentQueries+"/"+id, "", &got)
-	if len(got.Properties) != 2 || got.Properties["d"] == nil || got.Properties["e"] == nil {
-		t.Errorf("the document has %v, want d and e", got.Properties)
-	}
+	assert(t, len(got.Properties) == 2 && got.Properties["d"] != nil && got.Properties["e"] != nil,
+		"the document has %v, want d and e", got.Properties)
 }
 
 // Nobody can give an object access layers by which they lose it.
@@ -116,10 +97,7 @@ func TestTextBehindAccessLayersIsHidden(t *testing.T) {
 	var all, none text
 	spain.mustCall("GET", documentQueries+"/"+id, "", &all)
 	plain.mustCall("GET", documentQueries+"/"+id, "", &none)
-	if valueOrEmpty(all.ArchivalReason) != "tip" || valueOrEmpty(all.DocumentDataKey) != "k" {
-		t.Errorf("in reach: %+v, want the reason and the key", all)
-	}
-	if none != (text{}) {
-		t.Errorf("out of reach: %+v, want nothing", none)
-	}
+	assert(t, valueOrEmpty(all.ArchivalReason) == "tip" && valueOrEmpty(all.DocumentDataKey) == "k",
+		"in reach: %+v, want the reason and the key", all)
+	assert(t, none == (text{}), "out of reach: %+v, want nothing", none)
 }

@@ -84,16 +84,13 @@ func TestImportedEntitiesAreWhole(t *testing.T) {
 		Version                     int
 	}
 	api.mustCall("GET", entityQuery+"/entity/"+url.PathEscape(name+" 2"), "", &entity)
-	if entity.Type != "Company" || entity.Role != "Related Party" || entity.LifecycleStatus != "PendingOffboarding" ||
-		entity.Created == nil || entity.Version != 1 {
-		t.Errorf("got %+v, want the whole entity", entity)
-	}
+	assert(t, entity.Type == "Company" && entity.Role == "Related Party" &&
+		entity.LifecycleStatus == "PendingOffboarding" && entity.Created != nil && entity.Version == 1,
+		"got %+v, want the whole entity", entity)
 	for _, pageSize := range []string{"1", "500"} {
 		got := api.listEntities(strings.ToUpper(name), pageSize)
-		if len(got) != 3 || got[1] != (listedEntity{name + " 2", "Company", name + " 2", "PendingOffboarding", 1}) ||
-			got[2].Type != "Individual" {
-			t.Errorf("listed in pages of %s: %+v, want the 3 entities", pageSize, got)
-		}
+		assert(t, len(got) == 3 && got[1] == (listedEntity{name + " 2", "Company", name + " 2", "PendingOffboarding",
+			1}) && got[2].Type == "Individual", "listed in pages of %s: %+v, want the 3 entities", pageSize, got)
 	}
 }
 

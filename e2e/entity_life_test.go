@@ -33,36 +33,32 @@ type draftView struct {
 // newEntity creates an entity with extra members of its body, such as `,"alternateId":"x"`, and returns its ID.
 func (s *session) newEntity(extra string) string {
 	s.t.Helper()
-	var created struct{ ID string }
-	s.mustCall("POST", entityCommand, `{"data":{"type":"Company","targetEntity":"Client"`+extra+`}}`, &created)
+	created := callFor[struct{ ID string }](s, "POST", entityCommand,
+		`{"data":{"type":"Company","targetEntity":"Client"`+extra+`}}`)
 	return created.ID
 }
 
 // newDraft begins a draft of an entity and returns its ID.
 func (s *session) newDraft(entity, journey string) string {
 	s.t.Helper()
-	var created struct{ ID string }
-	s.mustCall("POST", entityCommand+"/"+entity+"/draft", fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey), &created)
+	created := callFor[struct{ ID string }](s, "POST", entityCommand+"/"+entity+"/draft",
+		fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey))
 	return created.ID
 }
 
 // expectEntity checks the lifecycle status of an entity, given by its escaped ID, and returns the entity.
 func (s *session) expectEntity(entity, status string) entityView {
 	s.t.Helper()
-	var v entityView
-	s.mustCall("GET", entityQuery+"/entity/"+entity, "", &v)
-	if v.LifecycleStatus != status || url.PathEscape(v.ID) != entity {
-		s.t.Errorf("got %+v, want the entity %s with the status %s", v, entity, status)
-	}
+	v := callFor[entityView](s, "GET", entityQuery+"/entity/"+entity, "")
+	assert(s.t, v.LifecycleStatus == status && url.PathEscape(v.ID) == entity,
+		"got %+v, want the entity %s with the status %s", v, entity, status)
 	return v
 }
 
 // expectVersion checks the version of an entity and values of its properties.
 func (v entityView) expectVersion(t *testing.T, version int64, values map[string]string) {
 	t.Helper()
-	if v.Version != version {
-		t.Errorf("the version of the entity is %d, want %d", v.Version, version)
-	}
+	assert(t, v.Version == version, "the version of the entity is %d, want %d", v.Version, version)
 	expectValues(t, v.Properties, values)
 }
 
@@ -91,11 +87,9 @@ func TestEntityLifeCycle(t *testing.T) {
 	first := api.newDraft(e, journey)
 	path := entityCommand + "/" + e + "/draft/" + first
 	api.expectEntity(e, "OnboardingInProgress")
-	var draft draftView
-	api.mustCall("PUT", path, draftUpdate("city", "Galway", 1), &draft)
-	if draft.Version != 2 || draft.Status != "InProgress" {
-		t.Errorf("the updated draft is %+v, want version 2 and InProgress", draft)
-	}
+	draft := callFor[draftView](api, "PUT", path, draftUpdate("city", "Galway", 1))
+	assert(t, draft.Version == 2 && draft.Status == "InProgress",
+		"the updated draft is %+v, want version 2 and InProgress", draft)
 	expectValues(t, draft.Properties, map[string]string{"city": "Galway", "name": "ACME"})
 	// A replay, or a client that read the draft before the update.
 	api.expect(409, "PUT", path, draftUpdate("city", "Sligo", 1))
@@ -109,33 +103,27 @@ func TestEntityLifeCycle(t *testing.T) {
 	}
 	api.expect(409, "PUT", path, draftUpdate("city", "Sligo", -1))
 	api.mustCall("GET", entityQuery+"/entity/"+e+"/draft/"+first, "", &draft)
-	if draft.Status != "Verified" || draft.SourceEntityID != e {
-		t.Errorf("the verified draft is %+v, want Verified and of the entity %s", draft, e)
-	}
+	assert(t, draft.Status == "Verified" && draft.SourceEntityID == e,
+		"the verified draft is %+v, want Verified and of the entity %s", draft, e)
 
 	second := api.rejectSecondDraft(e, journey, first)
 	api.expectEntity(e, "Compliant").expectVersion(t, 2, map[string]string{"city": "Galway"})
 	api.expect(409, "PUT", entityCommand+"/"+e+"/draft/"+second+"/reject", "")
-	var all []draftView
-	api.mustCall("POST", entityQuery+"/drafts-in-scope/searchentitydrafts",
-		fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey), &all)
-	if len(all) != 2 || all[0].ID != first || all[1].Status != "Rejected" {
-		t.Errorf("the drafts are %+v, want the first one and a rejected one", all)
-	}
+	all := callFor[[]draftView](api, "POST", entityQuery+"/drafts-in-scope/searchentitydrafts",
+		fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey))
+	assert(t, len(all) == 2 && all[0].ID == first && all[1].Status == "Rejected",
+		"the drafts are %+v, want the first one and a rejected one", all)
 }
 
 // rejectSecondDraft begins a draft of a verified one, changes and rejects it, and returns its ID.
 func (s *session) rejectSecondDraft(entity, journey, parent string) string {
 	s.t.Helper()
-	var draft draftView
-	s.mustCall("POST", entityCommand+"/"+entity+"/draft",
-		fmt.Sprintf(`{"data":{"journeyId":%q,"parentDraftId":%q}}`, strings.ToUpper(journey), strings.ToUpper(parent)),
-		&draft)
+	draft := callFor[draftView](s, "POST", entityCommand+"/"+entity+"/draft",
+		fmt.Sprintf(`{"data":{"journeyId":%q,"parentDraftId":%q}}`, strings.ToUpper(journey), strings.ToUpper(parent)))
 	s.expectEntity(entity, "MaintenanceInProgress")
 	s.mustCall("GET", entityQuery+"/entity/"+entity+"/draft/"+draft.ID, "", &draft)
-	if valueOrEmpty(draft.ParentDraftID) != parent {
-		s.t.Errorf("the parent of the draft is %q, want %q", valueOrEmpty(draft.ParentDraftID), parent)
-	}
+	assert(s.t, valueOrEmpty(draft.ParentDraftID) == parent, "the parent of the draft is %q, want %q",
+		valueOrEmpty(draft.ParentDraftID), parent)
 	path := entityCommand + "/" + entity + "/draft/" + draft.ID
 	s.mustCall("PUT", path, draftUpdate("city", "Sligo", -1), nil)
 	s.mustCall("PUT", path+"/reject", "", nil)
@@ -175,12 +163,9 @@ func TestConcurrentDrafts(t *testing.T) {
 	if want := map[int]int{202: count}; !maps.Equal(got, want) {
 		t.Errorf("%d drafts at once: %v, want %v", count, got, want)
 	}
-	var drafts []draftView
-	api.mustCall("POST", entityQuery+"/drafts-in-scope/searchentitydrafts",
-		fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey), &drafts)
-	if len(drafts) != count {
-		t.Errorf("got %d drafts, want %d", len(drafts), count)
-	}
+	drafts := callFor[[]draftView](api, "POST", entityQuery+"/drafts-in-scope/searchentitydrafts",
+		fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey))
+	assert(t, len(drafts) == count, "got %d drafts, want %d", len(drafts), count)
 	for _, d := range drafts {
 		api.expectEntity(e, "OnboardingInProgress")
 		api.mustCall("PUT", entityCommand+"/"+e+"/draft/"+d.ID+"/reject", "", nil)
@@ -255,9 +240,7 @@ func TestWarningsOfNewEntities(t *testing.T) {
 	api := begin(t)
 	r := api.callPlatform("POST", entityCommand, `{"data":{"type":"Other","targetEntity":"Client","properties":{`+
 		`"empty":{"type":"Single","value":null},"full":{"type":"Single","value":"x"}}}}`)
-	if len(r.Messages) != 1 {
-		t.Fatalf("the reply is %s, want one message", r.text)
-	}
+	require(t, len(r.Messages) == 1, "the reply is %s, want one message", r.text)
 	m := r.Messages[0]
 	if m.Type != "Warning" || m.ErrorCode != "property_dropped" || !strings.Contains(m.Message, "properties.empty") {
 		t.Errorf("the message is %+v, want the warning property_dropped about properties.empty", m)
@@ -265,9 +248,7 @@ func TestWarningsOfNewEntities(t *testing.T) {
 	var created struct{ ID string }
 	must(t, json.Unmarshal(r.Data, &created))
 	v := api.expectEntity(created.ID, "Unknown")
-	if len(v.Properties) != 1 {
-		t.Errorf("the properties are %+v, want one", v.Properties)
-	}
+	assert(t, len(v.Properties) == 1, "the properties are %+v, want one", v.Properties)
 	expectValues(t, v.Properties, map[string]string{"full": "x"})
 }
 
@@ -281,11 +262,8 @@ func TestLargeEntities(t *testing.T) {
 		}
 		return `{"data":{"type":"Other","targetEntity":"Client","properties":{` + strings.Join(all, ",") + `}}}`
 	}
-	var full entityView
-	api.mustCall("POST", entityCommand+"/full", bodyWith(38), &full)
-	if len(full.Properties) != 38 {
-		t.Errorf("the entity has %d properties, want 38", len(full.Properties))
-	}
+	full := callFor[entityView](api, "POST", entityCommand+"/full", bodyWith(38))
+	assert(t, len(full.Properties) == 38, "the entity has %d properties, want 38", len(full.Properties))
 	api.newDraft(full.ID, uuid.NewString())
 	api.expect(http.StatusRequestEntityTooLarge, "POST", entityCommand, bodyWith(40))
 	api.expect(http.StatusRequestEntityTooLarge, "POST", entityCommand, bodyWith(105))

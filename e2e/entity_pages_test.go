@@ -76,23 +76,16 @@ func journeyRow(t *testing.T, db *dynamodb.Client, table, tenantID, journey stri
 		ExpressionAttributeNames:  map[string]string{"#o": "owner"},
 		ExpressionAttributeValues: map[string]types.AttributeValue{":o": owner},
 	})
-	if err != nil || len(out.Items) != 1 {
-		t.Fatalf("reading the journey's rows: %v, %v, want one", err, out)
-	}
+	require(t, err == nil && len(out.Items) == 1, "reading the journey's rows: %v, %v, want one", err, out)
 	return out.Items[0]
 }
 
 // readPage reads one page of a journey; the token is a JSON value.
 func (s *session) readPage(journey string, size, order int, token string) lightPage {
 	s.t.Helper()
-	var page lightPage
-	s.mustCall(
-		"POST",
-		lightSearch,
+	page := callFor[lightPage](s, "POST", lightSearch,
 		fmt.Sprintf(`{"data":{"journeyId":%q,"pageOptions":{"pageSize":%d,"sortOrder":%d,"paginationToken":%s}}}`,
-			journey, size, order, token),
-		&page,
-	)
+			journey, size, order, token))
 	return page
 }
 
@@ -127,14 +120,11 @@ func TestLongJourney(t *testing.T) {
 	must(t, <-stopped)
 	slices.Reverse(backward)
 	for direction, got := range map[string][]lightItem{"forward": forward, "backward": backward} {
-		if len(got) < len(want) || !slices.Equal(got[:len(want)], want) {
-			t.Errorf("%s: %d drafts, want %d in order and those created meanwhile", direction, len(got), len(want))
-		}
+		assert(t, len(got) >= len(want) && slices.Equal(got[:len(want)], want),
+			"%s: %d drafts, want %d in order and those created meanwhile", direction, len(got), len(want))
 		seen := make(map[lightItem]bool, len(got))
 		for _, item := range got {
-			if seen[item] {
-				t.Fatalf("%s: %+v comes twice", direction, item)
-			}
+			require(t, !seen[item], "%s: %+v comes twice", direction, item)
 			seen[item] = true
 		}
 		t.Logf("%s: %d of the drafts that were created meanwhile", direction, len(got)-len(want))
@@ -199,7 +189,5 @@ func (s *session) checkPagesTakeEqualTime(journey string, order int, tokens []st
 	first, middle, last := fastest[0], fastest[1], fastest[2]
 	s.t.Logf("order %d, %d pages: the second takes %v, the middle one %v, the last but one %v", order, len(tokens),
 		first, middle, last)
-	if !isEqual() {
-		s.t.Errorf("order %d: the pages take %v, %v and %v, want the same time", order, first, middle, last)
-	}
+	assert(s.t, isEqual(), "order %d: the pages take %v, %v and %v, want the same time", order, first, middle, last)
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 )
 
@@ -158,13 +157,9 @@ func TestAccessLayersOfDrafts(t *testing.T) {
 					got = append(got, names[id])
 				}
 				slices.Sort(got)
-				if !slices.Equal(got, test.visible) {
-					t.Errorf("%s finds %v, want %v", query, got, test.visible)
-				}
+				assert(t, slices.Equal(got, test.visible), "%s finds %v, want %v", query, got, test.visible)
 			}
-			if diff := cmp.Diff(test.reach, test.api.readReach(journey)); diff != "" {
-				t.Errorf("search by reach: want (-), got (+):\n%s", diff)
-			}
+			equal(t, "search by reach", test.reach, test.api.readReach(journey))
 		})
 	}
 }
@@ -173,9 +168,8 @@ func TestAccessLayersOfDrafts(t *testing.T) {
 func (s *session) findDrafts(journey string, drafts map[string]string) map[string][]string {
 	s.t.Helper()
 	found := map[string][]string{}
-	var searched []draftView
-	s.mustCall("POST", entityQuery+"/drafts-in-scope/searchentitydrafts",
-		fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey), &searched)
+	searched := callFor[[]draftView](s, "POST", entityQuery+"/drafts-in-scope/searchentitydrafts",
+		fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey))
 	for _, draft := range searched {
 		found["search"] = append(found["search"], draft.ID)
 	}
@@ -187,9 +181,8 @@ func (s *session) findDrafts(journey string, drafts map[string]string) map[strin
 	for _, id := range drafts {
 		ids = append(ids, fmt.Sprintf("%q", id))
 	}
-	var partial struct{ Items []struct{ DraftID string } }
-	s.mustCall("POST", entityQuery+"/entity/drafts/partial-properties",
-		`{"data":{"draftIds":[`+strings.Join(ids, ",")+`]}}`, &partial)
+	partial := callFor[struct{ Items []struct{ DraftID string } }](s, "POST",
+		entityQuery+"/entity/drafts/partial-properties", `{"data":{"draftIds":[`+strings.Join(ids, ",")+`]}}`)
 	for _, item := range partial.Items {
 		found["partial properties"] = append(found["partial properties"], item.DraftID)
 	}
@@ -201,9 +194,8 @@ type draftReach struct{ Accessible, Inaccessible, Forbidden int }
 
 func (s *session) readReach(journey string) draftReach {
 	s.t.Helper()
-	var reach map[string][]json.RawMessage
-	s.mustCall("POST", entityQuery+"/entity/search-entity-drafts", fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey),
-		&reach)
+	reach := callFor[map[string][]json.RawMessage](s, "POST", entityQuery+"/entity/search-entity-drafts",
+		fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey))
 	return draftReach{
 		len(reach["accessibleEntityDrafts"]),
 		len(reach["inaccessibleEntityDrafts"]),

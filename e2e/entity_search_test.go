@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 )
 
@@ -22,18 +21,14 @@ func TestPagingTokens(t *testing.T) {
 		return fmt.Sprintf(`{"data":{"journeyId":%q%s,"pageOptions":{%s}}}`, journey, extra, options)
 	}
 	with := func(token string) string { return fmt.Sprintf(`"paginationToken":%q`, token) }
-	var page lightPage
-	api.mustCall("POST", lightSearch, search(journey, "", `"pageSize":1`), &page)
+	page := callFor[lightPage](api, "POST", lightSearch, search(journey, "", `"pageSize":1`))
 	token := *page.PaginationToken
 	api.mustCall("POST", lightSearch, search(strings.ToUpper(journey), "", `"pageSize":2,"sortOrder":0,`+with(token)),
 		&page)
-	if len(page.Items) != 2 {
-		t.Errorf("the second page is %+v, want two drafts", page)
-	}
+	assert(t, len(page.Items) == 2, "the second page is %+v, want two drafts", page)
 	api.mustCall("POST", lightSearch, search(journey, "", `"paginationToken":null`), &page)
-	if len(page.Items) != 3 || page.PaginationToken != nil {
-		t.Errorf("with the token null the page is %+v, want three drafts and no token", page)
-	}
+	assert(t, len(page.Items) == 3 && page.PaginationToken == nil,
+		"with the token null the page is %+v, want three drafts and no token", page)
 	for _, test := range []struct {
 		name string
 		api  *session
@@ -53,10 +48,9 @@ func TestPagingTokens(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			r := test.api.callPlatform("POST", lightSearch, test.body)
 			text := string(r.Data)
-			if r.status != 400 || !strings.Contains(text, badPaging) ||
-				!strings.Contains(text, "pageOptions.paginationToken") {
-				t.Errorf("got %d %s, want 400 with %s for pageOptions.paginationToken", r.status, r.text, badPaging)
-			}
+			assert(t, r.status == 400 && strings.Contains(text, badPaging) &&
+				strings.Contains(text, "pageOptions.paginationToken"),
+				"got %d %s, want 400 with %s for pageOptions.paginationToken", r.status, r.text, badPaging)
 		})
 	}
 }
@@ -79,8 +73,8 @@ func TestPageSizes(t *testing.T) {
 		{`,"pageOptions":{"pageSize":499}`, 499},
 		{`,"pageOptions":{"pageSize":500}`, 500},
 	} {
-		var page lightPage
-		api.mustCall("POST", lightSearch, fmt.Sprintf(`{"data":{"journeyId":%q%s}}`, journey, test.options), &page)
+		page := callFor[lightPage](api, "POST", lightSearch, fmt.Sprintf(`{"data":{"journeyId":%q%s}}`, journey,
+			test.options))
 		if len(page.Items) != test.size || !slices.Equal(page.Items, want[:test.size]) || page.PaginationToken == nil {
 			t.Errorf("%q: %d drafts, want the first %d and a token", test.options, len(page.Items), test.size)
 		}
@@ -91,11 +85,9 @@ func TestPageSizes(t *testing.T) {
 	}
 	few := fmt.Sprintf(`{"data":{"journeyId":%q,"entityIds":[%q,%q]}}`, journey, strings.ToUpper(want[499].EntityId),
 		want[250].EntityId)
-	var page lightPage
-	api.mustCall("POST", lightSearch, few, &page)
-	if !slices.Equal(page.Items, []lightItem{want[250], want[499]}) || page.PaginationToken != nil {
-		t.Errorf("the page of two entities is %+v, want their two drafts and no token", page)
-	}
+	page := callFor[lightPage](api, "POST", lightSearch, few)
+	assert(t, slices.Equal(page.Items, []lightItem{want[250], want[499]}) && page.PaginationToken == nil,
+		"the page of two entities is %+v, want their two drafts and no token", page)
 }
 
 // draftName is the name of an entity in a journey.
@@ -125,7 +117,5 @@ func TestNamesInAJourney(t *testing.T) {
 		}
 	}
 	want := []draftName{{drafted, "New", &draft, 2}, {undrafted, "Own", nil, 0}}
-	if diff := cmp.Diff(want, got.EntityDraftNames); diff != "" {
-		t.Errorf("want (-), got (+):\n%s", diff)
-	}
+	equal(t, "", want, got.EntityDraftNames)
 }

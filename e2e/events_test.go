@@ -17,7 +17,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/google/go-cmp/cmp"
 
 	"sluice/client"
 	"sluice/shared/connect/event"
@@ -159,15 +158,11 @@ func (s *session) expectAnnounced(last client.Status) batchEnd {
 			RelativeURL: path,
 			When:        last.UpdatedAt, CorrelationID: last.BatchID, CausationID: last.BatchID,
 		}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		s.t.Errorf("event (-want +got):\n%s", diff)
-	}
+	equal(s.t, "event", want, got)
 	wantPayload := batchEnd{BatchID: last.BatchID, Status: last.Status, ErrorMessage: last.ErrorMessage,
 		Counts: last.Counts, Name: last.Name, Metadata: last.Metadata, ValidateOnly: last.ValidateOnly,
 		ReportComplete: payload.ReportComplete}
-	if diff := cmp.Diff(wantPayload, payload); diff != "" {
-		s.t.Errorf("payload (-want +got):\n%s", diff)
-	}
+	equal(s.t, "payload", wantPayload, payload)
 	s.expect(http.StatusOK, "GET", got.Detail.RelativeURL, "")
 	return payload
 }
@@ -176,7 +171,7 @@ func (s *session) expectAnnounced(last client.Status) batchEnd {
 // ended, is checked when its environment is stopped.
 func TestEndsAreAnnounced(t *testing.T) {
 	t.Parallel()
-	requires(t, eventLog)
+	skipWithout(t, eventLog)
 	onboardEntities(t, environment)
 	invalid := strings.Replace(validLine().String(), `"EUR"`, `"E"`, 1)
 	complete := true
@@ -193,9 +188,7 @@ func TestEndsAreAnnounced(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			api := begin(t)
 			payload := api.expectAnnounced(api.expectProcess(test.status, test.file))
-			if diff := cmp.Diff(test.complete, payload.ReportComplete); diff != "" {
-				t.Errorf("report_complete (-want +got):\n%s", diff)
-			}
+			equal(t, "report_complete", test.complete, payload.ReportComplete)
 		})
 	}
 }

@@ -41,8 +41,7 @@ type externalAuthView struct {
 // newConfiguration creates a configuration of external authentication and returns its ID.
 func (s *session) newConfiguration(data string) string {
 	s.t.Helper()
-	var reply struct{ ConfigurationID string }
-	s.mustCall("POST", externalAuthCommands, inEnvelope(data), &reply)
+	reply := callFor[struct{ ConfigurationID string }](s, "POST", externalAuthCommands, inEnvelope(data))
 	return reply.ConfigurationID
 }
 
@@ -89,16 +88,13 @@ func TestExternalAuthentication(t *testing.T) {
 	const u = "https://hooks.example.com/sluice"
 	id := api.newConfiguration(data(u, secret))
 	for range 2 { // as it was created, and after what was read was sent back
-		var got externalAuthView
-		api.mustCall("GET", externalAuthQueries+"/"+id, "", &got)
+		got := callFor[externalAuthView](api, "GET", externalAuthQueries+"/"+id, "")
 		c, o := got.EndpointCertificate, got.OAuthConfiguration.ClientCredentialsConfig
-		if got.ID != id || got.TenantID != api.tenantID || got.URL != u || len(got.Headers) != 1 ||
-			got.Headers[0].Value != "********" || c.Certificate != first.PEM() || c.NextCertificate != next.PEM() ||
-			c.ValidationMode != "PinLeafThumbprint" || c.CertificateDetails.Subject != "CN=hooks.example.com" ||
-			len(c.NextCertificateDetails.ThumbprintSHA256) != 64 ||
-			o.ClientSecret != "********" || o.EndpointCertificate.ValidationMode != "SignerChainValidationOnly" {
-			t.Errorf("read %+v", got)
-		}
+		assert(t, got.ID == id && got.TenantID == api.tenantID && got.URL == u && len(got.Headers) == 1 &&
+			got.Headers[0].Value == "********" && c.Certificate == first.PEM() && c.NextCertificate == next.PEM() &&
+			c.ValidationMode == "PinLeafThumbprint" && c.CertificateDetails.Subject == "CN=hooks.example.com" &&
+			len(c.NextCertificateDetails.ThumbprintSHA256) == 64 && o.ClientSecret == "********" &&
+			o.EndpointCertificate.ValidationMode == "SignerChainValidationOnly", "read %+v", got)
 		api.mustCall("PUT", externalAuthCommands+"?configurationId="+id, inEnvelope(data(u, "********")), nil)
 	}
 	api.expect(http.StatusBadRequest, "PUT", externalAuthCommands+"?configurationId="+id,

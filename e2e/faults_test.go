@@ -39,7 +39,7 @@ var faultOptions = []string{
 // Batches of all kinds come to the end that their files ask for, whatever goes wrong on the way.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	requires(t, otherSettings)
+	skipWithout(t, otherSettings)
 	clouds := map[string]*faultCloud{}
 	var s faultSummary
 	begun := time.Now()
@@ -107,11 +107,10 @@ func (c *faultCloud) round(t *testing.T, first, last uint64, s *faultSummary) {
 			t.Logf("%s ended with ERROR (%q). Its faults:\n%s", b, b.last.ErrorMessage,
 				listRecords(recordsOf(c.records, b)))
 		}
-		if len(problems) > 0 {
-			t.Errorf("%s, batch %s, ended with %s (%q): %v\nReplay it by: make test-faults %s\nIts faults:\n%s",
-				b, b.id, b.last.Status, b.last.ErrorMessage, errors.Join(problems...), replayOf(b.seed, first, last),
-				listRecords(recordsOf(c.records, b)))
-		}
+		assert(t, len(problems) <= 0,
+			"%s, batch %s, ended with %s (%q): %v\nReplay it by: make test-faults %s\nIts faults:\n%s", b, b.id,
+			b.last.Status, b.last.ErrorMessage, errors.Join(problems...), replayOf(b.seed, first, last),
+			listRecords(recordsOf(c.records, b)))
 	})
 	for _, problem := range c.leftovers(t) {
 		t.Errorf("seeds %d to %d: %v", first, last, problem)

@@ -20,9 +20,8 @@ func TestGuardDuty(t *testing.T) {
 		started := time.Now().Add(-time.Second)
 		for range 10 {
 			last := api.expectProcess("PROCESSED", jsonLines(validLine()))
-			if last.ReceivedAt.Before(started) || last.ReceivedAt.After(time.Now()) {
-				t.Fatalf("received at %v, want a time between %v and now", last.ReceivedAt, started)
-			}
+			require(t, !last.ReceivedAt.Before(started) && !last.ReceivedAt.After(time.Now()),
+				"received at %v, want a time between %v and now", last.ReceivedAt, started)
 		}
 	})
 	t.Run("refused batches", func(t *testing.T) {
@@ -36,9 +35,8 @@ func TestGuardDuty(t *testing.T) {
 			t.Run(test.name, func(t *testing.T) {
 				t.Parallel()
 				last := api.in(t).expectProcess("ERROR", []byte(test.content))
-				if !strings.Contains(last.ErrorMessage, test.message) {
-					t.Errorf("the message is %q, want one with %q", last.ErrorMessage, test.message)
-				}
+				assert(t, strings.Contains(last.ErrorMessage, test.message), "the message is %q, want one with %q",
+					last.ErrorMessage, test.message)
 			})
 		}
 	})

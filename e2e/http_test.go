@@ -77,9 +77,7 @@ func (s *session) expect(status int, method, path, body string, parts ...string)
 // expect checks the status of a reply and that its text has parts.
 func (r reply) expect(t testing.TB, status int, parts ...string) reply {
 	t.Helper()
-	if !r.is(status, parts...) {
-		t.Errorf("%s: %d %.500s, want %d with %q", r.request, r.status, r.text, status, parts)
-	}
+	assert(t, r.is(status, parts...), "%s: %d %.500s, want %d with %q", r.request, r.status, r.text, status, parts)
 	return r
 }
 
@@ -91,9 +89,7 @@ func (s *session) expectReply(status int, method, path, body string, out any) {
 	if out != nil {
 		err = json.Unmarshal(r.text, out)
 	}
-	if err != nil || r.status != status {
-		s.t.Fatalf("%s: %d %s, %v; want %d", r.request, r.status, r.text, err, status)
-	}
+	require(s.t, err == nil && r.status == status, "%s: %d %s, %v; want %d", r.request, r.status, r.text, err, status)
 }
 
 // send sends a request and reads the reply.
@@ -108,9 +104,7 @@ func send(t testing.TB, req *http.Request) (status int, header http.Header, body
 func expectRefused(t testing.TB, status int, err error) {
 	t.Helper()
 	var refused *client.Error
-	if !errors.As(err, &refused) || refused.Status != status {
-		t.Errorf("got %v, want a refusal with %d", err, status)
-	}
+	assert(t, errors.As(err, &refused) && refused.Status == status, "got %v, want a refusal with %d", err, status)
 }
 
 // expectPut sends a file to a signed URL, which must be answered with a status. What should be stored and is not ends
@@ -149,9 +143,7 @@ func decodeReply(t *testing.T, resp *http.Response, want int, out any) {
 	t.Helper()
 	defer resp.Body.Close()
 	text := ok(io.ReadAll(resp.Body))(t)
-	if resp.StatusCode != want {
-		t.Fatalf("status %d, want %d: %s", resp.StatusCode, want, text)
-	}
+	require(t, resp.StatusCode == want, "status %d, want %d: %s", resp.StatusCode, want, text)
 	if err := json.Unmarshal(text, out); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
@@ -176,9 +168,7 @@ const scanPatience = 10 * time.Minute
 // eventually polls until a condition holds, as long as the patience lasts.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	if !becomesTrue(holds) {
-		t.Fatalf("not within %v: %s", patience, what)
-	}
+	require(t, becomesTrue(holds), "not within %v: %s", patience, what)
 }
 
 // becomesTrue polls until a condition holds, and reports false if the patience ends before that. It pauses between the

@@ -34,7 +34,7 @@ func TestUnauthorized(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if test.authorization == "" {
-				requires(t, responses)
+				skipWithout(t, responses)
 			}
 			for _, path := range []string{"batch/status/" + uuid.NewString(), "some-transaction"} {
 				checkUnauthorized(t, path, test.authorization)
@@ -50,9 +50,7 @@ func checkUnauthorized(t *testing.T, path, authorization string) {
 		req.Header.Set("Authorization", authorization)
 	}
 	code, header, text := send(t, req)
-	if !environment.isRefusal(code, t.Name()) {
-		t.Errorf("%s: %d %s, want the refusal of a token", path, code, text)
-	}
+	assert(t, environment.isRefusal(code, t.Name()), "%s: %d %s, want the refusal of a token", path, code, text)
 	if code != http.StatusUnauthorized {
 		return
 	}
@@ -109,10 +107,9 @@ func TestLifetimes(t *testing.T) {
 		if code != http.StatusTooManyRequests && time.Now().Before(deadline) {
 			continue
 		}
-		if code != http.StatusTooManyRequests || !strings.Contains(string(text), `"temporarily_unavailable"`) ||
-			header.Get("Retry-After") == "" || header.Get("X-Rate-Limit-Remaining") != "0" {
-			t.Errorf("got %d %s with %v, want 429 with temporarily_unavailable", code, text, header)
-		}
+		assert(t, code == http.StatusTooManyRequests && strings.Contains(string(text), `"temporarily_unavailable"`) &&
+			header.Get("Retry-After") != "" && header.Get("X-Rate-Limit-Remaining") == "0",
+			"got %d %s with %v, want 429 with temporarily_unavailable", code, text, header)
 		return
 	}
 }
@@ -187,7 +184,7 @@ func TestBadRequests(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if test.content == "Not found." {
-				requires(t, responses)
+				skipWithout(t, responses)
 			}
 			api.call(test.method, test.path, test.body, "Content-Type", test.contentType).
 				expect(t, test.code, test.content)

@@ -53,26 +53,21 @@ func TestBadFiles(t *testing.T) {
 			api := begin(t)
 			last := api.process(true, []byte(test.file))
 			isProcessed := test.status == "PROCESSED"
-			if last.Status != test.status || isProcessed != (last.ErrorMessage == "") {
-				t.Fatalf("the batch ended with %s (%q), want %s", last.Status, last.ErrorMessage, test.status)
-			}
+			require(t, last.Status == test.status && isProcessed == (last.ErrorMessage == ""),
+				"the batch ended with %s (%q), want %s", last.Status, last.ErrorMessage, test.status)
 			if isProcessed {
 				return
 			}
 			if len(test.codes) == 0 { // there is no line that a report could name: the message says why
 				const want = "The file contains no transaction."
 				r := api.result(last.BatchID)
-				if last.ErrorMessage != want || r.Message != want || r.ErrorsFileURL != "" || r.Valid == nil ||
-					*r.Valid {
-					t.Errorf("the status says %q, the validation result %+v, want %q, not valid, without a URL",
-						last.ErrorMessage, r, want)
-				}
+				assert(t, last.ErrorMessage == want && r.Message == want && r.ErrorsFileURL == "" && r.Valid != nil &&
+					!(*r.Valid), "the status says %q, the validation result %+v, want %q, not valid, without a URL",
+					last.ErrorMessage, r, want)
 				return
 			}
 			report := api.report(last.BatchID)
-			if len(report) != len(test.codes) {
-				t.Errorf("the report has %d lines, want %d", len(report), len(test.codes))
-			}
+			assert(t, len(report) == len(test.codes), "the report has %d lines, want %d", len(report), len(test.codes))
 			for _, l := range report {
 				if !hasCode(l, test.codes[l.Line]) {
 					t.Errorf("line %d has %+v, want %s", l.Line, l.Errors, test.codes[l.Line])
@@ -115,13 +110,10 @@ func TestRefusedFiles(t *testing.T) {
 			api := begin(t)
 			last := api.expectProcess("ERROR", []byte(test.content))
 			r := api.result(last.BatchID)
-			if last.ErrorMessage == "" || r.Message != last.ErrorMessage {
-				t.Errorf("the validation result says %q, the status %q; want the same message", r.Message,
-					last.ErrorMessage)
-			}
-			if r.Valid != nil || r.ErrorsFileURL != "" {
-				t.Errorf("validation result %+v, want valid null and no report", r)
-			}
+			assert(t, last.ErrorMessage != "" && r.Message == last.ErrorMessage,
+				"the validation result says %q, the status %q; want the same message", r.Message, last.ErrorMessage)
+			assert(t, r.Valid == nil && r.ErrorsFileURL == "", "validation result %+v, want valid null and no report",
+				r)
 		})
 	}
 }

@@ -76,9 +76,7 @@ func TestAnnouncementsSurviveKills(t *testing.T) {
 // killAtEachCall brings batches to an end, one while the function is not killed, and one for each time at which it is.
 func (c killing) killAtEachCall(t *testing.T, a announcedEnd, runs *killRuns) {
 	calls := c.run(t, killRule{Function: a.function, Call: unharmed}, a.end(t)).Calls
-	if calls == 0 {
-		t.Fatalf("%s makes no calls", a.function)
-	}
+	require(t, calls != 0, "%s makes no calls", a.function)
 	for i := range 2 * calls {
 		kill := killRule{Function: a.function, Call: i/2 + 1, After: i%2 == 1}
 		if a.status == "PROCESSED" && a.function == "scan" && !kill.After {
@@ -89,18 +87,14 @@ func (c killing) killAtEachCall(t *testing.T, a announcedEnd, runs *killRuns) {
 			r := c.run(t, kill, a.end(t))
 			// It makes more calls for a batch whose slot others were given at the same time, and now it made fewer.
 			isSpared := r.Killed == "" && r.Calls < kill.Call
-			if r.Killed == "" && !isSpared || r.status != a.status {
-				t.Errorf("killed at %q, the batch ended with %s, want a kill and %s", r.Killed, r.status, a.status)
-			}
+			assert(t, (r.Killed != "" || isSpared) && r.status == a.status,
+				"killed at %q, the batch ended with %s, want a kill and %s", r.Killed, r.status, a.status)
 			if mayDouble := a.function == "announce" && kill.Call > 1; r.events > 1 && !mayDouble {
 				t.Errorf("killed at %q, the end is announced %d times, want once", r.Killed, r.events)
 			}
-			if r.exported != (r.status == "PROCESSED") {
-				t.Errorf("killed at %q, a batch in %s has a Parquet file: %v", r.Killed, r.status, r.exported)
-			}
-			if r.delivered != 1 {
-				t.Errorf("killed at %q, the end is delivered %d times, want once", r.Killed, r.delivered)
-			}
+			assert(t, r.exported == (r.status == "PROCESSED"), "killed at %q, a batch in %s has a Parquet file: %v",
+				r.Killed, r.status, r.exported)
+			assert(t, r.delivered == 1, "killed at %q, the end is delivered %d times, want once", r.Killed, r.delivered)
 			runs.add(r)
 		})
 	}
@@ -210,13 +204,10 @@ func TestAnnouncementsSurviveKillsOfTheSweep(t *testing.T) {
 			if killed = r.Killed != ""; killed {
 				runs.add(r)
 			}
-			if r.status != "ERROR" || r.events != 1 {
-				t.Errorf("killed at %q, the batch ended with %s, announced %d times, want ERROR and once", r.Killed,
-					r.status, r.events)
-			}
-			if !killed && call == 1 {
-				t.Error("the sweep was not killed")
-			}
+			assert(t, r.status == "ERROR" && r.events == 1,
+				"killed at %q, the batch ended with %s, announced %d times, want ERROR and once", r.Killed, r.status,
+				r.events)
+			assert(t, killed || call != 1, "the sweep was not killed")
 		}
 	}
 }
@@ -243,9 +234,7 @@ func TestAnnouncementsSurviveRandomKills(t *testing.T) {
 					file, want = []byte(eicar), "ERROR"
 				}
 				r := cloud.run(t, killRule{Function: "none", Call: 1}, uploading(t, file))
-				if r.status != want {
-					t.Errorf("the batch ended with %s, want %s", r.status, want)
-				}
+				assert(t, r.status == want, "the batch ended with %s, want %s", r.status, want)
 				runs.add(r)
 			})
 		}
@@ -275,9 +264,7 @@ func TestBatchScreeningSurvivesKills(t *testing.T) {
 			}
 			expectPut(t, 200, u, jsonLines(append(lines, named("Quiet Person"))...))
 			last := api.expectEnd("PROCESSED", u.BatchID)
-			if *last.NamesScreened != 2 || *last.Hits != int64(n) {
-				t.Errorf("the batch ended with %s", last.Reply)
-			}
+			assert(t, *last.NamesScreened == 2 && *last.Hits == int64(n), "the batch ended with %s", last.Reply)
 			alerts, _ := api.readAlerts(u.BatchID)
 			for i, text := range bytes.SplitAfter(alerts, []byte("\n"))[:n] {
 				var a client.Alert
@@ -316,12 +303,9 @@ func TestScreeningsSurviveKills(t *testing.T) {
 				entity := uuid.NewString()
 				batch := api.newScreening("", entity)
 				api.expectSearched(batch, "sluice: Search Complete")
-				var view searchedView
-				api.mustCall("GET", screeningQueries+"/batch/"+batch, "", &view)
+				view := callFor[searchedView](api, "GET", screeningQueries+"/batch/"+batch, "")
 				matches, n := api.matches(batch, entity), view.Metadata.TotalMatchesForProvider["sluice"]
-				if len(matches) != 2 || n != 2 {
-					t.Errorf("%d matches, %d counted, want 2", len(matches), n)
-				}
+				assert(t, len(matches) == 2 && n == 2, "%d matches, %d counted, want 2", len(matches), n)
 			})
 		})
 	}
@@ -376,10 +360,9 @@ func TestDeliveriesSurviveKills(t *testing.T) {
 		k.Payload = w.ID
 		var d deliveryView
 		state := cloud.killed(t, k, func() { d = s.test(w) })
-		if d.summary() != "Successful -" || d.AttemptCount != 1 {
-			t.Errorf("killed at %q, the delivery is %s after %d attempts, want one success", state.Killed, d.summary(),
-				d.AttemptCount)
-		}
+		assert(t, d.summary() == "Successful -" && d.AttemptCount == 1,
+			"killed at %q, the delivery is %s after %d attempts, want one success", state.Killed, d.summary(),
+			d.AttemptCount)
 		received, want := 0, 1
 		for _, r := range receiver.requests() {
 			if r.header.Get("x-sluice-delivery") == d.ID {
@@ -391,9 +374,7 @@ func TestDeliveriesSurviveKills(t *testing.T) {
 		} else if k.Call == lastCall && !k.After { // the last call records the attempt
 			want = 2
 		}
-		if received != want {
-			t.Errorf("killed at %q, it was received %d times, want %d", state.Killed, received, want)
-		}
+		assert(t, received == want, "killed at %q, it was received %d times, want %d", state.Killed, received, want)
 		return state
 	})
 }

@@ -67,9 +67,7 @@ func (e *Environment) arm(rule killRule) (read func() (killState, error), err er
 func eachKill(t *testing.T, function string, least int, run func(t *testing.T, k killRule) killState) {
 	t.Helper()
 	calls := run(t, killRule{Function: function, Call: unharmed}).Calls
-	if calls < least {
-		t.Fatalf("%s makes %d calls, want %d or more", function, calls, least)
-	}
+	require(t, calls >= least, "%s makes %d calls, want %d or more", function, calls, least)
 	for i := range 2 * calls {
 		k := killRule{Function: function, Call: i/2 + 1, After: i%2 == 1}
 		t.Run(fmt.Sprintf("%s call %d after %v", function, k.Call, k.After), func(t *testing.T) {

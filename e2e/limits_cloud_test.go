@@ -34,9 +34,8 @@ func TestEverythingEndsAtTheLimits(t *testing.T) {
 			events, err := cloud.busEvents()
 			return err == nil && len(events[id]) > 0
 		})
-		if status == "PROCESSED" && !hasStored(last.Counts, 12) {
-			t.Errorf("batch %s has the counts %+v, want 12 lines stored", id, last.Counts)
-		}
+		assert(t, status != "PROCESSED" || hasStored(last.Counts, 12),
+			"batch %s has the counts %+v, want 12 lines stored", id, last.Counts)
 		eventually(t, "the delivery of the end of batch "+id, func() bool {
 			for _, r := range receiver.requests() {
 				if bytes.Contains(r.body, []byte(id)) {
@@ -51,9 +50,8 @@ func TestEverythingEndsAtTheLimits(t *testing.T) {
 		"function": `"platform.throttled","reason":"ConcurrentInvocationLimitExceeded"`,
 		"table":    `"platform.throttled","operation":"`,
 	} {
-		if !strings.Contains(string(log), text) {
-			t.Errorf("no %s was throttled: the limits are too wide for this test", what)
-		}
+		assert(t, strings.Contains(string(log), text), "no %s was throttled: the limits are too wide for this test",
+			what)
 	}
 }
 

@@ -63,16 +63,15 @@ func (s *session) flood(requests int, newRequest func() *http.Request) map[int]i
 // A tenant that floods the service stays within its limit, whatever it sends, and others are answered as before.
 func TestFloodingTenant(t *testing.T) {
 	t.Parallel()
-	requires(t, manyRequests)
+	skipWithout(t, manyRequests)
 	flooding, other := loginLimitedTenant(t, "batch_statuses_per_minute=12"), loginLimitedTenant(t)
 	path := transactionsPath + "batch/status/" + uuid.NewString()
 	begun := time.Now()
 	statuses := flooding.flood(120, func() *http.Request { return flooding.newRequest(http.MethodGet, path, "") })
 	allowed, gained := statuses[http.StatusNotFound], int(time.Since(begun)/(5*time.Second))
-	if allowed+statuses[0] < 12 || allowed > 12+gained+1 ||
-		statuses[http.StatusTooManyRequests] != 120-allowed-statuses[0] {
-		t.Errorf("the answers are %v, want 12 of 404, one more for each 5 s, and else 429", statuses)
-	}
+	assert(t, allowed+statuses[0] >= 12 && allowed <= 12+gained+1 &&
+		statuses[http.StatusTooManyRequests] == 120-allowed-statuses[0],
+		"the answers are %v, want 12 of 404, one more for each 5 s, and else 429", statuses)
 	r := flooding.call(http.MethodGet, path, "")
 	if after, err := strconv.Atoi(r.header.Get("Retry-After")); r.status == http.StatusTooManyRequests &&
 		(err != nil || after < 1 || after > 5) {
@@ -80,9 +79,7 @@ func TestFloodingTenant(t *testing.T) {
 	}
 	for range 5 {
 		r := other.expect(http.StatusNotFound, http.MethodGet, path, "")
-		if r.header.Get("X-Rate-Limit-Remaining") == "0" {
-			t.Errorf("another tenant has nothing left: %v", r.header)
-		}
+		assert(t, r.header.Get("X-Rate-Limit-Remaining") != "0", "another tenant has nothing left: %v", r.header)
 	}
 	flooding.setTenant("batch_statuses_per_minute=none") // limits change at once
 	flooding.expect(http.StatusNotFound, http.MethodGet, path, "")
@@ -128,9 +125,8 @@ func TestLimitedEndpoints(t *testing.T) {
 				return false
 			}
 			n, err := strconv.Atoi(remaining)
-			if err != nil || n >= test.limit || n < test.limit-50 || r.header.Get("X-Rate-Limit-Reset") == "" {
-				t.Errorf("%s: %d with %v, want less than %d remaining", r.request, r.status, r.header, test.limit)
-			}
+			assert(t, err == nil && n < test.limit && n >= test.limit-50 && r.header.Get("X-Rate-Limit-Reset") != "",
+				"%s: %d with %v, want less than %d remaining", r.request, r.status, r.header, test.limit)
 			return true
 		})
 	}
@@ -143,9 +139,7 @@ func TestOpenBatchesAreLimited(t *testing.T) {
 	s.enableBatches()
 	u := s.newUpload(true)
 	r := s.expect(http.StatusTooManyRequests, http.MethodPost, uploadPath, "", "Wait until one has ended")
-	if r.header.Get("Retry-After") == "" {
-		t.Errorf("a second batch: got %v, want Retry-After", r.header)
-	}
+	assert(t, r.header.Get("Retry-After") != "", "a second batch: got %v, want Retry-After", r.header)
 	put(t, u, jsonLines(validLine()))
 	s.follow(u.BatchID)
 	eventually(t, "an upload URL after the end of the batch", func() bool {

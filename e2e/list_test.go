@@ -76,9 +76,7 @@ func TestListOfBatches(t *testing.T) {
 	expectListedStatus(t, api, processed)
 	// Pages while batches are created: those that were there are listed once each, and none of the new ones.
 	got := api.listAll(client.BatchQuery{Limit: 2}, func() { api.newUpload(true) })
-	if !slices.Equal(got, ids) {
-		t.Errorf("while batches are created, %v are listed, want %v", got, ids)
-	}
+	assert(t, slices.Equal(got, ids), "while batches are created, %v are listed, want %v", got, ids)
 	expectRefusedLists(t, api)
 }
 
@@ -87,9 +85,7 @@ func TestListOfBatches(t *testing.T) {
 func expectListedStatus(t *testing.T, api *session, batchID string) {
 	t.Helper()
 	page, _, err := api.client.Batches(t.Context(), client.BatchQuery{Statuses: []string{"PROCESSED"}}, "")
-	if err != nil || len(page) != 1 {
-		t.Fatalf("got %v, error %v, want one batch", page, err)
-	}
+	require(t, err == nil && len(page) == 1, "got %v, error %v, want one batch", page, err)
 	status, err := api.client.Status(t.Context(), batchID)
 	var listed, wanted any
 	must(t, errors.Join(err, json.Unmarshal(page[0].Reply, &listed),
@@ -104,9 +100,7 @@ func expectListedStatus(t *testing.T, api *session, batchID string) {
 func expectRefusedLists(t *testing.T, api *session) {
 	t.Helper()
 	_, next, err := api.client.Batches(t.Context(), client.BatchQuery{Limit: 1}, "")
-	if err != nil || next == "" {
-		t.Fatalf("got the token %q, error %v", next, err)
-	}
+	require(t, err == nil && next != "", "got the token %q, error %v", next, err)
 	stranger := loginNewTenant(t)
 	if got := stranger.listAll(client.BatchQuery{}, nil); len(got) != 0 {
 		t.Errorf("another tenant sees %v", got)
@@ -146,10 +140,8 @@ func TestAdminBatches(t *testing.T) {
 	}
 	var list []adminBatch
 	must(t, environment.admin(&list, "batch", "list", "--tenant", api.tenantID))
-	if len(list) != 2 || list[0].BatchID != waiting || list[0].Status != "AWAITING_UPLOAD" ||
-		list[1].Status != "PROCESSED" {
-		t.Errorf("the list is %+v", list)
-	}
+	assert(t, len(list) == 2 && list[0].BatchID == waiting && list[0].Status == "AWAITING_UPLOAD" &&
+		list[1].Status == "PROCESSED", "the list is %+v", list)
 	var shown, cancelled adminBatch
 	if err := environment.admin(&shown, "batch", "show", processed); err != nil || shown.Chunks == nil ||
 		shown.Chunks.Planned != 1 || shown.Chunks.Ingested != 1 {

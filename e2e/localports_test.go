@@ -17,7 +17,7 @@ import (
 
 // DynamoDB answers only who has keys of the local cloud, and no web page may read what it answers.
 func TestDatabaseAnswersOnlyKeysOfTheCloud(t *testing.T) {
-	requires(t, processes)
+	skipWithout(t, processes)
 	t.Parallel()
 	tables := func(key, secret string) error {
 		db := dynamodb.New(dynamodb.Options{
@@ -55,13 +55,10 @@ func TestDatabaseAnswersOnlyKeysOfTheCloud(t *testing.T) {
 		must(t, err)
 		text, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
-		if err != nil || resp.StatusCode < 400 || strings.Contains(string(text), "Items") {
-			t.Errorf("%s without the cloud's keys: %s %s, %v; want a refusal", method, resp.Status, text, err)
-		}
+		assert(t, err == nil && resp.StatusCode >= 400 && !strings.Contains(string(text), "Items"),
+			"%s without the cloud's keys: %s %s, %v; want a refusal", method, resp.Status, text, err)
 		for name := range resp.Header {
-			if strings.HasPrefix(name, "Access-Control-") {
-				t.Errorf("%s: the reply has the header %s", method, name)
-			}
+			assert(t, !strings.HasPrefix(name, "Access-Control-"), "%s: the reply has the header %s", method, name)
 		}
 	}
 }

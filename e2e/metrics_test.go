@@ -97,12 +97,10 @@ func TestMetricsOfABatchAreExact(t *testing.T) {
 	})
 	sums := map[string][3]int64{}
 	for _, r := range records {
-		if r.Tenant != environment.TenantID || r.Milliseconds <= 0 || r.PeakMemory < 1<<20 {
-			t.Errorf("got the record %+v, want one with the tenant, a duration and memory", r)
-		}
-		if (r.Step == "validate" || r.Step == "settle") && (r.Chunk == nil || r.Attempt == "") {
-			t.Errorf("got the record %+v, want one with a chunk and an attempt", r)
-		}
+		assert(t, r.Tenant == environment.TenantID && r.Milliseconds > 0 && r.PeakMemory >= 1<<20,
+			"got the record %+v, want one with the tenant, a duration and memory", r)
+		assert(t, r.Step != "validate" && r.Step != "settle" || r.Chunk != nil && r.Attempt != "",
+			"got the record %+v, want one with a chunk and an attempt", r)
 		sum := sums[r.Step]
 		sums[r.Step] = [3]int64{sum[0] + r.Lines, sum[1] + r.Bytes, sum[2] + r.Findings}
 	}
@@ -137,9 +135,8 @@ func TestMetricsCommand(t *testing.T) {
 		t.Helper()
 		stdout, stderr, code, err := environment.runSluice(append([]string{"metrics", "--data", environment.Data,
 			"--batch", batchID}, args...)...)
-		if err != nil || code != 0 || stderr != "" {
-			t.Fatalf("the command ended with %v, exit code %d and %q, want 0", err, code, stderr)
-		}
+		require(t, err == nil && code == 0 && stderr == "", "the command ended with %v, exit code %d and %q, want 0",
+			err, code, stderr)
 		return stdout
 	}
 	find := func(step string) (found stepFigures) {
@@ -159,14 +156,10 @@ func TestMetricsCommand(t *testing.T) {
 			t.Errorf("got the figures %+v, want 25 lines and %d bytes", s, bytes)
 		}
 	}
-	if got.Ended["PROCESSED"] != 1 {
-		t.Errorf("got the batches %v, want one that is PROCESSED", got.Ended)
-	}
+	assert(t, got.Ended["PROCESSED"] == 1, "got the batches %v, want one that is PROCESSED", got.Ended)
 	table := metrics()
 	for _, want := range []string{"1 PROCESSED", "\nstep ", "\nvalidate ", " 25 "} {
-		if !strings.Contains(table, want) {
-			t.Errorf("the table does not have %q:\n%s", want, table)
-		}
+		assert(t, strings.Contains(table, want), "the table does not have %q:\n%s", want, table)
 	}
 	if _, stderr, code, err := environment.runSluice("metrics", "--data", t.TempDir()); err != nil || code != 2 ||
 		!strings.Contains(stderr, "no local cloud has run on") {

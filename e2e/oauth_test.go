@@ -27,14 +27,11 @@ func TestOAuthLibrary(t *testing.T) {
 				environment.APIURL + transactionsPath + "batch/status/" + uuid.NewString())
 			must(t, err)
 			defer resp.Body.Close()
-			if resp.StatusCode != http.StatusNotFound {
-				t.Errorf("a batch that does not exist: %s, want 404", resp.Status)
-			}
+			assert(t, resp.StatusCode == http.StatusNotFound, "a batch that does not exist: %s, want 404", resp.Status)
 			config.ClientSecret = "wrong"
 			_, err = config.Token(t.Context())
-			if err == nil || !strings.Contains(err.Error(), "invalid_client") {
-				t.Errorf("with a wrong secret: %v, want invalid_client", err)
-			}
+			assert(t, err != nil && strings.Contains(err.Error(), "invalid_client"),
+				"with a wrong secret: %v, want invalid_client", err)
 		})
 	}
 }
@@ -62,14 +59,12 @@ func TestOneWayToProveIdentity(t *testing.T) {
 			req.Header.Set("Authorization", "Basic "+
 				base64.StdEncoding.EncodeToString([]byte(environment.ClientID+":"+test.secret)))
 			code, header, text := send(t, req)
-			if code != test.code || !strings.Contains(string(text), test.error) {
-				t.Errorf("got %d %s, want %d with %q", code, text, test.code, test.error)
-			}
+			assert(t, code == test.code && strings.Contains(string(text), test.error), "got %d %s, want %d with %q",
+				code, text, test.code, test.error)
 			// API Gateway sends the header of a function under this name.
 			challenge := header.Get("Www-Authenticate") + header.Get("X-Amzn-Remapped-Www-Authenticate")
-			if strings.HasPrefix(challenge, "Basic") != (test.error == "invalid_client") {
-				t.Errorf("got WWW-Authenticate %q with the error %q", challenge, test.error)
-			}
+			assert(t, strings.HasPrefix(challenge, "Basic") == (test.error == "invalid_client"),
+				"got WWW-Authenticate %q with the error %q", challenge, test.error)
 		})
 	}
 }

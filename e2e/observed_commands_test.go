@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // The commands count what was stored and what was not, list the latter and say why, whether it was sent singly or in a
@@ -33,9 +31,7 @@ func TestObservabilityCommands(t *testing.T) {
 		}
 		stored, failed = stored+day.Succeeded, failed+day.Failed
 	}
-	if stored != 2 || failed != 2 {
-		t.Errorf("summary: %d stored and %d not, want 2 and 2", stored, failed)
-	}
+	assert(t, stored == 2 && failed == 2, "summary: %d stored and %d not, want 2 and 2", stored, failed)
 	if text := c.run(0, "summary", "--days", "3"); !strings.HasSuffix(text, "total       2 stored  2 not stored\n") {
 		t.Errorf("summary printed %q, want a total of 2 and 2", text)
 	}
@@ -48,9 +44,7 @@ func TestObservabilityCommands(t *testing.T) {
 	want := []string{refused.modificationID(), dropped.modificationID()}
 	slices.Sort(ids)
 	slices.Sort(want)
-	if diff := cmp.Diff(want, ids); diff != "" {
-		t.Errorf("failed (-want +got):\n%s", diff)
-	}
+	equal(t, "failed", want, ids)
 
 	for name, o := range map[string]struct {
 		line line

@@ -44,9 +44,8 @@ func (s *session) failedModifications(day string) (ids []string) {
 		}
 		s.expectReply(200, "GET", "/tm/observability/api/v1/transactions/failed-modifications?date="+day+next, "",
 			&page)
-		if page.Metadata.Count != len(page.Data) {
-			s.t.Fatalf("failed modifications: %+v, want the count of the data", page)
-		}
+		require(s.t, page.Metadata.Count == len(page.Data), "failed modifications: %+v, want the count of the data",
+			page)
 		ids = append(ids, page.Data...)
 		if page.Metadata.Next == "" {
 			return ids
@@ -94,9 +93,8 @@ func TestFailedModifications(t *testing.T) {
 	last, _ := api.processWith(client.UploadOptions{MaxRejected: &client.RejectLimit{Lines: 1}},
 		jsonLines(good, dropped))
 	second, _ := api.processWith(client.UploadOptions{RejectOnInvalid: true}, jsonLines(validLine(), rejected))
-	if last.Status != client.StatusProcessed || second.Status != client.StatusValidationFailed {
-		t.Fatalf("the batches ended with %s and %s, want PROCESSED and VALIDATION_FAILED", last.Status, second.Status)
-	}
+	require(t, last.Status == client.StatusProcessed && second.Status == client.StatusValidationFailed,
+		"the batches ended with %s and %s, want PROCESSED and VALIDATION_FAILED", last.Status, second.Status)
 	summary, failed := api.observedLately()
 	if want := (daySummary{Succeeded: 1, Failed: 3}); summary != want {
 		t.Errorf("summary: got %+v, want %+v", summary, want)
@@ -106,9 +104,8 @@ func TestFailedModifications(t *testing.T) {
 		want bool
 	}{"stored": {good, false}, "dropped": {dropped, true}, "rejected": {rejected, true}} {
 		id := c.line.modificationID()
-		if slices.Contains(failed, id) != c.want {
-			t.Errorf("the line that was %s: %s is in the list: %t, want %t", name, id, !c.want, c.want)
-		}
+		assert(t, slices.Contains(failed, id) == c.want, "the line that was %s: %s is in the list: %t, want %t", name,
+			id, !c.want, c.want)
 	}
 	api.expect(http.StatusUnprocessableEntity, http.MethodGet,
 		"/tm/observability/api/v1/transactions/failed-modifications", "")
@@ -129,9 +126,8 @@ func TestObservedSingles(t *testing.T) {
 	}
 	summary, ids := api.observedLately()
 	want := daySummary{Succeeded: 1, Failed: 1}
-	if summary != want || !slices.Equal(ids, []string{refused.modificationID()}) {
-		t.Errorf("summary %+v with the failures %q, want %+v with %s", summary, ids, want, refused.modificationID())
-	}
+	assert(t, summary == want && slices.Equal(ids, []string{refused.modificationID()}),
+		"summary %+v with the failures %q, want %+v with %s", summary, ids, want, refused.modificationID())
 }
 
 // What became of transactions is found by their modification IDs, whether they came singly or in a batch, plain or
@@ -149,9 +145,8 @@ func TestTransactionEvents(t *testing.T) {
 	last, _ := api.processWith(client.UploadOptions{MaxRejected: &client.RejectLimit{Lines: 3}}, jsonLines(lines...))
 	packed := validLine()
 	second := api.process(true, packGzip(t, jsonLines(packed)))
-	if last.Status != client.StatusProcessed || second.Status != client.StatusProcessed {
-		t.Fatalf("the batches ended with %s and %s, want PROCESSED", last.Status, second.Status)
-	}
+	require(t, last.Status == client.StatusProcessed && second.Status == client.StatusProcessed,
+		"the batches ended with %s and %s, want PROCESSED", last.Status, second.Status)
 	want := []client.TransactionEvent{
 		{Status: "succeeded", StatusCode: 201}, {Status: "failed", StatusCode: 400},
 		{Status: "succeeded", StatusCode: 201},
@@ -174,13 +169,10 @@ func TestTransactionEvents(t *testing.T) {
 		}
 	}
 	ignore := cmpopts.IgnoreFields(client.TransactionEvent{}, "StatusMessage", "CreatedAt")
-	if diff := cmp.Diff(want, got, ignore); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	equal(t, "", want, got, ignore)
 	for _, e := range got {
-		if e.StatusMessage == "" || time.Since(e.CreatedAt) > time.Hour {
-			t.Errorf("got %+v, want a message and the time of the receipt", e)
-		}
+		assert(t, e.StatusMessage != "" && time.Since(e.CreatedAt) <= time.Hour,
+			"got %+v, want a message and the time of the receipt", e)
 	}
 	api.expect(http.StatusUnprocessableEntity, http.MethodGet, "/tm/observability/api/v1/transactions/events", "")
 }
@@ -192,14 +184,11 @@ func TestObservedBatches(t *testing.T) {
 		append(jsonLines(validLines(2)...), "nonsense\n"...))
 	var byID []observedBatch
 	api.observe("ids="+last.BatchID, &byID)
-	if len(byID) != 1 || byID[0].BatchID != last.BatchID || byID[0].Status != "processed_with_failures" ||
-		byID[0].IngestStart == nil || byID[0].IngestEnd == nil || byID[0].Duration == nil ||
-		byID[0].ErrorMessage != nil || byID[0].Exports["errors_file"] == nil {
-		t.Fatalf("got %+v, want the batch with its times and its report", byID)
-	}
-	if diff := cmp.Diff(map[string]int{"total": 3, "accepted": 2, "invalid": 1}, byID[0].Counts); diff != "" {
-		t.Errorf("counts (-want +got):\n%s", diff)
-	}
+	require(t, len(byID) == 1 && byID[0].BatchID == last.BatchID && byID[0].Status == "processed_with_failures" &&
+		byID[0].IngestStart != nil && byID[0].IngestEnd != nil && byID[0].Duration != nil &&
+		byID[0].ErrorMessage == nil && byID[0].Exports["errors_file"] != nil,
+		"got %+v, want the batch with its times and its report", byID)
+	equal(t, "counts", map[string]int{"total": 3, "accepted": 2, "invalid": 1}, byID[0].Counts)
 	api.expect(http.StatusOK, http.MethodGet, *byID[0].Exports["errors_file"], "")
 	day := last.CreatedAt.UTC().Format(time.DateOnly)
 	var groups []struct {

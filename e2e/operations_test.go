@@ -50,9 +50,8 @@ func entityCalls(api *session) []platformCall {
 	e := api.newEntity(`,"properties":{"a":{"type":"Single","value":"x"}}`)
 	draft := api.newDraft(e, journey)
 	begin := entityCommand + "/" + e + "/draft"
-	var rejected struct{ ID string }
-	api.mustCall("POST", begin, inEnvelope(fmt.Sprintf(`{"journeyId":%q,"parentDraftId":%q}`, journey, draft)),
-		&rejected)
+	rejected := callFor[struct{ ID string }](api, "POST", begin,
+		inEnvelope(fmt.Sprintf(`{"journeyId":%q,"parentDraftId":%q}`, journey, draft)))
 	inJourney := inEnvelope(fmt.Sprintf(`{"journeyId":%q,"entityIds":[%q]}`, journey, e))
 	changes := inEnvelope(`{"version":1,"properties":{` +
 		`"b":{"type":"Collection","dataGroupId":"` + uuid.NewString() +
@@ -78,10 +77,8 @@ func entityCalls(api *session) []platformCall {
 // share.
 func documentCalls(api *session, route string) []platformCall {
 	entity, journey := uuid.NewString(), uuid.NewString()
-	var document createdDocument
-	api.mustCall("POST", documentCommands+route+"/virtual", inEnvelope(fmt.Sprintf(
-		`{"fileName":"a","entityId":%q,"journeyId":%q,"documentURL":"https://example.com/a"}`, entity, journey)),
-		&document)
+	document := callFor[createdDocument](api, "POST", documentCommands+route+"/virtual", inEnvelope(fmt.Sprintf(
+		`{"fileName":"a","entityId":%q,"journeyId":%q,"documentURL":"https://example.com/a"}`, entity, journey)))
 	base, id := documentCommands+route+"/", document.ID
 	calls := []platformCall{
 		{"PUT", base + id, inEnvelope(`{"friendlyName":"b","properties":{"a":{"type":"Single","value":"x"}}}`)},

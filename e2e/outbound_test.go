@@ -61,10 +61,8 @@ func TestCheckOfReceivers(t *testing.T) {
 		"PinLeafThumbprint true, SignerChainValidationOnly false",
 		"PinLeafThumbprint false, SignerChainValidationOnly true"
 	c := api.check(url)
-	if c.text() != none || len(c.Chain) != 2 || c.Chain[0].Issuer != "CN=Test Issuing CA" ||
-		len(c.Chain[0].ThumbprintSHA256) != 64 {
-		t.Errorf("without a configuration: %+v", c)
-	}
+	assert(t, c.text() == none && len(c.Chain) == 2 && c.Chain[0].Issuer == "CN=Test Issuing CA" &&
+		len(c.Chain[0].ThumbprintSHA256) == 64, "without a configuration: %+v", c)
 	data := func(der []byte) string {
 		return jsonText(map[string]any{"url": url, "endpointCertificate": map[string]any{
 			"isPublicCA": false, "certificate": outboundtest.PEM(der)}})
@@ -87,14 +85,11 @@ func TestCheckOfReceivers(t *testing.T) {
 
 	own := login(t, environment)
 	other := own.check(url)
-	if other.text() != none {
-		t.Errorf("by the configuration of another tenant: %+v", other)
-	}
+	assert(t, other.text() == none, "by the configuration of another tenant: %+v", other)
 	stdout, stderr, code := login(t, environment).command("outbound", "check", url)
-	if code != 1 || stderr != "" || !strings.Contains(stdout, "subject  CN=leaf\n") ||
-		!strings.Contains(stdout, "SignerChainValidationOnly  refused   No chain leads from") {
-		t.Errorf("sluice outbound check: exit code %d, %q\n%s", code, stderr, stdout)
-	}
+	assert(t, code == 1 && stderr == "" && strings.Contains(stdout, "subject  CN=leaf\n") &&
+		strings.Contains(stdout, "SignerChainValidationOnly  refused   No chain leads from"),
+		"sluice outbound check: exit code %d, %q\n%s", code, stderr, stdout)
 }
 
 // clientKeyView is what these tests read of a tenant's client key.
@@ -111,21 +106,16 @@ func (s *session) installClientCertificate(ca *outboundtest.Authority) clientKey
 	command := []string{"tenant", "client-certificate", "--tenant", s.tenantID}
 	must(s.t, environment.admin(&requested, append(command, "--request")...))
 	block, _ := pem.Decode([]byte(requested.CertificateRequest))
-	if block == nil {
-		s.t.Fatalf("%q is not PEM", requested.CertificateRequest)
-	}
+	require(s.t, block != nil, "%q is not PEM", requested.CertificateRequest)
 	request, err := x509.ParseCertificateRequest(block.Bytes)
-	if err != nil || request.CheckSignature() != nil || request.Subject.CommonName != s.tenantID {
-		s.t.Fatalf("the request of %+v: %v", request, err)
-	}
+	require(s.t, err == nil && request.CheckSignature() == nil && request.Subject.CommonName == s.tenantID,
+		"the request of %+v: %v", request, err)
 	leaf := thisMachine()
 	leaf.Usage = x509.ExtKeyUsageClientAuth
 	file := writeFile(s.t, "tenant.pem", outboundtest.PEM(ca.IssueFor(leaf, request.PublicKey).Raw))
 	must(s.t, environment.admin(&installed, append(command, "--install", file)...))
-	if installed.KeyID != requested.KeyID || installed.Certificate == nil ||
-		installed.Certificate.Issuer != ca.Certificate.Subject.String() {
-		s.t.Errorf("after the installation: %+v", installed)
-	}
+	assert(s.t, installed.KeyID == requested.KeyID && installed.Certificate != nil &&
+		installed.Certificate.Issuer == ca.Certificate.Subject.String(), "after the installation: %+v", installed)
 	return installed
 }
 
@@ -169,9 +159,7 @@ func TestCallsAreAuthenticated(t *testing.T) {
 	if got := calls.all(); !slices.Equal(got, []string{"Bearer the-token the-key", "Bearer the-token the-key"}) {
 		t.Errorf("the receiver got %q", got)
 	}
-	if assertions.count() == 0 {
-		t.Fatal("no token was asked for")
-	}
+	require(t, assertions.count() != 0, "no token was asked for")
 	eventually(t, "the key is published", func() bool { return verifiesAssertion(t, assertions.all()[0], key.KeyID) })
 }
 
@@ -214,9 +202,8 @@ func verifiesAssertion(t *testing.T, assertion, keyID string) bool {
 		if k.Kid != keyID {
 			continue
 		}
-		if !k.verifies(t, assertion[:end], decodeBase64(t, assertion[end+1:])) {
-			t.Errorf("the key %s does not verify %s", keyID, assertion)
-		}
+		assert(t, k.verifies(t, assertion[:end], decodeBase64(t, assertion[end+1:])), "the key %s does not verify %s",
+			keyID, assertion)
 		return true
 	}
 	return false

@@ -60,11 +60,9 @@ func TestPackedFilesHaveTheSameOutcome(t *testing.T) {
 		{"zstd in two frames", "zstd", slices.Concat(packZstd(t, content[:half]), packZstd(t, content[half:]))},
 	} {
 		status := api.process(false, way.file)
-		if status.Status != "PROCESSED" || status.BytesTotal != int64(len(content)) ||
-			status.BytesDone != status.BytesTotal {
-			t.Fatalf("%s: ended with %s (%q), %d of %d bytes done, want PROCESSED and %d", way.name, status.Status,
-				status.ErrorMessage, status.BytesDone, status.BytesTotal, len(content))
-		}
+		require(t, status.Status == "PROCESSED" && status.BytesTotal == int64(len(content)) &&
+			status.BytesDone == status.BytesTotal, "%s: ended with %s (%q), %d of %d bytes done, want PROCESSED and %d",
+			way.name, status.Status, status.ErrorMessage, status.BytesDone, status.BytesTotal, len(content))
 		report := api.report(status.BatchID)
 		if want == nil {
 			want, wantCounts = report, status.Counts
@@ -72,9 +70,8 @@ func TestPackedFilesHaveTheSameOutcome(t *testing.T) {
 		if diff := cmp.Diff(want, report, cmpopts.EquateEmpty()); diff != "" || len(report) != 5 {
 			t.Errorf("%s: the report has %d lines and differs (-plain +%s):\n%s", way.name, len(report), way.name, diff)
 		}
-		if status.ContentEncoding != way.encoding {
-			t.Errorf("%s: the status says %s, want %s", way.name, status.ContentEncoding, way.encoding)
-		}
+		assert(t, status.ContentEncoding == way.encoding, "%s: the status says %s, want %s", way.name,
+			status.ContentEncoding, way.encoding)
 		if diff := cmp.Diff(wantCounts, status.Counts); diff != "" {
 			t.Errorf("%s: counts (-plain +%s):\n%s", way.name, way.name, diff)
 		}
@@ -117,9 +114,7 @@ func TestRefusedPackedFiles(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			api := begin(t)
 			last := api.expectProcess("ERROR", test.file)
-			if last.ErrorMessage != test.message {
-				t.Errorf("the message is %q, want %q", last.ErrorMessage, test.message)
-			}
+			assert(t, last.ErrorMessage == test.message, "the message is %q, want %q", last.ErrorMessage, test.message)
 			if r := api.result(last.BatchID); r.Valid != nil || r.ErrorsFileURL != "" || r.Message != test.message {
 				t.Errorf("validation result %+v, want valid null, no report and the same message", r)
 			}
@@ -166,9 +161,8 @@ func TestAnnouncedEncodings(t *testing.T) {
 		if test.message != "" {
 			want = "ERROR"
 		}
-		if last.Status != want || last.ErrorMessage != test.message || last.ContentEncoding != test.found {
-			t.Errorf("%d bytes announced as %s: ended with %s (%q) of %s, want %s (%q) of %s", len(test.file),
-				test.announced, last.Status, last.ErrorMessage, last.ContentEncoding, want, test.message, test.found)
-		}
+		assert(t, last.Status == want && last.ErrorMessage == test.message && last.ContentEncoding == test.found,
+			"%d bytes announced as %s: ended with %s (%q) of %s, want %s (%q) of %s", len(test.file), test.announced,
+			last.Status, last.ErrorMessage, last.ContentEncoding, want, test.message, test.found)
 	}
 }

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/client"
 	"sluice/internal/duckdb"
 )
@@ -29,9 +27,8 @@ func (s *session) readParquet(batchID string) string {
 	key := func(at time.Time) string {
 		return fmt.Sprintf("/parquet/tenant=%s/date=%s/%s.parquet", s.tenantID, at.Format(time.DateOnly), batchID)
 	}
-	if !strings.HasSuffix(where.Path, key(now)) && !strings.HasSuffix(where.Path, key(now.AddDate(0, 0, -1))) {
-		s.t.Errorf("the file is at %s, want %s", where.Path, key(now))
-	}
+	assert(s.t, strings.HasSuffix(where.Path, key(now)) || strings.HasSuffix(where.Path, key(now.AddDate(0, 0, -1))),
+		"the file is at %s, want %s", where.Path, key(now))
 	text := ok(readFile(s.t.Context(), s.client.OpenReport, result.ParquetURL))(s.t)
 	path := writeFile(s.t, batchID+".parquet", text)
 	return path
@@ -64,9 +61,7 @@ func TestParquet(t *testing.T) {
 		{"line": "6", "amount": "1.5e3", "amount_decimal": json.Number("1500.000000000000000000"), "city": "Paris"},
 	} {
 		got, err := api.client.Transaction(t.Context(), lines[i].transactionID())
-		if err != nil || len(got.Modifications) != 1 {
-			t.Fatalf("reading line %d back: %+v, %v", i, got, err)
-		}
+		require(t, err == nil && len(got.Modifications) == 1, "reading line %d back: %+v, %v", i, got, err)
 		m := got.Modifications[0]
 		row := map[string]any{
 			"batch_id": m.BatchID, "line": json.Number(fmt.Sprint(m.Line)), "main_entity": m.MainEntity.Role,
@@ -81,9 +76,7 @@ func TestParquet(t *testing.T) {
 		}
 		want = append(want, row)
 	}
-	if diff := cmp.Diff(want, rows); diff != "" {
-		t.Errorf("the rows (-want +got):\n%s", diff)
-	}
+	equal(t, "the rows", want, rows)
 	t.Run("no file", func(t *testing.T) {
 		refused := api.process(true, jsonLines(validLine(), rejected))
 		for name, last := range map[string]client.Status{"before the setting": before, "rejected": refused} {

@@ -46,9 +46,8 @@ func TestUploadOfOnePart(t *testing.T) {
 	var u client.Upload
 	api.partsCall(http.StatusOK, http.MethodPost, "generate-upload-url", map[string]any{"upload": "multipart",
 		"content_length": len(content), "checksum_sha256": checksum, "part_checksums": true}, &u)
-	if u.PartCount != 1 || u.UploadID == "" || u.URL != "" || !u.ExpiresAt.After(time.Now().Add(24*time.Hour)) {
-		t.Fatalf("the upload is %+v, want one part, no URL and more than a day", u)
-	}
+	require(t, u.PartCount == 1 && u.UploadID != "" && u.URL == "" && u.ExpiresAt.After(time.Now().Add(24*time.Hour)),
+		"the upload is %+v, want one part, no URL and more than a day", u)
 	parts, complete := "upload-parts/"+u.BatchID, "complete-upload/"+u.BatchID
 	target := api.signPart(u.BatchID, 1, checksum)
 	for what, other := range map[string][]byte{"shorter": content[1:], "another": bytes.ToUpper(content)} {
@@ -66,9 +65,8 @@ func TestUploadOfOnePart(t *testing.T) {
 		}
 	}
 	api.partsCall(http.StatusOK, http.MethodGet, parts, nil, &stored)
-	if len(stored.Parts) != 1 || stored.Parts[0].Size != len(content) || stored.Parts[0].Checksum != checksum {
-		t.Fatalf("the stored parts are %+v, want one with the checksum %s", stored.Parts, checksum)
-	}
+	require(t, len(stored.Parts) == 1 && stored.Parts[0].Size == len(content) && stored.Parts[0].Checksum == checksum,
+		"the stored parts are %+v, want one with the checksum %s", stored.Parts, checksum)
 	list := func(etag string) any {
 		return map[string]any{"parts": []any{map[string]any{"part_number": 1, "etag": etag}}}
 	}
@@ -82,10 +80,9 @@ func TestUploadOfOnePart(t *testing.T) {
 		api.partsCall(http.StatusOK, http.MethodPost, complete, list(stored.Parts[0].ETag), &done)
 	}
 	last, _ := api.follow(u.BatchID)
-	if last.Status != "PROCESSED" || *last.Counts.Ingested != 2 || last.ReceivedAt.Before(before) {
-		t.Errorf("the batch ended with %s (%q), received %v; want PROCESSED, received after %v", last.Status,
-			last.ErrorMessage, last.ReceivedAt, before)
-	}
+	assert(t, last.Status == "PROCESSED" && *last.Counts.Ingested == 2 && !last.ReceivedAt.Before(before),
+		"the batch ended with %s (%q), received %v; want PROCESSED, received after %v", last.Status, last.ErrorMessage,
+		last.ReceivedAt, before)
 	api.partsCall(http.StatusOK, http.MethodPost, complete, list(stored.Parts[0].ETag), &done)
 	api.partsCall(http.StatusConflict, http.MethodGet, parts, nil, &refused)
 	api.partsCall(http.StatusConflict, http.MethodDelete, parts, nil, &refused)
@@ -98,9 +95,7 @@ func TestIncompleteUpload(t *testing.T) {
 		var u client.Upload
 		api.partsCall(http.StatusOK, http.MethodPost, "generate-upload-url",
 			map[string]any{"upload": "multipart", "content_length": 16<<20 + 5}, &u)
-		if u.PartCount != 2 || u.PartSize != 16<<20 {
-			t.Fatalf("the upload is %+v, want two parts", u)
-		}
+		require(t, u.PartCount == 2 && u.PartSize == 16<<20, "the upload is %+v, want two parts", u)
 		return u.BatchID
 	}
 	id := begin()

@@ -39,9 +39,7 @@ func newSamples(t *testing.T, tenantID string) samples {
 	bad := strconv.FormatFloat(float64(sampledata.EveryKind())/float64(total), 'f', -1, 64)
 	_, stderr, code, err := environment.runSluice("generate", "--lines", fmt.Sprint(total), "--seed", "17", "--bad",
 		bad, "-o", s.path)
-	if err != nil || code != 0 {
-		t.Fatalf("sluice generate: exit code %d, %v: %s", code, err, stderr)
-	}
+	require(t, err == nil && code == 0, "sluice generate: exit code %d, %v: %s", code, err, stderr)
 	s.entities = s.path + ".entities"
 	must(t, environment.admin(nil, "--tenant", tenantID, "entities", "import", s.entities))
 	content, err := os.ReadFile(s.path)
@@ -80,9 +78,7 @@ func (s samples) validateOffline(t *testing.T) []byte {
 	path := filepath.Join(t.TempDir(), "report.jsonl")
 	_, stderr, code, err := environment.runSluice("validate", s.path, "--entities", s.entities, "--report", path,
 		"--quiet")
-	if err != nil || code != 1 {
-		t.Fatalf("sluice validate: exit code %d, %v: %s", code, err, stderr)
-	}
+	require(t, err == nil && code == 1, "sluice validate: exit code %d, %v: %s", code, err, stderr)
 	text, err := os.ReadFile(path)
 	must(t, err)
 	return text
@@ -108,9 +104,7 @@ func (s samples) expectValidStored(t *testing.T, api *session, way, batchID stri
 			isStored = isStored || m.ModificationExternalID == l.modificationID() && m.BatchID == batchID &&
 				m.Line == number && bytes.Equal(m.Transaction, text)
 		}
-		if err != nil || !isStored {
-			t.Errorf("%s: line %d is read back as %+v, %v", way, i+1, stored, err)
-		}
+		assert(t, err == nil && isStored, "%s: line %d is read back as %+v, %v", way, i+1, stored, err)
 	}
 }
 
@@ -131,9 +125,7 @@ func TestOneVerdictOnEveryPath(t *testing.T) {
 			t.Errorf("line %d has the errors %+v, want %s", l.Line, l.Errors, s.kinds[l.Line])
 		}
 	}
-	if len(verdicts) != len(s.kinds) {
-		t.Errorf("%d lines are invalid, want %d", len(verdicts), len(s.kinds))
-	}
+	assert(t, len(verdicts) == len(s.kinds), "%d lines are invalid, want %d", len(verdicts), len(s.kinds))
 	for _, way := range []struct {
 		name  string
 		start func() (batchID string)

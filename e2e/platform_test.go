@@ -48,16 +48,22 @@ func (s *session) callPlatform(method, path, body string) platformReply {
 func (s *session) mustCall(method, path, body string, out any) {
 	s.t.Helper()
 	r := s.callPlatform(method, path, body)
-	if r.status != http.StatusOK && r.status != http.StatusAccepted {
-		s.t.Fatalf("%s: %d %s, want 200 or 202; type of a gateway's error: %q; logs: %s", r.request, r.status, r.text,
-			r.header.Get("X-Amzn-Errortype"), s.environment.logsOf(requestIDOf(r.header)))
-	}
+	require(s.t, r.status == http.StatusOK || r.status == http.StatusAccepted,
+		"%s: %d %s, want 200 or 202; type of a gateway's error: %q; logs: %s", r.request, r.status, r.text,
+		r.header.Get("X-Amzn-Errortype"), s.environment.logsOf(requestIDOf(r.header)))
 	if out == nil {
 		return
 	}
 	if err := json.Unmarshal(r.Data, out); err != nil {
 		s.t.Fatalf("%v: %s", err, r.Data)
 	}
+}
+
+// callFor is mustCall for data of a type.
+func callFor[V any](s *session, method, path, body string) (v V) {
+	s.t.Helper()
+	s.mustCall(method, path, body, &v)
+	return v
 }
 
 // callConcurrently makes the same kind of call several times at once and returns how often each status was answered.

@@ -39,9 +39,8 @@ var policyFields = []string{
 // newDataGroup publishes a data group with fields and returns its ID.
 func (s *session) newDataGroup(name, fields string) string {
 	s.t.Helper()
-	var created struct{ DataGroupID string }
-	s.mustCall("POST", dataGroupCommands, inEnvelope(
-		fmt.Sprintf(`{"name":%q,"primaryDataGroupField":"ownerName","dataGroupFields":%s}`, name, fields)), &created)
+	created := callFor[struct{ DataGroupID string }](s, "POST", dataGroupCommands, inEnvelope(
+		fmt.Sprintf(`{"name":%q,"primaryDataGroupField":"ownerName","dataGroupFields":%s}`, name, fields)))
 	for _, status := range []string{"Pending", "Published"} {
 		s.mustCall("PUT", dataGroupCommands+"/"+created.DataGroupID+"/version/1/status",
 			inEnvelope(`{"status":"`+status+`"}`), nil)
@@ -180,13 +179,10 @@ func TestPolicyEvaluationByLayers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := test.api.evaluate(test.path, test.body)
-			if got.keys() != test.want {
-				t.Errorf("got the fields %s, want %s", got.keys(), test.want)
-			}
+			assert(t, got.keys() == test.want, "got the fields %s, want %s", got.keys(), test.want)
 			items := fmt.Sprint(got.EvaluatedCollectionDataGroups)
-			if strings.Contains(items, "isMasked:true") != test.masked || !strings.Contains(items, "ownerPassport") {
-				t.Errorf("got %s, want ownerPassport, masked: %v", items, test.masked)
-			}
+			assert(t, strings.Contains(items, "isMasked:true") == test.masked &&
+				strings.Contains(items, "ownerPassport"), "got %s, want ownerPassport, masked: %v", items, test.masked)
 		})
 	}
 }
@@ -205,12 +201,11 @@ func TestPolicyReadsScreening(t *testing.T) {
 	}
 	const unmet, met = "legalName,notes", "legalName,notes,sanctionsPlan"
 	expect("no screening", api, unmet, inJourney)
-	var created struct{ BatchID string }
-	api.mustCall("POST", screeningCommands+"/batch", inEnvelope(fmt.Sprintf(
+	created := callFor[struct{ BatchID string }](api, "POST", screeningCommands+"/batch", inEnvelope(fmt.Sprintf(
 		`{"entities":[{"searchCriteria":%s,"legalEntityId":%q}],`+
 			`"journeyId":%q,"processId":"onboarding","journeyMainLegalEntityId":%q}`, screenedPerson("Ivan Petrov"),
 		entity,
-		journey, entity)), &created)
+		journey, entity)))
 	expect("screened, not assessed", api, unmet, inJourney)
 	assess := func(status string) {
 		t.Helper()
@@ -245,13 +240,11 @@ func TestLargePolicyEvaluation(t *testing.T) {
 	path := api.newEvaluatedPolicy(strings.ReplaceAll(policyFields[1], "%s", group))
 	body := withOwners(1000)
 	p := api.expectProblem(http.StatusRequestEntityTooLarge, "plain_evaluation_too_large", "POST", path, body)
-	if !strings.Contains(p.Detail, "/fields/evaluate/normalized") {
-		t.Errorf("got %s, want that it names the normalized variant", p.Detail)
-	}
+	assert(t, strings.Contains(p.Detail, "/fields/evaluate/normalized"),
+		"got %s, want that it names the normalized variant", p.Detail)
 	r := api.callPlatform("POST", path+"/normalized", body)
-	if r.status != http.StatusOK || len(r.text) > 300_000 {
-		t.Errorf("normalized: got %d and %d bytes, want 200 and at most 300,000", r.status, len(r.text))
-	}
+	assert(t, r.status == http.StatusOK && len(r.text) <= 300_000,
+		"normalized: got %d and %d bytes, want 200 and at most 300,000", r.status, len(r.text))
 	// Just under the limit the gateway passes the reply on.
 	if r := api.callPlatform("POST", path, withOwners(200)); r.status != http.StatusOK || len(r.text) < 4_000_000 {
 		t.Errorf("200 items: got %d and %d bytes, want 200 and 4 MB or more", r.status, len(r.text))
@@ -291,7 +284,6 @@ func TestPolicyEvaluationOfVersions(t *testing.T) {
 				inEnvelope(`{"`+option+`":`+value+`}`))
 		}
 	}
-	if !slices.Contains([]int{400, 413}, api.call("POST", path, strings.Repeat(" ", 5<<20)).status) {
-		t.Error("5 MiB of white space are accepted")
-	}
+	assert(t, slices.Contains([]int{400, 413}, api.call("POST", path, strings.Repeat(" ", 5<<20)).status),
+		"5 MiB of white space are accepted")
 }

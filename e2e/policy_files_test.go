@@ -23,9 +23,7 @@ func editFile(t *testing.T, path string, replace ...string) string {
 	t.Helper()
 	text := ok(os.ReadFile(path))(t)
 	edited := strings.NewReplacer(replace...).Replace(string(text))
-	if edited == string(text) {
-		t.Fatalf("%s has none of %q", path, replace)
-	}
+	require(t, edited != string(text), "%s has none of %q", path, replace)
 	copied := writeFile(t, filepath.Base(path), edited)
 	return copied
 }
@@ -94,13 +92,11 @@ func TestPolicyImportRefusals(t *testing.T) {
 	c.runFor(2, []string{"has 1 problem", "field firstNames, conditions[0]"}, "policy", "import", wrong)
 	long := strings.Repeat("x", 701)
 	out := c.runFor(2, nil, "policy", "import", editFile(t, file, "name: Employer", "name: "+long))
-	if !regexp.MustCompile(`individual.yaml:61: data group Employment, dataGroupFields`).MatchString(out) {
-		t.Errorf("got %.2000s, want the line of the data group's field", out)
-	}
+	assert(t, regexp.MustCompile(`individual.yaml:61: data group Employment, dataGroupFields`).MatchString(out),
+		"got %.2000s, want the line of the data group's field", out)
 	out = c.runFor(2, nil, "policy", "import", editFile(t, file, "name: Family name", "name: "+long))
-	if !regexp.MustCompile(`individual.yaml:\d+: field familyName, name: `).MatchString(out) {
-		t.Errorf("got %.2000s, want the line of the field", out)
-	}
+	assert(t, regexp.MustCompile(`individual.yaml:\d+: field familyName, name: `).MatchString(out),
+		"got %.2000s, want the line of the field", out)
 }
 
 // An import that ends anywhere is continued by the same command.
@@ -132,9 +128,7 @@ func TestPolicyImportContinues(t *testing.T) {
 			t.Fatalf("exit code %d after %d calls:\n%s%s", code, n, stdout, stderr)
 		}
 	}
-	if ends < 3 {
-		t.Errorf("the import ended early %d times, want 3 or more", ends)
-	}
+	assert(t, ends >= 3, "the import ended early %d times, want 3 or more", ends)
 	c.run(0, "policy", "diff", file, "Company@1")
 	if out := c.run(0, "policy", "list"); strings.Count(out, "\n") != 1 {
 		t.Errorf("got the policies\n%s\nwant one", out)

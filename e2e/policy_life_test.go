@@ -29,9 +29,8 @@ func (s *session) fieldsOf(path string) (fields []fieldView) {
 		s.mustCall("POST", policyQueries+"/"+path, inEnvelope(`{"pageSize":2,"paginationToken":`+token+`}`), &page)
 		fields = append(fields, page.Items...)
 		if page.PaginationToken == nil {
-			if len(fields) != page.TotalCount {
-				s.t.Errorf("%s: the pages have %d fields, want %d", path, len(fields), page.TotalCount)
-			}
+			assert(s.t, len(fields) == page.TotalCount, "%s: the pages have %d fields, want %d", path, len(fields),
+				page.TotalCount)
 			return fields
 		}
 		token = `"` + *page.PaginationToken + `"`
@@ -91,11 +90,8 @@ func TestLifeOfAPolicy(t *testing.T) {
 	api.publish(id, "b")
 	expect(fields, "costs Unchanged, legalEntityName Unchanged, profit Unchanged, turnover Unchanged")
 	expect(id+"/version/1/fields", "costs Unchanged, legalEntityName Unchanged, turnover Unchanged")
-	var f fieldView
-	api.mustCall("GET", policyQueries+"/"+fields+"/"+name, "", &f)
-	if f.Name != "Legal name" || f.FieldVersion != 2 {
-		t.Errorf("got %+v, want the new name and version 2", f)
-	}
+	f := callFor[fieldView](api, "GET", policyQueries+"/"+fields+"/"+name, "")
+	assert(t, f.Name == "Legal name" && f.FieldVersion == 2, "got %+v, want the new name and version 2", f)
 
 	api.mustCall("POST", command+"/versions/draft-from-version",
 		inEnvelope(`{"sourceVersionNumber":1,"workspaceId":"back"}`), nil)
@@ -114,9 +110,8 @@ func TestLifeOfAPolicy(t *testing.T) {
 		VersionNumber, PublishedVersionNumber int64
 	}
 	api.mustCall("GET", policyQueries+"/"+id, "", &p)
-	if p.Status != "Published" || p.VersionNumber != 4 || p.PublishedVersionNumber != 4 {
-		t.Errorf("got %+v, want version 4, published", p)
-	}
+	assert(t, p.Status == "Published" && p.VersionNumber == 4 && p.PublishedVersionNumber == 4,
+		"got %+v, want version 4, published", p)
 }
 
 // A version that cannot be evaluated is not published; a field of another one stays what it was.
@@ -127,10 +122,8 @@ func TestPublishingRefusesWhatCannotBeEvaluated(t *testing.T) {
 		`,"conditions":[{"operands":[{"fieldName":"b","operation":"equal"}]}]`))
 	publish := policyCommands + "/" + id + "/publish?workspaceId=w"
 	p := api.expectProblem(400, "VALIDATION_ERROR", "PUT", publish, "")
-	if len(p.ValidationErrors) != 1 ||
-		!strings.HasPrefix(p.ValidationErrors[0].PropertyName, "fields."+field+".conditions.0.operands.0") {
-		t.Errorf("got %+v, want the operand of the field", p.ValidationErrors)
-	}
+	assert(t, len(p.ValidationErrors) == 1 && strings.HasPrefix(p.ValidationErrors[0].PropertyName,
+		"fields."+field+".conditions.0.operands.0"), "got %+v, want the operand of the field", p.ValidationErrors)
 	api.mustCall("PUT", policyCommands+"/"+id+"/fields/"+field+"?workspaceId=w", inEnvelope(policyField("a", "")), nil)
 	api.publish(id, "w")
 }
@@ -153,19 +146,15 @@ func TestWorkspacesThatRace(t *testing.T) {
 	statuses := atOnce(workspaces, func(i int) int {
 		return api.call("PUT", paths[i], inEnvelope(policyField("a", `,"order":2`))).status
 	})
-	if statuses[202] != 1 || statuses[409] != workspaces-1 {
-		t.Errorf("got the statuses %v, want one 202 and otherwise 409", statuses)
-	}
-	var locked fieldView
-	api.mustCall("GET", policyQueries+"/"+id+"/fields/"+field, "", &locked)
-	if locked.LockDetails == nil || locked.LockDetails.LockChangeType != "Updated" {
-		t.Fatalf("got %+v, want the lock of the one that has changed it", locked)
-	}
+	assert(t, statuses[202] == 1 && statuses[409] == workspaces-1,
+		"got the statuses %v, want one 202 and otherwise 409", statuses)
+	locked := callFor[fieldView](api, "GET", policyQueries+"/"+id+"/fields/"+field, "")
+	require(t, locked.LockDetails != nil && locked.LockDetails.LockChangeType == "Updated",
+		"got %+v, want the lock of the one that has changed it", locked)
 	api.publish(id, locked.LockDetails.LockedByWorkspaceID)
 	published := api.fieldsOf(id + "/fields")
-	if len(published) != 1 || published[0].ChangeType != "Unchanged" || published[0].FieldVersion != 2 {
-		t.Errorf("got %+v, want version 2 of the field, without a lock", published)
-	}
+	assert(t, len(published) == 1 && published[0].ChangeType == "Unchanged" && published[0].FieldVersion == 2,
+		"got %+v, want version 2 of the field, without a lock", published)
 }
 
 // A caller without the permission of a command, or another tenant, changes nothing.

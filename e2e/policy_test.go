@@ -20,9 +20,8 @@ const (
 // newPolicy creates a policy for companies whose first draft is in a workspace, and returns its ID.
 func (s *session) newPolicy(workspace string) string {
 	s.t.Helper()
-	var created struct{ EntityPolicyID string }
-	s.mustCall("POST", policyCommands, inEnvelope(fmt.Sprintf(`{"entityType":"Company","workspaceId":%q}`, workspace)),
-		&created)
+	created := callFor[struct{ EntityPolicyID string }](s, "POST", policyCommands,
+		inEnvelope(fmt.Sprintf(`{"entityType":"Company","workspaceId":%q}`, workspace)))
 	return created.EntityPolicyID
 }
 
@@ -35,8 +34,8 @@ func policyField(dataKey, more string) string {
 // addField adds a field to the draft of a workspace and returns its ID.
 func (s *session) addField(policyID, workspace, field string) string {
 	s.t.Helper()
-	var created struct{ FieldID string }
-	s.mustCall("POST", policyCommands+"/"+policyID+"/fields?workspaceId="+workspace, inEnvelope(field), &created)
+	created := callFor[struct{ FieldID string }](s, "POST", policyCommands+"/"+policyID+"/fields?workspaceId="+
+		workspace, inEnvelope(field))
 	return created.FieldID
 }
 
@@ -125,8 +124,7 @@ func dataGroupCalls(api *session) []platformCall {
 	const put, post, get = http.MethodPut, http.MethodPost, http.MethodGet
 	group := inEnvelope(`{"name":"Owners","primaryDataGroupField":"role",` +
 		`"dataGroupFields":[{"name":"Role","dataKey":"role","fieldType":"TextBox"}]}`)
-	var created struct{ DataGroupID string }
-	api.mustCall(post, dataGroupCommands, group, &created)
+	created := callFor[struct{ DataGroupID string }](api, post, dataGroupCommands, group)
 	command, query := dataGroupCommands+"/"+created.DataGroupID, dataGroupQueries+"/"+created.DataGroupID
 	return []platformCall{
 		{post, dataGroupCommands, inEnvelope(`{"dataGroupId":"` + uuid.NewString() +

@@ -19,7 +19,7 @@ var rateDuration = flag.Duration("rate", 200*time.Millisecond, "how long TestRat
 // stored, beside the rate of the status call, which does as little as an operation can: a token, one read. It does not
 // run beside other tests. Rates to compare need a longer time: go test ./e2e -run TestRates -v -rate 10s
 func TestRates(t *testing.T) {
-	requires(t, manyRequests)
+	skipWithout(t, manyRequests)
 	onboardEntities(t, environment)
 	s := login(t, environment)
 	batchID := s.newUpload(true).BatchID

@@ -16,8 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/client"
 )
 
@@ -44,9 +42,7 @@ func verifyReceipt(t *testing.T, text string) receiptClaims {
 		t.Errorf("the keys have Cache-Control %q, want public, max-age=240", got)
 	}
 	parts := strings.Split(text, ".")
-	if len(parts) != 3 {
-		t.Fatalf("the receipt %q has %d parts, want 3", text, len(parts))
-	}
+	require(t, len(parts) == 3, "the receipt %q has %d parts, want 3", text, len(parts))
 	var header struct{ Alg, Typ, Kid string }
 	if err := json.Unmarshal(decodeBase64(t, parts[0]), &header); err != nil || header.Alg != "ES256" ||
 		header.Typ != "sluice-receipt+jwt" {
@@ -110,9 +106,7 @@ func TestReceipts(t *testing.T) {
 		Counts:         map[string]int64{"total": 4, "accepted": 2, "invalid": 2, "ingested": 2},
 		AcceptedSHA256: hexDigest(accepted),
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("claims (-want +got):\n%s", diff)
-	}
+	equal(t, "claims", want, got)
 	expectVerified(t, texts[0], file, api.report(u.BatchID))
 	if now := time.Now().Unix(); got.Iat > now || got.Iat < now-600 {
 		t.Errorf("the receipt was signed at %d, want a moment before %d", got.Iat, now)
@@ -140,9 +134,8 @@ func expectVerified(t *testing.T, text, file string, report []client.ReportLine)
 		stdout, stderr, code, err := environment.runSluice("verify", filepath.Join(dir, "receipt"),
 			filepath.Join(dir, name), "--report", filepath.Join(dir, "report"), "--keys", filepath.Join(dir, "keys"),
 			"--issuer", environment.APIURL)
-		if code != want || err != nil {
-			t.Errorf("sluice verify %s: exit %d, %v: %s%s, want %d", name, code, err, stdout, stderr, want)
-		}
+		assert(t, code == want && err == nil, "sluice verify %s: exit %d, %v: %s%s, want %d", name, code, err, stdout,
+			stderr, want)
 	}
 }
 
@@ -162,11 +155,10 @@ func TestReceiptsOfOtherEnds(t *testing.T) {
 		b := api.expectProcess(tt.status, []byte(tt.file))
 		got := verifyReceipt(t, api.receipt(b.BatchID))
 		hasFile := tt.status != "ERROR"
-		if got.Status != tt.status || got.AcceptedSHA256 != nil || fmt.Sprint(got.Counts) != tt.counts ||
-			(got.FileSHA256 != nil) != hasFile || (got.FileBytes != nil) != hasFile || got.ReceivedAt == nil {
-			t.Errorf("%s: got the claims %+v, want nothing accepted, the counts %s and a file: %v", tt.status, got,
-				tt.counts, hasFile)
-		}
+		assert(t, got.Status == tt.status && got.AcceptedSHA256 == nil && fmt.Sprint(got.Counts) == tt.counts &&
+			(got.FileSHA256 != nil) == hasFile && (got.FileBytes != nil) == hasFile && got.ReceivedAt != nil,
+			"%s: got the claims %+v, want nothing accepted, the counts %s and a file: %v", tt.status, got, tt.counts,
+			hasFile)
 		if hasFile && *got.FileSHA256 != *hexDigest(tt.file) {
 			t.Errorf("%s: the digest of the file is %s, want %s", tt.status, *got.FileSHA256, *hexDigest(tt.file))
 		}

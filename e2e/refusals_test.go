@@ -12,7 +12,7 @@ import (
 
 // Every answer has the ID of its request and the caller's own, also those of the gateway itself.
 func TestEveryAnswerNamesItsRequest(t *testing.T) {
-	requires(t, responses)
+	skipWithout(t, responses)
 	t.Parallel()
 	good, bad := login(t, environment), login(t, environment)
 	bad.token = "x"
@@ -78,9 +78,8 @@ func TestListsOfErrorsAreBounded(t *testing.T) {
 		}
 	}
 	r := api.callPlatform("POST", entityCommand, properties(30_000, `{"type":"Single"}`))
-	if r.status != 202 || len(r.Messages) != 101 {
-		t.Errorf("30,000 dropped properties: %d with %d messages, want 202 with 101", r.status, len(r.Messages))
-	}
+	assert(t, r.status == 202 && len(r.Messages) == 101,
+		"30,000 dropped properties: %d with %d messages, want 202 with 101", r.status, len(r.Messages))
 }
 
 // A tenant that has lost the batch feature begins no batch and still reads those that it has.

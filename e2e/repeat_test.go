@@ -58,9 +58,8 @@ func TestUploadRepeated(t *testing.T) {
 	k := uuid.NewString()
 	first := s.expectUpload(k, body, false)
 	again := s.expectUpload(k, body, true)
-	if again.BatchID != first.BatchID || again.URL == "" {
-		t.Fatalf("again: got %+v, want a URL for batch %s", again, first.BatchID)
-	}
+	require(t, again.BatchID == first.BatchID && again.URL != "", "again: got %+v, want a URL for batch %s", again,
+		first.BatchID)
 	expectPut(t, 200, again, []byte(validLine().String()))
 	if last, _ := s.follow(first.BatchID); last.Status != client.StatusProcessed || last.RejectOnInvalid {
 		t.Errorf("the batch ended as %+v, want PROCESSED", last)
@@ -107,9 +106,7 @@ func TestUploadsRepeatedAtOnce(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if len(batches) != 1 {
-		t.Errorf("got the batches %v, want one", batches)
-	}
+	assert(t, len(batches) == 1, "got the batches %v, want one", batches)
 }
 
 // A single transaction that is repeated with its key is stored once, and is not sent again over a later content.
@@ -119,9 +116,7 @@ func TestSingleTransactionRepeated(t *testing.T) {
 	text := l.String()
 	key := l.modificationID()
 	status, _, first := s.repeat(singlePath, key, text)
-	if status != 201 {
-		t.Fatalf("got %d %s, want 201", status, first)
-	}
+	require(t, status == 201, "got %d %s, want 201", status, first)
 	l.withModification("amount", 99.5)
 	if status, header, body := s.repeat(singlePath, key, l.String()); status != 422 {
 		t.Errorf("another content with the same key: got %d %s %v, want 422", status, body, header)
@@ -130,9 +125,8 @@ func TestSingleTransactionRepeated(t *testing.T) {
 		t.Errorf("another content with another key: got %d %s, want 201", status, body)
 	}
 	status, header, again := s.replay(singlePath, key, text)
-	if status != 201 || string(again) != string(first) || header.Get("Idempotency-Replayed") != "true" {
-		t.Errorf("again: got %d %s %v, want 201 %s, replayed", status, again, header, first)
-	}
+	assert(t, status == 201 && string(again) == string(first) && header.Get("Idempotency-Replayed") == "true",
+		"again: got %d %s %v, want 201 %s, replayed", status, again, header, first)
 	s.expectStored(l, "", 0)
 	if status, header, body := s.repeat(uploadPath, key, "{}"); status != 200 ||
 		header.Get("Idempotency-Replayed") != "" {

@@ -59,9 +59,7 @@ func TestRejectedLinesMendedAndSentAgain(t *testing.T) {
 	mended = strings.Replace(mended, twin.modificationID(), validLine().modificationID(), 1)
 	mended = strings.TrimSuffix(mended, "\n") + "}"
 	again := api.expectProcess("PROCESSED", []byte(mended))
-	if diff := cmp.Diff(countsOf(6, 6, 0, 6), again.Counts); diff != "" {
-		t.Errorf("counts of the mended batch (-want +got):\n%s", diff)
-	}
+	equal(t, "counts of the mended batch", countsOf(6, 6, 0, 6), again.Counts)
 	if r := api.result(again.BatchID); r.ErrorsCSVURL != "" || r.RejectedFileURL != "" || r.Summary == nil ||
 		len(r.Summary) > 0 || r.RejectedLeftOut == nil || *r.RejectedLeftOut != 0 {
 		t.Errorf("results of a valid batch are %+v, want no files and an empty summary", r)
@@ -97,9 +95,8 @@ func expectFilesOfCommands(t *testing.T, batchID string, file []byte, r client.V
 		},
 	} {
 		stdout, stderr, code, err := run()
-		if err != nil || code != 1 || !strings.Contains(stdout, "1 rejected line is left out") {
-			t.Errorf("%s ended with %d, %v, want 1 and what was left out:\n%s%s", name, code, err, stdout, stderr)
-		}
+		assert(t, err == nil && code == 1 && strings.Contains(stdout, "1 rejected line is left out"),
+			"%s ended with %d, %v, want 1 and what was left out:\n%s%s", name, code, err, stdout, stderr)
 		for file, want := range map[string]string{"errors.csv": wantCSV, "mend.jsonl": wantRejected} {
 			if got, err := os.ReadFile(path(file)); err != nil || string(got) != want {
 				t.Errorf("%s made another %s than the service, %v (-want +got):\n%s", name, file, err,
@@ -135,9 +132,7 @@ func expectCSV(t *testing.T, r client.ValidationResult, entries []client.ReportL
 			want = append(want, []string{line, modification, transaction, strings.Join(l.Codes, " "), "", "", ""})
 		}
 	}
-	if diff := cmp.Diff(want, records); diff != "" {
-		t.Errorf("CSV (-want +got):\n%s", diff)
-	}
+	equal(t, "CSV", want, records)
 }
 
 // expectSummary compares the summary of the results with the report, whose entries are all full.
@@ -156,11 +151,7 @@ func expectSummary(t *testing.T, r client.ValidationResult, entries []client.Rep
 		if n := len(want[k]); s.Count != int64(n) || s.Share != float64(n)/float64(*r.Counts.Total) {
 			t.Errorf("%v occurs %d times with the share %v, want %d of %d", k, s.Count, s.Share, n, *r.Counts.Total)
 		}
-		if i > 0 && s.Count > r.Summary[i-1].Count {
-			t.Errorf("%v comes after a code that is less frequent", k)
-		}
+		assert(t, i <= 0 || s.Count <= r.Summary[i-1].Count, "%v comes after a code that is less frequent", k)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("first lines (-want +got):\n%s", diff)
-	}
+	equal(t, "first lines", want, got)
 }

@@ -29,20 +29,14 @@ func TestValidateOnly(t *testing.T) {
 	o := client.UploadOptions{ValidateOnly: true, MaxRejected: &client.RejectLimit{Share: "25%"}, Name: "Probe 😀",
 		Metadata: map[string]string{"region": "Århus", "run.no-1": ""}}
 	last, seen := api.processWith(o, file)
-	if last.Status != client.StatusProcessed || last.ErrorMessage != "" || !last.ValidateOnly {
-		t.Fatalf("the batch ended as %+v, want PROCESSED with validate_only", last)
-	}
-	if !isInOrder(seen, []string{client.StatusValidationStarted, client.StatusProcessed}) {
-		t.Errorf("seen %v, want no status of ingestion", seen)
-	}
-	if diff := cmp.Diff(countsOf(4, 3, 1, 0), last.Counts); diff != "" {
-		t.Errorf("counts (-want +got):\n%s", diff)
-	}
+	require(t, last.Status == client.StatusProcessed && last.ErrorMessage == "" && last.ValidateOnly,
+		"the batch ended as %+v, want PROCESSED with validate_only", last)
+	assert(t, isInOrder(seen, []string{client.StatusValidationStarted, client.StatusProcessed}),
+		"seen %v, want no status of ingestion", seen)
+	equal(t, "counts", countsOf(4, 3, 1, 0), last.Counts)
 	got := client.UploadOptions{ValidateOnly: last.ValidateOnly, MaxRejected: last.MaxRejected, Name: last.Name,
 		Metadata: last.Metadata}
-	if diff := cmp.Diff(o, got); diff != "" {
-		t.Errorf("what was asked for (-want +got):\n%s", diff)
-	}
+	equal(t, "what was asked for", o, got)
 	var history []string
 	for _, entry := range last.History {
 		history = append(history, entry.Status)
@@ -81,14 +75,11 @@ func TestMaxRejected(t *testing.T) {
 	last, _ := api.processWith(client.UploadOptions{MaxRejected: &client.RejectLimit{Lines: 1}}, file)
 	const message = "2 of 4 transactions are invalid and max_rejected is 1, so nothing was ingested; " +
 		"the validation report lists their errors."
-	if last.Status != client.StatusValidationFailed || last.ErrorMessage != message || last.RejectOnInvalid {
-		t.Errorf("more than the limit: %+v, want VALIDATION_FAILED (%s)", last, message)
-	}
+	assert(t, last.Status == client.StatusValidationFailed && last.ErrorMessage == message && !last.RejectOnInvalid,
+		"more than the limit: %+v, want VALIDATION_FAILED (%s)", last, message)
 	api.expectNotStored(lines[0])
 	last, _ = api.processWith(client.UploadOptions{MaxRejected: &client.RejectLimit{Lines: 2}}, file)
-	if last.Status != client.StatusProcessed {
-		t.Errorf("as many as the limit: %+v, want PROCESSED", last)
-	}
+	assert(t, last.Status == client.StatusProcessed, "as many as the limit: %+v, want PROCESSED", last)
 	api.expectStored(lines[0], last.BatchID, 1)
 	for body, code := range map[string]string{
 		`{"max_rejected":1,"reject_on_invalid":true}`: "mutually_exclusive", `{"max_rejected":"0.5"}`: "share",
@@ -98,9 +89,8 @@ func TestMaxRejected(t *testing.T) {
 	}
 	var reply client.Upload
 	api.expectReply(200, "POST", uploadPath, `{"max_rejects":1,"name":null}`, &reply)
-	if !slices.Equal(reply.IgnoredParameters, []string{"max_rejects"}) {
-		t.Errorf("a misspelt key: got %+v, want it to be named", reply)
-	}
+	assert(t, slices.Equal(reply.IgnoredParameters, []string{"max_rejects"}),
+		"a misspelt key: got %+v, want it to be named", reply)
 }
 
 // The command line asks for what a request can say, and shows it.
@@ -112,9 +102,7 @@ func TestCommandLineRequestFields(t *testing.T) {
 		"--max-rejected", "50.0%",
 		"--name", "part 2", "--metadata", "region=north=1", "--metadata", "run=")
 	id := strings.TrimSpace(stdout)
-	if code != 1 || len(id) != 36 {
-		t.Fatalf("exit code %d, stdout %q, stderr %q; want 1 and an ID", code, stdout, stderr)
-	}
+	require(t, code == 1 && len(id) == 36, "exit code %d, stdout %q, stderr %q; want 1 and an ID", code, stdout, stderr)
 	for command, want := range map[string][]string{
 		"status": {"PROCESSED: the batch is validated; nothing of it is stored, as was asked for\n",
 			"2 lines, 1 accepted, 1 invalid, 0 stored\nname part 2\nregion=north=1\nrun=\nreceived ",
@@ -124,9 +112,8 @@ func TestCommandLineRequestFields(t *testing.T) {
 	} {
 		stdout, stderr, code := login(t, environment).command(command, id)
 		for _, part := range want {
-			if code != 1 || !strings.Contains(stdout, part) {
-				t.Errorf("%s: exit code %d, stderr %q, stdout\n%s\nwant 1 and %q", command, code, stderr, stdout, part)
-			}
+			assert(t, code == 1 && strings.Contains(stdout, part),
+				"%s: exit code %d, stderr %q, stdout\n%s\nwant 1 and %q", command, code, stderr, stdout, part)
 		}
 	}
 	for _, flags := range [][]string{

@@ -21,12 +21,12 @@ func (s *session) rescreen() {
 // ongoing returns the matches of an entity in its batches that rescreening has made.
 func (s *session) ongoing(entityID string) (batches []string, matches []matchView) {
 	s.t.Helper()
-	var all []struct{ BatchID, BatchType, BatchStatus string }
-	s.mustCall("GET", screeningQueries+"/batch/legalentity/"+entityID+"?onlyWithTrueMatches=false", "", &all)
+	all := callFor[[]struct{ BatchID, BatchType, BatchStatus string }](s, "GET",
+		screeningQueries+"/batch/legalentity/"+entityID+"?onlyWithTrueMatches=false", "")
 	for _, b := range all {
 		if b.BatchType == "OngoingScreening" {
-			var found []matchView
-			s.mustCall("GET", screeningQueries+"/batch/"+b.BatchID+"/entity/"+entityID+"/match", "", &found)
+			found := callFor[[]matchView](s, "GET", screeningQueries+"/batch/"+b.BatchID+"/entity/"+entityID+"/match",
+				"")
 			batches, matches = append(batches, b.BatchID), append(matches, found...)
 		}
 	}
@@ -42,9 +42,7 @@ func TestRescreening(t *testing.T) {
 	batch := api.newScreening(uuid.NewString(), e)
 	api.expectSearched(batch, "sluice: Search Complete")
 	matches := api.matches(batch, e)
-	if len(matches) != 1 {
-		t.Fatalf("got the matches %+v, want that of own:1", matches)
-	}
+	require(t, len(matches) == 1, "got the matches %+v, want that of own:1", matches)
 	api.mustCall("PUT", screeningCommands+"/batch/"+batch+"/matches", inEnvelope(fmt.Sprintf(
 		`[{"entityId":%q,"matches":[{"matchId":%q,"status":"No Match","reason":"another person"}]}]`, e,
 		matches[0].ID)), nil)
@@ -62,10 +60,8 @@ func TestRescreening(t *testing.T) {
 	})
 	api.rescreen()
 	batches, matches = api.ongoing(e)
-	if len(batches) != 1 || len(matches) != 1 || matches[0].EntityUniqueID != "own:2" ||
-		matches[0].Status != "Unresolved" {
-		t.Fatalf("got the batches %v with %+v, want one with own:2", batches, matches)
-	}
+	require(t, len(batches) == 1 && len(matches) == 1 && matches[0].EntityUniqueID == "own:2" &&
+		matches[0].Status == "Unresolved", "got the batches %v with %+v, want one with own:2", batches, matches)
 	version := matches[0].info("List version")
 	var announced []busEvent
 	eventually(t, "the events about the change", func() bool {

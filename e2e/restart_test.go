@@ -33,11 +33,10 @@ func TestRestart(t *testing.T) {
 	must(t, first.stop())
 	second := ok(startLocalCloud(data, smallAccount...))(t)
 	second.killsFunctions = true // the first one may have been stopped between an event and its record
-	if second.ClientID != first.ClientID || second.ClientSecret != first.ClientSecret ||
-		second.TenantID != first.TenantID {
-		t.Errorf("after the restart: tenant %s and client %s, want %s and %s with the same secret",
-			second.TenantID, second.ClientID, first.TenantID, first.ClientID)
-	}
+	assert(t, second.ClientID == first.ClientID && second.ClientSecret == first.ClientSecret &&
+		second.TenantID == first.TenantID,
+		"after the restart: tenant %s and client %s, want %s and %s with the same secret", second.TenantID,
+		second.ClientID, first.TenantID, first.ClientID)
 	if _, waiting := second.slots(t, "validation"); waiting != len(tenantOf) {
 		t.Errorf("after the restart %d batches wait, want %d", waiting, len(tenantOf))
 	}
@@ -115,9 +114,7 @@ func (e *Environment) reached(t *testing.T, status string) []string {
 // expectNothingLeftByKill kills the local cloud, after which none of its processes may run.
 func (e *Environment) expectNothingLeftByKill(t *testing.T) {
 	t.Helper()
-	if len(processesNaming(t, e.Data)) == 0 {
-		t.Fatal("found no process of the local cloud")
-	}
+	require(t, len(processesNaming(t, e.Data)) != 0, "found no process of the local cloud")
 	must(t, e.cloud.Process.Kill())
 	<-e.cloud.exited
 	eventually(t, "the end of all processes after kill -9", func() bool {

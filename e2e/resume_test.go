@@ -52,15 +52,13 @@ func TestResumedUpload(t *testing.T) {
 	length := int64(len(content))
 	u, err := broken.CreateUploadWith(t.Context(), client.UploadOptions{RejectOnInvalid: true,
 		Upload: client.UploadMultipart, ContentLength: &length, PartChecksums: true})
-	if err != nil || u.PartCount != 3 || u.PartSize != partSize {
-		t.Fatalf("the upload is %+v, %v; want three parts of 5 MiB", u, err)
-	}
+	require(t, err == nil && u.PartCount == 3 && u.PartSize == partSize,
+		"the upload is %+v, %v; want three parts of 5 MiB", u, err)
 	changed := bytes.Clone(content)
 	changed[partSize+7] = '\t'
 	err = broken.UploadParts(t.Context(), u.BatchID, bytes.NewReader(changed), length, client.PartsOptions{Parallel: 1})
-	if !errors.As(err, new(*client.UnreachableError)) {
-		t.Fatalf("the upload that is cut: %v, want an UnreachableError", err)
-	}
+	require(t, errors.As(err, new(*client.UnreachableError)), "the upload that is cut: %v, want an UnreachableError",
+		err)
 	path := writeFile(t, "batch.jsonl", content)
 	api.runFor(0, []string{"the service has 5.2 MB already", "differ from the file: 1 part", "PROCESSED"},
 		"upload", "--resume", u.BatchID, path)

@@ -17,7 +17,7 @@ import (
 // singly. What has expired is gone for readers, although DynamoDB has not deleted it yet.
 func TestRetention(t *testing.T) {
 	t.Parallel()
-	requires(t, manyRequests)
+	skipWithout(t, manyRequests)
 	db := environment.tables(t)
 	api := loginNewTenant(t)
 	api.enableBatches()
@@ -31,9 +31,8 @@ func TestRetention(t *testing.T) {
 			ExpressionAttributeValues: map[string]types.AttributeValue{
 				":t": &types.AttributeValueMemberS{Value: api.tenantID + "#" + l.transactionID()}},
 		})
-		if err != nil || len(page.Items) != 1 {
-			t.Fatalf("%d items of %s, %v; want 1", len(page.Items), l.transactionID(), err)
-		}
+		require(t, err == nil && len(page.Items) == 1, "%d items of %s, %v; want 1", len(page.Items), l.transactionID(),
+			err)
 		return page.Items
 	}
 	expiry := func(l line) string {
@@ -46,9 +45,7 @@ func TestRetention(t *testing.T) {
 	received := func(l line) time.Time {
 		t.Helper()
 		got, err := api.client.Transaction(t.Context(), l.transactionID())
-		if err != nil || len(got.Modifications) != 1 {
-			t.Fatalf("reading %s: %+v, %v", l.transactionID(), got, err)
-		}
+		require(t, err == nil && len(got.Modifications) == 1, "reading %s: %+v, %v", l.transactionID(), got, err)
 		return got.Modifications[0].ReceivedAt
 	}
 	forever, inBatch, single := validLine(), validLine(), validLine()

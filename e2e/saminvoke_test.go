@@ -37,7 +37,7 @@ const (
 // Every function answers `sam local invoke` with its sample event. The functions work on the stores of a local cloud
 // whose own functions are held back, so that each step of a batch is run here, in its turn.
 func TestSAMInvoke(t *testing.T) {
-	requires(t, samCLI)
+	skipWithout(t, samCLI)
 	s := newSAMInvoker(t)
 	s.replacements[sampleToken] = tokenOf(t, s.invokeAPI("token", 200, `"token_type":"Bearer"`))
 	s.invoke("authorizer", `"principalId":"`+s.cloud.ClientID+`"`, `"tenant":"`+s.cloud.TenantID+`"`,
@@ -104,9 +104,7 @@ func TestSAMInvoke(t *testing.T) {
 func (s *samInvoker) checkAllRun() {
 	functions := ok(os.ReadDir("../functions"))(s.t)
 	for _, f := range functions {
-		if !s.ran[f.Name()] {
-			s.t.Errorf("the function %s was not run", f.Name())
-		}
+		assert(s.t, s.ran[f.Name()], "the function %s was not run", f.Name())
 	}
 }
 
@@ -203,9 +201,7 @@ func (s *samInvoker) run(function string, event any, wants ...string) string {
 	s.t.Helper()
 	answer := ok(s.runSAM(function, event))(s.t)
 	for _, want := range wants {
-		if !strings.Contains(answer, want) {
-			s.t.Errorf("%s answers %.1000s; want %s", function, answer, want)
-		}
+		assert(s.t, strings.Contains(answer, want), "%s answers %.1000s; want %s", function, answer, want)
 	}
 	return answer
 }
@@ -256,9 +252,7 @@ func (s *samInvoker) invokeAPI(function string, status int, wants ...string) (bo
 		s.t.Fatalf("%s answers %+v (%v), want the status %d", function, reply, err, status)
 	}
 	for _, want := range wants {
-		if !strings.Contains(reply.Body, want) {
-			s.t.Errorf("%s answers %.1000s, want %s", function, reply.Body, want)
-		}
+		assert(s.t, strings.Contains(reply.Body, want), "%s answers %.1000s, want %s", function, reply.Body, want)
 	}
 	return reply.Body
 }

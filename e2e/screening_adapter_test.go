@@ -30,10 +30,9 @@ func (s *session) newProvider(url string) string {
 func (s *session) newScreeningBy(provider string) (batch, entity string) {
 	s.t.Helper()
 	entity = uuid.NewString()
-	var reply struct{ BatchID string }
-	s.mustCall("POST", screeningCommands+"/batch", inEnvelope(fmt.Sprintf(
+	reply := callFor[struct{ BatchID string }](s, "POST", screeningCommands+"/batch", inEnvelope(fmt.Sprintf(
 		`{"entities":[{"searchCriteria":%s,"legalEntityId":%q}],"providers":[{"providerId":%q}]}`,
-		screenedPerson("Ivan Petrov"), entity, provider)), &reply)
+		screenedPerson("Ivan Petrov"), entity, provider)))
 	return reply.BatchID, entity
 }
 
@@ -52,9 +51,7 @@ func question(t *testing.T, body []byte) (m adapter.Message, data adapter.Screen
 	if err == nil {
 		err = json.Unmarshal(text, &data)
 	}
-	if err != nil {
-		t.Fatalf("%s: %v", body, err)
-	}
+	require(t, err == nil, "%s: %v", body, err)
 	return m, data
 }
 
@@ -73,10 +70,9 @@ func TestProvidersThatFail(t *testing.T) {
 		inEnvelope(fmt.Sprintf(`{"providerId":%q}`, provider)), nil)
 	eventually(t, "the second question", func() bool { return len(r.requests()) == 2 })
 	m, data := question(t, r.requests()[1].body)
-	if m.ID != batch || m.Tenant != api.tenantID || m.ProviderID != provider || m.Type != adapter.Screen ||
-		len(data.Entities) != 1 || data.Entities[0].EntityID != entity {
-		t.Errorf("asked %+v about %+v, want the entity of the batch", m, data)
-	}
+	assert(t, m.ID == batch && m.Tenant == api.tenantID && m.ProviderID == provider && m.Type == adapter.Screen &&
+		len(data.Entities) == 1 && data.Entities[0].EntityID == entity,
+		"asked %+v about %+v, want the entity of the batch", m, data)
 	stopExecution(t, environment, "screening", batch+"_2")
 	api.expectSearched(batch, provider+": Return Failed (Invoker E000: The search was interrupted. Run it again.)")
 	api.mustCall("PUT", screeningCommands+"/batch/"+batch+"/complete", "", nil)
@@ -130,9 +126,7 @@ func TestAdaptersAreCalledWithClientCertificates(t *testing.T) {
 		Type: adapter.Screen, Status: adapter.Success, Response: response}), nil)
 	api.expectSearched(batch, provider+": Search Complete")
 	matches := api.matches(batch, entity)
-	if len(matches) != 1 {
-		t.Fatalf("got the matches %+v, want one", matches)
-	}
+	require(t, len(matches) == 1, "got the matches %+v, want one", matches)
 	api.mustCall("PUT", screeningCommands+"/batch/"+batch+"/matches", inEnvelope(fmt.Sprintf(
 		`[{"entityId":%q,"matches":[{"matchId":%q,"status":"Match","reason":"r"}]}]`, entity, matches[0].ID)), nil)
 	eventually(t, "the notice of the resolution", func() bool { return len(calls.all()) > 1 })

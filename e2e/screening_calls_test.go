@@ -16,8 +16,7 @@ func screeningCalls(api *session) []platformCall {
 	open := api.newScreening(journey, e)
 	batch, match := api.newSearchedBatch(uuid.NewString())
 	b, commands, escaped := screeningQueries+"/batch", screeningCommands+"/batch", strings.ReplaceAll(e, "/", "%2F")
-	var entities []struct{ ID string }
-	api.mustCall("GET", b+"/"+batch+"/entity", "", &entities)
+	entities := callFor[[]struct{ ID string }](api, "GET", b+"/"+batch+"/entity", "")
 	inEntity := b + "/" + batch + "/entity/" + entities[0].ID
 	ofBatch := "/batch/" + batch + "/entity/" + entities[0].ID
 	calls := append(materialityCalls(api, batch, entities[0].ID), documentCallsOfScreening(api, batch, ofBatch, "",
@@ -90,10 +89,9 @@ func providerCalls(api *session) []platformCall {
 func materialityCalls(api *session, batch, entityID string) []platformCall {
 	journey, main := uuid.NewString(), api.newEntity("")
 	api.newDraft(main, journey)
-	var aggregated struct{ BatchID string }
-	api.mustCall("POST", screeningCommands+"/batch", inEnvelope(fmt.Sprintf(
+	aggregated := callFor[struct{ BatchID string }](api, "POST", screeningCommands+"/batch", inEnvelope(fmt.Sprintf(
 		`{"entities":[{"searchCriteria":%s}],"journeyId":%q,"journeyMainLegalEntityId":%q}`,
-		screenedPerson("Ivan Petrov"), journey, main)), &aggregated)
+		screenedPerson("Ivan Petrov"), journey, main)))
 	e := screeningCommands + "/batch/" + batch + "/entity/" + entityID
 	return []platformCall{
 		{"PUT", e, inEnvelope(`{"entityMaterialityAssessment":{"pep":{"materialityStatus":"Material",` +
@@ -114,8 +112,7 @@ func materialityCalls(api *session, batch, entityID string) []platformCall {
 func documentCallsOfScreening(api *session, batch, inBatch, match, matchID string) []platformCall {
 	place := inBatch + match + "/documents"
 	link := inEnvelope(`{"fileName":"a","documentType":"evidence","documentUrl":"https://example.com/a"}`)
-	var d struct{ DocumentID string }
-	api.mustCall("POST", screeningCommands+place+"/virtual", link, &d)
+	d := callFor[struct{ DocumentID string }](api, "POST", screeningCommands+place+"/virtual", link)
 	source := fmt.Sprintf(`{"documentId":%q,"reuseFromBatchId":%q}`, d.DocumentID, batch)
 	if matchID != "" {
 		source = strings.TrimSuffix(source, "}") + fmt.Sprintf(`,"reuseFromMatchId":%q}`, matchID)

@@ -32,9 +32,8 @@ func (s *session) matchName(data string) []namedHit {
 		for _, i := range f.AdditionalInfo {
 			info[i.Label] = i.Value
 		}
-		if info["List version"] == "" || info["List age"] == "" {
-			s.t.Errorf("the hit %+v does not say how old its list is", f)
-		}
+		assert(s.t, info["List version"] != "" && info["List age"] != "",
+			"the hit %+v does not say how old its list is", f)
 		hits = append(hits, namedHit{List: f.ProviderSourceName, ID: f.ExternalIDs[0].Value, Name: info["Matched name"],
 			Score: f.MatchScore, Explanation: info["Explanation"]})
 	}
@@ -59,9 +58,7 @@ func TestMatchName(t *testing.T) {
 	file := writeFile(t, "names.csv", text.String())
 	stdout, stderr, code, err := api.environment.runSluice("screen", "--file", file, "--list-file",
 		"targets-simple-csv:"+sample, "--threshold", "70", "--json")
-	if err != nil || code != 1 {
-		t.Fatalf("sluice screen: exit %d, %v: %s", code, err, stderr)
-	}
+	require(t, err == nil && code == 1, "sluice screen: exit %d, %v: %s", code, err, stderr)
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
 	total := 0
 	for i, line := range lines {
@@ -83,9 +80,8 @@ func TestMatchName(t *testing.T) {
 			t.Errorf("%s (--service) prints\n%swant what the command prints for the file:\n%s", rows[i+1][0], got, line)
 		}
 	}
-	if len(lines) != len(rows)-1 || total < 4 {
-		t.Errorf("the command printed %d lines with %d hits, want %d with 4 or more", len(lines), total, len(rows)-1)
-	}
+	assert(t, len(lines) == len(rows)-1 && total >= 4,
+		"the command printed %d lines with %d hits, want %d with 4 or more", len(lines), total, len(rows)-1)
 	if hits := api.matchName(nobody); len(hits) != 0 {
 		t.Errorf("got the hits %+v, want none", hits)
 	}

@@ -102,21 +102,17 @@ func TestBuiltInScreening(t *testing.T) {
 	batch := api.newScreening(uuid.NewString(), e)
 	api.expectSearched(batch, "sluice: Search Complete")
 	place := "/batch/" + batch + "/entity/" + e
-	var matches []matchView
-	api.mustCall("GET", screeningQueries+place+"/match", "", &matches)
+	matches := callFor[[]matchView](api, "GET", screeningQueries+place+"/match", "")
 	found := map[string]matchView{}
 	for _, m := range matches {
 		found[m.EntityUniqueID] = m
 	}
 	m := found["own:1"]
-	if len(matches) != len(found) || found["own:3"].ID != "" || m.Status != "Unresolved" ||
-		m.MatchData.MatchScore != 100 ||
-		m.MatchData.ProviderID != "sluice" || m.MatchData.Name != "Ivan Petrov" ||
-		m.EntityAliasIDs[0] != "PrimaryName" ||
-		!strings.Contains(m.info("Explanation"), `"Ivan" = "Ivan"`) || len(m.info("List version")) != 64 ||
-		m.info("List age") != "0 days" {
-		t.Errorf("got the matches %+v, want that of own:1, explained", matches)
-	}
+	assert(t, len(matches) == len(found) && found["own:3"].ID == "" && m.Status == "Unresolved" &&
+		m.MatchData.MatchScore == 100 && m.MatchData.ProviderID == "sluice" && m.MatchData.Name == "Ivan Petrov" &&
+		m.EntityAliasIDs[0] == "PrimaryName" && strings.Contains(m.info("Explanation"), `"Ivan" = "Ivan"`) &&
+		len(m.info("List version")) == 64 && m.info("List age") == "0 days",
+		"got the matches %+v, want that of own:1, explained", matches)
 	var resolutions []string
 	for _, m := range matches {
 		resolutions = append(resolutions, fmt.Sprintf(`{"matchId":%q,"status":"Match","reason":"same person"}`, m.ID))

@@ -27,10 +27,9 @@ func screenedPerson(name string) string {
 // newScreening creates a batch of one entity in a journey and returns its ID.
 func (s *session) newScreening(journey, entityID string) string {
 	s.t.Helper()
-	var reply struct{ BatchID string }
-	s.mustCall("POST", screeningCommands+"/batch", inEnvelope(fmt.Sprintf(
+	reply := callFor[struct{ BatchID string }](s, "POST", screeningCommands+"/batch", inEnvelope(fmt.Sprintf(
 		`{"entities":[{"searchCriteria":%s,"legalEntityId":%q,"entityAliases":[{"id":"a","fullName":"Vanya"}]}],`+
-			`"journeyId":%q,"processId":"onboarding"}`, screenedPerson("Ivan Petrov"), entityID, journey)), &reply)
+			`"journeyId":%q,"processId":"onboarding"}`, screenedPerson("Ivan Petrov"), entityID, journey)))
 	return reply.BatchID
 }
 
@@ -113,11 +112,9 @@ func TestScreeningMatches(t *testing.T) {
 	api.mustCall("PUT", resolve, body(match), nil)
 	api.mustCall("PUT", complete, "", nil)
 	api.expect(http.StatusBadRequest, "PUT", resolve, body(match))
-	var view screeningView
-	api.mustCall("GET", screeningQueries+"/batch/"+batch, "", &view)
-	if view.Status != "Closed" || view.TrueMatchesCount != 1 {
-		t.Errorf("the batch is %+v, want it closed with one true match", view)
-	}
+	view := callFor[screeningView](api, "GET", screeningQueries+"/batch/"+batch, "")
+	assert(t, view.Status == "Closed" && view.TrueMatchesCount == 1,
+		"the batch is %+v, want it closed with one true match", view)
 }
 
 // A document of a screened entity is uploaded, scanned, downloaded through document management, reused in the next
@@ -144,22 +141,18 @@ func TestScreeningDocuments(t *testing.T) {
 	expectFile(t, link, "evidence")
 
 	second := api.newScreening(journey, e)
-	var reused struct{ DocumentID string }
-	api.mustCall("POST", screeningCommands+place(second)+"/reuse",
-		inEnvelope(fmt.Sprintf(`{"documentId":%q,"reuseFromBatchId":%q}`, d.DocumentID, first)), &reused)
+	reused := callFor[struct{ DocumentID string }](api, "POST", screeningCommands+place(second)+"/reuse",
+		inEnvelope(fmt.Sprintf(`{"documentId":%q,"reuseFromBatchId":%q}`, d.DocumentID, first)))
 	var items []struct {
 		ID, Status, BatchStatus        string
 		DocumentURL, ReusedFromBatchID *string
 	}
 	api.mustCall("GET", screeningQueries+place(second), "", &items)
-	if len(items) != 1 || items[0].ID != reused.DocumentID || items[0].Status != "Completed" ||
-		items[0].DocumentURL != nil {
-		t.Fatalf("the documents of the second batch are %+v, want the reused one", items)
-	}
+	require(t, len(items) == 1 && items[0].ID == reused.DocumentID && items[0].Status == "Completed" &&
+		items[0].DocumentURL == nil, "the documents of the second batch are %+v, want the reused one", items)
 	api.mustCall("GET", screeningQueries+"/entity/"+e+"/documents?journeyId="+journey, "", &items)
-	if len(items) != 1 || items[0].ID != d.DocumentID || items[0].BatchStatus != "Overridden" {
-		t.Errorf("the documents across batches are %+v, want that of the overridden batch", items)
-	}
+	assert(t, len(items) == 1 && items[0].ID == d.DocumentID && items[0].BatchStatus == "Overridden",
+		"the documents across batches are %+v, want that of the overridden batch", items)
 	api.mustCall("DELETE", screeningCommands+place(second)+"/"+reused.DocumentID, "", nil)
 	expectFile(t, link, "evidence")
 	api.mustCall("DELETE", documentCommands+"/"+d.ExternalDocumentID+"?documentEntityType=Screening", "", nil)
@@ -177,11 +170,10 @@ func TestScreeningMateriality(t *testing.T) {
 	journey, e := uuid.NewString(), uuid.NewString()
 	main := api.newEntity(`,"accessLayers":{"geographic":["Latvia"]}`)
 	draft := api.newDraft(main, journey)
-	var batch struct{ BatchID string }
-	api.mustCall("POST", screeningCommands+"/batch", inEnvelope(fmt.Sprintf(
+	batch := callFor[struct{ BatchID string }](api, "POST", screeningCommands+"/batch", inEnvelope(fmt.Sprintf(
 		`{"entities":[{"searchCriteria":%s,"legalEntityId":%q}],"journeyId":%q,"journeyType":"Review",`+
 			`"journeyMainLegalEntityId":%q,"journeyMainLegalEntityName":"Main"}`,
-		screenedPerson("Ivan Petrov"), e, journey, main)), &batch)
+		screenedPerson("Ivan Petrov"), e, journey, main)))
 	place := screeningCommands + "/batch/" + batch.BatchID
 	api.mustCall("PUT", place+"/entity/"+e, inEnvelope(
 		`{"entityMaterialityAssessment":{"pep":{"materialityStatus":"Material"}}}`), nil)
@@ -190,10 +182,9 @@ func TestScreeningMateriality(t *testing.T) {
 		Properties map[string]struct{ Value string }
 	}
 	api.mustCall("GET", entityQuery+"/entity/"+main+"/draft/"+draft, "", &view)
-	if view.Properties["finalMaterialityPEP"].Value != "Material" ||
-		view.Properties["overallMateriality"].Value != "Material" {
-		t.Errorf("the draft has %+v, want the aggregate", view.Properties)
-	}
+	assert(t, view.Properties["finalMaterialityPEP"].Value == "Material" &&
+		view.Properties["overallMateriality"].Value == "Material", "the draft has %+v, want the aggregate",
+		view.Properties)
 	api.readSearched(batch.BatchID) // where other tests have imported lists for the tenant
 	api.mustCall("PUT", place+"/complete", "", nil)
 	history := screeningQueries + "/batch/entity/" + e + "/materiality-assessment-history"
@@ -206,10 +197,9 @@ func TestScreeningMateriality(t *testing.T) {
 			RestrictedFields           []string
 		}
 		reader.mustCall("GET", history, "", &items)
-		if len(items) != 1 || (items[0].JourneyMainLegalEntityName != nil) != reader.seesName ||
-			(len(items[0].RestrictedFields) == 0) != reader.seesName {
-			t.Errorf("the history is %+v, want one item whose name is seen: %v", items, reader.seesName)
-		}
+		assert(t, len(items) == 1 && (items[0].JourneyMainLegalEntityName != nil) == reader.seesName &&
+			(len(items[0].RestrictedFields) == 0) == reader.seesName,
+			"the history is %+v, want one item whose name is seen: %v", items, reader.seesName)
 	}
 	loginNewTenant(t).expect(http.StatusNotFound, "GET", history, "")
 }
@@ -226,12 +216,10 @@ func TestScreeningExpiry(t *testing.T) {
 		BatchID                 *string
 	}
 	api.mustCall("POST", path, inEnvelope(`{"processIds":["none","onboarding"]}`), &items)
-	if len(items) != 2 || items[0].ExpiryStatus != "NoActiveBatch" || items[0].BatchID != nil ||
-		items[1].ExpiryStatus != "NotExpiring" || *items[1].BatchID != batch {
-		t.Errorf("got %+v, want NoActiveBatch and NotExpiring of %s", items, batch)
-	}
+	assert(t, len(items) == 2 && items[0].ExpiryStatus == "NoActiveBatch" && items[0].BatchID == nil &&
+		items[1].ExpiryStatus == "NotExpiring" && *items[1].BatchID == batch,
+		"got %+v, want NoActiveBatch and NotExpiring of %s", items, batch)
 	other.mustCall("POST", path, inEnvelope(`{"processIds":["onboarding"]}`), &items)
-	if len(items) != 1 || items[0].ExpiryStatus != "NoActiveBatch" {
-		t.Errorf("another tenant sees %+v, want NoActiveBatch", items)
-	}
+	assert(t, len(items) == 1 && items[0].ExpiryStatus == "NoActiveBatch",
+		"another tenant sees %+v, want NoActiveBatch", items)
 }

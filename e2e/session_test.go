@@ -94,7 +94,7 @@ func beginParallel(t *testing.T, needs ...capability) {
 	t.Helper()
 	t.Parallel()
 	for _, c := range needs {
-		requires(t, c)
+		skipWithout(t, c)
 	}
 }
 
@@ -213,9 +213,8 @@ func (s *session) expectEnd(want, batchID string) client.Status {
 
 func (s *session) expectStatus(want string, got client.Status) client.Status {
 	s.t.Helper()
-	if got.Status != want {
-		s.t.Fatalf("batch %s ended with %s (%q), want %s", got.BatchID, got.Status, got.ErrorMessage, want)
-	}
+	require(s.t, got.Status == want, "batch %s ended with %s (%q), want %s", got.BatchID, got.Status, got.ErrorMessage,
+		want)
 	return got
 }
 
@@ -234,9 +233,7 @@ func (s *session) follow(batchID string) (last client.Status, seen []string) {
 			seen = append(seen, now.Status)
 		}
 	})
-	if err != nil {
-		s.t.Fatalf("batch %s, seen %v: %v", batchID, seen, err)
-	}
+	require(s.t, err == nil, "batch %s, seen %v: %v", batchID, seen, err)
 	return last, seen
 }
 
@@ -250,9 +247,8 @@ func (s *session) result(batchID string) client.ValidationResult {
 func (s *session) report(batchID string) []client.ReportLine {
 	s.t.Helper()
 	r := s.result(batchID)
-	if r.Valid == nil || *r.Valid || r.ErrorsFileURL == "" {
-		s.t.Fatalf("the validation result is %+v, want an invalid one with a report", r)
-	}
+	require(s.t, r.Valid != nil && !(*r.Valid) && r.ErrorsFileURL != "",
+		"the validation result is %+v, want an invalid one with a report", r)
 	body := ok(s.client.OpenReport(s.t.Context(), r.ErrorsFileURL))(s.t)
 	defer body.Close()
 	var lines []client.ReportLine
@@ -281,14 +277,12 @@ func hasCode(l client.ReportLine, code string) bool {
 func (s *session) expectStored(l line, batchID string, number int64) {
 	s.t.Helper()
 	got, err := s.client.Transaction(s.t.Context(), l.transactionID())
-	if err != nil || len(got.Modifications) != 1 {
-		s.t.Fatalf("reading line %d back: %v, %+v, want one modification", number, err, got)
-	}
+	require(s.t, err == nil && len(got.Modifications) == 1, "reading line %d back: %v, %+v, want one modification",
+		number, err, got)
 	m := got.Modifications[0]
-	if m.ModificationExternalID != l.modificationID() || m.BatchID != batchID || m.Line != number {
-		s.t.Errorf("line %d is stored as modification %s of line %d of batch %s, want %s of line %d of batch %s",
-			number, m.ModificationExternalID, m.Line, m.BatchID, l.modificationID(), number, batchID)
-	}
+	assert(s.t, m.ModificationExternalID == l.modificationID() && m.BatchID == batchID && m.Line == number,
+		"line %d is stored as modification %s of line %d of batch %s, want %s of line %d of batch %s", number,
+		m.ModificationExternalID, m.Line, m.BatchID, l.modificationID(), number, batchID)
 	if got, want := string(m.Transaction), l.String(); got != want {
 		s.t.Errorf("line %d is stored as %s, want %s", number, got, want)
 	}

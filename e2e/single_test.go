@@ -25,16 +25,12 @@ func TestSingleTransaction(t *testing.T) {
 	s := begin(t)
 	l := validLine()
 	receipt, err := s.client.SendTransaction(t.Context(), []byte(l.String()), client.SendOptions{})
-	if err != nil || receipt.TransactionExternalID != l.transactionID() ||
-		receipt.ModificationExternalID != l.modificationID() || receipt.RequestUUID != l["request_uuid"] ||
-		receipt.PaymentExternalID != l["payment_external_id"] {
-		t.Fatalf("got %+v, %v; want the IDs of %s", receipt, err, l)
-	}
+	require(t, err == nil && receipt.TransactionExternalID == l.transactionID() &&
+		receipt.ModificationExternalID == l.modificationID() && receipt.RequestUUID == l["request_uuid"] &&
+		receipt.PaymentExternalID == l["payment_external_id"], "got %+v, %v; want the IDs of %s", receipt, err, l)
 	tenant := uuid.MustParse(s.tenantID)
 	guid := uuid.NewSHA1(uuid.NewSHA1(tenant, []byte(l.transactionID())), []byte(l.modificationID())).String()
-	if receipt.ModificationGUID != guid {
-		t.Errorf("modification_guid is %s, want %s", receipt.ModificationGUID, guid)
-	}
+	assert(t, receipt.ModificationGUID == guid, "modification_guid is %s, want %s", receipt.ModificationGUID, guid)
 	s.expectStored(l, "", 0)
 	before, err := s.client.Transaction(t.Context(), l.transactionID())
 	must(t, err)
@@ -123,14 +119,10 @@ func TestSingleAndBatchRace(t *testing.T) {
 	last, _ := s.follow(batchID)
 	close(done)
 	wg.Wait()
-	if last.Status != client.StatusProcessed {
-		t.Fatalf("the batch ended with %s %q", last.Status, last.ErrorMessage)
-	}
+	require(t, last.Status == client.StatusProcessed, "the batch ended with %s %q", last.Status, last.ErrorMessage)
 	for _, l := range lines {
 		got, err := s.client.Transaction(t.Context(), l.transactionID())
-		if err != nil || len(got.Modifications) != 1 {
-			t.Fatalf("%+v, %v", got, err)
-		}
+		require(t, err == nil && len(got.Modifications) == 1, "%+v, %v", got, err)
 		// Each was sent singly after the upload was complete.
 		if m := got.Modifications[0]; m.BatchID != "" || !m.ReceivedAt.After(last.ReceivedAt) ||
 			!strings.Contains(string(m.Transaction), `"single `) {
@@ -164,9 +156,8 @@ func (s *session) resend(original line, round int, earlier time.Time) time.Time 
 		return time.Time{}
 	}
 	received := got.Modifications[0].ReceivedAt
-	if received.Before(earlier) {
-		s.t.Errorf("%s was received at %v, and then at %v", l.modificationID(), earlier, received)
-	}
+	assert(s.t, !received.Before(earlier), "%s was received at %v, and then at %v", l.modificationID(), earlier,
+		received)
 	return received
 }
 
@@ -176,18 +167,14 @@ func TestSendCommand(t *testing.T) {
 	good, bad := validLine(), validLine().with("payment_type", "x")
 	file := writeFile(t, "lines.jsonl", jsonLines(good, bad))
 	stdout, stderr, code := login(t, environment).command("send", file)
-	if code != 1 || !strings.Contains(stdout, "line 2: ") || !strings.Contains(stdout, "(type=enum)") ||
-		!strings.Contains(stdout, "1 transaction stored, 1 refused") {
-		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
-	}
+	assert(t, code == 1 && strings.Contains(stdout, "line 2: ") && strings.Contains(stdout, "(type=enum)") &&
+		strings.Contains(stdout, "1 transaction stored, 1 refused"), "exit %d\n%s%s", code, stdout, stderr)
 	s.expectStored(good, "", 0)
 	pretty := validLine()
 	var text bytes.Buffer
 	must(t, json.Indent(&text, []byte(pretty.String()), "", "  "))
 	stdout, stderr, code = login(t, environment).command("send", "--json", writeFile(t, "pretty.json", text.Bytes()))
 	var receipt client.Receipt
-	if code != 0 || json.Unmarshal([]byte(stdout), &receipt) != nil ||
-		receipt.TransactionExternalID != pretty.transactionID() {
-		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
-	}
+	assert(t, code == 0 && json.Unmarshal([]byte(stdout), &receipt) == nil &&
+		receipt.TransactionExternalID == pretty.transactionID(), "exit %d\n%s%s", code, stdout, stderr)
 }

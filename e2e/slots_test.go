@@ -39,9 +39,7 @@ func (e *Environment) slots(t *testing.T, stage string) (held, waiting int) {
 			held, hasGate = len(holders.Value), true
 		}
 	}
-	if !hasGate {
-		t.Fatalf("the stage %s has no gate with holders", stage)
-	}
+	require(t, hasGate, "the stage %s has no gate with holders", stage)
 	return held, waiting
 }
 
@@ -85,20 +83,17 @@ func TestBatchesWaitForSlots(t *testing.T) {
 	positions := map[int64]bool{}
 	for id, api := range started {
 		status, err := api.client.Status(t.Context(), id)
-		if err != nil || status.Status != "" || status.QueuePosition == nil {
-			t.Fatalf("the status of a batch that waits is %+v, error %v, want one with a position", status, err)
-		}
+		require(t, err == nil && status.Status == "" && status.QueuePosition != nil,
+			"the status of a batch that waits is %+v, error %v, want one with a position", status, err)
 		positions[*status.QueuePosition] = true
 	}
-	if len(positions) != len(started) || !positions[1] || !positions[int64(len(started))] {
-		t.Errorf("the positions are %v, want 1 to %d", positions, len(started))
-	}
+	assert(t, len(positions) == len(started) && positions[1] && positions[int64(len(started))],
+		"the positions are %v, want 1 to %d", positions, len(started))
 	cloud.sweep(t)
 	for id, api := range started {
 		last, _ := api.follow(id)
-		if last.Status != "PROCESSED" && (api == first || last.Status != "VALIDATION_FAILED") {
-			t.Errorf("batch %s ended with %s (%q)", id, last.Status, last.ErrorMessage)
-		}
+		assert(t, last.Status == "PROCESSED" || api != first && last.Status == "VALIDATION_FAILED",
+			"batch %s ended with %s (%q)", id, last.Status, last.ErrorMessage)
 	}
 	cloud.waitForFreeSlots(t)
 	first.cancelWhileWaiting(t)

@@ -65,9 +65,8 @@ func (s *session) expectSwept(id, status, message string) {
 		last = ok(s.client.Status(s.t.Context(), id))(s.t)
 		return last.Status == status
 	})
-	if !strings.Contains(last.ErrorMessage, message) {
-		s.t.Errorf("the message is %q, want one with %q", last.ErrorMessage, message)
-	}
+	assert(s.t, strings.Contains(last.ErrorMessage, message), "the message is %q, want one with %q", last.ErrorMessage,
+		message)
 }
 
 // testLateUpload has a batch ended whose upload does not come. A slow PUT begins while the upload is waited for, and
@@ -190,9 +189,7 @@ func (s *session) testEarlierRelease() {
 func TestSweepOfDocuments(t *testing.T) {
 	api := killingCloud.begin(t)
 	scanned, status := api.uploadDocument("e", "clean")
-	if status != "Completed" {
-		t.Fatalf("got %s, want Completed", status)
-	}
+	require(t, status == "Completed", "got %s, want Completed", status)
 	eventually(t, "the document without an outcome", func() bool { // the sweep of another test may be faster
 		api.forgetScan(scanned.SignedURLToUpload, time.Now().Add(-time.Minute))
 		return api.readDocument(scanned.ID).Status == "Processing"
@@ -210,9 +207,8 @@ func TestSweepOfDocuments(t *testing.T) {
 		t.Errorf("got %+v, want the reason of the error", d)
 	}
 	api.expectDocument(expected.ID, "Processing")
-	var replaced createdDocument
-	api.mustCall("PUT", documentCommands+"/updateFile", `{"data":{"id":"`+missing.ID+`","fileName":"b.txt"}}`,
-		&replaced)
+	replaced := callFor[createdDocument](api, "PUT", documentCommands+"/updateFile",
+		`{"data":{"id":"`+missing.ID+`","fileName":"b.txt"}}`)
 	expectPut(t, 200, replaced.upload(), []byte("clean"))
 	eventually(t, "the scan of the other file", func() bool {
 		return api.readDocument(missing.ID).Status == "Completed"
@@ -227,9 +223,7 @@ func (s *session) forgetScan(uploadURL string, since time.Time) {
 		"part":  dynamo.String("file"),
 	}
 	item := s.environment.item(s.t, "documents", key)
-	if item == nil {
-		s.t.Fatalf("there is no file %v", key)
-	}
+	require(s.t, item != nil, "there is no file %v", key)
 	delete(item, "outcome")
 	item["waiting"], item["since"] = dynamo.String("0"),
 		dynamo.String(since.UTC().Format("2006-01-02T15:04:05.000000000Z"))

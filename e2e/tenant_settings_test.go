@@ -27,9 +27,7 @@ func TestTenantSettingsOfLines(t *testing.T) {
 		for _, l := range api.report(last.BatchID) {
 			found = found || hasCode(l, "created_at_out_of_range")
 		}
-		if found != want {
-			t.Errorf("created_at_out_of_range found: %t, want %t", found, want)
-		}
+		assert(t, found == want, "created_at_out_of_range found: %t, want %t", found, want)
 	}
 	expect(false)
 	api.setTenant("max_past_days=30")

@@ -79,9 +79,7 @@ func TestTokenEndpoint(t *testing.T) {
 	resp := ok(http.Post(environment.TokenURL+"?client_id="+environment.ClientID, formType,
 		strings.NewReader("grant_type=client_credentials")))(t)
 	defer resp.Body.Close()
-	if resp.StatusCode != 400 {
-		t.Errorf("credentials in the URL: %d, want 400", resp.StatusCode)
-	}
+	assert(t, resp.StatusCode == 400, "credentials in the URL: %d, want 400", resp.StatusCode)
 }
 
 // A form may be written in several ways, and reaches the endpoint as it was sent, whatever is in front of the endpoint.
@@ -129,14 +127,11 @@ func TestEquivalentForms(t *testing.T) {
 // Runs before TestKeyRotation, which runs in parallel with others: there is one key.
 func TestTokenIsAnAccessToken(t *testing.T) {
 	_, _, reply := postToken(t, formType, tokenForm(environment).Encode())
-	if reply["token_type"] != "Bearer" || reply["expires_in"] != 3600.0 || len(reply) != 3 {
-		t.Errorf("the reply is %v, want a Bearer token for 3600 seconds and nothing else", reply)
-	}
+	assert(t, reply["token_type"] == "Bearer" && reply["expires_in"] == 3600.0 && len(reply) == 3,
+		"the reply is %v, want a Bearer token for 3600 seconds and nothing else", reply)
 	token := reply["access_token"].(string)
 	header, claims := decodeTokenPart(t, token, 0), decodeTokenPart(t, token, 1)
-	if header["typ"] != "at+jwt" || header["alg"] != "ES256" {
-		t.Errorf("the header is %v, want at+jwt and ES256", header)
-	}
+	assert(t, header["typ"] == "at+jwt" && header["alg"] == "ES256", "the header is %v, want at+jwt and ES256", header)
 	for claim, want := range map[string]string{"iss": environment.APIURL, "sub": environment.ClientID,
 		"client_id": environment.ClientID, "scope": environment.Scope} {
 		if claims[claim] != want {
@@ -157,17 +152,15 @@ func checkPublishedKeys(t *testing.T, keyID any) {
 	_, _, text := download(t, environment.APIURL+"/.well-known/oauth-authorization-server")
 	var metadata map[string]any
 	must(t, json.Unmarshal([]byte(text), &metadata))
-	if metadata["issuer"] != environment.APIURL || metadata["token_endpoint"] != environment.APIURL+tokenPath {
-		t.Errorf("the metadata is %v, want the issuer %s and its token endpoint", metadata, environment.APIURL)
-	}
+	assert(t, metadata["issuer"] == environment.APIURL && metadata["token_endpoint"] == environment.APIURL+tokenPath,
+		"the metadata is %v, want the issuer %s and its token endpoint", metadata, environment.APIURL)
 	resp := ok(http.Get(metadata["jwks_uri"].(string)))(t)
 	var keys struct {
 		Keys []map[string]any `json:"keys"`
 	}
 	decodeReply(t, resp, http.StatusOK, &keys)
-	if len(keys.Keys) != 1 || keys.Keys[0]["kid"] != keyID || keys.Keys[0]["d"] != nil {
-		t.Errorf("the keys are %v, want one, %v, without its private part", keys, keyID)
-	}
+	assert(t, len(keys.Keys) == 1 && keys.Keys[0]["kid"] == keyID && keys.Keys[0]["d"] == nil,
+		"the keys are %v, want one, %v, without its private part", keys, keyID)
 }
 
 // decodeTokenPart decodes the header (0) or the claims (1) of a token.

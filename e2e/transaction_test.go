@@ -32,9 +32,7 @@ func TestTransactionIDsThatNoPathCanCarry(t *testing.T) {
 		for _, m := range got.Modifications {
 			found = found || m.ModificationExternalID == l.modificationID() && string(m.Transaction) == l.String()
 		}
-		if !found {
-			t.Errorf("%q does not have the modification %s", l.transactionID(), l.modificationID())
-		}
+		assert(t, found, "%q does not have the modification %s", l.transactionID(), l.modificationID())
 	}
 	const path = "/tm/realtime/api/transactions"
 	s.expect(http.StatusUnprocessableEntity, http.MethodGet, path, "")

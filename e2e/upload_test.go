@@ -18,13 +18,10 @@ import (
 func TestURLAcceptsOneUpload(t *testing.T) {
 	api := begin(t)
 	u := api.newUpload(true)
-	if u.Method != "PUT" || u.RequiredHeaders["If-None-Match"] != "*" || len(u.RequiredHeaders) != 1 {
-		t.Errorf("the upload wants %s with the headers %v, want PUT with If-None-Match: *", u.Method, u.RequiredHeaders)
-	}
-	if u.MaxBytes != 2147483647 || !u.ExpiresAt.After(time.Now()) {
-		t.Errorf("the upload has max_bytes %d and ends at %v, want 2147483647 and a time to come", u.MaxBytes,
-			u.ExpiresAt)
-	}
+	assert(t, u.Method == "PUT" && u.RequiredHeaders["If-None-Match"] == "*" && len(u.RequiredHeaders) == 1,
+		"the upload wants %s with the headers %v, want PUT with If-None-Match: *", u.Method, u.RequiredHeaders)
+	assert(t, u.MaxBytes == 2147483647 && u.ExpiresAt.After(time.Now()),
+		"the upload has max_bytes %d and ends at %v, want 2147483647 and a time to come", u.MaxBytes, u.ExpiresAt)
 	content := jsonLines(validLine())
 	expectPut := func(want int, what string, to client.Upload) {
 		t.Helper()
@@ -39,9 +36,7 @@ func TestURLAcceptsOneUpload(t *testing.T) {
 		{"signature", u.URL[:len(u.URL)-4] + "0000"},
 		{"lifetime", strings.Replace(u.URL, "X-Amz-Expires=900", "X-Amz-Expires=90000", 1)},
 	} {
-		if altered.url == u.URL {
-			t.Fatalf("the URL has no %s to alter: %s", altered.what, u.URL)
-		}
+		require(t, altered.url != u.URL, "the URL has no %s to alter: %s", altered.what, u.URL)
 		to := u
 		to.URL = altered.url
 		expectPut(403, "upload with an altered "+altered.what, to)
@@ -101,14 +96,12 @@ func TestTooManyTransactions(t *testing.T) {
 				}
 				return
 			}
-			if r.ErrorsFileURL != "" || r.Valid == nil || *r.Valid {
-				t.Errorf("validation result %+v, want an invalid one without a report", r)
-			}
+			assert(t, r.ErrorsFileURL == "" && r.Valid != nil && !(*r.Valid),
+				"validation result %+v, want an invalid one without a report", r)
 			const want = "The file contains 1001 transactions; a batch may contain at most 1000. " +
 				"Split the file into several batches."
-			if r.Message != want || last.ErrorMessage != want {
-				t.Errorf("the validation result says %q and the status %q, want %q", r.Message, last.ErrorMessage, want)
-			}
+			assert(t, r.Message == want && last.ErrorMessage == want,
+				"the validation result says %q and the status %q, want %q", r.Message, last.ErrorMessage, want)
 		})
 	}
 }
@@ -120,10 +113,9 @@ func TestReportBeyondItsLimit(t *testing.T) {
 	file := strings.Repeat("{        }\n", lines) // of several chunks
 	last := api.expectProcess("VALIDATION_FAILED", []byte(file))
 	r := api.result(last.BatchID)
-	if r.ReportComplete == nil || *r.ReportComplete || *r.Counts.Invalid != lines ||
-		*last.Counts.Invalid != lines {
-		t.Errorf("validation result %+v, want %d invalid lines and report_complete false", r, lines)
-	}
+	assert(t, r.ReportComplete != nil && !(*r.ReportComplete) && *r.Counts.Invalid == lines &&
+		*last.Counts.Invalid == lines, "validation result %+v, want %d invalid lines and report_complete false", r,
+		lines)
 	report := api.report(last.BatchID)
 	expectCSV(t, r, report)
 	if _, _, rejected := download(t, r.RejectedFileURL); rejected != file {
@@ -131,23 +123,19 @@ func TestReportBeyondItsLimit(t *testing.T) {
 	}
 	full, bytesOfFull := 0, 0
 	for i, line := range report {
-		if line.Line != int64(i+1) {
-			t.Fatalf("entry %d of the report is of line %d", i+1, line.Line)
-		}
+		require(t, line.Line == int64(i+1), "entry %d of the report is of line %d", i+1, line.Line)
 		isFull := len(line.Errors) > 0
-		if isFull == slices.Contains(line.Codes, "missing") || isFull && bytesOfFull >= limit {
-			t.Fatalf("entry of line %d, after %d bytes, is %+v; want it full up to %d bytes, and then short, with "+
-				"the code missing", line.Line, bytesOfFull, line, limit)
-		}
+		require(t, isFull != slices.Contains(line.Codes, "missing") && (!isFull || bytesOfFull < limit),
+			"entry of line %d, after %d bytes, is %+v; want it full up to %d bytes, and then short, with the code missing",
+			line.Line, bytesOfFull, line, limit)
 		if isFull {
 			text := ok(json.Marshal(line))(t)
 			full, bytesOfFull = full+1, bytesOfFull+len(text)
 		}
 	}
-	if len(report) != lines || full == 0 {
-		t.Errorf("the report has %d entries, %d of them full; want one for each of %d lines, and some full",
-			len(report), full, lines)
-	}
+	assert(t, len(report) == lines && full != 0,
+		"the report has %d entries, %d of them full; want one for each of %d lines, and some full", len(report), full,
+		lines)
 }
 
 // The counts of the results are those of the status, ingested transactions too.
@@ -169,17 +157,14 @@ func TestLimitsOfUploads(t *testing.T) {
 		{limit - 1, "PROCESSED"}, {limit, "PROCESSED"}, {limit + 1, "ERROR"},
 	} {
 		u := api.newUpload(true)
-		if u.MaxBytes != limit {
-			t.Errorf("max_bytes is %d, want %d", u.MaxBytes, limit)
-		}
+		assert(t, u.MaxBytes == limit, "max_bytes is %d, want %d", u.MaxBytes, limit)
 		content := string(jsonLines(validLine()))
 		content += strings.Repeat(" ", test.size-len(content))
 		// The client would refuse to send more than max_bytes.
 		expectPut(t, 200, u, []byte(content))
 		last, _ := api.follow(u.BatchID)
-		if last.Status != test.status || test.status == "ERROR" && !strings.Contains(last.ErrorMessage, "20000") {
-			t.Errorf("a batch of %d bytes ended with %s (%q), want %s", test.size, last.Status, last.ErrorMessage,
-				test.status)
-		}
+		assert(t, last.Status == test.status && (test.status != "ERROR" || strings.Contains(last.ErrorMessage,
+			"20000")), "a batch of %d bytes ended with %s (%q), want %s", test.size, last.Status, last.ErrorMessage,
+			test.status)
 	}
 }

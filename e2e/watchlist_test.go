@@ -91,9 +91,7 @@ func TestWatchlistVersionsAreRemoved(t *testing.T) {
 	must(t, err)
 	s.environment.runScheduled(t, "watchlist")
 	left, err := store.Versions(t.Context(), s.tenantID, "old")
-	if err != nil || len(left) != 8 {
-		t.Errorf("%d versions are left, %v; want 8", len(left), err)
-	}
+	assert(t, err == nil && len(left) == 8, "%d versions are left, %v; want 8", len(left), err)
 	for _, v := range left {
 		if want := v.Version == "v1" || v.Version == "v2"; !v.CondemnedAt.IsZero() != want {
 			t.Errorf("version %s is condemned: %t, want %t", v.Version, !want, want)

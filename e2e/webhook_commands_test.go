@@ -35,10 +35,8 @@ func TestWebhookCommands(t *testing.T) {
 	}
 	r := c.newReceiver()
 	updated := c.run(0, "webhooks", "update", w.ID, "--url", r.URL, "--type", "Single", "--disable")
-	if !strings.Contains(updated, "disabled") || !strings.Contains(updated, "ingestionFailed") ||
-		!strings.Contains(updated, "events") {
-		t.Errorf("updated: %s, want the rest as it was", updated)
-	}
+	assert(t, strings.Contains(updated, "disabled") && strings.Contains(updated, "ingestionFailed") &&
+		strings.Contains(updated, "events"), "updated: %s, want the rest as it was", updated)
 	c.run(2, "webhooks", "update", w.ID, "--enable", "--disable")
 	c.run(0, "webhooks", "update", w.ID, "--enable")
 	if passed := c.run(0, "webhooks", "test", w.ID); !strings.Contains(passed, "Successful") {
@@ -83,8 +81,7 @@ func TestListen(t *testing.T) {
 	p := ok(startProcess(cmd))(t)
 	t.Cleanup(func() { _ = p.Process.Kill() })
 	webhooks := func() []webhookView {
-		var list struct{ WebHooks []webhookView }
-		c.mustSend("GET", webhooksPath, "", &list)
+		list := sendFor[struct{ WebHooks []webhookView }](c, "GET", webhooksPath, "")
 		return list.WebHooks
 	}
 	if err := p.waitFor(patience, func() bool { return len(webhooks()) == 1 }); err != nil {
@@ -96,9 +93,8 @@ func TestListen(t *testing.T) {
 	}
 	var m event.Message
 	decodeStrictly(t, []byte(stdout.String()), &m)
-	if m.CausationID != id || m.Type != event.BatchRejected {
-		t.Errorf("printed %s, want the end of batch %s", stdout.String(), id)
-	}
+	assert(t, m.CausationID == id && m.Type == event.BatchRejected, "printed %s, want the end of batch %s",
+		stdout.String(), id)
 	if got := r.requests(); len(got) != 1 || string(got[0].body)+"\n" != stdout.String() ||
 		got[0].header.Get("x-sluice-signature") == "" {
 		t.Errorf("forwarded %+v, want what was printed, with its headers", got)
@@ -107,11 +103,8 @@ func TestListen(t *testing.T) {
 		t.Error(err)
 	}
 	want := "listening to batchtransaction:ingestionValidation_failed at "
-	if !strings.HasPrefix(p.output.String(), want) {
-		t.Errorf("printed %q on standard error, want %q", p.output, want)
-	}
-	var configurations []externalAuthView
-	c.mustCall("GET", externalAuthQueries+"/getAll", "", &configurations)
+	assert(t, strings.HasPrefix(p.output.String(), want), "printed %q on standard error, want %q", p.output, want)
+	configurations := callFor[[]externalAuthView](c, "GET", externalAuthQueries+"/getAll", "")
 	if left := webhooks(); len(left) != 0 || len(configurations) != 1 { // that of the receiver
 		t.Errorf("%d webhooks and %d configurations are left, want none and one", len(left), len(configurations))
 	}
@@ -120,7 +113,7 @@ func TestListen(t *testing.T) {
 // The commands of docs/webhooks.md work as they are.
 func TestWebhookGuide(t *testing.T) {
 	t.Parallel()
-	requires(t, receivers)
+	skipWithout(t, receivers)
 	c := loginNewTenant(t)
 	r := c.newReceiver()
 	c.runGuide("docs/webhooks.md", []string{"RECEIVER=" + r.URL + "/events"}, `"outcome": "Successful"`,

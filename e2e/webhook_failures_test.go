@@ -27,24 +27,19 @@ func TestWebhookIsTriedAgain(t *testing.T) {
 	eventually(t, "the first attempt", func() bool { return len(r.requests()) > 0 })
 	r.answers(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) })
 	d := api.ended(w, r.requests()[0].header.Get("x-sluice-delivery"))
-	if len(d.Attempts) < 2 || d.summary() != "Successful -" {
-		t.Fatalf("delivery %+v, want a failed and a successful attempt", d)
-	}
+	require(t, len(d.Attempts) >= 2 && d.summary() == "Successful -",
+		"delivery %+v, want a failed and a successful attempt", d)
 	first, last := d.Attempts[0], d.Attempts[len(d.Attempts)-1]
-	if *first.Status != 503 || *first.Code != "status" || *first.Answer != "overloaded" || *last.Status != 202 {
-		t.Errorf("attempts %+v, want 503 overloaded first and 202 last", d.Attempts)
-	}
+	assert(t, *first.Status == 503 && *first.Code == "status" && *first.Answer == "overloaded" && *last.Status == 202,
+		"attempts %+v, want 503 overloaded first and 202 last", d.Attempts)
 	before := len(r.requests())
-	var resent struct{ Resent int }
-	api.mustSend("POST", webhooksPath+"/"+w.ID+"/resend",
-		fmt.Sprintf(`{"since":%q,"outcomes":["Successful"]}`, started.Add(-time.Minute).UTC().Format(time.RFC3339)),
-		&resent)
+	resent := sendFor[struct{ Resent int }](api, "POST", webhooksPath+"/"+w.ID+"/resend",
+		fmt.Sprintf(`{"since":%q,"outcomes":["Successful"]}`, started.Add(-time.Minute).UTC().Format(time.RFC3339)))
 	eventually(t, "the delivery that is sent again", func() bool { return len(r.requests()) > before })
 	again := r.requests()[before]
-	if resent.Resent != 1 || again.header.Get("x-sluice-delivery") != d.ID || string(again.body) != string(d.Payload) {
-		t.Errorf("%d deliveries were sent again, the first as %s, want %s", resent.Resent,
-			again.header.Get("x-sluice-delivery"), d.ID)
-	}
+	assert(t, resent.Resent == 1 && again.header.Get("x-sluice-delivery") == d.ID &&
+		string(again.body) == string(d.Payload), "%d deliveries were sent again, the first as %s, want %s",
+		resent.Resent, again.header.Get("x-sluice-delivery"), d.ID)
 	if d = api.ended(w, d.ID); d.Run != 2 {
 		t.Errorf("sent again in run %d, want 2", d.Run)
 	}
@@ -87,9 +82,8 @@ func TestFailuresOfReceivers(t *testing.T) {
 			s.t = t
 			w := s.newWebhook(test.url, "")
 			d := s.test(w)
-			if d.summary() != test.want || d.AttemptCount != 1 {
-				t.Errorf("%s after %d attempts, want %s after 1: %+v", d.summary(), d.AttemptCount, test.want, d)
-			}
+			assert(t, d.summary() == test.want && d.AttemptCount == 1, "%s after %d attempts, want %s after 1: %+v",
+				d.summary(), d.AttemptCount, test.want, d)
 			s.mustSend("DELETE", webhooksPath+"/"+w.ID, "", nil)
 		})
 	}
@@ -121,9 +115,8 @@ func TestGoneDisablesAWebhook(t *testing.T) {
 		api.mustSend("GET", one, "", &w)
 		return !w.Enabled
 	})
-	if w.DisabledReason == nil || *w.DisabledReason != "gone" || w.DisabledAt == nil {
-		t.Errorf("disabled: %+v, want the reason gone", w)
-	}
+	assert(t, w.DisabledReason != nil && *w.DisabledReason == "gone" && w.DisabledAt != nil,
+		"disabled: %+v, want the reason gone", w)
 	eventually(t, "the event that it is disabled", func() bool {
 		for _, got := range r.requests() {
 			var m event.Message
@@ -146,11 +139,8 @@ func TestGoneDisablesAWebhook(t *testing.T) {
 	api.expect(409, "POST", one+"/resend", `{"since":"2020-01-01T00:00:00Z"}`)
 	r.answers(func(http.ResponseWriter, *http.Request) {})
 	api.mustSend("PUT", one, fmt.Sprintf(`{"url":%q,"enabled":true,"eventTypes":["*"]}`, r.URL), nil)
-	var resent struct{ Resent int }
-	api.mustSend("POST", one+"/resend", `{"since":"2020-01-01T00:00:00Z"}`, &resent)
-	if resent.Resent != 2 {
-		t.Errorf("%d deliveries are sent again, want 2", resent.Resent)
-	}
+	resent := sendFor[struct{ Resent int }](api, "POST", one+"/resend", `{"since":"2020-01-01T00:00:00Z"}`)
+	assert(t, resent.Resent == 2, "%d deliveries are sent again, want 2", resent.Resent)
 	for _, d := range list.Deliveries {
 		if got := api.ended(w, d.ID); got.summary() != "Successful -" {
 			t.Errorf("sent again: %s, want success", got.summary())

@@ -56,11 +56,17 @@ func (s *session) mustSend(method, path, body string, out any) {
 	s.expectReply(http.StatusOK, method, path, body, out)
 }
 
+// sendFor is mustSend for a reply of a type.
+func sendFor[V any](s *session, method, path, body string) (v V) {
+	s.t.Helper()
+	s.mustSend(method, path, body, &v)
+	return v
+}
+
 // newWebhook creates a webhook for all events. The other fields are JSON members, each with a leading comma.
 func (s *session) newWebhook(address, others string) webhookView {
 	s.t.Helper()
-	var w webhookView
-	s.mustSend("POST", webhooksPath, fmt.Sprintf(`{"url":%q,"eventTypes":["*"]%s}`, address, others), &w)
+	w := sendFor[webhookView](s, "POST", webhooksPath, fmt.Sprintf(`{"url":%q,"eventTypes":["*"]%s}`, address, others))
 	if w.Secret != "" {
 		issuedSecrets.add(w.Secret)
 	}
@@ -70,11 +76,8 @@ func (s *session) newWebhook(address, others string) webhookView {
 // onlyDelivery returns the delivery of a webhook that has one.
 func (s *session) onlyDelivery(w webhookView) deliveryView {
 	s.t.Helper()
-	var list struct{ Deliveries []deliveryView }
-	s.mustSend("GET", webhooksPath+"/"+w.ID+"/deliveries", "", &list)
-	if len(list.Deliveries) != 1 {
-		s.t.Fatalf("%d deliveries, want 1: %+v", len(list.Deliveries), list.Deliveries)
-	}
+	list := sendFor[struct{ Deliveries []deliveryView }](s, "GET", webhooksPath+"/"+w.ID+"/deliveries", "")
+	require(s.t, len(list.Deliveries) == 1, "%d deliveries, want 1: %+v", len(list.Deliveries), list.Deliveries)
 	return list.Deliveries[0]
 }
 
@@ -93,8 +96,7 @@ func (s *session) ended(w webhookView, delivery string) deliveryView {
 // test has a test message delivered and returns the delivery once it has ended.
 func (s *session) test(w webhookView) deliveryView {
 	s.t.Helper()
-	var d deliveryView
-	s.mustSend("POST", webhooksPath+"/"+w.ID+"/test", "", &d)
+	d := sendFor[deliveryView](s, "POST", webhooksPath+"/"+w.ID+"/test", "")
 	return s.ended(w, d.ID)
 }
 

@@ -50,14 +50,11 @@ func TestWebhookGetsTheEndOfABatch(t *testing.T) {
 	}
 	var m event.Message
 	decodeStrictly(t, got.body, &m)
-	if m.CausationID != id || m.Type != event.BatchRejected || m.Tenant != api.tenantID {
-		t.Errorf("the message is %s, want the end of batch %s", got.body, id)
-	}
+	assert(t, m.CausationID == id && m.Type == event.BatchRejected && m.Tenant == api.tenantID,
+		"the message is %s, want the end of batch %s", got.body, id)
 	d := api.ended(w, got.header.Get("x-sluice-delivery"))
-	if d.summary() != "Successful -" || d.AttemptCount != 1 || d.Events[0].ID != m.ID ||
-		string(d.Payload) != string(got.body) {
-		t.Errorf("delivery %+v, want one successful attempt to deliver %s", d, got.body)
-	}
+	assert(t, d.summary() == "Successful -" && d.AttemptCount == 1 && d.Events[0].ID == m.ID &&
+		string(d.Payload) == string(got.body), "delivery %+v, want one successful attempt to deliver %s", d, got.body)
 	var list struct{ Deliveries []deliveryView }
 	if api.mustSend("GET", webhooksPath+"/"+other.ID+"/deliveries", "", &list); len(list.Deliveries) != 0 {
 		t.Errorf("a disabled webhook has the deliveries %+v", list.Deliveries)
@@ -103,14 +100,11 @@ func TestSecretOfAWebhookIsReplaced(t *testing.T) {
 	issuedSecrets.add(before)
 	issuedSecrets.add(after)
 	w := api.newWebhook(r.URL, fmt.Sprintf(`,"secret":%q`, before))
-	if w.Secret != "" {
-		t.Errorf("the reply shows the secret %q", w.Secret)
-	}
+	assert(t, w.Secret == "", "the reply shows the secret %q", w.Secret)
 	api.mustSend("PUT", webhooksPath+"/"+w.ID, fmt.Sprintf(`{"url":%q,"enabled":true,"eventTypes":["*"],"secret":%q}`,
 		r.URL, after), &w)
-	if w.PreviousSecretUntil == nil || time.Until(*w.PreviousSecretUntil) < 23*time.Hour {
-		t.Errorf("the previous secret signs until %v, want a day", w.PreviousSecretUntil)
-	}
+	assert(t, w.PreviousSecretUntil != nil && time.Until(*w.PreviousSecretUntil) >= 23*time.Hour,
+		"the previous secret signs until %v, want a day", w.PreviousSecretUntil)
 	api.test(w)
 	got := r.requests()[0]
 	for _, secret := range []string{before, after} {
@@ -118,18 +112,15 @@ func TestSecretOfAWebhookIsReplaced(t *testing.T) {
 			t.Errorf("%s: %v", secret[:6], err)
 		}
 	}
-	if got.header.Get("x-signature") != webhook.BodySignature(before, got.body) {
-		t.Error("x-signature is not made with the previous secret")
-	}
+	assert(t, got.header.Get("x-signature") == webhook.BodySignature(before, got.body),
+		"x-signature is not made with the previous secret")
 }
 
 func TestTenWebhooks(t *testing.T) {
 	api := beginTenant(t)
 	statuses := api.callConcurrently(14, "POST", webhooksPath,
 		func(int) string { return `{"url":"https://receiver.invalid","eventTypes":["*"]}` })
-	if statuses[200] != 10 || statuses[409] != 4 {
-		t.Errorf("statuses %v, want 10 of 200 and 4 of 409", statuses)
-	}
+	assert(t, statuses[200] == 10 && statuses[409] == 4, "statuses %v, want 10 of 200 and 4 of 409", statuses)
 }
 
 func TestWebhooksAreOfTheirTenant(t *testing.T) {
