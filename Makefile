@@ -11,7 +11,7 @@
 # make test-clients   what generators of clients make of that file
 
 .DEFAULT_GOAL := build
-.PHONY: build tools demo test local docs bench bench-2gb lab lint clean programs functions format format-console vet staticcheck test-units test-races \
+.PHONY: build tools demo test local description docs bench bench-2gb lab lint clean programs functions format format-console vet staticcheck test-units test-races \
 	test-e2e test-pages test-console test-faults test-kills vulncheck test-sam test-localstack sam-suite localstack-suite localstack sam-build test-clients test-template lint-template lint-template-newest test-parquet release
 
 # One set of flags for products, tests, vet and staticcheck, and one workspace for all modules (go.work), so that each package is
@@ -203,9 +203,13 @@ test-kills: build
 lab:
 	@$(MAKE) --no-print-directory -C lab test
 
-docs: bin/tools/redoc.js
+# What is made of openapi/*.yaml: the description in one file, and the Go types of requests and replies.
+description:
 	@mkdir -p bin
 	@go run ./openapi/reference > bin/sluice.bundled.json && mv bin/sluice.bundled.json openapi/sluice.bundled.json
+	@go run ./openapi/wire/generate
+
+docs: bin/tools/redoc.js description
 	@go run ./openapi/reference $< > bin/reference.html
 	@echo "The reference is bin/reference.html. The description in one file, for programs, is openapi/sluice.bundled.json."
 

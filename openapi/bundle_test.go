@@ -26,6 +26,6 @@ func TestTheBundledFileIsCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("openapi/%s is not what openapi/*.yaml say: go test ./openapi -run Bundled -update rewrites it", file)
+		t.Errorf("openapi/%s is not what openapi/*.yaml say: make description rewrites it", file)
 	}
 }
