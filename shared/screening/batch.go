@@ -33,7 +33,7 @@ const (
 // TypeScreening is the type of a batch that a client creates.
 const TypeScreening = "Screening"
 
-// TypeRescreening is the type of a batch of what a change of a watchlist has newly matched.
+// TypeRescreening is the type of a batch of new matches after a change of a watchlist.
 const TypeRescreening = "OngoingScreening"
 
 // Limits of one batch. They keep every part of it within an item of DynamoDB, and its resolution within a transaction.
@@ -44,7 +44,7 @@ const (
 	MaxAliases = 100
 	// MaxAddresses is the largest number of addresses of an entity.
 	MaxAddresses = 20
-	// MaxRelatedParties is the largest number of parties for which an entity has materiality properties.
+	// MaxRelatedParties is the largest number of parties with materiality properties of an entity.
 	MaxRelatedParties = 50
 	// MaxProviders is the largest number of providers of a batch.
 	MaxProviders = 10
@@ -75,7 +75,7 @@ var (
 	ErrUnresolved = errors.New("screening: matches are unresolved")
 )
 
-// Batch is a group of entities that are screened together.
+// Batch is a group of entities that are screened together. Storage keeps its JSON form.
 type Batch struct {
 	ID     string `json:"id"`
 	Tenant string `json:"tenant"`
@@ -91,7 +91,7 @@ type Batch struct {
 	MainEntityName string `json:"mainEntityName"`
 	// Providers are those that search, in the order of their IDs.
 	Providers []ProviderRun `json:"providers"`
-	// EntityIDs are the entities of the batch, in the order in which they were given.
+	// EntityIDs are the entities of the batch, in the order of the request.
 	EntityIDs []string `json:"entityIds"`
 	// OverriddenIDs are the batches that this one replaced.
 	OverriddenIDs []string  `json:"overriddenIds"`
@@ -99,12 +99,12 @@ type Batch struct {
 	CreatedBy     string    `json:"createdBy"`
 	// ClosedAt is zero unless the batch was closed.
 	ClosedAt time.Time `json:"closedAt"`
-	// CorrelationID is that of the request that created the batch; "" if it had none.
+	// CorrelationID comes from the request that created the batch; "" if it had none.
 	CorrelationID string `json:"correlationId"`
 	// Lists are the versions of watchlists that the built-in provider searches. They are pinned: a search that is
-	// repeated finds the same, whatever was imported meanwhile.
+	// repeated finds the same, independently of later imports.
 	Lists []ListVersion `json:"lists,omitempty"`
-	// Threshold is the score from which on an entry is a match of the built-in provider. It is pinned, too.
+	// Threshold is the least score of a match of the built-in provider. It is pinned, too.
 	Threshold float64 `json:"threshold,omitempty"`
 	// Runs is the number of runs that were begun: 1 for a new batch, 0 for one without searches. StartedAt is when the
 	// last one was.
@@ -123,16 +123,16 @@ type Batch struct {
 type ProviderRun struct {
 	ID     string         `json:"id"`
 	Status ProviderStatus `json:"status"`
-	// ConfigurationSetID is the set of settings with which it searches; "" for the default set.
+	// ConfigurationSetID is the set of settings of the search; "" for the default set.
 	ConfigurationSetID string `json:"configurationSetId"`
-	// Error says why the search failed; nil unless Status is ReturnFailed.
+	// Error is the reason why the search failed; nil unless Status is ReturnFailed.
 	Error *ProviderError `json:"error"`
 	// Matches is how many matches it returned.
 	Matches int `json:"matches"`
 	// AnswerID is the ID of the answer that ended the search; only the matches of that answer belong to the batch. It
 	// is "" for a search that is under way.
 	AnswerID string `json:"answerId"`
-	// Run is the run of the batch in which the provider searches or has searched last.
+	// Run is the run of the provider's present or last search.
 	Run int `json:"run,omitempty"`
 }
 
@@ -177,7 +177,7 @@ type Answer struct {
 	Run int
 	// Matches is how many matches it has; they are stored already.
 	Matches int
-	// Error is the reason for which the search failed; nil if it did not.
+	// Error is the reason why the search failed; nil if it did not.
 	Error *ProviderError
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// MaxDocuments is the largest number of documents of an entity in a batch, those of its matches included.
+// MaxDocuments is the largest number of documents of an entity in a batch, including the documents of its matches.
 const MaxDocuments = 100
 
 // Document is a document of an entity in a batch, or of one of its matches. Its name, its file and its state are those
@@ -21,7 +21,7 @@ type Document struct {
 	MatchUniqueID string `json:"matchUniqueId"`
 	// DocumentID is the ID in document management.
 	DocumentID string `json:"documentId"`
-	// IdempotencyKey is that of the request that created the document; "" if it had none.
+	// IdempotencyKey comes from the request that created the document; "" if it had none.
 	IdempotencyKey string    `json:"idempotencyKey"`
 	CreatedBy      string    `json:"createdBy"`
 	CreatedAt      time.Time `json:"createdAt"`

@@ -7,7 +7,7 @@ import (
 	"sluice/shared/platform/property"
 )
 
-// Types of what is searched for.
+// Types of entities in searches.
 const (
 	Individual = "Individual"
 	Company    = "Company"
@@ -16,7 +16,7 @@ const (
 // PrimaryName stands for the main name of an entity among the IDs of its aliases.
 const PrimaryName = "PrimaryName"
 
-// Entity is one party of a batch.
+// Entity is one party of a batch. Storage keeps its JSON form.
 type Entity struct {
 	// ID is the ID of the legal entity or, without one, a UUID.
 	ID      string `json:"id"`
@@ -96,7 +96,7 @@ type Alias struct {
 	LegalEntityName string `json:"legalEntityName,omitempty"`
 }
 
-// Name returns the name by which the entity is called.
+// Name returns the main name of the entity.
 func (c SearchCriteria) Name() string {
 	if c.Type == Company {
 		return c.LegalEntityName

@@ -11,23 +11,22 @@ const (
 	MaxValidityDays = 36_500
 )
 
-// Settings are what a tenant decides about its screening.
+// Settings are the screening settings of a tenant, with their JSON form in storage.
 type Settings struct {
-	// ValidityDays is the number of days after the close of a batch for which the search of a provider is valid, by the
-	// provider's ID. Provider.ValidityDays applies to providers that are not in the map.
+	// ValidityDays is the validity of a provider's search in days after the close of the batch, by the provider's ID.
+	// Provider.ValidityDays applies to providers that are not in the map.
 	ValidityDays map[string]int `json:"validityDays"`
 	// ActiveProviders are the providers of batches that name none; nil for the built-in one.
 	ActiveProviders []string `json:"activeProviders,omitempty"`
-	// ActiveLists are the watchlists in which the built-in provider searches where nothing else says so; nil for all
-	// that the tenant has.
+	// ActiveLists are the watchlists of the built-in provider by default; nil for all lists of the tenant.
 	ActiveLists []string `json:"activeLists,omitempty"`
-	// Threshold is the score from which on an entry is a match of the built-in provider; nil for DefaultThreshold.
+	// Threshold is the least score of a match of the built-in provider; nil for DefaultThreshold.
 	Threshold *float64 `json:"threshold,omitempty"`
 	// Version is 0 if the tenant has no settings, and grows by one with every change. Writes are conditional on it.
 	Version int64 `json:"-"`
 }
 
-// ExpiryStatus says whether searches are still valid.
+// ExpiryStatus is the validity of searches.
 type ExpiryStatus string
 
 // The expiry statuses.
@@ -38,7 +37,7 @@ const (
 	Expired       ExpiryStatus = "Expired"
 )
 
-// ProviderExpiry says until when the search of a provider is valid.
+// ProviderExpiry is the validity of the search of a provider.
 type ProviderExpiry struct {
 	Provider ProviderRun
 	Status   ExpiryStatus

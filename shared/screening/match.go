@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// MatchStatus is what people have decided about a match.
+// MatchStatus is the decision about a match.
 type MatchStatus string
 
 // The statuses of a match.
@@ -18,12 +18,12 @@ const (
 	Unresolved MatchStatus = "Unresolved"
 )
 
-// Match is an entry of a provider's lists that may be the entity.
+// Match is an entry of a provider's lists that may be the entity. Storage keeps its JSON form.
 type Match struct {
 	ID       string `json:"id"`
 	BatchID  string `json:"batchId"`
 	EntityID string `json:"entityId"`
-	// AnswerID is the answer of a provider to which the match belongs.
+	// AnswerID is the match's answer of a provider.
 	AnswerID string `json:"answerId"`
 	// AliasIDs are the aliases of the entity that the entry resembles; PrimaryName stands for its main name.
 	AliasIDs []string `json:"aliasIds"`
@@ -40,7 +40,7 @@ func NewMatchID(answerID, entityID, uniqueID string) string {
 	return uuid.NewSHA1(uuid.Nil, fmt.Appendf(nil, "%q %q %q", answerID, entityID, uniqueID)).String()
 }
 
-// EntityOverLimit returns the entity of which matches has more than MaxMatches, false if there is none.
+// EntityOverLimit returns the entity with more than MaxMatches matches, false if there is none.
 func EntityOverLimit(matches []Match) (entityID string, found bool) {
 	counts := map[string]int{}
 	for _, m := range matches {
@@ -51,10 +51,10 @@ func EntityOverLimit(matches []Match) (entityID string, found bool) {
 	return "", false
 }
 
-// Resolution is what is decided about a match, and by whom.
+// Resolution is the decision about a match, and its author. Storage has its JSON form apart from the match's.
 type Resolution struct {
 	Status MatchStatus `json:"status"`
-	// Reason and Comments are what people gave for the status; "" if they gave nothing.
+	// Reason and Comments explain the status; "" if people gave none.
 	Reason   string `json:"reason"`
 	Comments string `json:"comments"`
 	// Classification holds values that the institution gives to the match, by field.
@@ -85,8 +85,8 @@ type MatchAction struct {
 	Reused bool `json:"reused"`
 }
 
-// MatchData is what a provider says of an entry of its lists. Its JSON form is the same on the wire and in storage. A
-// nil pointer means that the provider does not know or does not say it.
+// MatchData is a provider's data about an entry of its lists. Its JSON form is the same on the wire and in storage. A
+// nil pointer means that the provider has no value.
 type MatchData struct {
 	ProviderID string `json:"providerId"`
 	// ProviderSourceName is the name of the list that has the entry.
@@ -101,7 +101,7 @@ type MatchData struct {
 	Country    *string  `json:"country"`
 	// EntityType is Individual, Company or Other.
 	EntityType *string `json:"entityType"`
-	// Score says how alike the names are, from 0 to 100.
+	// Score is the similarity of the names, from 0 to 100.
 	Score              *float64       `json:"matchScore"`
 	ProviderSourceURL  *string        `json:"providerSourceUrl"`
 	ProviderSourceURLs []SourceURL    `json:"providerSourceUrls"`
@@ -113,8 +113,7 @@ type MatchData struct {
 	RegisteredCountry  *string        `json:"registeredCountry"`
 	IDs                []Identifier   `json:"idsList"`
 	Associations       []Association  `json:"associations"`
-	// Categories are the kinds of risk for which the entry is listed: AdverseMedia, Enforcements, Other, Pep and
-	// Sanctions.
+	// Categories are the kinds of risk of the entry: AdverseMedia, Enforcements, Other, Pep and Sanctions.
 	Categories      []string        `json:"categories"`
 	CategoryDetails []CategoryTable `json:"categoryDetails"`
 	// Sources are the lists or publications on which the entry is based, and SourcesInfo remarks on them.
@@ -164,7 +163,7 @@ type Identifier struct {
 	ExpiryDate *string `json:"expiryDate"`
 }
 
-// Association is another party to which an entry is related.
+// Association is a party related to an entry.
 type Association struct {
 	ExternalID          *string  `json:"externalId"`
 	Category            *string  `json:"category"`
@@ -174,7 +173,7 @@ type Association struct {
 	OwnershipPercentage *float64 `json:"ownershipPercentage"`
 }
 
-// CategoryTable is what a provider tells about one category of risk, as rows of fields.
+// CategoryTable is a provider's data about one category of risk, as rows of fields.
 type CategoryTable struct {
 	Kind string        `json:"kind"`
 	Rows []CategoryRow `json:"rows"`

@@ -2,7 +2,7 @@ package screening
 
 import "time"
 
-// Materiality is what people think of a category of risk of an entity.
+// Materiality is the assessment of a category of risk of an entity.
 type Materiality string
 
 // The materialities, from the one that outweighs all others.
@@ -38,20 +38,20 @@ const (
 // Categories lists the categories of risk.
 var Categories = []Category{PEP, Sanctions, AdverseMedia, Enforcements, Other}
 
-// Assessment is how material the findings about an entity are. Its JSON form is only that of storage.
+// Assessment is the materiality of the findings about an entity. Only storage uses its JSON form.
 type Assessment struct {
 	// Categories has those that were assessed.
 	Categories map[Category]CategoryAssessment `json:"categories"`
 	// Rationale is the reason for the assessment as a whole; "" if none was given.
 	Rationale string `json:"rationale"`
-	// By, ByType, At and JourneyTaskID say by which client, when and in which task the assessment was changed last.
+	// By, ByType, At and JourneyTaskID are the client, the time and the task of the last change.
 	By            string    `json:"by"`
 	ByType        string    `json:"byType"`
 	At            time.Time `json:"at"`
 	JourneyTaskID string    `json:"journeyTaskId"`
 }
 
-// CategoryAssessment is how material the findings of one category are.
+// CategoryAssessment is the materiality of the findings of one category.
 type CategoryAssessment struct {
 	Status Materiality `json:"status"`
 	// Jurisdictions are set only if Status is Material. OKToProceed, whether to proceed in spite of the finding, and
@@ -88,7 +88,7 @@ type ImpactedClient struct {
 	ReasonForNoFollowUp string `json:"reasonForNoFollowUp"`
 }
 
-// Aggregate returns how material the findings about all entities together are, by category. It has every category.
+// Aggregate returns the materiality of all entities together, by category. It has every category.
 func Aggregate(entities []Entity) map[Category]Materiality {
 	out := map[Category]Materiality{}
 	for _, c := range Categories {

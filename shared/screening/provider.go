@@ -16,7 +16,7 @@ const (
 	BuiltInSetID = "5b1c0de0-7d1a-5c3e-9f60-2d8a4e6b7c91"
 )
 
-// Limits of what a tenant configures.
+// Limits of the configuration of a tenant.
 const (
 	// MaxConfiguredProviders is how many providers a tenant can have, the built-in one not counted.
 	MaxConfiguredProviders = 20
@@ -45,10 +45,10 @@ type Provider struct {
 	Adapter *Adapter
 	// Fields are the settings that the provider has.
 	Fields []SettingField
-	// Sets are the sets of settings with which it can search. The first one is the default set.
+	// Sets are its sets of settings. The first one is the default set.
 	Sets []ConfigurationSet
-	// ValidityDays is the number of days after the close of a batch for which its search is valid; 0 if it does not
-	// expire. Settings.ValidityDays of the tenant takes precedence.
+	// ValidityDays is the validity of its search in days after the close of the batch; 0 if it does not expire.
+	// Settings.ValidityDays of the tenant takes precedence.
 	ValidityDays int
 
 	CreatedAt time.Time
@@ -74,7 +74,7 @@ type Adapter struct {
 	EncryptionKey externalauth.Secret
 }
 
-// Format implements fmt.Formatter: package fmt would print what a pointer leads to without the methods of its fields.
+// Format implements fmt.Formatter: behind a pointer, package fmt would print the fields without their methods.
 func (a Adapter) Format(f fmt.State, _ rune) {
 	_, _ = io.WriteString(f, "{URL:"+a.URL+" AuthenticationKey:"+a.AuthenticationKey.String()+
 		" EncryptionKey:"+a.EncryptionKey.String()+"}")
@@ -106,9 +106,9 @@ func (p Provider) FindSet(id string) (ConfigurationSet, bool) {
 	return ConfigurationSet{}, false
 }
 
-// RestoreMaskedKeys replaces each masked key of the provider's adapter by the one that stored, a revealed provider or
-// nil, has. It returns those that it cannot replace. A key is restored only if the URL is the same: whoever may change
-// a provider must not direct what is sent with its keys elsewhere.
+// RestoreMaskedKeys replaces each masked key of the provider's adapter by the key of stored, a revealed provider or
+// nil. It returns the keys that it cannot replace. A key is restored only if the URL is the same: a change of the
+// provider must not direct messages under its keys elsewhere.
 func (p *Provider) RestoreMaskedKeys(stored *Provider) []externalauth.MaskedSecret {
 	if !p.Adapter.HasMaskedKeys() {
 		return nil

@@ -184,7 +184,7 @@ func TestKeepKeys(t *testing.T) {
 	}
 }
 
-// Whatever enables what, circles are found, and all of them: a walk from each field says the same.
+// All circles of enabledBy are found, as by a walk from each field.
 func TestCheckFieldsFindsCircles(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))

@@ -18,7 +18,7 @@ const (
 	MaxSettingChars = 1000
 )
 
-// SettingType says which values a setting has.
+// SettingType is the type of the values of a setting.
 type SettingType string
 
 // The types of settings: true or false, and any text.
@@ -41,10 +41,10 @@ type SettingField struct {
 	ID   string      `json:"id"`
 	Name string      `json:"name"`
 	Type SettingType `json:"type"`
-	// EnabledBy is the ID of a Toggle: the setting applies only in sets in which that is true. It is "" for a setting
+	// EnabledBy is the ID of a Toggle: the setting applies only in sets where it is true. It is "" for a setting
 	// that always applies.
 	EnabledBy string `json:"enabledBy"`
-	// IsMandatory means that each set in which the setting applies must have a value for it.
+	// IsMandatory means that each set where the setting applies must have a value for it.
 	IsMandatory bool `json:"mandatory"`
 }
 
@@ -75,16 +75,16 @@ func (s ConfigurationSet) Get(fieldID string) string {
 	return ""
 }
 
-// SettingProblem is what is wrong with a schema of settings or a set of them.
+// SettingProblem is an error in a schema of settings or a set of them.
 type SettingProblem struct {
-	// Index is the place of the field or the setting in its list; -1 for what is missing from the list.
+	// Index is the place of the field or the setting in its list; -1 for a missing setting.
 	Index int
 	// Property is the property of the field or the setting, as the interface names it; "" for all of it.
 	Property string
 	Message  string
 }
 
-// CheckFields returns what is wrong with the IDs and the dependencies of a schema: IDs that repeat, enabledBy that
+// CheckFields returns the problems of the IDs and the dependencies of a schema: IDs that repeat, enabledBy that
 // names no Toggle of the schema, and Toggles that enable each other in a circle.
 func CheckFields(fields []SettingField) []SettingProblem {
 	var problems []SettingProblem
@@ -128,7 +128,7 @@ func isInCircle(byID map[string]SettingField, id string) bool {
 	return next == id
 }
 
-// CheckSettings returns what is wrong with the settings of a set by the fields of its provider, which CheckFields has
+// CheckSettings returns the problems of the settings of a set by the fields of its provider, which CheckFields has
 // found to be correct: unknown settings, repeated ones, values that their type does not have, and mandatory settings
 // that are missing although they apply.
 func CheckSettings(fields []SettingField, settings []Setting) []SettingProblem {
@@ -196,7 +196,7 @@ func builtInFields() []SettingField {
 
 // Limits of searches by the built-in provider.
 const (
-	// DefaultThreshold is the score from which on an entry is a match.
+	// DefaultThreshold is the default threshold.
 	DefaultThreshold = 80
 	// MinThreshold and MaxThreshold bound it.
 	MinThreshold = 0
@@ -211,7 +211,7 @@ const (
 type BuiltInSearch struct {
 	// Lists are the names of the watchlists; nil for all that the tenant has.
 	Lists []string
-	// Threshold is the score from which on an entry is a match.
+	// Threshold is the least score of a match.
 	Threshold float64
 }
 
@@ -231,7 +231,7 @@ func (s Settings) Search(set ConfigurationSet) BuiltInSearch {
 	return search
 }
 
-// CheckSet returns what is wrong with the settings of a set of the provider.
+// CheckSet returns the problems of the settings of a set of the provider.
 func (p Provider) CheckSet(set ConfigurationSet) []SettingProblem {
 	problems := CheckSettings(p.Fields, set.Settings)
 	if p.IsBuiltIn() {
@@ -240,8 +240,7 @@ func (p Provider) CheckSet(set ConfigurationSet) []SettingProblem {
 	return problems
 }
 
-// CheckBuiltInSettings returns what is wrong with the settings of a set of the built-in provider beside what
-// CheckSettings says.
+// CheckBuiltInSettings returns the problems of the settings of a set of the built-in provider, beyond CheckSettings.
 func CheckBuiltInSettings(settings []Setting) []SettingProblem {
 	var problems []SettingProblem
 	for i, s := range settings {

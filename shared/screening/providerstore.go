@@ -18,8 +18,8 @@ type ProviderStore interface {
 	// Keys that are masked stay as they are stored: either both are masked or none is. It returns ErrChanged if the
 	// stored version is another one or none.
 	SaveProvider(ctx context.Context, previous, p Provider) error
-	// DeleteProvider removes a provider of p's Version, unless settings, those of the tenant, make it active: then it
-	// returns ErrActive. It returns ErrChanged if the stored version of the provider or of the settings is another one:
+	// DeleteProvider removes a provider of p's Version, unless settings, the tenant's, make it active: then it returns
+	// ErrActive. It returns ErrChanged if the stored version of the provider or of the settings is another one:
 	// together with Store.SaveSettings, no stored settings make a provider active that is deleted.
 	DeleteProvider(ctx context.Context, p Provider, settings Settings) error
 	// Reveal returns a provider that GetProvider or ListProviders has returned with its keys.

@@ -32,7 +32,7 @@ const (
 	CodeInvalidAnswer = "E002"
 )
 
-// ProviderError is the reason for which a search failed.
+// ProviderError is the reason why a search failed.
 type ProviderError struct {
 	// Source is SourceUnknown, SourceInvoker or SourceAdapter.
 	Source string `json:"source"`
@@ -41,7 +41,7 @@ type ProviderError struct {
 	Message string `json:"message"`
 }
 
-// Reasons for which a search fails that was not made.
+// Reasons why a search fails without being made.
 var (
 	// ErrNoLists is the reason for a search of the built-in provider without lists.
 	ErrNoLists = &ProviderError{SourceInvoker, CodeNotSpecified,
@@ -81,7 +81,7 @@ func (b Batch) Searching(run int) []ProviderRun {
 		func(p ProviderRun) bool { return p.IsFinished() || p.Run != run })
 }
 
-// SearchingRuns returns the runs in which providers of an open batch search, in ascending order.
+// SearchingRuns returns the runs with present searches of an open batch, in ascending order.
 func (b Batch) SearchingRuns() []int {
 	var runs []int
 	for _, p := range b.Providers {
@@ -119,8 +119,8 @@ func (b Batch) begin(p *ProviderRun, run int) {
 	}
 }
 
-// ExplainNoLists returns the batch with a reason in place of ErrNoLists, with which the search of the built-in provider
-// has failed. Without a reason, nil, it is returned as it is.
+// ExplainNoLists replaces ErrNoLists, the failure of the built-in provider, by a more precise reason. A nil reason
+// changes nothing.
 func (b Batch) ExplainNoLists(reason *ProviderError) Batch {
 	b.Providers = slices.Clone(b.Providers)
 	for i := range b.Providers {
@@ -131,9 +131,9 @@ func (b Batch) ExplainNoLists(reason *ProviderError) Batch {
 	return b
 }
 
-// Rerun returns the batch in which the providers whose searches have failed search again, in a run of their own; with
-// an ID, only that one. It returns ErrNotFound if the batch does not have the provider, ErrNotOpen for a batch that is
-// not open, and ErrNothingToRun if none of them has failed.
+// Rerun returns the batch with the failed searches begun again, in a new run; with an ID, only the search of that
+// provider. It returns ErrNotFound if the batch does not have the provider, ErrNotOpen for a batch that is not open,
+// and ErrNothingToRun if none of them has failed.
 func (b Batch) Rerun(providerID string, at time.Time) (Batch, error) {
 	has := func(p ProviderRun) bool { return p.ID == providerID }
 	switch {

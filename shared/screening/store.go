@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Search is what is known of the question to a provider about a batch.
+// Search is the state of the question to a provider about a batch.
 type Search struct {
 	BatchID    string
 	ProviderID string
-	// Run is the run of the batch in which it was asked.
+	// Run is the run of the batch that asked it.
 	Run int
 	// Token is the task token of the execution that waits for the answer.
 	Token string
@@ -35,22 +35,22 @@ type Store interface {
 	Create(ctx context.Context, b Batch, entities []Entity) (Batch, error)
 	// Get reads a batch. It returns ErrNotFound if the tenant has no such batch.
 	Get(ctx context.Context, tenant, id string) (Batch, error)
-	// GetBatches reads those of the given batches that exist, in the order of the IDs, which must be distinct.
+	// GetBatches reads the given batches that exist, in the order of the IDs, which must be distinct.
 	GetBatches(ctx context.Context, tenant string, ids []string) ([]Batch, error)
 	// FindActive returns the ID of the active batch of a journey and process: the newest. It returns ErrNotFound if
 	// there is none.
 	FindActive(ctx context.Context, tenant, journeyID, processID string) (id string, err error)
-	// FindNewest returns the ID of the newest batch of a journey, whatever its process. It returns ErrNotFound if there
+	// FindNewest returns the ID of the newest batch of a journey, for any process. It returns ErrNotFound if there
 	// is none.
 	FindNewest(ctx context.Context, tenant, journeyID string) (id string, err error)
 	// ListBatchesOf reads a part of the IDs of the batches that have an entity, newest first, beginning after a
 	// position ("" for the first part). The next position is "" at the end of the list.
 	ListBatchesOf(ctx context.Context, tenant, entityID, after string, limit int) (ids []string, next string, err error)
-	// Save replaces the batch of which b.Version is the next version. It returns ErrChanged if the stored version is
+	// Save replaces the batch whose next version is b.Version. It returns ErrChanged if the stored version is
 	// another one.
 	Save(ctx context.Context, b Batch) error
 
-	// EachSearching calls visit for batches in which a provider searches and that are due before a time. A batch is due
+	// EachSearching calls visit for searching batches that are due before a time. A batch is due
 	// when its last run begins and, after Postpone, at the time that was given then. Of very many batches some may be
 	// left out; they are due still. It ends with the first error of visit.
 	EachSearching(ctx context.Context, before time.Time, visit func(tenant, batchID string) error) error
@@ -58,12 +58,12 @@ type Store interface {
 	Postpone(ctx context.Context, tenant, id string, at time.Time) error
 	// GetSearch reads the question to a provider. It returns ErrNotFound if there was none.
 	GetSearch(ctx context.Context, tenant, batchID, providerID string) (Search, error)
-	// SaveSearch stores the question to a provider. It returns ErrChanged if that of a later run is stored.
+	// SaveSearch stores the question to a provider. It returns ErrChanged if the question of a later run is stored.
 	SaveSearch(ctx context.Context, tenant string, s Search) error
 
-	// GetEntities reads those of the entities of a batch that exist, in the order of the IDs.
+	// GetEntities reads the given entities of a batch that exist, in the order of the IDs.
 	GetEntities(ctx context.Context, tenant, batchID string, ids []string) ([]Entity, error)
-	// SaveEntity replaces an entity of an open batch, of which b is the stored version; e.Version is its next one. It
+	// SaveEntity replaces an entity of an open batch, stored as b; e.Version is the entity's next version. It
 	// returns ErrChanged if the batch or the entity has changed.
 	SaveEntity(ctx context.Context, b Batch, e Entity) error
 
@@ -71,26 +71,26 @@ type Store interface {
 	// the batch is saved. A match that is stored already stays as it is. More than MaxMatches of an entity are refused,
 	// all of them, by a fault of the kind TooLarge, and so is a match that is too large.
 	AddMatches(ctx context.Context, tenant string, matches []Match) error
-	// GetMatches reads those of the matches that belong to a batch, in the order of the references.
+	// GetMatches reads the given matches that belong to a batch, in the order of the references.
 	GetMatches(ctx context.Context, b Batch, refs []MatchRef) ([]Match, error)
 	// ListMatches reads a part of the matches of an entity that belong to a batch, in the order of their IDs, beginning
-	// after a match ("" for the first part). It returns at most limit matches, and fewer where that is what one read
-	// yields. The next position is "" at the end of the list.
+	// after a match ("" for the first part). It returns at most limit matches, and fewer if one read yields fewer. The
+	// next position is "" at the end of the list.
 	ListMatches(ctx context.Context, b Batch, entityID, after string, limit int) (page []Match, next string, err error)
 	// Resolve replaces the resolutions of at most MaxResolvedAtOnce matches, and the batch with its counts, all or
 	// none. It returns ErrChanged unless the stored versions are those before, and a fault of the kind TooLarge if the
 	// matches are larger together than a transaction may be.
 	Resolve(ctx context.Context, b Batch, matches []Match) error
 
-	// AddDocument stores a document of an open batch, of which b is the stored version. It returns ErrChanged if the
-	// batch has changed, ErrExists if the document is stored already, and ErrTooManyDocuments if its entity has
-	// MaxDocuments in the batch. The store counts them from the first one on; stored is how many the caller has listed,
-	// from which it begins where documents are stored and not counted.
+	// AddDocument stores a document of an open batch, stored as b. It returns ErrChanged if the batch has changed,
+	// ErrExists if the document is stored already, and ErrTooManyDocuments if its entity has MaxDocuments in the batch.
+	// The store counts them from the first one on; stored, the number that the caller has listed, is the initial count
+	// of documents that are stored and not counted yet.
 	AddDocument(ctx context.Context, b Batch, d Document, stored int) error
 	// ListDocuments reads all documents of an entity in a batch and of its matches, in the order of the matches' IDs
 	// and then of their own.
 	ListDocuments(ctx context.Context, tenant, batchID, entityID string) ([]Document, error)
-	// BeginRemoval marks a document of an open batch, of which b is the stored version, as being removed. Marking it
+	// BeginRemoval marks a document of an open batch, stored as b, as being removed. Marking it
 	// again succeeds. It returns ErrChanged if the batch has changed, and ErrNotFound if the document is removed.
 	BeginRemoval(ctx context.Context, b Batch, d Document) error
 	// RemoveDocument removes a document whose removal was begun. Removing it again succeeds.

@@ -9,7 +9,7 @@ import (
 	"sluice/shared/screening"
 )
 
-// Type says what a message is about. Its form on the wire is its value.
+// Type is the type of a message. Its form on the wire is its value.
 type Type string
 
 // The types of messages that are sent and received. The other types of the contract, which begin with OngoingScreening,
@@ -17,7 +17,7 @@ type Type string
 const (
 	Screen         Type = "Screen"
 	ResolveMatches Type = "ResolveMatches"
-	// Test is the type of messages by which an adapter tries its token and its keys. They change nothing.
+	// Test is the type of messages that test the token and the keys of an adapter. They change nothing.
 	Test Type = "Test"
 )
 
@@ -28,7 +28,7 @@ const (
 	OngoingScreeningGetResults Type = "OngoingScreeningGetResults"
 )
 
-// Outcomes of what an adapter was asked to do.
+// Outcomes of requests to an adapter.
 const (
 	Success = "Success"
 	Error   = "Error"
@@ -49,7 +49,7 @@ const (
 	ResolveMatchesPath = "/api/resolvematches"
 )
 
-// Limits of what an adapter sends.
+// Limits of messages from adapters.
 const (
 	// MaxBodyBytes is the size of the largest message to the receptor. Larger responses are uploaded.
 	MaxBodyBytes = 4 << 20
@@ -67,9 +67,9 @@ const (
 
 // Message is the body of a call of an adapter.
 type Message struct {
-	// Data is what the message is about, in the form that Seal or Encode returns.
+	// Data is the content of the message, in the form of Seal or Encode.
 	Data string `json:"Data"`
-	// ID is that of the batch.
+	// ID is the ID of the batch.
 	ID         string `json:"Id"`
 	Tenant     string `json:"Tenant"`
 	ProviderID string `json:"ProviderId"`
@@ -78,14 +78,14 @@ type Message struct {
 
 // Reply is the body of a message of an adapter to the receptor.
 type Reply struct {
-	// ID is that of the batch, as in the message that is answered.
+	// ID is the ID of the batch, as in the message that is answered.
 	ID         string `json:"id"`
 	Tenant     string `json:"tenant"`
 	ProviderID string `json:"providerId"`
 	Type       Type   `json:"type"`
 	// Status is Success or Error.
 	Status string `json:"status"`
-	// ErrorDetails says to people why the status is Error. It is not authenticated; see Answer.ErrorDetails.
+	// ErrorDetails explains the status Error to people. It is not authenticated; see Answer.ErrorDetails.
 	ErrorDetails string `json:"errorDetails,omitempty"`
 	// Response is an Answer in the form that Seal or Encode returns; UploadID names the upload that has it instead.
 	Response string `json:"response,omitempty"`
@@ -103,7 +103,7 @@ func FailedCall(message string) *screening.ProviderError {
 	return &screening.ProviderError{Source: screening.SourceInvoker, Code: screening.CodeNotSpecified, Message: message}
 }
 
-// FailedSearch is the failure of a provider whose adapter answered with the status Error, with what it says about that.
+// FailedSearch is the failure of a provider whose adapter answered with the status Error and these details.
 func FailedSearch(details string) *screening.ProviderError {
 	details = strings.TrimSpace(details)
 	if details == "" {

@@ -16,16 +16,17 @@ import (
 	"sluice/shared/screening"
 )
 
-// Answer is what a response says: matches, or why there are none. Its members are named so that the first 12 bytes of
-// its JSON text contain nothing but a brace, a quotation mark and a name, with white space: every name has at least
-// seven letters. A changed initialization vector changes those bytes alone. They then say the same or are refused,
-// because other names are not known and both members are required; compressed text is protected by its checksum.
+// Answer is the content of a response: matches, or the reason why there are none. Its members are named so that the
+// first 12 bytes of its JSON text contain nothing but a brace, a quotation mark and a name, with white space: every
+// name has at least seven letters. A changed initialization vector changes those bytes alone. They then say the same or
+// are refused, because other names are not known and both members are required; compressed text is protected by its
+// checksum.
 type Answer struct {
-	// BatchID is that of the batch, so that the response to one batch cannot be sent as that to another.
+	// BatchID is the ID of the batch, so that the response to one batch cannot be sent for another.
 	BatchID string `json:"batchId"`
-	// Matches is what a successful search has found, for the type Screen only.
+	// Matches are the results of a successful search, for the type Screen only.
 	Matches []AnswerMatch `json:"matches,omitzero"`
-	// ErrorDetails says to people why the status is Error, for that status only.
+	// ErrorDetails explains the status Error to people, for that status only.
 	ErrorDetails *string `json:"errorDetails,omitzero"`
 }
 
@@ -166,7 +167,7 @@ func placeText(p jsontext.Pointer) string {
 	return text
 }
 
-// Batch is what the matches of an answer are checked against.
+// Batch is the batch of an answer, for checks of its matches.
 type Batch struct {
 	ID         string
 	ProviderID string
@@ -174,7 +175,7 @@ type Batch struct {
 	Aliases map[string][]string
 }
 
-// Check returns the matches of an answer to a batch, with what the provider says of each. It returns an *InvalidError
+// Check returns the matches of an answer to a batch, with the provider's data. It returns an *InvalidError
 // that names the first match that is not valid.
 func (a Answer) Check(b Batch) ([]screening.Match, error) {
 	if !strings.EqualFold(a.BatchID, b.ID) {
@@ -213,10 +214,10 @@ func (m AnswerMatch) check(b Batch) error {
 	return checkData(m.MatchData, b.ProviderID)
 }
 
-// checkData checks what a provider says of an entry.
+// checkData checks a provider's data about an entry.
 func checkData(d screening.MatchData, providerID string) error {
 	if d.ProviderID != providerID {
-		return invalidf("matchData/providerId must be that of the message.")
+		return invalidf("matchData/providerId must equal the providerId of the message.")
 	}
 	if d.ProviderSourceName == "" {
 		return invalidf("matchData/providerSourceName is missing.")
@@ -255,7 +256,7 @@ func checkData(d screening.MatchData, providerID string) error {
 	return nil
 }
 
-// matchOverhead is the space, in bytes, for what is stored of a match beside its data.
+// matchOverhead is the space, in bytes, for the other stored parts of a match.
 const matchOverhead = 2 << 10
 
 // The values of enumerations of matchData.

@@ -61,7 +61,7 @@ func TestAnswer(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	// Without aliases, the match is that of the main name.
+	// Without aliases, the match is of the main name.
 	if a, err = adapter.ParseAnswer([]byte(answerWith(t, nil, nil)), adapter.Screen, adapter.Success); err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestLargestAnswers(t *testing.T) {
 	}
 }
 
-// What must be there and what must not follows from type and status.
+// Type and status determine the required and the forbidden members.
 func TestAnswersByTypeAndStatus(t *testing.T) {
 	const id, matches, details = `{"batchId":"b"`, `,"matches":[]`, `,"errorDetails":"no"`
 	for _, test := range []struct {

@@ -8,7 +8,7 @@ import (
 	"sluice/shared/screening/adapter"
 )
 
-// Whatever an adapter sends is an answer of bounded matches, or refused with a sentence.
+// Any response of an adapter is an answer of bounded matches, or refused with a sentence.
 func FuzzAnswer(f *testing.F) {
 	for _, text := range []string{
 		"", "{}", "null", many(2), `{"batchId":"` + batchID + `","errorDetails":"no"}`, "\x1f\x8b", "\x1f\x8b\x08\x00",

@@ -10,7 +10,7 @@ import (
 	"sluice/shared/screening/adapter"
 )
 
-// What the Python of docs/adapters.md seals is opened.
+// The service opens messages that the Python of docs/adapters.md seals.
 func TestGuide(t *testing.T) {
 	t.Parallel()
 	if err := exec.Command("python3", "-c", "import cryptography").Run(); err != nil {

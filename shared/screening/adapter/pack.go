@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// minBomb is the size below which no unpacked text is suspicious, whatever its ratio.
+// minBomb is the least size of a suspicious unpacked text, with any ratio.
 const minBomb = 1 << 20
 
 // Encode packs JSON text: gzip if that is wanted, then Base64. That is the whole form of data for providers without
@@ -41,7 +41,7 @@ func Decode(data string) ([]byte, error) {
 // gzipMagic begins packed data that is compressed. JSON text never begins so.
 var gzipMagic = []byte{0x1f, 0x8b}
 
-// InvalidError says what is wrong with a response, in a sentence for people. It quotes nothing of the response.
+// InvalidError is the error of a response, in a sentence for people. It quotes nothing of the response.
 type InvalidError struct{ Message string }
 
 // Error implements error.

@@ -10,9 +10,8 @@ import (
 var ErrNoAdapter = errors.New("the provider has no adapter")
 
 // KeysOf returns the keys of a provider whose keys are revealed. It returns nil for a provider without authentication,
-// whose messages are not encrypted either. Its errors say what is wrong with the configuration: that there is no
-// adapter, that a key is not valid, or that messages would be encrypted without authentication, so that they could be
-// changed unnoticed.
+// whose messages are not encrypted either. Its errors explain the configuration: that there is no adapter, that a key
+// is not valid, or that messages would be encrypted without authentication, so that they could be changed unnoticed.
 func KeysOf(p screening.Provider) (*Keys, error) {
 	switch a := p.Adapter; {
 	case a == nil:

@@ -12,7 +12,7 @@ import (
 	"sluice/shared/screening"
 )
 
-// ScreenData is the data of a message of the type Screen: what the provider is to search for.
+// ScreenData is the data of a message of the type Screen: the search for the provider.
 type ScreenData struct {
 	BatchID                    string `json:"batchId"`
 	JourneyID                  string `json:"journeyId,omitempty"`
@@ -20,7 +20,7 @@ type ScreenData struct {
 	JourneyType                string `json:"journeyType,omitempty"`
 	JourneyMainLegalEntityID   string `json:"journeyMainLegalEntityId,omitempty"`
 	JourneyMainLegalEntityName string `json:"journeyMainLegalEntityName,omitempty"`
-	// ConfigurationSetID and Settings are those with which the provider is to search.
+	// ConfigurationSetID and Settings are the settings of the search.
 	ConfigurationSetID string            `json:"configurationSetId,omitempty"`
 	Settings           map[string]string `json:"settings"`
 	Entities           []ScreenEntity    `json:"entities"`
@@ -34,13 +34,13 @@ type ScreenEntity struct {
 	EntityAliases  []screening.Alias        `json:"entityAliases"`
 }
 
-// ResolveData is the data of a message of the type ResolveMatches: what people decided about the provider's matches.
+// ResolveData is the data of a message of the type ResolveMatches: resolutions of the provider's matches.
 type ResolveData struct {
 	BatchID string          `json:"batchId"`
 	Matches []ResolvedMatch `json:"matches"`
 }
 
-// ResolvedMatch is what was decided about a match.
+// ResolvedMatch is the resolution of a match.
 type ResolvedMatch struct {
 	EntityID                   string                     `json:"entityId"`
 	MatchID                    string                     `json:"matchId"`
@@ -54,7 +54,7 @@ type ResolvedMatch struct {
 	ActionedOn                 time.Time                  `json:"actionedOn"`
 }
 
-// NewScreenData returns what a provider is to search for, with the settings of one of its sets.
+// NewScreenData returns the search for a provider, with the settings of one of its sets.
 func NewScreenData(b screening.Batch, set screening.ConfigurationSet, entities []screening.Entity) ScreenData {
 	d := ScreenData{BatchID: b.ID, JourneyID: b.JourneyID, ProcessID: b.ProcessID, JourneyType: b.JourneyType,
 		JourneyMainLegalEntityID: b.MainEntityID, JourneyMainLegalEntityName: b.MainEntityName,
@@ -69,7 +69,7 @@ func NewScreenData(b screening.Batch, set screening.ConfigurationSet, entities [
 	return d
 }
 
-// NewResolvedMatch returns what was decided about a match.
+// NewResolvedMatch returns the resolution of a match.
 func NewResolvedMatch(m screening.Match) ResolvedMatch {
 	r := ResolvedMatch{EntityID: m.EntityID, MatchID: m.ID, EntityUniqueID: m.UniqueID, Status: m.Resolution.Status,
 		Reason: m.Resolution.Reason, Comments: m.Resolution.Comments, ClassificationData: m.Resolution.Classification,
@@ -84,14 +84,14 @@ func NewResolvedMatch(m screening.Match) ResolvedMatch {
 }
 
 const (
-	// compressFrom is the size from which on data is compressed.
+	// compressFrom is the least size of compressed data.
 	compressFrom = 16 << 10
 	// MaxRequestBytes is the size of the largest body that an adapter is sent.
 	MaxRequestBytes = 16 << 20
 )
 
-// NewRequest returns the call of the adapter of a provider whose keys are revealed. Its errors say what is wrong with
-// the configuration, or that the message would be too large.
+// NewRequest returns the call of the adapter of a provider whose keys are revealed. Its errors are about the
+// configuration, or a message that is too large.
 func NewRequest(ctx context.Context, p screening.Provider, t Type, batchID string, data any) (*http.Request, error) {
 	keys, err := KeysOf(p)
 	if err != nil {

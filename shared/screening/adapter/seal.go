@@ -20,14 +20,14 @@ const (
 	MaxAuthenticationKeyBytes = 128
 )
 
-// Keys are those of one provider of one tenant. They are shared with its adapter.
+// Keys are the keys of one provider of one tenant. They are shared with its adapter.
 type Keys struct {
 	encryption     []byte
 	authentication []byte
 }
 
 // ParseKeys reads keys as they are configured: Base64 with padding of 32 bytes for encryption, and of 32 to 128 other
-// bytes for authentication. Its errors say what is wrong and contain no part of a key.
+// bytes for authentication. Its errors contain no part of a key.
 func ParseKeys(encryption, authentication string) (*Keys, error) {
 	e, err := decodeBase64(encryption)
 	if err != nil || len(e) != EncryptionKeyBytes {
@@ -60,7 +60,7 @@ type Sealed struct {
 	MAC string
 }
 
-// ErrNotAuthentic means that data was not sealed with the keys, or was changed. It does not say which part is at fault.
+// ErrNotAuthentic means that data was not sealed with the keys, or was changed. It does not tell which part.
 var ErrNotAuthentic = errors.New("adapter: not authentic")
 
 // Seal packs and seals JSON text: gzip if that is wanted, then Base64, then AES-256-CBC with PKCS #7 padding under a
@@ -88,12 +88,12 @@ func (k *Keys) seal(encoded, iv []byte) (Sealed, error) {
 }
 
 // Open verifies sealed data and returns the packed JSON text in it, for Unpack. The MAC is verified, in constant time,
-// before anything is decrypted, and whatever is wrong gives ErrNotAuthentic, so that nobody without the key for
+// before anything is decrypted, and every failure is ErrNotAuthentic, so that nobody without the key for
 // authentication learns anything of the plaintext.
 //
-// The contract's MAC is that of the ciphertext alone. A changed initialization vector changes the first 16 characters
+// The MAC of the contract covers the ciphertext alone. A changed initialization vector changes the first 16 characters
 // of the encrypted text and so the first 12 bytes of the packed text, nothing else; ParseAnswer explains why it
-// cannot change what an answer means.
+// cannot change the meaning of an answer.
 func (k *Keys) Open(s Sealed) ([]byte, error) {
 	ciphertext, errData := decodeBase64(s.Data)
 	iv, errIV := decodeBase64(s.IV)

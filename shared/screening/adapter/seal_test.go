@@ -151,7 +151,7 @@ func sealWith(t *testing.T, encryption string, text []byte) adapter.Sealed {
 	return s
 }
 
-// The initialization vector is not part of what is authenticated. Every change of one of its bits is refused, or what
+// The initialization vector is not authenticated. Every change of one of its bits is refused, or what
 // it changes means the same.
 func TestChangedIVChangesNothing(t *testing.T) {
 	keys := newKeys(t)

@@ -40,8 +40,8 @@ func (c *AdapterCalls) Screen(ctx context.Context, b screening.Batch, run screen
 	return c.call(ctx, p, adapter.Screen, b.ID, adapter.NewScreenData(b, set, entities))
 }
 
-// ResolveMatches tells the adapter of a provider what people decided about matches of it. It returns nil once the
-// adapter has accepted that, a *Refusal if it has not, and any other error if the service itself is at fault.
+// ResolveMatches sends resolutions of matches to the adapter of their provider. It returns nil once the adapter has
+// accepted them, a *Refusal if it has not, and any other error if the service itself is at fault.
 func (c *AdapterCalls) ResolveMatches(ctx context.Context, tenant, batchID, providerID string,
 	matches []screening.Match) error {
 	p, err := c.find(ctx, tenant, providerID)
@@ -107,7 +107,7 @@ func misconfigured(cause error) error {
 // Receptor records the answers that the receptor has received.
 type Receptor struct{ *Answers }
 
-// Record records an answer and says what became of it.
+// Record records an answer and returns the outcome.
 func (r Receptor) Record(ctx context.Context, tenant, batchID, providerID, answerID string, matches []screening.Match,
 	failure *screening.ProviderError) (outcome string, err error) {
 	o, err := r.Answers.Record(ctx, tenant, batchID, providerID, Answer{answerID, matches, failure})

@@ -11,7 +11,7 @@ import (
 	"sluice/shared/screening/adapter"
 )
 
-// Outcome says what became of an answer.
+// Outcome is the outcome of an answer.
 type Outcome string
 
 // The outcomes of answers.
@@ -28,11 +28,11 @@ const (
 
 // Answer is the answer of a provider to the question about a batch.
 type Answer struct {
-	// ID identifies the answer among those of its provider: the same answer that comes again has the same ID.
+	// ID identifies the answer among its provider's: a repeated answer has the same ID.
 	ID string
 	// Matches need EntityID, AliasIDs, UniqueID and Data; Record sets the rest.
 	Matches []screening.Match
-	// Error is the reason for which the provider has failed; nil if it has not.
+	// Error is the reason why the provider has failed; nil if it has not.
 	Error *screening.ProviderError
 }
 
@@ -52,7 +52,7 @@ type Tasks interface {
 	Complete(ctx context.Context, token string) error
 }
 
-// maxAttempts is how often a change is computed anew when another one was stored first.
+// maxAttempts is the number of attempts at a change that others overtake.
 const maxAttempts = 16
 
 // Record records the answer of a provider about a batch, and lets the execution that waits for it go on. It may be
@@ -73,7 +73,7 @@ func (a *Answers) Record(ctx context.Context, tenant, batchID, providerID string
 
 // record is Record without waking the execution. It returns the run that the answer belongs to as well.
 func (a *Answers) record(ctx context.Context, tenant, batchID, providerID string, answer Answer) (Outcome, int, error) {
-	stored := -1 // the run for which the matches are stored
+	stored := -1 // the run whose matches are stored
 	for range maxAttempts {
 		b, err := a.Store.Get(ctx, tenant, batchID)
 		if errors.Is(err, screening.ErrNotFound) {
@@ -125,7 +125,7 @@ func finish(ctx context.Context, store screening.Store, b screening.Batch, a scr
 	return store.Save(ctx, after)
 }
 
-// check returns what is wrong with the matches of an answer, nil if nothing is.
+// check returns the error of the matches of an answer, nil if they are valid.
 func (a *Answers) check(b screening.Batch, answer Answer) *screening.ProviderError {
 	limit, counts, ids := a.MaxMatches, map[string]int{}, map[string]bool{}
 	if limit == 0 {

@@ -51,7 +51,7 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-// create stores a batch of the entities e and f in which providers search.
+// create stores a batch of the entities e and f with searches of providers.
 func (f *fixture) create(providers ...string) screening.Batch {
 	f.t.Helper()
 	runs := make([]screening.ProviderRun, len(providers))

@@ -10,8 +10,8 @@ import (
 	"sluice/shared/screening"
 )
 
-// Ask is the step that asks a provider with an adapter. Its state goes on when its task token is completed: by whoever
-// records the answer.
+// Ask is the step that asks a provider with an adapter. Its state goes on when its task token is completed, which
+// recording the answer does.
 type Ask struct {
 	Store    screening.Store
 	Adapters Adapters
@@ -62,7 +62,7 @@ func (a *Ask) handle(ctx context.Context, in AskInput) error {
 	case err != nil:
 		return err
 	}
-	// The token is stored before the batch is read: whoever ends the search after that finds the token.
+	// The token is stored before the batch is read: an end of the search after that finds the token.
 	search.Token = in.Token
 	if err := a.Store.SaveSearch(ctx, in.Tenant, search); err != nil && !errors.Is(err, screening.ErrChanged) {
 		return err

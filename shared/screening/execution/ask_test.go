@@ -59,7 +59,7 @@ func TestAProviderIsAskedOnceInARun(t *testing.T) {
 	f := newFixture(t)
 	step, a := newAsk(f)
 	b := f.create("p")
-	// The second token is that of a later attempt, whose predecessor was interrupted after it had asked.
+	// The second token belongs to a later attempt, whose predecessor was interrupted after it had asked.
 	for _, token := range []string{"first", "second"} {
 		if err := step.Handle(t.Context(), question(b, "p", 1, token)); err != nil {
 			t.Fatal(err)
@@ -152,7 +152,7 @@ func TestPatienceIsCountedFromTheQuestion(t *testing.T) {
 	f.expectTokens("t")
 }
 
-// A run that is over, or of which another one has followed, asks nobody, and its task does not wait.
+// A run that is over, or followed by another one, asks nobody, and its task does not wait.
 func TestQuestionsThatAreOver(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

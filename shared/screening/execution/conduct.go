@@ -26,7 +26,7 @@ type Coordinator struct {
 	Patience time.Duration
 	// Width is how many providers of a batch search at once.
 	Width int
-	// SweepAge is the age of a run from which on the sweep inspects it; more than longestSweepAge counts as that.
+	// SweepAge is the least age of a run for the sweep, at most longestSweepAge.
 	SweepAge time.Duration
 	Now      func() time.Time
 	Log      *slog.Logger
@@ -41,7 +41,7 @@ type ConductInput struct {
 	Failure *machine.Failure `json:"failure,omitempty"`
 }
 
-// Plan says what an execution does.
+// Plan is the work of an execution.
 type Plan struct {
 	Providers []PlannedProvider `json:"providers"`
 	// Width is how many of them search at once.
@@ -57,7 +57,7 @@ type PlannedProvider struct {
 	IsBuiltIn bool `json:"built_in"`
 }
 
-// newConductInput returns what an event about an execution asks to do: to end the searches of the run, unless they have
+// newConductInput returns the input for an event about an execution: to end the searches of the run, unless they have
 // ended.
 func newConductInput(e machine.Event) (ConductInput, error) {
 	var in ConductInput
@@ -65,7 +65,7 @@ func newConductInput(e machine.Event) (ConductInput, error) {
 		return ConductInput{}, fmt.Errorf("read the input of an execution that has ended: %w", err)
 	}
 	if !e.IsFromStepFunctions() || in.BatchID == "" {
-		return ConductInput{}, fmt.Errorf("event from %q about an execution that is not that of a batch", e.Source)
+		return ConductInput{}, fmt.Errorf("event from %q about an execution without a batch", e.Source)
 	}
 	in.ProviderID, in.Failure = "", e.Failure()
 	return in, nil
@@ -134,10 +134,10 @@ func (c *Coordinator) fail(ctx context.Context, b screening.Batch, p screening.P
 		screening.Answer{ID: answerID(p, "failure"), ProviderID: p.ID, Run: p.Run, Error: c.errorOf(p, f)})
 }
 
-// messageNoAnswer is what clients are told of a provider that let its time pass.
+// messageNoAnswer is the message for a provider that did not answer in time.
 const messageNoAnswer = "The provider did not answer in time."
 
-// errorOf returns what clients are told of a failure. Its cause is in the log.
+// errorOf returns the error of a failure for clients. Its cause is in the log.
 func (c *Coordinator) errorOf(p screening.ProviderRun, f *machine.Failure) *screening.ProviderError {
 	e := &screening.ProviderError{Source: screening.SourceInvoker, Code: screening.CodeNotSpecified}
 	var lambda struct {
@@ -165,7 +165,7 @@ const (
 	longestPause = time.Hour
 )
 
-// sweep inspects the batches in which a provider searches: it starts executions that were not started, and ends
+// sweep inspects the searching batches: it starts executions that were not started, and ends
 // searches whose execution has ended without them. An error about one batch does not keep the others waiting.
 func (c *Coordinator) sweep(ctx context.Context) error {
 	var errs []error

@@ -164,7 +164,7 @@ func TestUnknownEventsAreRefused(t *testing.T) {
 
 var schedule = map[string]any{"detail-type": "Scheduled Event", "source": "aws.events"}
 
-// The sweep starts what was not started, leaves alone what runs, and ends what nothing will end.
+// The sweep starts runs without an execution, leaves running ones alone, and ends searches whose execution has ended.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -1,11 +1,11 @@
 // Package execution runs the searches of screening batches: a state machine of its own
 // (statemachine/screening.asl.json), whose executions have the IDs of their batches as names. It has a branch for each
-// provider. That of the built-in provider searches the pinned lists, some entities at a time (Search); that of any
+// provider. The step of the built-in provider searches the pinned lists, some entities at a time (Search); that of any
 // other one sends a question to the provider's adapter (Ask) and waits for the answer, which the receptor records
 // (Answers). A branch that fails, and an execution that is stopped, end their searches as failed (Conduct), which also
 // starts executions whose start was lost.
 //
-// All of them can run any number of times, also at the same time: the IDs of matches follow from what they are about,
+// All of them can run any number of times, also at the same time: the IDs of matches follow from their contents,
 // and a search ends by a conditional write.
 package execution
 
@@ -40,7 +40,7 @@ type Adapters interface {
 	Screen(ctx context.Context, b screening.Batch, p screening.ProviderRun, entities []screening.Entity) error
 }
 
-// Refusal is the reason for which the adapter of a provider did not accept a message.
+// Refusal is the reason why the adapter of a provider did not accept a message.
 type Refusal struct {
 	screening.ProviderError
 	// MayPass means that the same message may be accepted later: the adapter was not reached, was busy, or has failed.

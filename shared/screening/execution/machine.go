@@ -14,7 +14,7 @@ import (
 	"sluice/shared/screening"
 )
 
-// State says whether a run has an execution.
+// State is the state of the execution of a run.
 type State int
 
 const (
@@ -22,7 +22,7 @@ const (
 	NoExecution State = iota
 	// Running means that its execution runs.
 	Running
-	// Ended means that its execution has ended, in whatever way.
+	// Ended means that its execution has ended in any way.
 	Ended
 )
 

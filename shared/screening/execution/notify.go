@@ -20,7 +20,7 @@ import (
 	"sluice/shared/screening"
 )
 
-// Notice is the input of an execution that tells the adapter of a provider what people decided about its matches, and
+// Notice is the input of an execution that sends resolutions of matches to the adapter of their provider, and
 // of its only state.
 type Notice struct {
 	Tenant     string          `json:"tenant"`
@@ -112,7 +112,7 @@ type Resolutions interface {
 	ResolveMatches(ctx context.Context, tenant, batchID, providerID string, matches []screening.Match) error
 }
 
-// Notify is the step that tells the adapter of a provider what people decided about its matches.
+// Notify is the step that sends resolutions of matches to the adapter of their provider.
 type Notify struct {
 	Store    screening.Store
 	Adapters Resolutions
@@ -134,8 +134,8 @@ const (
 	storingTime = 2 * requestTime
 )
 
-// Handle tells the adapter of a provider what is decided now about the matches of a notice. It may be repeated: the
-// adapter is then told again. Matches whose resolution was never stored are left out.
+// Handle sends the present resolutions of the matches of a notice to the adapter of their provider. It may be repeated:
+// the adapter is then called again. Matches whose resolution was never stored are left out.
 func (n *Notify) Handle(ctx context.Context, in Notice) error {
 	ctx, cancel := deadline.Shorten(ctx, margin)
 	defer cancel()

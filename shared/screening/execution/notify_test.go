@@ -20,14 +20,14 @@ import (
 	"sluice/shared/screening/execution"
 )
 
-// told records what an adapter was told, and answers with err.
-type told struct {
+// notifiedAdapter records the matches of its calls, and answers with err.
+type notifiedAdapter struct {
 	err     error
 	calls   int
 	matches []screening.Match
 }
 
-func (a *told) ResolveMatches(_ context.Context, _, _, _ string, matches []screening.Match) error {
+func (a *notifiedAdapter) ResolveMatches(_ context.Context, _, _, _ string, matches []screening.Match) error {
 	a.calls++
 	a.matches = matches
 	return a.err
@@ -94,7 +94,7 @@ func TestNotify(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	b, matches := f.resolvable()
-	clock, adapters := now, &told{}
+	clock, adapters := now, &notifiedAdapter{}
 	step := &execution.Notify{Store: f.store, Adapters: adapters, Now: func() time.Time { return clock }, Log: quiet}
 	after, resolved := f.resolve(b, matches, screening.TrueMatch)
 	notice := execution.Notices(after, resolved, now)[0]
@@ -121,7 +121,7 @@ func TestNotify(t *testing.T) {
 		t.Errorf("got %d calls with %+v, want 2 with both matches", adapters.calls, adapters.matches)
 	}
 
-	// Of two resolutions, the later notice and the earlier one tell what counts now.
+	// Of two resolutions, both notices send the present one.
 	after, resolved = f.resolve(f.get(b.ID), resolved, screening.NoMatch)
 	if err := f.store.Resolve(t.Context(), after, resolved); err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ func TestRepeatedRequestsAreNoticed(t *testing.T) {
 	}
 }
 
-// What an adapter answers decides whether it is told again.
+// The answer of an adapter decides whether the call is repeated.
 func TestNotifyRefusals(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -193,7 +193,7 @@ func TestNotifyRefusals(t *testing.T) {
 		"broken":   {errors.New("broken"), new(*execution.Transient)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			step := &execution.Notify{Store: f.store, Adapters: &told{err: test.err},
+			step := &execution.Notify{Store: f.store, Adapters: &notifiedAdapter{err: test.err},
 				Now: func() time.Time { return now }, Log: quiet}
 			err := step.Handle(t.Context(), notice)
 			if test.want == nil && err != nil || test.want != nil && !errors.As(err, test.want) {

@@ -20,7 +20,7 @@ const entitiesAtOnce = 25
 type Search struct {
 	Store screening.Store
 	Lists interface {
-		// Open is that of catalog.Loader.
+		// Open opens a version as catalog.Loader does.
 		Open(ctx context.Context, ref catalog.VersionRef) (catalog.Loaded, error)
 	}
 	// MaxMatches is how many matches an entity may have.
@@ -88,7 +88,7 @@ func (s *Search) handle(ctx context.Context, in SearchInput) (Progress, error) {
 	return done, finishCurrent(ctx, s.Store, in.Tenant, in.BatchID, answer)
 }
 
-// search returns the matches of entities of a batch, or the reason for which the search fails.
+// search returns the matches of entities of a batch, or the reason why the search fails.
 func (s *Search) search(ctx context.Context, b screening.Batch, ids []string) ([]screening.Match,
 	*screening.ProviderError, error) {
 	if len(ids) == 0 {

@@ -106,7 +106,7 @@ func TestTheBuiltInProviderSearchesPinnedLists(t *testing.T) {
 		}
 	}
 	if got := b.found(batch, "e001"); got != "" {
-		t.Errorf("found %s by what was imported after the batch was opened", got)
+		t.Errorf("found %s in a list that was imported after the batch was opened", got)
 	}
 	// Another run of the same search is a repetition.
 	b.run(batch)
@@ -151,7 +151,7 @@ func TestTooManyMatchesFail(t *testing.T) {
 	}
 }
 
-// A step does nothing for a batch that was overridden, or whose search has ended or is that of another run.
+// A step does nothing for a batch that was overridden, or whose search has ended or belongs to another run.
 func TestSearchesThatAreOverStop(t *testing.T) {
 	t.Parallel()
 	b := newBuiltIn(t)
@@ -192,7 +192,7 @@ func (brokenLists) Open(context.Context, catalog.VersionRef) (catalog.Loaded, er
 	return catalog.Loaded{}, errors.New("secret cause")
 }
 
-// overtakenStore is a store in which others save a batch before each of the next requests to save it.
+// overtakenStore fails the next saves of batches as if others had saved them first.
 type overtakenStore struct {
 	screening.Store
 	overtakes int

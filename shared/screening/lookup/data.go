@@ -30,11 +30,11 @@ const (
 // maxTextBytes is the length of the longest text that is copied from an entry.
 const maxTextBytes = 1 << 10
 
-// spareBytes is kept in a match for what is stored beside its data.
+// spareBytes is the reserve in a match for its other stored parts.
 const spareBytes = 1 << 10
 
-// DataOf returns what a match says of an entry at a time, which the age of the list follows from. What would make it
-// larger than a match may be is left out, with a note on that, and so is a URL that is no web address.
+// DataOf returns the data of a match with an entry at a time, from which the age of the list follows. Parts that would
+// make it larger than a match may be is left out, with a note on that, and so is a URL that is no web address.
 func DataOf(f catalog.Found, at time.Time) screening.MatchData {
 	e, score := f.Entry, f.Score
 	d := screening.MatchData{ProviderID: screening.BuiltIn, ProviderSourceName: f.List, Name: shorten(e.Names[0].Text),
@@ -63,7 +63,7 @@ func DataOf(f catalog.Found, at time.Time) screening.MatchData {
 	return fit(d)
 }
 
-// info returns how the entry was found, and in which version of which list.
+// info returns the explanation of the match, and the version and the list of the entry.
 func info(f catalog.Found, at time.Time) []screening.InfoField {
 	v, e := f.Source.Version, f.Entry
 	fields := []screening.InfoField{

@@ -1,4 +1,4 @@
-// Package lookup searches watchlists for the entities of screening batches and says what it finds in the form of
+// Package lookup searches watchlists for the entities of screening batches and returns its findings in the form of
 // matches. It is the built-in provider, without its execution.
 package lookup
 
@@ -20,14 +20,14 @@ type Lists interface {
 	Screen(q match.Query, threshold float64) ([]catalog.Found, error)
 }
 
-// Question is a name by which an entity is looked up.
+// Question is a name of an entity to look up.
 type Question struct {
 	// AliasID is the ID of the alias whose name it is; screening.PrimaryName for the main name.
 	AliasID string
 	Query   match.Query
 }
 
-// Questions returns the names by which an entity is looked up, each with the facts that are known of the entity. Names
+// Questions returns the names of an entity to look up, each with the known facts about the entity. Names
 // of white space are left out. Only the first has the identifiers: they are the same for all.
 func Questions(c screening.SearchCriteria, aliases []screening.Alias) []Question {
 	facts := Facts(c)
@@ -76,7 +76,7 @@ func birthDate(text string) string {
 	return at.Format(time.DateOnly)
 }
 
-// gender returns "male", "female" or "" for what is not known.
+// gender returns "male", "female" or "" if it is not known.
 func gender(text string) string {
 	switch strings.ToLower(strings.TrimSpace(text)) {
 	case "male", "m":

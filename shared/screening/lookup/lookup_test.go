@@ -45,7 +45,7 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// scripted are lists that find what they are told to, by the name of the query.
+// scripted are lists with given hits by the name of the query.
 type scripted map[string][]catalog.Found
 
 func (s scripted) Screen(q match.Query, _ float64) ([]catalog.Found, error) { return s[q.Name], nil }
@@ -70,7 +70,7 @@ func TestFindMergesNames(t *testing.T) {
 	}
 }
 
-// find imports an entry and returns what is found by a name.
+// find imports an entry and returns the hits of a name.
 func find(t *testing.T, e watchlist.Entry, name string) catalog.Found {
 	t.Helper()
 	lists := catalogtest.NewMemory()
@@ -126,7 +126,7 @@ func TestDataOf(t *testing.T) {
 	}
 }
 
-// Lists are made by others: what is not a web address is not shown as one.
+// Lists are made by others: only web addresses are shown as such.
 func TestDataOfLeavesOutScripts(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{"javascript:alert(1)", "/6908555",
@@ -140,7 +140,7 @@ func TestDataOfLeavesOutScripts(t *testing.T) {
 	}
 }
 
-// An entry of any size is a match that can be stored, and what was left out is said.
+// An entry of any size is a match that can be stored, with a note on the parts left out.
 func TestDataOfLargeEntriesFits(t *testing.T) {
 	t.Parallel()
 	e := catalogtest.Person("1", "Ivan Petrov", strings.Repeat("Ж", 40_000))
@@ -156,7 +156,7 @@ func TestDataOfLargeEntriesFits(t *testing.T) {
 	}
 	if last := d.AdditionalInfo[len(d.AdditionalInfo)-1]; last.Label != "Left out" ||
 		!strings.Contains(last.Value, " of the 801 names") {
-		t.Errorf("got %+v, want a note on what is left out", last)
+		t.Errorf("got %+v, want a note on the parts left out", last)
 	}
 	if !json.Valid(text) || strings.Contains(string(text), "\uFFFD") {
 		t.Error("a text was cut inside a character")

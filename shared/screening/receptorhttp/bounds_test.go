@@ -78,7 +78,7 @@ func TestMessagesThatAreRefused(t *testing.T) {
 				t.Errorf("got %d %+v, want %d %s %q", status, first, test.status, test.code, test.want)
 			}
 			if strings.Contains(first.Message, m.Response) || strings.Contains(first.Message, m.mac) {
-				t.Errorf("the message shows what was sent: %s", first.Message)
+				t.Errorf("the message shows a part of the request: %s", first.Message)
 			}
 		})
 	}
@@ -112,7 +112,7 @@ func TestSizeOfMessages(t *testing.T) {
 	}
 }
 
-// Answers to what is not there, or has ended, are accepted and change nothing.
+// Answers to unknown batches or providers, or to searches that have ended, are accepted and change nothing.
 func TestAnswersThatAreIgnored(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -42,7 +42,7 @@ func (*nothing) GetUpload(context.Context, string, string) (adapter.Upload, erro
 
 func (*nothing) UseUpload(context.Context, string, string, string) error { return adapter.ErrNoUpload }
 
-// Whatever is sent to the receptor is answered, and nothing is recorded of a provider with keys that is not sealed.
+// The receptor answers any body, and records nothing unsealed of a provider with keys.
 func FuzzMessage(f *testing.F) {
 	keys := newKeys(f, authenticationKey)
 	s, err := keys.Seal([]byte(`{"batchId":"b","matches":[]}`), false)

@@ -15,7 +15,7 @@ type Message struct {
 	Data *adapter.Reply `json:"data"`
 }
 
-// Check adds what is wrong with the message.
+// Check validates the message.
 func (in *Message) Check(v *platform.ValidationErrors) {
 	m := in.reply()
 	if in.Data != nil && in.Reply != (adapter.Reply{}) {

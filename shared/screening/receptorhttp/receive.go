@@ -17,8 +17,8 @@ import (
 	"sluice/shared/screening/adapter"
 )
 
-// Receive records what an adapter answers. It may be repeated: an answer that comes twice counts once. Answers that are
-// late or about something unknown are recorded in the audit trail and otherwise ignored.
+// Receive records the answer of an adapter. It may be repeated: an answer that comes twice counts once. Answers that
+// are late or about something unknown are recorded in the audit trail and otherwise ignored.
 func (s *Receptor) Receive(ctx context.Context, r *platform.Request, in Message) (platform.NoData, error) {
 	m := in.reply()
 	m.ID, m.UploadID = strings.ToLower(m.ID), strings.ToLower(m.UploadID)
@@ -74,7 +74,7 @@ func (s *Receptor) keysOf(ctx context.Context, tenant, providerID string) (*adap
 type answer struct {
 	// id is the same for the same content, however it was encrypted.
 	id string
-	// Answer is what the response says. It has at most the BatchID if invalid is set, which says what is wrong.
+	// Answer is the content of the response. It has at most the BatchID if invalid, the error of the response, is set.
 	adapter.Answer
 	invalid *adapter.InvalidError
 }
@@ -115,7 +115,7 @@ func (s *Receptor) open(r *platform.Request, m adapter.Reply, keys *adapter.Keys
 	return a, nil
 }
 
-// digest names what a message says.
+// digest identifies the content of a message.
 func digest(m adapter.Reply, text []byte) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q %q %q ", m.ID, m.ProviderID, m.Type, m.Status)
@@ -123,14 +123,14 @@ func digest(m adapter.Reply, text []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// handle does what an answer asks for, and returns what became of it.
+// handle records an answer, and returns the outcome.
 func (s *Receptor) handle(ctx context.Context, tenant string, m adapter.Reply, a answer) (string, error) {
 	if a.invalid != nil {
 		s.Log.WarnContext(ctx, "the response of a screening adapter is not valid", "tenant", tenant, "batch", m.ID,
 			"provider", m.ProviderID, "type", m.Type, "reason", a.invalid.Message)
 	}
 	if m.Type != adapter.Screen {
-		// Nothing waits for these: what the service has to know is that they arrived.
+		// Nothing waits for these: only their arrival is recorded.
 		if m.Status == adapter.Error {
 			s.Log.WarnContext(ctx, "a screening adapter reports an error", "tenant", tenant, "batch", m.ID, "provider",
 				m.ProviderID, "type", m.Type)
@@ -199,7 +199,7 @@ func (s *Receptor) readUpload(ctx context.Context, tenant, id string) (string, e
 	if err != nil {
 		return "", err
 	}
-	// S3 denies what does not exist, as the function may not list the bucket.
+	// S3 denies access to missing objects, as the function may not list the bucket.
 	file, err := s.Files.Open(ctx, adapter.UploadKey(tenant, id), "", 0, -1)
 	if errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrDenied) {
 		return "", errNotUploaded

@@ -51,7 +51,7 @@ type Batches interface {
 
 // Answers records the answers of providers.
 type Answers interface {
-	// Record records an answer and says what became of it: it was recorded, repeated, late or unknown. It may be
+	// Record records an answer and returns the outcome: recorded, repeated, late or unknown. It may be
 	// repeated. Matches need their entities, aliases, unique IDs and data.
 	Record(ctx context.Context, tenant, batchID, providerID, answerID string, matches []screening.Match,
 		failure *screening.ProviderError) (outcome string, err error)
@@ -84,11 +84,11 @@ func (s *Receptor) Routes() []httpapi.Route {
 
 var (
 	errOtherTenant = fault.New(fault.Forbidden, "TenantMismatch", "The message names another tenant than the token.")
-	// errNotAuthentic does not say what is wrong, or whether there is such a provider.
+	// errNotAuthentic does not tell the cause, or whether there is such a provider.
 	errNotAuthentic = fault.New(fault.Forbidden, "message_not_authentic",
 		"The message could not be authenticated with the keys of the provider. Nothing was recorded.")
 	errOngoing = fault.New(fault.BadRequest, "ongoing_screening_unsupported",
-		"Ongoing screening is not supported. The types Screen, ResolveMatches and Test are.")
+		"Ongoing screening is not supported. Use the types Screen, ResolveMatches and Test.")
 	errNoUpload = fault.New(fault.BadRequest, "response_upload_not_found",
 		"There is no such upload, or it has expired. Ask for a new one.")
 	errNotUploaded = fault.New(fault.BadRequest, "response_not_uploaded",

@@ -87,7 +87,7 @@ func TestFailures(t *testing.T) {
 			Message: "matches/0: The batch has no entity of this entityId."}},
 		"invalid match data": {adapter.Success, func(id string) string { return response(id, "other", 1) },
 			screening.ProviderError{Source: "Adapter", Code: "E002",
-				Message: "matches/0: matchData/providerId must be that of the message."}},
+				Message: "matches/0: matchData/providerId must equal the providerId of the message."}},
 		"too many matches of an entity": {adapter.Success, func(id string) string { return response(id, "acme", 2002) },
 			screening.ProviderError{Source: "Adapter", Code: "E002",
 				Message: `The answer has more than 1000 matches of the entity "entity-1".`}},
@@ -129,7 +129,7 @@ func TestAnswersWithAChangedVector(t *testing.T) {
 	f.expectSearch(b, "acme", screening.ReturnFailed, 0)
 }
 
-// What cannot be authenticated changes nothing, and the reply does not say what is wrong.
+// A message that is not authentic changes nothing, and the reply does not tell the cause.
 func TestMessagesThatAreNotAuthentic(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

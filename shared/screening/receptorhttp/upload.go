@@ -29,7 +29,7 @@ func (in *UploadRequest) size() *int {
 	return in.ContentLength
 }
 
-// Check adds what is wrong with the request.
+// Check validates the request.
 func (in *UploadRequest) Check(v *platform.ValidationErrors) {
 	if in.Data != nil && in.ContentLength != nil {
 		v.Add("data", "The request is either the body or in data, not both.", platform.CodeRequired)

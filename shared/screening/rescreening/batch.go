@@ -182,10 +182,10 @@ func (r *run) newMatch(b screening.Batch, e screening.Entity, m lookup.Match) sc
 	}
 }
 
-// maxEarlierBatches is in how many batches of an entity, the newest ones, it is looked up what people know.
+// maxEarlierBatches is the number of an entity's newest batches that are searched for known matches.
 const maxEarlierBatches = 100
 
-// knownMatches reads what an entity has been found to match, or not to match, in its batches.
+// knownMatches reads the resolved matches of an entity in its batches.
 func (r *run) knownMatches(ctx context.Context, tenant, entityID string) (*known, error) {
 	k := &known{run: r, entityID: entityID}
 	ids, _, err := r.Batches.ListBatchesOf(ctx, tenant, entityID, "", maxEarlierBatches)

@@ -8,17 +8,17 @@ import (
 	"sluice/shared/screening/watchlist"
 )
 
-// contents reads the entries of versions of one list, and remembers what has changed from each to the present one.
+// contents reads the entries of versions of one list, and remembers the changes from each to the present one.
 type contents struct {
 	files    catalog.Opener
 	versions catalog.Reader
-	// entries are those of the present version.
+	// entries are the entries of the present version.
 	entries []watchlist.Entry
-	// since has what has changed since each earlier version, by the digests of the versions.
+	// since has the changes since each earlier version, by the digests of the versions.
 	since map[string]*news
 }
 
-// news are what has changed since a version.
+// news are the changes since a version.
 type news struct {
 	changes []catalog.Change
 	// screener finds the entries that are new or changed in anything: other countries, for example, may make an entry
@@ -33,7 +33,7 @@ type news struct {
 // origin is an entry that has become another one, or a part of it.
 type origin struct {
 	id string
-	// isNews reports that what is known of it may not be true of what it has become.
+	// isNews reports that resolutions of it may not hold for its new form.
 	isNews bool
 }
 
@@ -41,7 +41,7 @@ func newContents(files catalog.Opener, versions catalog.Reader) *contents {
 	return &contents{files: files, versions: versions, since: map[string]*news{}}
 }
 
-// newsSince returns what has changed from a version to the present one. Without a version, or if it is stored no
+// newsSince returns the changes from a version to the present one. Without a version, or if it is stored no
 // longer, all entries are new.
 func (c *contents) newsSince(ctx context.Context, base string, present catalog.Version) (*news, error) {
 	if n := c.since[base]; n != nil {
@@ -92,7 +92,7 @@ func (c *contents) newsSince(ctx context.Context, base string, present catalog.V
 	return n, nil
 }
 
-// originsOf returns what an entry of the present version was in another one.
+// originsOf returns the entries of another version that became an entry of the present one.
 func (c *contents) originsOf(ctx context.Context, id, version string, present catalog.Version) ([]origin, error) {
 	if version == present.Version {
 		return []origin{{id, false}}, nil

@@ -17,7 +17,7 @@ import (
 	"sluice/shared/screening/rescreening"
 )
 
-// failing are batches of which the entities of some cannot be read.
+// failing are batches; the entities of some cannot be read.
 type failing struct {
 	rescreening.Batches
 	fails func(batchID string) bool

@@ -31,7 +31,7 @@ type office struct {
 	lists  *catalogtest.Memory
 	now    time.Time
 	events []event.Message
-	// criteria are what is known of all entities that are screened.
+	// criteria are the search criteria of all screened entities.
 	criteria screening.SearchCriteria
 	// failures is how many more events cannot be sent.
 	failures int

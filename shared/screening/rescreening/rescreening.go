@@ -1,5 +1,5 @@
 // Package rescreening looks again for the entities that tenants have screened when a watchlist changes: among the
-// entries that are new or changed, and nowhere else. What it finds becomes a new screening batch, unless people know it
+// entries that are new or changed, and nowhere else. New matches become a new screening batch, unless people know them
 // already.
 package rescreening
 
@@ -15,8 +15,8 @@ import (
 	"sluice/shared/screening/catalog"
 )
 
-// Round is the rescreening of the batches of a tenant after a change of a list: the one that is under way, and what the
-// last one has done.
+// Round is the rescreening of the batches of a tenant after a change of a list: the present one, and the results of the
+// last one.
 type Round struct {
 	Tenant string `json:"-"`
 	// Owner and List name the list.
@@ -58,7 +58,7 @@ type Rounds interface {
 	ListBatches(ctx context.Context, tenant, after string, limit int) (ids []string, next string, err error)
 	// GetRound reads the round of a tenant and a list, one with the revision 0 if nothing is stored.
 	GetRound(ctx context.Context, tenant, owner, list string) (Round, error)
-	// SaveRound replaces the round of which r.Revision is the next revision. It returns screening.ErrChanged if the
+	// SaveRound replaces the round whose next revision is r.Revision. It returns screening.ErrChanged if the
 	// stored revision is another one.
 	SaveRound(ctx context.Context, r Round) error
 }
@@ -96,7 +96,7 @@ type Rescreening struct {
 	Batches Batches
 	Lists   Lists
 	Files   catalog.Opener
-	// Events announces what the rescreening does.
+	// Events announces rescreenings.
 	Events event.Sender
 	// MaxMatches is how many matches an entity may have in one batch.
 	MaxMatches int

@@ -76,7 +76,7 @@ func (o *office) expectEvents(batchID string) {
 	}
 }
 
-// What a person has cleared does not come back, whatever ID it has, until what it is recognised by changes.
+// A cleared match does not come back, under any ID, until the identity of the entry changes.
 func TestClearedPairs(t *testing.T) {
 	t.Parallel()
 	person := catalogtest.Person
@@ -84,7 +84,7 @@ func TestClearedPairs(t *testing.T) {
 	amended.Countries = []string{"ru"}
 	for _, test := range []struct {
 		name string
-		// updates are the versions of the list after the one in which the entry was cleared.
+		// updates are the versions of the list after the one of the clearing.
 		updates [][]watchlist.Entry
 		want    string
 	}{
@@ -120,7 +120,7 @@ func TestClearedPairs(t *testing.T) {
 	}
 }
 
-// An entry that has changed in nothing by which it is recognised may still match what it did not match before.
+// An entry whose identity is unchanged may still have new matches.
 func TestAmendedEntries(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -178,7 +178,7 @@ func TestOpenMatches(t *testing.T) {
 	}
 }
 
-// Cleared pairs do not use up a limit, and what is above it goes into another batch.
+// Cleared pairs do not count against a limit, and further matches go into another batch.
 func TestLimitOfMatches(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

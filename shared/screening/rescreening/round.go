@@ -11,7 +11,7 @@ import (
 	"sluice/shared/screening/catalog"
 )
 
-// run is what one call of Run does for a round.
+// run is the work of one call of Run on a round.
 type run struct {
 	*Rescreening
 	round    Round
@@ -56,7 +56,7 @@ func (r *run) finish(ctx context.Context) error {
 	return r.save(ctx)
 }
 
-// rescreenRest rescreens the batches to which the round has not come yet.
+// rescreenRest rescreens the remaining batches of the round.
 func (r *run) rescreenRest(ctx context.Context) error {
 	for !r.round.IsThrough {
 		ids, next, err := r.Rounds.ListBatches(ctx, r.round.Tenant, r.round.After, pageSize)
@@ -103,7 +103,7 @@ func (r *run) tryBatch(ctx context.Context, id string) error {
 		}
 		before := r.round
 		if err = r.rescreenBatch(ctx, *b); err != nil {
-			r.round = before // what has been created is counted when it is found again
+			r.round = before // created batches are counted when they are found again
 		}
 	}
 	isKnown := slices.Contains(r.round.Failed, id)

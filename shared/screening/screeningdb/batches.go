@@ -34,7 +34,7 @@ import (
 //	<tenant>#rescreening        list#<owner>#<list>              a rescreening.Round as JSON, its revision
 //	tenants                     tenant#<tenant>                  a tenant that has batches
 //
-// and those of Providers. The index searching (searching / look_at) holds the batches of which a provider searches.
+// and those of Providers. The index searching (searching / look_at) holds the searching batches.
 //
 // Rows of lists may name batches that do not exist, because their creation failed; readers leave these out.
 type Store struct {

@@ -85,7 +85,7 @@ func TestConcurrentBatchesOverrideEachOther(t *testing.T) {
 	}
 }
 
-// A batch that is created again, as by two rescreenings at the same time, keeps what people have decided since.
+// A batch that is created again, as by two rescreenings at the same time, keeps the decisions of people since.
 func TestCreatingABatchAgainReplacesNothing(t *testing.T) {
 	t.Parallel()
 	ctx, s := t.Context(), screeningdb.New(dynamotest.Start(t), "test-screenings")
@@ -107,7 +107,7 @@ func TestCreatingABatchAgainReplacesNothing(t *testing.T) {
 	}
 }
 
-// The size of a match is that of what the provider says of it: the aliases that the client named do not count.
+// The size of a match is the size of the provider's data: the aliases that the client named do not count.
 func TestMatchesOfManyAliases(t *testing.T) {
 	t.Parallel()
 	ctx, s := t.Context(), screeningdb.New(dynamotest.Start(t), "test-screenings")

@@ -21,8 +21,8 @@ func documentKey(tenant string, d screening.Document) dynamo.Item {
 	return key(tenant, "batch#"+d.BatchID, documentPrefix(d.EntityID)+d.MatchID+"#"+d.ID)
 }
 
-// documentCountKey is that of the row that counts the documents of an entity and its matches in a batch. Documents that
-// were stored by earlier versions of the service are counted from the next one on.
+// documentCountKey is the key of the row that counts the documents of an entity and its matches in a batch. Documents
+// that were stored by earlier versions of the service are counted from the next one on.
 func documentCountKey(tenant string, d screening.Document) dynamo.Item {
 	return key(tenant, "batch#"+d.BatchID, "documents#"+d.EntityID)
 }

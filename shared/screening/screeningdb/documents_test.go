@@ -16,7 +16,7 @@ import (
 )
 
 // An entity has as many documents as it may have and no more, also if several are added at the same time by requests
-// that have seen none. What is removed makes room, once; another entity of the batch is not concerned.
+// that have seen none. A removal makes room, once; another entity of the batch is not affected.
 func TestDocumentsAreCounted(t *testing.T) {
 	t.Parallel()
 	ctx, s := t.Context(), screeningdb.New(dynamotest.Start(t), "test-screenings")
@@ -56,7 +56,7 @@ func TestDocumentsAreCounted(t *testing.T) {
 	count(screening.MaxDocuments)
 }
 
-// Documents that were stored before they were counted count from what the caller has listed, and can be removed.
+// Documents that were stored before the count was kept are counted from the caller's list, and can be removed.
 func TestDocumentsThatAreNotCountedYet(t *testing.T) {
 	t.Parallel()
 	ctx, db := t.Context(), dynamotest.Start(t)

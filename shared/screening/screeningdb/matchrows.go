@@ -21,7 +21,7 @@ func matchKey(tenant, batchID string, ref screening.MatchRef) dynamo.Item {
 
 func marshalMatch(tenant string, m screening.Match) (dynamo.Item, error) {
 	ref := screening.MatchRef{EntityID: m.EntityID, MatchID: m.ID}
-	// The limit is that of what the provider says. The aliases of the entity, which the client named, come on top.
+	// The limit is for the provider's data. The aliases of the entity, which the client named, come on top.
 	aliases, err := json.Marshal(m.AliasIDs)
 	if err != nil {
 		return nil, fmt.Errorf("write screening: %w", err)

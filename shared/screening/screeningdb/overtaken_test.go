@@ -22,7 +22,7 @@ type others struct {
 	do   func()
 }
 
-// Do is that of the client of DynamoDB.
+// Do implements aws.HTTPClient.
 func (o *others) Do(r *http.Request) (*http.Response, error) {
 	if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".TransactWriteItems") {
 		o.once.Do(o.do)
@@ -66,7 +66,7 @@ func TestAnotherBatchBecomesActiveFirst(t *testing.T) {
 	}
 }
 
-// What is created exists afterwards as it was created first.
+// A repeated creation changes nothing.
 func TestNothingIsCreatedTwice(t *testing.T) {
 	t.Parallel()
 	ctx, db := t.Context(), dynamotest.Start(t)
@@ -80,7 +80,7 @@ func TestNothingIsCreatedTwice(t *testing.T) {
 	_, err = s.Create(ctx, again, entities)
 	wantError(t, "another batch with the same ID", err, screening.ErrChanged)
 	if stored, err := s.Get(ctx, tenant, b.ID); err != nil || stored.CorrelationID != "first" {
-		t.Errorf("the batch is that of %q, %v, want first", stored.CorrelationID, err)
+		t.Errorf("the batch has the correlation ID %q, %v, want first", stored.CorrelationID, err)
 	}
 
 	d := screening.Document{ID: "d", BatchID: b.ID, EntityID: "e", DocumentID: "document", CreatedAt: now}
@@ -104,7 +104,7 @@ func TestNothingIsCreatedTwice(t *testing.T) {
 	wantError(t, "a batch that was postponed without being there", err, screening.ErrNotFound)
 }
 
-// What was read before others changed it is not saved.
+// A write after a change by others is refused.
 func TestStaleWritesAreRefused(t *testing.T) {
 	t.Parallel()
 	ctx, db := t.Context(), dynamotest.Start(t)

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// configurationOwner is the owner of what a tenant has configured, after the tenant.
+	// configurationOwner is the owner of a tenant's configuration, after the tenant.
 	configurationOwner = "configuration"
 	providerPrefix     = "provider#"
 )
@@ -50,8 +50,8 @@ func providerKey(tenant, id string) dynamo.Item {
 	return key(tenant, configurationOwner, providerPrefix+id)
 }
 
-// marshalProvider returns the row of a provider whose keys are sealed. Of the built-in provider, what the program
-// itself says is not stored.
+// marshalProvider returns the row of a provider whose keys are sealed. The fields of the built-in provider, which the
+// program defines, are not stored.
 func marshalProvider(p screening.Provider) (dynamo.Item, error) {
 	body := configuredBody{ID: p.ID, Name: p.Name, Sets: p.Sets, ValidityDays: p.ValidityDays,
 		CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt, UpdatedBy: p.UpdatedBy}
@@ -107,7 +107,7 @@ func keysOf(p screening.Provider) ([]byte, error) {
 func withKeys(p screening.Provider, keys []byte) (screening.Provider, error) {
 	var body keysBody
 	if err := json.Unmarshal(keys, &body); err != nil || p.Adapter == nil {
-		return screening.Provider{}, fmt.Errorf("read the keys of provider %s: not those of an adapter", p.ID)
+		return screening.Provider{}, fmt.Errorf("read the keys of provider %s: not the keys of an adapter", p.ID)
 	}
 	a := *p.Adapter
 	a.AuthenticationKey = externalauth.Secret(body.AuthenticationKey)

@@ -20,7 +20,7 @@ type box interface {
 	Open(ctx context.Context, tenant, purpose string, sealed []byte) ([]byte, error)
 }
 
-// purpose is that of sealed.ScreeningAdapter.
+// purpose equals sealed.ScreeningAdapter.
 const purpose = "screening-adapter"
 
 // Providers is the screening.ProviderStore. It has rows in the table of Store, with the keys

@@ -19,7 +19,7 @@ import (
 	"sluice/shared/screening/screeningdb"
 )
 
-// openBox writes what it seals with the tenant and the purpose before it, so that golden files can be read.
+// openBox writes the plaintext after the tenant and the purpose, so that golden files can be read.
 type openBox struct{}
 
 func (openBox) Seal(_ context.Context, tenant, purpose string, plaintext []byte) ([]byte, error) {
@@ -63,7 +63,7 @@ func masked(p screening.Provider) screening.Provider {
 
 var withoutSealed = cmpopts.IgnoreFields(screening.Provider{}, "Sealed")
 
-// TestStoredProviders pins what is stored of providers, as TestStoredScreenings does.
+// TestStoredProviders pins the stored format of providers, as TestStoredScreenings does.
 func TestStoredProviders(t *testing.T) {
 	t.Parallel()
 	ctx, client := t.Context(), dynamotest.Start(t)
@@ -143,7 +143,7 @@ func TestKeysOfProviders(t *testing.T) {
 }
 
 // Of creations of one provider at the same time exactly one succeeds, a tenant has no more than its number of them, and
-// what is deleted makes room.
+// a deletion makes room.
 func TestProvidersAreCounted(t *testing.T) {
 	t.Parallel()
 	ctx, s := t.Context(), newProviders(t)

@@ -17,7 +17,7 @@ import (
 )
 
 // As many of the largest matches can be resolved together as a transaction of DynamoDB holds: all that may be named at
-// once, unless the IDs of their aliases are very long. What is too much is refused before anything is written.
+// once, unless the IDs of their aliases are very long. Too many are refused before anything is written.
 func TestLargestResolutions(t *testing.T) {
 	t.Parallel()
 	const transaction = 4_000_000
@@ -42,7 +42,7 @@ func TestLargestResolutions(t *testing.T) {
 				Comments: strings.Repeat("x", screening.MaxResolutionBytes-300)}
 			_, unresolvedBytes := storedSizes(t, db, b)
 			most := 0
-			// What has more bytes than a transaction even before it is resolved need not be tried.
+			// Matches that are larger than a transaction even before they are resolved need not be tried.
 			for n := len(matches); most == 0; n = min(n-1, transaction/unresolvedBytes) {
 				resolutions := map[string]screening.Resolution{}
 				for _, m := range matches[:n] {

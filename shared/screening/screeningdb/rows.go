@@ -63,7 +63,7 @@ func entityListItem(b screening.Batch, entityID string) dynamo.Item {
 	return item
 }
 
-// marshalBatch returns the row of a batch. One in which a provider searches is in the index searching.
+// marshalBatch returns the row of a batch. A searching batch is in the index searching.
 func marshalBatch(b screening.Batch) (dynamo.Item, error) {
 	item, err := marshal(batchKey(b.Tenant, b.ID), b, b.Version, maxBodyBytes, errTooLarge)
 	if err == nil && b.IsSearching() {

@@ -44,7 +44,7 @@ func (s *Store) EachSearching(ctx context.Context, before time.Time, visit func(
 		for _, item := range out.Items {
 			tenant, id, ok := strings.Cut(dynamo.StringAttribute(item, "owner"), "#batch#")
 			if !ok {
-				return fmt.Errorf("list searching batches: the key %q is not that of a batch",
+				return fmt.Errorf("list searching batches: the key %q is not a batch's",
 					dynamo.StringAttribute(item, "owner"))
 			}
 			if err := visit(tenant, id); err != nil {

@@ -17,8 +17,9 @@ import (
 
 func pointer[T any](v T) *T { return &v }
 
-// TestStoredScreenings pins what is stored: one golden item for each kind of row, with every attribute set. It writes
-// through the store and compares the items, and it reads the golden items through the store and compares the values.
+// TestStoredScreenings pins the stored format: one golden item for each kind of row, with every attribute set. It
+// writes through the store and compares the items, and it reads the golden items through the store and compares the
+// values.
 func TestStoredScreenings(t *testing.T) {
 	t.Parallel()
 	ctx, client := t.Context(), dynamotest.Start(t)
