@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"encoding/pem"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -17,10 +16,12 @@ import (
 	"strings"
 	"time"
 
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/internal/listener"
 	"sluice/shared/screening/adapter"
 	"sluice/shared/screening/match"
+
+	"github.com/spf13/cobra"
 )
 
 // Variables of the environment that hold the keys of an adapter.
@@ -29,13 +30,13 @@ const (
 	authenticationKeyVariable = "SLUICE_ADAPTER_AUTHENTICATION_KEY"
 )
 
-func adapterCommand() *cli.Command {
+func adapterCommand() *cobra.Command {
 	var conn connection
 	var a adapterCommandFlags
-	return &cli.Command{
-		Name:    "adapter",
-		Summary: "answer for a screening provider, as an example and for tests",
-		Description: `
+	c := &cobra.Command{
+		Use:   "adapter",
+		Short: "answer for a screening provider, as an example and for tests",
+		Long: `
 Serves the adapter of one screening provider: it accepts the messages of the service, looks the entities up in lists or
 in a file of answers, and delivers what it finds to the receptor of the service. Its source is the example for
 adapters of other providers; docs/contract/screening.md has the contract.
@@ -52,30 +53,10 @@ match. --fail makes it answer as adapters should not; it can be repeated:
   reject     answer 400             fail     answer 500            silent   accept and never answer
   error      answer with an error   invalid  send an invalid match twice    answer twice
   wrong-mac  spoil the MAC          upload   upload each response`,
-		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&a.provider, "provider", "example", "`ID` of the provider")
-			f.StringVar(&a.address, "address", "127.0.0.1:0", "`HOST:PORT` to listen at; port 0 takes a free one")
-			f.StringVar(&a.public, "url", "",
-				"`URL` at which the service reaches this program (default that of --address)")
-			f.BoolVar(&a.plain, "http", false, "serve HTTP without TLS")
-			f.StringVar(&a.certificate, "certificate", "", "PEM `FILE` with the certificate to serve")
-			f.StringVar(&a.key, "key", "", "PEM `FILE` with the key of the certificate")
-			f.StringVar(&a.encryption, "encryption-key", "",
-				"`KEY` for encryption (default $"+encryptionKeyVariable+")")
-			f.StringVar(&a.authentication, "authentication-key", "",
-				"`KEY` for authentication (default $"+authenticationKeyVariable+")")
-			f.Func("list-file", "a list as `FORMAT:FILE`, as of 'sluice screen'; can be repeated", a.lists.addList)
-			f.Float64Var(&a.lists.threshold, "threshold", match.Threshold, "`SCORE` that a hit must reach, 0 to 100")
-			f.StringVar(&a.answers, "answers", "", "JSON `FILE` with answers")
-			f.Var(&a.server.faults, "fail", "`FAULT` to make; can be repeated")
-			f.DurationVar(&a.server.delay, "delay", 0, "`TIME` to wait before each answer")
-			conn.addFlags(f)
-		},
-		Examples: []string{
-			"sluice adapter --provider acme --list-file targets-simple-csv:targets.simple.csv",
-			"sluice adapter --provider acme --answers answers.json --fail twice --delay 30s",
-		},
-		Run: func(ctx context.Context, _ []string, stdout io.Writer) error {
+		Example: `
+sluice adapter --provider acme --list-file targets-simple-csv:targets.simple.csv
+sluice adapter --provider acme --answers answers.json --fail twice --delay 30s`,
+		RunE: command.Run(func(ctx context.Context, _ []string, stdout io.Writer) error {
 			c, err := conn.newClient(ctx)
 			if err != nil {
 				return err
@@ -83,8 +64,28 @@ match. --fail makes it answer as adapters should not; it can be repeated:
 			a.server.client, a.server.ui = c, newTerminal(stdout)
 			a.lists.ui = newTerminal(io.Discard)
 			return a.run(ctx)
-		},
+		}),
 	}
+	f := c.Flags()
+	f.StringVar(&a.provider, "provider", "example", "`ID` of the provider")
+	f.StringVar(&a.address, "address", "127.0.0.1:0", "`HOST:PORT` to listen at; port 0 takes a free one")
+	f.StringVar(&a.public, "url", "",
+		"`URL` at which the service reaches this program (default that of --address)")
+	f.BoolVar(&a.plain, "http", false, "serve HTTP without TLS")
+	f.StringVar(&a.certificate, "certificate", "", "PEM `FILE` with the certificate to serve")
+	f.StringVar(&a.key, "key", "", "PEM `FILE` with the key of the certificate")
+	f.StringVar(&a.encryption, "encryption-key", "",
+		"`KEY` for encryption (default $"+encryptionKeyVariable+")")
+	f.StringVar(&a.authentication, "authentication-key", "",
+		"`KEY` for authentication (default $"+authenticationKeyVariable+")")
+	f.Func("list-file", "a list as `FORMAT:FILE`, as of 'sluice screen'; can be repeated", a.lists.addList)
+	f.Float64Var(&a.lists.threshold, "threshold", match.Threshold, "`SCORE` that a hit must reach, 0 to 100")
+	f.StringVar(&a.answers, "answers", "", "JSON `FILE` with answers")
+	f.StringArrayVar(&a.server.faults, "fail", nil, "`FAULT` to make; can be repeated")
+	f.DurationVar(&a.server.delay, "delay", 0, "`TIME` to wait before each answer")
+	conn.addFlags(c)
+	command.Values(c, "fail", adapterFaults...)
+	return c
 }
 
 // adapterCommandFlags are what the command line says about an adapter.
@@ -116,7 +117,7 @@ func (a *adapterCommandFlags) run(ctx context.Context) (err error) {
 	}
 	u, err := url.Parse(a.public)
 	if err != nil || u.Scheme != "https" || u.Hostname() == "" {
-		return cli.Usagef("--url %s is not an https URL", a.public)
+		return command.Usagef("--url %s is not an https URL", a.public)
 	}
 	server := &http.Server{Handler: &a.server, ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog: log.New(io.Discard, "", 0)}
@@ -151,29 +152,29 @@ func (a *adapterCommandFlags) prepare() (err error) {
 	s.provider = a.provider
 	for _, fault := range s.faults {
 		if !slices.Contains(adapterFaults, fault) {
-			return cli.Usagef("--fail %s is not one of %s", fault, strings.Join(adapterFaults, ", "))
+			return command.Usagef("--fail %s is not one of %s", fault, strings.Join(adapterFaults, ", "))
 		}
 	}
 	if (a.certificate == "") != (a.key == "") {
-		return cli.Usagef("--certificate and --key belong together")
+		return command.Usagef("--certificate and --key belong together")
 	}
 	if err := checkThreshold(a.lists.threshold); err != nil {
 		return err
 	}
 	if a.provider == "" {
-		return cli.Usagef("--provider needs the ID of the provider")
+		return command.Usagef("--provider needs the ID of the provider")
 	}
 	if a.plain && a.public == "" {
-		return cli.Usagef("--http needs --url: the https URL at which the service reaches what speaks TLS for it")
+		return command.Usagef("--http needs --url: the https URL at which the service reaches what speaks TLS for it")
 	}
 	if a.plain && a.certificate != "" {
-		return cli.Usagef("--http serves no certificate: leave out --certificate and --key")
+		return command.Usagef("--http serves no certificate: leave out --certificate and --key")
 	}
 	setDefault(&a.encryption, os.Getenv(encryptionKeyVariable))
 	setDefault(&a.authentication, os.Getenv(authenticationKeyVariable))
 	if a.encryption != "" || a.authentication != "" {
 		if s.keys, err = adapter.ParseKeys(a.encryption, a.authentication); err != nil {
-			return cli.Usagef("%v", err)
+			return command.Usagef("%v", err)
 		}
 	}
 	if a.answers != "" {

@@ -31,7 +31,7 @@ type adapterServer struct {
 	answers   map[string][]adapter.AnswerMatch
 	screener  *match.Screener
 	threshold float64
-	faults    listFlag
+	faults    []string
 	delay     time.Duration
 	ui        *terminal
 	// ctx ends when the program does; pending are the answers under way.

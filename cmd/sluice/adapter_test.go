@@ -162,7 +162,7 @@ func TestAdapterAnswers(t *testing.T) {
 			f := newFakeReceptor(t)
 			s := f.newAdapter()
 			if fault != "" {
-				s.faults = listFlag{fault}
+				s.faults = []string{fault}
 			}
 			if status := f.ask(s, adapter.Screen, testScreenData, nil); status != test.status ||
 				len(f.replies) != test.replies {

@@ -3,19 +3,18 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
-	"io"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/google/uuid"
+	"github.com/spf13/cobra"
 
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/shared/access/audit"
 	"sluice/shared/access/auth/authdb"
+	"sluice/shared/access/permission"
 	"sluice/shared/connect/outbound"
 	"sluice/shared/platform/entity/entitydb"
 )
@@ -51,70 +50,47 @@ type admin struct {
 // time returns the time at which the command began.
 func (a *admin) time() time.Time { return a.now }
 
-func adminCommand() *cli.Command {
+func adminCommand() *cobra.Command {
 	a := &admin{now: time.Now().UTC()}
-	return &cli.Command{
-		Name:        "admin",
-		Summary:     "administer tenants, clients, batches, entities, watchlists and signing keys",
-		Description: "Every command prints its result as JSON.",
-		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&a.data, "data", "",
-				"data `DIR` of a running local cloud (default $SLUICE_DATA, else .sluice if it exists)")
-			f.StringVar(&a.prefix, "prefix", "",
-				"`NAME` that the stack has as its parameter Prefix (default that of the local cloud, else sluice)")
-			f.StringVar(&a.tenant, "tenant", "",
-				"`ID` of the tenant (default the local cloud's own; for watchlists, all tenants)")
-		},
-		Examples: []string{
-			"sluice admin tenant create",
-			"sluice admin tenant enable-batch 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11",
-			"sluice admin client create --tenant 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11 --permission BatchUpload",
-		},
-		Notes: `
+	c := &cobra.Command{
+		Use:   "admin",
+		Short: "administer tenants, clients, batches, entities, watchlists and signing keys",
+		Long:  "Every command prints its result as JSON.",
+		Example: `
+sluice admin tenant create
+sluice admin tenant enable-batch 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11
+sluice admin client create --tenant 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11 --permission BatchUpload`,
+		Annotations: command.Notes(`
 The installation: --data names the data folder of a running local cloud (SLUICE_DATA; .sluice if it exists). Without
-a local cloud, the usual AWS settings count, and --prefix if the stack has another prefix than sluice.`,
-		Commands: append([]*cli.Command{
-			a.createTenantCommand(),
-			a.command("tenant list", "", "list the tenants", listTenants),
-			a.command("tenant get", "TENANT", "print the settings of a tenant", getTenant),
-			a.setTenantCommand(),
-			a.command("tenant enable-batch", "TENANT", "let a tenant use batches",
-				func(ctx context.Context, a *admin, args []string) (any, error) {
-					return setBatchFeature(ctx, a, args[0], true)
-				}),
-			a.command("tenant disable-batch", "TENANT", "stop a tenant from using batches",
-				func(ctx context.Context, a *admin, args []string) (any, error) {
-					return setBatchFeature(ctx, a, args[0], false)
-				}),
-			a.clientCertificateCommand(),
-			a.createClientCommand(),
-			a.command("client list", "", "list the clients", listClients),
-			a.command("client disable", "CLIENT", "disable a client: it gets no tokens, and its tokens stop working",
-				disableClient),
-			a.importEntitiesCommand(),
-			a.reindexEntitiesCommand(),
-			a.rotateKeyCommand(),
-			a.listKeysCommand(),
-			a.retireKeyCommand(),
-		}, slices.Concat(a.batchCommands(), a.watchlistCommands())...),
+a local cloud, the usual AWS settings count, and --prefix if the stack has another prefix than sluice.`),
 	}
+	f := c.PersistentFlags()
+	f.StringVar(&a.data, "data", "",
+		"data `DIR` of a running local cloud (default $SLUICE_DATA, else .sluice if it exists)")
+	f.StringVar(&a.prefix, "prefix", "",
+		"`NAME` that the stack has as its parameter Prefix (default that of the local cloud, else sluice)")
+	f.StringVar(&a.tenant, "tenant", "",
+		"`ID` of the tenant (default the local cloud's own; for watchlists, all tenants)")
+	return command.Group(c,
+		a.tenantCommands(), a.clientCommands(), a.entityCommands(), a.keyCommands(), a.batchCommands(),
+		a.watchlistCommands(),
+	)
 }
 
-// command returns a command that connects to the installation, calls run with its arguments and prints the result as
+// command completes a command that connects to the installation, calls run with its arguments and prints the result as
 // JSON.
 func (a *admin) command(
-	name, args, summary string, run func(ctx context.Context, a *admin, args []string) (any, error),
-) *cli.Command {
-	return &cli.Command{
-		Name: name, Args: args, Summary: summary,
-		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
-			result, err := a.act(ctx, name, args, run)
-			if result == nil || err != nil && !errors.Is(err, errNotRecorded) {
-				return err
-			}
-			return errors.Join(printJSON(stdout, result), err)
-		},
+	c *cobra.Command, run func(ctx context.Context, a *admin, args []string) (any, error),
+) *cobra.Command {
+	c.RunE = func(c *cobra.Command, args []string) error {
+		_, name, _ := strings.Cut(c.CommandPath(), " admin ")
+		result, err := a.act(c.Context(), name, args, run)
+		if result == nil || err != nil && !errors.Is(err, errNotRecorded) {
+			return err
+		}
+		return errors.Join(printJSON(c.OutOrStdout(), result), err)
 	}
+	return c
 }
 
 // act connects to the installation and runs what a command does, as a recorded act.
@@ -132,56 +108,84 @@ func (a *admin) act(
 	return a.recorder.run(ctx, record, func() (any, error) { return run(ctx, a, args) })
 }
 
-func (a *admin) createTenantCommand() *cli.Command {
+func (a *admin) tenantCommands() *cobra.Command {
+	return command.Group(&cobra.Command{Use: "tenant", Short: "create, list and set tenants"},
+		a.createTenantCommand(),
+		a.command(&cobra.Command{Use: "list", Short: "list the tenants"}, listTenants),
+		a.command(&cobra.Command{Use: "get TENANT", Short: "print the settings of a tenant"}, getTenant),
+		a.setTenantCommand(),
+		a.command(&cobra.Command{Use: "enable-batch TENANT", Short: "let a tenant use batches"},
+			func(ctx context.Context, a *admin, args []string) (any, error) {
+				return setBatchFeature(ctx, a, args[0], true)
+			}),
+		a.command(&cobra.Command{Use: "disable-batch TENANT", Short: "stop a tenant from using batches"},
+			func(ctx context.Context, a *admin, args []string) (any, error) {
+				return setBatchFeature(ctx, a, args[0], false)
+			}),
+		a.clientCertificateCommand(),
+	)
+}
+
+func (a *admin) createTenantCommand() *cobra.Command {
 	var id string
-	var settings listFlag
-	c := a.command("tenant create", "", "create a tenant; its batch feature is off",
-		func(ctx context.Context, a *admin, _ []string) (any, error) {
-			setDefault(&id, uuid.NewString())
-			return createTenant(ctx, a, id, settings)
-		})
-	c.Flags = func(f *flag.FlagSet) {
-		f.StringVar(&id, "id", "", "`UUID` of the tenant (default a random one)")
-		f.Var(&settings, "set", "a setting as `KEY=VALUE` of 'sluice admin tenant set'; can be repeated")
-	}
-	c.Examples = []string{
-		"sluice admin tenant create",
-		"sluice admin tenant create --set limits=none --set four_eyes=true",
-		"sluice admin tenant create --id 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11",
-	}
+	var settings []string
+	c := a.command(&cobra.Command{
+		Use: "create", Short: "create a tenant; its batch feature is off",
+		Example: `
+sluice admin tenant create
+sluice admin tenant create --set limits=none --set four_eyes=true
+sluice admin tenant create --id 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11`,
+	}, func(ctx context.Context, a *admin, _ []string) (any, error) {
+		setDefault(&id, uuid.NewString())
+		return createTenant(ctx, a, id, settings)
+	})
+	c.Flags().StringVar(&id, "id", "", "`UUID` of the tenant (default a random one)")
+	c.Flags().StringArrayVar(&settings, "set", nil,
+		"a setting as `KEY=VALUE` of 'sluice admin tenant set'; can be repeated")
+	command.Complete(c, "set", completeSettings)
 	return c
 }
 
-func (a *admin) createClientCommand() *cli.Command {
+func (a *admin) clientCommands() *cobra.Command {
+	return command.Group(&cobra.Command{Use: "client", Short: "create, list and disable clients"},
+		a.createClientCommand(),
+		a.command(&cobra.Command{Use: "list", Short: "list the clients"}, listClients),
+		a.command(&cobra.Command{
+			Use:   "disable CLIENT",
+			Short: "disable a client: it gets no tokens, and its tokens stop working",
+		}, disableClient),
+	)
+}
+
+func (a *admin) createClientCommand() *cobra.Command {
 	var o clientOptions
-	c := a.command("client create", "", "create a client of a tenant; its secret is shown once",
-		func(ctx context.Context, a *admin, _ []string) (any, error) { return createClient(ctx, a, o) })
-	c.Flags = func(f *flag.FlagSet) {
-		f.Var(&o.permissions, "permission",
-			"give the client the permission `NAME`; can be repeated; at least one is needed, all grants all")
-		f.Var(&o.geographic, "geographic",
-			"give it the geographic access layer `LAYER`; can be repeated (default Global)")
-		f.Var(&o.businessRelated, "business-related",
-			"give it the business-related access layer `LAYER`; can be repeated (default Enterprise)")
-	}
-	c.Examples = []string{
-		"sluice admin client create --tenant 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11 --permission all",
-		"sluice admin client create --permission BatchUpload --permission BatchRead",
-	}
+	c := a.command(&cobra.Command{
+		Use: "create", Short: "create a client of a tenant; its secret is shown once",
+		Example: `
+sluice admin client create --tenant 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11 --permission all
+sluice admin client create --permission BatchUpload --permission BatchRead`,
+	}, func(ctx context.Context, a *admin, _ []string) (any, error) { return createClient(ctx, a, o) })
+	f := c.Flags()
+	f.StringArrayVar(&o.permissions, "permission", nil,
+		"give the client the permission `NAME`; can be repeated; at least one is needed, all grants all")
+	f.StringArrayVar(&o.geographic, "geographic", nil,
+		"give it the geographic access layer `LAYER`; can be repeated (default Global)")
+	f.StringArrayVar(&o.businessRelated, "business-related", nil,
+		"give it the business-related access layer `LAYER`; can be repeated (default Enterprise)")
+	command.Values(c, "permission", append(permission.All(), allPermissions)...)
 	return c
 }
 
-func (a *admin) importEntitiesCommand() *cli.Command {
+func (a *admin) entityCommands() *cobra.Command {
+	return command.Group(&cobra.Command{Use: "entities", Short: "onboard entities, and mend their list"},
+		a.importEntitiesCommand(), a.reindexEntitiesCommand())
+}
+
+func (a *admin) importEntitiesCommand() *cobra.Command {
 	var o importOptions
-	c := a.command("entities import", "FILE", "onboard the entities in a file of JSON Lines",
-		func(ctx context.Context, a *admin, args []string) (any, error) {
-			return importEntities(ctx, a, args[0], o)
-		})
-	c.Flags = func(f *flag.FlagSet) {
-		f.BoolVar(&o.overwrite, "overwrite", false, "change entities that were made on the platform, too")
-		f.BoolVar(&o.verbose, "verbose", false, "print what is done to each entity, on standard error")
-	}
-	c.Description = `
+	c := a.command(&cobra.Command{
+		Use: "import FILE", Short: "onboard the entities in a file of JSON Lines",
+		Long: `
 FILE has one JSON object a line; - is standard input:
 {"id": "...", "status": "Compliant", "type": "Company", "targetEntity": "Client", "properties": {...}}
 An id has 1 to 255 bytes. The status is one of Unknown, OnboardingInProgress, Compliant, MaintenanceInProgress,
@@ -191,80 +195,89 @@ one that exists keeps what it has. Properties have the form of the platform's, f
 {"name": {"type": "Single", "value": "ACME"}}, and are merged with those that the entity has.
 'sluice generate' writes such a file beside its batch. The result counts what was created, changed, unchanged, and
 refused: an entity that was made on the platform stays as it is without --overwrite. An error names its line. Entities
-on earlier lines may be stored by then; importing a file again is harmless.`
-	c.Examples = []string{
-		"sluice admin entities import batch.jsonl.entities",
-		"sluice admin entities import customers.jsonl --overwrite --verbose",
-	}
+on earlier lines may be stored by then; importing a file again is harmless.`,
+		Example: `
+sluice admin entities import batch.jsonl.entities
+sluice admin entities import customers.jsonl --overwrite --verbose`,
+	}, func(ctx context.Context, a *admin, args []string) (any, error) {
+		return importEntities(ctx, a, args[0], o)
+	})
+	c.Flags().BoolVar(&o.overwrite, "overwrite", false, "change entities that were made on the platform, too")
+	c.Flags().BoolVar(&o.verbose, "verbose", false, "print what is done to each entity, on standard error")
 	return c
 }
 
-func (a *admin) reindexEntitiesCommand() *cli.Command {
+func (a *admin) reindexEntitiesCommand() *cobra.Command {
 	var after string
-	c := a.command("entities reindex", "", "bring entities of earlier releases into the list of entities",
-		func(ctx context.Context, a *admin, _ []string) (any, error) { return reindexEntities(ctx, a, after) })
-	c.Flags = func(f *flag.FlagSet) {
-		f.StringVar(&after, "after", "", "go on after the `POSITION` that an interrupted run has printed")
-	}
-	c.Description = `
+	c := a.command(&cobra.Command{
+		Use: "reindex", Short: "bring entities of earlier releases into the list of entities",
+		Long: `
 For an installation whose entities were written before the list existed: GET /entitydataquery/api/v2/entity shows them
 only after this or after their next change. It also mends rows of the list that do not agree with their entity. Run it
 as often as you like, also while the service is in use; what is listed already stays as it is. It reads the statuses of
-all tenants' entities once.`
-	c.Examples = []string{"sluice admin entities reindex --tenant 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11"}
+all tenants' entities once.`,
+		Example: "sluice admin entities reindex --tenant 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11",
+	}, func(ctx context.Context, a *admin, _ []string) (any, error) { return reindexEntities(ctx, a, after) })
+	c.Flags().StringVar(&after, "after", "", "go on after the `POSITION` that an interrupted run has printed")
 	return c
 }
 
 // maxTokenSeconds is the largest value of the template's parameter TokenLifetime.
 const maxTokenSeconds = 86400
 
-func (a *admin) rotateKeyCommand() *cli.Command {
+func (a *admin) keyCommands() *cobra.Command {
+	return command.Group(&cobra.Command{Use: "key", Short: "rotate, list and retire signing keys"},
+		a.rotateKeyCommand(), a.listKeysCommand(), a.retireKeyCommand())
+}
+
+func (a *admin) rotateKeyCommand() *cobra.Command {
 	var tokenSeconds int
 	var receipts bool
-	c := a.command("key rotate", "", "publish a new signing key for access tokens, or for receipts",
-		func(ctx context.Context, a *admin, _ []string) (any, error) {
-			if receipts {
-				return rotateReceiptKey(ctx, a)
-			}
-			if tokenSeconds < 1 || tokenSeconds > maxTokenSeconds {
-				return nil, cli.Usagef("--token-lifetime is 1 to %d seconds, not %d", maxTokenSeconds, tokenSeconds)
-			}
-			return rotateKey(ctx, a, time.Duration(tokenSeconds)*time.Second)
-		})
-	c.Description = "The new key signs once every cached copy of the old key set has expired. The present keys are " +
-		"retired when their last token has expired. Keys of receipts are never retired: what they have signed can be " +
-		"verified for ever."
-	c.Flags = func(f *flag.FlagSet) {
-		addReceiptsFlag(f, &receipts)
-		f.IntVar(&tokenSeconds, "token-lifetime", 3600, "the parameter TokenLifetime of the installation, in `SECONDS`")
-	}
-	c.Examples = []string{"sluice admin key rotate", "sluice admin key rotate --receipts"}
+	c := a.command(&cobra.Command{
+		Use: "rotate", Short: "publish a new signing key for access tokens, or for receipts",
+		Long: `
+The new key signs once every cached copy of the old key set has expired. The present keys are retired when their last
+token has expired. Keys of receipts are never retired: what they have signed can be verified for ever.`,
+		Example: "sluice admin key rotate\nsluice admin key rotate --receipts",
+	}, func(ctx context.Context, a *admin, _ []string) (any, error) {
+		if receipts {
+			return rotateReceiptKey(ctx, a)
+		}
+		if tokenSeconds < 1 || tokenSeconds > maxTokenSeconds {
+			return nil, command.Usagef("--token-lifetime is 1 to %d seconds, not %d", maxTokenSeconds, tokenSeconds)
+		}
+		return rotateKey(ctx, a, time.Duration(tokenSeconds)*time.Second)
+	})
+	addReceiptsFlag(c, &receipts)
+	c.Flags().IntVar(&tokenSeconds, "token-lifetime", 3600,
+		"the parameter TokenLifetime of the installation, in `SECONDS`")
 	return c
 }
 
-func (a *admin) listKeysCommand() *cli.Command {
+func (a *admin) listKeysCommand() *cobra.Command {
 	var receipts bool
-	c := a.command("key list", "", "list the signing keys of access tokens, or of receipts",
+	c := a.command(&cobra.Command{Use: "list", Short: "list the signing keys of access tokens, or of receipts"},
 		func(ctx context.Context, a *admin, args []string) (any, error) {
 			if receipts {
 				return listReceiptKeys(ctx, a)
 			}
 			return listKeys(ctx, a, args)
 		})
-	c.Flags = func(f *flag.FlagSet) { addReceiptsFlag(f, &receipts) }
+	addReceiptsFlag(c, &receipts)
 	return c
 }
 
-func addReceiptsFlag(f *flag.FlagSet, receipts *bool) {
-	f.BoolVar(receipts, "receipts", false, "the keys of receipts of batches instead of those of access tokens")
+func addReceiptsFlag(c *cobra.Command, receipts *bool) {
+	c.Flags().BoolVar(receipts, "receipts", false, "the keys of receipts of batches instead of those of access tokens")
 }
 
-func (a *admin) retireKeyCommand() *cli.Command {
-	c := a.command("key retire", "KID", "end a signing key at once, with all tokens that it has signed", retireKey)
-	c.Description = `
+func (a *admin) retireKeyCommand() *cobra.Command {
+	return a.command(&cobra.Command{
+		Use: "retire KID", Short: "end a signing key at once, with all tokens that it has signed",
+		Long: `
 For a key that may be in the wrong hands. Its tokens are refused within five minutes, when every cached copy of the key
 set has expired; clients get new tokens. The only key that signs cannot be retired: rotate first, and wait until the new
-key is active. 'sluice admin key list' prints the KID of each key.`
-	c.Examples = []string{"sluice admin key retire 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11"}
-	return c
+key is active. 'sluice admin key list' prints the KID of each key.`,
+		Example: "sluice admin key retire 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11",
+	}, retireKey)
 }

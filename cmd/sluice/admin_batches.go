@@ -11,8 +11,9 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/spf13/cobra"
 
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/shared/access/audit"
 	"sluice/shared/ingest/admission"
 	"sluice/shared/ingest/batch"
@@ -85,24 +86,29 @@ func newBatchOutput(b batch.Batch) batchOutput {
 }
 
 // batchCommands are the commands by which operators look at batches and cancel them.
-func (a *admin) batchCommands() []*cli.Command {
+func (a *admin) batchCommands() *cobra.Command {
 	var o batchFilter
-	list := a.command("batch list", "", "list the batches of a tenant, newest first",
-		func(ctx context.Context, a *admin, _ []string) (any, error) { return listBatches(ctx, a, o) })
-	list.Flags = o.addFlags
-	list.Description = `
+	list := a.command(&cobra.Command{
+		Use: "list", Short: "list the batches of a tenant, newest first",
+		Long: `
 The filters are those of 'sluice batches'. The status is the stored one, so that AWAITING_UPLOAD and UPLOADED can be
-named, too.`
-	list.Examples = []string{
-		"sluice admin batch list --tenant 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11 --status UPLOADED --created-after 24h"}
-	show := a.command("batch show", "BATCH", "print what is stored about a batch, and how far its steps are", showBatch)
-	show.Examples = []string{"sluice admin batch show 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01"}
-	cancel := a.command("batch cancel", "BATCH", "cancel a batch whose ingestion has not begun", cancelBatch)
-	cancel.Description = `
+named, too.`,
+		Example: `
+sluice admin batch list --tenant 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11 --status UPLOADED --created-after 24h`,
+	}, func(ctx context.Context, a *admin, _ []string) (any, error) { return listBatches(ctx, a, o) })
+	o.addFlags(list, strings.Split(joinStatuses(), ", "))
+	show := a.command(&cobra.Command{
+		Use: "show BATCH", Short: "print what is stored about a batch, and how far its steps are",
+		Example: "sluice admin batch show 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01",
+	}, showBatch)
+	cancel := a.command(&cobra.Command{
+		Use: "cancel BATCH", Short: "cancel a batch whose ingestion has not begun",
+		Long: `
 The batch ends as if its client had cancelled it: in ERROR with "Cancelled by the client.", and nothing of it is stored.
-Its slots are free at once. The audit trail says who has cancelled it. Cancelling it again does nothing.`
-	cancel.Examples = []string{"sluice admin batch cancel 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01"}
-	return []*cli.Command{list, show, cancel}
+Its slots are free at once. The audit trail says who has cancelled it. Cancelling it again does nothing.`,
+		Example: "sluice admin batch cancel 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01",
+	}, cancelBatch)
+	return command.Group(&cobra.Command{Use: "batch", Short: "list, show and cancel batches"}, list, show, cancel)
 }
 
 // batches returns the store of batches.
@@ -126,7 +132,7 @@ func listBatches(ctx context.Context, a *admin, o batchFilter) (any, error) {
 		NamePrefix: q.NamePrefix, Metadata: q.Metadata}
 	for _, s := range q.Statuses {
 		if !slices.Contains(batch.Statuses(), batch.Status(s)) {
-			return nil, cli.Usagef("there is no status %q; there are %s", s, joinStatuses())
+			return nil, command.Usagef("there is no status %q; there are %s", s, joinStatuses())
 		}
 		f.Statuses = append(f.Statuses, batch.Status(s))
 	}
@@ -161,7 +167,7 @@ func joinStatuses() string {
 func parseBatchID(text string) (batch.ID, error) {
 	id, err := batch.ParseID(text)
 	if err != nil {
-		return "", cli.Usagef("%q is not the ID of a batch, which is a UUID", text)
+		return "", command.Usagef("%q is not the ID of a batch, which is a UUID", text)
 	}
 	return id, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"time"
@@ -13,8 +12,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/kms/types"
 	"github.com/google/uuid"
+	"github.com/spf13/cobra"
 
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/shared/connect/externalauth"
 	"sluice/shared/connect/outbound"
 )
@@ -27,20 +27,11 @@ type clientCertificateOptions struct {
 	file string
 }
 
-func (a *admin) clientCertificateCommand() *cli.Command {
+func (a *admin) clientCertificateCommand() *cobra.Command {
 	var o clientCertificateOptions
-	c := a.command("tenant client-certificate", "",
-		"show, request or install the certificate that a tenant's calls present",
-		func(ctx context.Context, a *admin, _ []string) (any, error) {
-			return manageClientCertificate(ctx, a, o)
-		})
-	c.Flags = func(f *flag.FlagSet) {
-		f.BoolVar(&o.isRequested, "request", false,
-			"create the tenant's key unless there is one, and print a certificate request")
-		f.StringVar(&o.commonName, "common-name", "", "`NAME` of the tenant in the request (default its ID)")
-		f.StringVar(&o.file, "install", "", "install the certificates in `FILE`; - is standard input")
-	}
-	c.Description = `
+	c := a.command(&cobra.Command{
+		Use: "client-certificate", Short: "show, request or install the certificate that a tenant's calls present",
+		Long: `
 Sluice presents this certificate to receivers (webhooks, adapters, token endpoints) for which a configuration of
 external authentication sets isMtlsEnabled, and signs client assertions with its key. The key is made in KMS and never
 leaves it; a tenant has one.
@@ -48,11 +39,18 @@ leaves it; a tenant has one.
 --request prints the request as certificate_request: have it signed for client authentication. --install takes what the
 CA sends, in PEM: the certificate, then those that lead to its root; the root may be left out. To renew a certificate,
 have the same request signed again and install the result; calls present it at once. Without either flag the command
-prints what there is.`
-	c.Examples = []string{
-		"sluice admin tenant client-certificate --request | jq -r .certificate_request > tenant.csr",
-		"sluice admin tenant client-certificate --install tenant.pem",
-	}
+prints what there is.`,
+		Example: `
+sluice admin tenant client-certificate --request | jq -r .certificate_request > tenant.csr
+sluice admin tenant client-certificate --install tenant.pem`,
+	}, func(ctx context.Context, a *admin, _ []string) (any, error) {
+		return manageClientCertificate(ctx, a, o)
+	})
+	f := c.Flags()
+	f.BoolVar(&o.isRequested, "request", false,
+		"create the tenant's key unless there is one, and print a certificate request")
+	f.StringVar(&o.commonName, "common-name", "", "`NAME` of the tenant in the request (default its ID)")
+	f.StringVar(&o.file, "install", "", "install the certificates in `FILE`; - is standard input")
 	return c
 }
 
@@ -99,9 +97,9 @@ func manageClientCertificate(ctx context.Context, a *admin, o clientCertificateO
 	}
 	switch {
 	case o.isRequested && o.file != "":
-		return nil, cli.Usagef("--request and --install exclude each other")
+		return nil, command.Usagef("--request and --install exclude each other")
 	case o.commonName != "" && !o.isRequested:
-		return nil, cli.Usagef("--common-name is for --request")
+		return nil, command.Usagef("--common-name is for --request")
 	case o.isRequested:
 		return requestCertificate(ctx, a, o.commonName)
 	case o.file != "":

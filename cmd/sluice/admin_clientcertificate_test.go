@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"sluice/internal/cli"
 	"sluice/shared/access/auth"
 	"sluice/shared/connect/outbound/outboundtest"
 )
@@ -96,7 +95,7 @@ func TestClientCertificate(t *testing.T) {
 			}
 		}
 	}
-	if code, _, stderr := f.run(t, "tenant", command, "--help"); code != cli.ExitOK {
+	if code, _, stderr := f.run(t, "tenant", command, "--help"); code != 0 {
 		t.Errorf("--help: %d %s", code, stderr)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/smithy-go/logging"
 
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/internal/localcloud"
 	"sluice/shared/access/auth/authdb"
 	"sluice/shared/connect/outbound/outbounddb"
@@ -100,7 +100,7 @@ func checkAWS(ctx context.Context, cfg aws.Config) error {
 // requireTenant returns an error if neither --tenant nor a local cloud names a tenant.
 func (a *admin) requireTenant() error {
 	if a.tenant == "" {
-		return cli.Usagef("--tenant is needed")
+		return command.Usagef("--tenant is needed")
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/uuid"
 
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/internal/localcloud"
 	"sluice/shared/access/audit"
 	"sluice/shared/access/auth/authdb"
@@ -103,7 +103,7 @@ func (f *fakeInstallation) run(t *testing.T, args ...string) (code int, stdout, 
 func runAdmin[T any](t *testing.T, f *fakeInstallation, args ...string) T {
 	t.Helper()
 	code, stdout, stderr := f.run(t, args...)
-	if code != cli.ExitOK || stderr != "" {
+	if code != command.ExitOK || stderr != "" {
 		t.Fatalf("%v: exit code %d, stderr %q; want 0 and nothing", args, code, stderr)
 	}
 	var out T
@@ -119,7 +119,8 @@ func runAdmin[T any](t *testing.T, f *fakeInstallation, args ...string) T {
 func (f *fakeInstallation) wantError(t *testing.T, text string, args ...string) {
 	t.Helper()
 	code, stdout, stderr := f.run(t, args...)
-	if code != cli.ExitFailed || stdout != "" || !strings.Contains(stderr, text) || strings.Count(stderr, "\n") != 1 {
+	if code != command.ExitFailed || stdout != "" || !strings.Contains(stderr, text) ||
+		strings.Count(stderr, "\n") != 1 {
 		t.Errorf("%v: exit code %d, stdout %q, stderr %q; want 2, nothing and one line with %q",
 			args, code, stdout, stderr, text)
 	}

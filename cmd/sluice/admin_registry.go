@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms/types"
 	"github.com/google/uuid"
 
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/shared/access"
 	"sluice/shared/access/auth"
 	"sluice/shared/access/permission"
@@ -89,9 +89,9 @@ const allPermissions = "all"
 // clientOptions are the rights of a new client.
 type clientOptions struct {
 	// permissions are the names of its permissions, at least one, or allPermissions alone.
-	permissions listFlag
+	permissions []string
 	// geographic and businessRelated are its access layers; none means the widest.
-	geographic, businessRelated listFlag
+	geographic, businessRelated []string
 }
 
 func createClient(ctx context.Context, a *admin, o clientOptions) (any, error) {
@@ -99,10 +99,10 @@ func createClient(ctx context.Context, a *admin, o clientOptions) (any, error) {
 		return nil, err
 	}
 	if len(o.permissions) == 0 {
-		return nil, cli.Usagef("--permission is needed: name what the client may do (%s), or %s",
+		return nil, command.Usagef("--permission is needed: name what the client may do (%s), or %s",
 			strings.Join(permission.All(), ", "), allPermissions)
 	}
-	if slices.Equal(o.permissions, listFlag{allPermissions}) {
+	if slices.Equal(o.permissions, []string{allPermissions}) {
 		o.permissions = permission.All()
 	}
 	for _, p := range o.permissions {

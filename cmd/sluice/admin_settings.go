@@ -9,10 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/shared/access/auth"
 	"sluice/shared/access/ratelimit"
 	"sluice/shared/access/tenancy"
+
+	"github.com/spf13/cobra"
 )
 
 // settingsOutput is how the settings of a tenant are printed. The names are those that tenant set takes.
@@ -211,14 +213,14 @@ func parseTenantChange(settings []string) (auth.TenantChange, error) {
 		i := slices.IndexFunc(tenantSettings, func(s tenantSetting) bool { return s.name == name })
 		switch {
 		case i < 0:
-			return c, cli.Usagef("there is no setting %q; there are %s", name, tenantSettingNames())
+			return c, command.Usagef("there is no setting %q; there are %s", name, tenantSettingNames())
 		case !hasValue:
-			return c, cli.Usagef("%s needs a value: %s=VALUE", name, name)
+			return c, command.Usagef("%s needs a value: %s=VALUE", name, name)
 		case seen[name]:
-			return c, cli.Usagef("%s is given twice", name)
+			return c, command.Usagef("%s is given twice", name)
 		}
 		if err := tenantSettings[i].parse(&c, value); err != nil {
-			return c, cli.Usagef("%s %w", name, err)
+			return c, command.Usagef("%s %w", name, err)
 		}
 		seen[name] = true
 	}
@@ -247,9 +249,10 @@ func setTenant(ctx context.Context, a *admin, args []string) (any, error) {
 	return newSettingsOutput(t), explainNotFound(err, "tenant", args[0])
 }
 
-func (a *admin) setTenantCommand() *cli.Command {
-	c := a.command("tenant set", "TENANT KEY=VALUE...", "change settings of a tenant", setTenant)
-	c.Description = `
+func (a *admin) setTenantCommand() *cobra.Command {
+	c := a.command(&cobra.Command{
+		Use: "set TENANT KEY=VALUE...", Short: "change settings of a tenant",
+		Long: `
 The settings and their values, with the default in parentheses:
   main_entity_by_type=true|false  the main entity of a payin is the receiver, of all else the sender (false: either)
   max_past_days=N                 how old transactions may be at their receipt; 0 for any age (0)
@@ -274,9 +277,24 @@ Limits of the tenant: a number, none (as 0), or default.
   unvalidated_bytes               bytes that are uploaded and not validated (100000000000)
   limits=none|default             all limits that are not given by their own names
 Settings of batches count for batches that are created from then on and for single transactions that arrive from then
-on, limits at once. What is stored keeps the retention with which it was stored.`
-	c.Examples = []string{
-		"sluice admin tenant set 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11 max_past_days=3650 four_eyes=true",
+on, limits at once. What is stored keeps the retention with which it was stored.`,
+		Example: `
+sluice admin tenant set 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11 max_past_days=3650 four_eyes=true`,
+	}, setTenant)
+	c.ValidArgsFunction = func(c *cobra.Command, args []string, text string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return completeSettings(c, args, text)
 	}
 	return c
+}
+
+// completeSettings completes the name of a setting.
+func completeSettings(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	names := make([]string, len(tenantSettings))
+	for i, s := range tenantSettings {
+		names[i] = s.name + "="
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/shared/access/auth"
 	"sluice/shared/access/permission"
 	"sluice/shared/ingest/receipt"
@@ -284,7 +284,7 @@ func TestAdminUsage(t *testing.T) {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 			code := runProgram(t.Context(), args, &stdout, &stderr)
-			if code != cli.ExitOK || !strings.Contains(stdout.String(), "tenant create") || stderr.Len() > 0 {
+			if code != command.ExitOK || !strings.Contains(stdout.String(), "tenant create") || stderr.Len() > 0 {
 				t.Errorf("exit code %d, stdout %q, stderr %q; want 0 and the help",
 					code, stdout.String(), stderr.String())
 			}

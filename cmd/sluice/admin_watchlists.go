@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -11,12 +10,14 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/kit/objects"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogdb"
 	"sluice/shared/screening/watchlist"
+
+	"github.com/spf13/cobra"
 )
 
 // watchlistOptions are the flags of the watchlist commands.
@@ -26,42 +27,30 @@ type watchlistOptions struct {
 }
 
 // watchlistCommands are the commands that import lists and say which version of them is current.
-func (a *admin) watchlistCommands() []*cli.Command {
-	return []*cli.Command{a.importWatchlistCommand(), a.listWatchlistsCommand(), a.rollbackWatchlistCommand()}
+func (a *admin) watchlistCommands() *cobra.Command {
+	return command.Group(&cobra.Command{Use: "watchlist", Short: "import, list and roll back watchlists"},
+		a.importWatchlistCommand(), a.listWatchlistsCommand(), a.rollbackWatchlistCommand())
 }
 
-// watchlistCommand returns a command on the shared lists or, if --tenant is given, on those of a tenant.
+// watchlistCommand completes a command on the shared lists or, if --tenant is given, on those of a tenant.
 func (a *admin) watchlistCommand(
-	name, args, summary string, run func(ctx context.Context, w *watchlistAdmin, args []string) (any, error),
-) *cli.Command {
-	c := a.command(name, args, summary, func(ctx context.Context, a *admin, args []string) (any, error) {
+	c *cobra.Command, run func(ctx context.Context, w *watchlistAdmin, args []string) (any, error),
+) *cobra.Command {
+	c.PreRun = func(*cobra.Command, []string) { a.hasNoDefaultTenant = true }
+	return a.command(c, func(ctx context.Context, a *admin, args []string) (any, error) {
 		w, err := a.watchlists(ctx)
 		if err != nil {
 			return nil, err
 		}
 		return run(ctx, w, args)
 	})
-	runCommand := c.Run
-	c.Run = func(ctx context.Context, args []string, stdout io.Writer) error {
-		a.hasNoDefaultTenant = true
-		return runCommand(ctx, args, stdout)
-	}
-	return c
 }
 
-func (a *admin) importWatchlistCommand() *cli.Command {
+func (a *admin) importWatchlistCommand() *cobra.Command {
 	var o watchlistOptions
-	c := a.watchlistCommand("watchlist import", "FILE", "make a list of sanctioned persons and organisations current",
-		func(ctx context.Context, w *watchlistAdmin, args []string) (any, error) {
-			return w.importList(ctx, args[0], o)
-		})
-	c.Flags = func(f *flag.FlagSet) {
-		f.StringVar(&o.list, "list", "", "`NAME` of the list, as requests and hits have it")
-		f.StringVar(&o.format, "format", "", "`FORMAT` of the file: "+formatList())
-		f.BoolVar(&o.isDryRun, "dry-run", false, "print what would change, and change nothing")
-		f.BoolVar(&o.isForced, "force", false, "import the list even if it loses more than a tenth of its entries")
-	}
-	c.Description = `
+	c := a.watchlistCommand(&cobra.Command{
+		Use: "import FILE", Short: "make a list of sanctioned persons and organisations current",
+		Long: `
 The list is shared by all tenants unless --tenant names the one that alone sees it; a tenant's own list takes the place
 of a shared one of the same name. FILE is a file of FORMAT, - is standard input; 'sluice help screen' describes the
 formats. For ofac-sdn-csv, FILE is sdn.csv, and the other files are read beside it.
@@ -70,40 +59,47 @@ Rows that cannot be read are named, and the others are imported. What changes is
 kind, the first 100 entries are named: added, removed, changed, moved (to another ID) and merged. An import that would
 lose more than a tenth of the entries is refused without --force. Importing the same file again changes nothing. The
 version that was current remains: 'sluice admin watchlist rollback' returns to it. Functions use the new version within
-half a minute.`
-	c.Examples = []string{
-		"sluice admin watchlist import --list un --format un-xml consolidated.xml --dry-run",
-		"sluice admin watchlist import --list ofac --format ofac-sdn-csv sdn.csv",
-		"sluice admin watchlist import --list internal --format targets-simple-csv own.csv " +
-			"--tenant 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11",
-	}
+half a minute.`,
+		Example: `
+sluice admin watchlist import --list un --format un-xml consolidated.xml --dry-run
+sluice admin watchlist import --list ofac --format ofac-sdn-csv sdn.csv
+sluice admin watchlist import --list internal --format targets-simple-csv own.csv \
+    --tenant 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11`,
+	}, func(ctx context.Context, w *watchlistAdmin, args []string) (any, error) {
+		return w.importList(ctx, args[0], o)
+	})
+	f := c.Flags()
+	f.StringVar(&o.list, "list", "", "`NAME` of the list, as requests and hits have it")
+	f.StringVar(&o.format, "format", "", "`FORMAT` of the file: "+formatList())
+	f.BoolVar(&o.isDryRun, "dry-run", false, "print what would change, and change nothing")
+	f.BoolVar(&o.isForced, "force", false, "import the list even if it loses more than a tenth of its entries")
+	command.Values(c, "format", strings.Split(formatList(), ", ")...)
 	return c
 }
 
-func (a *admin) listWatchlistsCommand() *cli.Command {
+func (a *admin) listWatchlistsCommand() *cobra.Command {
 	var o watchlistOptions
-	c := a.watchlistCommand("watchlist list", "", "print the lists with their versions and their age",
-		func(ctx context.Context, w *watchlistAdmin, _ []string) (any, error) { return w.listLists(ctx, o.list) })
-	c.Flags = func(f *flag.FlagSet) {
-		f.StringVar(&o.list, "list", "", "print only the list of this `NAME`")
-	}
-	c.Description = `
+	c := a.watchlistCommand(&cobra.Command{
+		Use: "list", Short: "print the lists with their versions and their age",
+		Long: `
 Prints the shared lists and, if --tenant is given, those of the tenant. The age of a version is that of its source or,
-if the file does not say its date, that of its import.`
-	c.Examples = []string{"sluice admin watchlist list", "sluice admin watchlist list --list un"}
+if the file does not say its date, that of its import.`,
+		Example: "sluice admin watchlist list\nsluice admin watchlist list --list un",
+	}, func(ctx context.Context, w *watchlistAdmin, _ []string) (any, error) { return w.listLists(ctx, o.list) })
+	c.Flags().StringVar(&o.list, "list", "", "print only the list of this `NAME`")
 	return c
 }
 
-func (a *admin) rollbackWatchlistCommand() *cli.Command {
+func (a *admin) rollbackWatchlistCommand() *cobra.Command {
 	var o watchlistOptions
-	c := a.watchlistCommand("watchlist rollback", "", "make an earlier version of a list current",
-		func(ctx context.Context, w *watchlistAdmin, _ []string) (any, error) { return w.rollback(ctx, o) })
-	c.Flags = func(f *flag.FlagSet) {
-		f.StringVar(&o.list, "list", "", "`NAME` of the list")
-		f.StringVar(&o.version, "to", "", "`VERSION`, or its beginning (default the previous one)")
-	}
-	c.Examples = []string{"sluice admin watchlist rollback --list un",
-		"sluice admin watchlist rollback --list un --to 3f1c9a07d2b4"}
+	c := a.watchlistCommand(&cobra.Command{
+		Use: "rollback", Short: "make an earlier version of a list current",
+		Example: `
+sluice admin watchlist rollback --list un
+sluice admin watchlist rollback --list un --to 3f1c9a07d2b4`,
+	}, func(ctx context.Context, w *watchlistAdmin, _ []string) (any, error) { return w.rollback(ctx, o) })
+	c.Flags().StringVar(&o.list, "list", "", "`NAME` of the list")
+	c.Flags().StringVar(&o.version, "to", "", "`VERSION`, or its beginning (default the previous one)")
 	return c
 }
 
@@ -151,12 +147,12 @@ func (a *admin) watchlists(ctx context.Context) (*watchlistAdmin, error) {
 func (w *watchlistAdmin) importList(ctx context.Context, path string, o watchlistOptions) (any, error) {
 	switch {
 	case o.list == "":
-		return nil, cli.Usagef("--list is needed")
+		return nil, command.Usagef("--list is needed")
 	case !slices.Contains(watchlist.Formats, watchlist.Format(o.format)):
-		return nil, cli.Usagef("--format is one of %s, not %q", formatList(), o.format)
+		return nil, command.Usagef("--format is one of %s, not %q", formatList(), o.format)
 	}
 	if err := catalog.CheckListName(o.list); err != nil {
-		return nil, cli.Usagef("--list: %v", err)
+		return nil, command.Usagef("--list: %v", err)
 	}
 	source, file := watchlist.FileSource(path), filepath.Base(path)
 	if path == stdName {
@@ -215,7 +211,7 @@ func explainImport(err error, p *catalog.Plan, a *admin) error {
 // rollback makes an earlier version current.
 func (w *watchlistAdmin) rollback(ctx context.Context, o watchlistOptions) (any, error) {
 	if o.list == "" {
-		return nil, cli.Usagef("--list is needed")
+		return nil, command.Usagef("--list is needed")
 	}
 	version, err := w.resolveVersion(ctx, o.list, o.version)
 	if err != nil {

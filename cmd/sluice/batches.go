@@ -4,17 +4,20 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"sluice/client"
-	"sluice/internal/cli"
+	"sluice/internal/command"
+
+	"github.com/spf13/cobra"
 )
 
 // maxBatchesPage is how many batches one request returns at most.
@@ -22,21 +25,24 @@ const maxBatchesPage = 200
 
 // batchFilter are the flags that select batches.
 type batchFilter struct {
-	statuses, metadata listFlag
+	statuses, metadata []string
 	after, before      string
 	client, name       string
 	limit              int
 }
 
-func (o *batchFilter) addFlags(f *flag.FlagSet) {
-	f.Var(&o.statuses, "status", "only batches with this `STATUS`; can be repeated")
+func (o *batchFilter) addFlags(c *cobra.Command, statuses []string) {
+	f := c.Flags()
+	f.StringArrayVar(&o.statuses, "status", nil, "only batches with this `STATUS`; can be repeated")
 	f.StringVar(&o.after, "created-after", "",
 		"only batches created after this `TIME`, such as 2026-01-31T12:00:00Z, or 90m or 24h ago")
 	f.StringVar(&o.before, "created-before", "", "only batches created before this `TIME`, or so long ago")
 	f.StringVar(&o.client, "client", "", "only batches of the client with this `ID`")
 	f.StringVar(&o.name, "name", "", "only batches whose name begins with `PREFIX`")
-	f.Var(&o.metadata, "metadata", "only batches with this `KEY=VALUE` in their metadata; can be repeated")
+	f.StringArrayVar(&o.metadata, "metadata", nil,
+		"only batches with this `KEY=VALUE` in their metadata; can be repeated")
 	f.IntVar(&o.limit, "limit", 50, "`NUMBER` of batches that are listed at most")
+	command.Values(c, "status", statuses...)
 }
 
 // query returns what the flags select.
@@ -48,7 +54,7 @@ func (o *batchFilter) query(now time.Time) (client.BatchQuery, error) {
 	for _, pair := range o.metadata {
 		key, value, found := strings.Cut(pair, "=")
 		if !found || key == "" {
-			return q, cli.Usagef("--metadata %s is not of the form KEY=VALUE", pair)
+			return q, command.Usagef("--metadata %s is not of the form KEY=VALUE", pair)
 		}
 		q.Metadata[key] = value
 	}
@@ -65,24 +71,22 @@ func (o *batchFilter) query(now time.Time) (client.BatchQuery, error) {
 		}
 	}
 	if o.limit < 1 {
-		return q, cli.Usagef("--limit must be at least 1")
+		return q, command.Usagef("--limit must be at least 1")
 	}
 	return q, nil
 }
 
-func batchesCommand() *cli.Command {
+func batchesCommand() *cobra.Command {
 	var o batchFilter
-	return serviceCommand(&cli.Command{
-		Name: "batches", Summary: "list the batches of the tenant, newest first",
-		Description: `
+	c := serviceCommand(&cobra.Command{
+		Use: "batches", Short: "list the batches of the tenant, newest first",
+		Long: `
 Each line has the time of creation, the batch, its status, what is known of its lines, its name and why it failed;
 --json prints the service's record of each batch, one a line. All filters that are given count. A list can be a moment
 behind the status of a batch.`,
-		Flags: o.addFlags,
-		Examples: []string{
-			"sluice batches --status ERROR --status VALIDATION_FAILED --created-after 24h",
-			"sluice batches --name november --metadata region=north --json",
-		},
+		Example: `
+sluice batches --status ERROR --status VALIDATION_FAILED --created-after 24h
+sluice batches --name november --metadata region=north --json`,
 	}, func(ctx context.Context, c *client.Client, _ []string, asJSON bool, stdout io.Writer) error {
 		q, err := o.query(time.Now())
 		if err != nil {
@@ -98,6 +102,8 @@ behind the status of a batch.`,
 			record: func(s client.Status) any { return s.Reply },
 		}.run(ctx, o.limit, asJSON, stdout)
 	})
+	o.addFlags(c, slices.Sorted(maps.Keys(statusMeanings)))
+	return c
 }
 
 // printBatches prints a line for each batch.
@@ -122,17 +128,17 @@ func printBatches(stdout io.Writer, batches []client.Status) error {
 	return table.Flush()
 }
 
-func cancelCommand() *cli.Command {
-	return serviceCommand(&cli.Command{
-		Name: "cancel", Args: "BATCH...", Summary: "cancel batches whose ingestion has not begun",
-		Description: `
+func cancelCommand() *cobra.Command {
+	return serviceCommand(&cobra.Command{
+		Use: "cancel BATCH...", Short: "cancel batches whose ingestion has not begun",
+		Long: `
 A cancelled batch ends in ERROR with "Cancelled by the client.", and nothing of it is stored. Cancelling it again does
 nothing. The exit code is 2 if the service refuses one of the batches, because there is none of that ID for example, and
 otherwise 1 if one cannot be cancelled, because its ingestion has begun or it has ended otherwise; the others are
 cancelled all the same.`,
-		Examples: []string{"sluice cancel 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01"},
+		Example: "sluice cancel 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01",
 	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
-		worst := cli.ExitOK
+		worst := command.ExitOK
 		for _, id := range args {
 			code, err := cancelOne(ctx, c, id, asJSON, stdout)
 			if err != nil {
@@ -140,8 +146,8 @@ cancelled all the same.`,
 			}
 			worst = max(worst, code)
 		}
-		if worst != cli.ExitOK {
-			return cli.ExitCode(worst)
+		if worst != command.ExitOK {
+			return command.ExitCode(worst)
 		}
 		return nil
 	})
@@ -162,15 +168,15 @@ func cancelOne(ctx context.Context, c *client.Client, id string, asJSON bool, st
 		return int(exitRejected), err
 	case errors.As(err, &refused) && isAboutBatch(refused.Status):
 		fmt.Fprintf(os.Stderr, "sluice: batch %s: %v\n", printable(id), err)
-		return cli.ExitFailed, nil
+		return command.ExitFailed, nil
 	case err != nil:
-		return cli.ExitFailed, err
+		return command.ExitFailed, err
 	case asJSON:
 		err = printJSONLines(stdout, []json.RawMessage{s.Reply})
 	default:
 		_, err = fmt.Fprintf(stdout, "%s: %s\n", s.BatchID, printable(s.ErrorMessage))
 	}
-	return cli.ExitOK, err
+	return command.ExitOK, err
 }
 
 // isAboutBatch reports whether a status says something of the batch that was named, and nothing of the next one.

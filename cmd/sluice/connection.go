@@ -4,19 +4,21 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"sluice/client"
 	"sluice/console"
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/internal/linefile"
 	"sluice/internal/localcloud"
+
+	"github.com/spf13/cobra"
 )
 
 // connection says where the service is and who calls it, as flags and environment give it.
@@ -56,11 +58,54 @@ var connectionFlags = []struct {
 		func(c *connection) *string { return &c.config.Scope }},
 }
 
-// addFlags declares the flags of a connection.
-func (c *connection) addFlags(f *flag.FlagSet) {
+// addFlags declares the flags of a connection. It has the IDs of batches completed, where a command takes some.
+func (c *connection) addFlags(cmd *cobra.Command) {
 	for _, option := range connectionFlags {
-		f.StringVar(option.target(c), option.name, "", option.usage)
+		cmd.Flags().StringVar(option.target(c), option.name, "", option.usage)
 	}
+	command.Complete(cmd, "profile", completeProfiles)
+	if _, args, _ := strings.Cut(cmd.Use, " "); strings.HasPrefix(args, "BATCH") {
+		cmd.ValidArgsFunction = func(cmd *cobra.Command, given []string, _ string) ([]string,
+			cobra.ShellCompDirective) {
+			if len(given) > 0 && args == "BATCH" {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return c.completeBatches(cmd, given, "")
+		}
+	}
+}
+
+const (
+	// completionTimeout is how long the service may take to complete an ID.
+	completionTimeout = 3 * time.Second
+	// maxCompletions is how many batches it is asked for.
+	maxCompletions = 50
+)
+
+// completeBatches completes the IDs of the newest batches, except those that are given already.
+func (c *connection) completeBatches(cmd *cobra.Command, given []string, _ string) ([]string,
+	cobra.ShellCompDirective) {
+	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
+	defer cancel()
+	if c.secretFile == stdName {
+		return nil, directive
+	}
+	api, err := c.newClient(ctx)
+	if err != nil {
+		return nil, directive
+	}
+	batches, _, err := api.Batches(ctx, client.BatchQuery{Limit: maxCompletions}, "")
+	if err != nil {
+		return nil, directive
+	}
+	var ids []string
+	for _, b := range batches {
+		if !slices.Contains(given, b.BatchID) {
+			ids = append(ids, cobra.CompletionWithDesc(b.BatchID, printable(strings.TrimSpace(b.Status+" "+b.Name))))
+		}
+	}
+	return ids, directive
 }
 
 // readEnvironment completes the flags from the environment and reads the file of the secret. Of a profile and a data
@@ -68,7 +113,7 @@ func (c *connection) addFlags(f *flag.FlagSet) {
 // counts.
 func (c *connection) readEnvironment(ctx context.Context) error {
 	if c.config.ClientSecret != "" && c.secretFile != "" {
-		return cli.Usagef("give either --client-secret or --client-secret-file")
+		return command.Usagef("give either --client-secret or --client-secret-file")
 	}
 	c.givenFlags()
 	isGiven := map[string]bool{}
@@ -123,7 +168,7 @@ func (c *connection) resolve(ctx context.Context) (config client.Config, from so
 	config, from = c.config, sourceFlags
 	switch {
 	case c.data != "" && c.profile != "":
-		err = cli.Usagef("give either a profile or the data folder of a local cloud")
+		err = command.Usagef("give either a profile or the data folder of a local cloud")
 	case c.profile != "":
 		from, err = sourceProfile(c.profile), completeFromProfile(&config, c.profile)
 	case c.data != "" || config.APIURL == "" && config.TokenURL == "":

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -20,11 +19,12 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"sluice/client"
 	"sluice/console"
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/internal/localcloud"
 )
 
@@ -47,29 +47,24 @@ type consoleOptions struct {
 	listenAddress, listenURL string
 }
 
-func consoleCommand() *cli.Command {
+func consoleCommand() *cobra.Command {
 	var conn connection
 	var o consoleOptions
-	return &cli.Command{
-		Name:    "console",
-		Summary: "show the service in a browser on this machine: batches, uploads, screening and the rest",
-		Description: `
+	c := &cobra.Command{
+		Use:   "console",
+		Short: "show the service in a browser on this machine: batches, uploads, screening and the rest",
+		Long: `
 It serves a web page on 127.0.0.1, prints its address and opens the browser. The page uses the connection of this
 command and shows what its client may see; the credentials stay here. The printed address opens the console in one
 browser, once; other programs of the machine cannot use it after that. Ctrl-C ends the console.
 
 Files that are dropped on the page are copied to a temporary folder, so that they can be checked and uploaded. It is
 removed at the end; the command then prints how unfinished uploads are continued.`,
-		Flags: func(f *flag.FlagSet) {
-			o.addFlags(f)
-			conn.addFlags(f)
-		},
-		Examples: []string{
-			"sluice console",
-			"sluice console --profile production --no-open",
-			"sluice console --data .sluice --address 127.0.0.1:9000",
-		},
-		Run: func(ctx context.Context, _ []string, stdout io.Writer) error {
+		Example: `
+sluice console
+sluice console --profile production --no-open
+sluice console --data .sluice --address 127.0.0.1:9000`,
+		RunE: command.Run(func(ctx context.Context, _ []string, stdout io.Writer) error {
 			config, err := o.configure(ctx, &conn)
 			if err != nil {
 				return err
@@ -78,11 +73,15 @@ removed at the end; the command then prints how unfinished uploads are continued
 				o.input = os.Stdin
 			}
 			return o.serve(ctx, config, newTerminal(stdout))
-		},
+		}),
 	}
+	o.addFlags(c)
+	conn.addFlags(c)
+	return c
 }
 
-func (o *consoleOptions) addFlags(f *flag.FlagSet) {
+func (o *consoleOptions) addFlags(c *cobra.Command) {
+	f := c.Flags()
 	f.StringVar(&o.address, "address", "",
 		"`HOST:PORT` to listen at, on this machine (default "+consoleAddress+", or a free port if it is taken)")
 	f.BoolVar(&o.noOpen, "no-open", false, "print the address and leave the browser alone")
@@ -117,7 +116,7 @@ func (o *consoleOptions) configure(ctx context.Context, conn *connection) (conso
 		ClientID: config.ClientID, Flags: conn.flagsOf(from, o.prefix),
 	}
 	if info, err := os.Stat(o.spool); o.spool != "" && (err != nil || !info.IsDir()) {
-		return console.Config{}, cli.Usagef("--spool %s is not a folder", o.spool)
+		return console.Config{}, command.Usagef("--spool %s is not a folder", o.spool)
 	}
 	served := console.Config{Client: c, Info: info, Spool: o.spool}
 	if from == sourceLocalCloud {
@@ -208,13 +207,13 @@ func listenOnThisMachine(address string) (net.Listener, error) {
 	}
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, cli.Usagef("--address %s is not of the form HOST:PORT", address)
+		return nil, command.Usagef("--address %s is not of the form HOST:PORT", address)
 	}
 	if host == "localhost" || host == "" {
 		host = "127.0.0.1"
 	}
 	if ip, err := netip.ParseAddr(host); err != nil || !ip.IsLoopback() {
-		return nil, cli.Usagef("--address %s is not on this machine: the console acts with your credentials for "+
+		return nil, command.Usagef("--address %s is not on this machine: the console acts with your credentials for "+
 			"whoever reaches it",
 			address)
 	}

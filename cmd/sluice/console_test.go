@@ -17,7 +17,7 @@ import (
 	"sluice/client"
 	"sluice/client/clienttest"
 	"sluice/console"
-	"sluice/internal/cli"
+	"sluice/internal/command"
 )
 
 // The console acts with the user's credentials, so only this machine reaches it.
@@ -28,7 +28,7 @@ func TestConsoleListensOnThisMachineOnly(t *testing.T) {
 		if socket != nil {
 			socket.Close()
 		}
-		var code cli.ExitCode
+		var code command.ExitCode
 		if err == nil || errors.As(err, &code) {
 			t.Errorf("--address %s: %v, want a refusal", address, err)
 		}

@@ -3,14 +3,15 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"slices"
 
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/internal/cost"
+
+	"github.com/spf13/cobra"
 )
 
 // The values of --scanner and --table-class. The latter are those of the template's parameter.
@@ -19,31 +20,30 @@ var (
 	tableClasses = []string{"STANDARD", "STANDARD_INFREQUENT_ACCESS"}
 )
 
-func costCommand() *cli.Command {
-	var c costRun
-	return &cli.Command{
-		Name:    "cost",
-		Summary: "estimate what batches cost on AWS, once and every month",
-		Description: `
+func costCommand() *cobra.Command {
+	var r costRun
+	c := &cobra.Command{
+		Use:   "cost",
+		Short: "estimate what batches cost on AWS, once and every month",
+		Long: `
 Counts what the service uses for batches of equal size (requests, units, transitions, bytes) and multiplies it by list
 prices. What is marked as counted is held by tests to requests of real batches, whose lines are all valid; what is
 marked as assumed is to be measured in an account. Free tiers, taxes, transfer of data and what stands idle are left
 out.`,
-		Flags: c.addFlags,
-		Examples: []string{
-			"sluice cost --lines 1800000 --bytes 2053800000",
-			"sluice cost --lines 1800000000 --bytes 2053800000000 --batches 1000 --months 12 --retention-days 90",
-			"sluice cost --lines 1000000 --bytes 1141000000 --months 24 --table-class " +
-				"STANDARD_INFREQUENT_ACCESS --json",
-			"sluice cost --lines 1800000 --bytes 2053800000 --packed 530000000 --parquet --months 12",
-		},
-		Run: func(_ context.Context, _ []string, stdout io.Writer) error {
-			if err := c.check(); err != nil {
+		Example: `
+sluice cost --lines 1800000 --bytes 2053800000
+sluice cost --lines 1800000000 --bytes 2053800000000 --batches 1000 --months 12 --retention-days 90
+sluice cost --lines 1000000 --bytes 1141000000 --months 24 --table-class STANDARD_INFREQUENT_ACCESS --json
+sluice cost --lines 1800000 --bytes 2053800000 --packed 530000000 --parquet --months 12`,
+		RunE: command.Run(func(_ context.Context, _ []string, stdout io.Writer) error {
+			if err := r.check(); err != nil {
 				return err
 			}
-			return c.run(stdout)
-		},
+			return r.run(stdout)
+		}),
 	}
+	r.addFlags(c)
+	return c
 }
 
 // costRun is one run of the command cost.
@@ -56,7 +56,8 @@ type costRun struct {
 	asJSON    bool
 }
 
-func (c *costRun) addFlags(f *flag.FlagSet) {
+func (c *costRun) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
 	f.Int64Var(&c.load.Lines, "lines", 0, "`N` lines of all batches, required")
 	f.Int64Var(&c.load.Bytes, "bytes", 0, "`N` bytes of all batches, required")
 	f.Int64Var(&c.load.Batches, "batches", 1, "`N` batches")
@@ -81,22 +82,24 @@ func (c *costRun) addFlags(f *flag.FlagSet) {
 	f.StringVar(&c.priceFile, "price-file", "",
 		"`FILE` with other prices, in the form of internal/cost/prices.json")
 	f.BoolVar(&c.asJSON, "json", false, "print the estimate as JSON")
+	command.Values(cmd, "scanner", costScanners...)
+	command.Values(cmd, "table-class", tableClasses...)
 }
 
 // check returns a usage error for options that cannot be, and completes the load from them.
 func (c *costRun) check() error {
 	if !slices.Contains(costScanners, c.scanner) {
-		return cli.Usagef("--scanner: %q is neither guardduty nor clamd", c.scanner)
+		return command.Usagef("--scanner: %q is neither guardduty nor clamd", c.scanner)
 	}
 	if !slices.Contains(tableClasses, c.class) {
-		return cli.Usagef("--table-class: %q is neither STANDARD nor STANDARD_INFREQUENT_ACCESS", c.class)
+		return command.Usagef("--table-class: %q is neither STANDARD nor STANDARD_INFREQUENT_ACCESS", c.class)
 	}
 	if c.load.Lines == 0 || c.load.Bytes == 0 {
-		return cli.Usagef("--lines N and --bytes N are needed")
+		return command.Usagef("--lines N and --bytes N are needed")
 	}
 	c.load.GuardDuty, c.load.RareAccess = c.scanner == "guardduty", c.class == tableClasses[1]
 	if err := c.load.Check(); err != nil {
-		return cli.Usagef("%w", err)
+		return command.Usagef("%w", err)
 	}
 	return nil
 }

@@ -3,22 +3,23 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"text/tabwriter"
 	"time"
 
 	"sluice/client"
-	"sluice/internal/cli"
+	"sluice/internal/command"
+
+	"github.com/spf13/cobra"
 )
 
-func testWebhookCommand() *cli.Command {
-	return serviceCommand(&cli.Command{
-		Name: "test", Args: "WEBHOOK", Summary: "deliver a test message and show what came of it",
-		Description: `
+func testWebhookCommand() *cobra.Command {
+	return serviceCommand(&cobra.Command{
+		Use: "test WEBHOOK", Short: "deliver a test message and show what came of it",
+		Long: `
 The message is delivered once, also to a webhook that is disabled. The exit code is 1 if the delivery did not succeed.`,
-		Examples: []string{"sluice webhooks test 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e11"},
+		Example: "sluice webhooks test 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e11",
 	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
 		d, err := c.TestWebhook(ctx, args[0])
 		for n := 0; err == nil && d.Outcome == ""; n++ {
@@ -54,25 +55,19 @@ func sleep(ctx context.Context, d time.Duration) error {
 // maxDeliveriesPage is how many deliveries one request returns at most.
 const maxDeliveriesPage = 100
 
-func deliveriesCommand() *cli.Command {
+func deliveriesCommand() *cobra.Command {
 	var outcome string
 	var limit int
-	return serviceCommand(&cli.Command{
-		Name: "deliveries", Args: "WEBHOOK [DELIVERY]",
-		Summary: "list the deliveries of a webhook, newest first, or show one with its attempts",
-		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&outcome, "outcome", "",
-				"only those with this `OUTCOME`: Pending, Successful, Failed or TimedOut")
-			f.IntVar(&limit, "limit", 50, "`NUMBER` of deliveries that are listed at most")
-		},
-		Examples: []string{
-			"sluice webhooks deliveries 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e11 --outcome Failed",
-			"sluice webhooks deliveries 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e11 019abf3c-5d80-7c44-9a55-3f1d2b6c8e21",
-		},
+	c := serviceCommand(&cobra.Command{
+		Use:   "deliveries WEBHOOK [DELIVERY]",
+		Short: "list the deliveries of a webhook, newest first, or show one with its attempts",
+		Example: `
+sluice webhooks deliveries 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e11 --outcome Failed
+sluice webhooks deliveries 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e11 019abf3c-5d80-7c44-9a55-3f1d2b6c8e21`,
 	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
 		if len(args) == 2 {
 			if outcome != "" {
-				return cli.Usagef("--outcome is for a list: leave it out, or DELIVERY")
+				return command.Usagef("--outcome is for a list: leave it out, or DELIVERY")
 			}
 			d, err := c.Delivery(ctx, args[0], args[1])
 			switch {
@@ -92,6 +87,12 @@ func deliveriesCommand() *cli.Command {
 			record: func(d client.Delivery) any { return d },
 		}.run(ctx, limit, asJSON, stdout)
 	})
+	f := c.Flags()
+	f.StringVar(&outcome, "outcome", "",
+		"only those with this `OUTCOME`: Pending, Successful, Failed or TimedOut")
+	f.IntVar(&limit, "limit", 50, "`NUMBER` of deliveries that are listed at most")
+	command.Values(c, "outcome", "Pending", "Successful", "Failed", "TimedOut")
+	return c
 }
 
 // printDeliveries prints a line for each delivery.
@@ -135,30 +136,23 @@ func printAttempts(stdout io.Writer, d client.Delivery) error {
 	return printReply(stdout, d.Payload)
 }
 
-func resendCommand() *cli.Command {
+func resendCommand() *cobra.Command {
 	var since string
-	var outcomes listFlag
-	return serviceCommand(&cli.Command{
-		Name: "resend", Args: "WEBHOOK [DELIVERY]", Summary: "send deliveries again",
-		Description: `
+	var outcomes []string
+	c := serviceCommand(&cobra.Command{
+		Use: "resend WEBHOOK [DELIVERY]", Short: "send deliveries again",
+		Long: `
 One DELIVERY is sent again whatever its outcome; --since sends again what was given up since a time. What is sent again
 has the ID that it had, so that its receiver can tell.`,
-		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&since, "since", "",
-				"send again the events since this `TIME`, such as 2026-01-31T12:00:00Z, or 90m or 24h ago")
-			f.Var(&outcomes, "outcome",
-				"with --since: only those with this `OUTCOME`; can be repeated (default Failed and TimedOut)")
-		},
-		Examples: []string{
-			"sluice webhooks resend 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e11 --since 24h",
-			"sluice webhooks resend 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e11 019abf3c-5d80-7c44-9a55-3f1d2b6c8e21",
-		},
+		Example: `
+sluice webhooks resend 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e11 --since 24h
+sluice webhooks resend 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e11 019abf3c-5d80-7c44-9a55-3f1d2b6c8e21`,
 	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
 		if (len(args) == 2) == (since != "") {
-			return cli.Usagef("name either a DELIVERY or --since")
+			return command.Usagef("name either a DELIVERY or --since")
 		}
 		if len(args) == 2 && outcomes != nil {
-			return cli.Usagef("--outcome is for --since: one DELIVERY is sent again whatever its outcome")
+			return command.Usagef("--outcome is for --since: one DELIVERY is sent again whatever its outcome")
 		}
 		if len(args) == 2 {
 			d, err := c.ResendDelivery(ctx, args[0], args[1])
@@ -186,6 +180,13 @@ has the ID that it had, so that its receiver can tell.`,
 		_, err = fmt.Fprintf(stdout, "%d sent again\n", n)
 		return err
 	})
+	f := c.Flags()
+	f.StringVar(&since, "since", "",
+		"send again the events since this `TIME`, such as 2026-01-31T12:00:00Z, or 90m or 24h ago")
+	f.StringArrayVar(&outcomes, "outcome", nil,
+		"with --since: only those with this `OUTCOME`; can be repeated (default Failed and TimedOut)")
+	command.Values(c, "outcome", "Successful", "Failed", "TimedOut")
+	return c
 }
 
 // printJSONLines prints the elements of a list, one a line.
@@ -213,7 +214,8 @@ func parseTime(flag, text string, now time.Time) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
 		return time.Time{},
-			cli.Usagef("%s %s is neither a time such as 2026-01-31T12:00:00Z nor a duration such as 90m", flag, text)
+			command.Usagef("%s %s is neither a time such as 2026-01-31T12:00:00Z nor a duration such as 90m", flag,
+				text)
 	}
 	return t, nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -14,31 +13,32 @@ import (
 	"time"
 
 	"sluice/client"
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/internal/localcloud"
 	"sluice/sampledata"
+
+	"github.com/spf13/cobra"
 )
 
-func demoCommand() *cli.Command {
+func demoCommand() *cobra.Command {
 	var lines int64
-	return &cli.Command{
-		Name:    "demo",
-		Summary: "see everything work, in a few seconds",
-		Description: `
+	c := &cobra.Command{
+		Use:   "demo",
+		Short: "see everything work, in a few seconds",
+		Long: `
 Starts a local cloud on a folder that is removed at the end, creates a tenant and a client, onboards entities, uploads
 a good batch and one with every kind of error, reads a transaction back, imports a policy and evaluates it for a
 company, and stops.`,
-		Flags: func(f *flag.FlagSet) {
-			f.Int64Var(&lines, "lines", 2000, "`N` lines in the good batch")
-		},
-		Examples: []string{"sluice demo"},
-		Run: func(ctx context.Context, _ []string, stdout io.Writer) error {
+		Example: "sluice demo",
+		RunE: command.Run(func(ctx context.Context, _ []string, stdout io.Writer) error {
 			if lines < 1 {
-				return cli.Usagef("--lines must be at least 1")
+				return command.Usagef("--lines must be at least 1")
 			}
 			return runDemo(ctx, newTerminal(stdout), lines)
-		},
+		}),
 	}
+	c.Flags().Int64Var(&lines, "lines", 2000, "`N` lines in the good batch")
+	return c
 }
 
 // runDemo runs the demo on a local cloud of its own, in a temporary folder.
@@ -64,7 +64,7 @@ func runDemo(ctx context.Context, ui *terminal, lines int64) error {
 	stopErr := cloud.stop()
 	switch {
 	case ctx.Err() != nil:
-		err = fmt.Errorf("%w; the local cloud is stopped and its data removed", cli.ErrInterrupted)
+		err = fmt.Errorf("%w; the local cloud is stopped and its data removed", command.ErrInterrupted)
 		return errors.Join(err, stopErr)
 	case err != nil:
 		return fmt.Errorf("%w\n%s", err, cloud.lastOutput())
@@ -159,7 +159,7 @@ func (d *demo) admin(ctx context.Context, out any, args ...string) error {
 	d.ui.printf("  $ sluice admin %s\n", line)
 	var stdout, stderr bytes.Buffer
 	args = append(append([]string{"admin"}, args...), "--data", d.data)
-	if code := runProgram(ctx, args, &stdout, &stderr); code != cli.ExitOK {
+	if code := runProgram(ctx, args, &stdout, &stderr); code != command.ExitOK {
 		return errors.New(strings.TrimSpace(stderr.String()))
 	}
 	if out == nil {

@@ -22,7 +22,7 @@ func TestExitCodesAreDocumented(t *testing.T) {
 		return found
 	}
 	want := []string{"0", "1", "2", "3", "130"}
-	if got := codes(program().Notes, `(?m)^  (\d+) `); !slices.Equal(got, want) {
+	if got := codes(program().Annotations["notes"], `(?m)^  (\d+) `); !slices.Equal(got, want) {
 		t.Errorf("the help lists the exit codes %v, want %v", got, want)
 	}
 	if got := codes(string(page), `(?m)^\| (\d+) \|`); !slices.Equal(got, want) {
@@ -33,10 +33,10 @@ func TestExitCodesAreDocumented(t *testing.T) {
 // Help is not wrapped by the program, except that of flags.
 func TestDescriptionsAreNarrow(t *testing.T) {
 	const width = 121
-	for _, c := range program().Commands {
-		for line := range strings.Lines(c.Description) {
+	for _, c := range program().Commands() {
+		for line := range strings.Lines(c.Long) {
 			if n := utf8.RuneCountInString(line); n > width { // with the line break
-				t.Errorf("the description of %s has a line of %d columns, want at most %d: %s", c.Name, n-1, width-1,
+				t.Errorf("the description of %s has a line of %d columns, want at most %d: %s", c.Name(), n-1, width-1,
 					line)
 			}
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"strings"
@@ -10,40 +9,33 @@ import (
 	"time"
 
 	"sluice/client"
-	"sluice/internal/cli"
+	"sluice/internal/command"
+
+	"github.com/spf13/cobra"
 )
 
-func documentCommand() *cli.Command {
-	return &cli.Command{
-		Name:    "document",
-		Summary: "upload, list, show and download the documents of entities",
-		Commands: []*cli.Command{
-			uploadDocumentCommand(), listDocumentsCommand(), showDocumentCommand(), downloadDocumentCommand(),
-		},
-		Examples: []string{
-			"sluice document upload bill.pdf --entity 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11",
-			"sluice document download c1f4a6b8-2d3e-4f50-8a61-9b7c8d9e0f13 -o bill.pdf",
-		},
-	}
+func documentCommand() *cobra.Command {
+	return command.Group(&cobra.Command{
+		Use:   "document",
+		Short: "upload, list, show and download the documents of entities",
+		Example: `
+sluice document upload bill.pdf --entity 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11
+sluice document download c1f4a6b8-2d3e-4f50-8a61-9b7c8d9e0f13 -o bill.pdf`,
+	}, uploadDocumentCommand(), listDocumentsCommand(), showDocumentCommand(), downloadDocumentCommand())
 }
 
 // maxDocumentsPage is how many documents one request returns at most.
 const maxDocumentsPage = 500
 
-func listDocumentsCommand() *cli.Command {
+func listDocumentsCommand() *cobra.Command {
 	var status string
 	var limit int
-	return serviceCommand(&cli.Command{
-		Name: "list", Args: "ENTITY", Summary: "list the documents of an entity, in the order of their creation",
-		Description: `
+	c := serviceCommand(&cobra.Command{
+		Use: "list ENTITY", Short: "list the documents of an entity, in the order of their creation",
+		Long: `
 Each line has the time of creation, the document, its status, its type and the name of its file; --json prints the
 service's items, one a line.`,
-		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&status, "status", "",
-				"only documents with this `STATUS`: Processing, Completed, Error, Infected or Archived")
-			f.IntVar(&limit, "limit", 50, "`NUMBER` of documents that are listed at most")
-		},
-		Examples: []string{"sluice document list 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11 --status Completed"},
+		Example: "sluice document list 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11 --status Completed",
 	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
 		return listing[client.Document]{
 			page: func(ctx context.Context, limit int, token string) ([]client.Document, string, error) {
@@ -54,6 +46,12 @@ service's items, one a line.`,
 			record: func(d client.Document) any { return d.Reply },
 		}.run(ctx, limit, asJSON, stdout)
 	})
+	f := c.Flags()
+	f.StringVar(&status, "status", "",
+		"only documents with this `STATUS`: Processing, Completed, Error, Infected or Archived")
+	f.IntVar(&limit, "limit", 50, "`NUMBER` of documents that are listed at most")
+	command.Values(c, "status", "Processing", "Completed", "Error", "Infected", "Archived")
+	return c
 }
 
 // printDocuments prints a line for each document.
@@ -70,13 +68,13 @@ func printDocuments(stdout io.Writer, documents []client.Document) error {
 	return table.Flush()
 }
 
-func showDocumentCommand() *cli.Command {
-	return serviceCommand(&cli.Command{
-		Name: "show", Args: "DOCUMENT", Summary: "show a document, and what its scan has found",
-		Description: `
+func showDocumentCommand() *cobra.Command {
+	return serviceCommand(&cobra.Command{
+		Use: "show DOCUMENT", Short: "show a document, and what its scan has found",
+		Long: `
 --json prints the data of the service's reply. The exit code is 1 if the file is of no use: the status is Error or
 Infected.`,
-		Examples: []string{"sluice document show c1f4a6b8-2d3e-4f50-8a61-9b7c8d9e0f13"},
+		Example: "sluice document show c1f4a6b8-2d3e-4f50-8a61-9b7c8d9e0f13",
 	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
 		d, err := c.Document(ctx, args[0])
 		if err != nil {
@@ -128,22 +126,18 @@ func documentReason(d client.Document) string {
 	return strings.Join(parts, ": ")
 }
 
-func downloadDocumentCommand() *cli.Command {
+func downloadDocumentCommand() *cobra.Command {
 	var conn connection
 	var path string
-	return &cli.Command{
-		Name: "download", Args: "DOCUMENT", Summary: "download the file of a document",
-		Description: `
+	c := &cobra.Command{
+		Use: "download DOCUMENT", Short: "download the file of a document",
+		Long: `
 There is a file once it is scanned and found clean. FILE is opened before anything is asked for; if the download breaks
 off, it is removed.`,
-		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&path, "o", "", "`FILE` to write, required; - is standard output")
-			conn.addFlags(f)
-		},
-		Examples: []string{"sluice document download c1f4a6b8-2d3e-4f50-8a61-9b7c8d9e0f13 -o bill.pdf"},
-		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
+		Example: "sluice document download c1f4a6b8-2d3e-4f50-8a61-9b7c8d9e0f13 -o bill.pdf",
+		RunE: command.Run(func(ctx context.Context, args []string, stdout io.Writer) error {
 			if path == "" {
-				return cli.Usagef("-o FILE is needed")
+				return command.Usagef("-o FILE is needed")
 			}
 			c, err := conn.newClient(ctx)
 			if err != nil {
@@ -159,8 +153,12 @@ off, it is removed.`,
 				_, err = fmt.Fprintf(stdout, "%s: %s\n", printable(path), formatBytes(size))
 			}
 			return err
-		},
+		}),
 	}
+	f := c.Flags()
+	f.StringVarP(&path, "output", "o", "", "`FILE` to write, required; - is standard output")
+	conn.addFlags(c)
+	return c
 }
 
 // downloadDocument stores the file of a document, and returns its size.

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"sluice/client/clienttest"
-	"sluice/internal/cli"
+	"sluice/internal/command"
 )
 
 // isStorage reports whether a request is one of a file of a document.
@@ -55,13 +55,13 @@ func TestDocumentUploadBreaksOff(t *testing.T) {
 			func(_ http.ResponseWriter, r *http.Request, interrupt func()) bool {
 				return isStorage(r) && awaitEnd(r, interrupt)
 			},
-			cli.ExitInterrupted, "sluice: interrupted; the file was not uploaded\n", false,
+			command.ExitInterrupted, "sluice: interrupted; the file was not uploaded\n", false,
 		},
 		"Ctrl-C during the scan": {
 			func(_ http.ResponseWriter, r *http.Request, interrupt func()) bool {
 				return strings.HasSuffix(r.URL.Path, id) && r.Method == http.MethodGet && awaitEnd(r, interrupt)
 			},
-			cli.ExitInterrupted, "sluice: interrupted; the scan goes on: sluice document show " + id + "\n", true,
+			command.ExitInterrupted, "sluice: interrupted; the scan goes on: sluice document show " + id + "\n", true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestDocumentDownloadBreaksOff(t *testing.T) {
 				w.(http.Flusher).Flush()
 				return awaitEnd(r, interrupt)
 			},
-			cli.ExitInterrupted, "interrupted",
+			command.ExitInterrupted, "interrupted",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -11,7 +10,9 @@ import (
 	"time"
 
 	"sluice/client"
-	"sluice/internal/cli"
+	"sluice/internal/command"
+
+	"github.com/spf13/cobra"
 )
 
 // documentUpload is one run of the command that uploads a document.
@@ -23,34 +24,26 @@ type documentUpload struct {
 	isDetached, asJSON bool
 }
 
-func uploadDocumentCommand() *cli.Command {
+func uploadDocumentCommand() *cobra.Command {
 	var u documentUpload
-	return serviceCommandWith(&u.conn, &cli.Command{
-		Name: "upload", Args: "FILE", Summary: "create a document of an entity, upload its file and await the scan",
-		Description: `
+	c := serviceCommandWith(&u.conn, &cobra.Command{
+		Use: "upload FILE", Short: "create a document of an entity, upload its file and await the scan",
+		Long: `
 Prints the document when its file is scanned. The exit code is 1 if the file is of no use: it is infected, empty or of a
 kind that is not supported. If the file cannot be uploaded, the document is deleted again. --json prints the data of the
 service's last reply.`,
-		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&u.new.EntityID, "entity", "", "`ID` of the entity that the document is about, required")
-			f.StringVar(&u.new.FileName, "name", "", "`NAME` of the file (default that of FILE)")
-			f.StringVar(&u.new.DocumentType, "type", "", "`TYPE` of the document, such as 'Utility bill'")
-			f.StringVar(&u.new.JourneyID, "journey", "", "`ID` of the journey to which the document belongs")
-			f.BoolVar(&u.isDetached, "detach", false, "end when the service has the file, and print the document's ID")
-		},
-		Examples: []string{
-			"sluice document upload bill.pdf --entity 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11",
-			"sluice document upload - --name bill.pdf --entity 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11 < scan",
-		},
+		Example: `
+sluice document upload bill.pdf --entity 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11
+sluice document upload - --name bill.pdf --entity 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11 < scan`,
 	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
 		u.client, u.asJSON = c, asJSON
 		switch {
 		case u.new.EntityID == "":
-			return cli.Usagef("--entity ID is needed")
+			return command.Usagef("--entity ID is needed")
 		case u.isDetached && asJSON:
-			return cli.Usagef("give either --detach or --json")
+			return command.Usagef("give either --detach or --json")
 		case u.new.FileName == "" && args[0] == stdName:
-			return cli.Usagef("standard input has no name; give the document one with --name")
+			return command.Usagef("standard input has no name; give the document one with --name")
 		case u.new.FileName == "":
 			u.new.FileName = filepath.Base(args[0])
 		}
@@ -61,6 +54,13 @@ service's last reply.`,
 		defer file.Close()
 		return u.run(ctx, file, size, stdout)
 	})
+	f := c.Flags()
+	f.StringVar(&u.new.EntityID, "entity", "", "`ID` of the entity that the document is about, required")
+	f.StringVar(&u.new.FileName, "name", "", "`NAME` of the file (default that of FILE)")
+	f.StringVar(&u.new.DocumentType, "type", "", "`TYPE` of the document, such as 'Utility bill'")
+	f.StringVar(&u.new.JourneyID, "journey", "", "`ID` of the journey to which the document belongs")
+	f.BoolVar(&u.isDetached, "detach", false, "end when the service has the file, and print the document's ID")
+	return c
 }
 
 // run creates the document and follows it to the end of its scan.
@@ -82,7 +82,7 @@ func (u documentUpload) run(ctx context.Context, file *os.File, size int64, stdo
 	d, err := u.follow(ctx, created.ID)
 	switch {
 	case ctx.Err() != nil:
-		return fmt.Errorf("%w; the scan goes on: %s", cli.ErrInterrupted,
+		return fmt.Errorf("%w; the scan goes on: %s", command.ErrInterrupted,
 			u.conn.commandLine("document show", created.ID))
 	case err != nil:
 		return fmt.Errorf("document %s: %w", created.ID, err)
@@ -109,7 +109,7 @@ const giveUpPatience = 5 * time.Second
 // giveUp deletes a document whose file was not uploaded, also after an interrupt, and returns the error of the command.
 func (u documentUpload) giveUp(ctx context.Context, id string, cause error) error {
 	if ctx.Err() != nil && errors.Is(cause, context.Canceled) {
-		cause = fmt.Errorf("%w; the file was not uploaded", cli.ErrInterrupted)
+		cause = fmt.Errorf("%w; the file was not uploaded", command.ErrInterrupted)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveUpPatience)
 	defer cancel()

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -13,41 +12,36 @@ import (
 	"text/tabwriter"
 
 	"sluice/client"
-	"sluice/internal/cli"
+	"sluice/internal/command"
+	"sluice/shared/platform/entity"
+
+	"github.com/spf13/cobra"
 )
 
-func entityCommand() *cli.Command {
-	return &cli.Command{
-		Name:     "entity",
-		Summary:  "list and show the entities that lines can name",
-		Commands: []*cli.Command{listEntitiesCommand(), showEntityCommand()},
-		Examples: []string{
-			"sluice entity list --name acme --status Compliant",
-			"sluice entity show 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11",
-		},
-	}
+func entityCommand() *cobra.Command {
+	return command.Group(&cobra.Command{
+		Use:   "entity",
+		Short: "list and show the entities that lines can name",
+		Example: `
+sluice entity list --name acme --status Compliant
+sluice entity show 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11`,
+	}, listEntitiesCommand(), showEntityCommand())
 }
 
 // maxEntitiesPage is how many entities one request returns at most.
 const maxEntitiesPage = 500
 
-func listEntitiesCommand() *cli.Command {
+func listEntitiesCommand() *cobra.Command {
 	var q client.EntityQuery
 	var limit int
-	return serviceCommand(&cli.Command{
-		Name: "list", Summary: "list entities, in the order of their names",
-		Description: `
+	c := serviceCommand(&cobra.Command{
+		Use: "list", Short: "list entities, in the order of their names",
+		Long: `
 Each line has the entity, its status, its type and its name; --json prints the service's items, one a line. Entities
 that the client's access layers do not reach are left out.`,
-		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&q.NamePrefix, "name", "", "only entities whose name begins with `PREFIX`, in any case")
-			f.StringVar(&q.Status, "status", "", "only entities with this `STATUS`, such as Compliant")
-			f.IntVar(&limit, "limit", 50, "`NUMBER` of entities that are listed at most")
-		},
-		Examples: []string{
-			"sluice entity list --name acme",
-			"sluice entity list --status Compliant --limit 1000 --json",
-		},
+		Example: `
+sluice entity list --name acme
+sluice entity list --status Compliant --limit 1000 --json`,
 	}, func(ctx context.Context, c *client.Client, _ []string, asJSON bool, stdout io.Writer) error {
 		return listing[client.ListedEntity]{
 			page: func(ctx context.Context, limit int, token string) ([]client.ListedEntity, string, error) {
@@ -59,6 +53,12 @@ that the client's access layers do not reach are left out.`,
 			record: func(e client.ListedEntity) any { return e.Reply },
 		}.run(ctx, limit, asJSON, stdout)
 	})
+	f := c.Flags()
+	f.StringVar(&q.NamePrefix, "name", "", "only entities whose name begins with `PREFIX`, in any case")
+	f.StringVar(&q.Status, "status", "", "only entities with this `STATUS`, such as Compliant")
+	f.IntVar(&limit, "limit", 50, "`NUMBER` of entities that are listed at most")
+	command.Values(c, "status", strings.Split(entity.StatusNames(), ", ")...)
+	return c
 }
 
 // repliesOf returns what the items of a list were decoded from.
@@ -83,12 +83,12 @@ func printEntities(stdout io.Writer, entities []client.ListedEntity) error {
 	return table.Flush()
 }
 
-func showEntityCommand() *cli.Command {
-	return serviceCommand(&cli.Command{
-		Name: "show", Args: "ENTITY", Summary: "show an entity with its verified properties",
-		Description: `
+func showEntityCommand() *cobra.Command {
+	return serviceCommand(&cobra.Command{
+		Use: "show ENTITY", Short: "show an entity with its verified properties",
+		Long: `
 ENTITY is the ID with which lines name it. --json prints the data of the service's reply.`,
-		Examples: []string{"sluice entity show 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11"},
+		Example: "sluice entity show 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11",
 	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
 		e, err := c.Entity(ctx, args[0])
 		switch {

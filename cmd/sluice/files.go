@@ -9,7 +9,7 @@ import (
 	"os"
 	"strings"
 
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/internal/linefile"
 )
 
@@ -44,7 +44,7 @@ func requireOneStdin(names ...string) error {
 		}
 	}
 	if n > 1 {
-		return cli.Usagef("only one input can be standard input (-)")
+		return command.Usagef("only one input can be standard input (-)")
 	}
 	return nil
 }
@@ -100,10 +100,10 @@ func openInput(ctx context.Context, path string) (io.ReadCloser, error) {
 	return newInterruptible(ctx, os.Stdin), nil
 }
 
-// newInterruptible returns what can be read from r until the context ends, which is cli.ErrInterrupted.
+// newInterruptible returns what can be read from r until the context ends, which is command.ErrInterrupted.
 func newInterruptible(ctx context.Context, r io.Reader) io.ReadCloser {
 	from, to := io.Pipe()
-	context.AfterFunc(ctx, func() { to.CloseWithError(cli.ErrInterrupted) })
+	context.AfterFunc(ctx, func() { to.CloseWithError(command.ErrInterrupted) })
 	go func() { // a read that waits for input cannot be ended, only left
 		_, err := io.Copy(to, r)
 		to.CloseWithError(err)

@@ -11,7 +11,7 @@ import (
 
 	"sluice/client"
 	"sluice/client/clienttest"
-	"sluice/internal/cli"
+	"sluice/internal/command"
 )
 
 // Ctrl-C ends a command that waits for its input.
@@ -23,7 +23,7 @@ func TestInterruptedSpool(t *testing.T) {
 		_, _ = io.WriteString(writer, "{}\n") // returns when it was read
 		cancel()
 	}()
-	if _, _, err := spool(ctx, input); !errors.Is(err, cli.ErrInterrupted) {
+	if _, _, err := spool(ctx, input); !errors.Is(err, command.ErrInterrupted) {
 		t.Errorf("spool returned %v, want that it was interrupted", err)
 	}
 }
@@ -39,7 +39,7 @@ func TestInterruptedReading(t *testing.T) {
 	}()
 	file := newInterruptible(ctx, input)
 	defer file.Close()
-	if text, err := io.ReadAll(file); !errors.Is(err, cli.ErrInterrupted) {
+	if text, err := io.ReadAll(file); !errors.Is(err, command.ErrInterrupted) {
 		t.Errorf("read %q and %v, want that it was interrupted", text, err)
 	}
 	whole := newInterruptible(t.Context(), strings.NewReader("text"))
@@ -81,7 +81,7 @@ func TestFollowWithoutAnUpload(t *testing.T) {
 		return true
 	}
 	code, stdout, stderr := runWithServer(ctx, t, s, "status", "b", "--follow")
-	if code != cli.ExitInterrupted || !strings.Contains(stderr, "interrupted; the batch continues") {
+	if code != command.ExitInterrupted || !strings.Contains(stderr, "interrupted; the batch continues") {
 		t.Errorf("exit code %d, stderr %q; want 130 and that it was interrupted", code, stderr)
 	}
 	for _, want := range []string{"Batch not yet uploaded completely", "must be PUT to the URL"} {

@@ -3,43 +3,35 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"time"
 
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/sampledata"
+
+	"github.com/spf13/cobra"
 )
 
-func generateCommand() *cli.Command {
+func generateCommand() *cobra.Command {
 	var options sampledata.Options
 	var path string
-	return &cli.Command{
-		Name:    "generate",
-		Summary: "generate a batch of test data, and the truth about its bad lines",
-		Description: `
+	c := &cobra.Command{
+		Use:   "generate",
+		Short: "generate a batch of test data, and the truth about its bad lines",
+		Long: `
 Writes three files: FILE, one realistic transaction a line; FILE.entities, the entities to onboard before an upload
 ('sluice admin entities import'); and FILE.truth, one {"line": n, "kind": code} for each bad line. With -o - only the
 transactions are written, to standard output. The same options give the same bytes.`,
-		Flags: func(f *flag.FlagSet) {
-			f.Int64Var(&options.Lines, "lines", 1000, "`N` lines")
-			f.Uint64Var(&options.Seed, "seed", 1, "`SEED` of the random data: each gives another batch")
-			f.Float64Var(&options.Bad, "bad", 0, "`SHARE` of bad lines, 0 to 1 (default 0)")
-			f.IntVar(&options.Entities, "entities", 0,
-				"`N` entities to refer to (default a tenth of the lines, 20 to 100,000)")
-			f.StringVar(&path, "o", "", "`FILE` to write, required; - is standard output")
-		},
-		Examples: []string{
-			"sluice generate --lines 100000 -o batch.jsonl",
-			"sluice generate --lines 100000 --bad 0.01 --seed 2 -o bad.jsonl",
-			"sluice generate --lines 1000 -o - | sluice validate -",
-			"sluice generate --lines 1000000 -o - | gzip > batch.jsonl.gz",
-		},
-		Run: func(ctx context.Context, _ []string, stdout io.Writer) error {
+		Example: `
+sluice generate --lines 100000 -o batch.jsonl
+sluice generate --lines 100000 --bad 0.01 --seed 2 -o bad.jsonl
+sluice generate --lines 1000 -o - | sluice validate -
+sluice generate --lines 1000000 -o - | gzip > batch.jsonl.gz`,
+		RunE: command.Run(func(ctx context.Context, _ []string, stdout io.Writer) error {
 			if path == "" {
-				return cli.Usagef("-o FILE is needed")
+				return command.Usagef("-o FILE is needed")
 			}
 			if path == stdName {
 				return generateLines(ctx, options, stdout)
@@ -52,8 +44,16 @@ transactions are written, to standard output. The same options give the same byt
 			_, err = fmt.Fprintf(stdout, "%s: %s, %s in %.1f s; beside it .entities and .truth\n", path,
 				countOf(options.Lines, "line"), formatBytes(written), time.Since(started).Seconds())
 			return err
-		},
+		}),
 	}
+	f := c.Flags()
+	f.Int64Var(&options.Lines, "lines", 1000, "`N` lines")
+	f.Uint64Var(&options.Seed, "seed", 1, "`SEED` of the random data: each gives another batch")
+	f.Float64Var(&options.Bad, "bad", 0, "`SHARE` of bad lines, 0 to 1 (default 0)")
+	f.IntVar(&options.Entities, "entities", 0,
+		"`N` entities to refer to (default a tenth of the lines, 20 to 100,000)")
+	f.StringVarP(&path, "output", "o", "", "`FILE` to write, required; - is standard output")
+	return c
 }
 
 // generateFiles writes a batch, its entities and its truth, and returns the size of the batch in bytes.
@@ -94,7 +94,7 @@ type contextWriter struct {
 // Write writes p, or fails if the context has ended.
 func (w contextWriter) Write(p []byte) (int, error) {
 	if w.ctx.Err() != nil {
-		return 0, fmt.Errorf("%w; the files are not complete", cli.ErrInterrupted)
+		return 0, fmt.Errorf("%w; the files are not complete", command.ErrInterrupted)
 	}
 	return w.w.Write(p)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -13,53 +12,54 @@ import (
 	"time"
 
 	"sluice/client"
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/internal/listener"
 	"sluice/shared/connect/event"
 	"sluice/shared/connect/webhook"
+
+	"github.com/spf13/cobra"
 )
 
-func listenCommand() *cli.Command {
+func listenCommand() *cobra.Command {
 	var conn connection
 	var l eventPrinter
-	var events listFlag
+	var events []string
 	var address, public string
-	return &cli.Command{
-		Name:    "listen",
-		Summary: "print the tenant's events as they come, verified, for development",
-		Description: `
+	c := &cobra.Command{
+		Use:   "listen",
+		Short: "print the tenant's events as they come, verified, for development",
+		Long: `
 It serves HTTPS with a certificate of its own, tells the service to accept that certificate, creates a webhook, and
 removes both when it ends. Each request is verified as a receiver must: its signature and its time.
 
 The service must reach this program. That of a local cloud on the same machine does; for any other, give --url the
 address of a tunnel that passes TCP connections on to --address.`,
-		Flags: func(f *flag.FlagSet) {
-			f.Var(&events, "event", "`TYPE` of events to listen to; can be repeated (default * for all)")
-			f.StringVar(&l.forward, "forward", "",
-				"`URL` to which each request is passed on; its answer is the answer to the service")
-			f.StringVar(&address, "address", "127.0.0.1:0", "`HOST:PORT` to listen at; port 0 takes a free one")
-			f.StringVar(&public, "url", "",
-				"`URL` at which the service reaches this program (default that of --address)")
-			f.BoolVar(&l.asJSON, "json", false, "print the messages, one a line, and everything else on standard error")
-			conn.addFlags(f)
-		},
-		Examples: []string{
-			"sluice listen",
-			"sluice listen --event batchtransaction:ingestionProcessed --forward http://localhost:8080/events",
-		},
-		Run: func(ctx context.Context, _ []string, stdout io.Writer) error {
+		Example: `
+sluice listen
+sluice listen --event batchtransaction:ingestionProcessed --forward http://localhost:8080/events`,
+		RunE: command.Run(func(ctx context.Context, _ []string, stdout io.Writer) error {
 			c, err := conn.newClient(ctx)
 			if err != nil {
 				return err
 			}
 			if events == nil {
-				events = listFlag{webhook.AllEvents}
+				events = []string{webhook.AllEvents}
 			}
 			l.client = c
 			l.printTo(stdout, os.Stderr)
 			return l.run(ctx, address, public, events)
-		},
+		}),
 	}
+	f := c.Flags()
+	f.StringArrayVar(&events, "event", nil, "`TYPE` of events to listen to; can be repeated (default * for all)")
+	f.StringVar(&l.forward, "forward", "",
+		"`URL` to which each request is passed on; its answer is the answer to the service")
+	f.StringVar(&address, "address", "127.0.0.1:0", "`HOST:PORT` to listen at; port 0 takes a free one")
+	f.StringVar(&public, "url", "",
+		"`URL` at which the service reaches this program (default that of --address)")
+	f.BoolVar(&l.asJSON, "json", false, "print the messages, one a line, and everything else on standard error")
+	conn.addFlags(c)
+	return c
 }
 
 // eventPrinter prints the events that a listener receives.
@@ -91,7 +91,7 @@ func (l *eventPrinter) run(ctx context.Context, address, public string, events [
 		l.info.printf("listening to %s at %s; Ctrl-C ends it\n", strings.Join(events, " "), public)
 	})
 	if errors.Is(err, listener.ErrAddress) {
-		return cli.Usagef("--url %w", err)
+		return command.Usagef("--url %w", err)
 	}
 	return err
 }

@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 
-	"sluice/internal/cli"
+	"sluice/internal/command"
 )
 
 // listing is a list of the service that a command prints.
@@ -27,7 +27,7 @@ type listing[T any] struct {
 // standard error.
 func (l listing[T]) run(ctx context.Context, limit int, asJSON bool, stdout io.Writer) error {
 	if limit < 1 {
-		return cli.Usagef("--limit must be at least 1")
+		return command.Usagef("--limit must be at least 1")
 	}
 	printed := 0
 	for token := ""; ; {

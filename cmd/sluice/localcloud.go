@@ -12,8 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/internal/localcloud"
+
+	"github.com/spf13/cobra"
 )
 
 const (
@@ -24,18 +26,18 @@ const (
 )
 
 // localCommand hands over to the local cloud's own program, with its flags, signals and exit code.
-func localCommand() *cli.Command {
-	return &cli.Command{
-		Name:        "local",
-		Summary:     "run the local cloud: the whole service on this machine",
-		PassThrough: true,
-		Run: func(_ context.Context, args []string, _ io.Writer) error {
+func localCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:                "local",
+		Short:              "run the local cloud: the whole service on this machine",
+		DisableFlagParsing: true,
+		RunE: command.Run(func(_ context.Context, args []string, _ io.Writer) error {
 			program, err := findLocalProgram()
 			if err != nil {
 				return err
 			}
 			return execReplace(program, args)
-		},
+		}),
 	}
 }
 
@@ -120,7 +122,7 @@ func (c *localCloud) waitReady(ctx context.Context, readyFile string) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return cli.ErrInterrupted
+			return command.ErrInterrupted
 		case err := <-c.exited:
 			c.exited <- err // for stop
 			return fmt.Errorf("the local cloud could not start: %s", c.lastOutput())

@@ -3,53 +3,51 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"sluice/client"
-	"sluice/internal/cli"
+	"sluice/internal/command"
 )
 
 // maxSecretBytes bounds what is read of standard input as a secret.
 const maxSecretBytes = 4096
 
-func loginCommand() *cli.Command {
+func loginCommand() *cobra.Command {
 	var conn connection
 	var tenant string
-	return &cli.Command{
-		Name:    "login",
-		Summary: "store how to reach a service, as a profile for other commands",
-		Description: `
+	c := &cobra.Command{
+		Use:   "login",
+		Short: "store how to reach a service, as a profile for other commands",
+		Long: `
 The secret is asked for without showing it, or read from standard input if that is not a terminal. It is checked by
 fetching a token, and stored with the addresses in a file that only you can read. What was stored before under the same
 name, except the secret, need not be given again.`,
-		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&tenant, "tenant", "", "`ID` of the tenant; the same as --scope tenant/ID")
-			conn.addFlags(f)
-		},
-		Examples: []string{
-			"sluice login --api-url https://api.example.com --client-id 0199a1c2 --tenant " +
-				"0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01",
-			"sluice login --profile test --data .sluice",
-			"sluice login --profile test < secret.txt",
-			"sluice upload batch.jsonl --profile test",
-		},
-		Run: func(ctx context.Context, _ []string, stdout io.Writer) error {
+		Example: `
+sluice login --api-url https://api.example.com --client-id 0199a1c2 --tenant 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01
+sluice login --profile test --data .sluice
+sluice login --profile test < secret.txt
+sluice upload batch.jsonl --profile test`,
+		RunE: command.Run(func(ctx context.Context, _ []string, stdout io.Writer) error {
 			if tenant != "" && conn.config.Scope != "" {
-				return cli.Usagef("give either --tenant or --scope")
+				return command.Usagef("give either --tenant or --scope")
 			}
 			if tenant != "" {
 				conn.config.Scope = scopePrefix + tenant
 			}
 			return login(ctx, &conn, newTerminal(stdout))
-		},
+		}),
 	}
+	f := c.Flags()
+	f.StringVar(&tenant, "tenant", "", "`ID` of the tenant; the same as --scope tenant/ID")
+	conn.addFlags(c)
+	return c
 }
 
 // login completes a connection, checks it and stores it as a profile.
@@ -116,10 +114,10 @@ func checkLogin(c client.Config) error {
 		}
 	}
 	if missing != nil {
-		return cli.Usagef("missing: %s", strings.Join(missing, ", "))
+		return command.Usagef("missing: %s", strings.Join(missing, ", "))
 	}
 	if !strings.HasPrefix(c.Scope, scopePrefix) {
-		return cli.Usagef("the scope is tenant/ and the ID of the tenant, not %q", c.Scope)
+		return command.Usagef("the scope is tenant/ and the ID of the tenant, not %q", c.Scope)
 	}
 	return nil
 }
@@ -161,23 +159,21 @@ func askSecret(ctx context.Context, prompt string) (string, error) {
 		return secret, nil
 	case <-ctx.Done(): // a read that waits for input cannot be ended, only left
 		restore()
-		return "", cli.ErrInterrupted
+		return "", command.ErrInterrupted
 	}
 }
 
-func logoutCommand() *cli.Command {
+func logoutCommand() *cobra.Command {
 	var name string
-	return &cli.Command{
-		Name:    "logout",
-		Summary: "forget a profile and its secret",
-		Description: `
+	c := &cobra.Command{
+		Use:   "logout",
+		Short: "forget a profile and its secret",
+		Long: `
 The profile's file is removed from this machine. The secret stays valid; 'sluice admin client disable' withdraws it.`,
-		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&name, "profile", "",
-				"`NAME` of the profile (default $SLUICE_PROFILE, else "+defaultProfile+")")
-		},
-		Examples: []string{"sluice logout", "sluice logout --profile test"},
-		Run: func(_ context.Context, _ []string, stdout io.Writer) error {
+		Example: `
+sluice logout
+sluice logout --profile test`,
+		RunE: command.Run(func(_ context.Context, _ []string, stdout io.Writer) error {
 			setDefault(&name, os.Getenv("SLUICE_PROFILE"))
 			setDefault(&name, defaultProfile)
 			path, err := profilePath(name)
@@ -191,6 +187,11 @@ The profile's file is removed from this machine. The secret stays valid; 'sluice
 			}
 			_, err = fmt.Fprintf(stdout, "Profile %s is removed.\n", name)
 			return err
-		},
+		}),
 	}
+	f := c.Flags()
+	f.StringVar(&name, "profile", "",
+		"`NAME` of the profile (default $SLUICE_PROFILE, else "+defaultProfile+")")
+	command.Complete(c, "profile", completeProfiles)
+	return c
 }

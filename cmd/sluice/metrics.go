@@ -5,57 +5,49 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"time"
 
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/internal/figures"
 	"sluice/internal/localcloud"
 	"sluice/shared/ingest/batch"
+
+	"github.com/spf13/cobra"
 )
 
 // watchInterval is the time between two tables of 'sluice metrics --watch'.
 const watchInterval = 2 * time.Second
 
-func metricsCommand() *cli.Command {
+func metricsCommand() *cobra.Command {
 	var data, batchID string
 	var since time.Duration
 	var asJSON, watch bool
-	return &cli.Command{
-		Name:    "metrics",
-		Summary: "show what a local cloud has done, and how fast: lines, steps, functions, requests, open batches",
-		Description: `
+	c := &cobra.Command{
+		Use:   "metrics",
+		Short: "show what a local cloud has done, and how fast",
+		Long: `
 The figures are those of the log of the local cloud's functions, from the same lines from which CloudWatch takes
 metrics. Lines and bytes a second are by the time in which at least one run of the step was in progress; p50 and p99 are
 of the latest 10,000 runs. A run that was repeated counts again.`,
-		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&data, "data", cmp.Or(os.Getenv("SLUICE_DATA"), localcloud.DefaultDataDir),
-				"data `DIR` of the local cloud (default $SLUICE_DATA, else "+localcloud.DefaultDataDir+")")
-			f.DurationVar(&since, "since", 0, "only what is younger than a `DURATION` such as 10m (default all)")
-			f.StringVar(&batchID, "batch", "", "only the steps of the batch with this `ID`")
-			f.BoolVar(&watch, "watch", false, "show the figures again every two seconds, until Ctrl-C")
-			f.BoolVar(&asJSON, "json", false, "print the figures as JSON, with --watch one object a line")
-		},
-		Examples: []string{
-			"sluice metrics",
-			"sluice metrics --watch --since 1m",
-			"sluice metrics --json --batch 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01",
-		},
-		Notes: "A local cloud that is started with 'sluice local --metrics ADDRESS' serves the same figures to " +
-			"Prometheus.",
-		Run: func(ctx context.Context, _ []string, stdout io.Writer) error {
+		Example: `
+sluice metrics
+sluice metrics --watch --since 1m
+sluice metrics --json --batch 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01`,
+		Annotations: command.Notes("A local cloud that is started with 'sluice local --metrics ADDRESS' serves the " +
+			"same figures to Prometheus."),
+		RunE: command.Run(func(ctx context.Context, _ []string, stdout io.Writer) error {
 			options := figures.Options{Batch: batchID, Prefix: prefixOf(data)}
 			if batchID != "" {
 				if _, err := batch.ParseID(batchID); err != nil {
-					return cli.Usagef("--batch: %q is not the ID of a batch", batchID)
+					return command.Usagef("--batch: %q is not the ID of a batch", batchID)
 				}
 			}
 			if since < 0 {
-				return cli.Usagef("--since is how long ago, 10m for example, not %v", since)
+				return command.Usagef("--since is how long ago, 10m for example, not %v", since)
 			}
 			if since > 0 {
 				options.Since = time.Now().Add(-since)
@@ -69,8 +61,16 @@ of the latest 10,000 runs. A run that was repeated counts again.`,
 			defer log.Close()
 			m := metricsView{log: log, out: newTerminal(stdout), asJSON: asJSON, watched: watch}
 			return m.show(ctx)
-		},
+		}),
 	}
+	f := c.Flags()
+	f.StringVar(&data, "data", cmp.Or(os.Getenv("SLUICE_DATA"), localcloud.DefaultDataDir),
+		"data `DIR` of the local cloud; $SLUICE_DATA sets the default")
+	f.DurationVar(&since, "since", 0, "only what is younger than a `DURATION` such as 10m (default all)")
+	f.StringVar(&batchID, "batch", "", "only the steps of the batch with this `ID`")
+	f.BoolVar(&watch, "watch", false, "show the figures again every two seconds, until Ctrl-C")
+	f.BoolVar(&asJSON, "json", false, "print the figures as JSON, with --watch one object a line")
+	return c
 }
 
 // prefixOf returns what begins the names of functions of the local cloud on a data folder.

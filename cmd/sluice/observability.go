@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/url"
@@ -13,7 +12,9 @@ import (
 	"time"
 
 	"sluice/client"
-	"sluice/internal/cli"
+	"sluice/internal/command"
+
+	"github.com/spf13/cobra"
 )
 
 // maxSummaryDays is how many days one summary has at most.
@@ -25,21 +26,20 @@ type summarizedDay struct {
 	client.DaySummary
 }
 
-func summaryCommand() *cli.Command {
+func summaryCommand() *cobra.Command {
 	var days int
-	return serviceCommand(&cli.Command{
-		Name: "summary", Summary: "count the transactions of the last days that were stored and that were not",
-		Description: `
+	c := serviceCommand(&cobra.Command{
+		Use: "summary", Short: "count the transactions of the last days that were stored and that were not",
+		Long: `
 Days are in UTC, the newest first and today included. The transactions of a batch count on the day on which it was
 created, once it has ended; single ones on the day of their receipt. --json prints one day a line, and leaves out days
 without transactions. 'sluice failed DATE' lists those of a day that were not stored.`,
-		Flags: func(f *flag.FlagSet) {
-			f.IntVar(&days, "days", 7, fmt.Sprintf("`NUMBER` of days, 1 to %d", maxSummaryDays))
-		},
-		Examples: []string{"sluice summary", "sluice summary --days 31 --json"},
+		Example: `
+sluice summary
+sluice summary --days 31 --json`,
 	}, func(ctx context.Context, c *client.Client, _ []string, asJSON bool, stdout io.Writer) error {
 		if days < 1 || days > maxSummaryDays {
-			return cli.Usagef("--days must be 1 to %d", maxSummaryDays)
+			return command.Usagef("--days must be 1 to %d", maxSummaryDays)
 		}
 		last := time.Now().UTC()
 		summary, err := c.TransactionSummary(ctx, last.AddDate(0, 0, 1-days), last)
@@ -58,6 +58,8 @@ without transactions. 'sluice failed DATE' lists those of a day that were not st
 		}
 		return printDays(stdout, all)
 	})
+	c.Flags().IntVar(&days, "days", 7, fmt.Sprintf("`NUMBER` of days, 1 to %d", maxSummaryDays))
+	return c
 }
 
 // listDays returns so many days up to the last one, the newest first.
@@ -91,24 +93,23 @@ func printDays(stdout io.Writer, days []summarizedDay) error {
 	return nil
 }
 
-func failedCommand() *cli.Command {
-	return serviceCommand(&cli.Command{
-		Name: "failed", Args: "[DATE]", Summary: "list the modifications of a day that were not stored",
-		Description: `
+func failedCommand() *cobra.Command {
+	return serviceCommand(&cobra.Command{
+		Use: "failed [DATE]", Short: "list the modifications of a day that were not stored",
+		Long: `
 DATE is a day in UTC, such as 2026-01-31, at most 30 days ago; without it, today. The modification IDs of the invalid
 lines of the batches that were created on that day are printed, one a line and the newest batch first, and then those of
 single transactions that were refused. --json prints {"modification_external_id"}, one a line. 'sluice events' says
 why.`,
-		Examples: []string{
-			"sluice failed 2026-01-31",
-			"sluice failed 2026-01-31 | head -20 | xargs -d '\\n' sluice events",
-		},
+		Example: `
+sluice failed 2026-01-31
+sluice failed 2026-01-31 | head -20 | xargs -d '\n' sluice events`,
 	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
 		day := time.Now().UTC()
 		if len(args) > 0 {
 			var err error
 			if day, err = time.Parse(time.DateOnly, args[0]); err != nil {
-				return cli.Usagef("%s is not a day such as 2026-01-31", printable(args[0]))
+				return command.Usagef("%s is not a day such as 2026-01-31", printable(args[0]))
 			}
 		}
 		isEmpty := true
@@ -151,15 +152,17 @@ func printModificationIDs(stdout io.Writer, ids []string, asJSON bool) error {
 	return nil
 }
 
-func eventsCommand() *cli.Command {
-	return serviceCommand(&cli.Command{
-		Name: "events", Args: "MODIFICATION...", Summary: "show what became of transactions, by their modification IDs",
-		Description: `
+func eventsCommand() *cobra.Command {
+	return serviceCommand(&cobra.Command{
+		Use: "events MODIFICATION...", Short: "show what became of transactions, by their modification IDs",
+		Long: `
 Each line has the time of the receipt, whether the transaction was stored, the status of the answer or that which a line
 would have got, the modification, the transaction, and what is wrong. Single transactions are found for 30 days, and
 lines of batches for 7. A modification that was sent more than once has as many lines. --json prints the service's
 events, one a line. The exit code is 1 if one of the modifications was not stored by any of them, or is not found.`,
-		Examples: []string{"sluice events authorisation-81 capture-7", "sluice events capture-7 --json"},
+		Example: `
+sluice events authorisation-81 capture-7
+sluice events capture-7 --json`,
 	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
 		e := eventLister{client: c, stdout: stdout, asJSON: asJSON, found: map[string]bool{}}
 		ids := distinctIDs(args)

@@ -15,7 +15,7 @@ import (
 
 	"sluice/client"
 	"sluice/client/clienttest"
-	"sluice/internal/cli"
+	"sluice/internal/command"
 )
 
 // uploadLines uploads a batch that drops invalid lines, and waits for its end.
@@ -168,7 +168,7 @@ func TestObservabilityCannot(t *testing.T) {
 				_, _ = fmt.Fprintf(w, `{"metadata":{"count":0,"next":"1"},"data":%s}`, data)
 				return true
 			})
-			if code, stdout, stderr := runWithServer(ctx, t, s, args...); code != cli.ExitInterrupted ||
+			if code, stdout, stderr := runWithServer(ctx, t, s, args...); code != command.ExitInterrupted ||
 				stdout != "" || stderr != "sluice: interrupted\n" {
 				t.Errorf("interrupted: exit code %d, %q, %q; want 130", code, stdout, stderr)
 			}

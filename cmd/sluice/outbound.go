@@ -2,42 +2,37 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"slices"
 	"time"
 
 	"sluice/client"
-	"sluice/internal/cli"
+	"sluice/internal/command"
+
+	"github.com/spf13/cobra"
 )
 
-func outboundCommand() *cli.Command {
-	return &cli.Command{
-		Name:     "outbound",
-		Summary:  "look at receivers that the service calls",
-		Commands: []*cli.Command{checkReceiverCommand()},
-		Examples: []string{"sluice outbound check https://hooks.example.com/sluice"},
-	}
+func outboundCommand() *cobra.Command {
+	return command.Group(&cobra.Command{
+		Use:     "outbound",
+		Short:   "look at receivers that the service calls",
+		Example: "sluice outbound check https://hooks.example.com/sluice",
+	}, checkReceiverCommand())
 }
 
-func checkReceiverCommand() *cli.Command {
+func checkReceiverCommand() *cobra.Command {
 	var conn connection
 	var asJSON bool
-	return &cli.Command{
-		Name:    "check",
-		Args:    "URL",
-		Summary: "print the certificates that a receiver presents, and what each validation mode decides",
-		Description: `
+	c := &cobra.Command{
+		Use:   "check URL",
+		Short: "print the certificates that a receiver presents, and what each validation mode decides",
+		Long: `
 The service connects to URL as it does for webhooks and token endpoints, but sends no request. The modes decide by the
 certificate that the tenant's configuration of external authentication gives for URL, or by public CAs. The exit code is
 1 if no mode accepts the receiver.`,
-		Flags: func(f *flag.FlagSet) {
-			f.BoolVar(&asJSON, "json", false, "print the service's reply")
-			conn.addFlags(f)
-		},
-		Examples: []string{"sluice outbound check https://hooks.example.com/sluice"},
-		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
+		Example: "sluice outbound check https://hooks.example.com/sluice",
+		RunE: command.Run(func(ctx context.Context, args []string, stdout io.Writer) error {
 			c, err := conn.newClient(ctx)
 			if err != nil {
 				return err
@@ -56,8 +51,12 @@ certificate that the tenant's configuration of external authentication gives for
 				return exitRejected
 			}
 			return err
-		},
+		}),
 	}
+	f := c.Flags()
+	f.BoolVar(&asJSON, "json", false, "print the service's reply")
+	conn.addFlags(c)
+	return c
 }
 
 // printCheck prints what a receiver presents. Names in certificates are the receiver's: they are made printable.

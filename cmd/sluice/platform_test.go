@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"sluice/client/clienttest"
-	"sluice/internal/cli"
+	"sluice/internal/command"
 )
 
 // isToken reports whether a request asks for a token.
@@ -42,7 +42,7 @@ func TestReadingCannot(t *testing.T) {
 			s.SetBefore(func(_ http.ResponseWriter, r *http.Request) bool {
 				return !isToken(r) && awaitEnd(r, interrupt)
 			})
-			if code, stdout, stderr := runWithServer(ctx, t, s, args...); code != cli.ExitInterrupted ||
+			if code, stdout, stderr := runWithServer(ctx, t, s, args...); code != command.ExitInterrupted ||
 				stdout != "" || stderr != "sluice: interrupted\n" {
 				t.Errorf("interrupted: exit code %d, %q, %q; want 130", code, stdout, stderr)
 			}

@@ -3,43 +3,43 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"strings"
 
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/internal/policyfile"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
+
+	"github.com/spf13/cobra"
 )
 
-func policyCommand() *cli.Command {
-	return &cli.Command{
-		Name:    "policy",
-		Summary: "write policies in files; check, compare, import, publish and evaluate them",
-		Description: `
+func policyCommand() *cobra.Command {
+	return command.Group(&cobra.Command{
+		Use:   "policy",
+		Short: "write policies in files; check, compare, import, publish and evaluate them",
+		Long: `
 A policy says which fields the entities of one type have. As a file, in YAML or JSON, it can live in a repository.`,
-		Commands: []*cli.Command{
-			checkPolicyCommand(), evaluatePolicyCommand(), diffPoliciesCommand(), importPolicyCommand(),
-			publishPolicyCommand(), listPoliciesCommand(), exportPolicyCommand(),
-		},
-		Examples: []string{
-			"sluice policy check sampledata/policies/company.yaml",
-			"sluice policy evaluate sampledata/policies/company.yaml --entity sampledata/policies/acme.yaml",
-		},
-		Notes: "docs/policy.md explains the format of the files, and policies from the first one to its evaluation.",
-	}
+		Example: `
+sluice policy check sampledata/policies/company.yaml
+sluice policy evaluate sampledata/policies/company.yaml --entity sampledata/policies/acme.yaml`,
+		Annotations: command.Notes(
+			"docs/policy.md explains the format of the files, and policies from the first one to its evaluation."),
+	},
+		checkPolicyCommand(), evaluatePolicyCommand(), diffPoliciesCommand(), importPolicyCommand(),
+		publishPolicyCommand(), listPoliciesCommand(), exportPolicyCommand(),
+	)
 }
 
-func checkPolicyCommand() *cli.Command {
-	return &cli.Command{
-		Name: "check", Args: "FILE...", Summary: "check the form of policies, and that they can be evaluated",
-		Description: `
+func checkPolicyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "check FILE...", Short: "check the form of policies, and that they can be evaluated",
+		Long: `
 Prints everything that is wrong: the file, the line, the field with the operand or rule, and what to do. Nothing leaves
 the machine. The exit code is 1 if something is wrong.`,
-		Examples: []string{"sluice policy check sampledata/policies/company.yaml sampledata/policies/individual.yaml"},
-		Run: func(ctx context.Context, paths []string, stdout io.Writer) error {
+		Example: "sluice policy check sampledata/policies/company.yaml sampledata/policies/individual.yaml",
+		RunE: command.Run(func(ctx context.Context, paths []string, stdout io.Writer) error {
 			ui := newTerminal(stdout)
 			areWrong := false
 			for _, path := range paths {
@@ -59,7 +59,7 @@ the machine. The exit code is 1 if something is wrong.`,
 				return exitRejected
 			}
 			return nil
-		},
+		}),
 	}
 }
 
@@ -115,23 +115,19 @@ func explainFile(err error) error {
 	return err
 }
 
-func diffPoliciesCommand() *cli.Command {
+func diffPoliciesCommand() *cobra.Command {
 	var asJSON bool
 	var conn connection
-	return &cli.Command{
-		Name: "diff", Args: "OLD_FILE NEW_FILE", Summary: "print what turns one policy into another, field by field",
-		Description: `
+	c := &cobra.Command{
+		Use: "diff OLD_FILE NEW_FILE", Short: "print what turns one policy into another, field by field",
+		Long: `
 In place of a file, a version of the service can be named: an ID or a type of entities, @ and the number, such as
 Company@3. Fields belong together if they have the same fieldId, or else the same data key, categories and
 jurisdictions. The exit code is 0 if the policies are the same, 1 if they differ, 2 if they could not be compared.`,
-		Flags: func(f *flag.FlagSet) {
-			f.BoolVar(&asJSON, "json", false, "print the differences as JSON")
-			conn.addFlags(f)
-		},
-		Examples: []string{
-			"sluice policy diff company.old.yaml company.yaml", "sluice policy diff Company@2 Company@3",
-		},
-		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
+		Example: `
+sluice policy diff company.old.yaml company.yaml
+sluice policy diff Company@2 Company@3`,
+		RunE: command.Run(func(ctx context.Context, args []string, stdout io.Writer) error {
 			if err := requireOneStdin(args...); err != nil {
 				return err
 			}
@@ -153,8 +149,12 @@ jurisdictions. The exit code is 0 if the policies are the same, 1 if they differ
 				return exitRejected
 			}
 			return err
-		},
+		}),
 	}
+	f := c.Flags()
+	f.BoolVar(&asJSON, "json", false, "print the differences as JSON")
+	conn.addFlags(c)
+	return c
 }
 
 // readPolicy reads a version of a policy from the service, or a policy from a file.

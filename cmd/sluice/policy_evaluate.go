@@ -3,41 +3,42 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"io"
 	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/spf13/cobra"
 
 	"sluice/client"
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/shared/access"
+	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
 )
 
-func evaluatePolicyCommand() *cli.Command {
+func evaluatePolicyCommand() *cobra.Command {
 	var e evaluation
-	return &cli.Command{
-		Name: "evaluate", Args: "[FILE]", Summary: "evaluate a policy for an entity, on this machine or by the service",
-		Description: `
+	c := &cobra.Command{
+		Use: "evaluate [FILE]", Short: "evaluate a policy for an entity, on this machine or by the service",
+		Long: `
 Prints the fields that the entity has, with their values and what is wrong with those. FILE is evaluated on this
 machine, as the service evaluates it; without FILE, --policy names a policy of the service.
 
 The entity is a file with "properties" and, if conditions read them, "dataSources" (docs/policy.md shows both). In place
 of an entity, --request names the body of a request of the interface. The jurisdictions are those whose conditions are
 met, or those that --jurisdiction names. The exit code is 1 if something is wrong with a value.`,
-		Flags: e.addFlags,
-		Examples: []string{
-			"sluice policy evaluate sampledata/policies/company.yaml --entity sampledata/policies/acme.yaml",
-			"sluice policy evaluate company.yaml --entity acme.json --layers Global:Compliance --explain",
-			"sluice policy evaluate --policy Company --version 3 --request request.json --normalized --json",
-		},
-		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
+		Example: `
+sluice policy evaluate sampledata/policies/company.yaml --entity sampledata/policies/acme.yaml
+sluice policy evaluate company.yaml --entity acme.json --layers Global:Compliance --explain
+sluice policy evaluate --policy Company --version 3 --request request.json --normalized --json`,
+		RunE: command.Run(func(ctx context.Context, args []string, stdout io.Writer) error {
 			e.ui = newTerminal(stdout)
 			return e.run(ctx, args, stdout)
-		},
+		}),
 	}
+	e.addFlags(c)
+	return c
 }
 
 // evaluation is one run of the command that evaluates a policy.
@@ -51,7 +52,7 @@ type evaluation struct {
 	names map[[2]string]string
 	// entity and request are files, of which one is given.
 	entity, request           string
-	categories, jurisdictions listFlag
+	categories, jurisdictions []string
 	target, layers            string
 	filterLayers, skipValues  bool
 	explain                   bool
@@ -59,13 +60,14 @@ type evaluation struct {
 	normalized, readOnly, asJSON bool
 }
 
-func (e *evaluation) addFlags(f *flag.FlagSet) {
+func (e *evaluation) addFlags(c *cobra.Command) {
+	f := c.Flags()
 	f.StringVar(&e.policy, "policy", "", "`POLICY` of the service: an ID or a type of entities")
 	f.Int64Var(&e.version, "version", 0, "`NUMBER` of the version of --policy (default the published one)")
 	f.StringVar(&e.entity, "entity", "", "`FILE` with the entity, in JSON or YAML; - is standard input")
 	f.StringVar(&e.request, "request", "", "`FILE` with the request, in JSON; - is standard input")
-	f.Var(&e.categories, "category", "only fields of the `CATEGORY`; can be repeated (default all)")
-	f.Var(&e.jurisdictions, "jurisdiction", "only fields of the jurisdiction `NAME`; can be repeated")
+	f.StringArrayVar(&e.categories, "category", nil, "only fields of the `CATEGORY`; can be repeated (default all)")
+	f.StringArrayVar(&e.jurisdictions, "jurisdiction", nil, "only fields of the jurisdiction `NAME`; can be repeated")
 	f.StringVar(&e.target, "target", "", "`TARGET`: Client or Related Party (default that of the entity, or both)")
 	f.StringVar(&e.layers, "layers", "",
 		"access `LAYERS` with which a FILE is evaluated: geographic ones, a colon, business-related ones "+
@@ -76,7 +78,9 @@ func (e *evaluation) addFlags(f *flag.FlagSet) {
 	f.BoolVar(&e.normalized, "normalized", false, "with --json: each distinct field of a collection once")
 	f.BoolVar(&e.readOnly, "read-only", false, "only what is displayed, filtered by layers; normalized with --json")
 	f.BoolVar(&e.asJSON, "json", false, "print the data of the reply as JSON and nothing else")
-	e.conn.addFlags(f)
+	e.conn.addFlags(c)
+	command.Values(c, "policy", policy.EntityTypes...)
+	command.Values(c, "target", policy.TargetEntities...)
 }
 
 func (e *evaluation) run(ctx context.Context, args []string, stdout io.Writer) error {
@@ -216,15 +220,15 @@ func (e *evaluation) printReply(stdout io.Writer, in evaluationInput, reply []by
 func (e *evaluation) check(args []string) error {
 	switch {
 	case (len(args) == 0) == (e.policy == ""):
-		return cli.Usagef("give one of FILE and --policy")
+		return command.Usagef("give one of FILE and --policy")
 	case e.policy == "" && e.version != 0, e.policy != "" && e.layers != "":
-		return cli.Usagef("--version belongs to --policy, and --layers to FILE: a token has layers of its own")
+		return command.Usagef("--version belongs to --policy, and --layers to FILE: a token has layers of its own")
 	case (e.entity == "") == (e.request == ""):
-		return cli.Usagef("give one of --entity and --request")
+		return command.Usagef("give one of --entity and --request")
 	case e.request != "" && e.hasRequestFlags():
-		return cli.Usagef("a --request says itself what is evaluated: leave the flags out that do")
+		return command.Usagef("a --request says itself what is evaluated: leave the flags out that do")
 	case e.normalized && !e.asJSON:
-		return cli.Usagef("--normalized is a form of the JSON: add --json")
+		return command.Usagef("--normalized is a form of the JSON: add --json")
 	}
 	return requireOneStdin(append(args, e.entity, e.request)...)
 }
@@ -241,7 +245,7 @@ func parseLayers(text string) (access.Layers, error) {
 	}
 	geographic, business, found := strings.Cut(text, ":")
 	if !found {
-		return access.Layers{}, cli.Usagef(
+		return access.Layers{}, command.Usagef(
 			"--layers is GEOGRAPHIC:BUSINESS, such as Global:Enterprise,Compliance, not %q", text)
 	}
 	split := func(list string) []string {

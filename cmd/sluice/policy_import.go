@@ -3,27 +3,28 @@ package main
 import (
 	"cmp"
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"sluice/client"
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/internal/policyfile"
 	"sluice/shared/policy"
+
+	"github.com/spf13/cobra"
 )
 
 // defaultWorkspace is the workspace in which the command line edits unless told otherwise.
 const defaultWorkspace = "sluice"
 
-func importPolicyCommand() *cli.Command {
+func importPolicyCommand() *cobra.Command {
 	var i policyImport
 	var conn connection
-	return &cli.Command{
-		Name: "import", Args: "FILE", Summary: "make the draft of a policy what a file has",
-		Description: `
+	c := &cobra.Command{
+		Use: "import FILE", Short: "make the draft of a policy what a file has",
+		Long: `
 Shows what the file adds (+), updates (~) and deletes (-), and makes these changes in the draft of a workspace, which it
 creates if there is none. A policy for the file's type of entities is created if there is none. Nothing is sent if the
 policy cannot be evaluated. If the import is interrupted, the same command continues it; a file that was imported
@@ -31,20 +32,10 @@ already changes nothing.
 
 Data groups are shared by all policies. Those of the file are created or get a new draft version; --publish publishes
 them together with the policy. Data groups that the file does not have stay as they are.`,
-		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&i.policy, "policy", "", "`POLICY`: an ID or a type of entities (default the type of the file)")
-			f.StringVar(&i.workspace, "workspace", defaultWorkspace, "`ID` of the workspace of the draft")
-			f.StringVar(&i.note, "note", "", "`TEXT` that a new draft has as its version note")
-			f.BoolVar(&i.publish, "publish", false, "publish the draft when it is complete")
-			f.BoolVar(&i.dryRun, "dry-run", false, "only show what would be changed")
-			f.BoolVar(&i.asJSON, "json", false, "print the outcome as JSON and nothing else")
-			conn.addFlags(f)
-		},
-		Examples: []string{
-			"sluice policy import sampledata/policies/company.yaml --dry-run",
-			"sluice policy import sampledata/policies/company.yaml --publish --note 'First version'",
-		},
-		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
+		Example: `
+sluice policy import sampledata/policies/company.yaml --dry-run
+sluice policy import sampledata/policies/company.yaml --publish --note 'First version'`,
+		RunE: command.Run(func(ctx context.Context, args []string, stdout io.Writer) error {
 			file, _, err := compilePolicyFile(ctx, args[0])
 			if err != nil {
 				return explainFile(err)
@@ -64,8 +55,18 @@ them together with the policy. Data groups that the file does not have stay as t
 				return printJSON(stdout, i.outcome)
 			}
 			return nil
-		},
+		}),
 	}
+	f := c.Flags()
+	f.StringVar(&i.policy, "policy", "", "`POLICY`: an ID or a type of entities (default the type of the file)")
+	f.StringVar(&i.workspace, "workspace", defaultWorkspace, "`ID` of the workspace of the draft")
+	f.StringVar(&i.note, "note", "", "`TEXT` that a new draft has as its version note")
+	f.BoolVar(&i.publish, "publish", false, "publish the draft when it is complete")
+	f.BoolVar(&i.dryRun, "dry-run", false, "only show what would be changed")
+	f.BoolVar(&i.asJSON, "json", false, "print the outcome as JSON and nothing else")
+	conn.addFlags(c)
+	command.Values(c, "policy", policy.EntityTypes...)
+	return c
 }
 
 // policyImport is one import of a policy.
@@ -252,7 +253,7 @@ func (i *policyImport) plan() error {
 // explainInterruption says of an import that was interrupted how it goes on.
 func (i *policyImport) explainInterruption(ctx context.Context, err error) error {
 	if ctx.Err() != nil && i.begun {
-		return fmt.Errorf("%w; the same command continues the import", cli.ErrInterrupted)
+		return fmt.Errorf("%w; the same command continues the import", command.ErrInterrupted)
 	}
 	return err
 }

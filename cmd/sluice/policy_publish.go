@@ -2,30 +2,28 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"text/tabwriter"
 
 	"sluice/client"
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/internal/policyfile"
 	"sluice/shared/policy"
+
+	"github.com/spf13/cobra"
 )
 
-func publishPolicyCommand() *cli.Command {
+func publishPolicyCommand() *cobra.Command {
 	var workspace string
-	return serviceCommand(&cli.Command{
-		Name: "publish", Args: "POLICY", Summary: "publish the draft of a policy",
-		Description: `
+	c := serviceCommand(&cobra.Command{
+		Use: "publish POLICY", Short: "publish the draft of a policy",
+		Long: `
 POLICY is an ID or a type of entities. Drafts of the data groups to which the policy refers are published first: they
 are shared by all policies. A version that cannot be evaluated is refused, and nothing has changed then but data
 groups.`,
-		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&workspace, "workspace", defaultWorkspace, "`ID` of the workspace of the draft")
-		},
-		Examples: []string{"sluice policy publish Company"},
+		Example: "sluice policy publish Company",
 	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
 		ui := newTerminal(stdout)
 		if asJSON {
@@ -38,6 +36,8 @@ groups.`,
 		}
 		return err
 	})
+	c.Flags().StringVar(&workspace, "workspace", defaultWorkspace, "`ID` of the workspace of the draft")
+	return c
 }
 
 // publication publishes drafts.
@@ -122,10 +122,12 @@ func (p *publication) publish(ctx context.Context, id, workspace string) (client
 	return v, err
 }
 
-func listPoliciesCommand() *cli.Command {
-	return serviceCommand(&cli.Command{
-		Name: "list", Args: "[POLICY]", Summary: "list the policies, or the versions of one",
-		Examples: []string{"sluice policy list", "sluice policy list Company"},
+func listPoliciesCommand() *cobra.Command {
+	return serviceCommand(&cobra.Command{
+		Use: "list [POLICY]", Short: "list the policies, or the versions of one",
+		Example: `
+sluice policy list
+sluice policy list Company`,
 	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
 		s := policyService{c}
 		list, err := s.Policies(ctx)
@@ -156,22 +158,20 @@ func listPoliciesCommand() *cli.Command {
 	})
 }
 
-func exportPolicyCommand() *cli.Command {
+func exportPolicyCommand() *cobra.Command {
 	var path string
-	return serviceCommand(&cli.Command{
-		Name: "export", Args: "VERSION", Summary: "write a version of a policy as a file",
-		Description: `
+	c := serviceCommand(&cobra.Command{
+		Use: "export VERSION", Short: "write a version of a policy as a file",
+		Long: `
 VERSION is an ID or a type of entities and, after @, the number of a version; without it, what is published. Importing
 the file again changes nothing. The file is YAML; with --json it is JSON.`,
-		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&path, "o", stdName, "write to `FILE`; - is standard output")
-		},
-		Examples: []string{"sluice policy export Company -o company.yaml",
-			"sluice policy export 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e21@3"},
+		Example: `
+sluice policy export Company -o company.yaml
+sluice policy export 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e21@3`,
 	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
 		ref, ok := parsePolicyRef(args[0])
 		if !ok {
-			return cli.Usagef("%q is not a version of a policy, such as Company@3 or the ID of a policy", args[0])
+			return command.Usagef("%q is not a version of a policy, such as Company@3 or the ID of a policy", args[0])
 		}
 		out, err := openOutput(path, "the policy", stdout)
 		if err != nil {
@@ -195,4 +195,6 @@ the file again changes nothing. The file is YAML; with --json it is JSON.`,
 		}
 		return out.finish()
 	})
+	c.Flags().StringVarP(&path, "output", "o", stdName, "write to `FILE`; - is standard output")
+	return c
 }

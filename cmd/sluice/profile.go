@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"sluice/client"
-	"sluice/internal/cli"
+	"sluice/internal/command"
 )
 
 // defaultProfile is the profile of a command that names none.
@@ -36,7 +36,7 @@ var profileName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$`)
 // profilePath returns the file of a profile.
 func profilePath(name string) (string, error) {
 	if !profileName.MatchString(name) {
-		return "", cli.Usagef("a profile's name is up to 64 letters, digits, underscores, dots and hyphens, not %q",
+		return "", command.Usagef("a profile's name is up to 64 letters, digits, underscores, dots and hyphens, not %q",
 			name)
 	}
 	dir, err := os.UserConfigDir()

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -14,7 +13,9 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"sluice/internal/cli"
+	"sluice/internal/command"
+
+	"github.com/spf13/cobra"
 )
 
 // profileRecord is a stored profile as it is printed, without its secret.
@@ -30,20 +31,17 @@ type profileRecord struct {
 	Error string `json:"error,omitempty"`
 }
 
-func profilesCommand() *cli.Command {
+func profilesCommand() *cobra.Command {
 	var asJSON bool
-	return &cli.Command{
-		Name: "profiles", Summary: "list the profiles that 'sluice login' has stored",
-		Description: `
+	c := &cobra.Command{
+		Use: "profiles", Short: "list the profiles that 'sluice login' has stored",
+		Long: `
 A line for each profile: its name, the address of the API, the tenant and the client. A star marks the one that commands
 use if neither flags nor a local cloud name another service. Secrets are not printed.
 
 --json prints one object a line.`,
-		Flags: func(f *flag.FlagSet) {
-			f.BoolVar(&asJSON, "json", false, "print the profiles as JSON, one a line")
-		},
-		Examples: []string{"sluice profiles"},
-		Run: func(_ context.Context, _ []string, stdout io.Writer) error {
+		Example: "sluice profiles",
+		RunE: command.Run(func(_ context.Context, _ []string, stdout io.Writer) error {
 			records, err := listProfiles()
 			if err != nil {
 				return err
@@ -52,8 +50,10 @@ use if neither flags nor a local cloud name another service. Secrets are not pri
 				return printJSONLines(stdout, records)
 			}
 			return printProfiles(stdout, records)
-		},
+		}),
 	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print the profiles as JSON, one a line")
+	return c
 }
 
 // listProfiles returns the stored profiles by name. One that cannot be read is among them, with the reason.
@@ -84,6 +84,16 @@ func listProfiles() ([]profileRecord, error) {
 	}
 	slices.SortFunc(records, func(a, b profileRecord) int { return strings.Compare(a.Name, b.Name) })
 	return records, nil
+}
+
+// completeProfiles completes the names of profiles.
+func completeProfiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	records, _ := listProfiles()
+	for _, r := range records {
+		names = append(names, cobra.CompletionWithDesc(r.Name, printable(r.APIURL)))
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // printProfiles prints a line for each profile.

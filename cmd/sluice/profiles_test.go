@@ -18,7 +18,7 @@ func TestProfiles(t *testing.T) {
 	list := func(args ...string) string {
 		t.Helper()
 		var stdout, stderr bytes.Buffer
-		if code := program().Main(t.Context(), append([]string{"profiles"}, args...), &stdout, &stderr); code != 0 {
+		if code := runProgram(t.Context(), append([]string{"profiles"}, args...), &stdout, &stderr); code != 0 {
 			t.Errorf("exit code %d, stderr %q; want 0", code, &stderr)
 		}
 		return stdout.String()

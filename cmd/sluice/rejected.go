@@ -4,13 +4,14 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"flag"
 	"io"
 	"os"
 
 	"sluice/client"
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/shared/ingest/report"
+
+	"github.com/spf13/cobra"
 )
 
 // rejectedOutputs are the files that tell what was rejected, beside the report.
@@ -20,7 +21,8 @@ type rejectedOutputs struct {
 	csv, rejected *outputFile
 }
 
-func (o *rejectedOutputs) addFlags(f *flag.FlagSet) {
+func (o *rejectedOutputs) addFlags(c *cobra.Command) {
+	f := c.Flags()
 	f.StringVar(&o.csvPath, "csv", "", "store the report as CSV in `FILE`, a record for each error; - is standard "+
 		"output, and all else then goes to standard error")
 	f.StringVar(&o.rejectedPath, "rejected", "",
@@ -41,7 +43,7 @@ func (o *rejectedOutputs) open(ui *terminal, stdout io.Writer, silent, reportToS
 	case !o.isStdout():
 		return ui, nil
 	case silent || reportToStdout || o.csv.isStdout() && o.rejected.isStdout():
-		return ui, cli.Usagef("give at most one of --json, --report -, --csv - and --rejected -: each takes " +
+		return ui, command.Usagef("give at most one of --json, --report -, --csv - and --rejected -: each takes " +
 			"standard output")
 	}
 	return newTerminal(os.Stderr), nil

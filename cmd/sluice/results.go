@@ -4,40 +4,34 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 
 	"sluice/client"
-	"sluice/internal/cli"
+	"sluice/internal/command"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
-func resultsCommand() *cli.Command {
+func resultsCommand() *cobra.Command {
 	var conn connection
 	var asJSON bool
 	var reportPath string
 	var files rejectedOutputs
-	return &cli.Command{
-		Name:    "results",
-		Args:    "BATCH",
-		Summary: "show what validation found, and fetch the report",
-		Description: `
+	c := &cobra.Command{
+		Use:   "results BATCH",
+		Short: "show what validation found, and fetch the report",
+		Long: `
 If lines are invalid, their report is fetched: the first error of each kind is shown, and --report stores the whole
 report, --csv the same for a spreadsheet, and --rejected the rejected lines, to be mended and sent again. The exit code
 is 0 if every transaction is valid, 1 if not, and 3 while validation is not complete.`,
-		Flags: func(f *flag.FlagSet) {
-			f.BoolVar(&asJSON, "json", false, "print the service's reply and nothing else, indented")
-			addReportFlag(f, &reportPath)
-			files.addFlags(f)
-			conn.addFlags(f)
-		},
-		Examples: []string{
-			"sluice results 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01",
-			"sluice results 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01 --report errors.jsonl",
-			"sluice results 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01 --rejected mend.jsonl --csv errors.csv",
-		},
-		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
+		Example: `
+sluice results 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01
+sluice results 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01 --report errors.jsonl
+sluice results 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01 --rejected mend.jsonl --csv errors.csv`,
+		RunE: command.Run(func(ctx context.Context, args []string, stdout io.Writer) error {
 			c, err := conn.newClient(ctx)
 			if err != nil {
 				return err
@@ -61,8 +55,14 @@ is 0 if every transaction is valid, 1 if not, and 3 while validation is not comp
 				}
 			}
 			return showResults(ctx, c, ui, r, report, &files, asJSON)
-		},
+		}),
 	}
+	f := c.Flags()
+	f.BoolVar(&asJSON, "json", false, "print the service's reply and nothing else, indented")
+	addReportFlag(f, &reportPath)
+	files.addFlags(c)
+	conn.addFlags(c)
+	return c
 }
 
 // showResults prints the outcome of validation and fetches the files; with onlyStore, the report only if it is to be
@@ -97,7 +97,7 @@ func showResults(
 }
 
 // addReportFlag declares the flag that names the file of the report.
-func addReportFlag(f *flag.FlagSet, path *string) {
+func addReportFlag(f *pflag.FlagSet, path *string) {
 	f.StringVar(path, "report", "", "store the report of invalid lines in `FILE`; - is standard output, and all else "+
 		"then goes to standard error")
 }
@@ -110,7 +110,7 @@ func openReport(path string, stdout io.Writer, silent bool) (*terminal, *outputF
 	case err != nil:
 		return nil, nil, err
 	case silent && out.isStdout():
-		return nil, nil, cli.Usagef("--json and --report - both take standard output; name a file for the report")
+		return nil, nil, command.Usagef("--json and --report - both take standard output; name a file for the report")
 	case silent:
 		return newTerminal(io.Discard), out, nil
 	case out.isStdout():

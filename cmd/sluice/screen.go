@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -13,18 +12,20 @@ import (
 	"strings"
 	"time"
 
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/shared/screening/match"
 	"sluice/shared/screening/watchlist"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
-func screenCommand() *cli.Command {
+func screenCommand() *cobra.Command {
 	var s screenRun
-	return &cli.Command{
-		Name:    "screen",
-		Args:    "[NAME]",
-		Summary: "look names up in lists of sanctioned persons and organisations",
-		Description: `
+	c := &cobra.Command{
+		Use:   "screen [NAME]",
+		Short: "look names up in lists of sanctioned persons and organisations",
+		Long: `
 Looks up NAME, or each name of --file, in the lists that --list-file names, and prints the entries whose names reach
 the threshold, best first, each with an explanation. Nothing leaves the machine.
 
@@ -44,21 +45,20 @@ be that of a person or of an organisation.
 
 --json prints one object a line: {"name", "hits": [{"list", "id", "name", "score", "explanation"}]} for each name,
 {"score"} for each pair.`,
-		Flags: s.addFlags,
-		Examples: []string{
-			"sluice screen 'Ivan Testov' --list-file targets-simple-csv:targets.simple.csv",
-			"sluice screen --file names.csv --list-file un-xml:consolidated.xml --list-file " +
-				"ofac-sdn-csv:sdn.csv --json",
-			"sluice screen --pairs pairs.csv --json",
-			"sluice screen 'Ivan Testov' --service --birth-date 1968-03-17",
-		},
-		Notes: `
-Exit codes: 0 if there is no hit, 1 if there are hits, 2 if the command could not run.`,
-		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
+		Example: `
+sluice screen 'Ivan Testov' --list-file targets-simple-csv:targets.simple.csv
+sluice screen --file names.csv --list-file un-xml:consolidated.xml --list-file ofac-sdn-csv:sdn.csv --json
+sluice screen --pairs pairs.csv --json
+sluice screen 'Ivan Testov' --service --birth-date 1968-03-17`,
+		Annotations: command.Notes(`
+Exit codes: 0 if there is no hit, 1 if there are hits, 2 if the command could not run.`),
+		RunE: command.Run(func(ctx context.Context, args []string, stdout io.Writer) error {
 			s.stdout, s.ui = stdout, newTerminal(stdout)
 			return s.run(ctx, args)
-		},
+		}),
 	}
+	s.addFlags(c)
+	return c
 }
 
 // screenRun is one run of the screen command.
@@ -76,7 +76,7 @@ type screenRun struct {
 	// usesService has the name looked up by the service of the connection.
 	usesService bool
 	connection  connection
-	flags       *flag.FlagSet
+	flags       *pflag.FlagSet
 }
 
 // listFile is a list that the command line names.
@@ -89,22 +89,24 @@ type listFile struct {
 func (l listFile) name() string { return filepath.Base(l.path) }
 
 // addFlags declares the flags of the command.
-func (s *screenRun) addFlags(f *flag.FlagSet) {
+func (s *screenRun) addFlags(c *cobra.Command) {
+	f := c.Flags()
 	s.flags = f
 	f.BoolVar(&s.usesService, "service", false, "look NAME up in the lists of the service")
 	f.BoolVar(&s.isCompany, "company", false, "the name is that of a company")
 	f.StringVar(&s.query.BirthDate, "birth-date", "", "`DATE` of birth: YYYY, YYYY-MM or YYYY-MM-DD")
 	f.StringVar(&s.query.Gender, "gender", "", "`GENDER` of a person: female or male")
-	f.Var((*listFlag)(&s.query.Countries), "country",
+	f.StringArrayVar(&s.query.Countries, "country", nil,
 		"a `COUNTRY` of the name's bearer, as a code or in English; can be repeated")
-	f.Var((*listFlag)(&s.query.Lists), "list",
+	f.StringArrayVar(&s.query.Lists, "list", nil,
 		"search only the list of this `NAME`, that of its file or of the service; can be repeated")
 	f.Func("list-file", "a list as `FORMAT:FILE`; can be repeated", s.addList)
 	f.StringVar(&s.file, "file", "", "CSV `FILE` of names to look up; - is standard input")
 	f.StringVar(&s.pairs, "pairs", "", "CSV `FILE` of pairs of names to compare; - is standard input")
 	f.Float64Var(&s.threshold, "threshold", match.Threshold, "`SCORE` that a hit must reach, 0 to 100")
 	f.BoolVar(&s.asJSON, "json", false, "print one JSON object a line and nothing else")
-	s.connection.addFlags(f)
+	s.connection.addFlags(c)
+	command.Values(c, "gender", "female", "male")
 }
 
 func (s *screenRun) addList(value string) error {
@@ -128,20 +130,20 @@ func (s *screenRun) run(ctx context.Context, args []string) error {
 	}
 	switch {
 	case given != 1:
-		return cli.Usagef("give one of NAME, --file and --pairs")
+		return command.Usagef("give one of NAME, --file and --pairs")
 	case s.query.BirthDate != "" && !isPartialDate(s.query.BirthDate):
-		return cli.Usagef("--birth-date is YYYY, YYYY-MM or YYYY-MM-DD, not %q", s.query.BirthDate)
+		return command.Usagef("--birth-date is YYYY, YYYY-MM or YYYY-MM-DD, not %q", s.query.BirthDate)
 	case !slices.Contains([]string{"", "female", "male"}, s.query.Gender):
-		return cli.Usagef("--gender is female or male, not %q", s.query.Gender)
+		return command.Usagef("--gender is female or male, not %q", s.query.Gender)
 	case s.unknownCountry() != "":
-		return cli.Usagef("--country %s is not known; give a code such as ru, or a name in English such as Russia",
+		return command.Usagef("--country %s is not known; give a code such as ru, or a name in English such as Russia",
 			s.unknownCountry())
 	case s.usesService:
 		return s.screenByService(ctx, args)
 	case s.pairs != "":
 		return s.scorePairs(ctx)
 	case len(s.lists) == 0:
-		return cli.Usagef("name a list with --list-file FORMAT:FILE, or --service for those of the service")
+		return command.Usagef("name a list with --list-file FORMAT:FILE, or --service for those of the service")
 	}
 	if s.isCompany {
 		s.query.Schema = watchlist.Organisation
@@ -178,7 +180,7 @@ func (s *screenRun) checkListNames() error {
 	}
 	for _, name := range s.query.Lists {
 		if !slices.Contains(names, name) {
-			return cli.Usagef("--list %s is not one of the lists that --list-file names: %s", name,
+			return command.Usagef("--list %s is not one of the lists that --list-file names: %s", name,
 				strings.Join(names, ", "))
 		}
 	}

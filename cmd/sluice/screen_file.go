@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/shared/screening/match"
 	"sluice/shared/screening/watchlist"
 )
@@ -157,7 +157,7 @@ func (s *screenRun) screenPortion(ctx context.Context, screener *match.Screener,
 	defer close(p.done)
 	for _, q := range p.queries {
 		if ctx.Err() != nil {
-			p.err = fmt.Errorf("%w; not all names were looked up", cli.ErrInterrupted)
+			p.err = fmt.Errorf("%w; not all names were looked up", command.ErrInterrupted)
 			return
 		}
 		n, err := s.appendHits(&p.output, screener, q)
@@ -277,4 +277,4 @@ func readHeader(reader *csv.Reader, required []string) (map[string]int, error) {
 }
 
 // errNotWhole is the error of a file that was being read when the command was interrupted.
-var errNotWhole = fmt.Errorf("%w; the file was not read to its end", cli.ErrInterrupted)
+var errNotWhole = fmt.Errorf("%w; the file was not read to its end", command.ErrInterrupted)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/shared/screening/match"
 	"sluice/shared/screening/watchlist"
 )
@@ -112,7 +112,7 @@ func TestScreenFileInterrupted(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	run, _, index := screenFileRun(t, 50*portionNames, true)
 	run.stdout = interruptingWriter{interrupt}
-	if _, err := run.screenFile(ctx, index, 3); !errors.Is(err, cli.ErrInterrupted) {
-		t.Errorf("screenFile: %v, want %v", err, cli.ErrInterrupted)
+	if _, err := run.screenFile(ctx, index, 3); !errors.Is(err, command.ErrInterrupted) {
+		t.Errorf("screenFile: %v, want %v", err, command.ErrInterrupted)
 	}
 }

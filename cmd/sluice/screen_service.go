@@ -3,20 +3,21 @@ package main
 import (
 	"bytes"
 	"context"
-	"flag"
 	"os"
 	"time"
 
 	"sluice/client"
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/shared/screening/match"
 	"sluice/shared/screening/watchlist"
+
+	"github.com/spf13/pflag"
 )
 
 // screenByService has the service look the name up, and prints what a look-up in files prints.
 func (s *screenRun) screenByService(ctx context.Context, args []string) error {
 	if s.file != "" || s.pairs != "" || len(s.lists) > 0 {
-		return cli.Usagef("--service takes one NAME, without --file, --pairs and --list-file")
+		return command.Usagef("--service takes one NAME, without --file, --pairs and --list-file")
 	}
 	q, err := s.nameQuery(args[0])
 	if err != nil {
@@ -51,12 +52,12 @@ func (s *screenRun) screenByService(ctx context.Context, args []string) error {
 func (s *screenRun) nameQuery(name string) (client.NameQuery, error) {
 	q := client.NameQuery{Name: name, IsCompany: s.isCompany, Gender: s.query.Gender, Lists: s.query.Lists}
 	if s.isCompany && (s.query.BirthDate != "" || s.query.Gender != "") {
-		return q, cli.Usagef("a company has neither --birth-date nor --gender")
+		return q, command.Usagef("a company has neither --birth-date nor --gender")
 	}
 	if s.query.BirthDate != "" {
 		born, err := time.Parse(time.DateOnly, s.query.BirthDate)
 		if err != nil {
-			return q, cli.Usagef("--birth-date is YYYY-MM-DD with --service, not %q", s.query.BirthDate)
+			return q, command.Usagef("--birth-date is YYYY-MM-DD with --service, not %q", s.query.BirthDate)
 		}
 		q.BirthDate = born.Format("02/01/2006")
 	}
@@ -65,9 +66,9 @@ func (s *screenRun) nameQuery(name string) (client.NameQuery, error) {
 	case 1:
 		q.Country = s.query.Countries[0]
 	default:
-		return q, cli.Usagef("--service takes one --country, not %d", len(s.query.Countries))
+		return q, command.Usagef("--service takes one --country, not %d", len(s.query.Countries))
 	}
-	s.flags.Visit(func(f *flag.Flag) {
+	s.flags.Visit(func(f *pflag.Flag) {
 		if f.Name == "threshold" {
 			q.Threshold = &s.threshold
 		}

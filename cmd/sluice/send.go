@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,34 +13,29 @@ import (
 	"strings"
 
 	"sluice/client"
-	"sluice/internal/cli"
+	"sluice/internal/command"
+
+	"github.com/spf13/cobra"
 )
 
-func sendCommand() *cli.Command {
+func sendCommand() *cobra.Command {
 	var conn connection
 	var options client.SendOptions
 	var asJSON bool
-	return &cli.Command{
-		Name:    "send",
-		Args:    "FILE",
-		Summary: "send single transactions, each of which is stored at once",
-		Description: `
+	c := &cobra.Command{
+		Use:   "send FILE",
+		Short: "send single transactions, each of which is stored at once",
+		Long: `
 FILE holds one transaction a line (JSON Lines), which may be packed with gzip or zstd, or one transaction in any layout;
 - is standard input. The lines are sent one after the other, in their order. A transaction that is refused is reported,
 and the others are sent all the same. For many transactions 'sluice upload' is faster.
 
 --json prints the reply to each stored transaction, one a line; refusals are printed on standard error.`,
-		Flags: func(f *flag.FlagSet) {
-			f.BoolVar(&options.Migrated, "migrated", false, "accept transactions of any age: they are migrated history")
-			f.BoolVar(&asJSON, "json", false, "print the service's replies")
-			conn.addFlags(f)
-		},
-		Examples: []string{
-			"sluice send transaction.json",
-			"sluice send --migrated history.jsonl",
-			"head -1 batch.jsonl | sluice send - --json",
-		},
-		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
+		Example: `
+sluice send transaction.json
+sluice send --migrated history.jsonl
+head -1 batch.jsonl | sluice send - --json`,
+		RunE: command.Run(func(ctx context.Context, args []string, stdout io.Writer) error {
 			file, err := openTransactions(ctx, args[0])
 			if err != nil {
 				return err
@@ -56,8 +50,13 @@ and the others are sent all the same. For many transactions 'sluice upload' is f
 				s.replies, s.ui = stdout, newTerminal(os.Stderr)
 			}
 			return s.finish(ctx, s.sendAll(ctx, file))
-		},
+		}),
 	}
+	f := c.Flags()
+	f.BoolVar(&options.Migrated, "migrated", false, "accept transactions of any age: they are migrated history")
+	f.BoolVar(&asJSON, "json", false, "print the service's replies")
+	conn.addFlags(c)
+	return c
 }
 
 // openTransactions opens a file of transactions at its beginning: one transaction in any layout, or lines, which may be
@@ -85,7 +84,7 @@ func openTransactions(ctx context.Context, path string) (*os.File, error) {
 func (s *sender) finish(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
-		return fmt.Errorf("%w; %s sent", cli.ErrInterrupted,
+		return fmt.Errorf("%w; %s sent", command.ErrInterrupted,
 			countNoun(s.stored+s.refused, "transaction was", "transactions were"))
 	case err != nil:
 		return err

@@ -2,40 +2,33 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 
 	"sluice/client"
-	"sluice/internal/cli"
+	"sluice/internal/command"
+
+	"github.com/spf13/cobra"
 )
 
-func statusCommand() *cli.Command {
+func statusCommand() *cobra.Command {
 	var conn connection
 	var asJSON, toEnd bool
-	return &cli.Command{
-		Name:    "status",
-		Args:    "BATCH...",
-		Summary: "show the status of batches",
-		Description: `
+	c := &cobra.Command{
+		Use:   "status BATCH...",
+		Short: "show the status of batches",
+		Long: `
 The exit code says how the batch ended: 0 if every transaction was stored, 1 if something was rejected or failed, and 3
 while it has not ended. Several batches are a table, which --follow redraws on a terminal and prints as lines elsewhere;
 the exit code is then 3 while one of them has not ended, and otherwise 1 if something was rejected or failed. Ctrl-C
 ends the command and leaves the batches alone.`,
-		Flags: func(f *flag.FlagSet) {
-			f.BoolVar(&asJSON, "json", false,
-				"print the service's reply and nothing else, indented; of several batches, on a line each")
-			f.BoolVar(&toEnd, "follow", false, "follow the batch to its end; with --json, print the last reply")
-			conn.addFlags(f)
-		},
-		Examples: []string{
-			"sluice status 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01",
-			"sluice status 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01 --follow",
-			"sluice upload monday.jsonl tuesday.jsonl --detach --quiet | xargs sluice status --follow",
-		},
-		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
+		Example: `
+sluice status 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01
+sluice status 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01 --follow
+sluice upload monday.jsonl tuesday.jsonl --detach --quiet | xargs sluice status --follow`,
+		RunE: command.Run(func(ctx context.Context, args []string, stdout io.Writer) error {
 			c, err := conn.newClient(ctx)
 			if err != nil {
 				return err
@@ -48,8 +41,14 @@ ends the command and leaves the batches alone.`,
 				return s.run(ctx)
 			}
 			return showStatus(ctx, c, &conn, args[0], stdout, asJSON, toEnd)
-		},
+		}),
 	}
+	f := c.Flags()
+	f.BoolVar(&asJSON, "json", false,
+		"print the service's reply and nothing else, indented; of several batches, on a line each")
+	f.BoolVar(&toEnd, "follow", false, "follow the batch to its end; with --json, print the last reply")
+	conn.addFlags(c)
+	return c
 }
 
 // showStatus prints the status of one batch, at once or at its end, and returns how the command ends.
@@ -68,7 +67,7 @@ func showStatus(ctx context.Context, c *client.Client, conn *connection, batchID
 	}
 	switch {
 	case ctx.Err() != nil:
-		return continuesError(cli.ErrInterrupted, conn, batchID)
+		return continuesError(command.ErrInterrupted, conn, batchID)
 	case err != nil:
 		return err
 	case asJSON:

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"sluice/client"
-	"sluice/internal/cli"
+	"sluice/internal/command"
 )
 
 // statuses are those of several batches, which one status command shows.
@@ -47,7 +47,7 @@ func newStatuses(c *client.Client, conn *connection, ids []string, stdout io.Wri
 	error) {
 	for i, id := range ids {
 		if slices.Contains(ids[:i], id) {
-			return nil, cli.Usagef("the batch %s is named twice", printable(id))
+			return nil, command.Usagef("the batch %s is named twice", printable(id))
 		}
 	}
 	s := &statuses{client: c, conn: conn, ids: ids, stdout: stdout, ui: newTerminal(stdout), asJSON: asJSON,
@@ -207,9 +207,9 @@ func (s *statuses) explainInterruption() error {
 		}
 	}
 	if len(open) == 0 {
-		return cli.ErrInterrupted
+		return command.ErrInterrupted
 	}
-	return fmt.Errorf("%w; the batches continue: %s", cli.ErrInterrupted,
+	return fmt.Errorf("%w; the batches continue: %s", command.ErrInterrupted,
 		s.conn.commandLine("status", append([]string{"--follow"}, open...)...))
 }
 
@@ -231,7 +231,7 @@ func (s *statuses) exit() error {
 	}
 	switch {
 	case failed:
-		return cli.ExitCode(cli.ExitFailed)
+		return command.ExitCode(command.ExitFailed)
 	case unfinished:
 		return exitUnfinished
 	case rejected:

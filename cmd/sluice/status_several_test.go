@@ -8,7 +8,7 @@ import (
 
 	"sluice/client"
 	"sluice/client/clienttest"
-	"sluice/internal/cli"
+	"sluice/internal/command"
 )
 
 // Ctrl-C leaves the batches alone and says how to follow those that have not ended.
@@ -30,7 +30,7 @@ func TestInterruptedStatuses(t *testing.T) {
 	code, _, stderr := runWithServer(ctx, t, s, append([]string{"status", "--follow"}, ids...)...)
 	want := withFlags(s, "sluice: interrupted; the batches continue: sluice status --follow "+strings.Join(ids, " ")+
 		"\n")
-	if code != cli.ExitInterrupted || stderr != want {
+	if code != command.ExitInterrupted || stderr != want {
 		t.Errorf("exit code %d, stderr %q; want 130, %q", code, stderr, want)
 	}
 }

@@ -9,27 +9,30 @@ import (
 	"time"
 
 	"sluice/client"
-	"sluice/internal/cli"
+	"sluice/internal/command"
+
+	"github.com/spf13/cobra"
 )
 
-func transactionCommand() *cli.Command {
-	return &cli.Command{
-		Name:     "transaction",
-		Summary:  "show stored transactions",
-		Commands: []*cli.Command{showTransactionCommand()},
-		Examples: []string{"sluice transaction show payment-7"},
-	}
+func transactionCommand() *cobra.Command {
+	return command.Group(&cobra.Command{
+		Use:     "transaction",
+		Short:   "show stored transactions",
+		Example: "sluice transaction show payment-7",
+	}, showTransactionCommand())
 }
 
-func showTransactionCommand() *cli.Command {
-	return serviceCommand(&cli.Command{
-		Name: "show", Args: "TRANSACTION",
-		Summary: "show a stored transaction with the newest version of each modification",
-		Description: `
+func showTransactionCommand() *cobra.Command {
+	return serviceCommand(&cobra.Command{
+		Use:   "show TRANSACTION",
+		Short: "show a stored transaction with the newest version of each modification",
+		Long: `
 TRANSACTION is its transaction_external_id, exactly as it was sent. Of each modification its receipt, the batch and line
 that delivered it and the transaction itself are printed. --json prints the service's reply; if that has several pages,
 the modifications of all.`,
-		Examples: []string{"sluice transaction show payment-7", "sluice transaction show payment-7 --json"},
+		Example: `
+sluice transaction show payment-7
+sluice transaction show payment-7 --json`,
 	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
 		t, err := c.Transaction(ctx, args[0])
 		switch {

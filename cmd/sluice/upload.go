@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"slices"
@@ -10,17 +9,18 @@ import (
 	"time"
 
 	"sluice/client"
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/shared/ingest/batch"
+
+	"github.com/spf13/cobra"
 )
 
-func uploadCommand() *cli.Command {
+func uploadCommand() *cobra.Command {
 	a := uploadArguments{run: uploadRun{interval: client.Gently}}
-	return &cli.Command{
-		Name:    "upload",
-		Args:    "FILE...",
-		Summary: "upload batches, follow them to their end and show what is wrong with them",
-		Description: `
+	c := &cobra.Command{
+		Use:   "upload FILE...",
+		Short: "upload batches, follow them to their end and show what is wrong with them",
+		Long: `
 FILE holds one transaction a line (JSON Lines), and may be packed with gzip or zstd; - is standard input, which is
 copied to a temporary file first. If lines are invalid, their report is fetched and the first error of each kind is
 shown. Ctrl-C ends the command at once. A batch whose upload is complete continues without it; 'sluice status BATCH'
@@ -30,19 +30,17 @@ which sends only what is missing.
 Several files are as many batches, four of which are uploaded at a time. One line says how each ended. A file that
 cannot be uploaded does not keep back the others; the exit code is then 2, or else 1 if a batch was rejected or
 failed.`,
-		Flags: a.addFlags,
-		Examples: []string{
-			"sluice upload batch.jsonl",
-			"sluice upload batch.jsonl --reject-on-invalid=false --report errors.jsonl",
-			"sluice upload batch.jsonl --max-rejected 0.5% --name 'November, part 2' --metadata region=north",
-			"sluice upload batch.jsonl --validate-only",
-			"gzip -k batch.jsonl && sluice upload batch.jsonl.gz --json",
-			"sluice upload batch.jsonl --screen un,ofac --on-hit reject --alerts hits.jsonl",
-			"sluice upload monday.jsonl tuesday.jsonl.gz --json",
-			"sluice upload --resume 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01 large.jsonl",
-			"batch=$(sluice upload batch.jsonl --detach --quiet)",
-		},
-		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
+		Example: `
+sluice upload batch.jsonl
+sluice upload batch.jsonl --reject-on-invalid=false --report errors.jsonl
+sluice upload batch.jsonl --max-rejected 0.5% --name 'November, part 2' --metadata region=north
+sluice upload batch.jsonl --validate-only
+gzip -k batch.jsonl && sluice upload batch.jsonl.gz --json
+sluice upload batch.jsonl --screen un,ofac --on-hit reject --alerts hits.jsonl
+sluice upload monday.jsonl tuesday.jsonl.gz --json
+sluice upload --resume 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01 large.jsonl
+batch=$(sluice upload batch.jsonl --detach --quiet)`,
+		RunE: command.Run(func(ctx context.Context, args []string, stdout io.Writer) error {
 			if err := a.check(args); err != nil {
 				return err
 			}
@@ -57,8 +55,10 @@ failed.`,
 				return s.run(ctx)
 			}
 			return a.uploadOne(ctx, args[0], stdout)
-		},
+		}),
 	}
+	a.addFlags(c)
+	return c
 }
 
 // uploadArguments are the flags of the upload command.
@@ -70,20 +70,22 @@ type uploadArguments struct {
 	asJSON, quiet, detach, wait bool
 }
 
-func (a *uploadArguments) addFlags(f *flag.FlagSet) {
-	a.run.options.addFlags(f)
+func (a *uploadArguments) addFlags(c *cobra.Command) {
+	f := c.Flags()
+	a.run.options.addFlags(c)
 	addReportFlag(f, &a.reportPath)
 	f.BoolVar(&a.asJSON, "json", false,
 		"print the service's last reply about the status and nothing else, indented; of several files, a line of JSON "+
 			"for each")
 	f.BoolVar(&a.quiet, "quiet", false,
 		"print the ID of the batch and nothing else; the exit code says how it ended")
-	a.run.screen.addFlags(f)
+	a.run.screen.addFlags(c)
 	f.StringVar(&a.run.resume, "resume", "", "upload what is missing of `BATCH`, whose upload in parts broke off")
 	f.BoolVar(&a.run.inParts, "parts", false, "upload in parts, as files of 64 MiB and more always are")
 	f.BoolVar(&a.detach, "detach", false, "end when the upload is complete; do not wait for the end of the batch")
 	f.BoolVar(&a.wait, "wait", true, "wait for the end of the batch, which the exit code tells; =false is --detach")
-	a.conn.addFlags(f)
+	a.conn.addFlags(c)
+	command.Complete(c, "resume", a.conn.completeBatches)
 }
 
 // check reports flags that are not valid, or exclude each other. It also sets detach for --wait=false.
@@ -94,11 +96,11 @@ func (a *uploadArguments) check(args []string) error {
 	a.detach = a.detach || !a.wait
 	switch {
 	case a.detach && a.reportPath != "":
-		return cli.Usagef("--report needs the end of the batch, for which --detach does not wait")
+		return command.Usagef("--report needs the end of the batch, for which --detach does not wait")
 	case a.asJSON && a.quiet:
-		return cli.Usagef("give either --json or --quiet")
+		return command.Usagef("give either --json or --quiet")
 	case a.detach && a.run.screen.alertsPath != "":
-		return cli.Usagef("--alerts needs the end of the batch, for which --detach does not wait")
+		return command.Usagef("--alerts needs the end of the batch, for which --detach does not wait")
 	}
 	if err := a.run.options.check(); err != nil {
 		return err
@@ -122,7 +124,7 @@ func (a *uploadArguments) check(args []string) error {
 func (a *uploadArguments) uploadOne(ctx context.Context, path string, stdout io.Writer) error {
 	u := &a.run
 	if a.quiet && a.reportPath == stdName {
-		return cli.Usagef("--quiet and --report - both take standard output; name a file for the report")
+		return command.Usagef("--quiet and --report - both take standard output; name a file for the report")
 	}
 	var err error
 	if u.ui, u.report, err = openReport(a.reportPath, stdout, a.asJSON || a.quiet); err != nil {

@@ -1,14 +1,16 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"sluice/client"
-	"sluice/internal/cli"
+	"sluice/internal/command"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // uploadOptions are the flags that say how the service processes a batch.
@@ -19,10 +21,11 @@ type uploadOptions struct {
 	onDuplicate     string
 	name            string
 	metadata        map[string]string
-	flags           *flag.FlagSet
+	flags           *pflag.FlagSet
 }
 
-func (o *uploadOptions) addFlags(f *flag.FlagSet) {
+func (o *uploadOptions) addFlags(c *cobra.Command) {
+	f := c.Flags()
 	o.flags = f
 	f.BoolVar(&o.rejectOnInvalid, "reject-on-invalid", true,
 		"one invalid line rejects the whole batch; =false drops invalid lines only")
@@ -31,6 +34,7 @@ func (o *uploadOptions) addFlags(f *flag.FlagSet) {
 	f.BoolVar(&o.validateOnly, "validate-only", false, "have the service validate the batch and store nothing of it")
 	f.StringVar(&o.onDuplicate, "on-duplicate", client.AcceptDuplicate,
 		"`accept` or reject a file that was processed within 30 days")
+	command.Values(c, "on-duplicate", client.AcceptDuplicate, client.RejectDuplicate)
 	f.StringVar(&o.name, "name", "", "call the batch `NAME`, up to 128 characters")
 	f.Func("metadata", "attach `KEY=VALUE` to the batch; can be repeated, up to 16 times", func(text string) error {
 		key, value, ok := strings.Cut(text, "=")
@@ -51,16 +55,16 @@ func (o *uploadOptions) addFlags(f *flag.FlagSet) {
 // check returns an error if flags do not fit together.
 func (o *uploadOptions) check() error {
 	isGiven := map[string]bool{}
-	o.flags.Visit(func(f *flag.Flag) { isGiven[f.Name] = true })
+	o.flags.Visit(func(f *pflag.Flag) { isGiven[f.Name] = true })
 	switch {
 	case isGiven["max-rejected"] && isGiven["reject-on-invalid"] && o.rejectOnInvalid:
-		return cli.Usagef("--max-rejected excludes --reject-on-invalid; give one of them")
+		return command.Usagef("--max-rejected excludes --reject-on-invalid; give one of them")
 	case isGiven["max-rejected"] && o.maxRejected == "":
-		return cli.Usagef("--max-rejected needs a number, or a share such as 0.5%%")
+		return command.Usagef("--max-rejected needs a number, or a share such as 0.5%%")
 	case o.onDuplicate != client.AcceptDuplicate && o.onDuplicate != client.RejectDuplicate:
-		return cli.Usagef("--on-duplicate is accept or reject, not %q", o.onDuplicate)
+		return command.Usagef("--on-duplicate is accept or reject, not %q", o.onDuplicate)
 	case isGiven["name"] && o.name == "":
-		return cli.Usagef("--name needs a name")
+		return command.Usagef("--name needs a name")
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"sluice/client"
-	"sluice/internal/cli"
+	"sluice/internal/command"
 )
 
 // printOutcome prints how the batch ended and what is wrong with it.
@@ -39,17 +39,17 @@ func (u *uploadRun) printOutcome(ctx context.Context, last client.Status, lines 
 func (u *uploadRun) explain(ctx context.Context, err error) error {
 	switch {
 	case u.isResumable(ctx, err) && ctx.Err() != nil:
-		return u.resumableError(cli.ErrInterrupted)
+		return u.resumableError(command.ErrInterrupted)
 	case u.isResumable(ctx, err):
 		return u.resumableError(err)
 	case ctx.Err() != nil && u.uploaded:
-		return continuesError(cli.ErrInterrupted, u.conn, u.batchID)
+		return continuesError(command.ErrInterrupted, u.conn, u.batchID)
 	case ctx.Err() != nil && u.sentAll.Load():
-		return u.unknownError(cli.ErrInterrupted)
+		return u.unknownError(command.ErrInterrupted)
 	case ctx.Err() != nil && u.uploadSlots != nil:
-		return fmt.Errorf("%w; it was not uploaded", cli.ErrInterrupted)
+		return fmt.Errorf("%w; it was not uploaded", command.ErrInterrupted)
 	case ctx.Err() != nil:
-		return fmt.Errorf("%w; nothing was stored, run the same command again to start over", cli.ErrInterrupted)
+		return fmt.Errorf("%w; nothing was stored, run the same command again to start over", command.ErrInterrupted)
 	case u.uploaded:
 		return continuesError(err, u.conn, u.batchID)
 	case u.sentAll.Load() && errors.As(err, new(*client.UnreachableError)):

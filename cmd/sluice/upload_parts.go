@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,8 +12,10 @@ import (
 	"time"
 
 	"sluice/client"
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/shared/ingest/batch"
+
+	"github.com/spf13/pflag"
 )
 
 // partsFrom is the size in bytes from which on a file is uploaded in parts, so that it can be resumed.
@@ -42,16 +43,16 @@ func (u *uploadRun) checkResume() error {
 		return nil
 	}
 	if _, err := batch.ParseID(u.resume); err != nil {
-		return cli.Usagef("--resume takes the ID of a batch, such as 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01, not %q",
+		return command.Usagef("--resume takes the ID of a batch, such as 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01, not %q",
 			u.resume)
 	}
 	var err error
-	u.options.flags.Visit(func(f *flag.Flag) {
+	u.options.flags.Visit(func(f *pflag.Flag) {
 		switch f.Name {
 		case "reject-on-invalid", "max-rejected", "validate-only", "on-duplicate", "name", "metadata", "parts",
 			"screen",
 			"threshold", "on-hit":
-			err = cli.Usagef("--resume goes on with the batch as it was begun; leave out --%s", f.Name)
+			err = command.Usagef("--resume goes on with the batch as it was begun; leave out --%s", f.Name)
 		}
 	})
 	return err

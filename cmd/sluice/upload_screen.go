@@ -2,13 +2,15 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"strings"
 
 	"sluice/client"
 	"sluice/shared/ingest/report"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // allLists takes the place of names of lists: it means all that the tenant has.
@@ -19,15 +21,16 @@ type uploadScreening struct {
 	lists     string
 	threshold float64
 	onHit     string
-	flags     *flag.FlagSet
+	flags     *pflag.FlagSet
 	alertsOutput
 }
 
-func (o *uploadScreening) addFlags(f *flag.FlagSet) {
+func (o *uploadScreening) addFlags(c *cobra.Command) {
+	f := c.Flags()
 	o.flags = f
 	f.StringVar(&o.lists, "screen", "", "have the names of unknown entities screened with the tenant's `LISTS`, names "+
 		"separated by commas; "+allLists+" means all of them")
-	addScreenFlags(f, &o.threshold, &o.onHit)
+	addScreenFlags(c, &o.threshold, &o.onHit)
 	o.addFlag(f)
 }
 

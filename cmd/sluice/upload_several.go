@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -12,7 +11,9 @@ import (
 	"time"
 
 	"sluice/client"
-	"sluice/internal/cli"
+	"sluice/internal/command"
+
+	"github.com/spf13/pflag"
 )
 
 const (
@@ -24,33 +25,33 @@ const (
 )
 
 // checkWait returns an error if flags say both that the command waits for the end of the batch and that it does not.
-func checkWait(flags *flag.FlagSet, detach bool) error {
+func checkWait(flags *pflag.FlagSet, detach bool) error {
 	var err error
-	flags.Visit(func(f *flag.Flag) {
+	flags.Visit(func(f *pflag.Flag) {
 		if f.Name == "wait" && detach {
-			err = cli.Usagef("give either --wait or --detach")
+			err = command.Usagef("give either --wait or --detach")
 		}
 	})
 	return err
 }
 
 // checkSeveral returns an error if a flag makes sense for one file only, or a file is named twice.
-func checkSeveral(paths []string, flags *flag.FlagSet) error {
+func checkSeveral(paths []string, flags *pflag.FlagSet) error {
 	for i, path := range paths {
 		if slices.Contains(paths[:i], path) {
-			return cli.Usagef("the file %s is named twice", printable(path))
+			return command.Usagef("the file %s is named twice", printable(path))
 		}
 	}
 	var err error
-	flags.Visit(func(f *flag.Flag) {
+	flags.Visit(func(f *pflag.Flag) {
 		switch f.Name {
 		case "report", "alerts":
-			err = cli.Usagef("--%s is for one file; of several, 'sluice results BATCH' fetches it later", f.Name)
+			err = command.Usagef("--%s is for one file; of several, 'sluice results BATCH' fetches it later", f.Name)
 			if f.Name == "alerts" {
-				err = cli.Usagef("--alerts is for one file; upload the files one by one")
+				err = command.Usagef("--alerts is for one file; upload the files one by one")
 			}
 		case "resume":
-			err = cli.Usagef("--resume is for one file: that of the batch")
+			err = command.Usagef("--resume is for one file: that of the batch")
 		}
 	})
 	return err
@@ -126,14 +127,14 @@ func (s *uploads) run(ctx context.Context) error {
 	}
 	group.Wait()
 	if ctx.Err() != nil {
-		return cli.ErrInterrupted
+		return command.ErrInterrupted
 	}
 	worst := 0
 	for _, o := range s.outcomes {
 		worst = max(worst, o.ExitCode)
 	}
-	if worst != cli.ExitOK {
-		return cli.ExitCode(worst)
+	if worst != command.ExitOK {
+		return command.ExitCode(worst)
 	}
 	return nil
 }
@@ -148,9 +149,9 @@ func (s *uploads) runOne(ctx context.Context, i int, run *uploadRun) {
 	switch {
 	case err != nil:
 		err = run.explain(ctx, err)
-		outcome.ExitCode, outcome.Error = cli.ExitFailed, err.Error()
+		outcome.ExitCode, outcome.Error = command.ExitFailed, err.Error()
 		if ctx.Err() != nil {
-			outcome.ExitCode = cli.ExitInterrupted
+			outcome.ExitCode = command.ExitInterrupted
 		}
 	case run.rejected:
 		outcome.ExitCode = int(exitRejected)

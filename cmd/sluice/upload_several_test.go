@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"sluice/client/clienttest"
-	"sluice/internal/cli"
+	"sluice/internal/command"
 )
 
 // writeBatches writes n files of one transaction each.
@@ -108,7 +108,7 @@ func TestInterruptedUploads(t *testing.T) {
 	}
 	paths := writeBatches(t, 2*maxFollowed)
 	code, stdout, stderr := runWithServer(ctx, t, s, append([]string{"upload", "--json"}, paths...)...)
-	if code != cli.ExitInterrupted || stderr != "sluice: interrupted\n" {
+	if code != command.ExitInterrupted || stderr != "sluice: interrupted\n" {
 		t.Errorf("exit code %d, stderr %q; want 130 and interrupted", code, stderr)
 	}
 	outcomes := readOutcomes(t, stdout)
@@ -121,7 +121,7 @@ func TestInterruptedUploads(t *testing.T) {
 			withFlags(s, "interrupted; whether the service has the file is not known, but this says it: sluice status "+
 				o.BatchID),
 		}
-		if !ok || o.ExitCode != cli.ExitInterrupted || !slices.Contains(known, o.Error) {
+		if !ok || o.ExitCode != command.ExitInterrupted || !slices.Contains(known, o.Error) {
 			t.Errorf("the outcome of %s is %+v, want 130 and what became of the file", path, o)
 		}
 		if o.Error == known[1] {

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"sluice/client/clienttest"
-	"sluice/internal/cli"
+	"sluice/internal/command"
 )
 
 // runWithServer runs a command against a server in this process.
@@ -79,7 +79,7 @@ func TestInterruptedUpload(t *testing.T) {
 			}
 			code, _, stderr := runWithServer(ctx, t, s, "upload", path)
 			want := withFlags(s, want)
-			if code != cli.ExitInterrupted || stderr != want {
+			if code != command.ExitInterrupted || stderr != want {
 				t.Errorf("exit code %d, stderr %q; want 130, %q", code, stderr, want)
 			}
 		})
@@ -101,7 +101,7 @@ func TestLostAnswerOfTheUpload(t *testing.T) {
 	code, _, stderr := runWithServer(t.Context(), t, s, "upload", writeBatch(t))
 	want := withFlags(s, "; whether the service has the file is not known, "+
 		"but this says it: sluice status 01980000-0000-7000-8000-000000000001\n")
-	if code != cli.ExitFailed || !strings.HasSuffix(stderr, want) {
+	if code != command.ExitFailed || !strings.HasSuffix(stderr, want) {
 		t.Errorf("exit code %d, stderr %q; want 2 and at the end %q", code, stderr, want)
 	}
 }
@@ -120,7 +120,7 @@ func TestFailureAfterTheUpload(t *testing.T) {
 	code, _, stderr := runWithServer(t.Context(), t, s, "upload", writeBatch(t))
 	want := withFlags(s, "sluice: the service answers 403: Forbidden; the batch continues: "+
 		"sluice status 01980000-0000-7000-8000-000000000001\n")
-	if code != cli.ExitFailed || stderr != want {
+	if code != command.ExitFailed || stderr != want {
 		t.Errorf("exit code %d, stderr %q; want 2, %q", code, stderr, want)
 	}
 }
@@ -158,7 +158,7 @@ func TestResumedUpload(t *testing.T) {
 	const id = "01980000-0000-7000-8000-000000000001"
 	code, _, stderr := runWithServer(ctx, t, s, "upload", path, "--parts")
 	if want := withFlags(s, "sluice: interrupted; continue with: sluice upload --resume "+id+" '"+path+
-		"'\n"); code != cli.ExitInterrupted || stderr != want {
+		"'\n"); code != command.ExitInterrupted || stderr != want {
 		t.Errorf("exit code %d, stderr %q; want 130, %q", code, stderr, want)
 	}
 	s.SetBefore(nil)
@@ -170,11 +170,11 @@ func TestResumedUpload(t *testing.T) {
 	}
 	code, _, stderr = runWithServer(t.Context(), t, s, "upload", "--resume", "nonsense", path)
 	if want := `--resume takes the ID of a batch, such as 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01, not "nonsense"`; code !=
-		cli.ExitFailed || !strings.Contains(stderr, want) {
+		command.ExitFailed || !strings.Contains(stderr, want) {
 		t.Errorf("no ID: exit code %d, stderr %q; want 2 and %q", code, stderr, want)
 	}
 	code, _, stderr = runWithServer(t.Context(), t, s, "upload", "--resume", id, path, "--name", "x")
-	if code != cli.ExitFailed || !strings.Contains(stderr, "leave out --name") {
+	if code != command.ExitFailed || !strings.Contains(stderr, "leave out --name") {
 		t.Errorf("with another name: exit code %d, stderr %q; want 2", code, stderr)
 	}
 	longer := writeBatch(t)
@@ -187,14 +187,14 @@ func TestResumedUpload(t *testing.T) {
 		return false
 	})
 	code, _, stderr = runWithServer(t.Context(), t, s, begin...)
-	if want := withFlags(s, "sluice upload --resume 01980000-0000-7000-8000-000000000002 "); code != cli.ExitFailed ||
-		!strings.Contains(stderr, want) {
+	want := withFlags(s, "sluice upload --resume 01980000-0000-7000-8000-000000000002 ")
+	if code != command.ExitFailed || !strings.Contains(stderr, want) {
 		t.Errorf("a refused part: exit code %d, stderr %q; want 2 and %q", code, stderr, want)
 	}
 	s.SetBefore(nil)
 	code, _, stderr = runWithServer(t.Context(), t, s, "upload", "--resume", "01980000-0000-7000-8000-000000000002",
 		path)
-	if want := "it is not the file of this upload"; code != cli.ExitFailed || !strings.Contains(stderr, want) {
+	if want := "it is not the file of this upload"; code != command.ExitFailed || !strings.Contains(stderr, want) {
 		t.Errorf("another file: exit code %d, stderr %q; want 2 and %q", code, stderr, want)
 	}
 }

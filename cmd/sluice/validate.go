@@ -2,22 +2,22 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"time"
 
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/shared/access/tenancy"
+
+	"github.com/spf13/cobra"
 )
 
-func validateCommand() *cli.Command {
+func validateCommand() *cobra.Command {
 	v := validateRun{now: time.Now()}
-	return &cli.Command{
-		Name:    "validate",
-		Args:    "FILE",
-		Summary: "find every error of every line, before anything is uploaded",
-		Description: `
+	c := &cobra.Command{
+		Use:   "validate FILE",
+		Short: "find every error of every line, before anything is uploaded",
+		Long: `
 Validates with the service's own code: strict JSON, the whole schema, duplicates across the file. FILE holds one
 transaction a line (JSON Lines), and may be packed with gzip or zstd; - is standard input. Without --entities, whether
 entities exist is not checked. All cores are used; GOMAXPROCS=1 in the environment makes it one.
@@ -29,15 +29,13 @@ entities exist is not checked. All cores are used; GOMAXPROCS=1 in the environme
 --screen compares the names of the entities that the lines describe themselves (full_name of unknown) with lists, as the
 service does for a batch with screen_unknown; each distinct name once. FORMAT is as in 'sluice screen'. Hits do not make
 lines invalid unless --on-hit reject says so.`,
-		Flags: v.addFlags,
-		Examples: []string{
-			"sluice validate batch.jsonl",
-			"sluice validate batch.jsonl --entities batch.jsonl.entities --report errors.jsonl",
-			"sluice validate batch.jsonl --rejected mend.jsonl --csv errors.csv",
-			"sluice validate batch.jsonl.gz",
-			"sluice validate batch.jsonl --screen un-xml:consolidated.xml --alerts hits.jsonl",
-		},
-		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
+		Example: `
+sluice validate batch.jsonl
+sluice validate batch.jsonl --entities batch.jsonl.entities --report errors.jsonl
+sluice validate batch.jsonl --rejected mend.jsonl --csv errors.csv
+sluice validate batch.jsonl.gz
+sluice validate batch.jsonl --screen un-xml:consolidated.xml --alerts hits.jsonl`,
+		RunE: command.Run(func(ctx context.Context, args []string, stdout io.Writer) error {
 			defer v.discard()
 			if err := v.open(args[0], stdout); err != nil {
 				return err
@@ -45,7 +43,7 @@ lines invalid unless --on-hit reject says so.`,
 			summary, err := v.run(ctx, args[0])
 			switch {
 			case ctx.Err() != nil:
-				return fmt.Errorf("%w; the file was not validated", cli.ErrInterrupted)
+				return fmt.Errorf("%w; the file was not validated", command.ErrInterrupted)
 			case err != nil:
 				return err
 			}
@@ -58,8 +56,10 @@ lines invalid unless --on-hit reject says so.`,
 				return exitRejected
 			}
 			return nil
-		},
+		}),
 	}
+	v.addFlags(c)
+	return c
 }
 
 // validateRun is one run of the validate command.
@@ -82,23 +82,24 @@ type validateRun struct {
 	screen screenOptions
 }
 
-func (v *validateRun) addFlags(f *flag.FlagSet) {
+func (v *validateRun) addFlags(c *cobra.Command) {
+	f := c.Flags()
 	f.StringVar(&v.entitiesPath, "entities", "",
 		"`FILE` of known entities, one {\"id\": \"...\", \"status\": \"Compliant\"} a line, as for "+
 			"'sluice admin entities import'; - is standard input")
 	addReportFlag(f, &v.reportPath)
-	v.files.addFlags(f)
+	v.files.addFlags(c)
 	f.BoolVar(&v.asJSON, "json", false, "print the outcome as JSON and nothing else")
 	f.BoolVar(&v.quiet, "quiet", false, "print nothing; the exit code says whether every line is valid")
 	f.BoolVar(&v.byPaymentType, "main-entity-by-type", false,
 		"the main entity of a payin is its receiver, of all others the sender")
-	v.screen.addFlags(f)
+	v.screen.addFlags(c)
 }
 
 // open checks the options and opens the outputs that they ask for, which discard closes.
 func (v *validateRun) open(path string, stdout io.Writer) (err error) {
 	if v.asJSON && v.quiet {
-		return cli.Usagef("give either --json or --quiet")
+		return command.Usagef("give either --json or --quiet")
 	}
 	if err := requireOneStdin(path, v.entitiesPath); err != nil {
 		return err

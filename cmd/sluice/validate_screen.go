@@ -4,17 +4,19 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 
 	"sluice/client"
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/shared/ingest/report"
 	"sluice/shared/ingest/validation"
 	"sluice/shared/screening/match"
 	"sluice/shared/screening/watchlist"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // What --on-hit takes, as the service's on_hit does.
@@ -31,7 +33,7 @@ type screenOptions struct {
 	lists     screenRun
 	threshold float64
 	onHit     string
-	flags     *flag.FlagSet
+	flags     *pflag.FlagSet
 	alertsOutput
 }
 
@@ -52,24 +54,27 @@ func (o *alertsOutput) writer() io.Writer {
 	return &o.shown
 }
 
-func (o *alertsOutput) addFlag(f *flag.FlagSet) {
+func (o *alertsOutput) addFlag(f *pflag.FlagSet) {
 	f.StringVar(&o.alertsPath, "alerts", "", "store the hits of --screen in `FILE`, one JSON object each; - is "+
 		"standard output, and all else then goes to standard error")
 }
 
-func (o *screenOptions) addFlags(f *flag.FlagSet) {
+func (o *screenOptions) addFlags(c *cobra.Command) {
+	f := c.Flags()
 	o.flags = f
 	f.Func("screen", "screen the names of unknown entities with the list `FORMAT:FILE`, as 'sluice screen' does; "+
 		"can be repeated", o.lists.addList)
-	addScreenFlags(f, &o.threshold, &o.onHit)
+	addScreenFlags(c, &o.threshold, &o.onHit)
 	o.addFlag(f)
 }
 
 // addScreenFlags declares the flags that the commands which have names screened share.
-func addScreenFlags(f *flag.FlagSet, threshold *float64, onHit *string) {
+func addScreenFlags(c *cobra.Command, threshold *float64, onHit *string) {
+	f := c.Flags()
 	f.Float64Var(threshold, "threshold", match.Threshold, "`SCORE` that a hit of --screen must reach, 0 to 100")
 	f.StringVar(onHit, "on-hit", onHitReport, "what hits of --screen lead to, an `ACTION`: report lists them, "+
 		"reject also makes their lines invalid")
+	command.Values(c, "on-hit", onHitReport, onHitReject)
 }
 
 // isAsked reports whether names are to be screened.
@@ -82,19 +87,19 @@ func (o *screenOptions) check() error {
 
 // checkScreenFlags checks the values of the flags that addScreenFlags declares. Flags are all of the command; of those
 // that say something of hits, none may be given if names are not screened.
-func checkScreenFlags(flags *flag.FlagSet, threshold float64, onHit string, isAsked bool, lists string) error {
+func checkScreenFlags(flags *pflag.FlagSet, threshold float64, onHit string, isAsked bool, lists string) error {
 	if err := checkThreshold(threshold); err != nil {
 		return err
 	}
 	if onHit != onHitReport && onHit != onHitReject {
-		return cli.Usagef("--on-hit is report or reject, not %q", onHit)
+		return command.Usagef("--on-hit is report or reject, not %q", onHit)
 	}
 	var err error
-	flags.Visit(func(f *flag.Flag) {
+	flags.Visit(func(f *pflag.Flag) {
 		switch f.Name {
 		case "alerts", "on-hit", "threshold":
 			if !isAsked {
-				err = cli.Usagef("--%s needs %s", f.Name, lists)
+				err = command.Usagef("--%s needs %s", f.Name, lists)
 			}
 		}
 	})
@@ -104,7 +109,7 @@ func checkScreenFlags(flags *flag.FlagSet, threshold float64, onHit string, isAs
 // checkThreshold returns an error for a score that no hit can have.
 func checkThreshold(threshold float64) error {
 	if !(threshold >= 0 && threshold <= 100) {
-		return cli.Usagef("--threshold is 0 to 100, not %v", threshold)
+		return command.Usagef("--threshold is 0 to 100, not %v", threshold)
 	}
 	return nil
 }
@@ -117,7 +122,8 @@ func (o *alertsOutput) open(ui *terminal, stdout io.Writer, asJSON, quiet, repor
 	}
 	switch {
 	case asJSON || reportToStdout:
-		return ui, cli.Usagef("--alerts - prints to standard output, as another option does; name a file for the hits")
+		return ui, command.Usagef("--alerts - prints to standard output, as another option does; name a file for " +
+			"the hits")
 	case quiet:
 		return ui, nil
 	}

@@ -5,29 +5,29 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"regexp"
 	"strings"
 
 	"sluice/client"
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/internal/linefile"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/unpack"
+
+	"github.com/spf13/cobra"
 )
 
-func receiptCommand() *cli.Command {
+func receiptCommand() *cobra.Command {
 	var conn connection
-	return &cli.Command{
-		Name: "receipt", Args: "BATCH", Summary: "print the receipt of a batch that has ended",
-		Description: `
+	c := &cobra.Command{
+		Use: "receipt BATCH", Short: "print the receipt of a batch that has ended",
+		Long: `
 A signed statement of what was received and what was accepted, always the same. Keep it with the file; 'sluice verify'
 verifies it, with or without the service.`,
-		Flags:    conn.addFlags,
-		Examples: []string{"sluice receipt 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01 > receipt.jose"},
-		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
+		Example: "sluice receipt 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01 > receipt.jose",
+		RunE: command.Run(func(ctx context.Context, args []string, stdout io.Writer) error {
 			c, err := conn.newClient(ctx)
 			if err != nil {
 				return err
@@ -37,15 +37,17 @@ verifies it, with or without the service.`,
 				_, err = fmt.Fprintln(stdout, text)
 			}
 			return err
-		},
+		}),
 	}
+	conn.addFlags(c)
+	return c
 }
 
-func verifyCommand() *cli.Command {
+func verifyCommand() *cobra.Command {
 	var v verifyRun
-	return &cli.Command{
-		Name: "verify", Args: "RECEIPT FILE", Summary: "verify the receipt of a batch against its file",
-		Description: `
+	c := &cobra.Command{
+		Use: "verify RECEIPT FILE", Short: "verify the receipt of a batch against its file",
+		Long: `
 Checks that the service has signed the receipt, that FILE is what it received, and that the accepted lines are those of
 the receipt. FILE may be packed with gzip or zstd; - is standard input. Lines that the validation report lists
 (--report) were not accepted; without a report, the lines are checked only if none was rejected.
@@ -55,21 +57,19 @@ issuer and kept in the user's cache folder; from then on no network is needed un
 credentials are needed. The exit code is 0 if all holds, 1 if not, and 2 if it could not be checked.
 
 --json prints {"verified", "message", "lines_checked", "claims"}.`,
-		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&v.keysPath, "keys", "", "`FILE` with the published keys (default fetched from the issuer)")
-			f.StringVar(&v.issuer, "issuer", "",
-				"`URL` of the API that must have issued the receipt (default that of the service which other "+
-					"commands call)")
-			f.StringVar(&v.reportPath, "report", "", "`FILE` with the validation report, if lines were rejected")
-			f.BoolVar(&v.asJSON, "json", false, "print the outcome as JSON and nothing else")
-		},
-		Examples: []string{
-			"sluice verify receipt.jose batch.jsonl",
-			"sluice verify receipt.jose batch.jsonl.gz --report errors.jsonl --keys keys.json --issuer " +
-				"https://api.example.com/live",
-		},
-		Run: v.run,
+		Example: `
+sluice verify receipt.jose batch.jsonl
+sluice verify receipt.jose batch.jsonl.gz --report errors.jsonl --keys keys.json --issuer https://api.example.com/live`,
+		RunE: command.Run(v.run),
 	}
+	f := c.Flags()
+	f.StringVar(&v.keysPath, "keys", "", "`FILE` with the published keys (default fetched from the issuer)")
+	f.StringVar(&v.issuer, "issuer", "",
+		"`URL` of the API that must have issued the receipt (default that of the service which other "+
+			"commands call)")
+	f.StringVar(&v.reportPath, "report", "", "`FILE` with the validation report, if lines were rejected")
+	f.BoolVar(&v.asJSON, "json", false, "print the outcome as JSON and nothing else")
+	return c
 }
 
 // verifyRun is one run of the verify command.
@@ -155,7 +155,7 @@ func readReceipt(ctx context.Context, path, filePath string) (string, error) {
 		return receipt, err
 	}
 	if other, otherErr := readAll(ctx, filePath); otherErr == nil && compactJWS.Match(bytes.TrimSpace(other)) {
-		return "", cli.Usagef("the receipt comes first, then the file: sluice verify %s %s", shellName(filePath),
+		return "", command.Usagef("the receipt comes first, then the file: sluice verify %s %s", shellName(filePath),
 			shellName(path))
 	}
 	return receipt, err

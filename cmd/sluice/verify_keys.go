@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 
 	"sluice/client"
-	"sluice/internal/cli"
+	"sluice/internal/command"
 )
 
 // findIssuer sets the issuer, unless a flag gave it, to the service that other commands call: that of SLUICE_API_URL,
@@ -37,7 +37,7 @@ func (v *verifyRun) findIssuer() error {
 	}
 	p, err := readProfile(cmp.Or(name, defaultProfile))
 	if name == "" && errors.Is(err, fs.ErrNotExist) {
-		return cli.Usagef("--issuer is needed: the URL of the API that has issued the receipt")
+		return command.Usagef("--issuer is needed: the URL of the API that has issued the receipt")
 	}
 	v.issuer = p.APIURL
 	return err

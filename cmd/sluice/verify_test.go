@@ -21,7 +21,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/shared/ingest/receipt"
 	"sluice/shared/kit/jose"
 )
@@ -115,7 +115,7 @@ func (f *receiptFixture) verify(args ...string) (code int, out string) {
 		}
 	}
 	var stdout, stderr bytes.Buffer
-	code = program().Main(context.Background(), append([]string{"verify"}, args...), &stdout, &stderr)
+	code = runProgram(context.Background(), append([]string{"verify"}, args...), &stdout, &stderr)
 	return code, stdout.String() + stderr.String()
 }
 
@@ -218,7 +218,7 @@ func TestVerifyRefusesOtherFiles(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			code, out := f.verify(append(test.args, "--issuer", receiptIssuer)...)
-			if code != cli.ExitFailed || !strings.Contains(out, test.want) {
+			if code != command.ExitFailed || !strings.Contains(out, test.want) {
 				t.Errorf("got the exit code %d and %q, want 2 and %q", code, out, test.want)
 			}
 		})

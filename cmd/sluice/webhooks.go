@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -10,41 +9,44 @@ import (
 	"text/tabwriter"
 
 	"sluice/client"
-	"sluice/internal/cli"
+	"sluice/internal/command"
+
+	"github.com/spf13/cobra"
 )
 
-func webhooksCommand() *cli.Command {
-	return &cli.Command{
-		Name:    "webhooks",
-		Summary: "manage the addresses to which events are delivered, and the deliveries",
-		Commands: []*cli.Command{
-			listWebhooksCommand(), createWebhookCommand(), getWebhookCommand(), updateWebhookCommand(),
-			deleteWebhookCommand(),
-			testWebhookCommand(), deliveriesCommand(), resendCommand(),
-		},
-		Examples: []string{
-			"sluice webhooks create https://receiver.example.com/sluice --event batchtransaction:ingestionProcessed",
-			"sluice webhooks deliveries 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e11 --outcome Failed",
-		},
-		Notes: "docs/webhooks.md walks through the life of a webhook; 'sluice listen' shows events as they come.",
-	}
+func webhooksCommand() *cobra.Command {
+	return command.Group(&cobra.Command{
+		Use:   "webhooks",
+		Short: "manage the addresses to which events are delivered, and the deliveries",
+		Example: `
+sluice webhooks create https://receiver.example.com/sluice --event batchtransaction:ingestionProcessed
+sluice webhooks deliveries 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e11 --outcome Failed`,
+		Annotations: command.Notes(
+			"docs/webhooks.md walks through the life of a webhook; 'sluice listen' shows events as they come."),
+	},
+		listWebhooksCommand(), createWebhookCommand(), getWebhookCommand(), updateWebhookCommand(),
+		deleteWebhookCommand(), testWebhookCommand(), deliveriesCommand(), resendCommand(),
+	)
 }
 
 // webhookFlags are the flags that set what a tenant sets of a webhook.
 type webhookFlags struct {
 	name, kind, secretFile string
 	batchSize              int
-	events, emails         listFlag
+	events, emails         []string
 }
 
-func (w *webhookFlags) addFlags(f *flag.FlagSet) {
+func (w *webhookFlags) addFlags(c *cobra.Command) {
+	f := c.Flags()
 	f.StringVar(&w.name, "name", "", "`NAME` for people")
-	f.Var(&w.events, "event", "`TYPE` of events that are delivered; can be repeated (default * for all)")
-	f.Var(&w.emails, "email", "`ADDRESS` of somebody in charge; can be repeated")
+	f.StringArrayVar(&w.events, "event", nil,
+		"`TYPE` of events that are delivered; can be repeated (default * for all)")
+	f.StringArrayVar(&w.emails, "email", nil, "`ADDRESS` of somebody in charge; can be repeated")
 	f.StringVar(&w.kind, "type", "", "`TYPE`: Single, or Batch to get the events of a minute at once (default Single)")
 	f.IntVar(&w.batchSize, "batch-size", 0,
 		"`NUMBER` of events that fill a delivery of the type Batch, 10 to 100 (default 100)")
 	f.StringVar(&w.secretFile, "secret-file", "", "`FILE` with the secret that signs deliveries; - is standard input")
+	command.Values(c, "type", "Single", "Batch")
 }
 
 // apply sets what the flags give, and leaves the rest.
@@ -73,36 +75,30 @@ func (w *webhookFlags) apply(ctx context.Context, s *client.WebhookSettings) err
 }
 
 // serviceCommand makes a command that calls the service. All of them have the flags of a connection and --json.
-func serviceCommand(c *cli.Command, run func(ctx context.Context, c *client.Client, args []string, asJSON bool,
-	stdout io.Writer) error) *cli.Command {
+func serviceCommand(c *cobra.Command, run func(ctx context.Context, c *client.Client, args []string, asJSON bool,
+	stdout io.Writer) error) *cobra.Command {
 	return serviceCommandWith(new(connection), c, run)
 }
 
 // serviceCommandWith is serviceCommand for a command that needs its connection itself.
-func serviceCommandWith(conn *connection, c *cli.Command, run func(ctx context.Context, c *client.Client,
-	args []string, asJSON bool, stdout io.Writer) error) *cli.Command {
+func serviceCommandWith(conn *connection, c *cobra.Command, run func(ctx context.Context, c *client.Client,
+	args []string, asJSON bool, stdout io.Writer) error) *cobra.Command {
 	var asJSON bool
-	own := c.Flags
-	c.Flags = func(f *flag.FlagSet) {
-		if own != nil {
-			own(f)
-		}
-		f.BoolVar(&asJSON, "json", false, "print JSON and nothing else")
-		conn.addFlags(f)
-	}
-	c.Run = func(ctx context.Context, args []string, stdout io.Writer) error {
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON and nothing else")
+	conn.addFlags(c)
+	c.RunE = command.Run(func(ctx context.Context, args []string, stdout io.Writer) error {
 		api, err := conn.newClient(ctx)
 		if err != nil {
 			return err
 		}
 		return run(ctx, api, args, asJSON, stdout)
-	}
+	})
 	return c
 }
 
-func listWebhooksCommand() *cli.Command {
-	return serviceCommand(&cli.Command{
-		Name: "list", Summary: "list all webhooks", Examples: []string{"sluice webhooks list"},
+func listWebhooksCommand() *cobra.Command {
+	return serviceCommand(&cobra.Command{
+		Use: "list", Short: "list all webhooks", Example: "sluice webhooks list",
 	}, func(ctx context.Context, c *client.Client, _ []string, asJSON bool, stdout io.Writer) error {
 		list, err := c.Webhooks(ctx)
 		if err != nil {
@@ -136,22 +132,16 @@ func webhookState(w client.Webhook) string {
 	return "enabled"
 }
 
-func createWebhookCommand() *cli.Command {
+func createWebhookCommand() *cobra.Command {
 	var flags webhookFlags
 	var disabled bool
-	return serviceCommand(&cli.Command{
-		Name: "create", Args: "URL", Summary: "create a webhook",
-		Description: `
+	c := serviceCommand(&cobra.Command{
+		Use: "create URL", Short: "create a webhook",
+		Long: `
 Without --secret-file the service makes the secret, which is printed this once.`,
-		Flags: func(f *flag.FlagSet) {
-			flags.addFlags(f)
-			f.BoolVar(&disabled, "disabled", false, "create it switched off")
-		},
-		Examples: []string{
-			"sluice webhooks create https://receiver.example.com/sluice",
-			"sluice webhooks create https://receiver.example.com/sluice --type Batch --batch-size 50 --secret-file " +
-				"secret.txt",
-		},
+		Example: `
+sluice webhooks create https://receiver.example.com/sluice
+sluice webhooks create https://receiver.example.com/sluice --type Batch --batch-size 50 --secret-file secret.txt`,
 	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
 		s := client.WebhookSettings{
 			URL: args[0], Enabled: !disabled, EventTypes: []string{"*"}, EmailAddresses: []string{}, Type: "Single",
@@ -166,12 +156,16 @@ Without --secret-file the service makes the secret, which is printed this once.`
 		}
 		return printWebhook(stdout, w, asJSON)
 	})
+	f := c.Flags()
+	flags.addFlags(c)
+	f.BoolVar(&disabled, "disabled", false, "create it switched off")
+	return c
 }
 
-func getWebhookCommand() *cli.Command {
-	return serviceCommand(&cli.Command{
-		Name: "get", Args: "WEBHOOK", Summary: "show a webhook, and whether it fails",
-		Examples: []string{"sluice webhooks get 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e11"},
+func getWebhookCommand() *cobra.Command {
+	return serviceCommand(&cobra.Command{
+		Use: "get WEBHOOK", Short: "show a webhook, and whether it fails",
+		Example: "sluice webhooks get 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e11",
 	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
 		w, err := c.Webhook(ctx, args[0])
 		if err != nil {
@@ -204,25 +198,19 @@ func printWebhook(stdout io.Writer, w client.Webhook, asJSON bool) error {
 	return f.print()
 }
 
-func updateWebhookCommand() *cli.Command {
+func updateWebhookCommand() *cobra.Command {
 	var flags webhookFlags
 	var url string
 	var enable, disable bool
-	return serviceCommand(&cli.Command{
-		Name: "update", Args: "WEBHOOK", Summary: "change what the flags name, and leave the rest",
-		Description: `
+	c := serviceCommand(&cobra.Command{
+		Use: "update WEBHOOK", Short: "change what the flags name, and leave the rest",
+		Long: `
 A new secret and the one before both sign for 24 hours. Enabling a webhook that the service has disabled ends its
 failure.`,
-		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&url, "url", "", "`URL` to which events are delivered")
-			flags.addFlags(f)
-			f.BoolVar(&enable, "enable", false, "switch it on")
-			f.BoolVar(&disable, "disable", false, "switch it off")
-		},
-		Examples: []string{"sluice webhooks update 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e11 --enable"},
+		Example: "sluice webhooks update 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e11 --enable",
 	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
 		if enable && disable {
-			return cli.Usagef("--enable and --disable exclude each other")
+			return command.Usagef("--enable and --disable exclude each other")
 		}
 		w, err := c.Webhook(ctx, args[0])
 		if err != nil {
@@ -241,12 +229,18 @@ failure.`,
 		}
 		return printWebhook(stdout, w, asJSON)
 	})
+	f := c.Flags()
+	f.StringVar(&url, "url", "", "`URL` to which events are delivered")
+	flags.addFlags(c)
+	f.BoolVar(&enable, "enable", false, "switch it on")
+	f.BoolVar(&disable, "disable", false, "switch it off")
+	return c
 }
 
-func deleteWebhookCommand() *cli.Command {
-	return serviceCommand(&cli.Command{
-		Name: "delete", Args: "WEBHOOK", Summary: "delete a webhook; its pending deliveries end",
-		Examples: []string{"sluice webhooks delete 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e11"},
+func deleteWebhookCommand() *cobra.Command {
+	return serviceCommand(&cobra.Command{
+		Use: "delete WEBHOOK", Short: "delete a webhook; its pending deliveries end",
+		Example: "sluice webhooks delete 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e11",
 	}, func(ctx context.Context, c *client.Client, args []string, _ bool, _ io.Writer) error {
 		return c.DeleteWebhook(ctx, args[0])
 	})

@@ -11,7 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"sluice/internal/cli"
+	"sluice/internal/spelling"
 )
 
 // decoder sets Go values to what a tree has, strictly: a key that is unknown or given twice and a value of another type
@@ -198,4 +198,4 @@ func membersOf(t reflect.Type) members {
 }
 
 // close returns the name that a text may be meant to be, or "".
-func (m members) close(text string) string { return cli.Closest(text, m.names) }
+func (m members) close(text string) string { return spelling.Closest(text, m.names) }

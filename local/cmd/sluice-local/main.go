@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -14,9 +13,12 @@ import (
 	"strings"
 	"syscall"
 
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/internal/localcloud"
 	"sluice/local/cloud"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // exitStopped is the exit code of a local cloud that was running and has ended because of an error.
@@ -25,7 +27,7 @@ const exitStopped = 1
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once, and its children with it
-	os.Exit(newCommand(os.Getenv, runCloud).Main(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(command.Main(ctx, newCommand(os.Getenv, runCloud), os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // runCloud runs a local cloud until the context ends.
@@ -35,19 +37,19 @@ func runCloud(ctx context.Context, o cloud.Options) error {
 		return err
 	}
 	fmt.Fprintln(os.Stderr, "sluice local:", err)
-	return cli.ExitCode(exitStopped)
+	return command.ExitCode(exitStopped)
 }
 
 // newCommand returns the program's only command, which passes the options of its command line to run.
-func newCommand(getenv func(string) string, run func(context.Context, cloud.Options) error) *cli.Command {
+func newCommand(getenv func(string) string, run func(context.Context, cloud.Options) error) *cobra.Command {
 	o := cloud.Options{Set: map[string]string{}}
-	return &cli.Command{
-		Name:        "sluice local",
-		Summary:     "run the local cloud: the whole service on this machine",
-		Description: "It runs until Ctrl-C. Addresses, credentials and data are kept from start to start.",
-		Flags:       func(flags *flag.FlagSet) { declareFlags(flags, &o, getenv) },
-		Examples:    []string{"sluice local", "sluice local --data ./trial --port-api 8080 --set ChunkBytes=8192"},
-		Run: func(ctx context.Context, _ []string, stdout io.Writer) error {
+	c := &cobra.Command{
+		Use:         "sluice-local",
+		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "sluice local"},
+		Short:       "run the local cloud: the whole service on this machine",
+		Long:        "It runs until Ctrl-C. Addresses, credentials and data are kept from start to start.",
+		Example:     "sluice local\nsluice local --data ./trial --port-api 8080 --set ChunkBytes=8192",
+		RunE: command.Run(func(ctx context.Context, _ []string, stdout io.Writer) error {
 			o.Output = stdout
 			if o.Project == "" {
 				var err error
@@ -56,22 +58,23 @@ func newCommand(getenv func(string) string, run func(context.Context, cloud.Opti
 				}
 			}
 			return run(ctx, o)
-		},
+		}),
 	}
+	declareFlags(c.Flags(), &o, getenv)
+	return c
 }
 
 // declareFlags declares the options of the program.
-func declareFlags(flags *flag.FlagSet, o *cloud.Options, getenv func(string) string) {
+func declareFlags(flags *pflag.FlagSet, o *cloud.Options, getenv func(string) string) {
 	data := getenv("SLUICE_DATA")
 	if data == "" {
 		data = localcloud.DefaultDataDir
 	}
-	flags.StringVar(&o.Data, "data", data,
-		"`DIR` for all data (default $SLUICE_DATA, else "+localcloud.DefaultDataDir+")")
+	flags.StringVar(&o.Data, "data", data, "`DIR` for all data; $SLUICE_DATA sets the default")
 	flags.StringVar(&o.ReadyFile, "ready-file", "",
 		"`FILE` to which addresses and credentials are written once everything answers")
 	flags.StringVar(&o.Host, "listen", "127.0.0.1",
-		"`ADDRESS` to listen on (default 127.0.0.1); anyone who can reach it can use the local cloud")
+		"`ADDRESS` to listen on; anyone who can reach it can use the local cloud")
 	flags.IntVar(&o.Ports.API, "port-api", 0, "`PORT` of the API (default the last one used, or any)")
 	flags.IntVar(&o.Ports.S3, "port-s3", 0, "`PORT` of S3 (default as above)")
 	flags.IntVar(&o.Ports.AWS, "port-aws", 0, "`PORT` of the endpoint of all other AWS services (default as above)")

@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"sluice/internal/cli"
+	"sluice/internal/command"
 	"sluice/internal/environ"
 	"sluice/internal/localcloud"
 	"sluice/local/cloud"
@@ -194,11 +194,11 @@ func TestOptions(t *testing.T) {
 	// parse returns the options of a command line and the exit code.
 	parse := func(data string, args ...string) (cloud.Options, int) {
 		var options cloud.Options
-		command := newCommand(func(string) string { return data }, func(_ context.Context, o cloud.Options) error {
+		program := newCommand(func(string) string { return data }, func(_ context.Context, o cloud.Options) error {
 			options = o
 			return nil
 		})
-		code := command.Main(t.Context(), args, io.Discard, io.Discard)
+		code := command.Main(t.Context(), program, args, io.Discard, io.Discard)
 		return options, code
 	}
 	o, code := parse("from-env", "--set", "A=1", "--set", "B=x=y", "--port-api", "8080", "--limit", "concurrency=10",
@@ -213,8 +213,8 @@ func TestOptions(t *testing.T) {
 		t.Errorf("exit code %d, options %+v; want 0 with data d and a project", code, o)
 	}
 	for _, args := range [][]string{{"--set", "A"}, {"--set", "=1"}, {"--nothing"}, {"--port-api", "x"}, {"more"}} {
-		if _, code := parse("from-env", args...); code != cli.ExitFailed {
-			t.Errorf("%v: exit code %d, want %d", args, code, cli.ExitFailed)
+		if _, code := parse("from-env", args...); code != command.ExitFailed {
+			t.Errorf("%v: exit code %d, want %d", args, code, command.ExitFailed)
 		}
 	}
 }
