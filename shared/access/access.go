@@ -41,8 +41,8 @@ func overlaps(caller, object []string, everyone string) bool {
 	})
 }
 
-// Widen returns the layers of l and more, each once, in the order of first mention. Whoever reached an object with l
-// reaches it with the result.
+// Widen returns the layers of l and more, each once, in the order of first mention. A caller that reached an object
+// with l reaches it with the result.
 func (l Layers) Widen(more Layers) Layers {
 	return Layers{union(l.Geographic, more.Geographic), union(l.BusinessRelated, more.BusinessRelated)}
 }

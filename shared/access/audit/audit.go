@@ -2,9 +2,9 @@
 // act of an administrator, and each state change of a batch or an entity. A record names who did what to which object
 // and how it ended. It never holds a secret, a token, a signed URL, or data of a line.
 //
-// Functions print their records as JSON lines beside their log, whatever its level is. The member "record" tells them
-// from other lines: "audit" or "transition". docs/operations/records.md says where they are kept, docs/operations.md how
-// to search them.
+// Functions print their records as JSON lines beside their log, independent of its level. The member "record" tells
+// them from other lines: "audit" or "transition". docs/operations/records.md says where they are kept,
+// docs/operations.md how to search them.
 package audit
 
 import (
@@ -35,7 +35,7 @@ const (
 	Started Outcome = "started"
 )
 
-// Record is what the trail says of one request or act.
+// Record is the record of one request or act.
 type Record struct {
 	Time time.Time `json:"time"`
 	// Kind is "audit".
@@ -53,7 +53,7 @@ type Record struct {
 	Method string `json:"method,omitempty"`
 	// Route is the path with its parameters unfilled, or the command of an administrator.
 	Route string `json:"route"`
-	// Objects are the IDs that the path names and those of what was created, by name.
+	// Objects are the IDs that the path names and the IDs of created objects, by name.
 	Objects map[string]string `json:"objects,omitempty"`
 	Outcome Outcome           `json:"outcome"`
 	// Reason is the stable code of the error if the outcome is not OK.
@@ -77,7 +77,7 @@ func OutcomeOf(status int) Outcome {
 	return OK
 }
 
-// Transition is what the trail says of one state change of a batch or an entity.
+// Transition is the record of one state change of a batch or an entity.
 type Transition struct {
 	Time time.Time `json:"time"`
 	// Kind is "transition".
@@ -88,7 +88,7 @@ type Transition struct {
 	Client  string `json:"client,omitempty"`
 	Batch   string `json:"batch,omitempty"`
 	Entity  string `json:"entity,omitempty"`
-	// From is "" for what was created.
+	// From is "" for a creation.
 	From string `json:"from"`
 	To   string `json:"to"`
 	// Lines is the number of transactions in the file of a batch; 0 until it is known.
@@ -101,7 +101,7 @@ type Transition struct {
 	LinesPerSecond float64 `json:"lines_per_second,omitempty"`
 	Accepted       *int64  `json:"accepted,omitempty"`
 	Invalid        *int64  `json:"invalid,omitempty"`
-	// ReceivedAt and ETag are those of the uploaded file.
+	// ReceivedAt and ETag are properties of the uploaded file.
 	ReceivedAt *time.Time `json:"received_at,omitempty"`
 	ETag       string     `json:"etag,omitempty"`
 	// Error is the message that the client is shown.
@@ -124,7 +124,7 @@ func New(out io.Writer, now func() time.Time, requestID func(context.Context) st
 	return &Log{out: out, now: now, requestID: requestID}
 }
 
-// Write writes the record of a request or an act. It sets the time if there is none.
+// Write writes the record of a request or an act. It sets the time if that is zero.
 func (l *Log) Write(ctx context.Context, r Record) {
 	if l == nil {
 		return
@@ -137,7 +137,7 @@ func (l *Log) Write(ctx context.Context, r Record) {
 	l.print(r)
 }
 
-// WriteTransition writes the record of a state change. It sets the time if there is none.
+// WriteTransition writes the record of a state change. It sets the time if that is zero.
 func (l *Log) WriteTransition(ctx context.Context, t Transition) {
 	if l == nil {
 		return
@@ -164,8 +164,8 @@ func (l *Log) print(record any) {
 	_, _ = l.out.Write(append(text, '\n'))
 }
 
-// maxClaimedBytes is how much a record holds of what was sent as an ID and is not one: somebody may have sent a secret
-// in its place.
+// maxClaimedBytes is how much a record holds of a text that was sent as an ID and is not one: it may be a secret in its
+// place.
 const maxClaimedBytes = 16
 
 // claimed returns an ID that a refused request claims, as a record may hold it.

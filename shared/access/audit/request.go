@@ -2,7 +2,7 @@ package audit
 
 import "context"
 
-// Request collects what the record of one request says, while the request is handled. It belongs to one goroutine.
+// Request collects the record of one request, while the request is handled. It belongs to one goroutine.
 type Request struct {
 	Record
 	log *Log
@@ -78,7 +78,7 @@ func WithRequestID(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, requestIDKey{}, id)
 }
 
-// RequestID returns the ID of the context's request, "" if there is none.
+// RequestID returns the ID of the context's request, "" if the context has none.
 func RequestID(ctx context.Context) string {
 	id, _ := ctx.Value(requestIDKey{}).(string)
 	return id

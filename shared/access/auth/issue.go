@@ -65,7 +65,7 @@ func NewIssuer(r Registry, k kmsAPI, firstKey, audience string, lifetime time.Du
 }
 
 // Issue checks a client's credentials and scope and returns a signed token with the given issuer as iss claim, perhaps
-// the same as before (ReuseTime). Whatever tokens there are, a client that is disabled gets none. It returns
+// the same as before (ReuseTime). A client that is disabled gets no token, not even an earlier one. It returns
 // ErrInvalidClient or ErrInvalidScope for a request that the sender must mend.
 func (i *Issuer) Issue(ctx context.Context, issuer, clientID, secret, scope string) (string, error) {
 	if !isUUID(clientID) { // The store limits the length of keys.

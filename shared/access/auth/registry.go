@@ -33,7 +33,7 @@ type Tenant struct {
 // of different releases exchange it: it never changes.
 const AttributeFourEyes = "fourEyes"
 
-// Attributes returns what the authorizer passes to the functions about the tenant.
+// Attributes returns the attributes of the tenant that the authorizer passes to the functions.
 func (t Tenant) Attributes() map[string]string {
 	attributes := t.Settings.Attributes()
 	if t.FourEyes {
@@ -45,7 +45,7 @@ func (t Tenant) Attributes() map[string]string {
 	return attributes
 }
 
-// TenantChange is a change of a tenant's settings. What is nil stays as it is.
+// TenantChange is a change of a tenant's settings. A nil field leaves the setting unchanged.
 type TenantChange struct {
 	MaxPast    *time.Duration
 	MaxFuture  *time.Duration
@@ -135,7 +135,7 @@ type Registry interface {
 	// CreateTenant stores a new tenant. It returns ErrExists if the ID is taken, also by an earlier call with the same
 	// tenant.
 	CreateTenant(ctx context.Context, t Tenant) error
-	// Tenant reads one tenant. It returns ErrNotFound if there is none.
+	// Tenant reads one tenant. It returns ErrNotFound if the tenant does not exist.
 	Tenant(ctx context.Context, id string) (Tenant, error)
 	// Tenants lists all tenants in the order of their IDs.
 	Tenants(ctx context.Context) ([]Tenant, error)
@@ -149,7 +149,7 @@ type Registry interface {
 	// CreateClient stores a new client of an existing tenant. It returns ErrExists if the ID is taken, and ErrNotFound
 	// if there is no such tenant.
 	CreateClient(ctx context.Context, c Client) error
-	// Client reads one client. It returns ErrNotFound if there is none.
+	// Client reads one client. It returns ErrNotFound if the client does not exist.
 	Client(ctx context.Context, id string) (Client, error)
 	// Clients lists all clients in the order of their IDs.
 	Clients(ctx context.Context) ([]Client, error)
@@ -159,7 +159,7 @@ type Registry interface {
 	// ClientAndTenant reads a client and a tenant in one request. It returns ErrNotFound if either does not exist.
 	ClientAndTenant(ctx context.Context, client, tenant string) (Client, Tenant, error)
 
-	// SealedToken reads the sealed token of an ID. It returns ErrNotFound if there is none.
+	// SealedToken reads the sealed token of an ID. It returns ErrNotFound if the token does not exist.
 	SealedToken(ctx context.Context, id string) (SealedToken, error)
 	// StoreSealedToken stores a sealed token, unless there is one of the same key that may still be handed out, and
 	// returns the one that is stored then. Of several calls at the same time one stores its token, and all return it.

@@ -28,7 +28,7 @@ func ReuseTime(lifetime time.Duration) time.Duration {
 
 // SealedToken is a token that may be handed out again. Only who knows the client's secret can read it.
 type SealedToken struct {
-	// ID is that of the client, with a digest of the issuer and the scope.
+	// ID consists of the ID of the client and a digest of the issuer and the scope.
 	ID string
 	// Key is the ID of the key that signed the token.
 	Key string
@@ -38,7 +38,7 @@ type SealedToken struct {
 	Ciphertext []byte
 }
 
-// tokenRequest is what a token is signed for. The credentials in it have been checked.
+// tokenRequest is a request for a token. The credentials in it have been checked.
 type tokenRequest struct {
 	issuer, scope, secret string
 	client                Client
@@ -50,8 +50,8 @@ func (r tokenRequest) id() string {
 	return r.client.ID + "/" + hex.EncodeToString(digest[:16])
 }
 
-// cipher returns what seals tokens for the request. Its key is derived from the secret, which is stored nowhere: the
-// table alone, and the table with all that the service has, give no token.
+// cipher returns the AEAD that seals tokens for the request. Its key is derived from the secret, which is stored
+// nowhere: the table alone, and the table with all that the service has, give no token.
 func (r tokenRequest) cipher() (cipher.AEAD, error) {
 	key, err := hkdf.Key(sha256.New, []byte(r.secret), r.client.Secret.Salt, "sluice sealed token "+r.id(), 32)
 	if err != nil {
@@ -64,7 +64,7 @@ func (r tokenRequest) cipher() (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-// additionalData binds what is stored beside a ciphertext to it.
+// additionalData binds the plain attributes that are stored beside a ciphertext to it.
 func (t SealedToken) additionalData() []byte {
 	return fmt.Appendf(nil, "%s\n%s\n%d", t.ID, t.Key, t.ReuseUntil.Unix())
 }
@@ -105,8 +105,8 @@ func (t SealedToken) isUsable(key string, now time.Time) bool {
 	return t.Key == key && now.Before(t.ReuseUntil)
 }
 
-// reusedToken returns a token that was signed for such a request before, "" if there is none: of this process or, from
-// the registry, of another one. A registry that fails only costs a signature.
+// reusedToken returns a token that was signed for such a request before, "" if none was: of this process or, from the
+// registry, of another one. A registry that fails only costs a signature.
 func (i *Issuer) reusedToken(ctx context.Context, r tokenRequest, key string) string {
 	if ReuseTime(i.Lifetime) == 0 {
 		return ""
@@ -174,7 +174,7 @@ type openToken struct {
 	token string
 }
 
-// maxTokens bounds what a process remembers. What is forgotten costs one more read.
+// maxTokens bounds the memory of a process. A forgotten token costs one more read.
 const maxTokens = 1000
 
 func (c *tokenCache) find(id, key string, now time.Time) string {

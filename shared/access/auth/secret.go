@@ -7,7 +7,7 @@ import (
 	"encoding/base64"
 )
 
-// SecretHash is what is stored of a client's secret: a random salt and the SHA-256 of salt and secret. A slow password
+// SecretHash is the stored form of a client's secret: a random salt and the SHA-256 of salt and secret. A slow password
 // hash would only slow down the token endpoint, because a secret of 256 random bits cannot be guessed at any speed.
 type SecretHash struct {
 	// Salt is 16 random bytes.
@@ -25,7 +25,7 @@ func NewSecret() (secret string, hash SecretHash) {
 	return secret, SecretHash{salt, saltedSum(salt, secret)}
 }
 
-// Matches reports whether the hash is that of the secret. It compares in constant time.
+// Matches reports whether the hash was made of the secret. It compares in constant time.
 func (h SecretHash) Matches(secret string) bool {
 	return len(h.Sum) == sha256.Size && subtle.ConstantTimeCompare(h.Sum, saltedSum(h.Salt, secret)) == 1
 }

@@ -113,7 +113,7 @@ func callerOf(ctx context.Context, now time.Time) (Caller, error) {
 	return c, nil
 }
 
-// authorize returns an error that names what the caller lacks for a route, nil if the caller may use it.
+// authorize returns an error that names the permission or feature that the caller lacks for a route, nil if none.
 func authorize(route Route, c Caller) error {
 	hasPermission := func(p string) bool { return slices.Contains(c.Permissions, p) }
 	if len(route.Permissions) > 0 && !slices.ContainsFunc(route.Permissions, hasPermission) {

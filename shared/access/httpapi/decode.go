@@ -34,7 +34,7 @@ func JSON[In, Out any](f func(ctx context.Context, c Caller, in In) (Out, error)
 	}
 }
 
-// ReadAll reads the whole body of a request that an API serves, whatever it is. A body over the API's limit is a
+// ReadAll reads the whole body of a request that an API serves, in any format. A body over the API's limit is a
 // fault.TooLarge.
 func ReadAll(r *http.Request) ([]byte, error) {
 	text, err := io.ReadAll(r.Body)
@@ -158,10 +158,10 @@ func pathOf(p jsontext.Pointer) []any {
 // maxAttemptedChars is how many characters of a refused text are sent back.
 const maxAttemptedChars = 256
 
-// AttemptedValue returns what the body has at a path of keys and indexes: a string (cut to its first 256 characters), a
-// number as jsontext.Value (the beginning of a longer one as a string), or a boolean; nil for everything else, and if
-// there is nothing. It also reads bodies that Decode refuses for their keys or for invalid UTF-8; of a key that appears
-// twice it returns the last value.
+// AttemptedValue returns the value of the body at a path of keys and indexes: a string (cut to its first 256
+// characters), a number as jsontext.Value (the beginning of a longer one as a string), or a boolean; nil for everything
+// else, and if there is nothing. It also reads bodies that Decode refuses for their keys or for invalid UTF-8; of a key
+// that appears twice it returns the last value.
 func (b *Body) AttemptedValue(path ...any) any {
 	if !b.isParsed {
 		b.parsed, b.isParsed = parseLeniently(b.Text), true
@@ -203,7 +203,7 @@ func AttemptedText(value string) any {
 func parseLeniently(text jsontext.Value) any {
 	numbersAsSent := json.UnmarshalFromFunc(func(d *jsontext.Decoder, v *any) error {
 		if d.PeekKind() == '0' {
-			*v = jsontext.Value(nil) // what is decoded into: the text of the number
+			*v = jsontext.Value(nil) // decodes into the text of the number
 		}
 		return errors.ErrUnsupported
 	})
@@ -216,7 +216,7 @@ func parseLeniently(text jsontext.Value) any {
 	return v
 }
 
-// elementAt returns an element of a list by its index, an int or its decimal digits; nil if there is none.
+// elementAt returns an element of a list by its index, an int or its decimal digits; nil if it does not exist.
 func elementAt(list []any, step any) any {
 	i, err := strconv.Atoi(fmt.Sprint(step))
 	if err != nil || i < 0 || i >= len(list) {

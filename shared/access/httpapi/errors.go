@@ -21,7 +21,7 @@ type ErrorFormat struct {
 	InvalidStatus int
 	// Header is sent with every error.
 	Header http.Header
-	// ContentType is that of errors; "" means application/json.
+	// ContentType is the content type of errors; "" means application/json.
 	ContentType string
 	// ContentTypes holds the content types of the kinds of errors that have another one.
 	ContentTypes map[fault.Kind]string
@@ -51,8 +51,8 @@ const CodeErrorsLeftOut = "errors_left_out"
 // maxPathChars is how many characters of one step of a validation error's path are sent back.
 const maxPathChars = 1000
 
-// LimitDetails returns what one reply lists of the validation errors of a request: the first MaxErrors and, if there
-// are more, one that says how many. Steps of a path are cut to their first 1,000 characters.
+// LimitDetails returns the validation errors of one reply: the first MaxErrors and, if there are more, one that says
+// how many. Steps of a path are cut to their first 1,000 characters.
 func LimitDetails(details []fault.Detail) []fault.Detail {
 	out := slices.Clone(details[:min(len(details), MaxErrors)])
 	for i, d := range out {

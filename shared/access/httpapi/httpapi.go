@@ -38,7 +38,7 @@ type Route struct {
 	// Permissions are constants of package permission. The caller needs one of them; with none, a valid token is
 	// enough.
 	Permissions []string
-	// Feature is what the tenant must have; "" for none.
+	// Feature is the feature that the tenant must have; "" for none.
 	Feature string
 	// Limit is the limit of requests that the tenant has for this route and others with the same name; "" for none. A
 	// public route has no tenant, and is limited by API.TokenRequests if it has that name.
@@ -68,7 +68,7 @@ type API struct {
 	Now   func() time.Time
 }
 
-// DefaultMaxBody is 1 MiB: no valid request comes near it, but for endpoints whose route says so.
+// DefaultMaxBody is 1 MiB: no valid request comes near it, except on routes that set MaxBody.
 const DefaultMaxBody = 1 << 20
 
 // Handler serves the routes. It never panics and always writes a reply.
@@ -148,7 +148,7 @@ func (a API) serve(route Route) http.Handler {
 	})
 }
 
-// beginRecord begins the record of a request, which the endpoint and what it calls may add to.
+// beginRecord begins the record of a request, to which the endpoint and the functions that it calls may add.
 func (a API) beginRecord(ctx context.Context, route Route, r *http.Request) (context.Context, *audit.Request) {
 	gateway := GatewayOf(ctx)
 	ctx, trail := audit.NewContext(ctx, audit.Record{
@@ -171,7 +171,7 @@ func (r Route) parameters() []string {
 	return names
 }
 
-// mergeHeaders returns the headers of a with those of b in place of the same ones.
+// mergeHeaders returns the headers of both; b overrides a.
 func mergeHeaders(a, b http.Header) http.Header {
 	merged := a.Clone()
 	if merged == nil {
@@ -214,7 +214,7 @@ func (a API) answer(route Route, r *http.Request, limits http.Header) (reply Rep
 
 var errLate = fault.New(fault.Unavailable, "late", "The service did not answer in time. Try again.")
 
-// faultOf returns what the client is told about an error.
+// faultOf returns the fault that the client gets for an error.
 func faultOf(err error) *fault.Error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = errLate.WithCause(err)

@@ -25,10 +25,10 @@ const (
 
 // Idempotency says how a route takes idempotency keys: docs/contract/batch.md, "Repeating a request".
 //
-// An endpoint of such a route finds the run of its request by idempotency.FromContext. It uses what the run has pinned,
-// and does nothing twice if the run Repeats.
+// An endpoint of such a route finds the run of its request by idempotency.FromContext. It uses the values that the run
+// has pinned, and does nothing twice if the run Repeats.
 type Idempotency struct {
-	// NewID makes the ID of what the request creates; nil if it needs none.
+	// NewID makes the ID of the object that the request creates; nil if it needs none.
 	NewID func() (string, error)
 	// Headers are the names of the header fields in which requests with the same key must agree, beside their bodies.
 	Headers []string

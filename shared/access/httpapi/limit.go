@@ -22,7 +22,7 @@ const (
 // CodeRateLimited is the code of a request over its limit.
 const CodeRateLimited = "rate_limited"
 
-// checkLimit counts a request against the limit of its route, and adds what then is left to header. It returns a
+// checkLimit counts a request against the limit of its route, and adds the remaining requests to header. It returns a
 // fault.Throttled for a request over the limit. A limit that cannot be checked lets the request pass, and is logged.
 func (a API) checkLimit(ctx context.Context, route Route, c Caller, header http.Header) error {
 	if a.Limits == nil || route.Limit == "" {
@@ -49,8 +49,8 @@ func (a API) checkLimit(ctx context.Context, route Route, c Caller, header http.
 		inSeconds(d.RetryAfter)).WithRetryAfter(d.RetryAfter)
 }
 
-// addressSubject returns what the requests from an address are counted under. Of an IPv6 address it is the network of
-// 64 bits, all of whose addresses one machine has.
+// addressSubject returns the subject under which the requests from an address are counted. Of an IPv6 address it is the
+// network of 64 bits, all of whose addresses one machine has.
 func addressSubject(source string) string {
 	address, err := netip.ParseAddr(source)
 	if err == nil && address.Unmap().Is6() {

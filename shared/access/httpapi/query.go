@@ -12,7 +12,7 @@ import (
 const CodeRepeated = "repeated"
 
 // CheckQuery returns a validation error for each query parameter that is not one of the known ones, and for each that
-// is repeated. It is for endpoints whose parameters select what is returned, so that a misspelt one is not left out in
+// is repeated. It is for endpoints whose parameters select the result, so that a misspelt one is not left out in
 // silence.
 func CheckQuery(r *http.Request, known ...string) []fault.Detail {
 	var details []fault.Detail

@@ -2,9 +2,10 @@
 // a request with the same key is carried out once. Package httpapi is its one user.
 //
 // Who carries a request out is decided by conditional writes of one record for each key. The first run pins in it what
-// must not differ between runs: the time of the request, and the ID of what it creates. A run that was killed, or
-// failed for a fault of the service, may have had its effect; the next request with the key then runs with the same
-// time and ID, so that it repeats what was done and doubles nothing. That holds for two runs at the same time, too.
+// must not differ between runs: the time of the request, and the ID of the object that it creates. A run that was
+// killed, or failed for a fault of the service, may have had its effect; the next request with the key then runs with
+// the same time and ID, so that it repeats the same writes and creates nothing twice. That holds for two runs at the
+// same time, too.
 package idempotency
 
 import (
@@ -22,9 +23,9 @@ const MaxKeyBytes = 255
 // Key identifies a request that may be repeated: requests with the same key are one.
 type Key struct {
 	Tenant string
-	// Path is that of the endpoint: the same name means different requests on different paths.
+	// Path is the path of the endpoint: the same name means different requests on different paths.
 	Path string
-	// Name is what the client sends.
+	// Name is the key that the client sends.
 	Name string
 }
 
@@ -43,20 +44,20 @@ type Digest [32]byte
 
 // Pinned is what all runs of a request have in common.
 type Pinned struct {
-	// ID is that of what the request creates; empty if it needs none.
+	// ID is the ID of the object that the request creates; empty if it needs none.
 	ID string
 	// StartedAt is the time of the request, as the first run found it.
 	StartedAt time.Time
 }
 
-// Answer is what is stored of the answer to a request.
+// Answer is the stored answer to a request.
 type Answer struct {
 	Status int
 	// Body is nil if it must not be stored, because it holds secrets; the endpoint then makes it again.
 	Body []byte
 }
 
-// Record is what is stored of a key.
+// Record is the stored state of a key.
 type Record struct {
 	Digest Digest
 	Pinned Pinned
@@ -123,9 +124,10 @@ type Run struct {
 const maxTurns = 4
 
 // Begin decides whether a request is carried out. If the Run has an answer, the caller replies with it; otherwise it
-// carries the request out and then calls Succeed, Fail or Refuse. newID makes the ID of what the request creates. until
-// is when the caller has ended at the latest, so that a later request need not wait for it. Begin returns ErrReused if
-// the key belongs to a request with another digest, and ErrRunning while another run of the request has not ended.
+// carries the request out and then calls Succeed, Fail or Refuse. newID makes the ID of the object that the request
+// creates. until is when the caller has ended at the latest, so that a later request need not wait for it. Begin
+// returns ErrReused if the key belongs to a request with another digest, and ErrRunning while another run of the
+// request has not ended.
 func (k *Keys) Begin(ctx context.Context, key Key, d Digest, newID func() (string, error), until time.Time) (
 	*Run, error) {
 	run, now := &Run{keys: k, key: key, name: k.NewRun()}, k.Now()
@@ -184,8 +186,8 @@ func (r *Run) Refuse(ctx context.Context) error {
 	return end(ctx, func(ctx context.Context) error { return r.keys.Store.Forget(ctx, r.key, r.name) })
 }
 
-// endTime is how long ending a run may take: less than what is left of an invocation for its reply. If that is not
-// enough, the time of the run must pass before a later request is carried out.
+// endTime is how long ending a run may take: less than the rest of an invocation for its reply. If that is not enough,
+// the time of the run must pass before a later request is carried out.
 const endTime = 500 * time.Millisecond
 
 // end makes a write with which a run ends, also if the time of its request is over.

@@ -56,7 +56,7 @@ const (
 	ScreeningConfigurationAccess = "ScreeningConfigurationAccess"
 	ScreeningConfigurationDelete = "ScreeningConfigurationDelete"
 
-	// ScreeningReceptor is that of adapters, which need no other one.
+	// ScreeningReceptor is the permission of adapters, which need no other one.
 	ScreeningReceptor = "ScreeningReceptor"
 )
 

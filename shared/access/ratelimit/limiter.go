@@ -48,12 +48,12 @@ const (
 	// recovery is how long the store is left alone after it has failed, so that not every request waits for it.
 	recovery = 5 * time.Second
 	// refusalTime is how long a function goes on to refuse after the store has said that a bucket is empty. It is
-	// shorter than any Retry-After, and bounds what a flood of requests costs: ten writes a second for each function.
+	// shorter than any Retry-After, and bounds the cost of a flood of requests: ten writes a second for each function.
 	refusalTime = 100 * time.Millisecond
 	// maxWrites is how often one request is written at most. Each failure means that others have used the bucket; after
 	// that many of them, it is nearly empty.
 	maxWrites = 4
-	// maxKeys bounds the memory of a limiter. What is forgotten costs one more write.
+	// maxKeys bounds the memory of a limiter. A forgotten key costs one more write.
 	maxKeys = 10_000
 	// portionTime and maxPortion bound what a function takes ahead: what the bucket gains in that time. A limit for
 	// each minute is never taken ahead of, unless it is very high. A limit of 500 a second would otherwise be as many
@@ -121,12 +121,12 @@ func (l *Limiter) memoryOf(key string) *memory {
 	return m
 }
 
-// memory is what a function remembers of the buckets of one key.
+// memory is the last known state of the buckets of one key.
 type memory struct {
 	key string
 
 	mu sync.Mutex
-	// state is what the store said last. The true times are the same or later.
+	// state is the last state that the store returned. The true times are the same or later.
 	state State
 	// refusesUntil is the end of refusalTime.
 	refusesUntil time.Time
@@ -170,7 +170,7 @@ func (m *memory) allow(ctx context.Context, store Store, now time.Time, limit Li
 	return m.decide(limit, now, false), nil
 }
 
-// adaptPortion sets the portion to what was needed of the last one, and to more if it was used up. A function that gets
+// adaptPortion sets the portion to the used part of the last one, and to more if it was used up. A function that gets
 // few requests takes them one by one, so that nothing is taken in vain.
 func (m *memory) adaptPortion(limit Limit, now time.Time) {
 	m.portion = max(m.used, 1)

@@ -23,7 +23,7 @@ type Window struct {
 // interval is the time in which a bucket gains one request.
 func (w Window) interval() time.Duration { return max(w.Period/time.Duration(w.Requests), 1) }
 
-// capacity is the time in which an empty bucket becomes full: the period, less what the division leaves.
+// capacity is the time in which an empty bucket becomes full: the period, less the remainder of the division.
 func (w Window) capacity() time.Duration { return w.interval() * time.Duration(w.Requests) }
 
 // Limit is the windows of one limit for one tenant. Without windows, everything is allowed.
@@ -32,16 +32,16 @@ type Limit struct {
 	Windows []Window
 }
 
-// State says of each window, by its period, when its bucket is full again. A time that has passed, and no time, mean
-// that it is full now. That is all there is to a bucket: its content follows from the time until it is full. A change
-// of Window.Requests keeps the proportion.
+// State has the time at which the bucket of each window, by its period, is full again. A time that has passed, and no
+// time, mean that it is full now. That is all there is to a bucket: its content follows from the time until it is full.
+// A change of Window.Requests keeps the proportion.
 type State map[time.Duration]time.Time
 
 // maxSkew is how far the clock of the function that wrote a state may be ahead of ours. A later time cannot be true: a
 // clock was wrong once, and must not shut a tenant out for as long as it was wrong.
 const maxSkew = time.Minute
 
-// lag returns the time until a bucket is full; 0 if it is full, or if what is stored cannot be.
+// lag returns the time until a bucket is full; 0 if it is full, or if the stored time is impossible.
 func (w Window) lag(s State, now time.Time) time.Duration {
 	at := s[w.Period]
 	if at.Before(now) || at.After(w.implausible(now)) {
@@ -50,7 +50,7 @@ func (w Window) lag(s State, now time.Time) time.Duration {
 	return at.Sub(now)
 }
 
-// implausible is the time after which a stored time counts as that of a wrong clock.
+// implausible is the time after which a stored time counts as written by a wrong clock.
 func (w Window) implausible(now time.Time) time.Time { return now.Add(w.Period + maxSkew) }
 
 // remaining returns how many requests are in a bucket.
@@ -101,7 +101,7 @@ type Change struct {
 	Expires time.Time
 }
 
-// Step is what a Change does to one window.
+// Step is the effect of a Change on one window.
 type Step struct {
 	Period time.Duration
 	// WasFull means that the bucket was full: there is no time, one that is not after Change.Now, or one after

@@ -20,7 +20,7 @@ const (
 	BatchLists         Name = "batch_lists"
 	BatchCancels       Name = "batch_cancels"
 	SingleTransactions Name = "single_transactions"
-	// Observability is for all endpoints together by which clients look at what they have sent.
+	// Observability is for all endpoints of the observability interface together.
 	Observability Name = "observability"
 	// Platform is for all calls of the platform interface together that have no limit of their own.
 	Platform Name = "platform"
@@ -54,7 +54,7 @@ const (
 	UnvalidatedBytes Setting = "unvalidated_bytes"
 )
 
-// definition is a setting, its default, and the window that it sets; no window for what is not a rate.
+// definition is a setting, its default, and the window that it sets; no window for a setting that is not a rate.
 type definition struct {
 	setting Setting
 	value   int64
@@ -89,7 +89,7 @@ func AllSettings() []Setting {
 	return names
 }
 
-// Default returns the value of a setting for a tenant that has none of its own.
+// Default returns the value of a setting for a tenant without a value of its own.
 func (s Setting) Default() int64 {
 	for _, d := range definitions {
 		if d.setting == s {
@@ -161,8 +161,8 @@ func (s Settings) String() string {
 	return strings.Join(parts, " ")
 }
 
-// ParseSettings reads what Settings.String has written. It leaves out what another release may have written and this
-// one does not know.
+// ParseSettings is the inverse of Settings.String. It leaves out settings that another release may have written and
+// this one does not know.
 func ParseSettings(text string) Settings {
 	var s Settings
 	for part := range strings.FieldsSeq(text) {

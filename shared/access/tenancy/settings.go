@@ -1,4 +1,4 @@
-// Package tenancy holds what an operator has set for a tenant.
+// Package tenancy has the settings of a tenant that its operator makes.
 package tenancy
 
 import (
@@ -10,7 +10,7 @@ import (
 // BatchFeature is the name of the feature that a tenant must have to use the batch interface.
 const BatchFeature = "batch"
 
-// Settings are the rules of a tenant for its transactions. A batch keeps those of its creation.
+// Settings are the rules of a tenant for its transactions. A batch keeps the settings of its creation.
 type Settings struct {
 	// MaxPast is how long before the receipt time created_at may be; 0 means no limit.
 	MaxPast time.Duration
@@ -69,7 +69,7 @@ func (s Settings) Attributes() map[string]string {
 	return attributes
 }
 
-// ParseSettings reads what Attributes has written. Other attributes are ignored.
+// ParseSettings is the inverse of Attributes. Other attributes are ignored.
 func ParseSettings(attributes map[string]string) (Settings, error) {
 	maxPast, err := strconv.ParseInt(attributes[attributeMaxPast], 10, 64)
 	if err != nil {

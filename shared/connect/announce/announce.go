@@ -1,10 +1,10 @@
 // Package announce makes events known: to the event bus of the AWS account, and to the webhooks of the tenant. It is
 // the only way in which events leave the service.
 //
-// The end of a batch is announced at least once, whatever is killed. The write that ends the batch records that it is
-// unannounced; whoever has made that write, or finds its record, asks the announce function to announce it (Batches);
-// the function takes a receiver from the record once the receiver has the event (Announcer); and the sweep asks again
-// for what remains (package intake).
+// The end of a batch is announced at least once, even if functions are killed. The write that ends the batch records
+// that it is unannounced; the function that made that write, or finds its record, asks the announce function to
+// announce it (Batches); the function takes a receiver from the record once the receiver has the event (Announcer); and
+// the sweep asks again for what remains (package intake).
 package announce
 
 import (
@@ -31,7 +31,7 @@ type Input struct {
 // Announcer announces events. Its method Handle is the announce function.
 type Announcer struct {
 	Batches interface {
-		// ClaimAnnouncement and MarkAnnounced are those of batch.Store.
+		// ClaimAnnouncement and MarkAnnounced are as in batch.Store.
 		ClaimAnnouncement(ctx context.Context, id batch.ID, attempt string, now, until time.Time) (batch.Batch, error)
 		MarkAnnounced(ctx context.Context, b batch.Batch, to []batch.Receiver) error
 	}
@@ -88,7 +88,7 @@ func (a *Announcer) announceBatch(ctx context.Context, id batch.ID) error {
 	return errors.Join(exportErr, a.announceTo(ctx, b, receivers))
 }
 
-// announceTo announces the end of a batch to receivers and records which of them were reached.
+// announceTo announces the end of a batch to receivers and records the reached ones.
 func (a *Announcer) announceTo(ctx context.Context, b batch.Batch, receivers []batch.Receiver) error {
 	m, err := MessageOf(b)
 	if err != nil {

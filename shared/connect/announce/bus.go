@@ -22,7 +22,7 @@ var _ event.Sender = (*Bus)(nil)
 // NewBus returns the event bus of the given name or ARN.
 func NewBus(client *eventbridge.Client, name string) *Bus { return &Bus{client, name} }
 
-// Send puts the message on the bus: as the detail of an event whose source and detail-type are those of its type.
+// Send puts the message on the bus: as the detail of an event whose source and detail-type follow from its type.
 func (b *Bus) Send(ctx context.Context, m event.Message) error {
 	text, err := m.Encode()
 	if err != nil {

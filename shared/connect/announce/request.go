@@ -68,13 +68,13 @@ func (e *Exports) RequestExport(ctx context.Context, id batch.ID) error {
 type Batches struct {
 	batch.Store
 	Requester interface {
-		// AnnounceBatch is that of Requester.
+		// AnnounceBatch is as in Requester.
 		AnnounceBatch(ctx context.Context, id batch.ID) error
 	}
 	Log *slog.Logger
 }
 
-// Get is that of batch.Store.
+// Get is as in batch.Store.
 func (s *Batches) Get(ctx context.Context, id batch.ID) (batch.Batch, error) {
 	b, err := s.Store.Get(ctx, id)
 	if err == nil {
@@ -83,7 +83,7 @@ func (s *Batches) Get(ctx context.Context, id batch.ID) (batch.Batch, error) {
 	return b, err
 }
 
-// Apply is that of batch.Store.
+// Apply is as in batch.Store.
 func (s *Batches) Apply(ctx context.Context, id batch.ID, t batch.Transition) (batch.Batch, error) {
 	b, err := s.Store.Apply(ctx, id, t)
 	var conflict *batch.ConflictError

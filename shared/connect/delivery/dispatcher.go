@@ -33,7 +33,7 @@ type Dispatcher struct {
 
 // Starter starts executions of the state machine of deliveries.
 type Starter interface {
-	// Start starts the execution of a name. Repeating it is success, whatever the input.
+	// Start starts the execution of a name. Repeating it is success, even with another input.
 	Start(ctx context.Context, name string, in Start) error
 }
 
@@ -50,7 +50,8 @@ type Start struct {
 var _ event.Sender = (*Dispatcher)(nil)
 
 // Send implements event.Sender. Webhooks that the service has disabled get a delivery that has ended, so that it can be
-// sent again. A webhook is not told of its own end. One that fails here does not keep the message from the others.
+// sent again. A webhook gets no message about its own end. One that fails here does not keep the message from the
+// others.
 func (s *Dispatcher) Send(ctx context.Context, m event.Message) error {
 	webhooks, err := s.Store.List(ctx, m.Tenant)
 	if err != nil {
@@ -114,8 +115,8 @@ func (s *Dispatcher) collect(ctx context.Context, w webhook.Webhook, d webhook.D
 	return s.start(ctx, d, wait)
 }
 
-// SendTest begins the delivery of a test message to one webhook, whatever events it wants and whether or not it is
-// enabled. id is new for each test.
+// SendTest begins the delivery of a test message to one webhook, independent of its event types and whether or not it
+// is enabled. id is new for each test.
 func (s *Dispatcher) SendTest(ctx context.Context, w webhook.Webhook, id string) (webhook.Delivery, error) {
 	payload, err := json.Marshal(map[string]string{"webhook_id": w.ID})
 	if err != nil {

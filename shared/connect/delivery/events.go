@@ -14,7 +14,7 @@ type WebhookPayload struct {
 	Name      string `json:"name"`
 	// FailingSince is the time of the first attempt that failed after the last success.
 	FailingSince time.Time `json:"failing_since,omitzero"`
-	// DisabledAt and Reason are those of an event that a webhook was disabled.
+	// DisabledAt and Reason belong to an event that a webhook was disabled.
 	DisabledAt time.Time `json:"disabled_at,omitzero"`
 	Reason     string    `json:"reason,omitempty"`
 	// GivenUpSince is when the first delivery was given up; RecoveredAt is when one succeeded again.

@@ -7,8 +7,8 @@ import (
 	"sluice/shared/connect/webhook"
 )
 
-// recordHealth records what the end of a delivery says about the health of its webhook, and disables a webhook that has
-// failed too long. It can be repeated: the events that it sends have the same IDs each time.
+// recordHealth updates the health of a webhook at the end of a delivery, and disables a webhook that has failed too
+// long. It can be repeated: the events that it sends have the same IDs each time.
 func (s *Step) recordHealth(ctx context.Context, d webhook.Delivery) error {
 	if d.IsTest() || d.Code == webhook.CodeDisabled || d.Code == webhook.CodeDeleted ||
 		d.Code == webhook.CodeInterrupted {
@@ -52,7 +52,7 @@ func (s *Step) recordSuccess(ctx context.Context, w webhook.Webhook, d webhook.D
 		return nil
 	}
 	if !w.Health.GivenUpSince.IsZero() {
-		// The time is kept until the event is sent: whoever sends it, and however often, it is the same event.
+		// The time is kept until the event is sent, so that repeated sends are the same event.
 		h, ok, err := s.Store.MarkRecovered(ctx, w.Tenant, w.ID, since, d.EndedAt)
 		if err != nil || !ok {
 			return err

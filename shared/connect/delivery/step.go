@@ -59,7 +59,7 @@ type Output struct {
 	Wait int `json:"wait"`
 }
 
-// newInput returns what the event asks the step to do: to end the delivery, unless it has ended.
+// newInput returns the input of the step for the event: to end the delivery, unless it has ended.
 func newInput(e machine.Event) (Input, error) {
 	var in Input
 	if err := json.Unmarshal([]byte(e.Detail.Input), &in); err != nil || !e.IsFromStepFunctions() ||
@@ -240,7 +240,7 @@ func (s *Step) openSecrets(ctx context.Context, w webhook.Webhook) (webhook.Secr
 	return secrets, nil
 }
 
-// judge returns what a status means.
+// judge interprets a status.
 func judge(status int) (outcome webhook.Outcome, code, message string) {
 	switch {
 	case status >= 200 && status < 300:

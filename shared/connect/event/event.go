@@ -1,5 +1,5 @@
-// Package event is the domain of events: what the service announces to its tenants, and to whom. Every event leaves the
-// service in the same form, a Message, on the event bus of the account and to the webhooks of its tenant
+// Package event is the domain of events, which the service announces to its tenants. Every event leaves the service in
+// the same form, a Message, on the event bus of the account and to the webhooks of its tenant
 // (docs/contract/events.md).
 package event
 
@@ -42,8 +42,8 @@ type Sender interface {
 var idSpace = uuid.MustParse("0d0ab1b2-7a43-53a5-9e0c-5c0b5f0f6a1e")
 
 // NewID returns the ID of the event of a type that happens at most once to a subject. It is a UUIDv5 of the type and
-// the subject, so that every announcement of that event has the same one, whoever makes it. If an event can happen to a
-// thing several times, the subject says which time: "certificate ID, 14 days ahead".
+// the subject, so that every announcement of that event has the same one. If an event can happen to a thing several
+// times, the subject says which time: "certificate ID, 14 days ahead".
 func NewID(t Type, subject string) string {
 	return uuid.NewSHA1(idSpace, []byte(string(t)+"\n"+subject)).String()
 }

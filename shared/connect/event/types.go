@@ -26,7 +26,7 @@ const (
 	WebhookRecovered Type = "webhook:recovered"
 	// WatchlistUpdated: a watchlist that the tenant screens against has another version.
 	WatchlistUpdated Type = "watchlist.updated"
-	// RescreeningFinished: what the tenant has screened before was screened against the changes of a watchlist.
+	// RescreeningFinished: the earlier screenings of the tenant were repeated against the changes of a watchlist.
 	RescreeningFinished Type = "rescreening.finished"
 )
 

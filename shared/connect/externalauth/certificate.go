@@ -67,7 +67,7 @@ var (
 		"to accept just this one, use PinLeafThumbprint")
 )
 
-// CheckPEM parses a certificate that is given for a mode. Its errors are those of ParsePEM and ErrNotCA.
+// CheckPEM parses a certificate that is given for a mode. Its errors are the errors of ParsePEM, and ErrNotCA.
 func CheckPEM(text string, mode ValidationMode) (*x509.Certificate, error) {
 	c, err := ParsePEM(text)
 	if err == nil && mode == SignerChainValidationOnly && !IsCA(c) {
@@ -84,7 +84,7 @@ type GivenCertificate struct {
 	Certificate *x509.Certificate
 }
 
-// Certificates returns all certificates that were given for a configuration, leaving out what cannot be parsed.
+// Certificates returns all certificates that were given for a configuration, except for those that cannot be parsed.
 func (c *Configuration) Certificates() []GivenCertificate {
 	given := c.EndpointCertificate.placed("endpointCertificate")
 	if c.OAuth != nil {
@@ -120,7 +120,7 @@ func ParsePEM(text string) (*x509.Certificate, error) {
 	if strings.Contains(text, "PRIVATE KEY-----") {
 		return nil, ErrPrivateKey
 	}
-	// pem.Decode skips what it cannot read, so that what it returns may not be all there is.
+	// pem.Decode skips unreadable text, so that its result may be incomplete.
 	const begin = "-----BEGIN " + certificateBlock + "-----"
 	text = strings.TrimSpace(text)
 	switch {
@@ -140,13 +140,13 @@ func ParsePEM(text string) (*x509.Certificate, error) {
 	return certificate, nil
 }
 
-// IsIntermediate reports whether a certificate is that of a CA and signed by another one. Self-signed certificates are
-// left out because a server's own certificate, if it is self-signed, may say that it is a CA.
+// IsIntermediate reports whether a certificate belongs to a CA and is signed by another one. Self-signed certificates
+// are left out because a server's own certificate, if it is self-signed, may have the CA flag.
 func IsIntermediate(c *x509.Certificate) bool {
 	return IsCA(c) && !bytes.Equal(c.RawSubject, c.RawIssuer)
 }
 
-// Details are what the interface shows of a certificate.
+// Details are the details of a certificate in the interface.
 type Details struct {
 	// Subject and Issuer are distinguished names as in RFC 2253.
 	Subject string

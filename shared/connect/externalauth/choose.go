@@ -94,7 +94,7 @@ func canonicalHost(u *url.URL) (string, error) {
 	return host, nil
 }
 
-// isHostName reports whether host consists of labels of letters, digits, hyphens and underscores, of which the last is
+// isHostName reports whether host consists of labels of letters, digits, hyphens and underscores, the last of which is
 // not a number: some programs read such a host as an IP address.
 func isHostName(host string) bool {
 	labels := strings.Split(host, ".")
@@ -151,8 +151,9 @@ func escapeSegment(s string) string {
 }
 
 // Choose returns the configuration that serves a URL: of those whose URL is the beginning of it, on whole path
-// segments, the longest. ok is false if there is none. The URL may have a query. If it has no canonical form, the error
-// is one of those of CanonicalURL: whether a configuration serves it cannot be told, so it must not be called.
+// segments, the longest. ok is false if there is no such prefix. The URL may have a query. If it has no canonical form,
+// the error is one of those of CanonicalURL: whether a configuration serves it cannot be told, so it must not be
+// called.
 func Choose(configurations []Configuration, target string) (chosen Configuration, ok bool, err error) {
 	u, err := url.Parse(target)
 	if err != nil || !strings.EqualFold(u.Scheme, "https") || u.Host == "" {

@@ -48,7 +48,7 @@ type OAuth struct {
 	// URL is the token endpoint.
 	URL      string
 	ClientID string
-	// ClientSecret is "" for a client that has none.
+	// ClientSecret is "" for a client without a secret.
 	ClientSecret Secret
 	// UseBasicAuthentication sends ID and secret in the Authorization header, otherwise in the form.
 	UseBasicAuthentication bool
@@ -75,7 +75,7 @@ type NameValue struct {
 // Secret is a text that cannot be printed, logged or encoded by accident: all of these show Mask in its place.
 type Secret string
 
-// Mask is what is shown in place of a secret.
+// Mask is shown in place of a secret.
 const Mask = "********"
 
 // Reveal returns the secret itself.

@@ -17,7 +17,7 @@ var NoticeDays = []int{30, 14, 3}
 
 const day = 24 * time.Hour
 
-// noticedUntil returns the time up to which nothing is left to announce of a certificate: all notices that were due by
+// noticedUntil returns the time up to which all notices of a certificate are announced: all notices that were due by
 // then have been sent, or were due before the certificate was in the configuration.
 func (c *Configuration) noticedUntil(given GivenCertificate) time.Time {
 	return c.Noticed[DetailsOf(given.Certificate).ThumbprintSHA256]
@@ -98,7 +98,7 @@ func (c *Configuration) inForce() []GivenCertificate {
 // NoticePayload is the payload of event.CertificateExpiring.
 type NoticePayload struct {
 	ConfigurationID string `json:"configurationId"`
-	// Host is that of the configuration's URL, whose path may be confidential.
+	// Host is the host of the configuration's URL, whose path may be confidential.
 	Host string `json:"host"`
 	// Property is the place of the certificate in the configuration, as in GivenCertificate.
 	Property         string    `json:"property"`
@@ -132,7 +132,7 @@ func (c *Configuration) newMessage(n notice) (event.Message, error) {
 // NoticeStore is the part of a store that Notifier needs.
 type NoticeStore interface {
 	// EachDue calls visit with each configuration, of any tenant, whose NextNotice is not after now. It stops at the
-	// first error of visit and returns it. It may miss what was written in the last seconds.
+	// first error of visit and returns it. It may miss the writes of the last seconds.
 	EachDue(ctx context.Context, now time.Time, visit func(Configuration) error) error
 	// SetNoticed stores Noticed of a configuration. It changes nothing and returns nil if the stored version is not
 	// c.Version any more.
@@ -161,7 +161,7 @@ func (n *Notifier) Run(ctx context.Context) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// announce announces what is due of one configuration, and then records that.
+// announce sends the due notices of one configuration, and then records that.
 func (n *Notifier) announce(ctx context.Context, c Configuration) error {
 	now := n.Now()
 	notices := c.dueNotices(now)

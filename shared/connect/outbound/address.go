@@ -19,8 +19,8 @@ type Resolver interface {
 // it.
 const AllowListSetting = "OutboundPrivateReceivers"
 
-// AddressPolicy decides which addresses may be called: public ones, and those of the private networks that the operator
-// allows. The zero value allows public ones only.
+// AddressPolicy decides which addresses may be called: public ones, and addresses of the private networks that the
+// operator allows. The zero value allows public ones only.
 type AddressPolicy struct{ allowed []netip.Prefix }
 
 // ParseAddressPolicy reads the operator's list of private networks: prefixes such as 10.20.0.0/16 or fd12::/32,
@@ -40,7 +40,7 @@ func ParseAddressPolicy(list string) (AddressPolicy, error) {
 	return p, nil
 }
 
-// addressKind is what an address belongs to, in the words of errors; "" for a public address.
+// addressKind is the network of an address, in the words of errors; "" for a public address.
 type addressKind string
 
 const (
@@ -78,7 +78,7 @@ var special4 = join(
 var special6 = join(
 	networksOf(loopbackAddress, "::1/128"),
 	networksOf(privateAddress, "fc00::/7", "fec0::/10", "64:ff9b:1::/48"),
-	networksOf(linkLocalAddress, "fe80::/10", "fd00:ec2::/32"), // the second is that of AWS's metadata service
+	networksOf(linkLocalAddress, "fe80::/10", "fd00:ec2::/32"), // the second has AWS's metadata service
 	networksOf(reservedAddress, "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"),
 )
 
@@ -106,7 +106,7 @@ func embedded(a netip.Addr) netip.Addr {
 	return a
 }
 
-// kindOf returns what an address belongs to. If networks overlap the narrowest counts.
+// kindOf returns the kind of an address. If networks overlap the narrowest counts.
 func kindOf(a netip.Addr) addressKind {
 	networks, kind, bits := special4, publicAddress, -1
 	if a.Is6() {

@@ -29,7 +29,7 @@ type ClientKey struct {
 	// Certificates is the certificate of the key and those that lead to its issuer, in DER; nil until one is installed.
 	Certificates [][]byte
 	CreatedAt    time.Time
-	// InstalledAt is when the certificate was installed; zero if there is none.
+	// InstalledAt is when the certificate was installed; zero if no certificate is.
 	InstalledAt time.Time
 }
 
@@ -55,7 +55,7 @@ type KeyStore interface {
 
 // ClientKeys reads the client keys of tenants.
 type ClientKeys interface {
-	// ClientKey reads the key of a tenant. It returns ErrNoClientKey if there is none.
+	// ClientKey reads the key of a tenant. It returns ErrNoClientKey if the tenant has no key.
 	ClientKey(ctx context.Context, tenant string) (ClientKey, error)
 }
 
@@ -68,7 +68,7 @@ func (k ClientKey) ParsePublicKey() (*ecdsa.PublicKey, error) {
 	return public, nil
 }
 
-// fingerprint tells certificates apart; "" if there is none.
+// fingerprint identifies a certificate; "" if there is none.
 func (k ClientKey) fingerprint() string {
 	if len(k.Certificates) == 0 {
 		return ""
@@ -77,7 +77,7 @@ func (k ClientKey) fingerprint() string {
 	return string(sum[:])
 }
 
-// clientKey reads the key of a tenant; an *Error if there is none.
+// clientKey reads the key of a tenant; an *Error if the tenant has no key.
 func (c *Client) clientKey(ctx context.Context, tenant string) (ClientKey, error) {
 	if c.Keys == nil || c.KMS == nil {
 		return ClientKey{}, newError(ClientCertificateUnusable, "This function has no access to client keys.")
@@ -90,7 +90,7 @@ func (c *Client) clientKey(ctx context.Context, tenant string) (ClientKey, error
 	return key, err
 }
 
-// clientCertificate reads the key of a tenant whose certificate is in force; an *Error if there is none.
+// clientCertificate reads the key of a tenant whose certificate is in force; an *Error if no certificate is.
 func (c *Client) clientCertificate(ctx context.Context, tenant string) (ClientKey, error) {
 	key, err := c.clientKey(ctx, tenant)
 	if err != nil {
@@ -123,7 +123,7 @@ type presentation struct {
 }
 
 // certificate is the GetClientCertificate of a tls.Config. Whether the receiver knows the issuer is left to the
-// receiver: what it lists is often incomplete.
+// receiver: its list of issuers is often incomplete.
 func (p *presentation) certificate(request *tls.CertificateRequestInfo) (*tls.Certificate, error) {
 	p.wasAsked = true
 	if p.key == nil {
@@ -143,8 +143,8 @@ func (p *presentation) certificate(request *tls.CertificateRequestInfo) (*tls.Ce
 	}, nil
 }
 
-// check returns why a connection must not be used, nil if it may: the outcome of its handshake, or what the handshake
-// does not tell.
+// check returns why a connection must not be used, nil if it may: the outcome of its handshake, or an error that the
+// handshake does not tell.
 func (p *presentation) check(outcome error) error {
 	switch {
 	case p.err != nil:

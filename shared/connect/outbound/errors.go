@@ -74,7 +74,7 @@ const remoteError = "remote error"
 
 // explain turns an error of an exchange into an *Error. The errors of a context that the caller has ended are returned
 // as they are. No text of the given error is passed on but that of TLS alerts, which are fixed: errors of package http
-// quote what the receiver has sent.
+// quote the text that the receiver has sent.
 func explain(ctx context.Context, err error) error {
 	var known *Error
 	var operation *net.OpError

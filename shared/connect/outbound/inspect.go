@@ -11,15 +11,15 @@ import (
 	"sluice/shared/connect/externalauth"
 )
 
-// Inspection is what a receiver presents, and what each validation mode makes of it.
+// Inspection has the certificates that a receiver presents, and the decision of each validation mode.
 type Inspection struct {
-	// Chain is what the receiver presents, its own certificate first; nil if no TLS connection came that far.
+	// Chain is the receiver's chain, its own certificate first; nil if no TLS connection came that far.
 	Chain []*x509.Certificate
 	// Decisions has one for each mode of externalauth.ValidationModes.
 	Decisions []Decision
 }
 
-// Decision is what a validation mode decides about a receiver.
+// Decision is the decision of a validation mode about a receiver.
 type Decision struct {
 	Mode     externalauth.ValidationMode
 	Accepted bool
@@ -51,7 +51,7 @@ func (c *Client) Inspect(ctx context.Context, u *url.URL, certificate *externala
 	return inspection, nil
 }
 
-// decide returns what a mode makes of a chain.
+// decide returns the decision of a mode about a chain.
 func (c *Client) decide(host string, chain []*x509.Certificate, certificate *externalauth.Certificate,
 	mode externalauth.ValidationMode) (accepted bool, reason string) {
 	if certificate != nil {

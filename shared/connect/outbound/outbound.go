@@ -3,8 +3,7 @@
 // service presents itself, which headers and which access token a call carries.
 //
 // A call never reaches an address inside the network that the service runs in, follows no redirect, and is bounded in
-// time, connections and bytes. An error says what happened in words that the tenant may read: it holds neither a
-// secret nor the path of a URL.
+// time, connections and bytes. The text of an error is for the tenant: it holds neither a secret nor the path of a URL.
 package outbound
 
 import (
@@ -37,7 +36,7 @@ const (
 // Configurations finds the configurations of tenants, with their secrets decrypted.
 type Configurations interface {
 	// ForURL returns the configuration of a tenant that serves a URL, as externalauth.Choose chooses it. ok is false if
-	// the tenant has none for it.
+	// the tenant has no configuration for it.
 	ForURL(ctx context.Context, tenant, url string) (configuration externalauth.Configuration, ok bool, err error)
 }
 
@@ -47,7 +46,7 @@ type Reply struct {
 	Header http.Header
 	// Body is the body or, if IsTruncated, its beginning.
 	Body []byte
-	// IsTruncated means that the body is longer than what the client reads.
+	// IsTruncated means that the body is longer than MaxReplyBytes.
 	IsTruncated bool
 }
 
@@ -61,8 +60,8 @@ type Client struct {
 	Resolver Resolver
 	// PublicCAs are the roots of public CAs; nil means those of the system.
 	PublicCAs *x509.CertPool
-	// Keys and KMS are the client keys of tenants and what signs with them. Without them calls that need a client key
-	// fail.
+	// Keys and KMS are the client keys of tenants and the service that signs with them. Without them calls that need a
+	// client key fail.
 	Keys ClientKeys
 	KMS  kmskey.API
 	// Timeout is the time for one exchange. A call is up to four of them: with a token, and once more with a new one.
@@ -71,7 +70,7 @@ type Client struct {
 	MaxReplyBytes int64
 	// Now is the clock; nil is the system's.
 	Now func() time.Time
-	// Log gets the causes of failures of the service itself, such as those of KMS, which errors do not show; nil for
+	// Log gets the causes of failures of the service itself, such as errors of KMS, which errors do not show; nil for
 	// none.
 	Log *slog.Logger
 	// NewID returns the jti of a client assertion; nil makes random UUIDs.
@@ -123,7 +122,7 @@ func checkURL(u *url.URL) error {
 	case u.User != nil:
 		return newError(URLRefused, "The URL must not contain a user name or password.")
 	}
-	// A URL without a canonical form cannot be compared with those of configurations.
+	// A URL without a canonical form cannot be compared with the URLs of configurations.
 	if _, _, err := externalauth.Choose(nil, u.String()); err != nil {
 		return newError(URLRefused, "The URL cannot be called: "+err.Error()+".")
 	}
@@ -135,7 +134,7 @@ func checkURL(u *url.URL) error {
 type call struct {
 	client *Client
 	tenant string
-	// configuration is nil if the tenant has none for the URL.
+	// configuration is nil if the tenant has no configuration for the URL.
 	configuration *externalauth.Configuration
 }
 

@@ -37,7 +37,8 @@ func CertificateRequest(ctx context.Context, k ClientKey, s kmskey.API, commonNa
 }
 
 // ParseCertificates reads the certificates that are to be installed for a client key: in PEM, its own first, each of
-// the others being the issuer of the one preceding it. The root may be left out. Its errors say what is wrong.
+// the others being the issuer of the one preceding it. The root may be left out. Its errors name the faulty
+// certificate.
 func (k ClientKey) ParseCertificates(text []byte, now time.Time) ([]*x509.Certificate, error) {
 	var chain []*x509.Certificate
 	for rest := bytes.TrimSpace(text); len(rest) > 0; rest = bytes.TrimSpace(rest) {

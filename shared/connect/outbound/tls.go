@@ -11,7 +11,7 @@ import (
 
 // tlsRules say which certificates are accepted from a receiver, and which one is presented to it.
 type tlsRules struct {
-	// certificate is what the configuration says about the receiver's certificate; nil means a public CA.
+	// certificate is the receiver's certificate in the configuration; nil means a public CA.
 	certificate *externalauth.Certificate
 	// given are the certificates that the configuration names.
 	given []*x509.Certificate
@@ -34,8 +34,8 @@ func newTLSRules(certificate *externalauth.Certificate, publicCAs *x509.CertPool
 	return rules, nil
 }
 
-// config returns the settings of one TLS connection to a host. The host is that of the URL: that of the connection's
-// state is empty where the host is an IP address.
+// config returns the settings of one TLS connection to a host. The host is the host of the URL: the host of the
+// connection's state is empty where the host is an IP address.
 func (r tlsRules) config(host string, now func() time.Time, sessions tls.ClientSessionCache) *tls.Config {
 	return &tls.Config{
 		ServerName: host,
@@ -121,7 +121,7 @@ func verifySigner(host string, presented, given []*x509.Certificate, now time.Ti
 }
 
 // hasChain reports whether a chain leads from a host's certificate to a root by way of the others that were presented.
-// Every certificate of the chain must be in force. Nil roots are those of the system.
+// Every certificate of the chain must be in force. Nil roots are the system's.
 func hasChain(host string, presented []*x509.Certificate, roots *x509.CertPool, now time.Time) bool {
 	intermediates := x509.NewCertPool()
 	for _, p := range presented[1:] {

@@ -21,7 +21,7 @@ const (
 	maxTokens = 256
 	// maxTokenBytes is the length of an access token.
 	maxTokenBytes = 16 << 10
-	// assumedTokenLifetime is that of a token whose endpoint does not say how long it lives.
+	// assumedTokenLifetime is the lifetime of a token whose endpoint does not state it.
 	assumedTokenLifetime = time.Minute
 	// maxTokenLifetime is the longest lifetime that is believed.
 	maxTokenLifetime = 24 * time.Hour
@@ -198,7 +198,7 @@ func (c *call) tokenForm(ctx context.Context, header http.Header) (url.Values, e
 		header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(credentials)))
 	default:
 		form.Set("client_id", o.ClientID)
-		if secret != "" { // a client that the certificate identifies has none
+		if secret != "" { // a client that the certificate identifies has no secret
 			form.Set("client_secret", secret)
 		}
 	}

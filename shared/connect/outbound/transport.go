@@ -29,7 +29,7 @@ type poolKey struct {
 	tokenKey
 	// isTokenEndpoint tells the connections to a token endpoint, whose rules are their own, from those to the receiver.
 	isTokenEndpoint bool
-	// certificate is the fingerprint of the client certificate; "" if none is presented.
+	// certificate is the fingerprint of the client certificate; "" without one.
 	certificate string
 }
 
@@ -75,7 +75,7 @@ func (c *Client) newTransport(rules tlsRules) *http.Transport {
 		sessions = tls.NewLRUClientSessionCache(maxConnections)
 	}
 	return &http.Transport{
-		// There is no proxy, whatever the environment says.
+		// The proxy settings of the environment are ignored.
 		DialTLSContext: func(ctx context.Context, _, hostPort string) (net.Conn, error) {
 			return c.dialTLS(ctx, hostPort, rules, sessions)
 		},
@@ -99,7 +99,7 @@ func (c *Client) dialTLS(
 	if err != nil {
 		return nil, newError(URLRefused, "The host of the URL is not valid.")
 	}
-	// The context is not that of the call: http.Transport lets a connection that it has begun outlive it.
+	// The context is not the context of the call: http.Transport lets a connection that it has begun outlive it.
 	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout(), errTimeout)
 	defer cancel()
 	plain, err := c.dial(ctx, hostPort)

@@ -41,13 +41,13 @@ const (
 	CodeInterrupted = "interrupted"
 )
 
-// Limits of what is kept of a delivery.
+// Limits of a stored delivery.
 const (
 	// MaxAnswerBytes is how much of a receiver's answer is kept.
 	MaxAnswerBytes = 1024
 	// MaxAttempts is how many attempts of a delivery are kept, the last ones.
 	MaxAttempts = 60
-	// MaxBodyBytes is the size of the messages that fill a delivery of the type Batch, whatever their number. An item
+	// MaxBodyBytes is the size of the messages that fill a delivery of the type Batch, for any number of them. An item
 	// of DynamoDB holds 400 KB.
 	MaxBodyBytes = 256 << 10
 	// Retention is how long a delivery is kept.
@@ -62,7 +62,7 @@ type Delivery struct {
 	Tenant    string
 	WebhookID string
 	Type      Type
-	// Messages are what is delivered, in the order in which they came.
+	// Messages are the delivered messages, in the order in which they came.
 	Messages []Message
 	// IsOpen means that the delivery still collects messages.
 	IsOpen    bool
@@ -77,7 +77,7 @@ type Delivery struct {
 	// Code says why the run has not succeeded; "" otherwise.
 	Code    string
 	EndedAt time.Time
-	// NextAttemptAt is when the next attempt is due; zero if there is none.
+	// NextAttemptAt is when the next attempt is due; zero if no attempt is.
 	NextAttemptAt time.Time
 	// Attempts are the last attempts of all runs. AttemptCount counts all.
 	Attempts     []Attempt
@@ -97,7 +97,7 @@ type Attempt struct {
 	At      time.Time
 	Took    time.Duration
 	Outcome Outcome
-	// Code and Message say what went wrong, in words for the tenant; "" for a success.
+	// Code and Message describe the error to the tenant; "" for a success.
 	Code    string
 	Message string
 	// Status is the status of the answer; 0 if there was none.
@@ -138,7 +138,8 @@ func NewDelivery(w Webhook, m event.Message, now time.Time) (Delivery, error) {
 	}, nil
 }
 
-// Body returns what is sent: the message, or for the type Batch {"messages": [...]}. It is the same at every attempt.
+// Body returns the body of the request: the message, or for the type Batch {"messages": [...]}. It is the same at every
+// attempt.
 func (d Delivery) Body() []byte {
 	if d.Type != Batch {
 		return d.Messages[0].Text

@@ -12,7 +12,7 @@ type Policy struct {
 	DisableAfter time.Duration
 }
 
-// NextAttempt returns when to try again after a number of failed attempts of a run, of which the last ended now. ok is
+// NextAttempt returns when to try again after a number of failed attempts of a run, the last of which ended now. ok is
 // false if the run is given up. The last attempt is made when the patience ends. random, in [0, 1), spreads the
 // attempts of many deliveries: a pause is between 3/4 and 5/4 of its length.
 func (p Policy) NextAttempt(runAt, now time.Time, failed int, random float64) (at time.Time, ok bool) {

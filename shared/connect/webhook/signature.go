@@ -113,7 +113,7 @@ func parseVersioned(value string) (t int64, signatures [][]byte, err error) {
 		switch name {
 		case "t":
 			times++
-			// The digits are part of what is signed, so they have one form.
+			// The digits are part of the signed text, so they have one form.
 			if t, err = strconv.ParseInt(text, 10, 64); err != nil || strconv.FormatInt(t, 10) != text || t < 0 {
 				return 0, nil, ErrNoSignature
 			}

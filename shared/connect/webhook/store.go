@@ -26,7 +26,7 @@ type Store interface {
 	Get(ctx context.Context, tenant, id string) (Webhook, error)
 	// List returns all webhooks of a tenant in the order of their creation.
 	List(ctx context.Context, tenant string) ([]Webhook, error)
-	// Save replaces what the tenant sets of a webhook and, with resetHealth, makes its health the zero value. It is
+	// Save replaces the tenant's settings of a webhook and, with resetHealth, makes its health the zero value. It is
 	// conditional on the Version that was read, and returns w with the next one. It returns ErrNotFound or ErrChanged.
 	Save(ctx context.Context, w Webhook, resetHealth bool) (Webhook, error)
 	// Delete removes a webhook; its deliveries stay until they expire, and nobody reaches them. It returns ErrNotFound
@@ -42,7 +42,7 @@ type Store interface {
 	// MarkWorking clears these times, if the webhook has failed since the given one. Repeating it changes nothing.
 	MarkWorking(ctx context.Context, tenant, id string, failingSince time.Time) error
 	// Disable switches a webhook off for a reason. It returns the webhook after it; of one that is off already it
-	// changes nothing. It returns ErrNotFound if there is none.
+	// changes nothing. It returns ErrNotFound if it does not exist.
 	Disable(ctx context.Context, tenant, id, reason string, at time.Time) (Webhook, error)
 
 	DeliveryStore

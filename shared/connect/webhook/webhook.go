@@ -86,16 +86,16 @@ type Webhook struct {
 	// Version counts the changes that the tenant has made.
 	Version int64
 
-	// Health is what deliveries have shown.
+	// Health is derived from the outcomes of deliveries.
 	Health Health
 	// OpenDelivery is the ID of the delivery of the type Batch that was the last to collect messages; "" if there was
 	// none.
 	OpenDelivery string
 }
 
-// Health says how deliveries to a webhook fare. Its zero value is that of a webhook that works.
+// Health is the state of the deliveries to a webhook. Its zero value means that the webhook works.
 type Health struct {
-	// FailingSince is the time of the first failed attempt after the last success; zero if there is none.
+	// FailingSince is the time of the first failed attempt after the last success; zero if no attempt has failed since.
 	FailingSince time.Time
 	// GivenUpSince is when the first delivery was given up after the last success; zero if none was.
 	GivenUpSince time.Time
@@ -136,11 +136,11 @@ func (w *Webhook) ReplaceSecret(sealed []byte, now time.Time) {
 	w.Secret = sealed
 }
 
-// Enable switches the webhook on, and forgets what deliveries have shown before.
+// Enable switches the webhook on, and resets its health.
 func (w *Webhook) Enable() { w.Enabled, w.Health = true, Health{} }
 
-// CheckURL returns what is wrong with the URL of a webhook, "" if nothing is. Whether its host may be called is decided
-// by each call.
+// CheckURL returns the error of the URL of a webhook, "" if it has none. Whether its host may be called is decided by
+// each call.
 func CheckURL(text string) string {
 	if len(text) > MaxURLBytes {
 		return fmt.Sprintf("The value has more than %d bytes.", MaxURLBytes)
@@ -162,8 +162,8 @@ func CheckURL(text string) string {
 	return ""
 }
 
-// CheckEventTypes returns what is wrong with a list of event types, "" if nothing is, and the index of the item at
-// fault; -1 for the list as a whole.
+// CheckEventTypes returns the error of a list of event types, "" if it has none, and the index of the item at fault; -1
+// for the list as a whole.
 func CheckEventTypes(types []string) (message string, index int) {
 	if len(types) == 0 {
 		return `The list must name at least one type of events, or "*" for all.`, -1

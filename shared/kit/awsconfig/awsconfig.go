@@ -27,7 +27,7 @@ func Load(ctx context.Context, maxPause time.Duration, options ...func(*config.L
 	return config.LoadDefaultConfig(ctx, append(own, options...)...)
 }
 
-// At returns settings like those of Load that lead to an endpoint, such as that of a local cloud. Nothing of the
+// At returns settings as Load does for a given endpoint, such as the endpoint of a local cloud. Nothing of the
 // environment or of AWS's files is in them: a variable like AWS_ENDPOINT_URL_DYNAMODB would go before the endpoint, and
 // a profile that does not exist would be an error.
 func At(endpoint, region string, credentials aws.CredentialsProvider) aws.Config {
@@ -57,7 +57,7 @@ func newHTTPClient() aws.HTTPClient {
 // defaultRetryMaxPause is the longest pause between two attempts at one call to AWS.
 const defaultRetryMaxPause = 5 * time.Second
 
-// newRetryer returns what makes retryers: each call is attempted up to five times, with pauses up to longest; 0 means
+// newRetryer returns a factory of retryers: each call is attempted up to five times, with pauses up to longest; 0 means
 // defaultRetryMaxPause.
 func newRetryer(longest time.Duration) func() aws.Retryer {
 	return func() aws.Retryer {

@@ -1,5 +1,5 @@
 // Package deadline leaves time at the end of an invocation to report an error: Lambda ends a function that is late
-// without a log line on what it was waiting for.
+// without a log line that names the pending call.
 package deadline
 
 import (
@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Shorten returns a context whose deadline is earlier than that of ctx by margin, or ctx itself if it has no deadline.
+// Shorten returns a context whose deadline is earlier than the deadline of ctx by margin, or ctx itself if it has none.
 // Calling cancel releases the resources of the context.
 func Shorten(ctx context.Context, margin time.Duration) (shortened context.Context, cancel context.CancelFunc) {
 	end, ok := ctx.Deadline()

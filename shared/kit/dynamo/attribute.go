@@ -36,7 +36,7 @@ func StringList(values []string) types.AttributeValue {
 	return &types.AttributeValueMemberL{Value: list}
 }
 
-// StringAttribute returns the string attribute of that name, "" if the item has none.
+// StringAttribute returns the string attribute of that name, "" if the item does not have it.
 func StringAttribute(item Item, name string) string {
 	if s, ok := item[name].(*types.AttributeValueMemberS); ok {
 		return s.Value
@@ -44,7 +44,7 @@ func StringAttribute(item Item, name string) string {
 	return ""
 }
 
-// NumberAttribute returns the number attribute of that name, 0 if the item has none that is a 64-bit integer.
+// NumberAttribute returns the number attribute of that name, 0 if it is missing or no 64-bit integer.
 func NumberAttribute(item Item, name string) int64 {
 	if n, ok := item[name].(*types.AttributeValueMemberN); ok {
 		if parsed, err := strconv.ParseInt(n.Value, 10, 64); err == nil {
@@ -54,7 +54,7 @@ func NumberAttribute(item Item, name string) int64 {
 	return 0
 }
 
-// BinaryAttribute returns the binary attribute of that name, nil if the item has none.
+// BinaryAttribute returns the binary attribute of that name, nil if the item does not have it.
 func BinaryAttribute(item Item, name string) []byte {
 	if b, ok := item[name].(*types.AttributeValueMemberB); ok {
 		return b.Value

@@ -22,8 +22,8 @@ const (
 )
 
 // GetAll reads the items of the given keys, which must be distinct, as of every write acknowledged before. Keys without
-// an item are left out; the order of the result is not that of the keys. It reads only the named attributes, or whole
-// items if none is named. It asks again for what a throttled table leaves unprocessed, until the context ends.
+// an item are left out; the result is not in the order of the keys. It reads only the named attributes, or whole items
+// if none is named. It asks again for items that a throttled table leaves unprocessed, until the context ends.
 func GetAll(ctx context.Context, db *dynamodb.Client, table string, keys []Item, attributes ...string) ([]Item, error) {
 	pages := slices.Collect(slices.Chunk(keys, MaxGetKeys))
 	results := make([][]Item, len(pages))
@@ -71,8 +71,9 @@ func projection(attributes []string) (*string, map[string]string) {
 	return aws.String(strings.Join(placeholders, ", ")), names
 }
 
-// PutAll stores items whose keys are distinct, replacing those that exist. It sends again what a throttled table leaves
-// unprocessed, until the context ends. After an error any of the items may be stored; repeating the call is safe.
+// PutAll stores items whose keys are distinct, replacing those that exist. It sends again the items that a throttled
+// table leaves unprocessed, until the context ends. After an error any of the items may be stored; repeating the call
+// is safe.
 func PutAll(ctx context.Context, db *dynamodb.Client, table string, items []Item) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(Concurrency)

@@ -16,8 +16,8 @@ import (
 )
 
 // NewClient returns the client for stores. A conditional write whose answer is lost is sent again by the SDK, and then
-// fails on what it has written itself. The client recognises that: such a write succeeds if the item is what it wanted
-// to write. It recognises PutItem, DeleteItem, and UpdateItem with plain assignments and removals; transactions carry a
+// fails on its own earlier write. The client recognises that: such a write succeeds if the item is what it wanted to
+// write. It recognises PutItem, DeleteItem, and UpdateItem with plain assignments and removals; transactions carry a
 // token by which DynamoDB recognises them itself.
 func NewClient(cfg aws.Config, options ...func(*dynamodb.Options)) *dynamodb.Client {
 	return dynamodb.NewFromConfig(cfg, append(options, RecognizeOwnWrites)...)
@@ -51,8 +51,9 @@ func recognizeOwnWrite(ctx context.Context, in middleware.InitializeInput, next 
 	return out, metadata, err
 }
 
-// withCurrentItem returns the parameters of a conditional write that asks for the item which it meets, and what returns
-// the output of the write if that item is what it writes, else nil. For other calls it returns nil.
+// withCurrentItem returns the parameters of a conditional write that asks for the item which it meets, and a function
+// that returns the output of the write if that item equals the one that it writes, else nil. For other calls it returns
+// nil.
 func withCurrentItem(parameters any) (any, func(current Item) any) {
 	const wanted = types.ReturnValuesOnConditionCheckFailureAllOld
 	switch in := parameters.(type) {
@@ -104,8 +105,8 @@ func withCurrentItem(parameters any) (any, func(current Item) any) {
 func returnsNothing(v types.ReturnValue) bool { return v == "" || v == types.ReturnValueNone }
 
 // isUpdated reports whether an item is as an update leaves it: each attribute that it sets has its value, and each that
-// it removes is not there. What it sets to another attribute's value of before is not compared. It returns false for an
-// update that it cannot read.
+// it removes is not there. Attributes set to the earlier value of another attribute are not compared. It returns false
+// for an update that it cannot read.
 func isUpdated(current Item, update dynamodb.UpdateItemInput) bool {
 	clause, isEmpty := "", true
 	expression := strings.NewReplacer(",", " , ", "=", " = ").Replace(*update.UpdateExpression)

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// ReplaceVersion puts a row in the place of the one whose attribute version is the given one, or where there is none if
+// ReplaceVersion puts a row in the place of the one whose attribute version is the given one, or in an empty place if
 // version is 0. The row has the next version and an attribute id. If another row is there, ConditionFailed reports true
 // for the error.
 func ReplaceVersion(ctx context.Context, db *dynamodb.Client, table string, row any, version int64) error {

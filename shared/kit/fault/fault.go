@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Kind says what went wrong in terms of what the client can do about it.
+// Kind classifies errors by the client's remedy.
 type Kind int
 
 const (
@@ -62,14 +62,14 @@ const (
 	InHeader = "header"
 )
 
-// Detail is one validation error: what is wrong with one value of a request.
+// Detail is one validation error: the error of one value of a request.
 type Detail struct {
 	// Source is the part of the request that holds the value: InBody, InPath, InQuery or InHeader.
 	Source string
 	// Path leads to the value inside its source: keys and names as string, indexes as int. It is empty for the source
 	// as a whole. For a body that is not JSON, it is the byte offset of the error.
 	Path []any
-	// Message says what is wrong, or what the value must be.
+	// Message has the error, or the rule for the value.
 	Message string
 	// Code is the stable name of the error, explained in docs/errors.md.
 	Code string
@@ -125,7 +125,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause, nil if there is none.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Is reports whether target is an *Error of the same kind and code, whatever its message and cause.
+// Is reports whether target is an *Error of the same kind and code; message and cause may differ.
 func (e *Error) Is(target error) bool {
 	t, ok := target.(*Error)
 	return ok && t.Code == e.Code && t.Kind == e.Kind

@@ -1,6 +1,6 @@
-// Package jose signs and verifies what the service states to others: JWS in compact form (RFC 7515) with the one
-// algorithm ES256 (RFC 7518, section 3.4), and the public keys for it as JWK sets (RFC 7517). Access tokens have a
-// package of their own, auth.
+// Package jose signs and verifies statements of the service: JWS in compact form (RFC 7515) with the one algorithm
+// ES256 (RFC 7518, section 3.4), and the public keys for it as JWK sets (RFC 7517). Access tokens have a package of
+// their own, auth.
 package jose
 
 import (
@@ -27,7 +27,7 @@ type Header struct {
 	Algorithm string `json:"alg"`
 	Type      string `json:"typ"`
 	KeyID     string `json:"kid"`
-	// Thumbprint is that of a certificate of the key; some verifiers find the key by it.
+	// Thumbprint is the thumbprint of a certificate of the key; some verifiers find the key by it.
 	Thumbprint string `json:"x5t#S256,omitempty"`
 }
 
@@ -72,7 +72,7 @@ var (
 	ErrHeader = errors.New("its header is not acceptable")
 	// ErrUnknownKey means that no key has the ID that a JWS names.
 	ErrUnknownKey = errors.New("its key is not one of the published keys")
-	// ErrSignature means that the signature is not that of the key over the text.
+	// ErrSignature means that the key has not made the signature of the text.
 	ErrSignature = errors.New("its signature is not valid")
 )
 

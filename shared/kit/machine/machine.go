@@ -12,9 +12,9 @@ type Failure struct {
 
 // Types of events, by their detail-type.
 const (
-	// ExecutionEnded is that of an event about the end of an execution.
+	// ExecutionEnded is the type of an event about the end of an execution.
 	ExecutionEnded = "Step Functions Execution Status Change"
-	// Scheduled is that of an event of a schedule.
+	// Scheduled is the type of an event of a schedule.
 	Scheduled = "Scheduled Event"
 )
 
@@ -27,9 +27,9 @@ type Event struct {
 	// DetailType is "" if the input of a function is no event.
 	DetailType string `json:"detail-type"`
 	Source     string `json:"source"`
-	// Detail is that of an event about the end of an execution.
+	// Detail is the detail of an event about the end of an execution.
 	Detail struct {
-		// Name is that of the execution, Input its input as JSON.
+		// Name is the name of the execution, Input its input as JSON.
 		Name  string `json:"name"`
 		Input string `json:"input"`
 		// Status is FAILED, TIMED_OUT or ABORTED.

@@ -20,8 +20,8 @@ type Log struct {
 	requestID func(context.Context) string
 }
 
-// New returns a log that writes each record as one line of JSON, in one Write. The metrics are those of a namespace; if
-// it is "", the result is nil.
+// New returns a log that writes each record as one line of JSON, in one Write. The metrics belong to a namespace; if it
+// is "", the result is nil.
 func New(out io.Writer, namespace string, now func() time.Time, requestID func(context.Context) string) *Log {
 	if namespace == "" {
 		return nil
@@ -34,7 +34,7 @@ func New(out io.Writer, namespace string, now func() time.Time, requestID func(c
 type Record struct {
 	// Kind is "step" or "gauge".
 	Kind string
-	// Message says for people what the record is about.
+	// Message explains the record to people.
 	Message string
 	// Properties are members that are searched, not counted: strings and numbers. Those with the value "" are left out.
 	Properties map[string]any

@@ -2,7 +2,7 @@
 // (docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html).
 //
 // Each line is also a record that people read and search: of one run of a step ("record": "step"), with its batch and
-// tenant, or of what the sweep has counted ("record": "gauge"). A line holds figures, IDs and names of steps; never
+// tenant, or of the counts of the sweep ("record": "gauge"). A line holds figures, IDs and names of steps; never
 // content of a line of a batch, a key or a secret.
 //
 // CloudWatch bills each combination of a name and the values of its dimensions. Dimensions are therefore few and
@@ -49,7 +49,7 @@ const (
 // Dimension is the name of a dimension.
 type Dimension string
 
-// The dimensions. Each has a few values, which do not depend on what clients send.
+// The dimensions. Each has a few values, which do not depend on the input of clients.
 const (
 	// ByStep has the values of type Step.
 	ByStep Dimension = "Step"
@@ -92,7 +92,7 @@ var definitions = map[Name]definition{
 // there is no such metric.
 func DimensionsOf(name Name) [][]Dimension { return definitions[name].by }
 
-// Step is the name of a step, or of what the scan function does.
+// Step is the name of a step, or of a task of the scan function.
 type Step string
 
 // The steps.
@@ -119,7 +119,7 @@ type Outcome string
 
 // The outcomes.
 const (
-	// OK: the run did what it had to, or found it done.
+	// OK: the run did its work, or found it done.
 	OK Outcome = "ok"
 	// Failed: it returned an error. Mostly, it is run again.
 	Failed Outcome = "failed"

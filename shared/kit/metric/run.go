@@ -22,8 +22,8 @@ type Run struct {
 
 type runKey struct{}
 
-// Begin returns a context that carries a run of a step, to which what it calls adds amounts and properties, and the
-// run. Log may be nil.
+// Begin returns a context that carries a run of a step, to which the called functions add amounts and properties, and
+// the run. Log may be nil.
 func (l *Log) Begin(ctx context.Context, step Step) (context.Context, *Run) {
 	r := &Run{log: l, step: step, properties: map[string]any{}, amounts: map[Name]float64{}}
 	if l != nil {
@@ -51,8 +51,8 @@ func SetProperty(ctx context.Context, property string, value any) {
 	}
 }
 
-// End writes the record of the run. Amounts that are 0 are no metrics: nothing is billed for what a step does not
-// count.
+// End writes the record of the run. Amounts that are 0 are no metrics: nothing is billed for amounts that a step does
+// not count.
 func (r *Run) End(ctx context.Context, outcome Outcome) {
 	if r.log == nil {
 		return

@@ -70,7 +70,7 @@ func New(cfg aws.Config, name string, o Options) *Bucket {
 }
 
 // Find returns the bucket in the region of the configuration whose name begins with a prefix, before the account and
-// the region. It returns an error if there is none or more than one.
+// the region. It returns an error unless there is exactly one.
 func Find(ctx context.Context, cfg aws.Config, prefix string, o Options) (*Bucket, error) {
 	out, err := New(cfg, "", o).client.ListBuckets(ctx, &s3.ListBucketsInput{Prefix: &prefix})
 	if err != nil {
@@ -109,7 +109,7 @@ func (b *Bucket) SignPutOf(ctx context.Context, key string, size int64, lifetime
 	return b.SignPutOfContent(ctx, key, Content{Size: size}, lifetime)
 }
 
-// Content is what is known of an object before it is uploaded.
+// Content has the properties of an object that are known before it is uploaded.
 type Content struct {
 	// Size is in bytes; 0 if it is not known.
 	Size int64
@@ -117,7 +117,7 @@ type Content struct {
 	SHA256 []byte
 }
 
-// SignPutOfContent is SignPut for an object with a content of which something is known. Storage refuses any other.
+// SignPutOfContent is SignPut for an object with known properties. Storage refuses any other content.
 func (b *Bucket) SignPutOfContent(ctx context.Context, key string, c Content, lifetime time.Duration) (SignedURL,
 	error) {
 	in := &s3.PutObjectInput{Bucket: &b.name, Key: &key, IfNoneMatch: aws.String("*")}
@@ -132,7 +132,7 @@ func (b *Bucket) SignPutOfContent(ctx context.Context, key string, c Content, li
 	})
 }
 
-// SignGet signs the download of an object. The reply is as d says, whatever the uploader has said. Each call returns
+// SignGet signs the download of an object. The headers of the reply follow d, not the uploader. Each call returns
 // another URL, also within one second.
 func (b *Bucket) SignGet(ctx context.Context, key string, d Download, lifetime time.Duration) (SignedURL, error) {
 	return b.sign(ctx, lifetime, func(o func(*s3.PresignOptions)) (*v4.PresignedHTTPRequest, error) {
@@ -208,7 +208,7 @@ type Info struct {
 }
 
 // Head describes an object without reading it. It returns ErrNotFound or ErrDenied; for who may not list the bucket, S3
-// denies what does not exist.
+// denies objects that do not exist.
 func (b *Bucket) Head(ctx context.Context, key string) (Info, error) {
 	out, err := b.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &b.name, Key: &key})
 	if err != nil {

@@ -37,7 +37,7 @@ type Part struct {
 	Size int64
 	// ETag has its quotes.
 	ETag string
-	// SHA256 is the checksum in base64; empty if the upload has none.
+	// SHA256 is the checksum in base64; empty if the upload has no checksums.
 	SHA256 string
 }
 

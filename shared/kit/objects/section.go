@@ -37,7 +37,7 @@ func (b *Bucket) Section(ctx context.Context, key string, from, to int64) *Secti
 	return &Section{ctx: ctx, bucket: b, key: key, from: from, to: to}
 }
 
-// Read reads what follows. Its errors are those of Bucket.Open, too.
+// Read implements io.Reader. It may return the errors of Bucket.Open.
 func (s *Section) Read(p []byte) (int, error) {
 	if s.from >= s.to {
 		return 0, io.EOF
@@ -73,8 +73,8 @@ func (s *Section) splitOff(n int64) *Section {
 	return taken
 }
 
-// ReadFrom writes what a reader has up to its end. Of a Section, S3 copies all but what is needed to fill a part that
-// has been begun, and the bytes do not pass through this process.
+// ReadFrom writes the content of a reader up to its end. Of a Section, S3 copies all but the bytes that fill a part
+// that has been begun, and the bytes do not pass through this process.
 func (w *Writer) ReadFrom(r io.Reader) (int64, error) {
 	start := w.size
 	section, ok := r.(*Section)

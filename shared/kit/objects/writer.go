@@ -31,7 +31,7 @@ type Writer struct {
 	// copies are the parts that S3 copies; nil if there are none.
 	copies *copies
 	size   int64
-	// etag and version are those of the object, once it exists.
+	// etag and version identify the object, once it exists.
 	etag, version string
 	err           error
 }
@@ -50,7 +50,7 @@ func (b *Bucket) WriteObject(ctx context.Context, key string, write func(io.Writ
 	return w.Close()
 }
 
-// StoreObject is WriteObject that describes what it has stored, except for the time.
+// StoreObject is WriteObject that returns the metadata of the stored object, except for the time.
 func (b *Bucket) StoreObject(ctx context.Context, key string, write func(io.Writer) error) (Info, error) {
 	w := b.Create(ctx, key)
 	if err := write(w); err != nil {
@@ -101,7 +101,7 @@ func (w *Writer) begin() error {
 	return nil
 }
 
-// sendPart uploads what is buffered as the next part.
+// sendPart uploads the buffer as the next part.
 func (w *Writer) sendPart() error {
 	if err := w.begin(); err != nil {
 		return err
@@ -119,7 +119,7 @@ func (w *Writer) sendPart() error {
 	return nil
 }
 
-// Close creates the object. After an error there is no object, and what was uploaded is removed.
+// Close creates the object. After an error there is no object, and the uploaded parts are removed.
 func (w *Writer) Close() error {
 	if w.err == nil {
 		w.err = w.finish()
@@ -175,7 +175,7 @@ func (w *Writer) finish() error {
 	return nil
 }
 
-// Abort removes what was uploaded, once nothing is being copied any more. After Close it does nothing.
+// Abort removes the uploaded parts, once nothing is being copied any more. After Close it does nothing.
 func (w *Writer) Abort() error {
 	_ = w.copies.wait() // a part that is stored after the abort would stay
 	if w.upload == nil {

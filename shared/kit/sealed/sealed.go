@@ -1,6 +1,6 @@
-// Package sealed encrypts what is kept of tenants' secrets, such as those of OAuth clients and webhooks. Each text is
-// sealed by AES-256-GCM under a random key of its own, which a key in KMS encrypts (envelope encryption). Tenant and
-// purpose are bound to both: neither can be opened as that of another tenant or for another purpose.
+// Package sealed encrypts the stored secrets of tenants, such as the secrets of OAuth clients and webhooks. Each text
+// is sealed by AES-256-GCM under a random key of its own, which a key in KMS encrypts (envelope encryption). Tenant and
+// purpose are bound to both: neither can be opened for another tenant or another purpose.
 package sealed
 
 import (
@@ -46,7 +46,7 @@ const (
 	headerBytes = 3
 )
 
-// ErrUnreadable means that a sealed text is damaged, or is that of another tenant or purpose.
+// ErrUnreadable means that a sealed text is damaged, or belongs to another tenant or purpose.
 var ErrUnreadable = errors.New("sealed: unreadable")
 
 // Seal encrypts a text for one tenant and purpose. Sealing it again gives other bytes.

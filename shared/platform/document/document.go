@@ -30,7 +30,7 @@ const (
 // EntityTypes lists the entity types. Their index is the id that the interface shows beside the name.
 var EntityTypes = []EntityType{Entity, Product, Deal, Screening}
 
-// ParseEntityType returns the entity type of that name, in any case; false if there is none.
+// ParseEntityType returns the entity type of that name, in any case; false if it does not exist.
 func ParseEntityType(name string) (EntityType, bool) {
 	i := slices.IndexFunc(EntityTypes, func(t EntityType) bool { return strings.EqualFold(string(t), name) })
 	if i < 0 {
@@ -98,7 +98,7 @@ type Document struct {
 	Virtual bool
 	// FileID is "" for a virtual document.
 	FileID string
-	// State is the document's own state; what readers see is EffectiveState.
+	// State is the document's own state; readers see EffectiveState.
 	State State
 	// Layers are the access layers of the document; SetLayers changes them.
 	Layers access.Layers
@@ -113,7 +113,7 @@ type Document struct {
 	CreatedAt      time.Time
 	UpdatedBy      string
 	UpdatedAt      time.Time
-	// ArchivalReason is what the client gave to Archive; "" for a document that is not archived.
+	// ArchivalReason is the reason that the client gave to Archive; "" for a document that is not archived.
 	ArchivalReason string
 	// BeforeArchival is the status that Unarchive restores; "" for a document that is not archived.
 	BeforeArchival Status

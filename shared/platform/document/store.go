@@ -7,8 +7,7 @@ import (
 	"sluice/shared/kit/entityid"
 )
 
-// Scope selects a list of documents: those of an entity, those of a journey, or those of both. One of the IDs may be
-// "".
+// Scope selects the documents of an entity, of a journey, or of both. One of the IDs may be "".
 type Scope struct {
 	EntityID  string
 	JourneyID string
@@ -52,12 +51,12 @@ type Store interface {
 	// the document does not exist and ErrChanged if the stored version is another one.
 	Save(ctx context.Context, d Document) (Document, error)
 	// List reads documents in the order of their creation, beginning after a position ("" for the first page). It
-	// returns at most limit documents, and fewer where that is what one read yields. The next position is "" at the end
-	// of the list.
+	// returns at most limit documents, and fewer if one read yields fewer. The next position is "" at the end of the
+	// list.
 	List(ctx context.Context, tenant string, s Scope, after string, limit int) (page []Entry, next string, err error)
 
 	// Count counts the documents of a list after a position ("" for all), up to limit of them, without reading them.
-	// The next position is that of the last document counted, or "" at the end of the list.
+	// The next position is the position of the last document counted, or "" at the end of the list.
 	Count(ctx context.Context, tenant string, s Scope, after string, limit int) (count int, next string, err error)
 
 	// ReplaceFile is Save for a document that has got the new file d.FileID in place of the file previous. The

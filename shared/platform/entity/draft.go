@@ -76,12 +76,12 @@ type Draft struct {
 	Role      string
 	Status    DraftStatus
 	Created   time.Time
-	// Properties are those of the entity with the draft's changes applied.
+	// Properties are the properties of the entity with the draft's changes applied.
 	Properties map[string]property.Property
 	// Changes are what verification does to the properties of the entity.
 	Changes       property.Changes
 	Jurisdictions []string
-	// Layers are those of the entity when the draft began; they never change.
+	// Layers are the layers of the entity when the draft began; they never change.
 	Layers access.Layers
 	// BaseVersion is the version of the entity from which the draft was made.
 	BaseVersion int64
@@ -104,13 +104,14 @@ func (d Draft) WithAuthor(client string) Draft {
 // Update is one step of the lifecycle: a profile, a draft and a lifecycle status that are written together or not at
 // all.
 type Update struct {
-	// Profile is the new profile. Its Revision is one more than what was read.
+	// Profile is the new profile. Its Revision is one more than the revision that was read.
 	Profile Profile
 	// PreviousStatus is the lifecycle status that was read; the write is conditional on it.
 	PreviousStatus LifecycleStatus
 	// Status is the new lifecycle status.
 	Status LifecycleStatus
-	// Draft is the new draft. Its Version is 1 if it begins with this step, and otherwise one more than what was read.
+	// Draft is the new draft. Its Version is 1 if it begins with this step, and otherwise one more than the version
+	// that was read.
 	Draft Draft
 }
 

@@ -37,7 +37,7 @@ type ImportOptions struct {
 	At time.Time
 }
 
-// ImportOutcome is what an import did to an entity.
+// ImportOutcome is the effect of an import on an entity.
 type ImportOutcome string
 
 // The outcomes of an import. An entity whose status and profile have both changed counts as ProfileChanged.
@@ -63,7 +63,7 @@ func (r *Reindexed) Add(other Reindexed) {
 	r.Listed += other.Listed
 }
 
-// ImportResult is what an import did to an entity, and the lifecycle status that it had, "" if it did not exist.
+// ImportResult is the effect of an import on an entity, and the lifecycle status before it, "" if it did not exist.
 type ImportResult struct {
 	ID             string
 	Outcome        ImportOutcome
@@ -81,9 +81,9 @@ func (e Import) New(o ImportOptions) Profile {
 	return p
 }
 
-// Apply returns what the import makes of an entity with a lifecycle status. The profile is the same unless the outcome
-// is a change; then its Revision is one more. A change of properties is a new version, so that drafts that were begun
-// before it find their conflicts.
+// Apply returns the entity after the import, given its lifecycle status. The profile is the same unless the outcome is a
+// change; then its Revision is one more. A change of properties is a new version, so that drafts that were begun before
+// it find their conflicts.
 func (e Import) Apply(p Profile, current LifecycleStatus, o ImportOptions) (Profile, ImportOutcome) {
 	if !p.IsImported() && !o.Overwrite {
 		return p, ImportRefused
@@ -113,7 +113,7 @@ func (e Import) Apply(p Profile, current LifecycleStatus, o ImportOptions) (Prof
 	return changed, ImportStatusChanged
 }
 
-// fill sets what the import says about the profile, and the defaults of what neither says.
+// fill sets the profile's values of the import, and the defaults of values that neither has.
 func (e Import) fill(p *Profile) {
 	for _, field := range []struct {
 		of              *string

@@ -6,8 +6,7 @@ import (
 	"sluice/shared/platform/property"
 )
 
-// DisplayName returns what an entity is called: its legal name, or else its full name, its name, or its first and last
-// names.
+// DisplayName returns the legal name of an entity, or else its full name, its name, or its first and last names.
 func DisplayName(properties map[string]property.Property) string {
 	value := func(key string) string {
 		if p := properties[key]; p.Value != nil {

@@ -55,21 +55,21 @@ type Store interface {
 	Create(ctx context.Context, tenant string, p Profile) error
 	// GetProfile reads an entity and its lifecycle status. It returns ErrNotFound if there is no such entity.
 	GetProfile(ctx context.Context, tenant, id string) (Profile, LifecycleStatus, error)
-	// GetProfiles reads those of the profiles that exist, each once, in the order of the IDs. An entity of which
-	// an earlier release imported the status alone has none.
+	// GetProfiles reads the existing profiles of the IDs, each once, in the order of the IDs. An entity has no profile
+	// if an earlier release imported its status alone.
 	GetProfiles(ctx context.Context, tenant string, ids []string) ([]Profile, error)
 	// ListEntities reads a part of the list of a tenant's entities, in the order of their names, then IDs, and the
 	// position after it, "" at the end of the list. A page may have fewer entities than its limit although the list
 	// goes on.
 	ListEntities(ctx context.Context, tenant string, p Page) (page []Ref, next string, err error)
-	// Import creates or changes entities, and returns what it did to each, in their order. An entry that comes later
+	// Import creates or changes entities, and returns the result for each, in their order. An entry that comes later
 	// counts against the result of those before it. It returns no error for an entity that it refuses. Each entity is
 	// changed as a whole, on the condition that it is as it was read; after an error the entities before the end of the
 	// results are as they say, and others may have been changed. Repeating the call is safe.
 	Import(ctx context.Context, tenant string, entries []Import, o ImportOptions) ([]ImportResult, error)
 	// GetDraft reads one draft. It returns ErrNotFound if there is no such draft.
 	GetDraft(ctx context.Context, tenant, id string) (Draft, error)
-	// GetDrafts reads those of the drafts that exist, each once, in the order of the IDs.
+	// GetDrafts reads the existing drafts of the IDs, each once, in the order of the IDs.
 	GetDrafts(ctx context.Context, tenant string, ids []string) ([]Draft, error)
 	// ListDrafts reads a page of the drafts of a journey and the position after it, "" at the end of the list. A page
 	// may have fewer drafts than its limit although the list goes on.

@@ -56,7 +56,7 @@ type Info struct {
 // IsEmpty reports whether p has no value: a single property that is null.
 func (p Property) IsEmpty() bool { return p.Type == Single && p.Value == nil && p.ValueID == nil }
 
-// Merge returns the properties with those of changes in place of the old ones. Neither map is changed.
+// Merge returns the properties overridden by changes. Neither map is changed.
 func Merge(old, changes map[string]Property) map[string]Property {
 	merged := maps.Clone(old)
 	if merged == nil {

@@ -80,7 +80,7 @@ func (s *Registry) Client(ctx context.Context, id string) (auth.Client, error) {
 	return row.client()
 }
 
-// get reads one row; auth.ErrNotFound if there is none.
+// get reads one row; auth.ErrNotFound if it does not exist.
 func (s *Registry) get(ctx context.Context, id string, row any) error {
 	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &s.table, Key: dynamo.Item{"id": dynamo.String(id)}, ConsistentRead: aws.Bool(true),
@@ -105,7 +105,7 @@ func (s *Registry) ClientAndTenant(ctx context.Context, clientID, tenantID strin
 	if len(items) != 2 {
 		return auth.Client{}, auth.Tenant{}, auth.ErrNotFound
 	}
-	// The order of the items is not that of the keys.
+	// The items are not in the order of the keys.
 	if strings.HasPrefix(dynamo.StringAttribute(items[0], "id"), tenantPrefix) {
 		items[0], items[1] = items[1], items[0]
 	}

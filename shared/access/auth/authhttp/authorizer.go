@@ -30,7 +30,7 @@ type clientReader interface {
 }
 
 // Authorizer turns a bearer token into the caller that the functions are given. The rights of the client are read for
-// each request: disabling a client or a feature has effect at once, whatever tokens exist.
+// each request: disabling a client or a feature has effect at once, even for existing tokens.
 type Authorizer struct {
 	Tokens   tokenVerifier
 	Registry clientReader

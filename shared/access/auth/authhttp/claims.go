@@ -13,7 +13,7 @@ type tokenClaims struct {
 	TokenID string `json:"jti"`
 }
 
-// unverifiedClaims returns what a token says of itself, which anybody may have written; zero if it cannot be read.
+// unverifiedClaims returns the claims of a token without verification; zero if they cannot be read.
 func unverifiedClaims(token string) tokenClaims {
 	var c tokenClaims
 	parts := strings.Split(token, ".")

@@ -9,7 +9,7 @@ import (
 	"sluice/shared/kit/fault"
 )
 
-// credentials are what a client proves its identity with.
+// credentials prove the identity of a client.
 type credentials struct {
 	clientID, secret string
 	// isBasic reports that they came by HTTP Basic and not in the form.
@@ -41,8 +41,8 @@ func readCredentials(r *http.Request, form url.Values) (credentials, error) {
 	return header, nil
 }
 
-// basicHeader returns the credentials of the Authorization header, false if it has none. Another scheme than Basic is
-// ignored.
+// basicHeader returns the credentials of the Authorization header, false if there are none. Another scheme than Basic
+// is ignored.
 func basicHeader(r *http.Request) (credentials, bool, error) {
 	for _, value := range r.Header.Values("Authorization") {
 		scheme, encoded, _ := strings.Cut(strings.TrimSpace(value), " ")

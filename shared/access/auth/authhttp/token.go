@@ -25,7 +25,7 @@ type tokenIssuer interface {
 	KeySet(ctx context.Context) (any, error)
 }
 
-// Tokens answers the public routes: the token endpoint and what clients need to know of it.
+// Tokens answers the public routes: the token endpoint, its metadata and its keys.
 type Tokens struct {
 	Issuer tokenIssuer
 	// URL is the issuer in tokens; "" means the address of the API.

@@ -188,7 +188,7 @@ func (m *Memory) Tokens() map[string]auth.SealedToken {
 	return maps.Clone(m.tokens)
 }
 
-// SetToken stores a sealed token, whatever there is.
+// SetToken stores a sealed token in place of any other.
 func (m *Memory) SetToken(t auth.SealedToken) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

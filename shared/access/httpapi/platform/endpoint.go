@@ -72,8 +72,8 @@ func ReadOnly() Option { return func(o *endpointOptions) { o.readOnly = true } }
 // FlattenErrors puts validation errors into the message of the reply, whose data is null instead of their list.
 func FlattenErrors() Option { return func(o *endpointOptions) { o.flattenErrors = true } }
 
-// HideAttemptedValues keeps what was sent out of validation errors: a body that holds secrets may hold them in the
-// wrong place, too.
+// HideAttemptedValues keeps sent values out of validation errors: a body that holds secrets may hold them in the wrong
+// place, too.
 func HideAttemptedValues() Option { return func(o *endpointOptions) { o.hideValues = true } }
 
 // NoBody is the input of an endpoint that reads no body.

@@ -84,8 +84,8 @@ func Warning(code, message string) Message {
 	return Message{Message: message, Type: "Warning", ErrorCode: code}
 }
 
-// limitMessages returns what one reply says of the remarks on a request: the first httpapi.MaxErrors and, if there are
-// more, one that says how many.
+// limitMessages returns the messages of one reply: the first httpapi.MaxErrors and, if there are more, one that says
+// how many.
 func limitMessages(messages []Message) []Message {
 	more := len(messages) - httpapi.MaxErrors
 	if more <= 0 {

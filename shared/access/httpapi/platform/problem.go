@@ -39,7 +39,7 @@ type ProblemFailure struct {
 	ValidatorType  string `json:"validatorType"`
 }
 
-// newProblem returns what problem details say of every error. Their type says nothing beyond the status.
+// newProblem returns the members that the problem details of every error have. Their type adds nothing to the status.
 func newProblem(e *fault.Error, status int) Problem {
 	return Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: e.Message}
 }

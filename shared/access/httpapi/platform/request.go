@@ -17,7 +17,7 @@ type Request struct {
 
 	http *http.Request
 	body *httpapi.Body
-	// bodyProperty is what the whole body is called; "" if it has an envelope.
+	// bodyProperty is the name of the whole body; "" if it has an envelope.
 	bodyProperty string
 	// isBodyOptional means that there need not be a body.
 	isBodyOptional bool

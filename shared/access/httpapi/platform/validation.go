@@ -26,7 +26,7 @@ const (
 	CodeFile      = "FileValidator"
 	CodeFileName  = "FileNameValidator"
 	CodeLayers    = "AccessLayersValidator"
-	// CodeCertificate and the following ones are those of external authentication.
+	// CodeCertificate and the following ones belong to external authentication.
 	CodeCertificate = "CertificateValidator"
 	CodeHeader      = "HeaderValidator"
 	CodeFormValue   = "FormValueValidator"
@@ -50,7 +50,7 @@ func IsUUID(s string) bool {
 	return err == nil && len(s) == len(uuid.Nil.String())
 }
 
-// ValidationErrors collects what is wrong with a request. The zero value is ready to use, but only those of
+// ValidationErrors collects the validation errors of a request. The zero value is ready to use, but only those of
 // Request.Validate report the values that were attempted. A property is named by its path in the data, with dots.
 type ValidationErrors struct {
 	details []fault.Detail

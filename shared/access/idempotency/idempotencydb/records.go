@@ -33,15 +33,15 @@ func New(db *dynamodb.Client, table string) *Store { return &Store{db, table} }
 // recordRow is the item of a key.
 type recordRow struct {
 	ID string `dynamodbav:"id"`
-	// Digest is that of the request.
+	// Digest is the digest of the request.
 	Digest []byte `dynamodbav:"digest"`
-	// Creates is the ID of what the request creates, StartedAt the time of the first run.
+	// Creates is the ID of the object that the request creates, StartedAt the time of the first run.
 	Creates   string `dynamodbav:"creates,omitempty"`
 	StartedAt string `dynamodbav:"started_at"`
 	Run       string `dynamodbav:"run"`
 	// Until is missing once the run has ended.
 	Until string `dynamodbav:"until,omitempty"`
-	// Status and Body are those of the answer; Status is missing until there is one.
+	// Status and Body are the answer; Status is missing until there is one.
 	Status int    `dynamodbav:"status,omitempty"`
 	Body   []byte `dynamodbav:"body,omitempty"`
 	// Expires is rounded up to seconds, for the table's time to live.
@@ -53,7 +53,7 @@ func keyOf(k idempotency.Key) dynamo.Item {
 	return dynamo.Item{"id": dynamo.String(k.Tenant + k.Path + "#" + hex.EncodeToString(name[:]))}
 }
 
-// Create puts the item, on the condition that there is none which has not expired.
+// Create puts the item, on the condition that no unexpired item exists.
 func (s *Store) Create(ctx context.Context, k idempotency.Key, r idempotency.Record, now time.Time) (
 	idempotency.Record, bool, error) {
 	item, err := marshalRecord(k, r)

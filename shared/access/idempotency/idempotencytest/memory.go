@@ -24,7 +24,7 @@ var _ idempotency.Store = (*Memory)(nil)
 // NewMemory returns an empty store.
 func NewMemory() *Memory { return &Memory{records: map[idempotency.Key]idempotency.Record{}} }
 
-// Record returns what is stored of a key, the zero Record if nothing is.
+// Record returns the stored record of a key, the zero Record if there is none.
 func (m *Memory) Record(k idempotency.Key) idempotency.Record {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -21,7 +21,7 @@ type box interface {
 	Open(ctx context.Context, tenant, purpose string, sealed []byte) ([]byte, error)
 }
 
-// purpose is that of sealed.ExternalAuthentication.
+// purpose is sealed.ExternalAuthentication.
 const purpose = "external-authentication"
 
 // Store is the externalauth.Store. Its table has the keys owner and part, with the rows

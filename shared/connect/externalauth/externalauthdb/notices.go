@@ -31,7 +31,7 @@ func (s *Store) EachDue(ctx context.Context, now time.Time, visit func(externala
 			return fmt.Errorf("list due notices: %w", err)
 		}
 		for _, item := range page.Items {
-			// The index may be late. Of the configuration itself, what was settled last is read.
+			// The index may be late. The configuration itself is read consistently.
 			id := strings.TrimPrefix(dynamo.StringAttribute(item, "part"), configurationPrefix)
 			c, err := s.Get(ctx, dynamo.StringAttribute(item, "owner"), id)
 			if errors.Is(err, externalauth.ErrNotFound) {

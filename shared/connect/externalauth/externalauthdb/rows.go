@@ -56,7 +56,7 @@ type certificateRow struct {
 	IsPublicCA bool   `dynamodbav:"public_ca"`
 	PEM        string `dynamodbav:"pem,omitempty"`
 	NextPEM    string `dynamodbav:"next_pem,omitempty"`
-	// Mode is absent in what was stored before there were modes.
+	// Mode is absent in rows stored before there were modes.
 	Mode externalauth.ValidationMode `dynamodbav:"mode,omitempty"`
 }
 

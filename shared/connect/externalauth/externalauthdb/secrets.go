@@ -15,7 +15,7 @@ type secretsBody struct {
 	FormValues   []string `json:"form_values,omitempty"`
 }
 
-// secretsOf returns the secrets of a configuration as JSON, nil if it has none.
+// secretsOf returns the secrets of a configuration as JSON, nil if it has no secrets.
 func secretsOf(c externalauth.Configuration) ([]byte, error) {
 	body := secretsBody{Headers: revealAll(c.Headers)}
 	if o := c.OAuth; o != nil {

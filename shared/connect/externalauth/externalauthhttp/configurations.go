@@ -19,7 +19,7 @@ import (
 // Configurations answers the routes of external authentication.
 type Configurations struct {
 	Store externalauth.Store
-	// Address is that of the API; "" means the one under which it is called.
+	// Address is the address of the API; "" means the one under which it is called.
 	Address string
 	Now     func() time.Time
 	// NewID returns a new UUID for a configuration.

@@ -123,8 +123,8 @@ func certificateOf(c *externalauth.Certificate) *CertificateReply {
 	}
 }
 
-// detailsOf describes a stored certificate; nil if there is none, or if this release cannot read what an earlier one
-// could.
+// detailsOf describes a stored certificate; nil if there is none, or if this release cannot read a certificate that an
+// earlier one could.
 func detailsOf(text string) *CertificateDetails {
 	c, err := externalauth.ParsePEM(text)
 	if err != nil {

@@ -21,7 +21,7 @@ const (
 	maxValue = 8192
 )
 
-// ConfigurationRequest is the data of a new configuration, or what is to replace one.
+// ConfigurationRequest is the data of a new configuration, or the replacement of one.
 type ConfigurationRequest struct {
 	URL                 string              `json:"url"`
 	IsMTLSEnabled       bool                `json:"isMtlsEnabled"`
@@ -61,11 +61,11 @@ type ClientCredentialsRequest struct {
 	EndpointCertificate          *CertificateRequest `json:"endpointCertificate"`
 	Headers                      []NameValue         `json:"headers"`
 	FormValues                   []NameValue         `json:"formValues"`
-	// AssertionValue is read-only: what is sent is ignored.
+	// AssertionValue is read-only: a sent value is ignored.
 	AssertionValue *bool `json:"isJwtClientAssertionEnabledValue"`
 }
 
-// configuration returns what the data says, without what the service adds.
+// configuration returns the configuration of the data, without the values that the service adds.
 func (in *ConfigurationRequest) configuration() externalauth.Configuration {
 	c := externalauth.Configuration{
 		URL: in.URL, IsMTLSEnabled: in.IsMTLSEnabled, EndpointCertificate: in.EndpointCertificate.certificate(),
@@ -113,7 +113,7 @@ func pairs(values []NameValue) []externalauth.NameValue {
 	return out
 }
 
-// Check adds what is wrong with the data, whatever the time and what is stored.
+// Check adds the errors of the data that do not depend on the time or on stored data.
 func (in *ConfigurationRequest) Check(errs *platform.ValidationErrors) {
 	v := checker{errs}
 	v.RequireText("url", in.URL, maxURL)
@@ -250,7 +250,7 @@ func (v *checker) checkHeaders(property string, headers []NameValue, isTaken fun
 	}
 }
 
-// headerNameChars are the characters of which header names consist (RFC 9110, section 5.6.2).
+// headerNameChars are the characters of header names (RFC 9110, section 5.6.2).
 const headerNameChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~"
 
 func isNoHeaderNameChar(r rune) bool { return !strings.ContainsRune(headerNameChars, r) }

@@ -19,7 +19,7 @@ import (
 	"sluice/shared/kit/jose"
 )
 
-// inspector looks at what receivers present.
+// inspector inspects the certificates that receivers present.
 type inspector interface {
 	Inspect(ctx context.Context, u *url.URL, certificate *externalauth.Certificate) (outbound.Inspection, error)
 }
@@ -51,7 +51,7 @@ const (
 	checkPath = "/externalauthenticationquery/api/configuration/check"
 	keysPath  = "/outbound/jwks.json"
 	// keySetAge is how long the published keys may be used without reading them again. A key is never withdrawn, and a
-	// new one signs only when its tenant is told of it, so that a while does no harm.
+	// new one signs only after its tenant knows it, so that the delay does no harm.
 	keySetAge = time.Minute
 )
 
@@ -77,7 +77,7 @@ func (r *CheckRequest) Check(v *platform.ValidationErrors) {
 	v.RequireText("url", r.URL, maxURLLength)
 }
 
-// CheckReply is what a receiver presents and what each validation mode makes of it.
+// CheckReply has the certificates that a receiver presents and the decision of each validation mode.
 type CheckReply struct {
 	Chain     []CertificateDetails `json:"chain"`
 	Decisions []Decision           `json:"decisions"`
@@ -94,7 +94,7 @@ type CertificateDetails struct {
 	ThumbprintSHA256 string    `json:"thumbprintSha256"`
 }
 
-// Decision is what a validation mode decides.
+// Decision is the decision of a validation mode.
 type Decision struct {
 	Mode     externalauth.ValidationMode `json:"mode"`
 	Accepted bool                        `json:"accepted"`
@@ -125,8 +125,8 @@ func (s *Outbound) check(ctx context.Context, r *platform.Request, in CheckReque
 	return newCheckReply(inspection), nil
 }
 
-// certificateFor returns what a tenant's configurations say about the certificate at a URL: that of the endpoint, or
-// that of the token endpoint which the URL is.
+// certificateFor returns the certificate that a tenant's configurations have for a URL: of the endpoint, or that of the
+// token endpoint which the URL is.
 func certificateFor(all []externalauth.Configuration, target string) *externalauth.Certificate {
 	for _, c := range all {
 		if c.OAuth != nil && c.OAuth.URL == target {
@@ -163,8 +163,8 @@ func (s *Outbound) keySet(ctx context.Context, _ httpapi.Caller, _ *http.Request
 	return httpapi.Reply{Header: http.Header{"Cache-Control": {maxAge}}, Body: set}, nil
 }
 
-// loadKeySet returns the keys as read at most keySetAge ago. An empty set is not remembered: whoever creates the first
-// key wants to see it.
+// loadKeySet returns the keys as read at most keySetAge ago. An empty set is not remembered: a tenant that creates the
+// first key wants to see it.
 func (s *Outbound) loadKeySet(ctx context.Context) (jose.JWKSet, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,4 +1,4 @@
-// Package outboundtest provides real TLS servers with certificates of every kind, for tests of what the service calls.
+// Package outboundtest provides real TLS servers with certificates of every kind, for tests of outbound calls.
 package outboundtest
 
 import (
@@ -46,7 +46,7 @@ func (a *Authority) NewIntermediate(name string) *Authority {
 	return &Authority{Certificate: certificate, t: a.t, key: key, chain: append([][]byte{certificate.Raw}, a.chain...)}
 }
 
-// Leaf says what is in the certificate of a host. What is zero has a usual value.
+// Leaf describes the certificate of a host. Zero fields have usual values.
 type Leaf struct {
 	// Hosts are names and IP addresses; none means ReceiverHost.
 	Hosts []string
@@ -96,7 +96,7 @@ func (a *Authority) IssueFor(l Leaf, public crypto.PublicKey) *x509.Certificate 
 	return a.sign(template, a.Certificate, public)
 }
 
-// chainOf returns what is presented with a certificate that the authority has signed.
+// chainOf returns the chain that is presented with a certificate that the authority has signed.
 func (a *Authority) chainOf(leaf *x509.Certificate) [][]byte {
 	return append([][]byte{leaf.Raw}, a.chain...)
 }

@@ -18,7 +18,7 @@ import (
 type Server struct {
 	// URL has no path.
 	URL string
-	// Port is that of the URL.
+	// Port is the port of the URL.
 	Port string
 	http *httptest.Server
 }
@@ -59,7 +59,7 @@ func NewResolver() *Resolver {
 	return r
 }
 
-// Set gives a name its addresses: each string has those of one look-up, separated by spaces.
+// Set gives a name its addresses: each string has the addresses of one look-up, separated by spaces.
 func (r *Resolver) Set(name string, lookups ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

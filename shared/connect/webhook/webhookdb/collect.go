@@ -85,7 +85,7 @@ func (s *Store) tryCollect(ctx context.Context, w webhook.Webhook, d webhook.Del
 	case failed[0]:
 		return s.deliveryOfEvent(ctx, w, d.Messages[0].ID)
 	case failed[1]:
-		return s.GetDelivery(ctx, w.Tenant, w.ID, d.ID) // it is kept longer than what says so
+		return s.GetDelivery(ctx, w.Tenant, w.ID, d.ID) // it is kept longer than the item of its event
 	case failed[2]:
 		return webhook.Delivery{}, errCollectAgain
 	case err != nil:

@@ -229,7 +229,7 @@ func (s *Store) Save(ctx context.Context, w webhook.Webhook, resetHealth bool) (
 }
 
 // updateWebhook updates the row of a webhook under a condition. It returns the item after the update or, if the
-// condition failed, the one that the write met, nil if there is none.
+// condition failed, the existing one, nil if it does not exist.
 func (s *Store) updateWebhook(ctx context.Context, tenant, id, expression, condition string, names map[string]string,
 	values dynamo.Item) (current dynamo.Item, failed bool, err error) {
 	if len(names) == 0 {
@@ -274,7 +274,7 @@ func (s *Store) Delete(ctx context.Context, tenant, id string) error {
 	return nil
 }
 
-// PagingKey returns the key that seals page tokens, storing the candidate if there is none yet.
+// PagingKey returns the key that seals page tokens, storing the candidate if no key is stored yet.
 func (s *Store) PagingKey(ctx context.Context, candidate []byte) ([]byte, error) {
 	return dynamo.LoadPagingKey(ctx, s.db, s.table, candidate)
 }

@@ -22,7 +22,7 @@ const (
 	maxInspected = 1000
 	// maxResent is how many deliveries one request sends again.
 	maxResent = 200
-	// pending is what clients call the outcome of a delivery that has not ended.
+	// pending is the clients' name for the outcome of a delivery that has not ended.
 	pending = "Pending"
 )
 
@@ -145,7 +145,7 @@ func (s *Webhooks) Delivery(ctx context.Context, r *http.Request, w webhook.Webh
 	return newDeliveryReply(d), nil
 }
 
-// Resend sends a delivery again, whatever its outcome. A run that is still making attempts ends.
+// Resend sends a delivery with any outcome again. A run that is still making attempts ends.
 func (s *Webhooks) Resend(ctx context.Context, r *http.Request, w webhook.Webhook) (any, error) {
 	d, err := s.findDelivery(ctx, r, w)
 	if err != nil {

@@ -110,7 +110,7 @@ func isEmailAddress(s string) bool {
 	return err == nil && parsed.Address == s && len(s) <= maxEmailBytes
 }
 
-// apply returns a webhook with what a request, which was checked, sets of it.
+// apply returns a webhook with the settings of a checked request.
 func (in Request) apply(w webhook.Webhook) webhook.Webhook {
 	w.URL, w.Enabled, w.EventTypes, w.Name = *in.URL, *in.Enabled, slices.Clone(*in.EventTypes), text(in.Name)
 	w.EmailAddresses = append([]string{}, in.EmailAddresses...)
@@ -127,7 +127,7 @@ func (in Request) apply(w webhook.Webhook) webhook.Webhook {
 // ResendRequest is the body of the request to send again everything since a time.
 type ResendRequest struct {
 	Since *string `json:"since"`
-	// Outcomes are those of the deliveries that are sent again; nil for those that have not succeeded.
+	// Outcomes select the deliveries that are sent again; nil for those that have not succeeded.
 	Outcomes []string `json:"outcomes"`
 	// Next continues an earlier request; see ResendReply.
 	Next *string `json:"next"`

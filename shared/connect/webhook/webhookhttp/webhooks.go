@@ -185,8 +185,8 @@ func (s *Webhooks) Get(_ context.Context, _ *http.Request, w webhook.Webhook) (a
 // maxSaves is how often a change is tried while others change the webhook.
 const maxSaves = 5
 
-// Update replaces what the tenant sets of a webhook. Enabling one that was disabled also ends its failure. A new secret
-// signs beside the previous one for a day.
+// Update replaces the tenant's settings of a webhook. Enabling one that was disabled also ends its failure. A new
+// secret signs beside the previous one for a day.
 func (s *Webhooks) Update(ctx context.Context, r *http.Request, w webhook.Webhook) (any, error) {
 	var in Request
 	if err := decode(r, &in); err != nil {

@@ -1,5 +1,5 @@
 // Package webhooktest has a store of webhooks in memory, for tests that need many deliveries. The tests of webhookdb
-// hold it to what the one on DynamoDB does.
+// hold it to the behaviour of the one on DynamoDB.
 package webhooktest
 
 import (

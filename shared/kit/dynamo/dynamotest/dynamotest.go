@@ -115,7 +115,7 @@ func run(t testing.TB, program string) string {
 	return ""
 }
 
-// serverOutput keeps what a server prints. It may be read while the server runs.
+// serverOutput keeps the output of a server. It may be read while the server runs.
 type serverOutput struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -134,8 +134,8 @@ func (o *serverOutput) String() string {
 	return o.text.String()
 }
 
-// waitForAnswer reports whether the server that prints the output answers at its address. Whoever else answers there
-// does not count.
+// waitForAnswer reports whether the server that prints the output answers at its address. Another server that answers
+// there does not count.
 func (o *serverOutput) waitForAnswer(address string, ended <-chan struct{}) bool {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

@@ -24,8 +24,8 @@ var update = flag.Bool("update", false, "write the golden files of stored items 
 type storedItem map[string]any
 
 // CompareStored compares all items of a table with a golden file, testdata/stored/NAME.json below the package under
-// test. A difference means that what is stored has changed, so that rows written before could no longer be read: change
-// the code, not the file. With the flag -update it writes the file instead.
+// test. A difference means that the stored form has changed, so that rows written before could no longer be read:
+// change the code, not the file. With the flag -update it writes the file instead.
 func CompareStored(t *testing.T, db *dynamodb.Client, table, name string) {
 	t.Helper()
 	items := []storedItem{}
@@ -55,7 +55,7 @@ func CompareStored(t *testing.T, db *dynamodb.Client, table, name string) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(got), "\n")); diff != "" {
-		t.Errorf("the items of %s are not those of %s (-golden +stored):\n%s", table, path, diff)
+		t.Errorf("the items of %s differ from %s (-golden +stored):\n%s", table, path, diff)
 	}
 }
 

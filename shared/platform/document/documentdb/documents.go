@@ -197,7 +197,7 @@ func (s *Store) listQuery(tenant string, scope document.Scope, after string) *dy
 	}
 }
 
-// PagingKey returns the key that seals page tokens, storing the candidate if there is none yet.
+// PagingKey returns the key that seals page tokens, storing the candidate if no key is stored yet.
 func (s *Store) PagingKey(ctx context.Context, candidate []byte) ([]byte, error) {
 	return dynamo.LoadPagingKey(ctx, s.db, s.table, candidate)
 }

@@ -73,7 +73,7 @@ func (c typedCommands) newDocument(r *platform.Request, in CreateRequest) docume
 	return d
 }
 
-// warningsAbout returns warnings of what will not happen as the client may expect.
+// warningsAbout returns warnings about effects that the client may not expect.
 func warningsAbout(d document.Document) []platform.Message {
 	var warnings []platform.Message
 	if d.FileID != "" && !document.IsSupported(d.FileName) {

@@ -39,7 +39,7 @@ type CreateRequest struct {
 	document.Flags
 }
 
-// Check adds what is wrong with the data.
+// Check adds the errors of the data.
 func (in *CreateRequest) Check(v *platform.ValidationErrors) {
 	checkFileName(v, in.FileName)
 	v.RequireID("entityId", in.EntityID)
@@ -79,7 +79,7 @@ type CreateVirtualRequest struct {
 	DocumentURL string `json:"documentURL"`
 }
 
-// Check adds what is wrong with the data.
+// Check adds the errors of the data.
 func (in *CreateVirtualRequest) Check(v *platform.ValidationErrors) {
 	in.CreateRequest.Check(v)
 	v.RequireValue("documentURL", in.DocumentURL != "")
@@ -103,7 +103,8 @@ func checkURL(v *platform.ValidationErrors, text string) {
 	v.CheckText("documentURL", text, document.MaxURL)
 }
 
-// UpdateRequest changes a document; what is absent or null stays as it is. Properties are merged: null removes one.
+// UpdateRequest changes a document; absent and null members leave it unchanged. Properties are merged: null removes
+// one.
 type UpdateRequest struct {
 	DocumentType           *string          `json:"documentType"`
 	FriendlyName           *string          `json:"friendlyName"`
@@ -115,7 +116,7 @@ type UpdateRequest struct {
 	SkipStatusReset bool `json:"skipStatusReset"`
 }
 
-// Check adds what is wrong with the data.
+// Check adds the errors of the data.
 func (in *UpdateRequest) Check(v *platform.ValidationErrors) {
 	v.CheckOptionalText("documentType", in.DocumentType, platform.MaxName)
 	v.CheckOptionalText("friendlyName", in.FriendlyName, platform.MaxName)
@@ -135,13 +136,13 @@ func checkRequirements(v *platform.ValidationErrors, ids []string) {
 // RequirementsRequest is the requirement IDs of a document, a body without envelope.
 type RequirementsRequest []string
 
-// Check adds what is wrong with the IDs.
+// Check adds the errors of the IDs.
 func (in *RequirementsRequest) Check(v *platform.ValidationErrors) { checkRequirements(v, *in) }
 
 // DataKeyRequest is the data key of a document, a body without envelope.
 type DataKeyRequest string
 
-// Check adds what is wrong with the key.
+// Check adds the errors of the key.
 func (in *DataKeyRequest) Check(v *platform.ValidationErrors) {
 	v.CheckText("documentDataKey", string(*in), platform.MaxName)
 }
@@ -151,7 +152,7 @@ type LayersRequest struct {
 	AccessLayers *access.Layers `json:"accessLayers"`
 }
 
-// Check adds what is wrong with the data.
+// Check adds the errors of the data.
 func (in *LayersRequest) Check(v *platform.ValidationErrors) {
 	v.RequireValue("accessLayers", in.AccessLayers != nil)
 	if in.AccessLayers != nil {
@@ -165,7 +166,7 @@ type CustomErrorRequest struct {
 	ErrorMessage string `json:"errorMessage"`
 }
 
-// Check adds what is wrong with the data.
+// Check adds the errors of the data.
 func (in *CustomErrorRequest) Check(v *platform.ValidationErrors) {
 	v.RequireOneOf("errorCode", in.ErrorCode, document.ErrorCodes...)
 	v.CheckText("errorMessage", in.ErrorMessage, platform.MaxText)
@@ -176,12 +177,12 @@ type ArchiveRequest struct {
 	ArchivalReason string `json:"archivalReason"`
 }
 
-// Check adds what is wrong with the data.
+// Check adds the errors of the data.
 func (in *ArchiveRequest) Check(v *platform.ValidationErrors) {
 	v.RequireText("archivalReason", in.ArchivalReason, platform.MaxText)
 }
 
-// CloneRequest is how a clone differs from its source; what is absent is as in the source.
+// CloneRequest has the differences of a clone from its source.
 type CloneRequest struct {
 	// ID is the ID of the clone; absent, the service makes one.
 	ID                     *string        `json:"Id"`
@@ -195,7 +196,7 @@ type CloneRequest struct {
 	SkipStatusReset bool `json:"skipStatusReset"`
 }
 
-// Check adds what is wrong with the data.
+// Check adds the errors of the data.
 func (in *CloneRequest) Check(v *platform.ValidationErrors) {
 	v.CheckOptionalUUID("Id", in.ID)
 	v.CheckOptionalUUID("requirementModelId", in.RequirementModelID)
@@ -218,7 +219,7 @@ type UpdateFileRequest struct {
 	FileName string `json:"fileName"`
 }
 
-// Check adds what is wrong with the data.
+// Check adds the errors of the data.
 func (in *UpdateFileRequest) Check(v *platform.ValidationErrors) {
 	v.RequireUUID("id", in.ID)
 	checkFileName(v, in.FileName)
@@ -233,7 +234,7 @@ type PageRequest struct {
 	DeduplicationEnabled bool `json:"deduplicationEnabled"`
 }
 
-// Check adds what is wrong with the data.
+// Check adds the errors of the data.
 func (in *PageRequest) Check(v *platform.ValidationErrors) {
 	v.RequireID("entityId", in.EntityID)
 	v.CheckBetween("startIndex", in.StartIndex, 0, 1<<31-1)
@@ -261,7 +262,7 @@ type LitePageRequest struct {
 	ExcludeStatus string `json:"excludeStatus"`
 }
 
-// Check adds what is wrong with the data.
+// Check adds the errors of the data.
 func (in *LitePageRequest) Check(v *platform.ValidationErrors) {
 	v.RequireID("entityId", in.EntityID)
 	v.CheckBetween("pageSize", pageSize(in.PageSize), 1, maxPage)

@@ -21,18 +21,18 @@ import (
 // only malware is refused.
 type Documents struct {
 	Store interface {
-		// RecordScan is that of document.Store.
+		// RecordScan is as in document.Store.
 		RecordScan(ctx context.Context, tenant, file string, s document.State) error
-		// Uploader is that of document.Store.
+		// Uploader is as in document.Store.
 		Uploader(ctx context.Context, tenant, file string) (client string, err error)
 	}
-	// Registry is that of intake.Intake.
+	// Registry is as in intake.Intake.
 	Registry interface {
 		MayUpload(ctx context.Context, tenant, client string) (isEnabled, hasFeature bool, err error)
 	}
 	Files interface {
 		intake.Tagger
-		// Empty is that of objects.Bucket.
+		// Empty is as in objects.Bucket.
 		Empty(ctx context.Context, key string) error
 	}
 	Scanner intake.Scanner

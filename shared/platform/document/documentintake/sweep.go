@@ -28,13 +28,13 @@ const longestPause = time.Hour
 // Waiting looks after the files whose scan has no outcome.
 type Waiting struct {
 	Files interface {
-		// EachWaiting is that of document.Store.
+		// EachWaiting is as in document.Store.
 		EachWaiting(ctx context.Context, before time.Time, visit func(document.WaitingFile) error) error
-		// Postpone is that of document.Store.
+		// Postpone is as in document.Store.
 		Postpone(ctx context.Context, f document.WaitingFile, at time.Time) error
 	}
 	Uploads interface {
-		// Head returns what is stored under a key. It returns objects.ErrNotFound or objects.ErrDenied.
+		// Head returns the metadata of the object under a key. It returns objects.ErrNotFound or objects.ErrDenied.
 		Head(ctx context.Context, key string) (objects.Info, error)
 	}
 	// Age is how long a file must have waited before it is looked at. It is longer than the scan function can run, so

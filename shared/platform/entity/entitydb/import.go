@@ -61,7 +61,7 @@ func (s *Profiles) Import(ctx context.Context, tenant string, entries []entity.I
 
 // sortImport returns entries in the order of their IDs, all that repeat an ID after those that have it first, and for
 // each where it was given. A store that keeps items in the order of their keys then changes neighbours together: on the
-// disk of the local cloud's server, an import writes a third of what it writes in a random order.
+// disk of the local cloud's server, an import writes a third of the bytes that it writes in a random order.
 func sortImport(entries []entity.Import) (sorted []entity.Import, order []int) {
 	order = make([]int, len(entries))
 	repetition, seen := make([]int, len(entries)), make(map[string]int, len(entries))
@@ -94,8 +94,8 @@ func distinctIDs(entries []entity.Import) int {
 	return len(entries)
 }
 
-// importGroup imports entries with distinct IDs. What others change between reading and writing is read again: the
-// platform wins, and the import finds what it made.
+// importGroup imports entries with distinct IDs. Entities that others change between reading and writing are read
+// again: the platform wins, and the import finds its writes.
 func (s *Profiles) importGroup(ctx context.Context, tenant string, entries []entity.Import,
 	results []entity.ImportResult, o entity.ImportOptions) error {
 	pending := make([]int, len(entries))
@@ -114,7 +114,7 @@ func (s *Profiles) importGroup(ctx context.Context, tenant string, entries []ent
 	return fmt.Errorf("import entity %q: %w", entries[pending[0]].ID, errImportBusy)
 }
 
-// importWrite is what changes one entity.
+// importWrite changes one entity.
 type importWrite struct {
 	// entry is the index of the entry in its group.
 	entry  int
@@ -133,7 +133,7 @@ func newImportWrite(entry int, writes []types.TransactWriteItem) importWrite {
 	return w
 }
 
-// planImport reads the pending entities, sets their results, and returns what is to be written.
+// planImport reads the pending entities, sets their results, and returns the writes.
 func (s *Profiles) planImport(ctx context.Context, tenant string, entries []entity.Import, pending []int,
 	results []entity.ImportResult, o entity.ImportOptions) ([]importWrite, error) {
 	ids := make([]string, len(pending))

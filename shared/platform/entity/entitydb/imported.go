@@ -27,8 +27,8 @@ const profileAttribute = "profile"
 // its own from the start.
 const maxImportedProfile = 3000
 
-// importedProfile returns the profile that is stored with the status, and false if there is none. Its Revision is 0,
-// because it has no row of its own, and its base status is its status.
+// importedProfile returns the profile that is stored with the status, and false if it does not exist. Its Revision is
+// 0, because it has no row of its own, and its base status is its status.
 func (s storedStatus) importedProfile() (entity.Profile, bool, error) {
 	if s.row[profileAttribute] == nil {
 		return entity.Profile{}, false, nil
@@ -88,8 +88,8 @@ func (s *Profiles) changeStatus(tenant, id string, status, previous entity.Lifec
 	}}
 }
 
-// changeStatusAndMoveProfile is changeStatus, and removes the profile from the row of the status: whoever calls it
-// writes the profile in a row of its own.
+// changeStatusAndMoveProfile is changeStatus, and removes the profile from the row of the status: a caller writes the
+// profile in a row of its own.
 func (s *Profiles) changeStatusAndMoveProfile(tenant, id string, status,
 	previous entity.LifecycleStatus) types.TransactWriteItem {
 	change := s.changeStatus(tenant, id, status, previous)
@@ -105,7 +105,7 @@ func (s *Profiles) putInList(tenant string, p entity.Profile, status entity.Life
 
 // findProfiles returns the profiles of the given entities by the IDs under which they are stored: those that are stored
 // with their statuses, which must have been found with profileAttribute, and those with rows of their own. An entity of
-// which an earlier release imported the status alone has none.
+// which an earlier release imported the status alone has no profile.
 func (s *Profiles) findProfiles(ctx context.Context, tenant string, found map[string]storedStatus) (
 	map[string]entity.Profile, error) {
 	profiles := make(map[string]entity.Profile, len(found))

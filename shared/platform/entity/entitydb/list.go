@@ -112,7 +112,7 @@ func (s *Profiles) ListEntities(ctx context.Context, tenant string, p entity.Pag
 	if err := g.Wait(); err != nil {
 		return nil, "", fmt.Errorf("list entities: %w", err)
 	}
-	// A shard with more rows has said nothing about what follows its last one: the page ends there.
+	// The rows after the last one of a shard with more rows are unknown: the page ends there.
 	horizon := ""
 	for shard, rows := range refs {
 		if more[shard] && len(rows) > 0 {

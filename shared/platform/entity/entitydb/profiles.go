@@ -35,7 +35,7 @@ type Profiles struct {
 
 var _ entity.Store = (*Profiles)(nil)
 
-// NewProfiles returns the store on the given tables: its own and that of Statuses.
+// NewProfiles returns the store on the given tables: its own and the table of Statuses.
 func NewProfiles(db *dynamodb.Client, table, statusesTable string) *Profiles {
 	return &Profiles{db, table, statusesTable}
 }
@@ -66,7 +66,7 @@ func (s *Profiles) Create(ctx context.Context, tenant string, p entity.Profile) 
 	return s.transact(ctx, writes)
 }
 
-// entityWrites returns the writes that store a profile, whose Revision is one more than what was read, and make status
+// entityWrites returns the writes that store a profile, whose Revision is one more than the one read, and make status
 // the lifecycle status of the entity. They hold only if the previous lifecycle status is the given one; "" if the
 // entity must not exist. The list of the tenant's entities changes with them.
 func (s *Profiles) entityWrites(tenant string, p entity.Profile, status, previous entity.LifecycleStatus) (
@@ -144,7 +144,7 @@ func (s *Profiles) GetDrafts(ctx context.Context, tenant string, ids []string) (
 		func(d entity.Draft) string { return d.ID })
 }
 
-// getAll reads the items of the given IDs and returns what they hold, each once, in the order of the IDs.
+// getAll reads the items of the given IDs and returns their values, each once, in the order of the IDs.
 func getAll[T any](ctx context.Context, s *Profiles, ids []string, keyOf func(id string) dynamo.Item,
 	unmarshal func(dynamo.Item) (T, error), idOf func(T) string) ([]T, error) {
 	var keys []dynamo.Item
@@ -236,7 +236,7 @@ func (s *Profiles) ApplyUpdate(ctx context.Context, tenant string, u entity.Upda
 	return s.transact(ctx, writes)
 }
 
-// PagingKey returns the key that seals page tokens, storing the candidate if there is none yet.
+// PagingKey returns the key that seals page tokens, storing the candidate if no key is stored yet.
 func (s *Profiles) PagingKey(ctx context.Context, candidate []byte) ([]byte, error) {
 	return dynamo.LoadPagingKey(ctx, s.db, s.table, candidate)
 }
@@ -253,7 +253,7 @@ func (s *Profiles) transact(ctx context.Context, writes []types.TransactWriteIte
 	return nil
 }
 
-// get reads one item; entity.ErrNotFound if there is none.
+// get reads one item; entity.ErrNotFound if it does not exist.
 func (s *Profiles) get(ctx context.Context, table string, key dynamo.Item) (dynamo.Item, error) {
 	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &table, Key: key, ConsistentRead: aws.Bool(true)})
 	if err != nil {

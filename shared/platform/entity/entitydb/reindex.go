@@ -18,10 +18,10 @@ import (
 const reindexPage = 2000
 
 // Reindex brings a part of a tenant's entities into the list as they are: those that earlier releases wrote without it,
-// and those whose row in the list does not agree with them. An entity of which only the status was imported gets a
-// profile, as a new import would give it. After is the position that the previous call returned, "" to begin with; next
-// is "" at the end. Repeating a call is safe, also while entities change: each is written on the condition that it is
-// as it was read.
+// and those whose row in the list does not agree with them. An entity with only an imported status gets a profile, as a
+// new import would give it. After is the position that the previous call returned, "" to begin with; next is "" at the
+// end. Repeating a call is safe, also while entities change: each is written on the condition that it is as it was
+// read.
 func (s *Profiles) Reindex(ctx context.Context, tenant, after string, o entity.ImportOptions) (
 	counts entity.Reindexed, next string, err error) {
 	scan := &dynamodb.ScanInput{
@@ -61,7 +61,7 @@ func (s *Profiles) Reindex(ctx context.Context, tenant, after string, o entity.I
 	return counts, dynamo.StringAttribute(out.LastEvaluatedKey, "entity"), nil
 }
 
-// reindexGroup lists entities. What others change between reading and writing is read again.
+// reindexGroup lists entities. Entities that others change between reading and writing are read again.
 func (s *Profiles) reindexGroup(ctx context.Context, tenant string, ids []string, o entity.ImportOptions) (
 	entity.Reindexed, error) {
 	counts := entity.Reindexed{Inspected: len(ids)}
@@ -87,7 +87,7 @@ func (s *Profiles) reindexGroup(ctx context.Context, tenant string, ids []string
 	return counts, fmt.Errorf("reindex entity %q: %w", ids[0], errImportBusy)
 }
 
-// planReindex reads entities and returns what is to be written so that the list has them as they are.
+// planReindex reads entities and returns the writes that bring the list up to date with them.
 func (s *Profiles) planReindex(ctx context.Context, tenant string, ids []string, o entity.ImportOptions) (
 	[]importWrite, error) {
 	found, err := s.statuses().find(ctx, tenant, ids, profileAttribute)
@@ -126,7 +126,7 @@ func (s *Profiles) planReindex(ctx context.Context, tenant string, ids []string,
 	return plan, nil
 }
 
-// listedVersion is what the list says about an entity that can be out of date.
+// listedVersion has the values of an entity in the list that can be out of date.
 type listedVersion struct {
 	version int64
 	status  entity.LifecycleStatus

@@ -53,8 +53,8 @@ func (s *Statuses) Lookup(ctx context.Context, tenant string, ids []string) (map
 	return found, nil
 }
 
-// AreOnboarded says of those of the given entities that exist whether transactions may name them, by the IDs as they
-// are given; see Lookup.
+// AreOnboarded returns, for each of the given entities that exists, whether transactions may name it, by the IDs as
+// they are given; see Lookup.
 func (s *Statuses) AreOnboarded(ctx context.Context, tenant string, ids []string) (map[string]bool, error) {
 	statuses, err := s.Lookup(ctx, tenant, ids)
 	if err != nil {

@@ -142,9 +142,8 @@ func checkVersion(d entity.Draft, version int64) error {
 	return nil
 }
 
-// VerifyDraft applies a draft's changes to its entity, which is onboarded from then on. It does not overwrite what
-// another draft has changed since this one began, unless the client decides so by a resolution or by asking for no
-// version check.
+// VerifyDraft applies a draft's changes to its entity and onboards it. It does not overwrite what another draft has
+// changed since this one began, unless the client decides so by a resolution or by asking for no version check.
 func (s *Entities) VerifyDraft(ctx context.Context, r *platform.Request, in VerifyRequest) (platform.NoData, error) {
 	resolutions := in.DataConflictResolutions.Normalized()
 	verify := func(p entity.Profile, status entity.LifecycleStatus, d entity.Draft) (entity.Update, error) {

@@ -71,8 +71,8 @@ func (s *Entities) fillPage(ctx context.Context, r *platform.Request, page entit
 	}
 }
 
-// lightQuery names a search, whatever the size of its pages: a page token is valid only for the same journey, entities
-// and order.
+// lightQuery identifies a search, without the size of its pages: a page token is valid only for the same journey,
+// entities and order.
 func lightQuery(in LightRequest, page entity.DraftPage) string {
 	ids := "all"
 	if in.EntityIDs != nil {

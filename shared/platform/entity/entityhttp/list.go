@@ -28,7 +28,7 @@ type ListedEntity struct {
 	Version         int64                  `json:"version"`
 }
 
-// listQuery is what a list is asked for.
+// listQuery has the parsed parameters of a list.
 type listQuery struct {
 	Name     string                 `json:"name"`
 	Status   entity.LifecycleStatus `json:"status"`

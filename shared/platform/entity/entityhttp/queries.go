@@ -103,7 +103,7 @@ func (s *Entities) SearchByReach(ctx context.Context, r *platform.Request, in Se
 	return reply, err
 }
 
-// DraftNames returns what entities are called in a journey: by their draft, or by themselves if the journey has no
+// DraftNames returns the names of entities in a journey: of their drafts, or of the entities if the journey has no
 // draft of them. It leaves out those that do not exist, are out of reach, or have no profile.
 func (s *Entities) DraftNames(ctx context.Context, r *platform.Request, in NamesRequest) (NamesReply, error) {
 	budget, isNamed := httpapi.ListBudget, map[string]bool{}

@@ -40,7 +40,7 @@ type CreateRequest struct {
 // Object is any JSON object.
 type Object map[string]jsontext.Value
 
-// Check adds what is wrong with the data.
+// Check adds the errors of the data.
 func (in *CreateRequest) Check(v *platform.ValidationErrors) {
 	v.RequireOneOf("type", in.Type, entity.Types...)
 	v.RequireOneOf("targetEntity", in.TargetEntity, entity.Roles...)
@@ -67,7 +67,7 @@ type DraftRequest struct {
 	DataSources Object `json:"dataSources"`
 }
 
-// Check adds what is wrong with the data.
+// Check adds the errors of the data.
 func (in *DraftRequest) Check(v *platform.ValidationErrors) {
 	v.RequireUUID("journeyId", in.JourneyID)
 	v.CheckOptionalUUID("parentDraftId", in.ParentDraftID)
@@ -80,7 +80,7 @@ type UpdateRequest struct {
 	Version *int64 `json:"version"`
 }
 
-// Check adds what is wrong with the data.
+// Check adds the errors of the data.
 func (in *UpdateRequest) Check(v *platform.ValidationErrors) {
 	v.RequireValue("properties", in.Properties != nil)
 	checkProperties(v, "properties", in.Properties)
@@ -102,7 +102,7 @@ type VerifyRequest struct {
 	Version *int64 `json:"version"`
 }
 
-// Check adds what is wrong with the data.
+// Check adds the errors of the data.
 func (in *VerifyRequest) Check(v *platform.ValidationErrors) {
 	checkProperties(v, "dataConflictResolutions", in.DataConflictResolutions)
 	requireVersion(v, in.Version)
@@ -114,7 +114,7 @@ type PartialRequest struct {
 	DataKeys []string `json:"requestedPropertiesDataKeys"`
 }
 
-// Check adds what is wrong with the data.
+// Check adds the errors of the data.
 func (in *PartialRequest) Check(v *platform.ValidationErrors) {
 	v.CheckUUIDs("draftIds", in.DraftIDs, maxDraftIDs)
 	v.RequireValue("draftIds", in.DraftIDs != nil)
@@ -130,20 +130,20 @@ type SearchRequest struct {
 	EntityID string `json:"entityId"`
 }
 
-// Check adds what is wrong with the data.
+// Check adds the errors of the data.
 func (in *SearchRequest) Check(v *platform.ValidationErrors) {
 	v.RequireUUID("journeyId", in.JourneyID)
 	v.CheckIDs("entityIds", in.EntityIDs, maxEntityIDs)
 	v.CheckID("entityId", in.EntityID)
 }
 
-// NamesRequest asks what entities are called in a journey.
+// NamesRequest asks for the names of entities in a journey.
 type NamesRequest struct {
 	JourneyID string   `json:"journeyId"`
 	EntityIDs []string `json:"entityIds"`
 }
 
-// Check adds what is wrong with the data.
+// Check adds the errors of the data.
 func (in *NamesRequest) Check(v *platform.ValidationErrors) {
 	v.RequireUUID("journeyId", in.JourneyID)
 	v.RequireValue("entityIds", in.EntityIDs != nil)
@@ -170,7 +170,7 @@ type PageOptions struct {
 	SortOrder int `json:"sortOrder"`
 }
 
-// Check adds what is wrong with the data.
+// Check adds the errors of the data.
 func (in *LightRequest) Check(v *platform.ValidationErrors) {
 	v.RequireUUID("journeyId", in.JourneyID)
 	v.CheckIDs("entityIds", in.EntityIDs, maxEntityIDs)
