@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/shared/access/auth"
+	"sluice/shared/kit/errtest"
 )
 
 func TestIssuedTokensVerify(t *testing.T) {
@@ -18,9 +19,7 @@ func TestIssuedTokensVerify(t *testing.T) {
 	w.issuer.NewID = func() string { return "the-id" }
 	token := w.issue(t)
 	claims, err := w.verifier.Verify(t.Context(), issuerURL, token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	lives := lifetime + auth.ReuseTime(lifetime)
 	end := w.now.Truncate(time.Second).Add(lives)
 	if claims.Client != w.client.ID || claims.Tenant != w.tenant.ID || !claims.Expires.Equal(end) {
@@ -56,10 +55,8 @@ func TestWhoGetsAToken(t *testing.T) {
 	other := auth.Tenant{ID: uuid.NewString()}
 	disabled := auth.Client{ID: uuid.NewString(), Tenant: w.tenant.ID, Secret: w.client.Secret, Disabled: true}
 	bare := auth.Client{ID: uuid.NewString(), Tenant: w.tenant.ID}
-	if err := errors.Join(w.registry.CreateTenant(t.Context(), other), w.registry.CreateClient(t.Context(), disabled),
-		w.registry.CreateClient(t.Context(), bare)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errors.Join(w.registry.CreateTenant(t.Context(), other),
+		w.registry.CreateClient(t.Context(), disabled), w.registry.CreateClient(t.Context(), bare)))
 	scope := "tenant/" + w.tenant.ID
 	tests := []struct {
 		name, id, secret, scope string
@@ -157,9 +154,7 @@ func TestRotation(t *testing.T) {
 	w := newWorld(t)
 	kid := func(token string) any { return decodePart(t, token, 0)["kid"] }
 	old := w.issue(t)
-	if err := w.verify(t, old); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, w.verify(t, old))
 	w.now = w.now.Add(time.Minute)
 	start := w.now
 	w.rotate(t, "second")
@@ -201,9 +196,7 @@ func TestRetirement(t *testing.T) {
 	w.issue(t)
 	retire := func(i int) error {
 		keys, version, err := w.registry.Keys(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		keys, err = auth.PlanRetirement(keys, keys[i].ID, w.now)
 		if err == nil {
 			err = w.registry.ReplaceKeys(t.Context(), keys, version)
@@ -224,13 +217,9 @@ func TestRetirement(t *testing.T) {
 	w.now = w.now.Add(time.Second)
 	fresh := w.issue(t)
 	for _, token := range []string{old, fresh} {
-		if err := w.verify(t, token); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, w.verify(t, token))
 	}
-	if err := retire(0); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, retire(0))
 	w.now = w.now.Add(auth.KeySetLifetime)
 	if err := w.verify(t, old); err == nil {
 		t.Error("a token of the retired key is still accepted")

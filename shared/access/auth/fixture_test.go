@@ -18,6 +18,7 @@ import (
 	"sluice/shared/access/auth"
 	"sluice/shared/access/auth/authtest"
 	"sluice/shared/access/permission"
+	"sluice/shared/kit/errtest"
 )
 
 const (
@@ -88,19 +89,15 @@ func newWorld(t *testing.T) *world {
 	var hash auth.SecretHash
 	w.secret, hash = auth.NewSecret()
 	w.client = auth.Client{ID: uuid.NewString(), Tenant: w.tenant.ID, Secret: hash, Permissions: permission.All()}
-	if err := errors.Join(w.registry.CreateTenant(t.Context(), w.tenant),
-		w.registry.CreateClient(t.Context(), w.client)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errors.Join(w.registry.CreateTenant(t.Context(), w.tenant),
+		w.registry.CreateClient(t.Context(), w.client)))
 	return w
 }
 
 func (w *world) issue(t *testing.T) string {
 	t.Helper()
 	token, err := w.issuer.Issue(t.Context(), issuerURL, w.client.ID, w.secret, "tenant/"+w.tenant.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return token
 }
 
@@ -113,32 +110,20 @@ func (w *world) verify(t *testing.T, token string) error {
 func (w *world) rotate(t *testing.T, kmsKey string) {
 	t.Helper()
 	keys, version, err := w.registry.Keys(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	next, err := auth.NewKey(t.Context(), w.vault, kmsKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.registry.ReplaceKeys(t.Context(), auth.PlanRotation(keys, next, w.now, lifetime), version); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
+	errtest.Fatal(t, w.registry.ReplaceKeys(t.Context(), auth.PlanRotation(keys, next, w.now, lifetime), version))
 }
 
 func (w *world) published(t *testing.T) int {
 	t.Helper()
 	set, err := w.issuer.KeySet(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	text, err := json.Marshal(set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	var jwks struct{ Keys []map[string]string }
-	if err := json.Unmarshal(text, &jwks); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, json.Unmarshal(text, &jwks))
 	for _, k := range jwks.Keys {
 		if k["kty"] != "EC" || k["crv"] != "P-256" || k["alg"] != "ES256" || k["use"] != "sig" || k["kid"] == "" ||
 			k["d"] != "" {

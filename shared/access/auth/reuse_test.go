@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/shared/access/auth"
+	"sluice/shared/kit/errtest"
 )
 
 // processes returns issuers over the same registry and vault, as several functions at once.
@@ -105,9 +106,7 @@ func TestWhatIsNotReused(t *testing.T) {
 	}
 	secret, hash := auth.NewSecret()
 	other := auth.Client{ID: uuid.NewString(), Tenant: w.tenant.ID, Secret: hash}
-	if err := w.registry.CreateClient(t.Context(), other); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, w.registry.CreateClient(t.Context(), other))
 	if token, err := issue(issuerURL, other.ID, secret, w.tenant.ID); err != nil || token == first {
 		t.Errorf("another client: the same token, or %v", err)
 	}
@@ -120,17 +119,11 @@ func TestWhatIsNotReused(t *testing.T) {
 		}
 	}
 	keys, version, err := w.registry.Keys(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	next, err := auth.NewKey(t.Context(), w.vault, "second")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	next.ActiveFrom, keys[0].RetireAt = w.now, w.now
-	if err := w.registry.ReplaceKeys(t.Context(), append(keys, next), version); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, w.registry.ReplaceKeys(t.Context(), append(keys, next), version))
 	w.now = w.now.Add(time.Minute) // when every process knows of it
 	if w.issue(t) == first || w.issueBy(t, w.processes(1)[0]) == first {
 		t.Error("a token of a retired key is handed out")

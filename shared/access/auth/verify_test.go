@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"sluice/shared/access/auth"
+	"sluice/shared/kit/errtest"
 )
 
 var b64 = base64.RawURLEncoding
@@ -23,13 +24,9 @@ var b64 = base64.RawURLEncoding
 func decodePart(t *testing.T, token string, i int) map[string]any {
 	t.Helper()
 	text, err := b64.DecodeString(strings.Split(token, ".")[i])
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	var m map[string]any
-	if err := json.Unmarshal(text, &m); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, json.Unmarshal(text, &m))
 	return m
 }
 
@@ -64,9 +61,7 @@ func TestForgedTokens(t *testing.T) {
 	key := w.vault.keys["first"]
 	parts := strings.Split(genuine, ".")
 	stranger, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	type m = map[string]any
 	with := func(header, payload m) string { return forge(t, genuine, key, header, payload) }
 
@@ -139,9 +134,7 @@ func TestForgedTokens(t *testing.T) {
 func publicDER(t *testing.T, w *world) []byte {
 	t.Helper()
 	keys, _, err := w.registry.Keys(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return keys[0].PublicKey
 }
 
@@ -149,9 +142,7 @@ func publicDER(t *testing.T, w *world) []byte {
 func TestUnknownKeysAreLookedUpOnceAMinute(t *testing.T) {
 	w := newWorld(t)
 	genuine := w.issue(t)
-	if err := w.verify(t, genuine); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, w.verify(t, genuine))
 	forged := forge(t, genuine, w.vault.keys["first"], map[string]any{"kid": "made-up"}, nil)
 	before := w.registry.Calls("Keys")
 	for elapsed, reads := range []int{0, 1, 2, 3} {
@@ -167,9 +158,7 @@ func TestUnknownKeysAreLookedUpOnceAMinute(t *testing.T) {
 	}
 	before = w.registry.Calls("Keys")
 	for range 50 {
-		if err := w.verify(t, genuine); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, w.verify(t, genuine))
 	}
 	if n := w.registry.Calls("Keys") - before; n != 0 {
 		t.Errorf("known tokens cost %d readings", n)

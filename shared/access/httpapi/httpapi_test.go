@@ -20,6 +20,7 @@ import (
 	"sluice/shared/access"
 	"sluice/shared/access/audit"
 	"sluice/shared/access/httpapi"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/fault"
 )
 
@@ -80,9 +81,7 @@ func (a *testAPI) sendWithin(ctx context.Context, t *testing.T,
 	e events.APIGatewayProxyRequest) (int, string, events.APIGatewayProxyResponse) {
 	t.Helper()
 	r, err := httpapi.Lambda(a.Handler())(ctx, e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	body := []byte(r.Body)
 	if r.IsBase64Encoded {
 		if body, err = base64.StdEncoding.DecodeString(r.Body); err != nil {
@@ -109,9 +108,7 @@ func decodeLines(t *testing.T, text string) []map[string]any {
 	var out []map[string]any
 	for line := range strings.Lines(text) {
 		var m map[string]any
-		if err := json.Unmarshal([]byte(line), &m); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, json.Unmarshal([]byte(line), &m))
 		out = append(out, m)
 	}
 	return out

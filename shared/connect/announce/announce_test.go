@@ -19,6 +19,7 @@ import (
 	"sluice/shared/ingest/batch/batchdb"
 	"sluice/shared/ingest/batch/batchtest"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 )
 
 var endedAt = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
@@ -84,13 +85,9 @@ func newFixture(t *testing.T) *fixture {
 func (f *fixture) endBatch(t *testing.T) batch.Batch {
 	t.Helper()
 	b := batchtest.NewBatch(t, "a tenant")
-	if err := f.store.Create(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, f.store.Create(t.Context(), b))
 	ended, err := f.store.Apply(t.Context(), b.ID, batch.Transition{To: batch.Failed, At: endedAt, ErrorMessage: "m"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return ended
 }
 
@@ -98,9 +95,7 @@ func (f *fixture) endBatch(t *testing.T) batch.Batch {
 func (f *fixture) unannounced(t *testing.T, id batch.ID) []batch.Receiver {
 	t.Helper()
 	b, err := f.store.Get(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return b.Unannounced
 }
 
@@ -108,9 +103,7 @@ func TestAnnounceBatch(t *testing.T) {
 	f := newFixture(t)
 	b := f.endBatch(t)
 	want, err := announce.MessageOf(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	f.bus.errs = []error{errors.New("no answer")}
 	for _, step := range []struct {
 		name    string
@@ -219,9 +212,7 @@ func TestReceiversAreToldApart(t *testing.T) {
 func TestWrongInputs(t *testing.T) {
 	f := newFixture(t)
 	open := batchtest.NewBatch(t, "a tenant")
-	if err := f.store.Create(t.Context(), open); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, f.store.Create(t.Context(), open))
 	f.Senders = nil // a later release has recorded a receiver that this one does not know
 	for name, test := range map[string]struct {
 		in    announce.Input
@@ -246,9 +237,7 @@ func TestBatchesAskForAnnouncements(t *testing.T) {
 	asked := &requests{err: errors.New("no answer")}
 	store := &announce.Batches{Store: f.store, Requester: asked, Log: slog.New(slog.DiscardHandler)}
 	b := batchtest.NewBatch(t, "a tenant")
-	if err := store.Create(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, store.Create(t.Context(), b))
 	end := func() error {
 		_, err := store.Apply(t.Context(), b.ID, batch.Transition{To: batch.Failed, At: endedAt})
 		return err

@@ -12,6 +12,7 @@ import (
 	"sluice/shared/connect/announce"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/batch/batchtest"
+	"sluice/shared/kit/errtest"
 )
 
 // exports records the exports that are asked for; the first request fails.
@@ -32,9 +33,7 @@ func TestExportsAreRequested(t *testing.T) {
 	f.Exports = asked
 	b := batchtest.NewBatch(t, "a tenant")
 	b.Status = batch.InProgress
-	if err := f.store.Create(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, f.store.Create(t.Context(), b))
 	processed := batch.Transition{To: batch.Processed, At: endedAt, Export: true}
 	if _, err := f.store.Apply(t.Context(), b.ID, processed); err != nil {
 		t.Fatal(err)
@@ -42,9 +41,7 @@ func TestExportsAreRequested(t *testing.T) {
 	for i, fails := range []bool{true, false, false} {
 		f.clock = f.clock.Add(time.Hour)
 		if i == 2 {
-			if err := f.store.MarkExported(t.Context(), b.ID, "parquet/b"); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, f.store.MarkExported(t.Context(), b.ID, "parquet/b"))
 		}
 		if _, err := f.Handle(t.Context(), announce.Input{Batch: b.ID}); (err != nil) != fails {
 			t.Errorf("request %d: got error %v, want one: %v", i, err, fails)

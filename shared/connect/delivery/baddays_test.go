@@ -14,6 +14,7 @@ import (
 	"sluice/shared/connect/outbound"
 	"sluice/shared/connect/outbound/outboundtest"
 	"sluice/shared/connect/webhook"
+	"sluice/shared/kit/errtest"
 )
 
 // noConfigurations is a tenant that has none.
@@ -79,16 +80,12 @@ func TestBadDays(t *testing.T) {
 			t.Parallel()
 			server := outboundtest.NewServer(t, test.certificate, test.handler)
 			addresses, err := outbound.ParseAddressPolicy("127.0.0.0/8")
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			resolver := outboundtest.NewResolver()
 			target := server.URL
 			if test.host != "" {
 				u, err := url.Parse(target)
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.Fatal(t, err)
 				target = "https://" + test.host + ":" + u.Port()
 				if test.addresses != nil {
 					resolver.Set(test.host, test.addresses...)

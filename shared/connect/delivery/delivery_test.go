@@ -11,6 +11,7 @@ import (
 	"sluice/shared/connect/event"
 	"sluice/shared/connect/outbound"
 	"sluice/shared/connect/webhook"
+	"sluice/shared/kit/errtest"
 )
 
 // One event goes once to each webhook that wants it, signed, however often it is announced.
@@ -23,9 +24,7 @@ func TestEventIsDeliveredOnce(t *testing.T) {
 	s.create("w4", func(w *webhook.Webhook) { w.Enabled = false })
 	m := s.newMessage("b")
 	for range 3 {
-		if err := s.dispatcher.Send(t.Context(), m); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, s.dispatcher.Send(t.Context(), m))
 	}
 	s.runUntil(start.Add(time.Hour))
 	if err := s.dispatcher.Send(t.Context(), m); err != nil { // and once more after it was delivered
@@ -226,9 +225,7 @@ func TestFailingForDays(t *testing.T) {
 	bad = false
 	w.Enable()
 	w, err := s.store.Save(t.Context(), w, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	for _, d := range s.deliveries("w1") {
 		if _, err := s.dispatcher.Resend(t.Context(), d); err != nil {
 			t.Fatal(err)
@@ -344,9 +341,7 @@ func TestTest(t *testing.T) {
 	})
 	s.answerWith(410)
 	d, err := s.dispatcher.SendTest(t.Context(), w, "test 1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	s.runUntil(start.Add(time.Hour))
 	got, err := s.store.GetDelivery(t.Context(), s.tenant, "w1", d.ID)
 	if err != nil || got.Outcome != webhook.Failed || got.AttemptCount != 1 ||

@@ -16,6 +16,7 @@ import (
 	"sluice/shared/connect/webhook"
 	"sluice/shared/connect/webhook/webhookdb"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 )
 
 // killer ends a function at one of its calls, before the call is made or after it, as if its process was killed.
@@ -63,9 +64,7 @@ func (s *simulation) survive(f func() error) {
 			}()
 			return false, f()
 		}()
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		errtest.Fatal(s.t, err)
 		if !killed {
 			return
 		}
@@ -170,9 +169,7 @@ func (s *simulation) announcedTypes() string {
 	var types []string
 	for _, m := range s.announced {
 		text, err := m.Encode()
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		errtest.Fatal(s.t, err)
 		if !seen[string(text)] {
 			seen[string(text)] = true
 			types = append(types, string(m.Type))

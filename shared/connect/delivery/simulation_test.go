@@ -16,6 +16,7 @@ import (
 	"sluice/shared/connect/outbound"
 	"sluice/shared/connect/webhook"
 	"sluice/shared/connect/webhook/webhooktest"
+	"sluice/shared/kit/errtest"
 )
 
 var start = time.Date(2025, 11, 25, 14, 3, 21, 0, time.UTC)
@@ -98,9 +99,7 @@ func (s *simulation) Start(_ context.Context, name string, in Start) error {
 func (s *simulation) Do(_ context.Context, _ string, r *http.Request) (*outbound.Reply, error) {
 	defer s.enter()()
 	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	errtest.Fatal(s.t, err)
 	reply, err := s.answer(r, body)
 	s.received = append(s.received, received{
 		at: s.now, delivery: r.Header.Get(webhook.HeaderDelivery), webhook: r.URL.Path, header: r.Header,
@@ -136,9 +135,7 @@ func (s *simulation) create(id string, change func(*webhook.Webhook)) webhook.We
 	if change != nil {
 		change(&w)
 	}
-	if err := s.store.Create(s.t.Context(), w); err != nil {
-		s.t.Fatal(err)
-	}
+	errtest.Fatal(s.t, s.store.Create(s.t.Context(), w))
 	return w
 }
 
@@ -153,9 +150,7 @@ func (s *simulation) newMessage(batch string) event.Message {
 
 func (s *simulation) send(batch string) {
 	s.t.Helper()
-	if err := s.dispatcher.Send(s.t.Context(), s.newMessage(batch)); err != nil {
-		s.t.Fatal(err)
-	}
+	errtest.Fatal(s.t, s.dispatcher.Send(s.t.Context(), s.newMessage(batch)))
 }
 
 // runUntil makes all calls of the step that are due by a time, in their order.
@@ -201,9 +196,7 @@ func (s *simulation) call(in Input) {
 func (s *simulation) webhook(id string) webhook.Webhook {
 	s.t.Helper()
 	w, err := s.store.Get(s.t.Context(), s.tenant, id)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	errtest.Fatal(s.t, err)
 	return w
 }
 
@@ -213,9 +206,7 @@ func (s *simulation) deliveries(id string) []webhook.Delivery {
 	var all []webhook.Delivery
 	for position := ""; ; {
 		page, next, err := s.store.ListDeliveries(s.t.Context(), s.tenant, id, position, 1000)
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		errtest.Fatal(s.t, err)
 		all = append(all, page...)
 		if position = next; next == "" {
 			slices.Reverse(all)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sluice/shared/connect/webhook"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/machine"
 )
 
@@ -24,9 +25,7 @@ func TestPendingDeliveryEnds(t *testing.T) {
 	if _, err := s.store.Save(t.Context(), w, false); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.store.Delete(t.Context(), s.tenant, "w2"); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.store.Delete(t.Context(), s.tenant, "w2"))
 	s.answerWith(200)
 	if d, err := s.dispatcher.Resend(t.Context(), s.deliveries("w3")[0]); err != nil || d.Run != 2 {
 		t.Errorf("sent again: run %d, %v; want 2", d.Run, err)
@@ -78,9 +77,7 @@ func TestHandleInput(t *testing.T) {
 	s.create("w1", nil)
 	s.send("b")
 	input, err := json.Marshal(s.queue[0].in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	stopped := func(source, input string) string {
 		return fmt.Sprintf(`{"detail-type":"Step Functions Execution Status Change","source":%q,`+
 			`"detail":{"status":"ABORTED","input":%q}}`,

@@ -9,19 +9,16 @@ import (
 	"sluice/shared/connect/externalauth"
 	"sluice/shared/connect/outbound"
 	"sluice/shared/connect/outbound/outboundtest"
+	"sluice/shared/kit/errtest"
 )
 
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	var public outbound.AddressPolicy
 	allowing, err := outbound.ParseAddressPolicy("10.20.0.0/16, fd12::/32,127.0.0.0/8,0.0.0.0/0,::/0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	narrow, err := outbound.ParseAddressPolicy("10.20.0.0/16,fd12::/32")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	for _, test := range []struct {
 		addresses string
 		// public, narrow and wide are what the policy that allows nothing, that of two networks and that of everything

@@ -18,6 +18,7 @@ import (
 	"sluice/shared/connect/externalauth"
 	"sluice/shared/connect/outbound"
 	"sluice/shared/connect/outbound/outboundtest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/jose"
 	"sluice/shared/kit/kmskey"
 )
@@ -44,13 +45,9 @@ func TestClientAssertion(t *testing.T) {
 		t.Errorf("the request has the header Authorization: %s", a)
 	}
 	all, err := keys.AllClientKeys(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	set, err := outbound.KeySet(all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	header, claims := verifyAssertion(t, assertion, set)
 	if want := map[string]any{"alg": "ES256", "typ": "JWT", "kid": key.ID}; !cmp.Equal(header, want) {
 		t.Errorf("got the header %v, want %v", header, want)
@@ -63,9 +60,7 @@ func TestClientAssertion(t *testing.T) {
 
 	// With a certificate its thumbprint is named.
 	certified := outboundtest.NewRoot(t, "CA").Certify(key, outboundtest.Leaf{})
-	if err := keys.InstallCertificates(t.Context(), certified); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, keys.InstallCertificates(t.Context(), certified))
 	s.configuration.Version++
 	s.call(t, http.StatusNoContent)
 	header, _ = verifyAssertion(t, s.issuer.forms[1].Get("client_assertion"), set)
@@ -80,21 +75,15 @@ func verifyAssertion(t *testing.T, text string, set jose.JWKSet) (header, claims
 	t.Helper()
 	decode := func(part string) []byte {
 		raw, err := base64.RawURLEncoding.DecodeString(part)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		return raw
 	}
 	parts := strings.Split(text, ".")
 	if len(parts) != 3 {
 		t.Fatalf("%q is not a JWS", text)
 	}
-	if err := json.Unmarshal(decode(parts[0]), &header); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(decode(parts[1]), &claims); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, json.Unmarshal(decode(parts[0]), &header))
+	errtest.Fatal(t, json.Unmarshal(decode(parts[1]), &claims))
 	digest, signature := sha256.Sum256([]byte(parts[0]+"."+parts[1])), decode(parts[2])
 	for _, k := range set.Keys {
 		if k.KeyID != header["kid"] {
@@ -103,9 +92,7 @@ func verifyAssertion(t *testing.T, text string, set jose.JWKSet) (header, claims
 		number := func(raw []byte) *big.Int { return new(big.Int).SetBytes(raw) }
 		public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(),
 			slices.Concat([]byte{4}, decode(k.X), decode(k.Y)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		if len(signature) != 64 || !ecdsa.Verify(public, digest[:], number(signature[:32]), number(signature[32:])) {
 			t.Error("the signature is wrong")
 		}

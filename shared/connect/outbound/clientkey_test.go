@@ -13,6 +13,7 @@ import (
 	"sluice/shared/connect/externalauth"
 	"sluice/shared/connect/outbound"
 	"sluice/shared/connect/outbound/outboundtest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/kmskey"
 )
 
@@ -136,15 +137,11 @@ func TestRenewedClientCertificate(t *testing.T) {
 	client.PublicCAs, client.Keys, client.KMS = outboundtest.Pool(a.root), keys, kms
 	renewed := a.root.Certify(key, outboundtest.Leaf{})
 	wantCall(t, client, server.URL, "")
-	if err := keys.InstallCertificates(t.Context(), renewed); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, keys.InstallCertificates(t.Context(), renewed))
 	wantCall(t, client, server.URL, "")
 	for _, k := range []outbound.ClientKey{key, renewed} {
 		leaf, err := x509.ParseCertificate(k.Certificates[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		if got, want := <-serials, leaf.SerialNumber.String(); got != want {
 			t.Errorf("presented the certificate %s, want %s", got, want)
 		}

@@ -18,6 +18,7 @@ import (
 	"sluice/shared/connect/externalauth"
 	"sluice/shared/connect/outbound"
 	"sluice/shared/connect/outbound/outboundtest"
+	"sluice/shared/kit/errtest"
 )
 
 // newReceiver starts a receiver that a client calls without a configuration.
@@ -217,9 +218,7 @@ func TestBadReplies(t *testing.T) {
 func TestNoTLS(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	defer listener.Close()
 	go func() {
 		for {
@@ -236,9 +235,7 @@ func TestNoTLS(t *testing.T) {
 	wantCall(t, newClient(t), url, outbound.TLSFailed)
 	// Nothing listens at the near end of a connection, and nobody else can while it is open.
 	conn, err := net.Dial("tcp", listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	defer conn.Close()
 	_, port, _ = net.SplitHostPort(conn.LocalAddr().String())
 	url = "https://" + net.JoinHostPort(outboundtest.ReceiverHost, port)
@@ -269,9 +266,7 @@ func TestHangingReceivers(t *testing.T) {
 	t.Run("TLS", func(t *testing.T) {
 		t.Parallel()
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		defer listener.Close()
 		_, port, _ := net.SplitHostPort(listener.Addr().String())
 		client := newClient(t)

@@ -11,6 +11,7 @@ import (
 	"sluice/shared/connect/externalauth"
 	"sluice/shared/connect/outbound"
 	"sluice/shared/connect/outbound/outboundtest"
+	"sluice/shared/kit/errtest"
 )
 
 const tenant = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
@@ -29,9 +30,7 @@ func (c configurations) ForURL(_ context.Context, t, url string) (externalauth.C
 func newClient(t *testing.T, c ...externalauth.Configuration) *outbound.Client {
 	t.Helper()
 	policy, err := outbound.ParseAddressPolicy("127.0.0.0/8")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return &outbound.Client{
 		Configurations: configurations(c), Addresses: policy, Resolver: outboundtest.NewResolver(),
 		Now:     func() time.Time { return outboundtest.Now },
@@ -42,9 +41,7 @@ func newClient(t *testing.T, c ...externalauth.Configuration) *outbound.Client {
 func newRequest(t *testing.T, url, body string) *http.Request {
 	t.Helper()
 	r, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return r
 }
 

@@ -16,6 +16,7 @@ import (
 	"sluice/shared/connect/externalauth"
 	"sluice/shared/connect/outbound"
 	"sluice/shared/connect/outbound/outboundtest"
+	"sluice/shared/kit/errtest"
 )
 
 // authorities are a root, an intermediate below it, and a root of somebody else.
@@ -50,9 +51,7 @@ func tlsCases(t *testing.T, a authorities) []tlsCase {
 	parsed := func(c tls.Certificate) *x509.Certificate {
 		t.Helper()
 		p, err := x509.ParseCertificate(c.Certificate[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		return p
 	}
 	alone := func(c tls.Certificate) tls.Certificate {
@@ -126,9 +125,7 @@ func TestCasesAreDocumented(t *testing.T) {
 		fmt.Fprintf(&table, "| %s | %s | %s |\n", c.name, word(c.pinned), word(c.signed))
 	}
 	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	before, rest, ok1 := strings.Cut(string(text), begin)
 	present, after, ok2 := strings.Cut(rest, end)
 	if !ok1 || !ok2 {
@@ -140,9 +137,7 @@ func TestCasesAreDocumented(t *testing.T) {
 	if !*update {
 		t.Fatalf("%s is not current: go test ./shared/connect/outbound -run TestCasesAreDocumented -update", page)
 	}
-	if err := os.WriteFile(page, []byte(before+begin+table.String()+end+after), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.WriteFile(page, []byte(before+begin+table.String()+end+after), 0o644))
 }
 
 // certificateOf returns what a configuration says about a certificate.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"sluice/shared/connect/webhook"
+	"sluice/shared/kit/errtest"
 )
 
 // output collects what a program prints.
@@ -39,9 +40,7 @@ func (o *output) String() string {
 // installed are left out.
 func TestReceiversOfTheGuide(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/webhooks.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	for _, language := range []struct {
 		name, file string
 		command    []string
@@ -64,9 +63,7 @@ func TestReceiversOfTheGuide(t *testing.T) {
 				t.Fatalf("docs/webhooks.md has no block in %s", language.name)
 			}
 			file := filepath.Join(t.TempDir(), language.file)
-			if err := os.WriteFile(file, block[1], 0o600); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, os.WriteFile(file, block[1], 0o600))
 			address, printed := startReceiver(t, append(language.command, file))
 			checkReceiver(t, address, printed)
 		})
@@ -81,9 +78,7 @@ func startReceiver(t *testing.T, command []string) (address string, printed *out
 	const attempts = 3
 	for range attempts {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		address = l.Addr().String()
 		l.Close()
 		_, port, _ := net.SplitHostPort(address)
@@ -92,9 +87,7 @@ func startReceiver(t *testing.T, command []string) (address string, printed *out
 		cmd.Env = append(os.Environ(), "PORT="+port, "WEBHOOK_SECRETS=new old")
 		cmd.Stdout, cmd.Stderr = printed, printed
 		startGroup(cmd)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, cmd.Start())
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
@@ -180,9 +173,7 @@ func checkReceiver(t *testing.T, address string, printed *output) {
 		}, 403},
 	} {
 		r, err := http.NewRequest(http.MethodPost, "http://"+address+"/events", strings.NewReader(test.body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		webhook.Sign(r.Header, "0196f0a0-1111-7222-8333-444455556666", test.at, []byte(test.body),
 			webhook.Secrets{Current: test.secret})
 		if test.change != nil {

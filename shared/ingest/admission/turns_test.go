@@ -12,6 +12,7 @@ import (
 	"sluice/shared/ingest/admission"
 	"sluice/shared/ingest/admission/admissiontest"
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/errtest"
 )
 
 // office has slots with a queue in memory, without faults.
@@ -34,17 +35,13 @@ func newOffice(t *testing.T, slots, perTenant int) *office {
 func (o *office) enter(tickets ...admission.Ticket) {
 	o.t.Helper()
 	for _, ticket := range tickets {
-		if err := o.Enter(o.t.Context(), ticket); err != nil {
-			o.t.Fatal(err)
-		}
+		errtest.Fatal(o.t, o.Enter(o.t.Context(), ticket))
 	}
 }
 
 func (o *office) leave(ticket admission.Ticket) {
 	o.t.Helper()
-	if err := o.Leave(o.t.Context(), admission.Validation, ticket.Place); err != nil {
-		o.t.Fatal(err)
-	}
+	errtest.Fatal(o.t, o.Leave(o.t.Context(), admission.Validation, ticket.Place))
 }
 
 // expectTold checks the order in which batches were told.
@@ -110,9 +107,7 @@ func TestLeaveWhileWaiting(t *testing.T) {
 		admissiontest.NewTicket("a", 3)
 	o.enter(first, second, third)
 	gate, err := o.queue.Gate(t.Context(), admission.Validation)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	o.leave(second)
 	if places, err := o.queue.Waiting(t.Context(), admission.Validation); err != nil ||
 		!slices.Equal(places, []admission.Place{third.Place}) {
@@ -150,9 +145,7 @@ func TestSweep(t *testing.T) {
 	sweep := func(before time.Time) {
 		t.Helper()
 		err := o.Sweep(t.Context(), admission.Validation, before, needs{finished: first.Batch})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 	}
 	sweep(time.Now().Add(-time.Hour))
 	o.expectTold(first, second)
@@ -170,9 +163,7 @@ func TestSweepOfEndedBatches(t *testing.T) {
 	o.enter(holder, waiting, next)
 	for _, ended := range []admission.Ticket{waiting, holder} {
 		before := time.Now().Add(-time.Hour) // no holder is to be looked at
-		if err := o.Sweep(t.Context(), admission.Validation, before, needs{ended: ended.Batch}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, o.Sweep(t.Context(), admission.Validation, before, needs{ended: ended.Batch}))
 	}
 	o.expectTold(holder, waiting, next)
 	gate, err := o.queue.Gate(t.Context(), admission.Validation)
@@ -188,9 +179,7 @@ func TestLeaveAll(t *testing.T) {
 	o.enter(first, second)
 	ended := batch.Batch{ID: second.Batch, Tenant: second.Tenant, ReceivedAt: second.ReceivedAt}
 	for range 2 {
-		if err := o.LeaveAll(t.Context(), ended); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, o.LeaveAll(t.Context(), ended))
 	}
 	o.expectTold(first, second)
 	if places, err := o.queue.Waiting(t.Context(), admission.Validation); err != nil || len(places) != 0 {
@@ -223,14 +212,10 @@ func TestLeaveAllDuringNextAttempt(t *testing.T) {
 	again.Attempt.Retry, again.Token = 1, "again"
 	o.Queue = &reenteredQueue{o.queue, &again}
 	ended := batch.Batch{ID: waiting.Batch, Tenant: waiting.Tenant, ReceivedAt: waiting.ReceivedAt}
-	if err := o.LeaveAll(t.Context(), ended); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, o.LeaveAll(t.Context(), ended))
 	o.expectTold(holder, waiting)
 	before := time.Now().Add(-time.Hour) // no holder is to be looked at
-	if err := o.Sweep(t.Context(), admission.Validation, before, needs{ended: waiting.Batch}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, o.Sweep(t.Context(), admission.Validation, before, needs{ended: waiting.Batch}))
 	o.expectTold(holder, waiting, again)
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/intake"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/document/documentintake"
 )
 
@@ -54,9 +55,7 @@ func (c checkingStore) check(key, etag string) {
 func FuzzEvents(f *testing.F) {
 	for _, name := range []string{"scan", "scan-result", "scan-schedule"} {
 		text, err := os.ReadFile("../../../events/" + name + ".json")
-		if err != nil {
-			f.Fatal(err)
-		}
+		errtest.Fatal(f, err)
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, event []byte) {
@@ -72,14 +71,10 @@ func FuzzEvents(f *testing.F) {
 // GuardDuty reports a plan that does not scan everything; an alarm counts the message.
 func TestUnhealthyPlansAreLogged(t *testing.T) {
 	event, err := os.ReadFile("../../../events/scan-plan.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	var log bytes.Buffer
 	in := &intake.Intake{Log: slog.New(slog.NewJSONHandler(&log, nil))}
-	if err := in.Handle(context.Background(), event); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, in.Handle(context.Background(), event))
 	for _, want := range []string{
 		`"level":"ERROR","msg":"the malware protection plan is not active"`, `"bucket":"sluice-uploads-`,
 		`"status":"WARNING"`,

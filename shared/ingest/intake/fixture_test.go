@@ -21,6 +21,7 @@ import (
 	"sluice/shared/ingest/batch/batchdb"
 	"sluice/shared/ingest/intake"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/malware"
 	"sluice/shared/kit/objects"
 )
@@ -179,14 +180,10 @@ func newFixtureOn(t *testing.T, db *dynamodb.Client, content string) fixture {
 		registry: &registry{},
 	}
 	id, err := batch.NewID()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	f.batch = batch.Batch{ID: id, Tenant: "a tenant", Status: batch.AwaitingUpload, CreatedAt: received,
 		UpdatedAt: received, UploadBy: received}
-	if err := f.store.Create(context.Background(), f.batch); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, f.store.Create(context.Background(), f.batch))
 	f.Intake = &intake.Intake{
 		Registry: f.registry,
 		Batches:  f.store, Uploads: f.bucket, Scanner: f.scanner, Machine: f.machine, MaxBytes: 1000,
@@ -207,13 +204,9 @@ func newAttempt() func() string {
 func (f fixture) event(t *testing.T, etag string, size int64) events.S3Event {
 	t.Helper()
 	text, err := os.ReadFile("../../../events/scan.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	var e events.S3Event
-	if err := json.Unmarshal(text, &e); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, json.Unmarshal(text, &e))
 	o := &e.Records[0].S3.Object
 	o.Key, o.ETag, o.Size = url.QueryEscape(intake.UploadKey(f.batch.Tenant, f.batch.ID)), etag, size
 	return e
@@ -222,17 +215,13 @@ func (f fixture) event(t *testing.T, etag string, size int64) events.S3Event {
 func (f fixture) handle(t *testing.T, event any) error {
 	t.Helper()
 	text, err := json.Marshal(event)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return f.Handle(context.Background(), text)
 }
 
 func (f fixture) currentBatch(t *testing.T) batch.Batch {
 	t.Helper()
 	b, err := f.store.Get(context.Background(), f.batch.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return b
 }

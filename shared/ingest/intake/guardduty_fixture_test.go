@@ -13,6 +13,7 @@ import (
 
 	"sluice/shared/ingest/intake"
 	"sluice/shared/ingest/intake/intakedb"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/document/documentintake"
 )
 
@@ -65,9 +66,7 @@ func newGuardDutyFixture(t *testing.T, db *dynamodb.Client) guardDutyFixture {
 // mustHandle handles an event, which must succeed.
 func (g guardDutyFixture) mustHandle(t *testing.T, event any) {
 	t.Helper()
-	if err := g.handle(t, event); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, g.handle(t, event))
 }
 
 // key returns the key of the batch's upload.
@@ -77,13 +76,9 @@ func (g guardDutyFixture) key() string { return intake.UploadKey(g.batch.Tenant,
 func newScanEvent(t *testing.T, key, id, etag string, status intake.ScanResult) intake.ScanEvent {
 	t.Helper()
 	text, err := os.ReadFile("../../../events/scan-result.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	var e intake.ScanEvent
-	if err := json.Unmarshal(text, &e); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, json.Unmarshal(text, &e))
 	e.ID, e.Detail.Object.Key, e.Detail.Object.ETag, e.Detail.Result.Status = id, key, etag, status
 	if status != intake.ThreatsFound {
 		e.Detail.Result.Threats = nil

@@ -12,6 +12,7 @@ import (
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/chunk"
 	"sluice/shared/ingest/intake"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/malware"
 )
 
@@ -19,9 +20,7 @@ func TestCleanUploadIsStarted(t *testing.T) {
 	f := newFixture(t, "{}\n")
 	e := f.event(t, "abc", 3)
 	for range 3 { // events come at least once
-		if err := f.handle(t, e); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, f.handle(t, e))
 	}
 	b := f.currentBatch(t)
 	want := batch.Object{Key: intake.UploadKey(f.batch.Tenant, f.batch.ID), ETag: `"abc"`, Size: 3}
@@ -41,13 +40,9 @@ func TestCleanUploadIsStarted(t *testing.T) {
 // A later object under the same key is not the batch's.
 func TestAnotherObjectChangesNothing(t *testing.T) {
 	f := newFixture(t, "{}\n")
-	if err := f.handle(t, f.event(t, "abc", 3)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, f.handle(t, f.event(t, "abc", 3)))
 	before := f.currentBatch(t)
-	if err := f.handle(t, f.event(t, "other", 99999)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, f.handle(t, f.event(t, "other", 99999)))
 	if after := f.currentBatch(t); !reflect.DeepEqual(after, before) || len(f.machine.started) != 1 {
 		t.Errorf("got %+v, started %v, want %+v and one start", after, f.machine.started, before)
 	}
@@ -98,9 +93,7 @@ func TestRefusals(t *testing.T) {
 			f := newFixture(t, tt.content)
 			f.scanner.errs = tt.errs
 			e := f.event(t, "abc", tt.size)
-			if err := f.handle(t, e); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, f.handle(t, e))
 			b := f.currentBatch(t)
 			if !tt.refused {
 				if b.Status != batch.Uploaded || len(f.machine.started) != 1 || f.bucket.verdict() != "clean" {
@@ -129,9 +122,7 @@ func TestUploadersAreCheckedAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, "{}")
 			f.scanner.during = func() { disable(f.registry) }
-			if err := f.handle(t, f.event(t, "abc", 2)); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, f.handle(t, f.event(t, "abc", 2)))
 			if b := f.currentBatch(t); b.Status != batch.Failed || b.ErrorMessage != name ||
 				f.bucket.verdict() != "refused" || len(f.machine.started) != 0 {
 				t.Errorf("status %s, message %q, tags %v, started %v, want ERROR with %q, refused, no start", b.Status,
@@ -153,9 +144,7 @@ func TestLateRefusalChangesNothing(t *testing.T) {
 		}
 	}
 	f.scanner.errs = []error{malware.ErrUnscannable}
-	if err := f.handle(t, e); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, f.handle(t, e))
 	if b := f.currentBatch(t); b.Status != batch.ValidationStarted || len(f.bucket.tags) != 0 {
 		t.Errorf("status %s, tags %v, want VALIDATION_STARTED and no tag", b.Status, f.bucket.tags)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/errtest"
 )
 
 const lines = "{\"a\":1}\n{\"b\":2}\n"
@@ -19,18 +20,14 @@ func packGzip(t *testing.T, content string) string {
 	if _, err := w.Write([]byte(content)); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, w.Close())
 	return out.String()
 }
 
 func packZstd(t *testing.T, content string) string {
 	t.Helper()
 	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	defer w.Close()
 	return string(w.EncodeAll([]byte(content), nil))
 }
@@ -39,13 +36,9 @@ func packZstd(t *testing.T, content string) string {
 func (f *fixture) declare(t *testing.T, d batch.Declared, m *batch.Multipart) {
 	t.Helper()
 	id, err := batch.NewID()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	f.batch.ID, f.batch.Declared, f.batch.Multipart = id, d, m
-	if err := f.store.Create(t.Context(), f.batch); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, f.store.Create(t.Context(), f.batch))
 }
 
 // arrive handles the event of the fixture's upload.

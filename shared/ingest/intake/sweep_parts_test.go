@@ -7,6 +7,7 @@ import (
 
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/intake"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/objects"
 )
 
@@ -15,13 +16,9 @@ func newPartsSweep(t *testing.T) *sweepFixture {
 	t.Helper()
 	f := newSweepFixture(t)
 	id, err := batch.NewID()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	f.batch.ID, f.batch.Multipart = id, &batch.Multipart{UploadID: "u", PartSize: 5, PartCount: 1}
-	if err := f.store.Create(t.Context(), f.batch); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, f.store.Create(t.Context(), f.batch))
 	return f
 }
 

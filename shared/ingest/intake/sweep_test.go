@@ -12,6 +12,7 @@ import (
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/chunk"
 	"sluice/shared/ingest/intake"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/malware"
 	"sluice/shared/kit/objects"
 	"sluice/shared/platform/document"
@@ -105,9 +106,7 @@ func newSweepFixture(t *testing.T) *sweepFixture {
 func (f *sweepFixture) sweepAfter(t *testing.T, d time.Duration) batch.Batch {
 	t.Helper()
 	f.clock = f.clock.Add(d)
-	if err := f.handle(t, json.RawMessage(scheduleEvent)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, f.handle(t, json.RawMessage(scheduleEvent)))
 	return f.currentBatch(t)
 }
 
@@ -163,9 +162,7 @@ func TestSweepEndsBatchThatWasNeverUploaded(t *testing.T) {
 				t.Fatalf("the batch is %s (%q), want ERROR with %q", b.Status, b.ErrorMessage, batch.NeverUploaded)
 			}
 			for range 2 {
-				if err := f.handle(t, f.event(t, "abc", 2)); err != nil {
-					t.Fatal(err)
-				}
+				errtest.Fatal(t, f.handle(t, f.event(t, "abc", 2)))
 			}
 			if after := f.currentBatch(t); !reflect.DeepEqual(after, b) || len(f.machine.started) != 0 ||
 				len(f.bucket.tags) == 0 || f.bucket.tags[0] != intake.UploadKey(f.batch.Tenant,
@@ -281,9 +278,7 @@ func TestSweepRequestsAnnouncements(t *testing.T) {
 			t.Errorf("%s: requested %d times, want %d", step.name, got, step.want)
 		}
 	}
-	if err := f.store.MarkAnnounced(t.Context(), f.batch, batch.Receivers()); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, f.store.MarkAnnounced(t.Context(), f.batch, batch.Receivers()))
 	f.sweepAfter(t, time.Hour)
 	if got := len(f.announcements.requested); got != 3 {
 		t.Errorf("after the announcement: requested %d times, want 3", got)

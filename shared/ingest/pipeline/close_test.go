@@ -13,6 +13,7 @@ import (
 	"sluice/shared/ingest/admission"
 	"sluice/shared/ingest/admission/admissiontest"
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/machine"
 )
 
@@ -104,9 +105,7 @@ func TestCloseLeavesSlots(t *testing.T) {
 	holder, waiting, last := admissiontest.NewTicket("a", 1), admissiontest.NewTicket("a", 2),
 		admissiontest.NewTicket("a", 3)
 	for _, ticket := range []admission.Ticket{holder, waiting, last} {
-		if err := slots.Enter(t.Context(), ticket); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, slots.Enter(t.Context(), ticket))
 	}
 	for _, ticket := range []admission.Ticket{waiting, holder} {
 		c.Batches = &oneBatch{Batch: batch.Batch{
@@ -114,9 +113,7 @@ func TestCloseLeavesSlots(t *testing.T) {
 			Status: batch.Failed, ErrorMessage: batch.Cancelled,
 		}}
 		input, err := json.Marshal(admission.LeaveInput{ID: ticket.Batch, Ended: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		for range 2 { // requests are delivered at least once
 			if _, err := c.Handle(t.Context(), input); err != nil {
 				t.Errorf("%s: %v", ticket.Batch, err)

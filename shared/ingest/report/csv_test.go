@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/kit/errtest"
 )
 
 func TestCSVRecords(t *testing.T) {
@@ -103,12 +105,8 @@ func FuzzCSV(f *testing.F) {
 		}
 		var out bytes.Buffer
 		j, err := NewCSVJoiner(&out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := j.AddPart(textPart(text), PartSize{Full: int64(len(text))}, 12); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
+		errtest.Fatal(t, j.AddPart(textPart(text), PartSize{Full: int64(len(text))}, 12))
 		if got, want := out.String(), CSVHeader+string(line.AppendShortCSVTo(nil)); got != want {
 			t.Errorf("shortened to %q, want %q", got, want)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/ingest/transaction"
+	"sluice/shared/kit/errtest"
 )
 
 func TestLineAppendTo(t *testing.T) {
@@ -165,16 +166,12 @@ func TestStoredSummary(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text, err := json.Marshal(c.summary)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			if diff := cmp.Diff(c.want, string(text)); diff != "" {
 				t.Errorf("stored summary (-want +got):\n%s", diff)
 			}
 			var decoded Summary
-			if err := json.Unmarshal([]byte(c.want), &decoded); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, json.Unmarshal([]byte(c.want), &decoded))
 			if diff := cmp.Diff(c.summary, decoded); diff != "" {
 				t.Errorf("decoded summary (-want +got):\n%s", diff)
 			}

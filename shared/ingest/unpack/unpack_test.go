@@ -15,6 +15,7 @@ import (
 
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/unpack"
+	"sluice/shared/kit/errtest"
 )
 
 var text = strings.Repeat(`{"request_uuid":"1f0a8f4e-6f54-4d0a-8c6b-0d9a5c7b4e15"}`+"\n", 3)
@@ -28,9 +29,7 @@ func packGzip(t testing.TB, content string) []byte {
 	if _, err := io.WriteString(w, content); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, w.Close())
 	return out.Bytes()
 }
 
@@ -38,9 +37,7 @@ func packGzip(t testing.TB, content string) []byte {
 func packZstd(t testing.TB, content string) []byte {
 	t.Helper()
 	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithZeroFrames(true))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	defer w.Close()
 	return w.EncodeAll([]byte(content), nil)
 }

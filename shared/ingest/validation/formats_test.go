@@ -10,6 +10,7 @@ import (
 	"sluice/shared/ingest/chunk"
 	"sluice/shared/ingest/duplicate"
 	"sluice/shared/ingest/transaction"
+	"sluice/shared/kit/errtest"
 )
 
 // These tests show each format in one small file, byte by byte, as the comments of the formats describe it.
@@ -39,9 +40,7 @@ func TestFindingsFormat(t *testing.T) {
 		func() error { return w.addLine(&chunk.Line{Number: 8, Offset: 300}, res) },
 		w.close,
 	} {
-		if err := add(); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, add())
 	}
 	compareBytes(t, "SLF2"+
 		"\x03"+ // bytes of the record
@@ -199,9 +198,7 @@ func TestRejectionsFormat(t *testing.T) {
 				Entities:   statesByID{},
 				DigestKey:  testDigestKey,
 			}, &file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			compareBytes(t, sectionedFile("SLM1", 2, c.sections), file.String())
 		})
 	}
@@ -214,9 +211,7 @@ func TestBitmapFormat(t *testing.T) {
 	w.fillUntil(2, false)
 	w.fillUntil(10, true)
 	w.fillUntil(11, false)
-	if err := w.close(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, w.close())
 	compareBytes(t, "SLA1"+
 		"\x0b\x00\x00\x00\x00\x00\x00\x00"+ // lines
 		"\xfc"+ // lines 7 to 0

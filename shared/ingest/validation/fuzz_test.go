@@ -11,6 +11,7 @@ import (
 
 	"sluice/shared/ingest/chunk"
 	"sluice/shared/ingest/duplicate"
+	"sluice/shared/kit/errtest"
 )
 
 // FuzzFindings reads damaged findings. Either they are valid, or the error is ErrCorrupt.
@@ -40,9 +41,7 @@ func FuzzIndex(f *testing.F) {
 	for i, file := range w.index {
 		for p := range Partitions {
 			section, err := readIndexSection(f, file, p)
-			if err != nil {
-				f.Fatal(err)
-			}
+			errtest.Fatal(f, err)
 			f.Add(section, uint16(w.results[i].Lines))
 		}
 	}
@@ -64,9 +63,7 @@ func FuzzIndex(f *testing.F) {
 		}
 		for i := range 2 {
 			_, err := readSection(t.Context(), sourceOf(rejections.Bytes()), rejectionsMagic, 2, i, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 		}
 	})
 }
@@ -118,9 +115,7 @@ func FuzzRejections(f *testing.F) {
 	file, plan, w := sampleWorkFiles(f)
 	for _, rejections := range w.rejections {
 		section, err := readSection(f.Context(), sourceOf(rejections), rejectionsMagic, plan.Count(), 0, nil)
-		if err != nil {
-			f.Fatal(err)
-		}
+		errtest.Fatal(f, err)
 		f.Add(section)
 	}
 	f.Fuzz(func(t *testing.T, section []byte) {

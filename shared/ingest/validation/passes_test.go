@@ -7,6 +7,7 @@ import (
 
 	"sluice/shared/ingest/chunk"
 	"sluice/shared/ingest/report"
+	"sluice/shared/kit/errtest"
 )
 
 // testLineBytes is the length of the longest line in these tests.
@@ -106,9 +107,7 @@ func validateChunks(t testing.TB, file []byte, plan chunk.Plan) *workFiles {
 	for i := range plan.Count() {
 		var findings, index bytes.Buffer
 		result, err := ValidateChunk(t.Context(), validateInput(file, plan, i), &findings, &index)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		if got, want := result.FindingsBytes, int64(findings.Len()); got != want {
 			t.Fatalf("FindingsBytes is %d, want the %d that were written", got, want)
 		}
@@ -130,9 +129,7 @@ func reconcilePartitions(t testing.TB, w *workFiles, entities Entities) {
 		in.Entities, in.Concurrency = entities, 2
 		var rejections bytes.Buffer
 		result, err := ReconcilePartition(t.Context(), in, &rejections)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		if got, want := result.RejectionsBytes, int64(rejections.Len()); got != want {
 			t.Fatalf("RejectionsBytes is %d, want the %d that were written", got, want)
 		}
@@ -154,9 +151,7 @@ func settleChunks(t testing.TB, file []byte, plan chunk.Plan, w *workFiles, maxR
 	var whole, csv, rejected bytes.Buffer
 	joiner := report.NewJoiner(&whole, maxReportBytes)
 	csvJoiner, err := report.NewCSVJoiner(&csv)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	for i, result := range w.results {
 		in := settleInput(file, plan, w, i)
 		in.Concurrency, in.MaxReportBytes = i%4, maxReportBytes
@@ -166,9 +161,7 @@ func settleChunks(t testing.TB, file []byte, plan chunk.Plan, w *workFiles, maxR
 		var part, csvPart, rejectedPart, accepted bytes.Buffer
 		in.CSV, in.Rejected = &csvPart, &rejectedPart
 		settled, err := SettleChunk(t.Context(), in, &part, &accepted)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		if got, want := settled.Report.Full+settled.Report.Short, int64(part.Len()); got != want {
 			t.Fatalf("Report has %d bytes, want the %d that were written", got, want)
 		}
@@ -179,18 +172,12 @@ func settleChunks(t testing.TB, file []byte, plan chunk.Plan, w *workFiles, maxR
 			t.Fatalf("RejectedBytes is %d, want the %d that were written", got, want)
 		}
 		bitmap, err := ReadBitmap(&accepted, result.Lines)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		for line := range result.Lines {
 			out.accepted = append(out.accepted, bitmap.Accepted(line))
 		}
-		if err := joiner.AddPart(bytesPart(part.Bytes()), settled.Report); err != nil {
-			t.Fatal(err)
-		}
-		if err := csvJoiner.AddPart(bytesPart(csvPart.Bytes()), settled.CSV, joiner.FirstShort()); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, joiner.AddPart(bytesPart(part.Bytes()), settled.Report))
+		errtest.Fatal(t, csvJoiner.AddPart(bytesPart(csvPart.Bytes()), settled.CSV, joiner.FirstShort()))
 		rejected.Write(rejectedPart.Bytes())
 		out.summary.Add(settled.Summary)
 	}

@@ -16,6 +16,7 @@ import (
 	"sluice/shared/ingest/report"
 	"sluice/shared/ingest/transaction/scanner"
 	"sluice/shared/ingest/validation"
+	"sluice/shared/kit/errtest"
 )
 
 // reportLine is a line of the report as a client reads it.
@@ -77,9 +78,7 @@ func TestRealLines(t *testing.T) {
 			Entities:   entities,
 			NewScanner: func() validation.Scanner { return scanner.New(rules) },
 		}, &out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		if got, want := sum.Counts, (report.Counts{Total: 8, Accepted: 2, Invalid: 6}); got != want {
 			t.Errorf("chunks of %d bytes: counts are %+v, want %+v", size, got, want)
 		}
@@ -157,9 +156,7 @@ func TestHeapOfInvalidLines(t *testing.T) {
 			heap = max(heap, now.HeapAlloc-min(before.HeapAlloc, now.HeapAlloc))
 		},
 	}, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if got, wantInvalid := sum.Counts, size/int64(len(line)); got.Accepted != 0 || got.Invalid < wantInvalid {
 		t.Errorf("counts are %+v, want 0 accepted and at least %d invalid", got, wantInvalid)
 	}

@@ -12,6 +12,7 @@ import (
 	"sluice/shared/ingest/report"
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/scanner"
+	"sluice/shared/kit/errtest"
 )
 
 // everyName finds two entries for every name.
@@ -39,9 +40,7 @@ func screenedFiles(t testing.TB) (file []byte, plan chunk.Plan, names [2][]byte,
 		in := screenedChunk(file, plan, i)
 		_, err := ValidateChunk(t.Context(), ValidateInput{ChunkInput: in, Names: &out}, new(bytes.Buffer),
 			new(bytes.Buffer))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		names[i] = out.Bytes()
 	}
 	for p := range hits {
@@ -124,9 +123,7 @@ func TestStoredScreeningFiles(t *testing.T) {
 		storedHits[p] = readHexDump(t, name)
 	}
 	_, alerts, err := settleHits(t, file, plan, storedHits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	compareWithGolden(t, "screening-chunk-0.alerts.jsonl", alerts)
 }
 

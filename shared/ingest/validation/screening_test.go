@@ -19,6 +19,7 @@ import (
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/scanner"
 	"sluice/shared/ingest/validation"
+	"sluice/shared/kit/errtest"
 )
 
 // wantedNames finds names that contain "wanted", as often as they do, and counts how often each is asked.
@@ -74,9 +75,7 @@ func readAlerts(t *testing.T, text []byte) []alertLine {
 	d.DisallowUnknownFields()
 	for d.More() {
 		var a alertLine
-		if err := d.Decode(&a); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, d.Decode(&a))
 		alerts = append(alerts, a)
 	}
 	return alerts
@@ -146,9 +145,7 @@ func TestScreeningFindsWhatIsThere(t *testing.T) {
 					func(t *testing.T) {
 						screener := newWantedNames()
 						summary, reportText, alerts, err := screenFile(t, file, chunkBytes, 0, reject, screener)
-						if err != nil {
-							t.Fatal(err)
-						}
+						errtest.Fatal(t, err)
 						if diff := cmp.Diff(want, readAlerts(t, alerts)); diff != "" {
 							t.Errorf("alerts (-want +got):\n%s", diff)
 						}
@@ -184,9 +181,7 @@ func checkRejected(t *testing.T, text []byte, reject bool, rejected map[int64]bo
 				Offset  int64  `json:"offset"`
 			} `json:"errors"`
 		}
-		if err := d.Decode(&line); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, d.Decode(&line))
 		if line.Line <= previous {
 			t.Errorf("line %d follows line %d in the report", line.Line, previous)
 		}
@@ -223,9 +218,7 @@ func TestAlertsUpToALimit(t *testing.T) {
 	}
 	file := strings.Join(lines, "\n")
 	_, _, all, err := screenFile(t, file, 0, 0, false, newWantedNames())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	ends := []int{0}
 	for i, c := range all {
 		if c == '\n' {
@@ -235,9 +228,7 @@ func TestAlertsUpToALimit(t *testing.T) {
 	for _, limit := range []int{1, ends[1] - 1, ends[1], ends[1] + 1, ends[20], len(all) - 1, len(all), len(all) + 1} {
 		for _, chunkBytes := range []int64{300, 0} {
 			summary, _, got, err := screenFile(t, file, chunkBytes, int64(limit), false, newWantedNames())
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			end := len(all)
 			if i := slices.IndexFunc(ends, func(e int) bool { return e >= limit }); i >= 0 {
 				end = ends[i]
@@ -258,9 +249,7 @@ func TestHitsOfANameAreBounded(t *testing.T) {
 	for _, n := range []int{validation.MaxHitsPerName - 1, validation.MaxHitsPerName, validation.MaxHitsPerName + 1} {
 		file := screeningLine(1, strings.Repeat("wanted ", n), "Ann")
 		summary, _, _, err := screenFile(t, file, 0, 0, false, newWantedNames())
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		if want := int64(min(n, validation.MaxHitsPerName)); summary.Screening.Hits != want {
 			t.Errorf("a name with %d hits: %d alerts, want %d", n, summary.Screening.Hits, want)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sluice/shared/ingest/chunk"
+	"sluice/shared/kit/errtest"
 )
 
 // A report that passes its limit has the same lines and counts. Where it becomes short depends neither on the chunks
@@ -34,9 +35,7 @@ func TestShortReport(t *testing.T) {
 				var out, csv bytes.Buffer
 				in.CSV = &csv
 				summary, err := ValidateFile(t.Context(), in, &out)
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.Fatal(t, err)
 				compareReports(t, what+", whole file", short, out.String())
 				compareReports(t, what+", whole file as CSV", wantCSV, csv.String())
 				if summary.ReportComplete == nil || *summary.ReportComplete == shortened {
@@ -56,9 +55,7 @@ func shortenCSV(t *testing.T, full, shortReport string) string {
 			Line  json.Number `json:"line"`
 			Codes []string    `json:"codes"`
 		}
-		if err := json.Unmarshal([]byte(entry), &e); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, json.Unmarshal([]byte(entry), &e))
 		if len(e.Codes) > 0 {
 			codes[e.Line.String()] = strings.Join(e.Codes, " ")
 		}
@@ -89,9 +86,7 @@ func shortenReport(t *testing.T, full string, limit int64) (short string, shorte
 		}
 		shortened = true
 		var e map[string]any
-		if err := json.Unmarshal([]byte(entry), &e); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, json.Unmarshal([]byte(entry), &e))
 		fmt.Fprintf(&out, `{"line":%v`, e["line"])
 		for _, name := range []string{"request_uuid", "transaction_external_id", "modification_external_id"} {
 			if e[name] != nil {

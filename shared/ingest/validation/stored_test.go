@@ -17,6 +17,7 @@ import (
 
 	"sluice/shared/ingest/chunk"
 	"sluice/shared/ingest/report"
+	"sluice/shared/kit/errtest"
 )
 
 var update = flag.Bool("update", false, "write the golden work files instead of comparing with them")
@@ -65,9 +66,7 @@ func TestStoredWorkFiles(t *testing.T) {
 		t.Run(fmt.Sprintf("validate chunk %d", i), func(t *testing.T) {
 			var findings, index bytes.Buffer
 			result, err := ValidateChunk(t.Context(), validateInput(file, plan, i), &findings, &index)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			compareWithGolden(t, findingsName, hex.Dump(findings.Bytes()))
 			compareWithGolden(t, indexName, hex.Dump(index.Bytes()))
 			stored.results = append(stored.results, result)
@@ -92,13 +91,9 @@ func TestStoredWorkFiles(t *testing.T) {
 			in := settleInput(file, plan, stored, i)
 			in.CSV, in.Rejected = &csv, &rejected
 			settled, err := SettleChunk(t.Context(), in, &part, &accepted)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			summary, err := json.Marshal(settled.Summary)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			compareWithGolden(t, fmt.Sprintf("chunk-%d.report.jsonl", i), part.String())
 			compareWithGolden(t, fmt.Sprintf("chunk-%d.csv", i), csv.String())
 			compareWithGolden(t, fmt.Sprintf("chunk-%d.rejected.jsonl", i), rejected.String())
@@ -139,9 +134,7 @@ func TestStoredWorkFiles(t *testing.T) {
 				got.accepted = append(got.accepted, bitmap.Accepted(line))
 			}
 			var summary report.Summary
-			if err := json.Unmarshal(readGolden(t, fmt.Sprintf("chunk-%d.summary.json", i)), &summary); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, json.Unmarshal(readGolden(t, fmt.Sprintf("chunk-%d.summary.json", i)), &summary))
 			got.summary.Add(summary)
 			got.report += string(readGolden(t, fmt.Sprintf("chunk-%d.report.jsonl", i)))
 			got.csv += string(readGolden(t, fmt.Sprintf("chunk-%d.csv", i)))
@@ -158,9 +151,7 @@ func goldenPath(name string) string { return filepath.Join("testdata", "stored",
 func compareWithGolden(t *testing.T, name, got string) {
 	t.Helper()
 	if *update {
-		if err := writeGolden(name, got); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, writeGolden(name, got))
 		return
 	}
 	if diff := cmp.Diff(strings.Split(string(readGolden(t, name)), "\n"), strings.Split(got, "\n")); diff != "" {

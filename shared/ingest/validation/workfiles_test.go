@@ -14,6 +14,7 @@ import (
 	"sluice/shared/ingest/chunk"
 	"sluice/shared/ingest/report"
 	"sluice/shared/ingest/transaction"
+	"sluice/shared/kit/errtest"
 )
 
 // sampleWorkFiles returns a random file in chunks of a few lines, and its work files, which hold something of every
@@ -152,9 +153,7 @@ func TestBitmap(t *testing.T) {
 			}
 			b.fillUntil(int64(len(want)), bit)
 		}
-		if err := b.close(); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, b.close())
 		bitmap, err := ReadBitmap(bytes.NewReader(file.Bytes()), lines)
 		if err != nil {
 			t.Fatalf("bitmap of %d lines: %v", lines, err)
@@ -270,17 +269,11 @@ func TestManyKindsOfFindings(t *testing.T) {
 		for n := range kinds {
 			res.Findings = append(res.Findings, finding(line, n))
 		}
-		if err := w.addLine(&chunk.Line{Number: int64(line), Offset: int64(line) << 40}, res); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, w.addLine(&chunk.Line{Number: int64(line), Offset: int64(line) << 40}, res))
 	}
-	if err := w.close(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, w.close())
 	var r findingsReader
-	if err := r.reset(&file, lines); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, r.reset(&file, lines))
 	for line := range lines {
 		rec, err := r.read()
 		if err != nil || len(rec.report.Errors) != kinds {

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"sluice/internal/environ"
+	"sluice/shared/kit/errtest"
 )
 
 // TestMain keeps the AWS settings of whoever runs the tests out of them.
@@ -26,9 +27,7 @@ func TestMain(m *testing.M) {
 // A call to AWS that fails for a reason that passes is repeated, as often as the faults of docs/faults.md are survived.
 func TestCallsAreRepeated(t *testing.T) {
 	cfg, err := Load(t.Context(), time.Millisecond)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if got := cfg.Retryer().MaxAttempts(); got != 5 {
 		t.Errorf("a call is attempted up to %d times, want 5", got)
 	}
@@ -50,9 +49,7 @@ func TestCutOffReplies(t *testing.T) {
 		}))
 		defer server.Close()
 		cfg, err := Load(t.Context(), time.Millisecond)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		cfg.BaseEndpoint, cfg.Region = &server.URL, "us-east-1"
 		cfg.Credentials = credentials.NewStaticCredentialsProvider("id", "secret", "")
 		got, err := dynamodb.NewFromConfig(cfg).ListTables(t.Context(), &dynamodb.ListTablesInput{})
@@ -78,9 +75,7 @@ func TestAt(t *testing.T) {
 	}))
 	defer server.Close()
 	ours, err := Load(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	for name, value := range map[string]string{
 		"AWS_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_ENDPOINT_URL_DYNAMODB": "http://127.0.0.1:1",
 		"AWS_PROFILE": "a-profile-that-does-not-exist", "AWS_REGION": "eu-west-3", "AWS_DEFAULTS_MODE": "no mode",

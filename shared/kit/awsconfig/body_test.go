@@ -14,6 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"sluice/shared/kit/errtest"
 )
 
 // earlyAnswers is an HTTP client that gets the answer to a request when it has sent the body and not yet seen its end,
@@ -65,13 +67,9 @@ func TestAnswersBeforeTheEndOfTheBody(t *testing.T) {
 			client := &earlyAnswers{answer: test.answer, failed: 2}
 			cfg, err := Load(t.Context(), time.Millisecond, config.WithRegion("us-east-1"),
 				config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider("id", "secret", "")))
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			cfg.HTTPClient = client
-			if err := test.call(cfg); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, test.call(cfg))
 			if len(client.sent) != client.failed+1 || client.sent[0] == "" ||
 				client.sent[0] != client.sent[client.failed] {
 				t.Errorf("sent %q, want the same body %d times", client.sent, client.failed+1)

@@ -17,6 +17,7 @@ import (
 
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 )
 
 // The kit is tested on the table of documents, which has the keys owner and part.
@@ -40,17 +41,13 @@ func TestGetAllAndPutAll(t *testing.T) {
 	for _, n := range []int{0, 1, 24, 25, 26, 99, 100, 101, 250} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			db, faults := dynamotest.StartFaulty(t)
-			if err := dynamo.PutAll(t.Context(), db, table, numbered(n)); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, dynamo.PutAll(t.Context(), db, table, numbered(n)))
 			keys := []dynamo.Item{key("missing")}
 			for i := range n {
 				keys = append(keys, key(fmt.Sprint(i)))
 			}
 			items, err := dynamo.GetAll(t.Context(), db, table, keys, "part", "status")
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			found := map[string]int64{}
 			for _, item := range items {
 				found[dynamo.StringAttribute(item, "part")] = dynamo.NumberAttribute(item, "status")

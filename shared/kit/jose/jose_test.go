@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/jose"
 )
 
@@ -22,22 +23,16 @@ const typ = "test+jwt"
 func newKey(t *testing.T, id string) (*ecdsa.PrivateKey, jose.JWK) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	public, err := jose.NewJWK(id, &key.PublicKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return key, public
 }
 
 func sign(t *testing.T, key crypto.Signer, h jose.Header) string {
 	t.Helper()
 	text, err := jose.Sign(key, h, map[string]int{"a": 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return text
 }
 
@@ -54,9 +49,7 @@ func TestVerify(t *testing.T) {
 	good := sign(t, key, header)
 	parts := strings.Split(good, ".")
 	signature, err := base64.RawURLEncoding.DecodeString(parts[2])
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	flip := func(i int) string {
 		changed := append([]byte(nil), signature...)
 		changed[i] ^= 1
@@ -67,9 +60,7 @@ func TestVerify(t *testing.T) {
 	mac := hmac.New(sha256.New, []byte(public.X+public.Y))
 	mac.Write([]byte(confused))
 	own, err := json.Marshal(strangers)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	for _, tt := range []struct {
 		name, text string
 		want       error
@@ -145,9 +136,7 @@ func TestSignErrors(t *testing.T) {
 		t.Error("claims that JSON does not have: got no error")
 	}
 	p384, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if _, err := jose.NewJWK("k", &p384.PublicKey); err == nil {
 		t.Error("a key of another curve: got no error")
 	}
@@ -160,13 +149,9 @@ func FuzzVerify(f *testing.F) {
 	f.Add("a.b.c")
 	f.Add(segment(`{"alg":"ES256","typ":"test+jwt","kid":"k"}`) + ".e30." + segment(strings.Repeat("x", 64)))
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		f.Fatal(err)
-	}
+	errtest.Fatal(f, err)
 	public, err := jose.NewJWK("k", &key.PublicKey)
-	if err != nil {
-		f.Fatal(err)
-	}
+	errtest.Fatal(f, err)
 	f.Fuzz(func(t *testing.T, text string) {
 		if claims, err := jose.Verify(text, typ, jose.JWKSet{Keys: []jose.JWK{public}}); err == nil {
 			t.Errorf("the claims %s that nobody has signed are accepted", claims)

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/objects"
 )
 
@@ -18,13 +19,9 @@ func TestDownloadURLs(t *testing.T) {
 	sign := func(d objects.Download) (text string, query url.Values) {
 		t.Helper()
 		signed, err := bucket.SignGet(t.Context(), "documents/t/x", d, time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		u, err := url.Parse(signed.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		return signed.URL, u.Query()
 	}
 	for name, tt := range map[string]struct {

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"sluice/shared/access/auth/fakekms"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/sealed"
 )
 
@@ -18,9 +19,7 @@ func newBox(t *testing.T) *sealed.Box {
 	if err == nil {
 		err = s.EnsureSymmetric("master")
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	web := httptest.NewServer(s)
 	t.Cleanup(web.Close)
 	return sealed.New(kms.New(kms.Options{
@@ -50,9 +49,7 @@ func TestSealAndOpen(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	b := newBox(t)
 	text, err := b.Seal(t.Context(), "tenant", sealed.Webhook, []byte("secret"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	for name, in := range map[string]struct{ tenant, purpose string }{
 		"another tenant":           {"tenant2", sealed.Webhook},
 		"another purpose":          {"tenant", sealed.ExternalAuthentication},

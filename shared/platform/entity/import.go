@@ -81,9 +81,9 @@ func (e Import) New(o ImportOptions) Profile {
 	return p
 }
 
-// Apply returns the entity after the import, given its lifecycle status. The profile is the same unless the outcome is a
-// change; then its Revision is one more. A change of properties is a new version, so that drafts that were begun before
-// it find their conflicts.
+// Apply returns the entity after the import, given its lifecycle status. The profile is the same unless the outcome is
+// a change; then its Revision is one more. A change of properties is a new version, so that drafts that were begun
+// before it find their conflicts.
 func (e Import) Apply(p Profile, current LifecycleStatus, o ImportOptions) (Profile, ImportOutcome) {
 	if !p.IsImported() && !o.Overwrite {
 		return p, ImportRefused

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity"
 	"sluice/shared/platform/property"
 )
@@ -115,9 +116,7 @@ func TestADraftChangesItsEntityWhenVerified(t *testing.T) {
 	}
 	r.Properties = map[string]property.Property{"a": single("3"), "b": single("3")} // another draft came first
 	c, err := entity.VerifyDraft(r, entity.Unknown, d, changes("c", "4"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	want := map[string]property.Property{"a": single("3"), "b": single("2"), "c": single("4")}
 	if diff := cmp.Diff(want, c.Profile.Properties); diff != "" {
 		t.Error(diff)
@@ -150,9 +149,7 @@ func TestConflicts(t *testing.T) {
 	untouched, same, other, more := begin(values("b", "3")), begin(values("a", "2")), begin(values("a", "3", "b", "3")),
 		begin(values("c", "3", "a", "3"))
 	c, err := entity.VerifyDraft(r, r.BaseStatus, first, values("x", "5"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if diff := cmp.Diff(map[string]int64{"a": 2, "c": 2, "x": 2}, c.Profile.LastChangedIn); diff != "" ||
 		r.LastChangedIn != nil || c.Draft.ConflictsResolvedIn != 1 {
 		t.Errorf("%s %v", diff, c.Draft)
@@ -183,17 +180,13 @@ func TestADraftRemovesProperties(t *testing.T) {
 		Properties: changes("a", "1", "b", "1").Apply(nil)}
 	d := entity.BeginDraft(p, entity.Unknown, entity.Draft{ID: "d", Changes: changes("c", "1")}).Draft
 	d, err := d.WithProperties(changes("a", "-", "c", "-", "none", "-"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	want := changes("b", "1").Apply(nil)
 	if diff := cmp.Diff(want, d.Properties); diff != "" {
 		t.Errorf("the draft has other properties: %s", diff)
 	}
 	u, err := entity.VerifyDraft(p, entity.Unknown, d, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if diff := cmp.Diff(want, u.Profile.Properties); diff != "" {
 		t.Errorf("the entity has other properties: %s", diff)
 	}

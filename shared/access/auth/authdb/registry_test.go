@@ -8,6 +8,7 @@ import (
 	"sluice/shared/access/auth/authdb"
 	"sluice/shared/access/auth/authtest"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 )
 
 func TestClients(t *testing.T) {
@@ -17,16 +18,12 @@ func TestClients(t *testing.T) {
 // A list goes on over the pages of a scan, which end at 1 MB.
 func TestClientsOverPages(t *testing.T) {
 	r := authdb.New(dynamotest.Start(t), "test-clients")
-	if err := r.CreateTenant(t.Context(), auth.Tenant{ID: "t"}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, r.CreateTenant(t.Context(), auth.Tenant{ID: "t"}))
 	const n = 8
 	salt := make([]byte, 200_000)
 	for i := range n {
-		if err := r.CreateClient(t.Context(), auth.Client{ID: fmt.Sprint(n - 1 - i), Tenant: "t",
-			Secret: auth.SecretHash{Salt: salt}}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, r.CreateClient(t.Context(), auth.Client{ID: fmt.Sprint(n - 1 - i), Tenant: "t",
+			Secret: auth.SecretHash{Salt: salt}}))
 	}
 	all, err := r.Clients(t.Context())
 	if err != nil || len(all) != n {

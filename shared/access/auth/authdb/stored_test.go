@@ -7,6 +7,7 @@ import (
 	"sluice/shared/access/ratelimit"
 	"sluice/shared/access/tenancy"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"testing"
 	"time"
 
@@ -30,15 +31,11 @@ func TestStoredRegistry(t *testing.T) {
 	tenant := auth.Tenant{ID: storedTenant, BatchEnabled: true, CreatedAt: at, FourEyes: true,
 		Limits:   ratelimit.Settings{ratelimit.PlatformPerSecond: 300, ratelimit.OpenBatches: 0},
 		Settings: tenancy.Settings{MaxPast: time.Hour, MaxFuture: 2 * time.Hour, MainEntity: tenancy.ByPaymentType}}
-	if err := s.CreateTenant(ctx, tenant); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.CreateTenant(ctx, tenant))
 	c := auth.Client{ID: "client", Tenant: storedTenant, Permissions: []string{"BatchUpload", "BatchRead"},
 		AccessLayers: storedLayers(), Secret: auth.SecretHash{Salt: []byte("salt"), Sum: []byte("sum")}, Disabled: true,
 		CreatedAt: at}
-	if err := s.CreateClient(ctx, c); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.CreateClient(ctx, c))
 	token := auth.SealedToken{ID: "client/digest", Key: "kid", ReuseUntil: time.Unix(1795680900, 0),
 		Ciphertext: []byte("sealed")}
 	if _, err := s.StoreSealedToken(ctx, token, at); err != nil {
@@ -46,9 +43,7 @@ func TestStoredRegistry(t *testing.T) {
 	}
 	keys := []auth.Key{{ID: "kid", KMSKey: "arn", PublicKey: []byte("public"), ActiveFrom: at,
 		RetireAt: at.Add(time.Hour)}}
-	if err := s.ReplaceKeys(ctx, keys, 0); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.ReplaceKeys(ctx, keys, 0))
 	dynamotest.CompareStored(t, client, "test-clients", "clients")
 
 	client = dynamotest.Start(t)

@@ -15,6 +15,7 @@ import (
 	"sluice/shared/access/auth"
 	"sluice/shared/access/auth/authhttp"
 	"sluice/shared/access/httpapi"
+	"sluice/shared/kit/errtest"
 )
 
 // newRequest returns the sample event of the authorizer with a value of the Authorization header.
@@ -32,9 +33,7 @@ func TestAuthorizer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			id := newIdentity(t, issuerURL)
 			reply, err := id.authorizer.Run(t.Context(), newRequest(t, "Bearer "+id.issueToken(t)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			wantStatement := []events.IAMPolicyStatement{{
 				Effect: "Allow", Action: []string{"execute-api:Invoke"},
 				Resource: []string{"arn:aws:execute-api:eu-central-1:123456789012:abc123/live/*"},
@@ -158,9 +157,7 @@ func (c fixedClaims) Verify(context.Context, string, string) (auth.Claims, error
 func TestTokensOfUnknownClients(t *testing.T) {
 	id := newIdentity(t, "")
 	other := auth.Tenant{ID: uuid.NewString()}
-	if err := id.registry.CreateTenant(t.Context(), other); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, id.registry.CreateTenant(t.Context(), other))
 	for name, claims := range map[string]fixedClaims{
 		"an unknown client":            {Client: uuid.NewString(), Tenant: id.tenant.ID},
 		"an unknown tenant":            {Client: id.client.ID, Tenant: uuid.NewString()},

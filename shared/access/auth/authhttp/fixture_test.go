@@ -23,6 +23,7 @@ import (
 	"sluice/shared/access/auth/authtest"
 	"sluice/shared/access/auth/fakekms"
 	"sluice/shared/access/httpapi"
+	"sluice/shared/kit/errtest"
 )
 
 // identity is the token function and the authorizer over one registry and a KMS, with one tenant and one client.
@@ -43,12 +44,8 @@ const tokenID = "5e1f2f5c-7d0c-4b0f-8a3f-3c6e0d9b1a44"
 func newIdentity(t *testing.T, issuerURL string) *identity {
 	t.Helper()
 	keys, err := fakekms.New(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := keys.Ensure("signing"); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
+	errtest.Fatal(t, keys.Ensure("signing"))
 	web := httptest.NewServer(keys)
 	t.Cleanup(web.Close)
 	client := kms.New(kms.Options{Region: "local", BaseEndpoint: &web.URL, RetryMaxAttempts: 1,
@@ -71,10 +68,8 @@ func newIdentity(t *testing.T, issuerURL string) *identity {
 	id.secret = secret
 	id.client = auth.Client{ID: uuid.NewString(), Tenant: id.tenant.ID, Secret: hash,
 		Permissions: []string{"BatchRead", "BatchUpload"}}
-	if err := errors.Join(id.registry.CreateTenant(t.Context(), id.tenant),
-		id.registry.CreateClient(t.Context(), id.client)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errors.Join(id.registry.CreateTenant(t.Context(), id.tenant),
+		id.registry.CreateClient(t.Context(), id.client)))
 	return id
 }
 
@@ -91,9 +86,7 @@ func readSampleEvent(t *testing.T, name string, into any) {
 	if err == nil {
 		err = json.Unmarshal(text, into)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 }
 
 // post sends a body to the token endpoint.
@@ -112,9 +105,7 @@ func (id *identity) post(t *testing.T, body string,
 func (id *identity) send(t *testing.T, e events.APIGatewayProxyRequest) (int, map[string]any, map[string][]string) {
 	t.Helper()
 	r, err := id.token(t.Context(), e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	var body map[string]any
 	if err := json.Unmarshal([]byte(r.Body), &body); err != nil {
 		t.Fatalf("%d %q: %v", r.StatusCode, r.Body, err)

@@ -14,6 +14,7 @@ import (
 	"sluice/shared/access/auth"
 	"sluice/shared/access/ratelimit"
 	"sluice/shared/access/tenancy"
+	"sluice/shared/kit/errtest"
 )
 
 // Conform holds a registry against the contract of auth.Registry. Each call of open gives an empty one.
@@ -44,9 +45,7 @@ func aClient(id, tenant string) auth.Client {
 func must[T any](t *testing.T) func(got T, err error) T {
 	return func(got T, err error) T {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		return got
 	}
 }
@@ -78,9 +77,7 @@ func tenants(t *testing.T, r auth.Registry) {
 	a, b := aTenant("a"), aTenant("b")
 	b.Settings = auth.DefaultSettings()
 	for _, one := range []auth.Tenant{b, a} {
-		if err := r.CreateTenant(ctx, one); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, r.CreateTenant(ctx, one))
 		equal(t, one, must[auth.Tenant](t)(r.Tenant(ctx, one.ID)))
 	}
 	if err := r.CreateTenant(ctx, auth.Tenant{ID: "a", CreatedAt: created}); !errors.Is(err, auth.ErrExists) {
@@ -128,14 +125,10 @@ func clients(t *testing.T, r auth.Registry) {
 	_, err = r.DisableClient(ctx, "1")
 	absent(t, err)
 
-	if err := r.CreateTenant(ctx, aTenant("a")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, r.CreateTenant(ctx, aTenant("a")))
 	one, two := aClient("1", "a"), aClient("2", "a")
 	for _, c := range []auth.Client{two, one} {
-		if err := r.CreateClient(ctx, c); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, r.CreateClient(ctx, c))
 		equal(t, c, must[auth.Client](t)(r.Client(ctx, c.ID)))
 	}
 	if err := r.CreateClient(ctx, aClient("1", "a")); !errors.Is(err, auth.ErrExists) {
@@ -153,14 +146,10 @@ func clients(t *testing.T, r auth.Registry) {
 func identify(t *testing.T, r auth.Registry) {
 	ctx := t.Context()
 	tenant, client := aTenant("z"), aClient("1", "z")
-	if err := errors.Join(r.CreateTenant(ctx, tenant), r.CreateTenant(ctx, aTenant("0")),
-		r.CreateClient(ctx, client)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errors.Join(r.CreateTenant(ctx, tenant), r.CreateTenant(ctx, aTenant("0")),
+		r.CreateClient(ctx, client)))
 	gotClient, gotTenant, err := r.ClientAndTenant(ctx, "1", "z")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	equal(t, client, gotClient)
 	equal(t, tenant, gotTenant)
 	// whose client it is, the caller judges
@@ -183,9 +172,7 @@ func keys(t *testing.T, r auth.Registry) {
 	read := func() ([]auth.Key, int64) {
 		t.Helper()
 		got, version, err := r.Keys(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		return got, version
 	}
 	if got, version := read(); len(got) != 0 || version != 0 {
@@ -200,9 +187,7 @@ func keys(t *testing.T, r auth.Registry) {
 	}
 	for _, set := range sets {
 		_, version := read()
-		if err := r.ReplaceKeys(ctx, set, version); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, r.ReplaceKeys(ctx, set, version))
 		got, next := read()
 		equal(t, set, got)
 		if next == version {

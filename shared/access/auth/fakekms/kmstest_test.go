@@ -18,14 +18,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms/types"
 
 	"sluice/shared/access/auth/fakekms"
+	"sluice/shared/kit/errtest"
 )
 
 func open(t *testing.T, dir string) (*fakekms.Server, *kms.Client) {
 	t.Helper()
 	s, err := fakekms.New(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	web := httptest.NewServer(s)
 	t.Cleanup(web.Close)
 	return s, kms.New(kms.Options{
@@ -51,9 +50,7 @@ func TestKeysSurviveARestart(t *testing.T) {
 		KeySpec: types.KeySpecEccNistP256, KeyUsage: types.KeyUsageTypeSignVerify,
 		Tags: []types.Tag{{TagKey: aws.String("sluice-signing"), TagValue: aws.String("sluice")}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	files, err := os.ReadDir(dir)
 	if err != nil || len(files) != 2 { // the key and its tags
 		t.Fatalf("%d files, %v", len(files), err)
@@ -73,13 +70,9 @@ func TestKeysSurviveARestart(t *testing.T) {
 	for _, id := range []string{*made.KeyMetadata.KeyId, *made.KeyMetadata.Arn} {
 		digest := sha256.Sum256([]byte(id))
 		signature, err := sign(t.Context(), c, id, digest[:])
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		published, err := c.GetPublicKey(t.Context(), &kms.GetPublicKeyInput{KeyId: &id})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		public, err := x509.ParsePKIXPublicKey(published.PublicKey)
 		if err != nil || !ecdsa.VerifyASN1(public.(*ecdsa.PublicKey), digest[:], signature) {
 			t.Errorf("signature by %s does not verify: %v", id, err)
@@ -92,13 +85,9 @@ func TestEnsureKeepsAKey(t *testing.T) {
 	var before []byte
 	for range 2 {
 		s, c := open(t, dir)
-		if err := s.Ensure("signing"); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, s.Ensure("signing"))
 		out, err := c.GetPublicKey(t.Context(), &kms.GetPublicKeyInput{KeyId: aws.String("signing")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		if before != nil && string(before) != string(out.PublicKey) {
 			t.Error("the key changed")
 		}
@@ -109,9 +98,7 @@ func TestEnsureKeepsAKey(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	dir := t.TempDir()
 	s, c := open(t, dir)
-	if err := s.Ensure("signing"); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.Ensure("signing"))
 	for _, id := range []string{"../escape", "", "a.b"} {
 		if s.Ensure(id) == nil {
 			t.Errorf("the key ID %q was taken", id)
@@ -149,9 +136,7 @@ func TestRefusals(t *testing.T) {
 		t.Error("a signing key encrypted")
 	}
 
-	if err := os.WriteFile(filepath.Join(dir, "broken"), []byte("no key"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.WriteFile(filepath.Join(dir, "broken"), []byte("no key"), 0o600))
 	var internal *types.KMSInternalException
 	if _, err := sign(t.Context(), c, "broken", digest[:]); !errors.As(err, &internal) {
 		t.Errorf("a broken key: %v", err)
@@ -163,9 +148,7 @@ func TestEncryptAndDecrypt(t *testing.T) {
 	dir := t.TempDir()
 	s, c := open(t, dir)
 	for _, id := range []string{"secrets", "secrets", "others"} {
-		if err := s.EnsureSymmetric(id); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, s.EnsureSymmetric(id))
 	}
 	arn, inContext := aws.String(fakekms.ARN("secrets")), map[string]string{"tenant": "t", "purpose": "p"}
 	sealed, err := c.Encrypt(t.Context(), &kms.EncryptInput{KeyId: arn, Plaintext: []byte("text"),

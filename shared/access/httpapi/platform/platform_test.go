@@ -17,6 +17,7 @@ import (
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/access/ratelimit"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/fault"
 )
 
@@ -104,9 +105,7 @@ func sendTo(t *testing.T,
 	handler := newHandler(routes(), nil, nil, slog.New(slog.DiscardHandler), func() time.Time { return now })
 	path, query, _ := strings.Cut(path, "?")
 	values, err := url.ParseQuery(query)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	c := httpapi.Caller{Tenant: tenant, Client: "c", Permissions: []string{"Edit"}, Expires: now.Add(time.Hour)}
 	e := events.APIGatewayProxyRequest{
 		HTTPMethod: method, Path: path, Body: body, MultiValueQueryStringParameters: values,
@@ -119,9 +118,7 @@ func sendTo(t *testing.T,
 		}
 	}
 	r, err := httpapi.Lambda(handler)(t.Context(), e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return r.StatusCode, r.Body, r
 }
 

@@ -15,6 +15,7 @@ import (
 	"sluice/shared/connect/externalauth/externalauthdb"
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 )
 
 // Whatever several writers do to the same URLs at once, each URL belongs to one configuration, each configuration to
@@ -40,14 +41,10 @@ func TestRaces(t *testing.T) {
 	wait.Wait()
 	// All others may have been deleted at the end.
 	last := externalauth.Configuration{ID: "last", Tenant: storedTenant, URL: "https://hooks.example.com/last"}
-	if err := s.Create(t.Context(), last); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.Create(t.Context(), last))
 	out, err := db.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("test-externalauth"),
 		ConsistentRead: aws.Bool(true)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	canonical, claims, count := map[string]string{}, map[string]bool{}, int64(0)
 	for _, item := range out.Items {
 		part := dynamo.StringAttribute(item, "part")
@@ -110,9 +107,7 @@ func TestIDIsUsedOnce(t *testing.T) {
 	t.Parallel()
 	s := externalauthdb.New(dynamotest.Start(t), "test-externalauth", openBox{})
 	c := externalauth.Configuration{ID: "c", Tenant: storedTenant, URL: "https://hooks.example.com/first"}
-	if err := s.Create(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.Create(t.Context(), c))
 	second := c
 	second.URL = "https://hooks.example.com/second"
 	if err := s.Create(t.Context(), second); err == nil {

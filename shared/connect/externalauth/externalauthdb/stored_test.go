@@ -13,6 +13,7 @@ import (
 	"sluice/shared/connect/externalauth"
 	"sluice/shared/connect/externalauth/externalauthdb"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/sealed"
 )
 
@@ -82,9 +83,7 @@ func TestStoredConfigurations(t *testing.T) {
 	ctx, client := t.Context(), dynamotest.Start(t)
 	s := externalauthdb.New(client, "test-externalauth", openBox{})
 	want := storedConfiguration()
-	if err := s.Create(ctx, want); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.Create(ctx, want))
 	dynamotest.CompareStored(t, client, "test-externalauth", "configurations")
 
 	client = dynamotest.Start(t)
@@ -124,14 +123,10 @@ func TestChangedConfigurations(t *testing.T) {
 	ctx := t.Context()
 	s := externalauthdb.New(dynamotest.Start(t), "test-externalauth", openBox{})
 	first := storedConfiguration()
-	if err := s.Create(ctx, first); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.Create(ctx, first))
 	second := first
 	second.URL = "https://hooks.example.com/b"
-	if err := s.Save(ctx, first, second); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.Save(ctx, first, second))
 	if err := s.Save(ctx, first, second); !errors.Is(err, externalauth.ErrChanged) {
 		t.Errorf("saving over another version: %v, want ErrChanged", err)
 	}
@@ -157,9 +152,7 @@ func TestChangedConfigurations(t *testing.T) {
 func TestForURL(t *testing.T) {
 	ctx := t.Context()
 	s := externalauthdb.New(dynamotest.Start(t), "test-externalauth", openBox{})
-	if err := s.Create(ctx, storedConfiguration()); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.Create(ctx, storedConfiguration()))
 	got, ok, err := s.ForURL(ctx, storedTenant, "https://hooks.example.com/a/b?c")
 	if err != nil || !ok || got.OAuth.ClientSecret.Reveal() != "secret" || got.Headers[0].Value.Reveal() != "key" {
 		t.Errorf("got %+v, %t, %v; want the configuration with its secrets", got, ok, err)
@@ -179,13 +172,9 @@ func TestForURL(t *testing.T) {
 func TestPurpose(t *testing.T) {
 	c := storedConfiguration()
 	s := externalauthdb.New(dynamotest.Start(t), "test-externalauth", openBox{})
-	if err := s.Create(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.Create(t.Context(), c))
 	got, err := s.Get(t.Context(), storedTenant, c.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if _, err := (openBox{}).Open(t.Context(), storedTenant, sealed.ExternalAuthentication, got.Sealed); err != nil {
 		t.Error(err)
 	}
@@ -201,9 +190,7 @@ func TestDueNotices(t *testing.T) {
 		c := externalauth.Configuration{ID: id, Tenant: tenant, URL: "https://" + id, Version: 1,
 			EndpointCertificate: &externalauth.Certificate{PEM: pem, Mode: externalauth.PinLeafThumbprint}}
 		c.CarryOverNotices(nil, at)
-		if err := s.Create(ctx, c); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, s.Create(ctx, c))
 		return c
 	}
 	a, b := newConfiguration("t1", "a", storedPEM), newConfiguration("t2", "b", storedPEM)
@@ -225,20 +212,14 @@ func TestDueNotices(t *testing.T) {
 	expectDue(first.Add(-time.Second))
 	expectDue(first, "t1 a", "t2 b")
 	a.Noticed = map[string]time.Time{storedThumbprint: first}
-	if err := s.SetNoticed(ctx, a); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.SetNoticed(ctx, a))
 	b.Version = 7 // as if it had changed
 	b.Noticed = map[string]time.Time{storedThumbprint: first}
-	if err := s.SetNoticed(ctx, b); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.SetNoticed(ctx, b))
 	expectDue(first, "t2 b")
 	expectDue(end, "t1 a", "t2 b")
 	a.Noticed = map[string]time.Time{storedThumbprint: end}
-	if err := s.SetNoticed(ctx, a); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.SetNoticed(ctx, a))
 	expectDue(end.AddDate(1, 0, 0), "t2 b")
 	got, err := s.Get(ctx, "t1", "a")
 	if err != nil || !got.Noticed[storedThumbprint].Equal(end) || got.Version != 1 {

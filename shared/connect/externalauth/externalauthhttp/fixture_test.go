@@ -24,6 +24,7 @@ import (
 	"sluice/shared/connect/externalauth/externalauthhttp"
 	"sluice/shared/connect/externalauth/externalauthtest"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/sealed"
 )
 
@@ -62,9 +63,7 @@ func newFixture(t testing.TB) *fixture {
 	if err == nil {
 		err = keys.EnsureSymmetric("master")
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	web := httptest.NewServer(keys)
 	t.Cleanup(web.Close)
 	box := sealed.New(kms.New(kms.Options{
@@ -95,9 +94,7 @@ func (f *fixture) send(method, path, body string, data any) (int, string) {
 	trail := audit.New(f.log, clock, audit.RequestID)
 	h := httpapi.Lambda(platform.Handler(s.Routes(), nil, trail, slog.New(slog.NewTextHandler(f.log, nil)), clock))
 	r, err := h(f.Context(), httpapitest.NewPlatformRequest(f, f.caller, method, path, body))
-	if err != nil {
-		f.Fatal(err)
-	}
+	errtest.Fatal(f, err)
 	if data != nil {
 		if err := json.Unmarshal([]byte(r.Body), &struct{ Data any }{data}); err != nil {
 			f.Fatalf("%v: %s", err, r.Body)
@@ -133,9 +130,7 @@ func (f *fixture) revealed(id string) externalauth.Configuration {
 	if err == nil {
 		c, err = f.store.Reveal(f.Context(), c)
 	}
-	if err != nil {
-		f.Fatal(err)
-	}
+	errtest.Fatal(f, err)
 	return c
 }
 

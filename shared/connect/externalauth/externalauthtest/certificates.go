@@ -11,6 +11,8 @@ import (
 	"math/big"
 	"testing"
 	"time"
+
+	"sluice/shared/kit/errtest"
 )
 
 // Issuer is a certificate with its key.
@@ -23,13 +25,9 @@ type Issuer struct {
 func New(t testing.TB, name string, isCA bool, from, to time.Time, by *Issuer) *Issuer {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 64))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	template := &x509.Certificate{
 		SerialNumber: serial, Subject: pkix.Name{CommonName: name}, NotBefore: from, NotAfter: to,
 		BasicConstraintsValid: true, IsCA: isCA, DNSNames: []string{name},
@@ -42,13 +40,9 @@ func New(t testing.TB, name string, isCA bool, from, to time.Time, by *Issuer) *
 		parent = by
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, parent.Certificate, key.Public(), parent.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	certificate, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return &Issuer{certificate, key}
 }
 

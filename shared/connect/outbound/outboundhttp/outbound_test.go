@@ -19,6 +19,7 @@ import (
 	"sluice/shared/connect/outbound"
 	"sluice/shared/connect/outbound/outboundhttp"
 	"sluice/shared/connect/outbound/outboundtest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/jose"
 )
 
@@ -44,9 +45,7 @@ type fixture struct {
 func newFixture(t *testing.T, keys ...outbound.ClientKey) *fixture {
 	t.Helper()
 	addresses, err := outbound.ParseAddressPolicy("127.0.0.0/8")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	f := &fixture{now: outboundtest.Now}
 	clock := func() time.Time { return f.now }
 	f.client = &outbound.Client{Addresses: addresses, Resolver: outboundtest.NewResolver(), Now: clock}
@@ -75,9 +74,7 @@ func (f *fixture) send(t *testing.T, method, path, body string) reply {
 	}
 	handler := platform.Handler(f.Routes(), nil, nil, slog.New(slog.NewTextHandler(io.Discard, nil)), f.Now)
 	r, err := httpapi.Lambda(handler)(t.Context(), event)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return reply{r.StatusCode, http.Header(r.MultiValueHeaders), r.Body}
 }
 
@@ -86,9 +83,7 @@ func (f *fixture) check(t *testing.T, url string) (chain []outboundhttp.Certific
 	decisions map[externalauth.ValidationMode]outboundhttp.Decision) {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{"data": map[string]string{"url": url}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	w := f.send(t, "POST", "/externalauthenticationquery/api/configuration/check", string(body))
 	var envelope struct {
 		Data outboundhttp.CheckReply `json:"data"`
@@ -233,9 +228,7 @@ func TestKeySet(t *testing.T) {
 		return ids
 	}
 	for _, name := range []string{"a", "b"} {
-		if err := store.CreateClientKey(t.Context(), outboundtest.NewClientKey(t, kms, name)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, store.CreateClientKey(t.Context(), outboundtest.NewClientKey(t, kms, name)))
 		f.now = f.now.Add(30 * time.Second)
 		read()
 	}

@@ -14,6 +14,8 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"sluice/shared/kit/errtest"
 )
 
 // Now is the time at which the certificates of this package are valid unless a test gives them other dates.
@@ -104,18 +106,12 @@ func (a *Authority) chainOf(leaf *x509.Certificate) [][]byte {
 func (a *Authority) sign(template, parent *x509.Certificate, public crypto.PublicKey) *x509.Certificate {
 	a.t.Helper()
 	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	errtest.Fatal(a.t, err)
 	template.SerialNumber = serial
 	der, err := x509.CreateCertificate(rand.Reader, template, parent, public, a.key)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	errtest.Fatal(a.t, err)
 	certificate, err := x509.ParseCertificate(der)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	errtest.Fatal(a.t, err)
 	return certificate
 }
 
@@ -129,9 +125,7 @@ func authorityTemplate(name string) *x509.Certificate {
 func newKey(t testing.TB) crypto.Signer {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return key
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"sluice/shared/connect/outbound"
+	"sluice/shared/kit/errtest"
 )
 
 // Conform tests an outbound.KeyStore. open returns an empty one.
@@ -30,9 +31,7 @@ func Conform(t *testing.T, open func(t *testing.T) outbound.KeyStore) {
 		t.Errorf("a certificate without a key: %v", err)
 	}
 	for _, k := range []outbound.ClientKey{second, first} {
-		if err := s.CreateClientKey(ctx, k); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, s.CreateClientKey(ctx, k))
 		wantKey(k)
 	}
 	again := first
@@ -48,9 +47,7 @@ func Conform(t *testing.T, open func(t *testing.T) outbound.KeyStore) {
 	for _, certificates := range [][][]byte{{[]byte("leaf"), []byte("issuer")}, {[]byte("renewed")}} {
 		first.Certificates, first.InstalledAt = certificates, Now.AddDate(0, 0, len(certificates))
 		for range 2 {
-			if err := s.InstallCertificates(ctx, first); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, s.InstallCertificates(ctx, first))
 		}
 		wantKey(first)
 	}

@@ -17,15 +17,14 @@ import (
 
 	"sluice/shared/access/auth/fakekms"
 	"sluice/shared/connect/outbound"
+	"sluice/shared/kit/errtest"
 )
 
 // NewKMS starts a KMS and returns a client of it.
 func NewKMS(t testing.TB) *kms.Client {
 	t.Helper()
 	fake, err := fakekms.New(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	server := httptest.NewServer(fake)
 	t.Cleanup(server.Close)
 	return kms.New(kms.Options{
@@ -40,13 +39,9 @@ func NewClientKey(t testing.TB, k *kms.Client, tenant string) outbound.ClientKey
 	created, err := k.CreateKey(t.Context(), &kms.CreateKeyInput{
 		KeySpec: types.KeySpecEccNistP256, KeyUsage: types.KeyUsageTypeSignVerify,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	public, err := k.GetPublicKey(t.Context(), &kms.GetPublicKeyInput{KeyId: created.KeyMetadata.KeyId})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return outbound.ClientKey{
 		Tenant: tenant, ID: "kid-" + tenant, KMSKey: aws.ToString(created.KeyMetadata.Arn), PublicKey: public.PublicKey,
 		CreatedAt: Now,
@@ -57,9 +52,7 @@ func NewClientKey(t testing.TB, k *kms.Client, tenant string) outbound.ClientKey
 func (a *Authority) Certify(k outbound.ClientKey, l Leaf) outbound.ClientKey {
 	a.t.Helper()
 	public, err := k.ParsePublicKey()
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	errtest.Fatal(a.t, err)
 	if l.Usage == 0 {
 		l.Usage = x509.ExtKeyUsageClientAuth
 	}

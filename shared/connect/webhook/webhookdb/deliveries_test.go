@@ -18,6 +18,7 @@ import (
 	"sluice/shared/connect/webhook/webhookdb"
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 )
 
 // newDelivery returns the delivery of an event that happened some seconds after at.
@@ -27,9 +28,7 @@ func newDelivery(t *testing.T, w webhook.Webhook, eventID string, seconds int) w
 		ID: eventID, Tenant: tenant, Type: event.BatchProcessed, Payload: []byte(`{}`),
 		When: at.Add(time.Duration(seconds) * time.Second),
 	}, at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return d
 }
 
@@ -41,9 +40,7 @@ func single(w webhook.Webhook) webhook.Webhook {
 func mustGet(t *testing.T, s webhook.Store, d webhook.Delivery) webhook.Delivery {
 	t.Helper()
 	got, err := s.GetDelivery(t.Context(), tenant, d.WebhookID, d.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return got
 }
 
@@ -78,9 +75,7 @@ func testRunOfADelivery(t *testing.T, s webhook.Store) {
 		Message: "The receiver answered 500.", Status: 500, Answer: "é",
 	}}
 	failed.AttemptCount, failed.NextAttemptAt = 1, at.Add(5*time.Second)
-	if err := s.SaveAttempt(ctx, failed); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.SaveAttempt(ctx, failed))
 	if err := s.SaveAttempt(ctx, failed); !errors.Is(err, webhook.ErrChanged) {
 		t.Errorf("the same attempt again: %v, want %v", err, webhook.ErrChanged)
 	}
@@ -99,9 +94,7 @@ func testRunOfADelivery(t *testing.T, s webhook.Store) {
 		time.Time{}, 2
 	ended.Attempts = append(slices.Clone(failed.Attempts), webhook.Attempt{Number: 2, At: at,
 		Outcome: webhook.Successful})
-	if err := s.SaveAttempt(ctx, ended); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.SaveAttempt(ctx, ended))
 	if diff := cmp.Diff(ended, mustGet(t, s, d)); diff != "" {
 		t.Errorf("after the last attempt: (-want +got)\n%s", diff)
 	}
@@ -154,9 +147,7 @@ func testListDeliveries(t *testing.T, s webhook.Store) {
 		t.Helper()
 		for {
 			page, next, err := read(position)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			for _, d := range page {
 				found = append(found, d.ID)
 			}
@@ -198,13 +189,9 @@ func testCollect(t *testing.T, s webhook.Store) {
 		d := newDelivery(t, w, fmt.Sprint("e", i%25), i%25)
 		g.Go(func() error { _, err := s.Collect(ctx, w, d); return err })
 	}
-	if err := g.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, g.Wait())
 	found, _, err := s.ListDeliveries(ctx, tenant, "w1", "", 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	seen := map[string]int{}
 	for _, d := range found {
 		if len(d.Messages) > w.BatchSize {
@@ -230,9 +217,7 @@ func testStopCollecting(t *testing.T, s webhook.Store) {
 	ctx := t.Context()
 	w := create(t, s, newWebhook("w1"))
 	first, err := s.Collect(ctx, w, newDelivery(t, w, "e1", 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	second, err := s.Collect(ctx, w, newDelivery(t, w, "e2", 1)) // with w as it was read before
 	if err != nil || second.ID != first.ID || len(second.Messages) != 2 {
 		t.Fatalf("the second message is in %s with %d messages, %v; want %s with 2", second.ID, len(second.Messages),
@@ -258,9 +243,7 @@ func testStopCollecting(t *testing.T, s webhook.Store) {
 	if err != nil || d.ID != large.ID {
 		t.Errorf("a message without room is in %s, %v; want %s", d.ID, err, large.ID)
 	}
-	if err := s.Delete(ctx, tenant, "w1"); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.Delete(ctx, tenant, "w1"))
 	if _, err := s.Collect(ctx, w, newDelivery(t, w, "e5", 4)); !errors.Is(err, webhook.ErrNotFound) {
 		t.Errorf("collect for a deleted webhook: %v, want %v", err, webhook.ErrNotFound)
 	}
@@ -278,15 +261,11 @@ func TestEventOfADeliveryThatIsKeptLonger(t *testing.T) {
 		t.Fatal(err)
 	}
 	want, err := s.StopCollecting(ctx, d, 1, at.Add(time.Minute))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	_, err = db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(table), Key: dynamo.Item{
 		"owner": dynamo.String(tenant + "#w1#events"), "part": dynamo.String("e1"),
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if w, err = s.Get(ctx, tenant, "w1"); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"sluice/shared/connect/webhook"
 	"sluice/shared/connect/webhook/webhookdb"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 )
 
 // TestStoredWebhooks pins what is stored: one golden item for each kind of row, with every attribute set.
@@ -19,9 +20,7 @@ func TestStoredWebhooks(t *testing.T) {
 	s := webhookdb.New(client, table)
 	w := create(t, s, newWebhook("w1"))
 	d, err := s.Collect(ctx, w, newDelivery(t, w, "e1", 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if d, err = s.StopCollecting(ctx, d, 2, at.Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
@@ -30,9 +29,7 @@ func TestStoredWebhooks(t *testing.T) {
 		Message: "The receiver answered 410.", Status: 410, Answer: "gone",
 	}}
 	d.AttemptCount, d.Outcome, d.Code, d.EndedAt = 1, webhook.Failed, webhook.CodeGone, at.Add(2*time.Minute)
-	if err := s.SaveAttempt(ctx, d); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.SaveAttempt(ctx, d))
 	waiting := newDelivery(t, single(w), "e2", 5)
 	waiting.NextAttemptAt = at.Add(time.Hour)
 	if _, err := s.CreateDelivery(ctx, waiting); err != nil {
@@ -62,9 +59,7 @@ func TestStoredWebhooks(t *testing.T) {
 	page, _, err := s.ListDeliveries(ctx, tenant, "w1", "", 10)
 	// Golden files show JSON with other white space than is stored.
 	sameJSON := cmp.Transformer("JSON", func(m webhook.Message) (v any) {
-		if err := json.Unmarshal(m.Text, &v); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, json.Unmarshal(m.Text, &v))
 		return []any{m.ID, string(m.Type), v}
 	})
 	if diff := cmp.Diff([]webhook.Delivery{normal(waiting), d}, page, sameJSON); err != nil || diff != "" {

@@ -14,6 +14,7 @@ import (
 	"sluice/shared/connect/webhook/webhookdb"
 	"sluice/shared/connect/webhook/webhooktest"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 )
 
 const (
@@ -43,9 +44,7 @@ func forEachStore(t *testing.T, test func(*testing.T, webhook.Store)) {
 
 func create(t *testing.T, s webhook.Store, w webhook.Webhook) webhook.Webhook {
 	t.Helper()
-	if err := s.Create(t.Context(), w); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.Create(t.Context(), w))
 	return w
 }
 
@@ -134,9 +133,7 @@ func testLimitIsExact(t *testing.T, s webhook.Store) {
 	if err != nil || len(list) != webhook.MaxPerTenant {
 		t.Fatalf("%d webhooks, %v; want %d", len(list), err, webhook.MaxPerTenant)
 	}
-	if err := s.Delete(ctx, tenant, list[3].ID); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.Delete(ctx, tenant, list[3].ID))
 	if err := s.Create(ctx, newWebhook("x1")); err != nil {
 		t.Errorf("create after a deletion: %v", err)
 	}
@@ -204,9 +201,7 @@ func testHealth(t *testing.T, s webhook.Store) {
 		t.Errorf("save of what was read before: %v, want %v", err, webhook.ErrChanged)
 	}
 	current, err := s.Get(ctx, tenant, "w1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	current.Name = "another"
 	if current, err = s.Save(ctx, current, false); err != nil || current.Health != disabled {
 		t.Errorf("save: %+v, %v; want the health %+v", current.Health, err, disabled)

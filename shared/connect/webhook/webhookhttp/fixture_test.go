@@ -19,6 +19,7 @@ import (
 	"sluice/shared/connect/webhook"
 	"sluice/shared/connect/webhook/webhookhttp"
 	"sluice/shared/connect/webhook/webhooktest"
+	"sluice/shared/kit/errtest"
 )
 
 const tenant = "7f6c2f0e-54b1-4d5b-8a3e-0d8a1f5f9b11"
@@ -38,9 +39,7 @@ func newFixture(t *testing.T) *fixture {
 	f := &fixture{T: t, now: time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)}
 	store := webhooktest.NewMemory()
 	paging, err := platform.NewPaging(make([]byte, 32))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	clock := func() time.Time { return f.now }
 	f.store = store
 	f.caller = httpapi.Caller{
@@ -71,9 +70,7 @@ func (f *fixture) send(method, path, body string, out any) (int, string) {
 	f.Helper()
 	path, query, _ := strings.Cut(path, "?")
 	values, err := url.ParseQuery(query)
-	if err != nil {
-		f.Fatal(err)
-	}
+	errtest.Fatal(f, err)
 	api := httpapi.API{
 		Routes: f.webhooks.Routes(), Errors: httpapi.MonitoringErrors, Log: slog.New(slog.DiscardHandler),
 		Now: func() time.Time { return f.now },
@@ -83,9 +80,7 @@ func (f *fixture) send(method, path, body string, out any) (int, string) {
 		Headers:        map[string]string{"Content-Type": "application/json"},
 		RequestContext: events.APIGatewayProxyRequestContext{Authorizer: f.caller.Context()},
 	})
-	if err != nil {
-		f.Fatal(err)
-	}
+	errtest.Fatal(f, err)
 	if out != nil {
 		if err := json.Unmarshal([]byte(r.Body), out); err != nil {
 			f.Fatalf("%s %s: %s: %v", method, path, r.Body, err)
@@ -117,9 +112,7 @@ func (f *fixture) deliver(w webhookhttp.WebhookReply, minutes int, outcome webho
 		ID: event.NewID(event.BatchProcessed, fmt.Sprint(w.ID, minutes)), Tenant: tenant, Type: event.BatchProcessed,
 		Payload: []byte(`{"batch_id":"b"}`), When: f.now.Add(time.Duration(minutes) * time.Minute),
 	}, f.now)
-	if err != nil {
-		f.Fatal(err)
-	}
+	errtest.Fatal(f, err)
 	d.Outcome = outcome
 	if outcome != webhook.Pending {
 		d.EndedAt = f.now

@@ -13,6 +13,7 @@ import (
 	"sluice/shared/ingest/batch"
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 )
 
 const table = "test-admission"
@@ -30,9 +31,7 @@ func empty(t *testing.T, db *dynamodb.Client) {
 	t.Helper()
 	name := table
 	out, err := db.Scan(t.Context(), &dynamodb.ScanInput{TableName: &name})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	for _, item := range out.Items {
 		key := dynamo.Item{"stage": item["stage"], "place": item["place"]}
 		if _, err := db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &name, Key: key}); err != nil {
@@ -52,18 +51,14 @@ func TestStored(t *testing.T) {
 	}
 	db := dynamotest.Start(t)
 	q := admissiondb.New(db, table)
-	if err := q.Put(ctx, ticket); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, q.Put(ctx, ticket))
 	g, err := q.Gate(ctx, admission.Ingestion)
 	for _, id := range []batch.ID{first, second} {
 		if err == nil {
 			g, err = q.Admit(ctx, g, admission.Place{Tenant: tenant, ReceivedAt: at, Batch: id}, at.Add(time.Minute))
 		}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	dynamotest.CompareStored(t, db, table, "admission")
 
 	empty(t, db)

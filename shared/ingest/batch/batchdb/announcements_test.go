@@ -11,6 +11,7 @@ import (
 	"sluice/shared/ingest/batch/batchdb"
 	"sluice/shared/ingest/batch/batchtest"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 )
 
 // writeCounter counts the writes of single items that it sends on.
@@ -56,30 +57,20 @@ func TestWritesOfAnAnnouncement(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			b := batchtest.NewBatch(t, "tenant")
 			b.Status = batch.InProgress
-			if err := s.Create(t.Context(), b); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, s.Create(t.Context(), b))
 			read, err := s.Apply(t.Context(), b.ID,
 				batch.Transition{To: batch.Processed, At: b.CreatedAt, Export: tt.owesExport})
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			if tt.change != nil {
-				if err := tt.change(read); err != nil {
-					t.Fatal(err)
-				}
+				errtest.Fatal(t, tt.change(read))
 			}
 			counter.writes = 0
-			if err := s.MarkAnnounced(t.Context(), read, tt.told); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, s.MarkAnnounced(t.Context(), read, tt.told))
 			if counter.writes != tt.writes {
 				t.Errorf("%d writes, want %d", counter.writes, tt.writes)
 			}
 			got, err := s.Get(t.Context(), b.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			if !batchtest.SameReceivers(got.Unannounced, tt.owed) {
 				t.Errorf("the batch owes %v, want %v", got.Unannounced, tt.owed)
 			}

@@ -15,6 +15,7 @@ import (
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/batch/batchdb"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 )
 
 // The store records the creation of a batch and each transition that it makes, and none that it does not make.
@@ -25,9 +26,7 @@ func TestTransitionsAreRecorded(t *testing.T) {
 	created := time.Date(2026, 11, 26, 8, 0, 0, 0, time.UTC)
 	b := batch.Batch{ID: "b", Tenant: "t", Client: "c", Status: batch.AwaitingUpload, CreatedAt: created,
 		UpdatedAt: created}
-	if err := s.Create(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.Create(t.Context(), b))
 	uploaded := batch.Transition{To: batch.Uploaded, At: created.Add(3 * time.Second),
 		ReceivedAt: created.Add(2 * time.Second), Object: &batch.Object{Key: "k", ETag: `"e"`, Size: 100}}
 	ended := batch.Transition{To: batch.Failed, At: created.Add(4 * time.Second), ErrorMessage: "why"}
@@ -57,9 +56,7 @@ func TestTransitionsAreRecorded(t *testing.T) {
 	var got []record
 	for line := range strings.Lines(trail.String()) {
 		var r record
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, json.Unmarshal([]byte(line), &r))
 		got = append(got, r)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

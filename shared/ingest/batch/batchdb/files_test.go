@@ -13,6 +13,7 @@ import (
 	"sluice/shared/ingest/batch/batchdb"
 	"sluice/shared/ingest/batch/batchtest"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 )
 
 // others do something before the first transaction of a client is sent.
@@ -39,16 +40,12 @@ func TestFileProcessedMeanwhile(t *testing.T) {
 	running := func() batch.Batch {
 		b := batchtest.NewBatch(t, "tenant")
 		b.Status = batch.InProgress
-		if err := s.Create(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, s.Create(t.Context(), b))
 		return b
 	}
 	process := func(s *batchdb.Store, b batch.Batch) batch.Batch {
 		b, err := s.Apply(t.Context(), b.ID, batch.Transition{To: batch.Processed, At: b.CreatedAt, File: file})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		return b
 	}
 	var before batch.ID

@@ -12,6 +12,7 @@ import (
 	"sluice/shared/ingest/batch/batchtest"
 	"sluice/shared/ingest/chunk"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 )
 
 const (
@@ -34,9 +35,7 @@ func TestStoredBatches(t *testing.T) {
 	s := newStore(client)
 	b := batchtest.NewBatch(t, storedTenant)
 	b.ID, b.Client, b.DigestKey = storedBatch, "client", [16]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
-	if err := s.Create(ctx, b); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.Create(ctx, b))
 	plan := chunk.NewPlan(1000, 100)
 	verdict := batch.Verdict{Total: 9, Accepted: 7, Invalid: 2, ReportKey: "report", SummaryKey: "summary",
 		ReportShortened: true}
@@ -136,9 +135,7 @@ func TestStoredOutcomes(t *testing.T) {
 	s := newStore(client)
 	b := batchtest.NewBatch(t, storedTenant)
 	b.ID, b.Status = storedBatch, batch.ValidationStarted
-	if err := s.Create(ctx, b); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.Create(ctx, b))
 	skipped, reconciled := batch.SettleResult{Skipped: true}, batch.ReconcileResult{}
 	counts := batch.LineCounts{ByChunk: []int64{10, 0, 7}, Transactions: 16, MinReportBytes: []int64{150, 0, 300}}
 	verdict := batch.Verdict{Outcome: batch.TooManyTransactions, Total: 16, Invalid: 2}
@@ -153,9 +150,7 @@ func TestStoredOutcomes(t *testing.T) {
 	}
 	tooMany := batch.Transition{To: batch.ValidationFailed, At: at, Verdict: &verdict, ErrorMessage: "too many"}
 	want, err := s.Apply(ctx, b.ID, tooMany)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	dynamotest.CompareStored(t, client, "test-batches", "outcomes")
 
 	client = dynamotest.Start(t)
@@ -187,18 +182,14 @@ func TestStoredUnfinished(t *testing.T) {
 	waiting, expiring := batchtest.NewBatch(t, storedTenant), batchtest.NewBatch(t, storedTenant)
 	waiting.ID, expiring.ID = storedBatch, "0193a0b4-7c00-7000-8000-00000000000e"
 	for _, b := range []batch.Batch{waiting, expiring} {
-		if err := s.Create(ctx, b); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, s.Create(ctx, b))
 	}
 	failed := batch.Transition{To: batch.Failed, At: at, ErrorMessage: "m", Expires: at.Add(time.Hour)}
 	if _, err := s.Apply(ctx, expiring.ID, failed); err != nil {
 		t.Fatal(err)
 	}
 	// What is announced is stored as releases that announced nothing stored it.
-	if err := s.MarkAnnounced(ctx, expiring, batch.Receivers()); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.MarkAnnounced(ctx, expiring, batch.Receivers()))
 	dynamotest.CompareStored(t, client, "test-batches", "unfinished")
 
 	client = dynamotest.Start(t)
@@ -207,9 +198,7 @@ func TestStoredUnfinished(t *testing.T) {
 	unfinished := func() (ids []batch.ID) {
 		t.Helper()
 		err := s.EachUnfinished(ctx, at.Add(time.Hour), func(id batch.ID) error { ids = append(ids, id); return nil })
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		return ids
 	}
 	if got := unfinished(); len(got) != 0 {
@@ -224,9 +213,7 @@ func TestStoredUnfinished(t *testing.T) {
 		if i >= 2 {
 			now = now.Add(2 * time.Hour)
 		}
-		if err := s.AdoptUnfinished(ctx, now); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, s.AdoptUnfinished(ctx, now))
 		if i == 3 {
 			want = 1 // it was stored again without the attributes
 		}
@@ -243,9 +230,7 @@ func TestStoredScreening(t *testing.T) {
 	b := batchtest.NewBatch(t, storedTenant)
 	b.ID = storedBatch
 	b.Screening = &batch.Screening{Lists: []string{"un", "own"}, Threshold: 82.5, Reject: true}
-	if err := s.Create(ctx, b); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.Create(ctx, b))
 	plan := chunk.NewPlan(1000, 100)
 	verdict := batch.Verdict{Total: 9, Accepted: 7, Invalid: 2, ReportKey: "report", SummaryKey: "summary",
 		Screening: &batch.ScreeningVerdict{Names: 5, Hits: 3, AlertsKey: "alerts", AlertsShortened: true}}
@@ -304,9 +289,7 @@ func TestStoredRequest(t *testing.T) {
 	limited := batchtest.NewBatch(t, storedTenant)
 	limited.ID, limited.MaxRejected = "0193a0b4-7c00-7000-8000-00000000000e", &batch.RejectLimit{Lines: 12}
 	for _, b := range []batch.Batch{b, limited} {
-		if err := newStore(client).Create(ctx, b); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, newStore(client).Create(ctx, b))
 	}
 	dynamotest.CompareStored(t, client, "test-batches", "request")
 
@@ -344,9 +327,7 @@ func TestStoredFiles(t *testing.T) {
 	for _, id := range []batch.ID{storedBatch, storedBatch[:35] + "2"} {
 		b := batchtest.NewBatch(t, storedTenant)
 		b.ID, b.Status = id, batch.InProgress
-		if err := s.Create(ctx, b); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, s.Create(ctx, b))
 		if _, err := s.Apply(ctx, id, batch.Transition{To: batch.Processed, At: at, File: &file}); err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 	"sluice/shared/ingest/batch/batchhttp"
 	"sluice/shared/ingest/chunk"
 	"sluice/shared/ingest/observation"
+	"sluice/shared/kit/errtest"
 )
 
 // makesIDs has each batch get an ID of the time of the endpoints, each later than the one before.
@@ -116,10 +117,8 @@ func TestFailedModifications(t *testing.T) {
 // recordSingle records a single transaction of the caller's tenant.
 func (a *api) recordSingle(t *testing.T, modification string, at time.Time, status int, reason string) {
 	t.Helper()
-	if err := a.singles.Record(t.Context(), observation.Event{Tenant: a.caller.Tenant, At: at, TransactionID: "x",
-		ModificationID: modification, Status: status, Reason: reason}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, a.singles.Record(t.Context(), observation.Event{Tenant: a.caller.Tenant, At: at,
+		TransactionID: "x", ModificationID: modification, Status: status, Reason: reason}))
 }
 
 // Single transactions that were refused follow the lines, in the order of their receipt, in pages of any size.
@@ -168,13 +167,9 @@ func TestFailedModificationsAreBounded(t *testing.T) {
 	a.caller.Tenant = "t2"
 	for range 51 {
 		id, err := a.newID()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := a.batches.Create(t.Context(), batch.Batch{ID: id, Tenant: "t2", CreatedAt: a.now, UpdatedAt: a.now,
-			Status: batch.ValidationFailed, Settings: settings, Verdict: &verdict}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
+		errtest.Fatal(t, a.batches.Create(t.Context(), batch.Batch{ID: id, Tenant: "t2", CreatedAt: a.now,
+			UpdatedAt: a.now, Status: batch.ValidationFailed, Settings: settings, Verdict: &verdict}))
 	}
 	a.now = now
 	if ids, pages := a.failedModifications(t, "date=2026-11-25"); len(ids) != 51 || pages != 2 {

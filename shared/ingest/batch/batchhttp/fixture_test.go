@@ -23,6 +23,7 @@ import (
 	"sluice/shared/ingest/batch/batchhttp"
 	"sluice/shared/ingest/observation/observationdb"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/objects"
 	"sluice/shared/screening/catalog/catalogtest"
 )
@@ -105,9 +106,7 @@ func (a *api) invoke(t *testing.T, method, path, body string) events.APIGatewayP
 func (a *api) getQuery(t *testing.T, path, query string) events.APIGatewayProxyResponse {
 	t.Helper()
 	values, err := url.ParseQuery(query)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return a.send(t, events.APIGatewayProxyRequest{HTTPMethod: http.MethodGet, Path: path,
 		MultiValueQueryStringParameters: values})
 }
@@ -117,9 +116,7 @@ func (a *api) send(t *testing.T, e events.APIGatewayProxyRequest) events.APIGate
 	t.Helper()
 	e.RequestContext.Authorizer = a.caller.Context()
 	r, err := httpapi.Lambda(a.Handler())(t.Context(), e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return r
 }
 

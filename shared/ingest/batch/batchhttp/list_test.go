@@ -17,14 +17,13 @@ import (
 	"sluice/shared/access/permission"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/batch/batchtest"
+	"sluice/shared/kit/errtest"
 )
 
 func paging(t *testing.T) *platform.Paging {
 	t.Helper()
 	p, err := platform.NewPaging(make([]byte, 32))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return p
 }
 
@@ -234,9 +233,7 @@ func TestListOfLargeRecords(t *testing.T) {
 		b := batchtest.NewBatch(t, "t1")
 		b.Metadata = metadata
 		b.CreatedAt = now.Add(-time.Minute)
-		if err := a.batches.Create(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, a.batches.Create(t.Context(), b))
 	}
 	seen, pages := map[string]bool{}, 0
 	for next := ""; ; pages++ {

@@ -7,6 +7,7 @@ import (
 
 	"sluice/shared/ingest/admission"
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/errtest"
 )
 
 // The status of a batch that waits has its position, before it has a public status, too; that of any other batch has no
@@ -20,16 +21,12 @@ func TestQueuePosition(t *testing.T) {
 		received := now.Add(time.Duration(i) * time.Second)
 		b, err := a.batches.Apply(t.Context(), id, batch.Transition{
 			To: batch.Uploaded, At: now, Object: &batch.Object{Key: "k", Size: 1}, ReceivedAt: received})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		if i == 2 {
 			break // this one does not wait
 		}
 		ticket := admission.Ticket{Stage: admission.Validation, Place: admission.PlaceOf(b), Token: string(id)}
-		if err := a.queue.Put(t.Context(), ticket); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, a.queue.Put(t.Context(), ticket))
 	}
 	expect := func(id batch.ID, wantStatus int, want any) {
 		t.Helper()
@@ -48,9 +45,7 @@ func TestQueuePosition(t *testing.T) {
 		b, _ := a.batches.Get(t.Context(), ids[0])
 		_, err = a.queue.Admit(t.Context(), gate, admission.PlaceOf(b), now)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	expect(ids[1], http.StatusAccepted, 2.0) // positions are kept for two seconds
 	a.now = a.now.Add(2 * time.Second)
 	expect(ids[1], http.StatusAccepted, 1.0)

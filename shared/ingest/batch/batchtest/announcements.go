@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/errtest"
 )
 
 // endAt is when the batches of these tests end.
@@ -20,9 +21,7 @@ func end(t *testing.T, s batch.Store, status batch.Status) batch.Batch {
 	from := status.Predecessors()
 	b := create(t, s, "tenant", from[len(from)-1])
 	ended, err := s.Apply(t.Context(), b.ID, batch.Transition{To: status, At: endAt})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return ended
 }
 
@@ -56,16 +55,12 @@ func testUnannounced(t *testing.T, s batch.Store) {
 			t.Errorf("%s: visits %v at its end and after it, want 0 and 1", status, got)
 		}
 		at = at.Add(time.Hour)
-		if err := s.PostponeAnnouncement(t.Context(), b.ID, at); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, s.PostponeAnnouncement(t.Context(), b.ID, at))
 		if got := [2]int{visits(b.ID, at), visits(b.ID, at.Add(time.Second))}; got != [2]int{0, 1} {
 			t.Errorf("%s, postponed: visits %v, want 0 and 1", status, got)
 		}
 		for _, to := range [][]batch.Receiver{nil, {"someone-else"}} {
-			if err := s.MarkAnnounced(t.Context(), b, to); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, s.MarkAnnounced(t.Context(), b, to))
 			if got := visits(b.ID, at.Add(time.Second)); got != 1 {
 				t.Errorf("%s, announced to %v: %d visits, want 1", status, to, got)
 			}
@@ -98,13 +93,9 @@ func testAnnouncing(t *testing.T, s batch.Store, b batch.Batch) {
 	for _, r := range batch.Receivers() {
 		rest = rest[1:]
 		for range 2 {
-			if err := s.MarkAnnounced(t.Context(), b, []batch.Receiver{r}); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, s.MarkAnnounced(t.Context(), b, []batch.Receiver{r}))
 			got, err := s.Get(t.Context(), b.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			want := b
 			want.Unannounced = append([]batch.Receiver(nil), rest...)
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -112,18 +103,14 @@ func testAnnouncing(t *testing.T, s batch.Store, b batch.Batch) {
 			}
 		}
 	}
-	if err := s.PostponeAnnouncement(t.Context(), b.ID, endAt); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.PostponeAnnouncement(t.Context(), b.ID, endAt))
 }
 
 // testOneAttemptAnnounces claims announcements in the name of several attempts.
 func testOneAttemptAnnounces(t *testing.T, s batch.Store) {
 	open, ended := create(t, s, "tenant", batch.AwaitingUpload), end(t, s, batch.Processed)
 	testClaims(t, s.ClaimAnnouncement, open.ID, ended, batch.ErrNothingToAnnounce)
-	if err := s.MarkAnnounced(t.Context(), ended, batch.Receivers()); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.MarkAnnounced(t.Context(), ended, batch.Receivers()))
 	expectNoClaim(t, s.ClaimAnnouncement, ended.ID, batch.ErrNothingToAnnounce)
 }
 

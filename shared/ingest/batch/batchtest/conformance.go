@@ -11,6 +11,7 @@ import (
 
 	"sluice/shared/access/tenancy"
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/errtest"
 )
 
 // Conform tests a store against the contract of batch.Store, one call after the other. Each call of open returns an
@@ -75,9 +76,7 @@ func NewBatch(t *testing.T, tenant string) batch.Batch {
 func newID(t *testing.T) batch.ID {
 	t.Helper()
 	id, err := batch.NewID()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return id
 }
 
@@ -86,9 +85,7 @@ func create(t *testing.T, s batch.Store, tenant string, status batch.Status) bat
 	t.Helper()
 	b := NewBatch(t, tenant)
 	b.Status = status
-	if err := s.Create(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.Create(t.Context(), b))
 	return b
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/errtest"
 )
 
 // endWithExport stores a batch and ends it in PROCESSED so that it owes an export.
@@ -14,9 +15,7 @@ func endWithExport(t *testing.T, s batch.Store) batch.Batch {
 	t.Helper()
 	b := create(t, s, "tenant", batch.InProgress)
 	ended, err := s.Apply(t.Context(), b.ID, batch.Transition{To: batch.Processed, At: endAt, Export: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return ended
 }
 
@@ -25,16 +24,12 @@ func testExport(t *testing.T, s batch.Store) {
 	export := func(t *testing.T, b batch.Batch) {
 		t.Helper()
 		for range 2 {
-			if err := s.MarkExported(t.Context(), b.ID, "parquet/b"); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, s.MarkExported(t.Context(), b.ID, "parquet/b"))
 		}
 	}
 	announce := func(t *testing.T, b batch.Batch) {
 		t.Helper()
-		if err := s.MarkAnnounced(t.Context(), b, batch.Receivers()); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, s.MarkAnnounced(t.Context(), b, batch.Receivers()))
 	}
 	for name, order := range map[string][2]func(*testing.T, batch.Batch){
 		"exported last": {announce, export}, "exported first": {export, announce},
@@ -67,17 +62,13 @@ func testExport(t *testing.T, s batch.Store) {
 		})
 	}
 	b := endWithExport(t, s)
-	if err := s.MarkExported(t.Context(), b.ID, ""); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.MarkExported(t.Context(), b.ID, ""))
 	got, err := s.Get(t.Context(), b.ID)
 	if err != nil || got.ParquetKey != "" || !SameReceivers(got.Unannounced, batch.Receivers()) {
 		t.Errorf("an export that is given up: key %q, owed to %v, error %v", got.ParquetKey, got.Unannounced, err)
 	}
 	owesNone := end(t, s, batch.Processed)
-	if err := s.MarkExported(t.Context(), owesNone.ID, "parquet/b"); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.MarkExported(t.Context(), owesNone.ID, "parquet/b"))
 	if got, err := s.Get(t.Context(), owesNone.ID); err != nil || !cmp.Equal(owesNone, got) {
 		t.Errorf("a batch that owes no export: %+v, %v, want %+v", got, err, owesNone)
 	}
@@ -111,8 +102,6 @@ func testOneAttemptExports(t *testing.T, s batch.Store) {
 		t.Fatal(err)
 	}
 	testClaims(t, s.ClaimExport, owesNone.ID, ended, batch.ErrNothingToExport)
-	if err := s.MarkExported(t.Context(), ended.ID, "parquet/b"); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.MarkExported(t.Context(), ended.ID, "parquet/b"))
 	expectNoClaim(t, s.ClaimExport, ended.ID, batch.ErrNothingToExport)
 }

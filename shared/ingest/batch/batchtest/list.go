@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/errtest"
 )
 
 // createListed stores the n-th batch of a tenant, by the time of its creation in minutes.
@@ -21,9 +22,7 @@ func createListed(t *testing.T, s batch.Store, tenant string, n int, change func
 	if change != nil {
 		change(&b)
 	}
-	if err := s.Create(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.Create(t.Context(), b))
 	return b.ID
 }
 
@@ -32,9 +31,7 @@ func listAll(t *testing.T, s batch.Store, f batch.Filter, limit int) (ids []batc
 	t.Helper()
 	for after := batch.ID(""); ; {
 		found, next, err := s.List(t.Context(), "mine", f, after, limit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		pages++
 		if len(found) > limit || next != "" && after != "" && next >= after {
 			t.Fatalf("%d batches and the position %q after %q, want at most %d and an earlier position", len(found),

@@ -6,6 +6,7 @@ import (
 
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/chunk"
+	"sluice/shared/kit/errtest"
 )
 
 // testOpen follows a batch to each of its ends, beside another one, and counts what is open.
@@ -15,9 +16,7 @@ func testOpen(t *testing.T, s batch.Store) {
 	expect := func(what string, want batch.OpenWork) {
 		t.Helper()
 		got, err := s.CountOpen(t.Context(), tenant, enough)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		if got != want {
 			t.Errorf("%s: %+v, want %+v", what, got, want)
 		}
@@ -51,9 +50,7 @@ func testOpen(t *testing.T, s batch.Store) {
 				want.Batches = 1
 			}
 			expect(string(change.To), want)
-			if err := s.Postpone(t.Context(), b.ID, createdAt); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, s.Postpone(t.Context(), b.ID, createdAt))
 			expect("postponed", want)
 		}
 	}

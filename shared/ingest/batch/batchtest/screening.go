@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/errtest"
 )
 
 // testScreening stores a batch whose names are screened, pins lists, and screens partitions.
@@ -14,9 +15,7 @@ func testScreening(t *testing.T, s batch.Store) {
 	b := NewBatch(t, "tenant")
 	b.Status = batch.Uploaded
 	b.Screening = &batch.Screening{Lists: []string{"un"}, Threshold: 0, Reject: true}
-	if err := s.Create(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.Create(t.Context(), b))
 	versions := []batch.ListVersion{
 		{Owner: "shared", List: "un", Version: "v1", SourceDate: createdAt.Truncate(time.Second)},
 		{Owner: "tenant", List: "own", Version: "v2"},
@@ -24,9 +23,7 @@ func testScreening(t *testing.T, s batch.Store) {
 	plan := transitionsToProcessed()[1]
 	plan.ListVersions = versions
 	applied, err := s.Apply(t.Context(), b.ID, plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	want := *b.Screening
 	want.Versions = versions
 	read, err := s.Get(t.Context(), b.ID)

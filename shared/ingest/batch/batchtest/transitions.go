@@ -10,6 +10,7 @@ import (
 
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/chunk"
+	"sluice/shared/kit/errtest"
 )
 
 // transitionsToProcessed returns every transition on the way to PROCESSED, with everything that is recorded with them.
@@ -54,9 +55,7 @@ func testTransitions(t *testing.T, s batch.Store) {
 			t.Fatalf("transition to %s: %v", transition.To, err)
 		}
 		read, err := s.Get(t.Context(), want.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		if diff := cmp.Diff(want, applied); diff != "" {
 			t.Errorf("Apply of %s (-want +got):\n%s", transition.To, diff)
 		}
@@ -89,9 +88,7 @@ func testOnlyLegalTransitions(t *testing.T, s batch.Store) {
 			}
 			b := NewBatch(t, "tenant")
 			b.Status, b.ValidateOnly = from, batch.EndsValidateOnly(from, to)
-			if err := s.Create(t.Context(), b); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, s.Create(t.Context(), b))
 			_, err := s.Apply(t.Context(), b.ID, batch.Transition{To: to, At: createdAt, ErrorMessage: "why"})
 			var conflict *batch.ConflictError
 			isConflict := errors.As(err, &conflict)

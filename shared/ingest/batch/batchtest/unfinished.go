@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/errtest"
 )
 
 // testBacklogs follows a batch to its end, postpones it at each status, and checks the backlogs after each step.
@@ -15,9 +16,7 @@ func testBacklogs(t *testing.T, s batch.Store) {
 	expect := func(when string, want map[batch.Status]batch.Backlog) {
 		t.Helper()
 		got, err := s.Backlogs(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("backlogs %s (-want +got):\n%s", when, diff)
 		}
@@ -36,9 +35,7 @@ func testBacklogs(t *testing.T, s batch.Store) {
 		if _, err := s.Apply(t.Context(), b.ID, transition); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Postpone(t.Context(), b.ID, at.Add(time.Minute)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, s.Postpone(t.Context(), b.ID, at.Add(time.Minute)))
 		want := map[batch.Status]batch.Backlog{batch.AwaitingUpload: waiting}
 		if !transition.To.IsTerminal() {
 			want[transition.To] = batch.Backlog{Batches: 1, Since: at}
@@ -68,9 +65,7 @@ func testUnfinished(t *testing.T, s batch.Store) {
 			t.Errorf("before transition %d: visits %v at its time and after it, want 0 and 1", i, got)
 		}
 		at = at.Add(time.Hour)
-		if err := s.Postpone(t.Context(), b.ID, at); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, s.Postpone(t.Context(), b.ID, at))
 		if got := [2]int{visits(at), visits(at.Add(time.Second))}; got != [2]int{0, 1} {
 			t.Errorf("postponed before transition %d: visits %v, want 0 and 1", i, got)
 		}

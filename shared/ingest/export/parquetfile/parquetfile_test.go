@@ -19,6 +19,7 @@ import (
 	"sluice/shared/ingest/export"
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/schema"
+	"sluice/shared/kit/errtest"
 )
 
 var update = flag.Bool("update", false, "rewrite the files that are made from the columns")
@@ -54,9 +55,7 @@ func fileOf(chunks ...[]string) export.File {
 func write(t *testing.T, table *table, f export.File, groupBytes int64, workers int) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := table.write(t.Context(), &out, f, groupBytes, workers); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, table.write(t.Context(), &out, f, groupBytes, workers))
 	return out.Bytes()
 }
 
@@ -64,9 +63,7 @@ func write(t *testing.T, table *table, f export.File, groupBytes int64, workers 
 func store(t *testing.T, name string, file []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, file, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.WriteFile(path, file, 0o600))
 	return path
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"sluice/internal/duckdb"
 	"sluice/shared/ingest/transaction/schema"
+	"sluice/shared/kit/errtest"
 )
 
 // keep is for make test-parquet, which reads the file of a later version, too.
@@ -62,14 +63,10 @@ func sqlType(n parquet.Node) string {
 func checkFile(t *testing.T, path, want string) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, os.WriteFile(path, []byte(want), 0o644))
 	}
 	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("%s (+) does not have the columns (-) of package schema. Raise Version in table.go, unless no "+
 			"release has it, and run: go test ./shared/ingest/export/parquetfile -run Columns -update\n%s", path, diff)
@@ -91,9 +88,7 @@ func TestColumnsOfAVersionStay(t *testing.T) {
 func TestColumnsAreDocumented(t *testing.T) {
 	path := filepath.Join("..", "..", "..", "..", "docs", "parquet.md")
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	const begin, end = "<!-- columns -->\n", "<!-- end of columns -->\n"
 	before, rest, found := strings.Cut(string(text), begin)
 	_, after, isClosed := strings.Cut(rest, end)
@@ -168,17 +163,13 @@ func TestVersionsSideBySide(t *testing.T) {
 	t.Parallel()
 	first := filepath.Join("testdata", "version-1.parquet")
 	if _, err := os.Stat(first); os.IsNotExist(err) && *update && Version == 1 {
-		if err := os.WriteFile(first, write(t, lineTable, fileOf(lines), 1, 1), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, os.WriteFile(first, write(t, lineTable, fileOf(lines), 1, 1), 0o644))
 	}
 	written := write(t, futureTable(), fileOf([]string{strings.Replace(lines[2], `"city":"A"`,
 		`"city":"A","district":"D"`, 1)}, []string{strings.Replace(lines[1], "{", `{"channel":"web",`, 1)}), 1, 1)
 	next := store(t, "next.parquet", written)
 	if *keep != "" {
-		if err := os.WriteFile(filepath.Join(*keep, "next.parquet"), written, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, os.WriteFile(filepath.Join(*keep, "next.parquet"), written, 0o644))
 	}
 	rows := duckdb.Query(t, fmt.Sprintf(`
 		SELECT m.value::VARCHAR AS version, f.* EXCLUDE (file_name) FROM (

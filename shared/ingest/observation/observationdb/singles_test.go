@@ -15,6 +15,7 @@ import (
 	"sluice/shared/ingest/observation"
 	"sluice/shared/ingest/observation/observationdb"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 )
 
 const table = "test-observations"
@@ -97,9 +98,7 @@ func TestRecordAgainAfterAFailure(t *testing.T) {
 		}
 		store := observationdb.New(db, table)
 		for range 2 {
-			if err := store.Record(t.Context(), o); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, store.Record(t.Context(), o))
 		}
 		counts, err := store.Count(t.Context(), o.Tenant, "2026-11-26", "2026-11-26")
 		if err != nil || counts["2026-11-26"].Refused != want {
@@ -121,9 +120,7 @@ func TestStored(t *testing.T) {
 	} {
 		db := dynamotest.Start(t)
 		o.Tenant, o.At, o.TransactionID, o.ModificationID = "t1", at, "t", "m"
-		if err := observationdb.New(db, table).Record(t.Context(), o); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, observationdb.New(db, table).Record(t.Context(), o))
 		dynamotest.CompareStored(t, db, table, name)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/receipt"
 	"sluice/shared/ingest/receipt/issue"
+	"sluice/shared/kit/errtest"
 )
 
 // memory is an issue.Store.
@@ -76,9 +77,7 @@ func newKMSKey(t *testing.T, k *kms.Client) string {
 	t.Helper()
 	created, err := k.CreateKey(t.Context(),
 		&kms.CreateKeyInput{KeySpec: types.KeySpecEccNistP256, KeyUsage: types.KeyUsageTypeSignVerify})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return *created.KeyMetadata.Arn
 }
 
@@ -119,17 +118,11 @@ func processed() batch.Batch {
 func (s *scene) issued(t *testing.T, b batch.Batch) receipt.Claims {
 	t.Helper()
 	text, err := s.Receipt(t.Context(), issuer, b, receipt.Counts{Total: pointer(int64(3))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	keys, err := s.KeySet(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	c, err := receipt.Verify(text, issuer, keys)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return c
 }
 
@@ -176,9 +169,7 @@ func TestClaims(t *testing.T) {
 		})
 	}
 	text, err := json.Marshal(want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	const wire = `{"iss":"https://api.test/live","iat":1795680900,"tenant":"t",` +
 		`"batch_id":"0199a6a4-6f00-7cc3-98c4-dc0c0c07398f","status":"PROCESSED",` +
 		`"received_at":"2026-11-26T08:14:00.0000005Z","ended_at":"2026-11-26T08:15:00.0000005Z","file_sha256":"ab01",` +
@@ -205,12 +196,8 @@ func TestReceiptsAreSignedOnce(t *testing.T) {
 	}
 	group.Wait()
 	next, err := issue.NewKey(t.Context(), s.kms, newKMSKey(t, s.kms))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.store.ReplaceReceiptKeys(t.Context(), receipt.AddKey(s.store.keys, next, s.now), 1); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
+	errtest.Fatal(t, s.store.ReplaceReceiptKeys(t.Context(), receipt.AddKey(s.store.keys, next, s.now), 1))
 	s.now = s.now.Add(receipt.KeySetLifetime)
 	again, err := s.another("").Receipt(t.Context(), "https://elsewhere.test", processed(), receipt.Counts{})
 	for _, text := range append(texts, again) {

@@ -10,14 +10,13 @@ import (
 
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/schema"
+	"sluice/shared/kit/errtest"
 )
 
 // The lines that documents show as examples are valid, so that a newcomer's first batch is.
 func TestExampleLinesAreValid(t *testing.T) {
 	page, err := os.ReadFile("../../../../docs/ten-minutes.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	short := regexp.MustCompile("(?s)```json\n(.*?)```").FindSubmatch(page)
 	if short == nil {
 		t.Fatal("docs/ten-minutes.md shows no line")
@@ -27,9 +26,7 @@ func TestExampleLinesAreValid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var line bytes.Buffer
-			if err := json.Compact(&line, example); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, json.Compact(&line, example))
 			rules := transaction.Rules{
 				ReceivedAt: time.Date(2025, 11, 25, 15, 0, 0, 0, time.UTC), MaxFuture: 720 * time.Hour,
 			}

@@ -11,6 +11,7 @@ import (
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/scanner"
 	"sluice/shared/ingest/transaction/schema"
+	"sluice/shared/kit/errtest"
 )
 
 // The published JSON Schema and the scanner come from one table. A validator that others wrote must find the same lines
@@ -57,14 +58,10 @@ var beyondSchema = map[transaction.Code]bool{
 func compileSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema.JSONSchema()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	const url = "mem:///line.json" // a mere name would be that of a file
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
-	if err := c.AddResource(url, doc); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, c.AddResource(url, doc))
 	return c.MustCompile(url)
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/kit/errtest"
 )
 
 var update = flag.Bool("update", false, "rewrite the documents that are made from the schema table")
@@ -42,14 +44,10 @@ func document(t *testing.T, name, want string) {
 	t.Helper()
 	path := filepath.Join("..", "..", "..", "..", "docs", name)
 	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, os.WriteFile(path, []byte(want), 0o644))
 	}
 	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		const format = "schema table (-), docs/%s (+); run go test ./shared/ingest/transaction/schema -update:\n%s"
 		t.Fatalf(format, name, diff)

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"sluice/shared/kit/errtest"
 )
 
 // BenchmarkEncode compares the form with the frames of earlier releases.
@@ -26,14 +28,10 @@ func BenchmarkEncode(b *testing.B) {
 	}
 	frames, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false),
 		zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(256<<10))
-	if err != nil {
-		b.Fatal(err)
-	}
+	errtest.Fatal(b, err)
 	run("frame", func(l Line) []byte { return frames.EncodeAll(l.Text, nil) })
 	c, err := New()
-	if err != nil {
-		b.Fatal(err)
-	}
+	errtest.Fatal(b, err)
 	run("packed", c.Encode)
 	p := new(packed)
 	run("pack alone", func(l Line) []byte {

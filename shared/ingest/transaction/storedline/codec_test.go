@@ -16,6 +16,7 @@ import (
 	"sluice/sampledata"
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/scanner"
+	"sluice/shared/kit/errtest"
 )
 
 // generate returns lines of the generator, other ones than those on which dictionaries are trained.
@@ -35,9 +36,7 @@ func generate(n int64, seed uint64) []Line {
 func newTestCodec(t testing.TB) *Codec {
 	t.Helper()
 	c, err := New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return c
 }
 
@@ -119,9 +118,7 @@ var dictionaryDigests = map[uint32]string{
 
 func TestDictionariesNeverChange(t *testing.T) {
 	all, err := readDictionaries()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	digests := map[uint32]string{}
 	for id, content := range all {
 		sum := sha256.Sum256(content)
@@ -135,9 +132,7 @@ func TestDictionariesNeverChange(t *testing.T) {
 // A program reads what was stored with any of its dictionaries, and says so if it lacks one.
 func TestSeveralDictionaries(t *testing.T) {
 	all, err := readDictionaries()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	lines := generate(200, 99)
 	var texts [][]byte
 	for _, l := range lines {
@@ -148,14 +143,10 @@ func TestSeveralDictionaries(t *testing.T) {
 	both[another], err = zstd.BuildDict(zstd.BuildDictOptions{
 		ID: another, Contents: texts, History: bytes.Join(texts[:20], nil), Offsets: [3]int{1, 4, 8},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	older := newTestCodec(t)
 	newer, err := newCodec(both, another)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	for _, l := range lines {
 		for name, stored := range map[string][]byte{"older": older.Encode(l), "newer": newer.Encode(l)} {
 			got, err := newer.Decode(stored, l.TransactionID, l.ModificationID)

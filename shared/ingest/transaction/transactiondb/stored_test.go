@@ -15,6 +15,7 @@ import (
 	"sluice/shared/ingest/transaction/transactiondb"
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 )
 
 const storedTenant = "7c2f1a52-3f6e-4b1e-9d0a-000000000001"
@@ -53,18 +54,14 @@ var packedVersions = append(storedVersions[:2:2], transaction.Version{
 func TestStoredTransactions(t *testing.T) {
 	ctx, client := t.Context(), dynamotest.Start(t)
 	s, err := transactiondb.New(client, "test-transactions")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	for _, v := range packedVersions {
 		if v.IsSingle() {
 			err = s.Add(ctx, v)
 		} else {
 			err = s.Put(ctx, []transaction.Version{v})
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 	}
 	dynamotest.CompareStored(t, client, "test-transactions", "transactions-library-frames")
 }
@@ -83,9 +80,7 @@ func TestReadStoredTransactions(t *testing.T) {
 			client := dynamotest.Start(t)
 			dynamotest.LoadStored(t, client, "test-transactions", name)
 			s, err := transactiondb.New(client, "test-transactions")
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			r := transaction.Range{Tenant: storedTenant, TransactionID: "transaction", Limit: 10}
 			got, _, err := s.List(t.Context(), r)
 			byLine := func(a, b transaction.Version) int { return cmp.Compare(a.Line, b.Line) }
@@ -110,9 +105,7 @@ func TestReadStoredTransactions(t *testing.T) {
 // which the dictionary was made.
 func TestItemsFitIntoWriteUnits(t *testing.T) {
 	s, err := transactiondb.New(nil, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	bytes, units := 0, 0
 	lines := sampledata.Lines(1000, 271828, 0)
 	reader := scanner.New(transaction.Rules{})
@@ -124,9 +117,7 @@ func TestItemsFitIntoWriteUnits(t *testing.T) {
 			Batch: "0193a0b4-7c00-7000-8000-000000000001", Line: int64(i + 1), MainEntity: identity.MainEntity,
 			Text: text,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		bytes += size
 		units += dynamo.WriteUnits(size)
 	}

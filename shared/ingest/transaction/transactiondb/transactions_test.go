@@ -16,6 +16,7 @@ import (
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/transactiondb"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 )
 
 func record(tx, modification, batch string, received time.Time) transaction.Version {
@@ -35,9 +36,7 @@ func list(t *testing.T, s *transactiondb.Store, r transaction.Range) []transacti
 	t.Helper()
 	r.Tenant = "tenant"
 	got, hasMore, err := s.List(context.Background(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if len(got) > r.Limit || hasMore && len(got) == 0 {
 		t.Fatalf("got %d versions, has more: %t, want 1 to %d", len(got), hasMore, r.Limit)
 	}
@@ -47,9 +46,7 @@ func list(t *testing.T, s *transactiondb.Store, r transaction.Range) []transacti
 func TestTransactions(t *testing.T) {
 	client, injected := dynamotest.StartFaulty(t)
 	s, err := transactiondb.New(client, "test-transactions")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	older, newer := uuid.NewString(), uuid.NewString()
 	long := strings.Repeat("é", 127) + "x" // 255 bytes
 	want := []transaction.Version{
@@ -64,9 +61,7 @@ func TestTransactions(t *testing.T) {
 		all = append(all, record(fmt.Sprint("other", i), "m", older, at))
 	}
 	for range 2 { // again: the same items
-		if err := s.Put(context.Background(), all); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, s.Put(context.Background(), all))
 	}
 	if diff := cmp.Diff(want, versions(t, s, "tx")); diff != "" {
 		t.Error(diff)
@@ -98,9 +93,7 @@ func TestTransactions(t *testing.T) {
 func TestVersionsNewestFirst(t *testing.T) {
 	client := dynamotest.Start(t)
 	s, err := transactiondb.New(client, "test-transactions")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	batches := []string{"00000000-0000-7000-8000-000000000000", "00000000-0000-7000-8000-000000000001"}
 	var all []transaction.Version
 	for _, modification := range []string{"a", "b", "bb", "c"} {
@@ -109,14 +102,10 @@ func TestVersionsNewestFirst(t *testing.T) {
 			all = append(all, v)
 		}
 	}
-	if err := s.Put(context.Background(), all); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.Put(context.Background(), all))
 	single := record("tx", "b", "", at.Add(2))
 	single.Line = 0
-	if err := s.Add(context.Background(), single); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.Add(context.Background(), single))
 	want := slices.Concat(all[10:14], []transaction.Version{single}, all[14:20])
 	slices.Reverse(want)
 	got := list(t, s, transaction.Range{TransactionID: "tx", Modification: "b", Limit: 100})
@@ -139,15 +128,11 @@ func TestVersionsNewestFirst(t *testing.T) {
 func TestSingleVersions(t *testing.T) {
 	client := dynamotest.Start(t)
 	s, err := transactiondb.New(client, "test-transactions")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	v := record("tx", "m", "", at)
 	v.Line = 0
 	for range 2 {
-		if err := s.Add(t.Context(), v); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, s.Add(t.Context(), v))
 	}
 	other := v
 	other.Text = []byte(`{"line":"another"}`)

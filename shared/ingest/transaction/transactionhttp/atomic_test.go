@@ -10,6 +10,7 @@ import (
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/transactionhttp"
+	"sluice/shared/kit/errtest"
 )
 
 // racingStore is a store in which a batch becomes PROCESSED, with one more line, between the two readings of a request.
@@ -33,17 +34,13 @@ func (r *racingStore) Statuses(_ context.Context, ids []batch.ID) (map[batch.ID]
 // A reply never shows a part of a batch.
 func TestBatchesAppearAsAWhole(t *testing.T) {
 	id, err := batch.NewID()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	store := &racingStore{[]transaction.Version{{Batch: string(id), Modification: "m1", Text: []byte(`{}`)}}}
 	r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)
 	r.SetPathValue("transaction_external_id", "x")
 	reply, err := (&transactionhttp.Transactions{Store: store, Batches: store, Now: time.Now}).Read(t.Context(),
 		httpapi.Caller{Tenant: "t"}, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if got := reply.Body.(transactionhttp.TransactionReply).Modifications; len(got) != 2 {
 		t.Errorf("got %d modifications, want both of the batch", len(got))
 	}

@@ -19,6 +19,7 @@ import (
 	"sluice/shared/ingest/transaction/transactiondb"
 	"sluice/shared/ingest/transaction/transactionhttp"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 )
 
 const path = "/tm/realtime/api/transactions/"
@@ -37,9 +38,7 @@ func newAPI(t *testing.T) *api {
 	t.Helper()
 	db := dynamotest.Start(t)
 	transactions, err := transactiondb.New(db, "test-transactions")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	a := &api{batches: batchdb.New(db, "test-batches"), transactions: transactions}
 	a.caller = httpapi.Caller{
 		Tenant: "t1", Client: "c1", Permissions: []string{permission.TransactionRead}, Expires: now.Add(time.Hour),
@@ -69,9 +68,7 @@ func (a *api) send(t *testing.T, e events.APIGatewayProxyRequest) events.APIGate
 	t.Helper()
 	e.RequestContext.Authorizer = a.caller.Context()
 	r, err := httpapi.Lambda(a.Handler())(t.Context(), e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return r
 }
 
@@ -93,9 +90,7 @@ func (a *api) createBatch(t *testing.T, state batch.Status) string {
 		err = a.batches.Create(t.Context(), batch.Batch{ID: id, Tenant: a.caller.Tenant, Status: state, CreatedAt: now,
 			UpdatedAt: now, UploadBy: now})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return string(id)
 }
 
@@ -113,9 +108,7 @@ func (a *api) store(t *testing.T, tenant, id, modification, batchID, note string
 		MainEntity: transaction.Sender,
 		Text:       []byte(line(id, modification, note)),
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 }
 
 // descriptions reads a transaction and returns the description of each modification, in order; nil if it is not found.

@@ -23,6 +23,7 @@ import (
 	"sluice/shared/ingest/transaction/transactiondb"
 	"sluice/shared/ingest/transaction/transactionhttp"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity"
 	"sluice/shared/platform/entity/entitydb"
 	"sluice/shared/platform/entity/entitytest"
@@ -55,9 +56,7 @@ func newSingles(t *testing.T) *singles {
 	t.Helper()
 	db := dynamotest.Start(t)
 	store, err := transactiondb.New(db, "test-transactions")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	entities := entitydb.NewStatuses(db, "test-entities")
 	entitytest.StoreStatuses(t, db, tenantID,
 		entitytest.Statuses{"known": entity.Compliant, "new": entity.OnboardingInProgress})
@@ -92,9 +91,7 @@ func (s *singles) stored(t *testing.T) []transaction.Version {
 	t.Helper()
 	got, _, err := s.transactions.List(t.Context(),
 		transaction.Range{Tenant: tenantID, TransactionID: "x", Limit: 100})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return got
 }
 

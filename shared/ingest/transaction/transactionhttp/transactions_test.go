@@ -16,6 +16,7 @@ import (
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/transactionhttp"
+	"sluice/shared/kit/errtest"
 )
 
 func TestOneTransaction(t *testing.T) {
@@ -174,9 +175,7 @@ func TestListOfErrorsIsBounded(t *testing.T) {
 				Msg, Type string
 			}
 		}
-		if err := json.Unmarshal([]byte(r.Body), &body); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, json.Unmarshal([]byte(r.Body), &body))
 		last := body.Detail[len(body.Detail)-1]
 		if want == "" && (r.StatusCode != 422 || len(body.Detail) != 100 || last.Loc[1] != "p0099") {
 			t.Errorf("%d errors: got %d with %d, want 422 with 100", n, r.StatusCode, len(body.Detail))
@@ -216,9 +215,7 @@ func TestReadBackIsByteForByte(t *testing.T) {
 			Batch:        processed,
 			Modification: fmt.Sprintf(`%d"transaction":null}`, i), Line: 1, Text: []byte(text)})
 	}
-	if err := a.transactions.Put(t.Context(), versions); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, a.transactions.Put(t.Context(), versions))
 	r := a.get(t, "x", "")
 	decode(t, r)
 	rest := r.Body
@@ -249,9 +246,7 @@ func TestLargeTransaction(t *testing.T) {
 			t.Fatalf("page %d: got %d, %v, %d bytes, want 200 of at most 6 MiB", pages, r.StatusCode, err, len(payload))
 		}
 		var reply transactionhttp.TransactionReply
-		if err := json.Unmarshal([]byte(r.Body), &reply); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, json.Unmarshal([]byte(r.Body), &reply))
 		for _, m := range reply.Modifications {
 			seen = append(seen, m.ModificationExternalID)
 		}
@@ -283,9 +278,7 @@ func TestExpiredTransactionsAreGone(t *testing.T) {
 		if v.IsSingle() {
 			put = func() error { return a.transactions.Add(t.Context(), v) }
 		}
-		if err := put(); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, put())
 	}
 	never := time.Time{}
 	store("x", "m1", processed, time.Hour, now)                    // expires now

@@ -22,6 +22,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"sluice/shared/kit/dynamo"
+	"sluice/shared/kit/errtest"
 )
 
 // Start runs a server in memory until the test ends and returns a client of it. A table is named as in the template,
@@ -29,13 +30,9 @@ import (
 func Start(t testing.TB) *dynamodb.Client {
 	t.Helper()
 	tables, err := templateTables()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	root, err := moduleRoot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	program := filepath.Join(root, "bin", "dynoxide")
 	if _, err := os.Stat(program); err != nil {
 		t.Fatalf("%s is missing: run `make tools` first", program)
@@ -90,9 +87,7 @@ func run(t testing.TB, program string) string {
 	var output *serverOutput
 	for range attempts {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		address := l.Addr().String()
 		l.Close()
 		_, port, _ := net.SplitHostPort(address)
@@ -100,9 +95,7 @@ func run(t testing.TB, program string) string {
 		cmd := exec.Command(program, "--port", port)
 		cmd.Stdout, cmd.Stderr = output, output
 		ended, err := launch(cmd)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		t.Cleanup(func() {
 			cmd.Process.Kill()
 			<-ended

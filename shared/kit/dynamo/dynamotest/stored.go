@@ -14,6 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/kit/errtest"
 )
 
 var update = flag.Bool("update", false, "write the golden files of stored items instead of comparing with them")
@@ -32,9 +34,7 @@ func CompareStored(t *testing.T, db *dynamodb.Client, table, name string) {
 	pages := dynamodb.NewScanPaginator(db, &dynamodb.ScanInput{TableName: &table})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		for _, item := range page.Items {
 			items = append(items, encodeItem(t, item))
 		}
@@ -43,17 +43,11 @@ func CompareStored(t *testing.T, db *dynamodb.Client, table, name string) {
 	got := encode(t, items)
 	path := goldenPath(name)
 	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		errtest.Fatal(t, os.WriteFile(path, got, 0o644))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(got), "\n")); diff != "" {
 		t.Errorf("the items of %s differ from %s (-golden +stored):\n%s", table, path, diff)
 	}
@@ -63,18 +57,12 @@ func CompareStored(t *testing.T, db *dynamodb.Client, table, name string) {
 func LoadStored(t *testing.T, db *dynamodb.Client, table, name string) {
 	t.Helper()
 	text, err := os.ReadFile(goldenPath(name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	var items []storedItem
-	if err := json.Unmarshal(text, &items); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, json.Unmarshal(text, &items))
 	for _, item := range items {
 		_, err := db.PutItem(context.Background(), &dynamodb.PutItemInput{TableName: &table, Item: decodeItem(t, item)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 	}
 }
 
@@ -85,9 +73,7 @@ func goldenPath(name string) string {
 func encode(t *testing.T, v any) []byte {
 	t.Helper()
 	text, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return append(text, '\n')
 }
 
@@ -156,9 +142,7 @@ func decodeValue(t *testing.T, value map[string]any) types.AttributeValue {
 			return &types.AttributeValueMemberN{Value: v.(string)}
 		case "B":
 			var b []byte
-			if err := json.Unmarshal([]byte(`"`+v.(string)+`"`), &b); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, json.Unmarshal([]byte(`"`+v.(string)+`"`), &b))
 			return &types.AttributeValueMemberB{Value: b}
 		case "BOOL":
 			return &types.AttributeValueMemberBOOL{Value: v.(bool)}

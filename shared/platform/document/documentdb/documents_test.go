@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/fault"
 	"sluice/shared/platform/document"
 	"sluice/shared/platform/document/documentdb"
@@ -38,9 +39,7 @@ func TestDocumentLife(t *testing.T) {
 	if _, err := s.Save(ctx, d); !errors.Is(err, document.ErrNotFound) {
 		t.Errorf("a change before it is there: %v", err)
 	}
-	if err := s.Create(ctx, d, false); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.Create(ctx, d, false))
 	if err := s.Create(ctx, d, false); !errors.Is(err, document.ErrExists) {
 		t.Errorf("twice: %v", err)
 	}
@@ -89,15 +88,11 @@ func TestSharedFile(t *testing.T) {
 		t.Errorf("a share of no file: %v", err)
 	}
 	first, second := paper("1", "f"), paper("2", "f")
-	if err := errors.Join(s.Create(ctx, first, false), s.Create(ctx, second, true)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errors.Join(s.Create(ctx, first, false), s.Create(ctx, second, true)))
 	if last, err := s.ReleaseFile(ctx, first); last || err != nil {
 		t.Errorf("one of two: %v %v", last, err)
 	}
-	if err := s.Delete(ctx, first, false); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.Delete(ctx, first, false))
 	if err := s.Delete(ctx, first, false); !errors.Is(err, document.ErrChanged) {
 		t.Errorf("twice: %v", err)
 	}
@@ -112,9 +107,7 @@ func TestSharedFile(t *testing.T) {
 	if err := s.Create(ctx, paper("3", "f"), true); !errors.Is(err, document.ErrNotFound) {
 		t.Errorf("a share of a file that goes: %v", err)
 	}
-	if err := s.Delete(ctx, second, true); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.Delete(ctx, second, true))
 	if found, _, err := s.List(ctx, "t", document.Scope{EntityID: "e"}, "", 100); err != nil || len(found) != 0 {
 		t.Errorf("left over: %v %v", found, err)
 	}
@@ -130,9 +123,7 @@ func TestDocumentLists(t *testing.T) {
 		if i == 0 {
 			d.JourneyID = ""
 		}
-		if err := s.Create(ctx, d, false); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, s.Create(ctx, d, false))
 	}
 	for g, want := range map[document.Scope]int{
 		{EntityID: "e"}: n, {JourneyID: "j"}: n - 1, {EntityID: "e", JourneyID: "j"}: n - 1,
@@ -173,9 +164,7 @@ func TestReplaceFile(t *testing.T) {
 	ctx := context.Background()
 	s := documentdb.New(dynamotest.Start(t), "test-documents")
 	first, second := paper("1", "f"), paper("2", "f")
-	if err := errors.Join(s.Create(ctx, first, false), s.Create(ctx, second, true)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errors.Join(s.Create(ctx, first, false), s.Create(ctx, second, true)))
 	first.ExpectFile("g", "b.pdf")
 	got, err := s.ReplaceFile(ctx, first, "f", false)
 	if err != nil || got.Version != 2 {
@@ -219,16 +208,12 @@ func TestStaleWrites(t *testing.T) {
 	ctx := t.Context()
 	s := documentdb.New(dynamotest.Start(t), "test-documents")
 	first, second, alone := paper("1", "f"), paper("2", "f"), paper("3", "g")
-	if err := errors.Join(s.Create(ctx, first, false), s.Create(ctx, second, true),
-		s.Create(ctx, alone, false)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errors.Join(s.Create(ctx, first, false), s.Create(ctx, second, true),
+		s.Create(ctx, alone, false)))
 	stale := first
 	first.FriendlyName = "x"
 	first, err := s.Save(ctx, first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	replaced := stale
 	replaced.ExpectFile("h", "b.pdf")
 	if _, err := s.ReplaceFile(ctx, replaced, "f", false); !errors.Is(err, document.ErrChanged) {
@@ -280,14 +265,10 @@ func TestWritesWaitForTransactionsOfOthers(t *testing.T) {
 	options.HTTPClient = h
 	s := documentdb.New(dynamodb.New(options), "test-documents")
 	d := paper("1", "f")
-	if err := errors.Join(s.Create(ctx, d, false), s.Create(ctx, paper("2", "f"), true),
-		s.RecordScan(ctx, "t", "f", document.State{Status: document.Completed})); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errors.Join(s.Create(ctx, d, false), s.Create(ctx, paper("2", "f"), true),
+		s.RecordScan(ctx, "t", "f", document.State{Status: document.Completed})))
 	d, err := s.Save(ctx, d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if last, err := s.ReleaseFile(ctx, d); last || err != nil {
 		t.Error(last, err)
 	}
@@ -320,9 +301,7 @@ func TestWaitingFiles(t *testing.T) {
 	ctx := t.Context()
 	s := documentdb.New(dynamotest.Start(t), "test-documents")
 	for i := range 40 {
-		if err := s.Create(ctx, paper(fmt.Sprint(i), fmt.Sprintf("f%d", i)), false); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, s.Create(ctx, paper(fmt.Sprint(i), fmt.Sprintf("f%d", i)), false))
 	}
 	waiting := func(before time.Time) map[string]bool {
 		t.Helper()
@@ -334,9 +313,7 @@ func TestWaitingFiles(t *testing.T) {
 			found[f.ID] = true
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		return found
 	}
 	if n := len(waiting(at)); n != 0 {
@@ -345,9 +322,7 @@ func TestWaitingFiles(t *testing.T) {
 	if n := len(waiting(at.Add(time.Second))); n != 40 {
 		t.Errorf("%d files wait, want 40", n)
 	}
-	if err := s.RecordScan(ctx, "t", "f1", document.State{Status: document.Completed}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.RecordScan(ctx, "t", "f1", document.State{Status: document.Completed}))
 	if last, err := s.ReleaseFile(ctx, paper("2", "f2")); err != nil || !last {
 		t.Fatalf("last %t, %v", last, err)
 	}
@@ -360,9 +335,7 @@ func TestWaitingFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, id := range []string{"f1", "f4", "gone"} {
-		if err := s.Postpone(ctx, document.WaitingFile{Tenant: "t", ID: id}, at.Add(time.Minute)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, s.Postpone(ctx, document.WaitingFile{Tenant: "t", ID: id}, at.Add(time.Minute)))
 	}
 	found := waiting(at.Add(time.Second))
 	if len(found) != 36 || found["f1"] || found["f2"] || found["f3"] || found["f4"] || found["new"] {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/document"
 	"sluice/shared/platform/document/documentdb"
 )
@@ -144,9 +145,7 @@ func uploading(file string) actor {
 func (s *shelf) check() {
 	s.t.Helper()
 	found, _, err := s.store.List(context.Background(), s.tenant, document.Scope{EntityID: "e"}, "", 100)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	errtest.Fatal(s.t, err)
 	shared := map[string]int64{}
 	for _, d := range found {
 		shared[d.FileID]++
@@ -220,13 +219,9 @@ func TestAnyOrderOfSteps(t *testing.T) {
 				trace: fmt.Sprint(name, " ", order)}
 			d := paper("0", "f")
 			d.Tenant = s.tenant
-			if err := store.Create(ctx, d, false); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, store.Create(ctx, d, false))
 			for i := range tt.copies {
-				if err := store.Create(ctx, d.Clone(fmt.Sprint(i+1), "c", at), true); err != nil {
-					t.Fatal(err)
-				}
+				errtest.Fatal(t, store.Create(ctx, d.Clone(fmt.Sprint(i+1), "c", at), true))
 			}
 			if tt.uploaded {
 				s.finish(uploading("f"))

@@ -3,6 +3,7 @@ package documentdb_test
 import (
 	"sluice/shared/access"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/document"
 	"sluice/shared/platform/document/documentdb"
 	"sluice/shared/platform/property"
@@ -53,18 +54,12 @@ func TestStoredDocuments(t *testing.T) {
 		BeforeArchival: document.Completed, Version: 1,
 		Flags: document.Flags{ForESignature: true, FromESignatureProvider: true, AutomaticClassification: true},
 	}
-	if err := s.Create(ctx, d, false); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.Create(ctx, d, false))
 	waiting := document.Document{ID: "waiting", Tenant: storedTenant, EntityID: "other entity", FileID: "waiting file",
 		CreatedAt: at, UpdatedAt: at}
-	if err := s.Create(ctx, waiting, false); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.Create(ctx, waiting, false))
 	outcome := document.State{Status: document.Infected, ErrorCode: document.InfectedFile, ErrorMessage: "EICAR"}
-	if err := s.RecordScan(ctx, storedTenant, "file", outcome); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.RecordScan(ctx, storedTenant, "file", outcome))
 	if _, err := s.ReleaseFile(ctx, d); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/shared/access"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/document"
 	"sluice/shared/platform/document/documenthttp"
 )
@@ -142,9 +143,7 @@ func TestCloneSharesItsFile(t *testing.T) {
 	f := newFixture(t)
 	id := f.createDocument("Entity")
 	d, _, err := f.store.Get(f.Context(), tenant, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	copyID := uuid.NewString()
 	clone := commands + "/" + id + "/clone"
 	var c struct{ Id, DocumentKey, EntityId string }
@@ -156,10 +155,8 @@ func TestCloneSharesItsFile(t *testing.T) {
 		!strings.Contains(body, `"CONFLICT"`) {
 		t.Errorf("an ID that is taken: got %d %s, want 409", code, body)
 	}
-	if err := f.store.RecordScan(f.Context(), tenant, d.FileID,
-		document.State{Status: document.Completed}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, f.store.RecordScan(f.Context(), tenant, d.FileID,
+		document.State{Status: document.Completed}))
 	var m struct {
 		Status   string
 		IsCloned bool

@@ -10,6 +10,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity"
 	"sluice/shared/platform/entity/entitydb"
 	"sluice/shared/platform/entity/entitytest"
@@ -26,9 +27,7 @@ func outcomes(t *testing.T, s *entitydb.Profiles, o entity.ImportOptions,
 	t.Helper()
 	o.At = at
 	results, err := s.Import(t.Context(), "tenant", entries, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	got := make([]entity.ImportOutcome, len(results))
 	for i, r := range results {
 		if got[i] = r.Outcome; r.ID != entries[i].ID {
@@ -56,10 +55,8 @@ func listAll(t *testing.T, s *entitydb.Profiles, prefix string, pageSize int) []
 
 func TestImportSaysWhatItChanges(t *testing.T) {
 	s, _ := records(t)
-	if err := s.Create(t.Context(), "tenant", entity.Profile{ID: "platform", Type: "Company", Role: "Client",
-		Created: at, Version: 1, Revision: 1, BaseStatus: entity.Unknown}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.Create(t.Context(), "tenant", entity.Profile{ID: "platform", Type: "Company", Role: "Client",
+		Created: at, Version: 1, Revision: 1, BaseStatus: entity.Unknown}))
 	expect := func(o entity.ImportOptions, e entity.Import, want entity.ImportOutcome) {
 		t.Helper()
 		if got := outcomes(t, s, o, e); got[0] != want {

@@ -16,6 +16,7 @@ import (
 
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity"
 	"sluice/shared/platform/entity/entitydb"
 	"sluice/shared/platform/property"
@@ -27,9 +28,7 @@ func places(t *testing.T, db *dynamodb.Client, id string) string {
 	get := func(table string, key dynamo.Item) dynamo.Item {
 		out, err := db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: key,
 			ConsistentRead: aws.Bool(true)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		return out.Item
 	}
 	var found []string
@@ -53,9 +52,7 @@ func checkEntity(t *testing.T, s *entitydb.Profiles, db *dynamodb.Client, id, pl
 		Version, ListedWith int64
 	}
 	p, current, err := s.GetProfile(t.Context(), "tenant", id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	got := view{Place: places(t, db, id), Name: entity.DisplayName(p.Properties), Status: current, Version: p.Version}
 	many, err := s.GetProfiles(t.Context(), "tenant", []string{"nobody", id, id})
 	if diff := gocmp.Diff([]entity.Profile{p}, many); err != nil || diff != "" {
@@ -101,9 +98,7 @@ func TestProfileMovesWhenItChanges(t *testing.T) {
 		t.Fatalf("base status %s, %v; want that of the import before", p.BaseStatus, err)
 	}
 	update := entity.BeginDraft(p, status, draftOf("d", at))
-	if err := s.ApplyUpdate(t.Context(), "tenant", update); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.ApplyUpdate(t.Context(), "tenant", update))
 	checkEntity(t, s, db, "drafted", "row", "Bcme", update.Status, 1)
 	if err := s.ApplyUpdate(t.Context(), "tenant", update); !errors.Is(err, entity.ErrChanged) {
 		t.Errorf("the same step again: %v, want %v", err, entity.ErrChanged)
@@ -122,9 +117,7 @@ func TestLargeImportedProfilesHaveARow(t *testing.T) {
 	const limit = 3000
 	out, err := db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("test-entities"),
 		Key: dynamo.Item{"entity": dynamo.String("tenant#0000")}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	rest := limit - len(dynamo.BinaryAttribute(out.Item, "profile"))
 	for i, want := range []string{"status", "status", "row"} {
 		id := fmt.Sprint("000", i+1)
@@ -166,9 +159,7 @@ func TestProfileMovesBesideAnImport(t *testing.T) {
 		s, _ := records(t)
 		outcomes(t, s, entity.ImportOptions{}, imported)
 		p, status, err := s.GetProfile(t.Context(), "tenant", "e")
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		outcomes(t, s, entity.ImportOptions{}, renamed)
 		err = s.ApplyUpdate(t.Context(), "tenant", entity.BeginDraft(p, status, draftOf("d", at)))
 		if !errors.Is(err, entity.ErrChanged) {
@@ -231,9 +222,7 @@ func TestStoredImportedEntity(t *testing.T) {
 		t.Fatal(err)
 	}
 	want, _, err := s.GetProfile(t.Context(), storedTenant, "imported")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	dynamotest.CompareStored(t, client, "test-entities", "entities-imported")
 	dynamotest.CompareStored(t, client, "test-records", "records-imported")
 

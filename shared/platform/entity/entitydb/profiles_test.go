@@ -13,6 +13,7 @@ import (
 
 	"sluice/shared/access"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/fault"
 	"sluice/shared/platform/entity"
 	"sluice/shared/platform/entity/entitydb"
@@ -42,9 +43,7 @@ func TestRecordsAndDirectoryAgree(t *testing.T) {
 	ctx := t.Context()
 	s, db := records(t)
 	directory := entitydb.NewStatuses(db, "test-entities")
-	if err := s.Create(ctx, "tenant", fresh("e")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.Create(ctx, "tenant", fresh("e")))
 	if err := s.Create(ctx, "tenant", fresh("e")); !errors.Is(err, entity.ErrChanged) {
 		t.Errorf("created twice: %v", err)
 	}
@@ -64,24 +63,18 @@ func TestRecordsAndDirectoryAgree(t *testing.T) {
 		t.Error(diff)
 	}
 	begin := entity.BeginDraft(r, status, draftOf("d", at))
-	if err := s.ApplyUpdate(ctx, "tenant", begin); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.ApplyUpdate(ctx, "tenant", begin))
 	if err := s.ApplyUpdate(ctx, "tenant", begin); !errors.Is(err, entity.ErrChanged) {
 		t.Errorf("applied twice: %v", err)
 	}
 	r, status = agree(entity.OnboardingInProgress)
 	d, err := s.GetDraft(ctx, "tenant", "d")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if diff := cmp.Diff(begin.Draft, d); diff != "" {
 		t.Error(diff)
 	}
 	changed, _ := d.WithProperties(property.Changes{"b": {Type: property.Single}})
-	if err := s.UpdateDraft(ctx, "tenant", changed); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.UpdateDraft(ctx, "tenant", changed))
 	if err := s.UpdateDraft(ctx, "tenant", changed); !errors.Is(err, entity.ErrChanged) {
 		t.Errorf("updated twice: %v", err)
 	}
@@ -91,9 +84,7 @@ func TestRecordsAndDirectoryAgree(t *testing.T) {
 	}
 	agree(entity.OnboardingInProgress)
 	verify, _ := entity.VerifyDraft(r, status, changed, nil)
-	if err := s.ApplyUpdate(ctx, "tenant", verify); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.ApplyUpdate(ctx, "tenant", verify))
 	if r, _ = agree(entity.Compliant); len(r.Properties) != 2 || r.Version != 2 {
 		t.Errorf("%+v", r)
 	}
@@ -125,9 +116,7 @@ func TestImportedEntities(t *testing.T) {
 		t.Errorf("an import was overlooked: %v", err)
 	}
 	r, status, _ = s.GetProfile(ctx, "tenant", "i#1")
-	if err := s.ApplyUpdate(ctx, "tenant", entity.BeginDraft(r, status, draftOf("d", at))); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.ApplyUpdate(ctx, "tenant", entity.BeginDraft(r, status, draftOf("d", at))))
 	if _, status, _ := s.GetProfile(ctx, "tenant", "i#1"); status != entity.OnboardingInProgress {
 		t.Error(status)
 	}
@@ -146,9 +135,7 @@ func TestNewRecordsReplaceNothing(t *testing.T) {
 		t.Errorf("the imported entity is %s, %v; want %s", status, err, entity.Compliant)
 	}
 	for i, id := range []string{"e1", "e2"} {
-		if err := s.Create(ctx, "tenant", fresh(id)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, s.Create(ctx, "tenant", fresh(id)))
 		u := entity.BeginDraft(fresh(id), entity.Unknown, draftOf("d", at))
 		u.Profile.Revision = 2
 		if err := s.ApplyUpdate(ctx, "tenant", u); errors.Is(err, entity.ErrChanged) != (i == 1) {
@@ -168,18 +155,14 @@ func TestMembers(t *testing.T) {
 	var want []string
 	for i := range 12 {
 		e, id := fmt.Sprint("e", i), fmt.Sprintf("d%02d", i)
-		if err := s.Create(ctx, "tenant", fresh(e)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, s.Create(ctx, "tenant", fresh(e)))
 		c := entity.BeginDraft(fresh(e), entity.Unknown, draftOf(id, at.Add(time.Duration(i/2)*time.Second)))
 		if i == 5 {
 			c.Draft.JourneyID = "jj"
 		} else {
 			want = append(want, id)
 		}
-		if err := s.ApplyUpdate(ctx, "tenant", c); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, s.ApplyUpdate(ctx, "tenant", c))
 	}
 	walk := func(tenant string, size int, descending bool) []string {
 		var got []string

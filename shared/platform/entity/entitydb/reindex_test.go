@@ -10,6 +10,7 @@ import (
 
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity"
 	"sluice/shared/platform/entity/entitydb"
 	"sluice/shared/platform/entity/entitytest"
@@ -40,9 +41,7 @@ func TestReindex(t *testing.T) {
 		t.Helper()
 		for after := ""; ; {
 			part, next, err := s.Reindex(t.Context(), tenant, after, entity.ImportOptions{At: at})
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			if counts.Add(part); next == "" {
 				return counts
 			}
@@ -79,9 +78,7 @@ func deleteListRow(t *testing.T, db *dynamodb.Client, ref entity.Ref) {
 			Key: dynamo.Item{
 				"owner": dynamo.String(fmt.Sprintf("tenant#list#%02d", shard)), "part": dynamo.String(ref.Position),
 			}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 	}
 }
 

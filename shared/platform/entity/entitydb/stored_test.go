@@ -3,6 +3,7 @@ package entitydb_test
 import (
 	"sluice/shared/access"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity"
 	"sluice/shared/platform/entity/entitydb"
 	"sluice/shared/platform/property"
@@ -56,15 +57,11 @@ func TestStoredEntities(t *testing.T) {
 		Revision:      1,
 		LastChangedIn: map[string]int64{"single": 1}, BaseStatus: entity.Compliant, OpenDrafts: 0, Imported: true,
 	}
-	if err := s.Create(ctx, storedTenant, r); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.Create(ctx, storedTenant, r))
 	c := entity.BeginDraft(r, entity.Compliant, entity.Draft{ID: "draft", ParentID: "parent",
 		Authors: []string{"client"}, JourneyID: "journey", Created: at,
 		Changes: property.Changes{"single": {Type: property.Single, Value: pointer("other")}}})
-	if err := s.ApplyUpdate(ctx, storedTenant, c); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.ApplyUpdate(ctx, storedTenant, c))
 	if _, err := s.PagingKey(ctx, []byte("0123456789abcdef0123456789abcdef")); err != nil {
 		t.Fatal(err)
 	}

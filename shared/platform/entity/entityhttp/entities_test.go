@@ -22,6 +22,7 @@ import (
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/access/permission"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity"
 	"sluice/shared/platform/entity/entitydb"
 	"sluice/shared/platform/entity/entityhttp"
@@ -69,9 +70,7 @@ func newAPI(t *testing.T) *api {
 	t.Helper()
 	client := dynamotest.Start(t)
 	paging, err := platform.NewPaging(platform.NewPagingKey())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	var clock atomic.Int64 // milliseconds since now
 	profiles := entitydb.NewProfiles(client, "test-records", "test-entities")
 	contended := &contendedStore{Store: profiles}
@@ -96,9 +95,7 @@ func newAPI(t *testing.T) *api {
 func (a *api) send(method, path, body string) (int, json.RawMessage) {
 	a.t.Helper()
 	r, err := a.call(a.t.Context(), httpapitest.NewPlatformRequest(a.t, a.caller, method, path, body))
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	errtest.Fatal(a.t, err)
 	var envelope struct {
 		Data     json.RawMessage    `json:"data"`
 		Messages []platform.Message `json:"messages"`

@@ -7,17 +7,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/ingest/transaction/schema"
+	"sluice/shared/kit/errtest"
 )
 
 func TestGeneratedCodeIsCurrent(t *testing.T) {
 	want, err := generate(schema.Objects)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	got, err := os.ReadFile("../fastpath_gen.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Fatalf("run \"go generate ./shared/ingest/transaction/scanner\": schema table (-), fastpath_gen.go (+):\n%s",
 			diff)

@@ -1,0 +1,12 @@
+// Package errtest ends tests at unexpected errors.
+package errtest
+
+import "testing"
+
+// Fatal ends a test at an error, as t.Fatal does, and does nothing for nil.
+func Fatal(t testing.TB, err error) {
+	if err != nil {
+		t.Helper()
+		t.Fatal(err)
+	}
+}
