@@ -82,16 +82,14 @@ func (s *Registry) Client(ctx context.Context, id string) (auth.Client, error) {
 
 // get reads one row; auth.ErrNotFound if it does not exist.
 func (s *Registry) get(ctx context.Context, id string, row any) error {
-	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: &s.table, Key: dynamo.Item{"id": dynamo.String(id)}, ConsistentRead: aws.Bool(true),
-	})
+	item, err := dynamo.Get(ctx, s.db, s.table, dynamo.Item{"id": dynamo.String(id)})
 	if err != nil {
 		return fmt.Errorf("read registry: %w", err)
 	}
-	if out.Item == nil {
+	if item == nil {
 		return auth.ErrNotFound
 	}
-	return attributevalue.UnmarshalMap(out.Item, row)
+	return attributevalue.UnmarshalMap(item, row)
 }
 
 // ClientAndTenant implements auth.Registry.

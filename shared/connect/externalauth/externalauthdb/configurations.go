@@ -123,41 +123,36 @@ func (s *Store) count(tenant string, change int64) types.TransactWriteItem {
 
 // Get implements externalauth.Store.
 func (s *Store) Get(ctx context.Context, tenant, id string) (externalauth.Configuration, error) {
-	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: &s.table, Key: configurationKey(tenant, id), ConsistentRead: aws.Bool(true),
-	})
+	item, err := dynamo.Get(ctx, s.db, s.table, configurationKey(tenant, id))
 	if err != nil {
 		return externalauth.Configuration{}, fmt.Errorf("get configuration: %w", err)
 	}
-	if out.Item == nil {
+	if item == nil {
 		return externalauth.Configuration{}, externalauth.ErrNotFound
 	}
-	return unmarshal(out.Item)
+	return unmarshal(item)
 }
 
 // List implements externalauth.Store.
 func (s *Store) List(ctx context.Context, tenant string) ([]externalauth.Configuration, error) {
 	configurations := []externalauth.Configuration{}
-	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
+	query := &dynamodb.QueryInput{
 		TableName: &s.table, ConsistentRead: aws.Bool(true),
 		KeyConditionExpression:   aws.String("#owner = :owner AND begins_with(part, :prefix)"),
 		ExpressionAttributeNames: map[string]string{"#owner": "owner"},
 		ExpressionAttributeValues: dynamo.Item{
 			":owner": dynamo.String(tenant), ":prefix": dynamo.String(configurationPrefix),
 		},
-	})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	}
+	for item, err := range dynamo.Query(ctx, s.db, query) {
 		if err != nil {
 			return nil, fmt.Errorf("list configurations: %w", err)
 		}
-		for _, item := range page.Items {
-			c, err := unmarshal(item)
-			if err != nil {
-				return nil, err
-			}
-			configurations = append(configurations, c)
+		c, err := unmarshal(item)
+		if err != nil {
+			return nil, err
 		}
+		configurations = append(configurations, c)
 	}
 	return configurations, nil
 }

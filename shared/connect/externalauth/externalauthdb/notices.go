@@ -18,31 +18,28 @@ var _ externalauth.NoticeStore = (*Store)(nil)
 
 // EachDue implements externalauth.NoticeStore.
 func (s *Store) EachDue(ctx context.Context, now time.Time, visit func(externalauth.Configuration) error) error {
-	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
+	query := &dynamodb.QueryInput{
 		TableName: &s.table, IndexName: aws.String("notices"),
 		KeyConditionExpression: aws.String("watched = :watched AND notice_at <= :now"),
 		ExpressionAttributeValues: dynamo.Item{
 			":watched": dynamo.String(watched), ":now": dynamo.String(now.UTC().Format(noticeFormat)),
 		},
-	})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	}
+	for item, err := range dynamo.Query(ctx, s.db, query) {
 		if err != nil {
 			return fmt.Errorf("list due notices: %w", err)
 		}
-		for _, item := range page.Items {
-			// The index may be late. The configuration itself is read consistently.
-			id := strings.TrimPrefix(dynamo.StringAttribute(item, "part"), configurationPrefix)
-			c, err := s.Get(ctx, dynamo.StringAttribute(item, "owner"), id)
-			if errors.Is(err, externalauth.ErrNotFound) {
-				continue
-			}
-			if err == nil {
-				err = visit(c)
-			}
-			if err != nil {
-				return err
-			}
+		// The index may be late. The configuration itself is read consistently.
+		id := strings.TrimPrefix(dynamo.StringAttribute(item, "part"), configurationPrefix)
+		c, err := s.Get(ctx, dynamo.StringAttribute(item, "owner"), id)
+		if errors.Is(err, externalauth.ErrNotFound) {
+			continue
+		}
+		if err == nil {
+			err = visit(c)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -78,16 +78,14 @@ func rowKey(tenant string) dynamo.Item {
 
 // ClientKey implements outbound.KeyStore.
 func (s *Keys) ClientKey(ctx context.Context, tenant string) (outbound.ClientKey, error) {
-	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: &s.table, Key: rowKey(tenant), ConsistentRead: aws.Bool(true),
-	})
+	item, err := dynamo.Get(ctx, s.db, s.table, rowKey(tenant))
 	if err != nil {
 		return outbound.ClientKey{}, fmt.Errorf("read client key: %w", err)
 	}
-	if out.Item == nil {
+	if item == nil {
 		return outbound.ClientKey{}, outbound.ErrNoClientKey
 	}
-	return unmarshal(out.Item)
+	return unmarshal(item)
 }
 
 func unmarshal(item dynamo.Item) (outbound.ClientKey, error) {
@@ -101,23 +99,20 @@ func unmarshal(item dynamo.Item) (outbound.ClientKey, error) {
 // AllClientKeys implements outbound.KeyStore.
 func (s *Keys) AllClientKeys(ctx context.Context) ([]outbound.ClientKey, error) {
 	all := []outbound.ClientKey{}
-	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
+	query := &dynamodb.QueryInput{
 		TableName: &s.table, ConsistentRead: aws.Bool(true),
 		KeyConditionExpression:    aws.String("kind = :kind"),
 		ExpressionAttributeValues: dynamo.Item{":kind": dynamo.String(clientKeyKind)},
-	})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	}
+	for item, err := range dynamo.Query(ctx, s.db, query) {
 		if err != nil {
 			return nil, fmt.Errorf("list client keys: %w", err)
 		}
-		for _, item := range page.Items {
-			key, err := unmarshal(item)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, key)
+		key, err := unmarshal(item)
+		if err != nil {
+			return nil, err
 		}
+		all = append(all, key)
 	}
 	return all, nil
 }

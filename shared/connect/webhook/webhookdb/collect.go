@@ -8,7 +8,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/shared/connect/webhook"
@@ -146,11 +145,9 @@ func (s *Store) openDelivery(w webhook.Webhook, id string) types.TransactWriteIt
 
 // deliveryOfEvent returns the delivery that has collected an event.
 func (s *Store) deliveryOfEvent(ctx context.Context, w webhook.Webhook, eventID string) (webhook.Delivery, error) {
-	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: &s.table, Key: eventKey(w, eventID), ConsistentRead: aws.Bool(true),
-	})
+	item, err := dynamo.Get(ctx, s.db, s.table, eventKey(w, eventID))
 	if err != nil {
 		return webhook.Delivery{}, fmt.Errorf("find the delivery of an event: %w", err)
 	}
-	return s.GetDelivery(ctx, w.Tenant, w.ID, dynamo.StringAttribute(out.Item, "delivery"))
+	return s.GetDelivery(ctx, w.Tenant, w.ID, dynamo.StringAttribute(item, "delivery"))
 }

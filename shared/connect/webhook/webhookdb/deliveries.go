@@ -131,16 +131,14 @@ func (s *Store) CreateDelivery(ctx context.Context, d webhook.Delivery) (webhook
 
 // GetDelivery implements webhook.Store.
 func (s *Store) GetDelivery(ctx context.Context, tenant, webhookID, id string) (webhook.Delivery, error) {
-	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: &s.table, Key: deliveryKey(tenant, webhookID, id), ConsistentRead: aws.Bool(true),
-	})
+	item, err := dynamo.Get(ctx, s.db, s.table, deliveryKey(tenant, webhookID, id))
 	if err != nil {
 		return webhook.Delivery{}, fmt.Errorf("get delivery: %w", err)
 	}
-	if out.Item == nil {
+	if item == nil {
 		return webhook.Delivery{}, webhook.ErrNotFound
 	}
-	return readDelivery(out.Item)
+	return readDelivery(item)
 }
 
 // ListDeliveries implements webhook.Store.

@@ -148,16 +148,14 @@ func (s *Store) Create(ctx context.Context, w webhook.Webhook) error {
 
 // Get implements webhook.Store.
 func (s *Store) Get(ctx context.Context, tenant, id string) (webhook.Webhook, error) {
-	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: &s.table, Key: webhookKey(tenant, id), ConsistentRead: aws.Bool(true),
-	})
+	item, err := dynamo.Get(ctx, s.db, s.table, webhookKey(tenant, id))
 	if err != nil {
 		return webhook.Webhook{}, fmt.Errorf("get webhook: %w", err)
 	}
-	if out.Item == nil {
+	if item == nil {
 		return webhook.Webhook{}, webhook.ErrNotFound
 	}
-	return readWebhook(out.Item)
+	return readWebhook(item)
 }
 
 // List implements webhook.Store.

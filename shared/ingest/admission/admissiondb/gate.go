@@ -37,16 +37,14 @@ type holderRow struct {
 
 // Gate reads the gate of a stage.
 func (q *Queue) Gate(ctx context.Context, s admission.Stage) (admission.Gate, error) {
-	out, err := q.db.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: &q.table, Key: key(s, gatePlace), ConsistentRead: aws.Bool(true),
-	})
+	item, err := dynamo.Get(ctx, q.db, q.table, key(s, gatePlace))
 	if err != nil {
 		return admission.Gate{}, fmt.Errorf("read the gate of %s: %w", s, err)
 	}
-	if out.Item == nil {
+	if item == nil {
 		return admission.Gate{Stage: s, Holders: map[batch.ID]admission.Holder{}}, nil
 	}
-	return unmarshalGate(out.Item)
+	return unmarshalGate(item)
 }
 
 // Admit adds a holder to the gate, on the condition that its version is that of the given one.

@@ -151,28 +151,25 @@ func (q *Queue) Tickets(ctx context.Context, s admission.Stage, places []admissi
 
 // Waiting reads all tickets of a stage, page by page, without their tokens.
 func (q *Queue) Waiting(ctx context.Context, s admission.Stage) ([]admission.Place, error) {
-	pages := dynamodb.NewQueryPaginator(q.db, &dynamodb.QueryInput{
+	query := &dynamodb.QueryInput{
 		TableName: &q.table, KeyConditionExpression: aws.String("stage = :stage AND place > :place"),
 		ExpressionAttributeValues: dynamo.Item{
 			":stage": dynamo.String(string(s)), ":place": dynamo.String(gatePlace),
 		},
 		ProjectionExpression:     aws.String("tenant, received_at, #batch"),
 		ExpressionAttributeNames: map[string]string{"#batch": "batch"},
-	})
+	}
 	var places []admission.Place
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	for item, err := range dynamo.Query(ctx, q.db, query) {
 		if err != nil {
 			return nil, fmt.Errorf("list the tickets of %s: %w", s, err)
 		}
-		for _, item := range page.Items {
-			p, err := place(dynamo.StringAttribute(item, "tenant"), dynamo.StringAttribute(item, "received_at"),
-				dynamo.StringAttribute(item, "batch"))
-			if err != nil {
-				return nil, err
-			}
-			places = append(places, p)
+		p, err := place(dynamo.StringAttribute(item, "tenant"), dynamo.StringAttribute(item, "received_at"),
+			dynamo.StringAttribute(item, "batch"))
+		if err != nil {
+			return nil, err
 		}
+		places = append(places, p)
 	}
 	return places, nil
 }

@@ -91,13 +91,11 @@ func (s *Store) Get(ctx context.Context, id batch.ID) (batch.Batch, error) {
 
 // get reads one item of a batch; nil if it does not exist.
 func (s *Store) get(ctx context.Context, id batch.ID, part string) (dynamo.Item, error) {
-	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: &s.table, Key: key(id, part), ConsistentRead: aws.Bool(true),
-	})
+	item, err := dynamo.Get(ctx, s.db, s.table, key(id, part))
 	if err != nil {
 		return nil, fmt.Errorf("get %s of batch %s: %w", part, id, err)
 	}
-	return out.Item, nil
+	return item, nil
 }
 
 // Apply makes a transition, on the condition that the batch has a status from which it is legal.

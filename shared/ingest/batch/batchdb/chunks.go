@@ -66,21 +66,18 @@ func unmarshalChunk(item dynamo.Item) (batch.Chunk, error) {
 
 // eachPart calls visit with every item of a batch whose part begins with prefix, in the order of their parts.
 func (s *Store) eachPart(ctx context.Context, id batch.ID, prefix string, visit func(dynamo.Item) error) error {
-	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
+	query := &dynamodb.QueryInput{
 		TableName:                 &s.table,
 		KeyConditionExpression:    aws.String("id = :id AND begins_with(part, :prefix)"),
 		ExpressionAttributeValues: dynamo.Item{":id": dynamo.String(string(id)), ":prefix": dynamo.String(prefix)},
 		ConsistentRead:            aws.Bool(true),
-	})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	}
+	for row, err := range dynamo.Query(ctx, s.db, query) {
 		if err != nil {
 			return fmt.Errorf("read %s rows of %s: %w", prefix, id, err)
 		}
-		for _, row := range page.Items {
-			if err := visit(row); err != nil {
-				return err
-			}
+		if err := visit(row); err != nil {
+			return err
 		}
 	}
 	return nil

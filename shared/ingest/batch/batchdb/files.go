@@ -8,7 +8,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/shared/ingest/batch"
@@ -42,11 +41,9 @@ func (s *Store) ProcessedAs(ctx context.Context, f batch.File, now time.Time) (b
 
 // readFile returns the item of a file, the zero row if it does not exist.
 func (s *Store) readFile(ctx context.Context, f batch.File) (row fileRow, err error) {
-	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: &s.table, Key: fileKey(f), ConsistentRead: aws.Bool(true),
-	})
+	item, err := dynamo.Get(ctx, s.db, s.table, fileKey(f))
 	if err == nil {
-		err = attributevalue.UnmarshalMap(out.Item, &row)
+		err = attributevalue.UnmarshalMap(item, &row)
 	}
 	if err != nil {
 		return fileRow{}, fmt.Errorf("read who has processed a file: %w", err)

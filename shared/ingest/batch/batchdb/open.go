@@ -35,24 +35,21 @@ func closes(to batch.Status, names map[string]string) string {
 // CountOpen reads the index open, page by page. There is no counter beside the batches that could differ from them.
 func (s *Store) CountOpen(ctx context.Context, tenant string, enough batch.OpenWork) (batch.OpenWork, error) {
 	var found batch.OpenWork
-	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
+	query := &dynamodb.QueryInput{
 		TableName: &s.table, IndexName: aws.String("open"),
 		KeyConditionExpression:    aws.String("#open = :tenant"),
 		ProjectionExpression:      aws.String(unvalidatedAttribute),
 		ExpressionAttributeNames:  map[string]string{"#open": openAttribute},
 		ExpressionAttributeValues: dynamo.Item{":tenant": dynamo.String(tenant)},
-	})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	}
+	for item, err := range dynamo.Query(ctx, s.db, query) {
 		if err != nil {
 			return batch.OpenWork{}, fmt.Errorf("count open batches: %w", err)
 		}
-		for _, item := range page.Items {
-			found.Batches++
-			found.UnvalidatedBytes += dynamo.NumberAttribute(item, unvalidatedAttribute)
-			if found.ReachesAny(enough) {
-				return found, nil
-			}
+		found.Batches++
+		found.UnvalidatedBytes += dynamo.NumberAttribute(item, unvalidatedAttribute)
+		if found.ReachesAny(enough) {
+			return found, nil
 		}
 	}
 	return found, nil

@@ -140,18 +140,16 @@ const (
 // AdoptUnfinished walks through the index by-tenant, page by page, and puts batches without look_at into the index
 // unfinished.
 func (s *Store) AdoptUnfinished(ctx context.Context, now time.Time) error {
-	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: &s.table, Key: adoptionKey, ConsistentRead: aws.Bool(true),
-	})
+	item, err := dynamo.Get(ctx, s.db, s.table, adoptionKey)
 	if err != nil {
 		return fmt.Errorf("read how far the adoption of batches is: %w", err)
 	}
-	walks := dynamo.NumberAttribute(out.Item, "walks")
-	if walks >= adoptionWalks || now.Unix() < dynamo.NumberAttribute(out.Item, "not_before") {
+	walks := dynamo.NumberAttribute(item, "walks")
+	if walks >= adoptionWalks || now.Unix() < dynamo.NumberAttribute(item, "not_before") {
 		return nil
 	}
 	var start dynamo.Item
-	if m, ok := out.Item["next"].(*types.AttributeValueMemberM); ok {
+	if m, ok := item["next"].(*types.AttributeValueMemberM); ok {
 		start = m.Value
 	}
 	for range adoptionPages {

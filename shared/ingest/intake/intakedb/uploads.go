@@ -126,13 +126,11 @@ func (s *Store) expires() types.AttributeValue {
 
 // Get returns an upload.
 func (s *Store) Get(ctx context.Context, o batch.Object) (intake.Upload, error) {
-	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: &s.table, Key: uploadKey(o.Key, o.ETag), ConsistentRead: aws.Bool(true),
-	})
+	item, err := dynamo.Get(ctx, s.db, s.table, uploadKey(o.Key, o.ETag))
 	if err != nil {
 		return intake.Upload{}, fmt.Errorf("get upload: %w", err)
 	}
-	return unmarshalUpload(out.Item)
+	return unmarshalUpload(item)
 }
 
 // StopWaiting removes an upload from the index.
@@ -164,25 +162,22 @@ func (s *Store) EachWaiting(ctx context.Context, before time.Time, visit func(in
 // eachWaitingAs is EachWaiting for one value of the attribute waiting.
 func (s *Store) eachWaitingAs(ctx context.Context, value string, before time.Time,
 	visit func(intake.Upload) error) error {
-	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
+	query := &dynamodb.QueryInput{
 		TableName: &s.table, IndexName: aws.String("waiting"),
 		KeyConditionExpression: aws.String("waiting = :waiting AND received_at < :before"),
 		ExpressionAttributeValues: dynamo.Item{":waiting": dynamo.String(value),
 			":before": dynamo.String(dynamo.FormatTime(before))},
-	})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	}
+	for row, err := range dynamo.Query(ctx, s.db, query) {
 		if err != nil {
 			return fmt.Errorf("list waiting uploads: %w", err)
 		}
-		for _, row := range page.Items {
-			u, err := unmarshalUpload(row)
-			if err == nil {
-				err = visit(u)
-			}
-			if err != nil {
-				return err
-			}
+		u, err := unmarshalUpload(row)
+		if err == nil {
+			err = visit(u)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

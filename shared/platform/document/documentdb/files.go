@@ -134,16 +134,14 @@ func (s *Store) RecordScan(ctx context.Context, tenant, file string, outcome doc
 
 // Uploader implements document.Store.
 func (s *Store) Uploader(ctx context.Context, tenant, file string) (string, error) {
-	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: &s.table, Key: fileKey(tenant, file), ConsistentRead: aws.Bool(true),
-	})
+	item, err := dynamo.Get(ctx, s.db, s.table, fileKey(tenant, file))
 	if err != nil {
 		return "", fmt.Errorf("read file: %w", err)
 	}
-	if out.Item == nil {
+	if item == nil {
 		return "", document.ErrNotFound
 	}
-	return dynamo.StringAttribute(out.Item, "client"), nil
+	return dynamo.StringAttribute(item, "client"), nil
 }
 
 // EachWaiting implements document.Store. It reads the index waiting, the shards in random order.

@@ -255,12 +255,12 @@ func (s *Profiles) transact(ctx context.Context, writes []types.TransactWriteIte
 
 // get reads one item; entity.ErrNotFound if it does not exist.
 func (s *Profiles) get(ctx context.Context, table string, key dynamo.Item) (dynamo.Item, error) {
-	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &table, Key: key, ConsistentRead: aws.Bool(true)})
+	item, err := dynamo.Get(ctx, s.db, table, key)
 	if err != nil {
 		return nil, fmt.Errorf("read entity: %w", err)
 	}
-	if out.Item == nil {
+	if item == nil {
 		return nil, entity.ErrNotFound
 	}
-	return out.Item, nil
+	return item, nil
 }
