@@ -102,8 +102,6 @@ func (s *scene) another(firstKey string) *issue.Issuer {
 	return &issue.Issuer{Store: s.store, KMS: s.kms, FirstKMSKey: firstKey, Now: func() time.Time { return s.now }}
 }
 
-func pointer[T any](v T) *T { return &v }
-
 // processed is a batch some of whose lines were rejected.
 func processed() batch.Batch {
 	return batch.Batch{
@@ -117,7 +115,7 @@ func processed() batch.Batch {
 // issued returns what the receipt of a batch states, as JSON.
 func (s *scene) issued(t *testing.T, b batch.Batch) receipt.Claims {
 	t.Helper()
-	text, err := s.Receipt(t.Context(), issuer, b, receipt.Counts{Total: pointer(int64(3))})
+	text, err := s.Receipt(t.Context(), issuer, b, receipt.Counts{Total: new(int64(3))})
 	errtest.Fatal(t, err)
 	keys, err := s.KeySet(t.Context())
 	errtest.Fatal(t, err)
@@ -128,12 +126,12 @@ func (s *scene) issued(t *testing.T, b batch.Batch) receipt.Claims {
 
 func TestClaims(t *testing.T) {
 	t.Parallel()
-	counts := receipt.Counts{Total: pointer(int64(3))}
+	counts := receipt.Counts{Total: new(int64(3))}
 	want := receipt.Claims{
 		Issuer: issuer, IssuedAt: now.Unix(), Tenant: "t", BatchID: string(id), Status: "PROCESSED", EndedAt: now,
-		ReceivedAt: pointer(now.Add(-time.Minute)), FileSHA256: pointer("ab01"), FileBytes: pointer(int64(70)),
+		ReceivedAt: new(now.Add(-time.Minute)), FileSHA256: new("ab01"), FileBytes: new(int64(70)),
 		Counts:         counts,
-		AcceptedSHA256: pointer("03"),
+		AcceptedSHA256: new("03"),
 	}
 	for _, tt := range []struct {
 		name   string
@@ -142,7 +140,7 @@ func TestClaims(t *testing.T) {
 	}{
 		{"processed", func(*batch.Batch) {}, func(*receipt.Claims) {}},
 		{"packed", func(b *batch.Batch) { b.Content = batch.Object{Key: "c", Size: 900} },
-			func(c *receipt.Claims) { c.FileBytes = pointer(int64(900)) }},
+			func(c *receipt.Claims) { c.FileBytes = new(int64(900)) }},
 		{"rejected as a whole", func(b *batch.Batch) {
 			b.Status, b.Verdict.AcceptedSHA256, b.AcceptedSHA256 = batch.ValidationFailed, nil, nil
 		}, func(c *receipt.Claims) { c.Status, c.AcceptedSHA256 = "VALIDATION_FAILED", nil }},

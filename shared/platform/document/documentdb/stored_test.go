@@ -1,35 +1,20 @@
 package documentdb_test
 
 import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
 	"sluice/shared/access"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/document"
 	"sluice/shared/platform/document/documentdb"
-	"sluice/shared/platform/property"
-	"testing"
-	"time"
-
-	"github.com/google/go-cmp/cmp"
+	"sluice/shared/platform/property/propertytest"
 )
 
 const storedTenant = "7c2f1a52-3f6e-4b1e-9d0a-000000000001"
-
-func pointer[T any](v T) *T { return &v }
-
-// storedProperties hold a property of each kind, with every field set.
-func storedProperties() map[string]property.Property {
-	return map[string]property.Property{
-		"single": {Type: property.Single, Value: pointer("value"), ValueID: pointer("value id")},
-		"collection": {Type: property.Collection, DataGroupID: "group", DataGroupVersionNumber: pointer(int64(2)),
-			Collections: map[string]property.Item{"item": {
-				Properties:     map[string]*string{"key": pointer("value")},
-				PropertiesInfo: map[string]property.Info{"key": {ValueID: pointer("value id")}}, IsValid: pointer(true),
-			}}},
-		"custom": {Type: property.Custom, CustomTypeID: "custom type",
-			Properties: map[string]property.Property{"inner": {Type: property.Single, Value: pointer("inner value")}}},
-	}
-}
 
 func storedLayers() access.Layers {
 	return access.Layers{Geographic: []string{"Europe"}, BusinessRelated: []string{"Retail"}}
@@ -45,7 +30,7 @@ func TestStoredDocuments(t *testing.T) {
 		ID: "document", Tenant: storedTenant, EntityType: document.Screening, EntityID: "entity", JourneyID: "journey",
 		FileName: "a.pdf",
 		Type:     "type", FriendlyName: "friendly", DataKey: "data key", RequirementIDs: []string{"requirement"},
-		RequirementModelID: "model", Properties: storedProperties(), Metadata: map[string]string{"key": "value"},
+		RequirementModelID: "model", Properties: propertytest.EveryKind(), Metadata: map[string]string{"key": "value"},
 		URL: "https://example.com/a.pdf", Virtual: true, FileID: "file",
 		State:  document.State{Status: document.Failed, ErrorCode: document.ServerSideError, ErrorMessage: "message"},
 		Layers: storedLayers(), PolicyLayers: storedLayers(), ClonedFrom: "original", UploadedBy: "client",

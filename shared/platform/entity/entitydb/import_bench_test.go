@@ -71,7 +71,7 @@ func BenchmarkImport(b *testing.B) {
 		put := func(table, key string, item dynamo.Item, isNew bool) {
 			p := &types.Put{TableName: &table, Item: item}
 			if isNew && hasConditions {
-				p.ConditionExpression = ptr("attribute_not_exists(#key)")
+				p.ConditionExpression = new("attribute_not_exists(#key)")
 				p.ExpressionAttributeNames = map[string]string{"#key": key}
 			}
 			writes = append(writes, types.TransactWriteItem{Put: p})
@@ -103,5 +103,3 @@ func BenchmarkImport(b *testing.B) {
 		"and %.2f of that of bare batches", rates["import"]/rates["bare conditional transactions"],
 		rates["import"]/rates["bare transactions"], rates["import"]/rates["bare batches"])
 }
-
-func ptr[T any](v T) *T { return &v }

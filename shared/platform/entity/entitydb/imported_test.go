@@ -20,6 +20,7 @@ import (
 	"sluice/shared/platform/entity"
 	"sluice/shared/platform/entity/entitydb"
 	"sluice/shared/platform/property"
+	"sluice/shared/platform/property/propertytest"
 )
 
 // places says where the profile of an entity is stored: "status", "row", both of them or "".
@@ -217,7 +218,7 @@ func beforeCalls(meddle func(in any)) func(*middleware.Stack) error {
 func TestStoredImportedEntity(t *testing.T) {
 	s, client := records(t)
 	e := entity.Import{ID: "imported", Status: entity.Compliant, Type: "Company", Role: "Related Party",
-		Properties: storedProperties()}
+		Properties: propertytest.EveryKind()}
 	if _, err := s.Import(t.Context(), storedTenant, []entity.Import{e}, entity.ImportOptions{At: at}); err != nil {
 		t.Fatal(err)
 	}

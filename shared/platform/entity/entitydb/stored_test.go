@@ -1,35 +1,21 @@
 package entitydb_test
 
 import (
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
 	"sluice/shared/access"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity"
 	"sluice/shared/platform/entity/entitydb"
 	"sluice/shared/platform/property"
-	"testing"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/google/go-cmp/cmp"
+	"sluice/shared/platform/property/propertytest"
 )
 
 const storedTenant = "7c2f1a52-3f6e-4b1e-9d0a-000000000001"
-
-func pointer[T any](v T) *T { return &v }
-
-// storedProperties hold a property of each kind, with every field set.
-func storedProperties() map[string]property.Property {
-	return map[string]property.Property{
-		"single": {Type: property.Single, Value: pointer("value"), ValueID: pointer("value id")},
-		"collection": {Type: property.Collection, DataGroupID: "group", DataGroupVersionNumber: pointer(int64(2)),
-			Collections: map[string]property.Item{"item": {
-				Properties:     map[string]*string{"key": pointer("value")},
-				PropertiesInfo: map[string]property.Info{"key": {ValueID: pointer("value id")}}, IsValid: pointer(true),
-			}}},
-		"custom": {Type: property.Custom, CustomTypeID: "custom type",
-			Properties: map[string]property.Property{"inner": {Type: property.Single, Value: pointer("inner value")}}},
-	}
-}
 
 func storedLayers() access.Layers {
 	return access.Layers{Geographic: []string{"Europe"}, BusinessRelated: []string{"Retail"}}
@@ -52,7 +38,7 @@ func TestStoredEntities(t *testing.T) {
 	ctx := t.Context()
 	s, client := records(t)
 	r := entity.Profile{
-		ID: "entity", Type: "Company", Role: "Client", AlternateID: "alternate", Properties: storedProperties(),
+		ID: "entity", Type: "Company", Role: "Client", AlternateID: "alternate", Properties: propertytest.EveryKind(),
 		Jurisdictions: []string{"NL"}, Category: []string{"bank"}, Layers: storedLayers(), Created: at, Version: 1,
 		Revision:      1,
 		LastChangedIn: map[string]int64{"single": 1}, BaseStatus: entity.Compliant, OpenDrafts: 0, Imported: true,
@@ -60,7 +46,7 @@ func TestStoredEntities(t *testing.T) {
 	errtest.Fatal(t, s.Create(ctx, storedTenant, r))
 	c := entity.BeginDraft(r, entity.Compliant, entity.Draft{ID: "draft", ParentID: "parent",
 		Authors: []string{"client"}, JourneyID: "journey", Created: at,
-		Changes: property.Changes{"single": {Type: property.Single, Value: pointer("other")}}})
+		Changes: property.Changes{"single": {Type: property.Single, Value: new("other")}}})
 	errtest.Fatal(t, s.ApplyUpdate(ctx, storedTenant, c))
 	if _, err := s.PagingKey(ctx, []byte("0123456789abcdef0123456789abcdef")); err != nil {
 		t.Fatal(err)
