@@ -16,8 +16,6 @@ import (
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/connect/externalauth/externalauthhttp"
 	"sluice/shared/connect/outbound/outboundhttp"
-	"sluice/shared/connect/webhook/webhookhttp"
-	"sluice/shared/ingest/batch/batchhttp"
 	"sluice/shared/ingest/transaction/transactionhttp"
 	"sluice/shared/kit/jose"
 	"sluice/shared/platform/document/documenthttp"
@@ -32,10 +30,9 @@ import (
 func TestReplySchemasMatchTheirTypes(t *testing.T) {
 	d := load(t)
 	for name, reply := range map[string]any{
-		"Token": authhttp.TokenReply{}, "Upload": batchhttp.UploadReply{}, "BatchStatus": batchhttp.StatusReply{},
-		"BatchPending": batchhttp.PendingReply{}, "ValidationResult": batchhttp.ResultReply{},
-		"ScreeningResult": batchhttp.ScreeningReply{}, "StoredTransaction": transactionhttp.TransactionReply{},
-		"Refusal": platform.Envelope{}, "Failure": platform.Failure{},
+		"Token":             authhttp.TokenReply{},
+		"StoredTransaction": transactionhttp.TransactionReply{},
+		"Refusal":           platform.Envelope{}, "Failure": platform.Failure{},
 		"CreatedEntity": entityhttp.Created{}, "Entity": entityhttp.Entity{}, "NewDraft": entityhttp.NewDraft{},
 		"EntityDraft":       entityhttp.EntityDraft{},
 		"PartialProperties": entityhttp.PartialReply{}, "DraftsByReach": entityhttp.ReachReply{},
@@ -47,11 +44,7 @@ func TestReplySchemasMatchTheirTypes(t *testing.T) {
 		"ExternalAuthenticationId":     externalauthhttp.IDReply{},
 		"StoredExternalAuthentication": externalauthhttp.StoredConfiguration{},
 		"ExternalAuthenticationItem":   externalauthhttp.ListItem{},
-		"Webhooks":                     webhookhttp.ListReply{}, "Webhook": webhookhttp.WebhookReply{},
-		"DeletedWebhook": webhookhttp.DeleteReply{},
-		"Deliveries":     webhookhttp.DeliveriesReply{}, "Delivery": webhookhttp.DeliveryReply{},
-		"Resent":                webhookhttp.ResendReply{},
-		"CreatedScreeningBatch": screeninghttp.Created{}, "ScreeningBatch": screeninghttp.BatchReply{},
+		"CreatedScreeningBatch":        screeninghttp.Created{}, "ScreeningBatch": screeninghttp.BatchReply{},
 		"ScreeningBatchOfEntity": screeninghttp.EntityBatchReply{}, "Match": screeninghttp.MatchReply{},
 		"PresentedCertificates": outboundhttp.CheckReply{}, "ClientKeySet": jose.JWKSet{},
 		"UploadedScreeningDocument": screeninghttp.UploadReply{},

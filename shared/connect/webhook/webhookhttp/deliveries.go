@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/connect/webhook"
@@ -48,13 +49,13 @@ func (s *Webhooks) Deliveries(ctx context.Context, r *http.Request, w webhook.We
 // deliveriesPage reads deliveries until the page is full or maxInspected were read. It also returns the position of the
 // last one that was inspected, "" at the end.
 func (s *Webhooks) deliveriesPage(ctx context.Context, w webhook.Webhook, position string, limit int, outcome string) (
-	DeliveriesReply, string, error) {
-	reply, budget := DeliveriesReply{Deliveries: []DeliveryReply{}}, httpapi.ListBudget
+	wire.Deliveries, string, error) {
+	reply, budget := wire.Deliveries{Deliveries: []wire.Delivery{}}, httpapi.ListBudget
 	errFull := errors.New("the reply is full")
 	for inspected := 0; inspected < maxInspected; {
 		page, next, err := s.Store.ListDeliveries(ctx, w.Tenant, w.ID, position, limit)
 		if err != nil {
-			return DeliveriesReply{}, "", err
+			return wire.Deliveries{}, "", err
 		}
 		for _, d := range page {
 			if outcome == "" || outcome == outcomeName(d.Outcome) {
@@ -182,9 +183,9 @@ func (s *Webhooks) ResendSince(ctx context.Context, r *http.Request, w webhook.W
 	if position == "" {
 		position = webhook.FirstDeliveryID(since)
 	}
-	reply := ResendReply{}
+	reply := wire.Resent{}
 	for inspected := 0; inspected < maxInspected && reply.Resent < maxResent; {
-		page, next, err := s.Store.ListDeliveriesSince(ctx, w.Tenant, w.ID, position, maxResent-reply.Resent)
+		page, next, err := s.Store.ListDeliveriesSince(ctx, w.Tenant, w.ID, position, maxResent-int(reply.Resent))
 		if err != nil {
 			return nil, err
 		}

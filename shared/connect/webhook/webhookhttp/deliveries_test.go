@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/openapi/wire"
 	"sluice/shared/connect/webhook"
-	"sluice/shared/connect/webhook/webhookhttp"
 )
 
 func TestDeliveriesInPages(t *testing.T) {
@@ -29,7 +29,7 @@ func TestDeliveriesInPages(t *testing.T) {
 	read := func(query string) (got []string, pages int) {
 		t.Helper()
 		for next := ""; ; {
-			var page webhookhttp.DeliveriesReply
+			var page wire.Deliveries
 			f.must("GET", "/v1/webhooks/"+w.ID+"/deliveries?"+query+next, "", &page)
 			for _, d := range page.Deliveries {
 				got = append(got, d.ID)
@@ -50,7 +50,7 @@ func TestDeliveriesInPages(t *testing.T) {
 	if got, _ := read("outcome=Pending"); len(got) != 0 {
 		t.Errorf("pending: got %v, want none", got)
 	}
-	var page webhookhttp.DeliveriesReply
+	var page wire.Deliveries
 	f.must("GET", "/v1/webhooks/"+w.ID+"/deliveries?limit=1", "", &page)
 	if status, _ := f.send("GET", "/v1/webhooks/"+other.ID+"/deliveries?next="+url.QueryEscape(*page.Next), "",
 		nil); status != 422 {
@@ -74,7 +74,7 @@ func TestLargeDeliveriesFitIntoReplies(t *testing.T) {
 	}
 	found, next := 0, ""
 	for {
-		var page webhookhttp.DeliveriesReply
+		var page wire.Deliveries
 		status, body := f.send("GET", "/v1/webhooks/"+w.ID+"/deliveries?limit=100"+next, "", &page)
 		if status != 200 || len(body) > 6<<20 {
 			t.Fatalf("a page has %d bytes, %d; want at most 6 MiB", len(body), status)
@@ -105,21 +105,20 @@ func TestDelivery(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := func(s string) *string { return &s }
-	status := 500
-	want := webhookhttp.DeliveryReply{
-		ID: d.ID, WebhookID: w.ID, Type: webhook.Single, Code: text("status"),
+	want := wire.Delivery{
+		ID: d.ID, WebhookID: w.ID, Type: string(webhook.Single), Code: text("status"),
 		Message:   text("The receiver answered 500."),
-		Events:    []webhookhttp.EventReply{{ID: d.Messages[0].ID, EventType: "batchtransaction:ingestionProcessed"}},
+		Events:    []wire.DeliveryEvent{{ID: d.Messages[0].ID, EventType: "batchtransaction:ingestionProcessed"}},
 		CreatedAt: f.now, NextAttemptAt: &d.NextAttemptAt, Run: 1, AttemptCount: 1, Payload: d.Body(),
-		Attempts: []webhookhttp.AttemptReply{
-			{Number: 1, At: f.now, Milliseconds: 1000, Outcome: webhook.TimedOut, Code: text("timed_out"),
+		Attempts: []wire.Attempt{
+			{Number: 1, At: f.now, Milliseconds: 1000, Outcome: string(webhook.TimedOut), Code: text("timed_out"),
 				Message: text("Too slow.")},
-			{Number: 2, At: f.now, Outcome: webhook.Failed, Code: text("status"),
+			{Number: 2, At: f.now, Outcome: string(webhook.Failed), Code: text("status"),
 				Message: text("The receiver answered 500."),
-				Status:  &status, Answer: text("")},
+				Status:  new(int64(500)), Answer: text("")},
 		},
 	}
-	var got webhookhttp.DeliveryReply
+	var got wire.Delivery
 	f.must("GET", "/v1/webhooks/"+w.ID+"/deliveries/"+d.ID, "", &got)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -136,7 +135,7 @@ func TestResend(t *testing.T) {
 	w := f.create()
 	one := "/v1/webhooks/" + w.ID
 	d := f.deliver(w, 0, webhook.Successful)
-	var again webhookhttp.DeliveryReply
+	var again wire.Delivery
 	f.must("POST", one+"/deliveries/"+d.ID+"/resend", "", &again)
 	if again.Run != 2 || again.Outcome != nil || again.EndedAt != nil {
 		t.Errorf("sent again: %+v, want a pending second run", again)
@@ -147,9 +146,9 @@ func TestResend(t *testing.T) {
 	f.started = nil
 	resend := func(body string, want int) {
 		t.Helper()
-		var reply webhookhttp.ResendReply
+		var reply wire.Resent
 		f.must("POST", one+"/resend", body, &reply)
-		if reply.Resent != want || reply.Next != nil || len(f.started) != want {
+		if reply.Resent != int64(want) || reply.Next != nil || len(f.started) != want {
 			t.Errorf("%s: %+v and %d executions, want %d", body, reply, len(f.started), want)
 		}
 		f.started = nil
@@ -184,9 +183,9 @@ func TestResendManyInSteps(t *testing.T) {
 	}
 	var resent []int
 	for next := ""; ; {
-		var reply webhookhttp.ResendReply
+		var reply wire.Resent
 		f.must("POST", "/v1/webhooks/"+w.ID+"/resend", `{"since":"`+f.now.Format(time.RFC3339)+`"`+next+`}`, &reply)
-		resent = append(resent, reply.Resent)
+		resent = append(resent, int(reply.Resent))
 		if reply.Next == nil {
 			break
 		}

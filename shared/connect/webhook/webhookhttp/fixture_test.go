@@ -12,6 +12,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/connect/delivery"
@@ -98,17 +99,17 @@ func (f *fixture) must(method, path, body string, out any) {
 }
 
 // create makes a webhook for all events and returns it.
-func (f *fixture) create() webhookhttp.WebhookReply {
+func (f *fixture) create() wire.Webhook {
 	f.Helper()
-	var w webhookhttp.WebhookReply
+	var w wire.Webhook
 	f.must("POST", "/v1/webhooks", `{"url":"https://receiver.test","eventTypes":["*"]}`, &w)
 	return w
 }
 
 // deliver stores a delivery of a webhook that has ended with an outcome, some minutes after now.
-func (f *fixture) deliver(w webhookhttp.WebhookReply, minutes int, outcome webhook.Outcome) webhook.Delivery {
+func (f *fixture) deliver(w wire.Webhook, minutes int, outcome webhook.Outcome) webhook.Delivery {
 	f.Helper()
-	d, err := webhook.NewDelivery(webhook.Webhook{ID: w.ID, Tenant: tenant, Type: w.Type}, event.Message{
+	d, err := webhook.NewDelivery(webhook.Webhook{ID: w.ID, Tenant: tenant, Type: webhook.Type(w.Type)}, event.Message{
 		ID: event.NewID(event.BatchProcessed, fmt.Sprint(w.ID, minutes)), Tenant: tenant, Type: event.BatchProcessed,
 		Payload: []byte(`{"batch_id":"b"}`), When: f.now.Add(time.Duration(minutes) * time.Minute),
 	}, f.now)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/audit"
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/httpapi/platform"
@@ -132,7 +133,7 @@ func (s *Webhooks) List(ctx context.Context, c httpapi.Caller, r *http.Request) 
 		return httpapi.Reply{}, fault.NewInvalid(wrong...)
 	}
 	webhooks, err := s.Store.List(ctx, c.Tenant)
-	list := ListReply{WebHooks: make([]WebhookReply, len(webhooks))}
+	list := wire.Webhooks{WebHooks: make([]wire.Webhook, len(webhooks))}
 	for i, w := range webhooks {
 		list.WebHooks[i] = s.newReply(w)
 	}
@@ -238,5 +239,5 @@ func (s *Webhooks) Delete(ctx context.Context, _ *http.Request, w webhook.Webhoo
 	} else if err != nil {
 		return nil, err
 	}
-	return DeleteReply{w.ID}, nil
+	return wire.DeletedWebhook{ID: w.ID}, nil
 }

@@ -10,21 +10,21 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/openapi/wire"
 	"sluice/shared/connect/webhook"
-	"sluice/shared/connect/webhook/webhookhttp"
 )
 
 func TestLifeOfAWebhook(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	var w webhookhttp.WebhookReply
+	var w wire.Webhook
 	f.must("POST", "/v1/webhooks",
 		`{"url":"https://receiver.test/a?b=c","eventTypes":["batchtransaction:ingestionFailed"],`+
 			`"name":"é","secret":"s","emailAddresses":["a@receiver.test"],"type":"Batch","batchSize":10}`, &w)
-	want := webhookhttp.WebhookReply{
+	want := wire.Webhook{
 		ID: w.ID, Name: "é", URL: "https://receiver.test/a?b=c", Enabled: true,
 		EventTypes: []string{"batchtransaction:ingestionFailed"}, EmailAddresses: []string{"a@receiver.test"},
-		Type: webhook.Batch, BatchSize: 10, CreatedAt: f.now, UpdatedAt: f.now,
+		Type: string(webhook.Batch), BatchSize: 10, CreatedAt: f.now, UpdatedAt: f.now,
 	}
 	if diff := cmp.Diff(want, w); diff != "" {
 		t.Errorf("created (-want +got):\n%s", diff)
@@ -34,23 +34,23 @@ func TestLifeOfAWebhook(t *testing.T) {
 		t.Errorf("the stored secret is %q, %v; want it sealed for the tenant", got, err)
 	}
 	made := f.create()
-	if made.Secret != "a made secret" || made.Type != webhook.Single || made.BatchSize != 100 ||
+	if made.Secret != "a made secret" || made.Type != string(webhook.Single) || made.BatchSize != 100 ||
 		len(made.EmailAddresses) != 0 {
 		t.Errorf("created with defaults: %+v", made)
 	}
-	var list webhookhttp.ListReply
+	var list wire.Webhooks
 	f.must("GET", "/v1/webhooks", "", &list)
 	made.Secret = ""
-	if diff := cmp.Diff([]webhookhttp.WebhookReply{want, made}, list.WebHooks); diff != "" {
+	if diff := cmp.Diff([]wire.Webhook{want, made}, list.WebHooks); diff != "" {
 		t.Errorf("list (-want +got):\n%s", diff)
 	}
 
 	f.now = f.now.Add(time.Hour)
 	path := "/v1/webhooks/" + strings.ToUpper(w.ID)
 	f.must("PUT", path, `{"url":"https://receiver.test","enabled":false,"eventTypes":["*"],"secret":""}`, &w)
-	want = webhookhttp.WebhookReply{
+	want = wire.Webhook{
 		ID: w.ID, URL: "https://receiver.test", EventTypes: []string{"*"}, EmailAddresses: []string{},
-		Type:      webhook.Single,
+		Type:      string(webhook.Single),
 		BatchSize: 100, CreatedAt: want.CreatedAt, UpdatedAt: f.now,
 	}
 	if diff := cmp.Diff(want, w); diff != "" {
@@ -69,7 +69,7 @@ func TestLifeOfAWebhook(t *testing.T) {
 		t.Errorf("a day later (-want +got):\n%s", diff)
 	}
 
-	var deleted webhookhttp.DeleteReply
+	var deleted wire.DeletedWebhook
 	f.must("DELETE", path, "", &deleted)
 	if deleted.ID != w.ID {
 		t.Errorf("deleted %s, want %s", deleted.ID, w.ID)
@@ -221,13 +221,13 @@ func TestHealth(t *testing.T) {
 	if _, err := f.store.Disable(t.Context(), tenant, w.ID, webhook.ReasonFailing, f.now); err != nil {
 		t.Fatal(err)
 	}
-	w = webhookhttp.WebhookReply{}
+	w = wire.Webhook{}
 	f.must("GET", one, "", &w)
 	if w.Enabled || w.DisabledAt == nil || w.DisabledReason == nil || *w.DisabledReason != "failing" ||
 		w.DisablesAt != nil {
 		t.Errorf("disabled: %+v", w)
 	}
-	w = webhookhttp.WebhookReply{}
+	w = wire.Webhook{}
 	f.must("PUT", one, `{"url":"https://receiver.test","eventTypes":["*"],"enabled":true}`, &w)
 	if !w.Enabled || w.FailingSince != nil || w.DisabledAt != nil || w.DisabledReason != nil {
 		t.Errorf("enabled again: %+v, want no trace of failures", w)
@@ -276,7 +276,7 @@ func TestWithoutTheKey(t *testing.T) {
 	if status != 500 || strings.Contains(body, "secret") {
 		t.Errorf("%d %s, want 500 without the cause", status, body)
 	}
-	var list webhookhttp.ListReply
+	var list wire.Webhooks
 	f.must("GET", "/v1/webhooks", "", &list)
 	if len(list.WebHooks) != 0 {
 		t.Errorf("%d webhooks, want none", len(list.WebHooks))

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"time"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/audit"
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/httpapi/platform"
@@ -120,39 +121,39 @@ func (s *Batches) Routes() []httpapi.Route {
 
 // GenerateUploadURL creates a batch and signs the URL to which its file is uploaded. A repeated request is answered
 // with the batch that it has created.
-func (s *Batches) GenerateUploadURL(ctx context.Context, caller httpapi.Caller, in UploadRequest) (UploadReply, error) {
+func (s *Batches) GenerateUploadURL(ctx context.Context, caller httpapi.Caller, in UploadRequest) (wire.Upload, error) {
 	out, err := s.createUpload(ctx, caller, in)
 	out.IgnoredParameters = in.ignored()
 	return out, err
 }
 
-func (s *Batches) createUpload(ctx context.Context, caller httpapi.Caller, in UploadRequest) (UploadReply, error) {
+func (s *Batches) createUpload(ctx context.Context, caller httpapi.Caller, in UploadRequest) (wire.Upload, error) {
 	run := idempotency.FromContext(ctx)
 	if b, err := s.begun(ctx, caller, run); b != nil || err != nil {
 		if err != nil {
-			return UploadReply{}, err
+			return wire.Upload{}, err
 		}
 		return s.answerAgain(ctx, *b)
 	}
 	settings, err := tenancy.ParseSettings(caller.Attributes)
 	if err != nil {
-		return UploadReply{}, fmt.Errorf("read the tenant's settings: %w", err)
+		return wire.Upload{}, fmt.Errorf("read the tenant's settings: %w", err)
 	}
 	b := batch.Batch{Tenant: caller.Tenant, Client: caller.Client, Status: batch.AwaitingUpload, Settings: settings}
 	if err := in.apply(&b); err != nil {
-		return UploadReply{}, err
+		return wire.Upload{}, err
 	}
 	if details := in.checkTogether(s.MaxBytes); len(details) > 0 {
-		return UploadReply{}, fault.NewInvalid(details...)
+		return wire.Upload{}, fault.NewInvalid(details...)
 	}
 	if b.Screening, err = s.screening(ctx, caller.Tenant, in.ScreenUnknown); err != nil {
-		return UploadReply{}, err
+		return wire.Upload{}, err
 	}
 	if err := s.checkOpen(ctx, caller); err != nil {
-		return UploadReply{}, err
+		return wire.Upload{}, err
 	}
 	if b.ID, err = s.newBatchID(run); err != nil {
-		return UploadReply{}, err
+		return wire.Upload{}, err
 	}
 	b.CreatedAt = s.Now()
 	if run != nil && run.Repeats { // a list selects by the time in the ID, too
@@ -160,15 +161,15 @@ func (s *Batches) createUpload(ctx context.Context, caller httpapi.Caller, in Up
 	}
 	b.UpdatedAt, b.DigestKey = b.CreatedAt, s.NewKey()
 	if err := s.startUpload(ctx, &b, in.DeclaredUpload); err != nil {
-		return UploadReply{}, err
+		return wire.Upload{}, err
 	}
 	reply, err := s.describeUpload(ctx, b)
 	if err != nil {
-		return UploadReply{}, err
+		return wire.Upload{}, err
 	}
 	// The row must exist when the event of the upload arrives. A row without an upload costs nothing.
 	if stored, err := s.create(ctx, b, run); err != nil {
-		return UploadReply{}, err
+		return wire.Upload{}, err
 	} else if stored != nil {
 		return s.answerAgain(ctx, *stored)
 	}

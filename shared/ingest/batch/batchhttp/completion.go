@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/httpapi"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/intake"
@@ -80,7 +81,7 @@ func (s *Batches) CompleteUpload(ctx context.Context, caller httpapi.Caller, r *
 	if err := s.complete(ctx, b, in.list()); err != nil {
 		return httpapi.Reply{}, err
 	}
-	return httpapi.Reply{Body: BatchReply{b.ID}}, nil
+	return httpapi.Reply{Body: wire.BatchOfUpload{BatchID: string(b.ID)}}, nil
 }
 
 // complete completes the upload of a batch with a list of parts.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/httpapi"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/observation"
@@ -41,29 +42,11 @@ const (
 // storedMessage is the message of an event of a stored transaction.
 const storedMessage = "The transaction is stored."
 
-// Event is what became of a transaction.
-type Event struct {
-	// Status is EventSucceeded or EventFailed.
-	Status         string `json:"status"`
-	ModificationID string `json:"modification_external_id"`
-	// TransactionID is "" if it cannot be read.
-	TransactionID string `json:"transaction_external_id"`
-	StatusCode    int    `json:"status_code"`
-	StatusMessage string `json:"status_message"`
-	// CreatedAt is the receipt time.
-	CreatedAt time.Time `json:"created_at"`
-}
-
-// EventsReply is a page of events.
-type EventsReply struct {
-	Metadata ListMetadata `json:"metadata"`
-	Data     []Event      `json:"data"`
-}
-
 // newEvent returns an event as the interface has it.
-func newEvent(e observation.Event) Event {
-	out := Event{Status: EventFailed, ModificationID: e.ModificationID, TransactionID: e.TransactionID,
-		StatusCode: e.Status, StatusMessage: e.Reason, CreatedAt: e.At.UTC()}
+func newEvent(e observation.Event) wire.TransactionEvent {
+	out := wire.TransactionEvent{Status: EventFailed, ModificationExternalID: e.ModificationID,
+		TransactionExternalID: e.TransactionID,
+		StatusCode:            int64(e.Status), StatusMessage: e.Reason, CreatedAt: e.At.UTC()}
 	if e.IsStored() {
 		out.Status, out.StatusMessage = EventSucceeded, storedMessage
 	}
@@ -92,14 +75,14 @@ func (s *Batches) Events(ctx context.Context, caller httpapi.Caller, r *http.Req
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
-	page := eventPage{ids: ids, data: []Event{}, left: lines.Budget{
+	page := eventPage{ids: ids, data: []wire.TransactionEvent{}, left: lines.Budget{
 		Sections: maxEventSections, Bytes: maxEventBytes, Events: limit}}
 	end, err := s.readEvents(ctx, &page, caller.Tenant, position)
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
 	metadata := newListMetadata(len(page.data), s.Paging.Seal(caller.Tenant, query, end))
-	return httpapi.Reply{Body: EventsReply{metadata, page.data}}, nil
+	return httpapi.Reply{Body: wire.TransactionEvents{Metadata: metadata, Data: page.data}}, nil
 }
 
 // readModificationIDs reads the IDs of a query, each once. Each text has some that are separated by commas; one that
@@ -137,7 +120,7 @@ func readModificationIDs(texts []string) (ids []string, err error) {
 // eventPage collects events.
 type eventPage struct {
 	ids  []string
-	data []Event
+	data []wire.TransactionEvent
 	left lines.Budget
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/openapi/wire"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/batch/batchdb"
 	"sluice/shared/ingest/batch/batchhttp"
@@ -112,15 +113,15 @@ func (a *api) events(t *testing.T, query string) (all []string, pages int) {
 	t.Helper()
 	for next := ""; ; {
 		r := a.observeAt(t, eventsPath, query+next)
-		var out batchhttp.EventsReply
+		var out wire.TransactionEvents
 		if err := json.Unmarshal([]byte(r.Body), &out); err != nil || r.StatusCode != 200 || pages > 1000 {
 			t.Fatalf("%s: got %d %s", query, r.StatusCode, r.Body)
 		}
-		if out.Metadata.Count != len(out.Data) {
+		if out.Metadata.Count != int64(len(out.Data)) {
 			t.Errorf("count is %d of %d events", out.Metadata.Count, len(out.Data))
 		}
 		for _, e := range out.Data {
-			all = append(all, fmt.Sprint(e.ModificationID, " ", e.TransactionID, " ", e.StatusCode))
+			all = append(all, fmt.Sprint(e.ModificationExternalID, " ", e.TransactionExternalID, " ", e.StatusCode))
 			want := batchhttp.EventFailed
 			if e.StatusCode == 201 {
 				want = batchhttp.EventSucceeded
@@ -226,7 +227,7 @@ func TestEventsRefusals(t *testing.T) {
 	a.recordSingle(t, "a", now, 201, "")
 	a.recordSingle(t, "a", now.Add(1), 201, "")
 	r := a.observeAt(t, eventsPath, ids+"&limit=1")
-	var page batchhttp.EventsReply
+	var page wire.TransactionEvents
 	if err := json.Unmarshal([]byte(r.Body), &page); err != nil || page.Metadata.Next == nil {
 		t.Fatalf("got %d %s, want a page and more", r.StatusCode, r.Body)
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/httpapi"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/report"
@@ -29,27 +30,13 @@ const (
 // observedDays is for how many days clients can ask for what became of transactions.
 const observedDays = 30
 
-// FailedReply is a page of the modifications of a day that were not taken.
-type FailedReply struct {
-	Metadata ListMetadata `json:"metadata"`
-	// Data are the modification IDs.
-	Data []string `json:"data"`
-}
-
-// ListMetadata describes a page.
-type ListMetadata struct {
-	// Count is the number of items of the page.
-	Count int `json:"count"`
-	// Next is the token of the next page; null at the end.
-	Next *string `json:"next"`
-}
-
 // newListMetadata describes a page with the token of the next one, which is "" at the end.
-func newListMetadata(count int, token string) ListMetadata {
-	if token == "" {
-		return ListMetadata{Count: count}
+func newListMetadata(count int, token string) wire.PageMetadata {
+	out := wire.PageMetadata{Count: int64(count)}
+	if token != "" {
+		out.Next = &token
 	}
-	return ListMetadata{count, &token}
+	return out
 }
 
 // FailedModifications returns the modification IDs of the lines that were rejected in the batches of the caller's
@@ -85,7 +72,7 @@ func (s *Batches) FailedModifications(ctx context.Context, caller httpapi.Caller
 		return httpapi.Reply{}, err
 	}
 	metadata := newListMetadata(len(page.ids), s.Paging.Seal(caller.Tenant, query, end))
-	return httpapi.Reply{Body: FailedReply{metadata, page.ids}}, nil
+	return httpapi.Reply{Body: wire.FailedModifications{Metadata: metadata, Data: page.ids}}, nil
 }
 
 // singlesPosition begins the positions that follow the last batch.

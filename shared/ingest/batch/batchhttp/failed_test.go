@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/openapi/wire"
 	"sluice/shared/ingest/batch"
-	"sluice/shared/ingest/batch/batchhttp"
 	"sluice/shared/ingest/chunk"
 	"sluice/shared/ingest/observation"
 	"sluice/shared/kit/errtest"
@@ -34,11 +34,11 @@ func (a *api) failedModifications(t *testing.T, query string) (ids []string, pag
 	t.Helper()
 	for next := ""; ; {
 		r := a.observeAt(t, failedPath, query+next)
-		var out batchhttp.FailedReply
+		var out wire.FailedModifications
 		if err := json.Unmarshal([]byte(r.Body), &out); err != nil || r.StatusCode != 200 {
 			t.Fatalf("%s: got %d %s", query, r.StatusCode, r.Body)
 		}
-		if out.Metadata.Count != len(out.Data) {
+		if out.Metadata.Count != int64(len(out.Data)) {
 			t.Errorf("count is %d of %d IDs", out.Metadata.Count, len(out.Data))
 		}
 		ids = append(ids, out.Data...)

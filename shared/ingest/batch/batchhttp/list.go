@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/ingest/batch"
@@ -26,50 +27,34 @@ const (
 	maxListLimit     = 200
 )
 
-// ListReply is a page of batches.
-type ListReply struct {
-	Batches []ListedBatch `json:"batches"`
-	// Next is the token of the next page; null at the end.
-	Next *string `json:"next"`
-}
-
-// ListedBatch is the status record of a batch in a list. Values that would have to be summed over the chunks of a batch
-// are null while the batch runs.
-type ListedBatch struct {
-	StatusReply
-	// Status is null if the batch has no status to report yet; Message then says why, and is absent otherwise.
-	Status  *batch.Status `json:"status"`
-	Message string        `json:"message,omitempty"`
-	// BytesTotal and ContentEncoding are null until they are known.
-	BytesTotal      *int64          `json:"bytes_total"`
-	ContentEncoding *batch.Encoding `json:"content_encoding"`
-	// BytesDone is null while lines are validated or stored, and before.
-	BytesDone *int64 `json:"bytes_done"`
-}
-
 // newListedBatch returns the record of a batch by its row alone.
-func newListedBatch(b batch.Batch, position *int64) ListedBatch {
+func newListedBatch(b batch.Batch, position *int64) wire.ListedBatch {
 	counts, done := sumUp(b, nil)
-	out := ListedBatch{StatusReply: newStatusReply(b, counts, done, position)}
-	total := out.StatusReply.BytesTotal
+	r := newStatusReply(b, counts, done, position)
+	out := wire.ListedBatch{
+		BatchID: r.BatchID, Message: pendingMessage(b.Status), ErrorMessage: r.ErrorMessage, Name: r.Name,
+		Metadata: r.Metadata, ClientID: r.ClientID, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		ReceivedAt: r.ReceivedAt, History: r.History, RejectOnInvalid: r.RejectOnInvalid, MaxRejected: r.MaxRejected,
+		ValidateOnly: r.ValidateOnly, Counts: r.Counts, DuplicateOf: r.DuplicateOf, NamesScreened: r.NamesScreened,
+		Hits: r.Hits, QueuePosition: r.QueuePosition,
+	}
 	switch b.Status {
 	case batch.AwaitingUpload, batch.Uploaded, batch.ValidationStarted:
 	case batch.PendingIngestion:
-		out.BytesDone = &total
+		out.BytesDone = &r.BytesTotal
 	case batch.Initialized, batch.InProgress:
 		out.Counts.Ingested = nil
 	default:
 		out.BytesDone = &done
 	}
 	if b.Status.IsVisible() {
-		out.Status = &b.Status
+		out.Status = &r.Status
 	}
-	out.Message = pendingMessage(b.Status)
 	if !b.ReceivedAt.IsZero() {
-		out.BytesTotal = &total
+		out.BytesTotal = &r.BytesTotal
 	}
 	if b.Status.IsVisible() && !b.ReceivedAt.IsZero() {
-		out.ContentEncoding = &out.StatusReply.ContentEncoding
+		out.ContentEncoding = &r.ContentEncoding
 	}
 	return out
 }
@@ -96,7 +81,7 @@ func (s *Batches) List(ctx context.Context, caller httpapi.Caller, r *http.Reque
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
-	out, budget := ListReply{Batches: []ListedBatch{}}, httpapi.ListBudget
+	out, budget := wire.BatchList{Batches: []wire.ListedBatch{}}, httpapi.ListBudget
 	errFull := errors.New("the reply is full")
 	for i, b := range found {
 		place, err := s.queuePosition(ctx, b)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/access/permission"
@@ -30,22 +31,19 @@ const (
 // nextHeader has the token of the next page of a list whose body is an array.
 const nextHeader = "X-Next"
 
-// ObservedStatus is the state of a batch as the observability interface names it.
-type ObservedStatus string
-
-// The observed statuses.
+// The states of a batch as the observability interface names them.
 const (
-	ObservedUploaded              ObservedStatus = "uploaded"
-	ObservedValidationFailed      ObservedStatus = "validation_failed"
-	ObservedPendingIngestion      ObservedStatus = "pending_ingestion"
-	ObservedIngestionInProgress   ObservedStatus = "ingestion_in_progress"
-	ObservedProcessed             ObservedStatus = "processed"
-	ObservedProcessedWithFailures ObservedStatus = "processed_with_failures"
-	ObservedFailed                ObservedStatus = "failed"
+	ObservedUploaded              = "uploaded"
+	ObservedValidationFailed      = "validation_failed"
+	ObservedPendingIngestion      = "pending_ingestion"
+	ObservedIngestionInProgress   = "ingestion_in_progress"
+	ObservedProcessed             = "processed"
+	ObservedProcessedWithFailures = "processed_with_failures"
+	ObservedFailed                = "failed"
 )
 
 // observedStatusOf returns the observed status of a batch. Transactions fail in a batch that drops them.
-func observedStatusOf(b batch.Batch) ObservedStatus {
+func observedStatusOf(b batch.Batch) string {
 	switch b.Status {
 	case batch.ValidationFailed:
 		return ObservedValidationFailed
@@ -64,44 +62,9 @@ func observedStatusOf(b batch.Batch) ObservedStatus {
 	return ObservedUploaded
 }
 
-// BatchDetail is a batch as the observability interface shows it.
-type BatchDetail struct {
-	BatchID batch.ID       `json:"batch_id"`
-	Status  ObservedStatus `json:"status"`
-	// IngestStart and IngestEnd are when the first line was about to be stored and when the batch was PROCESSED; null
-	// if that has not happened.
-	IngestStart *time.Time `json:"ingest_start"`
-	IngestEnd   *time.Time `json:"ingest_end"`
-	// DurationSeconds is the time between them in whole seconds.
-	DurationSeconds *int64 `json:"duration_seconds"`
-	// Counts is null until validation has finished.
-	Counts          *ObservedCounts `json:"counts"`
-	RejectOnInvalid bool            `json:"reject_on_invalid"`
-	// ErrorMessage is null where nothing is wrong.
-	ErrorMessage *string `json:"error_message"`
-	// Exports has the path under which the URL of the report is given; null without a report.
-	Exports map[string]string `json:"exports"`
-}
-
-// ObservedCounts are numbers of transactions of a batch.
-type ObservedCounts struct {
-	Total    int64 `json:"total"`
-	Accepted int64 `json:"accepted"`
-	Invalid  int64 `json:"invalid"`
-}
-
-// DayGroup is the batches of a page that were created on one day in UTC, the newest first.
-type DayGroup struct {
-	// Date is YYYY-MM-DD.
-	Date string `json:"date"`
-	// Count is the number of batches in the group.
-	Count   int           `json:"count"`
-	Batches []BatchDetail `json:"batches"`
-}
-
 // newBatchDetail returns the detail that the row of a batch has.
-func newBatchDetail(b batch.Batch) BatchDetail {
-	out := BatchDetail{BatchID: b.ID, Status: observedStatusOf(b), RejectOnInvalid: b.RejectOnInvalid}
+func newBatchDetail(b batch.Batch) wire.BatchDetail {
+	out := wire.BatchDetail{BatchID: string(b.ID), Status: observedStatusOf(b), RejectOnInvalid: b.RejectOnInvalid}
 	for _, entry := range b.History {
 		switch entry.Status {
 		case batch.Initialized:
@@ -117,10 +80,10 @@ func newBatchDetail(b batch.Batch) BatchDetail {
 		out.DurationSeconds = &seconds
 	}
 	if v := b.Verdict; v != nil {
-		out.Counts = &ObservedCounts{v.Total, v.Accepted, v.Invalid}
+		out.Counts = &wire.ObservedCounts{Total: v.Total, Accepted: v.Accepted, Invalid: v.Invalid}
 		if v.ReportKey != "" && v.Invalid > 0 {
-			out.Exports = map[string]string{
-				"errors_file": "/tm/realtime/api/transactions/batch/validation-result/" + string(b.ID),
+			out.Exports = &wire.BatchExports{
+				ErrorsFile: "/tm/realtime/api/transactions/batch/validation-result/" + string(b.ID),
 			}
 		}
 	}
@@ -192,7 +155,7 @@ func (s *Batches) observeIDs(ctx context.Context, caller httpapi.Caller, values 
 		return httpapi.Reply{}, invalidQuery(values, "ids",
 			fmt.Sprintf("The value must have at most %d IDs.", maxObservedIDs), "too_long")
 	}
-	out := []BatchDetail{}
+	out := []wire.BatchDetail{}
 	for _, text := range texts {
 		id, err := batch.ParseID(text)
 		if err != nil {
@@ -292,12 +255,12 @@ func readDay(values url.Values, name string) (time.Time, error) {
 }
 
 // groupByDay groups batches that are ordered by the time of their creation.
-func groupByDay(batches []batch.Batch) []DayGroup {
-	groups := []DayGroup{}
+func groupByDay(batches []batch.Batch) []wire.BatchDay {
+	groups := []wire.BatchDay{}
 	for _, b := range batches {
 		date := b.CreatedAt.UTC().Format(time.DateOnly)
 		if n := len(groups); n == 0 || groups[n-1].Date != date {
-			groups = append(groups, DayGroup{Date: date})
+			groups = append(groups, wire.BatchDay{Date: date})
 		}
 		group := &groups[len(groups)-1]
 		group.Count++

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/openapi/wire"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/batch/batchhttp"
 	"sluice/shared/ingest/chunk"
@@ -56,15 +57,15 @@ func TestObservedBatch(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
 	id := a.createBatch(t)
-	detail := func() batchhttp.BatchDetail {
+	detail := func() wire.BatchDetail {
 		t.Helper()
-		found, _ := observed[batchhttp.BatchDetail](t, a, "ids="+id)
+		found, _ := observed[wire.BatchDetail](t, a, "ids="+id)
 		if len(found) != 1 {
 			t.Fatalf("got %+v, want one batch", found)
 		}
 		return found[0]
 	}
-	want := batchhttp.BatchDetail{BatchID: batch.ID(id), Status: batchhttp.ObservedUploaded, RejectOnInvalid: true}
+	want := wire.BatchDetail{BatchID: id, Status: batchhttp.ObservedUploaded, RejectOnInvalid: true}
 	expect := func() {
 		t.Helper()
 		if diff := cmp.Diff(want, detail()); diff != "" {
@@ -79,9 +80,9 @@ func TestObservedBatch(t *testing.T) {
 	expect()
 	a.apply(t, id, batch.Transition{To: batch.PendingIngestion,
 		Verdict: &batch.Verdict{Total: 3, Accepted: 2, Invalid: 1, ReportKey: "reports/r", SummaryKey: "reports/s"}})
-	want.Status, want.Counts = batchhttp.ObservedPendingIngestion, &batchhttp.ObservedCounts{Total: 3, Accepted: 2,
+	want.Status, want.Counts = batchhttp.ObservedPendingIngestion, &wire.ObservedCounts{Total: 3, Accepted: 2,
 		Invalid: 1}
-	want.Exports = map[string]string{"errors_file": "/tm/realtime/api/transactions/batch/validation-result/" + id}
+	want.Exports = &wire.BatchExports{ErrorsFile: "/tm/realtime/api/transactions/batch/validation-result/" + id}
 	expect()
 	a.apply(t, id, batch.Transition{To: batch.Initialized}, batch.Transition{To: batch.InProgress})
 	begin := now
@@ -98,14 +99,14 @@ func TestObservedBatch(t *testing.T) {
 	failed := a.createBatch(t)
 	a.apply(t, failed, batch.Transition{To: batch.Failed, ErrorMessage: "e"})
 	message := "e"
-	found, _ := observed[batchhttp.BatchDetail](t, a, "ids="+failed+","+id)
-	wantBoth := []batchhttp.BatchDetail{{BatchID: batch.ID(failed), Status: batchhttp.ObservedFailed,
+	found, _ := observed[wire.BatchDetail](t, a, "ids="+failed+","+id)
+	wantBoth := []wire.BatchDetail{{BatchID: failed, Status: batchhttp.ObservedFailed,
 		RejectOnInvalid: true, ErrorMessage: &message}, want}
 	if diff := cmp.Diff(wantBoth, found); diff != "" {
 		t.Errorf("two batches (-want +got)\n%s", diff)
 	}
 	a.caller.Tenant = "t2"
-	if found, _ := observed[batchhttp.BatchDetail](t, a, "ids="+id); len(found) != 0 {
+	if found, _ := observed[wire.BatchDetail](t, a, "ids="+id); len(found) != 0 {
 		t.Errorf("another tenant gets %+v", found)
 	}
 }
@@ -127,9 +128,9 @@ func TestObservedDays(t *testing.T) {
 	read := func(query string) (got []string, pages int) {
 		t.Helper()
 		for next := ""; ; pages++ {
-			groups, token := observed[batchhttp.DayGroup](t, a, query+next)
+			groups, token := observed[wire.BatchDay](t, a, query+next)
 			for _, g := range groups {
-				if g.Count != len(g.Batches) || g.Count == 0 {
+				if g.Count != int64(len(g.Batches)) || g.Count == 0 {
 					t.Errorf("a group says that it has %d batches: it has %d", g.Count, len(g.Batches))
 				}
 				for _, b := range g.Batches {

@@ -7,10 +7,10 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/httpapi"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/intake"
@@ -27,20 +27,6 @@ type PartsRequest struct {
 	// ChecksumsSHA256 are the checksums of the parts, in the order of PartNumbers. They are given if the upload was
 	// begun with part_checksums, and only then.
 	ChecksumsSHA256 []string `json:"checksums_sha256"`
-}
-
-// PartsReply has the URLs of parts.
-type PartsReply struct {
-	Parts []SignedPart `json:"parts"`
-}
-
-// SignedPart is everything that a client needs to upload a part.
-type SignedPart struct {
-	PartNumber int64  `json:"part_number"`
-	URL        string `json:"url"`
-	// RequiredHeaders are the headers that the upload needs.
-	RequiredHeaders map[string]string `json:"required_headers"`
-	ExpiresAt       time.Time         `json:"expires_at"`
 }
 
 // SignParts signs the URLs to which parts are uploaded. Repeating it signs them anew. It puts off the end of the
@@ -69,7 +55,7 @@ func (s *Batches) SignParts(ctx context.Context, caller httpapi.Caller, r *http.
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
-	out := PartsReply{Parts: []SignedPart{}}
+	out := wire.SignedParts{Parts: []wire.SignedPart{}}
 	for i, number := range in.PartNumbers {
 		part := objects.Part{Number: int32(number), Size: b.Multipart.SizeOf(number, b.Declared.Length)}
 		if b.Multipart.HasChecksums {
@@ -80,7 +66,8 @@ func (s *Batches) SignParts(ctx context.Context, caller httpapi.Caller, r *http.
 		if err != nil {
 			return httpapi.Reply{}, err
 		}
-		out.Parts = append(out.Parts, SignedPart{number, signed.URL, signed.Headers, signed.Expires})
+		out.Parts = append(out.Parts, wire.SignedPart{PartNumber: number, URL: signed.URL,
+			RequiredHeaders: signed.Headers, ExpiresAt: signed.Expires})
 	}
 	return httpapi.Reply{Body: out}, nil
 }
@@ -138,29 +125,6 @@ func decodeStrictly(r *http.Request, into any) error {
 	return body.Decode(into, "", json.RejectUnknownMembers(true))
 }
 
-// StoredPartsReply describes an upload in parts and has the parts that are stored.
-type StoredPartsReply struct {
-	BatchID   batch.ID `json:"batch_id"`
-	UploadID  string   `json:"upload_id"`
-	PartSize  int64    `json:"part_size"`
-	PartCount int64    `json:"part_count"`
-	// ContentLength is the length of the whole file.
-	ContentLength int64 `json:"content_length"`
-	PartChecksums bool  `json:"part_checksums"`
-	// ExpiresAt is as in UploadReply.
-	ExpiresAt time.Time    `json:"expires_at"`
-	Parts     []StoredPart `json:"parts"`
-}
-
-// StoredPart is a part that is stored.
-type StoredPart struct {
-	PartNumber int64  `json:"part_number"`
-	Size       int64  `json:"size"`
-	ETag       string `json:"etag"`
-	// ChecksumSHA256 is null if the part was sent without it.
-	ChecksumSHA256 *string `json:"checksum_sha256"`
-}
-
 // Parts lists the parts that are stored so far.
 func (s *Batches) Parts(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
 	b, err := s.find(ctx, caller, r)
@@ -178,11 +142,11 @@ func (s *Batches) Parts(ctx context.Context, caller httpapi.Caller, r *http.Requ
 		return httpapi.Reply{}, err
 	}
 	m := b.Multipart
-	out := StoredPartsReply{BatchID: b.ID, UploadID: m.UploadID, PartSize: m.PartSize, PartCount: m.PartCount,
+	out := wire.StoredParts{BatchID: string(b.ID), UploadID: m.UploadID, PartSize: m.PartSize, PartCount: m.PartCount,
 		ContentLength: b.Declared.Length, PartChecksums: m.HasChecksums, ExpiresAt: s.partsExpireAt(b),
-		Parts: []StoredPart{}}
+		Parts: []wire.StoredPart{}}
 	for _, p := range stored {
-		part := StoredPart{PartNumber: int64(p.Number), Size: p.Size, ETag: p.ETag}
+		part := wire.StoredPart{PartNumber: int64(p.Number), Size: p.Size, ETag: p.ETag}
 		if p.SHA256 != "" {
 			part.ChecksumSHA256 = &p.SHA256
 		}
@@ -263,12 +227,7 @@ func (s *Batches) GiveUpUpload(ctx context.Context, caller httpapi.Caller, r *ht
 	if err := s.Uploads.AbortParts(ctx, key, b.Multipart.UploadID); err != nil {
 		return httpapi.Reply{}, err
 	}
-	return httpapi.Reply{Body: BatchReply{b.ID}}, nil
-}
-
-// BatchReply names a batch.
-type BatchReply struct {
-	BatchID batch.ID `json:"batch_id"`
+	return httpapi.Reply{Body: wire.BatchOfUpload{BatchID: string(b.ID)}}, nil
 }
 
 // trimETag returns an ETag without its quotes.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/audit"
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/idempotency"
@@ -66,9 +67,9 @@ func (s *Batches) create(ctx context.Context, b batch.Batch, run *idempotency.Ru
 
 // answerAgain answers a repeated request with the batch that it has created. While the batch awaits its upload, the URL
 // is signed anew, and the batch is given as long for its upload as if it was created now.
-func (s *Batches) answerAgain(ctx context.Context, b batch.Batch) (UploadReply, error) {
+func (s *Batches) answerAgain(ctx context.Context, b batch.Batch) (wire.Upload, error) {
 	audit.AddObject(ctx, "batch_id", string(b.ID))
-	ended := UploadReply{BatchID: b.ID, MaxBytes: s.MaxBytes, Message: noUploadAwaited}
+	ended := wire.Upload{BatchID: string(b.ID), MaxBytes: s.MaxBytes, Message: noUploadAwaited}
 	if b.Status != batch.AwaitingUpload {
 		return ended, nil
 	}
@@ -78,7 +79,7 @@ func (s *Batches) answerAgain(ctx context.Context, b batch.Batch) (UploadReply, 
 		return ended, nil
 	}
 	if err != nil {
-		return UploadReply{}, err
+		return wire.Upload{}, err
 	}
 	return s.describeUpload(ctx, extended)
 }

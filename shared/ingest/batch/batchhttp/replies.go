@@ -4,22 +4,12 @@ import (
 	"context"
 	"net/http"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/httpapi"
 	"sluice/shared/ingest/batch"
 )
 
-// PendingReply is the reply about a batch that has no status to report yet.
-type PendingReply struct {
-	Message string   `json:"message"`
-	BatchID batch.ID `json:"batch_id"`
-	// QueuePosition is as in StatusReply.
-	QueuePosition *int64 `json:"queue_position"`
-	// Name and Metadata are absent if the batch has none.
-	Name     string            `json:"name,omitempty"`
-	Metadata map[string]string `json:"metadata,omitempty"`
-}
-
-// Status reports the status of a batch: 200 with a StatusReply, or 202 with a PendingReply while the batch has no
+// Status reports the status of a batch: 200 with a BatchStatus, or 202 with a BatchPending while the batch has no
 // visible status.
 func (s *Batches) Status(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
 	b, err := s.find(ctx, caller, r)
@@ -36,7 +26,8 @@ func (s *Batches) status(ctx context.Context, b batch.Batch) (httpapi.Reply, err
 		return httpapi.Reply{}, err
 	}
 	if message := pendingMessage(b.Status); message != "" {
-		return accepted(PendingReply{message, b.ID, position, b.Name, b.Metadata}), nil
+		return accepted(wire.BatchPending{Message: message, BatchID: string(b.ID), QueuePosition: position,
+			Name: b.Name, Metadata: b.Metadata}), nil
 	}
 	counts, bytesDone, err := s.progress(ctx, b)
 	if err != nil {
@@ -66,12 +57,12 @@ func (s *Batches) queuePosition(ctx context.Context, b batch.Batch) (*int64, err
 }
 
 // progress returns the counts of a batch and how many bytes of the current pass are done.
-func (s *Batches) progress(ctx context.Context, b batch.Batch) (Counts, int64, error) {
+func (s *Batches) progress(ctx context.Context, b batch.Batch) (wire.Counts, int64, error) {
 	var chunks []batch.Chunk
 	if !b.Status.IsTerminal() { // afterwards the row of the batch has all values, and the rows of the chunks expire
 		var err error
 		if chunks, err = s.Store.Chunks(ctx, b.ID); err != nil {
-			return Counts{}, 0, err
+			return wire.Counts{}, 0, err
 		}
 	}
 	counts, bytesDone := sumUp(b, chunks)
@@ -79,7 +70,7 @@ func (s *Batches) progress(ctx context.Context, b batch.Batch) (Counts, int64, e
 }
 
 // sumUp adds up the chunk rows. A sum over rows that are each written once cannot count anything twice.
-func sumUp(b batch.Batch, chunks []batch.Chunk) (counts Counts, bytesDone int64) {
+func sumUp(b batch.Batch, chunks []batch.Chunk) (counts wire.Counts, bytesDone int64) {
 	var validatedBytes, ingestedBytes, stored int64
 	for _, c := range chunks {
 		if c.Validated != nil {
@@ -91,7 +82,7 @@ func sumUp(b batch.Batch, chunks []batch.Chunk) (counts Counts, bytesDone int64)
 		}
 	}
 	if v := b.Verdict; v != nil {
-		counts = Counts{Total: &v.Total, Accepted: &v.Accepted, Invalid: &v.Invalid, Ingested: new(int64)}
+		counts = wire.Counts{Total: &v.Total, Accepted: &v.Accepted, Invalid: &v.Invalid, Ingested: new(int64)}
 	}
 	switch b.Status {
 	case batch.Processed:

@@ -7,50 +7,13 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/httpapi"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/report"
 	"sluice/shared/kit/objects"
 )
-
-// ResultReply is the outcome of validation.
-type ResultReply struct {
-	Message string `json:"message"`
-	// Valid is null until validation has finished.
-	Valid *bool `json:"valid"`
-	// ErrorsFileURL is present if Valid is false and there is a report. It is signed anew for each reply.
-	ErrorsFileURL     string     `json:"errors_file_url,omitempty"`
-	ErrorsFileExpires *time.Time `json:"errors_file_url_expires_at,omitempty"`
-	// ReportComplete is false if the last entries of the report are short. It is absent where no report was written.
-	ReportComplete *bool   `json:"report_complete,omitempty"`
-	Counts         *Counts `json:"counts,omitempty"`
-	// Summary has the errors of the lines by descending frequency; null if the lines were not judged, and once the
-	// report is deleted.
-	Summary []report.Entry `json:"summary"`
-	// ErrorsCSVURL and RejectedFileURL are those of the report as CSV and of the rejected lines; null if there is none.
-	// They expire with ErrorsFileURL.
-	ErrorsCSVURL    *string `json:"errors_csv_url"`
-	RejectedFileURL *string `json:"rejected_file_url"`
-	// RejectedLeftOut is the number of rejected lines that are not in that file, because they are too long;
-	// null if it is not known.
-	RejectedLeftOut *int64 `json:"rejected_left_out"`
-	// ReceiptURL is where the receipt is, which needs a token as this reply does; null until the batch has ended.
-	// ParquetURL is null while there is nothing at it, and signed anew for each reply.
-	ReceiptURL *string `json:"receipt_url"`
-	ParquetURL *string `json:"parquet_url"`
-	// ValidateOnly is absent if it is false, and Name and Metadata if the batch has none.
-	ValidateOnly bool              `json:"validate_only,omitempty"`
-	Name         string            `json:"name,omitempty"`
-	Metadata     map[string]string `json:"metadata,omitempty"`
-}
-
-// PendingResultReply is the reply while validation has not finished. Valid is null.
-type PendingResultReply struct {
-	Message string `json:"message"`
-	Valid   *bool  `json:"valid"`
-}
 
 // ValidationResult reports whether the file was valid and, if not, where its report is: 200, or 202 while validation
 // has not finished.
@@ -64,7 +27,7 @@ func (s *Batches) ValidationResult(ctx context.Context, caller httpapi.Caller, r
 		if b.Status == batch.AwaitingUpload {
 			message = "Batch not yet uploaded completely."
 		}
-		return accepted(PendingResultReply{Message: message}), nil
+		return accepted(wire.ValidationPending{Message: message}), nil
 	}
 	out, err := s.result(ctx, b)
 	out.ValidateOnly, out.Name, out.Metadata = b.ValidateOnly, b.Name, b.Metadata
@@ -103,9 +66,9 @@ func (s *Batches) parquetURL(ctx context.Context, b batch.Batch) (*string, error
 // result describes the outcome of validation of a batch that has a verdict or has failed. A batch that failed before
 // its verdict was known, or was cancelled, says nothing about its lines. One that failed later keeps its verdict and
 // its report.
-func (s *Batches) result(ctx context.Context, b batch.Batch) (ResultReply, error) {
+func (s *Batches) result(ctx context.Context, b batch.Batch) (wire.ValidationResult, error) {
 	if b.Verdict == nil || b.IsCancelled() {
-		return ResultReply{Message: b.ErrorMessage}, nil
+		return wire.ValidationResult{Message: b.ErrorMessage}, nil
 	}
 	out, err := s.verdict(ctx, b)
 	if b.Status == batch.Failed {
@@ -115,18 +78,18 @@ func (s *Batches) result(ctx context.Context, b batch.Batch) (ResultReply, error
 }
 
 // verdict describes the verdict of a batch, with the URLs of its files if there are any.
-func (s *Batches) verdict(ctx context.Context, b batch.Batch) (ResultReply, error) {
+func (s *Batches) verdict(ctx context.Context, b batch.Batch) (wire.ValidationResult, error) {
 	v := b.Verdict
 	valid := v.Valid() && !b.IsRejectedAsDuplicate()
-	out := ResultReply{Message: b.ErrorMessage, Valid: &valid}
+	out := wire.ValidationResult{Message: b.ErrorMessage, Valid: &valid}
 	counts, _, err := s.progress(ctx, b)
 	if err != nil {
-		return ResultReply{}, err
+		return wire.ValidationResult{}, err
 	}
 	out.Counts = &counts
 	if v.Outcome == batch.Judged {
 		complete := !v.ReportShortened
-		out.ReportComplete, out.Summary = &complete, []report.Entry{}
+		out.ReportComplete, out.Summary = &complete, []wire.ErrorSummary{}
 		if v.Invalid == 0 || v.CSVKey != "" { // otherwise a release judged it that did not count them
 			out.RejectedLeftOut = &v.RejectedLeftOut
 		}
@@ -149,14 +112,14 @@ func (s *Batches) verdict(ctx context.Context, b batch.Batch) (ResultReply, erro
 		out.Message = "Batch validated with errors." + whyNotIngested(b)
 	}
 	if err := s.signReports(ctx, b, &out); err != nil {
-		return ResultReply{}, err
+		return wire.ValidationResult{}, err
 	}
 	out.Summary, err = s.summary(ctx, *v)
 	return out, err
 }
 
 // signReports signs the URLs of the report, of the same as CSV and of the rejected lines.
-func (s *Batches) signReports(ctx context.Context, b batch.Batch, out *ResultReply) error {
+func (s *Batches) signReports(ctx context.Context, b batch.Batch, out *wire.ValidationResult) error {
 	const jsonLines = "application/x-ndjson"
 	sign := func(key, name, mediaType string) (objects.SignedURL, error) {
 		file := objects.Download{FileName: "batch-" + string(b.ID) + "-" + name, MediaType: mediaType}
@@ -166,7 +129,7 @@ func (s *Batches) signReports(ctx context.Context, b batch.Batch, out *ResultRep
 	if err != nil {
 		return err
 	}
-	out.ErrorsFileURL, out.ErrorsFileExpires = errorsFile.URL, &errorsFile.Expires
+	out.ErrorsFileURL, out.ErrorsFileURLExpiresAt = errorsFile.URL, errorsFile.Expires
 	if b.Verdict.CSVKey != "" {
 		csv, err := sign(b.Verdict.CSVKey, "errors.csv", "text/csv; charset=utf-8")
 		if err != nil {
@@ -186,7 +149,7 @@ func (s *Batches) signReports(ctx context.Context, b batch.Batch, out *ResultRep
 
 // summary reads the summary of the errors of the lines of a batch. It returns nil if the summary of the report does not
 // divide the errors by field, as those of earlier releases, or is deleted.
-func (s *Batches) summary(ctx context.Context, v batch.Verdict) ([]report.Entry, error) {
+func (s *Batches) summary(ctx context.Context, v batch.Verdict) ([]wire.ErrorSummary, error) {
 	body, err := s.Reports.Open(ctx, v.SummaryKey, "", 0, -1)
 	if errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrDenied) { // S3 denies missing objects
 		return nil, nil
@@ -202,7 +165,12 @@ func (s *Batches) summary(ctx context.Context, v batch.Verdict) ([]report.Entry,
 	if len(sum.Fields) == 0 {
 		return nil, nil
 	}
-	return sum.Entries(), nil
+	var out []wire.ErrorSummary
+	for _, e := range sum.Entries() {
+		out = append(out, wire.ErrorSummary{Code: string(e.Code), Field: e.Field, Count: e.Count, Share: e.Share,
+			FirstLines: e.FirstLines})
+	}
+	return out, nil
 }
 
 // whyNotIngested adds to a message that nothing was ingested because the client wanted it so.

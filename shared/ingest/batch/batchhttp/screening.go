@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/httpapi"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/kit/fault"
@@ -100,28 +100,6 @@ func screenDetail(message, code string, attempted any, key string) fault.Detail 
 		AttemptedValue: attempted}
 }
 
-// ScreeningReply is the outcome of the screening of a batch.
-type ScreeningReply struct {
-	Message string `json:"message"`
-	// NamesScreened and Hits are null until they are known.
-	NamesScreened *int64 `json:"names_screened"`
-	Hits          *int64 `json:"hits"`
-	// AlertsFileURL is present if there are hits. It is signed anew for each reply.
-	AlertsFileURL     string     `json:"alerts_file_url,omitempty"`
-	AlertsFileExpires *time.Time `json:"alerts_file_url_expires_at,omitempty"`
-	// AlertsComplete is false if the last alerts are left out. It is present with AlertsFileURL.
-	AlertsComplete *bool          `json:"alerts_complete,omitempty"`
-	Lists          []ScreenedList `json:"lists"`
-}
-
-// ScreenedList is a version of a list with which names are screened.
-type ScreenedList struct {
-	List    string `json:"list"`
-	Version string `json:"version"`
-	// SourceDate is null if the file of the list does not contain it.
-	SourceDate *time.Time `json:"source_date"`
-}
-
 var errNotScreened = fault.New(fault.NotFound, "batch_not_screened", "The names of this batch are not screened.")
 
 // ScreeningResult reports the result of the screening of names: 200, or 202 while it has not finished. A batch whose
@@ -134,9 +112,9 @@ func (s *Batches) ScreeningResult(ctx context.Context, caller httpapi.Caller, r 
 	if b.Screening == nil {
 		return httpapi.Reply{}, errNotScreened
 	}
-	out := ScreeningReply{Lists: []ScreenedList{}}
+	out := wire.ScreeningResult{Lists: []wire.ScreenedList{}}
 	for _, v := range b.Screening.Versions {
-		list := ScreenedList{List: v.List, Version: v.Version}
+		list := wire.ScreenedList{List: v.List, Version: v.Version}
 		if !v.SourceDate.IsZero() {
 			list.SourceDate = &v.SourceDate
 		}
@@ -158,7 +136,7 @@ func (s *Batches) ScreeningResult(ctx context.Context, caller httpapi.Caller, r 
 }
 
 // describeScreening describes the result of the screening, with the URL of the alerts if there are any.
-func (s *Batches) describeScreening(ctx context.Context, b batch.Batch, out *ScreeningReply) error {
+func (s *Batches) describeScreening(ctx context.Context, b batch.Batch, out *wire.ScreeningResult) error {
 	v := b.Verdict.Screening
 	out.NamesScreened, out.Hits = &v.Names, &v.Hits
 	switch {
@@ -176,7 +154,8 @@ func (s *Batches) describeScreening(ctx context.Context, b batch.Batch, out *Scr
 		return err
 	}
 	complete := !v.AlertsShortened
-	out.Message, out.AlertsFileURL, out.AlertsFileExpires = "Batch screened with hits.", signed.URL, &signed.Expires
+	out.Message = "Batch screened with hits."
+	out.AlertsFileURL, out.AlertsFileURLExpiresAt = signed.URL, signed.Expires
 	out.AlertsComplete = &complete
 	return nil
 }

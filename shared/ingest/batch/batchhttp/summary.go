@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/httpapi"
 	"sluice/shared/ingest/batch"
 )
@@ -14,23 +15,6 @@ const (
 	summaryLists    = 5
 	summaryListSize = 1000
 )
-
-// SummaryReply is what became of the transactions of a range of days, or of a part of them.
-type SummaryReply struct {
-	// Metadata counts the days of the page.
-	Metadata ListMetadata `json:"metadata"`
-	// Data are the days, YYYY-MM-DD, that have transactions with a known outcome.
-	Data map[string]*DaySummary `json:"data"`
-}
-
-// DaySummary counts transactions by the day on which they, or their batch, were received.
-type DaySummary struct {
-	// Succeeded is the number of stored transactions, Failed the number of the others in batches that have ended.
-	Succeeded int64 `json:"succeeded_request_count"`
-	Failed    int64 `json:"failed_request_count"`
-	// Links are the paths of the lists of the day, by name.
-	Links map[string]string `json:"links"`
-}
 
 // Summary returns how many transactions of the caller's tenant succeeded and failed: single ones that were received on
 // a range of days, which the first page has, and those of the batches that were created on it.
@@ -48,7 +32,7 @@ func (s *Batches) Summary(ctx context.Context, caller httpapi.Caller, r *http.Re
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
-	days := map[string]*DaySummary{}
+	days := map[string]wire.DaySummary{}
 	after := batch.ID(position)
 	if position == "" {
 		counts, err := s.Singles.Count(ctx, caller.Tenant, values.Get("start_date"), values.Get("end_date"))
@@ -75,7 +59,7 @@ func (s *Batches) Summary(ctx context.Context, caller httpapi.Caller, r *http.Re
 		}
 	}
 	metadata := newListMetadata(len(days), s.Paging.Seal(caller.Tenant, query, string(after)))
-	return httpapi.Reply{Body: SummaryReply{metadata, days}}, nil
+	return httpapi.Reply{Body: wire.TransactionSummary{Metadata: metadata, Data: days}}, nil
 }
 
 // outcomeOf returns how many transactions of a batch are stored and how many failed: those that were invalid, and all
@@ -96,16 +80,14 @@ func outcomeOf(b batch.Batch) (succeeded, failed int64) {
 }
 
 // addToDay adds counts to the counts of a day.
-func addToDay(days map[string]*DaySummary, date string, succeeded, failed int64) {
+func addToDay(days map[string]wire.DaySummary, date string, succeeded, failed int64) {
+	const base = "/tm/observability/api/v1"
 	day := days[date]
-	if day == nil {
-		const base = "/tm/observability/api/v1"
-		day = &DaySummary{Links: map[string]string{
-			"batches":              base + "/batch-transactions/batches?start_date=" + date + "&end_date=" + date,
-			"failed_modifications": base + "/transactions/failed-modifications?date=" + date,
-		}}
-		days[date] = day
+	day.Links = wire.DayLinks{
+		Batches:             base + "/batch-transactions/batches?start_date=" + date + "&end_date=" + date,
+		FailedModifications: base + "/transactions/failed-modifications?date=" + date,
 	}
-	day.Succeeded += succeeded
-	day.Failed += failed
+	day.SucceededRequestCount += succeeded
+	day.FailedRequestCount += failed
+	days[date] = day
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/openapi/wire"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/batch/batchdb"
 	"sluice/shared/ingest/batch/batchhttp"
@@ -55,24 +56,24 @@ func TestSummaryOfDays(t *testing.T) {
 	a.recordSingle(t, "m", now, 201, "")
 	a.recordSingle(t, "m", now.Add(time.Second), 400, "1 validation error")
 	a.recordSingle(t, "m", now.AddDate(0, 0, -31), 201, "")
-	day := func(date string, succeeded, failed int64) *batchhttp.DaySummary {
-		return &batchhttp.DaySummary{Succeeded: succeeded, Failed: failed, Links: map[string]string{
-			"batches": "/tm/observability/api/v1/batch-transactions/batches?start_date=" + date +
+	day := func(date string, succeeded, failed int64) wire.DaySummary {
+		return wire.DaySummary{SucceededRequestCount: succeeded, FailedRequestCount: failed, Links: wire.DayLinks{
+			Batches: "/tm/observability/api/v1/batch-transactions/batches?start_date=" + date +
 				"&end_date=" + date,
-			"failed_modifications": "/tm/observability/api/v1/transactions/failed-modifications?date=" + date,
+			FailedModifications: "/tm/observability/api/v1/transactions/failed-modifications?date=" + date,
 		}}
 	}
-	for query, want := range map[string]map[string]*batchhttp.DaySummary{
+	for query, want := range map[string]map[string]wire.DaySummary{
 		"start_date=2026-10-27&end_date=2026-11-26": {
 			"2026-11-26": day("2026-11-26", 8, 12), "2026-10-27": day("2026-10-27", 0, 9)},
 		"start_date=2026-10-28&end_date=2026-11-25": {},
 	} {
 		r := a.observeAt(t, summaryPath, query)
-		var got batchhttp.SummaryReply
+		var got wire.TransactionSummary
 		if err := json.Unmarshal([]byte(r.Body), &got); err != nil || r.StatusCode != 200 {
 			t.Fatalf("got %d %s", r.StatusCode, r.Body)
 		}
-		wanted := batchhttp.SummaryReply{Metadata: batchhttp.ListMetadata{Count: len(want)}, Data: want}
+		wanted := wire.TransactionSummary{Metadata: wire.PageMetadata{Count: int64(len(want))}, Data: want}
 		if diff := cmp.Diff(wanted, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", query, diff)
 		}
@@ -116,11 +117,11 @@ func TestSummaryHasPages(t *testing.T) {
 		var counts []int64
 		for next := ""; ; {
 			r := a.observeAt(t, summaryPath, "start_date=2026-11-26&end_date=2026-11-26"+next)
-			var got batchhttp.SummaryReply
+			var got wire.TransactionSummary
 			if err := json.Unmarshal([]byte(r.Body), &got); err != nil || r.StatusCode != 200 {
 				t.Fatalf("got %d %s", r.StatusCode, r.Body)
 			}
-			counts = append(counts, got.Data["2026-11-26"].Succeeded)
+			counts = append(counts, got.Data["2026-11-26"].SucceededRequestCount)
 			if got.Metadata.Next == nil {
 				break
 			}

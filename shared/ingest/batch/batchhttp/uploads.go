@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/httpapi"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/intake"
@@ -128,39 +129,18 @@ func (s *Batches) startUpload(ctx context.Context, b *batch.Batch, in DeclaredUp
 	return err
 }
 
-// UploadReply is everything that a client needs to upload a file: by one PUT, or in parts. A repeated request gets
-// neither once the batch awaits no upload any more.
-type UploadReply struct {
-	// URL, Method and RequiredHeaders describe a single PUT.
-	URL             string            `json:"url,omitempty"`
-	BatchID         batch.ID          `json:"batch_id"`
-	Method          string            `json:"method,omitempty"`
-	RequiredHeaders map[string]string `json:"required_headers,omitempty"`
-	// UploadID, PartSize and PartCount describe an upload in parts.
-	UploadID  string `json:"upload_id,omitempty"`
-	PartSize  int64  `json:"part_size,omitzero"`
-	PartCount int64  `json:"part_count,omitzero"`
-	// ExpiresAt is when the URL expires, or when an upload in parts is given up if no URL of a part is asked for.
-	ExpiresAt time.Time `json:"expires_at,omitzero"`
-	MaxBytes  int64     `json:"max_bytes"`
-	// Message says why nothing can be uploaded; empty if it can.
-	Message string `json:"message,omitempty"`
-	// IgnoredParameters are the keys of the request that are not known.
-	IgnoredParameters []string `json:"ignored_parameters,omitempty"`
-}
-
 // describeUpload returns everything that a client needs to upload the file of a batch. It signs the URL anew.
-func (s *Batches) describeUpload(ctx context.Context, b batch.Batch) (UploadReply, error) {
+func (s *Batches) describeUpload(ctx context.Context, b batch.Batch) (wire.Upload, error) {
 	if m := b.Multipart; m != nil {
-		return UploadReply{BatchID: b.ID, UploadID: m.UploadID, PartSize: m.PartSize, PartCount: m.PartCount,
+		return wire.Upload{BatchID: string(b.ID), UploadID: m.UploadID, PartSize: m.PartSize, PartCount: m.PartCount,
 			ExpiresAt: s.partsExpireAt(b), MaxBytes: s.MaxBytes}, nil
 	}
 	content := objects.Content{Size: b.Declared.Length, SHA256: b.Declared.SHA256}
 	signed, err := s.Uploads.SignPutOfContent(ctx, intake.UploadKey(b.Tenant, b.ID), content, s.UploadLifetime)
 	if err != nil {
-		return UploadReply{}, err
+		return wire.Upload{}, err
 	}
-	return UploadReply{URL: signed.URL, BatchID: b.ID, Method: signed.Method, RequiredHeaders: signed.Headers,
+	return wire.Upload{URL: signed.URL, BatchID: string(b.ID), Method: signed.Method, RequiredHeaders: signed.Headers,
 		ExpiresAt: signed.Expires, MaxBytes: s.MaxBytes}, nil
 }
 

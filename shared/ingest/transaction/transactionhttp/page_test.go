@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/httpapi"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/transaction"
@@ -84,9 +85,9 @@ func (m *memory) Statuses(_ context.Context, ids []batch.ID) (map[batch.ID]batch
 }
 
 // pages reads the transaction to its end and returns its pages.
-func (m *memory) pages(t *testing.T) [][]transactionhttp.Modification {
+func (m *memory) pages(t *testing.T) [][]wire.StoredModification {
 	t.Helper()
-	var pages [][]transactionhttp.Modification
+	var pages [][]wire.StoredModification
 	s := &transactionhttp.Transactions{Store: m, Batches: m, Now: func() time.Time { return now }}
 	for after := ""; ; {
 		r := httptest.NewRequestWithContext(t.Context(), "GET", "/?after="+url.QueryEscape(after), nil)

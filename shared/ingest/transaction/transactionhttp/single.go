@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/audit"
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/idempotency"
@@ -72,23 +73,6 @@ func (s *Singles) Routes() []httpapi.Route {
 	}}
 }
 
-// SingleReply is the answer to a transaction that is stored.
-type SingleReply struct {
-	RequestUUID            string `json:"request_uuid"`
-	PaymentExternalID      string `json:"payment_external_id"`
-	TransactionExternalID  string `json:"transaction_external_id"`
-	ModificationGUID       string `json:"modification_guid"`
-	ModificationExternalID string `json:"modification_external_id"`
-}
-
-// RefusalReply is the answer to a transaction with findings.
-type RefusalReply struct {
-	// RequestUUID identifies the transaction; "" if it cannot be read.
-	RequestUUID string `json:"request_uuid"`
-	// Reason lists the findings; see reasonOf.
-	Reason string `json:"reason"`
-}
-
 const conflictMessage = "Another version of this modification was received at the same time. " +
 	"Send the transaction again."
 
@@ -134,7 +118,7 @@ func (s *Singles) Receive(ctx context.Context, caller httpapi.Caller, r *http.Re
 	if len(findings) > 0 {
 		reason := reasonOf(findings, result.Dropped, text, rules)
 		s.record(ctx, v, http.StatusBadRequest, reason)
-		return httpapi.Reply{Status: http.StatusBadRequest, Body: RefusalReply{
+		return httpapi.Reply{Status: http.StatusBadRequest, Body: wire.TransactionRefused{
 			RequestUUID: string(result.RequestUUID), Reason: reason,
 		}}, nil
 	}
@@ -243,7 +227,7 @@ func guid(tenant, transactionID, modification string) string {
 
 // stored answers for a version that is stored.
 func stored(v transaction.Version) httpapi.Reply {
-	out := SingleReply{
+	out := wire.TransactionReceived{
 		TransactionExternalID:  v.TransactionID,
 		ModificationGUID:       guid(v.Tenant, v.TransactionID, v.Modification),
 		ModificationExternalID: v.Modification,

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/audit"
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/permission"
@@ -34,25 +35,7 @@ func (s *Transactions) Routes() []httpapi.Route {
 }
 
 // TransactionReply is a transaction with all its modifications, as they were sent.
-type TransactionReply struct {
-	TransactionExternalID string         `json:"transaction_external_id"`
-	Modifications         []Modification `json:"modifications"`
-	// NextAfter is present if there are more modifications: they are read with ?after=NextAfter.
-	NextAfter string `json:"next_after,omitempty"`
-}
-
-// Modification is the newest version of a modification.
-type Modification struct {
-	ModificationExternalID string `json:"modification_external_id"`
-	// BatchID is the batch that delivered the version, and Line the number of its line in the uploaded file, from 1.
-	// Both are null if a single request delivered it.
-	BatchID    *string     `json:"batch_id"`
-	Line       *int64      `json:"line"`
-	ReceivedAt time.Time   `json:"received_at"`
-	MainEntity *MainEntity `json:"main_entity"`
-	// Transaction is the line as it was sent.
-	Transaction json.RawMessage `json:"transaction"`
-}
+type TransactionReply wire.StoredTransaction
 
 // EncodeJSON returns the reply as JSON in which each line is byte for byte as it was sent. Package json would compact
 // it.
@@ -82,12 +65,6 @@ func (t TransactionReply) EncodeJSON() ([]byte, error) {
 	}
 	out.Write(rest)
 	return out.Bytes(), nil
-}
-
-// MainEntity is the known entity for which a transaction is monitored.
-type MainEntity struct {
-	Role         string `json:"role"`
-	ByExternalID string `json:"by_external_id"`
 }
 
 var errNotFound = fault.New(fault.NotFound, "transaction_not_found", "Transaction not found.")
@@ -127,7 +104,7 @@ func (s *Transactions) Read(ctx context.Context, caller httpapi.Caller, r *http.
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
-	out := TransactionReply{TransactionExternalID: id, Modifications: make([]Modification, len(versions))}
+	out := TransactionReply{TransactionExternalID: id, Modifications: make([]wire.StoredModification, len(versions))}
 	for i, v := range versions {
 		out.Modifications[i] = modificationOf(v)
 	}
@@ -150,8 +127,8 @@ func (s *Transactions) checkExists(ctx context.Context, tenant, id string, from 
 	return err
 }
 
-func modificationOf(v transaction.Version) Modification {
-	m := Modification{
+func modificationOf(v transaction.Version) wire.StoredModification {
+	m := wire.StoredModification{
 		ModificationExternalID: v.Modification, ReceivedAt: v.ReceivedAt, MainEntity: mainEntityOf(v),
 		Transaction: json.RawMessage(v.Text),
 	}
@@ -162,7 +139,7 @@ func modificationOf(v transaction.Version) Modification {
 }
 
 // mainEntityOf reads the main entity's ID from the line, which has it under the entity's role; nil if it is not there.
-func mainEntityOf(v transaction.Version) *MainEntity {
+func mainEntityOf(v transaction.Version) *wire.MainEntity {
 	role := v.MainEntity.Name()
 	var line map[string]json.RawMessage
 	var party struct {
@@ -171,5 +148,5 @@ func mainEntityOf(v transaction.Version) *MainEntity {
 	if role == "" || json.Unmarshal(v.Text, &line) != nil || json.Unmarshal(line[role], &party) != nil {
 		return nil
 	}
-	return &MainEntity{role, party.ByExternalID}
+	return &wire.MainEntity{Role: role, ByExternalID: party.ByExternalID}
 }
