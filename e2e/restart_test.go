@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// smallAccount are the limit of a new account of AWS and slots for it (docs/operations/deploy.md, Slots); of validation
+// smallAccount are the limit of a new account of AWS and slots for it (docs/first-day.md); of validation
 // there is one, so that the order in which batches get it can be seen.
 var smallAccount = []string{
 	"--limit", "concurrency=10", "--set", "ValidationSlots=1", "--set", "ValidationSlotsPerTenant=1",

@@ -32,7 +32,7 @@ type options struct {
 	patience                      time.Duration
 }
 
-// smallAccount are the slots and widths for ten concurrent executions (docs/operations/deploy.md, Slots).
+// smallAccount are the slots and widths for ten concurrent executions (docs/first-day.md).
 var smallAccount = []string{
 	"ValidationSlots=2", "ValidationSlotsPerTenant=1", "ValidateConcurrency=2", "SettleConcurrency=2",
 	"ReconcileConcurrency=1", "ScreenConcurrency=1", "IngestionSlots=2", "IngestionSlotsPerTenant=1",
