@@ -68,12 +68,12 @@ const (
 // ErrorCodes lists the codes that a client may give.
 var ErrorCodes = []string{NotApplicable, InfectedFile, InvalidMIMEType, ClientSideError, ServerSideError}
 
-// State is a status with the reason for it.
+// State is a status with the reason for it. The names are those of its stored form.
 type State struct {
-	Status Status
+	Status Status `json:"Status"`
 	// ErrorCode and ErrorMessage give the reason for Failed and Infected; "" otherwise.
-	ErrorCode    string
-	ErrorMessage string
+	ErrorCode    string `json:"ErrorCode"`
+	ErrorMessage string `json:"ErrorMessage"`
 }
 
 // Document is the metadata of a file or, for a virtual document, of a URL.

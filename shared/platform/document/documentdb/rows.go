@@ -20,7 +20,8 @@ var errDocumentTooLarge = fault.New(fault.TooLarge, "document_too_large",
 	"The document's properties and metadata are too large together.")
 
 // documentBody is a document as it is stored: as JSON in the attribute body. Properties, layers and flags have the form
-// that they have on the wire.
+// that they have on the wire. The fields are those of document.Document, in the same order, so that one converts into
+// the other.
 type documentBody struct {
 	ID                 string                       `json:"ID"`
 	Tenant             string                       `json:"Tenant"`
@@ -38,7 +39,7 @@ type documentBody struct {
 	URL                string                       `json:"URL"`
 	Virtual            bool                         `json:"Virtual"`
 	FileID             string                       `json:"File"`
-	State              stateBody                    `json:"State"`
+	State              document.State               `json:"State"`
 	Layers             access.Layers                `json:"Layers"`
 	PolicyLayers       access.Layers                `json:"PolicyLayers"`
 	ClonedFrom         string                       `json:"ClonedFrom"`
@@ -53,30 +54,12 @@ type documentBody struct {
 	Version            int64                        `json:"Version"`
 }
 
-// stateBody is a state as it is stored, in documents and as the outcome of a file's scan.
-type stateBody struct {
-	Status       document.Status `json:"Status"`
-	ErrorCode    string          `json:"ErrorCode"`
-	ErrorMessage string          `json:"ErrorMessage"`
-}
-
 func documentKey(tenant, id string) dynamo.Item {
 	return dynamo.Item{"owner": dynamo.String(tenant + "#document#" + id), "part": dynamo.String("document")}
 }
 
 func marshalDocument(d document.Document) (dynamo.Item, error) {
-	body, err := json.Marshal(documentBody{
-		ID: d.ID, Tenant: d.Tenant, EntityType: d.EntityType, EntityID: d.EntityID, JourneyID: d.JourneyID,
-		FileName: d.FileName,
-		Type:     d.Type, FriendlyName: d.FriendlyName, DataKey: d.DataKey, RequirementIDs: d.RequirementIDs,
-		RequirementModelID: d.RequirementModelID, Properties: d.Properties, Metadata: d.Metadata, URL: d.URL,
-		Virtual: d.Virtual,
-		FileID:  d.FileID, State: stateBody(d.State), Layers: d.Layers, PolicyLayers: d.PolicyLayers,
-		ClonedFrom: d.ClonedFrom,
-		UploadedBy: d.UploadedBy, UploadedByName: d.UploadedByName, CreatedAt: d.CreatedAt, UpdatedBy: d.UpdatedBy,
-		UpdatedAt: d.UpdatedAt, ArchivalReason: d.ArchivalReason, BeforeArchival: d.BeforeArchival, Flags: d.Flags,
-		Version: d.Version,
-	})
+	body, err := json.Marshal(documentBody(d))
 	if err != nil {
 		return nil, fmt.Errorf("write document: %w", err)
 	}
@@ -94,18 +77,7 @@ func unmarshalDocument(item dynamo.Item) (document.Document, error) {
 	if err := json.Unmarshal([]byte(dynamo.StringAttribute(item, "body")), &b); err != nil {
 		return document.Document{}, fmt.Errorf("read document: %w", err)
 	}
-	return document.Document{
-		ID: b.ID, Tenant: b.Tenant, EntityType: b.EntityType, EntityID: b.EntityID, JourneyID: b.JourneyID,
-		FileName: b.FileName,
-		Type:     b.Type, FriendlyName: b.FriendlyName, DataKey: b.DataKey, RequirementIDs: b.RequirementIDs,
-		RequirementModelID: b.RequirementModelID, Properties: b.Properties, Metadata: b.Metadata, URL: b.URL,
-		Virtual: b.Virtual,
-		FileID:  b.FileID, State: document.State(b.State), Layers: b.Layers, PolicyLayers: b.PolicyLayers,
-		ClonedFrom: b.ClonedFrom,
-		UploadedBy: b.UploadedBy, UploadedByName: b.UploadedByName, CreatedAt: b.CreatedAt, UpdatedBy: b.UpdatedBy,
-		UpdatedAt: b.UpdatedAt, ArchivalReason: b.ArchivalReason, BeforeArchival: b.BeforeArchival, Flags: b.Flags,
-		Version: b.Version,
-	}, nil
+	return document.Document(b), nil
 }
 
 func filePrefix(tenant string) string { return tenant + "#file#" }
@@ -115,7 +87,7 @@ func fileKey(tenant, id string) dynamo.Item {
 }
 
 func marshalState(s document.State) (string, error) {
-	body, err := json.Marshal(stateBody(s))
+	body, err := json.Marshal(s)
 	return string(body), err
 }
 
@@ -128,11 +100,10 @@ func unmarshalFile(item dynamo.Item, tenant string) (document.File, error) {
 		Documents: dynamo.NumberAttribute(item, "documents"),
 	}
 	if outcome := dynamo.StringAttribute(item, "outcome"); outcome != "" {
-		var b stateBody
-		if err := json.Unmarshal([]byte(outcome), &b); err != nil {
+		f.State = document.State{}
+		if err := json.Unmarshal([]byte(outcome), &f.State); err != nil {
 			return document.File{}, fmt.Errorf("read file: %w", err)
 		}
-		f.State = document.State(b)
 	}
 	return f, nil
 }
