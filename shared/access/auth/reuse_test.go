@@ -128,9 +128,7 @@ func TestWhatIsNotReused(t *testing.T) {
 	if w.issue(t) == first || w.issueBy(t, w.processes(1)[0]) == first {
 		t.Error("a token of a retired key is handed out")
 	}
-	if _, err := w.registry.DisableClient(t.Context(), w.client.ID); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(w.registry.DisableClient(t.Context(), w.client.ID)))
 	if _, err := w.issuer.Issue(t.Context(), issuerURL, w.client.ID, w.secret, "tenant/"+w.tenant.ID); !errors.Is(err,
 		auth.ErrInvalidClient) {
 		t.Errorf("a disabled client: %v, want ErrInvalidClient", err)

@@ -138,14 +138,10 @@ func TestAnnounceBatch(t *testing.T) {
 func TestAnnouncementOfAKilledAttempt(t *testing.T) {
 	f := newFixture(t)
 	b := f.endBatch(t)
-	if _, err := f.store.ClaimAnnouncement(t.Context(), b.ID, "killed", f.clock, f.clock.Add(f.Lease)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(f.store.ClaimAnnouncement(t.Context(), b.ID, "killed", f.clock, f.clock.Add(f.Lease))))
 	for want, after := range []time.Duration{30 * time.Second, 31 * time.Second} {
 		f.clock = endedAt.Add(after)
-		if _, err := f.Handle(t.Context(), announce.Input{Batch: b.ID}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(f.Handle(t.Context(), announce.Input{Batch: b.ID})))
 		if len(f.bus.sent) != want {
 			t.Errorf("after %v: %d messages, want %d", after, len(f.bus.sent), want)
 		}
@@ -174,9 +170,7 @@ func TestTheBusIsToldLast(t *testing.T) {
 			a.Senders = map[batch.Receiver]event.Sender{
 				batch.EventBus: record("bus", 0), batch.Webhooks: record("webhooks", after),
 			}
-			if _, err := a.Handle(t.Context(), announce.Input{Message: &m}); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, errtest.Of(a.Handle(t.Context(), announce.Input{Message: &m})))
 			if got := fmt.Sprint(order); got != want {
 				t.Errorf("webhooks that need %v: told %s, want %s", after, got, want)
 			}

@@ -35,9 +35,7 @@ func TestExportsAreRequested(t *testing.T) {
 	b.Status = batch.InProgress
 	errtest.Fatal(t, f.store.Create(t.Context(), b))
 	processed := batch.Transition{To: batch.Processed, At: endedAt, Export: true}
-	if _, err := f.store.Apply(t.Context(), b.ID, processed); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(f.store.Apply(t.Context(), b.ID, processed)))
 	for i, fails := range []bool{true, false, false} {
 		f.clock = f.clock.Add(time.Hour)
 		if i == 2 {

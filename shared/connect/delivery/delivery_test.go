@@ -227,9 +227,7 @@ func TestFailingForDays(t *testing.T) {
 	w, err := s.store.Save(t.Context(), w, true)
 	errtest.Fatal(t, err)
 	for _, d := range s.deliveries("w1") {
-		if _, err := s.dispatcher.Resend(t.Context(), d); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(s.dispatcher.Resend(t.Context(), d)))
 	}
 	s.runUntil(s.now.Add(time.Hour))
 	for _, d := range s.deliveries("w1") {
@@ -311,9 +309,7 @@ func TestSecretIsReplaced(t *testing.T) {
 	w := s.create("w1", nil)
 	w.Version = 1
 	w.ReplaceSecret([]byte("new"), s.now)
-	if _, err := s.store.Save(t.Context(), w, false); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(s.store.Save(t.Context(), w, false)))
 	verify := func(secret string) error {
 		r := s.received[len(s.received)-1]
 		return webhook.Verify(r.header, []byte(r.body), secret, s.now)

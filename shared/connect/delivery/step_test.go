@@ -22,9 +22,7 @@ func TestPendingDeliveryEnds(t *testing.T) {
 	s.send("b")
 	s.runUntil(start.Add(6 * time.Second))
 	w.Version, w.Enabled = 1, false
-	if _, err := s.store.Save(t.Context(), w, false); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(s.store.Save(t.Context(), w, false)))
 	errtest.Fatal(t, s.store.Delete(t.Context(), s.tenant, "w2"))
 	s.answerWith(200)
 	if d, err := s.dispatcher.Resend(t.Context(), s.deliveries("w3")[0]); err != nil || d.Run != 2 {

@@ -74,9 +74,7 @@ func TestRequest(t *testing.T) {
 	}}}
 	request := newRequest(t, server.URL+"/path?q=1", `{"a":1}`)
 	request.Header.Set("Content-Type", "application/json")
-	if _, err := client.Do(t.Context(), tenant, request); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(client.Do(t.Context(), tenant, request)))
 	r := <-got
 	want := map[string]string{"X-Api-Key": "secret", "X-Two": "1,2", "Content-Type": "application/json",
 		"User-Agent": "Sluice", "Content-Length": "7", "Accept-Encoding": "", "Authorization": ""}
@@ -103,9 +101,7 @@ func TestOtherTenant(t *testing.T) {
 	})
 	client.Configurations = configurations{{ID: "c", URL: server.URL, Headers: []externalauth.NameValue{
 		{Name: "x-api-key", Value: "secret"}}}}
-	if _, err := client.Do(t.Context(), "other", newRequest(t, server.URL, "")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(client.Do(t.Context(), "other", newRequest(t, server.URL, ""))))
 }
 
 // A reply of a gigabyte is cut: its beginning is returned, and the connection ends.

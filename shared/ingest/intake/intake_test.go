@@ -139,9 +139,7 @@ func TestLateRefusalChangesNothing(t *testing.T) {
 	f.scanner.during = func() {
 		plan := chunk.NewPlan(2, 0)
 		started := batch.Transition{To: batch.ValidationStarted, At: received, Plan: &plan}
-		if _, err := f.store.Apply(context.Background(), f.batch.ID, started); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(f.store.Apply(context.Background(), f.batch.ID, started)))
 	}
 	f.scanner.errs = []error{malware.ErrUnscannable}
 	errtest.Fatal(t, f.handle(t, e))

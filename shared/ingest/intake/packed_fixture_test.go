@@ -17,9 +17,7 @@ func packGzip(t *testing.T, content string) string {
 	t.Helper()
 	var out bytes.Buffer
 	w := gzip.NewWriter(&out)
-	if _, err := w.Write([]byte(content)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(w.Write([]byte(content))))
 	errtest.Fatal(t, w.Close())
 	return out.String()
 }

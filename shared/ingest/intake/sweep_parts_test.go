@@ -25,9 +25,7 @@ func newPartsSweep(t *testing.T) *sweepFixture {
 // An upload in parts ends as long after its latest URL as a single PUT, and its parts are removed.
 func TestSweepGivesUpParts(t *testing.T) {
 	f := newPartsSweep(t)
-	if _, err := f.store.ExtendUpload(t.Context(), f.batch.ID, received.Add(3*time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(f.store.ExtendUpload(t.Context(), f.batch.ID, received.Add(3*time.Hour))))
 	if b := f.sweepAfter(t, 4*time.Hour-time.Minute); b.Status != batch.AwaitingUpload || f.storage.aborted != nil {
 		t.Errorf("before its end the batch is %s, aborted %v; want AWAITING_UPLOAD and none", b.Status,
 			f.storage.aborted)
@@ -44,9 +42,7 @@ func TestSweepGivesUpParts(t *testing.T) {
 func TestSweepFindsCompletedParts(t *testing.T) {
 	f := newPartsSweep(t)
 	askedAt := received.Add(time.Hour)
-	if _, err := f.store.RecordCompletion(t.Context(), f.batch.ID, "parts", askedAt); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(f.store.RecordCompletion(t.Context(), f.batch.ID, "parts", askedAt)))
 	*f.storage = storage{info: objects.Info{ETag: `"abc-1"`, Size: 2, Modified: received}}
 	if b := f.sweepAfter(t, 2*time.Hour); b.Status != batch.Uploaded || !b.ReceivedAt.Equal(askedAt) {
 		t.Errorf("the batch is %s, received %v; want UPLOADED, %v", b.Status, b.ReceivedAt, askedAt)

@@ -128,9 +128,7 @@ func (f *sweepFixture) advance(t *testing.T, to batch.Status) {
 		if !f.currentBatch(t).Status.CanTransitionTo(tr.To) {
 			continue // it is past that already
 		}
-		if _, err := f.store.Apply(t.Context(), f.batch.ID, tr); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(f.store.Apply(t.Context(), f.batch.ID, tr)))
 	}
 }
 

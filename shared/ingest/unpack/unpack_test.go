@@ -26,9 +26,7 @@ func packGzip(t testing.TB, content string) []byte {
 	var out bytes.Buffer
 	w := gzip.NewWriter(&out)
 	w.Name = "batch.jsonl"
-	if _, err := io.WriteString(w, content); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(io.WriteString(w, content)))
 	errtest.Fatal(t, w.Close())
 	return out.Bytes()
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"sluice/shared/ingest/chunk"
+	"sluice/shared/kit/errtest"
 )
 
 var errFault = errors.New("fault")
@@ -105,9 +106,7 @@ func TestSourceFails(t *testing.T) {
 	counting := &faultySource{Source: sourceOf(file)}
 	in := fileInput(file, plan)
 	in.Source = counting
-	if _, err := ValidateFile(t.Context(), in, io.Discard); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(ValidateFile(t.Context(), in, io.Discard)))
 	for n := range counting.opened.Load() {
 		in.Source = &faultySource{Source: sourceOf(file), failAt: n + 1}
 		if _, err := ValidateFile(t.Context(), in, io.Discard); !errors.Is(err, errFault) {
@@ -264,9 +263,7 @@ func TestReadsOfSettleChunk(t *testing.T) {
 			in := settleInput(file, plan, w, 0)
 			counting := &faultySource{Source: in.Source}
 			in.Source = counting
-			if _, err := SettleChunk(t.Context(), in, io.Discard, io.Discard); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, errtest.Of(SettleChunk(t.Context(), in, io.Discard, io.Discard)))
 			if got := counting.opened.Load(); got != c.want {
 				t.Errorf("the file was read %d times, want %d", got, c.want)
 			}

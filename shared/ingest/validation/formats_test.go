@@ -85,9 +85,7 @@ func TestIndexFormat(t *testing.T) {
 	x.addID([]byte("repeated"), 301)
 	x.addReference([]byte("entity"), 258, 20, transaction.Sender)
 	x.addReference([]byte("entity"), 260, 90, transaction.Receiver)
-	if _, err := x.writeTo(&file); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(x.writeTo(&file)))
 	key := duplicate.NewKey(testDigestKey)
 	digest := func(id string) string { return string(key.Digest([]byte(id)).AppendTo(nil)) }
 	sections := map[string]string{
@@ -152,9 +150,7 @@ func TestRejectionsFormat(t *testing.T) {
 		if i == 1 {
 			x.addReference([]byte("no id"), 5, 99, transaction.Receiver)
 		}
-		if _, err := x.writeTo(&indexes[i]); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(x.writeTo(&indexes[i])))
 	}
 	key := duplicate.NewKey(testDigestKey)
 	partition := func(id string) int { return key.Digest([]byte(id)).Partition(Partitions) }

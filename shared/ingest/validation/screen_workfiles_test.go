@@ -45,9 +45,7 @@ func screenedFiles(t testing.TB) (file []byte, plan chunk.Plan, names [2][]byte,
 	}
 	for p := range hits {
 		var out bytes.Buffer
-		if _, err := ScreenPartition(t.Context(), screenPartitionInput(p, names), &out); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(ScreenPartition(t.Context(), screenPartitionInput(p, names), &out)))
 		hits[p] = out.Bytes()
 	}
 	return file, plan, names, hits
@@ -115,9 +113,7 @@ func TestStoredScreeningFiles(t *testing.T) {
 	var storedHits [Partitions][]byte
 	for p := range Partitions {
 		var out bytes.Buffer
-		if _, err := ScreenPartition(t.Context(), screenPartitionInput(p, storedNames), &out); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(ScreenPartition(t.Context(), screenPartitionInput(p, storedNames), &out)))
 		name := fmt.Sprintf("screening-partition-%d.hits.hex", p)
 		compareWithGolden(t, name, hex.Dump(out.Bytes()))
 		storedHits[p] = readHexDump(t, name)

@@ -78,9 +78,7 @@ func TestStoredWorkFiles(t *testing.T) {
 		name := fmt.Sprintf("partition-%02d.rejections.hex", p)
 		t.Run(fmt.Sprintf("reconcile partition %d", p), func(t *testing.T) {
 			var rejections bytes.Buffer
-			if _, err := ReconcilePartition(t.Context(), reconcileInput(stored, p), &rejections); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, errtest.Of(ReconcilePartition(t.Context(), reconcileInput(stored, p), &rejections)))
 			compareWithGolden(t, name, hex.Dump(rejections.Bytes()))
 		})
 		stored.rejections = append(stored.rejections, readHexDump(t, name))
@@ -108,9 +106,7 @@ func TestStoredWorkFiles(t *testing.T) {
 			var part, rejected bytes.Buffer
 			in := settleInput(file, plan, stored, i)
 			in.Rejected = &rejected
-			if _, err := SettleChunk(t.Context(), in, &part, io.Discard); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, errtest.Of(SettleChunk(t.Context(), in, &part, io.Discard)))
 			if diff := cmp.Diff(string(readGolden(t, fmt.Sprintf("chunk-%d.report.jsonl", i))),
 				part.String()); diff != "" {
 				t.Errorf("report (-want +got):\n%s", diff)

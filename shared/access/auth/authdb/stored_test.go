@@ -38,9 +38,7 @@ func TestStoredRegistry(t *testing.T) {
 	errtest.Fatal(t, s.CreateClient(ctx, c))
 	token := auth.SealedToken{ID: "client/digest", Key: "kid", ReuseUntil: time.Unix(1795680900, 0),
 		Ciphertext: []byte("sealed")}
-	if _, err := s.StoreSealedToken(ctx, token, at); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(s.StoreSealedToken(ctx, token, at)))
 	keys := []auth.Key{{ID: "kid", KMSKey: "arn", PublicKey: []byte("public"), ActiveFrom: at,
 		RetireAt: at.Add(time.Hour)}}
 	errtest.Fatal(t, s.ReplaceKeys(ctx, keys, 0))

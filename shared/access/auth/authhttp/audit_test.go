@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/access/auth/authhttp"
+	"sluice/shared/kit/errtest"
 )
 
 // recorded returns the records of the audit trail and empties it.
@@ -73,9 +74,7 @@ func TestUnauthorizedRequestsAreRecorded(t *testing.T) {
 	id := newIdentity(t, "")
 	token := id.issueToken(t)
 	id.recorded(t)
-	if _, err := id.authorizer.Run(t.Context(), newRequest(t, "Bearer "+token)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(id.authorizer.Run(t.Context(), newRequest(t, "Bearer "+token))))
 	if records := id.recorded(t); len(records) != 0 {
 		t.Errorf("an authorized request: got the records %v of the authorizer, want none", records)
 	}
@@ -93,9 +92,7 @@ func TestUnauthorizedRequestsAreRecorded(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.reason == "client_disabled" {
-				if _, err := id.registry.DisableClient(t.Context(), id.client.ID); err != nil {
-					t.Fatal(err)
-				}
+				errtest.Fatal(t, errtest.Of(id.registry.DisableClient(t.Context(), id.client.ID)))
 			}
 			id.expectUnauthorized(t, tt.request)
 			want := map[string]any{

@@ -134,16 +134,12 @@ func TestUnauthorized(t *testing.T) {
 func TestRegistryChangesHaveEffectAtOnce(t *testing.T) {
 	id := newIdentity(t, "")
 	token := id.issueToken(t)
-	if _, err := id.registry.EnableBatch(t.Context(), id.tenant.ID, false); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(id.registry.EnableBatch(t.Context(), id.tenant.ID, false)))
 	reply, err := id.authorizer.Run(t.Context(), newRequest(t, "Bearer "+token))
 	if err != nil || reply.Context["features"] != "" {
 		t.Errorf("without the feature: got %v, %v, want no features", reply.Context, err)
 	}
-	if _, err := id.registry.DisableClient(t.Context(), id.client.ID); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(id.registry.DisableClient(t.Context(), id.client.ID)))
 	id.expectUnauthorized(t, newRequest(t, "Bearer "+token))
 }
 

@@ -56,9 +56,7 @@ func testRunOfADelivery(t *testing.T, s webhook.Store) {
 	ctx := t.Context()
 	d := newDelivery(t, single(newWebhook("w1")), "e1", 0)
 	for range 2 {
-		if _, err := s.CreateDelivery(ctx, d); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(s.CreateDelivery(ctx, d)))
 	}
 	if diff := cmp.Diff(normal(d), mustGet(t, s, d)); diff != "" {
 		t.Fatalf("created: (-want +got)\n%s", diff)
@@ -138,9 +136,7 @@ func testListDeliveries(t *testing.T, s webhook.Store) {
 	for i := range 7 {
 		d := newDelivery(t, w, fmt.Sprint("e", i), i)
 		ids = append(ids, d.ID)
-		if _, err := s.CreateDelivery(ctx, d); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(s.CreateDelivery(ctx, d)))
 	}
 	type list func(position string) ([]webhook.Delivery, string, error)
 	pages := func(position string, read list) (found []string, sizes []int) {
@@ -257,9 +253,7 @@ func TestEventOfADeliveryThatIsKeptLonger(t *testing.T) {
 	s := webhookdb.New(db, table)
 	w := create(t, s, newWebhook("w1"))
 	d := newDelivery(t, w, "e1", 0)
-	if _, err := s.Collect(ctx, w, d); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(s.Collect(ctx, w, d)))
 	want, err := s.StopCollecting(ctx, d, 1, at.Add(time.Minute))
 	errtest.Fatal(t, err)
 	_, err = db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(table), Key: dynamo.Item{

@@ -32,21 +32,15 @@ func TestStoredWebhooks(t *testing.T) {
 	errtest.Fatal(t, s.SaveAttempt(ctx, d))
 	waiting := newDelivery(t, single(w), "e2", 5)
 	waiting.NextAttemptAt = at.Add(time.Hour)
-	if _, err := s.CreateDelivery(ctx, waiting); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.MarkFailing(ctx, tenant, "w1", at.Add(time.Second), true); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(s.CreateDelivery(ctx, waiting)))
+	errtest.Fatal(t, errtest.Of(s.MarkFailing(ctx, tenant, "w1", at.Add(time.Second), true)))
 	if _, _, err := s.MarkRecovered(ctx, tenant, "w1", at.Add(time.Second), at.Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	if w, err = s.Disable(ctx, tenant, "w1", webhook.ReasonGone, at.Add(2*time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.PagingKey(ctx, []byte("0123456789abcdef0123456789abcdef")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(s.PagingKey(ctx, []byte("0123456789abcdef0123456789abcdef"))))
 	dynamotest.CompareStored(t, client, table, "webhooks")
 
 	client = dynamotest.Start(t)

@@ -118,8 +118,6 @@ func (f *fixture) deliver(w wire.Webhook, minutes int, outcome webhook.Outcome) 
 	if outcome != webhook.Pending {
 		d.EndedAt = f.now
 	}
-	if _, err := f.store.CreateDelivery(f.Context(), d); err != nil {
-		f.Fatal(err)
-	}
+	errtest.Fatal(f, errtest.Of(f.store.CreateDelivery(f.Context(), d)))
 	return d
 }

@@ -12,6 +12,7 @@ import (
 
 	"sluice/openapi/wire"
 	"sluice/shared/connect/webhook"
+	"sluice/shared/kit/errtest"
 )
 
 func TestLifeOfAWebhook(t *testing.T) {
@@ -210,17 +211,13 @@ func TestHealth(t *testing.T) {
 	f := newFixture(t)
 	w := f.create()
 	one := "/v1/webhooks/" + w.ID
-	if _, err := f.store.MarkFailing(t.Context(), tenant, w.ID, f.now, true); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(f.store.MarkFailing(t.Context(), tenant, w.ID, f.now, true)))
 	f.must("GET", one, "", &w)
 	if want := f.now.AddDate(0, 0, 5); w.FailingSince == nil || !w.FailingSince.Equal(f.now) || w.DisablesAt == nil ||
 		!w.DisablesAt.Equal(want) {
 		t.Errorf("failing since %v, to be disabled at %v; want %v and %v", w.FailingSince, w.DisablesAt, f.now, want)
 	}
-	if _, err := f.store.Disable(t.Context(), tenant, w.ID, webhook.ReasonFailing, f.now); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(f.store.Disable(t.Context(), tenant, w.ID, webhook.ReasonFailing, f.now)))
 	w = wire.Webhook{}
 	f.must("GET", one, "", &w)
 	if w.Enabled || w.DisabledAt == nil || w.DisabledReason == nil || *w.DisabledReason != "failing" ||

@@ -34,9 +34,7 @@ func empty(t *testing.T, db *dynamodb.Client) {
 	errtest.Fatal(t, err)
 	for _, item := range out.Items {
 		key := dynamo.Item{"stage": item["stage"], "place": item["place"]}
-		if _, err := db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &name, Key: key}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &name, Key: key})))
 	}
 }
 

@@ -31,9 +31,7 @@ func TestTransitionsAreRecorded(t *testing.T) {
 		ReceivedAt: created.Add(2 * time.Second), Object: &batch.Object{Key: "k", ETag: `"e"`, Size: 100}}
 	ended := batch.Transition{To: batch.Failed, At: created.Add(4 * time.Second), ErrorMessage: "why"}
 	for _, transition := range []batch.Transition{uploaded, ended} {
-		if _, err := s.Apply(t.Context(), b.ID, transition); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), b.ID, transition)))
 	}
 	var conflict *batch.ConflictError
 	if _, err := s.Apply(t.Context(), b.ID, batch.Transition{To: batch.Uploaded, At: created.Add(5 * time.Second),

@@ -60,22 +60,12 @@ func TestStoredBatches(t *testing.T) {
 		SummaryKey:  "summary", ShortBytes: 5, CSVKey: "csv", CSVBytes: 14, CSVShortBytes: 6, RejectedKey: "rejected",
 		RejectedBytes: 200}
 	ingested := batch.IngestCursor{Done: true, Offset: 90, Line: 8, Stored: 7}
-	if _, err := s.CommitValidated(ctx, b.ID, 3, validated); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.CommitSettled(ctx, b.ID, 3, settled); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.AdvanceCursor(ctx, b.ID, 3, ingested); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(s.CommitValidated(ctx, b.ID, 3, validated)))
+	errtest.Fatal(t, errtest.Of(s.CommitSettled(ctx, b.ID, 3, settled)))
+	errtest.Fatal(t, errtest.Of(s.AdvanceCursor(ctx, b.ID, 3, ingested)))
 	reconciled := batch.ReconcileResult{RejectionsKey: "marks", RejectionsSections: "\x00\x05"}
-	if _, err := s.CommitReconciled(ctx, b.ID, 7, reconciled); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.ClaimAnnouncement(ctx, b.ID, "attempt", at.Add(time.Minute), at.Add(2*time.Minute)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(s.CommitReconciled(ctx, b.ID, 7, reconciled)))
+	errtest.Fatal(t, errtest.Of(s.ClaimAnnouncement(ctx, b.ID, "attempt", at.Add(time.Minute), at.Add(2*time.Minute))))
 	dynamotest.CompareStored(t, client, "test-batches", "batches")
 
 	client = dynamotest.Start(t)
@@ -139,15 +129,9 @@ func TestStoredOutcomes(t *testing.T) {
 	skipped, reconciled := batch.SettleResult{Skipped: true}, batch.ReconcileResult{}
 	counts := batch.LineCounts{ByChunk: []int64{10, 0, 7}, Transactions: 16, MinReportBytes: []int64{150, 0, 300}}
 	verdict := batch.Verdict{Outcome: batch.TooManyTransactions, Total: 16, Invalid: 2}
-	if _, err := s.CommitSettled(ctx, b.ID, 2, skipped); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.CommitReconciled(ctx, b.ID, 0, reconciled); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.CommitLineCounts(ctx, b.ID, counts); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(s.CommitSettled(ctx, b.ID, 2, skipped)))
+	errtest.Fatal(t, errtest.Of(s.CommitReconciled(ctx, b.ID, 0, reconciled)))
+	errtest.Fatal(t, errtest.Of(s.CommitLineCounts(ctx, b.ID, counts)))
 	tooMany := batch.Transition{To: batch.ValidationFailed, At: at, Verdict: &verdict, ErrorMessage: "too many"}
 	want, err := s.Apply(ctx, b.ID, tooMany)
 	errtest.Fatal(t, err)
@@ -185,9 +169,7 @@ func TestStoredUnfinished(t *testing.T) {
 		errtest.Fatal(t, s.Create(ctx, b))
 	}
 	failed := batch.Transition{To: batch.Failed, At: at, ErrorMessage: "m", Expires: at.Add(time.Hour)}
-	if _, err := s.Apply(ctx, expiring.ID, failed); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(s.Apply(ctx, expiring.ID, failed)))
 	// What is announced is stored as releases that announced nothing stored it.
 	errtest.Fatal(t, s.MarkAnnounced(ctx, expiring, batch.Receivers()))
 	dynamotest.CompareStored(t, client, "test-batches", "unfinished")
@@ -250,17 +232,11 @@ func TestStoredScreening(t *testing.T) {
 	}
 	validated := batch.ValidateResult{Lines: 10, NamesKey: "names"}
 	settled := batch.SettleResult{FirstLine: 1, Hits: 3, AlertsKey: "alerts", AlertBytes: 500, AlertsLeftOut: true}
-	if _, err := s.CommitValidated(ctx, b.ID, 0, validated); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.CommitSettled(ctx, b.ID, 0, settled); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(s.CommitValidated(ctx, b.ID, 0, validated)))
+	errtest.Fatal(t, errtest.Of(s.CommitSettled(ctx, b.ID, 0, settled)))
 	screened := [batch.Partitions]*batch.ScreenResult{2: {Names: 4, HitsKey: "hits", HitsSections: "\x03"}, 15: {}}
 	for _, p := range []int{2, 15} {
-		if _, err := s.CommitScreened(ctx, b.ID, p, *screened[p]); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(s.CommitScreened(ctx, b.ID, p, *screened[p])))
 	}
 	dynamotest.CompareStored(t, client, "test-batches", "screening")
 
@@ -328,9 +304,7 @@ func TestStoredFiles(t *testing.T) {
 		b := batchtest.NewBatch(t, storedTenant)
 		b.ID, b.Status = id, batch.InProgress
 		errtest.Fatal(t, s.Create(ctx, b))
-		if _, err := s.Apply(ctx, id, batch.Transition{To: batch.Processed, At: at, File: &file}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(s.Apply(ctx, id, batch.Transition{To: batch.Processed, At: at, File: &file})))
 	}
 	dynamotest.CompareStored(t, client, "test-batches", "files")
 

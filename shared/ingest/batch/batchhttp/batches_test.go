@@ -14,6 +14,7 @@ import (
 	"sluice/shared/access/ratelimit"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/chunk"
+	"sluice/shared/kit/errtest"
 )
 
 func TestUploadURL(t *testing.T) {
@@ -197,17 +198,13 @@ func TestProgress(t *testing.T) {
 	}
 	unknown := map[string]any{"total": nil, "accepted": nil, "invalid": nil, "ingested": nil}
 	check(0, unknown)
-	if _, err := a.batches.CommitValidated(t.Context(), batch.ID(id), 1,
-		batch.ValidateResult{Lines: 2, Transactions: 2, Bytes: 40}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(a.batches.CommitValidated(t.Context(), batch.ID(id), 1,
+		batch.ValidateResult{Lines: 2, Transactions: 2, Bytes: 40})))
 	check(40, unknown)
 	a.apply(t, id, batch.Transition{To: batch.PendingIngestion, Verdict: &batch.Verdict{Total: 5, Accepted: 5}},
 		batch.Transition{To: batch.Initialized}, batch.Transition{To: batch.InProgress})
-	if _, err := a.batches.AdvanceCursor(t.Context(), batch.ID(id), 1,
-		batch.IngestCursor{Offset: 30, Line: 1, Stored: 1}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(a.batches.AdvanceCursor(t.Context(), batch.ID(id), 1,
+		batch.IngestCursor{Offset: 30, Line: 1, Stored: 1})))
 	check(30, map[string]any{"total": 5.0, "accepted": 5.0, "invalid": 0.0, "ingested": 1.0})
 	a.apply(t, id, batch.Transition{To: batch.Processed})
 	check(100, map[string]any{"total": 5.0, "accepted": 5.0, "invalid": 0.0, "ingested": 5.0})

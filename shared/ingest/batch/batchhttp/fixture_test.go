@@ -141,8 +141,6 @@ func (a *api) apply(t *testing.T, id string, changes ...batch.Transition) {
 	t.Helper()
 	for _, c := range changes {
 		c.At = now
-		if _, err := a.batches.Apply(t.Context(), batch.ID(id), c); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(a.batches.Apply(t.Context(), batch.ID(id), c)))
 	}
 }

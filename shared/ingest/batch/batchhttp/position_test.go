@@ -51,9 +51,7 @@ func TestQueuePosition(t *testing.T) {
 	expect(ids[1], http.StatusAccepted, 1.0)
 	expect(ids[0], http.StatusAccepted, nil) // it has a slot
 
-	if _, err := a.batches.Apply(t.Context(), ids[1], batch.Transition{To: batch.Failed, At: now,
-		ErrorMessage: "e"}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(a.batches.Apply(t.Context(), ids[1], batch.Transition{To: batch.Failed, At: now,
+		ErrorMessage: "e"})))
 	expect(ids[1], http.StatusOK, nil)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/errtest"
 )
 
 func cancelTime() time.Time { return createdAt.Add(time.Hour) }
@@ -61,9 +62,7 @@ func testCancel(t *testing.T, s batch.Store) {
 		{To: batch.Failed, At: createdAt, ErrorMessage: batch.NeverUploaded},
 	} {
 		b := create(t, s, "tenant", batch.AwaitingUpload)
-		if _, err := s.Apply(t.Context(), b.ID, end); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), b.ID, end)))
 		var conflict *batch.ConflictError
 		if _, err := batch.Cancel(t.Context(), s, b.ID, cancelTime); !errors.As(err, &conflict) {
 			t.Errorf("a batch that ended with %q: got error %v, want a conflict", end.ErrorMessage, err)
@@ -80,9 +79,7 @@ type overtaken struct {
 
 func (s *overtaken) Apply(ctx context.Context, id batch.ID, t batch.Transition) (batch.Batch, error) {
 	for _, first := range s.transitions {
-		if _, err := s.Store.Apply(ctx, id, first); err != nil {
-			s.t.Fatal(err)
-		}
+		errtest.Fatal(s.t, errtest.Of(s.Store.Apply(ctx, id, first)))
 	}
 	s.transitions = nil
 	return s.Store.Apply(ctx, id, t)

@@ -113,9 +113,7 @@ func testCreate(t *testing.T, s batch.Store) {
 	if diff := cmp.Diff(b, got); err != nil || diff != "" {
 		t.Errorf("Get after Create: error %v, batch (-want +got):\n%s", err, diff)
 	}
-	if _, err := s.Apply(t.Context(), b.ID, transition); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), b.ID, transition)))
 	if err := s.Create(t.Context(), b); err == nil {
 		t.Error("Create of a batch that is no longer AWAITING_UPLOAD: got no error")
 	}
@@ -129,9 +127,7 @@ func testStatuses(t *testing.T, s batch.Store) {
 		want[b.ID] = b.Status
 		ids = append(ids, b.ID)
 	}
-	if _, err := s.Apply(t.Context(), ids[1], batch.Transition{To: batch.Uploaded, At: createdAt}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), ids[1], batch.Transition{To: batch.Uploaded, At: createdAt})))
 	want[ids[1]] = batch.Uploaded
 	got, err := s.Statuses(t.Context(), ids)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {

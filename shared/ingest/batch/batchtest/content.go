@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/errtest"
 )
 
 // testContent commits unpacked copies: the first one counts, while the batch is UPLOADED.
@@ -32,9 +33,7 @@ func testContent(t *testing.T, s batch.Store) {
 	}
 	expect("before the upload", first, batch.Object{}, "")
 	for i, change := range transitionsToProcessed() {
-		if _, err := s.Apply(t.Context(), b.ID, change); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), b.ID, change)))
 		if i == 0 {
 			expect("first", first, first, batch.Gzip)
 			expect("repeated", first, first, batch.Gzip)
@@ -46,10 +45,8 @@ func testContent(t *testing.T, s batch.Store) {
 		expect("second in "+string(change.To), second, first, batch.Gzip)
 	}
 	late := create(t, s, tenant, batch.AwaitingUpload)
-	if _, err := s.Apply(t.Context(), late.ID, batch.Transition{To: batch.Failed, At: createdAt,
-		Encoding: batch.Zstd}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), late.ID, batch.Transition{To: batch.Failed, At: createdAt,
+		Encoding: batch.Zstd})))
 	b = late
 	expect("after the end", first, batch.Object{}, batch.Zstd)
 }

@@ -98,9 +98,7 @@ func SameReceivers(a, b []batch.Receiver) bool {
 // that.
 func testOneAttemptExports(t *testing.T, s batch.Store) {
 	owesNone, ended := end(t, s, batch.Processed), endWithExport(t, s)
-	if _, err := s.ClaimAnnouncement(t.Context(), ended.ID, "announcer", endAt, claimedUntil); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(s.ClaimAnnouncement(t.Context(), ended.ID, "announcer", endAt, claimedUntil)))
 	testClaims(t, s.ClaimExport, owesNone.ID, ended, batch.ErrNothingToExport)
 	errtest.Fatal(t, s.MarkExported(t.Context(), ended.ID, "parquet/b"))
 	expectNoClaim(t, s.ClaimExport, ended.ID, batch.ErrNothingToExport)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/errtest"
 )
 
 var testFile = batch.File{Tenant: "tenant", SHA256: bytes.Repeat([]byte{7}, 32)}
@@ -69,14 +70,10 @@ func testFiles(t *testing.T, s batch.Store) {
 
 	// A batch goes on to name the one that its verdict has named.
 	third := create(t, s, "tenant", batch.ValidationStarted)
-	if _, err := s.Apply(t.Context(), third.ID, batch.Transition{To: batch.PendingIngestion, At: createdAt,
-		DuplicateOf: first.ID, Verdict: &batch.Verdict{Total: 1, Accepted: 1, ReportKey: "r"}}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), third.ID, batch.Transition{To: batch.PendingIngestion,
+		At: createdAt, DuplicateOf: first.ID, Verdict: &batch.Verdict{Total: 1, Accepted: 1, ReportKey: "r"}})))
 	for _, to := range []batch.Status{batch.Initialized, batch.InProgress} {
-		if _, err := s.Apply(t.Context(), third.ID, batch.Transition{To: to, At: createdAt}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), third.ID, batch.Transition{To: to, At: createdAt})))
 	}
 	if b := finish(t, s, third.ID, createdAt.Add(2*time.Hour)); b.DuplicateOf != first.ID {
 		t.Errorf("the third batch with a file is a duplicate of %q, want that of its verdict, %q", b.DuplicateOf,

@@ -58,10 +58,8 @@ func testList(t *testing.T, s batch.Store) {
 	createListed(t, s, "other", 1, nil)
 	createListed(t, s, "min", 1, nil)
 	for _, n := range []int{0, 3, 39} { // numbers from the oldest on
-		if _, err := s.Apply(t.Context(), ids[39-n], batch.Transition{To: batch.Failed, At: createdAt,
-			ErrorMessage: "e"}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), ids[39-n], batch.Transition{To: batch.Failed, At: createdAt,
+			ErrorMessage: "e"})))
 	}
 	minute := func(n int) time.Time { return createdAt.Add(time.Duration(n) * time.Minute) }
 	for _, tt := range []struct {

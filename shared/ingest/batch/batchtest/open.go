@@ -39,9 +39,7 @@ func testOpen(t *testing.T, s batch.Store) {
 		expect("another batch", batch.OpenWork{Batches: 2})
 		for i, change := range way {
 			change.At, change.ReceivedAt = createdAt.Add(time.Duration(i)*time.Second), createdAt
-			if _, err := s.Apply(t.Context(), b.ID, change); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), b.ID, change)))
 			want := batch.OpenWork{Batches: 2}
 			if change.To == batch.Uploaded || change.To == batch.ValidationStarted {
 				want.UnvalidatedBytes = 1000
@@ -56,10 +54,8 @@ func testOpen(t *testing.T, s batch.Store) {
 	}
 	for range 5 {
 		b := create(t, s, tenant, batch.AwaitingUpload)
-		if _, err := s.Apply(t.Context(), b.ID, batch.Transition{To: batch.Uploaded, At: createdAt,
-			ReceivedAt: createdAt, Object: &batch.Object{Key: "k", Size: 10}}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), b.ID, batch.Transition{To: batch.Uploaded, At: createdAt,
+			ReceivedAt: createdAt, Object: &batch.Object{Key: "k", Size: 10}})))
 	}
 	expect("six batches", batch.OpenWork{Batches: 6, UnvalidatedBytes: 50})
 	for _, enough = range []batch.OpenWork{{Batches: 3, UnvalidatedBytes: 1000}, {Batches: 1000, UnvalidatedBytes: 30},

@@ -32,9 +32,7 @@ func testBacklogs(t *testing.T, s batch.Store) {
 	for _, transition := range transitionsToProcessed() {
 		at = at.Add(time.Hour)
 		transition.At = at
-		if _, err := s.Apply(t.Context(), b.ID, transition); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), b.ID, transition)))
 		errtest.Fatal(t, s.Postpone(t.Context(), b.ID, at.Add(time.Minute)))
 		want := map[batch.Status]batch.Backlog{batch.AwaitingUpload: waiting}
 		if !transition.To.IsTerminal() {
@@ -71,9 +69,7 @@ func testUnfinished(t *testing.T, s batch.Store) {
 		}
 		at = at.Add(time.Hour)
 		transition.At = at
-		if _, err := s.Apply(t.Context(), b.ID, transition); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), b.ID, transition)))
 	}
 	for _, id := range []batch.ID{b.ID, newID(t)} {
 		if err := s.Postpone(t.Context(), id, at); err != nil {
@@ -88,7 +84,5 @@ func testUnfinished(t *testing.T, s batch.Store) {
 		t.Errorf("a visit that fails: got error %v, want its own", err)
 	}
 	failed := batch.Transition{To: batch.Failed, At: at, ErrorMessage: "m", Expires: at.Add(time.Hour)}
-	if _, err := s.Apply(t.Context(), other.ID, failed); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), other.ID, failed)))
 }

@@ -5,6 +5,7 @@ import (
 	"sluice/shared/ingest/intake"
 	"sluice/shared/ingest/intake/intakedb"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"testing"
 	"time"
 
@@ -19,14 +20,10 @@ func TestStoredUploads(t *testing.T) {
 	now := func() time.Time { return at }
 	s := intakedb.New(client, "test-batches", now)
 	object := batch.Object{Key: "uploads/t/b", ETag: `"e"`, Version: "v", Size: 1000}
-	if _, err := s.RecordArrival(ctx, object, at); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(s.RecordArrival(ctx, object, at)))
 	failed := intake.ScanReport{Event: "event", Key: object.Key, ETag: object.ETag, Version: object.Version,
 		Result: intake.ScanFailed}
-	if _, err := s.RecordScan(ctx, failed); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(s.RecordScan(ctx, failed)))
 	found := intake.ScanReport{Event: "other", Key: object.Key, ETag: object.ETag, Version: object.Version,
 		Result: intake.ThreatsFound, Threat: "EICAR"}
 	want, err := s.RecordScan(ctx, found)

@@ -12,6 +12,7 @@ import (
 	"sluice/shared/ingest/intake"
 	"sluice/shared/ingest/intake/intakedb"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 )
 
 var arrival = time.Date(2026, 11, 26, 8, 15, 0, 123000000, time.UTC)
@@ -91,9 +92,7 @@ func TestUploadsAreDistinguished(t *testing.T) {
 		{Event: "2", Key: "l", ETag: `"e"`, Version: "v1", Result: intake.ThreatsFound},
 		{Event: "3", Key: "k", ETag: `"e"`, Version: "v2", Result: intake.NoThreatsFound},
 	} {
-		if _, err := store.RecordScan(t.Context(), s); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(store.RecordScan(t.Context(), s)))
 	}
 	if got, err := store.Get(t.Context(), o); err != nil || got.Result != "" {
 		t.Errorf("Get: got %+v, error %v, want no result", got, err)
@@ -118,15 +117,11 @@ func TestWaitingUploads(t *testing.T) {
 		return keys
 	}
 	for i, key := range []string{"a", "b", "c"} {
-		if _, err := store.RecordArrival(t.Context(), batch.Object{Key: key, ETag: `"e"`},
-			arrival.Add(time.Duration(i)*time.Minute)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(store.RecordArrival(t.Context(), batch.Object{Key: key, ETag: `"e"`},
+			arrival.Add(time.Duration(i)*time.Minute))))
 	}
-	if _, err := store.RecordScan(t.Context(),
-		intake.ScanReport{Event: "1", Key: "d", ETag: `"e"`, Result: intake.NoThreatsFound}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(store.RecordScan(t.Context(),
+		intake.ScanReport{Event: "1", Key: "d", ETag: `"e"`, Result: intake.NoThreatsFound})))
 	if got := fmt.Sprint(waiting(arrival.Add(2 * time.Minute))); got != "[a b]" {
 		t.Errorf("waiting after two minutes: got %s, want [a b]", got)
 	}

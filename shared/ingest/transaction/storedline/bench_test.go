@@ -47,9 +47,7 @@ func BenchmarkEncode(b *testing.B) {
 		b.ReportAllocs()
 		for i := range b.N {
 			l := lines[i%len(lines)]
-			if _, err := c.Decode(stored[i%len(lines)], l.TransactionID, l.ModificationID); err != nil {
-				b.Fatal(err)
-			}
+			errtest.Fatal(b, errtest.Of(c.Decode(stored[i%len(lines)], l.TransactionID, l.ModificationID)))
 		}
 	})
 }

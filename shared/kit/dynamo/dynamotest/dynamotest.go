@@ -43,9 +43,7 @@ func Start(t testing.TB) *dynamodb.Client {
 		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
 	}, dynamo.RecognizeOwnWrites)
 	for _, table := range tables {
-		if _, err := client.CreateTable(context.Background(), &table); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(client.CreateTable(context.Background(), &table)))
 	}
 	return client
 }

@@ -328,12 +328,8 @@ func TestWaitingFiles(t *testing.T) {
 	}
 	replaced := paper("3", "new")
 	replaced.UpdatedAt = at.Add(time.Hour)
-	if _, err := s.ReleaseFile(ctx, paper("3", "f3")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.ReplaceFile(ctx, replaced, "f3", true); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(s.ReleaseFile(ctx, paper("3", "f3"))))
+	errtest.Fatal(t, errtest.Of(s.ReplaceFile(ctx, replaced, "f3", true)))
 	for _, id := range []string{"f1", "f4", "gone"} {
 		errtest.Fatal(t, s.Postpone(ctx, document.WaitingFile{Tenant: "t", ID: id}, at.Add(time.Minute)))
 	}

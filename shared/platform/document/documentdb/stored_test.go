@@ -45,12 +45,8 @@ func TestStoredDocuments(t *testing.T) {
 	errtest.Fatal(t, s.Create(ctx, waiting, false))
 	outcome := document.State{Status: document.Infected, ErrorCode: document.InfectedFile, ErrorMessage: "EICAR"}
 	errtest.Fatal(t, s.RecordScan(ctx, storedTenant, "file", outcome))
-	if _, err := s.ReleaseFile(ctx, d); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.PagingKey(ctx, []byte("0123456789abcdef0123456789abcdef")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(s.ReleaseFile(ctx, d)))
+	errtest.Fatal(t, errtest.Of(s.PagingKey(ctx, []byte("0123456789abcdef0123456789abcdef"))))
 	dynamotest.CompareStored(t, client, "test-documents", "documents")
 
 	client = dynamotest.Start(t)

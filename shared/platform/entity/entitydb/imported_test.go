@@ -219,9 +219,7 @@ func TestStoredImportedEntity(t *testing.T) {
 	s, client := records(t)
 	e := entity.Import{ID: "imported", Status: entity.Compliant, Type: "Company", Role: "Related Party",
 		Properties: propertytest.EveryKind()}
-	if _, err := s.Import(t.Context(), storedTenant, []entity.Import{e}, entity.ImportOptions{At: at}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(s.Import(t.Context(), storedTenant, []entity.Import{e}, entity.ImportOptions{At: at})))
 	want, _, err := s.GetProfile(t.Context(), storedTenant, "imported")
 	errtest.Fatal(t, err)
 	dynamotest.CompareStored(t, client, "test-entities", "entities-imported")

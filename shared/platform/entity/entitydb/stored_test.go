@@ -48,9 +48,7 @@ func TestStoredEntities(t *testing.T) {
 		Authors: []string{"client"}, JourneyID: "journey", Created: at,
 		Changes: property.Changes{"single": {Type: property.Single, Value: new("other")}}})
 	errtest.Fatal(t, s.ApplyUpdate(ctx, storedTenant, c))
-	if _, err := s.PagingKey(ctx, []byte("0123456789abcdef0123456789abcdef")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(s.PagingKey(ctx, []byte("0123456789abcdef0123456789abcdef"))))
 	dynamotest.CompareStored(t, client, "test-records", "records")
 	dynamotest.CompareStored(t, client, "test-entities", "entities")
 
