@@ -11,7 +11,7 @@ import (
 	"sluice/shared/screening/watchlist"
 )
 
-// ChangeKind is what has become of an entry from one version of a list to another.
+// ChangeKind is the kind of an entry's change between two versions of a list.
 type ChangeKind string
 
 const (
@@ -19,25 +19,25 @@ const (
 	Added ChangeKind = "added"
 	// Removed entries are gone.
 	Removed ChangeKind = "removed"
-	// Changed entries have other names, birth dates or identifiers: what they are recognised by.
+	// Changed entries have other names, birth dates or identifiers: another identity.
 	Changed ChangeKind = "changed"
-	// Amended entries have changed in nothing by which they are recognised.
+	// Amended entries have changed, but not in their identity.
 	Amended ChangeKind = "amended"
 	// Moved entries have another ID.
 	Moved ChangeKind = "moved"
-	// Merged entries are gone, and what they are recognised by is part of another entry.
+	// Merged entries are gone, and their identity is part of another entry.
 	Merged ChangeKind = "merged"
 )
 
-// Change is what has become of one entry.
+// Change is the change of one entry.
 type Change struct {
 	Kind ChangeKind
-	// Before is nil for an added entry, After for a removed one. After of a merged entry is the one that it is part of
+	// Before is nil for an added entry, After for a removed one. After of a merged entry is the entry that contains it
 	// now.
 	Before, After *watchlist.Entry
-	// IsNews reports that After may match names that Before did not match, or that what people have found out about
-	// Before may not be true of it: it is added, or what it is recognised by has changed. A merged entry is news if the
-	// entry that it is part of says more than the entries that were merged.
+	// IsNews reports that After may match names that Before did not match, or that decisions about Before may not hold
+	// for it: it is added, or its identity has changed. A merged entry is news if its new entry has more facts than the
+	// merged entries.
 	IsNews bool
 }
 
@@ -71,14 +71,14 @@ func CountChanges(changes []Change) Changes {
 	return c
 }
 
-// Identity is the digest of what an entry is recognised by: its names, birth dates and identifiers, in any order.
+// Identity is the digest of an entry's names, birth dates and identifiers, in any order.
 func Identity(e *watchlist.Entry) string {
 	text, _ := json.Marshal(factsOf(e)) // texts can be written
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:16])
 }
 
-// factsOf returns what an entry is recognised by, sorted: each fact with its kind before it.
+// factsOf returns the facts of an entry's identity, sorted, each with its kind before it.
 func factsOf(entries ...*watchlist.Entry) []string {
 	var facts []string
 	for _, e := range entries {
@@ -120,7 +120,7 @@ type differ struct {
 	byName, byIdentifier map[string][]*watchlist.Entry
 }
 
-// entryKey identifies an entry of a version: entries with the same ID are told apart by their order.
+// entryKey identifies an entry of a version: an ID and, for entries with the same ID, their order.
 type entryKey struct {
 	id string
 	n  int
@@ -140,8 +140,8 @@ func keyEntries(entries []watchlist.Entry) (map[entryKey]*watchlist.Entry, []ent
 	return keyed, keys
 }
 
-// Diff returns what has changed from one version of a list to another: removed, merged and moved entries in the order
-// of before, then all others in the order of after.
+// Diff returns the changes between two versions of a list: removed, merged and moved entries in the order of before,
+// then all others in the order of after.
 func Diff(before, after []watchlist.Entry) []Change {
 	d := &differ{keyOf: map[*watchlist.Entry]entryKey{}}
 	var oldKeys, newKeys []entryKey
@@ -151,7 +151,7 @@ func Diff(before, after []watchlist.Entry) []Change {
 		d.keyOf[e] = key
 	}
 	var changes []Change
-	parts := map[*watchlist.Entry][]*watchlist.Entry{} // what has become part of an entry
+	parts := map[*watchlist.Entry][]*watchlist.Entry{} // the entries merged into an entry
 	for _, key := range oldKeys {
 		if d.after[key] != nil {
 			continue
@@ -184,10 +184,10 @@ func Diff(before, after []watchlist.Entry) []Change {
 	return changes
 }
 
-// appendChange appends what has changed of an entry that is there after the change. Parts are what became part of it.
+// appendChange appends the change of an entry that exists after the change. Parts are the entries merged into it.
 func appendChange(changes []Change, was, e *watchlist.Entry, parts []*watchlist.Entry) []Change {
 	switch {
-	case was == nil && len(parts) > 0: // the changes have it by what it was before
+	case was == nil && len(parts) > 0: // the changes already have it as moved or merged
 		return changes
 	case was == nil:
 		return append(changes, Change{Kind: Added, After: e, IsNews: true})
@@ -200,7 +200,7 @@ func appendChange(changes []Change, was, e *watchlist.Entry, parts []*watchlist.
 	return append(changes, Change{Kind: Changed, Before: was, After: e, IsNews: !isMerger})
 }
 
-// addsNothing reports whether everything by which an entry is recognised is already in its parts.
+// addsNothing reports whether all facts of an entry's identity are already in its parts.
 func addsNothing(e *watchlist.Entry, parts []*watchlist.Entry) bool {
 	known := factsOf(parts...)
 	return !slices.ContainsFunc(factsOf(e), func(fact string) bool {
@@ -209,7 +209,7 @@ func addsNothing(e *watchlist.Entry, parts []*watchlist.Entry) bool {
 	})
 }
 
-// heirOf returns the entry that has become of one whose ID is gone, nil if there is none or more than one.
+// heirOf returns the successor of an entry whose ID is gone, nil if there is none or more than one.
 func (d *differ) heirOf(gone *watchlist.Entry, newKeys []entryKey) *watchlist.Entry {
 	if d.byName == nil {
 		d.addFinders(newKeys)
@@ -242,10 +242,10 @@ func (d *differ) heirOf(gone *watchlist.Entry, newKeys []entryKey) *watchlist.En
 }
 
 const (
-	// maxCandidates bounds the entries that are compared with one that is gone: of a name or number that more have,
-	// nobody can tell which it is.
+	// maxCandidates bounds the entries to compare with a removed one: a name or number that more entries share
+	// identifies none of them.
 	maxCandidates = 20
-	// minIdentifier is the length of the shortest identifier by which entries are recognised.
+	// minIdentifier is the least length of an identifier that identifies an entry.
 	minIdentifier = 5
 )
 
@@ -284,7 +284,7 @@ func mayBeBornAs(a, b *watchlist.Entry) bool {
 		slices.ContainsFunc(a.BirthDates, func(date string) bool { return slices.Contains(b.BirthDates, date) })
 }
 
-// isSame reports whether two entries say the same.
+// isSame reports whether two entries have the same content.
 func isSame(a, b *watchlist.Entry) bool {
 	x, _ := json.Marshal(a) // an entry has nothing that cannot be written
 	y, _ := json.Marshal(b)

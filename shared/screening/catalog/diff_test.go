@@ -110,7 +110,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// Of a name that many have, nobody can tell which entry it was.
+// A name that many entries share identifies none of them.
 func TestDiffOfFrequentNames(t *testing.T) {
 	t.Parallel()
 	var before, after []watchlist.Entry

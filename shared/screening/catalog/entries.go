@@ -12,7 +12,7 @@ import (
 	"sluice/shared/screening/watchlist"
 )
 
-// writeEntries writes entries as they are stored: gzip, one JSON object a line.
+// writeEntries writes entries in the format of storage: gzip, one JSON object per line.
 func writeEntries(w io.Writer, entries []watchlist.Entry) error {
 	packed := gzip.NewWriter(w)
 	encoder := json.NewEncoder(packed)
@@ -24,7 +24,7 @@ func writeEntries(w io.Writer, entries []watchlist.Entry) error {
 	return packed.Close()
 }
 
-// readEntries reads what writeEntries has written.
+// readEntries reads the format of writeEntries.
 func readEntries(r io.Reader) ([]watchlist.Entry, error) {
 	packed, err := gzip.NewReader(r)
 	if err != nil {
@@ -45,12 +45,12 @@ func readEntries(r io.Reader) ([]watchlist.Entry, error) {
 	}
 }
 
-// build makes the index of a version of its entries. It fails if they are not those of the version.
+// build makes the index of a version from its entries. It fails if their digest is not the version.
 func build(v Version, entries []watchlist.Entry) (*match.Index, error) {
 	x := match.Build(match.Source{Name: v.List, Format: v.Format,
 		List: &watchlist.List{SourceDate: v.SourceDate, Entries: entries}})
 	if got := x.Lists[0].Version; v.Version != "" && got != v.Version {
-		return nil, fmt.Errorf("the stored entries of %s are those of version %s", v, got)
+		return nil, fmt.Errorf("the stored entries of %s have the digest of version %s", v, got)
 	}
 	return x, nil
 }

@@ -22,11 +22,11 @@ type Importer struct {
 	Store Store
 	Files Files
 	Now   func() time.Time
-	// By is who imports.
+	// By is the author of the import.
 	By string
 }
 
-// Import is a list that was read from a file.
+// Import is a list read from a file.
 type Import struct {
 	// Owner is Shared or a tenant.
 	Owner string
@@ -38,15 +38,15 @@ type Import struct {
 	Content *watchlist.List
 }
 
-// Plan is what an import would do.
+// Plan is the effect of an import that has not been applied.
 type Plan struct {
-	// Before is the pointer as it is; its Revision is 0 if there is no such list yet.
+	// Before is the present pointer; its Revision is 0 if there is no such list yet.
 	Before Pointer
-	// Version is the one that would become current.
+	// Version would become current.
 	Version Version
-	// Changes are those from the current version; of a new list there are none.
+	// Changes are the changes of the current version; empty for a new list.
 	Changes []Change
-	// Counts counts them; of a new list, all entries are added.
+	// Counts counts them; for a new list, all entries are added.
 	Counts Changes
 
 	entries []watchlist.Entry
@@ -71,7 +71,7 @@ func (i *Importer) Plan(ctx context.Context, in Import) (*Plan, error) {
 	if p.Before, err = i.Store.Pointer(ctx, in.Owner, in.List); err != nil && !errors.Is(err, ErrNotFound) {
 		return nil, err
 	}
-	// What is stored is what the index is made of, so that it can be made again.
+	// The index is made from the stored entries, so that it can be made again.
 	var stored bytes.Buffer
 	if err := writeEntries(&stored, in.Content.Entries); err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (p *Plan) buildIndex() error {
 	return nil
 }
 
-// compare finds out what the plan changes of the current version.
+// compare compares the plan's version with the current one.
 func (i *Importer) compare(ctx context.Context, p *Plan) error {
 	current := p.Before.Current
 	if p.Before.Revision == 0 {
@@ -134,8 +134,8 @@ func (i *Importer) isStored(ctx context.Context, key string) bool {
 	return err == nil && body.Close() == nil
 }
 
-// Apply makes the version of a plan current. It returns ErrTooManyLost unless that is forced, and ErrChanged if someone
-// else has moved the pointer since the plan was made, whose import counts, or if the version is being removed. Applying
+// Apply makes the version of a plan current. It returns ErrTooManyLost unless that is forced, and ErrChanged if another
+// import has moved the pointer since the plan was made, which then counts, or if the version is being removed. Applying
 // a plan again is success.
 func (i *Importer) Apply(ctx context.Context, p *Plan, force bool) error {
 	if p.isComplete {
@@ -177,7 +177,7 @@ func (i *Importer) makeCurrent(ctx context.Context, before Pointer, ref Version)
 	err = i.Store.SavePointer(ctx, next)
 	if errors.Is(err, ErrChanged) {
 		if now, readErr := i.Store.Pointer(ctx, v.Owner, v.List); readErr == nil && now.Current.Version == v.Version {
-			return nil // someone else, or an attempt whose answer was lost, has made the same version current
+			return nil // another import, or an attempt whose reply was lost, has made the same version current
 		}
 	}
 	return err
@@ -186,7 +186,7 @@ func (i *Importer) makeCurrent(ctx context.Context, before Pointer, ref Version)
 // ErrNoPrevious means that a list has had no other version.
 var ErrNoPrevious = errors.New("catalog: there is no previous version")
 
-// Rollback makes a version of a list current that is stored: the one with the given digest, or the previous one if that
+// Rollback makes a stored version of a list current: the one with the given digest, or the previous one if the digest
 // is "". It returns the pointer before and after, which are the same if the version is current already. It returns
 // ErrNotFound if there is no such list or version, ErrNoPrevious, and ErrChanged as Apply does.
 func (i *Importer) Rollback(ctx context.Context, owner, list, version string) (before, after Pointer, err error) {

@@ -130,7 +130,7 @@ func TestImportRefusesToLoseEntries(t *testing.T) {
 	}
 }
 
-// Of two imports at the same time one wins, and the other one is told.
+// One of two imports at the same time wins, and the other one fails with ErrChanged.
 func TestTwoImportsAtOnce(t *testing.T) {
 	t.Parallel()
 	m := catalogtest.NewMemory()

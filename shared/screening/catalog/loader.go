@@ -14,43 +14,43 @@ import (
 
 // Defaults of a Loader.
 const (
-	// DefaultRecheck is how long a Loader uses what it knows of the current versions.
+	// DefaultRecheck is how long a Loader uses the pointers that it has read.
 	DefaultRecheck = 30 * time.Second
-	// DefaultMaxBytes bounds the indexes that a Loader holds, which is what they take of the temporary folder.
+	// DefaultMaxBytes bounds the indexes that a Loader holds, and with them the use of the temporary folder.
 	DefaultMaxBytes = 400 << 20
 )
 
-// Messages of the log from which metrics are made.
+// Log messages that metrics count.
 const (
 	messageNotLoaded  = "a watchlist version cannot be loaded"
 	messageNotCurrent = "the current watchlist versions cannot be read"
-	messageBuilt      = "the index of a watchlist version is that of another release: it is built from its entries"
+	messageBuilt      = "the index of a watchlist version is from another release: it is built from its entries"
 )
 
-// Options are what a Loader needs.
+// Options are the dependencies and limits of a Loader.
 type Options struct {
 	Versions Reader
 	Files    Opener
 	// Dir is the folder of temporary files; "" means the system's.
 	Dir string
-	// MaxBytes bounds the size of the indexes that are held; 0 means DefaultMaxBytes.
+	// MaxBytes bounds the size of the held indexes; 0 means DefaultMaxBytes.
 	MaxBytes int64
-	// Recheck is how long what is known of current versions is used; 0 means DefaultRecheck.
+	// Recheck is how long pointers are used before they are read again; 0 means DefaultRecheck.
 	Recheck time.Duration
 	Now     func() time.Time
 	Log     *slog.Logger
 }
 
-// Loader opens lists and keeps what it has opened. It is safe for concurrent use; several calls that need the same
-// version load it once.
+// Loader opens lists and keeps them open. It is safe for concurrent use; concurrent calls for the same version load it
+// once.
 type Loader struct {
 	Options
 
 	mu sync.Mutex
-	// pointers are what is known of the lists of each owner.
+	// pointers are the pointers read of each owner.
 	pointers map[string]*ownerPointers
 	indexes  indexCache
-	// good is the current version of each list that was loaded last: it takes the place of one that cannot be loaded.
+	// good is the last loaded current version of each list: it replaces one that cannot be loaded.
 	good map[listKey]VersionRef
 	// failed has the versions that could not be loaded. They are not tried again before Recheck has passed.
 	failed map[VersionRef]failure
@@ -58,7 +58,7 @@ type Loader struct {
 
 type listKey struct{ owner, list string }
 
-// failure is why a version could not be loaded, and when.
+// failure is the cause and the time of a failed load.
 type failure struct {
 	at  time.Time
 	err error
@@ -79,21 +79,21 @@ func NewLoader(o Options) *Loader {
 	}
 }
 
-// Loaded is a version of a list that is ready to be searched; see NewScreener.
+// Loaded is a version of a list ready for searches; see NewScreener.
 type Loaded struct {
 	Version
-	// Problem says why this version is used although another one is current; "" if it is the current one or was asked
-	// for by Open. The cause is in the log.
+	// Problem is the reason why this version is used although another one is current; "" if it is the current one or
+	// comes from Open. The cause is in the log.
 	Problem string
 
 	index *match.Index
 }
 
-// Current loads the current versions of lists that a tenant sees: of those with the given names in their order, or of
-// all in the order of their names. A list of the tenant's own takes the place of a shared one of the same name. It
-// returns an *UnknownListError for a name that the tenant does not see, and ErrNoLists if it sees no list at all. A
-// current version that cannot be loaded is replaced by the one that this loader had loaded before or, if there is none,
-// by the previous one; its Problem says so.
+// Current loads the current versions of a tenant's lists: of the given names in their order, or of all lists in the
+// order of their names. A list of the tenant's own replaces a shared one of the same name. It returns an
+// *UnknownListError for a name that the tenant does not see, and ErrNoLists if it sees no list at all. A current
+// version that cannot be loaded is replaced by the one that this loader had loaded before or, if there is none, by the
+// previous one; its Problem has the reason.
 func (l *Loader) Current(ctx context.Context, tenant string, lists []string) ([]Loaded, error) {
 	pointers, err := l.visible(ctx, tenant, lists)
 	if err != nil {
@@ -124,7 +124,7 @@ func (l *Loader) Names(ctx context.Context, tenant string, lists []string) ([]st
 }
 
 // Open loads a version, current or not. It returns ErrNotFound if there is none. It does not check which tenant may see
-// the version: callers pass versions that come from Current or from what the service itself has stored.
+// the version: callers pass versions from Current or from the service's own storage.
 func (l *Loader) Open(ctx context.Context, ref VersionRef) (Loaded, error) {
 	if loaded, isLoaded := l.indexes.get(ref); isLoaded {
 		return loaded, nil
@@ -136,7 +136,7 @@ func (l *Loader) Open(ctx context.Context, ref VersionRef) (Loaded, error) {
 	return l.load(ctx, v)
 }
 
-// loadCurrent loads the current version of a list, or the one that takes its place.
+// loadCurrent loads the current version of a list, or its replacement.
 func (l *Loader) loadCurrent(ctx context.Context, p Pointer) (Loaded, error) {
 	key := listKey{p.Owner, p.List}
 	loaded, err := l.loadUnlessFailed(ctx, p.Current)
@@ -170,7 +170,7 @@ func (l *Loader) loadCurrent(ctx context.Context, p Pointer) (Loaded, error) {
 	return loaded, nil
 }
 
-// loadUnlessFailed is load but for a version that could not be loaded a short time ago.
+// loadUnlessFailed is load, but fails at once for a version that failed a short time ago.
 func (l *Loader) loadUnlessFailed(ctx context.Context, v Version) (Loaded, error) {
 	l.mu.Lock()
 	f, hasFailed := l.failed[v.VersionRef]
@@ -192,5 +192,5 @@ func (l *Loader) loadUnlessFailed(ctx context.Context, v Version) (Loaded, error
 	return loaded, err
 }
 
-// short is the part of a version that people are shown.
+// short is the part of a version for display.
 func short(version string) string { return version[:min(len(version), 12)] }

@@ -24,7 +24,7 @@ func TestMemoryStore(t *testing.T) {
 	catalogtest.Conform(t, catalogtest.NewMemory())
 }
 
-// names returns the names of the lists that are loaded, those of the tenant's own with a star.
+// names returns the names of the loaded lists, with a star after the tenant's own.
 func names(loaded []catalog.Loaded) string {
 	var out []string
 	for _, l := range loaded {
@@ -169,7 +169,7 @@ func TestLastGoodVersionServes(t *testing.T) {
 		}
 	}
 	if n := strings.Count(log.String(), `"msg":"a watchlist version cannot be loaded"`); n != 2 {
-		t.Errorf("%d lines of the log say so, want 2:\n%s", n, log.String())
+		t.Errorf("the log has the message %d times, want 2:\n%s", n, log.String())
 	}
 	m.Damage(next.Indexes[match.FileFormat()].SHA256 + ".idx") // which mends it
 	c.advance(time.Minute)

@@ -2,8 +2,8 @@ package catalog
 
 import "sluice/shared/screening/watchlist"
 
-// NewPartScreener returns a screener of some entries of a version. What it finds is what a screener of the whole
-// version finds among these entries.
+// NewPartScreener returns a screener of some entries of a version. It finds the same of these entries as a screener of
+// the whole version.
 func NewPartScreener(v Version, entries []watchlist.Entry) (*Screener, error) {
 	part := v
 	part.Version = "" // a part has another digest

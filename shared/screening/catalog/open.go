@@ -18,11 +18,11 @@ import (
 // loadTimeout bounds the loading of one version.
 const loadTimeout = time.Minute
 
-// indexCache holds indexes. Those that were used least recently make room for others; their memory and their files are
-// given back when the last Loaded and Screener that have them are gone.
+// indexCache holds indexes and drops the least recently used for new ones. Memory and files of an index are released
+// when the last Loaded and Screener with it are gone.
 type indexCache struct {
 	mu sync.Mutex
-	// loads are the indexes that are held and those that are being loaded.
+	// loads are the held indexes and the running loads.
 	loads map[VersionRef]*load
 	bytes int64
 	// clock orders uses.
@@ -77,8 +77,7 @@ func (l *Loader) load(ctx context.Context, v Version) (Loaded, error) {
 	}
 }
 
-// reserve counts the bytes of an index that is to be loaded, and drops others until it fits. Its caller holds the
-// mutex.
+// reserve counts the bytes of an index to load, and drops others until it fits. Its caller holds the mutex.
 func (c *indexCache) reserve(ref VersionRef, bytes, limit int64) error {
 	if bytes > limit {
 		return fmt.Errorf("the index of %s has %d bytes, more than the %d that may be held", ref, bytes, limit)
@@ -155,7 +154,7 @@ func (l *Loader) open(ctx context.Context, v Version) (*match.Index, int64, erro
 		return nil, 0, err
 	}
 	if len(index.Lists) != 1 || index.Lists[0].List != v.List || index.Lists[0].Version != v.Version {
-		return nil, 0, errors.Join(errors.New("the index is that of another list or version"), index.Close())
+		return nil, 0, errors.Join(errors.New("the index belongs to another list or version"), index.Close())
 	}
 	runtime.SetFinalizer(index, (*match.Index).Close)
 	info, err := f.Stat()
@@ -184,7 +183,7 @@ func (l *Loader) download(ctx context.Context, key string, file IndexFile, w io.
 	return nil
 }
 
-// rebuild writes the index that this program makes of a version's entries.
+// rebuild builds and writes this program's index of a version's entries.
 func (l *Loader) rebuild(ctx context.Context, v Version, w io.Writer) error {
 	entries, err := ReadEntries(ctx, l.Files, v)
 	if err != nil {

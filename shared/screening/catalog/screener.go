@@ -8,7 +8,7 @@ import (
 	"sluice/shared/screening/match"
 )
 
-// Screener looks names up in several lists. It finds what one index of all these lists would give, in the same order.
+// Screener looks names up in several lists. Its result is the same as from one index of all these lists.
 // It is not safe for concurrent use; several may share their lists.
 type Screener struct {
 	lists     []Loaded
@@ -24,7 +24,7 @@ func NewScreener(lists ...Loaded) *Screener {
 	return s
 }
 
-// Found is a hit and the list that has it.
+// Found is a hit and its list.
 type Found struct {
 	match.Hit
 	// Source is the list; Hit.List is its name.
@@ -34,7 +34,7 @@ type Found struct {
 // Screen returns the entries that reach the threshold, best first; of equal scores, in the order of the lists and of
 // their entries.
 func (s *Screener) Screen(q match.Query, threshold float64) ([]Found, error) {
-	defer runtime.KeepAlive(s) // what is mapped is unmapped when nothing refers to its index any more
+	defer runtime.KeepAlive(s) // an index is unmapped when nothing refers to it any more
 	var found []Found
 	for i, screener := range s.screeners {
 		hits, err := screener.Screen(q, threshold)

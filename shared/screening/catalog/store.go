@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Reader reads what is known of lists. It is safe for concurrent use; a read sees every acknowledged write.
+// Reader reads versions and pointers of lists. It is safe for concurrent use; a read sees every acknowledged write.
 type Reader interface {
 	// Pointers reads the pointers of all lists of an owner, by name.
 	Pointers(ctx context.Context, owner string) ([]Pointer, error)
@@ -14,32 +14,32 @@ type Reader interface {
 	Version(ctx context.Context, ref VersionRef) (Version, error)
 }
 
-// Store keeps what is known of lists.
+// Store keeps versions and pointers of lists.
 type Store interface {
 	Reader
 	// Pointer reads the pointer of a list. It returns ErrNotFound if there is no such list.
 	Pointer(ctx context.Context, owner, list string) (Pointer, error)
-	// SavePointer replaces the pointer of which p.Revision is the next revision. It returns ErrChanged if the stored
-	// revision is another one.
+	// SavePointer replaces the pointer whose revision is p.Revision - 1. It returns ErrChanged if the stored revision
+	// is another one.
 	SavePointer(ctx context.Context, p Pointer) error
-	// AddVersion stores a version. If it is stored already, its import becomes this one, the indexes of both remain,
-	// and it is condemned no longer. It returns ErrChanged while its removal goes on.
+	// AddVersion stores a version. If it is stored already, its import is replaced by this one, the indexes of both
+	// remain, and it is no longer condemned. It returns ErrChanged while its removal goes on.
 	AddVersion(ctx context.Context, v Version) error
-	// Versions reads all versions of a list, those that were imported last first.
+	// Versions reads all versions of a list, the latest import first.
 	Versions(ctx context.Context, owner, list string) ([]Version, error)
 	// Owners reads the owners that have or had lists, in the order of their names.
 	Owners(ctx context.Context) ([]string, error)
-	// Condemn records that a version, which was read, is to be removed. It returns ErrChanged if it is pinned, or if it
+	// Condemn marks a version, which was read, for removal. It returns ErrChanged if it is pinned, or if it
 	// was condemned or imported again since.
 	Condemn(ctx context.Context, v Version, at time.Time) error
-	// BeginRemoval begins the removal of a version that was condemned when it was read. From then on it cannot be
-	// needed again. Repeating it is success. It returns ErrChanged if it is condemned no longer.
+	// BeginRemoval begins the removal of a version that was condemned when it was read. After that it cannot be pinned
+	// or imported. Repeating it is success. It returns ErrChanged if it is condemned no longer.
 	BeginRemoval(ctx context.Context, v Version) error
 	// RemoveVersion ends the removal of a version. Repeating it is success.
 	RemoveVersion(ctx context.Context, ref VersionRef) error
 }
 
-// Pinner records to which versions batches refer.
+// Pinner records the versions of batches.
 type Pinner interface {
 	// Pin records that a batch refers to a version, so that it is never removed. Repeating it is success. It returns
 	// ErrNotFound if there is no such version, or if it is about to be removed.

@@ -13,23 +13,22 @@ import (
 type Upkeep struct {
 	Store   Store
 	Objects Remover
-	// MaxAge is the age of a list from which on it is reported.
+	// MaxAge is the least age of a list to be reported.
 	MaxAge time.Duration
 	Now    func() time.Time
 	Log    *slog.Logger
 }
 
 const (
-	// keptVersions is how many versions of a list remain beside the current and the previous one, those that were
-	// imported last.
+	// keptVersions is the number of the latest versions of a list that remain beside the current and the previous one.
 	keptVersions = 5
-	// restAfterImport is how long a version remains after its import: an import may be about to make it current.
+	// restAfterImport is how long a version remains after its import, which may be about to make it current.
 	restAfterImport = 24 * time.Hour
-	// restAfterCondemning is how long a version remains after it was decided to remove it: whoever has read before that
-	// it is current has pinned it by then, or has noticed.
+	// restAfterCondemning is how long a version remains after Condemn: a batch that had read it as current has pinned
+	// it by then, or failed to.
 	restAfterCondemning = time.Hour
 
-	// messageOld is the message of the log from which a metric is made.
+	// messageOld is the log message that a metric counts.
 	messageOld = "a watchlist is old"
 )
 
@@ -57,8 +56,8 @@ func (u *Upkeep) Run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Prune removes versions of a list to which no batch refers, and which are neither current, nor previous, nor among
-// those that were imported last. A version is condemned first, and removed by a later run.
+// Prune removes versions of a list that no batch refers to and that are neither current, nor previous, nor among the
+// latest imports. A version is condemned first, and removed by a later run.
 func (u *Upkeep) Prune(ctx context.Context, p Pointer) error {
 	versions, err := u.Store.Versions(ctx, p.Owner, p.List)
 	if err != nil {
@@ -78,7 +77,7 @@ func (u *Upkeep) Prune(ctx context.Context, p Pointer) error {
 	return errors.Join(errs...)
 }
 
-// remove takes the next step of the removal of a version, if it is time for it.
+// remove takes the next step of a version's removal when its time has come.
 func (u *Upkeep) remove(ctx context.Context, v Version) error {
 	now := u.Now()
 	var err error
@@ -96,8 +95,8 @@ func (u *Upkeep) remove(ctx context.Context, v Version) error {
 	return err
 }
 
-// removeObjects removes the objects of a version, then the version. An import of the same content waits for that: what
-// it stores is not removed.
+// removeObjects removes the objects of a version, then the version. An import of the same content waits until then, so
+// that its objects are not removed.
 func (u *Upkeep) removeObjects(ctx context.Context, v Version) error {
 	for _, key := range v.objectKeys() {
 		if err := u.Objects.Remove(ctx, key); err != nil {

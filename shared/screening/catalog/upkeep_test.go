@@ -85,7 +85,7 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// A list is reported once it is as old as the setting says, whoever owns it.
+// A list of any owner is reported from the age of the setting on.
 func TestOldListsAreReported(t *testing.T) {
 	t.Parallel()
 	m, c := catalogtest.NewMemory(), &clock{now: catalogtest.Now}

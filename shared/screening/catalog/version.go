@@ -11,25 +11,25 @@ import (
 	"sluice/shared/screening/watchlist"
 )
 
-// Shared is the owner of the lists that all tenants see. All other owners are tenants.
+// Shared is the owner of lists for all tenants. All other owners are tenants.
 const Shared = "shared"
 
 // KeyPrefix begins the keys of all objects: KeyPrefix<owner>/<list>/<SHA-256 in hex>.idx are indexes,
-// .../<version>.entries.gz the entries of which they were made.
+// .../<version>.entries.gz their entries.
 const KeyPrefix = "watchlists/"
 
 var (
 	// ErrNotFound means that there is no such list or version.
 	ErrNotFound = errors.New("catalog: not found")
-	// ErrChanged means that someone else has changed which version of the list is current.
+	// ErrChanged means that the stored state has changed since it was read, such as the pointer to the current version.
 	ErrChanged = errors.New("catalog: changed since it was read")
-	// ErrUnknownList means that a tenant has asked for a list that it does not see. It is an *UnknownListError.
+	// ErrUnknownList means that a tenant does not see a list of its request. It is an *UnknownListError.
 	ErrUnknownList = errors.New("catalog: unknown list")
 	// ErrNoLists means that a tenant sees no list at all.
 	ErrNoLists = errors.New("catalog: there is no list")
 )
 
-// UnknownListError names the list that a tenant does not see.
+// UnknownListError has the name of a list that a tenant does not see.
 type UnknownListError struct{ List string }
 
 // Error implements error. The text may be shown to the client who gave the name.
@@ -40,7 +40,7 @@ func (e *UnknownListError) Unwrap() error { return ErrUnknownList }
 
 var listName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// CheckListName returns an error that says what the name of a list must be, unless name is one.
+// CheckListName returns an error with the rule for names of lists if name breaks it.
 func CheckListName(name string) error {
 	if !listName.MatchString(name) {
 		return fmt.Errorf("the name of a list has 1 to 64 letters, digits, dots, hyphens and underscores, and "+
@@ -49,7 +49,7 @@ func CheckListName(name string) error {
 	return nil
 }
 
-// VersionRef names a version of a list. Its JSON form is for those who pin versions.
+// VersionRef names a version of a list. Its JSON form is for storage of pins.
 type VersionRef struct {
 	// Owner is Shared or a tenant.
 	Owner string `json:"owner"`
@@ -71,31 +71,31 @@ func (r VersionRef) indexKey(f IndexFile) string {
 	return KeyPrefix + r.Owner + "/" + r.List + "/" + f.SHA256 + ".idx"
 }
 
-// Version is one content of a list. It never changes, but for the indexes that are made of it.
+// Version is one content of a list. It never changes, except for its indexes.
 type Version struct {
 	VersionRef
 	Format watchlist.Format
-	// File is the name of the file that was imported.
+	// File is the name of the imported file.
 	File string
-	// SourceDate is the date of the list, as the file says; zero if it does not.
+	// SourceDate is the date of the list in the file; zero if it has none.
 	SourceDate time.Time
 	// ImportedAt and ImportedBy are the last import of this content.
 	ImportedAt time.Time
 	ImportedBy string
-	// Entries is the number of entries, Names that of names that can match, Unmatchable that of those that cannot.
-	// Problems is the number of rows that could not be read.
+	// Entries counts entries, Names the names that can match, Unmatchable the names that cannot, and Problems the rows
+	// that could not be read.
 	Entries, Names, Unmatchable, Problems int
-	// Indexes are the files that were made of it, by match.FileFormat.
+	// Indexes are its index files, by match.FileFormat.
 	Indexes map[string]IndexFile
 	// IsPinned reports that a batch refers to the version, so that it is never removed.
 	IsPinned bool
-	// CondemnedAt is when it was decided to remove the version; zero unless it was.
+	// CondemnedAt is the time when the version was marked for removal; zero if it was not.
 	CondemnedAt time.Time
 }
 
 // IndexFile describes the object of an index.
 type IndexFile struct {
-	// SHA256 is that of the whole file, in hex.
+	// SHA256 is the digest of the whole file, in hex.
 	SHA256 string
 	Bytes  int64
 }
@@ -109,7 +109,7 @@ func (v Version) objectKeys() []string {
 	return keys
 }
 
-// Age returns how old the list is: since the date of its source or, if that is not known, since its import.
+// Age returns the age of the list since the date of its source or, if that is unknown, since its import.
 func (v Version) Age(now time.Time) time.Duration {
 	from := v.SourceDate
 	if from.IsZero() {
@@ -118,11 +118,11 @@ func (v Version) Age(now time.Time) time.Duration {
 	return max(now.Sub(from), 0)
 }
 
-// Pointer says which version of a list is current.
+// Pointer points to the current version of a list.
 type Pointer struct {
 	Owner string
 	List  string
-	// Current is what names are screened with, Previous what was current before; nil if there was none.
+	// Current is the version for screening, Previous the one before it; nil if there was none.
 	Current  Version
 	Previous *Version
 	// MovedAt and MovedBy are the last change.

@@ -19,8 +19,8 @@ type ownerPointers struct {
 // maxOwners is the number of owners whose pointers are kept.
 const maxOwners = 1000
 
-// visible returns the pointers of the lists that Current loads. If what is known of them does not have a list, they are
-// read again: the list may have been imported since.
+// visible returns the pointers of the lists that Current loads. It reads the pointers again if a list is missing, which
+// may have been imported since.
 func (l *Loader) visible(ctx context.Context, tenant string, lists []string) ([]Pointer, error) {
 	read := func(since time.Time) ([]Pointer, error) {
 		return choose(tenant, lists, func(owner string) ([]Pointer, error) { return l.pointersOf(ctx, owner, since) })
@@ -32,8 +32,8 @@ func (l *Loader) visible(ctx context.Context, tenant string, lists []string) ([]
 	return pointers, err
 }
 
-// CurrentVersions returns the versions that Loader.Current would load of the lists that a tenant sees, as they are now,
-// without loading them. It returns the same errors.
+// CurrentVersions returns the present versions that Loader.Current would load, without loading them. It returns the
+// same errors.
 func CurrentVersions(ctx context.Context, versions Reader, tenant string, lists []string) ([]Version, error) {
 	pointers, err := choose(tenant, lists, func(owner string) ([]Pointer, error) {
 		return versions.Pointers(ctx, owner)
@@ -48,8 +48,8 @@ func CurrentVersions(ctx context.Context, versions Reader, tenant string, lists 
 	return current, nil
 }
 
-// choose returns the pointers of lists that a tenant sees: of those with the given names in their order, or of all in
-// the order of their names.
+// choose returns the pointers of a tenant's lists: of the given names in their order, or of all lists in the order of
+// their names.
 func choose(tenant string, lists []string, read func(owner string) ([]Pointer, error)) ([]Pointer, error) {
 	byName := map[string]Pointer{}
 	for _, owner := range []string{Shared, tenant} {
@@ -83,8 +83,7 @@ func choose(tenant string, lists []string, read func(owner string) ([]Pointer, e
 	return chosen, nil
 }
 
-// pointersOf returns the pointers of an owner that were read after a time. If they cannot be read, what was read before
-// is used again.
+// pointersOf returns an owner's pointers, read after a given time. If reading fails, it returns those read before.
 func (l *Loader) pointersOf(ctx context.Context, owner string, since time.Time) ([]Pointer, error) {
 	l.mu.Lock()
 	if len(l.pointers) > maxOwners {

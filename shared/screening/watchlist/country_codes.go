@@ -1,7 +1,7 @@
 package watchlist
 
-// alpha3Codes are the codes of three letters by ISO 3166-1 of the countries that countryNames has, each with that of
-// two. Kosovo has none; XKX and XKK are in use for it.
+// alpha3Codes are the ISO 3166-1 alpha-3 codes of the countries in countryNames, each with its alpha-2 code. Kosovo has
+// none; XKX and XKK are in use for it.
 const alpha3Codes = `
 and:ad are:ae afg:af atg:ag aia:ai alb:al arm:am ant:an ago:ao ata:aq arg:ar asm:as aut:at aus:au abw:aw ala:ax aze:az
 bih:ba brb:bb bgd:bd bel:be bfa:bf bgr:bg bhr:bh bdi:bi ben:bj blm:bl bmu:bm brn:bn bol:bo bes:bq bra:br bhs:bs btn:bt

@@ -6,13 +6,12 @@ import (
 	"unicode"
 )
 
-// noteLabels are what the lists write before a name in parentheses, and notes that are not names.
+// noteLabels are the labels of lists before a name in parentheses, and notes that are not names.
 var noteLabels = regexp.MustCompile(`(?i)^(?:(?:in )?original script|(?:previously|formerly|also) (?:listed|known) ` +
 	`as|listed as|a\.?k\.?a\.?|f\.?k\.?a\.?)\s*:?\s*`)
 
 // nameTexts returns the names that one field of a list holds: lists separate several by semicolons, and write the same
-// name in another script, or further ones, in parentheses after it. What is not a name in parentheses stays where it
-// is.
+// name in another script, or further ones, in parentheses after it. Other text in parentheses stays in its place.
 func nameTexts(text string) []string {
 	var texts []string
 	add := func(part string) {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// readTargets reads targets.simple.csv of OpenSanctions. Lists within a cell are separated by semicolons. Names are
-// what its columns name; columns that are missing are empty.
+// readTargets reads targets.simple.csv of OpenSanctions. Lists within a cell are separated by semicolons. Names come
+// from its name columns; missing columns are empty.
 func readTargets(source Source) (*List, error) {
 	file, err := source("")
 	if err != nil {

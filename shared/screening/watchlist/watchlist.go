@@ -1,4 +1,4 @@
-// Package watchlist reads lists of sanctioned persons and organisations in the formats in which they are published.
+// Package watchlist reads lists of sanctioned persons and organisations in their published formats.
 package watchlist
 
 import (
@@ -31,7 +31,7 @@ const (
 // Formats are all formats.
 var Formats = []Format{UNXML, OFACSDNCSV, FTMJSON, TargetsSimpleCSV}
 
-// Schema is what an entry is.
+// Schema is the type of an entry.
 type Schema string
 
 // The schemas of entries, by the names that they have in FollowTheMoney.
@@ -44,7 +44,7 @@ const (
 	Unknown Schema = "LegalEntity"
 )
 
-// ParseSchema returns the schema that a text names, in any case: one of FollowTheMoney that has names to be screened.
+// ParseSchema returns the schema with a name, in any case: one of FollowTheMoney with names to screen.
 // It returns false for any other text.
 func ParseSchema(text string) (Schema, bool) {
 	for name, schema := range ftmSchemas {
@@ -55,14 +55,14 @@ func ParseSchema(text string) (Schema, bool) {
 	return "", false
 }
 
-// SchemaNames lists what ParseSchema takes.
+// SchemaNames lists the names for ParseSchema.
 func SchemaNames() string { return strings.Join(slices.Sorted(maps.Keys(ftmSchemas)), ", ") }
 
-// NameKind is what a name is to its bearer.
+// NameKind is the kind of a name.
 type NameKind uint8
 
 const (
-	// Primary is the name under which the entry is listed.
+	// Primary is the main name of the entry in the list.
 	Primary NameKind = iota
 	// Alias is another name.
 	Alias
@@ -98,21 +98,21 @@ type Entry struct {
 	Names  []Name `json:"names"`
 	// BirthDates are years, months or days: 1961, 1961-04, 1961-04-02. A range of years has one date for each.
 	BirthDates []string `json:"birth_dates,omitempty"`
-	// Countries are those of nationality, residence or registration: ISO 3166-1 alpha-2 in lower case, or as the source
-	// writes them if that is not known.
+	// Countries of nationality, residence or registration: ISO 3166-1 alpha-2 in lower case, or the text of the source
+	// for unknown ones.
 	Countries []string `json:"countries,omitempty"`
-	// Gender is male, female or, if the source does not say it, "".
+	// Gender is male, female or, if the source has none, "".
 	Gender      string       `json:"gender,omitempty"`
 	Identifiers []Identifier `json:"identifiers,omitempty"`
-	// Programs are the sanctions programmes or lists for which the source lists the entry.
+	// Programs are the entry's sanctions programmes or lists in the source.
 	Programs []string `json:"programs,omitempty"`
-	// SourceURL is the address at which the source describes the entry; "" if it has none.
+	// SourceURL is the address of the source's page about the entry; "" if it has none.
 	SourceURL string `json:"source_url,omitempty"`
 }
 
-// List is what an importer read.
+// List is the content of a list's file.
 type List struct {
-	// SourceDate is the date of the list, as the file says; zero if it does not.
+	// SourceDate is the date of the list in the file; zero if it has none.
 	SourceDate time.Time
 	Entries    []Entry
 	// Problems are the rows that could not be read, at most maxProblems; ProblemCount is their number.
@@ -129,7 +129,7 @@ type Problem struct {
 	Reason string
 }
 
-// String says which row could not be read, and why.
+// String returns the place of the row and the reason.
 func (p Problem) String() string {
 	if p.File != "" {
 		return fmt.Sprintf("%s, %s: %s", p.File, p.Row, p.Reason)
@@ -137,7 +137,7 @@ func (p Problem) String() string {
 	return p.Row + ": " + p.Reason
 }
 
-// maxProblems bounds what a file that is not a list at all makes of memory.
+// maxProblems bounds the memory for problems of a file that is not a list at all.
 const maxProblems = 100_000
 
 func (l *List) addProblem(file, row, format string, args ...any) {
@@ -147,7 +147,7 @@ func (l *List) addProblem(file, row, format string, args ...any) {
 	}
 }
 
-// addName adds a name unless the entry has it. Of two kinds of the same name, the stronger remains.
+// addName adds a name unless the entry has it. If a name has two kinds, the stronger one remains.
 func (e *Entry) addName(text string, kind NameKind) {
 	text = strings.Join(strings.Fields(text), " ")
 	if text == "" {
@@ -183,7 +183,7 @@ func addUnique(list []string, text string) []string {
 // suffix that takes the place of "sdn" in that file's name. A file that does not exist is fs.ErrNotExist.
 type Source func(companion string) (io.ReadCloser, error)
 
-// FileSource returns the source of a file and of what is beside it.
+// FileSource returns the source of a file and of its companions beside it.
 func FileSource(path string) Source {
 	return func(companion string) (io.ReadCloser, error) {
 		if companion == "" {
@@ -204,7 +204,7 @@ func FileSource(path string) Source {
 	}
 }
 
-// companionNames are the ways in which companions of sdn.csv are named.
+// companionNames are the forms of the names of sdn.csv's companions.
 var companionNames = map[string][]string{
 	companionAlt:      {"alt", "ALT"},
 	companionAdd:      {"add", "ADD"},

@@ -1,4 +1,4 @@
-// Package catalogdb keeps what is known of watchlists in DynamoDB.
+// Package catalogdb keeps versions and pointers of watchlists in DynamoDB.
 package catalogdb
 
 import (

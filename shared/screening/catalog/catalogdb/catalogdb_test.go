@@ -19,7 +19,7 @@ func TestStore(t *testing.T) {
 	catalogtest.Conform(t, catalogdb.New(dynamotest.Start(t), table))
 }
 
-// TestStoredWatchlists pins what is stored; see the golden items.
+// TestStoredWatchlists pins the stored form; see the golden items.
 func TestStoredWatchlists(t *testing.T) {
 	t.Parallel()
 	ctx, client := t.Context(), dynamotest.Start(t)

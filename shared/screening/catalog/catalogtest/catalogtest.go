@@ -65,7 +65,7 @@ func (m *Memory) Import(t testing.TB, owner, list string, entries ...watchlist.E
 	return Import(t, m, m, owner, list, &watchlist.List{SourceDate: Now.AddDate(0, 0, -1), Entries: entries})
 }
 
-// Import makes a list current, whatever it loses.
+// Import makes a list current, even if many entries are lost.
 func Import(
 	t testing.TB, store catalog.Store, files catalog.Files, owner, list string, content *watchlist.List,
 ) catalog.Version {

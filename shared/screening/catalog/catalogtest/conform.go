@@ -64,7 +64,7 @@ func Conform(t *testing.T, s interface {
 	conformPointers(t, s, want, older)
 }
 
-// conformPointers checks what a store does with pointers.
+// conformPointers checks the pointers of a store.
 func conformPointers(t *testing.T, s catalog.Store, v, older catalog.Version) {
 	ctx := t.Context()
 	p := catalog.Pointer{Owner: "o", List: "un", Current: older, MovedAt: Now, MovedBy: "me", Revision: 1}
@@ -109,7 +109,7 @@ func conformPointers(t *testing.T, s catalog.Store, v, older catalog.Version) {
 	}
 }
 
-// conformRemoval checks what a store does with versions that are removed.
+// conformRemoval checks the removal of versions by a store.
 func conformRemoval(t *testing.T, s catalog.Store, pinner catalog.Pinner) {
 	ctx := t.Context()
 	v := catalog.Version{VersionRef: catalog.VersionRef{Owner: "removed", List: "a", Version: "v"}, ImportedAt: Now}
@@ -130,16 +130,16 @@ func conformRemoval(t *testing.T, s catalog.Store, pinner catalog.Pinner) {
 	want("beginning to remove it", s.BeginRemoval(ctx, v), catalog.ErrChanged)
 	want("removing it", s.RemoveVersion(ctx, v.VersionRef), nil)
 	want("adding it", s.AddVersion(ctx, v), nil)
-	want("removing what is not condemned", s.BeginRemoval(ctx, read()), catalog.ErrChanged)
+	want("removing a version that is not condemned", s.BeginRemoval(ctx, read()), catalog.ErrChanged)
 	want("condemning it", s.Condemn(ctx, read(), Now), nil)
 	want("condemning it again", s.Condemn(ctx, read(), Now), catalog.ErrChanged)
-	want("pinning what is condemned", pinner.Pin(ctx, v.VersionRef), catalog.ErrNotFound)
-	want("removing what is only condemned", s.RemoveVersion(ctx, v.VersionRef), catalog.ErrChanged)
+	want("pinning a condemned version", pinner.Pin(ctx, v.VersionRef), catalog.ErrNotFound)
+	want("removing a version before BeginRemoval", s.RemoveVersion(ctx, v.VersionRef), catalog.ErrChanged)
 	condemned := read()
 	v.ImportedAt = Now.Add(1)
 	want("importing it again", s.AddVersion(ctx, v), nil)
-	want("removing what was imported again", s.BeginRemoval(ctx, condemned), catalog.ErrChanged)
-	want("condemning what was imported since it was read", s.Condemn(ctx, condemned, Now), catalog.ErrChanged)
+	want("removing a version imported again", s.BeginRemoval(ctx, condemned), catalog.ErrChanged)
+	want("condemning a version imported since it was read", s.Condemn(ctx, condemned, Now), catalog.ErrChanged)
 	want("condemning it", s.Condemn(ctx, read(), Now), nil)
 	for range 2 {
 		want("beginning to remove it", s.BeginRemoval(ctx, read()), nil)
@@ -149,7 +149,7 @@ func conformRemoval(t *testing.T, s catalog.Store, pinner catalog.Pinner) {
 		want("removing it", s.RemoveVersion(ctx, v.VersionRef), nil)
 	}
 	_, err := s.Version(ctx, v.VersionRef)
-	want("reading what was removed", err, catalog.ErrNotFound)
+	want("reading a removed version", err, catalog.ErrNotFound)
 	want("adding it", s.AddVersion(ctx, v), nil)
 	for range 2 {
 		want("pinning it", pinner.Pin(ctx, v.VersionRef), nil)
@@ -157,5 +157,5 @@ func conformRemoval(t *testing.T, s catalog.Store, pinner catalog.Pinner) {
 	if !read().IsPinned {
 		t.Error("a pinned version is not")
 	}
-	want("condemning what is pinned", s.Condemn(ctx, read(), Now), catalog.ErrChanged)
+	want("condemning a pinned version", s.Condemn(ctx, read(), Now), catalog.ErrChanged)
 }
