@@ -6,46 +6,44 @@ import (
 	"sluice/shared/screening/names"
 )
 
-// bounds bound what names can reach in one mode of a query. Of a score of at least the threshold, everything that meets
-// and everything that is missing has a margin: what it adds beyond what the threshold demands for it. Names whose
-// margins add up to less than 0 do not reach the threshold. That follows from ratio, of which the threshold is a bound;
-// what score takes away after it only lowers the score.
+// bounds bound the scores of names in one mode of a query. Each word, matched or missing, has a margin: its
+// contribution to the score minus the part of the threshold that falls to it. Names with a negative sum of margins do
+// not reach the threshold. That follows from ratio, bounded by the threshold; later deductions only lower the score.
 type bounds struct {
 	threshold int64
 	mode      names.Mode
-	// best is the greatest margin of each word, miss that of the word if it meets nothing.
+	// best is the greatest margin of each word, miss its margin without a match.
 	best, miss [names.MaxWords]int64
-	// initial is the greatest margin of each word if it meets no more than an initial.
+	// initial is the greatest margin of each word if it matches no more than an initial.
 	initial [names.MaxWords]int64
-	// sum is that of all best margins.
+	// sum is the sum of all best margins.
 	sum int64
-	// covers is the greatest weight of words of the list that any of the words can meet.
+	// covers is the greatest weight of words of the list that the words can match together.
 	covers int32
-	// covered are the parts of covers, by the words.
+	// covered are the parts of covers, by word.
 	covered [names.MaxWords]int32
-	// posts is the number of names that are to be looked at if a word is opened, partPosts that of those with initials;
-	// notOpened for words that are not to be.
+	// posts is the number of names to compare if a word is opened, partPosts the number of those with initials;
+	// notOpened for words that must not be opened.
 	posts, partPosts [names.MaxWords]int32
 	// share is the least of percentFew that can apply.
 	share int64
 }
 
-// impossible is a margin that nothing makes up for.
+// impossible is a margin that no other margin outweighs.
 const impossible = math.MinInt64 / 2
 
 // maxWeight is the greatest weight of a word.
 const maxWeight = 100
 
-// margin returns the margin of words of a weight that meet with a similarity.
+// margin returns the margin of words of a weight that match with a similarity.
 func (b *bounds) margin(similarity uint16, weight int32) int64 {
 	return int64(weight) * (names.Equal*int64(shrink(int32(similarity))) - 100*b.threshold)
 }
 
-// missMargin returns the margin of words of the query that meet nothing.
+// missMargin returns the margin of words of the query without a match.
 func (b *bounds) missMargin(weight int32) int64 { return -percentQuery * int64(weight) * b.threshold }
 
-// listMargin returns the margin of words of a list's name that meet nothing while some of the query meet nothing
-// either.
+// listMargin returns the margin of words of a list's name without a match while words of the query have none either.
 func (b *bounds) listMargin(missedList, missedQuery int32, share int64) int64 {
 	if missedList <= 0 {
 		return 0
@@ -53,7 +51,7 @@ func (b *bounds) listMargin(missedList, missedQuery int32, share int64) int64 {
 	return -b.threshold * (share*int64(missedList) + percentConflict*int64(min(missedList, missedQuery)))
 }
 
-// wordMargin returns the margin of word i of the query if it meets a word of the index.
+// wordMargin returns the margin of word i of the query if it matches a word of the index.
 func (b *bounds) wordMargin(q *querySide, i int, e *similarWord) int64 {
 	margin := int64(impossible)
 	if e.similarity > 0 && !(e.kind == names.Initial && b.mode == names.Organisation) {
@@ -65,8 +63,7 @@ func (b *bounds) wordMargin(q *querySide, i int, e *similarWord) int64 {
 	return margin
 }
 
-// leastShare returns the least share with which words of the list count that meet nothing if at most n words meet that
-// say who is meant.
+// leastShare returns the least share of unmatched words of the list if at most n distinctive words match.
 func leastShare(mode names.Mode, n int) int64 {
 	share := int32(math.MaxInt32)
 	for met := 1; met <= n; met++ {
@@ -122,13 +119,13 @@ func (b *bounds) setBest(s *Searcher, q *querySide, i int) {
 	b.covers += covers
 }
 
-// notOpened is the number of posts of what there is no use in opening.
+// notOpened is the number of posts of words that it is useless to open.
 const notOpened = math.MaxInt32
 
-// setPosts sets how many names are to be looked at if word i is opened. Words that do not say who is meant are not: a
-// name must share one that does. Nor are words that are not resolved.
+// setPosts sets the number of names to compare if word i is opened. Words that are not distinctive are not opened,
+// because a name must share a distinctive one, and neither are unresolved words.
 func (b *bounds) setPosts(s *Searcher, q *querySide, i int, w *knownWord) {
-	if q.telling>>i&1 == 0 || !w.isResolved {
+	if q.distinctive>>i&1 == 0 || !w.isResolved {
 		b.posts[i], b.partPosts[i] = notOpened, notOpened
 		return
 	}
@@ -145,36 +142,37 @@ func (b *bounds) setPosts(s *Searcher, q *querySide, i int, w *knownWord) {
 	}
 }
 
-// setShare sets what follows from the margins of words that are all resolved.
+// setShare sets the share from the margins when all words are resolved.
 func (b *bounds) setShare(q *querySide) {
-	telling := 0
+	distinctive := 0
 	for i := range q.n {
-		if q.telling>>i&1 != 0 && b.best[i] > b.miss[i] {
-			telling++
+		if q.distinctive>>i&1 != 0 && b.best[i] > b.miss[i] {
+			distinctive++
 		}
 	}
-	b.share = leastShare(q.mode, telling)
+	b.share = leastShare(q.mode, distinctive)
 }
 
-// greatestWeight returns the greatest weight of a name whose words that meet have a margin, all others being missing.
+// greatestWeight returns the greatest weight of a name whose matched words have a margin and whose other words are
+// missing.
 func (b *bounds) greatestWeight(margin int64) int32 {
 	return b.covers + int32(min(margin/(b.threshold*b.share), math.MaxInt16))
 }
 
-// renew sets the best margin of word i again, after something has become known of it.
+// renew updates the best margin of word i after it was sifted or resolved.
 func (b *bounds) renew(s *Searcher, q *querySide, i int) {
 	b.sum -= b.best[i]
 	b.covers -= b.covered[i]
 	b.setBest(s, q, i)
 }
 
-// arePossible reports whether a name may reach the threshold whose words meet their best, and one of them says who is
-// meant.
+// arePossible reports whether a name may reach the threshold if all words have their best match, one of them a
+// distinctive word.
 func (b *bounds) arePossible(q *querySide) bool {
 	if b.sum < 0 {
 		return false
 	}
-	for rest := q.telling; rest != 0; rest &= rest - 1 {
+	for rest := q.distinctive; rest != 0; rest &= rest - 1 {
 		if i := trailingZeros(rest); b.best[i] > b.miss[i] {
 			return true
 		}
@@ -182,8 +180,8 @@ func (b *bounds) arePossible(q *querySide) bool {
 	return false
 }
 
-// isPossible reports whether a name may reach the threshold, as far as it can be told from which words the index has at
-// all. If so, the bounds are set, all words are sifted, and those are resolved whose names are to be opened.
+// isPossible reports whether a name may reach the threshold, judging by the words in the index alone. If so, the bounds
+// are set, all words are sifted, and the words to open are resolved.
 func (s *Searcher) isPossible(q *querySide, threshold int) bool {
 	b := &s.bounds
 	b.set(s, q, threshold)
@@ -234,7 +232,7 @@ func (s *Searcher) longest(q *querySide, words uint64) int {
 	return longest
 }
 
-// fewest returns that of some words of a query with the fewest candidates.
+// fewest returns the word with the fewest candidates among some words of a query.
 func (s *Searcher) fewest(q *querySide, words uint64) int {
 	fewest, count := -1, 0
 	for i, n := range q.words {
@@ -245,11 +243,10 @@ func (s *Searcher) fewest(q *querySide, words uint64) int {
 	return fewest
 }
 
-// namesPerCandidate is the number of names that are rather opened than one more word of the index compared.
+// namesPerCandidate is the number of names to open in place of comparing one more word of the index.
 const namesPerCandidate = 2
 
-// suffices reports whether names can be opened although some words of a query are not resolved: few enough that it is
-// less work than to resolve these words.
+// suffices reports whether opening names takes less work than resolving the unresolved words of a query.
 func (s *Searcher) suffices(q *querySide, unresolved uint64) bool {
 	candidates, cost := 0, int32(notOpened)
 	for i, n := range q.words {

@@ -10,8 +10,8 @@ import (
 	"sluice/shared/screening/watchlist"
 )
 
-// randomName returns a name of words that are alike, equal, joined, initials and in other scripts more often than those
-// of people are, some of them too many for a post.
+// randomName returns a name whose words are similar, equal, joined, initials or in other scripts more often than in
+// real names, some with too many words for a post.
 func randomName(random *rand.Rand) string {
 	stems := []string{
 		"velkanov", "velkanow", "welkanov", "anatoly", "anatolij", "boris", "borys", "abd", "rahman", "abdulrahman",
@@ -34,7 +34,7 @@ func randomName(random *rand.Rand) string {
 	return strings.Join(words, " ")
 }
 
-// The bounds leave no name out that reaches a threshold, whatever the words are.
+// The bounds leave out no name that reaches a threshold, for any words.
 func TestIndexFindsWhatComparingFindsInRandomNames(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 3))
@@ -58,7 +58,7 @@ func TestIndexFindsWhatComparingFindsInRandomNames(t *testing.T) {
 	}
 }
 
-// A post of a name has the prints of what can meet words of a query beside its own word, or says that it has not.
+// A post of a name has the prints of all words that can match beside its own word, or a mark that it has not.
 func TestPosts(t *testing.T) {
 	t.Parallel()
 	var words []string
@@ -105,7 +105,7 @@ func TestPosts(t *testing.T) {
 	}
 }
 
-// A new word beside one of few names is compared with the words of these names alone, and what is found is the same.
+// A new word beside a word of few names is compared with the words of these names alone, with the same result.
 func TestNamesAreOpenedBeforeAllWordsAreResolved(t *testing.T) {
 	t.Parallel()
 	entry := func(id, name string) watchlist.Entry {

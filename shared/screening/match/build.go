@@ -13,7 +13,7 @@ import (
 	"sluice/shared/screening/watchlist"
 )
 
-// builder collects what an index is made of.
+// builder collects the parts of an index.
 type builder struct {
 	index    *Index
 	analyzer *Analyzer
@@ -22,15 +22,15 @@ type builder struct {
 	info     Info
 }
 
-// Source is a list of which an index is made.
+// Source is a list for an index.
 type Source struct {
-	// Name is how hits name the list.
+	// Name is the name of the list in hits.
 	Name   string
 	Format watchlist.Format
 	List   *watchlist.List
 }
 
-// Build makes the index of lists. The result is the same whenever the lists are.
+// Build makes the index of lists. Equal lists have equal indexes.
 func Build(sources ...Source) *Index {
 	b := builder{index: &Index{}, analyzer: NewAnalyzer(), ids: map[names.Identity]uint32{}}
 	x := b.index
@@ -70,7 +70,7 @@ func (b *builder) addList(source Source) {
 				x.identifiers = append(x.identifiers, identifierPost{hash: hash, entry: uint32(len(x.entries))})
 			}
 		}
-		fact, _ := json.Marshal(e) // an entry has nothing that cannot be written
+		fact, _ := json.Marshal(e) // an entry always has a JSON form
 		digest.Write(append(fact, '\n'))
 		x.entries = append(x.entries, uint32(len(x.facts)))
 		x.facts = append(x.facts, fact...)
@@ -79,7 +79,7 @@ func (b *builder) addList(source Source) {
 	x.Lists = append(x.Lists, b.info)
 }
 
-// addName adds a name of an entry. Names that say nothing are left out, and those that fold to what the entry has.
+// addName adds a name of an entry, unless it cannot match or folds to a name that the entry has already.
 func (b *builder) addName(entry int, n watchlist.Name, schema watchlist.Schema, mode names.Mode) {
 	x := b.index
 	analyzed := b.analyzer.Analyze(n.Text)
@@ -108,7 +108,7 @@ func (b *builder) addName(entry int, n watchlist.Name, schema watchlist.Schema, 
 	}
 }
 
-// nameIdentity is the same for names that match the same.
+// nameIdentity is equal for names with the same matches.
 func nameIdentity(f *form, kind watchlist.NameKind, mode names.Mode) uint64 {
 	h := fnv.New64a()
 	var buf [8]byte
@@ -130,7 +130,7 @@ func boolByte(b bool) byte {
 	return 0
 }
 
-// id returns the number of a word.
+// id returns the number of a word, which it adds if it is new.
 func (b *builder) id(w *names.Word, use wordUse) uint32 {
 	id, found := b.ids[w.Identity()]
 	if !found {

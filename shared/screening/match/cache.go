@@ -7,7 +7,7 @@ import (
 	"sluice/shared/screening/names"
 )
 
-// knownWord is a word of queries with what the index has for it.
+// knownWord is a word of queries and the words of the index that match it.
 type knownWord struct {
 	word names.Word
 	part names.Part
@@ -27,36 +27,36 @@ func (w *knownWord) textLength() uint32 { return w.textEnd - w.text }
 const (
 	maxKnownWords = 1 << 16
 	knownSlots    = 1 << 17
-	// chunkWords is the number of known words that are allocated at once, chunkSimilar that of similar words,
-	// chunkCandidates that of words that may be similar.
+	// chunkWords, chunkSimilar and chunkCandidates are the numbers of known words, of similar words and of candidates
+	// per allocation.
 	chunkWords      = 1 << 9
 	chunkSimilar    = 1 << 12
 	chunkCandidates = 1 << 14
 )
 
-// wordCache remembers words of queries: names share most of theirs.
+// wordCache keeps words of queries, most of which recur in other names.
 type wordCache struct {
 	seed maphash.Seed
 	// slots have the numbers of words in their low 16 bits and bits of the hash above; 0 is none.
 	slots []uint32
-	// chunks have the words, of which there are n. They stay where they are.
+	// chunks have the n words. They stay in place.
 	chunks   []*[chunkWords]knownWord
 	n        int
 	texts    []byte
 	similars []similarWord
-	// candidates are those of words.
+	// candidates are the candidates of all words.
 	candidates []uint32
-	// keys, ranges, ids and found are those of the word that is being looked up. Of ids, those before ends[kind] were
-	// found by keys of that kind or of one before it.
+	// keys, ranges, ids and found belong to the word of the present lookup. The ids before ends[kind] were found by
+	// keys of that kind or an earlier one.
 	keys   names.QueryKeys
 	ranges []keyRange
 	ids    []uint32
 	ends   [names.KeyKinds]int
 	found  []similarWord
 	sieve  names.Sieve
-	// seen has a bit for each word of the index, which is set while it is among ids and others are sought.
+	// seen has a bit for each word of the index, set for the words in ids during the lookup.
 	seen []uint64
-	// touched depends on all that is about to be read, so that the processor fetches it at once.
+	// touched depends on all memory about to be read, so that the processor fetches it at once.
 	touched uint64
 }
 
@@ -84,7 +84,7 @@ func (c *wordCache) add(text []byte) int32 {
 	return int32(n)
 }
 
-// reserve empties the cache unless n more words fit: while a query is searched for, none disappears.
+// reserve empties the cache unless n more words fit, so that no word disappears during a search.
 func (c *wordCache) reserve(n int) {
 	if c.n+n < maxKnownWords {
 		return
@@ -93,7 +93,7 @@ func (c *wordCache) reserve(n int) {
 	c.n, c.texts = 1, c.texts[:0]
 }
 
-// hash returns the hash of a folded word, and has the processor fetch what lookUp needs.
+// hash returns the hash of a folded word, and has the processor fetch the memory that lookUp reads.
 func (c *wordCache) hash(text []byte) uint64 {
 	hash := maphash.Bytes(c.seed, text)
 	c.touched += uint64(c.slots[hash%knownSlots])
@@ -119,8 +119,8 @@ func (s *Searcher) lookUp(text []byte, hash uint64) int32 {
 	return n
 }
 
-// sift finds out which words of the index may be similar to a word. Most names are known to match nothing before all of
-// their words are sifted, and nearly all before all are resolved.
+// sift finds the candidates of a word. Most names turn out to match nothing before all of their words are sifted, and
+// nearly all before all are resolved.
 func (s *Searcher) sift(n int32) {
 	c := &s.cache
 	w := c.word(n)
@@ -131,7 +131,7 @@ func (s *Searcher) sift(n int32) {
 	w.isResolved = len(w.candidates) == 0
 }
 
-// resolve finds out what the index has for a word that is sifted.
+// resolve compares a sifted word with its candidates.
 func (s *Searcher) resolve(n int32) {
 	w := s.cache.word(n)
 	w.isResolved = true

@@ -2,28 +2,28 @@ package match
 
 import "sluice/shared/screening/names"
 
-// opening is which names are to be compared, as a bit for each word of a query.
+// opening is a choice of names to compare, with a bit for each word of a query.
 type opening struct {
-	// words are those of which all names are compared that have a similar word other than an initial, or a join.
+	// words are opened for names with a similar word other than an initial, or with a join.
 	words uint64
-	// parts are those of which only such names are compared that have an initial as well.
+	// parts are opened only for such names that also have an initial.
 	parts uint64
-	// initials are those of words of which the names with their initial are compared as well.
+	// initials are the opened words that are also opened for names with their initial.
 	initials uint64
-	// cost is the number of such names, isComplete reports that no others can reach the threshold.
+	// cost is the number of these names, isComplete reports that no other name can reach the threshold.
 	cost       int32
 	isComplete bool
 }
 
-// choose returns the words whose names are to be compared: names without any of them cannot reach the threshold. It
-// prefers words with few names, first for names without initials, then for those with some. Very many names may have
-// the initials of a query, so that it is mostly better to open other words of them.
+// choose returns the words to open: names without any of them cannot reach the threshold. It prefers words with few
+// names, first for names without initials, then for names with some. Very many names may have the initials of a query,
+// so that it is mostly better to open their other words.
 func (s *Searcher) choose(q *querySide) opening {
 	b := &s.bounds
 	var costs [names.MaxWords]int32
 	copy(costs[:q.n], b.posts[:q.n])
 	var opened opening
-	without, with := b.sum, b.sum // the margins of names that have none of the opened words
+	without, with := b.sum, b.sum // the margins of names without any opened word
 	for without >= 0 {
 		i, cost := cheapest(costs[:q.n])
 		if cost == notOpened {
@@ -68,7 +68,7 @@ func (s *Searcher) choose(q *querySide) opening {
 	return opened
 }
 
-// cheapest returns the first of the least costs and where it is.
+// cheapest returns the index and the value of the first least cost.
 func cheapest(costs []int32) (i int, cost int32) {
 	cost = costs[0]
 	for k, c := range costs {

@@ -6,12 +6,9 @@ import (
 	"sluice/shared/screening/watchlist"
 )
 
-// Pairs of names by what makes them equal or different. The persons are invented.
+// Pairs of names by the cause of their similarity or difference. The persons are invented.
 func TestClassesOfNames(t *testing.T) {
-	for class, pairs := range map[string][]struct {
-		a, b  string
-		isHit bool
-	}{
+	checkClasses(t, watchlist.Person, map[string][]namePair{
 		"romanizations of Russian": {
 			{"Велканов Сергей Юрьевич", "Sergej Welkanow", true},
 			{"Евгения Хрущёва", "Evgeniya Khrushcheva", true},
@@ -56,22 +53,11 @@ func TestClassesOfNames(t *testing.T) {
 			{"Ahmad bin Hasan al-Velkani", "Ahmad Hasan al-Velkani", true},
 			{"Velkani, Ahmad bin Hasan", "Ahmad bin Hasan Velkani", true},
 		},
-	} {
-		t.Run(class, func(t *testing.T) {
-			for _, p := range pairs {
-				if score := Pair(p.a, p.b, watchlist.Person); score >= Threshold != p.isHit {
-					t.Errorf("Pair(%q, %q) = %v, want a hit: %v", p.a, p.b, score, p.isHit)
-				}
-			}
-		})
-	}
+	})
 }
 
 func TestClassesOfOrganisations(t *testing.T) {
-	for class, pairs := range map[string][]struct {
-		a, b  string
-		isHit bool
-	}{
+	checkClasses(t, watchlist.Organisation, map[string][]namePair{
 		"numbers": {
 			{"Velkan Battalion 3", "Velkan Battalion 5", false},
 			{"Velkan Capital Partners Battalion III", "Velkan Capital Partners Battalion IV", false},
@@ -99,10 +85,19 @@ func TestClassesOfOrganisations(t *testing.T) {
 			{"OOO Velkan", "Velkan", true},
 			{"Velkan Maritime II Inc.", "Velkan Maritime III Inc.", false},
 		},
-	} {
+	})
+}
+
+type namePair struct {
+	a, b  string
+	isHit bool
+}
+
+func checkClasses(t *testing.T, schema watchlist.Schema, classes map[string][]namePair) {
+	for class, pairs := range classes {
 		t.Run(class, func(t *testing.T) {
 			for _, p := range pairs {
-				if score := Pair(p.a, p.b, watchlist.Organisation); score >= Threshold != p.isHit {
+				if score := Pair(p.a, p.b, schema); score >= Threshold != p.isHit {
 					t.Errorf("Pair(%q, %q) = %v, want a hit: %v", p.a, p.b, score, p.isHit)
 				}
 			}

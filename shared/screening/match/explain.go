@@ -9,7 +9,7 @@ import (
 	"sluice/shared/screening/names"
 )
 
-// explain says in words how two names met.
+// explain describes the match of two names in words.
 func (c *comparer) explain(q, l *form, mode names.Mode) string {
 	c.compare(q, l, mode)
 	slices.SortFunc(c.met, func(a, b pair) int { return int(a.q) - int(b.q) })
@@ -19,7 +19,7 @@ func (c *comparer) explain(q, l *form, mode names.Mode) string {
 		p := &c.met[i]
 		queryMet |= p.queryBits()
 		listMet |= p.listBits()
-		// Two words that were written as one in both names are told as that one.
+		// Two words that are one word in both names are one part of the explanation.
 		if i > 0 && q.sources[p.q] == q.sources[c.met[i-1].q] && l.sources[p.l] == l.sources[c.met[i-1].l] {
 			continue
 		}
@@ -38,7 +38,7 @@ func (c *comparer) explain(q, l *form, mode names.Mode) string {
 	return text
 }
 
-// missing returns the words that met nothing and count.
+// missing returns the unmatched words that count.
 func (f *form) missing(met uint64, weights *side) string {
 	var words []string
 	for i := range f.words {
@@ -49,7 +49,7 @@ func (f *form) missing(met uint64, weights *side) string {
 	return strings.Join(words, ", ")
 }
 
-// describePair says how words of the two names met.
+// describePair describes a match of words of the two names.
 func describePair(q, l *form, p *pair) string {
 	a, b := joinSources(q.sources[p.q:p.q+p.nq]), joinSources(l.sources[p.l:p.l+p.nl])
 	how := p.kind.String()
@@ -65,12 +65,12 @@ func describePair(q, l *form, p *pair) string {
 	return fmt.Sprintf("%q = %q (%s)", a, b, how)
 }
 
-// joinSources joins what two words come from, which may be one.
+// joinSources joins the sources of two words, which may be the same.
 func joinSources(sources []string) string {
 	return strings.Join(slices.Compact(slices.Clone(sources)), " ")
 }
 
-// isLatin reports whether the first letter of a text is one of the Latin script.
+// isLatin reports whether the first letter of a text is Latin.
 func isLatin(text string) bool {
 	for _, r := range text {
 		if unicode.IsLetter(r) {

@@ -14,11 +14,11 @@ import (
 
 // The file of an index: fileMagic and the version of the format, the SHA-256 of everything that follows, the number of
 // sections, the length of each in bytes, and the sections, each beginning at a multiple of fileAlignment. Numbers are
-// little-endian. Sections are the arrays of the index as they are in memory.
+// little-endian. Sections are the arrays of the index in their form in memory.
 const (
 	fileAlignment = 64
 	fileSections  = 15
-	// sumStart is where the checksum is, fileStart where what it is of begins.
+	// sumStart is the place of the checksum, fileStart the place of the first byte that it covers.
 	sumStart  = len(fileMagic) + versionSize
 	fileStart = sumStart + sha256.Size
 )
@@ -52,7 +52,7 @@ func bytesOf[T any](s *[]T) section {
 	}
 }
 
-// WriteTo writes the index as a file. The same lists make the same bytes.
+// WriteTo writes the index as a file. Equal lists give equal bytes.
 func (x *Index) WriteTo(w io.Writer) (int64, error) {
 	lists, err := json.Marshal(x.Lists)
 	if err != nil {
@@ -91,7 +91,7 @@ func Open(path string) (*Index, error) {
 	return OpenFile(f)
 }
 
-// OpenFile is Open for a file that is open already. It may be closed and removed as soon as OpenFile has returned.
+// OpenFile is Open for an open file, which may be closed and removed once OpenFile has returned.
 func OpenFile(f *os.File) (*Index, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -110,7 +110,7 @@ func OpenFile(f *os.File) (*Index, error) {
 	return x, nil
 }
 
-// Close gives the memory of an opened index back. The index must not be used any more.
+// Close releases the memory of an opened index, which must not be used any more.
 func (x *Index) Close() error {
 	if x.unmap == nil {
 		return nil
@@ -171,7 +171,7 @@ func (x *Index) check() error {
 	return nil
 }
 
-// isLittleEndian reports whether this machine stores numbers as the file has them.
+// isLittleEndian reports whether this machine has the byte order of the file.
 func isLittleEndian() bool {
 	one := uint16(1)
 	return *(*byte)(unsafe.Pointer(&one)) == 1

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// An index that was written and opened finds what it found, and the same lists make the same bytes.
+// An index finds the same after it was written and opened, and equal lists give equal bytes.
 func TestFile(t *testing.T) {
 	x := sampleIndex(t)
 	var first, second bytes.Buffer
@@ -44,7 +44,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// A damaged file is refused, wherever the damage is.
+// A file with damage at any place is refused.
 func TestDamagedFile(t *testing.T) {
 	var b bytes.Buffer
 	if _, err := sampleIndex(t).WriteTo(&b); err != nil {
@@ -63,7 +63,7 @@ func TestDamagedFile(t *testing.T) {
 	}
 }
 
-// An index of another format is refused with what to do about it.
+// An index of another format is refused with an advice.
 func TestFileOfAnotherFormat(t *testing.T) {
 	var b bytes.Buffer
 	if _, err := sampleIndex(t).WriteTo(&b); err != nil {
@@ -80,7 +80,7 @@ func TestFileOfAnotherFormat(t *testing.T) {
 	}
 }
 
-// The format of a file changes with the layout of anything that is stored, without anybody changing a number.
+// The format of a file changes by itself with the layout of any stored type.
 func TestLayout(t *testing.T) {
 	type before struct{ A, B uint32 }
 	type after struct {

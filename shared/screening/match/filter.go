@@ -5,22 +5,22 @@ import "sluice/shared/screening/names"
 // filter is a fast test of whether the name of a post may reach the threshold.
 type filter struct {
 	n int
-	// words are the words of the query that are tested, those first whose absence costs most.
+	// words are the tested words of the query, in the falling order of their losses.
 	words [names.MaxWords]uint8
-	// losses are by how much the margin of a name is less if a word of the query meets nothing, rests the sums of the
-	// losses of that word and those after it.
+	// losses are the reductions of a name's margin if a word of the query has no match, rests the sums of the losses of
+	// that word and all later ones.
 	losses, rests [names.MaxWords]int64
-	// sets are, in the same order, the words that each can meet, as far as filled has their bits: most names lack the
-	// first word, so that the sets of others are seldom needed.
+	// sets are, in the same order, the words that each can match, filled on demand by the bits of filled: most names
+	// lack the first word, so that the other sets are seldom needed.
 	sets   []printSet
 	filled uint64
-	// searcher and query are those that the filter was set for.
+	// searcher and query are from the last call of set.
 	searcher *Searcher
 	query    *querySide
 }
 
-// set makes the filter that of a query of which some words are opened. Of words whose absence costs the same, the one
-// that meets the fewest others comes first.
+// set sets the filter for a query with some opened words. Words with equal losses are in the order of the number of
+// their matches.
 func (f *filter) set(s *Searcher, q *querySide, opened uint64) {
 	b := &s.bounds
 	f.searcher, f.query, f.n, f.filled = s, q, 0, 0
@@ -74,7 +74,7 @@ func (f *filter) fill(k int) {
 	similar := w.reach.similar
 	for j := range similar {
 		e := &similar[j]
-		// A word that does not suffice if all others meet their best is as good as none.
+		// A match that does not suffice beside the best matches of all others counts as none.
 		if start, end := e.in(q.mode); start == end || others+b.wordMargin(q, i, e) < 0 {
 			continue
 		}
@@ -93,8 +93,7 @@ func (f *filter) fill(k int) {
 	}
 }
 
-// mayMatchWord reports whether word i of the query may meet a word of the index, which is false only for words that are
-// neither similar nor candidates.
+// mayMatchWord reports whether word i of the query may match a word of the index: any similar word or candidate.
 func (f *filter) mayMatchWord(i int, word uint32) bool {
 	for k := range f.n {
 		if int(f.words[k]) == i {
@@ -104,8 +103,8 @@ func (f *filter) mayMatchWord(i int, word uint32) bool {
 	return true
 }
 
-// required returns the set of which a name must have a word if all words of the query have a margin together, nil if
-// there is none. Some words are known to meet.
+// required returns a set such that a name must have one of its words if all words of the query have a margin together,
+// nil if there is none. Some words are known to match.
 func (f *filter) required(margin int64, known uint64) *printSet {
 	for k := range f.n {
 		if known>>f.words[k]&1 == 0 {
@@ -119,7 +118,7 @@ func (f *filter) required(margin int64, known uint64) *printSet {
 }
 
 // passes reports whether the name of a post may reach the threshold if all words of the query have a margin together.
-// It does not test some words, which are known to meet.
+// It does not test some words, which are known to match.
 func (f *filter) passes(p *post, margin int64, known uint64) bool {
 	for k := range f.n {
 		if margin >= f.rests[k] {
@@ -134,7 +133,7 @@ func (f *filter) passes(p *post, margin int64, known uint64) bool {
 	return true
 }
 
-// passesName is passes for a name of which a post does not have all words and joins.
+// passesName is passes for a name whose post lacks some of its words and joins.
 func (f *filter) passesName(x *Index, name uint32, margin int64, known uint64) bool {
 	words := x.wordsOf(&x.names[name])
 	for k := range f.n {

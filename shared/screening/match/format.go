@@ -21,9 +21,9 @@ const (
 	versionSize = 8
 )
 
-// fileVersion is the version of the format of index files. It changes by itself with all that an index and the queries
-// must agree on: with the layout of what is stored, with the tables of package names and with the analysis of the words
-// in them, and with what is stored of formatCorpus.
+// fileVersion is the version of the format of index files. It changes by itself with everything that an index and the
+// queries must agree on: the layout of the stored arrays, the tables of package names, the analysis of the words in
+// them, and the index of formatCorpus.
 var fileVersion = sync.OnceValue(func() [versionSize]byte {
 	digest := sha256.New()
 	io.WriteString(digest, layout(reflect.TypeFor[Index]()))
@@ -32,7 +32,7 @@ var fileVersion = sync.OnceValue(func() [versionSize]byte {
 	return [versionSize]byte(digest.Sum(nil))
 })
 
-// FileFormat names the format of the files that this program writes and reads: files of another one cannot be opened.
+// FileFormat names the file format of this program, which opens no files of another one.
 func FileFormat() string {
 	version := fileVersion()
 	return hex.EncodeToString(version[:])
@@ -41,11 +41,11 @@ func FileFormat() string {
 var (
 	// ErrNotIndex is the error of a file that is not an index, or a damaged one.
 	ErrNotIndex = errors.New("the file is not an index, or it is damaged")
-	// ErrOtherFormat is the error of an index whose format is not that of this program.
+	// ErrOtherFormat is the error of an index with the format of another version of this program.
 	ErrOtherFormat = errors.New("the index was made by another version of this program: import the list again")
 )
 
-// layout describes how the arrays of an index are stored.
+// layout describes the stored form of an index's arrays.
 func layout(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Struct:
@@ -79,7 +79,7 @@ func digestCorpus(w io.Writer) {
 	}
 }
 
-// formatCorpus are names of many kinds and scripts, invented or of everybody.
+// formatCorpus are names of many kinds and scripts, invented or common.
 var formatCorpus = []string{
 	"Anatoly Borisovich Velkanov", "Анатолий Борисович Велканов", "VELKANOV, Anatoly",
 	"Abdul Rahman Yusuf al-Mazruqi", "عبد الرحمن يوسف المزروقي", "عبدالله بن محمد", "Salahuddin Ibn Hassan",

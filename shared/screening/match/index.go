@@ -9,25 +9,24 @@ import (
 	"sluice/shared/screening/watchlist"
 )
 
-// Index finds the entries of lists by their names. It consists of arrays without pointers, which are a file as they
-// are: see Open. It is safe for concurrent use.
+// Index finds the entries of lists by their names. It consists of arrays without pointers, which a file has in the same
+// form: see Open. It is safe for concurrent use.
 type Index struct {
 	// Lists describe the lists, in the order of their entries.
 	Lists []Info
 
 	// words are the distinct words of all names and of two neighbours written as one.
 	words []names.Word
-	// infos are what the score needs to know of each word, sketches what tells most words apart, with a wordUse.
+	// infos are the properties of each word for the score, sketches the first test of its similarity, with a wordUse.
 	infos    []wordInfo
 	sketches []names.Sketch
 	// A key finds words: those whose keys fall into bucket b are keyWords[keyStarts[b]:keyStarts[b+1]], 24 bits of the
-	// word and 8 of the key. keyBits has a bit set for each key, so that most keys that no word has are found out at
-	// once.
+	// word and 8 of the key. keyBits has a bit set for each key, so that most keys of no word are rejected at once.
 	keyStarts []uint32
 	keyWords  []uint32
 	keyBits   []uint64
-	// postStarts has postRanges ranges of posts for each word: those of names of persons without initials, of such with
-	// initials, and of organisations.
+	// postStarts has postRanges ranges of posts for each word: for names of persons without initials, names of persons
+	// with initials, and names of organisations.
 	postStarts []uint32
 	posts      []post
 	names      []nameRecord
@@ -53,34 +52,34 @@ type Info struct {
 	List string `json:"list"`
 	// Version is the digest of the list's date and entries, in hex.
 	Version string `json:"version"`
-	// SourceDate is the date of the list as its file says, in the format of RFC 3339; "" if it does not.
+	// SourceDate is the date of the list in its file, in the format of RFC 3339; "" if it has none.
 	SourceDate string `json:"source_date,omitempty"`
 	Format     string `json:"format"`
 	Entries    int    `json:"entries"`
-	// Names is the number of names that can match; Unmatchable is the number of those that cannot.
+	// Names counts the names that can match, Unmatchable the names that cannot.
 	Names       int `json:"names"`
 	Unmatchable int `json:"unmatchable"`
 }
 
-// wordInfo is what the score needs to know of a word: 8 bits of its weight in each mode, and the bits below.
+// wordInfo is the properties of a word for the score: 8 bits of its weight in each mode, and the bits below.
 type wordInfo uint32
 
-// What a word is, as bits of a wordInfo.
+// Properties of a word, as bits of a wordInfo.
 const (
-	tellingPerson       wordInfo = 1 << 16
-	tellingOrganisation wordInfo = 1 << 17
-	shortWord           wordInfo = 1 << 18
-	descentWord         wordInfo = 1 << 19
-	numberWord          wordInfo = 1 << 20
+	distinctivePerson       wordInfo = 1 << 16
+	distinctiveOrganisation wordInfo = 1 << 17
+	shortWord               wordInfo = 1 << 18
+	descentWord             wordInfo = 1 << 19
+	numberWord              wordInfo = 1 << 20
 )
 
 func newWordInfo(w *names.Word) wordInfo {
 	info := wordInfo(w.Weight[names.Person]) | wordInfo(w.Weight[names.Organisation])<<8
 	if w.IsDistinctive(names.Person) {
-		info |= tellingPerson
+		info |= distinctivePerson
 	}
 	if w.IsDistinctive(names.Organisation) {
-		info |= tellingOrganisation
+		info |= distinctiveOrganisation
 	}
 	if w.IsShort() {
 		info |= shortWord
@@ -122,7 +121,7 @@ const (
 	maxNames = 1 << 24
 )
 
-// wordUse says where a word occurs. It is part of the word's sketch.
+// wordUse is the kind of a word's occurrences. It is part of the word's sketch.
 type wordUse = names.Sketch
 
 const (
@@ -143,7 +142,7 @@ func (x *Index) mayHave(key uint64) uint64 {
 
 // has reports whether a word has one of at most 64 keys, as far as 8 more bits of them tell.
 func (x *Index) has(keys []uint64) bool {
-	var likely uint64 // all are looked up before any is examined, so that the processor waits once
+	var likely uint64 // all lookups come before the tests, so that the processor waits once
 	for i, key := range keys {
 		likely |= x.mayHave(key) << i
 	}

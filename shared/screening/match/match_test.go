@@ -2,7 +2,6 @@ package match
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"sluice/shared/screening/names"
@@ -22,7 +21,7 @@ func sampleIndex(t testing.TB) *Index {
 	return Build(Source{Name: "sample", Format: watchlist.TargetsSimpleCSV, List: list})
 }
 
-// sampleQueries are names as they are asked for, with the entry that they mean, "" for none.
+// sampleQueries are queried names with their entries, "" for none.
 var sampleQueries = map[string]string{
 	"Anatoly Velkanov":                     "sl-1",
 	"Anatolij Borissowitsch Welkanow":      "sl-1",
@@ -77,7 +76,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// The index finds what comparing with every name finds, at any threshold.
+// The index finds the same names as a comparison with every name, at any threshold.
 func TestIndexFindsWhatComparingFinds(t *testing.T) {
 	x := sampleIndex(t)
 	var queries []string
@@ -141,10 +140,4 @@ func (b *bruteForce) find(q Query, threshold int) []candidate {
 		}
 	}
 	return found
-}
-
-// cutList cuts FORMAT:FILE.
-func cutList(text string) (watchlist.Format, string, bool) {
-	format, path, found := strings.Cut(text, ":")
-	return watchlist.Format(format), path, found
 }

@@ -14,15 +14,15 @@ func trailingZeros(x uint64) int { return bits.TrailingZeros64(x) }
 // lastBit returns the number of the highest bit, -1 if there is none.
 func lastBit(x uint64) int { return bits.Len64(x) - 1 }
 
-// Name is a name that has been analysed.
+// Name is an analysed name.
 type Name struct {
-	// Text is the name as it was given.
+	// Text is the original name.
 	Text string
 	// Truncated reports that the name was too long to be read to its end.
 	Truncated bool
 	words     []names.Word
 	texts     []string
-	// sources are the words as they stand in Text.
+	// sources are the words in their form in Text.
 	sources []string
 	// forms has a bit for each word of an organisation form.
 	forms uint64
@@ -49,9 +49,9 @@ func (a *Analyzer) Analyze(text string) *Name {
 	return n
 }
 
-// CanMatch reports whether the name says who is meant. An organisation form, a title, a particle, a stop word and an
-// initial alone do not, and match nothing. What may name a person or an organisation must say it of both: "Ltd" is no
-// person's name because no schema is given.
+// CanMatch reports whether the name has a distinctive word. An organisation form, a title, a particle, a stop word or
+// an initial alone match nothing. A name that may be a person's or an organisation's needs a distinctive word as
+// either: "Ltd" does not become a person's name for lack of a schema.
 func (n *Name) CanMatch(schema watchlist.Schema) bool {
 	for _, mode := range modesOf(schema) {
 		if f := n.comparableForm(mode); !f.isDistinctive(mode) {
@@ -61,7 +61,7 @@ func (n *Name) CanMatch(schema watchlist.Schema) bool {
 	return true
 }
 
-// form is what of a name is compared in one mode.
+// form is the comparable part of a name in one mode.
 type form struct {
 	words   []names.Word
 	texts   []string
@@ -70,7 +70,8 @@ type form struct {
 	joins []names.Word
 }
 
-// comparableForm returns what of the name is compared in a mode: an organisation without its form, a person as it is.
+// comparableForm returns the comparable part of the name in a mode: an organisation without its form, a person
+// unchanged.
 func (n *Name) comparableForm(mode names.Mode) form {
 	f := form{words: n.words, texts: n.texts, sources: n.sources}
 	if mode == names.Organisation && n.forms != 0 {
@@ -104,7 +105,7 @@ type comparer struct {
 	query, list side
 }
 
-// compare returns the score of two names, 0 to scale. The pairs that met are in met afterwards.
+// compare returns the score of two names, 0 to scale, and leaves the matched pairs in met.
 func (c *comparer) compare(q, l *form, mode names.Mode) int {
 	c.query.set(q.words, mode)
 	for i := range q.words {
@@ -134,7 +135,7 @@ func (c *comparer) compare(q, l *form, mode names.Mode) int {
 		}
 		for j := range l.joins {
 			if q.words[i].IsSame(&l.words[j]) {
-				continue // the words themselves meet
+				continue // the words match by themselves
 			}
 			if s, kind := names.JoinSimilarity(&q.joins[i], &l.joins[j]); s > 0 {
 				c.addPair(i, 2, j, 2, s, kind)

@@ -51,13 +51,13 @@ func (s *Searcher) openJoin(q *querySide, i int, r *reach, opened opening) {
 	s.openPlanned(q, 3<<i)
 }
 
-// plannedPosts are posts that are to be opened, with the margin of openPosts.
+// plannedPosts are posts to open, with the margin for openPosts.
 type plannedPosts struct {
 	start, end uint32
 	margin     int64
 }
 
-// planWord plans to open the names that have a word, or only those of them that have an initial.
+// planWord plans to open the names with a word, or only those that also have an initial.
 func (s *Searcher) planWord(q *querySide, e *similarWord, margin int64, isPart bool) {
 	start, end := e.in(q.mode)
 	if q.mode == names.Person {
@@ -78,7 +78,7 @@ func (s *Searcher) planPosts(start, end uint32, margin int64) {
 	}
 }
 
-// openPlanned opens the posts that are planned: see openPosts.
+// openPlanned opens the planned posts: see openPosts.
 func (s *Searcher) openPlanned(q *querySide, skip uint64) {
 	for _, p := range s.planned {
 		s.openPosts(q, s.index.posts[p.start:p.end], p.margin, skip)
@@ -86,8 +86,8 @@ func (s *Searcher) openPlanned(q *querySide, skip uint64) {
 	s.planned = s.planned[:0]
 }
 
-// openPosts compares the query with the names of posts that may reach the threshold, if what meets in their word has a
-// margin such that all words of the query have that margin together. The filter skips some words of the query.
+// openPosts compares the query with the names of posts that may reach the threshold, if the matches in their word give
+// all words of the query a margin together. The filter skips some words of the query.
 func (s *Searcher) openPosts(q *querySide, posts []post, margin int64, skip uint64) {
 	greatest := s.bounds.greatestWeight(margin)
 	required := s.filter.required(margin, skip)
@@ -149,26 +149,26 @@ func (s *Searcher) compare(q *querySide, name uint32, weight int32) int {
 	return score
 }
 
-// cover is what the words of a query can meet in one name.
+// cover is the possible matches of a query's words in one name.
 type cover struct {
-	// margins are the best margins, weights the greatest weights of words of the name that meet one of the query.
+	// margins are the best margins, weights the greatest weights of matching words of the name, by word of the query.
 	margins [names.MaxWords]int64
 	weights [names.MaxWords]int32
-	// met has a bit for each word of the query that meets any.
+	// met has a bit for each word of the query with a match.
 	met uint64
 }
 
-// add adds that word i can meet words of the name with a weight.
+// add adds a possible match of word i with words of the name of a weight.
 func (c *cover) add(i int, margin int64, weight int32) {
 	c.met |= 1 << i
 	c.margins[i] = max(c.margins[i], margin)
 	c.weights[i] = max(c.weights[i], weight)
 }
 
-// canReach reports whether a name of a weight whose words meet those of the query so can reach the threshold.
+// canReach reports whether a name of a weight with these matches can reach the threshold.
 func (b *bounds) canReach(q *querySide, c *cover, weight int32) bool {
-	telling := onesCount(c.met & q.telling)
-	if telling == 0 {
+	distinctive := onesCount(c.met & q.distinctive)
+	if distinctive == 0 {
 		return false
 	}
 	var sum int64
@@ -180,7 +180,7 @@ func (b *bounds) canReach(q *querySide, c *cover, weight int32) bool {
 			missedQuery += q.weight[i]
 		}
 	}
-	return sum+b.listMargin(weight, missedQuery, leastShare(q.mode, telling)) >= 0
+	return sum+b.listMargin(weight, missedQuery, leastShare(q.mode, distinctive)) >= 0
 }
 
 // addPairs adds the pairs of word i of the query and the n words of a name and their joins.
@@ -193,7 +193,7 @@ func (s *Searcher) addPairs(q *querySide, i int, words []uint32, n int) {
 	}
 }
 
-// addCandidatePairs is addPairs for a word that is not resolved: it is compared with those words that are candidates.
+// addCandidatePairs is addPairs for an unresolved word: it is compared with the words that are its candidates.
 func (s *Searcher) addCandidatePairs(q *querySide, i int, words []uint32, n int) {
 	known := s.cache.word(q.words[i])
 	for k, w := range words {
@@ -229,7 +229,7 @@ func (s *Searcher) addJoinPairs(q *querySide, i int, words []uint32, n int, r *r
 		if k >= n {
 			p.l, p.nl, p.similarity, p.kind = uint8(k-n), 2, int32(e.joined), names.Joined
 			if s.cache.word(q.words[i]).word.IsSame(&s.index.words[words[k-n]]) {
-				continue // the words themselves meet
+				continue // the words match by themselves
 			}
 		}
 		if p.similarity > 0 {
@@ -258,8 +258,7 @@ func findWord(similar []similarWord, word uint32) *similarWord {
 	return nil
 }
 
-// addInitials adds the pairs of a word of one letter, which the index does not know to be similar to all words that
-// begin with it.
+// addInitials adds the pairs of a word of one letter. The index does not list all words with that initial as similar.
 func (s *Searcher) addInitials(q *querySide, i int, words []uint32) {
 	w := &s.cache.word(q.words[i]).word
 	if !w.IsInitial() || q.mode == names.Organisation {

@@ -21,7 +21,7 @@ func Pair(query, entry string, schema watchlist.Schema) float64 {
 	return points(best)
 }
 
-// modesOf returns the modes in which names of a schema are compared: those of what may be a person, in both.
+// modesOf returns the modes of comparison for names of a schema: both if the bearer may be a person.
 func modesOf(schema watchlist.Schema) []names.Mode {
 	switch schema {
 	case watchlist.Person:
@@ -32,6 +32,5 @@ func modesOf(schema watchlist.Schema) []names.Mode {
 	return []names.Mode{names.Organisation}
 }
 
-// points returns a score as people read it, 0 to 100 with one decimal, cut so that none reaches a threshold by
-// rounding.
+// points returns a score for people, 0 to 100 with one decimal, cut so that none reaches a threshold by rounding.
 func points(score int) float64 { return float64(score/10) / 10 }

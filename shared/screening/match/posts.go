@@ -7,8 +7,8 @@ import (
 	"sluice/shared/screening/names"
 )
 
-// Ranges of the posts of a word, in their order. Names with initials are apart from those without, because the words of
-// a query may stand for them and so many more names are similar to it.
+// Ranges of the posts of a word, in their order. Names with initials are apart from others, because an initial matches
+// many words and so makes many more names similar to a query.
 const (
 	withoutInitials = iota
 	withInitials
@@ -19,10 +19,10 @@ const (
 // post is one occurrence of a word in a name. The posts of each range are in the order of the weights of their names.
 type post struct {
 	name uint32
-	// weight is that of all words of the name.
+	// weight is the weight of all words of the name.
 	weight uint16
-	// prints are fingerprints of words and of pairs of adjacent words of the name, which can match words of a query
-	// beside this one. Where they do not fit, manyJoins or manyWords stands for them. The rest are noPrint.
+	// prints are fingerprints of the other words and pairs of adjacent words of the name that can match beside this
+	// one. Where they do not fit, manyJoins or manyWords stands for them. The rest are noPrint.
 	prints [maxPrints]uint16
 }
 
@@ -32,11 +32,10 @@ const (
 	commonPrints = 4
 )
 
-// printOf returns by what words are told apart. Similar words are mostly neighbours in the index, and so are their
-// prints.
+// printOf returns the print of a word. Similar words are mostly neighbours in the index, and so are their prints.
 func printOf(word uint32) uint16 { return uint16(word % noPrint) }
 
-// Prints that are not those of words.
+// Prints that stand for no word.
 const (
 	noPrint = numPrints - 3 + iota
 	manyWords
@@ -59,7 +58,7 @@ type printSet [numPrints / 64]uint64
 
 func (s *printSet) add(print uint16) { s[print/64%uint16(len(s))] |= 1 << (print % 64) }
 
-// reset makes the set that of no words.
+// reset empties the set.
 func (s *printSet) reset() {
 	*s = printSet{}
 	s.add(manyWords)
@@ -75,7 +74,7 @@ func (s *printSet) mayHaveAny(words []uint32) bool {
 	return false
 }
 
-// mayMatch reports whether the name of a post may have a word of the set beside that of the post.
+// mayMatch reports whether the name of a post may have a word of the set beside the post's own word.
 func (s *printSet) mayMatch(p *post) bool {
 	bits := s.bit(p.prints[0]) | s.bit(p.prints[1]) | s.bit(p.prints[2]) | s.bit(p.prints[3])
 	if p.prints[commonPrints] != noPrint {
@@ -164,7 +163,7 @@ func (x *Index) newPost(name, place int) post {
 	return p
 }
 
-// placesOf returns where words have a word.
+// placesOf returns the places of a word among words.
 func placesOf(words []uint32, word uint32) []int {
 	var places []int
 	for i, w := range words {

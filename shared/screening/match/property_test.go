@@ -6,7 +6,7 @@ import (
 	"sluice/shared/screening/watchlist"
 )
 
-// Names that say nothing match nothing, not even themselves.
+// Names without distinctive words match nothing, not even themselves.
 func TestNothingMatchesNothing(t *testing.T) {
 	nothing := []string{
 		"", " ", "...", "---", "\u200b\u200d", "Ltd", "LLC", "OOO", "S.A.", "GmbH", "Open Joint Stock Company", "ООО",
@@ -41,8 +41,8 @@ func TestNothingMatchesNothing(t *testing.T) {
 	}
 }
 
-// isOtherwiseName reports whether a name that says nothing by itself may be one of the given schema, because somebody
-// has said so: "Ltd" a person's, "Dr" an organisation's.
+// isOtherwiseName reports whether an indistinctive name may be one of an explicit schema: "Ltd" a person's, "Dr" an
+// organisation's.
 func isOtherwiseName(name string, schema watchlist.Schema) bool {
 	switch name {
 	case "Dr", "Sheikh", "Mr. Dr.", "bin", "الشيخ", "بن", "s/o":
@@ -54,7 +54,7 @@ func isOtherwiseName(name string, schema watchlist.Schema) bool {
 	return false
 }
 
-// An Arabic name without anything in common with another is no hit, and one that is the same is.
+// An Arabic name is a hit for itself, and not for a name without anything in common.
 func TestArabicNames(t *testing.T) {
 	for _, test := range []struct {
 		a, b  string
@@ -72,7 +72,7 @@ func TestArabicNames(t *testing.T) {
 	}
 }
 
-// Facts that only the entry has do not move the score, nor do those that only the query has.
+// Facts of only the entry or only the query do not change the score.
 func TestFactsOfOneSideAlone(t *testing.T) {
 	bare := watchlist.Entry{ID: "1", Schema: watchlist.Person, Names: []watchlist.Name{{Text: "Anatoly Velkanov"}}}
 	full := bare
@@ -98,7 +98,7 @@ func TestFactsOfOneSideAlone(t *testing.T) {
 	if got := scoreOf(full, facts); got >= want {
 		t.Errorf("the score is %v with facts that differ, want less than %v", got, want)
 	}
-	// What is not known may be the entry's own country, and a code of three letters is one.
+	// An unknown country may be the entry's own, and a code of three letters is known.
 	for _, countries := range [][]string{{"Narnia"}, {"us", "Narnia"}, {"RUS"}, {"us", "rus"}} {
 		if got := scoreOf(full, Query{Name: name.Name, Countries: countries}); got != want {
 			t.Errorf("the score is %v with the countries %v, want %v", got, countries, want)
@@ -118,7 +118,7 @@ func TestFactsOfOneSideAlone(t *testing.T) {
 	}
 }
 
-// What a list has does not change what names of another list score.
+// The entries of a list do not change the scores of names of another list.
 func TestListsDoNotChangeScores(t *testing.T) {
 	sample := sampleIndex(t)
 	other := &watchlist.List{Entries: []watchlist.Entry{
@@ -152,7 +152,7 @@ func TestListsDoNotChangeScores(t *testing.T) {
 	}
 }
 
-// A weak alias is no hit alone, but with the same date of birth, or with an identifier, that both have.
+// A weak alias is a hit only together with the same date of birth or a shared identifier.
 func TestWeakAliases(t *testing.T) {
 	entry := watchlist.Entry{
 		ID: "1", Schema: watchlist.Person, BirthDates: []string{"1958-03-14"},
@@ -196,7 +196,7 @@ func TestWeakAliases(t *testing.T) {
 	}
 }
 
-// A query and an entry score the same the other way round if all of their words meet.
+// A query and an entry have the same score the other way round if all of their words match.
 func TestScoresOfWholeNamesAreSymmetric(t *testing.T) {
 	for _, pair := range [][2]string{
 		{"Anatoly Velkanov", "Анатолий Велканов"}, {"Abdulrahman Yusuf", "عبد الرحمن يوسف"},

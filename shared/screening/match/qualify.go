@@ -10,8 +10,7 @@ import (
 	"sluice/shared/screening/watchlist"
 )
 
-// Points that facts take from a score if query and entry both have them and they differ. What only one of them has
-// changes nothing.
+// Points deducted for facts that differ between query and entry. A fact of only one of them changes nothing.
 const (
 	pointsBirthYear   = 25
 	pointsBirthDay    = 15
@@ -22,13 +21,14 @@ const (
 	minIdentifierSize = 5
 )
 
-// What remains of the score of a weak alias if the dates of birth are the same to the day, or as far as they are known.
+// Percentages of the score of a weak alias that remain if the dates of birth are the same to the day, or as far as they
+// are known.
 const (
 	percentSameDay  = 98
 	percentSameYear = 85
 )
 
-// qualify returns the score after the facts of the query were compared with those of the entry, and what was found.
+// qualify compares the facts of the query and the entry, and returns the changed score and the findings.
 func (q *Query) qualify(e *watchlist.Entry, score float64) (float64, []string) {
 	var notes []string
 	subtract := func(points float64, format string, args ...any) {
@@ -57,8 +57,8 @@ func (q *Query) qualify(e *watchlist.Entry, score float64) (float64, []string) {
 	return score, notes
 }
 
-// compareCountries reports whether the entry has one of the query's countries, and whether all of the query's are
-// known: what is not recognised as a country may mean one of the entry's, and takes nothing from a hit.
+// compareCountries reports whether the entry has one of the query's countries, and whether all of the query's countries
+// are known: an unknown one may mean a country of the entry, so that nothing is deducted.
 func (q *Query) compareCountries(e *watchlist.Entry) (isShared, areKnown bool) {
 	areKnown = true
 	for _, text := range q.Countries {
@@ -71,8 +71,8 @@ func (q *Query) compareCountries(e *watchlist.Entry) (isShared, areKnown bool) {
 	return isShared, areKnown
 }
 
-// qualifyWeak is qualify of a weak alias, whose score is that of any name: an alias that lists call weak counts only if
-// the dates of birth are the same.
+// qualifyWeak is qualify for a weak alias with the score of an ordinary name: it counts only if the dates of birth are
+// the same.
 func (q *Query) qualifyWeak(e *watchlist.Entry, score float64) (float64, []string) {
 	percent := 0
 	for _, date := range e.BirthDates {
@@ -90,7 +90,7 @@ func (q *Query) qualifyWeak(e *watchlist.Entry, score float64) (float64, []strin
 	return score, append(notes, fmt.Sprintf("with the date of birth it counts %d %%", percent))
 }
 
-// birthPoints returns what the best of an entry's dates of birth takes from the score. A date may be a year or a month.
+// birthPoints returns the points deducted for the best of an entry's dates of birth. A date may be a year or a month.
 func birthPoints(asked string, dates []string) float64 {
 	best := float64(pointsBirthYear)
 	for _, date := range dates {
@@ -134,7 +134,7 @@ func identifierHash(value string) uint64 {
 	return max(h.Sum64(), 1)
 }
 
-// sortIdentifiers puts identifiers into the order in which they are looked up.
+// sortIdentifiers sorts identifiers for lookups.
 func (x *Index) sortIdentifiers() {
 	slices.SortFunc(x.identifiers, func(a, b identifierPost) int {
 		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.entry, b.entry))

@@ -7,21 +7,21 @@ import (
 	"sluice/shared/screening/names"
 )
 
-// similarWord is a word of the index that is similar to one of a query.
+// similarWord is a word of the index similar to a word of a query.
 type similarWord struct {
 	word uint32
-	// similarity is that to the word as one of a name, joined that to the word as a join; 0 if they do not correspond.
+	// similarity is the similarity to the word in a name, joined to the word as a join; 0 if they do not correspond.
 	similarity, joined uint16
-	// posts are where each range of the word's posts begins, and where the last one ends.
+	// posts are the starts of the ranges of the word's posts, and the end of the last one.
 	posts  [postRanges + 1]uint32
 	weight [names.Modes]uint8
 	kind   names.Kind
 }
 
-// isInitial reports whether the word is an initial of that of the query.
+// isInitial reports whether the word is the initial of the query's word.
 func (e *similarWord) isInitial() bool { return e.kind == names.Initial }
 
-// comparableForm returns where the posts of names in a mode begin and end.
+// in returns the range of the posts of names in a mode.
 func (e *similarWord) in(mode names.Mode) (start, end uint32) {
 	if mode == names.Person {
 		return e.posts[0], e.posts[organisations]
@@ -29,11 +29,11 @@ func (e *similarWord) in(mode names.Mode) (start, end uint32) {
 	return e.posts[organisations], e.posts[postRanges]
 }
 
-// reach is what the index has for a word of a query, or for two of them written as one.
+// reach is the words of the index similar to a word of a query, or to two of them written as one.
 type reach struct {
 	// similar are in the order of words.
 	similar []similarWord
-	// best is, by mode, what is known of the similar words together.
+	// best bounds, by mode, the similar words together.
 	best [names.Modes]bestWord
 }
 
@@ -45,13 +45,13 @@ func (r *reach) greatest(mode names.Mode) uint16 {
 	return max(r.best[mode].similarity, r.best[mode].joined)
 }
 
-// bestWord bounds what any of some words can add to a score.
+// bestWord bounds the contribution of any of some words to a score.
 type bestWord struct {
-	// posts is the number of occurrences of the words that are not initials, partPosts that of those in names with
-	// initials, and initialPosts that of initials.
+	// posts counts the occurrences of words that are not initials, partPosts their occurrences in names with initials,
+	// and initialPosts the occurrences of initials.
 	posts, partPosts, initialPosts int32
-	// similarity is the greatest similarity to a word of a name that is not an initial, initial that to an initial, and
-	// joined that to a join.
+	// similarity is the greatest similarity to a word of a name that is not an initial, initial to an initial, and
+	// joined to a join.
 	similarity, initial, joined uint16
 	// weight is the greatest weight of a word of a name, initialWeight the least of an initial.
 	weight, initialWeight uint8
@@ -65,7 +65,7 @@ func (c *wordCache) findCandidates(x *Index, w *names.Word, isJoin bool) {
 	}
 }
 
-// reachOf compares a word with those of an index that may be similar.
+// reachOf compares a word with its candidates.
 func (c *wordCache) reachOf(x *Index, w *names.Word, candidates []uint32, isJoin bool) reach {
 	c.found = c.found[:0]
 	var r reach
@@ -82,7 +82,7 @@ func (c *wordCache) reachOf(x *Index, w *names.Word, candidates []uint32, isJoin
 		}
 		c.found = append(c.found, e)
 	}
-	for i := range c.found { // at once, so that the processor waits for memory as seldom as possible
+	for i := range c.found { // together, so that the processor waits for memory as seldom as possible
 		e := &c.found[i]
 		e.posts = [postRanges + 1]uint32(x.postStarts[postRanges*e.word:])
 	}
@@ -96,7 +96,7 @@ func (c *wordCache) reachOf(x *Index, w *names.Word, candidates []uint32, isJoin
 	return r
 }
 
-// keyRange is a range of keyWords, of which those with a check may have a key.
+// keyRange is a range of keyWords; its words with the check may have a key.
 type keyRange struct {
 	start, end uint32
 	check      byte
@@ -140,7 +140,7 @@ func (c *wordCache) findWords(x *Index) {
 	}
 }
 
-// sift drops the words that do not sound like a word of a query, or two as one, as far as their sketches tell.
+// sift drops the words whose sketches exclude that they sound like a word of a query, or two as one.
 func (c *wordCache) sift(x *Index, w *names.Word, isJoin bool) {
 	c.sieve.Set(w)
 	first := c.ends[names.KeyOfWhole]
@@ -213,7 +213,7 @@ func (x *Index) compareWord(w *names.Word, id uint32, isJoin bool) similarWord {
 	return e
 }
 
-// keepCandidates returns the words that may be similar, which are not changed any more.
+// keepCandidates returns a lasting copy of the words that may be similar.
 func (c *wordCache) keepCandidates() []uint32 {
 	if cap(c.candidates)-len(c.candidates) < len(c.ids) {
 		c.candidates = make([]uint32, 0, max(chunkCandidates, len(c.ids)))
@@ -223,7 +223,7 @@ func (c *wordCache) keepCandidates() []uint32 {
 	return c.candidates[first:len(c.candidates):len(c.candidates)]
 }
 
-// keep returns the similar words of found, which are not changed any more, in the order of words.
+// keep returns a lasting copy of the similar words of found, in the order of words.
 func (c *wordCache) keep() []similarWord {
 	if len(c.found) == 0 {
 		return nil

@@ -7,31 +7,30 @@ import (
 	"sluice/shared/screening/names"
 )
 
-// Threshold is the score from which on two names are taken for names of the same. It is the default of every search
-// and of pairs, and the one at which quality is measured.
+// Threshold is the least score of a match. It is the default of every search and of pairs, and the one for measurements
+// of quality.
 const Threshold = 80
 
 // scale is the number of points of a score of 100: scores are compared as whole numbers.
 const scale = 10000
 
-// Shares with which the weight of words that did not meet counts against a name.
+// Shares of the weight of unmatched words that count against a name.
 const (
-	// percentQuery is that of words of the query.
+	// percentQuery is for words of the query.
 	percentQuery = 60
-	// percentList is that of words of the list's name: an entry has more names than people use.
+	// percentList is for words of the list's name: an entry has more names than people use.
 	percentList = 25
-	// percentRepeated is what remains of the weight of a word of the query that occurs in it before.
+	// percentRepeated is the remaining part of the weight of a repeated word of the query.
 	percentRepeated = 25
-	// percentConflict is added for words of both that did not meet: another given name is another person.
+	// percentConflict is added for unmatched words in both names: another given name is another person.
 	percentConflict = 80
 )
 
-// percentFew takes the place of percentList by the number of words that met and say who is meant: the fewer, the more
-// likely it is that they met by chance.
+// percentFew replaces percentList by the number of matched distinctive words: the fewer, the more likely is a match by
+// chance.
 var percentFew = [names.Modes][3]int32{names.Person: {0, 80, 60}, names.Organisation: {0, 50, 40}}
 
-// shareOfList returns the percentage with which words of the list count that did not meet, if so many did that say who
-// is meant.
+// shareOfList returns the percentage for unmatched words of the list by the number of matched distinctive words.
 func shareOfList(mode names.Mode, met int) int32 {
 	if met < len(percentFew[mode]) {
 		return percentFew[mode][met]
@@ -39,19 +38,18 @@ func shareOfList(mode names.Mode, met int) int32 {
 	return percentList
 }
 
-// side is one of the two names as the score sees it.
+// side is one of the two names of a score.
 type side struct {
 	n      int
 	weight [names.MaxWords]int32
-	// telling has a bit for each word that says who is meant.
-	telling uint64
-	// short has a bit for each word of few sounds, descent for each that joins a name with that of a parent, numbers
-	// for each number.
+	// distinctive has a bit for each distinctive word.
+	distinctive uint64
+	// short has a bit for each word of few sounds, descent for each word such as "bin", numbers for each number.
 	short, descent, numbers uint64
 	total                   int32
 }
 
-// set makes the side that of some of the words of a name.
+// set sets the side to some of the words of a name.
 func (s *side) set(words []names.Word, mode names.Mode) {
 	s.reset(len(words))
 	for i := range words {
@@ -59,22 +57,22 @@ func (s *side) set(words []names.Word, mode names.Mode) {
 	}
 }
 
-// reset makes the side one of n words that setWord sets.
+// reset prepares the side for n words, which setWord sets.
 func (s *side) reset(n int) {
 	s.n, s.total = n, 0
-	s.telling, s.short, s.descent, s.numbers = 0, 0, 0, 0
+	s.distinctive, s.short, s.descent, s.numbers = 0, 0, 0, 0
 }
 
 func (s *side) setWord(i int, w wordInfo, mode names.Mode) {
 	s.weight[i] = w.weight(mode)
 	s.total += s.weight[i]
-	s.telling |= (w >> mode).bit(tellingPerson) << i
+	s.distinctive |= (w >> mode).bit(distinctivePerson) << i
 	s.short |= w.bit(shortWord) << i
 	s.descent |= w.bit(descentWord) << i
 	s.numbers |= w.bit(numberWord) << i
 }
 
-// repeat makes word i of a query count for less because it repeats another: a word says the same only once.
+// repeat lowers the weight of word i of a query, which repeats another word.
 func (s *side) repeat(i int) {
 	rest := s.weight[i] * percentRepeated / 100
 	s.total -= s.weight[i] - rest
@@ -90,29 +88,29 @@ func (s *side) span(i, n uint8) int32 {
 	return weight
 }
 
-// pair is a place where two names could meet: words [q, q+nq) of the query and [l, l+nl) of the list's name, where one
-// or both may be two words written as one.
+// pair is a possible match of words: words [q, q+nq) of the query and [l, l+nl) of the list's name, where one or both
+// may be two words written as one.
 type pair struct {
 	q, nq, l, nl uint8
 	kind         names.Kind
 	// isShort reports that the word of the query is short.
 	isShort    bool
 	similarity int32
-	// weight is what the pair counts for, gain its part that is similar.
+	// weight is the weight of the pair, gain its similar part.
 	weight, gain int32
 }
 
 func (p *pair) queryBits() uint64 { return (1<<p.nq - 1) << p.q }
 func (p *pair) listBits() uint64  { return (1<<p.nl - 1) << p.l }
 
-// scorer holds what one comparison needs. It is reused.
+// scorer holds the state of one comparison. It is reused.
 type scorer struct {
 	pairs []pair
-	// met are the pairs that were chosen.
+	// met are the chosen pairs.
 	met []pair
 }
 
-// weigh sets what the pairs count for. An initial counts for no more than a letter; organisations have none.
+// weigh sets the weights of the pairs. An initial counts for no more than a letter; organisations have none.
 func (s *scorer) weigh(q, l *side, mode names.Mode) {
 	kept := s.pairs[:0]
 	for i, p := range s.pairs {
@@ -131,7 +129,7 @@ func (s *scorer) weigh(q, l *side, mode names.Mode) {
 	s.pairs = kept
 }
 
-// pairWeight returns what words of two weights count for that meet.
+// pairWeight returns the weight of a match of words with two weights.
 func pairWeight(kind names.Kind, query, list int32) int32 {
 	switch kind {
 	case names.Joined:
@@ -142,8 +140,8 @@ func pairWeight(kind names.Kind, query, list int32) int32 {
 	return (query + list) / 2
 }
 
-// meetsApart reports whether either of two words of the query that a pair joins meets its counterpart alone: then the
-// spaces of the two names are not elsewhere.
+// meetsApart reports whether either of two words of the query that a pair joins matches its counterpart alone: then the
+// names do not differ in their spaces.
 func (s *scorer) meetsApart(pair int) bool {
 	joined := s.pairs[pair]
 	for i := range s.pairs {
@@ -155,16 +153,15 @@ func (s *scorer) meetsApart(pair int) bool {
 	return false
 }
 
-// shrink makes differences count more than in proportion: a name whose words are all a little different is another
-// name.
+// shrink lowers similarities more than in proportion: a name with small differences in all words is another name.
 func shrink(similarity int32) int32 { return names.Equal - (names.Equal-similarity)*shrinkPercent/100 }
 
 const shrinkPercent = 135
 
-// score chooses among the pairs those in which the names meet, best first, and returns the score, 0 to scale. Searches
-// rely on three bounds (see bounds.go): no score is above what ratio gives for the pairs that were found, each with its
-// shrunk similarity and the weight of pairWeight; words of the list that met nothing count at least shareOfList; and
-// what is taken away after ratio only lowers the score.
+// score chooses the matches among the pairs, best first, and returns the score, 0 to scale. Searches rely on three
+// bounds (see bounds.go): no score is above the ratio of the found pairs, each with its shrunk similarity and the
+// weight of pairWeight; unmatched words of the list count at least shareOfList; and all deductions after ratio only
+// lower the score.
 func (s *scorer) score(q, l *side, mode names.Mode) int {
 	if len(s.pairs) > 1 {
 		slices.SortFunc(s.pairs, comparePairs)
@@ -185,13 +182,13 @@ func (s *scorer) score(q, l *side, mode names.Mode) int {
 		gain += p.gain
 		s.met = append(s.met, *p)
 	}
-	tellingMet := onesCount(queryMet & q.telling)
-	if tellingMet == 0 || listMet&l.telling == 0 {
+	distinctiveMet := onesCount(queryMet & q.distinctive)
+	if distinctiveMet == 0 || listMet&l.distinctive == 0 {
 		return 0
 	}
 	missedQuery, missedList := q.total-queryWeight, l.total-listWeight
-	share := shareOfList(mode, min(tellingMet, onesCount(listMet&l.telling)))
-	if tellingMet == 1 {
+	share := shareOfList(mode, min(distinctiveMet, onesCount(listMet&l.distinctive)))
+	if distinctiveMet == 1 {
 		gain = 0
 		for i := range s.met {
 			gain += int32(names.Equal-2*(names.Equal-s.met[i].similarity)) * s.met[i].weight
@@ -208,15 +205,15 @@ func (s *scorer) score(q, l *side, mode names.Mode) int {
 	return score
 }
 
-// What remains of a score for differences that words alone do not show.
+// Remaining percentages of a score for differences beyond single words.
 const (
-	// percentSwapped is for a person who is named as another's parent and the reverse.
+	// percentSwapped is for persons with swapped names of child and parent.
 	percentSwapped = 80
 	// percentNumber is for organisations whose numbers differ.
 	percentNumber = 85
 )
 
-// isSwapped reports whether the words around one of descent have met crosswise: "Ahmad bin Hasan" and "Hasan bin
+// isSwapped reports whether the words around a word of descent match crosswise: "Ahmad bin Hasan" and "Hasan bin
 // Ahmad".
 func (s *scorer) isSwapped(q, l *side) bool {
 	if q.descent == 0 || l.descent == 0 {
@@ -224,8 +221,8 @@ func (s *scorer) isSwapped(q, l *side) bool {
 	}
 	for rest := q.descent; rest != 0; rest &= rest - 1 {
 		at := trailingZeros(rest)
-		child, hasChild := s.listWord(lastBit(q.telling & (1<<at - 1)))
-		parent, hasParent := s.listWord(trailingZeros(q.telling &^ (2<<at - 1)))
+		child, hasChild := s.listWord(lastBit(q.distinctive & (1<<at - 1)))
+		parent, hasParent := s.listWord(trailingZeros(q.distinctive &^ (2<<at - 1)))
 		if hasChild && hasParent && parent < child && l.descent>>parent&(1<<(child-parent)-1) != 0 {
 			return true
 		}
@@ -233,7 +230,7 @@ func (s *scorer) isSwapped(q, l *side) bool {
 	return false
 }
 
-// listWord returns the word of the list that word i of the query has met.
+// listWord returns the word of the list that word i of the query matches.
 func (s *scorer) listWord(i int) (word uint8, isMet bool) {
 	for k := range s.met {
 		if p := &s.met[k]; int(p.q) <= i && i < int(p.q+p.nq) {
@@ -243,8 +240,8 @@ func (s *scorer) listWord(i int) (word uint8, isMet bool) {
 	return 0, false
 }
 
-// orderPercent is what remains of the score for the order in which the words met. "Given Family" and "Family, Given"
-// differ by a rotation, which costs nothing. In names of short words, other orders are other names.
+// orderPercent is the remaining percentage of the score for the order of the matches. "Given Family" and "Family,
+// Given" differ by a rotation, which costs nothing. In names of short words, other orders are other names.
 func (s *scorer) orderPercent(q *side) int {
 	if len(s.met) < 3 {
 		return 100
@@ -254,7 +251,7 @@ func (s *scorer) orderPercent(q *side) int {
 	n := 0
 	for i := range s.met {
 		p := &s.met[i]
-		if q.telling>>p.q&1 != 0 {
+		if q.distinctive>>p.q&1 != 0 {
 			places[p.q] = p.l + 1
 			n++
 			isShort = isShort && p.isShort
@@ -296,7 +293,7 @@ func comparePairs(a, b pair) int {
 	return cmp.Or(cmp.Compare(a.q, b.q), cmp.Compare(a.l, b.l), cmp.Compare(a.nq, b.nq), cmp.Compare(a.nl, b.nl))
 }
 
-// ratio is the score of names that met with the given gain and weight and missed the rest.
+// ratio is the score of names with matches of the given gain and weight and without the rest.
 func ratio(gain, weight, missedQuery, missedList, shareList int32) int {
 	missed := percentQuery*missedQuery + shareList*missedList + percentConflict*min(missedQuery, missedList)
 	whole := int64(weight)*100 + int64(missed)

@@ -12,22 +12,22 @@ import (
 
 // Hit is an entry of a list whose name reached the threshold.
 type Hit struct {
-	// List is the name of the list, ID the source's own for the entry.
+	// List is the name of the list, ID the source's ID of the entry.
 	List string `json:"list"`
 	ID   string `json:"id"`
 	// Name is the name of the entry that matched best.
 	Name string `json:"name"`
 	// Score is 0 to 100.
 	Score float64 `json:"score"`
-	// Explanation says which words met which, how, what was missing, and which version of the list it is.
+	// Explanation describes the matched words, their similarity, the missing words, and the version of the list.
 	Explanation string `json:"explanation"`
-	// Entry is the entry as the list has it.
+	// Entry is the entry of the list.
 	Entry *watchlist.Entry `json:"-"`
-	// place is that of the entry in its index.
+	// place is the place of the entry in its index.
 	place uint32
 }
 
-// Screener searches an index and explains what it finds. It is not safe for concurrent use; several may share an index.
+// Screener searches an index and explains its hits. It is not safe for concurrent use; several may share an index.
 type Screener struct {
 	index    *Index
 	searcher *Searcher
@@ -81,13 +81,13 @@ type hitSet struct {
 	query     *Query
 	threshold float64
 	hits      []Hit
-	// places are those of the entries in hits.
+	// places are the places of entries in hits.
 	places map[uint32]int
-	// identified are the identifiers of the query that entries have.
+	// identified are the identifiers that the query shares with entries.
 	identified map[uint32][]string
 }
 
-// addName adds an entry whose name was found, after its facts have been compared.
+// addName adds an entry with a found name, after comparing its facts.
 func (h *hitSet) addName(m *Matched, qualify func(*Query, *watchlist.Entry, float64) (float64, []string)) error {
 	return h.add(m.Entry, func(e *watchlist.Entry, info *Info) Hit {
 		score, notes := qualify(h.query, e, m.Score)
@@ -129,7 +129,7 @@ func (h *hitSet) add(entry uint32, hit func(e *watchlist.Entry, info *Info) Hit)
 	return nil
 }
 
-// explain says how the query and the name of a hit met.
+// explain describes the match of the query and the name of a hit.
 func (s *Screener) explain(q Query, m *Matched, info *Info, notes []string) string {
 	query, list := s.analyzer.Analyze(q.Name), s.analyzer.Analyze(m.Name)
 	qf, lf := query.comparableForm(m.mode), list.comparableForm(m.mode)
@@ -148,7 +148,7 @@ func (s *Screener) explain(q Query, m *Matched, info *Info, notes []string) stri
 	return b.String() + describeList(info)
 }
 
-// describeKind says what kind of name an entry's name is.
+// describeKind describes the kind of an entry's name.
 func describeKind(kind watchlist.NameKind) string {
 	switch kind {
 	case watchlist.Primary:
@@ -161,7 +161,7 @@ func describeKind(kind watchlist.NameKind) string {
 	return "alias of the entry"
 }
 
-// describeList says which version of a list it is.
+// describeList describes the version of a list.
 func describeList(info *Info) string {
 	text := "; list " + info.List
 	if info.SourceDate != "" {

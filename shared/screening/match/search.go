@@ -8,11 +8,11 @@ import (
 	"sluice/shared/screening/watchlist"
 )
 
-// weakPercent is what remains of a score that a weak alias has reached, unless a date of birth speaks for it.
+// weakPercent is the remaining percentage of a weak alias's score unless a date of birth confirms it.
 const weakPercent = 78
 
-// weakShare returns the percentage that remains of a score that a weak alias has reached. Scores are only taken from,
-// so that the bounds of a search hold for any percentage.
+// weakShare returns the remaining percentage of a weak alias's score. It never raises a score, so that the bounds of a
+// search hold for any percentage.
 func (s *Searcher) weakShare() int {
 	if s.keepsWeak {
 		return 100
@@ -20,30 +20,29 @@ func (s *Searcher) weakShare() int {
 	return weakPercent
 }
 
-// Query is what is searched for.
+// Query is the subject of a search.
 type Query struct {
 	Name string
-	// Schema is what the name belongs to, if that is known: Person, Organisation and so on.
+	// Schema is the type of the name's bearer, if known: Person, Organisation and so on.
 	Schema watchlist.Schema
 	// BirthDate is a year, month or day: 1961, 1961-04, 1961-04-02. "" is unknown.
 	BirthDate string
 	// Countries are codes or names of countries, Gender is "male" or "female", as far as they are known.
 	Countries []string
 	Gender    string
-	// Identifiers are numbers of passports, registers and the like. An entry that has one of them is a hit, whatever
-	// its name.
+	// Identifiers are numbers of passports, registers and the like. An entry with one of them is a hit under any name.
 	Identifiers []string
-	// Lists are the names of the lists that are searched; none means all.
+	// Lists are the names of the lists to search; none means all.
 	Lists []string
 }
 
-// candidate is a name of the list that reached the threshold.
+// candidate is a name of the list with a score of at least the threshold.
 type candidate struct {
 	name  uint32
 	score int
 }
 
-// Searcher searches an index. It remembers words that it has looked up; what it finds does not depend on that. It is
+// Searcher searches an index. It caches words, which does not change its results. It is
 // not safe for concurrent use: each goroutine has one of its own.
 type Searcher struct {
 	index    *Index
@@ -53,7 +52,7 @@ type Searcher struct {
 	query    [names.Modes]querySide
 	bounds   bounds
 	filter   filter
-	// planned are posts that are about to be opened.
+	// planned are the posts to open next.
 	planned []plannedPosts
 	// visited[name] is the search that saw a name last.
 	visited []uint32
@@ -62,7 +61,7 @@ type Searcher struct {
 	scorer  scorer
 	cover   cover
 	list    side
-	// keepsWeak reports that weak aliases are found with the scores that they have without weakPercent.
+	// keepsWeak reports that weak aliases keep their scores, without weakPercent.
 	keepsWeak bool
 }
 
@@ -83,18 +82,19 @@ func NewSearcher(x *Index) *Searcher {
 type querySide struct {
 	side
 	mode names.Mode
-	// words are those of the cache.
+	// words are numbers of words in the cache.
 	words []int32
-	// joins are its own or those of another mode with the same words.
+	// joins are its own or shared with another mode that has the same words.
 	joins    *queryJoins
 	ownJoins queryJoins
-	// joined has a bit for each word that the index has as part of a join with its neighbour.
+	// joined has a bit for each word whose join with a neighbour is in the index.
 	joined uint64
-	// search is the search that the side was filled for.
+	// search is the search of the last fill.
 	search uint32
 }
 
-// find finds the names that reach a threshold, 0 to scale, in the order of the index. It is valid until the next call.
+// find finds the names that reach a threshold, 0 to scale, in the order of the index. The result is valid until the
+// next call.
 func (s *Searcher) find(q Query, threshold int) []candidate {
 	s.found = s.found[:0]
 	s.splitter.Split(q.Name)
@@ -119,7 +119,7 @@ func (s *Searcher) find(q Query, threshold int) []candidate {
 	threshold = max(threshold, 1)
 	modes := modesOf(q.Schema)
 	for _, mode := range modes {
-		if s.fill(&s.query[mode], forms); s.query[mode].telling == 0 {
+		if s.fill(&s.query[mode], forms); s.query[mode].distinctive == 0 {
 			return s.found // see CanMatch
 		}
 	}
@@ -178,10 +178,10 @@ func (s *Searcher) fill(q *querySide, forms uint64) {
 	q.setJoined()
 }
 
-// queryJoins are what the index has for neighbours of a query written as one; empty if it has none of them.
+// queryJoins are the words of the index similar to neighbours of a query written as one; empty if there are none.
 type queryJoins struct{ reaches []reach }
 
-// findJoins finds out what the index has for neighbours of a query written as one.
+// findJoins looks up neighbours of a query written as one.
 func (s *Searcher) findJoins(q *querySide) {
 	c, joins := &s.cache, q.joins
 	joins.reaches = joins.reaches[:0]
@@ -189,7 +189,7 @@ func (s *Searcher) findJoins(q *querySide) {
 		a, b := c.word(q.words[i]), c.word(q.words[i+1])
 		isSet := c.keys.SetJoinOf(&a.part, &b.part)
 		if isSet && !s.index.has(c.keys.Keys) {
-			continue // as nearly always
+			continue // the usual case
 		}
 		join := names.Join(&a.word, &b.word)
 		if !isSet {
@@ -208,7 +208,7 @@ func (s *Searcher) findJoins(q *querySide) {
 	}
 }
 
-// setJoined sets what follows from the joins of the query.
+// setJoined sets joined from the joins of the query.
 func (q *querySide) setJoined() {
 	q.joined = 0
 	for i := range q.joins.reaches {
@@ -218,10 +218,10 @@ func (q *querySide) setJoined() {
 	}
 }
 
-// reach returns what the index has for word i of the query.
+// reach returns the reach of word i of the query.
 func (s *Searcher) reach(q *querySide, i int) *reach { return &s.cache.word(q.words[i]).reach }
 
-// joinReach returns what the index has for words i and i+1 of the query as one, nil for nothing.
+// joinReach returns the reach of words i and i+1 of the query as one, nil if there is none.
 func (s *Searcher) joinReach(q *querySide, i int) *reach {
 	if len(q.joins.reaches) == 0 || i < 0 || i+1 >= q.n || q.joins.reaches[i].best[q.mode].posts == 0 {
 		return nil
@@ -229,7 +229,7 @@ func (s *Searcher) joinReach(q *querySide, i int) *reach {
 	return &q.joins.reaches[i]
 }
 
-// Matched is a name of a list and the score that it reached, 0 to 100.
+// Matched is a name of a list and its score, 0 to 100.
 type Matched struct {
 	Entry uint32
 	Name  string
@@ -259,7 +259,7 @@ func (s *Searcher) Find(q Query, threshold float64) []Matched {
 	return best
 }
 
-// FindWeak returns the best weak alias of each entry that would reach a threshold if it were none.
+// FindWeak returns the best weak alias of each entry that would reach a threshold as an ordinary alias.
 func (s *Searcher) FindWeak(q Query, threshold float64) []Matched {
 	s.keepsWeak = true
 	defer func() { s.keepsWeak = false }()

@@ -1,6 +1,6 @@
 package names
 
-// costRow is a row of alignFreely: the least costs of making each beginning of a word of one of the other.
+// costRow is a row of alignFreely: the least costs of making each beginning of a word from a beginning of the other.
 type costRow [maxSounds + 1]int16
 
 // unreachable is the cost of alignments above the limit; adding to it does not overflow.
@@ -13,9 +13,10 @@ var unreachableRow = func() (r costRow) {
 	return r
 }()
 
-// alignSounds returns the least cost of making y of x, or -1 if it is above a limit. Most words that are compared have
-// the same number of sounds, or one has one more. The least cost is nearly always that of the sounds as they stand:
-// other ways have two more gaps, or an exchange beside a gap. Only if these may cost less are the words aligned.
+// alignSounds returns the least cost of making y from x, or -1 if it is above a limit. Most pairs of words have the
+// same number of sounds, or a difference of one. The least cost is nearly always the cost without gaps, or with the one
+// gap: other ways have two more gaps, or an exchange beside a gap. The words are aligned freely only if these may cost
+// less.
 func alignSounds(x, y []byte, limit int16) int {
 	best, others := int16(unreachable), int16(0)
 	switch len(x) - len(y) {
@@ -35,10 +36,10 @@ func alignSounds(x, y []byte, limit int16) int {
 	return int(best)
 }
 
-// costInPlace returns the least cost of making y of x, which is as long, without gaps.
+// costInPlace returns the least cost of making y from x of the same length without gaps.
 func costInPlace(x, y []byte) int16 {
 	y = y[:len(x)]
-	cost, before := int16(0), int16(0) // up to a sound, and up to that before it
+	cost, before := int16(0), int16(0) // up to a sound, and up to the sound before it
 	last := len(x) - 1
 	for i, a := range x {
 		b := y[i]
@@ -54,13 +55,12 @@ func costInPlace(x, y []byte) int16 {
 	return cost
 }
 
-// costOfOneGap returns the least cost of making y of x, which has one sound less, if one sound of y is left out and
-// each of the others takes the place of one.
+// costOfOneGap returns the least cost of making y from x, which has one sound less, by one gap and replacements.
 func costOfOneGap(x, y []byte) int16 {
 	y = y[:len(x)+1]
 	var gaps costRow
 	gapCosts(y, &gaps)
-	rest := int16(0) // of the sounds of x from i on, with those of y behind the gap
+	rest := int16(0) // the cost of the sounds of x from i on and the sounds of y behind the gap
 	for i, a := range x {
 		rest += int16(replaceCosts[a&0x7f][y[i+1]&0x7f])
 	}
@@ -70,14 +70,14 @@ func costOfOneGap(x, y []byte) int16 {
 		rest -= int16(replaceCosts[a&0x7f][y[i+1]&0x7f])
 		start += int16(replaceCosts[a&0x7f][y[i]&0x7f])
 		if i+1 == len(x) {
-			ending = 0 // the last sound of y is the one that is left out
+			ending = 0 // the gap is at the last sound of y
 		}
 		best = min(best, start+gaps[i+2]+rest+ending)
 	}
 	return best
 }
 
-// endingCost is what the last sounds of two words cost beyond replaceCosts: the last vowels tell names apart.
+// endingCost is the additional cost of different last sounds beyond replaceCosts: the last vowels distinguish names.
 func endingCost(x, y []byte) int16 {
 	a, b := x[len(x)-1], y[len(y)-1]
 	if isFullVowel(a) && isFullVowel(b) {
@@ -86,11 +86,11 @@ func endingCost(x, y []byte) int16 {
 	return 0
 }
 
-// alignFreely returns the least cost of making y of x, wherever sounds stand, or any above a limit if it is above that.
-// Of words of the same length, it need not find ways without gaps. A cost never becomes less on the way, and each sound
-// that one of the rests of the words has more than the other costs at least the least gap. So only places of a row
-// matter whose costs leave that much below the limit: those from low to high in the row before, and from low2 to high2
-// in that before it. All others are unreachable.
+// alignFreely returns the least cost of making y from x with any gaps, or any cost above a limit if that is above it.
+// For words of the same length, it need not find ways without gaps. Costs never fall along a way, and each surplus
+// sound in the rest of one word costs at least the least gap. So only places of a row matter whose costs leave that
+// much below the limit: low to high in the row before, and low2 to high2 in the row before that. All others are
+// unreachable.
 func alignFreely(x, y []byte, limit int16) int16 {
 	var gapsX, gaps costRow
 	leastX, leastY := gapCosts(x, &gapsX), gapCosts(y, &gaps)
@@ -109,7 +109,7 @@ func alignFreely(x, y []byte, limit int16) int16 {
 		*row = unreachableRow
 		gap, costs := gapsX[i+1], &replaceCosts[a&0x7f]
 		first, last := maxSounds+1, -2
-		to := min(max(high+1, high2+2), len(y)) // an exchange of neighbours goes on from the row before the last
+		to := min(max(high+1, high2+2), len(y)) // an exchange of neighbours continues the row before the last
 		from := min(low, low2+2)
 		diagonal, left := int16(unreachable), int16(unreachable)
 		if from > 0 {
@@ -141,7 +141,7 @@ func alignFreely(x, y []byte, limit int16) int16 {
 	}
 	cost := prev[len(y)]
 	if extra := endingCost(x, y); extra > 0 {
-		// The last place again. The row that prev2 and prev were made of are those before.
+		// The last place again, with prev2 and prev from the rows before.
 		i, j := len(x)-1, len(y)-1
 		cost = min(prev2[j]+2*extra, prev2[j+1]+gapsX[i+1], prev[j]+gaps[j+1])
 		if i > 0 && j > 0 && x[i] == y[j-1] && x[i-1] == y[j] {

@@ -17,18 +17,18 @@ var (
 )
 
 // endLatin ends a word in Latin letters. Compound names of Arabic origin are written in one word or in several; they
-// become several: "abdulrahman" is "abd rahman", "salahuddin" is "salah din".
+// are split: "abdulrahman" is "abd rahman", "salahuddin" is "salah din".
 func (s *Splitter) endLatin(start int) {
 	w := s.buf[start:]
 	if len(w) >= 3 && w[0] == 'a' && w[1] == 'd' && w[2] == 'b' {
-		w[1], w[2] = 'b', 'd' // no name begins so but by an exchange of letters
+		w[1], w[2] = 'b', 'd' // only an exchange of letters gives such a beginning
 	}
 	if string(w) == "badul" || string(w) == "bdul" || string(w) == "abdu" {
-		s.pushText(start, "abd") // nor is any name one of these
+		s.pushText(start, "abd") // nor is any of these a name
 		return
 	}
 	if len(w) >= 7 && w[0] == 'e' && w[1] == w[2] && bytes.IndexByte([]byte("dnrstz"), w[1]) >= 0 && w[3] == 'a' {
-		n := copy(w, w[2:]) // the article as it is heard before some consonants: "Essaadi"
+		n := copy(w, w[2:]) // the assimilated article before some consonants: "Essaadi"
 		s.buf = s.buf[:start+n]
 		w = s.buf[start:]
 	}
@@ -87,7 +87,7 @@ func (s *Splitter) endServant(start int) {
 	s.push(start)
 }
 
-// mergeServantOfGod replaces the words "abd" and "allah" by the one that they mostly are.
+// mergeServantOfGod replaces the words "abd" and "allah" by their usual single word.
 func (s *Splitter) mergeServantOfGod() {
 	last := len(s.ends) - 1
 	s.word.source.start = s.sources[last].start
@@ -100,7 +100,7 @@ func (s *Splitter) mergeServantOfGod() {
 	s.push(start)
 }
 
-// abjadWords are short words of Arabic and Hebrew as they are written in Latin letters.
+// abjadWords are short words of Arabic and Hebrew with their forms in Latin letters.
 var abjadWords = map[string]string{
 	"bn": "bin", "abn": "ibn", "Abd": "abd", "abw": "abu", "aby": "abu", "al": "al", "bnt": "bint", "wld": "ould",
 	"am": "umm",
@@ -108,7 +108,7 @@ var abjadWords = map[string]string{
 	"aldyn": "din", "dyn": "din", "allh": "~Alh",
 }
 
-// abjadSuffixes are the second parts of compound names that are written in one word or in two.
+// abjadSuffixes are the second parts of compound names in one word or in two.
 var abjadSuffixes = []struct{ letters, word string }{
 	{"aldyn", "din"}, {"alrKmn", "~rKmn"}, {"alrKman", "~rKman"}, {"alKq", "~Kq"},
 }
@@ -151,24 +151,24 @@ func (s *Splitter) endAbjad(start int) {
 	s.pushAbjad(start, w)
 }
 
-// pushAbjad makes what begins at start a word of the given letters of a script without vowels.
+// pushAbjad replaces the text from start on by a word of the given letters of a script without vowels.
 func (s *Splitter) pushAbjad(start int, letters []byte) {
 	s.buf = append(append(s.buf[:start], abjadMark), letters...)
 	s.push(start)
 }
 
-// pushText makes what begins at start a given word.
+// pushText replaces the text from start on by a word.
 func (s *Splitter) pushText(start int, word string) {
 	s.buf = append(s.buf[:start], word...)
 	s.push(start)
 }
 
-// abjadLetters are the capitals of letters.go as they are written in Latin letters.
+// abjadLetters are the Latin forms of the capitals of letters.go.
 var abjadLetters = [128]string{
 	'A': "a", 'C': "ch", 'D': "d", 'G': "gh", 'H': "a", 'S': "sh", 'T': "th", 'X': "kh", 'Y': "a", 'Z': "zh",
 }
 
-// spellAbjad writes the letters of scripts without vowels in a word that has others as well in Latin letters.
+// spellAbjad romanizes the letters of scripts without vowels in a word of mixed scripts.
 func (s *Splitter) spellAbjad(start int) {
 	w := bytes.Clone(s.buf[start:])
 	s.buf = s.buf[:start]

@@ -5,17 +5,17 @@ const (
 	costSound     = 100
 	costVowel     = 50
 	costDiphthong = 30
-	// costEnding is that of the last vowel of a word, which tells Mario from Maria and Hassan from Hassani.
+	// costEnding is for the last vowel of a word, which distinguishes Mario from Maria and Hassan from Hassani.
 	costEnding    = 110
 	costUnwritten = 6
-	// costSilent is that of a written letter that need not be heard.
+	// costSilent is for a written letter that may be silent.
 	costSilent = 25
-	// costFinalYeh is that of an a for the last i of a word.
+	// costFinalYeh is for an a in place of the last i of a word.
 	costFinalYeh   = 45
 	costLong       = 15
 	costExchange   = 60
 	costFirstSound = 40
-	// costShort and costShorter are tenths with which differences of words of few sounds and of still fewer count.
+	// costShort and costShorter are factors, in tenths, for differences of words of few sounds and of still fewer.
 	costShort   = 13
 	costShorter = 18
 )
@@ -28,7 +28,7 @@ func soundCost(a, b *Word, limit int) int {
 	x, y := a.sounds[:a.n], b.sounds[:b.n]
 	extra := extraOf(x, y)
 	most := extra.greatestCost(limit)
-	// Each vowel that the other word lacks costs at least that of a diphthong.
+	// Each missing vowel costs at least costDiphthong.
 	if vowels := countVowels(x) - countVowels(y); max(vowels, -vowels)*costDiphthong > most {
 		return 1000
 	}
@@ -39,10 +39,10 @@ func soundCost(a, b *Word, limit int) int {
 	return extra.difference(cost)
 }
 
-// extraCost is what is added to the cost of aligning two words.
+// extraCost is the cost of different beginnings of two words beyond their alignment.
 type extraCost struct {
 	shorter, longer int
-	// first is the cost of different first sounds, second what is added to it in words of few sounds.
+	// first is the cost of different first sounds, second its increase in words of few sounds.
 	first, second int
 }
 
@@ -72,7 +72,7 @@ func (e *extraCost) difference(cost int) int {
 	return cost * 10 / e.longer
 }
 
-// greatestCost returns the greatest cost of aligning the words with which their difference is not above a limit.
+// greatestCost returns the greatest cost of an alignment whose difference is not above a limit.
 func (e *extraCost) greatestCost(limit int) int {
 	most := ((limit+1)*e.longer - 1) / 10
 	if e.shorter < shortWord {
@@ -100,10 +100,10 @@ func beginsWithGlide(a, b []byte) bool {
 	return len(a) > 1 && a[0] == soundJ && a[1] == 'e' && (b[0] == 'e' || b[0] == 'i')
 }
 
-// shortWord is the number of sounds of words in which a difference is rarely an error.
+// shortWord is the greatest number of sounds of words in which differences are rarely errors.
 const shortWord = 4
 
-// replaceCosts are the costs of the pairs of sounds that languages exchange; all other pairs cost a sound.
+// replaceCosts are the costs of pairs of related sounds; all other pairs cost a sound.
 var replaceCosts = func() (t [128][128]uint8) {
 	for a := range t {
 		for b := range t[a] {
@@ -123,7 +123,7 @@ var replaceCosts = func() (t [128][128]uint8) {
 	set(45, "iJ", "ao", "eo", "Jg", "zd", "Ck", "kc", "iu", "sC", "zJ")
 	set(55, "CX")
 	set(60, "ai", "au", "eu", "io", "mn", "Js", "ts", "tz")
-	// Letters of scripts without vowels that are confused with each other.
+	// Letters of scripts without vowels that are often confused.
 	set(20, "Yi", "YH", "Ha", "Hh", "qk")
 	set(30, "Dd", "Dz", "Qt", "Qs", "qg", "qG", "Aa", "Ya")
 	return t

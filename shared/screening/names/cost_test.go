@@ -47,7 +47,7 @@ func alignWhole(x, y []byte) int {
 			a, b := x[i-1], y[j-1]
 			replace := int(replaceCosts[a][b])
 			if i == len(x) && j == len(y) && a != b && isFullVowel(a) && isFullVowel(b) {
-				replace *= 2 // the last vowels tell names apart
+				replace *= 2 // the last vowels distinguish names
 			}
 			cost := min(costs[i-1][j-1]+replace, costs[i-1][j]+gapCost(x, i-1), costs[i][j-1]+gapCost(y, j-1))
 			if i > 1 && j > 1 && a == y[j-2] && x[i-2] == b {
@@ -59,7 +59,7 @@ func alignWhole(x, y []byte) int {
 	return costs[len(x)][len(y)]
 }
 
-// What a limit leaves out of an alignment, and what is known without one, changes no cost that is not above the limit.
+// The parts of an alignment skipped for a limit, and the shortcuts without one, change no cost up to the limit.
 func TestAlignmentWithinItsLimit(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(4, 4))
@@ -93,12 +93,12 @@ func TestAlignmentWithinItsLimit(t *testing.T) {
 				within++
 			}
 			if want <= limit && got != want || want > limit && got != -1 {
-				t.Fatalf("alignSounds(%s, %s, %d) = %d, want %d, or -1 if that is above the limit", x, y, limit,
+				t.Fatalf("alignSounds(%s, %s, %d) = %d, want %d, or -1 above the limit", x, y, limit,
 					got, want)
 			}
 		}
 	}
 	if within < 50_000 {
-		t.Errorf("only %d costs were within their limits; the test says little", within)
+		t.Errorf("only %d costs were within their limits; the test needs more", within)
 	}
 }

@@ -5,9 +5,8 @@ import (
 	"unsafe"
 )
 
-// Digest returns a hash of how names become words and words become what indexes store of them: of the tables of this
-// package, and of the analysis of all words in them. What was stored under another digest must not be compared with
-// words of this program.
+// Digest returns a hash of the analysis of names: of the tables of this package, and of the stored form of all words in
+// them. Words stored under another digest must not be compared with words of this program.
 var Digest = sync.OnceValue(func() uint64 { return loadTables().digest() + loadFoldings().digest() })
 
 // digest does not depend on the order of the maps.
@@ -29,7 +28,7 @@ func (t *tables) digest() uint64 {
 	return sum
 }
 
-// digest returns a hash of all that is stored of a word.
+// digest returns a hash of the stored form of a word.
 func (w *Word) digest(text string) uint64 {
 	h := uint64(0)
 	for i := range len(text) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The digest changes with what any word means, with organisation forms and with the reading of letters, and with
+// The digest changes with the meaning of any word, with organisation forms and with the reading of letters, and with
 // nothing else.
 func TestDigest(t *testing.T) {
 	whole := loadTables()
@@ -24,7 +24,7 @@ func TestDigest(t *testing.T) {
 			changed := tables{words: maps.Clone(whole.words), forms: maps.Clone(whole.forms)}
 			change(&changed)
 			if changed.digest() == want {
-				t.Error("the digest is that of the tables as they were")
+				t.Error("the digest of the changed tables is the same")
 			}
 		})
 	}

@@ -1,3 +1,3 @@
-// Package names reads names of persons and organisations in any script: it folds them to words of Latin letters, tells
-// which words say who is meant, and compares words by how they are written and how they sound.
+// Package names reads names of persons and organisations in any script: it folds them to words of Latin letters, finds
+// the distinctive words, and compares words by spelling and sound.
 package names

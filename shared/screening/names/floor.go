@@ -2,15 +2,15 @@ package names
 
 import "math/bits"
 
-// Most words of different scripts that are compared turn out to be different. A floor says so before they are aligned:
-// it is a cost that the difference of two words has at least, because each sound costs at least what the most similar
-// sound of the other word costs in its place, wherever that is, or what it costs to leave the sound out. Words of one
-// script are alike too often for a floor of theirs to be worth its time.
+// Most compared words of different scripts are different. A floor shows that before they are aligned: it is a lower
+// bound of the difference of two words, because each sound costs at least as much as its replacement by the most
+// similar sound anywhere in the other word, or as its omission. Words of one script are similar too often for floors to
+// be worth their time.
 
-// soundSet is a set of sounds. Some of them share a bit, so that a set may seem to have more than it has.
+// soundSet is a set of sounds. Some of them share a bit, so that a set may seem to have more sounds.
 type soundSet uint64
 
-// size returns the number of sounds, those that share a bit being one.
+// size returns the number of sounds, where sounds that share a bit count as one.
 func (s soundSet) size() int { return bits.OnesCount64(uint64(s)) }
 
 func soundSetOf(sounds []byte) soundSet {
@@ -21,14 +21,14 @@ func soundSetOf(sounds []byte) soundSet {
 	return set
 }
 
-// soundFloor is what a sound costs at least, by the sounds that the other word has: nothing, near or far if it has one
-// of these sets, otherwise alone.
+// soundFloor is the least cost of a sound by the sounds of the other word: nothing, near or far if it has a sound of
+// the respective set, otherwise alone.
 type soundFloor struct {
 	same, similar, related soundSet
 	near, far, alone       uint8
 }
 
-// Costs from which on sounds are no longer the same, similar or related.
+// Least costs of sounds that are no longer the same, similar or related.
 const (
 	costSimilar   = costLong
 	costRelated   = 45
@@ -38,7 +38,7 @@ const (
 // floorTable has the floors of all sounds.
 type floorTable [128]soundFloor
 
-// floor returns what sounds cost at least if the other word has a set of sounds.
+// floor returns the least cost of sounds if the other word has a set of sounds.
 func (t *floorTable) floor(sounds []byte, others soundSet) int {
 	sum := 0
 	for _, c := range sounds {
@@ -56,7 +56,7 @@ func (t *floorTable) floor(sounds []byte, others soundSet) int {
 	return sum
 }
 
-// newFloorTable returns the floors of sounds by the least costs of others in their place and of leaving them out.
+// newFloorTable returns the floors of sounds from the least costs of their replacement and omission.
 func newFloorTable(replace func(c, other byte) int, leaveOut func(c byte) int) *floorTable {
 	t := &floorTable{}
 	for c := range t {

@@ -14,7 +14,7 @@ var latinData string
 //go:embed data/arabic-forms.txt
 var arabicFormsData string
 
-// folding is what one rune becomes: up to four letters of ASCII, packed from the low byte on, or one of the values
+// folding is the folded form of a rune: up to four letters of ASCII, packed from the low byte on, or one of the values
 // below.
 type folding uint32
 
@@ -25,9 +25,9 @@ const (
 	separator folding = 1
 	// dropped runes are ignored: marks, joiners, apostrophes.
 	dropped folding = 2
-	// kept runes are letters of a script that is not romanized. They are compared as they are.
+	// kept runes are letters of a script that is not romanized. They are compared unchanged.
 	kept folding = 3
-	// hangul runes are syllables that are composed of letters.
+	// hangul runes are syllables composed of letters.
 	hangul folding = 4
 )
 
@@ -37,7 +37,7 @@ func (f folding) isLetters() bool { return f > 0xff || f >= '0' }
 // maxFoldedRune bounds the runes that the table covers; all others are folded by their category.
 const maxFoldedRune = 0x1d800
 
-// foldings are the pages of 256 runes each, nil where no rune is known.
+// foldings are pages of 256 runes each, nil for a page without known runes.
 type foldings struct {
 	pages [maxFoldedRune >> 8]*[256]folding
 	// lookalikes are foldings of letters in words that are mostly Latin.
@@ -150,13 +150,13 @@ const (
 	lastHan  = '\u9fff'
 )
 
-// foldByCategory folds a rune that no table names.
+// foldByCategory folds a rune that is in no table.
 func foldByCategory(r rune) folding {
 	switch {
 	case r == utf8.RuneError:
 		return separator
 	case r >= firstHan && r <= lastHan:
-		return kept // all are letters, and need not be looked for among those of all scripts
+		return kept // all are letters, without a search in the letters of all scripts
 	case unicode.Is(unicode.Nd, r):
 		return folding('0' + digitValue(r))
 	case unicode.IsLetter(r):
@@ -167,7 +167,7 @@ func foldByCategory(r rune) folding {
 	return separator
 }
 
-// digitValue returns the value of a decimal digit: those of a script are ten consecutive runes.
+// digitValue returns the value of a decimal digit. The digits of a script are ten consecutive runes.
 func digitValue(r rune) int {
 	n := 0
 	for n < 9 && unicode.Is(unicode.Nd, r-1) {
@@ -189,7 +189,7 @@ func pack(to string) folding {
 	return v
 }
 
-// text returns the letters that a folding stands for.
+// text returns the letters of a folding.
 func (f folding) text() string {
 	var b [4]byte
 	return string(f.appendTo(b[:0]))
@@ -202,7 +202,7 @@ func (f folding) appendTo(b []byte) []byte {
 	return b
 }
 
-// eachPair calls f for each pair of a rune and what it becomes, in a list separated by white space.
+// eachPair calls f for each pair of a rune and its folded text, in a list separated by white space.
 func eachPair(list string, f func(r rune, to string)) {
 	fields := strings.Fields(list)
 	for i := 0; i+1 < len(fields); i += 2 {

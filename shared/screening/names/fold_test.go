@@ -33,7 +33,7 @@ func TestFoldWords(t *testing.T) {
 	}
 }
 
-// The block of Chinese characters has nothing but letters, which foldByCategory relies on.
+// All runes in the block of Chinese characters are letters, as foldByCategory assumes.
 func TestChineseCharactersAreLetters(t *testing.T) {
 	for r := rune(firstHan); r <= lastHan; r++ {
 		if !unicode.IsLetter(r) {

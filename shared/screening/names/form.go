@@ -20,7 +20,7 @@ func Forms(words []Word, text func(i int) string) uint64 {
 	return forms
 }
 
-// isWholeForm reports whether a name of n words is a form that is one only by itself: "Charity Fund".
+// isWholeForm reports whether a name of n words is a form only as the whole name: "Charity Fund".
 func isWholeForm(n int, text func(i int) string) bool {
 	t := loadTables()
 	if n > t.longestForm {

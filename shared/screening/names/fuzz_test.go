@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Any text folds to bounded words that can be compared with each other, and an index would find what is similar.
+// Any text folds to bounded words that can be compared with each other, and similar words find each other in an index.
 func FuzzSplit(f *testing.F) {
 	for _, name := range []string{
 		"Abd al-Raḥmān bin Yūsuf", "عبدالرحمن بن يوسف", "Сяргей Уладзіміравіч", "김정은", "毛泽东", "Аndrеi",
@@ -68,7 +68,7 @@ func checkWord(t *testing.T, w *Word, others []Word) {
 	}
 }
 
-// finds reports whether a word of a query finds one of an index, and its sieve lets that pass.
+// finds reports whether a word of a query finds a word of an index by its keys, and its sieve lets that word pass.
 func finds(w, o *Word) bool {
 	var keys QueryKeys
 	keys.Set(w)
@@ -85,7 +85,7 @@ func finds(w, o *Word) bool {
 	return sieve.PassesEdited(o.Sketch())
 }
 
-// joinFinds is finds for a word that is joined.
+// joinFinds is finds for a joined word.
 func joinFinds(w, o *Word) bool {
 	var keys QueryKeys
 	keys.SetJoin(w)
@@ -101,7 +101,7 @@ func firstShared(query *QueryKeys, keys []uint64) (kind KeyKind, isFound bool) {
 	return query.Kind(i), i >= 0
 }
 
-// Words with random edits keep a key in common as long as they are similar.
+// Words with random edits share a key as long as they are similar.
 func TestSimilarWordsShareKeys(t *testing.T) {
 	letters := "abcdefghijklmnopqrstuvwxyz"
 	seed := uint64(1)
@@ -141,16 +141,16 @@ func TestSimilarWordsShareKeys(t *testing.T) {
 		}
 	}
 	if similar < 2000 {
-		t.Errorf("only %d pairs were similar; the test says little", similar)
+		t.Errorf("only %d pairs were similar; the test needs more", similar)
 	}
 }
 
-// A name of 10 MB costs no more than one of the limit.
+// A name of 10 MB takes no longer than a name at the limit.
 func TestLongNameIsBounded(t *testing.T) {
 	for _, piece := range []string{"x", "ab ", "عبد ", "김", "\u0301", "\xff", "A.", "' "} {
 		name := strings.Repeat(piece, 10<<20/len(piece))
 		s := NewSplitter()
-		const mark, attempts = time.Second, 5 // another attempt if the machine is busy with other things
+		const mark, attempts = time.Second, 5 // another attempt if the machine is busy
 		took := mark + 1
 		for attempt := 0; took > mark && attempt < attempts; attempt++ {
 			start := time.Now()

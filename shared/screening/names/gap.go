@@ -1,17 +1,16 @@
 package names
 
-// isFullVowel reports whether a sound is one of the vowels that endings of names consist of.
+// isFullVowel reports whether a sound is one of the vowels in endings of names.
 func isFullVowel(c byte) bool { return c == 'a' || c == 'i' || c == 'o' }
 
 // leastGap is the least of gapCosts.
 const leastGap = costDiphthong
 
-// gapCosts sets the costs of the sounds of a word that another word lacks, gaps[i+1] that of sound i, and returns the
-// least.
+// gapCosts sets the costs of gaps at the sounds of a word, gaps[i+1] at sound i, and returns the least.
 func gapCosts(sounds []byte, gaps *costRow) int16 {
 	n := min(len(sounds), maxSounds)
 	sounds = sounds[:n]
-	around := vowelBits[sounds[0]&0x7f] // a bit each for whether the sounds before, at and after i are vowels
+	around := vowelBits[sounds[0]&0x7f] // bits for vowels before, at and after sound i
 	least := int16(costEnding)
 	for i, c := range sounds {
 		around = around << 1 & 7
@@ -32,8 +31,7 @@ func gapCosts(sounds []byte, gaps *costRow) int16 {
 	return least
 }
 
-// innerGaps are the costs of sounds that the other word lacks, by a bit each for whether the sounds before, at and
-// after them are vowels.
+// innerGaps are the costs of gaps at inner sounds, by bits for vowels before, at and after the sound.
 var innerGaps = func() (t [128][8]uint8) {
 	const before, after = 4, 1
 	for c := range t {

@@ -1,11 +1,10 @@
 package names
 
-// minJoinConsonants is the number of consonants from which joins correspond to other words than themselves.
+// minJoinConsonants is the least number of consonants of joins that correspond to other words.
 const minJoinConsonants = 3
 
-// JoinSimilarity returns how similar two words are of which at least one is joined from two: what is left of a name
-// whose spaces are elsewhere must be nearly equal, with the same consonants and, where they are written, vowels at the
-// same places.
+// JoinSimilarity returns the similarity of two words, at least one of them joined from two: apart from spaces, they
+// must be nearly equal, with the same consonants and, where vowels are written, vowels at the same places.
 func JoinSimilarity(a, b *Word) (int, Kind) {
 	if a.IsSame(b) {
 		return Equal, Joined
@@ -14,7 +13,7 @@ func JoinSimilarity(a, b *Word) (int, Kind) {
 		return 0, Different
 	}
 	if (a.flags^b.flags)&isAbjad != 0 {
-		// One less is asked for, because differences are cut to whole thousandths.
+		// One less is enough, because differences are cut to whole thousandths.
 		if s, kind := acrossScripts(a, b, minScriptJoinSimilarity-1); kind == Script && s >= minScriptJoinSimilarity {
 			return s, Joined
 		}
@@ -40,7 +39,7 @@ func (w *Word) countShape() (h uint64, n uint8) {
 	before := byte(0)
 	for _, c := range w.sounds[:w.n] {
 		class := shapeClass[c&0x7f]
-		if class == before && class == 'a' { // rarely, so that the processor foresees it
+		if class == before && class == 'a' { // rare, so that the processor predicts it
 			continue
 		}
 		before = class
@@ -63,13 +62,13 @@ var shapeClass = func() (t [128]byte) {
 	return t
 }()
 
-// joinHash returns the hash of two texts written as one, of which the second has a length.
+// joinHash returns the hash of two texts written as one. The length is the second text's.
 func joinHash(a, b uint64, length uint8) uint64 { return a*hashPowers[min(length, maxWordBytes)] + b }
 
-// isOneSound reports whether the last sound of a word and the first of the next are one in their join.
+// isOneSound reports whether the last sound of a word and the first sound of the next become one in their join.
 func isOneSound(last, first byte) bool { return last == first && !isVowel(first) }
 
-// isRepeatedConsonant reports whether a sound that is doubled was counted among the consonants of both skeletons.
+// isRepeatedConsonant reports whether a doubled sound was counted as a consonant in both skeletons.
 func isRepeatedConsonant(c byte) bool { return skeletonClass[c] != 0 && c != soundJ }
 
 // Join returns two neighbouring words as if they were written as one.
@@ -82,7 +81,7 @@ func Join(a, b *Word) Word {
 		first:  a.first,
 	}
 	if w.flags&isForeign != 0 || (a.class|b.class)&classNumber != 0 {
-		return w // numbers are not spelled in several ways
+		return w // numbers have one spelling
 	}
 	n := copy(w.sounds[:], a.sounds[:a.n])
 	second := b.sounds[:b.n]

@@ -1,7 +1,7 @@
 package names
 
-// maxKeyedSounds is the number of sounds from which the keys of edits are made. The keys of the beginnings of words
-// that are within MaxEdits of each other meet as well.
+// maxKeyedSounds is the greatest number of sounds in keys of edits. The beginnings of words within MaxEdits of each
+// other share keys as well.
 const maxKeyedSounds = 8
 
 // Seeds of the kinds of keys.
@@ -11,33 +11,32 @@ const (
 	editSeed     = 0x13198a2e03707344
 	conceptSeed  = 0xa4093822299f31d0
 	initialSeed  = 0x082efa98ec4e6c89
-	// Of words of one kind of script that are compared with those of another.
+	// For words of one kind of script compared with words of another.
 	scriptSeed = 0xbe5466cf34e90c6c
-	// Of words that are compared with joins: their shapes, and their consonants by script.
+	// For words compared with joins: their shapes, and their consonants by script.
 	shapeSeed      = 0xc0ac29b7c97c50dd
 	scriptJoinSeed = 0x3f84d5b5b5470917
 )
 
-// KeyKind is what the words have in common that share a key.
+// KeyKind is the common property of the words that share a key.
 type KeyKind uint8
 
 const (
 	// KeyOfWhole is the kind of keys of words that are equal, mean the same or are initials.
 	KeyOfWhole KeyKind = iota
-	// KeyOfConsonants is that of words with the same consonants.
+	// KeyOfConsonants is the kind of keys of words with the same consonants.
 	KeyOfConsonants
-	// KeyOfEdits is that of words that are a few edits apart.
+	// KeyOfEdits is the kind of keys of words a few edits apart.
 	KeyOfEdits
 	// KeyKinds is the number of kinds.
 	KeyKinds = iota
 )
 
-// QueryKeys are the keys under which an index has the words that correspond to one of a query. Others may be there as
-// well.
+// QueryKeys are the keys of a query's word. They find all corresponding words of an index, and others.
 type QueryKeys struct {
 	// Keys are in the order of their kinds.
 	Keys []uint64
-	// ends[kind] is where those end of a kind.
+	// ends[kind] is the end of the keys of a kind.
 	ends [KeyKinds]int
 }
 
@@ -52,8 +51,8 @@ func (k *QueryKeys) Kind(i int) KeyKind {
 	return KeyOfEdits
 }
 
-// Set makes the keys those of the words for which Similarity or JoinSimilarity is not 0. Words that begin with a given
-// letter are not found by that letter.
+// Set sets keys that find all words with a Similarity or JoinSimilarity above 0. Words that begin with a given letter
+// are not found by that letter.
 func (k *QueryKeys) Set(w *Word) {
 	skeletons := w.scriptSkeletons()
 	keys := append(k.Keys[:0], mix(textSeed^w.Hash))
@@ -70,7 +69,7 @@ func (k *QueryKeys) Set(w *Word) {
 	k.ends[KeyOfEdits] = len(k.Keys)
 }
 
-// SetJoin makes the keys those of the words for which JoinSimilarity is not 0.
+// SetJoin sets keys that find all words with a JoinSimilarity above 0.
 func (k *QueryKeys) SetJoin(w *Word) {
 	k.Keys = append(k.Keys[:0], mix(textSeed^w.Hash))
 	k.ends[KeyOfWhole] = len(k.Keys)
@@ -81,7 +80,7 @@ func (k *QueryKeys) SetJoin(w *Word) {
 	k.ends[KeyOfConsonants], k.ends[KeyOfEdits] = len(k.Keys), len(k.Keys)
 }
 
-// AppendKeys appends the keys under which an index has a word of a name.
+// AppendKeys appends the keys of a name's word in an index.
 func (w *Word) AppendKeys(keys []uint64) []uint64 {
 	skeletons := w.scriptSkeletons()
 	if w.IsInitial() {
@@ -91,7 +90,7 @@ func (w *Word) AppendKeys(keys []uint64) []uint64 {
 	return w.appendEditKeys(w.appendConceptKeys(w.appendSkeletonKeys(keys)))
 }
 
-// AppendJoinKeys appends the keys under which an index has a word for JoinSimilarity.
+// AppendJoinKeys appends the keys of a word in an index for JoinSimilarity.
 func (w *Word) AppendJoinKeys(keys []uint64) []uint64 {
 	keys = append(keys, mix(textSeed^w.Hash))
 	if !w.hasJoinKeys() {
@@ -101,12 +100,12 @@ func (w *Word) AppendJoinKeys(keys []uint64) []uint64 {
 	return w.appendJoinKeys(keys, &skeletons, false)
 }
 
-// hasJoinKeys reports whether the word corresponds to others than itself if one of them is joined.
+// hasJoinKeys reports whether the word can correspond to other words by JoinSimilarity.
 func (w *Word) hasJoinKeys() bool {
 	return w.consonants[0] >= minJoinConsonants && w.flags&isForeign == 0
 }
 
-// appendJoinKeys appends the keys of the shape and the script skeletons of a word that may be joined.
+// appendJoinKeys appends the keys of the shape and the script skeletons of a word or a join.
 func (w *Word) appendJoinKeys(keys []uint64, skeletons *scriptHashes, isQuery bool) []uint64 {
 	if !w.hasJoinKeys() {
 		return keys
@@ -114,8 +113,8 @@ func (w *Word) appendJoinKeys(keys []uint64, skeletons *scriptHashes, isQuery bo
 	return w.appendScriptKeys(append(keys, mix(shapeSeed^w.shape())), skeletons, isQuery, scriptJoinSeed)
 }
 
-// appendScriptKeys appends the keys by which words of scripts without vowels find those of other scripts and the
-// reverse; words of the same kind do not share them.
+// appendScriptKeys appends the keys between words of scripts without vowels and words of other scripts; words of the
+// same kind do not share them.
 func (w *Word) appendScriptKeys(keys []uint64, skeletons *scriptHashes, isQuery bool, seed uint64) []uint64 {
 	if w.flags&isForeign != 0 || w.IsInitial() {
 		return keys
@@ -131,7 +130,7 @@ func (w *Word) appendScriptKeys(keys []uint64, skeletons *scriptHashes, isQuery 
 	return keys
 }
 
-// appendSkeletonKeys appends the keys of the consonants of the word, if they say anything.
+// appendSkeletonKeys appends the keys of the word's consonants, if there are enough.
 func (w *Word) appendSkeletonKeys(keys []uint64) []uint64 {
 	least := leastConsonants(w, w)
 	if w.consonants[0] >= least {
@@ -143,7 +142,7 @@ func (w *Word) appendSkeletonKeys(keys []uint64) []uint64 {
 	return keys
 }
 
-// appendConceptKeys appends the keys of what the word means.
+// appendConceptKeys appends the keys of the word's meanings.
 func (w *Word) appendConceptKeys(keys []uint64) []uint64 {
 	for _, c := range w.concepts {
 		if c != 0 {
@@ -153,11 +152,11 @@ func (w *Word) appendConceptKeys(keys []uint64) []uint64 {
 	return keys
 }
 
-// initialKey returns the key that only words of one letter have, so that other words find their initials.
+// initialKey returns a key of words of one letter alone, so that other words find their initials.
 func (w *Word) initialKey() uint64 { return mix(initialSeed ^ uint64(w.first)) }
 
-// appendEditKeys appends a key of the sounds and of what is left of them when up to MaxEdits sounds are deleted. The
-// first sound takes part by its class alone.
+// appendEditKeys appends a key of the sounds, and of the rest after the deletion of up to MaxEdits sounds. The first
+// sound counts by its class alone.
 func (w *Word) appendEditKeys(keys []uint64) []uint64 {
 	n := min(int(w.n), maxKeyedSounds)
 	if n < 2 || w.flags&isForeign != 0 {
@@ -176,7 +175,7 @@ func (w *Word) appendEditKeys(keys []uint64) []uint64 {
 		return keys
 	}
 	for i := 1; i < n; i++ {
-		// A deletion among equal neighbours leaves the same for each of them.
+		// Deletions of equal neighbours have the same result.
 		if i > 1 && sounds[i] == sounds[i-1] {
 			continue
 		}
@@ -192,7 +191,7 @@ func (w *Word) appendEditKeys(keys []uint64) []uint64 {
 	return keys
 }
 
-// appendExchangeKey appends the key of the word with its first two sounds exchanged, by which a query finds such words.
+// appendExchangeKey appends the key of the word with its first two sounds exchanged, so that a query finds such words.
 func (w *Word) appendExchangeKey(keys []uint64) []uint64 {
 	if w.flags&isForeign != 0 || w.n < minExchanged || w.sounds[0] == w.sounds[1] {
 		return keys

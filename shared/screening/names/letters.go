@@ -1,7 +1,7 @@
 package names
 
-// The romanization of letters of other scripts, each as it is most often written in passports and lists; what other
-// systems write differently, the comparison of words makes up for. A letter with an empty romanization is not written.
+// The romanization of letters of other scripts, each in its most frequent form in passports and lists; the comparison
+// of words tolerates the differences of other systems. A letter with an empty romanization is dropped.
 
 // cyrillicLetters covers the alphabets of Russian, Ukrainian, Belarusian, Bulgarian, Serbian, Macedonian and Kazakh.
 const cyrillicLetters = `а a б b в v г g д d е e ж zh з z и i й y к k л l м m н n о o п p р r с s т t у u ф f х kh ц ts
@@ -13,7 +13,7 @@ const greekLetters = `α a β v γ g δ d ε e ζ z η i θ th ι i κ k λ l μ
 ψ ps ω o ά a έ e ή i ί i ό o ύ y ώ o ϊ i ϋ y ΐ i ΰ y`
 
 // arabicLetters covers Arabic, Persian, Urdu, Pashto and Kurdish. Short vowels are not written in these scripts. A
-// capital is a letter that several Latin ones stand for, or that two would write: see abjadSounds.
+// capital is a letter with several romanizations, or with one of two letters: see abjadSounds.
 const arabicLetters = `ا a أ a إ a آ a ٱ a ء - ئ y ؤ w ب b ت t ث T ج j ح K خ X د d ذ D ر r ز z س s ش S ص s ض D ط t ظ D
 ع A غ G ف f ق q ك k ک k ل l م m ن n ه h ہ h ھ h ة H ۃ H و w ي y ى Y ی y ې y ے y ۍ y پ p چ C ژ Z گ g ګ g ں n ٹ t ڈ d ڑ r
 څ c ځ z ډ d ړ r ږ Z ښ S ڼ n ټ t ۆ w ێ y ە a ڤ v ڵ l ڕ r ۀ h ۋ v ۇ w ڭ ng ۈ w`
@@ -29,7 +29,7 @@ const georgianLetters = `ა a ბ b გ g დ d ე e ვ v ზ z თ t ი i �
 const armenianLetters = `ա a բ b գ g դ d ե e զ z է e ը y թ t ժ zh ի i լ l խ kh ծ ts կ k հ h ձ dz ղ gh ճ ch մ m յ y ն n
 շ sh ո o չ ch պ p ջ j ռ r ս s վ v տ t ր r ց ts ւ w փ p ք k օ o ֆ f և ev`
 
-// kanaLetters covers hiragana; katakana is the same with an offset. Small letters are written as large ones.
+// kanaLetters covers hiragana; katakana is the same with an offset. Small letters have the romanization of large ones.
 const kanaLetters = `あ a い i う u え e お o か ka き ki く ku け ke こ ko が ga ぎ gi ぐ gu げ ge ご go さ sa し shi す su せ se そ so
 ざ za じ ji ず zu ぜ ze ぞ zo た ta ち chi つ tsu て te と to だ da ぢ ji づ zu で de ど do な na に ni ぬ nu ね ne の no は ha ひ hi ふ fu
 へ he ほ ho ば ba び bi ぶ bu べ be ぼ bo ぱ pa ぴ pi ぷ pu ぺ pe ぽ po ま ma み mi む mu め me も mo や ya ゆ yu よ yo ら ra り ri る ru
@@ -68,11 +68,11 @@ var (
 		"p", "t", "t", "ng", "t", "t", "k", "t", "p", "t"}
 )
 
-// loneVowels are syllables of Hangul that are one vowel, by their number. They are written with two letters, so that
-// they are not taken for initials.
+// loneVowels are syllables of Hangul with one vowel only, by their number. They are written with two letters, lest they
+// count as initials.
 var loneVowels = map[int]string{'아' - 0xac00: "ah", '어' - 0xac00: "eo", '오' - 0xac00: "oh", '우' - 0xac00: "wu",
 	'으' - 0xac00: "eu", '이' - 0xac00: "yi", '에' - 0xac00: "eh"}
 
-// lookalikes are letters of Cyrillic and Greek that look like other letters of Latin than they are romanized to. A word
-// in Latin letters with some of them is meant to be read as Latin.
+// lookalikes are letters of Cyrillic and Greek that look like another Latin letter than their romanization. A word in
+// Latin letters with some of them is read as Latin.
 const lookalikes = `с c р p х x у y в b н h ѕ s ј j һ h г r к k т t м m ο o ρ p ν v υ u χ x η n τ t ε e ι i κ k α a`

@@ -2,30 +2,31 @@ package names
 
 import "bytes"
 
-// Part is what the keys of joins need of one of their two words, so that they are made without the join. It has no
-// pointers.
+// Part is one of the two words of a join, reduced to the properties for the keys of the join, which are so made without
+// the join. It has no pointers.
 type Part struct {
-	// hash and length are those of the text.
+	// hash and length belong to the text.
 	hash uint64
-	// shape is that of the word, of shapes classes.
+	// shape is the shape of the word, with shapes classes.
 	shape uint64
-	// readings are what the consonants add to hashes in the readings of words in Latin letters, counts how many the
-	// second word of a join has. Readings that do not differ are as plainReading.
+	// readings are the contributions of the consonants to hashes in the readings of words in Latin letters, counts the
+	// numbers of consonants as the second word of a join. Readings that do not differ equal plainReading.
 	readings [latinReadings]partReading
 	counts   [latinReadings]uint8
-	// n is the number of sounds, first and last are those at the ends. consonants is the number in the first skeleton.
+	// n is the number of sounds, first and last are the sounds at the ends, consonants is the number in the first
+	// skeleton.
 	n, first, last, consonants, length, shapes uint8
 	// differing has a bit for each reading that may differ.
 	differing uint8
-	// isFirst and isSecond report that the keys of joins with the word in that place can be made of parts.
+	// isFirst and isSecond report that the keys of joins with the word in that place can be made from parts.
 	isFirst, isSecond bool
 }
 
-// partReading is what the consonants of a word, in the classes of scriptClass and in one reading, add to the hash of a
-// join as its first word and as its second.
+// partReading is the contribution of a word's consonants, in the classes of scriptClass and in one reading, to the hash
+// of a join as its first word and as its second.
 type partReading struct{ first, second uint64 }
 
-// latinReadings is the number of readings of words in Latin letters but for bareReading.
+// latinReadings is the number of readings of words in Latin letters except bareReading.
 const latinReadings = bareReading
 
 // latinTables are the classes of those readings.
@@ -39,7 +40,8 @@ func (w *Word) Part() Part {
 	}
 	sounds := w.sounds[:w.n]
 	p.first, p.last = sounds[0], sounds[w.n-1]
-	// In a join, an article may have its l in the second word, and what a final h is depends on the number of sounds.
+	// In a join, an article may have its l in the second word, and the reading of a final h depends on the number of
+	// sounds.
 	p.isFirst = !isVowel(p.first) || w.n > 1 && sounds[1] != 'l'
 	p.isSecond = w.n > 2 || p.last != 'h'
 	p.shape, p.shapes = w.countShape()
@@ -59,7 +61,7 @@ func (w *Word) Part() Part {
 	return p
 }
 
-// readPart reads the consonants of a part, and counts those that it has as the second word of a join.
+// readPart reads the consonants of a part, and counts them for the second word of a join.
 func (t *latinReading) readPart(sounds []byte) (p partReading, n uint8) {
 	before := uint64(0)
 	if t[sounds[0]] == 0 {
@@ -73,15 +75,15 @@ func (t *latinReading) readPart(sounds []byte) (p partReading, n uint8) {
 		p.second = p.second*factor + uint64(class)
 		n += min(class, 1)
 	}
-	if sounds[len(sounds)-1] == 'h' { // which is none at the end of a join
+	if sounds[len(sounds)-1] == 'h' { // silent at the end of a join
 		p.second = before
 		n--
 	}
 	return p, n
 }
 
-// SetJoinOf is SetJoin for the join of two words, without making it. It returns false, and the keys are not made, if
-// they do not follow from the parts alone.
+// SetJoinOf is SetJoin for the join of two words, without making the join. It returns false and sets no keys if they do
+// not follow from the parts alone.
 func (k *QueryKeys) SetJoinOf(a, b *Part) bool {
 	if !a.isFirst || !b.isSecond || a.n+b.n > maxSounds {
 		return false

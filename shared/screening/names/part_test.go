@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Joins have the same keys whether they are made of the words or of their parts.
+// Joins have the same keys if they are made from the words or from their parts.
 func TestKeysOfPartsAreThoseOfTheirJoin(t *testing.T) {
 	letters := []rune("aeiouwyjhlrstkbcz")
 	seed := uint64(1)
@@ -35,19 +35,19 @@ func TestKeysOfPartsAreThoseOfTheirJoin(t *testing.T) {
 				continue
 			}
 			ofParts++
-			// Keys of a reading that does not differ from another may be repeated.
+			// Keys of equal readings may be repeated.
 			if slices.Sort(got.Keys[1:]); !slices.Equal(slices.Compact(got.Keys), sorted(want.Keys)) {
-				t.Fatalf("the keys of %q and %q are %x of their parts, %x of their join", texts[i], texts[j], got.Keys,
+				t.Fatalf("the keys of %q and %q are %x by parts, %x by join", texts[i], texts[j], got.Keys,
 					want.Keys)
 			}
 		}
 	}
 	if all := len(words) * len(words); ofParts < all/2 {
-		t.Errorf("keys of %d of %d joins were made of parts; the test says little", ofParts, all)
+		t.Errorf("keys of %d of %d joins were made from parts; the test needs more", ofParts, all)
 	}
 }
 
-// sorted sorts keys but for the first, and returns them.
+// sorted sorts all keys except the first, and returns them.
 func sorted(keys []uint64) []uint64 {
 	slices.Sort(keys[1:])
 	return keys

@@ -2,7 +2,7 @@ package names
 
 import "math"
 
-// scriptDifference is soundCost of the letters of a word of a script without vowels and the sounds of one in Latin
+// scriptDifference is soundCost for the letters of a word of a script without vowels and the sounds of a word in Latin
 // letters.
 func scriptDifference(letters, sounds []byte, limit int) int {
 	if len(letters) == 0 || len(sounds) == 0 {
@@ -27,10 +27,10 @@ func scriptDifference(letters, sounds []byte, limit int) int {
 	return 1000
 }
 
-// alignScripts returns the least cost of making the sounds of a word of the letters of one of a script without vowels,
-// or -1 if it is above a limit. The gaps are the costs of the sounds that the letters lack, row their sums.
+// alignScripts returns the least cost of making the sounds of a word from the letters of a word of a script without
+// vowels, or -1 if it is above a limit. The gaps are the costs of sounds without letters, row their sums.
 func alignScripts(letters, sounds []byte, gaps, row *[maxSounds + 1]int32, limit int32) int {
-	// Of the row, places from low to high matter: what is around them is above the limit.
+	// The places of the row from low to high matter: all others are above the limit.
 	low, high := 0, len(sounds)
 	for high > 0 && row[high] > limit {
 		high--
@@ -73,12 +73,12 @@ func alignScripts(letters, sounds []byte, gaps, row *[maxSounds + 1]int32, limit
 	return int(row[high])
 }
 
-// greatestScriptCost returns the greatest cost with which the difference of words, the longer one having so many
-// sounds, is not above a limit.
+// greatestScriptCost returns the greatest cost of words whose difference is not above a limit, by the sounds of the
+// longer word.
 func greatestScriptCost(limit, longer int) int { return ((limit+1)*longer - 1) / 10 }
 
-// writtenCost returns the cost of a letter of a script without vowels that the other word lacks: long vowels are
-// written for a reason.
+// writtenCost returns the cost of a letter of a script without vowels that is missing in the other word. Long vowels,
+// which are written, cost more.
 func writtenCost(sounds []byte, i int) int {
 	switch c := sounds[i]; c {
 	case 'a', soundAyn:
@@ -103,15 +103,15 @@ func writtenCost(sounds []byte, i int) int {
 		case i+1 == len(sounds):
 			return costUnwritten
 		case i > 0 && isDigraphStart(sounds[i-1]):
-			return costLong // as the h of "Azhar", where Latin letters make one sound of it
+			return costLong // such as the h of "Azhar", which Latin letters read as one sound
 		}
-		return costExchange // as in the aspirates of Urdu
+		return costExchange // aspirates of Urdu
 	}
 	return costSound
 }
 
-// unwrittenCost returns the cost of a sound that a word of a script without vowels lacks: short vowels are not written,
-// diphthongs are.
+// unwrittenCost returns the cost of a sound that is missing in a word of a script without vowels: short vowels are not
+// written, diphthongs are.
 func unwrittenCost(sounds []byte, i int) int {
 	c := sounds[i]
 	switch {
@@ -136,8 +136,8 @@ func unwrittenCost(sounds []byte, i int) int {
 	return costSound
 }
 
-// scriptCosts are the costs of letters of scripts without vowels and the sounds that they stand for: i and w are
-// several long vowels. All other pairs cost what they cost in one script.
+// scriptCosts are the costs of letters of scripts without vowels and their sounds: i and w are several long vowels. All
+// other pairs cost the same as in one script.
 var scriptCosts = func() (t [128][128]uint8) {
 	t = replaceCosts
 	set := func(cost uint8, letter byte, sounds string) {
@@ -170,12 +170,12 @@ var scriptCosts = func() (t [128][128]uint8) {
 	return t
 }()
 
-// scriptCost returns the cost of a sound in the place of letter i of a word of a script without vowels.
+// scriptCost returns the cost of a sound in place of letter i of a word of a script without vowels.
 func scriptCost(letters []byte, i int, sound byte) int {
 	return int(scriptCostsAt(letters, i)[sound&0x7f])
 }
 
-// scriptCostsAt returns the costs of sounds in the place of letter i of a word of a script without vowels: the first
+// scriptCostsAt returns the costs of sounds in place of letter i of a word of a script without vowels: the first letter
 // may carry any vowel, the last i may be read as a.
 func scriptCostsAt(letters []byte, i int) *[128]uint8 {
 	switch letter := letters[i]; {
@@ -193,8 +193,8 @@ func scriptCostsAt(letters []byte, i int) *[128]uint8 {
 	}
 }
 
-// firstAlefCosts are those of an alef that begins a word, loneYehCosts of a yeh that is the whole of it, laterYehCosts
-// of one in the middle, and lastYehCosts of one at the end.
+// firstAlefCosts are the costs of an alef at the beginning of a word, loneYehCosts of a yeh as the whole word,
+// laterYehCosts of a yeh in the middle, and lastYehCosts of a yeh at the end.
 var firstAlefCosts, loneYehCosts, laterYehCosts, lastYehCosts = func() (alef, lone, later, last [128]uint8) {
 	alef, lone, later = scriptCosts['a'], scriptCosts['i'], scriptCosts['i']
 	for c := range alef {

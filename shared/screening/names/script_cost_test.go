@@ -2,7 +2,7 @@ package names
 
 import "testing"
 
-// What a limit leaves out of an alignment changes no difference that is not above the limit.
+// The parts of an alignment skipped for a limit change no difference up to the limit.
 func TestScriptDifferenceWithinItsLimit(t *testing.T) {
 	s := NewSplitter()
 	var letters, sounds []Word

@@ -2,18 +2,18 @@ package names
 
 import "math/bits"
 
-// Sketch is what suffices to tell most words apart: the set of a word's sounds, their number, and whether it is from a
-// script without vowels. An index has the sketches of its words beside each other, so that a word itself is looked at
-// only if it may sound like one of a query.
+// Sketch is a summary of a word that distinguishes most words: the set of its sounds, their number, and the kind of its
+// script. An index has the sketches of its words beside each other, so that it reads a word itself only if it may sound
+// like a word of a query.
 type Sketch uint64
 
 const (
 	sketchAbjad Sketch = 1 << 0
-	// sketchBare words begin with an article that may not count.
+	// sketchBare words begin with an article that may be ignored.
 	sketchBare Sketch = 1 << 27
-	// SketchFree is the first of four bits that are left to the users of sketches.
+	// SketchFree is the first of four bits for the users of sketches.
 	SketchFree = 28
-	// sketchLength is where the number of sounds begins.
+	// sketchLength is the first bit of the number of sounds.
 	sketchLength = 59
 	// sketchSounds are the bits of sounds, which are letters and digits.
 	sketchSounds Sketch = 0x7ff_fffe<<32 | 0x7ff_fffe
@@ -34,25 +34,25 @@ func (w *Word) Sketch() Sketch {
 func (s Sketch) sounds() soundSet { return soundSet(s & sketchSounds) }
 func (s Sketch) length() int      { return int(s >> sketchLength) }
 
-// Sieve tells which words do not sound like one of a query, by their sketches. The difference of two words has a floor:
-// each sound costs at least what the most similar sound of the other word costs in its place, wherever that is, or what
-// it costs to leave the sound out.
+// Sieve excludes words that do not sound like a word of a query, by their sketches. The difference of two words has a
+// floor: each sound costs at least as much as its replacement by the most similar sound anywhere in the other word, or
+// as its omission.
 type Sieve struct {
 	query Sketch
-	// same is for words of the query's kind of script, other for those of the other kind.
+	// same is for words of the query's kind of script, other for words of the other kind.
 	same, other kindSieve
 }
 
 // kindSieve is the sieve of words of one kind of script.
 type kindSieve struct {
 	relation *relation
-	// known are, by step, the sounds of other words that cost less beside those of the query.
+	// known are, by step, the sounds of other words that cost less than the step beside the query's sounds.
 	known stepSets
 	// words and joins are the greatest costs by the number of sounds.
 	words, joins *greatestCosts
 }
 
-// Set makes the sieve that of a word.
+// Set sets the sieve for a word.
 func (s *Sieve) Set(w *Word) {
 	s.query = w.Sketch()
 	n := s.query.length()
@@ -77,7 +77,7 @@ func (k *kindSieve) set(r *relation, sounds soundSet) {
 	}
 }
 
-// kindOf returns the sieve of words of a sketch, nil if nothing is known of them.
+// kindOf returns the sieve for words with a sketch, nil if there is none for them.
 func (s *Sieve) kindOf(o Sketch) *kindSieve {
 	if (s.query^o)&sketchAbjad == 0 {
 		return &s.same
@@ -88,19 +88,19 @@ func (s *Sieve) kindOf(o Sketch) *kindSieve {
 	return &s.other
 }
 
-// PassesWord reports whether a word of a sketch may sound like that of the query.
+// PassesWord reports whether a word with a sketch may sound like the query's word.
 func (s *Sieve) PassesWord(o Sketch) bool {
 	k := s.kindOf(o)
 	return k == nil || k.passes(s.query.sounds(), o.sounds(), int(k.words[o.length()]))
 }
 
-// PassesJoin reports whether a word of a sketch may sound like that of the query if either is joined.
+// PassesJoin reports whether a word with a sketch may sound like the query's word if either is joined.
 func (s *Sieve) PassesJoin(o Sketch) bool {
 	k := s.kindOf(o)
 	return k == nil || k.passes(s.query.sounds(), o.sounds(), int(k.joins[o.length()]))
 }
 
-// PassesEdited is PassesWord for a word in the same kind of script that does not share the consonants of the query.
+// PassesEdited is PassesWord for a word in the same kind of script with other consonants than the query's word.
 func (s *Sieve) PassesEdited(o Sketch) bool {
 	edits := MaxEdits(min(s.query.length(), o.length())) + 1 // the first sounds may differ as well
 	q, l := s.query.sounds(), o.sounds()
@@ -108,8 +108,8 @@ func (s *Sieve) PassesEdited(o Sketch) bool {
 		s.same.passes(q, l, int(s.same.words[o.length()]))
 }
 
-// passes reports whether words of two sets of sounds may differ by no more than a greatest cost. It goes through the
-// steps without branches, which the processor could not foresee: a set of one step has the sounds of those before it.
+// passes reports whether words with two sets of sounds may differ by no more than a greatest cost. It has no branches,
+// which the processor could not predict: the set of a step includes the sounds of earlier steps.
 func (k *kindSieve) passes(query, other soundSet, greatest int) bool {
 	floor := firstStep*(other&^k.known[0]).size() + (secondStep-firstStep)*(other&^k.known[1]).size() +
 		(thirdStep-secondStep)*(other&^k.known[2]).size() + (fourthStep-thirdStep)*(other&^k.known[3]).size()
@@ -137,10 +137,10 @@ func (k *kindSieve) passes(query, other soundSet, greatest int) bool {
 	return floor <= greatest
 }
 
-// greatestCosts are, by the number of sounds of another word, the greatest costs with which words correspond.
+// greatestCosts are the greatest costs of corresponding words, by the number of sounds of the other word.
 type greatestCosts [maxSounds + 1]int16
 
-// Greatest costs by the number of sounds of the query: of words of one kind of script, and of letters of scripts
+// Greatest costs by the number of sounds of the query: for words of one kind of script, and for letters of scripts
 // without vowels and sounds.
 var (
 	sameCosts       = newGreatestCosts(1000-minSimilarity, sameCost)
@@ -177,7 +177,7 @@ func letterCost(limit, letters, sounds int) int {
 
 func spokenCost(limit, sounds, letters int) int { return letterCost(limit, letters, sounds) }
 
-// The costs that a sieve tells apart.
+// The costs that a sieve distinguishes.
 const (
 	firstStep  = 20
 	secondStep = 30
@@ -191,14 +191,14 @@ var sieveSteps = [numSteps]int{firstStep, secondStep, thirdStep, fourthStep}
 // stepSets are the sounds that cost less than each of sieveSteps.
 type stepSets [numSteps]soundSet
 
-// relation says what the sounds of a query and those of other words, which may be of another kind of script, cost each
-// other. Sounds that share a bit of a soundSet cost what the cheapest of them does.
+// relation has the costs between the sounds of a query and of other words, which may be of another kind of script.
+// Sounds that share a bit of a soundSet have the cost of the cheapest one.
 type relation struct {
-	// alike are the others that cost less than each step in the place of a sound.
+	// alike are, by step, the other sounds that cost less in place of a sound.
 	alike [64]stepSets
-	// needed are the others of which one must be there for a sound to cost less than each step.
+	// needed are, by step, the other sounds; without any of them, a sound does not cost less.
 	needed [64]stepSets
-	// omitted are the others that cost less than each step if they are left out.
+	// omitted are, by step, the other sounds whose omission costs less.
 	omitted stepSets
 }
 

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestSievesPassWhatIsSimilar compares sieves with the similarities of words of random letters with those that have a
-// few other sounds.
-func TestSievesPassWhatIsSimilar(t *testing.T) {
+// TestSievesPassSimilarWords compares sieves with the similarities of words of random letters and variants with a few
+// other sounds.
+func TestSievesPassSimilarWords(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 1))
 	alphabets := []string{"aeiouywhbdfgklmnprstvzxjcq0", "~ayAwYHhbTDSXZCcjqKGdrzstfklmn"}
@@ -45,7 +45,7 @@ func TestSievesPassWhatIsSimilar(t *testing.T) {
 		case kind != Different && !sieve.PassesWord(b.Sketch()):
 			t.Fatalf("%v and %v are similar by %d (%v), but the sieve does not let the word pass", a, b, s, kind)
 		case kind == Edited && !a.sharesSkeleton(&b, leastConsonants(&a, &b)) && !sieve.PassesEdited(b.Sketch()):
-			t.Fatalf("%v and %v are edits of each other by %d, but the sieve does not let the word pass", a, b, s)
+			t.Fatalf("%v and %v are edits, similar by %d, but the sieve does not let the word pass", a, b, s)
 		case kind != Different:
 			passed++
 		}
@@ -54,7 +54,7 @@ func TestSievesPassWhatIsSimilar(t *testing.T) {
 		}
 	}
 	if passed < 2000 {
-		t.Errorf("only %d pairs were similar; the test says little", passed)
+		t.Errorf("only %d pairs were similar; the test needs more", passed)
 	}
 }
 
@@ -104,6 +104,6 @@ func TestSievesAddUpAllSteps(t *testing.T) {
 		}
 	}
 	if passed < rounds/10 || passed > rounds*9/10 {
-		t.Errorf("%d of %d pairs passed; the test says little", passed, rounds)
+		t.Errorf("%d of %d pairs passed; the test needs more", passed, rounds)
 	}
 }

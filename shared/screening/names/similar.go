@@ -12,20 +12,20 @@ const (
 	// minSimilarity is the least similarity at which words correspond.
 	minSimilarity     = 790
 	initialSimilarity = 800
-	// minKnownSimilarity takes its place if one of the words is one that organisations are described with, and they
-	// begin differently: "China" and "Sina".
+	// minKnownSimilarity replaces minSimilarity if one of the words describes organisations, and they begin
+	// differently: "China" and "Sina".
 	minKnownSimilarity = 880
-	// minJoinSimilarity takes its place for words that are joined.
+	// minJoinSimilarity replaces it for joined words.
 	minJoinSimilarity = 960
-	// minScriptJoinSimilarity takes its place if vowels are not written in one of the words.
+	// minScriptJoinSimilarity replaces that if one of the words is written without vowels.
 	minScriptJoinSimilarity = 930
 	meaningSimilarity       = 970
-	// minScriptSimilarity takes its place if vowels are not written in one of the words.
+	// minScriptSimilarity replaces minSimilarity if one of the words is written without vowels.
 	minScriptSimilarity = 840
 )
 
-// scriptSimilarity bounds the similarity of two words of which one is from a script without vowels: the fewer letters
-// it has, the more names it can stand for.
+// scriptSimilarity bounds the similarity of a word of a script without vowels to another word: the fewer letters it
+// has, the more names it can stand for.
 func scriptSimilarity(a, b *Word) int {
 	if (a.flags^b.flags)&isAbjad == 0 {
 		return Equal
@@ -37,8 +37,8 @@ func scriptSimilarity(a, b *Word) int {
 	return writtenSimilarity(int(written))
 }
 
-// writtenSimilarity bounds the similarity of a word of so many letters of a script without vowels to one of another
-// script.
+// writtenSimilarity bounds the similarity of a word of a script without vowels to a word of another script by the
+// number of its letters.
 func writtenSimilarity(letters int) int {
 	return [...]int{0, 0, 850, 880, 930, 950, 960}[min(letters, 6)]
 }
@@ -55,7 +55,7 @@ func MaxEdits(n int) int {
 	return 2
 }
 
-// Similarity returns how similar two words are, in thousandths, and why; 0 if they do not correspond.
+// Similarity returns the similarity of two words in thousandths and its kind; 0 if they do not correspond.
 func Similarity(a, b *Word) (int, Kind) {
 	if a.IsSame(b) {
 		return Equal, Exact
@@ -67,7 +67,7 @@ func Similarity(a, b *Word) (int, Kind) {
 	return s, kind
 }
 
-// soundSimilarity is Similarity of words that are not the same, whatever they mean.
+// soundSimilarity is Similarity for different words, without regard to their meanings.
 func soundSimilarity(a, b *Word) (int, Kind) {
 	if (a.flags|b.flags)&isForeign != 0 || (a.class|b.class)&classNumber != 0 {
 		return 0, Different
@@ -95,15 +95,15 @@ func soundSimilarity(a, b *Word) (int, Kind) {
 	case s >= 995:
 		return 990, Spelling
 	case s < minKnownSimilarity && a.sounds[0] != b.sounds[0] && a.IsOfOrganisations() != b.IsOfOrganisations():
-		return 0, Different // a known word is seldom a misspelling of one that is not
+		return 0, Different // a known word is seldom a misspelling of an unknown one
 	case sharesSkeleton:
 		return s, Vowels
 	}
 	return s, Edited
 }
 
-// acrossScripts is soundSimilarity of words of which one is from a script without vowels. Similarities below the least
-// one that is asked for may be 0.
+// acrossScripts is soundSimilarity if one of the words is from a script without vowels. Similarities below the required
+// one may be 0.
 func acrossScripts(a, b *Word, least int) (int, Kind) {
 	if a.flags&isAbjad == 0 {
 		a, b = b, a
@@ -118,7 +118,7 @@ func acrossScripts(a, b *Word, least int) (int, Kind) {
 		}
 		return 0, Different
 	}
-	// The word without its article counts only if that with it is not similar at all.
+	// The word without its article counts only if the whole word is not similar at all.
 	if s := scriptLikeness(a, b, b.sounds[:b.n], minScriptSimilarity); s > 0 && sharesScriptSkeleton(b, a, false) {
 		return s, Script
 	}
@@ -128,8 +128,8 @@ func acrossScripts(a, b *Word, least int) (int, Kind) {
 	return 0, Different
 }
 
-// scriptLikeness returns how similar a word of a script without vowels is to sounds of another word; 0 if it is less
-// than a least similarity.
+// scriptLikeness returns the similarity of a word of a script without vowels to the sounds of another word; 0 if it is
+// below a least similarity.
 func scriptLikeness(abjad, latin *Word, sounds []byte, least int) int {
 	s := 1000 - scriptDifference(abjad.sounds[:abjad.n], sounds, 1000-least)
 	if s < least {
@@ -152,13 +152,13 @@ func (w *Word) sharesConcept(o *Word) bool {
 	return false
 }
 
-// Identity is the same for words that are the same, and only for them.
+// Identity is equal for equal words, and only for them.
 type Identity struct {
 	Hash   uint64
 	Script uint8
 }
 
-// Identity returns the identity of the word. A join may sound otherwise than the word that has its letters.
+// Identity returns the identity of the word. A join may sound different from the word with the same letters.
 func (w *Word) Identity() Identity {
 	sounds := uint64(w.consonants[0])
 	for _, c := range w.sounds[:w.n] {
@@ -176,7 +176,7 @@ func Compare(a, b *Word) int {
 // IsSame reports whether two words are the same.
 func (w *Word) IsSame(o *Word) bool { return w.Hash == o.Hash && (w.flags^o.flags)&isAbjad == 0 }
 
-// sharesSkeleton reports whether two words have the same consonants, at least as many as given, and vowels at the same
+// sharesSkeleton reports whether two words have the same consonants, at least a given number, and vowels at the same
 // ends.
 func (w *Word) sharesSkeleton(o *Word, consonants uint8) bool {
 	first, second := o.skeleton(0), o.skeleton(1)
@@ -188,8 +188,8 @@ func (w *Word) sharesSkeleton(o *Word, consonants uint8) bool {
 	return false
 }
 
-// leastConsonants returns how many consonants two words must share for that to say anything. One is too little, unless
-// the vowels of a word are not written.
+// leastConsonants returns the number of consonants that two words must share at least: more than one, unless the vowels
+// of a word are not written.
 func leastConsonants(a, b *Word) uint8 {
 	if (a.flags|b.flags)&isAbjad != 0 {
 		return 1
@@ -197,17 +197,17 @@ func leastConsonants(a, b *Word) uint8 {
 	return 2
 }
 
-// minExchanged is the number of sounds of words whose first two may have been exchanged.
+// minExchanged is the least number of sounds of words whose first two may be exchanged.
 const minExchanged = 4
 
-// isExchanged reports whether two words differ by the order of their first two sounds: "Abid" and "Baid".
+// isExchanged reports whether two words differ in the order of their first two sounds: "Abid" and "Baid".
 func isExchanged(a, b *Word) bool {
 	return a.n == b.n && a.n >= minExchanged && a.sounds[0] == b.sounds[1] && a.sounds[1] == b.sounds[0] &&
 		a.sounds[0] != a.sounds[1] && bytes.Equal(a.sounds[2:a.n], b.sounds[2:b.n])
 }
 
-// isEdited reports whether two words begin alike and are at most k edits apart after their first sounds: people seldom
-// err in the first letter. Words of two sounds or more may be spelled in two ways.
+// isEdited reports whether two words begin with sounds of one class and are at most k edits apart after them: errors in
+// the first letter are rare. Words without edits need two sounds or more.
 func isEdited(a, b *Word, k int) bool {
 	if k == 0 {
 		return a.n >= 2 && bytes.Equal(a.sounds[:a.n], b.sounds[:b.n])
@@ -234,7 +234,7 @@ func withinEdits(a, b []byte, k int) bool {
 	if len(a)-len(b) > k || len(b)-len(a) > k {
 		return false
 	}
-	// What words begin and end with alike needs no edit.
+	// Common beginnings and ends need no edit.
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]
 	}

@@ -2,7 +2,7 @@ package names
 
 import "bytes"
 
-// skeletonClass is the class of a consonant in a skeleton; 0 for sounds that are left out.
+// skeletonClass is the class of a consonant in a skeleton; 0 for omitted sounds.
 var skeletonClass = func() (t [128]byte) {
 	for _, c := range []string{"bp", "dD", "tQ", "fv", "hgX", "kq", "l", "m", "n", "r", "szSZCcJ"} {
 		for i := range len(c) {
@@ -15,9 +15,9 @@ var skeletonClass = func() (t [128]byte) {
 	return t
 }()
 
-// setSkeletons computes the skeletons. The letters J and w are consonants in some languages and vowels in others, and
-// so is a final u, so that a word with one of them has two. In a word with J, w is a consonant. In a script without
-// vowels, w is a consonant where a vowel follows it.
+// setSkeletons computes the skeletons. The letters J and w and a final u are consonants in some languages and vowels in
+// others, so that a word with one of them has two. In a word with J, w is a consonant. In a script without vowels, w is
+// a consonant where a vowel follows it.
 func (w *Word) setSkeletons() {
 	sounds := w.sounds[:w.n]
 	if n := len(sounds); n > 2 && sounds[n-1] == 'h' {
@@ -43,9 +43,9 @@ func (w *Word) setSkeletons() {
 		case c == doubtful:
 			class = 0
 		case c == soundCh && doubtful != soundJ && len(sounds) > shortWord+1:
-			class = skeletonClass[soundKh] // as German and Polish write it
+			class = skeletonClass[soundKh] // in German and Polish
 		case c == 'u' && i == len(sounds)-1 && len(sounds) > shortWord && w.flags&isAbjad == 0:
-			class = 'f' // as Belarusian ends words in v
+			class = 'f' // for a final v in Belarusian
 		}
 		w.addConsonant(1, class, i, len(sounds))
 	}
@@ -71,12 +71,12 @@ func (w *Word) addConsonant(skeleton int, class byte, i, n int) {
 	}
 }
 
-// skeleton returns a skeleton with what is at its ends, whose flags follow each other as they do in vowelEnds.
+// skeleton returns a skeleton with the vowels at its ends, whose flags are in the order of vowelEnds.
 func (w *Word) skeleton(i int) uint64 {
 	return w.skeletons[i]*4 | uint64(w.flags/beginsWithVowel>>(2*i)&3)
 }
 
-// hashBase is the base of the hashes of this package: a text is the number that its bytes are in this base, modulo
+// hashBase is the base of the hashes of this package: the bytes of a text are digits of a number in this base, modulo
 // 2^64. The hash of two words written as one follows from theirs, and indexes can store hashes.
 const hashBase = 0x9e3779b97f4a7c15
 
@@ -89,7 +89,7 @@ var hashPowers = func() (t [2*maxWordBytes + 1]uint64) {
 	return t
 }()
 
-// scriptClass is the class of a consonant where one of two words is from a script without vowels: each letter of such a
+// scriptClass is the class of a consonant if one of two words is from a script without vowels: each letter of such a
 // script stands for several sounds.
 var scriptClass = func() (t [128]byte) {
 	for _, c := range []string{"bp", "tdszSZCcDQ", "fv", "kghXqJ", "l", "m", "n", "r"} {
@@ -103,24 +103,24 @@ var scriptClass = func() (t [128]byte) {
 	return t
 }()
 
-// reading is one of the ways to read what is doubtful in a word when it is compared with one of another script.
+// reading is a way to read the doubtful letters of a word in the comparison with a word of another script.
 type reading uint8
 
 const (
-	// plainReading is the one in which all letters are what they mostly are.
+	// plainReading has the usual reading of all letters.
 	plainReading reading = iota
 	// vowelReading has w as a vowel and a final heh with dots as a t.
 	vowelReading
-	// glideReading has j as a vowel in Latin letters, and not the h of a script without vowels where Latin letters
-	// would make one sound of it and the letter before it: "Fathi", "Azhar".
+	// glideReading has j as a vowel in Latin letters, and omits the h of a script without vowels if Latin letters would
+	// join it to the letter before: "Fathi", "Azhar".
 	glideReading
-	// bareReading is without the article with which a word in Latin letters may begin.
+	// bareReading omits the article at the beginning of a word in Latin letters.
 	bareReading
 	readings
 )
 
 // abjadSkeleton returns a hash of the consonants, in the classes of scriptClass, of a word of a script without vowels
-// in a reading, 0 if it has none, and whether another reading may differ.
+// in a reading, 0 if it has none, and reports whether another reading may differ.
 func (w *Word) abjadSkeleton(r reading) (hash uint64, isDoubtful bool) {
 	sounds := w.sounds[:w.n]
 	consonants := 0
@@ -144,7 +144,8 @@ func (w *Word) abjadSkeleton(r reading) (hash uint64, isDoubtful bool) {
 	return hash, isDoubtful
 }
 
-// doubtfulClass returns the class of a sound of a word of a script without vowels that is a consonant in some readings.
+// doubtfulClass returns the class of a sound that is a consonant only in some readings of a word of a script without
+// vowels.
 func doubtfulClass(sounds []byte, i int, r reading) byte {
 	switch c := sounds[i]; c {
 	case 'w':
@@ -164,13 +165,13 @@ func doubtfulClass(sounds []byte, i int, r reading) byte {
 	return scriptClass[sounds[i]]
 }
 
-// isDigraphStart reports whether a sound followed by h is written as two letters that are read as one sound.
+// isDigraphStart reports whether a sound and a following h look like two letters for one sound.
 func isDigraphStart(c byte) bool {
 	return c == 't' || c == 'd' || c == 's' || c == 'z' || c == 'k' || c == 'g' || c == soundDhal || c == soundTheh
 }
 
-// bareSounds returns the sounds of a word in Latin letters without the article of Arabic that it begins with, nil if
-// there is none.
+// bareSounds returns the sounds of a word in Latin letters without the Arabic article at its beginning, nil if there is
+// none.
 func (w *Word) bareSounds() []byte {
 	if w.n < 5 || w.flags&isAbjad != 0 || !isVowel(w.sounds[0]) || w.sounds[1] != 'l' {
 		return nil
@@ -178,11 +179,11 @@ func (w *Word) bareSounds() []byte {
 	return w.sounds[2:w.n]
 }
 
-// latinReading has the classes of the sounds of words in Latin letters in a reading, 0 for those that are left out.
+// latinReading has the classes of the sounds of words in Latin letters in a reading, 0 for omitted ones.
 type latinReading [128]byte
 
 // plainLatin, vowelLatin and glideLatin are the readings of words in Latin letters. The second differs from the first
-// only in words with w, the third only in those with j.
+// only for words with w, the third only for words with j.
 var plainLatin, vowelLatin, glideLatin = func() (plain, vowel, glide latinReading) {
 	plain = scriptClass
 	plain['w'] = 'f'
@@ -191,12 +192,12 @@ var plainLatin, vowelLatin, glideLatin = func() (plain, vowel, glide latinReadin
 	return plain, vowel, glide
 }()
 
-// hashFactors are what a hash is multiplied by before a class is added: a class of 0 leaves it as it is. A factor is
-// faster than a branch, which the processor cannot foresee.
+// hashFactors are the factors of a hash before a class is added: a class of 0 leaves it unchanged. A factor is faster
+// than a branch that the processor cannot predict.
 var hashFactors = [2]uint64{1, hashBase}
 
 // skeleton returns a hash of the consonants among the sounds of a word in Latin letters, 0 if there are none. A final h
-// is none.
+// does not count.
 func (t *latinReading) skeleton(sounds []byte) uint64 {
 	if n := len(sounds); n > 2 && sounds[n-1] == 'h' {
 		sounds = sounds[:n-1]
@@ -216,7 +217,7 @@ func (t *latinReading) skeleton(sounds []byte) uint64 {
 	return hash
 }
 
-// scriptHashes are hashes of a word's consonants, by their readings. What repeats another is 0.
+// scriptHashes are hashes of a word's consonants by reading. Repeated ones are 0.
 type scriptHashes [readings]uint64
 
 // scriptSkeletons returns the hashes of the word's consonants in the classes of scriptClass.
@@ -254,8 +255,8 @@ func (w *Word) scriptSkeletons() (t scriptHashes) {
 	return t
 }
 
-// sharesScriptSkeleton reports whether a word in Latin letters has the consonants of one of a script without vowels, in
-// the bare reading or in any other.
+// sharesScriptSkeleton reports whether a word in Latin letters has the consonants of a word of a script without vowels,
+// in the bare reading or in any other.
 func sharesScriptSkeleton(latin, abjad *Word, isBare bool) bool {
 	a, b := latin.scriptSkeletons(), abjad.scriptSkeletons()
 	for r, h := range a {

@@ -1,7 +1,6 @@
 package names
 
-// Sounds that are not written by the letter that they are. Vowels are aeiou, w is a semivowel, and i stands for y as
-// well.
+// Sounds with another sign than their letter. Vowels are aeiou, w is a semivowel, and i stands for y as well.
 const (
 	soundSh = 'S'
 	soundZh = 'Z'
@@ -9,7 +8,7 @@ const (
 	soundKh = 'X'
 	soundTs = 'c'
 	soundJ  = 'J'
-	// The sounds that follow are letters of scripts without vowels that are romanized in several ways: theh as th, t or
+	// The sounds below are letters of scripts without vowels with several romanizations: theh as th, t or
 	// s, the emphatic consonants as d, dh, z or th, qaf as q, k, g or gh, ayn as any vowel or not at all, a final heh
 	// with dots as a, ah, at or et, and alef maksura as a or i.
 	soundTheh   = 'Q'
@@ -20,15 +19,15 @@ const (
 	soundFinalY = 'Y'
 )
 
-// spelling is a group of letters and the sounds that it is read as.
+// spelling is a group of letters and its sounds.
 type spelling struct {
 	letters string
 	sounds  string
-	// isThere reports whether the group is read so at a place of a word; nil is everywhere.
+	// isThere reports whether the spelling applies at a place of a word; nil means everywhere.
 	isThere func(word []byte, start, end int) bool
 }
 
-// spellings are the groups of several letters, by their first letter. The first that fits is read.
+// spellings are the groups of several letters, by their first letter. The first fitting one applies.
 var spellings = func() (t [128][]spelling) {
 	for _, s := range []spelling{
 		{"shch", "S", nil}, {"stch", "S", nil}, {"sch", "S", nil}, {"sh", "S", nil}, {"sj", "S", nil}, {"zh", "Z", nil},
@@ -57,7 +56,7 @@ func isAtStart(_ []byte, start, _ int) bool { return start == 0 }
 
 func isAtEnd(word []byte, start, end int) bool { return start > 0 && end == len(word) }
 
-// isInLongWord reports whether the word is none of the syllables that Chinese names consist of.
+// isInLongWord reports whether the word is longer than a syllable of Chinese names.
 func isInLongWord(word []byte, _, _ int) bool { return len(word) > 4 }
 
 // isBeforeConsonant reports whether a consonant follows: "Christo", "Achmed", "Axmed".
@@ -66,13 +65,13 @@ func isBeforeConsonant(word []byte, _, end int) bool {
 		word[end] != 'c'
 }
 
-// isSlavicEnding reports whether a word ends in the c of "Karadzic", not in that of "Cedric".
+// isSlavicEnding reports whether a word ends in the c of "Karadzic", unlike "Cedric".
 func isSlavicEnding(word []byte, start, end int) bool {
 	return end == len(word) && start >= 3 && !isVowel(word[start-1]) && word[start-1] != 'r' && word[start-1] != 'n'
 }
 
 // isGlide reports whether the letter j at a place is the y of Slavic languages and German: "Sergej", "Gajdukevich",
-// "Fjodor", "Uljana". Elsewhere it may be that of English or French.
+// "Fjodor", "Uljana". Elsewhere it may be the j of English or French.
 func isGlide(word []byte, start, end int) bool {
 	if start == 0 {
 		return false
@@ -124,7 +123,7 @@ func appendSounds(b, letters []byte) []byte {
 		}
 		i += size
 	}
-	// A final h after an open vowel is only a way to write the vowel.
+	// A final h after an open vowel is silent.
 	if n := len(b) - start; n >= 3 && b[len(b)-1] == 'h' {
 		if before := b[len(b)-2]; before == 'a' || before == 'e' || before == 'o' {
 			b = b[:len(b)-1]
@@ -133,15 +132,15 @@ func appendSounds(b, letters []byte) []byte {
 	return b
 }
 
-// abjadSounds are the sounds of the letters of scripts without vowels, as letters.go writes them; 0 is the letter
+// abjadSounds are the sounds of the letters of scripts without vowels in the notation of letters.go; 0 is the letter
 // itself.
 var abjadSounds = [128]byte{
 	'A': soundAyn, 'C': soundCh, 'D': soundDhal, 'G': 'g', 'H': soundFinalT, 'K': 'h', 'S': soundSh, 'T': soundTheh,
 	'X': soundKh, 'Y': soundFinalY, 'Z': soundZh, 'c': soundTs, 'j': soundJ, 'q': soundQaf, 'y': 'i',
 }
 
-// appendAbjadSounds is appendSounds of a word of a script without vowels. Equal consonants that follow each other have
-// a vowel between them.
+// appendAbjadSounds is appendSounds for a word of a script without vowels. Equal neighbouring consonants have a vowel
+// between them.
 func appendAbjadSounds(b, letters []byte) []byte {
 	start := len(b)
 	for _, c := range letters {
@@ -160,7 +159,7 @@ func appendAbjadSounds(b, letters []byte) []byte {
 	return b
 }
 
-// hasPrefix reports whether letters, of which the first is to be read as first, begin with a prefix.
+// hasPrefix reports whether letters, with first in place of the first letter, begin with a prefix.
 func hasPrefix(letters []byte, prefix string, first byte) bool {
 	return len(letters) >= len(prefix) && first == prefix[0] && string(letters[1:len(prefix)]) == prefix[1:]
 }
@@ -173,7 +172,7 @@ func appendSound(b []byte, start int, sound byte) []byte {
 	return append(b, sound)
 }
 
-// digitLookalike returns the letter that a digit inside a word stands for.
+// digitLookalike returns the letter for a digit inside a word.
 func digitLookalike(c byte) byte {
 	switch c {
 	case '0':

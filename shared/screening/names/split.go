@@ -4,27 +4,27 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of what is read of one name. A name that exceeds them is cut, and Splitter.Truncated reports it.
+// Limits of a name. A longer name is cut, and Splitter.Truncated reports it.
 const (
-	// MaxBytes is the number of bytes of a name that are read.
+	// MaxBytes is the greatest number of bytes of a name.
 	MaxBytes = 4096
-	// MaxWords is the number of its words.
+	// MaxWords is the greatest number of its words.
 	MaxWords = 48
-	// maxWordBytes is the number of bytes of a folded word.
+	// maxWordBytes is the greatest number of bytes of a folded word.
 	maxWordBytes = 48
 )
 
-// abjadMark is the first byte of a folded word from a script without vowels: such a word and one in Latin letters
-// differ though they consist of the same letters.
+// abjadMark is the first byte of a folded word from a script without vowels: it distinguishes such a word from a word
+// in Latin letters with the same letters.
 const abjadMark = '~'
 
-// Splitter folds names into words of lower-case ASCII letters and digits. What cannot be romanized stays as it is. It
-// is reused from name to name and not safe for concurrent use.
+// Splitter folds names into words of lower-case ASCII letters and digits. Letters that cannot be romanized stay
+// unchanged. It is reused for many names and not safe for concurrent use.
 type Splitter struct {
 	fold *foldings
 	buf  []byte
 	ends []int32
-	// sources are the places in the name that the words come from; parts of one word have the same.
+	// sources are the places of the words in the name; parts of one word have the same place.
 	sources []source
 	// Truncated reports whether the name exceeded the limits.
 	Truncated bool
@@ -34,16 +34,16 @@ type Splitter struct {
 // source is a range of the bytes of a name.
 type source struct{ start, end int32 }
 
-// wordState is what is known about the word that is being read.
+// wordState is the state of the word being read.
 type wordState struct {
 	start int
-	// source is where the word begins in the name.
+	// source is the beginning of the word in the name.
 	source              source
 	isStarted           bool
 	latin, other, abjad int
 	// afterLower reports that the preceding byte was a lower-case letter of ASCII.
 	afterLower bool
-	// isVowelOpen reports that an Indic consonant was read whose vowel is not known yet.
+	// isVowelOpen reports that the vowel of the last Indic consonant is still unknown.
 	isVowelOpen bool
 }
 
@@ -62,12 +62,12 @@ func (s *Splitter) Word(i int) []byte {
 	return s.buf[start:s.ends[i]]
 }
 
-// Source returns the range of the name's bytes that a word comes from.
+// Source returns the range of a word in the name's bytes.
 func (s *Splitter) Source(i int) (start, end int) {
 	return int(s.sources[i].start), int(s.sources[i].end)
 }
 
-// asciiClass is 0 for separators, 1 for what is dropped, and otherwise the letter or digit in lower case.
+// asciiClass is 0 for separators, 1 for dropped characters, and otherwise the letter or digit in lower case.
 var asciiClass = func() (t [128]byte) {
 	for c := byte('0'); c <= '9'; c++ {
 		t[c] = c
@@ -180,8 +180,8 @@ func (s *Splitter) addSyllable(n int) {
 	s.word.other++
 }
 
-// addIndic adds a letter of an Indic script. A consonant has the vowel a unless a vowel sign or a virama follows it, or
-// the end of the word.
+// addIndic adds a letter of an Indic script. A consonant has the vowel a unless a vowel sign, a virama or the end of
+// the word follows.
 func (s *Splitter) addIndic(name string, i int, r rune) {
 	offset := (r - 0x0900) & 0x7f
 	isConsonant := offset >= 0x15 && offset <= 0x39 || offset >= 0x58 && offset <= 0x5f
@@ -212,7 +212,7 @@ func (s *Splitter) addIndic(name string, i int, r rune) {
 	s.word.other++
 }
 
-// endWord ends the word that is being read, if there is one.
+// endWord ends the current word, if there is one.
 func (s *Splitter) endWord(name string, end int) {
 	w := s.word
 	if w.latin > 0 && w.other > 0 {
@@ -235,8 +235,8 @@ func (s *Splitter) endWord(name string, end int) {
 	s.word = wordState{start: len(s.buf)}
 }
 
-// foldLookalikes folds a word again that mixes Latin letters with others. If it is mostly Latin, letters that look like
-// Latin ones are those.
+// foldLookalikes folds a word of mixed scripts again. If it is mostly Latin, letters that look like Latin ones become
+// Latin.
 func (s *Splitter) foldLookalikes(source string, w wordState) {
 	if w.latin < w.other {
 		return
@@ -270,7 +270,7 @@ func (s *Splitter) push(start int) {
 	s.buf = s.buf[:start]
 }
 
-// insertBreak ends a word in the middle of the buffer: what is after at becomes the next word.
+// insertBreak splits the last word in the buffer: the part after at becomes the next word.
 func (s *Splitter) insertBreak(start, at int) {
 	if len(s.ends) < MaxWords && at > start {
 		s.ends = append(s.ends, int32(at))

@@ -33,7 +33,7 @@ func (w *Word) setWeights(text string) {
 	case w.class&classTitle != 0:
 		person = weightTitle
 	case text == "abd":
-		person = weightServant // the servant of someone is not that one
+		person = weightServant // "servant of" a person is another person
 	case w.class&classParticle != 0:
 		person = weightParticle
 	case w.class&classCommon != 0:
@@ -64,7 +64,7 @@ func isNumber(text string) bool {
 	return text != ""
 }
 
-// isRoman reports whether a word is a number of Roman numerals from II on, as names of funds and ships have it.
+// isRoman reports whether a word is a Roman numeral from II on, frequent in names of funds and ships.
 func isRoman(text string) bool {
 	if len(text) < 2 || len(text) > 5 {
 		return false
@@ -87,7 +87,7 @@ func isPatronym(text string) bool {
 		return false
 	}
 	switch text[len(text)-2:] {
-	case "ch", "na", "ic", "cz", "ts": // those of patronymEndings
+	case "ch", "na", "ic", "cz", "ts": // the last letters of patronymEndings
 	default:
 		return false
 	}

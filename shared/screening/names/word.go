@@ -1,21 +1,21 @@
 package names
 
-// maxSounds is the number of sounds of a word that are compared.
+// maxSounds is the greatest number of compared sounds of a word.
 const maxSounds = 20
 
-// Word is what the comparison of a folded word needs. It depends on nothing but the word's text, and has no pointers
-// and the same layout on every machine, so that an index can store words as they are.
+// Word is a folded word, analysed for comparison. It depends only on the word's text, and has no pointers and the same
+// layout on every machine, so that an index can store it unchanged.
 type Word struct {
-	// Hash is that of the text. Words of different texts have different hashes, as far as 64 bits go.
+	// Hash is the hash of the text: different texts have different hashes, within 64 bits.
 	Hash uint64
-	// skeletons are hashes of the word's consonants, reduced to classes of those that languages exchange. The second is
-	// that without doubtful ones; it equals the first if there are none.
+	// skeletons are hashes of the word's consonants, reduced to classes of related ones. The second omits doubtful
+	// ones; it equals the first if there are none.
 	skeletons [2]uint64
-	// sounds[:n] is how the word sounds: one byte for each vowel and consonant, whatever the spelling.
+	// sounds[:n] is the pronunciation: one byte for each vowel and consonant, independent of the spelling.
 	sounds   [maxSounds]byte
 	concepts [maxConcepts]uint16
 	class    class
-	// Weight is what the word says about who is meant, in hundredths of an ordinary word, by Mode.
+	// Weight is the weight of the word in a name, in hundredths of an ordinary word, by Mode.
 	Weight [Modes]uint16
 	n      uint8
 	// length is the number of letters.
@@ -36,8 +36,8 @@ const (
 	isAbjad
 	// isForeign words have letters that are not romanized.
 	isForeign
-	// beginsWithVowel and endsWithVowel are about what the first skeleton leaves out at its ends; twice as much about
-	// the second.
+	// beginsWithVowel and endsWithVowel report vowels before and after the first skeleton; their doubles are for the
+	// second.
 	beginsWithVowel
 	endsWithVowel
 	secondBeginsWithVowel
@@ -47,7 +47,7 @@ const (
 // vowelEnds are the flags of a skeleton.
 var vowelEnds = [2][2]flags{{beginsWithVowel, endsWithVowel}, {secondBeginsWithVowel, secondEndsWithVowel}}
 
-// Mode is the kind of name that words belong to.
+// Mode is the kind of a name.
 type Mode uint8
 
 const (
@@ -103,7 +103,7 @@ func NewWord(folded []byte) Word {
 // IsInitial reports whether the word is one letter.
 func (w *Word) IsInitial() bool { return w.flags&isInitial != 0 }
 
-// IsShort reports whether the word has few sounds, as syllables of Chinese and Korean names have.
+// IsShort reports whether the word has few sounds, such as a syllable of a Chinese or Korean name.
 func (w *Word) IsShort() bool { return w.n <= shortWord+1 && w.flags&isAbjad == 0 }
 
 // IsForm reports whether the word is an organisation form by itself.
@@ -112,10 +112,10 @@ func (w *Word) IsForm() bool { return w.class&classForm != 0 }
 // IsFormStart reports whether the word begins an organisation form of several words.
 func (w *Word) IsFormStart() bool { return w.class&classFormStart != 0 }
 
-// IsOfOrganisations reports whether the word says what an organisation is or does, or where.
+// IsOfOrganisations reports whether the word describes an organisation's kind, trade or place.
 func (w *Word) IsOfOrganisations() bool { return w.class&(classGeneric|classTrade|classPlace) != 0 }
 
-// IsDescent reports whether the word joins a name with that of a parent: "bin".
+// IsDescent reports whether the word joins a name with a parent's name: "bin".
 func (w *Word) IsDescent() bool { return w.class&classDescent != 0 }
 
 // IsNumber reports whether the word is a number, in digits or Roman numerals from II on.

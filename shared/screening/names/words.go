@@ -27,28 +27,28 @@ var slavicData string
 //go:embed data/people.txt
 var peopleData string
 
-// class is what a word is by itself, from the tables of this package. A word can be of several classes: "de" is a
-// particle in the name of a person and a stop word in that of an organisation.
+// class is the function of a word by itself, from the tables of this package. A word can have several classes: "de" is
+// a particle in the name of a person and a stop word in the name of an organisation.
 type class uint16
 
 const (
-	// classTitle words say what a person is: "Dr", "Sheikh".
+	// classTitle words are titles of persons: "Dr", "Sheikh".
 	classTitle class = 1 << iota
 	// classParticle words join the parts of a person's name: "bin", "de", "al".
 	classParticle
 	// classStop words join the parts of an organisation's name: "of", "the".
 	classStop
-	// classCommon words are names that very many people bear.
+	// classCommon words are very frequent names.
 	classCommon
-	// classGeneric words say only that something is an organisation: "company", "group".
+	// classGeneric words mean any organisation: "company", "group".
 	classGeneric
-	// classTrade words say what an organisation does: "bank", "shipping".
+	// classTrade words are trades of organisations: "bank", "shipping".
 	classTrade
 	// classPlace words are places.
 	classPlace
 	// classForm words are organisation forms by themselves: "GmbH", "LLC".
 	classForm
-	// classDescent words join a name with that of a parent: "bin".
+	// classDescent words join a name with a parent's name: "bin".
 	classDescent
 	// classNumber words are numbers.
 	classNumber
@@ -56,14 +56,14 @@ const (
 	classFormStart
 )
 
-// meaning is what the tables know about one word.
+// meaning is the entry of a word in the tables.
 type meaning struct {
 	class class
-	// concepts are numbers of what the word means, in any language: "bank" and "банк" share one. 0 is none.
+	// concepts are numbers of the word's meanings in any language: "bank" and "банк" share one. 0 is none.
 	concepts [maxConcepts]uint16
 }
 
-// maxConcepts is the number of concepts that one word can have.
+// maxConcepts is the greatest number of concepts of one word.
 const maxConcepts = 4
 
 // tables are the tables of this package, with all words folded.
@@ -71,11 +71,11 @@ type tables struct {
 	words map[string]meaning
 	// stems are words without their endings, in Slavic languages.
 	stems map[string]meaning
-	// stemStarts has the first minStem letters of all stems, as stemStart gives them. Most words have none of these.
+	// stemStarts has stemStart of all stems. Most words have none of these.
 	stemStarts [1 << stemStartBits]bool
 	// forms are the organisation forms of several words: the words joined by spaces.
 	forms map[string]bool
-	// wholeForms are what is a form only if it is the whole name, with its words joined by spaces.
+	// wholeForms are forms only as the whole name, with the words joined by spaces.
 	wholeForms map[string]bool
 	// longestForm is the number of words of the longest of forms.
 	longestForm int
@@ -117,7 +117,7 @@ var loadTables = sync.OnceValue(func() *tables {
 	return t
 })
 
-// stemStart returns a number of the first minStem letters of a word: different ones may share it.
+// stemStart returns a number of the first minStem letters of a word. Different letters may share it.
 func stemStart[T string | []byte](word T) uint16 {
 	return (uint16(word[0])<<10 ^ uint16(word[1])<<5 ^ uint16(word[2])) % (1 << stemStartBits)
 }
@@ -137,8 +137,8 @@ func (t *tables) addPeople() {
 	})
 }
 
-// addConcept adds words that mean the same. What folds to several words is left out, and so is what folds to one
-// letter. A word that ends in - is a stem.
+// addConcept adds words with the same meaning, except those that fold to several words or to one letter. A word that
+// ends in - is a stem.
 func (t *tables) addConcept(concept uint16, c class, aliases []string) {
 	for _, alias := range aliases {
 		folded := foldWords(alias)
@@ -171,7 +171,7 @@ const (
 	stemStartBits = 15
 )
 
-// meaningOf returns what the tables know about a folded word.
+// meaningOf returns the meaning of a folded word.
 func (t *tables) meaningOf(word []byte) meaning {
 	m, isKnown := t.words[string(word)]
 	if len(word) < minStem {
@@ -200,8 +200,7 @@ func (t *tables) meaningOf(word []byte) meaning {
 	return m
 }
 
-// wholeForm is the key of what is a form only if nothing else is there: a charity's name says what it is, but "Charity
-// Fund" does not say which.
+// wholeForm is the key of a form that is one only as the whole name: "Charity Fund" alone is no charity's name.
 const wholeForm = "ALONE"
 
 func (t *tables) addForms() {
@@ -214,7 +213,7 @@ func (t *tables) addForms() {
 				t.add(folded[0], classFormStart, 0)
 				t.wholeForms[strings.Join(folded, " ")] = true
 			case len(folded) == 1:
-				if len(folded[0]) > 1 && !t.isDistinctive(folded[0]) && !isRoman(folded[0]) {
+				if len(folded[0]) > 1 && !t.isTrade(folded[0]) && !isRoman(folded[0]) {
 					t.add(folded[0], classForm, 0)
 				}
 			default:
@@ -226,11 +225,11 @@ func (t *tables) addForms() {
 	})
 }
 
-// isDistinctive reports whether a word says something about an organisation beside its form: "bank" is listed as a
-// form, but a name without it is another one.
-func (t *tables) isDistinctive(word string) bool { return t.words[word].class&classTrade != 0 }
+// isTrade reports whether a word describes an organisation beside its form: "bank" is listed as a form, but a name
+// without it is another one.
+func (t *tables) isTrade(word string) bool { return t.words[word].class&classTrade != 0 }
 
-// with returns a meaning with what another adds to it.
+// with returns a meaning together with another.
 func (m meaning) with(o meaning) meaning {
 	m.class |= o.class
 	for _, c := range o.concepts {
@@ -254,7 +253,7 @@ func (m *meaning) addConcept(concept uint16) {
 
 func (t *tables) add(word string, c class, concept uint16) { add(t.words, word, c, concept) }
 
-// add adds a class and, if it is not 0, a concept to what is known about a word.
+// add adds a class and, if it is not 0, a concept to the meaning of a word.
 func add(words map[string]meaning, word string, c class, concept uint16) {
 	m := words[word]
 	m.class |= c

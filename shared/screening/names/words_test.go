@@ -2,7 +2,7 @@ package names
 
 import "testing"
 
-// A word is found by its stem whatever it ends in: its first letters alone say that it may have one.
+// A word is found by its stem with any ending, after a test of its first letters.
 func TestStemsAreFound(t *testing.T) {
 	tables := loadTables()
 	for stem, known := range tables.stems {

@@ -122,8 +122,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// A country is recognised by its codes and its names in English, in any case. Each code of two letters has one of
-// three, and none is that of two countries.
+// A country is recognised by its codes and its names in English, in any case. Each alpha-2 code has an alpha-3 code,
+// and no code stands for two countries.
 func TestParseCountry(t *testing.T) {
 	for text, want := range map[string]string{"ru": "ru", " RUS ": "ru", "Russia": "ru", "gb": "gb", "UK": "gb",
 		"GBR": "gb", "USA": "us", "uae": "ae", "ARE": "ae", "xkx": "xk", "ANT": "an"} {

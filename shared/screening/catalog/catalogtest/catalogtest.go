@@ -1,5 +1,5 @@
-// Package catalogtest helps to test what uses watchlists: a catalog in memory, the import of lists, and what every
-// store of catalogs must do.
+// Package catalogtest helps to test users of watchlists: a catalog in memory, the import of lists, and a conformance
+// test for stores of catalogs.
 package catalogtest
 
 import (
