@@ -34,8 +34,8 @@ func (w *world) issueBy(t *testing.T, i *auth.Issuer) string {
 	return token
 }
 
-// All requests of a client within five minutes, to whatever process, get one token, which one signature makes. Each is
-// told an hour, and the token keeps that.
+// All requests of a client within five minutes, to any process, get one token, which one signature makes. Each is told
+// an hour, and the token keeps that.
 func TestOneSignatureServesAClient(t *testing.T) {
 	w := newWorld(t)
 	w.now = w.now.Truncate(time.Second)
@@ -135,7 +135,7 @@ func TestWhatIsNotReused(t *testing.T) {
 	}
 }
 
-// What is stored gives no token without the secret, and nothing that was changed or moved is handed out.
+// The stored text gives no token without the secret, and a changed or moved one is not used.
 func TestSealedTokens(t *testing.T) {
 	w := newWorld(t)
 	first := w.issue(t)

@@ -10,7 +10,7 @@ import (
 	"sluice/shared/kit/fault"
 )
 
-// Every request leaves one record, which names the caller, the objects and the outcome, whatever the level of the log.
+// Every request leaves one record, which names the caller, the objects and the outcome, at any level of the log.
 func TestAuditRecords(t *testing.T) {
 	full := fullCaller()
 	withoutPermission := fullCaller()

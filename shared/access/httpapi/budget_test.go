@@ -24,7 +24,7 @@ func TestReplyBudget(t *testing.T) {
 	}
 }
 
-// The budget counts what the gateway is sent: angle brackets and ampersands are six bytes each.
+// The budget counts the bytes that the gateway is sent: angle brackets and ampersands are six bytes each.
 func TestReplyBudgetOfText(t *testing.T) {
 	budget := httpapi.ReplyBudget(20)
 	text := []byte(`"<&"`)

@@ -11,7 +11,7 @@ import (
 	"sluice/shared/access/httpapi"
 )
 
-// What the authorizer returns arrives at the endpoint, unchanged.
+// The values that the authorizer returns arrive at the endpoint, unchanged.
 func TestCallerArrives(t *testing.T) {
 	var got httpapi.Caller
 	a := newTestAPI(getRoute(func(c httpapi.Caller, _ string) (httpapi.Reply, error) {

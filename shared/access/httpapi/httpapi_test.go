@@ -127,7 +127,7 @@ func echoRoute() httpapi.Route {
 	return getRoute(func(c httpapi.Caller, id string) (httpapi.Reply, error) { return httpapi.Reply{Body: id}, nil })
 }
 
-// A path parameter is decoded once, whatever it holds; a path of no route is not found and never redirected.
+// Every path parameter is decoded once; a path of no route is not found and never redirected.
 func TestPaths(t *testing.T) {
 	c := fullCaller()
 	for path, want := range map[string]string{

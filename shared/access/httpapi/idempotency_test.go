@@ -24,7 +24,7 @@ type keyedAPI struct {
 	*testAPI
 	store *idempotencytest.Memory
 	now   time.Time
-	// answer is what the endpoint does with the run of its request, nil without a key.
+	// answer makes the endpoint's answer for the run of its request, nil without a key.
 	answer func(ctx context.Context, run *idempotency.Run) (httpapi.Reply, error)
 
 	mu    sync.Mutex
@@ -134,7 +134,7 @@ func TestRepeatedRequest(t *testing.T) {
 	expect(201, `{"call":8,"x":"<&>"}`, "", "/kept", `{ }`, "Idempotency-Key", "k")
 }
 
-// An endpoint whose answer is not stored makes it again, from what the first run has pinned.
+// An endpoint whose answer is not stored makes it again, from the values that the first run has pinned.
 func TestAnswerThatIsNotStored(t *testing.T) {
 	a := newKeyedAPI(func(_ context.Context, run *idempotency.Run) (httpapi.Reply, error) {
 		if run.Answer != nil && run.Answer.Status != 200 {
@@ -218,8 +218,8 @@ func TestRequestsAtOnce(t *testing.T) {
 	}
 }
 
-// What is not an answer of success is not kept: after a fault of the service the request runs again as the same one,
-// after a refusal the key is free.
+// Only answers of success are kept: after a fault of the service the request runs again as the same one, after a
+// refusal the key is free.
 func TestAnswersThatAreNotKept(t *testing.T) {
 	refusal := fault.New(fault.Conflict, "conflict", "Conflict.")
 	for name, test := range map[string]struct {
@@ -268,7 +268,7 @@ func TestAnswersThatAreNotKept(t *testing.T) {
 	}
 }
 
-// Whatever the store of keys does, a request is carried out and answered, or nothing is done.
+// For any failure of the store of keys, a request is carried out and answered, or nothing is done.
 func TestStoreOfKeysFails(t *testing.T) {
 	for _, failing := range []string{"Create", "Finish"} {
 		for _, isAfter := range []bool{false, true} {

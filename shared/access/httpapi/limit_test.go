@@ -37,7 +37,7 @@ func newLimitedAPI() (*testAPI, *ratelimittest.Memory) {
 	return a, store
 }
 
-// limitHeader returns what a reply says of a limit.
+// limitHeader returns the header fields of a reply about a limit.
 func limitHeader(r events.APIGatewayProxyResponse) []string {
 	h := http.Header(r.MultiValueHeaders)
 	return []string{h.Get("X-Rate-Limit-Remaining"), h.Get("X-Rate-Limit-Reset"), h.Get("Retry-After")}
@@ -116,7 +116,7 @@ func TestLimitOfAnAddress(t *testing.T) {
 	}
 }
 
-// An outage of the limits is not one of the service, and the log says so.
+// An outage of the limits is no outage of the service, and is logged.
 func TestLimitIsNotChecked(t *testing.T) {
 	a, store := newLimitedAPI()
 	store.Fail = func() error { return errors.New("no answer") }

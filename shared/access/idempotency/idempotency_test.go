@@ -87,7 +87,7 @@ func (c *client) send(fate string) *idempotency.Answer {
 	run, err := c.begin(idempotency.Digest{1})
 	switch {
 	case errors.Is(err, idempotency.ErrReused):
-		c.t.Errorf("%s: the key is that of another request", fate)
+		c.t.Errorf("%s: the key belongs to another request", fate)
 		return nil
 	case err != nil:
 		return nil
@@ -118,8 +118,8 @@ func (c *client) send(fate string) *idempotency.Answer {
 	return &answer
 }
 
-// Whatever happens to three requests with one key, they and all later ones create one thing, and every answer names it.
-// A later request need not wait longer than the time of a request that was killed.
+// Three requests with one key, however they end, and all later ones create one thing, and every answer names it. A
+// later request need not wait longer than the time of a request that was killed.
 func TestOneEffectWhateverHappens(t *testing.T) {
 	var try func(path []string)
 	try = func(path []string) {

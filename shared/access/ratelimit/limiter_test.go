@@ -91,7 +91,7 @@ func TestBoundaries(t *testing.T) {
 	}
 }
 
-// The tightest of several windows decides, and what it refuses is taken from none.
+// The tightest of several windows decides, and a request that it refuses is taken from none.
 func TestSeveralWindows(t *testing.T) {
 	s := newService(t, 0)
 	limit := ratelimit.Settings{
@@ -162,7 +162,7 @@ func (b *simpleBucket) fill(now time.Time) {
 	b.content, b.at = min(b.capacity, b.content+now.Sub(b.at)), now
 }
 
-// With one function, every decision is that of the model.
+// With one function, every decision equals the model's.
 func TestOneFunctionIsExact(t *testing.T) {
 	for seed := range uint64(50) {
 		random := rand.New(rand.NewPCG(seed, 1))

@@ -49,7 +49,7 @@ func (s *sender) Send(ctx context.Context, m event.Message) error {
 	return nil
 }
 
-// requests is a requester that records what it is asked.
+// requests is a requester that records the requests.
 type requests struct {
 	asked []batch.ID
 	err   error
@@ -91,7 +91,7 @@ func (f *fixture) endBatch(t *testing.T) batch.Batch {
 	return ended
 }
 
-// unannounced returns the receivers that are still to be told of a batch.
+// unannounced returns the receivers to whom the end of a batch is still to be announced.
 func (f *fixture) unannounced(t *testing.T, id batch.ID) []batch.Receiver {
 	t.Helper()
 	b, err := f.store.Get(t.Context(), id)
@@ -148,7 +148,7 @@ func TestAnnouncementOfAKilledAttempt(t *testing.T) {
 	}
 }
 
-// The event bus is told after the others, which recognise what they get twice.
+// The event bus is notified after the others, which recognise repeated events.
 func TestTheBusIsToldLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -194,7 +194,7 @@ func TestReceiversAreToldApart(t *testing.T) {
 			f.Senders[other] = broken
 			m := event.Message{ID: "m", Type: event.WebhookTest, Payload: []byte("{}")}
 			if _, err := f.Handle(t.Context(), announce.Input{Message: &m}); err == nil {
-				t.Error("a message of which a receiver was not told: got no error")
+				t.Error("a receiver was not notified: got no error")
 			}
 			if diff := cmp.Diff([]event.Message{m}, f.bus.sent); diff != "" {
 				t.Errorf("messages on the bus (-want +got):\n%s", diff)
@@ -224,8 +224,8 @@ func TestWrongInputs(t *testing.T) {
 	}
 }
 
-// Whoever ends a batch, or finds it ended, asks for its announcement until it is announced. A request that fails
-// changes nothing for the batch.
+// Every function that ends a batch, or finds it ended, asks for its announcement until it is announced. A request that
+// fails changes nothing for the batch.
 func TestBatchesAskForAnnouncements(t *testing.T) {
 	f := newFixture(t)
 	asked := &requests{err: errors.New("no answer")}

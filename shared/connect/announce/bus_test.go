@@ -18,7 +18,7 @@ import (
 	"sluice/shared/connect/event"
 )
 
-// A message is sent only if the bus says so of its entry.
+// A message is sent only if the bus confirms its entry.
 func TestBusAnswers(t *testing.T) {
 	for _, test := range []struct {
 		name   string

@@ -9,7 +9,7 @@ import (
 	"sluice/shared/ingest/batch"
 )
 
-// TestAnnouncementPayload tests what the event about the end of a batch says of it.
+// TestAnnouncementPayload tests the payload of the event about the end of a batch.
 func TestAnnouncementPayload(t *testing.T) {
 	verdict := &batch.Verdict{Total: 4, Accepted: 3, Invalid: 1, ReportKey: "r"}
 	for _, tt := range []struct {

@@ -17,14 +17,14 @@ import (
 	"sluice/shared/kit/errtest"
 )
 
-// noConfigurations is a tenant that has none.
+// noConfigurations is a tenant without configurations.
 type noConfigurations struct{}
 
 func (noConfigurations) ForURL(context.Context, string, string) (externalauth.Configuration, bool, error) {
 	return externalauth.Configuration{}, false, nil
 }
 
-// What goes wrong between this service and a real receiver has a name that the tenant sees with the delivery.
+// Every error between this service and a real receiver has a code that the tenant sees with the delivery.
 func TestBadDays(t *testing.T) {
 	t.Parallel()
 	root := outboundtest.NewRoot(t, "root")
@@ -38,7 +38,8 @@ func TestBadDays(t *testing.T) {
 		name        string
 		certificate tls.Certificate
 		handler     http.HandlerFunc
-		// host is that of the URL, and addresses are what its look-ups find; usually the receiver at this machine.
+		// host is the host of the URL, and addresses are the results of its look-ups; usually the receiver at this
+		// machine.
 		host      string
 		addresses []string
 		want      string

@@ -177,7 +177,7 @@ func TestThousandEventsWhileTheReceiverIsDown(t *testing.T) {
 	t.Logf("%d requests for %d events", len(s.received), events)
 }
 
-// A webhook to which nothing has succeeded for five days is disabled when a delivery is given up, and says so. What
+// A webhook to which nothing has succeeded for five days is disabled when a delivery is given up, and announced. What
 // happens meanwhile is recorded. Once it is enabled and works again, the tenant is told from when on to send again.
 func TestFailingForDays(t *testing.T) {
 	t.Parallel()

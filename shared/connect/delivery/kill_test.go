@@ -26,7 +26,7 @@ type killer struct {
 	killed    bool
 }
 
-// errKilled is what a killed function panics with.
+// errKilled is the panic of a killed function.
 var errKilled = errors.New("killed")
 
 func (k *killer) enter() (leave func()) {

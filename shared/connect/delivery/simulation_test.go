@@ -35,12 +35,12 @@ type simulation struct {
 	// surviving means that functions may be killed, and are called again then.
 	surviving bool
 	names     map[string]bool
-	// answer is what the receiver answers; received are the requests that reached it.
+	// answer makes the receiver's answer; received are the requests that reached it.
 	answer   func(r *http.Request, body []byte) (*outbound.Reply, error)
 	received []received
 	// announced are the events about webhooks.
 	announced []event.Message
-	// enter is called before each call that the functions make, but those to DynamoDB, and what it returns after it;
+	// enter is called before each call that the functions make, but those to DynamoDB, and its result after the call;
 	// see killer.
 	enter func() (leave func())
 }

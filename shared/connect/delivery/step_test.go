@@ -44,7 +44,7 @@ func TestPendingDeliveryEnds(t *testing.T) {
 	}
 }
 
-// What the state machine cannot go on with is given up under a name.
+// Errors at which the state machine cannot go on have names.
 func TestGiveUp(t *testing.T) {
 	t.Parallel()
 	s := newSimulation(t)

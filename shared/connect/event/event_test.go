@@ -66,7 +66,7 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// Whatever a payload holds, the text is ASCII, and decodes to the same message.
+// The text of every payload is ASCII, and decodes to the same message.
 func FuzzEncode(f *testing.F) {
 	f.Add(`{"a":"é𝄞\u2028\ud800"}`, "Zoë")
 	f.Add("{\"a\":\"\xff\x7f\u2029\"}", "\xc3")

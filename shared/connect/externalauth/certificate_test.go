@@ -78,7 +78,7 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	}
 }
 
-// What is parsed as one certificate is parsed as the same one when it is written in the usual way.
+// A text that is parsed as one certificate is parsed as the same one after it is written in the usual way.
 func FuzzParsePEM(f *testing.F) {
 	one := externalauthtest.New(f, "a", false, time.Unix(0, 0), time.Unix(1, 0), nil).PEM()
 	for _, text := range []string{one, one + one, one[:100], "-----BEGIN CERTIFICATE-----\n!\n" + one,

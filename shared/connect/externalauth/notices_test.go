@@ -67,7 +67,7 @@ func newNoticeFixture(t *testing.T, c externalauth.Configuration) *noticeFixture
 	return f
 }
 
-// runAt runs the notifier at a time before the end of a certificate and returns what it announces.
+// runAt runs the notifier at a time before the end of a certificate and returns the announced events.
 func (f *noticeFixture) runAt(now time.Time) []string {
 	f.Helper()
 	f.now, f.events.sent = now, nil
@@ -103,7 +103,7 @@ func newPEM(t *testing.T, end time.Time) string {
 	return externalauthtest.New(t, "hooks.example.com", false, noticeStart.AddDate(-1, 0, 0), end, nil).PEM()
 }
 
-// Each certificate in force is announced once at each threshold, whatever happens between.
+// Each certificate in force is announced once at each threshold, whatever happens in between.
 func TestNotices(t *testing.T) {
 	t.Parallel()
 	end := noticeStart.AddDate(0, 0, 40)
@@ -138,7 +138,7 @@ func TestMissedNotices(t *testing.T) {
 	f.expectAt(end.AddDate(0, 0, -1))
 }
 
-// The next certificate and that of the token endpoint are in force, too, unless the configuration's own counts there.
+// The next certificate and the token endpoint's are in force, too, unless the configuration's own counts there.
 func TestNoticesOfEveryCertificateInForce(t *testing.T) {
 	t.Parallel()
 	end := noticeStart.AddDate(0, 0, 40)

@@ -86,7 +86,7 @@ func TestPrivateReceiver(t *testing.T) {
 	}
 }
 
-// Names are looked up once for each connection, and what is called is what was checked: a name that leads outside at
+// Names are looked up once for each connection, and the checked address is the called one: a name that leads outside at
 // the first look-up and inside at the second one is refused at the second.
 func TestRebinding(t *testing.T) {
 	t.Parallel()

@@ -97,7 +97,7 @@ func requireClient(t *testing.T, isEnabled bool) http.Handler {
 	})
 }
 
-// What KMS answers is for the operator's log, not for the tenant.
+// Errors of KMS are for the operator's log, not for the tenant.
 func TestKMSFailureIsNotShown(t *testing.T) {
 	t.Parallel()
 	a := newAuthorities(t)
@@ -112,11 +112,11 @@ func TestKMSFailureIsNotShown(t *testing.T) {
 	_, err := client.Do(t.Context(), tenant, newRequest(t, server.URL, ""))
 	wantReason(t, err, outbound.ClientCertificateUnusable)
 	if strings.Contains(err.Error(), "leak") {
-		t.Errorf("the error tells what KMS said: %v", err)
+		t.Errorf("the error quotes KMS: %v", err)
 	}
 	if text := log.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "leak") ||
 		!strings.Contains(text, tenant) {
-		t.Errorf("the log has %q, want one line with the tenant and what KMS said", text)
+		t.Errorf("the log has %q, want one line with the tenant and the error of KMS", text)
 	}
 }
 

@@ -174,7 +174,7 @@ func raw(answer string, reset bool) http.HandlerFunc {
 	}
 }
 
-// What a receiver can do wrong in its reply has a named outcome, and its text is not in the error.
+// Every fault of a reply has a named outcome, and the text of the reply is not in the error.
 func TestBadReplies(t *testing.T) {
 	t.Parallel()
 	const head = "HTTP/1.1 200 OK\r\n"

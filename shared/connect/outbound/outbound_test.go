@@ -16,7 +16,7 @@ import (
 
 const tenant = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
 
-// configurations are those of the one tenant.
+// configurations belong to the one tenant.
 type configurations []externalauth.Configuration
 
 func (c configurations) ForURL(_ context.Context, t, url string) (externalauth.Configuration, bool, error) {

@@ -12,7 +12,8 @@ import (
 	"sluice/shared/connect/outbound/outboundtest"
 )
 
-// No error and no log line tells a secret of the configuration, the path or query of a URL, or a token, whatever fails.
+// No error and no log line contains a secret of the configuration, the path or query of a URL, or a token, whichever
+// part fails.
 func TestNothingSecretIsTold(t *testing.T) {
 	t.Parallel()
 	for name, breakIt := range map[string]func(s *scene){

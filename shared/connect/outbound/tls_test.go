@@ -30,11 +30,11 @@ func newAuthorities(t *testing.T) authorities {
 // okHandler answers every request with 204.
 var okHandler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 
-// tlsCase is a row of the table of cases: what a receiver presents, what the configuration gives, and what each mode
-// decides.
+// tlsCase is a row of the table of cases: the certificates of a receiver and of the configuration, and the decision of
+// each mode.
 type tlsCase struct {
 	name string
-	// presented is what the receiver presents.
+	// presented is the certificate that the receiver presents.
 	presented tls.Certificate
 	// given and next are the certificates of the configuration.
 	given, next *x509.Certificate
@@ -140,7 +140,7 @@ func TestCasesAreDocumented(t *testing.T) {
 	errtest.Fatal(t, os.WriteFile(page, []byte(before+begin+table.String()+end+after), 0o644))
 }
 
-// certificateOf returns what a configuration says about a certificate.
+// certificateOf returns the certificate of a configuration.
 func certificateOf(c tlsCase, mode externalauth.ValidationMode, isPublicCA bool) *externalauth.Certificate {
 	out := &externalauth.Certificate{IsPublicCA: isPublicCA, Mode: mode}
 	if c.given != nil {

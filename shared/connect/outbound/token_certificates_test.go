@@ -12,7 +12,7 @@ import (
 	"sluice/shared/connect/outbound/outboundtest"
 )
 
-// Each case of certificates at the token endpoint, with rules of its own and with those of the endpoint.
+// Each case of certificates at the token endpoint, with rules of its own and with the endpoint's rules.
 func TestCertificatesOfTokenEndpoint(t *testing.T) {
 	t.Parallel()
 	eachTLSCase(t, func(t *testing.T, c tlsCase, certificate *externalauth.Certificate, publicCAs *x509.CertPool,

@@ -26,7 +26,7 @@ type issuer struct {
 	mu sync.Mutex
 	// reply writes the answer to the n-th request; nil issues a token for 100 seconds.
 	reply func(w http.ResponseWriter, n int)
-	// forms and headers are those of the requests.
+	// forms and headers belong to the requests.
 	forms   []url.Values
 	headers []http.Header
 }

@@ -174,7 +174,7 @@ func TestTokenRequest(t *testing.T) {
 	}
 }
 
-// What a token endpoint can answer wrong has a named outcome, which quotes neither it nor the client's secret.
+// Every fault of a token endpoint has a named outcome, which quotes neither the endpoint nor the client's secret.
 func TestTokenEndpointFails(t *testing.T) {
 	t.Parallel()
 	answer := func(status int, text string) func(http.ResponseWriter, int) {

@@ -18,7 +18,7 @@ import (
 	"sluice/shared/kit/errtest"
 )
 
-// output collects what a program prints.
+// output collects the output of a program.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -36,7 +36,7 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// The receivers of docs/webhooks.md accept what is genuine, once, and nothing else. Those whose language is not
+// The receivers of docs/webhooks.md accept genuine messages, once, and nothing else. Those whose language is not
 // installed are left out.
 func TestReceiversOfTheGuide(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/webhooks.md")

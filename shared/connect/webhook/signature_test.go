@@ -98,7 +98,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// What is signed is verified by each secret that signed it and by no other, and any change of a byte is noticed.
+// A signature is verified by each secret that made it and by no other, and any change of a byte is noticed.
 func FuzzSignatures(f *testing.F) {
 	f.Add("new", "old", "id", []byte(`{"a":1}`), int64(1764082801), 3)
 	f.Add("", "", "id", []byte{}, int64(0), 0)

@@ -190,7 +190,7 @@ func TestNextAttempt(t *testing.T) {
 	}
 }
 
-// Whatever the policy and the chance, a pause is positive, bounded, and not after the end.
+// For every policy and random number, a pause is positive, bounded, and not after the end.
 func TestNextAttemptIsBounded(t *testing.T) {
 	property := func(first, most, patience, elapsed uint16, failed uint8, chance uint16) bool {
 		p := Policy{

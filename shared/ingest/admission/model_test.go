@@ -40,7 +40,7 @@ type model struct {
 type modelBatch struct {
 	place   admission.Place
 	attempt admission.Attempt
-	// token is that of the attempt that waits; "" if none does.
+	// token belongs to the attempt that waits; "" if none does.
 	token                          string
 	entered, admitted, left, ended bool
 	// cancelled means that the batch has ended while its execution may wait.
@@ -53,7 +53,7 @@ type actor struct {
 	advance func() (step struct{}, ok bool)
 }
 
-// errDead is what a killed actor sees at each call.
+// errDead is the error of each call of a killed actor.
 var errDead = errors.New("the process was killed")
 
 // yieldKey is the key under which the context of an actor has the function that ends its turn.
@@ -210,7 +210,7 @@ func (m *model) leave(b *modelBatch) {
 	m.start(func(ctx context.Context) { _ = m.slots().Leave(ctx, admission.Validation, b.place) })
 }
 
-// cancel ends a batch whose execution waits. Whoever leaves its place is asked once, and may die.
+// cancel ends a batch whose execution waits. The actor that takes its place back is called once, and may die.
 func (m *model) cancel(b *modelBatch) {
 	b.cancelled = true
 	m.start(func(ctx context.Context) {
@@ -226,7 +226,7 @@ func (m *model) sweep() {
 	})
 }
 
-// modelNeeds is what a sweep is told of the batches of a model.
+// modelNeeds answers the questions of a sweep about the batches of a model.
 type modelNeeds struct{ m *model }
 
 func (n modelNeeds) find(id batch.ID) *modelBatch {

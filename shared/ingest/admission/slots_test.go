@@ -12,7 +12,7 @@ import (
 	"sluice/shared/kit/dynamo/dynamotest"
 )
 
-// newModel returns a model of which everything follows from a seed.
+// newModel returns a model whose events all follow from a seed.
 func newModel(t *testing.T, q admission.Queue, seed uint64) *model {
 	random := rand.New(rand.NewPCG(seed, 16))
 	slots := 1 + random.IntN(4)
@@ -22,8 +22,8 @@ func newModel(t *testing.T, q admission.Queue, seed uint64) *model {
 	}
 }
 
-// Whatever is killed, and whatever answers are lost, there are never more slots than allowed, no slot is lost for ever,
-// and everyone has a turn.
+// For any kills and any lost answers, there are never more slots than allowed, no slot is lost for ever, and everyone
+// has a turn.
 func TestSlotsSurviveDeaths(t *testing.T) {
 	for seed := range uint64(150) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

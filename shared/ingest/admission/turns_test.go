@@ -56,7 +56,7 @@ func (o *office) expectTold(want ...admission.Ticket) {
 	}
 }
 
-// The batches of a tenant are admitted in the order of their receipt, the tenants in turn, whatever order they come in.
+// The batches of a tenant are admitted in the order of their receipt, the tenants in turn, in any order of arrival.
 func TestTurns(t *testing.T) {
 	o := newOffice(t, 1, 1)
 	holder := admissiontest.NewTicket("z", 1)
@@ -120,7 +120,7 @@ func TestLeaveWhileWaiting(t *testing.T) {
 	o.expectTold(first, third)
 }
 
-// needs is what a sweep is told of batches: one that needs no slot any more, and one that has ended.
+// needs answers the questions of a sweep: one batch needs no slot any more, and one has ended.
 type needs struct{ finished, ended batch.ID }
 
 func (n needs) NeedsSlot(_ context.Context, _ admission.Stage, id batch.ID) (bool, error) {
@@ -131,14 +131,14 @@ func (n needs) Ended(_ context.Context, ids []batch.ID) ([]batch.ID, error) {
 	return slices.DeleteFunc(slices.Clone(ids), func(id batch.ID) bool { return id != n.ended }), nil
 }
 
-// A sweep gives out what is free although nobody comes or goes, takes back what nobody needs after a time, and leaves
-// what is needed.
+// A sweep assigns free slots although no batch comes or goes, takes back slots that no batch needs after a time, and
+// leaves the others.
 func TestSweep(t *testing.T) {
 	o := newOffice(t, 2, 2)
 	first, second, third := admissiontest.NewTicket("a", 1), admissiontest.NewTicket("a", 2),
 		admissiontest.NewTicket("a", 3)
 	for _, ticket := range []admission.Ticket{first, second, third} {
-		if err := o.queue.Put(t.Context(), ticket); err != nil { // whoever put it was killed before it could go on
+		if err := o.queue.Put(t.Context(), ticket); err != nil { // its author was killed before it could go on
 			t.Fatal(err)
 		}
 	}

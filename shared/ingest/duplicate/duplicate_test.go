@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The vectors are those of the reference implementation of SipHash-2-4 with 128 bits (vectors.h, vectors_sip128), whose
+// The vectors come from the reference implementation of SipHash-2-4 with 128 bits (vectors.h, vectors_sip128), whose
 // key is 00 01 .. 0f and whose input of n bytes is 00 01 .. n-1.
 func TestDigestIsSipHash128(t *testing.T) {
 	var secret [16]byte

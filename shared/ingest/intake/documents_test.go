@@ -112,7 +112,7 @@ func TestFilesOfDocuments(t *testing.T) {
 	}
 }
 
-// A client that is disabled after it was given the URL uploads in vain; what was found clean before stays so.
+// A client that is disabled after it was given the URL uploads in vain; a file that was found clean before stays clean.
 func TestFileOfADisabledClient(t *testing.T) {
 	for name, tt := range map[string]struct {
 		file     string

@@ -17,7 +17,7 @@ import (
 	"sluice/shared/platform/document/documentintake"
 )
 
-// checkingStore is a store of uploads that checks what it is asked to record, and records nothing.
+// checkingStore is a store of uploads that checks its arguments, and records nothing.
 type checkingStore struct {
 	intake.UploadStore
 	t *testing.T
@@ -51,7 +51,7 @@ func (c checkingStore) check(key, etag string) {
 	}
 }
 
-// Whatever event the function is called with, it returns an error or records something valid.
+// Called with any event, the function returns an error or records something valid.
 func FuzzEvents(f *testing.F) {
 	for _, name := range []string{"scan", "scan-result", "scan-schedule"} {
 		text, err := os.ReadFile("../../../events/" + name + ".json")

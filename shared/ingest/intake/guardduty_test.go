@@ -76,7 +76,7 @@ func (g guardDutyFixture) checkNothingWaits(t *testing.T, what string) {
 	}))
 }
 
-// scheduleEvent is what EventBridge sends every five minutes.
+// scheduleEvent is the event that EventBridge sends every five minutes.
 const scheduleEvent = `{"detail-type":"Scheduled Event"}`
 
 func TestEveryOrderOfEventsOfADocument(t *testing.T) {
@@ -294,7 +294,7 @@ func TestUnknownEventsAreErrors(t *testing.T) {
 	must(t, "a test event", g.Handle(t.Context(), json.RawMessage(`{"Service":"Amazon S3","Event":"s3:TestEvent"}`)))
 }
 
-// A file that was refused stays so, whatever a later event says of it: its events end without an error.
+// A refused file stays refused after later events, which end without an error.
 func TestRefusedFilesStayRefused(t *testing.T) {
 	db := dynamotest.Start(t)
 	t.Run("document", func(t *testing.T) {

@@ -214,7 +214,7 @@ func TestBatchEndsDuringUnpacking(t *testing.T) {
 }
 
 // Where GuardDuty scans, the copy is scanned like an upload, and every order of its events has the same outcome. The
-// letters are those of the results of a copy; C is S3's event of the upload and the result of its scan.
+// letters stand for the results of a copy; C is S3's event of the upload and the result of its scan.
 func TestGuardDutyScansCopies(t *testing.T) {
 	db := dynamotest.Start(t)
 	for _, tt := range []struct {
@@ -258,8 +258,8 @@ func TestGuardDutyScansCopies(t *testing.T) {
 	}
 }
 
-// What waits for the scan of a copy is resumed by the sweep: the run was killed after it had committed the copy, or the
-// result never comes.
+// The sweep resumes batches that wait for the scan of a copy: the run was killed after it had committed the copy, or
+// the result never comes.
 func TestSweepContinuesWithCopies(t *testing.T) {
 	newSwept := func(t *testing.T) guardDutyFixture {
 		g := newGuardDutyFixture(t, dynamotest.Start(t))

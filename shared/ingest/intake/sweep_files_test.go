@@ -15,7 +15,7 @@ import (
 	"sluice/shared/platform/document/documentintake"
 )
 
-// Every file of a document comes to an outcome, whatever became of its event, its upload or its scan.
+// Every file of a document comes to an outcome, even if its event, its upload or its scan was lost.
 func TestSweepOfFiles(t *testing.T) {
 	stored := objects.Info{ETag: `"e"`, Size: 1, Modified: received}
 	down := errors.New("scanner is down")

@@ -18,7 +18,7 @@ import (
 	"sluice/shared/platform/document"
 )
 
-// storage is what the sweep finds in the bucket of uploads.
+// storage is the bucket of uploads as the sweep finds it.
 type storage struct {
 	info objects.Info
 	err  error

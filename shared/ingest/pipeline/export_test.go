@@ -35,7 +35,7 @@ func (s *owedExport) MarkExported(_ context.Context, _ batch.ID, key string) err
 	return nil
 }
 
-// What cannot be read may be there again tomorrow. After a week it is given up.
+// Files that cannot be read may be readable again tomorrow. After a week the export is given up.
 func TestExportsOfWhatIsGone(t *testing.T) {
 	ended := time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
 	for name, test := range map[string]struct {

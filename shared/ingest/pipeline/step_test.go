@@ -46,8 +46,8 @@ func TestStepEndsBeforeItsInvocation(t *testing.T) {
 	})
 }
 
-// The record of a run of a step says of what it was and how it ended; how long it took and what it has processed is in
-// its metrics.
+// The record of a run of a step has its batch and its outcome; its duration and the processed amounts are in its
+// metrics.
 func TestEveryRunOfAStepIsMeasured(t *testing.T) {
 	for _, tt := range []struct {
 		err     error

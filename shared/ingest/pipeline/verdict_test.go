@@ -6,7 +6,7 @@ import (
 	"sluice/shared/ingest/batch"
 )
 
-// TestRejectionMessage tests which verdicts reject a batch, at the limits of what it may have, and what is said.
+// TestRejectionMessage tests which verdicts reject a batch, at its limits, and with which message.
 func TestRejectionMessage(t *testing.T) {
 	lines := func(n int64) *batch.RejectLimit { return &batch.RejectLimit{Lines: n} }
 	share := func(s batch.Share) *batch.RejectLimit { return &batch.RejectLimit{Share: s} }

@@ -43,7 +43,7 @@ func TestDigest(t *testing.T) {
 	tests := []struct {
 		name, file string
 		accepts    func(int64) bool
-		// lines is what is hashed of the lines, and taken is how many they are.
+		// lines is the hashed text of the lines, and taken their number.
 		lines string
 		taken int64
 	}{

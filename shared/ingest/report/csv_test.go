@@ -85,8 +85,8 @@ func TestLongIDsInCSV(t *testing.T) {
 	}
 }
 
-// FuzzCSV requires that a reader of CSV finds in each record what the line has, but for the apostrophes, and that no
-// cell is a formula; and that what the joiner shortens is what the maker of a part would have written.
+// FuzzCSV requires that a reader of CSV finds the values of the line in each record, but for the apostrophes, that no
+// cell is a formula, and that the joiner shortens a part to the bytes that its maker would have written.
 func FuzzCSV(f *testing.F) {
 	f.Add("m", "t", "/p", "Message.")
 	f.Add("=1+1", "a\r\nb\",c", "/x\x00", "\xff'")

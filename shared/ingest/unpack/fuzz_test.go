@@ -12,8 +12,8 @@ import (
 	"sluice/shared/ingest/unpack"
 )
 
-// Whatever a file is, unpacking it ends, within its limits, and the same way however the file arrives. What gzip files
-// unpack to is what the standard library says.
+// Unpacking any file ends, within its limits, and the same way however the file arrives. Gzip files unpack to the
+// result of the standard library.
 func FuzzReader(f *testing.F) {
 	g, z := packGzip(f, text), packZstd(f, text)
 	f.Add(g, z, uint16(0), byte(0))

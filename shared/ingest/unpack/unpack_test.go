@@ -73,7 +73,7 @@ func TestRecognize(t *testing.T) {
 	}
 }
 
-// All members and all frames belong to a file, wherever what is read from it ends.
+// All members and all frames belong to a file, wherever a read ends.
 func TestWholeFiles(t *testing.T) {
 	g, z := packGzip(t, text), packZstd(t, text)
 	emptyGzip, emptyZstd := packGzip(t, ""), packZstd(t, "")
@@ -154,7 +154,7 @@ func TestFlippedBits(t *testing.T) {
 				unnoticed++
 			}
 		}
-		// Four bytes of time, two of what has packed it, and the name.
+		// Four bytes of time, two of the packing program and system, and the name.
 		if most := map[batch.Encoding]int{batch.Gzip: 8 * (4 + 2 + len("batch.jsonl\x00")),
 			batch.Zstd: 16}[encoding]; unnoticed > most {
 			t.Errorf("%s: %d flipped bits were not noticed, want %d at most", encoding, unnoticed, most)
@@ -212,7 +212,7 @@ func TestBomb(t *testing.T) {
 	}
 }
 
-// What the formats allow and the service does not is refused by the header of the frame.
+// Features that the formats allow and the service does not are refused by the header of the frame.
 func TestRefusedFrames(t *testing.T) {
 	const magic, lastBlock = "\x28\xb5\x2f\xfd", "\x19\x00\x00abc" // three bytes as they are
 	for name, tt := range map[string]struct{ packed, content, want string }{

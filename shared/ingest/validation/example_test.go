@@ -23,7 +23,7 @@ const exampleLine = `{"request_uuid":"11111111-1111-4111-8111-111111111111","pay
 	`"modification":{"external_id":"%[1]s","type":"settlement","amount":%[3]s,"currency":"EUR",` +
 	`"created_at":"2026-03-01T10:20:30Z","monitoring_amount":1,"monitoring_currency":"EUR"}}` + "\n"
 
-// ValidateFile validates a small batch of which only the first line is valid.
+// ValidateFile validates a small batch with one valid line, the first.
 func ExampleValidateFile() {
 	batch := fmt.Sprintf(exampleLine, "m1", "acme", "120.55") +
 		fmt.Sprintf(exampleLine, "m2", "acme", `"a lot"`) +

@@ -81,7 +81,7 @@ func readAlerts(t *testing.T, text []byte) []alertLine {
 	return alerts
 }
 
-// screeningLine is a line of the tests, which has no other faults than those of its missing fields.
+// screeningLine is a line of the tests, whose only faults are missing fields.
 func screeningLine(id int, senderName, receiverName string) string {
 	party := func(role, name string) string {
 		return fmt.Sprintf(`,%q:{"external_entity_type":"unknown","unknown":{"external_id":"%s-%d","full_name":%q}}`,

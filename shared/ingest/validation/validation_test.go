@@ -14,7 +14,7 @@ import (
 	"sluice/shared/ingest/report"
 )
 
-// compareOutcomes fails if two outcomes differ. What is compared is named in the failure.
+// compareOutcomes fails if two outcomes differ. The failure names the compared values.
 func compareOutcomes(t *testing.T, what string, want, got outcome) {
 	t.Helper()
 	compareReports(t, what, want.report, got.report)
@@ -72,7 +72,7 @@ func compareWithOracle(t *testing.T, seed uint64) {
 	}
 }
 
-// TestFewDuplicates validates valid lines of which a few, far from each other, are duplicates: SettleChunk must find
+// TestFewDuplicates validates valid lines, a few of which, far from each other, are duplicates: SettleChunk must find
 // them again in chunks of many seek points.
 func TestFewDuplicates(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))

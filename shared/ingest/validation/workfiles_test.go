@@ -45,8 +45,8 @@ func readFindings(file []byte, lineCount int64) (records int, end int64, err err
 	}
 }
 
-// TestFindingsOfAnotherChunk reads findings as those of a chunk with fewer lines, which must fail unless it has all
-// their lines.
+// TestFindingsOfAnotherChunk reads findings as if they belonged to a chunk with fewer lines, which must fail unless it
+// has all their lines.
 func TestFindingsOfAnotherChunk(t *testing.T) {
 	_, _, w := sampleWorkFiles(t)
 	for i, file := range w.findings {

@@ -18,7 +18,7 @@ import (
 	"sluice/shared/kit/errtest"
 )
 
-// TestMain keeps the AWS settings of whoever runs the tests out of them.
+// TestMain keeps the AWS settings of the developer out of the tests.
 func TestMain(m *testing.M) {
 	environ.Unset("AWS_")
 	os.Exit(m.Run())

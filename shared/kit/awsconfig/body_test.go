@@ -23,7 +23,7 @@ import (
 type earlyAnswers struct {
 	answer string
 	failed int
-	// bodies are those of the requests, sent what was read of each.
+	// bodies are the bodies of the requests, sent the bytes read from each.
 	bodies []io.Reader
 	sent   []string
 }

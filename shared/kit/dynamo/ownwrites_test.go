@@ -12,7 +12,7 @@ import (
 	"sluice/shared/kit/dynamo/dynamotest"
 )
 
-// A write whose answer is lost is not taken for that of another, and that of another is not taken for it.
+// A write whose answer is lost is not taken for another client's write, nor the other way round.
 func TestLostAnswersOfWrites(t *testing.T) {
 	server := dynamotest.Start(t)
 	db := dynamotest.Forgetful(server)

@@ -19,7 +19,7 @@ import (
 
 var start = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
 
-// newLog returns a log with a clock that advances by 1.5 seconds at each look, and what it has written.
+// newLog returns a log with a clock that advances by 1.5 seconds at each look, and the output of the log.
 func newLog() (*metric.Log, *bytes.Buffer) {
 	var out bytes.Buffer
 	now := start
@@ -47,7 +47,7 @@ func readLine(t *testing.T, text []byte) (map[string]any, []metrictest.Metric) {
 	return members, metrics
 }
 
-// The record of a run has what was added to it, and CloudWatch takes its amounts by step and its outcome by both.
+// The record of a run has the added amounts, and CloudWatch takes its amounts by step and its outcome by both.
 func TestRun(t *testing.T) {
 	log, out := newLog()
 	ctx, run := log.Begin(t.Context(), metric.Validate)
@@ -127,7 +127,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// The check of the format finds what breaks one of its rules.
+// The check of the format finds lines that break one of its rules.
 func TestTheCheckOfTheFormat(t *testing.T) {
 	directive := func(part string) string {
 		return `{"_aws":{"Timestamp":1795680900000,"CloudWatchMetrics":[` + part + `]},"S":"s","N":1,"L":[1],"E":""}`

@@ -18,7 +18,7 @@ var now = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
 // those of a Lambda function do not, so the template keeps every lifetime short.
 func TestSignedURLsExpireWithTheirCredentials(t *testing.T) {
 	for name, tt := range map[string]struct {
-		// left is how long the credentials are valid; 0 if they do not say so.
+		// left is how long the credentials are valid; 0 if that is not known.
 		left time.Duration
 		// want is how long the URL is valid; 0 if none is signed.
 		want time.Duration

@@ -43,7 +43,7 @@ func TestEntityTypes(t *testing.T) {
 	}
 }
 
-// What a reader sees follows from what commands said of the document and what the scan said of its file.
+// The state that a reader sees follows from the commands on the document and the scan of its file.
 func TestLife(t *testing.T) {
 	fail := func(d *document.Document) { d.MarkFailed(document.ClientSideError, "m") }
 	archive := func(d *document.Document) { d.Archive("old") }
@@ -115,7 +115,7 @@ func TestArchiveTwice(t *testing.T) {
 	}
 }
 
-// A copy has what its source has, but its own name, makers and life.
+// A copy has the values of its source, but its own name, makers and life.
 func TestClone(t *testing.T) {
 	source := paper()
 	source.RequirementIDs, source.Layers = []string{"r"}, access.Layers{Geographic: []string{"EU"}}

@@ -137,7 +137,7 @@ func TestADraftChangesItsEntityWhenVerified(t *testing.T) {
 	}
 }
 
-// Two drafts of one version: the second to be verified must not overwrite what the first has brought without a word.
+// Two drafts of one version: the second to be verified must not silently overwrite the changes of the first.
 func TestConflicts(t *testing.T) {
 	values := changes
 	r := entity.Profile{ID: "e", Version: 1, BaseStatus: entity.Unknown,

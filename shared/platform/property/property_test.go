@@ -130,7 +130,7 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// Whatever is sent is refused or kept; what passes the check has a kind, and both forms tell of every key.
+// Every property is refused or kept; one that passes the check has a kind, and both forms have every key.
 func FuzzProperties(f *testing.F) {
 	for _, seed := range []string{
 		`{"a":{"type":"Single","value":"x","valueId":null}}`,

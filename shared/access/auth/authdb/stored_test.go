@@ -22,7 +22,7 @@ func storedLayers() access.Layers {
 	return access.Layers{Geographic: []string{"Europe"}, BusinessRelated: []string{"Retail"}}
 }
 
-// TestStoredRegistry pins what is stored: one golden item for each kind of row, with every attribute set. It writes
+// TestStoredRegistry pins the stored items: one golden item for each kind of row, with every attribute set. It writes
 // through the store and compares the items, and it reads the golden items through the store and compares the values.
 // Renaming a Go field so that a stored name changes fails both.
 func TestStoredRegistry(t *testing.T) {

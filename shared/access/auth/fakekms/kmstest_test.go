@@ -143,7 +143,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A symmetric key opens what it has sealed, also after a restart, and only in the same encryption context.
+// A symmetric key opens texts that it has sealed, also after a restart, and only in the same encryption context.
 func TestEncryptAndDecrypt(t *testing.T) {
 	dir := t.TempDir()
 	s, c := open(t, dir)

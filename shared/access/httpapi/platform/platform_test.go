@@ -38,7 +38,7 @@ func (in *thing) Check(v *platform.ValidationErrors) {
 	v.CheckBetween("size", in.Size, 0, 3)
 }
 
-// shortTexts is an unenveloped body of texts, of which the last has at most one character.
+// shortTexts is an unenveloped body of texts, the last of which has at most one character.
 type shortTexts []string
 
 func (in *shortTexts) Check(v *platform.ValidationErrors) {

@@ -23,7 +23,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// TestStored pins what is stored: a golden item for each state of a key, which is read back.
+// TestStored pins the stored items: a golden item for each state of a key, which is read back.
 func TestStored(t *testing.T) {
 	ctx, db := t.Context(), dynamotest.Start(t)
 	store := idempotencydb.New(db, table)

@@ -18,7 +18,7 @@ import (
 
 var now = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
 
-// The store does what the one in memory does.
+// The store behaves as the one in memory.
 func TestApply(t *testing.T) {
 	db := dynamotest.Start(t)
 	store, model := ratelimitdb.New(db, "test-limits"), ratelimittest.NewMemory()

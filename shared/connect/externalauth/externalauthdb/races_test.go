@@ -18,7 +18,7 @@ import (
 	"sluice/shared/kit/errtest"
 )
 
-// Whatever several writers do to the same URLs at once, each URL belongs to one configuration, each configuration to
+// However several writers change the same URLs at once, each URL belongs to one configuration, each configuration to
 // one URL, and their number is right.
 func TestRaces(t *testing.T) {
 	t.Parallel()

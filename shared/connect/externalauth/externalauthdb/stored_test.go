@@ -21,7 +21,7 @@ const storedTenant = "7c2f1a52-3f6e-4b1e-9d0a-000000000001"
 
 var at = time.Date(2026, 11, 26, 8, 15, 0, 123456789, time.UTC)
 
-// openBox writes what it seals with the tenant and the purpose before it, so that golden files can be read.
+// openBox writes the plaintext with the tenant and the purpose before it, so that golden files can be read.
 type openBox struct{}
 
 func (openBox) Seal(_ context.Context, tenant, purpose string, plaintext []byte) ([]byte, error) {
@@ -76,7 +76,7 @@ func storedConfiguration() externalauth.Configuration {
 	}
 }
 
-// TestStoredConfigurations pins what is stored: one golden item for each kind of row, with every attribute set. It
+// TestStoredConfigurations pins the stored items: one golden item for each kind of row, with every attribute set. It
 // writes through the store and compares the items, and it reads the golden items through the store and compares the
 // values. Renaming a Go field so that a stored name changes fails both.
 func TestStoredConfigurations(t *testing.T) {
@@ -103,7 +103,7 @@ func TestStoredConfigurations(t *testing.T) {
 	}
 }
 
-// What was stored before there were modes has the default one.
+// A configuration stored before there were modes has the default one.
 func TestStoredWithoutMode(t *testing.T) {
 	ctx, client := t.Context(), dynamotest.Start(t)
 	dynamotest.LoadStored(t, client, "test-externalauth", "without-mode")
@@ -144,11 +144,11 @@ func TestChangedConfigurations(t *testing.T) {
 		t.Errorf("deleting twice: %v, want ErrChanged", err)
 	}
 	if _, err := s.Get(ctx, storedTenant, first.ID); !errors.Is(err, externalauth.ErrNotFound) {
-		t.Errorf("reading what was deleted: %v, want ErrNotFound", err)
+		t.Errorf("reading a deleted configuration: %v, want ErrNotFound", err)
 	}
 }
 
-// A call gets the configuration that serves its URL, with its secrets, and that of no other tenant.
+// A call gets the configuration that serves its URL, with its secrets, and no other tenant's.
 func TestForURL(t *testing.T) {
 	ctx := t.Context()
 	s := externalauthdb.New(dynamotest.Start(t), "test-externalauth", openBox{})
@@ -180,7 +180,7 @@ func TestPurpose(t *testing.T) {
 	}
 }
 
-// The index has what is due, whoever owns it, until that is settled or the configuration has changed.
+// The index has the due notices of all tenants, until they are sent or the configuration has changed.
 func TestDueNotices(t *testing.T) {
 	ctx := t.Context()
 	s := externalauthdb.New(dynamotest.Start(t), "test-externalauth", nil)

@@ -170,7 +170,7 @@ func TestDuplicateURLs(t *testing.T) {
 	}
 }
 
-// A tenant has a largest number of configurations, and those of another one do not count.
+// A tenant has a largest number of configurations; other tenants' do not count.
 func TestTooManyConfigurations(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -189,7 +189,7 @@ func TestTooManyConfigurations(t *testing.T) {
 	}
 }
 
-// Remarks are made on what is stored all the same.
+// A configuration with remarks is stored all the same.
 func TestWarnings(t *testing.T) {
 	t.Parallel()
 	f, c := newFixture(t), newCertificates(t)

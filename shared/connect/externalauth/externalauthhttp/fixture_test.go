@@ -134,7 +134,7 @@ func (f *fixture) revealed(id string) externalauth.Configuration {
 	return c
 }
 
-// certificates are a CA and what it has signed.
+// certificates are a CA and the certificates that it has signed.
 type certificates struct{ ca, leaf, next, expired *externalauthtest.Issuer }
 
 func newCertificates(t testing.TB) certificates {

@@ -38,7 +38,7 @@ func expectRefusals(t *testing.T, refusals map[string]refusal) {
 				t.Errorf("%d %s, want 400 (-want +got)\n%s", code, body, diff)
 			}
 			if all := body + f.log.String(); strings.Contains(all, "s3cret") || strings.Contains(all, "czNjcmV0") {
-				t.Errorf("what was sent comes back or is logged: %s", all)
+				t.Errorf("the sent value comes back or is logged: %s", all)
 			}
 		})
 	}
@@ -61,7 +61,7 @@ func withHeader(name, value string) string {
 	return `{` + validURL + `,"headers":[{"name":` + text(name) + `,"value":` + text(value) + `}]}`
 }
 
-// URLs that are not those of a receiver are refused, as are members of wrong names and types.
+// URLs that cannot be a receiver's are refused, as are members of wrong names and types.
 func TestRefusedURLsAndTypes(t *testing.T) {
 	t.Parallel()
 	expectRefusals(t, map[string]refusal{
@@ -138,7 +138,7 @@ func TestRefusedCertificates(t *testing.T) {
 	})
 }
 
-// An OAuth client needs what it authenticates itself by, and headers and forms without what the service sets.
+// An OAuth client needs credentials, and headers and forms without the names that the service sets.
 func TestRefusedOAuthClients(t *testing.T) {
 	t.Parallel()
 	expectRefusals(t, map[string]refusal{

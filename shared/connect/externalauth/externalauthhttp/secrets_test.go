@@ -11,7 +11,7 @@ import (
 	"sluice/shared/connect/externalauth/externalauthhttp"
 )
 
-// What belongs to one tenant does not exist for another.
+// A configuration of one tenant does not exist for another.
 func TestTenantsAreApart(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -35,7 +35,8 @@ func TestTenantsAreApart(t *testing.T) {
 	}
 }
 
-// What was read can be changed and sent back: masks stand for what is stored, as long as it goes to the same place.
+// A configuration that was read can be changed and sent back: masks stand for the stored secrets, as long as these go
+// to the same place.
 func TestMasksAreSentBack(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

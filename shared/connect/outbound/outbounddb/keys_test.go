@@ -18,7 +18,7 @@ func TestKeys(t *testing.T) {
 	})
 }
 
-// TestStoredKeys pins what is stored; see the golden item.
+// TestStoredKeys pins the stored items; see the golden item.
 func TestStoredKeys(t *testing.T) {
 	ctx, client := t.Context(), dynamotest.Start(t)
 	s := outbounddb.New(client, "test-outbound")

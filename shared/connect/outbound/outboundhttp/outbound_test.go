@@ -25,7 +25,7 @@ import (
 
 const tenant = "7f6c2f0e-54b1-4d5b-8a3e-0d8a1f5f9b11"
 
-// configurations are those of the one tenant.
+// configurations belong to the one tenant.
 type configurations []externalauth.Configuration
 
 func (c configurations) List(_ context.Context, t string) ([]externalauth.Configuration, error) {
@@ -98,8 +98,8 @@ func (f *fixture) check(t *testing.T, url string) (chain []outboundhttp.Certific
 	return envelope.Data.Chain, decisions
 }
 
-// What a receiver presents is shown, with what each mode decides by the configuration of its URL, or by that of the
-// token endpoint that the URL is.
+// The certificates of a receiver are shown, with the decision of each mode by the configuration of its URL, or by that
+// of the token endpoint that the URL is.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	root := outboundtest.NewRoot(t, "root")

@@ -245,8 +245,7 @@ func testStopCollecting(t *testing.T, s webhook.Store) {
 	}
 }
 
-// A delivery outlives the row that says that it has collected its event. The event that is announced once more changes
-// nothing of it.
+// A delivery outlives the row of its collected event. The event that is announced once more changes nothing of it.
 func TestEventOfADeliveryThatIsKeptLonger(t *testing.T) {
 	t.Parallel()
 	ctx, db := t.Context(), dynamotest.Start(t)

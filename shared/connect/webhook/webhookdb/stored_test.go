@@ -13,7 +13,7 @@ import (
 	"sluice/shared/kit/errtest"
 )
 
-// TestStoredWebhooks pins what is stored: one golden item for each kind of row, with every attribute set.
+// TestStoredWebhooks pins the stored items: one golden item for each kind of row, with every attribute set.
 func TestStoredWebhooks(t *testing.T) {
 	t.Parallel()
 	ctx, client := t.Context(), dynamotest.Start(t)

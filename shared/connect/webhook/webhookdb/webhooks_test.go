@@ -198,7 +198,7 @@ func testHealth(t *testing.T, s webhook.Store) {
 	}
 	// A change that began before is refused: it would enable the webhook again.
 	if _, err := s.Save(ctx, w, false); !errors.Is(err, webhook.ErrChanged) {
-		t.Errorf("save of what was read before: %v, want %v", err, webhook.ErrChanged)
+		t.Errorf("save of an earlier version: %v, want %v", err, webhook.ErrChanged)
 	}
 	current, err := s.Get(ctx, tenant, "w1")
 	errtest.Fatal(t, err)

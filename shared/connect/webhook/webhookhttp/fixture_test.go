@@ -56,7 +56,7 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-// Seal shows what it seals, and for whom.
+// Seal returns the tenant, the purpose and the plaintext.
 func (f *fixture) Seal(_ context.Context, tenant, purpose string, plaintext []byte) ([]byte, error) {
 	return []byte(tenant + " " + purpose + " " + string(plaintext)), nil
 }

@@ -38,7 +38,7 @@ func empty(t *testing.T, db *dynamodb.Client) {
 	}
 }
 
-// TestStored pins what is stored: a ticket and a gate, with every attribute set.
+// TestStored pins the stored items: a ticket and a gate, with every attribute set.
 func TestStored(t *testing.T) {
 	ctx, at := t.Context(), time.Date(2026, 11, 26, 8, 15, 0, 123000000, time.UTC)
 	const tenant, first, second = "7c2f1a52-3f6e-4b1e-9d0a-000000000001", "0193a0b4-7c00-7000-8000-000000000001",

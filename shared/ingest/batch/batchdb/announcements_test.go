@@ -24,8 +24,8 @@ func (c *writeCounter) Do(r *http.Request) (*http.Response, error) {
 	return http.DefaultClient.Do(r)
 }
 
-// An announcement is recorded by one write, whatever else the batch owes, if the batch is as it was read. If it is not,
-// there is one more.
+// An announcement is recorded by one write, with any other debts of the batch, if the batch is as it was read. If it is
+// not, there is one more.
 func TestWritesOfAnAnnouncement(t *testing.T) {
 	t.Parallel()
 	options, counter := dynamotest.Start(t).Options(), &writeCounter{}
@@ -35,7 +35,7 @@ func TestWritesOfAnAnnouncement(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
 		owesExport bool
-		// change is what happens to the batch after it was read.
+		// change changes the batch after it was read.
 		change func(batch.Batch) error
 		told   []batch.Receiver
 		writes int

@@ -22,7 +22,7 @@ type others struct {
 	do   func()
 }
 
-// Do is that of the client of DynamoDB.
+// Do is the method of the client of DynamoDB.
 func (o *others) Do(r *http.Request) (*http.Response, error) {
 	if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".TransactWriteItems") {
 		o.once.Do(o.do)

@@ -66,7 +66,7 @@ func TestOneReceiptIsKept(t *testing.T) {
 	}
 }
 
-// Keys are replaced by whoever has read them last.
+// Keys are replaced by the last reader alone.
 func TestReceiptKeysAreReplacedAsRead(t *testing.T) {
 	ctx := t.Context()
 	s := newStore(dynamotest.Start(t))

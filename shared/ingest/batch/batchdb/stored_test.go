@@ -27,7 +27,7 @@ func newStore(client *dynamodb.Client) *batchdb.Store {
 	return batchdb.New(client, "test-batches").WithClock(func() time.Time { return at })
 }
 
-// TestStoredBatches pins what is stored: one golden item for each kind of row, with every attribute set. It writes
+// TestStoredBatches pins the stored items: one golden item for each kind of row, with every attribute set. It writes
 // through the store and compares the items, and it reads the golden items through the store and compares the values.
 // Renaming a Go field so that a stored name changes fails both.
 func TestStoredBatches(t *testing.T) {
@@ -91,7 +91,7 @@ func TestStoredBatches(t *testing.T) {
 	}
 }
 
-// TestStoredWithoutSections reads what releases stored that kept no sections of files and whose rows did not expire.
+// TestStoredWithoutSections reads rows of releases that kept no sections of files and whose rows did not expire.
 func TestStoredWithoutSections(t *testing.T) {
 	ctx, client := t.Context(), dynamotest.Start(t)
 	dynamotest.LoadStored(t, client, "test-batches", "without-sections")
@@ -170,7 +170,7 @@ func TestStoredUnfinished(t *testing.T) {
 	}
 	failed := batch.Transition{To: batch.Failed, At: at, ErrorMessage: "m", Expires: at.Add(time.Hour)}
 	errtest.Fatal(t, errtest.Of(s.Apply(ctx, expiring.ID, failed)))
-	// What is announced is stored as releases that announced nothing stored it.
+	// An announced batch is stored as by releases that announced nothing.
 	errtest.Fatal(t, s.MarkAnnounced(ctx, expiring, batch.Receivers()))
 	dynamotest.CompareStored(t, client, "test-batches", "unfinished")
 
@@ -205,7 +205,7 @@ func TestStoredUnfinished(t *testing.T) {
 	}
 }
 
-// TestStoredScreening pins what is stored of the screening of names.
+// TestStoredScreening pins the stored form of the screening of names.
 func TestStoredScreening(t *testing.T) {
 	ctx, client := t.Context(), dynamotest.Start(t)
 	s := newStore(client)
@@ -257,7 +257,7 @@ func TestStoredScreening(t *testing.T) {
 	}
 }
 
-// TestStoredRequest pins what is stored of everything that a client can ask for, and of the file and its verdict.
+// TestStoredRequest pins the stored form of every option of a request, and of the file and its verdict.
 func TestStoredRequest(t *testing.T) {
 	ctx, client := t.Context(), dynamotest.Start(t)
 	b := batchtest.WithEveryField(batchtest.NewBatch(t, storedTenant))

@@ -182,7 +182,7 @@ func TestExpiredReport(t *testing.T) {
 	}
 }
 
-// Progress is the sum of what the chunks have committed: of validation first, then of ingestion.
+// Progress is the sum of the committed results of the chunks: of validation first, then of ingestion.
 func TestProgress(t *testing.T) {
 	a := newAPI(t)
 	id := a.createBatch(t)

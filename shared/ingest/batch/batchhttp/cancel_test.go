@@ -129,7 +129,7 @@ func TestCancelIsRefused(t *testing.T) {
 	a.caller.Tenant = "t2"
 	expect(404, id, "")
 	a.caller.Tenant = "t1"
-	a.caller.Features = nil // what was begun can be ended without the batch feature
+	a.caller.Features = nil // existing batches can be ended without the batch feature
 	if len(a.closer.asked) != 0 {
 		t.Errorf("the slots of %v were asked for, want none", a.closer.asked)
 	}

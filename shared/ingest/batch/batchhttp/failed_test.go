@@ -87,7 +87,7 @@ func TestFailedModifications(t *testing.T) {
 	a.storage["/work/reports/second"] = reportOf(strings.Repeat("é", 127), strings.Repeat("é", 128), "c")
 	add("first", batch.ValidationFailed)
 	add("deleted", batch.ValidationFailed)
-	a.createBatch(t) // of which nothing is known yet
+	a.createBatch(t) // without results so far
 	add("second", batch.PendingIngestion)
 	cancelled := add("second", batch.PendingIngestion)
 	a.apply(t, cancelled, batch.Transition{To: batch.Failed, ErrorMessage: batch.Cancelled})

@@ -95,7 +95,7 @@ func (a *api) call(t *testing.T, method, path, body string) (int, map[string]any
 	return r.StatusCode, out
 }
 
-// invoke sends a request as the caller and returns what the function answers with.
+// invoke sends a request as the caller and returns the answer of the function.
 func (a *api) invoke(t *testing.T, method, path, body string) events.APIGatewayProxyResponse {
 	t.Helper()
 	return a.send(t, events.APIGatewayProxyRequest{HTTPMethod: method, Path: base + path, Body: body,
@@ -111,7 +111,7 @@ func (a *api) getQuery(t *testing.T, path, query string) events.APIGatewayProxyR
 		MultiValueQueryStringParameters: values})
 }
 
-// send sends a request as the caller and returns what the function answers with.
+// send sends a request as the caller and returns the answer of the function.
 func (a *api) send(t *testing.T, e events.APIGatewayProxyRequest) events.APIGatewayProxyResponse {
 	t.Helper()
 	e.RequestContext.Authorizer = a.caller.Context()

@@ -104,7 +104,7 @@ func TestList(t *testing.T) {
 	a.expectPages(t, "metadata.k=", nil)
 	a.expectPages(t, "created_after=9999-01-01T00:00:00Z", nil)
 	a.expectPages(t, "created_before=2000-01-01T00:00:00%2B01:00", nil)
-	a.caller.Features = nil // what was begun can be read without the batch feature
+	a.caller.Features = nil // existing batches can be read without the batch feature
 	a.expectPages(t, "", all)
 	a.caller.Tenant = "t3"
 	a.expectPages(t, "", nil)

@@ -30,7 +30,7 @@ func (a *api) observeAt(t *testing.T, path, query string) events.APIGatewayProxy
 	return a.getQuery(t, "/tm/observability/api/v1"+path, query)
 }
 
-// observed decodes what is answered to a query.
+// observed decodes the answer to a query.
 func observed[T any](t *testing.T, a *api, query string) (out []T, next string) {
 	t.Helper()
 	r := a.observe(t, query)
@@ -52,7 +52,7 @@ func idAt(at time.Time) batch.ID {
 	return batch.ID(fmt.Sprintf("%08x-%04x-7000-8000-000000000000", ms>>16, ms&0xffff))
 }
 
-// The state of a batch, its counts and its times are those of its history.
+// The state of a batch, its counts and its times agree with its history.
 func TestObservedBatch(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)

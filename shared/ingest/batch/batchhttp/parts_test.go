@@ -16,7 +16,7 @@ import (
 
 var someSHA256 = base64.StdEncoding.EncodeToString(make([]byte, 32))
 
-// What is declared of a single PUT is signed.
+// The declared properties of a single PUT are signed.
 func TestDeclaredUpload(t *testing.T) {
 	a := newAPI(t)
 	const emptySHA256 = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="

@@ -56,7 +56,7 @@ func newReceiptsAPI(t *testing.T) (*api, *switchedKMS, *bytes.Buffer) {
 	return a, k, log
 }
 
-// get asks for a receipt and returns what the function answers with.
+// get asks for a receipt and returns the answer of the function.
 func (a *api) get(t *testing.T, id string) events.APIGatewayProxyResponse {
 	t.Helper()
 	return a.invoke(t, "GET", "/batch/receipt/"+id, "")
@@ -107,7 +107,7 @@ func TestReceipt(t *testing.T) {
 		t.Errorf("a key that does not sign: got %d %v, want 503", status, reply)
 	}
 	if !strings.Contains(log.String(), `"msg":"a receipt cannot be signed"`) {
-		t.Errorf("the log lacks what the alarm counts: %s", log)
+		t.Errorf("the log lacks the line that the alarm counts: %s", log)
 	}
 	kms.isOff = false
 

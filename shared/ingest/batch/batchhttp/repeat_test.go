@@ -101,7 +101,7 @@ func TestUploadURLAgain(t *testing.T) {
 }
 
 // A function that is killed after it has created the batch leaves a key that is not answered. The request again gets
-// the same batch, whatever has become of that and of the tenant's limits.
+// the same batch, in any later state of that batch and of the tenant's limits.
 func TestUploadURLAfterAKill(t *testing.T) {
 	a := newAPI(t)
 	keys := a.useKeys()

@@ -25,7 +25,7 @@ func metadataOf(keys int) string {
 	return string(text)
 }
 
-// TestRequestFields asks for what a request can say, and reads it from the batch.
+// TestRequestFields sends every field of a request, and reads it from the batch.
 func TestRequestFields(t *testing.T) {
 	a := newAPI(t)
 	lines := func(n int64) *batch.RejectLimit { return &batch.RejectLimit{Lines: n} }
@@ -155,7 +155,7 @@ func TestIgnoredParameters(t *testing.T) {
 	}
 }
 
-// TestRecordFields reads what a client has asked for, and the history, from everything that is told of a batch.
+// TestRecordFields reads the fields of a request, and the history, from all replies about a batch.
 func TestRecordFields(t *testing.T) {
 	a := newAPI(t)
 	id := a.generateUploadURL(t, `{"name":"n","metadata":{"k":"v"},"validate_only":true,`+

@@ -20,8 +20,8 @@ import (
 
 const summaryPath = "/transactions/summary"
 
-// The summary counts what is stored, and what failed of batches that have ended, by the day of the batch, and single
-// transactions by the day of their receipt.
+// The summary counts the stored transactions, and the failed ones of batches that have ended, by the day of the batch,
+// and single transactions by the day of their receipt.
 func TestSummaryOfDays(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
@@ -100,7 +100,7 @@ func (m manyBatches) List(_ context.Context, _ string, _ batch.Filter, after bat
 	return found, "", nil
 }
 
-// noSingles says that there are no single transactions.
+// noSingles is a source without single transactions.
 type noSingles struct{ *observationdb.Store }
 
 func (noSingles) Count(context.Context, string, string, string) (map[string]observation.Counts, error) {

@@ -67,7 +67,7 @@ func store(t *testing.T, name string, file []byte) string {
 	return path
 }
 
-// lines are accepted lines: a full one, one without what is optional, and one with what is hard to write.
+// lines are accepted lines: a full one, one without optional fields, and one with values that are hard to write.
 var lines = []string{
 	strings.ReplaceAll(string(schema.ExampleLine), "\n", " "),
 	`{"request_uuid":"1f0a8f4e-6f54-4d0a-8c6b-0d9a5c7b4e15","payment_external_id":"p","transaction_external_id":"t2",` +

@@ -59,7 +59,7 @@ func sqlType(n parquet.Node) string {
 	return "STRUCT(" + strings.Join(fields, ", ") + ")"
 }
 
-// checkFile compares a file of the repository with what it must be, and rewrites it with -update.
+// checkFile compares a file of the repository with the wanted content, and rewrites it with -update.
 func checkFile(t *testing.T, path, want string) {
 	t.Helper()
 	if *update {
@@ -154,7 +154,7 @@ func futureTable() *table {
 	return newTable(line, Version+1)
 }
 
-// A file that version 1 wrote is read beside one of a later version: what it does not have is null.
+// A file that version 1 wrote is read beside one of a later version: columns that it does not have are null.
 func TestVersionsSideBySide(t *testing.T) {
 	t.Parallel()
 	first := filepath.Join("testdata", "version-1.parquet")

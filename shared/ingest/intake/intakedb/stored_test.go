@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestStoredUploads pins what is stored: one golden item for each kind of row, with every attribute set. It writes
+// TestStoredUploads pins the stored items: one golden item for each kind of row, with every attribute set. It writes
 // through the store and compares the items, and it reads the golden items through the store and compares the values.
 // Renaming a Go field so that a stored name changes fails both.
 func TestStoredUploads(t *testing.T) {

@@ -45,7 +45,7 @@ func TestConcurrentArrivalAndResult(t *testing.T) {
 	}
 }
 
-// The most severe final result counts, in whatever order results come, and failures are counted by their events.
+// The most severe final result counts, in any order of the results, and failures are counted by their events.
 func TestMostSevereResultCounts(t *testing.T) {
 	store := newUploads(t)
 	o := batch.Object{Key: "k", ETag: `"e"`}

@@ -58,7 +58,7 @@ func (gone) Open(context.Context, int64, int64) (io.ReadCloser, error) { return 
 
 const tooLong = 5000
 
-// example is a batch of several chunks, and what is wrong with some of its lines.
+// example is a batch of several chunks, and the errors of some of its lines.
 func example(t *testing.T) (batch.Batch, *storage, *lines.Finder) {
 	t.Helper()
 	b := batch.Batch{ID: "b", Tenant: "t1", Status: batch.Processed, ReceivedAt: receivedAt,
@@ -154,7 +154,7 @@ func TestFind(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			events, steps := findAll(t, f, b, c.budget, ids...)
-			for i, e := range events { // what the scanner says is not compared here
+			for i, e := range events { // the findings of the scanner are not compared here
 				if e.ModificationID == "mb" || e.ModificationID == "ml" {
 					if e.Reason == "" {
 						t.Errorf("%s has no reason", e.ModificationID)

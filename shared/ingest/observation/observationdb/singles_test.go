@@ -111,7 +111,7 @@ func TestRecordAgainAfterAFailure(t *testing.T) {
 	}
 }
 
-// TestStored pins what is stored.
+// TestStored pins the stored items.
 func TestStored(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]observation.Event{

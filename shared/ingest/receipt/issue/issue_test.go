@@ -112,7 +112,7 @@ func processed() batch.Batch {
 	}
 }
 
-// issued returns what the receipt of a batch states, as JSON.
+// issued returns the claims of the receipt of a batch, as JSON.
 func (s *scene) issued(t *testing.T, b batch.Batch) receipt.Claims {
 	t.Helper()
 	text, err := s.Receipt(t.Context(), issuer, b, receipt.Counts{Total: new(int64(3))})
@@ -177,7 +177,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// A batch has one receipt: whoever asks first at the same time, and later, whatever key signs then.
+// A batch has one receipt, for requests at the same time and for later ones, even after the signing key has changed.
 func TestReceiptsAreSignedOnce(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

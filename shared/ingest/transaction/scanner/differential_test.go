@@ -78,9 +78,9 @@ func firstDiff(s *Scanner, line []byte) string {
 	return verdictDiff(verdictOf(s.Line(line)), got)
 }
 
-// alignOffsets sets the offset of the oracle's finding to that of the scanner's if the two are in the same token. The
-// library reports a number that the line cuts off at its beginning, a stray comma at the comma, and a bare word in the
-// place of a name at its end.
+// alignOffsets sets the offset of the oracle's finding to the offset of the scanner's if the two are in the same token.
+// The library reports a number that the line cuts off at its beginning, a stray comma at the comma, and a bare word in
+// the place of a name at its end.
 func alignOffsets(line []byte, got, want *transaction.Finding) {
 	from, to := min(got.Offset, want.Offset), max(got.Offset, want.Offset)
 	const inTokens = ", \t\r\n+-.0123456789abcdefghijklmnopqrstuvwxyzE"
@@ -89,7 +89,7 @@ func alignOffsets(line []byte, got, want *transaction.Finding) {
 	}
 }
 
-// inPlace returns the line as a part of a buffer, followed by bytes that would close whatever it leaves open.
+// inPlace returns the line as a part of a buffer, followed by bytes that would close everything that it leaves open.
 func inPlace(line []byte) []byte {
 	file := slices.Concat([]byte("{}\n"), line, []byte("\n"), []byte(strings.Repeat("\"}]} 0e1", padding)))
 	return file[3 : 3+len(line)]

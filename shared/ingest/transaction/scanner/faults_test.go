@@ -11,7 +11,7 @@ type fault struct {
 	// old is the text of goodLine that new replaces.
 	old, new string
 
-	// code and pointer are those of the only finding. The code is "" if the changed line has none.
+	// code and pointer describe the only finding. The code is "" if the changed line has no finding.
 	code    transaction.Code
 	pointer string
 

@@ -83,7 +83,7 @@ func TestEachNumberOfAnAddress(t *testing.T) {
 	}
 }
 
-// Random strings of the pieces of which addresses are made.
+// Random strings made of the pieces of addresses.
 func TestIPAgainstTheLibrary(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	parts := []string{":", "::", ".", "0", "1", "f", "ffff", "abc", "12345", "255", "256", "01", "1.2.3.4", "G", "%",

@@ -33,7 +33,8 @@ func FuzzLine(f *testing.F) {
 	})
 }
 
-// FuzzTooLong compares what can be read of a line that was cut off with what the oracle reads before the cut.
+// FuzzTooLong compares the values that the scanner and the oracle read from a line before the place where it was cut
+// off.
 func FuzzTooLong(f *testing.F) {
 	f.Add([]byte(goodLine), 900)
 	f.Add([]byte(corpus[2]), 180)

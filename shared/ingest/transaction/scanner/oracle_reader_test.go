@@ -44,7 +44,7 @@ type broken struct {
 	code transaction.Code
 	at   int
 
-	// pointer is that of a duplicate key.
+	// pointer leads to a duplicate key.
 	pointer string
 }
 

@@ -41,7 +41,7 @@ type oracleReference struct {
 	Offset int
 }
 
-// judge returns the oracle's verdict. The offset of a fault of the grammar is that of the library, which is not always
+// judge returns the oracle's verdict. The offset of a fault of the grammar comes from the library, and is not always
 // the scanner's (see alignOffsets).
 func judge(line []byte, rules transaction.Rules) verdict {
 	var v verdict

@@ -15,7 +15,7 @@ import (
 )
 
 // The published JSON Schema and the scanner come from one table. A validator that others wrote must find the same lines
-// invalid as the scanner, but for what a schema cannot express.
+// invalid as the scanner, but for the rules that a schema cannot express.
 func TestPublishedSchemaAgreesWithTheScanner(t *testing.T) {
 	lineSchema := compileSchema(t)
 	s := scanner.New(transaction.Rules{ReceivedAt: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC),
@@ -27,12 +27,12 @@ func TestPublishedSchemaAgreesWithTheScanner(t *testing.T) {
 		findings := s.Line(line).Findings
 		if len(findings) == 0 {
 			if !valid {
-				t.Fatalf("the schema rejects what the scanner accepts: %s\n%v", line, lineSchema.Validate(v))
+				t.Fatalf("the schema rejects a line that the scanner accepts: %s\n%v", line, lineSchema.Validate(v))
 			}
 			continue
 		}
 		if valid && !beyondSchema[findings[0].Code] {
-			t.Fatalf("the schema accepts what the scanner rejects with %v: %s", findings, line)
+			t.Fatalf("the schema accepts a line that the scanner rejects with %v: %s", findings, line)
 		}
 		rejected[findings[0].Code]++
 	}

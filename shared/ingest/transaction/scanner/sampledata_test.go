@@ -9,8 +9,8 @@ import (
 	"sluice/shared/ingest/transaction/scanner"
 )
 
-// The generator knows what is wrong with each of its lines. The scanner must find just that, as far as the line alone
-// can show it.
+// The generator knows the faults of each of its lines. The scanner must find just those, as far as the line alone can
+// show it.
 func TestGeneratedLines(t *testing.T) {
 	for _, share := range []float64{0, 0.5, 1} {
 		g, err := sampledata.New(sampledata.Options{Lines: 4000, Seed: 7, Bad: share})

@@ -342,7 +342,7 @@ func TestManyKeys(t *testing.T) {
 	}
 }
 
-// The scanner does not remember more of a line than the limit allows, whatever the line holds.
+// The scanner does not remember more of any line than the limit allows.
 func TestMemoryOfLongLines(t *testing.T) {
 	rules := defaultRules()
 	rules.MaxLineBytes = 1000

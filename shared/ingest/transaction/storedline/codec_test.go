@@ -45,7 +45,7 @@ const (
 	id2 = "fedcba98-7654-3210-0123-456789abcdef"
 )
 
-// Every text is read as it was stored, whatever it is.
+// Every text is read as it was stored.
 func TestLinesAreReadAsTheyWereStored(t *testing.T) {
 	c := newTestCodec(t)
 	for name, l := range map[string]Line{
@@ -129,7 +129,7 @@ func TestDictionariesNeverChange(t *testing.T) {
 	}
 }
 
-// A program reads what was stored with any of its dictionaries, and says so if it lacks one.
+// A program reads lines stored with any of its dictionaries, and returns an error if it lacks one.
 func TestSeveralDictionaries(t *testing.T) {
 	all, err := readDictionaries()
 	errtest.Fatal(t, err)
@@ -161,7 +161,7 @@ func TestSeveralDictionaries(t *testing.T) {
 	}
 }
 
-// What is damaged is an error with a name, and never takes more memory than a line may have.
+// A damaged item is a named error, and never takes more memory than a line may have.
 func TestDamagedLines(t *testing.T) {
 	c := newTestCodec(t)
 	good := c.Encode(Line{TransactionID: id1, Text: []byte(`["` + id1 + `","` + id2 + `"]`)})

@@ -30,7 +30,7 @@ var storedVersions = []transaction.Version{{
 	MainEntity: transaction.Sender, Text: []byte(`{"transaction_external_id":"transaction"}`),
 }}
 
-// packedVersions also have what the packed form distinguishes: UUIDs, and a text that cannot be packed.
+// packedVersions also have the values that the packed form distinguishes: UUIDs, and a text that cannot be packed.
 var packedVersions = append(storedVersions[:2:2], transaction.Version{
 	Tenant: storedTenant, TransactionID: "transaction", Modification: "unpacked", ReceivedAt: at,
 	Batch: "0193a0b4-7c00-7000-8000-000000000001", Line: 44, MainEntity: transaction.ReceivingPartner,
@@ -49,7 +49,7 @@ var packedVersions = append(storedVersions[:2:2], transaction.Version{
 		`"currency":"EUR","created_at":"2025-11-25T14:03:21.512Z"}}`),
 })
 
-// TestStoredTransactions pins what is stored: one golden item for each kind of row. Renaming a Go field so that a
+// TestStoredTransactions pins the stored items: one golden item for each kind of row. Renaming a Go field so that a
 // stored name changes fails it.
 func TestStoredTransactions(t *testing.T) {
 	ctx, client := t.Context(), dynamotest.Start(t)
@@ -101,7 +101,7 @@ func TestReadStoredTransactions(t *testing.T) {
 	}
 }
 
-// The items of realistic lines take one write unit, but for few: these lines are those of another seed than the ones of
+// The items of realistic lines take one write unit, but for few: these lines come from another seed than the ones of
 // which the dictionary was made.
 func TestItemsFitIntoWriteUnits(t *testing.T) {
 	s, err := transactiondb.New(nil, "")

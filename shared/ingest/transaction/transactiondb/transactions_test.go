@@ -57,7 +57,7 @@ func TestTransactions(t *testing.T) {
 	for _, i := range []int{3, 1, 0, 2} {
 		all = append(all, want[i])
 	}
-	for i := range 100 { // several calls, whatever is left over
+	for i := range 100 { // several calls, with any remainder
 		all = append(all, record(fmt.Sprint("other", i), "m", older, at))
 	}
 	for range 2 { // again: the same items
@@ -67,7 +67,7 @@ func TestTransactions(t *testing.T) {
 		t.Error(diff)
 	}
 	keys := list(t, s, transaction.Range{TransactionID: "tx", After: "m", Limit: 2, KeysOnly: true})
-	for i := range want { // what follows m, and no line of it
+	for i := range want { // the versions after m, and no line of it
 		want[i].Line, want[i].MainEntity, want[i].Text = 0, 0, nil
 	}
 	if diff := cmp.Diff(want[2:], keys); diff != "" {

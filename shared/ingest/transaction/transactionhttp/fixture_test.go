@@ -53,7 +53,7 @@ func newAPI(t *testing.T) *api {
 	return a
 }
 
-// get reads a transaction as the caller and returns what the function answers.
+// get reads a transaction as the caller and returns the answer of the function.
 func (a *api) get(t *testing.T, escapedID, after string) events.APIGatewayProxyResponse {
 	t.Helper()
 	e := events.APIGatewayProxyRequest{HTTPMethod: "GET", Path: path + escapedID}
@@ -63,7 +63,7 @@ func (a *api) get(t *testing.T, escapedID, after string) events.APIGatewayProxyR
 	return a.send(t, e)
 }
 
-// send sends a request as the caller and returns what the function answers.
+// send sends a request as the caller and returns the answer of the function.
 func (a *api) send(t *testing.T, e events.APIGatewayProxyRequest) events.APIGatewayProxyResponse {
 	t.Helper()
 	e.RequestContext.Authorizer = a.caller.Context()

@@ -21,7 +21,7 @@ import (
 	"sluice/shared/ingest/transaction/transactionhttp"
 )
 
-// memory is a store of one transaction, and of the statuses of its batches, in memory. It counts what is read.
+// memory is a store of one transaction, and of the statuses of its batches, in memory. It counts reads.
 type memory struct {
 	versions  []transaction.Version
 	processed map[batch.ID]bool
@@ -109,8 +109,8 @@ func (m *memory) pages(t *testing.T) [][]wire.StoredModification {
 
 func batchNumber(n int) string { return fmt.Sprintf("00000000-0000-7000-8000-%012d", n) }
 
-// Whatever is stored, all pages together show each modification once, in order, in its newest visible version; and no
-// page reads more than its share.
+// For any stored versions, all pages together show each modification once, in order, in its newest visible version; and
+// no page reads more than its share.
 func TestPagesShowTheNewestVersions(t *testing.T) {
 	for seed := range uint64(60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -227,7 +227,7 @@ func TestNoPageShowsAPartOfABatch(t *testing.T) {
 	}
 }
 
-// A batch becomes PROCESSED between two pages, of which the second begins inside a modification: it shows nothing of
+// A batch becomes PROCESSED between two pages, the second of which begins inside a modification: it shows nothing of
 // the batch, because it does not look at the newer versions of that modification again.
 func TestPageInsideAModification(t *testing.T) {
 	m := &memory{processed: map[batch.ID]bool{batch.ID(batchNumber(0)): true}}

@@ -40,7 +40,7 @@ func TestSingleTransactionAgain(t *testing.T) {
 		}
 	}
 	if got := s.stored(t); len(got) != 2 || string(got[1].Text) != single("12.50", "13") {
-		t.Errorf("%d versions are stored, of which the newest is %s; want 2, and the other content", len(got),
+		t.Errorf("%d versions are stored, the newest is %s; want 2, and the other content", len(got),
 			got[1].Text)
 	}
 

@@ -36,7 +36,7 @@ type singles struct {
 	*api
 	now          time.Time
 	observations *observationdb.Store
-	// recordError fails records, and log is what the handler logs.
+	// recordError fails records, and log is the log of the handler.
 	recordError error
 	log         strings.Builder
 }

@@ -188,7 +188,7 @@ func TestListOfErrorsIsBounded(t *testing.T) {
 	}
 }
 
-// A transaction that does not exist is not found on any page of it, nor is one of which nothing is visible.
+// A transaction that does not exist is not found on any page of it, nor is one without a visible version.
 func TestAfterOnUnknownTransaction(t *testing.T) {
 	a := newAPI(t)
 	a.store(t, "t1", "failed", "m", a.createBatch(t, batch.Failed), "it", now)
@@ -201,7 +201,7 @@ func TestAfterOnUnknownTransaction(t *testing.T) {
 	}
 }
 
-// A line is read back byte for byte, with the white space between its tokens, and so is what is like markup.
+// A line is read back byte for byte, with the white space between its tokens, and so is text that looks like markup.
 func TestReadBackIsByteForByte(t *testing.T) {
 	a := newAPI(t)
 	processed := a.createBatch(t, batch.Processed)
@@ -263,8 +263,8 @@ func TestLargeTransaction(t *testing.T) {
 	}
 }
 
-// What has expired is gone, although it is stored for some days more: of its modification, the newest version that has
-// not expired is shown, and a transaction of which everything has expired is not found.
+// Expired versions are gone, although they are stored for some days more: the newest version of a modification that has
+// not expired is shown, and a transaction whose versions have all expired is not found.
 func TestExpiredTransactionsAreGone(t *testing.T) {
 	a := newAPI(t)
 	processed := a.createBatch(t, batch.Processed)

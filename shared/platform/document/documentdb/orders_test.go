@@ -185,7 +185,7 @@ func orders(n []int, taken []int, visit func([]int)) {
 // mostOrders keeps the test short: of more, those at equal distances are tried.
 const mostOrders = 50
 
-// In whatever order they take their steps, requests for one file and its upload leave whole documents behind.
+// In any order of their steps, requests for one file and its upload leave whole documents behind.
 func TestAnyOrderOfSteps(t *testing.T) {
 	ctx := context.Background()
 	store := documentdb.New(dynamotest.Start(t), "test-documents")

@@ -175,7 +175,8 @@ func TestCloneSharesItsFile(t *testing.T) {
 	}
 	if code, body := f.send("DELETE", commands+"/"+copyID, "", nil); code != 202 || len(f.bucket.deleted) != 1 ||
 		f.bucket.deleted[0] != "documents/"+tenant+"/"+d.FileID {
-		t.Errorf("again: got %d %s and the deletions %v, want 202 and that of the file", code, body, f.bucket.deleted)
+		t.Errorf("again: got %d %s and the deletions %v, want 202 and the deletion of the file",
+			code, body, f.bucket.deleted)
 	}
 }
 

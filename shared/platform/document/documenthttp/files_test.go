@@ -12,7 +12,7 @@ import (
 	"sluice/shared/platform/document"
 )
 
-// readReply is what the tests read of a document.
+// readReply has the members of a document that the tests read.
 type readReply struct {
 	ID, FileName, Status, DocumentType string
 	ErrorCode, ArchivalReason          *string
@@ -93,7 +93,8 @@ func TestUpdateFile(t *testing.T) {
 		}
 		code, url, body := update("b.pdf")
 		if code != 202 || !slices.Equal(f.bucket.deleted, []string{old}) || strings.HasSuffix(url, old) {
-			t.Errorf("got %d %s and the deletions %v, want 202 and that of %s", code, body, f.bucket.deleted, old)
+			t.Errorf("got %d %s and the deletions %v, want 202 and the deletion of %s",
+				code, body, f.bucket.deleted, old)
 		}
 		if m := f.read(id); m.Status != "Processing" || m.FileName != "b.pdf" {
 			t.Errorf("got %+v, want b.pdf in Processing", m)
@@ -138,7 +139,7 @@ func TestUpdateFile(t *testing.T) {
 	}
 }
 
-// What the client says about a new document is stored, and a warning names what will not happen.
+// The client's remarks on a new document are stored, and a warning names those without an effect.
 func TestWarnings(t *testing.T) {
 	f := newFixture(t)
 	model := uuid.NewString()

@@ -90,7 +90,7 @@ func (f *fixture) send(method, path, body string, data any) (int, string) {
 	return r.StatusCode, r.Body
 }
 
-// createDocument creates a document of an entity type, "" for that of the route, and returns its ID.
+// createDocument creates a document of an entity type, "" for the type of the route, and returns its ID.
 func (f *fixture) createDocument(entityType string) string {
 	f.Helper()
 	if entityType != "" {

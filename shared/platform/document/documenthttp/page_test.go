@@ -41,7 +41,7 @@ func (c *keyCounter) Do(r *http.Request) (*http.Response, error) {
 	return http.DefaultClient.Do(r)
 }
 
-// A page costs what its documents cost, however many documents the entity has: the others are counted, not read.
+// The cost of a page depends on its own documents alone: the other documents of the entity are counted, not read.
 func TestPagesReadOnlyTheirDocuments(t *testing.T) {
 	f := newFixture(t)
 	counter := &keyCounter{}

@@ -7,7 +7,7 @@ import (
 	"sluice/shared/platform/document"
 )
 
-// A command that meets changes by others is repeated, but not for ever, and what fails otherwise is not.
+// A command that meets changes by others is repeated, but not for ever; other failures are not repeated.
 func TestRetryIfChanged(t *testing.T) {
 	other := errors.New("no answer")
 	for _, test := range []struct {

@@ -106,7 +106,7 @@ func TestImportSaysWhatItChanges(t *testing.T) {
 	}
 }
 
-// An entity of which an earlier release imported the status alone becomes whole.
+// An entity whose status alone was imported by an earlier release becomes whole.
 func TestImportOfAStatusBecomesWhole(t *testing.T) {
 	s, db := records(t)
 	entitytest.StoreStatuses(t, db, "tenant", entitytest.Statuses{"e": entity.Compliant})
@@ -149,7 +149,7 @@ func TestImportOfAnUpperCaseUUIDOfAnEarlierRelease(t *testing.T) {
 	}
 }
 
-// Of imports and drafts at the same time none is lost: drafts meet a conflict, and the import reads again.
+// No import and no draft at the same time is lost: drafts meet a conflict, and the import reads again.
 func TestImportsAtTheSameTime(t *testing.T) {
 	s, _ := records(t)
 	const writers = 6

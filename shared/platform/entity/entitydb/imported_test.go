@@ -129,7 +129,7 @@ func TestLargeImportedProfilesHaveARow(t *testing.T) {
 	}
 }
 
-// What others do between the reading and the writing of an import, or of a draft, is not lost.
+// Changes by others between the reading and the writing of an import, or of a draft, are not lost.
 func TestProfileMovesBesideAnImport(t *testing.T) {
 	imported := entity.Import{ID: "e", Status: entity.Compliant, Properties: named("Acme")}
 	offboarded, renamed := imported, imported
@@ -214,7 +214,7 @@ func beforeCalls(meddle func(in any)) func(*middleware.Stack) error {
 	}
 }
 
-// TestStoredImportedEntity pins what is stored of an imported entity, as TestStoredEntities does for the other rows.
+// TestStoredImportedEntity pins the stored items of an imported entity, as TestStoredEntities does for the other rows.
 func TestStoredImportedEntity(t *testing.T) {
 	s, client := records(t)
 	e := entity.Import{ID: "imported", Status: entity.Compliant, Type: "Company", Role: "Related Party",

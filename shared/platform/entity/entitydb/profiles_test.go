@@ -38,7 +38,7 @@ func draftOf(id string, created time.Time) entity.Draft {
 	return entity.Draft{ID: id, JourneyID: "j", Created: created}
 }
 
-// What the records say of an entity is at once what batch validation is told.
+// Batch validation sees a change of an entity at once.
 func TestRecordsAndDirectoryAgree(t *testing.T) {
 	ctx := t.Context()
 	s, db := records(t)
@@ -122,8 +122,8 @@ func TestImportedEntities(t *testing.T) {
 	}
 }
 
-// Nothing that is new takes the place of what is stored under its ID: not an entity that of an import, not a draft that
-// of another entity.
+// Nothing new takes the place of an item stored under its ID: not an entity that of an import, not a draft that of
+// another entity.
 func TestNewRecordsReplaceNothing(t *testing.T) {
 	ctx := t.Context()
 	s, db := records(t)

@@ -16,7 +16,7 @@ import (
 	"sluice/shared/platform/entity/entitytest"
 )
 
-// Entities that earlier releases wrote come into the list, whatever they wrote: only the status, or a profile without
+// Entities that earlier releases wrote come into the list in each of their forms: only the status, or a profile without
 // a row in the list. Entities that are in it stay as they are, and those whose row is out of date get a new one.
 func TestReindex(t *testing.T) {
 	s, db := records(t)

@@ -31,7 +31,7 @@ func startStored(t *testing.T, suffix string) (*entitydb.Profiles, *dynamodb.Cli
 	return s, client
 }
 
-// TestStoredEntities pins what is stored: one golden item for each kind of row, with every attribute set. It writes
+// TestStoredEntities pins the stored items: one golden item for each kind of row, with every attribute set. It writes
 // through the store and compares the items, and it reads the golden items through the store and compares the values.
 // Renaming a Go field so that a stored name changes fails both.
 func TestStoredEntities(t *testing.T) {

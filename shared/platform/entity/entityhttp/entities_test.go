@@ -48,7 +48,7 @@ type api struct {
 	statuses  *entitydb.Statuses
 	db        *dynamodb.Client
 	caller    httpapi.Caller
-	// messages are those of the last reply.
+	// messages are the messages of the last reply.
 	messages []platform.Message
 }
 
