@@ -2,16 +2,20 @@ package e2e
 
 import (
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
-	"os"
-	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/uuid"
+
+	"sluice/shared/connect/outbound/outboundtest"
+	"sluice/shared/screening/adapter"
 )
 
 const receptorPath = "/screeningreceptor/api/receptor"
@@ -26,23 +30,18 @@ var adapterAddress = regexp.MustCompile(` at (https://\S+);`)
 // startAdapter runs 'sluice adapter' for a provider, with faults, and configures the provider.
 func (c *session) startAdapter(provider string, faults ...string) *process {
 	c.t.Helper()
-	program := ok(builtProgram("sluice"))(c.t)
 	newKey := func() string {
 		key := make([]byte, 32)
 		rand.Read(key)
 		return base64.StdEncoding.EncodeToString(key)
 	}
 	encryption, authentication := newKey(), newKey()
-	answers := writeFile(c.t, "answers.json", adapterAnswers)
-	args := []string{"adapter", "--provider", provider, "--answers", answers}
+	args := []string{"adapter", "--provider", provider, "--answers", writeFile(c.t, "answers.json", adapterAnswers)}
 	for _, fault := range faults {
 		args = append(args, "--fail", fault)
 	}
-	cmd := exec.Command(program, append(args, c.connection()...)...)
-	cmd.Env = append(os.Environ(), "SLUICE_DATA=", "SLUICE_ADAPTER_ENCRYPTION_KEY="+encryption,
-		"SLUICE_ADAPTER_AUTHENTICATION_KEY="+authentication)
-	p := ok(startProcess(cmd))(c.t)
-	c.t.Cleanup(func() { _ = p.Process.Kill() })
+	p := c.startCommand([]string{"SLUICE_ADAPTER_ENCRYPTION_KEY=" + encryption,
+		"SLUICE_ADAPTER_AUTHENTICATION_KEY=" + authentication}, nil, args...)
 	var address string
 	if err := p.waitFor(patience, func() bool {
 		if found := adapterAddress.FindStringSubmatch(p.output.String()); found != nil {
@@ -122,15 +121,13 @@ func TestForeignProviderWithWrongKeys(t *testing.T) {
 	p := c.startAdapter("spoiled", "wrong-mac")
 	batch := c.screenBy(uuid.NewString(), "spoiled")
 	isRefused := func() bool { return strings.Contains(p.output.String(), "NOT DELIVERED") }
-	if err := p.waitFor(patience, isRefused); err != nil {
-		t.Fatalf("the answer was not refused: %v", err)
-	}
+	err := p.waitFor(patience, isRefused)
+	require(t, err == nil, "the answer was not refused: %v", err)
 	assert(t, strings.Contains(p.output.String(), "could not be authenticated"),
 		"the adapter printed %s, want a refusal", p.output.String())
 	v := callFor[searchedView](c, "GET", screeningQueries+"/batch/"+batch, "")
-	if got := v.summary(); got != "spoiled: Search In Progress" {
-		t.Errorf("got %s, want the search to go on", got)
-	}
+	got := v.summary()
+	assert(t, got == "spoiled: Search In Progress", "got %s, want the search to go on", got)
 }
 
 // The receptor wants its permission, the tenant of the token, and a message that it can authenticate.
@@ -168,4 +165,117 @@ func TestReceptor(t *testing.T) {
 	reader := loginAs(t, environment, newClient(t, environment, c.TenantID, "--permission", "ScreeningAccess"))
 	reader.expect(http.StatusForbidden, "POST", receptorPath, message(c.TenantID, "plain", "Test"))
 	reader.expect(http.StatusForbidden, "POST", receptorPath+"/upload-url", "")
+}
+
+// newProvider configures a screening provider with an adapter, whose messages are not encrypted, and returns its ID.
+func (s *session) newProvider(url string) string {
+	s.t.Helper()
+	id := "p-" + uuid.NewString()
+	s.mustCall("POST", screeningCommands+"/configuration/provider", inEnvelope(fmt.Sprintf(
+		`{"id":%q,"name":"Acme","adapterConfiguration":{"url":%q},`+
+			`"defaultConfigurationSet":{"name":"n","description":"d"}}`,
+		id, url)), nil)
+	return id
+}
+
+// newScreeningBy creates a batch of one entity that a provider searches, and returns the IDs of both.
+func (s *session) newScreeningBy(provider string) (batch, entity string) {
+	s.t.Helper()
+	entity = uuid.NewString()
+	reply := callFor[struct{ BatchID string }](s, "POST", screeningCommands+"/batch", inEnvelope(fmt.Sprintf(
+		`{"entities":[{"searchCriteria":%s,"legalEntityId":%q}],"providers":[{"providerId":%q}]}`,
+		screenedPerson("Ivan Petrov"), entity, provider)))
+	return reply.BatchID, entity
+}
+
+// rejected follows the ID of a provider whose adapter has answered 400.
+const rejected = ": Return Failed (Adapter E001: The adapter answered 400: it rejected the message.)"
+
+// question decodes the question that an adapter got.
+func question(t *testing.T, body []byte) (m adapter.Message, data adapter.ScreenData) {
+	t.Helper()
+	must(t, json.Unmarshal(body, &m))
+	text, err := adapter.Decode(m.Data)
+	if err == nil {
+		err = json.Unmarshal(text, &data)
+	}
+	require(t, err == nil, "%s: %v", body, err)
+	return m, data
+}
+
+// A provider whose adapter rejects the question has failed at once. When it is run again, the adapter is asked again;
+// an execution that is stopped while it waits for the answer ends the search.
+func TestProvidersThatFail(t *testing.T) {
+	api := beginTenant(t, receivers)
+	r := api.newReceiver()
+	provider := api.newProvider(r.URL + "/acme")
+	r.answers(answerWith(http.StatusBadRequest))
+	batch, entity := api.newScreeningBy(provider)
+	api.expectSearched(batch, provider+rejected)
+
+	r.answers(answerWith(http.StatusAccepted))
+	api.mustCall("POST", screeningCommands+"/batch/"+batch+"/rerun",
+		inEnvelope(fmt.Sprintf(`{"providerId":%q}`, provider)), nil)
+	r.waitFor(t, 2)
+	m, data := question(t, r.requests()[1].body)
+	assert(t, m.ID == batch && m.Tenant == api.tenantID && m.ProviderID == provider && m.Type == adapter.Screen &&
+		len(data.Entities) == 1 && data.Entities[0].EntityID == entity,
+		"asked %+v about %+v, want the entity of the batch", m, data)
+	stopExecution(t, environment, "screening", batch+"_2")
+	api.expectSearched(batch, provider+": Return Failed (Invoker E000: The search was interrupted. Run it again.)")
+	api.mustCall("PUT", screeningCommands+"/batch/"+batch+"/complete", "", nil)
+	n := len(r.requests())
+	assert(t, n == 2, "asked %d times, want twice", n)
+}
+
+// An adapter that answers nothing is waited for as long as the operator says.
+func TestProvidersThatDoNotAnswer(t *testing.T) {
+	api := narrowCloud.begin(t)
+	r := api.newReceiver()
+	r.answers(answerWith(http.StatusAccepted))
+	provider := api.newProvider(r.URL)
+	batch, _ := api.newScreeningBy(provider)
+	api.expectSearched(batch, provider+": Return Failed (Adapter E000: The provider did not answer in time.)")
+	requests := r.requests()
+	assert(t, len(requests) == 1, "asked %d times, want once", len(requests))
+}
+
+// The calls of adapters are authenticated as those of webhooks are.
+func TestAdaptersAreCalledWithClientCertificates(t *testing.T) {
+	api := beginTenant(t, receivers)
+	root, clients := outboundtest.NewRoot(t, "Test Root"), outboundtest.NewRoot(t, "CA of clients")
+	var calls recorder
+	server := outboundtest.NewServer(t, root.Issue(thisMachine()),
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			calls.add(r.URL.Path)
+			w.WriteHeader(http.StatusAccepted)
+		}), func(c *tls.Config) {
+			c.ClientAuth, c.ClientCAs = tls.RequireAndVerifyClientCert, outboundtest.Pool(clients)
+		})
+	url := "https://" + net.JoinHostPort("127.0.0.1", server.Port)
+	api.newConfiguration(jsonText(map[string]any{"url": url, "isMtlsEnabled": true,
+		"endpointCertificate": map[string]any{
+			"isPublicCA": false, "certificate": outboundtest.PEM(root.Certificate.Raw),
+			"validationMode": "SignerChainValidationOnly"}}))
+	provider := api.newProvider(url)
+	batch, entity := api.newScreeningBy(provider)
+	if v := api.readSearched(batch); !strings.HasPrefix(v.summary(), provider+": Return Failed (Invoker E000: ") {
+		t.Errorf("without a client certificate: %s", v.summary())
+	}
+	api.installClientCertificate(clients)
+	api.mustCall("POST", screeningCommands+"/batch/"+batch+"/rerun", inEnvelope(`{}`), nil)
+	eventually(t, "the question", func() bool { return len(calls.all()) > 0 })
+	response := ok(adapter.Encode([]byte(fmt.Sprintf(
+		`{"batchId":%q,"matches":[{"entityId":%q,"entityUniqueId":"l:1",`+
+			`"matchData":{"providerId":%q,"providerSourceName":"l"}}]}`, batch, entity, provider)), false))(t)
+	api.mustCall("POST", receptorPath, jsonText(adapter.Reply{ID: batch, Tenant: api.tenantID, ProviderID: provider,
+		Type: adapter.Screen, Status: adapter.Success, Response: response}), nil)
+	api.expectSearched(batch, provider+": Search Complete")
+	matches := api.matches(batch, entity)
+	require(t, len(matches) == 1, "got the matches %+v, want one", matches)
+	api.mustCall("PUT", screeningCommands+"/batch/"+batch+"/matches", inEnvelope(fmt.Sprintf(
+		`[{"entityId":%q,"matches":[{"matchId":%q,"status":"Match","reason":"r"}]}]`, entity, matches[0].ID)), nil)
+	eventually(t, "the notice of the resolution", func() bool { return len(calls.all()) > 1 })
+	got := strings.Join(calls.all(), " ")
+	assert(t, got == "/api/screen /api/resolvematches", "the adapter got %q, want a question and a notice", got)
 }

@@ -31,9 +31,8 @@ const scheduledEvent = `{"detail-type":"Scheduled Event","source":"aws.events"}`
 // runScheduled invokes a function as its schedule does.
 func (e *Environment) runScheduled(t *testing.T, function string) {
 	t.Helper()
-	if failure := e.invoke(t, function, scheduledEvent, false); failure != "" {
-		t.Fatalf("the function %s failed: %s", function, failure)
-	}
+	failure := e.invoke(t, function, scheduledEvent, false)
+	require(t, failure == "", "the function %s failed: %s", function, failure)
 }
 
 // sweep runs the sweep, as the schedule of the scan function does.

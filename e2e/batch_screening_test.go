@@ -36,9 +36,8 @@ func named(name string) line {
 func (s *session) processScreened(o client.UploadOptions, file []byte) client.Status {
 	s.t.Helper()
 	u := ok(s.client.CreateUploadWith(s.t.Context(), o))(s.t)
-	if r, err := s.client.ScreeningResult(s.t.Context(), u.BatchID); err != nil || !r.Pending {
-		s.t.Errorf("screening result before the upload: %+v, %v; want none yet", r, err)
-	}
+	r, err := s.client.ScreeningResult(s.t.Context(), u.BatchID)
+	assert(s.t, err == nil && r.Pending, "screening result before the upload: %+v, %v; want none yet", r, err)
 	must(s.t, s.client.UploadFile(s.t.Context(), u, bytes.NewReader(file), int64(len(file)), nil))
 	last, _ := s.follow(u.BatchID)
 	return last
@@ -84,10 +83,9 @@ func TestBatchScreening(t *testing.T) {
 		api := begin(t)
 		last := api.processScreened(client.UploadOptions{RejectOnInvalid: true, Screening: rejecting},
 			jsonLines(named("Quiet Person"), validLine()))
-		if _, result := api.readAlerts(last.BatchID); last.Status != "PROCESSED" || *last.NamesScreened != 1 ||
-			*result.Hits != 0 {
-			t.Errorf("the batch ended with %s, %s; want PROCESSED without hits", last.Status, result.Reply)
-		}
+		_, result := api.readAlerts(last.BatchID)
+		assert(t, last.Status == "PROCESSED" && *last.NamesScreened == 1 && *result.Hits == 0,
+			"the batch ended with %s, %s; want PROCESSED without hits", last.Status, result.Reply)
 	})
 	t.Run("not asked for", func(t *testing.T) {
 		api := begin(t)

@@ -1,6 +1,10 @@
 package e2e
 
 import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -34,9 +38,7 @@ func equal(t testing.TB, what string, want, got any, options ...cmp.Option) {
 // must ends a test whose own step has failed.
 func must(t testing.TB, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 // ok returns the result of a call that must succeed: text := ok(os.ReadFile(path))(t).
@@ -46,4 +48,23 @@ func ok[V any](v V, err error) func(t testing.TB) V {
 		must(t, err)
 		return v
 	}
+}
+
+// writeFile writes a file of a name into a new folder, which is removed after the test, and returns its path.
+func writeFile[T ~string | ~[]byte](t *testing.T, name string, content T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	must(t, os.WriteFile(path, []byte(content), 0o600))
+	return path
+}
+
+// readFile reads the file at a signed URL, as a client opens it.
+func readFile(ctx context.Context, open func(context.Context, string) (io.ReadCloser, error), url string) ([]byte,
+	error) {
+	body, err := open(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	return io.ReadAll(body)
 }

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"io"
 	"os"
 	"os/exec"
 	"regexp"
@@ -37,6 +38,17 @@ func (s *session) runFor(code int, wanted []string, args ...string) string {
 	expectTexts(s.t, stdout+stderr, wanted...)
 	require(s.t, got == code, "sluice %v: exit code %d, want %d: %s%s", args, got, code, stdout, stderr)
 	return stdout + stderr
+}
+
+// startCommand starts a command as the session's client, which ends with the test. Variables are NAME=VALUE. Standard
+// output goes to stdout unless that is nil, and the rest to the output of the process.
+func (s *session) startCommand(variables []string, stdout io.Writer, args ...string) *process {
+	s.t.Helper()
+	cmd := exec.Command(ok(builtProgram("sluice"))(s.t), append(args, s.connection()...)...)
+	cmd.Env, cmd.Stdout = append(append(os.Environ(), "SLUICE_DATA="), variables...), stdout
+	p := ok(startProcess(cmd))(s.t)
+	s.t.Cleanup(func() { _ = p.Process.Kill() })
+	return p
 }
 
 // expectTexts checks that something that was printed has texts.

@@ -51,9 +51,8 @@ func TestDocumentLifeCycle(t *testing.T) {
 		"Content-Type":        "application/pdf", // not text/html, with which it was uploaded
 		"Cache-Control":       "no-store",
 	} {
-		if got := header.Get(name); got != want {
-			t.Errorf("%s is %q, want %q", name, got, want)
-		}
+		got := header.Get(name)
+		assert(t, got == want, "%s is %q, want %q", name, got, want)
 	}
 	expectFile(t, link, "a bill")
 	expectPut(t, 403, client.Upload{URL: link, Method: "PUT"}, []byte("x"))
@@ -198,9 +197,8 @@ func TestStatusesOfFiles(t *testing.T) {
 			api := api.in(t)
 			document, _ := api.uploadDocument(uuid.NewString(), test.content)
 			v := api.expectDocument(document.ID, test.status)
-			if got := valueOrEmpty(v.ErrorCode); got != test.errorCode {
-				t.Errorf("the error code is %q, want %q", got, test.errorCode)
-			}
+			got := valueOrEmpty(v.ErrorCode)
+			assert(t, got == test.errorCode, "the error code is %q, want %q", got, test.errorCode)
 			if test.status != "Completed" {
 				api.expect(404, "GET", documentQueries+"/signedurl/"+document.ID, "")
 				return

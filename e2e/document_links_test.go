@@ -164,9 +164,8 @@ func TestUploadURLsAcceptNoOtherHeaders(t *testing.T) {
 			upload := document.upload()
 			upload.RequiredHeaders = maps.Clone(upload.RequiredHeaders)
 			upload.RequiredHeaders[name] = value
-			if code, text := put(t, upload, []byte(eicar)); code/100 != 4 {
-				t.Errorf("upload: %d %s, want 403", code, text)
-			}
+			code, text := put(t, upload, []byte(eicar))
+			assert(t, code/100 == 4, "upload: %d %s, want 403", code, text)
 			api.expectDocument(document.ID, "Processing")
 			expectPut(t, 200, document.upload(), []byte("x"))
 		})
@@ -194,9 +193,8 @@ func TestUnscannedUploadsAreNotRead(t *testing.T) {
 			defer out.Body.Close()
 			return "read"
 		}
-		if got := read(); got != "AccessDenied" {
-			t.Errorf("%s before the scan: %s, want AccessDenied", name, got)
-		}
+		got := read()
+		assert(t, got == "AccessDenied", "%s before the scan: %s, want AccessDenied", name, got)
 		copied := key + "-copy"
 		if _, err := storage.CopyObject(t.Context(), &s3.CopyObjectInput{Bucket: &bucket, Key: &copied,
 			CopySource: aws.String(bucket + "/" + key)}); err == nil {

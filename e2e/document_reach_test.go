@@ -101,9 +101,8 @@ func TestReplaysOfDocumentCommands(t *testing.T) {
 		api.expect(202, c.method, c.at("", id, ""), c.body)
 		api.expect(c.replayed, c.method, c.at("", id, ""), c.body)
 	}
-	if v := api.expectDocument(clone, "Processing"); v.ID != clone {
-		t.Errorf("the clone has the ID %s, want %s", v.ID, clone)
-	}
+	v := api.expectDocument(clone, "Processing")
+	assert(t, v.ID == clone, "the clone has the ID %s, want %s", v.ID, clone)
 }
 
 // Taken out of the archive, a document is as it was. An error that is reported for it takes it out too.

@@ -138,9 +138,8 @@ func TestConcurrentEdits(t *testing.T) {
 	expectOne := func(what string, times int, path string, body func(i int) string) {
 		t.Helper()
 		got := api.callConcurrently(times, "PUT", path, body)
-		if want := map[int]int{202: 1, 409: times - 1}; !maps.Equal(got, want) {
-			t.Errorf("%s: %v, want %v", what, got, want)
-		}
+		want := map[int]int{202: 1, 409: times - 1}
+		assert(t, maps.Equal(got, want), "%s: %v, want %v", what, got, want)
 	}
 	for version := 1; version <= 3; version++ {
 		expectOne(fmt.Sprintf("update of version %d", version), 5, path,
@@ -160,9 +159,8 @@ func TestConcurrentDrafts(t *testing.T) {
 	const count = 4
 	got := api.callConcurrently(count, "POST", entityCommand+"/"+e+"/draft",
 		func(int) string { return fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey) })
-	if want := map[int]int{202: count}; !maps.Equal(got, want) {
-		t.Errorf("%d drafts at once: %v, want %v", count, got, want)
-	}
+	want := map[int]int{202: count}
+	assert(t, maps.Equal(got, want), "%d drafts at once: %v, want %v", count, got, want)
 	drafts := callFor[[]draftView](api, "POST", entityQuery+"/drafts-in-scope/searchentitydrafts",
 		fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey))
 	assert(t, len(drafts) == count, "got %d drafts, want %d", len(drafts), count)
@@ -184,10 +182,9 @@ func TestConflictsOfDrafts(t *testing.T) {
 	}
 	first, second, third := draft("Galway"), draft("Sligo"), draft("Kerry")
 	api.mustCall("PUT", first+"/verify", `{"data":{"version":2}}`, nil)
-	if r := api.callPlatform("PUT", second+"/verify", `{"data":{"version":2}}`); r.status != 409 ||
-		!strings.Contains(r.message(), "city") {
-		t.Errorf("the second draft: %d %s, want 409 that names city", r.status, r.text)
-	}
+	r := api.callPlatform("PUT", second+"/verify", `{"data":{"version":2}}`)
+	assert(t, r.status == 409 && strings.Contains(r.message(), "city"),
+		"the second draft: %d %s, want 409 that names city", r.status, r.text)
 	expectValues(t, api.expectEntity(e, "MaintenanceInProgress").Properties, map[string]string{"city": "Galway"})
 	api.mustCall("PUT", second+"/verify",
 		`{"data":{"version":2,"dataConflictResolutions":{"city":{"type":"Single","value":"Mayo"}}}}`, nil)

@@ -3,78 +3,12 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/uuid"
 )
-
-// entityPermission is an operation on entities with the permissions that it accepts; nil accepts all.
-type entityPermission struct {
-	method, path string
-	accepted     []string
-}
-
-func entityPermissions(entity, draft string) []entityPermission {
-	edit := []string{"EntityDataEdit", "EntityGroupManagementEdit"}
-	search := []string{"EntityDataAccessAndSearch", "EntityGroupManagementAccessAndSearch"}
-	approve := []string{"EntityDataApprove"}
-	draftPath := "/entity/" + entity + "/draft/" + draft
-	command := strings.TrimSuffix(entityCommand, "/entity") + draftPath
-	return []entityPermission{
-		{"POST", entityCommand, edit},
-		{"POST", entityCommand + "/full", edit},
-		{"POST", entityCommand + "/" + entity + "/draft", edit},
-		{"PUT", command, edit},
-		{"PUT", command + "/verify", approve},
-		// Of another entity, so that a client that may reject does not end the draft.
-		{"PUT", strings.Replace(command, entity, uuid.NewString(), 1) + "/reject", approve},
-		{"GET", entityQuery + "/entity/" + entity, search},
-		{"GET", entityQuery + draftPath, search},
-		{"POST", entityQuery + "/entity/drafts/names", search},
-		{"POST", entityQuery + "/entity/search-entity-drafts", search},
-		{"POST", entityQuery + "/drafts-in-scope/searchentitydrafts", search},
-		{"POST", lightSearch, search},
-		{"POST", entityQuery + "/entity/drafts/partial-properties", nil},
-	}
-}
-
-// Every operation accepts the permissions that the interface names for it, and no other; and one token serves both
-// interfaces.
-func TestPermissionsOfEntityOperations(t *testing.T) {
-	api := begin(t)
-	e := api.newEntity("")
-	operations := entityPermissions(e, api.newDraft(e, uuid.NewString()))
-	for _, o := range operations {
-		expectTenantErrors(t, api, o)
-	}
-	for _, permission := range []string{"EntityDataEdit", "EntityGroupManagementEdit", "EntityDataApprove",
-		"EntityDataAccessAndSearch", "EntityGroupManagementAccessAndSearch", "BatchRead"} {
-		t.Run(permission, func(t *testing.T) {
-			api := loginNewClient(t, "--permission", permission)
-			for _, o := range operations {
-				api.checkPermission(permission, o.method, o.path, `{"data":{}}`, o.accepted)
-			}
-			want := http.StatusForbidden
-			if permission == "BatchRead" {
-				want = http.StatusNotFound
-			}
-			api.expect(want, "GET", transactionsPath+"batch/status/"+uuid.NewString(), "")
-		})
-	}
-	both := loginNewClient(t, "--permission", "BatchUpload", "--permission", "EntityDataAccessAndSearch")
-	both.expect(http.StatusOK, "POST", uploadPath, "")
-	both.mustCall("GET", entityQuery+"/entity/"+e, "", nil)
-}
-
-// expectTenantErrors checks that an operation requires the header with the token's tenant.
-func expectTenantErrors(t *testing.T, api *session, o entityPermission) {
-	t.Helper()
-	api.call(o.method, o.path, "", "X-Tenant-Id", "").expect(t, 400, "MissingTenantHeader")
-	api.call(o.method, o.path, "", "X-Tenant-Id", uuid.NewString()).expect(t, 403, "TenantMismatch")
-}
 
 // What belongs to another tenant is answered word for word like what does not exist.
 func TestOtherTenantsEntities(t *testing.T) {
@@ -114,10 +48,8 @@ func TestOtherTenantsEntities(t *testing.T) {
 				return r.status, string(r.text)
 			}
 			status, got := ask(e, draft, journey)
-			if _, want := ask(uuid.NewString(), uuid.NewString(), uuid.NewString()); status != test.status ||
-				got != want {
-				t.Errorf("got %d %s, want %d %s", status, got, test.status, want)
-			}
+			_, want := ask(uuid.NewString(), uuid.NewString(), uuid.NewString())
+			assert(t, status == test.status && got == want, "got %d %s, want %d %s", status, got, test.status, want)
 		})
 	}
 	owner.expectEntity(e, "OnboardingInProgress")
@@ -140,6 +72,9 @@ func TestAccessLayersOfDrafts(t *testing.T) {
 		drafts[name] = retail.newDraft(retail.newEntity(layers), journey)
 		names[drafts[name]] = name
 	}
+	entity := entityQuery + "/entity/" + retail.newEntity(`,"accessLayers":{"geographic":["Spain"]}`)
+	plain.expect(404, "GET", entity, "")
+	spain.mustCall("GET", entity, "", nil)
 	for _, test := range []struct {
 		name    string
 		api     *session

@@ -199,7 +199,7 @@ func TestLostWebhooksDelayNoBatch(t *testing.T) {
 	api := largeCloud.begin(t) // where no other test has webhooks
 	cloud := api.environment
 	r := api.newReceiver()
-	api.newWebhook(r.URL, "")
+	api.newWebhook(r.URL, client.WebhookSettings{})
 	db := cloud.tables(t)
 	name := cloud.table("webhooks")
 	described := ok(db.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: name}))(t)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,8 +74,7 @@ func TestExternalAuthentication(t *testing.T) {
 	ca := externalauthtest.New(t, "Test CA", true, from, to, nil)
 	first := externalauthtest.New(t, "hooks.example.com", false, from, to, ca)
 	next := externalauthtest.New(t, "hooks.example.com", false, from, to, ca)
-	secret := "secret-of-" + uuid.NewString()
-	issuedSecrets.add(secret)
+	secret := newSecret("secret")
 	data := func(u, value string) string {
 		return fmt.Sprintf(`{"url":%q,"endpointCertificate":{"isPublicCA":false,"certificate":%s,"nextCertificate":%s},
 			"headers":[{"name":"X-Api-Key","value":%q}],
@@ -118,33 +116,8 @@ func TestOneConfigurationForAURL(t *testing.T) {
 	got := api.callConcurrently(6, "POST", externalAuthCommands, func(i int) string {
 		return inEnvelope(fmt.Sprintf(`{"url":"https://hooks.example.com/%s"}`, strings.Repeat("./", i)))
 	})
-	if want := map[int]int{202: 1, 409: 5}; !maps.Equal(got, want) {
-		t.Errorf("the statuses are %v, want %v", got, want)
-	}
-}
-
-// Every operation accepts the permission that the interface names for it, and no other.
-func TestPermissionsOfExternalAuthentication(t *testing.T) {
-	t.Parallel()
-	id := uuid.NewString()
-	accepted := map[string]string{
-		"POST " + externalAuthCommands: "Create", "PUT " + externalAuthCommands + "?configurationId=" + id: "Edit",
-		"DELETE " + externalAuthCommands + "?configurationId=" + id: "Delete",
-		"GET " + externalAuthQueries + "/" + id:                     "Access",
-		"GET " + externalAuthQueries + "/getAll":                    "Access",
-	}
-	for _, permission := range []string{"Access", "Create", "Edit", "Delete"} {
-		t.Run(permission, func(t *testing.T) {
-			permission = "ExternalAuthentication" + permission
-			api := loginNewClient(t, "--permission", permission)
-			for _, operation := range slices.Sorted(maps.Keys(accepted)) {
-				method, path, _ := strings.Cut(operation, " ")
-				// A body without data is refused after the permission is checked.
-				api.checkPermission(permission, method, path, `{}`, []string{"ExternalAuthentication" +
-					accepted[operation]})
-			}
-		})
-	}
+	want := map[int]int{202: 1, 409: 5}
+	assert(t, maps.Equal(got, want), "the statuses are %v, want %v", got, want)
 }
 
 func TestExternalAuthenticationBodies(t *testing.T) {
@@ -200,10 +173,9 @@ func TestCertificatesAreAnnounced(t *testing.T) {
 	})
 	var payload externalauth.NoticePayload
 	must(t, json.Unmarshal(announced[0].Detail.Payload, &payload))
-	if got := announced[0]; len(announced) != 1 || got.DetailType != event.CertificateExpiring ||
-		got.Detail.Tenant != api.tenantID || payload.Days != 3 || !payload.NotAfter.Equal(end) ||
-		payload.Host != "hooks.example.com" {
-		t.Errorf("announced %+v, the first with %+v", announced, payload)
-	}
+	got := announced[0]
+	assert(t, len(announced) == 1 && got.DetailType == event.CertificateExpiring && got.Detail.Tenant == api.tenantID &&
+		payload.Days == 3 && payload.NotAfter.Equal(end) && payload.Host == "hooks.example.com",
+		"announced %+v, the first with %+v", announced, payload)
 	api.mustCall("GET", announced[0].Detail.RelativeURL, "", nil)
 }

@@ -5,11 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"slices"
+	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -35,31 +33,8 @@ type faultPlan struct {
 	Kinds              []string
 }
 
-// faultPlans are those that are followed.
-type faultPlans struct {
-	mu    sync.Mutex
-	plans []faultPlan
-}
-
-func (f *faultPlans) add(plans []faultPlan) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.plans = append(f.plans, plans...)
-}
-
-func (f *faultPlans) remove(p faultPlan) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.plans = slices.DeleteFunc(f.plans, func(other faultPlan) bool {
-		return other.Seed == p.Seed && other.Name == p.Name
-	})
-}
-
-func (f *faultPlans) all() []faultPlan {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.Clone(f.plans)
-}
+// key tells the plan from all others.
+func (p faultPlan) key() string { return fmt.Sprint(p.Seed, p.Name) }
 
 // faultBatch is a batch of a seed, with what must become of it.
 type faultBatch struct {
@@ -213,5 +188,44 @@ func (b *faultBatch) judge() {
 	}
 }
 
-// newReader returns a reader of a file for the client.
-func newReader(file []byte) io.ReaderAt { return bytes.NewReader(file) }
+// faultRecord is a fault that has struck (local/faults.Record).
+type faultRecord struct {
+	Time                       time.Time
+	Seed                       uint64
+	Plan, Function, Part, Kind string
+	Operation                  string
+	Call                       int
+}
+
+// faultRecords reads the faults that have struck since the first start of the cloud.
+func (c *faultCloud) faultRecords() (records []faultRecord, err error) {
+	err = eachLine(filepath.Join(c.Data, "logs", "faults.jsonl"), func(line []byte) error {
+		var r faultRecord
+		if err := json.Unmarshal(line, &r); err != nil {
+			return err
+		}
+		records = append(records, r)
+		return nil
+	})
+	return records, err
+}
+
+// recordsOf returns the faults of a batch.
+func recordsOf(records []faultRecord, b *faultBatch) (found []faultRecord) {
+	for _, r := range records {
+		if r.Seed == b.seed && r.Plan == b.plan.Name {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+// listRecords returns a line for each fault.
+func listRecords(records []faultRecord) string {
+	var text strings.Builder
+	for _, r := range records {
+		fmt.Fprintf(&text, "  %s %-12s %s %s call %d, %s\n", r.Time.Format("15:04:05.000"), r.Kind, r.Function, r.Part,
+			r.Call, r.Operation)
+	}
+	return text.String()
+}

@@ -28,7 +28,7 @@ type faultCloud struct {
 	transport impatientTransport
 	records   []faultRecord
 	// plans are followed again after a restart.
-	plans faultPlans
+	plans sync.Map
 }
 
 func newFaultCloud(t *testing.T, options []string) *faultCloud {
@@ -43,28 +43,19 @@ func newFaultCloud(t *testing.T, options []string) *faultCloud {
 		}
 	})
 	onboardEntities(t, e)
-	var other struct {
-		ID string `json:"tenant_id"`
-	}
-	var out any
-	must(t, errors.Join(e.admin(&other, "tenant", "create"),
-		e.admin(&out, "tenant", "enable-batch", other.ID)))
-	c.tenants = []clientCredentials{{e.TenantID, e.ClientID, e.ClientSecret}, newClient(t, e, other.ID)}
-	mine := e.TenantID
-	e.TenantID = other.ID // that of the next import
-	err = e.importEntities(`{"id":"`+senderID+`","lifecycleStatus":"Compliant"}`,
-		`{"id":"`+receiverID+`","lifecycleStatus":"Compliant"}`)
-	e.TenantID = mine
-	must(t, err)
+	other := loginLimitedTenant(t, e)
+	other.enableBatches()
+	other.onboardParties()
+	c.tenants = []clientCredentials{{e.TenantID, e.ClientID, e.ClientSecret}, other.clientCredentials}
 	for _, tenant := range c.tenants {
 		c.list = importList(t, e, tenant.TenantID, "faults", wantedName)
 		// As many batches as a round has, and those that replace them.
-		must(t, e.admin(&out, "tenant", "set", tenant.TenantID, "upload_urls_per_minute=10000"))
+		must(t, e.admin(nil, "tenant", "set", tenant.TenantID, "upload_urls_per_minute=10000"))
 	}
 	c.connect(t)
 	api := login(t, e)
 	c.receiver = api.newReceiver()
-	api.newWebhook(c.receiver.URL, "")
+	api.newWebhook(c.receiver.URL, client.WebhookSettings{})
 	return c
 }
 
@@ -189,8 +180,12 @@ func (c *faultCloud) restart(t *testing.T, signal syscall.Signal) {
 	}
 	c.Descriptor, c.cloud = e.Descriptor, e.cloud
 	c.connect(t)
-	var out any
-	if err := c.callFaults("Follow", map[string]any{"plans": c.plans.all()}, &out); err != nil {
+	var plans []faultPlan
+	c.plans.Range(func(_, p any) bool {
+		plans = append(plans, p.(faultPlan))
+		return true
+	})
+	if err := c.callFaults("Follow", map[string]any{"plans": plans}, nil); err != nil {
 		t.Error(err)
 	}
 	t.Logf("the local cloud was ended by %v and started again", signal)

@@ -100,7 +100,7 @@ func newKilling(t *testing.T, e *Environment) killing {
 	s := loginBatchTenant(t, e)
 	e.killsFunctionsOf.Store(s.tenantID, true)
 	c := killing{s, s.newReceiver()}
-	c.newWebhook(c.receiver.URL, "")
+	c.newWebhook(c.receiver.URL, client.WebhookSettings{})
 	return c
 }
 

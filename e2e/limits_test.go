@@ -1,29 +1,21 @@
 package e2e
 
 import (
+	"bytes"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
-)
 
-// loginLimitedTenant opens a session of a new tenant with the default limits, but for settings.
-func loginLimitedTenant(t *testing.T, settings ...string) *session {
-	t.Helper()
-	args := []string{"tenant", "create"}
-	for _, setting := range settings {
-		args = append(args, "--set", setting)
-	}
-	var tenant struct {
-		ID string `json:"tenant_id"`
-	}
-	must(t, environment.admin(&tenant, args...))
-	return loginAs(t, environment, newClient(t, environment, tenant.ID))
-}
+	"sluice/client"
+)
 
 // flood sends requests of several clients at once, without comparing the replies with the description of the interface,
 // and counts the answers by their status. Answers to requests whose limit was not checked, because the machine was too
@@ -64,7 +56,8 @@ func (s *session) flood(requests int, newRequest func() *http.Request) map[int]i
 func TestFloodingTenant(t *testing.T) {
 	t.Parallel()
 	skipWithout(t, manyRequests)
-	flooding, other := loginLimitedTenant(t, "batch_statuses_per_minute=12"), loginLimitedTenant(t)
+	flooding := loginLimitedTenant(t, environment, "batch_statuses_per_minute=12")
+	other := loginLimitedTenant(t, environment)
 	path := transactionsPath + "batch/status/" + uuid.NewString()
 	begun := time.Now()
 	statuses := flooding.flood(120, func() *http.Request { return flooding.newRequest(http.MethodGet, path, "") })
@@ -73,10 +66,9 @@ func TestFloodingTenant(t *testing.T) {
 		statuses[http.StatusTooManyRequests] == 120-allowed-statuses[0],
 		"the answers are %v, want 12 of 404, one more for each 5 s, and else 429", statuses)
 	r := flooding.call(http.MethodGet, path, "")
-	if after, err := strconv.Atoi(r.header.Get("Retry-After")); r.status == http.StatusTooManyRequests &&
-		(err != nil || after < 1 || after > 5) {
-		t.Errorf("got %d %s with Retry-After %q, want 1 to 5 s", r.status, r.text, r.header.Get("Retry-After"))
-	}
+	after, err := strconv.Atoi(r.header.Get("Retry-After"))
+	assert(t, r.status != http.StatusTooManyRequests || err == nil && after >= 1 && after <= 5,
+		"got %d %s with Retry-After %q, want 1 to 5 s", r.status, r.text, r.header.Get("Retry-After"))
 	for range 5 {
 		r := other.expect(http.StatusNotFound, http.MethodGet, path, "")
 		assert(t, r.header.Get("X-Rate-Limit-Remaining") != "0", "another tenant has nothing left: %v", r.header)
@@ -88,7 +80,7 @@ func TestFloodingTenant(t *testing.T) {
 // Every limited endpoint says what is left, whatever it answers.
 func TestLimitedEndpoints(t *testing.T) {
 	t.Parallel()
-	s := loginLimitedTenant(t)
+	s := loginLimitedTenant(t, environment)
 	id := uuid.NewString()
 	for _, test := range []struct {
 		limit        int
@@ -135,7 +127,7 @@ func TestLimitedEndpoints(t *testing.T) {
 // A tenant that has as much open as it may have gets another upload URL when something of it has ended.
 func TestOpenBatchesAreLimited(t *testing.T) {
 	t.Parallel()
-	s := loginLimitedTenant(t, "open_batches=1")
+	s := loginLimitedTenant(t, environment, "open_batches=1")
 	s.enableBatches()
 	u := s.newUpload(true)
 	r := s.expect(http.StatusTooManyRequests, http.MethodPost, uploadPath, "", "Wait until one has ended")
@@ -145,4 +137,92 @@ func TestOpenBatchesAreLimited(t *testing.T) {
 	eventually(t, "an upload URL after the end of the batch", func() bool {
 		return s.call(http.MethodPost, uploadPath, "").is(http.StatusOK)
 	})
+}
+
+// With three executions at a time in the account and six write units a second in each table, everything takes its time
+// and everything ends: batches, their announcements, and deliveries to webhooks.
+func TestEverythingEndsAtTheLimits(t *testing.T) {
+	t.Parallel()
+	cloud := newCloud(t, "--limit", "concurrency=3", "--limit", "writes=*:6", "--set", "ChunkBytes=8192",
+		"--set", "WebhookFirstPause=1", "--set", "WebhookCollectTime=1")
+	onboardEntities(t, cloud)
+	api := login(t, cloud)
+	receiver := api.newReceiver()
+	api.newWebhook(receiver.URL, client.WebhookSettings{})
+	want := map[string]string{api.startBatch(true, []byte("nonsense\n")): "VALIDATION_FAILED"}
+	for range 2 {
+		want[api.startBatch(true, jsonLines(validLines(12)...))] = "PROCESSED"
+	}
+	for id, status := range want {
+		last, _ := api.follow(id)
+		if last.Status != status {
+			t.Errorf("batch %s ended with %s (%q), want %s", id, last.Status, last.ErrorMessage, status)
+			continue
+		}
+		eventually(t, "the announcement of batch "+id, func() bool {
+			events, err := cloud.busEvents()
+			return err == nil && len(events[id]) > 0
+		})
+		assert(t, status != "PROCESSED" || hasStored(last.Counts, 12),
+			"batch %s has the counts %+v, want 12 lines stored", id, last.Counts)
+		eventually(t, "the delivery of the end of batch "+id, func() bool {
+			for _, r := range receiver.requests() {
+				if bytes.Contains(r.body, []byte(id)) {
+					return true
+				}
+			}
+			return false
+		})
+	}
+	log := ok(os.ReadFile(filepath.Join(cloud.Data, "logs", "functions.log")))(t)
+	for what, text := range map[string]string{
+		"function": `"platform.throttled","reason":"ConcurrentInvocationLimitExceeded"`,
+		"table":    `"platform.throttled","operation":"`,
+	} {
+		assert(t, strings.Contains(string(log), text), "no %s was throttled: the limits are too wide for this test",
+			what)
+	}
+}
+
+// hasStored reports whether counts say that n lines are stored.
+func hasStored(c client.Counts, n int64) bool { return c.Ingested != nil && *c.Ingested == n }
+
+// setTenant changes settings of the session's tenant.
+func (s *session) setTenant(settings ...string) {
+	s.t.Helper()
+	must(s.t, s.environment.admin(nil, append([]string{"tenant", "set", s.tenantID}, settings...)...))
+}
+
+// A tenant's limit of created_at counts for the batches that are created after it was set.
+func TestTenantSettingsOfLines(t *testing.T) {
+	api := beginBatchTenant(t)
+	old := validLine().with("created_at", time.Now().AddDate(-1, 0, 0).UTC().Format(time.RFC3339))
+	expect := func(want bool) {
+		t.Helper()
+		last := api.process(true, jsonLines(old))
+		if last.Status != "VALIDATION_FAILED" { // the tenant has no entities
+			t.Fatalf("the batch ended with %s, want VALIDATION_FAILED", last.Status)
+		}
+		found := false
+		for _, l := range api.report(last.BatchID) {
+			found = found || hasCode(l, "created_at_out_of_range")
+		}
+		assert(t, found == want, "created_at_out_of_range found: %t, want %t", found, want)
+	}
+	expect(false)
+	api.setTenant("max_past_days=30")
+	expect(true)
+	api.setTenant("max_past_days=0")
+	expect(false)
+}
+
+// With four_eyes, a client does not verify its own draft; another client of the tenant does.
+func TestFourEyes(t *testing.T) {
+	maker := beginTenant(t)
+	checker := loginAs(t, environment, newClient(t, environment, maker.tenantID))
+	maker.setTenant("four_eyes=true")
+	id := maker.newEntity("")
+	verify := entityCommand + "/" + id + "/draft/" + maker.newDraft(id, uuid.NewString()) + "/verify"
+	maker.expect(403, "PUT", verify, `{"data":{"version":1}}`)
+	checker.expect(202, "PUT", verify, `{"data":{"version":1}}`)
 }

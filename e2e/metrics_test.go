@@ -11,8 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"sluice/internal/cost"
 	"sluice/shared/kit/metric"
 	"sluice/shared/kit/metric/metrictest"
+
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
 )
 
 // metricRecord is what these tests read of a record of a run of a step.
@@ -33,9 +36,8 @@ func metricRecords(t *testing.T, e *Environment, batchID string) []metricRecord 
 			continue
 		}
 		var r metricRecord
-		if err := json.Unmarshal([]byte("{"+text), &r); err != nil {
-			t.Fatalf("%v: %s", err, line)
-		}
+		err := json.Unmarshal([]byte("{"+text), &r)
+		require(t, err == nil, "%v: %s", err, line)
 		found = append(found, r)
 	}
 	return found
@@ -136,33 +138,58 @@ func TestMetricsCommand(t *testing.T) {
 		stdout, stderr, code, err := environment.runSluice(append([]string{"metrics", "--data", environment.Data,
 			"--batch", batchID}, args...)...)
 		require(t, err == nil && code == 0 && stderr == "", "the command ended with %v, exit code %d and %q, want 0",
-			err, code, stderr)
+			err,
+			code, stderr)
 		return stdout
 	}
-	find := func(step string) (found stepFigures) {
-		for _, s := range got.Steps {
-			if s.Step == step {
-				found = s
-			}
-		}
-		return found
-	}
+	figures := map[string]stepFigures{}
 	eventually(t, "the step close in the figures", func() bool {
 		must(t, json.Unmarshal([]byte(metrics("--json")), &got))
-		return find("close").Step != ""
+		for _, s := range got.Steps {
+			figures[s.Step] = s
+		}
+		return figures["close"].Step != ""
 	})
 	for step, bytes := range map[string]int64{"validate": int64(len(file)), "ingest": int64(len(file)) - 25} {
-		if s := find(step); s.Lines != 25 || s.Bytes != bytes || s.PerSecond <= 0 {
-			t.Errorf("got the figures %+v, want 25 lines and %d bytes", s, bytes)
-		}
+		s := figures[step]
+		assert(t, s.Lines == 25 && s.Bytes == bytes && s.PerSecond > 0,
+			"got the figures %+v, want 25 lines and %d bytes",
+			s, bytes)
 	}
 	assert(t, got.Ended["PROCESSED"] == 1, "got the batches %v, want one that is PROCESSED", got.Ended)
-	table := metrics()
-	for _, want := range []string{"1 PROCESSED", "\nstep ", "\nvalidate ", " 25 "} {
-		assert(t, strings.Contains(table, want), "the table does not have %q:\n%s", want, table)
-	}
+	expectTexts(t, metrics(), "1 PROCESSED", "\nstep ", "\nvalidate ", " 25 ")
 	if _, stderr, code, err := environment.runSluice("metrics", "--data", t.TempDir()); err != nil || code != 2 ||
 		!strings.Contains(stderr, "no local cloud has run on") {
 		t.Errorf("on an empty folder: exit code %d, %v: %s, want 2 and the cause", code, err, stderr)
 	}
+}
+
+// A batch makes the state transitions, and its state machine the calls of functions, that 'sluice cost' says. If this
+// fails because there are more than before, that costs money: change the model and docs/cost.md only if it is worth it.
+func TestTransitionsAreThoseOfTheCostModel(t *testing.T) {
+	// a local cloud, whose chunks have 8 KiB
+	api := begin(t, functionLog)
+	const lines, chunkBytes = 50, 8192
+	file := jsonLines(validLines(lines)...)
+	batchID := api.startBatch(true, file)
+	api.expectEnd("PROCESSED", batchID)
+	environment.waitForExecution(t, "SUCCEEDED", "batch", batchID)
+	machines, arn := environment.execution(t, "batch", batchID)
+	transitions, tasks := 0, 0
+	pages := sfn.NewGetExecutionHistoryPaginator(machines, &sfn.GetExecutionHistoryInput{ExecutionArn: &arn})
+	for pages.HasMorePages() {
+		page := ok(pages.NextPage(t.Context()))(t)
+		for _, e := range page.Events {
+			switch kind := fmt.Sprint(e.Type); {
+			case kind == "TaskStateEntered":
+				transitions, tasks = transitions+1, tasks+1
+			case strings.HasSuffix(kind, "StateEntered"):
+				transitions++
+			}
+		}
+	}
+	want := cost.UsageOf(cost.Load{Lines: lines, Bytes: int64(len(file)), Batches: 1, ChunkBytes: chunkBytes})
+	assert(t, float64(transitions) == want.Transitions && float64(tasks) == want.MachineRuns && want.Chunks >= 2,
+		"%d transitions and %d tasks for %d chunks, and the model says %g and %g", transitions, tasks, want.Chunks,
+		want.Transitions, want.MachineRuns)
 }

@@ -1,8 +1,10 @@
 package e2e
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,24 +14,6 @@ import (
 
 	"sluice/client"
 )
-
-// observedBatch is a batch as the observability interface says it.
-type observedBatch struct {
-	BatchID      string             `json:"batch_id"`
-	Status       string             `json:"status"`
-	IngestStart  *time.Time         `json:"ingest_start"`
-	IngestEnd    *time.Time         `json:"ingest_end"`
-	Duration     *int64             `json:"duration_seconds"`
-	Counts       map[string]int     `json:"counts"`
-	ErrorMessage *string            `json:"error_message"`
-	Exports      map[string]*string `json:"exports"`
-}
-
-// observe reads from the observability interface.
-func (s *session) observe(query string, out any) {
-	s.t.Helper()
-	s.expectReply(200, "GET", "/tm/observability/api/v1/batch-transactions/batches?"+query, "", out)
-}
 
 // failedModifications reads the modification IDs of a day's failures, of which other tests have some, too.
 func (s *session) failedModifications(day string) (ids []string) {
@@ -54,31 +38,15 @@ func (s *session) failedModifications(day string) (ids []string) {
 	}
 }
 
-// daySummary is how many transactions of a day succeeded and failed.
-type daySummary struct {
-	Succeeded int `json:"succeeded_request_count"`
-	Failed    int `json:"failed_request_count"`
-}
-
-// summary reads the summary of a day.
-func (s *session) summary(day string) daySummary {
-	s.t.Helper()
-	var reply struct{ Data map[string]daySummary }
-	s.expectReply(200, "GET", "/tm/observability/api/v1/transactions/summary?start_date="+day+"&end_date="+day, "",
-		&reply)
-	return reply.Data[day]
-}
-
 // observedLately returns the sums, and the failed modifications, of today and of the day before, on which the requests
 // may have been.
-func (s *session) observedLately() (sum daySummary, failed []string) {
+func (s *session) observedLately() (sum client.DaySummary, failed []string) {
 	s.t.Helper()
 	today := time.Now().UTC()
-	for _, at := range []time.Time{today.AddDate(0, 0, -1), today} {
-		day := at.Format(time.DateOnly)
-		summary := s.summary(day)
+	for _, day := range []time.Time{today.AddDate(0, 0, -1), today} {
+		summary := ok(s.client.TransactionSummary(s.t.Context(), day, day))(s.t)[day.Format(time.DateOnly)]
 		sum.Succeeded, sum.Failed = sum.Succeeded+summary.Succeeded, sum.Failed+summary.Failed
-		failed = append(failed, s.failedModifications(day)...)
+		failed = append(failed, s.failedModifications(day.Format(time.DateOnly))...)
 	}
 	return sum, failed
 }
@@ -90,25 +58,15 @@ func TestFailedModifications(t *testing.T) {
 	api := beginBatchTenant(t)
 	good, dropped, rejected := validLine(), validLine().with("payment_type", "none"),
 		validLine().with("payment_type", "none")
-	last, _ := api.processWith(client.UploadOptions{MaxRejected: &client.RejectLimit{Lines: 1}},
+	api.expectProcessWith("PROCESSED", client.UploadOptions{MaxRejected: &client.RejectLimit{Lines: 1}},
 		jsonLines(good, dropped))
-	second, _ := api.processWith(client.UploadOptions{RejectOnInvalid: true}, jsonLines(validLine(), rejected))
-	require(t, last.Status == client.StatusProcessed && second.Status == client.StatusValidationFailed,
-		"the batches ended with %s and %s, want PROCESSED and VALIDATION_FAILED", last.Status, second.Status)
+	api.expectProcess("VALIDATION_FAILED", jsonLines(validLine(), rejected))
 	summary, failed := api.observedLately()
-	if want := (daySummary{Succeeded: 1, Failed: 3}); summary != want {
-		t.Errorf("summary: got %+v, want %+v", summary, want)
-	}
-	for name, c := range map[string]struct {
-		line line
-		want bool
-	}{"stored": {good, false}, "dropped": {dropped, true}, "rejected": {rejected, true}} {
-		id := c.line.modificationID()
-		assert(t, slices.Contains(failed, id) == c.want, "the line that was %s: %s is in the list: %t, want %t", name,
-			id, !c.want, c.want)
-	}
-	api.expect(http.StatusUnprocessableEntity, http.MethodGet,
-		"/tm/observability/api/v1/transactions/failed-modifications", "")
+	equal(t, "summary", client.DaySummary{Succeeded: 1, Failed: 3}, summary)
+	assert(t, !slices.Contains(failed, good.modificationID()) && slices.Contains(failed, dropped.modificationID()) &&
+		slices.Contains(failed, rejected.modificationID()), "the failed ones are %v, want %v and %v, not %v", failed,
+		dropped, rejected, good)
+	api.expect(422, "GET", "/tm/observability/api/v1/transactions/failed-modifications", "")
 }
 
 // A single transaction that is stored is counted, and one that is refused is counted and among the failed
@@ -118,16 +76,13 @@ func TestObservedSingles(t *testing.T) {
 	api := loginNewTenant(t, "--permission", "TransactionWrite", "--permission", "TransactionRead")
 	api.onboardParties()
 	stored, refused := validLine(), validLine().withSender("nobody")
-	for _, c := range []struct {
-		line   line
-		status int
-	}{{stored, http.StatusCreated}, {stored, http.StatusCreated}, {refused, http.StatusBadRequest}} {
-		api.expect(c.status, http.MethodPost, singlePath, c.line.String())
+	for range 2 {
+		api.expect(201, "POST", singlePath, stored.String())
 	}
+	api.expect(400, "POST", singlePath, refused.String())
 	summary, ids := api.observedLately()
-	want := daySummary{Succeeded: 1, Failed: 1}
-	assert(t, summary == want && slices.Equal(ids, []string{refused.modificationID()}),
-		"summary %+v with the failures %q, want %+v with %s", summary, ids, want, refused.modificationID())
+	equal(t, "summary", client.DaySummary{Succeeded: 1, Failed: 1}, summary)
+	equal(t, "failed modifications", []string{refused.modificationID()}, ids)
 }
 
 // What became of transactions is found by their modification IDs, whether they came singly or in a batch, plain or
@@ -136,28 +91,25 @@ func TestTransactionEvents(t *testing.T) {
 	// whose batches are all that is searched
 	api := beginBatchTenant(t)
 	single, refused := validLine(), validLine().withSender("nobody")
-	for l, want := range map[*line]int{&single: http.StatusCreated, &refused: http.StatusBadRequest} {
-		api.expect(want, http.MethodPost, singlePath, l.String())
-	}
+	api.expect(201, "POST", singlePath, single.String())
+	api.expect(400, "POST", singlePath, refused.String())
 	lines := validLines(60) // several chunks of 8 KiB
 	dropped, duplicate := validLine().with("payment_type", "none"), lines[50]
 	lines = append(lines, dropped, duplicate)
-	last, _ := api.processWith(client.UploadOptions{MaxRejected: &client.RejectLimit{Lines: 3}}, jsonLines(lines...))
+	api.expectProcessWith("PROCESSED", client.UploadOptions{MaxRejected: &client.RejectLimit{Lines: 3}},
+		jsonLines(lines...))
 	packed := validLine()
-	second := api.process(true, packGzip(t, jsonLines(packed)))
-	require(t, last.Status == client.StatusProcessed && second.Status == client.StatusProcessed,
-		"the batches ended with %s and %s, want PROCESSED", last.Status, second.Status)
-	want := []client.TransactionEvent{
-		{Status: "succeeded", StatusCode: 201}, {Status: "failed", StatusCode: 400},
-		{Status: "succeeded", StatusCode: 201},
-		{Status: "succeeded", StatusCode: 201}, {Status: "failed", StatusCode: 400},
-		{Status: "failed", StatusCode: 400},
-		{Status: "failed", StatusCode: 400},
-	}
+	api.expectProcess("PROCESSED", packGzip(t, jsonLines(packed)))
+	stored := []line{single, packed, lines[20]}
+	var want []client.TransactionEvent
 	var ids []string
-	for i, l := range []line{single, refused, packed, lines[20], duplicate, dropped, duplicate} {
-		want[i].ModificationExternalID, want[i].TransactionExternalID = l.modificationID(), l.transactionID()
-		ids = append(ids, l.modificationID())
+	for _, l := range []line{single, refused, packed, lines[20], duplicate, dropped, duplicate} {
+		e := client.TransactionEvent{Status: client.EventFailed, StatusCode: 400,
+			ModificationExternalID: l.modificationID(), TransactionExternalID: l.transactionID()}
+		if slices.ContainsFunc(stored, func(s line) bool { return s.modificationID() == l.modificationID() }) {
+			e.Status, e.StatusCode = client.EventSucceeded, 201
+		}
+		want, ids = append(want, e), append(ids, l.modificationID())
 	}
 	var got []client.TransactionEvent
 	for next := ""; ; {
@@ -169,7 +121,7 @@ func TestTransactionEvents(t *testing.T) {
 		}
 	}
 	ignore := cmpopts.IgnoreFields(client.TransactionEvent{}, "StatusMessage", "CreatedAt")
-	equal(t, "", want, got, ignore)
+	equal(t, "events", want, got, ignore)
 	for _, e := range got {
 		assert(t, e.StatusMessage != "" && time.Since(e.CreatedAt) <= time.Hour,
 			"got %+v, want a message and the time of the receipt", e)
@@ -180,30 +132,128 @@ func TestTransactionEvents(t *testing.T) {
 // A batch is observed by its ID and by the day of its creation, with what it came to.
 func TestObservedBatches(t *testing.T) {
 	api := begin(t)
-	last, _ := api.processWith(client.UploadOptions{MaxRejected: &client.RejectLimit{Lines: 1}},
+	last := api.expectProcessWith("PROCESSED", client.UploadOptions{MaxRejected: &client.RejectLimit{Lines: 1}},
 		append(jsonLines(validLines(2)...), "nonsense\n"...))
-	var byID []observedBatch
-	api.observe("ids="+last.BatchID, &byID)
+	byID := ok(api.client.ObservedBatches(t.Context(), last.BatchID))(t)
 	require(t, len(byID) == 1 && byID[0].BatchID == last.BatchID && byID[0].Status == "processed_with_failures" &&
-		byID[0].IngestStart != nil && byID[0].IngestEnd != nil && byID[0].Duration != nil &&
-		byID[0].ErrorMessage == nil && byID[0].Exports["errors_file"] != nil,
+		byID[0].IngestStart != nil && byID[0].IngestEnd != nil && byID[0].DurationSeconds != nil &&
+		byID[0].ErrorMessage == "" && byID[0].Exports["errors_file"] != "",
 		"got %+v, want the batch with its times and its report", byID)
-	equal(t, "counts", map[string]int{"total": 3, "accepted": 2, "invalid": 1}, byID[0].Counts)
-	api.expect(http.StatusOK, http.MethodGet, *byID[0].Exports["errors_file"], "")
-	day := last.CreatedAt.UTC().Format(time.DateOnly)
-	var groups []struct {
-		Date    string          `json:"date"`
-		Batches []observedBatch `json:"batches"`
+	equal(t, "counts", &client.ObservedCounts{Total: 3, Accepted: 2, Invalid: 1}, byID[0].Counts)
+	api.expect(200, "GET", byID[0].Exports["errors_file"], "")
+	var groups []client.BatchDay
+	for next := ""; next != "" || groups == nil; {
+		page, after, err := api.client.BatchesByDay(t.Context(), last.CreatedAt, last.CreatedAt, 100, next)
+		must(t, err)
+		groups, next = append(groups, page...), after
 	}
-	api.observe("start_date="+day+"&end_date="+day, &groups)
-	isFound := false
-	for _, g := range groups {
-		for _, b := range g.Batches {
-			isFound = isFound || g.Date == day && cmp.Equal(b, byID[0])
+	assert(t, slices.ContainsFunc(groups, func(g client.BatchDay) bool {
+		return g.Date == last.CreatedAt.UTC().Format(time.DateOnly) &&
+			slices.ContainsFunc(g.Batches, func(b client.ObservedBatch) bool { return cmp.Equal(b, byID[0]) })
+	}), "the batches of the day are %+v, want %+v among them", groups, byID[0])
+	api.expect(http.StatusBadRequest, http.MethodGet, "/tm/observability/api/v1/batch-transactions/batches", "")
+}
+
+// The commands count what was stored and what was not, list the latter and say why, whether it was sent singly or in a
+// batch.
+func TestObservabilityCommands(t *testing.T) {
+	c := beginBatchTenant(t)
+	single, refused := validLine(), validLine().withSender("nobody")
+	inBatch, dropped := validLine(), validLine().with("payment_type", "none")
+	began := time.Now().UTC()
+	for command, lines := range map[string][]line{"send": {single, refused}, "upload": {inBatch, dropped}} {
+		args := []string{command, writeFile(t, "lines.jsonl", jsonLines(lines...))}
+		if command == "upload" {
+			args = append(args, "--max-rejected", "1")
+		}
+		c.run(1, args...)
+	}
+
+	var stored, failed int64
+	for text := range strings.Lines(c.run(0, "summary", "--days", "3", "--json")) {
+		var day client.DaySummary
+		must(t, json.Unmarshal([]byte(text), &day))
+		stored, failed = stored+day.Succeeded, failed+day.Failed
+	}
+	assert(t, stored == 2 && failed == 2, "summary: %d stored and %d not, want 2 and 2", stored, failed)
+	if text := c.run(0, "summary", "--days", "3"); !strings.HasSuffix(text, "total       2 stored  2 not stored\n") {
+		t.Errorf("summary printed %q, want a total of 2 and 2", text)
+	}
+
+	var ids []string // of the day of the requests, or of both if midnight was among them
+	ended := time.Now().UTC()
+	for _, day := range slices.Compact([]string{began.Format(time.DateOnly), ended.Format(time.DateOnly)}) {
+		ids = append(ids, strings.Fields(c.run(0, "failed", day))...)
+	}
+	want := []string{refused.modificationID(), dropped.modificationID()}
+	slices.Sort(ids)
+	slices.Sort(want)
+	equal(t, "failed", want, ids)
+
+	for name, o := range map[string]struct {
+		line line
+		code int
+		want string
+	}{
+		"sent": {single, 0, "  succeeded  201  "}, "refused": {refused, 1, "  failed  400  "},
+		"stored": {inBatch, 0, "  succeeded  201  "}, "dropped": {dropped, 1, "  failed  400  "},
+	} {
+		id := o.line.modificationID()
+		if text := c.run(o.code, "events", id); strings.Count(text, "\n") != 1 ||
+			!strings.Contains(text, o.want+id+"  "+o.line.transactionID()+"  ") {
+			t.Errorf("events of the transaction that was %s: %q, want one line with %q", name, text, o.want)
 		}
 	}
-	if !isFound {
-		t.Errorf("the batches of %s are %+v, want %+v among them", day, groups, byID[0])
+	c.runFor(1, []string{"nothing was found"}, "events", "nobody sent this")
+	c.run(2, "failed", "2020-01-31")
+	other := loginAs(t, environment, newClient(t, environment, c.TenantID, "--permission", "BatchRead"))
+	for _, args := range [][]string{{"summary"}, {"failed"}, {"events", "m"}} {
+		other.run(2, args...)
 	}
-	api.expect(http.StatusBadRequest, http.MethodGet, "/tm/observability/api/v1/batch-transactions/batches", "")
+}
+
+// The commands list and show entities, and show what a batch and a single request have stored; without the permission
+// they do not.
+func TestReadingCommands(t *testing.T) {
+	c := beginTenant(t)
+	importFile(t, []string{"--tenant", c.TenantID}, `{"id":"`+senderID+`","lifecycleStatus":"Compliant",`+
+		`"type":"Company","properties":{"legalEntityName":{"type":"Single","value":"Acme"}}}`,
+		`{"id":"`+receiverID+`","lifecycleStatus":"Compliant"}`, `{"id":"new one","lifecycleStatus":"Unknown"}`)
+	if list := c.run(0, "entity", "list"); strings.Count(list, "\n") != 3 ||
+		!strings.Contains(list, senderID+"    Compliant  Company  Acme\n") {
+		t.Errorf("entity list: %s", list)
+	}
+	if list := c.run(0, "entity", "list", "--status", "Unknown", "--json"); strings.Count(list, "\n") != 1 ||
+		!strings.Contains(list, `"id":"new one"`) {
+		t.Errorf("entity list --status: %s", list)
+	}
+	if text := c.run(0, "entity", "show", senderID); !strings.Contains(text, "\n  legalEntityName  Acme\n") {
+		t.Errorf("entity show: %s", text)
+	}
+	if text := c.run(0, "entity", "show", "new one"); !strings.HasPrefix(text, "entity         new one\n") {
+		t.Errorf("entity show of one without properties: %s", text)
+	}
+	c.run(2, "entity", "show", "nobody")
+	c.run(2, "entity", "list", "--status", "Unheard")
+
+	sent := validLine()
+	path := writeFile(t, "transaction.json", sent.String())
+	c.run(0, "send", path)
+	if text := c.run(0, "transaction", "show", sent.transactionID()); !strings.Contains(text,
+		"\nsent          singly\n") || !strings.Contains(text,
+		`    "transaction_external_id": "`+sent.transactionID()+`"`) {
+		t.Errorf("transaction show: %s", text)
+	}
+	if text := c.run(0, "transaction", "show", sent.transactionID(), "--json"); !strings.Contains(text,
+		`"modification_external_id": "`+sent.modificationID()+`"`) {
+		t.Errorf("transaction show --json: %s", text)
+	}
+	c.run(2, "transaction", "show", "nobody-sent-this")
+
+	other := loginAs(t, environment, newClient(t, environment, c.TenantID, "--permission", "BatchRead"))
+	for _, args := range [][]string{
+		{"entity", "list"}, {"entity", "show", senderID}, {"transaction", "show", sent.transactionID()},
+	} {
+		other.run(2, args...)
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"sluice/client"
 	"sluice/shared/connect/outbound/outboundtest"
 )
 
@@ -22,29 +23,15 @@ func thisMachine() outboundtest.Leaf {
 		NotAfter: time.Now().Add(time.Hour)}
 }
 
-// receiverCheck is what these tests read of a check.
-type receiverCheck struct {
-	Chain     []struct{ Subject, Issuer, ThumbprintSHA256 string }
-	Decisions []struct {
-		Mode     string
-		Accepted bool
-		Reason   string
-	}
-}
-
-// text writes the decisions in short.
-func (c receiverCheck) text() string {
-	var s []string
-	for _, d := range c.Decisions {
-		s = append(s, fmt.Sprintf("%s %v", d.Mode, d.Accepted))
-	}
-	return strings.Join(s, ", ")
-}
-
-// check asks what a receiver presents.
-func (s *session) check(url string) (c receiverCheck) {
+// expectDecisions asks what a receiver presents and checks what the modes decide.
+func (s *session) expectDecisions(url, want string) client.ReceiverCheck {
 	s.t.Helper()
-	s.mustCall("POST", externalAuthQueries+"/check", inEnvelope(jsonText(map[string]string{"url": url})), &c)
+	c := ok(s.client.CheckReceiver(s.t.Context(), url))(s.t)
+	var decisions []string
+	for _, d := range c.Decisions {
+		decisions = append(decisions, fmt.Sprintf("%s %v", d.Mode, d.Accepted))
+	}
+	equal(s.t, "the decisions about "+url, want, strings.Join(decisions, ", "))
 	return c
 }
 
@@ -60,36 +47,27 @@ func TestCheckOfReceivers(t *testing.T) {
 	const none, pin, signer = "PinLeafThumbprint false, SignerChainValidationOnly false",
 		"PinLeafThumbprint true, SignerChainValidationOnly false",
 		"PinLeafThumbprint false, SignerChainValidationOnly true"
-	c := api.check(url)
-	assert(t, c.text() == none && len(c.Chain) == 2 && c.Chain[0].Issuer == "CN=Test Issuing CA" &&
-		len(c.Chain[0].ThumbprintSHA256) == 64, "without a configuration: %+v", c)
+	c := api.expectDecisions(url, none)
+	assert(t, len(c.Chain) == 2 && c.Chain[0].Issuer == "CN=Test Issuing CA" && len(c.Chain[0].ThumbprintSHA256) == 64,
+		"without a configuration: %+v", c)
 	data := func(der []byte) string {
 		return jsonText(map[string]any{"url": url, "endpointCertificate": map[string]any{
 			"isPublicCA": false, "certificate": outboundtest.PEM(der)}})
 	}
 	id := api.newConfiguration(data(presented.Certificate[0]))
-	if c := api.check(url + "/hooks?a=1"); c.text() != pin {
-		t.Errorf("with the leaf: %+v", c)
-	}
+	api.expectDecisions(url+"/hooks?a=1", pin)
 	api.mustCall("PUT", externalAuthCommands+"?configurationId="+id, inEnvelope(data(root.Certificate.Raw)), nil)
-	if c := api.check(url); c.text() != signer {
-		t.Errorf("with the root: %+v", c)
-	}
+	api.expectDecisions(url, signer)
 	for _, refused := range []string{"https://169.254.169.254/latest", "https://10.0.0.1", "https://[fd00:ec2::254]"} {
-		if c := api.check(refused); c.text() != none || len(c.Chain) != 0 ||
-			!strings.Contains(c.Decisions[0].Reason, " address") {
-			t.Errorf("%s: %+v", refused, c)
-		}
+		c := api.expectDecisions(refused, none)
+		assert(t, len(c.Chain) == 0 && strings.Contains(c.Decisions[0].Reason, " address"), "%s: %+v", refused, c)
 	}
 	api.expect(400, "POST", externalAuthQueries+"/check", inEnvelope(`{"url":"http://x.test"}`), "UrlValidator")
 
 	own := login(t, environment)
-	other := own.check(url)
-	assert(t, other.text() == none, "by the configuration of another tenant: %+v", other)
-	stdout, stderr, code := login(t, environment).command("outbound", "check", url)
-	assert(t, code == 1 && stderr == "" && strings.Contains(stdout, "subject  CN=leaf\n") &&
-		strings.Contains(stdout, "SignerChainValidationOnly  refused   No chain leads from"),
-		"sluice outbound check: exit code %d, %q\n%s", code, stderr, stdout)
+	own.expectDecisions(url, none) // by the configurations of another tenant
+	own.runFor(1, []string{"subject  CN=leaf\n", "SignerChainValidationOnly  refused   No chain leads from"},
+		"outbound", "check", url)
 }
 
 // clientKeyView is what these tests read of a tenant's client key.
@@ -146,15 +124,13 @@ func TestCallsAreAuthenticated(t *testing.T) {
 			"clientId": "sluice", "url": at(tokens) + "/token", "useBasicAuthentication": false,
 			"useEndpointMtlsConfiguration": true, "isJwtClientAssertionEnabled": true}},
 	}))
-	w := api.newWebhook(at(server)+"/events", "")
-	if d := api.test(w); d.summary() != "Failed client_certificate_unusable" || calls.count()+assertions.count() != 0 {
-		t.Errorf("without a client certificate: %s after %d requests", d.summary(), calls.count()+assertions.count())
-	}
+	w := api.newWebhook(at(server)+"/events", client.WebhookSettings{})
+	api.testWebhook(w, "Failed client_certificate_unusable")
+	assert(t, calls.count()+assertions.count() == 0, "without a client certificate: %v and %v were sent", calls.all(),
+		assertions.all())
 	key := api.installClientCertificate(clients)
 	for range 2 {
-		if d := api.test(w); d.summary() != "Successful -" {
-			t.Errorf("with a client certificate: %+v", d)
-		}
+		api.testWebhook(w, delivered)
 	}
 	if got := calls.all(); !slices.Equal(got, []string{"Bearer the-token the-key", "Bearer the-token the-key"}) {
 		t.Errorf("the receiver got %q", got)

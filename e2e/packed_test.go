@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
@@ -31,53 +28,6 @@ func packZstd(t *testing.T, content []byte) []byte {
 	w := ok(zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1)))(t)
 	defer w.Close()
 	return w.EncodeAll(content, nil)
-}
-
-// A file has the same outcome however it is packed: the same counts, the same report with the same lines and offsets,
-// and the same lines to be read back.
-func TestPackedFilesHaveTheSameOutcome(t *testing.T) {
-	api := begin(t)
-	good, last := validLine(), validLine()
-	twin := validLine()
-	var tooLong strings.Builder // and not too dense when it is packed
-	for i := range 60000 {
-		fmt.Fprint(&tooLong, i)
-	}
-	bad := []string{"nonsense", "", twin.String(), twin.String(), validLine().with("surprise", 1).String(),
-		tooLong.String()}
-	content := slices.Concat(jsonLines(good), []byte(strings.Join(bad, "\n")+"\n"), jsonLines(last))
-	half := len(content) / 2
-	var want []client.ReportLine
-	var wantCounts client.Counts
-	for _, way := range []struct {
-		name, encoding string
-		file           []byte
-	}{
-		{"plain", "identity", content},
-		{"gzip", "gzip", packGzip(t, content)},
-		{"gzip in two members", "gzip", slices.Concat(packGzip(t, content[:half]), packGzip(t, content[half:]))},
-		{"zstd", "zstd", packZstd(t, content)},
-		{"zstd in two frames", "zstd", slices.Concat(packZstd(t, content[:half]), packZstd(t, content[half:]))},
-	} {
-		status := api.process(false, way.file)
-		require(t, status.Status == "PROCESSED" && status.BytesTotal == int64(len(content)) &&
-			status.BytesDone == status.BytesTotal, "%s: ended with %s (%q), %d of %d bytes done, want PROCESSED and %d",
-			way.name, status.Status, status.ErrorMessage, status.BytesDone, status.BytesTotal, len(content))
-		report := api.report(status.BatchID)
-		if want == nil {
-			want, wantCounts = report, status.Counts
-		}
-		if diff := cmp.Diff(want, report, cmpopts.EquateEmpty()); diff != "" || len(report) != 5 {
-			t.Errorf("%s: the report has %d lines and differs (-plain +%s):\n%s", way.name, len(report), way.name, diff)
-		}
-		assert(t, status.ContentEncoding == way.encoding, "%s: the status says %s, want %s", way.name,
-			status.ContentEncoding, way.encoding)
-		if diff := cmp.Diff(wantCounts, status.Counts); diff != "" {
-			t.Errorf("%s: counts (-plain +%s):\n%s", way.name, way.name, diff)
-		}
-		api.expectStored(good, status.BatchID, 1)
-		api.expectStored(last, status.BatchID, int64(2+len(bad)))
-	}
 }
 
 // What is wrong with a packed file is said where it is noticed, and nothing of the file is stored.
@@ -124,9 +74,8 @@ func TestRefusedPackedFiles(t *testing.T) {
 	t.Run("gzip of nothing", func(t *testing.T) {
 		t.Parallel()
 		last := login(t, environment).expectProcess("VALIDATION_FAILED", packGzip(t, nil))
-		if want := "The file contains no transaction."; last.ErrorMessage != want {
-			t.Errorf("the message is %q, want %q", last.ErrorMessage, want)
-		}
+		want := "The file contains no transaction."
+		assert(t, last.ErrorMessage == want, "the message is %q, want %q", last.ErrorMessage, want)
 	})
 }
 

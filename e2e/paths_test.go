@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -44,22 +45,13 @@ func newSamples(t *testing.T, tenantID string) samples {
 	must(t, environment.admin(nil, "--tenant", tenantID, "entities", "import", s.entities))
 	content, err := os.ReadFile(s.path)
 	must(t, err)
-	kinds := map[int]string{}
-	must(t, eachLine(s.path+".truth", func(text []byte) error {
-		var fact struct {
-			Line int
-			Kind string
-		}
-		err := json.Unmarshal(text, &fact)
-		kinds[fact.Line] = fact.Kind
-		return err
-	}))
+	kinds := readTruth(t, s.path+".truth")
 	for i, text := range bytes.Split(bytes.TrimSuffix(content, []byte("\n")), []byte("\n")) {
 		if len(text) > 100_000 {
-			continue // huge lines cost much, and have tests of their own on each path
+			continue // huge lines cost much: there is one at the end
 		}
 		s.lines = append(s.lines, text)
-		if kind := kinds[i+1]; kind != "" {
+		if kind := kinds[int64(i+1)]; kind != "" {
 			s.kinds[int64(len(s.lines))] = kind
 		}
 	}
@@ -67,7 +59,12 @@ func newSamples(t *testing.T, tenantID string) samples {
 		t.Fatalf("%d lines, %d of them wrong; want %d of %d ways to be wrong, and %d valid lines", len(s.lines),
 			len(s.kinds), len(kinds), sampledata.EveryKind(), valid)
 	}
-	s.content = append(bytes.Join(s.lines, []byte("\n")), '\n')
+	var tooLong strings.Builder // and not too dense when it is packed
+	for i := range 60_000 {
+		fmt.Fprint(&tooLong, i)
+	}
+	s.content = slices.Concat(bytes.Join(s.lines, []byte("\n")), []byte("\n\n"+tooLong.String()+"\n"))
+	s.kinds[int64(len(s.lines)+2)] = "line_too_long" // after a blank line
 	must(t, os.WriteFile(s.path, s.content, 0o600))
 	return s
 }
@@ -121,29 +118,34 @@ func TestOneVerdictOnEveryPath(t *testing.T) {
 		var l client.ReportLine
 		decodeStrictly(t, text, &l)
 		verdicts[l.Line] = l
-		if !hasCode(l, s.kinds[l.Line]) {
-			t.Errorf("line %d has the errors %+v, want %s", l.Line, l.Errors, s.kinds[l.Line])
-		}
+		kind := s.kinds[l.Line]
+		assert(t, hasCode(l, kind), "line %d has the errors %+v, want %s", l.Line, l.Errors, kind)
 	}
 	assert(t, len(verdicts) == len(s.kinds), "%d lines are invalid, want %d", len(verdicts), len(s.kinds))
+	size, half := int64(len(s.content)), len(s.content)/2
 	for _, way := range []struct {
-		name  string
-		start func() (batchID string)
+		name, encoding string
+		file           []byte
 	}{
-		{"plain", func() string { return api.startBatch(false, s.content) }},
-		{"gzip", func() string { return api.startBatch(false, packGzip(t, s.content)) }},
-		{"zstd", func() string { return api.startBatch(false, packZstd(t, s.content)) }},
-		{"multipart", func() string { return api.startInParts(s.content) }},
+		{"plain", "identity", s.content},
+		{"gzip", "gzip", packGzip(t, s.content)},
+		{"gzip in two members", "gzip", append(packGzip(t, s.content[:half]), packGzip(t, s.content[half:])...)},
+		{"zstd", "zstd", packZstd(t, s.content)},
+		{"zstd in two frames", "zstd", append(packZstd(t, s.content[:half]), packZstd(t, s.content[half:])...)},
+		{"multipart", "identity", s.content},
 	} {
-		last, _ := api.follow(way.start())
-		invalid, total := int64(len(s.kinds)), int64(len(s.lines))
-		if diff := cmp.Diff(countsOf(total, total-invalid, invalid, total-invalid), last.Counts); diff != "" {
-			t.Fatalf("%s: %s (%s), counts (-want +got):\n%s", way.name, last.Status, last.ErrorMessage, diff)
+		start := api.startInParts
+		if way.name != "multipart" {
+			start = func(file []byte) string { return api.startBatch(false, file) }
 		}
-		got, err := readFile(t.Context(), api.client.OpenReport, api.result(last.BatchID).ErrorsFileURL)
-		if diff := cmp.Diff(string(report), string(got)); err != nil || diff != "" {
-			t.Errorf("%s: %v, report (-offline +batch):\n%s", way.name, err, diff)
-		}
+		last := api.expectEnd("PROCESSED", start(way.file))
+		assert(t, last.ContentEncoding == way.encoding && last.BytesTotal == size && last.BytesDone == size,
+			"%s: %d of %d bytes of %s are done, want %d of %s", way.name, last.BytesDone, last.BytesTotal,
+			last.ContentEncoding, size, way.encoding)
+		invalid, total := int64(len(s.kinds)), int64(len(s.lines)+1)
+		equal(t, way.name+": counts", countsOf(total, total-invalid, invalid, total-invalid), last.Counts)
+		got := ok(readFile(t.Context(), api.client.OpenReport, api.result(last.BatchID).ErrorsFileURL))(t)
+		equal(t, way.name+": report", string(report), string(got))
 		s.expectValidStored(t, api, way.name, last.BatchID)
 	}
 	for i, text := range s.lines {

@@ -138,23 +138,20 @@ func TestPolicyEvaluation(t *testing.T) {
 	if diff := cmp.Diff(want["evaluatedItems"], any(rebuilt(group))); diff != "" {
 		t.Errorf("items, plain (-) and rebuilt from the normalized reply (+): %s", diff)
 	}
-	if n := len(group["evaluatedFields"].([]any)); n != 3 {
-		t.Errorf("got %d distinct fields, want 3", n)
-	}
+	n := len(group["evaluatedFields"].([]any))
+	assert(t, n == 3, "got %d distinct fields, want 3", n)
 	shown := api.evaluate(path+"/read-only/normalized", withOwners(4))
 	if got := shown.keys(); got != "legalName,notes" || len(rebuilt(shown.EvaluatedCollectionDataGroups[0])) != 4 {
 		t.Errorf("read-only: got the fields %s and %v", got, shown.EvaluatedCollectionDataGroups)
 	}
 	for _, member := range []string{"validationData", "isReadOnly", "disableMultiselectPrimaryFieldOnAdd",
 		"validationErrors"} {
-		if _, ok := shown.EvaluatedCollectionDataGroups[0][member]; ok {
-			t.Errorf("the read-only collection has %s", member)
-		}
+		_, ok := shown.EvaluatedCollectionDataGroups[0][member]
+		assert(t, !ok, "the read-only collection has %s", member)
 	}
 	explained := api.evaluate(path+"/normalized?explain=true", withOwners(1))
-	if text := fmt.Sprint(explained.EvaluatedCollectionDataGroups); !strings.Contains(text, "decidedBy:[person]") {
-		t.Errorf("got %s, want that the condition person decided", text)
-	}
+	text := fmt.Sprint(explained.EvaluatedCollectionDataGroups)
+	assert(t, strings.Contains(text, "decidedBy:[person]"), "got %s, want that the condition person decided", text)
 }
 
 // Who lacks the access layers of a field sees that there is sensitive data, and nothing else of it.
@@ -195,9 +192,8 @@ func TestPolicyReadsScreening(t *testing.T) {
 	inJourney := `"journeyId":"` + journey + `"`
 	expect := func(step string, s *session, want string, more ...string) {
 		t.Helper()
-		if got := s.evaluate(path, withOwners(0, more...)).keys(); got != want {
-			t.Errorf("%s: got the fields %s, want %s", step, got, want)
-		}
+		got := s.evaluate(path, withOwners(0, more...)).keys()
+		assert(t, got == want, "%s: got the fields %s, want %s", step, got, want)
 	}
 	const unmet, met = "legalName,notes", "legalName,notes,sanctionsPlan"
 	expect("no screening", api, unmet, inJourney)

@@ -130,9 +130,8 @@ func TestPolicyImportContinues(t *testing.T) {
 	}
 	assert(t, ends >= 3, "the import ended early %d times, want 3 or more", ends)
 	c.run(0, "policy", "diff", file, "Company@1")
-	if out := c.run(0, "policy", "list"); strings.Count(out, "\n") != 1 {
-		t.Errorf("got the policies\n%s\nwant one", out)
-	}
+	out := c.run(0, "policy", "list")
+	assert(t, strings.Count(out, "\n") == 1, "got the policies\n%s\nwant one", out)
 }
 
 // A version that is exported is evaluated on this machine as the service does, in all forms.

@@ -60,9 +60,8 @@ func TestLifeOfAPolicy(t *testing.T) {
 	api.publish(id, "spring")
 	expect := func(path, want string) {
 		t.Helper()
-		if got := changesOf(api.fieldsOf(path)); got != want {
-			t.Errorf("%s: got %s, want %s", path, got, want)
-		}
+		got := changesOf(api.fieldsOf(path))
+		assert(t, got == want, "%s: got %s, want %s", path, got, want)
 	}
 	expect(fields, "costs Unchanged, legalEntityName Unchanged, turnover Unchanged")
 
@@ -182,9 +181,8 @@ func TestStrangersToAPolicy(t *testing.T) {
 	stranger.call("GET", policyQueries+"/"+id, "", "X-Tenant-Id", api.tenantID).expect(t, 403)
 	api.expectProblem(404, "policy_not_found", "GET", policyQueries+"/"+uuid.NewString(), "")
 	api.expectProblem(404, "policy_version_not_found", "GET", policyQueries+"/"+id+"/versions/9", "")
-	if fields := api.fieldsOf(id + "/version/1/fields"); len(fields) != 0 {
-		t.Errorf("got the fields %+v, want none", fields)
-	}
+	fields := api.fieldsOf(id + "/version/1/fields")
+	assert(t, len(fields) == 0, "got the fields %+v, want none", fields)
 }
 
 // Bodies that are wrong or hostile are refused with problem details, through the gateway too.

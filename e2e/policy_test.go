@@ -51,10 +51,9 @@ func (s *session) expectProblem(status int, code, method, path, body string) pla
 	r := s.call(method, path, body).expect(s.t, status)
 	var p platform.Problem
 	err := json.Unmarshal(r.text, &p)
-	if kind := r.header.Get("Content-Type"); err != nil || p.ErrorCode != code || p.Status != status ||
-		kind != "application/problem+json" {
-		s.t.Errorf("%s: got %s %.400s, %v, want %s as problem details", r.request, kind, r.text, err, code)
-	}
+	kind := r.header.Get("Content-Type")
+	assert(s.t, err == nil && p.ErrorCode == code && p.Status == status && kind == "application/problem+json",
+		"%s: got %s %.400s, %v, want %s as problem details", r.request, kind, r.text, err, code)
 	return p
 }
 

@@ -2,11 +2,15 @@ package e2e
 
 import (
 	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/big"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -38,16 +42,14 @@ type receiptClaims struct {
 func verifyReceipt(t *testing.T, text string) receiptClaims {
 	t.Helper()
 	keys, replied := publishedKeys(t, "/receipts/jwks.json")
-	if got := replied.Get("Cache-Control"); got != "public, max-age=240" {
-		t.Errorf("the keys have Cache-Control %q, want public, max-age=240", got)
-	}
+	got := replied.Get("Cache-Control")
+	assert(t, got == "public, max-age=240", "the keys have Cache-Control %q, want public, max-age=240", got)
 	parts := strings.Split(text, ".")
 	require(t, len(parts) == 3, "the receipt %q has %d parts, want 3", text, len(parts))
 	var header struct{ Alg, Typ, Kid string }
-	if err := json.Unmarshal(decodeBase64(t, parts[0]), &header); err != nil || header.Alg != "ES256" ||
-		header.Typ != "sluice-receipt+jwt" {
-		t.Fatalf("the header is %+v, %v, want ES256 and sluice-receipt+jwt", header, err)
-	}
+	err := json.Unmarshal(decodeBase64(t, parts[0]), &header)
+	require(t, err == nil && header.Alg == "ES256" && header.Typ == "sluice-receipt+jwt",
+		"the header is %+v, %v, want ES256 and sluice-receipt+jwt", header, err)
 	if !slices.ContainsFunc(keys, func(k publishedKey) bool {
 		return k.Kid == header.Kid && k.verifies(t, parts[0]+"."+parts[1], decodeBase64(t, parts[2]))
 	}) {
@@ -64,9 +66,8 @@ func verifyReceipt(t *testing.T, text string) receiptClaims {
 func (s *session) receipt(batchID string) string {
 	s.t.Helper()
 	r := s.expect(http.StatusOK, "GET", transactionsPath+"batch/receipt/"+batchID, "")
-	if kind := r.header.Get("Content-Type"); kind != "application/jose" {
-		s.t.Fatalf("receipt: %s, want application/jose: %s", kind, r.text)
-	}
+	kind := r.header.Get("Content-Type")
+	require(s.t, kind == "application/jose", "receipt: %s, want application/jose: %s", kind, r.text)
 	return string(r.text)
 }
 
@@ -163,4 +164,33 @@ func TestReceiptsOfOtherEnds(t *testing.T) {
 			t.Errorf("%s: the digest of the file is %s, want %s", tt.status, *got.FileSHA256, *hexDigest(tt.file))
 		}
 	}
+}
+
+// publishedKey is a key of a set that the service publishes, for signatures by ES256.
+type publishedKey struct{ Kid, Kty, Crv, X, Y string }
+
+// publishedKeys returns the keys at a path of the API, and the header of the reply.
+func publishedKeys(t *testing.T, path string) ([]publishedKey, http.Header) {
+	t.Helper()
+	resp := ok(http.Get(environment.APIURL + path))(t)
+	var set struct{ Keys []publishedKey }
+	decodeReply(t, resp, http.StatusOK, &set)
+	return set.Keys, resp.Header
+}
+
+// verifies reports whether a text has a signature of the key.
+func (k publishedKey) verifies(t *testing.T, text string, signature []byte) bool {
+	t.Helper()
+	point := append(append([]byte{4}, decodeBase64(t, k.X)...), decodeBase64(t, k.Y)...)
+	public := ok(ecdsa.ParseUncompressedPublicKey(elliptic.P256(), point))(t)
+	digest := sha256.Sum256([]byte(text))
+	number := func(raw []byte) *big.Int { return new(big.Int).SetBytes(raw) }
+	return len(signature) == 64 && ecdsa.Verify(public, digest[:], number(signature[:32]), number(signature[32:]))
+}
+
+// decodeBase64 decodes a part of a token or of a key.
+func decodeBase64(t *testing.T, text string) []byte {
+	t.Helper()
+	raw := ok(base64.RawURLEncoding.DecodeString(text))(t)
+	return raw
 }

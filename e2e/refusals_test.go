@@ -30,12 +30,10 @@ func TestEveryAnswerNamesItsRequest(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			header := test.session.expect(test.status, "GET", test.path, "").header
-			if _, err := uuid.Parse(header.Get("X-Request-Id")); err != nil {
-				t.Errorf("X-Request-Id is %q, want a UUID", header.Get("X-Request-Id"))
-			}
-			if got := header.Get("X-Correlation-Id"); got != "e2e" {
-				t.Errorf("X-Correlation-Id is %q, want e2e", got)
-			}
+			_, err := uuid.Parse(header.Get("X-Request-Id"))
+			assert(t, err == nil, "X-Request-Id is %q, want a UUID", header.Get("X-Request-Id"))
+			got := header.Get("X-Correlation-Id")
+			assert(t, got == "e2e", "X-Correlation-Id is %q, want e2e", got)
 		})
 	}
 }
@@ -137,9 +135,8 @@ func TestNoEmptyPageFollowsTheLastOne(t *testing.T) {
 func TestUnsupportedMediaIsProblemDetails(t *testing.T) {
 	api := begin(t)
 	r := api.call("POST", entityCommand, `{"data":{}}`, "Content-Type", "text/plain").expect(t, 415)
-	if kind := r.header.Get("Content-Type"); kind != "application/problem+json" {
-		t.Errorf("got %s %s, want application/problem+json", kind, r.text)
-	}
+	kind := r.header.Get("Content-Type")
+	assert(t, kind == "application/problem+json", "got %s %s, want application/problem+json", kind, r.text)
 }
 
 // A URL that was given out before its client was disabled, or before its tenant lost the batch feature, takes an upload
@@ -161,7 +158,7 @@ func TestUploadAfterDisabling(t *testing.T) {
 			}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			tenant := newTenant(t, environment)
+			tenant := newTenant(t, environment, "limits=none")
 			uploader := newClient(t, environment, tenant, "--permission", "BatchUpload")
 			reader := loginAs(t, environment, newClient(t, environment, tenant, "--permission", "BatchRead"))
 			reader.enableBatches()
@@ -185,8 +182,7 @@ func TestDocumentUploadAfterDisabling(t *testing.T) {
 	expectPut(t, 200, document.upload(), []byte("clean"))
 	eventually(t, "the end of the scan", func() bool { return reader.readDocument(document.ID).Status != "Processing" })
 	d := reader.expectDocument(document.ID, "Error")
-	if want := "The client that asked for the upload URL has been disabled."; valueOrEmpty(d.ErrorMessage) != want {
-		t.Errorf("the reason is %q, want %q", valueOrEmpty(d.ErrorMessage), want)
-	}
+	want := "The client that asked for the upload URL has been disabled."
+	assert(t, valueOrEmpty(d.ErrorMessage) == want, "the reason is %q, want %q", valueOrEmpty(d.ErrorMessage), want)
 	reader.expect(404, "GET", documentQueries+"/signedurl/"+document.ID, "")
 }

@@ -102,7 +102,7 @@ func TestSAMInvoke(t *testing.T) {
 
 // checkAllRun checks that each function was run.
 func (s *samInvoker) checkAllRun() {
-	functions := ok(os.ReadDir("../functions"))(s.t)
+	functions := ok(os.ReadDir("../bin/functions"))(s.t)
 	for _, f := range functions {
 		assert(s.t, s.ran[f.Name()], "the function %s was not run", f.Name())
 	}

@@ -117,26 +117,36 @@ func loginNewClient(t *testing.T, options ...string) *session {
 	return loginAs(t, environment, newClient(t, environment, environment.TenantID, options...))
 }
 
-// newTenant creates a tenant without limits, whose batch feature is off, and returns its ID.
-func newTenant(t *testing.T, e *Environment) string {
+// newTenant creates a tenant, whose batch feature is off, with settings such as "limits=none", and returns its ID.
+func newTenant(t *testing.T, e *Environment, settings ...string) string {
 	t.Helper()
+	args := []string{"tenant", "create"}
+	for _, setting := range settings {
+		args = append(args, "--set", setting)
+	}
 	var tenant struct {
 		ID string `json:"tenant_id"`
 	}
-	must(t, e.admin(&tenant, "tenant", "create", "--set", "limits=none"))
+	must(t, e.admin(&tenant, args...))
 	return tenant.ID
+}
+
+// loginLimitedTenant opens a session of a new tenant with the default limits, but for settings.
+func loginLimitedTenant(t *testing.T, e *Environment, settings ...string) *session {
+	t.Helper()
+	return loginAs(t, e, newClient(t, e, newTenant(t, e, settings...)))
 }
 
 // loginNewTenant opens a session of a new client of a new tenant of the shared environment.
 func loginNewTenant(t *testing.T, options ...string) *session {
 	t.Helper()
-	return loginAs(t, environment, newClient(t, environment, newTenant(t, environment), options...))
+	return loginAs(t, environment, newClient(t, environment, newTenant(t, environment, "limits=none"), options...))
 }
 
 // loginTenantOf is loginNewTenant for any environment.
 func loginTenantOf(t *testing.T, e *Environment) *session {
 	t.Helper()
-	return loginAs(t, e, newClient(t, e, newTenant(t, e)))
+	return loginAs(t, e, newClient(t, e, newTenant(t, e, "limits=none")))
 }
 
 // loginBatchTenant opens a session of a new tenant that may use batches and has the parties of valid lines.

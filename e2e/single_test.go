@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"flag"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"strings"
@@ -78,11 +80,10 @@ func TestSingleTransactionRefusals(t *testing.T) {
 	}
 }
 
-func TestSingleTransactionPermission(t *testing.T) {
+// A client that may send single transactions needs no batch feature.
+func TestSingleTransactionWithoutBatches(t *testing.T) {
 	t.Parallel()
-	reader := loginNewClient(t, "--permission", "TransactionRead", "--permission", "BatchUpload")
-	reader.expect(http.StatusForbidden, http.MethodPost, singlePath, validLine().String(), "TransactionWrite")
-	writer := loginNewTenant(t, "--permission", "TransactionWrite") // has no batch feature and no entities
+	writer := loginNewTenant(t, "--permission", "TransactionWrite") // which has no entities
 	writer.expect(http.StatusBadRequest, http.MethodPost, singlePath, validLine().String(), "entity_not_found")
 }
 
@@ -124,11 +125,10 @@ func TestSingleAndBatchRace(t *testing.T) {
 		got, err := s.client.Transaction(t.Context(), l.transactionID())
 		require(t, err == nil && len(got.Modifications) == 1, "%+v, %v", got, err)
 		// Each was sent singly after the upload was complete.
-		if m := got.Modifications[0]; m.BatchID != "" || !m.ReceivedAt.After(last.ReceivedAt) ||
-			!strings.Contains(string(m.Transaction), `"single `) {
-			t.Errorf("%s comes from batch %q, received at %v; want the single one, after %v", l.modificationID(),
-				m.BatchID, m.ReceivedAt, last.ReceivedAt)
-		}
+		m := got.Modifications[0]
+		assert(t, m.BatchID == "" && m.ReceivedAt.After(last.ReceivedAt) && strings.Contains(string(m.Transaction),
+			`"single `), "%s comes from batch %q, received at %v; want the single one, after %v", l.modificationID(),
+			m.BatchID, m.ReceivedAt, last.ReceivedAt)
 	}
 	// A batch that is received later wins again.
 	for _, l := range lines {
@@ -177,4 +177,60 @@ func TestSendCommand(t *testing.T) {
 	var receipt client.Receipt
 	assert(t, code == 0 && json.Unmarshal([]byte(stdout), &receipt) == nil &&
 		receipt.TransactionExternalID == pretty.transactionID(), "exit %d\n%s%s", code, stdout, stderr)
+}
+
+var rateDuration = flag.Duration("rate", 200*time.Millisecond, "how long TestRates calls each operation")
+
+// TestRates checks that many requests at once are all answered, and logs how many single transactions a second are
+// stored, beside the rate of the status call, which does as little as an operation can: a token, one read. It does not
+// run beside other tests. Rates to compare need a longer time: go test ./e2e -run TestRates -v -rate 10s
+func TestRates(t *testing.T) {
+	skipWithout(t, manyRequests)
+	onboardEntities(t, environment)
+	s := login(t, environment)
+	batchID := s.newUpload(true).BatchID
+	template := validLine().with("transaction_external_id", "TRANSACTION").withModification("external_id",
+		"MODIFICATION").
+		String()
+	status := s.rate(http.StatusAccepted, func() *http.Request {
+		return s.newRequest(http.MethodGet, transactionsPath+"batch/status/"+batchID, "")
+	})
+	single := s.rate(http.StatusCreated, func() *http.Request {
+		body := strings.NewReplacer("TRANSACTION", uuid.NewString(), "MODIFICATION", uuid.NewString()).Replace(template)
+		return s.newRequest(http.MethodPost, singlePath, body)
+	})
+	t.Logf("%.0f status calls a second, %.0f single transactions a second", status, single)
+}
+
+// rate sends requests for a while from several clients at once and returns how many were answered each second, all of
+// them with the wanted status. The replies are not compared with the description of the interface, which takes longer
+// than the call.
+func (s *session) rate(want int, newRequest func() *http.Request) float64 {
+	s.t.Helper()
+	const clients = 16
+	transport := &http.Transport{MaxIdleConnsPerHost: clients}
+	defer transport.CloseIdleConnections()
+	var answered atomic.Int64
+	var wg sync.WaitGroup
+	start := time.Now()
+	for range clients {
+		wg.Go(func() {
+			for time.Since(start) < *rateDuration {
+				resp, err := transport.RoundTrip(newRequest())
+				if err != nil {
+					s.t.Error(err)
+					return
+				}
+				text, err := io.ReadAll(resp.Body)
+				resp.Body.Close()
+				if err != nil || resp.StatusCode != want {
+					s.t.Errorf("got %d %s, %v; want %d", resp.StatusCode, text, err, want)
+					return
+				}
+				answered.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	return float64(answered.Load()) / time.Since(start).Seconds()
 }

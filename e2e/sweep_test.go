@@ -80,18 +80,15 @@ func (s *session) testLateUpload() {
 	ok(rest.Write(half))(s.t)
 	s.environment.expectNoUpload(s.t, upload.BatchID)
 	s.expectSwept(upload.BatchID, "ERROR", late)
-	if r := s.result(upload.BatchID); r.Valid != nil || r.Message != late {
-		s.t.Errorf("the validation result is %+v, want valid null and the message", r)
-	}
+	r := s.result(upload.BatchID)
+	assert(s.t, r.Valid == nil && r.Message == late, "the validation result is %+v, want valid null and the message", r)
 	ok(rest.Write(half))(s.t)
 	rest.Close()
-	if got := <-status; got != http.StatusOK {
-		s.t.Fatalf("the late upload was answered with %d, want 200", got)
-	}
+	got := <-status
+	require(s.t, got == http.StatusOK, "the late upload was answered with %d, want 200", got)
 	eventually(s.t, "the tag of the late upload", func() bool { return s.uploadTag(upload.BatchID) == "refused" })
-	if row := s.environment.batchRow(s.t, upload.BatchID); row["expires"] == nil {
-		s.t.Errorf("the row is %v, want an attribute expires", row)
-	}
+	row := s.environment.batchRow(s.t, upload.BatchID)
+	assert(s.t, row["expires"] != nil, "the row is %v, want an attribute expires", row)
 }
 
 // beginUpload sends a PUT of a size to a signed URL. Its bytes are what is written; the status of the answer, 0 without
@@ -202,10 +199,9 @@ func TestSweepOfDocuments(t *testing.T) {
 		return api.readDocument(scanned.ID).Status == "Completed" && api.readDocument(missing.ID).Status == "Error"
 	})
 	const message = "The file did not arrive in time. Give the document another one."
-	if d := api.readDocument(missing.ID); valueOrEmpty(d.ErrorMessage) != message ||
-		valueOrEmpty(d.ErrorCode) != "CLIENT_SIDE_ERROR" {
-		t.Errorf("got %+v, want the reason of the error", d)
-	}
+	d := api.readDocument(missing.ID)
+	assert(t, valueOrEmpty(d.ErrorMessage) == message && valueOrEmpty(d.ErrorCode) == "CLIENT_SIDE_ERROR",
+		"got %+v, want the reason of the error", d)
 	api.expectDocument(expected.ID, "Processing")
 	replaced := callFor[createdDocument](api, "PUT", documentCommands+"/updateFile",
 		`{"data":{"id":"`+missing.ID+`","fileName":"b.txt"}}`)

@@ -1,7 +1,10 @@
 package e2e
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -41,9 +44,8 @@ func TestURLAcceptsOneUpload(t *testing.T) {
 		to.URL = altered.url
 		expectPut(403, "upload with an altered "+altered.what, to)
 	}
-	if code, _, text := download(t, u.URL); code != 403 {
-		t.Errorf("GET of an upload URL: %d %s, want 403", code, text)
-	}
+	code, _, text := download(t, u.URL)
+	assert(t, code == 403, "GET of an upload URL: %d %s, want 403", code, text)
 	expectPut(200, "the right upload", u)
 	expectPut(412, "a second upload", u)
 	api.expectEnd("PROCESSED", u.BatchID)
@@ -118,15 +120,14 @@ func TestReportBeyondItsLimit(t *testing.T) {
 		lines)
 	report := api.report(last.BatchID)
 	expectCSV(t, r, report)
-	if _, _, rejected := download(t, r.RejectedFileURL); rejected != file {
-		t.Errorf("the rejected lines have %d bytes, want those that were sent", len(rejected))
-	}
+	_, _, rejected := download(t, r.RejectedFileURL)
+	assert(t, rejected == file, "the rejected lines have %d bytes, want those that were sent", len(rejected))
 	full, bytesOfFull := 0, 0
 	for i, line := range report {
 		require(t, line.Line == int64(i+1), "entry %d of the report is of line %d", i+1, line.Line)
 		isFull := len(line.Errors) > 0
 		require(t, isFull != slices.Contains(line.Codes, "missing") && (!isFull || bytesOfFull < limit),
-			"entry of line %d, after %d bytes, is %+v; want it full up to %d bytes, and then short, with the code missing",
+			"entry of line %d, after %d bytes, is %+v; want it full up to %d bytes, then short with the code missing",
 			line.Line, bytesOfFull, line, limit)
 		if isFull {
 			text := ok(json.Marshal(line))(t)
@@ -136,15 +137,6 @@ func TestReportBeyondItsLimit(t *testing.T) {
 	assert(t, len(report) == lines && full != 0,
 		"the report has %d entries, %d of them full; want one for each of %d lines, and some full", len(report), full,
 		lines)
-}
-
-// The counts of the results are those of the status, ingested transactions too.
-func TestResultsCountIngestedTransactions(t *testing.T) {
-	api := begin(t)
-	last := api.process(false, append(jsonLines(validLines(2)...), "nonsense\n"...))
-	if r := api.result(last.BatchID); r.Counts.Ingested == nil || *r.Counts.Ingested != 2 {
-		t.Errorf("the results count %+v, want 2 ingested", r.Counts)
-	}
 }
 
 func TestLimitsOfUploads(t *testing.T) {
@@ -167,4 +159,56 @@ func TestLimitsOfUploads(t *testing.T) {
 			"20000")), "a batch of %d bytes ended with %s (%q), want %s", test.size, last.Status, last.ErrorMessage,
 			test.status)
 	}
+}
+
+// cutTransport breaks every connection that uploads one part, in the middle of the part.
+type cutTransport struct{ part string }
+
+var errCut = errors.New("the connection was cut")
+
+// RoundTrip sends half of the body of that part, and every other request as it is.
+func (c cutTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodPut && r.URL.Query().Get("partNumber") == c.part {
+		r = r.Clone(r.Context())
+		r.Body = io.NopCloser(io.MultiReader(io.LimitReader(r.Body, r.ContentLength/2), failingReader{}))
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+type failingReader struct{}
+
+func (failingReader) Read([]byte) (int, error) { return 0, errCut }
+
+// fileOf returns lines that fill a file of a size: one transaction, and white space.
+func fileOf(size int) []byte {
+	content := jsonLines(validLine())
+	blank := append(bytes.Repeat([]byte(" "), 200_000), '\n')
+	for len(content)+len(blank) <= size {
+		content = append(content, blank...)
+	}
+	return append(content, bytes.Repeat([]byte("\n"), size-len(content))...)
+}
+
+// A large upload that breaks off goes on where it was, also from a file in which a part has changed meanwhile.
+func TestResumedUpload(t *testing.T) {
+	api := largeCloud.begin(t)
+	const partSize, size = smallestPart, 2*smallestPart + 1000
+	config := api.config()
+	config.HTTP = &http.Client{Transport: cutTransport{"3"}}
+	config.Pause = func(context.Context, time.Duration) error { return nil }
+	broken := ok(client.New(config))(t)
+	content := fileOf(size)
+	length := int64(len(content))
+	u, err := broken.CreateUploadWith(t.Context(), client.UploadOptions{RejectOnInvalid: true,
+		Upload: client.UploadMultipart, ContentLength: &length, PartChecksums: true})
+	require(t, err == nil && u.PartCount == 3 && u.PartSize == partSize,
+		"the upload is %+v, %v; want three parts of 5 MiB", u, err)
+	changed := bytes.Clone(content)
+	changed[partSize+7] = '\t'
+	err = broken.UploadParts(t.Context(), u.BatchID, bytes.NewReader(changed), length, client.PartsOptions{Parallel: 1})
+	require(t, errors.As(err, new(*client.UnreachableError)), "the upload that is cut: %v, want an UnreachableError",
+		err)
+	path := writeFile(t, "batch.jsonl", content)
+	api.runFor(0, []string{"the service has 5.2 MB already", "differ from the file: 1 part", "PROCESSED"},
+		"upload", "--resume", u.BatchID, path)
 }

@@ -1,14 +1,17 @@
 package e2e
 
 import (
-	"fmt"
+	"encoding/json"
 	"io"
 	"net/http"
-	"net/url"
+	"net/http/httptest"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"sluice/client"
 	"sluice/shared/connect/event"
 	"sluice/shared/connect/webhook"
 )
@@ -17,45 +20,41 @@ import (
 func TestWebhookIsTriedAgain(t *testing.T) {
 	api := beginBatchTenant(t, receivers)
 	r := api.newReceiver()
-	w := api.newWebhook(r.URL, "")
+	w := api.newWebhook(r.URL, client.WebhookSettings{})
 	r.answers(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		_, _ = io.WriteString(w, "overloaded")
 	})
 	started := time.Now()
-	api.follow(api.startBatch(true, nil))
-	eventually(t, "the first attempt", func() bool { return len(r.requests()) > 0 })
-	r.answers(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) })
-	d := api.ended(w, r.requests()[0].header.Get("x-sluice-delivery"))
-	require(t, len(d.Attempts) >= 2 && d.summary() == "Successful -",
-		"delivery %+v, want a failed and a successful attempt", d)
-	first, last := d.Attempts[0], d.Attempts[len(d.Attempts)-1]
-	assert(t, *first.Status == 503 && *first.Code == "status" && *first.Answer == "overloaded" && *last.Status == 202,
+	api.endBatch()
+	first := r.waitFor(t, 1)[0]
+	r.answers(answerWith(http.StatusAccepted))
+	d := api.expectDelivered(w, first.header.Get("x-sluice-delivery"), delivered)
+	require(t, len(d.Attempts) >= 2, "delivery %+v, want a failed and a successful attempt", d)
+	failed, last := d.Attempts[0], d.Attempts[len(d.Attempts)-1]
+	assert(t, failed.Status == 503 && failed.Code == "status" && failed.Answer == "overloaded" && last.Status == 202,
 		"attempts %+v, want 503 overloaded first and 202 last", d.Attempts)
 	before := len(r.requests())
-	resent := sendFor[struct{ Resent int }](api, "POST", webhooksPath+"/"+w.ID+"/resend",
-		fmt.Sprintf(`{"since":%q,"outcomes":["Successful"]}`, started.Add(-time.Minute).UTC().Format(time.RFC3339)))
-	eventually(t, "the delivery that is sent again", func() bool { return len(r.requests()) > before })
-	again := r.requests()[before]
-	assert(t, resent.Resent == 1 && again.header.Get("x-sluice-delivery") == d.ID &&
-		string(again.body) == string(d.Payload), "%d deliveries were sent again, the first as %s, want %s",
-		resent.Resent, again.header.Get("x-sluice-delivery"), d.ID)
-	if d = api.ended(w, d.ID); d.Run != 2 {
-		t.Errorf("sent again in run %d, want 2", d.Run)
-	}
+	resent := ok(api.client.ResendSince(t.Context(), w.ID, started.Add(-time.Minute), "Successful"))(t)
+	again := r.waitFor(t, before+1)[before]
+	assert(t, resent == 1 && again.header.Get("x-sluice-delivery") == d.ID && string(again.body) == string(d.Payload),
+		"%d deliveries were sent again, the first with %v, want %s", resent, again.header, d.ID)
+	d = api.expectDelivered(w, d.ID, delivered)
+	assert(t, d.Run == 2, "sent again in run %d, want 2", d.Run)
 }
 
 // Each way in which a receiver fails has an outcome that the tenant sees.
 func TestFailuresOfReceivers(t *testing.T) {
 	api := beginTenant(t, receivers)
 	r := api.newReceiver()
+	port := r.URL[strings.LastIndexByte(r.URL, ':'):]
 	for _, test := range []struct {
 		name, url string
 		answer    http.HandlerFunc
 		want      string
 	}{
-		{"500", r.URL, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, "Failed status"},
-		{"410", r.URL, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(410) }, "Failed gone"},
+		{"500", r.URL, answerWith(500), "Failed status"},
+		{"410", r.URL, answerWith(410), "Failed gone"},
 		{"redirect", r.URL, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Location", "https://169.254.169.254/latest/meta-data")
 			w.WriteHeader(307)
@@ -66,11 +65,11 @@ func TestFailuresOfReceivers(t *testing.T) {
 					return
 				}
 			}
-		}, "Successful -"},
+		}, delivered},
 		{"reset", r.URL, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 			"Failed connection_failed"},
 		{"not TLS", "https" + strings.TrimPrefix(api.environment.APIURL, "http"), nil, "Failed tls_failed"},
-		{"certificate not known", "https://localhost:" + portOf(r.URL), nil, "Failed certificate_refused"},
+		{"certificate not known", "https://localhost" + port, nil, "Failed certificate_refused"},
 		{"link-local address", "https://169.254.169.254/", nil, "Failed address_refused"},
 		{"unknown name", "https://receiver.invalid/", nil, "Failed name_not_found"},
 	} {
@@ -78,73 +77,55 @@ func TestFailuresOfReceivers(t *testing.T) {
 			if test.answer != nil {
 				r.answers(test.answer)
 			}
-			s := *api
-			s.t = t
-			w := s.newWebhook(test.url, "")
-			d := s.test(w)
-			assert(t, d.summary() == test.want && d.AttemptCount == 1, "%s after %d attempts, want %s after 1: %+v",
-				d.summary(), d.AttemptCount, test.want, d)
-			s.mustSend("DELETE", webhooksPath+"/"+w.ID, "", nil)
+			s := api.in(t)
+			w := s.newWebhook(test.url, client.WebhookSettings{})
+			s.testWebhook(w, test.want)
+			must(t, s.client.DeleteWebhook(t.Context(), w.ID))
 		})
 	}
-}
-
-// portOf returns the port of a URL.
-func portOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		panic(err)
-	}
-	return u.Port()
 }
 
 // 410 to a delivery disables the webhook. What happens then is recorded and can be sent again.
 func TestGoneDisablesAWebhook(t *testing.T) {
 	api := beginBatchTenant(t, receivers)
 	r := api.newReceiver()
-	w := api.newWebhook(r.URL, "")
-	watcher := api.newWebhook(r.URL+"/watcher", "")
-	one := webhooksPath + "/" + w.ID
+	w := api.newWebhook(r.URL, client.WebhookSettings{})
+	watcher := api.newWebhook(r.URL+"/watcher", client.WebhookSettings{})
 	r.answers(func(w http.ResponseWriter, req *http.Request) {
 		if req.URL.Path != "/watcher" {
 			w.WriteHeader(http.StatusGone)
 		}
 	})
-	api.follow(api.startBatch(true, nil))
+	api.endBatch()
 	eventually(t, "the end of the webhook", func() bool {
-		api.mustSend("GET", one, "", &w)
+		w = ok(api.client.Webhook(t.Context(), w.ID))(t)
 		return !w.Enabled
 	})
-	assert(t, w.DisabledReason != nil && *w.DisabledReason == "gone" && w.DisabledAt != nil,
-		"disabled: %+v, want the reason gone", w)
+	assert(t, w.DisabledReason == "gone" && w.DisabledAt != nil, "disabled: %+v, want the reason gone", w)
 	eventually(t, "the event that it is disabled", func() bool {
-		for _, got := range r.requests() {
-			var m event.Message
-			decodeStrictly(t, got.body, &m)
-			if m.Type == event.WebhookDisabled && m.CausationID == w.ID {
-				return webhook.Verify(got.header, got.body, watcher.Secret, time.Now()) == nil
-			}
-		}
-		return false
+		return slices.ContainsFunc(r.requests(), func(got receivedRequest) bool {
+			m := got.message(t)
+			return m.Type == event.WebhookDisabled && m.CausationID == w.ID &&
+				webhook.Verify(got.header, got.body, watcher.Secret, time.Now()) == nil
+		})
 	})
-	api.follow(api.startBatch(true, nil))
-	var list struct{ Deliveries []deliveryView }
+	api.endBatch()
+	var list []client.Delivery
 	eventually(t, "the delivery that is only recorded", func() bool {
-		api.mustSend("GET", one+"/deliveries", "", &list)
-		return len(list.Deliveries) == 2
+		list, _, _ = api.client.Deliveries(t.Context(), w.ID, "", 100, "")
+		return len(list) == 2
 	})
-	if got := list.Deliveries[0].summary(); got != "Failed webhook_disabled" {
-		t.Errorf("the newer delivery: %s, want Failed webhook_disabled", got)
-	}
-	api.expect(409, "POST", one+"/resend", `{"since":"2020-01-01T00:00:00Z"}`)
-	r.answers(func(http.ResponseWriter, *http.Request) {})
-	api.mustSend("PUT", one, fmt.Sprintf(`{"url":%q,"enabled":true,"eventTypes":["*"]}`, r.URL), nil)
-	resent := sendFor[struct{ Resent int }](api, "POST", one+"/resend", `{"since":"2020-01-01T00:00:00Z"}`)
-	assert(t, resent.Resent == 2, "%d deliveries are sent again, want 2", resent.Resent)
-	for _, d := range list.Deliveries {
-		if got := api.ended(w, d.ID); got.summary() != "Successful -" {
-			t.Errorf("sent again: %s, want success", got.summary())
-		}
+	equal(t, "the newer delivery", "Failed webhook_disabled", summaryOf(list[0]))
+	long := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	_, err := api.client.ResendSince(t.Context(), w.ID, long)
+	expectRefused(t, 409, err)
+	r.answers(answerWith(200))
+	w.Enabled = true
+	ok(api.client.UpdateWebhook(t.Context(), w.ID, w.WebhookSettings))(t)
+	resent := ok(api.client.ResendSince(t.Context(), w.ID, long))(t)
+	assert(t, resent == 2, "%d deliveries are sent again, want 2", resent)
+	for _, d := range list {
+		api.expectDelivered(w, d.ID, delivered)
 	}
 }
 
@@ -152,18 +133,83 @@ func TestGoneDisablesAWebhook(t *testing.T) {
 func TestStoppedDelivery(t *testing.T) {
 	api := beginBatchTenant(t, receivers)
 	r := api.newReceiver()
-	r.answers(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
-	w := api.newWebhook(r.URL, "")
-	api.follow(api.startBatch(true, nil))
-	eventually(t, "the first attempt", func() bool { return len(r.requests()) > 0 })
-	d := api.onlyDelivery(w)
+	r.answers(answerWith(500))
+	w := api.newWebhook(r.URL, client.WebhookSettings{})
+	api.endBatch()
+	r.waitFor(t, 1)
+	d := api.deliveriesOf(w, 1)[0]
 	stopExecution(t, environment, "delivery", d.Events[0].ID+"_"+w.ID)
-	if d = api.ended(w, d.ID); d.summary() != "Failed interrupted" {
-		t.Errorf("stopped: %s, want Failed interrupted", d.summary())
-	}
-	r.answers(func(http.ResponseWriter, *http.Request) {})
-	api.mustSend("POST", webhooksPath+"/"+w.ID+"/deliveries/"+d.ID+"/resend", "", nil)
-	if d = api.ended(w, d.ID); d.summary() != "Successful -" {
-		t.Errorf("sent again: %s", d.summary())
-	}
+	api.expectDelivered(w, d.ID, "Failed interrupted")
+	r.answers(answerWith(200))
+	ok(api.client.ResendDelivery(t.Context(), w.ID, d.ID))(t)
+	api.expectDelivered(w, d.ID, delivered)
+}
+
+// The commands walk through the life of a webhook.
+func TestWebhookCommands(t *testing.T) {
+	c := beginTenant(t, receivers)
+	secret := writeFile(t, "secret", "a secret of the tenant\n")
+	created := c.run(0, "webhooks", "create", "https://receiver.invalid/events", "--name", "events", "--secret-file",
+		secret, "--event", "batchtransaction:ingestionFailed", "--event", "batchtransaction:ingestionValidation_failed",
+		"--json")
+	var w client.Webhook
+	must(t, json.Unmarshal([]byte(created), &w))
+	require(t, w.Secret == "" && len(w.EventTypes) == 2, "created %s, want two types of events and no secret", created)
+	c.run(2, "webhooks", "create", "http://receiver.invalid")
+	c.runFor(0, []string{w.ID + "  enabled  https://receiver.invalid/events"}, "webhooks", "list")
+	c.runFor(1, []string{"could not be looked up"}, "webhooks", "test", w.ID)
+	r := c.newReceiver()
+	c.runFor(0, []string{"disabled", "ingestionFailed", "events"}, // the rest is as it was
+		"webhooks", "update", w.ID, "--url", r.URL, "--type", "Single", "--disable")
+	c.run(2, "webhooks", "update", w.ID, "--enable", "--disable")
+	c.run(0, "webhooks", "update", w.ID, "--enable")
+	c.runFor(0, []string{"Successful"}, "webhooks", "test", w.ID)
+	var failed client.Delivery
+	must(t, json.Unmarshal([]byte(c.run(0, "webhooks", "deliveries", w.ID, "--outcome", "Failed", "--json")), &failed))
+	equal(t, "the failed delivery", "Failed name_not_found", summaryOf(failed))
+	c.runFor(0, []string{`"eventType": "webhook:test"`}, "webhooks", "deliveries", w.ID, failed.ID)
+	c.run(0, "webhooks", "resend", w.ID, failed.ID)
+	c.expectDelivered(w, failed.ID, delivered)
+	sent := c.run(0, "webhooks", "resend", w.ID, "--since", "1h", "--outcome", "Successful")
+	equal(t, "sent again since an hour", "2 sent again\n", sent)
+	c.run(2, "webhooks", "resend", w.ID)
+	c.run(2, "webhooks", "resend", w.ID, "--since", "yesterday")
+	c.run(0, "webhooks", "delete", w.ID)
+	c.run(2, "webhooks", "get", w.ID)
+}
+
+// listen prints what arrives, forwards it, and leaves nothing when it ends.
+func TestListen(t *testing.T) {
+	c := beginTenant(t, receivers)
+	c.enableBatches()
+	r := c.newReceiver()
+	plain := httptest.NewServer(r.Config.Handler) // the same receiver without TLS
+	defer plain.Close()
+	var stdout outputBuffer
+	p := c.startCommand(nil, &stdout, "listen", "--json", "--forward", plain.URL, "--event",
+		"batchtransaction:ingestionValidation_failed")
+	webhooks := func() []client.Webhook { return ok(c.client.Webhooks(t.Context()))(t) }
+	must(t, p.waitFor(patience, func() bool { return len(webhooks()) == 1 }))
+	id := c.startBatch(true, nil)
+	must(t, p.waitFor(patience, func() bool { return strings.Contains(stdout.String(), "\n") }))
+	got := r.requests()
+	require(t, len(got) == 1 && string(got[0].body)+"\n" == stdout.String() &&
+		got[0].header.Get("x-sluice-signature") != "", "forwarded %+v, want %s with its headers", got, stdout.String())
+	m := got[0].message(t)
+	assert(t, m.CausationID == id && m.Type == event.BatchRejected, "printed %+v, want the end of batch %s", m, id)
+	must(t, p.stop(syscall.SIGINT))
+	want := "listening to batchtransaction:ingestionValidation_failed at "
+	assert(t, strings.HasPrefix(p.output.String(), want), "printed %q on standard error, want %q", p.output, want)
+	left, configurations := webhooks(), callFor[[]externalAuthView](c, "GET", externalAuthQueries+"/getAll", "")
+	assert(t, len(left) == 0 && len(configurations) == 1, // that of the receiver
+		"the webhooks %+v and configurations %+v are left, want none and one", left, configurations)
+}
+
+// The commands of docs/webhooks.md work as they are.
+func TestWebhookGuide(t *testing.T) {
+	c := beginTenant(t, receivers)
+	r := c.newReceiver()
+	c.runGuide("docs/webhooks.md", []string{"RECEIVER=" + r.URL + "/events"}, `"outcome": "Successful"`,
+		`"eventType": "webhook:test"`, `"resent": 1`, `"previousSecretUntil": "2`)
+	r.waitFor(t, 2)
 }

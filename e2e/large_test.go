@@ -2,9 +2,107 @@ package e2e
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
+
+// peakMemoryLimit is the most resident memory that any function may use, in bytes.
+const peakMemoryLimit = 256 << 20
+
+// A large batch goes through all statuses with bounded memory, and every bad line is reported with the error that it
+// was given.
+func TestLargeBatch(t *testing.T) {
+	api := largeCloud.begin(t)
+	const total = 100_000
+	cloud := api.environment
+	path := filepath.Join(t.TempDir(), "large.jsonl")
+	args := []string{"generate", "--lines", strconv.Itoa(total), "--seed", "7", "--bad", "0.005", "-o", path}
+	_, stderr, code, err := cloud.runSluice(args...)
+	require(t, code == 0 && err == nil, "sluice generate: exit code %d, %v: %s", code, err, stderr)
+	must(t, cloud.admin(nil, "--tenant", api.tenantID, "entities", "import", path+".entities"))
+	content, err := os.ReadFile(path)
+	must(t, err)
+	last := api.process(false, content)
+	truth := readTruth(t, path+".truth")
+	bad := int64(len(truth))
+	require(t, last.Status == "PROCESSED", "the batch ended with %s (%q), want PROCESSED", last.Status,
+		last.ErrorMessage)
+	equal(t, "counts", countsOf(total, total-bad, bad, total-bad), last.Counts)
+	report := api.report(last.BatchID)
+	assert(t, len(report) == len(truth), "the report has %d lines, want %d", len(report), len(truth))
+	for _, l := range report {
+		if code := truth[l.Line]; code == "" || !hasCode(l, code) {
+			t.Errorf("line %d is reported with %+v, want %q", l.Line, l.Errors, code)
+		}
+	}
+	checkPeakMemory(t, "validatechunk", "mergefindings", "ingestchunk")
+}
+
+// readTruth reads which lines of a generated batch are bad, and the code that each must have.
+func readTruth(t *testing.T, path string) map[int64]string {
+	t.Helper()
+	truth := map[int64]string{}
+	must(t, eachLine(path, func(text []byte) error {
+		var row struct {
+			Line int64
+			Kind string
+		}
+		err := json.Unmarshal(text, &row)
+		truth[row.Line] = row.Kind
+		return err
+	}))
+	return truth
+}
+
+// checkPeakMemory checks the peak memory of every running function process of this repository. The needed functions
+// must run.
+func checkPeakMemory(t *testing.T, needed ...string) {
+	t.Helper()
+	functions := map[string]os.FileInfo{} // by their names in bin/functions
+	for _, path := range ok(filepath.Glob("../bin/functions/*"))(t) {
+		functions[filepath.Base(path)] = ok(os.Stat(path))(t)
+	}
+	seen := map[string]int64{}
+	for _, link := range ok(filepath.Glob("/proc/[0-9]*/exe"))(t) {
+		program, err := os.Stat(link)
+		peak, peakErr := peakMemory(filepath.Dir(link))
+		if err != nil || peakErr != nil {
+			continue // has ended
+		}
+		for name, function := range functions {
+			if os.SameFile(function, program) { // a published version is another name of the same file
+				seen[name] = max(seen[name], peak)
+			}
+		}
+	}
+	for _, name := range needed {
+		assert(t, seen[name] != 0, "no process of %s runs", name)
+	}
+	for name, peak := range seen {
+		t.Logf("%s: %d MB at its peak", name, peak>>20)
+		assert(t, peak <= peakMemoryLimit, "%s used %d MB, want at most %d", name, peak>>20, int64(peakMemoryLimit)>>20)
+	}
+}
+
+// peakMemory reads the peak resident memory of a process from its folder in /proc, in bytes.
+func peakMemory(proc string) (int64, error) {
+	text, err := os.ReadFile(filepath.Join(proc, "status"))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kb, err := strconv.ParseInt(strings.Fields(value)[0], 10, 64)
+			return kb << 10, err
+		}
+	}
+	return 0, fmt.Errorf("%s/status has no VmHWM", proc)
+}
 
 // badFile is a file that a client may send by mistake, or one that only looks like a mistake.
 type badFile struct {
@@ -92,10 +190,9 @@ func TestLineOf50MB(t *testing.T) {
 		t.Fatalf("the batch ended with %s (%q) and %d lines ingested, want PROCESSED and 2",
 			last.Status, last.ErrorMessage, *last.Counts.Ingested)
 	}
-	if report := api.report(last.BatchID); len(report) != 1 || report[0].Line != 2 ||
-		!hasCode(report[0], "line_too_long") {
-		t.Errorf("the report is %+v, want line_too_long in line 2", report)
-	}
+	report := api.report(last.BatchID)
+	assert(t, len(report) == 1 && report[0].Line == 2 && hasCode(report[0], "line_too_long"),
+		"the report is %+v, want line_too_long in line 2", report)
 	api.expectStored(after, last.BatchID, 3)
 }
 

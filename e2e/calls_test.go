@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -144,9 +145,8 @@ func decodeReply(t *testing.T, resp *http.Response, want int, out any) {
 	defer resp.Body.Close()
 	text := ok(io.ReadAll(resp.Body))(t)
 	require(t, resp.StatusCode == want, "status %d, want %d: %s", resp.StatusCode, want, text)
-	if err := json.Unmarshal(text, out); err != nil {
-		t.Fatalf("%v: %s", err, text)
-	}
+	err := json.Unmarshal(text, out)
+	require(t, err == nil, "%v: %s", err, text)
 }
 
 // decodeStrictly decodes a reply that has no key except those of out.
@@ -154,9 +154,8 @@ func decodeStrictly(t *testing.T, text []byte, out any) {
 	t.Helper()
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(out); err != nil {
-		t.Fatalf("%v: %s", err, text)
-	}
+	err := decoder.Decode(out)
+	require(t, err == nil, "%v: %s", err, text)
 }
 
 // patience is how long the suite waits for what must happen, on a machine that is busy with other things.
@@ -185,4 +184,89 @@ func becomesTrue(holds func() bool) bool {
 		<-time.After(pollingPace(n))
 	}
 	return true
+}
+
+const (
+	entityCommand = "/entitydatacommand/api/v2/entity"
+	entityQuery   = "/entitydataquery/api/v2"
+	lightSearch   = entityQuery + "/drafts-in-scope/search-entity-drafts-light"
+)
+
+// platformReply is the answer of a platform endpoint.
+type platformReply struct {
+	reply
+	Data     json.RawMessage `json:"data"`
+	Messages []struct {
+		Message   string `json:"message"`
+		Type      string `json:"type"`
+		ErrorCode string `json:"errorCode"`
+	} `json:"messages"`
+}
+
+// message returns the text of the first message, "" without one.
+func (r platformReply) message() string {
+	if len(r.Messages) == 0 {
+		return ""
+	}
+	return r.Messages[0].Message
+}
+
+// callPlatform calls a platform endpoint for the session's tenant.
+func (s *session) callPlatform(method, path, body string) platformReply {
+	s.t.Helper()
+	r := platformReply{reply: s.call(method, path, body)}
+	decodeStrictly(s.t, r.text, &r)
+	return r
+}
+
+// mustCall makes a platform call that must succeed and decodes its data into out, which may be nil.
+func (s *session) mustCall(method, path, body string, out any) {
+	s.t.Helper()
+	r := s.callPlatform(method, path, body)
+	require(s.t, r.status == http.StatusOK || r.status == http.StatusAccepted,
+		"%s: %d %s, want 200 or 202; type of a gateway's error: %q; logs: %s", r.request, r.status, r.text,
+		r.header.Get("X-Amzn-Errortype"), s.environment.logsOf(requestIDOf(r.header)))
+	if out == nil {
+		return
+	}
+	err := json.Unmarshal(r.Data, out)
+	require(s.t, err == nil, "%v: %s", err, r.Data)
+}
+
+// callFor is mustCall for data of a type.
+func callFor[V any](s *session, method, path, body string) (v V) {
+	s.t.Helper()
+	s.mustCall(method, path, body, &v)
+	return v
+}
+
+// callConcurrently makes the same kind of call several times at once and returns how often each status was answered.
+func (s *session) callConcurrently(times int, method, path string, body func(i int) string) map[int]int {
+	s.t.Helper()
+	return atOnce(times, func(i int) int { return s.call(method, path, body(i)).status })
+}
+
+// atOnce makes calls at the same time and returns how often each status was answered.
+func atOnce(times int, call func(i int) (status int)) map[int]int {
+	var mu sync.Mutex
+	statuses := map[int]int{}
+	var calls sync.WaitGroup
+	for i := range times {
+		calls.Go(func() {
+			status := call(i)
+			mu.Lock()
+			defer mu.Unlock()
+			statuses[status]++
+		})
+	}
+	calls.Wait()
+	return statuses
+}
+
+// expectTokenRefused checks that the session's token is refused.
+func (s *session) expectTokenRefused(method, path string) {
+	s.t.Helper()
+	if r := s.call(method, path, ""); !s.environment.isRefusal(r.status, s.t.Name()) {
+		s.t.Errorf("%s: %d %s, want the refusal of a token", r.request, r.status, r.text)
+	}
 }
