@@ -201,12 +201,8 @@ func journeyField(required bool) bodyField {
 }
 
 func idsField(name string, required bool, max int) bodyField {
-	return bodyField{
-		name,
-		"array",
-		required,
-		refusals{uuidList(max + 1): tooMany, `["x"]`: notUUID, `[null]`: notNull, `[1]`: "string_type"},
-	}
+	return bodyField{name, "array", required, refusals{uuidList(max + 1): tooMany, `["x"]`: notUUID, `[null]`: notNull,
+		`[1]`: "string_type"}}
 }
 
 // entityIDsField is a list of entity IDs, which need not be UUIDs.
@@ -276,17 +272,11 @@ func entityQueryEndpoints() []bodyEndpoint {
 	names := newJourney()
 	names["entityIds"] = "[]"
 	return []bodyEndpoint{
-		{
-			"partial properties",
-			"POST",
-			fixed(entityQuery + "/entity/drafts/partial-properties"),
-			map[string]string{"draftIds": "[]"},
-			[]bodyField{
+		{"partial properties", "POST", fixed(entityQuery + "/entity/drafts/partial-properties"),
+			map[string]string{"draftIds": "[]"}, []bodyField{
 				idsField("draftIds", true, 10),
 				{"requestedPropertiesDataKeys", "array", false, refusals{uuidList(501): tooMany, `[""]`: notNull}},
-			},
-			false,
-		},
+			}, false},
 		{"names", "POST", fixed(entityQuery + "/entity/drafts/names"), names,
 			[]bodyField{journeyField(true), entityIDsField(true)}, false},
 		{"search", "POST", fixed(entityQuery + "/drafts-in-scope/searchentitydrafts"), newJourney(), search, false},

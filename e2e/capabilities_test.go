@@ -47,12 +47,8 @@ var capabilities = []struct {
 			"cloud and a deployment elsewhere. Lifetimes of a second, other size limits and GuardDuty's results are " +
 			"tested in the local cloud only",
 	},
-	{
-		processes,
-		[]string{"sam", "localstack", "aws"},
-		"Restart, kill -9, the demo and the memory of functions are tested on " +
-			"processes of this machine",
-	},
+	{processes, []string{"sam", "localstack", "aws"},
+		"Restart, kill -9, the demo and the memory of functions are tested on processes of this machine"},
 	{
 		refused401,
 		[]string{"sam"},

@@ -38,7 +38,7 @@ func equal(t testing.TB, what string, want, got any, options ...cmp.Option) {
 // must ends a test whose own step has failed.
 func must(t testing.TB, err error) {
 	t.Helper()
-	must(t, err)
+	require(t, err == nil, "%v", err)
 }
 
 // ok returns the result of a call that must succeed: text := ok(os.ReadFile(path))(t).

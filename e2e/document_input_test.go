@@ -134,42 +134,26 @@ func documentChangeEndpoints(api *session) []bodyEndpoint {
 			{"requirementModelId", "string", false, uuidRefusals},
 			flagField("skipStatusReset"),
 		}, false},
-		{
-			"custom error",
-			"PUT",
-			fixed(documentCommands + "/custom-error/" + id),
-			map[string]string{"errorCode": `"NOT_APPLICABLE"`},
-			[]bodyField{
+		{"custom error", "PUT", fixed(documentCommands + "/custom-error/" + id),
+			map[string]string{"errorCode": `"NOT_APPLICABLE"`}, []bodyField{
 				{"errorCode", "string", true,
 					refusals{`"OTHER"`: notInEnum, `"not_applicable"`: notInEnum, `""`: notNull}},
 				{"errorMessage", "string", false, longText},
-			},
-			false,
-		},
+			}, false},
 		{"archive", "POST", archive, map[string]string{"archivalReason": `"old"`},
 			[]bodyField{{"archivalReason", "string", true, longText.and(`""`, notNull)}}, false},
-		{
-			"new file",
-			"PUT",
-			fixed(documentCommands + "/updateFile"),
-			map[string]string{"id": `"` + id + `"`, "fileName": `"b.pdf"`},
-			[]bodyField{
+		{"new file", "PUT", fixed(documentCommands + "/updateFile"),
+			map[string]string{"id": `"` + id + `"`, "fileName": `"b.pdf"`}, []bodyField{
 				{"id", "string", true, refusals{`"x"`: notUUID, `"` + virtualID + `"`: "FileValidator"}}, fileNameField,
-			},
-			false,
-		},
+			}, false},
 	}
 }
 
 // documentQueryEndpoints are the queries that take a body.
 func documentQueryEndpoints() []bodyEndpoint {
 	entity := map[string]string{"entityId": `"e"`}
-	pageSize := bodyField{
-		"pageSize",
-		"integer",
-		false,
-		refusals{"0": notInRange, "501": notInRange, "-1": notInRange, "1.5": "integer_type"},
-	}
+	pageSize := bodyField{"pageSize", "integer", false, refusals{"0": notInRange, "501": notInRange, "-1": notInRange,
+		"1.5": "integer_type"}}
 	statusRefusals := refusals{`"completed"`: notInEnum}
 	return []bodyEndpoint{
 		{"page", "POST", fixed(documentQueries + "/entity/paged"), entity, []bodyField{

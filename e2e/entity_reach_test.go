@@ -131,9 +131,6 @@ func (s *session) readReach(journey string) draftReach {
 	s.t.Helper()
 	reach := callFor[map[string][]json.RawMessage](s, "POST", entityQuery+"/entity/search-entity-drafts",
 		fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey))
-	return draftReach{
-		len(reach["accessibleEntityDrafts"]),
-		len(reach["inaccessibleEntityDrafts"]),
-		len(reach["forbiddenEntityDrafts"]),
-	}
+	return draftReach{len(reach["accessibleEntityDrafts"]), len(reach["inaccessibleEntityDrafts"]),
+		len(reach["forbiddenEntityDrafts"])}
 }

@@ -184,8 +184,7 @@ const (
 func onboardEntities(t *testing.T, e *Environment) {
 	t.Helper()
 	e.onboardOnce.Do(func() {
-		e.onboardErr = e.importEntities(
-			`{"id":"`+senderID+`","lifecycleStatus":"Compliant"}`,
+		e.onboardErr = e.importEntities(`{"id":"`+senderID+`","lifecycleStatus":"Compliant"}`,
 			`{"id":"`+receiverID+`","lifecycleStatus":"ReviewInProgress"}`,
 			`{"id":"`+notOnboardedID+`","lifecycleStatus":"OnboardingInProgress"}`)
 	})
