@@ -6,19 +6,28 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"sluice/cmd/sluice/internal/adapterserver"
+	"sluice/cmd/sluice/internal/admin"
+	"sluice/cmd/sluice/internal/batches"
+	"sluice/cmd/sluice/internal/consoleserver"
+	"sluice/cmd/sluice/internal/costs"
+	"sluice/cmd/sluice/internal/demo"
+	"sluice/cmd/sluice/internal/entities"
+	"sluice/cmd/sluice/internal/local"
+	"sluice/cmd/sluice/internal/policies"
+	"sluice/cmd/sluice/internal/profiles"
+	"sluice/cmd/sluice/internal/receipts"
+	"sluice/cmd/sluice/internal/samples"
+	"sluice/cmd/sluice/internal/screening"
+	"sluice/cmd/sluice/internal/transactions"
+	"sluice/cmd/sluice/internal/validator"
+	"sluice/cmd/sluice/internal/webhooks"
 	"sluice/internal/command"
-)
-
-// Exit codes beside those of package command.
-const (
-	// exitRejected is that of a command that ran and found something rejected or failed.
-	exitRejected command.ExitCode = 1
-	// exitUnfinished is that of a command that was asked about a batch that has not ended.
-	exitUnfinished command.ExitCode = 3
 )
 
 // runProgram runs the command that args name and returns the exit code.
@@ -26,13 +35,7 @@ func runProgram(ctx context.Context, args []string, stdout, stderr io.Writer) in
 	if len(args) > 0 && (args[0] == "-v" || args[0] == "--version") {
 		args = []string{"version"}
 	}
-	out := &checkedOutput{w: stdout}
-	code := command.Main(ctx, program(), args, out, stderr)
-	if err := out.err(); err != nil && code != command.ExitFailed && code != command.ExitInterrupted {
-		fmt.Fprintf(stderr, "sluice: not everything could be printed: %v\n", err)
-		return command.ExitFailed
-	}
-	return code
+	return command.Main(ctx, program(), args, stdout, stderr)
 }
 
 // program returns the commands, in the order of the help.
@@ -63,24 +66,15 @@ Exit codes:
 		title    string
 		commands []*cobra.Command
 	}{
-		{"Batches", []*cobra.Command{
-			validateCommand(), uploadCommand(), sendCommand(), statusCommand(), resultsCommand(), batchesCommand(),
-			cancelCommand(), receiptCommand(), verifyCommand(),
-		}},
-		{"Transactions", []*cobra.Command{
-			summaryCommand(), failedCommand(), eventsCommand(), transactionCommand(),
-		}},
-		{"Entities, screening and policies", []*cobra.Command{
-			entityCommand(), documentCommand(), screenCommand(), policyCommand(),
-		}},
-		{"Events and adapters", []*cobra.Command{
-			webhooksCommand(), listenCommand(), adapterCommand(), outboundCommand(),
-		}},
-		{"The service", []*cobra.Command{
-			loginCommand(), profilesCommand(), logoutCommand(), consoleCommand(), adminCommand(), localCommand(),
-			metricsCommand(), costCommand(),
-		}},
-		{"Trying it", []*cobra.Command{demoCommand(), generateCommand()}},
+		{"Batches", slices.Concat([]*cobra.Command{validator.Command()}, batches.Commands(), receipts.Commands())},
+		{"Transactions", transactions.Commands()},
+		{"Entities, screening and policies",
+			append(entities.Commands(), screening.Command(), policies.Command(), adapterserver.Command())},
+		{"Events", webhooks.Commands()},
+		{"The service",
+			slices.Concat(profiles.Commands(), []*cobra.Command{consoleserver.Command(), admin.Command(),
+				costs.Command()})},
+		{"Local clouds and test data", append(local.Commands(), demo.Command(runProgram), samples.Command())},
 	} {
 		root.AddGroup(&cobra.Group{ID: family.title, Title: family.title})
 		for _, c := range family.commands {

@@ -16,6 +16,7 @@ import (
 
 	"sluice/client"
 	"sluice/client/clienttest"
+	"sluice/cmd/sluice/internal/commandtest"
 	"sluice/internal/environ"
 	"sluice/internal/localcloud"
 )
@@ -49,7 +50,7 @@ func TestScripts(t *testing.T) {
 					t.Errorf("%s: %s", e.WorkDir, p)
 				}
 			})
-			for name, value := range connectionSettings(s) {
+			for name, value := range commandtest.Settings(s) {
 				e.Setenv("SLUICE_"+strings.ToUpper(name), value)
 			}
 			return nil
@@ -79,16 +80,6 @@ func someEntities() []client.Entity {
 		{ID: "e 2/3", LifecycleStatus: "Unknown"},
 		{ID: "e-3", Type: "Individual", LifecycleStatus: "Compliant", Properties: map[string]json.RawMessage{
 			"legalEntityName": property(`{"type":"Single","value":"Acme \u202egnp.exe"}`)}},
-	}
-}
-
-// connectionSettings returns the settings of a connection by their names in the descriptor of a local cloud. Flags and
-// variables have the same names in their own spelling.
-func connectionSettings(s *clienttest.Server) map[string]string {
-	c := s.Config()
-	return map[string]string{
-		"api_url": c.APIURL, "token_url": c.TokenURL,
-		"client_id": c.ClientID, "client_secret": c.ClientSecret, "scope": c.Scope,
 	}
 }
 

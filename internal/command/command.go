@@ -16,8 +16,12 @@ import (
 const (
 	// ExitOK means that the command did what it was asked for, or printed the help it was asked for.
 	ExitOK = 0
+	// Rejected is the error, and the exit code, of a command that ran and found something rejected or failed.
+	Rejected ExitCode = 1
 	// ExitFailed means that the command could not run; one line on standard error says why.
 	ExitFailed = 2
+	// Unfinished is the error, and the exit code, of a command that was asked about a batch that has not ended.
+	Unfinished ExitCode = 3
 	// ExitInterrupted means that Ctrl-C or a signal ended the command, as shells have it: 128 and the number of SIGINT.
 	ExitInterrupted = 130
 )
@@ -59,9 +63,19 @@ func Group(c *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	return c
 }
 
-// Main runs what the arguments of a program ask for and returns the exit code. A program that is called without
-// arguments prints its help on stderr, as an error.
+// Main runs what the arguments of a program ask for and returns the exit code: ExitFailed also if stdout has not taken
+// everything. A program that is called without arguments prints its help on stderr, as an error.
 func Main(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) int {
+	out := &Output{w: stdout}
+	code := run(ctx, root, args, out, stderr)
+	if err := out.err(); err != nil && code != ExitFailed && code != ExitInterrupted {
+		fmt.Fprintf(stderr, "%s: not everything could be printed: %v\n", root.DisplayName(), err)
+		return ExitFailed
+	}
+	return code
+}
+
+func run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	Prepare(root)
 	root.SetArgs(append([]string{}, args...))
 	root.SetOut(stdout)

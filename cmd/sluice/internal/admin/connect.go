@@ -1,0 +1,126 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/smithy-go/logging"
+
+	"sluice/cmd/sluice/internal/service"
+	"sluice/internal/command"
+	"sluice/internal/linefile"
+	"sluice/internal/localcloud"
+	"sluice/shared/access/auth/authdb"
+	"sluice/shared/connect/outbound/outbounddb"
+	"sluice/shared/kit/awsconfig"
+	"sluice/shared/kit/dynamo"
+	"sluice/shared/platform/entity/entitydb"
+)
+
+// connect finds the installation and makes its clients.
+func (a *admin) connect(ctx context.Context) error {
+	cfg, err := a.awsConfig(ctx)
+	if err != nil {
+		return err
+	}
+	a.aws = cfg
+	a.recorder = newActRecorder(cfg, a.prefix, a.isLocal)
+	db := dynamo.NewClient(cfg)
+	tables, err := a.tables(ctx, "TABLE_CLIENTS", "TABLE_RECORDS", "TABLE_ENTITIES", "TABLE_OUTBOUND")
+	if err != nil {
+		return err
+	}
+	a.registry = authdb.New(db, tables["TABLE_CLIENTS"])
+	a.profiles = entitydb.NewProfiles(db, tables["TABLE_RECORDS"], tables["TABLE_ENTITIES"])
+	a.kms = kms.NewFromConfig(cfg)
+	a.clientKeys = outbounddb.New(db, tables["TABLE_OUTBOUND"])
+	return nil
+}
+
+// awsConfig returns the AWS settings of the installation, and sets prefix and tenant to its own unless flags gave them.
+func (a *admin) awsConfig(ctx context.Context) (aws.Config, error) {
+	if a.given == nil {
+		a.given = a.givenFlags()
+	}
+	var local *localcloud.Descriptor
+	if !a.isOnAWS {
+		a.data = cmp.Or(a.data, os.Getenv("SLUICE_DATA"))
+		var err error
+		if local, err = service.FindLocalCloud(a.data); err != nil {
+			return aws.Config{}, err
+		}
+	}
+	if local == nil {
+		// Warnings of the SDK are not for operators.
+		cfg, err := awsconfig.Load(ctx, 0, config.WithLogger(logging.Nop{}))
+		if err != nil {
+			return cfg, err
+		}
+		a.storage = cfg
+		a.prefix = cmp.Or(a.prefix, "sluice")
+		return cfg, checkAWS(ctx, cfg)
+	}
+	cfg := awsconfig.At(local.AWSEndpointURL, local.Region,
+		credentials.NewStaticCredentialsProvider(local.AccessKeyID, local.SecretAccessKey, ""))
+	cfg.Logger = logging.Nop{}
+	a.storage = cfg.Copy()
+	a.storage.BaseEndpoint = &local.S3URL
+	a.isLocal = true
+	a.prefix = cmp.Or(a.prefix, local.Prefix)
+	if !a.hasNoDefaultTenant {
+		a.tenant = cmp.Or(a.tenant, local.TenantID)
+	}
+	return cfg, nil
+}
+
+// credentialsTimeout is how long the search for AWS credentials may take. On a machine outside AWS the last place that
+// is asked, the instance's own, never answers.
+const credentialsTimeout = 10 * time.Second
+
+// checkAWS returns an error that says how to name an installation if the environment names none: neither a local cloud
+// nor an AWS account and a region.
+func checkAWS(ctx context.Context, cfg aws.Config) error {
+	if cfg.Region != "" {
+		limited, cancel := context.WithTimeout(ctx, credentialsTimeout)
+		defer cancel()
+		_, err := cfg.Credentials.Retrieve(limited)
+		if err == nil || ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return fmt.Errorf("there is nothing to administer: no local cloud runs on %s (name another data folder with "+
+		"--data DIR), and no AWS account is named (set AWS_REGION, and AWS_PROFILE or AWS_ACCESS_KEY_ID and "+
+		"AWS_SECRET_ACCESS_KEY)", localcloud.DefaultDataDir)
+}
+
+// requireTenant returns an error if neither --tenant nor a local cloud names a tenant.
+func (a *admin) requireTenant() error {
+	if a.tenant == "" {
+		return command.Usagef("--tenant is needed")
+	}
+	return nil
+}
+
+// CommandLine writes a command of sluice admin that a message tells people to run, with the flags that name the
+// installation and the tenant, as this command was given them.
+func (a *admin) commandLine(command string) string {
+	return service.WriteCommandLine("admin "+command, a.given, nil)
+}
+
+// givenFlags returns the flags for all commands of sluice admin that the command line has.
+func (a *admin) givenFlags() []string {
+	flags := []string{}
+	for _, f := range []struct{ name, value string }{{"data", a.data}, {"prefix", a.prefix}, {"tenant", a.tenant}} {
+		if f.value != "" {
+			flags = append(flags, "--"+f.name, linefile.ShellQuote(f.value))
+		}
+	}
+	return flags
+}

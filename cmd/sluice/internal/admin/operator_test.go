@@ -1,0 +1,56 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The lists are those of 'sluice admin', recorded as its are, and have no secrets.
+func TestConsoleOperator(t *testing.T) {
+	f := newFakeInstallation(t)
+	tenant := runAdmin[tenantOutput](t, f, "tenant", "create").TenantID
+	created := runAdmin[clientOutput](t, f, "client", "create", "--tenant", tenant, "--permission", "all")
+	stored, err := f.registry.Client(t.Context(), created.ClientID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash, err := json.Marshal(stored.Secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.records = nil
+	o := Operator{IsLocal: true, Data: f.data}
+	for name, list := range map[string]struct {
+		read func(context.Context) (any, error)
+		want string
+	}{
+		"admin tenant list": {o.Tenants, tenant}, "admin client list": {o.Clients, created.ClientID},
+		"admin key list": {o.Keys, "["},
+	} {
+		result, err := list.read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(result)
+		if err != nil || !strings.Contains(string(text), list.want) {
+			t.Errorf("%s: got %s (%v), want %s", name, text, err, list.want)
+		}
+		for _, secret := range []string{created.ClientSecret, strings.Trim(string(hash), `"{}`), "secret"} {
+			if strings.Contains(string(text), secret) {
+				t.Errorf("%s has a secret: %s", name, text)
+			}
+		}
+		recorded := 0
+		for _, r := range f.records {
+			if r.Route == name && time.Since(r.Time) < time.Minute {
+				recorded++
+			}
+		}
+		if recorded != 2 {
+			t.Errorf("%s has %d records, want its start and its end", name, recorded)
+		}
+	}
+}

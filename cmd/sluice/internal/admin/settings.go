@@ -1,0 +1,300 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sluice/internal/command"
+	"sluice/shared/access/auth"
+	"sluice/shared/access/ratelimit"
+	"sluice/shared/access/tenancy"
+)
+
+// settingsOutput is how the settings of a tenant are printed. The names are those that tenant set takes.
+type settingsOutput struct {
+	TenantID         string `json:"tenant_id"`
+	BatchEnabled     bool   `json:"batch_enabled"`
+	MainEntityByType bool   `json:"main_entity_by_type"`
+	// MaxPastDays is 0 where transactions may be of any age.
+	MaxPastDays    int64 `json:"max_past_days"`
+	MaxFutureHours int64 `json:"max_future_hours"`
+	// RetentionDays is 0 where stored transactions never expire.
+	RetentionDays int64 `json:"retention_days"`
+	Parquet       bool  `json:"parquet"`
+	FourEyes      bool  `json:"four_eyes"`
+
+	limitsOutput
+}
+
+// limitsOutput are the limits of a tenant; 0 where there is none.
+type limitsOutput struct {
+	UploadURLsPerMinute         int64 `json:"upload_urls_per_minute"`
+	UploadPartsPerMinute        int64 `json:"upload_parts_per_minute"`
+	BatchStatusesPerMinute      int64 `json:"batch_statuses_per_minute"`
+	BatchResultsPerMinute       int64 `json:"batch_results_per_minute"`
+	BatchListsPerMinute         int64 `json:"batch_lists_per_minute"`
+	BatchCancelsPerMinute       int64 `json:"batch_cancels_per_minute"`
+	SingleTransactionsPerSecond int64 `json:"single_transactions_per_second"`
+	ObservabilityPerMinute      int64 `json:"observability_per_minute"`
+	PlatformPerSecond           int64 `json:"platform_per_second"`
+	EntityCommandsPerMinute     int64 `json:"entity_commands_per_minute"`
+	EntityCommandsPerHour       int64 `json:"entity_commands_per_hour"`
+	EntityCommandsPerDay        int64 `json:"entity_commands_per_day"`
+	OpenBatches                 int64 `json:"open_batches"`
+	UnvalidatedBytes            int64 `json:"unvalidated_bytes"`
+}
+
+func newLimitsOutput(s ratelimit.Settings) limitsOutput {
+	return limitsOutput{
+		UploadURLsPerMinute:         s.Get(ratelimit.UploadURLsPerMinute),
+		UploadPartsPerMinute:        s.Get(ratelimit.UploadPartsPerMinute),
+		BatchStatusesPerMinute:      s.Get(ratelimit.BatchStatusesPerMinute),
+		BatchResultsPerMinute:       s.Get(ratelimit.BatchResultsPerMinute),
+		BatchListsPerMinute:         s.Get(ratelimit.BatchListsPerMinute),
+		BatchCancelsPerMinute:       s.Get(ratelimit.BatchCancelsPerMinute),
+		SingleTransactionsPerSecond: s.Get(ratelimit.SingleTransactionsPerSecond),
+		ObservabilityPerMinute:      s.Get(ratelimit.ObservabilityPerMinute),
+		PlatformPerSecond:           s.Get(ratelimit.PlatformPerSecond),
+		EntityCommandsPerMinute:     s.Get(ratelimit.EntityCommandsPerMinute),
+		EntityCommandsPerHour:       s.Get(ratelimit.EntityCommandsPerHour),
+		EntityCommandsPerDay:        s.Get(ratelimit.EntityCommandsPerDay),
+		OpenBatches:                 s.Get(ratelimit.OpenBatches),
+		UnvalidatedBytes:            s.Get(ratelimit.UnvalidatedBytes),
+	}
+}
+
+func newSettingsOutput(t auth.Tenant) settingsOutput {
+	return settingsOutput{
+		TenantID: t.ID, BatchEnabled: t.BatchEnabled, FourEyes: t.FourEyes, limitsOutput: newLimitsOutput(t.Limits),
+		MainEntityByType: t.Settings.MainEntity == tenancy.ByPaymentType,
+		MaxPastDays:      int64(t.Settings.MaxPast / day), MaxFutureHours: int64(t.Settings.MaxFuture / time.Hour),
+		RetentionDays: int64(t.Settings.Retention / day), Parquet: t.Settings.Parquet,
+	}
+}
+
+const day = 24 * time.Hour
+
+// tenantSetting is a setting that tenant set takes.
+type tenantSetting struct {
+	name string
+	// parse adds the setting to a change, or says what a value must be.
+	parse func(c *auth.TenantChange, value string) error
+}
+
+// tenantSettings are the settings in the order of the help.
+var tenantSettings = slices.Concat(otherSettings, limitSettings(), []tenantSetting{{allLimits, parseAllLimits}})
+
+// allLimits is the name by which all limits are set at once.
+const allLimits = "limits"
+
+// limitSettings are the limits of a tenant.
+func limitSettings() []tenantSetting {
+	var settings []tenantSetting
+	for _, name := range ratelimit.AllSettings() {
+		settings = append(settings, tenantSetting{string(name), func(c *auth.TenantChange, value string) error {
+			limit, err := parseLimit(value, name.Max())
+			setLimit(c, name, limit)
+			return err
+		}})
+	}
+	return settings
+}
+
+// parseLimit reads the value of a limit: a number, none for 0, nil for the default.
+func parseLimit(value string, most int64) (*int64, error) {
+	switch value {
+	case "default":
+		return nil, nil
+	case "none":
+		return new(int64), nil
+	}
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || n < 0 || n > most {
+		return nil, fmt.Errorf("must be a whole number from 0 to %d, none (as 0: no limit) or default, not %q", most,
+			value)
+	}
+	return &n, nil
+}
+
+// parseAllLimits sets every limit that is not given by its own name to none or the default.
+func parseAllLimits(c *auth.TenantChange, value string) error {
+	if value != "none" && value != "default" {
+		return fmt.Errorf("must be none or default, not %q", value)
+	}
+	limit, err := parseLimit(value, 0)
+	for _, name := range ratelimit.AllSettings() {
+		if _, given := c.Limits[name]; !given {
+			setLimit(c, name, limit)
+		}
+	}
+	return err
+}
+
+func setLimit(c *auth.TenantChange, name ratelimit.Setting, limit *int64) {
+	if c.Limits == nil {
+		c.Limits = map[ratelimit.Setting]*int64{}
+	}
+	c.Limits[name] = limit
+}
+
+var otherSettings = []tenantSetting{
+	{"main_entity_by_type", func(c *auth.TenantChange, value string) error {
+		on, err := parseBool(value)
+		rule := tenancy.EitherParty
+		if on {
+			rule = tenancy.ByPaymentType
+		}
+		c.MainEntity = &rule
+		return err
+	}},
+	{"max_past_days", func(c *auth.TenantChange, value string) error {
+		n, err := parseCount(value, 100_000)
+		age := time.Duration(n) * day
+		c.MaxPast = &age
+		return err
+	}},
+	{"max_future_hours", func(c *auth.TenantChange, value string) error {
+		n, err := parseCount(value, 1_000_000)
+		distance := time.Duration(n) * time.Hour
+		c.MaxFuture = &distance
+		return err
+	}},
+	{"retention_days", func(c *auth.TenantChange, value string) error {
+		n, err := parseCount(value, 100_000)
+		retention := time.Duration(n) * day
+		c.Retention = &retention
+		return err
+	}},
+	{"parquet", func(c *auth.TenantChange, value string) error {
+		on, err := parseBool(value)
+		c.Parquet = &on
+		return err
+	}},
+	{"four_eyes", func(c *auth.TenantChange, value string) error {
+		on, err := parseBool(value)
+		c.FourEyes = &on
+		return err
+	}},
+}
+
+func parseBool(value string) (bool, error) {
+	if value != "true" && value != "false" {
+		return false, fmt.Errorf("must be true or false, not %q", value)
+	}
+	return value == "true", nil
+}
+
+func parseCount(value string, most int64) (int64, error) {
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || n < 0 || n > most {
+		return 0, fmt.Errorf("must be a whole number from 0 to %d, not %q", most, value)
+	}
+	return n, nil
+}
+
+// parseTenantChange reads settings of the form KEY=VALUE, each at most once.
+func parseTenantChange(settings []string) (auth.TenantChange, error) {
+	var c auth.TenantChange
+	seen := map[string]bool{}
+	// The setting of all limits comes last, so that it leaves alone those that are given by their names.
+	settings = slices.Clone(settings)
+	slices.SortStableFunc(settings, func(a, b string) int {
+		return cmp.Compare(strings.Count(a, allLimits+"="), strings.Count(b, allLimits+"="))
+	})
+	for _, setting := range settings {
+		name, value, hasValue := strings.Cut(setting, "=")
+		i := slices.IndexFunc(tenantSettings, func(s tenantSetting) bool { return s.name == name })
+		switch {
+		case i < 0:
+			return c, command.Usagef("there is no setting %q; there are %s", name, tenantSettingNames())
+		case !hasValue:
+			return c, command.Usagef("%s needs a value: %s=VALUE", name, name)
+		case seen[name]:
+			return c, command.Usagef("%s is given twice", name)
+		}
+		if err := tenantSettings[i].parse(&c, value); err != nil {
+			return c, command.Usagef("%s %w", name, err)
+		}
+		seen[name] = true
+	}
+	return c, nil
+}
+
+func tenantSettingNames() string {
+	names := make([]string, len(tenantSettings))
+	for i, s := range tenantSettings {
+		names[i] = s.name
+	}
+	return strings.Join(names, ", ")
+}
+
+func getTenant(ctx context.Context, a *admin, args []string) (any, error) {
+	t, err := a.registry.Tenant(ctx, args[0])
+	return newSettingsOutput(t), explainNotFound(err, "tenant", args[0])
+}
+
+func setTenant(ctx context.Context, a *admin, args []string) (any, error) {
+	change, err := parseTenantChange(args[1:])
+	if err != nil {
+		return nil, err
+	}
+	t, err := a.registry.ChangeTenant(ctx, args[0], change)
+	return newSettingsOutput(t), explainNotFound(err, "tenant", args[0])
+}
+
+func (a *admin) setTenantCommand() *cobra.Command {
+	c := a.command(&cobra.Command{
+		Use: "set TENANT KEY=VALUE...", Short: "change settings of a tenant",
+		Long: `
+The settings and their values, with the default in parentheses:
+  main_entity_by_type=true|false  the main entity of a payin is the receiver, of all else the sender (false: either)
+  max_past_days=N                 how old transactions may be at their receipt; 0 for any age (0)
+  max_future_hours=N              how far in the future they may be (720)
+  retention_days=N                how long after its receipt a transaction is kept; 0 for ever (0)
+  parquet=true|false              accepted lines are also written as Parquet files: docs/parquet.md (false)
+  four_eyes=true|false            no client verifies a draft of an entity that it made or changed itself (false)
+Limits of the tenant: a number, none (as 0), or default.
+  upload_urls_per_minute          requests for upload URLs (20)
+  upload_parts_per_minute         requests about uploads in parts (300)
+  batch_statuses_per_minute       requests for statuses of batches (120)
+  batch_results_per_minute        requests for validation and screening results (120)
+  batch_lists_per_minute          requests for lists of batches (60)
+  batch_cancels_per_minute        requests to cancel batches (60)
+  single_transactions_per_second  single transactions (500)
+  observability_per_minute        requests to the observability endpoints together (100)
+  platform_per_second             calls of platform paths together, but for the following (200)
+  entity_commands_per_minute      commands that change entities, together (200)
+  entity_commands_per_hour        the same in an hour (2500)
+  entity_commands_per_day         the same in a day (15000)
+  open_batches                    batches that have not ended (100)
+  unvalidated_bytes               bytes that are uploaded and not validated (100000000000)
+  limits=none|default             all limits that are not given by their own names
+Settings of batches count for batches that are created from then on and for single transactions that arrive from then
+on, limits at once. What is stored keeps the retention with which it was stored.`,
+		Example: `
+sluice admin tenant set 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11 max_past_days=3650 four_eyes=true`,
+	}, setTenant)
+	c.ValidArgsFunction = func(c *cobra.Command, args []string, text string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return completeSettings(c, args, text)
+	}
+	return c
+}
+
+// completeSettings completes the name of a setting.
+func completeSettings(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	names := make([]string, len(tenantSettings))
+	for i, s := range tenantSettings {
+		names[i] = s.name + "="
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}

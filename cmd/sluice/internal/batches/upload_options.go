@@ -1,0 +1,119 @@
+package batches
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"sluice/client"
+	"sluice/cmd/sluice/internal/terminal"
+	"sluice/internal/command"
+	"sluice/internal/linefile"
+)
+
+// uploadOptions are the flags that say how the service processes a batch.
+type uploadOptions struct {
+	rejectOnInvalid bool
+	maxRejected     string
+	validateOnly    bool
+	onDuplicate     string
+	name            string
+	metadata        map[string]string
+	flags           *pflag.FlagSet
+}
+
+func (o *uploadOptions) addFlags(c *cobra.Command) {
+	f := c.Flags()
+	o.flags = f
+	f.BoolVar(&o.rejectOnInvalid, "reject-on-invalid", true,
+		"one invalid line rejects the whole batch; =false drops invalid lines only")
+	f.StringVar(&o.maxRejected, "max-rejected", "",
+		"drop invalid lines, but reject the batch if more than `LIMIT` are invalid: a number, or a share such as 0.5%")
+	f.BoolVar(&o.validateOnly, "validate-only", false, "have the service validate the batch and store nothing of it")
+	f.StringVar(&o.onDuplicate, "on-duplicate", client.AcceptDuplicate,
+		"`accept` or reject a file that was processed within 30 days")
+	command.Values(c, "on-duplicate", client.AcceptDuplicate, client.RejectDuplicate)
+	f.StringVar(&o.name, "name", "", "call the batch `NAME`, up to 128 characters")
+	f.Func("metadata", "attach `KEY=VALUE` to the batch; can be repeated, up to 16 times", func(text string) error {
+		key, value, ok := strings.Cut(text, "=")
+		if !ok || key == "" {
+			return fmt.Errorf("write it as KEY=VALUE")
+		}
+		if _, known := o.metadata[key]; known {
+			return fmt.Errorf("the key %s was given before", key)
+		}
+		if o.metadata == nil {
+			o.metadata = map[string]string{}
+		}
+		o.metadata[key] = value
+		return nil
+	})
+}
+
+// check returns an error if flags do not fit together.
+func (o *uploadOptions) check() error {
+	isGiven := map[string]bool{}
+	o.flags.Visit(func(f *pflag.Flag) { isGiven[f.Name] = true })
+	switch {
+	case isGiven["max-rejected"] && isGiven["reject-on-invalid"] && o.rejectOnInvalid:
+		return command.Usagef("--max-rejected excludes --reject-on-invalid; give one of them")
+	case isGiven["max-rejected"] && o.maxRejected == "":
+		return command.Usagef("--max-rejected needs a number, or a share such as 0.5%%")
+	case o.onDuplicate != client.AcceptDuplicate && o.onDuplicate != client.RejectDuplicate:
+		return command.Usagef("--on-duplicate is accept or reject, not %q", o.onDuplicate)
+	case isGiven["name"] && o.name == "":
+		return command.Usagef("--name needs a name")
+	}
+	return nil
+}
+
+// request returns what the service is asked for, without the screening of names.
+func (o *uploadOptions) request() client.UploadOptions {
+	out := client.UploadOptions{RejectOnInvalid: o.rejectOnInvalid, ValidateOnly: o.validateOnly, Name: o.name,
+		Metadata: o.metadata}
+	if o.onDuplicate == client.RejectDuplicate { // releases that do not know it accept
+		out.OnDuplicate = o.onDuplicate
+	}
+	if o.maxRejected != "" {
+		limit := client.ParseRejectLimit(o.maxRejected)
+		out.RejectOnInvalid, out.MaxRejected = false, &limit
+	}
+	return out
+}
+
+// checkIgnored returns an error if the service has ignored something that it was asked for.
+func checkIgnored(u client.Upload) error {
+	if len(u.IgnoredParameters) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the service does not know %s; nothing was uploaded",
+		linefile.Printable(strings.Join(u.IgnoredParameters, ", ")))
+}
+
+// printLabels prints what the client calls a batch and says of it.
+func printLabels(ui *terminal.Terminal, name string, metadata map[string]string) {
+	if name != "" {
+		ui.Printf("name %s\n", linefile.Printable(name))
+	}
+	for _, key := range slices.Sorted(maps.Keys(metadata)) {
+		ui.Printf("%s=%s\n", linefile.Printable(key), linefile.Printable(metadata[key]))
+	}
+}
+
+// printDuplicate prints which batch had the same file before.
+func printDuplicate(ui *terminal.Terminal, s client.Status) {
+	if s.DuplicateOf != "" {
+		ui.Printf("the same file as batch %s\n", linefile.Printable(s.DuplicateOf))
+	}
+}
+
+// printHistory prints the statuses that a batch has had.
+func printHistory(ui *terminal.Terminal, s client.Status) {
+	for _, entry := range s.History {
+		ui.Printf("  %s  %s\n", entry.At.Format(timeFormat), linefile.Printable(entry.Status))
+	}
+}

@@ -1,0 +1,125 @@
+package batches
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"sluice/client"
+	"sluice/cmd/sluice/internal/files"
+	"sluice/cmd/sluice/internal/terminal"
+	"sluice/internal/command"
+	"sluice/internal/linefile"
+	"sluice/shared/ingest/batch"
+)
+
+// partsFrom is the size in bytes from which on a file is uploaded in parts, so that it can be resumed.
+const partsFrom = 64 << 20
+
+// declare adds to a request what will be uploaded: in parts, each with its checksum, if the file is large; otherwise by
+// one PUT of exactly this file.
+func (u *uploadRun) declare(request *client.UploadOptions, file io.ReaderAt, size int64) error {
+	request.ContentLength = &size
+	if u.inParts || size >= partsFrom {
+		request.Upload, request.PartChecksums = client.UploadMultipart, true
+		return nil
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, io.NewSectionReader(file, 0, size)); err != nil {
+		return fmt.Errorf("read %s: %w", linefile.Printable(u.path), err)
+	}
+	request.ChecksumSHA256 = base64.StdEncoding.EncodeToString(h.Sum(nil))
+	return nil
+}
+
+// checkResume returns an error if a flag says anything about the batch whose upload is resumed: it is as it was begun.
+func (u *uploadRun) checkResume() error {
+	if u.resume == "" {
+		return nil
+	}
+	if _, err := batch.ParseID(u.resume); err != nil {
+		return command.Usagef("--resume takes the ID of a batch, such as 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01, not %q",
+			u.resume)
+	}
+	var err error
+	u.options.flags.Visit(func(f *pflag.Flag) {
+		switch f.Name {
+		case "reject-on-invalid", "max-rejected", "validate-only", "on-duplicate", "name", "metadata", "parts",
+			"screen",
+			"threshold", "on-hit":
+			err = command.Usagef("--resume goes on with the batch as it was begun; leave out --%s", f.Name)
+		}
+	})
+	return err
+}
+
+// resumeUpload uploads what is missing of a batch whose upload broke off. If the service has the whole file already, it
+// uploads nothing.
+func (u *uploadRun) resumeUpload(ctx context.Context, file io.ReaderAt, size int64) error {
+	s, err := u.client.Status(ctx, u.batchID)
+	if err != nil {
+		return err
+	}
+	if s.Status != "" || s.Message != client.MessageNotUploaded {
+		u.uploaded = true
+		u.ui.Printf("The service has the file already.\n")
+		return nil
+	}
+	return u.uploadParts(ctx, file, size)
+}
+
+// uploadParts uploads the parts of the file that are missing, with a progress bar.
+func (u *uploadRun) uploadParts(ctx context.Context, file io.ReaderAt, size int64) error {
+	u.canResume = true
+	progress := terminal.NewProgressBar(u.ui, size)
+	var stored atomic.Int64
+	err := u.client.UploadParts(ctx, u.batchID, file, size, client.PartsOptions{
+		OnResume: func(n int64, replaced int) {
+			stored.Store(n)
+			if n > 0 {
+				u.ui.PrintStep(terminal.Bold, "resumed", time.Since(progress.Started),
+					"the service has "+terminal.FormatBytes(n)+" already")
+			}
+			if replaced > 0 {
+				u.ui.Printf("  sent again because they differ from the file: %s\n",
+					terminal.CountOf(int64(replaced), "part"))
+			}
+		},
+		Progress:   func(n int64) { progress.Update(n, n-stored.Load()) },
+		OnComplete: func() { u.sentAll.Store(true) },
+	})
+	progress.Clear()
+	if err != nil {
+		return err
+	}
+	u.uploaded = true
+	u.ui.PrintStep(terminal.Bold, "uploaded", time.Since(progress.Started),
+		"the service has "+terminal.FormatBytes(size))
+	return nil
+}
+
+// isResumable reports whether an upload that ended with an error can be resumed.
+func (u *uploadRun) isResumable(ctx context.Context, err error) bool {
+	var refused *client.Error
+	isRefused := errors.As(err, &refused) && refused.Status < http.StatusInternalServerError &&
+		refused.Status != http.StatusTooManyRequests
+	return u.canResume && !u.uploaded && (ctx.Err() != nil || !isRefused && !errors.Is(err, client.ErrOtherFile))
+}
+
+// resumableError is the error of an upload in parts that broke off.
+func (u *uploadRun) resumableError(cause error) error {
+	if u.path == files.StdName {
+		return fmt.Errorf("%w; continue with the same input: %s", cause,
+			u.conn.CommandLine("upload", "--resume", u.batchID, files.StdName))
+	}
+	return fmt.Errorf("%w; continue with: %s", cause,
+		u.conn.CommandLine("upload", "--resume", u.batchID, files.ArgumentName(u.path)))
+}

@@ -1,0 +1,30 @@
+package local
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"sluice/cmd/sluice/internal/commandtest"
+)
+
+// The end of a period has a date if it is on another day than its beginning.
+func TestFormatPeriod(t *testing.T) {
+	from := time.Date(2026, 11, 26, 23, 59, 58, 0, time.UTC)
+	for seconds, want := range map[int]string{
+		1: "2026-11-26 23:59:58 to 23:59:59", 2: "2026-11-26 23:59:58 to 2026-11-27 00:00:00",
+	} {
+		if got := formatPeriod(from, from.Add(time.Duration(seconds)*time.Second)); got != want {
+			t.Errorf("after %d s: got %s, want %s", seconds, got, want)
+		}
+	}
+}
+
+func TestMetricsRefusesTheFuture(t *testing.T) {
+	var stdout, stderr strings.Builder
+	code := commandtest.Run(t.Context(), Commands(), []string{"metrics", "--since", "-10m", "--data", t.TempDir()},
+		&stdout, &stderr)
+	if code != 2 || !strings.Contains(stderr.String(), "--since is how long ago") {
+		t.Errorf("exit code %d, %q; want 2 and what --since is", code, stderr.String())
+	}
+}

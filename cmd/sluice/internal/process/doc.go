@@ -1,0 +1,2 @@
+// Package process starts and ends other programs.
+package process

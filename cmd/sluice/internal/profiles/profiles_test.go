@@ -1,0 +1,63 @@
+package profiles
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sluice/cmd/sluice/internal/commandtest"
+	"sluice/cmd/sluice/internal/service"
+)
+
+// The list has every profile without its secret, marks the one that is used, and says what is wrong with one.
+func TestProfiles(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"XDG_CONFIG_HOME", "HOME"} {
+		t.Setenv(name, dir)
+	}
+	t.Setenv("SLUICE_PROFILE", "")
+	list := func(args ...string) string {
+		t.Helper()
+		var stdout, stderr bytes.Buffer
+		if code := commandtest.Run(t.Context(), Commands(), append([]string{"profiles"}, args...), &stdout,
+			&stderr); code != 0 {
+			t.Errorf("exit code %d, stderr %q; want 0", code, &stderr)
+		}
+		return stdout.String()
+	}
+	if got, want := list(), "There are no profiles; 'sluice login' makes one.\n"; got != want {
+		t.Errorf("without profiles: got %q, want %q", got, want)
+	}
+	if got := list("--json"); got != "" {
+		t.Errorf("without profiles as JSON: got %q, want nothing", got)
+	}
+	var path string
+	for _, name := range []string{"test", "default"} {
+		p := service.Profile{APIURL: "https://" + name + ".test", TokenURL: "u", Tenant: "t", ClientID: "c",
+			ClientSecret: "hidden"}
+		var err error
+		if path, err = p.Store(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open := filepath.Join(filepath.Dir(path), "open.json")
+	for _, file := range []string{open, filepath.Join(filepath.Dir(path), "no profile.json")} {
+		if err := os.WriteFile(file, []byte("{}"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "* default  https://default.test  tenant t  client c\n" +
+		"  open     others can reach the secret in " + open + "; run: chmod 600 '" + open + "'\n" +
+		"  test     https://test.test  tenant t  client c\n"
+	if got := list(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	t.Setenv("SLUICE_PROFILE", "test")
+	got := list("--json")
+	want = `{"name":"test","api_url":"https://test.test","token_url":"u","tenant":"t","client_id":"c","is_used":true}`
+	if strings.Count(got, "\n") != 3 || !strings.Contains(got, want+"\n") || strings.Contains(got, "hidden") {
+		t.Errorf("as JSON: got %s, want %s", got, want)
+	}
+}

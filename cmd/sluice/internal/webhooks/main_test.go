@@ -1,0 +1,9 @@
+package webhooks
+
+import (
+	"testing"
+
+	"sluice/cmd/sluice/internal/commandtest"
+)
+
+func TestMain(m *testing.M) { commandtest.Main(m) }

@@ -1,8 +1,0 @@
-//go:build unix && !linux
-
-package main
-
-import "syscall"
-
-// dieWithParent does nothing: only Linux has a signal for it.
-func dieWithParent(*syscall.SysProcAttr) {}
