@@ -286,3 +286,34 @@ func TestOutboundReasonsAreDocumented(t *testing.T) {
 		t.Errorf("found %d reasons, want at least 10: has the type Reason been renamed?", found)
 	}
 }
+
+var quotedMessage = regexp.MustCompile("`([a-z]+(?: [a-z]+){2,})`")
+
+// Every message of the log that the pages of docs/operations quote is a text of the code: it is what operators search
+// for. A message is a code span of three or more words in lower case that is not a command.
+func TestRunbooksQuoteTheLog(t *testing.T) {
+	var source strings.Builder
+	for _, file := range filesNamed(t, "*.go") {
+		if !strings.HasSuffix(file, "_test.go") {
+			source.Write(readFile(t, file))
+		}
+	}
+	found := 0
+	for _, page := range filesNamed(t, "*.md") {
+		if path.Dir(page) != "docs/operations" {
+			continue
+		}
+		for _, quoted := range quotedMessage.FindAllStringSubmatch(string(readFile(t, page)), -1) {
+			if strings.HasPrefix(quoted[1], "sluice ") {
+				continue
+			}
+			found++
+			if !strings.Contains(source.String(), quoted[1]) {
+				t.Errorf("%s quotes the message %q, which is not in the code", page, quoted[1])
+			}
+		}
+	}
+	if found < 10 {
+		t.Errorf("found %d messages, want at least 10", found)
+	}
+}
