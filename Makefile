@@ -1,8 +1,9 @@
-# make demo    see it work           make test    everything that is checked
-# make local   a local cloud to use  make build   bin/sluice and what it needs
+# make demo    see it work           make test     every unit test and the end-to-end suite
+# make local   a local cloud to use  make check    what a change touches and what imports it
+# make build   bin/sluice            make verify   everything else that is checked
 # make test-console   the console's pages in Chromium (console/browsertest)
 # make test-faults   batches while things go wrong, by seeds (docs/faults.md)
-# make test-kills    batches while functions are killed: at each call, as in the suite, and also the sweep, and by chance
+# make test-kills    batches while functions are killed: at each call, as in make verify, and also the sweep, and by chance
 # make test-sam, make test-localstack   the same suite in other environments (docs/environments.md)
 # make test-template   what AWS makes of the template; needs Python with venv, and a network
 # make test-parquet    what pyarrow makes of Parquet files; needs Python with venv, and a network
@@ -11,22 +12,24 @@
 # make test-clients   what generators of clients make of that file
 
 .DEFAULT_GOAL := build
-.PHONY: build tools demo test local description docs bench bench-2gb lab lint clean programs functions format format-console vet staticcheck test-units test-races \
+.PHONY: build tools demo test check verify local description docs bench bench-2gb lab lint clean programs functions format format-console vet staticcheck test-units test-races architectures test-duckdb \
 	test-e2e test-pages test-console test-faults test-kills vulncheck test-sam test-localstack sam-suite localstack-suite localstack sam-build test-clients test-template lint-template lint-template-newest test-parquet release
 
 # One set of flags for products, tests, vet and staticcheck, and one workspace for all modules (go.work), so that each package is
 # compiled once; the race detector alone needs a second build, with C. lambda.norpc leaves the former protocol of Lambda out. No
-# program keeps data for debuggers (-s -w), so the compiler writes none. The tools and raced tests collect less garbage, which saves
-# a sixth and a twelfth of their time for a few hundred megabytes; what is compiled is the same.
+# program and no test keeps data for debuggers (-s -w), so the compiler writes none. The tools and raced tests collect less garbage,
+# which saves a sixth and a twelfth of their time for a few hundred megabytes; the compiled code is the same.
 LESS_GC := GOGC=400
-export GOFLAGS := -trimpath -tags=lambda.norpc -gcflags=all=-dwarf=false "-toolexec=env $(LESS_GC)"
+export GOFLAGS := -trimpath -tags=lambda.norpc -gcflags=all=-dwarf=false "-ldflags=-s -w" "-toolexec=env $(LESS_GC)"
+# Adds the tests that make verify alone runs, in files with the build tag verify.
+VERIFY_TAG := -tags=lambda.norpc,verify
 export CGO_ENABLED := 0
 # Whatever the user's is, such as off.
 export GOWORK := $(wildcard $(CURDIR)/go.work)
 
 # The packages of all modules.
 ALL := ./... ./local/... ./console/browsertest/...
-STATIC := go build -ldflags "-s -w"
+STATIC := go build
 PRETTIER := node bin/tools/console-check/node_modules/prettier/bin/prettier.cjs
 GOVULNCHECK := GOWORK=off go tool -modfile=$(CURDIR)/tools/go.mod govulncheck
 DYNOXIDE_CRATE := dynoxide-rs --version 3.2.0
@@ -107,13 +110,19 @@ local: build
 # The browser in which the console's pages are tested; the variable CHROMIUM names another program.
 FIND_CHROMIUM := { command -v $(or $(CHROMIUM),chromium || command -v chromium-browser || command -v google-chrome); }
 
-# Everything that is checked. Unit tests and linting share the processors; the suites that drive the whole service have them to
-# themselves, one after the other: at the same time they take longer. A failure of one target does not hide those of others.
-test: build
-	@$(MAKE) --no-print-directory --old-file=build -k -j2 --output-sync=target test-units lint; others=$$?; \
-	$(MAKE) --no-print-directory --old-file=build test-e2e; e2e=$$?; \
-	$(MAKE) --no-print-directory --old-file=build test-pages; pages=$$?; \
-	exit $$((others | e2e | pages))
+# Every unit test and the end-to-end suite once, but for the tests with the build tag verify.
+test:
+	@MAKE="$(MAKE)" tools/parts.sh test-units test-e2e
+
+# What a change touches and what imports it.
+check:
+	@tools/check.sh
+
+# Everything else that is checked. CI=1 has fewer seeds of faults, and one client of those that are generated.
+VERIFY := format vet staticcheck console-types lint-template architectures test-races test-duckdb test-kills test-faults test-pages test-clients
+verify:
+	@MAKE="$(MAKE)" COUNT=$(or $(COUNT),$(if $(CI),10,20)) KILLS=$(or $(KILLS),once) CLIENTS="$(or $(CLIENTS),$(if $(CI),openapi-generator-java))" \
+		tools/parts.sh $(VERIFY)
 
 # The console's pages, where there is a browser.
 test-pages: build
@@ -131,11 +140,11 @@ format-console: bin/tools/console-check/installed
 	@$(PRETTIER) --log-level warn --write console/web
 
 vet:
-	go vet $(ALL)
+	go vet $(VERIFY_TAG) $(ALL)
 
 staticcheck:
 	@cd tools && GOWORK=off go build -o ../bin/tools/staticcheck honnef.co/go/tools/cmd/staticcheck
-	$(LESS_GC) bin/tools/staticcheck $(ALL)
+	$(LESS_GC) bin/tools/staticcheck $(VERIFY_TAG) $(ALL)
 
 # The types of the console's page; those of the interface are made from its description.
 console-types: bin/console/types-checked
@@ -149,18 +158,20 @@ bin/console/api.d.ts: openapi/sluice.bundled.json bin/tools/console-check/instal
 	@node bin/tools/console-check/node_modules/openapi-typescript/bin/cli.js $< -o $@ >/dev/null
 	@touch $@
 
-# Asks the Go vulnerability database (vuln.go.dev), so it needs a network and is not part of make test.
+# Asks the Go vulnerability database (vuln.go.dev), so it needs a network and is nightly.
 vulncheck:
 	$(GOVULNCHECK) ./...
 	cd local && $(GOVULNCHECK) ./...
 
-# Unit tests of all modules. Packages in which goroutines start run under the race detector as well, but not where tests link the S3
-# server, which takes minutes to build with it, nor those of programs, whose scripts start hundreds of them.
-test-units: build bin/tools/duckdb/installed
+# Unit tests of all modules.
+test-units: build
 	go test -vet=off $$(go list ./... ./local/... | grep -v '/e2e$$')
 
-test-races: build bin/tools/duckdb/installed
+# Packages in which goroutines start, under the race detector, but not where tests link the S3 server, which takes minutes to build
+# with it. Of the command line the detector watches what it does at the same time: its scripts start hundreds of programs.
+test-races: build
 	$(RACE) -skip '$(NOT_RACED)' $$($(RACED))
+	$(RACE) -run 'Bounded|Interrupted|Resumed' ./cmd/sluice/...
 
 # The packages with a go statement, a WaitGroup or an errgroup in their files or those of their tests.
 RACED := linking=$$(go list -test -f '{{if eq .Name "main"}}{{.ImportPath}} {{.Deps}}{{end}}' ./local/... | \
@@ -170,8 +181,17 @@ RACED := linking=$$(go list -test -f '{{if eq .Name "main"}}{{.ImportPath}} {{.D
 # Tests that measure memory, which the race detector multiplies.
 NOT_RACED := Heap|Alloc|Memory
 
-test-e2e: build bin/tools/duckdb/installed
-	cd e2e && go test -count=1 -timeout 30m
+test-e2e: build
+	cd e2e && go test -vet=off -count=1 -timeout 30m
+
+# Parquet files as DuckDB reads them.
+test-duckdb: build bin/tools/duckdb/installed
+	go test -vet=off -count=1 $(VERIFY_TAG) -run 'DuckDB|Parquet|VersionsSideBySide' ./shared/ingest/export/parquetfile ./e2e
+
+# The functions and programs for the processor that this machine does not have, and the programs that SAM is given for both.
+architectures:
+	go test -vet=off -count=1 $(VERIFY_TAG) -run 'TestSAMBuilds$$' ./internal/repotest
+	GOARCH=$(if $(filter arm64,$(MACHINE)),amd64,arm64) go build ./functions/... ./cmd/... ./local/...
 
 # The console's pages in Chromium, each test with a tenant and a console of its own (console/browsertest/doc.go). PAGES names tests, as -run does;
 # PAGES_FLAGS are more flags of go test, such as -update, which writes screenshots.
@@ -194,10 +214,12 @@ bin/tools/console-check/installed: tools/console-check/package-lock.json
 
 # Batches while things go wrong, by seeds (docs/faults.md). SEED=37 COUNT=1 replays one.
 test-faults: build
-	cd e2e && go test -count=1 -timeout 120m -run 'TestFaults$$' -v . -args -fault-seed $(or $(SEED),1) -fault-seeds $(or $(COUNT),200)
+	cd e2e && go test -vet=off -count=1 $(VERIFY_TAG) -timeout 120m -run 'TestFaults$$' -v . -args -fault-seed $(or $(SEED),1) -fault-seeds $(or $(COUNT),200)
 
+# Batches, screenings and deliveries while functions are killed at each of their calls; unless KILLS=once, also the sweep at each of
+# its calls, and all functions by chance.
 test-kills: build
-	cd e2e && go test -count=1 -timeout 60m -run 'TestAnnouncementsSurvive' -v . -args -every-kill
+	cd e2e && go test -vet=off -count=1 $(VERIFY_TAG) -timeout 60m -run 'Kills' . $(if $(filter once,$(KILLS)),,-v -args -every-kill)
 
 # The peers of the product, simulations and mutations, which are a module of their own: lab/Makefile has the targets that run them.
 lab:
@@ -238,10 +260,10 @@ lint-template-newest: bin/tools/sam/installed
 	@bin/tools/sam-newest/bin/pip install --quiet --disable-pip-version-check --upgrade cfn-lint
 	@SAM_CLI_TELEMETRY=0 bin/tools/sam-newest/bin/sam validate --lint --config-env local
 
-# Has pyarrow, and a newer DuckDB than that of make test, read Parquet files of two versions.
+# Has pyarrow, and a newer DuckDB than that of make verify, read Parquet files of two versions.
 test-parquet: bin/tools/duckdb/installed bin/tools/parquet/installed
 	@rm -rf bin/parquet && mkdir -p bin/parquet && cp shared/ingest/export/parquetfile/testdata/version-1.parquet bin/parquet
-	go test -count=1 ./shared/ingest/export/parquetfile -run TestVersionsSideBySide -args -keep $(CURDIR)/bin/parquet
+	go test -count=1 $(VERIFY_TAG) ./shared/ingest/export/parquetfile -run TestVersionsSideBySide -args -keep $(CURDIR)/bin/parquet
 	cd tools/parquet && ../../bin/tools/parquet/bin/python -m unittest test_parquet
 
 # pip installs what tools/parquet/requirements.txt pins, each file by its digest.
@@ -264,13 +286,13 @@ test-sam: build bin/tools/sam/installed bin/tools/duckdb/installed
 	@bin/tools/sam/bin/python tools/sam/engine.py $(MAKE) --no-print-directory --old-file=build sam-suite
 
 sam-suite: sam-build
-	cd e2e && go test -count=1 -timeout 60m -args -environment sam
+	cd e2e && go test -vet=off -count=1 $(VERIFY_TAG) -timeout 60m -args -environment sam
 
 test-localstack: build bin/tools/sam/installed bin/tools/localstack/installed bin/tools/duckdb/installed
 	@$(LOCALSTACK) $(MAKE) --no-print-directory --old-file=build localstack-suite
 
 localstack-suite: sam-build
-	cd e2e && go test -count=1 -timeout 60m -args -environment localstack
+	cd e2e && go test -vet=off -count=1 $(VERIFY_TAG) -timeout 60m -args -environment localstack
 
 # LocalStack alone, until Ctrl-C.
 localstack: bin/tools/localstack/installed

@@ -185,7 +185,8 @@ func (w *workspace) compile(ctx context.Context, dir string, filter ...string) (
 		return binary, nil
 	}
 	binary := filepath.Join(w.dir, "bin", "tests", strings.ReplaceAll(dir, "/", "-"))
-	text, err := w.command(ctx, dir, "", "go", "test", "-vet=off", "-c", "-o", binary, ".").CombinedOutput()
+	text, err := w.command(ctx, dir, "", "go", "test", "-tags=lambda.norpc,verify", "-vet=off", "-c", "-o", binary,
+		".").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("compile the tests of %s: %w: %s", dir, err, text)
 	}

@@ -3,19 +3,14 @@ package parquetfile
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"sluice/internal/duckdb"
 	"sluice/shared/ingest/export"
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/schema"
@@ -59,14 +54,6 @@ func write(t *testing.T, table *table, f export.File, groupBytes int64, workers 
 	return out.Bytes()
 }
 
-// store stores the bytes of a file and returns its path.
-func store(t *testing.T, name string, file []byte) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	errtest.Fatal(t, os.WriteFile(path, file, 0o600))
-	return path
-}
-
 // lines are accepted lines: a full one, one without optional fields, and one with values that are hard to write.
 var lines = []string{
 	strings.ReplaceAll(string(schema.ExampleLine), "\n", " "),
@@ -85,69 +72,7 @@ var lines = []string{
 		`"created_at":"2026-11-26T10:15:00.123456999+02:00","settled_at":"0000-01-01T00:00:00Z"}} `,
 }
 
-func TestDuckDBReadsEveryValue(t *testing.T) {
-	t.Parallel()
-	path := store(t, "a.parquet", write(t, lineTable, fileOf(lines[:2], nil, lines[2:]), 1, 3))
-	rows := duckdb.Query(t, fmt.Sprintf("SELECT batch_id, line, received_at, main_entity, raw_line FROM '%s'", path))
-	for i, row := range rows {
-		want := map[string]any{
-			"batch_id": batchID, "line": json.Number(fmt.Sprint(i + 1)), "received_at": "2026-11-26 08:15:00.123456+00",
-			"main_entity": "sender", "raw_line": lines[i],
-		}
-		if diff := cmp.Diff(want, row); diff != "" {
-			t.Errorf("row %d (-want +got):\n%s", i, diff)
-		}
-	}
-	if len(rows) != len(lines) {
-		t.Errorf("got %d rows, want %d", len(rows), len(lines))
-	}
-	rows = duckdb.Query(t, fmt.Sprintf(`SELECT * EXCLUDE (batch_id, line, received_at, main_entity, raw_line)
-		FROM '%s' WHERE transaction_external_id = 't3'`, path))
-	number := func(text string) any { return json.Number(text) }
-	address := func(id any, city any) any {
-		return map[string]any{"id": id, "label": nil, "first_name": nil, "last_name": nil, "name_prefix": nil,
-			"address": nil, "postal_code": nil, "city": city, "state": nil, "country_code": nil, "company_name": nil,
-			"company_tax_id": nil}
-	}
-	want := map[string]any{
-		"request_uuid": "1F0A8F4E-6F54-4D0A-8C6B-0D9A5C7B4E15", "payment_external_id": "p",
-		"transaction_external_id": "t3",
-		"additional_fields":       map[string]any{},
-		"sender": map[string]any{"by_external_id": nil, "external_entity_type": "unknown", "unknown": map[string]any{
-			"external_id": "\"q\" \u00e9 \U0001f600 \x00", "full_name": nil, "risk_assessment": nil, "label": nil,
-			"email":        nil,
-			"phone_number": nil, "additional_fields": map[string]any{"k\n": "v", "empty": "", "a": "b"},
-			"peer_group_external_id": nil, "payment_options": []any{}, "entity_groups_external": []any{"g1", "", "g3"},
-			"addresses": []any{address(number("-2147483648"), "A"), address(nil, nil), address(nil, "B\tC")},
-		}},
-		"receiver": map[string]any{"by_external_id": "r", "external_entity_type": nil, "unknown": nil},
-		"modification": map[string]any{
-			"external_id": "m3", "type": "refund", "currency": "JPY", "monitoring_currency": nil,
-			"original_currency": nil,
-			"amount":            "-48.900", "amount_decimal": number("-48.900000000000000000"),
-			"monitoring_amount":         "12345678901234567890.5",
-			"monitoring_amount_decimal": number("12345678901234567890.500000000000000000"),
-			"original_amount":           "123456789012345678901", "original_amount_decimal": nil,
-			"created_at": "2026-11-26 08:15:00.123456+00", "reason": nil, "settled_at": "0001-01-01 (BC) 00:00:00+00",
-		},
-		"transaction_fee": "-1.5E-3", "transaction_fee_decimal": number("-0.001500000000000000"),
-		"geo_latitude": "1e300", "geo_latitude_decimal": nil, "geo_longitude": "0.1234567890123456789",
-		"geo_longitude_decimal": nil,
-		"sender_payment_info": map[string]any{"id": number("7"), "account_number": nil, "sort_code": nil,
-			"bank_account_number": nil, "bank_account_bic": nil, "bank_name": nil, "bank_country_code": nil,
-			"card_token": nil, "card_bin": nil, "card_number": number("0")},
-	}
-	for i := range schema.Transaction.Fields {
-		if name := schema.Transaction.Fields[i].Name; want[name] == nil {
-			want[name] = nil
-		}
-	}
-	if diff := cmp.Diff(want, rows[0]); diff != "" {
-		t.Errorf("the row of %s\n(-want +got):\n%s", lines[2], diff)
-	}
-}
-
-// A file has the same bytes however many row groups are made at once, and one without lines has all columns.
+// A file has the same bytes however many row groups are made at once.
 func TestFilesAreTheSame(t *testing.T) {
 	t.Parallel()
 	f := fileOf(lines[:1], lines[1:], lines, lines[:2])
@@ -156,14 +81,6 @@ func TestFilesAreTheSame(t *testing.T) {
 		if got := write(t, lineTable, f, 3000, workers); !bytes.Equal(got, want) {
 			t.Errorf("%d row groups at once: the file differs", workers)
 		}
-	}
-	none := store(t, "none.parquet", write(t, lineTable, fileOf(nil), 1, 1))
-	rows := duckdb.Query(t, fmt.Sprintf(`SELECT (SELECT count(*) FROM '%s') AS lines, count(*) AS columns
-		FROM (DESCRIBE SELECT * FROM '%[1]s')`, none))
-	wantColumns := len(schema.Transaction.Fields) + 5 + 3 // three numbers have two columns each
-	if diff := cmp.Diff([]map[string]any{{"lines": json.Number("0"), "columns": json.Number(fmt.Sprint(wantColumns))}},
-		rows); diff != "" {
-		t.Errorf("a file without lines (-want +got):\n%s", diff)
 	}
 }
 

@@ -1,8 +1,6 @@
 package parquetfile
 
 import (
-	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,13 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
-	"sluice/internal/duckdb"
 	"sluice/shared/ingest/transaction/schema"
 	"sluice/shared/kit/errtest"
 )
-
-// keep is for make test-parquet, which reads the file of a later version, too.
-var keep = flag.String("keep", "", "store the file of a later version in a `folder`")
 
 // describe lists the columns of a table: their names and types as SQL has them.
 func describe(t *table) string {
@@ -123,70 +117,4 @@ func documentedColumns() string {
 		fmt.Fprintf(&b, "| %s | %s |\n", f.Name(), kind)
 	}
 	return b.String()
-}
-
-// futureTable is a table of the next version, which has a field more at the beginning of a line, in a struct, and in
-// the items of a list.
-func futureTable() *table {
-	address := &schema.Object{Name: "Address", Fields: append([]schema.Field{{Name: "district",
-		Kind: schema.KindString}}, schema.Address.Fields...)}
-	unknown := &schema.Object{Name: "Unknown"}
-	for _, f := range schema.Unknown.Fields {
-		if f.Name == "addresses" {
-			f.Object = address
-		}
-		unknown.Fields = append(unknown.Fields, f)
-	}
-	entity := &schema.Object{Name: "Entity"}
-	for _, f := range schema.Entity.Fields {
-		if f.Name == "unknown" {
-			f.Object = unknown
-		}
-		entity.Fields = append(entity.Fields, f)
-	}
-	line := &schema.Object{Name: "Transaction", Fields: []schema.Field{{Name: "channel", Kind: schema.KindString}}}
-	for _, f := range schema.Transaction.Fields {
-		if f.Name == "sender" {
-			f.Object = entity
-		}
-		line.Fields = append(line.Fields, f)
-	}
-	return newTable(line, Version+1)
-}
-
-// A file that version 1 wrote is read beside one of a later version: columns that it does not have are null.
-func TestVersionsSideBySide(t *testing.T) {
-	t.Parallel()
-	first := filepath.Join("testdata", "version-1.parquet")
-	if _, err := os.Stat(first); os.IsNotExist(err) && *update && Version == 1 {
-		errtest.Fatal(t, os.WriteFile(first, write(t, lineTable, fileOf(lines), 1, 1), 0o644))
-	}
-	written := write(t, futureTable(), fileOf([]string{strings.Replace(lines[2], `"city":"A"`,
-		`"city":"A","district":"D"`, 1)}, []string{strings.Replace(lines[1], "{", `{"channel":"web",`, 1)}), 1, 1)
-	next := store(t, "next.parquet", written)
-	if *keep != "" {
-		errtest.Fatal(t, os.WriteFile(filepath.Join(*keep, "next.parquet"), written, 0o644))
-	}
-	rows := duckdb.Query(t, fmt.Sprintf(`
-		SELECT m.value::VARCHAR AS version, f.* EXCLUDE (file_name) FROM (
-			SELECT filename AS file_name, line, channel, transaction_external_id, modification.amount AS amount,
-				sender.unknown.addresses[1].district AS district, sender.unknown.addresses[1].city AS city
-			FROM read_parquet(['%s', '%s'], union_by_name = true, filename = true)) f
-		JOIN parquet_kv_metadata(['%[1]s', '%[2]s']) m ON m.file_name = f.file_name AND m.key::VARCHAR = '%[3]s'
-		ORDER BY version, line`, first, next, VersionKey))
-	row := func(version string, line int, channel any, id, amount string, district, city any) map[string]any {
-		return map[string]any{"version": version, "line": json.Number(fmt.Sprint(line)), "channel": channel,
-			"transaction_external_id": id, "amount": amount, "district": district, "city": city}
-	}
-	later := fmt.Sprint(Version + 1)
-	want := []map[string]any{
-		row("1", 1, nil, "tx-20251125-0042-1", "48.90", nil, nil),
-		row("1", 2, nil, "t2", "0", nil, nil),
-		row("1", 3, nil, "t3", "-48.900", nil, "A"),
-		row(later, 1, nil, "t3", "-48.900", "D", "A"),
-		row(later, 2, "web", "t2", "0", nil, nil),
-	}
-	if diff := cmp.Diff(want, rows); diff != "" {
-		t.Errorf("rows of both versions (-want +got):\n%s", diff)
-	}
 }
