@@ -7,6 +7,7 @@
 package outbound
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -230,7 +231,7 @@ func (c *Client) exchange(ctx context.Context, t http.RoundTripper, r *http.Requ
 		return nil, explain(ctx, err)
 	}
 	defer resp.Body.Close()
-	limit := c.maxReplyBytes()
+	limit := cmp.Or(c.MaxReplyBytes, DefaultMaxReplyBytes)
 	body, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	if err != nil && int64(len(body)) <= limit {
 		return nil, explain(ctx, err)
@@ -256,19 +257,7 @@ func addHeaders(to http.Header, headers []externalauth.NameValue) {
 	}
 }
 
-func (c *Client) timeout() time.Duration {
-	if c.Timeout == 0 {
-		return DefaultTimeout
-	}
-	return c.Timeout
-}
-
-func (c *Client) maxReplyBytes() int64 {
-	if c.MaxReplyBytes == 0 {
-		return DefaultMaxReplyBytes
-	}
-	return c.MaxReplyBytes
-}
+func (c *Client) timeout() time.Duration { return cmp.Or(c.Timeout, DefaultTimeout) }
 
 func (c *Client) now() time.Time {
 	if c.Now == nil {

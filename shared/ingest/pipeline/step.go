@@ -93,24 +93,21 @@ func runAction(ctx context.Context, log *slog.Logger, id batch.ID, run func(cont
 // stepError returns the error by which the state machine decides what to do, and logs its cause. An error that is not
 // known to be final is Transient: the state machine limits the number of retries.
 func stepError(ctx context.Context, log *slog.Logger, id batch.ID, err error) error {
-	var over *BatchOver
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case errors.As(err, &over):
+	}
+	if over, ok := errors.AsType[*BatchOver](err); ok {
 		return over
 	}
 	log.ErrorContext(ctx, "step failed", "batch", id, "error", err)
-	if errors.Is(err, errUploadChanged) {
-		return &ObjectChanged{"the uploaded file is gone or has changed"}
-	}
 	switch {
+	case errors.Is(err, errUploadChanged):
+		return &ObjectChanged{"the uploaded file is gone or has changed"}
 	case errors.Is(err, errWatchlists):
 		return &WatchlistsUnavailable{"the watchlists cannot be loaded; the log of the step has the cause"}
 	case errors.Is(err, validation.ErrTooManyHits):
 		return &TooManyHits{"the names have too many hits"}
-	}
-	if errors.Is(err, errNotAnnounced) {
+	case errors.Is(err, errNotAnnounced):
 		return &NotAnnounced{"the checksum of the uploaded file is not the one that was announced"}
 	}
 	return &Transient{"the step did not finish; its log has the cause"}

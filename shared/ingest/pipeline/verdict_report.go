@@ -13,14 +13,11 @@ import (
 	"sluice/shared/kit/objects"
 )
 
-// writeReport joins the parts of the report, of the same as CSV and of the rejected lines, in the order of the chunks,
-// adds up their summaries, and returns the verdict that names the files.
+// writeReport joins the parts of the report, of its CSV form and of the rejected lines, in the order of the chunks, all
+// of which must be settled, adds up their summaries, and returns the verdict that names the files.
 func (s *Verdict) writeReport(ctx context.Context, j *job, chunks []batch.Chunk) (batch.Verdict, error) {
 	settled := make([]batch.SettleResult, len(chunks))
 	for i, c := range chunks {
-		if c.Settled == nil {
-			return batch.Verdict{}, fmt.Errorf("batch %s: chunk %d is not settled", j.ID, c.Index)
-		}
 		settled[i] = *c.Settled
 	}
 	attempt := nameAttempt(ctx, s.NewAttempt)

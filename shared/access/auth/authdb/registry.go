@@ -141,8 +141,7 @@ func (s *Registry) Clients(ctx context.Context) ([]auth.Client, error) {
 // listRows scans the table for rows of one kind and returns them in the order of their IDs. Only operators ask for
 // lists, and the table is small.
 func listRows[Row, T any](ctx context.Context, s *Registry, prefix string, convert func(Row) (T, error),
-	idOf func(T) string) (
-	[]T, error) {
+	idOf func(T) string) ([]T, error) {
 	all := []T{}
 	pages := dynamodb.NewScanPaginator(s.db, &dynamodb.ScanInput{
 		TableName: &s.table, ConsistentRead: aws.Bool(true),
@@ -191,21 +190,8 @@ func (s *Registry) ChangeTenant(ctx context.Context, tenant string, c auth.Tenan
 	if update.isEmpty() {
 		return s.Tenant(ctx, tenant)
 	}
-	out, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.table, Key: dynamo.Item{"id": dynamo.String(tenantPrefix + tenant)},
-		UpdateExpression:         aws.String(update.expression()),
-		ConditionExpression:      aws.String("attribute_exists(id)"),
-		ExpressionAttributeNames: update.names, ExpressionAttributeValues: update.values,
-		ReturnValues: types.ReturnValueAllNew,
-	})
-	if _, failed := dynamo.ConditionFailed(err); failed {
-		return auth.Tenant{}, auth.ErrNotFound
-	}
-	if err != nil {
-		return auth.Tenant{}, fmt.Errorf("change tenant: %w", err)
-	}
 	var row tenantRow
-	if err := attributevalue.UnmarshalMap(out.Attributes, &row); err != nil {
+	if err := s.update(ctx, tenantPrefix+tenant, update.expression(), update.names, update.values, &row); err != nil {
 		return auth.Tenant{}, err
 	}
 	return row.tenant()
@@ -214,20 +200,9 @@ func (s *Registry) ChangeTenant(ctx context.Context, tenant string, c auth.Tenan
 // prepareLimits gives a tenant without limits of its own the map into which they are written; a path of an update must
 // exist.
 func (s *Registry) prepareLimits(ctx context.Context, tenant string) error {
-	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.table, Key: dynamo.Item{"id": dynamo.String(tenantPrefix + tenant)},
-		UpdateExpression:          aws.String("SET #limits = if_not_exists(#limits, :none)"),
-		ConditionExpression:       aws.String("attribute_exists(id)"),
-		ExpressionAttributeNames:  map[string]string{"#limits": "limits"},
-		ExpressionAttributeValues: dynamo.Item{":none": &types.AttributeValueMemberM{Value: dynamo.Item{}}},
-	})
-	if _, failed := dynamo.ConditionFailed(err); failed {
-		return auth.ErrNotFound
-	}
-	if err != nil {
-		return fmt.Errorf("change tenant: %w", err)
-	}
-	return nil
+	return s.update(ctx, tenantPrefix+tenant, "SET #limits = if_not_exists(#limits, :none)",
+		map[string]string{"#limits": "limits"},
+		dynamo.Item{":none": &types.AttributeValueMemberM{Value: dynamo.Item{}}}, &tenantRow{})
 }
 
 // DisableClient implements auth.Registry.
@@ -239,15 +214,19 @@ func (s *Registry) DisableClient(ctx context.Context, id string) (auth.Client, e
 	return row.client()
 }
 
-// setFlag sets a boolean attribute of an existing row and reads the row as it then is; auth.ErrNotFound if there is
-// none.
+// setFlag sets a boolean attribute of a row; see update.
 func (s *Registry) setFlag(ctx context.Context, id, name string, on bool, row any) error {
+	return s.update(ctx, id, "SET #name = :on", map[string]string{"#name": name},
+		dynamo.Item{":on": dynamo.Bool(on)}, row)
+}
+
+// update updates an existing row and reads it as it then is; auth.ErrNotFound if it does not exist.
+func (s *Registry) update(ctx context.Context, id, expression string, names map[string]string, values dynamo.Item,
+	row any) error {
 	out, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName: &s.table, Key: dynamo.Item{"id": dynamo.String(id)},
-		UpdateExpression: aws.String("SET #name = :on"), ConditionExpression: aws.String("attribute_exists(id)"),
-		ExpressionAttributeNames:  map[string]string{"#name": name},
-		ExpressionAttributeValues: dynamo.Item{":on": dynamo.Bool(on)},
-		ReturnValues:              types.ReturnValueAllNew,
+		UpdateExpression: &expression, ConditionExpression: aws.String("attribute_exists(id)"),
+		ExpressionAttributeNames: names, ExpressionAttributeValues: values, ReturnValues: types.ReturnValueAllNew,
 	})
 	if _, failed := dynamo.ConditionFailed(err); failed {
 		return auth.ErrNotFound
