@@ -38,8 +38,7 @@ func JSON[In, Out any](f func(ctx context.Context, c Caller, in In) (Out, error)
 // fault.TooLarge.
 func ReadAll(r *http.Request) ([]byte, error) {
 	text, err := io.ReadAll(r.Body)
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, fault.Newf(fault.TooLarge, "body_too_large", "The request body is larger than %d bytes.",
 			tooLarge.Limit)
 	}

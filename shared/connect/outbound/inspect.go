@@ -76,8 +76,7 @@ func (c *Client) decide(host string, chain []*x509.Certificate, certificate *ext
 
 // messageOf returns the text of an *Error without its reason.
 func messageOf(err error) string {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Message
 	}
 	return "The service cannot tell at present."

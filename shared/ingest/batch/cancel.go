@@ -44,8 +44,7 @@ func Cancel(ctx context.Context, s Canceller, id ID, now func() time.Time) (Batc
 			t.Expires = t.At.Add(RowLifetime)
 		}
 		b, err = s.Apply(ctx, id, t)
-		var conflict *ConflictError
-		if errors.As(err, &conflict) {
+		if conflict, ok := errors.AsType[*ConflictError](err); ok {
 			b, err = conflict.Current, nil
 		}
 	}

@@ -317,8 +317,7 @@ func (in *Intake) refuse(ctx context.Context, b batch.Batch, r refusal) error {
 	_, err = in.Batches.Apply(ctx, b.ID, batch.Transition{
 		To: batch.Failed, From: batch.Uploaded, At: in.Now(), ErrorMessage: r.message, Encoding: r.packed,
 	})
-	var conflict *batch.ConflictError
-	if errors.As(err, &conflict) {
+	if _, ok := errors.AsType[*batch.ConflictError](err); ok {
 		return nil // a concurrent run was first
 	}
 	return err

@@ -102,8 +102,7 @@ func (in *Intake) unpackOnce(ctx context.Context, b batch.Batch) (batch.Encoding
 	if err == nil {
 		content, err = in.writeCopy(ctx, b, packed)
 	}
-	var refused *refusal
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*refusal](err); ok {
 		refused.packed = packed
 	}
 	return packed, content, err
@@ -156,8 +155,7 @@ func (in *Intake) writeCopy(ctx context.Context, b batch.Batch, packed batch.Enc
 
 // asRefusal returns the refusal of a file that cannot be unpacked, or else the error itself.
 func asRefusal(err error) error {
-	var damaged *unpack.Error
-	if errors.As(err, &damaged) {
+	if damaged, ok := errors.AsType[*unpack.Error](err); ok {
 		return &refusal{message: damaged.Error()}
 	}
 	return err

@@ -275,8 +275,7 @@ func (in *Intake) sweepUploaded(ctx context.Context, b batch.Batch) error {
 func (in *Intake) endBatch(ctx context.Context, b batch.Batch, t batch.Transition) error {
 	t.To, t.From, t.At = batch.Failed, b.Status, in.Now()
 	_, err := in.Batches.Apply(ctx, b.ID, t)
-	var conflict *batch.ConflictError
-	if errors.As(err, &conflict) {
+	if _, ok := errors.AsType[*batch.ConflictError](err); ok {
 		return nil
 	}
 	return err

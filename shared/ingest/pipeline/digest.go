@@ -59,8 +59,7 @@ func (s *Digest) Run(ctx context.Context, in DigestInput) (struct{}, error) {
 		} else {
 			err = s.digestFile(ctx, j)
 		}
-		var conflict *batch.ConflictError
-		if errors.As(err, &conflict) && conflict.Current.Status.IsTerminal() {
+		if conflict, ok := errors.AsType[*batch.ConflictError](err); ok && conflict.Current.Status.IsTerminal() {
 			return errOver(conflict.Current)
 		}
 		return err

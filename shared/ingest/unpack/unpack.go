@@ -124,8 +124,7 @@ func (r *Reader) explain(err error) error {
 	if err != nil && r.in.raw.err != nil {
 		return r.in.raw.err
 	}
-	var d *damage
-	if errors.As(err, &d) {
+	if d, ok := errors.AsType[*damage](err); ok {
 		return refusef("The %s stream is damaged at byte %d.", nameOf(r.stream), d.at)
 	}
 	return err

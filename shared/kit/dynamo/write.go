@@ -43,8 +43,7 @@ func Transact(ctx context.Context, db *dynamodb.Client, writes []types.TransactW
 		return err
 	})
 	failed = make([]bool, len(writes))
-	var canceled *types.TransactionCanceledException
-	if errors.As(err, &canceled) {
+	if canceled, ok := errors.AsType[*types.TransactionCanceledException](err); ok {
 		for i, reason := range canceled.CancellationReasons {
 			failed[i] = aws.ToString(reason.Code) == reasonConditionFailed
 		}
@@ -63,8 +62,7 @@ func RetryConflicts(ctx context.Context, write func() error) error {
 // isConflict reports whether a write failed only because another transaction holds its items, or because a table was
 // throttled while a transaction was made. Where a condition failed as well, trying again would not help.
 func isConflict(err error) bool {
-	var single *types.TransactionConflictException
-	if errors.As(err, &single) {
+	if _, ok := errors.AsType[*types.TransactionConflictException](err); ok {
 		return true
 	}
 	var canceled *types.TransactionCanceledException

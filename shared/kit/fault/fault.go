@@ -133,8 +133,7 @@ func (e *Error) Is(target error) bool {
 
 // As returns the first *Error in err's chain, or an internal error with err as its cause. err must not be nil.
 func As(err error) *Error {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
 	return New(Internal, "internal", "Internal server error.").WithCause(err)

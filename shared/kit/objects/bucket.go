@@ -278,8 +278,7 @@ func (b *Bucket) Remove(ctx context.Context, key string) error {
 
 // withOutcome joins err with the outcome that callers act on, if it is one.
 func withOutcome(err error) error {
-	var api smithy.APIError
-	if errors.As(err, &api) {
+	if api, ok := errors.AsType[smithy.APIError](err); ok {
 		switch api.ErrorCode() {
 		case "NoSuchKey", "NotFound":
 			return errors.Join(ErrNotFound, err)

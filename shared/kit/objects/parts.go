@@ -122,8 +122,7 @@ func (b *Bucket) AbortParts(ctx context.Context, key, uploadID string) error {
 
 // withPartsOutcome is withOutcome for requests about uploads in parts.
 func withPartsOutcome(err error) error {
-	var api smithy.APIError
-	if errors.As(err, &api) {
+	if api, ok := errors.AsType[smithy.APIError](err); ok {
 		switch {
 		case api.ErrorCode() == "NoSuchUpload":
 			return errors.Join(ErrNoUpload, err)

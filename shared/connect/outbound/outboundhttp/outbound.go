@@ -115,8 +115,7 @@ func (s *Outbound) check(ctx context.Context, r *platform.Request, in CheckReque
 		return CheckReply{}, err
 	}
 	inspection, err := s.Inspector.Inspect(ctx, u, certificateFor(all, in.URL))
-	var refused *outbound.Error
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*outbound.Error](err); ok {
 		return CheckReply{}, invalid(refused.Message)
 	}
 	if err != nil {

@@ -33,8 +33,7 @@ func (s *Batches) Cancel(ctx context.Context, caller httpapi.Caller, r *http.Req
 		return httpapi.Reply{}, err
 	}
 	b, err = batch.Cancel(ctx, s.Store, b.ID, s.Now)
-	var conflict *batch.ConflictError
-	if errors.As(err, &conflict) {
+	if conflict, ok := errors.AsType[*batch.ConflictError](err); ok {
 		return httpapi.Reply{}, errNotCancellable(conflict.Current)
 	}
 	if err != nil {

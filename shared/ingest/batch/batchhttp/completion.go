@@ -105,8 +105,7 @@ func (s *Batches) complete(ctx context.Context, b batch.Batch, list []batch.Uplo
 		return err
 	}
 	_, err = s.Store.RecordCompletion(ctx, b.ID, completion, s.Now())
-	var conflict *batch.ConflictError
-	if errors.As(err, &conflict) {
+	if conflict, ok := errors.AsType[*batch.ConflictError](err); ok {
 		return checkCompleted(conflict.Current, completion)
 	}
 	if err != nil {

@@ -48,8 +48,7 @@ func (s *Batches) SignParts(ctx context.Context, caller httpapi.Caller, r *http.
 	}
 	// The deadline is extended first, because every URL may be used.
 	_, err = s.Store.ExtendUpload(ctx, b.ID, s.Now().Add(s.UploadLifetime))
-	var conflict *batch.ConflictError
-	if errors.As(err, &conflict) {
+	if conflict, ok := errors.AsType[*batch.ConflictError](err); ok {
 		return httpapi.Reply{}, s.checkAwaitsParts(conflict.Current)
 	}
 	if err != nil {

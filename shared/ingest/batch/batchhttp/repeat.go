@@ -74,8 +74,7 @@ func (s *Batches) answerAgain(ctx context.Context, b batch.Batch) (wire.Upload, 
 		return ended, nil
 	}
 	extended, err := s.Store.ExtendUpload(ctx, b.ID, s.Now().Add(s.UploadLifetime))
-	var conflict *batch.ConflictError
-	if errors.As(err, &conflict) {
+	if _, ok := errors.AsType[*batch.ConflictError](err); ok {
 		return ended, nil
 	}
 	if err != nil {
