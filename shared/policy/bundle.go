@@ -46,7 +46,7 @@ func (g DataGroup) pinned() DataGroup {
 	return g
 }
 
-// DataGroupIDs returns the IDs of the data groups to which fields refer, each once, in the order of the IDs.
+// DataGroupIDs returns the IDs of the fields' data groups, sorted and each once.
 func DataGroupIDs(fields []Field) []string {
 	var ids []string
 	for _, f := range fields {

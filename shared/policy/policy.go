@@ -150,7 +150,7 @@ type Contents struct {
 	EntityType    string         `json:"entityType"`
 	Fields        []Field        `json:"fields"`
 	Jurisdictions []Jurisdiction `json:"jurisdictions,omitempty"`
-	// DataGroups are the versions of data groups to which the fields refer, pinned when the version is published.
+	// DataGroups are the versions of the fields' data groups, pinned when the version is published.
 	// In a draft they are the published ones at the moment.
 	DataGroups []DataGroup `json:"dataGroups,omitempty"`
 }

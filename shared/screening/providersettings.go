@@ -189,7 +189,7 @@ const (
 
 func builtInFields() []SettingField {
 	return []SettingField{
-		{ID: builtInThreshold, Name: "Threshold, 0 to 100; empty: that of the tenant", Type: TextInput},
+		{ID: builtInThreshold, Name: "Threshold, 0 to 100; empty: the threshold of the tenant", Type: TextInput},
 		{ID: builtInLists, Name: "Lists, separated by commas; empty: the active ones of the tenant", Type: TextInput},
 	}
 }

@@ -18,7 +18,7 @@ const (
 // budget counts things of one kind in a version, such as operands, against their limit. Those of a data group count
 // once for each field that refers to the group.
 type budget struct {
-	// what is the plural name of the things.
+	// what is the plural name of the counted things.
 	what        string
 	limit, used int
 }

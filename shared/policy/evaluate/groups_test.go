@@ -127,7 +127,7 @@ func TestGroupsThatAreNotShown(t *testing.T) {
 	}
 }
 
-// A program answers a request as a program of its own does, whatever it was asked before. Callers use a program at the
+// A program answers a request like a new program, independently of earlier requests. Callers use a program at the
 // same time in the tests of the example policies, in cmd/sluice: a goroutine here would put all tests of this package
 // under the race detector.
 func TestProgramsKeepNothingOfRequests(t *testing.T) {

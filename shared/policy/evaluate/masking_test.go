@@ -53,7 +53,7 @@ func attackedPolicy(o policy.Operand) policy.Contents {
 }
 
 // Nobody who lacks the layers can tell requests apart that differ in hidden values, however a condition reads them.
-// Whoever has the layers can.
+// Callers with the layers can.
 func TestAttacksOnHiddenValues(t *testing.T) {
 	t.Parallel()
 	equal := func(source, name string, values ...string) policy.Operand {

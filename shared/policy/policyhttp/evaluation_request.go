@@ -102,7 +102,7 @@ func (in *entityRequest) Check(v *platform.ValidationErrors) {
 }
 
 // checkDataSources checks the names of data sources, and that each is an object or an array. Conditions look up their
-// values, none of which is required.
+// values, all of them optional.
 func (in *entityRequest) checkDataSources(v *platform.ValidationErrors) {
 	if !v.CheckCount("dataSources", len(in.DataSources), maxDataSources) {
 		return

@@ -47,7 +47,7 @@ func (s *Policies) listPolicies(ctx context.Context, r *platform.Request, _ plat
 // mainVersion returns the number of the version that stands for a policy, 0 if it has none.
 func mainVersion(p policy.Policy) int64 { return cmp.Or(p.PublishedVersion, p.NewestVersion) }
 
-// checkPageParameters checks that a request has no parameters but those of a page.
+// checkPageParameters checks that a request has only the parameters of a page.
 func checkPageParameters(r *platform.Request) error {
 	return r.Validate(func(v *platform.ValidationErrors) { v.CheckQueryNames(parameterSize, parameterToken) })
 }

@@ -99,7 +99,7 @@ func fieldReplyOf(v policy.Version, f policy.FieldView) FieldReply {
 		MandatoryType: mandatoryTypeOf(f.Field), ChangeType: f.ChangeType, LockDetails: lockReplyOf(f.Lock)}
 }
 
-// MandatoryType tells whether a field must have a value.
+// MandatoryType is the obligation of a field to have a value.
 type MandatoryType string
 
 // The types: Conditional means that a condition decides.

@@ -60,7 +60,7 @@ type Sealed struct {
 	MAC string
 }
 
-// ErrNotAuthentic means that data was not sealed with the keys, or was changed. It does not tell which part.
+// ErrNotAuthentic means that data was not sealed with the keys, or was changed. It does not name the part.
 var ErrNotAuthentic = errors.New("adapter: not authentic")
 
 // Seal packs and seals JSON text: gzip if that is wanted, then Base64, then AES-256-CBC with PKCS #7 padding under a

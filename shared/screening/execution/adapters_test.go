@@ -159,7 +159,7 @@ func TestAdaptersGetResolutions(t *testing.T) {
 	}
 }
 
-// A refusal of a message by an adapter tells whether it may pass later, and holds no secret.
+// A refusal of a message by an adapter is marked temporary or final, and holds no secret.
 func TestAdaptersRefuse(t *testing.T) {
 	broken := errors.New("broken")
 	for name, test := range map[string]struct {

@@ -33,8 +33,8 @@ const maxTextBytes = 1 << 10
 // spareBytes is the reserve in a match for its other stored parts.
 const spareBytes = 1 << 10
 
-// DataOf returns the data of a match with an entry at a time, from which the age of the list follows. Parts that would
-// make it larger than a match may be is left out, with a note on that, and so is a URL that is no web address.
+// DataOf returns the data of a match with an entry at a time, which determines the age of the list. Parts that would
+// make it larger than a match may be are left out, with a note on that, and so is a URL that is no web address.
 func DataOf(f catalog.Found, at time.Time) screening.MatchData {
 	e, score := f.Entry, f.Score
 	d := screening.MatchData{ProviderID: screening.BuiltIn, ProviderSourceName: f.List, Name: shorten(e.Names[0].Text),

@@ -13,7 +13,7 @@ import (
 )
 
 // DeleteDocument deletes a document of an open batch, and its file if no other document shares it. One write, which
-// requires the batch to be open, begins the deletion; after that it can be repeated until it is complete, whatever the
+// requires the batch to be open, begins the deletion; after that it can be repeated until it is complete, with any
 // status of the batch.
 func (s *Screenings) DeleteDocument(ctx context.Context, r *platform.Request, _ platform.NoBody) (platform.NoData,
 	error) {

@@ -83,7 +83,7 @@ func (s *Screenings) History(ctx context.Context, r *platform.Request, _ platfor
 	return items, err
 }
 
-// historiesAtOnce is the number of batches in which an entity and its matches are read at the same time.
+// historiesAtOnce is the number of batches read at the same time for an entity and its matches.
 const historiesAtOnce = 8
 
 // historiesOf returns the assessments of an entity in the closed ones of the batches, in their order. Batches without
