@@ -58,20 +58,6 @@ func (c *session) startAdapter(provider string, faults ...string) *process {
 	return p
 }
 
-// screenBy creates a batch of one person that providers search for.
-func (c *session) screenBy(entityID string, providers ...string) (batch string) {
-	c.t.Helper()
-	var list []string
-	for _, id := range providers {
-		list = append(list, fmt.Sprintf(`{"providerId":%q}`, id))
-	}
-	reply := callFor[struct{ BatchID string }](c, "POST", screeningCommands+"/batch", inEnvelope(fmt.Sprintf(
-		`{"entities":[{"searchCriteria":%s,"legalEntityId":%q}],"providers":[%s]}`, screenedPerson("Ivan Petrov"),
-		entityID,
-		strings.Join(list, ","))))
-	return reply.BatchID
-}
-
 // Providers with adapters search at the same time: what they find, or why they have failed, is in the batch.
 func TestForeignProviders(t *testing.T) {
 	c := beginTenant(t, receivers)
@@ -80,8 +66,7 @@ func TestForeignProviders(t *testing.T) {
 	c.startAdapter("rejects", "reject")
 	c.startAdapter("breaks", "error")
 	c.startAdapter("invents", "invalid")
-	entity := uuid.NewString()
-	batch := c.screenBy(entity, "good", "large", "rejects", "breaks", "invents")
+	batch, entity := c.newScreeningBy("good", "large", "rejects", "breaks", "invents")
 	c.expectSearched(batch, "breaks: Return Failed (Adapter E000: The adapter could not search: told to), "+
 		"good: Search Complete, "+
 		"invents: Return Failed (Adapter E002: matches/1: The batch has no entity of this entityId.), "+
@@ -104,9 +89,7 @@ func TestForeignProviders(t *testing.T) {
 	}
 
 	// What people decide is told to the adapter of the match, and to no other one.
-	c.mustCall("PUT", screeningCommands+"/batch/"+batch+"/matches", inEnvelope(fmt.Sprintf(
-		`[{"entityId":%q,"matches":[{"matchId":%q,"status":"No Match","reason":"another person"}]}]`, entity,
-		found["good"].ID)), nil)
+	c.resolve(batch, entity, "No Match", "another person", found["good"].ID)
 	eventually(t, "the resolution at the adapter", func() bool {
 		return strings.Contains(good.output.String(),
 			"match "+found["good"].ID+" of batch "+batch+": No Match, another person")
@@ -119,7 +102,7 @@ func TestForeignProviders(t *testing.T) {
 func TestForeignProviderWithWrongKeys(t *testing.T) {
 	c := beginTenant(t, receivers)
 	p := c.startAdapter("spoiled", "wrong-mac")
-	batch := c.screenBy(uuid.NewString(), "spoiled")
+	batch, _ := c.newScreeningBy("spoiled")
 	isRefused := func() bool { return strings.Contains(p.output.String(), "NOT DELIVERED") }
 	err := p.waitFor(patience, isRefused)
 	require(t, err == nil, "the answer was not refused: %v", err)
@@ -176,16 +159,6 @@ func (s *session) newProvider(url string) string {
 			`"defaultConfigurationSet":{"name":"n","description":"d"}}`,
 		id, url)), nil)
 	return id
-}
-
-// newScreeningBy creates a batch of one entity that a provider searches, and returns the IDs of both.
-func (s *session) newScreeningBy(provider string) (batch, entity string) {
-	s.t.Helper()
-	entity = uuid.NewString()
-	reply := callFor[struct{ BatchID string }](s, "POST", screeningCommands+"/batch", inEnvelope(fmt.Sprintf(
-		`{"entities":[{"searchCriteria":%s,"legalEntityId":%q}],"providers":[{"providerId":%q}]}`,
-		screenedPerson("Ivan Petrov"), entity, provider)))
-	return reply.BatchID, entity
 }
 
 // rejected follows the ID of a provider whose adapter has answered 400.
@@ -273,8 +246,7 @@ func TestAdaptersAreCalledWithClientCertificates(t *testing.T) {
 	api.expectSearched(batch, provider+": Search Complete")
 	matches := api.matches(batch, entity)
 	require(t, len(matches) == 1, "got the matches %+v, want one", matches)
-	api.mustCall("PUT", screeningCommands+"/batch/"+batch+"/matches", inEnvelope(fmt.Sprintf(
-		`[{"entityId":%q,"matches":[{"matchId":%q,"status":"Match","reason":"r"}]}]`, entity, matches[0].ID)), nil)
+	api.resolve(batch, entity, "Match", "r", matches[0].ID)
 	eventually(t, "the notice of the resolution", func() bool { return len(calls.all()) > 1 })
 	got := strings.Join(calls.all(), " ")
 	assert(t, got == "/api/screen /api/resolvematches", "the adapter got %q, want a question and a notice", got)

@@ -255,17 +255,8 @@ func (s *session) createDraftsUntil(stop <-chan struct{}, journey, entity string
 			return nil
 		default:
 		}
-		req, err := http.NewRequest("POST", s.environment.APIURL+entityCommand+"/"+entity+"/draft",
-			strings.NewReader(fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey)))
-		if err != nil {
-			return err
-		}
-		req.Header = http.Header{
-			"Authorization": {"Bearer " + s.token},
-			"X-Tenant-Id":   {s.tenantID},
-			"Content-Type":  {"application/json"},
-		}
-		resp, err := http.DefaultClient.Do(req)
+		resp, err := http.DefaultClient.Do(s.newRequest("POST", entityCommand+"/"+entity+"/draft",
+			fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey)))
 		if err != nil {
 			return err
 		}

@@ -45,19 +45,16 @@ func TestUnauthorized(t *testing.T) {
 
 func checkUnauthorized(t *testing.T, path, authorization string) {
 	t.Helper()
-	req := ok(http.NewRequest("GET", environment.APIURL+transactionsPath+path, nil))(t)
-	if authorization != "" {
-		req.Header.Set("Authorization", authorization)
-	}
-	code, header, text := send(t, req)
-	assert(t, environment.isRefusal(code, t.Name()), "%s: %d %s, want the refusal of a token", path, code, text)
-	if code != http.StatusUnauthorized {
+	anybody := &session{t: t, environment: environment}
+	r := anybody.call("GET", transactionsPath+path, "", "Authorization", authorization)
+	assert(t, environment.isRefusal(r.status, t.Name()), "%s: want the refusal of a token, got %s", r.request, r.text)
+	if r.status != http.StatusUnauthorized {
 		return
 	}
 	var body map[string]string
-	err := json.Unmarshal(text, &body)
-	assert(t, err == nil && body["message"] == "Unauthorized", "%s: 401 %s, want the message Unauthorized", path, text)
-	got := header.Get("WWW-Authenticate")
+	err := json.Unmarshal(r.text, &body)
+	assert(t, err == nil && body["message"] == "Unauthorized", "%s: 401 %s, want Unauthorized", path, r.text)
+	got := r.header.Get("WWW-Authenticate")
 	assert(t, got == "Bearer", "%s: WWW-Authenticate is %q, want Bearer", path, got)
 }
 

@@ -197,15 +197,12 @@ func TestPolicyReadsScreening(t *testing.T) {
 	}
 	const unmet, met = "legalName,notes", "legalName,notes,sanctionsPlan"
 	expect("no screening", api, unmet, inJourney)
-	created := callFor[struct{ BatchID string }](api, "POST", screeningCommands+"/batch", inEnvelope(fmt.Sprintf(
-		`{"entities":[{"searchCriteria":%s,"legalEntityId":%q}],`+
-			`"journeyId":%q,"processId":"onboarding","journeyMainLegalEntityId":%q}`, screenedPerson("Ivan Petrov"),
-		entity,
-		journey, entity)))
+	batch := api.screen(fmt.Sprintf(`,"legalEntityId":%q`, entity), fmt.Sprintf(
+		`,"journeyId":%q,"processId":"onboarding","journeyMainLegalEntityId":%q`, journey, entity))
 	expect("screened, not assessed", api, unmet, inJourney)
 	assess := func(status string) {
 		t.Helper()
-		api.mustCall("PUT", screeningCommands+"/batch/"+created.BatchID+"/entity/"+entity, inEnvelope(
+		api.mustCall("PUT", screeningCommands+"/batch/"+batch+"/entity/"+entity, inEnvelope(
 			`{"entityMaterialityAssessment":{"sanctions":{"materialityStatus":"`+status+`"}}}`), nil)
 	}
 	assess("Material")

@@ -94,9 +94,7 @@ func providerCalls(api *session) []platformCall {
 func materialityCalls(api *session, batch, entityID string) []platformCall {
 	journey, main := uuid.NewString(), api.newEntity("")
 	api.newDraft(main, journey)
-	aggregated := callFor[struct{ BatchID string }](api, "POST", screeningCommands+"/batch", inEnvelope(fmt.Sprintf(
-		`{"entities":[{"searchCriteria":%s}],"journeyId":%q,"journeyMainLegalEntityId":%q}`,
-		screenedPerson("Ivan Petrov"), journey, main)))
+	aggregated := api.screen("", fmt.Sprintf(`,"journeyId":%q,"journeyMainLegalEntityId":%q`, journey, main))
 	e := screeningCommands + "/batch/" + batch + "/entity/" + entityID
 	return []platformCall{
 		{"PUT", e, inEnvelope(`{"entityMaterialityAssessment":{"pep":{"materialityStatus":"Material",` +
@@ -107,7 +105,7 @@ func materialityCalls(api *session, batch, entityID string) []platformCall {
 			uuid.NewString()))},
 		{"GET", screeningQueries + "/batch/" + batch + "/entity/" + entityID, ""},
 		{"PUT", e + "/deescalatematerialitytask", ""},
-		{"POST", screeningCommands + "/batch/" + aggregated.BatchID + "/aggregate-entity-materiality", ""},
+		{"POST", screeningCommands + "/batch/" + aggregated + "/aggregate-entity-materiality", ""},
 		{"GET", screeningQueries + "/batch/entity/" + entityID + "/materiality-assessment-history", ""},
 	}
 }
@@ -231,13 +229,12 @@ func TestBuiltInScreening(t *testing.T) {
 		m.EntityAliasIDs[0] == "PrimaryName" && strings.Contains(m.info("Explanation"), `"Ivan" = "Ivan"`) &&
 		len(m.info("List version")) == 64 && m.info("List age") == "0 days",
 		"got the matches %+v, want that of own:1, explained", matches)
-	var resolutions []string
-	for _, m := range matches {
-		resolutions = append(resolutions, fmt.Sprintf(`{"matchId":%q,"status":"Match","reason":"same person"}`, m.ID))
-	}
 	api.expect(400, "PUT", screeningCommands+"/batch/"+batch+"/complete", "")
-	api.mustCall("PUT", screeningCommands+"/batch/"+batch+"/matches", inEnvelope(fmt.Sprintf(
-		`[{"entityId":%q,"matches":[%s]}]`, e, strings.Join(resolutions, ","))), nil)
+	var ids []string
+	for _, m := range matches {
+		ids = append(ids, m.ID)
+	}
+	api.resolve(batch, e, "Match", "same person", ids...)
 	api.mustCall("PUT", screeningCommands+"/batch/"+batch+"/complete", "", nil)
 }
 

@@ -24,13 +24,46 @@ func screenedPerson(name string) string {
 		name)
 }
 
+// screen creates a batch of one person with members of the entity and of the batch, each with a leading comma, and
+// returns its ID.
+func (s *session) screen(ofEntity, ofBatch string) string {
+	s.t.Helper()
+	return callFor[struct{ BatchID string }](s, "POST", screeningCommands+"/batch", inEnvelope(fmt.Sprintf(
+		`{"entities":[{"searchCriteria":%s%s}]%s}`, screenedPerson("Ivan Petrov"), ofEntity, ofBatch))).BatchID
+}
+
 // newScreening creates a batch of one entity in a journey and returns its ID.
 func (s *session) newScreening(journey, entityID string) string {
 	s.t.Helper()
-	reply := callFor[struct{ BatchID string }](s, "POST", screeningCommands+"/batch", inEnvelope(fmt.Sprintf(
-		`{"entities":[{"searchCriteria":%s,"legalEntityId":%q,"entityAliases":[{"id":"a","fullName":"Vanya"}]}],`+
-			`"journeyId":%q,"processId":"onboarding"}`, screenedPerson("Ivan Petrov"), entityID, journey)))
-	return reply.BatchID
+	return s.screen(fmt.Sprintf(`,"legalEntityId":%q,"entityAliases":[{"id":"a","fullName":"Vanya"}]`, entityID),
+		fmt.Sprintf(`,"journeyId":%q,"processId":"onboarding"`, journey))
+}
+
+// newScreeningBy creates a batch of one entity that providers search, and returns the IDs of both.
+func (s *session) newScreeningBy(providers ...string) (batch, entity string) {
+	s.t.Helper()
+	entity = uuid.NewString()
+	var list []string
+	for _, id := range providers {
+		list = append(list, fmt.Sprintf(`{"providerId":%q}`, id))
+	}
+	return s.screen(fmt.Sprintf(`,"legalEntityId":%q`, entity), `,"providers":[`+strings.Join(list, ",")+`]`), entity
+}
+
+// resolve gives matches of an entity in a batch a status.
+func (s *session) resolve(batch, entity, status, reason string, matches ...string) {
+	s.t.Helper()
+	s.mustCall("PUT", screeningCommands+"/batch/"+batch+"/matches",
+		resolutions(entity, status, reason, matches...), nil)
+}
+
+// resolutions is the body that gives matches of an entity a status.
+func resolutions(entity, status, reason string, matches ...string) string {
+	var list []string
+	for _, id := range matches {
+		list = append(list, fmt.Sprintf(`{"matchId":%q,"status":%q,"reason":%q}`, id, status, reason))
+	}
+	return inEnvelope(fmt.Sprintf(`[{"entityId":%q,"matches":[%s]}]`, entity, strings.Join(list, ",")))
 }
 
 // newSearchedBatch stores a batch of one entity for which a provider has returned a match, and returns both IDs.
@@ -105,8 +138,7 @@ func TestScreeningMatches(t *testing.T) {
 	complete, resolve := screeningCommands+"/batch/"+batch+"/complete", screeningCommands+"/batch/"+batch+"/matches"
 	api.expect(http.StatusBadRequest, "PUT", complete, "")
 	body := func(id string) string {
-		return inEnvelope(fmt.Sprintf(`[{"entityId":%q,"matches":[{"matchId":%q,"status":"Match","reason":"r"}]}]`, e,
-			id))
+		return resolutions(e, "Match", "r", id)
 	}
 	api.expect(http.StatusNotFound, "PUT", resolve, body(uuid.NewString()))
 	api.mustCall("PUT", resolve, body(match), nil)
@@ -170,11 +202,9 @@ func TestScreeningMateriality(t *testing.T) {
 	journey, e := uuid.NewString(), uuid.NewString()
 	main := api.newEntity(`,"accessLayers":{"geographic":["Latvia"]}`)
 	draft := api.newDraft(main, journey)
-	batch := callFor[struct{ BatchID string }](api, "POST", screeningCommands+"/batch", inEnvelope(fmt.Sprintf(
-		`{"entities":[{"searchCriteria":%s,"legalEntityId":%q}],"journeyId":%q,"journeyType":"Review",`+
-			`"journeyMainLegalEntityId":%q,"journeyMainLegalEntityName":"Main"}`,
-		screenedPerson("Ivan Petrov"), e, journey, main)))
-	place := screeningCommands + "/batch/" + batch.BatchID
+	batch := api.screen(fmt.Sprintf(`,"legalEntityId":%q`, e), fmt.Sprintf(`,"journeyId":%q,"journeyType":"Review",`+
+		`"journeyMainLegalEntityId":%q,"journeyMainLegalEntityName":"Main"`, journey, main))
+	place := screeningCommands + "/batch/" + batch
 	api.mustCall("PUT", place+"/entity/"+e, inEnvelope(
 		`{"entityMaterialityAssessment":{"pep":{"materialityStatus":"Material"}}}`), nil)
 	api.mustCall("POST", place+"/aggregate-entity-materiality", "", nil)
@@ -185,7 +215,7 @@ func TestScreeningMateriality(t *testing.T) {
 	assert(t, view.Properties["finalMaterialityPEP"].Value == "Material" &&
 		view.Properties["overallMateriality"].Value == "Material", "the draft has %+v, want the aggregate",
 		view.Properties)
-	api.readSearched(batch.BatchID) // where other tests have imported lists for the tenant
+	api.readSearched(batch) // where other tests have imported lists for the tenant
 	api.mustCall("PUT", place+"/complete", "", nil)
 	history := screeningQueries + "/batch/entity/" + e + "/materiality-assessment-history"
 	for _, reader := range []struct {

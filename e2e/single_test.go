@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"strings"
@@ -189,9 +188,8 @@ func TestRates(t *testing.T) {
 	onboardEntities(t, environment)
 	s := login(t, environment)
 	batchID := s.newUpload(true).BatchID
-	template := validLine().with("transaction_external_id", "TRANSACTION").withModification("external_id",
-		"MODIFICATION").
-		String()
+	template := validLine().with("transaction_external_id", "TRANSACTION").
+		withModification("external_id", "MODIFICATION").String()
 	status := s.rate(http.StatusAccepted, func() *http.Request {
 		return s.newRequest(http.MethodGet, transactionsPath+"batch/status/"+batchID, "")
 	})
@@ -202,35 +200,15 @@ func TestRates(t *testing.T) {
 	t.Logf("%.0f status calls a second, %.0f single transactions a second", status, single)
 }
 
-// rate sends requests for a while from several clients at once and returns how many were answered each second, all of
-// them with the wanted status. The replies are not compared with the description of the interface, which takes longer
-// than the call.
+// rate floods the service for a while and returns how many requests were answered each second, all with a status.
 func (s *session) rate(want int, newRequest func() *http.Request) float64 {
 	s.t.Helper()
-	const clients = 16
-	transport := &http.Transport{MaxIdleConnsPerHost: clients}
-	defer transport.CloseIdleConnections()
-	var answered atomic.Int64
-	var wg sync.WaitGroup
 	start := time.Now()
-	for range clients {
-		wg.Go(func() {
-			for time.Since(start) < *rateDuration {
-				resp, err := transport.RoundTrip(newRequest())
-				if err != nil {
-					s.t.Error(err)
-					return
-				}
-				text, err := io.ReadAll(resp.Body)
-				resp.Body.Close()
-				if err != nil || resp.StatusCode != want {
-					s.t.Errorf("got %d %s, %v; want %d", resp.StatusCode, text, err, want)
-					return
-				}
-				answered.Add(1)
-			}
-		})
-	}
-	wg.Wait()
-	return float64(answered.Load()) / time.Since(start).Seconds()
+	statuses := s.flood(16, func() bool { return time.Since(start) < *rateDuration }, newRequest)
+	took := time.Since(start).Seconds()
+	n := statuses[want]
+	delete(statuses, want)
+	delete(statuses, 0)
+	assert(s.t, n > 0 && len(statuses) == 0, "got %d of %d and %v, want no other", n, want, statuses)
+	return float64(n) / took
 }

@@ -136,9 +136,7 @@ func TestRescreening(t *testing.T) {
 	api.expectSearched(batch, "sluice: Search Complete")
 	matches := api.matches(batch, e)
 	require(t, len(matches) == 1, "got the matches %+v, want that of own:1", matches)
-	api.mustCall("PUT", screeningCommands+"/batch/"+batch+"/matches", inEnvelope(fmt.Sprintf(
-		`[{"entityId":%q,"matches":[{"matchId":%q,"status":"No Match","reason":"another person"}]}]`, e,
-		matches[0].ID)), nil)
+	api.resolve(batch, e, "No Match", "another person", matches[0].ID)
 
 	api.rescreen()
 	if batches, _ := api.ongoing(e); len(batches) != 0 {
