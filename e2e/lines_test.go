@@ -3,9 +3,13 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
+
+	"sluice/client"
 )
 
 // line is a transaction as tests send it, of which they change one thing.
@@ -88,4 +92,35 @@ func jsonLines[L fmt.Stringer](lines ...L) []byte {
 		b.WriteByte('\n')
 	}
 	return []byte(b.String())
+}
+
+// hasCode reports whether a line of a report has an error with a code.
+func hasCode(l client.ReportLine, code string) bool {
+	return slices.ContainsFunc(l.Errors, func(e client.ReportError) bool { return e.Type == code })
+}
+
+// expectStored checks that a line of a batch can be read back as it was sent.
+func (s *session) expectStored(l line, batchID string, number int64) {
+	s.t.Helper()
+	got, err := s.client.Transaction(s.t.Context(), l.transactionID())
+	require(s.t, err == nil && len(got.Modifications) == 1, "reading line %d back: %v, %+v, want one modification",
+		number, err, got)
+	m := got.Modifications[0]
+	assert(s.t, m.ModificationExternalID == l.modificationID() && m.BatchID == batchID && m.Line == number,
+		"line %d is stored as modification %s of line %d of batch %s, want %s of line %d of batch %s", number,
+		m.ModificationExternalID, m.Line, m.BatchID, l.modificationID(), number, batchID)
+	if got, want := string(m.Transaction), l.String(); got != want {
+		s.t.Errorf("line %d is stored as %s, want %s", number, got, want)
+	}
+	if want := (client.MainEntity{Role: "sender", ByExternalID: senderID}); m.MainEntity == nil ||
+		*m.MainEntity != want {
+		s.t.Errorf("line %d has the main entity %+v, want %+v", number, m.MainEntity, want)
+	}
+}
+
+// expectNotStored checks that a transaction cannot be read.
+func (s *session) expectNotStored(l line) {
+	s.t.Helper()
+	_, err := s.client.Transaction(s.t.Context(), l.transactionID())
+	expectRefused(s.t, http.StatusNotFound, err)
 }
