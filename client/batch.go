@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"sluice/openapi/wire"
 )
 
 // Values of Status.Status. StatusProcessed, StatusValidationFailed and StatusError are terminal.
@@ -91,20 +93,10 @@ func (s Status) IsTerminal() bool {
 }
 
 // StatusAt is a status and when the batch got into it.
-type StatusAt struct {
-	Status string    `json:"status"`
-	At     time.Time `json:"at"`
-}
+type StatusAt = wire.StatusAt
 
 // Counts are numbers of transactions. A number that is not known yet is nil.
-type Counts struct {
-	// Total is the number of transactions in the file. Each is either accepted or invalid.
-	Total    *int64 `json:"total"`
-	Accepted *int64 `json:"accepted"`
-	Invalid  *int64 `json:"invalid"`
-	// Ingested is how many of the accepted transactions are stored.
-	Ingested *int64 `json:"ingested"`
-}
+type Counts = wire.Counts
 
 // Status reads the status of a batch. An unknown batch is a 404 *Error.
 func (c *Client) Status(ctx context.Context, batchID string) (Status, error) {

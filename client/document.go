@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"sluice/openapi/wire"
 )
 
 const (
@@ -28,17 +30,8 @@ const (
 	DocumentArchived = "Archived"
 )
 
-// NewDocument says which document is created.
-type NewDocument struct {
-	// FileName is the name of the file; its extension tells its kind. It has no folders.
-	FileName string `json:"fileName"`
-	// EntityID is the entity that the document is about.
-	EntityID string `json:"entityId"`
-	// JourneyID, DocumentType and FriendlyName are what the tenant makes of them; "" for none.
-	JourneyID    string `json:"journeyId,omitempty"`
-	DocumentType string `json:"documentType,omitempty"`
-	FriendlyName string `json:"friendlyName,omitempty"`
-}
+// NewDocument says which document is created: its file, whose extension tells its kind, and the entity that it is about.
+type NewDocument = wire.CreateDocument
 
 // DocumentUpload is a new document, and where its file goes.
 type DocumentUpload struct {
@@ -79,11 +72,7 @@ type Document struct {
 // CreateDocument creates a document of an entity, whose file UploadFile then stores. The file is scanned: Document says
 // when that is over, and how. Repeating the call creates another document.
 func (c *Client) CreateDocument(ctx context.Context, d NewDocument) (DocumentUpload, error) {
-	var created struct {
-		ID                string            `json:"id"`
-		SignedURLToUpload string            `json:"signedUrlToUpload"`
-		RequiredHeaders   map[string]string `json:"requiredHeaders"`
-	}
+	var created wire.DocumentUpload
 	err := c.platform(ctx, http.MethodPost, documentCommands, d, &created)
 	to := Upload{URL: created.SignedURLToUpload, Method: http.MethodPut, RequiredHeaders: created.RequiredHeaders}
 	return DocumentUpload{ID: created.ID, Upload: to}, err

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+
+	"sluice/openapi/wire"
 )
 
 // entityQueries is the path under which entities are read.
@@ -72,10 +74,7 @@ type EntityRisk struct {
 }
 
 // AccessLayers say who reaches something, by geography and by business.
-type AccessLayers struct {
-	Geographic      []string `json:"geographic"`
-	BusinessRelated []string `json:"businessRelated"`
-}
+type AccessLayers = wire.AccessLayers
 
 // Entities returns a page of the entities that the client reaches, in the order of their names, and the token of the
 // page that follows; it is "" for the first page, and at the end. A page can have fewer entities than the limit, also

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"sluice/openapi/wire"
 )
 
 var (
@@ -44,14 +46,7 @@ type Error struct {
 }
 
 // Detail is one thing that is wrong with a request or with a line.
-type Detail struct {
-	// Loc is the path to the value: the names of members and the indexes (float64) of elements.
-	Loc []any `json:"loc"`
-	// Msg says what is wrong, for people.
-	Msg string `json:"msg"`
-	// Type is the stable code of the error, for programs.
-	Type string `json:"type"`
-}
+type Detail = wire.ValidationError
 
 // Error returns the status and everything that the service said, or which address gave an answer that is not its own.
 func (e *Error) Error() string {

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"sluice/openapi/wire"
 )
 
 // observabilityPath begins the paths by which clients look at what became of what they have sent.
@@ -46,11 +48,7 @@ type ObservedBatch struct {
 }
 
 // ObservedCounts are numbers of transactions of a batch.
-type ObservedCounts struct {
-	Total    int64 `json:"total"`
-	Accepted int64 `json:"accepted"`
-	Invalid  int64 `json:"invalid"`
-}
+type ObservedCounts = wire.ObservedCounts
 
 // BatchDay is the batches of a page that were created on one day in UTC, the newest first.
 type BatchDay struct {

@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
-	"time"
+
+	"sluice/openapi/wire"
 )
 
 // checkPath is the path on which receivers are looked at.
@@ -14,35 +15,16 @@ const checkPath = "/externalauthenticationquery/api/configuration/check"
 // ReceiverCheck is what a receiver outside presents, and what the validation modes of external authentication make of
 // it.
 type ReceiverCheck struct {
-	// Chain is what the receiver presents, its own certificate first; empty if it was not reached.
-	Chain []CertificateDetails `json:"chain"`
-	// Decisions has one for each mode.
-	Decisions []CertificateDecision `json:"decisions"`
-	// Reply is the data of the reply as it came.
+	wire.PresentedCertificates
+	// Reply is the service's reply, byte for byte. It may have fields that this type does not.
 	Reply json.RawMessage `json:"-"`
 }
 
 // CertificateDetails describes a certificate.
-type CertificateDetails struct {
-	// Subject and Issuer are distinguished names as in RFC 2253.
-	Subject string `json:"subject"`
-	Issuer  string `json:"issuer"`
-	// Serial and the thumbprints are in hexadecimal digits.
-	Serial           string    `json:"serial"`
-	NotBefore        time.Time `json:"notBefore"`
-	NotAfter         time.Time `json:"notAfter"`
-	ThumbprintSHA1   string    `json:"thumbprintSha1"`
-	ThumbprintSHA256 string    `json:"thumbprintSha256"`
-}
+type CertificateDetails = wire.CertificateDetails
 
 // CertificateDecision is what a validation mode decides.
-type CertificateDecision struct {
-	// Mode is PinLeafThumbprint or SignerChainValidationOnly.
-	Mode     string `json:"mode"`
-	Accepted bool   `json:"accepted"`
-	// Reason says why, for people.
-	Reason string `json:"reason"`
-}
+type CertificateDecision = wire.CertificateDecision
 
 // CheckReceiver connects the service to a URL outside, sends no request there, and returns what the receiver presents
 // and what each validation mode makes of it by the tenant's configuration. A URL that is never called is a 400 *Error.

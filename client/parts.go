@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"sluice/openapi/wire"
 )
 
 const (
@@ -44,23 +46,6 @@ type PartsOptions struct {
 	OnComplete func()
 }
 
-// storedParts is what the service knows of an upload in parts.
-type storedParts struct {
-	PartSize      int64        `json:"part_size"`
-	PartCount     int64        `json:"part_count"`
-	ContentLength int64        `json:"content_length"`
-	PartChecksums bool         `json:"part_checksums"`
-	Parts         []storedPart `json:"parts"`
-}
-
-// storedPart is a part that storage has.
-type storedPart struct {
-	PartNumber     int64  `json:"part_number"`
-	Size           int64  `json:"size"`
-	ETag           string `json:"etag"`
-	ChecksumSHA256 string `json:"checksum_sha256"`
-}
-
 // UploadParts stores the first size bytes of file as the file of a batch that CreateUploadWith has created with
 // UploadMultipart. It sends only the parts that are not stored yet, or differ from the file, so that it also
 // resumes an upload that broke off, in this program or in another one. It repeats temporary failures of each part; once
@@ -69,7 +54,7 @@ type storedPart struct {
 // A file of another size than the one announced is ErrOtherFile, before anything is sent. An upload that is complete,
 // was given up or has expired is a 409 *Error.
 func (c *Client) UploadParts(ctx context.Context, batchID string, file io.ReaderAt, size int64, o PartsOptions) error {
-	var stored storedParts
+	var stored wire.StoredParts
 	if err := c.call(ctx, http.MethodGet, partsPath(batchID), nil, &stored); err != nil {
 		return err
 	}
@@ -104,15 +89,9 @@ func partsPath(batchID string) string {
 
 // completeUpload has the service make the file of its parts, whose ETags are in the order of the parts.
 func (c *Client) completeUpload(ctx context.Context, batchID string, etags []string) error {
-	type part struct {
-		PartNumber int    `json:"part_number"`
-		ETag       string `json:"etag"`
-	}
-	in := struct {
-		Parts []part `json:"parts"`
-	}{}
+	var in wire.UploadCompletion
 	for i, etag := range etags {
-		in.Parts = append(in.Parts, part{i + 1, etag})
+		in.Parts = append(in.Parts, wire.CompletedPart{PartNumber: int64(i + 1), ETag: etag})
 	}
 	var out struct{}
 	return c.call(ctx, http.MethodPost, basePath+"batch/complete-upload/"+url.PathEscape(batchID), in, &out)
@@ -124,7 +103,7 @@ type partsUpload struct {
 	batchID string
 	file    io.ReaderAt
 	size    int64
-	stored  storedParts
+	stored  wire.StoredParts
 	options PartsOptions
 	// done is the number of bytes that are stored or sent.
 	done atomic.Int64
@@ -135,7 +114,7 @@ func (u *partsUpload) send(ctx context.Context) ([]string, error) {
 	etags := make([]string, u.stored.PartCount)
 	var mu sync.Mutex
 	replaced := 0
-	err := u.inParallel(ctx, u.stored.Parts, func(ctx context.Context, p storedPart) error {
+	err := u.inParallel(ctx, u.stored.Parts, func(ctx context.Context, p wire.StoredPart) error {
 		if p.PartNumber < 1 || p.PartNumber > u.stored.PartCount {
 			return fmt.Errorf("the service has answered with part %d of %d", p.PartNumber, u.stored.PartCount)
 		}
@@ -159,13 +138,13 @@ func (u *partsUpload) send(ctx context.Context) ([]string, error) {
 	if u.options.OnResume != nil {
 		u.options.OnResume(u.done.Load(), replaced)
 	}
-	var missing []storedPart
+	var missing []wire.StoredPart
 	for i, etag := range etags {
 		if etag == "" {
-			missing = append(missing, storedPart{PartNumber: int64(i + 1)})
+			missing = append(missing, wire.StoredPart{PartNumber: int64(i + 1)})
 		}
 	}
-	return etags, u.inParallel(ctx, missing, func(ctx context.Context, p storedPart) error {
+	return etags, u.inParallel(ctx, missing, func(ctx context.Context, p wire.StoredPart) error {
 		etag, err := u.sendPart(ctx, p.PartNumber)
 		etags[p.PartNumber-1] = etag
 		return err
@@ -173,11 +152,11 @@ func (u *partsUpload) send(ctx context.Context) ([]string, error) {
 }
 
 // inParallel calls do for parts, some at the same time, until one fails.
-func (u *partsUpload) inParallel(ctx context.Context, parts []storedPart,
-	do func(context.Context, storedPart) error) error {
+func (u *partsUpload) inParallel(ctx context.Context, parts []wire.StoredPart,
+	do func(context.Context, wire.StoredPart) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	queue := make(chan storedPart, len(parts))
+	queue := make(chan wire.StoredPart, len(parts))
 	for _, p := range parts {
 		queue <- p
 	}
@@ -208,14 +187,14 @@ func (u *partsUpload) section(number int64) *io.SectionReader {
 
 // isStored reports whether a stored part is that of the file: by its SHA-256 or, if it was sent without, by its ETag,
 // which is then the MD5 of the part.
-func (u *partsUpload) isStored(p storedPart) (bool, error) {
+func (u *partsUpload) isStored(p wire.StoredPart) (bool, error) {
 	section := u.section(p.PartNumber)
 	if p.Size != section.Size() {
 		return false, nil
 	}
-	if p.ChecksumSHA256 != "" {
+	if p.ChecksumSHA256 != nil {
 		sum, err := digest(sha256.New(), section)
-		return base64.StdEncoding.EncodeToString(sum) == p.ChecksumSHA256, err
+		return base64.StdEncoding.EncodeToString(sum) == *p.ChecksumSHA256, err
 	}
 	etag := strings.Trim(p.ETag, `"`)
 	if _, err := hex.DecodeString(etag); err != nil || len(etag) != 2*md5.Size {
@@ -286,28 +265,23 @@ func (p *partProgress) end(sent int64) {
 
 // putPart asks for the URL of a part and sends it once.
 func (u *partsUpload) putPart(ctx context.Context, number int64, progress func(int64)) (etag string, err error) {
-	in := struct {
-		PartNumbers []int64  `json:"part_numbers"`
-		Checksums   []string `json:"checksums_sha256,omitempty"`
-	}{PartNumbers: []int64{number}}
+	in := wire.UploadParts{PartNumbers: []int64{number}}
 	section := u.section(number)
 	if u.stored.PartChecksums {
 		sum, err := digest(sha256.New(), section)
 		if err != nil {
 			return "", err
 		}
-		in.Checksums = []string{base64.StdEncoding.EncodeToString(sum)}
+		in.ChecksumsSHA256 = []string{base64.StdEncoding.EncodeToString(sum)}
 	}
-	var out struct {
-		Parts []Upload `json:"parts"`
-	}
+	var out wire.SignedParts
 	if err := u.client.call(ctx, http.MethodPost, partsPath(u.batchID), in, &out); err != nil {
 		return "", err
 	}
 	if len(out.Parts) != 1 {
 		return "", fmt.Errorf("the service has answered with %d URLs for one part", len(out.Parts))
 	}
-	return u.client.put(ctx, out.Parts[0], section, section.Size(), progress)
+	return u.client.put(ctx, Upload{URL: out.Parts[0].URL, RequiredHeaders: out.Parts[0].RequiredHeaders}, section, section.Size(), progress)
 }
 
 // isExpired reports whether a signed URL has expired.

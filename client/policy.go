@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+
+	"sluice/openapi/wire"
 )
 
 const (
@@ -39,10 +41,7 @@ type Policy struct {
 }
 
 // PolicyDraft is what is given for a new draft.
-type PolicyDraft struct {
-	WorkspaceID string `json:"workspaceId"`
-	VersionNote string `json:"versionNote,omitempty"`
-}
+type PolicyDraft = wire.CreatePolicyDraft
 
 // PolicyVersion names a version of a policy.
 type PolicyVersion struct {

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"sluice/openapi/wire"
 )
 
 // ValidationResult is the outcome of validation.
@@ -55,17 +57,7 @@ func (r *ValidationResult) keepReply(status int, text []byte) {
 }
 
 // ErrorSummary is how often an error occurs in a batch.
-type ErrorSummary struct {
-	// Code is the code of the errors, and Field the JSON pointer (RFC 6901) of their place in the line, "" for the line
-	// itself; nil for all fields together that have no summary of their own.
-	Code  string  `json:"code"`
-	Field *string `json:"field"`
-	// Count is the number of errors, and Share the number of the transactions that have one, divided by that of all.
-	Count int64   `json:"count"`
-	Share float64 `json:"share"`
-	// FirstLines are the numbers of the first lines that have one, at most three.
-	FirstLines []int64 `json:"first_lines"`
-}
+type ErrorSummary = wire.ErrorSummary
 
 // ReportLine is one invalid line: one line of the report.
 type ReportLine struct {

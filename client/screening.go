@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"sluice/openapi/wire"
 )
 
 // Values of Screening.OnHit.
@@ -17,15 +19,8 @@ const (
 	OnHitReject = "reject"
 )
 
-// Screening asks for the names of the unknown entities of a batch to be compared with watchlists.
-type Screening struct {
-	// Lists are the names of the lists; none means all that the tenant has.
-	Lists []string `json:"lists,omitempty"`
-	// Threshold is the score that a hit reaches, 0 to 100; nil means 80.
-	Threshold *float64 `json:"threshold,omitempty"`
-	// OnHit is OnHitReport or OnHitReject; "" means OnHitReport.
-	OnHit string `json:"on_hit,omitempty"`
-}
+// Screening asks for the names of unknown entities to be compared with watchlists.
+type Screening = wire.ScreenUnknown
 
 // ScreeningResult is the outcome of the screening of a batch.
 type ScreeningResult struct {
@@ -51,36 +46,11 @@ type ScreeningResult struct {
 	Reply json.RawMessage `json:"-"`
 }
 
-// ScreenedList is a version of a list.
-type ScreenedList struct {
-	List    string `json:"list"`
-	Version string `json:"version"`
-	// SourceDate is the date of the list as its file says; nil if it does not.
-	SourceDate *time.Time `json:"source_date"`
-}
+// ScreenedList is a version of a list with which names were compared.
+type ScreenedList = wire.ScreenedList
 
-// Alert is a hit: the name of an unknown entity of a line, and an entry of a list that is like it.
-type Alert struct {
-	// Line is the number of the line in the file, from 1.
-	Line int64 `json:"line"`
-	// TransactionExternalID and ModificationExternalID are those of the line, and ExternalID is that of the unknown
-	// entity; nil where there is none that can be read.
-	TransactionExternalID  *string `json:"transaction_external_id"`
-	ModificationExternalID *string `json:"modification_external_id"`
-	// Role is sender, receiver, sending_partner or receiving_partner.
-	Role       string  `json:"role"`
-	ExternalID *string `json:"external_id"`
-	// FullName is the name as it was screened: without white space around it.
-	FullName string `json:"full_name"`
-	// List, ListVersion, EntryID and EntryName are the entry.
-	List        string `json:"list"`
-	ListVersion string `json:"list_version"`
-	EntryID     string `json:"entry_id"`
-	EntryName   string `json:"entry_name"`
-	// Score is 0 to 100, and Explanation says which words met which.
-	Score       float64 `json:"score"`
-	Explanation string  `json:"explanation"`
-}
+// Alert is a hit of the name that a line gives an unknown entity: one line of the file of alerts.
+type Alert = wire.Alert
 
 // keepReply keeps the reply, and that a 202 has no result yet.
 func (r *ScreeningResult) keepReply(status int, text []byte) {

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"sluice/openapi/wire"
 )
 
 // singlePath is the path on which single transactions are sent.
@@ -14,14 +16,8 @@ const singlePath = "/tm/realtime/event/transaction/v3"
 
 // Receipt is the answer to a transaction that was sent singly and is stored.
 type Receipt struct {
-	// RequestUUID, PaymentExternalID, TransactionExternalID and ModificationExternalID are those of the transaction.
-	RequestUUID            string `json:"request_uuid"`
-	PaymentExternalID      string `json:"payment_external_id"`
-	TransactionExternalID  string `json:"transaction_external_id"`
-	ModificationExternalID string `json:"modification_external_id"`
-	// ModificationGUID follows from the tenant and the IDs of transaction and modification.
-	ModificationGUID string `json:"modification_guid"`
-	// Reply is the reply as it came.
+	wire.TransactionReceived
+	// Reply is the service's reply, byte for byte. It may have fields that this type does not.
 	Reply json.RawMessage `json:"-"`
 }
 
@@ -82,13 +78,8 @@ type Modification struct {
 	Reply json.RawMessage `json:"-"`
 }
 
-// MainEntity is the onboarded entity for which a transaction is monitored.
-type MainEntity struct {
-	// Role is "sender" or "receiver".
-	Role string `json:"role"`
-	// ByExternalID is the ID of the entity.
-	ByExternalID string `json:"by_external_id"`
-}
+// MainEntity is the known entity for which a transaction is monitored.
+type MainEntity = wire.MainEntity
 
 // Transaction reads a stored transaction with all its modifications. One that no PROCESSED batch delivered is a 404
 // *Error.

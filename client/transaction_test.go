@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sluice/client"
+	"sluice/openapi/wire"
 )
 
 // The transaction is sent byte for byte, with the header of migrated history only if that is asked for, and again after
@@ -35,8 +36,9 @@ func TestSendTransaction(t *testing.T) {
 			`"modification_guid":"g","modification_external_id":"m"}`)
 		return true
 	}
-	want := client.Receipt{RequestUUID: "r", PaymentExternalID: "p", TransactionExternalID: "t", ModificationGUID: "g",
-		ModificationExternalID: "m"}
+	want := client.Receipt{TransactionReceived: wire.TransactionReceived{
+		RequestUUID: "r", PaymentExternalID: "p", TransactionExternalID: "t", ModificationGUID: "g",
+		ModificationExternalID: "m"}}
 	for _, isMigrated := range []bool{false, true} {
 		got, err := c.SendTransaction(t.Context(), []byte(text), client.SendOptions{Migrated: isMigrated})
 		got.Reply = nil

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"sluice/openapi/wire"
 )
 
 const (
@@ -132,29 +134,7 @@ func (p *progressReader) Read(buf []byte) (int, error) {
 
 // Upload is the permission to upload the file of a new batch. If the batch awaits no upload any more, because it was
 // created by an earlier call with the same UploadOptions.IdempotencyKey, only BatchID, MaxBytes and Message are set.
-type Upload struct {
-	// BatchID is the ID of the batch.
-	BatchID string `json:"batch_id"`
-	// URL is where the file goes. It is a secret: whoever has it can upload the batch's file.
-	URL string `json:"url"`
-	// Method is the HTTP method of the upload, always PUT.
-	Method string `json:"method"`
-	// RequiredHeaders are headers that the upload must have.
-	RequiredHeaders map[string]string `json:"required_headers"`
-	// UploadID, PartSize and PartCount are those of an upload in parts, which has no URL, Method and RequiredHeaders:
-	// UploadParts sends its file.
-	UploadID  string `json:"upload_id,omitempty"`
-	PartSize  int64  `json:"part_size,omitempty"`
-	PartCount int64  `json:"part_count,omitempty"`
-	// ExpiresAt is when URL stops working. An upload in parts is given up then, unless a part is sent before.
-	ExpiresAt time.Time `json:"expires_at"`
-	// MaxBytes is the largest file that the service accepts.
-	MaxBytes int64 `json:"max_bytes"`
-	// Message says why there is no URL; "" if there is one.
-	Message string `json:"message,omitempty"`
-	// IgnoredParameters are the options that the service did not know and has ignored.
-	IgnoredParameters []string `json:"ignored_parameters,omitempty"`
-}
+type Upload = wire.Upload
 
 // CreateUpload creates a batch and returns where its file goes. With rejectOnInvalid, one invalid line rejects the
 // whole batch; without, invalid lines are dropped and the others stored. Each call creates another batch, and one only,

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"sluice/openapi/wire"
 )
 
 // webhooksPath is the path of webhooks.
@@ -78,10 +80,7 @@ type Delivery struct {
 func (d *Delivery) keepReply(_ int, text []byte) { d.Reply = text }
 
 // DeliveryEvent names an event of a delivery.
-type DeliveryEvent struct {
-	ID        string `json:"id"`
-	EventType string `json:"eventType"`
-}
+type DeliveryEvent = wire.DeliveryEvent
 
 // DeliveryAttempt is one try to deliver. Status is 0 and Answer "" if there was no answer.
 type DeliveryAttempt struct {
@@ -176,12 +175,7 @@ func (c *Client) ResendDelivery(ctx context.Context, webhookID, id string) (Deli
 // ResendSince sends again the deliveries of events since a time that have one of the given outcomes; without any, those
 // that were given up. It returns how many there were, also beside an error.
 func (c *Client) ResendSince(ctx context.Context, webhookID string, since time.Time, outcomes ...string) (int, error) {
-	type request struct {
-		Since    time.Time `json:"since"`
-		Outcomes []string  `json:"outcomes,omitempty"`
-		Next     string    `json:"next,omitempty"`
-	}
-	in, total := request{Since: since, Outcomes: outcomes}, 0
+	in, total := wire.Resend{Since: since, Outcomes: outcomes}, 0
 	for {
 		var out struct {
 			Resent int    `json:"resent"`

@@ -1,0 +1,165 @@
+package openapi_test
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// ownShapes are the folders and types that have shapes of the description written by hand, each with its reason.
+var ownShapes = map[string]string{
+	"client.WebhookSettings":                       "A webhook extends it.",
+	"client.observedPage":                          "It is generic in its items.",
+	"cmd/sluice.entityInput":                       "It is a file for the command.",
+	"cmd/sluice.statusAtOutput":                    "It is what operators read from the rows of a batch.",
+	"shared/ingest/batch/batchhttp.CompletedPart":  "It is a part of a request.",
+	"shared/ingest/batch/batchhttp.ScreenUnknown":  "It is a part of a request.",
+	"client.DaySummary":                            "The links of a day without transactions are nil.",
+	"client.EntityRisk":                            "Its fields have shorter names.",
+	"client.ListedEntity":                          "It keeps its reply.",
+	"client.Modification":                          "What a single transaction lacks is zero, not nil.",
+	"client.PolicyVersion":                         "Its fields have shorter names.",
+	"client.ReportLine":                            "An ID that cannot be read is nil.",
+	"client.Transaction":                           "Its modifications keep their replies.",
+	"client.TransactionEvent":                      "Codes are ints, as those of net/http are.",
+	"client.UploadOptions":                         "An option that is not given is its zero value.",
+	"client.ValidationResult":                      "What is null is zero, and it keeps its reply.",
+	"client.ScreeningResult":                       "It keeps its reply.",
+	"client.Status":                                "It is also the shape of a batch without a status, and what is null is zero.",
+	"client.ObservedBatch":                         "What is null is zero.",
+	"client.BatchDay":                              "It has ObservedBatch.",
+	"client.Delivery":                              "What is null is zero, and it keeps its reply.",
+	"client.DeliveryAttempt":                       "What is null is zero.",
+	"client.ScreeningAnswer":                       "Its IV and MAC are headers.",
+	"client.Entity":                                "Properties are kept as they came.",
+	"shared/access/auth/authhttp":                  "Its replies are those of OAuth 2.0, and its errors are no faults.",
+	"shared/connect/externalauth/externalauthhttp": "Its replies have the types of the area.",
+	"shared/connect/outbound/outboundhttp":         "Its replies have the types of the area.",
+	"shared/platform/document/documenthttp":        "Its replies have the types of the area.",
+	"shared/platform/entity/entityhttp":            "Its replies have properties, whose types are those of package property.",
+	"shared/policy/policyhttp":                     "Its replies extend the stored types of package policy.",
+	"shared/screening/receptorhttp":                "Its replies have the types of the area.",
+	"shared/screening/screeninghttp":               "Its replies extend the stored types of package screening.",
+}
+
+// The client, the command line and the handlers of replies have no struct of their own with the members of a schema:
+// package wire has it. Requests are decoded by types of the handlers.
+func TestNoShapeIsWrittenTwice(t *testing.T) {
+	described := describedShapes(t)
+	unused := map[string]bool{}
+	for place := range ownShapes {
+		unused[place] = true
+	}
+	for place, shape := range writtenShapes(t) {
+		schema := described[shape]
+		folder := place[:strings.LastIndex(place, ".")]
+		_, hasReason := ownShapes[place]
+		_, folderHasReason := ownShapes[folder]
+		switch {
+		case schema == "" || strings.HasSuffix(place, "Request"):
+		case hasReason || folderHasReason:
+			delete(unused, place)
+			delete(unused, folder)
+		default:
+			t.Errorf("%s has the members of the schema %s: use the type of openapi/wire", place, schema)
+		}
+	}
+	for place := range unused {
+		t.Errorf("nothing needs the entry for %s", place)
+	}
+}
+
+// describedShapes returns the names of the schemas that package wire has, by their members.
+func describedShapes(t *testing.T) map[string]string {
+	text, err := load(t).Types()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var root struct {
+		Components struct {
+			Schemas map[string]struct{ Properties map[string]any }
+		}
+	}
+	if err := json.Unmarshal(text, &root); err != nil {
+		t.Fatal(err)
+	}
+	shapes := map[string]string{}
+	for name, schema := range root.Components.Schemas {
+		var members []string
+		for member := range schema.Properties {
+			members = append(members, member)
+		}
+		shapes[shapeOf(members)] = name
+	}
+	return shapes
+}
+
+func shapeOf(members []string) string {
+	slices.Sort(members)
+	return strings.Join(members, " ")
+}
+
+// writtenShapes returns the members of the structs that are encoded as JSON, by their folder and name.
+func writtenShapes(t *testing.T) map[string]string {
+	shapes := map[string]string{}
+	for _, root := range []string{"client", "cmd", "shared"} {
+		err := filepath.WalkDir(filepath.Join("..", root), func(path string, entry fs.DirEntry, err error) error {
+			folder := strings.TrimPrefix(filepath.ToSlash(filepath.Dir(path)), "../")
+			isReply := root != "shared" || strings.HasSuffix(folder, "http")
+			if err != nil || !isReply || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				if spec, ok := n.(*ast.TypeSpec); ok {
+					if members := membersOf(spec.Type); len(members) > 0 {
+						shapes[folder+"."+spec.Name.Name] = shapeOf(members)
+					}
+				}
+				return true
+			})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(shapes) < 50 {
+		t.Fatalf("found %d structs with members, want 50 or more", len(shapes))
+	}
+	return shapes
+}
+
+// membersOf returns the members that encoding/json gives the fields of a struct, without those of embedded structs.
+func membersOf(of ast.Expr) []string {
+	s, ok := of.(*ast.StructType)
+	if !ok {
+		return nil
+	}
+	var members []string
+	for _, field := range s.Fields.List {
+		if field.Tag == nil {
+			continue
+		}
+		tag, err := strconv.Unquote(field.Tag.Value)
+		if err != nil {
+			continue
+		}
+		name, _, _ := strings.Cut(reflect.StructTag(tag).Get("json"), ",")
+		if name != "" && name != "-" {
+			members = append(members, name)
+		}
+	}
+	return members
+}
