@@ -55,8 +55,6 @@ func countArguments(n int) string {
 
 // runGroup runs a group whose arguments name none of its commands. "help" and the name of a command is its help.
 func runGroup(c *cobra.Command, args []string) error {
-	isFlagGiven := false
-	c.Flags().Visit(func(*pflag.Flag) { isFlagGiven = true })
 	switch {
 	case len(args) > 0 && args[0] == "help":
 		return printHelp(c, args[1:])
@@ -66,7 +64,7 @@ func runGroup(c *cobra.Command, args []string) error {
 		_, name, _ := strings.Cut(c.CommandPath(), " ")
 		err := fmt.Errorf("the command %q is incomplete: it goes on with %s", name, strings.Join(commandNames(c), ", "))
 		return usageError{err, c.Parent()}
-	case isFlagGiven:
+	case c.Flags().NFlag() > 0:
 		return Usagef("a command is missing")
 	case c.HasParent():
 		return c.Help()
@@ -94,6 +92,14 @@ func commandNames(c *cobra.Command) (names []string) {
 		names = append(names, sub.Name())
 	}
 	return names
+}
+
+// GivenFlag returns the first of some flags that the command line has; "" for none.
+func GivenFlag(flags *pflag.FlagSet, names ...string) string {
+	if i := slices.IndexFunc(names, flags.Changed); i >= 0 {
+		return names[i]
+	}
+	return ""
 }
 
 // explainFlagError says in the words of the help what is wrong with the flags.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sluice/client"
 	"sluice/cmd/sluice/internal/screening"
 	"sluice/cmd/sluice/internal/service"
 	"sluice/cmd/sluice/internal/terminal"
@@ -61,11 +62,7 @@ match. --fail makes it answer as adapters should not; it can be repeated:
 		Example: `
 sluice adapter --provider acme --list-file targets-simple-csv:targets.simple.csv
 sluice adapter --provider acme --answers answers.json --fail twice --delay 30s`,
-		RunE: command.Run(func(ctx context.Context, _ []string, stdout io.Writer) error {
-			c, err := conn.NewClient(ctx)
-			if err != nil {
-				return err
-			}
+		RunE: conn.Run(func(ctx context.Context, c *client.Client, _ []string, stdout io.Writer) error {
 			a.server.client, a.server.ui = c, terminal.New(stdout)
 			return a.run(ctx)
 		}),

@@ -124,3 +124,12 @@ func (a *admin) givenFlags() []string {
 	}
 	return flags
 }
+
+// requireKnownTenant is requireTenant for a tenant that must exist.
+func (a *admin) requireKnownTenant(ctx context.Context) error {
+	if err := a.requireTenant(); err != nil {
+		return err
+	}
+	_, err := a.registry.Tenant(ctx, a.tenant)
+	return explainNotFound(err, "tenant", a.tenant)
+}

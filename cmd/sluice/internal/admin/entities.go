@@ -36,11 +36,8 @@ type importOutput struct {
 // importEntities stores the entities of a file of JSON Lines. It stops at an invalid line; the entities before it may
 // be stored then, and importing the file again is harmless.
 func importEntities(ctx context.Context, a *admin, path string, o importOptions) (any, error) {
-	if err := a.requireTenant(); err != nil {
+	if err := a.requireKnownTenant(ctx); err != nil {
 		return nil, err
-	}
-	if _, err := a.registry.Tenant(ctx, a.tenant); err != nil {
-		return nil, explainNotFound(err, "tenant", a.tenant)
 	}
 	var window []entity.Import
 	out := importOutput{TenantID: a.tenant}
@@ -95,11 +92,8 @@ type reindexOutput struct {
 
 // reindexEntities brings a tenant's entities into their list, and prints how far it is after each part.
 func reindexEntities(ctx context.Context, a *admin, after string) (any, error) {
-	if err := a.requireTenant(); err != nil {
+	if err := a.requireKnownTenant(ctx); err != nil {
 		return nil, err
-	}
-	if _, err := a.registry.Tenant(ctx, a.tenant); err != nil {
-		return nil, explainNotFound(err, "tenant", a.tenant)
 	}
 	out := reindexOutput{TenantID: a.tenant}
 	for {

@@ -145,58 +145,45 @@ func setLimit(c *auth.TenantChange, name ratelimit.Setting, limit *int64) {
 }
 
 var otherSettings = []tenantSetting{
-	{"main_entity_by_type", func(c *auth.TenantChange, value string) error {
-		on, err := parseBool(value)
+	boolSetting("main_entity_by_type", func(c *auth.TenantChange, on *bool) {
 		rule := tenancy.EitherParty
-		if on {
+		if *on {
 			rule = tenancy.ByPaymentType
 		}
 		c.MainEntity = &rule
-		return err
-	}},
-	{"max_past_days", func(c *auth.TenantChange, value string) error {
-		n, err := parseCount(value, 100_000)
-		age := time.Duration(n) * day
-		c.MaxPast = &age
-		return err
-	}},
-	{"max_future_hours", func(c *auth.TenantChange, value string) error {
-		n, err := parseCount(value, 1_000_000)
-		distance := time.Duration(n) * time.Hour
-		c.MaxFuture = &distance
-		return err
-	}},
-	{"retention_days", func(c *auth.TenantChange, value string) error {
-		n, err := parseCount(value, 100_000)
-		retention := time.Duration(n) * day
-		c.Retention = &retention
-		return err
-	}},
-	{"parquet", func(c *auth.TenantChange, value string) error {
-		on, err := parseBool(value)
-		c.Parquet = &on
-		return err
-	}},
-	{"four_eyes", func(c *auth.TenantChange, value string) error {
-		on, err := parseBool(value)
-		c.FourEyes = &on
-		return err
-	}},
+	}),
+	durationSetting("max_past_days", 100_000, day, func(c *auth.TenantChange, d *time.Duration) { c.MaxPast = d }),
+	durationSetting("max_future_hours", 1_000_000, time.Hour,
+		func(c *auth.TenantChange, d *time.Duration) { c.MaxFuture = d }),
+	durationSetting("retention_days", 100_000, day, func(c *auth.TenantChange, d *time.Duration) { c.Retention = d }),
+	boolSetting("parquet", func(c *auth.TenantChange, on *bool) { c.Parquet = on }),
+	boolSetting("four_eyes", func(c *auth.TenantChange, on *bool) { c.FourEyes = on }),
 }
 
-func parseBool(value string) (bool, error) {
-	if value != "true" && value != "false" {
-		return false, fmt.Errorf("must be true or false, not %q", value)
-	}
-	return value == "true", nil
+func boolSetting(name string, set func(c *auth.TenantChange, on *bool)) tenantSetting {
+	return tenantSetting{name, func(c *auth.TenantChange, value string) error {
+		if value != "true" && value != "false" {
+			return fmt.Errorf("must be true or false, not %q", value)
+		}
+		on := value == "true"
+		set(c, &on)
+		return nil
+	}}
 }
 
-func parseCount(value string, most int64) (int64, error) {
-	n, err := strconv.ParseInt(value, 10, 64)
-	if err != nil || n < 0 || n > most {
-		return 0, fmt.Errorf("must be a whole number from 0 to %d, not %q", most, value)
-	}
-	return n, nil
+// durationSetting returns a setting that is a number of units, at most so many.
+func durationSetting(
+	name string, most int64, unit time.Duration, set func(c *auth.TenantChange, d *time.Duration),
+) tenantSetting {
+	return tenantSetting{name, func(c *auth.TenantChange, value string) error {
+		n, err := strconv.ParseInt(value, 10, 64)
+		if err != nil || n < 0 || n > most {
+			return fmt.Errorf("must be a whole number from 0 to %d, not %q", most, value)
+		}
+		d := time.Duration(n) * unit
+		set(c, &d)
+		return nil
+	}}
 }
 
 // parseTenantChange reads settings of the form KEY=VALUE, each at most once.

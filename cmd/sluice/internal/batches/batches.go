@@ -2,6 +2,7 @@
 package batches
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -124,14 +125,8 @@ func printBatches(stdout io.Writer, batches []client.Status) error {
 		if status == "" {
 			status, text = "-", s.Message
 		}
-		counts := formatCounts(s.Counts)
-		if counts == "" {
-			counts = "-"
-		}
-		name := linefile.Printable(s.Name)
-		if name == "" {
-			name = "-"
-		}
+		counts := cmp.Or(formatCounts(s.Counts), "-")
+		name := cmp.Or(linefile.Printable(s.Name), "-")
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", s.CreatedAt.Format(time.RFC3339), s.BatchID, status, counts,
 			name, linefile.Printable(text))
 	}

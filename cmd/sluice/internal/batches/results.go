@@ -32,11 +32,7 @@ is 0 if every transaction is valid, 1 if not, and 3 while validation is not comp
 sluice results 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01
 sluice results 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01 --report errors.jsonl
 sluice results 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01 --rejected mend.jsonl --csv errors.csv`,
-		RunE: command.Run(func(ctx context.Context, args []string, stdout io.Writer) error {
-			c, err := conn.NewClient(ctx)
-			if err != nil {
-				return err
-			}
+		RunE: conn.Run(func(ctx context.Context, c *client.Client, args []string, stdout io.Writer) error {
 			ui, report, err := findings.OpenReport(reportPath, stdout, asJSON)
 			if err != nil {
 				return err

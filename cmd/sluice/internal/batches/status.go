@@ -32,11 +32,7 @@ ends the command and leaves the batches alone.`,
 sluice status 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01
 sluice status 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01 --follow
 sluice upload monday.jsonl tuesday.jsonl --detach --quiet | xargs sluice status --follow`,
-		RunE: command.Run(func(ctx context.Context, args []string, stdout io.Writer) error {
-			c, err := conn.NewClient(ctx)
-			if err != nil {
-				return err
-			}
+		RunE: conn.Run(func(ctx context.Context, c *client.Client, args []string, stdout io.Writer) error {
 			if len(args) > 1 {
 				s, err := newStatuses(c, &conn, args, stdout, asJSON, toEnd)
 				if err != nil {

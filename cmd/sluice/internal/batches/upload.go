@@ -95,8 +95,8 @@ func (a *uploadArguments) addFlags(c *cobra.Command) {
 
 // check reports flags that are not valid, or exclude each other. It also sets detach for --wait=false.
 func (a *uploadArguments) check(args []string) error {
-	if err := checkWait(a.run.options.flags, a.detach); err != nil {
-		return err
+	if a.detach && a.run.options.flags.Changed("wait") {
+		return command.Usagef("give either --wait or --detach")
 	}
 	a.detach = a.detach || !a.wait
 	switch {

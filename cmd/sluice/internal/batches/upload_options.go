@@ -56,16 +56,15 @@ func (o *uploadOptions) addFlags(c *cobra.Command) {
 
 // check returns an error if flags do not fit together.
 func (o *uploadOptions) check() error {
-	isGiven := map[string]bool{}
-	o.flags.Visit(func(f *pflag.Flag) { isGiven[f.Name] = true })
+	isGiven := o.flags.Changed
 	switch {
-	case isGiven["max-rejected"] && isGiven["reject-on-invalid"] && o.rejectOnInvalid:
+	case isGiven("max-rejected") && isGiven("reject-on-invalid") && o.rejectOnInvalid:
 		return command.Usagef("--max-rejected excludes --reject-on-invalid; give one of them")
-	case isGiven["max-rejected"] && o.maxRejected == "":
+	case isGiven("max-rejected") && o.maxRejected == "":
 		return command.Usagef("--max-rejected needs a number, or a share such as 0.5%%")
 	case o.onDuplicate != client.AcceptDuplicate && o.onDuplicate != client.RejectDuplicate:
 		return command.Usagef("--on-duplicate is accept or reject, not %q", o.onDuplicate)
-	case isGiven["name"] && o.name == "":
+	case isGiven("name") && o.name == "":
 		return command.Usagef("--name needs a name")
 	}
 	return nil

@@ -11,8 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"sluice/client"
 	"sluice/cmd/sluice/internal/files"
 	"sluice/cmd/sluice/internal/terminal"
@@ -49,16 +47,11 @@ func (u *uploadRun) checkResume() error {
 		return command.Usagef("--resume takes the ID of a batch, such as 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01, not %q",
 			u.resume)
 	}
-	var err error
-	u.options.flags.Visit(func(f *pflag.Flag) {
-		switch f.Name {
-		case "reject-on-invalid", "max-rejected", "validate-only", "on-duplicate", "name", "metadata", "parts",
-			"screen",
-			"threshold", "on-hit":
-			err = command.Usagef("--resume goes on with the batch as it was begun; leave out --%s", f.Name)
-		}
-	})
-	return err
+	if name := command.GivenFlag(u.options.flags, "reject-on-invalid", "max-rejected", "validate-only", "on-duplicate",
+		"name", "metadata", "parts", "screen", "threshold", "on-hit"); name != "" {
+		return command.Usagef("--resume goes on with the batch as it was begun; leave out --%s", name)
+	}
+	return nil
 }
 
 // resumeUpload uploads what is missing of a batch whose upload broke off. If the service has the whole file already, it

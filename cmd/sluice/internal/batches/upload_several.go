@@ -27,17 +27,6 @@ const (
 	maxFollowed = 16
 )
 
-// checkWait returns an error if flags say both that the command waits for the end of the batch and that it does not.
-func checkWait(flags *pflag.FlagSet, detach bool) error {
-	var err error
-	flags.Visit(func(f *pflag.Flag) {
-		if f.Name == "wait" && detach {
-			err = command.Usagef("give either --wait or --detach")
-		}
-	})
-	return err
-}
-
 // checkSeveral returns an error if a flag makes sense for one file only, or a file is named twice.
 func checkSeveral(paths []string, flags *pflag.FlagSet) error {
 	for i, path := range paths {
@@ -45,19 +34,15 @@ func checkSeveral(paths []string, flags *pflag.FlagSet) error {
 			return command.Usagef("the file %s is named twice", linefile.Printable(path))
 		}
 	}
-	var err error
-	flags.Visit(func(f *pflag.Flag) {
-		switch f.Name {
-		case "report", "alerts":
-			err = command.Usagef("--%s is for one file; of several, 'sluice results BATCH' fetches it later", f.Name)
-			if f.Name == "alerts" {
-				err = command.Usagef("--alerts is for one file; upload the files one by one")
-			}
-		case "resume":
-			err = command.Usagef("--resume is for one file: that of the batch")
-		}
-	})
-	return err
+	switch command.GivenFlag(flags, "report", "alerts", "resume") {
+	case "report":
+		return command.Usagef("--report is for one file; of several, 'sluice results BATCH' fetches it later")
+	case "alerts":
+		return command.Usagef("--alerts is for one file; upload the files one by one")
+	case "resume":
+		return command.Usagef("--resume is for one file: that of the batch")
+	}
+	return nil
 }
 
 // uploads are the runs of one upload command with several files.

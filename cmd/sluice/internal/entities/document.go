@@ -1,6 +1,7 @@
 package entities
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -63,10 +64,7 @@ service's items, one a line.`,
 func printDocuments(stdout io.Writer, documents []client.Document) error {
 	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	for _, d := range documents {
-		kind := d.DocumentType
-		if kind == "" {
-			kind = "-"
-		}
+		kind := cmp.Or(d.DocumentType, "-")
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", d.UploadedOn.Format(time.RFC3339), d.ID, d.Status,
 			linefile.Printable(kind),
 			linefile.Printable(d.FileName))

@@ -3,6 +3,7 @@ package entities
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -74,10 +75,7 @@ sluice entity list --status Compliant --limit 1000 --json`,
 func printEntities(stdout io.Writer, entities []client.ListedEntity) error {
 	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	for _, e := range entities {
-		kind := e.Type
-		if kind == "" {
-			kind = "-"
-		}
+		kind := cmp.Or(e.Type, "-")
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", linefile.Printable(e.ID), e.LifecycleStatus, kind,
 			linefile.Printable(e.Name))
 	}

@@ -21,7 +21,7 @@ import (
 
 // What --on-hit takes, as the service's on_hit does.
 const (
-	onHitReport = "report"
+	OnHitReport = "report"
 	OnHitReject = "reject"
 )
 
@@ -54,9 +54,9 @@ func (o *AlertsOutput) AddFlag(f *pflag.FlagSet) {
 func AddScreenFlags(c *cobra.Command, threshold *float64, onHit *string) {
 	f := c.Flags()
 	f.Float64Var(threshold, "threshold", match.Threshold, "`SCORE` that a hit of --screen must reach, 0 to 100")
-	f.StringVar(onHit, "on-hit", onHitReport, "what hits of --screen lead to, an `ACTION`: report lists them, "+
+	f.StringVar(onHit, "on-hit", OnHitReport, "what hits of --screen lead to, an `ACTION`: report lists them, "+
 		"reject also makes their lines invalid")
-	command.Values(c, "on-hit", onHitReport, OnHitReject)
+	command.Values(c, "on-hit", OnHitReport, OnHitReject)
 }
 
 // CheckScreenFlags checks the values of the flags that AddScreenFlags declares. Flags are all of the command; of those
@@ -65,19 +65,13 @@ func CheckScreenFlags(flags *pflag.FlagSet, threshold float64, onHit string, isA
 	if err := screening.CheckThreshold(threshold); err != nil {
 		return err
 	}
-	if onHit != onHitReport && onHit != OnHitReject {
+	if onHit != OnHitReport && onHit != OnHitReject {
 		return command.Usagef("--on-hit is report or reject, not %q", onHit)
 	}
-	var err error
-	flags.Visit(func(f *pflag.Flag) {
-		switch f.Name {
-		case "alerts", "on-hit", "threshold":
-			if !isAsked {
-				err = command.Usagef("--%s needs %s", f.Name, lists)
-			}
-		}
-	})
-	return err
+	if name := command.GivenFlag(flags, "alerts", "on-hit", "threshold"); name != "" && !isAsked {
+		return command.Usagef("--%s needs %s", name, lists)
+	}
+	return nil
 }
 
 // Open opens the file of the alerts and returns the terminal that remains.

@@ -37,11 +37,7 @@ func receiptCommand() *cobra.Command {
 A signed statement of what was received and what was accepted, always the same. Keep it with the file; 'sluice verify'
 verifies it, with or without the service.`,
 		Example: "sluice receipt 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01 > receipt.jose",
-		RunE: command.Run(func(ctx context.Context, args []string, stdout io.Writer) error {
-			c, err := conn.NewClient(ctx)
-			if err != nil {
-				return err
-			}
+		RunE: conn.Run(func(ctx context.Context, c *client.Client, args []string, stdout io.Writer) error {
 			text, err := c.Receipt(ctx, args[0])
 			if err == nil {
 				_, err = fmt.Fprintln(stdout, text)

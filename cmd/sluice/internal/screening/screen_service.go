@@ -6,8 +6,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"sluice/client"
 	"sluice/cmd/sluice/internal/terminal"
 	"sluice/internal/command"
@@ -70,11 +68,9 @@ func (s *screenRun) nameQuery(name string) (client.NameQuery, error) {
 	default:
 		return q, command.Usagef("--service takes one --country, not %d", len(s.query.Countries))
 	}
-	s.flags.Visit(func(f *pflag.Flag) {
-		if f.Name == "threshold" {
-			q.Threshold = &s.threshold
-		}
-	})
+	if s.flags.Changed("threshold") {
+		q.Threshold = &s.threshold
+	}
 	return q, nil
 }
 

@@ -47,12 +47,21 @@ func CommandWith(conn *Connection, c *cobra.Command, run func(ctx context.Contex
 	var asJSON bool
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON and nothing else")
 	conn.AddFlags(c)
-	c.RunE = command.Run(func(ctx context.Context, args []string, stdout io.Writer) error {
-		api, err := conn.NewClient(ctx)
-		if err != nil {
-			return err
-		}
+	c.RunE = conn.Run(func(ctx context.Context, api *client.Client, args []string, stdout io.Writer) error {
 		return run(ctx, api, args, asJSON, stdout)
 	})
 	return c
+}
+
+// Run returns a RunE of cobra that calls run with a client of the service that the flags of the connection name.
+func (c *Connection) Run(
+	run func(ctx context.Context, api *client.Client, args []string, stdout io.Writer) error,
+) func(*cobra.Command, []string) error {
+	return command.Run(func(ctx context.Context, args []string, stdout io.Writer) error {
+		api, err := c.NewClient(ctx)
+		if err != nil {
+			return err
+		}
+		return run(ctx, api, args, stdout)
+	})
 }

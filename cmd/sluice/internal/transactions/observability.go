@@ -1,6 +1,7 @@
 package transactions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -268,10 +269,7 @@ func (e *eventLister) print(events []client.TransactionEvent) error {
 	}
 	table := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
 	for _, event := range events {
-		transaction := event.TransactionExternalID
-		if transaction == "" {
-			transaction = "-"
-		}
+		transaction := cmp.Or(event.TransactionExternalID, "-")
 		fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s\t%s\n", event.CreatedAt.Format(time.RFC3339), event.Status,
 			event.StatusCode, linefile.Printable(event.ModificationExternalID), linefile.Printable(transaction),
 			linefile.Printable(event.StatusMessage))

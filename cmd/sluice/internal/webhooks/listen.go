@@ -40,11 +40,7 @@ address of a tunnel that passes TCP connections on to --address.`,
 		Example: `
 sluice listen
 sluice listen --event batchtransaction:ingestionProcessed --forward http://localhost:8080/events`,
-		RunE: command.Run(func(ctx context.Context, _ []string, stdout io.Writer) error {
-			c, err := conn.NewClient(ctx)
-			if err != nil {
-				return err
-			}
+		RunE: conn.Run(func(ctx context.Context, c *client.Client, _ []string, stdout io.Writer) error {
 			if events == nil {
 				events = []string{webhook.AllEvents}
 			}

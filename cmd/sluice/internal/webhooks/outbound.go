@@ -35,11 +35,7 @@ The service connects to URL as it does for webhooks and token endpoints, but sen
 certificate that the tenant's configuration of external authentication gives for URL, or by public CAs. The exit code is
 1 if no mode accepts the receiver.`,
 		Example: "sluice outbound check https://hooks.example.com/sluice",
-		RunE: command.Run(func(ctx context.Context, args []string, stdout io.Writer) error {
-			c, err := conn.NewClient(ctx)
-			if err != nil {
-				return err
-			}
+		RunE: conn.Run(func(ctx context.Context, c *client.Client, args []string, stdout io.Writer) error {
 			check, err := c.CheckReceiver(ctx, args[0])
 			if err != nil {
 				return err
