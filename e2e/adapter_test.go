@@ -28,19 +28,19 @@ const adapterAnswers = `[{"name": "Ivan Petrov", "entityUniqueId": "list:1", "ma
 var adapterAddress = regexp.MustCompile(` at (https://\S+);`)
 
 // startAdapter runs 'sluice adapter' for a provider, with faults, and configures the provider.
-func (c *session) startAdapter(provider string, faults ...string) *process {
-	c.t.Helper()
+func (s *session) startAdapter(provider string, faults ...string) *process {
+	s.t.Helper()
 	newKey := func() string {
 		key := make([]byte, 32)
 		rand.Read(key)
 		return base64.StdEncoding.EncodeToString(key)
 	}
 	encryption, authentication := newKey(), newKey()
-	args := []string{"adapter", "--provider", provider, "--answers", writeFile(c.t, "answers.json", adapterAnswers)}
+	args := []string{"adapter", "--provider", provider, "--answers", writeFile(s.t, "answers.json", adapterAnswers)}
 	for _, fault := range faults {
 		args = append(args, "--fail", fault)
 	}
-	p := c.startCommand([]string{"SLUICE_ADAPTER_ENCRYPTION_KEY=" + encryption,
+	p := s.startCommand([]string{"SLUICE_ADAPTER_ENCRYPTION_KEY=" + encryption,
 		"SLUICE_ADAPTER_AUTHENTICATION_KEY=" + authentication}, nil, args...)
 	var address string
 	if err := p.waitFor(patience, func() bool {
@@ -49,9 +49,9 @@ func (c *session) startAdapter(provider string, faults ...string) *process {
 		}
 		return address != ""
 	}); err != nil {
-		c.t.Fatalf("the adapter of %s has printed no address: %v", provider, err)
+		s.t.Fatalf("the adapter of %s has printed no address: %v", provider, err)
 	}
-	c.mustCall("POST", screeningCommands+"/configuration/provider", inEnvelope(fmt.Sprintf(`{"id":%q,"name":%q,`+
+	s.mustCall("POST", screeningCommands+"/configuration/provider", inEnvelope(fmt.Sprintf(`{"id":%q,"name":%q,`+
 		`"adapterConfiguration":{"url":%q,"authenticationActive":true,"authenticationKey":%q,"encryptionKey":%q},`+
 		`"defaultConfigurationSet":{"name":"Default","description":"d"}}`, provider, provider, address, authentication,
 		encryption)), nil)

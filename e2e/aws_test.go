@@ -50,8 +50,7 @@ func (e *Environment) invoke(t *testing.T, function, event string, isAsynchronou
 		wanted = http.StatusAccepted
 	}
 	resp := ok(e.postSigned(t.Context(), "lambda", "/2015-03-31/functions/"+e.Prefix+"-"+function+"/invocations",
-		header,
-		[]byte(event)))(t)
+		header, []byte(event)))(t)
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	require(t, err == nil && resp.StatusCode == wanted, "the invocation of %s was answered with %s: %s, %v", function,

@@ -212,13 +212,13 @@ func TestDuplicateFiles(t *testing.T) {
 			"%s: got %+v and %+v, want VALIDATION_FAILED: %s", name, got, result, message)
 	}
 	path := writeFile(t, "batch.jsonl", file)
-	stdout, stderr, code := login(t, environment).command("upload", path, "--on-duplicate", "reject")
+	stdout, stderr, code := s.command("upload", path, "--on-duplicate", "reject")
 	assert(t, code == 1 && stderr == "" && strings.Contains(stdout, message),
 		"upload --on-duplicate reject: exit code %d, stderr %q, %s; want 1 and %s", code, stderr, stdout, message)
-	stdout, stderr, code = login(t, environment).command("upload", path)
+	stdout, stderr, code = s.command("upload", path)
 	assert(t, code == 0 && stderr == "" && strings.Contains(stdout, "the same file as batch "+first.BatchID+"\n"),
 		"upload: exit code %d, stderr %q, %s; want 0 and the batch %s", code, stderr, stdout, first.BatchID)
-	if _, stderr, code := login(t, environment).command("upload", path, "--on-duplicate", "refuse"); code != 2 {
+	if _, stderr, code := s.command("upload", path, "--on-duplicate", "refuse"); code != 2 {
 		t.Errorf("upload --on-duplicate refuse: exit code %d, stderr %q, want 2", code, stderr)
 	}
 }

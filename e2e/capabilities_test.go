@@ -41,8 +41,7 @@ var capabilities = []struct {
 	reason    string
 }{
 	{
-		otherSettings,
-		[]string{"sam", "localstack", "aws"},
+		otherSettings, []string{"sam", "localstack", "aws"},
 		"An environment with other parameters takes a second in the local " +
 			"cloud and a deployment elsewhere. Lifetimes of a second, other size limits and GuardDuty's results are " +
 			"tested in the local cloud only",
@@ -50,8 +49,7 @@ var capabilities = []struct {
 	{processes, []string{"sam", "localstack", "aws"},
 		"Restart, kill -9, the demo and the memory of functions are tested on processes of this machine"},
 	{
-		refused401,
-		[]string{"sam"},
+		refused401, []string{"sam"},
 		"SAM turns every error of an authorizer into a 502, \"Unauthorized\" too; the request does " +
 			"not reach the function",
 	},
@@ -60,8 +58,7 @@ var capabilities = []struct {
 	{encodedPaths, []string{"sam"},
 		"SAM decodes a path before it looks for its route: an ID that contains a slash is not found"},
 	{
-		manyRequests,
-		[]string{"sam"},
+		manyRequests, []string{"sam"},
 		"`sam local` waits up to a second for the end of a function's log, of two functions for " +
 			"each request: the tests that send hundreds of requests would take longer than all others together",
 	},
@@ -70,20 +67,17 @@ var capabilities = []struct {
 	{eventLog, []string{"localstack", "aws"},
 		"The local cloud writes what is put on the event bus into a file; elsewhere a rule would have to collect it"},
 	{
-		receivers,
-		[]string{"sam", "localstack", "aws"},
+		receivers, []string{"sam", "localstack", "aws"},
 		"The receivers of webhooks run beside the suite, at loopback addresses, which the service calls in the local " +
 			"cloud only",
 	},
 	{
-		builtInCheck,
-		nil,
+		builtInCheck, nil,
 		"GuardDuty on AWS (`malware_scan` of its FILE) need not take a document that only begins like an archive; " +
 			"what is lacking then is printed like the rest",
 	},
 	{
-		policies,
-		[]string{"sam", "localstack"},
+		policies, []string{"sam", "localstack"},
 		"Policies are not enforced there. On AWS and in the local cloud the URL of a file that was deleted or " +
 			"refused gives 403, because the function that signed it may read clean files only",
 	},

@@ -127,7 +127,7 @@ func TestNamesInAJourney(t *testing.T) {
 		}
 	}
 	want := []draftName{{drafted, "New", &draft, 2}, {undrafted, "Own", nil, 0}}
-	equal(t, "", want, got.EntityDraftNames)
+	equal(t, "names", want, got.EntityDraftNames)
 }
 
 // drafts are read in seconds by default. A million of them take up to an hour:

@@ -138,8 +138,7 @@ func TestMetricsCommand(t *testing.T) {
 		stdout, stderr, code, err := environment.runSluice(append([]string{"metrics", "--data", environment.Data,
 			"--batch", batchID}, args...)...)
 		require(t, err == nil && code == 0 && stderr == "", "the command ended with %v, exit code %d and %q, want 0",
-			err,
-			code, stderr)
+			err, code, stderr)
 		return stdout
 	}
 	figures := map[string]stepFigures{}
@@ -167,8 +166,7 @@ func TestMetricsCommand(t *testing.T) {
 // A batch makes the state transitions, and its state machine the calls of functions, that 'sluice cost' says. If this
 // fails because there are more than before, that costs money: change the model and docs/cost.md only if it is worth it.
 func TestTransitionsAreThoseOfTheCostModel(t *testing.T) {
-	// a local cloud, whose chunks have 8 KiB
-	api := begin(t, functionLog)
+	api := begin(t, functionLog) // a local cloud, whose chunks have 8 KiB
 	const lines, chunkBytes = 50, 8192
 	file := jsonLines(validLines(lines)...)
 	batchID := api.startBatch(true, file)

@@ -54,8 +54,7 @@ func (s *session) observedLately() (sum client.DaySummary, failed []string) {
 // A line that is dropped, and one because of which its batch is rejected, are among the failed modifications of the
 // day. None of a rejected batch succeeds.
 func TestFailedModifications(t *testing.T) {
-	// whose transactions are all that is counted
-	api := beginBatchTenant(t)
+	api := beginBatchTenant(t) // whose transactions are all that is counted
 	good, dropped, rejected := validLine(), validLine().with("payment_type", "none"),
 		validLine().with("payment_type", "none")
 	api.expectProcessWith("PROCESSED", client.UploadOptions{MaxRejected: &client.RejectLimit{Lines: 1}},
@@ -88,8 +87,7 @@ func TestObservedSingles(t *testing.T) {
 // What became of transactions is found by their modification IDs, whether they came singly or in a batch, plain or
 // packed.
 func TestTransactionEvents(t *testing.T) {
-	// whose batches are all that is searched
-	api := beginBatchTenant(t)
+	api := beginBatchTenant(t) // whose batches are all that is searched
 	single, refused := validLine(), validLine().withSender("nobody")
 	api.expect(201, "POST", singlePath, single.String())
 	api.expect(400, "POST", singlePath, refused.String())

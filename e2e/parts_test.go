@@ -167,8 +167,7 @@ func sendFromPage(t *testing.T, origin, method, url, body string, headers map[st
 
 // A page of UploadOrigins uploads a file from a browser and reads its ETag. Other pages are refused by the preflight.
 func TestUploadFromAPage(t *testing.T) {
-	// a local cloud, with UploadOrigins
-	api := begin(t, functionLog)
+	api := begin(t, functionLog) // a local cloud, with UploadOrigins
 	u := api.newUpload(true)
 	var names []string
 	for name := range u.RequiredHeaders {

@@ -216,10 +216,9 @@ func TestMaxRejected(t *testing.T) {
 
 // The command line asks for what a request can say, and shows it.
 func TestCommandLineRequestFields(t *testing.T) {
-	t.Parallel()
-	onboardEntities(t, environment)
+	api := begin(t)
 	path := writeFile(t, "batch.jsonl", append(jsonLines(validLines(1)...), "nonsense\n"...))
-	stdout, stderr, code := login(t, environment).command("upload", path, "--quiet", "--validate-only",
+	stdout, stderr, code := api.command("upload", path, "--quiet", "--validate-only",
 		"--max-rejected", "50.0%",
 		"--name", "part 2", "--metadata", "region=north=1", "--metadata", "run=")
 	id := strings.TrimSpace(stdout)
@@ -231,7 +230,7 @@ func TestCommandLineRequestFields(t *testing.T) {
 		"results": {"Batch validated with errors. Nothing was ingested, because validate_only is true.\n",
 			"name part 2\nregion=north=1\nrun=\n"},
 	} {
-		stdout, stderr, code := login(t, environment).command(command, id)
+		stdout, stderr, code := api.command(command, id)
 		for _, part := range want {
 			assert(t, code == 1 && strings.Contains(stdout, part),
 				"%s: exit code %d, stderr %q, stdout\n%s\nwant 1 and %q", command, code, stderr, stdout, part)
@@ -241,7 +240,7 @@ func TestCommandLineRequestFields(t *testing.T) {
 		{"--max-rejected", "1", "--reject-on-invalid"}, {"--metadata", "x"}, {"--metadata", "a=1", "--metadata", "a=2"},
 		{"--name", ""}, {"--max-rejected", "a few"},
 	} {
-		if stdout, stderr, code := login(t, environment).command(append([]string{"upload", path},
+		if stdout, stderr, code := api.command(append([]string{"upload", path},
 			flags...)...); code != 2 ||
 			stdout != "" {
 			t.Errorf("upload %v: exit code %d, stdout %q, stderr %q; want 2 and nothing", flags, code, stdout, stderr)

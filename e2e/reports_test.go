@@ -174,7 +174,7 @@ func TestCommandLinePrintsReplies(t *testing.T) {
 		t.Helper()
 		for command, path := range map[string]string{"status": "status/", "results": "validation-result/"} {
 			r := api.call(http.MethodGet, transactionsPath+"batch/"+path+batchID, "")
-			stdout, stderr, code := login(t, environment).command(command, batchID, "--json")
+			stdout, stderr, code := api.command(command, batchID, "--json")
 			assert(t, r.status == wantStatus && code == wantCode && stderr == "",
 				"%s: HTTP %d, exit code %d, stderr %q; want %d, %d and nothing", command, r.status, code, stderr,
 				wantStatus, wantCode)
@@ -190,11 +190,10 @@ func TestCommandLinePrintsReplies(t *testing.T) {
 
 // upload prints one JSON value, stores the report, and names a file that is not JSON Lines instead of sending it.
 func TestCommandLineUploads(t *testing.T) {
-	t.Parallel()
-	onboardEntities(t, environment)
+	api := begin(t)
 	dir := t.TempDir()
 	good := writeFile(t, "good.jsonl", jsonLines(validLines(2)...))
-	stdout, stderr, code := login(t, environment).command("upload", good, "--json")
+	stdout, stderr, code := api.command("upload", good, "--json")
 	var last struct {
 		ID     string `json:"batch_id"`
 		Status string `json:"status"`
@@ -204,13 +203,13 @@ func TestCommandLineUploads(t *testing.T) {
 	}
 	bad := writeFile(t, "bad.jsonl", append(jsonLines(validLines(1)...), "nonsense\n"...))
 	report := filepath.Join(dir, "report.jsonl")
-	stdout, stderr, code = login(t, environment).command("upload", bad, "--quiet", "--report", report)
+	stdout, stderr, code = api.command("upload", bad, "--quiet", "--report", report)
 	text, err := os.ReadFile(report)
 	assert(t, err == nil && code == 1 && len(strings.TrimSpace(stdout)) == 36 && bytes.Count(text, []byte("\n")) == 1,
-		"a bad batch: exit code %d, stdout %q, stderr %q, report %q (%v); want 1, an ID and a report "+"of a line",
+		"a bad batch: exit code %d, stdout %q, stderr %q, report %q (%v); want 1, an ID and a report of a line",
 		code, stdout, stderr, text, err)
 	array := writeFile(t, "array.json", []byte("[\n{\"a\":1},\n{\"a\":2}\n]\n"))
-	stdout, stderr, code = login(t, environment).command("upload", array)
+	stdout, stderr, code = api.command("upload", array)
 	assert(t, code == 2 && stdout == "" && strings.Contains(stderr, "is one JSON array"),
 		"an array: exit code %d, stdout %q, stderr %q; want 2 and that it is an array", code, stdout, stderr)
 }

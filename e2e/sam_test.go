@@ -61,20 +61,9 @@ func startSAM(data string) (*Environment, error) {
 
 // samLocal returns a command of `sam local` with the settings of a local cloud.
 func (e *Environment) samLocal(settings, command string, more ...string) *exec.Cmd {
-	cmd := exec.Command("sam", append([]string{
-		"local",
-		command,
-		"--env-vars",
-		settings,
-		"--template",
-		samTemplate,
-		"--region",
-		e.Region,
-		"--parameter-overrides",
-		"Arch=" + templateArch(),
-		"--add-host",
-		"host.docker.internal:host-gateway",
-	}, more...)...)
+	cmd := exec.Command("sam", append([]string{"local", command, "--env-vars", settings, "--template", samTemplate,
+		"--region", e.Region, "--parameter-overrides", "Arch=" + templateArch(),
+		"--add-host", "host.docker.internal:host-gateway"}, more...)...)
 	// The containers get the keys of the person who runs SAM. SAM asks STS for the number of their account, and takes
 	// one of its own if it gets none, which without a network takes ten seconds.
 	cmd.Env = append(os.Environ(), "SAM_CLI_TELEMETRY=0", "AWS_ACCESS_KEY_ID="+e.AccessKeyID,

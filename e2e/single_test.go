@@ -165,14 +165,14 @@ func TestSendCommand(t *testing.T) {
 	s := begin(t)
 	good, bad := validLine(), validLine().with("payment_type", "x")
 	file := writeFile(t, "lines.jsonl", jsonLines(good, bad))
-	stdout, stderr, code := login(t, environment).command("send", file)
+	stdout, stderr, code := s.command("send", file)
 	assert(t, code == 1 && strings.Contains(stdout, "line 2: ") && strings.Contains(stdout, "(type=enum)") &&
 		strings.Contains(stdout, "1 transaction stored, 1 refused"), "exit %d\n%s%s", code, stdout, stderr)
 	s.expectStored(good, "", 0)
 	pretty := validLine()
 	var text bytes.Buffer
 	must(t, json.Indent(&text, []byte(pretty.String()), "", "  "))
-	stdout, stderr, code = login(t, environment).command("send", "--json", writeFile(t, "pretty.json", text.Bytes()))
+	stdout, stderr, code = s.command("send", "--json", writeFile(t, "pretty.json", text.Bytes()))
 	var receipt client.Receipt
 	assert(t, code == 0 && json.Unmarshal([]byte(stdout), &receipt) == nil &&
 		receipt.TransactionExternalID == pretty.transactionID(), "exit %d\n%s%s", code, stdout, stderr)
