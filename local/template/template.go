@@ -28,8 +28,8 @@ type Function struct {
 	ID   string
 	Name string
 	ARN  string
-	// Binary is the file name of its program: the Program in its Metadata, by default the logical ID without "Function",
-	// in lower case.
+	// Binary is the file name of its program: the Program in its Metadata, by default the logical ID in lower case
+	// without "Function".
 	Binary string
 	// Timeout is in seconds.
 	Timeout  int

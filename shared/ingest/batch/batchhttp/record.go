@@ -10,8 +10,8 @@ import (
 // newStatusReply returns the status record of a batch that has a visible status.
 func newStatusReply(b batch.Batch, counts wire.Counts, bytesDone int64, position *int64) wire.BatchStatus {
 	out := wire.BatchStatus{
-		BatchID: string(b.ID), Status: string(b.Status), ErrorMessage: b.ErrorMessage, Metadata: b.Metadata, ClientID: b.Client,
-		CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt, History: []wire.StatusAt{},
+		BatchID: string(b.ID), Status: string(b.Status), ErrorMessage: b.ErrorMessage, Metadata: b.Metadata,
+		ClientID: b.Client, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt, History: []wire.StatusAt{},
 		RejectOnInvalid: b.RejectOnInvalid, ValidateOnly: b.ValidateOnly, Counts: counts, BytesTotal: b.Source().Size,
 		BytesDone: bytesDone, QueuePosition: position,
 	}
