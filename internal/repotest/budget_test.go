@@ -173,22 +173,18 @@ func TestTheTemplateFitsAWS(t *testing.T) {
 func TestOnePermissionForAllRoutesOfAFunction(t *testing.T) {
 	m := loadTemplate(t)
 	permissions := map[string]int{}
-	for id, node := range m.Resources {
-		var r struct {
-			Type       string `yaml:"Type"`
-			Properties struct {
-				FunctionName string `yaml:"FunctionName"`
-				Principal    string `yaml:"Principal"`
-				SourceArn    string `yaml:"SourceArn"`
-			} `yaml:"Properties"`
+	for id, p := range propertiesOf[struct {
+		FunctionName string `yaml:"FunctionName"`
+		Principal    string `yaml:"Principal"`
+		SourceArn    string `yaml:"SourceArn"`
+	}](t, m, "AWS::Lambda::Permission") {
+		if p.Principal != "apigateway.amazonaws.com" {
+			continue
 		}
-		if err := node.Decode(&r); err == nil && r.Type == "AWS::Lambda::Permission" &&
-			r.Properties.Principal == "apigateway.amazonaws.com" {
-			permissions[r.Properties.FunctionName]++
-			const want = "arn:${AWS::Partition}:execute-api:${AWS::Region}:${AWS::AccountId}:${Api}/*/*/*"
-			if r.Properties.SourceArn != want {
-				t.Errorf("%s has the SourceArn %s, want %s", id, r.Properties.SourceArn, want)
-			}
+		permissions[p.FunctionName]++
+		const want = "arn:${AWS::Partition}:execute-api:${AWS::Region}:${AWS::AccountId}:${Api}/*/*/*"
+		if p.SourceArn != want {
+			t.Errorf("%s has the SourceArn %s, want %s", id, p.SourceArn, want)
 		}
 	}
 	served := map[string]bool{}

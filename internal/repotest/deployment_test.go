@@ -51,10 +51,7 @@ func flow(n *yaml.Node) string {
 // What a deployment on AWS needs, and what nothing but an account would show if it were missing. make test-template
 // asserts the same of what SAM makes of the template.
 func TestTheTemplateIsReadyForADeployment(t *testing.T) {
-	var m yaml.Node
-	if err := yaml.Unmarshal(readFile(t, "template.yaml"), &m); err != nil {
-		t.Fatal(err)
-	}
+	root := loadTemplate(t).root
 	for _, test := range []struct{ why, path, want string }{
 		{"lines below Lambda's own level never reach the log, and records without a level count as INFO",
 			"Globals.Function.LoggingConfig.ApplicationLogLevel", "!If [LogsDebug, DEBUG, INFO]"},
@@ -74,7 +71,7 @@ func TestTheTemplateIsReadyForADeployment(t *testing.T) {
 				"AllowedMethods: [PUT], AllowedHeaders: [if-none-match, content-type, x-amz-*], ExposedHeaders: " +
 				"[ETag, x-amz-request-id], MaxAge: 3600}]}, !Ref AWS::NoValue]"},
 	} {
-		n, ok := at(m.Content[0], strings.Split(test.path, ".")...)
+		n, ok := at(root, strings.Split(test.path, ".")...)
 		if !ok || flow(n) != test.want {
 			got := "nothing"
 			if ok {
@@ -83,7 +80,7 @@ func TestTheTemplateIsReadyForADeployment(t *testing.T) {
 			t.Errorf("%s is %s, want %s: else %s", test.path, got, test.want, test.why)
 		}
 	}
-	methods, _ := at(m.Content[0], "Resources", "Api", "Properties", "MethodSettings")
+	methods, _ := at(root, "Resources", "Api", "Properties", "MethodSettings")
 	if got := flow(methods); !strings.Contains(got, "MetricsEnabled: !If [MetersMethods, true, false]") {
 		t.Errorf("the settings of methods are %s: CloudWatch charges for the metrics of each method", got)
 	}

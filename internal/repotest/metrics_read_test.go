@@ -40,17 +40,14 @@ type namedMetric struct {
 	dimensions             map[string]string
 }
 
-// metricResource is what these tests read of alarms, filters and the dashboard.
+// metricResource is the properties that these tests read of alarms, filters and the dashboard.
 type metricResource struct {
-	Type       string `yaml:"Type"`
-	Properties struct {
-		Namespace  string               `yaml:"Namespace"`
-		MetricName string               `yaml:"MetricName"`
-		Dimensions []metricDimension    `yaml:"Dimensions"`
-		Metrics    []metricDataQuery    `yaml:"Metrics"`
-		Filters    []metricOfLogsFilter `yaml:"MetricTransformations"`
-		Body       string               `yaml:"DashboardBody"`
-	} `yaml:"Properties"`
+	Namespace  string               `yaml:"Namespace"`
+	MetricName string               `yaml:"MetricName"`
+	Dimensions []metricDimension    `yaml:"Dimensions"`
+	Metrics    []metricDataQuery    `yaml:"Metrics"`
+	Filters    []metricOfLogsFilter `yaml:"MetricTransformations"`
+	Body       string               `yaml:"DashboardBody"`
 }
 
 type metricDimension struct {
@@ -76,24 +73,8 @@ type metricDataQuery struct {
 // metricResources returns the resources of the template that name metrics, by their IDs.
 func metricResources(t *testing.T) map[string]metricResource {
 	t.Helper()
-	out := map[string]metricResource{}
-	for id, node := range loadTemplate(t).Resources {
-		var kind struct {
-			Type string `yaml:"Type"`
-		}
-		var r metricResource
-		switch err := node.Decode(&kind); {
-		case err != nil:
-			t.Fatalf("%s: %v", id, err)
-		case kind.Type == "AWS::CloudWatch::Alarm" || kind.Type == "AWS::Logs::MetricFilter" ||
-			kind.Type == "AWS::CloudWatch::Dashboard":
-			if err := node.Decode(&r); err != nil {
-				t.Fatalf("%s: %v", id, err)
-			}
-			out[id] = r
-		}
-	}
-	return out
+	return propertiesOf[metricResource](t, loadTemplate(t), "AWS::CloudWatch::Alarm", "AWS::Logs::MetricFilter",
+		"AWS::CloudWatch::Dashboard")
 }
 
 // namedMetrics returns the metrics that alarms and the dashboard name.
@@ -107,8 +88,7 @@ func namedMetrics(t *testing.T) []namedMetric {
 		}
 		out = append(out, m)
 	}
-	for id, r := range metricResources(t) {
-		p := r.Properties
+	for id, p := range metricResources(t) {
 		switch {
 		case p.Body != "":
 			out = append(out, dashboardMetrics(t, p.Body)...)

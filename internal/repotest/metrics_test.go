@@ -21,7 +21,7 @@ import (
 func TestNamedMetricsExist(t *testing.T) {
 	filtered := map[string]bool{}
 	for _, r := range metricResources(t) {
-		for _, f := range r.Properties.Filters {
+		for _, f := range r.Filters {
 			if f.Namespace != ownNamespace {
 				t.Errorf("a filter writes %s to the namespace %s", f.Name, f.Namespace)
 			}
@@ -136,7 +136,7 @@ func TestMetricsAreWritten(t *testing.T) {
 
 // The dashboard has the form that CloudWatch accepts, on a grid of 24 columns, and shows every alarm.
 func TestDashboard(t *testing.T) {
-	body := metricResources(t)["Dashboard"].Properties.Body
+	body := metricResources(t)["Dashboard"].Body
 	var alarms []string
 	taken := map[[2]int]string{}
 	for _, w := range readDashboard(t, body).Widgets {
@@ -221,7 +221,7 @@ func TestPricesOfTheDashboard(t *testing.T) {
 	_, rest, _ := strings.Cut(string(readFile(t, "docs/cost.md")), "\n## Formula\n")
 	formula, _, _ := strings.Cut(rest, "\n## ")
 	for where, text := range map[string]string{
-		"the dashboard": metricResources(t)["Dashboard"].Properties.Body, "docs/cost.md, Formula": formula,
+		"the dashboard": metricResources(t)["Dashboard"].Body, "docs/cost.md, Formula": formula,
 	} {
 		var got []float64
 		for _, found := range decimal.FindAllString(text, -1) {

@@ -1,15 +1,16 @@
 package repotest
 
 import (
-	"cmp"
+	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
 	"sluice/functions/setup"
@@ -38,7 +39,12 @@ type template struct {
 			Environment environment `yaml:"Environment"`
 		} `yaml:"Function"`
 	} `yaml:"Globals"`
-	Resources map[string]yaml.Node `yaml:"Resources"`
+	Conditions map[string]yaml.Node `yaml:"Conditions"`
+	Resources  map[string]yaml.Node `yaml:"Resources"`
+	// text is the whole file.
+	text []byte
+	// root is the whole document.
+	root *yaml.Node
 }
 
 // environment is the variables that functions are given.
@@ -59,11 +65,50 @@ type function struct {
 	Routes map[string]bool `yaml:"-"`
 }
 
+// readTemplate reads template.yaml once for all tests, which change nothing of it.
+var readTemplate = sync.OnceValues(func() (template, error) {
+	text, err := os.ReadFile("template.yaml")
+	if err != nil {
+		return template{}, err
+	}
+	var document yaml.Node
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		return template{}, err
+	}
+	out := template{text: text, root: document.Content[0]}
+	return out, out.root.Decode(&out)
+})
+
 func loadTemplate(t *testing.T) template {
 	t.Helper()
-	var out template
-	if err := yaml.Unmarshal(readFile(t, "template.yaml"), &out); err != nil {
+	repositoryFiles(t)
+	out, err := readTemplate()
+	if err != nil {
 		t.Fatal(err)
+	}
+	return out
+}
+
+// propertiesOf returns the properties of the resources of one of the types, by their logical IDs.
+func propertiesOf[P any](t *testing.T, m template, types ...string) map[string]P {
+	t.Helper()
+	out := map[string]P{}
+	for id, node := range m.Resources {
+		var resource struct {
+			Type       string    `yaml:"Type"`
+			Properties yaml.Node `yaml:"Properties"`
+		}
+		if err := node.Decode(&resource); err != nil {
+			t.Fatalf("%s: %v", id, err)
+		}
+		if !slices.Contains(types, resource.Type) {
+			continue
+		}
+		var properties P
+		if err := resource.Properties.Decode(&properties); err != nil {
+			t.Fatalf("%s: %v", id, err)
+		}
+		out[id] = properties
 	}
 	return out
 }
@@ -72,32 +117,20 @@ func loadTemplate(t *testing.T) template {
 func (m template) functions(t *testing.T) map[string]function {
 	t.Helper()
 	out := map[string]function{}
-	for id, node := range m.Resources {
-		var resource struct {
-			Type     string `yaml:"Type"`
-			Metadata struct {
-				Program string `yaml:"Program"`
-			} `yaml:"Metadata"`
-			Properties yaml.Node `yaml:"Properties"`
-		}
-		if err := node.Decode(&resource); err != nil {
-			t.Fatalf("%s: %v", id, err)
-		}
-		if resource.Type != "AWS::Serverless::Function" {
-			continue
-		}
-		var f function
-		if err := resource.Properties.Decode(&f); err != nil {
-			t.Fatalf("%s: %v", id, err)
-		}
+	routes := m.routes(t)
+	for id, f := range propertiesOf[function](t, m, "AWS::Serverless::Function") {
 		f.Routes = map[string]bool{}
-		for _, r := range m.routes(t) {
+		for _, r := range routes {
 			if r.function == id {
 				f.Routes[r.method+" "+r.path] = r.isPublic
 			}
 		}
 		name := strings.ToLower(strings.TrimSuffix(id, "Function"))
-		f.Program = cmp.Or(resource.Metadata.Program, name)
+		f.Program = name
+		resource := m.Resources[id]
+		if program, ok := at(&resource, "Metadata", "Program"); ok {
+			f.Program = program.Value
+		}
 		out[name] = f
 	}
 	return out
@@ -162,7 +195,7 @@ func TestEveryFunctionIsDeployed(t *testing.T) {
 		got = append(got, f.Program)
 	}
 	slices.Sort(got)
-	if diff := gocmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("folders of functions (-), functions of the template (+):\n%s", diff)
 	}
 }
@@ -234,7 +267,7 @@ func TestRoutesAreThoseOfTheTemplate(t *testing.T) {
 		for _, r := range served[name] {
 			got[r.Method+" "+r.Path] = r.Public
 		}
-		if diff := gocmp.Diff(f.Routes, got); diff != "" {
+		if diff := cmp.Diff(f.Routes, got); diff != "" {
 			t.Errorf("routes of %s in the template (-) and in the code (+):\n%s", name, diff)
 		}
 	}

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"go.yaml.in/yaml/v3"
 )
 
 var (
@@ -142,13 +140,7 @@ func TestConcurrencyIsReservedByParameters(t *testing.T) {
 	if functions < 30 {
 		t.Errorf("found %d functions, want at least 30", functions)
 	}
-	var all struct {
-		Conditions map[string]yaml.Node `yaml:"Conditions"`
-	}
-	if err := yaml.Unmarshal(readFile(t, "template.yaml"), &all); err != nil {
-		t.Fatal(err)
-	}
-	for name, node := range all.Conditions {
+	for name, node := range m.Conditions {
 		if what, ok := strings.CutPrefix(name, "Reserves"); ok && flow(&node) != "!Not [!Equals [!Ref "+reservedBy(
 			what)+", 0]]" {
 			t.Errorf("the condition %s is %s", name, flow(&node))
