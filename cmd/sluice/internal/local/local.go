@@ -34,7 +34,7 @@ func Commands() []*cobra.Command {
 
 // localCommand hands over to the local cloud's own program, with its flags, signals and exit code.
 func localCommand() *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use:                "local",
 		Short:              "run the local cloud: the whole service on this machine",
 		DisableFlagParsing: true,
@@ -46,6 +46,12 @@ func localCommand() *cobra.Command {
 			return process.ExecReplace(program, args)
 		}),
 	}
+	c.SetHelpFunc(func(c *cobra.Command, args []string) {
+		if program, err := FindProgram(); err != nil || process.ExecReplace(program, []string{"--help"}) != nil {
+			c.Parent().HelpFunc()(c, args)
+		}
+	})
+	return c
 }
 
 // FindProgram finds the local cloud's program beside this one. It is a program of its own so that this one can be
