@@ -30,7 +30,8 @@ const (
 	DocumentArchived = "Archived"
 )
 
-// NewDocument says which document is created: its file, whose extension tells its kind, and the entity that it is about.
+// NewDocument is a document to create: the name of its file, whose extension tells its kind, and the entity that it is
+// about.
 type NewDocument = wire.CreateDocument
 
 // DocumentUpload is a new document, and where its file goes.

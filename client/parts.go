@@ -281,7 +281,8 @@ func (u *partsUpload) putPart(ctx context.Context, number int64, progress func(i
 	if len(out.Parts) != 1 {
 		return "", fmt.Errorf("the service has answered with %d URLs for one part", len(out.Parts))
 	}
-	return u.client.put(ctx, Upload{URL: out.Parts[0].URL, RequiredHeaders: out.Parts[0].RequiredHeaders}, section, section.Size(), progress)
+	part := Upload{URL: out.Parts[0].URL, RequiredHeaders: out.Parts[0].RequiredHeaders}
+	return u.client.put(ctx, part, section, section.Size(), progress)
 }
 
 // isExpired reports whether a signed URL has expired.
