@@ -192,7 +192,7 @@ func printColdStarts(out io.Writer) error {
 		return fmt.Errorf("there are no functions in %s: run make functions, then this program from the folder bench",
 			functions)
 	}
-	fmt.Fprintf(out, "\n%-14s %12s %12s %9s\n", "function", "init, median", "init, worst", "program")
+	fmt.Fprintf(out, "\n%-20s %12s %12s %9s\n", "function", "init, median", "init, worst", "program")
 	for _, program := range programs {
 		var times []time.Duration
 		for range startCount {
@@ -210,7 +210,7 @@ func printColdStarts(out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "%-14s %9.1f ms %9.1f ms %6.1f MB\n", filepath.Base(program),
+		fmt.Fprintf(out, "%-20s %9.1f ms %9.1f ms %6.1f MB\n", filepath.Base(program),
 			milliseconds(times[startCount/2]), milliseconds(times[startCount-1]), float64(info.Size())/1e6)
 	}
 	fmt.Fprintf(out, "%d starts each; none made a network request before its first event.\n", startCount)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// writeLine writes line n. If edits is not nil the line is bad: its sender is known, and it has no error but that of
-// the edits and of the damage done to it later.
+// writeLine writes line n. If edits is not nil the line is bad: its sender is known, and its only errors are
+// the edits and the damage done to it later.
 func (g *Generator) writeLine(n int64, edits []edit) {
 	w, r := &g.w, &g.r
 	w.start(edits)

@@ -100,7 +100,7 @@ func (g *Generator) id(d domain, n uint64) string {
 // allCountries and allCurrencies are all codes that a line may use.
 var allCountries, allCurrencies = schema.Countries(), schema.Currencies()
 
-// Values of members. Free text comes in pairs, of which the second has texts in other scripts.
+// Values of members. Free text comes in pairs; the second of each is in another script.
 
 var (
 	countries = []string{

@@ -17,7 +17,7 @@ type Config struct {
 	// MetricNamespace is the namespace of the metrics that functions write to their log; "" means that they write none.
 	MetricNamespace string `env:"METRIC_NAMESPACE"`
 
-	// Endpoint and StorageEndpoint are read by the AWS SDK itself. Here they only tell that S3 is not that of AWS.
+	// Endpoint and StorageEndpoint are read by the AWS SDK itself. Here they only show that S3 is a local one.
 	Endpoint        string `env:"AWS_ENDPOINT_URL"`
 	StorageEndpoint string `env:"AWS_ENDPOINT_URL_S3"`
 
@@ -50,12 +50,12 @@ type Config struct {
 	ExportBucket string `env:"BUCKET_EXPORT"`
 	// StateMachine is the ARN of the state machine of batches.
 	StateMachine string `env:"STATE_MACHINE_ARN"`
-	// DeliveryMachineARN is that of the state machine of deliveries to webhooks.
+	// DeliveryMachineARN is the ARN of the state machine of deliveries to webhooks.
 	DeliveryMachineARN string `env:"DELIVERY_MACHINE_ARN"`
 
-	// ScreeningMachineARN is that of the state machine of screening batches.
+	// ScreeningMachineARN is the ARN of the state machine of screening batches.
 	ScreeningMachineARN string `env:"SCREENING_MACHINE_ARN"`
-	// ResolutionMachineARN is that of the state machine that tells adapters of resolutions.
+	// ResolutionMachineARN is the ARN of the state machine that sends resolutions to adapters.
 	ResolutionMachineARN string `env:"RESOLUTION_MACHINE_ARN"`
 	// ScreeningPatience is how long a screening provider may take to answer.
 	ScreeningPatience time.Duration `env:"SCREENING_PATIENCE"`
@@ -84,7 +84,7 @@ type Config struct {
 	SigningKey string `env:"SIGNING_KEY_ID"`
 	// ReceiptKey is the ID of the KMS key that signs receipts before any rotation.
 	ReceiptKey string `env:"RECEIPT_KEY_ID"`
-	// SecretsKey is the ARN of the KMS key that encrypts what is kept of tenants' secrets.
+	// SecretsKey is the ARN of the KMS key that encrypts the secrets of tenants.
 	SecretsKey string `env:"SECRETS_KEY_ID"`
 
 	UploadURLLifetime time.Duration `env:"UPLOAD_URL_LIFETIME"`

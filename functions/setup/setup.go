@@ -71,8 +71,8 @@ func (h requestIDHandler) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, r)
 }
 
-// RequestID returns the ID of the HTTP request that a context belongs to, as the client is told it, else that of its
-// invocation, else "".
+// RequestID returns the ID of the HTTP request that a context belongs to, as its reply names it. Without
+// a request it is the ID of the invocation, and "" outside of one.
 func RequestID(ctx context.Context) string {
 	if id := audit.RequestID(ctx); id != "" {
 		return id

@@ -88,7 +88,7 @@ func (g *Gateway) isBinary(contentType string) bool {
 	return false
 }
 
-// authorize invokes the authorizer of the route and returns what it says about the caller, as the function receives it.
+// authorize invokes the authorizer of the route and returns its context of the caller, as the function receives it.
 func (g *Gateway) authorize(ctx context.Context, r *request) (map[string]any, error) {
 	arn := fmt.Sprintf("arn:aws:execute-api:%s:%s:%s/%s/%s%s", g.Region, g.Account, apiID, g.API.Stage, r.Method,
 		r.URL.EscapedPath())

@@ -119,8 +119,8 @@ var (
 	internalError      = &gatewayError{"INTERNAL_ERROR", http.StatusInternalServerError, "Internal server error"}
 )
 
-// writeError sends a gateway response: that of the template for its type, else that of the template for its class, else
-// the default of API Gateway.
+// writeError sends a gateway response: the template's response for its type, else for its class, else the default of
+// API Gateway.
 func (g *Gateway) writeError(w http.ResponseWriter, r *request, e *gatewayError) {
 	response, ok := g.API.Responses[e.responseType]
 	if !ok {

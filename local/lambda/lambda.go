@@ -86,8 +86,8 @@ type Config struct {
 	// Interpose, if not nil, is called for each process before it starts. It returns variables that replace those of
 	// the function, and a function that is called when the process has ended.
 	Interpose func(*Process) (environment []string, stop func(), err error)
-	// Deliveries, if not nil, says after which times an asynchronous request is delivered: more than once, late, or,
-	// where it returns none, never. nil means once, at once.
+	// Deliveries, if not nil, returns the delays of the deliveries of an asynchronous request: several for one that is
+	// delivered more than once, none for one that is lost. Without it each request is delivered once, without delay.
 	Deliveries func(function string, payload []byte) []time.Duration
 	// NewID returns a UUID, used as the ID of a request or a process.
 	NewID func() string

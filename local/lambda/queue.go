@@ -22,7 +22,7 @@ type asyncRequest struct {
 	// Failure is the last result, set in a dead letter.
 	Failure json.RawMessage `json:"failure,omitempty"`
 
-	// attempts is the number of times that the function has failed, throttles that of times that it could not run.
+	// attempts counts the failures of the function, throttles its invocations that were throttled.
 	attempts, throttles int
 }
 
@@ -241,7 +241,7 @@ func (q *queue) runAttempt(d queuedRequest) {
 // maxThrottleDelays limits the time between two attempts of a request that is throttled, in RetryDelays.
 const maxThrottleDelays = 5
 
-// defaultMaxEventAge is how long AWS retries a request unless its function says otherwise.
+// defaultMaxEventAge is how long AWS retries a request unless its function has a setting of its own.
 const defaultMaxEventAge = 6 * time.Hour
 
 // retryDelay counts an attempt that failed or was throttled. It returns the time until the next one, and false if there

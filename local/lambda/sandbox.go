@@ -40,7 +40,7 @@ type sandbox struct {
 	stop func()
 
 	mu sync.Mutex
-	// payload is that of the request that was given to the process last.
+	// payload is the payload of the latest request that was given to the process.
 	payload []byte
 	// currentRequest is the ID of the request being handled. Clearing it gives the right to send the result.
 	currentRequest string

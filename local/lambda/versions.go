@@ -18,8 +18,8 @@ type Versions struct{ dir string }
 // NewVersions returns the versions in a folder, which need not exist.
 func NewVersions(dir string) *Versions { return &Versions{dir} }
 
-// Publish returns the number of the version that has a program: that of the newest version of the function, or the next
-// number if the program differs from it.
+// Publish returns the number of the version with a program. It publishes a new one unless the newest version of the
+// function has the same program.
 func (v *Versions) Publish(function, program string) (number string, err error) {
 	if _, err := os.Stat(program); err != nil {
 		return "", err

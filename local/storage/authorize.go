@@ -211,8 +211,8 @@ func (b *backend) GetObject(ctx context.Context, in *s3.GetObjectInput) (*s3.Get
 	if err != nil {
 		return out, b.hideMissing(ctx, deref(in.Bucket), err)
 	}
-	// Another object may have taken the place of the one whose tags were read. This one is open now, so its tags, or
-	// those of an even later object, are what is read this time.
+	// Another object may have taken the place of the one whose tags were read. This one is open now, so that
+	// its tags, or the tags of an even later object, are read here.
 	if err := b.authorizeByTags(ctx, deref(in.Bucket), deref(in.Key), deref(in.VersionId)); err != nil {
 		if out.Body != nil {
 			_ = out.Body.Close()

@@ -43,7 +43,7 @@ func (o CreatedObject) Matches(n template.Notification) bool {
 }
 
 // Notification returns the event that S3 sends to a function: the key is URL-encoded, the ETag has no quotes, and the
-// time is that of the object.
+// time is the time of the object's creation.
 func (o CreatedObject) Notification(region, requestID string) ([]byte, error) {
 	return json.Marshal(events.S3Event{Records: []events.S3EventRecord{{
 		EventVersion: "2.1", EventSource: "aws:s3", AWSRegion: region, EventName: o.Event,

@@ -48,9 +48,9 @@ const maxResources = 300
 // pathPart matches the segments of paths that API Gateway allows.
 var pathPart = regexp.MustCompile(`^([A-Za-z0-9._:-]+|\{[A-Za-z0-9._-]+\+?\})$`)
 
-// checkPaths returns an error for paths of which API Gateway cannot make its tree of resources. It makes one resource
-// for each path and for each beginning of one, such as / and /a for /a/b; of the resources under another, one can be
-// a parameter.
+// checkPaths returns an error if API Gateway cannot make its tree of resources from the paths. It makes one resource
+// for each path and for each beginning of one, such as / and /a for /a/b. At most one resource under another can be a
+// parameter.
 func checkPaths(paths []string) error {
 	resources, parameters := map[string]bool{"/": true}, map[string]string{}
 	for _, path := range paths {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// resolveAttribute returns the value of GetAtt for a resource, and that of Ref for the attribute "".
+// resolveAttribute returns the value of GetAtt for a resource, or of Ref if the attribute is "".
 func (r *resolver) resolveAttribute(id, attribute string) (any, error) {
 	res, ok := r.resources[id]
 	if function, isRole := strings.CutSuffix(id, "Role"); !ok && isRole && attribute == "Arn" &&
@@ -33,7 +33,7 @@ func (r *resolver) resolveAttribute(id, attribute string) (any, error) {
 	return r.attributeOf(id, res, attribute)
 }
 
-// attributeOf returns the value of an attribute, "" for that of Ref, of a resource that the template defines.
+// attributeOf returns the value of an attribute of a resource in the template; the attribute "" stands for Ref.
 func (r *resolver) attributeOf(id string, res resource, attribute string) (any, error) {
 	switch res.kind + " " + attribute {
 	case "AWS::Serverless::Function ",

@@ -104,7 +104,7 @@ type Table struct {
 	Definition map[string]any
 	// TTLAttribute is empty for a table without expiry.
 	TTLAttribute string
-	// Provisioned says that the template gives the table provisioned capacity. Definition has on-demand capacity.
+	// Provisioned is true if the template gives the table provisioned capacity. Definition has on-demand capacity.
 	Provisioned bool
 }
 
@@ -148,7 +148,7 @@ type CORSRule struct {
 	Origins, Methods, Headers []string
 	// Exposed are the headers of responses that a page may read.
 	Exposed []string
-	// MaxAge is for how many seconds a browser may keep the answer to a preflight; 0 says nothing.
+	// MaxAge is how long a browser may keep the answer to a preflight, in seconds; 0 leaves it to the browser.
 	MaxAge int
 }
 

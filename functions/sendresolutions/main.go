@@ -1,5 +1,5 @@
-// SendDecisions is the Lambda function that sends the decisions of people about matches to the adapter of the screening
-// provider that found them.
+// SendResolutions is the Lambda function that sends the resolutions of matches to the adapter of the screening provider
+// that found them.
 package main
 
 import (
