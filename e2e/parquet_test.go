@@ -35,7 +35,8 @@ func (s *session) readParquet(batchID string) string {
 }
 
 // The accepted lines of a batch, and no others, are in its Parquet file, each with its number and its text as sent.
-// The batch is packed: the lines are those of the unpacked copy. Batches processed before the setting, and rejected ones, have no file.
+// The batch is packed: the lines are those of the unpacked copy. Batches processed before the setting, and rejected
+// ones, have no file.
 func TestParquet(t *testing.T) {
 	api := beginBatchTenant(t)
 	before := api.expectProcess(client.StatusProcessed, jsonLines(validLine()))
