@@ -192,6 +192,7 @@ test-duckdb: build bin/tools/duckdb/installed
 architectures:
 	go test -vet=off -count=1 $(VERIFY_TAG) -run 'TestSAMBuilds$$' ./internal/repotest
 	GOARCH=$(if $(filter arm64,$(MACHINE)),amd64,arm64) go build ./functions/... ./cmd/... ./local/...
+	GOOS=darwin go vet ./cmd/...
 
 # The console's pages in Chromium, each test with a tenant and a console of its own (console/browsertest/doc.go). PAGES names tests, as -run does;
 # PAGES_FLAGS are more flags of go test, such as -update, which writes screenshots.
