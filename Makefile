@@ -8,7 +8,7 @@
 # make test-template   what AWS makes of the template; needs Python with venv, and a network
 # make test-parquet    what pyarrow makes of Parquet files; needs Python with venv, and a network
 # make docs    the reference of the interface, as one HTML page, and its description in one file
-# make release   the command line for Linux and macOS, with checksums, SBOM and third-party notices
+# make release   the command line for Linux and macOS, also as .deb and .rpm, with checksums, SBOM and third-party notices
 # make test-clients   what generators of clients make of that file
 
 .DEFAULT_GOAL := build
@@ -322,9 +322,16 @@ bin/tools/localstack/installed: tools/localstack/requirements.txt tools/localsta
 	@$(call pip_install,bin/tools/localstack,--no-build-isolation -r $<)
 	@touch $@
 
-# The command line for other machines, with its SBOM and notices, in dist/. The version is that of the tag, if there is one.
-release: bin/console/built
-	@go run ./internal/release -out dist
+# The command line for other machines, as archives and packages with SBOM, notices and checksums, in dist/. The version is that of
+# the tag, if there is one.
+release: bin/console/built bin/tools/release/installed
+	@tools/release/release.sh
+
+# nfpm, which makes packages, and cyclonedx-gomod, which makes the SBOM.
+bin/tools/release/installed: tools/release/go.mod tools/release/go.sum
+	@echo "Building nfpm and cyclonedx-gomod into bin/tools (a minute)."
+	@mkdir -p bin/tools/release && cd tools/release && GOFLAGS= GOWORK=off go build -ldflags "-s -w" -o ../../bin/tools/release/ tool
+	@touch $@
 
 bench: programs functions
 	cd bench && go build -o ../bin/bench . && ../bin/bench $(BENCH)
