@@ -30,8 +30,7 @@ func (s *session) readParquet(batchID string) string {
 	assert(s.t, strings.HasSuffix(where.Path, key(now)) || strings.HasSuffix(where.Path, key(now.AddDate(0, 0, -1))),
 		"the file is at %s, want %s", where.Path, key(now))
 	text := ok(readFile(s.t.Context(), s.client.OpenReport, result.ParquetURL))(s.t)
-	path := writeFile(s.t, batchID+".parquet", text)
-	return path
+	return writeFile(s.t, batchID+".parquet", text)
 }
 
 // The accepted lines of a batch, and no others, are in its Parquet file, each with its number and its text as sent.
