@@ -79,8 +79,6 @@ func (s *Service) call(operation string, body []byte) (any, error) {
 		return tokenResponse(s.deps.tokens.complete(in.TaskToken, taskResult{output: output}))
 	case "SendTaskFailure":
 		return tokenResponse(s.deps.tokens.complete(in.TaskToken, taskResult{failure: &Failure{in.Error, in.Cause}}))
-	case "SendTaskHeartbeat":
-		return tokenResponse(s.deps.tokens.heartbeat(in.TaskToken))
 	}
 	return nil, newAPIError("UnknownOperationException", "The local cloud does not support the operation %s.",
 		operation)

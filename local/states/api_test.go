@@ -160,34 +160,24 @@ func TestDescribeAndList(t *testing.T) {
 func TestTaskTokens(t *testing.T) {
 	t.Parallel()
 	tokens := make(chan string, 1)
-	// newService returns a service with a task that waits for a token, with a limit for the time between two
-	// heartbeats.
-	newService := func(heartbeatSeconds int) *testService {
-		return newTestService(
-			t,
-			oneState(fmt.Sprintf(
-				`%s, "HeartbeatSeconds": %d, "Catch": [{"ErrorEquals": ["Own", "States.Timeout"], "Next": "Caught"}]`,
-				waitingTask, heartbeatSeconds,
-			)),
-			func(_ context.Context, _ string, p map[string]any) (any, string) {
-				tokens <- p["token"].(string)
-				return nil, ""
-			},
-		)
-	}
-	b := newService(60)
+	b := newTestService(
+		t,
+		oneState(waitingTask+`, "TimeoutSecondsPath": "$.limit",
+			"Catch": [{"ErrorEquals": ["Own", "States.Timeout"], "Next": "Caught"}]`),
+		func(_ context.Context, _ string, p map[string]any) (any, string) {
+			tokens <- p["token"].(string)
+			return nil, ""
+		},
+	)
 	send := func(operation, token, rest string) string {
 		_, kind := b.call(t, operation, fmt.Sprintf(`{"taskToken":%q%s}`, token, rest))
 		return kind
 	}
-	e, err := b.Start(machineARN, "good", nil)
+	e, err := b.Start(machineARN, "good", []byte(`{"limit":60}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	token := <-tokens
-	if kind := send("SendTaskHeartbeat", token, ""); kind != "" {
-		t.Errorf("heartbeat: %q, want success", kind)
-	}
 	if kind := send("SendTaskSuccess", token, `,"output":"{"`); kind != "InvalidOutput" {
 		t.Errorf("invalid output: %q, want InvalidOutput", kind)
 	}
@@ -200,24 +190,21 @@ func TestTaskTokens(t *testing.T) {
 	if got := b.MachineOfToken(token); got != machineARN || b.MachineOfToken("x") != "" || b.MachineOfToken("") != "" {
 		t.Errorf("the token belongs to %q after the task, want its machine", got)
 	}
-	for _, operation := range []string{"SendTaskHeartbeat", "SendTaskFailure"} {
-		if kind := send(operation, token, ""); kind != "TaskTimedOut" {
-			t.Errorf("%s after the task: %q, want TaskTimedOut", operation, kind)
-		}
+	if kind := send("SendTaskFailure", token, ""); kind != "TaskTimedOut" {
+		t.Errorf("SendTaskFailure after the task: %q, want TaskTimedOut", kind)
 	}
-	if e, err = b.Start(machineARN, "bad", nil); err != nil {
+	if e, err = b.Start(machineARN, "bad", []byte(`{"limit":60}`)); err != nil {
 		t.Fatal(err)
 	}
 	send("SendTaskFailure", <-tokens, `,"error":"Own","cause":"c"`)
 	if got := b.waitForEnd(t, e.ARN); string(got.Output) != `{"Cause":"c","Error":"Own"}` {
 		t.Errorf("execution %s with output %s", got.Status, got.Output)
 	}
-	b = newService(1)
-	if e, err = b.Start(machineARN, "silent", nil); err != nil {
+	if e, err = b.Start(machineARN, "silent", []byte(`{"limit":1}`)); err != nil {
 		t.Fatal(err)
 	}
 	<-tokens
-	if got := b.waitForEnd(t, e.ARN); !strings.Contains(string(got.Output), "States.HeartbeatTimeout") {
+	if got := b.waitForEnd(t, e.ARN); !strings.Contains(string(got.Output), "States.Timeout") {
 		t.Errorf("execution %s with output %s", got.Status, got.Output)
 	}
 }

@@ -3,6 +3,7 @@ package states
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -95,58 +96,37 @@ func (s *state) check() error {
 		if len(s.Choices) == 0 {
 			return fmt.Errorf("has no Choices")
 		}
-		for _, c := range s.Choices {
-			if c.Next == "" {
-				return fmt.Errorf("has a choice without Next")
-			}
-			if c.hasInnerNext() {
-				return fmt.Errorf("has a choice with a Next inside of And, Or or Not")
-			}
-		}
 	}
 	switch s.Type {
 	case "Task":
-		function, _, err := s.taskTarget()
-		if err != nil {
+		if err := s.checkInvocation(); err != nil {
 			return err
-		}
-		if function == "" {
-			if err := s.checkInvocation(); err != nil {
-				return err
-			}
 		}
 		if s.TimeoutSeconds > 0 && s.TimeoutSecondsPath.isSet {
 			return fmt.Errorf("must not have both TimeoutSeconds and TimeoutSecondsPath")
 		}
-		if s.HeartbeatSeconds > 0 && s.TimeoutSeconds > 0 && s.HeartbeatSeconds >= s.TimeoutSeconds {
-			return fmt.Errorf("has HeartbeatSeconds that are not less than its TimeoutSeconds")
-		}
 	case "Map":
 		if s.ItemProcessor == nil {
 			return fmt.Errorf("has no ItemProcessor")
-		}
-		if s.MaxConcurrency > 0 && s.MaxConcurrencyPath.isSet {
-			return fmt.Errorf("must not have both MaxConcurrency and MaxConcurrencyPath")
 		}
 	case "Parallel":
 		if len(s.Branches) == 0 || slices.Contains(s.Branches, branch{}) {
 			return fmt.Errorf("has no Branches, or one that is null")
 		}
 	case "Wait":
-		if (s.Seconds == nil) == !s.SecondsPath.isSet {
-			return fmt.Errorf("must have either Seconds or SecondsPath")
-		}
-	case "Fail":
-		if s.Error != "" && s.ErrorPath.isSet || s.Cause != "" && s.CausePath.isSet {
-			return fmt.Errorf("must not have both Error and ErrorPath, or both Cause and CausePath")
+		if !s.SecondsPath.isSet {
+			return fmt.Errorf("has no SecondsPath")
 		}
 	}
 	return s.checkErrors()
 }
 
-// checkInvocation checks the Parameters of a Task that uses the Lambda integration. Step Functions refuses those that
+// checkInvocation checks that a Task uses the Lambda integration, and its Parameters. Step Functions refuses those that
 // the integration does not have; the others that it has would change what is invoked, and how.
 func (s *state) checkInvocation() error {
+	if strings.TrimSuffix(s.Resource, waitForTokenSuffix) != invokeResource {
+		return fmt.Errorf("has the Resource %q, which the local cloud does not support", s.Resource)
+	}
 	parameters, _ := s.Parameters.value.(map[string]any)
 	for name := range parameters {
 		if name != "FunctionName" && name != "Payload" {

@@ -24,7 +24,6 @@ type state struct {
 	Type       string
 	Next       string
 	End        bool
-	InputPath  optionalPath
 	OutputPath optionalPath
 	ResultPath optionalPath
 
@@ -34,14 +33,12 @@ type state struct {
 	TimeoutSeconds int
 	// TimeoutSecondsPath leads to the TimeoutSeconds in the input.
 	TimeoutSecondsPath optionalPath
-	HeartbeatSeconds   int
 	Retry              []retrier
 	Catch              []catcher
 
 	ItemsPath          optionalPath
 	ItemSelector       payloadTemplate
 	ItemProcessor      *Definition
-	MaxConcurrency     int
 	MaxConcurrencyPath optionalPath
 
 	Branches []branch
@@ -51,20 +48,17 @@ type state struct {
 
 	Result json.RawMessage
 
-	Seconds     *int
 	SecondsPath optionalPath
 
-	Error, Cause         string
-	ErrorPath, CausePath optionalPath
+	Error, Cause string
 }
 
-// retrier is an element of Retry. A nil pointer means the default value.
+// retrier is an element of Retry.
 type retrier struct {
 	ErrorEquals     []string
-	IntervalSeconds *int
-	BackoffRate     *float64
-	MaxAttempts     *int
-	// MaxDelaySeconds is 0 for no limit.
+	IntervalSeconds int
+	BackoffRate     float64
+	MaxAttempts     int
 	MaxDelaySeconds int
 	JitterStrategy  string
 }
@@ -75,6 +69,7 @@ func (r *retrier) UnmarshalJSON(text []byte) error {
 	if err := checkFields(text, known); err != nil {
 		return fmt.Errorf("has a Retry that %w", err)
 	}
+	*r = retrier{IntervalSeconds: 1, BackoffRate: 2, MaxAttempts: 3, MaxDelaySeconds: maxDelaySeconds}
 	type fieldsOnly retrier
 	return json.Unmarshal(text, (*fieldsOnly)(r))
 }
@@ -95,22 +90,44 @@ func (c *catcher) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*fieldsOnly)(c))
 }
 
+// choice is one rule of a Choice state: a test of a truth value.
+type choice struct {
+	Next     string
+	Variable optionalPath
+	// BooleanEquals is what the variable is compared with.
+	BooleanEquals *bool
+}
+
+// UnmarshalJSON reads a rule. Its errors continue a sentence that begins with the state.
+func (c *choice) UnmarshalJSON(text []byte) error {
+	if err := checkFields(text, "Comment Next Variable BooleanEquals"); err != nil {
+		return fmt.Errorf("has a choice that %w", err)
+	}
+	type fieldsOnly choice
+	if err := json.Unmarshal(text, (*fieldsOnly)(c)); err != nil {
+		return err
+	}
+	if c.BooleanEquals == nil || !c.Variable.isSet || c.Next == "" {
+		return fmt.Errorf("has a choice without Variable, BooleanEquals or Next")
+	}
+	return nil
+}
+
 // commonFields are the fields that every type but Fail has.
-const commonFields = "Type Comment InputPath OutputPath "
+const commonFields = "Type Comment OutputPath "
 
 // allowedFields holds the fields of each supported type.
 var allowedFields = map[string]string{
 	"Task": commonFields + "Next End ResultPath Parameters ResultSelector Resource TimeoutSeconds TimeoutSecondsPath " +
-		"HeartbeatSeconds " +
 		"Retry Catch",
-	"Map": commonFields + "Next End ResultPath ResultSelector ItemsPath ItemSelector ItemProcessor MaxConcurrency " +
+	"Map": commonFields + "Next End ResultPath ResultSelector ItemsPath ItemSelector ItemProcessor " +
 		"MaxConcurrencyPath Retry Catch",
-	"Parallel": commonFields + "Next End ResultPath Parameters ResultSelector Branches Retry Catch",
+	"Parallel": commonFields + "Next End ResultPath ResultSelector Branches Retry Catch",
 	"Choice":   commonFields + "Choices Default",
-	"Pass":     commonFields + "Next End ResultPath Parameters Result",
-	"Wait":     commonFields + "Next End Seconds SecondsPath",
+	"Pass":     commonFields + "Next End ResultPath Result",
+	"Wait":     commonFields + "Next End SecondsPath",
 	"Succeed":  commonFields,
-	"Fail":     "Type Comment Error Cause ErrorPath CausePath",
+	"Fail":     "Type Comment Error Cause",
 }
 
 // Parse reads and checks a definition. Anything that is not supported is an error: a sentence that names the state.
@@ -176,9 +193,9 @@ const maxSeconds = 99_999_999
 
 // boundsOf holds the bounds of all fields that are numbers, as the Step Functions Developer Guide names them.
 var boundsOf = map[string]bounds{
-	"TimeoutSeconds": {1, maxSeconds}, "HeartbeatSeconds": {1, maxSeconds}, "Seconds": {0, maxSeconds},
+	"TimeoutSeconds":  {1, maxSeconds},
 	"IntervalSeconds": {1, maxSeconds}, "MaxDelaySeconds": {1, maxDelaySeconds}, "MaxAttempts": {0, maxSeconds},
-	"BackoffRate": {1, math.MaxFloat64}, "MaxConcurrency": {0, math.MaxInt32},
+	"BackoffRate": {1, math.MaxFloat64},
 }
 
 // checkFields returns an error if a JSON object has other than the known fields, or a number that is out of bounds.
@@ -243,19 +260,4 @@ func (b *branch) UnmarshalJSON(text []byte) (err error) {
 const (
 	invokeResource     = "arn:aws:states:::lambda:invoke"
 	waitForTokenSuffix = ".waitForTaskToken"
-	lambdaPrefix       = "arn:aws:lambda:"
 )
-
-// taskTarget returns the ARN of the function that a Task invokes, or "" if the Parameters name it, and whether the Task
-// waits for a token.
-func (s *state) taskTarget() (function string, waitsForToken bool, err error) {
-	switch {
-	case s.Resource == invokeResource:
-		return "", false, nil
-	case s.Resource == invokeResource+waitForTokenSuffix:
-		return "", true, nil
-	case strings.HasPrefix(s.Resource, lambdaPrefix):
-		return s.Resource, false, nil
-	}
-	return "", false, fmt.Errorf("has the Resource %q, which the local cloud does not support", s.Resource)
-}

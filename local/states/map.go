@@ -26,56 +26,77 @@ func (ip *interpreter) runMap(ctx context.Context, s *state, input any, contextO
 		return nil, failure
 	}
 	ip.addEvent("MapStateStarted", map[string]any{"length": len(items)})
+	results, failure := runTogether(ctx, len(items), parallel, func(ctx context.Context, i int) (any, *Failure) {
+		return ip.runIteration(ctx, s, i, items[i], input, contextObject)
+	})
+	return ip.recordTogether("MapState", results, failure)
+}
+
+// runParallel runs the branches of a Parallel at the same time, each with the input of the state, and returns their
+// outputs in the order of the branches. The first branch that fails interrupts the others, and its failure is that of
+// the Parallel.
+func (ip *interpreter) runParallel(
+	ctx context.Context, s *state, input any, contextObject map[string]any,
+) (any, *Failure) {
+	ip.addEvent("ParallelStateStarted", nil)
+	results, failure := runTogether(ctx, len(s.Branches), len(s.Branches),
+		func(ctx context.Context, i int) (any, *Failure) {
+			return ip.newInner(s.Branches[i].Definition, contextObject).run(ctx, input)
+		})
+	return ip.recordTogether("ParallelState", results, failure)
+}
+
+// runTogether calls run for each number below n, at most parallel of them at a time, and returns the results. The first
+// one that fails interrupts the others.
+func runTogether(
+	ctx context.Context, n, parallel int, run func(ctx context.Context, i int) (any, *Failure),
+) ([]any, *Failure) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var (
 		first   sync.Once
 		failed  *Failure
 		workers sync.WaitGroup
-		results = make([]any, len(items))
-		next    = make(chan int)
+		results = make([]any, n)
+		places  = make(chan struct{}, max(parallel, 1))
 	)
-	for range min(parallel, len(items)) {
+	for i := 0; i < n && ctx.Err() == nil; i++ {
+		places <- struct{}{}
 		workers.Go(func() {
-			for i := range next {
-				output, failure := ip.runIteration(ctx, s, i, items[i], input, contextObject)
-				results[i] = output
-				if failure != nil && failure != interrupted {
-					first.Do(func() { failed = failure })
-					cancel(errSibling)
-				}
+			defer func() { <-places }()
+			output, failure := run(ctx, i)
+			results[i] = output
+			if failure != nil && failure != interrupted {
+				first.Do(func() { failed = failure })
+				cancel(errSibling)
 			}
 		})
 	}
-	for i := range items {
-		select {
-		case next <- i:
-			continue
-		case <-ctx.Done():
-		}
-		break
-	}
-	close(next)
 	workers.Wait()
-	if failed != nil {
-		ip.addEvent("MapStateFailed", nil)
-		return nil, failed
+	if failed == nil && ctx.Err() != nil {
+		failed = interrupted
 	}
-	if ctx.Err() != nil {
-		return nil, interrupted
+	return results, failed
+}
+
+// recordTogether adds the event of the end of a Map or a Parallel to the history, and returns its result.
+func (ip *interpreter) recordTogether(kind string, results []any, failure *Failure) (any, *Failure) {
+	switch failure {
+	case nil:
+		ip.addEvent(kind+"Succeeded", nil)
+		return results, nil
+	case interrupted:
+	default:
+		ip.addEvent(kind+"Failed", nil)
 	}
-	ip.addEvent("MapStateSucceeded", nil)
-	return results, nil
+	return nil, failure
 }
 
 // mapItems returns the items of a Map.
 func (s *state) mapItems(input, contextObject any) ([]any, *Failure) {
-	v := input
-	if s.ItemsPath.isSet && !s.ItemsPath.isNull {
-		var failure *Failure
-		if v, failure = s.ItemsPath.selectFrom(input, contextObject, "ItemsPath"); failure != nil {
-			return nil, failure
-		}
+	v, failure := s.ItemsPath.selectFrom(input, contextObject, "ItemsPath")
+	if failure != nil {
+		return nil, failure
 	}
 	items, ok := v.([]any)
 	if !ok {
@@ -86,20 +107,19 @@ func (s *state) mapItems(input, contextObject any) ([]any, *Failure) {
 
 // mapConcurrency returns the number of iterations of a Map that may run at a time.
 func (s *state) mapConcurrency(input, contextObject any) (int, *Failure) {
-	n := s.MaxConcurrency
-	if s.MaxConcurrencyPath.isSet {
-		v, _ := s.MaxConcurrencyPath.lookup(input, contextObject)
-		given, ok := toFloat(v)
-		if !ok || given < 0 {
-			return 0, newFailure("States.Runtime", "The MaxConcurrencyPath %s does not lead to a number of 0 or more.",
-				s.MaxConcurrencyPath.text)
-		}
-		n = int(min(given, maxParallel))
+	if !s.MaxConcurrencyPath.isSet {
+		return maxParallel, nil
+	}
+	v, _ := s.MaxConcurrencyPath.lookup(input, contextObject)
+	n, ok := toFloat(v)
+	if !ok || n < 0 {
+		return 0, newFailure("States.Runtime", "The MaxConcurrencyPath %s does not lead to a number of 0 or more.",
+			s.MaxConcurrencyPath.text)
 	}
 	if n == 0 {
 		return maxParallel, nil
 	}
-	return min(n, maxParallel), nil
+	return int(min(n, maxParallel)), nil
 }
 
 // runIteration runs the states of a Map for one item, the one with the index i.

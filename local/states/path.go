@@ -3,17 +3,17 @@ package states
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
+	"maps"
+	"slices"
 	"strings"
 )
 
-// referencePath is a reference path: $, $.a.b, $['a'][0], or the same with $$ for the context object. Filters,
-// wildcards, slices and intrinsic functions are not supported.
+// referencePath is a reference path that consists of fields: $, $.a.b, or the same with $$ for the context object.
+// Indexes, filters, wildcards, slices and intrinsic functions are not supported.
 type referencePath struct {
 	text            string
 	inContextObject bool
-	// steps has a string for each field and an int for each index.
-	steps []any
+	fields          []string
 }
 
 // parsePath reads a path. Its errors continue a sentence that begins with the state.
@@ -29,37 +29,13 @@ func parsePath(text string) (referencePath, error) {
 	if after, ok := strings.CutPrefix(rest, "$"); ok {
 		p.inContextObject, rest = true, after
 	}
-	unsupported := fmt.Errorf("has the path %q, but the local cloud supports only fields and indexes", text)
-	for rest != "" {
-		var step any
-		switch {
-		case strings.HasPrefix(rest, "['"):
-			name, after, ok := strings.Cut(rest[2:], "']")
-			if !ok || name == "" {
-				return p, unsupported
-			}
-			step, rest = name, after
-		case rest[0] == '[':
-			digits, after, ok := strings.Cut(rest[1:], "]")
-			n, err := strconv.Atoi(digits)
-			if !ok || err != nil || n < 0 {
-				return p, unsupported
-			}
-			step, rest = n, after
-		case rest[0] == '.':
-			end := strings.IndexAny(rest[1:], ".[") + 1
-			if end == 0 {
-				end = len(rest)
-			}
-			name := rest[1:end]
-			if name == "" || strings.ContainsAny(name, "*?@()'\" ]") {
-				return p, unsupported
-			}
-			step, rest = name, rest[end:]
-		default:
-			return p, unsupported
-		}
-		p.steps = append(p.steps, step)
+	if rest == "" {
+		return p, nil
+	}
+	rest, ok = strings.CutPrefix(rest, ".")
+	p.fields = strings.Split(rest, ".")
+	if !ok || slices.Contains(p.fields, "") || strings.ContainsAny(rest, "*?@()[]'\" ") {
+		return p, fmt.Errorf("has the path %q, but the local cloud supports only fields", text)
 	}
 	return p, nil
 }
@@ -70,22 +46,13 @@ func (p referencePath) lookup(input, context any) (any, bool) {
 	if p.inContextObject {
 		v = context
 	}
-	for _, step := range p.steps {
-		switch step := step.(type) {
-		case string:
-			m, ok := v.(map[string]any)
-			if !ok {
-				return nil, false
-			}
-			if v, ok = m[step]; !ok {
-				return nil, false
-			}
-		case int:
-			list, ok := v.([]any)
-			if !ok || step >= len(list) {
-				return nil, false
-			}
-			v = list[step]
+	for _, field := range p.fields {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		if v, ok = m[field]; !ok {
+			return nil, false
 		}
 	}
 	return v, true
@@ -94,28 +61,22 @@ func (p referencePath) lookup(input, context any) (any, bool) {
 // replace returns a copy of the input with the value at the path. Missing objects are created. It returns false if the
 // path leads through something that is not an object.
 func (p referencePath) replace(input, value any) (any, bool) {
-	return replaceAt(input, p.steps, value)
+	return replaceAt(input, p.fields, value)
 }
 
-// replaceAt implements replace for the remaining steps of a path.
-func replaceAt(into any, steps []any, value any) (any, bool) {
-	if len(steps) == 0 {
+// replaceAt implements replace for the remaining fields of a path.
+func replaceAt(into any, fields []string, value any) (any, bool) {
+	if len(fields) == 0 {
 		return value, true
-	}
-	name, ok := steps[0].(string)
-	if !ok {
-		return nil, false
 	}
 	old, ok := into.(map[string]any)
 	if !ok && into != nil {
 		return nil, false
 	}
 	out := make(map[string]any, len(old)+1)
-	for k, v := range old {
-		out[k] = v
-	}
-	inner, ok := replaceAt(out[name], steps[1:], value)
-	out[name] = inner
+	maps.Copy(out, old)
+	inner, ok := replaceAt(out[fields[0]], fields[1:], value)
+	out[fields[0]] = inner
 	return out, ok
 }
 
@@ -140,7 +101,7 @@ func (o *optionalPath) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// selectFrom returns the part of a value that InputPath or OutputPath selects: everything if the field is absent, an
+// selectFrom returns the part of a value that ItemsPath or OutputPath selects: everything if the field is absent, an
 // empty object if it is null.
 func (o optionalPath) selectFrom(v, contextObject any, field string) (any, *Failure) {
 	switch {

@@ -38,6 +38,16 @@ func encode(v any) []byte {
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
+// toFloat returns the value of a JSON number.
+func toFloat(v any) (float64, bool) {
+	n, ok := v.(json.Number)
+	if !ok {
+		return 0, false
+	}
+	f, err := n.Float64()
+	return f, err == nil
+}
+
 // jsonInt returns an integer as a decoded JSON number.
 func jsonInt(n int) any { return json.Number(strconv.Itoa(n)) }
 

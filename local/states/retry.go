@@ -19,7 +19,7 @@ func (ip *interpreter) runWithRetries(
 			return output, s.Next, nil
 		}
 		i := slices.IndexFunc(s.Retry, func(r retrier) bool { return matchesError(r.ErrorEquals, failure.Error) })
-		if i < 0 || retriesUsed[i] >= s.Retry[i].maxAttempts() {
+		if i < 0 || retriesUsed[i] >= s.Retry[i].MaxAttempts {
 			break
 		}
 		wait := s.Retry[i].delayAfter(retriesUsed[i], ip.random)
@@ -46,18 +46,15 @@ func (ip *interpreter) runAttempt(
 	input any,
 	contextObject map[string]any,
 ) (any, *Failure) {
-	effective, failure := s.InputPath.selectFrom(input, contextObject, "InputPath")
-	if failure != nil {
-		return nil, failure
-	}
 	var result any
+	var failure *Failure
 	switch s.Type {
 	case "Task":
-		result, failure = ip.runTask(ctx, s, effective, contextObject)
+		result, failure = ip.runTask(ctx, s, input, contextObject)
 	case "Map":
-		result, failure = ip.runMap(ctx, s, effective, contextObject)
+		result, failure = ip.runMap(ctx, s, input, contextObject)
 	default:
-		result, failure = ip.runParallel(ctx, s, effective, contextObject)
+		result, failure = ip.runParallel(ctx, s, input, contextObject)
 	}
 	if failure != nil {
 		return nil, failure
@@ -80,20 +77,11 @@ func matchesError(names []string, failed string) bool {
 	if failed == "" || failed == "States.Runtime" {
 		return false
 	}
-	timeout := failed == "States.Timeout" || failed == "States.HeartbeatTimeout"
 	terminal := failed == "States.DataLimitExceeded"
 	return slices.ContainsFunc(names, func(n string) bool {
-		return n == failed || n == "States.ALL" && !terminal || n == "States.TaskFailed" && !timeout && !terminal ||
-			n == "States.Timeout" && timeout
+		return n == failed || n == "States.ALL" && !terminal ||
+			n == "States.TaskFailed" && failed != "States.Timeout" && !terminal
 	})
-}
-
-// maxAttempts returns the largest number of retries.
-func (r retrier) maxAttempts() int {
-	if r.MaxAttempts == nil {
-		return 3
-	}
-	return *r.MaxAttempts
 }
 
 // maxDelaySeconds is the greatest value of MaxDelaySeconds, a little less than a year.
@@ -101,17 +89,7 @@ const maxDelaySeconds = 31_622_399
 
 // delayAfter returns the time to wait before the next retry when n retries have been used.
 func (r retrier) delayAfter(n int, random func() float64) time.Duration {
-	interval, rate := 1.0, 2.0
-	if r.IntervalSeconds != nil {
-		interval = float64(*r.IntervalSeconds)
-	}
-	if r.BackoffRate != nil {
-		rate = *r.BackoffRate
-	}
-	seconds := min(interval*math.Pow(rate, float64(n)), maxDelaySeconds) // more would overflow a Duration
-	if r.MaxDelaySeconds > 0 {
-		seconds = min(seconds, float64(r.MaxDelaySeconds))
-	}
+	seconds := min(float64(r.IntervalSeconds)*math.Pow(r.BackoffRate, float64(n)), float64(r.MaxDelaySeconds))
 	if r.JitterStrategy == "FULL" {
 		seconds *= random()
 	}

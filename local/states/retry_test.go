@@ -83,7 +83,7 @@ func TestMatchesError(t *testing.T) {
 			false,
 		}, {"States.DataLimitExceeded", "States.DataLimitExceeded", true},
 		{"States.TaskFailed", "Own", true}, {"States.TaskFailed", "States.Timeout", false},
-		{"States.Timeout", "States.HeartbeatTimeout", true}, {"States.HeartbeatTimeout", "States.Timeout", false},
+		{"States.Timeout", "States.Timeout", true}, {"States.Timeout", "Own", false},
 		{"States.ALL", "", false},
 	}
 	for _, test := range tests {
@@ -93,16 +93,25 @@ func TestMatchesError(t *testing.T) {
 	}
 }
 
+// newRetrier returns an element of Retry with the fields, in JSON.
+func newRetrier(t *testing.T, fields string) (r retrier) {
+	t.Helper()
+	if err := r.UnmarshalJSON([]byte(`{"ErrorEquals": ["A"]` + fields + `}`)); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 func TestDelayOfManyRetriesIsBounded(t *testing.T) {
 	t.Parallel()
-	if got, want := (retrier{}).delayAfter(1000, nil), maxDelaySeconds*time.Second; got != want {
+	if got, want := newRetrier(t, "").delayAfter(1000, nil), maxDelaySeconds*time.Second; got != want {
 		t.Errorf("delay after 1000 retries %v, want %v", got, want)
 	}
 }
 
 func TestRetryJitter(t *testing.T) {
 	t.Parallel()
-	r := retrier{JitterStrategy: "FULL"}
+	r := newRetrier(t, `, "JitterStrategy": "FULL"`)
 	for random, want := range map[float64]time.Duration{0: 0, 0.5: 2 * time.Second} {
 		if got := r.delayAfter(2, func() float64 { return random }); got != want {
 			t.Errorf("delay for the random number %v = %v, want %v", random, got, want)

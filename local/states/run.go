@@ -2,6 +2,7 @@ package states
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"sluice/local/lambda"
@@ -76,7 +77,7 @@ func (ip *interpreter) runState(ctx context.Context, s *state, input any) (outpu
 	contextObject := ip.newContextObject(s)
 	switch s.Type {
 	case "Fail":
-		return nil, "", s.failureOfFail(input, contextObject)
+		return nil, "", &Failure{s.Error, s.Cause}
 	case "Task", "Map", "Parallel":
 		output, next, failure = ip.runWithRetries(ctx, s, input, contextObject)
 	default:
@@ -94,10 +95,7 @@ func (ip *interpreter) runState(ctx context.Context, s *state, input any) (outpu
 
 // newContextObject returns the context object as a state sees it.
 func (ip *interpreter) newContextObject(s *state) map[string]any {
-	object := make(map[string]any, len(ip.contextObject)+2)
-	for k, v := range ip.contextObject {
-		object[k] = v
-	}
+	object := maps.Clone(ip.contextObject)
 	object["State"] = map[string]any{"Name": s.name, "EnteredTime": formatTime(ip.now()), "RetryCount": jsonInt(0)}
 	return object
 }
@@ -111,19 +109,10 @@ func (ip *interpreter) runSimple(
 	s *state,
 	input any,
 	contextObject map[string]any,
-) (any, string, *Failure) {
-	effective, failure := s.InputPath.selectFrom(input, contextObject, "InputPath")
-	if failure != nil {
-		return nil, "", failure
-	}
-	result, next := effective, s.Next
+) (result any, next string, failure *Failure) {
+	result, next = input, s.Next
 	switch s.Type {
 	case "Pass":
-		if s.Parameters.isSet {
-			if result, failure = s.Parameters.fill(effective, contextObject); failure != nil {
-				return nil, "", failure
-			}
-		}
 		if s.Result != nil {
 			result, _ = decode(s.Result) // valid JSON: the definition was parsed from it
 		}
@@ -131,11 +120,11 @@ func (ip *interpreter) runSimple(
 			return nil, "", failure
 		}
 	case "Choice":
-		if next, failure = s.chooseNext(effective, contextObject); failure != nil {
+		if next, failure = s.chooseNext(input, contextObject); failure != nil {
 			return nil, "", failure
 		}
 	case "Wait":
-		seconds, failure := s.waitDuration(effective, contextObject)
+		seconds, failure := s.waitDuration(input, contextObject)
 		if failure != nil {
 			return nil, "", failure
 		}
@@ -143,15 +132,12 @@ func (ip *interpreter) runSimple(
 			return nil, "", interrupted
 		}
 	}
-	output, failure := s.OutputPath.selectFrom(result, contextObject, "OutputPath")
-	return output, next, failure
+	result, failure = s.OutputPath.selectFrom(result, contextObject, "OutputPath")
+	return result, next, failure
 }
 
 // waitDuration returns the duration of a Wait state.
 func (s *state) waitDuration(input, contextObject any) (time.Duration, *Failure) {
-	if s.Seconds != nil {
-		return time.Duration(*s.Seconds) * time.Second, nil
-	}
 	v, ok := s.SecondsPath.lookup(input, contextObject)
 	n, isNumber := toFloat(v)
 	if !ok || !isNumber || n < 0 || n > 99_999_999 {
@@ -161,23 +147,21 @@ func (s *state) waitDuration(input, contextObject any) (time.Duration, *Failure)
 	return time.Duration(n * float64(time.Second)), nil
 }
 
-// failureOfFail returns the failure that a Fail state ends with.
-func (s *state) failureOfFail(input, contextObject any) *Failure {
-	failure := &Failure{s.Error, s.Cause}
-	for _, field := range []struct {
-		path optionalPath
-		into *string
-	}{{s.ErrorPath, &failure.Error}, {s.CausePath, &failure.Cause}} {
-		if !field.path.isSet {
-			continue
+// chooseNext returns the next state of a Choice. A variable that does not exist is a failure; one of another type
+// than a truth value satisfies no rule.
+func (s *state) chooseNext(input, contextObject any) (string, *Failure) {
+	for _, c := range s.Choices {
+		v, present := c.Variable.lookup(input, contextObject)
+		if !present {
+			return "", newFailure("States.Runtime", "The variable %s of a choice does not exist.", c.Variable.text)
 		}
-		v, _ := field.path.lookup(input, contextObject)
-		text, ok := v.(string)
-		if !ok {
-			return newFailure("States.Runtime", "The path %s of the state %s does not lead to a string.",
-				field.path.text, s.name)
+		if v == *c.BooleanEquals {
+			return c.Next, nil
 		}
-		*field.into = text
 	}
-	return failure
+	if s.Default == "" {
+		return "", newFailure("States.NoChoiceMatched", "No rule of the state %s matches and it has no Default.",
+			s.name)
+	}
+	return s.Default, nil
 }

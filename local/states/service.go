@@ -1,5 +1,5 @@
-// Package states runs state machines as AWS Step Functions does. It supports what the project's definitions use, and
-// what they are likely to use: Task, Map, Parallel, Choice, Pass, Wait, Succeed and Fail with JSONPath, Retry, Catch,
+// Package states runs state machines as AWS Step Functions does. It supports what the project's definitions use: Task
+// with the Lambda integration, Map, Parallel, Choice, Pass, Wait, Succeed and Fail with paths of fields, Retry, Catch,
 // task tokens, history and limits. Anything else is an error when a machine is loaded.
 package states
 

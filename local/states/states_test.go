@@ -21,17 +21,12 @@ func TestDataFlow(t *testing.T) {
 			`{"a":1,"b":{"c":{"x":1}}}`,
 		},
 		{"result dropped", oneState(`"Type": "Pass", "Result": 1, "ResultPath": null`), `{"a":1}`, `{"a":1}`},
-		{"input null", oneState(`"Type": "Pass", "InputPath": null`), `{"a":1}`, `{}`},
 		{"output null", oneState(`"Type": "Pass", "OutputPath": null`), `{"a":1}`, `{}`},
-		{
-			"paths",
-			oneState(`"Type": "Pass", "InputPath": "$.a['b c'][1]", "OutputPath": "$.x"`),
-			`{"a":{"b c":[0,{"x":2}]}}`,
-			`2`,
-		},
+		{"paths", oneState(`"Type": "Pass", "OutputPath": "$.a.b"`), `{"a":{"b":{"x":2}}}`, `{"x":2}`},
 		{
 			"parameters",
-			oneState(`"Type": "Pass", "Parameters": {"k": "$.a", "l.$": "$.a", "m": [{"n.$": "$$.Execution.Name"}]}`),
+			oneState(task + `"Parameters": {"FunctionName": "toy", "Payload":
+			{"k": "$.a", "l.$": "$.a", "m": [{"n.$": "$$.Execution.Name"}]}}, "OutputPath": "$.Payload"`),
 			`{"a":"&<"}`,
 			`{"k":"$.a","l":"&<","m":[{"n":"NAME"}]}`,
 		},
@@ -44,7 +39,6 @@ func TestDataFlow(t *testing.T) {
 			`{"a":1}`,
 			`{"r":1}`,
 		},
-		{"plain function", oneState(`"Type": "Task", "Resource": "` + functionPrefix + `toy"`), `{"a":1}`, `{"a":1}`},
 		{
 			"no payload",
 			oneState(task + `"Parameters": {"FunctionName": "toy"}, "OutputPath": "$.Payload"`),
@@ -59,12 +53,11 @@ func TestDataFlow(t *testing.T) {
 				"States": {"I": {"Type": "Pass", "End": true}}}`),
 			`{"items":["a","b"],"n":1}`, `{"items":["a","b"],"n":1,"out":[{"i":0,"n":1,"v":"a"},{"i":1,"n":1,` +
 				`"v":"b"}]}`},
-		{"parallel", oneState(`"Type": "Parallel", "InputPath": "$.in", "Parameters": {"v.$": "$.x"},
-			"ResultPath": "$.out", "ResultSelector": {"first.$": "$[0]", "second.$": "$[1].w"},
-			"Branches": [{"StartAt": "A", "States": {"A": {"Type": "Pass", "OutputPath": "$.v", "End": true}}},
+		{"parallel", oneState(`"Type": "Parallel", "ResultPath": "$.out",
+			"Branches": [{"StartAt": "A", "States": {"A": {"Type": "Pass", "OutputPath": "$.x", "End": true}}},
 				{"StartAt": "B", "States": {"B": {"Type": "Pass", "Next": "C"},
 					"C": {"Type": "Pass", "Result": 2, "ResultPath": "$.w", "End": true}}}]`),
-			`{"in":{"x":[1]}}`, `{"in":{"x":[1]},"out":{"first":[1],"second":2}}`},
+			`{"x":[1]}`, `{"out":[[1],{"w":2,"x":[1]}],"x":[1]}`},
 		{
 			"empty map",
 			oneState(
@@ -110,35 +103,34 @@ func TestFailures(t *testing.T) {
 		{"a fail state in parallel", `{"StartAt":"S","States":{"S":{"Type":"Parallel","End":true,` +
 			`"Branches":[{"StartAt":"F","States":{"F":{"Type":"Fail","Error":"Own"}}}]}}}`, `{}`, "Own"},
 		{"no array", inMap(call("toy")), `{}`, "States.Runtime"},
-		{"input path", oneState(`"Type": "Pass", "InputPath": "$.no"`), `{}`, "States.Runtime"},
 		{"output path", oneState(`"Type": "Pass", "OutputPath": "$.no"`), `{}`, "States.Runtime"},
-		{"parameters", oneState(`"Type": "Pass", "Parameters": {"a.$": "$.no"}`), `{}`, "States.Runtime"},
+		{"parameters", oneState(task + `"Parameters": {"FunctionName": "toy", "Payload.$": "$.no"}`), `{}`, "States.Runtime"},
 		{"caught parameters", oneState(call("toy") + `, "ResultSelector": {"a.$": "$.no"},
 			"Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Caught"}]`), `{}`, "States.Runtime"},
 		{"result path", oneState(`"Type": "Pass", "ResultPath": "$.a.b"`), `{"a":1}`, "States.ResultPathMatchFailure"},
 		{"seconds", oneState(`"Type": "Wait", "SecondsPath": "$.n"`), `{"n":"7"}`, "States.Runtime"},
 		{
 			"no choice",
-			`{"StartAt":"S","States":{"S":{"Type":"Choice","Choices":[{"Variable":"$.a","IsPresent":true,` +
-				`"Next":"Y"}]},"Y":{"Type":"Succeed"}}}`,
-			`{}`,
+			`{"StartAt":"S","States":{"S":{"Type":"Choice","Choices":[{"Variable":"$.a",` +
+				`"BooleanEquals":true,"Next":"Y"}]},"Y":{"Type":"Succeed"}}}`,
+			`{"a":0}`,
 			"States.NoChoiceMatched",
 		},
 		{
 			"no variable",
-			`{"StartAt":"S","States":{"S":{"Type":"Choice","Choices":[{"Variable":"$.a","IsNull":true,"Next":"Y"}]},` +
-				`"Y":{"Type":"Succeed"}}}`,
+			`{"StartAt":"S","States":{"S":{"Type":"Choice","Choices":[{"Variable":"$.a","BooleanEquals":true,` +
+				`"Next":"Y"}]},"Y":{"Type":"Succeed"}}}`,
 			`{}`,
 			"States.Runtime",
 		},
 		{
 			"fail",
-			`{"StartAt":"S","States":{"S":{"Type":"Fail","Error":"Own","CausePath":"$.why"}}}`,
-			`{"why":"x"}`,
+			`{"StartAt":"S","States":{"S":{"Type":"Fail","Error":"Own","Cause":"x"}}}`,
+			`{}`,
 			"Own",
 		},
 		{"endless", `{"StartAt":"S","States":{"S":{"Type":"Pass","Next":"C"},"C":{"Type":"Choice","Default":"S",` +
-			`"Choices":[{"Variable":"$.a","IsPresent":true,"Next":"Y"}]},"Y":{"Type":"Succeed"}}}`, `{}`,
+			`"Choices":[{"Variable":"$.a","BooleanEquals":true,"Next":"Y"}]},"Y":{"Type":"Succeed"}}}`, `{"a":0}`,
 			"States.Runtime"},
 	}
 	for _, test := range tests {
@@ -192,7 +184,7 @@ func TestPayloadLimit(t *testing.T) {
 
 func TestMapConcurrencyAndFailure(t *testing.T) {
 	t.Parallel()
-	definition := oneState(`"Type": "Map", "MaxConcurrency": 3, "ItemProcessor": {"StartAt": "I", "States": {"I": {` +
+	definition := oneState(`"Type": "Map", "ItemsPath": "$.items", "MaxConcurrencyPath": "$.n", "ItemProcessor": {"StartAt": "I", "States": {"I": {` +
 		task + `"Parameters": {"FunctionName": "toy", "Payload.$": "$"}, "End": true}}}`)
 	var mu sync.Mutex
 	var now, most int
@@ -211,10 +203,10 @@ func TestMapConcurrencyAndFailure(t *testing.T) {
 		return p, ""
 	})
 	items := strings.Repeat(`{},`, 30)
-	if e := b.run(t, `[`+items+`{}]`); e.Status != Succeeded || most > 3 {
+	if e := b.run(t, `{"n":3,"items":[`+items+`{}]}`); e.Status != Succeeded || most > 3 {
 		t.Errorf("execution %s (%s) with %d calls at a time, want SUCCEEDED with at most 3", e.Status, e.Error, most)
 	}
-	e := b.run(t, `[{"hang":true},{"fail":true},`+items+`{}]`)
+	e := b.run(t, `{"n":3,"items":[{"hang":true},{"fail":true},`+items+`{}]}`)
 	kinds := strings.Join(b.eventTypes(t, e.ARN), " ")
 	if e.Error != "Broken" || !strings.Contains(kinds, "MapIterationAborted") ||
 		!strings.HasSuffix(kinds, "MapStateFailed ExecutionFailed") {
@@ -288,16 +280,14 @@ func TestParallel(t *testing.T) {
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	b := newTestService(t, `{"StartAt":"T","States":{
-		"T":{`+task+`"Parameters":{"FunctionName":"toy"},"Next":"L"},
-		"L":{"Type":"Task","Resource":"`+functionPrefix+`toy","Next":"C"},
-		"C":{"Type":"Choice","Choices":[{"Variable":"$","IsNull":false,"Next":"M"}]},
-		"M":{"Type":"Map","InputPath":"$$.Execution.Input","ItemProcessor":
+		"T":{`+task+`"Parameters":{"FunctionName":"toy"},"Next":"C"},
+		"C":{"Type":"Choice","Choices":[{"Variable":"$","BooleanEquals":true,"Next":"E"}],"Default":"M"},
+		"M":{"Type":"Map","ItemsPath":"$$.Execution.Input","ItemProcessor":
 			{"StartAt":"P","States":{"P":{"Type":"Pass","End":true}}},"Next":"N"},
 		"N":{"Type":"Parallel","Branches":[{"StartAt":"Q","States":{"Q":{"Type":"Pass","End":true}}}],"Next":"E"},
 		"E":{"Type":"Succeed"}}}`, echo)
 	e := b.run(t, `[1]`)
 	want := strings.Fields(`ExecutionStarted TaskStateEntered TaskScheduled TaskStarted TaskSucceeded TaskStateExited
-		TaskStateEntered LambdaFunctionScheduled LambdaFunctionStarted LambdaFunctionSucceeded TaskStateExited
 		ChoiceStateEntered ChoiceStateExited MapStateEntered MapStateStarted MapIterationStarted
 		PassStateEntered PassStateExited MapIterationSucceeded MapStateSucceeded MapStateExited
 		ParallelStateEntered ParallelStateStarted PassStateEntered PassStateExited

@@ -12,36 +12,26 @@ import (
 // runTask runs one attempt of a Task: it invokes the function and, if the task has a token, waits until the token is
 // answered.
 func (ip *interpreter) runTask(ctx context.Context, s *state, input any, contextObject map[string]any) (any, *Failure) {
-	function, waits, _ := s.taskTarget() // checked by Parse
 	var token *taskToken
-	if waits {
+	if strings.HasSuffix(s.Resource, waitForTokenSuffix) {
 		token = ip.tokens.create(ip.machine)
 		defer ip.tokens.remove(token)
 		contextObject["Task"] = map[string]any{"Token": token.id}
 	}
-	parameters := input
-	if s.Parameters.isSet {
-		var failure *Failure
-		if parameters, failure = s.Parameters.fill(input, contextObject); failure != nil {
-			return nil, failure
-		}
+	parameters, failure := s.Parameters.fill(input, contextObject)
+	if failure != nil {
+		return nil, failure
 	}
 	if _, failure := encodeLimited(parameters, "input of a task"); failure != nil {
 		return nil, failure
 	}
-	c := functionCall{
-		interpreter: ip, direct: function != "", function: function, payload: parameters, token: token,
-		heartbeat: time.Duration(s.HeartbeatSeconds) * time.Second,
+	m, _ := parameters.(map[string]any)
+	c := functionCall{interpreter: ip, payload: m["Payload"], token: token}
+	if c.payload == nil {
+		c.payload = map[string]any{}
 	}
-	if function == "" {
-		m, _ := parameters.(map[string]any)
-		c.function, _ = m["FunctionName"].(string)
-		if c.payload = m["Payload"]; c.payload == nil {
-			c.payload = map[string]any{}
-		}
-		if c.function == "" {
-			return nil, newFailure("States.Runtime", "The state %s does not name a function.", s.name)
-		}
+	if c.function, _ = m["FunctionName"].(string); c.function == "" {
+		return nil, newFailure("States.Runtime", "The state %s does not name a function.", s.name)
 	}
 	timeout, failure := s.timeout(input, contextObject)
 	if failure != nil {
@@ -77,15 +67,11 @@ var errTaskTimeout = errors.New("the task took too long")
 // functionCall is one invocation of a function by a Task.
 type functionCall struct {
 	*interpreter
-	// direct is set if the Resource is the function itself, and not the Lambda integration.
-	direct bool
 	// function is an ARN or a name.
 	function string
 	payload  any
 	// token is nil for a task that does not wait for one.
 	token *taskToken
-	// heartbeat is the longest time between two heartbeats; 0 for no limit.
-	heartbeat time.Duration
 }
 
 // invoke invokes the function and returns the result of the task.
@@ -128,9 +114,6 @@ func (c *functionCall) invoke(ctx context.Context) (any, *Failure) {
 	if err != nil {
 		return nil, newFailure("States.Runtime", "The function did not return JSON.")
 	}
-	if c.direct {
-		return answer, nil
-	}
 	return map[string]any{"ExecutedVersion": result.Version, "Payload": answer, "StatusCode": jsonInt(200)}, nil
 }
 
@@ -145,28 +128,14 @@ func functionName(s string) string {
 
 // waitForToken returns the result that is sent for the token of the task.
 func (c *functionCall) waitForToken(ctx context.Context) (any, *Failure) {
-	silence := time.NewTimer(time.Hour)
-	defer silence.Stop()
-	for {
-		if c.heartbeat > 0 {
-			silence.Reset(c.heartbeat)
+	select {
+	case sent := <-c.token.result:
+		return sent.output, sent.failure
+	case <-ctx.Done():
+		if context.Cause(ctx) == errTaskTimeout {
+			return c.withdrawToken(newFailure("States.Timeout", "The task took longer than its TimeoutSeconds."))
 		}
-		select {
-		case sent := <-c.token.result:
-			return sent.output, sent.failure
-		case <-c.token.heartbeats:
-		case <-silence.C:
-			if c.heartbeat > 0 {
-				return c.withdrawToken(
-					newFailure("States.HeartbeatTimeout", "There was no heartbeat for %v.", c.heartbeat))
-			}
-		case <-ctx.Done():
-			if context.Cause(ctx) == errTaskTimeout {
-				return c.withdrawToken(
-					newFailure("States.Timeout", "The task took longer than its TimeoutSeconds."))
-			}
-			return nil, interrupted
-		}
+		return nil, interrupted
 	}
 }
 
@@ -184,13 +153,8 @@ func (c *functionCall) withdrawToken(failure *Failure) (any, *Failure) {
 
 // recordStart adds the events of the beginning of a call to the history.
 func (c *functionCall) recordStart(parameters any) {
-	text := string(encode(parameters))
-	if c.direct {
-		c.addEvent("LambdaFunctionScheduled", map[string]any{"resource": c.function, "input": text})
-		c.addEvent("LambdaFunctionStarted", nil)
-		return
-	}
-	c.addEvent("TaskScheduled", c.integrationDetails(map[string]any{"region": c.region, "parameters": text}))
+	scheduled := map[string]any{"region": c.region, "parameters": string(encode(parameters))}
+	c.addEvent("TaskScheduled", c.integrationDetails(scheduled))
 	c.addEvent("TaskStarted", c.integrationDetails(nil))
 }
 
@@ -200,18 +164,14 @@ func (c *functionCall) recordEnd(result any, failure *Failure) *Failure {
 	switch {
 	case failure == interrupted:
 		return failure
-	case failure != nil && (failure.Error == "States.Timeout" || failure.Error == "States.HeartbeatTimeout"):
+	case failure != nil && failure.Error == "States.Timeout":
 		kind, details["error"], details["cause"] = "TimedOut", failure.Error, failure.Cause
 	case failure != nil:
 		kind, details["error"], details["cause"] = "Failed", failure.Error, failure.Cause
 	default:
 		details["output"] = string(encode(result))
 	}
-	if c.direct {
-		c.addEvent("LambdaFunction"+kind, details)
-	} else {
-		c.addEvent("Task"+kind, c.integrationDetails(details))
-	}
+	c.addEvent("Task"+kind, c.integrationDetails(details))
 	return failure
 }
 

@@ -18,8 +18,7 @@ type taskToken struct {
 	// id begins with the ARN of the task's machine, encoded.
 	id string
 	// result has room for one result.
-	result     chan taskResult
-	heartbeats chan struct{}
+	result chan taskResult
 }
 
 // taskResult is what was sent for a token: an output, or a failure.
@@ -33,9 +32,8 @@ func (t *taskTokens) create(machineARN string) *taskToken {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	token := &taskToken{
-		id:         base64.RawURLEncoding.EncodeToString([]byte(machineARN)) + "." + t.newID(),
-		result:     make(chan taskResult, 1),
-		heartbeats: make(chan struct{}, 1),
+		id:     base64.RawURLEncoding.EncodeToString([]byte(machineARN)) + "." + t.newID(),
+		result: make(chan taskResult, 1),
 	}
 	t.open[token.id] = token
 	return token
@@ -67,20 +65,6 @@ func (t *taskTokens) complete(id string, result taskResult) bool {
 	if ok {
 		delete(t.open, id)
 		token.result <- result
-	}
-	return ok
-}
-
-// heartbeat restarts the heartbeat interval of a task. It returns false if no task waits for the token.
-func (t *taskTokens) heartbeat(id string) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	token, ok := t.open[id]
-	if ok {
-		select {
-		case token.heartbeats <- struct{}{}:
-		default:
-		}
 	}
 	return ok
 }
