@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -115,7 +114,7 @@ func (b *builder) addTable(id string, p *properties) error {
 		return err
 	}
 	definition := map[string]any{"TableName": name, "BillingMode": "PAY_PER_REQUEST"}
-	for _, key := range []string{"AttributeDefinitions", "KeySchema", "LocalSecondaryIndexes"} {
+	for _, key := range []string{"AttributeDefinitions", "KeySchema"} {
 		if v, ok := p.values[key]; ok {
 			definition[key] = v
 		}
@@ -133,38 +132,10 @@ func (b *builder) addTable(id string, p *properties) error {
 	if indexes != nil {
 		definition["GlobalSecondaryIndexes"] = indexes
 	}
-	if err := checkAttributes(definition); err != nil {
-		return err
-	}
 	ttl := p.object("TimeToLiveSpecification")
 	b.out.Tables = append(b.out.Tables,
 		Table{Name: name, Definition: definition, TTLAttribute: ttl.text("AttributeName"),
 			Provisioned: p.text("BillingMode") != "PAY_PER_REQUEST"})
-	return nil
-}
-
-// checkAttributes returns an error unless a table defines the attributes of its keys and of those of its indexes, and
-// no others. DynamoDB refuses such a table when it is created; one from an earlier start would hide the mistake.
-func checkAttributes(definition map[string]any) error {
-	named := func(list any) map[string]bool {
-		names := map[string]bool{}
-		items, _ := list.([]any)
-		for _, item := range items {
-			names[newProperties(item).text("AttributeName")] = true
-		}
-		return names
-	}
-	used := named(definition["KeySchema"])
-	for _, kind := range []string{"GlobalSecondaryIndexes", "LocalSecondaryIndexes"} {
-		indexes, _ := definition[kind].([]any)
-		for _, index := range indexes {
-			maps.Copy(used, named(newProperties(index).values["KeySchema"]))
-		}
-	}
-	if defined := named(definition["AttributeDefinitions"]); !maps.Equal(used, defined) {
-		return fmt.Errorf("has the AttributeDefinitions %s, but its keys and those of its indexes are %s",
-			strings.Join(sortedKeys(defined), ", "), strings.Join(sortedKeys(used), ", "))
-	}
 	return nil
 }
 
@@ -266,11 +237,8 @@ func (b *builder) addMachine(id string, p *properties) error {
 	return err
 }
 
-// readDefinition returns the definition of a state machine, which is in the template or in a file.
+// readDefinition returns the definition of a state machine, which is in a file.
 func (b *builder) readDefinition(p *properties) ([]byte, error) {
-	if inline := p.object("Definition").values; inline != nil {
-		return json.Marshal(inline)
-	}
 	uri := p.requiredText("DefinitionUri")
 	if uri == "" {
 		return nil, p.err

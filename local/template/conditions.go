@@ -66,17 +66,6 @@ func (r *resolver) evaluate(v any) (bool, error) {
 			}
 			holds, err := r.evaluate(list[0])
 			return !holds, err
-		case "Fn::And", "Fn::Or":
-			if len(list) < 2 || len(list) > 10 {
-				return false, fmt.Errorf("uses %s with %d conditions: 2 to 10 are allowed", name, len(list))
-			}
-			for _, item := range list {
-				holds, err := r.evaluate(item)
-				if err != nil || holds == (name == "Fn::Or") {
-					return holds, err
-				}
-			}
-			return name == "Fn::And", nil
 		}
 	}
 	return false, fmt.Errorf("contains a malformed condition")

@@ -9,9 +9,20 @@ import (
 
 var testTarget = Target{Region: "eu-west-1", Account: "000000000000", Stack: "sluice"}
 
+// newFolder returns a folder with the definition of a state machine, machine.asl.json.
+func newFolder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "machine.asl.json"), []byte(`{"StartAt": "${EchoArn}"}`),
+		0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 func loadText(t *testing.T, text string, overrides map[string]string) (*Template, error) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "template.yaml")
+	path := filepath.Join(newFolder(t), "template.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -41,10 +52,10 @@ Parameters:
   Prefix: {Type: String, Default: toy, AllowedPattern: "[a-z]+", MinLength: 2}
   Limit: {Type: Number, Default: 10, MinValue: 1, MaxValue: 20}
   Level: {Type: String, Default: INFO, AllowedValues: [DEBUG, INFO]}
-  Topic: {Type: String, Default: "", MaxLength: 5}
+  Topic: {Type: String, Default: ""}
 Conditions:
   HasTopic: !Not [!Equals [!Ref Topic, ""]]
-  Loud: !And [!Condition HasTopic, !Equals [!Ref Level, DEBUG]]
+  Loud: !Equals [!Sub "${Topic}-${Level}", t-DEBUG]
 Globals:
   Function:
     Runtime: provided.al2023
@@ -112,7 +123,7 @@ Resources:
           GONE: !If [Loud, yes, !Ref AWS::NoValue]
           KEY: !GetAtt Signing.Arn
           LITERAL: !Sub "${!Kept} x"
-          OWN: !Sub ["${Own}/${AWS::AccountId}", {Own: !Ref Machine}]
+          OWN: !Sub "${Machine}/${AWS::AccountId}"
       Events:
         Put:
           Type: S3
@@ -151,7 +162,7 @@ Resources:
     Type: AWS::Serverless::StateMachine
     Properties:
       Name: !Sub "${Prefix}-machine"
-      Definition: {StartAt: A, States: {A: {Type: Task, Resource: "${EchoArn}", End: true}}}
+      DefinitionUri: machine.asl.json
       Policies: [{Statement: [{Effect: Allow, Action: "lambda:InvokeFunction", Resource: !GetAtt EchoFunction.Arn}]}]
       DefinitionSubstitutions: {EchoArn: !GetAtt EchoFunction.Arn}
   Louder:

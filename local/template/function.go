@@ -2,7 +2,6 @@ package template
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -39,9 +38,6 @@ func (b *builder) addFunction(id string, p *properties) error {
 	if p.err != nil {
 		return p.err
 	}
-	if err := f.check(p); err != nil {
-		return err
-	}
 	b.out.Functions = append(b.out.Functions, f)
 	events := p.object("Events")
 	for _, event := range sortedKeys(events.values) {
@@ -49,59 +45,6 @@ func (b *builder) addFunction(id string, p *properties) error {
 		if err := b.addEvent(id, e.text("Type"), e.object("Properties")); err != nil {
 			return fmt.Errorf("has an event %s that %w", event, err)
 		}
-	}
-	return nil
-}
-
-// check checks what Lambda checks when a function is deployed. p are the properties of the function.
-func (f *Function) check(p *properties) error {
-	if f.Timeout < 1 || f.Timeout > 900 {
-		return fmt.Errorf("has a Timeout of %d: 1 to 900 seconds are allowed", f.Timeout)
-	}
-	if f.MemoryMB < 128 || f.MemoryMB > 10_240 {
-		return fmt.Errorf("has a MemorySize of %d: 128 to 10240 MB are allowed", f.MemoryMB)
-	}
-	if p.text("ReservedConcurrentExecutions") == "0" {
-		return fmt.Errorf("has ReservedConcurrentExecutions of 0, with which Lambda would never run it")
-	}
-	if f.Retries > 2 {
-		return fmt.Errorf("has MaximumRetryAttempts of %d: 0 to 2 are allowed", f.Retries)
-	}
-	if f.MaxEventAge != 0 && (f.MaxEventAge < 60 || f.MaxEventAge > 21_600) {
-		return fmt.Errorf("has MaximumEventAgeInSeconds of %d: 60 to 21600 are allowed", f.MaxEventAge)
-	}
-	return f.checkEnvironment()
-}
-
-// maxEnvironment is the largest size in bytes of all variables of a function together.
-const maxEnvironment = 4096
-
-// variableName matches the names that variables of functions can have.
-var variableName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]+$`)
-
-// reservedVariables are those that Lambda sets itself and that a template cannot set ("Defined runtime environment
-// variables").
-var reservedVariables = []string{
-	"_HANDLER", "_X_AMZN_TRACE_ID", "AWS_DEFAULT_REGION", "AWS_REGION", "AWS_EXECUTION_ENV", "AWS_LAMBDA_FUNCTION_NAME",
-	"AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "AWS_LAMBDA_FUNCTION_VERSION", "AWS_LAMBDA_INITIALIZATION_TYPE",
-	"AWS_LAMBDA_LOG_GROUP_NAME", "AWS_LAMBDA_LOG_STREAM_NAME", "AWS_ACCESS_KEY", "AWS_ACCESS_KEY_ID",
-	"AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_LAMBDA_RUNTIME_API", "LAMBDA_TASK_ROOT", "LAMBDA_RUNTIME_DIR",
-}
-
-// checkEnvironment checks the names and the size of the variables.
-func (f *Function) checkEnvironment() error {
-	size := 0
-	for _, name := range sortedKeys(f.Environment) {
-		size += len(name) + len(f.Environment[name])
-		if slices.Contains(reservedVariables, name) {
-			return fmt.Errorf("sets the variable %s, which Lambda sets itself", name)
-		}
-		if !variableName.MatchString(name) {
-			return fmt.Errorf("has a variable %q: Lambda allows letters, digits and _, after a letter", name)
-		}
-	}
-	if size > maxEnvironment {
-		return fmt.Errorf("has variables of %d bytes: Lambda allows %d", size, maxEnvironment)
 	}
 	return nil
 }

@@ -2,11 +2,11 @@ package template
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -82,9 +82,6 @@ func readResource(entry any) (resource, error) {
 	if !ok {
 		return resource{}, fmt.Errorf("has no Type")
 	}
-	if kind == "AWS::Serverless::Application" || m["Fn::Transform"] != nil {
-		return resource{}, fmt.Errorf("is of a kind that the local cloud does not support")
-	}
 	condition, _ := m["Condition"].(string)
 	program, _ := section(m, "Metadata")["Program"].(string)
 	return resource{kind: kind, condition: condition, program: program, properties: section(m, "Properties")}, nil
@@ -94,9 +91,7 @@ func readResource(entry any) (resource, error) {
 // SAM does.
 func mergeProperties(global, own map[string]any) map[string]any {
 	out := make(map[string]any, len(global)+len(own))
-	for k, v := range global {
-		out[k] = v
-	}
+	maps.Copy(out, global)
 	for k, v := range own {
 		switch globalValue := out[k].(type) {
 		case map[string]any:
@@ -174,9 +169,6 @@ func checkParameter(rules map[string]any, value string) error {
 	if least, err := strconv.ParseFloat(scalarText(rules["MinLength"]), 64); err == nil && length < least {
 		return fmt.Errorf("%q has fewer than %v characters", value, least)
 	}
-	if greatest, err := strconv.ParseFloat(scalarText(rules["MaxLength"]), 64); err == nil && length > greatest {
-		return fmt.Errorf("%q has more than %v characters", value, greatest)
-	}
 	if rules["Type"] != "Number" {
 		return nil
 	}
@@ -194,14 +186,7 @@ func checkParameter(rules map[string]any, value string) error {
 }
 
 // sortedKeys returns the keys of a map in order.
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
-}
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // parseYAML reads YAML into maps, slices and scalars. A short tag such as !Ref x is read as its long form {"Ref": x}.
 func parseYAML(text []byte) (map[string]any, error) {

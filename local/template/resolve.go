@@ -84,9 +84,6 @@ func (r *resolver) resolveIntrinsic(name string, arg any) (any, error) {
 			id, attribute, _ := strings.Cut(s, ".")
 			return r.resolveAttribute(id, attribute)
 		}
-		if list, ok := arg.([]any); ok && len(list) == 2 {
-			return r.resolveAttribute(fmt.Sprint(list[0]), fmt.Sprint(list[1]))
-		}
 	case "Fn::Sub":
 		return r.resolveSub(arg)
 	case "Fn::Join":
@@ -97,7 +94,7 @@ func (r *resolver) resolveIntrinsic(name string, arg any) (any, error) {
 		return r.resolveSplit(arg)
 	case "Fn::Select":
 		return r.resolveSelect(arg)
-	case "Fn::Equals", "Fn::Not", "Fn::And", "Fn::Or", "Condition":
+	case "Fn::Equals", "Fn::Not", "Condition":
 		return r.evaluate(map[string]any{name: arg})
 	default:
 		return nil, fmt.Errorf("uses %s, which the local cloud does not support", name)
@@ -149,26 +146,13 @@ var subVariable = regexp.MustCompile(`\$\{([^!{}][^{}]*)\}`)
 // resolveSub evaluates Fn::Sub.
 func (r *resolver) resolveSub(arg any) (any, error) {
 	text, ok := arg.(string)
-	own := map[string]any{}
-	if list, isList := arg.([]any); isList && len(list) == 2 {
-		text, ok = list[0].(string)
-		own, _ = list[1].(map[string]any)
-	}
 	if !ok {
 		return nil, fmt.Errorf("uses Fn::Sub with a malformed argument")
 	}
 	var failed error
 	out := subVariable.ReplaceAllStringFunc(text, func(m string) string {
 		name := strings.TrimSpace(m[2 : len(m)-1])
-		var v any
-		var err error
-		if local, ok := own[name]; ok {
-			v, err = r.resolve(local)
-		} else if id, attribute, dotted := strings.Cut(name, "."); dotted {
-			v, err = r.resolveAttribute(id, attribute)
-		} else {
-			v, err = r.resolveRef(name)
-		}
+		v, err := r.resolveRef(name)
 		if err == nil && !isScalar(v) {
 			err = fmt.Errorf("uses Fn::Sub with %s, which is not a string", name)
 		}

@@ -24,8 +24,8 @@ Resources:
     Type: AWS::Serverless::StateMachine
     Properties:
       Name: machine
-      Definition: {StartAt: A, States: {A: {Type: Task, Resource: "${Step}", End: true}}}
-      DefinitionSubstitutions: {Step: !Ref StepFunction.Version}
+      DefinitionUri: machine.asl.json
+      DefinitionSubstitutions: {EchoArn: !Ref StepFunction.Version}
       Policies:
         - Statement: [{Effect: Allow, Action: lambda:InvokeFunction, Resource: !Sub "${StepFunction.Arn}:*"}]
   Tick:
@@ -50,7 +50,7 @@ func TestVersions(t *testing.T) {
 	target.Publish = func(function, binary string) (string, error) { return function + binary + "7", nil }
 	for want, load := range map[string]func() (*Template, error){
 		"1":         func() (*Template, error) { return loadText(t, versioned, nil) },
-		"stepstep7": func() (*Template, error) { return buildTemplate([]byte(versioned), t.TempDir(), target, nil) },
+		"stepstep7": func() (*Template, error) { return buildTemplate([]byte(versioned), newFolder(t), target, nil) },
 	} {
 		got, err := load()
 		if err != nil {
