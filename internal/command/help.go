@@ -2,9 +2,13 @@ package command
 
 import (
 	"fmt"
+	"io"
+	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // helpColumns is the width to which the lines of options are filled.
@@ -129,4 +133,76 @@ func AppendNotes(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		AppendNotes(sub)
 	}
+}
+
+// Values has the value of a flag completed to one of a few. A colon and what follows it describe a value.
+func Values(c *cobra.Command, flag string, values ...string) {
+	Complete(c, flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// Complete has the value of a flag completed by a function.
+func Complete(c *cobra.Command, flag string, complete cobra.CompletionFunc) {
+	if err := c.RegisterFlagCompletionFunc(flag, complete); err != nil {
+		panic(err) // the command has no such flag
+	}
+}
+
+// prepareCompletion completes the names of files and folders, wherever the name of an argument or the usage of a flag
+// says that it is one, and nothing where the command says nothing itself.
+func prepareCompletion(c *cobra.Command) {
+	if names := argumentNames(c); c.ValidArgsFunction == nil && !c.HasSubCommands() && !c.DisableFlagParsing {
+		c.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(names) == 0 || len(args) >= len(names) && !strings.HasSuffix(names[len(names)-1], "...") {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return nil, directiveFor(names[min(len(args), len(names)-1)])
+		}
+	}
+	complete := func(f *pflag.Flag) {
+		if _, isComplete := c.GetFlagCompletionFunc(f.Name); !isComplete {
+			value, _ := pflag.UnquoteUsage(f)
+			Complete(c, f.Name, cobra.FixedCompletions(nil, directiveFor(value)))
+		}
+	}
+	c.LocalNonPersistentFlags().VisitAll(complete)
+	c.PersistentFlags().VisitAll(complete)
+}
+
+// directiveFor returns what completes an argument or a value of a name.
+func directiveFor(name string) cobra.ShellCompDirective {
+	isNamed := func(word string) bool { return strings.Contains(name, word) }
+	switch {
+	case isNamed("DIR"), isNamed("FOLDER"):
+		return cobra.ShellCompDirectiveFilterDirs
+	case slices.ContainsFunc([]string{"FILE", "RECEIPT"}, isNamed):
+		return cobra.ShellCompDirectiveDefault
+	}
+	return cobra.ShellCompDirectiveNoFileComp
+}
+
+// Output is the standard output of a command. It remembers that something could not be written, because the disk is
+// full for example, so that no command can end as if it had printed everything. It is safe for concurrent use.
+type Output struct {
+	w      io.Writer
+	failed atomic.Pointer[error]
+}
+
+// Write writes p.
+func (o *Output) Write(p []byte) (int, error) {
+	n, err := o.w.Write(p)
+	if err != nil {
+		o.failed.CompareAndSwap(nil, &err)
+	}
+	return n, err
+}
+
+// Unwrap returns the writer below, which is a file if it is a terminal.
+func (o *Output) Unwrap() io.Writer { return o.w }
+
+// err returns the first error.
+func (o *Output) err() error {
+	if failed := o.failed.Load(); failed != nil {
+		return *failed
+	}
+	return nil
 }

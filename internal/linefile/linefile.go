@@ -4,11 +4,27 @@
 package linefile
 
 import (
+	"bytes"
+	"context"
+	"crypto/rand"
 	"errors"
 	"io"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
 
+	"sluice/shared/access/auth"
+	"sluice/shared/access/tenancy"
 	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/chunk"
+	"sluice/shared/ingest/report"
+	"sluice/shared/ingest/transaction"
+	"sluice/shared/ingest/transaction/scanner"
 	"sluice/shared/ingest/unpack"
+	"sluice/shared/ingest/validation"
 )
 
 // UnpackFilters are the shell commands that unpack a file, their last argument or their standard input.
@@ -89,4 +105,130 @@ func Check(file io.ReaderAt, size int64) (batch.Encoding, error) {
 // Unpack returns the unpacked content of a file, within the limits of the service. It must be closed.
 func Unpack(file io.ReaderAt, size int64, packed batch.Encoding) *unpack.Reader {
 	return unpack.NewReader(io.NewSectionReader(file, 0, size), packed, size, unpack.DefaultLimits)
+}
+
+// Validation says how a file of lines is validated: as the service does it for a tenant with the usual settings.
+type Validation struct {
+	// ReceivedAt takes the place of the receipt time.
+	ReceivedAt time.Time
+	// MainEntity says which entity of a line is the main entity.
+	MainEntity tenancy.MainEntityRule
+	// Entities are all entities that exist; nil means that references to entities are not checked.
+	Entities *validation.Directory
+	// Screening is how names are screened; nil if they are not.
+	Screening *validation.FileScreening
+	// CSV receives the report as CSV, and Rejected the rejected lines; nil if they are not wanted.
+	CSV, Rejected io.Writer
+	// Workers is how many chunks are worked on at the same time; 0 means one for each core.
+	Workers int
+	// TempDir is the folder for temporary files; "" means that of the system.
+	TempDir string
+	// Progress, unless it is nil, is called with how much is done, by several goroutines at once.
+	Progress func(Progress)
+}
+
+// Progress is how far the validation of a file is.
+type Progress struct {
+	// Done is how much of the file's size is done: reading it is most of the work, and what follows is the last tenth.
+	Done int64
+	// Read is how many bytes are read, and Lines how many transactions those have.
+	Read, Lines int64
+}
+
+// Run validates a file, which is not packed, and writes the report to out. If the file has become shorter meanwhile,
+// the error is validation.ErrShrank.
+func (v Validation) Run(ctx context.Context, file *os.File, size int64, out io.Writer) (report.Summary, error) {
+	settings := auth.DefaultSettings()
+	rules := transaction.Rules{
+		ReceivedAt: v.ReceivedAt, MaxPast: settings.MaxPast, MaxFuture: settings.MaxFuture, MainEntity: v.MainEntity,
+		CollectNames: v.Screening != nil,
+	}
+	in := validation.FileInput{
+		Source:     NewSource(file),
+		Plan:       chunk.NewPlan(size, 0),
+		NewScanner: func() validation.Scanner { return scanner.New(rules) },
+		Entities:   v.Entities,
+		Screening:  v.Screening,
+		CSV:        v.CSV,
+		Rejected:   v.Rejected,
+		Workers:    v.Workers,
+		TempDir:    v.TempDir,
+
+		MaxReportBytes: report.DefaultMaxBytes,
+	}
+	if in.Workers == 0 {
+		in.Workers = runtime.GOMAXPROCS(0)
+	}
+	if v.Progress != nil {
+		in.Progress = func(p validation.Progress) {
+			v.Progress(Progress{Done: (9*p.Read + p.Settled) / 10, Read: p.Read, Lines: p.Lines})
+		}
+	}
+	rand.Read(in.DigestKey[:])
+	summary, err := validation.ValidateFile(ctx, in, out)
+	if info, statErr := file.Stat(); err == nil && statErr == nil && info.Size() < size {
+		err = validation.ErrShrank // the last page of a mapped file reads as zeros beyond its new end
+	}
+	return summary, err
+}
+
+// Printable makes text that comes from a file harmless for whoever reads it: every character is visible, controls are
+// replaced.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r < ' ':
+			return '␀' + r
+		case r == 0x7F:
+			return '␡'
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r):
+			return '·'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+// ShellQuote writes an argument for a POSIX shell.
+func ShellQuote(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("_./:=@%+,-", r)
+	}
+	if s != "" && strings.TrimFunc(s, plain) == "" && s[0] != '-' {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// excerptBytes is how much of a line, on each side of a byte, an excerpt has at most.
+const excerptBytes = 512
+
+// Excerpt returns the part of a line around a byte of the file: what precedes the byte, and what begins with it. The
+// text is printable. Both are "" if the file has no such byte or cannot be read.
+func Excerpt(file io.ReaderAt, offset int64) (before, after string) {
+	start := max(offset-excerptBytes, 0)
+	window := make([]byte, 2*excerptBytes)
+	n, _ := file.ReadAt(window, start)
+	middle := int(offset - start)
+	if middle > n {
+		return "", ""
+	}
+	left, right := window[:middle], window[middle:n]
+	if i := bytes.LastIndexByte(left, '\n'); i >= 0 {
+		left = left[i+1:]
+	} else if start > 0 {
+		left = dropPartialRune(left)
+	}
+	if i := bytes.IndexByte(right, '\n'); i >= 0 {
+		right = right[:i]
+	}
+	return Printable(string(left)), Printable(strings.TrimRight(string(right), "\r"))
+}
+
+// dropPartialRune drops the rest of a character at the beginning of a text.
+func dropPartialRune(b []byte) []byte {
+	for len(b) > 0 && !utf8.RuneStart(b[0]) {
+		b = b[1:]
+	}
+	return b
 }

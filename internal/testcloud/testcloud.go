@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"sync"
 	"syscall"
 	"time"
 
@@ -136,4 +138,27 @@ func (c *Cloud) Run(ctx context.Context, out any, args ...string) error {
 // Admin is Run for a command of admin.
 func (c *Cloud) Admin(ctx context.Context, out any, args ...string) error {
 	return c.Run(ctx, out, append([]string{"admin", "--data", c.Data}, args...)...)
+}
+
+// starts runs functions on a thread that exists as long as this program: what it starts gets its death signal when the
+// thread that started it ends.
+var starts = sync.OnceValue(func() chan<- func() {
+	tasks := make(chan func())
+	go func() {
+		runtime.LockOSThread()
+		for task := range tasks {
+			task()
+		}
+	}()
+	return tasks
+})
+
+// StartProgram starts a program in a process group of its own, so that an interrupt of this program does not reach it
+// first. On Linux it is killed when this program ends, however that happens.
+func StartProgram(cmd *exec.Cmd) error {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	dieWithStarter(cmd.SysProcAttr)
+	started := make(chan error)
+	starts() <- func() { started <- cmd.Start() }
+	return <-started
 }

@@ -104,7 +104,8 @@ func TestFailures(t *testing.T) {
 			`"Branches":[{"StartAt":"F","States":{"F":{"Type":"Fail","Error":"Own"}}}]}}}`, `{}`, "Own"},
 		{"no array", inMap(call("toy")), `{}`, "States.Runtime"},
 		{"output path", oneState(`"Type": "Pass", "OutputPath": "$.no"`), `{}`, "States.Runtime"},
-		{"parameters", oneState(task + `"Parameters": {"FunctionName": "toy", "Payload.$": "$.no"}`), `{}`, "States.Runtime"},
+		{"parameters", oneState(task + `"Parameters": {"FunctionName": "toy", "Payload.$": "$.no"}`), `{}`,
+			"States.Runtime"},
 		{"caught parameters", oneState(call("toy") + `, "ResultSelector": {"a.$": "$.no"},
 			"Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Caught"}]`), `{}`, "States.Runtime"},
 		{"result path", oneState(`"Type": "Pass", "ResultPath": "$.a.b"`), `{"a":1}`, "States.ResultPathMatchFailure"},
@@ -184,7 +185,8 @@ func TestPayloadLimit(t *testing.T) {
 
 func TestMapConcurrencyAndFailure(t *testing.T) {
 	t.Parallel()
-	definition := oneState(`"Type": "Map", "ItemsPath": "$.items", "MaxConcurrencyPath": "$.n", "ItemProcessor": {"StartAt": "I", "States": {"I": {` +
+	definition := oneState(`"Type": "Map", "ItemsPath": "$.items", "MaxConcurrencyPath": "$.n",
+		"ItemProcessor": {"StartAt": "I", "States": {"I": {` +
 		task + `"Parameters": {"FunctionName": "toy", "Payload.$": "$"}, "End": true}}}`)
 	var mu sync.Mutex
 	var now, most int

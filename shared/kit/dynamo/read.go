@@ -2,10 +2,17 @@ package dynamo
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"iter"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
 )
 
 // Get reads the item of a key as of every write acknowledged before; nil if it does not exist.
@@ -35,4 +42,127 @@ func Query(ctx context.Context, db *dynamodb.Client, query *dynamodb.QueryInput)
 			}
 		}
 	}
+}
+
+const (
+	// MaxGetKeys is the largest number of keys in one BatchGetItem call (a limit of DynamoDB).
+	MaxGetKeys = 100
+	// MaxPutItems is the largest number of items in one BatchWriteItem call (a limit of DynamoDB).
+	MaxPutItems = 25
+	// Concurrency is how many batch calls one GetAll or PutAll has under way at once.
+	Concurrency = 8
+)
+
+// GetAll reads the items of the given keys, which must be distinct, as of every write acknowledged before. Keys without
+// an item are left out; the result is not in the order of the keys. It reads only the named attributes, or whole items
+// if none is named. It asks again for items that a throttled table leaves unprocessed, until the context ends.
+func GetAll(ctx context.Context, db *dynamodb.Client, table string, keys []Item, attributes ...string) ([]Item, error) {
+	pages := slices.Collect(slices.Chunk(keys, MaxGetKeys))
+	results := make([][]Item, len(pages))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(Concurrency)
+	for i, page := range pages {
+		g.Go(func() (err error) {
+			results[i], err = getPage(ctx, db, table, page, attributes)
+			return err
+		})
+	}
+	err := g.Wait()
+	return slices.Concat(results...), err
+}
+
+// getPage is GetAll for at most MaxGetKeys keys.
+func getPage(ctx context.Context, db *dynamodb.Client, table string, keys []Item, attributes []string) ([]Item, error) {
+	request := types.KeysAndAttributes{Keys: keys, ConsistentRead: aws.Bool(true)}
+	if len(attributes) > 0 {
+		request.ProjectionExpression, request.ExpressionAttributeNames = projection(attributes)
+	}
+	var items []Item
+	err := retry(ctx, func() (bool, error) {
+		out, err := db.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
+			RequestItems: map[string]types.KeysAndAttributes{table: request},
+		})
+		if err != nil {
+			return isThrottled(err), err
+		}
+		items = append(items, out.Responses[table]...)
+		request.Keys = out.UnprocessedKeys[table].Keys
+		return len(request.Keys) > 0, nil
+	})
+	return items, err
+}
+
+// projection names attributes by placeholders, because some of their names are words that DynamoDB reserves.
+func projection(attributes []string) (*string, map[string]string) {
+	names := make(map[string]string, len(attributes))
+	placeholders := make([]string, len(attributes))
+	for i, name := range attributes {
+		placeholders[i] = "#a" + strconv.Itoa(i)
+		names[placeholders[i]] = name
+	}
+	return aws.String(strings.Join(placeholders, ", ")), names
+}
+
+// PutAll stores items whose keys are distinct, replacing those that exist. It sends again the items that a throttled
+// table leaves unprocessed, until the context ends. After an error any of the items may be stored; repeating the call
+// is safe.
+func PutAll(ctx context.Context, db *dynamodb.Client, table string, items []Item) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(Concurrency)
+	for page := range slices.Chunk(items, MaxPutItems) {
+		g.Go(func() error { return PutPage(ctx, db, table, page) })
+	}
+	return g.Wait()
+}
+
+// PutPage is PutAll for at most MaxPutItems items.
+func PutPage(ctx context.Context, db *dynamodb.Client, table string, items []Item) error {
+	requests := make([]types.WriteRequest, len(items))
+	for i, item := range items {
+		requests[i].PutRequest = &types.PutRequest{Item: item}
+	}
+	return retry(ctx, func() (bool, error) {
+		out, err := db.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
+			RequestItems: map[string][]types.WriteRequest{table: requests},
+		})
+		if err != nil {
+			return isThrottled(err), err
+		}
+		requests = out.UnprocessedItems[table]
+		return len(requests) > 0, nil
+	})
+}
+
+// LoadPagingKey returns the key that seals page tokens, from a table whose key is owner and part. If the table has none
+// yet, the candidate is stored: of callers at the same time one's candidate becomes the key, and all get that one.
+func LoadPagingKey(ctx context.Context, db *dynamodb.Client, table string, candidate []byte) ([]byte, error) {
+	return LoadPagingKeyAt(ctx, db, table, "owner", candidate)
+}
+
+// LoadPagingKeyAt is LoadPagingKey for a table whose partition key has another name.
+func LoadPagingKeyAt(ctx context.Context, db *dynamodb.Client, table, partitionKey string, candidate []byte) ([]byte,
+	error) {
+	key := Item{partitionKey: String("paging"), "part": String("key")}
+	read := &dynamodb.GetItemInput{TableName: &table, Key: key, ConsistentRead: aws.Bool(true)}
+	out, err := db.GetItem(ctx, read)
+	if err == nil && out.Item == nil {
+		_, err = db.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName: &table,
+			Item: Item{partitionKey: key[partitionKey], "part": key["part"],
+				"body": Binary(candidate)},
+			ConditionExpression:      aws.String("attribute_not_exists(#owner)"),
+			ExpressionAttributeNames: map[string]string{"#owner": partitionKey},
+		})
+		if _, failed := ConditionFailed(err); err == nil || failed {
+			out, err = db.GetItem(ctx, read)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("load paging key: %w", err)
+	}
+	body := BinaryAttribute(out.Item, "body")
+	if body == nil {
+		return nil, errors.New("load paging key: the row has no body")
+	}
+	return body, nil
 }

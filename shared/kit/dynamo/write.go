@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsretry "github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
@@ -114,4 +115,23 @@ func retry(ctx context.Context, attempt func() (again bool, err error)) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// ReplaceVersion puts a row in the place of the one whose attribute version is the given one, or in an empty place if
+// version is 0. The row has the next version and an attribute id. If another row is there, ConditionFailed reports true
+// for the error.
+func ReplaceVersion(ctx context.Context, db *dynamodb.Client, table string, row any, version int64) error {
+	item, err := attributevalue.MarshalMap(row)
+	if err != nil {
+		return err
+	}
+	put := &dynamodb.PutItemInput{
+		TableName: &table, Item: item, ConditionExpression: aws.String("attribute_not_exists(id)"),
+	}
+	if version != 0 {
+		put.ConditionExpression = aws.String("version = :version")
+		put.ExpressionAttributeValues = Item{":version": Number(version)}
+	}
+	_, err = db.PutItem(ctx, put)
+	return err
 }

@@ -2,6 +2,16 @@
 // passes on, and events about executions that have ended; and how functions complete tasks.
 package machine
 
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
+	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
+)
+
 // Failure is the error of a task as the state machine's Catch passes it on.
 type Failure struct {
 	// Error is the name of the error.
@@ -45,4 +55,26 @@ func (e Event) IsFromStepFunctions() bool { return e.Source == source }
 // Failure returns how the execution has ended.
 func (e Event) Failure() *Failure {
 	return &Failure{Error: "Execution." + e.Detail.Status, Cause: e.Detail.Error + ": " + e.Detail.Cause}
+}
+
+// Tasks completes tasks that wait for a token. It is safe for concurrent use.
+type Tasks struct{ client *sfn.Client }
+
+// NewTasks returns the tasks of all state machines.
+func NewTasks(client *sfn.Client) *Tasks { return &Tasks{client} }
+
+// Complete ends the task that waits for a token. It returns false if no task waits for it: the task has ended, or it
+// was never the token of one.
+func (t *Tasks) Complete(ctx context.Context, token string) (isWaiting bool, err error) {
+	_, err = t.client.SendTaskSuccess(ctx, &sfn.SendTaskSuccessInput{TaskToken: &token, Output: aws.String("{}")})
+	var timedOut *types.TaskTimedOut
+	var missing *types.TaskDoesNotExist
+	var invalid *types.InvalidToken
+	switch {
+	case errors.As(err, &timedOut), errors.As(err, &missing), errors.As(err, &invalid):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("complete a task: %w", err)
+	}
+	return true, nil
 }

@@ -4,7 +4,10 @@
 package adapter
 
 import (
+	"context"
+	"errors"
 	"strings"
+	"time"
 
 	"sluice/shared/screening"
 )
@@ -116,4 +119,57 @@ func FailedSearch(details string) *screening.ProviderError {
 func InvalidResponse(message string) *screening.ProviderError {
 	return &screening.ProviderError{Source: screening.SourceAdapter, Code: screening.CodeInvalidAnswer,
 		Message: message}
+}
+
+// ErrNoAdapter means that a provider has no adapter, as the built-in one.
+var ErrNoAdapter = errors.New("the provider has no adapter")
+
+// KeysOf returns the keys of a provider whose keys are revealed. It returns nil for a provider without authentication,
+// whose messages are not encrypted either. Its errors explain the configuration: that there is no adapter, that a key
+// is not valid, or that messages would be encrypted without authentication, so that they could be changed unnoticed.
+func KeysOf(p screening.Provider) (*Keys, error) {
+	switch a := p.Adapter; {
+	case a == nil:
+		return nil, ErrNoAdapter
+	case a.IsAuthenticationActive:
+		return ParseKeys(a.EncryptionKey.Reveal(), a.AuthenticationKey.Reveal())
+	case a.EncryptionKey != "":
+		return nil, errors.New("there is a key for encryption, but authentication is not active")
+	}
+	return nil, nil
+}
+
+// Upload is the place for a response that is too large for a message. Its file has the text of the member response.
+type Upload struct {
+	Tenant string
+	// ID is a UUID.
+	ID        string
+	CreatedAt time.Time
+	// CreatedBy is the ID of the client that asked for it.
+	CreatedBy string
+	// Expires is until when a message may name the upload.
+	Expires time.Time
+	// UsedBy names the message that has used the upload; "" if none has.
+	UsedBy string
+}
+
+// UploadKey returns the key of an upload's file in the bucket of work files.
+func UploadKey(tenant, id string) string { return "answers/" + tenant + "/" + id }
+
+var (
+	// ErrNoUpload means that the tenant has no such upload.
+	ErrNoUpload = errors.New("adapter: no such upload")
+	// ErrUploadUsed means that another message has used the upload.
+	ErrUploadUsed = errors.New("adapter: the upload is used")
+)
+
+// UploadStore keeps uploads until some time after they have expired. It is safe for concurrent use.
+type UploadStore interface {
+	// CreateUpload stores a new upload.
+	CreateUpload(ctx context.Context, u Upload) error
+	// GetUpload reads an upload of a tenant. It returns ErrNoUpload if there is none.
+	GetUpload(ctx context.Context, tenant, id string) (Upload, error)
+	// UseUpload records the message that uses an upload. Repeating it with the same message is success; it returns
+	// ErrUploadUsed if another one has used the upload, and ErrNoUpload if there is none.
+	UseUpload(ctx context.Context, tenant, id, message string) error
 }

@@ -1,9 +1,28 @@
+// Package catalog holds the watchlists of an installation: immutable versions of each list, shared by all tenants or
+// owned by one tenant, and the pointer to its current version. Package catalog/catalogdb stores versions and pointers;
+// entries and indexes are objects.
+//
+// A function screens names by a Loader, which package screeningsetup makes in one line:
+//
+//	lists := screeningsetup.NewWatchlists(env) // once, in main; it needs TABLE_WATCHLISTS and BUCKET_WORK
+//
+//	loaded, err := lists.Current(ctx, tenant, nil)         // the tenant's active lists, or those that are named
+//	hits, err := catalog.NewScreener(loaded...).Screen(match.Query{Name: name}, match.Threshold)
+//
+// The tenant comes from the caller's token. A Loaded has the version, the date of the source and the age of its list.
+// Its VersionRef pins the version for a batch: Loader.Open opens the same version again. A Screener is for one
+// goroutine at a time; any number of them may share loaded lists. Nothing has to be closed.
+//
+// The function's policies need dynamodb:GetItem and dynamodb:Query on the table, and s3:GetObject on the objects below
+// KeyPrefix of the bucket.
 package catalog
 
 import (
 	"context"
 	"io"
 	"time"
+
+	"sluice/shared/screening/watchlist"
 )
 
 // Reader reads versions and pointers of lists. It is safe for concurrent use; a read sees every acknowledged write.
@@ -63,4 +82,17 @@ type Files interface {
 type Remover interface {
 	// Remove removes an object. Removing one that does not exist is success.
 	Remove(ctx context.Context, key string) error
+}
+
+// NewPartScreener returns a screener of some entries of a version. It finds the same of these entries as a screener of
+// the whole version.
+func NewPartScreener(v Version, entries []watchlist.Entry) (*Screener, error) {
+	part := v
+	part.Version = "" // a part has another digest
+	x, err := build(part, entries)
+	if err != nil {
+		return nil, err
+	}
+	x.Lists[0].Version = v.Version
+	return NewScreener(Loaded{Version: v, index: x}), nil
 }

@@ -3,6 +3,7 @@ package admin
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -11,7 +12,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
+	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/logging"
+	"golang.org/x/sync/errgroup"
 
 	"sluice/cmd/sluice/internal/service"
 	"sluice/internal/command"
@@ -132,4 +137,120 @@ func (a *admin) requireKnownTenant(ctx context.Context) error {
 	}
 	_, err := a.registry.Tenant(ctx, a.tenant)
 	return explainNotFound(err, "tenant", a.tenant)
+}
+
+// Operator reads lists for the console as 'sluice admin' does, and has each reading recorded in the audit trail
+// as it does.
+type Operator struct {
+	// IsLocal means that the installation is the local cloud on a data folder, "" for the default one.
+	IsLocal bool
+	Data    string
+	// Prefix is that of an installation on AWS; "" for the default one.
+	Prefix string
+}
+
+// list runs the command that prints a list.
+func (o Operator) list(
+	ctx context.Context, name string, run func(ctx context.Context, a *admin, args []string) (any, error),
+) (any, error) {
+	a := &admin{data: o.Data, prefix: o.Prefix, hasNoDefaultTenant: true, now: time.Now().UTC(), isOnAWS: !o.IsLocal}
+	result, err := a.act(ctx, name, nil, run)
+	if errors.Is(err, errNotRecorded) && result != nil {
+		err = nil // the list was read, and its beginning is recorded
+	}
+	return result, err
+}
+
+// Tenants lists the tenants.
+func (o Operator) Tenants(ctx context.Context) (any, error) {
+	return o.list(ctx, "tenant list", listTenants)
+}
+
+// Clients lists the clients of all tenants.
+func (o Operator) Clients(ctx context.Context) (any, error) {
+	return o.list(ctx, "client list", listClients)
+}
+
+// Keys lists the keys that sign access tokens.
+func (o Operator) Keys(ctx context.Context) (any, error) {
+	return o.list(ctx, "key list", listKeys)
+}
+
+// ReceiptKeys lists the keys that sign receipts.
+func (o Operator) ReceiptKeys(ctx context.Context) (any, error) {
+	return o.list(ctx, "key list", func(ctx context.Context, a *admin, _ []string) (any,
+		error) {
+		return listReceiptKeys(ctx, a)
+	})
+}
+
+// functionReader reads the settings of functions.
+type functionReader interface {
+	GetFunctionConfiguration(
+		context.Context, *lambda.GetFunctionConfigurationInput, ...func(*lambda.Options),
+	) (*lambda.GetFunctionConfigurationOutput, error)
+}
+
+// adminTables are the tables that the commands use, by the variable that names each to a function, with that function
+// and the name that the table has in a new installation, after the prefix.
+var adminTables = map[string]struct{ function, name string }{
+	"TABLE_BATCHES":    {"receipt", "batches"},
+	"TABLE_CLIENTS":    {"authorizer", "clients"},
+	"TABLE_RECORDS":    {"entity", "records"},
+	"TABLE_ENTITIES":   {"entity", "entities"},
+	"TABLE_OUTBOUND":   {"outbound", "outbound"},
+	"TABLE_WATCHLISTS": {"watchlist", "watchlists"},
+}
+
+// tableNames returns the names of tables that the functions of an installation use: after a restore, a table has
+// another name, and what a command wrote to the old one would be lost. A local cloud never restores, and functions is
+// nil.
+func tableNames(ctx context.Context, functions functionReader, prefix string, variables ...string) (map[string]string,
+	error) {
+	names := make([]string, len(variables))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, variable := range variables {
+		table := adminTables[variable]
+		names[i] = prefix + "-" + table.name
+		if functions == nil {
+			continue
+		}
+		group.Go(func() error {
+			function := prefix + "-" + table.function
+			c, err := functions.GetFunctionConfiguration(ctx,
+				&lambda.GetFunctionConfigurationInput{FunctionName: &function})
+			if missing := new(types.ResourceNotFoundException); errors.As(err, &missing) {
+				return fmt.Errorf("there is no function %s: name the Prefix of the installation with --prefix, "+
+					"or another account or region", function)
+			}
+			if failure := smithy.APIError(nil); errors.As(err, &failure) &&
+				failure.ErrorCode() == "UnknownOperationException" {
+				return nil // a local cloud that AWS_ENDPOINT_URL names: it serves no other operation than Invoke
+			}
+			if err != nil {
+				return fmt.Errorf("read which tables the function %s uses: %w", function, err)
+			}
+			if c.Environment == nil || c.Environment.Variables[variable] == "" {
+				return fmt.Errorf("the function %s has no %s: it is of another release", function, variable)
+			}
+			names[i] = c.Environment.Variables[variable]
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for i, variable := range variables {
+		out[variable] = names[i]
+	}
+	return out, nil
+}
+
+// tables is tableNames for the installation of the commands.
+func (a *admin) tables(ctx context.Context, variables ...string) (map[string]string, error) {
+	if a.isLocal {
+		return tableNames(ctx, nil, a.prefix, variables...)
+	}
+	return tableNames(ctx, lambda.NewFromConfig(a.aws), a.prefix, variables...)
 }

@@ -2,13 +2,20 @@ package service
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"sluice/client"
 	"sluice/internal/command"
+	"sluice/internal/linefile"
+	"sluice/internal/localcloud"
 )
 
 // Sleep waits, and returns the context's error if that ends first.
@@ -64,4 +71,65 @@ func (c *Connection) Run(
 		}
 		return run(ctx, api, args, stdout)
 	})
+}
+
+// CommandLine writes a command that a message tells people to run, for their shell: with the flags of the connection
+// that this command was given, without which the next one would call another service, or none. What came from the
+// environment is not among them. A secret is not shown: SECRET stands for it. Without a connection, nil, there are no
+// flags. Messages that only name a command ('sluice policy list') do not need it.
+func (c *Connection) CommandLine(command string, args ...string) string {
+	var flags []string
+	if c != nil {
+		flags = c.givenFlags()
+	}
+	return WriteCommandLine(command, flags, args)
+}
+
+// givenFlags returns the flags of the connection that the command line has.
+func (c *Connection) givenFlags() []string {
+	if c.given == nil {
+		c.given = []string{}
+		for _, option := range connectionFlags {
+			value := *option.target(c)
+			if value != "" && option.name == "client-secret" {
+				value = "SECRET"
+			}
+			if value != "" {
+				c.given = append(c.given, "--"+option.name, linefile.ShellQuote(value))
+			}
+		}
+	}
+	return c.given
+}
+
+// WriteCommandLine writes a command with flags, which are written for a shell already, and arguments, which are not.
+func WriteCommandLine(command string, flags, args []string) string {
+	words := slices.Concat([]string{"sluice", command}, flags)
+	isInFlag := func(r rune) bool { return r == '-' || r >= 'a' && r <= 'z' }
+	for _, arg := range args {
+		if !strings.HasPrefix(arg, "-") || strings.TrimFunc(arg, isInFlag) != "" {
+			arg = linefile.ShellQuote(arg)
+		}
+		words = append(words, arg)
+	}
+	return strings.Join(words, " ")
+}
+
+// FindLocalCloud reads the descriptor of the local cloud that runs on a data folder. If data is "" it looks in the
+// default folder; if no local cloud runs there, that is not an error and the descriptor is nil.
+func FindLocalCloud(data string) (*localcloud.Descriptor, error) {
+	dir := data
+	if dir == "" {
+		dir = localcloud.DefaultDataDir
+	}
+	d, err := localcloud.Read(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && data == "":
+		return nil, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("no local cloud runs on %s: start one with 'sluice local --data %s'", data, data)
+	case err != nil:
+		return nil, err
+	}
+	return &d, nil
 }

@@ -2,6 +2,7 @@ package externalauthdb
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -69,4 +70,67 @@ func (s *Store) SetNoticed(ctx context.Context, c externalauth.Configuration) er
 		return fmt.Errorf("record notices: %w", err)
 	}
 	return nil
+}
+
+// secretsBody is all secrets of a configuration, as JSON. Values are in the order of the row's names.
+type secretsBody struct {
+	Headers      []string `json:"headers,omitempty"`
+	ClientSecret string   `json:"client_secret,omitempty"`
+	OAuthHeaders []string `json:"oauth_headers,omitempty"`
+	FormValues   []string `json:"form_values,omitempty"`
+}
+
+// secretsOf returns the secrets of a configuration as JSON, nil if it has no secrets.
+func secretsOf(c externalauth.Configuration) ([]byte, error) {
+	body := secretsBody{Headers: revealAll(c.Headers)}
+	if o := c.OAuth; o != nil {
+		body.ClientSecret = o.ClientSecret.Reveal()
+		body.OAuthHeaders, body.FormValues = revealAll(o.Headers), revealAll(o.FormValues)
+	}
+	if body.ClientSecret == "" && body.Headers == nil && body.OAuthHeaders == nil && body.FormValues == nil {
+		return nil, nil
+	}
+	return json.Marshal(body)
+}
+
+func revealAll(values []externalauth.NameValue) []string {
+	var texts []string
+	for _, v := range values {
+		texts = append(texts, v.Value.Reveal())
+	}
+	return texts
+}
+
+// withSecrets returns a configuration with the secrets that secretsOf has written for it.
+func withSecrets(c externalauth.Configuration, secrets []byte) (externalauth.Configuration, error) {
+	var body secretsBody
+	if err := json.Unmarshal(secrets, &body); err != nil {
+		return externalauth.Configuration{}, fmt.Errorf("read secrets of configuration %s: not valid JSON", c.ID)
+	}
+	fits := len(body.Headers) == len(c.Headers)
+	if fits {
+		c.Headers = withValues(c.Headers, body.Headers)
+	}
+	if c.OAuth != nil && fits {
+		o := *c.OAuth
+		o.ClientSecret = externalauth.Secret(body.ClientSecret)
+		if fits = len(body.OAuthHeaders) == len(o.Headers) && len(body.FormValues) == len(o.FormValues); fits {
+			o.Headers, o.FormValues = withValues(o.Headers, body.OAuthHeaders),
+				withValues(o.FormValues, body.FormValues)
+		}
+		c.OAuth = &o
+	}
+	if !fits {
+		return externalauth.Configuration{}, fmt.Errorf("read secrets of configuration %s: not those of its names",
+			c.ID)
+	}
+	return c, nil
+}
+
+func withValues(names []externalauth.NameValue, values []string) []externalauth.NameValue {
+	var out []externalauth.NameValue
+	for i, v := range names {
+		out = append(out, externalauth.NameValue{Name: v.Name, Value: externalauth.Secret(values[i])})
+	}
+	return out
 }

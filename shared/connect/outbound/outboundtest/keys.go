@@ -14,6 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/kms/types"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"sluice/shared/access/auth/fakekms"
 	"sluice/shared/connect/outbound"
@@ -130,4 +132,50 @@ type FailingSigner struct{}
 // Sign implements kmskey.API.
 func (FailingSigner) Sign(context.Context, *kms.SignInput, ...func(*kms.Options)) (*kms.SignOutput, error) {
 	return nil, errors.New("AccessDeniedException: arn:aws:kms:eu-west-1:123456789012:key/leak")
+}
+
+// Conform tests an outbound.KeyStore. open returns an empty one.
+func Conform(t *testing.T, open func(t *testing.T) outbound.KeyStore) {
+	ctx, s := t.Context(), open(t)
+	first := outbound.ClientKey{Tenant: "a", ID: "1", KMSKey: "arn", PublicKey: []byte("public"), CreatedAt: Now}
+	second := first
+	second.Tenant, second.ID = "b", "2"
+	wantKey := func(want outbound.ClientKey) {
+		t.Helper()
+		got, err := s.ClientKey(ctx, want.Tenant)
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
+			t.Errorf("key of the tenant %s: %v, (-want +got)\n%s", want.Tenant, err, diff)
+		}
+	}
+	if _, err := s.ClientKey(ctx, "a"); !errors.Is(err, outbound.ErrNoClientKey) {
+		t.Errorf("before there is a key: %v", err)
+	}
+	if err := s.InstallCertificates(ctx, first); !errors.Is(err, outbound.ErrNoClientKey) {
+		t.Errorf("a certificate without a key: %v", err)
+	}
+	for _, k := range []outbound.ClientKey{second, first} {
+		errtest.Fatal(t, s.CreateClientKey(ctx, k))
+		wantKey(k)
+	}
+	again := first
+	again.ID = "3"
+	if err := s.CreateClientKey(ctx, again); !errors.Is(err, outbound.ErrClientKeyExists) {
+		t.Errorf("a second key of one tenant: %v", err)
+	}
+	again.Certificates = [][]byte{[]byte("x")}
+	if err := s.InstallCertificates(ctx, again); !errors.Is(err, outbound.ErrNoClientKey) {
+		t.Errorf("a certificate of another key: %v", err)
+	}
+	wantKey(first)
+	for _, certificates := range [][][]byte{{[]byte("leaf"), []byte("issuer")}, {[]byte("renewed")}} {
+		first.Certificates, first.InstalledAt = certificates, Now.AddDate(0, 0, len(certificates))
+		for range 2 {
+			errtest.Fatal(t, s.InstallCertificates(ctx, first))
+		}
+		wantKey(first)
+	}
+	all, err := s.AllClientKeys(ctx)
+	if diff := cmp.Diff([]outbound.ClientKey{first, second}, all, cmpopts.EquateEmpty()); err != nil || diff != "" {
+		t.Errorf("all keys: %v, (-want +got)\n%s", err, diff)
+	}
 }
