@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/client"
 	"sluice/client/clienttest"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 // A wrong address is named with what was expected of it.
@@ -61,9 +61,7 @@ func TestWrongAddressesAreNamed(t *testing.T) {
 				config.TokenURL = c.tokenURL
 			}
 			cl, err := client.New(config)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			_, err = cl.Status(t.Context(), "b")
 			if err == nil {
 				t.Fatal("no error, want one")
@@ -94,24 +92,14 @@ func TestRepliesAreKept(t *testing.T) {
 		return true
 	}
 	cl, err := client.New(s.Config())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	sent = `{"message": "Later.",  "new_field":1.50, "batch_id":"b"}` + "\n"
 	status, err := cl.Status(t.Context(), "b")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(sent, string(status.Reply)); diff != "" {
-		t.Errorf("reply of the status (-want +got):\n%s", diff)
-	}
+	errtest.Fatal(t, err)
+	difftest.Equal(t, "reply of the status", sent, string(status.Reply))
 	result, err := cl.ValidationResult(t.Context(), "b")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(sent, string(result.Reply)); diff != "" {
-		t.Errorf("reply of the results (-want +got):\n%s", diff)
-	}
+	errtest.Fatal(t, err)
+	difftest.Equal(t, "reply of the results", sent, string(result.Reply))
 	if !result.Pending {
 		t.Error("a 202 is not pending")
 	}

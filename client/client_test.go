@@ -16,6 +16,8 @@ import (
 
 	"sluice/client"
 	"sluice/client/clienttest"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 // pauseRecorder records the pauses that a client would make, and makes none.
@@ -48,18 +50,14 @@ func newClient(t *testing.T, change ...func(*client.Config)) (*clienttest.Server
 		f(&config)
 	}
 	c, err := client.New(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return s, c, &p
 }
 
 func createUpload(t *testing.T, c *client.Client) client.Upload {
 	t.Helper()
 	u, err := c.CreateUpload(t.Context(), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return u
 }
 
@@ -83,9 +81,7 @@ func TestBatchFromUploadToStoredTransaction(t *testing.T) {
 	if err != nil || before.Status != "" || before.Message != clienttest.NotUploaded || before.IsTerminal() {
 		t.Errorf("status before the upload = %+v, %v; want the message %q", before, err, clienttest.NotUploaded)
 	}
-	if err := uploadText(t, c, u, good); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, uploadText(t, c, u, good))
 
 	var statuses []string
 	last, err := c.Follow(t.Context(), u.BatchID, client.Gently, func(s client.Status) {
@@ -104,27 +100,19 @@ func TestBatchFromUploadToStoredTransaction(t *testing.T) {
 		t.Errorf("validation result = %+v, %v; want a valid batch without a report", result, err)
 	}
 	tx, err := c.Transaction(t.Context(), "t 1/ü")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	var lines strings.Builder
 	for _, m := range tx.Modifications {
 		fmt.Fprintf(&lines, "%s\n", m.Transaction)
 	}
-	if diff := cmp.Diff(good, lines.String()); diff != "" {
-		t.Errorf("stored lines (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "stored lines", good, lines.String())
 }
 
 func TestOpenReport(t *testing.T) {
 	_, c, _ := newClient(t)
 	u, err := c.CreateUpload(t.Context(), false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := uploadText(t, c, u, good+"{\n"); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
+	errtest.Fatal(t, uploadText(t, c, u, good+"{\n"))
 	last, err := c.Follow(t.Context(), u.BatchID, client.Gently, nil)
 	if err != nil || last.Status != client.StatusProcessed || last.RejectOnInvalid {
 		t.Errorf("last status = %+v, %v; want PROCESSED without reject_on_invalid", last, err)
@@ -134,9 +122,7 @@ func TestOpenReport(t *testing.T) {
 		t.Fatalf("validation result = %+v, %v; want an invalid batch", result, err)
 	}
 	body, err := c.OpenReport(t.Context(), result.ErrorsFileURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	text, err := io.ReadAll(body)
 	if err != nil || !strings.Contains(string(text), `"line":3`) {
 		t.Errorf("report = %s, %v; want an error in line 3", text, err)
@@ -156,9 +142,7 @@ func TestNewChecksItsConfig(t *testing.T) {
 	whole := client.Config{
 		APIURL: "http://a", TokenURL: "http://a/t", ClientID: "c", ClientSecret: "s", Scope: "tenant/x",
 	}
-	if _, err := client.New(whole); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(client.New(whole)))
 	for want, spoil := range map[string]func(*client.Config){
 		"API URL":       func(c *client.Config) { c.APIURL = "" },
 		"token URL":     func(c *client.Config) { c.TokenURL = "" },

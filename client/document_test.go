@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/client"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 const (
@@ -23,14 +25,10 @@ const (
 func TestDocument(t *testing.T) {
 	_, c, _ := newClient(t)
 	created, err := c.CreateDocument(t.Context(), client.NewDocument{FileName: "a.pdf", EntityID: "e"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	const content = "the file"
 	err = c.UploadFile(t.Context(), created.Upload, strings.NewReader(content), int64(len(content)), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	var refused *client.Error
 	if _, err := c.OpenDocument(t.Context(), created.ID); !errors.As(err, &refused) || refused.Status != 404 {
 		t.Errorf("before the scan: %v, want a 404", err)
@@ -41,9 +39,7 @@ func TestDocument(t *testing.T) {
 		}
 	}
 	file, err := c.OpenDocument(t.Context(), created.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	defer file.Close()
 	if text, err := io.ReadAll(file); err != nil || string(text) != content {
 		t.Errorf("downloaded %q, %v; want %q", text, err, content)
@@ -99,7 +95,5 @@ func TestDocumentCalls(t *testing.T) {
 		`{"data":{"fileName":"a.pdf","entityId":"e","journeyId":"j"}}`, "", `{"data":{"entityId":"e"}}`,
 		`{"data":{"entityId":"e","status":"Error","pageSize":2,"paginationToken":"n"}}`, "",
 	}
-	if diff := cmp.Diff(wantBodies, *bodies); diff != "" {
-		t.Errorf("bodies (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "bodies", wantBodies, *bodies)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/client"
+	"sluice/shared/kit/difftest"
 )
 
 const matchName = "POST /screeningquery/api/v4/match-name"
@@ -41,9 +42,7 @@ func TestMatchName(t *testing.T) {
 			`"nationality":"ru"},"lists":["un"],"threshold":0}}`,
 		`{"data":{"searchCriteria":{"type":"Company","legalEntityName":"Acme","registeredCountry":"lv"}}}`,
 	}
-	if diff := cmp.Diff(wantBodies, *bodies); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "requests", wantBodies, *bodies)
 	var refused *client.Error
 	if _, _, err = c.MatchName(t.Context(), client.NameQuery{Name: "Ivan"}); !errors.As(err, &refused) ||
 		refused.Status != 400 {

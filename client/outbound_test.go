@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sluice/client"
+	"sluice/shared/kit/errtest"
 )
 
 // newService starts a service that issues tokens and answers every other request with a status and a body. It returns a
@@ -28,9 +29,7 @@ func newService(t *testing.T, status int, answer string) (*client.Client, *recei
 	t.Cleanup(server.Close)
 	c, err := client.New(client.Config{APIURL: server.URL, TokenURL: server.URL + "/oauth2/token", ClientID: "c",
 		ClientSecret: "s", Scope: "tenant/the-tenant"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return c, last
 }
 
@@ -43,9 +42,7 @@ func TestCheckReceiver(t *testing.T) {
 		`"reason":"r"}]}`
 	c, last := newService(t, http.StatusOK, `{"data":`+data+`,"messages":[]}`)
 	check, err := c.CheckReceiver(t.Context(), `https://x.test/"`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if len(check.Chain) != 1 || check.Chain[0].Subject != "CN=x" || len(check.Decisions) != 1 ||
 		!check.Decisions[0].Accepted || string(check.Reply) != data {
 		t.Errorf("got %+v", check)

@@ -12,6 +12,7 @@ import (
 
 	"sluice/client"
 	"sluice/client/clienttest"
+	"sluice/shared/kit/errtest"
 )
 
 // beginParts creates a batch whose file is uploaded in parts of 8 bytes.
@@ -49,9 +50,7 @@ func TestUploadParts(t *testing.T) {
 				s, c, _ := newClient(t)
 				u := beginParts(t, c, file, withChecksums)
 				var last atomic.Int64
-				if err := sendParts(t, c, u, file, client.PartsOptions{Progress: last.Store}); err != nil {
-					t.Fatal(err)
-				}
+				errtest.Fatal(t, sendParts(t, c, u, file, client.PartsOptions{Progress: last.Store}))
 				if !isUploaded(t, c, u) || int64(countPuts(s)) != u.PartCount || last.Load() > int64(len(file)) {
 					t.Errorf("uploaded %t with %d parts, progress %d; want true, %d and at most %d",
 						isUploaded(t, c, u), countPuts(s), last.Load(), u.PartCount, len(file))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sluice/client"
+	"sluice/shared/kit/errtest"
 )
 
 // Attempts at one call have one key, so that lost answers create no second batch; calls have different ones.
@@ -28,9 +29,7 @@ func TestAttemptsHaveOneKey(t *testing.T) {
 	ids := map[string]bool{}
 	for range 2 {
 		u, err := c.CreateUpload(t.Context(), true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		ids[u.BatchID] = true
 	}
 	first, err := c.CreateUploadWith(t.Context(), client.UploadOptions{IdempotencyKey: "mine"})

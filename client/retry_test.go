@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/client"
 	"sluice/client/clienttest"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 // failFirst answers the first n requests whose path contains path with a status and headers.
@@ -40,9 +40,7 @@ func TestTemporaryFailuresAreRetried(t *testing.T) {
 				failFirst(s, path, 3, status, nil)
 				createUpload(t, c)
 				want := []time.Duration{200 * time.Millisecond, 400 * time.Millisecond, 800 * time.Millisecond}
-				if diff := cmp.Diff(want, p.pauses); diff != "" {
-					t.Errorf("pauses (-want +got):\n%s", diff)
-				}
+				difftest.Equal(t, "pauses", want, p.pauses)
 			})
 		}
 	}
@@ -50,9 +48,7 @@ func TestTemporaryFailuresAreRetried(t *testing.T) {
 		s, c, p := newClient(t)
 		failFirst(s, "generate-upload-url", 1, 429, http.Header{"Retry-After": {"7"}})
 		createUpload(t, c)
-		if diff := cmp.Diff([]time.Duration{7 * time.Second}, p.pauses); diff != "" {
-			t.Errorf("pauses (-want +got):\n%s", diff)
-		}
+		difftest.Equal(t, "pauses", []time.Duration{7 * time.Second}, p.pauses)
 	})
 }
 
@@ -62,9 +58,7 @@ func TestLimitsAreWaitedFor(t *testing.T) {
 		s, c, p := newClient(t)
 		failFirst(s, path, 2, 429, http.Header{"Retry-After": {"120"}})
 		createUpload(t, c)
-		if diff := cmp.Diff([]time.Duration{2 * time.Minute, 2 * time.Minute}, p.pauses); diff != "" {
-			t.Errorf("%s: pauses (-want +got):\n%s", path, diff)
-		}
+		difftest.Equal(t, fmt.Sprintf("%s: pauses", path), []time.Duration{2 * time.Minute, 2 * time.Minute}, p.pauses)
 		s, c, p = newClient(t)
 		failFirst(s, path, 1, 429, http.Header{"Retry-After": {"121"}})
 		if _, err := c.CreateUpload(t.Context(), true); err == nil || len(p.pauses) > 0 {
@@ -83,9 +77,7 @@ func TestBusyServiceIsAskedAgain(t *testing.T) {
 		for i := range want {
 			want[i] *= time.Millisecond
 		}
-		if diff := cmp.Diff(want, p.pauses); diff != "" {
-			t.Errorf("%s: pauses (-want +got):\n%s", path, diff)
-		}
+		difftest.Equal(t, fmt.Sprintf("%s: pauses", path), want, p.pauses)
 	}
 }
 
@@ -103,9 +95,7 @@ func TestFollowOutlivesABusyService(t *testing.T) {
 			}
 		})
 		u := createUpload(t, c)
-		if err := uploadText(t, c, u, good); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, uploadText(t, c, u, good))
 		failFirst(s, "/status/", busy, 503, http.Header{"Retry-After": {"1"}})
 		last, err := c.Follow(t.Context(), u.BatchID, nil, nil)
 		if ends && (err != nil || !last.IsTerminal()) {

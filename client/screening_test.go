@@ -9,6 +9,7 @@ import (
 
 	"sluice/client"
 	"sluice/client/clienttest"
+	"sluice/shared/kit/errtest"
 )
 
 func TestScreening(t *testing.T) {
@@ -17,15 +18,11 @@ func TestScreening(t *testing.T) {
 		`"receiver":{"unknown":{"full_name":"` + clienttest.Wanted + `"}}}` + "\n"
 	u, err := c.CreateUploadWith(t.Context(),
 		client.UploadOptions{Screening: &client.Screening{Lists: []string{clienttest.List}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if r, err := c.ScreeningResult(t.Context(), u.BatchID); err != nil || !r.Pending || r.Hits != nil {
 		t.Errorf("before the upload: %+v, %v", r, err)
 	}
-	if err := c.UploadFile(t.Context(), u, strings.NewReader(content), int64(len(content)), nil); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, c.UploadFile(t.Context(), u, strings.NewReader(content), int64(len(content)), nil))
 	last, err := c.Follow(t.Context(), u.BatchID, nil, nil)
 	if err != nil || last.Hits == nil || *last.Hits != 1 || *last.NamesScreened != 1 {
 		t.Fatalf("status %+v, %v, want 1 name and 1 hit", last, err)
@@ -35,9 +32,7 @@ func TestScreening(t *testing.T) {
 		t.Fatalf("result %+v, %v, want 1 hit", r, err)
 	}
 	body, err := c.OpenAlerts(t.Context(), r.AlertsFileURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	defer body.Close()
 	var a client.Alert
 	if err := json.NewDecoder(body).Decode(&a); err != nil || a.Line != 1 || a.FullName != clienttest.Wanted {

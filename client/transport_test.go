@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"sluice/client"
+	"sluice/shared/kit/errtest"
 )
 
 // newTransport returns the transport of a client of a server that answers with the token and the body that it was sent,
@@ -34,9 +35,7 @@ func newTransport(t *testing.T) (http.RoundTripper, string) {
 	c, err := client.New(client.Config{APIURL: server.URL + "/api/", TokenURL: server.URL + "/oauth2/token",
 		ClientID:     "c",
 		ClientSecret: "s", Scope: "tenant/t"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if got := c.APIURL(); got != server.URL+"/api" {
 		t.Errorf("the address of the API is %s", got)
 	}
@@ -58,13 +57,9 @@ func TestTransport(t *testing.T) {
 			transport, api := newTransport(t)
 			for i, body := range []io.Reader{test.body, nil} {
 				r, err := http.NewRequest(http.MethodPost, api+"/x", body)
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.Fatal(t, err)
 				resp, err := transport.RoundTrip(r)
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.Fatal(t, err)
 				text, _ := io.ReadAll(resp.Body)
 				resp.Body.Close()
 				if got := fmt.Sprintf("%d %s", resp.StatusCode, text); got != test.want[i] {
@@ -86,9 +81,7 @@ func TestTransportRefusesOtherAddresses(t *testing.T) {
 		"https" + strings.TrimPrefix(api, "http") + "/x",
 		"http://attacker.example/api/x"} {
 		r, err := http.NewRequest(http.MethodPost, address, strings.NewReader("x"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		if resp, err := transport.RoundTrip(r); err == nil ||
 			!strings.Contains(err.Error(), "is not an address of the API") {
 			t.Errorf("%s: got %v, %v; want that it is refused", address, resp, err)
@@ -106,9 +99,7 @@ func TestTransportWithoutToken(t *testing.T) {
 	c, err := client.New(client.Config{APIURL: server.URL, TokenURL: server.URL + "/oauth2/token", ClientID: "c",
 		ClientSecret: "s",
 		Scope:        "tenant/t"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	r := httptest.NewRequest(http.MethodGet, server.URL+"/x", nil)
 	var refused *client.TokenError
 	if _, err := c.Transport().RoundTrip(r); !errors.As(err, &refused) {

@@ -14,15 +14,14 @@ import (
 
 	"sluice/client"
 	"sluice/client/clienttest"
+	"sluice/shared/kit/errtest"
 )
 
 // isUploaded reports whether the service has the file of a batch.
 func isUploaded(t *testing.T, c *client.Client, u client.Upload) bool {
 	t.Helper()
 	s, err := c.Status(t.Context(), u.BatchID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return s.Message != clienttest.NotUploaded
 }
 
@@ -46,9 +45,7 @@ func TestUploadProgress(t *testing.T) {
 				defer mu.Unlock()
 				seen = append(seen, n)
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			if seen[0] != 0 || seen[len(seen)-1] != size || !slices.IsSorted(seen) {
 				t.Errorf("progress from %d to %d, want it to rise from 0 to %d", seen[0], seen[len(seen)-1], size)
 			}
@@ -59,9 +56,7 @@ func TestUploadProgress(t *testing.T) {
 func TestSecondUploadIsRefused(t *testing.T) {
 	s, c, p := newClient(t)
 	u := createUpload(t, c)
-	if err := uploadText(t, c, u, good); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, uploadText(t, c, u, good))
 	if err := uploadText(t, c, u, good); !errors.Is(err, client.ErrAlreadyUploaded) {
 		t.Errorf("second upload: %v, want ErrAlreadyUploaded", err)
 	}
@@ -105,9 +100,7 @@ func TestTemporaryUploadFailuresAreRetried(t *testing.T) {
 func TestRefusedUploadDoesNotAdoptAnotherFile(t *testing.T) {
 	s, c, _ := newClient(t)
 	u := createUpload(t, c)
-	if err := uploadText(t, c, u, good); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, uploadText(t, c, u, good))
 	failFirst(s, "/storage/uploads", 1, 409, nil)
 	if err := uploadText(t, c, u, good); !errors.Is(err, client.ErrAlreadyUploaded) {
 		t.Errorf("upload after a 409: %v, want ErrAlreadyUploaded", err)

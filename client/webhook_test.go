@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 // webhookServer answers each request with the next of some replies, and records the requests as lines of text.
@@ -36,9 +39,7 @@ func webhookServer(t *testing.T, replies ...string) (*Client, *[]string) {
 		APIURL: server.URL, TokenURL: server.URL + "/token", ClientID: "c", ClientSecret: "s",
 		Scope: "tenant/the tenant",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return c, &requests
 }
 
@@ -81,9 +82,7 @@ func TestWebhooks(t *testing.T) {
 		"PUT /v1/webhooks/w  " + body("true", ""),
 		"GET /v1/webhooks/a%2Fb", "DELETE /v1/webhooks/w",
 	}
-	if diff := cmp.Diff(wantRequests, *requests); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "requests", wantRequests, *requests)
 }
 
 func TestDeliveries(t *testing.T) {
@@ -113,9 +112,7 @@ func TestDeliveries(t *testing.T) {
 		"GET /v1/webhooks/w/deliveries?limit=1&outcome=Failed", "GET /v1/webhooks/w/deliveries?limit=100&next=n%26",
 		"POST /v1/webhooks/w/test", "GET /v1/webhooks/w/deliveries/d", "POST /v1/webhooks/w/deliveries/d/resend",
 	}
-	if diff := cmp.Diff(want, *requests); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "requests", want, *requests)
 }
 
 // ResendSince goes on until nothing is left, and says how far it came if it fails.
@@ -134,9 +131,7 @@ func TestResendSince(t *testing.T) {
 		`POST /v1/webhooks/w/resend  {"since":"2026-11-26T08:15:00Z","outcomes":["Successful"],"next":"a"}`,
 		`POST /v1/webhooks/w/resend  {"since":"2026-11-26T08:15:00Z"}`,
 	}
-	if diff := cmp.Diff(want, *requests); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "requests", want, *requests)
 }
 
 func TestTrustReceiver(t *testing.T) {
@@ -155,7 +150,5 @@ func TestTrustReceiver(t *testing.T) {
 			`"url":"https://r.test"}}`,
 		"DELETE " + path + "?configurationId=c the tenant",
 	}
-	if diff := cmp.Diff(want, *requests); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "requests", want, *requests)
 }

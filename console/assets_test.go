@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"testing"
 	"testing/fstest"
+
+	"sluice/shared/kit/errtest"
 )
 
 func TestPages(t *testing.T) {
@@ -43,9 +45,7 @@ func TestPages(t *testing.T) {
 // A program that was built without the page says so, and how to build it.
 func TestPageIsMissing(t *testing.T) {
 	s, err := New(Config{Client: newFakeService(t).client(t, ""), Address: consoleAddress, Assets: fstest.MapFS{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	w := ask(s, http.MethodGet, "/", nil, fromPage(beginSession(t, s)), with("Accept", "text/html"))
 	if w.Code != http.StatusNotFound || w.Header().Get("Content-Type") != "text/html; charset=utf-8" {
 		t.Errorf("got %d %v, want 404 with a page", w.Code, w.Header())

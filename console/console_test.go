@@ -12,6 +12,7 @@ import (
 	"testing/fstest"
 
 	"sluice/client"
+	"sluice/shared/kit/errtest"
 )
 
 // consoleAddress is that of the console in tests. Nothing listens there.
@@ -81,9 +82,7 @@ func (s *fakeService) client(t *testing.T, path string) *client.Client {
 		APIURL: s.URL + path, TokenURL: s.URL + "/oauth2/token", ClientID: "c", ClientSecret: "the-secret",
 		Scope: "tenant/t",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return c
 }
 
@@ -94,9 +93,7 @@ func newConsole(t *testing.T, service *fakeService) (*Server, *http.Cookie) {
 		Client: service.client(t, "/base"), Address: consoleAddress, Assets: testAssets,
 		Info: Info{Version: "v1", APIURL: service.URL, Connection: "flags", TenantID: "t", ClientID: "c"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return s, beginSession(t, s)
 }
 

@@ -14,27 +14,22 @@ import (
 
 	"sluice/shared/ingest/report"
 	"sluice/shared/ingest/transaction"
+	"sluice/shared/kit/errtest"
 )
 
 // indexReport indexes a report that is written in pieces of several lengths.
 func indexReport(t *testing.T, text []byte) *ErrorIndex {
 	t.Helper()
 	file, err := os.Create(filepath.Join(t.TempDir(), "report"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	x := NewErrorIndexer(file)
 	for size := 1; len(text) > 0; size = size*3 + 1 {
 		n := min(size, len(text))
-		if _, err := x.Write(text[:n]); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(x.Write(text[:n])))
 		text = text[n:]
 	}
 	index, err := x.Finish()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	t.Cleanup(func() { _ = index.Close() })
 	return index
 }
@@ -94,13 +89,9 @@ func TestErrorIndexPages(t *testing.T) {
 		fmt.Sprint("line=", last+1), "code=none", "code=bic",
 	} {
 		values, err := url.ParseQuery(query + "&limit=500")
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		q, err := ParseErrorQuery(values)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		want := []LineError{}
 		for _, e := range all {
 			if (q.Code == "" || q.Code == e.Code) && (!values.Has("field") || q.Field == e.Field) && e.Line >= q.Line {
@@ -149,9 +140,7 @@ func TestReportsThatAreNone(t *testing.T) {
 	for _, text := range []string{"<html>\n", `{"line":x,` + "\n", `{"line":1,"errors":[]`,
 		string(bytes.Repeat([]byte("x"), maxEntryBytes+1))} {
 		file, err := os.Create(filepath.Join(t.TempDir(), "report"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		x := NewErrorIndexer(file)
 		_, err = x.Write([]byte(text))
 		if err == nil {

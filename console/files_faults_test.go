@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 // fullDisk is a disk with room for some bytes.
@@ -59,18 +61,14 @@ func (t *filesTest) begin(content string) (id string, rest *io.PipeWriter, ended
 	body, rest := io.Pipe()
 	ended = make(chan struct{})
 	request, err := http.NewRequest("POST", t.url+"?name=x&key=k", body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	go func() {
 		defer close(ended)
 		if answer, err := http.DefaultClient.Do(request); err == nil {
 			_ = answer.Body.Close()
 		}
 	}()
-	if _, err := rest.Write([]byte(content)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(rest.Write([]byte(content))))
 	for id == "" {
 		var all struct{ Files []fileRecord }
 		if t.call("GET", "", "", &all); len(all.Files) > 0 {
@@ -160,9 +158,7 @@ func TestSpoolIsMadeAgain(t *testing.T) {
 	test := newFilesTest(t, FilesConfig{})
 	first := test.drop("a", lines(1))
 	test.awaitState(first, stateChecked)
-	if err := os.RemoveAll(test.spool); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.RemoveAll(test.spool))
 	second := test.drop("b", lines(2))
 	for _, id := range []string{first, second} {
 		test.awaitState(id, stateChecked)

@@ -18,6 +18,7 @@ import (
 
 	"sluice/client"
 	"sluice/client/clienttest"
+	"sluice/shared/kit/errtest"
 )
 
 // filesTest is a Files behind a server, and the service that it uploads to.
@@ -61,18 +62,12 @@ func newFilesTest(t *testing.T, c FilesConfig) *filesTest {
 func (t *filesTest) call(method, path, body string, out any) int {
 	t.Helper()
 	request, err := http.NewRequest(method, t.url+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if out != nil {
 		if err := json.Unmarshal(text, out); err != nil {
 			t.Fatalf("%s %s: %v in %q", method, path, err, text)

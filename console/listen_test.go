@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"sluice/internal/listener"
+	"sluice/shared/kit/errtest"
 )
 
 // fakeListener stands in for what receives events.
@@ -57,17 +58,13 @@ func serveListening(t *testing.T) (*Server, *httptest.Server, *http.Cookie) {
 func follow(t *testing.T, server *httptest.Server, cookie *http.Cookie, lastID string) *bufio.Scanner {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/console/events", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	fromServer(r, server, cookie)
 	if lastID != "" {
 		r.Header.Set("Last-Event-ID", lastID)
 	}
 	resp, err := server.Client().Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	t.Cleanup(func() { resp.Body.Close() })
 	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" {
 		t.Fatalf("the stream answers %d %s", resp.StatusCode, resp.Header.Get("Content-Type"))
@@ -113,9 +110,7 @@ func TestLiveListener(t *testing.T) {
 		}
 		if data, ok := strings.CutPrefix(stream.Text(), "data: "); ok {
 			var l liveState
-			if err := json.Unmarshal([]byte(data), &l); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, json.Unmarshal([]byte(data), &l))
 			state = l.State
 		}
 	}

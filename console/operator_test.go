@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"sluice/internal/figures"
+	"sluice/shared/kit/errtest"
 )
 
 // fakeOperator counts how often its lists are read.
@@ -31,9 +32,7 @@ func (o *fakeOperator) ReceiptKeys(context.Context) (any, error) { return o.list
 func TestOperatorLists(t *testing.T) {
 	operator := &fakeOperator{}
 	s, err := New(Config{Client: newFakeService(t).client(t, ""), Address: consoleAddress, Operator: operator})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	cookie := beginSession(t, s)
 	for path, want := range map[string]string{
 		"tenants": `{"tenants":["tenant"]}`, "clients": `{"clients":["client"]}`,
@@ -57,9 +56,7 @@ func TestOperatorLists(t *testing.T) {
 func TestOperatorFails(t *testing.T) {
 	operator := &fakeOperator{err: errors.New("no credentials")}
 	s, err := New(Config{Client: newFakeService(t).client(t, ""), Address: consoleAddress, Operator: operator})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	w := ask(s, http.MethodGet, "/console/operator/clients", nil, fromPage(beginSession(t, s)))
 	if p := problemOf(t, w); p.Status != http.StatusBadGateway || p.Detail != "no credentials" {
 		t.Errorf("got %+v", p)
@@ -87,29 +84,21 @@ func TestMetrics(t *testing.T) {
 	data := t.TempDir()
 	s, err := New(Config{Client: newFakeService(t).client(t, ""), Address: consoleAddress,
 		Metrics: &Metrics{Data: data}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	cookie := beginSession(t, s)
 	read := func(query string) (int, figures.Snapshot) {
 		t.Helper()
 		w := ask(s, http.MethodGet, "/console/metrics"+query, nil, fromPage(cookie))
 		var snapshot figures.Snapshot
-		if err := json.Unmarshal(w.Body.Bytes(), &snapshot); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, json.Unmarshal(w.Body.Bytes(), &snapshot))
 		return w.Code, snapshot
 	}
 	if status, _ := read(""); status != http.StatusNotFound {
 		t.Errorf("without a log the metrics answer %d, want 404", status)
 	}
-	if err := os.MkdirAll(filepath.Join(data, "logs"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.MkdirAll(filepath.Join(data, "logs"), 0o700))
 	line := `2025-11-26T08:15:01.000Z sluice-batch r-1 {"record":"audit","status":200,"ms":1}` + "\n"
-	if err := os.WriteFile(filepath.Join(data, "logs", "functions.log"), []byte(line+line), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.WriteFile(filepath.Join(data, "logs", "functions.log"), []byte(line+line), 0o600))
 	for query, want := range map[string]int64{"": 2, "?since=1ms": 0, "?batch=" + testBatch: 0} {
 		if status, got := read(query); status != http.StatusOK || got.Requests.Count != want {
 			t.Errorf("%q: got %d with %d requests, want 200 with %d", query, status, got.Requests.Count, want)

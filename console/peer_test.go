@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 func TestUserOf(t *testing.T) {
@@ -55,9 +57,7 @@ func TestIsOfOther(t *testing.T) {
 	}))
 	defer server.Close()
 	resp, err := server.Client().Get(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	resp.Body.Close()
 	if want := own != 0; asOwn || asOther != want {
 		t.Errorf("the connection is of another user than %d: %v; than %d: %v; want false, %v", own, asOwn, own+1,

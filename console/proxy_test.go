@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"sluice/internal/lateend"
+	"sluice/shared/kit/errtest"
 )
 
 // A request reaches the service with a token, with the headers of the interface and with nothing else of the browser's.
@@ -88,15 +89,11 @@ func TestPathTricks(t *testing.T) {
 			before := len(service.requests())
 			w := ask(s, http.MethodGet, "/", nil, fromPage(cookie), func(r *http.Request) {
 				u, err := r.URL.Parse("http://" + consoleAddress)
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.Fatal(t, err)
 				// As http.Server does it: nothing is cleaned.
 				parsed, err := http.ReadRequest(bufio.NewReader(strings.NewReader(
 					"GET " + strings.SplitN(target, "#", 2)[0] + " HTTP/1.1\r\nHost: " + u.Host + "\r\n\r\n")))
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.Fatal(t, err)
 				r.URL, r.RequestURI = parsed.URL, parsed.RequestURI
 			})
 			seen := service.requests()[before:]
@@ -247,14 +244,10 @@ func TestAnswersAreStreamed(t *testing.T) {
 	}
 	server, cookie := serveConsole(t, service)
 	r, err := http.NewRequest(http.MethodGet, server.URL+"/api/x", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	fromServer(r, server, cookie)
 	resp, err := server.Client().Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	defer resp.Body.Close()
 	lines := bufio.NewReader(resp.Body)
 	for range 3 {
@@ -277,9 +270,7 @@ func TestLeavingEndsTheRequest(t *testing.T) {
 	server, cookie := serveConsole(t, service)
 	ctx, leave := context.WithCancel(t.Context())
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/api/x", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	fromServer(r, server, cookie)
 	go func() {
 		<-began
@@ -301,24 +292,18 @@ func serveConsole(t *testing.T, service *fakeService) (*httptest.Server, *http.C
 func serveConsoleWith(t *testing.T, service *fakeService, change func(*Config)) (*httptest.Server, *http.Cookie) {
 	t.Helper()
 	socket, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	c := Config{Client: service.client(t, ""), Address: socket.Addr().String(), Assets: testAssets}
 	change(&c)
 	s, err := New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	server := &httptest.Server{Listener: socket, Config: &http.Server{Handler: s}}
 	server.Start()
 	t.Cleanup(server.Close)
 	browser := server.Client()
 	browser.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	resp, err := browser.Get(s.NewAddress())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	resp.Body.Close()
 	return server, resp.Cookies()[0]
 }
@@ -335,18 +320,12 @@ func fromServer(r *http.Request, server *httptest.Server, cookie *http.Cookie) {
 func askServer(t *testing.T, server *httptest.Server, cookie *http.Cookie, method string, body io.Reader) string {
 	t.Helper()
 	r, err := http.NewRequest(method, server.URL+"/api/x", body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	fromServer(r, server, cookie)
 	resp, err := server.Client().Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return string(text)
 }

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 // What no browser sends and other programs can: bytes on the connection. None of it reaches the service other than as
@@ -54,18 +56,12 @@ func TestRawRequests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			before := len(service.requests())
 			conn, err := net.Dial("tcp", host)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			defer conn.Close()
-			if _, err := conn.Write([]byte(test.request)); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, errtest.Of(conn.Write([]byte(test.request))))
 			method, _, _ := strings.Cut(test.request, " ")
 			resp, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			defer resp.Body.Close()
 			if resp.StatusCode != test.status {
 				t.Errorf("the answer is %d, want %d", resp.StatusCode, test.status)

@@ -18,6 +18,7 @@ import (
 	"sluice/internal/linefile"
 	"sluice/sampledata"
 	"sluice/shared/ingest/validation"
+	"sluice/shared/kit/errtest"
 )
 
 // validated is a file and what validation makes of it.
@@ -31,19 +32,13 @@ func validate(t *testing.T, lines [][]byte) validated {
 	t.Helper()
 	v := validated{file: append(bytes.Join(lines, []byte("\n")), '\n')}
 	file, err := os.CreateTemp(t.TempDir(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	defer file.Close()
-	if _, err := file.Write(v.file); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(file.Write(v.file)))
 	var report, rejected bytes.Buffer
 	in := linefile.Validation{ReceivedAt: time.Now(), Entities: validation.NewDirectory(), Rejected: &rejected}
 	summary, err := in.Run(t.Context(), file, int64(len(v.file)), &report)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	v.report, v.rejected, v.leftOut = report.Bytes(), rejected.Bytes(), summary.RejectedLeftOut
 	return v
 }
@@ -252,9 +247,7 @@ func TestReportsAreDropped(t *testing.T) {
 	read := func(id string) *batchReport {
 		t.Helper()
 		b, release, err := r.get(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		release()
 		return b
 	}
@@ -268,9 +261,7 @@ func TestReportsAreDropped(t *testing.T) {
 		return ids
 	}
 	used, release, err := r.get(t.Context(), "used")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	var all []*batchReport
 	for i := range maxReports + 2 {
 		now = now.Add(time.Second)

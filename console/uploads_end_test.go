@@ -3,6 +3,8 @@ package console
 import (
 	"encoding/json"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 // Only so many files are uploaded at a time. A file that waits can be removed.
@@ -47,9 +49,7 @@ func TestUnfinishedUploads(t *testing.T) {
 	test.startUpload(small, `{"reject_on_invalid": false, "name": "a b", "metadata": {"k": "v w"},
 		"validate_only": true, "on_duplicate": "reject", "screen_unknown": {"threshold": 87.5, "on_hit": "reject"}}`)
 	test.await(small, "waiting", func(r fileRecord) bool { return r.Upload.Waiting })
-	if err := test.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, test.Close())
 	var got []string
 	for _, u := range test.Unfinished() {
 		got = append(got, u.Command)

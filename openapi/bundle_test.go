@@ -5,6 +5,8 @@ import (
 	"flag"
 	"os"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 var update = flag.Bool("update", false, "rewrite sluice.bundled.json")
@@ -13,18 +15,12 @@ var update = flag.Bool("update", false, "rewrite sluice.bundled.json")
 func TestTheBundledFileIsCurrent(t *testing.T) {
 	const file = "sluice.bundled.json"
 	want, err := load(t).Bundle()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if *update {
-		if err := os.WriteFile(file, want, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, os.WriteFile(file, want, 0o644))
 	}
 	got, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if !bytes.Equal(got, want) {
 		t.Errorf("openapi/%s is not what openapi/*.yaml say: make description rewrites it", file)
 	}

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/url"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 const (
@@ -110,9 +112,7 @@ func TestCheckRequest(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			u, err := url.Parse("http://example.com" + test.path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			o, _ := d.Find(test.method, u.EscapedPath())
 			err = d.CheckRequest(o, u, test.header, []byte(test.body))
 			if (err == nil) != test.valid {

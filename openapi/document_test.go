@@ -14,6 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"sluice/openapi"
+	"sluice/shared/kit/errtest"
 )
 
 // loadOnce reads the description, which no test changes, once for all tests.
@@ -22,9 +23,7 @@ var loadOnce = sync.OnceValues(openapi.Load)
 func load(t *testing.T) *openapi.Document {
 	t.Helper()
 	d, err := loadOnce()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return d
 }
 
@@ -46,18 +45,12 @@ func visit(pointer string, v any, f func(pointer string, m map[string]any)) {
 // The description is valid by the official schema of OpenAPI 3.1, from spec.openapis.org.
 func TestTheDescriptionIsOpenAPI(t *testing.T) {
 	f, err := os.Open("testdata/openapi-3.1.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	defer f.Close()
 	meta, err := jsonschema.UnmarshalJSON(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource("openapi.json", meta); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, c.AddResource("openapi.json", meta))
 	if err := c.MustCompile("openapi.json").Validate(load(t).Root); err != nil {
 		t.Error(err)
 	}

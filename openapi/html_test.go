@@ -5,18 +5,18 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 // A browser fetches nothing for the page, and no text inside it ends a script early.
 func TestReferenceIsOnePage(t *testing.T) {
 	d := load(t)
 	var page bytes.Buffer
-	if err := d.WriteHTML(
+	errtest.Fatal(t, d.WriteHTML(
 		&page,
 		[]byte(`window.Redoc = "</script> https://cdn.redoc.ly/redoc/logo-mini.svg"`),
-	); err != nil {
-		t.Fatal(err)
-	}
+	))
 	text := page.String()
 	if n := strings.Count(text, "</script"); n != 2 {
 		t.Errorf("%d ends of scripts, want 2", n)

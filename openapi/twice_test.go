@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 // ownShapes are the folders and types that have shapes of the description written by hand, each with its reason.
@@ -80,17 +82,13 @@ func TestNoShapeIsWrittenTwice(t *testing.T) {
 // describedShapes returns the names of the schemas that package wire has, by their members.
 func describedShapes(t *testing.T) map[string]string {
 	text, err := load(t).Types()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	var root struct {
 		Components struct {
 			Schemas map[string]struct{ Properties map[string]any }
 		}
 	}
-	if err := json.Unmarshal(text, &root); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, json.Unmarshal(text, &root))
 	shapes := map[string]string{}
 	for name, schema := range root.Components.Schemas {
 		var members []string
@@ -131,9 +129,7 @@ func writtenShapes(t *testing.T) map[string]string {
 			})
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 	}
 	if len(shapes) < 50 {
 		t.Fatalf("found %d structs with members, want 50 or more", len(shapes))

@@ -19,14 +19,13 @@ import (
 	"sluice/sampledata"
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/scanner"
+	"sluice/shared/kit/errtest"
 )
 
 func newGenerator(t testing.TB, o sampledata.Options) *sampledata.Generator {
 	t.Helper()
 	g, err := sampledata.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return g
 }
 
@@ -44,22 +43,16 @@ func generateAll(t testing.TB, o sampledata.Options) (lines []byte, truth []fact
 	if err != nil || n != int64(text.Len()) {
 		t.Fatalf("wrote %d of %d: %v", n, text.Len(), err)
 	}
-	if err := g.WriteEntities(&entities); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, g.WriteEntities(&entities))
 	for s := bufio.NewScanner(&facts); s.Scan(); {
 		var f fact
-		if err := json.Unmarshal(s.Bytes(), &f); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, json.Unmarshal(s.Bytes(), &f))
 		truth = append(truth, f)
 	}
 	statuses = make(map[string]string)
 	for s := bufio.NewScanner(&entities); s.Scan(); {
 		var e struct{ ID, LifecycleStatus string }
-		if err := json.Unmarshal(s.Bytes(), &e); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, json.Unmarshal(s.Bytes(), &e))
 		statuses[e.ID] = e.LifecycleStatus
 	}
 	return text.Bytes(), truth, statuses
@@ -69,12 +62,8 @@ func TestSameOptionsGiveTheSameBytes(t *testing.T) {
 	sum := func(o sampledata.Options) string {
 		h := fnv.New128a()
 		g := newGenerator(t, o)
-		if _, err := g.WriteWithTruth(h, h); err != nil {
-			t.Fatal(err)
-		}
-		if err := g.WriteEntities(h); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(g.WriteWithTruth(h, h)))
+		errtest.Fatal(t, g.WriteEntities(h))
 		return fmt.Sprintf("%x", h.Sum(nil))
 	}
 	o := sampledata.Options{Lines: 3000, Seed: 7, Bad: 0.1}
@@ -236,9 +225,7 @@ func TestLinesResembleRealOnes(t *testing.T) {
 			usual++
 		}
 		var l struct{ Description string }
-		if err := json.Unmarshal(line, &l); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, json.Unmarshal(line, &l))
 		if l.Description != "" {
 			described++
 			if utf8.RuneCountInString(l.Description) != len(l.Description) {
@@ -265,9 +252,7 @@ func TestSomeTransactionsHaveSeveralModifications(t *testing.T) {
 		var l struct {
 			ID string `json:"transaction_external_id"`
 		}
-		if err := json.Unmarshal(line, &l); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, json.Unmarshal(line, &l))
 		seen[l.ID]++
 	}
 	if len(seen) != 300 {
@@ -302,9 +287,7 @@ func BenchmarkGenerator(b *testing.B) {
 			g := newGenerator(b, sampledata.Options{Lines: int64(b.N), Seed: 1, Bad: bad})
 			b.ReportAllocs()
 			n, err := g.WriteTo(io.Discard)
-			if err != nil {
-				b.Fatal(err)
-			}
+			errtest.Fatal(b, err)
 			b.SetBytes(n / int64(b.N))
 		})
 	}
@@ -322,15 +305,11 @@ func TestNamesFollowZipf(t *testing.T) {
 					FullName string `json:"full_name"`
 				}
 			}
-			if err := json.Unmarshal(line, &decoded); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, json.Unmarshal(line, &decoded))
 			if decoded[role] == nil {
 				continue
 			}
-			if err := json.Unmarshal(decoded[role], &party); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, json.Unmarshal(decoded[role], &party))
 			if name := party.Unknown.FullName; name != "" {
 				names++
 				count[name]++

@@ -13,6 +13,8 @@ import (
 	"sluice/internal/testcloud"
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/scanner"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 // TestCases requires that the lines of each case are what it says, and that its file of full size may be uploaded and
@@ -22,9 +24,7 @@ func TestCases(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			s, err := c.open(sample)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			scan := scanner.New(transaction.Rules{ReceivedAt: time.Now(), MaxFuture: time.Hour})
 			written, valid, long := 0, 0, 0
 			var line []byte
@@ -98,9 +98,7 @@ func TestMeasureStages(t *testing.T) {
 	})
 	want := []stage{{"Plan", start.Add(time.Second), 2 * time.Second},
 		{"Validate", start.Add(3 * time.Second), 5 * time.Second}}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(stage{})); diff != "" {
-		t.Errorf("stages (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "stages", want, got, cmp.AllowUnexported(stage{}))
 }
 
 func TestIngestion(t *testing.T) {

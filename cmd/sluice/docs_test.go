@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"sluice/shared/kit/errtest"
 )
 
 // The help and docs/command-line.md list the same exit codes.
 func TestExitCodesAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../docs/command-line.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	codes := func(text, pattern string) (found []string) {
 		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
 			found = append(found, m[1])

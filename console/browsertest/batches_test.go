@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 // A batch with errors is found by its name, and its errors are narrowed down from the summary to a code and a line.
@@ -283,13 +285,9 @@ func (n *tenant) beginBatch(options string) (id string, put func(file string)) {
 	return begun.BatchID, func(file string) {
 		n.Helper()
 		content, err := os.ReadFile(file)
-		if err != nil {
-			n.Fatal(err)
-		}
+		errtest.Fatal(n, err)
 		request, err := http.NewRequestWithContext(n.Context(), "PUT", begun.URL, bytes.NewReader(content))
-		if err != nil {
-			n.Fatal(err)
-		}
+		errtest.Fatal(n, err)
 		for name, value := range begun.RequiredHeaders {
 			if !strings.EqualFold(name, "Content-Length") {
 				request.Header.Set(name, value)

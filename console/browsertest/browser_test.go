@@ -12,6 +12,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/chromedp"
+
+	"sluice/shared/kit/errtest"
 )
 
 // chromium is the running browser. Each test has a browser context of its own in it: cookies, storage and cache are
@@ -70,9 +72,7 @@ func (b *chromium) newTab(t testing.TB, origin string) *tab {
 		}
 		cancel()
 	})
-	if err := chromedp.Do(ctx, prepare(p)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, chromedp.Do(ctx, prepare(p)))
 	return p
 }
 

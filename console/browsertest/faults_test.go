@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"sluice/shared/kit/errtest"
 )
 
 // faults stands between a tenant's console and the service and answers some of the requests in the service's place.
@@ -42,9 +44,7 @@ type fault struct {
 func (n *tenant) withFaults() *faults {
 	n.Helper()
 	service, err := url.Parse(suite.cloud.APIURL)
-	if err != nil {
-		n.Fatal(err)
-	}
+	errtest.Fatal(n, err)
 	f := &faults{TB: n.TB}
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 // gate is a proxy between a tenant's console and the service and can be closed.
@@ -31,9 +33,7 @@ type gate struct {
 func (n *tenant) withGate() *gate {
 	n.Helper()
 	service, err := url.Parse(suite.cloud.APIURL)
-	if err != nil {
-		n.Fatal(err)
-	}
+	errtest.Fatal(n, err)
 	g := &gate{TB: n.TB, address: "127.0.0.1:0", service: service.Host, open: map[net.Conn]bool{}}
 	g.letThrough()
 	n.apiURL = strings.Replace(suite.cloud.APIURL, service.Host, g.address, 1)
@@ -46,9 +46,7 @@ func (n *tenant) withGate() *gate {
 func (g *gate) letThrough() {
 	g.Helper()
 	listener, err := net.Listen("tcp", g.address)
-	if err != nil {
-		g.Fatal(err)
-	}
+	errtest.Fatal(g, err)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.address, g.listener, g.isClosed = listener.Addr().String(), listener, false

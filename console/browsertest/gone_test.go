@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"syscall"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 // accounting is a webhook by its name.
@@ -52,15 +54,11 @@ func TestCommandStopsAndGoesOn(t *testing.T) {
 	tenant.call("POST", "/v1/webhooks", accounting, nil)
 	p := tenant.open("/webhooks")
 	p.waitFor("link", "accounting")
-	if err := p.console.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, p.console.cmd.Process.Signal(syscall.SIGSTOP))
 	p.lookAgain()
 	// The page's module is asked of the command that stands still.
 	p.click("link", "Entities", p.waitFor("navigation", "Areas"))
-	if err := p.console.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, p.console.cmd.Process.Signal(syscall.SIGCONT))
 	p.waitForHeading("Entities")
 	p.back()
 	p.waitFor("link", "accounting")

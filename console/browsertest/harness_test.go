@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 // samplePage is a page by which these tests are tested.
@@ -148,9 +150,7 @@ func TestHarnessEndsCallersThatWait(t *testing.T) {
 	for _, want := range []string{"HTTP/1.1 404", ""} {
 		letGo := g.holdBack()
 		caller, err := net.Dial("tcp", g.address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		defer caller.Close()
 		if want == "" {
 			g.cutOff()

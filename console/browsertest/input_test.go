@@ -11,6 +11,8 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"sluice/shared/kit/errtest"
 )
 
 // point is a place in the window at which an element can be clicked.
@@ -229,8 +231,6 @@ func (p *tab) download(action func()) (name string, content []byte) {
 		return done.state == "completed", "it is " + done.state
 	})
 	content, err := os.ReadFile(filepath.Join(p.downloads, done.id))
-	if err != nil {
-		p.Fatal(err)
-	}
+	errtest.Fatal(p, err)
 	return done.name, content
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
+
+	"sluice/shared/kit/errtest"
 )
 
 // multiplyBatch puts copies of a batch that has ended into the table of batches, one a minute older than the other,
@@ -58,9 +60,7 @@ func (n *tenant) multiplyBatch(id string, copies int) {
 			return err
 		})
 	}
-	if err := group.Wait(); err != nil {
-		n.Fatal(err)
-	}
+	errtest.Fatal(n, group.Wait())
 }
 
 // newIDAt returns a new ID of a batch that was created at a time.

@@ -19,6 +19,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"sluice/shared/kit/errtest"
 )
 
 // tab is a tab of the browser with the console in it, seen by one test. Its methods fail the test.
@@ -197,9 +199,7 @@ func (p *tab) forward() { p.Helper(); evaluate[any](p, `history.forward()`) }
 func (p *tab) address() string {
 	p.Helper()
 	u, err := url.Parse(evaluate[string](p, `location.href`))
-	if err != nil {
-		p.Fatal(err)
-	}
+	errtest.Fatal(p, err)
 	return u.RequestURI()
 }
 

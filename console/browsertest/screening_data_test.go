@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"sluice/shared/kit/errtest"
 )
 
 // listed is an entry of a watchlist, with its ID in the list.
@@ -25,9 +27,7 @@ func (n *tenant) importList(list string, persons ...listed) {
 			properties["birthDate"] = []string{p.born}
 		}
 		line, err := json.Marshal(map[string]any{"id": p.id, "schema": "Person", "properties": properties})
-		if err != nil {
-			n.Fatal(err)
-		}
+		errtest.Fatal(n, err)
 		fmt.Fprintf(&lines, "%s\n", line)
 	}
 	n.admin(nil, "watchlist", "import", "--tenant", n.id, "--list", list, "--format", "ftm-json", "--force",
@@ -58,9 +58,7 @@ func (n *tenant) screen(journey string, persons ...screened) (id string) {
 	}
 	body, err := json.Marshal(map[string]any{"data": map[string]any{"journeyId": journey, "processId": "onboarding",
 		"entities": entities}})
-	if err != nil {
-		n.Fatal(err)
-	}
+	errtest.Fatal(n, err)
 	var created struct{ Data struct{ BatchID string } }
 	n.call("POST", "/screeningcommand/api/v3/batch", string(body), &created)
 	id = created.Data.BatchID

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 // Whatever lists, clients and their users write about a screening is shown as text in the workbench, markup included,
@@ -31,9 +33,7 @@ func TestHostileScreening(t *testing.T) {
 		body, err := json.Marshal(map[string]any{"data": []any{map[string]any{"entityId": "e/f?g=" + hostile,
 			"matches": []any{map[string]string{"matchId": m.ID, "status": "Match", "reason": reason,
 				"comments": hostile + endless}}}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		tenant.call("PUT", "/screeningcommand/api/v3/batch/"+batch+"/matches", string(body), nil)
 		if id != "own:"+hostile {
 			t.Errorf("the entry is %q", id)

@@ -19,6 +19,8 @@ import (
 	"golang.org/x/image/font/gofont/gobold"
 	"golang.org/x/image/font/gofont/gomono"
 	"golang.org/x/image/font/gofont/goregular"
+
+	"sluice/shared/kit/errtest"
 )
 
 const (
@@ -74,9 +76,7 @@ func (p *tab) compareScreenshot(path string, masked []string) {
 	var got *image.RGBA
 	if *update {
 		got = p.settledPicture(masked)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), writePNG(path, got)); err != nil {
-			p.Fatal(err)
-		}
+		errtest.Fatal(p, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), writePNG(path, got)))
 		return
 	}
 	want, err := readPNG(path)
@@ -109,9 +109,7 @@ func (p *tab) settledPicture(masked []string) (picture *image.RGBA) {
 func (p *tab) picture(masked []string) *image.RGBA {
 	p.Helper()
 	selector, err := json.Marshal(strings.Join(append(volatile[:len(volatile):len(volatile)], masked...), ","))
-	if err != nil {
-		p.Fatal(err)
-	}
+	errtest.Fatal(p, err)
 	boxes := evaluate[[]struct{ X, Y, W, H int }](p,
 		fmt.Sprintf(`[...document.querySelectorAll(%s)].filter(e => e.checkVisibility()).map(e => {
 		const b = e.getBoundingClientRect();
@@ -119,9 +117,7 @@ func (p *tab) picture(masked []string) *image.RGBA {
 	})`, selector))
 	shot := mustCall(p, page.CaptureScreenshot, page.CaptureScreenshotParams{})
 	decoded, err := png.Decode(bytes.NewReader(shot.Data))
-	if err != nil {
-		p.Fatal(err)
-	}
+	errtest.Fatal(p, err)
 	window := image.NewRGBA(decoded.Bounds())
 	draw.Draw(window, window.Bounds(), decoded, image.Point{}, draw.Src)
 	for _, b := range boxes {

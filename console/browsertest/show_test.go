@@ -17,6 +17,8 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
+
+	"sluice/shared/kit/errtest"
 )
 
 // show is the folder into which TestShow writes.
@@ -32,20 +34,14 @@ func (p *tab) showPicture(name string) {
 		p.setColours(scheme)
 		shot := mustCall(p, page.CaptureScreenshot, page.CaptureScreenshotParams{})
 		decoded, err := png.Decode(bytes.NewReader(shot.Data))
-		if err != nil {
-			p.Fatal(err)
-		}
+		errtest.Fatal(p, err)
 		path := filepath.Join(*show, name+".png")
 		if scheme == "dark" {
 			path = filepath.Join(*show, name+"-dark.png")
 		}
-		if err := writePNG(path, withFewColours(decoded)); err != nil {
-			p.Fatal(err)
-		}
+		errtest.Fatal(p, writePNG(path, withFewColours(decoded)))
 		info, err := os.Stat(path)
-		if err != nil {
-			p.Fatal(err)
-		}
+		errtest.Fatal(p, err)
 		if info.Size() > maxPictureBytes {
 			p.Errorf("%s has %d bytes, want at most %d", path, info.Size(), maxPictureBytes)
 		}

@@ -20,6 +20,7 @@ import (
 
 	"sluice/client"
 	"sluice/internal/testcloud"
+	"sluice/shared/kit/errtest"
 )
 
 // tenant is a tenant of the local cloud, with a client that has all permissions.
@@ -57,9 +58,7 @@ func newTenant(t testing.TB) *tenant {
 	var err error
 	n.api, err = client.New(client.Config{APIURL: suite.cloud.APIURL, TokenURL: suite.cloud.TokenURL,
 		ClientID: n.clientID, ClientSecret: n.clientSecret, Scope: n.scope()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return n
 }
 
@@ -68,9 +67,7 @@ func (n *tenant) scope() string { return "tenant/" + n.id }
 // admin runs a command of `sluice admin` and decodes what it prints into out, if that is not nil.
 func (n *tenant) admin(out any, args ...string) {
 	n.Helper()
-	if err := suite.cloud.Admin(n.Context(), out, args...); err != nil {
-		n.Fatal(err)
-	}
+	errtest.Fatal(n, suite.cloud.Admin(n.Context(), out, args...))
 }
 
 // generate writes a file of generated lines, of which a share is invalid, has its entities onboarded and returns its
@@ -87,9 +84,7 @@ func (n *tenant) generate(lines int, bad float64) string {
 func (n *tenant) file(name, content string) string {
 	n.Helper()
 	path := filepath.Join(n.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		n.Fatal(err)
-	}
+	errtest.Fatal(n, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 
@@ -156,9 +151,7 @@ func (n *tenant) upload(file string, options ...string) (id string) {
 func (n *tenant) call(method, path, body string, out any) {
 	n.Helper()
 	request, err := http.NewRequestWithContext(n.Context(), method, suite.cloud.APIURL+path, strings.NewReader(body))
-	if err != nil {
-		n.Fatal(err)
-	}
+	errtest.Fatal(n, err)
 	if body != "" {
 		request.Header.Set("Content-Type", "application/json")
 	}
@@ -214,9 +207,7 @@ func (n *tenant) startConsole(options ...string) *console {
 	args := append([]string{"console", "--no-open", "--address", "127.0.0.1:0"}, options...)
 	c.cmd = exec.Command(filepath.Join(suite.cloud.Bin, "sluice"), args...)
 	c.cmd.Env, c.cmd.Stdout, c.cmd.Stderr = n.environment(), c.output, c.output
-	if err := testcloud.StartProgram(c.cmd); err != nil {
-		n.Fatal(err)
-	}
+	errtest.Fatal(n, testcloud.StartProgram(c.cmd))
 	go func() { c.exited <- c.cmd.Wait() }()
 	n.Cleanup(func() { c.stop(n.TB) })
 	tick := time.NewTicker(pause)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"sluice/client"
+	"sluice/shared/kit/errtest"
 )
 
 const (
@@ -162,9 +163,7 @@ func TestUnusableFilesAreExplained(t *testing.T) {
 	}
 	for name, content := range map[string]string{hostile: string(good), "again.jsonl": string(good), "empty.jsonl": "",
 		"table.csv": "id,amount\nt1,5\nt2,6\n", "blank.jsonl": "\n\n", ".hidden": "x"} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600))
 	}
 	p := uploadPage(tenant, folder)
 	for name, want := range map[string]string{
@@ -195,9 +194,7 @@ func TestFileThatChangesWhileItIsSent(t *testing.T) {
 	p := tenant.open("/upload")
 	p.waitForHeading("Upload")
 	p.waitForText("No file is here yet.")
-	if err := p.console.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, p.console.cmd.Process.Signal(syscall.SIGSTOP))
 	p.expect("ERR_UPLOAD_FILE_CHANGED")
 	p.expect("Failed to load resource")
 	p.dropFiles("region", dropZone, path)
@@ -206,12 +203,8 @@ func TestFileThatChangesWhileItIsSent(t *testing.T) {
 	if evaluate[bool](p, leave) {
 		t.Error("the console can be left without a warning while a file is sent")
 	}
-	if err := os.WriteFile(path, []byte("other"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.console.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.WriteFile(path, []byte("other"), 0o600))
+	errtest.Fatal(t, p.console.cmd.Process.Signal(syscall.SIGCONT))
 	p.waitForText("The browser cannot read the file any more.")
 	p.click("button", "Forget growing.jsonl")
 	p.waitUntilGone("button", "Forget growing.jsonl")
@@ -272,9 +265,7 @@ func TestUploadOfSeveralFiles(t *testing.T) {
 	t.Parallel()
 	tenant := newTenant(t)
 	whole, err := os.ReadFile(tenant.generate(6, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	lines := strings.SplitAfter(string(whole), "\n")
 	p := uploadPage(tenant, tenant.file("one.jsonl", strings.Join(lines[:1], "")),
 		tenant.file("two.jsonl", strings.Join(lines[1:3], "")), tenant.file("three.jsonl", strings.Join(lines[3:], "")))
@@ -297,9 +288,7 @@ func TestFileThatIsTooLarge(t *testing.T) {
 	t.Parallel()
 	tenant := newTenant(t)
 	path := tenant.file("large.jsonl", "")
-	if err := os.Truncate(path, 1<<31); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.Truncate(path, 1<<31))
 	p := uploadPage(tenant, path)
 	p.waitForText("The file is too large.")
 	p.checkAccessible()

@@ -10,6 +10,8 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
+
+	"sluice/shared/kit/errtest"
 )
 
 // The size of the window, unless a test changes it, and the width of a narrow one.
@@ -97,16 +99,12 @@ func (p *tab) axeFindings() []axeFinding {
 	p.Helper()
 	if !evaluate[bool](p, `typeof axe === "object"`) {
 		source, err := axeSource()
-		if err != nil {
-			p.Fatal(err)
-		}
+		errtest.Fatal(p, err)
 		// The debugging protocol may evaluate what the page's Content-Security-Policy forbids, so that stays as it is.
 		evaluate[any](p, source+"; true")
 	}
 	tags, err := json.Marshal(axeTags)
-	if err != nil {
-		p.Fatal(err)
-	}
+	errtest.Fatal(p, err)
 	return evaluate[[]axeFinding](p, fmt.Sprintf(
 		`axe.run(document, {runOnly: {type: "tag", values: %s}, resultTypes: ["violations"]}).then(r =>
 			r.violations.map(v => ({

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sluice/shared/kit/errtest"
 )
 
 func TestLoad(t *testing.T) {
@@ -12,9 +14,7 @@ func TestLoad(t *testing.T) {
 		"AWS_ENDPOINT_URL": "",
 	}
 	c, err := Load(func(name string) string { return env[name] }, "TABLE_BATCHES", "TOKEN_LIFETIME")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if want := (Config{BatchesTable: "b", MaxUploadBytes: 2147483647, TokenLifetime: time.Hour}); c != want {
 		t.Errorf("%+v", c)
 	}

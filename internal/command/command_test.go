@@ -10,8 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
+
+	"sluice/shared/kit/difftest"
 )
 
 // program returns a program whose commands print what they were given.
@@ -214,9 +215,7 @@ Options:
 			if code != ExitOK || stderr.Len() > 0 {
 				t.Errorf("exit code %d, stderr %q; want 0 and nothing", code, stderr.String())
 			}
-			if diff := cmp.Diff(want, stdout.String()); diff != "" {
-				t.Errorf("help (-want +got):\n%s", diff)
-			}
+			difftest.Equal(t, "help", want, stdout.String())
 		})
 	}
 	t.Run("without arguments it is an error", func(t *testing.T) {
@@ -319,9 +318,7 @@ func TestCompletion(t *testing.T) {
 		if line == "help co" {
 			words = slices.DeleteFunc(words, func(w string) bool { return !strings.HasPrefix(w, "co") && w[0] != ':' })
 		}
-		if diff := cmp.Diff(wanted, words); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", line, diff)
-		}
+		difftest.Equal(t, fmt.Sprintf("%q", line), wanted, words)
 	}
 }
 

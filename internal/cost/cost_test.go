@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 // oneBatch is a batch of 2 GB.
@@ -12,13 +14,9 @@ var oneBatch = Load{Lines: 1_800_000, Bytes: 2_053_800_000, Batches: 1, Months: 
 // estimate returns the estimate of a load by the prices of the program.
 func estimate(t *testing.T, l Load) Estimate {
 	t.Helper()
-	if err := l.Check(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, l.Check())
 	prices, err := DefaultPrices()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return NewEstimate(l, prices)
 }
 

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/metric"
 )
 
@@ -116,9 +116,7 @@ func TestSnapshot(t *testing.T) {
 		Requests: Requests{Count: 2, ByStatus: map[string]int64{"2xx": 1, "4xx": 1},
 			Times: Times{Count: 2, SumMS: 40, P50MS: 10, P99MS: 30, MaxMS: 30}},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("snapshot (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "snapshot", want, got)
 }
 
 // Steps are in the order in which they follow each other, and lists without elements are empty in JSON, not null.
@@ -136,9 +134,7 @@ func TestSnapshotOrderAndJSON(t *testing.T) {
 	for _, step := range read(t, Options{}, l.String()).Snapshot(l.now).Steps {
 		got = append(got, step.Step)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("steps (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "steps", want, got)
 }
 
 // A part of the log counts: what is younger than a time, or of one batch.
@@ -216,15 +212,9 @@ func TestPrometheus(t *testing.T) {
 	var got bytes.Buffer
 	s.WritePrometheus(&got)
 	if *update {
-		if err := os.WriteFile("testdata/prometheus.txt", got.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, os.WriteFile("testdata/prometheus.txt", got.Bytes(), 0o644))
 	}
 	want, err := os.ReadFile("testdata/prometheus.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got.String()); diff != "" {
-		t.Errorf("text (-want +got):\n%s", diff)
-	}
+	errtest.Fatal(t, err)
+	difftest.Equal(t, "text", string(want), got.String())
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"sluice/shared/kit/errtest"
 )
 
 // A log is read on from where it was read to, and from its start if there is another one in its place.
@@ -17,9 +19,7 @@ func TestLogGrowsAndIsReplaced(t *testing.T) {
 		t.Errorf("without a log the error is %v, want fs.ErrNotExist", err)
 	}
 	path := filepath.Join(data, "logs", "functions.log")
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	line := func(n int) string {
 		return fmt.Sprintf("2026-11-26T08:15:0%d.000Z sluice-batch r-1 "+
 			"{\"record\":\"audit\",\"status\":200,\"ms\":1}\n", n)
@@ -27,21 +27,13 @@ func TestLogGrowsAndIsReplaced(t *testing.T) {
 	write := func(text string, flag int) {
 		t.Helper()
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|flag, 0o600)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := f.WriteString(text); err != nil {
-			t.Fatal(err)
-		}
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
+		errtest.Fatal(t, errtest.Of(f.WriteString(text)))
+		errtest.Fatal(t, f.Close())
 	}
 	write(line(1)+line(2), 0)
 	log, err := OpenLog(data, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	defer log.Close()
 	require := func(want int64) {
 		t.Helper()
@@ -57,9 +49,7 @@ func TestLogGrowsAndIsReplaced(t *testing.T) {
 	require(3)
 	write(line(4), os.O_TRUNC)
 	require(1)
-	if err := os.Rename(path, path+".old"); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.Rename(path, path+".old"))
 	require(1) // it stays until there is another one
 	write(line(5)+line(6)+line(7)+line(8), 0)
 	require(4)

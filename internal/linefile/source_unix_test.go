@@ -14,6 +14,7 @@ import (
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/scanner"
 	"sluice/shared/ingest/validation"
+	"sluice/shared/kit/errtest"
 )
 
 func TestMappedFile(t *testing.T) {
@@ -23,13 +24,9 @@ func TestMappedFile(t *testing.T) {
 	for i := range content {
 		content[i] = byte(i * 31)
 	}
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.WriteFile(path, content, 0o600))
 	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	defer file.Close()
 	mapped := NewSource(file).(chunk.MappedSource)
 	edges := []int{0, 1, page - 1, page, page + 1, 2 * page, len(content) - 1, len(content)}
@@ -48,9 +45,7 @@ func TestMappedFile(t *testing.T) {
 			release()
 		}
 	}
-	if err := os.Truncate(path, 10); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.Truncate(path, 10))
 	_, err = validation.ValidateFile(t.Context(), validation.FileInput{
 		Source: mapped, Plan: chunk.NewPlan(int64(len(content)), int64(page)),
 		NewScanner: func() validation.Scanner { return scanner.New(transaction.Rules{}) },

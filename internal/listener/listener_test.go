@@ -4,19 +4,17 @@ import (
 	"crypto/x509"
 	"testing"
 	"time"
+
+	"sluice/shared/kit/errtest"
 )
 
 // The certificate is one of its host alone, for servers, and no CA.
 func TestCertificate(t *testing.T) {
 	for _, host := range []string{"127.0.0.1", "::1", "tunnel.example.com"} {
 		made, err := NewCertificate(host, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		certificate, err := x509.ParseCertificate(made.Certificate[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		if err := certificate.VerifyHostname(host); err != nil || certificate.IsCA {
 			t.Errorf("%s: %v, CA %v; want a certificate of the host", host, err, certificate.IsCA)
 		}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 func TestRead(t *testing.T) {
@@ -15,16 +17,12 @@ func TestRead(t *testing.T) {
 		t.Errorf("no descriptor: %v, want fs.ErrNotExist", err)
 	}
 	path := filepath.Join(dir, "local.json") // the name is part of the interface of the local cloud
-	if err := os.WriteFile(path, []byte(`{"api_url":"http://127.0.0.1:1","more":1}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.WriteFile(path, []byte(`{"api_url":"http://127.0.0.1:1","more":1}`), 0o600))
 	d, err := Read(dir)
 	if want := (Descriptor{APIURL: "http://127.0.0.1:1"}); err != nil || d != want {
 		t.Errorf("Read = %+v, %v; want %+v", d, err, want)
 	}
-	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.WriteFile(path, []byte("{"), 0o600))
 	if _, err := Read(dir); err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("broken descriptor: %v, want an error that names %s", err, path)
 	}

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 // SAM is given a static program for the processor that the template's parameter Arch names; without one it is arm64.
@@ -42,9 +44,7 @@ func TestSAMBuilds(t *testing.T) {
 func checkProgram(t *testing.T, path string, machine elf.Machine, goarch string) {
 	t.Helper()
 	program, err := elf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	defer program.Close()
 	if program.Machine != machine || program.Type != elf.ET_EXEC {
 		t.Errorf("the program is an %v for %v, want an %v for %v", program.Type, program.Machine, elf.ET_EXEC, machine)
@@ -55,9 +55,7 @@ func checkProgram(t *testing.T, path string, machine elf.Machine, goarch string)
 		}
 	}
 	info, err := buildinfo.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if want := modulePath + "/functions/admitbatch"; info.Path != want {
 		t.Errorf("the program is built from %s, want %s", info.Path, want)
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 // A build for another processor than the one that SAM deploys fails with what to do, and leaves no program.
@@ -89,9 +91,7 @@ var parquetModules = []string{
 func TestFunctionsAreLinkedWithKnownModules(t *testing.T) {
 	repositoryFiles(t)
 	mains, err := filepath.Glob("functions/*/main.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	for i := range mains {
 		mains[i] = filepath.Dir(mains[i])
 	}
@@ -110,9 +110,7 @@ func checkLinked(t *testing.T, folders, known, needed []string) {
 		args = append(args, "./"+folder)
 	}
 	out, err := exec.Command("go", args...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	linked := strings.Fields(string(out))
 	slices.Sort(linked)
 	linked = slices.Compact(linked)

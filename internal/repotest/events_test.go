@@ -16,6 +16,7 @@ import (
 	"sluice/shared/connect/delivery"
 	"sluice/shared/ingest/intake"
 	"sluice/shared/ingest/pipeline"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening/execution"
 )
 
@@ -82,9 +83,7 @@ func TestEveryFunctionHasASampleEvent(t *testing.T) {
 		}
 	}
 	samples, err := filepath.Glob("events/*.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	for _, path := range samples {
 		if name := strings.TrimSuffix(filepath.Base(path), ".json"); eventTypes[name] == nil {
 			t.Errorf("%s is missing in eventTypes", path)
@@ -103,13 +102,9 @@ func TestSampleEventsAreOfTheirTypes(t *testing.T) {
 			sample := readFile(t, "events/"+name+".json")
 			decoder := json.NewDecoder(bytes.NewReader(sample))
 			decoder.DisallowUnknownFields()
-			if err := decoder.Decode(event); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, decoder.Decode(event))
 			encoded, err := json.Marshal(event)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			want, got := withoutZeroValues(t, sample), withoutZeroValues(t, encoded)
 			if diff := cmp.Diff(want, got, withoutComputedMembers); diff != "" {
 				t.Errorf("the sample (-) and the sample decoded and encoded again (+):\n%s", diff)
@@ -123,9 +118,7 @@ func TestSampleEventsAreOfTheirTypes(t *testing.T) {
 func withoutZeroValues(t *testing.T, text []byte) any {
 	t.Helper()
 	var v any
-	if err := json.Unmarshal(text, &v); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, json.Unmarshal(text, &v))
 	return prune(v)
 }
 

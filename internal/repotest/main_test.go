@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 // TestMain runs the tests in the root of the repository, so that they name files as a reader does.
@@ -24,9 +26,7 @@ func readFile(t *testing.T, path string) []byte {
 	t.Helper()
 	repositoryFiles(t)
 	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return content
 }
 
@@ -38,9 +38,7 @@ func readFile(t *testing.T, path string) []byte {
 func repositoryFiles(t *testing.T) []string {
 	t.Helper()
 	files, err := walkRepository()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return files
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"sluice/internal/cost"
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/metric"
 )
 
@@ -212,9 +213,7 @@ var decimal = regexp.MustCompile(`\b0\.\d+`)
 // The estimate of the dashboard and the formula of docs/cost.md use the prices that 'sluice cost' has.
 func TestPricesOfTheDashboard(t *testing.T) {
 	list, err := cost.DefaultPrices()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	p := list.Prices
 	want := []float64{p.Write / 1e6, p.GuardDuty, p.GuardDutyObject / 1e3, p.LambdaSecond, p.Transition / 1e3}
 	slices.Sort(want)
@@ -226,9 +225,7 @@ func TestPricesOfTheDashboard(t *testing.T) {
 		var got []float64
 		for _, found := range decimal.FindAllString(text, -1) {
 			price, err := strconv.ParseFloat(found, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			got = append(got, price)
 		}
 		slices.Sort(got)
@@ -241,9 +238,7 @@ func TestPricesOfTheDashboard(t *testing.T) {
 // docs/cost.md says of the prices what their file says.
 func TestSourceOfThePrices(t *testing.T) {
 	list, err := cost.DefaultPrices()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if text := string(readFile(t, "docs/cost.md")); !strings.Contains(text, list.Source) {
 		t.Errorf("docs/cost.md does not say %q", list.Source)
 	}

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 // npmCommand matches a command that installs from npm, or runs what it installs, to the end of its line.
@@ -21,9 +23,7 @@ func TestNpmPackagesArePinned(t *testing.T) {
 		checkLock(t, file)
 	}
 	files, err := filepath.Glob(".github/workflows/*.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	commands := 0
 	for _, file := range append(files, "Makefile") {
 		for _, command := range npmCommand.FindAllString(string(readFile(t, file)), -1) {
@@ -46,9 +46,7 @@ func checkLock(t *testing.T, file string) {
 			Integrity string `json:"integrity"`
 		} `json:"packages"`
 	}
-	if err := json.Unmarshal(readFile(t, file), &lock); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, json.Unmarshal(readFile(t, file), &lock))
 	if len(lock.Packages) < 2 {
 		t.Errorf("%s has %d packages, want at least 2", file, len(lock.Packages))
 	}

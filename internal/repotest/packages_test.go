@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/tools/go/packages"
+
+	"sluice/shared/kit/errtest"
 )
 
 // modulePath is the path of the module that holds the service.
@@ -25,9 +27,7 @@ func modulePackages(t *testing.T) []*packages.Package {
 	t.Helper()
 	repositoryFiles(t)
 	all, err := loadPackages()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if len(all) == 0 {
 		t.Fatal("the module has no packages")
 	}

@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 // partArrows are the imports between the parts of the service, which are the folders of shared, each with its reason.
@@ -70,9 +72,7 @@ func TestParts(t *testing.T) {
 func TestPartsHaveNoCircle(t *testing.T) {
 	reaches := map[[2]string]bool{}
 	folders, err := os.ReadDir("shared")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	for arrow := range partArrows {
 		reaches[arrow] = true
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 // machine is what these tests read of the definition of a state machine, of the states that a Map runs for each item,
@@ -49,9 +51,7 @@ var machineFiles = []string{"batch", "delivery", "resolution", "screening"}
 func loadMachine(t *testing.T, name string) machine {
 	t.Helper()
 	var m machine
-	if err := json.Unmarshal(readFile(t, "statemachine/"+name+".asl.json"), &m); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, json.Unmarshal(readFile(t, "statemachine/"+name+".asl.json"), &m))
 	return m
 }
 

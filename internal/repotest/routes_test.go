@@ -9,6 +9,7 @@ import (
 
 	"sluice/openapi"
 	"sluice/shared/access/permission"
+	"sluice/shared/kit/errtest"
 )
 
 // The template and the interface description name the same operations, and agree about which of them are open to
@@ -61,9 +62,7 @@ func TestPermissionsOfTheRoutesExist(t *testing.T) {
 func describedOperations(t *testing.T) map[string]openapi.Operation {
 	t.Helper()
 	d, err := openapi.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	out := map[string]openapi.Operation{}
 	for _, o := range d.Operations {
 		out[o.String()] = o

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 // Lambda reports the name of an error's type, and Retry and Catch match only that name: one that no type has never
@@ -22,9 +24,7 @@ func TestStateMachineNamesRealErrors(t *testing.T) {
 // checkErrorNames checks a state machine, of which the types of errors are in a folder of shared.
 func checkErrorNames(t *testing.T, file, folder string) {
 	var definition any
-	if err := json.Unmarshal(readFile(t, "statemachine/"+file+".asl.json"), &definition); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, json.Unmarshal(readFile(t, "statemachine/"+file+".asl.json"), &definition))
 	known := append(errorTypes(t, modulePath+"/shared/"+folder), "Runtime.ExitError", "Sandbox.Timedout")
 	names := 0
 	visitMembers(definition, func(key string, value any) {

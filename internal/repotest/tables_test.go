@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"sluice/shared/ingest/observation/lines"
+	"sluice/shared/kit/errtest"
 )
 
 // momentaryTables hold nothing that a restore would have to bring back, so that no parameter names them.
@@ -117,9 +118,7 @@ func TestLinesAreFoundWhileTheirFilesAreKept(t *testing.T) {
 			ExpirationInDays yaml.Node `yaml:"ExpirationInDays"`
 			TagFilters       yaml.Node `yaml:"TagFilters"`
 		}
-		if err := rules.Decode(&list); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, rules.Decode(&list))
 		for _, rule := range list {
 			if days, err := strconv.Atoi(rule.ExpirationInDays.Value); err == nil && rule.TagFilters.IsZero() {
 				kept[rule.Prefix] = days

@@ -21,6 +21,7 @@ import (
 	"sluice/shared/connect/webhook/webhookhttp"
 	"sluice/shared/ingest/batch/batchhttp"
 	"sluice/shared/ingest/transaction/transactionhttp"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/document/documenthttp"
 	"sluice/shared/platform/entity/entityhttp"
 	"sluice/shared/policy/policyhttp"
@@ -83,9 +84,7 @@ func loadTemplate(t *testing.T) template {
 	t.Helper()
 	repositoryFiles(t)
 	out, err := readTemplate()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return out
 }
 
@@ -161,9 +160,7 @@ func (m template) routes(t *testing.T) []route {
 		} `yaml:"Properties"`
 	}
 	node := m.Resources["Api"]
-	if err := node.Decode(&api); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, node.Decode(&api))
 	var out []route
 	for path, operations := range api.Properties.DefinitionBody.Paths {
 		for method, o := range operations {
@@ -184,9 +181,7 @@ func (m template) routes(t *testing.T) []route {
 
 func TestEveryFunctionIsDeployed(t *testing.T) {
 	mains, err := filepath.Glob("functions/*/main.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	var want, got []string
 	for _, main := range mains {
 		want = append(want, filepath.Base(filepath.Dir(main)))
@@ -282,9 +277,7 @@ func TestOnlyMissingPathsAreLeftToTheDefault(t *testing.T) {
 			GatewayResponses map[string]yaml.Node `yaml:"GatewayResponses"`
 		} `yaml:"Properties"`
 	}
-	if err := api.Decode(&resource); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, api.Decode(&resource))
 	// All response types of API Gateway below 500 except INVALID_API_KEY: no route asks for an API key.
 	for _, kind := range []string{
 		"ACCESS_DENIED", "BAD_REQUEST_BODY", "BAD_REQUEST_PARAMETERS", "EXPIRED_TOKEN", "INVALID_SIGNATURE",

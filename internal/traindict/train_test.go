@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"sluice/shared/kit/errtest"
 )
 
 // The same lines give the same dictionary, and it has a code for every byte.
@@ -12,9 +14,7 @@ func TestTrainingIsReproducible(t *testing.T) {
 	var dictionaries [2][]byte
 	for i := range dictionaries {
 		samples, err := generateSamples(600)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		if dictionaries[i], err = train(7, samples, 8<<10); err != nil {
 			t.Fatal(err)
 		}
@@ -23,20 +23,14 @@ func TestTrainingIsReproducible(t *testing.T) {
 		t.Error("training twice gave two dictionaries")
 	}
 	d, err := zstd.InspectDictionary(dictionaries[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if d.ID() != 7 || d.ContentSize() > 8<<10 || d.ContentSize() < 4<<10 {
 		t.Errorf("dictionary %d has %d bytes, want dictionary 7 with 4 to 8 KiB", d.ID(), d.ContentSize())
 	}
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderDict(dictionaries[0]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	decoder, err := zstd.NewReader(nil, zstd.WithDecoderDicts(dictionaries[0]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if got, err := decoder.DecodeAll(encoder.EncodeAll(everyByte(), nil), nil); err != nil ||
 		!bytes.Equal(got, everyByte()) {
 		t.Errorf("decoded %x, %v; want every byte once", got, err)

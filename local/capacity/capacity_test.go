@@ -18,6 +18,7 @@ import (
 
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 )
 
 // The table of documents has the keys owner and part, and the index waiting with the keys waiting and look_at.
@@ -35,9 +36,7 @@ func newTestTable(t *testing.T, limits ...Table) *testTable {
 	t.Helper()
 	direct := dynamotest.Start(t).Options()
 	target, err := url.Parse(aws.ToString(direct.BaseEndpoint))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	table := &testTable{now: time.Unix(1_800_000_000, 0), t: t}
 	table.limiter = New(func() time.Time { return table.now }, func(table, operation string) {
 		if table != limits[0].Name || operation == "" {
@@ -218,9 +217,7 @@ func TestPartsOfBatches(t *testing.T) {
 	}
 	out, err := tt.BatchWriteItem(t.Context(),
 		&dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{documents: requests}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	// Of 5 units, the third item of 2 takes one that is not there yet.
 	if back := out.UnprocessedItems[documents]; len(back) != 1 || dynamo.StringAttribute(back[0].PutRequest.Item,
 		"part") != "d" {
@@ -232,9 +229,7 @@ func TestPartsOfBatches(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	tt.advance(time.Minute)
-	if err := dynamo.PutAll(ctx, tt.Client, documents, []dynamo.Item{item("d", 2)}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, dynamo.PutAll(ctx, tt.Client, documents, []dynamo.Item{item("d", 2)}))
 	found, err := dynamo.GetAll(ctx, tt.Client, documents, []dynamo.Item{key("a"), key("b"), key("c"), key("d")})
 	if err != nil || len(found) != 4 {
 		t.Errorf("%d items are stored, %v; want 4", len(found), err)
@@ -278,10 +273,8 @@ func TestIndexesThrottleTheirTable(t *testing.T) {
 	for _, second := range []string{"1", "2"} { // the other time, the index loses an entry and gets one
 		waiting := item("a", 1)
 		waiting["waiting"], waiting["look_at"] = dynamo.String("w"), dynamo.String(second)
-		if _, err := tt.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(documents),
-			Item: waiting}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(tt.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(documents),
+			Item: waiting})))
 	}
 	if tt.left("") != 1 || tt.left("waiting") != 0 {
 		t.Errorf("%v units of the table and %v of the index are left, want 1 and 0", tt.left(""), tt.left("waiting"))

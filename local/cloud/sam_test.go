@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/local/template"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 // SAM receives the settings of each function with addresses that containers reach, and without access keys.
@@ -23,25 +23,17 @@ func TestWriteSAMSettings(t *testing.T) {
 		options:  Options{SAMFile: path},
 		template: &template.Template{Functions: []template.Function{{ID: "PlanFunction", Environment: environment}}},
 	}
-	if err := c.writeSAMSettings(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, c.writeSAMSettings(t.Context()))
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	var got map[string]map[string]string
-	if err := json.Unmarshal(text, &got); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, json.Unmarshal(text, &got))
 	want := map[string]map[string]string{"PlanFunction": {
 		"AWS_ENDPOINT_URL":    "http://host.docker.internal:4000",
 		"AWS_ENDPOINT_URL_S3": "http://host.docker.internal:4001",
 		"PUBLIC_STORAGE_URL":  "http://127.0.0.1:4001", "ISSUER": "", "TABLE_BATCHES": "sluice-batches",
 	}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("settings (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "settings", want, got)
 	c.options.SAMFile = ""
 	if err := c.writeSAMSettings(t.Context()); err != nil {
 		t.Errorf("without a file: %v, want nil", err)

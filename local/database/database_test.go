@@ -9,15 +9,14 @@ import (
 	"testing"
 
 	"sluice/local/template"
+	"sluice/shared/kit/errtest"
 )
 
 // serverProgram returns the path of the server, which `make tools` installs in bin.
 func serverProgram(t *testing.T) string {
 	t.Helper()
 	path, err := filepath.Abs("../../bin/dynoxide")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if _, err := os.Stat(path); err != nil {
 		t.Fatalf("%s is missing: run `make tools` first", path)
 	}
@@ -28,15 +27,11 @@ func serverProgram(t *testing.T) string {
 func newConfig(t *testing.T, dir string) Config {
 	t.Helper()
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	t.Cleanup(func() { log.Close() })
 	loaded, err := template.Load("../../template.yaml",
 		template.Target{Region: "eu-west-1", Account: "000000000000", Stack: "s"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return Config{
 		Program: serverProgram(t),
 		Host:    "127.0.0.1",
@@ -51,9 +46,7 @@ func TestTablesSurviveARestart(t *testing.T) {
 	for range 2 {
 		c := newConfig(t, dir)
 		s, err := Start(t.Context(), c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		var list struct{ TableNames []string }
 		if err := s.call(t.Context(), "ListTables", struct{}{}, &list); err != nil ||
 			len(list.TableNames) != len(c.Tables) {
@@ -108,9 +101,7 @@ func TestStartTriesAnotherPort(t *testing.T) {
 			"if [ $(wc -l <'%s') -le %d ]; then echo 'address already in use'; exit 1; fi\nexec '%s' \"$@\"\n",
 			starts, starts, test.failures, c.Program)
 		c.Program = filepath.Join(t.TempDir(), "server")
-		if err := os.WriteFile(c.Program, []byte(script), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, os.WriteFile(c.Program, []byte(script), 0o700))
 		s, err := Start(t.Context(), c)
 		if (err == nil) != test.started {
 			t.Errorf("Start of a server that fails %d times: %v, want success: %v", test.failures, err, test.started)
@@ -157,9 +148,7 @@ func TestIndexesAreThoseOfTheTemplate(t *testing.T) {
 func expectIndexed(t *testing.T, old, current Config) {
 	t.Helper()
 	s, err := Start(t.Context(), old)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	text := func(v string) map[string]string { return map[string]string{"S": v} }
 	if err := s.call(t.Context(), "PutItem", map[string]any{"TableName": "sluice-batches", "Item": map[string]any{
 		"id": text("b"), "part": text("batch"), "unfinished": text("b"), "look_at": text("2026"), "status": text("x"),

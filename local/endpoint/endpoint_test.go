@@ -16,6 +16,7 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
 	"sluice/local/iam"
+	"sluice/shared/kit/errtest"
 )
 
 func allow(action, resource string) map[string]any {
@@ -44,16 +45,12 @@ func newTestEndpoint(t *testing.T, statements ...any) (address string, service *
 	dynamo := httptest.NewServer(named("dynamo"))
 	t.Cleanup(dynamo.Close)
 	target, err := url.Parse(dynamo.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	service, err = iam.New(iam.Config{Account: "000000000000", Operator: iam.Key{ID: "ROOT", Secret: "root"},
 		Roles: []iam.Role{
 			{Name: "f", Key: iam.Key{ID: "F", Secret: "f"}, Policies: []any{map[string]any{"Statement": statements}}},
 		}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	server := httptest.NewServer(New(Services{
 		IAM: service, Now: func() time.Time { return now }, DynamoDB: target,
 		States: named("states"), KMS: named("kms"), Lambda: named("lambda"), GuardDuty: named("guardduty"),
@@ -78,28 +75,20 @@ func sign(t *testing.T, r *http.Request, key iam.Key, body string) {
 	sum := sha256.Sum256([]byte(body))
 	err := v4.NewSigner().SignHTTP(t.Context(), aws.Credentials{AccessKeyID: key.ID, SecretAccessKey: key.Secret}, r,
 		hex.EncodeToString(sum[:]), "any", "us-east-1", now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 }
 
 func send(t *testing.T, address, key, target, path, body string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequest(http.MethodPost, address+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	r.Header.Set("X-Amz-Target", target)
 	sign(t, r, iam.Key{ID: key, Secret: strings.ToLower(key)}, body)
 	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	defer resp.Body.Close()
 	got, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return resp.StatusCode, string(got)
 }
 
@@ -269,16 +258,12 @@ func TestSignatures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := http.NewRequest(http.MethodPost, address, strings.NewReader(body))
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			r.Header.Set("X-Amz-Target", "DynamoDB_20120810.GetItem")
 			sign(t, r, test.key, body)
 			test.change(r)
 			resp, err := http.DefaultClient.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			got, err := io.ReadAll(resp.Body)
 			resp.Body.Close()
 			if err != nil || (resp.StatusCode == 200) != (test.want == "") ||
@@ -291,9 +276,7 @@ func TestSignatures(t *testing.T) {
 
 func TestSignatureTime(t *testing.T) {
 	service, err := iam.New(iam.Config{Operator: iam.Key{ID: "ROOT", Secret: "root"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	for skew, want := range map[time.Duration]error{
 		0: nil, maxSkew: nil, -maxSkew: nil, maxSkew + time.Second: badSignature, -maxSkew - time.Second: badSignature,
 	} {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"sluice/internal/lateend"
+	"sluice/shared/kit/errtest"
 )
 
 // process is a process that records how it is killed.
@@ -42,16 +43,12 @@ func (p *process) killedAt() string {
 func call(t *testing.T, in *Injector, p *process, service string) string {
 	t.Helper()
 	environment, stop, err := in.Interpose(p, map[string]string{"SERVICE": service})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	defer stop()
 	_, address, _ := strings.Cut(environment[0], "=")
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address+"/a/b/c",
 		strings.NewReader("body"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	request.Header.Set("X-Amz-Target", "Service.Operation")
 	request.Host = "signed.example.com"
 	resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
@@ -60,9 +57,7 @@ func call(t *testing.T, in *Injector, p *process, service string) string {
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return string(text)
 }
 
@@ -102,9 +97,7 @@ func TestKills(t *testing.T) {
 				rule = "none"
 			}
 			in, err := New([]string{rule})
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			if test.rule == "" {
 				in.Arm(Kill{Function: "close", Call: 3, Payload: `"a"`})
 			}
@@ -126,18 +119,14 @@ func TestRandomKills(t *testing.T) {
 	t.Parallel()
 	fates := func(seed string) (all []fate) {
 		in, err := New([]string{"random:" + seed + ":10"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		for range 1000 {
 			all = append(all, in.decide("f", nil, "c"))
 		}
 		return all
 	}
 	spared, err := New([]string{"random:1:1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if f := spared.decide("f", []byte(`{"httpMethod":"GET"}`), "c"); f != passes {
 		t.Error("a function that answers a client was killed by chance")
 	}
@@ -170,9 +159,7 @@ func TestRules(t *testing.T) {
 func TestServe(t *testing.T) {
 	t.Parallel()
 	in, err := New([]string{"none"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	for _, test := range []struct {
 		operation, body string
 		status          int
@@ -204,15 +191,11 @@ func TestServe(t *testing.T) {
 func TestEarlyAnswers(t *testing.T) {
 	t.Parallel()
 	in, err := New([]string{"none"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	service := httptest.NewServer(http.HandlerFunc(lateend.Answer))
 	defer service.Close()
 	target, err := url.Parse(service.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	for _, size := range []int{1, 6_000, 100_000} {
 		lateend.Check(t, in.proxy(&process{}, target), size, func(*http.Request) {})
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"sluice/local/lambda"
+	"sluice/shared/kit/errtest"
 )
 
 const thing = "01900000-0000-7000-8000-000000000001"
@@ -46,9 +47,7 @@ func (j *journalText) String() string {
 
 func TestPlansThatStopNeedWhatStops(t *testing.T) {
 	in, err := New([]string{"none"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	p := Plan{Name: "p", Match: "12345678", OneIn: 1, EventsOneIn: 1, Kinds: []Kind{Stop}}
 	if err := in.Follow(p); err == nil {
 		t.Error("an injector without OnStop follows a plan that stops executions")
@@ -63,15 +62,11 @@ func TestPlansThatStopNeedWhatStops(t *testing.T) {
 func follow(t *testing.T, p Plan) (*Injector, *journalText) {
 	t.Helper()
 	in, err := New([]string{"none"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	var journal journalText
 	in.Journal(&journal)
 	in.OnStop(func(string) {})
-	if err := in.Follow(p); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, in.Follow(p))
 	return in, &journal
 }
 
@@ -146,15 +141,11 @@ func TestStrikes(t *testing.T) {
 			in, journal := follow(t, planFor(test.kind))
 			p := &process{payload: `{"batch_id":"` + thing + `"}`}
 			environment, stop, err := in.Interpose(p, map[string]string{"SERVICE": service.URL})
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			defer stop()
 			_, address, _ := strings.Cut(environment[0], "=")
 			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader("body"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			request.Header.Set("X-Amz-Target", "Service.Operation")
 			status, answer := 0, ""
 			resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
@@ -258,9 +249,7 @@ func TestPartsAreNumberedApart(t *testing.T) {
 	var got []string
 	for line := range strings.Lines(journal.String()) {
 		var r Record
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, json.Unmarshal([]byte(line), &r))
 		got = append(got, fmt.Sprint(r.Part, " ", r.Call))
 	}
 	if want := []string{"chunk 1 1", "chunk 2 1", "chunk 1 2", `{"first":0,"end":16} 1`}; !slices.Equal(got, want) {
@@ -331,9 +320,7 @@ func TestInvocations(t *testing.T) {
 func TestServePlans(t *testing.T) {
 	t.Parallel()
 	in, err := New([]string{"none"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	call := func(operation, body string) int {
 		r := httptest.NewRequest("POST", "/", strings.NewReader(body))
 		r.Header.Set("X-Amz-Target", TargetPrefix+operation)

@@ -12,6 +12,7 @@ import (
 
 	"sluice/local/lambda"
 	"sluice/local/template"
+	"sluice/shared/kit/errtest"
 )
 
 func TestAuthorizer(t *testing.T) {
@@ -69,9 +70,7 @@ func TestAuthorizer(t *testing.T) {
 	}})
 	_, text := send(t, "GET", server.URL+"/closed?a=b", "", "Authorization", "Bearer x")
 	var e events.APIGatewayProxyRequest
-	if err := json.Unmarshal([]byte(text), &e); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, json.Unmarshal([]byte(text), &e))
 	want := map[string]any{"principalId": "p", "integrationLatency": 0.0, "tenant": "t", "n": "1", "b": "true"}
 	if diff := cmp.Diff(want, e.RequestContext.Authorizer); diff != "" {
 		t.Error(diff)

@@ -16,6 +16,7 @@ import (
 
 	"sluice/local/lambda"
 	"sluice/local/template"
+	"sluice/shared/kit/errtest"
 )
 
 // functions holds the implementation of each function by name.
@@ -88,21 +89,15 @@ func newTestServerWithin(t *testing.T, f functions, timeout time.Duration) *http
 func send(t *testing.T, method, url, body string, headers ...string) (*http.Response, string) {
 	t.Helper()
 	r, err := http.NewRequest(method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Add(headers[i], headers[i+1])
 	}
 	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return resp, string(text)
 }
 
@@ -111,9 +106,7 @@ func TestEvent(t *testing.T) {
 	_, text := send(t, "GET", server.URL+"/a/x%2Fy%20z/b/1?q=1&q=2%26&e=", "", "X-Two", "1", "X-Two", "2", "User-Agent",
 		"toy")
 	var e events.APIGatewayProxyRequest
-	if err := json.Unmarshal([]byte(text), &e); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, json.Unmarshal([]byte(text), &e))
 	host := strings.TrimPrefix(server.URL, "http://")
 	want := events.APIGatewayProxyRequest{
 		Resource: "/a/{id}/b/{n}", Path: "/a/x%2Fy%20z/b/1", HTTPMethod: "GET",
@@ -158,9 +151,7 @@ func TestBodies(t *testing.T) {
 	for _, test := range tests {
 		_, text := send(t, "POST", server.URL+"/a", test.body, "Content-Type", test.contentType)
 		var e events.APIGatewayProxyRequest
-		if err := json.Unmarshal([]byte(text), &e); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, json.Unmarshal([]byte(text), &e))
 		if e.Body != test.want || e.IsBase64Encoded != test.encoded {
 			t.Errorf("%s %q: body %q, base64 %v; want %q, %v", test.contentType, test.body, e.Body, e.IsBase64Encoded,
 				test.want, test.encoded)
@@ -220,14 +211,10 @@ func TestTokenWithoutRoute(t *testing.T) {
 	defer server.Close()
 	for _, method := range []string{"GET", "DELETE", "OPTIONS"} {
 		req, err := http.NewRequest(method, server.URL+"/a", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		req.Header.Set("Authorization", "Bearer x")
 		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		text, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		if err != nil || resp.StatusCode != 404 || string(text) != `{"message": "Nothing."}` {

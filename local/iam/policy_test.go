@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"sluice/shared/kit/errtest"
 )
 
 func parseYAML(t *testing.T, text string) ([]*Statement, error) {
 	t.Helper()
 	var document any
-	if err := yaml.Unmarshal([]byte(text), &document); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, yaml.Unmarshal([]byte(text), &document))
 	return parsePolicy(document)
 }
 
@@ -80,9 +80,7 @@ func TestEvaluate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			statements, err := parseYAML(t, test.policy)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			test.request.ConditionValues = func(key string) []string { return test.values[key] }
 			got, by := evaluate(statements, test.request)
 			sid := ""
@@ -138,9 +136,7 @@ func TestConditions(t *testing.T) {
 		t.Run(fmt.Sprintf("%s %s of %v", test.operator, test.value, test.requestValues), func(t *testing.T) {
 			statements, err := parseYAML(t, `{Statement: {Effect: Allow, Action: "a:b", Resource: "*", Condition: {"`+
 				test.operator+`": {"k": "`+test.value+`"}}}}`)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			effect, _ := evaluate(statements, Request{
 				Action: "a:b", Resource: "*", ConditionValues: func(string) []string { return test.requestValues },
 			})
@@ -151,9 +147,7 @@ func TestConditions(t *testing.T) {
 	}
 	statements, err := parseYAML(t,
 		`{Statement: {Effect: Deny, Action: "a:b", Resource: "*", Condition: {Bool: {k: false}}}}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if got, _ := evaluate(statements, Request{Action: "a:b", Resource: "*"}); got != NoDecision {
 		t.Errorf("request without condition values: effect %v, want %v (no decision)", got, NoDecision)
 	}
@@ -165,9 +159,7 @@ func TestStatementsFor(t *testing.T) {
 		{Sid: B, Effect: Allow, Principal: {AWS: ["arn:aws:iam::1:root", "arn:aws:iam::1:role/r"]},
 			Action: "s3:*", Resource: "*"},
 		{Sid: C, Effect: Allow, Principal: {AWS: "arn:aws:iam::2:root"}, Action: "s3:*", Resource: "*"}]}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	var got string
 	for _, s := range statementsFor(statements, "arn:aws:iam::1:role/r") {
 		got += s.Sid

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"sluice/shared/kit/errtest"
 )
 
 const (
@@ -75,9 +77,7 @@ func newTestService(t *testing.T, denials *[]DeniedError) *Service {
 		Permissions: []Permission{{"function", "events.amazonaws.com", "rule"}},
 		OnDenied:    func(d DeniedError) { *denials = append(*denials, d) },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return s
 }
 
@@ -146,9 +146,7 @@ func TestReport(t *testing.T) {
 	answer := httptest.NewRecorder()
 	s.ServeHTTP(answer, nil)
 	var got Report
-	if err := json.Unmarshal(answer.Body.Bytes(), &got); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, json.Unmarshal(answer.Body.Bytes(), &got))
 	want := Report{
 		Statements: []Grant{
 			{"f", 1, "Things", "dynamodb:GetItem", 0}, {"f", 1, "Things", "dynamodb:Put*", 3},
@@ -175,9 +173,7 @@ func TestDenialsForOneRoleOrAccount(t *testing.T) {
 				Policies: []any{policyOf(newStatement("Objects", "Allow", object, "s3:GetObject"))}}},
 			Resources: []Resource{{ARN: "arn:aws:s3:::bucket", Policy: policyOf(deny)}},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		f, _ := s.RoleByName("f")
 		if err := f.Authorize(Request{Action: "s3:GetObject", Resource: object}); (err != nil) != want {
 			t.Errorf("denial for %s: %v, want one = %v", principal, err, want)

@@ -5,6 +5,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 func TestInvokeAPI(t *testing.T) {
@@ -35,14 +37,10 @@ func TestInvokeAPI(t *testing.T) {
 	for _, test := range tests {
 		r, err := http.NewRequest(http.MethodPost, server.URL+PathPrefix+test.name+"/invocations",
 			strings.NewReader(test.body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		r.Header.Set("X-Amz-Invocation-Type", test.kind)
 		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		resp.Body.Close()
 		if resp.StatusCode != test.status || resp.Header.Get("X-Amzn-ErrorType") != test.errorType ||
 			resp.Header.Get("X-Amz-Function-Error") != test.failed {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"sluice/shared/kit/errtest"
 )
 
 // toyProgram is the path of the executable built from testdata/toy.
@@ -82,9 +84,7 @@ func newTestService(t *testing.T, change func(*Function, *Config)) *testService 
 	}
 	cfg.Functions = []Function{f}
 	s, err := New(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	t.Cleanup(s.Close)
 	return &testService{s, cfg, log}
 }
@@ -93,9 +93,7 @@ func newTestService(t *testing.T, change func(*Function, *Config)) *testService 
 func (h *testService) invokeEvent(t *testing.T, event string) (reply, Result) {
 	t.Helper()
 	result, err := h.Invoke(t.Context(), "toy", []byte(event))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return replyOf(t, result), result
 }
 
@@ -104,9 +102,7 @@ func replyOf(t *testing.T, result Result) reply {
 	t.Helper()
 	var r reply
 	if !result.Failed {
-		if err := json.Unmarshal(result.Payload, &r); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, json.Unmarshal(result.Payload, &r))
 	}
 	return r
 }

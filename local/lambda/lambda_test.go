@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"sluice/shared/kit/errtest"
 )
 
 func TestInvoke(t *testing.T) {
@@ -272,13 +274,9 @@ func BenchmarkWarm(b *testing.B) {
 			Functions:     []Function{{Name: "toy", Program: toyProgram, Timeout: 10 * time.Second, Concurrency: 2}},
 		},
 	)
-	if err != nil {
-		b.Fatal(err)
-	}
+	errtest.Fatal(b, err)
 	defer s.Close()
 	for b.Loop() {
-		if _, err := s.Invoke(b.Context(), "toy", []byte(`{}`)); err != nil {
-			b.Fatal(err)
-		}
+		errtest.Fatal(b, errtest.Of(s.Invoke(b.Context(), "toy", []byte(`{}`))))
 	}
 }

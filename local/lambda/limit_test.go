@@ -14,14 +14,14 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"sluice/shared/kit/errtest"
 )
 
 func TestLimiter(t *testing.T) {
 	t.Parallel()
 	l, err := newLimiter(103, []Function{{Name: "free"}, {Name: "a", Reserved: 2}, {Name: "b", Reserved: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	// take begins requests until one is throttled, and returns their number and the reason.
 	take := func(function string) (n int, reason string) {
 		for {
@@ -98,9 +98,7 @@ func TestThrottling(t *testing.T) {
 	recorder := httptest.NewRecorder()
 	h.ServeHTTP(recorder, httptest.NewRequest("POST", PathPrefix+"toy/invocations", strings.NewReader("{}")))
 	var body struct{ Type, Reason, Message string }
-	if err := json.Unmarshal(recorder.Body.Bytes(), &body); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, json.Unmarshal(recorder.Body.Bytes(), &body))
 	header := recorder.Header()
 	if recorder.Code != http.StatusTooManyRequests || header.Get("X-Amzn-ErrorType") != "TooManyRequestsException" ||
 		header.Get("Retry-After") == "" || body.Reason != reasonAccount || body.Type != "User" || body.Message == "" {
@@ -152,21 +150,15 @@ func TestThrottledAsynchronousRequests(t *testing.T) {
 		held <- err
 	}()
 	waitUntil(t, "the first request", func() bool { return countFiles(t, dir) == 1 })
-	if _, err := h.InvokeAsync("toy", []byte(`{}`)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(h.InvokeAsync("toy", []byte(`{}`))))
 	waitUntil(t, "more attempts than a failing request gets", func() bool {
 		return strings.Count(h.log.all(), "platform.throttled") > 10
 	})
 	if n := countFiles(t, h.cfg.DeadLetterDir); n != 0 {
 		t.Errorf("%d dead letters while the request is throttled, want none", n)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "other"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-held; err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.WriteFile(filepath.Join(dir, "other"), nil, 0o600))
+	errtest.Fatal(t, <-held)
 	waitUntil(t, "an empty journal", func() bool { return countFiles(t, h.cfg.JournalDir) == 0 })
 	if n := countFiles(t, h.cfg.DeadLetterDir); n != 0 {
 		t.Errorf("%d dead letters, want none", n)
@@ -181,9 +173,7 @@ func TestEventAge(t *testing.T) {
 	})
 	h.holdAll(t, 1)
 	id, err := h.InvokeAsync("toy", []byte(`{}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	waitUntil(t, "an empty journal", func() bool { return countFiles(t, h.cfg.JournalDir) == 0 })
 	text, err := os.ReadFile(filepath.Join(h.cfg.DeadLetterDir, id+".json"))
 	if err != nil || !strings.Contains(string(text), "Rate Exceeded") {

@@ -6,23 +6,21 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 func TestAsynchronousRequestsAreRetried(t *testing.T) {
 	t.Parallel()
 	h := newTestService(t, func(f *Function, c *Config) { f.Retries = 1 })
 	flag := filepath.Join(t.TempDir(), "flag")
-	if _, err := h.InvokeAsync("toy", fmt.Appendf(nil, `{"Do": "once", "Text": %q}`, flag)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(h.InvokeAsync("toy", fmt.Appendf(nil, `{"Do": "once", "Text": %q}`, flag))))
 	waitUntil(t, "an empty journal", func() bool { return countFiles(t, h.cfg.JournalDir) == 0 })
 	if n := countFiles(t, h.cfg.DeadLetterDir); n != 0 {
 		t.Errorf("%d dead letters, want none", n)
 	}
 	id, err := h.InvokeAsync("toy", []byte(`{"Do": "fail", "Text": "always"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	waitUntil(t, "the dead letter",
 		func() bool { return countFiles(t, h.cfg.DeadLetterDir) == 1 && countFiles(t, h.cfg.JournalDir) == 0 })
 	waitUntil(t, "the report in the log", func() bool { return strings.Contains(h.log.all(), "platform.deadLetter") })
@@ -40,9 +38,7 @@ func TestAsynchronousRequestsAreRetried(t *testing.T) {
 func countFiles(t *testing.T, dir string) int {
 	t.Helper()
 	files, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return len(files)
 }
 
@@ -51,9 +47,7 @@ func TestAsynchronousRequestsSurviveARestart(t *testing.T) {
 	t.Parallel()
 	h := newTestService(t, nil)
 	for range 3 {
-		if _, err := h.InvokeAsync("toy", []byte(`{"Do": "hang"}`)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(h.InvokeAsync("toy", []byte(`{"Do": "hang"}`))))
 	}
 	h.Service.Close()
 	files, err := os.ReadDir(h.cfg.JournalDir)
@@ -63,20 +57,12 @@ func TestAsynchronousRequestsSurviveARestart(t *testing.T) {
 	for _, f := range files {
 		path := filepath.Join(h.cfg.JournalDir, f.Name())
 		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(strings.Replace(string(text), "hang", "echo", 1)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
+		errtest.Fatal(t, os.WriteFile(path, []byte(strings.Replace(string(text), "hang", "echo", 1)), 0o600))
 	}
-	if err := os.WriteFile(filepath.Join(h.cfg.JournalDir, "x.json.tmp"), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.WriteFile(filepath.Join(h.cfg.JournalDir, "x.json.tmp"), []byte("{"), 0o600))
 	next, err := New(t.Context(), h.cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	t.Cleanup(next.Close)
 	waitUntil(t, "an empty journal", func() bool { return countFiles(t, h.cfg.JournalDir) == 0 })
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"sluice/shared/kit/errtest"
 )
 
 // Results of another Lambda endpoint are the same as if the function had run here.
@@ -43,9 +45,7 @@ func TestRemoteEndpoint(t *testing.T) {
 			Log:       &testLog{}, NewID: uuid.NewString, TempDir: t.TempDir(), JournalDir: t.TempDir(),
 			DeadLetterDir: t.TempDir(), InitTimeout: limit,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		t.Cleanup(s.Close)
 		return s
 	}

@@ -5,7 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 func TestVersions(t *testing.T) {
@@ -16,12 +17,8 @@ func TestVersions(t *testing.T) {
 	// build replaces the program, as a build does, and publishes it.
 	build := func(text, want string) {
 		t.Helper()
-		if err := os.WriteFile(program+".new", []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(program+".new", program); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, os.WriteFile(program+".new", []byte(text), 0o700))
+		errtest.Fatal(t, os.Rename(program+".new", program))
 		for range 2 { // the second time it is the same file
 			if got, err := v.Publish("f", program); got != want || err != nil {
 				t.Errorf("publish %q: version %q, %v; want %s", text, got, err, want)
@@ -36,29 +33,18 @@ func TestVersions(t *testing.T) {
 	// texts returns what the programs of the versions are.
 	texts := func() map[string]string {
 		programs, err := v.Programs("f")
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		out := map[string]string{}
 		for number, path := range programs {
 			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			out[number] = string(text)
 		}
 		return out
 	}
-	if diff := cmp.Diff(map[string]string{"1": "one", "2": "two", "3": "one", "4": "three and more"},
-		texts()); diff != "" {
-		t.Errorf("programs (-want +got):\n%s", diff)
-	}
-	if err := v.Prune(func(function, number string) bool { return function == "f" && number == "2" }); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(map[string]string{"2": "two", "4": "three and more"}, texts()); diff != "" {
-		t.Errorf("programs after pruning (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "programs", map[string]string{"1": "one", "2": "two", "3": "one", "4": "three and more"}, texts())
+	errtest.Fatal(t, v.Prune(func(function, number string) bool { return function == "f" && number == "2" }))
+	difftest.Equal(t, "programs after pruning", map[string]string{"2": "two", "4": "three and more"}, texts())
 	if programs, err := v.Programs("other"); len(programs) != 0 || err != nil {
 		t.Errorf("programs of another function: %v, %v; want none", programs, err)
 	}
@@ -76,16 +62,10 @@ func TestVersionsOnAnotherFileSystem(t *testing.T) {
 	dir := t.TempDir()
 	v := NewVersions(dir)
 	for _, program := range []string{filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")} {
-		if err := os.WriteFile(program, []byte(program), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.MkdirAll(filepath.Join(dir, "f"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, os.WriteFile(program, []byte(program), 0o700))
+		errtest.Fatal(t, os.MkdirAll(filepath.Join(dir, "f"), 0o700))
 		if _, err := os.Lstat(filepath.Join(dir, "f", "1")); err != nil { // as if os.Link had failed
-			if err := os.Symlink(program, filepath.Join(dir, "f", "1")); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, os.Symlink(program, filepath.Join(dir, "f", "1")))
 		}
 		for range 2 {
 			if got, err := v.Publish("f", program); got != "1" || err != nil {

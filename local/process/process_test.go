@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"sluice/shared/kit/errtest"
 )
 
 func TestKillEndsWholeGroup(t *testing.T) {
@@ -43,14 +45,10 @@ func TestGroupEndsWithItsLeader(t *testing.T) {
 // The kernel may give the process ID of a leader that has ended to another process, which must not get its signals.
 func TestNoSignalReachesAnotherProcess(t *testing.T) {
 	g, err := Start(exec.Command("true"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	<-g.Done()
 	other, err := Start(exec.Command("sleep", "600"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	defer other.Kill()
 	g.cmd.Process.Pid = other.PID()
 	g.Kill()
@@ -64,25 +62,17 @@ func TestNoSignalReachesAnotherProcess(t *testing.T) {
 func startWithChild(t *testing.T, command string) (g *Group, child int) {
 	t.Helper()
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Stdout = w
 	g, err = Start(cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	w.Close()
 	line := make([]byte, 32)
 	n, err := r.Read(line)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	child, err = strconv.Atoi(strings.TrimSpace(string(line[:n])))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return g, child
 }
 
@@ -102,16 +92,10 @@ func isRunning(pid int) bool {
 func TestStopSendsSIGTERMBeforeKilling(t *testing.T) {
 	responsive := exec.Command("sh", "-c", "trap 'exit 7' TERM; echo ready; while :; do sleep 0.01; done")
 	out, err := responsive.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	g, err := Start(responsive)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := out.Read(make([]byte, 8)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
+	errtest.Fatal(t, errtest.Of(out.Read(make([]byte, 8))))
 	g.Stop(time.Minute)
 	var exit *exec.ExitError
 	if !errors.As(g.Err(), &exit) || exit.ExitCode() != 7 {
@@ -125,9 +109,7 @@ func TestStopSendsSIGTERMBeforeKilling(t *testing.T) {
 	if g, err = Start(unresponsive); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := out.Read(make([]byte, 8)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(out.Read(make([]byte, 8))))
 	g.Stop(50 * time.Millisecond)
 	if g.Err() == nil {
 		t.Error("Err of a killed process is nil")

@@ -4,6 +4,8 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 // A pipe cannot be synced, so that a real call fails and a skipped one succeeds.
@@ -15,15 +17,11 @@ func TestRelaxedProcessesSkipSyncs(t *testing.T) {
 			skips bool
 		}{{"plain", Start, false}, {"relaxed", StartRelaxed, true}, {"plain again", Start, false}} {
 			r, w, err := os.Pipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			cmd := exec.Command("sync", flag, "/dev/stdin")
 			cmd.Stdin = r
 			g, err := test.start(cmd)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			<-g.Done()
 			if (g.Err() == nil) != test.skips {
 				t.Errorf("%s, sync %s: %v, want success = %v", test.name, flag, g.Err(), test.skips)

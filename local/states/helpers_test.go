@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/local/lambda"
+	"sluice/shared/kit/errtest"
 )
 
 // fakeFunctions stands in for Lambda functions. Its function do returns a result, or the type of an error.
@@ -90,9 +91,7 @@ func newTestService(
 func (b *testService) restart(t *testing.T) {
 	t.Helper()
 	s, err := New(t.Context(), b.cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	t.Cleanup(s.Close)
 	b.Service = s
 }
@@ -101,9 +100,7 @@ func (b *testService) restart(t *testing.T) {
 func (b *testService) run(t *testing.T, input string) Execution {
 	t.Helper()
 	e, err := b.Start(machineARN, "", []byte(input))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return b.waitForEnd(t, e.ARN)
 }
 
@@ -111,9 +108,7 @@ func (b *testService) run(t *testing.T, input string) Execution {
 func (b *testService) waitForEnd(t *testing.T, arn string) Execution {
 	t.Helper()
 	e, err := b.find(arn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	select {
 	case <-e.doneChannel():
 	case <-time.After(time.Minute):
@@ -126,22 +121,16 @@ func (b *testService) waitForEnd(t *testing.T, arn string) Execution {
 func (b *testService) eventTypes(t *testing.T, arn string) []string {
 	t.Helper()
 	e, err := b.find(arn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	events, err := e.events()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	var kinds []string
 	for i, text := range events {
 		var event struct {
 			ID, PreviousEventID int
 			Type                string
 		}
-		if err := json.Unmarshal(text, &event); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, json.Unmarshal(text, &event))
 		if event.ID != i+1 || event.PreviousEventID > i {
 			t.Errorf("event %d has the ID %d and the previous ID %d, want %d and a smaller one", i+1, event.ID,
 				event.PreviousEventID, i+1)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 // callOf returns a definition that calls a function.
@@ -28,9 +30,7 @@ func interruptedExecution(t *testing.T) (b *testService, arn string) {
 		return name, ""
 	})
 	e, err := b.Start(machineARN, "old", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if name := <-started; name != "toy:1" {
 		t.Errorf("called %s, want toy:1", name)
 	}
@@ -55,9 +55,7 @@ func TestExecutionsKeepTheirDefinition(t *testing.T) {
 	countDefinitions := func() int {
 		t.Helper()
 		files, err := filepath.Glob(filepath.Join(b.cfg.Dir, "*", "*"+definitionSuffix))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		return len(files)
 	}
 	if n := countDefinitions(); n != 2 {
@@ -74,9 +72,7 @@ func TestExecutionsKeepTheirDefinition(t *testing.T) {
 func TestLostDefinition(t *testing.T) {
 	t.Parallel()
 	b, arn := interruptedExecution(t)
-	if err := os.Remove(b.definitionPath("toy", digestOf([]byte(callOf("toy:1"))))); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.Remove(b.definitionPath("toy", digestOf([]byte(callOf("toy:1"))))))
 	b.restart(t)
 	if got := b.waitForEnd(t, arn); !strings.Contains(string(got.Output), `"toy:2"`) {
 		t.Errorf("the execution ended with %s, want the output of toy:2", got.Output)
@@ -89,19 +85,13 @@ func TestStartFailsOnce(t *testing.T) {
 	t.Parallel()
 	b := newTestService(t, oneState(`"Type":"Pass"`), echo)
 	obstacle := filepath.Join(b.cfg.Dir, "toy", "x"+historySuffix)
-	if err := os.Mkdir(obstacle, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.Mkdir(obstacle, 0o700))
 	if e, err := b.Start(machineARN, "x", nil); err == nil {
 		t.Fatalf("started %v without a history", e)
 	}
-	if err := os.Remove(obstacle); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.Remove(obstacle))
 	e, err := b.Start(machineARN, "x", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if e = b.waitForEnd(t, e.ARN); e.Status != Succeeded {
 		t.Errorf("the second start ended %s, want %s", e.Status, Succeeded)
 	}

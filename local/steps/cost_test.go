@@ -21,6 +21,7 @@ import (
 	"sluice/shared/ingest/intake"
 	"sluice/shared/ingest/pipeline"
 	"sluice/shared/ingest/transaction/transactiondb"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/malware"
 )
 
@@ -40,25 +41,19 @@ func newCountedBatch(t *testing.T, content string, unpacked, chunks int64, setti
 	settings.MaxFuture = 720 * time.Hour
 	w := &countedBatch{testBatch: newTestBatch(t, "", true)} // its own batch remains as it is
 	id, err := batch.NewID()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	w.id = id
 	key := intake.UploadKey(w.tenant, id)
 	o := bucket(uploadsBucket).Create(t.Context(), key)
 	io.WriteString(o, content)
-	if err := o.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, o.Close())
 	w.plan.ChunkBytes = (unpacked + chunks - 1) / chunks
 	w.count(t)
 	err = w.store.Create(t.Context(), batch.Batch{
 		ID: id, Tenant: w.tenant, Status: batch.AwaitingUpload, RejectOnInvalid: true, CreatedAt: received,
 		UpdatedAt: received, Settings: settings,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return w
 }
 
@@ -68,9 +63,7 @@ func (w *countedBatch) count(t *testing.T) {
 	db := w.counter.database(w.db)
 	w.store = batchdb.New(db, "test-batches")
 	transactions, err := transactiondb.New(db, "test-transactions")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	uploads, work := w.counter.bucket(uploadsBucket), w.counter.bucket(workBucket)
 	slots := admissiontest.NewSlots()
 	slots.Queue = admissiondb.New(db, "test-admission")
@@ -122,9 +115,7 @@ func (anyUploader) MayUpload(context.Context, string, string) (isEnabled, hasFea
 func (w *countedBatch) runOnce(t *testing.T, size int64) {
 	t.Helper()
 	object := batch.Object{Key: intake.UploadKey(w.tenant, w.id), Size: size}
-	if err := w.intake.Process(t.Context(), object, received); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, w.intake.Process(t.Context(), object, received))
 	input := pipeline.BatchInput{ID: w.id}
 	mustRun(t, w.admit.Run, w.ticket(admission.Validation))
 	plan := mustRun(t, w.plan.Run, input)
@@ -145,12 +136,8 @@ func (w *countedBatch) runOnce(t *testing.T, size int64) {
 	}
 	mustRun(t, w.close.Run, pipeline.CloseInput{ID: w.id})
 	ended, err := w.store.ClaimAnnouncement(t.Context(), w.id, "only", received, received.Add(time.Minute))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.store.MarkAnnounced(t.Context(), ended, batch.Receivers()); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
+	errtest.Fatal(t, w.store.MarkAnnounced(t.Context(), ended, batch.Receivers()))
 	if ended.Settings.Parquet {
 		mustRun(t, w.export.Run, input)
 	}
@@ -165,12 +152,10 @@ func TestPutsOfLargeObjects(t *testing.T) {
 	var counter requestCounter
 	work := counter.bucket(workBucket)
 	for _, size := range []int{8<<20 - 1, 8 << 20, 8<<20 + 1, 16 << 20} {
-		if _, err := work.StoreObject(t.Context(), uniqueKey("work/large"), func(w io.Writer) error {
+		errtest.Fatal(t, errtest.Of(work.StoreObject(t.Context(), uniqueKey("work/large"), func(w io.Writer) error {
 			_, err := w.Write(make([]byte, size))
 			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})))
 		if got, want := counter.take().puts, cost.ObjectPuts(float64(size)); float64(got) != want {
 			t.Errorf("%d bytes: %d PUTs were counted, and the model says %g", size, got, want)
 		}
@@ -182,12 +167,8 @@ func packGzip(t *testing.T, content string) string {
 	t.Helper()
 	var packed strings.Builder
 	p := gzip.NewWriter(&packed)
-	if _, err := io.WriteString(p, content); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(io.WriteString(p, content)))
+	errtest.Fatal(t, p.Close())
 	return packed.String()
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/pipeline"
+	"sluice/shared/kit/errtest"
 )
 
 func sha(text string) []byte {
@@ -91,9 +92,7 @@ func TestFileThatWasNotAnnounced(t *testing.T) {
 			b := w.current()
 			b.ID, b.Status, b.Plan.ChunkBytes = "0199a6a4-6f00-7cc3-98c4-dc0c0c07398f", batch.ValidationStarted, 700
 			tt.change(&b)
-			if err := w.batches.Create(t.Context(), b); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, w.batches.Create(t.Context(), b))
 			for range 2 {
 				_, err := w.digest.Run(t.Context(), pipeline.DigestInput{ID: b.ID})
 				if refused := errors.As(err, new(*pipeline.NotAnnounced)); refused != tt.refused ||

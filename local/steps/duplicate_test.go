@@ -6,15 +6,14 @@ import (
 	"sluice/shared/ingest/admission"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/pipeline"
+	"sluice/shared/kit/errtest"
 )
 
 // another returns another batch of the same tenant, over the same stores and with the same steps.
 func (w *testBatch) another(content string, ask func(*batch.Batch)) *testBatch {
 	w.t.Helper()
 	id, err := batch.NewID()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	errtest.Fatal(w.t, err)
 	next := *w
 	next.id = id
 	next.put(content, ask)

@@ -12,6 +12,7 @@ import (
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/pipeline"
 	"sluice/shared/ingest/transaction"
+	"sluice/shared/kit/errtest"
 )
 
 // newSettledBatch returns a batch of valid lines in one chunk that is about to be ingested.
@@ -81,9 +82,7 @@ func TestIngestionAtEndOfChunk(t *testing.T) {
 	mustRun(t, w.verdict.Run, input)
 	mustRun(t, w.admit.Run, w.ticket(admission.Ingestion))
 	cursor := batch.IngestCursor{Offset: w.plan.ChunkBytes, Line: 2, Stored: 2}
-	if _, err := w.batches.AdvanceCursor(context.Background(), w.id, 0, cursor); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(w.batches.AdvanceCursor(context.Background(), w.id, 0, cursor)))
 	for i := range 2 {
 		if !mustRun(t, w.ingest.Run, pipeline.ChunkInput{ID: w.id, Index: i}).Done {
 			t.Errorf("the ingestion of chunk %d is not done", i)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/objects"
 )
 
@@ -59,9 +60,7 @@ func TestAbandonedWriter(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	key := uniqueKey("work/abandoned")
 	w := b.Create(ctx, key)
-	if _, err := w.Write(make([]byte, 9<<20)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(w.Write(make([]byte, 9<<20))))
 	cancel()
 	if err := w.Close(); err == nil {
 		t.Error("Close after the end of the context: no error")
@@ -78,14 +77,10 @@ func TestAbandonedWriter(t *testing.T) {
 func read(t *testing.T, b *objects.Bucket, key string, start, end int64) []byte {
 	t.Helper()
 	body, err := b.Open(context.Background(), key, "", start, end)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	defer body.Close()
 	text, err := io.ReadAll(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return text
 }
 
@@ -95,9 +90,7 @@ func TestRanges(t *testing.T) {
 	key := uniqueKey("work/ranges")
 	w := b.Create(context.Background(), key)
 	io.WriteString(w, "0123456789")
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, w.Close())
 	for _, tt := range []struct {
 		start, end int64
 		want       string
@@ -124,16 +117,12 @@ func TestSignedURLs(t *testing.T) {
 	b := objects.New(short, uploadsBucket, objects.Options{PathStyle: true, Now: func() time.Time { return now }})
 	key := uniqueKey("uploads/t")
 	signed, err := b.SignPut(context.Background(), key, 15*time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if left := signed.Expires.Sub(now); left > 90*time.Second || left < 88*time.Second {
 		t.Errorf("the URL expires in %v, want 90 seconds", left)
 	}
 	req, err := http.NewRequest(signed.Method, signed.URL, strings.NewReader("hello"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	for name, value := range signed.Headers {
 		req.Header.Set(name, value)
 	}
@@ -143,13 +132,9 @@ func TestSignedURLs(t *testing.T) {
 	}
 	resp.Body.Close()
 	get, err := b.SignGet(context.Background(), key, objects.Download{FileName: `name "x".jsonl`}, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	resp, err = http.Get(get.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	defer resp.Body.Close()
 	text, _ := io.ReadAll(resp.Body)
 	if resp.StatusCode != http.StatusOK || string(text) != "hello" ||
@@ -165,12 +150,8 @@ func TestRefusedObjectIsDenied(t *testing.T) {
 	key := uniqueKey("uploads/t")
 	w := b.Create(context.Background(), key)
 	io.WriteString(w, "x")
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Tag(context.Background(), key, "sluice-verdict", "refused"); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, w.Close())
+	errtest.Fatal(t, b.Tag(context.Background(), key, "sluice-verdict", "refused"))
 	if _, err := b.Open(context.Background(), key, "", 0, -1); !errors.Is(err, objects.ErrDenied) {
 		t.Errorf("Open of a refused object: %v, want ErrDenied", err)
 	}

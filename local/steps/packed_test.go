@@ -12,6 +12,7 @@ import (
 
 	"sluice/shared/access/tenancy"
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/objects"
 )
 
@@ -32,13 +33,9 @@ func TestPackedUploadInChunks(t *testing.T) {
 				lines.WriteString(line(fmt.Sprint("m", i)))
 			}
 			p, err := newWriter(&packed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			io.WriteString(p, lines.String())
-			if err := p.Close(); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, p.Close())
 			const chunks = 3
 			w := newCountedBatch(t, packed.String(), int64(lines.Len()), chunks, tenancy.Settings{})
 			w.runOnce(t, int64(packed.Len()))
@@ -68,9 +65,7 @@ func TestStoredObjectIsDescribed(t *testing.T) {
 			_, err := io.Copy(w, bytes.NewReader(make([]byte, size)))
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		want, err := b.Head(t.Context(), key)
 		want.Modified = got.Modified
 		if err != nil || got != want || got == (objects.Info{}) {

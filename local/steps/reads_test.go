@@ -10,6 +10,7 @@ import (
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/batch/batchdb"
 	"sluice/shared/ingest/pipeline"
+	"sluice/shared/kit/errtest"
 )
 
 // filled returns the number of sections that are not empty.
@@ -76,9 +77,7 @@ func testReads(t *testing.T, content string, newStore func(batch.JobStore) batch
 		mustRun(t, w.settle.Run, pipeline.ChunkInput{ID: w.id, Index: i})
 	}
 	reconciled, err := w.batches.Reconciled(t.Context(), w.id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	want = 1 // for the only chunk that has findings
 	for _, r := range reconciled {
 		if r.RejectionsKey != "" {
@@ -101,9 +100,7 @@ func testReads(t *testing.T, content string, newStore func(batch.JobStore) batch
 func (w *testBatch) chunks() []batch.Chunk {
 	w.t.Helper()
 	chunks, err := w.batches.Chunks(context.Background(), w.id)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	errtest.Fatal(w.t, err)
 	return chunks
 }
 

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/report"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/objects"
 )
 
@@ -24,12 +24,10 @@ const leastCopied = 5 << 20
 func newSource(t *testing.T, b *objects.Bucket, content []byte) string {
 	t.Helper()
 	key := uniqueKey("work/sections/source")
-	if err := b.WriteObject(t.Context(), key, func(w io.Writer) error {
+	errtest.Fatal(t, b.WriteObject(t.Context(), key, func(w io.Writer) error {
 		_, err := w.Write(content)
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return key
 }
 
@@ -157,9 +155,7 @@ func TestFilesOfRejectedLines(t *testing.T) {
 			for _, i := range []int{0, 3, 5, 7, 8, 9, 10, 11} {
 				rejected.WriteString(strings.TrimPrefix(lines[i], "\xEF\xBB\xBF") + "\n")
 			}
-			if diff := cmp.Diff(rejected.String(), w.file(v.RejectedKey)); diff != "" {
-				t.Errorf("rejected lines (-want +got):\n%s", diff)
-			}
+			difftest.Equal(t, "rejected lines", rejected.String(), w.file(v.RejectedKey))
 			if v.RejectedLeftOut != 1 || v.Invalid != 9 || v.Accepted != 1 {
 				t.Errorf("verdict %+v, want 9 of 10 lines rejected and one of them left out", v)
 			}

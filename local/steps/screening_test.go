@@ -13,6 +13,8 @@ import (
 	"sluice/functions/setup/listsetup"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/pipeline"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/machine"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogtest"
@@ -49,9 +51,7 @@ func (w *testBatch) alerts(b batch.Batch) []alert {
 	d := json.NewDecoder(bytes.NewReader(read(w.t, bucket(workBucket), b.Verdict.Screening.AlertsKey, 0, -1)))
 	for d.More() {
 		var a alert
-		if err := d.Decode(&a); err != nil {
-			w.t.Fatal(err)
-		}
+		errtest.Fatal(w.t, d.Decode(&a))
 		alerts = append(alerts, a)
 	}
 	return alerts
@@ -102,9 +102,7 @@ func TestNamesAreScreened(t *testing.T) {
 				alerts = append(alerts, alert{Line: int64(10 + i), Transaction: "t-" + id, Role: "receiver",
 					ExternalID: "u-" + id, FullName: name, EntryID: "e1", ListVersion: version.Version})
 			}
-			if diff := cmp.Diff(alerts, w.alerts(b)); diff != "" {
-				t.Errorf("alerts (-want +got):\n%s", diff)
-			}
+			difftest.Equal(t, "alerts", alerts, w.alerts(b))
 			if n := strings.Count(w.report(b), `"type":"screening_hit",`+
 				`"pointer":"/receiver/unknown/full_name"`); (n == 4) != test.rejectIt {
 				t.Errorf("%d lines of the report have the code screening_hit", n)
@@ -233,9 +231,7 @@ func TestTheLastGoodVersionIsPinned(t *testing.T) {
 	first := w.lists.Import(t, w.tenant, "own", catalogtest.Person("e1", "Anatoly Velkanov"))
 	second := w.lists.Import(t, w.tenant, "own", catalogtest.Person("e2", "Anatoly Velkanov"))
 	for _, file := range second.Indexes {
-		if err := w.lists.Remove(t.Context(), catalog.KeyPrefix+w.tenant+"/own/"+file.SHA256+".idx"); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, w.lists.Remove(t.Context(), catalog.KeyPrefix+w.tenant+"/own/"+file.SHA256+".idx"))
 	}
 	b := w.run()
 	if alerts := w.alerts(b); len(alerts) != 1 || alerts[0].ListVersion != first.Version {

@@ -14,6 +14,7 @@ import (
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/chunk"
 	"sluice/shared/ingest/pipeline"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/machine"
 )
 
@@ -111,9 +112,7 @@ func TestFileWithoutTransactions(t *testing.T) {
 func mustRun[In, Out any](t *testing.T, run func(context.Context, In) (Out, error), in In) Out {
 	t.Helper()
 	out, err := run(context.Background(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return out
 }
 

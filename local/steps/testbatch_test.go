@@ -24,6 +24,7 @@ import (
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/transactiondb"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity"
 	"sluice/shared/platform/entity/entitydb"
 	"sluice/shared/platform/entity/entitytest"
@@ -72,13 +73,9 @@ func newBatchWith(t *testing.T, content string, ask func(*batch.Batch)) *testBat
 	t.Helper()
 	db := dynamotest.Start(t)
 	transactions, err := transactiondb.New(db, "test-transactions")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	id, err := batch.NewID()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	w := &testBatch{
 		t:            t,
 		db:           db,
@@ -139,22 +136,16 @@ func (w *testBatch) put(content string, ask func(*batch.Batch)) {
 	key := "uploads/" + w.tenant + "/" + string(w.id)
 	o := bucket(uploadsBucket).Create(ctx, key)
 	io.WriteString(o, content)
-	if err := o.Close(); err != nil {
-		w.t.Fatal(err)
-	}
+	errtest.Fatal(w.t, o.Close())
 	b := batch.Batch{
 		ID: w.id, Tenant: w.tenant, Status: batch.AwaitingUpload, CreatedAt: received, UpdatedAt: received,
 		Settings: tenancy.Settings{MaxFuture: 720 * time.Hour},
 	}
 	ask(&b)
-	if err := w.batches.Create(ctx, b); err != nil {
-		w.t.Fatal(err)
-	}
+	errtest.Fatal(w.t, w.batches.Create(ctx, b))
 	object := batch.Object{Key: key, Size: int64(len(content))}
 	uploaded := batch.Transition{To: batch.Uploaded, At: received, Object: &object, ReceivedAt: received}
-	if _, err := w.batches.Apply(ctx, w.id, uploaded); err != nil {
-		w.t.Fatal(err)
-	}
+	errtest.Fatal(w.t, errtest.Of(w.batches.Apply(ctx, w.id, uploaded)))
 }
 
 // line returns a valid line with the given modification ID.
@@ -240,9 +231,7 @@ func (w *testBatch) ticket(s admission.Stage) pipeline.AdmitInput {
 func (w *testBatch) current() batch.Batch {
 	w.t.Helper()
 	b, err := w.batches.Get(context.Background(), w.id)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	errtest.Fatal(w.t, err)
 	return b
 }
 
@@ -251,9 +240,7 @@ func (w *testBatch) countVersions(transactionID string) int {
 	w.t.Helper()
 	versions, _, err := w.transactions.List(context.Background(),
 		transaction.Range{Tenant: w.tenant, TransactionID: transactionID, Limit: 1000})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	errtest.Fatal(w.t, err)
 	return len(versions)
 }
 

@@ -5,22 +5,20 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sluice/shared/kit/errtest"
 )
 
 // preflight asks, as a browser does, whether a page may send a request to a URL.
 func preflight(t *testing.T, url, origin, method, headers string) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodOptions, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	r.Header.Set("Origin", origin)
 	r.Header.Set("Access-Control-Request-Method", method)
 	r.Header.Set("Access-Control-Request-Headers", headers)
 	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	resp.Body.Close()
 	return resp
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/objects"
 )
 
@@ -65,9 +66,7 @@ func TestDeclaredContent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			key := uniqueKey("declared")
 			signed, err := uploads.SignPutOfContent(t.Context(), key, tt.declared, time.Minute)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			status, text := putSigned(t, signed, tt.body, tt.changed...)
 			if status != tt.status || !strings.Contains(text, tt.code) {
 				t.Errorf("PUT of %q answers %d %s, want %d %s", tt.body, status, text, tt.status, tt.code)
@@ -80,9 +79,7 @@ func TestDeclaredContent(t *testing.T) {
 	t.Run("without the checksum", func(t *testing.T) {
 		signed, err := uploads.SignPutOfContent(t.Context(), uniqueKey("declared"),
 			objects.Content{SHA256: sha256Of("hello")}, time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		if status, text := put(t, signed.URL, "hello", "If-None-Match", "*"); status != 403 {
 			t.Errorf("PUT without the header answers %d %s, want 403", status, text)
 		}
@@ -113,9 +110,7 @@ func (u partsUpload) sign(number int32, size int, sum []byte) objects.SignedURL 
 		p.SHA256 = base64.StdEncoding.EncodeToString(sum)
 	}
 	signed, err := u.uploads.SignPart(u.Context(), u.key, u.id, p, time.Minute)
-	if err != nil {
-		u.Fatal(err)
-	}
+	errtest.Fatal(u, err)
 	return signed
 }
 
@@ -130,9 +125,7 @@ func (u partsUpload) send(number int32, body string) {
 func (u partsUpload) list() []objects.Part {
 	u.Helper()
 	parts, err := u.uploads.ListParts(u.Context(), u.key, u.id)
-	if err != nil {
-		u.Fatal(err)
-	}
+	errtest.Fatal(u, err)
 	return parts
 }
 
@@ -169,9 +162,7 @@ func TestSignedParts(t *testing.T) {
 				want)
 		}
 	}
-	if err := u.complete(parts); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, u.complete(parts))
 	got := createdWithKey(u.key)
 	if len(got) != 1 || got[0].Size != int64(len(large)+5) || got[0].Event != "ObjectCreated:CompleteMultipartUpload" {
 		t.Errorf("storage reports %+v, want one completed object", got)
@@ -199,9 +190,7 @@ func TestCompletionOfParts(t *testing.T) {
 	if err := u.complete(parts); !errors.Is(err, objects.ErrPartsDiffer) {
 		t.Errorf("a part that has changed meanwhile: %v, want ErrPartsDiffer", err)
 	}
-	if err := u.complete(u.list()); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, u.complete(u.list()))
 	if _, err := u.uploads.ListParts(t.Context(), u.key, u.id); !errors.Is(err, objects.ErrNoUpload) {
 		t.Errorf("ListParts after the completion: %v, want ErrNoUpload", err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"sluice/local/template"
+	"sluice/shared/kit/errtest"
 )
 
 // A process can run one server only, so all tests share this one.
@@ -105,30 +106,22 @@ func presignPut(t *testing.T, key string, lifetime time.Duration) (string, http.
 			Key:         &key,
 			IfNoneMatch: aws.String("*"),
 		}, s3.WithPresignExpires(lifetime))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return r.URL, r.SignedHeader
 }
 
 func put(t *testing.T, url, body string, headers ...string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequest(http.MethodPut, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return resp.StatusCode, string(text)
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/local/template"
+	"sluice/shared/kit/errtest"
 )
 
 func TestMultipartUploadAndCopyAreReported(t *testing.T) {
@@ -21,9 +22,7 @@ func TestMultipartUploadAndCopyAreReported(t *testing.T) {
 	key, copied := uniqueKey("parts"), uniqueKey("copied")
 	upload, err := c.CreateMultipartUpload(t.Context(),
 		&s3.CreateMultipartUploadInput{Bucket: aws.String(bucket), Key: &key})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	var parts []types.CompletedPart
 	for i, size := range []int{5 << 20, 7} {
 		n := int32(i + 1)
@@ -32,9 +31,7 @@ func TestMultipartUploadAndCopyAreReported(t *testing.T) {
 			&s3.UploadPartInput{Bucket: aws.String(bucket), Key: &key, UploadId: upload.UploadId,
 				PartNumber: &n, Body: bytes.NewReader(make([]byte, size))},
 		)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		parts = append(parts, types.CompletedPart{ETag: part.ETag, PartNumber: &n})
 	}
 	if _, err := c.CompleteMultipartUpload(t.Context(), &s3.CompleteMultipartUploadInput{Bucket: aws.String(bucket),
@@ -42,10 +39,8 @@ func TestMultipartUploadAndCopyAreReported(t *testing.T) {
 		MultipartUpload: &types.CompletedMultipartUpload{Parts: parts}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.CopyObject(t.Context(), &s3.CopyObjectInput{Bucket: aws.String(bucket), Key: &copied,
-		CopySource: aws.String(bucket + "/" + key)}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(c.CopyObject(t.Context(), &s3.CopyObjectInput{Bucket: aws.String(bucket), Key: &copied,
+		CopySource: aws.String(bucket + "/" + key)})))
 	for key, event := range map[string]string{key: "ObjectCreated:CompleteMultipartUpload",
 		copied: "ObjectCreated:Copy"} {
 		got := createdWithKey(key)
@@ -67,13 +62,9 @@ func TestNotification(t *testing.T) {
 		Time:      now,
 	}
 	text, err := o.Notification("eu-west-1", "r")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	var raw struct{ Records []map[string]any }
-	if err := json.Unmarshal(text, &raw); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, json.Unmarshal(text, &raw))
 	want := map[string]any{
 		"eventVersion":      "2.1",
 		"eventSource":       "aws:s3",

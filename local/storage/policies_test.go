@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"sluice/local/iam"
+	"sluice/shared/kit/errtest"
 )
 
 func newStatement(effect, actions string, resources ...any) map[string]any {
@@ -76,10 +77,8 @@ func TestPolicies(t *testing.T) {
 	root, narrow := client("root", "root-secret"), client("narrow", "narrow-secret")
 	bucketName := aws.String(bucket)
 	for _, key := range []string{"narrow/in", "narrow/out/1", "wide/in"} {
-		if _, err := root.PutObject(t.Context(), &s3.PutObjectInput{Bucket: bucketName, Key: &key,
-			Body: strings.NewReader("x")}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(root.PutObject(t.Context(), &s3.PutObjectInput{Bucket: bucketName, Key: &key,
+			Body: strings.NewReader("x")})))
 	}
 	get := func(key string) error {
 		_, err := narrow.GetObject(t.Context(),
@@ -104,9 +103,7 @@ func TestPolicies(t *testing.T) {
 	abort := func(key string) error {
 		made, err := root.CreateMultipartUpload(t.Context(),
 			&s3.CreateMultipartUploadInput{Bucket: bucketName, Key: &key})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		_, err = narrow.AbortMultipartUpload(t.Context(),
 			&s3.AbortMultipartUploadInput{Bucket: bucketName, Key: &key, UploadId: made.UploadId})
 		return err
@@ -179,18 +176,12 @@ func signedRead(t *testing.T, key string) error {
 	t.Helper()
 	r, err := s3.NewPresignClient(client("narrow", "narrow-secret")).PresignGetObject(t.Context(),
 		&s3.GetObjectInput{Bucket: aws.String(bucket), Key: &key}, s3.WithPresignExpires(time.Minute))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	resp, err := http.Get(r.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if resp.StatusCode == http.StatusForbidden && !strings.Contains(string(text), "<Code>AccessDenied</Code>") {
 		t.Errorf("refused with %s, want the code AccessDenied", text)
 	}

@@ -18,6 +18,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/kit/errtest"
 )
 
 func TestSignedUpload(t *testing.T) {
@@ -90,15 +92,11 @@ func TestAbortedUploadLeavesNothing(t *testing.T) {
 		key := uniqueKey("aborted")
 		url, _ := presignPut(t, key, time.Minute)
 		conn, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		path := strings.TrimPrefix(url, "http://"+address)
 		fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: %s\r\nIf-None-Match: *\r\nContent-Length: 100000\r\n\r\n%s", path,
 			address, strings.Repeat("x", sent))
-		if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, conn.(*net.TCPConn).CloseWrite())
 		_, _ = io.ReadAll(conn) // wait for the server to handle the request
 		conn.Close()
 		_, err = client("root",
@@ -128,10 +126,8 @@ func errorCode(err error) string {
 func TestRefusedObjectsCannotBeRead(t *testing.T) {
 	c := client("root", "root-secret")
 	key, other := uniqueKey("refused"), uniqueKey("copy")
-	if _, err := c.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(bucket), Key: &key,
-		Body: strings.NewReader("x")}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(c.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(bucket), Key: &key,
+		Body: strings.NewReader("x")})))
 	tag := func(value string) {
 		t.Helper()
 		if _, err := c.PutObjectTagging(t.Context(), &s3.PutObjectTaggingInput{Bucket: aws.String(bucket), Key: &key,
@@ -222,18 +218,14 @@ func TestOnlyCleanObjectsAreRead(t *testing.T) {
 func TestUploadsWithChecksums(t *testing.T) {
 	c := client("function", "function-secret")
 	key := uniqueKey("sum")
-	if _, err := c.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(bucket), Key: &key,
-		Body: strings.NewReader("hello"), ChecksumAlgorithm: types.ChecksumAlgorithmSha256}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(c.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(bucket), Key: &key,
+		Body: strings.NewReader("hello"), ChecksumAlgorithm: types.ChecksumAlgorithmSha256})))
 	got, err := c.GetObject(
 		t.Context(),
 		&s3.GetObjectInput{Bucket: aws.String(bucket), Key: &key, ChecksumMode: types.ChecksumModeEnabled,
 			Range: aws.String("bytes=1-3"), IfMatch: aws.String(`"5d41402abc4b2a76b9719d911017c592"`)},
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	defer got.Body.Close()
 	if text, err := io.ReadAll(got.Body); string(text) != "ell" || err != nil {
 		t.Errorf("read %q, %v, want \"ell\"", text, err)

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 var testTarget = Target{Region: "eu-west-1", Account: "000000000000", Stack: "sluice"}
@@ -13,19 +15,15 @@ var testTarget = Target{Region: "eu-west-1", Account: "000000000000", Stack: "sl
 func newFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "machine.asl.json"), []byte(`{"StartAt": "${EchoArn}"}`),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.WriteFile(filepath.Join(dir, "machine.asl.json"), []byte(`{"StartAt": "${EchoArn}"}`),
+		0o600))
 	return dir
 }
 
 func loadText(t *testing.T, text string, overrides map[string]string) (*Template, error) {
 	t.Helper()
 	path := filepath.Join(newFolder(t), "template.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.WriteFile(path, []byte(text), 0o600))
 	return Load(path, testTarget, overrides)
 }
 

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 const environmentsDocument = "../../docs/environments.md"
@@ -13,21 +15,15 @@ const environmentsDocument = "../../docs/environments.md"
 func TestIgnoredResourcesAreDocumented(t *testing.T) {
 	t.Parallel()
 	document, err := os.ReadFile(environmentsDocument)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	var documented []string
 	for _, row := range regexp.MustCompile("(?m)^\\| `(AWS::[^`]+)` \\| ignored \\|").FindAllSubmatch(document, -1) {
 		documented = append(documented, string(row[1]))
 	}
 	text, err := os.ReadFile("../../template.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	parsed, err := parseYAML(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	served := map[string]bool{}
 	for _, step := range (&builder{}).steps() {
 		served[step.kind] = true

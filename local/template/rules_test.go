@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/kit/errtest"
 )
 
 const rules = `
@@ -56,9 +58,7 @@ Resources:
 func TestRulesAndPlans(t *testing.T) {
 	t.Parallel()
 	got, err := loadText(t, rules, map[string]string{"Subnets": "a, b"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if diff := cmp.Diff([]Plan{{ID: "Protection", Bucket: "in", Prefixes: []string{"up/"},
 		Role: "arn:aws:iam::000000000000:role/sluice-Role"}}, got.Plans); diff != "" {
 		t.Error(diff)
@@ -191,9 +191,7 @@ func TestParametersOfTheOwnTemplate(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			guarded := got.Parameters["MalwareScan"] == "guardduty"
 			hasResults := slices.ContainsFunc(got.Rules, func(r Rule) bool { return r.ID == "ScanResults" })
 			if (len(got.Plans) == 1) != guarded || hasResults != guarded {

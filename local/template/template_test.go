@@ -6,15 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 func TestLoad(t *testing.T) {
 	t.Parallel()
 	got, err := loadText(t, fullTemplate, map[string]string{"Limit": "20"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	key := KeyID("Signing")
 	want := &Template{
 		Parameters: map[string]string{"Prefix": "toy", "Limit": "20", "Level": "INFO", "Topic": ""},
@@ -77,9 +76,7 @@ func TestLoad(t *testing.T) {
 		Permissions: []Permission{{Function: "arn:aws:lambda:eu-west-1:000000000000:function:sluice-EchoFunction",
 			Service: "apigateway.amazonaws.com", Source: "arn:aws:execute-api:eu-west-1:000000000000:local/*/*/*"}},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("template (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "template", want, got)
 }
 
 // Each error names the resource in which it is.
@@ -169,9 +166,7 @@ func TestTargetParameters(t *testing.T) {
 	target := testTarget
 	target.Parameters = map[string]string{"Limit": "5", "Level": "DEBUG", "Undeclared": "x"}
 	got, err := buildTemplate([]byte(fullTemplate), newFolder(t), target, map[string]string{"Limit": "7"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if got.Parameters["Limit"] != "7" || got.Parameters["Level"] != "DEBUG" || len(got.Parameters) != 4 {
 		t.Errorf("parameters %v, want Limit 7, Level DEBUG and nothing undeclared", got.Parameters)
 	}
@@ -183,9 +178,7 @@ func TestConditionOfResource(t *testing.T) {
 		"TableName: loud, AttributeDefinitions: [{AttributeName: id, AttributeType: S}], "+
 			"KeySchema: [{AttributeName: id, KeyType: HASH}]}", 1)
 	got, err := loadText(t, text, map[string]string{"Topic": "t", "Level": "DEBUG"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if len(got.Tables) != 2 || got.Functions[0].Environment["GONE"] != "yes" ||
 		got.Functions[0].Environment["NOT_SET"] != "t" {
 		t.Errorf("tables %v and environment %v, want both tables, GONE yes and NOT_SET t", got.Tables,
@@ -196,9 +189,7 @@ func TestConditionOfResource(t *testing.T) {
 func TestProjectTemplate(t *testing.T) {
 	t.Parallel()
 	got, err := Load("../../template.yaml", testTarget, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	for _, f := range got.Functions {
 		if _, err := os.Stat("../../functions/" + f.Binary + "/main.go"); err != nil {
 			t.Errorf("%s: %v", f.ID, err)

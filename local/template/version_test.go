@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 const versioned = `
@@ -53,9 +54,7 @@ func TestVersions(t *testing.T) {
 		"stepstep7": func() (*Template, error) { return buildTemplate([]byte(versioned), newFolder(t), target, nil) },
 	} {
 		got, err := load()
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		i := slices.IndexFunc(got.Functions, func(f Function) bool { return f.ID == "StepFunction" })
 		if f := got.Functions[i]; f.Alias != "live" || f.Version != want || f.ARN != arn {
 			t.Errorf("alias %q of version %q of %s, want live, %s and the ARN without a version", f.Alias, f.Version,
@@ -64,9 +63,7 @@ func TestVersions(t *testing.T) {
 		if !strings.Contains(string(got.Machines[0].Definition), `"`+arn+":"+want+`"`) {
 			t.Errorf("definition %s, want it to name version %s", got.Machines[0].Definition, want)
 		}
-		if diff := cmp.Diff([]string{"StepFunction:live", "PlainFunction"}, got.Rules[0].Functions); diff != "" {
-			t.Errorf("targets (-want +got):\n%s", diff)
-		}
+		difftest.Equal(t, "targets", []string{"StepFunction:live", "PlainFunction"}, got.Rules[0].Functions)
 		if p := got.Permissions[0]; p.Function != arn+":live" {
 			t.Errorf("permission for %s, want one for the alias", p.Function)
 		}

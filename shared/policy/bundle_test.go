@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/kit/errtest"
 )
 
 var update = flag.Bool("update", false, "write the golden bundle instead of comparing with it")
@@ -37,19 +39,13 @@ func bundled() Contents {
 // The golden bundle pins the stored format: existing bundles are read, and their names are their digests.
 func TestStoredBundle(t *testing.T) {
 	text, digest, err := EncodeContents(bundled())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	const path = "testdata/stored/bundle.json"
 	if *update {
-		if err := errors.Join(os.MkdirAll("testdata/stored", 0o755), os.WriteFile(path, text, 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errors.Join(os.MkdirAll("testdata/stored", 0o755), os.WriteFile(path, text, 0o644)))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if diff := cmp.Diff(string(want), string(text)); diff != "" {
 		t.Errorf("the bundle has changed: change the code, not the file (-golden +got)\n%s", diff)
 	}
@@ -57,9 +53,7 @@ func TestStoredBundle(t *testing.T) {
 		t.Errorf("digest %s, want %s", digest, want)
 	}
 	c, err := DecodeContents(want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	again, _, err := EncodeContents(c)
 	if diff := cmp.Diff(string(want), string(again)); err != nil || diff != "" {
 		t.Errorf("read and written again: %v (-want +got)\n%s", err, diff)
@@ -69,9 +63,7 @@ func TestStoredBundle(t *testing.T) {
 // The same contents have the same bytes, independently of the order of their parts, and encoding does not change them.
 func TestEncodeContentsIsDeterministic(t *testing.T) {
 	want, wantDigest, err := EncodeContents(bundled())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	c := bundled()
 	slices.Reverse(c.Fields)
 	slices.Reverse(c.Jurisdictions)
@@ -99,9 +91,7 @@ func TestEncodeContentsIsDeterministic(t *testing.T) {
 func TestLargestBundle(t *testing.T) {
 	c := Contents{Fields: []Field{{ID: "a", Description: "x"}}}
 	text, _, err := EncodeContents(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	c.Fields[0].Description = strings.Repeat("x", MaxBundleBytes-len(text)+1)
 	if text, _, err = EncodeContents(c); err != nil || len(text) != MaxBundleBytes {
 		t.Errorf("got %d bytes and the error %v, want %d", len(text), err, MaxBundleBytes)
@@ -157,9 +147,7 @@ func TestGroupBytes(t *testing.T) {
 	outer := DataGroup{ID: "outer", Fields: refer("inner", "inner")}
 	sizeOf := func(g DataGroup) int64 {
 		text, err := json.Marshal(g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		return int64(len(text))
 	}
 	a, b := sizeOf(inner), sizeOf(outer)

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"sluice/shared/kit/difftest"
 )
 
 // randomContents returns contents of some of ten fields and five jurisdictions.
@@ -75,9 +75,7 @@ func TestDifferences(t *testing.T) {
 		{Type: Added, Field: &to.Fields[1]}, {Type: Updated, Jurisdiction: &to.Jurisdictions[1]},
 		{Type: Deleted, Jurisdiction: &from.Jurisdictions[1]}, {Type: Added, Jurisdiction: &to.Jurisdictions[0]},
 	}
-	if diff := cmp.Diff(want, Differences(from, to)); diff != "" {
-		t.Errorf("differences (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "differences", want, Differences(from, to))
 	ids := ""
 	for _, c := range want {
 		ids += c.ObjectID()
@@ -87,9 +85,7 @@ func TestDifferences(t *testing.T) {
 	}
 	got := Apply(from, want)
 	wantFields := []Field{{ID: "b", Name: "2", Version: 2}, {ID: "c", Version: 3}, {ID: "same", Version: 1}}
-	if diff := cmp.Diff(wantFields, got.Fields); diff != "" {
-		t.Errorf("fields (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "fields", wantFields, got.Fields)
 }
 
 func TestView(t *testing.T) {
@@ -128,9 +124,7 @@ func TestView(t *testing.T) {
 			{*jurisdiction("j"), Locked, lock(Updated)}, {*jurisdiction("k"), Deleted, nil},
 			{*jurisdiction("l"), Updated, nil}},
 	}
-	if diff := cmp.Diff(want, NewView(Apply(base, own), changes, "here")); diff != "" {
-		t.Errorf("view of the workspace (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "view of the workspace", want, NewView(Apply(base, own), changes, "here"))
 	here := func(kind ChangeType) *Lock { return &Lock{"here", kind} }
 	want = View{
 		Fields: []FieldView{
@@ -140,7 +134,5 @@ func TestView(t *testing.T) {
 			{*jurisdiction("j"), Locked, lock(Updated)}, {*jurisdiction("k"), Locked, here(Deleted)},
 			{*jurisdiction("l"), Locked, here(Updated)}},
 	}
-	if diff := cmp.Diff(want, NewView(base, changes, "")); diff != "" {
-		t.Errorf("view without a workspace (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "view without a workspace", want, NewView(base, changes, ""))
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 )
 
@@ -14,9 +15,7 @@ func TestWithLists(t *testing.T) {
 	d := screening.MatchData{CategoryDetails: []screening.CategoryTable{
 		{Kind: "a"}, {Kind: "b", Rows: []screening.CategoryRow{{SubRows: []screening.CategoryRow{{}}}}}}}
 	text, err := json.Marshal(d.WithLists())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	for _, key := range []string{"categoryDetails", "rows", "fields", "subRows", "aliasesList", "idsList",
 		"additionalInfo"} {
 		if !strings.Contains(string(text), `"`+key+`":[`) || strings.Contains(string(text), `"`+key+`":null`) {

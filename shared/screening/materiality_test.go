@@ -3,8 +3,7 @@ package screening_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"sluice/shared/kit/difftest"
 	"sluice/shared/screening"
 )
 
@@ -24,7 +23,5 @@ func TestAggregate(t *testing.T) {
 		screening.AdverseMedia: screening.NoMateriality, screening.Enforcements: screening.NoMateriality,
 		screening.Other: screening.NoMateriality,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "the result", want, got)
 }

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/connect/externalauth"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/screening"
 )
 
@@ -134,9 +133,7 @@ func TestSearchOfTheBuiltInProvider(t *testing.T) {
 		"of no known setting": {tenant, screening.ConfigurationSet{}, search(85, "un", "ofac"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, test.settings.Search(test.set)); diff != "" {
-				t.Errorf("-want +got\n%s", diff)
-			}
+			difftest.Equal(t, "the result", test.want, test.settings.Search(test.set))
 			if got := places(screening.CheckBuiltInSettings(test.set.Settings)); got != test.problems {
 				t.Errorf("problems: got %q, want %q", got, test.problems)
 			}

@@ -20,6 +20,7 @@ import (
 	"sluice/internal/environ"
 	"sluice/internal/localcloud"
 	"sluice/local/cloud"
+	"sluice/shared/kit/errtest"
 )
 
 // runsProgram is the variable that makes the executable of the tests the program itself.
@@ -39,9 +40,7 @@ func TestMain(m *testing.M) {
 func newProgram(ctx context.Context, t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	executable, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	cmd := exec.CommandContext(ctx, executable, args...)
 	cmd.Env = append(os.Environ(), runsProgram+"=1")
 	return cmd
@@ -84,21 +83,15 @@ func TestStartStopRestart(t *testing.T) {
 func checkDescriptor(t *testing.T, r *localCloud, file string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	var stored localcloud.Descriptor
-	if err := json.Unmarshal(text, &stored); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, json.Unmarshal(text, &stored))
 	if diff := cmp.Diff(r.Descriptor, stored); diff != "" {
 		t.Errorf("local.json (-ready file +local.json):\n%s", diff)
 	}
 	for _, name := range []string{file, r.ready} {
 		info, err := os.Stat(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		if got := info.Mode().Perm(); got != 0o600 {
 			t.Errorf("%s has the mode %v, want 0600", name, got)
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"sluice/internal/localcloud"
+	"sluice/shared/kit/errtest"
 )
 
 // localCloud is a local cloud that runs in a process of its own.
@@ -48,9 +49,7 @@ func (o *output) String() string {
 func projectDir(t *testing.T) string {
 	t.Helper()
 	root, err := filepath.Abs("../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if _, err := os.Stat(filepath.Join(root, "bin", "functions", "token")); err != nil {
 		t.Fatalf("%v: run `make build` first", err)
 	}
@@ -65,9 +64,7 @@ func start(t *testing.T, data string, args ...string) *localCloud {
 	r.cmd = newProgram(context.Background(), t,
 		append([]string{"--project", projectDir(t), "--data", data, "--ready-file", r.ready}, args...)...)
 	r.cmd.Stdout, r.cmd.Stderr = r.output, r.output
-	if err := r.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, r.cmd.Start())
 	go func() { r.exited <- r.cmd.Wait() }()
 	t.Cleanup(func() { _ = r.cmd.Process.Kill() })
 	var text []byte
@@ -90,9 +87,7 @@ func start(t *testing.T, data string, args ...string) *localCloud {
 // stop sends a signal and waits for the process to end.
 func (r *localCloud) stop(t *testing.T, signal os.Signal) error {
 	t.Helper()
-	if err := r.cmd.Process.Signal(signal); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, r.cmd.Process.Signal(signal))
 	select {
 	case err := <-r.exited:
 		return err
@@ -127,9 +122,7 @@ func waitUntil(t *testing.T, what string, condition func() bool) {
 func (r *localCloud) children(t *testing.T) []int {
 	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	var found []int
 	for _, path := range all {
 		text, err := os.ReadFile(path)

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 // batches is the path of the batch interface.
@@ -17,9 +19,7 @@ func (r *localCloud) token(t *testing.T) string {
 	t.Helper()
 	resp, err := http.PostForm(r.TokenURL, url.Values{"grant_type": {"client_credentials"}, "client_id": {r.ClientID},
 		"client_secret": {r.ClientSecret}, "scope": {r.Scope}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	var reply struct {
 		Token string `json:"access_token"`
 	}
@@ -44,9 +44,7 @@ func decode(t *testing.T, resp *http.Response, into any) {
 func (r *localCloud) do(t *testing.T, method, url, token string, body io.Reader) *http.Response {
 	t.Helper()
 	req, err := http.NewRequest(method, url, body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
@@ -54,9 +52,7 @@ func (r *localCloud) do(t *testing.T, method, url, token string, body io.Reader)
 		req.Header.Set("If-None-Match", "*")
 	}
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return resp
 }
 
@@ -89,8 +85,6 @@ func (r *localCloud) upload(t *testing.T, url string) (int, string) {
 	resp := r.do(t, http.MethodPut, url, "", strings.NewReader("{}\n"))
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return resp.StatusCode, string(text)
 }

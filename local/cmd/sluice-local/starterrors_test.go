@@ -11,15 +11,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sluice/shared/kit/errtest"
 )
 
 // projectTemplate returns the text of the template.
 func projectTemplate(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(projectDir(t), "template.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return string(text)
 }
 
@@ -27,16 +27,12 @@ func projectTemplate(t *testing.T) string {
 func newProject(t *testing.T, template string, binaries bool) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "template.yaml"), []byte(template), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.WriteFile(filepath.Join(dir, "template.yaml"), []byte(template), 0o600))
 	for _, name := range []string{"statemachine", "bin"} {
 		if name == "bin" && !binaries {
 			continue
 		}
-		if err := os.Symlink(filepath.Join(projectDir(t), name), filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, os.Symlink(filepath.Join(projectDir(t), name), filepath.Join(dir, name)))
 	}
 	return dir
 }
@@ -94,17 +90,13 @@ func wrongOptions(t *testing.T) []startError {
 // A local cloud that cannot start prints one line and ends with exit code 2.
 func TestStartErrors(t *testing.T) {
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	defer busy.Close()
 	port := fmt.Sprint(busy.Addr().(*net.TCPAddr).Port)
 	data := t.TempDir()
 	first := start(t, data)
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.WriteFile(file, nil, 0o600))
 	for _, test := range append(wrongOptions(t),
 		startError{"folder in use", []string{"--data", data}, "another local cloud runs on the data folder " + data},
 		startError{"folder is a file", []string{"--data", file}, "data folder"},

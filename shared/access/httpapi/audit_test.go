@@ -4,9 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/access/httpapi"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/fault"
 )
 
@@ -55,9 +54,7 @@ func TestAuditRecords(t *testing.T) {
 			for name, value := range tt.want {
 				want[name] = value
 			}
-			if diff := cmp.Diff([]map[string]any{want}, a.recorded(t)); diff != "" {
-				t.Errorf("want (-), got (+):\n%s", diff)
-			}
+			difftest.Equal(t, "the result", []map[string]any{want}, a.recorded(t))
 			if id := reply.MultiValueHeaders["X-Request-Id"]; len(id) != 1 || id[0] != "request-1" {
 				t.Errorf("got the request ID %v, want that of the gateway", id)
 			}

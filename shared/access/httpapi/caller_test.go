@@ -9,6 +9,7 @@ import (
 
 	"sluice/shared/access"
 	"sluice/shared/access/httpapi"
+	"sluice/shared/kit/difftest"
 )
 
 // The values that the authorizer returns arrive at the endpoint, unchanged.
@@ -46,9 +47,7 @@ func TestAuthorizerContext(t *testing.T) {
 		"maxPast":  "3600", "maxFuture": "2592000", "mainEntity": "payment_type", "expires": "1795680901",
 	}
 	want["expires"] = fmt.Sprint(now.Unix() + 1)
-	if diff := cmp.Diff(want, fullCaller().Context()); diff != "" {
-		t.Errorf("want (-), got (+):\n%s", diff)
-	}
+	difftest.Equal(t, "the result", want, fullCaller().Context())
 }
 
 func TestAuthorization(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"sluice/shared/access/idempotency"
 	"sluice/shared/access/idempotency/idempotencytest"
+	"sluice/shared/kit/errtest"
 )
 
 func TestIsValidName(t *testing.T) {
@@ -178,9 +179,7 @@ func TestAnotherRequest(t *testing.T) {
 func TestRunningAndExpired(t *testing.T) {
 	c := newClient(t)
 	first, err := c.begin(idempotency.Digest{1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	start := c.now
 	for _, test := range []struct {
 		after time.Duration

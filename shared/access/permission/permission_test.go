@@ -11,14 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/access/permission"
+	"sluice/shared/kit/errtest"
 )
 
 // Every constant of the package is in the list, once, and has the name of the permission.
 func TestAllHasEveryConstant(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "permission.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	var want []string
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)

@@ -9,6 +9,7 @@ import (
 
 	"sluice/shared/access/ratelimit"
 	"sluice/shared/access/ratelimit/ratelimittest"
+	"sluice/shared/kit/errtest"
 )
 
 var start = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
@@ -41,9 +42,7 @@ func newService(t *testing.T, offsets ...time.Duration) *service {
 func (s *service) take(f int, limit ratelimit.Limit) ratelimit.Decision {
 	s.t.Helper()
 	d, err := s.functions[f].Allow(s.t.Context(), "tenant", limit)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	errtest.Fatal(s.t, err)
 	return d
 }
 

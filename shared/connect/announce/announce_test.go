@@ -11,13 +11,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/connect/announce"
 	"sluice/shared/connect/event"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/batch/batchdb"
 	"sluice/shared/ingest/batch/batchtest"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 )
@@ -126,9 +125,7 @@ func TestAnnounceBatch(t *testing.T) {
 			t.Errorf("%s: %d messages on the bus, want %d", step.name, len(f.bus.sent), step.sent)
 		}
 	}
-	if diff := cmp.Diff([]event.Message{want}, f.bus.sent); diff != "" {
-		t.Errorf("messages on the bus (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "messages on the bus", []event.Message{want}, f.bus.sent)
 	if rest := f.unannounced(t, b.ID); rest != nil {
 		t.Errorf("still to be told: %v, want none", rest)
 	}
@@ -196,9 +193,7 @@ func TestReceiversAreToldApart(t *testing.T) {
 			if _, err := f.Handle(t.Context(), announce.Input{Message: &m}); err == nil {
 				t.Error("a receiver was not notified: got no error")
 			}
-			if diff := cmp.Diff([]event.Message{m}, f.bus.sent); diff != "" {
-				t.Errorf("messages on the bus (-want +got):\n%s", diff)
-			}
+			difftest.Equal(t, "messages on the bus", []event.Message{m}, f.bus.sent)
 		})
 	}
 }

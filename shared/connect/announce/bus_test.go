@@ -12,10 +12,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
-	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/connect/announce"
 	"sluice/shared/connect/event"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 // A message is sent only if the bus confirms its entry.
@@ -55,14 +56,10 @@ func TestBusAnswers(t *testing.T) {
 				t.Errorf("got error %v, want one with %q", err, test.want)
 			}
 			detail, err := m.Encode()
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			want := []map[string]any{{"EventBusName": "a-bus", "Source": "sluice.batch", "Time": 1764080001.,
 				"DetailType": "batchtransaction:ingestionFailed", "Detail": string(detail)}}
-			if diff := cmp.Diff(want, request.Entries); diff != "" {
-				t.Errorf("entries (-want +got):\n%s", diff)
-			}
+			difftest.Equal(t, "entries", want, request.Entries)
 		})
 	}
 }

@@ -7,11 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/connect/announce"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/batch/batchtest"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -55,7 +54,5 @@ func TestExportsAreRequested(t *testing.T) {
 			t.Errorf("request %d: the batch owes %v, want %v", i, got, owed)
 		}
 	}
-	if diff := cmp.Diff([]batch.ID{b.ID, b.ID}, asked.asked); diff != "" {
-		t.Errorf("exports asked for (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "exports asked for", []batch.ID{b.ID, b.ID}, asked.asked)
 }

@@ -7,7 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 func newMessage(payload string) Message {
@@ -20,9 +21,7 @@ func newMessage(payload string) Message {
 
 func TestEncode(t *testing.T) {
 	got, err := newMessage(`{"name": "Zoë & 𝄞 <b>"}`).Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	want := `{"id":"` + NewID(BatchProcessed, "b") +
 		`","tenantId":"t","eventType":"batchtransaction:ingestionProcessed",` +
 		`"relativeUrl":"/b","payload":{"name":"Zo\u00eb & \ud834\udd1e <b>"},"when":"2025-11-25T14:03:21.512Z",` +
@@ -91,9 +90,7 @@ func FuzzEncode(f *testing.F) {
 		}
 		var got, want any
 		if json.Unmarshal(decoded.Payload, &got) == nil && json.Unmarshal([]byte(payload), &want) == nil {
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("the payload has changed (-want +got):\n%s", diff)
-			}
+			difftest.Equal(t, "the payload has changed", want, got)
 		}
 	})
 }

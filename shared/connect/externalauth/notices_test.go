@@ -14,6 +14,8 @@ import (
 	"sluice/shared/connect/event"
 	"sluice/shared/connect/externalauth"
 	"sluice/shared/connect/externalauth/externalauthtest"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 var noticeStart = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
@@ -79,9 +81,7 @@ func (f *noticeFixture) runAt(now time.Time) []string {
 	var got []string
 	for _, m := range f.events.sent {
 		var p externalauth.NoticePayload
-		if err := json.Unmarshal(m.Payload, &p); err != nil {
-			f.Fatal(err)
-		}
+		errtest.Fatal(f, json.Unmarshal(m.Payload, &p))
 		if m.Tenant != "t" || m.Type != event.CertificateExpiring || m.CausationID != "c" || p.ConfigurationID != "c" ||
 			p.Host != "hooks.example.com" || !m.When.Equal(p.NotAfter.AddDate(0, 0, -p.Days)) {
 			f.Errorf("announced %+v with %+v", m, p)
@@ -93,9 +93,7 @@ func (f *noticeFixture) runAt(now time.Time) []string {
 
 func (f *noticeFixture) expectAt(now time.Time, want ...string) {
 	f.Helper()
-	if diff := cmp.Diff(want, f.runAt(now)); diff != "" {
-		f.Errorf("announced at %v (-want +got):\n%s", now, diff)
-	}
+	difftest.Equal(f, fmt.Sprintf("announced at %v", now), want, f.runAt(now))
 }
 
 func newPEM(t *testing.T, end time.Time) string {

@@ -18,6 +18,7 @@ import (
 	"sluice/shared/connect/externalauth"
 	"sluice/shared/connect/outbound"
 	"sluice/shared/connect/outbound/outboundtest"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/jose"
 	"sluice/shared/kit/kmskey"
@@ -37,10 +38,8 @@ func TestClientAssertion(t *testing.T) {
 	form := s.issuer.forms[0]
 	assertion := form.Get("client_assertion")
 	form.Del("client_assertion")
-	if diff := cmp.Diff(url.Values{"grant_type": {"client_credentials"}, "client_id": {"the client"},
-		"client_assertion_type": {"urn:ietf:params:oauth:client-assertion-type:jwt-bearer"}}, form); diff != "" {
-		t.Errorf("form (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "form", url.Values{"grant_type": {"client_credentials"}, "client_id": {"the client"},
+		"client_assertion_type": {"urn:ietf:params:oauth:client-assertion-type:jwt-bearer"}}, form)
 	if a := s.issuer.headers[0].Get("Authorization"); a != "" {
 		t.Errorf("the request has the header Authorization: %s", a)
 	}
@@ -53,10 +52,8 @@ func TestClientAssertion(t *testing.T) {
 		t.Errorf("got the header %v, want %v", header, want)
 	}
 	now := float64(outboundtest.Now.Unix())
-	if diff := cmp.Diff(map[string]any{"iss": "the client", "sub": "the client", "aud": s.issuer.URL + "/token",
-		"jti": "the ID", "iat": now, "exp": now + 60}, claims); diff != "" {
-		t.Errorf("claims (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "claims", map[string]any{"iss": "the client", "sub": "the client", "aud": s.issuer.URL + "/token",
+		"jti": "the ID", "iat": now, "exp": now + 60}, claims)
 
 	// With a certificate its thumbprint is named.
 	certified := outboundtest.NewRoot(t, "CA").Certify(key, outboundtest.Leaf{})

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 // Calls that need a token at the same time ask for it once; one that is given up does not end the others.
@@ -54,9 +56,7 @@ func TestTokensAreNotShared(t *testing.T) {
 		s.call(t, http.StatusNoContent)
 	}
 	s.wantCounts(t, 2, 4)
-	if _, err := s.client.Do(t.Context(), "another tenant", newRequest(t, s.receiver.URL, "{}")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(s.client.Do(t.Context(), "another tenant", newRequest(t, s.receiver.URL, "{}"))))
 	s.wantCounts(t, 3, 5)
 }
 

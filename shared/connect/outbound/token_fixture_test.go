@@ -15,6 +15,7 @@ import (
 	"sluice/shared/connect/externalauth"
 	"sluice/shared/connect/outbound"
 	"sluice/shared/connect/outbound/outboundtest"
+	"sluice/shared/kit/errtest"
 )
 
 // issuer is a token endpoint that issues token-1, token-2, ...
@@ -103,9 +104,7 @@ func (s *scene) ForURL(_ context.Context, t, url string) (externalauth.Configura
 func (s *scene) call(t *testing.T, want int) {
 	t.Helper()
 	reply, err := s.client.Do(t.Context(), tenant, newRequest(t, s.receiver.URL+"/event", "{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if reply.Status != want {
 		t.Errorf("got the status %d, want %d", reply.Status, want)
 	}

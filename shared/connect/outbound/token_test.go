@@ -14,6 +14,7 @@ import (
 	"sluice/shared/connect/externalauth"
 	"sluice/shared/connect/outbound"
 	"sluice/shared/connect/outbound/outboundtest"
+	"sluice/shared/kit/difftest"
 )
 
 // A token is used until 80 % of its life, measured from the moment it was asked for.
@@ -162,9 +163,7 @@ func TestTokenRequest(t *testing.T) {
 			test.oauth.FormValues, test.oauth.Headers = values, headers
 			s.configuration.OAuth = &test.oauth
 			s.call(t, http.StatusNoContent)
-			if diff := cmp.Diff(test.form, s.issuer.forms[0]); diff != "" {
-				t.Errorf("form (-want +got):\n%s", diff)
-			}
+			difftest.Equal(t, "form", test.form, s.issuer.forms[0])
 			h := s.issuer.headers[0]
 			got := []string{h.Get("Authorization"), h.Get("Content-Type"), h.Get("Accept"), h.Get("X-Api-Key")}
 			if want := []string{test.authorization, form, "application/json", "key"}; !cmp.Equal(got, want) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sluice/shared/connect/event"
+	"sluice/shared/kit/errtest"
 )
 
 var now = time.Date(2025, 11, 25, 14, 3, 21, 512e6, time.UTC)
@@ -116,9 +117,7 @@ func TestNewDeliveryID(t *testing.T) {
 func TestBody(t *testing.T) {
 	single, err := NewDelivery(Webhook{ID: "w", Tenant: "tenant", Type: Single}, newEvent("1", event.BatchFailed, now),
 		now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if got := single.Body(); !bytes.Equal(got, single.Messages[0].Text) || !json.Valid(got) {
 		t.Errorf("a single message is sent as %s, want %s", got, single.Messages[0].Text)
 	}

@@ -7,6 +7,7 @@ import (
 	"sluice/shared/ingest/admission"
 	"sluice/shared/ingest/admission/admissiontest"
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/errtest"
 )
 
 // The load of a stage is who waits, since when, and how many have slots; who has one is not waiting any more.
@@ -26,9 +27,7 @@ func TestLoad(t *testing.T) {
 			Stage: admission.Ingestion, Token: string(id), Attempt: admission.Attempt{Entered: received},
 			Place: admission.Place{Tenant: "t", ReceivedAt: received.Add(-time.Duration(i) * time.Second), Batch: id},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 	}
 	expect(admission.Ingestion, admission.Load{Waiting: 3, Since: received.Add(-4 * time.Second), Used: 2})
 	expect(admission.Validation, admission.Load{})

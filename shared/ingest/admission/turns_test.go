@@ -7,11 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/ingest/admission"
 	"sluice/shared/ingest/admission/admissiontest"
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -51,9 +50,7 @@ func (o *office) expectTold(want ...admission.Ticket) {
 	for _, ticket := range want {
 		tokens = append(tokens, ticket.Token)
 	}
-	if diff := cmp.Diff(tokens, o.tasks.Completed()); diff != "" {
-		o.t.Errorf("told (-want +got):\n%s", diff)
-	}
+	difftest.Equal(o.t, "told", tokens, o.tasks.Completed())
 }
 
 // The batches of a tenant are admitted in the order of their receipt, the tenants in turn, in any order of arrival.

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 // TestTransitions repeats the table of legal transitions, so that none changes unnoticed.
@@ -32,9 +33,7 @@ IN_PROGRESS ERROR`
 			}
 		}
 	}
-	if diff := cmp.Diff(strings.Split(legal, "\n"), got); diff != "" {
-		t.Errorf("legal transitions (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "legal transitions", strings.Split(legal, "\n"), got)
 	for _, s := range Statuses() {
 		if want := s == ValidationFailed || s == Processed || s == Failed; s.IsTerminal() != want {
 			t.Errorf("%s.IsTerminal() = %v, want %v", s, !want, want)
@@ -54,9 +53,7 @@ func TestIDsSortByTime(t *testing.T) {
 	var last ID
 	for range 1000 {
 		id, err := NewID()
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		if id <= last {
 			t.Fatalf("NewID() = %s after %s, want a greater one", id, last)
 		}

@@ -12,6 +12,8 @@ import (
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/kit/errtest"
 )
 
 // splitNaively divides a whole file into lines in the most obvious way.
@@ -256,9 +258,7 @@ func readLines(t *testing.T, r *Reader) []Line {
 		l.Text = bytes.Clone(l.Text)
 		lines = append(lines, l)
 	}
-	if err := r.Err(); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, r.Err())
 	return lines
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"sluice/shared/kit/difftest"
 )
 
 // TestRequestsOfAChunk pins the ranges that are requested to read a chunk.
@@ -29,9 +29,7 @@ func TestRequestsOfAChunk(t *testing.T) {
 			source := &recordingSource{file: []byte(c.file)}
 			p := NewPlan(int64(len(c.file)), 5)
 			readLines(t, NewReader(t.Context(), source, p, c.chunk, Options{MaxLineBytes: 10}))
-			if diff := cmp.Diff(c.want, source.ranges); diff != "" {
-				t.Errorf("ranges (-want +got):\n%s", diff)
-			}
+			difftest.Equal(t, "ranges", c.want, source.ranges)
 		})
 	}
 }

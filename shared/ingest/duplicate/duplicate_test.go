@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/kit/difftest"
 )
 
 // The vectors come from the reference implementation of SipHash-2-4 with 128 bits (vectors.h, vectors_sip128), whose
@@ -145,9 +147,7 @@ func TestAllEntriesAreOneSet(t *testing.T) {
 	calls := 0
 	new(Finder).FindSets(entries, func(set []Entry) {
 		calls++
-		if diff := cmp.Diff(entries, set); diff != "" {
-			t.Errorf("set (-want +got):\n%s", diff)
-		}
+		difftest.Equal(t, "set", entries, set)
 	})
 	if calls != 1 {
 		t.Errorf("%d sets were yielded, want 1", calls)

@@ -10,6 +10,7 @@ import (
 
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/intake"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/malware"
 	"sluice/shared/kit/objects"
 	"sluice/shared/platform/document"
@@ -132,9 +133,7 @@ func TestFileOfADisabledClient(t *testing.T) {
 			store, bucket := &documentStore{recorded: tt.recorded}, &documentBucket{bucket: bucket{content: "x"}}
 			in := &documentintake.Documents{Store: store, Registry: &registry{clientDisabled: true}, Files: bucket,
 				Scanner: malware.Builtin{}, MaxBytes: 100, Log: slog.New(slog.DiscardHandler)}
-			if err := in.Process(t.Context(), batch.Object{Key: "documents/t/" + tt.file, Size: 1}); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, in.Process(t.Context(), batch.Object{Key: "documents/t/" + tt.file, Size: 1}))
 			var got document.State
 			if len(store.recorded) > 0 {
 				got = store.recorded[0]

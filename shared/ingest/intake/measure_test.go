@@ -10,12 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/ingest/admission"
 	"sluice/shared/ingest/admission/admissiontest"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/intake"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/metric"
 	"sluice/shared/kit/metric/metrictest"
 )
@@ -63,9 +62,7 @@ func TestTheSweepMeasuresWhatIsOpen(t *testing.T) {
 	expect := func(when string, got []string, want ...string) {
 		t.Helper()
 		slices.Sort(want)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("gauges %s (-want +got):\n%s", when, diff)
-		}
+		difftest.Equal(t, fmt.Sprintf("gauges %s", when), want, got)
 	}
 	gauges, runs := f.gauges(t, time.Minute)
 	created := fmt.Sprint(f.clock.Sub(f.currentBatch(t).UpdatedAt).Seconds())

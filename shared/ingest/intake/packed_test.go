@@ -15,6 +15,7 @@ import (
 	"sluice/shared/ingest/batch/batchdb"
 	"sluice/shared/ingest/intake"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/malware"
 	"sluice/shared/kit/objects"
 )
@@ -200,9 +201,7 @@ func TestBatchEndsDuringUnpacking(t *testing.T) {
 	const message = "Cancelled by the client."
 	f.bucket.duringStore = func() {
 		end := batch.Transition{To: batch.Failed, At: received, ErrorMessage: message}
-		if _, err := f.store.Apply(t.Context(), f.batch.ID, end); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(f.store.Apply(t.Context(), f.batch.ID, end)))
 	}
 	must(t, "the run", f.arrive(t))
 	b := f.currentBatch(t)

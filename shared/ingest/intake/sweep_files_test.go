@@ -10,6 +10,7 @@ import (
 
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/batch/batchdb"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/objects"
 	"sluice/shared/platform/document"
 	"sluice/shared/platform/document/documentintake"
@@ -64,9 +65,7 @@ func TestSweepOfFiles(t *testing.T) {
 			f.storage.info, f.storage.err = tt.info, tt.err
 			f.Intake.Sweep.Batches = noBatches{f.store}
 			f.clock = received.Add(tt.after)
-			if err := f.handle(t, json.RawMessage(scheduleEvent)); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, f.handle(t, json.RawMessage(scheduleEvent)))
 			var got document.State
 			if len(store.recorded) > 0 {
 				got = store.recorded[0]

@@ -8,8 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -25,13 +24,9 @@ func TestCSVRecords(t *testing.T) {
 	want := `7,'-1,"t,""1""",enum,/payment_type,"Use one of a, b.",1099511627776` + "\r\n" +
 		`7,'-1,"t,""1""",missing,/=x,It is missing.,0` + "\r\n" +
 		`7,'-1,"t,""1""",enum,,"""No""` + "\r\n" + `line.",3` + "\r\n"
-	if diff := cmp.Diff(want, string(line.AppendCSVTo(nil))); diff != "" {
-		t.Errorf("records (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "records", want, string(line.AppendCSVTo(nil)))
 	short := `7,'-1,"t,""1""",enum missing,,,` + "\r\n"
-	if diff := cmp.Diff(short, string(line.AppendShortCSVTo(nil))); diff != "" {
-		t.Errorf("short record (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "short record", short, string(line.AppendShortCSVTo(nil)))
 	unreadable := Line{Number: 1, Errors: []Error{{Code: "json_invalid", Message: "No."}}}
 	if got, want := string(unreadable.AppendCSVTo(nil)), "1,,,json_invalid,,No.,0\r\n"; got != want {
 		t.Errorf("record without IDs is %q, want %q", got, want)

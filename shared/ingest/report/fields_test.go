@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/ingest/transaction"
+	"sluice/shared/kit/difftest"
 )
 
 // A summary tells MaxFields pairs apart and counts the others by code, whether the errors are counted in one part or in
@@ -41,9 +42,7 @@ func TestFieldsAreBounded(t *testing.T) {
 		{Code: "extra_forbidden", Count: 2 * lines, Lines: lines, FirstLines: []int64{1, 2, 3}},
 		{Code: "late", Count: lines, Lines: lines, FirstLines: []int64{1, 2, 3}},
 	}
-	if diff := cmp.Diff(want, sum.Fields[MaxFields:]); diff != "" {
-		t.Errorf("the others (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "the others", want, sum.Fields[MaxFields:])
 	total := int64(0)
 	for _, f := range sum.Fields {
 		total += f.Count
@@ -89,10 +88,6 @@ func TestEntries(t *testing.T) {
 		field("c", "", 7, 4), field("b", "/x", 2, 2), field("a", "/z", 2, 3)}}
 	want := []Entry{entry("c", "", 7, 1, 4), entry("a", "/z", 2, 0.75, 3), entry("b", "/x", 2, 0.5, 2),
 		entry("b", "/y", 2, 0.25, 1), {Code: "b", Count: 2, Share: 1}}
-	if diff := cmp.Diff(want, s.Entries()); diff != "" {
-		t.Errorf("entries (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]Entry{}, Summary{}.Entries()); diff != "" {
-		t.Errorf("entries of no errors (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "entries", want, s.Entries())
+	difftest.Equal(t, "entries of no errors", []Entry{}, Summary{}.Entries())
 }

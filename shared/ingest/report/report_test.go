@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/ingest/transaction"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -33,16 +32,12 @@ func TestLineAppendTo(t *testing.T) {
 			`{"loc":["modification","external_id"],"msg":"","type":"duplicate_modification_id",` +
 			`"pointer":"/modification/external_id","offset":12,"other_lines":[1,9],"other_lines_total":15}` +
 			`],"errors_dropped":3}` + "\n"
-		if diff := cmp.Diff(want, string(line.AppendTo(nil))); diff != "" {
-			t.Errorf("line (-want +got):\n%s", diff)
-		}
+		difftest.Equal(t, "line", want, string(line.AppendTo(nil)))
 	})
 	t.Run("zero values, after other bytes", func(t *testing.T) {
 		want := `x{"line":1,"request_uuid":null,"transaction_external_id":null,"modification_external_id":null,` +
 			`"errors":[]}` + "\n"
-		if diff := cmp.Diff(want, string((&Line{Number: 1}).AppendTo([]byte("x")))); diff != "" {
-			t.Errorf("line (-want +got):\n%s", diff)
-		}
+		difftest.Equal(t, "line", want, string((&Line{Number: 1}).AppendTo([]byte("x"))))
 	})
 }
 
@@ -127,9 +122,7 @@ func TestSummaryAdd(t *testing.T) {
 		{Code: "enum", Field: new("/payment_type"), Count: 6, Lines: 6, FirstLines: []int64{1, 2, 6}},
 		{Code: "uuid", Field: new("/request_uuid"), Count: 2, Lines: 1, FirstLines: []int64{8}},
 	}, RejectedLeftOut: 2}
-	if diff := cmp.Diff(want, sum); diff != "" {
-		t.Errorf("sum (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "sum", want, sum)
 	if got := len(first.Codes["enum"].Examples); got != 2 {
 		t.Errorf("the first summary has %d examples after it was added, want 2 as before", got)
 	}
@@ -167,14 +160,10 @@ func TestStoredSummary(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			text, err := json.Marshal(c.summary)
 			errtest.Fatal(t, err)
-			if diff := cmp.Diff(c.want, string(text)); diff != "" {
-				t.Errorf("stored summary (-want +got):\n%s", diff)
-			}
+			difftest.Equal(t, "stored summary", c.want, string(text))
 			var decoded Summary
 			errtest.Fatal(t, json.Unmarshal([]byte(c.want), &decoded))
-			if diff := cmp.Diff(c.summary, decoded); diff != "" {
-				t.Errorf("decoded summary (-want +got):\n%s", diff)
-			}
+			difftest.Equal(t, "decoded summary", c.summary, decoded)
 		})
 	}
 }

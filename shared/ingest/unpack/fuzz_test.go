@@ -10,6 +10,7 @@ import (
 
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/unpack"
+	"sluice/shared/kit/errtest"
 )
 
 // Unpacking any file ends, within its limits, and the same way however the file arrives. Gzip files unpack to the
@@ -44,9 +45,7 @@ func FuzzReader(f *testing.F) {
 		}
 		if encoding == batch.Gzip && err == nil {
 			r, err := stdgzip.NewReader(bytes.NewReader(packed))
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			if want, err := io.ReadAll(r); err != nil || string(want) != content {
 				t.Errorf("got %d bytes, want %d, %v", len(content), len(want), err)
 			}

@@ -14,6 +14,7 @@ import (
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/scanner"
 	"sluice/shared/ingest/validation"
+	"sluice/shared/kit/errtest"
 )
 
 // benchLine is a line of about 1.1 KB, as the lines of customers are. Its arguments are an ID, the ID of an entity, and
@@ -101,9 +102,7 @@ func eachLine(b *testing.B, source chunk.Source, plan chunk.Plan, f func([]byte)
 		for r.Next() {
 			f(r.Line().Text)
 		}
-		if err := r.Err(); err != nil {
-			b.Fatal(err)
-		}
+		errtest.Fatal(b, r.Err())
 		r.Close()
 	}
 }

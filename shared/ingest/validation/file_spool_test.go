@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 // TestSpool writes more than three blocks to spools that may have from none to five of them, so that the bytes change
@@ -59,9 +61,7 @@ func compareSpool(t *testing.T, s *spool, want []byte) {
 	}
 	for _, from := range []int64{0, 1, blockBytes - 1, blockBytes, 2*blockBytes + 1, 3 * blockBytes} {
 		body, err := s.Open(t.Context(), from, int64(len(want))-1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		if got, err := io.ReadAll(body); err != nil || !bytes.Equal(got, want[from:len(want)-1]) {
 			t.Fatalf("from byte %d: read %d bytes, %v, want %d", from, len(got), err, int64(len(want))-1-from)
 		}

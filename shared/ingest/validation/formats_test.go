@@ -5,11 +5,10 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/ingest/chunk"
 	"sluice/shared/ingest/duplicate"
 	"sluice/shared/ingest/transaction"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -18,9 +17,7 @@ import (
 // compareBytes fails if a file has other bytes than wanted.
 func compareBytes(t *testing.T, want, got string) {
 	t.Helper()
-	if diff := cmp.Diff([]byte(want), []byte(got)); diff != "" {
-		t.Errorf("bytes (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "bytes", []byte(want), []byte(got))
 }
 
 func TestFindingsFormat(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sluice/shared/ingest/chunk"
+	"sluice/shared/kit/errtest"
 )
 
 // BenchmarkReconcile finds the duplicates of 10 million IDs, one in a thousand of which is in the next chunk too, from
@@ -27,9 +28,7 @@ func BenchmarkReconcile(b *testing.B) {
 			index.addID(binary.AppendUvarint([]byte("00000000-0000-0000-0000-"), uint64(id)), int64(line))
 		}
 		var file bytes.Buffer
-		if _, err := index.writeTo(&file); err != nil {
-			b.Fatal(err)
-		}
+		errtest.Fatal(b, errtest.Of(index.writeTo(&file)))
 		indexes[c], lineCounts[c] = sourceOf(file.Bytes()), ids/chunks
 	}
 	var before, after runtime.MemStats
@@ -44,9 +43,7 @@ func BenchmarkReconcile(b *testing.B) {
 				Index:      func(i int) chunk.Source { return indexes[i] },
 				DigestKey:  testDigestKey,
 			}, io.Discard)
-			if err != nil {
-				b.Fatal(err)
-			}
+			errtest.Fatal(b, err)
 			duplicates += result.Duplicates
 		}
 		if want := int64(chunks * (ids/chunks + 999) / 1000); duplicates < want-chunks || duplicates > want {

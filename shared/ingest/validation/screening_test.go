@@ -12,13 +12,12 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/ingest/chunk"
 	"sluice/shared/ingest/report"
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/scanner"
 	"sluice/shared/ingest/validation"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -146,14 +145,10 @@ func TestScreeningFindsWhatIsThere(t *testing.T) {
 						screener := newWantedNames()
 						summary, reportText, alerts, err := screenFile(t, file, chunkBytes, 0, reject, screener)
 						errtest.Fatal(t, err)
-						if diff := cmp.Diff(want, readAlerts(t, alerts)); diff != "" {
-							t.Errorf("alerts (-want +got):\n%s", diff)
-						}
+						difftest.Equal(t, "alerts", want, readAlerts(t, alerts))
 						wantCounts := report.Screening{Names: int64(len(distinct)), Hits: int64(len(want)),
 							Complete: true}
-						if diff := cmp.Diff(&wantCounts, summary.Screening); diff != "" {
-							t.Errorf("counts (-want +got):\n%s", diff)
-						}
+						difftest.Equal(t, "counts", &wantCounts, summary.Screening)
 						for name, n := range screener.asked {
 							if n != 1 {
 								t.Errorf("%q was screened %d times, want once", name, n)
@@ -204,9 +199,7 @@ func checkRejected(t *testing.T, text []byte, reject bool, rejected map[int64]bo
 	if reject {
 		want = rejected
 	}
-	if diff := cmp.Diff(want, found); diff != "" {
-		t.Errorf("lines with screening_hit (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "lines with screening_hit", want, found)
 }
 
 // The alerts that the limit leaves out do not depend on the chunks, and are counted.

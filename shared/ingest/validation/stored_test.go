@@ -13,10 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/ingest/chunk"
 	"sluice/shared/ingest/report"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -107,14 +106,9 @@ func TestStoredWorkFiles(t *testing.T) {
 			in := settleInput(file, plan, stored, i)
 			in.Rejected = &rejected
 			errtest.Fatal(t, errtest.Of(SettleChunk(t.Context(), in, &part, io.Discard)))
-			if diff := cmp.Diff(string(readGolden(t, fmt.Sprintf("chunk-%d.report.jsonl", i))),
-				part.String()); diff != "" {
-				t.Errorf("report (-want +got):\n%s", diff)
-			}
+			difftest.Equal(t, "report", string(readGolden(t, fmt.Sprintf("chunk-%d.report.jsonl", i))), part.String())
 			want := string(readGolden(t, fmt.Sprintf("chunk-%d.rejected.jsonl", i)))
-			if diff := cmp.Diff(want, rejected.String()); diff != "" {
-				t.Errorf("rejected lines (-want +got):\n%s", diff)
-			}
+			difftest.Equal(t, "rejected lines", want, rejected.String())
 		})
 	}
 	t.Run("read what was settled", func(t *testing.T) {
@@ -150,9 +144,8 @@ func compareWithGolden(t *testing.T, name, got string) {
 		errtest.Fatal(t, writeGolden(name, got))
 		return
 	}
-	if diff := cmp.Diff(strings.Split(string(readGolden(t, name)), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", goldenPath(name), diff)
-	}
+	difftest.Equal(t, fmt.Sprintf("%s", goldenPath(name)), strings.Split(string(readGolden(t, name)), "\n"),
+		strings.Split(got, "\n"))
 }
 
 func writeGolden(name, text string) error {

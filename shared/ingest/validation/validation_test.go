@@ -12,6 +12,7 @@ import (
 
 	"sluice/shared/ingest/chunk"
 	"sluice/shared/ingest/report"
+	"sluice/shared/kit/errtest"
 )
 
 // compareOutcomes fails if two outcomes differ. The failure names the compared values.
@@ -111,9 +112,7 @@ func compareFile(
 	var out, csv, rejected bytes.Buffer
 	in.CSV, in.Rejected = &csv, &rejected
 	summary, err := ValidateFile(t.Context(), in, &out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	compareReports(t, what+", whole file", want.report, out.String())
 	compareReports(t, what+", whole file as CSV", want.csv, csv.String())
 	compareReports(t, what+", rejected lines of the whole file", want.rejected, rejected.String())

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/metric"
 	"sluice/shared/kit/metric/metrictest"
 )
@@ -41,9 +41,7 @@ func readLine(t *testing.T, text []byte) (map[string]any, []metrictest.Metric) {
 		t.Fatalf("%v: %s", err, line)
 	}
 	var members map[string]any
-	if err := json.Unmarshal(line, &members); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, json.Unmarshal(line, &members))
 	return members, metrics
 }
 
@@ -73,9 +71,7 @@ func TestRun(t *testing.T) {
 		"batch": "0199", "tenant": "t", "chunk": 0.,
 		"Step": "validate", "Outcome": "failed", "Lines": 70., "Milliseconds": 1500., "Runs": 1.,
 	}
-	if diff := cmp.Diff(want, members); diff != "" {
-		t.Errorf("members of the record (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "members of the record", want, members)
 	var got []string
 	for _, m := range metrics {
 		if m.Name != "PeakMemory" {
@@ -87,9 +83,7 @@ func TestRun(t *testing.T) {
 		"sluice Milliseconds Milliseconds 1500 map[Step:validate]\n",
 		"sluice Runs Count 1 map[Outcome:failed Step:validate]\n",
 	}
-	if diff := cmp.Diff(wantMetrics, got); diff != "" {
-		t.Errorf("metrics of the record (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "metrics of the record", wantMetrics, got)
 }
 
 // Without a log, and outside of runs, nothing happens.
@@ -122,9 +116,7 @@ func TestGroups(t *testing.T) {
 		{Namespace: "sluice", Name: "WaitingBatches", Unit: "Count", Value: 2,
 			Dimensions: map[string]string{"Stage": "ingestion"}},
 	}
-	if diff := cmp.Diff(want, metrics); diff != "" {
-		t.Errorf("metrics (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "metrics", want, metrics)
 }
 
 // The check of the format finds lines that break one of its rules.

@@ -4,9 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/access"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/platform/property"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
@@ -60,16 +59,12 @@ func TestCalculatedValues(t *testing.T) {
 					t.Errorf("%s has a calculated value: %v, and the result is %s", key, f.HasCalculatedValue, got[key])
 				}
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("results (-want +got):\n%s", diff)
-			}
+			difftest.Equal(t, "results", tt.want, got)
 			want := []evaluate.ValidationError{}
 			if tt.wantError != "" {
 				want = append(want, evaluate.ValidationError{Validator: "formula", Message: tt.wantError})
 			}
-			if diff := cmp.Diff(want, fields["quotient"].ValidationErrors); diff != "" {
-				t.Errorf("errors (-want +got):\n%s", diff)
-			}
+			difftest.Equal(t, "errors", want, fields["quotient"].ValidationErrors)
 			if got := fields["first"].ValidationErrors; len(got) != 0 {
 				t.Errorf("got errors %v of a field whose formula has no value, want none", got)
 			}
@@ -119,9 +114,7 @@ func TestRulesOfCalculatedValues(t *testing.T) {
 			for _, e := range fields["sum"].ValidationErrors {
 				got = append(got, e.Validator)
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("errors (-want +got):\n%s", diff)
-			}
+			difftest.Equal(t, "errors", tt.want, got)
 		})
 	}
 }
@@ -166,14 +159,12 @@ func TestCalculatedValuesInGroups(t *testing.T) {
 	for _, f := range result.EvaluatedCustomDataGroups[0].CustomNestedFields[0].SingleFields {
 		got[f.DataKey] = orNone(f.CalculatedFieldResult)
 	}
-	if diff := cmp.Diff(map[string]string{
+	difftest.Equal(t, "results", map[string]string{
 		"1 total": "20", "1 tax": "10", "1 amount": "none", "1 net": "10",
 		"2 total": "40", "2 tax": "20", "2 amount": "none", "2 net": "20",
 		"3 total": "none", "3 tax": "none", "3 amount": "none", "3 net": "none",
 		"all": "110", "own": "none",
-	}, got); diff != "" {
-		t.Errorf("results (-want +got):\n%s", diff)
-	}
+	}, got)
 }
 
 func TestFormulasThatCannotBe(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/property"
 	"sluice/shared/policy"
 )
@@ -53,14 +54,10 @@ func benchFields(n int, source string) []policy.Field {
 
 func benchmarkEvaluate(b *testing.B, c policy.Contents, r Request) {
 	p, err := Compile(c)
-	if err != nil {
-		b.Fatal(err)
-	}
+	errtest.Fatal(b, err)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := p.Evaluate(b.Context(), r, nil); err != nil {
-			b.Fatal(err)
-		}
+		errtest.Fatal(b, errtest.Of(p.Evaluate(b.Context(), r, nil)))
 	}
 }
 
@@ -98,9 +95,7 @@ func BenchmarkCondition(b *testing.B) {
 				Conditions: []policy.Condition{
 					{Operands: []policy.Operand{o}},
 				}}}})
-			if err != nil {
-				b.Fatal(err)
-			}
+			errtest.Fatal(b, err)
 			r := Request{Properties: property.Split{SingleProperties: map[string]property.Text{
 				"p1": one("Netherlands"), "p2": one("12345.67"), "p3": one("2026-11-22"),
 			}}}

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/property"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
@@ -18,9 +19,7 @@ func ptr[T any](v T) *T { return &v }
 func mustCompile(t *testing.T, c policy.Contents) *evaluate.Program {
 	t.Helper()
 	p, err := evaluate.Compile(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return p
 }
 
@@ -29,9 +28,7 @@ func mustEvaluate(t *testing.T, c policy.Contents, r evaluate.Request) evaluate.
 	t.Helper()
 	r.Now = now
 	result, err := mustCompile(t, c).Evaluate(t.Context(), r, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return result
 }
 

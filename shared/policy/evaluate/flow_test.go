@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sluice/shared/access"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/property"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
@@ -15,13 +16,9 @@ import (
 func evaluated(t *testing.T, c policy.Contents, r evaluate.Request) evaluate.Result {
 	t.Helper()
 	p, err := evaluate.Compile(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	result, err := p.Evaluate(t.Context(), r, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return result
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
 )
@@ -47,18 +48,12 @@ func checkEvaluation(t *testing.T, program *evaluate.Program, r evaluate.Request
 	var texts [2]string
 	for i := range texts {
 		result, err := program.Evaluate(t.Context(), r, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		normalized, err := evaluate.Normalize(result, unlimited)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		for _, v := range []any{result, normalized} {
 			text, err := json.Marshal(v)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			texts[i] += string(text)
 		}
 	}
@@ -89,9 +84,7 @@ func FuzzPolicy(f *testing.F) {
 func FuzzPolicyJSON(f *testing.F) {
 	for seed := range uint64(20) {
 		text, err := json.Marshal(newFuzzedPolicy(seed).contents())
-		if err != nil {
-			f.Fatal(err)
-		}
+		errtest.Fatal(f, err)
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/platform/property"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
@@ -79,13 +80,11 @@ func TestGroups(t *testing.T) {
 			items[id] += fmt.Sprint(f.DataKey, f.DecidedBy, " ")
 		}
 	}
-	if diff := cmp.Diff(map[string]string{
+	difftest.Equal(t, "the items differ", map[string]string{
 		"i1": "name[] share[role is shareholder] licence[address.country is IE] ",
 		"i2": "name[] licence[address.country is IE] ",
 		"i3": "name[] licence[address.country is IE] ",
-	}, items); diff != "" {
-		t.Errorf("the items differ (-want +got):\n%s", diff)
-	}
+	}, items)
 	if g.EvaluatedItems["i2"].EvaluatedFields[0] != g.EvaluatedItems["i3"].EvaluatedFields[0] {
 		t.Error("equal fields of items are not shared")
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/access"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/policy/evaluate"
 )
 
@@ -22,9 +23,7 @@ type hiddenCounts struct {
 func reply(t *testing.T, program *evaluate.Program, r evaluate.Request) (string, evaluate.Result) {
 	t.Helper()
 	result, err := program.Evaluate(t.Context(), r, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return asJSON(result), result
 }
 
@@ -32,9 +31,7 @@ func reply(t *testing.T, program *evaluate.Program, r evaluate.Request) (string,
 func otherReplies(t *testing.T, program *evaluate.Program, r evaluate.Request, plain evaluate.Result) [2]string {
 	t.Helper()
 	normalized, err := evaluate.Normalize(plain, unlimited)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	_, displayed := reply(t, program, r.ForReadOnly())
 	for _, f := range displayed.EvaluatedFields {
 		if f.HasEvaluatedDefaultValue || f.HasEvaluatedConditionalValue || f.HasCalculatedValue ||
@@ -43,9 +40,7 @@ func otherReplies(t *testing.T, program *evaluate.Program, r evaluate.Request, p
 		}
 	}
 	readOnly, err := evaluate.ReadOnly(displayed, unlimited)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return [2]string{asJSON(normalized), asJSON(readOnly)}
 }
 

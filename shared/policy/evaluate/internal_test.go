@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/property"
 	"sluice/shared/policy"
 )
@@ -88,14 +89,10 @@ func TestWorkIsLinear(t *testing.T) {
 		}
 	}
 	p, err := Compile(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	r := benchRequest(fields, items)
 	e := newEvaluation(t.Context(), p, &r)
-	if _, err := e.run(nil); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(e.run(nil)))
 	// Each item has all fields and their operands once, and each any of the 30 fields goes through the items once.
 	if most := fields * items * (1 + operands + 1 + operands); e.work > most {
 		t.Errorf("the work is %d, want at most %d", e.work, most)
@@ -107,9 +104,7 @@ func TestWorkOfLargeValues(t *testing.T) {
 	t.Parallel()
 	const length, values = 6400, 500
 	list, err := json.Marshal(manyValues(1000))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	r := Request{Properties: property.Split{SingleProperties: map[string]property.Text{
 		"short": one("x"), "long": one(strings.Repeat("x", length)), "many": one(string(list)),
 	}}}
@@ -131,9 +126,7 @@ func TestWorkOfLargeValues(t *testing.T) {
 		p, err := Compile(policy.Contents{Fields: []policy.Field{
 			{ID: "f", DataKey: "f", Conditions: []policy.Condition{{Operands: []policy.Operand{tt.o}}}},
 		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		e := newEvaluation(t.Context(), p, &r)
 		p.fields[0].shown.conditions[0].predicate(e)
 		if e.work < tt.least || e.work > tt.most {
@@ -151,9 +144,7 @@ func TestEvaluationEnds(t *testing.T) {
 	p, err := Compile(policy.Contents{Fields: []policy.Field{
 		{DataKey: "f", Conditions: []policy.Condition{{Operands: []policy.Operand{any}}}},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	r := benchRequest(1, 3*workPerCheck)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -205,9 +196,7 @@ func TestConditionsDoNotAllocate(t *testing.T) {
 		p, err := Compile(policy.Contents{Fields: []policy.Field{
 			{ID: "f", DataKey: "f", Conditions: []policy.Condition{{Operands: []policy.Operand{o}}}},
 		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		e := newEvaluation(t.Context(), p, &r)
 		isMet := p.fields[0].shown.conditions[0].predicate
 		if n := testing.AllocsPerRun(10, func() { isMet(e) }); n != 0 {

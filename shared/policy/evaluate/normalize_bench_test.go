@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/policy/evaluate"
 )
 
@@ -46,13 +47,9 @@ func BenchmarkNormalize(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				normalized, err := evaluate.Normalize(result, unlimited)
-				if err != nil {
-					b.Fatal(err)
-				}
+				errtest.Fatal(b, err)
 				text, err := json.Marshal(normalized)
-				if err != nil {
-					b.Fatal(err)
-				}
+				errtest.Fatal(b, err)
 				b.ReportMetric(float64(len(text)), "bytes/reply")
 			}
 		})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/policy/evaluate"
 )
 
@@ -95,9 +96,7 @@ const unlimited = math.MaxInt
 func normalize(t *testing.T, r evaluate.Result) evaluate.NormalizedResult {
 	t.Helper()
 	out, err := evaluate.Normalize(r, unlimited)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return out
 }
 
@@ -160,9 +159,7 @@ func TestNormalizeIsLimited(t *testing.T) {
 		{EvaluatedItems: items}, {EvaluatedItems: items}}}
 	sizeOf := func(v any) int {
 		text, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		return len(text)
 	}
 	size, shownSize := 4*sizeOf(one), 4*sizeOf(evaluate.DisplayField{DataKey: "a"})
@@ -210,9 +207,7 @@ func TestReadOnly(t *testing.T) {
 	for seed := range uint64(60) {
 		result := randomResult(rand.New(rand.NewPCG(15, seed)))
 		shown, err := evaluate.ReadOnly(result, unlimited)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		got := decoded(t, shown)
 		expectKeys(t, got, "evaluatedFields evaluatedCollectionDataGroups")
 		checkFieldLists(t, got)
@@ -287,9 +282,7 @@ func decoded(t *testing.T, v any) (out map[string]any) {
 	if err == nil {
 		err = json.Unmarshal(text, &out)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return out
 }
 
@@ -332,9 +325,7 @@ func checkFieldLists(t *testing.T, reply map[string]any) {
 		seen := map[string]bool{}
 		for _, f := range group["evaluatedFields"].([]any) {
 			text, err := json.Marshal(f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			if seen[string(text)] {
 				t.Fatalf("the field %s is listed twice", text)
 			}

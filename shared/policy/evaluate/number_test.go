@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sluice/shared/kit/errtest"
 )
 
 func TestNumbersAreComparedByTheirValue(t *testing.T) {
@@ -42,9 +44,7 @@ func TestNumbersAreComparedByTheirValue(t *testing.T) {
 
 func TestDatesAreComparedInTheirTimeZone(t *testing.T) {
 	tokyo, err := time.LoadLocation("Asia/Tokyo")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	for _, tt := range []struct {
 		a, b string
 		zone *time.Location

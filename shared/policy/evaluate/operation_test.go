@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/property"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
@@ -66,13 +67,9 @@ func isMet(t *testing.T, o policy.Operand, r evaluate.Request) bool {
 	p, err := evaluate.Compile(policy.Contents{Fields: []policy.Field{
 		{ID: "1", DataKey: "f", Conditions: []policy.Condition{{ID: "c", Operands: []policy.Operand{o}}}},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	result, err := p.Evaluate(t.Context(), r, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return len(result.EvaluatedFields) > 0
 }
 

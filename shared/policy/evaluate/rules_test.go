@@ -6,8 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"sluice/shared/kit/difftest"
 	"sluice/shared/platform/property"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
@@ -88,9 +87,8 @@ func TestRulesOfSingleValues(t *testing.T) {
 			result := mustEvaluate(t, policy.Contents{Fields: []policy.Field{f}}, evaluate.Request{
 				ReturnValidationErrors: true, Properties: property.Split{SingleProperties: texts("k", value)},
 			})
-			if diff := cmp.Diff(want, result.EvaluatedFields[0].ValidationErrors); diff != "" {
-				t.Errorf("%s %+v of %.30q (-want +got):\n%s", tt.rule, tt.value, value, diff)
-			}
+			difftest.Equal(t, fmt.Sprintf("%s %+v of %.30q", tt.rule, tt.value, value), want,
+				result.EvaluatedFields[0].ValidationErrors)
 		}
 	}
 }
@@ -158,9 +156,7 @@ func TestDatesOfAFieldAreInItsTimeZone(t *testing.T) {
 		for _, e := range got.ValidationErrors {
 			broken = append(broken, e.Validator)
 		}
-		if diff := cmp.Diff(want, broken); diff != "" {
-			t.Errorf("%s in %q (-want +got):\n%s", tt.value, tt.zone, diff)
-		}
+		difftest.Equal(t, fmt.Sprintf("%s in %q", tt.value, tt.zone), want, broken)
 	}
 }
 
@@ -210,9 +206,8 @@ func TestRulesOfCollections(t *testing.T) {
 		if tt.want != "" {
 			want = append(want, evaluate.ValidationError{Validator: tt.rule, Message: tt.want})
 		}
-		if diff := cmp.Diff(want, result.EvaluatedCollectionDataGroups[0].ValidationErrors); diff != "" {
-			t.Errorf("%s %+v of %q (-want +got):\n%s", tt.rule, tt.value, tt.types, diff)
-		}
+		difftest.Equal(t, fmt.Sprintf("%s %+v of %q", tt.rule, tt.value, tt.types), want,
+			result.EvaluatedCollectionDataGroups[0].ValidationErrors)
 	}
 }
 
@@ -295,13 +290,9 @@ func TestRulesOfMergedFields(t *testing.T) {
 		"readOnly":  {Active: true, Message: "This field cannot be changed."},
 		"regex":     {Active: true, Message: "The value does not have the form that is required.", RegexValue: "x"},
 	}
-	if diff := cmp.Diff(want, got.ValidationData); diff != "" {
-		t.Errorf("rules (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "rules", want, got.ValidationData)
 	wantErrors := []evaluate.ValidationError{{Validator: "mandatory", Message: "second"}}
-	if diff := cmp.Diff(wantErrors, got.ValidationErrors); diff != "" {
-		t.Errorf("errors (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "errors", wantErrors, got.ValidationErrors)
 	// The items of a collection share the merged rules.
 	contents := policy.Contents{
 		Fields:     []policy.Field{{ID: "c", DataKey: "c", FieldType: policy.TypeCollection, FieldTypeID: "g"}},
@@ -387,7 +378,5 @@ func checkProblem(t *testing.T, err error, want evaluate.Problem) {
 		t.Errorf("got problem %v, want a message with %q", got, want.Message)
 	}
 	got.Message = want.Message
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("problem (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "problem", want, got)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/property"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
@@ -13,9 +14,7 @@ import (
 func TestSingleCondition(t *testing.T) {
 	t.Parallel()
 	c, err := evaluate.CompileCondition(when("c", "Company")[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	for _, kind := range []string{"Company", "Individual", "", "company"} {
 		var properties property.Split
 		if kind != "" {

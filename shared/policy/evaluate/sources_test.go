@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"sluice/shared/access"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
 )
@@ -162,9 +163,7 @@ func TestMateriality(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, err := evaluate.Compile(tt.c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			reader := &materialityReader{answer: &evaluate.Materiality{PEPMaterialityStatus: "Material"}, err: tt.err}
 			result, err := p.Evaluate(t.Context(), tt.r, reader)
 			if isFailed := tt.err != nil && tt.asked != nil; errors.Is(err, errReader) != isFailed {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 // lookup returns the function that gives the values of fields.
@@ -186,9 +188,7 @@ func TestDecimalsOutOfRange(t *testing.T) {
 
 func TestVariables(t *testing.T) {
 	f, err := Parse("{b}+{a}*{b}-{ b}")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	want := []string{"b", "a", " b"}
 	if got := f.Variables(); !slices.Equal(got, want) {
 		t.Errorf("Variables() = %q, want %q", got, want)
@@ -213,9 +213,7 @@ func TestVariables(t *testing.T) {
 // One parsed formula serves many evaluations at once.
 func TestConcurrentUse(t *testing.T) {
 	f, err := Parse("({a}+0.1)*-" + strings.Repeat("7", 40) + "/3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	evaluateFor := func(n int) string {
 		result, err := f.Evaluate(lookup(map[string]string{"a": fmt.Sprint(n)}), 2)
 		if err != nil {

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/apd/v3"
+
+	"sluice/shared/kit/errtest"
 )
 
 // worstFormulas are the formulas that cost most among those that are admitted, each with the value of its field.
@@ -30,9 +32,7 @@ func TestWorkIsBounded(t *testing.T) {
 	for name, worst := range worstFormulas() {
 		t.Run(name, func(t *testing.T) {
 			f, err := Parse(worst[0])
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			if len(f.program) > MaxNodes || f.stackSize > 3*MaxDepth+3 {
 				t.Errorf("%d instructions on a stack of %d, want at most %d and %d", len(f.program), f.stackSize,
 					MaxNodes, 3*MaxDepth+3)
@@ -41,9 +41,7 @@ func TestWorkIsBounded(t *testing.T) {
 				formula: f, values: make([]apd.Decimal, len(f.variables)),
 				stack: make([]*apd.Decimal, f.stackSize), results: make([]apd.Decimal, f.stackSize),
 			}
-			if err := m.readValues(lookup(map[string]string{"a": worst[1]})); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, m.readValues(lookup(map[string]string{"a": worst[1]})))
 			for i, in := range f.program {
 				if err := m.step(in); err != nil {
 					t.Fatalf("instruction %d: %v", i, err)
@@ -73,9 +71,7 @@ func BenchmarkParse(b *testing.B) {
 	for name, worst := range worstFormulas() {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Parse(worst[0]); err != nil {
-					b.Fatal(err)
-				}
+				errtest.Fatal(b, errtest.Of(Parse(worst[0])))
 			}
 		})
 	}
@@ -84,16 +80,12 @@ func BenchmarkParse(b *testing.B) {
 func BenchmarkEvaluate(b *testing.B) {
 	for name, worst := range worstFormulas() {
 		f, err := Parse(worst[0])
-		if err != nil {
-			b.Fatal(err)
-		}
+		errtest.Fatal(b, err)
 		value := lookup(map[string]string{"a": worst[1]})
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := f.Evaluate(value, DefaultDecimals); err != nil {
-					b.Fatal(err)
-				}
+				errtest.Fatal(b, errtest.Of(f.Evaluate(value, DefaultDecimals)))
 			}
 		})
 	}

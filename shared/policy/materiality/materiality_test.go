@@ -11,6 +11,7 @@ import (
 
 	"sluice/shared/access"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity"
 	"sluice/shared/policy/evaluate"
 	"sluice/shared/policy/materiality"
@@ -63,9 +64,7 @@ func (j *journal) add(change func(*screening.Batch), ids ...string) screening.Ba
 		all = append(all, screening.Entity{ID: id, Version: 1})
 	}
 	b, err := j.store.Create(j.t.Context(), b, all)
-	if err != nil {
-		j.t.Fatal(err)
-	}
+	errtest.Fatal(j.t, err)
 	return b
 }
 
@@ -73,9 +72,7 @@ func (j *journal) add(change func(*screening.Batch), ids ...string) screening.Ba
 func (j *journal) assess(b screening.Batch, id string, a screening.Assessment) {
 	j.t.Helper()
 	err := j.store.SaveEntity(j.t.Context(), b, screening.Entity{ID: id, BatchID: b.ID, Assessment: &a, Version: 2})
-	if err != nil {
-		j.t.Fatal(err)
-	}
+	errtest.Fatal(j.t, err)
 }
 
 // expect checks the materiality of an entity in the journey.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"sluice/shared/kit/errtest"
 )
 
 func TestMatch(t *testing.T) {
@@ -125,13 +127,9 @@ func FuzzCompile(f *testing.F) {
 			whole = "(?i)" + text
 		}
 		tree, err := syntax.Parse(whole, syntax.Perl)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		program, err := syntax.Compile(tree.Simplify())
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		if n := len(program.Inst); n > 2*MaxSize {
 			t.Fatalf("%q becomes %d instructions, want at most %d", text, n, 2*MaxSize)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"sluice/shared/kit/dynamo"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/policy"
 	"sluice/shared/policy/policytest"
 )
@@ -154,9 +155,7 @@ func sized(t *testing.T, id string, size int) policy.Field {
 	f := field(id, "1")
 	f.Description = "x"
 	text, err := json.Marshal(withVersion(f, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	f.Description = strings.Repeat("x", size-len(text)+1)
 	return f
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/policy"
 )
 
@@ -16,9 +16,7 @@ func pages[R any](t *testing.T, size int, idOf func(R) string,
 	var all [][]string
 	for after := ""; ; {
 		page, next, err := read(after, size)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		var ids []string
 		for _, r := range page {
 			ids = append(ids, idOf(r))
@@ -48,13 +46,9 @@ func TestPages(t *testing.T) {
 	}
 	got := pages(t, 2, func(p policy.Policy) string { return p.ID }, policies)
 	// The list ends with its last page, also if that is full.
-	if diff := cmp.Diff([][]string{want[:2], want[2:4], want[4:]}, got); diff != "" {
-		t.Errorf("policies in pages of 2 (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "policies in pages of 2", [][]string{want[:2], want[2:4], want[4:]}, got)
 	got = pages(t, 100, func(p policy.Policy) string { return p.ID }, policies)
-	if diff := cmp.Diff([][]string{want}, got); diff != "" {
-		t.Errorf("policies in one page (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "policies in one page", [][]string{want}, got)
 
 	for i := range 10 {
 		h.draft(fmt.Sprint("workspace ", i))
@@ -65,9 +59,7 @@ func TestPages(t *testing.T) {
 			return h.ListVersions(t.Context(), h.tenant, policyID, after, limit)
 		})
 	wantVersions := [][]string{{"11", "10", "9"}, {"8", "7", "6"}, {"5", "3", "2"}, {"1"}}
-	if diff := cmp.Diff(wantVersions, gotVersions); diff != "" {
-		t.Errorf("versions (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "versions", wantVersions, gotVersions)
 	if _, _, err := h.ListVersions(t.Context(), h.tenant, policyID, "x", 3); err == nil {
 		t.Error("a position that is none is accepted")
 	}

@@ -10,7 +10,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/policy"
 	"sluice/shared/policy/policydb"
 	"sluice/shared/policy/policytest"
@@ -67,9 +69,7 @@ func (h *harness) create(id string) policy.Version {
 
 func (h *harness) must(err error) {
 	h.Helper()
-	if err != nil {
-		h.Fatal(err)
-	}
+	errtest.Fatal(h, err)
 }
 
 // want requires an error.
@@ -159,9 +159,7 @@ func TestLifeOfAPolicy(t *testing.T) {
 	h := start(t)
 	ctx := t.Context()
 	h.add("first", "a", "b", "c")
-	if _, err := h.AddJurisdiction(ctx, h.ws("first"), policy.Jurisdiction{ID: "j", Name: "Lux"}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(h.AddJurisdiction(ctx, h.ws("first"), policy.Jurisdiction{ID: "j", Name: "Lux"})))
 	h.wantFields(1, map[string]string{"a": "1 v1", "b": "1 v1", "c": "1 v1"})
 	v := h.publish(1)
 	if v.Status != policy.Published || v.Published != stamp(1) || v.Digest == "" || v.WorkspaceID != "first" {
@@ -197,14 +195,10 @@ func TestLifeOfAPolicy(t *testing.T) {
 	h.must(err)
 	want := policy.Policy{ID: policyID, Tenant: tenant, EntityType: "Company", NewestVersion: 3, PublishedVersion: 2,
 		BaseVersion: 2, LastPublishedAt: stamp(2).At, Created: stamp(0), Revision: p.Revision}
-	if diff := cmp.Diff(want, p); diff != "" {
-		t.Errorf("policy (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "policy", want, p)
 	s, err := h.ReadContents(ctx, h.tenant, policyID, 2)
 	h.must(err)
-	if diff := cmp.Diff([]policy.Jurisdiction{{ID: "j", Name: "Lux"}}, s.Jurisdictions); diff != "" {
-		t.Errorf("jurisdictions (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "jurisdictions", []policy.Jurisdiction{{ID: "j", Name: "Lux"}}, s.Jurisdictions)
 }
 
 func textOf(v types.AttributeValue) string { return v.(*types.AttributeValueMemberS).Value }

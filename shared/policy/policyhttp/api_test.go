@@ -19,6 +19,7 @@ import (
 	"sluice/shared/access/httpapi/httpapitest"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/access/permission"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/policy"
 	"sluice/shared/policy/policyhttp"
 	"sluice/shared/policy/policytest"
@@ -52,9 +53,7 @@ func newAPI(t *testing.T) *api {
 func newAPIOn(t *testing.T, store policy.Store) *api {
 	t.Helper()
 	paging, err := platform.NewPaging(platform.NewPagingKey())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	clock, trail := func() time.Time { return now }, &bytes.Buffer{}
 	s := &policyhttp.Policies{Store: store, Paging: paging, Now: clock, NewID: uuid.NewString}
 	log := audit.New(trail, clock, func(context.Context) string { return "request" })
@@ -85,9 +84,7 @@ func (a *api) in(t *testing.T) *api {
 func (a *api) send(method, path, body string) (int, string) {
 	a.t.Helper()
 	r, err := a.call(a.t.Context(), httpapitest.NewPlatformRequest(a.t, a.caller, method, path, body))
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	errtest.Fatal(a.t, err)
 	return r.StatusCode, r.Body
 }
 

@@ -7,11 +7,12 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/access"
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/property"
 	"sluice/shared/policy/evaluate"
 	"sluice/shared/policy/policyhttp"
@@ -44,18 +45,10 @@ func TestRequestReachesEvaluation(t *testing.T) {
 		}
 	}
 	var in policyhttp.EvaluationRequest
-	if err := json.Unmarshal([]byte(body+options), &in, json.RejectUnknownMembers(true)); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, in.Request(caller)); diff != "" {
-		t.Errorf("want (-), got (+): %s", diff)
-	}
+	errtest.Fatal(t, json.Unmarshal([]byte(body+options), &in, json.RejectUnknownMembers(true)))
+	difftest.Equal(t, "the result", want, in.Request(caller))
 	var shown policyhttp.ReadOnlyRequest
-	if err := json.Unmarshal([]byte(body+"}"), &shown, json.RejectUnknownMembers(true)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, json.Unmarshal([]byte(body+"}"), &shown, json.RejectUnknownMembers(true)))
 	want.ReturnValidationErrors = false
-	if diff := cmp.Diff(want, shown.Request(caller)); diff != "" {
-		t.Errorf("read-only: want (-), got (+): %s", diff)
-	}
+	difftest.Equal(t, "read-only", want, shown.Request(caller))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"sluice/shared/access/httpapi"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
 	"sluice/shared/policy/policyhttp"
@@ -87,9 +88,7 @@ func TestLargeCollections(t *testing.T) {
 		t.Errorf("normalized: got %d with %d bytes, want 200 with at most 300,000", r.StatusCode, len(r.Body))
 	}
 	var n struct{ Data evaluate.NormalizedResult }
-	if err := json.Unmarshal([]byte(r.Body), &n); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, json.Unmarshal([]byte(r.Body), &n))
 	g := n.Data.EvaluatedCollectionDataGroups[0]
 	if len(g.EvaluatedItems) != 1000 || len(g.EvaluatedFields) > 60 {
 		t.Errorf("got %d items and %d fields, want 1,000 and at most 60", len(g.EvaluatedItems), len(g.EvaluatedFields))
@@ -126,9 +125,7 @@ func TestLargestPlainReply(t *testing.T) {
 func payloadOf(t *testing.T, r events.APIGatewayProxyResponse) int {
 	t.Helper()
 	text, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return len(text)
 }
 
@@ -154,14 +151,10 @@ func TestEncodePlain(t *testing.T) {
 	var want bytes.Buffer
 	e := json.NewEncoder(&want)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(result); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, e.Encode(result))
 	text := bytes.TrimSuffix(want.Bytes(), []byte("\n"))
 	inPayload, err := json.Marshal(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	size := httpapi.ReplyBudget(len(inPayload) - len(`""`))
 	for _, budget := range []httpapi.ReplyBudget{size, size + 1} {
 		if got, err := policyhttp.EncodePlain(result, budget); err != nil || string(got) != string(text) {

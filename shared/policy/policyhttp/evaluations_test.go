@@ -19,6 +19,8 @@ import (
 	"sluice/shared/access/httpapi/httpapitest"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/access/permission"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
@@ -104,9 +106,7 @@ type evaluationAPI struct {
 func newEvaluationAPI(t testing.TB, contents policy.Contents) *evaluationAPI {
 	t.Helper()
 	program, err := evaluate.Compile(contents)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	s := &policyhttp.Evaluations{Programs: fixedPrograms{program}, Screenings: assessedScreening{},
 		Entities: spanishEntities{}, Now: func() time.Time { return evaluationTime }}
 	return &evaluationAPI{t,
@@ -121,9 +121,7 @@ func newEvaluationAPI(t testing.TB, contents policy.Contents) *evaluationAPI {
 func (a *evaluationAPI) post(path, data string) events.APIGatewayProxyResponse {
 	a.t.Helper()
 	r, err := a.call(a.t.Context(), httpapitest.NewPlatformRequest(a.t, a.caller, "POST", path, `{"data":`+data+`}`))
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	errtest.Fatal(a.t, err)
 	return r
 }
 
@@ -135,9 +133,7 @@ func (a *evaluationAPI) evaluate(path, data string, into any) {
 		a.t.Fatalf("%s %.300s: got %d %.1000s, want 200", path, data, r.StatusCode, r.Body)
 	}
 	envelope := platform.Envelope{Data: into}
-	if err := json.Unmarshal([]byte(r.Body), &envelope); err != nil {
-		a.t.Fatal(err)
-	}
+	errtest.Fatal(a.t, json.Unmarshal([]byte(r.Body), &envelope))
 }
 
 // sample has a single field, a collection of owners and a custom group, and a field that sanctions decide.
@@ -199,16 +195,10 @@ func TestEvaluate(t *testing.T) {
 	wantRefs := map[string]evaluate.NormalizedItem{
 		"0": {EvaluatedFieldRefs: []int{0}}, "1": {EvaluatedFieldRefs: []int{0, 1}},
 		"2": {EvaluatedFieldRefs: []int{0, 1}}}
-	if diff := cmp.Diff(wantRefs, n.EvaluatedCollectionDataGroups[0].EvaluatedItems); diff != "" {
-		t.Errorf("normalized: want (-), got (+): %s", diff)
-	}
-	if diff := cmp.Diff(wantRefs, r.EvaluatedCollectionDataGroups[0].EvaluatedItems); diff != "" {
-		t.Errorf("read-only: want (-), got (+): %s", diff)
-	}
+	difftest.Equal(t, "normalized", wantRefs, n.EvaluatedCollectionDataGroups[0].EvaluatedItems)
+	difftest.Equal(t, "read-only", wantRefs, r.EvaluatedCollectionDataGroups[0].EvaluatedItems)
 	again, err := evaluate.Normalize(p, 1<<30)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if diff := cmp.Diff(again, n); diff != "" {
 		t.Errorf("the plain reply, normalized (-), is not the normalized one (+): %s", diff)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
 	"sluice/shared/policy/policyhttp"
@@ -32,9 +33,7 @@ func FuzzFieldRequest(f *testing.F) {
 			return
 		}
 		stored, err := json.Marshal(in.Field)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		var again policy.Field
 		if err := json.Unmarshal(stored, &again); err != nil {
 			t.Fatalf("%s: %v", stored, err)

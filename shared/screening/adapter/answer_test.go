@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/adapter"
 )
@@ -32,9 +33,7 @@ func answerWith(t *testing.T, match, data map[string]string) string {
 	}
 	text := func(v any) string {
 		b, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		return string(b)
 	}
 	if _, ok := m["matchData"]; !ok {
@@ -47,13 +46,9 @@ func TestAnswer(t *testing.T) {
 	text := answerWith(t, map[string]string{"entityAliasIds": `["alias-1","PrimaryName"]`},
 		map[string]string{"name": `"Иван"`, "matchScore": "91.5", "categories": `["Pep"]`, "gender": `"Male"`})
 	a, err := adapter.ParseAnswer([]byte(text), adapter.Screen, adapter.Success)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	got, err := a.Check(batch)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	score, gender := 91.5, "Male"
 	want := []screening.Match{{EntityID: "entity-1", UniqueID: "acme:17", AliasIDs: []string{"alias-1", "PrimaryName"},
 		Data: screening.MatchData{ProviderID: "acme", ProviderSourceName: "Acme list", Name: "Иван", Score: &score,
@@ -192,9 +187,7 @@ func TestLargestAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, err := adapter.ParseAnswer([]byte(text), adapter.Screen, adapter.Success)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			if _, err := a.Check(batch); err != nil {
 				t.Error(err)
 			}

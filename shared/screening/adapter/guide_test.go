@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening/adapter"
 )
 
@@ -17,9 +18,7 @@ func TestGuide(t *testing.T) {
 		t.Skip("python3 with the package cryptography is not installed")
 	}
 	page, err := os.ReadFile("../../../docs/adapters.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	_, code, _ := strings.Cut(string(page), "```python\n")
 	code, _, found := strings.Cut(code, "```")
 	if !found {
@@ -29,9 +28,7 @@ func TestGuide(t *testing.T) {
 	text := `{"batchId":"` + batchID + `","matches":[]}`
 	out, err := exec.CommandContext(t.Context(), "python3", "-c", program, text, encryptionKey,
 		authenticationKey).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	var sealed map[string]string
 	if err := json.Unmarshal(out, &sealed); err != nil {
 		t.Fatalf("%s: %v", out, err)

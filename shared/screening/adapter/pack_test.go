@@ -7,19 +7,16 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening/adapter"
 )
 
 func TestUnpack(t *testing.T) {
 	pack := func(text []byte) []byte {
 		encoded, err := adapter.Encode(text, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		packed, err := adapter.Decode(encoded)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		return packed
 	}
 	noise := make([]byte, adapter.MaxJSONBytes/adapter.MaxRatio) // which does not become smaller

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening/adapter"
 )
 
@@ -24,9 +25,7 @@ const (
 func newKeys(t testing.TB) *adapter.Keys {
 	t.Helper()
 	keys, err := adapter.ParseKeys(encryptionKey, authenticationKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return keys
 }
 
@@ -53,13 +52,9 @@ func TestSealAndOpen(t *testing.T) {
 		for _, compress := range []bool{false, true} {
 			t.Run(fmt.Sprint(len(text), compress), func(t *testing.T) {
 				sealed, err := keys.Seal([]byte(text), compress)
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.Fatal(t, err)
 				packed, err := keys.Open(sealed)
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.Fatal(t, err)
 				if got, err := adapter.Unpack(packed); err != nil || string(got) != text {
 					t.Errorf("got %q, %v, want %q", got, err, text)
 				}
@@ -75,22 +70,16 @@ func TestSealAndOpen(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	keys := newKeys(t)
 	other, err := adapter.ParseKeys(authenticationKey, encryptionKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	text := []byte(`{"batchId":"` + batchID + `","matches":[]}`)
 	seal := func(k *adapter.Keys) adapter.Sealed {
 		s, err := k.Seal(text, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		return s
 	}
 	sealed := seal(keys)
 	ciphertext, err := base64.StdEncoding.DecodeString(sealed.Data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	macOf := func(data []byte) string {
 		h := hmac.New(sha256.New, []byte("authentication-key-for-test-32by"))
 		h.Write(data)
@@ -141,13 +130,9 @@ func TestOpenRefuses(t *testing.T) {
 func sealWith(t *testing.T, encryption string, text []byte) adapter.Sealed {
 	t.Helper()
 	keys, err := adapter.ParseKeys(encryption, authenticationKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	s, err := keys.Seal(text, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return s
 }
 
@@ -169,13 +154,9 @@ func TestChangedIVChangesNothing(t *testing.T) {
 		for _, compress := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, compress), func(t *testing.T) {
 				sealed, err := keys.Seal([]byte(text), compress)
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.Fatal(t, err)
 				iv, err := base64.StdEncoding.DecodeString(sealed.IV)
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.Fatal(t, err)
 				for i := range len(iv) * 256 {
 					changed := bytes.Clone(iv)
 					changed[i/256] ^= byte(i % 256)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogtest"
 	"sluice/shared/screening/match"
@@ -24,9 +25,7 @@ func plan(t *testing.T, i *catalog.Importer, date time.Time, entries ...watchlis
 	p, err := i.Plan(t.Context(), catalog.Import{Owner: catalog.Shared, List: "un", Format: watchlist.UNXML,
 		File:    "un.xml",
 		Content: &watchlist.List{SourceDate: date, Entries: entries, ProblemCount: 2}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return p
 }
 
@@ -52,9 +51,7 @@ func TestImport(t *testing.T) {
 		t.Errorf("after a plan alone: %v, want ErrNotFound", err)
 	}
 	for range 2 {
-		if err := i.Apply(t.Context(), first, false); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, i.Apply(t.Context(), first, false))
 	}
 	again := plan(t, i, catalogtest.Now, persons(0, 3)...)
 	if !again.IsUnchanged() || again.Counts != (catalog.Changes{}) || i.Apply(t.Context(), again, false) != nil {
@@ -73,9 +70,7 @@ func TestImport(t *testing.T) {
 		redated.Version.Version == first.Version.Version {
 		t.Errorf("the same entries of another date: %+v", redated)
 	}
-	if err := i.Apply(t.Context(), redated, false); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, i.Apply(t.Context(), redated, false))
 	p, err := m.Pointer(t.Context(), catalog.Shared, "un")
 	if err != nil || p.Current.Version != redated.Version.Version || p.Previous.Version != first.Version.Version ||
 		p.MovedBy != "tester" ||
@@ -103,9 +98,7 @@ func TestImportRefusesToLoseEntries(t *testing.T) {
 			t.Parallel()
 			m := catalogtest.NewMemory()
 			i := newImporter(m)
-			if err := i.Apply(t.Context(), plan(t, i, catalogtest.Now, persons(0, 20)...), false); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, i.Apply(t.Context(), plan(t, i, catalogtest.Now, persons(0, 20)...), false))
 			next := plan(t, i, catalogtest.Now, append(persons(100, 20), persons(test.lost, 20-test.lost)...)...)
 			err := i.Apply(t.Context(), next, false)
 			if errors.Is(err, catalog.ErrTooManyLost) != test.isRefused || next.IsTooManyLost() != test.isRefused {
@@ -118,9 +111,7 @@ func TestImportRefusesToLoseEntries(t *testing.T) {
 	}
 	m := catalogtest.NewMemory()
 	i := newImporter(m)
-	if err := i.Apply(t.Context(), plan(t, i, catalogtest.Now, persons(0, 20)...), false); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, i.Apply(t.Context(), plan(t, i, catalogtest.Now, persons(0, 20)...), false))
 	renumbered := persons(0, 20)
 	for j := range renumbered {
 		renumbered[j].ID = "x" + renumbered[j].ID
@@ -139,9 +130,7 @@ func TestTwoImportsAtOnce(t *testing.T) {
 		one := plan(t, i, catalogtest.Now, persons(10*round, 3)...)
 		other := plan(t, i, catalogtest.Now, persons(10*round+5, 3)...)
 		same := plan(t, i, catalogtest.Now, persons(10*round, 3)...)
-		if err := i.Apply(t.Context(), one, true); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, i.Apply(t.Context(), one, true))
 		if err := i.Apply(t.Context(), other, true); !errors.Is(err, catalog.ErrChanged) {
 			t.Errorf("round %d: the second import: %v, want ErrChanged", round, err)
 		}

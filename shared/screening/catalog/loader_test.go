@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogtest"
 	"sluice/shared/screening/match"
@@ -146,9 +147,7 @@ func TestLastGoodVersionServes(t *testing.T) {
 	current := func(l *catalog.Loader) catalog.Loaded {
 		t.Helper()
 		loaded, err := l.Current(t.Context(), tenant, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		return loaded[0]
 	}
 	if l := current(warm); l.Problem != "" || l.Version.Version != good.Version || l.Age(c.Now()) != 24*time.Hour {
@@ -201,9 +200,7 @@ func TestBoundedBytes(t *testing.T) {
 	for range 2 {
 		for _, v := range []catalog.Version{a, a, b, b} {
 			loaded, err := loader.Open(t.Context(), v.VersionRef)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			hits, err := catalog.NewScreener(loaded).Screen(match.Query{Name: "Anatoly Velkanov"}, match.Threshold)
 			if err != nil || len(hits) != map[string]int{"a": 1}[v.List] {
 				t.Errorf("list %s has the hits %+v, %v", v.List, hits, err)
@@ -231,13 +228,9 @@ func TestIndexOfAnotherRelease(t *testing.T) {
 	other := v
 	other.Indexes = map[string]catalog.IndexFile{"other": {SHA256: "00", Bytes: 1}}
 	err := m.SavePointer(t.Context(), catalog.Pointer{Owner: v.Owner, List: v.List, Current: other, Revision: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	loaded, err := m.Loader().Current(t.Context(), tenant, []string{"un"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	hits, err := catalog.NewScreener(loaded...).Screen(match.Query{Name: "Anatoly Velkanov"}, match.Threshold)
 	if err != nil || len(hits) != 1 {
 		t.Errorf("hits %+v, %v", hits, err)
@@ -249,9 +242,7 @@ func TestIndexOfAnotherRelease(t *testing.T) {
 func TestHitsAreThoseOfOneIndex(t *testing.T) {
 	t.Parallel()
 	sample, err := watchlist.Read(watchlist.TargetsSimpleCSV, watchlist.FileSource("../../../sampledata/watchlist.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	other := &watchlist.List{Entries: append([]watchlist.Entry{
 		catalogtest.Person("x", "Anatoly Anatolyevich"), catalogtest.Person("y", "Anatoly Velkanov",
 			"Tolya")}, sample.Entries[:8]...)}
@@ -261,9 +252,7 @@ func TestHitsAreThoseOfOneIndex(t *testing.T) {
 	catalogtest.Import(t, m, m, catalog.Shared, "other", other)
 	catalogtest.Import(t, m, m, tenant, "sample", sample)
 	loaded, err := m.Loader().Current(t.Context(), tenant, []string{"sample", "other"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	one := match.NewScreener(match.Build(match.Source{Name: "sample", Format: watchlist.FTMJSON, List: sample},
 		match.Source{Name: "other", Format: watchlist.FTMJSON, List: other}))
 	several := catalog.NewScreener(loaded...)
@@ -274,13 +263,9 @@ func TestHitsAreThoseOfOneIndex(t *testing.T) {
 				Countries: []string{"ru"}},
 				{Name: n.Text, Identifiers: []string{"AB1234567"}}, {Name: n.Text, Lists: []string{"other"}}} {
 				want, err := one.Screen(q, 60)
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.Fatal(t, err)
 				found, err := several.Screen(q, 60)
-				if err != nil {
-					t.Fatal(err)
-				}
+				errtest.Fatal(t, err)
 				var got []match.Hit
 				for _, f := range found {
 					got = append(got, f.Hit)

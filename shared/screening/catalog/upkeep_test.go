@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogtest"
 )
@@ -27,20 +28,14 @@ func TestPrune(t *testing.T) {
 	for i := range 12 {
 		i := catalog.Importer{Store: m, Files: m, Now: c.Now, By: fmt.Sprint(i)}
 		p := plan(t, &i, c.Now(), persons(len(versions), 1)...)
-		if err := i.Apply(t.Context(), p, true); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, i.Apply(t.Context(), p, true))
 		versions = append(versions, p.Version)
 		c.advance(time.Second)
 	}
-	if err := m.Pin(t.Context(), versions[1].VersionRef); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, m.Pin(t.Context(), versions[1].VersionRef))
 	left := func() (left string) {
 		t.Helper()
-		if err := upkeep.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, upkeep.Run(t.Context()))
 		for i, v := range versions {
 			switch stored, err := m.Version(t.Context(), v.VersionRef); {
 			case errors.Is(err, catalog.ErrNotFound):
@@ -68,9 +63,7 @@ func TestPrune(t *testing.T) {
 		catalog.ErrNotFound) {
 		t.Errorf("rolling back to a condemned version: %v, want ErrNotFound", err)
 	}
-	if err := m.AddVersion(t.Context(), versions[3]); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, m.AddVersion(t.Context(), versions[3]))
 	c.advance(time.Hour - 1)
 	expect("just before an hour has passed", "(0)1(2)(3)(4)567891011")
 	c.advance(1)
@@ -98,9 +91,7 @@ func TestOldListsAreReported(t *testing.T) {
 		want int
 	}{{13*24*time.Hour - 1, 0}, {1, 2}} {
 		c.advance(test.wait)
-		if err := upkeep.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, upkeep.Run(t.Context()))
 		if got := strings.Count(log.String(), `"msg":"a watchlist is old"`); got != test.want {
 			t.Errorf("%d reports, want %d:\n%s", got, test.want, log.String())
 		}

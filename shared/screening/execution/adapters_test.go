@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/connect/outbound"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/adapter"
 	"sluice/shared/screening/execution"
@@ -68,28 +69,18 @@ func withKeys() *screening.Adapter {
 func (r *receiver) read(t *testing.T, data any) adapter.Message {
 	t.Helper()
 	var m adapter.Message
-	if err := json.Unmarshal(r.body, &m); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, json.Unmarshal(r.body, &m))
 	keys, err := adapter.ParseKeys(encryptionKey, authenticationKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	packed, err := adapter.Decode(m.Data)
 	if r.header.Get(adapter.MACHeader) != "" {
 		packed, err = keys.Open(adapter.Sealed{Data: m.Data, IV: r.header.Get(adapter.IVHeader),
 			MAC: r.header.Get(adapter.MACHeader)})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	text, err := adapter.Unpack(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, data); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
+	errtest.Fatal(t, json.Unmarshal(text, data))
 	return m
 }
 
@@ -113,9 +104,7 @@ func TestAdaptersAreAsked(t *testing.T) {
 			r := &receiver{status: http.StatusAccepted}
 			calls := &execution.AdapterCalls{Providers: configured{test.adapter}, Receivers: r}
 			run := screening.ProviderRun{ID: "acme", ConfigurationSetID: "deep"}
-			if err := calls.Screen(t.Context(), b, run, entities); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, calls.Screen(t.Context(), b, run, entities))
 			var data adapter.ScreenData
 			m := r.read(t, &data)
 			want := adapter.Message{Data: m.Data, ID: "b", Tenant: tenant, ProviderID: "acme", Type: adapter.Screen}
@@ -145,9 +134,7 @@ func TestAdaptersGetResolutions(t *testing.T) {
 	calls := &execution.AdapterCalls{Providers: configured{withKeys()}, Receivers: r}
 	match := screening.Match{ID: "m", EntityID: "e", UniqueID: "acme:1", Resolution: screening.Resolution{
 		Status: screening.NoMatch, Reason: "another person", Action: &screening.MatchAction{By: "client", At: now}}}
-	if err := calls.ResolveMatches(t.Context(), tenant, "b", "acme", []screening.Match{match}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, calls.ResolveMatches(t.Context(), tenant, "b", "acme", []screening.Match{match}))
 	var data adapter.ResolveData
 	m := r.read(t, &data)
 	want := adapter.ResolveData{BatchID: "b", Matches: []adapter.ResolvedMatch{{EntityID: "e", MatchID: "m",

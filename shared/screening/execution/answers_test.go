@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/execution"
 	"sluice/shared/screening/screeningdb"
@@ -61,18 +62,14 @@ func (f *fixture) create(providers ...string) screening.Batch {
 	b := screening.Batch{ID: uuid.NewString(), Tenant: tenant, Status: screening.Open, Type: screening.TypeScreening,
 		EntityIDs: []string{"e", "f"}, CreatedAt: now, Version: 1}.Begin(runs, now)
 	b, err := f.store.Create(f.t.Context(), b, []screening.Entity{{ID: "e", Version: 1}, {ID: "f", Version: 1}})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	errtest.Fatal(f.t, err)
 	return b
 }
 
 func (f *fixture) get(id string) screening.Batch {
 	f.t.Helper()
 	b, err := f.store.Get(f.t.Context(), tenant, id)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	errtest.Fatal(f.t, err)
 	return b
 }
 
@@ -113,10 +110,8 @@ func TestAnAnswerEndsTheSearchOfItsProvider(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	b := f.create("p", "q")
-	if err := f.store.SaveSearch(t.Context(), tenant,
-		screening.Search{BatchID: b.ID, ProviderID: "p", Run: 1, Token: "t"}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, f.store.SaveSearch(t.Context(), tenant,
+		screening.Search{BatchID: b.ID, ProviderID: "p", Run: 1, Token: "t"}))
 	answer := execution.Answer{ID: "1", Matches: append(matches("e", 3), matches("f", 1)...)}
 	f.record(execution.Recorded, b.ID, "p", answer)
 	f.record(execution.Repeated, b.ID, "p", answer)
@@ -164,9 +159,7 @@ func TestAnswersCountForTheRunThatTheyMeet(t *testing.T) {
 		if err == nil {
 			err = f.store.Save(t.Context(), again)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 	}
 	f.record(execution.Recorded, b.ID, "p", failure)
 	f.record(execution.Repeated, b.ID, "p", failure)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/execution"
 )
@@ -61,9 +62,7 @@ func TestAProviderIsAskedOnceInARun(t *testing.T) {
 	b := f.create("p")
 	// The second token belongs to a later attempt, whose predecessor was interrupted after it had asked.
 	for _, token := range []string{"first", "second"} {
-		if err := step.Handle(t.Context(), question(b, "p", 1, token)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, step.Handle(t.Context(), question(b, "p", 1, token)))
 	}
 	if len(a.asked) != 1 || a.asked[0] != "p about e+f" {
 		t.Errorf("asked %q, want p once about all entities", a.asked)
@@ -72,9 +71,7 @@ func TestAProviderIsAskedOnceInARun(t *testing.T) {
 	f.record(execution.Recorded, b.ID, "p", execution.Answer{ID: "1", Matches: matches("e", 1)})
 	f.expectTokens("second")
 	// The task of an attempt after the answer has nothing to wait for.
-	if err := step.Handle(t.Context(), question(b, "p", 1, "third")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, step.Handle(t.Context(), question(b, "p", 1, "third")))
 	f.expectTokens("second third")
 	f.expect(b.ID, "1 matches, 1 unresolved; p: Search Complete")
 }
@@ -86,9 +83,7 @@ func TestAnAnswerMayBeFasterThanTheQuestion(t *testing.T) {
 	step, a := newAsk(f)
 	b := f.create("p")
 	a.before = func() { f.record(execution.Recorded, b.ID, "p", execution.Answer{ID: "1"}) }
-	if err := step.Handle(t.Context(), question(b, "p", 1, "t")); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, step.Handle(t.Context(), question(b, "p", 1, "t")))
 	f.expectTokens("t")
 	f.expect(b.ID, "0 matches, 0 unresolved; p: Search Complete")
 }
@@ -143,9 +138,7 @@ func TestPatienceIsCountedFromTheQuestion(t *testing.T) {
 	b := f.create("p")
 	for i, late := range []time.Duration{0, 15*time.Minute - 1, 15 * time.Minute} {
 		step.Now = func() time.Time { return now.Add(late) }
-		if err := step.Handle(t.Context(), question(b, "p", 1, "t")); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, step.Handle(t.Context(), question(b, "p", 1, "t")))
 		f.expect(b.ID, "0 matches, 0 unresolved; p: "+[]string{"Search In Progress", "Search In Progress",
 			"Return Failed E000"}[i])
 	}
@@ -163,14 +156,10 @@ func TestQuestionsThatAreOver(t *testing.T) {
 	if err == nil {
 		err = f.store.Save(t.Context(), again)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	for _, in := range []execution.AskInput{question(b, "p", 2, "second"), question(b, "p", 1, "first"),
 		question(b, "q", 2, "other")} {
-		if err := step.Handle(t.Context(), in); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, step.Handle(t.Context(), in))
 	}
 	f.expectTokens("first other")
 	if len(a.asked) != 1 {

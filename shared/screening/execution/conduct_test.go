@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/machine"
 	"sluice/shared/screening"
 	"sluice/shared/screening/execution"
@@ -42,17 +43,13 @@ func newConduct(f *fixture) (*execution.Coordinator, *runs) {
 func handle(t *testing.T, c *execution.Coordinator, input any) string {
 	t.Helper()
 	text, err := json.Marshal(input)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	plan, err := c.HandleInput(t.Context(), text)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
 	out, err := json.Marshal(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return string(out)
 }
 
@@ -127,16 +124,12 @@ func TestStoppedExecutionsEndTheirSearches(t *testing.T) {
 	c, _ := newConduct(f)
 	b := f.create("p", "q")
 	b, _, _ = b.FinishProvider(screening.Answer{ID: "x", ProviderID: "q", Error: screening.ErrNoLists})
-	if err := f.store.Save(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, f.store.Save(t.Context(), b))
 	b, err := b.Rerun("q", now)
 	if err == nil {
 		err = f.store.Save(t.Context(), b)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	stop := func(run int) {
 		handle(t, c, map[string]any{"source": "aws.states", "detail-type": "Step Functions Execution Status Change",
 			"detail": map[string]any{"status": "ABORTED",
@@ -173,9 +166,7 @@ func TestSweep(t *testing.T) {
 	in := execution.Input{Tenant: tenant, BatchID: b.ID, Run: 1}
 	sweep := func(want string, started ...int) {
 		t.Helper()
-		if err := f.store.Postpone(t.Context(), tenant, b.ID, now); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, f.store.Postpone(t.Context(), tenant, b.ID, now))
 		handle(t, c, schedule)
 		f.expect(b.ID, "0 matches, 0 unresolved; p: "+want)
 		if !slices.Equal(r.started, started) {

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/adapter"
 	"sluice/shared/screening/execution"
@@ -44,9 +45,7 @@ func (f *fixture) resolvable() (screening.Batch, []screening.Match) {
 	var matches []screening.Match
 	for _, id := range b.EntityIDs {
 		page, _, err := f.store.ListMatches(f.t.Context(), b, id, "", 10)
-		if err != nil {
-			f.t.Fatal(err)
-		}
+		errtest.Fatal(f.t, err)
 		matches = append(matches, page...)
 	}
 	if len(matches) != 2 {
@@ -64,9 +63,7 @@ func (f *fixture) resolve(b screening.Batch, matches []screening.Match, status s
 		resolutions[m.ID] = screening.Resolution{Status: status, Reason: "reason"}
 	}
 	b, resolved, err := b.Resolve(matches, resolutions)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	errtest.Fatal(f.t, err)
 	return b, resolved
 }
 
@@ -108,13 +105,9 @@ func TestNotify(t *testing.T) {
 		t.Fatalf("resolutions that never were stored: got %v after %d calls, want no call", err, adapters.calls)
 	}
 	clock = now
-	if err := f.store.Resolve(t.Context(), after, resolved); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, f.store.Resolve(t.Context(), after, resolved))
 	for range 2 { // it may be repeated
-		if err := step.Handle(t.Context(), notice); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, step.Handle(t.Context(), notice))
 	}
 	if adapters.calls != 2 || len(adapters.matches) != 2 ||
 		adapters.matches[0].Resolution.Status != screening.TrueMatch {
@@ -123,9 +116,7 @@ func TestNotify(t *testing.T) {
 
 	// Of two resolutions, both notices send the present one.
 	after, resolved = f.resolve(f.get(b.ID), resolved, screening.NoMatch)
-	if err := f.store.Resolve(t.Context(), after, resolved); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, f.store.Resolve(t.Context(), after, resolved))
 	if err := step.Handle(t.Context(), notice); err != nil ||
 		adapters.matches[0].Resolution.Status != screening.NoMatch {
 		t.Errorf("got %v and %+v, want what counts now", err, adapters.matches)
@@ -179,9 +170,7 @@ func TestNotifyRefusals(t *testing.T) {
 	f := newFixture(t)
 	b, matches := f.resolvable()
 	after, resolved := f.resolve(b, matches, screening.NoMatch)
-	if err := f.store.Resolve(t.Context(), after, resolved); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, f.store.Resolve(t.Context(), after, resolved))
 	notice := execution.Notices(after, resolved, now)[0]
 	for name, test := range map[string]struct {
 		err  error

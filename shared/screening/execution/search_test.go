@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogtest"
@@ -38,9 +39,7 @@ func (b *builtIn) open(names ...string) screening.Batch {
 	batch := screening.Batch{ID: uuid.NewString(), Tenant: tenant, Status: screening.Open, CreatedAt: now, Version: 1,
 		Threshold: 80}
 	versions, err := catalog.CurrentVersions(b.t.Context(), b.lists, tenant, nil)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	errtest.Fatal(b.t, err)
 	for _, v := range versions {
 		batch.Lists = append(batch.Lists, screening.ListVersion{List: v.List, Owner: v.Owner, Version: v.Version})
 	}
@@ -52,9 +51,7 @@ func (b *builtIn) open(names ...string) screening.Batch {
 	}
 	batch, err = b.store.Create(b.t.Context(), batch.Begin([]screening.ProviderRun{{ID: screening.BuiltIn}}, now),
 		entities)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	errtest.Fatal(b.t, err)
 	return batch
 }
 
@@ -78,9 +75,7 @@ func (b *builtIn) run(batch screening.Batch) (steps int) {
 func (b *builtIn) found(batch screening.Batch, entity string) string {
 	b.t.Helper()
 	page, _, err := b.store.ListMatches(b.t.Context(), b.get(batch.ID), entity, "", 100)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	errtest.Fatal(b.t, err)
 	var all []string
 	for _, m := range page {
 		all = append(all, m.UniqueID+" "+strings.Join(m.AliasIDs, "+"))
@@ -157,9 +152,7 @@ func TestSearchesThatAreOverStop(t *testing.T) {
 	b := newBuiltIn(t)
 	b.lists.Import(t, catalog.Shared, "un", catalogtest.Person("1", "Ivan Petrov"))
 	batch := b.open("Ivan Petrov")
-	if err := b.store.Save(t.Context(), batch.Override()); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, b.store.Save(t.Context(), batch.Override()))
 	b.run(batch)
 	b.expect(batch.ID, "0 matches, 0 unresolved; sluice: Return Failed E000")
 

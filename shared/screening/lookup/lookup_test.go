@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogtest"
@@ -35,14 +37,10 @@ func TestQuestions(t *testing.T) {
 		want[i].Query.Name = name
 	}
 	want[0].Query.Identifiers = []string{"AB 12345"}
-	if diff := cmp.Diff(want, questions); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "the result", want, questions)
 	company := lookup.Facts(screening.SearchCriteria{Type: screening.Company, DateOfBirth: "31/02/1968",
 		Gender: "other"})
-	if diff := cmp.Diff(match.Query{Schema: watchlist.Organisation}, company); diff != "" {
-		t.Errorf("a company: (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "a company", match.Query{Schema: watchlist.Organisation}, company)
 }
 
 // scripted are lists with given hits by the name of the query.
@@ -76,9 +74,7 @@ func find(t *testing.T, e watchlist.Entry, name string) catalog.Found {
 	lists := catalogtest.NewMemory()
 	lists.Import(t, catalog.Shared, "un", e)
 	loaded, err := lists.Loader().Current(t.Context(), "tenant", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	found, err := catalog.NewScreener(loaded...).Screen(match.Query{Name: name}, match.Threshold)
 	if err != nil || len(found) != 1 {
 		t.Fatalf("got %d hits, %v, want one", len(found), err)
@@ -106,9 +102,7 @@ func TestDataOf(t *testing.T) {
 		"List date": catalogtest.Now.AddDate(0, 0,
 			-1).Format(time.DateOnly), "List age": "5 days", "Programs": "TALIBAN",
 		"List imported": catalogtest.Now.Format(time.RFC3339), "Countries": "RU, LV"}
-	if diff := cmp.Diff(want, info); diff != "" {
-		t.Errorf("additionalInfo: (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "additionalInfo", want, info)
 	d.AdditionalInfo = nil
 	text := func(s string) *string { return &s }
 	score := f.Score
@@ -121,9 +115,7 @@ func TestDataOf(t *testing.T) {
 		ProviderSourceURLs: []screening.SourceURL{{URL: "https://example.com/6908555", Label: text("un")}},
 		IDs:                []screening.Identifier{{Type: "passport", Value: "AB12345", Country: text("RU")}},
 		Categories:         []string{"Sanctions"}, Sources: []string{"un"}}
-	if diff := cmp.Diff(wantData, d); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "the result", wantData, d)
 }
 
 // Lists are made by others: only web addresses are shown as such.

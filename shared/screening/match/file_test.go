@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 // An index finds the same after it was written and opened, and equal lists give equal bytes.
@@ -16,21 +18,15 @@ func TestFile(t *testing.T) {
 	x := sampleIndex(t)
 	var first, second bytes.Buffer
 	for _, b := range []*bytes.Buffer{&first, &second} {
-		if _, err := sampleIndex(t).WriteTo(b); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(sampleIndex(t).WriteTo(b)))
 	}
 	if !bytes.Equal(first.Bytes(), second.Bytes()) {
 		t.Error("two indexes of the same list have different bytes")
 	}
 	path := filepath.Join(t.TempDir(), "sample.idx")
-	if err := os.WriteFile(path, first.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.WriteFile(path, first.Bytes(), 0o600))
 	opened, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	defer opened.Close()
 	if got, want := opened.Lists, x.Lists; !slices.Equal(got, want) {
 		t.Errorf("the lists of the opened index are %v, want %v", got, want)
@@ -47,9 +43,7 @@ func TestFile(t *testing.T) {
 // A file with damage at any place is refused.
 func TestDamagedFile(t *testing.T) {
 	var b bytes.Buffer
-	if _, err := sampleIndex(t).WriteTo(&b); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(sampleIndex(t).WriteTo(&b)))
 	whole := b.Bytes()
 	for _, n := range []int{0, 1, sumStart, 100, len(whole) / 2, len(whole) - 1} {
 		if _, err := Load(slices.Clone(whole[:n])); !errors.Is(err, ErrNotIndex) {
@@ -66,14 +60,10 @@ func TestDamagedFile(t *testing.T) {
 // An index of another format is refused with an advice.
 func TestFileOfAnotherFormat(t *testing.T) {
 	var b bytes.Buffer
-	if _, err := sampleIndex(t).WriteTo(&b); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(sampleIndex(t).WriteTo(&b)))
 	b.Bytes()[len(fileMagic)] ^= 1
 	path := filepath.Join(t.TempDir(), "other.idx")
-	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.WriteFile(path, b.Bytes(), 0o600))
 	if _, err := Open(path); !errors.Is(err, ErrOtherFormat) ||
 		!strings.Contains(err.Error(), "import the list again") {
 		t.Errorf("Open of an index of another format: %v, want %v", err, ErrOtherFormat)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening/names"
 	"sluice/shared/screening/watchlist"
 )
@@ -12,9 +13,7 @@ import (
 func sampleIndex(t testing.TB) *Index {
 	t.Helper()
 	list, err := watchlist.Read(watchlist.TargetsSimpleCSV, watchlist.FileSource("../../../sampledata/watchlist.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if list.ProblemCount > 0 {
 		t.Fatalf("the list has problems: %v", list.Problems)
 	}
@@ -62,9 +61,7 @@ func TestFind(t *testing.T) {
 	for name, want := range sampleQueries {
 		t.Run(name, func(t *testing.T) {
 			hits, err := s.Screen(Query{Name: name}, Threshold)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			got := ""
 			if len(hits) > 0 {
 				got = hits[0].ID

@@ -3,6 +3,7 @@ package match
 import (
 	"testing"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening/watchlist"
 )
 
@@ -32,9 +33,7 @@ func TestNothingMatchesNothing(t *testing.T) {
 	s := NewScreener(Build(Source{Name: "nothing", List: list}))
 	for _, name := range nothing {
 		hits, err := s.Screen(Query{Name: name}, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		if len(hits) > 0 {
 			t.Errorf("%q hits %+v, want nothing", name, hits)
 		}
@@ -126,20 +125,14 @@ func TestListsDoNotChangeScores(t *testing.T) {
 			{Text: "Velkanov Velkanov"}}},
 	}}
 	list, err := watchlist.Read(watchlist.TargetsSimpleCSV, watchlist.FileSource("../../../sampledata/watchlist.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	both := NewScreener(Build(Source{Name: "other", List: other}, Source{Name: "sample", List: list}))
 	alone := NewScreener(sample)
 	for name := range sampleQueries {
 		got, err := both.Screen(Query{Name: name, Lists: []string{"sample"}}, 50)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		want, err := alone.Screen(Query{Name: name}, 50)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		if len(got) != len(want) {
 			t.Errorf("%q has %d hits in two lists, %d in one", name, len(got), len(want))
 			continue
@@ -182,9 +175,7 @@ func TestWeakAliases(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			hits, err := s.Screen(test.query, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			got := 0.0
 			if len(hits) > 0 {
 				got = hits[0].Score

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/shared/access/permission"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/adapter"
 )
@@ -24,9 +25,7 @@ func TestMessagesThatAreRefused(t *testing.T) {
 		r := m.Reply
 		change(&r)
 		text, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		return string(text)
 	}
 	unchanged := body(func(*adapter.Reply) {})
@@ -97,9 +96,7 @@ func TestSizeOfMessages(t *testing.T) {
 		b := f.create(tenant, "acme")
 		m := f.sealed(b, adapter.Success, response(b.ID, "acme", 1), false)
 		text, err := json.Marshal(m.Reply)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		body := string(text) + strings.Repeat(" ", adapter.MaxBodyBytes+more-len(text))
 		want, state, matches := http.StatusAccepted, screening.SearchComplete, 1
 		if more > 0 {
@@ -134,12 +131,8 @@ func TestAnswersThatAreIgnored(t *testing.T) {
 	late := f.create(tenant, "acme")
 	after, _, err := late.FinishProvider(screening.Answer{ID: "none", ProviderID: "acme",
 		Error: adapter.FailedCall("late")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.store.Save(t.Context(), after); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
+	errtest.Fatal(t, f.store.Save(t.Context(), after))
 	f.accept(f.sealed(late, adapter.Success, response(late.ID, "acme", 1), false))
 	f.expectSearch(late, "acme", screening.ReturnFailed, 0)
 }
@@ -225,9 +218,7 @@ func TestProvidersWithoutAuthentication(t *testing.T) {
 			default:
 				m.Response = test.text
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			f.accept(m)
 			f.expectSearch(b, "plain", test.want, test.matches)
 			if p := f.search(b, "plain"); test.details != "" && p.Error.Message != test.details {
@@ -361,15 +352,11 @@ func TestAnswersAtTheSameTime(t *testing.T) {
 	all.Wait()
 	p := f.search(b, "acme")
 	stored, err := f.store.Get(t.Context(), tenant, b.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	found := 0
 	for _, id := range stored.EntityIDs {
 		matches, _, err := f.store.ListMatches(t.Context(), stored, id, "", 10)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		found += len(matches)
 	}
 	if p.Status != screening.SearchComplete || p.Matches != found || stored.Unresolved != found || found < 1 ||

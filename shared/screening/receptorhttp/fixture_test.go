@@ -22,6 +22,7 @@ import (
 	"sluice/shared/access/permission"
 	"sluice/shared/connect/externalauth"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/objects"
 	"sluice/shared/screening"
 	"sluice/shared/screening/adapter"
@@ -158,9 +159,7 @@ func (f *fixture) create(tenant string, providers ...string) screening.Batch {
 		EntityIDs: []string{"entity-1", "entity-2"}, CreatedAt: now, Version: 1}.Begin(runs, now)
 	b, err := f.store.Create(f.t.Context(), b, []screening.Entity{
 		{ID: "entity-1", Version: 1, Aliases: []screening.Alias{{ID: "a"}}}, {ID: "entity-2", Version: 1}})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	errtest.Fatal(f.t, err)
 	return b
 }
 
@@ -168,9 +167,7 @@ func (f *fixture) create(tenant string, providers ...string) screening.Batch {
 func (f *fixture) search(b screening.Batch, provider string) screening.ProviderRun {
 	f.t.Helper()
 	stored, err := f.store.Get(f.t.Context(), b.Tenant, b.ID)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	errtest.Fatal(f.t, err)
 	p, ok := stored.Provider(provider)
 	if !ok {
 		f.t.Fatalf("the batch has no provider %s", provider)
@@ -181,9 +178,7 @@ func (f *fixture) search(b screening.Batch, provider string) screening.ProviderR
 func newKeys(t testing.TB, authentication string) *adapter.Keys {
 	t.Helper()
 	keys, err := adapter.ParseKeys(encryptionKey, authentication)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return keys
 }
 
@@ -207,9 +202,7 @@ func response(batchID, provider string, n int) string {
 func (f *fixture) sealed(b screening.Batch, status, text string, compress bool) message {
 	f.t.Helper()
 	s, err := newKeys(f.t, authenticationKey).Seal([]byte(text), compress)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	errtest.Fatal(f.t, err)
 	return message{adapter.Reply{ID: b.ID, Tenant: b.Tenant, ProviderID: "acme", Type: adapter.Screen, Status: status,
 		Response: s.Data}, s.IV, s.MAC}
 }
@@ -223,9 +216,7 @@ func (f *fixture) post(path, body, iv, mac string) (int, platform.Message, json.
 			"X-ENCRYPTION-IV": {iv}, "X-AUTHENTICATION-MAC": {mac}},
 		RequestContext: events.APIGatewayProxyRequestContext{Authorizer: f.caller.Context()},
 	})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	errtest.Fatal(f.t, err)
 	var data json.RawMessage
 	envelope := platform.Envelope{Data: &data}
 	if err := json.Unmarshal([]byte(r.Body), &envelope); err != nil {
@@ -240,9 +231,7 @@ func (f *fixture) post(path, body, iv, mac string) (int, platform.Message, json.
 func (f *fixture) send(m message) (int, platform.Message) {
 	f.t.Helper()
 	body, err := json.Marshal(m.Reply)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	errtest.Fatal(f.t, err)
 	status, first, _ := f.post(path, string(body), m.iv, m.mac)
 	return status, first
 }

@@ -12,6 +12,7 @@ import (
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/access/permission"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/adapter"
 	"sluice/shared/screening/receptorhttp"
@@ -46,14 +47,10 @@ func (*nothing) UseUpload(context.Context, string, string, string) error { retur
 func FuzzMessage(f *testing.F) {
 	keys := newKeys(f, authenticationKey)
 	s, err := keys.Seal([]byte(`{"batchId":"b","matches":[]}`), false)
-	if err != nil {
-		f.Fatal(err)
-	}
+	errtest.Fatal(f, err)
 	text, err := json.Marshal(adapter.Reply{ID: "b", Tenant: tenant, ProviderID: "acme", Type: adapter.Screen,
 		Status: adapter.Success, Response: s.Data})
-	if err != nil {
-		f.Fatal(err)
-	}
+	errtest.Fatal(f, err)
 	f.Add(string(text), s.IV, "x")
 	f.Add(`{"data":`+string(text)+`}`, "", "")
 	f.Add(`{"id":"b","tenant":"`+tenant+`","providerId":"plain","type":"Screen","status":"Error","errorDetails":"x"}`,

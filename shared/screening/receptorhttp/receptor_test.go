@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/adapter"
 )
@@ -20,9 +21,7 @@ func TestAnswers(t *testing.T) {
 		f.accept(m)
 		f.expectSearch(b, "acme", screening.SearchComplete, 5)
 		stored, err := f.store.Get(t.Context(), tenant, b.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		matches, _, err := f.store.ListMatches(t.Context(), stored, "entity-1", "", 10)
 		if err != nil || len(matches) != 3 || matches[0].AliasIDs[0] != screening.PrimaryName {
 			t.Errorf("got %+v, %v, want 3 matches of the main name", matches, err)
@@ -52,9 +51,7 @@ func TestFormsOfMessages(t *testing.T) {
 			b := f.create(tenant, "acme")
 			m := f.sealed(b, adapter.Success, response(b.ID, "acme", 1), true)
 			body, err := json.Marshal(m.Reply)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			if status, first, _ := f.post(path, form(string(body)), m.iv, m.mac); status != http.StatusAccepted {
 				t.Fatalf("got %d %+v, want 202", status, first)
 			}
@@ -114,9 +111,7 @@ func TestAnswersWithAChangedVector(t *testing.T) {
 	b := f.create(tenant, "acme")
 	sent := f.sealed(b, adapter.Success, response(b.ID, "acme", 1), false)
 	vector, err := base64.StdEncoding.DecodeString(sent.iv)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	vector[0] ^= 1 // e, with which the Base64 of a brace begins, becomes d
 	changed := sent
 	changed.iv = base64.StdEncoding.EncodeToString(vector)
@@ -156,9 +151,7 @@ func TestMessagesThatAreNotAuthentic(t *testing.T) {
 		},
 		"other authentication key": func(m *message) {
 			s, err := newKeys(t, otherKey).Seal([]byte(response(mine.ID, "acme", 1)), false)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			m.Response, m.iv, m.mac = s.Data, s.IV, s.MAC
 		},
 	} {

@@ -13,6 +13,7 @@ import (
 
 	"sluice/shared/connect/event"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogtest"
@@ -63,9 +64,7 @@ func (o *office) Send(_ context.Context, m event.Message) error {
 
 func (o *office) must(err error) {
 	o.t.Helper()
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	errtest.Fatal(o.t, err)
 }
 
 // update imports the list and lets time pass.

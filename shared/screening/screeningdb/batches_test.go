@@ -8,10 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/fault"
 	"sluice/shared/screening"
 	"sluice/shared/screening/screeningdb"
@@ -62,9 +63,7 @@ func TestConcurrentBatchesOverrideEachOther(t *testing.T) {
 	open := 0
 	for _, id := range ids {
 		b, err := s.Get(ctx, tenant, id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		for _, previous := range b.OverriddenIDs {
 			overridden[previous]++
 		}
@@ -90,14 +89,10 @@ func TestCreatingABatchAgainReplacesNothing(t *testing.T) {
 	t.Parallel()
 	ctx, s := t.Context(), screeningdb.New(dynamotest.Start(t), "test-screenings")
 	b, entities := newBatch("", "", "e")
-	if _, err := s.Create(ctx, b, entities); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(s.Create(ctx, b, entities)))
 	assessed := entities[0]
 	assessed.Version, assessed.Assessment = 2, &screening.Assessment{Rationale: "harmless"}
-	if err := s.SaveEntity(ctx, b, assessed); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.SaveEntity(ctx, b, assessed))
 	if _, err := s.Create(ctx, b, entities); !errors.Is(err, screening.ErrChanged) {
 		t.Errorf("created again: got %v, want ErrChanged", err)
 	}
@@ -133,9 +128,7 @@ func TestOnlyTheFirstAnswerCounts(t *testing.T) {
 	ctx, s := t.Context(), screeningdb.New(dynamotest.Start(t), "test-screenings")
 	b, entities := newBatch("", "", "e#1", "e")
 	b, err := s.Create(ctx, b, entities)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	for _, answer := range []string{"first", "second"} {
 		var matches []screening.Match
 		for i := range 3 {
@@ -143,27 +136,21 @@ func TestOnlyTheFirstAnswerCounts(t *testing.T) {
 		}
 		matches = append(matches, newMatch(b, "e#1", answer, "other"))
 		for range 2 { // adding again changes nothing
-			if err := s.AddMatches(ctx, tenant, matches); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, s.AddMatches(ctx, tenant, matches))
 		}
 		after, isFirst, err := b.FinishProvider(screening.Answer{ID: answer, ProviderID: "p", Matches: len(matches)})
 		if err != nil || isFirst != (answer == "first") {
 			t.Fatalf("the %s answer is the first: %v, %v", answer, isFirst, err)
 		}
 		if isFirst {
-			if err := s.Save(ctx, after); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, s.Save(ctx, after))
 			b = after
 		}
 	}
 	var got []string
 	for after := ""; ; {
 		page, next, err := s.ListMatches(ctx, b, "e", after, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		for _, m := range page {
 			got = append(got, m.AnswerID)
 		}
@@ -171,9 +158,7 @@ func TestOnlyTheFirstAnswerCounts(t *testing.T) {
 			break
 		}
 	}
-	if diff := cmp.Diff([]string{"first", "first", "first"}, got); diff != "" {
-		t.Errorf("the answers of the matches (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "the answers of the matches", []string{"first", "first", "first"}, got)
 	if b.Unresolved != 4 || b.Matches != 4 {
 		t.Errorf("%d of %d matches are unresolved, want 4 of 4", b.Unresolved, b.Matches)
 	}
@@ -207,9 +192,7 @@ func TestBatchesAreReadTogether(t *testing.T) {
 	for _, b := range batches {
 		got = append(got, b.ID)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the batches (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "the batches", want, got)
 	if batches, err := s.GetBatches(ctx, "another tenant", ids); err != nil || len(batches) != 0 {
 		t.Errorf("another tenant reads %d batches, %v, want none", len(batches), err)
 	}
@@ -221,20 +204,14 @@ func TestResolvingIsAllOrNothing(t *testing.T) {
 	ctx, s := t.Context(), screeningdb.New(dynamotest.Start(t), "test-screenings")
 	b, entities := newBatch("", "", "e")
 	b, err := s.Create(ctx, b, entities)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	matches := []screening.Match{newMatch(b, "e", "a", "1"), newMatch(b, "e", "a", "2")}
-	if err := s.AddMatches(ctx, tenant, matches); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.AddMatches(ctx, tenant, matches))
 	b, _, err = b.FinishProvider(screening.Answer{ID: "a", ProviderID: "p", Matches: 2})
 	if err == nil {
 		err = s.Save(ctx, b)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	resolve := func(status screening.MatchStatus, which ...screening.Match) (screening.Batch, []screening.Match) {
 		t.Helper()
 		resolutions := map[string]screening.Resolution{}
@@ -242,16 +219,12 @@ func TestResolvingIsAllOrNothing(t *testing.T) {
 			resolutions[m.ID] = screening.Resolution{Status: status, Reason: "r"}
 		}
 		next, resolved, err := b.Resolve(which, resolutions)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		return next, resolved
 	}
 	late, lateMatches := resolve(screening.NoMatch, matches...)
 	next, resolved := resolve(screening.TrueMatch, matches[1])
-	if err := s.Resolve(ctx, next, resolved); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.Resolve(ctx, next, resolved))
 	if err := s.Resolve(ctx, late, lateMatches); !errors.Is(err, screening.ErrChanged) {
 		t.Errorf("a late resolution: got %v, want ErrChanged", err)
 	}
@@ -271,9 +244,7 @@ func TestTooManyMatchesAreRefused(t *testing.T) {
 	ctx, s := t.Context(), screeningdb.New(dynamotest.Start(t), "test-screenings")
 	b, entities := newBatch("", "", "e")
 	b, err := s.Create(ctx, b, entities)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	var matches []screening.Match
 	for i := range screening.MaxMatches + 1 {
 		matches = append(matches, screening.Match{ID: fmt.Sprint(i), BatchID: b.ID, EntityID: "e", AnswerID: "a",

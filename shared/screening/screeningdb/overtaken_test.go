@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/rescreening"
 	"sluice/shared/screening/screeningdb"
@@ -40,9 +41,7 @@ func wantError(t *testing.T, what string, err, want error) {
 // must stops a test at the first error.
 func must(t *testing.T, errs ...error) {
 	t.Helper()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errors.Join(errs...))
 }
 
 // Another batch becomes the active one of the journey after it was read: the new batch overrides that one.

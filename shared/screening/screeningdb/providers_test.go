@@ -13,6 +13,7 @@ import (
 
 	"sluice/shared/connect/externalauth"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/fault"
 	"sluice/shared/kit/sealed"
 	"sluice/shared/screening"
@@ -69,14 +70,10 @@ func TestStoredProviders(t *testing.T) {
 	ctx, client := t.Context(), dynamotest.Start(t)
 	s := screeningdb.NewProviders(client, "test-screenings", openBox{})
 	want := storedProvider("acme")
-	if err := s.CreateProvider(ctx, want); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.CreateProvider(ctx, want))
 	builtIn := screening.BuiltInProvider(tenant)
 	builtIn.Sets[0].Settings = []screening.Setting{{FieldID: "threshold", Value: "90"}}
-	if err := s.SaveProvider(ctx, screening.BuiltInProvider(tenant), builtIn); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.SaveProvider(ctx, screening.BuiltInProvider(tenant), builtIn))
 	builtIn.Version = 1
 	dynamotest.CompareStored(t, client, "test-screenings", "providers")
 
@@ -103,13 +100,9 @@ func TestKeysOfProviders(t *testing.T) {
 	ctx, db := t.Context(), dynamotest.Start(t)
 	s := screeningdb.NewProviders(db, "test-screenings", openBox{})
 	p := storedProvider("acme")
-	if err := s.CreateProvider(ctx, p); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.CreateProvider(ctx, p))
 	stored, err := s.GetProvider(ctx, tenant, "acme")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	changed := stored
 	changed.Name = "Acme 2"
 	withoutBox := screeningdb.NewProviders(db, "test-screenings", nil)
@@ -133,9 +126,7 @@ func TestKeysOfProviders(t *testing.T) {
 	if err := withoutBox.SaveProvider(ctx, stored, revealed); err == nil {
 		t.Error("a store without a box stores keys")
 	}
-	if err := s.SaveProvider(ctx, stored, revealed); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.SaveProvider(ctx, stored, revealed))
 	stored, err = s.GetProvider(ctx, tenant, "acme")
 	if err != nil || stored.Adapter.EncryptionKey != "" || stored.Adapter.AuthenticationKey != externalauth.Mask {
 		t.Errorf("without the encryption key: got %+v, %v", stored.Adapter, err)

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/screeningdb"
 )
@@ -21,9 +22,7 @@ func TestSearchingBatchesAreFound(t *testing.T) {
 			CreatedAt: now,
 			Version:   1}
 		b, err := s.Create(ctx, b.Begin(providers, now), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		return b
 	}
 	found := func(id string, before time.Time) (is bool) {
@@ -31,9 +30,7 @@ func TestSearchingBatchesAreFound(t *testing.T) {
 			is = is || owner == tenant && found == id
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		return is
 	}
 	later := now.Add(time.Second)

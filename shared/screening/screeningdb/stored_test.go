@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/property"
 	"sluice/shared/screening"
 	"sluice/shared/screening/adapter"
@@ -25,19 +26,11 @@ func TestStoredScreenings(t *testing.T) {
 	ctx, client := t.Context(), dynamotest.Start(t)
 	s := screeningdb.New(client, "test-screenings")
 	b, e, m := storedBatch(), storedEntity(), storedMatch()
-	if _, err := s.Create(ctx, b, []screening.Entity{e}); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.AddMatches(ctx, tenant, []screening.Match{m}); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.AddDocument(ctx, b, storedDocument(), 0); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(s.Create(ctx, b, []screening.Entity{e})))
+	errtest.Fatal(t, s.AddMatches(ctx, tenant, []screening.Match{m}))
+	errtest.Fatal(t, s.AddDocument(ctx, b, storedDocument(), 0))
 	search := screening.Search{BatchID: b.ID, ProviderID: "r", Run: 2, Token: "token", AskedAt: now}
-	if err := s.SaveSearch(ctx, tenant, search); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.SaveSearch(ctx, tenant, search))
 	earlier := screening.Search{BatchID: b.ID, ProviderID: "r", Run: 1}
 	if err := s.SaveSearch(ctx, tenant, earlier); !errors.Is(err, screening.ErrChanged) {
 		t.Errorf("a question of an earlier run: got %v, want ErrChanged", err)
@@ -45,32 +38,24 @@ func TestStoredScreenings(t *testing.T) {
 	settings := screening.Settings{ValidityDays: map[string]int{"p": 365}, ActiveProviders: []string{"p"},
 		ActiveLists: []string{"un"}, Threshold: pointer(90.5), Version: 1}
 	none := screening.Settings{ActiveProviders: settings.ActiveProviders}
-	if err := s.SaveSettings(ctx, tenant, none, settings); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.SaveSettings(ctx, tenant, none, settings))
 	if err := s.SaveSettings(ctx, tenant, none, settings); !errors.Is(err, screening.ErrChanged) {
 		t.Errorf("the same version of the settings again: got %v, want ErrChanged", err)
 	}
 	upload := adapter.Upload{Tenant: tenant, ID: "5f0c6c0e-5a39-4d8e-9a0b-1c2d3e4f5a6b", CreatedAt: now,
 		CreatedBy: "client", Expires: now.Add(time.Hour), UsedBy: "message"}
-	if err := errors.Join(s.CreateUpload(ctx, upload), s.UseUpload(ctx, tenant, upload.ID, upload.UsedBy)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errors.Join(s.CreateUpload(ctx, upload), s.UseUpload(ctx, tenant, upload.ID, upload.UsedBy)))
 	round := rescreening.Round{Tenant: tenant, Owner: "shared", List: "un", Done: "v1", BeganAt: b.CreatedAt,
 		Next:        "v2",
 		NextBeganAt: b.CreatedAt, After: "batch#x", IsAnnounced: true, Names: 3, Matches: 2, Batches: []string{"b"},
 		BatchCount: 1, Revision: 1}
-	if err := s.SaveRound(ctx, round); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.SaveRound(ctx, round))
 	if err := s.SaveRound(ctx, round); !errors.Is(err, screening.ErrChanged) {
 		t.Errorf("the same revision of the round again: got %v, want ErrChanged", err)
 	}
 	failing := rescreening.Round{Tenant: tenant, Owner: tenant, List: "own", Next: "v2", NextBeganAt: b.CreatedAt,
 		IsThrough: true, Failed: []string{"b"}, Revision: 1}
-	if err := s.SaveRound(ctx, failing); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.SaveRound(ctx, failing))
 	dynamotest.CompareStored(t, client, "test-screenings", "screenings")
 
 	client = dynamotest.Start(t)

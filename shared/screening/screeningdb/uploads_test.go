@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening/adapter"
 	"sluice/shared/screening/screeningdb"
 )
@@ -18,9 +19,7 @@ func TestUploads(t *testing.T) {
 	t.Parallel()
 	ctx, s := t.Context(), screeningdb.New(dynamotest.Start(t), "test-screenings")
 	u := adapter.Upload{Tenant: tenant, ID: "u", CreatedAt: now, CreatedBy: "client", Expires: now.Add(time.Hour)}
-	if err := s.CreateUpload(ctx, u); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.CreateUpload(ctx, u))
 	if err := s.CreateUpload(ctx, u); err == nil {
 		t.Error("the same upload was created twice")
 	}

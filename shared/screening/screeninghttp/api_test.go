@@ -21,6 +21,7 @@ import (
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/access/permission"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/document/documentdb"
 	"sluice/shared/platform/entity/entitydb"
 	"sluice/shared/screening"
@@ -94,9 +95,7 @@ func (a *api) send(method, path, body string) (status int, data json.RawMessage,
 	request := httpapitest.NewPlatformRequest(a.t, a.caller, method, path, body)
 	request.MultiValueHeaders["X-CORRELATION-ID"] = []string{"correlation"}
 	r, err := a.call(a.t.Context(), request)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	errtest.Fatal(a.t, err)
 	var envelope platform.Envelope
 	envelope.Data = &data
 	if err := json.Unmarshal([]byte(r.Body), &envelope); err != nil {
@@ -160,9 +159,7 @@ func (a *api) createSearched(entityID string, matches int) (batchID string, matc
 		Type: screening.TypeScreening, EntityIDs: []string{entityID}, CreatedAt: now, Version: 1,
 		Providers: []screening.ProviderRun{{ID: "p", Status: screening.SearchInProgress}},
 	}, []screening.Entity{{ID: entityID, Version: 1}})
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	errtest.Fatal(a.t, err)
 	a.refuse(400, "screening_unfinished", "PUT", commands+"/batch/"+b.ID+"/complete", "")
 	var all []screening.Match
 	for i := range matches {
@@ -173,15 +170,11 @@ func (a *api) createSearched(entityID string, matches int) (batchID string, matc
 			Data:       screening.MatchData{ProviderID: "p", ProviderSourceName: "un", Name: "PETROV"},
 			Resolution: screening.Resolution{Status: screening.Unresolved}})
 	}
-	if err := a.store.AddMatches(ctx, a.caller.Tenant, all); err != nil {
-		a.t.Fatal(err)
-	}
+	errtest.Fatal(a.t, a.store.AddMatches(ctx, a.caller.Tenant, all))
 	b, _, err = b.FinishProvider(screening.Answer{ID: "a", ProviderID: "p", Matches: matches})
 	if err == nil {
 		err = a.store.Save(ctx, b)
 	}
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	errtest.Fatal(a.t, err)
 	return b.ID, matchIDs
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/screeninghttp"
 )
@@ -39,9 +40,7 @@ func TestLargeListsAreRefused(t *testing.T) {
 		entities = append(entities, screening.Entity{ID: b.EntityIDs[i], Version: 1, Criteria: screening.SearchCriteria{
 			Type: screening.Company, LegalEntityName: "A", OtherInformation: strings.Repeat("x", 100_000)}})
 	}
-	if _, err := a.store.Create(t.Context(), b, entities); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(a.store.Create(t.Context(), b, entities)))
 	message := a.refuse(413, "too_many_screened_entities", "GET", queries+"/batch/"+b.ID, "")
 	if !strings.Contains(message, "limit and after") || !strings.Contains(message, "/batch/legalentity/") {
 		t.Errorf("the message %q does not name the remedy", message)
@@ -58,18 +57,14 @@ func TestLargeListsAreRefused(t *testing.T) {
 
 	large, _ := a.createSearched("e", 0)
 	found, err := a.store.Get(t.Context(), tenant, large)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	var matches []screening.Match
 	for i := range 200 {
 		matches = append(matches, screening.Match{ID: screening.NewMatchID("a", "e", fmt.Sprint(i)), BatchID: large,
 			EntityID: "e", AnswerID: "a", Version: 1, Data: screening.MatchData{Name: strings.Repeat("x", 30_000)},
 			Resolution: screening.Resolution{Status: screening.TrueMatch}})
 	}
-	if err := a.store.AddMatches(t.Context(), found.Tenant, matches); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, a.store.AddMatches(t.Context(), found.Tenant, matches))
 	place := "/batch/" + large + "/entity/e/match"
 	message = a.refuse(413, "too_many_matches", "GET", queries+place, "")
 	if !strings.Contains(message, "limit and after") {
@@ -91,9 +86,7 @@ func TestLargeHistoriesAreRefused(t *testing.T) {
 			Providers: []screening.ProviderRun{{ID: "p", Status: screening.ReturnFailed,
 				Error: &screening.ProviderError{Message: text}}}}
 		e := screening.Entity{ID: "e", Version: 1, Assessment: &screening.Assessment{Rationale: text}}
-		if _, err := a.store.Create(t.Context(), b, []screening.Entity{e}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(a.store.Create(t.Context(), b, []screening.Entity{e})))
 	}
 	const history = queries + "/batch/entity/e/materiality-assessment-history"
 	if message := a.refuse(413, "too_much_history", "GET", history, ""); !strings.Contains(message,

@@ -10,6 +10,8 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/shared/access/permission"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/screeninghttp"
 )
@@ -161,9 +163,7 @@ func TestBatchesChooseProviders(t *testing.T) {
 		code, data, m := a.send("POST", commands+"/batch", `{"data":{"entities":[{"searchCriteria":`+
 			`{"type":"Individual","fullName":"Ivan Petrov"}}],"providers":[`+providers+`]}}`)
 		if code == 202 {
-			if err := json.Unmarshal(data, &batch); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, json.Unmarshal(data, &batch))
 		}
 		return batch, code, m.Message
 	}
@@ -206,9 +206,7 @@ func TestBatchesChooseProviders(t *testing.T) {
 		&settings)
 	want := screeninghttp.SettingsReply{ValidityDays: map[string]int{}, ActiveProviders: []string{"acme"},
 		ActiveLists: []string{"own"}, Threshold: 90}
-	if diff := cmp.Diff(want, settings); diff != "" {
-		t.Errorf("configuration (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "configuration", want, settings)
 	batch, _, _ := create("")
 	a.expectProviders(batch.BatchID, "acme: Search In Progress;")
 	a.refuse(409, "CONFLICT", "DELETE", providersPath+"/acme", "")
@@ -218,9 +216,7 @@ func TestBatchesChooseProviders(t *testing.T) {
 	if err == nil {
 		err = a.configured.DeleteProvider(t.Context(), stored, screening.Settings{Version: 1})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if _, status, message := create(""); status != 400 {
 		t.Errorf("with an active provider that was deleted: got %d %s, want 400", status, message)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 )
 
@@ -21,9 +22,7 @@ func TestLimitOfDocuments(t *testing.T) {
 			err = a.store.AddDocument(t.Context(), b, d, i)
 		}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	first := a.upload(place, "key")
 	const body = `{"data":{"fileName":"a.pdf","documentType":"evidence"}}`
 	a.hook.afterList = func() { a.upload(place, "") }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/shared/access"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/objects"
 	"sluice/shared/platform/document"
 	"sluice/shared/platform/document/documentdb"
@@ -53,9 +54,7 @@ func (a *api) scan(externalID string) {
 		err = a.documents.RecordScan(a.t.Context(), a.caller.Tenant, d.FileID,
 			document.State{Status: document.Completed})
 	}
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	errtest.Fatal(a.t, err)
 }
 
 func (a *api) list(path string) (items []screeninghttp.MatchDocumentReply) {
@@ -278,9 +277,7 @@ func TestDocumentsOutOfReach(t *testing.T) {
 		full.SetLayers(access.Layers{Geographic: []string{"Latvia"}})
 		_, err = a.documents.Save(t.Context(), full)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	remove := commands + place + "/documents/" + d.DocumentID
 	a.refuse(404, "screening_document_not_found", "DELETE", remove, "")
 	if stored, err := a.store.ListDocuments(t.Context(), tenant, first, "e"); err != nil || stored[0].IsBeingRemoved {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/screeninghttp"
 )
@@ -22,9 +23,7 @@ func TestManyBatchesOfAnEntity(t *testing.T) {
 		if i%2 == 0 {
 			e.Assessment = nil // nobody has assessed it there
 		}
-		if _, err := a.store.Create(t.Context(), b, []screening.Entity{e}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(a.store.Create(t.Context(), b, []screening.Entity{e})))
 		ids = append(ids, b.ID)
 	}
 	var list []screeninghttp.EntityBatchReply

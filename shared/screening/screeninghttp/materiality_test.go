@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/shared/access"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity"
 	"sluice/shared/platform/entity/entitydb"
 	"sluice/shared/platform/property"
@@ -21,16 +22,12 @@ func (a *api) addEntity(id string, layers access.Layers, journey string) (draftI
 	ctx := a.t.Context()
 	p := entity.Profile{ID: id, Type: "Company", Layers: layers, Created: now, Version: 1, Revision: 1,
 		BaseStatus: entity.Compliant}
-	if err := a.entities.Create(ctx, a.caller.Tenant, p); err != nil {
-		a.t.Fatal(err)
-	}
+	errtest.Fatal(a.t, a.entities.Create(ctx, a.caller.Tenant, p))
 	if journey == "" {
 		return ""
 	}
 	u := entity.BeginDraft(p, entity.Compliant, entity.Draft{ID: uuid.NewString(), JourneyID: journey, Created: now})
-	if err := a.entities.ApplyUpdate(ctx, a.caller.Tenant, u); err != nil {
-		a.t.Fatal(err)
-	}
+	errtest.Fatal(a.t, a.entities.ApplyUpdate(ctx, a.caller.Tenant, u))
 	return u.Draft.ID
 }
 

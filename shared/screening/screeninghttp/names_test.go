@@ -18,6 +18,7 @@ import (
 	"sluice/shared/access/httpapi/httpapitest"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/access/permission"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogtest"
@@ -65,9 +66,7 @@ func (a *nameAPI) match(data string) (int, []screening.MatchData, []platform.Mes
 		func(context.Context) string { return "request" }), log, func() time.Time { return now }))
 	r, err := call(a.t.Context(),
 		httpapitest.NewPlatformRequest(a.t, caller, "POST", queries+"/match-name", `{"data":`+data+`}`))
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	errtest.Fatal(a.t, err)
 	var reply struct {
 		Data     json.RawMessage
 		Messages []platform.Message
@@ -286,9 +285,7 @@ func TestMatchNameAnswersAsTheCommand(t *testing.T) {
 			q := lookup.Facts(c)
 			q.Name = c.Name()
 			want, err := screener.Screen(q, threshold)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			text, _ := json.Marshal(map[string]any{"searchCriteria": c, "threshold": threshold})
 			_, hits, _ := a.match(string(text))
 			got := []match.Hit{}

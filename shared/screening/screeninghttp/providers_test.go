@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/shared/access/permission"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/screeninghttp"
 )
@@ -287,9 +288,7 @@ func TestValidityOfProviders(t *testing.T) {
 	b := screening.Batch{ID: uuid.NewString(), Tenant: tenant, Status: screening.Closed, JourneyID: "j", ProcessID: "p",
 		EntityIDs: []string{"e"}, CreatedAt: now, ClosedAt: now.AddDate(0, 0, -1), Version: 1,
 		Providers: []screening.ProviderRun{{ID: "acme", Status: screening.SearchComplete}}}
-	if _, err := a.store.Create(t.Context(), b, []screening.Entity{{ID: "e", Version: 1}}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(a.store.Create(t.Context(), b, []screening.Entity{{ID: "e", Version: 1}})))
 	expect := func(want screening.ExpiryStatus) {
 		t.Helper()
 		var got []screeninghttp.ExpiryReply

@@ -10,6 +10,8 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/shared/access/permission"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/screeninghttp"
 )
@@ -52,9 +54,7 @@ func TestBatchOfJourneyAndProcess(t *testing.T) {
 	for _, item := range list {
 		ids = append(ids, item.BatchID)
 	}
-	if diff := cmp.Diff([]string{second, other, first}, ids); diff != "" {
-		t.Errorf("the batches of the entity (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "the batches of the entity", []string{second, other, first}, ids)
 	a.succeed("GET", queries+"/batch/legalentity/e?onlyWithTrueMatches=true", "", &list)
 	if len(list) != 0 {
 		t.Errorf("%d batches have true matches, want none", len(list))
@@ -241,14 +241,10 @@ func TestExpiry(t *testing.T) {
 	a.succeed("PATCH", commands+"/configuration", `{"data":{"validityDays":{"p":30,"q":1}}}`, &settings)
 	settings = screeninghttp.SettingsReply{}
 	a.succeed("PATCH", commands+"/configuration", `{"data":{"validityDays":{"q":null,"r":2}}}`, &settings)
-	if diff := cmp.Diff(map[string]int{"p": 30, "r": 2}, settings.ValidityDays); diff != "" {
-		t.Errorf("merged (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "merged", map[string]int{"p": 30, "r": 2}, settings.ValidityDays)
 	settings = screeninghttp.SettingsReply{}
 	a.succeed("POST", commands+"/configuration", `{"data":{"validityDays":{"p":1}}}`, &settings)
-	if diff := cmp.Diff(map[string]int{"p": 1}, settings.ValidityDays); diff != "" {
-		t.Errorf("replaced (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "replaced", map[string]int{"p": 1}, settings.ValidityDays)
 	a.refuse(400, "invalid_request", "PATCH", commands+"/configuration", `{"data":{"validityDays":{"p":0}}}`)
 
 	store := func(process string, closed time.Time) string {
@@ -256,9 +252,7 @@ func TestExpiry(t *testing.T) {
 		b := screening.Batch{ID: uuid.NewString(), Tenant: tenant, Status: screening.Open, JourneyID: "j",
 			ProcessID: process, EntityIDs: []string{"e"}, CreatedAt: now, ClosedAt: closed, Version: 1,
 			Providers: []screening.ProviderRun{{ID: "p", Status: screening.SearchComplete}}}
-		if _, err := a.store.Create(t.Context(), b, []screening.Entity{{ID: "e", Version: 1}}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(a.store.Create(t.Context(), b, []screening.Entity{{ID: "e", Version: 1}})))
 		return b.ID
 	}
 	open, old := store("open", time.Time{}), store("old", now.AddDate(0, 0, -1))
@@ -277,9 +271,7 @@ func TestExpiry(t *testing.T) {
 			Providers: []screeninghttp.ProviderExpiryReply{{ID: "p", ExpiryStatus: screening.Expired,
 				ExpiryDate: &now}}},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "the result", want, got)
 	for _, body := range []string{`[]`, `["a","a"]`, `[""]`} {
 		a.refuse(400, "invalid_request", "POST", path, `{"data":{"processIds":`+body+`}}`)
 	}

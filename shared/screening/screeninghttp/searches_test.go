@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/screeninghttp"
@@ -63,9 +64,7 @@ func (a *api) end(batch string, reason *screening.ProviderError) {
 	if err == nil {
 		err = a.store.Save(a.t.Context(), b)
 	}
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	errtest.Fatal(a.t, err)
 }
 
 func TestANewBatchPinsListsAndIsSearched(t *testing.T) {
@@ -82,9 +81,7 @@ func TestANewBatchPinsListsAndIsSearched(t *testing.T) {
 	}
 	pins := func() string {
 		b, err := a.store.Get(t.Context(), tenant, id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		text := fmt.Sprint(b.Threshold)
 		for _, l := range b.Lists {
 			text += fmt.Sprintf(" %s/%s/%s", l.Owner, l.List, l.Version)
@@ -128,18 +125,14 @@ func TestABatchWithoutListsFails(t *testing.T) {
 	a.succeed("POST", commands+"/batch/"+id+"/rerun", `{"data":{}}`, nil)
 	a.expectProviders(id, "sluice: Return Failed; "+screening.ErrNoLists.Message)
 	// A list that the configuration names and that nobody has imported is named, also when the search is run again.
-	if err := a.store.SaveSettings(t.Context(), tenant, screening.Settings{},
-		screening.Settings{ActiveLists: []string{"eu"}}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, a.store.SaveSettings(t.Context(), tenant, screening.Settings{},
+		screening.Settings{ActiveLists: []string{"eu"}}))
 	a.lists.Import(t, catalog.Shared, "un", listed)
 	a.succeed("POST", commands+"/batch/"+id+"/rerun", `{"data":{}}`, nil)
 	a.expectProviders(id, `sluice: Return Failed; There is no list "eu". Import it, or name another one, and run the `+
 		"screening again.")
-	if err := a.store.SaveSettings(t.Context(), tenant, screening.Settings{Version: 1},
-		screening.Settings{}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, a.store.SaveSettings(t.Context(), tenant, screening.Settings{Version: 1},
+		screening.Settings{}))
 	a.succeed("POST", commands+"/batch/"+id+"/rerun", `{"data":{}}`, nil)
 	a.expectProviders(id, "sluice: Search In Progress;")
 }

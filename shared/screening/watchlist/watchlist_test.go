@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 // texts is the source of a list whose files are given by the names of companions.
@@ -33,9 +35,7 @@ const sdnSample = "7,\"VELKANOV, Anatoly\",\"individual\",\"X] [Y\",-0- ,-0- ,-0
 
 func TestReadUN(t *testing.T) {
 	list, err := Read(UNXML, texts(map[string]string{"": unSample}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if len(list.Entries) != 1 || list.ProblemCount != 1 || list.SourceDate.Year() != 2026 {
 		t.Fatalf("read %d entries and %d problems of %v, want 1 and 1 of 2026", len(list.Entries), list.ProblemCount,
 			list.SourceDate)
@@ -52,9 +52,7 @@ func TestReadOFAC(t *testing.T) {
 		"": sdnSample, companionAlt: "7,1,\"fka\",\"VELKANOFF\",-0- \n8,2,\"aka\",\"NOBODY\",-0- \n",
 		companionAdd: "7,1,-0- ,\"Moscow\",\"Russia\",-0- \n", companionComments: "7,\"tionality Russia\"\n",
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if len(list.Entries) != 1 || list.ProblemCount != 2 {
 		t.Fatalf("read %d entries and the problems %v, want 1 and 2", len(list.Entries), list.Problems)
 	}
@@ -71,9 +69,7 @@ func TestReadFTM(t *testing.T) {
 		`B","properties":{"name":["A B","C D"],"weakAlias":["X"],"birthDate":["1961"],"nationality":["ru"],` +
 		`"taxNumber":["123456"]}}` + "\n{\n" +
 		`{"id":"b","schema":"Address","properties":{}}`}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if len(list.Entries) != 1 || list.ProblemCount != 1 || len(list.Entries[0].Names) != 3 {
 		t.Errorf("read %+v", list)
 	}
@@ -81,9 +77,7 @@ func TestReadFTM(t *testing.T) {
 
 func TestReadTargets(t *testing.T) {
 	list, err := Read(TargetsSimpleCSV, FileSource("../../../sampledata/watchlist.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if len(list.Entries) != 16 || list.ProblemCount != 0 {
 		t.Errorf("read %d entries and %d problems, want 16 and none", len(list.Entries), list.ProblemCount)
 	}

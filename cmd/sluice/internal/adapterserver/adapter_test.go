@@ -17,6 +17,7 @@ import (
 
 	"sluice/client"
 	"sluice/cmd/sluice/internal/terminal"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/adapter"
 )
@@ -93,15 +94,11 @@ func (f *fakeReceptor) newAdapter(faults ...string) *adapterServer {
 	f.t.Helper()
 	c, err := client.New(client.Config{APIURL: f.server.URL, TokenURL: f.server.URL + "/token", ClientID: "c",
 		ClientSecret: "s", Scope: "tenant/" + testTenant})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	errtest.Fatal(f.t, err)
 	path := filepath.Join(f.t.TempDir(), "answers.json")
 	text := `[{"name":"Ivan Testov","entityUniqueId":"acme:1","matchData":{"providerSourceName":"Acme",` +
 		`"name":"TESTOV"}}]`
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		f.t.Fatal(err)
-	}
+	errtest.Fatal(f.t, os.WriteFile(path, []byte(text), 0o600))
 	s := &adapterServer{client: c, provider: "acme", keys: f.keys, faults: faults, ui: terminal.New(io.Discard),
 		ctx: f.t.Context()}
 	if s.answers, err = readAnswers(path); err != nil {
@@ -119,9 +116,7 @@ func testProvider() screening.Provider {
 func (f *fakeReceptor) ask(s *adapterServer, kind adapter.Type, data any, change func(*http.Request)) int {
 	f.t.Helper()
 	r, err := adapter.NewRequest(f.t.Context(), testProvider(), kind, "batch", data)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	errtest.Fatal(f.t, err)
 	if change != nil {
 		change(r)
 	}
@@ -218,9 +213,7 @@ func TestAdapterFaults(t *testing.T) {
 	}
 	f.ask(f.newAdapter("invalid"), adapter.Screen, testScreenData, nil)
 	a, err := f.open(2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if _, err := a.Check(adapter.Batch{ID: "batch", ProviderID: "acme",
 		Aliases: map[string][]string{"e1": {"a", "b"}, "e2": nil}}); err == nil {
 		t.Error("the matches are valid")

@@ -19,6 +19,7 @@ import (
 	"sluice/shared/access/permission"
 	"sluice/shared/ingest/receipt"
 	"sluice/shared/kit/entityid"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity"
 	"sluice/shared/platform/entity/entitytest"
 )
@@ -127,9 +128,7 @@ func TestAdminEntities(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "entities")
 	writeFile := func(t *testing.T, text string) {
 		t.Helper()
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	var file strings.Builder
 	for i := range importWindow + 1 {
@@ -258,13 +257,9 @@ func TestAdminKeyRetirement(t *testing.T) {
 
 	// As if five minutes had passed.
 	keys, version, err := f.registry.Keys(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	keys[1].ActiveFrom = time.Now().Add(-time.Second)
-	if err := f.registry.ReplaceKeys(t.Context(), keys, version); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, f.registry.ReplaceKeys(t.Context(), keys, version))
 	got := runAdmin[[]keyOutput](t, f, "key", "retire", first)
 	if len(got) != 2 || got[0].RetireAt == nil || got[0].RetireAt.After(time.Now()) || got[1].RetireAt != nil {
 		t.Errorf("got %+v, want the first key retired now and the second one not", got)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"sluice/shared/access/audit"
+	"sluice/shared/kit/errtest"
 )
 
 // serveLogs is the log group of the installation's functions.
@@ -76,9 +77,7 @@ func TestImportedStatusesAreRecorded(t *testing.T) {
 			text.Reset()
 			text.WriteString(`{"id":"000` + strings.Repeat("x", 240) + `","status":"ClientOffboarded"}`)
 		}
-		if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, os.WriteFile(file, []byte(text.String()), 0o600))
 		f.transitions = nil
 		runAdmin[importOutput](t, f, "entities", "import", file)
 		if len(f.transitions) != want {

@@ -14,6 +14,7 @@ import (
 	"sluice/shared/ingest/batch/batchdb"
 	"sluice/shared/ingest/batch/batchtest"
 	"sluice/shared/ingest/chunk"
+	"sluice/shared/kit/errtest"
 )
 
 // serveInvocation records an asynchronous invocation.
@@ -37,14 +38,10 @@ func (f *fakeInstallation) newBatch(t *testing.T, store *batchdb.Store, name str
 	t.Helper()
 	b := batchtest.NewBatch(t, f.tenant)
 	b.Name = name
-	if err := store.Create(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, store.Create(t.Context(), b))
 	for _, c := range changes {
 		c.At = b.CreatedAt.Add(time.Minute)
-		if _, err := store.Apply(t.Context(), b.ID, c); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(store.Apply(t.Context(), b.ID, c)))
 	}
 	return b.ID
 }
@@ -61,9 +58,7 @@ func TestAdminBatches(t *testing.T) {
 		{To: batch.ValidationStarted, Plan: &plan},
 	}
 	waiting, running := f.newBatch(t, store, "waiting"), f.newBatch(t, store, "running", started...)
-	if _, err := store.CommitValidated(t.Context(), running, 0, batch.ValidateResult{Lines: 1}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(store.CommitValidated(t.Context(), running, 0, batch.ValidateResult{Lines: 1})))
 	stored := f.newBatch(t, store, "stored", append(started,
 		batch.Transition{To: batch.PendingIngestion, Verdict: &batch.Verdict{Total: 2, Accepted: 2}},
 		batch.Transition{To: batch.Initialized})...)

@@ -12,15 +12,14 @@ import (
 
 	"sluice/shared/access/auth"
 	"sluice/shared/connect/outbound/outboundtest"
+	"sluice/shared/kit/errtest"
 )
 
 // A tenant's key is created once; its request is signed by a CA, and what the CA sends is installed and shown.
 func TestClientCertificate(t *testing.T) {
 	t.Parallel()
 	f := newFakeInstallation(t)
-	if err := f.registry.CreateTenant(t.Context(), auth.Tenant{ID: f.tenant}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, f.registry.CreateTenant(t.Context(), auth.Tenant{ID: f.tenant}))
 	const command = "client-certificate"
 	f.wantError(t, "has no client key: create one with --request", "tenant", command)
 	f.wantError(t, "has no client key: create one with --request", "tenant", command, "--install", "x.pem")
@@ -85,9 +84,7 @@ func TestClientCertificate(t *testing.T) {
 		for _, got := range []clientKeyOutput{installed, shown} {
 			block, _ := pem.Decode([]byte(content))
 			want, err := x509.ParseCertificate(block.Bytes)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			if got.KeyID != first.KeyID || got.Certificate == nil || got.InstalledAt == nil ||
 				!got.Certificate.NotAfter.Equal(want.NotAfter) || got.Certificate.Serial != strings.ToUpper(
 				want.SerialNumber.Text(16)) {
@@ -119,7 +116,5 @@ func parseRequest(t *testing.T, text, commonName string) *ecdsa.PublicKey {
 
 func writeFile(t *testing.T, name, content string) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.WriteFile(name, []byte(content), 0o600))
 }

@@ -24,6 +24,7 @@ import (
 	"sluice/shared/access/auth/authdb"
 	"sluice/shared/access/auth/fakekms"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity/entitydb"
 )
 
@@ -53,13 +54,9 @@ func newFakeInstallation(t *testing.T) *fakeInstallation {
 	t.Helper()
 	db := dynamotest.Start(t)
 	tables, err := url.Parse(*db.Options().BaseEndpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	kms, err := fakekms.New(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	dynamoDB := httputil.NewSingleHostReverseProxy(tables)
 	f := &fakeInstallation{}
 	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -87,9 +84,7 @@ func newFakeInstallation(t *testing.T) *fakeInstallation {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(f.data, localcloud.FileName), text, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return f
 }
 

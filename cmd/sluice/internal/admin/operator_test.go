@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sluice/shared/kit/errtest"
 )
 
 // The lists are those of 'sluice admin', recorded as its are, and have no secrets.
@@ -14,13 +16,9 @@ func TestConsoleOperator(t *testing.T) {
 	tenant := runAdmin[tenantOutput](t, f, "tenant", "create").TenantID
 	created := runAdmin[clientOutput](t, f, "client", "create", "--tenant", tenant, "--permission", "all")
 	stored, err := f.registry.Client(t.Context(), created.ClientID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	hash, err := json.Marshal(stored.Secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	f.records = nil
 	o := Operator{IsLocal: true, Data: f.data}
 	for name, list := range map[string]struct {
@@ -31,9 +29,7 @@ func TestConsoleOperator(t *testing.T) {
 		"admin key list": {o.Keys, "["},
 	} {
 		result, err := list.read(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		text, err := json.Marshal(result)
 		if err != nil || !strings.Contains(string(text), list.want) {
 			t.Errorf("%s: got %s (%v), want %s", name, text, err, list.want)

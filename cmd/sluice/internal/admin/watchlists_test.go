@@ -14,6 +14,7 @@ import (
 
 	"sluice/internal/localcloud"
 	"sluice/shared/access/audit"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogdb"
 )
@@ -52,17 +53,13 @@ func newInstallationWithStorage(t *testing.T) (*fakeInstallation, *fakeStorage) 
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	d, err := localcloud.Read(f.data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	d.S3URL = server.URL
 	text, err := json.Marshal(d)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(f.data, localcloud.FileName), text, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return f, s
 }
 
@@ -75,9 +72,7 @@ func writeList(t *testing.T, from, to int, broken ...string) string {
 		fmt.Fprintf(&b, "p%d,Person,Anatoly Velkanov%c\n", i, 'a'+i)
 	}
 	path := filepath.Join(t.TempDir(), "list.csv")
-	if err := os.WriteFile(path, []byte(b.String()+strings.Join(broken, "\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.WriteFile(path, []byte(b.String()+strings.Join(broken, "\n")), 0o600))
 	return path
 }
 

@@ -3,16 +3,16 @@ package batches
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/client/clienttest"
 	"sluice/cmd/sluice/internal/commandtest"
 	"sluice/internal/command"
+	"sluice/shared/kit/difftest"
 )
 
 // compact removes the white space between the tokens of JSON.
@@ -58,9 +58,7 @@ func TestJSONIsTheReplyAndNothingElse(t *testing.T) {
 			}
 			for i, command := range []string{"status", "results"} {
 				code, stdout, stderr := commandtest.RunWithServer(t.Context(), t, Commands(), s, command, id, "--json")
-				if diff := cmp.Diff(compact(t, c.reply), compact(t, stdout)); diff != "" {
-					t.Errorf("%s --json (-want +got):\n%s", command, diff)
-				}
+				difftest.Equal(t, fmt.Sprintf("%s --json", command), compact(t, c.reply), compact(t, stdout))
 				if code != c.codes[i] || stderr != "" {
 					t.Errorf("%s: exit code %d, stderr %q; want %d and nothing", command, code, stderr, c.codes[i])
 				}
@@ -93,7 +91,5 @@ func TestUploadJSON(t *testing.T) {
 	if code != 0 || stderr != "" {
 		t.Errorf("exit code %d, stderr %q; want 0 and nothing", code, stderr)
 	}
-	if diff := cmp.Diff(reply, compact(t, stdout)); diff != "" {
-		t.Errorf("output (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "output", reply, compact(t, stdout))
 }

@@ -13,6 +13,7 @@ import (
 	"sluice/cmd/sluice/internal/commandtest"
 	"sluice/cmd/sluice/internal/terminal"
 	"sluice/internal/command"
+	"sluice/shared/kit/errtest"
 )
 
 // A command that follows a batch to which nothing was uploaded says what the batch waits for.
@@ -57,9 +58,7 @@ func TestFollowAfterUpload(t *testing.T) {
 		return true
 	}
 	c, err := client.New(s.Config())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	ctx, end := context.WithCancel(t.Context())
 	var shown strings.Builder
 	_, err = follow(ctx, c, terminal.New(&shown), "b", func(int) time.Duration {

@@ -16,6 +16,7 @@ import (
 	"sluice/client/clienttest"
 	"sluice/cmd/sluice/internal/commandtest"
 	"sluice/internal/command"
+	"sluice/shared/kit/errtest"
 )
 
 // writeBatches writes n files of one transaction each.
@@ -26,9 +27,7 @@ func writeBatches(t *testing.T, n int) []string {
 	for i := range n {
 		line := fmt.Sprintf(`{"transaction_external_id":"t%d","modification":{"external_id":"m"}}`+"\n", i)
 		paths = append(paths, filepath.Join(dir, fmt.Sprintf("%d.jsonl", i)))
-		if err := os.WriteFile(paths[i], []byte(line), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, os.WriteFile(paths[i], []byte(line), 0o600))
 	}
 	return paths
 }

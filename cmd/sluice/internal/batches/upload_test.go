@@ -12,6 +12,7 @@ import (
 	"sluice/client/clienttest"
 	"sluice/cmd/sluice/internal/commandtest"
 	"sluice/internal/command"
+	"sluice/shared/kit/errtest"
 )
 
 func TestInterruptedUpload(t *testing.T) {
@@ -106,9 +107,7 @@ func TestInterruptedSending(t *testing.T) {
 // An upload in parts that is interrupted says how to resume it, and the resumed one sends only what is missing.
 func TestResumedUpload(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a batch.jsonl")
-	if err := os.WriteFile(path, []byte(`{"key": "a value"}`+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.WriteFile(path, []byte(`{"key": "a value"}`+"\n"), 0o600))
 	s := clienttest.New()
 	defer s.Close()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -17,6 +17,7 @@ import (
 	"sluice/cmd/sluice/internal/terminal"
 	"sluice/console"
 	"sluice/internal/command"
+	"sluice/shared/kit/errtest"
 )
 
 // The console acts with the user's credentials, so only this machine reaches it.
@@ -34,9 +35,7 @@ func TestConsoleListensOnThisMachineOnly(t *testing.T) {
 	}
 	for _, address := range []string{"127.0.0.1:0", "localhost:0", ":0"} {
 		socket, err := listenOnThisMachine(address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		if got := socket.Addr().String(); !strings.HasPrefix(got, "127.0.0.1:") {
 			t.Errorf("--address %s listens at %s", address, got)
 		}
@@ -50,9 +49,7 @@ func TestConsoleIsServed(t *testing.T) {
 	service := clienttest.New()
 	defer service.Close()
 	c, err := client.New(service.Config())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	input, enter := io.Pipe()
 	output, printed := io.Pipe()
 	defer enter.Close()

@@ -18,6 +18,7 @@ import (
 	"sluice/client/clienttest"
 	"sluice/cmd/sluice/internal/terminal"
 	"sluice/console"
+	"sluice/shared/kit/errtest"
 )
 
 // A terminal that is closed ends the console as Ctrl-C does: dropped files and the webhook of a listener are removed.
@@ -27,9 +28,7 @@ func TestConsoleEndsWithItsTerminal(t *testing.T) {
 	signal.Notify(received, syscall.SIGHUP)
 	defer signal.Stop(received)
 	ended := startConsole(t, t.Context())
-	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
 	if err := <-ended; err != nil {
 		t.Errorf("the console ends with %v", err)
 	}
@@ -45,9 +44,7 @@ func TestConsoleOutlivesItsTerminalUnderNohup(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ended := startConsole(t, ctx)
-	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
 	select {
 	case err := <-ended:
 		t.Fatalf("the console ends with %v", err)
@@ -66,9 +63,7 @@ func startConsole(t *testing.T, ctx context.Context) (ended chan error) {
 	service := clienttest.New()
 	t.Cleanup(service.Close)
 	c, err := client.New(service.Config())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	output, printed := io.Pipe()
 	ended = make(chan error, 1)
 	go func() {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sluice/internal/command"
+	"sluice/shared/kit/errtest"
 )
 
 // Ctrl-C ends a command that waits for its input.
@@ -47,9 +48,7 @@ func TestInterruptedReading(t *testing.T) {
 
 func TestSpool(t *testing.T) {
 	file, size, err := spool(t.Context(), strings.NewReader("text"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	defer file.Close()
 	text := make([]byte, 10)
 	n, err := file.ReadAt(text, 0)

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/client"
 	"sluice/cmd/sluice/internal/terminal"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 func TestSummarizeReport(t *testing.T) {
@@ -24,15 +24,11 @@ func TestSummarizeReport(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(limit, " bytes"), func(t *testing.T) {
 			summary, err := summarizeReport(strings.NewReader(report), limit)
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			if wantTruncated := limit < whole; summary.truncated != wantTruncated {
 				t.Errorf("truncated = %v, want %v", summary.truncated, wantTruncated)
 			}
-			if diff := cmp.Diff(want, summary.counts); diff != "" {
-				t.Errorf("counts (-want +got):\n%s", diff)
-			}
+			difftest.Equal(t, "counts", want, summary.counts)
 			if len(summary.first) != len(want) {
 				t.Errorf("first errors = %+v, want one of each of %d kinds", summary.first, len(want))
 			}
@@ -51,17 +47,13 @@ func TestShortEntriesAreCounted(t *testing.T) {
 {"line":7,"errors":[],"codes":["missing","enum"]}
 `
 	summary, err := summarizeReport(strings.NewReader(report), 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	var out strings.Builder
 	summary.print(terminal.New(&out), strings.NewReader("{}\n"))
 	const want = "\nline 1  missing\n  It is missing.\n    {}\n    ^\n  What to do: Add it.\n" +
 		"\nline 7  enum\n  What to do: Check spelling and case; the message lists the words.\n" +
 		"\nErrors: 2 missing, 1 enum\n"
-	if diff := cmp.Diff(want, out.String()); diff != "" {
-		t.Errorf("output (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "output", want, out.String())
 }
 
 // What to do is said once for each code, and nothing of a code that this program does not know.
@@ -70,9 +62,7 @@ func TestRemediesArePrinted(t *testing.T) {
 {"line":7,"errors":[{"type":"number_type","msg":"Not a number."}]}
 `
 	summary, err := summarizeReport(strings.NewReader(report), 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	var out strings.Builder
 	summary.print(terminal.New(&out), nil)
 	const want = `
@@ -87,9 +77,7 @@ line 1  new_code
 
 Errors: 2 number_type, 1 new_code
 `
-	if diff := cmp.Diff(want, out.String()); diff != "" {
-		t.Errorf("output (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "output", want, out.String())
 }
 
 // A report without an error prints no list of none.

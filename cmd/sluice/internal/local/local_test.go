@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 // fakeLocalProgram writes a local cloud that is a shell script. Its arguments are --data DIR --ready-file FILE.
@@ -22,9 +24,7 @@ func fakeLocalProgram(t *testing.T, script string) (program, data string) {
 	t.Cleanup(func() { signal.Stop(interrupts) })
 	dir := t.TempDir()
 	program = filepath.Join(dir, "sluice-local")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.WriteFile(program, []byte("#!/bin/sh\n"+script), 0o700))
 	return program, filepath.Join(dir, "data")
 }
 
@@ -34,9 +34,7 @@ printf '{"api_url":"http://127.0.0.1:1"}' > "$4.tmp"; mv "$4.tmp" "$4"
 while :; do sleep 0.01; done
 `)
 	c, err := Start(t.Context(), program, data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if got, want := c.Descriptor.APIURL, "http://127.0.0.1:1"; got != want {
 		t.Errorf("API URL = %q, want %q", got, want)
 	}

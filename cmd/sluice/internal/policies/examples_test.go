@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"sluice/cmd/sluice/internal/policyfile"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
 )
@@ -22,9 +23,7 @@ func TestExamplePolicies(t *testing.T) {
 	var has struct{ isDefault, isConditional, isCalculated, isSensitive, isDynamic, isCleared bool }
 	for _, name := range []string{"company", "individual"} {
 		file, _, err := compilePolicyFile(t.Context(), "../../../../sampledata/policies/"+name+".yaml")
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		fields := slices.Clone(file.Contents.Fields)
 		for _, g := range file.Contents.DataGroups {
 			fields = append(fields, g.Fields...)
@@ -80,22 +79,16 @@ func TestExampleCompany(t *testing.T) {
 	} {
 		e := evaluation{entity: "../../../../sampledata/policies/acme.yaml"}
 		_, program, err := compilePolicyFile(t.Context(), "../../../../sampledata/policies/company.yaml")
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		in, err := e.readInput(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		r := in.request()
 		r.Now = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 		if r.Layers, err = parseLayers(layers); err != nil {
 			t.Fatal(err)
 		}
 		result, err := program.Evaluate(t.Context(), r, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		masked := map[string]bool{}
 		values := map[string]string{}
 		eachGroupField(result, func(f *evaluate.GroupField) {
@@ -127,14 +120,10 @@ func TestExampleCompany(t *testing.T) {
 func TestExampleIsEvaluatedAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	_, program, err := compilePolicyFile(t.Context(), "../../../../sampledata/policies/company.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	e := evaluation{entity: "../../../../sampledata/policies/acme.yaml"}
 	in, err := e.readInput(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	evaluated := func(layers string) (string, error) {
 		r := in.request()
 		r.Explain = true
@@ -153,9 +142,7 @@ func TestExampleIsEvaluatedAtTheSameTime(t *testing.T) {
 	var all sync.WaitGroup
 	for _, layers := range []string{"", "Global:Compliance"} {
 		want, err := evaluated(layers)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		for range 4 {
 			all.Go(func() {
 				for range 3 {

@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/cmd/sluice/internal/policyfile"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/property"
 )
 
@@ -59,12 +61,8 @@ properties:
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, err := policyfile.ParseEntity("entity", []byte(source))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(want, e.Properties, withoutEmpty); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			errtest.Fatal(t, err)
+			difftest.Equal(t, "the result", want, e.Properties, withoutEmpty)
 		})
 	}
 }
@@ -73,9 +71,7 @@ func TestParseEntityMetadata(t *testing.T) {
 	e, err := policyfile.ParseEntity("entity", []byte(`{"id": "e-1", "type": "Company", "status": "Compliant",
 		"targetEntity": "Client", "journeyId": "j", "properties": {}, "dataSources": {
 			"screeningMateriality": {"mainEntity": true, "n": 0.10, "list": ["a", 1, null]}}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if got := string(e.DataSources["entityDataMetadata"]); got != `{"entityId":"e-1","entityType":"Company"}` {
 		t.Errorf("metadata %s", got)
 	}
@@ -140,9 +136,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		written, err := policyfile.Format(file.Contents)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		again, err := policyfile.Parse("policy", written)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, written)

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/cmd/sluice/internal/policyfile"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
 )
@@ -206,9 +207,7 @@ func TestResolveByNames(t *testing.T) {
 		c := g.contents()
 		g.name(&c)
 		text, err := policyfile.Format(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		// The file without IDs is one that somebody has written by hand.
 		lines := slices.DeleteFunc(strings.Split(string(text), "\n"), func(line string) bool {
 			return isID.MatchString(line)
@@ -293,14 +292,10 @@ func sorted(c policy.Contents) policy.Contents {
 func TestExamples(t *testing.T) {
 	for _, name := range []string{"company", "individual"} {
 		text, err := os.ReadFile("../../../../sampledata/policies/" + name + ".yaml")
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		f := parse(t, string(text))
 		first, err := policyfile.Format(f.Contents)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		again, err := policyfile.Format(parse(t, string(first)).Contents)
 		if err != nil || string(first) != string(again) {
 			t.Errorf("%s: written twice (%v):\n%s", name, err, cmp.Diff(string(first), string(again)))

@@ -9,6 +9,7 @@ import (
 
 	"sluice/cmd/sluice/internal/commandtest"
 	"sluice/cmd/sluice/internal/service"
+	"sluice/shared/kit/errtest"
 )
 
 // The list has every profile without its secret, marks the one that is used, and says what is wrong with one.
@@ -44,9 +45,7 @@ func TestProfiles(t *testing.T) {
 	}
 	open := filepath.Join(filepath.Dir(path), "open.json")
 	for _, file := range []string{open, filepath.Join(filepath.Dir(path), "no profile.json")} {
-		if err := os.WriteFile(file, []byte("{}"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, os.WriteFile(file, []byte("{}"), 0o644))
 	}
 	want := "* default  https://default.test  tenant t  client c\n" +
 		"  open     others can reach the secret in " + open + "; run: chmod 600 '" + open + "'\n" +

@@ -26,6 +26,7 @@ import (
 	"sluice/cmd/sluice/internal/service"
 	"sluice/internal/command"
 	"sluice/shared/ingest/receipt"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/jose"
 )
 
@@ -53,9 +54,7 @@ func hexSum(text string) *string {
 func newReceiptFixture(t *testing.T) *receiptFixture {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	number := func(n int64) *int64 { return &n }
 	f := &receiptFixture{t: t, dir: t.TempDir(), key: key, claims: receipt.Claims{
 		Issuer: receiptIssuer, Tenant: "t", BatchID: "b", Status: "PROCESSED", EndedAt: time.Now(),
@@ -73,39 +72,29 @@ func newReceiptFixture(t *testing.T) *receiptFixture {
 	w.Close()
 	f.write("file.gz", gz.String())
 	zw, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	f.write("file.zst", string(zw.EncodeAll([]byte(receiptFile), nil)))
 	return f
 }
 
 func (f *receiptFixture) write(name, text string) {
 	f.t.Helper()
-	if err := os.WriteFile(filepath.Join(f.dir, name), []byte(text), 0o600); err != nil {
-		f.t.Fatal(err)
-	}
+	errtest.Fatal(f.t, os.WriteFile(filepath.Join(f.dir, name), []byte(text), 0o600))
 }
 
 func (f *receiptFixture) sign(key *ecdsa.PrivateKey, claims any) string {
 	f.t.Helper()
 	text, err := jose.Sign(key, jose.Header{Algorithm: jose.ES256, Type: receipt.Type, KeyID: "k"}, claims)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	errtest.Fatal(f.t, err)
 	return text
 }
 
 func (f *receiptFixture) keySet(key *ecdsa.PrivateKey, id string) string {
 	f.t.Helper()
 	public, err := jose.NewJWK(id, &key.PublicKey)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	errtest.Fatal(f.t, err)
 	text, err := json.Marshal(jose.JWKSet{Keys: []jose.JWK{public}})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	errtest.Fatal(f.t, err)
 	return string(text)
 }
 
@@ -135,15 +124,11 @@ func TestVerify(t *testing.T) {
 	noFile := failed
 	noFile.Status, noFile.FileSHA256, noFile.FileBytes = "ERROR", nil, nil
 	stranger, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	good := f.sign(f.key, f.claims)
 	parts := strings.Split(good, ".")
 	forged, err := json.Marshal(valid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	encode := base64.RawURLEncoding.EncodeToString
 	for name, text := range map[string]string{
 		"valid": f.sign(f.key, valid), "failed": f.sign(f.key, failed), "nofile": f.sign(f.key, noFile),
@@ -247,9 +232,7 @@ func TestVerifyFindsIssuerInProfile(t *testing.T) {
 	}
 	verify(2, "--issuer is needed")
 	for name, url := range map[string]string{service.DefaultProfile: receiptIssuer, "other": "https://else.test"} {
-		if _, err := (service.Profile{APIURL: url}).Store(name); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of((service.Profile{APIURL: url}).Store(name)))
 	}
 	verify(0, "Verified")
 	t.Setenv("SLUICE_PROFILE", "other")
@@ -288,13 +271,9 @@ func TestVerifyFetchesKeys(t *testing.T) {
 	server.Close()
 	verify(0, 2) // offline
 	other, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	text, err := jose.Sign(other, jose.Header{Algorithm: jose.ES256, Type: receipt.Type, KeyID: "new"}, f.claims)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	f.write("receipt", text)
 	verify(2, 2) // offline, and the key is not known
 }

@@ -12,6 +12,7 @@ import (
 
 	"sluice/cmd/sluice/internal/terminal"
 	"sluice/internal/command"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening/match"
 	"sluice/shared/screening/watchlist"
 )
@@ -32,9 +33,7 @@ func screenFileRun(t *testing.T, n int, asJSON bool) (*screenRun, *bytes.Buffer,
 		}
 	}
 	path := filepath.Join(t.TempDir(), "names.csv")
-	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.WriteFile(path, []byte(text.String()), 0o600))
 	var out bytes.Buffer
 	return &screenRun{stdout: &out, ui: terminal.New(&out), file: path, threshold: 50, asJSON: asJSON}, &out,
 		match.Build(match.Source{Name: "list", List: list})

@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
 	"sluice/client/clienttest"
 	"sluice/cmd/sluice/internal/commandtest"
+	"sluice/shared/kit/difftest"
 )
 
 // The service is asked what the flags say, and its hits are printed as those of a list in a file.
@@ -53,13 +53,9 @@ func TestScreenByService(t *testing.T) {
 			if code != c.code || stderr != "" {
 				t.Errorf("exit code %d, stderr %q; want %d and nothing", code, stderr, c.code)
 			}
-			if diff := cmp.Diff(c.printed, stdout); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			difftest.Equal(t, "the result", c.printed, stdout)
 			want := `POST /screeningquery/api/v4/match-name {"data":` + c.request + `}`
-			if diff := cmp.Diff(want, request); diff != "" {
-				t.Errorf("request (-want +got):\n%s", diff)
-			}
+			difftest.Equal(t, "request", want, request)
 		})
 	}
 }

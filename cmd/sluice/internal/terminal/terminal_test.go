@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"sluice/shared/kit/difftest"
 )
 
 func TestBar(t *testing.T) {
@@ -35,9 +35,7 @@ func TestConsoleKeepsTheChangingLineBelow(t *testing.T) {
 	c.Printf("%s\n", c.Paint(Red, "end"))
 	const clear = "\r\x1b[2K"
 	want := clear + "  one" + clear + "text\n  one" + clear + "  longer th" + clear + "end\n"
-	if diff := cmp.Diff(want, out.String()); diff != "" {
-		t.Errorf("output (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "output", want, out.String())
 	c.color = true
 	if got, want := c.Paint(Red, "x"), "\x1b[31mx\x1b[0m"; got != want {
 		t.Errorf("painted %q, want %q", got, want)

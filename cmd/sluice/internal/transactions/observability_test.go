@@ -18,15 +18,15 @@ import (
 	"sluice/cmd/sluice/internal/batches"
 	"sluice/cmd/sluice/internal/commandtest"
 	"sluice/internal/command"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 // uploadLines uploads a batch that drops invalid lines, and waits for its end.
 func uploadLines(t *testing.T, s *clienttest.Server, lines string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "batch.jsonl")
-	if err := os.WriteFile(path, []byte(lines), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.WriteFile(path, []byte(lines), 0o600))
 	code, _, stderr := commandtest.RunWithServer(t.Context(), t, batches.Commands(), s, "upload", path,
 		"--max-rejected",
 		"100%", "--quiet")
@@ -73,17 +73,13 @@ func TestPrintDays(t *testing.T) {
 		"2026-02-26": {Succeeded: 7},
 	}, last, 3)
 	var out strings.Builder
-	if err := printDays(&out, days); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, printDays(&out, days))
 	const want = `2026-03-01  1,000 stored   2 not stored
 2026-02-28      0 stored   0 not stored
 2026-02-27      9 stored  10 not stored
 total       1,009 stored  12 not stored
 `
-	if diff := cmp.Diff(want, out.String()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "the result", want, out.String())
 }
 
 // Requests for events have at most 100 IDs, in which one with commas counts as several, and short addresses. An event

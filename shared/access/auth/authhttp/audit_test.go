@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/access/auth/authhttp"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -19,9 +18,7 @@ func (id *identity) recorded(t *testing.T) []map[string]any {
 	var out []map[string]any
 	for line := range strings.Lines(id.trail.String()) {
 		var record map[string]any
-		if err := json.Unmarshal([]byte(line), &record); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, json.Unmarshal([]byte(line), &record))
 		out = append(out, record)
 	}
 	id.trail.Reset()
@@ -58,9 +55,7 @@ func TestTokenRequestsAreRecorded(t *testing.T) {
 			}
 			maps.Copy(want, tt.want)
 			trail := id.trail.String()
-			if diff := cmp.Diff([]map[string]any{want}, id.recorded(t)); diff != "" {
-				t.Errorf("want (-), got (+):\n%s", diff)
-			}
+			difftest.Equal(t, "the result", []map[string]any{want}, id.recorded(t))
 			token, _ := body["access_token"].(string)
 			if strings.Contains(trail, id.secret) || token != "" && strings.Contains(trail, token) {
 				t.Errorf("the trail holds a secret: %s", trail)
@@ -103,9 +98,7 @@ func TestUnauthorizedRequestsAreRecorded(t *testing.T) {
 				"source":  "203.0.113.7", "request_id": "c6af9ac6-7b61-11e6-9a41-93e8deadbeef",
 			}
 			maps.Copy(want, tt.claims)
-			if diff := cmp.Diff([]map[string]any{want}, id.recorded(t)); diff != "" {
-				t.Errorf("want (-), got (+):\n%s", diff)
-			}
+			difftest.Equal(t, "the result", []map[string]any{want}, id.recorded(t))
 		})
 	}
 }

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
 	"sluice/shared/access/auth"
 	"sluice/shared/access/auth/authhttp"
 	"sluice/shared/access/httpapi"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -38,17 +38,13 @@ func TestAuthorizer(t *testing.T) {
 				Effect: "Allow", Action: []string{"execute-api:Invoke"},
 				Resource: []string{"arn:aws:execute-api:eu-central-1:123456789012:abc123/live/*"},
 			}}
-			if diff := cmp.Diff(wantStatement, reply.PolicyDocument.Statement); diff != "" {
-				t.Errorf("policy: want (-), got (+):\n%s", diff)
-			}
+			difftest.Equal(t, "policy", wantStatement, reply.PolicyDocument.Statement)
 			wantContext := httpapi.Caller{
 				Tenant: id.tenant.ID, Client: id.client.ID, TokenID: tokenID, Permissions: id.client.Permissions,
 				Features:   []string{"batch"},
 				Attributes: auth.DefaultSettings().Attributes(), Expires: id.now.Add(65 * time.Minute),
 			}.Context()
-			if diff := cmp.Diff(wantContext, reply.Context); diff != "" {
-				t.Errorf("context: want (-), got (+):\n%s", diff)
-			}
+			difftest.Equal(t, "context", wantContext, reply.Context)
 			if reply.PrincipalID != id.client.ID {
 				t.Errorf("got the principal %s, want %s", reply.PrincipalID, id.client.ID)
 			}

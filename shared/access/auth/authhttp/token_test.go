@@ -15,6 +15,8 @@ import (
 
 	"sluice/shared/access/auth"
 	"sluice/shared/access/httpapi"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 func TestToken(t *testing.T) {
@@ -110,9 +112,7 @@ func TestRefusedTokenRequests(t *testing.T) {
 			}
 		})
 	}
-	if _, err := id.registry.DisableClient(t.Context(), id.client.ID); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(id.registry.DisableClient(t.Context(), id.client.ID)))
 	if status, body, _ := id.post(t, id.form().Encode(), nil); status != 400 || body["error"] != "invalid_client" {
 		t.Errorf("a disabled client: got %d %v, want 400 invalid_client", status, body)
 	}
@@ -174,9 +174,7 @@ func TestKeysAndMetadata(t *testing.T) {
 		"token_endpoint_auth_methods_supported": []any{"client_secret_basic", "client_secret_post"},
 		"response_types_supported":              []any{},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("want (-), got (+):\n%s", diff)
-	}
+	difftest.Equal(t, "the result", want, got)
 	derived, _ := newIdentity(t, "").get(t, "/.well-known/oauth-authorization-server")
 	if derived["issuer"] != "https://abc123.execute-api.eu-central-1.amazonaws.com/live" {
 		t.Errorf("got the issuer %v, want the address of the API", derived["issuer"])

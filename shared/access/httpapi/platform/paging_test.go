@@ -6,14 +6,13 @@ import (
 	"testing"
 
 	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/kit/errtest"
 )
 
 func TestPageTokens(t *testing.T) {
 	newPaging := func() *platform.Paging {
 		p, err := platform.NewPaging(platform.NewPagingKey())
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		return p
 	}
 	p := newPaging()
@@ -67,9 +66,7 @@ func TestPagingKeyIsReadWhenNeeded(t *testing.T) {
 		t.Errorf("got %v after %d reads, want %v after none", err, store.reads, lost)
 	}
 	for range 2 {
-		if _, err := p.Open("t", "q", ""); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(p.Open("t", "q", "")))
 		got, err := p.Open("t", "q", p.Seal("t", "q", "here"))
 		if err != nil || got != "here" || store.reads != 1 {
 			t.Errorf("got %q, %v after %d reads, want here after 1", got, err, store.reads)

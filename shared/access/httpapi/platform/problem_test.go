@@ -13,6 +13,7 @@ import (
 
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/kit/errtest"
 )
 
 // problem sends a request to an area whose errors are problem details, and returns those.
@@ -84,9 +85,7 @@ func TestProblemsWithoutAToken(t *testing.T) {
 	handler := httpapi.Lambda(platform.ProblemHandler(routes(), nil, nil, slog.New(slog.DiscardHandler),
 		func() time.Time { return now }))
 	r, err := handler(t.Context(), events.APIGatewayProxyRequest{HTTPMethod: "GET", Path: "/things/1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	const want = `{"type":"about:blank","title":"Unauthorized","status":401,"detail":"Unauthorized",` +
 		`"instance":"/things/1","errorCode":"unauthorized"}`
 	if r.Body != want {

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/fault"
 )
 
@@ -80,9 +79,7 @@ func TestBadParameters(t *testing.T) {
 		{PropertyName: "all", ErrorMessage: "The value must be true or false.", AttemptedValue: "perhaps",
 			ErrorCode: "bool_type"},
 	}
-	if diff := cmp.Diff(want, failures(t, status, text)); diff != "" {
-		t.Errorf("want (-), got (+):\n%s", diff)
-	}
+	difftest.Equal(t, "the result", want, failures(t, status, text))
 }
 
 // A validation error shows the value that was sent in its place.
@@ -189,9 +186,7 @@ func TestChecks(t *testing.T) {
 				}
 				got = append(got, strings.Join(steps, ".")+" "+d.Code)
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("want (-), got (+):\n%s", diff)
-			}
+			difftest.Equal(t, "the result", tt.want, got)
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"sluice/shared/access/idempotency/idempotencydb"
 	"sluice/shared/access/idempotency/idempotencytest"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 )
 
 const table = "test-idempotency"
@@ -39,9 +40,7 @@ func TestStored(t *testing.T) {
 	}
 	end := func(run string, answer *idempotency.Answer, err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		r := records[run]
 		r.Until, r.Answer = time.Time{}, answer
 		records[run] = r

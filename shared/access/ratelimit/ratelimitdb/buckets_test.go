@@ -14,6 +14,7 @@ import (
 	"sluice/shared/access/ratelimit/ratelimitdb"
 	"sluice/shared/access/ratelimit/ratelimittest"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 )
 
 var now = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
@@ -34,9 +35,7 @@ func TestApply(t *testing.T) {
 		}
 		wantState, want, _ := model.Apply(t.Context(), "k", c)
 		state, applied, err := store.Apply(t.Context(), "k", c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		if diff := cmp.Diff(len(wantState), len(state)); applied != want || diff != "" {
 			t.Fatalf("change %d %+v: applied %t, want %t", i, c, applied, want)
 		}
@@ -63,10 +62,8 @@ func TestStored(t *testing.T) {
 	db := dynamotest.Start(t)
 	limiter := ratelimit.NewLimiter(unhurried{ratelimitdb.New(db, "test-limits")}, func() time.Time { return now })
 	for _, name := range []ratelimit.Name{ratelimit.EntityCommands, ratelimit.Platform} {
-		if _, err := limiter.Allow(t.Context(), "7c2f1a52-3f6e-4b1e-9d0a-000000000001",
-			ratelimit.Settings{}.Limit(name)); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(limiter.Allow(t.Context(), "7c2f1a52-3f6e-4b1e-9d0a-000000000001",
+			ratelimit.Settings{}.Limit(name))))
 	}
 	dynamotest.CompareStored(t, db, "test-limits", "limits")
 }

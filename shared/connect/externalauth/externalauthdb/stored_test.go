@@ -3,6 +3,7 @@ package externalauthdb_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"sluice/shared/connect/externalauth"
 	"sluice/shared/connect/externalauth/externalauthdb"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/sealed"
@@ -198,16 +200,12 @@ func TestDueNotices(t *testing.T) {
 	expectDue := func(now time.Time, want ...string) {
 		t.Helper()
 		var got []string
-		if err := s.EachDue(ctx, now, func(c externalauth.Configuration) error {
+		errtest.Fatal(t, s.EachDue(ctx, now, func(c externalauth.Configuration) error {
 			got = append(got, c.Tenant+" "+c.ID)
 			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 		slices.Sort(got)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("due at %v (-want +got):\n%s", now, diff)
-		}
+		difftest.Equal(t, fmt.Sprintf("due at %v", now), want, got)
 	}
 	expectDue(first.Add(-time.Second))
 	expectDue(first, "t1 a", "t2 b")

@@ -12,6 +12,7 @@ import (
 	"sluice/shared/connect/externalauth"
 	"sluice/shared/connect/externalauth/externalauthhttp"
 	"sluice/shared/connect/externalauth/externalauthtest"
+	"sluice/shared/kit/difftest"
 )
 
 // fullConfiguration returns the data of a request with everything that a configuration can have.
@@ -62,15 +63,11 @@ func TestReadConfigurations(t *testing.T) {
 				},
 			}},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("read (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "read", want, got)
 
 	minimal := f.create(`{"url":"https://other.example.com"}`)
-	if diff := cmp.Diff(externalauthhttp.StoredConfiguration{ID: minimal, TenantID: tenant,
-		URL: "https://other.example.com", Headers: []externalauthhttp.NameValue{}}, f.read(minimal)); diff != "" {
-		t.Errorf("the minimal one (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "the minimal one", externalauthhttp.StoredConfiguration{ID: minimal, TenantID: tenant,
+		URL: "https://other.example.com", Headers: []externalauthhttp.NameValue{}}, f.read(minimal))
 	var list []externalauthhttp.ListItem
 	f.send("GET", queries+"/getAll", "", &list)
 	items := map[string]externalauthhttp.ListItem{}
@@ -101,10 +98,8 @@ func TestReplaceAndDelete(t *testing.T) {
 		`{"data":{"url":"https://hooks.example.com/b"}}`, nil); code != 202 || !strings.Contains(body, id) {
 		t.Errorf("replace: %d %s, want 202 with the ID", code, body)
 	}
-	if diff := cmp.Diff(externalauthhttp.StoredConfiguration{ID: id, TenantID: tenant,
-		URL: "https://hooks.example.com/b", Headers: []externalauthhttp.NameValue{}}, f.read(id)); diff != "" {
-		t.Errorf("after the replacement (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "after the replacement", externalauthhttp.StoredConfiguration{ID: id, TenantID: tenant,
+		URL: "https://hooks.example.com/b", Headers: []externalauthhttp.NameValue{}}, f.read(id))
 	f.create(`{"url":"https://hooks.example.com/a"}`) // which is free now
 	if code, body := f.send("DELETE", commands+"?configurationId="+id, "", nil); code != 202 ||
 		body != `{"data":null,"messages":[]}` {
@@ -161,9 +156,7 @@ func TestDuplicateURLs(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if diff := cmp.Diff(map[int]int{202: 1, 409: 7}, codes); diff != "" {
-		t.Errorf("eight at once (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "eight at once", map[int]int{202: 1, 409: 7}, codes)
 	var list []externalauthhttp.ListItem
 	if f.send("GET", queries+"/getAll", "", &list); len(list) != 4 {
 		t.Errorf("%d configurations, want 4", len(list))

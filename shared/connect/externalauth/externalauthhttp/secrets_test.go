@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/connect/externalauth/externalauthhttp"
+	"sluice/shared/kit/difftest"
 )
 
 // A configuration of one tenant does not exist for another.
@@ -63,9 +63,7 @@ func TestMasksAreSentBack(t *testing.T) {
 	for _, h := range c.Headers {
 		got = append(got, h.Name+"="+h.Value.Reveal())
 	}
-	if diff := cmp.Diff([]string{"secret", "form", "form", "a", "x-b=b", "X-A=a1", "X-A=new"}, got); diff != "" {
-		t.Errorf("stored (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "stored", []string{"secret", "form", "form", "a", "x-b=b", "X-A=a1", "X-A=new"}, got)
 	for name, refused := range map[string]string{
 		"another URL":            data("https://evil.example.com", tokens, "", mask, mask),
 		"another token endpoint": data(u, "https://evil.example.com", "", mask, mask),

@@ -10,6 +10,7 @@ import (
 	"sluice/shared/connect/outbound/outbounddb"
 	"sluice/shared/connect/outbound/outboundtest"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 )
 
 func TestKeys(t *testing.T) {
@@ -28,9 +29,7 @@ func TestStoredKeys(t *testing.T) {
 		CreatedAt:    time.Date(2026, 11, 26, 8, 15, 0, 123456789, time.UTC),
 		InstalledAt:  time.Date(2026, 11, 27, 8, 15, 0, 0, time.UTC),
 	}
-	if err := s.CreateClientKey(ctx, key); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.CreateClientKey(ctx, key))
 	dynamotest.CompareStored(t, client, "test-outbound", "outbound")
 
 	client = dynamotest.Start(t)

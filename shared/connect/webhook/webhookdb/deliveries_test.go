@@ -16,6 +16,7 @@ import (
 	"sluice/shared/connect/event"
 	"sluice/shared/connect/webhook"
 	"sluice/shared/connect/webhook/webhookdb"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
@@ -77,25 +78,19 @@ func testRunOfADelivery(t *testing.T, s webhook.Store) {
 	if err := s.SaveAttempt(ctx, failed); !errors.Is(err, webhook.ErrChanged) {
 		t.Errorf("the same attempt again: %v, want %v", err, webhook.ErrChanged)
 	}
-	if diff := cmp.Diff(failed, mustGet(t, s, d)); diff != "" {
-		t.Errorf("after an attempt: (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "after an attempt", failed, mustGet(t, s, d))
 	again, err := s.CreateDelivery(ctx, d) // repeated late: it changes nothing
 	if diff := cmp.Diff(failed, again); err != nil || diff != "" {
 		t.Errorf("created after an attempt: %v, (-want +got)\n%s", err, diff)
 	}
-	if diff := cmp.Diff(failed, mustGet(t, s, d)); diff != "" {
-		t.Errorf("after it was created again: (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "after it was created again", failed, mustGet(t, s, d))
 	ended := failed
 	ended.Outcome, ended.EndedAt, ended.NextAttemptAt, ended.AttemptCount = webhook.Successful, at.Add(time.Minute),
 		time.Time{}, 2
 	ended.Attempts = append(slices.Clone(failed.Attempts), webhook.Attempt{Number: 2, At: at,
 		Outcome: webhook.Successful})
 	errtest.Fatal(t, s.SaveAttempt(ctx, ended))
-	if diff := cmp.Diff(ended, mustGet(t, s, d)); diff != "" {
-		t.Errorf("after the last attempt: (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "after the last attempt", ended, mustGet(t, s, d))
 	ended.AttemptCount = 3
 	for what, err := range map[string]error{"attempt": s.SaveAttempt(ctx, ended), "end": s.EndDelivery(ctx, ended)} {
 		if !errors.Is(err, webhook.ErrChanged) {
@@ -119,9 +114,7 @@ func testRunOfADelivery(t *testing.T, s webhook.Store) {
 	if err := s.EndDelivery(ctx, second); err != nil {
 		t.Error(err)
 	}
-	if diff := cmp.Diff(second, mustGet(t, s, d)); diff != "" {
-		t.Errorf("ended: (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "ended", second, mustGet(t, s, d))
 	if _, err := s.BeginRun(ctx, tenant, "w1", "other", 2, at); !errors.Is(err, webhook.ErrNotFound) {
 		t.Errorf("run of an unknown delivery: %v, want %v", err, webhook.ErrNotFound)
 	}
@@ -266,7 +259,5 @@ func TestEventOfADeliveryThatIsKeptLonger(t *testing.T) {
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("collected again: %v, (-want +got)\n%s", err, diff)
 	}
-	if diff := cmp.Diff(want, mustGet(t, s, d)); diff != "" {
-		t.Errorf("after it was collected again: (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "after it was collected again", want, mustGet(t, s, d))
 }

@@ -11,6 +11,8 @@ import (
 
 	"sluice/openapi/wire"
 	"sluice/shared/connect/webhook"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 func TestDeliveriesInPages(t *testing.T) {
@@ -68,9 +70,7 @@ func TestLargeDeliveriesFitIntoReplies(t *testing.T) {
 		d := f.deliver(w, i, webhook.Failed)
 		d.ID, d.Type = webhook.NewDeliveryID(fmt.Sprint("large", i), w.ID, f.now), webhook.Batch
 		d.Messages[0].Text = []byte(`{"x":"` + strings.Repeat("y", size) + `"}`)
-		if _, err := f.store.CreateDelivery(t.Context(), d); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(f.store.CreateDelivery(t.Context(), d)))
 	}
 	found, next := 0, ""
 	for {
@@ -101,9 +101,7 @@ func TestDelivery(t *testing.T) {
 	}
 	d.AttemptCount = 1
 	d.NextAttemptAt = f.now.Add(time.Minute)
-	if err := f.store.SaveAttempt(t.Context(), d); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, f.store.SaveAttempt(t.Context(), d))
 	text := func(s string) *string { return &s }
 	want := wire.Delivery{
 		ID: d.ID, WebhookID: w.ID, Type: string(webhook.Single), Code: text("status"),
@@ -120,9 +118,7 @@ func TestDelivery(t *testing.T) {
 	}
 	var got wire.Delivery
 	f.must("GET", "/v1/webhooks/"+w.ID+"/deliveries/"+d.ID, "", &got)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "the result", want, got)
 	code, body := f.send("GET", "/v1/webhooks/"+w.ID+"/deliveries/"+w.ID, "", nil)
 	if code != 404 || body != `{"message":"Delivery not found."}` {
 		t.Errorf("an unknown delivery: %d %s, want 404", code, body)

@@ -12,6 +12,7 @@ import (
 
 	"sluice/openapi/wire"
 	"sluice/shared/connect/webhook"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -27,9 +28,7 @@ func TestLifeOfAWebhook(t *testing.T) {
 		EventTypes: []string{"batchtransaction:ingestionFailed"}, EmailAddresses: []string{"a@receiver.test"},
 		Type: string(webhook.Batch), BatchSize: 10, CreatedAt: f.now, UpdatedAt: f.now,
 	}
-	if diff := cmp.Diff(want, w); diff != "" {
-		t.Errorf("created (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "created", want, w)
 	stored, err := f.store.Get(t.Context(), tenant, w.ID)
 	if got := string(stored.Secret); err != nil || got != tenant+" webhook s" {
 		t.Errorf("the stored secret is %q, %v; want it sealed for the tenant", got, err)
@@ -42,9 +41,7 @@ func TestLifeOfAWebhook(t *testing.T) {
 	var list wire.Webhooks
 	f.must("GET", "/v1/webhooks", "", &list)
 	made.Secret = ""
-	if diff := cmp.Diff([]wire.Webhook{want, made}, list.WebHooks); diff != "" {
-		t.Errorf("list (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "list", []wire.Webhook{want, made}, list.WebHooks)
 
 	f.now = f.now.Add(time.Hour)
 	path := "/v1/webhooks/" + strings.ToUpper(w.ID)
@@ -54,21 +51,15 @@ func TestLifeOfAWebhook(t *testing.T) {
 		Type:      string(webhook.Single),
 		BatchSize: 100, CreatedAt: want.CreatedAt, UpdatedAt: f.now,
 	}
-	if diff := cmp.Diff(want, w); diff != "" {
-		t.Errorf("replaced (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "replaced", want, w)
 	f.must("PUT", path, `{"url":"https://receiver.test","enabled":true,"eventTypes":["*"],"secret":"t"}`, &w)
 	until := f.now.Add(24 * time.Hour)
 	want.Enabled, want.PreviousSecretUntil = true, &until
-	if diff := cmp.Diff(want, w); diff != "" {
-		t.Errorf("with a new secret (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "with a new secret", want, w)
 	f.now = until
 	want.PreviousSecretUntil = nil
 	f.must("GET", path, "", &w)
-	if diff := cmp.Diff(want, w); diff != "" {
-		t.Errorf("a day later (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "a day later", want, w)
 
 	var deleted wire.DeletedWebhook
 	f.must("DELETE", path, "", &deleted)

@@ -9,11 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/access/audit"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/batch/batchdb"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 )
@@ -57,7 +56,5 @@ func TestTransitionsAreRecorded(t *testing.T) {
 		errtest.Fatal(t, json.Unmarshal([]byte(line), &r))
 		got = append(got, r)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("want (-), got (+):\n%s", diff)
-	}
+	difftest.Equal(t, "the result", want, got)
 }

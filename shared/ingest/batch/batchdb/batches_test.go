@@ -11,6 +11,7 @@ import (
 	"sluice/shared/ingest/batch/batchtest"
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 )
 
 func TestConformanceOfSuccessiveCalls(t *testing.T) { batchtest.Conform(t, open) }
@@ -28,23 +29,17 @@ func TestOpenBatchOfAnEarlierRelease(t *testing.T) {
 	db := dynamotest.Start(t)
 	s := batchdb.New(db, "test-batches")
 	b := batchtest.NewBatch(t, "tenant")
-	if err := s.Create(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+	errtest.Fatal(t, s.Create(t.Context(), b))
+	errtest.Fatal(t, errtest.Of(db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 		TableName:        aws.String("test-batches"),
 		Key:              dynamo.Item{"id": dynamo.String(string(b.ID)), "part": dynamo.String("batch")},
 		UpdateExpression: aws.String("REMOVE #open"), ExpressionAttributeNames: map[string]string{"#open": "open"},
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})))
 	for _, c := range []batch.Transition{
 		{To: batch.Uploaded, ReceivedAt: b.CreatedAt, Object: &batch.Object{Key: "k", Size: 10}}, {To: batch.Failed},
 	} {
 		c.At = b.CreatedAt
-		if _, err := s.Apply(t.Context(), b.ID, c); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), b.ID, c)))
 		got, err := s.CountOpen(t.Context(), "tenant", batch.OpenWork{Batches: 10, UnvalidatedBytes: 10})
 		if err != nil || got != (batch.OpenWork{}) {
 			t.Errorf("%s: %+v, %v; want nothing counted", c.To, got, err)

@@ -10,6 +10,7 @@ import (
 
 	"sluice/shared/ingest/receipt"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 )
 
 var storedReceiptKeys = []receipt.Key{
@@ -21,12 +22,8 @@ var storedReceiptKeys = []receipt.Key{
 func TestStoredReceipts(t *testing.T) {
 	ctx, client := t.Context(), dynamotest.Start(t)
 	s := newStore(client)
-	if _, err := s.CommitReceipt(ctx, storedBatch, "a.b.c"); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.ReplaceReceiptKeys(ctx, storedReceiptKeys, 0); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(s.CommitReceipt(ctx, storedBatch, "a.b.c")))
+	errtest.Fatal(t, s.ReplaceReceiptKeys(ctx, storedReceiptKeys, 0))
 	dynamotest.CompareStored(t, client, "test-batches", "receipts")
 
 	client = dynamotest.Start(t)

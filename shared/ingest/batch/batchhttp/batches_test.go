@@ -14,6 +14,7 @@ import (
 	"sluice/shared/access/ratelimit"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/chunk"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -39,9 +40,7 @@ func TestUploadURL(t *testing.T) {
 			if strings.Contains(body, "other") {
 				want["ignored_parameters"] = []any{"other"}
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("want (-), got (+):\n%s", diff)
-			}
+			difftest.Equal(t, "the result", want, got)
 			b, err := a.batches.Get(t.Context(), batch.ID(id))
 			if err != nil || b.RejectOnInvalid != rejectOnInvalid || b.Tenant != "t1" || b.Client != "c1" ||
 				b.Settings != settings ||

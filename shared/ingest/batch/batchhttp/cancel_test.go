@@ -11,6 +11,7 @@ import (
 
 	"sluice/shared/access/permission"
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/errtest"
 )
 
 // closer records the batches whose slots are to be left.
@@ -39,9 +40,7 @@ func TestCancel(t *testing.T) {
 		id := a.createBatch(t)
 		a.apply(t, id, steps[:n]...)
 		before, err := a.batches.Get(t.Context(), batch.ID(id))
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		t.Run(string(before.Status), func(t *testing.T) {
 			a.closer.asked = nil
 			for range 2 {

@@ -17,6 +17,7 @@ import (
 	"sluice/shared/access/permission"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/batch/batchtest"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -56,9 +57,7 @@ func (a *api) expectPages(t *testing.T, query string, want ...[]string) {
 		if status != 200 || i >= len(want) {
 			t.Fatalf("%s: page %d is %d %v, want %d pages", query, i, status, page, len(want))
 		}
-		if diff := cmp.Diff(want[i], ids(page)); diff != "" {
-			t.Errorf("%s: page %d (-want +got):\n%s", query, i, diff)
-		}
+		difftest.Equal(t, fmt.Sprintf("%s: page %d", query, i), want[i], ids(page))
 		token, isText := page["next"].(string)
 		if !isText {
 			if i+1 != len(want) || page["next"] != nil {

@@ -16,6 +16,8 @@ import (
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/batch/batchhttp"
 	"sluice/shared/ingest/chunk"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 // observe asks for batches by the text of a query.
@@ -37,9 +39,7 @@ func observed[T any](t *testing.T, a *api, query string) (out []T, next string) 
 	if r.StatusCode != 200 {
 		t.Fatalf("%s: got %d %s", query, r.StatusCode, r.Body)
 	}
-	if err := json.Unmarshal([]byte(r.Body), &out); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, json.Unmarshal([]byte(r.Body), &out))
 	if token := r.MultiValueHeaders["X-Next"]; len(token) == 1 {
 		next = token[0]
 	}
@@ -68,9 +68,7 @@ func TestObservedBatch(t *testing.T) {
 	want := wire.BatchDetail{BatchID: id, Status: batchhttp.ObservedUploaded, RejectOnInvalid: true}
 	expect := func() {
 		t.Helper()
-		if diff := cmp.Diff(want, detail()); diff != "" {
-			t.Errorf("(-want +got)\n%s", diff)
-		}
+		difftest.Equal(t, "the result", want, detail())
 	}
 	expect()
 	plan := chunk.NewPlan(100, 60)
@@ -88,10 +86,8 @@ func TestObservedBatch(t *testing.T) {
 	begin := now
 	want.Status, want.IngestStart = batchhttp.ObservedIngestionInProgress, &begin
 	expect()
-	if _, err := a.batches.Apply(t.Context(), batch.ID(id), batch.Transition{To: batch.Processed,
-		At: now.Add(90500 * time.Millisecond)}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(a.batches.Apply(t.Context(), batch.ID(id), batch.Transition{To: batch.Processed,
+		At: now.Add(90500 * time.Millisecond)})))
 	end, seconds := now.Add(90500*time.Millisecond), int64(90)
 	want.Status, want.IngestEnd, want.DurationSeconds = batchhttp.ObservedProcessedWithFailures, &end, &seconds
 	expect()
@@ -102,9 +98,7 @@ func TestObservedBatch(t *testing.T) {
 	found, _ := observed[wire.BatchDetail](t, a, "ids="+failed+","+id)
 	wantBoth := []wire.BatchDetail{{BatchID: failed, Status: batchhttp.ObservedFailed,
 		RejectOnInvalid: true, ErrorMessage: &message}, want}
-	if diff := cmp.Diff(wantBoth, found); diff != "" {
-		t.Errorf("two batches (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "two batches", wantBoth, found)
 	a.caller.Tenant = "t2"
 	if found, _ := observed[wire.BatchDetail](t, a, "ids="+id); len(found) != 0 {
 		t.Errorf("another tenant gets %+v", found)

@@ -12,6 +12,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/errtest"
 )
 
 var someSHA256 = base64.StdEncoding.EncodeToString(make([]byte, 32))
@@ -35,9 +36,7 @@ func TestDeclaredUpload(t *testing.T) {
 		t.Run(body, func(t *testing.T) {
 			got := a.generateUploadURL(t, body)
 			u, err := url.Parse(got["url"].(string))
-			if err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, err)
 			if signed := u.Query().Get("X-Amz-SignedHeaders"); signed != want.signed {
 				t.Errorf("got the signed headers %s, want %s", signed, want.signed)
 			}

@@ -21,6 +21,7 @@ import (
 	"sluice/shared/ingest/batch/batchhttp"
 	"sluice/shared/ingest/receipt"
 	"sluice/shared/ingest/receipt/issue"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/jose"
 )
 
@@ -44,9 +45,7 @@ func newReceiptsAPI(t *testing.T) (*api, *switchedKMS, *bytes.Buffer) {
 	k := &switchedKMS{Client: outboundtest.NewKMS(t)}
 	created, err := k.CreateKey(t.Context(),
 		&kms.CreateKeyInput{KeySpec: types.KeySpecEccNistP256, KeyUsage: types.KeyUsageTypeSignVerify})
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	r := &batchhttp.Receipts{
 		Store: a.batches, URL: "https://api.test", Log: slog.New(slog.NewJSONHandler(log, nil)),
 		Issuer: &issue.Issuer{Store: a.batches, KMS: k, FirstKMSKey: *created.KeyMetadata.Arn,
@@ -92,10 +91,8 @@ func TestReceipt(t *testing.T) {
 		batch.Transition{To: batch.Initialized}, batch.Transition{To: batch.InProgress}) {
 		a.apply(t, id, change)
 		if change.To == batch.ValidationStarted {
-			if _, err := a.batches.CommitFileDigests(t.Context(), batch.ID(id),
-				batch.FileDigests{FileSHA256: sum, LinesSHA256: sum}); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, errtest.Of(a.batches.CommitFileDigests(t.Context(), batch.ID(id),
+				batch.FileDigests{FileSHA256: sum, LinesSHA256: sum})))
 		}
 		notEnded()
 	}

@@ -15,6 +15,7 @@ import (
 	"sluice/shared/access/idempotency"
 	"sluice/shared/access/idempotency/idempotencytest"
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/errtest"
 )
 
 // useKeys lets an API decide about idempotency keys, and returns the store of them.
@@ -45,9 +46,7 @@ func (a *api) askWithKey(t *testing.T, key, body string) (status int, reply map[
 func (a *api) recent(t *testing.T, tenant string) []batch.Batch {
 	t.Helper()
 	batches, _, err := a.batches.List(t.Context(), tenant, batch.Filter{}, "", 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return batches
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/chunk"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogtest"
 )
@@ -142,9 +143,8 @@ func TestIgnoredParameters(t *testing.T) {
 	a.lists.Import(t, catalog.Shared, "un", catalogtest.Person("1", "Anatoly Velkanov"))
 	reply := a.generateUploadURL(t, `{"z":1,"Name":"x","metadata":{"k":"v"},"\u0000":[],"screen_unknown":{`+
 		`"lists":["un"],"fuzzy":true}}`)
-	if diff := cmp.Diff([]any{"\x00", "Name", "screen_unknown.fuzzy", "z"}, reply["ignored_parameters"]); diff != "" {
-		t.Errorf("ignored parameters (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "ignored parameters", []any{"\x00", "Name", "screen_unknown.fuzzy", "z"},
+		reply["ignored_parameters"])
 	var many []string
 	for i := range 101 {
 		many = append(many, fmt.Sprintf(`"%03d%s":1`, i, strings.Repeat("é", 200)))
@@ -185,9 +185,7 @@ func TestRecordFields(t *testing.T) {
 			delete(reply, key)
 		}
 	}
-	if diff := cmp.Diff(want, reply); diff != "" {
-		t.Errorf("status (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "status", want, reply)
 	_, reply = a.call(t, "GET", "/batch/validation-result/"+id, "")
 	if reply["validate_only"] != true || reply["name"] != "n" || !cmp.Equal(reply["metadata"], any(metadata)) ||
 		reply["message"] != "Batch validated with errors. Nothing was ingested, because validate_only is true." {

@@ -7,10 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/chunk"
+	"sluice/shared/kit/difftest"
 )
 
 // storage answers requests to S3 for objects, whose contents it has by their paths.
@@ -88,9 +87,7 @@ func TestSummaryAndFilesOfResults(t *testing.T) {
 			a.storage["/work/reports/old"] = `{"counts":{},"codes":{"enum":{"count":1,"examples":[]}}}`
 			id := a.judgedBatch(t, tt.verdict)
 			_, reply := a.call(t, "GET", "/batch/validation-result/"+id, "")
-			if diff := cmp.Diff(tt.summary, reply["summary"]); diff != "" {
-				t.Errorf("summary (-want +got):\n%s", diff)
-			}
+			difftest.Equal(t, "summary", tt.summary, reply["summary"])
 			if got, ok := reply["rejected_left_out"]; !ok || got != tt.leftOut {
 				t.Errorf("rejected_left_out is %v, want %v", got, tt.leftOut)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/chunk"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogtest"
 )
@@ -135,9 +136,7 @@ func TestScreeningResult(t *testing.T) {
 	}
 	wantLists := []any{map[string]any{"list": "un", "version": "v",
 		"source_date": version.SourceDate.Format(time.RFC3339)}}
-	if diff := cmp.Diff(wantLists, reply["lists"]); diff != "" {
-		t.Errorf("lists (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "lists", wantLists, reply["lists"])
 	if _, status := a.call(t, "GET", "/batch/status/"+id, ""); status["names_screened"] != 7.0 ||
 		status["hits"] != 3.0 {
 		t.Errorf("status after the verdict: %v", status)

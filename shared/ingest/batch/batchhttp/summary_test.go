@@ -3,12 +3,11 @@ package batchhttp_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"sluice/openapi/wire"
 	"sluice/shared/ingest/batch"
@@ -16,6 +15,8 @@ import (
 	"sluice/shared/ingest/batch/batchhttp"
 	"sluice/shared/ingest/observation"
 	"sluice/shared/ingest/observation/observationdb"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 const summaryPath = "/transactions/summary"
@@ -49,9 +50,7 @@ func TestSummaryOfDays(t *testing.T) {
 		if b.ID, err = a.newID(); err != nil {
 			t.Fatal(err)
 		}
-		if err := a.batches.Create(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, a.batches.Create(t.Context(), b))
 	}
 	a.recordSingle(t, "m", now, 201, "")
 	a.recordSingle(t, "m", now.Add(time.Second), 400, "1 validation error")
@@ -74,9 +73,7 @@ func TestSummaryOfDays(t *testing.T) {
 			t.Fatalf("got %d %s", r.StatusCode, r.Body)
 		}
 		wanted := wire.TransactionSummary{Metadata: wire.PageMetadata{Count: int64(len(want))}, Data: want}
-		if diff := cmp.Diff(wanted, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", query, diff)
-		}
+		difftest.Equal(t, fmt.Sprintf("%s", query), wanted, got)
 	}
 }
 
@@ -127,9 +124,7 @@ func TestSummaryHasPages(t *testing.T) {
 			}
 			next = "&next=" + *got.Metadata.Next
 		}
-		if diff := cmp.Diff(want, counts); diff != "" {
-			t.Errorf("counts of the pages of %d batches (-want +got):\n%s", rows, diff)
-		}
+		difftest.Equal(t, fmt.Sprintf("counts of the pages of %d batches", rows), want, counts)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"sluice/internal/duckdb"
 	"sluice/shared/ingest/transaction/schema"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -38,9 +39,7 @@ func TestDuckDBReadsEveryValue(t *testing.T) {
 			"batch_id": batchID, "line": json.Number(fmt.Sprint(i + 1)), "received_at": "2026-11-26 08:15:00.123456+00",
 			"main_entity": "sender", "raw_line": lines[i],
 		}
-		if diff := cmp.Diff(want, row); diff != "" {
-			t.Errorf("row %d (-want +got):\n%s", i, diff)
-		}
+		difftest.Equal(t, fmt.Sprintf("row %d", i), want, row)
 	}
 	if len(rows) != len(lines) {
 		t.Errorf("got %d rows, want %d", len(rows), len(lines))
@@ -86,9 +85,7 @@ func TestDuckDBReadsEveryValue(t *testing.T) {
 			want[name] = nil
 		}
 	}
-	if diff := cmp.Diff(want, rows[0]); diff != "" {
-		t.Errorf("the row of %s\n(-want +got):\n%s", lines[2], diff)
-	}
+	difftest.Equal(t, fmt.Sprintf("the row of %s\n", lines[2]), want, rows[0])
 }
 
 // A file without lines has all columns.
@@ -165,7 +162,5 @@ func TestVersionsSideBySide(t *testing.T) {
 		row(later, 1, nil, "t3", "-48.900", "D", "A"),
 		row(later, 2, "web", "t2", "0", nil, nil),
 	}
-	if diff := cmp.Diff(want, rows); diff != "" {
-		t.Errorf("rows of both versions (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "rows of both versions", want, rows)
 }

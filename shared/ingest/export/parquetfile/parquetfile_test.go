@@ -5,15 +5,15 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/ingest/export"
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/schema"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -100,9 +100,7 @@ func TestRowGroupsAreBoundedByBytes(t *testing.T) {
 			first = endOfGroup(test.chunks, first, 100)
 			got = append(got, first)
 		}
-		if diff := cmp.Diff(test.want, got); diff != "" {
-			t.Errorf("%v: row groups end before the chunks (-want +got):\n%s", test.chunks, diff)
-		}
+		difftest.Equal(t, fmt.Sprintf("%v: row groups end before the chunks", test.chunks), test.want, got)
 	}
 }
 

@@ -27,9 +27,7 @@ func TestStoredUploads(t *testing.T) {
 	found := intake.ScanReport{Event: "other", Key: object.Key, ETag: object.ETag, Version: object.Version,
 		Result: intake.ThreatsFound, Threat: "EICAR"}
 	want, err := s.RecordScan(ctx, found)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	dynamotest.CompareStored(t, client, "test-batches", "uploads")
 
 	// The value of the attribute waiting of earlier releases has no digit.

@@ -107,12 +107,10 @@ func TestWaitingUploads(t *testing.T) {
 	store := newUploads(t)
 	waiting := func(before time.Time) (keys []string) {
 		t.Helper()
-		if err := store.EachWaiting(t.Context(), before, func(u intake.Upload) error {
+		errtest.Fatal(t, store.EachWaiting(t.Context(), before, func(u intake.Upload) error {
 			keys = append(keys, u.Object.Key)
 			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 		slices.Sort(keys) // they come in no particular order
 		return keys
 	}
@@ -127,9 +125,7 @@ func TestWaitingUploads(t *testing.T) {
 	}
 	for range 2 {
 		for _, key := range []string{"a", "nothing"} {
-			if err := store.StopWaiting(t.Context(), batch.Object{Key: key, ETag: `"e"`}); err != nil {
-				t.Fatal(err)
-			}
+			errtest.Fatal(t, store.StopWaiting(t.Context(), batch.Object{Key: key, ETag: `"e"`}))
 		}
 	}
 	if got := fmt.Sprint(waiting(arrival.Add(time.Hour))); got != "[b c]" {

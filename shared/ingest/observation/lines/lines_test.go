@@ -18,6 +18,7 @@ import (
 	"sluice/shared/ingest/observation"
 	"sluice/shared/ingest/observation/lines"
 	"sluice/shared/ingest/observation/linestest"
+	"sluice/shared/kit/difftest"
 )
 
 var receivedAt = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
@@ -123,9 +124,7 @@ func compare(t *testing.T, wanted []want, events []observation.Event) {
 			t.Errorf("got %+v, want tenant, time and a short reason", e)
 		}
 	}
-	if diff := cmp.Diff(wanted, got, cmp.AllowUnexported(want{})); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "the result", wanted, got, cmp.AllowUnexported(want{}))
 }
 
 const rejected, failed, stored = http.StatusBadRequest, http.StatusInternalServerError, http.StatusCreated

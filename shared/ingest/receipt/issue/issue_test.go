@@ -12,12 +12,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/kms/types"
-	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/connect/outbound/outboundtest"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/receipt"
 	"sluice/shared/ingest/receipt/issue"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -161,9 +161,7 @@ func TestClaims(t *testing.T) {
 			b, want := processed(), want
 			tt.change(&b)
 			tt.want(&want)
-			if diff := cmp.Diff(want, newScene(t).issued(t, b)); diff != "" {
-				t.Errorf("claims (-want +got):\n%s", diff)
-			}
+			difftest.Equal(t, "claims", want, newScene(t).issued(t, b))
 		})
 	}
 	text, err := json.Marshal(want)

@@ -12,6 +12,8 @@ import (
 	"sluice/sampledata"
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/scanner"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 // collected is a transaction.Name as text.
@@ -66,9 +68,7 @@ func TestNamesAreCollected(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := scanner.New(transaction.Rules{CollectNames: true})
-			if diff := cmp.Diff(test.want, collectNames(t, s, test.line)); diff != "" {
-				t.Errorf("names (-want +got):\n%s", diff)
-			}
+			difftest.Equal(t, "names", test.want, collectNames(t, s, test.line))
 			if got := scanner.New(transaction.Rules{}).Line([]byte(test.line)).Names; len(got) > 0 {
 				t.Errorf("got %v without being asked", got)
 			}
@@ -89,9 +89,7 @@ func TestNamesOfGeneratedLines(t *testing.T) {
 			continue
 		}
 		var decoded map[string]json.RawMessage
-		if err := json.Unmarshal(line, &decoded); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, json.Unmarshal(line, &decoded))
 		var texts []string
 		for role := transaction.Sender; role <= transaction.ReceivingPartner; role++ {
 			var party struct {

@@ -7,6 +7,7 @@ import (
 	"sluice/sampledata"
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/scanner"
+	"sluice/shared/kit/errtest"
 )
 
 // The generator knows the faults of each of its lines. The scanner must find just those, as far as the line alone can
@@ -14,9 +15,7 @@ import (
 func TestGeneratedLines(t *testing.T) {
 	for _, share := range []float64{0, 0.5, 1} {
 		g, err := sampledata.New(sampledata.Options{Lines: 4000, Seed: 7, Bad: share})
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		s := scanner.New(transaction.Rules{ReceivedAt: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC),
 			MaxFuture: 720 * time.Hour})
 		wholeBatch := map[string]bool{"duplicate_modification_id": true, "entity_not_found": true,

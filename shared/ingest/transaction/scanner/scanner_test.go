@@ -12,6 +12,7 @@ import (
 	"sluice/shared/access/tenancy"
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/schema"
+	"sluice/shared/kit/difftest"
 )
 
 func TestGoodLine(t *testing.T) {
@@ -47,9 +48,7 @@ func TestEachRuleBrokenAlone(t *testing.T) {
 				want = []transaction.Finding{{Code: c.code, Pointer: c.pointer, Offset: c.offset(line)}}
 			}
 			got := verdictOf(s.Line([]byte(line))).Findings
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("want (-), got (+):\n%s", diff)
-			}
+			difftest.Equal(t, "the result", want, got)
 		})
 	}
 	for _, code := range allCodes {
@@ -65,9 +64,7 @@ func TestUnreadableLines(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got := verdictOf(s.Line([]byte(c.line)))
 			want := verdict{Findings: []transaction.Finding{{Code: c.code, Pointer: c.pointer, Offset: c.offset}}}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("want (-), got (+):\n%s", diff)
-			}
+			difftest.Equal(t, "the result", want, got)
 			if strings.Contains(c.line, "\n") {
 				return // to the oracle, a line feed is white space
 			}
@@ -113,9 +110,7 @@ func TestLinesThatAreNotObjects(t *testing.T) {
 			Offset:  len(line) - len(strings.TrimLeft(line, " ")),
 			Message: schema.MessageNotObject,
 		}}
-		if diff := cmp.Diff(want, s.Line([]byte(line)).Findings); diff != "" {
-			t.Errorf("%q: want (-), got (+):\n%s", line, diff)
-		}
+		difftest.Equal(t, fmt.Sprintf("%q", line), want, s.Line([]byte(line)).Findings)
 	}
 }
 
@@ -160,9 +155,7 @@ func TestLineLength(t *testing.T) {
 	})
 	t.Run("Line, over the limit", func(t *testing.T) {
 		r := s.Line([]byte(goodLine + " "))
-		if diff := cmp.Diff(want, r.Findings); diff != "" {
-			t.Errorf("want (-), got (+):\n%s", diff)
-		}
+		difftest.Equal(t, "the result", want, r.Findings)
 		if string(r.ModificationID) != "mod-1" || len(r.References) > 0 || r.MainEntity != transaction.NoRole {
 			t.Errorf("got %+v, want modification mod-1, no reference and no main entity", r)
 		}

@@ -16,6 +16,7 @@ import (
 	"sluice/sampledata"
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/scanner"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -124,9 +125,7 @@ func TestDictionariesNeverChange(t *testing.T) {
 		sum := sha256.Sum256(content)
 		digests[id] = hex.EncodeToString(sum[:])
 	}
-	if diff := cmp.Diff(dictionaryDigests, digests); diff != "" {
-		t.Errorf("SHA-256 of the dictionaries (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "SHA-256 of the dictionaries", dictionaryDigests, digests)
 }
 
 // A program reads lines stored with any of its dictionaries, and returns an error if it lacks one.

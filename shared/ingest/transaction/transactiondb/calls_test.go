@@ -16,6 +16,7 @@ import (
 	"sluice/shared/ingest/transaction/transactiondb"
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 )
 
 // heldTable is a table whose first requests are answered when as many as one store may have under way have arrived, and
@@ -70,9 +71,7 @@ func TestPutsShareTheirRequests(t *testing.T) {
 	s, err := transactiondb.New(dynamodb.New(dynamodb.Options{
 		Region: "none", HTTPClient: table, Credentials: credentials.NewStaticCredentialsProvider("id", "secret", ""),
 	}), "transactions")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	errs := make(chan error, 2)
 	for range 2 {
 		go func() { errs <- s.Put(t.Context(), pages(dynamo.Concurrency-1)) }()

@@ -15,6 +15,7 @@ import (
 
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/transactiondb"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 )
@@ -70,9 +71,7 @@ func TestTransactions(t *testing.T) {
 	for i := range want { // the versions after m, and no line of it
 		want[i].Line, want[i].MainEntity, want[i].Text = 0, 0, nil
 	}
-	if diff := cmp.Diff(want[2:], keys); diff != "" {
-		t.Errorf("keys after m (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "keys after m", want[2:], keys)
 	for i := range 100 {
 		if got := versions(t, s, fmt.Sprint("other", i)); len(got) != 1 {
 			t.Errorf("other%d: %d versions", i, len(got))
@@ -109,17 +108,13 @@ func TestVersionsNewestFirst(t *testing.T) {
 	want := slices.Concat(all[10:14], []transaction.Version{single}, all[14:20])
 	slices.Reverse(want)
 	got := list(t, s, transaction.Range{TransactionID: "tx", Modification: "b", Limit: 100})
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the versions of b (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "the versions of b", want, got)
 	if !slices.IsSortedFunc(got, func(a, b transaction.Version) int { return b.Compare(a) }) {
 		t.Errorf("by Compare, %+v are not newest first", got)
 	}
 	for i := range want {
 		older := list(t, s, transaction.Range{TransactionID: "tx", Modification: "b", Before: &want[i], Limit: 100})
-		if diff := cmp.Diff(want[i+1:], older, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("versions older than %d (-want +got)\n%s", i, diff)
-		}
+		difftest.Equal(t, fmt.Sprintf("versions older than %d", i), want[i+1:], older, cmpopts.EquateEmpty())
 	}
 }
 
@@ -139,9 +134,7 @@ func TestSingleVersions(t *testing.T) {
 	if err := s.Add(t.Context(), other); !errors.Is(err, transaction.ErrExists) {
 		t.Errorf("another line at the same time: %v, want ErrExists", err)
 	}
-	if diff := cmp.Diff([]transaction.Version{v}, versions(t, s, "tx")); diff != "" {
-		t.Errorf("versions (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "versions", []transaction.Version{v}, versions(t, s, "tx"))
 	if err := s.Put(t.Context(), []transaction.Version{v}); err == nil {
 		t.Error("Put stored a version without a batch")
 	}

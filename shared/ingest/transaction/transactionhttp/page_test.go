@@ -12,13 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/openapi/wire"
 	"sluice/shared/access/httpapi"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/transactionhttp"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 // memory is a store of one transaction, and of the statuses of its batches, in memory. It counts reads.
@@ -93,9 +93,7 @@ func (m *memory) pages(t *testing.T) [][]wire.StoredModification {
 		r := httptest.NewRequestWithContext(t.Context(), "GET", "/?after="+url.QueryEscape(after), nil)
 		r.SetPathValue("transaction_external_id", "x")
 		reply, err := s.Read(t.Context(), httpapi.Caller{Tenant: "t"}, r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, err)
 		page := reply.Body.(transactionhttp.TransactionReply)
 		pages = append(pages, page.Modifications)
 		if after = page.NextAfter; after == "" {
@@ -169,9 +167,7 @@ func TestPagesShowTheNewestVersions(t *testing.T) {
 				inOrder = append(inOrder, v)
 			}
 			slices.SortFunc(inOrder, compareKeys)
-			if diff := cmp.Diff(inOrder, got); diff != "" {
-				t.Errorf("%d versions in %d pages (-want +got)\n%s", len(m.versions), len(pages), diff)
-			}
+			difftest.Equal(t, fmt.Sprintf("%d versions in %d pages", len(m.versions), len(pages)), inOrder, got)
 			if limit := 3000 * (len(pages) + 1); m.read > limit {
 				t.Errorf("%d pages read %d versions, want at most %d", len(pages), m.read, limit)
 			}

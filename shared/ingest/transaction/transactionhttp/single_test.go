@@ -22,6 +22,7 @@ import (
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/transactiondb"
 	"sluice/shared/ingest/transaction/transactionhttp"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity"
@@ -120,9 +121,7 @@ func TestSingleTransactionIsStored(t *testing.T) {
 	}
 	version := transaction.Version{Tenant: tenantID, TransactionID: "x", Modification: "m", ReceivedAt: now,
 		MainEntity: transaction.Sender, Text: []byte(text)}
-	if diff := cmp.Diff([]transaction.Version{version}, s.stored(t)); diff != "" {
-		t.Errorf("stored (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "stored", []transaction.Version{version}, s.stored(t))
 	// The same request again changes nothing.
 	s.now = now.Add(time.Second)
 	if again := s.post(t, text); again.StatusCode != 201 || again.Body != r.Body {

@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/access/permission"
 	"sluice/shared/access/tenancy"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/transactionhttp"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -34,9 +34,7 @@ func TestOneTransaction(t *testing.T) {
 			"modification": map[string]any{"external_id": "m1", "amount": 1.5},
 			"sender":       map[string]any{"by_external_id": "s1"}, "description": "hello"},
 	}}}
-	if diff := cmp.Diff(want, decode(t, r)); diff != "" {
-		t.Errorf("want (-), got (+):\n%s", diff)
-	}
+	difftest.Equal(t, "the result", want, decode(t, r))
 }
 
 func TestPermission(t *testing.T) {
@@ -76,9 +74,7 @@ func TestVisibleVersions(t *testing.T) {
 	a.store(t, "t1", "x", "m10", first, "another", now)
 	a.store(t, "t1", "x", "m2", failed, "never", now)
 	a.store(t, "t2", "x", "m3", first, "others", now)
-	if diff := cmp.Diff([]string{"second", "another"}, a.descriptions(t, "x")); diff != "" {
-		t.Errorf("want (-), got (+):\n%s", diff)
-	}
+	difftest.Equal(t, "the result", []string{"second", "another"}, a.descriptions(t, "x"))
 	a.caller.Tenant = "t3"
 	if got := a.descriptions(t, "x"); got != nil {
 		t.Errorf("another tenant sees %v", got)
@@ -286,9 +282,7 @@ func TestExpiredTransactionsAreGone(t *testing.T) {
 	store("x", "m1", processed, 3*time.Hour, never)
 	store("x", "m2", "", time.Hour, now.Add(-time.Second))
 	store("x", "m3", "", time.Hour, now.Add(time.Second))
-	if diff := cmp.Diff([]string{"m1 2h0m0s", "m3 1h0m0s"}, a.descriptions(t, "x")); diff != "" {
-		t.Errorf("modifications (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "modifications", []string{"m1 2h0m0s", "m3 1h0m0s"}, a.descriptions(t, "x"))
 	for i := range 50 { // more than are read at once
 		store("gone", fmt.Sprint("m", i), processed, time.Hour, now.Add(-time.Duration(i)*time.Hour))
 		store("gone", "m", "", time.Duration(i)*time.Second, now)
@@ -297,7 +291,6 @@ func TestExpiredTransactionsAreGone(t *testing.T) {
 		t.Errorf("a transaction that has expired: %q, want that it is not found", got)
 	}
 	store("gone", "n", processed, time.Hour, never)
-	if diff := cmp.Diff([]string{"n 1h0m0s"}, a.descriptions(t, "gone")); diff != "" {
-		t.Errorf("a modification that has not expired, after those that have (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "a modification that has not expired, after those that have", []string{"n 1h0m0s"},
+		a.descriptions(t, "gone"))
 }

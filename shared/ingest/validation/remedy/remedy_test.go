@@ -7,14 +7,13 @@ import (
 	"testing"
 
 	"sluice/shared/ingest/transaction"
+	"sluice/shared/kit/errtest"
 )
 
 // Every code has its remedy, in the words of docs/errors.md.
 func TestRemediesAreThoseOfTheDocuments(t *testing.T) {
 	text, err := os.ReadFile("../../../../docs/errors.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	section, _, _ := strings.Cut(string(text), "## error_message of a batch")
 	row := regexp.MustCompile("(?m)^\\| (`.*?) \\| (.*) \\| (.*) \\|$")
 	code := regexp.MustCompile("`([a-z_]+)`")

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/access"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/document"
@@ -56,10 +57,7 @@ func TestStoredDocuments(t *testing.T) {
 	if diff := cmp.Diff(d, got); err != nil || diff != "" {
 		t.Errorf("document: %v, (-want +got)\n%s", err, diff)
 	}
-	if diff := cmp.Diff(document.File{ID: "file", Tenant: storedTenant, State: outcome, Documents: 1},
-		file); diff != "" {
-		t.Errorf("file: (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "file", document.File{ID: "file", Tenant: storedTenant, State: outcome, Documents: 1}, file)
 	for _, g := range []document.Scope{{EntityID: "entity"}, {JourneyID: "journey"},
 		{EntityID: "entity", JourneyID: "journey"}} {
 		if found, _, err := s.List(ctx, storedTenant, g, "", 10); err != nil || len(found) != 1 {
@@ -67,16 +65,12 @@ func TestStoredDocuments(t *testing.T) {
 		}
 	}
 	var files []document.WaitingFile
-	if err := s.EachWaiting(ctx, at.Add(time.Second), func(f document.WaitingFile) error {
+	errtest.Fatal(t, s.EachWaiting(ctx, at.Add(time.Second), func(f document.WaitingFile) error {
 		files = append(files, f)
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]document.WaitingFile{{Tenant: storedTenant, ID: "waiting file", Since: at}},
-		files); diff != "" {
-		t.Errorf("waiting files (-want +got)\n%s", diff)
-	}
+	}))
+	difftest.Equal(t, "waiting files", []document.WaitingFile{{Tenant: storedTenant, ID: "waiting file", Since: at}},
+		files)
 	if err := s.RecordScan(ctx, storedTenant, "file", outcome); err == nil {
 		t.Error("a file that is about to be deleted took the outcome of a scan")
 	}

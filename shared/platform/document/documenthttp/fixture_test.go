@@ -14,6 +14,7 @@ import (
 	"sluice/shared/access/httpapi/httpapitest"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/objects"
 	"sluice/shared/platform/document/documentdb"
 	"sluice/shared/platform/document/documenthttp"
@@ -79,9 +80,7 @@ func (f *fixture) send(method, path, body string, data any) (int, string) {
 	h := httpapi.Lambda(platform.Handler(s.Routes(), nil, nil, slog.New(slog.DiscardHandler),
 		func() time.Time { return now }))
 	r, err := h(f.Context(), httpapitest.NewPlatformRequest(f, f.caller, method, path, body))
-	if err != nil {
-		f.Fatal(err)
-	}
+	errtest.Fatal(f, err)
 	if data != nil {
 		if err := json.Unmarshal([]byte(r.Body), &struct{ Data any }{data}); err != nil {
 			f.Fatalf("%v: %s", err, r.Body)

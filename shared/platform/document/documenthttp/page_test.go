@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/document"
 	"sluice/shared/platform/document/documentdb"
 	"sluice/shared/platform/document/documenthttp"
@@ -52,9 +53,7 @@ func TestPagesReadOnlyTheirDocuments(t *testing.T) {
 	for i := range n {
 		d := document.Document{ID: fmt.Sprintf("d%03d", i), Tenant: tenant, EntityID: "e", FileName: "a.pdf",
 			FileID: fmt.Sprintf("f%03d", i), CreatedAt: now.Add(time.Duration(i) * time.Second)}
-		if err := f.store.Create(t.Context(), d, false); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, f.store.Create(t.Context(), d, false))
 	}
 	for _, test := range []struct{ start, size, items int }{
 		{0, 1, 1}, {0, 60, 60}, {5, 1, 1}, {100, 20, 20}, {120, 20, 10}, {129, 1, 1}, {130, 1, 0}, {1<<31 - 1, 5, 0},

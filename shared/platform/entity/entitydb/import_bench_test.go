@@ -15,6 +15,7 @@ import (
 
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity"
 	"sluice/shared/platform/entity/entitydb"
 )
@@ -35,9 +36,7 @@ func BenchmarkImport(b *testing.B) {
 					entries[i] = entity.Import{ID: uuid.NewString(), Status: entity.Compliant}
 				}
 				begun := time.Now()
-				if err := run(entries); err != nil {
-					b.Fatal(err)
-				}
+				errtest.Fatal(b, run(entries))
 				rates[name] = max(rates[name], entities/time.Since(begun).Seconds())
 			}
 			b.ReportMetric(rates[name], "entities/s")

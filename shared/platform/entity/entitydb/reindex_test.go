@@ -6,8 +6,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/google/go-cmp/cmp"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
@@ -49,9 +49,7 @@ func TestReindex(t *testing.T) {
 		}
 	}
 	for i, want := range []entity.Reindexed{{Inspected: 103, Listed: 102}, {Inspected: 103}} {
-		if diff := cmp.Diff(want, run("tenant")); diff != "" {
-			t.Errorf("run %d (-want +got):\n%s", i+1, diff)
-		}
+		difftest.Equal(t, fmt.Sprintf("run %d", i+1), want, run("tenant"))
 	}
 	statuses := map[string]entity.LifecycleStatus{}
 	for _, ref := range listAll(t, s, "", 50) {

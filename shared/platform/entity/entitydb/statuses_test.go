@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity"
 	"sluice/shared/platform/entity/entitydb"
 	"sluice/shared/platform/entity/entitytest"
@@ -29,9 +30,7 @@ func TestEntities(t *testing.T) {
 	want["e#7"] = entity.ClientOffboarded
 	entitytest.StoreStatuses(t, client, "tenant", want)
 	got, err := s.Lookup(ctx, "tenant", ids)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/access"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity"
@@ -68,9 +69,7 @@ func TestStoredEntities(t *testing.T) {
 	}
 	member := entity.DraftRef{DraftID: "draft", EntityID: "entity", Layers: storedLayers(),
 		Position: members[0].Position}
-	if diff := cmp.Diff(member, members[0]); diff != "" {
-		t.Errorf("member: (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "member", member, members[0])
 	key, err := s.PagingKey(ctx, []byte("another candidate"))
 	if err != nil || string(key) != "0123456789abcdef0123456789abcdef" {
 		t.Errorf("paging key: %q, %v", key, err)

@@ -8,6 +8,7 @@ import (
 
 	"sluice/shared/access"
 	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity"
 	"sluice/shared/platform/entity/entityhttp"
 	"sluice/shared/platform/property"
@@ -43,9 +44,7 @@ func TestListOfEntities(t *testing.T) {
 			Status:     []entity.LifecycleStatus{entity.Compliant, entity.ClientOffboarded}[i%2],
 			Properties: map[string]property.Property{"name": {Type: property.Single, Value: &name}}})
 	}
-	if _, err := a.profiles.Import(t.Context(), tenant, entries, entity.ImportOptions{At: now}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(a.profiles.Import(t.Context(), tenant, entries, entity.ImportOptions{At: now})))
 	want := entityhttp.ListedEntity{ID: made, Type: "Company", Name: "ACME", LifecycleStatus: entity.Unknown,
 		Version: 1}
 	if got := a.list(url.Values{"name": {"acme"}}); len(got) != 1 || got[0] != want {

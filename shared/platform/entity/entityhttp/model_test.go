@@ -6,8 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"sluice/shared/kit/difftest"
 	"sluice/shared/platform/entity"
 	"sluice/shared/platform/entity/entityhttp"
 	"sluice/shared/platform/entity/entitytest"
@@ -192,7 +191,5 @@ func (p *simulation) expectProperties(want map[string]string, properties map[str
 	for key, value := range properties {
 		got[key] = *value.Value
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		p.t.Errorf("want (-), got (+):\n%s", diff)
-	}
+	difftest.Equal(p.t, "the result", want, got)
 }

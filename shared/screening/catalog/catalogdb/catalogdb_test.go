@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogdb"
 	"sluice/shared/screening/catalog/catalogtest"
@@ -33,23 +34,13 @@ func TestStoredWatchlists(t *testing.T) {
 	p := catalog.Pointer{Owner: catalog.Shared, List: "un", Current: v, Previous: &v, MovedAt: catalogtest.Now,
 		MovedBy:  "you",
 		Revision: 1}
-	if err := s.AddVersion(ctx, v); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.SavePointer(ctx, p); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Pin(ctx, v.VersionRef); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.AddVersion(ctx, v))
+	errtest.Fatal(t, s.SavePointer(ctx, p))
+	errtest.Fatal(t, s.Pin(ctx, v.VersionRef))
 	removed := v
 	removed.Version, removed.Indexes, removed.CondemnedAt = "v2", map[string]catalog.IndexFile{}, catalogtest.Now
-	if err := s.AddVersion(ctx, removed); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.BeginRemoval(ctx, removed); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.AddVersion(ctx, removed))
+	errtest.Fatal(t, s.BeginRemoval(ctx, removed))
 	dynamotest.CompareStored(t, client, table, "watchlists")
 
 	client = dynamotest.Start(t)
