@@ -113,40 +113,24 @@ func TestForeignProviderWithWrongKeys(t *testing.T) {
 	assert(t, got == "spoiled: Search In Progress", "got %s, want the search to go on", got)
 }
 
-// The receptor wants its permission, the tenant of the token, and a message that it can authenticate.
+// The receptor wants its permission and a message of its tenant, which has up to 4 MiB.
 func TestReceptor(t *testing.T) {
 	c := beginTenant(t)
-	c.mustCall("POST", screeningCommands+"/configuration/provider", inEnvelope(
-		`{"id":"plain","name":"Plain","adapterConfiguration":{"url":"https://adapter.example"},`+
-			`"defaultConfigurationSet":{"name":"Default","description":"d"}}`), nil)
-	message := func(tenant, provider, kind string) string {
-		return fmt.Sprintf(`{"id":%q,"tenant":%q,"providerId":%q,"type":%q,"status":"Error","errorDetails":"none"}`,
-			uuid.NewString(), tenant, provider, kind)
-	}
-	c.mustCall("POST", receptorPath, message(c.TenantID, "plain", "Test"), nil)
-	c.mustCall("POST", receptorPath, message(c.TenantID, "plain", "Screen"), nil) // about a batch that is not there
-	c.expect(http.StatusForbidden, "POST", receptorPath, message(uuid.NewString(), "plain", "Test"))
-	c.expect(http.StatusForbidden, "POST", receptorPath, message(c.TenantID, "nobody", "Test"))
-	c.expect(http.StatusBadRequest, "POST", receptorPath, message(c.TenantID, "plain", "OngoingScreening"))
-	c.expect(http.StatusBadRequest, "POST", receptorPath, "{}")
-
-	// A body has up to 4 MiB.
-	text := message(c.TenantID, "plain", "Test")
+	provider := c.newProvider("https://adapter.example")
+	text := fmt.Sprintf(`{"id":%q,"tenant":%q,"providerId":%q,"type":"Test","status":"Error","errorDetails":"none"}`,
+		uuid.NewString(), c.TenantID, provider)
+	adapterOnly := loginAs(t, environment, newClient(t, environment, c.TenantID, "--permission", "ScreeningReceptor"))
+	adapterOnly.mustCall("POST", receptorPath, text, nil)
+	adapterOnly.expect(http.StatusForbidden, "GET", screeningQueries+"/batch/"+uuid.NewString(), "")
+	c.expect(http.StatusForbidden, "POST", receptorPath, strings.Replace(text, c.TenantID, uuid.NewString(), 1))
 	const most = 4 << 20
 	c.expect(http.StatusAccepted, "POST", receptorPath, text+strings.Repeat(" ", most-len(text)))
 	c.expect(http.StatusRequestEntityTooLarge, "POST", receptorPath, text+strings.Repeat(" ", most-len(text)+1))
-
 	upload := callFor[struct{ UploadID, SignedURL string }](c, "POST", receptorPath+"/upload-url", "")
-	c.expect(http.StatusBadRequest, "POST", receptorPath, fmt.Sprintf(
-		`{"id":"b","tenant":%q,"providerId":"plain","type":"Test","status":"Success","uploadId":%q}`, c.TenantID,
-		upload.UploadID))
-	c.expect(http.StatusBadRequest, "POST", receptorPath+"/upload-url", `{"contentLength":0}`)
-
-	adapterOnly := loginAs(t, environment, newClient(t, environment, c.TenantID, "--permission", "ScreeningReceptor"))
-	adapterOnly.mustCall("POST", receptorPath, message(c.TenantID, "plain", "Test"), nil)
-	adapterOnly.expect(http.StatusForbidden, "GET", screeningQueries+"/batch/"+uuid.NewString(), "")
+	c.expect(http.StatusBadRequest, "POST", receptorPath, strings.Replace(strings.Replace(text, "Error", "Success", 1),
+		`"errorDetails":"none"`, fmt.Sprintf(`"uploadId":%q`, upload.UploadID), 1))
 	reader := loginAs(t, environment, newClient(t, environment, c.TenantID, "--permission", "ScreeningAccess"))
-	reader.expect(http.StatusForbidden, "POST", receptorPath, message(c.TenantID, "plain", "Test"))
+	reader.expect(http.StatusForbidden, "POST", receptorPath, text)
 	reader.expect(http.StatusForbidden, "POST", receptorPath+"/upload-url", "")
 }
 

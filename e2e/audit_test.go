@@ -3,7 +3,6 @@ package e2e
 import (
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -116,34 +115,6 @@ func TestChangesOfEntitiesAreInTheAuditTrail(t *testing.T) {
 
 // requestIDOf returns the ID of a request, which the gateway also gives to requests that reach no function.
 func requestIDOf(h http.Header) string { return h.Get("X-Amzn-Requestid") }
-
-// A refused token leaves a record of the client that was claimed, an issued one of its ID.
-func TestTokenRequestsAreInTheAuditTrail(t *testing.T) {
-	t.Parallel()
-	skipWithout(t, functionLog)
-	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {environment.ClientID},
-		"client_secret": {environment.ClientSecret}, "scope": {environment.Scope}}
-	unknown := uuid.NewString()
-	for name, test := range map[string]struct {
-		clientID, secret string
-		want             map[string]any
-	}{
-		"issued": {environment.ClientID, environment.ClientSecret, map[string]any{
-			"client": environment.ClientID, "token_id": nil, "outcome": "ok", "status": 200.}},
-		"a wrong secret": {environment.ClientID, "wrong", map[string]any{
-			"client": environment.ClientID, "outcome": "denied", "reason": "invalid_client"}},
-		"an unknown client": {unknown, "wrong", map[string]any{
-			"client": unknown, "outcome": "denied", "reason": "invalid_client"}},
-	} {
-		form.Set("client_id", test.clientID)
-		form.Set("client_secret", test.secret)
-		resp := ok(http.PostForm(environment.TokenURL, form))(t)
-		resp.Body.Close()
-		t.Run(name, func(t *testing.T) {
-			expectMembers(t, waitForRecord(t, environment, requestIDOf(resp.Header)), test.want)
-		})
-	}
-}
 
 // Each act of an administrator leaves a record of its beginning and its end, with the caller's name and without
 // secrets, which checkLogs looks for.

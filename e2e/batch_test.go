@@ -181,20 +181,6 @@ func checkReport(t *testing.T, report []client.ReportLine, want map[int64][]stri
 	equal(t, "codes by line", want, got)
 }
 
-func TestBatchIsHiddenFromOtherTenants(t *testing.T) {
-	t.Parallel()
-	onboardEntities(t, environment)
-	l := validLine()
-	batchID := login(t, environment).expectProcess("PROCESSED", jsonLines(l)).BatchID
-	other := loginNewTenant(t)
-	other.enableBatches()
-	_, statusErr := other.client.Status(t.Context(), batchID)
-	_, resultErr := other.client.ValidationResult(t.Context(), batchID)
-	expectRefused(t, http.StatusNotFound, statusErr)
-	expectRefused(t, http.StatusNotFound, resultErr)
-	other.expectNotStored(l)
-}
-
 // A file that comes again is noticed, packed or not, and rejected if that is asked for; the command line says so.
 func TestDuplicateFiles(t *testing.T) {
 	s := begin(t)

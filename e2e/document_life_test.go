@@ -106,55 +106,26 @@ func TestArchiveFileIsADocument(t *testing.T) {
 	api.expect(400, "DELETE", documentCommands+"/"+clone, "")
 }
 
-func TestInfectedDocument(t *testing.T) {
-	api := begin(t)
-	document, status := api.uploadDocument(uuid.NewString(), eicar)
-	assert(t, status == "Infected", "the status is %s, want Infected", status)
-	api.expect(404, "GET", documentQueries+"/signedurl/"+document.ID, "")
-}
-
-// The file goes with its last document, in whichever order the documents are deleted, and also when all are deleted at
-// once.
+// The file goes with its last document, also when all are deleted at once.
 func TestFilesGoWithTheirLastDocument(t *testing.T) {
 	api := begin(t)
-	for _, test := range []struct {
-		name   string
-		remove func(ids []string)
-	}{
-		{"original first", func(ids []string) {
-			for _, id := range ids {
-				api.deleteDocument(id)
-			}
-		}},
-		{"original last", func(ids []string) {
-			for i := range ids {
-				api.deleteDocument(ids[len(ids)-1-i])
-			}
-		}},
-		{"at once", func(ids []string) {
-			var deletions sync.WaitGroup
-			for _, id := range ids {
-				deletions.Go(func() { api.deleteDocument(id) })
-			}
-			deletions.Wait()
-		}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			document, status := api.uploadDocument(uuid.NewString(), "a bill")
-			require(t, status == "Completed", "the status is %s, want Completed", status)
-			ids := []string{document.ID}
-			for range 3 {
-				ids = append(ids, api.cloneDocument(ids[len(ids)-1], "{}"))
-			}
-			link := api.downloadURL(ids[2])
-			expectFile(t, link, "a bill")
-			test.remove(ids)
-			expectNoFile(t, link)
-			for _, id := range ids {
-				api.expect(404, "GET", documentQueries+"/"+id, "")
-				api.expect(400, "DELETE", documentCommands+"/"+id, "")
-			}
-		})
+	document, status := api.uploadDocument(uuid.NewString(), "a bill")
+	require(t, status == "Completed", "the status is %s, want Completed", status)
+	ids := []string{document.ID}
+	for range 3 {
+		ids = append(ids, api.cloneDocument(ids[len(ids)-1], "{}"))
+	}
+	link := api.downloadURL(ids[2])
+	expectFile(t, link, "a bill")
+	var deletions sync.WaitGroup
+	for _, id := range ids {
+		deletions.Go(func() { api.deleteDocument(id) })
+	}
+	deletions.Wait()
+	expectNoFile(t, link)
+	for _, id := range ids {
+		api.expect(404, "GET", documentQueries+"/"+id, "")
+		api.expect(400, "DELETE", documentCommands+"/"+id, "")
 	}
 }
 

@@ -86,23 +86,6 @@ func TestLayersThatLockTheCallerOutAreRefused(t *testing.T) {
 	api.expect(400, "PUT", documentCommands+"/"+id+"/clone", `{"data":{"AccessLayers":`+france+`}}`)
 }
 
-// What explains a decision on a document is null for callers without its access layers.
-func TestTextBehindAccessLayersIsHidden(t *testing.T) {
-	t.Parallel()
-	spain, plain := loginNewClient(t, "--geographic", "Spain"), login(t, environment)
-	id := spain.newDocument(`,"documentDataKey":"k","accessLayers":{"geographic":["Spain"]}`)
-	spain.mustCall("PUT", documentCommands+"/custom-error/"+id,
-		`{"data":{"errorCode":"NOT_APPLICABLE","errorMessage":"sanctions"}}`, nil)
-	spain.mustCall("POST", documentCommands+"/"+id+"/archive", `{"data":{"archivalReason":"tip"}}`, nil)
-	type text struct{ ArchivalReason, ErrorMessage, Explanation, DocumentDataKey *string }
-	var all, none text
-	spain.mustCall("GET", documentQueries+"/"+id, "", &all)
-	plain.mustCall("GET", documentQueries+"/"+id, "", &none)
-	assert(t, valueOrEmpty(all.ArchivalReason) == "tip" && valueOrEmpty(all.DocumentDataKey) == "k",
-		"in reach: %+v, want the reason and the key", all)
-	assert(t, none == (text{}), "out of reach: %+v, want nothing", none)
-}
-
 // importCounts are the numbers that an import prints.
 type importCounts struct {
 	Created        int `json:"created"`

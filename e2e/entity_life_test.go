@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -231,22 +230,6 @@ func TestImportedEntityLifeCycle(t *testing.T) {
 	api.expectEntity(e, "Compliant")
 	api.mustCall("PUT", entityCommand+"/"+e+"/draft/"+draft+"/reject", "", nil)
 	api.expectEntity(e, "Compliant")
-}
-
-func TestWarningsOfNewEntities(t *testing.T) {
-	api := begin(t)
-	r := api.callPlatform("POST", entityCommand, `{"data":{"type":"Other","targetEntity":"Client","properties":{`+
-		`"empty":{"type":"Single","value":null},"full":{"type":"Single","value":"x"}}}}`)
-	require(t, len(r.Messages) == 1, "the reply is %s, want one message", r.text)
-	m := r.Messages[0]
-	if m.Type != "Warning" || m.ErrorCode != "property_dropped" || !strings.Contains(m.Message, "properties.empty") {
-		t.Errorf("the message is %+v, want the warning property_dropped about properties.empty", m)
-	}
-	var created struct{ ID string }
-	must(t, json.Unmarshal(r.Data, &created))
-	v := api.expectEntity(created.ID, "Unknown")
-	assert(t, len(v.Properties) == 1, "the properties are %+v, want one", v.Properties)
-	expectValues(t, v.Properties, map[string]string{"full": "x"})
 }
 
 // An entity may be as large as an item of the table, and a request as large as API Gateway lets in.

@@ -10,51 +10,6 @@ import (
 	"github.com/google/uuid"
 )
 
-// What belongs to another tenant is answered word for word like what does not exist.
-func TestOtherTenantsEntities(t *testing.T) {
-	t.Parallel()
-	owner, other := login(t, environment), loginNewTenant(t)
-	journey := uuid.NewString()
-	e := owner.newEntity("")
-	draft := owner.newDraft(e, journey)
-	own := other.newEntity("")
-	for _, test := range []struct {
-		name               string
-		status             int
-		method, path, body string
-	}{
-		{"read", 404, "GET", entityQuery + "/entity/{e}", ""},
-		{"read a draft", 404, "GET", entityQuery + "/entity/{e}/draft/{d}", ""},
-		{"read a draft of an own entity", 404, "GET", entityQuery + "/entity/" + own + "/draft/{d}", ""},
-		{"begin", 404, "POST", entityCommand + "/{e}/draft", `{"data":{"journeyId":"{j}"}}`},
-		{"begin with a parent", 404, "POST", entityCommand + "/" + own + "/draft",
-			`{"data":{"journeyId":"{j}","parentDraftId":"{d}"}}`},
-		{"update", 404, "PUT", entityCommand + "/{e}/draft/{d}", `{"data":{"properties":{},"version":1}}`},
-		{"verify", 404, "PUT", entityCommand + "/{e}/draft/{d}/verify", `{"data":{"version":-1}}`},
-		{"reject", 404, "PUT", entityCommand + "/{e}/draft/{d}/reject", ""},
-		{"partial properties", 200, "POST", entityQuery + "/entity/drafts/partial-properties",
-			`{"data":{"draftIds":["{d}"],"requestedPropertiesDataKeys":["name"]}}`},
-		{"names", 200, "POST", entityQuery + "/entity/drafts/names",
-			`{"data":{"journeyId":"{j}","entityIds":["{e}"]}}`},
-		{"search by reach", 200, "POST", entityQuery + "/entity/search-entity-drafts", `{"data":{"journeyId":"{j}"}}`},
-		{"search", 200, "POST", entityQuery + "/drafts-in-scope/searchentitydrafts",
-			`{"data":{"journeyId":"{j}","entityIds":["{e}"]}}`},
-		{"light search", 200, "POST", lightSearch, `{"data":{"journeyId":"{j}"}}`},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			ask := func(e, draft, journey string) (int, string) {
-				ids := strings.NewReplacer("{e}", e, "{d}", draft, "{j}", journey)
-				r := other.call(test.method, ids.Replace(test.path), ids.Replace(test.body))
-				return r.status, string(r.text)
-			}
-			status, got := ask(e, draft, journey)
-			_, want := ask(uuid.NewString(), uuid.NewString(), uuid.NewString())
-			assert(t, status == test.status && got == want, "got %d %s, want %d %s", status, got, test.status, want)
-		})
-	}
-	owner.expectEntity(e, "OnboardingInProgress")
-}
-
 // Access layers count in both dimensions and for all ways to reach an entity and its drafts.
 func TestAccessLayersOfDrafts(t *testing.T) {
 	t.Parallel()

@@ -3,9 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -108,51 +106,6 @@ func TestExternalAuthentication(t *testing.T) {
 	}
 	api.mustCall("DELETE", externalAuthCommands+"?configurationId="+id, "", nil)
 	api.expect(http.StatusNotFound, "GET", externalAuthQueries+"/"+id, "")
-}
-
-// Of configurations with one URL that are created at once, one is stored.
-func TestOneConfigurationForAURL(t *testing.T) {
-	api := beginTenant(t)
-	got := api.callConcurrently(6, "POST", externalAuthCommands, func(i int) string {
-		return inEnvelope(fmt.Sprintf(`{"url":"https://hooks.example.com/%s"}`, strings.Repeat("./", i)))
-	})
-	want := map[int]int{202: 1, 409: 5}
-	assert(t, maps.Equal(got, want), "the statuses are %v, want %v", got, want)
-}
-
-func TestExternalAuthenticationBodies(t *testing.T) {
-	api := beginTenant(t, manyRequests)
-	id := api.newConfiguration(`{"url":"https://hooks.example.com"}`)
-	const client, badCertificate = `{"clientId":"me","url":"https://id.example.com","useBasicAuthentication":false,` +
-		`"useEndpointMtlsConfiguration":false`,
-		"CertificateValidator"
-	checkBodies(t, api, []bodyEndpoint{{
-		name: "PUT configuration", method: "PUT", path: fixed(externalAuthCommands + "?configurationId=" + id),
-		data: map[string]string{"url": `"https://hooks.example.com"`},
-		fields: []bodyField{
-			{"url", "string", true, refusals{`""`: notNull, `"http://hooks.example.com"`: badURL, `"https://"`: badURL,
-				`"https://me:secret@hooks.example.com"`: badURL, `"https://hooks.example.com?a"`: badURL,
-				`"https://h#a"`:        badURL,
-				`"https://2130706433"`: badURL, `"//hooks.example.com"`: badURL,
-				`"https://hooks.example.com/` + quoted(2050)[1:]: tooLong}},
-			{"isMtlsEnabled", "bool", false, nil},
-			{"endpointCertificate", "object", false, refusals{`{}`: notNull, `{"isPublicCA":false}`: notNull,
-				`{"isPublicCA":true,"certificate":"x"}`:       badCertificate,
-				`{"isPublicCA":true,"nextCertificate":"x"}`:   notNull,
-				`{"isPublicCA":true,"validationMode":"None"}`: notInEnum, `{"isPublicCA":"yes"}`: "bool_type"}},
-			{"headers", "array", false, refusals{`[{}]`: notNull, `["x"]`: "object_type",
-				`[{"name":"A B","value":"x"}]`:      "HeaderValidator",
-				`[{"name":"A","value":"a\r\nb"}]`:   "HeaderValidator",
-				`[{"name":"A","value":"********"}]`: "SecretValidator"}},
-			{"oAuthConfiguration", "object", false, refusals{`{}`: notNull, `{"clientCredentialsConfig":{}}`: notNull,
-				`{"clientCredentialsConfig":` + client +
-					`,"clientSecret":"********"}}`: "SecretValidator",
-				`{"clientCredentialsConfig":` + client +
-					`,"formValues":[{"name":"client_id","value":"x"}]}}`: "FormValueValidator",
-				`{"clientCredentialsConfig":` + client +
-					`,"endpointCertificate":{"isPublicCA":true,"validationMode":"x"}}}`: notInEnum}},
-		},
-	}})
 }
 
 // A certificate is announced before it ends, once. The schedule that does this is an hour long, so the test does what

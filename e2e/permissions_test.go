@@ -3,6 +3,7 @@ package e2e
 import (
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -146,4 +147,38 @@ func TestTenantHeader(t *testing.T) {
 			api.call(method, path, "", "X-Tenant-Id", uuid.NewString()).expect(t, 403, "TenantMismatch")
 		}
 	}
+}
+
+// anyUUID matches the IDs in calls and replies.
+var anyUUID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+
+// What belongs to another tenant is answered word for word like what does not exist, and stays as it was.
+func TestObjectsOfOtherTenants(t *testing.T) {
+	t.Parallel()
+	owner, other := loginNewTenant(t), loginNewTenant(t)
+	calls := slices.Concat(entityCalls(owner), documentCalls(owner, ""), fileCalls(owner), externalAuthCalls(owner),
+		policyCalls(owner))
+	for _, c := range calls {
+		if !anyUUID.MatchString(c.path + c.body) {
+			continue // it names no object
+		}
+		ask := func(ids func(string) string) (int, string) {
+			r := other.call(c.method, ids(c.path), ids(c.body))
+			return r.status, anyUUID.ReplaceAllString(string(r.text), "ID")
+		}
+		status, got := ask(func(text string) string { return text })
+		wantStatus, want := ask(func(text string) string {
+			return anyUUID.ReplaceAllStringFunc(text, func(string) string { return uuid.NewString() })
+		})
+		assert(t, status == wantStatus && got == want, "%s %s: got %d %s, want %d %s", c.method, c.path, status, got,
+			wantStatus, want)
+	}
+	for _, c := range calls {
+		r := owner.call(c.method, c.path, c.body)
+		assert(t, r.status/100 == 2, "%s: %d %s after the calls of another tenant, want 2xx", r.request, r.status, r.text)
+	}
+	// IDs belong to a tenant: the same one may be used by another.
+	id := owner.newDocument("")
+	clone := other.cloneDocument(other.newDocument(""), `{"Id":"`+id+`"}`)
+	assert(t, clone == id, "the other tenant's clone has the ID %s, want %s", clone, id)
 }

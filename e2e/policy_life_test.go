@@ -1,12 +1,9 @@
 package e2e
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/uuid"
 )
 
 // fieldView is what these tests read of a field.
@@ -111,108 +108,4 @@ func TestLifeOfAPolicy(t *testing.T) {
 	api.mustCall("GET", policyQueries+"/"+id, "", &p)
 	assert(t, p.Status == "Published" && p.VersionNumber == 4 && p.PublishedVersionNumber == 4,
 		"got %+v, want version 4, published", p)
-}
-
-// A version that cannot be evaluated is not published; a field of another one stays what it was.
-func TestPublishingRefusesWhatCannotBeEvaluated(t *testing.T) {
-	api := beginTenant(t)
-	id := api.newPolicy("w")
-	field := api.addField(id, "w", policyField("a",
-		`,"conditions":[{"operands":[{"fieldName":"b","operation":"equal"}]}]`))
-	publish := policyCommands + "/" + id + "/publish?workspaceId=w"
-	p := api.expectProblem(400, "VALIDATION_ERROR", "PUT", publish, "")
-	assert(t, len(p.ValidationErrors) == 1 && strings.HasPrefix(p.ValidationErrors[0].PropertyName,
-		"fields."+field+".conditions.0.operands.0"), "got %+v, want the operand of the field", p.ValidationErrors)
-	api.mustCall("PUT", policyCommands+"/"+id+"/fields/"+field+"?workspaceId=w", inEnvelope(policyField("a", "")), nil)
-	api.publish(id, "w")
-}
-
-// Publications, changes and reverts that meet each other leave one outcome, and no lock without a workspace.
-func TestWorkspacesThatRace(t *testing.T) {
-	api := beginTenant(t)
-	id := api.newPolicy("first")
-	field := api.addField(id, "first", policyField("a", ""))
-	api.publish(id, "first")
-	const workspaces = 6
-	for i := range workspaces {
-		api.mustCall("POST", policyCommands+"/"+id+"/versions/draft",
-			inEnvelope(fmt.Sprintf(`{"workspaceId":"w%d"}`, i)), nil)
-	}
-	paths := make([]string, workspaces)
-	for i := range paths {
-		paths[i] = fmt.Sprintf("%s/%s/fields/%s?workspaceId=w%d", policyCommands, id, field, i)
-	}
-	statuses := atOnce(workspaces, func(i int) int {
-		return api.call("PUT", paths[i], inEnvelope(policyField("a", `,"order":2`))).status
-	})
-	assert(t, statuses[202] == 1 && statuses[409] == workspaces-1,
-		"got the statuses %v, want one 202 and otherwise 409", statuses)
-	locked := callFor[fieldView](api, "GET", policyQueries+"/"+id+"/fields/"+field, "")
-	require(t, locked.LockDetails != nil && locked.LockDetails.LockChangeType == "Updated",
-		"got %+v, want the lock of the one that has changed it", locked)
-	api.publish(id, locked.LockDetails.LockedByWorkspaceID)
-	published := api.fieldsOf(id + "/fields")
-	assert(t, len(published) == 1 && published[0].ChangeType == "Unchanged" && published[0].FieldVersion == 2,
-		"got %+v, want version 2 of the field, without a lock", published)
-}
-
-// A caller without the permission of a command, or another tenant, changes nothing.
-func TestStrangersToAPolicy(t *testing.T) {
-	api := beginTenant(t)
-	id := api.newPolicy("w")
-	reader := loginAs(t, environment, newClient(t, environment, api.tenantID, "--permission",
-		"PolicyConfigurationAccess"))
-	editor := loginAs(t, environment, newClient(t, environment, api.tenantID, "--permission",
-		"PolicyConfigurationEdit"))
-	stranger := loginNewTenant(t)
-	field, publish := policyCommands+"/"+id+"/fields?workspaceId=w", policyCommands+"/"+id+"/publish?workspaceId=w"
-	reader.expectProblem(403, "permission_missing", "POST", field, inEnvelope(policyField("a", "")))
-	reader.expectProblem(403, "permission_missing", "PUT", publish, "")
-	editor.expectProblem(403, "permission_missing", "POST", field, inEnvelope(policyField("a", "")))
-	editor.expectProblem(403, "permission_missing", "GET", policyQueries+"/"+id, "")
-	reader.mustCall("GET", policyQueries+"/"+id, "", nil)
-	for _, c := range []platformCall{{"POST", field, inEnvelope(policyField("a", ""))}, {"PUT", publish, ""},
-		{"GET", policyQueries + "/" + id, ""}, {"POST", policyQueries + "/" + id + "/version/1/fields",
-			inEnvelope(`{}`)},
-		{"PUT", policyCommands + "/" + id + "/version/1/archive", ""}, {"DELETE",
-			policyCommands + "/" + id + "/version/1", ""}} {
-		stranger.expect(404, c.method, c.path, c.body)
-	}
-	stranger.call("GET", policyQueries+"/"+id, "", "X-Tenant-Id", api.tenantID).expect(t, 403)
-	api.expectProblem(404, "policy_not_found", "GET", policyQueries+"/"+uuid.NewString(), "")
-	api.expectProblem(404, "policy_version_not_found", "GET", policyQueries+"/"+id+"/versions/9", "")
-	fields := api.fieldsOf(id + "/version/1/fields")
-	assert(t, len(fields) == 0, "got the fields %+v, want none", fields)
-}
-
-// Bodies that are wrong or hostile are refused with problem details, through the gateway too.
-func TestHostilePolicyBodies(t *testing.T) {
-	api := beginTenant(t)
-	path := policyCommands + "/" + api.newPolicy("w") + "/fields?workspaceId=w"
-	for name, test := range map[string]struct {
-		status     int
-		code, body string
-	}{
-		"not JSON":     {400, "VALIDATION_ERROR", `{"data":`},
-		"unknown keys": {400, "VALIDATION_ERROR", inEnvelope(policyField("a", `,"colour":"red"`))},
-		"a key twice":  {400, "VALIDATION_ERROR", inEnvelope(policyField("a", `,"name":"b"`))},
-		"deep operands": {400, "VALIDATION_ERROR",
-			inEnvelope(policyField("a", `,"conditions":[`+strings.Repeat(`{"operands":[`, 3000)+strings.Repeat(`]}`,
-				3000)+`]`))},
-		"an expression that backtracks": {400, "VALIDATION_ERROR", inEnvelope(policyField("a",
-			`,"validationRules":{"regex":{"isActive":true,"staticRule":{"regexValue":"(a+)+\\1"}}}`))},
-		"a long name": {400, "VALIDATION_ERROR", inEnvelope(strings.Replace(policyField("a", ""), `"a"`,
-			`"`+strings.Repeat("x", 701)+`"`, 1))},
-		"no category": {400, "VALIDATION_ERROR", inEnvelope(strings.Replace(policyField("a", ""), `"Basic"`, "", 1))},
-		"too large": {413, "body_too_large",
-			inEnvelope(policyField("a", `,"description":"`+strings.Repeat("x", 1<<20)+`"`))},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := *api
-			s.t = t
-			s.expectProblem(test.status, test.code, "POST", path, test.body)
-		})
-	}
-	api.mustCall("POST", path, inEnvelope(strings.Replace(policyField("a", ""), `"a"`,
-		`"`+strings.Repeat("x", 700)+`"`, 1)), nil)
 }

@@ -98,47 +98,6 @@ func TestUnknownParametersAreRefused(t *testing.T) {
 	api.expect(422, "GET", strings.TrimSuffix(transactionsPath, "/")+"?transaction_external_id=x&limit=1", "")
 }
 
-// A list that ends with a full page ends there.
-func TestNoEmptyPageFollowsTheLastOne(t *testing.T) {
-	api := begin(t)
-	journey, entity := uuid.NewString(), uuid.NewString()
-	for range 4 {
-		api.newDraft(api.newEntity(""), journey)
-		api.createDocument("a.pdf", entity, "")
-	}
-	for name, search := range map[string]struct{ path, body string }{
-		"drafts": {lightSearch, `{"data":{"journeyId":"` + journey +
-			`","pageOptions":{"pageSize":2,"paginationToken":%s}}}`},
-		"documents": {documentQueries + "/entity/paged/lite/v2", `{"data":{"entityId":"` + entity +
-			`","pageSize":2,"paginationToken":%s}}`},
-	} {
-		token := "null"
-		for pages := 1; token != ""; pages++ {
-			var page struct {
-				Items                          []any
-				PaginationToken, NextPageToken *string
-			}
-			api.mustCall("POST", search.path, fmt.Sprintf(search.body, token), &page)
-			if len(page.Items) != 2 || pages > 2 {
-				t.Errorf("%s: page %d has %d items, want 2 pages of 2", name, pages, len(page.Items))
-				break
-			}
-			if token = valueOrEmpty(page.PaginationToken) + valueOrEmpty(page.NextPageToken); token != "" {
-				token = `"` + token + `"`
-			}
-		}
-	}
-	api.expect(400, "POST", documentQueries+"/entity/paged/lite/v2", `{"data":{"entityId":"e","paginationToken":""}}`)
-}
-
-// What a body of the wrong content type is answered with has the content type of problem details.
-func TestUnsupportedMediaIsProblemDetails(t *testing.T) {
-	api := begin(t)
-	r := api.call("POST", entityCommand, `{"data":{}}`, "Content-Type", "text/plain").expect(t, 415)
-	kind := r.header.Get("Content-Type")
-	assert(t, kind == "application/problem+json", "got %s %s, want application/problem+json", kind, r.text)
-}
-
 // A URL that was given out before its client was disabled, or before its tenant lost the batch feature, takes an upload
 // and stores no transaction.
 func TestUploadAfterDisabling(t *testing.T) {
@@ -170,19 +129,4 @@ func TestUploadAfterDisabling(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A URL for the file of a document that was given out before its client was disabled takes an upload that nobody can
-// download.
-func TestDocumentUploadAfterDisabling(t *testing.T) {
-	reader := begin(t)
-	uploader := newClient(t, environment, environment.TenantID, "--permission", "DocumentManagementCreate")
-	document := loginAs(t, environment, uploader).createDocument("a.txt", uuid.NewString(), "")
-	must(t, environment.admin(nil, "client", "disable", uploader.ClientID))
-	expectPut(t, 200, document.upload(), []byte("clean"))
-	eventually(t, "the end of the scan", func() bool { return reader.readDocument(document.ID).Status != "Processing" })
-	d := reader.expectDocument(document.ID, "Error")
-	want := "The client that asked for the upload URL has been disabled."
-	assert(t, valueOrEmpty(d.ErrorMessage) == want, "the reason is %q, want %q", valueOrEmpty(d.ErrorMessage), want)
-	reader.expect(404, "GET", documentQueries+"/signedurl/"+document.ID, "")
 }

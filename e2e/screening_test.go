@@ -130,25 +130,6 @@ func TestScreeningBatch(t *testing.T) {
 	}
 }
 
-// A match is resolved once its provider has returned it, and its batch closes when none is unresolved.
-func TestScreeningMatches(t *testing.T) {
-	api := begin(t)
-	e := uuid.NewString()
-	batch, match := api.newSearchedBatch(e)
-	complete, resolve := screeningCommands+"/batch/"+batch+"/complete", screeningCommands+"/batch/"+batch+"/matches"
-	api.expect(http.StatusBadRequest, "PUT", complete, "")
-	body := func(id string) string {
-		return resolutions(e, "Match", "r", id)
-	}
-	api.expect(http.StatusNotFound, "PUT", resolve, body(uuid.NewString()))
-	api.mustCall("PUT", resolve, body(match), nil)
-	api.mustCall("PUT", complete, "", nil)
-	api.expect(http.StatusBadRequest, "PUT", resolve, body(match))
-	view := callFor[screeningView](api, "GET", screeningQueries+"/batch/"+batch, "")
-	assert(t, view.Status == "Closed" && view.TrueMatchesCount == 1,
-		"the batch is %+v, want it closed with one true match", view)
-}
-
 // A document of a screened entity is uploaded, scanned, downloaded through document management, reused in the next
 // batch, and its file is deleted with the last document that has it.
 func TestScreeningDocuments(t *testing.T) {
@@ -232,24 +213,4 @@ func TestScreeningMateriality(t *testing.T) {
 			"the history is %+v, want one item whose name is seen: %v", items, reader.seesName)
 	}
 	loginNewTenant(t).expect(http.StatusNotFound, "GET", history, "")
-}
-
-// The active batch of a process does not expire while it is open; a process without a batch says so.
-func TestScreeningExpiry(t *testing.T) {
-	t.Parallel()
-	api, other := login(t, environment), loginNewTenant(t)
-	journey := uuid.NewString()
-	batch := api.newScreening(journey, uuid.NewString())
-	path := screeningQueries + "/batch/journey/" + journey + "/expiry"
-	var items []struct {
-		ProcessID, ExpiryStatus string
-		BatchID                 *string
-	}
-	api.mustCall("POST", path, inEnvelope(`{"processIds":["none","onboarding"]}`), &items)
-	assert(t, len(items) == 2 && items[0].ExpiryStatus == "NoActiveBatch" && items[0].BatchID == nil &&
-		items[1].ExpiryStatus == "NotExpiring" && *items[1].BatchID == batch,
-		"got %+v, want NoActiveBatch and NotExpiring of %s", items, batch)
-	other.mustCall("POST", path, inEnvelope(`{"processIds":["onboarding"]}`), &items)
-	assert(t, len(items) == 1 && items[0].ExpiryStatus == "NoActiveBatch",
-		"another tenant sees %+v, want NoActiveBatch", items)
 }

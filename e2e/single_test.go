@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -45,38 +44,6 @@ func TestSingleTransaction(t *testing.T) {
 	l.withModification("amount", 99.5)
 	ok(s.client.SendTransaction(t.Context(), []byte(l.String()), client.SendOptions{}))(t)
 	s.expectStored(l, "", 0)
-}
-
-func TestSingleTransactionRefusals(t *testing.T) {
-	s := begin(t)
-	for name, c := range map[string]struct {
-		body, contentType string
-		status            int
-		want              string
-	}{
-		"enum": {validLine().with("payment_type", "x").String(), "", 400,
-			`payment_type\n  payment_type must be one of`},
-		"entity":         {validLine().withSender(notOnboardedID).String(), "", 400, "(type=entity_not_onboarded)"},
-		"unknown entity": {validLine().withSender("nobody").String(), "", 400, "(type=entity_not_found)"},
-		"future": {validLine().withModification("created_at", "2199-01-01T00:00:00").String(), "", 400,
-			"modification.created_at is 2199-01-01T00:00:00; allowed is a time not after "},
-		"null in an array": {validLine().withUnknown("receiver", map[string]any{
-			"external_id": "u", "entity_groups_external": []any{nil}}).String(), "", 400, "(type=string_type)"},
-		"not JSON":      {"{", "", 422, "json_invalid"},
-		"array":         {"[]", "", 422, "object_type"},
-		"duplicate key": {`{"sender":{},"sender":{}}`, "", 422, "json_duplicate_key"},
-		"too large": {validLine().with("description", strings.Repeat("x", 300_000)).String(), "", 422,
-			"line_too_long"},
-		"media type":      {validLine().String(), "text/plain", 415, "content type"},
-		"no content type": {validLine().String(), "none", 415, "content type"},
-		"empty":           {"", "", 422, "missing"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			contentType := cmp.Or(c.contentType, "application/json")
-			s.call(http.MethodPost, singlePath, c.body, "Content-Type", strings.TrimPrefix(contentType, "none")).
-				expect(t, c.status, c.want)
-		})
-	}
 }
 
 // A client that may send single transactions needs no batch feature.

@@ -38,54 +38,9 @@ func postToken(t *testing.T, contentType, form string) (int, http.Header, map[st
 	return code, header, body
 }
 
-func TestTokenEndpoint(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		name, field string
-		values      []string // nil leaves the field out
-		code        int
-		error       string
-	}{
-		{"right", "grant_type", []string{"client_credentials"}, 200, ""},
-		{"no grant type", "grant_type", nil, 400, "invalid_request"},
-		{"another grant type", "grant_type", []string{"password"}, 400, "unsupported_grant_type"},
-		{"no client ID", "client_id", nil, 400, "invalid_request"},
-		{"unknown client ID", "client_id", []string{uuid.NewString()}, 400, "invalid_client"},
-		{"malformed client ID", "client_id", []string{"me"}, 400, "invalid_client"},
-		{"two client IDs", "client_id", []string{environment.ClientID, environment.ClientID}, 400, "invalid_request"},
-		{"no secret", "client_secret", nil, 400, "invalid_request"},
-		{"wrong secret", "client_secret", []string{"wrong"}, 400, "invalid_client"},
-		{"secret with a byte more", "client_secret", []string{environment.ClientSecret + "x"}, 400, "invalid_client"},
-		{"no scope", "scope", nil, 400, "invalid_request"},
-		{"malformed scope", "scope", []string{"everything"}, 400, "invalid_scope"},
-		{"another tenant's scope", "scope", []string{"tenant/" + uuid.NewString()}, 400, "invalid_scope"},
-		{"two scopes in one", "scope", []string{environment.Scope + " " + environment.Scope}, 400, "invalid_scope"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			form := tokenForm(environment)
-			if form[test.field] = test.values; test.values == nil {
-				form.Del(test.field)
-			}
-			code, header, body := postToken(t, formType, form.Encode())
-			if got, _ := body["error"].(string); code != test.code || got != test.error {
-				t.Errorf("got %d %v, want %d with the error %q", code, body, test.code, test.error)
-			}
-			if got := header.Get("Cache-Control"); got != "no-store" {
-				t.Errorf("Cache-Control is %q, want no-store", got)
-			}
-		})
-	}
-	if code, _, body := postToken(t, "application/json", tokenForm(environment).Encode()); code != 415 {
-		t.Errorf("a form sent as JSON: %d %v, want 415", code, body)
-	}
-	resp := ok(http.Post(environment.TokenURL+"?client_id="+environment.ClientID, formType,
-		strings.NewReader("grant_type=client_credentials")))(t)
-	defer resp.Body.Close()
-	assert(t, resp.StatusCode == 400, "credentials in the URL: %d, want 400", resp.StatusCode)
-}
-
 // A form may be written in several ways, and reaches the endpoint as it was sent, whatever is in front of the endpoint.
-func TestEquivalentForms(t *testing.T) {
+// A client proves its identity in the form or by HTTP Basic, and not by both.
+func TestTokenRequests(t *testing.T) {
 	t.Parallel()
 	escapeAll := func(s string) string {
 		var b strings.Builder
@@ -94,36 +49,57 @@ func TestEquivalentForms(t *testing.T) {
 		}
 		return b.String()
 	}
+	basic := func(secret string) string {
+		return "Basic " + base64.StdEncoding.EncodeToString([]byte(environment.ClientID+":"+secret))
+	}
 	const grant = "grant_type=client_credentials"
-	id, secret := environment.ClientID, url.QueryEscape(environment.ClientSecret)
-	scope := url.QueryEscape(environment.Scope)
-	usual := grant + "&client_id=" + id + "&client_secret=" + secret + "&scope=" + scope
+	id, secret := "&client_id="+environment.ClientID, "&client_secret="+url.QueryEscape(environment.ClientSecret)
+	scope := "&scope=" + url.QueryEscape(environment.Scope)
+	usual := grant + id + secret + scope
+	everyByte := "grant_type=" + escapeAll("client_credentials") + "&client_id=" + escapeAll(environment.ClientID) +
+		"&client_secret=" + escapeAll(environment.ClientSecret) + "&scope=" + escapeAll(environment.Scope)
 	for _, test := range []struct {
-		name, contentType, form string
-		code                    int
+		name, contentType, form, authorization string
+		code                                   int
+		error                                  string
 	}{
-		{"a slash as it is", formType, grant + "&client_id=" + id + "&client_secret=" + secret + "&scope=" +
-			environment.Scope, 200},
-		{"every byte escaped", formType, "grant_type=" + escapeAll("client_credentials") + "&client_id=" +
-			escapeAll(id) + "&client_secret=" + escapeAll(environment.ClientSecret) + "&scope=" +
-			escapeAll(environment.Scope), 200},
-		{"names escaped", formType, "grant%5ftype=client_credentials&client%5Fid=" + id + "&client%5Fsecret=" + secret +
-			"&scope=" + scope, 200},
-		{"another order", formType, "scope=" + scope + "&client_secret=" + secret + "&client_id=" + id + "&" + grant +
-			"&more=%26%3D", 200},
-		{"a charset", formType + "; charset=UTF-8", usual, 200},
-		{"escaped twice", formType, grant + "&client_id=" + id + "&client_secret=" + secret + "&scope=" +
-			url.QueryEscape(scope), 400},
-		{"a secret that only looks escaped", formType, grant + "&client_id=" + id + "&client_secret=" +
-			url.QueryEscape(escapeAll(environment.ClientSecret)) + "&scope=" + scope, 400},
-		{"a broken escape", formType, grant + "&client_id=" + id + "&client_secret=%zz&scope=" + scope, 400},
+		{"a slash as it is", formType, grant + id + secret + "&scope=" + environment.Scope, "", 200, ""},
+		{"every byte escaped", formType, everyByte, "", 200, ""},
+		{"names escaped", formType, strings.ReplaceAll(usual, "_", "%5f"), "", 200, ""},
+		{"another order", formType, scope[1:] + secret + id + "&" + grant + "&more=%26%3D", "", 200, ""},
+		{"a charset", formType + "; charset=UTF-8", usual, "", 200, ""},
+		{"escaped twice", formType, grant + id + secret + "&scope=" + url.QueryEscape(scope[7:]), "", 400, "invalid_scope"},
+		{"a secret that only looks escaped", formType, grant + id + "&client_secret=" +
+			url.QueryEscape(escapeAll(environment.ClientSecret)) + scope, "", 400, "invalid_client"},
+		{"a broken escape", formType, grant + id + "&client_secret=%zz" + scope, "", 400, "invalid_request"},
+		{"a wrong secret", formType, grant + id + "&client_secret=wrong" + scope, "", 400, "invalid_client"},
+		{"another tenant's scope", formType, grant + id + secret + "&scope=tenant/" + uuid.NewString(), "", 400,
+			"invalid_scope"},
+		{"another type", "application/json", usual, "", 415, "invalid_request"},
+		{"HTTP Basic", formType, grant + scope, basic(environment.ClientSecret), 200, ""},
+		{"both", formType, usual, basic(environment.ClientSecret), 400, "invalid_request"},
+		{"a wrong secret by HTTP Basic", formType, grant + scope, basic("wrong"), 400, "invalid_client"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if code, _, body := postToken(t, test.contentType, test.form); code != test.code {
-				t.Errorf("got %d %v, want %d", code, body, test.code)
+			req := ok(http.NewRequest("POST", environment.TokenURL, strings.NewReader(test.form)))(t)
+			req.Header.Set("Content-Type", test.contentType)
+			if test.authorization != "" {
+				req.Header.Set("Authorization", test.authorization)
 			}
+			code, header, text := send(t, req)
+			assert(t, code == test.code && strings.Contains(string(text), test.error) &&
+				header.Get("Cache-Control") == "no-store", "got %d %s with %v, want %d with %q and no-store", code, text,
+				header, test.code, test.error)
+			// API Gateway sends the header of a function under this name.
+			challenge := header.Get("Www-Authenticate") + header.Get("X-Amzn-Remapped-Www-Authenticate")
+			isWanted := test.authorization != "" && test.error == "invalid_client"
+			assert(t, strings.HasPrefix(challenge, "Basic") == isWanted, "got WWW-Authenticate %q, want Basic: %v",
+				challenge, isWanted)
 		})
 	}
+	resp := ok(http.Post(environment.TokenURL+"?client_id="+environment.ClientID, formType, strings.NewReader(grant)))(t)
+	defer resp.Body.Close()
+	assert(t, resp.StatusCode == 400, "credentials in the URL: %d, want 400", resp.StatusCode)
 }
 
 // Runs before TestKeyRotation, which runs in parallel with others: there is one key.
@@ -202,39 +178,6 @@ func TestOAuthLibrary(t *testing.T) {
 			_, err = config.Token(t.Context())
 			assert(t, err != nil && strings.Contains(err.Error(), "invalid_client"),
 				"with a wrong secret: %v, want invalid_client", err)
-		})
-	}
-}
-
-// A client proves its identity by HTTP Basic or in the form, and not by both.
-func TestOneWayToProveIdentity(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		name, secret string
-		inForm       bool
-		code         int
-		error        string
-	}{
-		{"HTTP Basic", environment.ClientSecret, false, 200, ""},
-		{"both", environment.ClientSecret, true, 400, "invalid_request"},
-		{"a wrong secret", "wrong", false, 400, "invalid_client"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			form := url.Values{"grant_type": {"client_credentials"}, "scope": {environment.Scope}}
-			if test.inForm {
-				form = tokenForm(environment)
-			}
-			req := ok(http.NewRequest("POST", environment.TokenURL, strings.NewReader(form.Encode())))(t)
-			req.Header.Set("Content-Type", formType)
-			req.Header.Set("Authorization", "Basic "+
-				base64.StdEncoding.EncodeToString([]byte(environment.ClientID+":"+test.secret)))
-			code, header, text := send(t, req)
-			assert(t, code == test.code && strings.Contains(string(text), test.error), "got %d %s, want %d with %q",
-				code, text, test.code, test.error)
-			// API Gateway sends the header of a function under this name.
-			challenge := header.Get("Www-Authenticate") + header.Get("X-Amzn-Remapped-Www-Authenticate")
-			assert(t, strings.HasPrefix(challenge, "Basic") == (test.error == "invalid_client"),
-				"got WWW-Authenticate %q with the error %q", challenge, test.error)
 		})
 	}
 }

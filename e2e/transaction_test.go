@@ -1,22 +1,15 @@
 package e2e
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/http"
-	"net/url"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/client"
-	"sluice/shared/ingest/transaction"
-	"sluice/shared/ingest/transaction/transactiondb"
+	"sluice/shared/kit/dynamo"
 )
 
 // The IDs that no path can carry are read by a query parameter, which the client uses by itself.
@@ -45,87 +38,21 @@ func TestTransactionIDsThatNoPathCanCarry(t *testing.T) {
 	s.expect(http.StatusNotFound, http.MethodGet, path+"/unknown?after=m", "")
 }
 
-// A stored line has the white space with which it was sent.
-func TestReadBackKeepsWhiteSpace(t *testing.T) {
-	s := begin(t)
-	l := validLine()
-	text := strings.ReplaceAll(strings.ReplaceAll(l.String(), ",", " ,\t"), ":{", " :  {")
-	s.expectProcess(client.StatusProcessed, []byte(text+"\n"))
-	s.expect(http.StatusOK, http.MethodGet, transactionsPath+l.transactionID(), "", `"transaction":`+text+`}`)
-}
-
-// A transaction with 20,000 versions of one modification is read as fast as any other, in one page.
-func TestTransactionWithManyVersions(t *testing.T) {
-	s := begin(t, manyRequests)
-	l, single := validLine(), validLine()
-	file := jsonLines(l, single)
-	u := s.newUpload(true)
-	must(t, s.client.UploadFile(t.Context(), u, bytes.NewReader(file), int64(len(file)), nil))
-	s.expectEnd(client.StatusProcessed, u.BatchID)
-	db := s.environment.tables(t)
-	store := ok(transactiondb.New(db, s.environment.Prefix+"-transactions"))(t)
-	const count, window = 20_000, 5000
-	text, newest := []byte(l.String()), time.Now().UTC()
-	for first := 0; first < count; first += window {
-		versions := make([]transaction.Version, window)
-		for i := range versions {
-			versions[i] = transaction.Version{
-				Tenant: s.tenantID, TransactionID: l.transactionID(), Modification: l.modificationID(),
-				Batch:      u.BatchID,
-				ReceivedAt: newest.Add(-time.Duration(first + i)), Line: 1, MainEntity: transaction.Sender,
-				Text: text,
-			}
-		}
-		must(t, store.Put(t.Context(), versions))
-	}
-	// Both are read in turn, and again while their fastest readings differ, because other tests use the processors as
-	// well. Code that reads all versions takes a second every time, thirty times as long as is allowed.
-	const patience = 30 * time.Second
-	fastest := map[bool]time.Duration{true: time.Hour, false: time.Hour}
-	isEqual := func() bool { return fastest[true] <= 3*fastest[false]+20*time.Millisecond }
-	for begun := time.Now(); fastest[true] == time.Hour || !isEqual() && time.Since(begun) < patience; {
-		for hasMany, read := range map[bool]line{true: l, false: single} {
-			start := time.Now()
-			r := s.call(http.MethodGet, transactionsPath+url.PathEscape(read.transactionID()), "")
-			fastest[hasMany] = min(fastest[hasMany], time.Since(start))
-			var got client.Transaction
-			if err := json.Unmarshal(r.text, &got); err != nil || r.status != http.StatusOK || got.NextAfter != "" ||
-				len(got.Modifications) != 1 || hasMany && !got.Modifications[0].ReceivedAt.Equal(newest) {
-				t.Fatalf("got %d %s, %v; want the newest version and no further page", r.status, r.text, err)
-			}
-		}
-	}
-	t.Logf("the page of %d versions takes %v, that of one %v", count, fastest[true], fastest[false])
-	if !isEqual() {
-		t.Errorf("the page of %d versions takes %v, want about the %v of one", count, fastest[true], fastest[false])
-	}
-}
-
 // A line expires so many days after its receipt as its tenant had set when its batch was created, or when it was sent
 // singly. What has expired is gone for readers, although DynamoDB has not deleted it yet.
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	skipWithout(t, manyRequests)
-	db := environment.tables(t)
-	api := loginNewTenant(t)
-	api.enableBatches()
-	api.onboardParties()
-	table := aws.String(environment.Prefix + "-transactions")
-	items := func(l line) []map[string]types.AttributeValue {
+	api := loginBatchTenant(t, environment)
+	item := func(l line) dynamo.Item {
 		t.Helper()
-		page, err := db.Query(t.Context(), &dynamodb.QueryInput{
-			TableName: table, KeyConditionExpression: aws.String("#t = :t"),
-			ExpressionAttributeNames: map[string]string{"#t": "transaction"},
-			ExpressionAttributeValues: map[string]types.AttributeValue{
-				":t": &types.AttributeValueMemberS{Value: api.tenantID + "#" + l.transactionID()}},
-		})
-		require(t, err == nil && len(page.Items) == 1, "%d items of %s, %v; want 1", len(page.Items), l.transactionID(),
-			err)
-		return page.Items
+		found := environment.items(t, "transactions", "transaction", api.tenantID+"#"+l.transactionID())
+		require(t, len(found) == 1, "%d items of %s, want 1", len(found), l.transactionID())
+		return found[0]
 	}
 	expiry := func(l line) string {
 		t.Helper()
-		if n, ok := items(l)[0]["expires"].(*types.AttributeValueMemberN); ok {
+		if n, ok := item(l)["expires"].(*types.AttributeValueMemberN); ok {
 			return n.Value
 		}
 		return ""
@@ -149,9 +76,9 @@ func TestRetention(t *testing.T) {
 		if got := expiry(l); got != want {
 			t.Errorf("a line with a retention of a day expires at %q, want %s", got, want)
 		}
-		item := items(l)[0]
-		item["expires"] = &types.AttributeValueMemberN{Value: strconv.FormatInt(time.Now().Unix(), 10)}
-		ok(db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: table, Item: item}))(t)
+		expired := item(l)
+		expired["expires"] = dynamo.Number(time.Now().Unix())
+		environment.putItem(t, "transactions", expired)
 		api.expect(http.StatusNotFound, http.MethodGet, transactionsPath+l.transactionID(), "")
 	}
 	received(forever)

@@ -3,7 +3,6 @@ package e2e
 import (
 	"encoding/csv"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -73,35 +72,6 @@ func TestWatchlists(t *testing.T) {
 		"sample"))
 	if got := hits(); len(got) != 1 || got[0] != "sl-1" {
 		t.Errorf("hits %v after the rollback, want sl-1", got)
-	}
-}
-
-// Versions that nothing needs are condemned, and removed an hour later.
-func TestWatchlistVersionsAreRemoved(t *testing.T) {
-	s := beginTenant(t)
-	store := catalogdb.New(s.environment.tables(t), s.environment.Prefix+"-watchlists")
-	var versions []catalog.Version
-	for i := range 9 {
-		v := catalog.Version{
-			VersionRef: catalog.VersionRef{Owner: s.tenantID, List: "old", Version: fmt.Sprint("v", i)},
-			ImportedAt: time.Now().Add(time.Duration(i)*time.Minute - 48*time.Hour),
-		}
-		must(t, store.AddVersion(t.Context(), v))
-		versions = append(versions, v)
-	}
-	// A run at the same time sees nothing of the list before it has a pointer.
-	err := store.Condemn(t.Context(), versions[0], time.Now().Add(-2*time.Hour))
-	if err == nil {
-		err = store.SavePointer(t.Context(), catalog.Pointer{
-			Owner: s.tenantID, List: "old", Current: versions[8], Revision: 1})
-	}
-	must(t, err)
-	s.environment.runScheduled(t, "watchlist")
-	left, err := store.Versions(t.Context(), s.tenantID, "old")
-	assert(t, err == nil && len(left) == 8, "%d versions are left, %v; want 8", len(left), err)
-	for _, v := range left {
-		want := v.Version == "v1" || v.Version == "v2"
-		assert(t, !v.CondemnedAt.IsZero() == want, "version %s is condemned: %t, want %t", v.Version, !want, want)
 	}
 }
 

@@ -192,40 +192,6 @@ func TestBatchesOfEvents(t *testing.T) {
 	})
 }
 
-// While a secret is being replaced, deliveries are signed with both.
-func TestSecretOfAWebhookIsReplaced(t *testing.T) {
-	api := beginTenant(t, receivers)
-	r := api.newReceiver()
-	before, after := newSecret("before"), newSecret("after")
-	w := api.newWebhook(r.URL, client.WebhookSettings{Secret: before})
-	assert(t, w.Secret == "", "the reply shows the secret %q", w.Secret)
-	w.WebhookSettings.Secret = after
-	w = ok(api.client.UpdateWebhook(t.Context(), w.ID, w.WebhookSettings))(t)
-	assert(t, w.PreviousSecretUntil != nil && time.Until(*w.PreviousSecretUntil) >= 23*time.Hour,
-		"the previous secret signs until %v, want a day", w.PreviousSecretUntil)
-	api.testWebhook(w, delivered)
-	got := r.requests()[0]
-	got.verify(t, before)
-	got.verify(t, after)
-	equal(t, "x-signature", webhook.BodySignature(before, got.body), got.header.Get("x-signature"))
-}
-
-func TestTenWebhooks(t *testing.T) {
-	api := beginTenant(t)
-	statuses := api.callConcurrently(14, "POST", webhooksPath,
-		func(int) string { return `{"url":"https://receiver.invalid","eventTypes":["*"]}` })
-	assert(t, statuses[200] == 10 && statuses[409] == 4, "statuses %v, want 10 of 200 and 4 of 409", statuses)
-}
-
-func TestWebhooksAreOfTheirTenant(t *testing.T) {
-	t.Parallel()
-	w := loginNewTenant(t).newWebhook("https://receiver.invalid", client.WebhookSettings{})
-	stranger := loginNewTenant(t)
-	for _, call := range [][2]string{{"GET", ""}, {"DELETE", ""}, {"GET", "/deliveries"}, {"POST", "/test"}} {
-		stranger.expect(404, call[0], webhooksPath+"/"+w.ID+call[1], "")
-	}
-}
-
 // webhookCalls returns a call of each operation on webhooks but their creation.
 func webhookCalls(api *session) []platformCall {
 	w := api.newWebhook("https://receiver.invalid/events", client.WebhookSettings{})

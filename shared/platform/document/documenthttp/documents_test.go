@@ -63,7 +63,9 @@ func TestEntityTypeOfCommands(t *testing.T) {
 					case isOwnRoute:
 						expect("", 202)
 					default:
-						expect("", notFound)
+						if body := expect("", notFound); !strings.Contains(body, "There is no such document.") {
+							t.Errorf("got %s, want that there is no such document", body)
+						}
 					}
 					expect("?documentEntityType="+other, notFound)
 					if body := expect("?documentEntityType=thing", 400); !strings.Contains(body,

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/shared/access"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity"
 	"sluice/shared/platform/entity/entityhttp"
 	"sluice/shared/platform/entity/entitytest"
@@ -32,7 +33,7 @@ func TestLightSearch(t *testing.T) {
 	body := func(options string) string { return `{"data":{"journeyId":"` + journey + `"` + options + `}}` }
 	readAll := func(size int, order int) []string {
 		var got []string
-		for token := "null"; ; {
+		for token, most := "null", max(1, (5+size-1)/size); ; most-- {
 			var page entityhttp.LightReply
 			a.succeed("POST", light, body(fmt.Sprintf(
 				`,"pageOptions":{"pageSize":%d,"sortOrder":%d,"paginationToken":%s}`, size, order, token)), &page)
@@ -42,10 +43,12 @@ func TestLightSearch(t *testing.T) {
 			if page.PaginationToken == nil {
 				return got
 			}
-			token = `"` + *page.PaginationToken + `"`
+			if token = `"` + *page.PaginationToken + `"`; most == 1 {
+				t.Errorf("another page follows the last draft in pages of %d", size)
+			}
 		}
 	}
-	for _, size := range []int{1, 2, 7, 8, 500} { // of a page
+	for _, size := range []int{1, 2, 5, 7, 8, 500} { // of a page
 		if got := readAll(size, 0); strings.Join(got, " ") != strings.Join(want, " ") {
 			t.Errorf("pages of %d: got %v, want %v", size, got, want)
 		}
@@ -67,6 +70,7 @@ func TestLightSearch(t *testing.T) {
 		return body(extra + `,"pageOptions":{"pageSize":1,"paginationToken":"` + *raw.Token + `"}`)
 	}
 	a.succeed("POST", light, next(""), nil)
+	a.succeed("POST", light, strings.Replace(next(""), `"pageSize":1`, `"pageSize":2,"sortOrder":0`, 1), nil)
 	a.expectStatus(400, "POST", light, next(`,"entityIds":["`+owners[0]+`"]`))
 	a.expectStatus(400, "POST", light, body(`,"pageOptions":{"sortOrder":1,"paginationToken":"`+*raw.Token+`"}`))
 	a.expectStatus(400, "POST", light, strings.Replace(next(""), journey, owners[0], 1))
@@ -169,9 +173,7 @@ func (a *api) storeDraft(entityID, draftID string, seconds int, text string) {
 	if err == nil {
 		err = a.profiles.ApplyUpdate(a.t.Context(), a.caller.Tenant, entity.BeginDraft(r, entity.Unknown, d))
 	}
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	errtest.Fatal(a.t, err)
 }
 
 // A list without pages is refused if it would be larger than a reply may be.
@@ -203,6 +205,8 @@ func TestNamesOfEntitiesWithoutADraft(t *testing.T) {
 	a := newAPI(t)
 	with, without := a.createEntity(""), a.createEntity("")
 	d := a.createDraft(with)
+	a.succeed("PUT", command+"/"+with+"/draft/"+d,
+		`{"data":{"properties":{"legalEntityName":{"type":"Single","value":"New"}},"version":1}}`, nil)
 	a.caller.Layers = access.Layers{Geographic: []string{"Spain"}}
 	hidden := a.createEntity(`,"accessLayers":{"geographic":["Spain"]}`)
 	a.caller.Layers = access.Layers{}
@@ -215,9 +219,9 @@ func TestNamesOfEntitiesWithoutADraft(t *testing.T) {
 	a.succeed("POST", query+"/entity/drafts/names", fmt.Sprintf(`{"data":{"journeyId":%q,"entityIds":["%s"]}}`,
 		journey, strings.Join(append(ids, without), `","`)), &names)
 	n := names.EntityDraftNames
-	if len(n) != 2 || n[0].EntityID != with || *n[0].EntityDraftID != d || n[1].EntityID != without ||
-		n[1].EntityDraftID != nil ||
+	if len(n) != 2 || n[0].EntityID != with || *n[0].EntityDraftID != d || n[0].Name != "New" || n[0].Version != 2 ||
+		n[1].EntityID != without || n[1].EntityDraftID != nil ||
 		n[1].Name != "ACME" || n[1].Type != "Company" || n[1].Version != 1 {
-		t.Errorf("got %+v, want ACME twice: of the draft %s and of the entity %s itself", names, d, without)
+		t.Errorf("got %+v, want New of the draft %s and ACME of the entity %s itself", names, d, without)
 	}
 }
