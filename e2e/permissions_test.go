@@ -175,7 +175,8 @@ func TestObjectsOfOtherTenants(t *testing.T) {
 	}
 	for _, c := range calls {
 		r := owner.call(c.method, c.path, c.body)
-		assert(t, r.status/100 == 2, "%s: %d %s after the calls of another tenant, want 2xx", r.request, r.status, r.text)
+		assert(t, r.status/100 == 2, "after the calls of another tenant: %s: %d %s, want 2xx", r.request, r.status,
+			r.text)
 	}
 	// IDs belong to a tenant: the same one may be used by another.
 	id := owner.newDocument("")

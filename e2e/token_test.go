@@ -68,7 +68,8 @@ func TestTokenRequests(t *testing.T) {
 		{"names escaped", formType, strings.ReplaceAll(usual, "_", "%5f"), "", 200, ""},
 		{"another order", formType, scope[1:] + secret + id + "&" + grant + "&more=%26%3D", "", 200, ""},
 		{"a charset", formType + "; charset=UTF-8", usual, "", 200, ""},
-		{"escaped twice", formType, grant + id + secret + "&scope=" + url.QueryEscape(scope[7:]), "", 400, "invalid_scope"},
+		{"escaped twice", formType, grant + id + secret + "&scope=" + url.QueryEscape(scope[7:]), "", 400,
+			"invalid_scope"},
 		{"a secret that only looks escaped", formType, grant + id + "&client_secret=" +
 			url.QueryEscape(escapeAll(environment.ClientSecret)) + scope, "", 400, "invalid_client"},
 		{"a broken escape", formType, grant + id + "&client_secret=%zz" + scope, "", 400, "invalid_request"},
@@ -88,8 +89,8 @@ func TestTokenRequests(t *testing.T) {
 			}
 			code, header, text := send(t, req)
 			assert(t, code == test.code && strings.Contains(string(text), test.error) &&
-				header.Get("Cache-Control") == "no-store", "got %d %s with %v, want %d with %q and no-store", code, text,
-				header, test.code, test.error)
+				header.Get("Cache-Control") == "no-store", "got %d %s with %v, want %d with %q and no-store", code,
+				text, header, test.code, test.error)
 			// API Gateway sends the header of a function under this name.
 			challenge := header.Get("Www-Authenticate") + header.Get("X-Amzn-Remapped-Www-Authenticate")
 			isWanted := test.authorization != "" && test.error == "invalid_client"
@@ -97,7 +98,8 @@ func TestTokenRequests(t *testing.T) {
 				challenge, isWanted)
 		})
 	}
-	resp := ok(http.Post(environment.TokenURL+"?client_id="+environment.ClientID, formType, strings.NewReader(grant)))(t)
+	resp := ok(http.Post(environment.TokenURL+"?client_id="+environment.ClientID, formType,
+		strings.NewReader(grant)))(t)
 	defer resp.Body.Close()
 	assert(t, resp.StatusCode == 400, "credentials in the URL: %d, want 400", resp.StatusCode)
 }

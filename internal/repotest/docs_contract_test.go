@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/difftest"
 )
 
 // The table of statuses in docs/contract/batch.md names every status with the statuses that may follow it.
@@ -24,16 +23,14 @@ func TestContractStatuses(t *testing.T) {
 		slices.Sort(want[string(from)])
 	}
 	for _, row := range tableRows(t, "docs/contract/batch.md", "Statuses") {
-		status, next := row[0], []string{}
+		next := []string{}
 		if row[2] != "terminal" {
 			next = strings.Split(row[2], ", ")
 		}
 		slices.Sort(next)
-		got[status] = next
+		got[row[0]] = next
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("transitions of package batch (-) and of docs/contract/batch.md (+):\n%s", diff)
-	}
+	difftest.Equal(t, "transitions of package batch and of docs/contract/batch.md", want, got)
 }
 
 // The table of codes in docs/contract/transaction-lines.md has every code of a finding and no other.
@@ -51,9 +48,7 @@ func TestContractCodes(t *testing.T) {
 	}
 	slices.Sort(want)
 	slices.Sort(got)
-	if diff := cmp.Diff(slices.Compact(want), got); diff != "" {
-		t.Errorf("codes of findings (-) and of docs/contract/transaction-lines.md (+):\n%s", diff)
-	}
+	difftest.Equal(t, "codes of findings and of docs/contract/transaction-lines.md", slices.Compact(want), got)
 }
 
 // The prefixes that docs/contract/platform.md leaves out of its tables. A longer one comes first.
@@ -68,10 +63,7 @@ func TestContractPlatformPaths(t *testing.T) {
 	for _, function := range []string{"entity", "document"} {
 		for _, r := range servedRoutes()[function] {
 			short := platformPrefixes.ReplaceAllString(r.Path, "")
-			if short == r.Path {
-				t.Errorf("%s %s has a prefix that this test does not know", r.Method, r.Path)
-			}
-			if short != "" && !strings.Contains(page, "`"+short+"`") {
+			if short == r.Path || short != "" && !strings.Contains(page, "`"+short+"`") {
 				t.Errorf("docs/contract/platform.md does not name `%s` (%s %s)", short, r.Method, r.Path)
 			}
 		}

@@ -2,7 +2,6 @@ package repotest
 
 import (
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -235,61 +234,4 @@ func placesOf(imported string) []string {
 		}
 	}
 	return nil
-}
-
-func TestForbiddenImport(t *testing.T) {
-	areas := []string{"shared/access/auth", "shared/ingest/batch", "shared/platform/entity"}
-	for _, test := range []struct {
-		folder, imported string
-		allowed          bool
-	}{
-		{"shared/platform/entity", "strings", true},
-		{"shared/platform/entity", "sluice/shared/platform/property", true},
-		{"shared/platform/entity", "github.com/google/uuid", true},
-		{"shared/platform/entity", "github.com/aws/aws-sdk-go-v2/aws", false},
-		{"shared/platform/entity", "sluice/shared/kit/dynamo", false},
-		{"shared/platform/entity", "sluice/shared/platform/entity/entitydb", false},
-		{"shared/platform/entity/entitydb", "sluice/shared/platform/entity", true},
-		{"shared/platform/entity/entitydb", "sluice/shared/kit/dynamo", true},
-		{"shared/platform/entity/entitydb", "github.com/aws/aws-sdk-go-v2/service/dynamodb", true},
-		{"shared/platform/entity/entitydb", "sluice/shared/ingest/batch/batchdb", false},
-		{"shared/platform/entity/entitydb", "sluice/shared/platform/entity/entityhttp", false},
-		{"shared/platform/entity/entitydb", "sluice/shared/access/httpapi", false},
-		{"shared/platform/entity/entityhttp", "sluice/shared/access/httpapi/platform", true},
-		{"shared/platform/entity/entityhttp", "sluice/shared/platform/entity/entitydb", false},
-		{"shared/platform/entity/entityhttp", "sluice/shared/kit/dynamo", false},
-		{"shared/platform/entity/entityhttp", "github.com/aws/aws-sdk-go-v2/service/dynamodb", false},
-		{"shared/access/auth/authdb", "sluice/shared/access/auth", true},
-		{"shared/kit/dynamo", "sluice/shared/kit/fault", true},
-		{"shared/kit/dynamo", "sluice/shared/platform/entity", false},
-		{"shared/ingest/pipeline", "sluice/shared/ingest/batch", true},
-		{"shared/ingest/pipeline", "sluice/shared/ingest/batch/batchdb", false},
-		{"shared/ingest/batch", "sluice/shared/ingest/batch/batchtest", false},
-		{"shared/ingest/batch", "sluice/client", false},
-		{"shared/ingest/batch/batchhttp", "github.com/lestrrat-go/jwx/v2/jwt", false},
-		{"functions/planchunks", "sluice/shared/ingest/batch/batchdb", true},
-		{"cmd/sluice", "sluice/functions/planchunks", false},
-		{"cmd/sluice/internal/admin", "github.com/spf13/cobra", true},
-		{"functions/planchunks", "github.com/spf13/cobra", false},
-		{"functions/planchunks", "sluice/openapi", false},
-		{"shared/ingest/batch/batchhttp", "sluice/openapi/wire", true},
-		{"shared/ingest/batch", "sluice/openapi/wire", false},
-	} {
-		if reason := forbiddenImport(test.folder, test.imported, areas); (reason == "") != test.allowed {
-			t.Errorf("%s importing %s: %q, want it to be allowed: %v", test.folder, test.imported, reason, test.allowed)
-		}
-	}
-}
-
-func TestMainsAreShort(t *testing.T) {
-	const limit = 40
-	mains, err := filepath.Glob("functions/*/main.go")
-	if err != nil || len(mains) == 0 {
-		t.Fatalf("found %d mains of functions: %v", len(mains), err)
-	}
-	for _, path := range mains {
-		if n := strings.Count(string(readFile(t, path)), "\n"); n >= limit {
-			t.Errorf("%s has %d lines, want fewer than %d", path, n, limit)
-		}
-	}
 }

@@ -108,12 +108,10 @@ func namedMetrics(t *testing.T) []namedMetric {
 // (docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html).
 type dashboard struct {
 	Widgets []struct {
-		Type                string
-		X, Y, Width, Height int
-		Properties          struct {
-			Title, Region, Markdown string
-			Alarms                  []string
-			Metrics                 [][]json.RawMessage
+		Properties struct {
+			Title   string
+			Alarms  []string
+			Metrics [][]json.RawMessage
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/constant"
 	"go/types"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -37,6 +38,17 @@ func modulePackages(t *testing.T) []*packages.Package {
 		}
 	}
 	return all
+}
+
+// packageIn returns the package in a folder.
+func packageIn(t *testing.T, folder string) *packages.Package {
+	t.Helper()
+	all := modulePackages(t)
+	i := slices.IndexFunc(all, func(p *packages.Package) bool { return folderOf(p) == folder })
+	if i < 0 {
+		t.Fatalf("there is no package %s", folder)
+	}
+	return all[i]
 }
 
 // folderOf returns the folder of a package below the module's root.

@@ -169,38 +169,6 @@ func tooWide(s statement) string {
 	return ""
 }
 
-func TestTooWide(t *testing.T) {
-	const bucket = "arn:${AWS::Partition}:s3:::${Prefix}-work-${AWS::AccountId}-${AWS::Region}"
-	const table = "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/${Prefix}-${BatchesTableName}"
-	for _, test := range []struct {
-		action, resource string
-		wide             bool
-	}{
-		{"s3:GetObject", bucket + "/work/*", false},
-		{"s3:ListBucket", bucket, false},
-		{"lambda:InvokeFunction", "${PlanFunction.Arn}:*", false},
-		{"lambda:GetFunction", "${PlanFunction.Arn}:*", true},
-		{"lambda:InvokeFunction", "${PlanFunction.Arn}*", true},
-		{"lambda:InvokeFunction", "${Plan*Function.Arn}:*", true},
-		{"dynamodb:GetItem", "BatchesTable.Arn", false},
-		{"dynamodb:GetItem", table, false},
-		{"s3:*", bucket + "/work/*", true},
-		{"*", bucket + "/work/*", true},
-		{"s3:Get*", bucket + "/work/*", true},
-		{"s3:GetObject", "*", true},
-		{"s3:GetObject", bucket + "/*", true},
-		{"s3:GetObject", bucket + "*", true},
-		{"s3:GetObject", "arn:${AWS::Partition}:s3:::*/work/*", true},
-		{"dynamodb:GetItem", "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/*", true},
-		{"dynamodb:GetItem", table + "/index/*", true},
-	} {
-		problem := tooWide(statement{Actions: []string{test.action}, Resources: []string{test.resource}})
-		if got := problem != ""; got != test.wide {
-			t.Errorf("%s on %s is too wide: %v (%q), want %v", test.action, test.resource, got, problem, test.wide)
-		}
-	}
-}
-
 // A function reaches the tables and buckets that its environment names, and no others.
 func TestPoliciesNameWhatTheFunctionIsGiven(t *testing.T) {
 	functions := loadTemplate(t).functions(t)

@@ -291,19 +291,3 @@ func TestOnlyMissingPathsAreLeftToTheDefault(t *testing.T) {
 		}
 	}
 }
-
-// A template that is deployed without parameters works, and each parameter has a description.
-func TestParametersHaveDefaultsAndDescriptions(t *testing.T) {
-	parameters := loadTemplate(t).Parameters
-	if len(parameters) == 0 {
-		t.Fatal("the template has no parameters")
-	}
-	for name, p := range parameters {
-		if p.Default == nil {
-			t.Errorf("the parameter %s has no default", name)
-		}
-		if p.Description == "" {
-			t.Errorf("the parameter %s has no description", name)
-		}
-	}
-}

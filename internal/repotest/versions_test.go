@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	substitution     = regexp.MustCompile(`^!Ref (\w+Function)\.Version$`)
+	versionReference = regexp.MustCompile(`^!Ref (\w+Function)\.Version$`)
 	parameterMention = regexp.MustCompile(`!Ref (\w+)|\$\{(\w+)\}`)
 )
 
@@ -22,16 +22,16 @@ func versionedFunctions(t *testing.T, m template) map[string]bool {
 		if !ok {
 			continue
 		}
-		policies, _ := at(&node, "Properties", "Policies")
 		for i := 1; i < len(substitutions.Content); i += 2 {
-			to := substitution.FindStringSubmatch(flow(substitutions.Content[i]))
+			text := textAt(substitutions.Content[i])
+			to := versionReference.FindStringSubmatch(text)
 			if to == nil {
-				t.Errorf("%s has the substitution %s, want a version: !Ref XFunction.Version", id,
-					flow(substitutions.Content[i]))
+				t.Errorf("%s has the substitution %s, want a version: !Ref XFunction.Version", id, text)
 				continue
 			}
 			out[to[1]] = true
-			if want := "!Sub ${" + to[1] + ".Arn}:*"; !strings.Contains(flow(policies), want) {
+			want := "!Sub ${" + to[1] + ".Arn}:*"
+			if !strings.Contains(textAt(&node, "Properties", "Policies"), want) {
 				t.Errorf("%s may not invoke %s: an execution that runs while another version is deployed needs the "+
 					"one with which it began", id, want)
 			}
@@ -52,61 +52,28 @@ func TestFunctionsOfStateMachinesHaveVersions(t *testing.T) {
 	unneeded := []string{"Prefix", "AwsEndpointUrl", "StorageEndpointUrl"}
 	for id := range versionedFunctions(t, m) {
 		node := m.Resources[id]
-		for path, want := range map[string]string{"UpdateReplacePolicy": "Retain",
-			"Properties.AutoPublishAlias": "live"} {
-			if n, ok := at(&node, strings.Split(path, ".")...); !ok || n.Value != want {
-				t.Errorf("%s does not have the %s %s", id, path, want)
-			}
-		}
-		description, ok := at(&node, "Properties", "VersionDescription")
-		if !ok {
-			t.Errorf("%s has no VersionDescription", id)
-			continue
+		alias := textAt(&node, "Properties", "AutoPublishAlias")
+		if alias != "live" || textAt(&node, "UpdateReplacePolicy") != "Retain" {
+			t.Errorf("%s does not have the UpdateReplacePolicy Retain and the AutoPublishAlias live", id)
 		}
 		want := []string{"${LogLevel}", "${Arch}"}
-		for _, property := range []struct{ path, form string }{{"Timeout", "%s s"},
-			{"EphemeralStorage.Size", "%s MB"}} {
-			if n, ok := at(&node, strings.Split("Properties."+property.path, ".")...); ok {
-				want = append(want, fmt.Sprintf(property.form, n.Value))
+		for form, path := range map[string][]string{"%s s": {"Timeout"}, "%s MB": {"EphemeralStorage", "Size"}} {
+			if text := textAt(&node, append([]string{"Properties"}, path...)...); text != "" {
+				want = append(want, fmt.Sprintf(form, text))
 			}
 		}
-		if variables, ok := at(&node, "Properties", "Environment", "Variables"); ok {
-			for _, mention := range parameterMention.FindAllStringSubmatch(flow(variables), -1) {
-				name := mention[1] + mention[2]
-				if _, isParameter := m.Parameters[name]; isParameter && !slices.Contains(unneeded, name) {
-					want = append(want, "${"+name+"}")
-				}
+		variables := textAt(&node, "Properties", "Environment", "Variables")
+		for _, mention := range parameterMention.FindAllStringSubmatch(variables, -1) {
+			name := mention[1] + mention[2]
+			if _, isParameter := m.Parameters[name]; isParameter && !slices.Contains(unneeded, name) {
+				want = append(want, "${"+name+"}")
 			}
 		}
+		description := textAt(&node, "Properties", "VersionDescription")
 		for _, w := range want {
-			if !strings.Contains(description.Value, w) {
-				t.Errorf("the VersionDescription of %s is %q and does not have %s: a change of it would not reach "+
-					"the function",
-					id, description.Value, w)
-			}
-		}
-	}
-}
-
-// SAM gives EventInvokeConfig to the alias alone. Events that reach the function past it would be retried by other
-// rules, and lost in the end.
-func TestEventsReachFunctionsByTheirAlias(t *testing.T) {
-	m := loadTemplate(t)
-	versioned := versionedFunctions(t, m)
-	for id, node := range m.Resources {
-		kind, _ := at(&node, "Type")
-		var used string
-		switch kind.Value {
-		case "AWS::Events::Rule":
-			targets, _ := at(&node, "Properties", "Targets")
-			used = flow(targets)
-		case "AWS::Lambda::Permission":
-			function, _ := at(&node, "Properties", "FunctionName")
-			used = flow(function) + "]"
-		}
-		for f := range versioned {
-			if regexp.MustCompile(`!(GetAtt|Ref) ` + f + `(\.Arn)?[\]},]`).MatchString(used) {
-				t.Errorf("%s names %s, want !Ref %s.Alias", id, f, f)
+			if !strings.Contains(description, w) {
+				t.Errorf("the VersionDescription of %s is %q and does not have %s: a change of it would not reach the "+
+					"function", id, description, w)
 			}
 		}
 	}
@@ -116,37 +83,31 @@ func TestEventsReachFunctionsByTheirAlias(t *testing.T) {
 // new has none to reserve.
 func TestConcurrencyIsReservedByParameters(t *testing.T) {
 	m := loadTemplate(t)
-	reserved := regexp.MustCompile(`^!If \[Reserves(\w+), !Ref (\w+Concurrency), !Ref AWS::NoValue\]$`)
+	form := regexp.MustCompile(`^!If \[Reserves(\w+?)s?, !Ref (\w+)Concurrency, !Ref AWS::NoValue\]$`)
 	functions := 0
 	for id, node := range m.Resources {
-		if kind, _ := at(&node, "Type"); kind.Value != "AWS::Serverless::Function" {
+		if textAt(&node, "Type") != "AWS::Serverless::Function" {
 			continue
 		}
 		functions++
-		n, ok := at(&node, "Properties", "ReservedConcurrentExecutions")
-		if !ok {
-			t.Errorf("%s has no ReservedConcurrentExecutions by a parameter", id)
+		text := textAt(&node, "Properties", "ReservedConcurrentExecutions")
+		match := form.FindStringSubmatch(text)
+		if match == nil || match[1] != match[2] {
+			t.Errorf("%s reserves %q, want the form %s", id, text, form)
 			continue
 		}
-		match := reserved.FindStringSubmatch(flow(n))
-		if match == nil {
-			t.Errorf("%s reserves %s, want the form %s", id, flow(n), reserved)
-			continue
-		}
-		if p := m.Parameters[match[2]]; p.Default == nil || *p.Default != "0" {
-			t.Errorf("%s is reserved by %s, which does not have the default 0", id, match[2])
+		if p := m.Parameters[match[2]+"Concurrency"]; p.Default == nil || *p.Default != "0" {
+			t.Errorf("%s is reserved by %sConcurrency, which does not have the default 0", id, match[2])
 		}
 	}
 	if functions < 30 {
 		t.Errorf("found %d functions, want at least 30", functions)
 	}
 	for name, node := range m.Conditions {
-		if what, ok := strings.CutPrefix(name, "Reserves"); ok && flow(&node) != "!Not [!Equals [!Ref "+reservedBy(
-			what)+", 0]]" {
-			t.Errorf("the condition %s is %s", name, flow(&node))
+		what, ok := strings.CutPrefix(name, "Reserves")
+		want := "!Not [!Equals [!Ref " + strings.TrimSuffix(what, "s") + "Concurrency, 0]]"
+		if ok && textAt(&node) != want {
+			t.Errorf("the condition %s is %s, want %s", name, textAt(&node), want)
 		}
 	}
 }
-
-// reservedBy returns the parameter of a condition, which drops the plural of the condition's name.
-func reservedBy(what string) string { return strings.TrimSuffix(what, "s") + "Concurrency" }
