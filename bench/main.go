@@ -1,5 +1,6 @@
-// The bench measures the cost of validation, in one run on one core, compared with lower bounds that no scanner can
-// beat and with the standard library. The module lab has the same table with the libraries that others would use.
+// The bench measures the cost of validation in one run: the scanner beside a lower bound that no scanner can beat, the
+// whole of 'sluice validate', the search for duplicates, and the cold starts of the functions. The module lab has the
+// scanner beside encoding/json and the libraries that others would use.
 //
 // Only ratios within one run mean anything: the noise of the machine is larger than most differences between two runs.
 package main
@@ -10,7 +11,6 @@ import (
 	"os"
 	"runtime"
 
-	"sluice/bench/table"
 	"sluice/sampledata"
 )
 
@@ -20,11 +20,9 @@ type options struct {
 	seed              uint64
 	bad               float64
 	rounds            int
-	only              string
 	startsOnly        bool
-	// duplicates and baselineFile are set in processes that the bench starts to measure itself.
-	duplicates   bool
-	baselineFile string
+	// duplicates is set in the process that the bench starts to measure itself.
+	duplicates bool
 }
 
 func main() {
@@ -32,13 +30,10 @@ func main() {
 	flag.Int64Var(&o.lines, "lines", 50_000, "validate `N` lines")
 	flag.Uint64Var(&o.seed, "seed", 1, "`SEED` of the lines")
 	flag.Float64Var(&o.bad, "bad", 0.005, "`SHARE` of bad lines")
-	flag.IntVar(&o.rounds, "rounds", 5, "`N` rounds; the best one counts, of each row and of the whole process")
-	flag.StringVar(&o.only, "only", "", "measure only the rows whose names contain this `WORD`, and the reference")
+	flag.IntVar(&o.rounds, "rounds", 5, "`N` rounds; the best one counts, of the scanner and of the whole process")
 	flag.Int64Var(&o.wholeLines, "whole", 400_000, "`N` lines in the file that the whole process validates")
 	flag.BoolVar(&o.startsOnly, "start", false, "measure only the cold starts of the functions")
 	flag.BoolVar(&o.duplicates, duplicatesFlag, false, "for the bench itself: search for duplicates, in this process")
-	flag.StringVar(&o.baselineFile, baselineFlag, "",
-		"for the bench itself: validate `FILE` with encoding/json, in this process")
 	flag.Parse()
 	if err := run(o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -52,8 +47,6 @@ func run(o options) error {
 	case o.duplicates:
 		printDuplicates(os.Stdout)
 		return nil
-	case o.baselineFile != "":
-		return validateByBaseline(os.Stdout, o.baselineFile)
 	case o.startsOnly:
 		return printColdStarts(os.Stdout)
 	}
@@ -66,14 +59,10 @@ func run(o options) error {
 		return err
 	}
 	runtime.GOMAXPROCS(1)
-	in := table.NewInput(sampledata.Lines(o.lines, o.seed, o.bad))
-	fmt.Printf("%d lines, %d bytes each on average, %.1f %% bad; %s, one core\n\n",
-		len(in.Lines), len(in.Text)/len(in.Lines), 100*o.bad, runtime.Version())
-	rows := table.Select(table.Rows(in), o.only)
-	table.Measure(in, rows, o.rounds)
-	table.Print(os.Stdout, in, rows, table.Bound)
-	printScaling(os.Stdout, in, 3*o.rounds) // more rounds: both cores are seldom free of other work at once
-	process.print(os.Stdout, table.Speed(in, rows, table.Reference))
+	lines := sampledata.Lines(o.lines, o.seed, o.bad)
+	printScanner(os.Stdout, lines, o.rounds)
+	printScaling(os.Stdout, lines, 3*o.rounds) // more rounds: both cores are seldom free of other work at once
+	process.print(os.Stdout)
 	fmt.Println(duplicates)
 	return printColdStarts(os.Stdout)
 }

@@ -14,7 +14,6 @@ import (
 	"syscall"
 	"time"
 
-	"sluice/bench/table"
 	"sluice/functions/setup/setuptest"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/duplicate"
@@ -27,7 +26,6 @@ type whole struct {
 	byCores [3]processCost
 	// rejected is the number of lines that the report rejects.
 	rejected int
-	baseline baselineCost
 }
 
 // processCost is the cost of a process, the best of some rounds.
@@ -72,8 +70,7 @@ func measureWhole(o options) (whole, error) {
 		return w, err
 	}
 	w.rejected = bytes.Count(report, []byte{'\n'})
-	w.baseline, err = measureBaseline(file)
-	return w, err
+	return w, nil
 }
 
 // measure runs 'sluice validate' once and adds the cost.
@@ -104,20 +101,14 @@ func peakBytes(cmd *exec.Cmd) int64 {
 	return cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
 }
 
-// print prints the costs compared with the speed of the reference row, in MB/s.
-func (w whole) print(out io.Writer, referenceSpeed float64) {
+// print prints the costs.
+func (w whole) print(out io.Writer) {
 	for cores := 1; cores <= 2; cores++ {
 		c := w.byCores[cores]
-		speed := w.megabytes / c.cpu.Seconds()
 		fmt.Fprintf(out, "sluice validate, a file of %.0f MB, GOMAXPROCS=%d: "+
-			"%.0f MB/s of CPU time (%.1f x reference), %.0f MB/s by elapsed time, %d MB resident\n",
-			w.megabytes, cores, speed, speed/referenceSpeed, w.megabytes/c.elapsed.Seconds(), c.peakBytes/1e6)
+			"%.0f MB/s of CPU time, %.0f MB/s by elapsed time, %d MB resident, %d lines rejected\n",
+			w.megabytes, cores, w.megabytes/c.cpu.Seconds(), w.megabytes/c.elapsed.Seconds(), c.peakBytes/1e6, w.rejected)
 	}
-	fmt.Fprintf(out, "A program that does the same with encoding/json "+
-		"(checks, entities, duplicates, report), GOMAXPROCS=1: "+
-		"%.0f MB/s of CPU time; sluice validate is %.1f times as fast. It rejects %d lines, sluice validate %d.\n",
-		w.megabytes/w.baseline.cpu.Seconds(), w.baseline.cpu.Seconds()/w.byCores[1].cpu.Seconds(),
-		w.baseline.rejected, w.rejected)
 	fmt.Fprintf(out, "sluice validate: two cores are %.2f times as fast as one, by elapsed time.\n",
 		w.byCores[1].elapsed.Seconds()/w.byCores[2].elapsed.Seconds())
 }
@@ -158,18 +149,18 @@ func printDuplicates(w io.Writer) {
 			partitions[p] = append(partitions[p], duplicate.Entry{Digest: d, Location: uint64(i)})
 		}
 	}
-	started := table.CPUTime()
+	started := cpuTime()
 	var finder duplicate.Finder
 	found := 0
 	for _, entries := range partitions {
 		finder.FindSets(entries, func(set []duplicate.Entry) { found += len(set) })
 	}
-	elapsed := table.CPUTime() - started
-	started = table.CPUTime() // for comparison, on one partition
+	elapsed := cpuTime() - started
+	started = cpuTime() // for comparison, on one partition
 	slices.SortFunc(partitions[0], func(a, b duplicate.Entry) int {
 		return cmp.Or(cmp.Compare(a.Digest.Hi, b.Digest.Hi), cmp.Compare(a.Digest.Lo, b.Digest.Lo))
 	})
-	sorting := (table.CPUTime() - started) * batch.Partitions
+	sorting := (cpuTime() - started) * batch.Partitions
 	if found != 2*pairs {
 		panic(fmt.Sprintf("%d duplicates found, %d made", found, 2*pairs))
 	}

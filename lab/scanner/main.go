@@ -9,7 +9,7 @@ import (
 	"os"
 	"runtime"
 
-	"sluice/bench/table"
+	"sluice/lab/scanner/table"
 	"sluice/sampledata"
 )
 

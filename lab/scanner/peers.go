@@ -8,7 +8,7 @@ import (
 	"github.com/minio/simdjson-go"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"sluice/bench/table"
+	"sluice/lab/scanner/table"
 	"sluice/shared/ingest/transaction/scanner"
 	"sluice/shared/ingest/transaction/schema"
 )
