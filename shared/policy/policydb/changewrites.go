@@ -3,10 +3,6 @@ package policydb
 import (
 	"context"
 	"errors"
-	"fmt"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/policy"
@@ -22,34 +18,28 @@ func (s *Store) writeEdit(ctx context.Context, w policy.Workspace, e objectState
 		row = changeRow{}
 	}
 	g := e.growthBy(next, row)
-	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
-		s.writeChange(w, row, e.stored), s.growDraft(w, e, g), s.requireBase(w, e),
-	})
-	switch {
-	case failed[1]:
+	err = s.table.Transact(ctx, "change draft of a policy",
+		s.growDraft(w, e, g), s.writeChange(w.Tenant, w.PolicyID, row, e.stored), s.requireBase(w, e))
+	if errors.Is(err, errRefusedByDraft) {
 		return s.explainRefusal(ctx, w, e, g)
-	case failed[0] || failed[2]:
-		return errOvertaken
-	case err != nil:
-		return fmt.Errorf("change draft of a policy: %w", err)
 	}
-	return nil
+	return err
 }
 
-// writeChange returns the write that replaces the row of a change; without a part, next removes it.
-func (s *Store) writeChange(w policy.Workspace, next, stored changeRow) types.TransactWriteItem {
-	owner := "policy#" + w.PolicyID
+// errRefusedByDraft means that the row of a draft has refused a change.
+var errRefusedByDraft = errors.New("policydb: the draft refuses the change")
+
+// writeChange returns the write that replaces the row of a change, in which a row without a part is none.
+func (s *Store) writeChange(tenant, policyID string, next, stored changeRow) dynamo.Write {
+	owner := "policy#" + policyID
 	values := dynamo.Item{":edit": dynamo.String(stored.Edit)}
 	switch {
 	case next.Part == "":
-		return types.TransactWriteItem{Delete: &types.Delete{
-			TableName: &s.table, Key: key(w.Tenant, owner, stored.Part),
-			ConditionExpression: aws.String("edit = :edit"), ExpressionAttributeValues: values,
-		}}
+		return s.table.Delete(key(tenant, owner, stored.Part), "edit = :edit", values).Or(errOvertaken)
 	case stored.Part == "":
-		return s.create(encode(key(w.Tenant, owner, next.Part), next))
+		return s.create(encode(key(tenant, owner, next.Part), next))
 	}
-	return s.put(encode(key(w.Tenant, owner, next.Part), next), "edit = :edit", values)
+	return s.table.Put(encode(key(tenant, owner, next.Part), next), "edit = :edit", values).Or(errOvertaken)
 }
 
 // growth is the growth of a draft by a change, negative if it shrinks.
@@ -82,32 +72,26 @@ func (e objectState) limitsBefore(g growth) growth {
 // growDraft returns the write of the draft's row that goes with a change: its next revision, and how much the draft
 // has. Its condition fails if the version is no draft any more, if its workspace is locked, or if it would grow beyond
 // a limit.
-func (s *Store) growDraft(w policy.Workspace, e objectState, g growth) types.TransactWriteItem {
-	update := &types.Update{
-		TableName: &s.table, Key: versionKey(w.Tenant, w.PolicyID, e.draft.Number),
-		UpdateExpression: aws.String(
-			"ADD revision :one, #fields :fields, jurisdictions :jurisdictions, #bytes :bytes"),
-		ConditionExpression: aws.String("#key = :key AND #status = :draft AND locked = :false"),
-		ExpressionAttributeNames: map[string]string{
-			"#status": "status", "#key": "key", "#fields": "fields", "#bytes": "bytes"},
-		ExpressionAttributeValues: dynamo.Item{
-			":one": dynamo.Number(1), ":fields": dynamo.Number(g.fields),
-			":jurisdictions": dynamo.Number(g.jurisdictions), ":bytes": dynamo.Number(g.bytes),
-			":key":   dynamo.String(e.draft.Key),
-			":draft": dynamo.String(string(policy.Draft)), ":false": dynamo.Bool(false),
-		},
+func (s *Store) growDraft(w policy.Workspace, e objectState, g growth) dynamo.Write {
+	condition := "#key = :key AND #status = :draft AND locked = :false"
+	values := dynamo.Item{
+		":one": dynamo.Number(1), ":fields": dynamo.Number(g.fields), ":jurisdictions": dynamo.Number(g.jurisdictions),
+		":bytes": dynamo.Number(g.bytes), ":key": dynamo.String(e.draft.Key),
+		":draft": dynamo.String(string(policy.Draft)), ":false": dynamo.Bool(false),
 	}
 	limit := func(attribute, placeholder string, grows bool, most int64) {
 		if grows {
-			*update.ConditionExpression += " AND " + attribute + " <= " + placeholder
-			update.ExpressionAttributeValues[placeholder] = dynamo.Number(most)
+			condition += " AND " + attribute + " <= " + placeholder
+			values[placeholder] = dynamo.Number(most)
 		}
 	}
 	most := e.limitsBefore(g)
 	limit("#fields", ":most_fields", g.fields > 0, most.fields)
 	limit("jurisdictions", ":most_jurisdictions", g.jurisdictions > 0, most.jurisdictions)
 	limit("#bytes", ":most_bytes", g.bytes > 0, most.bytes)
-	return types.TransactWriteItem{Update: update}
+	return s.table.Update(versionKey(w.Tenant, w.PolicyID, e.draft.Number),
+		"ADD revision :one, #fields :fields, jurisdictions :jurisdictions, #bytes :bytes", condition, values).
+		Or(errRefusedByDraft)
 }
 
 // presence is 1 if a draft has an object after its change, and otherwise 0.
@@ -129,22 +113,12 @@ func presence(before, change policy.Change) int64 {
 
 // requireBase returns the part of a change that requires the base to be the one that was read. If the change
 // overwrites a dead one, it gives the policy the next revision.
-func (s *Store) requireBase(w policy.Workspace, e objectState) types.TransactWriteItem {
-	if e.stored.Part == "" || e.policy.isLive(e.stored) {
-		return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
-			TableName: &s.table, Key: policyKey(w.Tenant, w.PolicyID),
-			ConditionExpression:       aws.String("#base = :base"),
-			ExpressionAttributeNames:  map[string]string{"#base": "base"},
-			ExpressionAttributeValues: dynamo.Item{":base": dynamo.Number(e.policy.Base)},
-		}}
+func (s *Store) requireBase(w policy.Workspace, e objectState) dynamo.Write {
+	if e.stored.Part != "" && !e.policy.isLive(e.stored) {
+		return s.nextRevision(w.Tenant, e.policy)
 	}
-	return types.TransactWriteItem{Update: &types.Update{
-		TableName: &s.table, Key: policyKey(w.Tenant, w.PolicyID),
-		UpdateExpression:    aws.String("SET revision = :next"),
-		ConditionExpression: aws.String("revision = :revision"),
-		ExpressionAttributeValues: dynamo.Item{":revision": dynamo.Number(e.policy.Revision),
-			":next": dynamo.Number(e.policy.Revision + 1)},
-	}}
+	return s.table.Check(policyKey(w.Tenant, w.PolicyID), "#base = :base",
+		dynamo.Item{":base": dynamo.Number(e.policy.Base)}).Or(errOvertaken)
 }
 
 // explainRefusal returns the reason why the row of a draft refused a change.

@@ -187,7 +187,7 @@ func NewPrograms[P any](s *Store, compile func(policy.Contents) (P, error), maxB
 	}
 	return &Programs[P]{
 		// Contents are not kept beside the programs that are made of them.
-		store:   &Store{db: s.db, table: s.table, bundles: newBundles(s.bundles.files, 0)},
+		store:   &Store{table: s.table, bundles: newBundles(s.bundles.files, 0)},
 		compile: compile,
 		cache:   cache[programKey, compiled[P]]{maxBytes: maxBytes},
 	}

@@ -2,13 +2,9 @@ package policydb
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"golang.org/x/sync/errgroup"
 
-	"sluice/shared/kit/dynamo"
 	"sluice/shared/policy"
 )
 
@@ -132,39 +128,9 @@ func (s *Store) writeDeadChanges(ctx context.Context, tenant string, row policyR
 		row.Revision++
 	}
 	err := each(ctx, writes, func(ctx context.Context, w write) error {
-		return s.writeDeadChange(ctx, tenant, row.ID, w.next, w.previous)
+		return s.table.Apply(ctx, "write change of a policy", s.writeChange(tenant, row.ID, w.next, w.previous))
 	})
 	return row, err
-}
-
-// writeDeadChange replaces a change by another one. Without a part, previous is none; next removes it. It returns
-// errOvertaken if another change is stored.
-func (s *Store) writeDeadChange(ctx context.Context, tenant, policyID string, next, previous changeRow) error {
-	condition, values := "attribute_not_exists(part)", dynamo.Item(nil)
-	if previous.Part != "" {
-		condition, values = "edit = :edit", dynamo.Item{":edit": dynamo.String(previous.Edit)}
-	}
-	err := dynamo.RetryConflicts(ctx, func() (err error) {
-		if next.Part == "" {
-			_, err = s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-				TableName: &s.table, Key: key(tenant, "policy#"+policyID, previous.Part),
-				ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
-			})
-			return err
-		}
-		_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName: &s.table, Item: encode(key(tenant, "policy#"+policyID, next.Part), next),
-			ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
-		})
-		return err
-	})
-	if _, failed := dynamo.ConditionFailed(err); failed {
-		return errOvertaken
-	}
-	if err != nil {
-		return fmt.Errorf("write change of a policy: %w", err)
-	}
-	return nil
 }
 
 // concurrency is how many changes are written at once.

@@ -2,12 +2,8 @@ package policydb
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"slices"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/policy"
@@ -46,15 +42,11 @@ func (s *Store) addDraft(ctx context.Context, tenant string, row policyRow, draf
 	draft.Number = row.LastNumber
 	row.Drafts = append(slices.Clone(row.Drafts), draftRow{draft.Workspace, draft.Number, draft.Key})
 	row.Revision++
-	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
+	if err := s.table.Transact(ctx, "create draft of a policy",
 		s.replace(encode(policyKey(tenant, row.ID), row), row.Revision-1),
 		s.create(encode(versionKey(tenant, row.ID, draft.Number), draft)),
-	})
-	switch {
-	case failed[0] || failed[1]:
-		return policy.Version{}, errOvertaken
-	case err != nil:
-		return policy.Version{}, fmt.Errorf("create draft of a policy: %w", err)
+	); err != nil {
+		return policy.Version{}, err
 	}
 	return draft.version()
 }
@@ -71,14 +63,9 @@ func (s *Store) SetLocked(ctx context.Context, w policy.Workspace, isLocked bool
 		}
 		version.IsLocked = isLocked
 		version.Revision++
-		failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
-			s.replace(encode(versionKey(w.Tenant, w.PolicyID, version.Number), version), version.Revision-1),
-		})
-		switch {
-		case failed[0]:
-			return policy.Version{}, errOvertaken
-		case err != nil:
-			return policy.Version{}, fmt.Errorf("lock workspace: %w", err)
+		row := encode(versionKey(w.Tenant, w.PolicyID, version.Number), version)
+		if err := s.table.Transact(ctx, "lock workspace", s.replace(row, version.Revision-1)); err != nil {
+			return policy.Version{}, err
 		}
 		return version.version()
 	})
@@ -108,18 +95,10 @@ func (s *Store) discard(ctx context.Context, tenant, policyID string, number int
 			return err
 		}
 	}
-	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
+	return s.table.Transact(ctx, "discard draft of a policy",
 		s.replace(encode(policyKey(tenant, policyID), next), row.Revision),
 		// Every change of a draft's status writes the policy's row, too.
-		{Delete: &types.Delete{TableName: &s.table, Key: versionKey(tenant, policyID, number)}},
-	})
-	switch {
-	case failed[0]:
-		return errOvertaken
-	case err != nil:
-		return fmt.Errorf("discard draft of a policy: %w", err)
-	}
-	return nil
+		s.table.Delete(versionKey(tenant, policyID, number), "", nil))
 }
 
 // newestBut returns the number of the newest version but one, 0 if there is no other.
@@ -166,15 +145,11 @@ func (s *Store) publish(ctx context.Context, tenant string, row policyRow, versi
 	next := row.withoutDraft(version.Number)
 	next.Published, next.Base, next.BaseDigest = version.Number, version.Number, version.Digest
 	next.LastPublishedAt = version.PublishedAt
-	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
+	if err := s.table.Transact(ctx, "publish version of a policy",
 		s.replace(encode(policyKey(tenant, row.ID), next), row.Revision),
 		s.replace(encode(versionKey(tenant, row.ID, version.Number), version), version.Revision-1),
-	})
-	switch {
-	case failed[0] || failed[1]:
-		return policy.Version{}, errOvertaken
-	case err != nil:
-		return policy.Version{}, fmt.Errorf("publish version of a policy: %w", err)
+	); err != nil {
+		return policy.Version{}, err
 	}
 	s.sweep(ctx, tenant, row.ID)
 	return version.version()
@@ -218,12 +193,9 @@ func (s *Store) sweep(ctx context.Context, tenant, policyID string) {
 		return
 	}
 	_ = each(ctx, dead, func(ctx context.Context, c changeRow) error {
-		_, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-			TableName: &s.table, Key: key(tenant, "policy#"+policyID, c.Part),
-			ConditionExpression:       aws.String("edit = :edit"),
-			ExpressionAttributeValues: dynamo.Item{":edit": dynamo.String(c.Edit)},
-		})
-		if _, failed := dynamo.ConditionFailed(err); failed {
+		err := s.table.Apply(ctx, "sweep", s.table.Delete(key(tenant, "policy#"+policyID, c.Part), "edit = :edit",
+			dynamo.Item{":edit": dynamo.String(c.Edit)}))
+		if errors.Is(err, dynamo.ErrRefused) {
 			return nil // another draft has overwritten it
 		}
 		return err
@@ -233,21 +205,12 @@ func (s *Store) sweep(ctx context.Context, tenant, policyID string) {
 // touch gives a policy the next revision. From then on no draft can be listed that was written before, so that the
 // changes that were dead before remain so. It returns errOvertaken if the policy has changed since its row was read.
 func (s *Store) touch(ctx context.Context, tenant string, row policyRow) error {
-	err := dynamo.RetryConflicts(ctx, func() error {
-		_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName: &s.table, Key: policyKey(tenant, row.ID),
-			UpdateExpression:    aws.String("SET revision = :next"),
-			ConditionExpression: aws.String("revision = :revision"),
-			ExpressionAttributeValues: dynamo.Item{
-				":revision": dynamo.Number(row.Revision), ":next": dynamo.Number(row.Revision + 1)},
-		})
-		return err
-	})
-	if _, failed := dynamo.ConditionFailed(err); failed {
-		return errOvertaken
-	}
-	if err != nil {
-		return fmt.Errorf("write policy: %w", err)
-	}
-	return nil
+	return s.table.Apply(ctx, "write policy", s.nextRevision(tenant, row))
+}
+
+// nextRevision returns the write that gives a policy the next revision, as touch does.
+func (s *Store) nextRevision(tenant string, row policyRow) dynamo.Write {
+	values := dynamo.Item{":revision": dynamo.Number(row.Revision), ":next": dynamo.Number(row.Revision + 1)}
+	return s.table.Update(policyKey(tenant, row.ID), "SET revision = :next", "revision = :revision", values).
+		Or(errOvertaken)
 }

@@ -4,10 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/policy"
@@ -76,20 +72,10 @@ func (s *Store) CreateDataGroup(ctx context.Context, tenant string, g policy.Dat
 	if err != nil {
 		return g, err
 	}
-	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
-		s.create(encode(groupKey(tenant, g.ID), groupRow{ID: g.ID, Newest: 1})),
-		s.create(encode(groupVersionKey(tenant, g.ID, 1), row)),
-		s.countOneMore(tenant, groupsOwner, policy.MaxDataGroups),
-	})
-	switch {
-	case failed[0] || failed[1]:
-		return g, policy.ErrExists
-	case failed[2]:
-		return g, policy.ErrTooMany
-	case err != nil:
-		return g, fmt.Errorf("create data group: %w", err)
-	}
-	return g, nil
+	return g, s.table.Transact(ctx, "create data group",
+		s.create(encode(groupKey(tenant, g.ID), groupRow{ID: g.ID, Newest: 1})).Or(policy.ErrExists),
+		s.create(encode(groupVersionKey(tenant, g.ID, 1), row)).Or(policy.ErrExists),
+		s.countOneMore(tenant, groupsOwner, policy.MaxDataGroups))
 }
 
 // AddDataGroupVersion implements policy.DataGroupStore.
@@ -104,30 +90,16 @@ func (s *Store) AddDataGroupVersion(ctx context.Context, tenant string, g policy
 		if err != nil {
 			return g, err
 		}
-		failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
+		return g, s.table.Transact(ctx, "add version of a data group",
 			s.setGroup(tenant, g.ID, "newest", head.Newest, g.Version),
-			s.create(encode(groupVersionKey(tenant, g.ID, g.Version), row)),
-		})
-		switch {
-		case failed[0] || failed[1]:
-			return g, errOvertaken
-		case err != nil:
-			return g, fmt.Errorf("add version of a data group: %w", err)
-		}
-		return g, nil
+			s.create(encode(groupVersionKey(tenant, g.ID, g.Version), row)))
 	})
 }
 
 // setGroup returns the write that sets an attribute of a data group, which is the one that was read.
-func (s *Store) setGroup(tenant, id, attribute string, was, is int64) types.TransactWriteItem {
-	return types.TransactWriteItem{Update: &types.Update{
-		TableName: &s.table, Key: groupKey(tenant, id),
-		UpdateExpression:         aws.String("SET #attribute = :is"),
-		ConditionExpression:      aws.String("#attribute = :was"),
-		ExpressionAttributeNames: map[string]string{"#attribute": attribute},
-		ExpressionAttributeValues: dynamo.Item{
-			":is": dynamo.Number(is), ":was": dynamo.Number(was)},
-	}}
+func (s *Store) setGroup(tenant, id, attribute string, was, is int64) dynamo.Write {
+	return s.table.Update(groupKey(tenant, id), "SET #"+attribute+" = :is", "#"+attribute+" = :was",
+		dynamo.Item{":is": dynamo.Number(is), ":was": dynamo.Number(was)}).Or(errOvertaken)
 }
 
 // SaveDataGroup implements policy.DataGroupStore.
@@ -147,16 +119,8 @@ func (s *Store) SaveDataGroup(ctx context.Context, tenant string, g policy.DataG
 	if err != nil {
 		return g, err
 	}
-	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
-		s.replace(encode(groupVersionKey(tenant, g.ID, g.Version), row), g.Revision-1),
-	})
-	switch {
-	case failed[0]:
-		return g, policy.ErrChanged
-	case err != nil:
-		return g, fmt.Errorf("save data group: %w", err)
-	}
-	return g, nil
+	put := s.replace(encode(groupVersionKey(tenant, g.ID, g.Version), row), g.Revision-1)
+	return g, s.table.Transact(ctx, "save data group", put.Or(policy.ErrChanged))
 }
 
 // SetDataGroupStatus implements policy.DataGroupStore.
@@ -186,42 +150,30 @@ func (s *Store) SetDataGroupStatus(ctx context.Context, tenant string, g policy.
 		if err != nil {
 			return g, err
 		}
-		failed, err := dynamo.Transact(ctx, s.db, writes)
-		switch {
-		case failed[0]:
-			return g, policy.ErrChanged
-		case slices.Contains(failed, true):
-			return g, errOvertaken // another version was published since
-		case err != nil:
-			return g, fmt.Errorf("set status of a data group: %w", err)
+		if err := s.table.Transact(ctx, "set status of a data group", writes...); err != nil {
+			return g, err
 		}
 		return next, nil
 	})
 }
 
 // statusWrites returns the writes that give a version its status; published is the version that is published now.
-func (s *Store) statusWrites(tenant string, published int64, next policy.DataGroup) ([]types.TransactWriteItem, error) {
+func (s *Store) statusWrites(tenant string, published int64, next policy.DataGroup) ([]dynamo.Write, error) {
 	row, err := newGroupVersionRow(next)
 	if err != nil {
 		return nil, err
 	}
-	writes := []types.TransactWriteItem{
-		s.replace(encode(groupVersionKey(tenant, next.ID, next.Version), row), next.Revision-1),
-	}
-	counted := types.TransactWriteItem{Update: &types.Update{
-		TableName: &s.table, Key: key(tenant, groupsOwner, changesPart),
-		UpdateExpression:          aws.String("ADD revision :one"),
-		ExpressionAttributeValues: dynamo.Item{":one": dynamo.Number(1)},
-	}}
+	put := s.replace(encode(groupVersionKey(tenant, next.ID, next.Version), row), next.Revision-1)
+	writes := []dynamo.Write{put.Or(policy.ErrChanged)}
+	counted := s.table.Update(key(tenant, groupsOwner, changesPart), "ADD revision :one", "",
+		dynamo.Item{":one": dynamo.Number(1)})
 	switch {
 	case next.Status == policy.DataGroupPublished:
 		writes = append(writes, s.setGroup(tenant, next.ID, "published", published, next.Version), counted,
-			types.TransactWriteItem{Put: &types.Put{
-				TableName: &s.table, Item: encode(publishedKey(tenant, next.ID), row)}})
+			s.table.Put(encode(publishedKey(tenant, next.ID), row), "", nil))
 	case next.Status == policy.DataGroupArchived && published == next.Version:
 		writes = append(writes, s.setGroup(tenant, next.ID, "published", published, 0), counted,
-			types.TransactWriteItem{Delete: &types.Delete{
-				TableName: &s.table, Key: publishedKey(tenant, next.ID)}})
+			s.table.Delete(publishedKey(tenant, next.ID), "", nil))
 	case next.Status == policy.DataGroupArchived:
 		writes = append(writes, s.setGroup(tenant, next.ID, "published", published, published))
 	}

@@ -3,10 +3,7 @@ package policydb
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/policy"
@@ -21,19 +18,13 @@ func (s *Store) CreatePolicy(ctx context.Context, p policy.Policy, d policy.NewD
 		CreatedAt: dynamo.FormatTime(p.Created.At), CreatedBy: p.Created.By, Revision: 1,
 	}
 	version := newDraftRow(p.ID, d, 1, draft.Key)
-	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
-		s.create(encode(policyKey(p.Tenant, p.ID), row)),
-		s.create(encode(versionKey(p.Tenant, p.ID, 1), version)),
-		{Put: &types.Put{TableName: &s.table, Item: key(p.Tenant, policiesOwner, policyPrefix+p.ID)}},
+	if err := s.table.Transact(ctx, "create policy",
+		s.create(encode(policyKey(p.Tenant, p.ID), row)).Or(policy.ErrExists),
+		s.create(encode(versionKey(p.Tenant, p.ID, 1), version)).Or(policy.ErrExists),
+		s.table.Put(key(p.Tenant, policiesOwner, policyPrefix+p.ID), "", nil),
 		s.countOneMore(p.Tenant, policiesOwner, policy.MaxPolicies),
-	})
-	switch {
-	case failed[0] || failed[1]:
-		return policy.Policy{}, policy.Version{}, policy.ErrExists
-	case failed[3]:
-		return policy.Policy{}, policy.Version{}, policy.ErrTooMany
-	case err != nil:
-		return policy.Policy{}, policy.Version{}, fmt.Errorf("create policy: %w", err)
+	); err != nil {
+		return policy.Policy{}, policy.Version{}, err
 	}
 	created, err := row.policy(p.Tenant)
 	if err != nil {
@@ -197,15 +188,11 @@ func (s *Store) Archive(ctx context.Context, tenant, policyID string, number int
 		version.Status, version.ArchiveReason = policy.Archived, reason
 		version.ArchivedAt, version.ArchivedBy = dynamo.FormatTime(by.At), by.By
 		version.Revision++
-		failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
+		if err := s.table.Transact(ctx, "archive version of a policy",
 			s.replace(encode(policyKey(tenant, policyID), row), row.Revision-1),
 			s.replace(encode(versionKey(tenant, policyID, number), version), version.Revision-1),
-		})
-		switch {
-		case failed[0] || failed[1]:
-			return policy.Version{}, errOvertaken
-		case err != nil:
-			return policy.Version{}, fmt.Errorf("archive version of a policy: %w", err)
+		); err != nil {
+			return policy.Version{}, err
 		}
 		return version.version()
 	})

@@ -5,14 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strconv"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/policy"
@@ -53,8 +52,7 @@ import (
 //     lists the draft, on condition of the revision that it read before them. If that succeeds, the changes are
 //     complete, because overwriting one of them would have changed the revision.
 type Store struct {
-	db      *dynamodb.Client
-	table   string
+	table   dynamo.Table
 	bundles *bundles
 	newID   func() string
 }
@@ -63,7 +61,7 @@ var _ policy.Store = (*Store)(nil)
 
 // New returns the store in a table, with the contents of versions in files. It makes IDs by newID.
 func New(db *dynamodb.Client, table string, f Files, newID func() string) *Store {
-	return &Store{db: db, table: table, bundles: newBundles(f, contentsCacheBytes), newID: newID}
+	return &Store{table: dynamo.Table{DB: db, Name: table}, bundles: newBundles(f, contentsCacheBytes), newID: newID}
 }
 
 // maxAttempts is how often an operation is tried when others write the same rows meanwhile.
@@ -98,7 +96,7 @@ func retry[R any](ctx context.Context, try func() (R, error)) (R, error) {
 
 // key returns the key of a row. All rows have the tenant first.
 func key(tenant, owner, part string) dynamo.Item {
-	return dynamo.Item{"owner": dynamo.String(tenant + "#" + owner), "part": dynamo.String(part)}
+	return dynamo.Key(tenant+"#"+owner, part)
 }
 
 func policyKey(tenant, id string) dynamo.Item { return key(tenant, "policy#"+id, policyPart) }
@@ -123,33 +121,21 @@ func versionPart(number int64) string { return fmt.Sprintf("%s%010d", versionPre
 
 // read reads the rows of distinct keys, in the order of the keys, nil where there is none.
 func (s *Store) read(ctx context.Context, keys ...dynamo.Item) ([]dynamo.Item, error) {
-	items, err := dynamo.GetAll(ctx, s.db, s.table, keys)
+	rows, err := s.table.InOrder(ctx, keys)
 	if err != nil {
 		return nil, fmt.Errorf("read policies: %w", err)
-	}
-	type rowKey struct{ owner, part string }
-	keyOf := func(item dynamo.Item) rowKey {
-		return rowKey{dynamo.StringAttribute(item, "owner"), dynamo.StringAttribute(item, "part")}
-	}
-	found := make(map[rowKey]dynamo.Item, len(items))
-	for _, item := range items {
-		found[keyOf(item)] = item
-	}
-	rows := make([]dynamo.Item, len(keys))
-	for i, k := range keys {
-		rows[i] = found[keyOf(k)]
 	}
 	return rows, nil
 }
 
 // get reads a row. It returns policy.ErrNotFound if there is none.
 func get[Row any](ctx context.Context, s *Store, key dynamo.Item) (Row, error) {
-	var row Row
-	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.table, Key: key, ConsistentRead: aws.Bool(true)})
+	item, err := s.table.Get(ctx, key)
 	if err != nil {
+		var row Row
 		return row, fmt.Errorf("read policies: %w", err)
 	}
-	return decode[Row](out.Item)
+	return decode[Row](item)
 }
 
 // decode returns a row as it was read. It returns policy.ErrNotFound for nil.
@@ -171,82 +157,54 @@ func encode(key dynamo.Item, row any) dynamo.Item {
 	if err != nil {
 		panic(err) // rows are structs of texts, numbers and bytes
 	}
-	for name, value := range key {
-		item[name] = value
-	}
+	maps.Copy(item, key)
 	return item
 }
 
-// put returns the write of a row on a condition about attributes, whose values are given by their placeholders.
-func (s *Store) put(item dynamo.Item, condition string, values dynamo.Item) types.TransactWriteItem {
-	return types.TransactWriteItem{Put: &types.Put{
-		TableName: &s.table, Item: item, ConditionExpression: &condition, ExpressionAttributeValues: values,
-	}}
-}
-
 // create returns the write of a row that does not exist.
-func (s *Store) create(item dynamo.Item) types.TransactWriteItem {
-	return s.put(item, "attribute_not_exists(part)", nil)
+func (s *Store) create(item dynamo.Item) dynamo.Write {
+	return s.table.Put(item, dynamo.Absent, nil).Or(errOvertaken)
 }
 
 // replace returns the write of a row of the given revision.
-func (s *Store) replace(item dynamo.Item, revision int64) types.TransactWriteItem {
-	return s.put(item, "revision = :revision", dynamo.Item{":revision": dynamo.Number(revision)})
+func (s *Store) replace(item dynamo.Item, revision int64) dynamo.Write {
+	values := dynamo.Item{":revision": dynamo.Number(revision)}
+	return s.table.Put(item, "revision = :revision", values).Or(errOvertaken)
 }
 
-// countOneMore returns the write that adds one to the number of an owner's objects. Its condition fails if there would
-// be more than limit.
-func (s *Store) countOneMore(tenant, owner string, limit int64) types.TransactWriteItem {
-	return types.TransactWriteItem{Update: &types.Update{
-		TableName: &s.table, Key: key(tenant, owner, countPart),
-		UpdateExpression:          aws.String("ADD objects :one"),
-		ConditionExpression:       aws.String("attribute_not_exists(objects) OR objects < :limit"),
-		ExpressionAttributeValues: dynamo.Item{":one": dynamo.Number(1), ":limit": dynamo.Number(limit)},
-	}}
+// countOneMore returns the write that adds one to the number of an owner's objects. It is refused if there would be
+// more than limit.
+func (s *Store) countOneMore(tenant, owner string, limit int64) dynamo.Write {
+	return s.table.Update(key(tenant, owner, countPart), "ADD objects :one",
+		"attribute_not_exists(objects) OR objects < :limit",
+		dynamo.Item{":one": dynamo.Number(1), ":limit": dynamo.Number(limit)}).Or(policy.ErrTooMany)
 }
 
 // listPage reads at most limit rows of an owner whose parts begin with a prefix, beginning after a part ("" for the
 // first). Next is the part to go on after, "" at the end of the list, also if the last page is full.
 func (s *Store) listPage(ctx context.Context, owner, prefix, after string, limit int, backward bool) (
 	items []dynamo.Item, next string, err error) {
-	query := s.query(owner, prefix)
-	query.ScanIndexForward, query.Limit = aws.Bool(!backward), aws.Int32(int32(limit+1))
-	if after != "" {
-		query.ExclusiveStartKey = dynamo.Item{"owner": dynamo.String(owner), "part": dynamo.String(after)}
-	}
-	out, err := s.db.Query(ctx, query)
+	items, next, err = s.table.Page(ctx, owner, prefix, after, limit+1, backward)
 	if err != nil {
 		return nil, "", fmt.Errorf("list policies: %w", err)
 	}
-	if len(out.Items) > limit {
-		items = out.Items[:limit]
-		return items, dynamo.StringAttribute(items[limit-1], "part"), nil
+	if len(items) > limit {
+		items = items[:limit]
+		next = dynamo.StringAttribute(items[limit-1], "part")
 	}
-	return out.Items, dynamo.StringAttribute(out.LastEvaluatedKey, "part"), nil
+	return items, next, nil
 }
 
 // listAll reads all rows of an owner whose parts begin with a prefix, in the order of the parts.
 func (s *Store) listAll(ctx context.Context, owner, prefix string) ([]dynamo.Item, error) {
 	var items []dynamo.Item
-	pages := dynamodb.NewQueryPaginator(s.db, s.query(owner, prefix))
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	for item, err := range s.table.All(ctx, owner, prefix) {
 		if err != nil {
 			return nil, fmt.Errorf("read policies: %w", err)
 		}
-		items = append(items, page.Items...)
+		items = append(items, item)
 	}
 	return items, nil
-}
-
-func (s *Store) query(owner, prefix string) *dynamodb.QueryInput {
-	return &dynamodb.QueryInput{
-		TableName: &s.table, ConsistentRead: aws.Bool(true),
-		KeyConditionExpression:   aws.String("#owner = :owner AND begins_with(part, :prefix)"),
-		ExpressionAttributeNames: map[string]string{"#owner": "owner"},
-		ExpressionAttributeValues: dynamo.Item{
-			":owner": dynamo.String(owner), ":prefix": dynamo.String(prefix)},
-	}
 }
 
 // afterVersion returns the part after which a list of versions goes on from a position, "" for the beginning.
@@ -272,5 +230,5 @@ func versionPosition(part string) string {
 
 // PagingKey implements platform.PagingKeyStore.
 func (s *Store) PagingKey(ctx context.Context, candidate []byte) ([]byte, error) {
-	return dynamo.LoadPagingKey(ctx, s.db, s.table, candidate)
+	return dynamo.LoadPagingKey(ctx, s.table.DB, s.table.Name, candidate)
 }

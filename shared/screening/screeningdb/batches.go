@@ -5,11 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/screening"
@@ -37,13 +34,10 @@ import (
 // and those of Providers. The index searching (searching / look_at) holds the searching batches.
 //
 // Rows of lists may name batches that do not exist, because their creation failed; readers leave these out.
-type Store struct {
-	db    *dynamodb.Client
-	table string
-}
+type Store struct{ table dynamo.Table }
 
 // New returns the store in a table.
-func New(db *dynamodb.Client, table string) *Store { return &Store{db, table} }
+func New(db *dynamodb.Client, table string) *Store { return &Store{dynamo.Table{DB: db, Name: table}} }
 
 var _ screening.Store = (*Store)(nil)
 
@@ -56,7 +50,7 @@ func (s *Store) Create(ctx context.Context, b screening.Batch, entities []screen
 	for _, e := range entities {
 		items = append(items, entityListItem(b, e.ID))
 	}
-	if err := dynamo.PutAll(ctx, s.db, s.table, items); err != nil {
+	if err := dynamo.PutAll(ctx, s.table.DB, s.table.Name, items); err != nil {
 		return b, fmt.Errorf("create screening batch: %w", err)
 	}
 	// Somebody else may have created the batch, and people may have assessed its entities: these are never replaced.
@@ -81,39 +75,28 @@ var errOvertaken = errors.New("screeningdb: the active batch has changed")
 
 // create makes one attempt at the write that makes a batch visible.
 func (s *Store) create(ctx context.Context, b screening.Batch) (screening.Batch, error) {
-	var writes []types.TransactWriteItem
+	var overriding []dynamo.Write
 	if b.JourneyID != "" {
-		overriding, previous, err := s.override(ctx, b)
-		if err != nil {
+		var previous string
+		var err error
+		if overriding, previous, err = s.override(ctx, b); err != nil {
 			return b, err
 		}
 		if previous != "" {
 			b.OverriddenIDs = []string{previous}
 		}
-		writes = overriding
 	}
 	item, err := marshalBatch(b)
 	if err != nil {
 		return b, err
 	}
-	writes = append(writes, types.TransactWriteItem{Put: &types.Put{
-		TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(part)"),
-	}})
-	failed, err := dynamo.Transact(ctx, s.db, writes)
-	switch {
-	case failed[len(failed)-1]:
-		return b, screening.ErrChanged
-	case slices.Contains(failed, true):
-		return b, errOvertaken
-	case err != nil:
-		return b, fmt.Errorf("create screening batch: %w", err)
-	}
-	return b, nil
+	put := s.table.Put(item, dynamo.Absent, nil).Or(screening.ErrChanged)
+	return b, s.table.Transact(ctx, "create screening batch", append([]dynamo.Write{put}, overriding...)...)
 }
 
 // override returns the writes that make a batch the active one of its journey and process, and the ID of the one that
 // is active now, "" if there is none.
-func (s *Store) override(ctx context.Context, b screening.Batch) ([]types.TransactWriteItem, string, error) {
+func (s *Store) override(ctx context.Context, b screening.Batch) ([]dynamo.Write, string, error) {
 	active := processKey(b.Tenant, b.JourneyID, b.ProcessID)
 	row, err := s.read(ctx, active)
 	if err != nil {
@@ -121,77 +104,56 @@ func (s *Store) override(ctx context.Context, b screening.Batch) ([]types.Transa
 	}
 	previousID := dynamo.StringAttribute(row, "batch")
 	active["batch"] = dynamo.String(b.ID)
-	put := &types.Put{TableName: &s.table, Item: active, ConditionExpression: aws.String("attribute_not_exists(part)")}
-	writes := []types.TransactWriteItem{{Put: put},
-		{Put: &types.Put{TableName: &s.table, Item: journeyListItem(b)}}}
+	list := s.table.Put(journeyListItem(b), "", nil)
 	if previousID == "" {
-		return writes, "", nil
+		return []dynamo.Write{s.table.Put(active, dynamo.Absent, nil).Or(errOvertaken), list}, "", nil
 	}
-	put.ConditionExpression = aws.String("#batch = :previous")
-	put.ExpressionAttributeNames = map[string]string{"#batch": "batch"}
-	put.ExpressionAttributeValues = dynamo.Item{":previous": dynamo.String(previousID)}
 	previous, err := s.Get(ctx, b.Tenant, previousID)
 	if err != nil {
 		return nil, "", err
 	}
 	replace, err := s.replaceBatch(previous.Override())
-	return append(writes, types.TransactWriteItem{Put: replace}), previousID, err
+	put := s.table.Put(active, "#batch = :previous", dynamo.Item{":previous": dynamo.String(previousID)})
+	return []dynamo.Write{put.Or(errOvertaken), list, replace.Or(errOvertaken)}, previousID, err
 }
 
 // replaceBatch returns the write of a batch whose previous version must be the stored one.
-func (s *Store) replaceBatch(b screening.Batch) (*types.Put, error) {
+func (s *Store) replaceBatch(b screening.Batch) (dynamo.Write, error) {
 	item, err := marshalBatch(b)
-	return &types.Put{
-		TableName: &s.table, Item: item, ConditionExpression: aws.String("version = :previous"),
-		ExpressionAttributeValues: dynamo.Item{":previous": dynamo.Number(b.Version - 1)},
-	}, err
+	values := dynamo.Item{":previous": dynamo.Number(b.Version - 1)}
+	return s.table.Put(item, "version = :previous", values).Or(screening.ErrChanged), err
 }
 
 // read reads the row of a key, nil if there is none.
 func (s *Store) read(ctx context.Context, key dynamo.Item) (dynamo.Item, error) {
-	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.table, Key: key, ConsistentRead: aws.Bool(true)})
+	row, err := s.table.Get(ctx, key)
 	if err != nil {
 		return nil, fmt.Errorf("read screening: %w", err)
 	}
-	return out.Item, nil
-}
-
-// queryRows returns the query of the rows of an owner whose parts begin with a prefix, in the order of the parts.
-func queryRows(table, owner, prefix string) *dynamodb.QueryInput {
-	return &dynamodb.QueryInput{
-		TableName: &table, ConsistentRead: aws.Bool(true),
-		KeyConditionExpression:    aws.String("#owner = :owner AND begins_with(part, :prefix)"),
-		ExpressionAttributeNames:  map[string]string{"#owner": "owner"},
-		ExpressionAttributeValues: dynamo.Item{":owner": dynamo.String(owner), ":prefix": dynamo.String(prefix)},
-	}
+	return row, nil
 }
 
 // readInOrder reads the rows of the given IDs, which must be distinct, in their order. IDs without a row are left out.
 func readInOrder[ID, T any](ctx context.Context, s *Store, ids []ID, keyOf func(ID) dynamo.Item,
 	unmarshal func(dynamo.Item) (T, error)) ([]T, error) {
-	type place struct{ owner, part string }
-	placeOf := func(row dynamo.Item) place {
-		return place{dynamo.StringAttribute(row, "owner"), dynamo.StringAttribute(row, "part")}
-	}
 	keys := make([]dynamo.Item, len(ids))
 	for i, id := range ids {
 		keys[i] = keyOf(id)
 	}
-	rows, err := dynamo.GetAll(ctx, s.db, s.table, keys)
+	rows, err := s.table.InOrder(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
-	found := make(map[place]T, len(rows))
+	values := make([]T, 0, len(rows))
 	for _, row := range rows {
-		if found[placeOf(row)], err = unmarshal(row); err != nil {
+		if row == nil {
+			continue
+		}
+		value, err := unmarshal(row)
+		if err != nil {
 			return nil, err
 		}
-	}
-	values := make([]T, 0, len(found))
-	for _, key := range keys {
-		if value, ok := found[placeOf(key)]; ok {
-			values = append(values, value)
-		}
+		values = append(values, value)
 	}
 	return values, nil
 }
@@ -247,20 +209,15 @@ func (s *Store) ListBatchesOf(ctx context.Context, tenant, entityID, after strin
 
 // list reads a part of the list of an owner, newest first, and the position after it.
 func (s *Store) list(ctx context.Context, owner, after string, limit int) ([]string, string, error) {
-	query := queryRows(s.table, owner, "batch#")
-	query.ScanIndexForward, query.Limit = aws.Bool(false), aws.Int32(int32(limit))
-	if after != "" {
-		query.ExclusiveStartKey = dynamo.Item{"owner": dynamo.String(owner), "part": dynamo.String(after)}
-	}
-	out, err := s.db.Query(ctx, query)
+	items, next, err := s.table.Page(ctx, owner, "batch#", after, limit, true)
 	if err != nil {
 		return nil, "", fmt.Errorf("list screening batches: %w", err)
 	}
-	ids := make([]string, len(out.Items))
-	for i, item := range out.Items {
+	ids := make([]string, len(items))
+	for i, item := range items {
 		ids[i] = dynamo.StringAttribute(item, "batch")
 	}
-	return ids, dynamo.StringAttribute(out.LastEvaluatedKey, "part"), nil
+	return ids, next, nil
 }
 
 // Save implements screening.Store.
@@ -269,18 +226,5 @@ func (s *Store) Save(ctx context.Context, b screening.Batch) error {
 	if err != nil {
 		return err
 	}
-	err = dynamo.RetryConflicts(ctx, func() error {
-		_, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName: put.TableName, Item: put.Item, ConditionExpression: put.ConditionExpression,
-			ExpressionAttributeValues: put.ExpressionAttributeValues,
-		})
-		return err
-	})
-	if _, failed := dynamo.ConditionFailed(err); failed {
-		return screening.ErrChanged
-	}
-	if err != nil {
-		return fmt.Errorf("save screening batch: %w", err)
-	}
-	return nil
+	return s.table.Apply(ctx, "save screening batch", put)
 }

@@ -2,12 +2,8 @@ package screeningdb
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/screening"
@@ -37,100 +33,56 @@ func (s *Store) AddDocument(ctx context.Context, b screening.Batch, d screening.
 	if err != nil {
 		return err
 	}
-	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
-		s.requireVersion(b),
-		{Put: &types.Put{
-			TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(part)"),
-		}},
-		{Update: &types.Update{
-			TableName: &s.table, Key: documentCountKey(b.Tenant, d),
-			UpdateExpression:    aws.String("SET documents = if_not_exists(documents, :stored) + :one"),
-			ConditionExpression: aws.String("attribute_not_exists(documents) OR documents < :most"),
-			ExpressionAttributeValues: dynamo.Item{":stored": dynamo.Number(int64(stored)), ":one": dynamo.Number(1),
-				":most": dynamo.Number(screening.MaxDocuments)},
-		}},
-	})
-	switch {
-	case failed[1]:
-		return screening.ErrExists
-	case failed[0]:
-		return screening.ErrChanged
-	case failed[2]:
-		return screening.ErrTooManyDocuments
-	case err != nil:
-		return fmt.Errorf("add document: %w", err)
-	}
-	return nil
+	return s.table.Transact(ctx, "add document",
+		s.table.Put(item, dynamo.Absent, nil).Or(screening.ErrExists), s.requireVersion(b),
+		s.table.Update(documentCountKey(b.Tenant, d), "SET documents = if_not_exists(documents, :stored) + :one",
+			"attribute_not_exists(documents) OR documents < :most",
+			dynamo.Item{":stored": dynamo.Number(int64(stored)), ":one": dynamo.Number(1),
+				":most": dynamo.Number(screening.MaxDocuments)}).Or(screening.ErrTooManyDocuments))
 }
 
 // ListDocuments implements screening.Store.
 func (s *Store) ListDocuments(ctx context.Context, tenant, batchID, entityID string) ([]screening.Document, error) {
-	pages := dynamodb.NewQueryPaginator(s.db,
-		queryRows(s.table, tenant+"#batch#"+batchID, documentPrefix(entityID)))
 	var all []screening.Document
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	for item, err := range s.table.All(ctx, tenant+"#batch#"+batchID, documentPrefix(entityID)) {
 		if err != nil {
 			return nil, fmt.Errorf("list documents: %w", err)
 		}
-		for _, item := range page.Items {
-			d, err := unmarshalBody[screening.Document](item)
-			if err != nil {
-				return nil, err
-			}
-			_, d.IsBeingRemoved = item["removing"]
-			all = append(all, d)
+		d, err := unmarshalBody[screening.Document](item)
+		if err != nil {
+			return nil, err
 		}
+		_, d.IsBeingRemoved = item["removing"]
+		all = append(all, d)
 	}
 	return all, nil
 }
 
 // BeginRemoval implements screening.Store.
 func (s *Store) BeginRemoval(ctx context.Context, b screening.Batch, d screening.Document) error {
-	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
-		s.requireVersion(b),
-		{Update: &types.Update{
-			TableName: &s.table, Key: documentKey(b.Tenant, d),
-			ConditionExpression:       aws.String("attribute_exists(part)"),
-			UpdateExpression:          aws.String("SET removing = :true"),
-			ExpressionAttributeValues: dynamo.Item{":true": dynamo.Bool(true)},
-		}},
-	})
-	switch {
-	case failed[1]:
-		return screening.ErrNotFound
-	case failed[0]:
-		return screening.ErrChanged
-	case err != nil:
-		return fmt.Errorf("begin removal of document: %w", err)
-	}
-	return nil
+	return s.table.Transact(ctx, "begin removal of document",
+		s.table.Update(documentKey(b.Tenant, d), "SET removing = :true", dynamo.Present,
+			dynamo.Item{":true": dynamo.Bool(true)}).Or(screening.ErrNotFound),
+		s.requireVersion(b))
 }
 
 // RemoveDocument implements screening.Store.
 func (s *Store) RemoveDocument(ctx context.Context, tenant string, d screening.Document) error {
-	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
-		{Delete: &types.Delete{
-			TableName: &s.table, Key: documentKey(tenant, d), ConditionExpression: aws.String("attribute_exists(part)"),
-		}},
-		{Update: &types.Update{
-			TableName: &s.table, Key: documentCountKey(tenant, d),
-			UpdateExpression:          aws.String("SET documents = documents - :one"),
-			ConditionExpression:       aws.String("attribute_exists(documents)"),
-			ExpressionAttributeValues: dynamo.Item{":one": dynamo.Number(1)},
-		}},
-	})
+	err := s.table.Transact(ctx, "remove document",
+		s.table.Delete(documentKey(tenant, d), dynamo.Present, nil).Or(errRemoved),
+		s.table.Update(documentCountKey(tenant, d), "SET documents = documents - :one", "attribute_exists(documents)",
+			dynamo.Item{":one": dynamo.Number(1)}).Or(errNotCounted))
 	switch {
-	case failed[0]:
+	case errors.Is(err, errRemoved):
 		return nil
-	case failed[1]: // it is not counted
-		_, err = s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.table, Key: documentKey(tenant, d)})
+	case errors.Is(err, errNotCounted):
+		return s.table.Apply(ctx, "remove document", s.table.Delete(documentKey(tenant, d), "", nil))
 	}
-	if err != nil {
-		return fmt.Errorf("remove document: %w", err)
-	}
-	return nil
+	return err
 }
+
+// What RemoveDocument may find: that the document is not there any more, or that it was never counted.
+var errRemoved, errNotCounted = errors.New("screeningdb: removed"), errors.New("screeningdb: not counted")
 
 // GetEntities implements screening.Store.
 func (s *Store) GetEntities(ctx context.Context, tenant, batchID string, ids []string) ([]screening.Entity, error) {
@@ -143,11 +95,9 @@ func (s *Store) GetEntities(ctx context.Context, tenant, batchID string, ids []s
 }
 
 // requireVersion returns the part of a transaction that requires a batch to be as it was read.
-func (s *Store) requireVersion(b screening.Batch) types.TransactWriteItem {
-	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
-		TableName: &s.table, Key: batchKey(b.Tenant, b.ID), ConditionExpression: aws.String("version = :version"),
-		ExpressionAttributeValues: dynamo.Item{":version": dynamo.Number(b.Version)},
-	}}
+func (s *Store) requireVersion(b screening.Batch) dynamo.Write {
+	values := dynamo.Item{":version": dynamo.Number(b.Version)}
+	return s.table.Check(batchKey(b.Tenant, b.ID), "version = :version", values).Or(screening.ErrChanged)
 }
 
 // SaveEntity implements screening.Store.
@@ -156,18 +106,6 @@ func (s *Store) SaveEntity(ctx context.Context, b screening.Batch, e screening.E
 	if err != nil {
 		return err
 	}
-	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
-		s.requireVersion(b),
-		{Put: &types.Put{
-			TableName: &s.table, Item: item, ConditionExpression: aws.String("version = :previous"),
-			ExpressionAttributeValues: dynamo.Item{":previous": dynamo.Number(e.Version - 1)},
-		}},
-	})
-	if slices.Contains(failed, true) {
-		return screening.ErrChanged
-	}
-	if err != nil {
-		return fmt.Errorf("save screened entity: %w", err)
-	}
-	return nil
+	put := s.table.Put(item, "version = :previous", dynamo.Item{":previous": dynamo.Number(e.Version - 1)})
+	return s.table.Transact(ctx, "save screened entity", s.requireVersion(b), put.Or(screening.ErrChanged))
 }

@@ -6,9 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
@@ -46,14 +45,9 @@ func (s *Store) putMissing(ctx context.Context, n int, itemOf func(i int) (dynam
 			if err != nil {
 				return err
 			}
-			err = dynamo.RetryConflicts(ctx, func() error {
-				_, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{
-					TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(part)"),
-				})
-				return err
-			})
-			if _, exists := dynamo.ConditionFailed(err); exists {
-				return nil
+			err = s.table.Apply(ctx, "write row", s.table.Put(item, dynamo.Absent, nil))
+			if errors.Is(err, dynamo.ErrRefused) {
+				return nil // it is stored already
 			}
 			return err
 		})
@@ -76,17 +70,15 @@ func (s *Store) GetMatches(ctx context.Context, b screening.Batch, refs []screen
 func (s *Store) ListMatches(ctx context.Context, b screening.Batch, entityID, after string, limit int) (
 	[]screening.Match, string, error) {
 	prefix := matchPrefix(entityID)
-	query := queryRows(s.table, b.Tenant+"#batch#"+b.ID, prefix)
-	query.Limit = aws.Int32(int32(limit))
 	if after != "" {
-		query.ExclusiveStartKey = matchKey(b.Tenant, b.ID, screening.MatchRef{EntityID: entityID, MatchID: after})
+		after = prefix + after
 	}
-	out, err := s.db.Query(ctx, query)
+	items, last, err := s.table.Page(ctx, b.Tenant+"#batch#"+b.ID, prefix, after, limit, false)
 	if err != nil {
 		return nil, "", fmt.Errorf("list matches: %w", err)
 	}
 	var page []screening.Match
-	for _, item := range out.Items {
+	for _, item := range items {
 		m, err := unmarshalMatch(item)
 		if err != nil {
 			return nil, "", err
@@ -95,10 +87,7 @@ func (s *Store) ListMatches(ctx context.Context, b screening.Batch, entityID, af
 			page = append(page, m)
 		}
 	}
-	if last := dynamo.StringAttribute(out.LastEvaluatedKey, "part"); last != "" {
-		return page, last[len(prefix):], nil
-	}
-	return page, "", nil
+	return page, strings.TrimPrefix(last, prefix), nil
 }
 
 // maxTransactionBytes is the largest size of all items of a transaction of DynamoDB together. Only matches that
@@ -112,20 +101,17 @@ func (s *Store) Resolve(ctx context.Context, b screening.Batch, matches []screen
 	if err != nil {
 		return err
 	}
-	writes, size := []types.TransactWriteItem{{Put: put}}, dynamo.ItemSize(put.Item)
+	writes, size := []dynamo.Write{put}, dynamo.ItemSize(put.Put.Item)
 	for _, m := range matches {
 		item, err := marshalMatch(b.Tenant, m)
 		if err != nil {
 			return err
 		}
-		resolution := item["resolution"]
-		writes = append(writes, types.TransactWriteItem{Update: &types.Update{
-			TableName: &s.table, Key: matchKey(b.Tenant, b.ID, screening.MatchRef{EntityID: m.EntityID, MatchID: m.ID}),
-			UpdateExpression:    aws.String("SET resolution = :resolution, version = :next"),
-			ConditionExpression: aws.String("version = :previous"),
-			ExpressionAttributeValues: dynamo.Item{":resolution": resolution, ":next": dynamo.Number(m.Version),
-				":previous": dynamo.Number(m.Version - 1)},
-		}})
+		writes = append(writes, s.table.Update(
+			matchKey(b.Tenant, b.ID, screening.MatchRef{EntityID: m.EntityID, MatchID: m.ID}),
+			"SET resolution = :resolution, version = :next", "version = :previous",
+			dynamo.Item{":resolution": item["resolution"], ":next": dynamo.Number(m.Version),
+				":previous": dynamo.Number(m.Version - 1)}).Or(screening.ErrChanged))
 		// The item that is replaced may be larger: it may include the previous resolution.
 		delete(item, "resolution")
 		size += dynamo.ItemSize(item) + len("resolution") + screening.MaxResolutionBytes
@@ -133,14 +119,7 @@ func (s *Store) Resolve(ctx context.Context, b screening.Batch, matches []screen
 	if size > maxTransactionBytes {
 		return errTooManyBytes
 	}
-	failed, err := dynamo.Transact(ctx, s.db, writes)
-	if slices.Contains(failed, true) {
-		return screening.ErrChanged
-	}
-	if err != nil {
-		return fmt.Errorf("resolve matches: %w", err)
-	}
-	return nil
+	return s.table.Transact(ctx, "resolve matches", writes...)
 }
 
 // matchPrefix begins the parts of the matches of an entity. The length of the ID keeps apart the IDs that begin with

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/screening"
@@ -28,8 +26,7 @@ const purpose = "screening-adapter"
 //	<tenant>#configuration  provider#<id>  a provider as JSON, its sealed keys, its version
 //	<tenant>#configuration  providers      how many providers the tenant has, the built-in one not counted
 type Providers struct {
-	db    *dynamodb.Client
-	table string
+	table dynamo.Table
 	box   box
 }
 
@@ -38,7 +35,7 @@ var _ screening.ProviderStore = (*Providers)(nil)
 // NewProviders returns the store in a table, which seals keys in a box. Without a box, nil, it can neither store keys
 // nor reveal them.
 func NewProviders(db *dynamodb.Client, table string, b box) *Providers {
-	return &Providers{db, table, b}
+	return &Providers{dynamo.Table{DB: db, Name: table}, b}
 }
 
 // CreateProvider implements screening.ProviderStore.
@@ -48,20 +45,9 @@ func (s *Providers) CreateProvider(ctx context.Context, p screening.Provider) er
 	if err != nil {
 		return err
 	}
-	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
-		{Put: &types.Put{TableName: &s.table, Item: item,
-			ConditionExpression: aws.String("attribute_not_exists(part)")}},
-		s.count(p.Tenant, 1),
-	})
-	switch {
-	case failed[0]:
-		return screening.ErrProviderExists
-	case failed[1]:
-		return screening.ErrTooManyProviders
-	case err != nil:
-		return fmt.Errorf("create provider: %w", err)
-	}
-	return nil
+	return s.table.Transact(ctx, "create provider",
+		s.table.Put(item, dynamo.Absent, nil).Or(screening.ErrProviderExists),
+		s.count(p.Tenant, 1).Or(screening.ErrTooManyProviders))
 }
 
 // seal returns the row of a provider, whose keys it seals unless they are masked.
@@ -88,27 +74,20 @@ func (s *Providers) seal(ctx context.Context, p screening.Provider) (dynamo.Item
 var errNoBox = errors.New("this store of providers cannot handle keys")
 
 // count returns the write that counts a provider more or less. Its condition fails if there would be too many.
-func (s *Providers) count(tenant string, change int64) types.TransactWriteItem {
-	return types.TransactWriteItem{Update: &types.Update{
-		TableName: &s.table, Key: key(tenant, configurationOwner, "providers"),
-		UpdateExpression:    aws.String("ADD providers :change"),
-		ConditionExpression: aws.String("attribute_not_exists(providers) OR providers <= :most"),
-		ExpressionAttributeValues: dynamo.Item{
-			":change": dynamo.Number(change), ":most": dynamo.Number(screening.MaxConfiguredProviders - max(change, 0)),
-		},
-	}}
+func (s *Providers) count(tenant string, change int64) dynamo.Write {
+	return s.table.Update(key(tenant, configurationOwner, "providers"), "ADD providers :change",
+		"attribute_not_exists(providers) OR providers <= :most", dynamo.Item{":change": dynamo.Number(change),
+			":most": dynamo.Number(screening.MaxConfiguredProviders - max(change, 0))})
 }
 
 // GetProvider implements screening.ProviderStore.
 func (s *Providers) GetProvider(ctx context.Context, tenant, id string) (screening.Provider, error) {
-	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: &s.table, Key: providerKey(tenant, id), ConsistentRead: aws.Bool(true),
-	})
+	item, err := s.table.Get(ctx, providerKey(tenant, id))
 	switch {
 	case err != nil:
 		return screening.Provider{}, fmt.Errorf("get provider: %w", err)
-	case out.Item != nil:
-		return unmarshalProvider(tenant, out.Item)
+	case item != nil:
+		return unmarshalProvider(tenant, item)
 	case id == screening.BuiltIn:
 		return screening.BuiltInProvider(tenant), nil
 	}
@@ -118,23 +97,19 @@ func (s *Providers) GetProvider(ctx context.Context, tenant, id string) (screeni
 // ListProviders implements screening.ProviderStore.
 func (s *Providers) ListProviders(ctx context.Context, tenant string) ([]screening.Provider, error) {
 	providers := []screening.Provider{screening.BuiltInProvider(tenant)}
-	pages := dynamodb.NewQueryPaginator(s.db, queryRows(s.table, tenant+"#"+configurationOwner, providerPrefix))
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	for item, err := range s.table.All(ctx, tenant+"#"+configurationOwner, providerPrefix) {
 		if err != nil {
 			return nil, fmt.Errorf("list providers: %w", err)
 		}
-		for _, item := range page.Items {
-			p, err := unmarshalProvider(tenant, item)
-			if err != nil {
-				return nil, err
-			}
-			if p.IsBuiltIn() {
-				providers[0] = p
-				continue
-			}
-			providers = append(providers, p)
+		p, err := unmarshalProvider(tenant, item)
+		if err != nil {
+			return nil, err
 		}
+		if p.IsBuiltIn() {
+			providers[0] = p
+			continue
+		}
+		providers = append(providers, p)
 	}
 	return providers, nil
 }
@@ -146,19 +121,8 @@ func (s *Providers) SaveProvider(ctx context.Context, previous, p screening.Prov
 	if err != nil {
 		return err
 	}
-	put := &dynamodb.PutItemInput{TableName: &s.table, Item: item}
-	put.ConditionExpression, put.ExpressionAttributeValues = isVersion(previous.Version)
-	err = dynamo.RetryConflicts(ctx, func() error {
-		_, err := s.db.PutItem(ctx, put)
-		return err
-	})
-	if _, failed := dynamo.ConditionFailed(err); failed {
-		return screening.ErrChanged
-	}
-	if err != nil {
-		return fmt.Errorf("save provider: %w", err)
-	}
-	return nil
+	condition, values := isVersion(previous.Version)
+	return s.table.Apply(ctx, "save provider", s.table.Put(item, condition, values).Or(screening.ErrChanged))
 }
 
 // DeleteProvider implements screening.ProviderStore.
@@ -167,23 +131,11 @@ func (s *Providers) DeleteProvider(ctx context.Context, p screening.Provider, se
 		return screening.ErrActive
 	}
 	condition, values := isVersion(settings.Version)
-	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
-		{Delete: &types.Delete{
-			TableName: &s.table, Key: providerKey(p.Tenant, p.ID),
-			ConditionExpression:       aws.String("version = :version"),
-			ExpressionAttributeValues: dynamo.Item{":version": dynamo.Number(p.Version)},
-		}},
-		{ConditionCheck: &types.ConditionCheck{TableName: &s.table, Key: settingsKey(p.Tenant),
-			ConditionExpression: condition, ExpressionAttributeValues: values}},
-		s.count(p.Tenant, -1),
-	})
-	switch {
-	case failed[0] || failed[1]:
-		return screening.ErrChanged
-	case err != nil:
-		return fmt.Errorf("delete provider: %w", err)
-	}
-	return nil
+	return s.table.Transact(ctx, "delete provider",
+		s.table.Delete(providerKey(p.Tenant, p.ID), "version = :version",
+			dynamo.Item{":version": dynamo.Number(p.Version)}).Or(screening.ErrChanged),
+		s.table.Check(settingsKey(p.Tenant), condition, values).Or(screening.ErrChanged),
+		s.count(p.Tenant, -1))
 }
 
 // Reveal implements screening.ProviderStore.

@@ -27,7 +27,7 @@ var (
 
 // key returns the key of a row. All rows of the area have the tenant first.
 func key(tenant, owner, part string) dynamo.Item {
-	return dynamo.Item{"owner": dynamo.String(tenant + "#" + owner), "part": dynamo.String(part)}
+	return dynamo.Key(tenant+"#"+owner, part)
 }
 
 func batchKey(tenant, id string) dynamo.Item { return key(tenant, "batch#"+id, "batch") }

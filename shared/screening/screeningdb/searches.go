@@ -2,6 +2,7 @@ package screeningdb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -33,8 +34,8 @@ func shard(id string) string {
 // EachSearching implements screening.Store. It reads the shards of the index in random order.
 func (s *Store) EachSearching(ctx context.Context, before time.Time, visit func(tenant, batchID string) error) error {
 	for _, i := range rand.Perm(len(shards)) {
-		out, err := s.db.Query(ctx, &dynamodb.QueryInput{
-			TableName: &s.table, IndexName: aws.String("searching"), Limit: aws.Int32(visitsPerShard),
+		out, err := s.table.DB.Query(ctx, &dynamodb.QueryInput{
+			TableName: &s.table.Name, IndexName: aws.String("searching"), Limit: aws.Int32(visitsPerShard),
 			KeyConditionExpression: aws.String("searching = :shard AND look_at < :before"),
 			ExpressionAttributeValues: dynamo.Item{
 				":shard": dynamo.String(shards[i : i+1]), ":before": dynamo.String(dynamo.FormatTime(before)),
@@ -59,16 +60,12 @@ func (s *Store) EachSearching(ctx context.Context, before time.Time, visit func(
 
 // Postpone implements screening.Store. It sets look_at, on the condition that the batch is in the index.
 func (s *Store) Postpone(ctx context.Context, tenant, id string, at time.Time) error {
-	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.table, Key: batchKey(tenant, id),
-		UpdateExpression:          aws.String("SET look_at = :at"),
-		ConditionExpression:       aws.String("attribute_exists(searching)"),
-		ExpressionAttributeValues: dynamo.Item{":at": dynamo.String(dynamo.FormatTime(at))},
-	})
-	if _, failed := dynamo.ConditionFailed(err); err != nil && !failed {
-		return fmt.Errorf("postpone screening batch: %w", err)
+	err := s.table.Apply(ctx, "postpone screening batch", s.table.Update(batchKey(tenant, id), "SET look_at = :at",
+		"attribute_exists(searching)", dynamo.Item{":at": dynamo.String(dynamo.FormatTime(at))}))
+	if errors.Is(err, dynamo.ErrRefused) {
+		return nil // it has ended
 	}
-	return nil
+	return err
 }
 
 // GetSearch implements screening.Store.
@@ -95,19 +92,8 @@ func (s *Store) SaveSearch(ctx context.Context, tenant string, search screening.
 	if !search.AskedAt.IsZero() {
 		item["asked_at"] = dynamo.String(dynamo.FormatTime(search.AskedAt))
 	}
-	_, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: &s.table, Item: item,
-		ConditionExpression:       aws.String("attribute_not_exists(part) OR #run <= :run"),
-		ExpressionAttributeNames:  map[string]string{"#run": "run"},
-		ExpressionAttributeValues: dynamo.Item{":run": dynamo.Number(int64(search.Run))},
-	})
-	if _, failed := dynamo.ConditionFailed(err); failed {
-		return screening.ErrChanged
-	}
-	if err != nil {
-		return fmt.Errorf("save search: %w", err)
-	}
-	return nil
+	put := s.table.Put(item, dynamo.Absent+" OR #run <= :run", dynamo.Item{":run": dynamo.Number(int64(search.Run))})
+	return s.table.Apply(ctx, "save search", put.Or(screening.ErrChanged))
 }
 
 var _ adapter.UploadStore = (*Store)(nil)
@@ -123,12 +109,7 @@ func (s *Store) CreateUpload(ctx context.Context, u adapter.Upload) error {
 	item["created_at"], item["created_by"] = dynamo.String(dynamo.FormatTime(u.CreatedAt)), dynamo.String(u.CreatedBy)
 	item["valid_until"] = dynamo.String(dynamo.FormatTime(u.Expires))
 	item["expires"] = dynamo.Number(u.Expires.Add(uploadRetention).Unix())
-	_, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.table, Item: item,
-		ConditionExpression: aws.String("attribute_not_exists(part)")})
-	if err != nil {
-		return fmt.Errorf("create upload of a response: %w", err)
-	}
-	return nil
+	return s.table.Apply(ctx, "create upload of a response", s.table.Put(item, dynamo.Absent, nil))
 }
 
 // GetUpload implements adapter.UploadStore.
@@ -153,8 +134,8 @@ func (s *Store) GetUpload(ctx context.Context, tenant, id string) (adapter.Uploa
 
 // UseUpload implements adapter.UploadStore.
 func (s *Store) UseUpload(ctx context.Context, tenant, id, message string) error {
-	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.table, Key: uploadKey(tenant, id),
+	_, err := s.table.DB.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.table.Name, Key: uploadKey(tenant, id),
 		UpdateExpression: aws.String("SET used_by = :message"),
 		ConditionExpression: aws.String(
 			"attribute_exists(part) AND (attribute_not_exists(used_by) OR used_by = :message)"),

@@ -7,10 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/screening"
 	"sluice/shared/screening/rescreening"
@@ -37,30 +33,21 @@ func (s *Store) SaveSettings(ctx context.Context, tenant string, previous, setti
 		return err
 	}
 	condition, values := isVersion(previous.Version)
-	writes := []types.TransactWriteItem{{Put: &types.Put{TableName: &s.table, Item: item,
-		ConditionExpression: condition, ExpressionAttributeValues: values}}}
+	writes := []dynamo.Write{s.table.Put(item, condition, values).Or(screening.ErrChanged)}
 	for _, id := range settings.ActiveProviders {
 		if id != screening.BuiltIn && !slices.Contains(previous.ActiveProviders, id) {
-			writes = append(writes, types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: &s.table,
-				Key: providerKey(tenant, id), ConditionExpression: aws.String("attribute_exists(part)")}})
+			writes = append(writes, s.table.Check(providerKey(tenant, id), dynamo.Present, nil).Or(screening.ErrChanged))
 		}
 	}
-	failed, err := dynamo.Transact(ctx, s.db, writes)
-	if slices.Contains(failed, true) {
-		return screening.ErrChanged
-	}
-	if err != nil {
-		return fmt.Errorf("save screening settings: %w", err)
-	}
-	return nil
+	return s.table.Transact(ctx, "save screening settings", writes...)
 }
 
 // isVersion returns the condition that a row has a version, or that there is none for version 0.
-func isVersion(version int64) (condition *string, values dynamo.Item) {
+func isVersion(version int64) (condition string, values dynamo.Item) {
 	if version == 0 {
-		return aws.String("attribute_not_exists(part)"), nil
+		return dynamo.Absent, nil
 	}
-	return aws.String("version = :stored"), dynamo.Item{":stored": dynamo.Number(version)}
+	return "version = :stored", dynamo.Item{":stored": dynamo.Number(version)}
 }
 
 var _ rescreening.Rounds = (*Store)(nil)
@@ -72,7 +59,7 @@ const (
 )
 
 func tenantItem(tenant string) dynamo.Item {
-	return dynamo.Item{"owner": dynamo.String(tenantsOwner), "part": dynamo.String(tenantPart + tenant)}
+	return dynamo.Key(tenantsOwner, tenantPart+tenant)
 }
 
 func tenantListItem(b screening.Batch) dynamo.Item {
@@ -87,20 +74,15 @@ func roundKey(tenant, owner, list string) dynamo.Item {
 
 // ListTenants implements rescreening.Rounds.
 func (s *Store) ListTenants(ctx context.Context, after string, limit int) ([]string, string, error) {
-	query := queryRows(s.table, tenantsOwner, tenantPart)
-	query.Limit = aws.Int32(int32(limit))
-	if after != "" {
-		query.ExclusiveStartKey = dynamo.Item{"owner": dynamo.String(tenantsOwner), "part": dynamo.String(after)}
-	}
-	out, err := s.db.Query(ctx, query)
+	items, next, err := s.table.Page(ctx, tenantsOwner, tenantPart, after, limit, false)
 	if err != nil {
 		return nil, "", fmt.Errorf("list tenants that screen: %w", err)
 	}
-	tenants := make([]string, len(out.Items))
-	for i, item := range out.Items {
+	tenants := make([]string, len(items))
+	for i, item := range items {
 		tenants[i] = strings.TrimPrefix(dynamo.StringAttribute(item, "part"), tenantPart)
 	}
-	return tenants, dynamo.StringAttribute(out.LastEvaluatedKey, "part"), nil
+	return tenants, next, nil
 }
 
 // ListBatches implements rescreening.Rounds.
@@ -130,14 +112,6 @@ func (s *Store) SaveRound(ctx context.Context, r rescreening.Round) error {
 	}
 	item := roundKey(r.Tenant, r.Owner, r.List)
 	item["body"], item["version"] = dynamo.String(string(text)), dynamo.Number(r.Revision)
-	put := &dynamodb.PutItemInput{TableName: &s.table, Item: item}
-	put.ConditionExpression, put.ExpressionAttributeValues = isVersion(r.Revision - 1)
-	_, err = s.db.PutItem(ctx, put)
-	if _, failed := dynamo.ConditionFailed(err); failed {
-		return screening.ErrChanged
-	}
-	if err != nil {
-		return fmt.Errorf("save rescreening: %w", err)
-	}
-	return nil
+	condition, values := isVersion(r.Revision - 1)
+	return s.table.Apply(ctx, "save rescreening", s.table.Put(item, condition, values).Or(screening.ErrChanged))
 }

@@ -1,0 +1,213 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"regexp"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// Table is the table of a store. In the expressions of its methods an attribute has its own name, with # before it if
+// DynamoDB reserves the name; a value has a name with : before it, as in the values beside the expression.
+type Table struct {
+	DB   *dynamodb.Client
+	Name string
+}
+
+// Conditions of writes to tables with the keys owner and part: that the key has no item, or that it has one.
+const (
+	Absent  = "attribute_not_exists(part)"
+	Present = "attribute_exists(part)"
+)
+
+// Key returns a key of a table with the keys owner and part.
+func Key(owner, part string) Item { return Item{"owner": String(owner), "part": String(part)} }
+
+// Get reads the item of a key as of every write acknowledged before; nil if it does not exist.
+func (t Table) Get(ctx context.Context, key Item) (Item, error) { return Get(ctx, t.DB, t.Name, key) }
+
+// Begins returns the query of the items of an owner whose parts begin with a prefix, in the order of the parts, for a
+// table with the keys owner and part.
+func (t Table) Begins(owner, prefix string) *dynamodb.QueryInput {
+	return &dynamodb.QueryInput{
+		TableName: &t.Name, ConsistentRead: aws.Bool(true),
+		KeyConditionExpression:    aws.String("#owner = :owner AND begins_with(part, :prefix)"),
+		ExpressionAttributeNames:  map[string]string{"#owner": "owner"},
+		ExpressionAttributeValues: Item{":owner": String(owner), ":prefix": String(prefix)},
+	}
+}
+
+// All yields the items that Begins queries.
+func (t Table) All(ctx context.Context, owner, prefix string) iter.Seq2[Item, error] {
+	return Query(ctx, t.DB, t.Begins(owner, prefix))
+}
+
+// Page reads at most limit of the items that Begins queries, after a part unless that is "", and returns the part after
+// which the next page begins, "" after the last one. A page may be empty and have a next one.
+func (t Table) Page(ctx context.Context, owner, prefix, after string, limit int, isBackward bool) ([]Item, string,
+	error) {
+	query := t.Begins(owner, prefix)
+	query.ScanIndexForward, query.Limit = aws.Bool(!isBackward), aws.Int32(int32(limit))
+	if after != "" {
+		query.ExclusiveStartKey = Key(owner, after)
+	}
+	out, err := t.DB.Query(ctx, query)
+	if err != nil {
+		return nil, "", err
+	}
+	return out.Items, StringAttribute(out.LastEvaluatedKey, "part"), nil
+}
+
+// InOrder reads the items of distinct keys, each of an owner and a part, in the order of the keys; nil for a key without
+// an item.
+func (t Table) InOrder(ctx context.Context, keys []Item) ([]Item, error) {
+	type place struct{ owner, part string }
+	placeOf := func(item Item) place {
+		return place{StringAttribute(item, "owner"), StringAttribute(item, "part")}
+	}
+	items, err := GetAll(ctx, t.DB, t.Name, keys)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[place]Item, len(items))
+	for _, item := range items {
+		found[placeOf(item)] = item
+	}
+	ordered := make([]Item, len(keys))
+	for i, k := range keys {
+		ordered[i] = found[placeOf(k)]
+	}
+	return ordered, nil
+}
+
+// Write is a write of one item, alone or as a part of a transaction.
+type Write struct {
+	types.TransactWriteItem
+	refused error
+}
+
+// ErrRefused is the error of a write whose condition does not hold, unless Or has given it another one.
+var ErrRefused = errors.New("dynamo: the condition of a write does not hold")
+
+// Or returns the write with the error that Apply and Transact return if its condition does not hold.
+func (w Write) Or(refused error) Write {
+	w.refused = refused
+	return w
+}
+
+// Put returns the write of an item on a condition, "" for none, with the values that the condition names.
+func (t Table) Put(item Item, condition string, values Item) Write {
+	return Write{types.TransactWriteItem{Put: &types.Put{
+		TableName: &t.Name, Item: item, ConditionExpression: optional(condition),
+		ExpressionAttributeNames: namesIn(condition), ExpressionAttributeValues: values,
+	}}, ErrRefused}
+}
+
+// Update returns the update of an item on a condition, "" for none, with the values that both name.
+func (t Table) Update(key Item, update, condition string, values Item) Write {
+	return Write{types.TransactWriteItem{Update: &types.Update{
+		TableName: &t.Name, Key: key, UpdateExpression: &update, ConditionExpression: optional(condition),
+		ExpressionAttributeNames: namesIn(update, condition), ExpressionAttributeValues: values,
+	}}, ErrRefused}
+}
+
+// Delete returns the deletion of an item on a condition, "" for none.
+func (t Table) Delete(key Item, condition string, values Item) Write {
+	return Write{types.TransactWriteItem{Delete: &types.Delete{
+		TableName: &t.Name, Key: key, ConditionExpression: optional(condition),
+		ExpressionAttributeNames: namesIn(condition), ExpressionAttributeValues: values,
+	}}, ErrRefused}
+}
+
+// Check returns the part of a transaction that requires a condition on an item which the transaction does not write.
+func (t Table) Check(key Item, condition string, values Item) Write {
+	return Write{types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
+		TableName: &t.Name, Key: key, ConditionExpression: &condition,
+		ExpressionAttributeNames: namesIn(condition), ExpressionAttributeValues: values,
+	}}, ErrRefused}
+}
+
+// Apply makes a write by itself, after the transactions of others on the item. Other errors than that of a condition
+// say what was done, such as "create provider".
+func (t Table) Apply(ctx context.Context, doing string, w Write) error {
+	err := RetryConflicts(ctx, func() (err error) {
+		switch {
+		case w.Put != nil:
+			_, err = t.DB.PutItem(ctx, &dynamodb.PutItemInput{
+				TableName: w.Put.TableName, Item: w.Put.Item, ConditionExpression: w.Put.ConditionExpression,
+				ExpressionAttributeNames:  w.Put.ExpressionAttributeNames,
+				ExpressionAttributeValues: w.Put.ExpressionAttributeValues,
+			})
+		case w.Update != nil:
+			_, err = t.DB.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+				TableName: w.Update.TableName, Key: w.Update.Key, UpdateExpression: w.Update.UpdateExpression,
+				ConditionExpression:       w.Update.ConditionExpression,
+				ExpressionAttributeNames:  w.Update.ExpressionAttributeNames,
+				ExpressionAttributeValues: w.Update.ExpressionAttributeValues,
+			})
+		default:
+			_, err = t.DB.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+				TableName: w.Delete.TableName, Key: w.Delete.Key, ConditionExpression: w.Delete.ConditionExpression,
+				ExpressionAttributeNames:  w.Delete.ExpressionAttributeNames,
+				ExpressionAttributeValues: w.Delete.ExpressionAttributeValues,
+			})
+		}
+		return err
+	})
+	if _, failed := ConditionFailed(err); failed {
+		return w.refused
+	}
+	return during(doing, err)
+}
+
+// Transact makes all writes or none, as the function Transact does. If conditions do not hold, the error is that of the
+// first of their writes.
+func (t Table) Transact(ctx context.Context, doing string, writes ...Write) error {
+	items := make([]types.TransactWriteItem, len(writes))
+	for i, w := range writes {
+		items[i] = w.TransactWriteItem
+	}
+	failed, err := Transact(ctx, t.DB, items)
+	for i, w := range writes {
+		if failed[i] {
+			return w.refused
+		}
+	}
+	return during(doing, err)
+}
+
+func during(doing string, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	return nil
+}
+
+// optional returns nil for "".
+func optional(expression string) *string {
+	if expression == "" {
+		return nil
+	}
+	return &expression
+}
+
+// placeholder matches the name of an attribute that DynamoDB reserves.
+var placeholder = regexp.MustCompile(`#\w+`)
+
+// namesIn returns the names of attributes by their placeholders in expressions, nil if they have none.
+func namesIn(expressions ...string) (names map[string]string) {
+	for _, expression := range expressions {
+		for _, name := range placeholder.FindAllString(expression, -1) {
+			if names == nil {
+				names = map[string]string{}
+			}
+			names[name] = name[1:]
+		}
+	}
+	return names
+}
