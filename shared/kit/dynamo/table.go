@@ -94,7 +94,7 @@ type Write struct {
 // ErrRefused is the error of a write whose condition does not hold, unless Or has given it another one.
 var ErrRefused = errors.New("dynamo: the condition of a write does not hold")
 
-// Or returns the write with the error that Apply and Transact return if its condition does not hold.
+// Or returns the write with the error that is returned if its condition does not hold; nil if that is no error.
 func (w Write) Or(refused error) Write {
 	w.refused = refused
 	return w
@@ -135,21 +135,42 @@ func (t Table) Check(key Item, condition string, values Item) Write {
 // Apply makes a write by itself, after the transactions of others on the item. Other errors than that of a condition
 // say what was done, such as "create provider".
 func (t Table) Apply(ctx context.Context, doing string, w Write) error {
-	err := RetryConflicts(ctx, func() (err error) {
+	_, err := t.apply(ctx, doing, w, false)
+	return err
+}
+
+// Exchange is Apply for a caller who needs the item: the one after an update or, if the condition does not hold, the one
+// that the write met, nil if there was none.
+func (t Table) Exchange(ctx context.Context, doing string, w Write) (Item, error) {
+	return t.apply(ctx, doing, w, true)
+}
+
+func (t Table) apply(ctx context.Context, doing string, w Write, needsItem bool) (item Item, err error) {
+	var after types.ReturnValue
+	var met types.ReturnValuesOnConditionCheckFailure
+	if needsItem {
+		after, met = types.ReturnValueAllNew, types.ReturnValuesOnConditionCheckFailureAllOld
+	}
+	err = RetryConflicts(ctx, func() (err error) {
 		switch {
 		case w.Put != nil:
 			_, err = t.DB.PutItem(ctx, &dynamodb.PutItemInput{
 				TableName: w.Put.TableName, Item: w.Put.Item, ConditionExpression: w.Put.ConditionExpression,
-				ExpressionAttributeNames:  w.Put.ExpressionAttributeNames,
-				ExpressionAttributeValues: w.Put.ExpressionAttributeValues,
+				ExpressionAttributeNames:            w.Put.ExpressionAttributeNames,
+				ExpressionAttributeValues:           w.Put.ExpressionAttributeValues,
+				ReturnValuesOnConditionCheckFailure: met,
 			})
 		case w.Update != nil:
-			_, err = t.DB.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			var out *dynamodb.UpdateItemOutput
+			if out, err = t.DB.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 				TableName: w.Update.TableName, Key: w.Update.Key, UpdateExpression: w.Update.UpdateExpression,
 				ConditionExpression:       w.Update.ConditionExpression,
 				ExpressionAttributeNames:  w.Update.ExpressionAttributeNames,
 				ExpressionAttributeValues: w.Update.ExpressionAttributeValues,
-			})
+				ReturnValues:              after, ReturnValuesOnConditionCheckFailure: met,
+			}); err == nil {
+				item = out.Attributes
+			}
 		default:
 			_, err = t.DB.DeleteItem(ctx, &dynamodb.DeleteItemInput{
 				TableName: w.Delete.TableName, Key: w.Delete.Key, ConditionExpression: w.Delete.ConditionExpression,
@@ -159,10 +180,10 @@ func (t Table) Apply(ctx context.Context, doing string, w Write) error {
 		}
 		return err
 	})
-	if _, failed := ConditionFailed(err); failed {
-		return w.refused
+	if item, failed := ConditionFailed(err); failed {
+		return item, w.refused
 	}
-	return during(doing, err)
+	return item, during(doing, err)
 }
 
 // Transact makes all writes or none, as the function Transact does. If conditions do not hold, the error is that of the

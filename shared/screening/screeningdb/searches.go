@@ -10,7 +10,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/screening"
@@ -134,22 +133,11 @@ func (s *Store) GetUpload(ctx context.Context, tenant, id string) (adapter.Uploa
 
 // UseUpload implements adapter.UploadStore.
 func (s *Store) UseUpload(ctx context.Context, tenant, id, message string) error {
-	_, err := s.table.DB.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.table.Name, Key: uploadKey(tenant, id),
-		UpdateExpression: aws.String("SET used_by = :message"),
-		ConditionExpression: aws.String(
-			"attribute_exists(part) AND (attribute_not_exists(used_by) OR used_by = :message)"),
-		ExpressionAttributeValues:           dynamo.Item{":message": dynamo.String(message)},
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	})
-	stored, failed := dynamo.ConditionFailed(err)
-	switch {
-	case failed && len(stored) == 0:
+	stored, err := s.table.Exchange(ctx, "use upload of a response", s.table.Update(uploadKey(tenant, id),
+		"SET used_by = :message", dynamo.Present+" AND (attribute_not_exists(used_by) OR used_by = :message)",
+		dynamo.Item{":message": dynamo.String(message)}).Or(adapter.ErrUploadUsed))
+	if errors.Is(err, adapter.ErrUploadUsed) && len(stored) == 0 {
 		return adapter.ErrNoUpload
-	case failed:
-		return adapter.ErrUploadUsed
-	case err != nil:
-		return fmt.Errorf("use upload of a response: %w", err)
 	}
-	return nil
+	return err
 }

@@ -7,9 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/shared/connect/externalauth"
 	"sluice/shared/kit/dynamo"
@@ -30,15 +28,16 @@ const purpose = "external-authentication"
 //	<tenant>  url#<digest>        the ID of the configuration that has a URL, by the SHA-256 of its canonical spelling
 //	<tenant>  count               how many configurations the tenant has
 type Store struct {
-	db    *dynamodb.Client
-	table string
+	table dynamo.Table
 	box   box
 }
 
 var _ externalauth.Store = (*Store)(nil)
 
 // New returns the store on the given table, which seals secrets in a box.
-func New(db *dynamodb.Client, table string, b box) *Store { return &Store{db, table, b} }
+func New(db *dynamodb.Client, table string, b box) *Store {
+	return &Store{dynamo.Table{DB: db, Name: table}, b}
+}
 
 // Create implements externalauth.Store.
 func (s *Store) Create(ctx context.Context, c externalauth.Configuration) error {
@@ -51,21 +50,8 @@ func (s *Store) Create(ctx context.Context, c externalauth.Configuration) error 
 	if err != nil {
 		return err
 	}
-	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
-		{Put: &types.Put{TableName: &s.table, Item: item, ConditionExpression: aws.String(
-			"attribute_not_exists(part)")}},
-		claim,
-		s.count(c.Tenant, 1),
-	})
-	switch {
-	case failed[1]:
-		return externalauth.ErrDuplicateURL
-	case failed[2]:
-		return externalauth.ErrTooMany
-	case err != nil:
-		return fmt.Errorf("create configuration: %w", err)
-	}
-	return nil
+	return s.table.Transact(ctx, "create configuration",
+		claim, s.count(c.Tenant, 1).Or(externalauth.ErrTooMany), s.table.Put(item, dynamo.Absent, nil))
 }
 
 // seal returns the row of a configuration, whose secrets it seals.
@@ -90,40 +76,31 @@ func urlKey(c externalauth.Configuration) (dynamo.Item, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256([]byte(canonical))
-	return dynamo.Item{
-		"owner": dynamo.String(c.Tenant), "part": dynamo.String(urlPrefix + hex.EncodeToString(sum[:])),
-	}, nil
+	return dynamo.Key(c.Tenant, urlPrefix+hex.EncodeToString(sum[:])), nil
 }
 
-// claimURL returns the write that reserves the URL of a configuration. Its condition fails if another one has it.
-func (s *Store) claimURL(c externalauth.Configuration) (types.TransactWriteItem, error) {
+// claimURL returns the write that reserves the URL of a configuration, unless another one has it.
+func (s *Store) claimURL(c externalauth.Configuration) (dynamo.Write, error) {
 	item, err := urlKey(c)
 	if err != nil {
-		return types.TransactWriteItem{}, err
+		return dynamo.Write{}, err
 	}
 	item["configuration"] = dynamo.String(c.ID)
-	return types.TransactWriteItem{Put: &types.Put{
-		TableName: &s.table, Item: item,
-		ConditionExpression:       aws.String("attribute_not_exists(part) OR configuration = :id"),
-		ExpressionAttributeValues: dynamo.Item{":id": dynamo.String(c.ID)},
-	}}, nil
+	return s.table.Put(item, dynamo.Absent+" OR configuration = :id", dynamo.Item{":id": dynamo.String(c.ID)}).
+		Or(externalauth.ErrDuplicateURL), nil
 }
 
 // count returns the write that counts a configuration more or less. Its condition fails if there would be too many.
-func (s *Store) count(tenant string, change int64) types.TransactWriteItem {
-	return types.TransactWriteItem{Update: &types.Update{
-		TableName: &s.table, Key: dynamo.Item{"owner": dynamo.String(tenant), "part": dynamo.String("count")},
-		UpdateExpression:    aws.String("ADD configurations :change"),
-		ConditionExpression: aws.String("attribute_not_exists(configurations) OR configurations <= :most"),
-		ExpressionAttributeValues: dynamo.Item{
-			":change": dynamo.Number(change), ":most": dynamo.Number(externalauth.MaxConfigurations - max(change, 0)),
-		},
-	}}
+func (s *Store) count(tenant string, change int64) dynamo.Write {
+	return s.table.Update(dynamo.Key(tenant, "count"), "ADD configurations :change",
+		"attribute_not_exists(configurations) OR configurations <= :most",
+		dynamo.Item{":change": dynamo.Number(change),
+			":most": dynamo.Number(externalauth.MaxConfigurations - max(change, 0))})
 }
 
 // Get implements externalauth.Store.
 func (s *Store) Get(ctx context.Context, tenant, id string) (externalauth.Configuration, error) {
-	item, err := dynamo.Get(ctx, s.db, s.table, configurationKey(tenant, id))
+	item, err := s.table.Get(ctx, configurationKey(tenant, id))
 	if err != nil {
 		return externalauth.Configuration{}, fmt.Errorf("get configuration: %w", err)
 	}
@@ -136,15 +113,7 @@ func (s *Store) Get(ctx context.Context, tenant, id string) (externalauth.Config
 // List implements externalauth.Store.
 func (s *Store) List(ctx context.Context, tenant string) ([]externalauth.Configuration, error) {
 	configurations := []externalauth.Configuration{}
-	query := &dynamodb.QueryInput{
-		TableName: &s.table, ConsistentRead: aws.Bool(true),
-		KeyConditionExpression:   aws.String("#owner = :owner AND begins_with(part, :prefix)"),
-		ExpressionAttributeNames: map[string]string{"#owner": "owner"},
-		ExpressionAttributeValues: dynamo.Item{
-			":owner": dynamo.String(tenant), ":prefix": dynamo.String(configurationPrefix),
-		},
-	}
-	for item, err := range dynamo.Query(ctx, s.db, query) {
+	for item, err := range s.table.All(ctx, tenant, configurationPrefix) {
 		if err != nil {
 			return nil, fmt.Errorf("list configurations: %w", err)
 		}
@@ -168,30 +137,16 @@ func (s *Store) Save(ctx context.Context, previous, c externalauth.Configuration
 	if err != nil {
 		return err
 	}
-	writes := []types.TransactWriteItem{
-		{Put: &types.Put{
-			TableName: &s.table, Item: item, ConditionExpression: aws.String("version = :previous"),
-			ExpressionAttributeValues: dynamo.Item{":previous": dynamo.Number(previous.Version)},
-		}},
-		claim,
-	}
+	put := s.table.Put(item, "version = :previous", dynamo.Item{":previous": dynamo.Number(previous.Version)})
+	writes := []dynamo.Write{put.Or(externalauth.ErrChanged), claim}
 	before, err := urlKey(previous)
 	if err != nil {
 		return err
 	}
 	if part := dynamo.StringAttribute(before, "part"); part != dynamo.StringAttribute(claim.Put.Item, "part") {
-		writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{TableName: &s.table, Key: before}})
+		writes = append(writes, s.table.Delete(before, "", nil))
 	}
-	failed, err := dynamo.Transact(ctx, s.db, writes)
-	switch {
-	case failed[0]:
-		return externalauth.ErrChanged
-	case failed[1]:
-		return externalauth.ErrDuplicateURL
-	case err != nil:
-		return fmt.Errorf("save configuration: %w", err)
-	}
-	return nil
+	return s.table.Transact(ctx, "save configuration", writes...)
 }
 
 // Delete implements externalauth.Store.
@@ -200,22 +155,10 @@ func (s *Store) Delete(ctx context.Context, c externalauth.Configuration) error 
 	if err != nil {
 		return err
 	}
-	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
-		{Delete: &types.Delete{
-			TableName: &s.table, Key: configurationKey(c.Tenant, c.ID),
-			ConditionExpression:       aws.String("version = :version"),
-			ExpressionAttributeValues: dynamo.Item{":version": dynamo.Number(c.Version)},
-		}},
-		{Delete: &types.Delete{TableName: &s.table, Key: claimed}},
-		s.count(c.Tenant, -1),
-	})
-	switch {
-	case failed[0]:
-		return externalauth.ErrChanged
-	case err != nil:
-		return fmt.Errorf("delete configuration: %w", err)
-	}
-	return nil
+	return s.table.Transact(ctx, "delete configuration",
+		s.table.Delete(configurationKey(c.Tenant, c.ID), "version = :version",
+			dynamo.Item{":version": dynamo.Number(c.Version)}).Or(externalauth.ErrChanged),
+		s.table.Delete(claimed, "", nil), s.count(c.Tenant, -1))
 }
 
 // Reveal implements externalauth.Store.

@@ -20,13 +20,13 @@ var _ externalauth.NoticeStore = (*Store)(nil)
 // EachDue implements externalauth.NoticeStore.
 func (s *Store) EachDue(ctx context.Context, now time.Time, visit func(externalauth.Configuration) error) error {
 	query := &dynamodb.QueryInput{
-		TableName: &s.table, IndexName: aws.String("notices"),
+		TableName: &s.table.Name, IndexName: aws.String("notices"),
 		KeyConditionExpression: aws.String("watched = :watched AND notice_at <= :now"),
 		ExpressionAttributeValues: dynamo.Item{
 			":watched": dynamo.String(watched), ":now": dynamo.String(now.UTC().Format(noticeFormat)),
 		},
 	}
-	for item, err := range dynamo.Query(ctx, s.db, query) {
+	for item, err := range dynamo.Query(ctx, s.table.DB, query) {
 		if err != nil {
 			return fmt.Errorf("list due notices: %w", err)
 		}
@@ -62,14 +62,12 @@ func (s *Store) SetNoticed(ctx context.Context, c externalauth.Configuration) er
 		values[":watched"] = dynamo.String(watched)
 		values[":next"] = dynamo.String(next.UTC().Format(noticeFormat))
 	}
-	_, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.table, Key: configurationKey(c.Tenant, c.ID), UpdateExpression: &update,
-		ConditionExpression: aws.String("version = :version"), ExpressionAttributeValues: values,
-	})
-	if _, failed := dynamo.ConditionFailed(err); err != nil && !failed {
-		return fmt.Errorf("record notices: %w", err)
+	err = s.table.Apply(ctx, "record notices",
+		s.table.Update(configurationKey(c.Tenant, c.ID), update, "version = :version", values))
+	if errors.Is(err, dynamo.ErrRefused) {
+		return nil // it was changed or deleted
 	}
-	return nil
+	return err
 }
 
 // secretsBody is all secrets of a configuration, as JSON. Values are in the order of the row's names.

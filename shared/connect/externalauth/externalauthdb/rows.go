@@ -80,7 +80,7 @@ type oauthRow struct {
 }
 
 func configurationKey(tenant, id string) dynamo.Item {
-	return dynamo.Item{"owner": dynamo.String(tenant), "part": dynamo.String(configurationPrefix + id)}
+	return dynamo.Key(tenant, configurationPrefix+id)
 }
 
 // marshal returns the row of a configuration whose secrets are sealed.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -18,15 +17,12 @@ import (
 // Keys is the outbound.KeyStore. Its table has the keys kind and tenant, with the rows
 //
 //	client-key  <tenant>  the tenant's client key
-type Keys struct {
-	db    *dynamodb.Client
-	table string
-}
+type Keys struct{ table dynamo.Table }
 
 var _ outbound.KeyStore = (*Keys)(nil)
 
 // New returns the store on the given table.
-func New(db *dynamodb.Client, table string) *Keys { return &Keys{db, table} }
+func New(db *dynamodb.Client, table string) *Keys { return &Keys{dynamo.Table{DB: db, Name: table}} }
 
 const clientKeyKind = "client-key"
 
@@ -57,11 +53,7 @@ func certificateRows(certificates [][]byte) []certificateRow {
 
 func (r keyRow) key() (outbound.ClientKey, error) {
 	createdAt, err1 := dynamo.ParseTime(r.CreatedAt)
-	var installedAt time.Time
-	var err2 error
-	if r.InstalledAt != "" {
-		installedAt, err2 = dynamo.ParseTime(r.InstalledAt)
-	}
+	installedAt, err2 := dynamo.ParseTime(r.InstalledAt)
 	var certificates [][]byte
 	for _, c := range r.Certificates {
 		certificates = append(certificates, c.DER)
@@ -78,7 +70,7 @@ func rowKey(tenant string) dynamo.Item {
 
 // ClientKey implements outbound.KeyStore.
 func (s *Keys) ClientKey(ctx context.Context, tenant string) (outbound.ClientKey, error) {
-	item, err := dynamo.Get(ctx, s.db, s.table, rowKey(tenant))
+	item, err := s.table.Get(ctx, rowKey(tenant))
 	if err != nil {
 		return outbound.ClientKey{}, fmt.Errorf("read client key: %w", err)
 	}
@@ -100,11 +92,11 @@ func unmarshal(item dynamo.Item) (outbound.ClientKey, error) {
 func (s *Keys) AllClientKeys(ctx context.Context) ([]outbound.ClientKey, error) {
 	all := []outbound.ClientKey{}
 	query := &dynamodb.QueryInput{
-		TableName: &s.table, ConsistentRead: aws.Bool(true),
+		TableName: &s.table.Name, ConsistentRead: aws.Bool(true),
 		KeyConditionExpression:    aws.String("kind = :kind"),
 		ExpressionAttributeValues: dynamo.Item{":kind": dynamo.String(clientKeyKind)},
 	}
-	for item, err := range dynamo.Query(ctx, s.db, query) {
+	for item, err := range dynamo.Query(ctx, s.table.DB, query) {
 		if err != nil {
 			return nil, fmt.Errorf("list client keys: %w", err)
 		}
@@ -122,24 +114,14 @@ func (s *Keys) CreateClientKey(ctx context.Context, k outbound.ClientKey) error 
 	row := keyRow{
 		Kind: clientKeyKind, Tenant: k.Tenant, ID: k.ID, KMSKey: k.KMSKey, PublicKey: k.PublicKey,
 		Certificates: certificateRows(k.Certificates), CreatedAt: dynamo.FormatTime(k.CreatedAt),
-	}
-	if !k.InstalledAt.IsZero() {
-		row.InstalledAt = dynamo.FormatTime(k.InstalledAt)
+		InstalledAt: dynamo.FormatTime(k.InstalledAt),
 	}
 	item, err := attributevalue.MarshalMap(row)
 	if err != nil {
 		return err
 	}
-	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(tenant)"),
-	})
-	if _, failed := dynamo.ConditionFailed(err); failed {
-		return outbound.ErrClientKeyExists
-	}
-	if err != nil {
-		return fmt.Errorf("create client key: %w", err)
-	}
-	return nil
+	return s.table.Apply(ctx, "create client key",
+		s.table.Put(item, "attribute_not_exists(tenant)", nil).Or(outbound.ErrClientKeyExists))
 }
 
 // InstallCertificates implements outbound.KeyStore.
@@ -148,20 +130,10 @@ func (s *Keys) InstallCertificates(ctx context.Context, k outbound.ClientKey) er
 	if err != nil {
 		return err
 	}
-	_, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.table, Key: rowKey(k.Tenant),
-		UpdateExpression:    aws.String("SET certificates = :certificates, installed_at = :now"),
-		ConditionExpression: aws.String("kid = :kid"),
-		ExpressionAttributeValues: dynamo.Item{
-			":certificates": certificates, ":now": dynamo.String(dynamo.FormatTime(k.InstalledAt)),
-			":kid": dynamo.String(k.ID),
-		},
-	})
-	if _, failed := dynamo.ConditionFailed(err); failed {
-		return outbound.ErrNoClientKey
-	}
-	if err != nil {
-		return fmt.Errorf("install client certificate: %w", err)
-	}
-	return nil
+	return s.table.Apply(ctx, "install client certificate",
+		s.table.Update(rowKey(k.Tenant), "SET certificates = :certificates, installed_at = :now", "kid = :kid",
+			dynamo.Item{
+				":certificates": certificates, ":now": dynamo.String(dynamo.FormatTime(k.InstalledAt)),
+				":kid": dynamo.String(k.ID),
+			}).Or(outbound.ErrNoClientKey))
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -17,23 +16,12 @@ import (
 // StopCollecting implements webhook.Store.
 func (s *Store) StopCollecting(ctx context.Context, d webhook.Delivery, run int, at time.Time) (webhook.Delivery,
 	error) {
-	current, err := s.updateDelivery(ctx, d.Tenant, d.WebhookID, d.ID, "SET #open = :false, #run = :run, run_at = :at",
-		"#open = :true AND #run <= :run", map[string]string{"#run": "run", "#open": "open"},
+	return s.updateOrRead(ctx, "close delivery", d.Tenant, d.WebhookID, d.ID,
+		"SET #open = :false, #run = :run, run_at = :at", "#open = :true AND #run <= :run",
 		dynamo.Item{
 			":run": dynamo.Number(int64(run)), ":at": dynamo.String(dynamo.FormatTime(at)),
-			":false": dynamo.Bool(false),
-			":true":  dynamo.Bool(true),
+			":false": dynamo.Bool(false), ":true": dynamo.Bool(true),
 		})
-	if met, failed := dynamo.ConditionFailed(err); failed {
-		if met == nil {
-			return webhook.Delivery{}, webhook.ErrNotFound
-		}
-		return readDelivery(met)
-	}
-	if err != nil {
-		return webhook.Delivery{}, fmt.Errorf("close delivery: %w", err)
-	}
-	return readDelivery(current)
 }
 
 // Collect implements webhook.Store. A row for each event says which delivery has it, so that an event that is announced
@@ -58,66 +46,56 @@ var errCollectAgain = errors.New("webhookdb: collected at the same time")
 
 func (s *Store) tryCollect(ctx context.Context, w webhook.Webhook, d webhook.Delivery) (webhook.Delivery, error) {
 	if w.OpenDelivery != "" {
-		failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
-			s.putEvent(w, d, w.OpenDelivery), s.appendMessage(w, d.Messages[0]),
-		})
+		err := s.table.Transact(ctx, "collect message", s.putEvent(w, d, w.OpenDelivery),
+			s.appendMessage(w, d.Messages[0]))
 		switch {
-		case failed[0]:
+		case errors.Is(err, errCollected):
 			return s.deliveryOfEvent(ctx, w, d.Messages[0].ID)
 		case err == nil:
 			return s.GetDelivery(ctx, w.Tenant, w.ID, w.OpenDelivery)
-		case !failed[1]:
-			return webhook.Delivery{}, fmt.Errorf("collect message: %w", err)
+		case !errors.Is(err, dynamo.ErrRefused):
+			return webhook.Delivery{}, err
 		}
 	}
 	item, err := attributevalue.MarshalMap(newDeliveryRow(d))
 	if err != nil {
 		return webhook.Delivery{}, fmt.Errorf("collect message: %w", err)
 	}
-	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
-		s.putEvent(w, d, d.ID),
-		{Put: &types.Put{TableName: &s.table, Item: item,
-			ConditionExpression: aws.String("attribute_not_exists(part)")}},
-		s.openDelivery(w, d.ID),
-	})
+	err = s.table.Transact(ctx, "collect message", s.putEvent(w, d, d.ID), s.table.Put(item, dynamo.Absent, nil),
+		s.openDelivery(w, d.ID))
 	switch {
-	case failed[0]:
+	case errors.Is(err, errCollected):
 		return s.deliveryOfEvent(ctx, w, d.Messages[0].ID)
-	case failed[1]:
+	case errors.Is(err, dynamo.ErrRefused):
 		return s.GetDelivery(ctx, w.Tenant, w.ID, d.ID) // it is kept longer than the item of its event
-	case failed[2]:
-		return webhook.Delivery{}, errCollectAgain
 	case err != nil:
-		return webhook.Delivery{}, fmt.Errorf("collect message: %w", err)
+		return webhook.Delivery{}, err
 	}
 	return d, nil
 }
 
+// errCollected means that a delivery has an event already.
+var errCollected = errors.New("webhookdb: the event is collected")
+
 func eventKey(w webhook.Webhook, eventID string) dynamo.Item {
-	return dynamo.Item{
-		"owner": dynamo.String(deliveryOwner(w.Tenant, w.ID) + "#events"), "part": dynamo.String(eventID),
-	}
+	return dynamo.Key(deliveryOwner(w.Tenant, w.ID)+"#events", eventID)
 }
 
 // putEvent records which delivery has the first message of d, unless one has it.
-func (s *Store) putEvent(w webhook.Webhook, d webhook.Delivery, delivery string) types.TransactWriteItem {
+func (s *Store) putEvent(w webhook.Webhook, d webhook.Delivery, delivery string) dynamo.Write {
 	item := eventKey(w, d.Messages[0].ID)
 	item["delivery"] = dynamo.String(delivery)
 	item["expires"] = dynamo.Number(d.CreatedAt.Add(webhook.Retention).Unix())
-	return types.TransactWriteItem{Put: &types.Put{
-		TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(part)"),
-	}}
+	return s.table.Put(item, dynamo.Absent, nil).Or(errCollected)
 }
 
 // appendMessage adds a message to the open delivery of a webhook, if it has room.
-func (s *Store) appendMessage(w webhook.Webhook, m webhook.Message) types.TransactWriteItem {
+func (s *Store) appendMessage(w webhook.Webhook, m webhook.Message) dynamo.Write {
 	size := int64(len(m.Text))
-	return types.TransactWriteItem{Update: &types.Update{
-		TableName: &s.table, Key: deliveryKey(w.Tenant, w.ID, w.OpenDelivery),
-		UpdateExpression:         aws.String("SET messages = list_append(messages, :message) ADD #bytes :size"),
-		ConditionExpression:      aws.String("#open = :true AND size(messages) < :most AND #bytes <= :room"),
-		ExpressionAttributeNames: map[string]string{"#open": "open", "#bytes": "bytes"},
-		ExpressionAttributeValues: dynamo.Item{
+	return s.table.Update(deliveryKey(w.Tenant, w.ID, w.OpenDelivery),
+		"SET messages = list_append(messages, :message) ADD #bytes :size",
+		"#open = :true AND size(messages) < :most AND #bytes <= :room",
+		dynamo.Item{
 			":message": &types.AttributeValueMemberL{Value: []types.AttributeValue{
 				&types.AttributeValueMemberM{Value: dynamo.Item{
 					"id": dynamo.String(m.ID), "type": dynamo.String(string(m.Type)), "text": dynamo.Binary(m.Text),
@@ -125,27 +103,22 @@ func (s *Store) appendMessage(w webhook.Webhook, m webhook.Message) types.Transa
 			}},
 			":size": dynamo.Number(size), ":true": dynamo.Bool(true), ":most": dynamo.Number(int64(w.BatchSize)),
 			":room": dynamo.Number(webhook.MaxBodyBytes - size),
-		},
-	}}
+		})
 }
 
 // openDelivery makes a delivery the open one of a webhook, in place of the one that the webhook was read with.
-func (s *Store) openDelivery(w webhook.Webhook, id string) types.TransactWriteItem {
-	update := types.Update{
-		TableName: &s.table, Key: webhookKey(w.Tenant, w.ID), UpdateExpression: aws.String("SET open_delivery = :new"),
-		ConditionExpression:       aws.String("attribute_exists(part) AND attribute_not_exists(open_delivery)"),
-		ExpressionAttributeValues: dynamo.Item{":new": dynamo.String(id)},
-	}
+func (s *Store) openDelivery(w webhook.Webhook, id string) dynamo.Write {
+	condition, values := dynamo.Present+" AND attribute_not_exists(open_delivery)", dynamo.Item{":new": dynamo.String(id)}
 	if w.OpenDelivery != "" {
-		update.ConditionExpression = aws.String("open_delivery = :old")
-		update.ExpressionAttributeValues[":old"] = dynamo.String(w.OpenDelivery)
+		condition, values[":old"] = "open_delivery = :old", dynamo.String(w.OpenDelivery)
 	}
-	return types.TransactWriteItem{Update: &update}
+	return s.table.Update(webhookKey(w.Tenant, w.ID), "SET open_delivery = :new", condition, values).
+		Or(errCollectAgain)
 }
 
 // deliveryOfEvent returns the delivery that has collected an event.
 func (s *Store) deliveryOfEvent(ctx context.Context, w webhook.Webhook, eventID string) (webhook.Delivery, error) {
-	item, err := dynamo.Get(ctx, s.db, s.table, eventKey(w, eventID))
+	item, err := s.table.Get(ctx, eventKey(w, eventID))
 	if err != nil {
 		return webhook.Delivery{}, fmt.Errorf("find the delivery of an event: %w", err)
 	}
@@ -159,13 +132,10 @@ func (s *Store) MarkFailing(ctx context.Context, tenant, id string, at time.Time
 	if givenUp {
 		expression += ", given_up_since = if_not_exists(given_up_since, :at)"
 	}
-	current, failed, err := s.updateWebhook(ctx, tenant, id, expression, "attribute_exists(part)", nil,
-		dynamo.Item{":at": dynamo.String(dynamo.FormatTime(at))})
-	switch {
-	case failed:
-		return webhook.Health{}, webhook.ErrNotFound
-	case err != nil:
-		return webhook.Health{}, fmt.Errorf("mark webhook as failing: %w", err)
+	current, err := s.updateWebhook(ctx, "mark webhook as failing", tenant, id, expression, dynamo.Present,
+		dynamo.Item{":at": dynamo.String(dynamo.FormatTime(at))}, webhook.ErrNotFound)
+	if err != nil {
+		return webhook.Health{}, err
 	}
 	w, err := readWebhook(current)
 	return w.Health, err
@@ -174,15 +144,15 @@ func (s *Store) MarkFailing(ctx context.Context, tenant, id string, at time.Time
 // MarkRecovered implements webhook.Store.
 func (s *Store) MarkRecovered(ctx context.Context, tenant, id string, failingSince, at time.Time) (
 	webhook.Health, bool, error) {
-	current, failed, err := s.updateWebhook(ctx, tenant, id, "SET recovered_at = if_not_exists(recovered_at, :at)",
-		"failing_since = :since", nil, dynamo.Item{
+	current, err := s.updateWebhook(ctx, "mark webhook as recovered", tenant, id,
+		"SET recovered_at = if_not_exists(recovered_at, :at)", "failing_since = :since", dynamo.Item{
 			":since": dynamo.String(dynamo.FormatTime(failingSince)), ":at": dynamo.String(dynamo.FormatTime(at)),
-		})
-	switch {
-	case failed:
+		}, dynamo.ErrRefused)
+	if errors.Is(err, dynamo.ErrRefused) {
 		return webhook.Health{}, false, nil
-	case err != nil:
-		return webhook.Health{}, false, fmt.Errorf("mark webhook as recovered: %w", err)
+	}
+	if err != nil {
+		return webhook.Health{}, false, err
 	}
 	w, err := readWebhook(current)
 	return w.Health, true, err
@@ -190,29 +160,26 @@ func (s *Store) MarkRecovered(ctx context.Context, tenant, id string, failingSin
 
 // MarkWorking implements webhook.Store.
 func (s *Store) MarkWorking(ctx context.Context, tenant, id string, failingSince time.Time) error {
-	_, failed, err := s.updateWebhook(ctx, tenant, id, "REMOVE failing_since, given_up_since, recovered_at",
-		"failing_since = :since", nil,
-		dynamo.Item{":since": dynamo.String(dynamo.FormatTime(failingSince))})
-	if err != nil && !failed {
-		return fmt.Errorf("mark webhook as working: %w", err)
-	}
-	return nil
+	_, err := s.updateWebhook(ctx, "mark webhook as working", tenant, id,
+		"REMOVE failing_since, given_up_since, recovered_at", "failing_since = :since",
+		dynamo.Item{":since": dynamo.String(dynamo.FormatTime(failingSince))}, nil)
+	return err
 }
 
 // Disable implements webhook.Store.
 func (s *Store) Disable(ctx context.Context, tenant, id, reason string, at time.Time) (webhook.Webhook, error) {
-	current, failed, err := s.updateWebhook(ctx, tenant, id,
+	current, err := s.updateWebhook(ctx, "disable webhook", tenant, id,
 		"SET enabled = :false, disabled_at = :at, disabled_reason = :reason, version = version + :one",
-		"enabled = :true", nil,
+		"enabled = :true",
 		dynamo.Item{
 			":false": dynamo.Bool(false), ":true": dynamo.Bool(true), ":at": dynamo.String(dynamo.FormatTime(at)),
 			":reason": dynamo.String(reason), ":one": dynamo.Number(1),
-		})
+		}, nil)
 	switch {
-	case failed && current == nil:
+	case err != nil:
+		return webhook.Webhook{}, err
+	case current == nil:
 		return webhook.Webhook{}, webhook.ErrNotFound
-	case err != nil && !failed:
-		return webhook.Webhook{}, fmt.Errorf("disable webhook: %w", err)
 	}
 	return readWebhook(current)
 }

@@ -2,6 +2,7 @@ package webhookdb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -9,7 +10,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/shared/connect/event"
 	"sluice/shared/connect/webhook"
@@ -57,7 +57,7 @@ type attemptRow struct {
 func deliveryOwner(tenant, webhookID string) string { return tenant + "#" + webhookID }
 
 func deliveryKey(tenant, webhookID, id string) dynamo.Item {
-	return dynamo.Item{"owner": dynamo.String(deliveryOwner(tenant, webhookID)), "part": dynamo.String(id)}
+	return dynamo.Key(deliveryOwner(tenant, webhookID), id)
 }
 
 func newDeliveryRow(d webhook.Delivery) deliveryRow {
@@ -116,22 +116,16 @@ func (s *Store) CreateDelivery(ctx context.Context, d webhook.Delivery) (webhook
 	if err != nil {
 		return webhook.Delivery{}, fmt.Errorf("create delivery: %w", err)
 	}
-	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(part)"),
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	})
-	if current, failed := dynamo.ConditionFailed(err); failed {
+	current, err := s.table.Exchange(ctx, "create delivery", s.table.Put(item, dynamo.Absent, nil))
+	if errors.Is(err, dynamo.ErrRefused) {
 		return readDelivery(current)
 	}
-	if err != nil {
-		return webhook.Delivery{}, fmt.Errorf("create delivery: %w", err)
-	}
-	return d, nil
+	return d, err
 }
 
 // GetDelivery implements webhook.Store.
 func (s *Store) GetDelivery(ctx context.Context, tenant, webhookID, id string) (webhook.Delivery, error) {
-	item, err := dynamo.Get(ctx, s.db, s.table, deliveryKey(tenant, webhookID, id))
+	item, err := s.table.Get(ctx, deliveryKey(tenant, webhookID, id))
 	if err != nil {
 		return webhook.Delivery{}, fmt.Errorf("get delivery: %w", err)
 	}
@@ -167,7 +161,7 @@ func (s *Store) ListDeliveriesSince(ctx context.Context, tenant, webhookID, from
 
 func (s *Store) deliveriesQuery(tenant, webhookID string, limit int) *dynamodb.QueryInput {
 	return &dynamodb.QueryInput{
-		TableName: &s.table, ConsistentRead: aws.Bool(true), Limit: aws.Int32(int32(limit)),
+		TableName: &s.table.Name, ConsistentRead: aws.Bool(true), Limit: aws.Int32(int32(limit)),
 		KeyConditionExpression:    aws.String("#owner = :owner"),
 		ExpressionAttributeNames:  map[string]string{"#owner": "owner"},
 		ExpressionAttributeValues: dynamo.Item{":owner": dynamo.String(deliveryOwner(tenant, webhookID))},
@@ -175,7 +169,7 @@ func (s *Store) deliveriesQuery(tenant, webhookID string, limit int) *dynamodb.Q
 }
 
 func (s *Store) queryDeliveries(ctx context.Context, query *dynamodb.QueryInput) ([]webhook.Delivery, string, error) {
-	out, err := s.db.Query(ctx, query)
+	out, err := s.table.DB.Query(ctx, query)
 	if err != nil {
 		return nil, "", fmt.Errorf("list deliveries: %w", err)
 	}
@@ -194,24 +188,10 @@ func (s *Store) SaveAttempt(ctx context.Context, d webhook.Delivery) error {
 	if err != nil {
 		return fmt.Errorf("save attempt: %w", err)
 	}
-	sets, removes := []string{"attempts = :attempts", "attempt_count = :count"}, []string{}
-	values := dynamo.Item{
-		":attempts": item["attempts"], ":count": item["attempt_count"], ":run": item["run"],
-		":before": dynamo.Number(int64(d.AttemptCount - 1)),
-	}
-	for _, name := range []string{"outcome", "code", "ended_at", "next_attempt_at"} {
-		if value, ok := item[name]; ok {
-			sets = append(sets, name+" = :"+name)
-			values[":"+name] = value
-		} else {
-			removes = append(removes, name)
-		}
-	}
-	expression := "SET " + strings.Join(sets, ", ")
-	if len(removes) > 0 {
-		expression += " REMOVE " + strings.Join(removes, ", ")
-	}
-	return s.updateRun(ctx, d, expression, "#run = :run AND attribute_not_exists(outcome) AND attempt_count = :before",
+	values := dynamo.Item{":run": item["run"], ":before": dynamo.Number(int64(d.AttemptCount - 1))}
+	update := setOrRemove(item, values, nil, "attempts", "attempt_count", "outcome", "code", "ended_at",
+		"next_attempt_at")
+	return s.updateRun(ctx, d, update, "#run = :run AND attribute_not_exists(outcome) AND attempt_count = :before",
 		values)
 }
 
@@ -228,60 +208,34 @@ func (s *Store) EndDelivery(ctx context.Context, d webhook.Delivery) error {
 }
 
 // updateRun updates a delivery under a condition on its run; it returns webhook.ErrChanged if the condition fails.
-func (s *Store) updateRun(ctx context.Context, d webhook.Delivery, expression, condition string,
-	values dynamo.Item) error {
-	names := map[string]string{"#run": "run"}
-	if strings.Contains(expression, "#open") {
-		names["#open"] = "open"
-	}
-	_, err := s.updateDelivery(ctx, d.Tenant, d.WebhookID, d.ID, expression, condition, names, values)
-	if _, failed := dynamo.ConditionFailed(err); failed {
-		return webhook.ErrChanged
-	}
-	if err != nil {
-		return fmt.Errorf("update delivery: %w", err)
-	}
-	return nil
+func (s *Store) updateRun(ctx context.Context, d webhook.Delivery, update, condition string, values dynamo.Item) error {
+	return s.table.Apply(ctx, "update delivery",
+		s.table.Update(deliveryKey(d.Tenant, d.WebhookID, d.ID), update, condition, values).Or(webhook.ErrChanged))
 }
 
-// updateDelivery updates the row of a delivery under a condition and returns the item after it.
-func (s *Store) updateDelivery(ctx context.Context, tenant, webhookID, id, expression, condition string,
-	names map[string]string, values dynamo.Item) (current dynamo.Item, err error) {
-	err = dynamo.RetryConflicts(ctx, func() error {
-		out, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName: &s.table, Key: deliveryKey(tenant, webhookID, id), UpdateExpression: &expression,
-			ConditionExpression: &condition, ExpressionAttributeNames: names, ExpressionAttributeValues: values,
-			ReturnValues:                        types.ReturnValueAllNew,
-			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-		})
-		if err == nil {
-			current = out.Attributes
-		}
-		return err
-	})
-	return current, err
+// updateOrRead updates a delivery under a condition, and returns the delivery as it is then; it returns
+// webhook.ErrNotFound if there is none.
+func (s *Store) updateOrRead(ctx context.Context, doing, tenant, webhookID, id, update, condition string,
+	values dynamo.Item) (webhook.Delivery, error) {
+	current, err := s.table.Exchange(ctx, doing,
+		s.table.Update(deliveryKey(tenant, webhookID, id), update, condition, values))
+	switch {
+	case err != nil && !errors.Is(err, dynamo.ErrRefused):
+		return webhook.Delivery{}, err
+	case current == nil:
+		return webhook.Delivery{}, webhook.ErrNotFound
+	}
+	return readDelivery(current)
 }
 
 // BeginRun implements webhook.Store.
 func (s *Store) BeginRun(ctx context.Context, tenant, webhookID, id string, run int, at time.Time) (webhook.Delivery,
 	error) {
-	current, err := s.updateDelivery(ctx, tenant, webhookID, id,
+	return s.updateOrRead(ctx, "begin run of delivery", tenant, webhookID, id,
 		"SET #run = :run, run_at = :at, #open = :false, expires = :expires "+
 			"REMOVE outcome, code, ended_at, next_attempt_at", "#run < :run",
-		map[string]string{"#run": "run", "#open": "open"},
 		dynamo.Item{
 			":run": dynamo.Number(int64(run)), ":at": dynamo.String(dynamo.FormatTime(at)),
-			":false":   dynamo.Bool(false),
-			":expires": dynamo.Number(at.Add(webhook.Retention).Unix()),
+			":false": dynamo.Bool(false), ":expires": dynamo.Number(at.Add(webhook.Retention).Unix()),
 		})
-	if met, failed := dynamo.ConditionFailed(err); failed {
-		if met == nil {
-			return webhook.Delivery{}, webhook.ErrNotFound
-		}
-		return readDelivery(met)
-	}
-	if err != nil {
-		return webhook.Delivery{}, fmt.Errorf("begin run of delivery: %w", err)
-	}
-	return readDelivery(current)
 }

@@ -3,14 +3,14 @@ package webhookdb
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/shared/connect/webhook"
 	"sluice/shared/kit/dynamo"
@@ -25,24 +25,23 @@ import (
 //	paging                       key                the key that seals page tokens
 //
 // Rows of deliveries expire. IDs of webhooks and deliveries are UUIDv7, so that both are in the order of time.
-type Store struct {
-	db    *dynamodb.Client
-	table string
-}
+type Store struct{ table dynamo.Table }
 
 var _ webhook.Store = (*Store)(nil)
 
 // New returns the store on the given table.
-func New(db *dynamodb.Client, table string) *Store { return &Store{db, table} }
+func New(db *dynamodb.Client, table string) *Store { return &Store{dynamo.Table{DB: db, Name: table}} }
 
 const webhookPrefix = "webhook#"
 
 func webhookKey(tenant, id string) dynamo.Item {
-	return dynamo.Item{"owner": dynamo.String(tenant), "part": dynamo.String(webhookPrefix + id)}
+	return dynamo.Key(tenant, webhookPrefix+id)
 }
 
-func countKey(tenant string) dynamo.Item {
-	return dynamo.Item{"owner": dynamo.String(tenant), "part": dynamo.String("count")}
+// count returns the write that counts a webhook more or less on a condition.
+func (s *Store) count(tenant string, change int64, condition string, values dynamo.Item) dynamo.Write {
+	values[":change"] = dynamo.Number(change)
+	return s.table.Update(dynamo.Key(tenant, "count"), "ADD #webhooks :change", condition, values)
 }
 
 // webhookRow is a webhook as it is stored. Times are as in dynamo.FormatTime.
@@ -122,33 +121,18 @@ func (s *Store) Create(ctx context.Context, w webhook.Webhook) error {
 	if err != nil {
 		return fmt.Errorf("create webhook: %w", err)
 	}
-	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
-		{Put: &types.Put{
-			TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(part)"),
-		}},
-		{Update: &types.Update{
-			TableName: &s.table, Key: countKey(w.Tenant), UpdateExpression: aws.String("ADD #n :one"),
-			ConditionExpression:      aws.String("attribute_not_exists(#n) OR #n < :most"),
-			ExpressionAttributeNames: map[string]string{"#n": "webhooks"},
-			ExpressionAttributeValues: dynamo.Item{
-				":one": dynamo.Number(1), ":most": dynamo.Number(webhook.MaxPerTenant),
-			},
-		}},
-	})
-	switch {
-	case failed[0]:
+	err = s.table.Transact(ctx, "create webhook", s.table.Put(item, dynamo.Absent, nil),
+		s.count(w.Tenant, 1, "attribute_not_exists(#webhooks) OR #webhooks < :most",
+			dynamo.Item{":most": dynamo.Number(webhook.MaxPerTenant)}).Or(webhook.ErrTooMany))
+	if errors.Is(err, dynamo.ErrRefused) {
 		return nil // an earlier call has stored it: nobody else makes this ID
-	case failed[1]:
-		return webhook.ErrTooMany
-	case err != nil:
-		return fmt.Errorf("create webhook: %w", err)
 	}
-	return nil
+	return err
 }
 
 // Get implements webhook.Store.
 func (s *Store) Get(ctx context.Context, tenant, id string) (webhook.Webhook, error) {
-	item, err := dynamo.Get(ctx, s.db, s.table, webhookKey(tenant, id))
+	item, err := s.table.Get(ctx, webhookKey(tenant, id))
 	if err != nil {
 		return webhook.Webhook{}, fmt.Errorf("get webhook: %w", err)
 	}
@@ -160,28 +144,22 @@ func (s *Store) Get(ctx context.Context, tenant, id string) (webhook.Webhook, er
 
 // List implements webhook.Store.
 func (s *Store) List(ctx context.Context, tenant string) ([]webhook.Webhook, error) {
-	out, err := s.db.Query(ctx, &dynamodb.QueryInput{
-		TableName: &s.table, ConsistentRead: aws.Bool(true),
-		KeyConditionExpression:   aws.String("#owner = :owner AND begins_with(part, :prefix)"),
-		ExpressionAttributeNames: map[string]string{"#owner": "owner"},
-		ExpressionAttributeValues: dynamo.Item{
-			":owner": dynamo.String(tenant), ":prefix": dynamo.String(webhookPrefix),
-		},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list webhooks: %w", err)
-	}
-	list := make([]webhook.Webhook, len(out.Items)) // of at most MaxPerTenant: one page holds far more
-	for i, item := range out.Items {
-		if list[i], err = readWebhook(item); err != nil {
+	list := []webhook.Webhook{}
+	for item, err := range s.table.All(ctx, tenant, webhookPrefix) {
+		if err != nil {
+			return nil, fmt.Errorf("list webhooks: %w", err)
+		}
+		w, err := readWebhook(item)
+		if err != nil {
 			return nil, err
 		}
+		list = append(list, w)
 	}
 	return list, nil
 }
 
 // healthAttributes are the attributes of a webhook's health.
-const healthAttributes = "failing_since, given_up_since, recovered_at, disabled_at, disabled_reason"
+var healthAttributes = []string{"failing_since", "given_up_since", "recovered_at", "disabled_at", "disabled_reason"}
 
 // Save implements webhook.Store. It writes the attributes that the tenant sets and leaves the others, which deliveries
 // change at the same time.
@@ -192,87 +170,60 @@ func (s *Store) Save(ctx context.Context, w webhook.Webhook, resetHealth bool) (
 	if err != nil {
 		return webhook.Webhook{}, fmt.Errorf("save webhook: %w", err)
 	}
-	names, values := map[string]string{}, dynamo.Item{":version": dynamo.Number(previous)}
-	var sets, removes []string
-	for i, name := range []string{"name", "url", "enabled", "event_types", "email_addresses", "type", "batch_size",
-		"secret",
-		"previous_secret", "previous_until", "updated_at", "version"} {
-		placeholder := fmt.Sprintf("a%d", i)
-		names["#"+placeholder] = name
-		if value, ok := item[name]; ok {
-			sets = append(sets, "#"+placeholder+" = :"+placeholder)
-			values[":"+placeholder] = value
-		} else {
-			removes = append(removes, "#"+placeholder)
-		}
-	}
+	values := dynamo.Item{":before": dynamo.Number(previous)}
+	var removed []string
 	if resetHealth {
-		removes = append(removes, healthAttributes)
-		w.Health = webhook.Health{}
+		removed = healthAttributes
 	}
-	expression := "SET " + strings.Join(sets, ", ")
-	if len(removes) > 0 {
-		expression += " REMOVE " + strings.Join(removes, ", ")
-	}
-	current, failed, err := s.updateWebhook(ctx, w.Tenant, w.ID, expression, "version = :version", names, values)
+	update := setOrRemove(item, values, removed, "name", "url", "enabled", "event_types", "email_addresses", "type",
+		"batch_size", "secret", "previous_secret", "previous_until", "updated_at", "version")
+	current, err := s.updateWebhook(ctx, "save webhook", w.Tenant, w.ID, update, "version = :before", values,
+		webhook.ErrChanged)
 	switch {
-	case failed && current == nil:
+	case errors.Is(err, webhook.ErrChanged) && current == nil:
 		return webhook.Webhook{}, webhook.ErrNotFound
-	case failed:
-		return webhook.Webhook{}, webhook.ErrChanged
 	case err != nil:
-		return webhook.Webhook{}, fmt.Errorf("save webhook: %w", err)
+		return webhook.Webhook{}, err
 	}
 	return readWebhook(current)
 }
 
-// updateWebhook updates the row of a webhook under a condition. It returns the item after the update or, if the
-// condition failed, the existing one, nil if it does not exist.
-func (s *Store) updateWebhook(ctx context.Context, tenant, id, expression, condition string, names map[string]string,
-	values dynamo.Item) (current dynamo.Item, failed bool, err error) {
-	if len(names) == 0 {
-		names = nil
-	}
-	err = dynamo.RetryConflicts(ctx, func() error {
-		out, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName: &s.table, Key: webhookKey(tenant, id), UpdateExpression: &expression,
-			ConditionExpression: &condition, ExpressionAttributeNames: names, ExpressionAttributeValues: values,
-			ReturnValues:                        types.ReturnValueAllNew,
-			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-		})
-		if err == nil {
-			current = out.Attributes
+// setOrRemove returns the update that sets the attributes which an item has, whose values it adds, and removes the
+// attributes which the item does not have, beside others.
+func setOrRemove(item, values dynamo.Item, others []string, attributes ...string) string {
+	var sets []string
+	removed := slices.Clone(others)
+	for _, name := range attributes {
+		if value, ok := item[name]; ok {
+			sets = append(sets, "#"+name+" = :"+name)
+			values[":"+name] = value
+		} else {
+			removed = append(removed, "#"+name)
 		}
-		return err
-	})
-	if met, failed := dynamo.ConditionFailed(err); failed {
-		return met, true, err
 	}
-	return current, false, err
+	update := "SET " + strings.Join(sets, ", ")
+	if len(removed) > 0 {
+		update += " REMOVE " + strings.Join(removed, ", ")
+	}
+	return update
+}
+
+// updateWebhook updates the row of a webhook under a condition. It returns the item after the update or, with refused
+// as the error, the one that does not meet the condition, nil if there is none.
+func (s *Store) updateWebhook(ctx context.Context, doing, tenant, id, update, condition string, values dynamo.Item,
+	refused error) (dynamo.Item, error) {
+	return s.table.Exchange(ctx, doing,
+		s.table.Update(webhookKey(tenant, id), update, condition, values).Or(refused))
 }
 
 // Delete implements webhook.Store.
 func (s *Store) Delete(ctx context.Context, tenant, id string) error {
-	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
-		{Delete: &types.Delete{
-			TableName: &s.table, Key: webhookKey(tenant, id), ConditionExpression: aws.String("attribute_exists(part)"),
-		}},
-		{Update: &types.Update{
-			TableName: &s.table, Key: countKey(tenant), UpdateExpression: aws.String("ADD #n :minus"),
-			ExpressionAttributeNames:  map[string]string{"#n": "webhooks"},
-			ExpressionAttributeValues: dynamo.Item{":minus": dynamo.Number(-1)},
-		}},
-	})
-	switch {
-	case failed[0]:
-		return webhook.ErrNotFound
-	case err != nil:
-		return fmt.Errorf("delete webhook: %w", err)
-	}
-	return nil
+	return s.table.Transact(ctx, "delete webhook",
+		s.table.Delete(webhookKey(tenant, id), dynamo.Present, nil).Or(webhook.ErrNotFound),
+		s.count(tenant, -1, "", dynamo.Item{}))
 }
 
 // PagingKey returns the key that seals page tokens, storing the candidate if no key is stored yet.
 func (s *Store) PagingKey(ctx context.Context, candidate []byte) ([]byte, error) {
-	return dynamo.LoadPagingKey(ctx, s.db, s.table, candidate)
+	return dynamo.LoadPagingKey(ctx, s.table.DB, s.table.Name, candidate)
 }
