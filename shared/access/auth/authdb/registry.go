@@ -21,15 +21,14 @@ import (
 // Registry is the auth.Registry. Its table has the key
 //
 //	id   tenant#<id>, client#<id>, token#<client>/<digest>, keys
-type Registry struct {
-	db    *dynamodb.Client
-	table string
-}
+type Registry struct{ table dynamo.Table }
 
 var _ auth.Registry = (*Registry)(nil)
 
 // New returns the registry on the given table.
-func New(db *dynamodb.Client, table string) *Registry { return &Registry{db, table} }
+func New(db *dynamodb.Client, table string) *Registry {
+	return &Registry{dynamo.Table{DB: db, Name: table}}
+}
 
 // CreateTenant implements auth.Registry.
 func (s *Registry) CreateTenant(ctx context.Context, t auth.Tenant) error {
@@ -50,16 +49,8 @@ func (s *Registry) create(ctx context.Context, row any) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(id)"),
-	})
-	if _, failed := dynamo.ConditionFailed(err); failed {
-		return auth.ErrExists
-	}
-	if err != nil {
-		return fmt.Errorf("create row of the registry: %w", err)
-	}
-	return nil
+	return s.table.Apply(ctx, "create row of the registry",
+		s.table.Put(item, "attribute_not_exists(id)", nil).Or(auth.ErrExists))
 }
 
 // Tenant implements auth.Registry.
@@ -82,7 +73,7 @@ func (s *Registry) Client(ctx context.Context, id string) (auth.Client, error) {
 
 // get reads one row; auth.ErrNotFound if it does not exist.
 func (s *Registry) get(ctx context.Context, id string, row any) error {
-	item, err := dynamo.Get(ctx, s.db, s.table, dynamo.Item{"id": dynamo.String(id)})
+	item, err := s.table.Get(ctx, dynamo.Item{"id": dynamo.String(id)})
 	if err != nil {
 		return fmt.Errorf("read registry: %w", err)
 	}
@@ -94,7 +85,7 @@ func (s *Registry) get(ctx context.Context, id string, row any) error {
 
 // ClientAndTenant implements auth.Registry.
 func (s *Registry) ClientAndTenant(ctx context.Context, clientID, tenantID string) (auth.Client, auth.Tenant, error) {
-	items, err := dynamo.GetAll(ctx, s.db, s.table, []dynamo.Item{
+	items, err := dynamo.GetAll(ctx, s.table.DB, s.table.Name, []dynamo.Item{
 		{"id": dynamo.String(clientPrefix + clientID)}, {"id": dynamo.String(tenantPrefix + tenantID)},
 	})
 	if err != nil {
@@ -143,8 +134,8 @@ func (s *Registry) Clients(ctx context.Context) ([]auth.Client, error) {
 func listRows[Row, T any](ctx context.Context, s *Registry, prefix string, convert func(Row) (T, error),
 	idOf func(T) string) ([]T, error) {
 	all := []T{}
-	pages := dynamodb.NewScanPaginator(s.db, &dynamodb.ScanInput{
-		TableName: &s.table, ConsistentRead: aws.Bool(true),
+	pages := dynamodb.NewScanPaginator(s.table.DB, &dynamodb.ScanInput{
+		TableName: &s.table.Name, ConsistentRead: aws.Bool(true),
 		FilterExpression:          aws.String("begins_with(id, :prefix)"),
 		ExpressionAttributeValues: dynamo.Item{":prefix": dynamo.String(prefix)},
 	})
@@ -191,7 +182,7 @@ func (s *Registry) ChangeTenant(ctx context.Context, tenant string, c auth.Tenan
 		return s.Tenant(ctx, tenant)
 	}
 	var row tenantRow
-	if err := s.update(ctx, tenantPrefix+tenant, update.expression(), update.names, update.values, &row); err != nil {
+	if err := s.update(ctx, tenantPrefix+tenant, update.expression(), update.values, &row); err != nil {
 		return auth.Tenant{}, err
 	}
 	return row.tenant()
@@ -201,7 +192,6 @@ func (s *Registry) ChangeTenant(ctx context.Context, tenant string, c auth.Tenan
 // exist.
 func (s *Registry) prepareLimits(ctx context.Context, tenant string) error {
 	return s.update(ctx, tenantPrefix+tenant, "SET #limits = if_not_exists(#limits, :none)",
-		map[string]string{"#limits": "limits"},
 		dynamo.Item{":none": &types.AttributeValueMemberM{Value: dynamo.Item{}}}, &tenantRow{})
 }
 
@@ -216,25 +206,17 @@ func (s *Registry) DisableClient(ctx context.Context, id string) (auth.Client, e
 
 // setFlag sets a boolean attribute of a row; see update.
 func (s *Registry) setFlag(ctx context.Context, id, name string, on bool, row any) error {
-	return s.update(ctx, id, "SET #name = :on", map[string]string{"#name": name},
-		dynamo.Item{":on": dynamo.Bool(on)}, row)
+	return s.update(ctx, id, "SET #"+name+" = :on", dynamo.Item{":on": dynamo.Bool(on)}, row)
 }
 
 // update updates an existing row and reads it as it then is; auth.ErrNotFound if it does not exist.
-func (s *Registry) update(ctx context.Context, id, expression string, names map[string]string, values dynamo.Item,
-	row any) error {
-	out, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.table, Key: dynamo.Item{"id": dynamo.String(id)},
-		UpdateExpression: &expression, ConditionExpression: aws.String("attribute_exists(id)"),
-		ExpressionAttributeNames: names, ExpressionAttributeValues: values, ReturnValues: types.ReturnValueAllNew,
-	})
-	if _, failed := dynamo.ConditionFailed(err); failed {
-		return auth.ErrNotFound
-	}
+func (s *Registry) update(ctx context.Context, id, update string, values dynamo.Item, row any) error {
+	item, err := s.table.Exchange(ctx, "change registry", s.table.Update(dynamo.Item{"id": dynamo.String(id)}, update,
+		"attribute_exists(id)", values).Or(auth.ErrNotFound))
 	if err != nil {
-		return fmt.Errorf("change registry: %w", err)
+		return err
 	}
-	return attributevalue.UnmarshalMap(out.Attributes, row)
+	return attributevalue.UnmarshalMap(item, row)
 }
 
 // SealedToken implements auth.Registry.
@@ -252,23 +234,15 @@ func (s *Registry) StoreSealedToken(ctx context.Context, t auth.SealedToken, now
 	if err != nil {
 		return auth.SealedToken{}, err
 	}
-	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: &s.table, Item: item,
-		ConditionExpression: aws.String("attribute_not_exists(id) OR reuse_until <= :now OR kid <> :kid"),
-		ExpressionAttributeValues: dynamo.Item{
-			":now": dynamo.Number(now.Unix()), ":kid": dynamo.String(t.Key),
-		},
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	})
-	if current, failed := dynamo.ConditionFailed(err); failed {
+	current, err := s.table.Exchange(ctx, "store token",
+		s.table.Put(item, "attribute_not_exists(id) OR reuse_until <= :now OR kid <> :kid",
+			dynamo.Item{":now": dynamo.Number(now.Unix()), ":kid": dynamo.String(t.Key)}))
+	if errors.Is(err, dynamo.ErrRefused) {
 		var row tokenRow
 		err := attributevalue.UnmarshalMap(current, &row)
 		return row.token(), err
 	}
-	if err != nil {
-		return auth.SealedToken{}, fmt.Errorf("store token: %w", err)
-	}
-	return t, nil
+	return t, err
 }
 
 // Keys implements auth.Registry.
@@ -287,7 +261,7 @@ func (s *Registry) Keys(ctx context.Context) ([]auth.Key, int64, error) {
 
 // ReplaceKeys implements auth.Registry.
 func (s *Registry) ReplaceKeys(ctx context.Context, keys []auth.Key, version int64) error {
-	err := dynamo.ReplaceVersion(ctx, s.db, s.table, keysRowOf(keys, version+1), version)
+	err := dynamo.ReplaceVersion(ctx, s.table.DB, s.table.Name, keysRowOf(keys, version+1), version)
 	if _, failed := dynamo.ConditionFailed(err); failed {
 		return auth.ErrChanged
 	}

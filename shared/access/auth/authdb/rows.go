@@ -176,8 +176,7 @@ func (r keysRow) keys() ([]auth.Key, error) {
 // tenantUpdate is the update of a tenant's row that makes a change of its settings.
 type tenantUpdate struct {
 	assignments, removals []string
-	// names holds the attribute names by their placeholders, and values the values; nil if there are none.
-	names  map[string]string
+	// values has the values by their placeholders; nil if there are none.
 	values dynamo.Item
 }
 
@@ -190,7 +189,7 @@ const (
 // newTenantUpdate returns the update that makes a change. A setting that is nil stays as it is; a limit that is nil is
 // removed.
 func newTenantUpdate(c auth.TenantChange) tenantUpdate {
-	u := tenantUpdate{names: map[string]string{}}
+	var u tenantUpdate
 	if c.MaxPast != nil {
 		u.assign(settingsMap, "max_past", dynamo.Number(int64(*c.MaxPast/time.Second)))
 	}
@@ -213,7 +212,7 @@ func newTenantUpdate(c auth.TenantChange) tenantUpdate {
 		if value != nil {
 			u.assign(limitsMap, string(name), dynamo.Number(*value))
 		} else {
-			u.removals = append(u.removals, u.path(limitsMap, string(name)))
+			u.removals = append(u.removals, pathOf(limitsMap, string(name)))
 		}
 	}
 	return u
@@ -224,17 +223,15 @@ func (u *tenantUpdate) assign(in, name string, value types.AttributeValue) {
 	if u.values == nil {
 		u.values = dynamo.Item{}
 	}
-	u.assignments = append(u.assignments, u.path(in, name)+" = :"+name)
+	u.assignments = append(u.assignments, pathOf(in, name)+" = :"+name)
 	u.values[":"+name] = value
 }
 
-// path returns the path of an attribute by placeholders, which it adds to the names.
-func (u *tenantUpdate) path(in, name string) string {
-	u.names["#"+name] = name
+// pathOf returns the path of an attribute of the row or, if in is not "", of a member of that map.
+func pathOf(in, name string) string {
 	if in == "" {
 		return "#" + name
 	}
-	u.names["#"+in] = in
 	return "#" + in + ".#" + name
 }
 

@@ -9,10 +9,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/shared/access/idempotency"
 	"sluice/shared/kit/dynamo"
@@ -20,15 +18,12 @@ import (
 
 // Store is the idempotency.Store. Its table has one item for each key; its partition key is the tenant, the path and
 // the digest of the key's name, which clients may make of data of their own.
-type Store struct {
-	db    *dynamodb.Client
-	table string
-}
+type Store struct{ table dynamo.Table }
 
 var _ idempotency.Store = (*Store)(nil)
 
 // New returns the store on the given table.
-func New(db *dynamodb.Client, table string) *Store { return &Store{db, table} }
+func New(db *dynamodb.Client, table string) *Store { return &Store{dynamo.Table{DB: db, Name: table}} }
 
 // recordRow is the item of a key.
 type recordRow struct {
@@ -60,18 +55,14 @@ func (s *Store) Create(ctx context.Context, k idempotency.Key, r idempotency.Rec
 	if err != nil {
 		return idempotency.Record{}, false, err
 	}
-	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: &s.table, Item: item,
-		ConditionExpression:                 aws.String("attribute_not_exists(id) OR expires <= :now"),
-		ExpressionAttributeValues:           dynamo.Item{":now": dynamo.Number(now.Unix())},
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	})
-	if existing, failed := dynamo.ConditionFailed(err); failed {
+	existing, err := s.table.Exchange(ctx, "store an idempotency key", s.table.Put(item,
+		"attribute_not_exists(id) OR expires <= :now", dynamo.Item{":now": dynamo.Number(now.Unix())}))
+	switch {
+	case errors.Is(err, dynamo.ErrRefused):
 		current, err := unmarshalRecord(existing)
 		return current, false, err
-	}
-	if err != nil {
-		return idempotency.Record{}, false, fmt.Errorf("store an idempotency key: %w", err)
+	case err != nil:
+		return idempotency.Record{}, false, err
 	}
 	return r, true, nil
 }
@@ -79,27 +70,16 @@ func (s *Store) Create(ctx context.Context, k idempotency.Key, r idempotency.Rec
 // TakeOver updates the item, on the condition that it names the run seen and no status.
 func (s *Store) TakeOver(ctx context.Context, k idempotency.Key, seen, run string, until time.Time) (
 	idempotency.Record, bool, error) {
-	out, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.table, Key: keyOf(k),
-		UpdateExpression:         aws.String("SET #run = :run, #until = :until"),
-		ConditionExpression:      aws.String("#run = :seen AND attribute_not_exists(#status)"),
-		ExpressionAttributeNames: map[string]string{"#run": "run", "#until": "until", "#status": "status"},
-		ExpressionAttributeValues: dynamo.Item{
+	item, err := s.table.Exchange(ctx, "take over an idempotency key", s.table.Update(keyOf(k),
+		"SET #run = :run, #until = :until", "#run = :seen AND attribute_not_exists(#status)", dynamo.Item{
 			":run": dynamo.String(run), ":until": dynamo.String(dynamo.FormatTime(until)), ":seen": dynamo.String(seen),
-		},
-		ReturnValues:                        types.ReturnValueAllNew,
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	})
-	existing, failed := dynamo.ConditionFailed(err)
-	switch {
-	case failed:
-		current, err := unmarshalRecord(existing)
-		return current, false, err
-	case err != nil:
-		return idempotency.Record{}, false, fmt.Errorf("take over an idempotency key: %w", err)
+		}))
+	isRefused := errors.Is(err, dynamo.ErrRefused)
+	if err != nil && !isRefused {
+		return idempotency.Record{}, false, err
 	}
-	current, err := unmarshalRecord(out.Attributes)
-	return current, err == nil, err
+	current, err := unmarshalRecord(item)
+	return current, err == nil && !isRefused, err
 }
 
 // Finish records the answer, on the condition that the item names the run.
@@ -109,20 +89,8 @@ func (s *Store) Finish(ctx context.Context, k idempotency.Key, run string, a ide
 	if a.Body != nil {
 		update, values[":body"] = "SET #status = :status, body = :body REMOVE #until", dynamo.Binary(a.Body)
 	}
-	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.table, Key: keyOf(k),
-		UpdateExpression:          &update,
-		ConditionExpression:       aws.String("#run = :run"),
-		ExpressionAttributeNames:  map[string]string{"#run": "run", "#until": "until", "#status": "status"},
-		ExpressionAttributeValues: values,
-	})
-	if _, failed := dynamo.ConditionFailed(err); failed {
-		return idempotency.ErrLost
-	}
-	if err != nil {
-		return fmt.Errorf("keep the answer to an idempotency key: %w", err)
-	}
-	return nil
+	return s.table.Apply(ctx, "keep the answer to an idempotency key",
+		s.table.Update(keyOf(k), update, "#run = :run", values).Or(idempotency.ErrLost))
 }
 
 // ownedWithoutAnswer is the condition that the item names a run and no status.
@@ -130,33 +98,14 @@ const ownedWithoutAnswer = "#run = :run AND attribute_not_exists(#status)"
 
 // Release removes the time until which the run has the item.
 func (s *Store) Release(ctx context.Context, k idempotency.Key, run string) error {
-	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.table, Key: keyOf(k),
-		UpdateExpression:          aws.String("REMOVE #until"),
-		ConditionExpression:       aws.String(ownedWithoutAnswer),
-		ExpressionAttributeNames:  map[string]string{"#run": "run", "#until": "until", "#status": "status"},
-		ExpressionAttributeValues: dynamo.Item{":run": dynamo.String(run)},
-	})
-	return unlessFailed(err, "release")
+	return s.table.Apply(ctx, "release an idempotency key", s.table.Update(keyOf(k), "REMOVE #until",
+		ownedWithoutAnswer, dynamo.Item{":run": dynamo.String(run)}).Or(nil))
 }
 
 // Forget deletes the item.
 func (s *Store) Forget(ctx context.Context, k idempotency.Key, run string) error {
-	_, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-		TableName: &s.table, Key: keyOf(k),
-		ConditionExpression:       aws.String(ownedWithoutAnswer),
-		ExpressionAttributeNames:  map[string]string{"#run": "run", "#status": "status"},
-		ExpressionAttributeValues: dynamo.Item{":run": dynamo.String(run)},
-	})
-	return unlessFailed(err, "forget")
-}
-
-// unlessFailed returns the error of a write that need not be made if its condition does not hold.
-func unlessFailed(err error, verb string) error {
-	if _, failed := dynamo.ConditionFailed(err); err == nil || failed {
-		return nil
-	}
-	return fmt.Errorf("%s an idempotency key: %w", verb, err)
+	return s.table.Apply(ctx, "forget an idempotency key", s.table.Delete(keyOf(k), ownedWithoutAnswer,
+		dynamo.Item{":run": dynamo.String(run)}).Or(nil))
 }
 
 func marshalRecord(k idempotency.Key, r idempotency.Record) (dynamo.Item, error) {

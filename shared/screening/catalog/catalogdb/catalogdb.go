@@ -3,12 +3,12 @@ package catalogdb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"sync"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -22,8 +22,7 @@ import (
 //	<owner>  version#<list>#<version>  a version
 //	owners   owner#<owner>             an owner
 type Store struct {
-	db    *dynamodb.Client
-	table string
+	table dynamo.Table
 	// pinned are versions that are known to be pinned.
 	pinned sync.Map
 }
@@ -34,10 +33,8 @@ var (
 )
 
 // New returns the store on the given table.
-func New(db *dynamodb.Client, table string) *Store { return &Store{db: db, table: table} }
-
-func key(owner, part string) dynamo.Item {
-	return dynamo.Item{"owner": dynamo.String(owner), "part": dynamo.String(part)}
+func New(db *dynamodb.Client, table string) *Store {
+	return &Store{table: dynamo.Table{DB: db, Name: table}}
 }
 
 const (
@@ -45,6 +42,10 @@ const (
 	ownersKey = "owners"
 	ownerPart = "owner#"
 )
+
+func versionKey(v catalog.VersionRef) dynamo.Item {
+	return dynamo.Key(v.Owner, versionsPart(v.List)+v.Version)
+}
 
 func versionsPart(list string) string { return "version#" + list + "#" }
 
@@ -82,24 +83,15 @@ func (s *Store) Versions(ctx context.Context, owner, list string) ([]catalog.Ver
 // query reads all rows of an owner whose part begins with a prefix, in the order of their parts.
 func query[Row any](ctx context.Context, s *Store, owner, prefix string) ([]Row, error) {
 	rows := []Row{}
-	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
-		TableName: &s.table, ConsistentRead: aws.Bool(true),
-		KeyConditionExpression:    aws.String("#owner = :owner AND begins_with(part, :prefix)"),
-		ExpressionAttributeNames:  map[string]string{"#owner": "owner"},
-		ExpressionAttributeValues: dynamo.Item{":owner": dynamo.String(owner), ":prefix": dynamo.String(prefix)},
-	})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	for item, err := range s.table.All(ctx, owner, prefix) {
 		if err != nil {
 			return nil, err
 		}
-		for _, item := range page.Items {
-			var row Row
-			if err := attributevalue.UnmarshalMap(item, &row); err != nil {
-				return nil, err
-			}
-			rows = append(rows, row)
+		var row Row
+		if err := attributevalue.UnmarshalMap(item, &row); err != nil {
+			return nil, err
 		}
+		rows = append(rows, row)
 	}
 	return rows, nil
 }
@@ -107,16 +99,14 @@ func query[Row any](ctx context.Context, s *Store, owner, prefix string) ([]Row,
 // get reads a row. It returns catalog.ErrNotFound if there is none.
 func get[Row any](ctx context.Context, s *Store, owner, part string) (Row, error) {
 	var row Row
-	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: &s.table, Key: key(owner, part), ConsistentRead: aws.Bool(true),
-	})
+	item, err := s.table.Get(ctx, dynamo.Key(owner, part))
 	switch {
 	case err != nil:
 		return row, fmt.Errorf("read watchlist: %w", err)
-	case out.Item == nil:
+	case item == nil:
 		return row, catalog.ErrNotFound
 	}
-	return row, attributevalue.UnmarshalMap(out.Item, &row)
+	return row, attributevalue.UnmarshalMap(item, &row)
 }
 
 // Version implements catalog.Reader.
@@ -143,74 +133,47 @@ func (s *Store) SavePointer(ctx context.Context, p catalog.Pointer) error {
 	if err != nil {
 		return err
 	}
-	maps.Copy(item, key(p.Owner, listPart+p.List))
-	put := &dynamodb.PutItemInput{
-		TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(part)"),
+	maps.Copy(item, dynamo.Key(p.Owner, listPart+p.List))
+	put := s.table.Put(item, "revision = :previous", dynamo.Item{":previous": dynamo.Number(p.Revision - 1)})
+	if p.Revision <= 1 {
+		put = s.table.Put(item, dynamo.Absent, nil)
+		owner := s.table.Put(dynamo.Key(ownersKey, ownerPart+p.Owner), "", nil)
+		if err := s.table.Apply(ctx, "add the owner of a watchlist", owner); err != nil {
+			return err
+		}
 	}
-	if p.Revision > 1 {
-		put.ConditionExpression = aws.String("revision = :previous")
-		put.ExpressionAttributeValues = dynamo.Item{":previous": dynamo.Number(p.Revision - 1)}
-	} else if _, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.table,
-		Item: key(ownersKey, ownerPart+p.Owner)}); err != nil {
-		return fmt.Errorf("add the owner of a watchlist: %w", err)
-	}
-	_, err = s.db.PutItem(ctx, put)
-	if _, failed := dynamo.ConditionFailed(err); failed {
-		return catalog.ErrChanged
-	}
-	if err != nil {
-		return fmt.Errorf("move watchlist: %w", err)
-	}
-	return nil
+	return s.table.Apply(ctx, "move watchlist", put.Or(catalog.ErrChanged))
 }
 
 // AddVersion implements catalog.Store.
 func (s *Store) AddVersion(ctx context.Context, v catalog.Version) error {
-	part := versionsPart(v.List) + v.Version
 	item, err := attributevalue.MarshalMap(newVersionRow(v))
 	if err != nil {
 		return err
 	}
-	maps.Copy(item, key(v.Owner, part))
-	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(part)"),
-	})
-	if _, failed := dynamo.ConditionFailed(err); failed {
-		err = s.importAgain(ctx, v, part)
+	maps.Copy(item, versionKey(v.VersionRef))
+	err = s.table.Apply(ctx, "add version of a watchlist", s.table.Put(item, dynamo.Absent, nil))
+	if errors.Is(err, dynamo.ErrRefused) {
+		err = s.importAgain(ctx, v)
 	}
-	if err != nil {
-		return fmt.Errorf("add version of a watchlist: %w", err)
-	}
-	return nil
+	return err
 }
 
 // importAgain records another import of a version, and its indexes.
-func (s *Store) importAgain(ctx context.Context, v catalog.Version, part string) error {
-	update := &dynamodb.UpdateItemInput{
-		TableName: &s.table, Key: key(v.Owner, part),
-		ConditionExpression: aws.String("attribute_exists(part) AND attribute_not_exists(removing)"),
-		UpdateExpression: aws.String("REMOVE condemned_at SET imported_at = :at, imported_by = :by, " +
-			"#file = :file"),
-		ExpressionAttributeNames: map[string]string{"#file": "file"},
-		ExpressionAttributeValues: dynamo.Item{
-			":at": dynamo.String(dynamo.FormatTime(v.ImportedAt)), ":by": dynamo.String(v.ImportedBy),
-			":file": dynamo.String(v.File),
-		},
+func (s *Store) importAgain(ctx context.Context, v catalog.Version) error {
+	update := "REMOVE condemned_at SET imported_at = :at, imported_by = :by, #file = :file"
+	values := dynamo.Item{
+		":at": dynamo.String(dynamo.FormatTime(v.ImportedAt)), ":by": dynamo.String(v.ImportedBy),
+		":file": dynamo.String(v.File),
 	}
 	for i, format := range slices.Sorted(maps.Keys(v.Indexes)) {
 		index, err := attributevalue.Marshal(indexRow(v.Indexes[format]))
 		if err != nil {
 			return err
 		}
-		name := fmt.Sprint("#f", i)
-		update.ExpressionAttributeNames["#indexes"] = "indexes"
-		update.ExpressionAttributeNames[name] = format
-		update.ExpressionAttributeValues[fmt.Sprint(":f", i)] = index
-		update.UpdateExpression = aws.String(fmt.Sprintf("%s, #indexes.%s = :f%d", *update.UpdateExpression, name, i))
+		values[fmt.Sprint(":f", i)] = index
+		update += fmt.Sprintf(", #indexes.#%s = :f%d", format, i)
 	}
-	_, err := s.db.UpdateItem(ctx, update)
-	if _, failed := dynamo.ConditionFailed(err); failed {
-		return catalog.ErrChanged
-	}
-	return err
+	return s.table.Apply(ctx, "add version of a watchlist", s.table.Update(versionKey(v.VersionRef), update,
+		dynamo.Present+" AND attribute_not_exists(removing)", values).Or(catalog.ErrChanged))
 }

@@ -7,9 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/watchlist"
@@ -128,17 +125,10 @@ func (s *Store) Pin(ctx context.Context, ref catalog.VersionRef) error {
 	if _, isPinned := s.pinned.Load(ref); isPinned {
 		return nil
 	}
-	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.table, Key: key(ref.Owner, versionsPart(ref.List)+ref.Version),
-		UpdateExpression:          aws.String("SET pinned = :true"),
-		ConditionExpression:       aws.String("attribute_exists(part) AND attribute_not_exists(condemned_at)"),
-		ExpressionAttributeValues: dynamo.Item{":true": dynamo.Bool(true)},
-	})
-	if _, failed := dynamo.ConditionFailed(err); failed {
-		return catalog.ErrNotFound
-	}
-	if err != nil {
-		return fmt.Errorf("pin a version of a watchlist: %w", err)
+	if err := s.table.Apply(ctx, "pin a version of a watchlist", s.table.Update(versionKey(ref), "SET pinned = :true",
+		dynamo.Present+" AND attribute_not_exists(condemned_at)",
+		dynamo.Item{":true": dynamo.Bool(true)}).Or(catalog.ErrNotFound)); err != nil {
+		return err
 	}
 	s.pinned.Store(ref, true)
 	return nil
@@ -146,44 +136,25 @@ func (s *Store) Pin(ctx context.Context, ref catalog.VersionRef) error {
 
 // Condemn implements catalog.Store.
 func (s *Store) Condemn(ctx context.Context, v catalog.Version, at time.Time) error {
-	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.table, Key: key(v.Owner, versionsPart(v.List)+v.Version),
-		UpdateExpression: aws.String("SET condemned_at = :at"),
-		ConditionExpression: aws.String("imported_at = :imported AND attribute_not_exists(pinned) AND " +
-			"attribute_not_exists(condemned_at)"),
-		ExpressionAttributeValues: dynamo.Item{
-			":at": dynamo.String(dynamo.FormatTime(at)), ":imported": dynamo.String(dynamo.FormatTime(v.ImportedAt))},
-	})
-	return removalError(err)
+	return s.remove(ctx, s.table.Update(versionKey(v.VersionRef), "SET condemned_at = :at",
+		"imported_at = :imported AND attribute_not_exists(pinned) AND attribute_not_exists(condemned_at)",
+		dynamo.Item{
+			":at": dynamo.String(dynamo.FormatTime(at)), ":imported": dynamo.String(dynamo.FormatTime(v.ImportedAt))}))
 }
 
 // BeginRemoval implements catalog.Store.
 func (s *Store) BeginRemoval(ctx context.Context, v catalog.Version) error {
-	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.table, Key: key(v.Owner, versionsPart(v.List)+v.Version),
-		UpdateExpression:    aws.String("SET removing = :true"),
-		ConditionExpression: aws.String("condemned_at = :at AND attribute_not_exists(pinned)"),
-		ExpressionAttributeValues: dynamo.Item{
-			":at": dynamo.String(dynamo.FormatTime(v.CondemnedAt)), ":true": dynamo.Bool(true)},
-	})
-	return removalError(err)
+	return s.remove(ctx, s.table.Update(versionKey(v.VersionRef), "SET removing = :true",
+		"condemned_at = :at AND attribute_not_exists(pinned)",
+		dynamo.Item{":at": dynamo.String(dynamo.FormatTime(v.CondemnedAt)), ":true": dynamo.Bool(true)}))
 }
 
 // RemoveVersion implements catalog.Store.
 func (s *Store) RemoveVersion(ctx context.Context, ref catalog.VersionRef) error {
-	_, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-		TableName: &s.table, Key: key(ref.Owner, versionsPart(ref.List)+ref.Version),
-		ConditionExpression: aws.String("attribute_not_exists(part) OR attribute_exists(removing)"),
-	})
-	return removalError(err)
+	return s.remove(ctx, s.table.Delete(versionKey(ref), dynamo.Absent+" OR attribute_exists(removing)", nil))
 }
 
-func removalError(err error) error {
-	if _, failed := dynamo.ConditionFailed(err); failed {
-		return catalog.ErrChanged
-	}
-	if err != nil {
-		return fmt.Errorf("remove a version of a watchlist: %w", err)
-	}
-	return nil
+// remove makes a step of the removal of a version.
+func (s *Store) remove(ctx context.Context, w dynamo.Write) error {
+	return s.table.Apply(ctx, "remove a version of a watchlist", w.Or(catalog.ErrChanged))
 }
