@@ -25,9 +25,9 @@
 // function killed at one of its calls to AWS; eachKill kills it at all of them in turn. TestFaults follows plans of
 // faults (docs/faults.md).
 //
-// Tables say what must hold: checkBodies sends every member of a body in every wrong way (bodyEndpoint), areas lists
-// the permissions of operations, and the operations whose calls are platformCalls are each called once. assert and
-// require take the condition that must hold, equal compares; must and ok end a test whose own step has failed.
+// Tables say what must hold: areas lists the permissions of operations, and the operations whose calls are
+// platformCalls are each called once, and by another tenant. assert and require take the condition that must hold,
+// equal compares; must and ok end a test whose own step has failed.
 //
 // The transport of the suite compares every reply of an API with openapi/sluice.yaml (contractTransport). A whole run
 // fails if an operation was never called. When an environment stops, its logs are searched for secrets, each end of a

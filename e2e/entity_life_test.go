@@ -70,6 +70,9 @@ func expectValues(t *testing.T, got properties, want map[string]string) {
 	}
 }
 
+// quoted returns a JSON string of n characters.
+func quoted(n int) string { return `"` + strings.Repeat("x", n) + `"` }
+
 // draftUpdate is the body that sets one property of a draft.
 func draftUpdate(name, value string, version int) string {
 	return fmt.Sprintf(`{"data":{"properties":{%q:{"type":"Single","value":%q}},"version":%d}}`, name, value, version)

@@ -1,7 +1,9 @@
 package openapi_test
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -79,7 +81,8 @@ func TestRequestsAreAcceptedAsDescribed(t *testing.T) {
 	checkAgreement[batchhttp.UploadRequest](t, d, "UploadRequest")
 }
 
-// checkAgreement mutates the sample of a schema and compares what the schema and the type T accept.
+// checkAgreement mutates the sample of a schema and compares what the schema and the type T accept. A refusal names the
+// member that was changed.
 func checkAgreement[T any](t *testing.T, d *openapi.Document, schema string) {
 	t.Helper()
 	at := "#/components/schemas/" + schema
@@ -88,12 +91,18 @@ func checkAgreement[T any](t *testing.T, d *openapi.Document, schema string) {
 		t.Fatalf("the sample of %s is %v: the schema returns %v, the endpoint accepts it: %v", schema, seed, err,
 			isAccepted[T](seed))
 	}
+	_, isList := seed.([]any)
 	tried, refused := 0, 0
 	mutate(seed, func(where string, to any, changed any) {
 		tried++
-		described, ours := d.Validate(at, changed) == nil, isAccepted[T](changed)
+		described, place := d.Validate(at, changed) == nil, refusal[T](changed)
+		ours := place == ""
 		if !ours {
 			refused++
+			member := strings.Split(strings.Replace(where+"/", "(another key)", fmt.Sprint(to), 1), "/")
+			if want := cmp.Or(append(member, "")[1], "data"); place != want && where != "" && !isList {
+				t.Errorf("%s%s = %.60v: refused because of %.60q, want %.60q", schema, where, to, place, want)
+			}
 		}
 		// The endpoint accepts an empty text like an absent one, which the description does not promise.
 		if described != ours && !(ours && to == "") {
@@ -122,29 +131,45 @@ func TestEveryColumnIsAccepted(t *testing.T) {
 }
 
 // isAccepted reports whether the endpoint accepts a value as its data.
-func isAccepted[T any](v any) bool {
+func isAccepted[T any](v any) bool { return refusal[T](v) == "" }
+
+// refusal returns the member of its data because of which the endpoint refuses a value, or "data" if that is none, and
+// "" if it accepts the value.
+func refusal[T any](v any) string {
 	text, err := json.Marshal(v)
-	if err != nil {
-		return false
-	}
 	var in T
 	strict := exact.RejectUnknownMembers(true)
 	if _, open := any(in).(batchhttp.UploadRequest); open {
 		strict = exact.RejectUnknownMembers(false)
 	}
-	if string(text) == "null" || exact.Unmarshal(text, &in, strict) != nil {
-		return false
+	if err == nil {
+		err = exact.Unmarshal(text, &in, strict)
+	}
+	var semantic *exact.SemanticError
+	switch {
+	case errors.As(err, &semantic):
+		return cmp.Or(strings.Split(string(semantic.JSONPointer)+"/", "/")[1], "data")
+	case err != nil || string(text) == "null":
+		return "data"
 	}
 	var errs platform.ValidationErrors
-	if checked, ok := any(&in).(interface {
+	var details []fault.Detail
+	switch checked := any(&in).(type) {
+	case interface {
 		Check(*platform.ValidationErrors)
-	}); ok {
+	}:
 		checked.Check(&errs)
+	case interface{ Check() []fault.Detail }:
+		details = checked.Check()
 	}
-	if checked, ok := any(&in).(interface{ Check() []fault.Detail }); ok && len(checked.Check()) > 0 {
-		return false
+	var invalid *fault.Error
+	if errors.As(errs.Err(), &invalid) {
+		details = invalid.Details
 	}
-	return errs.Err() == nil
+	if len(details) == 0 {
+		return ""
+	}
+	return fmt.Sprint(append(details[0].Path, "data")[0])
 }
 
 // sampler makes values that have every member that a schema names.

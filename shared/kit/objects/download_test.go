@@ -59,3 +59,16 @@ func TestDownloadURLs(t *testing.T) {
 		t.Errorf("two calls gave the same URL %s, want two", first)
 	}
 }
+
+func TestFileNameProblem(t *testing.T) {
+	for _, name := range []string{"a.exe/", `a.exe\`, "../a.pdf", "invoice\u202efdp.exe", "a\nb.pdf", "a.exe.", "a.exe "} {
+		if objects.FileNameProblem(name) == "" {
+			t.Errorf("%q is accepted", name)
+		}
+	}
+	for _, name := range []string{"a.pdf", "Straße 1.pdf", "passport", ".pdf"} {
+		if problem := objects.FileNameProblem(name); problem != "" {
+			t.Errorf("%q is refused: %s", name, problem)
+		}
+	}
+}

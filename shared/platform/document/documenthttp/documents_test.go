@@ -1,6 +1,7 @@
 package documenthttp_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/shared/access"
+	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/document"
 	"sluice/shared/platform/document/documenthttp"
@@ -138,6 +140,68 @@ func TestBadDocuments(t *testing.T) {
 	if code, body := f.send("PUT", commands+"/"+id, `{"data":{}}`, nil); code != 403 ||
 		!strings.Contains(body, "DocumentManagementEdit") {
 		t.Errorf("without permission: got %d %s, want 403 with the permission", code, body)
+	}
+}
+
+// Paths, queries and bodies without an envelope are checked as other bodies are; the error shows what was sent.
+func TestBadParameters(t *testing.T) {
+	f := newFixture(t)
+	id := f.createDocument("Entity")
+	long := `"` + strings.Repeat("x", 256) + `"`
+	ids := func(n int) string {
+		var all []string
+		for i := range n {
+			all = append(all, fmt.Sprint("r", i))
+		}
+		return `["` + strings.Join(all, `","`) + `"]`
+	}
+	requirements, dataKey, entityType := "/"+id+"/requirement-ids", "/"+id+"/datakey", "documentEntityType"
+	for _, tt := range []struct{ method, path, body, property, code, attempted string }{
+		{"PUT", requirements, "", "body", platform.CodeRequired, "null"},
+		{"PUT", requirements, "null", "body", platform.CodeRequired, "null"},
+		{"PUT", requirements, `"a"`, "body", "type", `"a"`},
+		{"PUT", requirements, `["a",1]`, "body", "type", "null"},
+		{"PUT", requirements, `["a",null]`, "documentRequirementIds.1", platform.CodeRequired, "null"},
+		{"PUT", requirements, `["a","b","a"]`, "documentRequirementIds", "UniqueValidator", "null"},
+		{"PUT", requirements, `[` + long + `]`, "documentRequirementIds.0", platform.CodeLength, long},
+		{"PUT", requirements, ids(101), "documentRequirementIds", "MaximumCountValidator", "null"},
+		{"PUT", dataKey, "", "body", platform.CodeRequired, "null"},
+		{"PUT", dataKey, "7", "body", "type", "7"},
+		{"PUT", dataKey, `{"data":"k"}`, "body", "type", "null"},
+		{"PUT", dataKey, `"k" "l"`, "body", "type", "null"},
+		{"PUT", dataKey, long, "documentDataKey", platform.CodeLength, long},
+		{"PUT", "/x", `{"data":{}}`, "id", "GuidValidator", `"x"`},
+		{"PUT", "/error/x", "", "id", "GuidValidator", `"x"`},
+		{"DELETE", "/x", "", "id", "GuidValidator", `"x"`},
+		{"DELETE", "/" + id + "?skipStatusReset=perhaps", "", "skipStatusReset", "bool_type", `"perhaps"`},
+		{"DELETE", "/" + id + "?requirementModelId=x", "", "requirementModelId", "GuidValidator", `"x"`},
+		{"DELETE", "/" + id + "?documentEntityType=thing", "", entityType, "EnumValidator", `"thing"`},
+		{"DELETE", "/" + id + "?documentEntityType=Deal&documentEntityType=Deal", "", entityType, "EnumValidator",
+			`"Deal"`},
+		{"DELETE", "/" + id + "?documentEntityType=", "", entityType, "EnumValidator", "null"},
+	} {
+		var got []struct {
+			PropertyName, ErrorCode string
+			AttemptedValue          json.RawMessage
+		}
+		code, body := f.send(tt.method, commands+tt.path, tt.body, &got)
+		if code != 400 || len(got) != 1 || got[0].PropertyName != tt.property || got[0].ErrorCode != tt.code ||
+			string(got[0].AttemptedValue) != tt.attempted {
+			t.Errorf("%s %s %.60s: got %d %.300s, want 400 with %s, %s and %.60s", tt.method, tt.path, tt.body, code, body,
+				tt.property, tt.code, tt.attempted)
+		}
+	}
+	for _, path := range []string{"/x", "/signedurl/x", "/entity/e?deduplicationEnabled=perhaps"} {
+		if code, body := f.send("GET", queries+path, "", nil); code != 400 {
+			t.Errorf("GET %s: got %d %s, want 400", path, code, body)
+		}
+	}
+	for _, tt := range [][3]string{{"PUT", requirements, `[]`}, {"PUT", requirements, ids(100)}, {"PUT", dataKey, `""`},
+		{"PUT", dataKey, strings.Replace(long, "x", "", 1)},
+		{"DELETE", "/" + id + "?skipStatusReset=true&documentEntityType=entity&requirementModelId=" + id, ""}} {
+		if code, body := f.send(tt[0], commands+tt[1], tt[2], nil); code != 202 {
+			t.Errorf("%s %s %.60s: got %d %s, want 202", tt[0], tt[1], tt[2], code, body)
+		}
 	}
 }
 

@@ -282,13 +282,20 @@ func TestLitePages(t *testing.T) {
 // Replies with large documents stay below the limit of Lambda: a list without pages is refused, and a page is short.
 func TestLargeDocuments(t *testing.T) {
 	f := newFixture(t)
-	large := `{"data":{"fileName":"a","entityId":"e","journeyId":"j","metadata":{`
-	for i := range 35 {
-		large += fmt.Sprintf(`"k%d":"%s",`, i, strings.Repeat("x", 10_000))
+	create := func(tenKilobytes int) string {
+		members := make([]string, tenKilobytes)
+		for i := range members {
+			members[i] = fmt.Sprintf(`"k%d":"%s"`, i, strings.Repeat("x", 10_000))
+		}
+		return `{"data":{"fileName":"a","entityId":"e","journeyId":"j","metadata":{` + strings.Join(members, ",") + `}}}`
+	}
+	if code, body := f.send("POST", commands, create(45), nil); code != 413 ||
+		!strings.Contains(body, "document_too_large") {
+		t.Errorf("a document that fits into no item: got %d %.200s, want 413 document_too_large", code, body)
 	}
 	const n = 16
 	for range n {
-		if code, body := f.send("POST", commands, strings.TrimSuffix(large, ",")+`}}}`, nil); code != 202 {
+		if code, body := f.send("POST", commands, create(35), nil); code != 202 {
 			t.Fatalf("got %d %s, want 202", code, body)
 		}
 	}
