@@ -98,21 +98,6 @@ func TestForeignProviders(t *testing.T) {
 		large.output.String())
 }
 
-// What the receptor cannot authenticate leaves the search as it is.
-func TestForeignProviderWithWrongKeys(t *testing.T) {
-	c := beginTenant(t, receivers)
-	p := c.startAdapter("spoiled", "wrong-mac")
-	batch, _ := c.newScreeningBy("spoiled")
-	isRefused := func() bool { return strings.Contains(p.output.String(), "NOT DELIVERED") }
-	err := p.waitFor(patience, isRefused)
-	require(t, err == nil, "the answer was not refused: %v", err)
-	assert(t, strings.Contains(p.output.String(), "could not be authenticated"),
-		"the adapter printed %s, want a refusal", p.output.String())
-	v := callFor[searchedView](c, "GET", screeningQueries+"/batch/"+batch, "")
-	got := v.summary()
-	assert(t, got == "spoiled: Search In Progress", "got %s, want the search to go on", got)
-}
-
 // The receptor wants its permission and a message of its tenant, which has up to 4 MiB.
 func TestReceptor(t *testing.T) {
 	c := beginTenant(t)

@@ -240,6 +240,7 @@ func entityCalls(api *session) []platformCall {
 	return []platformCall{
 		{"POST", entityCommand + "/full", inEnvelope(`{"type":"Individual","targetEntity":"Related Party"}`)},
 		{"PUT", begin + "/" + draft, changes},
+		{"GET", entityQuery + "/entity?name=x&pageSize=1", ""},
 		{"GET", entityQuery + "/entity/" + e, ""},
 		{"GET", entityQuery + "/entity/" + e + "/draft/" + draft, ""},
 		{"POST", entityQuery + "/entity/drafts/partial-properties",

@@ -129,30 +129,6 @@ func TestFilesGoWithTheirLastDocument(t *testing.T) {
 	}
 }
 
-// A clone that is requested while its source is deleted has a file, or is not made.
-func TestCloneWhileDeleting(t *testing.T) {
-	api := begin(t)
-	for range 5 {
-		document, _ := api.uploadDocument(uuid.NewString(), "a bill")
-		var deletion sync.WaitGroup
-		deletion.Go(func() { api.deleteDocument(document.ID) })
-		clones := make([]string, 4)
-		for i := range clones {
-			clones[i] = uuid.NewString()
-		}
-		cloned := api.callConcurrently(len(clones), "PUT", documentCommands+"/"+document.ID+"/clone",
-			func(i int) string { return `{"data":{"Id":"` + clones[i] + `"}}` })
-		deletion.Wait()
-		assert(t, cloned[202]+cloned[404] == len(clones), "cloned with %v, want 202 or 404 for each clone", cloned)
-		for _, id := range clones {
-			if api.callPlatform("GET", documentQueries+"/"+id, "").status == 200 {
-				expectFile(t, api.downloadURL(id), "a bill")
-				api.deleteDocument(id)
-			}
-		}
-	}
-}
-
 // The document's status is what the scan finds, and only a clean file can be read.
 func TestStatusesOfFiles(t *testing.T) {
 	api := narrowCloud.begin(t)

@@ -56,14 +56,6 @@ func (s *session) newDocument(extra string) string {
 	return s.createDocument("a.pdf", "e", extra).ID
 }
 
-// newVirtualDocument creates a document that is a link, and returns its ID.
-func (s *session) newVirtualDocument() string {
-	s.t.Helper()
-	c := callFor[createdDocument](s, "POST", documentCommands+"/virtual",
-		`{"data":{"fileName":"a","entityId":"e","documentURL":"https://example.com/a"}}`)
-	return c.ID
-}
-
 // uploadDocument creates a document, uploads its file and waits for the status that the scan gives it.
 func (s *session) uploadDocument(entityID, content string) (document createdDocument, status string) {
 	s.t.Helper()

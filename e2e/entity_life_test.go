@@ -78,60 +78,6 @@ func draftUpdate(name, value string, version int) string {
 	return fmt.Sprintf(`{"data":{"properties":{%q:{"type":"Single","value":%q}},"version":%d}}`, name, value, version)
 }
 
-// An entity is created, drafted, changed and verified; then drafted again and rejected. Each step is possible once.
-func TestEntityLifeCycle(t *testing.T) {
-	api := begin(t)
-	journey := uuid.NewString()
-	e := api.newEntity(
-		`,"properties":{"name":{"type":"Single","value":"ACME"},"city":{"type":"Single","value":"Cork"}}`,
-	)
-	api.expectEntity(e, "Unknown").expectVersion(t, 1, map[string]string{"city": "Cork"})
-	first := api.newDraft(e, journey)
-	path := entityCommand + "/" + e + "/draft/" + first
-	api.expectEntity(e, "OnboardingInProgress")
-	draft := callFor[draftView](api, "PUT", path, draftUpdate("city", "Galway", 1))
-	assert(t, draft.Version == 2 && draft.Status == "InProgress",
-		"the updated draft is %+v, want version 2 and InProgress", draft)
-	expectValues(t, draft.Properties, map[string]string{"city": "Galway", "name": "ACME"})
-	// A replay, or a client that read the draft before the update.
-	api.expect(409, "PUT", path, draftUpdate("city", "Sligo", 1))
-	api.expect(409, "PUT", path+"/verify", `{"data":{"version":1}}`)
-	api.expectEntity(e, "OnboardingInProgress").expectVersion(t, 1, map[string]string{"city": "Cork"})
-	api.mustCall("PUT", path+"/verify",
-		`{"data":{"version":2,"dataConflictResolutions":{"name":{"type":"Single","value":"ACME Ltd"}}}}`, nil)
-	api.expectEntity(e, "Compliant").expectVersion(t, 2, map[string]string{"city": "Galway", "name": "ACME Ltd"})
-	for _, command := range []string{"/verify", "/reject"} {
-		api.expect(409, "PUT", path+command, `{"data":{"version":-1}}`)
-	}
-	api.expect(409, "PUT", path, draftUpdate("city", "Sligo", -1))
-	api.mustCall("GET", entityQuery+"/entity/"+e+"/draft/"+first, "", &draft)
-	assert(t, draft.Status == "Verified" && draft.SourceEntityID == e,
-		"the verified draft is %+v, want Verified and of the entity %s", draft, e)
-
-	second := api.rejectSecondDraft(e, journey, first)
-	api.expectEntity(e, "Compliant").expectVersion(t, 2, map[string]string{"city": "Galway"})
-	api.expect(409, "PUT", entityCommand+"/"+e+"/draft/"+second+"/reject", "")
-	all := callFor[[]draftView](api, "POST", entityQuery+"/drafts-in-scope/searchentitydrafts",
-		fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey))
-	assert(t, len(all) == 2 && all[0].ID == first && all[1].Status == "Rejected",
-		"the drafts are %+v, want the first one and a rejected one", all)
-}
-
-// rejectSecondDraft begins a draft of a verified one, changes and rejects it, and returns its ID.
-func (s *session) rejectSecondDraft(entity, journey, parent string) string {
-	s.t.Helper()
-	draft := callFor[draftView](s, "POST", entityCommand+"/"+entity+"/draft",
-		fmt.Sprintf(`{"data":{"journeyId":%q,"parentDraftId":%q}}`, strings.ToUpper(journey), strings.ToUpper(parent)))
-	s.expectEntity(entity, "MaintenanceInProgress")
-	s.mustCall("GET", entityQuery+"/entity/"+entity+"/draft/"+draft.ID, "", &draft)
-	assert(s.t, valueOrEmpty(draft.ParentDraftID) == parent, "the parent of the draft is %q, want %q",
-		valueOrEmpty(draft.ParentDraftID), parent)
-	path := entityCommand + "/" + entity + "/draft/" + draft.ID
-	s.mustCall("PUT", path, draftUpdate("city", "Sligo", -1), nil)
-	s.mustCall("PUT", path+"/reject", "", nil)
-	return draft.ID
-}
-
 // Of writers that have read the same version exactly one succeeds; the others get 409.
 func TestConcurrentEdits(t *testing.T) {
 	api := begin(t)
@@ -199,7 +145,8 @@ func TestConflictsOfDrafts(t *testing.T) {
 // rejected one, does not change that. One token serves both interfaces.
 func TestBatchesSeeWhatIsVerified(t *testing.T) {
 	api := begin(t)
-	e := api.newEntity("")
+	name := uuid.NewString()
+	e := api.newEntity(`,"properties":{"name":{"type":"Single","value":"ACME"}}`)
 	expectBatch := func(status string) {
 		t.Helper()
 		api.expectProcess(status, jsonLines(validLine().withSender(e)))
@@ -207,10 +154,12 @@ func TestBatchesSeeWhatIsVerified(t *testing.T) {
 	api.mustCall("PUT", entityCommand+"/"+e+"/draft/"+api.newDraft(e, uuid.NewString())+"/reject", "", nil)
 	expectBatch("VALIDATION_FAILED")
 	verified := entityCommand + "/" + e + "/draft/" + api.newDraft(e, uuid.NewString())
-	api.mustCall("PUT", verified, draftUpdate("city", "Cork", 1), nil)
+	api.mustCall("PUT", verified, draftUpdate("name", name, 1), nil)
 	expectBatch("VALIDATION_FAILED")
 	api.mustCall("PUT", verified+"/verify", `{"data":{"version":2}}`, nil)
 	expectBatch("PROCESSED")
+	listed := callFor[struct{ Items []struct{ ID string } }](api, "GET", entityQuery+"/entity?name="+name, "")
+	assert(t, len(listed.Items) == 1 && listed.Items[0].ID == e, "listed under the new name: %+v, want %s", listed, e)
 	api.newDraft(e, uuid.NewString())
 	api.expectEntity(e, "MaintenanceInProgress")
 	expectBatch("PROCESSED")

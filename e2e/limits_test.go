@@ -125,6 +125,21 @@ func TestLimitedEndpoints(t *testing.T) {
 	}
 }
 
+// A tenant that has as much open as it may have gets another upload URL when something of it has ended.
+func TestOpenBatchesAreLimited(t *testing.T) {
+	t.Parallel()
+	s := loginLimitedTenant(t, environment, "open_batches=1")
+	s.enableBatches()
+	u := s.newUpload(true)
+	r := s.expect(http.StatusTooManyRequests, http.MethodPost, uploadPath, "", "Wait until one has ended")
+	assert(t, r.header.Get("Retry-After") != "", "a second batch: got %v, want Retry-After", r.header)
+	put(t, u, jsonLines(validLine()))
+	s.follow(u.BatchID)
+	eventually(t, "an upload URL after the end of the batch", func() bool {
+		return s.call(http.MethodPost, uploadPath, "").is(http.StatusOK)
+	})
+}
+
 // With three executions at a time in the account and six write units a second in each table, everything takes its time
 // and everything ends: batches, their announcements, and deliveries to webhooks.
 func TestEverythingEndsAtTheLimits(t *testing.T) {

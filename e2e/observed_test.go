@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -9,8 +10,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/google/uuid"
 
 	"sluice/client"
 )
@@ -84,49 +83,6 @@ func TestObservedSingles(t *testing.T) {
 	equal(t, "failed modifications", []string{refused.modificationID()}, ids)
 }
 
-// What became of transactions is found by their modification IDs, whether they came singly or in a batch, plain or
-// packed.
-func TestTransactionEvents(t *testing.T) {
-	api := beginBatchTenant(t) // whose batches are all that is searched
-	single, refused := validLine(), validLine().withSender("nobody")
-	api.expect(201, "POST", singlePath, single.String())
-	api.expect(400, "POST", singlePath, refused.String())
-	lines := validLines(60) // several chunks of 8 KiB
-	dropped, duplicate := validLine().with("payment_type", "none"), lines[50]
-	lines = append(lines, dropped, duplicate)
-	api.expectProcessWith("PROCESSED", client.UploadOptions{MaxRejected: &client.RejectLimit{Lines: 3}},
-		jsonLines(lines...))
-	packed := validLine()
-	api.expectProcess("PROCESSED", packGzip(t, jsonLines(packed)))
-	stored := []line{single, packed, lines[20]}
-	var want []client.TransactionEvent
-	var ids []string
-	for _, l := range []line{single, refused, packed, lines[20], duplicate, dropped, duplicate} {
-		e := client.TransactionEvent{Status: client.EventFailed, StatusCode: 400,
-			ModificationExternalID: l.modificationID(), TransactionExternalID: l.transactionID()}
-		if slices.ContainsFunc(stored, func(s line) bool { return s.modificationID() == l.modificationID() }) {
-			e.Status, e.StatusCode = client.EventSucceeded, 201
-		}
-		want, ids = append(want, e), append(ids, l.modificationID())
-	}
-	var got []client.TransactionEvent
-	for next := ""; ; {
-		page, after, err := api.client.TransactionEvents(t.Context(), append(ids[:6:6], uuid.NewString()), next)
-		must(t, err)
-		got = append(got, page...)
-		if next = after; next == "" {
-			break
-		}
-	}
-	ignore := cmpopts.IgnoreFields(client.TransactionEvent{}, "StatusMessage", "CreatedAt")
-	equal(t, "events", want, got, ignore)
-	for _, e := range got {
-		assert(t, e.StatusMessage != "" && time.Since(e.CreatedAt) <= time.Hour,
-			"got %+v, want a message and the time of the receipt", e)
-	}
-	api.expect(http.StatusUnprocessableEntity, http.MethodGet, "/tm/observability/api/v1/transactions/events", "")
-}
-
 // A batch is observed by its ID and by the day of its creation, with what it came to.
 func TestObservedBatches(t *testing.T) {
 	api := begin(t)
@@ -167,6 +123,18 @@ func TestObservabilityCommands(t *testing.T) {
 		c.run(1, args...)
 	}
 
+	wanted, outcomes := map[string]string{
+		inBatch.modificationID(): client.EventSucceeded, single.modificationID(): client.EventSucceeded,
+		refused.modificationID(): client.EventFailed, dropped.modificationID(): client.EventFailed,
+	}, map[string]string{}
+	ids := slices.Collect(maps.Keys(wanted))
+	events, _, err := c.client.TransactionEvents(t.Context(), ids, "")
+	must(t, err)
+	for _, e := range events {
+		outcomes[e.ModificationExternalID] = e.Status
+	}
+	equal(t, "events", wanted, outcomes)
+
 	var stored, failed int64
 	for text := range strings.Lines(c.run(0, "summary", "--days", "3", "--json")) {
 		var day client.DaySummary
@@ -178,7 +146,7 @@ func TestObservabilityCommands(t *testing.T) {
 		t.Errorf("summary printed %q, want a total of 2 and 2", text)
 	}
 
-	var ids []string // of the day of the requests, or of both if midnight was among them
+	ids = nil // of the day of the requests, or of both if midnight was among them
 	ended := time.Now().UTC()
 	for _, day := range slices.Compact([]string{began.Format(time.DateOnly), ended.Format(time.DateOnly)}) {
 		ids = append(ids, strings.Fields(c.run(0, "failed", day))...)

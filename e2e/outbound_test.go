@@ -107,17 +107,18 @@ func TestCallsAreAuthenticated(t *testing.T) {
 		c.ClientAuth, c.ClientCAs = tls.RequireAndVerifyClientCert, outboundtest.Pool(clients)
 	}
 	var assertions, calls recorder
+	token, apiKey := newSecret("token"), newSecret("key")
 	tokens := outboundtest.NewServer(t, presented, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		assertions.add(r.PostFormValue("client_assertion"))
-		fmt.Fprint(w, `{"access_token":"the-token","token_type":"Bearer","expires_in":3600}`)
+		fmt.Fprintf(w, `{"access_token":%q,"token_type":"Bearer","expires_in":3600}`, token)
 	}), wantCertificate)
 	server := outboundtest.NewServer(t, presented, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		calls.add(r.Header.Get("Authorization") + " " + r.Header.Get("X-Api-Key"))
 	}), wantCertificate)
 	at := func(s *outboundtest.Server) string { return "https://" + net.JoinHostPort("127.0.0.1", s.Port) }
 	api.newConfiguration(jsonText(map[string]any{
-		"url": at(server), "isMtlsEnabled": true, "headers": []any{map[string]string{"name": "X-Api-Key",
-			"value": "the-key"}},
+		"url": at(server), "isMtlsEnabled": true,
+		"headers": []any{map[string]string{"name": "X-Api-Key", "value": apiKey}},
 		"endpointCertificate": map[string]any{"isPublicCA": false, "certificate": outboundtest.PEM(
 			root.Certificate.Raw), "validationMode": "SignerChainValidationOnly"},
 		"oAuthConfiguration": map[string]any{"clientCredentialsConfig": map[string]any{
@@ -132,9 +133,8 @@ func TestCallsAreAuthenticated(t *testing.T) {
 	for range 2 {
 		api.testWebhook(w, delivered)
 	}
-	if got := calls.all(); !slices.Equal(got, []string{"Bearer the-token the-key", "Bearer the-token the-key"}) {
-		t.Errorf("the receiver got %q", got)
-	}
+	call := "Bearer " + token + " " + apiKey
+	equal(t, "calls of the receiver", []string{call, call}, calls.all())
 	require(t, assertions.count() != 0, "no token was asked for")
 	eventually(t, "the key is published", func() bool { return verifiesAssertion(t, assertions.all()[0], key.KeyID) })
 }

@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
@@ -149,6 +148,13 @@ func TestPolicyEvaluation(t *testing.T) {
 		_, ok := shown.EvaluatedCollectionDataGroups[0][member]
 		assert(t, !ok, "the read-only collection has %s", member)
 	}
+	id, draft := strings.Split(path, "/")[5], strings.Replace(path, "/version/1/", "/version/2/", 1)
+	api.mustCall("POST", policyCommands+"/"+id+"/versions/draft", inEnvelope(`{"workspaceId":"evaluation"}`), nil)
+	for _, key := range []string{"first", "second"} { // a compiled draft that is kept must not outlive a change
+		api.addField(id, evaluationWorkspace, policyField(key, `,"order":9`))
+		got := api.evaluate(draft, withOwners(0)).keys()
+		assert(t, strings.HasSuffix(got, key), "got the fields %s of the draft, want %s at the end", got, key)
+	}
 	explained := api.evaluate(path+"/normalized?explain=true", withOwners(1))
 	text := fmt.Sprint(explained.EvaluatedCollectionDataGroups)
 	assert(t, strings.Contains(text, "decidedBy:[person]"), "got %s, want that the condition person decided", text)
@@ -242,41 +248,4 @@ func TestLargePolicyEvaluation(t *testing.T) {
 	if r := api.callPlatform("POST", path, withOwners(200)); r.status != http.StatusOK || len(r.text) < 4_000_000 {
 		t.Errorf("200 items: got %d and %d bytes, want 200 and 4 MB or more", r.status, len(r.text))
 	}
-}
-
-// Drafts and archived versions are evaluated, too; what is not there, and what clients may not do, is refused.
-func TestPolicyEvaluationOfVersions(t *testing.T) {
-	api := beginTenant(t)
-	path := api.newEvaluatedPolicy(policyFields...)
-	id := strings.Split(path, "/")[5]
-	draft := strings.Replace(path, "/version/1/", "/version/2/", 1)
-	api.expectProblem(404, "policy_version_not_found", "POST", draft, withOwners(0))
-	api.mustCall("POST", policyCommands+"/"+id+"/versions/draft", inEnvelope(`{"workspaceId":"evaluation"}`), nil)
-	for _, key := range []string{"first", "second"} { // a compiled draft that is kept must not outlive a change
-		api.addField(id, evaluationWorkspace, policyField(key, `,"order":9`))
-		if got := api.evaluate(draft, withOwners(0)).keys(); !strings.HasSuffix(got, key) {
-			t.Errorf("got the fields %s of the draft, want %s at the end", got, key)
-		}
-	}
-	if got := api.evaluate(path, withOwners(0)).keys(); got != "legalName,notes" {
-		t.Errorf("got the fields %s of the published version", got)
-	}
-	api.publish(id, evaluationWorkspace)
-	api.mustCall("PUT", policyCommands+"/"+id+"/version/2/archive", inEnvelope(`{"archiveReason":"tried"}`), nil)
-	if got := api.evaluate(draft, withOwners(0)).keys(); got != "legalName,notes,first,second" {
-		t.Errorf("got the fields %s of the archived version", got)
-	}
-
-	stranger := loginNewTenant(t)
-	stranger.expectProblem(404, "policy_version_not_found", "POST", path, withOwners(0))
-	powerless := loginAs(t, environment, newClient(t, environment, api.tenantID, "--permission", "ScreeningAccess"))
-	powerless.expectProblem(403, "permission_missing", "POST", path, withOwners(0))
-	for _, option := range []string{"skipValuesEvaluation", "returnValidationErrors", "enableAccessLayersFiltering"} {
-		for _, value := range []string{"true", "false", "null"} {
-			api.expectProblem(400, "VALIDATION_ERROR", "POST", path+"/read-only/normalized",
-				inEnvelope(`{"`+option+`":`+value+`}`))
-		}
-	}
-	assert(t, slices.Contains([]int{400, 413}, api.call("POST", path, strings.Repeat(" ", 5<<20)).status),
-		"5 MiB of white space are accepted")
 }

@@ -191,14 +191,4 @@ func TestCommandLineRequestFields(t *testing.T) {
 				"%s: exit code %d, stderr %q, stdout\n%s\nwant 1 and %q", command, code, stderr, stdout, part)
 		}
 	}
-	for _, flags := range [][]string{
-		{"--max-rejected", "1", "--reject-on-invalid"}, {"--metadata", "x"}, {"--metadata", "a=1", "--metadata", "a=2"},
-		{"--name", ""}, {"--max-rejected", "a few"},
-	} {
-		if stdout, stderr, code := api.command(append([]string{"upload", path},
-			flags...)...); code != 2 ||
-			stdout != "" {
-			t.Errorf("upload %v: exit code %d, stdout %q, stderr %q; want 2 and nothing", flags, code, stdout, stderr)
-		}
-	}
 }

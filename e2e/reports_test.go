@@ -188,32 +188,6 @@ func TestCommandLinePrintsReplies(t *testing.T) {
 	compare(t, api.process(true, []byte("nonsense\n")).BatchID, http.StatusOK, 1)
 }
 
-// upload prints one JSON value, stores the report, and names a file that is not JSON Lines instead of sending it.
-func TestCommandLineUploads(t *testing.T) {
-	api := begin(t)
-	dir := t.TempDir()
-	good := writeFile(t, "good.jsonl", jsonLines(validLines(2)...))
-	stdout, stderr, code := api.command("upload", good, "--json")
-	var last struct {
-		ID     string `json:"batch_id"`
-		Status string `json:"status"`
-	}
-	if err := json.Unmarshal([]byte(stdout), &last); err != nil || code != 0 || last.Status != "PROCESSED" {
-		t.Errorf("a good batch: exit code %d, stdout %q, stderr %q; want 0 and PROCESSED", code, stdout, stderr)
-	}
-	bad := writeFile(t, "bad.jsonl", append(jsonLines(validLines(1)...), "nonsense\n"...))
-	report := filepath.Join(dir, "report.jsonl")
-	stdout, stderr, code = api.command("upload", bad, "--quiet", "--report", report)
-	text, err := os.ReadFile(report)
-	assert(t, err == nil && code == 1 && len(strings.TrimSpace(stdout)) == 36 && bytes.Count(text, []byte("\n")) == 1,
-		"a bad batch: exit code %d, stdout %q, stderr %q, report %q (%v); want 1, an ID and a report of a line",
-		code, stdout, stderr, text, err)
-	array := writeFile(t, "array.json", []byte("[\n{\"a\":1},\n{\"a\":2}\n]\n"))
-	stdout, stderr, code = api.command("upload", array)
-	assert(t, code == 2 && stdout == "" && strings.Contains(stderr, "is one JSON array"),
-		"an array: exit code %d, stdout %q, stderr %q; want 2 and that it is an array", code, stdout, stderr)
-}
-
 // A client logs in, uploads several files by one command, follows their batches, and logs out.
 func TestCommandLineForScripts(t *testing.T) {
 	t.Parallel()

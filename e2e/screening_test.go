@@ -91,45 +91,6 @@ func (s *session) newSearchedBatch(entityID string) (batchID, matchID string) {
 	return b.ID, m.ID
 }
 
-// screeningView is what these tests read of a batch.
-type screeningView struct {
-	ID, Status         string
-	OverriddenBatchIDs []string
-	TrueMatchesCount   int
-}
-
-// A batch is created for a journey and process, read in every way, closed, and overridden by the next one; another
-// tenant finds nothing of it.
-func TestScreeningBatch(t *testing.T) {
-	t.Parallel()
-	api, other := login(t, environment), loginNewTenant(t)
-	journey, e := uuid.NewString(), uuid.NewString()
-	first := api.newScreening(journey, e)
-	read := func(path string) (view screeningView) {
-		t.Helper()
-		api.mustCall("GET", screeningQueries+"/batch"+path, "", &view)
-		return view
-	}
-	complete := screeningCommands + "/batch/" + first + "/complete"
-	other.expect(http.StatusNotFound, "PUT", complete, "")
-	other.expect(http.StatusNotFound, "GET", screeningQueries+"/batch/"+first, "")
-	other.expect(http.StatusNotFound, "GET", screeningQueries+"/batch/journey/"+journey, "")
-	api.readSearched(first) // where other tests have imported lists for the tenant
-	api.mustCall("PUT", complete, "", nil)
-	second := api.newScreening(strings.ToUpper(journey), e)
-	if got := read("/journey/" + journey + "/process/onboarding"); got.ID != second ||
-		len(got.OverriddenBatchIDs) != 1 || got.OverriddenBatchIDs[0] != first || got.Status != "Open" {
-		t.Errorf("the active batch is %+v, want %s, which has overridden %s", got, second, first)
-	}
-	if got := read("/" + first); got.Status != "Overridden" {
-		t.Errorf("the first batch is %s, want Overridden", got.Status)
-	}
-	if r := api.callPlatform("PUT", complete, ""); r.status != http.StatusBadRequest || string(r.Data) != "null" ||
-		r.Messages[0].ErrorCode != "screening_batch_not_open" {
-		t.Errorf("closing an overridden batch: %d %s, want a plain 400", r.status, r.text)
-	}
-}
-
 // A document of a screened entity is uploaded, scanned, downloaded through document management, reused in the next
 // batch, and its file is deleted with the last document that has it.
 func TestScreeningDocuments(t *testing.T) {
@@ -173,44 +134,4 @@ func TestScreeningDocuments(t *testing.T) {
 	if api.mustCall("GET", screeningQueries+"/entity/"+e+"/documents", "", &items); len(items) != 0 {
 		t.Errorf("the documents are %+v, want none: document management has deleted the last", items)
 	}
-}
-
-// The materiality of a batch is written to the draft of the journey's main legal entity, and becomes history when the
-// batch is closed; who lacks the main legal entity's layers does not see its name there.
-func TestScreeningMateriality(t *testing.T) {
-	t.Parallel()
-	api := loginNewClient(t, "--geographic", "Latvia")
-	journey, e := uuid.NewString(), uuid.NewString()
-	main := api.newEntity(`,"accessLayers":{"geographic":["Latvia"]}`)
-	draft := api.newDraft(main, journey)
-	batch := api.screen(fmt.Sprintf(`,"legalEntityId":%q`, e), fmt.Sprintf(`,"journeyId":%q,"journeyType":"Review",`+
-		`"journeyMainLegalEntityId":%q,"journeyMainLegalEntityName":"Main"`, journey, main))
-	place := screeningCommands + "/batch/" + batch
-	api.mustCall("PUT", place+"/entity/"+e, inEnvelope(
-		`{"entityMaterialityAssessment":{"pep":{"materialityStatus":"Material"}}}`), nil)
-	api.mustCall("POST", place+"/aggregate-entity-materiality", "", nil)
-	var view struct {
-		Properties map[string]struct{ Value string }
-	}
-	api.mustCall("GET", entityQuery+"/entity/"+main+"/draft/"+draft, "", &view)
-	assert(t, view.Properties["finalMaterialityPEP"].Value == "Material" &&
-		view.Properties["overallMateriality"].Value == "Material", "the draft has %+v, want the aggregate",
-		view.Properties)
-	api.readSearched(batch) // where other tests have imported lists for the tenant
-	api.mustCall("PUT", place+"/complete", "", nil)
-	history := screeningQueries + "/batch/entity/" + e + "/materiality-assessment-history"
-	for _, reader := range []struct {
-		*session
-		seesName bool
-	}{{api, true}, {login(t, environment), false}} {
-		var items []struct {
-			JourneyMainLegalEntityName *string
-			RestrictedFields           []string
-		}
-		reader.mustCall("GET", history, "", &items)
-		assert(t, len(items) == 1 && (items[0].JourneyMainLegalEntityName != nil) == reader.seesName &&
-			(len(items[0].RestrictedFields) == 0) == reader.seesName,
-			"the history is %+v, want one item whose name is seen: %v", items, reader.seesName)
-	}
-	loginNewTenant(t).expect(http.StatusNotFound, "GET", history, "")
 }

@@ -180,7 +180,7 @@ func TestListen(t *testing.T) {
 	must(t, p.stop(syscall.SIGINT))
 	want := "listening to batchtransaction:ingestionValidation_failed at "
 	assert(t, strings.HasPrefix(p.output.String(), want), "printed %q on standard error, want %q", p.output, want)
-	left, configurations := webhooks(), callFor[[]externalAuthView](c, "GET", externalAuthQueries+"/getAll", "")
+	left, configurations := webhooks(), callFor[[]any](c, "GET", externalAuthQueries+"/getAll", "")
 	assert(t, len(left) == 0 && len(configurations) == 1, // that of the receiver
 		"the webhooks %+v and configurations %+v are left, want none and one", left, configurations)
 }
