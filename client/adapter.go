@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+
+	"sluice/openapi/wire"
 )
 
 // Tenant returns the ID of the tenant on whose behalf the client calls.
@@ -12,18 +14,7 @@ func (c *Client) Tenant() string { return strings.TrimPrefix(c.config.Scope, "te
 
 // ScreeningAnswer is what the adapter of a screening provider answers: docs/contract/screening.md, Adapters.
 type ScreeningAnswer struct {
-	// ID is that of the batch.
-	ID         string `json:"id"`
-	Tenant     string `json:"tenant"`
-	ProviderID string `json:"providerId"`
-	Type       string `json:"type"`
-	// Status is Success or Error.
-	Status string `json:"status"`
-	// ErrorDetails counts only for providers without authentication; others have it in the response.
-	ErrorDetails string `json:"errorDetails,omitempty"`
-	Response     string `json:"response,omitempty"`
-	UploadID     string `json:"uploadId,omitempty"`
-
+	wire.ScreeningAnswer
 	// IV and MAC are those of the response.
 	IV  string `json:"-"`
 	MAC string `json:"-"`
@@ -52,13 +43,7 @@ func (c *Client) UploadScreeningResponse(ctx context.Context, response string) (
 	if err != nil {
 		return "", err
 	}
-	var envelope struct {
-		Data struct {
-			UploadID        string            `json:"uploadId"`
-			SignedURL       string            `json:"signedUrl"`
-			RequiredHeaders map[string]string `json:"requiredHeaders"`
-		} `json:"data"`
-	}
+	var envelope struct{ Data wire.ScreeningAnswerUpload }
 	if err := c.send(ctx, http.MethodPost, receptorPath+"/upload-url", body, c.tenantHeader(), &envelope); err != nil {
 		return "", err
 	}

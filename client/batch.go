@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"time"
@@ -32,64 +31,21 @@ const (
 // MessageNotUploaded is Status.Message of a batch whose file has not arrived.
 const MessageNotUploaded = "Batch not yet uploaded completely."
 
-// Status is the state of a batch. Until validation starts Status is "" and Message says what the service waits for; all
-// other fields but BatchID, QueuePosition, Name and Metadata are then zero.
+// Status is the state of a batch. Until validation starts, wire.BatchStatus.Status is "" and Message says what the
+// service waits for; all other fields but BatchID, QueuePosition, Name and Metadata are then zero.
 type Status struct {
-	// BatchID is the ID of the batch.
-	BatchID string `json:"batch_id"`
-	// Status is one of the constants StatusValidationStarted to StatusError, or "".
-	Status string `json:"status"`
-	// Message says what the service waits for while Status is "".
+	wire.BatchStatus
+	Original
+	// Message says what the service waits for before validation.
 	Message string `json:"message,omitempty"`
-	// ErrorMessage says why a batch ended in StatusValidationFailed or StatusError.
-	ErrorMessage string `json:"error_message"`
-	// Name and Metadata are those of the UploadOptions.
-	Name     string            `json:"name,omitempty"`
-	Metadata map[string]string `json:"metadata,omitempty"`
-	// ClientID is the client that asked for the upload URL.
-	ClientID string `json:"client_id,omitempty"`
-	// CreatedAt is when the batch was created, and UpdatedAt when it last changed.
-	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
-	// ReceivedAt is when the upload was complete.
-	ReceivedAt time.Time `json:"received_at"`
-	// History are the statuses that the batch has had, in their order.
-	History []StatusAt `json:"history,omitempty"`
-	// RejectOnInvalid is what CreateUpload was given.
-	RejectOnInvalid bool `json:"reject_on_invalid"`
-	// MaxRejected is how many invalid transactions the batch may have; nil if it was not given.
-	MaxRejected *RejectLimit `json:"max_rejected,omitempty"`
-	// ValidateOnly means that the batch ends with its validation. Counts.Ingested is 0 then.
-	ValidateOnly bool `json:"validate_only,omitempty"`
-	// Counts are the numbers of transactions known so far.
-	Counts Counts `json:"counts"`
-	// BytesTotal is the size of the upload. BytesDone is how much of it the current pass has read: validation, then
-	// ingestion.
-	BytesTotal int64 `json:"bytes_total"`
-	BytesDone  int64 `json:"bytes_done"`
-	// ContentEncoding is how the uploaded file is packed: EncodingIdentity, EncodingGzip or EncodingZstd. BytesTotal,
-	// BytesDone and everything that is said of lines is about the unpacked file.
-	ContentEncoding string `json:"content_encoding,omitempty"`
-	// DuplicateOf is a batch that was processed before with the same file; "" if there is none.
-	DuplicateOf string `json:"duplicate_of,omitempty"`
-	// NamesScreened is the number of distinct names of unknown entities that were screened, and Hits that of alerts;
-	// nil until they are known, and if UploadOptions.Screening was not given.
-	NamesScreened *int64 `json:"names_screened"`
-	Hits          *int64 `json:"hits"`
-	// QueuePosition is how many batches get a slot up to this one, which waits to be validated or ingested: 1 if it is
-	// the next one; nil if it does not wait. It is known while Status is "", too.
-	QueuePosition *int64 `json:"queue_position"`
-
-	// Reply is the service's reply, byte for byte. It may have fields that this type does not.
-	Reply json.RawMessage `json:"-"`
 }
 
-// keepReply keeps the reply.
-func (s *Status) keepReply(_ int, text []byte) { s.Reply = text }
-
 // IsTerminal reports whether the status of the batch will not change any more.
-func (s Status) IsTerminal() bool {
-	return s.Status == StatusProcessed || s.Status == StatusValidationFailed || s.Status == StatusError
+func (s Status) IsTerminal() bool { return IsTerminal(s.Status) }
+
+// IsTerminal reports whether a batch keeps a status for good.
+func IsTerminal(status string) bool {
+	return status == StatusProcessed || status == StatusValidationFailed || status == StatusError
 }
 
 // StatusAt is a status and when the batch got into it.

@@ -232,6 +232,14 @@ func (c *Client) callOnce(ctx context.Context, method, path, token string, body 
 	return nil
 }
 
+// Original is the part of a decoded reply that keeps what it was decoded from.
+type Original struct {
+	// Reply is the service's reply, byte for byte, or an item of it. It may have members that the fields do not.
+	Reply json.RawMessage `json:"-"`
+}
+
+func (o *Original) keepReply(_ int, text []byte) { o.Reply = text }
+
 // replyKeeper is a decoded reply that keeps what it was decoded from.
 type replyKeeper interface{ keepReply(status int, text []byte) }
 

@@ -2,10 +2,11 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
+
+	"sluice/openapi/wire"
 )
 
 const (
@@ -22,17 +23,9 @@ const (
 
 // DataGroup is a version of a data group. Lists leave its fields out.
 type DataGroup struct {
-	ID            string `json:"dataGroupId"`
-	VersionNumber int64  `json:"versionNumber"`
-	Status        string `json:"status"`
-	Name          string `json:"name"`
-	// Revision grows with every write of the version.
-	Revision int64 `json:"revision"`
-	// Reply is the version as it came, with all of its members.
-	Reply json.RawMessage `json:"-"`
+	wire.DataGroup
+	Original
 }
-
-func keepDataGroup(g *DataGroup, reply json.RawMessage) { g.Reply = reply }
 
 func dataGroupPath(base, id string, number int64) string {
 	path := base + "/" + url.PathEscape(id)
@@ -44,25 +37,20 @@ func dataGroupPath(base, id string, number int64) string {
 
 // DataGroups returns the newest versions of all data groups of the tenant, without their fields.
 func (c *Client) DataGroups(ctx context.Context) ([]DataGroup, error) {
-	return listPlatform(ctx, c, dataGroupQueries, keepDataGroup)
+	return listPlatform[DataGroup](ctx, c, dataGroupQueries)
 }
 
 // DataGroup returns a version of a data group; number 0 is the newest.
 func (c *Client) DataGroup(ctx context.Context, id string, number int64) (DataGroup, error) {
 	var g DataGroup
-	var reply json.RawMessage
-	err := c.platform(ctx, http.MethodGet, dataGroupPath(dataGroupQueries, id, number), nil, &reply)
-	if err == nil {
-		err = json.Unmarshal(reply, &g)
-	}
-	g.Reply = reply
+	err := c.platform(ctx, http.MethodGet, dataGroupPath(dataGroupQueries, id, number), nil, &g)
 	return g, err
 }
 
 // PolicyDataGroups returns the versions of data groups that a version of a policy refers to: those that it has pinned
 // or, of a draft, those that are published at the moment. Their fields are left out.
 func (c *Client) PolicyDataGroups(ctx context.Context, policyID string, number int64) ([]DataGroup, error) {
-	return listPlatform(ctx, c, policyVersionPath(policyID, number)+"/data-groups", keepDataGroup)
+	return listPlatform[DataGroup](ctx, c, policyVersionPath(policyID, number)+"/data-groups")
 }
 
 // CreateDataGroup makes a data group and returns its first version, a draft.

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"time"
 
 	"sluice/openapi/wire"
 )
@@ -42,32 +41,10 @@ type DocumentUpload struct {
 	Upload Upload
 }
 
-// Document is a document without its file. It has more members, which are in Reply; lists have few of them.
+// Document is a document without its file. Lists have few of its members.
 type Document struct {
-	ID           string `json:"id"`
-	EntityID     string `json:"entityId"`
-	JourneyID    string `json:"journeyId"`
-	DocumentType string `json:"documentType"`
-	// FileName and FriendlyName are "" if HasRequiredAccessLayers is false.
-	FileName     string `json:"fileName"`
-	FriendlyName string `json:"friendlyName"`
-	// Status is one of the constants DocumentProcessing to DocumentArchived.
-	Status string `json:"status"`
-	// ErrorCode, ErrorMessage and Explanation say why the status is DocumentError or DocumentInfected; otherwise "".
-	ErrorCode    string `json:"errorCode"`
-	ErrorMessage string `json:"errorMessage"`
-	Explanation  string `json:"explanation"`
-	// DocumentURL is where the document is if IsVirtual is true: it then has no file here.
-	DocumentURL string `json:"documentURL"`
-	IsVirtual   bool   `json:"isVirtual"`
-	// HasRequiredAccessLayers is false if the client's access layers do not reach the document.
-	HasRequiredAccessLayers bool      `json:"hasRequiredAccessLayers"`
-	UploadedByUserName      string    `json:"uploadedByUserName"`
-	UploadedOn              time.Time `json:"uploadedOn"`
-	LastUpdatedOn           time.Time `json:"lastUpdatedOn"`
-	ArchivalReason          string    `json:"archivalReason"`
-	// Reply is the document as it came.
-	Reply json.RawMessage `json:"-"`
+	wire.Document
+	Original
 }
 
 // CreateDocument creates a document of an entity, whose file UploadFile then stores. The file is scanned: Document says
@@ -81,12 +58,9 @@ func (c *Client) CreateDocument(ctx context.Context, d NewDocument) (DocumentUpl
 
 // Document reads a document of an entity. One that does not exist is a 404 *Error.
 func (c *Client) Document(ctx context.Context, id string) (Document, error) {
-	var reply json.RawMessage
-	if err := c.platform(ctx, http.MethodGet, documentQueries+"/"+url.PathEscape(id), nil, &reply); err != nil {
-		return Document{}, err
-	}
-	d := Document{Reply: reply}
-	return d, json.Unmarshal(reply, &d)
+	var d Document
+	err := c.platform(ctx, http.MethodGet, documentQueries+"/"+url.PathEscape(id), nil, &d)
+	return d, err
 }
 
 // DeleteDocument deletes a document. One that does not exist is a 400 *Error.
@@ -122,7 +96,7 @@ func (c *Client) Documents(ctx context.Context, q DocumentQuery, token string) (
 	if err := c.platform(ctx, http.MethodPost, documentQueries+"/entity/paged/lite/v2", in, &page); err != nil {
 		return nil, "", err
 	}
-	use := decodeItems(&documents, func(d *Document, reply json.RawMessage) { d.Reply = reply })
+	use := decodeItems(&documents)
 	for _, item := range page.Items {
 		if err := use(item); err != nil {
 			return nil, "", err

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/client"
+	"sluice/openapi/wire"
 	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
@@ -73,9 +74,11 @@ func TestDocumentCalls(t *testing.T) {
 	if diff := cmp.Diff(wantCreated, created); err != nil || diff != "" {
 		t.Errorf("created: error %v (-want +got):\n%s", err, diff)
 	}
-	want := client.Document{ID: "d/1", EntityID: "e", Status: client.DocumentError, ErrorCode: "INFECTED_FILE",
-		UploadedOn: time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC), HasRequiredAccessLayers: true,
-		Reply: json.RawMessage(item)}
+	want := client.Document{
+		Document: wire.Document{ID: "d/1", EntityID: "e", Status: client.DocumentError, ErrorCode: new("INFECTED_FILE"),
+			UploadedOn: time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC), HasRequiredAccessLayers: true},
+		Original: client.Original{Reply: json.RawMessage(item)},
+	}
 	got, err := c.Document(t.Context(), "d/1")
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("read: error %v (-want +got):\n%s", err, diff)

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"time"
 
 	"sluice/openapi/wire"
 )
@@ -26,52 +25,18 @@ type EntityQuery struct {
 
 // ListedEntity is an entity as a list has it.
 type ListedEntity struct {
-	ID string `json:"id"`
-	// Type is Company, Individual, Other or Entity Group; "" for an entity that an earlier release imported.
-	Type string `json:"type"`
-	// Name is the legal name, full name, name, or first and last names; "" if it has none.
-	Name            string `json:"name"`
-	LifecycleStatus string `json:"lifecycleStatus"`
-	Version         int64  `json:"version"`
-	// Reply is the item as it came.
-	Reply json.RawMessage `json:"-"`
+	wire.ListedEntity
+	Original
 }
 
 // Entity is an entity with its verified properties.
 type Entity struct {
-	ID string `json:"id"`
-	// Type is as in ListedEntity, and Role is Client or Related Party.
-	Type string `json:"type"`
-	Role string `json:"role"`
-	// LifecycleStatus says whether lines of batches may name the entity; Status is the same.
-	LifecycleStatus string `json:"lifecycleStatus"`
-	Status          string `json:"status"`
-	// Properties are the verified properties by their names; each has a "type" and, if that is "Single", a "value".
-	Properties map[string]json.RawMessage `json:"properties"`
-	// Risk is nil where no risk has been set.
-	Risk *EntityRisk `json:"risk"`
-	// Created is nil for an entity that was only imported, and Deleted for one that is not deleted.
-	Created *time.Time `json:"created"`
-	Deleted *time.Time `json:"deleted"`
-	// AlternateID is an ID of the tenant's own; "" if it has none.
-	AlternateID             string       `json:"alternateId"`
-	AccessLayers            AccessLayers `json:"accessLayers"`
-	InScopeJurisdictions    []string     `json:"inScopeJurisdictions"`
-	OffboardedJurisdictions []string     `json:"offboardedJurisdictions"`
-	EvaluatedJurisdictions  []string     `json:"evaluatedJurisdictions"`
-	Version                 int64        `json:"version"`
-	PropertiesVersion       int64        `json:"propertiesVersion"`
-	// MaskedProperties are the names of properties whose values this client may not see.
-	MaskedProperties []string `json:"maskedProperties"`
-	// Reply is the data of the reply as they came.
-	Reply json.RawMessage `json:"-"`
+	wire.Entity
+	Original
 }
 
 // EntityRisk is the risk of an entity.
-type EntityRisk struct {
-	Category string `json:"riskCategory"`
-	Level    string `json:"riskLevel"`
-}
+type EntityRisk = wire.RiskLevel
 
 // AccessLayers say who reaches something, by geography and by business.
 type AccessLayers = wire.AccessLayers
@@ -103,7 +68,7 @@ func (c *Client) Entities(ctx context.Context, q EntityQuery, token string) (ent
 	if err := c.platform(ctx, http.MethodGet, path, nil, &page); err != nil {
 		return nil, "", err
 	}
-	use := decodeItems(&entities, func(e *ListedEntity, reply json.RawMessage) { e.Reply = reply })
+	use := decodeItems(&entities)
 	for _, item := range page.Items {
 		if err := use(item); err != nil {
 			return nil, "", err
@@ -114,10 +79,7 @@ func (c *Client) Entities(ctx context.Context, q EntityQuery, token string) (ent
 
 // Entity reads an entity. One that does not exist, or that the client's access layers do not reach, is a 404 *Error.
 func (c *Client) Entity(ctx context.Context, id string) (Entity, error) {
-	var reply json.RawMessage
-	if err := c.platform(ctx, http.MethodGet, entityQueries+"/"+url.PathEscape(id), nil, &reply); err != nil {
-		return Entity{}, err
-	}
-	e := Entity{Reply: reply}
-	return e, json.Unmarshal(reply, &e)
+	var e Entity
+	err := c.platform(ctx, http.MethodGet, entityQueries+"/"+url.PathEscape(id), nil, &e)
+	return e, err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/client"
+	"sluice/openapi/wire"
 )
 
 const entities = "GET /entitydataquery/api/v2/entity"
@@ -23,8 +24,10 @@ func TestEntities(t *testing.T) {
 			`{"data":{"items":[],"paginationToken":null},"messages":[]}`},
 	)
 	got, next, err := c.Entities(t.Context(), client.EntityQuery{}, "")
-	want := []client.ListedEntity{{ID: "e", Name: "Acme", LifecycleStatus: "Compliant", Version: 3,
-		Reply: json.RawMessage(item)}}
+	want := []client.ListedEntity{{
+		ListedEntity: wire.ListedEntity{ID: "e", Name: "Acme", LifecycleStatus: "Compliant", Version: 3},
+		Original:     client.Original{Reply: json.RawMessage(item)},
+	}}
 	if diff := cmp.Diff(want, got); err != nil || next != "+x" || diff != "" {
 		t.Errorf("next %q, error %v (-want +got):\n%s", next, err, diff)
 	}
@@ -47,13 +50,13 @@ func TestEntity(t *testing.T) {
 			`{"data":{},"messages":[{"message":"Entity not found.","type":"Error","errorCode":"entity_not_found"}]}`},
 	)
 	created := time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC)
-	want := client.Entity{ID: "a/b ?", Type: "Company", Role: "Client",
-		LifecycleStatus: "Compliant", Status: "Compliant",
-		Properties: map[string]json.RawMessage{"name": json.RawMessage(`{"type":"Single","value":"x"}`)},
-		Risk:       &client.EntityRisk{Category: "Overall", Level: "High"}, Created: &created,
+	want := client.Entity{Original: client.Original{Reply: json.RawMessage(reply)}, Entity: wire.Entity{
+		ID: "a/b ?", Type: "Company", Role: "Client", LifecycleStatus: "Compliant", Status: "Compliant",
+		Properties: map[string]any{"name": map[string]any{"type": "Single", "value": "x"}},
+		Risk:       &client.EntityRisk{RiskCategory: "Overall", RiskLevel: "High"}, Created: &created,
 		AccessLayers: client.AccessLayers{Geographic: []string{"Global"}, BusinessRelated: []string{}}, Version: 2,
 		PropertiesVersion: 1, InScopeJurisdictions: []string{"Ireland"}, MaskedProperties: []string{},
-		Reply: json.RawMessage(reply)}
+	}}
 	got, err := c.Entity(t.Context(), "a/b ?")
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("error %v (-want +got):\n%s", err, diff)

@@ -50,7 +50,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	for _, m := range transaction.Modifications {
-		fmt.Printf("line %d: %s\n", m.Line, m.Transaction)
+		fmt.Printf("line %d: %s\n", *m.Line, m.Transaction)
 	}
 	// Output:
 	// PROCESSED 1
@@ -110,7 +110,7 @@ func ExampleClient_CreateUploadWith() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(last.Name, last.Status, *last.Counts.Accepted, "accepted,", *last.Counts.Ingested, "stored")
+	fmt.Println(*last.Name, last.Status, *last.Counts.Accepted, "accepted,", *last.Counts.Ingested, "stored")
 	// Output:
 	// November, part 2 PROCESSED 1 accepted, 0 stored
 }

@@ -68,12 +68,11 @@ func (c *Client) Batches(ctx context.Context, q BatchQuery, next string) (page [
 	if err := c.call(ctx, http.MethodGet, path, nil, &list); err != nil {
 		return nil, "", err
 	}
-	for _, text := range list.Batches {
-		s := Status{Reply: text}
-		if err := json.Unmarshal(text, &s); err != nil {
+	use := decodeItems(&page)
+	for _, item := range list.Batches {
+		if err := use(item); err != nil {
 			return nil, "", err
 		}
-		page = append(page, s)
 	}
 	return page, list.Next, nil
 }

@@ -29,34 +29,13 @@ const (
 )
 
 // ObservedBatch is what the observability interface says of a batch.
-type ObservedBatch struct {
-	BatchID string `json:"batch_id"`
-	// Status is one of the constants ObservedUploaded to ObservedFailed.
-	Status string `json:"status"`
-	// IngestStart and IngestEnd are when ingestion began, and when every accepted line was stored; nil if that has not
-	// happened. DurationSeconds is the time between them in whole seconds.
-	IngestStart     *time.Time `json:"ingest_start"`
-	IngestEnd       *time.Time `json:"ingest_end"`
-	DurationSeconds *int64     `json:"duration_seconds"`
-	// Counts is nil until validation has finished.
-	Counts          *ObservedCounts `json:"counts"`
-	RejectOnInvalid bool            `json:"reject_on_invalid"`
-	// ErrorMessage is "" if nothing is wrong.
-	ErrorMessage string `json:"error_message"`
-	// Exports has, under errors_file, the path of the validation results of a batch with a report; otherwise it is nil.
-	Exports map[string]string `json:"exports"`
-}
+type ObservedBatch = wire.BatchDetail
 
 // ObservedCounts are numbers of transactions of a batch.
 type ObservedCounts = wire.ObservedCounts
 
 // BatchDay is the batches of a page that were created on one day in UTC, the newest first.
-type BatchDay struct {
-	// Date is YYYY-MM-DD.
-	Date    string          `json:"date"`
-	Count   int             `json:"count"`
-	Batches []ObservedBatch `json:"batches"`
-}
+type BatchDay = wire.BatchDay
 
 // batchDays are a page of days and what next is for the page that follows.
 type batchDays struct {
@@ -70,12 +49,7 @@ func (b *batchDays) UnmarshalJSON(text []byte) error { return json.Unmarshal(tex
 func (b *batchDays) keepHeader(h http.Header) { b.next = h.Get("X-Next") }
 
 // DaySummary is how many transactions of a day succeeded, which are stored, and failed.
-type DaySummary struct {
-	Succeeded int64 `json:"succeeded_request_count"`
-	Failed    int64 `json:"failed_request_count"`
-	// Links are the paths of the day's batches and failed_modifications.
-	Links map[string]string `json:"links"`
-}
+type DaySummary = wire.DaySummary
 
 // Values of TransactionEvent.Status.
 const (
@@ -86,18 +60,7 @@ const (
 )
 
 // TransactionEvent is what became of a transaction that was sent singly or in a batch.
-type TransactionEvent struct {
-	// Status is EventSucceeded or EventFailed.
-	Status                 string `json:"status"`
-	ModificationExternalID string `json:"modification_external_id"`
-	// TransactionExternalID is "" if the transaction has none that can be read.
-	TransactionExternalID string `json:"transaction_external_id"`
-	// StatusCode is the HTTP status of a single transaction, and of a line that which it would have got.
-	StatusCode    int    `json:"status_code"`
-	StatusMessage string `json:"status_message"`
-	// CreatedAt is when the transaction, or its batch, was received.
-	CreatedAt time.Time `json:"created_at"`
-}
+type TransactionEvent = wire.TransactionEvent
 
 // observe reads from the observability interface.
 func (c *Client) observe(ctx context.Context, path string, query url.Values, next string, out any) error {
@@ -105,14 +68,6 @@ func (c *Client) observe(ctx context.Context, path string, query url.Values, nex
 		query.Set("next", next)
 	}
 	return c.call(ctx, http.MethodGet, observabilityPath+path+"?"+query.Encode(), nil, out)
-}
-
-// observedPage is a page of items, or of something else that has metadata.
-type observedPage[Items any] struct {
-	Metadata struct {
-		Next string `json:"next"`
-	} `json:"metadata"`
-	Data Items `json:"data"`
 }
 
 // days returns the parameters of a range of days in UTC.
@@ -147,15 +102,16 @@ func (c *Client) BatchesByDay(ctx context.Context, first, last time.Time, limit 
 func (c *Client) TransactionSummary(ctx context.Context, first, last time.Time) (map[string]DaySummary, error) {
 	sum := map[string]DaySummary{}
 	for next := ""; ; {
-		var page observedPage[map[string]DaySummary]
+		var page wire.TransactionSummary
 		if err := c.observe(ctx, "transactions/summary", days(first, last), next, &page); err != nil {
 			return nil, err
 		}
 		for date, day := range page.Data {
-			day.Succeeded, day.Failed = day.Succeeded+sum[date].Succeeded, day.Failed+sum[date].Failed
+			day.SucceededRequestCount += sum[date].SucceededRequestCount
+			day.FailedRequestCount += sum[date].FailedRequestCount
 			sum[date] = day
 		}
-		if next = page.Metadata.Next; next == "" {
+		if next = wire.OrZero(page.Metadata.Next); next == "" {
 			return sum, nil
 		}
 	}
@@ -166,10 +122,10 @@ func (c *Client) TransactionSummary(ctx context.Context, first, last time.Time) 
 // can be empty although next is not "".
 func (c *Client) FailedModifications(ctx context.Context, day time.Time, next string) (ids []string, nextPage string,
 	err error) {
-	var page observedPage[[]string]
+	var page wire.FailedModifications
 	err = c.observe(ctx, "transactions/failed-modifications", url.Values{"date": {day.UTC().Format(time.DateOnly)}},
 		next, &page)
-	return page.Data, page.Metadata.Next, err
+	return page.Data, wire.OrZero(page.Metadata.Next), err
 }
 
 // TransactionEvents returns a page of what became of the transactions with some modification IDs, at most 100: of
@@ -177,7 +133,7 @@ func (c *Client) FailedModifications(ctx context.Context, day time.Time, next st
 // FailedModifications. An ID for which nothing is found has no event.
 func (c *Client) TransactionEvents(ctx context.Context, modificationIDs []string,
 	next string) (events []TransactionEvent, nextPage string, err error) {
-	var page observedPage[[]TransactionEvent]
+	var page wire.TransactionEvents
 	err = c.observe(ctx, "transactions/events", url.Values{"modification_external_ids": modificationIDs}, next, &page)
-	return page.Data, page.Metadata.Next, err
+	return page.Data, wire.OrZero(page.Metadata.Next), err
 }

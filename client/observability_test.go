@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/client"
+	"sluice/openapi/wire"
 )
 
 const observability = "GET /tm/observability/api/v1/"
@@ -28,8 +29,8 @@ func TestTransactionSummary(t *testing.T) {
 	)
 	got, err := c.TransactionSummary(t.Context(), firstDay, lastDay)
 	want := map[string]client.DaySummary{
-		"2026-11-26": {Succeeded: 11, Failed: 22, Links: map[string]string{"batches": "/b"}},
-		"2026-11-27": {Succeeded: 5, Links: map[string]string{}},
+		"2026-11-26": {SucceededRequestCount: 11, FailedRequestCount: 22, Links: wire.DayLinks{Batches: "/b"}},
+		"2026-11-27": {SucceededRequestCount: 5},
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("error %v (-want +got):\n%s", err, diff)

@@ -26,6 +26,9 @@ func (c *Client) platform(ctx context.Context, method, path string, in, out any)
 	if err != nil || out == nil {
 		return err
 	}
+	if k, ok := out.(replyKeeper); ok {
+		k.keepReply(http.StatusOK, envelope.Data)
+	}
 	return json.Unmarshal(envelope.Data, out)
 }
 
@@ -52,8 +55,7 @@ func platformPages(fetch func(token string, page any) error, use func(item json.
 }
 
 // listPlatform returns all items of a list that is read by GET.
-func listPlatform[T any](ctx context.Context, c *Client, path string, keep func(item *T, reply json.RawMessage)) (
-	[]T, error) {
+func listPlatform[T any, P keeperOf[T]](ctx context.Context, c *Client, path string) ([]T, error) {
 	all := []T{}
 	err := platformPages(func(token string, page any) error {
 		query := url.Values{"PageSize": {strconv.Itoa(platformPage)}}
@@ -61,16 +63,22 @@ func listPlatform[T any](ctx context.Context, c *Client, path string, keep func(
 			query.Set("PaginationToken", token)
 		}
 		return c.platform(ctx, http.MethodGet, path+"?"+query.Encode(), nil, page)
-	}, decodeItems(&all, keep))
+	}, decodeItems[T, P](&all))
 	return all, err
 }
 
+// keeperOf is the pointer to a type that keeps its reply.
+type keeperOf[T any] interface {
+	*T
+	replyKeeper
+}
+
 // decodeItems returns a function that appends an item to a list, with the reply that it came from.
-func decodeItems[T any](to *[]T, keep func(item *T, reply json.RawMessage)) func(json.RawMessage) error {
+func decodeItems[T any, P keeperOf[T]](to *[]T) func(json.RawMessage) error {
 	return func(reply json.RawMessage) error {
 		var item T
+		P(&item).keepReply(http.StatusOK, reply)
 		err := json.Unmarshal(reply, &item)
-		keep(&item, reply)
 		*to = append(*to, item)
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"time"
 
 	"sluice/openapi/wire"
 )
@@ -19,64 +18,30 @@ const (
 
 // Policy is a policy in one of its versions (docs/contract/policy.md).
 type Policy struct {
-	ID         string `json:"entityPolicyId"`
-	EntityType string `json:"entityType"`
-	// Status is Draft, Published or Archived, and VersionNumber that of the version; "" and 0 if the policy has no
-	// version any more.
-	Status        string `json:"status"`
-	VersionNumber int64  `json:"versionNumber"`
-	// PublishedVersionNumber is that of the version that was published last; 0 if there is none.
-	PublishedVersionNumber int64  `json:"publishedVersionNumber"`
-	VersionNotes           string `json:"versionNotes"`
-	// WorkspaceID names the workspace in which the version is edited, or was.
-	WorkspaceID string `json:"workspaceId"`
-	// IsLocked means that the workspace takes no changes.
-	IsLocked  bool       `json:"isLocked"`
-	Created   *time.Time `json:"created"`
-	CreatedBy string     `json:"createdBy"`
-	Published *time.Time `json:"published"`
-	Archived  *time.Time `json:"archived"`
-	// Reply is the policy as it came.
-	Reply json.RawMessage `json:"-"`
+	wire.Policy
+	Original
 }
 
 // PolicyDraft is what is given for a new draft.
 type PolicyDraft = wire.CreatePolicyDraft
 
 // PolicyVersion names a version of a policy.
-type PolicyVersion struct {
-	PolicyID    string `json:"entityPolicyId"`
-	Number      int64  `json:"versionNumber"`
-	Status      string `json:"status"`
-	WorkspaceID string `json:"workspaceId"`
-}
+type PolicyVersion = wire.PolicyVersionCreated
 
 // PolicyField is a field of a version as a workspace sees it.
 type PolicyField struct {
-	ID         string      `json:"fieldId"`
-	Name       string      `json:"name"`
-	DataKey    string      `json:"dataKey"`
-	ChangeType string      `json:"changeType"`
-	Lock       *PolicyLock `json:"lockDetails"`
-	// Reply is the field as it came, with all of its members.
-	Reply json.RawMessage `json:"-"`
+	wire.PolicyField
+	Original
 }
 
 // PolicyJurisdiction is a jurisdiction of a version as a workspace sees it.
 type PolicyJurisdiction struct {
-	ID         string      `json:"jurisdictionId"`
-	Name       string      `json:"name"`
-	ChangeType string      `json:"changeType"`
-	Lock       *PolicyLock `json:"lockDetails"`
-	// Reply is the jurisdiction as it came, with all of its members.
-	Reply json.RawMessage `json:"-"`
+	wire.PolicyJurisdiction
+	Original
 }
 
 // PolicyLock says which workspace has changed a field or jurisdiction that others therefore cannot change.
-type PolicyLock struct {
-	WorkspaceID string `json:"lockedByWorkspaceId"`
-	ChangeType  string `json:"lockChangeType"`
-}
+type PolicyLock = wire.PolicyLock
 
 // Forms of an evaluation.
 const (
@@ -84,10 +49,6 @@ const (
 	EvaluateNormalized = "/normalized"
 	EvaluateReadOnly   = "/read-only/normalized"
 )
-
-func keepPolicy(p *Policy, reply json.RawMessage)                   { p.Reply = reply }
-func keepField(f *PolicyField, reply json.RawMessage)               { f.Reply = reply }
-func keepJurisdiction(j *PolicyJurisdiction, reply json.RawMessage) { j.Reply = reply }
 
 func policyPath(base, id string) string { return base + "/" + url.PathEscape(id) }
 
@@ -105,12 +66,12 @@ func inWorkspace(path, workspaceID string) string {
 
 // Policies returns all policies of the tenant, each in the version that is published or, if none is, in its newest one.
 func (c *Client) Policies(ctx context.Context) ([]Policy, error) {
-	return listPlatform(ctx, c, policyQueries, keepPolicy)
+	return listPlatform[Policy](ctx, c, policyQueries)
 }
 
 // PolicyVersions returns all versions of a policy, newest first.
 func (c *Client) PolicyVersions(ctx context.Context, id string) ([]Policy, error) {
-	return listPlatform(ctx, c, policyPath(policyQueries, id)+"/versions", keepPolicy)
+	return listPlatform[Policy](ctx, c, policyPath(policyQueries, id)+"/versions")
 }
 
 // Policy returns a policy in the version that is published or, if none is, in its newest one.
@@ -134,23 +95,15 @@ func (c *Client) FindPolicyDraft(ctx context.Context, id, workspaceID string) (*
 
 func (c *Client) getPolicy(ctx context.Context, path string) (Policy, error) {
 	var p Policy
-	var reply json.RawMessage
-	err := c.platform(ctx, http.MethodGet, path, nil, &reply)
-	if err == nil {
-		err = json.Unmarshal(reply, &p)
-	}
-	p.Reply = reply
+	err := c.platform(ctx, http.MethodGet, path, nil, &p)
 	return p, err
 }
 
 // CreatePolicy makes a policy with an ID that the caller chooses, a UUID, for a type of entities, with a draft. An ID
 // that is taken is a 409 *Error: after an answer that was lost it is the policy that the first call has made.
 func (c *Client) CreatePolicy(ctx context.Context, id, entityType string, d PolicyDraft) (PolicyVersion, error) {
-	in := struct {
-		ID         string `json:"entityPolicyId"`
-		EntityType string `json:"entityType"`
-		PolicyDraft
-	}{id, entityType, d}
+	in := wire.CreatePolicy{EntityPolicyID: id, EntityType: entityType, VersionNote: d.VersionNote,
+		WorkspaceID: d.WorkspaceID}
 	var out PolicyVersion
 	return out, c.platform(ctx, http.MethodPost, policyCommands, in, &out)
 }
@@ -185,14 +138,14 @@ func (c *Client) PolicyFields(ctx context.Context, id string, number int64) ([]P
 			in["paginationToken"] = token
 		}
 		return c.platform(ctx, http.MethodPost, policyVersionPath(id, number)+"/fields", in, page)
-	}, decodeItems(&all, keepField))
+	}, decodeItems(&all))
 	return all, err
 }
 
 // PolicyJurisdictions returns all jurisdictions of a version in the order of their IDs; those that a draft deletes are
 // among them. Number 0 is what is published, with the locks of all workspaces.
 func (c *Client) PolicyJurisdictions(ctx context.Context, id string, number int64) ([]PolicyJurisdiction, error) {
-	return listPlatform(ctx, c, policyVersionPath(id, number)+"/jurisdictions", keepJurisdiction)
+	return listPlatform[PolicyJurisdiction](ctx, c, policyVersionPath(id, number)+"/jurisdictions")
 }
 
 // PolicyPart is a kind of what a policy consists of.

@@ -62,7 +62,7 @@ func TestPolicyPages(t *testing.T) {
 				"paginationToken": null}}`},
 	)
 	list, err := c.Policies(t.Context())
-	if err != nil || len(list) != 2 || list[1].VersionNumber != 3 ||
+	if err != nil || len(list) != 2 || *list[1].VersionNumber != 3 ||
 		!strings.Contains(string(list[0].Reply), `"new": 1`) {
 		t.Errorf("got %+v, %v", list, err)
 	}
@@ -73,7 +73,7 @@ func TestPolicyPages(t *testing.T) {
 		answer{fields, 200, `{"data": {"items": [], "paginationToken": null}}`},
 	)
 	all, err := c.PolicyFields(t.Context(), "p", 2)
-	if err != nil || len(all) != 1 || all[0].Lock == nil || all[0].Lock.WorkspaceID != "w" {
+	if err != nil || len(all) != 1 || all[0].LockDetails == nil || all[0].LockDetails.LockedByWorkspaceID != "w" {
 		t.Errorf("got %+v, %v", all, err)
 	}
 	want := []string{

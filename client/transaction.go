@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"sluice/openapi/wire"
 )
@@ -17,11 +16,8 @@ const singlePath = "/tm/realtime/event/transaction/v3"
 // Receipt is the answer to a transaction that was sent singly and is stored.
 type Receipt struct {
 	wire.TransactionReceived
-	// Reply is the service's reply, byte for byte. It may have fields that this type does not.
-	Reply json.RawMessage `json:"-"`
+	Original
 }
-
-func (r *Receipt) keepReply(_ int, text []byte) { r.Reply = text }
 
 // SendOptions are options of SendTransaction. The zero value is the usual one.
 type SendOptions struct {
@@ -49,33 +45,18 @@ func (c *Client) SendTransaction(ctx context.Context, transaction []byte, option
 	return out, err
 }
 
-// Transaction is a stored transaction with the newest version of each of its modifications.
+// Transaction is a stored transaction with the newest version of each of its modifications, in the byte order of their
+// IDs.
 type Transaction struct {
 	// TransactionExternalID is the ID that the tenant gave the transaction.
-	TransactionExternalID string `json:"transaction_external_id"`
-	// Modifications are in the byte order of their IDs.
-	Modifications []Modification `json:"modifications"`
-	// NextAfter is where the service's next page begins. It is "" in what Client.Transaction returns, which reads all
-	// pages.
-	NextAfter string `json:"next_after,omitempty"`
+	TransactionExternalID string         `json:"transaction_external_id"`
+	Modifications         []Modification `json:"modifications"`
 }
 
 // Modification is one line of a batch, or one transaction that was sent singly.
 type Modification struct {
-	// ModificationExternalID is the ID that the tenant gave the modification.
-	ModificationExternalID string `json:"modification_external_id"`
-	// BatchID is the batch that delivered this version, and Line is the line's number in its file, from 1; "" and 0 if
-	// it was sent by SendTransaction.
-	BatchID string `json:"batch_id"`
-	Line    int64  `json:"line"`
-	// ReceivedAt is when the upload of the batch was complete, or the single transaction arrived.
-	ReceivedAt time.Time `json:"received_at"`
-	// MainEntity is the entity for which the transaction is monitored.
-	MainEntity *MainEntity `json:"main_entity"`
-	// Transaction is the line, byte for byte.
-	Transaction json.RawMessage `json:"transaction"`
-	// Reply is the modification as it came. It may have members that this type does not.
-	Reply json.RawMessage `json:"-"`
+	wire.StoredModification
+	Original
 }
 
 // MainEntity is the known entity for which a transaction is monitored.
@@ -95,7 +76,7 @@ func (c *Client) Transaction(ctx context.Context, id string) (Transaction, error
 			return Transaction{}, err
 		}
 		all.TransactionExternalID = page.TransactionExternalID
-		use := decodeItems(&all.Modifications, func(m *Modification, reply json.RawMessage) { m.Reply = reply })
+		use := decodeItems(&all.Modifications)
 		for _, item := range page.Modifications {
 			if err := use(item); err != nil {
 				return Transaction{}, err

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -15,84 +14,33 @@ import (
 // webhooksPath is the path of webhooks.
 const webhooksPath = "/v1/webhooks"
 
-// WebhookSettings are what a tenant sets of a webhook. A change replaces all of them, but the secret if it is "".
-type WebhookSettings struct {
-	// URL begins with https://.
-	URL     string `json:"url"`
-	Enabled bool   `json:"enabled"`
-	// EventTypes are types of events, or "*" alone.
-	EventTypes []string `json:"eventTypes"`
-	Name       string   `json:"name"`
-	// Secret signs deliveries. If a creation has none, the service makes one.
-	Secret         string   `json:"secret,omitempty"`
-	EmailAddresses []string `json:"emailAddresses"`
-	// Type is Single or Batch.
-	Type string `json:"type"`
-	// BatchSize is between 10 and 100.
-	BatchSize int `json:"batchSize"`
-}
+// WebhookSettings are what a tenant sets of a webhook. A change replaces all of them, but the secret if it is "". If a
+// creation has no secret, the service makes one.
+type WebhookSettings = wire.UpdateWebhook
 
 // Webhook is an address to which the service delivers events.
 type Webhook struct {
-	ID string `json:"id"`
-	// WebhookSettings has a Secret only if the service has just made it.
-	WebhookSettings
-	CreatedAt time.Time `json:"createdAt"`
-	UpdatedAt time.Time `json:"updatedAt"`
-	// PreviousSecretUntil is until when a secret that was replaced signs, too; nil if none does.
-	PreviousSecretUntil *time.Time `json:"previousSecretUntil"`
-	// FailingSince is when the first attempt failed after the last success, DisablesAt when giving up a delivery
-	// disables the webhook, DisabledAt when the service has. They are nil where they do not apply.
-	FailingSince *time.Time `json:"failingSince"`
-	DisablesAt   *time.Time `json:"disablesAt"`
-	DisabledAt   *time.Time `json:"disabledAt"`
-	// DisabledReason is gone or failing; "" if the service has not disabled the webhook.
-	DisabledReason string `json:"disabledReason"`
-	// Reply is the reply as it came; nil for one of a list.
-	Reply json.RawMessage `json:"-"`
+	wire.Webhook
+	Original
 }
 
-func (w *Webhook) keepReply(_ int, text []byte) { w.Reply = text }
+// Settings returns what the tenant has set of the webhook, but for its secret.
+func (w Webhook) Settings() WebhookSettings {
+	return WebhookSettings{URL: w.URL, Enabled: w.Enabled, EventTypes: w.EventTypes, Name: w.Name,
+		EmailAddresses: w.EmailAddresses, Type: w.Type, BatchSize: w.BatchSize}
+}
 
 // Delivery is a message, or several, on the way to a webhook.
 type Delivery struct {
-	ID        string          `json:"id"`
-	WebhookID string          `json:"webhookId"`
-	Type      string          `json:"type"`
-	Events    []DeliveryEvent `json:"events"`
-	// Outcome is Successful, Failed or TimedOut, and "" while the delivery is pending.
-	Outcome string `json:"outcome"`
-	// Code and Message say why the delivery has not succeeded; "" otherwise.
-	Code          string            `json:"code"`
-	Message       string            `json:"message"`
-	CreatedAt     time.Time         `json:"createdAt"`
-	EndedAt       *time.Time        `json:"endedAt"`
-	NextAttemptAt *time.Time        `json:"nextAttemptAt"`
-	Run           int               `json:"run"`
-	AttemptCount  int               `json:"attemptCount"`
-	Attempts      []DeliveryAttempt `json:"attempts"`
-	// Payload is what is sent.
-	Payload json.RawMessage `json:"payload"`
-	// Reply is the reply as it came; nil for one of a list.
-	Reply json.RawMessage `json:"-"`
+	wire.Delivery
+	Original
 }
-
-func (d *Delivery) keepReply(_ int, text []byte) { d.Reply = text }
 
 // DeliveryEvent names an event of a delivery.
 type DeliveryEvent = wire.DeliveryEvent
 
-// DeliveryAttempt is one try to deliver. Status is 0 and Answer "" if there was no answer.
-type DeliveryAttempt struct {
-	Number       int       `json:"number"`
-	At           time.Time `json:"at"`
-	Milliseconds int64     `json:"milliseconds"`
-	Outcome      string    `json:"outcome"`
-	Code         string    `json:"code"`
-	Message      string    `json:"message"`
-	Status       int       `json:"status"`
-	Answer       string    `json:"answer"`
-}
+// DeliveryAttempt is one try to deliver.
+type DeliveryAttempt = wire.Attempt
 
 func webhookPath(id string) string { return webhooksPath + "/" + url.PathEscape(id) }
 
@@ -194,26 +142,18 @@ func (c *Client) ResendSince(ctx context.Context, webhookID string, since time.T
 // TrustReceiver tells the service which certificate, in PEM, the receivers below a URL have, and returns the ID of the
 // configuration of external authentication that says so.
 func (c *Client) TrustReceiver(ctx context.Context, address, certificate string) (string, error) {
-	body, err := json.Marshal(map[string]any{"data": map[string]any{
+	in := map[string]any{
 		"url": address, "endpointCertificate": map[string]any{"isPublicCA": false, "certificate": certificate},
-	}})
-	if err != nil {
-		return "", err
 	}
-	var envelope struct {
-		Data struct {
-			ConfigurationID string `json:"configurationId"`
-		} `json:"data"`
-	}
-	err = c.send(ctx, http.MethodPost, configurationPath, body, c.tenantHeader(), &envelope)
-	return envelope.Data.ConfigurationID, err
+	var out wire.ExternalAuthenticationID
+	err := c.platform(ctx, http.MethodPost, configurationPath, in, &out)
+	return out.ConfigurationID, err
 }
 
 // DistrustReceiver removes the configuration that TrustReceiver has made.
 func (c *Client) DistrustReceiver(ctx context.Context, configurationID string) error {
 	query := url.Values{"configurationId": {configurationID}}
-	var envelope struct{}
-	return c.send(ctx, http.MethodDelete, configurationPath+"?"+query.Encode(), nil, c.tenantHeader(), &envelope)
+	return c.platform(ctx, http.MethodDelete, configurationPath+"?"+query.Encode(), nil, nil)
 }
 
 const configurationPath = "/externalauthenticationcommand/api/configuration"

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"sluice/openapi/wire"
+
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/kit/difftest"
@@ -53,8 +55,11 @@ func TestWebhooks(t *testing.T) {
 	settings := WebhookSettings{
 		URL: "https://r.test", EventTypes: []string{"*"}, Secret: "s", Type: "Single", BatchSize: 100,
 	}
-	want := Webhook{ID: "w", WebhookSettings: settings, DisabledReason: "gone", DisabledAt: &at,
-		Reply: json.RawMessage(one)}
+	want := Webhook{
+		Webhook: wire.Webhook{ID: "w", URL: "https://r.test", EventTypes: []string{"*"}, Secret: "s", Type: "Single",
+			BatchSize: 100, DisabledReason: new("gone"), DisabledAt: &at},
+		Original: Original{Reply: json.RawMessage(one)},
+	}
 	created, err := c.CreateWebhook(ctx, settings)
 	if diff := cmp.Diff(want, created); err != nil || diff != "" {
 		t.Errorf("created: %v (-want +got)\n%s", err, diff)
@@ -74,8 +79,8 @@ func TestWebhooks(t *testing.T) {
 		t.Error(err)
 	}
 	body := func(enabled, secret string) string {
-		return `{"url":"https://r.test","enabled":` + enabled + `,"eventTypes":["*"],"name":"",` + secret +
-			`"emailAddresses":null,"type":"Single","batchSize":100}`
+		return `{"url":"https://r.test","enabled":` + enabled + `,"eventTypes":["*"],` + secret +
+			`"type":"Single","batchSize":100}`
 	}
 	wantRequests := []string{
 		"POST /v1/webhooks  " + body("false", `"secret":"s",`), "GET /v1/webhooks",
@@ -93,7 +98,8 @@ func TestDeliveries(t *testing.T) {
 		one)
 	ctx := t.Context()
 	page, next, err := c.Deliveries(ctx, "w", "Failed", 1, "")
-	if err != nil || len(page) != 1 || next != "n&" || page[0].Outcome != "" || page[0].Attempts[0].Status != 500 {
+	if err != nil || len(page) != 1 || next != "n&" || page[0].Outcome != nil ||
+		*page[0].Attempts[0].Status != 500 {
 		t.Errorf("first page: %+v, %q, %v", page, next, err)
 	}
 	if page, next, err = c.Deliveries(ctx, "w", "", 100, next); err != nil || len(page) != 0 || next != "" {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sluice/client"
+	"sluice/openapi/wire"
 	"sluice/shared/ingest/batch"
 )
 
@@ -29,13 +30,13 @@ var downloads = map[string]download{
 		return r.ErrorsFileURL
 	})},
 	"csv": {".errors.csv", "text/csv; charset=utf-8", fromResults(func(r client.ValidationResult) string {
-		return r.ErrorsCSVURL
+		return wire.OrZero(r.ErrorsCSVURL)
 	})},
 	"rejected": {".rejected.jsonl", "application/x-ndjson", fromResults(func(r client.ValidationResult) string {
-		return r.RejectedFileURL
+		return wire.OrZero(r.RejectedFileURL)
 	})},
 	"parquet": {".parquet", "application/vnd.apache.parquet", fromResults(func(r client.ValidationResult) string {
-		return r.ParquetURL
+		return wire.OrZero(r.ParquetURL)
 	})},
 	"alerts": {".alerts.jsonl", "application/x-ndjson",
 		func(ctx context.Context, c *client.Client, batchID string) (io.ReadCloser, error) {

@@ -194,8 +194,13 @@ func (x *ErrorIndex) readBlock(i int, q ErrorQuery, each func(LineError)) error 
 // lineErrors returns the errors of an entry of the report.
 func lineErrors(line client.ReportLine, entry int64) []LineError {
 	var out []LineError
-	about := LineError{Line: line.Line, Entry: entry, TransactionExternalID: line.TransactionExternalID,
-		ModificationID: line.ModificationExternalID}
+	about := LineError{Line: line.Line, Entry: entry}
+	if id := line.TransactionExternalID; id != "" {
+		about.TransactionExternalID = &id
+	}
+	if id := line.ModificationExternalID; id != "" {
+		about.ModificationID = &id
+	}
 	for _, e := range line.Errors {
 		l, offset := about, e.Offset
 		l.Code, l.Field, l.Message, l.Offset = e.Type, e.Pointer, e.Msg, &offset

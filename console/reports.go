@@ -102,8 +102,7 @@ func (s *reports) start(batchID string) *batchReport {
 			cancel()
 		} else if b.lines != nil {
 			b.lines.fetch(ctx, func() (io.ReadCloser, error) {
-				return s.client.OpenRejected(ctx,
-					result.RejectedFileURL)
+				return s.client.OpenRejected(ctx, *result.RejectedFileURL)
 			})
 		}
 	})
@@ -142,7 +141,7 @@ func (s *reports) fetchReport(ctx context.Context, batchID string, b *batchRepor
 	if b.index, err = s.indexReport(ctx, r.ErrorsFileURL, file); err != nil {
 		return r, errors.Join(err, file.Close())
 	}
-	if r.RejectedFileURL == "" || r.RejectedLeftOut != nil && *r.RejectedLeftOut > maxLeftOut {
+	if r.RejectedFileURL == nil || r.RejectedLeftOut != nil && *r.RejectedLeftOut > maxLeftOut {
 		return r, nil
 	}
 	if file, err = s.newFile(); err != nil {

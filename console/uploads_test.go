@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sluice/client"
+	"sluice/openapi/wire"
 )
 
 // startUpload asks for the upload of a file.
@@ -55,7 +56,7 @@ func TestUploadToTheEnd(t *testing.T) {
 				r.Problem != nil {
 				t.Errorf("the upload is %+v with the problem %v", u, r.Problem)
 			}
-			if s := u.Status; s.Name != "November" || s.Metadata["a"] != "b" || s.RejectOnInvalid ||
+			if s := u.Status; wire.OrZero(s.Name) != "November" || s.Metadata["a"] != "b" || s.RejectOnInvalid ||
 				s.MaxRejected.Share != "0.5%" {
 				t.Errorf("the batch is %+v", s)
 			}

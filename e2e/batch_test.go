@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sluice/client"
+	"sluice/openapi/wire"
 )
 
 // statusOrder is the order in which a client may see the statuses of a batch; it may miss any except the last.
@@ -187,14 +188,15 @@ func TestDuplicateFiles(t *testing.T) {
 	file := jsonLines(validLines(3)...)
 	rejects := client.UploadOptions{RejectOnInvalid: true, OnDuplicate: client.RejectDuplicate}
 	first, _ := s.processWith(rejects, file)
-	require(t, first.Status == client.StatusProcessed && first.DuplicateOf == "",
+	require(t, first.Status == client.StatusProcessed && first.DuplicateOf == nil,
 		"the first batch is %+v, want PROCESSED, a duplicate of none", first)
 	message := "This file was processed as batch " + first.BatchID + "."
 	for name, content := range map[string][]byte{"the same file": file, "its gzip": packGzip(t, file)} {
 		got, _ := s.processWith(rejects, content)
 		result := s.result(got.BatchID)
 		assert(t, got.Status == client.StatusValidationFailed && got.ErrorMessage == message &&
-			got.DuplicateOf == first.BatchID && result.Valid != nil && !(*result.Valid) && result.Message == message,
+			wire.OrZero(got.DuplicateOf) == first.BatchID && result.Valid != nil && !*result.Valid &&
+			result.Message == message,
 			"%s: got %+v and %+v, want VALIDATION_FAILED: %s", name, got, result, message)
 	}
 	path := writeFile(t, "batch.jsonl", file)
@@ -223,9 +225,9 @@ func TestEqualFilesAtOnce(t *testing.T) {
 	originals := 0
 	for _, id := range ids {
 		switch b, _ := s.follow(id); {
-		case b.Status == client.StatusProcessed && b.DuplicateOf == "":
+		case b.Status == client.StatusProcessed && b.DuplicateOf == nil:
 			originals++
-		case b.DuplicateOf == "" || b.DuplicateOf == b.BatchID:
+		case wire.OrZero(b.DuplicateOf) == "" || wire.OrZero(b.DuplicateOf) == b.BatchID:
 			t.Errorf("got %+v, want a batch that names another one", b)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/client"
+	"sluice/openapi/wire"
 	"sluice/shared/connect/event"
 )
 
@@ -160,7 +161,7 @@ func (s *session) expectAnnounced(last client.Status) batchEnd {
 		}}
 	equal(s.t, "event", want, got)
 	wantPayload := batchEnd{BatchID: last.BatchID, Status: last.Status, ErrorMessage: last.ErrorMessage,
-		Counts: last.Counts, Name: last.Name, Metadata: last.Metadata, ValidateOnly: last.ValidateOnly,
+		Counts: last.Counts, Name: wire.OrZero(last.Name), Metadata: last.Metadata, ValidateOnly: last.ValidateOnly,
 		ReportComplete: payload.ReportComplete}
 	equal(s.t, "payload", wantPayload, payload)
 	s.expect(http.StatusOK, "GET", got.Detail.RelativeURL, "")

@@ -22,6 +22,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"sluice/client"
+	"sluice/openapi/wire"
 	"sluice/shared/kit/dynamo"
 )
 
@@ -164,11 +165,11 @@ func (c *faultCloud) checkStored(t *testing.T, b *faultBatch) error {
 	}
 	got := map[int64]string{}
 	for _, m := range stored.Modifications {
-		if _, isThere := got[m.Line]; isThere || m.BatchID != b.id {
-			return fmt.Errorf("modification %s is stored for line %d of batch %s", m.ModificationExternalID, m.Line,
-				m.BatchID)
+		if _, isThere := got[wire.OrZero(m.Line)]; isThere || wire.OrZero(m.BatchID) != b.id {
+			return fmt.Errorf("modification %s is stored for line %d of batch %s", m.ModificationExternalID,
+				wire.OrZero(m.Line), wire.OrZero(m.BatchID))
 		}
-		got[m.Line] = string(m.Transaction)
+		got[wire.OrZero(m.Line)] = string(m.Transaction)
 	}
 	want := b.accepted
 	if want == nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/client"
+	"sluice/openapi/wire"
 )
 
 // line is a transaction as tests send it, of which they change one thing.
@@ -106,9 +107,10 @@ func (s *session) expectStored(l line, batchID string, number int64) {
 	require(s.t, err == nil && len(got.Modifications) == 1, "reading line %d back: %v, %+v, want one modification",
 		number, err, got)
 	m := got.Modifications[0]
-	assert(s.t, m.ModificationExternalID == l.modificationID() && m.BatchID == batchID && m.Line == number,
+	assert(s.t, m.ModificationExternalID == l.modificationID() && wire.OrZero(m.BatchID) == batchID &&
+		wire.OrZero(m.Line) == number,
 		"line %d is stored as modification %s of line %d of batch %s, want %s of line %d of batch %s", number,
-		m.ModificationExternalID, m.Line, m.BatchID, l.modificationID(), number, batchID)
+		m.ModificationExternalID, wire.OrZero(m.Line), wire.OrZero(m.BatchID), l.modificationID(), number, batchID)
 	if got, want := string(m.Transaction), l.String(); got != want {
 		s.t.Errorf("line %d is stored as %s, want %s", number, got, want)
 	}

@@ -44,7 +44,8 @@ func (s *session) observedLately() (sum client.DaySummary, failed []string) {
 	today := time.Now().UTC()
 	for _, day := range []time.Time{today.AddDate(0, 0, -1), today} {
 		summary := ok(s.client.TransactionSummary(s.t.Context(), day, day))(s.t)[day.Format(time.DateOnly)]
-		sum.Succeeded, sum.Failed = sum.Succeeded+summary.Succeeded, sum.Failed+summary.Failed
+		sum.SucceededRequestCount += summary.SucceededRequestCount
+		sum.FailedRequestCount += summary.FailedRequestCount
 		failed = append(failed, s.failedModifications(day.Format(time.DateOnly))...)
 	}
 	return sum, failed
@@ -60,7 +61,7 @@ func TestFailedModifications(t *testing.T) {
 		jsonLines(good, dropped))
 	api.expectProcess("VALIDATION_FAILED", jsonLines(validLine(), rejected))
 	summary, failed := api.observedLately()
-	equal(t, "summary", client.DaySummary{Succeeded: 1, Failed: 3}, summary)
+	equal(t, "summary", client.DaySummary{SucceededRequestCount: 1, FailedRequestCount: 3}, summary)
 	assert(t, !slices.Contains(failed, good.modificationID()) && slices.Contains(failed, dropped.modificationID()) &&
 		slices.Contains(failed, rejected.modificationID()), "the failed ones are %v, want %v and %v, not %v", failed,
 		dropped, rejected, good)
@@ -79,7 +80,7 @@ func TestObservedSingles(t *testing.T) {
 	}
 	api.expect(400, "POST", singlePath, refused.String())
 	summary, ids := api.observedLately()
-	equal(t, "summary", client.DaySummary{Succeeded: 1, Failed: 1}, summary)
+	equal(t, "summary", client.DaySummary{SucceededRequestCount: 1, FailedRequestCount: 1}, summary)
 	equal(t, "failed modifications", []string{refused.modificationID()}, ids)
 }
 
@@ -91,10 +92,10 @@ func TestObservedBatches(t *testing.T) {
 	byID := ok(api.client.ObservedBatches(t.Context(), last.BatchID))(t)
 	require(t, len(byID) == 1 && byID[0].BatchID == last.BatchID && byID[0].Status == "processed_with_failures" &&
 		byID[0].IngestStart != nil && byID[0].IngestEnd != nil && byID[0].DurationSeconds != nil &&
-		byID[0].ErrorMessage == "" && byID[0].Exports["errors_file"] != "",
+		byID[0].ErrorMessage == nil && byID[0].Exports != nil,
 		"got %+v, want the batch with its times and its report", byID)
 	equal(t, "counts", &client.ObservedCounts{Total: 3, Accepted: 2, Invalid: 1}, byID[0].Counts)
-	api.expect(200, "GET", byID[0].Exports["errors_file"], "")
+	api.expect(200, "GET", byID[0].Exports.ErrorsFile, "")
 	var groups []client.BatchDay
 	for next := ""; next != "" || groups == nil; {
 		page, after, err := api.client.BatchesByDay(t.Context(), last.CreatedAt, last.CreatedAt, 100, next)
@@ -139,7 +140,7 @@ func TestObservabilityCommands(t *testing.T) {
 	for text := range strings.Lines(c.run(0, "summary", "--days", "3", "--json")) {
 		var day client.DaySummary
 		must(t, json.Unmarshal([]byte(text), &day))
-		stored, failed = stored+day.Succeeded, failed+day.Failed
+		stored, failed = stored+day.SucceededRequestCount, failed+day.FailedRequestCount
 	}
 	assert(t, stored == 2 && failed == 2, "summary: %d stored and %d not, want 2 and 2", stored, failed)
 	if text := c.run(0, "summary", "--days", "3"); !strings.HasSuffix(text, "total       2 stored  2 not stored\n") {

@@ -40,7 +40,7 @@ func TestDuckDBReadsParquet(t *testing.T) {
 		require(t, err == nil && len(got.Modifications) == 1, "reading line %d back: %+v, %v", i, got, err)
 		m := got.Modifications[0]
 		row := map[string]any{
-			"batch_id": m.BatchID, "line": json.Number(fmt.Sprint(m.Line)), "main_entity": m.MainEntity.Role,
+			"batch_id": *m.BatchID, "line": json.Number(fmt.Sprint(*m.Line)), "main_entity": m.MainEntity.Role,
 			"received_at": m.ReceivedAt.UTC().Format("2006-01-02T15:04:05.000000Z"), "raw_line": string(m.Transaction),
 			"amount_decimal": nil, "settled_at": nil, "city": nil,
 		}

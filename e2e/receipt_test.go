@@ -103,7 +103,7 @@ func TestReceipts(t *testing.T) {
 	size := int64(len(file))
 	want := receiptClaims{
 		Iss: environment.APIURL, Iat: got.Iat, Tenant: environment.TenantID, BatchID: u.BatchID, Status: "PROCESSED",
-		ReceivedAt: &last.ReceivedAt, EndedAt: last.UpdatedAt, FileSHA256: hexDigest(file), FileBytes: &size,
+		ReceivedAt: last.ReceivedAt, EndedAt: last.UpdatedAt, FileSHA256: hexDigest(file), FileBytes: &size,
 		Counts:         map[string]int64{"total": 4, "accepted": 2, "invalid": 2, "ingested": 2},
 		AcceptedSHA256: hexDigest(accepted),
 	}

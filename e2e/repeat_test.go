@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/client"
+	"sluice/openapi/wire"
 )
 
 // repeat sends a request with an idempotency key and returns the answer. It comes again when the service says so, as
@@ -121,8 +122,8 @@ func TestValidateOnly(t *testing.T) {
 	assert(t, isInOrder(seen, []string{client.StatusValidationStarted, client.StatusProcessed}),
 		"seen %v, want no status of ingestion", seen)
 	equal(t, "counts", countsOf(4, 3, 1, 0), last.Counts)
-	got := client.UploadOptions{ValidateOnly: last.ValidateOnly, MaxRejected: last.MaxRejected, Name: last.Name,
-		Metadata: last.Metadata}
+	got := client.UploadOptions{ValidateOnly: last.ValidateOnly, MaxRejected: last.MaxRejected,
+		Name: wire.OrZero(last.Name), Metadata: last.Metadata}
 	equal(t, "what was asked for", o, got)
 	var history []string
 	for _, entry := range last.History {

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/client"
+	"sluice/openapi/wire"
 )
 
 // What was rejected is a file: mended and sent again, it is a valid batch, and with the lines that were accepted it is
@@ -48,7 +49,7 @@ func TestRejectedLinesMendedAndSentAgain(t *testing.T) {
 	for _, i := range []int{1, 4, 5, 7, 9, 11} {
 		want.WriteString(lines[i] + "\n")
 	}
-	_, header, rejected := download(t, r.RejectedFileURL)
+	_, header, rejected := download(t, wire.OrZero(r.RejectedFileURL))
 	if diff := cmp.Diff(want.String(), rejected); diff != "" || *r.RejectedLeftOut != 1 {
 		t.Errorf("%d lines left out, want 1; rejected lines (-want +got):\n%s", *r.RejectedLeftOut, diff)
 	}
@@ -64,11 +65,11 @@ func TestRejectedLinesMendedAndSentAgain(t *testing.T) {
 	mended = strings.TrimSuffix(mended, "\n") + "}"
 	again := api.expectProcess("PROCESSED", []byte(mended))
 	equal(t, "counts of the mended batch", countsOf(6, 6, 0, 6), again.Counts)
-	if r := api.result(again.BatchID); r.ErrorsCSVURL != "" || r.RejectedFileURL != "" || r.Summary == nil ||
+	if r := api.result(again.BatchID); r.ErrorsCSVURL != nil || r.RejectedFileURL != nil || r.Summary == nil ||
 		len(r.Summary) > 0 || r.RejectedLeftOut == nil || *r.RejectedLeftOut != 0 {
 		t.Errorf("results of a valid batch are %+v, want no files and an empty summary", r)
 	}
-	status, _, _ := download(t, strings.Replace(r.RejectedFileURL, "X-Amz-Signature=", "X-Amz-Signature=f", 1))
+	status, _, _ := download(t, strings.Replace(*r.RejectedFileURL, "X-Amz-Signature=", "X-Amz-Signature=f", 1))
 	assert(t, status == 403, "a URL with another signature: %d, want 403", status)
 }
 
@@ -83,8 +84,8 @@ func expectFilesOfCommands(t *testing.T, batchID string, file []byte, r client.V
 	for name, content := range map[string][]byte{"batch.jsonl": file, "entities": []byte(entities)} {
 		must(t, os.WriteFile(path(name), content, 0o600))
 	}
-	_, _, wantCSV := download(t, r.ErrorsCSVURL)
-	_, _, wantRejected := download(t, r.RejectedFileURL)
+	_, _, wantCSV := download(t, wire.OrZero(r.ErrorsCSVURL))
+	_, _, wantRejected := download(t, wire.OrZero(r.RejectedFileURL))
 	files := []string{"--csv", path("errors.csv"), "--rejected", path("mend.jsonl")}
 	for name, run := range map[string]func() (stdout, stderr string, code int, err error){
 		"results": func() (string, string, int, error) {
@@ -111,18 +112,14 @@ func expectFilesOfCommands(t *testing.T, batchID string, file []byte, r client.V
 // expectCSV compares the report as CSV with the report.
 func expectCSV(t *testing.T, r client.ValidationResult, entries []client.ReportLine) {
 	t.Helper()
-	_, header, text := download(t, r.ErrorsCSVURL)
+	_, header, text := download(t, wire.OrZero(r.ErrorsCSVURL))
 	got := header.Get("Content-Type")
 	assert(t, got == "text/csv; charset=utf-8", "the CSV is %q, want text/csv; charset=utf-8", got)
 	records := ok(csv.NewReader(strings.NewReader(text)).ReadAll())(t)
 	want := [][]string{{"line", "modification_external_id", "transaction_external_id", "code", "field", "message",
 		"offset"}}
-	id := func(s *string) string {
-		if s == nil {
-			return ""
-		}
-		return strings.Replace(*s, "-1+1", "'-1+1", 1) // which a spreadsheet would compute
-	}
+	// A spreadsheet would compute an ID that begins with a sign.
+	id := func(s string) string { return strings.Replace(s, "-1+1", "'-1+1", 1) }
 	for _, l := range entries {
 		line, modification, transaction := fmt.Sprint(l.Line), id(l.ModificationExternalID), id(l.TransactionExternalID)
 		for _, e := range l.Errors {

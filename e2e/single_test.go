@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/client"
+	"sluice/openapi/wire"
 )
 
 const singlePath = "/tm/realtime/event/transaction/v3"
@@ -92,9 +93,9 @@ func TestSingleAndBatchRace(t *testing.T) {
 		require(t, err == nil && len(got.Modifications) == 1, "%+v, %v", got, err)
 		// Each was sent singly after the upload was complete.
 		m := got.Modifications[0]
-		assert(t, m.BatchID == "" && m.ReceivedAt.After(last.ReceivedAt) && strings.Contains(string(m.Transaction),
+		assert(t, m.BatchID == nil && m.ReceivedAt.After(*last.ReceivedAt) && strings.Contains(string(m.Transaction),
 			`"single `), "%s comes from batch %q, received at %v; want the single one, after %v", l.modificationID(),
-			m.BatchID, m.ReceivedAt, last.ReceivedAt)
+			wire.OrZero(m.BatchID), m.ReceivedAt, last.ReceivedAt)
 	}
 	// A batch that is received later wins again.
 	for _, l := range lines {

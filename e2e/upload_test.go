@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"sluice/client"
+	"sluice/openapi/wire"
 )
 
 func TestURLAcceptsOneUpload(t *testing.T) {
@@ -120,7 +121,7 @@ func TestReportBeyondItsLimit(t *testing.T) {
 		lines)
 	report := api.report(last.BatchID)
 	expectCSV(t, r, report)
-	_, _, rejected := download(t, r.RejectedFileURL)
+	_, _, rejected := download(t, wire.OrZero(r.RejectedFileURL))
 	assert(t, rejected == file, "the rejected lines have %d bytes, want those that were sent", len(rejected))
 	full, bytesOfFull := 0, 0
 	for i, line := range report {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sluice/client"
+	"sluice/openapi/wire"
 	"sluice/shared/connect/event"
 	"sluice/shared/connect/webhook"
 )
@@ -32,7 +33,8 @@ func TestWebhookIsTriedAgain(t *testing.T) {
 	d := api.expectDelivered(w, first.header.Get("x-sluice-delivery"), delivered)
 	require(t, len(d.Attempts) >= 2, "delivery %+v, want a failed and a successful attempt", d)
 	failed, last := d.Attempts[0], d.Attempts[len(d.Attempts)-1]
-	assert(t, failed.Status == 503 && failed.Code == "status" && failed.Answer == "overloaded" && last.Status == 202,
+	assert(t, wire.OrZero(failed.Status) == 503 && wire.OrZero(failed.Code) == "status" &&
+		wire.OrZero(failed.Answer) == "overloaded" && wire.OrZero(last.Status) == 202,
 		"attempts %+v, want 503 overloaded first and 202 last", d.Attempts)
 	before := len(r.requests())
 	resent := ok(api.client.ResendSince(t.Context(), w.ID, started.Add(-time.Minute), "Successful"))(t)
@@ -81,7 +83,7 @@ func TestGoneDisablesAWebhook(t *testing.T) {
 		w = ok(api.client.Webhook(t.Context(), w.ID))(t)
 		return !w.Enabled
 	})
-	assert(t, w.DisabledReason == "gone" && w.DisabledAt != nil, "disabled: %+v, want the reason gone", w)
+	assert(t, wire.OrZero(w.DisabledReason) == "gone" && w.DisabledAt != nil, "disabled: %+v, want the reason gone", w)
 	eventually(t, "the event that it is disabled", func() bool {
 		return slices.ContainsFunc(r.requests(), func(got receivedRequest) bool {
 			m := got.message(t)
@@ -101,7 +103,7 @@ func TestGoneDisablesAWebhook(t *testing.T) {
 	expectRefused(t, 409, err)
 	r.answers(answerWith(200))
 	w.Enabled = true
-	ok(api.client.UpdateWebhook(t.Context(), w.ID, w.WebhookSettings))(t)
+	ok(api.client.UpdateWebhook(t.Context(), w.ID, w.Settings()))(t)
 	resent := ok(api.client.ResendSince(t.Context(), w.ID, long))(t)
 	assert(t, resent == 2, "%d deliveries are sent again, want 2", resent)
 	for _, d := range list {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sluice/client"
+	"sluice/openapi/wire"
 	"sluice/shared/connect/event"
 	"sluice/shared/connect/webhook"
 )
@@ -43,7 +44,7 @@ func (s *session) expectDelivered(w client.Webhook, delivery, want string) (d cl
 	s.t.Helper()
 	eventually(s.t, "the end of delivery "+delivery, func() bool {
 		d = ok(s.client.Delivery(s.t.Context(), w.ID, delivery))(s.t)
-		return d.Outcome != ""
+		return d.Outcome != nil
 	})
 	assert(s.t, summaryOf(d) == want, "delivery %s ended with %s, want %s: %+v", delivery, summaryOf(d), want, d)
 	return d
@@ -53,7 +54,9 @@ func (s *session) expectDelivered(w client.Webhook, delivery, want string) (d cl
 const delivered = "Successful -"
 
 // summaryOf returns the outcome and the code of a delivery.
-func summaryOf(d client.Delivery) string { return cmp.Or(d.Outcome, "-") + " " + cmp.Or(d.Code, "-") }
+func summaryOf(d client.Delivery) string {
+	return cmp.Or(wire.OrZero(d.Outcome), "-") + " " + cmp.Or(wire.OrZero(d.Code), "-")
+}
 
 // testWebhook has a test message delivered once, with an outcome, and returns the delivery.
 func (s *session) testWebhook(w client.Webhook, want string) client.Delivery {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sluice/client"
+	"sluice/openapi/wire"
 )
 
 const (
@@ -181,19 +182,19 @@ func (s *Server) readResult(w http.ResponseWriter, r *http.Request) {
 	case b.status == client.StatusError:
 		reply(w, http.StatusOK, map[string]any{"message": b.errorMessage, "valid": nil})
 	case b.valid:
-		reply(w, http.StatusOK, client.ValidationResult{
-			Message: "Batch validated successfully.", Valid: &b.valid, Counts: b.counts(), ValidateOnly: b.ValidateOnly,
-			Name: b.Name, Metadata: b.Metadata,
+		reply(w, http.StatusOK, wire.ValidationResult{
+			Message: "Batch validated successfully.", Valid: &b.valid, Counts: new(b.counts()),
+			ValidateOnly: b.ValidateOnly, Name: b.Name, Metadata: b.Metadata,
 		})
 	default:
-		reply(w, http.StatusOK, client.ValidationResult{
-			Message: "Batch validated with errors.", Valid: &b.valid, Counts: b.counts(), ValidateOnly: b.ValidateOnly,
-			Name: b.Name, Metadata: b.Metadata,
-			ErrorsFileURL:     s.URL + "/storage/reports/" + r.PathValue("id") + "?" + b.signature,
-			ErrorsFileExpires: time.Now().Add(urlLifetime).UTC(),
-			ErrorsCSVURL:      s.URL + "/storage/csv/" + r.PathValue("id") + "?" + b.signature,
-			RejectedFileURL:   s.URL + "/storage/rejected/" + r.PathValue("id") + "?" + b.signature,
-			RejectedLeftOut:   new(int64),
+		reply(w, http.StatusOK, wire.ValidationResult{
+			Message: "Batch validated with errors.", Valid: &b.valid, Counts: new(b.counts()),
+			ValidateOnly: b.ValidateOnly, Name: b.Name, Metadata: b.Metadata,
+			ErrorsFileURL:          s.URL + "/storage/reports/" + r.PathValue("id") + "?" + b.signature,
+			ErrorsFileURLExpiresAt: time.Now().Add(urlLifetime).UTC(),
+			ErrorsCSVURL:           new(s.URL + "/storage/csv/" + r.PathValue("id") + "?" + b.signature),
+			RejectedFileURL:        new(s.URL + "/storage/rejected/" + r.PathValue("id") + "?" + b.signature),
+			RejectedLeftOut:        new(int64),
 		})
 	}
 }
@@ -220,10 +221,10 @@ func (s *Server) readTransaction(w http.ResponseWriter, r *http.Request) {
 		replyMessage(w, http.StatusNotFound, "Transaction not found.")
 		return
 	}
-	first := slices.IndexFunc(all, func(m client.Modification) bool {
+	first := slices.IndexFunc(all, func(m wire.StoredModification) bool {
 		return m.ModificationExternalID > r.URL.Query().Get("after")
 	})
-	page := client.Transaction{TransactionExternalID: id, Modifications: all[first : first+1]}
+	page := wire.StoredTransaction{TransactionExternalID: id, Modifications: all[first : first+1]}
 	if first+1 < len(all) {
 		page.NextAfter = all[first].ModificationExternalID
 	}
@@ -231,8 +232,8 @@ func (s *Server) readTransaction(w http.ResponseWriter, r *http.Request) {
 }
 
 // modifications returns the lines of all PROCESSED batches that have a transaction ID, in the order of their IDs.
-func (s *Server) modifications(transactionID string) []client.Modification {
-	var found []client.Modification
+func (s *Server) modifications(transactionID string) []wire.StoredModification {
+	var found []wire.StoredModification
 	for batchID, b := range s.batches {
 		if b.status != client.StatusProcessed || b.ValidateOnly {
 			continue
@@ -244,17 +245,17 @@ func (s *Server) modifications(transactionID string) []client.Modification {
 			if json.Unmarshal(line, &ids) != nil || ids.TransactionExternalID != transactionID {
 				continue
 			}
-			found = append(found, client.Modification{
+			found = append(found, wire.StoredModification{
 				ModificationExternalID: ids.Modification.ExternalID,
-				BatchID:                batchID,
-				Line:                   number,
+				BatchID:                new(batchID),
+				Line:                   new(number),
 				ReceivedAt:             b.receivedAt,
 				MainEntity:             &client.MainEntity{Role: "sender", ByExternalID: "e-1"},
 				Transaction:            bytes.TrimSuffix(line, []byte("\n")),
 			})
 		}
 	}
-	slices.SortFunc(found, func(a, b client.Modification) int {
+	slices.SortFunc(found, func(a, b wire.StoredModification) int {
 		return cmp.Compare(a.ModificationExternalID, b.ModificationExternalID)
 	})
 	return found

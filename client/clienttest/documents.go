@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sluice/client"
+	"sluice/openapi/wire"
 )
 
 const (
@@ -24,7 +25,7 @@ const documentSignature = "X-Amz-Signature=66666666"
 
 // document is a document and its file. Its status advances by one each time it is read.
 type document struct {
-	client.Document
+	wire.Document
 	isUploaded bool
 	content    []byte
 	// isScanned means that the next reading has the result of the scan.
@@ -39,10 +40,10 @@ func (s *Server) createDocument(w http.ResponseWriter, r *http.Request) {
 		replyPlatformError(w, http.StatusBadRequest, "fileName and entityId are needed.", "missing")
 		return
 	}
-	d := &document{Document: client.Document{
+	d := &document{Document: wire.Document{
 		ID: fmt.Sprintf("02980000-0000-7000-8000-%012d", len(s.documents)+1), EntityID: in.Data.EntityID,
-		JourneyID: in.Data.JourneyID, DocumentType: in.Data.DocumentType, FileName: in.Data.FileName,
-		FriendlyName: in.Data.FriendlyName, Status: client.DocumentProcessing, HasRequiredAccessLayers: true,
+		JourneyID: in.Data.JourneyID, DocumentType: in.Data.DocumentType, FileName: &in.Data.FileName,
+		FriendlyName: &in.Data.FriendlyName, Status: client.DocumentProcessing, HasRequiredAccessLayers: true,
 		UploadedByUserName: ClientID, UploadedOn: time.Now().UTC(),
 	}}
 	s.documents = append(s.documents, d)
@@ -87,16 +88,18 @@ func (s *Server) putDocument(w http.ResponseWriter, r *http.Request) {
 func (d *document) scan() {
 	switch {
 	case bytes.Contains(d.content, []byte(Infected)):
-		d.Status, d.ErrorCode = client.DocumentInfected, "INFECTED_FILE"
-		d.ErrorMessage = "The malware scan refused the file (test)."
-	case path.Ext(d.FileName) == ".exe":
-		d.Status, d.ErrorCode = client.DocumentError, "INVALID_MIME_TYPE"
-		d.ErrorMessage = "The extension is not supported."
+		d.fail(client.DocumentInfected, "INFECTED_FILE", "The malware scan refused the file (test).")
+	case path.Ext(*d.FileName) == ".exe":
+		d.fail(client.DocumentError, "INVALID_MIME_TYPE", "The extension is not supported.")
 	case len(d.content) == 0:
-		d.Status, d.ErrorCode, d.ErrorMessage = client.DocumentError, "CLIENT_SIDE_ERROR", "The file is empty."
+		d.fail(client.DocumentError, "CLIENT_SIDE_ERROR", "The file is empty.")
 	default:
 		d.Status = client.DocumentCompleted
 	}
+}
+
+func (d *document) fail(status, code, message string) {
+	d.Status, d.ErrorCode, d.ErrorMessage = status, &code, &message
 }
 
 // findDocument returns the document that the request names. If there is none it answers the request and returns nil.
@@ -169,7 +172,7 @@ func (s *Server) listDocuments(w http.ResponseWriter, r *http.Request) {
 		replyPlatformError(w, http.StatusBadRequest, "entityId is needed, and pageSize is 1 to 500.", "invalid")
 		return
 	}
-	var found []client.Document
+	var found []wire.Document
 	for _, d := range s.documents {
 		if d != nil && d.EntityID == in.Data.EntityID && (in.Data.Status == "" || d.Status == in.Data.Status) {
 			found = append(found, d.Document)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"sluice/client"
+	"sluice/openapi/wire"
 )
 
 // message says why a batch has no status; "" if it has one.
@@ -26,11 +27,13 @@ func (b *batch) message() string {
 // record returns the status record of a batch as it is now.
 func (b *batch) record(id string) client.Status {
 	size := int64(len(b.content))
-	status := client.Status{
-		BatchID: id, Status: b.status, Message: b.message(), RejectOnInvalid: b.RejectOnInvalid,
-		MaxRejected:  b.MaxRejected,
-		ValidateOnly: b.ValidateOnly, Name: b.Name, Metadata: b.Metadata, ClientID: ClientID, Counts: b.counts(),
-		CreatedAt: b.receivedAt, UpdatedAt: b.receivedAt, ReceivedAt: b.receivedAt, BytesTotal: size, BytesDone: size,
+	status := client.Status{Message: b.message(), BatchStatus: wire.BatchStatus{
+		BatchID: id, Status: b.status, RejectOnInvalid: b.RejectOnInvalid, MaxRejected: b.MaxRejected,
+		ValidateOnly: b.ValidateOnly, Name: &b.Name, Metadata: b.Metadata, ClientID: ClientID, Counts: b.counts(),
+		CreatedAt: b.receivedAt, UpdatedAt: b.receivedAt, BytesTotal: size, BytesDone: size,
+	}}
+	if !b.receivedAt.IsZero() {
+		status.ReceivedAt = &b.receivedAt
 	}
 	if b.Screening != nil && b.counts().Total != nil {
 		names, alerts := b.screen()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sluice/client"
+	"sluice/openapi/wire"
 )
 
 // observabilityPath begins the paths of what became of transactions.
@@ -110,9 +111,10 @@ func (s *Server) summarize(w http.ResponseWriter, r *http.Request) {
 		if !b.isJudged() || day.Before(first) || day.After(last) {
 			continue
 		}
-		sum := client.DaySummary{Failed: b.total, Links: map[string]string{}}
+		sum := client.DaySummary{FailedRequestCount: b.total,
+			Links: wire.DayLinks{Batches: "/batches", FailedModifications: "/failed"}}
 		if b.status == client.StatusProcessed {
-			sum.Succeeded, sum.Failed = b.total-b.invalid, b.invalid
+			sum.SucceededRequestCount, sum.FailedRequestCount = b.total-b.invalid, b.invalid
 		}
 		pages = append(pages, map[string]client.DaySummary{day.Format(time.DateOnly): sum})
 	}

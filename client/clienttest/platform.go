@@ -1,13 +1,12 @@
 package clienttest
 
 import (
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 
-	"sluice/client"
+	"sluice/openapi/wire"
 )
 
 // entityQueries is the path under which entities are read.
@@ -54,9 +53,9 @@ func (s *Server) listEntities(w http.ResponseWriter, r *http.Request) {
 		replyPlatformError(w, http.StatusBadRequest, "pageSize must be 1 to 500.", "number_range")
 		return
 	}
-	var found []client.ListedEntity
+	var found []wire.ListedEntity
 	for _, e := range s.Entities {
-		listed := client.ListedEntity{ID: e.ID, Type: e.Type, Name: nameOf(e), LifecycleStatus: e.LifecycleStatus,
+		listed := wire.ListedEntity{ID: e.ID, Type: e.Type, Name: nameOf(e), LifecycleStatus: e.LifecycleStatus,
 			Version: e.Version}
 		hasPrefix := strings.HasPrefix(strings.ToLower(listed.Name), strings.ToLower(query.Get("name")))
 		if hasPrefix && (!query.Has("status") || query.Get("status") == e.LifecycleStatus) {
@@ -75,16 +74,13 @@ func (s *Server) listEntities(w http.ResponseWriter, r *http.Request) {
 }
 
 // nameOf returns the legal name of an entity.
-func nameOf(e client.Entity) string {
-	var name struct {
-		Value string `json:"value"`
-	}
-	_ = json.Unmarshal(e.Properties["legalEntityName"], &name)
-	return name.Value
+func nameOf(e wire.Entity) string {
+	property, _ := e.Properties["legalEntityName"].(wire.SingleProperty)
+	return property.Value
 }
 
 func (s *Server) readEntity(w http.ResponseWriter, r *http.Request) {
-	i := slices.IndexFunc(s.Entities, func(e client.Entity) bool { return e.ID == r.PathValue("id") })
+	i := slices.IndexFunc(s.Entities, func(e wire.Entity) bool { return e.ID == r.PathValue("id") })
 	if i < 0 {
 		replyPlatformError(w, http.StatusNotFound, "Entity not found.", "entity_not_found")
 		return

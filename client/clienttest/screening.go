@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sluice/client"
+	"sluice/openapi/wire"
 )
 
 const (
@@ -64,7 +65,7 @@ func (s *Server) readScreening(w http.ResponseWriter, r *http.Request) {
 		replyMessage(w, http.StatusNotFound, "The names of this batch are not screened.")
 		return
 	}
-	result := client.ScreeningResult{Lists: []client.ScreenedList{{List: List, Version: "1"}}}
+	result := wire.ScreeningResult{Lists: []client.ScreenedList{{List: List, Version: "1"}}}
 	switch {
 	case b.status == "" || b.status == client.StatusValidationStarted:
 		result.Message = "Batch not yet validated."
@@ -79,7 +80,7 @@ func (s *Server) readScreening(w http.ResponseWriter, r *http.Request) {
 		if hits > 0 {
 			result.Message, result.AlertsComplete = "Batch screened with hits.", &complete
 			result.AlertsFileURL = s.URL + "/storage/alerts/" + r.PathValue("id") + "?" + b.signature
-			result.AlertsFileExpires = time.Now().Add(urlLifetime).UTC()
+			result.AlertsFileURLExpiresAt = time.Now().Add(urlLifetime).UTC()
 		}
 	}
 	reply(w, http.StatusOK, result)

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"sluice/client"
+	"sluice/openapi/wire"
 )
 
 // Credentials that the server accepts.
@@ -42,7 +43,7 @@ type Server struct {
 	// ReceivedAt is when uploads are received; zero unless changed, which means the present.
 	ReceivedAt time.Time
 	// Entities are those of the tenant, in the order of lists. Their name is the property legalEntityName.
-	Entities []client.Entity
+	Entities []wire.Entity
 
 	// Before, if not nil, sees each request first. If it answers the request itself it returns true.
 	Before func(http.ResponseWriter, *http.Request) bool

@@ -137,11 +137,11 @@ func readLine(line []byte, start int64) (lineIDs, *client.ReportError) {
 	err := json.Unmarshal(line, &ids)
 	switch {
 	case errors.As(err, &syntax):
-		d := client.Detail{Loc: []any{}, Msg: "The line is not valid JSON.", Type: "json_invalid"}
-		return ids, &client.ReportError{Detail: d, Offset: start + syntax.Offset - 1}
+		return ids, &client.ReportError{Loc: []any{}, Msg: "The line is not valid JSON.", Type: "json_invalid",
+			Offset: start + syntax.Offset - 1}
 	case err != nil:
-		d := client.Detail{Loc: []any{}, Msg: "A line must be one JSON object: one transaction.", Type: "object_type"}
-		return ids, &client.ReportError{Detail: d, Offset: start}
+		return ids, &client.ReportError{Loc: []any{}, Msg: "A line must be one JSON object: one transaction.",
+			Type: "object_type", Offset: start}
 	}
 	return ids, nil
 }
@@ -150,12 +150,9 @@ func readLine(line []byte, start int64) (lineIDs, *client.ReportError) {
 func duplicateLine(id string, n, offset int64, lines []int64) client.ReportLine {
 	others := slices.Clone(lines[:min(len(lines), maxOtherLines+1)])
 	others = slices.DeleteFunc(others, func(line int64) bool { return line == n })
-	return client.ReportLine{Line: n, ModificationExternalID: &id, Errors: []client.ReportError{{
-		Detail: client.Detail{
-			Loc: []any{"modification", "external_id"}, Msg: "Another line has the same modification ID.",
-			Type: "duplicate_modification_id",
-		},
-		Pointer: "/modification/external_id", Offset: offset,
+	return client.ReportLine{Line: n, ModificationExternalID: id, Errors: []client.ReportError{{
+		Loc: []any{"modification", "external_id"}, Msg: "Another line has the same modification ID.",
+		Type: "duplicate_modification_id", Pointer: "/modification/external_id", Offset: offset,
 		OtherLines: others[:min(len(others), maxOtherLines)], OtherLinesTotal: int64(len(lines) - 1),
 	}}}
 }

@@ -19,6 +19,7 @@ import (
 	"sluice/cmd/sluice/internal/commandtest"
 	"sluice/internal/environ"
 	"sluice/internal/localcloud"
+	"sluice/openapi/wire"
 )
 
 func TestMain(m *testing.M) {
@@ -62,24 +63,23 @@ func TestScripts(t *testing.T) {
 }
 
 // someEntities returns the entities of the servers of scripts.
-func someEntities() []client.Entity {
+func someEntities() []wire.Entity {
 	created := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
-	property := func(text string) json.RawMessage { return json.RawMessage(text) }
-	return []client.Entity{
+	single := func(value string) wire.SingleProperty { return wire.SingleProperty{Type: "Single", Value: value} }
+	return []wire.Entity{
 		{
 			ID: "e-1", Type: "Company", Role: "Client", LifecycleStatus: "Compliant", Created: &created, Version: 2,
-			Risk:         &client.EntityRisk{Category: "Overall", Level: "High"},
-			AccessLayers: client.AccessLayers{Geographic: []string{"Ireland"}, BusinessRelated: []string{"Retail"}},
-			Properties: map[string]json.RawMessage{
-				"legalEntityName": property(`{"type":"Single","value":"ACME Ltd"}`),
-				"employees":       property(`{"type":"Single","value":12}`),
-				"note":            property(`{"type":"Single","value":"\u001b[31mred\u001b[0m"}`),
-				"tax":             property(`{"type":"Custom","customTypeId":"c","properties":{"country":"IE"}}`),
+			Risk:         &wire.RiskLevel{RiskCategory: "Overall", RiskLevel: "High"},
+			AccessLayers: wire.AccessLayers{Geographic: []string{"Ireland"}, BusinessRelated: []string{"Retail"}},
+			Properties: map[string]any{
+				"legalEntityName": single("ACME Ltd"), "note": single("\x1b[31mred\x1b[0m"),
+				"employees": json.RawMessage(`{"type":"Single","value":12}`),
+				"tax":       json.RawMessage(`{"type":"Custom","customTypeId":"c","properties":{"country":"IE"}}`),
 			},
 		},
 		{ID: "e 2/3", LifecycleStatus: "Unknown"},
-		{ID: "e-3", Type: "Individual", LifecycleStatus: "Compliant", Properties: map[string]json.RawMessage{
-			"legalEntityName": property(`{"type":"Single","value":"Acme \u202egnp.exe"}`)}},
+		{ID: "e-3", Type: "Individual", LifecycleStatus: "Compliant",
+			Properties: map[string]any{"legalEntityName": single("Acme \u202egnp.exe")}},
 	}
 }
 

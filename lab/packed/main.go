@@ -182,7 +182,7 @@ func (f *packedFile) process(ctx context.Context, c *client.Client) (m measured,
 	for _, entry := range last.History {
 		reached[entry.Status] = entry.At
 	}
-	m.scanned = reached[client.StatusValidationStarted].Sub(last.ReceivedAt)
+	m.scanned = reached[client.StatusValidationStarted].Sub(*last.ReceivedAt)
 	m.validated = reached[client.StatusPendingIngestion].Sub(reached[client.StatusValidationStarted])
 	m.ingested = reached[client.StatusProcessed].Sub(reached[client.StatusPendingIngestion])
 	return m, nil

@@ -39,7 +39,7 @@ type benchBatch struct {
 	status, message string
 }
 
-func (b *benchBatch) isEnded() bool { return (client.Status{Status: b.status}).IsTerminal() }
+func (b *benchBatch) isEnded() bool { return client.IsTerminal(b.status) }
 
 // calls records how requests for statuses were answered, each attempt on its own. It is safe for concurrent use.
 type calls struct {

@@ -16,6 +16,7 @@ import (
 	"sluice/client"
 	"sluice/cmd/sluice/internal/terminal"
 	"sluice/internal/linefile"
+	"sluice/openapi/wire"
 	"sluice/shared/screening"
 	"sluice/shared/screening/adapter"
 	"sluice/shared/screening/match"
@@ -241,8 +242,10 @@ func (s *adapterServer) deliver(m adapter.Message, answer adapter.Answer) error 
 	if s.has("wrong-mac") {
 		sealed.MAC = sealed.IV
 	}
-	reply := client.ScreeningAnswer{ID: m.ID, Tenant: m.Tenant, ProviderID: m.ProviderID, Type: string(m.Type),
-		Status: adapter.Success, Response: sealed.Data, IV: sealed.IV, MAC: sealed.MAC}
+	reply := client.ScreeningAnswer{IV: sealed.IV, MAC: sealed.MAC, ScreeningAnswer: wire.ScreeningAnswer{
+		ID: m.ID, Tenant: m.Tenant, ProviderID: m.ProviderID, Type: string(m.Type), Status: adapter.Success,
+		Response: sealed.Data,
+	}}
 	if answer.ErrorDetails != nil {
 		reply.Status = adapter.Error
 	}

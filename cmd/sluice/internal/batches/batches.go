@@ -26,6 +26,7 @@ import (
 	"sluice/cmd/sluice/internal/terminal"
 	"sluice/internal/command"
 	"sluice/internal/linefile"
+	"sluice/openapi/wire"
 )
 
 // MaxBatchesPage is how many batches one request returns at most.
@@ -129,7 +130,7 @@ func printBatches(stdout io.Writer, batches []client.Status) error {
 			status, text = "-", s.Message
 		}
 		counts := cmp.Or(formatCounts(s.Counts), "-")
-		name := cmp.Or(linefile.Printable(s.Name), "-")
+		name := cmp.Or(linefile.Printable(wire.OrZero(s.Name)), "-")
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", s.CreatedAt.Format(time.RFC3339), s.BatchID, status, counts,
 			name, linefile.Printable(text))
 	}
@@ -250,7 +251,7 @@ func showResults(
 		return command.Unfinished
 	}
 	ui.Printf("%s\n", linefile.Printable(r.Message))
-	printCounts(ui, r.Counts)
+	printCounts(ui, wire.OrZero(r.Counts))
 	printLabels(ui, r.Name, r.Metadata)
 	if !onlyStore || report != nil {
 		if err := findings.ShowReport(ctx, c, ui, r, nil, report); err != nil {

@@ -15,6 +15,7 @@ import (
 	"sluice/cmd/sluice/internal/terminal"
 	"sluice/internal/command"
 	"sluice/internal/linefile"
+	"sluice/openapi/wire"
 )
 
 func statusCommand() *cobra.Command {
@@ -124,7 +125,7 @@ func printStatus(ui *terminal.Terminal, s client.Status, followed bool) {
 	if s.Status == "" {
 		ui.Printf("%s\n", linefile.Printable(s.Message))
 		printQueue(ui, s)
-		printLabels(ui, s.Name, s.Metadata)
+		printLabels(ui, wire.OrZero(s.Name), s.Metadata)
 		return
 	}
 	if !followed {
@@ -140,8 +141,8 @@ func printStatus(ui *terminal.Terminal, s client.Status, followed bool) {
 			strings.TrimSpace(terminal.FormatPercent(s.BytesDone, s.BytesTotal)))
 	}
 	printDuplicate(ui, s)
-	printLabels(ui, s.Name, s.Metadata)
-	if s.ReceivedAt.IsZero() {
+	printLabels(ui, wire.OrZero(s.Name), s.Metadata)
+	if s.ReceivedAt == nil {
 		return // it was not uploaded
 	}
 	ui.Printf("received %s\n", s.ReceivedAt.Format(timeFormat))

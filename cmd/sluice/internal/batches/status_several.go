@@ -18,6 +18,7 @@ import (
 	"sluice/cmd/sluice/internal/terminal"
 	"sluice/internal/command"
 	"sluice/internal/linefile"
+	"sluice/openapi/wire"
 )
 
 // statuses are those of several batches, which one status command shows.
@@ -172,7 +173,7 @@ func (s *statuses) format(i int) string {
 	if !r.status.IsTerminal() {
 		details = append(details, strings.TrimSpace(terminal.FormatPercent(r.status.BytesDone, r.status.BytesTotal)))
 	}
-	for _, text := range []string{formatCounts(r.status.Counts), r.status.Name, r.status.ErrorMessage} {
+	for _, text := range []string{formatCounts(r.status.Counts), wire.OrZero(r.status.Name), r.status.ErrorMessage} {
 		if text = linefile.Printable(text); text != "" {
 			details = append(details, text)
 		}

@@ -44,7 +44,8 @@ func TestLinesOfALongTable(t *testing.T) {
 	s := statuses{ids: []string{"a", "b", "c", "d"}}
 	for _, status := range []string{client.StatusProcessed, client.StatusInProgress, client.StatusError,
 		client.StatusInProgress} {
-		s.rows = append(s.rows, statusRow{isRead: true, status: client.Status{Status: status}})
+		s.rows = append(s.rows, statusRow{isRead: true})
+		s.rows[len(s.rows)-1].status.Status = status
 	}
 	for height, want := range map[int]string{4: "abcd", 3: "bcd", 2: "bd", 1: "b"} {
 		lines, hidden := s.chooseLines(height)

@@ -13,6 +13,7 @@ import (
 	"sluice/cmd/sluice/internal/commandtest"
 	"sluice/cmd/sluice/internal/terminal"
 	"sluice/internal/command"
+	"sluice/openapi/wire"
 	"sluice/shared/kit/errtest"
 )
 
@@ -87,10 +88,10 @@ func TestFormatCounts(t *testing.T) {
 // What matters least is left out first, so that the line always fits.
 func TestProgressFitsTheTerminal(t *testing.T) {
 	total, stored, invalid := int64(4_000_000), int64(1_000_000), int64(3)
-	s := client.Status{
+	s := client.Status{BatchStatus: wire.BatchStatus{
 		Status: client.StatusInProgress, BytesTotal: 2_000_000_000, BytesDone: 500_000_000,
 		Counts: client.Counts{Total: &total, Accepted: &total, Invalid: &invalid, Ingested: &stored},
-	}
+	}}
 	now := time.Now()
 	p := pace{status: s.Status, since: now.Add(-20 * time.Second)}
 	for width, want := range map[int]string{
@@ -116,7 +117,8 @@ func TestPaceBeginsAnewWithEachPass(t *testing.T) {
 	at := time.Now()
 	text := func(status string, done int64) string {
 		at = at.Add(2 * time.Second)
-		return terminal.FitParts(p.format(client.Status{Status: status, BytesTotal: 1000, BytesDone: done}, at), 200)
+		s := client.Status{BatchStatus: wire.BatchStatus{Status: status, BytesTotal: 1000, BytesDone: done}}
+		return terminal.FitParts(p.format(s, at), 200)
 	}
 	text(client.StatusValidationStarted, 0)
 	if got := text(client.StatusValidationStarted, 500); !strings.Contains(got, "50 %  250 B/s  0:02 left") {

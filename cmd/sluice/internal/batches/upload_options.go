@@ -20,6 +20,7 @@ import (
 	"sluice/cmd/sluice/internal/terminal"
 	"sluice/internal/command"
 	"sluice/internal/linefile"
+	"sluice/openapi/wire"
 	"sluice/shared/ingest/batch"
 )
 
@@ -113,8 +114,8 @@ func printLabels(ui *terminal.Terminal, name string, metadata map[string]string)
 
 // printDuplicate prints which batch had the same file before.
 func printDuplicate(ui *terminal.Terminal, s client.Status) {
-	if s.DuplicateOf != "" {
-		ui.Printf("the same file as batch %s\n", linefile.Printable(s.DuplicateOf))
+	if s.DuplicateOf != nil {
+		ui.Printf("the same file as batch %s\n", linefile.Printable(wire.OrZero(s.DuplicateOf)))
 	}
 }
 
@@ -174,7 +175,7 @@ func (u *uploadRun) printOutcome(ctx context.Context, last client.Status, lines 
 	}
 	counts := last.Counts
 	if counts.Total == nil {
-		counts = result.Counts
+		counts = wire.OrZero(result.Counts)
 	}
 	printDuplicate(u.ui, last)
 	printCounts(u.ui, counts)

@@ -24,6 +24,7 @@ import (
 	"sluice/internal/command"
 	"sluice/internal/linefile"
 	"sluice/internal/localcloud"
+	"sluice/openapi/wire"
 	"sluice/sampledata"
 )
 
@@ -214,7 +215,8 @@ func (d *demo) readBack(ctx context.Context, path string) error {
 		return err
 	}
 	for _, m := range t.Modifications {
-		d.ui.Printf("  line %d of batch %s, received %s\n", m.Line, m.BatchID, m.ReceivedAt.Format(time.RFC3339Nano))
+		d.ui.Printf("  line %d of batch %s, received %s\n", wire.OrZero(m.Line), wire.OrZero(m.BatchID),
+			m.ReceivedAt.Format(time.RFC3339Nano))
 		d.ui.Printf("  %s\n", d.ui.Paint(terminal.Dim, terminal.Truncate(linefile.Printable(string(m.Transaction)),
 			max(d.ui.Width-3, 76))))
 		if !bytes.Contains(text, append(bytes.TrimSpace(m.Transaction), '\n')) {

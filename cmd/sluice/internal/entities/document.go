@@ -21,6 +21,7 @@ import (
 	"sluice/cmd/sluice/internal/terminal"
 	"sluice/internal/command"
 	"sluice/internal/linefile"
+	"sluice/openapi/wire"
 )
 
 func documentCommand() *cobra.Command {
@@ -70,7 +71,7 @@ func printDocuments(stdout io.Writer, documents []client.Document) error {
 		kind := cmp.Or(d.DocumentType, "-")
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", d.UploadedOn.Format(time.RFC3339), d.ID, d.Status,
 			linefile.Printable(kind),
-			linefile.Printable(d.FileName))
+			linefile.Printable(wire.OrZero(d.FileName)))
 	}
 	return table.Flush()
 }
@@ -102,15 +103,15 @@ func printDocument(stdout io.Writer, d client.Document, asJSON bool) error {
 		f.Add("document", d.ID)
 		f.Add("status", d.Status)
 		f.Add("because", documentReason(d))
-		f.Add("file", d.FileName)
-		f.Add("address", d.DocumentURL)
-		f.Add("name", d.FriendlyName)
+		f.Add("file", wire.OrZero(d.FileName))
+		f.Add("address", wire.OrZero(d.DocumentURL))
+		f.Add("name", wire.OrZero(d.FriendlyName))
 		f.Add("type", d.DocumentType)
 		f.Add("entity", d.EntityID)
 		f.Add("journey", d.JourneyID)
 		f.Add("created", d.UploadedOn.Format(time.RFC3339))
 		f.Add("created by", d.UploadedByUserName)
-		f.Add("archived", d.ArchivalReason)
+		f.Add("archived", wire.OrZero(d.ArchivalReason))
 		if !d.HasRequiredAccessLayers {
 			f.Add("hidden", "the access layers of this client do not reach the document")
 		}
@@ -125,7 +126,7 @@ func printDocument(stdout io.Writer, d client.Document, asJSON bool) error {
 // documentReason says why a file is of no use; "" if it is not.
 func documentReason(d client.Document) string {
 	var parts []string
-	for _, text := range []string{d.ErrorCode, d.ErrorMessage, d.Explanation} {
+	for _, text := range []string{wire.OrZero(d.ErrorCode), wire.OrZero(d.ErrorMessage), wire.OrZero(d.Explanation)} {
 		if text != "" {
 			parts = append(parts, text)
 		}

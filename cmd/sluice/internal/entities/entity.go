@@ -20,6 +20,7 @@ import (
 	"sluice/cmd/sluice/internal/service"
 	"sluice/internal/command"
 	"sluice/internal/linefile"
+	"sluice/openapi/wire"
 	"sluice/shared/platform/entity"
 )
 
@@ -107,9 +108,9 @@ func printEntity(stdout io.Writer, e client.Entity) error {
 	f.Add("status", e.LifecycleStatus)
 	f.Add("type", e.Type)
 	f.Add("role", e.Role)
-	f.Add("alternate ID", e.AlternateID)
+	f.Add("alternate ID", wire.OrZero(e.AlternateID))
 	if e.Risk != nil {
-		f.Add("risk", e.Risk.Level+" ("+e.Risk.Category+")")
+		f.Add("risk", e.Risk.RiskLevel+" ("+e.Risk.RiskCategory+")")
 	}
 	f.AddTime("created", e.Created)
 	f.AddTime("deleted", e.Deleted)
@@ -124,9 +125,13 @@ func printEntity(stdout io.Writer, e client.Entity) error {
 	if _, err := fmt.Fprintln(stdout, "\nProperties:"); err != nil {
 		return err
 	}
+	var asSent struct{ Properties map[string]json.RawMessage }
+	if err := json.Unmarshal(e.Reply, &asSent); err != nil {
+		return err
+	}
 	f = output.NewFacts(stdout)
-	for _, name := range slices.Sorted(maps.Keys(e.Properties)) {
-		f.Add("  "+name, propertyText(e.Properties[name]))
+	for _, name := range slices.Sorted(maps.Keys(asSent.Properties)) {
+		f.Add("  "+name, propertyText(asSent.Properties[name]))
 	}
 	return f.Print()
 }

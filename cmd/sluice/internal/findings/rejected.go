@@ -71,8 +71,8 @@ func (o *RejectedOutputs) Fetch(ctx context.Context, c *client.Client, ui *termi
 	allValid := r.Valid != nil && *r.Valid
 	switch {
 	case o.csv == nil:
-	case r.ErrorsCSVURL != "":
-		if err := fetchTo(o.csv, func() (io.ReadCloser, error) { return c.OpenCSV(ctx, r.ErrorsCSVURL) }); err != nil {
+	case r.ErrorsCSVURL != nil:
+		if err := fetchTo(o.csv, func() (io.ReadCloser, error) { return c.OpenCSV(ctx, *r.ErrorsCSVURL) }); err != nil {
 			return err
 		}
 	case allValid:
@@ -86,8 +86,8 @@ func (o *RejectedOutputs) Fetch(ctx context.Context, c *client.Client, ui *termi
 	}
 	switch {
 	case o.Rejected == nil:
-	case r.RejectedFileURL != "":
-		err := fetchTo(o.Rejected, func() (io.ReadCloser, error) { return c.OpenRejected(ctx, r.RejectedFileURL) })
+	case r.RejectedFileURL != nil:
+		err := fetchTo(o.Rejected, func() (io.ReadCloser, error) { return c.OpenRejected(ctx, *r.RejectedFileURL) })
 		if err != nil {
 			return err
 		}

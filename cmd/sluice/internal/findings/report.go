@@ -141,7 +141,7 @@ func summarizeReport(r io.Reader, limit int64) (reportSummary, error) {
 		}
 		for _, code := range line.Codes { // of a short entry, which has no errors
 			if summary.counts[code]++; summary.counts[code] == 1 {
-				e := client.ReportError{Detail: client.Detail{Type: code}}
+				e := client.ReportError{Type: code}
 				summary.first = append(summary.first, firstError{line: line, err: e, short: true})
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"sluice/cmd/sluice/internal/policyfile"
 	"sluice/cmd/sluice/internal/terminal"
 	"sluice/internal/linefile"
+	"sluice/openapi/wire"
 	"sluice/shared/policy"
 )
 
@@ -54,7 +55,7 @@ func (i *policyImport) open(ctx context.Context) error {
 		return nil
 	}
 	draft := client.PolicyDraft{WorkspaceID: i.workspace, VersionNote: i.note}
-	id := i.target.ID
+	id := i.target.EntityPolicyID
 	var refused error
 	if id == "" {
 		id = uuid.NewString()
@@ -75,8 +76,8 @@ func (i *policyImport) open(ctx context.Context) error {
 	case found == nil:
 		return fmt.Errorf("the draft of the workspace %s is gone: someone has published or discarded it", i.workspace)
 	}
-	i.target.ID, i.outcome.PolicyID = id, id
-	i.draft, i.outcome.VersionNumber = found, found.VersionNumber
+	i.target.EntityPolicyID, i.outcome.PolicyID = id, id
+	i.draft, i.outcome.VersionNumber = found, wire.OrZero(found.VersionNumber)
 	return nil
 }
 
@@ -154,23 +155,23 @@ func (i *policyImport) saving(part client.PolicyPart, c policyfile.Change, data 
 	return func(ctx context.Context) error {
 		switch {
 		case isDeleted:
-			if err := i.service.RevertInPolicy(ctx, part, i.target.ID, i.workspace, c.ID); err != nil {
+			if err := i.service.RevertInPolicy(ctx, part, i.target.EntityPolicyID, i.workspace, c.ID); err != nil {
 				return err
 			}
 		case c.Type == policy.Added:
-			err := i.service.AddToPolicy(ctx, part, i.target.ID, i.workspace, data)
+			err := i.service.AddToPolicy(ctx, part, i.target.EntityPolicyID, i.workspace, data)
 			if !isStatus(err, http.StatusConflict) {
 				return err
 			}
 		}
-		return i.service.UpdateInPolicy(ctx, part, i.target.ID, i.workspace, c.ID, data)
+		return i.service.UpdateInPolicy(ctx, part, i.target.EntityPolicyID, i.workspace, c.ID, data)
 	}
 }
 
 // deleting deletes a field or a jurisdiction. One that is not there was deleted by a call whose answer was lost.
 func (i *policyImport) deleting(part client.PolicyPart, c policyfile.Change) func(context.Context) error {
 	return func(ctx context.Context) error {
-		err := i.service.DeleteFromPolicy(ctx, part, i.target.ID, i.workspace, c.ID)
+		err := i.service.DeleteFromPolicy(ctx, part, i.target.EntityPolicyID, i.workspace, c.ID)
 		if isStatus(err, http.StatusNotFound) {
 			return nil
 		}
@@ -254,26 +255,27 @@ func (i *policyImport) finish(ctx context.Context) error {
 			return err
 		}
 	}
-	v, err := p.publish(ctx, i.target.ID, i.workspace)
+	v, err := p.publish(ctx, i.target.EntityPolicyID, i.workspace)
 	if err != nil {
 		return i.explainProblems(err)
 	}
-	i.outcome.Outcome, i.outcome.VersionNumber = "published", v.Number
+	i.outcome.Outcome, i.outcome.VersionNumber = "published", v.VersionNumber
 	return nil
 }
 
 // isPinned reports whether the published version has the versions of the data groups that are published now.
 func (i *policyImport) isPinned(ctx context.Context) (bool, error) {
-	if i.target.PublishedVersionNumber == 0 {
+	if wire.OrZero(i.target.PublishedVersionNumber) == 0 {
 		return false, nil
 	}
-	pinned, err := i.service.PolicyDataGroups(ctx, i.target.ID, i.target.PublishedVersionNumber)
+	published := wire.OrZero(i.target.PublishedVersionNumber)
+	pinned, err := i.service.PolicyDataGroups(ctx, i.target.EntityPolicyID, published)
 	if err != nil {
 		return false, err
 	}
 	for _, g := range i.wanted.DataGroups {
 		isSame := func(p client.DataGroup) bool {
-			return p.ID == g.ID && p.VersionNumber == i.groups[g.ID].VersionNumber
+			return p.DataGroupID == g.ID && p.VersionNumber == i.groups[g.ID].VersionNumber
 		}
 		if i.isUsed(g.ID) && !slices.ContainsFunc(pinned, isSame) {
 			return false, nil

@@ -186,7 +186,7 @@ func (e *evaluation) runRemote(ctx context.Context, s policyService, in evaluati
 	case e.normalized:
 		form = client.EvaluateNormalized
 	}
-	reply, err := s.EvaluatePolicy(ctx, p.ID, number, form, e.explain, data)
+	reply, err := s.EvaluatePolicy(ctx, p.EntityPolicyID, number, form, e.explain, data)
 	if err != nil {
 		return err
 	}

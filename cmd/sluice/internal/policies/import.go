@@ -17,6 +17,7 @@ import (
 	"sluice/cmd/sluice/internal/terminal"
 	"sluice/internal/command"
 	"sluice/internal/linefile"
+	"sluice/openapi/wire"
 	"sluice/shared/policy"
 )
 
@@ -124,7 +125,7 @@ func (i *policyImport) run(ctx context.Context) error {
 		return nil
 	}
 	i.outcome.Outcome = "unchanged"
-	if !i.outcome.Changes.IsEmpty() || i.target.ID == "" {
+	if !i.outcome.Changes.IsEmpty() || i.target.EntityPolicyID == "" {
 		i.outcome.Outcome = "imported"
 		if err := i.apply(ctx); err != nil {
 			return err
@@ -135,7 +136,7 @@ func (i *policyImport) run(ctx context.Context) error {
 	}
 	if i.draft != nil {
 		i.ui.Printf("The draft is version %d of the policy %s, in the workspace %s; it is not published.\n",
-			i.draft.VersionNumber, i.target.ID, linefile.Printable(i.workspace))
+			wire.OrZero(i.draft.VersionNumber), i.target.EntityPolicyID, linefile.Printable(i.workspace))
 	}
 	return nil
 }
@@ -150,10 +151,10 @@ func (i *policyImport) find(ctx context.Context) error {
 	case len(found) > 1:
 		return ambiguousPolicy(name, found)
 	case len(found) == 0:
-		i.target = client.Policy{EntityType: name}
+		i.target = client.Policy{Policy: wire.Policy{EntityType: name}}
 	default:
 		i.target = found[0]
-		if i.draft, err = i.service.FindPolicyDraft(ctx, i.target.ID, i.workspace); err != nil {
+		if i.draft, err = i.service.FindPolicyDraft(ctx, i.target.EntityPolicyID, i.workspace); err != nil {
 			return err
 		}
 	}
@@ -171,8 +172,8 @@ func (i *policyImport) find(ctx context.Context) error {
 func (i *policyImport) readCurrent(ctx context.Context) (err error) {
 	switch {
 	case i.draft != nil:
-		i.current, err = i.service.readVersion(ctx, i.target, i.draft.VersionNumber)
-	case i.target.PublishedVersionNumber > 0:
+		i.current, err = i.service.readVersion(ctx, i.target, wire.OrZero(i.draft.VersionNumber))
+	case wire.OrZero(i.target.PublishedVersionNumber) > 0:
 		i.current, err = i.service.readVersion(ctx, i.target, published)
 	default:
 		i.current = &remoteVersion{contents: policy.Contents{EntityType: i.target.EntityType}}
@@ -194,7 +195,7 @@ func (i *policyImport) readGroups(ctx context.Context) error {
 	for _, own := range i.file.Contents.DataGroups {
 		var found []client.DataGroup
 		for _, g := range all {
-			if g.ID == own.ID {
+			if g.DataGroupID == own.ID {
 				found = []client.DataGroup{g}
 				break
 			}
@@ -207,10 +208,10 @@ func (i *policyImport) readGroups(ctx context.Context) error {
 				len(found), own.Name)
 		}
 		for _, g := range found {
-			if g, err = i.service.DataGroup(ctx, g.ID, 0); err != nil {
+			if g, err = i.service.DataGroup(ctx, g.DataGroupID, 0); err != nil {
 				return err
 			}
-			i.groups[g.ID] = g
+			i.groups[g.DataGroupID] = g
 			c := &i.current.contents
 			if c.DataGroups, err = appendDecoded(c.DataGroups, g.Reply); err != nil {
 				return err
@@ -227,11 +228,11 @@ func (i *policyImport) plan() error {
 	known.Jurisdictions = slices.Concat(known.Jurisdictions, i.current.deleted.Jurisdictions)
 	i.wanted = i.file.Resolve(known)
 	i.outcome.Changes = policyfile.Compare(i.current.contents, i.wanted)
-	i.outcome.WorkspaceID, i.outcome.PolicyID = i.workspace, i.target.ID
+	i.outcome.WorkspaceID, i.outcome.PolicyID = i.workspace, i.target.EntityPolicyID
 	if i.draft != nil {
-		i.outcome.VersionNumber = i.draft.VersionNumber
+		i.outcome.VersionNumber = wire.OrZero(i.draft.VersionNumber)
 	}
-	if i.target.ID == "" && !i.brief {
+	if i.target.EntityPolicyID == "" && !i.brief {
 		i.ui.Printf("%s a policy for the type %s\n", i.ui.Paint(terminal.Green, "+"), i.target.EntityType)
 	}
 	if i.brief {
@@ -239,7 +240,7 @@ func (i *policyImport) plan() error {
 	} else {
 		printComparison(i.ui, i.outcome.Changes)
 	}
-	if i.outcome.Changes.IsEmpty() && i.target.ID != "" {
+	if i.outcome.Changes.IsEmpty() && i.target.EntityPolicyID != "" {
 		i.ui.Printf("Nothing to change: the policy is as the file has it.\n")
 	}
 	var locked []string

@@ -17,6 +17,7 @@ import (
 	"sluice/cmd/sluice/internal/terminal"
 	"sluice/internal/command"
 	"sluice/internal/linefile"
+	"sluice/openapi/wire"
 	"sluice/shared/policy"
 )
 
@@ -57,21 +58,21 @@ func (p *publication) run(ctx context.Context, name, workspace string) (client.P
 	if err != nil {
 		return client.PolicyVersion{}, err
 	}
-	draft, err := p.service.FindPolicyDraft(ctx, found.ID, workspace)
+	draft, err := p.service.FindPolicyDraft(ctx, found.EntityPolicyID, workspace)
 	if err == nil && draft == nil {
-		err = fmt.Errorf("the workspace %s has no draft of the policy %s", workspace, found.ID)
+		err = fmt.Errorf("the workspace %s has no draft of the policy %s", workspace, found.EntityPolicyID)
 	}
 	if err != nil {
 		return client.PolicyVersion{}, err
 	}
-	v, err := p.service.readVersion(ctx, *draft, draft.VersionNumber)
+	v, err := p.service.readVersion(ctx, *draft, wire.OrZero(draft.VersionNumber))
 	if err != nil {
 		return client.PolicyVersion{}, err
 	}
 	if err := p.publishGroups(ctx, v.contents.Fields, map[string]bool{}); err != nil {
 		return client.PolicyVersion{}, err
 	}
-	return p.publish(ctx, found.ID, workspace)
+	return p.publish(ctx, found.EntityPolicyID, workspace)
 }
 
 // publishGroups publishes the data groups to which fields refer, and those to which their fields do.
@@ -106,7 +107,7 @@ func (p *publication) publishGroup(ctx context.Context, g client.DataGroup) (cli
 		if g.Status != client.DataGroupDraft && g.Status != client.DataGroupPending || g.Status == status {
 			continue
 		}
-		next, err := p.service.SetDataGroupStatus(ctx, g.ID, g.VersionNumber, status)
+		next, err := p.service.SetDataGroupStatus(ctx, g.DataGroupID, g.VersionNumber, status)
 		if err != nil {
 			return g, fmt.Errorf("data group %s: %w", linefile.Printable(name), err)
 		}
@@ -122,7 +123,7 @@ func (p *publication) publishGroup(ctx context.Context, g client.DataGroup) (cli
 func (p *publication) publish(ctx context.Context, id, workspace string) (client.PolicyVersion, error) {
 	v, err := p.service.PublishPolicy(ctx, id, workspace)
 	if err == nil {
-		p.ui.Printf("Version %d of the policy %s is published.\n", v.Number, id)
+		p.ui.Printf("Version %d of the policy %s is published.\n", v.VersionNumber, id)
 	}
 	return v, err
 }
@@ -139,7 +140,7 @@ sluice policy list Company`,
 		if len(args) > 0 {
 			var found client.Policy
 			if found, err = s.findPolicy(ctx, args[0]); err == nil {
-				list, err = s.PolicyVersions(ctx, found.ID)
+				list, err = s.PolicyVersions(ctx, found.EntityPolicyID)
 			}
 		}
 		if err != nil {
@@ -156,8 +157,9 @@ sluice policy list Company`,
 				}
 				continue
 			}
-			fmt.Fprintf(table, "%s@%d\t%s\t%s\t%s\t%s\n", p.ID, p.VersionNumber, p.EntityType, p.Status,
-				linefile.Printable(p.WorkspaceID), linefile.Printable(p.VersionNotes))
+			fmt.Fprintf(table, "%s@%d\t%s\t%s\t%s\t%s\n", p.EntityPolicyID, wire.OrZero(p.VersionNumber),
+				p.EntityType, wire.OrZero(p.Status), linefile.Printable(wire.OrZero(p.WorkspaceID)),
+				linefile.Printable(p.VersionNotes))
 		}
 		return table.Flush()
 	})

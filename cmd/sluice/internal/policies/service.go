@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"sluice/client"
+	"sluice/openapi/wire"
 	"sluice/shared/policy"
 )
 
@@ -76,7 +77,7 @@ func ambiguousPolicy(name string, found []client.Policy) error {
 	const most = 5 // a tenant can have hundreds
 	var ids []string
 	for _, p := range found[:min(len(found), most)] {
-		ids = append(ids, p.ID)
+		ids = append(ids, p.EntityPolicyID)
 	}
 	more := ""
 	if len(found) > most {
@@ -93,9 +94,9 @@ func (s policyService) resolve(ctx context.Context, ref policyRef) (client.Polic
 		return p, 0, err
 	}
 	if ref.number == 0 {
-		if ref.number = p.PublishedVersionNumber; ref.number == 0 {
-			return p, 0, fmt.Errorf("no version of the policy %s is published: name one, such as %s@%d", p.ID, p.ID,
-				max(p.VersionNumber, 1))
+		if ref.number = wire.OrZero(p.PublishedVersionNumber); ref.number == 0 {
+			return p, 0, fmt.Errorf("no version of the policy %s is published: name one, such as %[1]s@%[2]d",
+				p.EntityPolicyID, max(wire.OrZero(p.VersionNumber), 1))
 		}
 	}
 	return p, ref.number, nil
@@ -117,22 +118,22 @@ const published = 0
 // readVersion reads a version, without its data groups.
 func (s policyService) readVersion(ctx context.Context, p client.Policy, number int64) (*remoteVersion, error) {
 	v := &remoteVersion{lockedBy: map[string]string{}, contents: policy.Contents{EntityType: p.EntityType}}
-	fields, err := s.PolicyFields(ctx, p.ID, number)
+	fields, err := s.PolicyFields(ctx, p.EntityPolicyID, number)
 	if err != nil {
 		return nil, err
 	}
-	jurisdictions, err := s.PolicyJurisdictions(ctx, p.ID, number)
+	jurisdictions, err := s.PolicyJurisdictions(ctx, p.EntityPolicyID, number)
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range fields {
-		c := v.note(f.ID, f.ChangeType, f.Lock)
+		c := v.note(f.FieldID, f.ChangeType, f.LockDetails)
 		if c.Fields, err = appendDecoded(c.Fields, f.Reply); err != nil {
 			return nil, err
 		}
 	}
 	for _, j := range jurisdictions {
-		c := v.note(j.ID, j.ChangeType, j.Lock)
+		c := v.note(j.JurisdictionID, j.ChangeType, j.LockDetails)
 		if c.Jurisdictions, err = appendDecoded(c.Jurisdictions, j.Reply); err != nil {
 			return nil, err
 		}
@@ -143,7 +144,7 @@ func (s policyService) readVersion(ctx context.Context, p client.Policy, number 
 // note notes the lock of a field or jurisdiction and returns the contents to which it belongs.
 func (v *remoteVersion) note(id, changeType string, lock *client.PolicyLock) *policy.Contents {
 	if lock != nil {
-		v.lockedBy[id] = lock.WorkspaceID
+		v.lockedBy[id] = lock.LockedByWorkspaceID
 	}
 	if changeType == string(policy.Deleted) {
 		return &v.deleted
@@ -161,12 +162,12 @@ func (s policyService) readContents(ctx context.Context, ref policyRef) (policy.
 	if err != nil {
 		return policy.Contents{}, err
 	}
-	groups, err := s.PolicyDataGroups(ctx, p.ID, number)
+	groups, err := s.PolicyDataGroups(ctx, p.EntityPolicyID, number)
 	if err != nil {
 		return policy.Contents{}, err
 	}
 	for _, g := range groups {
-		if g, err = s.DataGroup(ctx, g.ID, g.VersionNumber); err != nil {
+		if g, err = s.DataGroup(ctx, g.DataGroupID, g.VersionNumber); err != nil {
 			return policy.Contents{}, err
 		}
 		if v.contents.DataGroups, err = appendDecoded(v.contents.DataGroups, g.Reply); err != nil {

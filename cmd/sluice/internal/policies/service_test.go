@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"sluice/client"
+	"sluice/openapi/wire"
 )
 
 // The message about a type that has several policies names a few of them, however many there are.
 func TestAmbiguousPolicy(t *testing.T) {
 	var found []client.Policy
 	for i := range 200 {
-		found = append(found, client.Policy{ID: fmt.Sprintf("id%d", i)})
+		found = append(found, client.Policy{Policy: wire.Policy{EntityPolicyID: fmt.Sprintf("id%d", i)}})
 	}
 	for n, want := range map[int]string{
 		2: "there are 2 policies for the type Company: name one by its ID, id0, id1",

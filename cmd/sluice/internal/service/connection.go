@@ -21,6 +21,7 @@ import (
 	"sluice/internal/command"
 	"sluice/internal/linefile"
 	"sluice/internal/localcloud"
+	"sluice/openapi/wire"
 )
 
 // Connection says where the service is and who calls it, as flags and environment give it.
@@ -105,7 +106,7 @@ func (c *Connection) CompleteBatches(cmd *cobra.Command, given []string, _ strin
 	for _, b := range batches {
 		if !slices.Contains(given, b.BatchID) {
 			ids = append(ids, cobra.CompletionWithDesc(b.BatchID,
-				linefile.Printable(strings.TrimSpace(b.Status+" "+b.Name))))
+				linefile.Printable(strings.TrimSpace(b.Status+" "+wire.OrZero(b.Name)))))
 		}
 	}
 	return ids, directive

@@ -86,17 +86,20 @@ func listDays(summary map[string]client.DaySummary, last time.Time, days int) []
 func printDays(stdout io.Writer, days []summarizedDay) error {
 	sum := summarizedDay{Date: "total"}
 	for _, day := range days {
-		sum.Succeeded += day.Succeeded
-		sum.Failed += day.Failed
+		sum.SucceededRequestCount += day.SucceededRequestCount
+		sum.FailedRequestCount += day.FailedRequestCount
 	}
 	// The sum has the longest numbers.
-	stored, failed := len(terminal.FormatNumber(sum.Succeeded)), len(terminal.FormatNumber(sum.Failed))
+	stored := len(terminal.FormatNumber(sum.SucceededRequestCount))
+	failed := len(terminal.FormatNumber(sum.FailedRequestCount))
 	if len(days) > 1 {
 		days = append(days, sum)
 	}
 	for _, day := range days {
-		if _, err := fmt.Fprintf(stdout, "%-10s  %*s stored  %*s not stored\n", day.Date, stored,
-			terminal.FormatNumber(day.Succeeded), failed, terminal.FormatNumber(day.Failed)); err != nil {
+		_, err := fmt.Fprintf(stdout, "%-10s  %*s stored  %*s not stored\n", day.Date,
+			stored, terminal.FormatNumber(day.SucceededRequestCount),
+			failed, terminal.FormatNumber(day.FailedRequestCount))
+		if err != nil {
 			return err
 		}
 	}

@@ -53,7 +53,8 @@ func TestSummaryAndFailedReadAllPages(t *testing.T) {
 		want string
 	}{
 		{[]string{"summary", "--days", "31", "--json"}, `{"date":"` + day +
-			`","succeeded_request_count":2,"failed_request_count":4,"links":{}}` + "\n"},
+			`","succeeded_request_count":2,"failed_request_count":4,` +
+			`"links":{"batches":"/batches","failed_modifications":"/failed"}}` + "\n"},
 		{[]string{"failed", day}, "b1\nb1\nb0\nb0\n"},
 		{[]string{"failed", day, "--json"}, strings.Repeat(`{"modification_external_id":"b1"}`+"\n", 2) +
 			strings.Repeat(`{"modification_external_id":"b0"}`+"\n", 2)},
@@ -69,8 +70,9 @@ func TestSummaryAndFailedReadAllPages(t *testing.T) {
 func TestPrintDays(t *testing.T) {
 	last := time.Date(2026, 3, 1, 23, 59, 59, 0, time.UTC)
 	days := listDays(map[string]client.DaySummary{
-		"2026-03-01": {Succeeded: 1000, Failed: 2}, "2026-02-27": {Succeeded: 9, Failed: 10},
-		"2026-02-26": {Succeeded: 7},
+		"2026-03-01": {SucceededRequestCount: 1000, FailedRequestCount: 2},
+		"2026-02-27": {SucceededRequestCount: 9, FailedRequestCount: 10},
+		"2026-02-26": {SucceededRequestCount: 7},
 	}, last, 3)
 	var out strings.Builder
 	errtest.Fatal(t, printDays(&out, days))

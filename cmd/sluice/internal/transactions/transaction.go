@@ -16,6 +16,7 @@ import (
 	"sluice/cmd/sluice/internal/service"
 	"sluice/cmd/sluice/internal/terminal"
 	"sluice/internal/command"
+	"sluice/openapi/wire"
 )
 
 func transactionCommand() *cobra.Command {
@@ -68,10 +69,10 @@ func printModification(stdout io.Writer, m client.Modification, apart bool) erro
 	f := output.NewFacts(stdout)
 	f.Add("modification", m.ModificationExternalID)
 	f.Add("received", m.ReceivedAt.Format(time.RFC3339))
-	if m.BatchID == "" {
+	if m.BatchID == nil {
 		f.Add("sent", "singly")
 	} else {
-		f.Add("batch", fmt.Sprintf("%s, line %s", m.BatchID, terminal.FormatNumber(m.Line)))
+		f.Add("batch", fmt.Sprintf("%s, line %s", *m.BatchID, terminal.FormatNumber(wire.OrZero(m.Line))))
 	}
 	if m.MainEntity != nil {
 		f.Add("main entity", m.MainEntity.ByExternalID+", the "+m.MainEntity.Role)

@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"sluice/cmd/sluice/internal/terminal"
 	"sluice/internal/command"
 	"sluice/internal/linefile"
+	"sluice/openapi/wire"
 )
 
 func testWebhookCommand() *cobra.Command {
@@ -25,7 +27,7 @@ The message is delivered once, also to a webhook that is disabled. The exit code
 		Example: "sluice webhooks test 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e11",
 	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
 		d, err := c.TestWebhook(ctx, args[0])
-		for n := 0; err == nil && d.Outcome == ""; n++ {
+		for n := 0; err == nil && d.Outcome == nil; n++ {
 			if err = service.Sleep(ctx, client.Gently(n)); err == nil {
 				d, err = c.Delivery(ctx, args[0], d.ID)
 			}
@@ -38,7 +40,7 @@ The message is delivered once, also to a webhook that is disabled. The exit code
 		} else {
 			err = printDeliveries(stdout, []client.Delivery{d})
 		}
-		if err == nil && d.Outcome != "Successful" {
+		if err == nil && wire.OrZero(d.Outcome) != "Successful" {
 			return command.Rejected
 		}
 		return err
@@ -92,15 +94,13 @@ sluice webhooks deliveries 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e11 019abf3c-5d80-7c
 func printDeliveries(stdout io.Writer, deliveries []client.Delivery) error {
 	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	for _, d := range deliveries {
-		outcome, events := d.Outcome, terminal.CountOf(int64(len(d.Events)), "event")
-		if outcome == "" {
-			outcome = "Pending"
-		}
+		outcome := cmp.Or(wire.OrZero(d.Outcome), "Pending")
+		events := terminal.CountOf(int64(len(d.Events)), "event")
 		if len(d.Events) == 1 {
 			events = d.Events[0].EventType
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", d.CreatedAt.Format(time.RFC3339), d.ID, events, outcome,
-			terminal.CountOf(int64(d.AttemptCount), "attempt"), linefile.Printable(d.Message))
+			terminal.CountOf(d.AttemptCount, "attempt"), linefile.Printable(wire.OrZero(d.Message)))
 	}
 	return table.Flush()
 }
@@ -113,12 +113,12 @@ func printAttempts(stdout io.Writer, d client.Delivery) error {
 	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	for _, a := range d.Attempts {
 		status := "-"
-		if a.Status != 0 {
-			status = fmt.Sprint(a.Status)
+		if a.Status != nil {
+			status = fmt.Sprint(*a.Status)
 		}
 		fmt.Fprintf(table, "  %d\t%s\t%s\t%s\t%s\t%s\n", a.Number, a.At.Format(time.RFC3339),
 			(time.Duration(a.Milliseconds) * time.Millisecond).String(), status, a.Outcome,
-			linefile.Printable(a.Message+" "+a.Answer))
+			linefile.Printable(wire.OrZero(a.Message)+" "+wire.OrZero(a.Answer)))
 	}
 	if d.NextAttemptAt != nil {
 		fmt.Fprintf(table, "  next\t%s\n", d.NextAttemptAt.Format(time.RFC3339))

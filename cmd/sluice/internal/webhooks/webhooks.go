@@ -17,6 +17,7 @@ import (
 	"sluice/cmd/sluice/internal/service"
 	"sluice/internal/command"
 	"sluice/internal/linefile"
+	"sluice/openapi/wire"
 )
 
 // Commands returns the commands about events and their receivers.
@@ -42,7 +43,7 @@ sluice webhooks deliveries 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e11 --outcome Failed
 // webhookFlags are the flags that set what a tenant sets of a webhook.
 type webhookFlags struct {
 	name, kind, secretFile string
-	batchSize              int
+	batchSize              int64
 	events, emails         []string
 }
 
@@ -53,7 +54,7 @@ func (w *webhookFlags) addFlags(c *cobra.Command) {
 		"`TYPE` of events that are delivered; can be repeated (default * for all)")
 	f.StringArrayVar(&w.emails, "email", nil, "`ADDRESS` of somebody in charge; can be repeated")
 	f.StringVar(&w.kind, "type", "", "`TYPE`: Single, or Batch to get the events of a minute at once (default Single)")
-	f.IntVar(&w.batchSize, "batch-size", 0,
+	f.Int64Var(&w.batchSize, "batch-size", 0,
 		"`NUMBER` of events that fill a delivery of the type Batch, 10 to 100 (default 100)")
 	f.StringVar(&w.secretFile, "secret-file", "", "`FILE` with the secret that signs deliveries; - is standard input")
 	command.Values(c, "type", "Single", "Batch")
@@ -100,7 +101,7 @@ func listWebhooksCommand() *cobra.Command {
 		}
 		table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 		for _, w := range list {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", w.ID, webhookState(w), linefile.Printable(w.URL),
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", w.ID, webhookState(w.Webhook), linefile.Printable(w.URL),
 				strings.Join(w.EventTypes,
 					" "))
 		}
@@ -109,10 +110,10 @@ func listWebhooksCommand() *cobra.Command {
 }
 
 // webhookState says in a word or two how a webhook is.
-func webhookState(w client.Webhook) string {
+func webhookState(w wire.Webhook) string {
 	switch {
-	case w.DisabledReason != "":
-		return "disabled (" + w.DisabledReason + ")"
+	case w.DisabledReason != nil:
+		return "disabled (" + *w.DisabledReason + ")"
 	case !w.Enabled:
 		return "disabled"
 	case w.FailingSince != nil:
@@ -173,7 +174,7 @@ func printWebhook(stdout io.Writer, w client.Webhook, asJSON bool) error {
 	f.Add("webhook", w.ID)
 	f.Add("name", w.Name)
 	f.Add("URL", w.URL)
-	f.Add("state", webhookState(w))
+	f.Add("state", webhookState(w.Webhook))
 	f.Add("events", strings.Join(w.EventTypes, " "))
 	if f.Add("type", w.Type); w.Type == "Batch" {
 		f.Add("batch size", fmt.Sprint(w.BatchSize))
@@ -205,7 +206,7 @@ failure.`,
 		if err != nil {
 			return err
 		}
-		s := w.WebhookSettings
+		s := w.Settings()
 		if url != "" {
 			s.URL = url
 		}

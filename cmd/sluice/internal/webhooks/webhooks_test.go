@@ -9,6 +9,7 @@ import (
 	"sluice/client/clienttest"
 	"sluice/cmd/sluice/internal/commandtest"
 	"sluice/cmd/sluice/internal/service"
+	"sluice/openapi/wire"
 )
 
 func TestParseSince(t *testing.T) {
@@ -31,8 +32,9 @@ func TestPrintDeliveries(t *testing.T) {
 	event := client.DeliveryEvent{EventType: "a:b"}
 	var out strings.Builder
 	err := printDeliveries(&out, []client.Delivery{
-		{ID: "d1", CreatedAt: at}, {ID: "d2", CreatedAt: at, Outcome: "Failed", Events: []client.DeliveryEvent{event}},
-		{ID: "d3", CreatedAt: at, Events: []client.DeliveryEvent{event, event}, AttemptCount: 1},
+		{Delivery: wire.Delivery{ID: "d1", CreatedAt: at}},
+		{Delivery: wire.Delivery{ID: "d2", CreatedAt: at, Outcome: new("Failed"), Events: []wire.DeliveryEvent{event}}},
+		{Delivery: wire.Delivery{ID: "d3", CreatedAt: at, Events: []wire.DeliveryEvent{event, event}, AttemptCount: 1}},
 	})
 	want := "2026-11-26T08:15:00Z  d1  0 events  Pending  0 attempts  \n" +
 		"2026-11-26T08:15:00Z  d2  a:b       Failed   0 attempts  \n" +
@@ -60,13 +62,13 @@ func TestFlagsOfOneDelivery(t *testing.T) {
 func TestWebhookState(t *testing.T) {
 	at := time.Now()
 	for _, test := range []struct {
-		webhook client.Webhook
+		webhook wire.Webhook
 		want    string
 	}{
-		{client.Webhook{WebhookSettings: client.WebhookSettings{Enabled: true}}, "enabled"},
-		{client.Webhook{WebhookSettings: client.WebhookSettings{Enabled: true}, FailingSince: &at}, "failing"},
-		{client.Webhook{}, "disabled"},
-		{client.Webhook{DisabledReason: "gone", FailingSince: &at}, "disabled (gone)"},
+		{wire.Webhook{Enabled: true}, "enabled"},
+		{wire.Webhook{Enabled: true, FailingSince: &at}, "failing"},
+		{wire.Webhook{}, "disabled"},
+		{wire.Webhook{DisabledReason: new("gone"), FailingSince: &at}, "disabled (gone)"},
 	} {
 		if got := webhookState(test.webhook); got != test.want {
 			t.Errorf("%+v: got %s, want %s", test.webhook, got, test.want)
