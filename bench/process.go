@@ -107,7 +107,8 @@ func (w whole) print(out io.Writer) {
 		c := w.byCores[cores]
 		fmt.Fprintf(out, "sluice validate, a file of %.0f MB, GOMAXPROCS=%d: "+
 			"%.0f MB/s of CPU time, %.0f MB/s by elapsed time, %d MB resident, %d lines rejected\n",
-			w.megabytes, cores, w.megabytes/c.cpu.Seconds(), w.megabytes/c.elapsed.Seconds(), c.peakBytes/1e6, w.rejected)
+			w.megabytes, cores, w.megabytes/c.cpu.Seconds(), w.megabytes/c.elapsed.Seconds(), c.peakBytes/1e6,
+			w.rejected)
 	}
 	fmt.Fprintf(out, "sluice validate: two cores are %.2f times as fast as one, by elapsed time.\n",
 		w.byCores[1].elapsed.Seconds()/w.byCores[2].elapsed.Seconds())

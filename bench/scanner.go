@@ -48,9 +48,9 @@ func printScanner(w io.Writer, lines [][]byte, rounds int) {
 		scan = leastNonzero(scan, cpuTime()-started)
 	}
 	speed := func(d time.Duration) float64 { return float64(bytes) / 1e6 / d.Seconds() }
-	fmt.Fprintf(w, "Scanner: %d lines, %d bytes each on average; %.0f MB/s of CPU time (%.2f of utf8.Valid, %.0f MB/s), "+
-		"%d lines rejected; %s, one core\n", len(lines), bytes/len(lines), speed(scan), bound.Seconds()/scan.Seconds(),
-		speed(bound), len(lines)-accepted, runtime.Version())
+	fmt.Fprintf(w, "Scanner: %d lines, %d bytes each on average; %.0f MB/s of CPU time (%.2f of utf8.Valid, "+
+		"%.0f MB/s), %d lines rejected; %s, one core\n", len(lines), bytes/len(lines), speed(scan),
+		bound.Seconds()/scan.Seconds(), speed(bound), len(lines)-accepted, runtime.Version())
 }
 
 // printScaling compares one worker with two, each with its own scanner, by elapsed time.

@@ -24,6 +24,8 @@ func (s *Store) Put() error {
 	for range items {
 	}
 	o.MaxAttempts = 5
+	s.table.Update(key, "SET a = :a", "c", nil)
+	s.table.Put(item, "", nil)
 	return retry(ctx, func() (bool, error) {
 		if ok {
 			return false, nil
@@ -48,7 +50,7 @@ func TestPlantGo(t *testing.T) {
 		}
 	}
 	want := []string{"a/p.go Put condition 1", "a/p.go Put condition 2", "a/p.go Put attempts 1",
-		"a/p.go Put attempts 2", "a/p.go Put attempts 3", "a/p.go Put repetition 1"}
+		"a/p.go Put attempts 2", "a/p.go Put attempts 3", "a/p.go Put condition 3", "a/p.go Put repetition 1"}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("mutants (-want +got):\n%s", diff)
 	}
@@ -56,6 +58,8 @@ func TestPlantGo(t *testing.T) {
 		`import mutantactive "sluice/internal/mutantactive"`,
 		`ConditionExpression: mutantactive.Condition("a/p.go Put condition 1", aws.String("a")), Key`,
 		`in.ConditionExpression = mutantactive.Condition("a/p.go Put condition 2", other())`,
+		`s.table.Update(key, "SET a = :a", mutantactive.Expression("a/p.go Put condition 3", "c"), nil)`,
+		`s.table.Put(item, "", nil)`,
 		`for range mutantactive.Count("a/p.go Put attempts 1", maxAttempts) {`,
 		`return mutantactive.Repeats("a/p.go Put repetition 1", isThrottled(err)), err`,
 		`return false, nil`, `return Thing{}, nil`, `for range items {`,

@@ -122,7 +122,29 @@ func (p *planter) visit(fset *token.FileSet, n ast.Node) {
 		if name, ok := n.Fun.(*ast.Ident); ok && name.Name == "retry" && len(n.Args) == 2 {
 			p.plantRetry(fset, n.Args[1])
 		}
+		if at := conditionOf(n); at > 0 {
+			p.wrap(fset, n.Args[at], "condition", "Expression")
+		}
 	}
+}
+
+// conditionOf returns the place of the condition among the arguments of a write of a dynamo.Table, 0 for other calls.
+func conditionOf(n *ast.CallExpr) int {
+	method, ok := n.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return 0
+	}
+	if table, ok := method.X.(*ast.SelectorExpr); !ok || table.Sel.Name != "table" {
+		return 0
+	}
+	at := map[string]int{"Put": 1, "Delete": 1, "Check": 1, "Update": 2}[method.Sel.Name]
+	if at >= len(n.Args) {
+		return 0
+	}
+	if text, ok := n.Args[at].(*ast.BasicLit); ok && text.Value == `""` {
+		return 0
+	}
+	return at
 }
 
 // plantRetry adds the places where an attempt, a func() (again bool, err error), asks to be repeated.
@@ -229,6 +251,14 @@ func Condition(mutant string, c *string) *string {
 	}
 	always := "(" + *c + ") OR attribute_exists(sluice_mutant) OR attribute_not_exists(sluice_mutant)"
 	return &always
+}
+
+// Expression is Condition for the text of a condition.
+func Expression(mutant, c string) string {
+	if on() != mutant || c == "" {
+		return c
+	}
+	return *Condition(mutant, &c)
 }
 
 // Count returns 1 in place of a number of attempts if the mutant is on.

@@ -63,8 +63,8 @@ func (t Table) Page(ctx context.Context, owner, prefix, after string, limit int,
 	return out.Items, StringAttribute(out.LastEvaluatedKey, "part"), nil
 }
 
-// InOrder reads the items of distinct keys, each of an owner and a part, in the order of the keys; nil for a key without
-// an item.
+// InOrder reads the items of distinct keys, each of an owner and a part, in the order of the keys; nil for a key that
+// has none.
 func (t Table) InOrder(ctx context.Context, keys []Item) ([]Item, error) {
 	type place struct{ owner, part string }
 	placeOf := func(item Item) place {
@@ -139,8 +139,8 @@ func (t Table) Apply(ctx context.Context, doing string, w Write) error {
 	return err
 }
 
-// Exchange is Apply for a caller who needs the item: the one after an update or, if the condition does not hold, the one
-// that the write met, nil if there was none.
+// Exchange is Apply for a caller who needs the item: the one after an update or, if the condition does not hold, the
+// one that the write met, nil if there was none.
 func (t Table) Exchange(ctx context.Context, doing string, w Write) (Item, error) {
 	return t.apply(ctx, doing, w, true)
 }

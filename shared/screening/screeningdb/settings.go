@@ -36,7 +36,8 @@ func (s *Store) SaveSettings(ctx context.Context, tenant string, previous, setti
 	writes := []dynamo.Write{s.table.Put(item, condition, values).Or(screening.ErrChanged)}
 	for _, id := range settings.ActiveProviders {
 		if id != screening.BuiltIn && !slices.Contains(previous.ActiveProviders, id) {
-			writes = append(writes, s.table.Check(providerKey(tenant, id), dynamo.Present, nil).Or(screening.ErrChanged))
+			isThere := s.table.Check(providerKey(tenant, id), dynamo.Present, nil)
+			writes = append(writes, isThere.Or(screening.ErrChanged))
 		}
 	}
 	return s.table.Transact(ctx, "save screening settings", writes...)

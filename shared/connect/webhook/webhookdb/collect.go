@@ -108,7 +108,8 @@ func (s *Store) appendMessage(w webhook.Webhook, m webhook.Message) dynamo.Write
 
 // openDelivery makes a delivery the open one of a webhook, in place of the one that the webhook was read with.
 func (s *Store) openDelivery(w webhook.Webhook, id string) dynamo.Write {
-	condition, values := dynamo.Present+" AND attribute_not_exists(open_delivery)", dynamo.Item{":new": dynamo.String(id)}
+	condition := dynamo.Present + " AND attribute_not_exists(open_delivery)"
+	values := dynamo.Item{":new": dynamo.String(id)}
 	if w.OpenDelivery != "" {
 		condition, values[":old"] = "open_delivery = :old", dynamo.String(w.OpenDelivery)
 	}
