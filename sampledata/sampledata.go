@@ -5,6 +5,7 @@ package sampledata
 
 import (
 	"bufio"
+	"embed"
 	"errors"
 	"fmt"
 	"io"
@@ -185,3 +186,9 @@ func (g *Generator) WriteEntities(w io.Writer) error {
 func writeEntityRow(w *bufio.Writer, id, status string) {
 	fmt.Fprintf(w, "{\"id\":%q,\"lifecycleStatus\":%q}\n", id, status)
 }
+
+// Policies are the example policies, company.yaml and individual.yaml, and acme.yaml, a company for which the first can
+// be evaluated.
+//
+//go:embed policies/*.yaml
+var Policies embed.FS

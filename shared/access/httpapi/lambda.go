@@ -10,6 +10,7 @@ import (
 	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 
 	"sluice/shared/access/audit"
+	"sluice/shared/kit/fault"
 )
 
 // Lambda returns a Lambda function that answers REST proxy events with a handler. The path of an event is
@@ -62,4 +63,21 @@ func APIURL(setting, domain, stage string) string {
 		return "https://" + domain + "/" + stage
 	}
 	return "https://" + domain
+}
+
+// CorrelationHeader is the header by which a client gives its requests an ID of its own. It is logged and sent back.
+const CorrelationHeader = "X-Correlation-Id"
+
+// maxCorrelationBytes is the size of the longest correlation ID.
+const maxCorrelationBytes = 128
+
+var errCorrelationTooLong = fault.Newf(fault.BadRequest, "correlation_id_too_long",
+	"The header X-CORRELATION-ID has more than %d bytes.", maxCorrelationBytes)
+
+// correlate sends the correlation ID of a request back and logs it. An ID that is too long is left to answer to refuse.
+func (a API) correlate(w http.ResponseWriter, r *http.Request) {
+	if id := r.Header.Get(CorrelationHeader); id != "" && len(id) <= maxCorrelationBytes {
+		w.Header().Set(CorrelationHeader, id)
+		a.Log.InfoContext(r.Context(), "correlated", "correlation_id", id)
+	}
 }
