@@ -63,24 +63,31 @@ Made from the table in shared/ingest/transaction/schema. line.schema.json is the
 explains the codes.
 
 A line is one Transaction as a JSON object of at most 256 KiB. A null as the value of a key counts as absent. No object
-may have a key twice, and nothing may be nested deeper than 64 levels. Lengths are in characters; those of IDs in bytes
-of UTF-8.
+may have a key twice, and nothing may be nested deeper than 64 levels. Lengths of strings are in characters. Required
+fields are in bold. The values are strings unless a number, an array or an object is named:
+
+- text: any string. number: it must fit a 64-bit floating-point number.
+- ID: 1 to 255 bytes of UTF-8. UUID: 8-4-4-4-12 hexadecimal digits.
+- country: ISO 3166 alpha-2 in upper case, XK and codes withdrawn since 1999 included.
+- currency: ISO 4217 in upper case, codes withdrawn since 1999 included.
+- date-time: RFC 3339; the offset may be left out for UTC.
+- IP address: IPv4 or IPv6. BIC: 8 or 11 letters and digits.
 `)
-	fmt.Fprintf(&b, "\n## An example\n\nIn a file it is one line. It is valid if the sender is onboarded: "+
-		"`sluice validate` says so for a file and a list of entities.\n\n```json\n%s```\n", ExampleLine)
+	fmt.Fprintf(&b, "\n## An example\n\nIn a file it is one line. It is valid if the sender is onboarded.\n\n"+
+		"```json\n%s```\n", ExampleLine)
 	for _, o := range Objects {
 		extra := "Other keys are allowed and ignored."
 		if o.Closed {
 			extra = "Other keys are errors."
 		}
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| Field | Required | Value | Meaning |\n|---|---|---|---|\n", o.Name, extra)
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| Field | Value | Meaning |\n|---|---|---|\n", o.Name, extra)
 		for i := range o.Fields {
 			f := &o.Fields[i]
-			required := ""
+			name := f.Name
 			if f.Required {
-				required = "yes"
+				name = "**" + name + "**"
 			}
-			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", f.Name, required, valueRule(f), o.Description(f))
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", name, valueRule(f), o.Description(f))
 		}
 	}
 	return b.String()
@@ -90,29 +97,35 @@ func valueRule(f *Field) string {
 	switch f.Kind {
 	case KindString:
 		if f.Max == Unlimited {
-			return "string"
+			return "text"
 		}
-		return "string; " + f.LengthRule()
+		return strings.TrimSuffix(f.LengthRule(), " are allowed")
 	case KindID:
-		return "string; " + f.LengthRule()
+		if f.Min != 1 || f.Max != 255 {
+			panic("the legend gives another length of IDs")
+		}
+		return "ID"
 	case KindUUID:
-		return "string; a UUID, 8-4-4-4-12 hexadecimal digits"
+		return "UUID"
 	case KindEnum:
-		return "string; " + f.EnumList()
+		return f.EnumList()
 	case KindEntityType:
-		return "string; unknown"
+		return "unknown"
 	case KindCountry:
-		return "string; ISO 3166 alpha-2 in upper case, XK and codes withdrawn since 1999 included"
+		return "country"
 	case KindCurrency:
-		return "string; ISO 4217 in upper case, codes withdrawn since 1999 included"
+		return "currency"
 	case KindDateTime, KindCreatedAt:
-		return "string; RFC 3339 date-time, the offset may be left out for UTC"
+		return "date-time"
 	case KindIP:
-		return "string; an IPv4 or IPv6 address, " + f.LengthRule()
+		return "IP address, " + strings.TrimSuffix(f.LengthRule(), " are allowed")
 	case KindBIC:
-		return "string; 8 or 11 letters and digits"
+		return "BIC"
 	case KindNumber:
-		return "number; " + f.RangeRule()
+		if rule := f.RangeRule(); rule != "it must fit a 64-bit floating-point number" {
+			return "number, " + rule
+		}
+		return "number"
 	case KindInteger:
 		return "whole number; " + f.RangeRule()
 	case KindObject, KindEntity:
