@@ -63,15 +63,9 @@ Made from the table in shared/ingest/transaction/schema. line.schema.json is the
 explains the codes.
 
 A line is one Transaction as a JSON object of at most 256 KiB. A null as the value of a key counts as absent. No object
-may have a key twice, and nothing may be nested deeper than 64 levels. Lengths of strings are in characters. Required
-fields are in bold. The values are strings unless a number, an array or an object is named:
-
-- text: any string. number: it must fit a 64-bit floating-point number.
-- ID: 1 to 255 bytes of UTF-8. UUID: 8-4-4-4-12 hexadecimal digits.
-- country: ISO 3166 alpha-2 in upper case, XK and codes withdrawn since 1999 included.
-- currency: ISO 4217 in upper case, codes withdrawn since 1999 included.
-- date-time: RFC 3339; the offset may be left out for UTC.
-- IP address: IPv4 or IPv6. BIC: 8 or 11 letters and digits.
+may have a key twice, and nothing may be nested deeper than 64 levels. Required fields are in bold. A text is any
+string; [Lines](contract/transaction-lines.md#values) has the rules of IDs, UUIDs, numbers, date-times, countries,
+currencies, IP addresses and BICs.
 `)
 	fmt.Fprintf(&b, "\n## An example\n\nIn a file it is one line. It is valid if the sender is onboarded.\n\n"+
 		"```json\n%s```\n", ExampleLine)
@@ -102,7 +96,7 @@ func valueRule(f *Field) string {
 		return strings.TrimSuffix(f.LengthRule(), " are allowed")
 	case KindID:
 		if f.Min != 1 || f.Max != 255 {
-			panic("the legend gives another length of IDs")
+			panic("the contract gives another length of IDs")
 		}
 		return "ID"
 	case KindUUID:
