@@ -18,7 +18,7 @@ const peakMemoryLimit = 256 << 20
 // was given.
 func TestLargeBatch(t *testing.T) {
 	api := largeCloud.begin(t)
-	const total = 100_000
+	const total = 40_000
 	cloud := api.environment
 	path := filepath.Join(t.TempDir(), "large.jsonl")
 	args := []string{"generate", "--lines", strconv.Itoa(total), "--seed", "7", "--bad", "0.005", "-o", path}
