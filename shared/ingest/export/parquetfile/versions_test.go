@@ -95,7 +95,7 @@ func TestColumnsAreDocumented(t *testing.T) {
 // documentedColumns is the list of the columns for people. docs/line-fields.md describes those of the line's fields.
 func documentedColumns() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Version %d has these columns:\n\n| Column | Type |\n|---|---|\n", Version)
+	fmt.Fprintf(&b, "Version %d has these columns, in this order:\n\n", Version)
 	own := map[string]string{
 		batchColumn:      "the batch",
 		lineColumn:       "number of the line in the uploaded file, from 1",
@@ -107,6 +107,13 @@ func documentedColumns() string {
 	for _, field := range schema.Transaction.Fields {
 		objects[field.Name] = field.Object
 	}
+	names, last := []string(nil), ""
+	flush := func() {
+		if len(names) > 0 {
+			fmt.Fprintf(&b, "- %s: %s\n", strings.Join(names, ", "), last)
+		}
+		names = nil
+	}
 	for _, f := range lineTable.schema.Fields() {
 		kind := sqlType(f)
 		if object := objects[f.Name()]; object != nil {
@@ -114,7 +121,11 @@ func documentedColumns() string {
 		} else if meaning := own[f.Name()]; meaning != "" {
 			kind += ": " + meaning
 		}
-		fmt.Fprintf(&b, "| %s | %s |\n", f.Name(), kind)
+		if kind != last {
+			flush()
+		}
+		names, last = append(names, f.Name()), kind
 	}
+	flush()
 	return b.String()
 }

@@ -74,14 +74,14 @@ currencies, IP addresses and BICs.
 		if o.Closed {
 			extra = "Other keys are errors."
 		}
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| Field | Value | Meaning |\n|---|---|---|\n", o.Name, extra)
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", o.Name, extra)
 		for i := range o.Fields {
 			f := &o.Fields[i]
 			name := f.Name
 			if f.Required {
 				name = "**" + name + "**"
 			}
-			fmt.Fprintf(&b, "| %s | %s | %s |\n", name, valueRule(f), o.Description(f))
+			fmt.Fprintf(&b, "- %s (%s): %s.\n", name, valueRule(f), o.Description(f))
 		}
 	}
 	return b.String()
