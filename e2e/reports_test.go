@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -183,50 +182,4 @@ func TestCommandLinePrintsReplies(t *testing.T) {
 	compare(t, api.newUpload(true).BatchID, http.StatusAccepted, 3)
 	compare(t, api.process(true, jsonLines(validLines(2)...)).BatchID, http.StatusOK, 0)
 	compare(t, api.process(true, []byte("nonsense\n")).BatchID, http.StatusOK, 1)
-}
-
-// A client logs in, uploads several files by one command, follows their batches, and logs out.
-func TestCommandLineForScripts(t *testing.T) {
-	t.Parallel()
-	e := environment
-	onboardEntities(t, e)
-	dir := t.TempDir()
-	run := func(wantCode int, command string, args ...string) string { // with the profile
-		t.Helper()
-		cmd := exec.Command(ok(builtProgram("sluice"))(t), append([]string{command, "--profile", "e2e"}, args...)...)
-		cmd.Env = append(os.Environ(), "SLUICE_DATA=", "XDG_CONFIG_HOME="+dir, "HOME="+dir) // where profiles are
-		var stdout outputBuffer
-		cmd.Stdout = &stdout
-		p := ok(startProcess(cmd))(t)
-		<-p.exited
-		code := cmd.ProcessState.ExitCode()
-		require(t, code == wantCode, "sluice %s %v: exit code %d, stdout %q, stderr %q; want %d", command, args, code,
-			stdout.String(), p.output, wantCode)
-		return stdout.String()
-	}
-	secret := writeFile(t, "secret", []byte(e.ClientSecret+"\n"))
-	stdout := run(0, "login", "--api-url", e.APIURL, "--token-url", e.TokenURL, "--client-id", e.ClientID, "--tenant",
-		e.TenantID, "--client-secret-file", secret)
-	assert(t, !strings.Contains(stdout, e.ClientSecret), "login prints the secret: %q", stdout)
-	first, second := writeFile(t, "first.jsonl", jsonLines(validLines(2)...)),
-		writeFile(t, "second.jsonl", jsonLines(validLines(1)...))
-	bad := writeFile(t, "bad.jsonl", append(jsonLines(validLines(1)...), "nonsense\n"...))
-	ids := strings.Fields(run(0, "upload", first, second, "--detach", "--quiet"))
-	require(t, len(ids) == 2, "upload --quiet printed %q, want two IDs", ids)
-	table := run(0, "status", "--follow", ids[0], ids[1])
-	assert(t, strings.Count(table, "PROCESSED") == 2, "status --follow printed %q, want two batches PROCESSED", table)
-	codes := map[string]int{}
-	for line := range strings.Lines(run(1, "upload", first, bad, "--json", "--validate-only")) {
-		var o struct {
-			File string `json:"file"`
-			Code int    `json:"exit_code"`
-		}
-		err := json.Unmarshal([]byte(line), &o)
-		assert(t, err == nil, "the line %q: %v", line, err)
-		codes[o.File] = o.Code
-	}
-	assert(t, len(codes) == 2 && codes[first] == 0 && codes[bad] == 1,
-		"the outcomes are %v, want 0 of the good file and 1 of the bad one", codes)
-	run(0, "logout")
-	run(2, "status", ids[0])
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/shared/kit/difftest"
+
 	"go.yaml.in/yaml/v3"
 )
 
@@ -178,19 +180,11 @@ func TestOnePermissionForAllRoutesOfAFunction(t *testing.T) {
 			t.Errorf("%s has the SourceArn %s, want %s", id, p.SourceArn, want)
 		}
 	}
-	served := map[string]bool{}
+	want := map[string]int{}
 	for _, r := range m.routes(t) {
-		served[r.function] = true
+		want[r.function] = 1
 	}
-	for f := range served {
-		if permissions[f] != 1 {
-			t.Errorf("%s serves routes and has %d permissions of API Gateway, want 1", f, permissions[f])
-		}
-		delete(permissions, f)
-	}
-	for f := range permissions {
-		t.Errorf("%s serves no route and has a permission of API Gateway", f)
-	}
+	difftest.Equal(t, "permissions of API Gateway for the functions that serve routes", want, permissions)
 	for name, f := range m.functions(t) {
 		for event, e := range f.Events {
 			if e.Type == "Api" {

@@ -163,8 +163,9 @@ func TestTasksAreRepeatedAndEnd(t *testing.T) {
 }
 
 // A task of a batch that gets no answer is repeated long before the execution itself ends, but not while the function
-// may still run.
-func TestTasksOfBatchesOutlastTheirFunctions(t *testing.T) {
+// may still run. No task of a screening waits for ever, not even the one that waits for the answer of an adapter; when
+// its retries are over, a task leads to the one that gives up.
+func TestTasksEndInTime(t *testing.T) {
 	const longestFunction = 900 // seconds, a limit of Lambda
 	m := loadMachine(t, "batch")
 	m.tasks(t, func(name string, s machineState) {
@@ -173,11 +174,6 @@ func TestTasksOfBatchesOutlastTheirFunctions(t *testing.T) {
 				s.TimeoutSeconds, longestFunction, m.TimeoutSeconds)
 		}
 	})
-}
-
-// No task of a screening waits for ever, not even the one that waits for the answer of an adapter. When its retries are
-// over, a task leads to the one that gives up.
-func TestTasksOfScreeningsEnd(t *testing.T) {
 	loadMachine(t, "screening").tasks(t, func(name string, s machineState) {
 		if (s.TimeoutSeconds < 60 || s.TimeoutSeconds > 1000) && s.TimeoutSecondsPath == "" {
 			t.Errorf("%s has TimeoutSeconds %d, want 60 to 1000", name, s.TimeoutSeconds)

@@ -61,7 +61,8 @@ func TestDownloadURLs(t *testing.T) {
 }
 
 func TestFileNameProblem(t *testing.T) {
-	for _, name := range []string{"a.exe/", `a.exe\`, "../a.pdf", "invoice\u202efdp.exe", "a\nb.pdf", "a.exe.", "a.exe "} {
+	for _, name := range []string{"a.exe/", `a.exe\`, "../a.pdf", "invoice\u202efdp.exe", "a\nb.pdf", "a.exe.",
+		"a.exe "} {
 		if objects.FileNameProblem(name) == "" {
 			t.Errorf("%q is accepted", name)
 		}

@@ -187,8 +187,8 @@ func TestBadParameters(t *testing.T) {
 		code, body := f.send(tt.method, commands+tt.path, tt.body, &got)
 		if code != 400 || len(got) != 1 || got[0].PropertyName != tt.property || got[0].ErrorCode != tt.code ||
 			string(got[0].AttemptedValue) != tt.attempted {
-			t.Errorf("%s %s %.60s: got %d %.300s, want 400 with %s, %s and %.60s", tt.method, tt.path, tt.body, code, body,
-				tt.property, tt.code, tt.attempted)
+			t.Errorf("%s %s %.60s: got %d %.300s, want 400 with %s, %s and %.60s", tt.method, tt.path, tt.body, code,
+				body, tt.property, tt.code, tt.attempted)
 		}
 	}
 	for _, path := range []string{"/x", "/signedurl/x", "/entity/e?deduplicationEnabled=perhaps"} {

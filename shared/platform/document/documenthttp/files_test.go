@@ -287,7 +287,8 @@ func TestLargeDocuments(t *testing.T) {
 		for i := range members {
 			members[i] = fmt.Sprintf(`"k%d":"%s"`, i, strings.Repeat("x", 10_000))
 		}
-		return `{"data":{"fileName":"a","entityId":"e","journeyId":"j","metadata":{` + strings.Join(members, ",") + `}}}`
+		return `{"data":{"fileName":"a","entityId":"e","journeyId":"j","metadata":{` + strings.Join(members, ",") +
+			`}}}`
 	}
 	if code, body := f.send("POST", commands, create(45), nil); code != 413 ||
 		!strings.Contains(body, "document_too_large") {
