@@ -98,8 +98,7 @@ func equal(policyValue, requestValue string) bool { return policyValue == reques
 
 // operators holds the supported operators in their positive form; parseOperator handles the ones with "Not".
 var operators = map[string]func(policyValue, requestValue string) bool{
-	"StringEquals": equal, "StringEqualsIgnoreCase": strings.EqualFold, "StringLike": MatchWildcard,
-	"ArnEquals": MatchARN, "ArnLike": MatchARN, "Bool": strings.EqualFold,
+	"StringEquals": equal, "StringLike": MatchWildcard, "ArnEquals": MatchARN, "Bool": strings.EqualFold,
 }
 
 // MatchARN reports whether an ARN matches a pattern, as ArnLike compares them: part by part, so that a star does not
@@ -140,15 +139,13 @@ func parseConditions(v any) ([]condition, error) {
 func parseOperator(name string) (condition, error) {
 	var c condition
 	base, forAll := strings.CutPrefix(name, "ForAllValues:")
-	base, forAny := strings.CutPrefix(base, "ForAnyValue:")
-	base, ifExists := strings.CutSuffix(base, "IfExists")
 	positive := strings.Replace(base, "Not", "", 1)
 	c.matches, c.negated = operators[positive], positive != base
-	if c.matches == nil || forAll && forAny || base == "NotBool" || base == "BoolNot" {
+	if c.matches == nil || base == "NotBool" || base == "BoolNot" {
 		return c, fmt.Errorf("has the operator %s, which is not supported", name)
 	}
 	c.forAll = forAll
-	c.holdsIfAbsent = forAll || ifExists || c.negated && !forAny
+	c.holdsIfAbsent = forAll || c.negated
 	return c, nil
 }
 

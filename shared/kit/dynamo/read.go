@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -142,25 +143,21 @@ func LoadPagingKey(ctx context.Context, db *dynamodb.Client, table string, candi
 // LoadPagingKeyAt is LoadPagingKey for a table whose partition key has another name.
 func LoadPagingKeyAt(ctx context.Context, db *dynamodb.Client, table, partitionKey string, candidate []byte) ([]byte,
 	error) {
+	t := Table{db, table}
 	key := Item{partitionKey: String("paging"), "part": String("key")}
-	read := &dynamodb.GetItemInput{TableName: &table, Key: key, ConsistentRead: aws.Bool(true)}
-	out, err := db.GetItem(ctx, read)
-	if err == nil && out.Item == nil {
-		_, err = db.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName: &table,
-			Item: Item{partitionKey: key[partitionKey], "part": key["part"],
-				"body": Binary(candidate)},
-			ConditionExpression:      aws.String("attribute_not_exists(#owner)"),
-			ExpressionAttributeNames: map[string]string{"#owner": partitionKey},
-		})
-		if _, failed := ConditionFailed(err); err == nil || failed {
-			out, err = db.GetItem(ctx, read)
+	item, err := t.Get(ctx, key)
+	if err == nil && item == nil {
+		row := maps.Clone(key)
+		row["body"] = Binary(candidate)
+		err = t.Apply(ctx, "store", t.Put(row, "attribute_not_exists(#"+partitionKey+")", nil).Or(nil))
+		if err == nil {
+			item, err = t.Get(ctx, key)
 		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("load paging key: %w", err)
 	}
-	body := BinaryAttribute(out.Item, "body")
+	body := BinaryAttribute(item, "body")
 	if body == nil {
 		return nil, errors.New("load paging key: the row has no body")
 	}
