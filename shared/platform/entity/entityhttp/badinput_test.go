@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/shared/access/httpapi"
 	"sluice/shared/access/permission"
 
 	"sluice/shared/access/httpapi/platform"
@@ -88,6 +89,34 @@ func TestBadRequests(t *testing.T) {
 	}
 	a.succeed("POST", query+"/entity/drafts/partial-properties", `{"data":{"draftIds":`+many(10)+`}}`, nil)
 	a.succeed("POST", light, `{"data":{`+j+`,"pageOptions":{"pageSize":500}}}`, nil)
+}
+
+// A reply lists 100 validation errors, or messages, and says how many more there are.
+func TestListsAreBounded(t *testing.T) {
+	a := newAPI(t)
+	properties := func(n int, value string) string {
+		members := make([]string, n)
+		for i := range members {
+			members[i] = fmt.Sprintf(`"k%d":%s`, i, value)
+		}
+		return `{"data":{"type":"Company","targetEntity":"Client","properties":{` + strings.Join(members, ",") + `}}}`
+	}
+	for n, want := range map[int]int{100: 100, 101: 101, 40_000: 101} {
+		status, data := a.send("POST", command, properties(n, `{"type":"Other"}`))
+		var list []platform.Failure
+		if err := json.Unmarshal(data, &list); err != nil || status != 400 || len(list) != want {
+			t.Fatalf("%d errors: got %d with %d of them, want 400 with %d", n, status, len(list), want)
+		}
+		last := list[len(list)-1]
+		if n > 100 && (last.ErrorCode != httpapi.CodeErrorsLeftOut ||
+			!strings.Contains(last.ErrorMessage, fmt.Sprintf("%d more error", n-100))) {
+			t.Errorf("%d errors: the last one is %+v, want one that says how many more there are", n, last)
+		}
+	}
+	status, _ := a.send("POST", command, properties(30_000, `{"type":"Single"}`))
+	if status != 202 || len(a.messages) != 101 {
+		t.Errorf("30,000 dropped properties: got %d with %d messages, want 202 with 101", status, len(a.messages))
+	}
 }
 
 // Who may manage entity groups writes no other entities.
