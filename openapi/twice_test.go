@@ -18,19 +18,17 @@ import (
 
 // ownShapes are the folders and types that have shapes of the description written by hand, each with its reason.
 var ownShapes = map[string]string{
-	"cmd/sluice/internal/policies.entityInput":     "It is a file for the command.",
-	"cmd/sluice/internal/admin.statusAtOutput":     "It is what operators read from the rows of a batch.",
-	"shared/ingest/batch/batchhttp.CompletedPart":  "It is a part of a request.",
-	"shared/ingest/batch/batchhttp.ScreenUnknown":  "It is a part of a request.",
-	"client.UploadOptions":                         "An option that is not given is its zero value.",
-	"shared/access/auth/authhttp":                  "Its replies are those of OAuth 2.0.",
-	"shared/connect/externalauth/externalauthhttp": "Its replies are the area's.",
-	"shared/connect/outbound/outboundhttp":         "Its replies are the area's.",
-	"shared/platform/document/documenthttp":        "Its replies are the area's.",
-	"shared/platform/entity/entityhttp":            "Its replies have types of package property.",
-	"shared/policy/policyhttp":                     "Its replies extend stored types.",
-	"shared/screening/receptorhttp":                "Its replies are the area's.",
-	"shared/screening/screeninghttp":               "Its replies extend stored types.",
+	"cmd/sluice/internal/policies.entityInput":               "It is a file for the command.",
+	"cmd/sluice/internal/admin.statusAtOutput":               "It is what operators read from the rows of a batch.",
+	"shared/ingest/batch/batchhttp.CompletedPart":            "It is a part of a request.",
+	"shared/connect/externalauth/externalauthhttp.NameValue": "It is a part of a request.",
+	"shared/platform/entity/entityhttp.PageOptions":          "It is a part of a request.",
+	"shared/ingest/batch/batchhttp.ScreenUnknown":            "It is a part of a request.",
+	"client.UploadOptions":                                   "An option that is not given is its zero value.",
+	"shared/platform/document/documenthttp":                  "Its replies are the area's.",
+	"shared/policy/policyhttp":                               "Its replies extend stored types.",
+	"shared/screening/receptorhttp":                          "Its replies are the area's.",
+	"shared/screening/screeninghttp":                         "Its replies extend stored types.",
 }
 
 // The client, the command line and the handlers of replies have no struct of their own with the members of a schema:

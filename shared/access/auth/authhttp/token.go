@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/audit"
 	"sluice/shared/access/auth"
 	"sluice/shared/access/httpapi"
@@ -42,14 +43,6 @@ func (s *Tokens) Routes() []httpapi.Route {
 		{Method: http.MethodGet, Path: "/.well-known/jwks.json", Public: true, Endpoint: s.keys},
 		{Method: http.MethodGet, Path: "/.well-known/oauth-authorization-server", Public: true, Endpoint: s.metadata},
 	}
-}
-
-// TokenReply is a successful token response (RFC 6749, section 5.1).
-type TokenReply struct {
-	AccessToken string `json:"access_token"`
-	// ExpiresIn is in seconds.
-	ExpiresIn int64  `json:"expires_in"`
-	TokenType string `json:"token_type"`
 }
 
 // uncacheable is sent with every reply of the token endpoint, errors included: no cache may keep any of them.
@@ -112,7 +105,8 @@ func (s *Tokens) token(ctx context.Context, _ httpapi.Caller, r *http.Request) (
 	}
 	claims := unverifiedClaims(token)
 	audit.SetCaller(ctx, claims.tenant(), claims.Client, claims.TokenID)
-	return httpapi.Reply{Header: uncacheable(), Body: TokenReply{token, int64(s.Lifetime / time.Second), "Bearer"}}, nil
+	reply := wire.Token{AccessToken: token, ExpiresIn: int64(s.Lifetime / time.Second), TokenType: "Bearer"}
+	return httpapi.Reply{Header: uncacheable(), Body: reply}, nil
 }
 
 // readForm reads the form, in which no field may appear twice. Parameters of the URL are ignored: secrets do not belong

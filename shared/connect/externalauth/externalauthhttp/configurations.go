@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/audit"
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/httpapi/platform"
@@ -75,45 +76,47 @@ func faultOf(err error) error {
 
 // create stores a new configuration.
 func (s *Configurations) create(ctx context.Context, r *platform.Request,
-	in ConfigurationRequest) (platform.WithWarnings[IDReply], error) {
+	in ConfigurationRequest) (platform.WithWarnings[wire.ExternalAuthenticationID], error) {
 	c, warnings, err := s.configurationOf(r, in, nil)
 	if err != nil {
-		return platform.WithWarnings[IDReply]{}, err
+		return platform.WithWarnings[wire.ExternalAuthenticationID]{}, err
 	}
 	c.ID = s.NewID()
 	c.CreatedAt = c.UpdatedAt
 	c.CarryOverNotices(nil, c.UpdatedAt)
 	audit.AddObject(ctx, "configurationId", c.ID)
 	if err := s.Store.Create(ctx, c); err != nil {
-		return platform.WithWarnings[IDReply]{}, faultOf(err)
+		return platform.WithWarnings[wire.ExternalAuthenticationID]{}, faultOf(err)
 	}
-	return platform.WithWarnings[IDReply]{Data: IDReply{c.ID}, Messages: warnings}, nil
+	id := wire.ExternalAuthenticationID{ConfigurationID: c.ID}
+	return platform.WithWarnings[wire.ExternalAuthenticationID]{Data: id, Messages: warnings}, nil
 }
 
 // replace replaces a configuration. A masked secret means the stored one; see
 // externalauth.Configuration.RestoreMaskedSecrets.
 func (s *Configurations) replace(ctx context.Context, r *platform.Request,
-	in ConfigurationRequest) (platform.WithWarnings[IDReply], error) {
+	in ConfigurationRequest) (platform.WithWarnings[wire.ExternalAuthenticationID], error) {
 	previous, err := s.find(ctx, r)
 	if err != nil {
-		return platform.WithWarnings[IDReply]{}, err
+		return platform.WithWarnings[wire.ExternalAuthenticationID]{}, err
 	}
 	revealed := previous
 	if c := in.configuration(); c.HasMaskedSecrets() {
 		if revealed, err = s.Store.Reveal(ctx, previous); err != nil {
-			return platform.WithWarnings[IDReply]{}, err
+			return platform.WithWarnings[wire.ExternalAuthenticationID]{}, err
 		}
 	}
 	c, warnings, err := s.configurationOf(r, in, &revealed)
 	if err != nil {
-		return platform.WithWarnings[IDReply]{}, err
+		return platform.WithWarnings[wire.ExternalAuthenticationID]{}, err
 	}
 	c.ID, c.CreatedAt = previous.ID, previous.CreatedAt
 	c.CarryOverNotices(&previous, c.UpdatedAt)
 	if err := s.Store.Save(ctx, previous, c); err != nil {
-		return platform.WithWarnings[IDReply]{}, faultOf(err)
+		return platform.WithWarnings[wire.ExternalAuthenticationID]{}, faultOf(err)
 	}
-	return platform.WithWarnings[IDReply]{Data: IDReply{c.ID}, Messages: warnings}, nil
+	id := wire.ExternalAuthenticationID{ConfigurationID: c.ID}
+	return platform.WithWarnings[wire.ExternalAuthenticationID]{Data: id, Messages: warnings}, nil
 }
 
 // configurationOf returns the configuration that the data of a request describes, and warnings about it. Stored is the
@@ -155,26 +158,28 @@ func (s *Configurations) delete(ctx context.Context, r *platform.Request, _ plat
 }
 
 // get returns one configuration.
-func (s *Configurations) get(ctx context.Context, r *platform.Request, _ platform.NoBody) (StoredConfiguration, error) {
+func (s *Configurations) get(ctx context.Context, r *platform.Request, _ platform.NoBody) (
+	wire.StoredExternalAuthentication, error) {
 	id, err := r.PathUUID("configurationId")
 	if err != nil {
-		return StoredConfiguration{}, err
+		return wire.StoredExternalAuthentication{}, err
 	}
 	c, err := s.Store.Get(ctx, r.Tenant, id)
 	if err != nil {
-		return StoredConfiguration{}, faultOf(err)
+		return wire.StoredExternalAuthentication{}, faultOf(err)
 	}
 	gateway := httpapi.GatewayOf(ctx)
 	return storedOf(c, httpapi.APIURL(s.Address, gateway.DomainName, gateway.Stage)), nil
 }
 
 // list returns all configurations.
-func (s *Configurations) list(ctx context.Context, r *platform.Request, _ platform.NoBody) ([]ListItem, error) {
+func (s *Configurations) list(ctx context.Context, r *platform.Request, _ platform.NoBody) (
+	[]wire.ExternalAuthenticationItem, error) {
 	configurations, err := s.Store.List(ctx, r.Tenant)
 	if err != nil {
 		return nil, err
 	}
-	items := []ListItem{}
+	items := []wire.ExternalAuthenticationItem{}
 	for _, c := range configurations {
 		items = append(items, listItemOf(c))
 	}

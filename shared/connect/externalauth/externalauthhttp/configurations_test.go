@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/openapi/wire"
 	"sluice/shared/connect/externalauth"
-	"sluice/shared/connect/externalauth/externalauthhttp"
 	"sluice/shared/connect/externalauth/externalauthtest"
 	"sluice/shared/kit/difftest"
 )
@@ -36,29 +36,29 @@ func TestReadConfigurations(t *testing.T) {
 	f, c := newFixture(t), newCertificates(t)
 	id := f.create(fullConfiguration(c))
 	got := f.read(id)
-	details := func(i *externalauthtest.Issuer) *externalauthhttp.CertificateDetails {
-		d := externalauthhttp.CertificateDetails(externalauth.DetailsOf(i.Certificate))
+	details := func(i *externalauthtest.Issuer) *wire.CertificateDetails {
+		d := wire.CertificateDetails(externalauth.DetailsOf(i.Certificate))
 		return &d
 	}
 	pem := func(i *externalauthtest.Issuer) *string { s := i.PEM(); return &s }
 	mask, jwks := externalauth.Mask, "https://api.test/outbound/jwks.json"
-	signer := &externalauthhttp.CertificateReply{IsPublicCA: true, Certificate: pem(c.ca),
+	signer := &wire.StoredCertificate{IsPublicCA: true, Certificate: pem(c.ca),
 		CertificateDetails: details(c.ca), ValidationMode: "SignerChainValidationOnly"}
-	want := externalauthhttp.StoredConfiguration{
+	want := wire.StoredExternalAuthentication{
 		ID: id, TenantID: tenant, URL: "https://Hooks.example.com/a/", IsMTLSEnabled: true,
-		Headers: []externalauthhttp.NameValue{{Name: "X-Api-Key", Value: mask}, {Name: "X-Api-Key", Value: mask}},
-		EndpointCertificate: &externalauthhttp.CertificateReply{Certificate: pem(c.leaf),
+		Headers: []wire.StoredPair{{Name: "X-Api-Key", Value: mask}, {Name: "X-Api-Key", Value: mask}},
+		EndpointCertificate: &wire.StoredCertificate{Certificate: pem(c.leaf),
 			CertificateDetails: details(c.leaf), NextCertificate: pem(c.next), NextCertificateDetails: details(c.next),
 			ValidationMode: "PinLeafThumbprint"},
-		OAuthConfiguration: &externalauthhttp.OAuthReply{AuthType: "OAuthClientCredentials",
-			ClientCredentialsConfig: externalauthhttp.ClientCredentialsReply{
+		OAuthConfiguration: &wire.StoredOAuthConfiguration{AuthType: "OAuthClientCredentials",
+			ClientCredentialsConfig: wire.StoredClientCredentials{
 				ClientID: "me", ClientSecret: &mask, EndpointCertificate: signer,
-				TokenEndpoint: externalauthhttp.TokenEndpointReply{
+				TokenEndpoint: wire.StoredTokenEndpoint{
 					URL: "https://id.example.com/token?v=2", IsMTLSEnabled: true,
-					MTLSConfiguration:           externalauthhttp.MTLSReply{EndpointCertificate: signer},
+					MTLSConfiguration:           wire.StoredMTLSConfiguration{EndpointCertificate: signer},
 					IsJWTClientAssertionEnabled: true, JWKSURL: &jwks,
-					Headers: []externalauthhttp.NameValue{{Name: "X-Token-Key", Value: mask}},
-					FormProperties: []externalauthhttp.NameValue{{Name: "scope", Value: "a b"},
+					Headers: []wire.StoredPair{{Name: "X-Token-Key", Value: mask}},
+					FormProperties: []wire.StoredPair{{Name: "scope", Value: "a b"},
 						{Name: "password", Value: mask}},
 				},
 			}},
@@ -66,20 +66,20 @@ func TestReadConfigurations(t *testing.T) {
 	difftest.Equal(t, "read", want, got)
 
 	minimal := f.create(`{"url":"https://other.example.com"}`)
-	difftest.Equal(t, "the minimal one", externalauthhttp.StoredConfiguration{ID: minimal, TenantID: tenant,
-		URL: "https://other.example.com", Headers: []externalauthhttp.NameValue{}}, f.read(minimal))
-	var list []externalauthhttp.ListItem
+	difftest.Equal(t, "the minimal one", wire.StoredExternalAuthentication{ID: minimal, TenantID: tenant,
+		URL: "https://other.example.com", Headers: []wire.StoredPair{}}, f.read(minimal))
+	var list []wire.ExternalAuthenticationItem
 	f.send("GET", queries+"/getAll", "", &list)
-	items := map[string]externalauthhttp.ListItem{}
+	items := map[string]wire.ExternalAuthenticationItem{}
 	for _, item := range list {
 		items[item.ID] = item
 	}
-	wantItems := map[string]externalauthhttp.ListItem{
+	wantItems := map[string]wire.ExternalAuthenticationItem{
 		minimal: {ID: minimal, URL: "https://other.example.com"},
 		id: {ID: id, URL: "https://Hooks.example.com/a/", IsMTLSEnabled: true, HasHeaders: true,
-			ContainsCertificate: true, IsOAuthEnabled: true,
-			OAuthConfiguration: &externalauthhttp.ListItemOAuth{AuthType: "OAuthClientCredentials",
-				ClientCredentials: externalauthhttp.ListItemClient{URL: "https://id.example.com/token?v=2",
+			ContainsCertificate: true, IsOauthEnabled: true,
+			OAuthConfiguration: &wire.ExternalAuthenticationItemOAuth{AuthType: "OAuthClientCredentials",
+				ClientCredentials: wire.ExternalAuthenticationItemClient{URL: "https://id.example.com/token?v=2",
 					IsMTLSEnabled: true, IsJWTClientAssertionEnabled: true, HasFormValues: true, HasHeaders: true,
 					ContainsCertificate: true}}},
 	}
@@ -98,8 +98,8 @@ func TestReplaceAndDelete(t *testing.T) {
 		`{"data":{"url":"https://hooks.example.com/b"}}`, nil); code != 202 || !strings.Contains(body, id) {
 		t.Errorf("replace: %d %s, want 202 with the ID", code, body)
 	}
-	difftest.Equal(t, "after the replacement", externalauthhttp.StoredConfiguration{ID: id, TenantID: tenant,
-		URL: "https://hooks.example.com/b", Headers: []externalauthhttp.NameValue{}}, f.read(id))
+	difftest.Equal(t, "after the replacement", wire.StoredExternalAuthentication{ID: id, TenantID: tenant,
+		URL: "https://hooks.example.com/b", Headers: []wire.StoredPair{}}, f.read(id))
 	f.create(`{"url":"https://hooks.example.com/a"}`) // which is free now
 	if code, body := f.send("DELETE", commands+"?configurationId="+id, "", nil); code != 202 ||
 		body != `{"data":null,"messages":[]}` {
@@ -157,7 +157,7 @@ func TestDuplicateURLs(t *testing.T) {
 	}
 	wait.Wait()
 	difftest.Equal(t, "eight at once", map[int]int{202: 1, 409: 7}, codes)
-	var list []externalauthhttp.ListItem
+	var list []wire.ExternalAuthenticationItem
 	if f.send("GET", queries+"/getAll", "", &list); len(list) != 4 {
 		t.Errorf("%d configurations, want 4", len(list))
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/google/uuid"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/audit"
 	"sluice/shared/access/auth/fakekms"
 	"sluice/shared/access/httpapi"
@@ -106,7 +107,7 @@ func (f *fixture) send(method, path, body string, data any) (int, string) {
 // create stores a configuration and returns its ID.
 func (f *fixture) create(data string) string {
 	f.Helper()
-	var reply externalauthhttp.IDReply
+	var reply wire.ExternalAuthenticationID
 	if code, body := f.send("POST", commands, `{"data":`+data+`}`, &reply); code != 202 {
 		f.Fatalf("create %s: %d %s, want 202", data, code, body)
 	}
@@ -114,9 +115,9 @@ func (f *fixture) create(data string) string {
 }
 
 // read returns a configuration as it is read.
-func (f *fixture) read(id string) externalauthhttp.StoredConfiguration {
+func (f *fixture) read(id string) wire.StoredExternalAuthentication {
 	f.Helper()
-	var c externalauthhttp.StoredConfiguration
+	var c wire.StoredExternalAuthentication
 	if code, body := f.send("GET", queries+"/"+id, "", &c); code != 200 {
 		f.Fatalf("read %s: %d %s, want 200", id, code, body)
 	}

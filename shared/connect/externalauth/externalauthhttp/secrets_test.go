@@ -7,7 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"sluice/shared/connect/externalauth/externalauthhttp"
+	"sluice/openapi/wire"
 	"sluice/shared/kit/difftest"
 )
 
@@ -24,7 +24,7 @@ func TestTenantsAreApart(t *testing.T) {
 			t.Errorf("%s: %d %s, want 404", r[0], code, body)
 		}
 	}
-	var list []externalauthhttp.ListItem
+	var list []wire.ExternalAuthenticationItem
 	if _, body := g.send("GET", queries+"/getAll", "", &list); len(list) != 0 {
 		t.Errorf("the other tenant lists %s", body)
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/access/permission"
@@ -77,49 +78,26 @@ func (r *CheckRequest) Check(v *platform.ValidationErrors) {
 	v.RequireText("url", r.URL, maxURLLength)
 }
 
-// CheckReply has the certificates that a receiver presents and the decision of each validation mode.
-type CheckReply struct {
-	Chain     []CertificateDetails `json:"chain"`
-	Decisions []Decision           `json:"decisions"`
-}
-
-// CertificateDetails describes a certificate.
-type CertificateDetails struct {
-	Subject          string    `json:"subject"`
-	Issuer           string    `json:"issuer"`
-	Serial           string    `json:"serial"`
-	NotBefore        time.Time `json:"notBefore"`
-	NotAfter         time.Time `json:"notAfter"`
-	ThumbprintSHA1   string    `json:"thumbprintSha1"`
-	ThumbprintSHA256 string    `json:"thumbprintSha256"`
-}
-
-// Decision is the decision of a validation mode.
-type Decision struct {
-	Mode     externalauth.ValidationMode `json:"mode"`
-	Accepted bool                        `json:"accepted"`
-	Reason   string                      `json:"reason"`
-}
-
 // check looks at a receiver with the certificates that the tenant's configuration of its URL gives.
-func (s *Outbound) check(ctx context.Context, r *platform.Request, in CheckRequest) (CheckReply, error) {
+func (s *Outbound) check(ctx context.Context, r *platform.Request, in CheckRequest) (
+	wire.PresentedCertificates, error) {
 	invalid := func(message string) error {
 		return r.Validate(func(v *platform.ValidationErrors) { v.Add("url", message, platform.CodeURL) })
 	}
 	u, err := url.Parse(in.URL)
 	if err != nil {
-		return CheckReply{}, invalid("The value is not a URL.")
+		return wire.PresentedCertificates{}, invalid("The value is not a URL.")
 	}
 	all, err := s.Configurations.List(ctx, r.Tenant)
 	if err != nil {
-		return CheckReply{}, err
+		return wire.PresentedCertificates{}, err
 	}
 	inspection, err := s.Inspector.Inspect(ctx, u, certificateFor(all, in.URL))
 	if refused, ok := errors.AsType[*outbound.Error](err); ok {
-		return CheckReply{}, invalid(refused.Message)
+		return wire.PresentedCertificates{}, invalid(refused.Message)
 	}
 	if err != nil {
-		return CheckReply{}, err
+		return wire.PresentedCertificates{}, err
 	}
 	return newCheckReply(inspection), nil
 }
@@ -141,13 +119,14 @@ func certificateFor(all []externalauth.Configuration, target string) *externalau
 	return nil
 }
 
-func newCheckReply(i outbound.Inspection) CheckReply {
-	out := CheckReply{Chain: []CertificateDetails{}, Decisions: []Decision{}}
+func newCheckReply(i outbound.Inspection) wire.PresentedCertificates {
+	out := wire.PresentedCertificates{Chain: []wire.CertificateDetails{}, Decisions: []wire.CertificateDecision{}}
 	for _, certificate := range i.Chain {
-		out.Chain = append(out.Chain, CertificateDetails(externalauth.DetailsOf(certificate)))
+		out.Chain = append(out.Chain, wire.CertificateDetails(externalauth.DetailsOf(certificate)))
 	}
 	for _, d := range i.Decisions {
-		out.Decisions = append(out.Decisions, Decision(d))
+		out.Decisions = append(out.Decisions, wire.CertificateDecision{Mode: string(d.Mode), Accepted: d.Accepted,
+			Reason: d.Reason})
 	}
 	return out
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/connect/externalauth"
@@ -79,19 +80,19 @@ func (f *fixture) send(t *testing.T, method, path, body string) reply {
 }
 
 // check asks for a check and returns the decisions by mode.
-func (f *fixture) check(t *testing.T, url string) (chain []outboundhttp.CertificateDetails,
-	decisions map[externalauth.ValidationMode]outboundhttp.Decision) {
+func (f *fixture) check(t *testing.T, url string) (chain []wire.CertificateDetails,
+	decisions map[string]wire.CertificateDecision) {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{"data": map[string]string{"url": url}})
 	errtest.Fatal(t, err)
 	w := f.send(t, "POST", "/externalauthenticationquery/api/configuration/check", string(body))
 	var envelope struct {
-		Data outboundhttp.CheckReply `json:"data"`
+		Data wire.PresentedCertificates `json:"data"`
 	}
 	if err := json.Unmarshal([]byte(w.Body), &envelope); err != nil || w.Code != http.StatusOK {
 		t.Fatalf("%d %s, %v", w.Code, w.Body, err)
 	}
-	decisions = map[externalauth.ValidationMode]outboundhttp.Decision{}
+	decisions = map[string]wire.CertificateDecision{}
 	for _, d := range envelope.Data.Decisions {
 		decisions[d.Mode] = d
 	}
@@ -155,13 +156,13 @@ func TestCheck(t *testing.T) {
 }
 
 // wantDecisions compares decisions with "yes: " or "no: " and the beginning of the reason.
-func wantDecisions(t *testing.T, got map[externalauth.ValidationMode]outboundhttp.Decision,
+func wantDecisions(t *testing.T, got map[string]wire.CertificateDecision,
 	want map[externalauth.ValidationMode]string) {
 	t.Helper()
 	for _, mode := range externalauth.ValidationModes {
-		text := "no: " + got[mode].Reason
-		if got[mode].Accepted {
-			text = "yes: " + got[mode].Reason
+		text := "no: " + got[string(mode)].Reason
+		if got[string(mode)].Accepted {
+			text = "yes: " + got[string(mode)].Reason
 		}
 		if !strings.HasPrefix(text, want[mode]) || want[mode] == "" {
 			t.Errorf("%s: got %q, want %q", mode, text, want[mode])

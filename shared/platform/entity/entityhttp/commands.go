@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/audit"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/access/permission"
@@ -17,9 +18,9 @@ import (
 
 // Create stores a new entity and returns its ID.
 func (s *Entities) Create(ctx context.Context, r *platform.Request,
-	in CreateRequest) (platform.WithWarnings[Created], error) {
+	in CreateRequest) (platform.WithWarnings[wire.CreatedEntity], error) {
 	p, warnings, err := s.create(ctx, r, in)
-	return platform.WithWarnings[Created]{Data: Created{p.ID}, Messages: warnings}, err
+	return platform.WithWarnings[wire.CreatedEntity]{Data: wire.CreatedEntity{ID: p.ID}, Messages: warnings}, err
 }
 
 // CreateFull stores a new entity and returns all of it.

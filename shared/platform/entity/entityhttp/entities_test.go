@@ -157,10 +157,10 @@ func (a *api) readStatus(entityID string) entity.LifecycleStatus {
 	var e entityhttp.Entity
 	a.succeed("GET", query+"/entity/"+entityID, "", &e)
 	found, err := a.statuses.Lookup(a.t.Context(), a.caller.Tenant, []string{entityID})
-	if err != nil || found[entityID] != e.LifecycleStatus {
+	if err != nil || found[entityID] != entity.LifecycleStatus(e.LifecycleStatus) {
 		a.t.Fatalf("the status store has %s, %v, the reply %s", found[entityID], err, e.LifecycleStatus)
 	}
-	return e.LifecycleStatus
+	return entity.LifecycleStatus(e.LifecycleStatus)
 }
 
 func TestLifecycle(t *testing.T) {
@@ -192,7 +192,7 @@ func TestLifecycle(t *testing.T) {
 	a.expectStatus(409, "PUT", path, fmt.Sprintf(change, -1))
 	var ended entityhttp.EntityDraft
 	a.succeed("GET", query+"/entity/"+e+"/draft/"+d, "", &ended)
-	if ended.Status != entity.Verified {
+	if ended.Status != string(entity.Verified) {
 		t.Errorf("got the draft status %s, want %s", ended.Status, entity.Verified)
 	}
 	second := a.createDraft(e)
@@ -202,7 +202,7 @@ func TestLifecycle(t *testing.T) {
 	var full entityhttp.Entity
 	a.succeed("POST", command+"/full", `{"data":{"type":"Other","targetEntity":"Related Party",`+
 		`"policyJurisdiction":"x"}}`, &full)
-	if full.ID == "" || full.LifecycleStatus != entity.Unknown || full.InScopeJurisdictions[0] != "x" ||
+	if full.ID == "" || full.LifecycleStatus != string(entity.Unknown) || full.InScopeJurisdictions[0] != "x" ||
 		full.AccessLayers.Geographic[0] != "Global" {
 		t.Errorf("got %+v, want an ID, Unknown, the jurisdiction x and the layer Global", full)
 	}

@@ -9,13 +9,14 @@ import (
 	"strconv"
 	"strings"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/platform/entity"
 )
 
 // SearchLight returns a page of the IDs of the drafts of a journey that the caller reaches. The work for a page is
 // bounded, however long the journey is and however few of its drafts are wanted.
-func (s *Entities) SearchLight(ctx context.Context, r *platform.Request, in LightRequest) (LightReply, error) {
+func (s *Entities) SearchLight(ctx context.Context, r *platform.Request, in LightRequest) (wire.LightPage, error) {
 	options := PageOptions{}
 	if in.PageOptions != nil {
 		options = *in.PageOptions
@@ -29,13 +30,13 @@ func (s *Entities) SearchLight(ctx context.Context, r *platform.Request, in Ligh
 	var err error
 	if page.After, err = r.OpenPageToken(s.Paging, query, "pageOptions.paginationToken",
 		options.PaginationToken); err != nil {
-		return LightReply{}, err
+		return wire.LightPage{}, err
 	}
 	items, next, err := s.fillPage(ctx, r, page, inReach(r, entityFilter(in.EntityIDs)))
 	if err != nil {
-		return LightReply{}, err
+		return wire.LightPage{}, err
 	}
-	reply := LightReply{Items: items}
+	reply := wire.LightPage{Items: items}
 	if token := s.Paging.Seal(r.Tenant, query, next); token != "" {
 		reply.PaginationToken = &token
 	}
@@ -48,8 +49,8 @@ const maxListed = 3 * listedTogether
 // fillPage lists drafts that filter accepts until a page is full. It also returns the position after them, "" at the
 // end.
 func (s *Entities) fillPage(ctx context.Context, r *platform.Request, page entity.DraftPage,
-	filter func(entity.DraftRef) bool) ([]LightDraft, string, error) {
-	items, size := []LightDraft{}, page.Limit
+	filter func(entity.DraftRef) bool) ([]wire.LightItem, string, error) {
+	items, size := []wire.LightItem{}, page.Limit
 	for listed := 0; ; page.Limit = listedTogether {
 		refs, next, err := s.Store.ListDrafts(ctx, r.Tenant, page)
 		if err != nil {
@@ -59,7 +60,7 @@ func (s *Entities) fillPage(ctx context.Context, r *platform.Request, page entit
 			if !filter(ref) {
 				continue
 			}
-			items = append(items, LightDraft{ref.EntityID, ref.DraftID})
+			items = append(items, wire.LightItem{EntityID: ref.EntityID, EntityDraftID: ref.DraftID})
 			if len(items) == size && i < len(refs)-1 {
 				return items, ref.Position, nil
 			}

@@ -8,25 +8,11 @@ import (
 	"fmt"
 	"strconv"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/kit/fault"
 	"sluice/shared/platform/entity"
 )
-
-// ListReply is a page of the tenant's entities. It may be short or empty before the end; at the end the token is null.
-type ListReply struct {
-	Items           []ListedEntity `json:"items"`
-	PaginationToken *string        `json:"paginationToken"`
-}
-
-// ListedEntity is an entity of a list.
-type ListedEntity struct {
-	ID              string                 `json:"id"`
-	Type            string                 `json:"type"`
-	Name            string                 `json:"name"`
-	LifecycleStatus entity.LifecycleStatus `json:"lifecycleStatus"`
-	Version         int64                  `json:"version"`
-}
 
 // listQuery has the parsed parameters of a list.
 type listQuery struct {
@@ -38,14 +24,14 @@ type listQuery struct {
 
 // List returns a page of the tenant's entities that the caller reaches, by name. The work for a page is bounded,
 // however many entities there are and however few of them are wanted.
-func (s *Entities) List(ctx context.Context, r *platform.Request, _ platform.NoBody) (ListReply, error) {
+func (s *Entities) List(ctx context.Context, r *platform.Request, _ platform.NoBody) (wire.EntityPage, error) {
 	q, err := readListQuery(r)
 	if err != nil {
-		return ListReply{}, err
+		return wire.EntityPage{}, err
 	}
 	name, err := json.Marshal(q)
 	if err != nil {
-		return ListReply{}, err
+		return wire.EntityPage{}, err
 	}
 	query := "list " + string(name)
 	page := entity.Page{NamePrefix: q.Name}
@@ -55,14 +41,14 @@ func (s *Entities) List(ctx context.Context, r *platform.Request, _ platform.NoB
 		_, err = s.Paging.Open(r.Tenant, query, "")
 	}
 	if errors.Is(err, platform.ErrPageToken) || q.token != nil && *q.token == "" {
-		return ListReply{}, r.InvalidParameter(fault.InQuery, "paginationToken",
+		return wire.EntityPage{}, r.InvalidParameter(fault.InQuery, "paginationToken",
 			"The token does not belong to this search.", platform.CodePageToken)
 	}
 	if err != nil {
-		return ListReply{}, err
+		return wire.EntityPage{}, err
 	}
 	items, next, err := s.listPage(ctx, r, page, q)
-	reply := ListReply{Items: items}
+	reply := wire.EntityPage{Items: items}
 	if token := s.Paging.Seal(r.Tenant, query, next); token != "" {
 		reply.PaginationToken = &token
 	}
@@ -72,8 +58,8 @@ func (s *Entities) List(ctx context.Context, r *platform.Request, _ platform.NoB
 // listPage reads entities until a page is full and one more is known, or until maxListed have been inspected. It also
 // returns the position after them, "" at the end.
 func (s *Entities) listPage(ctx context.Context, r *platform.Request, page entity.Page, q listQuery) (
-	[]ListedEntity, string, error) {
-	items, last := []ListedEntity{}, ""
+	[]wire.ListedEntity, string, error) {
+	items, last := []wire.ListedEntity{}, ""
 	for inspected := 0; ; {
 		page.Limit = q.pageSize + 1 - len(items)
 		if q.Status != "" {
@@ -90,7 +76,8 @@ func (s *Entities) listPage(ctx context.Context, r *platform.Request, page entit
 			if len(items) == q.pageSize {
 				return items, last, nil
 			}
-			items = append(items, ListedEntity{ref.ID, ref.Type, ref.Name, ref.Status, ref.Version})
+			items = append(items, wire.ListedEntity{ID: ref.ID, Type: ref.Type, Name: ref.Name,
+				LifecycleStatus: string(ref.Status), Version: ref.Version})
 			last = ref.Position
 		}
 		if next == "" {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/kit/errtest"
@@ -15,11 +16,11 @@ import (
 )
 
 // list reads all pages of a list and returns the entities.
-func (a *api) list(parameters url.Values) []entityhttp.ListedEntity {
+func (a *api) list(parameters url.Values) []wire.ListedEntity {
 	a.t.Helper()
-	var all []entityhttp.ListedEntity
+	var all []wire.ListedEntity
 	for range 100 {
-		var page entityhttp.ListReply
+		var page wire.EntityPage
 		a.succeed("GET", query+"/entity?"+parameters.Encode(), "", &page)
 		if all = append(all, page.Items...); page.PaginationToken == nil {
 			return all
@@ -45,7 +46,7 @@ func TestListOfEntities(t *testing.T) {
 			Properties: map[string]property.Property{"name": {Type: property.Single, Value: &name}}})
 	}
 	errtest.Fatal(t, errtest.Of(a.profiles.Import(t.Context(), tenant, entries, entity.ImportOptions{At: now})))
-	want := entityhttp.ListedEntity{ID: made, Type: "Company", Name: "ACME", LifecycleStatus: entity.Unknown,
+	want := wire.ListedEntity{ID: made, Type: "Company", Name: "ACME", LifecycleStatus: "Unknown",
 		Version: 1}
 	if got := a.list(url.Values{"name": {"acme"}}); len(got) != 1 || got[0] != want {
 		t.Errorf("got %+v, want only %+v", got, want)
@@ -62,7 +63,7 @@ func TestListOfEntities(t *testing.T) {
 			t.Errorf("%v: %d entities, want %d", c.parameters, len(got), c.want)
 		}
 	}
-	var page entityhttp.ListReply
+	var page wire.EntityPage
 	if a.succeed("GET", query+"/entity?pageSize=21", "", &page); page.PaginationToken != nil {
 		t.Error("a full last page has a token, want null")
 	}
@@ -72,7 +73,7 @@ func TestListOfEntities(t *testing.T) {
 	a.succeed("PUT", command+"/"+made+"/draft/"+d,
 		`{"data":{"version":1,"properties":{"legalEntityName":{"type":"Single","value":"Zenith"}}}}`, nil)
 	a.succeed("PUT", command+"/"+made+"/draft/"+d+"/verify", `{"data":{"version":2}}`, nil)
-	want = entityhttp.ListedEntity{ID: made, Type: "Company", Name: "Zenith", LifecycleStatus: entity.Compliant,
+	want = wire.ListedEntity{ID: made, Type: "Company", Name: "Zenith", LifecycleStatus: "Compliant",
 		Version: 2}
 	if got := a.list(url.Values{"name": {"zen"}}); len(got) != 1 || got[0] != want ||
 		len(a.list(url.Values{"name": {"acme"}})) != 0 {
@@ -91,7 +92,7 @@ func TestBadLists(t *testing.T) {
 	a := newAPI(t)
 	a.createEntity("")
 	a.createEntity("")
-	var page entityhttp.ListReply
+	var page wire.EntityPage
 	a.succeed("GET", query+"/entity?pageSize=1", "", &page)
 	token := url.QueryEscape(*page.PaginationToken)
 	for _, parameters := range []string{

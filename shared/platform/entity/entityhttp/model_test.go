@@ -178,7 +178,7 @@ func (p *simulation) compare() {
 	for _, k := range p.drafts {
 		var d entityhttp.EntityDraft
 		p.succeed("GET", query+"/entity/"+k.of.id+"/draft/"+k.id, "", &d)
-		if d.Status != k.status || d.Version != k.version {
+		if d.Status != string(k.status) || d.Version != k.version {
 			p.t.Errorf("draft %s is %s at %d, want %s at %d", k.id, d.Status, d.Version, k.status, k.version)
 		}
 		p.expectProperties(k.properties, d.Properties)

@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access"
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/kit/entityid"
 	"sluice/shared/platform/entity"
-	"sluice/shared/platform/property"
 )
 
 // toLower writes an ID that is a UUID as it is stored.
@@ -47,14 +47,14 @@ func (s *Entities) GetDraft(ctx context.Context, r *platform.Request, _ platform
 
 // PartialProperties returns some properties of a few drafts. It leaves out those that do not exist or are out of reach.
 func (s *Entities) PartialProperties(ctx context.Context, r *platform.Request,
-	in PartialRequest) (PartialReply, error) {
+	in PartialRequest) (wire.PartialProperties, error) {
 	drafts, err := s.Store.GetDrafts(ctx, r.Tenant, toLowerAll(in.DraftIDs))
-	reply := PartialReply{Items: []PartialDraft{}}
+	reply := wire.PartialProperties{Items: []wire.PartialDraft{}}
 	for _, d := range drafts {
 		if !r.Layers.CanReach(d.Layers) {
 			continue
 		}
-		item := PartialDraft{d.ID, d.Type, map[string]property.Property{}}
+		item := wire.PartialDraft{DraftID: d.ID, Type: d.Type, PartialProperties: map[string]any{}}
 		for _, key := range in.DataKeys {
 			if value, ok := d.Properties[key]; ok {
 				item.PartialProperties[key] = value
@@ -78,9 +78,11 @@ func (s *Entities) SearchDrafts(ctx context.Context, r *platform.Request, in Sea
 }
 
 // SearchByReach returns the drafts of a journey, divided by how far the caller's access layers reach them.
-func (s *Entities) SearchByReach(ctx context.Context, r *platform.Request, in SearchRequest) (ReachReply, error) {
+func (s *Entities) SearchByReach(ctx context.Context, r *platform.Request, in SearchRequest) (DraftsByReach, error) {
 	budget := httpapi.ListBudget
-	reply := ReachReply{[]EntityDraft{}, []InaccessibleDraft{}, []ForbiddenDraft{}}
+	reply := DraftsByReach{AccessibleEntityDrafts: []EntityDraft{}, DraftsByReach: wire.DraftsByReach{
+		InaccessibleEntityDrafts: []wire.InaccessibleDraft{}, ForbiddenEntityDrafts: []wire.ForbiddenDraft{},
+	}}
 	isWanted := in.entities()
 	ofEntity := func(ref entity.DraftRef) bool { return isWanted(ref.EntityID) }
 	err := s.forEachDraft(ctx, r, in.JourneyID, ofEntity, func(d entity.Draft) error {
@@ -89,15 +91,16 @@ func (s *Entities) SearchByReach(ctx context.Context, r *platform.Request, in Se
 		switch {
 		case geographic && business:
 			item := draftOf(d)
-			reply.Accessible = append(reply.Accessible, item)
+			reply.AccessibleEntityDrafts = append(reply.AccessibleEntityDrafts, item)
 			return budget.Reserve(item, errTooMany)
 		case geographic || business:
-			item := InaccessibleDraft{d.ID, d.EntityID, entity.DisplayName(d.Properties), d.Layers}
-			reply.Inaccessible = append(reply.Inaccessible, item)
+			item := wire.InaccessibleDraft{ID: d.ID, SourceEntityID: d.EntityID,
+				Name: entity.DisplayName(d.Properties), AccessLayers: wire.AccessLayers(d.Layers)}
+			reply.InaccessibleEntityDrafts = append(reply.InaccessibleEntityDrafts, item)
 			return budget.Reserve(item, errTooMany)
 		}
-		item := ForbiddenDraft{d.ID, d.EntityID}
-		reply.Forbidden = append(reply.Forbidden, item)
+		item := wire.ForbiddenDraft{ID: d.ID, SourceEntityID: d.EntityID}
+		reply.ForbiddenEntityDrafts = append(reply.ForbiddenEntityDrafts, item)
 		return budget.Reserve(item, errTooMany)
 	})
 	return reply, err
@@ -105,32 +108,35 @@ func (s *Entities) SearchByReach(ctx context.Context, r *platform.Request, in Se
 
 // DraftNames returns the names of entities in a journey: of their drafts, or of the entities if the journey has no
 // draft of them. It leaves out those that do not exist, are out of reach, or have no profile.
-func (s *Entities) DraftNames(ctx context.Context, r *platform.Request, in NamesRequest) (NamesReply, error) {
+func (s *Entities) DraftNames(ctx context.Context, r *platform.Request, in NamesRequest) (wire.DraftNames, error) {
 	budget, isNamed := httpapi.ListBudget, map[string]bool{}
-	reply := NamesReply{[]DraftName{}}
-	add := func(n DraftName) error {
+	reply := wire.DraftNames{EntityDraftNames: []wire.DraftName{}}
+	add := func(n wire.DraftName) error {
 		isNamed[entityid.Normalize(n.EntityID)] = true
 		reply.EntityDraftNames = append(reply.EntityDraftNames, n)
 		return budget.Reserve(n, errTooMany)
 	}
 	err := s.forEachDraft(ctx, r, in.JourneyID, inReach(r, entityFilter(in.EntityIDs)), func(d entity.Draft) error {
-		return add(DraftName{d.EntityID, &d.ID, d.Type, entity.DisplayName(d.Properties), d.Version})
+		return add(wire.DraftName{EntityID: d.EntityID, EntityDraftID: &d.ID, Type: d.Type,
+			Name: entity.DisplayName(d.Properties), Version: d.Version})
 	})
 	if err != nil {
-		return NamesReply{}, err
+		return wire.DraftNames{}, err
 	}
 	unnamed := slices.DeleteFunc(normalizeIDs(in.EntityIDs), func(id string) bool { return isNamed[id] })
 	for ids := range slices.Chunk(unnamed, readTogether) {
 		profiles, err := s.Store.GetProfiles(ctx, r.Tenant, ids)
 		if err != nil {
-			return NamesReply{}, err
+			return wire.DraftNames{}, err
 		}
 		for _, p := range profiles {
 			if isNamed[entityid.Normalize(p.ID)] || !r.Layers.CanReach(p.Layers) {
 				continue
 			}
-			if err := add(DraftName{p.ID, nil, p.Type, entity.DisplayName(p.Properties), p.Version}); err != nil {
-				return NamesReply{}, err
+			err := add(wire.DraftName{EntityID: p.ID, Type: p.Type, Name: entity.DisplayName(p.Properties),
+				Version: p.Version})
+			if err != nil {
+				return wire.DraftNames{}, err
 			}
 		}
 	}

@@ -2,12 +2,14 @@ package entityhttp_test
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity"
@@ -34,7 +36,7 @@ func TestLightSearch(t *testing.T) {
 	readAll := func(size int, order int) []string {
 		var got []string
 		for token, most := "null", max(1, (5+size-1)/size); ; most-- {
-			var page entityhttp.LightReply
+			var page wire.LightPage
 			a.succeed("POST", light, body(fmt.Sprintf(
 				`,"pageOptions":{"pageSize":%d,"sortOrder":%d,"paginationToken":%s}`, size, order, token)), &page)
 			for _, m := range page.Items {
@@ -91,11 +93,12 @@ func TestOtherSearches(t *testing.T) {
 	drafts := map[string]string{open: a.createDraft(open), half: a.createDraft(half), none: a.createDraft(none)}
 	a.caller.Layers = access.Layers{}
 	search := `{"data":{"journeyId":"` + journey + `"}}`
-	var reach entityhttp.ReachReply
+	var reach entityhttp.DraftsByReach
 	a.succeed("POST", query+"/entity/search-entity-drafts", search, &reach)
-	if len(reach.Accessible) != 1 || len(reach.Inaccessible) != 1 || len(reach.Forbidden) != 1 ||
-		reach.Accessible[0].ID != drafts[open] || reach.Inaccessible[0].Name != "ACME" ||
-		reach.Forbidden[0].ID != drafts[none] {
+	if len(reach.AccessibleEntityDrafts) != 1 || len(reach.InaccessibleEntityDrafts) != 1 ||
+		len(reach.ForbiddenEntityDrafts) != 1 ||
+		reach.AccessibleEntityDrafts[0].ID != drafts[open] || reach.InaccessibleEntityDrafts[0].Name != "ACME" ||
+		reach.ForbiddenEntityDrafts[0].ID != drafts[none] {
 		t.Errorf("got %+v, want one draft of each kind: %v", reach, drafts)
 	}
 	var all []entityhttp.EntityDraft
@@ -103,7 +106,7 @@ func TestOtherSearches(t *testing.T) {
 	if len(all) != 1 || all[0].ID != drafts[open] {
 		t.Errorf("got %+v, want the draft %s", all, drafts[open])
 	}
-	var names entityhttp.NamesReply
+	var names wire.DraftNames
 	a.succeed("POST", query+"/entity/drafts/names",
 		`{"data":{"journeyId":"`+journey+`","entityIds":["`+open+`","`+half+`"]}}`, &names)
 	if n := names.EntityDraftNames; len(n) != 1 || *n[0].EntityDraftID != drafts[open] || n[0].EntityID != open ||
@@ -111,15 +114,16 @@ func TestOtherSearches(t *testing.T) {
 		t.Errorf("got %+v, want ACME of the draft %s", names, drafts[open])
 	}
 	a.caller.Permissions = []string{"BatchRead"} // partial properties are for everyone
-	var partial entityhttp.PartialReply
+	var partial wire.PartialProperties
 	ids := `["` + drafts[open] + `","` + drafts[half] + `","` + uuid.NewString() + `"]`
 	a.succeed("POST", query+"/entity/drafts/partial-properties",
 		`{"data":{"draftIds":`+ids+`,"requestedPropertiesDataKeys":["city","x"]}}`, &partial)
+	city := map[string]any{"type": "Single", "value": "Cork"}
 	if len(partial.Items) != 1 || len(partial.Items[0].PartialProperties) != 1 ||
-		*partial.Items[0].PartialProperties["city"].Value != "Cork" {
+		!reflect.DeepEqual(partial.Items[0].PartialProperties["city"], city) {
 		t.Errorf("got %+v, want city: Cork of one draft", partial)
 	}
-	var noKeys entityhttp.PartialReply
+	var noKeys wire.PartialProperties
 	a.succeed("POST", query+"/entity/drafts/partial-properties",
 		`{"data":{"draftIds":`+ids+`,"requestedPropertiesDataKeys":null}}`, &noKeys)
 	if len(noKeys.Items) != 1 || len(noKeys.Items[0].PartialProperties) != 0 {
@@ -141,7 +145,7 @@ func TestLightSearchOfFewEntities(t *testing.T) {
 			wanted = append(wanted, e)
 		}
 	}
-	var page entityhttp.LightReply
+	var page wire.LightPage
 	few := `"journeyId":"` + journey + `","entityIds":["` + strings.Join(wanted, `","`) + `"]`
 	a.succeed("POST", light, `{"data":{`+few+`,"pageOptions":{"pageSize":2}}}`, &page)
 	if len(page.Items) != 2 || page.PaginationToken == nil || page.Items[0].EntityDraftID != all[3] ||
@@ -153,7 +157,7 @@ func TestLightSearchOfFewEntities(t *testing.T) {
 	if len(page.Items) != 1 || page.PaginationToken != nil || page.Items[0].EntityDraftID != all[39] {
 		t.Errorf("second page: got %+v, want the draft %s and no token", page, all[39])
 	}
-	page = entityhttp.LightReply{}
+	page = wire.LightPage{}
 	a.succeed("POST", light, `{"data":{"journeyId":"`+journey+`","entityIds":[]}}`, &page)
 	if len(page.Items) != 0 || page.PaginationToken != nil {
 		t.Errorf("of no entities: got %+v, want an empty page", page)
@@ -193,7 +197,7 @@ func TestLongLists(t *testing.T) {
 		a.succeed("POST", path, search(7), nil)
 		a.expectStatus(413, "POST", path, search(8))
 	}
-	var names entityhttp.NamesReply
+	var names wire.DraftNames
 	a.succeed("POST", query+"/entity/drafts/names", search(8), &names)
 	if len(names.EntityDraftNames) != 8 {
 		t.Errorf("got %d names, want 8", len(names.EntityDraftNames))
@@ -211,7 +215,7 @@ func TestNamesOfEntitiesWithoutADraft(t *testing.T) {
 	hidden := a.createEntity(`,"accessLayers":{"geographic":["Spain"]}`)
 	a.caller.Layers = access.Layers{}
 	entitytest.StoreStatuses(t, a.db, tenant, entitytest.Statuses{journey: entity.Compliant})
-	var names entityhttp.NamesReply
+	var names wire.DraftNames
 	ids := []string{hidden, strings.ToUpper(without), journey, strings.ToUpper(with)}
 	for range 60 { // more than are read at once
 		ids = append(ids, uuid.NewString())
