@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/audit"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/kit/objects"
@@ -40,27 +41,19 @@ func (in *UploadRequest) Check(v *platform.ValidationErrors) {
 	}
 }
 
-// UploadReply is the place for a response.
-type UploadReply struct {
-	UploadID  string `json:"uploadId"`
-	SignedURL string `json:"signedUrl"`
-	// RequiredHeaders are those that the PUT must have.
-	RequiredHeaders map[string]string `json:"requiredHeaders"`
-	ExpiresAt       time.Time         `json:"expiresAt"`
-}
-
 // uploadGrace is how long after the end of its URL a message may name an upload.
 const uploadGrace = 15 * time.Minute
 
 // CreateUpload makes a place for a response that is too large for a message, and signs the URL for it. Each call makes
 // another one.
-func (s *Receptor) CreateUpload(ctx context.Context, r *platform.Request, in UploadRequest) (UploadReply, error) {
+func (s *Receptor) CreateUpload(ctx context.Context, r *platform.Request, in UploadRequest) (
+	wire.ScreeningAnswerUpload, error) {
 	now := s.Now().UTC()
 	u := adapter.Upload{Tenant: r.Tenant, ID: s.NewID(), CreatedAt: now, CreatedBy: r.Client,
 		Expires: now.Add(s.UploadLifetime + uploadGrace)}
 	audit.AddObject(ctx, "uploadId", u.ID)
 	if err := s.Uploads.CreateUpload(ctx, u); err != nil {
-		return UploadReply{}, err
+		return wire.ScreeningAnswerUpload{}, err
 	}
 	var signed objects.SignedURL
 	var err error
@@ -69,5 +62,6 @@ func (s *Receptor) CreateUpload(ctx context.Context, r *platform.Request, in Upl
 	} else {
 		signed, err = s.Files.SignPut(ctx, adapter.UploadKey(u.Tenant, u.ID), s.UploadLifetime)
 	}
-	return UploadReply{u.ID, signed.URL, signed.Headers, u.Expires}, err
+	return wire.ScreeningAnswerUpload{UploadID: u.ID, SignedURL: signed.URL, RequiredHeaders: signed.Headers,
+		ExpiresAt: u.Expires}, err
 }
