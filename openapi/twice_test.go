@@ -26,7 +26,8 @@ var ownShapes = map[string]string{
 	"shared/screening/receptorhttp.uploadDetails":            "It is a part of a request.",
 	"shared/ingest/batch/batchhttp.ScreenUnknown":            "It is a part of a request.",
 	"client.UploadOptions":                                   "An option that is not given is its zero value.",
-	"shared/platform/document/documenthttp":                  "Its replies are the area's.",
+	"shared/platform/document/documenthttp.PageReply":        "Its documents have stored flags and properties.",
+	"shared/platform/document/documenthttp.LitePageReply":    "Its items have the columns that are asked for.",
 	"shared/policy/policyhttp":                               "Its replies extend stored types.",
 	"shared/screening/screeninghttp":                         "Its replies extend stored types.",
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/audit"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/kit/fault"
@@ -16,10 +17,10 @@ import (
 
 // create stores a document whose file is still to be uploaded, and signs the URL for it.
 func (c typedCommands) create(ctx context.Context, r *platform.Request,
-	in CreateRequest) (platform.WithWarnings[UploadReply], error) {
+	in CreateRequest) (platform.WithWarnings[wire.DocumentUpload], error) {
 	d := c.newDocument(r, in)
 	if err := r.RequireReach("accessLayers", d.Layers); err != nil {
-		return platform.WithWarnings[UploadReply]{}, err
+		return platform.WithWarnings[wire.DocumentUpload]{}, err
 	}
 	d.FileID = c.NewID()
 	audit.AddObject(ctx, "documentId", d.ID)
@@ -28,26 +29,26 @@ func (c typedCommands) create(ctx context.Context, r *platform.Request,
 		err = faultOf(c.Store.Create(ctx, d, false))
 	}
 	if err != nil {
-		return platform.WithWarnings[UploadReply]{}, err
+		return platform.WithWarnings[wire.DocumentUpload]{}, err
 	}
-	return platform.WithWarnings[UploadReply]{
+	return platform.WithWarnings[wire.DocumentUpload]{
 		Data: uploadReplyOf(d, signed), Messages: append(warningsAbout(d), droppedProperties(in.Properties)...),
 	}, nil
 }
 
 // createVirtual stores a document that has a URL and no file.
 func (c typedCommands) createVirtual(ctx context.Context, r *platform.Request,
-	in CreateVirtualRequest) (platform.WithWarnings[CreateVirtualReply], error) {
+	in CreateVirtualRequest) (platform.WithWarnings[wire.CreatedDocument], error) {
 	d := c.newDocument(r, in.CreateRequest)
 	if err := r.RequireReach("accessLayers", d.Layers); err != nil {
-		return platform.WithWarnings[CreateVirtualReply]{}, err
+		return platform.WithWarnings[wire.CreatedDocument]{}, err
 	}
 	d.Virtual, d.URL, d.State.Status = true, in.DocumentURL, document.Completed
 	audit.AddObject(ctx, "documentId", d.ID)
 	if err := c.Store.Create(ctx, d, false); err != nil {
-		return platform.WithWarnings[CreateVirtualReply]{}, faultOf(err)
+		return platform.WithWarnings[wire.CreatedDocument]{}, faultOf(err)
 	}
-	return platform.WithWarnings[CreateVirtualReply]{
+	return platform.WithWarnings[wire.CreatedDocument]{
 		Data: createVirtualReplyOf(d), Messages: append(warningsAbout(d), droppedProperties(in.Properties)...),
 	}, nil
 }
@@ -115,7 +116,7 @@ const maxAttempts = 3
 
 // clone stores a document that shares the file of its source. It tries again if the file was deleted meanwhile: the
 // source may have another one by now.
-func (c typedCommands) clone(ctx context.Context, r *platform.Request, in CloneRequest) (CloneReply, error) {
+func (c typedCommands) clone(ctx context.Context, r *platform.Request, in CloneRequest) (wire.ClonedDocument, error) {
 	id := strings.ToLower(textOf(in.ID))
 	if id == "" {
 		id = c.NewID()
@@ -124,17 +125,17 @@ func (c typedCommands) clone(ctx context.Context, r *platform.Request, in CloneR
 	for attempt := 1; ; attempt++ {
 		source, err := c.find(ctx, r)
 		if err != nil {
-			return CloneReply{}, err
+			return wire.ClonedDocument{}, err
 		}
 		d := c.cloneOf(source, r, id, in)
 		if err := r.RequireReach("AccessLayers", d.Layers); err != nil {
-			return CloneReply{}, err
+			return wire.ClonedDocument{}, err
 		}
 		if err = c.Store.Create(ctx, d, true); err == nil {
 			return cloneReplyOf(d), nil
 		}
 		if !errors.Is(err, document.ErrNotFound) || attempt == maxAttempts {
-			return CloneReply{}, faultOf(err)
+			return wire.ClonedDocument{}, faultOf(err)
 		}
 	}
 }

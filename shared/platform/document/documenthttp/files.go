@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/kit/fault"
 	"sluice/shared/kit/objects"
@@ -28,18 +29,19 @@ func (s *Documents) signDownload(ctx context.Context, r *platform.Request, _ pla
 
 // updateFile gives a document a new file and signs the URL for it. Clones keep the file that they share.
 func (c typedCommands) updateFile(ctx context.Context, r *platform.Request,
-	in UpdateFileRequest) (platform.WithWarnings[UpdateFileReply], error) {
+	in UpdateFileRequest) (platform.WithWarnings[wire.FileUpload], error) {
 	var d document.Document
 	err := retryIfChanged(func() (err error) {
 		d, err = c.replaceFile(ctx, r, in)
 		return err
 	})
 	if err != nil {
-		return platform.WithWarnings[UpdateFileReply]{}, err
+		return platform.WithWarnings[wire.FileUpload]{}, err
 	}
 	signed, err := c.Files.SignPut(ctx, d.FileKey(), c.UploadLifetime)
-	return platform.WithWarnings[UpdateFileReply]{
-		Data:     UpdateFileReply{d.ID, statusOfNew(d), signed.URL, signed.Headers},
+	return platform.WithWarnings[wire.FileUpload]{
+		Data: wire.FileUpload{ID: d.ID, Status: string(statusOfNew(d)), SignedURLToUpload: signed.URL,
+			RequiredHeaders: signed.Headers},
 		Messages: warningsAbout(d),
 	}, err
 }

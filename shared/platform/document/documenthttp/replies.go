@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/kit/objects"
@@ -11,20 +12,10 @@ import (
 	"sluice/shared/platform/property"
 )
 
-// UploadReply is the reply to a new document. The file is uploaded with PUT to the URL, with the headers.
-type UploadReply struct {
-	ID                     string            `json:"id"`
-	DocumentRequirementIDs []string          `json:"documentRequirementIds"`
-	DocumentDataKey        string            `json:"documentDataKey"`
-	DocumentType           string            `json:"documentType"`
-	Status                 document.Status   `json:"status"`
-	SignedURLToUpload      string            `json:"signedUrlToUpload"`
-	RequiredHeaders        map[string]string `json:"requiredHeaders"`
-}
-
-func uploadReplyOf(d document.Document, signed objects.SignedURL) UploadReply {
-	return UploadReply{d.ID, platform.OrEmpty(d.RequirementIDs), d.DataKey, d.Type, statusOfNew(d), signed.URL,
-		signed.Headers}
+func uploadReplyOf(d document.Document, signed objects.SignedURL) wire.DocumentUpload {
+	return wire.DocumentUpload{ID: d.ID, DocumentRequirementIds: platform.OrEmpty(d.RequirementIDs),
+		DocumentDataKey: d.DataKey, DocumentType: d.Type, Status: string(statusOfNew(d)), SignedURLToUpload: signed.URL,
+		RequiredHeaders: signed.Headers}
 }
 
 // statusOfNew returns the status of a document whose file is still to be uploaded.
@@ -32,39 +23,14 @@ func statusOfNew(d document.Document) document.Status {
 	return d.EffectiveState(document.File{State: document.State{Status: document.Processing}}).Status
 }
 
-// CreateVirtualReply is the reply to a new virtual document.
-type CreateVirtualReply struct {
-	ID                     string   `json:"id"`
-	DocumentRequirementIDs []string `json:"documentRequirementIds"`
-	DocumentDataKey        string   `json:"documentDataKey"`
-	DocumentType           string   `json:"documentType"`
+func createVirtualReplyOf(d document.Document) wire.CreatedDocument {
+	return wire.CreatedDocument{ID: d.ID, DocumentRequirementIds: platform.OrEmpty(d.RequirementIDs),
+		DocumentDataKey: d.DataKey, DocumentType: d.Type}
 }
 
-func createVirtualReplyOf(d document.Document) CreateVirtualReply {
-	return CreateVirtualReply{d.ID, platform.OrEmpty(d.RequirementIDs), d.DataKey, d.Type}
-}
-
-// CloneReply is the reply to a clone.
-type CloneReply struct {
-	ID                     string   `json:"Id"`
-	DocumentDataKey        string   `json:"DocumentDataKey"`
-	EntityID               string   `json:"EntityId"`
-	JourneyID              string   `json:"JourneyId"`
-	DocumentRequirementIDs []string `json:"DocumentRequirementIds"`
-	DocumentKey            string   `json:"DocumentKey"`
-	DocumentType           string   `json:"documentType"`
-}
-
-func cloneReplyOf(d document.Document) CloneReply {
-	return CloneReply{d.ID, d.DataKey, d.EntityID, d.JourneyID, platform.OrEmpty(d.RequirementIDs), d.FileID, d.Type}
-}
-
-// UpdateFileReply is the reply to a new file of a document. It is uploaded with PUT to the URL, with the headers.
-type UpdateFileReply struct {
-	ID                string            `json:"id"`
-	Status            document.Status   `json:"status"`
-	SignedURLToUpload string            `json:"signedUrlToUpload"`
-	RequiredHeaders   map[string]string `json:"requiredHeaders"`
+func cloneReplyOf(d document.Document) wire.ClonedDocument {
+	return wire.ClonedDocument{ID: d.ID, DocumentDataKey: d.DataKey, EntityID: d.EntityID, JourneyID: d.JourneyID,
+		DocumentRequirementIds: platform.OrEmpty(d.RequirementIDs), DocumentKey: d.FileID, DocumentType: d.Type}
 }
 
 // PageReply is a page of documents. A page of large documents may be short before the end; the next one starts
@@ -100,7 +66,7 @@ type DocumentReply struct {
 	DocumentDataKey            *string                      `json:"documentDataKey"`
 	FriendlyName               *string                      `json:"friendlyName"`
 	DocumentRequirementIDs     []string                     `json:"documentRequirementIds"`
-	DocumentEntityType         EntityType                   `json:"documentEntityType"`
+	DocumentEntityType         wire.NumberedEntityType      `json:"documentEntityType"`
 	Status                     document.Status              `json:"status"`
 	ErrorCode                  *string                      `json:"errorCode"`
 	ErrorMessage               *string                      `json:"errorMessage"`
@@ -130,21 +96,16 @@ type DocumentReply struct {
 	document.Flags
 }
 
-// EntityType is an entity type with its number.
-type EntityType struct {
-	Name document.EntityType `json:"name"`
-	ID   int                 `json:"id"`
-}
-
 func documentReplyOf(e document.Entry, r *platform.Request) DocumentReply {
 	d, state := e.Document, e.EffectiveState(e.StoredFile)
+	kind := wire.NumberedEntityType{Name: string(d.EntityType), ID: int64(d.EntityType.Index())}
 	out := DocumentReply{
 		ID:                         d.ID,
 		EntityID:                   d.EntityID,
 		JourneyID:                  d.JourneyID,
 		DocumentType:               d.Type,
 		DocumentRequirementIDs:     platform.OrEmpty(d.RequirementIDs),
-		DocumentEntityType:         EntityType{d.EntityType, d.EntityType.Index()},
+		DocumentEntityType:         kind,
 		Status:                     state.Status,
 		ErrorCode:                  platform.OrNull(state.ErrorCode),
 		IsVirtual:                  d.Virtual,
