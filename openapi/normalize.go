@@ -10,8 +10,8 @@ import (
 
 // Generators of clients understand less of JSON Schema than validators do, and they name what has no name of its own.
 // The functions of this file therefore rewrite the description, without changing what it accepts: no schema extends
-// another, none but that of a property may be null, every body has a component of its own, and no two components of the
-// description share a name.
+// another, none but that of a property may be null, every body and every enumeration has a component of its own, and no
+// two components of the description share a name.
 
 const schemaPrefix = "#/components/schemas/"
 
@@ -38,7 +38,7 @@ func (b *bundler) normalize() error {
 	}
 	inlineOptional(schemas, b.entry, bases)
 	removeUnused(b.entry, schemas, bases)
-	return nil
+	return nameEnums(schemas)
 }
 
 // inlineOptional replaces each reference inside n to a schema that is another one or null by that schema, since a type

@@ -2,6 +2,7 @@ package openapi_test
 
 import (
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -56,6 +57,17 @@ func TestSchemasAreSimple(t *testing.T) {
 			if _, ok := schema.(bool); ok {
 				t.Errorf("%s/properties/%s is a boolean, want an object", at, name)
 			}
+		}
+	})
+}
+
+// Generators of clients invent names for enumerations inside other schemas, which are those of other types at times.
+func TestEveryEnumerationIsAComponent(t *testing.T) {
+	component := regexp.MustCompile(`^\w+$|/(if|then|else)/`)
+	schemas := load(t).Root["components"].(map[string]any)["schemas"]
+	visit("", schemas, func(at string, m map[string]any) {
+		if _, isEnum := m["enum"].([]any); isEnum && !component.MatchString(strings.TrimPrefix(at, "/")) {
+			t.Errorf("%s is an enumeration without a name", at)
 		}
 	})
 }

@@ -249,8 +249,12 @@ func (s sampler) object(schema map[string]any) any {
 	if !ok || s.depth > 5 {
 		return out
 	}
-	if to, ok := rest["$ref"].(string); ok {
-		rest = s.at(to)
+	for rest["$ref"] != nil || rest["anyOf"] != nil {
+		if forms, ok := rest["anyOf"].([]any); ok { // the other form is null
+			rest = forms[0].(map[string]any)
+		} else {
+			rest = s.at(rest["$ref"].(string))
+		}
 	}
 	if kinds, ok := rest["oneOf"].([]any); ok {
 		for i, kind := range kinds {

@@ -189,6 +189,9 @@ func onlyForm(forms *yaml.Node) (form *yaml.Node, isNullable bool) {
 func kindOf(schema *yaml.Node) (kind string, isNullable bool) {
 	types := memberOf(schema, "type")
 	if types == nil || types.Kind == yaml.ScalarNode {
+		if isNullType(schema) {
+			return "", true
+		}
 		return textOf(schema, "type"), false
 	}
 	for _, t := range types.Content {

@@ -93,7 +93,7 @@ var entityForms = map[string]any{
 }
 
 // onlyNull is a schema of null that generators of code can name no type for.
-func onlyNull() map[string]any { return map[string]any{"const": nil} }
+func onlyNull() map[string]any { return map[string]any{"type": "null"} }
 
 func typed(name string) map[string]any { return map[string]any{"type": name} }
 
