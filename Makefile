@@ -13,7 +13,7 @@
 
 .DEFAULT_GOAL := build
 .PHONY: build tools demo test check verify local description docs bench bench-2gb lab lint clean programs functions format format-console vet staticcheck test-units test-races architectures test-duckdb \
-	test-e2e test-pages test-console test-faults test-kills vulncheck test-sam test-localstack sam-suite localstack-suite localstack sam-build test-clients test-template lint-template lint-template-newest test-parquet release
+	test-e2e test-console test-faults test-kills vulncheck test-sam test-localstack sam-suite localstack-suite localstack sam-build test-clients test-template lint-template lint-template-newest test-parquet release
 
 # One set of flags for products, tests, vet and staticcheck, and one workspace for all modules (go.work), so that each package is
 # compiled once; the race detector alone needs a second build, with C. lambda.norpc leaves the former protocol of Lambda out. No
@@ -34,7 +34,7 @@ PRETTIER := node bin/tools/console-check/node_modules/prettier/bin/prettier.cjs
 GOVULNCHECK := GOWORK=off go tool -modfile=$(CURDIR)/tools/go.mod govulncheck
 DYNOXIDE_CRATE := dynoxide-rs --version 3.2.0
 # What make test-clients makes clients with, and how their tools are taken: from Maven, the Go module proxy, PyPI and npm.
-CLIENT_TOOLS := OPENAPI_GENERATOR=7.16.0 OAPI_CODEGEN=v2.8.2 OGEN=v1.24.0 OPENAPI_PYTHON_CLIENT=0.29.1 SCHEMATHESIS=4.32.5 \
+CLIENT_TOOLS := OPENAPI_GENERATOR=7.25.0 OAPI_CODEGEN=v2.8.2 OGEN=v1.24.0 OPENAPI_PYTHON_CLIENT=0.29.1 SCHEMATHESIS=4.32.5 \
 	OPENAPI_TYPESCRIPT=7.13.0 OPENAPI_FETCH=0.17.0 TYPESCRIPT=5.9.3 TYPES_NODE=20.19.25 REDOCLY=2.77.0
 # Installs what the package-lock.json of a folder pins, each package by its digest, into a folder of its own below bin/tools; no package
 # may run a script. Use: $(call npm_ci,FOLDER,OPTIONS,FOLDER OF THE LOCK).
@@ -107,8 +107,14 @@ demo: build
 local: build
 	@bin/sluice local
 
-# The browser in which the console's pages are tested; the variable CHROMIUM names another program.
-FIND_CHROMIUM := { command -v $(or $(CHROMIUM),chromium || command -v chromium-browser || command -v google-chrome); }
+# The browser in which the console's pages are tested, with the libraries that a machine may lack. npm has it for Linux on x86_64;
+# elsewhere, and where the variable CHROMIUM names a program, the machine's own is used.
+CHROMIUM_TOOL := $(if $(CHROMIUM),,$(if $(filter Linux-x86_64,$(PLATFORM)),bin/tools/chromium/installed))
+bin/tools/chromium/installed: tools/chromium/package-lock.json tools/chromium/unpack.mjs
+	@echo "Installing Chromium, in which the console's pages are tested, from npm into bin/tools."
+	@rm -rf bin/tools/chromium && $(call npm_ci,chromium,--omit=dev,tools/chromium)
+	@cd bin/tools/chromium && node $(CURDIR)/tools/chromium/unpack.mjs
+	@touch $@
 
 # Every unit test and the end-to-end suite once, but for the tests with the build tag verify.
 test:
@@ -119,15 +125,13 @@ check:
 	@tools/check.sh
 
 # Everything else that is checked. CI=1 has fewer seeds of faults, and one client of those that are generated.
-VERIFY := format vet staticcheck console-types lint-template architectures test-races test-duckdb test-kills test-faults test-pages test-clients
+# The console's pages are tested where there is a browser: Linux on x86_64, whose Chromium comes from npm, and machines with one.
+BROWSER := $(or $(CHROMIUM),$(CHROMIUM_TOOL),$(shell command -v chromium || command -v chromium-browser || command -v google-chrome))
+VERIFY := format vet staticcheck console-types lint-template architectures test-races test-duckdb test-kills test-faults test-clients \
+	$(if $(BROWSER),test-console)
 verify:
 	@MAKE="$(MAKE)" COUNT=$(or $(COUNT),$(if $(CI),10,20)) KILLS=$(or $(KILLS),once) CLIENTS="$(or $(CLIENTS),$(if $(CI),openapi-generator-java))" \
 		tools/parts.sh $(VERIFY)
-
-# The console's pages, where there is a browser.
-test-pages: build
-	@if $(FIND_CHROMIUM) >/dev/null; then $(MAKE) --no-print-directory --old-file=build test-console; \
-	else echo "The console's pages were not tested: there is no Chromium (Debian: apt install chromium)."; fi
 
 lint: format vet staticcheck console-types lint-template
 
@@ -196,13 +200,11 @@ architectures:
 
 # The console's pages in Chromium, each test with a tenant and a console of its own (console/browsertest/doc.go). PAGES names tests, as -run does;
 # PAGES_FLAGS are more flags of go test, such as -update, which writes screenshots.
-test-console: build bin/tools/console-check/installed
-	@$(FIND_CHROMIUM) >/dev/null || { echo "There is no Chromium, in which the console's pages are tested (Debian: apt install chromium; \
-	or set CHROMIUM to the program)." >&2; exit 1; }
+test-console: build bin/tools/console-check/installed $(CHROMIUM_TOOL)
 	cd console/browsertest && go test -count=1 -timeout 10m $(if $(PAGES),-run '$(PAGES)') . -args $(PAGES_FLAGS)
 
 # Takes the pictures of docs/images/console, and prints how fast pages come.
-console-pictures: build
+console-pictures: build $(CHROMIUM_TOOL)
 	@mkdir -p docs/images/console
 	cd console/browsertest && go test -count=1 -run '^TestShow$$' -v . -args -show $(CURDIR)/docs/images/console
 

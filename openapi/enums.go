@@ -54,8 +54,8 @@ func nameEnumsInside(schemas *yaml.Node, name string, schema *yaml.Node) error {
 	return nil
 }
 
-// moveEnum moves the type and the values of an enumeration into the component of a name. In its place comes a reference,
-// or where it may be null, a union with null; what else the schema says remains beside them.
+// moveEnum moves the type and the values of an enumeration into the component of a name. It leaves a reference in their
+// place, or a union of that with null where the enumeration may be null, and keeps the other keywords.
 func moveEnum(schemas *yaml.Node, name string, schema *yaml.Node) error {
 	named, rest := &yaml.Node{Kind: yaml.MappingNode}, &yaml.Node{Kind: yaml.MappingNode}
 	optional := false
@@ -81,8 +81,7 @@ func moveEnum(schemas *yaml.Node, name string, schema *yaml.Node) error {
 	}
 	existing := memberOf(schemas, name)
 	if existing != nil && !isSameEnum(existing, named) {
-		return fmt.Errorf("the schema %s exists, and differs from an enumeration that would have its name: give that a name",
-			name)
+		return fmt.Errorf("an enumeration would be named %s like another schema: make it a component of its own", name)
 	}
 	if existing == nil {
 		setMember(schemas, name, named)
@@ -109,7 +108,7 @@ func isSameEnum(a, b *yaml.Node) bool {
 	})
 }
 
-// upperCamel returns the name of a member as part of the name of a type: onDuplicate and on_duplicate become OnDuplicate.
+// upperCamel returns the name of a member as part of the name of a type: on_duplicate becomes OnDuplicate.
 func upperCamel(name string) string {
 	var out strings.Builder
 	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' }) {

@@ -35,6 +35,8 @@ func startBrowser(program, profile string) (*chromium, error) {
 		chromedp.UserDataDir(profile), chromedp.WindowSize(width, height),
 		chromedp.Flag("disable-dev-shm-usage", false),
 		chromedp.Flag("disable-features", unusedFeatures),
+		// Dates and numbers are the same whatever the language of this machine is.
+		chromedp.Flag("lang", "en-US"), chromedp.Env("LANG=en_US.UTF-8", "LANGUAGE=en_US"),
 		// Glyphs are the same whatever the screen of this machine is.
 		chromedp.Flag("font-render-hinting", "none"), chromedp.Flag("disable-lcd-text", true))
 	if os.Geteuid() == 0 {

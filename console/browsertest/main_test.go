@@ -82,18 +82,19 @@ func runSuite(m *testing.M) (code int, err error) {
 }
 
 // errNoChromium says what to do where the tests cannot run.
-var errNoChromium = errors.New("no Chromium was found: the console's pages are tested in it (Debian: apt install " +
-	"chromium; or set CHROMIUM to the program)")
+var errNoChromium = errors.New("no Chromium was found, in which the console's pages are tested: make test-console " +
+	"installs one on Linux with x86_64; elsewhere install Chromium, or set CHROMIUM to the program")
 
-// findChromium returns the browser's program: that of the variable CHROMIUM, or the first of the usual names.
+// findChromium returns the browser's program: the one that the variable CHROMIUM names, else the one that the Makefile
+// installs, else the first of the usual names.
 func findChromium() (string, error) {
-	names := []string{"chromium", "chromium-browser", "google-chrome"}
+	names := []string{"../../bin/tools/chromium/chromium", "chromium", "chromium-browser", "google-chrome"}
 	if given := os.Getenv("CHROMIUM"); given != "" {
 		names = []string{given}
 	}
 	for _, name := range names {
 		if path, err := exec.LookPath(name); err == nil {
-			return path, nil
+			return filepath.Abs(path)
 		}
 	}
 	return "", errNoChromium

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"sluice/client"
+	"sluice/openapi/wire"
 	"sluice/shared/kit/errtest"
 )
 
@@ -57,7 +58,7 @@ func TestUploadFromDropToProcessed(t *testing.T) {
 		return strings.HasPrefix(p.address(), "/batches/"), p.address()
 	})
 	s, err := tenant.api.Status(t.Context(), strings.TrimPrefix(p.address(), "/batches/"))
-	if err != nil || s.Status != client.StatusProcessed || s.Name != "from the page" ||
+	if err != nil || s.Status != client.StatusProcessed || wire.OrZero(s.Name) != "from the page" ||
 		s.Metadata["region"] != "north & south" {
 		t.Errorf("the batch is %+v, %v", s, err)
 	}
