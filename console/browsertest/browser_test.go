@@ -36,7 +36,7 @@ func startBrowser(program, profile string) (*chromium, error) {
 		chromedp.Flag("disable-dev-shm-usage", false),
 		chromedp.Flag("disable-features", unusedFeatures),
 		// Dates and numbers are the same whatever the language of this machine is.
-		chromedp.Flag("lang", "en-US"), chromedp.Env("LANG=en_US.UTF-8", "LANGUAGE=en_US"),
+		chromedp.Flag("lang", "en-US"), chromedp.Flag("accept-lang", "en-US"), chromedp.Env("LC_ALL=C.UTF-8"),
 		// Glyphs are the same whatever the screen of this machine is.
 		chromedp.Flag("font-render-hinting", "none"), chromedp.Flag("disable-lcd-text", true))
 	if os.Geteuid() == 0 {

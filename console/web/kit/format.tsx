@@ -2,13 +2,13 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
-const oneDigit = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
-const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 });
-const compact = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
-const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
-const timeOnly = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
-const shortDateTime = new Intl.DateTimeFormat(undefined, {
+const whole = new Intl.NumberFormat(navigator.language, { maximumFractionDigits: 0 });
+const oneDigit = new Intl.NumberFormat(navigator.language, { maximumFractionDigits: 1 });
+const percent = new Intl.NumberFormat(navigator.language, { style: "percent", maximumFractionDigits: 1 });
+const compact = new Intl.NumberFormat(navigator.language, { notation: "compact", maximumFractionDigits: 1 });
+const dateTime = new Intl.DateTimeFormat(navigator.language, { dateStyle: "medium", timeStyle: "medium" });
+const timeOnly = new Intl.DateTimeFormat(navigator.language, { timeStyle: "medium" });
+const shortDateTime = new Intl.DateTimeFormat(navigator.language, {
   month: "short",
   day: "numeric",
   hour: "2-digit",

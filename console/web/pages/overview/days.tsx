@@ -6,7 +6,7 @@ import { Commands, useCurl } from "../../kit/commands.tsx";
 import { type Day, useDays } from "./load.ts";
 
 const dayCount = 14;
-const weekday = new Intl.DateTimeFormat(undefined, {
+const weekday = new Intl.DateTimeFormat(navigator.language, {
   weekday: "short",
   day: "numeric",
   month: "short",

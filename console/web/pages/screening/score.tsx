@@ -5,7 +5,7 @@ import type { Schemas } from "../../kit/api.ts";
 import { unknown } from "../../kit/format.tsx";
 import { visible } from "../../kit/safe.ts";
 
-const oneDigit = new Intl.NumberFormat(undefined, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const oneDigit = new Intl.NumberFormat(navigator.language, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
 /** formatScore writes a score; a dash if a provider gives none. */
 export function formatScore(score: number | null | undefined): string {
