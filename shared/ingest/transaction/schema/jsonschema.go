@@ -93,7 +93,9 @@ var entityForms = map[string]any{
 }
 
 // onlyNull is the schema of null for generators of code, most of which know no type of null alone.
-func onlyNull() map[string]any { return map[string]any{"type": []string{"string", "null"}, "const": nil} }
+func onlyNull() map[string]any {
+	return map[string]any{"type": []string{"string", "null"}, "const": nil}
+}
 
 func typed(name string) map[string]any { return map[string]any{"type": name} }
 
