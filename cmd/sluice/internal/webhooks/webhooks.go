@@ -102,8 +102,7 @@ func listWebhooksCommand() *cobra.Command {
 		table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 		for _, w := range list {
 			fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", w.ID, webhookState(w.Webhook), linefile.Printable(w.URL),
-				strings.Join(w.EventTypes,
-					" "))
+				strings.Join(w.EventTypes, " "))
 		}
 		return table.Flush()
 	})
