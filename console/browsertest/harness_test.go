@@ -174,8 +174,8 @@ func TestHarnessNotices(t *testing.T) {
 			"request to another origin: http://127.0.0.1:9/elsewhere"},
 		"an inline script": {`const script = document.createElement("script");
 			script.textContent = "1"; document.body.append(script);`, "Content-Security-Policy: script-src"},
-		"an event handler's markup": {`document.body.innerHTML += "<p onclick=x()>"; document.body.lastElementChild.click()`,
-			"Content-Security-Policy: script-src"},
+		"an event handler's markup": {`document.body.innerHTML += "<p onclick=x()>";
+			document.body.lastElementChild.click()`, "Content-Security-Policy: script-src"},
 		"a dialog":       {`setTimeout(() => alert("hello"))`, "dialog: hello"},
 		"a missing file": {`fetch("/missing").then(() => 0)`, "status of 404"},
 	} {
