@@ -144,7 +144,7 @@ func compareWithGolden(t *testing.T, name, got string) {
 		errtest.Fatal(t, writeGolden(name, got))
 		return
 	}
-	difftest.Equal(t, fmt.Sprintf("%s", goldenPath(name)), strings.Split(string(readGolden(t, name)), "\n"),
+	difftest.Equal(t, goldenPath(name), strings.Split(string(readGolden(t, name)), "\n"),
 		strings.Split(got, "\n"))
 }
 

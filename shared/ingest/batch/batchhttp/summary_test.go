@@ -73,7 +73,7 @@ func TestSummaryOfDays(t *testing.T) {
 			t.Fatalf("got %d %s", r.StatusCode, r.Body)
 		}
 		wanted := wire.TransactionSummary{Metadata: wire.PageMetadata{Count: int64(len(want))}, Data: want}
-		difftest.Equal(t, fmt.Sprintf("%s", query), wanted, got)
+		difftest.Equal(t, query, wanted, got)
 	}
 }
 
