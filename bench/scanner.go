@@ -14,7 +14,7 @@ import (
 	"sluice/shared/ingest/transaction/scanner"
 )
 
-// rules are those of a batch received on a fixed day.
+// rules are the rules for a batch received on a fixed day.
 var rules = transaction.Rules{ReceivedAt: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC), MaxFuture: 720 * time.Hour}
 
 // scanLines returns the number of lines without findings.

@@ -31,12 +31,12 @@ const (
 // MessageNotUploaded is Status.Message of a batch whose file has not arrived.
 const MessageNotUploaded = "Batch not yet uploaded completely."
 
-// Status is the state of a batch. Until validation starts, wire.BatchStatus.Status is "" and Message says what the
-// service waits for; all other fields but BatchID, QueuePosition, Name and Metadata are then zero.
+// Status is the state of a batch. Until validation starts, wire.BatchStatus.Status is "" and Message is the service's
+// reason to wait; all other fields but BatchID, QueuePosition, Name and Metadata are then zero.
 type Status struct {
 	wire.BatchStatus
 	Original
-	// Message says what the service waits for before validation.
+	// Message is the service's reason to wait before validation.
 	Message string `json:"message,omitempty"`
 }
 

@@ -15,7 +15,7 @@ import (
 type ValidationResult struct {
 	wire.ValidationResult
 	Original
-	// Pending means that validation is not complete: Message says what the service waits for.
+	// Pending means that validation is not complete: Message is the service's reason to wait.
 	Pending bool `json:"-"`
 }
 

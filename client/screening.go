@@ -25,7 +25,7 @@ type Screening = wire.ScreenUnknown
 type ScreeningResult struct {
 	wire.ScreeningResult
 	Original
-	// Pending means that the screening is not complete: Message says what the service waits for.
+	// Pending means that the screening is not complete: Message is the service's reason to wait.
 	Pending bool `json:"-"`
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/client"
+	"sluice/openapi/wire"
 )
 
 // From the creation to a file that can be read, and to the file's end with the last document that has it.
@@ -144,7 +145,7 @@ func TestStatusesOfFiles(t *testing.T) {
 			api := api.in(t)
 			document, _ := api.uploadDocument(uuid.NewString(), test.content)
 			v := api.expectDocument(document.ID, test.status)
-			got := valueOrEmpty(v.ErrorCode)
+			got := wire.OrZero(v.ErrorCode)
 			assert(t, got == test.errorCode, "the error code is %q, want %q", got, test.errorCode)
 			if test.status != "Completed" {
 				api.expect(404, "GET", documentQueries+"/signedurl/"+document.ID, "")
@@ -162,8 +163,8 @@ func TestStatusesOfFiles(t *testing.T) {
 			t.Errorf("the messages are %+v, want the warning INVALID_MIME_TYPE", r.Messages)
 		}
 		for _, when := range []string{"before", "after"} {
-			if v := api.expectDocument(document.ID, "Error"); valueOrEmpty(v.ErrorCode) != "INVALID_MIME_TYPE" {
-				t.Errorf("the error code is %q %s the upload, want INVALID_MIME_TYPE", valueOrEmpty(v.ErrorCode), when)
+			if v := api.expectDocument(document.ID, "Error"); wire.OrZero(v.ErrorCode) != "INVALID_MIME_TYPE" {
+				t.Errorf("the error code is %q %s the upload, want INVALID_MIME_TYPE", wire.OrZero(v.ErrorCode), when)
 			}
 			put(t, document.upload(), []byte("x"))
 		}

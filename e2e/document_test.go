@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/client"
+	"sluice/openapi/wire"
 )
 
 const (
@@ -114,13 +115,6 @@ func expectNoFile(t *testing.T, link string) {
 	assert(t, code == 403 || code == 404, "download: %d %.200q, want 403 or 404", code, text)
 }
 
-func valueOrEmpty(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
-
 // Who lacks the access layers of a document sees that it exists and no more, and cannot change it.
 func TestAccessLayersOfDocuments(t *testing.T) {
 	t.Parallel()
@@ -130,7 +124,7 @@ func TestAccessLayersOfDocuments(t *testing.T) {
 		`,"friendlyName":"f","policyEnforcedAccessLayers":{"geographic":["Spain"]}`).ID
 	expectVisible := func(name string, v documentView) {
 		t.Helper()
-		assert(t, v.HasRequiredAccessLayers && valueOrEmpty(v.FriendlyName) == "f",
+		assert(t, v.HasRequiredAccessLayers && wire.OrZero(v.FriendlyName) == "f",
 			"%s: %+v, want a visible document with the friendly name f", name, v)
 	}
 	expectVisible("created", spain.readDocument(id))

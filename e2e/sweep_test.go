@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/client"
+	"sluice/openapi/wire"
 	"sluice/shared/kit/dynamo"
 )
 
@@ -200,7 +201,7 @@ func TestSweepOfDocuments(t *testing.T) {
 	})
 	const message = "The file did not arrive in time. Give the document another one."
 	d := api.readDocument(missing.ID)
-	assert(t, valueOrEmpty(d.ErrorMessage) == message && valueOrEmpty(d.ErrorCode) == "CLIENT_SIDE_ERROR",
+	assert(t, wire.OrZero(d.ErrorMessage) == message && wire.OrZero(d.ErrorCode) == "CLIENT_SIDE_ERROR",
 		"got %+v, want the reason of the error", d)
 	api.expectDocument(expected.ID, "Processing")
 	replaced := callFor[createdDocument](api, "PUT", documentCommands+"/updateFile",

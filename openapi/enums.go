@@ -40,12 +40,12 @@ func nameEnumsInside(schemas *yaml.Node, name string, schema *yaml.Node) error {
 		}
 	}
 	for _, m := range members {
+		if m.schema == nil {
+			continue
+		}
 		nameInside := nameEnumsInside
 		if memberOf(m.schema, "enum") != nil {
 			nameInside = moveEnum
-		}
-		if m.schema == nil {
-			continue
 		}
 		if err := nameInside(schemas, name+m.suffix, m.schema); err != nil {
 			return err
@@ -58,14 +58,11 @@ func nameEnumsInside(schemas *yaml.Node, name string, schema *yaml.Node) error {
 // place, or a union of that with null where the enumeration may be null, and keeps the other keywords.
 func moveEnum(schemas *yaml.Node, name string, schema *yaml.Node) error {
 	named, rest := &yaml.Node{Kind: yaml.MappingNode}, &yaml.Node{Kind: yaml.MappingNode}
-	optional := false
+	kind, isNullable := kindOf(schema)
 	for i := 0; i < len(schema.Content); i += 2 {
 		switch key, value := schema.Content[i].Value, schema.Content[i+1]; key {
 		case "type":
-			if value.Kind == yaml.SequenceNode {
-				value, optional = value.Content[0], true
-			}
-			setMember(named, key, value)
+			setMember(named, key, text(kind))
 		case "enum":
 			values := *value
 			values.Content = nil
@@ -89,7 +86,7 @@ func moveEnum(schemas *yaml.Node, name string, schema *yaml.Node) error {
 	reference := &yaml.Node{Kind: yaml.MappingNode}
 	setMember(reference, "$ref", text(schemaPrefix+name))
 	*schema = yaml.Node{Kind: yaml.MappingNode}
-	if !optional {
+	if !isNullable {
 		*schema = *reference
 	} else {
 		null := &yaml.Node{Kind: yaml.MappingNode}

@@ -145,7 +145,7 @@ type Operator struct {
 	// IsLocal means that the installation is the local cloud on a data folder, "" for the default one.
 	IsLocal bool
 	Data    string
-	// Prefix is that of an installation on AWS; "" for the default one.
+	// Prefix is the prefix of an installation on AWS; "" for the default one.
 	Prefix string
 }
 

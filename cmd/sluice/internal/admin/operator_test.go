@@ -10,7 +10,7 @@ import (
 	"sluice/shared/kit/errtest"
 )
 
-// The lists are those of 'sluice admin', recorded as its are, and have no secrets.
+// The lists are the ones of 'sluice admin', are recorded in the same way, and have no secrets.
 func TestConsoleOperator(t *testing.T) {
 	f := newFakeInstallation(t)
 	tenant := runAdmin[tenantOutput](t, f, "tenant", "create").TenantID

@@ -200,10 +200,7 @@ type pace struct {
 
 // format writes the progress of a batch that is not at its end, as the parts of a line.
 func (p *pace) format(s client.Status, now time.Time) []terminal.Part {
-	stored := int64(0)
-	if s.Counts.Ingested != nil {
-		stored = *s.Counts.Ingested
-	}
+	stored := wire.OrZero(s.Counts.Ingested)
 	if p.since.IsZero() || s.Status != p.status || s.BytesDone < p.bytes {
 		*p = pace{s.Status, now, s.BytesDone, stored}
 	}

@@ -17,7 +17,7 @@ import (
 	"sluice/shared/kit/errtest"
 )
 
-// A command that follows a batch to which nothing was uploaded says what the batch waits for.
+// A command that follows a batch to which nothing was uploaded names the reason why the batch waits.
 func TestFollowWithoutAnUpload(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -309,7 +309,7 @@ func (u *uploadRun) uploadFile(ctx context.Context, target client.Upload, file i
 // FileUpload says how UploadFile uploads a file.
 type FileUpload struct {
 	RejectOnInvalid bool
-	// Brief leaves out what is wrong with the lines.
+	// Brief leaves out the errors of the lines.
 	Brief    bool
 	Interval client.PollInterval
 }

@@ -129,7 +129,7 @@ func printHistory(ui *terminal.Terminal, s client.Status) {
 // unpackedLines are the lines of a file that is uploaded. A packed one is unpacked when a line is read for the first
 // time.
 type unpackedLines struct {
-	// ctx is that of the command: an io.ReaderAt takes none.
+	// ctx is the command's context, since the methods of io.ReaderAt take none.
 	ctx    context.Context
 	upload *os.File
 	size   int64
@@ -163,7 +163,7 @@ func (u *unpackedLines) Close() error {
 	return u.content.Close()
 }
 
-// printOutcome prints how the batch ended and what is wrong with it.
+// printOutcome prints the final status of the batch and its errors.
 func (u *uploadRun) printOutcome(ctx context.Context, last client.Status, lines io.ReaderAt) error {
 	result, err := u.client.ValidationResult(ctx, u.batchID)
 	if err != nil {

@@ -60,7 +60,7 @@ func (u *uploadRun) checkResume() error {
 	return nil
 }
 
-// resumeUpload uploads what is missing of a batch whose upload broke off. If the service has the whole file already, it
+// resumeUpload uploads the missing parts of an interrupted upload. If the service has the whole file already, it
 // uploads nothing.
 func (u *uploadRun) resumeUpload(ctx context.Context, file io.ReaderAt, size int64) error {
 	s, err := u.client.Status(ctx, u.batchID)

@@ -13,6 +13,7 @@ import (
 	"sluice/cmd/sluice/internal/files"
 	"sluice/cmd/sluice/internal/terminal"
 	"sluice/internal/command"
+	"sluice/openapi/wire"
 	"sluice/shared/ingest/report"
 )
 
@@ -64,11 +65,7 @@ func (o *RejectedOutputs) Discard() {
 // Fetch stores the files of a batch.
 func (o *RejectedOutputs) Fetch(ctx context.Context, c *client.Client, ui *terminal.Terminal,
 	r client.ValidationResult) error {
-	leftOut := int64(0)
-	if r.RejectedLeftOut != nil {
-		leftOut = *r.RejectedLeftOut
-	}
-	allValid := r.Valid != nil && *r.Valid
+	leftOut, allValid := wire.OrZero(r.RejectedLeftOut), wire.OrZero(r.Valid)
 	switch {
 	case o.csv == nil:
 	case r.ErrorsCSVURL != nil:
