@@ -169,6 +169,28 @@ func TestSignedParts(t *testing.T) {
 	}
 }
 
+// Of several requests that complete an upload at the same time, each succeeds or learns that another one does.
+func TestConcurrentCompletion(t *testing.T) {
+	large := strings.Repeat("0123456789abcdef", objects.MinPartSize/16)
+	for range 10 {
+		u := newPartsUpload(t, false)
+		u.send(1, large)
+		parts := u.list()
+		results := make(chan error)
+		for range 6 {
+			go func() { results <- u.complete(parts) }()
+		}
+		for range 6 {
+			if err := <-results; err != nil && !errors.Is(err, objects.ErrNoUpload) && !errors.Is(err, objects.ErrChanged) {
+				t.Errorf("completion: %v, want success, ErrNoUpload or ErrChanged", err)
+			}
+		}
+		if len(createdWithKey(u.key)) == 0 {
+			t.Error("storage reports no object")
+		}
+	}
+}
+
 // An upload in parts is completed with exactly the parts that are stored, and only once.
 func TestCompletionOfParts(t *testing.T) {
 	large := strings.Repeat("0123456789abcdef", objects.MinPartSize/16)

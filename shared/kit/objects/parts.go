@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +16,8 @@ import (
 
 // The outcomes of S3 for an object that a client uploads in parts. They are matched with errors.Is.
 var (
-	// ErrNoUpload means that there is no such upload in parts: it was completed or aborted, or has expired.
+	// ErrNoUpload means that there is no such upload in parts: it was or is being completed, or was aborted, or has
+	// expired.
 	ErrNoUpload = errors.New("objects: no such upload in parts")
 	// ErrPartsDiffer means that the parts of an upload are not those that it was to be completed with.
 	ErrPartsDiffer = errors.New("objects: the parts differ")
@@ -123,11 +123,13 @@ func (b *Bucket) AbortParts(ctx context.Context, key, uploadID string) error {
 // withPartsOutcome is withOutcome for requests about uploads in parts.
 func withPartsOutcome(err error) error {
 	if api, ok := errors.AsType[smithy.APIError](err); ok {
-		switch {
-		case api.ErrorCode() == "NoSuchUpload":
+		switch api.ErrorCode() {
+		case "NoSuchUpload", "NoSuchKey": // the latter while another request completes the upload
 			return errors.Join(ErrNoUpload, err)
-		case slices.Contains([]string{"InvalidPart", "InvalidPartOrder", "EntityTooSmall"}, api.ErrorCode()):
+		case "InvalidPart", "InvalidPartOrder", "EntityTooSmall":
 			return errors.Join(ErrPartsDiffer, err)
+		case "ConditionalRequestConflict": // another request has just stored the object
+			return errors.Join(ErrChanged, err)
 		}
 	}
 	return withOutcome(err)
