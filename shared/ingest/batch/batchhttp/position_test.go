@@ -51,7 +51,14 @@ func TestQueuePosition(t *testing.T) {
 	expect(ids[1], http.StatusAccepted, 1.0)
 	expect(ids[0], http.StatusAccepted, nil) // it has a slot
 
-	errtest.Fatal(t, errtest.Of(a.batches.Apply(t.Context(), ids[1], batch.Transition{To: batch.Failed, At: now,
-		ErrorMessage: "e"})))
+	a.apply(t, string(ids[1]), batch.Transition{To: batch.ValidationStarted})
+	expect(ids[1], http.StatusOK, nil) // it waits no more, although its position is still kept
+	status, list := a.call(t, http.MethodGet, "/batch", "")
+	for _, item := range list["batches"].([]any) {
+		if position := item.(map[string]any)["queue_position"]; position != nil {
+			t.Errorf("the list (%d) has %v, want no position", status, item)
+		}
+	}
+	a.apply(t, string(ids[1]), batch.Transition{To: batch.Failed, ErrorMessage: "e"})
 	expect(ids[1], http.StatusOK, nil)
 }

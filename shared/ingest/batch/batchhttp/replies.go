@@ -47,8 +47,12 @@ func pendingMessage(s batch.Status) string {
 	return ""
 }
 
-// queuePosition returns the position of a batch that waits for a slot, nil for any other.
+// queuePosition returns the position of a batch that waits for a slot, nil for any other. Positions are a few seconds
+// old: what the status of the batch says counts more.
 func (s *Batches) queuePosition(ctx context.Context, b batch.Batch) (*int64, error) {
+	if b.Status != batch.Uploaded && b.Status != batch.PendingIngestion {
+		return nil, nil
+	}
 	position, isWaiting, err := s.Positions.Position(ctx, b)
 	if err != nil || !isWaiting {
 		return nil, err
