@@ -59,7 +59,7 @@ const maxAttempts = 16
 
 // Record records the answer of a provider about a batch, and lets the execution that waits for it go on. It may be
 // repeated, and called at the same time with the same answer and with others: the first answer counts, and an answer
-// that is recorded stays recorded. An answer that is not valid ends the search with the error E002.
+// that is recorded stays recorded. Matches that do not fit the batch end the search with the error E002.
 func (a *Answers) Record(ctx context.Context, tenant, batchID, providerID string, answer Answer) (Outcome, error) {
 	outcome, run, err := a.record(ctx, tenant, batchID, providerID, answer)
 	if err != nil {

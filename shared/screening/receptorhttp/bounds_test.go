@@ -203,7 +203,6 @@ func TestProvidersWithoutAuthentication(t *testing.T) {
 		"success":         {adapter.Success, "", "response", screening.SearchComplete, 2},
 		"error":           {adapter.Error, "Licence expired", "", screening.ReturnFailed, 0},
 		"error, response": {adapter.Error, "", "error", screening.ReturnFailed, 0},
-		"not Base64":      {adapter.Success, "", "!", screening.ReturnFailed, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := f.create(tenant, "plain")
@@ -215,8 +214,6 @@ func TestProvidersWithoutAuthentication(t *testing.T) {
 				m.Response, err = adapter.Encode([]byte(response(b.ID, "plain", 2)), true)
 			case "error":
 				m.Response, err = adapter.Encode([]byte(`{"batchId":"`+b.ID+`","errorDetails":"no"}`), false)
-			default:
-				m.Response = test.text
 			}
 			errtest.Fatal(t, err)
 			f.accept(m)
@@ -250,12 +247,15 @@ func (f *fixture) upload(body string) string {
 func TestUploads(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	// uploaded returns a message whose response is uploaded instead.
-	uploaded := func(b screening.Batch, id string) message {
-		m := f.sealed(b, adapter.Success, response(b.ID, "acme", 3), true)
+	// uploadedText returns a message whose response is uploaded instead.
+	uploadedText := func(b screening.Batch, text, id string) message {
+		m := f.sealed(b, adapter.Success, text, true)
 		f.files.byID[adapter.UploadKey(f.caller.Tenant, id)] = []byte(m.Response)
 		m.Response, m.UploadID = "", id
 		return m
+	}
+	uploaded := func(b screening.Batch, id string) message {
+		return uploadedText(b, response(b.ID, "acme", 3), id)
 	}
 	refuse := func(t *testing.T, m message, status int, code string) {
 		t.Helper()
@@ -271,9 +271,11 @@ func TestUploads(t *testing.T) {
 		f.expectSearch(b, "acme", screening.SearchComplete, 3)
 		m.UploadID = strings.ToUpper(m.UploadID)
 		f.accept(m)
-		other := m
-		other.Type = adapter.Test
-		refuse(t, other, 400, "response_upload_used")
+		m = uploadedText(b, `{"batchId":"`+b.ID+`"}`, f.upload(""))
+		m.Type = adapter.Test
+		f.accept(m)
+		m.Type = adapter.ResolveMatches
+		refuse(t, m, 400, "response_upload_used")
 	})
 	t.Run("used for another batch", func(t *testing.T) {
 		m := uploaded(f.create(tenant, "acme"), f.upload("{}"))

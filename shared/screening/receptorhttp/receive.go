@@ -12,6 +12,7 @@ import (
 	"sluice/shared/access/audit"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/kit/entityid"
+	"sluice/shared/kit/fault"
 	"sluice/shared/kit/objects"
 	"sluice/shared/screening"
 	"sluice/shared/screening/adapter"
@@ -38,6 +39,8 @@ func (s *Receptor) Receive(ctx context.Context, r *platform.Request, in Message)
 	}
 	answer, err := s.open(r, m, keys)
 	if err != nil {
+		s.Log.WarnContext(ctx, "a message of a screening adapter was refused", "tenant", r.Tenant, "batch", m.ID,
+			"provider", m.ProviderID, "type", m.Type, "error", err)
 		return platform.NoData{}, err
 	}
 	if m.UploadID != "" {
@@ -74,12 +77,12 @@ func (s *Receptor) keysOf(ctx context.Context, tenant, providerID string) (*adap
 type answer struct {
 	// id is the same for the same content, however it was encrypted.
 	id string
-	// Answer is the content of the response. It has at most the BatchID if invalid, the error of the response, is set.
 	adapter.Answer
-	invalid *adapter.InvalidError
 }
 
-// open authenticates and reads the response of a message. It returns errNotAuthentic, or an answer.
+// open authenticates and reads the response of a message. It returns errNotAuthentic, or a refusal with the reason for
+// a response that cannot be read, or is not one of the type and the status of the message: vector, type and status are
+// not authenticated, so such a message may be a changed copy of a genuine one, which must still count when it comes.
 func (s *Receptor) open(r *platform.Request, m adapter.Reply, keys *adapter.Keys) (answer, error) {
 	var packed []byte
 	var err error
@@ -104,15 +107,17 @@ func (s *Receptor) open(r *platform.Request, m adapter.Reply, keys *adapter.Keys
 	if err == nil {
 		a.Answer, err = adapter.ParseAnswer(text, m.Type, m.Status)
 	}
+	var invalid *adapter.InvalidError
 	if a.BatchID != "" && !strings.EqualFold(a.BatchID, m.ID) {
 		// The response itself is authentic, but this message is not: it is that to another batch. That is so, too, if
 		// the response is not valid for a type or a status that somebody else has given the message.
 		return answer{}, errNotAuthentic
 	}
-	if err != nil && !errors.As(err, &a.invalid) {
-		return answer{}, err
+	if errors.As(err, &invalid) {
+		return answer{}, fault.Newf(fault.Forbidden, "response_not_valid",
+			"%s Nothing was recorded; a valid answer still counts.", invalid.Message)
 	}
-	return a, nil
+	return a, err
 }
 
 // digest identifies the content of a message.
@@ -125,10 +130,6 @@ func digest(m adapter.Reply, text []byte) string {
 
 // handle records an answer, and returns the outcome.
 func (s *Receptor) handle(ctx context.Context, tenant string, m adapter.Reply, a answer) (string, error) {
-	if a.invalid != nil {
-		s.Log.WarnContext(ctx, "the response of a screening adapter is not valid", "tenant", tenant, "batch", m.ID,
-			"provider", m.ProviderID, "type", m.Type, "reason", a.invalid.Message)
-	}
 	if m.Type != adapter.Screen {
 		// Nothing waits for these: only their arrival is recorded.
 		if m.Status == adapter.Error {
@@ -139,12 +140,9 @@ func (s *Receptor) handle(ctx context.Context, tenant string, m adapter.Reply, a
 	}
 	var matches []screening.Match
 	var failure *screening.ProviderError
-	switch {
-	case a.invalid != nil:
-		failure = adapter.InvalidResponse(a.invalid.Message)
-	case m.Status == adapter.Error:
+	if m.Status == adapter.Error {
 		failure = adapter.FailedSearch(*a.ErrorDetails)
-	default:
+	} else {
 		var err error
 		if matches, failure, err = s.check(ctx, tenant, m, a.Answer); err != nil {
 			return "", err

@@ -75,9 +75,6 @@ func TestFailures(t *testing.T) {
 			func(id string) string { return `{"batchId":"` + id + `","errorDetails":""}` },
 			screening.ProviderError{Source: "Adapter", Code: "E000",
 				Message: "The adapter answered with the status Error and no details."}},
-		"not JSON": {adapter.Success, func(string) string { return "<xml/>" },
-			screening.ProviderError{Source: "Adapter", Code: "E002",
-				Message: "The response is not valid JSON: it could be read up to byte 0."}},
 		"unknown entity": {adapter.Success, func(id string) string {
 			return strings.Replace(response(id, "acme", 1), "entity-1", "entity-9", 1)
 		}, screening.ProviderError{Source: "Adapter", Code: "E002",
@@ -88,9 +85,6 @@ func TestFailures(t *testing.T) {
 		"too many matches of an entity": {adapter.Success, func(id string) string { return response(id, "acme", 2002) },
 			screening.ProviderError{Source: "Adapter", Code: "E002",
 				Message: `The answer has more than 1000 matches of the entity "entity-1".`}},
-		"bomb": {adapter.Success, func(id string) string { return strings.Repeat(" ", 2<<20) },
-			screening.ProviderError{Source: "Adapter", Code: "E002",
-				Message: "The response is more than 100 times as large when it is unpacked."}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := f.create(tenant, "acme")
@@ -103,25 +97,70 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// An answer that is sent with a changed initialization vector before the adapter sends it ends the search with E002 at
-// most: decision 0022.
-func TestAnswersWithAChangedVector(t *testing.T) {
+// A response that cannot be read, or not with the members that nothing authenticates, is refused: the genuine one
+// still counts afterwards. Decision 0022 says what somebody without the keys can change.
+func TestResponsesThatAreNotValid(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	b := f.create(tenant, "acme")
-	sent := f.sealed(b, adapter.Success, response(b.ID, "acme", 1), false)
-	vector, err := base64.StdEncoding.DecodeString(sent.iv)
-	errtest.Fatal(t, err)
-	vector[0] ^= 1 // e, with which the Base64 of a brace begins, becomes d
-	changed := sent
-	changed.iv = base64.StdEncoding.EncodeToString(vector)
-	f.accept(changed)
-	f.expectSearch(b, "acme", screening.ReturnFailed, 0)
-	if got := f.search(b, "acme").Error; got == nil || got.Code != "E002" {
-		t.Errorf("got %+v, want the error E002", got)
+	failed := func(b screening.Batch) string { return `{"batchId":"` + b.ID + `","errorDetails":"no"}` }
+	flip := func(m *message) {
+		vector, err := base64.StdEncoding.DecodeString(m.iv)
+		errtest.Fatal(t, err)
+		vector[0] ^= 1 // e, with which the Base64 of a brace begins, becomes d
+		m.iv = base64.StdEncoding.EncodeToString(vector)
 	}
-	f.accept(sent)
-	f.expectSearch(b, "acme", screening.ReturnFailed, 0)
+	for name, test := range map[string]struct {
+		genuine func(b screening.Batch) message
+		change  func(b screening.Batch, m *message)
+		reason  string
+	}{
+		"flipped bit of the vector": {nil, func(_ screening.Batch, m *message) { flip(m) }, "up to byte 0"},
+		"flipped bit before gzip": {func(b screening.Batch) message {
+			return f.sealed(b, adapter.Success, response(b.ID, "acme", 1), true)
+		}, func(_ screening.Batch, m *message) { flip(m) }, "UTF-8"},
+		"Success as Error": {nil, func(_ screening.Batch, m *message) { m.Status = adapter.Error }, "errorDetails"},
+		"Error as Success": {func(b screening.Batch) message { return f.sealed(b, adapter.Error, failed(b), false) },
+			func(_ screening.Batch, m *message) { m.Status = adapter.Success }, "the status is Success"},
+		"Screen as Test": {nil, func(_ screening.Batch, m *message) { m.Type = adapter.Test }, "answer a search"},
+		"not JSON": {nil, func(b screening.Batch, m *message) { *m = f.sealed(b, adapter.Success, "<xml/>", true) },
+			"could be read up to byte 0"},
+		"bomb": {nil, func(b screening.Batch, m *message) {
+			*m = f.sealed(b, adapter.Success, strings.Repeat(" ", 2<<20), true)
+		}, "100 times as large"},
+		"without authentication": {func(b screening.Batch) message {
+			text, err := adapter.Encode([]byte(response(b.ID, "plain", 1)), true)
+			errtest.Fatal(t, err)
+			return message{Reply: adapter.Reply{ID: b.ID, Tenant: tenant, ProviderID: "plain", Type: adapter.Screen,
+				Status: adapter.Success, Response: text}}
+		}, func(_ screening.Batch, m *message) { m.Response = "!" }, "not Base64"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := f.create(tenant, "acme", "plain")
+			genuine := f.sealed(b, adapter.Success, response(b.ID, "acme", 1), false)
+			if test.genuine != nil {
+				genuine = test.genuine(b)
+			}
+			changed := genuine
+			test.change(b, &changed)
+			f.trail.Reset()
+			status, first := f.send(changed)
+			if status != http.StatusForbidden || first.ErrorCode != "response_not_valid" ||
+				!strings.Contains(first.Message, test.reason) {
+				t.Errorf("got %d %+v, want 403 response_not_valid %q", status, first, test.reason)
+			}
+			if got := f.trail.String(); !strings.Contains(got, `"reason":"response_not_valid"`) ||
+				!strings.Contains(got, b.ID) {
+				t.Errorf("the audit trail has %s, want the refusal", got)
+			}
+			f.expectSearch(b, genuine.ProviderID, screening.SearchInProgress, 0)
+			f.accept(genuine)
+			if genuine.Status == adapter.Success {
+				f.expectSearch(b, genuine.ProviderID, screening.SearchComplete, 1)
+			} else {
+				f.expectSearch(b, genuine.ProviderID, screening.ReturnFailed, 0)
+			}
+		})
+	}
 }
 
 // A message that is not authentic changes nothing, and the reply does not tell the cause.
