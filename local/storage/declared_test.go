@@ -181,7 +181,8 @@ func TestConcurrentCompletion(t *testing.T) {
 			go func() { results <- u.complete(parts) }()
 		}
 		for range 6 {
-			if err := <-results; err != nil && !errors.Is(err, objects.ErrNoUpload) && !errors.Is(err, objects.ErrChanged) {
+			err := <-results
+			if err != nil && !errors.Is(err, objects.ErrNoUpload) && !errors.Is(err, objects.ErrChanged) {
 				t.Errorf("completion: %v, want success, ErrNoUpload or ErrChanged", err)
 			}
 		}

@@ -99,6 +99,19 @@ func (b Batch) Ingested() int64 {
 	return b.Verdict.Accepted
 }
 
+// openGrace is how long after the end of its URL a batch that awaits a single PUT counts as open: the PUT may be under
+// way.
+const openGrace = 15 * time.Minute
+
+// CountsAsOpen reports whether a batch counts for the limit of open batches: it has not ended, and is not one whose
+// single PUT has probably been forgotten. If that arrives nevertheless, the batch counts again.
+func (b Batch) CountsAsOpen(now time.Time) bool {
+	if b.Status == AwaitingUpload && b.Multipart == nil {
+		return !now.After(b.UploadBy.Add(openGrace))
+	}
+	return !b.Status.IsTerminal()
+}
+
 // HasTooMany reports whether a number of transactions is more than the batch may have.
 func (b Batch) HasTooMany(transactions int64) bool {
 	return b.MaxTransactions > 0 && transactions > b.MaxTransactions

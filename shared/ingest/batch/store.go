@@ -25,8 +25,10 @@ type Backlog struct {
 
 // OpenWork is how much of a tenant is open.
 type OpenWork struct {
-	// Batches is the number of batches that are not in a terminal status.
+	// Batches is the number of batches that count as open.
 	Batches int64
+	// Awaiting is how many of them await their upload. It is known if a limit is reached.
+	Awaiting int64
 	// UnvalidatedBytes is the size of the files that are uploaded and not validated.
 	UnvalidatedBytes int64
 }
@@ -48,9 +50,9 @@ type Store interface {
 	// Create stores a new batch. It is idempotent: repeating it with the same DigestKey succeeds while the batch is
 	// AWAITING_UPLOAD. For any other batch with the same ID it returns an error and changes nothing.
 	Create(ctx context.Context, b Batch) error
-	// ExtendUpload sets the UploadBy of a batch that is AWAITING_UPLOAD and returns the batch after it. It returns a
-	// *ConflictError if the batch has another status, and ErrNotFound if there is no such batch. Repeating it
-	// succeeds.
+	// ExtendUpload sets the UploadBy of a batch that is AWAITING_UPLOAD and returns the batch after it, which CountOpen
+	// inspects again. It returns a *ConflictError if the batch has another status, and ErrNotFound if there is no such
+	// batch. Repeating it succeeds.
 	ExtendUpload(ctx context.Context, id ID, by time.Time) (Batch, error)
 	// RecordCompletion sets the Completion and the AskedAt of the Multipart of a batch that is AWAITING_UPLOAD, and has
 	// one, and returns the batch after it. Its errors are the errors of ExtendUpload. Repeating it is success.
@@ -97,10 +99,14 @@ type Store interface {
 	// AdoptUnfinished makes batches that an earlier release created, and that no transition has reached since, known to
 	// EachUnfinished. Each call goes a limited number of batches further; once all are adopted, it does nothing.
 	AdoptUnfinished(ctx context.Context, now time.Time) error
-	// CountOpen returns how much of a tenant is open: batches that are not in a terminal status, and the bytes of those
-	// that are uploaded and not validated. It stops counting when it has reached the limit enough, in one of the two.
-	// It may miss the latest writes, and does not count batches that a release created which knew no limit of them.
-	CountOpen(ctx context.Context, tenant string, enough OpenWork) (OpenWork, error)
+	// CountOpen returns how much of a tenant is open: the batches for which CountsAsOpen is true now, and the bytes of
+	// those that are uploaded and not validated. It stops counting when it has reached the limit enough, in one of the
+	// two. Below it, the count may have batches that count no more. It may miss the latest writes, and does not count
+	// batches that await their upload since a release which knew no limit of them.
+	CountOpen(ctx context.Context, tenant string, enough OpenWork, now time.Time) (OpenWork, error)
+	// Uncount spares CountOpen the inspection of a batch that is AWAITING_UPLOAD and has that UploadBy, until its
+	// upload arrives or is extended. It does nothing to any other batch.
+	Uncount(ctx context.Context, id ID, uploadBy time.Time) error
 	// List returns up to limit batches of a tenant that a filter selects, newest first by their IDs, after the batch of
 	// an ID, or from the newest one on if that is empty. next is the ID after which the next page begins, empty at the
 	// end. One call inspects a limited number of batches, so that it may return fewer than limit, also none, and a

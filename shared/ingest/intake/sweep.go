@@ -29,6 +29,8 @@ type Sweep struct {
 		PostponeAnnouncement(ctx context.Context, id batch.ID, at time.Time) error
 		// Statuses is as in batch.Store.
 		Statuses(ctx context.Context, ids []batch.ID) (map[batch.ID]batch.Status, error)
+		// Uncount is as in batch.Store.
+		Uncount(ctx context.Context, id batch.ID, uploadBy time.Time) error
 		// Backlogs is as in batch.Store.
 		Backlogs(ctx context.Context) (map[batch.Status]batch.Backlog, error)
 	}
@@ -234,7 +236,10 @@ func (in *Intake) sweepAwaiting(ctx context.Context, b batch.Batch) error {
 	case !errors.Is(err, objects.ErrNotFound) && !errors.Is(err, objects.ErrDenied):
 		return err
 	case in.Now().Before(b.UploadBy.Add(in.Sweep.Patience)):
-		return nil
+		if b.CountsAsOpen(in.Now()) {
+			return nil
+		}
+		return in.Sweep.Batches.Uncount(ctx, b.ID, b.UploadBy)
 	}
 	in.Log.InfoContext(ctx, "the upload did not arrive in time", "batch", b.ID)
 	err = in.endBatch(ctx, b, batch.Transition{

@@ -155,6 +155,10 @@ func TestSweepEndsBatchThatWasNeverUploaded(t *testing.T) {
 			if b := f.sweepAfter(t, 59*time.Minute); b.Status != batch.AwaitingUpload {
 				t.Errorf("the batch is %s, want AWAITING_UPLOAD", b.Status)
 			}
+			if open, err := f.store.CountOpen(t.Context(), f.batch.Tenant, batch.OpenWork{Batches: 9,
+				UnvalidatedBytes: 9}, f.clock); err != nil || open.Batches != 0 {
+				t.Errorf("open: %+v, %v; want the batch to count no more", open, err)
+			}
 			b := f.sweepAfter(t, 2*time.Hour)
 			if b.Status != batch.Failed || b.ErrorMessage != batch.NeverUploaded {
 				t.Fatalf("the batch is %s (%q), want ERROR with %q", b.Status, b.ErrorMessage, batch.NeverUploaded)

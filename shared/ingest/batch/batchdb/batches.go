@@ -194,6 +194,7 @@ func updateExpression(t batch.Transition) (
 	if t.Object != nil {
 		errs = append(errs, assign("object", objectRow(*t.Object)),
 			assign("received_at", dynamo.FormatTime(t.ReceivedAt)), assign(unvalidatedAttribute, t.Object.Size))
+		assignments, names["#open"] = append(assignments, "#open = tenant"), openAttribute
 	}
 	if t.Encoding != "" {
 		errs = append(errs, assign("encoding", string(t.Encoding)))

@@ -24,7 +24,7 @@ func open(t *testing.T) batch.Store {
 	return batchdb.New(dynamotest.Start(t), "test-batches")
 }
 
-// A batch of a release that counted nothing goes its way and is never counted.
+// A batch of a release that counted nothing is counted from its upload on.
 func TestOpenBatchOfAnEarlierRelease(t *testing.T) {
 	db := dynamotest.Start(t)
 	s := batchdb.New(db, "test-batches")
@@ -40,9 +40,10 @@ func TestOpenBatchOfAnEarlierRelease(t *testing.T) {
 	} {
 		c.At = b.CreatedAt
 		errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), b.ID, c)))
-		got, err := s.CountOpen(t.Context(), "tenant", batch.OpenWork{Batches: 10, UnvalidatedBytes: 10})
-		if err != nil || got != (batch.OpenWork{}) {
-			t.Errorf("%s: %+v, %v; want nothing counted", c.To, got, err)
+		got, err := s.CountOpen(t.Context(), "tenant", batch.OpenWork{Batches: 10, UnvalidatedBytes: 100},
+			b.CreatedAt)
+		if want := c.To == batch.Uploaded; err != nil || got.Batches > 0 != want || got.UnvalidatedBytes > 0 != want {
+			t.Errorf("%s: %+v, %v; want it counted: %t", c.To, got, err, want)
 		}
 	}
 }

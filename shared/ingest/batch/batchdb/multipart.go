@@ -2,6 +2,7 @@ package batchdb
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -40,8 +41,8 @@ func (r *multipartRow) multipart() (*batch.Multipart, error) {
 
 // ExtendUpload sets upload_by, on the condition that the batch awaits its upload.
 func (s *Store) ExtendUpload(ctx context.Context, id batch.ID, by time.Time) (batch.Batch, error) {
-	return s.updateAwaiting(ctx, id, "SET upload_by = :by", "", dynamo.Item{":by": dynamo.String(
-		dynamo.FormatTime(by))})
+	return s.updateAwaiting(ctx, id, "SET upload_by = :by, #open = tenant", "",
+		dynamo.Item{":by": dynamo.String(dynamo.FormatTime(by))})
 }
 
 // RecordCompletion sets the completion of the upload in parts, on the condition that the batch awaits it.
@@ -56,10 +57,14 @@ func (s *Store) RecordCompletion(ctx context.Context, id batch.ID, completion st
 func (s *Store) updateAwaiting(ctx context.Context, id batch.ID, update, condition string, values dynamo.Item) (
 	batch.Batch, error) {
 	values[":awaiting"] = dynamo.String(string(batch.AwaitingUpload))
+	names := map[string]string{"#status": "status"}
+	if strings.Contains(update, "#open") {
+		names["#open"] = openAttribute
+	}
 	b, isMade, err := s.update(ctx, id, "update the upload", types.Update{
 		UpdateExpression:          &update,
 		ConditionExpression:       aws.String("#status = :awaiting" + condition),
-		ExpressionAttributeNames:  map[string]string{"#status": "status"},
+		ExpressionAttributeNames:  names,
 		ExpressionAttributeValues: values,
 	})
 	if err == nil && !isMade {

@@ -2,7 +2,11 @@ package batchdb
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"iter"
+	"slices"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -32,25 +36,77 @@ func closes(to batch.Status, names map[string]string) string {
 	return ""
 }
 
-// CountOpen reads the index open, page by page. There is no counter beside the batches that could differ from them.
-func (s *Store) CountOpen(ctx context.Context, tenant string, enough batch.OpenWork) (batch.OpenWork, error) {
+// CountOpen reads the index open. There is no counter beside the batches that could differ from them. Only if the
+// index reaches the limit, the batches themselves are read, which say whether they count.
+func (s *Store) CountOpen(ctx context.Context, tenant string, enough batch.OpenWork, now time.Time) (batch.OpenWork,
+	error) {
 	var found batch.OpenWork
-	query := &dynamodb.QueryInput{
-		TableName: &s.table, IndexName: aws.String("open"),
-		KeyConditionExpression:    aws.String("#open = :tenant"),
-		ProjectionExpression:      aws.String(unvalidatedAttribute),
-		ExpressionAttributeNames:  map[string]string{"#open": openAttribute},
-		ExpressionAttributeValues: dynamo.Item{":tenant": dynamo.String(tenant)},
-	}
-	for item, err := range dynamo.Query(ctx, s.db, query) {
+	for item, err := range s.openItems(ctx, tenant) {
 		if err != nil {
 			return batch.OpenWork{}, fmt.Errorf("count open batches: %w", err)
 		}
 		found.Batches++
 		found.UnvalidatedBytes += dynamo.NumberAttribute(item, unvalidatedAttribute)
 		if found.ReachesAny(enough) {
-			return found, nil
+			return s.countBatches(ctx, tenant, enough, now)
 		}
 	}
 	return found, nil
+}
+
+// openItems yields the items of the index open of a tenant, the newest batch first.
+func (s *Store) openItems(ctx context.Context, tenant string) iter.Seq2[dynamo.Item, error] {
+	return dynamo.Query(ctx, s.db, &dynamodb.QueryInput{
+		TableName: &s.table, IndexName: aws.String("open"), ScanIndexForward: aws.Bool(false),
+		KeyConditionExpression:    aws.String("#open = :tenant"),
+		ExpressionAttributeNames:  map[string]string{"#open": openAttribute},
+		ExpressionAttributeValues: dynamo.Item{":tenant": dynamo.String(tenant)},
+	})
+}
+
+// countBatches is CountOpen by the batches themselves.
+func (s *Store) countBatches(ctx context.Context, tenant string, enough batch.OpenWork, now time.Time) (batch.OpenWork,
+	error) {
+	var keys []dynamo.Item
+	for item, err := range s.openItems(ctx, tenant) {
+		if err != nil {
+			return batch.OpenWork{}, fmt.Errorf("count open batches: %w", err)
+		}
+		keys = append(keys, key(batch.ID(dynamo.StringAttribute(item, "id")), batchPart))
+	}
+	var found batch.OpenWork
+	for page := range slices.Chunk(keys, dynamo.MaxGetKeys) {
+		items, err := dynamo.GetAll(ctx, s.db, s.table, page)
+		if err != nil {
+			return batch.OpenWork{}, fmt.Errorf("count open batches: %w", err)
+		}
+		for _, item := range items {
+			b, err := unmarshalBatch(item)
+			if err != nil {
+				return batch.OpenWork{}, err
+			}
+			if !b.CountsAsOpen(now) {
+				continue
+			}
+			found.Batches++
+			found.UnvalidatedBytes += dynamo.NumberAttribute(item, unvalidatedAttribute)
+			if b.Status == batch.AwaitingUpload {
+				found.Awaiting++
+			}
+			if found.ReachesAny(enough) {
+				return found, nil
+			}
+		}
+	}
+	return found, nil
+}
+
+// Uncount takes a batch out of the index open.
+func (s *Store) Uncount(ctx context.Context, id batch.ID, uploadBy time.Time) error {
+	_, err := s.updateAwaiting(ctx, id, "REMOVE #open", " AND upload_by = :by",
+		dynamo.Item{":by": dynamo.String(dynamo.FormatTime(uploadBy))})
+	if _, ok := errors.AsType[*batch.ConflictError](err); ok || errors.Is(err, batch.ErrNotFound) {
+		return nil
+	}
+	return err
 }

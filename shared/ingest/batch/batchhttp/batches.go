@@ -42,7 +42,7 @@ type store interface {
 	Apply(ctx context.Context, id batch.ID, t batch.Transition) (batch.Batch, error)
 	Chunks(ctx context.Context, id batch.ID) ([]batch.Chunk, error)
 	List(ctx context.Context, tenant string, f batch.Filter, after batch.ID, limit int) ([]batch.Batch, batch.ID, error)
-	CountOpen(ctx context.Context, tenant string, enough batch.OpenWork) (batch.OpenWork, error)
+	CountOpen(ctx context.Context, tenant string, enough batch.OpenWork, now time.Time) (batch.OpenWork, error)
 	RecordCompletion(ctx context.Context, id batch.ID, completion string, at time.Time) (batch.Batch, error)
 }
 
@@ -195,15 +195,17 @@ func (s *Batches) checkOpen(ctx context.Context, caller httpapi.Caller) error {
 			*n = math.MaxInt64
 		}
 	}
-	open, err := s.Store.CountOpen(ctx, caller.Tenant, enough)
+	open, err := s.Store.CountOpen(ctx, caller.Tenant, enough, s.Now())
 	if err != nil {
 		return err
 	}
 	switch {
 	case open.Batches >= enough.Batches:
 		return fault.Newf(fault.Throttled, "too_many_open_batches",
-			"The tenant has as many batches that have not ended as it may have: %d. Wait until one has ended; "+
-				"a batch whose file is not uploaded ends a day after its URL.", most.Batches).WithRetryAfter(openRetry)
+			"The tenant has as many batches that have not ended as it may have: %d. Awaiting their upload: "+
+				"%d (GET batch?state=awaiting_upload). Cancel one, which makes room at once, or wait until one has "+
+				"ended; one whose URL has ended counts for a quarter of an hour more.", most.Batches, open.Awaiting).
+			WithRetryAfter(openRetry)
 	case open.UnvalidatedBytes >= enough.UnvalidatedBytes:
 		return fault.Newf(fault.Throttled, "too_many_unvalidated_bytes",
 			"The tenant has as many bytes uploaded and not validated as it may have: %d. Wait until a batch is "+

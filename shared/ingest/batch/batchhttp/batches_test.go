@@ -288,7 +288,8 @@ func TestOpenBatchesAreLimited(t *testing.T) {
 	first := a.createBatch(t)
 	a.apply(t, first, batch.Transition{To: batch.Uploaded, Object: &batch.Object{Key: "k", Size: 99}, ReceivedAt: now})
 	second := a.createBatch(t)
-	expectRefusal("The tenant has as many batches that have not ended as it may have: 2. Wait until one has ended")
+	expectRefusal("The tenant has as many batches that have not ended as it may have: 2. Awaiting their upload: 1 " +
+		"(GET batch?state=awaiting_upload). Cancel one, which makes room at once, or wait until one has ended")
 	a.apply(t, second, batch.Transition{To: batch.Uploaded, Object: &batch.Object{Key: "k", Size: 1}, ReceivedAt: now})
 	a.caller.Attributes[ratelimit.Attribute] = "open_batches=0 unvalidated_bytes=100"
 	expectRefusal("The tenant has as many bytes uploaded and not validated as it may have: 100. Wait until a batch " +
@@ -300,5 +301,13 @@ func TestOpenBatchesAreLimited(t *testing.T) {
 	a.caller.Attributes[ratelimit.Attribute] = "open_batches=0 unvalidated_bytes=0"
 	a.createBatch(t)
 	a.caller.Tenant, a.caller.Attributes[ratelimit.Attribute] = "another", "open_batches=1"
-	a.createBatch(t)
+	forgotten := a.createBatch(t)
+	a.now = now.Add(30 * time.Minute) // a quarter of an hour after the end of the URL
+	expectRefusal("may have: 1. Awaiting their upload: 1")
+	a.now = a.now.Add(1)
+	last := a.createBatch(t)
+	expectRefusal("may have: 1. Awaiting their upload: 1")
+	a.apply(t, last, batch.Transition{To: batch.Failed})
+	a.apply(t, forgotten, batch.Transition{To: batch.Uploaded, Object: &batch.Object{Key: "k"}, ReceivedAt: now})
+	expectRefusal("may have: 1. Awaiting their upload: 0") // the upload has arrived nevertheless
 }

@@ -37,6 +37,7 @@ func Conform(t *testing.T, open func(t *testing.T) batch.Store) {
 		"unfinished":  testUnfinished,
 		"backlogs":    testBacklogs,
 		"open":        testOpen,
+		"forgotten":   testForgottenUploads,
 		"unannounced": testUnannounced,
 		"upload":      testUpload,
 		"announcer":   testOneAttemptAnnounces,

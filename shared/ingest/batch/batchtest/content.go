@@ -37,7 +37,8 @@ func testContent(t *testing.T, s batch.Store) {
 		if i == 0 {
 			expect("first", first, first, batch.Gzip)
 			expect("repeated", first, first, batch.Gzip)
-			open, err := s.CountOpen(t.Context(), tenant, batch.OpenWork{Batches: 9, UnvalidatedBytes: 1 << 40})
+			open, err := s.CountOpen(t.Context(), tenant, batch.OpenWork{Batches: 9, UnvalidatedBytes: 1 << 40},
+				createdAt)
 			if want := (batch.OpenWork{Batches: 1, UnvalidatedBytes: first.Size}); err != nil || open != want {
 				t.Errorf("open: got %+v, error %v, want %+v", open, err, want)
 			}

@@ -15,7 +15,7 @@ func testOpen(t *testing.T, s batch.Store) {
 	enough := batch.OpenWork{Batches: 100, UnvalidatedBytes: 1 << 60}
 	expect := func(what string, want batch.OpenWork) {
 		t.Helper()
-		got, err := s.CountOpen(t.Context(), tenant, enough)
+		got, err := s.CountOpen(t.Context(), tenant, enough, createdAt)
 		errtest.Fatal(t, err)
 		if got != want {
 			t.Errorf("%s: %+v, want %+v", what, got, want)
@@ -60,9 +60,57 @@ func testOpen(t *testing.T, s batch.Store) {
 	expect("six batches", batch.OpenWork{Batches: 6, UnvalidatedBytes: 50})
 	for _, enough = range []batch.OpenWork{{Batches: 3, UnvalidatedBytes: 1000}, {Batches: 1000, UnvalidatedBytes: 30},
 		{}} {
-		if got, err := s.CountOpen(t.Context(), tenant, enough); err != nil || !got.ReachesAny(enough) ||
+		if got, err := s.CountOpen(t.Context(), tenant, enough, createdAt); err != nil || !got.ReachesAny(enough) ||
 			got.Batches == 6 {
 			t.Errorf("enough is %+v: got %+v, %v, want no more than that", enough, got, err)
 		}
 	}
+}
+
+// testForgottenUploads lets the URLs of some batches end. Those that await a single PUT then count no more, whether or
+// not they are taken out of what is inspected, until their upload arrives or is extended.
+func testForgottenUploads(t *testing.T, s batch.Store) {
+	const tenant = "forgetful"
+	var batches []batch.Batch
+	for i := range 120 { // more than fit into one request of DynamoDB
+		b := NewBatch(t, tenant)
+		if i == 0 {
+			b.Multipart = &batch.Multipart{UploadID: "u", PartSize: 400, PartCount: 1}
+		}
+		errtest.Fatal(t, s.Create(t.Context(), b))
+		batches = append(batches, b)
+	}
+	last := batches[0].UploadBy.Add(15 * time.Minute)
+	expect := func(what string, now time.Time, limit, want, awaiting int64) {
+		t.Helper()
+		enough := batch.OpenWork{Batches: limit, UnvalidatedBytes: 1 << 60}
+		got, err := s.CountOpen(t.Context(), tenant, enough, now)
+		if err != nil || got.Batches != want || got.ReachesAny(enough) && got.Awaiting != awaiting {
+			t.Errorf("%s: %+v, %v; want %d, %d of them awaiting their upload", what, got, err, want, awaiting)
+		}
+	}
+	expect("with their URLs", last, 100, 100, 100)
+	expect("without their URLs", last.Add(1), 100, 1, 1) // the upload in parts
+	expect("without their URLs", last.Add(1), 1, 1, 1)
+	for _, b := range batches {
+		for _, by := range []time.Time{b.UploadBy.Add(1), b.UploadBy, b.UploadBy} { // the first one is that of no batch
+			if by.Equal(b.UploadBy) && b.Multipart != nil {
+				continue
+			}
+			errtest.Fatal(t, s.Uncount(t.Context(), b.ID, by))
+		}
+	}
+	expect("not inspected", last.Add(1), 1000, 1, 1)
+	errtest.Fatal(t, errtest.Of(s.ExtendUpload(t.Context(), batches[1].ID, last)))
+	errtest.Fatal(t, s.Uncount(t.Context(), batches[1].ID, batches[1].UploadBy)) // it has another one by now
+	expect("one is extended", last.Add(1), 2, 2, 2)
+	errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), batches[2].ID, batch.Transition{To: batch.Uploaded, At: last,
+		ReceivedAt: last, Object: &batch.Object{Key: "k", Size: 10}})))
+	errtest.Fatal(t, s.Uncount(t.Context(), batches[2].ID, batches[2].UploadBy))
+	expect("another one has arrived", last.Add(time.Hour), 2, 2, 1)
+	errtest.Fatal(t, s.Uncount(t.Context(), newID(t), last))
+	for _, b := range batches[1:3] {
+		errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), b.ID, batch.Transition{To: batch.Failed, At: last})))
+	}
+	expect("both have ended", last.Add(time.Hour), 1000, 1, 1)
 }
