@@ -21,6 +21,7 @@ import (
 	"sluice/cmd/sluice/internal/demo"
 	"sluice/cmd/sluice/internal/entities"
 	"sluice/cmd/sluice/internal/local"
+	"sluice/cmd/sluice/internal/output"
 	"sluice/cmd/sluice/internal/policies"
 	"sluice/cmd/sluice/internal/profiles"
 	"sluice/cmd/sluice/internal/receipts"
@@ -85,6 +86,7 @@ Exit codes:
 		root.AddCommand(family.commands...)
 	}
 	root.AddCommand(manCommand(), versionCommand())
+	output.AddFormats(root)
 	return root
 }
 

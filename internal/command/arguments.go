@@ -46,6 +46,33 @@ func checkArgs(c *cobra.Command, args []string) error {
 	return nil
 }
 
+// checkBooleans returns an error if true or false follows a flag that takes no value: it would be an argument of the
+// command, and the flag would be true.
+func checkBooleans(root *cobra.Command, args []string) (*cobra.Command, error) {
+	c, _, err := root.Find(args)
+	if err != nil || c.DisableFlagParsing {
+		return c, nil // what is wrong is reported later
+	}
+	for i, arg := range args {
+		if arg == "--" {
+			break
+		}
+		if i+1 == len(args) || !strings.HasPrefix(arg, "-") {
+			continue
+		}
+		next, name := strings.ToLower(args[i+1]), strings.TrimLeft(arg, "-")
+		f := c.Flag(name)
+		if !strings.HasPrefix(arg, "--") {
+			f = c.Flags().ShorthandLookup(name[max(len(name)-1, 0):])
+		}
+		if f != nil && f.Value.Type() == "bool" && (next == "true" || next == "false") {
+			return c, usageError{fmt.Errorf("%s takes no separate value: write %s=%s, or ./%s for a file of that name",
+				arg, arg, next, args[i+1]), c}
+		}
+	}
+	return c, nil
+}
+
 func countArguments(n int) string {
 	if n == 1 {
 		return "1 argument"

@@ -80,7 +80,7 @@ func run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 	root.SetArgs(append([]string{}, args...))
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	c, err := root.ExecuteContextC(ctx)
+	c, err := execute(ctx, root, args)
 	code := ExitFailed
 	switch exit, usage := ExitCode(0), (usageError{}); {
 	case err == nil:
@@ -99,6 +99,14 @@ func run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 	}
 	fmt.Fprintf(stderr, "%s: %v\n", root.DisplayName(), err)
 	return code
+}
+
+// execute runs the command that args name and returns it with its error.
+func execute(ctx context.Context, root *cobra.Command, args []string) (*cobra.Command, error) {
+	if c, err := checkBooleans(root, args); err != nil {
+		return c, err
+	}
+	return root.ExecuteContextC(ctx)
 }
 
 // Prepare gives a program and all its commands what Main needs: checks of arguments, help, and completion. Main does it

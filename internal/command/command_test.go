@@ -110,6 +110,15 @@ func TestMainRunsTheNamedCommand(t *testing.T) {
 		{"copy -n --count 2 -- --count --", 0, "copy host=localhost count=2 dry=true [\"--count\" \"--\"]\n", ""},
 		{"admin --host -- user add Ada --dry", 0, "admin user add host=-- count=1 dry=true [\"Ada\"]\n", ""},
 		{"admin user add --host -- Ada --dry", 0, "admin user add host=-- count=1 dry=true [\"Ada\"]\n", ""},
+		{"copy --dry false a", 2, "", "prog: --dry takes no separate value: write --dry=false, or ./false for a file " +
+			"of that name; see 'prog copy --help'\n"},
+		{"copy a -n TRUE", 2, "", "prog: -n takes no separate value: write -n=true, or ./TRUE for a file of that " +
+			"name; see 'prog copy --help'\n"},
+		{"copy --dry=false true false", 0, "copy host=localhost count=1 dry=false [\"true\" \"false\"]\n", ""},
+		{"copy --dry -- true false", 0, "copy host=localhost count=1 dry=true [\"true\" \"false\"]\n", ""},
+		{"copy -- --dry true", 0, "copy host=localhost count=1 dry=false [\"--dry\" \"true\"]\n", ""},
+		{"copy --count 2 true false", 0, "copy host=localhost count=2 dry=false [\"true\" \"false\"]\n", ""},
+		{"admin --host h user add true --dry", 0, "admin user add host=h count=1 dry=true [\"true\"]\n", ""},
 		{"copy --count 99999999999999999999 a b", 2, "",
 			"prog: the value \"99999999999999999999\" of --count is out of range; see 'prog copy --help'\n"},
 		{"copy -count=2 a b", 2, "",

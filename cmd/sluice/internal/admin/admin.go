@@ -85,6 +85,7 @@ a local cloud, the usual AWS settings count, and --prefix if the stack has anoth
 func (a *admin) command(
 	c *cobra.Command, run func(ctx context.Context, a *admin, args []string) (any, error),
 ) *cobra.Command {
+	output.AlwaysJSON(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		_, name, _ := strings.Cut(c.CommandPath(), " admin ")
 		result, err := a.act(c.Context(), name, args, run)

@@ -32,9 +32,9 @@ shown. Ctrl-C ends the command at once. A batch whose upload is complete continu
 shows how far it is. Files of 64 MiB and more are uploaded in parts: an upload that breaks off is resumed with --resume,
 which sends only what is missing.
 
-Several files are as many batches, four of which are uploaded at a time. One line says how each ended. A file that
-cannot be uploaded does not keep back the others; the exit code is then 2, or else 1 if a batch was rejected or
-failed.`,
+Several files are as many batches, four of which are uploaded at a time. One line says how each ended. Nothing is
+uploaded if one of them cannot be read or is not JSON Lines; the exit code is then 2, as it is if an upload fails later,
+which does not keep back the others. Otherwise it is 1 if a batch was rejected or failed.`,
 		Example: `
 sluice upload batch.jsonl
 sluice upload batch.jsonl --reject-on-invalid=false --report errors.jsonl

@@ -14,6 +14,7 @@ import (
 
 	"sluice/client"
 	"sluice/cmd/sluice/internal/files"
+	"sluice/cmd/sluice/internal/output"
 	"sluice/cmd/sluice/internal/terminal"
 	"sluice/internal/command"
 	"sluice/internal/linefile"
@@ -96,13 +97,16 @@ func shareInterval(interval client.PollInterval, n int) client.PollInterval {
 }
 
 // run uploads all files and returns how the command ends: with 2 if a file could not be uploaded or its batch not be
-// followed, otherwise with 1 if a batch was rejected.
+// followed, otherwise with 1 if a batch was rejected. It uploads nothing if one of the files cannot be a batch.
 func (s *uploads) run(ctx context.Context) error {
 	s.ui = terminal.New(s.stdout)
 	if s.asJSON || s.quiet {
 		s.ui = terminal.New(io.Discard)
 	}
 	defer s.ui.SetLive()
+	if unusable := s.checkFiles(); unusable > 0 {
+		return fmt.Errorf("%d of %d files cannot be uploaded, so nothing was", unusable, len(s.runs))
+	}
 	s.showProgress()
 	var group sync.WaitGroup
 	slots := make(chan struct{}, maxFollowed)
@@ -125,6 +129,18 @@ func (s *uploads) run(ctx context.Context) error {
 		return command.ExitCode(worst)
 	}
 	return nil
+}
+
+// checkFiles prints what is wrong with the files that cannot be a batch, and returns how many these are. It does not
+// look at what can only be read once, such as standard input.
+func (s *uploads) checkFiles() (unusable int) {
+	for _, run := range s.runs {
+		if err := files.CheckRegular(run.path, "sluice upload -"); err != nil {
+			unusable++
+			s.printOutcome(run, &uploadOutcome{File: run.path, ExitCode: command.ExitFailed, Error: err.Error()})
+		}
+	}
+	return unusable
 }
 
 // runOne uploads one file and prints how that ended.
@@ -180,9 +196,8 @@ func (s *uploads) printOutcome(run *uploadRun, o *uploadOutcome) {
 		fmt.Fprintf(os.Stderr, "sluice: %s: %s\n", files.DisplayName(run.path), o.Error)
 	}
 	if s.asJSON {
-		e := json.NewEncoder(s.stdout)
-		e.SetEscapeHTML(false)
-		_ = e.Encode(o) // as for all other output, nobody is left to be told of a failure
+		// Nobody is left to be told of a failure, as of all other output.
+		_ = output.PrintJSONLines(s.stdout, []*uploadOutcome{o})
 		return
 	}
 	if o.Error == "" {

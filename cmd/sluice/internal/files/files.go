@@ -69,9 +69,13 @@ func OpenSeekable(ctx context.Context, path string) (*os.File, int64, error) {
 		return file, info.Size(), nil
 	}
 	if info.IsDir() {
-		return nil, 0, fmt.Errorf("%s is a folder, not a file", path)
+		return nil, 0, folderError(path)
 	}
 	return spool(ctx, file)
+}
+
+func folderError(path string) error {
+	return fmt.Errorf("%s is a folder, not a file", DisplayName(path))
 }
 
 // spool copies what can be read into a temporary file without a name.

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,11 +14,51 @@ import (
 )
 
 // CheckLines returns how a file of lines is packed. Its error says what a file that is not one of lines is and what to
-// do, or why it cannot be unpacked. Path is the name that the user gave. Reader is the command that reads the file from
-// standard input.
+// do, why it cannot be unpacked, or that it has no transaction. Path is the name that the user gave. Reader is the
+// command that reads the file from standard input.
 func CheckLines(file io.ReaderAt, size int64, path, reader string) (batch.Encoding, error) {
+	packed, err := checkFormat(file, size, path, reader)
+	if err != nil || packed != batch.Identity || size > linefile.SampleBytes {
+		return packed, err
+	}
+	content := make([]byte, size)
+	if _, err := file.ReadAt(content, 0); err != nil && !errors.Is(err, io.EOF) {
+		return packed, ExplainUnusable(err, path, reader)
+	}
+	if len(bytes.Trim(bytes.TrimPrefix(content, []byte("\xEF\xBB\xBF")), " \t\r\n")) == 0 {
+		return packed, fmt.Errorf("%s has no transaction, so it cannot be a batch", DisplayName(path))
+	}
+	return packed, nil
+}
+
+// checkFormat is CheckLines for a file that may be empty.
+func checkFormat(file io.ReaderAt, size int64, path, reader string) (batch.Encoding, error) {
 	packed, err := linefile.Check(file, size)
 	return packed, ExplainUnusable(err, path, reader)
+}
+
+// CheckRegular is CheckLines for a file that is not open yet. It says nothing of standard input and of what else can
+// only be read once.
+func CheckRegular(path, reader string) error {
+	if path == StdName {
+		return nil
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return err
+	case info.IsDir():
+		return folderError(path)
+	case !info.Mode().IsRegular():
+		return nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, err = CheckLines(file, info.Size(), path, reader)
+	return err
 }
 
 // ExplainUnusable adds the name of the file and the remedy to an error.
@@ -80,7 +121,7 @@ func OpenLines(ctx context.Context, path, reader string) (*os.File, int64, error
 
 // UnpackLines is OpenLines for a file that is open. It closes it unless it returns it.
 func UnpackLines(ctx context.Context, file *os.File, size int64, path, reader string) (*os.File, int64, error) {
-	packed, err := CheckLines(file, size, path, reader)
+	packed, err := checkFormat(file, size, path, reader)
 	if err == nil && packed == batch.Identity {
 		return file, size, nil
 	}

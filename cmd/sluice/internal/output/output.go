@@ -88,10 +88,11 @@ func (f facts) Print() error { return f.table.Flush() }
 
 // PrintJSONLines prints the elements of a list, one a line.
 func PrintJSONLines[T any](stdout io.Writer, list []T) error {
-	encoder := json.NewEncoder(stdout)
-	encoder.SetEscapeHTML(false)
+	if r, isRecorded := stdout.(*recorder); isRecorded {
+		r.isList = true
+	}
 	for _, v := range list {
-		if err := encoder.Encode(v); err != nil {
+		if err := EncodeLine(stdout, v); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sluice/client"
+	"sluice/cmd/sluice/internal/output"
 	"sluice/cmd/sluice/internal/service"
 	"sluice/cmd/sluice/internal/terminal"
 	"sluice/internal/command"
@@ -57,6 +58,7 @@ sluice listen --event batchtransaction:ingestionProcessed --forward http://local
 	f.StringVar(&public, "url", "",
 		"`URL` at which the service reaches this program (default that of --address)")
 	f.BoolVar(&l.asJSON, "json", false, "print the messages, one a line, and everything else on standard error")
+	output.Endless(c)
 	conn.AddFlags(c)
 	return c
 }
