@@ -15,14 +15,14 @@ import (
 )
 
 func main() {
-	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_TRANSACTIONS")
+	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_TRANSACTIONS", "TABLE_LIMITS")
 	store, err := transactiondb.New(env.DynamoDB(), env.TransactionsTable)
 	env.Check(err)
 	s := &transactionhttp.Transactions{
 		Store: store, Batches: batchdb.New(env.DynamoDB(), env.BatchesTable), Now: time.Now,
 	}
 	api := httpapi.API{
-		Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Audit: env.Audit, Log: env.Log,
+		Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Limits: env.Limits(), Audit: env.Audit, Log: env.Log,
 		Now: time.Now,
 	}
 	lambda.Start(httpapi.Lambda(api.Handler()))

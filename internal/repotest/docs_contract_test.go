@@ -1,11 +1,15 @@
 package repotest
 
 import (
+	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"sluice/shared/access/httpapi"
+	"sluice/shared/access/ratelimit"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/kit/difftest"
 )
@@ -68,6 +72,80 @@ func TestContractPlatformPaths(t *testing.T) {
 			}
 		}
 	}
+}
+
+// docs/contract/limits.md has every setting with its default.
+func TestContractLimitSettings(t *testing.T) {
+	var want, got []string
+	for _, s := range ratelimit.AllSettings() {
+		want = append(want, fmt.Sprintf("`%s` %d", s, s.Default()))
+	}
+	for _, row := range tableRows(t, "docs/contract/limits.md", "Settings") {
+		got = append(got, row[0]+" "+row[1])
+	}
+	difftest.Equal(t, "settings of package ratelimit and of docs/contract/limits.md", want, got)
+}
+
+// Every route has a limit and a largest body that API Gateway lets through, and docs/contract/limits.md says for every
+// route which they are, and what requests to it may leave open.
+func TestContractLimits(t *testing.T) {
+	const page = "docs/contract/limits.md"
+	rows, used := tableRows(t, page, "Requests"), map[int]bool{}
+	for _, routes := range servedRoutes() {
+		for _, r := range routes {
+			name := r.Method + " " + r.Path
+			rate := settingsCell(append(r.Limit.Settings(), r.ObjectLimit.Settings()...))
+			switch r.Limit {
+			case ratelimit.TokenRequests:
+				rate = "`TokenRequests`"
+			case ratelimit.WholeAPI:
+				rate = "`ThrottlingRate`"
+			}
+			if rate == "" || r.BodyLimit() > gatewayBody {
+				t.Errorf("%s has the limit %q and bodies of %d bytes", name, r.Limit, r.BodyLimit())
+			}
+			i := rowOfRoute(rows, r)
+			if i < 0 {
+				t.Errorf("%s does not have %s", page, name)
+				continue
+			}
+			used[i] = true
+			want := []string{rate, fmt.Sprintf("%d MiB", r.BodyLimit()>>20), cmp.Or(settingsCell(r.Opens), "nothing")}
+			if got := rows[i][1:]; !slices.Equal(got, want) {
+				t.Errorf("%s says of %s %q, want %q", page, name, got, want)
+			}
+		}
+	}
+	for i, row := range rows {
+		if !used[i] {
+			t.Errorf("%s has a row of no route: %s", page, row[0])
+		}
+	}
+}
+
+// gatewayBody is the largest body that API Gateway takes.
+const gatewayBody = 10 << 20
+
+func settingsCell(settings []ratelimit.Setting) string {
+	names := make([]string, len(settings))
+	for i, s := range settings {
+		names[i] = "`" + string(s) + "`"
+	}
+	return strings.Join(names, ", ")
+}
+
+// rowOfRoute returns the index of the row with the longest path that matches a route; -1 if none does.
+func rowOfRoute(rows [][]string, r httpapi.Route) int {
+	found, length := -1, 0
+	for i, row := range rows {
+		methods, path, _ := strings.Cut(strings.Trim(row[0], "`"), " `")
+		pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(path), `\.\.\.`, ".*") + "$"
+		if slices.Contains(strings.Split(methods, ", "), r.Method) && len(path) > length &&
+			regexp.MustCompile(pattern).MatchString(r.Path) {
+			found, length = i, len(path)
+		}
+	}
+	return found
 }
 
 // tableRows returns the cells of the rows of the one table below a heading of a page.

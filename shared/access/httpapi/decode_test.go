@@ -113,8 +113,9 @@ func TestContentTypeAndSize(t *testing.T) {
 	}
 	for size, want := range map[int]int{99: 200, 100: 200, 101: 413} {
 		t.Run(fmt.Sprintf("%d bytes of 100", size), func(t *testing.T) {
-			a := newTestAPI(postRoute())
-			a.MaxBody = 100
+			route := postRoute()
+			route.MaxBody = 100
+			a := newTestAPI(route)
 			status, reply, _ := a.send(t, newEvent("POST", "/things", `{"name":"`+repeat("x", size-11)+`"}`, &c))
 			if status != want {
 				t.Errorf("got %d %s, want %d", status, reply, want)

@@ -40,22 +40,36 @@ type Route struct {
 	Permissions []string
 	// Feature is the feature that the tenant must have; "" for none.
 	Feature string
-	// Limit is the limit of requests that the tenant has for this route and others with the same name; "" for none. A
-	// public route has no tenant, and is limited by API.TokenRequests if it has that name.
+	// Limit is the limit of requests that the tenant has for this route and others with the same name. A public route
+	// has no tenant: its limit is TokenRequests, which counts for the source address, or WholeAPI.
 	Limit ratelimit.Name
+	// ObjectLimit is a second limit, for each object that the first parameter of the path names by its UUID; "" for
+	// none.
+	ObjectLimit ratelimit.Name
+	// Opens are the settings of the tenant that bound what requests to the route may leave open.
+	Opens []ratelimit.Setting
 	// Idempotency says how the route takes idempotency keys; nil if it takes none, and ignores them.
 	Idempotency *Idempotency
-	// MaxBody is the size of the largest request body in bytes; 0 means that of the API.
+	// MaxBody is the size of the largest request body in bytes; 0 means DefaultMaxBody.
 	MaxBody  int64
 	Endpoint Endpoint
+}
+
+// BodyLimit returns the size of the largest request body in bytes.
+func (r Route) BodyLimit() int64 { return cmp.Or(r.MaxBody, DefaultMaxBody) }
+
+// WithLimit returns routes of which those without a Limit have the given one.
+func WithLimit(limit ratelimit.Name, routes ...Route) []Route {
+	for i := range routes {
+		routes[i].Limit = cmp.Or(routes[i].Limit, limit)
+	}
+	return routes
 }
 
 // API is a group of routes with one convention for errors.
 type API struct {
 	Routes []Route
 	Errors ErrorFormat
-	// MaxBody is the size of the largest request body in bytes; 0 means DefaultMaxBody.
-	MaxBody int64
 	// Limits decides whether a request is within the limit of its route; nil if nothing is limited.
 	Limits *ratelimit.Limiter
 	// TokenRequests is the limit of token requests from one address.
@@ -132,7 +146,7 @@ func (a API) serve(route Route) http.Handler {
 		ctx, trail := a.beginRecord(shortened, route, r)
 		r = r.WithContext(ctx)
 		a.correlate(w, r)
-		r.Body = http.MaxBytesReader(w, r.Body, cmp.Or(route.MaxBody, a.MaxBody, DefaultMaxBody))
+		r.Body = http.MaxBytesReader(w, r.Body, route.BodyLimit())
 		limits := http.Header{}
 		reply, err := a.answer(route, r, limits)
 		if err != nil {
@@ -206,7 +220,7 @@ func (a API) answer(route Route, r *http.Request, limits http.Header) (reply Rep
 			return Reply{}, err
 		}
 	}
-	if err := a.checkLimit(r.Context(), route, c, limits); err != nil {
+	if err := a.checkLimit(r.Context(), route, c, objectOf(route, r), limits); err != nil {
 		return Reply{}, err
 	}
 	return a.callEndpoint(r.Context(), route, c, r)

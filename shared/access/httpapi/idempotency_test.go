@@ -55,7 +55,9 @@ func newKeyedAPI(answer func(context.Context, *idempotency.Run) (httpapi.Reply, 
 			Idempotency: &httpapi.Idempotency{NewID: newID}},
 		httpapi.Route{Method: "POST", Path: "/none", Endpoint: endpoint},
 	)
-	a.MaxBody = 100
+	for i := range a.Routes {
+		a.Routes[i].MaxBody = 100
+	}
 	runs := 0
 	a.Idempotency = &idempotency.Keys{
 		Store: a.store, Now: func() time.Time { return a.now },

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/google/uuid"
+
 	"sluice/shared/access/ratelimit"
 	"sluice/shared/kit/fault"
 )
@@ -22,16 +24,38 @@ const (
 // CodeRateLimited is the code of a request over its limit.
 const CodeRateLimited = "rate_limited"
 
-// checkLimit counts a request against the limit of its route, and adds the remaining requests to header. It returns a
-// fault.Throttled for a request over the limit. A limit that cannot be checked lets the request pass, and is logged.
-func (a API) checkLimit(ctx context.Context, route Route, c Caller, header http.Header) error {
+// checkLimit counts a request against the limits of its route, and adds the fewest remaining requests to header. It
+// returns a fault.Throttled for a request over a limit. A limit that cannot be checked lets the request pass, and is
+// logged.
+func (a API) checkLimit(ctx context.Context, route Route, c Caller, object string, header http.Header) error {
 	if a.Limits == nil || route.Limit == "" {
 		return nil
 	}
-	subject, limit := c.Tenant, ratelimit.ParseSettings(c.Attributes[ratelimit.Attribute]).Limit(route.Limit)
-	if route.Public {
-		subject, limit = addressSubject(GatewayOf(ctx).SourceIP), a.TokenRequests
+	if route.Limit == ratelimit.TokenRequests {
+		return a.countRequest(ctx, addressSubject(GatewayOf(ctx).SourceIP), a.TokenRequests, header)
 	}
+	settings := ratelimit.ParseSettings(c.Attributes[ratelimit.Attribute])
+	if err := a.countRequest(ctx, c.Tenant, settings.Limit(route.Limit), header); err != nil || object == "" {
+		return err
+	}
+	return a.countRequest(ctx, c.Tenant+"/"+object, settings.Limit(route.ObjectLimit), header)
+}
+
+// objectOf returns the UUID by which a request names the object of the route's ObjectLimit; "" if there is no such
+// limit, or no UUID, so that there is no object.
+func objectOf(route Route, r *http.Request) string {
+	if route.ObjectLimit == "" {
+		return ""
+	}
+	id, err := uuid.Parse(r.PathValue(route.parameters()[0]))
+	if err != nil {
+		return ""
+	}
+	return id.String()
+}
+
+// countRequest counts a request against one limit of a subject, and adds what is left to header.
+func (a API) countRequest(ctx context.Context, subject string, limit ratelimit.Limit, header http.Header) error {
 	d, err := a.Limits.Allow(ctx, subject, limit)
 	if err != nil {
 		a.Log.ErrorContext(ctx, "a limit was not checked", "limit", limit.Name, "error", err)
@@ -39,8 +63,10 @@ func (a API) checkLimit(ctx context.Context, route Route, c Caller, header http.
 	if !d.Limited {
 		return nil
 	}
-	header.Set(RemainingHeader, strconv.FormatInt(d.Remaining, 10))
-	header.Set(ResetHeader, inSeconds(d.Reset))
+	if before, err := strconv.ParseInt(header.Get(RemainingHeader), 10, 64); err != nil || d.Remaining <= before {
+		header.Set(RemainingHeader, strconv.FormatInt(d.Remaining, 10))
+		header.Set(ResetHeader, inSeconds(d.Reset))
+	}
 	if d.Allowed {
 		return nil
 	}

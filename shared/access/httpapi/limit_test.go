@@ -81,6 +81,41 @@ func TestLimitOfATenant(t *testing.T) {
 	}
 }
 
+// The limit of an object counts beside that of the tenant, for each object, however its ID is written.
+func TestLimitOfAnObject(t *testing.T) {
+	a := newTestAPI(httpapi.Route{Method: "POST", Path: "/objects/{id}/{part}", Limit: ratelimit.UploadURLs,
+		ObjectLimit: ratelimit.WebhookSends,
+		Endpoint: func(context.Context, httpapi.Caller, *http.Request) (httpapi.Reply, error) {
+			return httpapi.Reply{Body: "x"}, nil
+		}})
+	store := ratelimittest.NewMemory()
+	a.Limits = ratelimit.NewLimiter(store, a.Now)
+	c := fullCaller()
+	c.Attributes[ratelimit.Attribute] = "upload_urls_per_minute=6 webhook_sends_per_minute=2"
+	const one, other = "0190a8c0-0000-7000-8000-00000000000a", "0190a8c0-0000-7000-8000-00000000000b"
+	for i, test := range []struct {
+		id     string
+		status int
+		want   []string
+	}{
+		{one, 200, []string{"1", "30", ""}},
+		{strings.ToUpper(one), 200, []string{"0", "30", ""}},
+		{one, 429, []string{"0", "30", "30"}},
+		{other, 200, []string{"1", "30", ""}},
+		{strings.Repeat("x", 5000), 200, []string{"1", "10", ""}}, // not an object: only the tenant's limit counts
+		{other, 200, []string{"0", "30", ""}},
+		{other, 429, []string{"0", "10", "10"}}, // the tenant's limit
+	} {
+		status, body, r := a.send(t, newEvent("POST", "/objects/"+test.id+"/1", "", &c))
+		if diff := cmp.Diff(test.want, limitHeader(r)); status != test.status || diff != "" {
+			t.Errorf("request %d: %d %s, want %d; header, want (-), got (+):\n%s", i, status, body, test.status, diff)
+		}
+	}
+	if store.Writes() != 10 {
+		t.Errorf("%d writes", store.Writes())
+	}
+}
+
 func TestLimitOfAnAddress(t *testing.T) {
 	a, _ := newLimitedAPI()
 	a.TokenRequests = ratelimit.TokenRequestLimit(2)

@@ -20,14 +20,19 @@ const (
 	BatchLists         Name = "batch_lists"
 	BatchCancels       Name = "batch_cancels"
 	SingleTransactions Name = "single_transactions"
+	TransactionReads   Name = "transaction_reads"
 	// Observability is for all endpoints of the observability interface together.
 	Observability Name = "observability"
 	// Platform is for all calls of the platform interface together that have no limit of their own.
 	Platform Name = "platform"
 	// EntityCommands is for all commands together that change entities and drafts.
 	EntityCommands Name = "entity_commands"
+	// WebhookSends is for the tests and resends of one webhook.
+	WebhookSends Name = "webhook_sends"
 	// TokenRequests is for token requests from one address. It is a setting of the deployment, not of a tenant.
 	TokenRequests Name = "token_requests"
+	// WholeAPI means that only API Gateway limits a route, together with all others of the stack. It has no windows.
+	WholeAPI Name = "whole_api"
 )
 
 // Setting is a number in the settings of a tenant, by the name that administrators give it. Stored settings contain it,
@@ -43,11 +48,13 @@ const (
 	BatchListsPerMinute         Setting = "batch_lists_per_minute"
 	BatchCancelsPerMinute       Setting = "batch_cancels_per_minute"
 	SingleTransactionsPerSecond Setting = "single_transactions_per_second"
+	TransactionReadsPerSecond   Setting = "transaction_reads_per_second"
 	ObservabilityPerMinute      Setting = "observability_per_minute"
 	PlatformPerSecond           Setting = "platform_per_second"
 	EntityCommandsPerMinute     Setting = "entity_commands_per_minute"
 	EntityCommandsPerHour       Setting = "entity_commands_per_hour"
 	EntityCommandsPerDay        Setting = "entity_commands_per_day"
+	WebhookSendsPerMinute       Setting = "webhook_sends_per_minute"
 	// OpenBatches is how many batches may not have ended.
 	OpenBatches Setting = "open_batches"
 	// UnvalidatedBytes is how many bytes may be uploaded and not validated.
@@ -60,24 +67,44 @@ type definition struct {
 	value   int64
 	limit   Name
 	period  time.Duration
+	// meaning says what the setting counts, for administrators.
+	meaning string
 }
 
 // definitions are the settings in the order in which people read them.
 var definitions = []definition{
-	{UploadURLsPerMinute, 20, UploadURLs, time.Minute},
-	{UploadPartsPerMinute, 300, UploadParts, time.Minute},
-	{BatchStatusesPerMinute, 120, BatchStatuses, time.Minute},
-	{BatchResultsPerMinute, 120, BatchResults, time.Minute},
-	{BatchListsPerMinute, 60, BatchLists, time.Minute},
-	{BatchCancelsPerMinute, 60, BatchCancels, time.Minute},
-	{SingleTransactionsPerSecond, 500, SingleTransactions, time.Second},
-	{ObservabilityPerMinute, 100, Observability, time.Minute},
-	{PlatformPerSecond, 200, Platform, time.Second},
-	{EntityCommandsPerMinute, 200, EntityCommands, time.Minute},
-	{EntityCommandsPerHour, 2_500, EntityCommands, time.Hour},
-	{EntityCommandsPerDay, 15_000, EntityCommands, 24 * time.Hour},
-	{OpenBatches, 100, "", 0},
-	{UnvalidatedBytes, 100_000_000_000, "", 0},
+	{UploadURLsPerMinute, 20, UploadURLs, time.Minute,
+		"requests for upload URLs of batches"},
+	{UploadPartsPerMinute, 300, UploadParts, time.Minute,
+		"requests about uploads in parts"},
+	{BatchStatusesPerMinute, 120, BatchStatuses, time.Minute,
+		"requests for statuses of batches"},
+	{BatchResultsPerMinute, 120, BatchResults, time.Minute,
+		"requests for validation and screening results and receipts"},
+	{BatchListsPerMinute, 60, BatchLists, time.Minute,
+		"requests for lists of batches"},
+	{BatchCancelsPerMinute, 60, BatchCancels, time.Minute,
+		"requests to cancel batches"},
+	{SingleTransactionsPerSecond, 500, SingleTransactions, time.Second,
+		"single transactions"},
+	{TransactionReadsPerSecond, 50, TransactionReads, time.Second,
+		"requests for stored transactions"},
+	{ObservabilityPerMinute, 100, Observability, time.Minute,
+		"requests to the observability endpoints together"},
+	{PlatformPerSecond, 200, Platform, time.Second,
+		"calls of platform paths and webhooks together, but for the following"},
+	{EntityCommandsPerMinute, 200, EntityCommands, time.Minute,
+		"commands that change entities, together"},
+	{EntityCommandsPerHour, 2_500, EntityCommands, time.Hour,
+		"the same in an hour"},
+	{EntityCommandsPerDay, 15_000, EntityCommands, 24 * time.Hour,
+		"the same in a day"},
+	{WebhookSendsPerMinute, 10, WebhookSends, time.Minute,
+		"tests and resends of one webhook, beside platform_per_second"},
+	{OpenBatches, 100, "", 0,
+		"batches that have not ended"},
+	{UnvalidatedBytes, 100_000_000_000, "", 0,
+		"bytes that are uploaded and not validated"},
 }
 
 // AllSettings returns every setting, in the order in which people read them.
@@ -90,13 +117,17 @@ func AllSettings() []Setting {
 }
 
 // Default returns the value of a setting for a tenant without a value of its own.
-func (s Setting) Default() int64 {
-	for _, d := range definitions {
-		if d.setting == s {
-			return d.value
-		}
+func (s Setting) Default() int64 { return s.definition().value }
+
+// Meaning says what the setting counts.
+func (s Setting) Meaning() string { return s.definition().meaning }
+
+func (s Setting) definition() definition {
+	i := slices.IndexFunc(definitions, func(d definition) bool { return d.setting == s })
+	if i < 0 {
+		return definition{}
 	}
-	return 0
+	return definitions[i]
 }
 
 // Max returns the greatest value of a setting.
@@ -136,6 +167,17 @@ func (s Settings) Limit(name Name) Limit {
 		}
 	}
 	return l
+}
+
+// Settings returns the settings that are the windows of a limit.
+func (n Name) Settings() []Setting {
+	var names []Setting
+	for _, d := range definitions {
+		if n != "" && d.limit == n {
+			names = append(names, d.setting)
+		}
+	}
+	return names
 }
 
 // TokenRequestLimit is the limit of token requests from one address: so many in five minutes, 0 for no limit.

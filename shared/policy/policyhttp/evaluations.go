@@ -10,6 +10,7 @@ import (
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/access/permission"
+	"sluice/shared/access/ratelimit"
 	"sluice/shared/kit/fault"
 	"sluice/shared/policy/evaluate"
 	"sluice/shared/policy/materiality"
@@ -43,7 +44,7 @@ func (s *Evaluations) Routes() []httpapi.Route {
 	for i := range routes {
 		routes[i].MaxBody = maxEvaluationBody
 	}
-	return routes
+	return httpapi.WithLimit(ratelimit.Platform, routes...)
 }
 
 var (

@@ -12,6 +12,7 @@ import (
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/access/permission"
+	"sluice/shared/access/ratelimit"
 	"sluice/shared/kit/fault"
 	"sluice/shared/policy"
 )
@@ -40,7 +41,8 @@ const (
 
 // Routes returns the routes of policies and data groups, but for evaluations.
 func (s *Policies) Routes() []httpapi.Route {
-	return slices.Concat(s.versionCommands(), s.fieldCommands(), s.queries(), s.groupRoutes())
+	return httpapi.WithLimit(ratelimit.Platform,
+		slices.Concat(s.versionCommands(), s.fieldCommands(), s.queries(), s.groupRoutes())...)
 }
 
 func (s *Policies) versionCommands() []httpapi.Route {

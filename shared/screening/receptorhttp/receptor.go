@@ -12,6 +12,7 @@ import (
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/access/permission"
+	"sluice/shared/access/ratelimit"
 	"sluice/shared/kit/fault"
 	"sluice/shared/kit/objects"
 	"sluice/shared/screening"
@@ -72,14 +73,14 @@ const path = "/screeningreceptor/api/receptor"
 // Routes returns the routes of the receptor.
 func (s *Receptor) Routes() []httpapi.Route {
 	permissions := []string{permission.ScreeningReceptor}
-	return []httpapi.Route{
+	return httpapi.WithLimit(ratelimit.Platform, []httpapi.Route{
 		{Method: http.MethodPost, Path: path, Permissions: permissions, MaxBody: adapter.MaxBodyBytes,
 			Endpoint: platform.Endpoint(s.Receive, platform.Unenveloped("message"), platform.FlattenErrors(),
 				platform.HideAttemptedValues())},
 		{Method: http.MethodPost, Path: path + "/upload-url", Permissions: permissions,
 			Endpoint: platform.Endpoint(s.CreateUpload, platform.Unenveloped("upload"), platform.OptionalBody(),
 				platform.FlattenErrors())},
-	}
+	}...)
 }
 
 var (

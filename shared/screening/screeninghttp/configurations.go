@@ -11,6 +11,7 @@ import (
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/access/permission"
+	"sluice/shared/access/ratelimit"
 	"sluice/shared/kit/fault"
 	"sluice/shared/screening"
 )
@@ -41,7 +42,7 @@ func (s *Configurations) Routes() []httpapi.Route {
 	const create, edit = permission.ScreeningConfigurationCreate, permission.ScreeningConfigurationEdit
 	const access, remove = permission.ScreeningConfigurationAccess, permission.ScreeningConfigurationDelete
 	flat := platform.FlattenErrors()
-	return []httpapi.Route{
+	return httpapi.WithLimit(ratelimit.Platform, []httpapi.Route{
 		route(http.MethodPost, commands, create, platform.Endpoint(s.setSettings, flat)),
 		route(http.MethodPatch, commands, edit, platform.Endpoint(s.mergeSettings, flat)),
 		route(http.MethodGet, queries, access, platform.Endpoint(s.getSettings)),
@@ -56,7 +57,7 @@ func (s *Configurations) Routes() []httpapi.Route {
 		route(http.MethodPost, commands+set, create, platform.Endpoint(s.createSet, flat)),
 		route(http.MethodPatch, commands+set+"/{id}", edit, platform.Endpoint(s.changeSet, flat)),
 		route(http.MethodDelete, commands+set+"/{id}", remove, platform.Endpoint(s.deleteSet, flat)),
-	}
+	}...)
 }
 
 var (

@@ -11,6 +11,7 @@ import (
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/access/permission"
+	"sluice/shared/access/ratelimit"
 	"sluice/shared/kit/fault"
 	"sluice/shared/screening"
 	"sluice/shared/screening/catalog"
@@ -38,8 +39,8 @@ type currentLists interface {
 // Routes returns the route that screens a single name.
 func (s *Names) Routes() []httpapi.Route {
 	return []httpapi.Route{{Method: http.MethodPost, Path: queriesPath + "/match-name",
-		Permissions: []string{permission.ScreeningAccess},
-		Endpoint:    platform.Endpoint(s.matchName, platform.ReadOnly(), platform.HideAttemptedValues())}}
+		Limit: ratelimit.Platform, Permissions: []string{permission.ScreeningAccess},
+		Endpoint: platform.Endpoint(s.matchName, platform.ReadOnly(), platform.HideAttemptedValues())}}
 }
 
 // maxHits is the largest number of hits of a reply. Large ones may be fewer.

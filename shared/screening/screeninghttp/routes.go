@@ -14,6 +14,7 @@ import (
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/access/permission"
+	"sluice/shared/access/ratelimit"
 	"sluice/shared/kit/fault"
 	"sluice/shared/platform/document"
 	"sluice/shared/screening"
@@ -61,8 +62,8 @@ const (
 
 // Routes returns the routes of screening.
 func (s *Screenings) Routes() []httpapi.Route {
-	return slices.Concat(s.batchRoutes(), s.queryRoutes(), s.documentRoutes(), s.materialityRoutes(),
-		s.expiryRoutes())
+	return httpapi.WithLimit(ratelimit.Platform, slices.Concat(s.batchRoutes(), s.queryRoutes(), s.documentRoutes(),
+		s.materialityRoutes(), s.expiryRoutes())...)
 }
 
 func (s *Screenings) batchRoutes() []httpapi.Route {

@@ -42,11 +42,13 @@ type limitsOutput struct {
 	BatchListsPerMinute         int64 `json:"batch_lists_per_minute"`
 	BatchCancelsPerMinute       int64 `json:"batch_cancels_per_minute"`
 	SingleTransactionsPerSecond int64 `json:"single_transactions_per_second"`
+	TransactionReadsPerSecond   int64 `json:"transaction_reads_per_second"`
 	ObservabilityPerMinute      int64 `json:"observability_per_minute"`
 	PlatformPerSecond           int64 `json:"platform_per_second"`
 	EntityCommandsPerMinute     int64 `json:"entity_commands_per_minute"`
 	EntityCommandsPerHour       int64 `json:"entity_commands_per_hour"`
 	EntityCommandsPerDay        int64 `json:"entity_commands_per_day"`
+	WebhookSendsPerMinute       int64 `json:"webhook_sends_per_minute"`
 	OpenBatches                 int64 `json:"open_batches"`
 	UnvalidatedBytes            int64 `json:"unvalidated_bytes"`
 }
@@ -60,11 +62,13 @@ func newLimitsOutput(s ratelimit.Settings) limitsOutput {
 		BatchListsPerMinute:         s.Get(ratelimit.BatchListsPerMinute),
 		BatchCancelsPerMinute:       s.Get(ratelimit.BatchCancelsPerMinute),
 		SingleTransactionsPerSecond: s.Get(ratelimit.SingleTransactionsPerSecond),
+		TransactionReadsPerSecond:   s.Get(ratelimit.TransactionReadsPerSecond),
 		ObservabilityPerMinute:      s.Get(ratelimit.ObservabilityPerMinute),
 		PlatformPerSecond:           s.Get(ratelimit.PlatformPerSecond),
 		EntityCommandsPerMinute:     s.Get(ratelimit.EntityCommandsPerMinute),
 		EntityCommandsPerHour:       s.Get(ratelimit.EntityCommandsPerHour),
 		EntityCommandsPerDay:        s.Get(ratelimit.EntityCommandsPerDay),
+		WebhookSendsPerMinute:       s.Get(ratelimit.WebhookSendsPerMinute),
 		OpenBatches:                 s.Get(ratelimit.OpenBatches),
 		UnvalidatedBytes:            s.Get(ratelimit.UnvalidatedBytes),
 	}
@@ -248,21 +252,7 @@ The settings and their values, with the default in parentheses:
   parquet=true|false              accepted lines are also written as Parquet files: docs/parquet.md (false)
   four_eyes=true|false            no client verifies a draft of an entity that it made or changed itself (false)
 Limits of the tenant: a number, none (as 0), or default.
-  upload_urls_per_minute          requests for upload URLs (20)
-  upload_parts_per_minute         requests about uploads in parts (300)
-  batch_statuses_per_minute       requests for statuses of batches (120)
-  batch_results_per_minute        requests for validation and screening results (120)
-  batch_lists_per_minute          requests for lists of batches (60)
-  batch_cancels_per_minute        requests to cancel batches (60)
-  single_transactions_per_second  single transactions (500)
-  observability_per_minute        requests to the observability endpoints together (100)
-  platform_per_second             calls of platform paths together, but for the following (200)
-  entity_commands_per_minute      commands that change entities, together (200)
-  entity_commands_per_hour        the same in an hour (2500)
-  entity_commands_per_day         the same in a day (15000)
-  open_batches                    batches that have not ended (100)
-  unvalidated_bytes               bytes that are uploaded and not validated (100000000000)
-  limits=none|default             all limits that are not given by their own names
+` + describeLimits() + `  limits=none|default             all limits that are not given by their own names
 Settings of batches count for batches that are created from then on and for single transactions that arrive from then
 on, limits at once. What is stored keeps the retention with which it was stored.`,
 		Example: `
@@ -275,6 +265,15 @@ sluice admin tenant set 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11 max_past_days=3650 
 		return completeSettings(c, args, text)
 	}
 	return c
+}
+
+// describeLimits returns a line about each limit, with its default in parentheses.
+func describeLimits() string {
+	var lines strings.Builder
+	for _, name := range ratelimit.AllSettings() {
+		fmt.Fprintf(&lines, "  %-30s  %s (%d)\n", name, name.Meaning(), name.Default())
+	}
+	return lines.String()
 }
 
 // completeSettings completes the name of a setting.

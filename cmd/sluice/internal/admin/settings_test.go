@@ -26,12 +26,7 @@ func TestAdminTenantSettings(t *testing.T) {
 		t.Errorf("changed back: %+v, want %+v", got, want)
 	}
 	for setting, message := range map[string]string{
-		"delta=true": `there is no setting "delta"; there are main_entity_by_type, max_past_days, max_future_hours, ` +
-			"retention_days, parquet, four_eyes, upload_urls_per_minute, upload_parts_per_minute, " +
-			"batch_statuses_per_minute, batch_results_per_minute, batch_lists_per_minute, batch_cancels_per_minute, " +
-			"single_transactions_per_second, observability_per_minute, platform_per_second, " +
-			"entity_commands_per_minute, entity_commands_per_hour, entity_commands_per_day, open_batches, " +
-			"unvalidated_bytes, limits",
+		"delta=true": `there is no setting "delta"; there are ` + tenantSettingNames(),
 		"open_batches=many": "open_batches must be a whole number from 0 to 1000000000, none (as 0: no limit) or " +
 			"default, not \"many\"",
 		"platform_per_second=-1": "platform_per_second must be a whole number from 0 to 1000000000, none (as 0: no " +

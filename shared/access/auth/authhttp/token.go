@@ -40,8 +40,10 @@ func (s *Tokens) Routes() []httpapi.Route {
 	return []httpapi.Route{
 		{Method: http.MethodPost, Path: "/oauth2/token", Public: true, Limit: ratelimit.TokenRequests,
 			Endpoint: s.token},
-		{Method: http.MethodGet, Path: "/.well-known/jwks.json", Public: true, Endpoint: s.keys},
-		{Method: http.MethodGet, Path: "/.well-known/oauth-authorization-server", Public: true, Endpoint: s.metadata},
+		{Method: http.MethodGet, Path: "/.well-known/jwks.json", Public: true, Limit: ratelimit.WholeAPI,
+			Endpoint: s.keys},
+		{Method: http.MethodGet, Path: "/.well-known/oauth-authorization-server", Public: true,
+			Limit: ratelimit.WholeAPI, Endpoint: s.metadata},
 	}
 }
 

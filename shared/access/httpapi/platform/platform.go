@@ -3,7 +3,6 @@
 package platform
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -23,9 +22,8 @@ import (
 // TenantHeader is the header of every platform call that names the tenant.
 const TenantHeader = "X-Tenant-Id"
 
-// Handler serves platform routes; public ones among them need no tenant header. Those that name no limit have
-// ratelimit.Platform. Without limits, nothing is limited. It writes a record of each request to trail, unless that is
-// nil.
+// Handler serves platform routes; public ones among them need no tenant header. Without limits, nothing is limited. It
+// writes a record of each request to trail, unless that is nil.
 func Handler(routes []httpapi.Route, limits *ratelimit.Limiter, trail *audit.Log, log *slog.Logger,
 	now func() time.Time) http.Handler {
 	return handler(routes, httpapi.API{Errors: Errors, Limits: limits, Audit: trail, Log: log, Now: now})
@@ -41,7 +39,7 @@ func handler(routes []httpapi.Route, api httpapi.API) http.Handler {
 	api.Routes = make([]httpapi.Route, len(routes))
 	for i, r := range routes {
 		if !r.Public {
-			r.Endpoint, r.Limit = requireTenantHeader(r.Endpoint), cmp.Or(r.Limit, ratelimit.Platform)
+			r.Endpoint = requireTenantHeader(r.Endpoint)
 		}
 		api.Routes[i] = r
 	}

@@ -13,6 +13,7 @@ import (
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/access/permission"
+	"sluice/shared/access/ratelimit"
 	"sluice/shared/connect/externalauth"
 	"sluice/shared/kit/fault"
 )
@@ -35,7 +36,7 @@ const (
 // Routes returns the routes of external authentication.
 func (s *Configurations) Routes() []httpapi.Route {
 	access := []string{permission.ExternalAuthenticationAccess}
-	return []httpapi.Route{
+	return httpapi.WithLimit(ratelimit.Platform, []httpapi.Route{
 		{Method: http.MethodPost, Path: commandsPath, Permissions: []string{permission.ExternalAuthenticationCreate},
 			Endpoint: platform.Endpoint(s.create, platform.HideAttemptedValues())},
 		{Method: http.MethodPut, Path: commandsPath, Permissions: []string{permission.ExternalAuthenticationEdit},
@@ -46,7 +47,7 @@ func (s *Configurations) Routes() []httpapi.Route {
 			Endpoint: platform.Endpoint(s.get)},
 		{Method: http.MethodGet, Path: queriesPath + "/getAll", Permissions: access,
 			Endpoint: platform.Endpoint(s.list)},
-	}
+	}...)
 }
 
 var (

@@ -15,6 +15,7 @@ import (
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/access/permission"
+	"sluice/shared/access/ratelimit"
 	"sluice/shared/connect/externalauth"
 	"sluice/shared/connect/outbound"
 	"sluice/shared/kit/jose"
@@ -58,11 +59,11 @@ const (
 
 // Routes returns the routes.
 func (s *Outbound) Routes() []httpapi.Route {
-	return []httpapi.Route{
+	return httpapi.WithLimit(ratelimit.Platform, []httpapi.Route{
 		{Method: http.MethodPost, Path: checkPath, Permissions: []string{permission.ExternalAuthenticationAccess},
 			Endpoint: platform.Endpoint(s.check, platform.ReadOnly(), platform.HideAttemptedValues())},
-		{Method: http.MethodGet, Path: keysPath, Public: true, Endpoint: s.keySet},
-	}
+		{Method: http.MethodGet, Path: keysPath, Public: true, Limit: ratelimit.WholeAPI, Endpoint: s.keySet},
+	}...)
 }
 
 // CheckRequest names the receiver that is to be looked at.

@@ -64,10 +64,12 @@ func (s *Webhooks) Routes() []httpapi.Route {
 		{Method: get, Path: deliveries + "/{deliveryId}", Permissions: read, Endpoint: s.withWebhook(s.Delivery)},
 		{Method: post, Path: deliveries + "/{deliveryId}/resend", Permissions: edit, Endpoint: s.withWebhook(s.Resend)},
 	}
-	for i := range routes {
-		routes[i].Limit = ratelimit.Platform
+	for i, r := range routes {
+		if strings.HasSuffix(r.Path, "/test") || strings.HasSuffix(r.Path, "/resend") {
+			routes[i].ObjectLimit = ratelimit.WebhookSends
+		}
 	}
-	return routes
+	return httpapi.WithLimit(ratelimit.Platform, routes...)
 }
 
 var (

@@ -105,6 +105,7 @@ func (s *Batches) Routes() []httpapi.Route {
 	return append(routes, []httpapi.Route{
 		{Method: http.MethodPost, Path: base + "/generate-upload-url", Feature: tenancy.BatchFeature,
 			Limit: ratelimit.UploadURLs, Permissions: upload, Endpoint: httpapi.JSON(s.GenerateUploadURL),
+			Opens: []ratelimit.Setting{ratelimit.OpenBatches, ratelimit.UnvalidatedBytes},
 			// The answer is not stored: everyone who has a signed URL can use it.
 			Idempotency: &httpapi.Idempotency{NewID: s.newIDText}},
 		{Method: http.MethodGet, Path: base + "/status/{batch_id}", Limit: ratelimit.BatchStatuses,

@@ -40,7 +40,8 @@ func (s *Receipts) Routes() []httpapi.Route {
 	return []httpapi.Route{
 		{Method: http.MethodGet, Path: receiptPath + "{batch_id}",
 			Limit: ratelimit.BatchResults, Permissions: []string{permission.BatchRead}, Endpoint: s.Receipt},
-		{Method: http.MethodGet, Path: receipt.KeysPath, Public: true, Endpoint: s.keys},
+		{Method: http.MethodGet, Path: receipt.KeysPath, Public: true, Limit: ratelimit.WholeAPI,
+			Endpoint: s.keys},
 	}
 }
 

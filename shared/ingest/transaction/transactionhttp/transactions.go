@@ -13,6 +13,7 @@ import (
 	"sluice/shared/access/audit"
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/permission"
+	"sluice/shared/access/ratelimit"
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/kit/fault"
 )
@@ -28,10 +29,10 @@ type Transactions struct {
 func (s *Transactions) Routes() []httpapi.Route {
 	const path = "/tm/realtime/api/transactions"
 	read := []string{permission.TransactionRead}
-	return []httpapi.Route{
+	return httpapi.WithLimit(ratelimit.TransactionReads, []httpapi.Route{
 		{Method: http.MethodGet, Path: path, Permissions: read, Endpoint: s.Read},
 		{Method: http.MethodGet, Path: path + "/{transaction_external_id}", Permissions: read, Endpoint: s.Read},
-	}
+	}...)
 }
 
 // TransactionReply is a transaction with all its modifications, as they were sent.

@@ -9,6 +9,7 @@ import (
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/access/permission"
+	"sluice/shared/access/ratelimit"
 	"sluice/shared/kit/objects"
 	"sluice/shared/platform/document"
 )
@@ -58,7 +59,8 @@ func (s *Documents) Routes() []httpapi.Route {
 	)
 	routes = append(routes, ofEntities.routes(commandsPath)...)
 	routes = append(routes, typedCommands{s, document.Product}.routes(commandsPath+"/product")...)
-	return append(routes, typedCommands{s, document.Deal}.routes(commandsPath+"/deal")...)
+	routes = append(routes, typedCommands{s, document.Deal}.routes(commandsPath+"/deal")...)
+	return httpapi.WithLimit(ratelimit.Platform, routes...)
 }
 
 // routes returns the commands that exist for general entities, products and deals alike.

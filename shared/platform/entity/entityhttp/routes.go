@@ -39,7 +39,7 @@ func (s *Entities) Routes() []httpapi.Route {
 	approve := []string{permission.EntityDataApprove}
 	search := []string{permission.EntityDataAccessAndSearch, permission.EntityGroupManagementAccessAndSearch}
 	const limit = ratelimit.EntityCommands
-	return []httpapi.Route{
+	return httpapi.WithLimit(ratelimit.Platform, []httpapi.Route{
 		{Method: post, Path: commands, Limit: limit, Permissions: edit, Endpoint: platform.Endpoint(s.Create)},
 		{Method: post, Path: commands + "/full", Limit: limit, Permissions: edit,
 			Endpoint: platform.Endpoint(s.CreateFull)},
@@ -68,7 +68,7 @@ func (s *Entities) Routes() []httpapi.Route {
 			Endpoint: platform.Endpoint(s.SearchDrafts, platform.ReadOnly())},
 		{Method: post, Path: inScope + "/search-entity-drafts-light", Permissions: search,
 			Endpoint: platform.Endpoint(s.SearchLight, platform.ReadOnly())},
-	}
+	}...)
 }
 
 // attributeFourEyes is auth.AttributeFourEyes: "true" if no client of the tenant verifies its own drafts.
