@@ -15,6 +15,8 @@ import (
 	"text/template"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"sluice/shared/kit/routing"
 )
 
 // Document is the whole description. It is safe for concurrent use.
@@ -25,6 +27,7 @@ type Document struct {
 	Root map[string]any
 	// Operations are ordered by path and method.
 	Operations []Operation
+	routes     routing.Table[Operation]
 
 	// mu guards compiler, which is not safe for concurrent use, and compiled.
 	mu       sync.Mutex
@@ -55,6 +58,9 @@ func Load() (*Document, error) {
 		return nil, err
 	}
 	d.Operations, err = d.collectOperations()
+	for _, o := range d.Operations {
+		d.routes.Add(o.Method, o.Path, o)
+	}
 	return d, err
 }
 

@@ -107,43 +107,19 @@ func (d *Document) parametersAt(pointer string) ([]parameter, error) {
 	return all, nil
 }
 
-// Find returns the operation of a request. If the path, as it is sent, fits more than one, the one whose fixed segment
-// comes first is meant.
+// Find returns the operation of a request, whose path is as it is sent.
 func (d *Document) Find(method, path string) (Operation, bool) {
-	segments := strings.Split(path, "/")
-	var best Operation
+	o, _, found := d.routes.Find(method, path)
+	return o, found
+}
+
+// OperationList returns the methods and paths of the operations, one in a line, which package wire has.
+func (d *Document) OperationList() []byte {
+	var out []byte
 	for _, o := range d.Operations {
-		if o.Method == method && matches(o.segments, segments) &&
-			(best.ID == "" || isMoreSpecific(o.segments, best.segments)) {
-			best = o
-		}
+		out = fmt.Appendln(out, o)
 	}
-	return best, best.ID != ""
-}
-
-func isParameter(segment string) bool { return strings.HasPrefix(segment, "{") }
-
-// matches reports whether the segments of a path fit those of a pattern. A parameter is not empty.
-func matches(pattern, segments []string) bool {
-	if len(pattern) != len(segments) {
-		return false
-	}
-	for i, p := range pattern {
-		if isParameter(p) && segments[i] == "" || !isParameter(p) && p != segments[i] {
-			return false
-		}
-	}
-	return true
-}
-
-// isMoreSpecific reports whether, at the first difference of two patterns, a has a fixed segment and b a parameter.
-func isMoreSpecific(a, b []string) bool {
-	for i := range a {
-		if isParameter(a[i]) != isParameter(b[i]) {
-			return isParameter(b[i])
-		}
-	}
-	return false
+	return out
 }
 
 // PathParameters returns the names of the described parameters in the path, in the order of the path.

@@ -38,6 +38,7 @@ var layers = map[string]layer{
 	"shared/access/httpapi/platform":          kitLayer,
 	"shared/kit/objects":                      kitLayer,
 	"shared/kit/malware":                      kitLayer,
+	"shared/kit/routing":                      kitLayer,
 	"shared/kit/awsconfig":                    kitLayer,
 	"shared/kit/deadline":                     kitLayer,
 	"shared/kit/invoke":                       kitLayer,

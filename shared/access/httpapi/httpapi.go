@@ -11,9 +11,9 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"net/url"
 	"path"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
@@ -22,16 +22,17 @@ import (
 	"sluice/shared/access/ratelimit"
 	"sluice/shared/kit/deadline"
 	"sluice/shared/kit/fault"
+	"sluice/shared/kit/routing"
 )
 
 // Endpoint answers one route. Path parameters are decoded once: r.PathValue. Of the Reply beside an error, the header
 // is sent with it.
 type Endpoint func(ctx context.Context, c Caller, r *http.Request) (Reply, error)
 
-// Route is one method of one path of template.yaml.
+// Route is one method of one path of the interface.
 type Route struct {
 	Method string
-	// Path has {parameters}, as in the template.
+	// Path has {parameters}.
 	Path string
 	// Public routes need no token; their endpoints get the zero Caller.
 	Public bool
@@ -87,55 +88,38 @@ const DefaultMaxBody = 1 << 20
 
 // Handler serves the routes. It never panics and always writes a reply.
 func (a API) Handler() http.Handler {
-	// One mux refuses /error/{id} beside /{id}/clone, because both match /error/clone. API Gateway prefers the path
-	// whose fixed segment comes first, and so do muxes that are asked in turn: each has the paths with as many segments
-	// before their first parameter, the most first.
-	var muxes []*http.ServeMux
-	byPrefix := map[int]*http.ServeMux{}
+	var handlers routing.Table[http.Handler]
 	for _, r := range a.Routes {
-		n := r.fixedSegments()
-		if byPrefix[n] == nil {
-			byPrefix[n] = http.NewServeMux()
-		}
-		byPrefix[n].Handle(r.Method+" "+r.Path, a.serve(r))
+		handlers.Add(r.Method, r.Path, a.serve(r))
 	}
-	for _, n := range slices.Backward(slices.Sorted(maps.Keys(byPrefix))) {
-		muxes = append(muxes, byPrefix[n])
-	}
-	// API Gateway sends no other path to the function, but an environment without API Gateway may.
-	notFound := a.serve(Route{Path: "/", Public: true,
-		Endpoint: func(context.Context, Caller, *http.Request) (Reply, error) {
-			return Reply{}, fault.New(fault.NotFound, "not_found", "Not found.")
-		}})
+	notFound := a.serve(Route{Path: "/", Endpoint: answerNotFound})
 	malformed := a.serve(Route{Path: "/", Public: true,
 		Endpoint: func(context.Context, Caller, *http.Request) (Reply, error) {
 			return Reply{}, fault.New(fault.BadRequest, "malformed_request",
 				"The request cannot be read: check the percent-encoding of its path.")
 		}})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Context().Value(malformedKey{}) != nil {
-			malformed.ServeHTTP(w, r)
-			return
+		sent := r.URL.EscapedPath()
+		h, parameters, found := handlers.Find(r.Method, sent)
+		switch {
+		case r.Context().Value(malformedKey{}) != nil:
+			h = malformed
+		case !found || path.Clean(sent) != sent: // with . or .. as a segment
+			h = notFound
 		}
-		// The mux would redirect from a path with "//" or ".." in it, to an address that is not the API's.
-		if p := r.URL.EscapedPath(); path.Clean(p) != p && path.Clean(p)+"/" != p {
-			notFound.ServeHTTP(w, r)
-			return
+		for name, value := range parameters {
+			decoded, _ := url.PathUnescape(value) // an escaped path has no broken escapes
+			r.SetPathValue(name, decoded)
 		}
-		for _, mux := range muxes {
-			if _, pattern := mux.Handler(r); pattern != "" {
-				mux.ServeHTTP(w, r)
-				return
-			}
-		}
-		notFound.ServeHTTP(w, r)
+		h.ServeHTTP(w, r)
 	})
 }
 
-// fixedSegments returns how many segments of the path come before its first parameter.
-func (r Route) fixedSegments() int {
-	fixed, _, _ := strings.Cut(r.Path, "{")
-	return strings.Count(fixed, "/")
+// answerNotFound answers requests of no route as the gateway does, which sends those below a greedy path to a function:
+// with 404, in every convention for errors, if they have a token.
+func answerNotFound(ctx context.Context, _ Caller, _ *http.Request) (Reply, error) {
+	audit.SetReason(ctx, "not_found")
+	return Reply{Status: http.StatusNotFound, Body: map[string]string{"message": "Not found."}}, nil
 }
 
 func (a API) serve(route Route) http.Handler {

@@ -160,8 +160,14 @@ func TestPaths(t *testing.T) {
 			}
 		})
 	}
-	if status, body, _ := newTestAPI(echoRoute()).send(t, newEvent("DELETE", "/things/a", "", &c)); status != 404 {
-		t.Errorf("another method: got %d %s, want 404", status, body)
+	for _, method := range []string{"DELETE", "HEAD", "OPTIONS"} {
+		status, body, _ := newTestAPI(echoRoute()).send(t, newEvent(method, "/things/a", "", &c))
+		if status != 404 || body != `{"message":"Not found."}` {
+			t.Errorf("another method: got %d %s, want 404", status, body)
+		}
+	}
+	if status, body, _ := newTestAPI(echoRoute()).send(t, newEvent("GET", "/other", "", nil)); status != 401 {
+		t.Errorf("no route and no caller: got %d %s, want 401", status, body)
 	}
 	if status, body, _ := newTestAPI(echoRoute()).send(t, newEvent("GET", "/things/%zz", "", &c)); status != 400 {
 		t.Errorf("a broken escape: got %d %s, want 400", status, body)
