@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"sluice/openapi"
+	"sluice/openapi/wire"
 	"sluice/shared/kit/errtest"
 )
 
-// The types of package wire are those of the description, as the generator has made them.
+// The types and the list of operations of package wire are those of the description.
 func TestTheTypesAreCurrent(t *testing.T) {
 	schemas, err := load(t).Types()
 	errtest.Fatal(t, err)
@@ -18,5 +19,8 @@ func TestTheTypesAreCurrent(t *testing.T) {
 	errtest.Fatal(t, err)
 	if !bytes.Equal(types, openapi.SignTypes(types, schemas)) {
 		t.Errorf("openapi/%s is not what openapi/*.yaml say: make description rewrites it", file)
+	}
+	if operations := load(t).OperationList(); string(operations) != wire.Operations {
+		t.Error("openapi/wire/operations.txt is not what openapi/*.yaml say: make description rewrites it")
 	}
 }

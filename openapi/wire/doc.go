@@ -6,3 +6,10 @@
 // if it is nil. A member that may be absent is left out if it is "", nil or empty. Enumerations are strings, and a
 // union is any value, but for the types of this package that are written by hand.
 package wire
+
+import _ "embed"
+
+// Operations has the method and the path of each operation of the interface, one in a line.
+//
+//go:embed operations.txt
+var Operations string

@@ -1,5 +1,5 @@
-// Command generate writes the types of package wire by oapi-codegen. It runs in the root of the repository. The first
-// run needs a network, since the generator is not part of the product's module.
+// Command generate writes the types of package wire by oapi-codegen, and its list of operations. It runs in the root of
+// the repository. The first run needs a network, since the generator is not part of the product's module.
 package main
 
 import (
@@ -34,6 +34,9 @@ func run() error {
 	types, err := generator.Output()
 	if err != nil {
 		return fmt.Errorf("oapi-codegen: %w", err)
+	}
+	if err := os.WriteFile("openapi/wire/operations.txt", description.OperationList(), 0o644); err != nil {
+		return err
 	}
 	return os.WriteFile("openapi/wire/"+openapi.TypesFile, openapi.SignTypes(types, schemas), 0o644)
 }

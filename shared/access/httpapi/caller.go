@@ -44,6 +44,8 @@ const (
 	contextGeographic  = "geographic"
 	contextBusiness    = "business"
 	contextExpires     = "expires"
+	// ContextRoute is the path of the route of a request below a greedy path. The gateway logs it.
+	ContextRoute = "route"
 )
 
 // Context returns the caller as an authorizer's context, whose values must be strings. callerOf reads it.
@@ -105,6 +107,7 @@ func callerOf(ctx context.Context, now time.Time) (Caller, error) {
 	if c.Tenant == "" || now.After(c.Expires.Add(expiryTolerance)) {
 		return Caller{}, errUnauthorized
 	}
+	delete(values, ContextRoute)
 	own := c.Context()
 	maps.DeleteFunc(values, func(name, _ string) bool { _, ok := own[name]; return ok })
 	if len(values) > 0 {

@@ -68,6 +68,7 @@ func newEvent(method, path, body string, c *httpapi.Caller) events.APIGatewayPro
 	}
 	if c != nil {
 		e.RequestContext.Authorizer = c.Context()
+		e.RequestContext.Authorizer[httpapi.ContextRoute] = "/things/{id}" // which is for the gateway
 	}
 	return e
 }

@@ -83,6 +83,10 @@ func TestUnauthorizedRequestsAreRecorded(t *testing.T) {
 		{"no token", "token_missing", withoutHeader(t), nil},
 		{"no JWT", "token_invalid", newRequest(t, "Bearer x"), nil},
 		{"a forged token", "token_invalid", newRequest(t, "Bearer x."+payload+".z"), claimed},
+		{"below a greedy path", "token_invalid", onGreedyPath(t, "x", "PUT"), map[string]any{"method": "PUT",
+			"route": documentRoute, "objects": map[string]any{"id": "7"}}},
+		{"below a greedy path, for no route", "token_invalid", onGreedyPath(t, "x", "HEAD"), map[string]any{
+			"method": "HEAD", "route": "/"}},
 		{"a client that was disabled", "client_disabled", newRequest(t, "Bearer "+token), claimed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -96,6 +100,9 @@ func TestUnauthorizedRequestsAreRecorded(t *testing.T) {
 				"method": "GET", "route": "/tm/realtime/api/transactions/batch/status/{batch_id}", "ms": 0.,
 				"objects": map[string]any{"batch_id": "0199a6a4-6f00-7cc3-98c4-dc0c0c07398f"},
 				"source":  "203.0.113.7", "request_id": "c6af9ac6-7b61-11e6-9a41-93e8deadbeef",
+			}
+			if tt.claims["route"] != nil {
+				delete(want, "objects")
 			}
 			maps.Copy(want, tt.claims)
 			difftest.Equal(t, "the result", []map[string]any{want}, id.recorded(t))

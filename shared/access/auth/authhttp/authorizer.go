@@ -1,6 +1,7 @@
 package authhttp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,13 +10,16 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"sluice/openapi/wire"
 	"sluice/shared/access/audit"
 	"sluice/shared/access/auth"
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/tenancy"
+	"sluice/shared/kit/routing"
 )
 
 // tokenVerifier returns the claims of a token. The error is auth.ErrInvalidToken if the token is not valid now, or was
@@ -87,6 +91,10 @@ func (a *Authorizer) Run(ctx context.Context, r AuthorizerRequest) (events.APIGa
 		a.Log.ErrorContext(ctx, "cannot authorize", "error", err)
 		return events.APIGatewayCustomAuthorizerResponse{}, errors.New("the client registry cannot be read")
 	}
+	values := c.Context()
+	if r.isGreedy() {
+		values[httpapi.ContextRoute], _ = r.route()
+	}
 	return events.APIGatewayCustomAuthorizerResponse{
 		PrincipalID: c.Client,
 		PolicyDocument: events.APIGatewayCustomAuthorizerPolicy{
@@ -95,21 +103,22 @@ func (a *Authorizer) Run(ctx context.Context, r AuthorizerRequest) (events.APIGa
 				Action: []string{"execute-api:Invoke"}, Effect: "Allow", Resource: []string{stageARN(r.MethodArn)},
 			}},
 		},
-		Context: c.Context(),
+		Context: values,
 	}, nil
 }
 
 // record writes the record of a request that is not authorized because of err. It names whom the token claims to be of.
 func (a *Authorizer) record(ctx context.Context, r AuthorizerRequest, err error) {
+	path, parameters := r.route()
 	ctx, trail := audit.NewContext(ctx, audit.Record{
-		Method: r.HTTPMethod, Route: r.Resource, Source: r.RequestContext.Identity.SourceIP,
+		Method: r.HTTPMethod, Route: path, Source: r.RequestContext.Identity.SourceIP,
 		Outcome: audit.Denied, Status: http.StatusUnauthorized,
 	}, a.Audit)
 	token, _ := bearerToken(r)
 	claims := unverifiedClaims(token)
 	audit.SetClaimedCaller(ctx, claims.tenant(), claims.Client, claims.TokenID)
-	for _, name := range slices.Sorted(maps.Keys(r.PathParameters)) {
-		audit.AddObject(ctx, name, r.PathParameters[name])
+	for _, name := range slices.Sorted(maps.Keys(parameters)) {
+		audit.AddObject(ctx, name, parameters[name])
 	}
 	switch {
 	case errors.Is(err, errTokenMissing):
@@ -124,6 +133,29 @@ func (a *Authorizer) record(ctx context.Context, r AuthorizerRequest, err error)
 		trail.Outcome, trail.Status, trail.Reason = audit.Failed, http.StatusInternalServerError, "internal"
 	}
 	a.Audit.Write(ctx, trail.Record)
+}
+
+// isGreedy reports whether the gateway has a greedy path, and not the route, of a request.
+func (r AuthorizerRequest) isGreedy() bool { return strings.HasSuffix(r.Resource, "+}") }
+
+// operations are the routes of the interface with their paths.
+var operations = sync.OnceValue(func() *routing.Table[string] {
+	var all routing.Table[string]
+	for line := range strings.Lines(wire.Operations) {
+		method, path, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		all.Add(method, path, path)
+	}
+	return &all
+})
+
+// route returns the path of the route of a request, with its parameters by name. It is / if there is no such route, as
+// in the records of functions.
+func (r AuthorizerRequest) route() (path string, parameters map[string]string) {
+	if !r.isGreedy() {
+		return r.Resource, r.PathParameters
+	}
+	path, parameters, _ = operations().Find(r.HTTPMethod, r.Path)
+	return cmp.Or(path, "/"), parameters
 }
 
 func (a *Authorizer) identifyCaller(ctx context.Context, r AuthorizerRequest) (httpapi.Caller, error) {

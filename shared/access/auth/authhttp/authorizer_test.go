@@ -52,6 +52,30 @@ func TestAuthorizer(t *testing.T) {
 	}
 }
 
+// documentRoute is a route below a greedy path.
+const documentRoute = "/documentmanagementcommand/api/v2/documentmanagement/error/{id}"
+
+// onGreedyPath returns a request for documentRoute, if the method is PUT, as the gateway sends it.
+func onGreedyPath(t *testing.T, token, method string) authhttp.AuthorizerRequest {
+	t.Helper()
+	r := newRequest(t, "Bearer "+token)
+	r.HTTPMethod, r.Resource = method, "/documentmanagementcommand/{proxy+}"
+	r.PathParameters = map[string]string{"proxy": "api/v2/documentmanagement/error/7"}
+	r.Path = "/documentmanagementcommand/" + r.PathParameters["proxy"]
+	return r
+}
+
+// The gateway logs the route of a request below a greedy path, of which it knows none.
+func TestRouteBelowAGreedyPath(t *testing.T) {
+	id := newIdentity(t, "")
+	for method, want := range map[string]string{"PUT": documentRoute, "GET": "/"} {
+		reply, err := id.authorizer.Run(t.Context(), onGreedyPath(t, id.issueToken(t), method))
+		if err != nil || reply.Context["route"] != want {
+			t.Errorf("%s: got the route %v, %v, want %s", method, reply.Context["route"], err, want)
+		}
+	}
+}
+
 // withoutHeader returns the sample event without the Authorization header.
 func withoutHeader(t *testing.T) authhttp.AuthorizerRequest {
 	t.Helper()
