@@ -144,15 +144,16 @@ func checkSecurityHeader(h http.Header) error {
 	return nil
 }
 
-// checkUnknownOperation checks the answer to a request for which there is no operation: 404 with a message, which a
-// reply to HEAD has no body for.
+// checkUnknownOperation checks the answer to a request for which there is no operation: 404, or 401 without a token,
+// with a message, which a reply to HEAD has no body for.
 func checkUnknownOperation(method string, status int, received []byte) error {
-	if method == http.MethodHead && status == http.StatusNotFound {
+	isKnown := status == http.StatusNotFound || status == http.StatusUnauthorized
+	if method == http.MethodHead && isKnown {
 		return nil
 	}
 	var body map[string]string
 	err := json.Unmarshal(received, &body)
-	if err != nil || status != http.StatusNotFound || len(body) != 1 || body["message"] == "" {
+	if err != nil || !isKnown || len(body) != 1 || body["message"] == "" {
 		return fmt.Errorf("the operation is not described")
 	}
 	return nil

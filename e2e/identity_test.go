@@ -146,23 +146,42 @@ func TestBodiesOfRequests(t *testing.T) {
 	}
 }
 
-// A path for which there is nothing is not found, whatever the method, with a token or without.
+// A path for which there is nothing is not found, whatever the method. A token is needed below a greedy path of the
+// template only.
 func TestUnknownPaths(t *testing.T) {
 	api := begin(t, responses)
-	for _, token := range []string{"", api.token, "not a token"} {
-		api.token = token
-		for _, path := range []string{"/", "/nothing", transactionsPath + "batch/generate-upload-url/more",
-			documentQueries} {
-			for _, method := range []string{"GET", "HEAD", "OPTIONS", "POST", "DELETE"} {
-				want := `{"message": "Not found."}`
-				if method == "HEAD" {
-					want = ""
-				}
-				r := api.call(method, path, "", "Content-Type", "text/plain").expect(t, 404)
-				if kind := r.header.Get("Content-Type"); kind != "application/json" || string(r.text) != want {
-					t.Errorf("%s %s: %s %s, want application/json %s", method, path, kind, r.text, want)
-				}
+	methods, id := []string{"GET", "HEAD", "OPTIONS", "POST", "PATCH", "DELETE"}, uuid.NewString()
+	for token, below := range map[string]int{"": 401, api.token: 404, "not a token": 401} {
+		caller := api.in(t)
+		caller.token = token
+		for _, method := range methods {
+			for _, path := range []string{"/", "/nothing", transactionsPath + "batch/generate-upload-url/more",
+				policyQueries + "/x/more", "/screeningcommand/api/v3", "/documentmanagementcommand"} {
+				caller.expectUnknown(method, path, 404)
+			}
+			for _, path := range []string{documentQueries, documentQueries + "/" + id + "/more",
+				documentCommands + "//" + id, documentCommands + "/../entity", "/policycommand/api/v1/policies",
+				"/policycommand/" + id, "/screeningcommand/api/v3/batch/" + id} {
+				caller.expectUnknown(method, path, below)
 			}
 		}
+		for _, method := range methods[1:] { // each path has a route of another method
+			caller.expectUnknown(method, documentQueries+"/mimeTypesAllowed", below)
+		}
+		caller.expectUnknown("GET", documentCommands, below)
+		caller.expectUnknown("PUT", "/policycommand/api/v2/policies", below)
 	}
+}
+
+// expectUnknown checks that a request of no route is answered with 404 and nothing else, or refused.
+func (s *session) expectUnknown(method, path string, status int) {
+	s.t.Helper()
+	want := map[int]string{404: "Not found.", 401: "Unauthorized"}[status]
+	r := s.call(method, path, "", "Content-Type", "text/plain").expect(s.t, status)
+	kind, body := r.header.Get("Content-Type"), map[string]string{}
+	if method != http.MethodHead {
+		must(s.t, json.Unmarshal(r.text, &body))
+	}
+	assert(s.t, kind == "application/json" && (method == http.MethodHead || len(body) == 1 && body["message"] == want),
+		"%s %s: %s %s, want application/json with %s", method, path, kind, r.text, want)
 }

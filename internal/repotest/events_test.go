@@ -46,7 +46,7 @@ var eventTypes = map[any]string{
 // Every function has a sample event, which decodes into the type that the function takes. TestSAMInvoke of the
 // end-to-end suite runs the functions with them.
 func TestSampleEventsAreOfTheirTypes(t *testing.T) {
-	known := map[string]bool{}
+	known, functions := map[string]bool{}, loadTemplate(t).functions(t)
 	for event, names := range eventTypes {
 		for name := range strings.FieldsSeq(names) {
 			known[name] = true
@@ -55,9 +55,15 @@ func TestSampleEventsAreOfTheirTypes(t *testing.T) {
 			if err := decoder.Decode(event); err != nil {
 				t.Errorf("events/%s.json: %v", name, err)
 			}
+			if e, ok := event.(*events.APIGatewayProxyRequest); ok {
+				_, exists := functions[name].Routes[e.HTTPMethod+" "+e.Resource]
+				if _, isGreedy := functions[name].Routes[anyMethod+" "+e.Resource]; !exists && !isGreedy {
+					t.Errorf("events/%s.json: the template leads from %s to another function", name, e.Resource)
+				}
+			}
 		}
 	}
-	for name := range loadTemplate(t).functions(t) {
+	for name := range functions {
 		if !known[name] {
 			t.Errorf("the function %s is missing in eventTypes", name)
 		}

@@ -2,7 +2,6 @@ package repotest
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,22 +11,20 @@ import (
 	"sluice/shared/kit/errtest"
 )
 
-// The template and the interface description name the same operations, and agree about which of them are open to
-// everybody. Greedy paths are left out: they are not operations, but the answer to paths that do not exist.
-func TestTheDescriptionHasTheRoutesOfTheTemplate(t *testing.T) {
+// The tables of the functions and the interface description name the same operations, and agree about which of them are
+// open to everybody.
+func TestTheDescriptionHasTheRoutes(t *testing.T) {
 	want, got := map[string]bool{}, map[string]bool{}
-	for _, f := range loadTemplate(t).functions(t) {
-		for route, public := range f.Routes {
-			if !strings.Contains(route, "+}") {
-				want[route] = public
-			}
+	for _, routes := range servedRoutes() {
+		for _, r := range routes {
+			want[r.Method+" "+r.Path] = r.Public
 		}
 	}
 	for name, o := range describedOperations(t) {
 		got[name] = o.Public
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("routes of the template (-) and of the description (+):\n%s", diff)
+		t.Errorf("routes of the functions (-) and of the description (+):\n%s", diff)
 	}
 }
 

@@ -254,16 +254,61 @@ func servedRoutes() map[string][]httpapi.Route {
 	}
 }
 
-// API Gateway and the functions agree about every route, and about which of them are open to everybody.
+// API Gateway and the functions agree about every route, and about which of them are open to everybody. A greedy path
+// leads to all routes of its function below it.
 func TestRoutesAreThoseOfTheTemplate(t *testing.T) {
 	served := servedRoutes()
 	for name, f := range loadTemplate(t).functions(t) {
-		got := map[string]bool{}
+		got, want := map[string]bool{}, map[string]bool{}
 		for _, r := range served[name] {
 			got[r.Method+" "+r.Path] = r.Public
 		}
-		if diff := cmp.Diff(f.Routes, got); diff != "" {
+		for route, isPublic := range f.Routes {
+			area, isGreedy := strings.CutSuffix(route, "{proxy+}")
+			if !isGreedy {
+				want[route] = isPublic
+				continue
+			}
+			method, area, _ := strings.Cut(area, " ")
+			n := len(want)
+			for _, r := range served[name] {
+				if strings.HasPrefix(r.Path, area) {
+					want[r.Method+" "+r.Path] = isPublic
+				}
+			}
+			if method != anyMethod || len(want) == n {
+				t.Errorf("%s leads to %d routes of %s, want some, by %s", route, len(want)-n, name, anyMethod)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("routes of %s in the template (-) and in the code (+):\n%s", name, diff)
+		}
+	}
+}
+
+// anyMethod is the method of greedy paths.
+const anyMethod = "X-AMAZON-APIGATEWAY-ANY-METHOD"
+
+// All routes below a greedy path are of its function, and none of them is in the template as well, so that no
+// environment has to choose between two paths.
+func TestNothingElseIsBelowAGreedyPath(t *testing.T) {
+	routes := loadTemplate(t).routes(t)
+	for _, greedy := range routes {
+		area, ok := strings.CutSuffix(greedy.path, "{proxy+}")
+		if !ok {
+			continue
+		}
+		for _, r := range routes {
+			if r != greedy && strings.HasPrefix(r.path, area) {
+				t.Errorf("the template has %s %s below %s", r.method, r.path, greedy.path)
+			}
+		}
+		for function, served := range servedRoutes() {
+			for _, r := range served {
+				if strings.HasPrefix(r.Path, area) && !strings.EqualFold(function+"Function", greedy.function) {
+					t.Errorf("%s serves %s, which leads to %s", function, r.Path, greedy.function)
+				}
+			}
 		}
 	}
 }
