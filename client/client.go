@@ -23,6 +23,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -119,8 +120,26 @@ func (c Config) check() error {
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 			return fmt.Errorf("%q is not an http or https address", address)
 		}
+		if u.Scheme == "http" && !isThisHost(u.Hostname()) {
+			return fmt.Errorf("%q would send secrets in clear: use https, as plain http is for this machine only",
+				address)
+		}
 	}
 	return nil
+}
+
+// isThisHost reports whether a name can only be that of this machine.
+func isThisHost(name string) bool {
+	name = strings.ToLower(strings.TrimSuffix(name, "."))
+	if ip := net.ParseIP(name); ip != nil {
+		return ip.IsLoopback()
+	}
+	for _, domain := range []string{"localhost", "localhost.localstack.cloud"} {
+		if name == domain || strings.HasSuffix(name, "."+domain) {
+			return true
+		}
+	}
+	return false
 }
 
 // newHTTPClient limits the waits in which nothing happens, but not how long an upload takes.

@@ -140,9 +140,21 @@ func TestOpenReport(t *testing.T) {
 
 func TestNewChecksItsConfig(t *testing.T) {
 	whole := client.Config{
-		APIURL: "http://a", TokenURL: "http://a/t", ClientID: "c", ClientSecret: "s", Scope: "tenant/x",
+		APIURL: "https://a", TokenURL: "https://a/t", ClientID: "c", ClientSecret: "s", Scope: "tenant/x",
 	}
 	errtest.Fatal(t, errtest.Of(client.New(whole)))
+	for address, isAllowed := range map[string]bool{
+		"http://localhost:8080": true, "http://LOCALHOST.": true, "http://api.localhost": true, "http://[::1]:80": true,
+		"http://127.8.9.1": true, "http://x.localhost.localstack.cloud:4566": true, "https://10.0.0.1": true,
+		"http://10.0.0.1": false, "http://notlocalhost": false, "http://localhost.example.com": false,
+		"http://0.0.0.0": false, "HTTP://example.com": false,
+	} {
+		config := whole
+		config.TokenURL = address
+		if _, err := client.New(config); (err == nil) != isAllowed {
+			t.Errorf("token URL %s: error %v, want it allowed: %v", address, err, isAllowed)
+		}
+	}
 	for want, spoil := range map[string]func(*client.Config){
 		"API URL":       func(c *client.Config) { c.APIURL = "" },
 		"token URL":     func(c *client.Config) { c.TokenURL = "" },

@@ -195,7 +195,7 @@ func isAboutBatch(status int) bool {
 
 func resultsCommand() *cobra.Command {
 	var conn service.Connection
-	var asJSON bool
+	var asJSON, quiet bool
 	var reportPath string
 	var files findings.RejectedOutputs
 	c := &cobra.Command{
@@ -210,13 +210,16 @@ sluice results 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01
 sluice results 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01 --report errors.jsonl
 sluice results 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01 --rejected mend.jsonl --csv errors.csv`,
 		RunE: conn.Run(func(ctx context.Context, c *client.Client, args []string, stdout io.Writer) error {
-			ui, report, err := findings.OpenReport(reportPath, stdout, asJSON)
+			if asJSON && quiet {
+				return command.Usagef("give either --json or --quiet")
+			}
+			ui, report, err := findings.OpenReport(reportPath, stdout, asJSON || quiet)
 			if err != nil {
 				return err
 			}
 			defer report.Discard()
 			defer files.Discard()
-			if ui, err = files.Open(ui, stdout, asJSON, report.IsStdout()); err != nil {
+			if ui, err = files.Open(ui, stdout, asJSON || quiet, report.IsStdout()); err != nil {
 				return err
 			}
 			r, err := c.ValidationResult(ctx, args[0])
@@ -228,11 +231,12 @@ sluice results 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01 --rejected mend.jsonl --csv 
 					return err
 				}
 			}
-			return showResults(ctx, c, ui, r, report, &files, asJSON)
+			return showResults(ctx, c, ui, r, report, &files, asJSON || quiet)
 		}),
 	}
 	f := c.Flags()
 	f.BoolVar(&asJSON, "json", false, "print the service's reply and nothing else, indented")
+	f.BoolVar(&quiet, "quiet", false, "print nothing; the exit code tells the outcome")
 	findings.AddReportFlag(f, &reportPath)
 	files.AddFlags(c)
 	conn.AddFlags(c)

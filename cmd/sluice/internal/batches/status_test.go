@@ -35,7 +35,8 @@ func TestFollowWithoutAnUpload(t *testing.T) {
 		_, _ = io.WriteString(w, `{"message":"`+clienttest.NotUploaded+`"}`)
 		return true
 	}
-	code, stdout, stderr := commandtest.RunWithServer(ctx, t, Commands(), s, "status", "b", "--follow")
+	code, stdout, stderr := commandtest.RunWithServer(ctx, t, Commands(), s, "status",
+		"01980000-0000-7000-8000-000000000001", "--follow")
 	if code != command.ExitInterrupted || !strings.Contains(stderr, "interrupted; the batch continues") {
 		t.Errorf("exit code %d, stderr %q; want 130 and that it was interrupted", code, stderr)
 	}

@@ -128,9 +128,6 @@ func (a *uploadArguments) check(args []string) error {
 // uploadOne uploads one file and follows its batch.
 func (a *uploadArguments) uploadOne(ctx context.Context, path string, stdout io.Writer) error {
 	u := &a.run
-	if a.quiet && a.reportPath == files.StdName {
-		return command.Usagef("--quiet and --report - both take standard output; name a file for the report")
-	}
 	var err error
 	if u.ui, u.report, err = findings.OpenReport(a.reportPath, stdout, a.asJSON || a.quiet); err != nil {
 		return err

@@ -203,6 +203,9 @@ func (u *uploadRun) explain(ctx context.Context, err error) error {
 		return fmt.Errorf("%w; it was not uploaded", command.ErrInterrupted)
 	case ctx.Err() != nil:
 		return fmt.Errorf("%w; nothing was stored, run the same command again to start over", command.ErrInterrupted)
+	case u.last.IsTerminal():
+		return fmt.Errorf("%w; the batch has ended in %s, and this fetches its report: %s", err, u.last.Status,
+			u.conn.CommandLine("results", u.batchID, "--report", "FILE"))
 	case u.uploaded:
 		return continuesError(err, u.conn, u.batchID)
 	case u.sentAll.Load() && errors.As(err, new(*client.UnreachableError)):

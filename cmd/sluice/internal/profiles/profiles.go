@@ -87,12 +87,13 @@ func loginCommand() *cobra.Command {
 		Short: "store how to reach a service, as a profile for other commands",
 		Long: `
 The secret is asked for without showing it, or read from standard input if that is not a terminal. It is checked by
-fetching a token, and stored with the addresses in a file that only you can read. What was stored before under the same
-name, except the secret, need not be given again.`,
+fetching a token, and stored with the addresses in a file that only you can read; of --client-secret-command, only the
+command is stored. What was stored before under the same name, except the secret, need not be given again.`,
 		Example: `
 sluice login --api-url https://api.example.com --client-id 0199a1c2 --tenant 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01
 sluice login --profile test --data .sluice
 sluice login --profile test < secret.txt
+sluice login --client-secret-command 'secret-tool lookup service sluice'
 sluice upload batch.jsonl --profile test`,
 		RunE: command.Run(func(ctx context.Context, _ []string, stdout io.Writer) error {
 			if tenant != "" && conn.Config.Scope != "" {
@@ -152,10 +153,14 @@ func login(ctx context.Context, conn *service.Connection, ui *terminal.Terminal)
 	if err := c.Authenticate(ctx); err != nil {
 		return fmt.Errorf("%w; nothing was stored", err)
 	}
-	path, err := service.Profile{
+	p := service.Profile{
 		APIURL: config.APIURL, TokenURL: config.TokenURL, Tenant: service.TenantOf(config.Scope),
-		ClientID: config.ClientID, ClientSecret: config.ClientSecret,
-	}.Store(name)
+		ClientID: config.ClientID, ClientSecret: config.ClientSecret, SecretCommand: conn.SecretCommand,
+	}
+	if p.SecretCommand != "" {
+		p.ClientSecret = "" // it stays where the command has it from
+	}
+	path, err := p.Store(name)
 	if err != nil {
 		return fmt.Errorf("store the profile: %w", err)
 	}

@@ -59,7 +59,8 @@ sluice generate --lines 1000000 -o - | gzip > batch.jsonl.gz`,
 	return c
 }
 
-// WriteFiles writes a batch, its entities and its truth, and returns the size of the batch in bytes.
+// WriteFiles writes a batch, its entities and its truth, and returns the size of the batch in bytes. If it fails, it
+// removes the files.
 func WriteFiles(ctx context.Context, o sampledata.Options, path string) (written int64, err error) {
 	g, err := sampledata.New(o)
 	if err != nil {
@@ -70,7 +71,11 @@ func WriteFiles(ctx context.Context, o sampledata.Options, path string) (written
 		if files[i], err = os.Create(name); err != nil {
 			return 0, err
 		}
-		defer func() { err = errors.Join(err, files[i].Close()) }()
+		defer func() {
+			if err = errors.Join(err, files[i].Close()); err != nil {
+				_ = os.Remove(name)
+			}
+		}()
 	}
 	if written, err = g.WriteWithTruth(contextWriter{ctx, files[0]}, files[1]); err != nil {
 		return written, err
@@ -97,7 +102,7 @@ type contextWriter struct {
 // Write writes p, or fails if the context has ended.
 func (w contextWriter) Write(p []byte) (int, error) {
 	if w.ctx.Err() != nil {
-		return 0, fmt.Errorf("%w; the files are not complete", command.ErrInterrupted)
+		return 0, fmt.Errorf("%w; nothing was kept", command.ErrInterrupted)
 	}
 	return w.w.Write(p)
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"sluice/client"
@@ -30,6 +31,8 @@ type Connection struct {
 	Profile    string
 	Config     client.Config
 	SecretFile string
+	// SecretCommand is a command of a shell that prints the secret.
+	SecretCommand string
 	// given are the flags of the command line, written for a shell; nil until givenFlags has collected them.
 	given []string
 }
@@ -57,17 +60,30 @@ var connectionFlags = []struct {
 	{"client-secret-file", "SLUICE_CLIENT_SECRET_FILE",
 		"`FILE` that holds the secret; - is standard input (default $SLUICE_CLIENT_SECRET_FILE)",
 		func(c *Connection) *string { return &c.SecretFile }},
+	{"client-secret-command", "SLUICE_CLIENT_SECRET_COMMAND",
+		"shell `COMMAND` that prints the secret, of a keychain for example (default $SLUICE_CLIENT_SECRET_COMMAND)",
+		func(c *Connection) *string { return &c.SecretCommand }},
 	{"scope", "SLUICE_SCOPE", "`SCOPE` of tokens: tenant/ and the ID of the tenant (default $SLUICE_SCOPE)",
 		func(c *Connection) *string { return &c.Config.Scope }},
 }
 
-// AddFlags declares the flags of a connection. It has the IDs of batches completed, where a command takes some.
+// AddFlags declares the flags of a connection. It has the IDs of batches completed and checked, where a command takes
+// some.
 func (c *Connection) AddFlags(cmd *cobra.Command) {
 	for _, option := range connectionFlags {
 		cmd.Flags().StringVar(option.target(c), option.name, "", option.usage)
 	}
 	command.Complete(cmd, "profile", CompleteProfiles)
 	if _, args, _ := strings.Cut(cmd.Use, " "); strings.HasPrefix(args, "BATCH") {
+		cmd.PreRunE = func(_ *cobra.Command, given []string) error {
+			for _, id := range given {
+				if _, err := uuid.Parse(id); err != nil {
+					return command.Usagef("%s is no ID of a batch, which is a UUID; 'sluice batches' lists them",
+						linefile.Printable(id))
+				}
+			}
+			return nil
+		}
 		cmd.ValidArgsFunction = func(cmd *cobra.Command, given []string, _ string) ([]string,
 			cobra.ShellCompDirective) {
 			if len(given) > 0 && args == "BATCH" {
@@ -112,30 +128,39 @@ func (c *Connection) CompleteBatches(cmd *cobra.Command, given []string, _ strin
 	return ids, directive
 }
 
-// ReadEnvironment completes the flags from the environment and reads the file of the secret. Of a profile and a data
-// folder the one that a flag names is taken, and so of the secret and its file. If the environment names both, the file
-// counts.
+// ReadEnvironment completes the flags from the environment and gets the secret, if a file or a command has it. A flag
+// that names a profile or a data folder, or one that has the secret or says where it is, excludes the variables of its
+// alternatives. If the environment says in several ways where the secret is, a command precedes a file, and both precede
+// the secret itself.
 func (c *Connection) ReadEnvironment(ctx context.Context) error {
-	if c.Config.ClientSecret != "" && c.SecretFile != "" {
-		return command.Usagef("give either --client-secret or --client-secret-file")
-	}
+	alternatives := [][]string{{"profile", "data"}, {"client-secret", "client-secret-file", "client-secret-command"}}
 	c.givenFlags()
 	isGiven := map[string]bool{}
 	for _, option := range connectionFlags {
 		isGiven[option.name] = *option.target(c) != ""
 	}
-	alternatives := map[string]string{"profile": "data", "data": "profile", "client-secret": "client-secret-file",
-		"client-secret-file": "client-secret"}
+	excluded := map[string]bool{}
+	for _, names := range alternatives {
+		given := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !isGiven[name] })
+		if len(given) > 1 {
+			return command.Usagef("give either --%s", strings.Join(given, " or --"))
+		}
+		for _, name := range names {
+			excluded[name] = len(given) > 0 && name != given[0]
+		}
+	}
 	for _, option := range connectionFlags {
-		if !isGiven[alternatives[option.name]] {
+		if !excluded[option.name] {
 			*option.target(c) = cmp.Or(*option.target(c), os.Getenv(option.variable))
 		}
 	}
-	if c.SecretFile == "" {
-		return nil
-	}
 	var err error
-	c.Config.ClientSecret, err = files.ReadSecret(ctx, c.SecretFile)
+	switch {
+	case c.SecretCommand != "":
+		c.Config.ClientSecret, err = runSecretCommand(ctx, c.SecretCommand)
+	case c.SecretFile != "":
+		c.Config.ClientSecret, err = files.ReadSecret(ctx, c.SecretFile)
+	}
 	return err
 }
 
@@ -174,11 +199,11 @@ func (c *Connection) Resolve(ctx context.Context) (config client.Config, from so
 	case c.Data != "" && c.Profile != "":
 		err = command.Usagef("give either a profile or the data folder of a local cloud")
 	case c.Profile != "":
-		from, err = sourceProfile(c.Profile), completeFromProfile(&config, c.Profile)
+		from, err = sourceProfile(c.Profile), completeFromProfile(ctx, &config, c.Profile)
 	case c.Data != "" || config.APIURL == "" && config.TokenURL == "":
 		from, err = SourceLocalCloud, CompleteFromLocalCloud(&config, c.Data)
 		if errors.Is(err, errNoService) {
-			from, err = sourceProfile(DefaultProfile), completeFromProfile(&config, DefaultProfile)
+			from, err = sourceProfile(DefaultProfile), completeFromProfile(ctx, &config, DefaultProfile)
 			if errors.Is(err, fs.ErrNotExist) {
 				err = errNoService
 			}
@@ -248,10 +273,10 @@ func CompleteFromLocalCloud(config *client.Config, data string) error {
 }
 
 // completeFromProfile fills in what a connection leaves open from a profile.
-func completeFromProfile(config *client.Config, name string) error {
+func completeFromProfile(ctx context.Context, config *client.Config, name string) error {
 	p, err := ReadProfile(name)
 	if err != nil {
 		return err
 	}
-	return p.complete(config, name)
+	return p.complete(ctx, config, name)
 }

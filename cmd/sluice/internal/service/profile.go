@@ -2,6 +2,7 @@ package service
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,11 +30,13 @@ const ScopePrefix = "tenant/"
 // Profile is a connection that 'sluice login' has stored: a service, a tenant of it, and a client with its secret. Each
 // has a file of its own, which only its owner can read.
 type Profile struct {
-	APIURL       string `json:"api_url"`
-	TokenURL     string `json:"token_url"`
-	Tenant       string `json:"tenant"`
-	ClientID     string `json:"client_id"`
-	ClientSecret string `json:"client_secret"`
+	APIURL   string `json:"api_url"`
+	TokenURL string `json:"token_url"`
+	Tenant   string `json:"tenant"`
+	ClientID string `json:"client_id"`
+	// ClientSecret is "" if SecretCommand, a command of a shell, prints it.
+	ClientSecret  string `json:"client_secret,omitempty"`
+	SecretCommand string `json:"secret_command,omitempty"`
 }
 
 var profileName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$`)
@@ -117,9 +120,9 @@ func (p Profile) Store(name string) (string, error) {
 	return path, os.Rename(file.Name(), path)
 }
 
-// complete fills in what a connection leaves open. The secret of a profile is for its own client and service only: if
+// complete fills in what a connection leaves open, and runs the command for the secret if that is open. The secret of a profile is for its own client and service only: if
 // flags or environment name another one, they must give the secret, too.
-func (p Profile) complete(config *client.Config, name string) error {
+func (p Profile) complete(ctx context.Context, config *client.Config, name string) error {
 	if config.APIURL == "" || config.APIURL == p.APIURL { // otherwise the token URL is that of the given address
 		config.TokenURL = cmp.Or(config.TokenURL, p.TokenURL)
 	}
@@ -131,6 +134,11 @@ func (p Profile) complete(config *client.Config, name string) error {
 	if config.ClientSecret == "" && !isOwn {
 		return fmt.Errorf("flags or environment name another service or client than profile %s, whose secret is not "+
 			"sent to it; give the secret (--client-secret-file) or leave them out", name)
+	}
+	if config.ClientSecret == "" && p.SecretCommand != "" {
+		var err error
+		config.ClientSecret, err = runSecretCommand(ctx, p.SecretCommand)
+		return err
 	}
 	config.ClientSecret = cmp.Or(config.ClientSecret, p.ClientSecret)
 	return nil
