@@ -227,7 +227,8 @@ func OpenReport(path string, stdout io.Writer, silent bool) (*terminal.Terminal,
 	case err != nil:
 		return nil, nil, err
 	case silent && out.IsStdout():
-		return nil, nil, command.Usagef("--report - takes standard output, as --json and --quiet do; name a file for the report")
+		return nil, nil, command.Usagef(
+			"--report - takes standard output, as --json and --quiet do; name a file for the report")
 	case silent:
 		return terminal.New(io.Discard), out, nil
 	case out.IsStdout():

@@ -130,8 +130,8 @@ func (c *Connection) CompleteBatches(cmd *cobra.Command, given []string, _ strin
 
 // ReadEnvironment completes the flags from the environment and gets the secret, if a file or a command has it. A flag
 // that names a profile or a data folder, or one that has the secret or says where it is, excludes the variables of its
-// alternatives. If the environment says in several ways where the secret is, a command precedes a file, and both precede
-// the secret itself.
+// alternatives. If the environment says in several ways where the secret is, a command precedes a file, and both
+// precede the secret itself.
 func (c *Connection) ReadEnvironment(ctx context.Context) error {
 	alternatives := [][]string{{"profile", "data"}, {"client-secret", "client-secret-file", "client-secret-command"}}
 	c.givenFlags()

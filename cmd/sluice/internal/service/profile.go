@@ -120,8 +120,9 @@ func (p Profile) Store(name string) (string, error) {
 	return path, os.Rename(file.Name(), path)
 }
 
-// complete fills in what a connection leaves open, and runs the command for the secret if that is open. The secret of a profile is for its own client and service only: if
-// flags or environment name another one, they must give the secret, too.
+// complete fills in what a connection leaves open, and runs the command for the secret if that is open. The secret of a
+// profile is for its own client and service only: if flags or environment name another one, they must give the secret,
+// too.
 func (p Profile) complete(ctx context.Context, config *client.Config, name string) error {
 	if config.APIURL == "" || config.APIURL == p.APIURL { // otherwise the token URL is that of the given address
 		config.TokenURL = cmp.Or(config.TokenURL, p.TokenURL)

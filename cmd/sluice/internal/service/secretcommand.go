@@ -12,8 +12,8 @@ import (
 	"sluice/internal/command"
 )
 
-// runSecretCommand returns what a command of the user prints, without the white space around it. The command may ask its
-// questions on the terminal.
+// runSecretCommand returns what a command of the user prints, without the white space around it. The command may ask
+// its questions on the terminal.
 func runSecretCommand(ctx context.Context, text string) (string, error) {
 	shell := []string{"sh", "-c"}
 	if runtime.GOOS == "windows" {
