@@ -94,6 +94,7 @@ func TestLimitedEndpoints(t *testing.T) {
 		{60, "GET", transactionsPath + "batch"},
 		{60, "POST", transactionsPath + "batch/cancel/" + id},
 		{300, "GET", transactionsPath + "batch/upload-parts/" + id},
+		{300, "POST", transactionsPath + "batch/upload-url/" + id},
 		{100, "GET", "/tm/observability/api/v1/batch-transactions/batches?ids=" + id},
 		{500, "POST", singlePath},
 		{200, "POST", entityCommand},
@@ -131,7 +132,7 @@ func TestOpenBatchesAreLimited(t *testing.T) {
 	s := loginLimitedTenant(t, environment, "open_batches=1")
 	s.enableBatches()
 	u := s.newUpload(true)
-	r := s.expect(http.StatusTooManyRequests, http.MethodPost, uploadPath, "", "Wait until one has ended")
+	r := s.expect(http.StatusTooManyRequests, http.MethodPost, uploadPath, "", "Cancel one")
 	assert(t, r.header.Get("Retry-After") != "", "a second batch: got %v, want Retry-After", r.header)
 	put(t, u, jsonLines(validLine()))
 	s.follow(u.BatchID)

@@ -68,7 +68,8 @@ func areas(entity, draft string) []area {
 		}},
 		{"monitoring", []string{"BatchUpload", "BatchRead", "TransactionRead", "TransactionWrite", "WebhookRead",
 			"EntityDataEdit"}, map[string][]string{
-			"BatchUpload":      {"POST " + uploadPath, "POST " + transactionsPath + "batch/cancel/" + id},
+			"BatchUpload": {"POST " + uploadPath, "POST " + transactionsPath + "batch/cancel/" + id,
+				"POST " + transactionsPath + "batch/upload-url/" + id},
 			"BatchRead":        {"GET " + transactionsPath + "batch", "GET " + transactionsPath + "batch/status/" + id},
 			"TransactionRead":  {"GET " + transactionsPath + "x"},
 			"TransactionWrite": {"POST " + singlePath},

@@ -67,7 +67,8 @@ func TestUploadRepeated(t *testing.T) {
 		t.Errorf("the batch ended as %+v, want PROCESSED", last)
 	}
 	ended := s.expectUpload(k, body, true)
-	if ended.BatchID != first.BatchID || ended.URL != "" || ended.Message != "The batch awaits no upload any more." {
+	if ended.BatchID != first.BatchID || ended.URL != "" ||
+		ended.Message != "The batch awaits no upload: it is PROCESSED." {
 		t.Errorf("after the end of the batch: got %+v, want the batch without a URL", ended)
 	}
 	status, _, text := s.repeat(uploadPath, k, "{}")

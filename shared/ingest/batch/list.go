@@ -13,6 +13,8 @@ import (
 type Filter struct {
 	// Statuses are the statuses that a batch may have; empty for any.
 	Statuses []Status
+	// States are the states in one of which a batch is; empty for any.
+	States []State `json:",omitempty"`
 	// CreatedAfter and CreatedBefore are times between which a batch is created, without these times themselves; zero
 	// for no bound.
 	CreatedAfter, CreatedBefore time.Time
@@ -26,8 +28,8 @@ type Filter struct {
 
 // SelectsAll reports whether the filter selects every batch.
 func (f Filter) SelectsAll() bool {
-	return len(f.Statuses) == 0 && f.CreatedAfter.IsZero() && f.CreatedBefore.IsZero() && f.Client == "" &&
-		f.NamePrefix == "" && len(f.Metadata) == 0
+	return len(f.Statuses) == 0 && len(f.States) == 0 && f.CreatedAfter.IsZero() && f.CreatedBefore.IsZero() &&
+		f.Client == "" && f.NamePrefix == "" && len(f.Metadata) == 0
 }
 
 // Matches reports whether a batch is selected.
@@ -38,9 +40,33 @@ func (f Filter) Matches(b Batch) bool {
 		}
 	}
 	return (len(f.Statuses) == 0 || slices.Contains(f.Statuses, b.Status)) &&
+		(len(f.States) == 0 || slices.ContainsFunc(f.States, func(s State) bool { return s.includes(b.Status) })) &&
 		(f.CreatedAfter.IsZero() || b.CreatedAt.After(f.CreatedAfter)) &&
 		(f.CreatedBefore.IsZero() || b.CreatedAt.Before(f.CreatedBefore)) &&
 		(f.Client == "" || b.Client == f.Client) && strings.HasPrefix(b.Name, f.NamePrefix)
+}
+
+// State is a part of the life of a batch by which lists select, by the name that requests have.
+type State string
+
+// The states. InOpen includes InAwaitingUpload.
+const (
+	InAwaitingUpload State = "awaiting_upload"
+	InOpen           State = "open"
+	InEnded          State = "ended"
+)
+
+// States returns all states.
+func States() []State { return []State{InAwaitingUpload, InOpen, InEnded} }
+
+func (s State) includes(status Status) bool {
+	switch s {
+	case InAwaitingUpload:
+		return status == AwaitingUpload
+	case InOpen:
+		return !status.IsTerminal()
+	}
+	return status.IsTerminal()
 }
 
 // idSlack is how far the time in the ID of a batch may be from the time of its creation.

@@ -100,7 +100,7 @@ type Batches struct {
 func (s *Batches) Routes() []httpapi.Route {
 	const base = "/tm/realtime/api/transactions/batch"
 	upload, read := []string{permission.BatchUpload}, []string{permission.BatchRead}
-	routes := s.partRoutes(base, httpapi.Route{Permissions: upload, Limit: ratelimit.UploadParts})
+	routes := s.uploadRoutes(base, httpapi.Route{Permissions: upload, Limit: ratelimit.UploadParts})
 	routes = append(routes, s.observedRoutes()...)
 	return append(routes, []httpapi.Route{
 		{Method: http.MethodPost, Path: base + "/generate-upload-url", Feature: tenancy.BatchFeature,
@@ -134,7 +134,7 @@ func (s *Batches) createUpload(ctx context.Context, caller httpapi.Caller, in Up
 		if err != nil {
 			return wire.Upload{}, err
 		}
-		return s.answerAgain(ctx, *b)
+		return s.answerAgain(ctx, caller, *b)
 	}
 	settings, err := tenancy.ParseSettings(caller.Attributes)
 	if err != nil {
@@ -172,7 +172,7 @@ func (s *Batches) createUpload(ctx context.Context, caller httpapi.Caller, in Up
 	if stored, err := s.create(ctx, b, run); err != nil {
 		return wire.Upload{}, err
 	} else if stored != nil {
-		return s.answerAgain(ctx, *stored)
+		return s.answerAgain(ctx, caller, *stored)
 	}
 	audit.AddObject(ctx, "batch_id", string(b.ID))
 	return reply, nil

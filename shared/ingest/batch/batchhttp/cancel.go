@@ -5,8 +5,6 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/go-json-experiment/json"
-
 	"sluice/shared/access/httpapi"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/intake"
@@ -21,11 +19,7 @@ type closer interface {
 
 // Cancel cancels a batch until its ingestion begins, and answers with its status. It can be repeated.
 func (s *Batches) Cancel(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
-	body, err := httpapi.ReadBody(r)
-	if err == nil {
-		err = body.Decode(&struct{}{}, "", json.RejectUnknownMembers(true))
-	}
-	if err != nil {
+	if err := checkNoBody(r); err != nil {
 		return httpapi.Reply{}, err
 	}
 	b, err := s.find(ctx, caller, r)
@@ -48,6 +42,9 @@ func (s *Batches) Cancel(ctx context.Context, caller httpapi.Caller, r *http.Req
 	}
 	return s.status(ctx, b)
 }
+
+// checkNoBody returns an error if a request has a body with anything in it.
+func checkNoBody(r *http.Request) error { return decodeStrictly(r, &struct{}{}) }
 
 // askForClose requests the remaining work for a batch that a client has ended. The batch has ended, whether or not this
 // succeeds: the sweep will see to it.

@@ -28,7 +28,7 @@ const (
 )
 
 // newListedBatch returns the record of a batch by its row alone.
-func newListedBatch(b batch.Batch, position *int64) wire.ListedBatch {
+func (s *Batches) newListedBatch(b batch.Batch, position *int64) wire.ListedBatch {
 	counts, done := sumUp(b, nil)
 	r := newStatusReply(b, counts, done, position)
 	out := wire.ListedBatch{
@@ -38,6 +38,7 @@ func newListedBatch(b batch.Batch, position *int64) wire.ListedBatch {
 		ValidateOnly: r.ValidateOnly, Counts: r.Counts, DuplicateOf: r.DuplicateOf, NamesScreened: r.NamesScreened,
 		Hits: r.Hits, QueuePosition: r.QueuePosition,
 	}
+	out.ExpiresAt, out.UploadBy = s.uploadTimes(b)
 	switch b.Status {
 	case batch.AwaitingUpload, batch.Uploaded, batch.ValidationStarted:
 	case batch.PendingIngestion:
@@ -88,7 +89,7 @@ func (s *Batches) List(ctx context.Context, caller httpapi.Caller, r *http.Reque
 		if err != nil {
 			return httpapi.Reply{}, err
 		}
-		item := newListedBatch(b, place)
+		item := s.newListedBatch(b, place)
 		if err := budget.Reserve(item, errFull); errors.Is(err, errFull) {
 			next = found[i-1].ID // no batch alone is as large as a reply
 			break
@@ -121,7 +122,7 @@ const metadataParameter = "metadata."
 func readListQuery(values url.Values) *listQuery {
 	q := &listQuery{values: values, limit: defaultListLimit}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if len(values[name]) > 1 && name != "status" {
+		if len(values[name]) > 1 && name != "status" && name != "state" {
 			q.refuse(name, "The parameter must not be repeated.", httpapi.CodeRepeated)
 			continue
 		}
@@ -129,6 +130,8 @@ func readListQuery(values url.Values) *listQuery {
 		switch name {
 		case "status":
 			q.readStatuses(values[name])
+		case "state":
+			q.filter.States = readChoices(q, name, values[name], batch.States())
 		case "created_after":
 			q.filter.CreatedAfter = q.readTime(name, value)
 		case "created_before":
@@ -163,21 +166,22 @@ func (q *listQuery) refuse(name, message, code string) {
 
 // readStatuses reads the statuses, which must be visible ones.
 func (q *listQuery) readStatuses(values []string) {
-	var visible []string
-	for _, status := range batch.Statuses() {
-		if status.IsVisible() {
-			visible = append(visible, string(status))
-		}
-	}
+	visible := slices.DeleteFunc(batch.Statuses(), func(s batch.Status) bool { return !s.IsVisible() })
+	q.filter.Statuses = readChoices(q, "status", values, visible)
+}
+
+// readChoices returns the values of a parameter, each once and in order, which must be some of the allowed ones.
+func readChoices[T ~string](q *listQuery, name string, values []string, allowed []T) (chosen []T) {
 	for _, value := range values {
-		if !slices.Contains(visible, value) {
-			q.refuse("status", "The value must be one of "+strings.Join(visible, ", ")+".", "enum")
-			return
+		if !slices.Contains(allowed, T(value)) {
+			text := strings.Trim(strings.ReplaceAll(fmt.Sprint(allowed), " ", ", "), "[]")
+			q.refuse(name, "The value must be one of "+text+".", "enum")
+			return nil
 		}
-		q.filter.Statuses = append(q.filter.Statuses, batch.Status(value))
+		chosen = append(chosen, T(value))
 	}
-	slices.Sort(q.filter.Statuses)
-	q.filter.Statuses = slices.Compact(q.filter.Statuses)
+	slices.Sort(chosen)
+	return slices.Compact(chosen)
 }
 
 func (q *listQuery) readTime(name, value string) time.Time {

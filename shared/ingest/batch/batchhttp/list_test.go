@@ -93,6 +93,11 @@ func TestList(t *testing.T) {
 	a.expectPages(t, "status=ERROR", all[3:])
 	a.expectPages(t, "status=ERROR&status=PROCESSED&status=ERROR", all[3:])
 	a.expectPages(t, "status=PROCESSED", nil)
+	a.expectPages(t, "state=ended", all[3:])
+	a.expectPages(t, "state=awaiting_upload", all[:3])
+	a.expectPages(t, "state=awaiting_upload&state=open", all[:3])
+	a.expectPages(t, "state=open&state=ended&limit=3", all[:3], all[3:])
+	a.expectPages(t, "state=open&status=ERROR", nil)
 	a.expectPages(t, "client_id=c1", all)
 	a.expectPages(t, "client_id=c2", nil)
 	a.expectPages(t, "name=n", all)
@@ -125,13 +130,16 @@ func TestListedRecords(t *testing.T) {
 		httpStatus, want := a.call(t, http.MethodGet, "/batch/status/"+id, "")
 		if httpStatus == 202 {
 			if got["status"] != nil || got["message"] != want["message"] || got["batch_id"] != id ||
-				got["name"] != "records" || got["content_encoding"] != nil || got["error_message"] != "" ||
+				got["expires_at"] != want["expires_at"] || got["upload_by"] != want["upload_by"] ||
+				(n == 0) != (got["upload_by"] == "2026-11-27T08:30:00Z") || got["name"] != "records" ||
+				got["content_encoding"] != nil || got["error_message"] != "" ||
 				got["bytes_done"] != nil || n == 0 && (got["received_at"] != nil || got["bytes_total"] != nil) ||
 				n == 1 && got["bytes_total"] != 1000.0 {
 				t.Errorf("a batch without a status is listed as %v; its status is answered with %v", got, want)
 			}
 			continue
 		}
+		want["expires_at"], want["upload_by"] = nil, nil
 		counts := want["counts"].(map[string]any)
 		switch want["status"] {
 		case "VALIDATION_STARTED":
@@ -172,6 +180,9 @@ func TestListIsRefused(t *testing.T) {
 		"status=":                           "status enum",
 		"status=UPLOADED":                   "status enum",
 		"status=ERROR&status=error":         "status enum",
+		"state=":                            "state enum",
+		"state=open&state=OPEN":             "state enum",
+		"state=ended&next=" + next:          "next page_token",
 		"created_after=2026-01-01":          "created_after datetime",
 		"created_before=":                   "created_before datetime",
 		"created_before=1&created_before=2": "created_before repeated",

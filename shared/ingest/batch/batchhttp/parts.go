@@ -142,7 +142,7 @@ func (s *Batches) Parts(ctx context.Context, caller httpapi.Caller, r *http.Requ
 	}
 	m := b.Multipart
 	out := wire.StoredParts{BatchID: string(b.ID), UploadID: m.UploadID, PartSize: m.PartSize, PartCount: m.PartCount,
-		ContentLength: b.Declared.Length, PartChecksums: m.HasChecksums, ExpiresAt: s.partsExpireAt(b),
+		ContentLength: b.Declared.Length, PartChecksums: m.HasChecksums, ExpiresAt: s.giveUpAt(b),
 		Parts: []wire.StoredPart{}}
 	for _, p := range stored {
 		part := wire.StoredPart{PartNumber: int64(p.Number), Size: p.Size, ETag: p.ETag}
@@ -165,6 +165,8 @@ func errNoParts(b batch.Batch) error {
 var (
 	errSinglePut = fault.New(fault.Conflict, "upload_not_multipart",
 		"The file of this batch is uploaded by a single PUT; it has no parts.")
+	errMultipart = fault.New(fault.Conflict, "upload_multipart",
+		"The file of this batch is uploaded in parts; ask for their URLs with POST upload-parts.")
 	errComplete = fault.New(fault.Conflict, "upload_complete", "The upload is complete.")
 	errTooOld   = fault.New(fault.Conflict, "upload_expired",
 		"The upload was not completed in time, and its parts are deleted. Begin a new batch.")

@@ -329,6 +329,11 @@ func TestPartsOfOtherBatches(t *testing.T) {
 			"The file of this batch is uploaded by a single PUT; it has no parts.")
 		a.expect(t, "no UUID", r.method, r.path+"x", r.body, 422, "")
 	}
+	again := struct{ method, path, body string }{"POST", "/batch/upload-url/", ""}
+	a.expect(t, "a multipart upload", again.method, again.path+foreign, again.body, 409,
+		"The file of this batch is uploaded in parts; ask for their URLs with POST upload-parts.")
+	a.expect(t, "no UUID", again.method, again.path+"x", again.body, 422, "")
+	routes = append(routes, again)
 	a.caller.Tenant = "t2"
 	for _, r := range routes {
 		a.expect(t, "a foreign batch", r.method, r.path+foreign, r.body, 404, "Batch not found.")

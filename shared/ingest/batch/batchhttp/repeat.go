@@ -12,9 +12,6 @@ import (
 	"sluice/shared/ingest/batch"
 )
 
-// noUploadAwaited answers a repeated request for a batch whose file is uploaded, or which has ended.
-const noUploadAwaited = "The batch awaits no upload any more."
-
 // newIDText makes the ID that an idempotency key pins.
 func (s *Batches) newIDText() (string, error) {
 	id, err := s.NewID()
@@ -67,18 +64,12 @@ func (s *Batches) create(ctx context.Context, b batch.Batch, run *idempotency.Ru
 
 // answerAgain answers a repeated request with the batch that it has created. While the batch awaits its upload, the URL
 // is signed anew, and the batch is given as long for its upload as if it was created now.
-func (s *Batches) answerAgain(ctx context.Context, b batch.Batch) (wire.Upload, error) {
+func (s *Batches) answerAgain(ctx context.Context, caller httpapi.Caller, b batch.Batch) (wire.Upload, error) {
 	audit.AddObject(ctx, "batch_id", string(b.ID))
-	ended := wire.Upload{BatchID: string(b.ID), MaxBytes: s.MaxBytes, Message: noUploadAwaited}
-	if b.Status != batch.AwaitingUpload {
-		return ended, nil
+	out, err := s.signAgain(ctx, caller, b)
+	if conflict, ok := errors.AsType[*batch.ConflictError](err); ok {
+		return wire.Upload{BatchID: string(b.ID), MaxBytes: s.MaxBytes, Message: describeNotAwaiting(conflict.Current)},
+			nil
 	}
-	extended, err := s.Store.ExtendUpload(ctx, b.ID, s.Now().Add(s.UploadLifetime))
-	if _, ok := errors.AsType[*batch.ConflictError](err); ok {
-		return ended, nil
-	}
-	if err != nil {
-		return wire.Upload{}, err
-	}
-	return s.describeUpload(ctx, extended)
+	return out, err
 }

@@ -3,18 +3,22 @@ package batchhttp_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/url"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/idempotency"
 	"sluice/shared/access/idempotency/idempotencytest"
 	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/chunk"
 	"sluice/shared/kit/errtest"
 )
 
@@ -82,7 +86,7 @@ func TestUploadURLAgain(t *testing.T) {
 	a.apply(t, id, batch.Transition{To: batch.Uploaded, Object: &object, ReceivedAt: now})
 	status, uploaded, isReplayed := a.askWithKey(t, "k", `{"reject_on_invalid":false}`)
 	if _, hasURL := uploaded["url"]; status != 200 || !isReplayed || hasURL || uploaded["batch_id"] != id ||
-		uploaded["message"] != "The batch awaits no upload any more." {
+		uploaded["message"] != "The batch awaits no upload: its file has arrived and is not processed yet." {
 		t.Errorf("after the upload: got %d %v, replayed %t; want the batch without a URL", status, uploaded, isReplayed)
 	}
 
@@ -151,5 +155,54 @@ func TestUploadURLsAtOnce(t *testing.T) {
 	}
 	if got := a.recent(t, "t1"); len(got) != 1 {
 		t.Errorf("%d batches were created, want 1", len(got))
+	}
+}
+
+// The URL of a batch that awaits its upload can be had again, which puts off the end of the upload.
+func TestUploadURLSignedAgain(t *testing.T) {
+	a := newAPI(t)
+	first := a.generateUploadURL(t, `{"content_length":7}`)
+	id := first["batch_id"].(string)
+	path := "/batch/upload-url/" + id
+	for _, minutes := range []int{10, 24 * 60} {
+		a.now = now.Add(time.Duration(minutes) * time.Minute)
+		status, again := a.call(t, "POST", path, "")
+		signedAt, _ := time.Parse(time.RFC3339, fmt.Sprint(again["expires_at"]))
+		if status != 200 || again["batch_id"] != id || again["url"] == nil ||
+			!signedAt.Equal(a.now.Add(15*time.Minute)) ||
+			!cmp.Equal(again["required_headers"], first["required_headers"]) {
+			t.Errorf("after %d minutes: got %d %v, want a new URL for 15 minutes", minutes, status, again)
+		}
+		_, pending := a.call(t, "GET", "/batch/status/"+id, "")
+		if pending["expires_at"] != again["expires_at"] ||
+			pending["upload_by"] != a.now.Add(24*time.Hour+15*time.Minute).Format(time.RFC3339) {
+			t.Errorf("after %d minutes: the status is %v, want the times of the new URL", minutes, pending)
+		}
+	}
+	a.expect(t, "a body", "POST", path, `{"a":1}`, 422, "")
+
+	// A batch that counts no more counts again with a new URL.
+	a.now = a.now.Add(time.Hour)
+	a.caller.Attributes["limits"] = "open_batches=1"
+	other := a.createBatch(t)
+	status, reply := a.call(t, "POST", path, "")
+	if status != 429 || !strings.Contains(fmt.Sprint(reply["message"]), "as it may have: 1.") {
+		t.Errorf("beyond the limit: got %d %v, want 429", status, reply)
+	}
+	a.expect(t, "one that counts", "POST", "/batch/upload-url/"+other, "", 200, "")
+	a.expect(t, "cancel", "POST", "/batch/cancel/"+other, "", 200, "")
+	a.expect(t, "within the limit", "POST", path, "{}", 200, "")
+
+	a.expect(t, "cancelled", "POST", "/batch/upload-url/"+other, "", 409,
+		"The batch awaits no upload: it is ERROR. Cancelled by the client.")
+	plan := chunk.NewPlan(7, 7)
+	a.apply(t, id, batch.Transition{To: batch.Uploaded, Object: &batch.Object{Key: "k", Size: 7}, ReceivedAt: now})
+	a.expect(t, "uploaded", "POST", path, "", 409,
+		"The batch awaits no upload: its file has arrived and is not processed yet.")
+	a.apply(t, id, batch.Transition{To: batch.ValidationStarted, Plan: &plan})
+	a.expect(t, "validating", "POST", path, "", 409, "The batch awaits no upload: it is VALIDATION_STARTED.")
+	_, pending := a.call(t, "GET", "/batch/status/"+id, "")
+	if _, exists := pending["upload_by"]; exists {
+		t.Errorf("the status record is %v, want it without upload_by", pending)
 	}
 }

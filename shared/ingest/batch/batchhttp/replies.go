@@ -26,8 +26,10 @@ func (s *Batches) status(ctx context.Context, b batch.Batch) (httpapi.Reply, err
 		return httpapi.Reply{}, err
 	}
 	if message := pendingMessage(b.Status); message != "" {
-		return accepted(wire.BatchPending{Message: message, BatchID: string(b.ID), QueuePosition: position,
-			Name: b.Name, Metadata: b.Metadata}), nil
+		out := wire.BatchPending{Message: message, BatchID: string(b.ID), QueuePosition: position, Name: b.Name,
+			Metadata: b.Metadata}
+		out.ExpiresAt, out.UploadBy = s.uploadTimes(b)
+		return accepted(out), nil
 	}
 	counts, bytesDone, err := s.progress(ctx, b)
 	if err != nil {

@@ -4,12 +4,15 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"sluice/openapi/wire"
 	"sluice/shared/access/httpapi"
+	"sluice/shared/access/ratelimit"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/intake"
 	"sluice/shared/ingest/observation/lines"
@@ -133,7 +136,7 @@ func (s *Batches) startUpload(ctx context.Context, b *batch.Batch, in DeclaredUp
 func (s *Batches) describeUpload(ctx context.Context, b batch.Batch) (wire.Upload, error) {
 	if m := b.Multipart; m != nil {
 		return wire.Upload{BatchID: string(b.ID), UploadID: m.UploadID, PartSize: m.PartSize, PartCount: m.PartCount,
-			ExpiresAt: s.partsExpireAt(b), MaxBytes: s.MaxBytes}, nil
+			ExpiresAt: s.giveUpAt(b), MaxBytes: s.MaxBytes}, nil
 	}
 	content := objects.Content{Size: b.Declared.Length, SHA256: b.Declared.SHA256}
 	signed, err := s.Uploads.SignPutOfContent(ctx, intake.UploadKey(b.Tenant, b.ID), content, s.UploadLifetime)
@@ -144,19 +147,76 @@ func (s *Batches) describeUpload(ctx context.Context, b batch.Batch) (wire.Uploa
 		ExpiresAt: signed.Expires, MaxBytes: s.MaxBytes}, nil
 }
 
-// partsExpireAt returns when an upload in parts is given up if no URL of a part is asked for.
-func (s *Batches) partsExpireAt(b batch.Batch) time.Time {
+// giveUpAt returns when a batch that awaits its upload is given up if no URL is asked for.
+func (s *Batches) giveUpAt(b batch.Batch) time.Time {
 	at, last := b.UploadBy.Add(s.UploadPatience), b.CreatedAt.Add(batch.MaxMultipartAge)
-	if at.After(last) {
+	if b.Multipart != nil && at.After(last) {
 		at = last
 	}
 	return at.UTC().Truncate(time.Second)
 }
 
-// partRoutes returns the routes of uploads in parts.
-func (s *Batches) partRoutes(base string, route httpapi.Route) []httpapi.Route {
+// uploadTimes returns when the latest URL of a batch expires, and when the batch is given up; nil unless it awaits its
+// upload.
+func (s *Batches) uploadTimes(b batch.Batch) (expiresAt, uploadBy *time.Time) {
+	if b.Status != batch.AwaitingUpload {
+		return nil, nil
+	}
+	return new(b.UploadBy.UTC().Truncate(time.Second)), new(s.giveUpAt(b))
+}
+
+// SignUpload signs the URL for the file of a batch again. It puts off the end of the upload.
+func (s *Batches) SignUpload(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
+	if err := checkNoBody(r); err != nil {
+		return httpapi.Reply{}, err
+	}
+	b, err := s.find(ctx, caller, r)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	if b.Multipart != nil {
+		return httpapi.Reply{}, errMultipart
+	}
+	out, err := s.signAgain(ctx, caller, b)
+	if conflict, ok := errors.AsType[*batch.ConflictError](err); ok {
+		code := "upload_complete"
+		if conflict.Current.Object == (batch.Object{}) {
+			code = "batch_ended"
+		}
+		err = fault.New(fault.Conflict, code, describeNotAwaiting(conflict.Current))
+	}
+	return httpapi.Reply{Body: out}, err
+}
+
+// signAgain returns what a client needs to upload the file of a batch, which is given as long for it as if it was
+// created now. It returns a *batch.ConflictError if the batch does not await its upload.
+func (s *Batches) signAgain(ctx context.Context, caller httpapi.Caller, b batch.Batch) (wire.Upload, error) {
+	if b.Status == batch.AwaitingUpload && !b.CountsAsOpen(s.Now()) { // it will count from now on
+		if err := s.checkOpen(ctx, caller); err != nil {
+			return wire.Upload{}, err
+		}
+	}
+	extended, err := s.Store.ExtendUpload(ctx, b.ID, s.Now().Add(s.UploadLifetime))
+	if err != nil {
+		return wire.Upload{}, err
+	}
+	return s.describeUpload(ctx, extended)
+}
+
+// describeNotAwaiting says why a batch is to get no URL.
+func describeNotAwaiting(b batch.Batch) string {
+	if !b.Status.IsVisible() {
+		return "The batch awaits no upload: its file has arrived and is not processed yet."
+	}
+	return strings.TrimSpace(fmt.Sprintf("The batch awaits no upload: it is %s. %s", b.Status, b.ErrorMessage))
+}
+
+// uploadRoutes returns the routes of uploads that have begun.
+func (s *Batches) uploadRoutes(base string, route httpapi.Route) []httpapi.Route {
 	var routes []httpapi.Route
 	for _, r := range []httpapi.Route{
+		{Method: http.MethodPost, Path: base + "/upload-url/{batch_id}", Endpoint: s.SignUpload,
+			Opens: []ratelimit.Setting{ratelimit.OpenBatches, ratelimit.UnvalidatedBytes}},
 		{Method: http.MethodPost, Path: base + "/upload-parts/{batch_id}", Endpoint: s.SignParts},
 		{Method: http.MethodGet, Path: base + "/upload-parts/{batch_id}", Endpoint: s.Parts},
 		{Method: http.MethodDelete, Path: base + "/upload-parts/{batch_id}", Endpoint: s.GiveUpUpload},
