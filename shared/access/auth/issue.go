@@ -78,7 +78,7 @@ func (i *Issuer) Issue(ctx context.Context, issuer, clientID, secret, scope stri
 	if err != nil {
 		return "", err
 	}
-	if !c.Secret.Matches(secret) || c.Disabled {
+	if !c.Accepts(secret) || c.Disabled {
 		return "", ErrInvalidClient
 	}
 	if tenant, ok := strings.CutPrefix(scope, "tenant/"); !ok || tenant != c.Tenant {

@@ -105,8 +105,16 @@ type Client struct {
 	// AccessLayers are the layers that the client holds. Empty means Global and Enterprise.
 	AccessLayers access.Layers
 	Secret       SecretHash
+	// NextSecret is a second secret, of NextSecretAt, while the client moves to it; both are zero if there is none.
+	NextSecret   SecretHash
+	NextSecretAt time.Time
 	Disabled     bool
 	CreatedAt    time.Time
+}
+
+// Accepts reports whether a secret is one of the client's.
+func (c Client) Accepts(secret string) bool {
+	return c.Secret.Matches(secret) || c.NextSecret.Matches(secret)
 }
 
 // Key is a signing key. It is published as soon as it is stored, signs from ActiveFrom on, and verifies until RetireAt.
@@ -127,6 +135,9 @@ var (
 	ErrNotFound = errors.New("auth: not found")
 	// ErrExists means that the ID of a new tenant or client is taken.
 	ErrExists = errors.New("auth: exists already")
+	// ErrTwoSecrets means that a client has two secrets, and ErrOneSecret that it has one only.
+	ErrTwoSecrets = errors.New("auth: the client has two secrets")
+	ErrOneSecret  = errors.New("auth: the client has only one secret")
 	// ErrLastKey means that there would be a time at which no token could be signed without this key.
 	ErrLastKey = errors.New("auth: no other key signs")
 	// ErrChanged means that someone else has replaced the keys since they were read.
@@ -160,6 +171,12 @@ type Registry interface {
 	// DisableClient prevents a client, from now on, from getting tokens and from using those it has, and returns the
 	// client as it then is. Repeating the call changes nothing. It returns ErrNotFound if there is no such client.
 	DisableClient(ctx context.Context, id string) (Client, error)
+	// AddSecret gives a client a second secret and returns the client as it then is. It returns ErrNotFound if there is
+	// no such client, and ErrTwoSecrets if it has two, also by an earlier call with the same secret.
+	AddSecret(ctx context.Context, client string, secret SecretHash, at time.Time) (Client, error)
+	// RemoveSecret takes the older one of a client's two secrets, or the newer one, and returns the client as it then
+	// is. It returns ErrNotFound if there is no such client, and ErrOneSecret if it has one only.
+	RemoveSecret(ctx context.Context, client string, newer bool) (Client, error)
 	// ClientAndTenant reads a client and a tenant in one request. It returns ErrNotFound if either does not exist.
 	ClientAndTenant(ctx context.Context, client, tenant string) (Client, Tenant, error)
 

@@ -155,6 +155,11 @@ func (a *admin) clientCommands() *cobra.Command {
 		a.createClientCommand(),
 		a.command(&cobra.Command{Use: "list", Short: "list the clients"}, listClients),
 		a.command(&cobra.Command{
+			Use:   "add-secret CLIENT",
+			Short: "give a client a second secret, shown once; the first stays valid until remove-secret",
+		}, addSecret),
+		a.removeSecretCommand(),
+		a.command(&cobra.Command{
 			Use:   "disable CLIENT",
 			Short: "disable a client: it gets no tokens, and its tokens stop working",
 		}, disableClient),
@@ -177,6 +182,20 @@ sluice admin client create --permission BatchUpload --permission BatchRead`,
 	f.StringArrayVar(&o.businessRelated, "business-related", nil,
 		"give it the business-related access layer `LAYER`; can be repeated (default Enterprise)")
 	command.Values(c, "permission", append(permission.All(), allPermissions)...)
+	return c
+}
+
+func (a *admin) removeSecretCommand() *cobra.Command {
+	var newer bool
+	c := a.command(&cobra.Command{
+		Use: "remove-secret CLIENT", Short: "take the older one of a client's two secrets",
+		Long: `
+Tokens that were issued for it stay valid until they expire; to end them at once, disable the client.`,
+		Example: "sluice admin client remove-secret 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11",
+	}, func(ctx context.Context, a *admin, args []string) (any, error) {
+		return removeSecret(ctx, a, args[0], newer)
+	})
+	c.Flags().BoolVar(&newer, "newer", false, "take the newer one instead, if it is lost for example")
 	return c
 }
 

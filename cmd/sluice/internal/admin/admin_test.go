@@ -102,6 +102,21 @@ func TestAdminClients(t *testing.T) {
 	if limited.ClientSecret == all.ClientSecret {
 		t.Error("two clients have the same secret")
 	}
+	second := runAdmin[clientOutput](t, f, "client", "add-secret", limited.ClientID)
+	stored, err = f.registry.Client(t.Context(), limited.ClientID)
+	if err != nil || !stored.Accepts(second.ClientSecret) || !stored.Accepts(limited.ClientSecret) ||
+		second.NextSecretAt == nil {
+		t.Errorf("after add-secret %+v, %v; want both secrets to be valid", second, err)
+	}
+	f.wantError(t, "has two secrets: take the old one", "client", "add-secret", limited.ClientID)
+	runAdmin[clientOutput](t, f, "client", "remove-secret", limited.ClientID)
+	stored, err = f.registry.Client(t.Context(), limited.ClientID)
+	if err != nil || !stored.Accepts(second.ClientSecret) || stored.Accepts(limited.ClientSecret) {
+		t.Errorf("after remove-secret %+v, %v; want only the newer secret to be valid", stored, err)
+	}
+	f.wantError(t, "has only one secret", "client", "remove-secret", limited.ClientID, "--newer")
+	f.wantError(t, `no client "x"`, "client", "add-secret", "x")
+	f.wantError(t, `no client "x"`, "client", "remove-secret", "x")
 	disabled := runAdmin[clientOutput](t, f, "client", "disable", limited.ClientID)
 	if !disabled.Disabled || disabled.ClientSecret != "" {
 		t.Errorf("disabled client = %+v, want it disabled and without its secret", disabled)

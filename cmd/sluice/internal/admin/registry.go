@@ -38,7 +38,7 @@ func newTenantOutput(t auth.Tenant) tenantOutput {
 // clientOutput is how a client is printed.
 type clientOutput struct {
 	ClientID string `json:"client_id"`
-	// ClientSecret is printed when the client is created, and never again.
+	// ClientSecret is printed when it is made, and never again.
 	ClientSecret string        `json:"client_secret,omitempty"`
 	TenantID     string        `json:"tenant_id"`
 	Scope        string        `json:"scope"`
@@ -46,13 +46,19 @@ type clientOutput struct {
 	AccessLayers access.Layers `json:"access_layers"`
 	Disabled     bool          `json:"disabled"`
 	CreatedAt    time.Time     `json:"created_at"`
+	// NextSecretAt is when the client got the second of two valid secrets; nil if it has one.
+	NextSecretAt *time.Time `json:"next_secret_at,omitempty"`
 }
 
 func newClientOutput(c auth.Client) clientOutput {
-	return clientOutput{
+	out := clientOutput{
 		ClientID: c.ID, TenantID: c.Tenant, Scope: "tenant/" + c.Tenant, Permissions: c.Permissions,
 		AccessLayers: c.AccessLayers.OrDefault(), Disabled: c.Disabled, CreatedAt: c.CreatedAt,
 	}
+	if !c.NextSecretAt.IsZero() {
+		out.NextSecretAt = &c.NextSecretAt
+	}
+	return out
 }
 
 // createTenant creates a tenant with settings of the form KEY=VALUE.
@@ -145,6 +151,31 @@ func listClients(ctx context.Context, a *admin, _ []string) (any, error) {
 func disableClient(ctx context.Context, a *admin, args []string) (any, error) {
 	c, err := a.registry.DisableClient(ctx, args[0])
 	return newClientOutput(c), explainNotFound(err, "client", args[0])
+}
+
+// addSecret gives a client a second secret.
+func addSecret(ctx context.Context, a *admin, args []string) (any, error) {
+	secret, hash := auth.NewSecret()
+	c, err := a.registry.AddSecret(ctx, args[0], hash, a.now)
+	if errors.Is(err, auth.ErrTwoSecrets) {
+		return nil, fmt.Errorf("client %s has two secrets: take the old one when the client uses the new one, or "+
+			"the new one if it is lost (--newer): %s", args[0], a.commandLine("client remove-secret "+args[0]))
+	}
+	if err != nil {
+		return nil, explainNotFound(err, "client", args[0])
+	}
+	out := newClientOutput(c)
+	out.ClientSecret = secret
+	return out, nil
+}
+
+// removeSecret takes one of a client's two secrets.
+func removeSecret(ctx context.Context, a *admin, client string, newer bool) (any, error) {
+	c, err := a.registry.RemoveSecret(ctx, client, newer)
+	if errors.Is(err, auth.ErrOneSecret) {
+		return nil, fmt.Errorf("client %s has only one secret; 'sluice admin client disable' stops it", client)
+	}
+	return newClientOutput(c), explainNotFound(err, "client", client)
 }
 
 // explainNotFound replaces auth.ErrNotFound by an error that names what is missing.

@@ -204,6 +204,45 @@ func (s *Registry) DisableClient(ctx context.Context, id string) (auth.Client, e
 	return row.client()
 }
 
+// AddSecret implements auth.Registry.
+func (s *Registry) AddSecret(ctx context.Context, client string, secret auth.SecretHash, at time.Time) (auth.Client,
+	error) {
+	return s.changeSecrets(ctx, client, "SET #next_salt = :salt, #next_sum = :sum, #next_at = :at",
+		"attribute_not_exists(#next_sum)", dynamo.Item{":salt": &types.AttributeValueMemberB{Value: secret.Salt},
+			":sum": &types.AttributeValueMemberB{Value: secret.Sum}, ":at": dynamo.String(dynamo.FormatTime(at))},
+		auth.ErrTwoSecrets)
+}
+
+// RemoveSecret implements auth.Registry.
+func (s *Registry) RemoveSecret(ctx context.Context, client string, newer bool) (auth.Client, error) {
+	update := "REMOVE #next_salt, #next_sum, #next_at"
+	if !newer {
+		update = "SET #salt = #next_salt, #sum = #next_sum " + update
+	}
+	return s.changeSecrets(ctx, client, update, "attribute_exists(#next_sum)", nil, auth.ErrOneSecret)
+}
+
+// changeSecrets updates a client that exists, under a condition; refusal is the error if that does not hold.
+func (s *Registry) changeSecrets(ctx context.Context, client, update, condition string, values dynamo.Item,
+	refusal error) (auth.Client, error) {
+	item, err := s.table.Exchange(ctx, "change secrets", s.table.Update(
+		dynamo.Item{"id": dynamo.String(clientPrefix + client)}, update, "attribute_exists(id) AND "+condition,
+		values).Or(refusal))
+	if errors.Is(err, refusal) {
+		if _, absent := s.Client(ctx, client); absent != nil {
+			return auth.Client{}, absent
+		}
+	}
+	if err != nil {
+		return auth.Client{}, err
+	}
+	var row clientRow
+	if err := attributevalue.UnmarshalMap(item, &row); err != nil {
+		return auth.Client{}, err
+	}
+	return row.client()
+}
+
 // setFlag sets a boolean attribute of a row; see update.
 func (s *Registry) setFlag(ctx context.Context, id, name string, on bool, row any) error {
 	return s.update(ctx, id, "SET #"+name+" = :on", dynamo.Item{":on": dynamo.Bool(on)}, row)

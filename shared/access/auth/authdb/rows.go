@@ -89,6 +89,9 @@ type clientRow struct {
 	Permissions []string `dynamodbav:"permissions"`
 	Salt        []byte   `dynamodbav:"salt"`
 	Sum         []byte   `dynamodbav:"sum"`
+	NextSalt    []byte   `dynamodbav:"next_salt,omitempty"`
+	NextSum     []byte   `dynamodbav:"next_sum,omitempty"`
+	NextAt      string   `dynamodbav:"next_at,omitempty"`
 	Disabled    bool     `dynamodbav:"disabled"`
 	Geographic  []string `dynamodbav:"geographic,omitempty"`
 	Business    []string `dynamodbav:"business_related,omitempty"`
@@ -98,18 +101,21 @@ type clientRow struct {
 func clientRowOf(c auth.Client) clientRow {
 	return clientRow{
 		ID: clientPrefix + c.ID, Tenant: c.Tenant, Permissions: c.Permissions, Salt: c.Secret.Salt, Sum: c.Secret.Sum,
+		NextSalt: c.NextSecret.Salt, NextSum: c.NextSecret.Sum, NextAt: dynamo.FormatTime(c.NextSecretAt),
 		Disabled: c.Disabled, Geographic: c.AccessLayers.Geographic, Business: c.AccessLayers.BusinessRelated,
 		CreatedAt: dynamo.FormatTime(c.CreatedAt),
 	}
 }
 
 func (r clientRow) client() (auth.Client, error) {
-	createdAt, err := dynamo.ParseTime(r.CreatedAt)
+	createdAt, err1 := dynamo.ParseTime(r.CreatedAt)
+	nextAt, err2 := dynamo.ParseTime(r.NextAt)
 	return auth.Client{
 		ID: strings.TrimPrefix(r.ID, clientPrefix), Tenant: r.Tenant, Permissions: r.Permissions,
 		Secret: auth.SecretHash{Salt: r.Salt, Sum: r.Sum}, Disabled: r.Disabled, CreatedAt: createdAt,
 		AccessLayers: access.Layers{Geographic: r.Geographic, BusinessRelated: r.Business},
-	}, err
+		NextSecret:   auth.SecretHash{Salt: r.NextSalt, Sum: r.NextSum}, NextSecretAt: nextAt,
+	}, errors.Join(err1, err2)
 }
 
 // tokenRow is a sealed token. Its times are in seconds since 1970.

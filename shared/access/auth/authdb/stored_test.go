@@ -34,7 +34,7 @@ func TestStoredRegistry(t *testing.T) {
 	errtest.Fatal(t, s.CreateTenant(ctx, tenant))
 	c := auth.Client{ID: "client", Tenant: storedTenant, Permissions: []string{"BatchUpload", "BatchRead"},
 		AccessLayers: storedLayers(), Secret: auth.SecretHash{Salt: []byte("salt"), Sum: []byte("sum")}, Disabled: true,
-		CreatedAt: at}
+		NextSecret: auth.SecretHash{Salt: []byte("salt 2"), Sum: []byte("sum 2")}, NextSecretAt: at, CreatedAt: at}
 	errtest.Fatal(t, s.CreateClient(ctx, c))
 	token := auth.SealedToken{ID: "client/digest", Key: "kid", ReuseUntil: time.Unix(1795680900, 0),
 		Ciphertext: []byte("sealed")}

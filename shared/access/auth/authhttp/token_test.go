@@ -112,6 +112,20 @@ func TestRefusedTokenRequests(t *testing.T) {
 			}
 		})
 	}
+	secret, hash := auth.NewSecret()
+	errtest.Fatal(t, errtest.Of(id.registry.AddSecret(t.Context(), id.client.ID, hash, time.Time{})))
+	for _, form := range []string{id.form().Encode(), with("client_secret", secret)} {
+		if status, body, _ := id.post(t, form, nil); status != 200 {
+			t.Errorf("one of two secrets: got %d %v, want 200", status, body)
+		}
+	}
+	errtest.Fatal(t, errtest.Of(id.registry.RemoveSecret(t.Context(), id.client.ID, false)))
+	if status, _, _ := id.post(t, id.form().Encode(), nil); status != 400 {
+		t.Errorf("a secret that was removed: got %d, want 400", status)
+	}
+	if status, _, _ := id.post(t, with("client_secret", secret), nil); status != 200 {
+		t.Errorf("the secret that is left: got %d, want 200", status)
+	}
 	errtest.Fatal(t, errtest.Of(id.registry.DisableClient(t.Context(), id.client.ID)))
 	if status, body, _ := id.post(t, id.form().Encode(), nil); status != 400 || body["error"] != "invalid_client" {
 		t.Errorf("a disabled client: got %d %v, want 400 invalid_client", status, body)

@@ -136,6 +136,26 @@ func clients(t *testing.T, r auth.Registry) {
 	}
 	_, err = r.Client(ctx, "a") // a tenant's ID is no client's
 	absent(t, err)
+	if _, err := r.RemoveSecret(ctx, "1", true); !errors.Is(err, auth.ErrOneSecret) {
+		t.Errorf("the only secret is removed: %v", err)
+	}
+	first, second := one, one
+	_, second.NextSecret = auth.NewSecret()
+	second.NextSecretAt = one.CreatedAt.Add(time.Hour)
+	equal(t, second, must[auth.Client](t)(r.AddSecret(ctx, "1", second.NextSecret, second.NextSecretAt)))
+	equal(t, second, must[auth.Client](t)(r.Client(ctx, "1")))
+	if _, err := r.AddSecret(ctx, "1", second.NextSecret, second.NextSecretAt); !errors.Is(err, auth.ErrTwoSecrets) {
+		t.Errorf("a third secret: %v", err)
+	}
+	equal(t, first, must[auth.Client](t)(r.RemoveSecret(ctx, "1", true)))
+	must[auth.Client](t)(r.AddSecret(ctx, "1", second.NextSecret, second.NextSecretAt))
+	one.Secret = second.NextSecret
+	equal(t, one, must[auth.Client](t)(r.RemoveSecret(ctx, "1", false)))
+	equal(t, one, must[auth.Client](t)(r.Client(ctx, "1")))
+	_, err = r.AddSecret(ctx, "none", one.Secret, one.CreatedAt)
+	absent(t, err)
+	_, err = r.RemoveSecret(ctx, "none", false)
+	absent(t, err)
 	one.Disabled = true
 	for range 2 {
 		equal(t, one, must[auth.Client](t)(r.DisableClient(ctx, "1")))

@@ -159,6 +159,46 @@ func (m *Memory) DisableClient(_ context.Context, id string) (auth.Client, error
 	return c, nil
 }
 
+// AddSecret implements auth.Registry.
+func (m *Memory) AddSecret(_ context.Context, client string, secret auth.SecretHash, at time.Time) (auth.Client,
+	error) {
+	return m.changeSecrets("AddSecret", client, func(c *auth.Client) error {
+		if c.NextSecret.Sum != nil {
+			return auth.ErrTwoSecrets
+		}
+		c.NextSecret, c.NextSecretAt = secret, at
+		return nil
+	})
+}
+
+// RemoveSecret implements auth.Registry.
+func (m *Memory) RemoveSecret(_ context.Context, client string, newer bool) (auth.Client, error) {
+	return m.changeSecrets("RemoveSecret", client, func(c *auth.Client) error {
+		if c.NextSecret.Sum == nil {
+			return auth.ErrOneSecret
+		}
+		if !newer {
+			c.Secret = c.NextSecret
+		}
+		c.NextSecret, c.NextSecretAt = auth.SecretHash{}, time.Time{}
+		return nil
+	})
+}
+
+func (m *Memory) changeSecrets(call, client string, change func(*auth.Client) error) (auth.Client, error) {
+	leave, err := m.lock(call)
+	defer leave()
+	c, err := find(m.clients, client, err)
+	if err == nil {
+		err = change(&c)
+	}
+	if err != nil {
+		return auth.Client{}, err
+	}
+	m.clients[client] = c
+	return c, nil
+}
+
 // ClientAndTenant implements auth.Registry.
 func (m *Memory) ClientAndTenant(_ context.Context, client, tenant string) (auth.Client, auth.Tenant, error) {
 	leave, err := m.lock("ClientAndTenant")
