@@ -188,6 +188,21 @@ func TestPolicyEvaluationByLayers(t *testing.T) {
 				strings.Contains(items, "ownerPassport"), "got %s, want ownerPassport, masked: %v", items, test.masked)
 		})
 	}
+	// Reads of entities hide the same from the moment of the publication on.
+	entity := spain.newEntity(`,"properties":{"ownerPassport":{"type":"Single","value":"X-1"}}`)
+	type view struct {
+		Properties       map[string]map[string]any
+		MaskedProperties []string
+	}
+	for api, want := range map[*session]view{
+		spain: {map[string]map[string]any{"ownerPassport": {"type": "Single", "value": "X-1"}}, []string{}},
+		ireland: {map[string]map[string]any{"ownerPassport": {"type": "Single", "value": nil}},
+			[]string{"ownerPassport"}},
+	} {
+		if diff := cmp.Diff(want, callFor[view](api, "GET", entityQuery+"/entity/"+entity, "")); diff != "" {
+			t.Error(diff)
+		}
+	}
 }
 
 // What people found out about an entity in its screening decides a field, for clients that may read it.

@@ -15,6 +15,11 @@ func NewPolicies(env setup.Env) *policydb.Store {
 	return policydb.New(env.DynamoDB(), env.PoliciesTable, env.Work(), uuid.NewString)
 }
 
+// NewSensitiveKeys returns what finds the data keys that policies hide. It reads TABLE_POLICIES and BUCKET_WORK.
+func NewSensitiveKeys(env setup.Env) *policydb.SensitiveKeys {
+	return policydb.NewSensitiveKeys(NewPolicies(env))
+}
+
 // NewPrograms returns what compiles versions of policies and keeps their programs. It reads TABLE_POLICIES and
 // BUCKET_WORK.
 func NewPrograms(env setup.Env) *policydb.Programs[*evaluate.Program] {

@@ -28,6 +28,8 @@ type Tenant struct {
 	Settings     tenancy.Settings
 	// FourEyes means that no client verifies a draft of an entity that it has made or changed itself.
 	FourEyes bool
+	// MaskPartialProperties means that partial properties of drafts are masked as those of entities are.
+	MaskPartialProperties bool
 	// Limits are the limits of the tenant that differ from the defaults; nil if none does.
 	Limits    ratelimit.Settings
 	CreatedAt time.Time
@@ -37,11 +39,17 @@ type Tenant struct {
 // of different releases exchange it: it never changes.
 const AttributeFourEyes = "fourEyes"
 
+// AttributeMaskPartial is AttributeFourEyes for Tenant.MaskPartialProperties.
+const AttributeMaskPartial = "maskPartialProperties"
+
 // Attributes returns the attributes of the tenant that the authorizer passes to the functions.
 func (t Tenant) Attributes() map[string]string {
 	attributes := t.Settings.Attributes()
 	if t.FourEyes {
 		attributes[AttributeFourEyes] = "true"
+	}
+	if t.MaskPartialProperties {
+		attributes[AttributeMaskPartial] = "true"
 	}
 	if limits := t.Limits.String(); limits != "" {
 		attributes[ratelimit.Attribute] = limits
@@ -51,12 +59,13 @@ func (t Tenant) Attributes() map[string]string {
 
 // TenantChange is a change of a tenant's settings. A nil field leaves the setting unchanged.
 type TenantChange struct {
-	MaxPast    *time.Duration
-	MaxFuture  *time.Duration
-	MainEntity *tenancy.MainEntityRule
-	Retention  *time.Duration
-	Parquet    *bool
-	FourEyes   *bool
+	MaxPast               *time.Duration
+	MaxFuture             *time.Duration
+	MainEntity            *tenancy.MainEntityRule
+	Retention             *time.Duration
+	Parquet               *bool
+	FourEyes              *bool
+	MaskPartialProperties *bool
 	// Limits are the limits that change: their new values, nil for the default.
 	Limits map[ratelimit.Setting]*int64
 }
@@ -69,6 +78,7 @@ func (c TenantChange) Apply(t Tenant) Tenant {
 	set(&t.Settings.Retention, c.Retention)
 	set(&t.Settings.Parquet, c.Parquet)
 	set(&t.FourEyes, c.FourEyes)
+	set(&t.MaskPartialProperties, c.MaskPartialProperties)
 	t.Limits = maps.Clone(t.Limits)
 	for name, value := range c.Limits {
 		if value == nil {

@@ -6,6 +6,9 @@ import (
 	"sluice/shared/platform/property"
 )
 
+// NameKeys are the properties that DisplayName reads.
+var NameKeys = []string{"legalEntityName", "fullName", "name", "firstName", "lastName"}
+
 // DisplayName returns the legal name of an entity, or else its full name, its name, or its first and last names.
 func DisplayName(properties map[string]property.Property) string {
 	value := func(key string) string {

@@ -66,6 +66,39 @@ func Merge(old, changes map[string]Property) map[string]Property {
 	return merged
 }
 
+// Without returns the properties without those of the given keys, also inside collections and custom properties. The
+// properties that are given are not changed.
+func Without(properties map[string]Property, keys map[string]bool) map[string]Property {
+	if len(keys) == 0 || properties == nil {
+		return properties
+	}
+	isOut := func(key string) bool { return keys[key] }
+	kept := make(map[string]Property, len(properties))
+	for key, p := range properties {
+		if isOut(key) {
+			continue
+		}
+		p.Properties = Without(p.Properties, keys)
+		if p.Collections != nil {
+			items := make(map[string]Item, len(p.Collections))
+			for id, item := range p.Collections {
+				item.Properties = withoutKeys(item.Properties, isOut)
+				item.PropertiesInfo = withoutKeys(item.PropertiesInfo, isOut)
+				items[id] = item
+			}
+			p.Collections = items
+		}
+		kept[key] = p
+	}
+	return kept
+}
+
+func withoutKeys[V any](values map[string]V, isOut func(key string) bool) map[string]V {
+	kept := maps.Clone(values)
+	maps.DeleteFunc(kept, func(key string, _ V) bool { return isOut(key) })
+	return kept
+}
+
 // ReportFunc is called with each thing wrong with properties: its path, with dots between the steps, and a message for
 // the client.
 type ReportFunc func(path, message string)

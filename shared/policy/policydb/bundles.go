@@ -79,27 +79,41 @@ func (b *bundles) decode(ctx context.Context, k bundleKey) (policy.Contents, int
 }
 
 // load reads the JSON of contents.
-func (b *bundles) load(ctx context.Context, k bundleKey) ([]byte, error) {
+func (b *bundles) load(ctx context.Context, k bundleKey) (text []byte, err error) {
+	err = b.scan(ctx, k, func(r io.Reader) (err error) {
+		text, err = io.ReadAll(r)
+		return err
+	})
+	return text, err
+}
+
+// scan calls read with the JSON of contents. What read has made of it counts only if scan succeeds: the digest is
+// compared after it.
+func (b *bundles) scan(ctx context.Context, k bundleKey, read func(io.Reader) error) error {
 	body, err := b.files.Open(ctx, k.object(), "", 0, -1)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer body.Close()
 	packed, err := gzip.NewReader(body)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", k.object(), err)
+		return fmt.Errorf("%s: %w", k.object(), err)
 	}
-	text, err := io.ReadAll(io.LimitReader(packed, b.limit+1))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", k.object(), err)
+	sum := sha256.New()
+	text := &io.LimitedReader{R: io.TeeReader(packed, sum), N: b.limit + 1}
+	if err := read(text); err != nil {
+		return fmt.Errorf("%s: %w", k.object(), err)
 	}
-	if int64(len(text)) > b.limit {
-		return nil, fmt.Errorf("%s has more than %d bytes", k.object(), b.limit)
+	if _, err := io.Copy(io.Discard, text); err != nil {
+		return fmt.Errorf("%s: %w", k.object(), err)
 	}
-	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != k.digest {
-		return nil, fmt.Errorf("%s has the SHA-256 %x", k.object(), sum)
+	if text.N == 0 {
+		return fmt.Errorf("%s has more than %d bytes", k.object(), b.limit)
 	}
-	return text, nil
+	if got := hex.EncodeToString(sum.Sum(nil)); got != k.digest {
+		return fmt.Errorf("%s has the SHA-256 %s", k.object(), got)
+	}
+	return nil
 }
 
 // loadTimeout bounds the loading of one value.

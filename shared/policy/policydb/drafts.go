@@ -148,6 +148,7 @@ func (s *Store) publish(ctx context.Context, tenant string, row policyRow, versi
 	if err := s.table.Transact(ctx, "publish version of a policy",
 		s.replace(encode(policyKey(tenant, row.ID), next), row.Revision),
 		s.replace(encode(versionKey(tenant, row.ID, version.Number), version), version.Revision-1),
+		s.countPublication(tenant),
 	); err != nil {
 		return policy.Version{}, err
 	}

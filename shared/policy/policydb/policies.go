@@ -191,6 +191,7 @@ func (s *Store) Archive(ctx context.Context, tenant, policyID string, number int
 		if err := s.table.Transact(ctx, "archive version of a policy",
 			s.replace(encode(policyKey(tenant, policyID), row), row.Revision-1),
 			s.replace(encode(versionKey(tenant, policyID, number), version), version.Revision-1),
+			s.countPublication(tenant),
 		); err != nil {
 			return policy.Version{}, err
 		}

@@ -20,7 +20,8 @@ import (
 // Store is the policy.Store. Its table has the keys owner and part, with the rows
 //
 //	<tenant>#policies     policy#<id>               that the tenant has the policy
-//	<tenant>#policies     count                     how many policies the tenant has
+//	<tenant>#policies     count                     how many policies the tenant has, how often one was published or
+//	                                                archived
 //	<tenant>#policy#<id>  policy                    a policy with the list of its drafts, its revision
 //	<tenant>#policy#<id>  version#<number>          a version without its contents, its revision
 //	<tenant>#policy#<id>  change#field#<id>         a draft's change of a field: the lock of the field
@@ -178,6 +179,12 @@ func (s *Store) countOneMore(tenant, owner string, limit int64) dynamo.Write {
 	return s.table.Update(key(tenant, owner, countPart), "ADD objects :one",
 		"attribute_not_exists(objects) OR objects < :limit",
 		dynamo.Item{":one": dynamo.Number(1), ":limit": dynamo.Number(limit)}).Or(policy.ErrTooMany)
+}
+
+// countPublication returns the write that tells SensitiveKeys of a publication or an archival.
+func (s *Store) countPublication(tenant string) dynamo.Write {
+	return s.table.Update(key(tenant, policiesOwner, countPart), "ADD publications :one", "",
+		dynamo.Item{":one": dynamo.Number(1)})
 }
 
 // listPage reads at most limit rows of an owner whose parts begin with a prefix, beginning after a part ("" for the

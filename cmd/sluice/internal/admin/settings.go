@@ -29,6 +29,7 @@ type settingsOutput struct {
 	RetentionDays int64 `json:"retention_days"`
 	Parquet       bool  `json:"parquet"`
 	FourEyes      bool  `json:"four_eyes"`
+	MaskPartial   bool  `json:"mask_partial_properties"`
 
 	limitsOutput
 }
@@ -80,6 +81,7 @@ func newSettingsOutput(t auth.Tenant) settingsOutput {
 		MainEntityByType: t.Settings.MainEntity == tenancy.ByPaymentType,
 		MaxPastDays:      int64(t.Settings.MaxPast / day), MaxFutureHours: int64(t.Settings.MaxFuture / time.Hour),
 		RetentionDays: int64(t.Settings.Retention / day), Parquet: t.Settings.Parquet,
+		MaskPartial: t.MaskPartialProperties,
 	}
 }
 
@@ -162,6 +164,7 @@ var otherSettings = []tenantSetting{
 	durationSetting("retention_days", 100_000, day, func(c *auth.TenantChange, d *time.Duration) { c.Retention = d }),
 	boolSetting("parquet", func(c *auth.TenantChange, on *bool) { c.Parquet = on }),
 	boolSetting("four_eyes", func(c *auth.TenantChange, on *bool) { c.FourEyes = on }),
+	boolSetting("mask_partial_properties", func(c *auth.TenantChange, on *bool) { c.MaskPartialProperties = on }),
 }
 
 func boolSetting(name string, set func(c *auth.TenantChange, on *bool)) tenantSetting {
@@ -251,6 +254,7 @@ The settings and their values, with the default in parentheses:
   retention_days=N                how long after its receipt a transaction is kept; 0 for ever (0)
   parquet=true|false              accepted lines are also written as Parquet files: docs/parquet.md (false)
   four_eyes=true|false            no client verifies a draft of an entity that it made or changed itself (false)
+  mask_partial_properties=true|false  partial-properties masks sensitive fields as reads of entities do (false)
 Limits of the tenant: a number, none (as 0), or default.
 ` + describeLimits() + `  limits=none|default             all limits that are not given by their own names
 Settings of batches count for batches that are created from then on and for single transactions that arrive from then

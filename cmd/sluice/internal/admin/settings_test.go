@@ -15,9 +15,10 @@ func TestAdminTenantSettings(t *testing.T) {
 		t.Errorf("new tenant: %+v, want %+v", got, want)
 	}
 	want = settingsOutput{TenantID: tenant, MainEntityByType: true, MaxPastDays: 30, FourEyes: true, RetentionDays: 400,
-		Parquet: true, limitsOutput: defaults}
+		Parquet: true, MaskPartial: true, limitsOutput: defaults}
 	if got := runAdmin[settingsOutput](t, f, "tenant", "set", tenant, "max_past_days=30", "max_future_hours=0",
-		"main_entity_by_type=true", "four_eyes=true", "retention_days=400", "parquet=true"); got != want {
+		"main_entity_by_type=true", "four_eyes=true", "retention_days=400", "parquet=true",
+		"mask_partial_properties=true"); got != want {
 		t.Errorf("changed tenant: %+v, want %+v", got, want)
 	}
 	want.MainEntityByType, want.FourEyes = false, false

@@ -35,6 +35,7 @@ type tenantRow struct {
 	BatchEnabled bool        `dynamodbav:"batch_enabled"`
 	Settings     settingsRow `dynamodbav:"settings"`
 	FourEyes     bool        `dynamodbav:"four_eyes,omitempty"`
+	MaskPartial  bool        `dynamodbav:"mask_partial_properties,omitempty"`
 	// Limits has those that differ from the defaults, by the names of ratelimit.Setting.
 	Limits    map[string]int64 `dynamodbav:"limits,omitempty"`
 	CreatedAt string           `dynamodbav:"created_at"`
@@ -50,7 +51,7 @@ func tenantRowOf(t auth.Tenant) tenantRow {
 	}
 	return tenantRow{
 		ID: tenantPrefix + t.ID, BatchEnabled: t.BatchEnabled, CreatedAt: dynamo.FormatTime(t.CreatedAt),
-		FourEyes: t.FourEyes, Limits: limits,
+		FourEyes: t.FourEyes, MaskPartial: t.MaskPartialProperties, Limits: limits,
 		Settings: settingsRow{
 			MaxPast:    int64(t.Settings.MaxPast / time.Second),
 			MaxFuture:  int64(t.Settings.MaxFuture / time.Second),
@@ -72,7 +73,7 @@ func (r tenantRow) tenant() (auth.Tenant, error) {
 	}
 	return auth.Tenant{
 		ID: strings.TrimPrefix(r.ID, tenantPrefix), BatchEnabled: r.BatchEnabled, CreatedAt: createdAt,
-		FourEyes: r.FourEyes, Limits: limits,
+		FourEyes: r.FourEyes, MaskPartialProperties: r.MaskPartial, Limits: limits,
 		Settings: tenancy.Settings{
 			MaxPast:    time.Duration(r.Settings.MaxPast) * time.Second,
 			MaxFuture:  time.Duration(r.Settings.MaxFuture) * time.Second,
@@ -213,6 +214,9 @@ func newTenantUpdate(c auth.TenantChange) tenantUpdate {
 	}
 	if c.FourEyes != nil {
 		u.assign("", "four_eyes", dynamo.Bool(*c.FourEyes))
+	}
+	if c.MaskPartialProperties != nil {
+		u.assign("", "mask_partial_properties", dynamo.Bool(*c.MaskPartialProperties))
 	}
 	for name, value := range c.Limits {
 		if value != nil {

@@ -30,7 +30,9 @@ func TestStoredRegistry(t *testing.T) {
 	s := authdb.New(client, "test-clients")
 	tenant := auth.Tenant{ID: storedTenant, BatchEnabled: true, CreatedAt: at, FourEyes: true,
 		Limits:   ratelimit.Settings{ratelimit.PlatformPerSecond: 300, ratelimit.OpenBatches: 0},
-		Settings: tenancy.Settings{MaxPast: time.Hour, MaxFuture: 2 * time.Hour, MainEntity: tenancy.ByPaymentType}}
+		Settings: tenancy.Settings{MaxPast: time.Hour, MaxFuture: 2 * time.Hour, MainEntity: tenancy.ByPaymentType},
+
+		MaskPartialProperties: true}
 	errtest.Fatal(t, s.CreateTenant(ctx, tenant))
 	c := auth.Client{ID: "client", Tenant: storedTenant, Permissions: []string{"BatchUpload", "BatchRead"},
 		AccessLayers: storedLayers(), Secret: auth.SecretHash{Salt: []byte("salt"), Sum: []byte("sum")}, Disabled: true,

@@ -103,6 +103,7 @@ func tenants(t *testing.T, r auth.Registry) {
 	for _, c := range []auth.TenantChange{
 		{}, {MaxPast: &past}, {MaxFuture: &future, MainEntity: &rule}, {Retention: &past},
 		{Retention: &future}, {Parquet: &fourEyes}, {FourEyes: &fourEyes, MaxPast: &future},
+		{MaskPartialProperties: &fourEyes},
 		{Limits: map[ratelimit.Setting]*int64{ratelimit.OpenBatches: nil}},
 		{Limits: map[ratelimit.Setting]*int64{ratelimit.OpenBatches: &none, ratelimit.PlatformPerSecond: &many}},
 		{Limits: map[ratelimit.Setting]*int64{ratelimit.OpenBatches: nil, ratelimit.BatchResultsPerMinute: &many},

@@ -26,8 +26,12 @@ func (s *Entities) Create(ctx context.Context, r *platform.Request,
 // CreateFull stores a new entity and returns all of it.
 func (s *Entities) CreateFull(ctx context.Context, r *platform.Request,
 	in CreateRequest) (platform.WithWarnings[Entity], error) {
+	m, err := s.maskFor(ctx, r)
+	if err != nil {
+		return platform.WithWarnings[Entity]{}, err
+	}
 	p, warnings, err := s.create(ctx, r, in)
-	return platform.WithWarnings[Entity]{Data: entityOf(p, p.BaseStatus), Messages: warnings}, err
+	return platform.WithWarnings[Entity]{Data: entityOf(p, p.BaseStatus, m), Messages: warnings}, err
 }
 
 func (s *Entities) create(ctx context.Context, r *platform.Request,
@@ -91,6 +95,10 @@ func (s *Entities) CreateDraft(ctx context.Context, r *platform.Request, in Draf
 		d.ParentID = toLower(*in.ParentDraftID)
 	}
 	entityID := r.PathValue("entityId")
+	m, err := s.maskFor(ctx, r)
+	if err != nil {
+		return NewDraft{}, err
+	}
 	if d.ParentID != "" {
 		parent, err := s.findDraft(ctx, r, entityID, d.ParentID)
 		if err != nil {
@@ -110,11 +118,15 @@ func (s *Entities) CreateDraft(ctx context.Context, r *platform.Request, in Draf
 		return NewDraft{}, err
 	}
 	audit.AddObject(ctx, "draftId", update.Draft.ID)
-	return newDraftOf(update.Draft), nil
+	return newDraftOf(update.Draft, m), nil
 }
 
 // UpdateDraft adds properties to a draft, replaces them, or removes those that are null or have no value.
 func (s *Entities) UpdateDraft(ctx context.Context, r *platform.Request, in UpdateRequest) (EntityDraft, error) {
+	m, err := s.maskFor(ctx, r)
+	if err != nil {
+		return EntityDraft{}, err
+	}
 	d, err := s.findDraftOfPath(ctx, r)
 	if err == nil {
 		err = requireEdit(r, d.Type)
@@ -125,14 +137,14 @@ func (s *Entities) UpdateDraft(ctx context.Context, r *platform.Request, in Upda
 	if err != nil {
 		return EntityDraft{}, err
 	}
-	d, err = d.WithAuthor(r.Client).WithProperties(in.Properties.Normalized())
+	d, err = d.WithAuthor(r.Client).WithProperties(m.keep(in.Properties.Normalized()))
 	if errors.Is(err, entity.ErrDraftEnded) {
 		return EntityDraft{}, errDraftEnded
 	}
 	if err = s.Store.UpdateDraft(ctx, r.Tenant, d); errors.Is(err, entity.ErrChanged) {
 		return EntityDraft{}, errDraftChanged
 	}
-	return draftOf(d), err
+	return draftOf(d, m), err
 }
 
 // checkVersion returns errDraftChanged unless a draft has the version that the client has read.
@@ -146,7 +158,11 @@ func checkVersion(d entity.Draft, version int64) error {
 // VerifyDraft applies a draft's changes to its entity and onboards it. It does not overwrite what another draft has
 // changed since this one began, unless the client decides so by a resolution or by asking for no version check.
 func (s *Entities) VerifyDraft(ctx context.Context, r *platform.Request, in VerifyRequest) (platform.NoData, error) {
-	resolutions := in.DataConflictResolutions.Normalized()
+	m, err := s.maskFor(ctx, r)
+	if err != nil {
+		return platform.NoData{}, err
+	}
+	resolutions := m.keep(in.DataConflictResolutions.Normalized())
 	verify := func(p entity.Profile, status entity.LifecycleStatus, d entity.Draft) (entity.Update, error) {
 		if r.Attributes[attributeFourEyes] == "true" && slices.Contains(d.Authors, r.Client) {
 			return entity.Update{}, errOwnDraft

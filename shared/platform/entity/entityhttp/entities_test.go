@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -48,6 +49,8 @@ type api struct {
 	statuses  *entitydb.Statuses
 	db        *dynamodb.Client
 	caller    httpapi.Caller
+	// hidden are the data keys that are hidden from callers without layers of their own.
+	hidden []string
 	// messages are the messages of the last reply.
 	messages []platform.Message
 }
@@ -78,7 +81,7 @@ func newAPI(t *testing.T) *api {
 		Store: contended, Paging: paging, NewID: uuid.NewString,
 		Now: func() time.Time { return now.Add(time.Duration(clock.Add(1)) * time.Millisecond) },
 	}
-	return &api{
+	a := &api{
 		t: t, profiles: profiles, contended: contended, statuses: entitydb.NewStatuses(client, "test-entities"),
 		db: client,
 		call: httpapi.Lambda(platform.Handler(s.Routes(), nil, nil, slog.New(slog.DiscardHandler),
@@ -89,6 +92,16 @@ func newAPI(t *testing.T) *api {
 				permission.EntityDataAccessAndSearch},
 		},
 	}
+	s.Sensitive = a
+	return a
+}
+
+// HiddenFrom implements entityhttp.SensitiveKeys.
+func (a *api) HiddenFrom(_ context.Context, _ string, caller access.Layers) ([]string, error) {
+	if len(caller.BusinessRelated) > 0 && caller.BusinessRelated[0] != access.Enterprise {
+		return nil, nil
+	}
+	return slices.Clone(a.hidden), nil
 }
 
 // send sends a request and returns the status and the data of the reply; its messages are in a.messages.

@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"sluice/openapi/wire"
 	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/kit/entityid"
 	"sluice/shared/kit/fault"
 	"sluice/shared/platform/entity"
 )
@@ -60,6 +62,10 @@ func (s *Entities) List(ctx context.Context, r *platform.Request, _ platform.NoB
 func (s *Entities) listPage(ctx context.Context, r *platform.Request, page entity.Page, q listQuery) (
 	[]wire.ListedEntity, string, error) {
 	items, last := []wire.ListedEntity{}, ""
+	m, err := s.maskFor(ctx, r)
+	if err != nil {
+		return nil, "", err
+	}
 	for inspected := 0; ; {
 		page.Limit = q.pageSize + 1 - len(items)
 		if q.Status != "" {
@@ -69,14 +75,19 @@ func (s *Entities) listPage(ctx context.Context, r *platform.Request, page entit
 		if err != nil {
 			return nil, "", err
 		}
-		for _, ref := range refs {
-			if q.Status != "" && ref.Status != q.Status || !r.Layers.CanReach(ref.Layers) {
+		names, err := s.visibleNames(ctx, r.Tenant, m, refs)
+		if err != nil {
+			return nil, "", err
+		}
+		for i, ref := range refs {
+			if q.Status != "" && ref.Status != q.Status || !r.Layers.CanReach(ref.Layers) ||
+				q.Name != "" && names[i] != ref.Name {
 				continue
 			}
 			if len(items) == q.pageSize {
 				return items, last, nil
 			}
-			items = append(items, wire.ListedEntity{ID: ref.ID, Type: ref.Type, Name: ref.Name,
+			items = append(items, wire.ListedEntity{ID: ref.ID, Type: ref.Type, Name: names[i],
 				LifecycleStatus: string(ref.Status), Version: ref.Version})
 			last = ref.Position
 		}
@@ -88,6 +99,33 @@ func (s *Entities) listPage(ctx context.Context, r *platform.Request, page entit
 		}
 		page.After = next
 	}
+}
+
+// visibleNames returns the names of listed entities as the caller may see them. Only for a caller from whom a part of
+// names is hidden it reads the entities themselves. Their order is that of their whole names for every caller.
+func (s *Entities) visibleNames(ctx context.Context, tenant string, m mask, refs []entity.Ref) ([]string, error) {
+	names := make([]string, len(refs))
+	if !m.hidesNames() {
+		for i, ref := range refs {
+			names[i] = ref.Name
+		}
+		return names, nil
+	}
+	place := make(map[string]int, len(refs))
+	ids := make([]string, len(refs))
+	for i, ref := range refs {
+		ids[i], place[entityid.Normalize(ref.ID)] = ref.ID, i
+	}
+	for chunk := range slices.Chunk(ids, readTogether) {
+		profiles, err := s.Store.GetProfiles(ctx, tenant, chunk)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range profiles {
+			names[place[entityid.Normalize(p.ID)]] = m.name(p.Properties)
+		}
+	}
+	return names, nil
 }
 
 // readListQuery reads the parameters of a list, each of which may be absent.

@@ -10,7 +10,6 @@ import (
 	"sluice/shared/platform/entity"
 	"sluice/shared/platform/entity/entityhttp"
 	"sluice/shared/platform/entity/entitytest"
-	"sluice/shared/platform/property"
 )
 
 // entityModel is a model of an entity: docs/contract/platform.md, Lifecycle status, without a store, revisions or
@@ -185,7 +184,7 @@ func (p *simulation) compare() {
 	}
 }
 
-func (p *simulation) expectProperties(want map[string]string, properties map[string]property.Property) {
+func (p *simulation) expectProperties(want map[string]string, properties map[string]entityhttp.Shown) {
 	p.t.Helper()
 	got := map[string]string{}
 	for key, value := range properties {

@@ -35,28 +35,46 @@ func normalizeIDs(ids []string) []string {
 
 // Get returns an entity.
 func (s *Entities) Get(ctx context.Context, r *platform.Request, _ platform.NoBody) (Entity, error) {
+	m, err := s.maskFor(ctx, r)
+	if err != nil {
+		return Entity{}, err
+	}
 	p, status, err := s.findProfile(ctx, r, r.PathValue("entityId"))
-	return entityOf(p, status), err
+	return entityOf(p, status, m), err
 }
 
 // GetDraft returns a draft.
 func (s *Entities) GetDraft(ctx context.Context, r *platform.Request, _ platform.NoBody) (EntityDraft, error) {
+	m, err := s.maskFor(ctx, r)
+	if err != nil {
+		return EntityDraft{}, err
+	}
 	d, err := s.findDraftOfPath(ctx, r)
-	return draftOf(d), err
+	return draftOf(d, m), err
 }
 
 // PartialProperties returns some properties of a few drafts. It leaves out those that do not exist or are out of reach.
 func (s *Entities) PartialProperties(ctx context.Context, r *platform.Request,
 	in PartialRequest) (wire.PartialProperties, error) {
+	var m mask
+	var err error
+	if r.Attributes[attributeMaskPartial] == "true" {
+		if m, err = s.maskFor(ctx, r); err != nil {
+			return wire.PartialProperties{}, err
+		}
+	}
 	drafts, err := s.Store.GetDrafts(ctx, r.Tenant, toLowerAll(in.DraftIDs))
 	reply := wire.PartialProperties{Items: []wire.PartialDraft{}}
 	for _, d := range drafts {
 		if !r.Layers.CanReach(d.Layers) {
 			continue
 		}
-		item := wire.PartialDraft{DraftID: d.ID, Type: d.Type, PartialProperties: map[string]any{}}
+		item := wire.PartialDraft{DraftID: d.ID, Type: d.Type, PartialProperties: map[string]any{},
+			MaskedProperties: slices.DeleteFunc(slices.Clone(m.masked()),
+				func(key string) bool { return !slices.Contains(in.DataKeys, key) })}
+		properties := m.shown(d.Properties)
 		for _, key := range in.DataKeys {
-			if value, ok := d.Properties[key]; ok {
+			if value, ok := properties[key]; ok {
 				item.PartialProperties[key] = value
 			}
 		}
@@ -69,8 +87,12 @@ func (s *Entities) PartialProperties(ctx context.Context, r *platform.Request,
 func (s *Entities) SearchDrafts(ctx context.Context, r *platform.Request, in SearchRequest) ([]EntityDraft, error) {
 	budget := httpapi.ListBudget
 	out := []EntityDraft{}
-	err := s.forEachDraft(ctx, r, in.JourneyID, inReach(r, in.entities()), func(d entity.Draft) error {
-		item := draftOf(d)
+	m, err := s.maskFor(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	err = s.forEachDraft(ctx, r, in.JourneyID, inReach(r, in.entities()), func(d entity.Draft) error {
+		item := draftOf(d, m)
 		out = append(out, item)
 		return budget.Reserve(item, errTooMany)
 	})
@@ -83,19 +105,23 @@ func (s *Entities) SearchByReach(ctx context.Context, r *platform.Request, in Se
 	reply := DraftsByReach{AccessibleEntityDrafts: []EntityDraft{}, DraftsByReach: wire.DraftsByReach{
 		InaccessibleEntityDrafts: []wire.InaccessibleDraft{}, ForbiddenEntityDrafts: []wire.ForbiddenDraft{},
 	}}
+	m, err := s.maskFor(ctx, r)
+	if err != nil {
+		return reply, err
+	}
 	isWanted := in.entities()
 	ofEntity := func(ref entity.DraftRef) bool { return isWanted(ref.EntityID) }
-	err := s.forEachDraft(ctx, r, in.JourneyID, ofEntity, func(d entity.Draft) error {
+	err = s.forEachDraft(ctx, r, in.JourneyID, ofEntity, func(d entity.Draft) error {
 		geographic := r.Layers.CanReach(access.Layers{Geographic: d.Layers.Geographic})
 		business := r.Layers.CanReach(access.Layers{BusinessRelated: d.Layers.BusinessRelated})
 		switch {
 		case geographic && business:
-			item := draftOf(d)
+			item := draftOf(d, m)
 			reply.AccessibleEntityDrafts = append(reply.AccessibleEntityDrafts, item)
 			return budget.Reserve(item, errTooMany)
 		case geographic || business:
 			item := wire.InaccessibleDraft{ID: d.ID, SourceEntityID: d.EntityID,
-				Name: entity.DisplayName(d.Properties), AccessLayers: wire.AccessLayers(d.Layers)}
+				Name: m.name(d.Properties), AccessLayers: wire.AccessLayers(d.Layers)}
 			reply.InaccessibleEntityDrafts = append(reply.InaccessibleEntityDrafts, item)
 			return budget.Reserve(item, errTooMany)
 		}
@@ -116,9 +142,13 @@ func (s *Entities) DraftNames(ctx context.Context, r *platform.Request, in Names
 		reply.EntityDraftNames = append(reply.EntityDraftNames, n)
 		return budget.Reserve(n, errTooMany)
 	}
-	err := s.forEachDraft(ctx, r, in.JourneyID, inReach(r, entityFilter(in.EntityIDs)), func(d entity.Draft) error {
+	m, err := s.maskFor(ctx, r)
+	if err != nil {
+		return reply, err
+	}
+	err = s.forEachDraft(ctx, r, in.JourneyID, inReach(r, entityFilter(in.EntityIDs)), func(d entity.Draft) error {
 		return add(wire.DraftName{EntityID: d.EntityID, EntityDraftID: &d.ID, Type: d.Type,
-			Name: entity.DisplayName(d.Properties), Version: d.Version})
+			Name: m.name(d.Properties), Version: d.Version})
 	})
 	if err != nil {
 		return wire.DraftNames{}, err
@@ -133,7 +163,7 @@ func (s *Entities) DraftNames(ctx context.Context, r *platform.Request, in Names
 			if isNamed[entityid.Normalize(p.ID)] || !r.Layers.CanReach(p.Layers) {
 				continue
 			}
-			err := add(wire.DraftName{EntityID: p.ID, Type: p.Type, Name: entity.DisplayName(p.Properties),
+			err := add(wire.DraftName{EntityID: p.ID, Type: p.Type, Name: m.name(p.Properties),
 				Version: p.Version})
 			if err != nil {
 				return wire.DraftNames{}, err

@@ -10,11 +10,11 @@ import (
 // Entity is the reply that describes an entity, with properties of package property.
 type Entity struct {
 	wire.Entity
-	Properties map[string]property.Property `json:"properties"`
+	Properties map[string]Shown `json:"properties"`
 }
 
-func entityOf(p entity.Profile, status entity.LifecycleStatus) Entity {
-	e := Entity{Properties: property.Merge(p.Properties, nil), Entity: wire.Entity{
+func entityOf(p entity.Profile, status entity.LifecycleStatus, m mask) Entity {
+	e := Entity{Properties: m.shown(p.Properties), Entity: wire.Entity{
 		ID:                      p.ID,
 		Type:                    p.Type,
 		Role:                    p.Role,
@@ -26,7 +26,7 @@ func entityOf(p entity.Profile, status entity.LifecycleStatus) Entity {
 		EvaluatedJurisdictions:  []string{},
 		Version:                 p.Version,
 		PropertiesVersion:       p.Version,
-		MaskedProperties:        []string{},
+		MaskedProperties:        m.masked(),
 	}}
 	if !p.Created.IsZero() { // it is zero if an earlier release imported it
 		e.Created = &p.Created
@@ -40,12 +40,12 @@ func entityOf(p entity.Profile, status entity.LifecycleStatus) Entity {
 // EntityDraft is the reply that describes a draft, with properties of package property.
 type EntityDraft struct {
 	wire.EntityDraft
-	Properties      map[string]property.Property `json:"properties"`
-	DraftProperties property.Split               `json:"draftProperties"`
+	Properties      map[string]Shown `json:"properties"`
+	DraftProperties property.Split   `json:"draftProperties"`
 }
 
-func draftOf(d entity.Draft) EntityDraft {
-	properties, apart := property.Merge(d.Properties, nil), property.SplitByKind(d.Properties)
+func draftOf(d entity.Draft, m mask) EntityDraft {
+	properties, apart := m.shown(d.Properties), m.split(d.Properties)
 	out := EntityDraft{Properties: properties, DraftProperties: apart, EntityDraft: wire.EntityDraft{
 		ID:                                   d.ID,
 		SourceEntityID:                       d.EntityID,
@@ -62,7 +62,7 @@ func draftOf(d entity.Draft) EntityDraft {
 		SourcePropertiesVersion:              d.BaseVersion,
 		ConflictsResolvedSourceEntityVersion: d.ConflictsResolvedIn,
 		ConflictsResolvedPropertiesVersion:   d.ConflictsResolvedIn,
-		MaskedProperties:                     []string{},
+		MaskedProperties:                     m.masked(),
 	}}
 	if d.ParentID != "" {
 		out.ParentDraftID = &d.ParentID
@@ -73,11 +73,11 @@ func draftOf(d entity.Draft) EntityDraft {
 // NewDraft is the reply to a new draft, with properties of package property.
 type NewDraft struct {
 	wire.NewDraft
-	Properties map[string]property.Property `json:"properties"`
+	Properties map[string]Shown `json:"properties"`
 }
 
-func newDraftOf(d entity.Draft) NewDraft {
-	return NewDraft{Properties: d.Properties, NewDraft: wire.NewDraft{
+func newDraftOf(d entity.Draft, m mask) NewDraft {
+	return NewDraft{Properties: m.shown(d.Properties), NewDraft: wire.NewDraft{
 		ID:                                   d.ID,
 		SourceEntityID:                       d.EntityID,
 		SourceEntityVersion:                  d.BaseVersion,
@@ -85,6 +85,7 @@ func newDraftOf(d entity.Draft) NewDraft {
 		ConflictsResolvedSourceEntityVersion: d.ConflictsResolvedIn,
 		JourneyID:                            d.JourneyID,
 		Type:                                 d.Type,
+		MaskedProperties:                     m.masked(),
 	}}
 }
 

@@ -19,9 +19,10 @@ import (
 
 // Entities answers the routes of entities and drafts.
 type Entities struct {
-	Store  entity.Store
-	Paging *platform.Paging
-	Now    func() time.Time
+	Store     entity.Store
+	Sensitive SensitiveKeys
+	Paging    *platform.Paging
+	Now       func() time.Time
 	// NewID returns a new UUID for an entity or a draft.
 	NewID func() string
 }
