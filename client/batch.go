@@ -32,12 +32,17 @@ const (
 const MessageNotUploaded = "Batch not yet uploaded completely."
 
 // Status is the state of a batch. Until validation starts, wire.BatchStatus.Status is "" and Message is the service's
-// reason to wait; all other fields but BatchID, QueuePosition, Name and Metadata are then zero.
+// reason to wait; all other fields but BatchID, QueuePosition, Name, Metadata, ExpiresAt and UploadBy are then
+// zero.
 type Status struct {
 	wire.BatchStatus
 	Original
 	// Message is the service's reason to wait before validation.
 	Message string `json:"message,omitempty"`
+	// ExpiresAt is when the latest URL for the upload expires, and UploadBy when the batch is given up; nil unless the
+	// batch awaits its upload.
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+	UploadBy  *time.Time `json:"upload_by,omitempty"`
 }
 
 // IsTerminal reports whether the status of the batch will not change any more.

@@ -10,10 +10,19 @@ import (
 	"time"
 )
 
+// Values of BatchQuery.States. StateOpen includes the batches that await their upload.
+const (
+	StateAwaitingUpload = "awaiting_upload"
+	StateOpen           = "open"
+	StateEnded          = "ended"
+)
+
 // BatchQuery selects batches. The zero value selects all of the tenant.
 type BatchQuery struct {
 	// Statuses are the constants StatusValidationStarted to StatusError that a batch may have; none for any.
 	Statuses []string
+	// States are the constants StateAwaitingUpload to StateEnded in one of which a batch is; none for any.
+	States []string
 	// CreatedAfter and CreatedBefore are times between which a batch was created; zero for no bound.
 	CreatedAfter, CreatedBefore time.Time
 	// ClientID is the client that created the batch; "" for any.
@@ -28,7 +37,7 @@ type BatchQuery struct {
 
 // values returns the parameters of the query for a page.
 func (q BatchQuery) values(next string) url.Values {
-	v := url.Values{"status": q.Statuses}
+	v := url.Values{"status": q.Statuses, "state": q.States}
 	set := func(name, value string) {
 		if value != "" {
 			v.Set(name, value)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"sync/atomic"
 	"time"
 
@@ -135,6 +136,14 @@ func (p *progressReader) Read(buf []byte) (int, error) {
 // Upload is the permission to upload the file of a new batch. If the batch awaits no upload any more, because it was
 // created by an earlier call with the same UploadOptions.IdempotencyKey, only BatchID, MaxBytes and Message are set.
 type Upload = wire.Upload
+
+// SignUpload returns where the file of a batch goes that awaits it by a single PUT, also after the URL of the batch has
+// expired. A batch that awaits no upload, or one in parts, is a 409 *Error.
+func (c *Client) SignUpload(ctx context.Context, batchID string) (Upload, error) {
+	var out Upload
+	err := c.call(ctx, http.MethodPost, basePath+"batch/upload-url/"+url.PathEscape(batchID), nil, &out)
+	return out, err
+}
 
 // CreateUpload creates a batch and returns where its file goes. With rejectOnInvalid, one invalid line rejects the
 // whole batch; without, invalid lines are dropped and the others stored. Each call creates another batch, and one only,

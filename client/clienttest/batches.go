@@ -75,15 +75,39 @@ func (s *Server) createUpload(w http.ResponseWriter, r *http.Request) {
 	b := &batch{UploadOptions: request.UploadOptions, signature: "X-Amz-Signature=" + strings.Repeat("5", 8)}
 	b.RejectOnInvalid = request.MaxRejected == nil && (request.RejectOnInvalid == nil || *request.RejectOnInvalid)
 	s.batches[id] = b
-	s.keyed[key] = client.Upload{
-		BatchID: id, URL: s.URL + "/storage/uploads/" + id + "?" + b.signature, Method: http.MethodPut,
-		RequiredHeaders: map[string]string{"If-None-Match": "*"}, MaxBytes: s.MaxBytes,
-		ExpiresAt: time.Now().Add(urlLifetime).UTC(),
-	}
+	s.keyed[key] = s.describeUpload(id, b)
 	if b.Upload == client.UploadMultipart && b.ContentLength != nil {
 		s.keyed[key] = s.startParts(id, b)
 	}
 	reply(w, http.StatusOK, s.keyed[key])
+}
+
+// describeUpload returns where the file of a batch goes.
+func (s *Server) describeUpload(id string, b *batch) client.Upload {
+	headers := map[string]string{"If-None-Match": "*"}
+	if b.ChecksumSHA256 != "" {
+		headers["X-Amz-Checksum-Sha256"] = b.ChecksumSHA256
+	}
+	return client.Upload{
+		BatchID: id, URL: s.URL + "/storage/uploads/" + id + "?" + b.signature, Method: http.MethodPut,
+		RequiredHeaders: headers, MaxBytes: s.MaxBytes, ExpiresAt: time.Now().Add(urlLifetime).UTC(),
+	}
+}
+
+// signUpload signs the URL of a batch again.
+func (s *Server) signUpload(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	b := s.findBatch(w, r)
+	switch {
+	case b == nil:
+	case b.parts != nil:
+		replyMessage(w, http.StatusConflict,
+			"The file of this batch is uploaded in parts; ask for their URLs with POST upload-parts.")
+	case b.uploaded || b.status != "":
+		replyMessage(w, http.StatusConflict, "The batch awaits no upload: it is "+b.status+".")
+	default:
+		reply(w, http.StatusOK, s.describeUpload(id, b))
+	}
 }
 
 func (s *Server) putFile(w http.ResponseWriter, r *http.Request) {

@@ -69,7 +69,20 @@ func (s *Server) cancel(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, b.record(r.PathValue("id")))
 }
 
-// list returns a page of batches, newest first. It knows the filters by status, name and metadata.
+// isIn reports whether a batch is in one of some states; in any if there are none.
+func (b *batch) isIn(states []string) bool {
+	return len(states) == 0 || slices.ContainsFunc(states, func(state string) bool {
+		switch state {
+		case client.StateAwaitingUpload:
+			return b.message() == NotUploaded
+		case client.StateOpen:
+			return !client.IsTerminal(b.status)
+		}
+		return client.IsTerminal(b.status)
+	})
+}
+
+// list returns a page of batches, newest first. It knows the filters by status, state, name and metadata.
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	limit, err := strconv.Atoi(cmp.Or(query.Get("limit"), "50"))
@@ -86,7 +99,8 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	for _, id := range slices.Backward(slices.Sorted(maps.Keys(s.batches))) {
 		b := s.batches[id]
 		if len(after) > 0 && id >= string(after) || !strings.HasPrefix(b.Name, query.Get("name")) ||
-			query.Has("status") && !slices.Contains(query["status"], b.status) || !b.hasMetadata(query) {
+			query.Has("status") && !slices.Contains(query["status"], b.status) || !b.isIn(query["state"]) ||
+			!b.hasMetadata(query) {
 			continue
 		}
 		if len(page.Batches) == limit {

@@ -77,6 +77,7 @@ func New() *Server {
 	mux.HandleFunc("GET "+basePath+"batch/status/{id}", s.authorized(s.readStatus))
 	mux.HandleFunc("GET "+basePath+"batch/validation-result/{id}", s.authorized(s.readResult))
 	mux.HandleFunc("GET "+basePath+"batch/screening-result/{id}", s.authorized(s.readScreening))
+	mux.HandleFunc("POST "+basePath+"batch/upload-url/{id}", s.authorized(s.signUpload))
 	mux.HandleFunc("GET "+basePath+"batch/upload-parts/{id}", s.authorized(s.listParts))
 	mux.HandleFunc("POST "+basePath+"batch/upload-parts/{id}", s.authorized(s.signParts))
 	mux.HandleFunc("DELETE "+basePath+"batch/upload-parts/{id}", s.authorized(s.giveUpParts))

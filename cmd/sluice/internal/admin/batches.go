@@ -137,6 +137,12 @@ func listBatches(ctx context.Context, a *admin, o batches.Filter) (any, error) {
 		}
 		f.Statuses = append(f.Statuses, batch.Status(s))
 	}
+	for _, s := range q.States {
+		if !slices.Contains(batch.States(), batch.State(s)) {
+			return nil, command.Usagef("there is no state %q; there are %v", s, batch.States())
+		}
+		f.States = append(f.States, batch.State(s))
+	}
 	store, err := a.batches(ctx)
 	if err != nil {
 		return nil, err

@@ -35,6 +35,7 @@ const MaxBatchesPage = 200
 // Filter are the flags that select batches.
 type Filter struct {
 	statuses, metadata []string
+	states             []string
 	after, before      string
 	client, name       string
 	Limit              int
@@ -43,6 +44,8 @@ type Filter struct {
 func (o *Filter) AddFlags(c *cobra.Command, statuses []string) {
 	f := c.Flags()
 	f.StringArrayVar(&o.statuses, "status", nil, "only batches with this `STATUS`; can be repeated")
+	f.StringArrayVar(&o.states, "state", nil,
+		"only batches in this `STATE`: awaiting_upload, open (not ended) or ended; can be repeated")
 	f.StringVar(&o.after, "created-after", "",
 		"only batches created after this `TIME`, such as 2026-01-31T12:00:00Z, or 90m or 24h ago")
 	f.StringVar(&o.before, "created-before", "", "only batches created before this `TIME`, or so long ago")
@@ -52,11 +55,12 @@ func (o *Filter) AddFlags(c *cobra.Command, statuses []string) {
 		"only batches with this `KEY=VALUE` in their metadata; can be repeated")
 	f.IntVar(&o.Limit, "limit", 50, "`NUMBER` of batches that are listed at most")
 	command.Values(c, "status", statuses...)
+	command.Values(c, "state", client.StateAwaitingUpload, client.StateOpen, client.StateEnded)
 }
 
 // Query returns what the flags select.
 func (o *Filter) Query(now time.Time) (client.BatchQuery, error) {
-	q := client.BatchQuery{ClientID: o.client, NamePrefix: o.name, Metadata: map[string]string{}}
+	q := client.BatchQuery{States: o.states, ClientID: o.client, NamePrefix: o.name, Metadata: map[string]string{}}
 	for _, s := range o.statuses {
 		q.Statuses = append(q.Statuses, strings.ToUpper(s))
 	}

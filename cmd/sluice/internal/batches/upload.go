@@ -2,6 +2,7 @@ package batches
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -29,8 +30,8 @@ func uploadCommand() *cobra.Command {
 FILE holds one transaction a line (JSON Lines), and may be packed with gzip or zstd; - is standard input, which is
 copied to a temporary file first. If lines are invalid, their report is fetched and the first error of each kind is
 shown. Ctrl-C ends the command at once. A batch whose upload is complete continues without it; 'sluice status BATCH'
-shows how far it is. Files of 64 MiB and more are uploaded in parts: an upload that breaks off is resumed with --resume,
-which sends only what is missing.
+shows how far it is. An upload that breaks off is resumed with --resume, also after its URL has expired. Files of 64 MiB
+and more are uploaded in parts; of these, only what is missing is sent.
 
 Several files are as many batches, four of which are uploaded at a time. One line says how each ended. Nothing is
 uploaded if one of them cannot be read or is not JSON Lines; the exit code is then 2, as it is if an upload fails later,
@@ -85,7 +86,7 @@ func (a *uploadArguments) addFlags(c *cobra.Command) {
 	f.BoolVar(&a.quiet, "quiet", false,
 		"print the ID of the batch and nothing else; the exit code says how it ended")
 	a.run.screen.addFlags(c)
-	f.StringVar(&a.run.resume, "resume", "", "upload what is missing of `BATCH`, whose upload in parts broke off")
+	f.StringVar(&a.run.resume, "resume", "", "upload what is missing of `BATCH`, whose upload broke off")
 	f.BoolVar(&a.run.inParts, "parts", false, "upload in parts, as files of 64 MiB and more always are")
 	f.BoolVar(&a.detach, "detach", false, "end when the upload is complete; do not wait for the end of the batch")
 	f.BoolVar(&a.wait, "wait", true, "wait for the end of the batch, which the exit code tells; =false is --detach")
@@ -188,7 +189,7 @@ type uploadRun struct {
 	batchID string
 	// sentAll means that all bytes of the file were sent, so that the service may have it even if no answer came.
 	sentAll atomic.Bool
-	// canResume means that the upload is one in parts, which another run of the command can resume.
+	// canResume means that another run of the command can go on with the upload.
 	canResume bool
 	// uploaded means that the service has the file.
 	uploaded bool
@@ -295,6 +296,7 @@ func (u *uploadRun) uploadFile(ctx context.Context, target client.Upload, file i
 	})
 	progress.Clear()
 	if err != nil {
+		u.canResume = !u.sentAll.Load() && (ctx.Err() != nil || errors.As(err, new(*client.UnreachableError)))
 		return err
 	}
 	u.uploaded = true

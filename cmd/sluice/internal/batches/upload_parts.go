@@ -36,12 +36,18 @@ func (u *uploadRun) declare(request *client.UploadOptions, file io.ReaderAt, siz
 		request.Upload, request.PartChecksums = client.UploadMultipart, true
 		return nil
 	}
+	var err error
+	request.ChecksumSHA256, err = u.checksum(file, size)
+	return err
+}
+
+// checksum returns the SHA-256 of the file as storage writes it.
+func (u *uploadRun) checksum(file io.ReaderAt, size int64) (string, error) {
 	h := sha256.New()
 	if _, err := io.Copy(h, io.NewSectionReader(file, 0, size)); err != nil {
-		return fmt.Errorf("read %s: %w", linefile.Printable(u.path), err)
+		return "", fmt.Errorf("read %s: %w", linefile.Printable(u.path), err)
 	}
-	request.ChecksumSHA256 = base64.StdEncoding.EncodeToString(h.Sum(nil))
-	return nil
+	return base64.StdEncoding.EncodeToString(h.Sum(nil)), nil
 }
 
 // checkResume returns an error if a flag says anything about the batch whose upload is resumed: it is as it was begun.
@@ -60,8 +66,8 @@ func (u *uploadRun) checkResume() error {
 	return nil
 }
 
-// resumeUpload uploads the missing parts of an interrupted upload. If the service has the whole file already, it
-// uploads nothing.
+// resumeUpload uploads the file of a batch that awaits it, of an upload in parts the missing ones. If the service has
+// the whole file already, it uploads nothing.
 func (u *uploadRun) resumeUpload(ctx context.Context, file io.ReaderAt, size int64) error {
 	s, err := u.client.Status(ctx, u.batchID)
 	if err != nil {
@@ -72,7 +78,21 @@ func (u *uploadRun) resumeUpload(ctx context.Context, file io.ReaderAt, size int
 		u.ui.Printf("The service has the file already.\n")
 		return nil
 	}
-	return u.uploadParts(ctx, file, size)
+	target, err := u.client.SignUpload(ctx, u.batchID)
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == http.StatusConflict {
+		return u.uploadParts(ctx, file, size)
+	}
+	if err != nil {
+		return err
+	}
+	sum, err := u.checksum(file, size)
+	if err != nil {
+		return err
+	}
+	if announced := target.RequiredHeaders["X-Amz-Checksum-Sha256"]; announced != "" && announced != sum {
+		return fmt.Errorf("%w: its SHA-256 is %s, and the upload was begun for %s", client.ErrOtherFile, sum, announced)
+	}
+	return u.uploadFile(ctx, target, file, size)
 }
 
 // uploadParts uploads the parts of the file that are missing, with a progress bar.
@@ -113,7 +133,7 @@ func (u *uploadRun) isResumable(ctx context.Context, err error) bool {
 	return u.canResume && !u.uploaded && (ctx.Err() != nil || !isRefused && !errors.Is(err, client.ErrOtherFile))
 }
 
-// resumableError is the error of an upload in parts that broke off.
+// resumableError is the error of an upload that broke off.
 func (u *uploadRun) resumableError(cause error) error {
 	if u.path == files.StdName {
 		return fmt.Errorf("%w; continue with the same input: %s", cause,

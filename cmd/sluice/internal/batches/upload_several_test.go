@@ -122,6 +122,7 @@ func TestInterruptedUploads(t *testing.T) {
 			commandtest.WithFlags(s,
 				"interrupted; whether the service has the file is not known, but this says it: sluice status "+
 					o.BatchID),
+			commandtest.WithFlags(s, "interrupted; continue with: sluice upload --resume "+o.BatchID+" "+path),
 		}
 		if !ok || o.ExitCode != command.ExitInterrupted || !slices.Contains(known, o.Error) {
 			t.Errorf("the outcome of %s is %+v, want 130 and what became of the file", path, o)

@@ -164,3 +164,39 @@ func TestResumedUpload(t *testing.T) {
 		t.Errorf("another file: exit code %d, stderr %q; want 2 and %q", code, stderr, want)
 	}
 }
+
+// An upload by a single PUT that does not begin is resumed with a new URL, by the same file only.
+func TestResumedSinglePut(t *testing.T) {
+	t.Parallel() // it waits between attempts
+	path := commandtest.WriteBatch(t)
+	other := filepath.Join(t.TempDir(), "other.jsonl")
+	errtest.Fatal(t, os.WriteFile(other, []byte(`{"key": "a value"}`+"\n"), 0o600))
+	s := clienttest.New()
+	defer s.Close()
+	s.Before = func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPut {
+			panic(http.ErrAbortHandler)
+		}
+		return false
+	}
+	const id = "01980000-0000-7000-8000-000000000001"
+	for _, step := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"upload", path, "--detach"}, command.ExitFailed, ""},
+		{[]string{"batches", "--state", "awaiting_upload"}, 0, id},
+		{[]string{"batches", "--state", "ended"}, 0, ""},
+		{[]string{"upload", "--resume", id, other}, command.ExitFailed, "it is not the file of this upload: its"},
+		{[]string{"upload", "--resume", id, path}, 0, "uploaded"},
+		{[]string{"upload", "--resume", id, path}, 0, "The service has the file already."},
+		{[]string{"batches", "--state", "ended", "--state", "open"}, 0, id},
+	} {
+		code, stdout, stderr := commandtest.RunWithServer(t.Context(), t, Commands(), s, step.args...)
+		if code != step.code || !strings.Contains(stdout+stderr, step.want) {
+			t.Errorf("%q: exit code %d, %q, %q; want %d and %q", step.args, code, stdout, stderr, step.code, step.want)
+		}
+		s.SetBefore(nil)
+	}
+}
