@@ -14,8 +14,8 @@ import (
 )
 
 // Lambda returns a Lambda function that answers REST proxy events with a handler. The path of an event is
-// percent-encoded as it was sent, so that the mux decodes each path parameter exactly once. An event that does not make
-// a request (a broken escape in its path, a body that is not base64) is answered with 400.
+// percent-encoded as it was sent, so that each path parameter is decoded exactly once. An event that does not make a
+// request (a broken escape in its path, a body that is not base64) is answered with 400.
 func Lambda(h http.Handler) func(context.Context,
 	events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 	proxy := httpadapter.New(h)
