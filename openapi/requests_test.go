@@ -37,7 +37,7 @@ func TestRequestsAreAcceptedAsDescribed(t *testing.T) {
 	checkAgreement[entityhttp.SearchRequest](t, d, "SearchDrafts")
 	checkAgreement[entityhttp.NamesRequest](t, d, "DraftNamesRequest")
 	checkAgreement[entityhttp.LightRequest](t, d, "SearchLight")
-	checkAgreement[documenthttp.CreateRequest](t, d, "CreateDocument")
+	checkAgreement[documenthttp.CreateFileRequest](t, d, "CreateDocument")
 	checkAgreement[documenthttp.CreateVirtualRequest](t, d, "CreateVirtualDocument")
 	checkAgreement[documenthttp.UpdateRequest](t, d, "UpdateDocument")
 	checkAgreement[documenthttp.LayersRequest](t, d, "SetAccessLayers")

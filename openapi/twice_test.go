@@ -23,7 +23,6 @@ var ownShapes = map[string]string{
 	"shared/ingest/batch/batchhttp.CompletedPart":            "It is a part of a request.",
 	"shared/connect/externalauth/externalauthhttp.NameValue": "It is a part of a request.",
 	"shared/platform/entity/entityhttp.PageOptions":          "It is a part of a request.",
-	"shared/screening/receptorhttp.uploadDetails":            "It is a part of a request.",
 	"shared/ingest/batch/batchhttp.ScreenUnknown":            "It is a part of a request.",
 	"client.UploadOptions":                                   "An option that is not given is its zero value.",
 	"shared/platform/document/documenthttp.PageReply":        "Its documents have stored flags and properties.",

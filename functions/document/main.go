@@ -18,11 +18,12 @@ import (
 func main() {
 	ctx := context.Background()
 	env := setup.MustLoad(ctx, "TABLE_DOCUMENTS", "BUCKET_UPLOADS", "UPLOAD_URL_LIFETIME", "DOWNLOAD_URL_LIFETIME",
-		"TABLE_LIMITS")
+		"MAX_UPLOAD_BYTES", "TABLE_LIMITS")
 	store := documentdb.New(env.DynamoDB(), env.DocumentsTable)
 	s := &documenthttp.Documents{
 		Store:            store,
 		Files:            env.Uploads(),
+		MaxBytes:         env.MaxUploadBytes,
 		UploadLifetime:   env.UploadURLLifetime,
 		DownloadLifetime: env.DownloadURLLifetime,
 		Now:              time.Now,

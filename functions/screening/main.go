@@ -22,7 +22,7 @@ import (
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_SCREENINGS", "TABLE_DOCUMENTS", "TABLE_RECORDS",
 		"TABLE_ENTITIES", "BUCKET_UPLOADS", "UPLOAD_URL_LIFETIME", "TABLE_WATCHLISTS", "SCREENING_MACHINE_ARN",
-		"RESOLUTION_MACHINE_ARN", "TABLE_LIMITS")
+		"RESOLUTION_MACHINE_ARN", "MAX_UPLOAD_BYTES", "TABLE_LIMITS")
 	s := &screeninghttp.Screenings{
 		Store:          screeningdb.New(env.DynamoDB(), env.ScreeningsTable),
 		Documents:      documentdb.New(env.DynamoDB(), env.DocumentsTable),
@@ -32,6 +32,7 @@ func main() {
 		Lists:          catalogdb.New(env.DynamoDB(), env.WatchlistsTable),
 		Searches:       screeningsetup.NewMachine(env),
 		Resolutions:    screeningsetup.NewNotifier(env),
+		MaxBytes:       env.MaxUploadBytes,
 		UploadLifetime: env.UploadURLLifetime,
 		Now:            time.Now, NewID: uuid.NewString, Log: env.Log,
 	}

@@ -59,6 +59,12 @@ const (
 	OpenBatches Setting = "open_batches"
 	// UnvalidatedBytes is how many bytes may be uploaded and not validated.
 	UnvalidatedBytes Setting = "unvalidated_bytes"
+	// OpenDocuments is how many files of documents may be expected or not scanned, and UnscannedBytes how many bytes
+	// they may have together.
+	OpenDocuments  Setting = "open_documents"
+	UnscannedBytes Setting = "unscanned_bytes"
+	// OpenAnswers is how many uploads of answers of screening adapters may be valid and not used.
+	OpenAnswers Setting = "open_answers"
 )
 
 // definition is a setting, its default, and the window that it sets; no window for a setting that is not a rate.
@@ -105,6 +111,12 @@ var definitions = []definition{
 		"batches that have not ended"},
 	{UnvalidatedBytes, 100_000_000_000, "", 0,
 		"bytes that are uploaded and not validated"},
+	{OpenDocuments, 1_000, "", 0,
+		"documents whose file is not uploaded or not scanned"},
+	{UnscannedBytes, 2_200_000_000_000, "", 0,
+		"bytes of these files; without contentLength, each counts with the size limit"},
+	{OpenAnswers, 1_000, "", 0,
+		"uploads of answers of screening adapters that are not used"},
 }
 
 // AllSettings returns every setting, in the order in which people read them.
@@ -132,7 +144,7 @@ func (s Setting) definition() definition {
 
 // Max returns the greatest value of a setting.
 func (s Setting) Max() int64 {
-	if s == UnvalidatedBytes {
+	if s == UnvalidatedBytes || s == UnscannedBytes {
 		return 1_000_000_000_000_000
 	}
 	return 1_000_000_000 // a request in a nanosecond, of a limit for each second

@@ -81,7 +81,7 @@ func TestFilesOfDocuments(t *testing.T) {
 			tag: "refused"},
 		"as large as allowed": {key: "documents/t/f", size: 100, status: document.Completed, tag: "clean"},
 		"too large": {key: "documents/t/f", size: 101, status: document.Failed, code: document.ClientSideError,
-			tag: "refused"},
+			emptied: 1},
 		"clean at the third attempt": {key: "documents/t/f", size: 1, errs: []error{down, down},
 			status: document.Completed, tag: "clean"},
 		"no answer": {key: "documents/t/f", size: 1, errs: []error{down, down, down}, status: document.Failed,

@@ -238,6 +238,7 @@ func (in *Intake) inspect(ctx context.Context, b batch.Batch) (batch.Batch, *ref
 // inspectUpload returns the refusal of a file, as it was uploaded, that is too large, not clean or not scannable.
 func (in *Intake) inspectUpload(ctx context.Context, b batch.Batch) (*refusal, error) {
 	if b.Object.Size > in.MaxBytes {
+		metric.Add(ctx, metric.Oversized, 1)
 		return &refusal{message: fmt.Sprintf(
 			"The file has %d bytes; at most %d are allowed. Split it into several batches.", b.Object.Size,
 			in.MaxBytes)}, nil

@@ -38,6 +38,8 @@ const (
 	Findings Name = "Findings"
 	// Names is the number of distinct names that a run has compared with watchlists.
 	Names Name = "Names"
+	// Oversized is the number of uploaded files that a run has refused because they are over the size limit.
+	Oversized Name = "Oversized"
 )
 
 // The metrics that the sweep measures.
@@ -91,6 +93,7 @@ var definitions = map[Name]definition{
 	Bytes:              {"Bytes", perStep},
 	Findings:           {"Count", perStep},
 	Names:              {"Count", perStep},
+	Oversized:          {"Count", perStep},
 	OpenBatches:        {"Count", perStatus},
 	OldestBatchSeconds: {"Seconds", append([][]Dimension{{}}, perStatus...)},
 	WaitingBatches:     {"Count", perStage},

@@ -104,7 +104,7 @@ func (b *Bucket) SignPut(ctx context.Context, key string, lifetime time.Duration
 	return b.SignPutOfContent(ctx, key, Content{}, lifetime)
 }
 
-// SignPutOf is SignPut for an object of exactly the given size in bytes.
+// SignPutOf is SignPut for an object of exactly the given size in bytes; 0 if it is not known.
 func (b *Bucket) SignPutOf(ctx context.Context, key string, size int64, lifetime time.Duration) (SignedURL, error) {
 	return b.SignPutOfContent(ctx, key, Content{Size: size}, lifetime)
 }

@@ -98,6 +98,9 @@ type Document struct {
 	Virtual bool
 	// FileID is "" for a virtual document.
 	FileID string
+	// FileLimit is how many bytes the file has at most: as many as the client has announced, or else as the size limit
+	// allows. 0 for a document of an earlier release.
+	FileLimit int64
 	// State is the document's own state; readers see EffectiveState.
 	State State
 	// Layers are the access layers of the document; SetLayers changes them.
@@ -197,9 +200,10 @@ func (d *Document) MarkFailed(code, message string) {
 	d.State, d.BeforeArchival, d.ArchivalReason = State{Failed, code, message}, "", ""
 }
 
-// ExpectFile gives the document another file, which is still to be uploaded. An archived document leaves the archive.
-func (d *Document) ExpectFile(fileID, name string) {
-	d.FileID, d.FileName = fileID, name
+// ExpectFile gives the document another file, of so many bytes at most, which is still to be uploaded. An archived
+// document leaves the archive.
+func (d *Document) ExpectFile(fileID, name string, limit int64) {
+	d.FileID, d.FileName, d.FileLimit = fileID, name, limit
 	d.State, d.BeforeArchival, d.ArchivalReason = State{Status: Processing}, "", ""
 }
 

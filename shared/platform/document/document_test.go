@@ -48,7 +48,7 @@ func TestLife(t *testing.T) {
 	fail := func(d *document.Document) { d.MarkFailed(document.ClientSideError, "m") }
 	archive := func(d *document.Document) { d.Archive("old") }
 	unarchive := func(d *document.Document) { d.Unarchive() }
-	replace := func(d *document.Document) { d.ExpectFile("g", "b.pdf") }
+	replace := func(d *document.Document) { d.ExpectFile("g", "b.pdf", 0) }
 	rename := func(d *document.Document) { d.FileName = "a.exe" }
 	virtual := func(d *document.Document) { d.FileID, d.Virtual, d.State.Status = "", true, document.Completed }
 	type steps []func(*document.Document)

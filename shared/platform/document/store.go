@@ -71,6 +71,10 @@ type Store interface {
 	// and also if the document does not exist.
 	Delete(ctx context.Context, d Document, last bool) error
 
+	// CountOpen returns how much of a tenant is open. It stops counting when one of the numbers of enough that are not
+	// 0 is reached. It may miss the latest writes, and leaves out files that an earlier release created.
+	CountOpen(ctx context.Context, tenant string, enough Open) (Open, error)
+
 	// RecordScan stores the outcome of the malware scan of a file. Recording the same outcome again succeeds; another
 	// outcome returns ErrScanRecorded and changes nothing. It returns ErrNotFound if the file does not exist or is
 	// about to be deleted: the caller then deletes the bytes.

@@ -165,6 +165,9 @@ var (
 
 // UploadStore keeps uploads until some time after they have expired. It is safe for concurrent use.
 type UploadStore interface {
+	// CountOpenUploads returns how many uploads of a tenant no message has used and one still may. It stops counting
+	// at enough, and may miss the latest writes.
+	CountOpenUploads(ctx context.Context, tenant string, enough int64, now time.Time) (int64, error)
 	// CreateUpload stores a new upload.
 	CreateUpload(ctx context.Context, u Upload) error
 	// GetUpload reads an upload of a tenant. It returns ErrNoUpload if there is none.

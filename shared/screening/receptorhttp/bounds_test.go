@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/shared/access/permission"
+	"sluice/shared/access/ratelimit"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/adapter"
@@ -304,6 +305,9 @@ func TestUploads(t *testing.T) {
 		key := adapter.UploadKey(tenant, m.UploadID)
 		f.files.byID[key] = make([]byte, adapter.MaxUploadBytes+1)
 		refuse(t, m, 413, "response_too_large")
+		if n := len(f.files.byID[key]); n != 0 {
+			t.Errorf("the file over the limit has %d bytes, want it deleted", n)
+		}
 		f.files.byID[key] = make([]byte, adapter.MaxUploadBytes)
 		refuse(t, m, 403, "message_not_authentic")
 	})
@@ -311,6 +315,27 @@ func TestUploads(t *testing.T) {
 		m := uploaded(f.create(tenant, "acme"), f.upload(""))
 		f.files.byID[adapter.UploadKey(tenant, m.UploadID)] = nil
 		refuse(t, m, 403, "message_not_authentic")
+	})
+	t.Run("as many as there may be", func(t *testing.T) {
+		limited := newFixture(t)
+		limited.caller.Attributes = map[string]string{ratelimit.Attribute: "open_answers=2"}
+		refused := func() bool {
+			status, first, _ := limited.post(path+"/upload-url", "", "", "")
+			return status == http.StatusTooManyRequests && first.ErrorCode == "too_many_open_answers"
+		}
+		used, _ := limited.upload(""), limited.upload(`{"contentLength":7}`)
+		if !refused() {
+			t.Error("a third upload was made")
+		}
+		for range 2 {
+			errtest.Fatal(t, limited.store.UseUpload(t.Context(), tenant, used, "m"))
+		}
+		limited.upload("")
+		if !refused() {
+			t.Error("a third upload was made after one was used")
+		}
+		limited.clock = now.Add(75 * time.Minute)
+		limited.upload("")
 	})
 	t.Run("expired", func(t *testing.T) {
 		b := f.create(tenant, "acme")

@@ -71,6 +71,10 @@ func FuzzMessage(f *testing.F) {
 	})
 }
 
+func (*nothing) CountOpenUploads(context.Context, string, int64, time.Time) (int64, error) {
+	return 0, nil
+}
+
 // onlyAcme has one provider, with keys.
 type onlyAcme struct{ providers }
 

@@ -208,7 +208,7 @@ func (s *Receptor) readUpload(ctx context.Context, tenant, id string) (string, e
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, adapter.MaxUploadBytes+1))
 	if len(text) > adapter.MaxUploadBytes {
-		return "", errUploadTooLarge
+		return "", errors.Join(errUploadTooLarge, s.Files.Empty(ctx, adapter.UploadKey(tenant, id)))
 	}
 	return string(text), err
 }

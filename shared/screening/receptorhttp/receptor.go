@@ -60,10 +60,10 @@ type Answers interface {
 
 // Files holds uploaded responses.
 type Files interface {
-	// SignPut returns a URL at which one object can be stored, as long as there is none.
-	SignPut(ctx context.Context, key string, lifetime time.Duration) (objects.SignedURL, error)
-	// SignPutOf is SignPut for an object of just this size.
+	// SignPutOf is as in objects.Bucket.
 	SignPutOf(ctx context.Context, key string, size int64, lifetime time.Duration) (objects.SignedURL, error)
+	// Empty is as in objects.Bucket.
+	Empty(ctx context.Context, key string) error
 	// Open returns the bytes [from, to) of an object, or those from from on if to is negative.
 	Open(ctx context.Context, key, etag string, from, to int64) (io.ReadCloser, error)
 }
@@ -78,6 +78,7 @@ func (s *Receptor) Routes() []httpapi.Route {
 			Endpoint: platform.Endpoint(s.Receive, platform.Unenveloped("message"), platform.FlattenErrors(),
 				platform.HideAttemptedValues())},
 		{Method: http.MethodPost, Path: path + "/upload-url", Permissions: permissions,
+			Opens: []ratelimit.Setting{ratelimit.OpenAnswers},
 			Endpoint: platform.Endpoint(s.CreateUpload, platform.Unenveloped("upload"), platform.OptionalBody(),
 				platform.FlattenErrors())},
 	}...)

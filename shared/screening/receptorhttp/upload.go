@@ -7,27 +7,23 @@ import (
 	"sluice/openapi/wire"
 	"sluice/shared/access/audit"
 	"sluice/shared/access/httpapi/platform"
-	"sluice/shared/kit/objects"
+	"sluice/shared/access/ratelimit"
+	"sluice/shared/kit/fault"
 	"sluice/shared/screening/adapter"
 )
 
 // UploadRequest asks for the upload of a response; every member may be absent, and so may the body.
 type UploadRequest struct {
-	uploadDetails
-	Data *uploadDetails `json:"data"`
+	platform.Announced
+	Data *platform.Announced `json:"data"`
 }
 
-type uploadDetails struct {
-	// ContentLength is the size of the file in bytes: the URL then takes no other one.
-	ContentLength *int `json:"contentLength"`
-}
-
-// size returns the announced size, nil if there is none.
-func (in *UploadRequest) size() *int {
+// announced returns the announcement of the body, or of its data.
+func (in *UploadRequest) announced() platform.Announced {
 	if in.Data != nil {
-		return in.Data.ContentLength
+		return *in.Data
 	}
-	return in.ContentLength
+	return in.Announced
 }
 
 // Check validates the request.
@@ -36,9 +32,7 @@ func (in *UploadRequest) Check(v *platform.ValidationErrors) {
 		v.Add("data", "The request is either the body or in data, not both.", platform.CodeRequired)
 		return
 	}
-	if n := in.size(); n != nil {
-		v.CheckBetween("contentLength", *n, 1, adapter.MaxUploadBytes)
-	}
+	in.announced().CheckSize(v, adapter.MaxUploadBytes)
 }
 
 // uploadGrace is how long after the end of its URL a message may name an upload.
@@ -49,19 +43,36 @@ const uploadGrace = 15 * time.Minute
 func (s *Receptor) CreateUpload(ctx context.Context, r *platform.Request, in UploadRequest) (
 	wire.ScreeningAnswerUpload, error) {
 	now := s.Now().UTC()
+	if err := s.checkOpen(ctx, r, now); err != nil {
+		return wire.ScreeningAnswerUpload{}, err
+	}
 	u := adapter.Upload{Tenant: r.Tenant, ID: s.NewID(), CreatedAt: now, CreatedBy: r.Client,
 		Expires: now.Add(s.UploadLifetime + uploadGrace)}
 	audit.AddObject(ctx, "uploadId", u.ID)
 	if err := s.Uploads.CreateUpload(ctx, u); err != nil {
 		return wire.ScreeningAnswerUpload{}, err
 	}
-	var signed objects.SignedURL
-	var err error
-	if n := in.size(); n != nil {
-		signed, err = s.Files.SignPutOf(ctx, adapter.UploadKey(u.Tenant, u.ID), int64(*n), s.UploadLifetime)
-	} else {
-		signed, err = s.Files.SignPut(ctx, adapter.UploadKey(u.Tenant, u.ID), s.UploadLifetime)
-	}
+	signed, err := s.Files.SignPutOf(ctx, adapter.UploadKey(u.Tenant, u.ID), in.announced().Size(), s.UploadLifetime)
 	return wire.ScreeningAnswerUpload{UploadID: u.ID, SignedURL: signed.URL, RequiredHeaders: signed.Headers,
 		ExpiresAt: u.Expires}, err
+}
+
+// openRetry is how long a client is told to wait that has too many uploads open.
+const openRetry = 30 * time.Second
+
+// checkOpen refuses another upload of a tenant that has as many as it may have. Uploads that are made at the same time
+// may pass together.
+func (s *Receptor) checkOpen(ctx context.Context, r *platform.Request, now time.Time) error {
+	most := ratelimit.ParseSettings(r.Attributes[ratelimit.Attribute]).Get(ratelimit.OpenAnswers)
+	if most == 0 {
+		return nil
+	}
+	open, err := s.Uploads.CountOpenUploads(ctx, r.Tenant, most, now)
+	if err != nil || open < most {
+		return err
+	}
+	return fault.Newf(fault.Throttled, "too_many_open_answers",
+		"The tenant has as many uploads of answers that no message has used as it may have: %d. Send the messages "+
+			"that use them; others count until %d minutes after their signedUrl has ended.", most,
+		int(uploadGrace.Minutes())).WithRetryAfter(openRetry)
 }

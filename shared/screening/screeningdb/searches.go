@@ -108,7 +108,27 @@ func (s *Store) CreateUpload(ctx context.Context, u adapter.Upload) error {
 	item["created_at"], item["created_by"] = dynamo.String(dynamo.FormatTime(u.CreatedAt)), dynamo.String(u.CreatedBy)
 	item["valid_until"] = dynamo.String(dynamo.FormatTime(u.Expires))
 	item["expires"] = dynamo.Number(u.Expires.Add(uploadRetention).Unix())
+	item["unused"] = dynamo.String(u.Tenant)
 	return s.table.Apply(ctx, "create upload of a response", s.table.Put(item, dynamo.Absent, nil))
+}
+
+// CountOpenUploads implements adapter.UploadStore. It reads the index open, which has those that no message has used.
+func (s *Store) CountOpenUploads(ctx context.Context, tenant string, enough int64, now time.Time) (int64, error) {
+	var found int64
+	for _, err := range dynamo.Query(ctx, s.table.DB, &dynamodb.QueryInput{
+		TableName: &s.table.Name, IndexName: aws.String("open"),
+		KeyConditionExpression: aws.String("unused = :tenant AND valid_until > :now"),
+		ExpressionAttributeValues: dynamo.Item{":tenant": dynamo.String(tenant),
+			":now": dynamo.String(dynamo.FormatTime(now))},
+	}) {
+		if err != nil {
+			return 0, fmt.Errorf("count open uploads of responses: %w", err)
+		}
+		if found++; found >= enough {
+			break
+		}
+	}
+	return found, nil
 }
 
 // GetUpload implements adapter.UploadStore.
@@ -134,7 +154,8 @@ func (s *Store) GetUpload(ctx context.Context, tenant, id string) (adapter.Uploa
 // UseUpload implements adapter.UploadStore.
 func (s *Store) UseUpload(ctx context.Context, tenant, id, message string) error {
 	stored, err := s.table.Exchange(ctx, "use upload of a response", s.table.Update(uploadKey(tenant, id),
-		"SET used_by = :message", dynamo.Present+" AND (attribute_not_exists(used_by) OR used_by = :message)",
+		"SET used_by = :message REMOVE unused",
+		dynamo.Present+" AND (attribute_not_exists(used_by) OR used_by = :message)",
 		dynamo.Item{":message": dynamo.String(message)}).Or(adapter.ErrUploadUsed))
 	if errors.Is(err, adapter.ErrUploadUsed) && len(stored) == 0 {
 		return adapter.ErrNoUpload

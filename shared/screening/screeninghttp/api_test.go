@@ -72,7 +72,7 @@ func newAPI(t *testing.T) *api {
 	hook := &hookedStore{Store: store}
 	draftHook, documentHook := &hookedDrafts{Profiles: entities}, &hookedDocuments{Store: documents}
 	s := &screeninghttp.Screenings{Store: hook, Providers: providers, Documents: documentHook, Files: bucket,
-		Entities: draftHook, NewID: uuid.NewString, Now: clockNow, Lists: lists, Searches: started,
+		MaxBytes: 1000, Entities: draftHook, NewID: uuid.NewString, Now: clockNow, Lists: lists, Searches: started,
 		Resolutions: notices, Log: slog.New(slog.DiscardHandler)}
 	providerHook := &hookedProviders{Providers: providers}
 	configurations := &screeninghttp.Configurations{Settings: store, Providers: providerHook, Now: clockNow,

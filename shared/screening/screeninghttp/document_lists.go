@@ -34,11 +34,15 @@ func (in *DocumentDetails) check(v *platform.ValidationErrors) {
 }
 
 // UploadRequest is the data of a new document with a file to upload.
-type UploadRequest struct{ DocumentDetails }
+type UploadRequest struct {
+	DocumentDetails
+	platform.Announced
+}
 
 // Check validates the data.
 func (in *UploadRequest) Check(v *platform.ValidationErrors) {
 	in.check(v)
+	in.CheckSize(v, platform.MaxAnnounced)
 	if in.FileName != "" && !document.IsSupported(in.FileName) {
 		v.Add("fileName", "Files with the extension "+document.Extension(in.FileName)+" are not supported.",
 			platform.CodeFileName)

@@ -1,6 +1,7 @@
 package screeninghttp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"sluice/shared/access/audit"
 	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/access/ratelimit"
 	"sluice/shared/kit/fault"
 	"sluice/shared/kit/objects"
 	"sluice/shared/platform/document"
@@ -18,7 +20,8 @@ import (
 // fileBucket holds the files of documents.
 type fileBucket interface {
 	document.Emptier
-	SignPut(ctx context.Context, key string, lifetime time.Duration) (objects.SignedURL, error)
+	// SignPutOf is as in objects.Bucket.
+	SignPutOf(ctx context.Context, key string, size int64, lifetime time.Duration) (objects.SignedURL, error)
 }
 
 var (
@@ -108,14 +111,22 @@ func (s *Screenings) addDocument(ctx context.Context, r *platform.Request,
 // UploadDocument stores a document whose file is still to be uploaded, and signs the URL for it. A request that is
 // repeated with its idempotency key gets the same document and no URL.
 func (s *Screenings) UploadDocument(ctx context.Context, r *platform.Request, in UploadRequest) (UploadReply, error) {
+	if err := r.Validate(func(v *platform.ValidationErrors) { in.CheckSize(v, s.MaxBytes) }); err != nil {
+		return UploadReply{}, err
+	}
+	limit := cmp.Or(in.Size(), s.MaxBytes)
+	if err := document.CheckOpen(ctx, s.Documents, r.Tenant, ratelimit.ParseSettings(r.Attributes[ratelimit.Attribute]),
+		limit); err != nil {
+		return UploadReply{}, err
+	}
 	d, full, isNew, err := s.createDocument(ctx, r, in.DocumentDetails, func(full *document.Document) {
-		full.FileID = s.NewID()
+		full.FileID, full.FileLimit = s.NewID(), limit
 	})
 	reply := UploadReply{DocumentID: d.ID, ExternalDocumentID: d.DocumentID, RequiredHeaders: map[string]string{}}
 	if err != nil || !isNew {
 		return reply, err
 	}
-	signed, err := s.Files.SignPut(ctx, full.FileKey(), s.UploadLifetime)
+	signed, err := s.Files.SignPutOf(ctx, full.FileKey(), in.Size(), s.UploadLifetime)
 	reply.SignedURL, reply.RequiredHeaders = &signed.URL, signed.Headers
 	return reply, err
 }

@@ -23,10 +23,14 @@ import (
 // fakeBucket signs URLs that contain their keys, and records deletions.
 type fakeBucket struct {
 	deleted []string
-	fails   bool
+	// signed are the sizes that were signed, 0 for a file of any size.
+	signed []int64
+	fails  bool
 }
 
-func (f *fakeBucket) SignPut(_ context.Context, key string, _ time.Duration) (objects.SignedURL, error) {
+func (f *fakeBucket) SignPutOf(_ context.Context, key string, size int64, _ time.Duration) (objects.SignedURL,
+	error) {
+	f.signed = append(f.signed, size)
 	return objects.SignedURL{URL: "https://storage.test/" + key, Headers: map[string]string{"If-None-Match": "*"}}, nil
 }
 

@@ -34,6 +34,8 @@ type Screenings struct {
 	Searches searches
 	// Resolutions notifies the adapters of foreign providers of the resolutions of their matches.
 	Resolutions resolutions
+	// MaxBytes is the size of the largest file of a document.
+	MaxBytes int64
 	// UploadLifetime is how long signed URLs of uploads are valid.
 	UploadLifetime time.Duration
 	Now            func() time.Time
@@ -101,8 +103,9 @@ func (s *Screenings) documentRoutes() []httpapi.Route {
 	}
 	for _, owner := range []string{ofEntity, ofMatch} {
 		path := commandsPath + owner + "/documents"
-		routes = append(routes, command(http.MethodPost, path+"/upload-url", s.UploadDocument),
-			command(http.MethodPost, path+"/virtual", s.AddVirtualDocument),
+		upload := command(http.MethodPost, path+"/upload-url", s.UploadDocument)
+		upload.Opens = document.OpenLimits
+		routes = append(routes, upload, command(http.MethodPost, path+"/virtual", s.AddVirtualDocument),
 			command(http.MethodDelete, path+"/{documentId}", s.DeleteDocument))
 	}
 	routes = append(routes, command(http.MethodPost, commandsPath+ofEntity+"/documents/reuse", s.ReuseDocument),

@@ -52,6 +52,9 @@ type limitsOutput struct {
 	WebhookSendsPerMinute       int64 `json:"webhook_sends_per_minute"`
 	OpenBatches                 int64 `json:"open_batches"`
 	UnvalidatedBytes            int64 `json:"unvalidated_bytes"`
+	OpenDocuments               int64 `json:"open_documents"`
+	UnscannedBytes              int64 `json:"unscanned_bytes"`
+	OpenAnswers                 int64 `json:"open_answers"`
 }
 
 func newLimitsOutput(s ratelimit.Settings) limitsOutput {
@@ -72,6 +75,9 @@ func newLimitsOutput(s ratelimit.Settings) limitsOutput {
 		WebhookSendsPerMinute:       s.Get(ratelimit.WebhookSendsPerMinute),
 		OpenBatches:                 s.Get(ratelimit.OpenBatches),
 		UnvalidatedBytes:            s.Get(ratelimit.UnvalidatedBytes),
+		OpenDocuments:               s.Get(ratelimit.OpenDocuments),
+		UnscannedBytes:              s.Get(ratelimit.UnscannedBytes),
+		OpenAnswers:                 s.Get(ratelimit.OpenAnswers),
 	}
 }
 

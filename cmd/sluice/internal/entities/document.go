@@ -233,6 +233,7 @@ sluice document upload - --name bill.pdf --entity 5b8d3b2a-0f0e-4b39-8b62-7f6f3c
 
 // run creates the document and follows it to the end of its scan.
 func (u documentUpload) run(ctx context.Context, file *os.File, size int64, stdout io.Writer) error {
+	u.new.ContentLength = size
 	created, err := u.client.CreateDocument(ctx, u.new)
 	if err != nil {
 		return err

@@ -165,7 +165,7 @@ func TestReplaceFile(t *testing.T) {
 	s := documentdb.New(dynamotest.Start(t), "test-documents")
 	first, second := paper("1", "f"), paper("2", "f")
 	errtest.Fatal(t, errors.Join(s.Create(ctx, first, false), s.Create(ctx, second, true)))
-	first.ExpectFile("g", "b.pdf")
+	first.ExpectFile("g", "b.pdf", 0)
 	got, err := s.ReplaceFile(ctx, first, "f", false)
 	if err != nil || got.Version != 2 {
 		t.Fatalf("%v %+v", err, got)
@@ -180,7 +180,7 @@ func TestReplaceFile(t *testing.T) {
 		t.Errorf("of an old version: %v", err)
 	}
 	moved := second
-	moved.ExpectFile("h", "c.pdf")
+	moved.ExpectFile("h", "c.pdf", 0)
 	if _, err := s.ReplaceFile(ctx, moved, "f", false); !errors.Is(err, document.ErrChanged) {
 		t.Errorf("without release: %v", err)
 	}
@@ -215,7 +215,7 @@ func TestStaleWrites(t *testing.T) {
 	first, err := s.Save(ctx, first)
 	errtest.Fatal(t, err)
 	replaced := stale
-	replaced.ExpectFile("h", "b.pdf")
+	replaced.ExpectFile("h", "b.pdf", 0)
 	if _, err := s.ReplaceFile(ctx, replaced, "f", false); !errors.Is(err, document.ErrChanged) {
 		t.Errorf("replacing the shared file of an old version: %v, want ErrChanged", err)
 	}

@@ -36,6 +36,7 @@ func (s *Store) createFile(d document.Document, now time.Time) types.TransactWri
 	item["documents"], item["client"] = dynamo.Number(1), dynamo.String(d.UpdatedBy)
 	item["waiting"], item["since"] = dynamo.String(waitingShard(d.FileID)), dynamo.String(dynamo.FormatTime(now))
 	item["look_at"] = item["since"]
+	item["unscanned"], item["bytes"] = dynamo.String(d.Tenant), dynamo.Number(d.FileLimit)
 	return types.TransactWriteItem{Put: &types.Put{
 		TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(part)"),
 	}}
@@ -72,8 +73,8 @@ func (s *Store) ReleaseFile(ctx context.Context, d document.Document) (bool, err
 	if d.FileID == "" {
 		return false, nil
 	}
-	err := s.updateFile(ctx, d.Tenant, d.FileID, "SET going = :yes REMOVE waiting, look_at", "documents = :one",
-		dynamo.Item{":one": dynamo.Number(1), ":yes": dynamo.Bool(true)})
+	err := s.updateFile(ctx, d.Tenant, d.FileID, "SET going = :yes REMOVE waiting, look_at, unscanned",
+		"documents = :one", dynamo.Item{":one": dynamo.Number(1), ":yes": dynamo.Bool(true)})
 	if _, failed := dynamo.ConditionFailed(err); failed {
 		return false, nil
 	}
@@ -116,7 +117,7 @@ func (s *Store) RecordScan(ctx context.Context, tenant, file string, outcome doc
 	if err != nil {
 		return err
 	}
-	err = s.updateFile(ctx, tenant, file, "SET outcome = :outcome REMOVE waiting, look_at",
+	err = s.updateFile(ctx, tenant, file, "SET outcome = :outcome REMOVE waiting, look_at, unscanned",
 		"attribute_exists(part) AND attribute_not_exists(going) AND (attribute_not_exists(outcome) OR outcome = "+
 			":outcome)",
 		dynamo.Item{":outcome": dynamo.String(body)})
@@ -179,6 +180,26 @@ func (s *Store) Postpone(ctx context.Context, f document.WaitingFile, at time.Ti
 		return fmt.Errorf("postpone file: %w", err)
 	}
 	return nil
+}
+
+// CountOpen implements document.Store. It reads the index open: there is no counter beside the files that could differ
+// from them.
+func (s *Store) CountOpen(ctx context.Context, tenant string, enough document.Open) (document.Open, error) {
+	var found document.Open
+	for item, err := range dynamo.Query(ctx, s.db, &dynamodb.QueryInput{
+		TableName: &s.table, IndexName: aws.String("open"), KeyConditionExpression: aws.String("unscanned = :tenant"),
+		ExpressionAttributeValues: dynamo.Item{":tenant": dynamo.String(tenant)},
+	}) {
+		if err != nil {
+			return document.Open{}, fmt.Errorf("count open files: %w", err)
+		}
+		found.Files++
+		found.Bytes += dynamo.NumberAttribute(item, "bytes")
+		if enough.Files > 0 && found.Files >= enough.Files || enough.Bytes > 0 && found.Bytes >= enough.Bytes {
+			break
+		}
+	}
+	return found, nil
 }
 
 func (s *Store) updateFile(ctx context.Context, tenant, file, set, condition string, values dynamo.Item) error {

@@ -101,7 +101,7 @@ func replacement(id string) actor {
 		mark, remove := s.release(&d, &last)
 		return []func() bool{s.get(id, &d), mark, remove, func() bool {
 			had := d.FileID
-			d.ExpectFile("new of "+id, "b.pdf")
+			d.ExpectFile("new of "+id, "b.pdf", 0)
 			_, err := s.store.ReplaceFile(context.Background(), d, had, last)
 			return s.outcome(err, a)
 		}}

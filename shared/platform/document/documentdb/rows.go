@@ -39,6 +39,7 @@ type documentBody struct {
 	URL                string                       `json:"URL"`
 	Virtual            bool                         `json:"Virtual"`
 	FileID             string                       `json:"File"`
+	FileLimit          int64                        `json:"FileLimit,omitzero"`
 	State              document.State               `json:"State"`
 	Layers             access.Layers                `json:"Layers"`
 	PolicyLayers       access.Layers                `json:"PolicyLayers"`

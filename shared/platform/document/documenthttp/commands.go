@@ -1,6 +1,7 @@
 package documenthttp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"sluice/openapi/wire"
 	"sluice/shared/access/audit"
 	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/access/ratelimit"
 	"sluice/shared/kit/fault"
 	"sluice/shared/platform/document"
 	"sluice/shared/platform/property"
@@ -17,14 +19,18 @@ import (
 
 // create stores a document whose file is still to be uploaded, and signs the URL for it.
 func (c typedCommands) create(ctx context.Context, r *platform.Request,
-	in CreateRequest) (platform.WithWarnings[wire.DocumentUpload], error) {
-	d := c.newDocument(r, in)
-	if err := r.RequireReach("accessLayers", d.Layers); err != nil {
+	in CreateFileRequest) (platform.WithWarnings[wire.DocumentUpload], error) {
+	d := c.newDocument(r, in.CreateRequest)
+	err := r.RequireReach("accessLayers", d.Layers)
+	if err == nil {
+		d.FileLimit, err = c.reserve(ctx, r, in.Announced)
+	}
+	if err != nil {
 		return platform.WithWarnings[wire.DocumentUpload]{}, err
 	}
 	d.FileID = c.NewID()
 	audit.AddObject(ctx, "documentId", d.ID)
-	signed, err := c.Files.SignPut(ctx, d.FileKey(), c.UploadLifetime)
+	signed, err := c.Files.SignPutOf(ctx, d.FileKey(), in.Size(), c.UploadLifetime)
 	if err == nil {
 		err = faultOf(c.Store.Create(ctx, d, false))
 	}
@@ -34,6 +40,16 @@ func (c typedCommands) create(ctx context.Context, r *platform.Request,
 	return platform.WithWarnings[wire.DocumentUpload]{
 		Data: uploadReplyOf(d, signed), Messages: append(warningsAbout(d), droppedProperties(in.Properties)...),
 	}, nil
+}
+
+// reserve returns how many bytes a new file may have, if the tenant may have another one.
+func (s *Documents) reserve(ctx context.Context, r *platform.Request, in platform.Announced) (int64, error) {
+	if err := r.Validate(func(v *platform.ValidationErrors) { in.CheckSize(v, s.MaxBytes) }); err != nil {
+		return 0, err
+	}
+	limit := cmp.Or(in.Size(), s.MaxBytes)
+	return limit, document.CheckOpen(ctx, s.Store, r.Tenant, ratelimit.ParseSettings(
+		r.Attributes[ratelimit.Attribute]), limit)
 }
 
 // createVirtual stores a document that has a URL and no file.

@@ -38,7 +38,7 @@ func (c typedCommands) updateFile(ctx context.Context, r *platform.Request,
 	if err != nil {
 		return platform.WithWarnings[wire.FileUpload]{}, err
 	}
-	signed, err := c.Files.SignPut(ctx, d.FileKey(), c.UploadLifetime)
+	signed, err := c.Files.SignPutOf(ctx, d.FileKey(), in.Size(), c.UploadLifetime)
 	return platform.WithWarnings[wire.FileUpload]{
 		Data: wire.FileUpload{ID: d.ID, Status: string(statusOfNew(d)), SignedURLToUpload: signed.URL,
 			RequiredHeaders: signed.Headers},
@@ -59,12 +59,16 @@ func (c typedCommands) replaceFile(ctx context.Context, r *platform.Request,
 	if d.Virtual {
 		return d, r.Invalid("id", "A virtual document has no file.", platform.CodeFile)
 	}
+	limit, err := c.reserve(ctx, r, in.Announced)
+	if err != nil {
+		return d, err
+	}
 	last, err := c.releaseFile(ctx, d)
 	if err != nil {
 		return d, err
 	}
 	previous := d.FileID
-	d.ExpectFile(c.NewID(), in.FileName)
+	d.ExpectFile(c.NewID(), in.FileName, limit)
 	d.UpdatedBy, d.UpdatedAt = r.Client, c.Now()
 	d, err = c.Store.ReplaceFile(ctx, d, previous, last)
 	return d, faultOf(err)

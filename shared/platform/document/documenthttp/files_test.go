@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sluice/shared/access/ratelimit"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/document"
 )
@@ -345,5 +346,55 @@ func TestLargeDocuments(t *testing.T) {
 	}
 	if len(seen) != n {
 		t.Errorf("got %d different documents, want %d", len(seen), n)
+	}
+}
+
+// A file counts with its announced size, which is signed, or with the size limit, from its creation until it is
+// scanned, replaced or deleted.
+func TestOpenDocuments(t *testing.T) {
+	f := newFixture(t)
+	limit := func(settings string) { f.caller.Attributes = map[string]string{ratelimit.Attribute: settings} }
+	create := func(member string, want int, says string) string {
+		t.Helper()
+		var n struct{ ID string }
+		code, body := f.send("POST", commands, `{"data":{"fileName":"a.pdf","entityId":"e"`+member+`}}`, &n)
+		if code != want || !strings.Contains(body, says) {
+			t.Fatalf("%s: got %d %s, want %d with %q", member, code, body, want, says)
+		}
+		return n.ID
+	}
+	limit("open_documents=2 unscanned_bytes=0")
+	first, second := create(`,"contentLength":10`, 202, ""), create("", 202, "")
+	create("", 429, "as it may have: 2.")
+	if code, body := f.send("PUT", commands+"/updateFile", `{"data":{"id":"`+first+`","fileName":"b.pdf"}}`,
+		nil); code != 429 {
+		t.Errorf("another file: got %d %s, want 429", code, body)
+	}
+	d, _, err := f.store.Get(t.Context(), tenant, first)
+	errtest.Fatal(t, err)
+	for range 2 {
+		errtest.Fatal(t, f.store.RecordScan(t.Context(), tenant, d.FileID, document.State{Status: document.Completed}))
+	}
+	f.send("DELETE", commands+"/"+second, "", nil)
+
+	limit("open_documents=0 unscanned_bytes=1500")
+	create("", 202, "") // 1,000 bytes
+	create(`,"contentLength":501`, 429, "1000 of 1500 are taken")
+	create("", 429, "The file may have 1000 bytes")
+	third := create(`,"contentLength":500`, 202, "")
+	f.send("DELETE", commands+"/"+third, "", nil)
+	if code, body := f.send("PUT", commands+"/updateFile", `{"data":{"id":"`+first+
+		`","fileName":"b.pdf","contentLength":500}}`, nil); code != 202 {
+		t.Errorf("another file: got %d %s, want 202", code, body)
+	}
+	create(`,"contentLength":1`, 429, "1500 of 1500")
+	for length, want := range map[string]int{"0": 400, "1001": 400, "-1": 400, "null": 429} {
+		if code, body := f.send("POST", commands, `{"data":{"fileName":"a.pdf","entityId":"e","contentLength":`+length+
+			`}}`, nil); code != want {
+			t.Errorf("contentLength %s: got %d %s, want %d", length, code, body, want)
+		}
+	}
+	if want := []int64{10, 0, 0, 500, 500}; !slices.Equal(f.bucket.signed, want) {
+		t.Errorf("signed the sizes %v, want %v", f.bucket.signed, want)
 	}
 }

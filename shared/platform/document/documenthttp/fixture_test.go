@@ -26,16 +26,22 @@ const (
 	queries  = "/documentmanagementquery/api/documentmanagement"
 )
 
+// maxBytes is the size of the largest file.
+const maxBytes = 1000
+
 var now = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
 
 // bucket is a bucket of files that records deletions.
 type bucket struct {
 	deleted []string
+	// signed are the sizes that were signed, 0 for a file of any size.
+	signed []int64
 	// fail is the error of the next deletion.
 	fail error
 }
 
-func (b *bucket) SignPut(_ context.Context, key string, _ time.Duration) (objects.SignedURL, error) {
+func (b *bucket) SignPutOf(_ context.Context, key string, size int64, _ time.Duration) (objects.SignedURL, error) {
+	b.signed = append(b.signed, size)
 	return objects.SignedURL{URL: "https://put/" + key, Headers: map[string]string{"If-None-Match": "*"}}, nil
 }
 
@@ -75,8 +81,8 @@ func newFixture(t *testing.T) *fixture {
 // unless that is nil.
 func (f *fixture) send(method, path, body string, data any) (int, string) {
 	f.Helper()
-	s := &documenthttp.Documents{Store: f.store, Files: f.bucket, Now: func() time.Time { return now },
-		NewID: uuid.NewString, Paging: f.paging}
+	s := &documenthttp.Documents{Store: f.store, Files: f.bucket, MaxBytes: maxBytes,
+		Now: func() time.Time { return now }, NewID: uuid.NewString, Paging: f.paging}
 	h := httpapi.Lambda(platform.Handler(s.Routes(), nil, nil, slog.New(slog.DiscardHandler),
 		func() time.Time { return now }))
 	r, err := h(f.Context(), httpapitest.NewPlatformRequest(f, f.caller, method, path, body))

@@ -39,6 +39,18 @@ type CreateRequest struct {
 	document.Flags
 }
 
+// CreateFileRequest is the data of a new document with a file.
+type CreateFileRequest struct {
+	CreateRequest
+	platform.Announced
+}
+
+// Check adds the errors of the data.
+func (in *CreateFileRequest) Check(v *platform.ValidationErrors) {
+	in.CreateRequest.Check(v)
+	in.CheckSize(v, platform.MaxAnnounced)
+}
+
 // Check adds the errors of the data.
 func (in *CreateRequest) Check(v *platform.ValidationErrors) {
 	checkFileName(v, in.FileName)
@@ -217,12 +229,14 @@ func (in *CloneRequest) Check(v *platform.ValidationErrors) {
 type UpdateFileRequest struct {
 	ID       string `json:"id"`
 	FileName string `json:"fileName"`
+	platform.Announced
 }
 
 // Check adds the errors of the data.
 func (in *UpdateFileRequest) Check(v *platform.ValidationErrors) {
 	v.RequireUUID("id", in.ID)
 	checkFileName(v, in.FileName)
+	in.CheckSize(v, platform.MaxAnnounced)
 }
 
 // PageRequest asks for a page of the documents of an entity.

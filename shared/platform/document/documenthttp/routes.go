@@ -16,7 +16,8 @@ import (
 
 // fileBucket holds the files of documents.
 type fileBucket interface {
-	SignPut(ctx context.Context, key string, lifetime time.Duration) (objects.SignedURL, error)
+	// SignPutOf is as in objects.Bucket.
+	SignPutOf(ctx context.Context, key string, size int64, lifetime time.Duration) (objects.SignedURL, error)
 	SignGet(ctx context.Context, key string, d objects.Download, lifetime time.Duration) (objects.SignedURL, error)
 	// Empty puts an object without bytes in the place of an object, or of none.
 	Empty(ctx context.Context, key string) error
@@ -26,6 +27,8 @@ type fileBucket interface {
 type Documents struct {
 	Store document.Store
 	Files fileBucket
+	// MaxBytes is the size of the largest file.
+	MaxBytes int64
 	// UploadLifetime and DownloadLifetime are how long signed URLs are valid.
 	UploadLifetime, DownloadLifetime time.Duration
 	Now                              func() time.Time
@@ -46,9 +49,9 @@ func (s *Documents) Routes() []httpapi.Route {
 	edit := []string{permission.DocumentManagementEdit}
 	ofEntities, ofAnyType := typedCommands{s, document.Entity}, typedCommands{s, ""}
 	routes := append(s.queryRoutes(),
-		httpapi.Route{Method: post, Path: commandsPath, Permissions: create,
+		httpapi.Route{Method: post, Path: commandsPath, Permissions: create, Opens: document.OpenLimits,
 			Endpoint: platform.Endpoint(ofEntities.create)},
-		httpapi.Route{Method: put, Path: commandsPath + "/updateFile", Permissions: edit,
+		httpapi.Route{Method: put, Path: commandsPath + "/updateFile", Permissions: edit, Opens: document.OpenLimits,
 			Endpoint: platform.Endpoint(ofAnyType.updateFile)},
 		httpapi.Route{Method: put, Path: commandsPath + "/{id}/updateDocumentUploadedByUserName", Permissions: edit,
 			Endpoint: platform.Endpoint(ofEntities.setUploadedBy)},

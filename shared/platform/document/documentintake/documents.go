@@ -92,6 +92,10 @@ func (d *Documents) Process(ctx context.Context, object batch.Object) error {
 			return intake.MarkRefused(ctx, d.Files, object.Key)
 		}
 		return nil
+	case err == nil && state.Status == document.Failed && object.Size > d.MaxBytes:
+		// An empty object takes its place, so that the upload URL cannot store another one.
+		metric.Add(ctx, metric.Oversized, 1)
+		return d.Files.Empty(ctx, object.Key)
 	case err == nil && state.Status == document.Failed:
 		return intake.MarkRefused(ctx, d.Files, object.Key)
 	}
