@@ -57,7 +57,7 @@ const (
 	WebhookSendsPerMinute       Setting = "webhook_sends_per_minute"
 	// OpenBatches is how many batches may not have ended.
 	OpenBatches Setting = "open_batches"
-	// UnvalidatedBytes is how many bytes may be uploaded and not validated.
+	// UnvalidatedBytes is how many bytes may not be validated, those of batches that await their upload included.
 	UnvalidatedBytes Setting = "unvalidated_bytes"
 	// OpenDocuments is how many files of documents may be expected or not scanned, and UnscannedBytes how many bytes
 	// they may have together.
@@ -109,8 +109,8 @@ var definitions = []definition{
 		"tests and resends of one webhook, beside platform_per_second"},
 	{OpenBatches, 100, "", 0,
 		"batches that have not ended"},
-	{UnvalidatedBytes, 100_000_000_000, "", 0,
-		"bytes that are uploaded and not validated"},
+	{UnvalidatedBytes, 215_000_000_000, "", 0, // 100 batches of the size limit
+		"bytes that are not validated; a batch without content_length counts with the size limit"},
 	{OpenDocuments, 1_000, "", 0,
 		"documents whose file is not uploaded or not scanned"},
 	{UnscannedBytes, 2_200_000_000_000, "", 0,

@@ -38,6 +38,9 @@ type Batch struct {
 	ValidateOnly bool
 	// Declared is the client's announcement of the upload.
 	Declared Declared
+	// Reserved is how many bytes of the tenant's unvalidated bytes the batch holds while it awaits its upload: the
+	// announced ones, or else as many as the largest file has. 0 once the upload has arrived.
+	Reserved int64
 	// Multipart is the upload in several parts; nil for an upload by a single PUT.
 	Multipart *Multipart
 	// OnDuplicate is the treatment of the batch if its file was processed before; empty for AcceptDuplicate.

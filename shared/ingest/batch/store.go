@@ -29,8 +29,10 @@ type OpenWork struct {
 	Batches int64
 	// Awaiting is how many of them await their upload. It is known if a limit is reached.
 	Awaiting int64
-	// UnvalidatedBytes is the size of the files that are uploaded and not validated.
+	// UnvalidatedBytes is the size of the files that are uploaded and not validated, with what batches have reserved.
 	UnvalidatedBytes int64
+	// ReservedBytes is the sum of Batch.Reserved of those that await their upload. It is known if a limit is reached.
+	ReservedBytes int64
 }
 
 // ReachesAny reports whether either number reaches its limit.

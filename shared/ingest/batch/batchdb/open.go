@@ -19,7 +19,7 @@ import (
 const (
 	// openAttribute is the tenant of a batch that is not in a terminal status.
 	openAttribute = "open"
-	// unvalidatedAttribute is the size of a file that is uploaded and not validated.
+	// unvalidatedAttribute is the size of a file that is uploaded and not validated, and Reserved until it is uploaded.
 	unvalidatedAttribute = "unvalidated"
 )
 
@@ -92,6 +92,7 @@ func (s *Store) countBatches(ctx context.Context, tenant string, enough batch.Op
 			found.UnvalidatedBytes += dynamo.NumberAttribute(item, unvalidatedAttribute)
 			if b.Status == batch.AwaitingUpload {
 				found.Awaiting++
+				found.ReservedBytes += b.Reserved
 			}
 			if found.ReachesAny(enough) {
 				return found, nil

@@ -44,6 +44,7 @@ type batchRow struct {
 	MaxRejected  *rejectLimitRow   `dynamodbav:"max_rejected,omitempty"`
 	History      []statusAtRow     `dynamodbav:"history,omitempty"`
 	Declared     *declaredRow      `dynamodbav:"declared,omitempty"`
+	Unvalidated  int64             `dynamodbav:"unvalidated,omitempty"`
 	Multipart    *multipartRow     `dynamodbav:"multipart,omitempty"`
 	OnDuplicate  string            `dynamodbav:"on_duplicate,omitempty"`
 	Encoding     string            `dynamodbav:"encoding,omitempty"`
@@ -125,7 +126,7 @@ func marshalBatch(b batch.Batch) (dynamo.Item, error) {
 		Screening:      newScreeningRow(b.Screening),
 		Name:           b.Name, Metadata: b.Metadata, ValidateOnly: b.ValidateOnly,
 		MaxRejected: newRejectLimitRow(b.MaxRejected), History: newHistoryRows(b.History),
-		Declared:    newDeclaredRow(b.Declared),
+		Declared: newDeclaredRow(b.Declared), Unvalidated: b.Reserved,
 		Multipart:   newMultipartRow(b.Multipart),
 		OnDuplicate: string(b.OnDuplicate), Encoding: string(b.Encoding), Content: newObjectRow(b.Content),
 		FileSHA256: b.FileSHA256, LinesSHA256: b.LinesSHA256, AcceptedSHA256: b.AcceptedSHA256,
@@ -162,6 +163,9 @@ func unmarshalBatch(item dynamo.Item) (batch.Batch, error) {
 		OnDuplicate: batch.OnDuplicate(row.OnDuplicate), Encoding: batch.Encoding(row.Encoding),
 		FileSHA256: row.FileSHA256, LinesSHA256: row.LinesSHA256, AcceptedSHA256: row.AcceptedSHA256,
 		DuplicateOf: batch.ID(row.DuplicateOf), ParquetKey: row.ParquetKey,
+	}
+	if b.Status == batch.AwaitingUpload {
+		b.Reserved = row.Unvalidated
 	}
 	copy(b.DigestKey[:], row.DigestKey)
 	if row.Object != nil {

@@ -209,9 +209,11 @@ func (s *Batches) checkOpen(ctx context.Context, caller httpapi.Caller) error {
 			WithRetryAfter(openRetry)
 	case open.UnvalidatedBytes >= enough.UnvalidatedBytes:
 		return fault.Newf(fault.Throttled, "too_many_unvalidated_bytes",
-			"The tenant has as many bytes uploaded and not validated as it may have: %d. Wait until a batch is "+
-				"validated.",
-			most.UnvalidatedBytes).WithRetryAfter(openRetry)
+			"The tenant has as many bytes not validated as it may have: %d. Of these, %d batches that await their "+
+				"upload hold %d: each its content_length or, without one, as much as the largest file. Give "+
+				"content_length, cancel batches that are not uploaded (GET batch?state=awaiting_upload), or wait "+
+				"until one is validated.",
+			most.UnvalidatedBytes, open.Awaiting, open.ReservedBytes).WithRetryAfter(openRetry)
 	}
 	return nil
 }

@@ -276,7 +276,7 @@ func TestPermissions(t *testing.T) {
 // A tenant with too much open gets no further upload URL until something of it has ended.
 func TestOpenBatchesAreLimited(t *testing.T) {
 	a := newAPI(t)
-	a.caller.Attributes[ratelimit.Attribute] = "open_batches=2 unvalidated_bytes=100"
+	a.caller.Attributes[ratelimit.Attribute] = "open_batches=2 unvalidated_bytes=1100"
 	expectRefusal := func(message string) {
 		t.Helper()
 		r := a.invoke(t, "POST", "/batch/generate-upload-url", "")
@@ -292,10 +292,19 @@ func TestOpenBatchesAreLimited(t *testing.T) {
 		"(GET batch?state=awaiting_upload). Cancel one, which makes room at once, or wait until one has ended")
 	a.apply(t, second, batch.Transition{To: batch.Uploaded, Object: &batch.Object{Key: "k", Size: 1}, ReceivedAt: now})
 	a.caller.Attributes[ratelimit.Attribute] = "open_batches=0 unvalidated_bytes=100"
-	expectRefusal("The tenant has as many bytes uploaded and not validated as it may have: 100. Wait until a batch " +
-		"is validated.")
+	expectRefusal("The tenant has as many bytes not validated as it may have: 100. Of these, 0 batches that await " +
+		"their upload hold 0: ")
 	a.apply(t, second, batch.Transition{To: batch.Failed})
-	a.createBatch(t)
+	third := a.createBatch(t)
+	expectRefusal("Of these, 1 batches that await their upload hold 1000: ") // the size limit
+	a.apply(t, third, batch.Transition{To: batch.Failed})
+	for _, length := range []string{"0", "1"} { // 99 bytes are uploaded
+		if status, reply := a.call(t, "POST", "/batch/generate-upload-url", `{"content_length":`+length+
+			`}`); status != 200 {
+			t.Errorf("%s bytes: got %d %v", length, status, reply)
+		}
+	}
+	expectRefusal("Of these, 2 batches that await their upload hold 1: ")
 	a.caller.Attributes[ratelimit.Attribute] = "open_batches=1 unvalidated_bytes=0"
 	expectRefusal("may have: 1. ")
 	a.caller.Attributes[ratelimit.Attribute] = "open_batches=0 unvalidated_bytes=0"

@@ -119,6 +119,10 @@ func (in DeclaredUpload) declare(b *batch.Batch) {
 // startUpload starts the upload in parts of a new batch, if it is one, and sets when the upload ends.
 func (s *Batches) startUpload(ctx context.Context, b *batch.Batch, in DeclaredUpload) error {
 	in.declare(b)
+	b.Reserved = s.MaxBytes
+	if in.ContentLength != nil {
+		b.Reserved = *in.ContentLength
+	}
 	b.UploadBy = b.CreatedAt.Add(s.UploadLifetime)
 	if !in.isMultipart() {
 		return nil

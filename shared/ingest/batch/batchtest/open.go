@@ -26,6 +26,22 @@ func testOpen(t *testing.T, s batch.Store) {
 	create(t, s, tenant, batch.Processed)
 	create(t, s, tenant, batch.AwaitingUpload)
 	expect("one batch", batch.OpenWork{Batches: 1})
+	reserving := NewBatch(t, tenant)
+	reserving.Reserved = 400
+	for range 2 { // repeating Create reserves nothing more
+		errtest.Fatal(t, s.Create(t.Context(), reserving))
+	}
+	if got, err := s.Get(t.Context(), reserving.ID); err != nil || got.Reserved != 400 {
+		t.Errorf("got a batch that reserves %d bytes, %v; want 400", got.Reserved, err)
+	}
+	expect("one batch reserves", batch.OpenWork{Batches: 2, UnvalidatedBytes: 400})
+	enough.UnvalidatedBytes = 400
+	expect("one batch reserves all", batch.OpenWork{Batches: 1, Awaiting: 1, UnvalidatedBytes: 400,
+		ReservedBytes: 400})
+	enough.UnvalidatedBytes = 1 << 60
+	errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), reserving.ID, batch.Transition{To: batch.Failed,
+		At: createdAt})))
+	expect("one batch again", batch.OpenWork{Batches: 1})
 	plan := chunk.NewPlan(1000, 100)
 	for _, way := range [][]batch.Transition{
 		{{To: batch.Uploaded, Object: &batch.Object{Key: "k", Size: 1000}}, {To: batch.ValidationStarted, Plan: &plan},
