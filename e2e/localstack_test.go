@@ -69,7 +69,7 @@ func (e *Environment) startGateway(data string) error {
 
 func (e *Environment) deploy() error {
 	parameters := []string{"Prefix=" + e.Prefix, "Arch=" + templateArch(), "Environment=test", "MalwareScan=builtin",
-		"TokenRequests=0", "ChunkBytes=8192", "AwsEndpointUrl=" + e.AWSEndpointURL,
+		"TokenRequests=0", "ReservedConcurrency=no", "ChunkBytes=8192", "AwsEndpointUrl=" + e.AWSEndpointURL,
 		"PublicStorageUrl=" + e.AWSEndpointURL, "Issuer=" + e.APIURL}
 	deploy := exec.Command("../tools/localstack/deploy.sh", append([]string{e.Prefix}, parameters...)...)
 	out, err := deploy.CombinedOutput()

@@ -80,11 +80,12 @@ func TestFunctionsOfStateMachinesHaveVersions(t *testing.T) {
 }
 
 // Concurrency can be reserved for each function, by a parameter that reserves none unless it is set: an account that is
-// new has none to reserve.
+// new has none to reserve. ReservedConcurrency reserves some for the functions that all others need.
 func TestConcurrencyIsReservedByParameters(t *testing.T) {
 	m := loadTemplate(t)
-	form := regexp.MustCompile(`^!If \[Reserves(\w+?)s?, !Ref (\w+)Concurrency, !Ref AWS::NoValue\]$`)
-	functions := 0
+	form := regexp.MustCompile(`^!If \[Reserves(\w+?)s?, !Ref (\w+)Concurrency, (!Ref AWS::NoValue|` +
+		`!If \[ReservesByItself, \d+, !Ref AWS::NoValue\])\]$`)
+	functions, byItself := 0, []string{}
 	for id, node := range m.Resources {
 		if textAt(&node, "Type") != "AWS::Serverless::Function" {
 			continue
@@ -96,9 +97,16 @@ func TestConcurrencyIsReservedByParameters(t *testing.T) {
 			t.Errorf("%s reserves %q, want the form %s", id, text, form)
 			continue
 		}
+		if match[3] != "!Ref AWS::NoValue" {
+			byItself = append(byItself, match[1])
+		}
 		if p := m.Parameters[match[2]+"Concurrency"]; p.Default == nil || *p.Default != "0" {
 			t.Errorf("%s is reserved by %sConcurrency, which does not have the default 0", id, match[2])
 		}
+	}
+	slices.Sort(byItself)
+	if want := []string{"Authorizer", "Close", "Token"}; !slices.Equal(byItself, want) {
+		t.Errorf("by itself, concurrency is reserved for %v, want %v", byItself, want)
 	}
 	if functions < 30 {
 		t.Errorf("found %d functions, want at least 30", functions)
@@ -106,7 +114,7 @@ func TestConcurrencyIsReservedByParameters(t *testing.T) {
 	for name, node := range m.Conditions {
 		what, ok := strings.CutPrefix(name, "Reserves")
 		want := "!Not [!Equals [!Ref " + strings.TrimSuffix(what, "s") + "Concurrency, 0]]"
-		if ok && textAt(&node) != want {
+		if ok && what != "ByItself" && textAt(&node) != want {
 			t.Errorf("the condition %s is %s, want %s", name, textAt(&node), want)
 		}
 	}

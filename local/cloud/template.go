@@ -30,12 +30,16 @@ func (c *Cloud) readTemplate(context.Context) error {
 	if c.options.Set["ClamdAddress"] != "" {
 		scan = "clamd"
 	}
+	reserved := "no" // as in a new account, which has none to reserve
+	if c.options.Limits.Concurrency >= 1000 {
+		reserved = "auto"
+	}
 	var err error
 	if c.template, err = template.Load(filepath.Join(c.options.Project, "template.yaml"), template.Target{
 		Region: region, Account: account, Stack: "sluice",
 		Parameters: map[string]string{
 			"Environment": "test", "AuditRetentionDays": "0", "ApiLogRole": "existing", "TokenRequests": "0",
-			"MalwareScan": scan, "Arch": arch, "Issuer": c.descriptor.APIURL,
+			"MalwareScan": scan, "ReservedConcurrency": reserved, "Arch": arch, "Issuer": c.descriptor.APIURL,
 			"AwsEndpointUrl": c.descriptor.AWSEndpointURL, "StorageEndpointUrl": c.descriptor.S3URL,
 			"PublicStorageUrl": c.descriptor.S3URL, "OutboundPrivateReceivers": "127.0.0.0/8,::1/128",
 		},
