@@ -200,20 +200,24 @@ func (b *bundler) describePermissions() {
 }
 
 func describePermissions(operation *yaml.Node) {
-	var roles []string
+	var sets []string
 	if alternatives := memberOf(operation, "security"); alternatives != nil {
 		for _, requirement := range alternatives.Content {
+			var roles []string
 			for i := 1; i < len(requirement.Content); i += 2 {
 				for _, role := range requirement.Content[i].Content {
 					roles = append(roles, "`"+role.Value+"`")
 				}
 			}
+			if roles != nil {
+				sets = append(sets, strings.Join(roles, " and "))
+			}
 		}
 	}
-	if len(roles) == 0 {
+	if sets == nil {
 		return
 	}
-	text := "Permission: " + strings.Join(roles, " or ")
+	text := "Permission: " + strings.Join(sets, " or ")
 	if d := memberOf(operation, "description"); d != nil {
 		d.Value = strings.TrimSpace(d.Value) + "\n\n" + text
 		return

@@ -3,6 +3,7 @@ package openapi_test
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,7 +29,7 @@ func TestReferenceIsOnePage(t *testing.T) {
 		if !strings.Contains(text, `"operationId":"`+o.ID+`"`) {
 			t.Errorf("the page has no operation %s", o)
 		}
-		for _, p := range o.Permissions {
+		for _, p := range slices.Concat(o.Permissions...) {
 			if !strings.Contains(text, "`"+p+"`") {
 				t.Errorf("the page does not name the permission %s of %s", p, o)
 			}

@@ -15,8 +15,8 @@ type Operation struct {
 	ID string
 	// Public is set if the operation needs no token.
 	Public bool
-	// Permissions are those of which a client needs one.
-	Permissions []string
+	// Permissions are sets of which a client needs one, with all its permissions.
+	Permissions [][]string
 
 	pointer    string
 	parameters []parameter
@@ -71,7 +71,7 @@ func (d *Document) collectOperations() ([]Operation, error) {
 }
 
 // security returns who may call an operation, whose own requirements replace those of the document.
-func (d *Document) security(operation map[string]any) (public bool, permissions []string) {
+func (d *Document) security(operation map[string]any) (public bool, permissions [][]string) {
 	requirements, isOwn := operation["security"].([]any)
 	if !isOwn {
 		requirements, _ = d.Root["security"].([]any)
@@ -80,8 +80,12 @@ func (d *Document) security(operation map[string]any) (public bool, permissions 
 	for _, r := range requirements {
 		public = public || len(r.(map[string]any)) == 0 // what follows is optional
 		for _, roles := range r.(map[string]any) {
+			var all []string
 			for _, role := range roles.([]any) {
-				permissions = append(permissions, role.(string))
+				all = append(all, role.(string))
+			}
+			if all != nil {
+				permissions = append(permissions, all)
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package repotest
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -33,10 +34,19 @@ func TestTheDescriptionHasThePermissionsOfTheRoutes(t *testing.T) {
 	described := describedOperations(t)
 	for _, routes := range servedRoutes() {
 		for _, r := range routes {
-			want := slices.Sorted(slices.Values(r.Permissions))
-			got := slices.Sorted(slices.Values(described[r.Method+" "+r.Path].Permissions))
-			if !slices.Equal(got, want) {
-				t.Errorf("%s %s: the description names the permissions %v, want %v", r.Method, r.Path, got, want)
+			var want [][]string
+			for _, name := range r.Permissions {
+				if r.Beside != "" {
+					want = append(want, []string{r.Beside, name})
+				} else {
+					want = append(want, []string{name})
+				}
+			}
+			got := slices.Clone(described[r.Method+" "+r.Path].Permissions)
+			slices.SortFunc(want, slices.Compare)
+			slices.SortFunc(got, slices.Compare)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s %s: permissions (-) and those of the description (+):\n%s", r.Method, r.Path, diff)
 			}
 		}
 	}
@@ -46,7 +56,7 @@ func TestTheDescriptionHasThePermissionsOfTheRoutes(t *testing.T) {
 func TestPermissionsOfTheRoutesExist(t *testing.T) {
 	for function, routes := range servedRoutes() {
 		for _, r := range routes {
-			for _, name := range r.Permissions {
+			for _, name := range slices.Concat(r.Permissions, strings.Fields(r.Beside)) {
 				if !permission.Exists(name) {
 					t.Errorf("%s: %s %s asks for %q, which package permission does not list", function, r.Method,
 						r.Path, name)

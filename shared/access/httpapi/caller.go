@@ -123,6 +123,9 @@ func authorize(route Route, c Caller) error {
 		return fault.New(fault.Forbidden, "permission_missing",
 			fmt.Sprintf("The client lacks the permission %s.", strings.Join(route.Permissions, " or ")))
 	}
+	if route.Beside != "" && !hasPermission(route.Beside) {
+		return fault.Newf(fault.Forbidden, "permission_missing", "The client lacks the permission %s.", route.Beside)
+	}
 	if route.Feature != "" && !slices.Contains(c.Features, route.Feature) {
 		return fault.Newf(fault.Forbidden, route.Feature+"_not_enabled",
 			"The %s feature is not enabled for this tenant. Ask for it to be enabled.", route.Feature)

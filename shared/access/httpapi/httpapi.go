@@ -39,6 +39,8 @@ type Route struct {
 	// Permissions are constants of package permission. The caller needs one of them; with none, a valid token is
 	// enough.
 	Permissions []string
+	// Beside is a permission that the caller needs beside one of Permissions; "" for none.
+	Beside string
 	// Feature is the feature that the tenant must have; "" for none.
 	Feature string
 	// Limit is the limit of requests that the tenant has for this route and others with the same name. A public route

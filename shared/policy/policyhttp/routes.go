@@ -103,12 +103,7 @@ func (s *Policies) queries() []httpapi.Route {
 // command makes the route of a command, which needs a permission and PolicyConfigurationAccess as well.
 func command(method, path, needed string, next httpapi.Endpoint) httpapi.Route {
 	return httpapi.Route{Method: method, Path: path, Permissions: []string{needed},
-		Endpoint: func(ctx context.Context, c httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
-			if err := requirePermission(c, permission.PolicyConfigurationAccess); err != nil {
-				return httpapi.Reply{}, err
-			}
-			return next(ctx, c, r)
-		}}
+		Beside: permission.PolicyConfigurationAccess, Endpoint: next}
 }
 
 func requirePermission(c httpapi.Caller, needed string) error {

@@ -134,16 +134,9 @@ func (s *Screenings) expiryRoutes() []httpapi.Route {
 // command makes the route of a command, which needs one of two permissions and ScreeningAccess as well.
 func command[In, Out any](method, path string,
 	handle func(context.Context, *platform.Request, In) (Out, error)) httpapi.Route {
-	next := platform.Endpoint(handle, platform.FlattenErrors())
 	return httpapi.Route{Method: method, Path: path,
 		Permissions: []string{permission.ScreeningCreate, permission.ScreeningEdit},
-		Endpoint: func(ctx context.Context, c httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
-			if !slices.Contains(c.Permissions, permission.ScreeningAccess) {
-				return httpapi.Reply{}, fault.Newf(fault.Forbidden, "permission_missing",
-					"The client lacks the permission %s.", permission.ScreeningAccess)
-			}
-			return next(ctx, c, r)
-		}}
+		Beside:      permission.ScreeningAccess, Endpoint: platform.Endpoint(handle, platform.FlattenErrors())}
 }
 
 func query[Out any](path string,
