@@ -218,7 +218,7 @@ func TestTenantSettingsOfLines(t *testing.T) {
 	expect(false)
 }
 
-// With four_eyes, a client does not verify its own draft; another client of the tenant does.
+// With four_eyes, a client does not approve its own work; another client of the tenant does.
 func TestFourEyes(t *testing.T) {
 	maker := beginTenant(t)
 	checker := loginAs(t, environment, newClient(t, environment, maker.tenantID))
@@ -227,4 +227,9 @@ func TestFourEyes(t *testing.T) {
 	verify := entityCommand + "/" + id + "/draft/" + maker.newDraft(id, uuid.NewString()) + "/verify"
 	maker.expect(403, "PUT", verify, `{"data":{"version":1}}`)
 	checker.expect(202, "PUT", verify, `{"data":{"version":1}}`)
+	policy := maker.newPolicy("w")
+	maker.addField(policy, "w", policyField("f", ""))
+	publish := policyCommands + "/" + policy + "/publish?workspaceId=w"
+	maker.expectProblem(403, "four_eyes", "PUT", publish, "")
+	checker.expect(202, "PUT", publish, "")
 }

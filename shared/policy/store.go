@@ -49,10 +49,12 @@ type VersionRef struct {
 	Number   int64
 }
 
-// Workspace names a workspace of a policy.
+// Workspace names a workspace of a policy, and who works there.
 type Workspace struct {
 	Tenant, PolicyID string
 	ID               string
+	// Client is the ID of the client, for changes; "" leaves the last one that has changed the draft.
+	Client string
 }
 
 // NewDraft is the data of a new draft.
@@ -118,6 +120,9 @@ type DraftStore interface {
 // Publication is how a draft is published.
 type Publication struct {
 	By Stamp
+	// CheckAuthor returns an error if the draft must not be published, given the client of its last change or, if it
+	// has none, of its creation; nil allows all. A change that comes later is not published without another check.
+	CheckAuthor func(client string) error
 	// Check returns an error if contents cannot be published.
 	Check func(Contents) error
 }

@@ -5,6 +5,7 @@ package screening
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"time"
 )
@@ -115,6 +116,8 @@ type Batch struct {
 	Matches     int `json:"matches"`
 	Unresolved  int `json:"unresolved"`
 	TrueMatches int `json:"trueMatches"`
+	// Resolvers counts matches by the ID of the client that acted on them last.
+	Resolvers map[string]int `json:"resolvers,omitempty"`
 	// Version is 1 for a new batch and grows by one with every change. Writes are conditional on it.
 	Version int64 `json:"version"`
 }
@@ -235,8 +238,22 @@ func (b Batch) Resolve(matches []Match, resolutions map[string]Resolution) (Batc
 		return b, nil, ErrNotOpen
 	}
 	resolved := make([]Match, len(matches))
+	b.Resolvers = maps.Clone(b.Resolvers)
+	count := func(a *MatchAction, by int) {
+		if a == nil {
+			return
+		}
+		if b.Resolvers == nil {
+			b.Resolvers = map[string]int{}
+		}
+		if b.Resolvers[a.By] += by; b.Resolvers[a.By] <= 0 {
+			delete(b.Resolvers, a.By)
+		}
+	}
 	for i, m := range matches {
 		r := resolutions[m.ID]
+		count(m.Resolution.Action, -1)
+		count(r.Action, 1)
 		b.Unresolved += countIf(r.Status == Unresolved) - countIf(m.Resolution.Status == Unresolved)
 		b.TrueMatches += countIf(r.Status == TrueMatch) - countIf(m.Resolution.Status == TrueMatch)
 		m.Resolution = r

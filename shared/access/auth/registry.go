@@ -26,7 +26,9 @@ type Tenant struct {
 	// BatchEnabled turns the batch feature on; it is off for a new tenant.
 	BatchEnabled bool
 	Settings     tenancy.Settings
-	// FourEyes means that no client verifies a draft of an entity that it has made or changed itself.
+	// FourEyes means that no client approves its own work: verifies a draft of an entity that it has made or changed,
+	// publishes a draft of a policy whose last change is its own, or closes a screening batch with a match that it has
+	// resolved.
 	FourEyes bool
 	// MaskPartialProperties means that partial properties of drafts are masked as those of entities are.
 	MaskPartialProperties bool

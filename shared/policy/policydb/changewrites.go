@@ -91,8 +91,12 @@ func (s *Store) growDraft(w policy.Workspace, e objectState, g growth) dynamo.Wr
 	limit("#fields", ":most_fields", g.fields > 0, most.fields)
 	limit("jurisdictions", ":most_jurisdictions", g.jurisdictions > 0, most.jurisdictions)
 	limit("#bytes", ":most_bytes", g.bytes > 0, most.bytes)
-	return s.table.Update(versionKey(w.Tenant, w.PolicyID, e.draft.Number),
-		"ADD revision :one, #fields :fields, jurisdictions :jurisdictions, #bytes :bytes", condition, values).
+	update := "ADD revision :one, #fields :fields, jurisdictions :jurisdictions, #bytes :bytes"
+	if w.Client != "" {
+		update += " SET changed_by = :client"
+		values[":client"] = dynamo.String(w.Client)
+	}
+	return s.table.Update(versionKey(w.Tenant, w.PolicyID, e.draft.Number), update, condition, values).
 		Or(errRefusedByDraft)
 }
 

@@ -1,6 +1,7 @@
 package policydb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -127,6 +128,11 @@ func (s *Store) Publish(ctx context.Context, tenant, policyID string, number int
 			return version.version()
 		case version.Status != policy.Draft:
 			return policy.Version{}, policy.ErrNotDraft
+		}
+		if p.CheckAuthor != nil {
+			if err := p.CheckAuthor(cmp.Or(version.ChangedBy, version.CreatedBy)); err != nil {
+				return policy.Version{}, err
+			}
 		}
 		return s.publish(ctx, tenant, row, version, p)
 	})

@@ -68,6 +68,18 @@ func TestInterleavings(t *testing.T) {
 			s := h.before(1, func() { h.must(errorOf(h.SetLocked(ctx, h.ws("second"), true))) })
 			h.want(errorOf(s.UpdateField(ctx, h.ws("second"), field("a", "2"))), policy.ErrWorkspaceLocked)
 		},
+		"the client that publishes changes the draft": func(h *harness) {
+			own := h.ws("second")
+			own.Client = "publisher"
+			s := h.before(1, func() { h.must(errorOf(h.UpdateField(ctx, own, field("a", "2")))) })
+			p := policy.Publication{By: stamp(1), CheckAuthor: func(client string) error {
+				if client == own.Client {
+					return policy.ErrNotLastPublished
+				}
+				return nil
+			}}
+			h.want(errorOf(s.Publish(ctx, h.tenant, policyID, 2, p)), policy.ErrNotLastPublished)
+		},
 		"the draft is discarded": func(h *harness) {
 			s := h.before(1, func() { h.must(h.Discard(ctx, h.tenant, policyID, 2)) })
 			h.want(errorOf(s.UpdateField(ctx, h.ws("second"), field("a", "2"))), policy.ErrNoDraft)

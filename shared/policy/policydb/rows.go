@@ -82,11 +82,13 @@ type versionRow struct {
 	ArchiveReason string        `dynamodbav:"archive_reason,omitempty"`
 	CreatedAt     string        `dynamodbav:"created_at"`
 	CreatedBy     string        `dynamodbav:"created_by"`
-	PublishedAt   string        `dynamodbav:"published_at,omitempty"`
-	PublishedBy   string        `dynamodbav:"published_by,omitempty"`
-	ArchivedAt    string        `dynamodbav:"archived_at,omitempty"`
-	ArchivedBy    string        `dynamodbav:"archived_by,omitempty"`
-	Digest        string        `dynamodbav:"digest,omitempty"`
+	// ChangedBy is the client of the last change; "" if the draft was not changed since its creation.
+	ChangedBy   string `dynamodbav:"changed_by,omitempty"`
+	PublishedAt string `dynamodbav:"published_at,omitempty"`
+	PublishedBy string `dynamodbav:"published_by,omitempty"`
+	ArchivedAt  string `dynamodbav:"archived_at,omitempty"`
+	ArchivedBy  string `dynamodbav:"archived_by,omitempty"`
+	Digest      string `dynamodbav:"digest,omitempty"`
 	// Key names the draft in its changes.
 	Key string `dynamodbav:"key"`
 	// Fields and Jurisdictions are the differences of their numbers to the base of the draft.

@@ -25,7 +25,9 @@ func TestStoredPolicies(t *testing.T) {
 	h.must(err)
 	h.publish(1)
 	h.draft("second")
-	_, err = h.UpdateField(ctx, h.ws("second"), fullField("a"))
+	second := h.ws("second")
+	second.Client = "author"
+	_, err = h.UpdateField(ctx, second, fullField("a"))
 	h.must(err)
 	_, err = h.DeleteField(ctx, h.ws("second"), "b")
 	h.must(err)

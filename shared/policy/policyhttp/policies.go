@@ -157,6 +157,10 @@ func (s *Policies) publish(ctx context.Context, r *platform.Request, _ platform.
 	}
 	v, err := s.Store.Publish(ctx, r.Tenant, draft.PolicyID, draft.Number, policy.Publication{
 		By: s.stampOf(r),
+		CheckAuthor: func(client string) error {
+			return r.RequireOther("A client must not publish a draft whose last change is its own (four eyes). "+
+				"Let another client publish it.", client)
+		},
 		Check: func(c policy.Contents) error {
 			_, err := evaluate.Compile(c)
 			return err
@@ -256,7 +260,7 @@ func workspaceOf(ctx context.Context, r *platform.Request) (policy.Workspace, er
 		err = r.InvalidParameter(fault.InQuery, parameterWorkspace, "The parameter is missing.", platform.CodeRequired)
 	}
 	audit.AddObject(ctx, parameterWorkspace, audit.Printable(workspace))
-	return policy.Workspace{Tenant: r.Tenant, PolicyID: id, ID: workspace}, err
+	return policy.Workspace{Tenant: r.Tenant, PolicyID: id, ID: workspace, Client: r.Client}, err
 }
 
 // workspaceID returns the workspace that a request names, "" if it names none. The request has no parameters but that

@@ -257,6 +257,21 @@ func TestPublishRefusesWhatCannotBeEvaluated(t *testing.T) {
 	a.publish(id, "w")
 }
 
+// With four eyes, the client of the last change of a draft does not publish it, nor the one that made it.
+func TestFourEyes(t *testing.T) {
+	t.Parallel()
+	maker := newAPI(t).as(func(c *httpapi.Caller) { c.Attributes = map[string]string{"fourEyes": "true"} })
+	other := maker.as(func(c *httpapi.Caller) { c.Client = "other" })
+	id := maker.newPolicy()
+	publish := commands + "/" + id + "/publish?workspaceId=w"
+	maker.refuse(403, "four_eyes", "PUT", publish, "")
+	field := other.addField(id, "w", fieldData("a", ""))
+	other.refuse(403, "four_eyes", "PUT", publish, "")
+	maker.succeed("DELETE", commands+"/"+id+"/fields/"+field+"?workspaceId=w", "", nil)
+	maker.refuse(403, "four_eyes", "PUT", publish, "")
+	other.succeed("PUT", publish, "", nil)
+}
+
 // The objects of another tenant are not found by any route.
 func TestOtherTenants(t *testing.T) {
 	t.Parallel()

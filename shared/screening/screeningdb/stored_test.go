@@ -124,7 +124,7 @@ func storedBatch() screening.Batch {
 			ImportedAt: now}},
 		Threshold: 85, Runs: 2, StartedAt: now,
 		EntityIDs: []string{"e"}, CreatedAt: now, CreatedBy: "client", ClosedAt: now, CorrelationID: "correlation",
-		Matches: 3, Unresolved: 2, TrueMatches: 1, Version: 1,
+		Matches: 3, Unresolved: 2, TrueMatches: 1, Resolvers: map[string]int{"client": 1}, Version: 1,
 	}
 }
 

@@ -3,6 +3,8 @@ package screeninghttp
 import (
 	"cmp"
 	"context"
+	"maps"
+	"slices"
 
 	"sluice/shared/access/audit"
 	"sluice/shared/access/httpapi/platform"
@@ -50,6 +52,11 @@ func (s *Screenings) Complete(ctx context.Context, r *platform.Request, _ platfo
 	return platform.NoData{}, retryIfChanged(func() error {
 		b, err := s.findBatch(ctx, r, "id")
 		if err != nil || b.Status == screening.Closed {
+			return err
+		}
+		err = r.RequireOther("A client must not close a batch with a match that it has resolved (four eyes). "+
+			"Let another client close it.", slices.Collect(maps.Keys(b.Resolvers))...)
+		if err != nil {
 			return err
 		}
 		closed, err := b.Close(s.Now().UTC())

@@ -94,6 +94,17 @@ func TestResolve(t *testing.T) {
 		t.Errorf("the match is %+v, want comments and classification kept", m)
 	}
 	a.succeed("PUT", path, body(update(ids[2], "No Match", "")), nil)
+	// With four eyes, nobody closes it of whom a resolution is.
+	a.caller.Attributes = map[string]string{"fourEyes": "true"}
+	a.refuse(403, "four_eyes", "PUT", commands+"/batch/"+batch+"/complete", "")
+	a.caller.Client = "other"
+	a.succeed("PUT", path, body(update(ids[0], "Match", ""), update(ids[1], "No Match", "")), nil)
+	a.refuse(403, "four_eyes", "PUT", commands+"/batch/"+batch+"/complete", "")
+	a.caller.Client = "c"
+	a.refuse(403, "four_eyes", "PUT", commands+"/batch/"+batch+"/complete", "") // it has resolved the third one
+	a.caller.Client = "other"
+	a.succeed("PUT", path, body(update(ids[2], "No Match", "")), nil)
+	a.caller.Client = "c"
 	a.succeed("PUT", commands+"/batch/"+batch+"/complete", "", nil)
 	a.refuse(400, "screening_batch_not_open", "PUT", path, body(update(ids[2], "Match", "")))
 	var matches []screeninghttp.MatchReply

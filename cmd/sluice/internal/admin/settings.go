@@ -259,7 +259,9 @@ The settings and their values, with the default in parentheses:
   max_future_hours=N              how far in the future they may be (720)
   retention_days=N                how long after its receipt a transaction is kept; 0 for ever (0)
   parquet=true|false              accepted lines are also written as Parquet files: docs/parquet.md (false)
-  four_eyes=true|false            no client verifies a draft of an entity that it made or changed itself (false)
+  four_eyes=true|false            no client verifies an entity's draft that it made or changed, publishes a policy's
+                                  draft whose last change is its own, or closes a screening batch with a match that
+                                  it resolved (false)
   mask_partial_properties=true|false  partial-properties masks sensitive fields as reads of entities do (false)
 Limits of the tenant: a number, none (as 0), or default.
 ` + describeLimits() + `  limits=none|default             all limits that are not given by their own names

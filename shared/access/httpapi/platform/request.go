@@ -3,6 +3,7 @@ package platform
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,6 +43,19 @@ func (r *Request) RequireReach(property string, layers access.Layers) error {
 		return nil
 	}
 	return r.Invalid(property, "With these access layers the client would not reach the object itself.", CodeLayers)
+}
+
+// attributeFourEyes is auth.AttributeFourEyes: "true" if the tenant demands four eyes.
+const attributeFourEyes = "fourEyes"
+
+// RequireOther returns the given message as a fault if the tenant demands four eyes and the caller is among the clients
+// whose work the request would approve. The caller of RequireOther makes the approval conditional on the state in which
+// it has found those clients.
+func (r *Request) RequireOther(message string, clients ...string) error {
+	if r.Attributes[attributeFourEyes] == "true" && slices.Contains(clients, r.Client) {
+		return fault.New(fault.Forbidden, "four_eyes", message)
+	}
+	return nil
 }
 
 // InvalidParameter returns the error of a request with one wrong parameter; source is fault.InPath or fault.InQuery.

@@ -164,8 +164,9 @@ func (s *Entities) VerifyDraft(ctx context.Context, r *platform.Request, in Veri
 	}
 	resolutions := m.keep(in.DataConflictResolutions.Normalized())
 	verify := func(p entity.Profile, status entity.LifecycleStatus, d entity.Draft) (entity.Update, error) {
-		if r.Attributes[attributeFourEyes] == "true" && slices.Contains(d.Authors, r.Client) {
-			return entity.Update{}, errOwnDraft
+		if err := r.RequireOther("A client must not verify a draft that it has made or changed (four eyes). "+
+			"Let another client verify it.", d.Authors...); err != nil {
+			return entity.Update{}, err
 		}
 		conflicts := entity.FindConflicts(p, d, resolutions)
 		if len(conflicts) > 0 && *in.Version != noVersionCheck {

@@ -121,6 +121,9 @@ func TestFourEyes(t *testing.T) {
 	d := a.createDraft(e)
 	verify := command + "/" + e + "/draft/" + d + "/verify"
 	a.expectStatus(403, "PUT", verify, `{"data":{"version":-1}}`)
+	if got := a.messages[0].ErrorCode; got != "four_eyes" {
+		t.Errorf("got the code %s, want four_eyes", got)
+	}
 	as("helper", "true")
 	a.succeed("PUT", command+"/"+e+"/draft/"+d,
 		`{"data":{"version":-1,"properties":{"city":{"type":"Single","value":"Bonn"}}}}`, nil)

@@ -72,19 +72,14 @@ func (s *Entities) Routes() []httpapi.Route {
 	}...)
 }
 
-// attributeFourEyes is auth.AttributeFourEyes: "true" if no client of the tenant verifies its own drafts.
-const attributeFourEyes = "fourEyes"
-
 var (
 	errNoEntity     = fault.New(fault.NotFound, "entity_not_found", "Entity not found.")
 	errNoDraft      = fault.New(fault.NotFound, "draft_not_found", "Draft not found.")
 	errDraftChanged = fault.New(fault.Conflict, "draft_changed",
 		"The draft was changed by someone else. Read it again.")
 	errDraftEnded = fault.New(fault.Conflict, "draft_ended", "The draft has already been verified or rejected.")
-	errOwnDraft   = fault.New(fault.Forbidden, "own_draft",
-		"A client must not verify a draft that it has made or changed (four eyes). Let another client verify it.")
-	errBusy    = fault.New(fault.Conflict, "entity_busy", "The entity is being changed by others. Try again.")
-	errTooMany = fault.New(fault.TooLarge, "too_many_drafts",
+	errBusy       = fault.New(fault.Conflict, "entity_busy", "The entity is being changed by others. Try again.")
+	errTooMany    = fault.New(fault.TooLarge, "too_many_drafts",
 		"The reply would be too large. Narrow the search by entityIds, or use search-entity-drafts-light.")
 )
 
