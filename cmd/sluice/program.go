@@ -19,6 +19,7 @@ import (
 	"sluice/cmd/sluice/internal/consoleserver"
 	"sluice/cmd/sluice/internal/costs"
 	"sluice/cmd/sluice/internal/demo"
+	"sluice/cmd/sluice/internal/doctor"
 	"sluice/cmd/sluice/internal/entities"
 	"sluice/cmd/sluice/internal/local"
 	"sluice/cmd/sluice/internal/output"
@@ -75,8 +76,8 @@ Exit codes:
 			append(entities.Commands(), screening.Command(), policies.Command(), adapterserver.Command())},
 		{"Events", webhooks.Commands()},
 		{"The service",
-			slices.Concat(profiles.Commands(), []*cobra.Command{consoleserver.Command(), admin.Command(),
-				costs.Command()})},
+			slices.Concat(profiles.Commands(), []*cobra.Command{doctor.Command(), consoleserver.Command(),
+				admin.Command(), costs.Command()})},
 		{"Local clouds and test data", append(local.Commands(), demo.Command(runProgram), samples.Command())},
 	} {
 		root.AddGroup(&cobra.Group{ID: family.title, Title: family.title})
