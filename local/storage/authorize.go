@@ -3,9 +3,11 @@ package storage
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/valyala/fasthttp"
 	"github.com/versity/versitygw/auth"
 	versity "github.com/versity/versitygw/backend"
 	"github.com/versity/versitygw/s3api/utils"
@@ -85,6 +87,18 @@ func appendDecision[Decision ~int](matrix *[][]Decision, newRow bool, err error)
 
 // isObjectTag reports whether the value of a condition key is a tag of the object that is read.
 func isObjectTag(key string) bool { return strings.HasPrefix(key, iam.ObjectTagPrefix) }
+
+// requireOneAuth refuses a request whose URL is signed and which has the header Authorization, too, as AWS does. Clients
+// that send their access token to every address would otherwise be found out there only.
+func requireOneAuth(ctx context.Context) error {
+	r, ok := ctx.(*fasthttp.RequestCtx)
+	if !ok || !r.QueryArgs().Has("X-Amz-Signature") || len(r.Request.Header.Peek("Authorization")) == 0 {
+		return nil
+	}
+	return s3err.APIError{Code: "InvalidArgument", HTTPStatusCode: http.StatusBadRequest,
+		Description: "Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature query " +
+			"string parameter or the Authorization header should be specified"}
+}
 
 // conditionLookup returns the function that looks up condition keys of a principal's request in values. Within one
 // machine there is no TLS, so aws:SecureTransport is always true: policies that require it must not deny everything.
@@ -204,6 +218,9 @@ func (b *backend) authorizeCopySource(ctx context.Context, source string) error 
 
 // GetObject reads an object unless the policy of its bucket denies that because of the object's tags.
 func (b *backend) GetObject(ctx context.Context, in *s3.GetObjectInput) (*s3.GetObjectOutput, error) {
+	if err := requireOneAuth(ctx); err != nil {
+		return nil, err
+	}
 	if err := b.authorizeByTags(ctx, deref(in.Bucket), deref(in.Key), deref(in.VersionId)); err != nil {
 		return nil, err
 	}

@@ -35,6 +35,9 @@ type backend struct {
 
 // PutObject stores an object and reports it.
 func (b *backend) PutObject(ctx context.Context, in s3response.PutObjectInput) (s3response.PutObjectOutput, error) {
+	if err := requireOneAuth(ctx); err != nil {
+		return s3response.PutObjectOutput{}, err
+	}
 	in.Body = rejectShort(in.Body, in.ContentLength)
 	out, err := b.Backend.PutObject(ctx, in)
 	if err != nil || strings.HasSuffix(deref(in.Key), "/") {
@@ -48,6 +51,9 @@ func (b *backend) PutObject(ctx context.Context, in s3response.PutObjectInput) (
 
 // UploadPart stores a part of an object.
 func (b *backend) UploadPart(ctx context.Context, in *s3.UploadPartInput) (*s3.UploadPartOutput, error) {
+	if err := requireOneAuth(ctx); err != nil {
+		return nil, err
+	}
 	in.Body = rejectShort(in.Body, in.ContentLength)
 	out, err := b.Backend.UploadPart(ctx, in)
 	return out, shortBodyError(in.Body, err)

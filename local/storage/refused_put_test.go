@@ -42,6 +42,19 @@ func TestRefusedPutIsAnswered(t *testing.T) {
 	}
 }
 
+// A token beside the signature of a URL is refused, as AWS refuses it, and the URL can still be used.
+func TestASignedURLWithATokenIsRefused(t *testing.T) {
+	signed, _ := presignPut(t, uniqueKey("token"), time.Hour)
+	status, text := put(t, signed, "x", "If-None-Match", "*", "Authorization", "Bearer x")
+	if status != http.StatusBadRequest || !strings.Contains(text, "<Code>InvalidArgument</Code>") ||
+		!strings.Contains(text, "Only one auth mechanism allowed") {
+		t.Errorf("got %d %s, want 400 InvalidArgument", status, text)
+	}
+	if status, text := put(t, signed, "x", "If-None-Match", "*"); status != http.StatusOK {
+		t.Errorf("without the token: %d %s, want 200", status, text)
+	}
+}
+
 // putNaively sends a whole request and reads the reply after that. With expect, it waits for 100 Continue first, unless
 // the final reply comes in its place.
 func putNaively(target string, body []byte, expect bool) (status int, text string, err error) {
