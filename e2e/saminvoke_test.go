@@ -88,7 +88,8 @@ func TestSAMInvoke(t *testing.T) {
 	s.invokeAPI("outbound", 200, `"decisions"`)
 	s.invokeAPI("receive", 400, "entity_not_found")
 	s.invokeAPI("webhook", 200, `"secret"`)
-	s.invokeAPI("receptor", 202) // of provider.json, whose messages are not authenticated
+	// Of provider.json, whose messages are not authenticated: the sample's is not one of its adapter.
+	s.invokeAPI("receptor", 403, "response_not_valid")
 	s.invoke("conduct", `"providers":[]`)
 	s.invoke("notify", "null")
 	s.invoke("deliver", `"done":true`)

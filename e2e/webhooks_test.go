@@ -40,13 +40,20 @@ func (s *session) deliveriesOf(w client.Webhook, want int) []client.Delivery {
 }
 
 // expectDelivered waits for the end of a delivery, which must be a text of its outcome and code, and returns it.
-func (s *session) expectDelivered(w client.Webhook, delivery, want string) (d client.Delivery) {
+func (s *session) expectDelivered(w client.Webhook, delivery, want string) client.Delivery {
+	s.t.Helper()
+	d := s.followDelivery(w, delivery)
+	assert(s.t, summaryOf(d) == want, "delivery %s ended with %s, want %s: %+v", delivery, summaryOf(d), want, d)
+	return d
+}
+
+// followDelivery waits until a delivery has ended, whichever way.
+func (s *session) followDelivery(w client.Webhook, delivery string) (d client.Delivery) {
 	s.t.Helper()
 	eventually(s.t, "the end of delivery "+delivery, func() bool {
 		d = ok(s.client.Delivery(s.t.Context(), w.ID, delivery))(s.t)
 		return d.Outcome != nil
 	})
-	assert(s.t, summaryOf(d) == want, "delivery %s ended with %s, want %s: %+v", delivery, summaryOf(d), want, d)
 	return d
 }
 
@@ -199,7 +206,8 @@ func TestBatchesOfEvents(t *testing.T) {
 func webhookCalls(api *session) []platformCall {
 	w := api.newWebhook("https://receiver.invalid/events", client.WebhookSettings{})
 	one := webhooksPath + "/" + w.ID
-	d := api.testWebhook(w, "Failed name_not_found")
+	// SAM's containers may have no server for names, so that the delivery ends with a time-out there.
+	d := api.followDelivery(w, ok(api.client.TestWebhook(api.t.Context(), w.ID))(api.t).ID)
 	return []platformCall{
 		{"GET", webhooksPath, ""},
 		{"GET", one, ""},
