@@ -43,6 +43,7 @@ func nameEnumsInside(schemas *yaml.Node, name string, schema *yaml.Node) error {
 		if m.schema == nil {
 			continue
 		}
+		replaceNull(m.schema)
 		nameInside := nameEnumsInside
 		if memberOf(m.schema, "enum") != nil {
 			nameInside = moveEnum
@@ -52,6 +53,24 @@ func nameEnumsInside(schemas *yaml.Node, name string, schema *yaml.Node) error {
 		}
 	}
 	return nil
+}
+
+// replaceNull writes a value that is always null as one of its type that may be null, a text without characters: of the
+// constant, ogen makes Go that does not compile.
+func replaceNull(schema *yaml.Node) {
+	kind, _ := kindOf(schema)
+	for i := 0; i < len(schema.Content); i += 2 {
+		switch {
+		case schema.Content[i].Value != "const" || schema.Content[i+1].Tag != "!!null":
+		case kind == "string":
+			schema.Content[i] = text("maxLength")
+			schema.Content[i+1] = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: "0"}
+			return
+		default:
+			schema.Content = slices.Delete(schema.Content, i, i+2)
+			return
+		}
+	}
 }
 
 // moveEnum moves the type and the values of an enumeration into the component of a name. It leaves a reference in their

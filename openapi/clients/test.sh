@@ -75,6 +75,14 @@ oapi_generate() {
 oapi_compile() { go_driver "$work/oapi-codegen" oapi-codegen; }
 oapi_batch() { "$work/oapi-codegen/batch"; }
 
+ogen_generate() {
+    rm -rf "$work/ogen" && mkdir -p "$work/ogen"
+    cd "$work/ogen" && go mod init example.com/sluice/client
+    go run "github.com/ogen-go/ogen/cmd/ogen@$OGEN" --target . --package client --clean "$description"
+}
+ogen_compile() { go_driver "$work/ogen" ogen; }
+ogen_batch() { "$work/ogen/batch"; }
+
 # go_driver FOLDER CLIENT: compiles the generated module and its driver.
 go_driver() {
     mkdir -p "$1/cmd/batch"
@@ -185,6 +193,7 @@ row openapi-generator-go "java mvn go" go_generate go_compile go_batch
 row openapi-generator-python "java mvn python3" python_generate python_compile python_batch
 row openapi-generator-typescript-fetch "java mvn node npm" fetch_generate fetch_compile fetch_batch
 row oapi-codegen "go" oapi_generate oapi_compile oapi_batch
+row ogen "go" ogen_generate ogen_compile ogen_batch
 row openapi-python-client "python3" opc_generate opc_compile opc_batch
 row openapi-typescript "node npm" ots_generate ots_compile ots_batch
 row redocly "node npm" redocly_lint
