@@ -190,15 +190,25 @@ func (p *tab) reload() {
 }
 
 // back does what the browser's button Back does, within the page or to the one before.
-func (p *tab) back() { p.Helper(); evaluate[any](p, `history.back()`) }
+func (p *tab) back() { p.Helper(); p.traverse("back") }
 
 // forward does what the browser's button Forward does.
-func (p *tab) forward() { p.Helper(); evaluate[any](p, `history.forward()`) }
+func (p *tab) forward() { p.Helper(); p.traverse("forward") }
 
-// address returns path and query of the page.
+// traverse calls a method of the history once the call has been answered: the page that answers may be gone after it.
+func (p *tab) traverse(method string) {
+	p.Helper()
+	evaluate[any](p, `void setTimeout(() => history.`+method+`())`)
+}
+
+// address returns path and query of the page; "" if it is just being replaced.
 func (p *tab) address() string {
 	p.Helper()
-	u, err := url.Parse(evaluate[string](p, `location.href`))
+	text, err := tryEvaluate[string](p, `location.href`)
+	if err != nil {
+		return ""
+	}
+	u, err := url.Parse(text)
 	errtest.Fatal(p, err)
 	return u.RequestURI()
 }
