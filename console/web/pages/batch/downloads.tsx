@@ -111,7 +111,7 @@ function filesOf(results: Results | undefined, ended: boolean): File[] {
         ? ""
         : !ended
           ? "when the batch is processed, if the tenant has it"
-          : "none: not written for this tenant, or not yet, or not kept any more",
+          : "none: off for this tenant, not written yet, or expired",
     },
   ];
 }

@@ -22,7 +22,7 @@ export function RunningBatches({ open, isPart }: { open: BatchRecord[]; isPart: 
       <h2 id="running">Running now</h2>
       <dl class="figures">
         <div>
-          <dt>Worked on</dt>
+          <dt>In progress</dt>
           <dd class="figure">{formatCount(running.length)}</dd>
         </div>
         <div>

@@ -39,7 +39,7 @@ export function LimitsPanel() {
     <section class="panel" aria-labelledby="limits" data-volatile>
       <h2 id="limits">Limits</h2>
       {limits.length === 0 ? (
-        <p class="aside">No reply has told of a limit yet; a tenant may have none.</p>
+        <p class="aside">No limit is known yet: no reply so far named one, and a tenant may have none.</p>
       ) : (
         <>
           <SmallTable

@@ -33,7 +33,7 @@ const stepColumns: readonly SmallColumn<Metrics["steps"][number]>[] = [
     align: "end",
     cell: (step) => (step.bytes > 0 ? `${formatBytes(Math.round(step.bytes_per_second))}/s` : ""),
   },
-  { title: "Half within", align: "end", cell: (step) => formatDuration(step.p50_ms) },
+  { title: "Median", align: "end", cell: (step) => formatDuration(step.p50_ms) },
 ];
 
 function Content({ metrics: { functions, steps, stages, requests } }: { metrics: Metrics }) {
@@ -56,7 +56,7 @@ function Content({ metrics: { functions, steps, stages, requests } }: { metrics:
           <dd class="figure">{formatCount(requests.count)}</dd>
         </div>
         <div>
-          <dt>Half within</dt>
+          <dt>Median</dt>
           <dd class="figure">{formatDuration(requests.p50_ms)}</dd>
         </div>
       </dl>
