@@ -88,8 +88,8 @@ func appendDecision[Decision ~int](matrix *[][]Decision, newRow bool, err error)
 // isObjectTag reports whether the value of a condition key is a tag of the object that is read.
 func isObjectTag(key string) bool { return strings.HasPrefix(key, iam.ObjectTagPrefix) }
 
-// requireOneAuth refuses a request whose URL is signed and which has the header Authorization, too, as AWS does. Clients
-// that send their access token to every address would otherwise be found out there only.
+// requireOneAuth refuses a request whose URL is signed and which has the header Authorization, too, as AWS does.
+// Clients that send their access token to every address would otherwise be found out there only.
 func requireOneAuth(ctx context.Context) error {
 	r, ok := ctx.(*fasthttp.RequestCtx)
 	if !ok || !r.QueryArgs().Has("X-Amz-Signature") || len(r.Request.Header.Peek("Authorization")) == 0 {
