@@ -21,7 +21,8 @@ type UploadOptions struct {
 	// StatusProcessed, and nothing of it is stored.
 	ValidateOnly bool `json:"validate_only,omitempty"`
 	// OnDuplicate is what becomes of the batch if another one with the same file was processed within 30 days:
-	// AcceptDuplicate, which is the default, or RejectDuplicate. Status.DuplicateOf names the other one in either case.
+	// AcceptDuplicate, which is the default, RejectDuplicate or RejectOpenDuplicate. Status.DuplicateOf names the other
+	// one in each case.
 	OnDuplicate string `json:"on_duplicate,omitempty"`
 	// Name and Metadata are shown in everything that is told about the batch. A name has 1 to 128 characters, or is
 	// left out. There may be 16 metadata; their keys have 1 to 64 letters, digits, underscores, dots and hyphens, their
@@ -57,6 +58,8 @@ const (
 const (
 	AcceptDuplicate = "accept"
 	RejectDuplicate = "reject"
+	// RejectOpenDuplicate also rejects a batch while another one with its file is being processed.
+	RejectOpenDuplicate = "reject_open"
 )
 
 // The values of UploadOptions.ContentEncoding and Status.ContentEncoding. EncodingIdentity means that a file is not

@@ -103,6 +103,33 @@ func TestEqualFilesAtTheSameTime(t *testing.T) {
 	}
 }
 
+// A batch that rejects open duplicates is rejected while another one with its file is being processed.
+func TestOpenDuplicateIsRejected(t *testing.T) {
+	t.Parallel()
+	content := line("a")
+	first := newBatchWith(t, content, func(*batch.Batch) {})
+	first.runToIngestion()
+	rejects := func(b *batch.Batch) { b.OnDuplicate = batch.RejectOpenDuplicate }
+	dryRun := func(b *batch.Batch) { rejects(b); b.ValidateOnly = true }
+	for _, ask := range []func(*batch.Batch){rejects, dryRun} {
+		b := first.another(content, ask).run()
+		want := "This file is being processed as batch " + string(first.id) + "."
+		if b.Status != batch.ValidationFailed || b.ErrorMessage != want || b.DuplicateOf != first.id ||
+			b.Verdict.Accepted != 1 || b.Verdict.AcceptedSHA256 != nil || !b.IsRejectedAsDuplicate() {
+			t.Errorf("got %s (%s), duplicate of %q, verdict %+v; want VALIDATION_FAILED (%s)", b.Status, b.ErrorMessage,
+				b.DuplicateOf, b.Verdict, want)
+		}
+	}
+	runThrice(first, "close", first.close.Run, pipeline.CloseInput{ID: first.id})
+	b := first.another(content, rejects).run()
+	if want := batch.DuplicateMessage(first.id); b.Status != batch.ValidationFailed || b.ErrorMessage != want {
+		t.Errorf("after its end: got %s (%s), want VALIDATION_FAILED (%s)", b.Status, b.ErrorMessage, want)
+	}
+	if b := first.another(content+line("b"), rejects).run(); b.Status != batch.Processed {
+		t.Errorf("another file: got %s (%s), want PROCESSED", b.Status, b.ErrorMessage)
+	}
+}
+
 // runToIngestion runs the steps of a batch with one chunk once, down to its ingestion.
 func (w *testBatch) runToIngestion() {
 	w.t.Helper()

@@ -23,10 +23,24 @@ func (b Batch) File() *File {
 	return &File{b.Tenant, b.FileSHA256}
 }
 
-// IsRejectedAsDuplicate reports whether the batch was rejected because its file was processed before.
+// IsRejectedAsDuplicate reports whether the batch was rejected because its file was processed before, or is.
 func (b Batch) IsRejectedAsDuplicate() bool {
-	return b.Status == ValidationFailed && b.DuplicateOf != "" && b.OnDuplicate == RejectDuplicate
+	return b.Status == ValidationFailed && b.DuplicateOf != "" && b.OnDuplicate.Rejects()
 }
 
 // DuplicateMessage returns the message of a batch that is rejected because its file was processed as another batch.
 func DuplicateMessage(of ID) string { return fmt.Sprintf("This file was processed as batch %s.", of) }
+
+// FileTakenError means that a transition was not made because another batch processes the file, or has processed it.
+type FileTakenError struct {
+	By          ID
+	IsProcessed bool
+}
+
+// Error implements error. The text is the message of a batch that is rejected for it.
+func (e *FileTakenError) Error() string {
+	if e.IsProcessed {
+		return DuplicateMessage(e.By)
+	}
+	return fmt.Sprintf("This file is being processed as batch %s.", e.By)
+}

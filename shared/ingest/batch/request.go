@@ -92,8 +92,14 @@ type Declared struct {
 // OnDuplicate is the treatment of a batch whose file was processed before.
 type OnDuplicate string
 
+// Rejects reports whether the batch is rejected if its file was processed before.
+func (d OnDuplicate) Rejects() bool { return d == RejectDuplicate || d == RejectOpenDuplicate }
+
 // The treatments of such a batch; an empty OnDuplicate is AcceptDuplicate.
 const (
 	AcceptDuplicate OnDuplicate = "accept"
 	RejectDuplicate OnDuplicate = "reject"
+	// RejectOpenDuplicate is RejectDuplicate, and rejects the batch also while another one with its file is being
+	// processed.
+	RejectOpenDuplicate OnDuplicate = "reject_open"
 )

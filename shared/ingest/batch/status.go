@@ -109,6 +109,11 @@ type Transition struct {
 	// one that has processed it last, within DuplicateWindow, that is recorded as DuplicateOf, unless the batch has
 	// one.
 	File *File
+	// Opens is the file that the batch processes from PendingIngestion on until it ends; nil for none. If Alone is
+	// true, the transition, also one to Processed, is made only if no other batch processes the file then, and none has
+	// processed it within DuplicateWindow: otherwise Apply returns a *FileTakenError.
+	Opens *File
+	Alone bool
 	// ErrorMessage is recorded with ValidationFailed and Failed.
 	ErrorMessage string
 	// Export means that the accepted lines are to be written as Parquet: the batch is Unannounced to Export, too.

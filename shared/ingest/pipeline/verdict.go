@@ -73,10 +73,23 @@ func (s *Verdict) decide(ctx context.Context, j *job) error {
 	t := batch.Transition{To: batch.PendingIngestion, At: s.Now(), Verdict: &verdict, DuplicateOf: j.DuplicateOf}
 	if message := rejectionMessage(j.Batch, verdict); message != "" {
 		t.To, t.ErrorMessage = batch.ValidationFailed, message
-	} else if j.ValidateOnly {
-		t.To = batch.Processed
+		return j.transition(ctx, t)
 	}
-	return j.transition(ctx, t)
+	t.Opens, t.Alone = j.File(), j.OnDuplicate == batch.RejectOpenDuplicate
+	if j.ValidateOnly {
+		t.To = batch.Processed
+		if !t.Alone {
+			t.Opens = nil // nothing of it is processed
+		}
+	}
+	err = j.transition(ctx, t)
+	if taken, ok := errors.AsType[*batch.FileTakenError](err); ok {
+		verdict.AcceptedSHA256 = nil
+		t = batch.Transition{To: batch.ValidationFailed, At: t.At, Verdict: &verdict, DuplicateOf: taken.By,
+			ErrorMessage: taken.Error()}
+		return j.transition(ctx, t)
+	}
+	return err
 }
 
 // findDuplicate sets the batch of which the job's one is a duplicate, if its file was processed before. Of two batches
@@ -144,7 +157,7 @@ func rejectionMessage(b batch.Batch, v batch.Verdict) string {
 		effect = "the batch is rejected"
 	}
 	switch {
-	case b.DuplicateOf != "" && b.OnDuplicate == batch.RejectDuplicate:
+	case b.DuplicateOf != "" && b.OnDuplicate.Rejects():
 		return batch.DuplicateMessage(b.DuplicateOf)
 	case v.Outcome == batch.TooManyTransactions:
 		return fmt.Sprintf("The file contains %d transactions; a batch may contain at most %d. "+

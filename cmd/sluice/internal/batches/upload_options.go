@@ -44,8 +44,8 @@ func (o *uploadOptions) addFlags(c *cobra.Command) {
 		"drop invalid lines, but reject the batch if more than `LIMIT` are invalid: a number, or a share such as 0.5%")
 	f.BoolVar(&o.validateOnly, "validate-only", false, "have the service validate the batch and store nothing of it")
 	f.StringVar(&o.onDuplicate, "on-duplicate", client.AcceptDuplicate,
-		"`accept` or reject a file that was processed within 30 days")
-	command.Values(c, "on-duplicate", client.AcceptDuplicate, client.RejectDuplicate)
+		"`accept` or reject a file that was processed within 30 days; reject_open: also one that is being processed")
+	command.Values(c, "on-duplicate", duplicateTreatments...)
 	f.StringVar(&o.name, "name", "", "call the batch `NAME`, up to 128 characters")
 	f.Func("metadata", "attach `KEY=VALUE` to the batch; can be repeated, up to 16 times", func(text string) error {
 		key, value, ok := strings.Cut(text, "=")
@@ -71,19 +71,21 @@ func (o *uploadOptions) check() error {
 		return command.Usagef("--max-rejected excludes --reject-on-invalid; give one of them")
 	case isGiven("max-rejected") && o.maxRejected == "":
 		return command.Usagef("--max-rejected needs a number, or a share such as 0.5%%")
-	case o.onDuplicate != client.AcceptDuplicate && o.onDuplicate != client.RejectDuplicate:
-		return command.Usagef("--on-duplicate is accept or reject, not %q", o.onDuplicate)
+	case !slices.Contains(duplicateTreatments, o.onDuplicate):
+		return command.Usagef("--on-duplicate is accept, reject or reject_open, not %q", o.onDuplicate)
 	case isGiven("name") && o.name == "":
 		return command.Usagef("--name needs a name")
 	}
 	return nil
 }
 
+var duplicateTreatments = []string{client.AcceptDuplicate, client.RejectDuplicate, client.RejectOpenDuplicate}
+
 // request returns what the service is asked for, without the screening of names.
 func (o *uploadOptions) request() client.UploadOptions {
 	out := client.UploadOptions{RejectOnInvalid: o.rejectOnInvalid, ValidateOnly: o.validateOnly, Name: o.name,
 		Metadata: o.metadata}
-	if o.onDuplicate == client.RejectDuplicate { // releases that do not know it accept
+	if o.onDuplicate != client.AcceptDuplicate { // releases that do not know it accept
 		out.OnDuplicate = o.onDuplicate
 	}
 	if o.maxRejected != "" {

@@ -123,9 +123,18 @@ func (s *Store) Apply(ctx context.Context, id batch.ID, t batch.Transition) (bat
 		ExpressionAttributeNames:  names,
 		ExpressionAttributeValues: values,
 	}
-	if t.File != nil {
+	switch {
+	case t.File != nil:
 		return s.applyWithFile(ctx, id, t, update)
+	case t.Opens != nil:
+		return s.applyOpening(ctx, id, t, update)
 	}
+	return s.applyUpdate(ctx, id, t, update)
+}
+
+// applyUpdate makes the update of a transition.
+func (s *Store) applyUpdate(ctx context.Context, id batch.ID, t batch.Transition, update types.Update) (batch.Batch,
+	error) {
 	b, isMade, err := s.update(ctx, id, "transition to "+string(t.To), update)
 	if err != nil {
 		return batch.Batch{}, err

@@ -92,6 +92,94 @@ func (s *Store) applyWithFile(ctx context.Context, id batch.ID, t batch.Transiti
 	return batch.Batch{}, fmt.Errorf("transition of batch %s to %s: its file is being processed all the time", id, t.To)
 }
 
+// openFileRow is the item of a file that is being processed. Its ID is that of the fileRow; its part is openFilePart.
+type openFileRow struct {
+	// Batches are those that began to process the file, and perhaps have ended since.
+	Batches []string `dynamodbav:"batches"`
+}
+
+const openFilePart = "open"
+
+// applyOpening makes an update of a batch that begins to process a file, in one transaction with the item of the open
+// file: of batches that begin at the same time, each one sees those before it.
+func (s *Store) applyOpening(ctx context.Context, id batch.ID, t batch.Transition, update types.Update) (batch.Batch,
+	error) {
+	item := fileKey(*t.Opens)
+	item["part"] = dynamo.String(openFilePart)
+	for range maxFileWrites {
+		stored, open, err := s.openBatches(ctx, item, id)
+		if err == nil && t.Alone {
+			err = s.checkAlone(ctx, *t.Opens, open, t.At) // after the open ones: a batch is in one of the two
+		}
+		if err != nil {
+			return batch.Batch{}, err
+		}
+		if t.To.IsTerminal() {
+			return s.applyUpdate(ctx, id, t, update)
+		}
+		batches, err := attributevalue.Marshal(append(open, string(id)))
+		if err != nil {
+			return batch.Batch{}, err
+		}
+		file := types.Update{
+			TableName: &s.table, Key: item, UpdateExpression: aws.String("SET batches = :batches, expires = :expires"),
+			ConditionExpression: aws.String("attribute_not_exists(id)"),
+			ExpressionAttributeValues: dynamo.Item{
+				":batches": batches, ":expires": dynamo.Number(t.At.Add(batch.DuplicateWindow).Unix()),
+			},
+		}
+		if stored != nil {
+			file.ConditionExpression = aws.String("batches = :stored")
+			file.ExpressionAttributeValues[":stored"] = stored
+		}
+		failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{{Update: &update}, {Update: &file}})
+		switch {
+		case err == nil || failed[0]:
+			return s.afterTransaction(ctx, id, t, err == nil)
+		case !failed[1]:
+			return batch.Batch{}, fmt.Errorf("transition of batch %s to %s: %w", id, t.To, err)
+		}
+	}
+	return batch.Batch{}, fmt.Errorf("transition of batch %s to %s: its file is being opened all the time", id, t.To)
+}
+
+// openBatches returns what the item of an open file has stored, and those of its batches, without one, that are past
+// their validation and have not ended.
+func (s *Store) openBatches(ctx context.Context, item dynamo.Item, without batch.ID) (stored types.AttributeValue,
+	open []string, err error) {
+	found, err := dynamo.Get(ctx, s.db, s.table, item)
+	var row openFileRow
+	if err == nil {
+		err = attributevalue.UnmarshalMap(found, &row)
+	}
+	if err != nil || len(row.Batches) == 0 {
+		return nil, nil, err
+	}
+	var ids []batch.ID
+	for _, id := range row.Batches {
+		ids = append(ids, batch.ID(id))
+	}
+	statuses, err := s.Statuses(ctx, ids)
+	for _, id := range ids {
+		if status := statuses[id]; id != without && status != "" && !status.IsTerminal() {
+			open = append(open, string(id))
+		}
+	}
+	return found["batches"], open, err
+}
+
+// checkAlone returns a *batch.FileTakenError if some batches process a file, or another one has processed it.
+func (s *Store) checkAlone(ctx context.Context, f batch.File, open []string, now time.Time) error {
+	if len(open) > 0 {
+		return &batch.FileTakenError{By: batch.ID(open[0])}
+	}
+	by, err := s.ProcessedAs(ctx, f, now)
+	if err == nil && by != "" {
+		err = &batch.FileTakenError{By: by, IsProcessed: true}
+	}
+	return err
+}
+
 // namingDuplicate returns an update that also names the batch which had the same file, unless one is named already.
 func namingDuplicate(u types.Update, of string) types.Update {
 	u.UpdateExpression = aws.String("SET duplicate_of = if_not_exists(duplicate_of, :previous), " +

@@ -11,7 +11,7 @@ func TestOnDuplicate(t *testing.T) {
 	a := newAPI(t)
 	for body, want := range map[string]batch.OnDuplicate{
 		`{}`: "", `{"on_duplicate":null}`: "", `{"on_duplicate":"accept"}`: batch.AcceptDuplicate,
-		`{"on_duplicate":"reject"}`: batch.RejectDuplicate,
+		`{"on_duplicate":"reject"}`: batch.RejectDuplicate, `{"on_duplicate":"reject_open"}`: batch.RejectOpenDuplicate,
 	} {
 		id := batch.ID(a.generateUploadURL(t, body)["batch_id"].(string))
 		if b, err := a.batches.Get(t.Context(), id); err != nil || b.OnDuplicate != want {

@@ -59,8 +59,8 @@ func (in *UploadRequest) Check() []fault.Detail {
 	if _, wrong := parseMaxRejected(in.MaxRejected); wrong != nil {
 		details = append(details, *wrong)
 	}
-	if d := in.OnDuplicate; d != nil && *d != batch.AcceptDuplicate && *d != batch.RejectDuplicate {
-		details = append(details, bodyDetail("The value must be accept or reject.", "enum",
+	if d := in.OnDuplicate; d != nil && *d != batch.AcceptDuplicate && !d.Rejects() {
+		details = append(details, bodyDetail("The value must be accept, reject or reject_open.", "enum",
 			httpapi.AttemptedText(string(*d)), "on_duplicate"))
 	}
 	if in.Name != nil {

@@ -42,6 +42,7 @@ func Conform(t *testing.T, open func(t *testing.T) batch.Store) {
 		"upload":      testUpload,
 		"announcer":   testOneAttemptAnnounces,
 		"files":       testFiles,
+		"open files":  testOpenFiles,
 		"export":      testExport,
 		"exporter":    testOneAttemptExports,
 	} {
@@ -56,6 +57,7 @@ func ConformConcurrently(t *testing.T, open func(t *testing.T) batch.Store) {
 		"races":       testOneWinsARace,
 		"cancel race": testCancelRaces,
 		"equal files": testEqualFilesAtOnce,
+		"alone":       testOneIsAlone,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}

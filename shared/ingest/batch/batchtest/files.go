@@ -109,3 +109,84 @@ func testEqualFilesAtOnce(t *testing.T, s batch.Store) {
 		t.Errorf("the batches name %v, want one that names none, and each other one another", named)
 	}
 }
+
+// A batch that is to be alone with its file is refused while another one processes it, and afterwards, if that was
+// PROCESSED.
+func testOpenFiles(t *testing.T, s batch.Store) {
+	open := func(b batch.Batch, alone bool) error {
+		t.Helper()
+		got, err := s.Apply(t.Context(), b.ID, batch.Transition{To: batch.PendingIngestion, At: createdAt,
+			Opens: &testFile, Alone: alone})
+		if err == nil && got.Status != batch.PendingIngestion {
+			t.Errorf("got %s, want PENDING_INGESTION", got.Status)
+		}
+		return err
+	}
+	expectTaken := func(err error, by batch.ID, isProcessed bool) {
+		t.Helper()
+		var taken *batch.FileTakenError
+		if !errors.As(err, &taken) || taken.By != by || taken.IsProcessed != isProcessed {
+			t.Errorf("got error %v, want that batch %s has the file, processed: %t", err, by, isProcessed)
+		}
+	}
+	var batches []batch.Batch
+	for range 6 {
+		batches = append(batches, create(t, s, "tenant", batch.ValidationStarted))
+	}
+	errtest.Fatal(t, open(batches[0], true))
+	var conflict *batch.ConflictError
+	if err := open(batches[0], true); !errors.As(err, &conflict) { // it is not in its own way
+		t.Errorf("repeated: got error %v, want a conflict", err)
+	}
+	expectTaken(open(batches[1], true), batches[0].ID, false)
+	errtest.Fatal(t, open(batches[2], false))
+	expectTaken(open(batches[1], true), batches[0].ID, false)
+	fail := batch.Transition{To: batch.Failed, At: createdAt, ErrorMessage: "e"}
+	errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), batches[0].ID, fail)))
+	expectTaken(open(batches[1], true), batches[2].ID, false)
+	b := batches[1]
+	b.ValidateOnly, b.ID = true, newID(t)
+	errtest.Fatal(t, s.Create(t.Context(), b))
+	dryRun := batch.Transition{To: batch.Processed, At: createdAt, Opens: &testFile, Alone: true}
+	_, err := s.Apply(t.Context(), b.ID, dryRun)
+	expectTaken(err, batches[2].ID, false)
+	errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), batches[2].ID, fail)))
+	errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), b.ID, dryRun))) // does not process the file
+	errtest.Fatal(t, open(batches[1], true))
+	for _, to := range []batch.Status{batch.Initialized, batch.InProgress} {
+		errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), batches[1].ID, batch.Transition{To: to, At: createdAt})))
+		expectTaken(open(batches[3], true), batches[1].ID, false)
+	}
+	finish(t, s, batches[1].ID, createdAt)
+	expectTaken(open(batches[3], true), batches[1].ID, true)
+	errtest.Fatal(t, open(batches[3], false))
+	if current, err := s.Get(t.Context(), batches[4].ID); err != nil || current.Status != batch.ValidationStarted {
+		t.Errorf("another batch is %s, error %v; want it as it was", current.Status, err)
+	}
+}
+
+// Of batches that want to be alone with a file at the same time, one is.
+func testOneIsAlone(t *testing.T, s batch.Store) {
+	const batches = 6
+	errs := make(chan error, batches)
+	for range batches {
+		b := create(t, s, "tenant", batch.ValidationStarted)
+		go func() {
+			_, err := s.Apply(t.Context(), b.ID, batch.Transition{To: batch.PendingIngestion, At: createdAt,
+				Opens: &testFile, Alone: true})
+			errs <- err
+		}()
+	}
+	alone := 0
+	for range batches {
+		err := <-errs
+		if _, isTaken := errors.AsType[*batch.FileTakenError](err); err == nil {
+			alone++
+		} else if !isTaken {
+			t.Errorf("got error %v, want that another batch has the file", err)
+		}
+	}
+	if alone != 1 {
+		t.Errorf("%d batches are alone with the file, want 1", alone)
+	}
+}
