@@ -70,7 +70,7 @@ func TestObservedBatches(t *testing.T) {
 			`[{"date": "2026-11-27", "count": 1, "batches": [` + one + `]}]`},
 	)
 	want := client.ObservedBatch{BatchID: "b", Status: client.ObservedProcessed, IngestStart: &lastDay,
-		RejectOnInvalid: true, Counts: &client.ObservedCounts{Total: 1, Accepted: 1}}
+		RejectOnInvalid: true, Counts: &client.ObservedCounts{Total: 1, Accepted: new(int64(1)), Invalid: new(int64)}}
 	batches, err := c.ObservedBatches(t.Context(), "a", "b")
 	if diff := cmp.Diff([]client.ObservedBatch{want}, batches); err != nil || diff != "" {
 		t.Errorf("by IDs: error %v (-want +got):\n%s", err, diff)

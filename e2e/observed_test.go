@@ -94,7 +94,8 @@ func TestObservedBatches(t *testing.T) {
 		byID[0].IngestStart != nil && byID[0].IngestEnd != nil && byID[0].DurationSeconds != nil &&
 		byID[0].ErrorMessage == nil && byID[0].Exports != nil,
 		"got %+v, want the batch with its times and its report", byID)
-	equal(t, "counts", &client.ObservedCounts{Total: 3, Accepted: 2, Invalid: 1}, byID[0].Counts)
+	equal(t, "counts", &client.ObservedCounts{Total: 3, Accepted: new(int64(2)),
+		Invalid: new(int64(1))}, byID[0].Counts)
 	api.expect(200, "GET", byID[0].Exports.ErrorsFile, "")
 	var groups []client.BatchDay
 	for next := ""; next != "" || groups == nil; {

@@ -208,12 +208,12 @@ func (s *Server) readResult(w http.ResponseWriter, r *http.Request) {
 	case b.valid:
 		reply(w, http.StatusOK, wire.ValidationResult{
 			Message: "Batch validated successfully.", Valid: &b.valid, Counts: new(b.counts()),
-			ValidateOnly: b.ValidateOnly, Name: b.Name, Metadata: b.Metadata,
+			ValidateOnly: b.ValidateOnly, Name: &b.Name, Metadata: b.Metadata,
 		})
 	default:
 		reply(w, http.StatusOK, wire.ValidationResult{
 			Message: "Batch validated with errors.", Valid: &b.valid, Counts: new(b.counts()),
-			ValidateOnly: b.ValidateOnly, Name: b.Name, Metadata: b.Metadata,
+			ValidateOnly: b.ValidateOnly, Name: &b.Name, Metadata: b.Metadata,
 			ErrorsFileURL:          s.URL + "/storage/reports/" + r.PathValue("id") + "?" + b.signature,
 			ErrorsFileURLExpiresAt: time.Now().Add(urlLifetime).UTC(),
 			ErrorsCSVURL:           new(s.URL + "/storage/csv/" + r.PathValue("id") + "?" + b.signature),

@@ -124,14 +124,14 @@ const (
 	// batchWrites are the write units of a batch's rows: the batch itself, which is in three indexes and has more than
 	// a kilobyte towards its end, those of 16 partitions, of the line counts and of the file. slotWrites are those of
 	// its slots. guardDutyWrites, of the row of its upload, are not counted: three writes of a row and an index.
-	batchWrites, slotWrites, guardDutyWrites = 67, 10, 6
+	batchWrites, slotWrites, guardDutyWrites = 71, 10, 6
 	// chunkWrites are those of the row of a chunk, once for each of three steps.
 	chunkWrites = 3
 	// windowLines is how many lines are stored before the cursor advances, by a write unit and a read unit.
 	windowLines = 1000
 	// batchReads and chunkReads are read units. chunkRowsInUnit is how many rows of chunks one of them reads: each run
 	// of Reconcile, Verdict and Close read them all.
-	batchReads, chunkReads, chunkRowsInUnit = 22, 8, 12
+	batchReads, chunkReads, chunkRowsInUnit = 24, 8, 12
 	// batchPuts are the tag, the report and its summary, and the upload. Each chunk has an index.
 	batchPuts, chunkPuts = 4, 1
 	// chunkGets are two for each of two readings of a chunk, as its last line ends in the next one, and one for each

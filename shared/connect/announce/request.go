@@ -147,8 +147,8 @@ func MessageOf(b batch.Batch) (event.Message, error) {
 		payload.Name = &b.Name
 	}
 	if v := b.Verdict; v != nil {
-		payload.Counts = endCounts{&v.Total, &v.Accepted, &v.Invalid, new(int64)}
-		*payload.Counts.Ingested = b.Ingested()
+		total, accepted, invalid := v.Counts()
+		payload.Counts = endCounts{total, accepted, invalid, new(b.Ingested())}
 		if v.ReportKey != "" {
 			complete := !v.ReportShortened
 			payload.ReportComplete = &complete

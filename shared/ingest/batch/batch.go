@@ -209,5 +209,13 @@ type Verdict struct {
 	Screening *ScreeningVerdict
 }
 
+// Counts returns the numbers of transactions; accepted and invalid are nil if the lines were not judged to the end.
+func (v Verdict) Counts() (total, accepted, invalid *int64) {
+	if v.Outcome == TooManyTransactions {
+		return &v.Total, nil, nil
+	}
+	return &v.Total, &v.Accepted, &v.Invalid
+}
+
 // Valid reports whether there is at least one transaction and all transactions are valid.
 func (v Verdict) Valid() bool { return v.Invalid == 0 && v.Accepted > 0 }

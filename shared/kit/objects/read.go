@@ -236,8 +236,13 @@ func FileNameProblem(name string) string {
 // IsSafeInFileName reports whether a character may be in a file name. Characters that join others, as some scripts
 // need, may.
 func IsSafeInFileName(r rune) bool {
-	return r != '/' && r != '\\' && r != utf8.RuneError && r != '\uFEFF' &&
-		!unicode.In(r, unicode.Cc, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
+	return r != '/' && r != '\\' && r != utf8.RuneError && !DisguisesText(r)
+}
+
+// DisguisesText reports whether a character makes a text look other than it is: a control character, or an invisible
+// one that changes the direction of writing or breaks the line.
+func DisguisesText(r rune) bool {
+	return r == '\uFEFF' || unicode.In(r, unicode.Cc, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
 }
 
 // addNonce adds a random parameter to the URLs of a client. S3 ignores parameters whose names begin with x- (they are

@@ -81,7 +81,7 @@ func newBatchOutput(b batch.Batch) batchOutput {
 		out.History = append(out.History, statusAtOutput(entry))
 	}
 	if v := b.Verdict; v != nil {
-		out.Total, out.Accepted, out.Invalid = &v.Total, &v.Accepted, &v.Invalid
+		out.Total, out.Accepted, out.Invalid = v.Counts()
 	}
 	return out
 }

@@ -260,7 +260,7 @@ func showResults(
 	}
 	ui.Printf("%s\n", linefile.Printable(r.Message))
 	printCounts(ui, wire.OrZero(r.Counts))
-	printLabels(ui, r.Name, r.Metadata)
+	printLabels(ui, wire.OrZero(r.Name), r.Metadata)
 	if !onlyStore || report != nil {
 		if err := findings.ShowReport(ctx, c, ui, r, nil, report); err != nil {
 			return err

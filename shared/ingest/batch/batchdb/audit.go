@@ -25,7 +25,7 @@ func (s *Store) record(ctx context.Context, b batch.Batch) {
 	seconds := float64(b.UpdatedAt.Sub(since).Milliseconds()) / 1000
 	t.Seconds = &seconds
 	if b.Verdict != nil {
-		t.Lines, t.Accepted, t.Invalid = &b.Verdict.Total, &b.Verdict.Accepted, &b.Verdict.Invalid
+		t.Lines, t.Accepted, t.Invalid = b.Verdict.Counts()
 	}
 	switch {
 	case b.Status == batch.AwaitingUpload:

@@ -200,7 +200,8 @@ func TestProgress(t *testing.T) {
 	errtest.Fatal(t, errtest.Of(a.batches.CommitValidated(t.Context(), batch.ID(id), 1,
 		batch.ValidateResult{Lines: 2, Transactions: 2, Bytes: 40})))
 	check(40, unknown)
-	a.apply(t, id, batch.Transition{To: batch.PendingIngestion, Verdict: &batch.Verdict{Total: 5, Accepted: 5}},
+	a.apply(t, id, batch.Transition{To: batch.PendingIngestion, Verdict: &batch.Verdict{Total: 5, Accepted: 5,
+		ReportKey: "r"}},
 		batch.Transition{To: batch.Initialized}, batch.Transition{To: batch.InProgress})
 	errtest.Fatal(t, errtest.Of(a.batches.AdvanceCursor(t.Context(), batch.ID(id), 1,
 		batch.IngestCursor{Offset: 30, Line: 1, Stored: 1})))

@@ -62,7 +62,8 @@ func TestCancel(t *testing.T) {
 				}
 				want := map[string]any{"message": "Cancelled by the client.", "valid": nil, "summary": nil,
 					"errors_csv_url": nil, "rejected_file_url": nil, "rejected_left_out": nil,
-					"receipt_url": "https:///tm/realtime/api/transactions/batch/receipt/" + id, "parquet_url": nil}
+					"receipt_url": "https:///tm/realtime/api/transactions/batch/receipt/" + id, "parquet_url": nil,
+					"name": nil, "metadata": nil}
 				if status, result := a.call(t, http.MethodGet, "/batch/validation-result/"+id, ""); status != 200 ||
 					cmp.Diff(want, result) != "" {
 					t.Errorf("the result is %d %v, want 200 %v", status, result, want)

@@ -80,7 +80,8 @@ func newBatchDetail(b batch.Batch) wire.BatchDetail {
 		out.DurationSeconds = &seconds
 	}
 	if v := b.Verdict; v != nil {
-		out.Counts = &wire.ObservedCounts{Total: v.Total, Accepted: v.Accepted, Invalid: v.Invalid}
+		out.Counts = &wire.ObservedCounts{Total: v.Total}
+		_, out.Counts.Accepted, out.Counts.Invalid = v.Counts()
 		if v.ReportKey != "" && v.Invalid > 0 {
 			out.Exports = &wire.BatchExports{
 				ErrorsFile: "/tm/realtime/api/transactions/batch/validation-result/" + string(b.ID),

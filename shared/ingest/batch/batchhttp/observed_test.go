@@ -78,8 +78,8 @@ func TestObservedBatch(t *testing.T) {
 	expect()
 	a.apply(t, id, batch.Transition{To: batch.PendingIngestion,
 		Verdict: &batch.Verdict{Total: 3, Accepted: 2, Invalid: 1, ReportKey: "reports/r", SummaryKey: "reports/s"}})
-	want.Status, want.Counts = batchhttp.ObservedPendingIngestion, &wire.ObservedCounts{Total: 3, Accepted: 2,
-		Invalid: 1}
+	want.Status, want.Counts = batchhttp.ObservedPendingIngestion, &wire.ObservedCounts{Total: 3,
+		Accepted: new(int64(2)), Invalid: new(int64(1))}
 	want.Exports = &wire.BatchExports{ErrorsFile: "/tm/realtime/api/transactions/batch/validation-result/" + id}
 	expect()
 	a.apply(t, id, batch.Transition{To: batch.Initialized}, batch.Transition{To: batch.InProgress})

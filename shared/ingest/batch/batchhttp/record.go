@@ -18,9 +18,7 @@ func newStatusReply(b batch.Batch, counts wire.Counts, bytesDone int64, position
 	if !b.ReceivedAt.IsZero() {
 		out.ReceivedAt = &b.ReceivedAt
 	}
-	if b.Name != "" {
-		out.Name = &b.Name
-	}
+	out.Name = shownName(b)
 	for _, entry := range b.History {
 		out.History = append(out.History, wire.StatusAt{Status: string(entry.Status), At: entry.At})
 	}
@@ -35,4 +33,12 @@ func newStatusReply(b batch.Batch, counts wire.Counts, bytesDone int64, position
 		out.NamesScreened, out.Hits = &b.Verdict.Screening.Names, &b.Verdict.Screening.Hits
 	}
 	return out
+}
+
+// shownName returns the name of a batch as replies have it; nil if it has none.
+func shownName(b batch.Batch) *string {
+	if b.Name == "" {
+		return nil
+	}
+	return &b.Name
 }

@@ -26,7 +26,8 @@ func (s *Batches) status(ctx context.Context, b batch.Batch) (httpapi.Reply, err
 		return httpapi.Reply{}, err
 	}
 	if message := pendingMessage(b.Status); message != "" {
-		out := wire.BatchPending{Message: message, BatchID: string(b.ID), QueuePosition: position, Name: b.Name,
+		out := wire.BatchPending{Message: message, BatchID: string(b.ID), QueuePosition: position,
+			Name:     shownName(b),
 			Metadata: b.Metadata}
 		out.ExpiresAt, out.UploadBy = s.uploadTimes(b)
 		return accepted(out), nil
@@ -88,7 +89,8 @@ func sumUp(b batch.Batch, chunks []batch.Chunk) (counts wire.Counts, bytesDone i
 		}
 	}
 	if v := b.Verdict; v != nil {
-		counts = wire.Counts{Total: &v.Total, Accepted: &v.Accepted, Invalid: &v.Invalid, Ingested: new(int64)}
+		counts.Total, counts.Accepted, counts.Invalid = v.Counts()
+		counts.Ingested = new(int64)
 	}
 	switch b.Status {
 	case batch.Processed:

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -16,6 +15,7 @@ import (
 	"sluice/shared/access/httpapi"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/kit/fault"
+	"sluice/shared/kit/objects"
 )
 
 // UploadRequest is the body of generate-upload-url. Null is the same as an absent key.
@@ -64,11 +64,7 @@ func (in *UploadRequest) Check() []fault.Detail {
 			httpapi.AttemptedText(string(*d)), "on_duplicate"))
 	}
 	if in.Name != nil {
-		details = append(details, checkLength(*in.Name, 1, maxNameLength, "name")...)
-		if strings.ContainsFunc(*in.Name, unicode.IsControl) {
-			details = append(details, bodyDetail("The value must not contain control characters.", "control_character",
-				nil, "name"))
-		}
+		details = append(details, checkText(*in.Name, 1, maxNameLength, "name")...)
 	}
 	if e := in.ContentEncoding; e != nil && !slices.Contains([]batch.Encoding{batch.Identity, batch.Gzip, batch.Zstd},
 		*e) {
@@ -94,7 +90,7 @@ func checkMetadata(key string, value *string) []fault.Detail {
 	case value == nil:
 		return []fault.Detail{bodyDetail("The value must be of type string.", "string_type", nil, "metadata", key)}
 	}
-	return checkLength(*value, 0, maxMetadataValue, "metadata", key)
+	return checkText(*value, 0, maxMetadataValue, "metadata", key)
 }
 
 // apply writes the values of the request to a batch, or returns their errors. It leaves out values that need more than
@@ -177,6 +173,16 @@ func (in *UploadRequest) ignored() []string {
 		names[i] = cut(name)
 	}
 	return names
+}
+
+// checkText returns the errors of a text that people will read: of its length in code points, and of characters.
+func checkText(text string, least, most int, path ...any) []fault.Detail {
+	details := checkLength(text, least, most, path...)
+	if strings.ContainsFunc(text, objects.DisguisesText) {
+		details = append(details, bodyDetail("The value must not contain control characters or characters that change "+
+			"the direction of writing.", "control_character", nil, path...))
+	}
+	return details
 }
 
 // checkLength returns the error of the length of a text in code points.

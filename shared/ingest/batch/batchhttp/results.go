@@ -30,7 +30,7 @@ func (s *Batches) ValidationResult(ctx context.Context, caller httpapi.Caller, r
 		return accepted(wire.ValidationPending{Message: message}), nil
 	}
 	out, err := s.result(ctx, b)
-	out.ValidateOnly, out.Name, out.Metadata = b.ValidateOnly, b.Name, b.Metadata
+	out.ValidateOnly, out.Name, out.Metadata = b.ValidateOnly, shownName(b), b.Metadata
 	out.ReceiptURL = receiptURL(r, b)
 	if err == nil {
 		out.ParquetURL, err = s.parquetURL(ctx, b)

@@ -88,6 +88,14 @@ func TestSummaryAndFilesOfResults(t *testing.T) {
 			id := a.judgedBatch(t, tt.verdict)
 			_, reply := a.call(t, "GET", "/batch/validation-result/"+id, "")
 			difftest.Equal(t, "summary", tt.summary, reply["summary"])
+			wantAccepted, wantInvalid := any(float64(tt.verdict.Accepted)), any(float64(tt.verdict.Invalid))
+			if tt.verdict.Outcome == batch.TooManyTransactions { // its lines are not judged to the end
+				wantAccepted, wantInvalid = nil, nil
+			}
+			counts := reply["counts"].(map[string]any)
+			if counts["accepted"] != wantAccepted || counts["invalid"] != wantInvalid || counts["total"] == nil {
+				t.Errorf("counts are %v, want %v accepted and %v invalid ones", counts, wantAccepted, wantInvalid)
+			}
 			if got, ok := reply["rejected_left_out"]; !ok || got != tt.leftOut {
 				t.Errorf("rejected_left_out is %v, want %v", got, tt.leftOut)
 			}

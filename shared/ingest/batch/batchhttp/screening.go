@@ -112,7 +112,7 @@ func (s *Batches) ScreeningResult(ctx context.Context, caller httpapi.Caller, r 
 	if b.Screening == nil {
 		return httpapi.Reply{}, errNotScreened
 	}
-	out := wire.ScreeningResult{Lists: []wire.ScreenedList{}}
+	out := wire.ScreeningResult{Lists: []wire.ScreenedList{}, Name: shownName(b), Metadata: b.Metadata}
 	for _, v := range b.Screening.Versions {
 		list := wire.ScreenedList{List: v.List, Version: v.Version}
 		if !v.SourceDate.IsZero() {

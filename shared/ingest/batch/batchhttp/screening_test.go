@@ -167,12 +167,13 @@ func TestScreeningResultWithoutHits(t *testing.T) {
 			Verdict: &batch.Verdict{Outcome: batch.TooManyTransactions, Total: 9}}, nil},
 		{"failed", "failed", batch.Transition{To: batch.Failed, ErrorMessage: "failed"}, nil},
 	} {
-		id := a.generateUploadURL(t, `{"screen_unknown":{}}`)["batch_id"].(string)
+		id := a.generateUploadURL(t, `{"screen_unknown":{},"name":"n","metadata":{"k":"v"}}`)["batch_id"].(string)
 		a.apply(t, id, transitions(batch.Verdict{})[:2]...)
 		a.apply(t, id, test.last)
 		status, reply := a.call(t, "GET", "/batch/screening-result/"+id, "")
 		_, hasURL := reply["alerts_file_url"]
-		if status != 200 || reply["message"] != test.message || reply["names_screened"] != test.names || hasURL {
+		if status != 200 || reply["message"] != test.message || reply["names_screened"] != test.names || hasURL ||
+			reply["name"] != "n" || !cmp.Equal(reply["metadata"], any(map[string]any{"k": "v"})) {
 			t.Errorf("%s: got %d %v", test.name, status, reply)
 		}
 	}
