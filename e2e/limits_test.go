@@ -110,6 +110,8 @@ func TestLimitedEndpoints(t *testing.T) {
 		{200, "GET", "/policyquery/api/v4/policies/" + id},
 		{200, "POST", "/policyquery/api/v4/policies/" + id + "/version/1/fields/evaluate"},
 		{200, "GET", "/v1/webhooks"},
+		{10, "POST", "/v1/webhooks/" + id + "/test"},
+		{50, "GET", transactionsPath + id},
 	} {
 		// On a machine that is too slow, limits are not checked for some seconds.
 		eventually(t, "rate headers of "+test.method+" "+test.path, func() bool {
@@ -138,6 +140,29 @@ func TestOpenBatchesAreLimited(t *testing.T) {
 	s.follow(u.BatchID)
 	eventually(t, "an upload URL after the end of the batch", func() bool {
 		return s.call(http.MethodPost, uploadPath, "").is(http.StatusOK)
+	})
+}
+
+// Files and answers that are expected count for their tenant until they are there, or given up.
+func TestOpenFilesAreLimited(t *testing.T) {
+	t.Parallel()
+	s := loginLimitedTenant(t, environment, "open_documents=1", "open_answers=1")
+	body := `{"data":{"fileName":"a.pdf","entityId":"` + uuid.NewString() + `","contentLength":7}}`
+	var d createdDocument
+	s.mustCall(http.MethodPost, documentCommands, body, &d)
+	eventually(t, "the refusal of a second document", func() bool {
+		r := s.call(http.MethodPost, documentCommands, body)
+		return r.is(http.StatusTooManyRequests) && r.header.Get("Retry-After") != "" &&
+			strings.Contains(string(r.text), "too_many_open_documents")
+	})
+	const answers = "/screeningreceptor/api/receptor/upload-url"
+	s.expect(http.StatusAccepted, http.MethodPost, answers, "")
+	eventually(t, "the refusal of a second answer", func() bool {
+		return strings.Contains(string(s.call(http.MethodPost, answers, "").text), "too_many_open_answers")
+	})
+	s.deleteDocument(d.ID)
+	eventually(t, "a document after the end of the first one", func() bool {
+		return s.call(http.MethodPost, documentCommands, body).is(http.StatusAccepted)
 	})
 }
 
