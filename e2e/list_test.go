@@ -96,6 +96,16 @@ func TestAdminBatches(t *testing.T) {
 	must(t, environment.admin(&list, "batch", "list", "--tenant", api.tenantID))
 	assert(t, len(list) == 2 && list[0].BatchID == waiting && list[0].Status == "AWAITING_UPLOAD" &&
 		list[1].Status == "PROCESSED", "the list is %+v", list)
+	if environment.Data != "" {
+		var status struct {
+			OpenBatches []struct{ Status string } `json:"open_batches"`
+			Slots       []struct{ Stage string }
+			NotRead     map[string]string `json:"not_read"`
+		}
+		must(t, environment.admin(&status, "status", "--json", "--data", environment.Data))
+		assert(t, len(status.OpenBatches) > 0 && status.OpenBatches[0].Status == "AWAITING_UPLOAD" &&
+			len(status.Slots) == 2 && len(status.NotRead) == 0, "the status is %+v", status)
+	}
 	var shown, cancelled adminBatch
 	if err := environment.admin(&shown, "batch", "show", processed); err != nil || shown.Chunks == nil ||
 		shown.Chunks.Planned != 1 || shown.Chunks.Ingested != 1 {

@@ -309,7 +309,7 @@ func (m *model) settle() {
 	if err != nil || len(gate.Holders) != 0 {
 		m.t.Fatalf("at the end %d slots are held, error %v: %+v", len(gate.Holders), err, gate.Holders)
 	}
-	if places, err := m.queue.Waiting(m.t.Context(), admission.Validation); err != nil || len(places) != 0 {
+	if places, err := m.queue.Waiting(m.t.Context(), admission.Validation, 0); err != nil || len(places) != 0 {
 		m.t.Fatalf("at the end %d tickets are left, error %v", len(places), err)
 	}
 }

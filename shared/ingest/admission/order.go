@@ -61,7 +61,7 @@ func inTurn(tenants []string, last string) []string {
 type Positions struct {
 	Queue interface {
 		Gate(ctx context.Context, s Stage) (Gate, error)
-		Waiting(ctx context.Context, s Stage) ([]Place, error)
+		Waiting(ctx context.Context, s Stage, atMost int) ([]Place, error)
 	}
 	Now func() time.Time
 	// Age is how old a position may be.
@@ -103,7 +103,7 @@ func (p *Positions) Position(ctx context.Context, b batch.Batch) (position int64
 // read returns the positions of a stage.
 func (p *Positions) read(ctx context.Context, stage Stage, now time.Time) (positions, error) {
 	// The gate is read after the tickets: a batch that gets its slot in between has no position.
-	places, err := p.Queue.Waiting(ctx, stage)
+	places, err := p.Queue.Waiting(ctx, stage, 0)
 	if err != nil {
 		return positions{}, err
 	}

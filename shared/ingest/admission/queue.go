@@ -37,8 +37,8 @@ type Queue interface {
 	// Tickets returns those tickets that are at some places, in no particular order.
 	Tickets(ctx context.Context, s Stage, places []Place) ([]Ticket, error)
 	// Waiting returns the places of all tickets, including those of holders that were not notified yet, ordered by
-	// tenant, receipt and batch. It may miss the latest writes.
-	Waiting(ctx context.Context, s Stage) ([]Place, error)
+	// tenant, receipt and batch, or the first atMost of them unless that is 0. It may miss the latest writes.
+	Waiting(ctx context.Context, s Stage, atMost int) ([]Place, error)
 
 	// Gate returns the gate of a stage, and an empty one with version 0 if none is stored.
 	Gate(ctx context.Context, s Stage) (Gate, error)

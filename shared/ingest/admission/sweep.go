@@ -59,7 +59,7 @@ const maxSwept = 1600
 // dismissEnded takes the slots and the tickets from batches that have ended, and resumes their executions: a caller
 // that has ended them was killed before it could. Of more batches than it asks about, it chooses some at random.
 func (s *Slots) dismissEnded(ctx context.Context, stage Stage, batches Batches) error {
-	places, err := s.Queue.Waiting(ctx, stage)
+	places, err := s.Queue.Waiting(ctx, stage, 0)
 	if err != nil {
 		return err
 	}

@@ -106,7 +106,7 @@ func TestLeaveWhileWaiting(t *testing.T) {
 	gate, err := o.queue.Gate(t.Context(), admission.Validation)
 	errtest.Fatal(t, err)
 	o.leave(second)
-	if places, err := o.queue.Waiting(t.Context(), admission.Validation); err != nil ||
+	if places, err := o.queue.Waiting(t.Context(), admission.Validation, 0); err != nil ||
 		!slices.Equal(places, []admission.Place{third.Place}) {
 		t.Errorf("after a batch has left, %v wait, error %v; want the third one only", places, err)
 	}
@@ -179,7 +179,7 @@ func TestLeaveAll(t *testing.T) {
 		errtest.Fatal(t, o.LeaveAll(t.Context(), ended))
 	}
 	o.expectTold(first, second)
-	if places, err := o.queue.Waiting(t.Context(), admission.Validation); err != nil || len(places) != 0 {
+	if places, err := o.queue.Waiting(t.Context(), admission.Validation, 0); err != nil || len(places) != 0 {
 		t.Errorf("%v wait, error %v; want none", places, err)
 	}
 }
@@ -246,7 +246,7 @@ func TestFirstPositionIsNext(t *testing.T) {
 		told := o.tasks.Completed()
 		current := told[len(told)-1]
 		gate, _ := o.queue.Gate(t.Context(), admission.Validation)
-		places, _ := o.queue.Waiting(t.Context(), admission.Validation)
+		places, _ := o.queue.Waiting(t.Context(), admission.Validation, 0)
 		order := gate.Order(places)
 		var holder admission.Ticket
 		for _, ticket := range byID {

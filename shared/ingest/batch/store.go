@@ -21,6 +21,8 @@ type Backlog struct {
 	Batches int
 	// Since is when the first of them got into the status.
 	Since time.Time
+	// IsCut means that not all open batches were counted: there may be more of them, and longer.
+	IsCut bool
 }
 
 // OpenWork is how much of a tenant is open.

@@ -51,7 +51,7 @@ func (in *Intake) measureBatches(ctx context.Context) error {
 func (in *Intake) measureStages(ctx context.Context) error {
 	var errs []error
 	for _, stage := range admission.Stages() {
-		l, err := in.Sweep.Slots.Load(ctx, stage)
+		l, err := in.Sweep.Slots.Load(ctx, stage, 0)
 		if err != nil {
 			errs = append(errs, err)
 			continue

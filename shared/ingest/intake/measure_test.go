@@ -26,7 +26,7 @@ type loadedSlots struct {
 	err   error
 }
 
-func (s *loadedSlots) Load(_ context.Context, stage admission.Stage) (admission.Load, error) {
+func (s *loadedSlots) Load(_ context.Context, stage admission.Stage, _ int) (admission.Load, error) {
 	return s.loads[stage], s.err
 }
 

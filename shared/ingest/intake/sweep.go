@@ -45,7 +45,7 @@ type Sweep struct {
 		// LeaveAll is as in admission.Slots.
 		LeaveAll(ctx context.Context, b batch.Batch) error
 		// Load is as in admission.Slots.
-		Load(ctx context.Context, s admission.Stage) (admission.Load, error)
+		Load(ctx context.Context, s admission.Stage, atMost int) (admission.Load, error)
 	}
 	Uploads interface {
 		// Head returns the metadata of the object under a key. It returns objects.ErrNotFound or objects.ErrDenied.

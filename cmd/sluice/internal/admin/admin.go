@@ -58,7 +58,7 @@ func Command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "admin",
 		Short: "administer tenants, clients, batches, entities, watchlists and signing keys",
-		Long:  "Every command prints its result as JSON.",
+		Long:  "Every command but status prints its result as JSON.",
 		Example: `
 sluice admin tenant create
 sluice admin tenant enable-batch 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11
@@ -76,7 +76,7 @@ a local cloud, the usual AWS settings count, and --prefix if the stack has anoth
 		"`ID` of the tenant (default the local cloud's own; for watchlists, all tenants)")
 	return command.Group(c,
 		a.tenantCommands(), a.clientCommands(), a.entityCommands(), a.keyCommands(), a.batchCommands(),
-		a.watchlistCommands(),
+		a.watchlistCommands(), a.statusCommand(),
 	)
 }
 

@@ -194,12 +194,14 @@ type functionReader interface {
 // adminTables are the tables that the commands use, by the variable that names each to a function, with that function
 // and the name that the table has in a new installation, after the prefix.
 var adminTables = map[string]struct{ function, name string }{
-	"TABLE_BATCHES":    {"receipt", "batches"},
-	"TABLE_CLIENTS":    {"authorizer", "clients"},
-	"TABLE_RECORDS":    {"entity", "records"},
-	"TABLE_ENTITIES":   {"entity", "entities"},
-	"TABLE_OUTBOUND":   {"outbound", "outbound"},
-	"TABLE_WATCHLISTS": {"watchlist", "watchlists"},
+	"TABLE_ADMISSION":    {"admit", "admission"},
+	"TABLE_BATCHES":      {"admit", "batches"},
+	"TABLE_CLIENTS":      {"authorizer", "clients"},
+	"TABLE_RECORDS":      {"entity", "records"},
+	"TABLE_ENTITIES":     {"entity", "entities"},
+	"TABLE_OUTBOUND":     {"outbound", "outbound"},
+	"TABLE_TRANSACTIONS": {"ingest", "transactions"},
+	"TABLE_WATCHLISTS":   {"watchlist", "watchlists"},
 }
 
 // tableNames returns the names of tables that the functions of an installation use: after a restore, a table has
@@ -217,23 +219,16 @@ func tableNames(ctx context.Context, functions functionReader, prefix string, va
 		}
 		group.Go(func() error {
 			function := prefix + "-" + table.function
-			c, err := functions.GetFunctionConfiguration(ctx,
-				&lambda.GetFunctionConfigurationInput{FunctionName: &function})
-			if missing := new(types.ResourceNotFoundException); errors.As(err, &missing) {
-				return fmt.Errorf("there is no function %s: name the Prefix of the installation with --prefix, "+
-					"or another account or region", function)
-			}
-			if failure := smithy.APIError(nil); errors.As(err, &failure) &&
-				failure.ErrorCode() == "UnknownOperationException" {
-				return nil // a local cloud that AWS_ENDPOINT_URL names: it serves no other operation than Invoke
-			}
-			if err != nil {
-				return fmt.Errorf("read which tables the function %s uses: %w", function, err)
-			}
-			if c.Environment == nil || c.Environment.Variables[variable] == "" {
+			values, err := functionVariables(ctx, functions, function)
+			switch {
+			case err != nil:
+				return err
+			case values == nil:
+				return nil
+			case values[variable] == "":
 				return fmt.Errorf("the function %s has no %s: it is of another release", function, variable)
 			}
-			names[i] = c.Environment.Variables[variable]
+			names[i] = values[variable]
 			return nil
 		})
 	}
@@ -245,6 +240,27 @@ func tableNames(ctx context.Context, functions functionReader, prefix string, va
 		out[variable] = names[i]
 	}
 	return out, nil
+}
+
+// functionVariables returns the settings of a function, and nil if the installation is a local cloud that
+// AWS_ENDPOINT_URL names: it serves no other operation than Invoke.
+func functionVariables(ctx context.Context, functions functionReader, function string) (map[string]string, error) {
+	c, err := functions.GetFunctionConfiguration(ctx, &lambda.GetFunctionConfigurationInput{FunctionName: &function})
+	if missing := new(types.ResourceNotFoundException); errors.As(err, &missing) {
+		return nil, fmt.Errorf("there is no function %s: name the Prefix of the installation with --prefix, "+
+			"or another account or region", function)
+	}
+	if failure := smithy.APIError(nil); errors.As(err, &failure) &&
+		failure.ErrorCode() == "UnknownOperationException" {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the settings of the function %s: %w", function, err)
+	}
+	if c.Environment == nil || c.Environment.Variables == nil {
+		return map[string]string{}, nil
+	}
+	return c.Environment.Variables, nil
 }
 
 // tables is tableNames for the installation of the commands.

@@ -46,6 +46,9 @@ type fakeInstallation struct {
 	invoked     []string
 	// records are the audit records that were written to the log group.
 	records []audit.Record
+	// endpoint is the address of all services; stack is what a deployed stack has beside its tables, nil for none.
+	endpoint string
+	stack    *fakeStack
 	// transitions are the records of changes that acts have made.
 	transitions []audit.Transition
 }
@@ -60,6 +63,9 @@ func newFakeInstallation(t *testing.T) *fakeInstallation {
 	dynamoDB := httputil.NewSingleHostReverseProxy(tables)
 	f := &fakeInstallation{}
 	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if f.stack != nil && f.stack.serve(w, r) {
+			return
+		}
 		switch target := r.Header.Get("X-Amz-Target"); {
 		case strings.HasPrefix(r.URL.Path, "/2015-03-31/functions/"):
 			f.serveInvocation(t, w, r)
@@ -75,6 +81,7 @@ func newFakeInstallation(t *testing.T) *fakeInstallation {
 		dynamoDB.ServeHTTP(w, r)
 	}))
 	t.Cleanup(endpoint.Close)
+	f.endpoint = endpoint.URL
 	f.data, f.tenant = t.TempDir(), uuid.NewString()
 	f.db, f.registry, f.entities = db, authdb.New(db, "test-clients"), entitydb.NewStatuses(db, "test-entities")
 	text, err := json.Marshal(localcloud.Descriptor{

@@ -172,7 +172,7 @@ func printHead(ui *terminal.Terminal, word string, texts []string) {
 func openTexts(s figures.Snapshot) (texts []string) {
 	for _, o := range s.Open {
 		texts = append(texts, fmt.Sprintf("%s %s (for %s)", terminal.FormatNumber(o.Batches), o.Status,
-			formatSeconds(o.OldestSeconds)))
+			terminal.FormatSeconds(o.OldestSeconds)))
 	}
 	return texts
 }
@@ -188,7 +188,7 @@ func stageTexts(s figures.Snapshot) (texts []string) {
 	for _, stage := range s.Stages {
 		text := fmt.Sprintf("%s for %s", terminal.FormatNumber(stage.Waiting), stage.Stage)
 		if stage.Waiting > 0 {
-			text += " (the first received " + formatSeconds(stage.OldestSeconds) + " ago)"
+			text += " (the first received " + terminal.FormatSeconds(stage.OldestSeconds) + " ago)"
 		}
 		texts = append(texts, fmt.Sprintf("%s with %s in use", text, terminal.CountOf(stage.Used, "slot")))
 	}
@@ -254,17 +254,6 @@ func formatMS(ms float64) string {
 		return strconv.FormatFloat(ms, 'f', 1, 64)
 	}
 	return terminal.FormatNumber(int64(ms + 0.5))
-}
-
-// formatSeconds writes a duration in the unit that suits it.
-func formatSeconds(seconds float64) string {
-	switch {
-	case seconds < 120:
-		return fmt.Sprintf("%.0f s", seconds)
-	case seconds < 2*3600:
-		return fmt.Sprintf("%.0f min", seconds/60)
-	}
-	return fmt.Sprintf("%.0f h", seconds/3600)
 }
 
 // printTable prints rows in columns: the first one to the left, all others to the right.

@@ -39,6 +39,17 @@ func FormatRate(bytes int64, elapsed time.Duration) string {
 	return FormatBytes(int64(float64(bytes)/max(elapsed.Seconds(), 0.001))) + "/s"
 }
 
+// FormatSeconds writes a duration in the unit that suits it.
+func FormatSeconds(seconds float64) string {
+	switch {
+	case seconds < 120:
+		return fmt.Sprintf("%.0f s", seconds)
+	case seconds < 2*3600:
+		return fmt.Sprintf("%.0f min", seconds/60)
+	}
+	return fmt.Sprintf("%.0f h", seconds/3600)
+}
+
 // FormatNumber groups digits by threes.
 func FormatNumber(n int64) string {
 	digits := fmt.Sprint(n)

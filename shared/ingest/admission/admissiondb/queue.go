@@ -149,8 +149,8 @@ func (q *Queue) Tickets(ctx context.Context, s admission.Stage, places []admissi
 	return tickets, nil
 }
 
-// Waiting reads all tickets of a stage, page by page, without their tokens.
-func (q *Queue) Waiting(ctx context.Context, s admission.Stage) ([]admission.Place, error) {
+// Waiting reads the tickets of a stage, page by page, without their tokens.
+func (q *Queue) Waiting(ctx context.Context, s admission.Stage, atMost int) ([]admission.Place, error) {
 	query := &dynamodb.QueryInput{
 		TableName: &q.table, KeyConditionExpression: aws.String("stage = :stage AND place > :place"),
 		ExpressionAttributeValues: dynamo.Item{
@@ -169,7 +169,9 @@ func (q *Queue) Waiting(ctx context.Context, s admission.Stage) ([]admission.Pla
 		if err != nil {
 			return nil, err
 		}
-		places = append(places, p)
+		if places = append(places, p); len(places) == atMost {
+			break
+		}
 	}
 	return places, nil
 }

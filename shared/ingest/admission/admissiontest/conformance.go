@@ -120,7 +120,10 @@ func testOrder(t *testing.T, q admission.Queue) {
 	for _, i := range []int{3, 1, 4, 0, 2} {
 		must(t, q.Put(ctx, want[i]))
 	}
-	places, err := q.Waiting(ctx, admission.Validation)
+	if some, err := q.Waiting(ctx, admission.Validation, 2); err != nil || len(some) != 2 || some[1] != want[1].Place {
+		t.Errorf("the first two places are %+v, error %v", some, err)
+	}
+	places, err := q.Waiting(ctx, admission.Validation, 0)
 	must(t, err)
 	for i, p := range places {
 		if p != want[i].Place {

@@ -114,10 +114,14 @@ func (m *Memory) Tickets(_ context.Context, s admission.Stage, places []admissio
 }
 
 // Waiting implements admission.Queue.
-func (m *Memory) Waiting(_ context.Context, s admission.Stage) ([]admission.Place, error) {
+func (m *Memory) Waiting(_ context.Context, s admission.Stage, atMost int) ([]admission.Place, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.waiting(s), nil
+	places := m.waiting(s)
+	if atMost > 0 {
+		places = places[:min(atMost, len(places))]
+	}
+	return places, nil
 }
 
 // Gate implements admission.Queue.

@@ -1,7 +1,9 @@
 package batchdb_test
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -44,6 +46,25 @@ func TestOpenBatchOfAnEarlierRelease(t *testing.T) {
 			b.CreatedAt)
 		if want := c.To == batch.Uploaded; err != nil || got.Batches > 0 != want || got.UnvalidatedBytes > 0 != want {
 			t.Errorf("%s: %+v, %v; want it counted: %t", c.To, got, err, want)
+		}
+	}
+}
+
+// More batches than are counted of one shard are said to be more.
+func TestBacklogsThatAreCut(t *testing.T) {
+	db := dynamotest.Start(t)
+	s := batchdb.New(db, "test-batches")
+	now := dynamo.String(dynamo.FormatTime(time.Now()))
+	var rows []dynamo.Item
+	for i := range 1001 {
+		rows = append(rows, dynamo.Item{"id": dynamo.String(fmt.Sprint(i)), "part": dynamo.String("batch"),
+			"unfinished": dynamo.String("a"), "look_at": now, "updated_at": now, "status": dynamo.String("UPLOADED")})
+	}
+	for _, n := range []int{999, 1001} {
+		errtest.Fatal(t, dynamo.PutAll(t.Context(), db, "test-batches", rows[:n]))
+		got, err := s.Backlogs(t.Context())
+		if b := got[batch.Uploaded]; err != nil || b.Batches != min(n, 1000) || b.IsCut != (n > 1000) {
+			t.Errorf("of %d batches: %+v, %v", n, b, err)
 		}
 	}
 }

@@ -65,6 +65,7 @@ const countsPerShard = 1000
 // Backlogs reads the index unfinished, one page of each shard.
 func (s *Store) Backlogs(ctx context.Context) (map[batch.Status]batch.Backlog, error) {
 	backlogs := map[batch.Status]batch.Backlog{}
+	isCut := false
 	for i := range shards {
 		out, err := s.db.Query(ctx, &dynamodb.QueryInput{
 			TableName: &s.table, IndexName: aws.String("unfinished"), Limit: aws.Int32(countsPerShard),
@@ -74,6 +75,7 @@ func (s *Store) Backlogs(ctx context.Context) (map[batch.Status]batch.Backlog, e
 		if err != nil {
 			return nil, fmt.Errorf("count unfinished batches: %w", err)
 		}
+		isCut = isCut || out.LastEvaluatedKey != nil
 		for _, item := range out.Items {
 			status := batch.Status(dynamo.StringAttribute(item, "status"))
 			since, err := dynamo.ParseTime(dynamo.StringAttribute(item, "updated_at"))
@@ -87,6 +89,10 @@ func (s *Store) Backlogs(ctx context.Context) (map[batch.Status]batch.Backlog, e
 			}
 			backlogs[status] = b
 		}
+	}
+	for status, b := range backlogs {
+		b.IsCut = isCut
+		backlogs[status] = b
 	}
 	return backlogs, nil
 }
