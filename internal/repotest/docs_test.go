@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -112,34 +111,39 @@ func codesOfUncodedKinds(p *packages.Package) []string {
 }
 
 var (
-	alarmName = regexp.MustCompile(`AlarmName: !Sub "\$\{Prefix\}-([a-z-]+)"`)
+	// alarm matches the name of an alarm and the severity at the end of its description.
+	alarm = regexp.MustCompile(
+		`AlarmName: !Sub "\$\{Prefix\}-([a-z-]+)"\n +AlarmDescription: .+ \((page|ticket)\)\n`)
 	// runbookEntry matches the headings of runbooks that have the form of an alarm's name.
 	runbookEntry = regexp.MustCompile(`^[a-z]+(-[a-z]+)+$`)
 )
 
-// alarmNames returns the names of all alarms, as a notification shows them.
-func alarmNames(t *testing.T) []string {
+// alarmSeverities returns the severities of all alarms by their names, as a notification shows them.
+func alarmSeverities(t *testing.T) map[string]string {
 	t.Helper()
-	var names []string
+	severities := map[string]string{}
 	template := string(readFile(t, "template.yaml"))
-	for _, match := range alarmName.FindAllStringSubmatch(template, -1) {
-		names = append(names, match[1])
+	for _, match := range alarm.FindAllStringSubmatch(template, -1) {
+		severities[match[1]] = match[2]
 	}
-	if want := strings.Count(template, "Type: AWS::CloudWatch::Alarm"); len(names) == 0 || len(names) != want {
-		t.Fatalf("%d of %d alarms have a name", len(names), want)
+	if want := strings.Count(template, "Type: AWS::CloudWatch::Alarm"); want == 0 || len(severities) != want {
+		t.Fatalf("%d of %d alarms have a name and a severity", len(severities), want)
 	}
-	slices.Sort(names)
-	return names
+	return severities
 }
 
 // Every alarm, and nothing else, has an entry in one page of docs/operations, and the table of symptoms in
-// docs/operations.md has the alarm in the row of that page.
+// docs/operations.md has the alarm in the row of that page, in the column of its severity.
 func TestAlarmsHaveRunbooks(t *testing.T) {
-	entries, listed := map[string]string{}, map[string]string{}
+	entries, listed, severities := map[string]string{}, map[string]string{}, map[string]string{}
 	for _, row := range tableRows(t, "docs/operations.md", "Symptoms") {
 		page := path.Join("docs", linksOf(row[0])[0])
-		for alarm := range strings.SplitSeq(row[1], ", ") {
-			listed[alarm] = page
+		for i, severity := range []string{"page", "ticket"} {
+			for name := range strings.SplitSeq(row[1+i], ", ") {
+				if name != "none" {
+					listed[name], severities[name] = page, severity
+				}
+			}
 		}
 		for _, heading := range headingsOf(string(readFile(t, page))) {
 			if runbookEntry.MatchString(heading) {
@@ -148,8 +152,7 @@ func TestAlarmsHaveRunbooks(t *testing.T) {
 		}
 	}
 	difftest.Equal(t, "pages that docs/operations.md names and that have the entries", listed, entries)
-	difftest.Equal(t, "alarms of the template and of docs/operations.md", alarmNames(t),
-		slices.Sorted(maps.Keys(listed)))
+	difftest.Equal(t, "alarms of the template and of docs/operations.md", alarmSeverities(t), severities)
 }
 
 var (
