@@ -35,7 +35,7 @@ GOVULNCHECK := GOWORK=off go tool -modfile=$(CURDIR)/tools/go.mod govulncheck
 DYNOXIDE_CRATE := dynoxide-rs --version 3.2.0
 # What make test-clients makes clients with, and how their tools are taken: from Maven, the Go module proxy, PyPI and npm.
 CLIENT_TOOLS := OPENAPI_GENERATOR=7.25.0 OAPI_CODEGEN=v2.8.2 OGEN=v1.24.0 OPENAPI_PYTHON_CLIENT=0.29.1 SCHEMATHESIS=4.32.5 \
-	OPENAPI_TYPESCRIPT=7.13.0 OPENAPI_FETCH=0.17.0 TYPESCRIPT=5.9.3 TYPES_NODE=20.19.25 REDOCLY=2.77.0
+	OPENAPI_TYPESCRIPT=7.13.0 OPENAPI_FETCH=0.17.0 TYPESCRIPT=5.9.3 TYPES_NODE=20.19.25 REDOCLY=2.77.0 SPECTRAL=6.16.3
 # Installs what the package-lock.json of a folder pins, each package by its digest, into a folder of its own below bin/tools; no package
 # may run a script. Use: $(call npm_ci,FOLDER,OPTIONS,FOLDER OF THE LOCK).
 npm_ci = mkdir -p bin/tools/$(1) && cp $(3)/package.json $(3)/package-lock.json bin/tools/$(1) && \

@@ -161,6 +161,11 @@ redocly_lint() {
     ! grep -qiE '[1-9][0-9]* (warning|error)' "$work/log/redocly"
 }
 
+spectral_lint() {
+    npm_with spectral "@stoplight/spectral-cli@$SPECTRAL"
+    "$work/spectral/node_modules/.bin/spectral" lint --ruleset "$drivers/spectral.yaml" --fail-severity hint "$description"
+}
+
 schemathesis_calls() {
     python_with schemathesis "schemathesis==$SCHEMATHESIS"
     cd "$work"
@@ -197,5 +202,6 @@ row ogen "go" ogen_generate ogen_compile ogen_batch
 row openapi-python-client "python3" opc_generate opc_compile opc_batch
 row openapi-typescript "node npm" ots_generate ots_compile ots_batch
 row redocly "node npm" redocly_lint
+row spectral "node npm" spectral_lint
 row schemathesis "python3 curl" schemathesis_calls
 exit $failed
