@@ -155,6 +155,13 @@ func TestOpenFilesAreLimited(t *testing.T) {
 		return r.is(http.StatusTooManyRequests) && r.header.Get("Retry-After") != "" &&
 			strings.Contains(string(r.text), "too_many_open_documents")
 	})
+	e := uuid.NewString()
+	evidence := screeningCommands + "/batch/" + s.newScreening(uuid.NewString(), e) + "/entity/" + e +
+		"/documents/upload-url"
+	r := s.call(http.MethodPost, evidence,
+		inEnvelope(`{"fileName":"a.pdf","documentType":"evidence","idempotencyKey":"k"}`))
+	assert(t, r.is(http.StatusTooManyRequests) && strings.Contains(string(r.text), "too_many_open_documents"),
+		"a document of a screening: %d %s, want 429 too_many_open_documents", r.status, r.text)
 	const answers = "/screeningreceptor/api/receptor/upload-url"
 	s.expect(http.StatusAccepted, http.MethodPost, answers, "")
 	eventually(t, "the refusal of a second answer", func() bool {
