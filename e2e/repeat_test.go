@@ -137,7 +137,8 @@ func TestValidateOnly(t *testing.T) {
 	}
 	r := api.result(last.BatchID)
 	if r.Valid == nil || *r.Valid || !r.ValidateOnly || wire.OrZero(r.Name) != o.Name ||
-		!cmp.Equal(r.Metadata, o.Metadata) || r.Message != "Batch validated with errors. Nothing was ingested, because validate_only is true." {
+		!cmp.Equal(r.Metadata, o.Metadata) ||
+		r.Message != "Batch validated with errors. Nothing was ingested, because validate_only is true." {
 		t.Errorf("results %+v, want an invalid line and that nothing was ingested", r)
 	}
 	report := api.report(last.BatchID)
