@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+
+	"sluice/openapi"
 )
 
 // area is an interface with its permissions.
@@ -183,4 +185,38 @@ func TestObjectsOfOtherTenants(t *testing.T) {
 	id := owner.newDocument("")
 	clone := other.cloneDocument(other.newDocument(""), `{"Id":"`+id+`"}`)
 	assert(t, clone == id, "the other tenant's clone has the ID %s, want %s", clone, id)
+}
+
+// addedOperations are the operations of the platform that the original interface does not have. Of the monitoring
+// interface, all are added but originalOperations. Sets of keys ignore parameters, as any program may read them.
+var (
+	addedOperations = []string{"GET /entitydataquery/api/v2/entity", "POST /screeningquery/api/v4/match-name",
+		"POST /externalauthenticationquery/api/configuration/check", "POST /screeningreceptor/api/receptor/upload-url"}
+	originalOperations = []string{"POST /tm/realtime/api/transactions/batch/generate-upload-url",
+		"GET /tm/realtime/api/transactions/batch/status/{batch_id}",
+		"GET /tm/realtime/api/transactions/batch/validation-result/{batch_id}",
+		"POST /tm/realtime/event/transaction/v3"}
+)
+
+// Operations of the original interface ignore query parameters that they do not know; all others refuse them.
+func TestUnknownQueryParameters(t *testing.T) {
+	api := beginTenant(t)
+	document, err := openapi.Load()
+	must(t, err)
+	for _, o := range document.Operations {
+		path := regexp.MustCompile(`\{[^}]*\}`).ReplaceAllString(o.Path, uuid.NewString())
+		isAdded := slices.Contains(addedOperations, o.String())
+		for _, prefix := range []string{"/tm/", "/v1/"} {
+			isAdded = isAdded || strings.HasPrefix(o.Path, prefix) && !slices.Contains(originalOperations, o.String())
+		}
+		body := ""
+		if o.Method == "POST" || o.Method == "PUT" {
+			body = "{}"
+		}
+		r := api.call(o.Method, path+"?workspaceId=w&foo=1", body)
+		isRefused := strings.Contains(string(r.text), "This parameter is not known here.") &&
+			strings.Contains(string(r.text), "foo") && (r.status == 400 || r.status == 422)
+		assert(t, isRefused == isAdded, "%s: got %d %s, want the parameter refused: %t", r.request, r.status, r.text,
+			isAdded)
+	}
 }

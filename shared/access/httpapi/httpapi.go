@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"path"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,6 +54,10 @@ type Route struct {
 	Opens []ratelimit.Setting
 	// Idempotency says how the route takes idempotency keys; nil if it takes none, and ignores them.
 	Idempotency *Idempotency
+	// Query names the query parameters of a route that the original interface does not have: others, and repeated ones
+	// unless dots follow the name, are refused, so that a misspelt one is not left out in silence. A route with nil
+	// ignores what it does not know, as clients of the original interface may send more, or checks the names itself.
+	Query []string
 	// MaxBody is the size of the largest request body in bytes; 0 means DefaultMaxBody.
 	MaxBody  int64
 	Endpoint Endpoint
@@ -60,6 +65,32 @@ type Route struct {
 
 // BodyLimit returns the size of the largest request body in bytes.
 func (r Route) BodyLimit() int64 { return cmp.Or(r.MaxBody, DefaultMaxBody) }
+
+// NoQuery is the Query of routes without parameters.
+var NoQuery = []string{}
+
+// checkQuery returns a validation error for each query parameter that the route refuses.
+func (r Route) checkQuery(query url.Values) error {
+	var wrong []fault.Detail
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		d := fault.Detail{Source: fault.InQuery, Path: []any{name}}
+		switch {
+		case slices.Contains(r.Query, name+"..."):
+			continue
+		case !slices.Contains(r.Query, name):
+			d.Message, d.Code = "This parameter is not known here.", "extra_forbidden"
+		case len(query[name]) > 1:
+			d.Message, d.Code = "The parameter must not be repeated.", "repeated"
+		default:
+			continue
+		}
+		wrong = append(wrong, d)
+	}
+	if r.Query == nil || len(wrong) == 0 {
+		return nil
+	}
+	return fault.NewInvalid(wrong...)
+}
 
 // WithLimit returns routes of which those without a Limit have the given one.
 func WithLimit(limit ratelimit.Name, routes ...Route) []Route {
@@ -207,6 +238,9 @@ func (a API) answer(route Route, r *http.Request, limits http.Header) (reply Rep
 		}
 	}
 	if err := a.checkLimit(r.Context(), route, c, objectOf(route, r), limits); err != nil {
+		return Reply{}, err
+	}
+	if err := route.checkQuery(r.URL.Query()); err != nil {
 		return Reply{}, err
 	}
 	return a.callEndpoint(r.Context(), route, c, r)

@@ -178,7 +178,6 @@ func TestEvaluateRefuses(t *testing.T) {
 		"version 0":        {a, policies + evaluated + "/version/0" + plain, `{}`, 400, "VALIDATION_ERROR"},
 		"not a version": {a, policies + evaluated + "/version/latest" + normalized, `{}`, 400,
 			"VALIDATION_ERROR"},
-		"an unknown parameter":      {a, versionPath + plain + "?explain_=true", `{}`, 400, "VALIDATION_ERROR"},
 		"an explanation of what":    {a, versionPath + plain + "?explain=please", `{}`, 400, "VALIDATION_ERROR"},
 		"no permission":             {powerless, versionPath + plain, `{}`, 403, "permission_missing"},
 		"too large":                 {a, versionPath + normalized, large, 413, "body_too_large"},

@@ -94,7 +94,7 @@ func (s *Evaluations) evaluateReadOnly(ctx context.Context, r *platform.Request,
 // evaluate evaluates the version that the path names.
 func (s *Evaluations) evaluate(ctx context.Context, r *platform.Request, in evaluate.Request) (evaluate.Result, error) {
 	err := r.Validate(func(v *platform.ValidationErrors) {
-		v.CheckQueryNames("explain")
+		v.CheckRepeated("explain")
 		in.Explain = v.CheckQueryBool("explain")
 	})
 	if err != nil {

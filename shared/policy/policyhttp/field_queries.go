@@ -16,7 +16,7 @@ import (
 // listJurisdictions returns a page of the jurisdictions of a version.
 func (s *Policies) listJurisdictions(ctx context.Context, r *platform.Request, _ platform.NoBody) (
 	Page[JurisdictionReply], error) {
-	_, view, err := s.readView(ctx, r, parameterSize, parameterToken)
+	_, view, err := s.readView(ctx, r)
 	if err != nil {
 		return Page[JurisdictionReply]{}, err
 	}
@@ -231,9 +231,6 @@ func (s *Policies) listIndexable(ctx context.Context, r *platform.Request, _ pla
 	if !slices.Contains(policy.EntityTypes, entityType) {
 		return Page[FieldReply]{}, r.InvalidParameter(fault.InPath, "entityType",
 			"The value must be one of "+strings.Join(policy.EntityTypes, ", ")+".", platform.CodeOneOf)
-	}
-	if err := checkPageParameters(r); err != nil {
-		return Page[FieldReply]{}, err
 	}
 	place, err := s.openPage(r, "indexable "+entityType, maxPage)
 	if err != nil {

@@ -37,9 +37,6 @@ func groupHeadersOf(groups []policy.DataGroup) []GroupHeader {
 
 // listGroups returns a page of the tenant's data groups, each in its newest version.
 func (s *Policies) listGroups(ctx context.Context, r *platform.Request, _ platform.NoBody) (Page[GroupHeader], error) {
-	if err := checkPageParameters(r); err != nil {
-		return Page[GroupHeader]{}, err
-	}
 	place, err := s.openPage(r, "data groups", maxPage)
 	if err != nil {
 		return Page[GroupHeader]{}, err
@@ -51,9 +48,6 @@ func (s *Policies) listGroups(ctx context.Context, r *platform.Request, _ platfo
 // listGroupVersions returns a page of the versions of a data group, newest first.
 func (s *Policies) listGroupVersions(ctx context.Context, r *platform.Request, _ platform.NoBody) (Page[GroupHeader],
 	error) {
-	if err := checkPageParameters(r); err != nil {
-		return Page[GroupHeader]{}, err
-	}
 	id, err := pathID(r, "dataGroupId", errNoGroup)
 	if err != nil {
 		return Page[GroupHeader]{}, err
@@ -72,9 +66,6 @@ func (s *Policies) listGroupVersions(ctx context.Context, r *platform.Request, _
 // getNewestGroup returns the newest version of a data group.
 func (s *Policies) getNewestGroup(ctx context.Context, r *platform.Request, _ platform.NoBody) (policy.DataGroup,
 	error) {
-	if err := checkNoQuery(r); err != nil {
-		return policy.DataGroup{}, err
-	}
 	id, err := pathID(r, "dataGroupId", errNoGroup)
 	if err != nil {
 		return policy.DataGroup{}, err
@@ -92,9 +83,6 @@ func (s *Policies) getGroup(ctx context.Context, r *platform.Request, _ platform
 // those that are published at the moment.
 func (s *Policies) listPinnedGroups(ctx context.Context, r *platform.Request, _ platform.NoBody) (Page[GroupHeader],
 	error) {
-	if err := checkPageParameters(r); err != nil {
-		return Page[GroupHeader]{}, err
-	}
 	id, err := policyID(r)
 	if err != nil {
 		return Page[GroupHeader]{}, err

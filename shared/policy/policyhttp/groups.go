@@ -115,9 +115,6 @@ func groupChangedOf(ctx context.Context, g policy.DataGroup) GroupChanged {
 
 // checkNew checks the request for a new version.
 func checkNew(r *platform.Request, in GroupRequest) error {
-	if err := checkNoQuery(r); err != nil {
-		return err
-	}
 	if in.Revision != nil {
 		return r.Invalid("revision", "A new version has no revision yet. Leave it out.", codeForbidden)
 	}
@@ -253,9 +250,6 @@ func (s *Policies) changeGroup(ctx context.Context, r *platform.Request, revisio
 
 // groupOfPath reads the version of a group that the path names.
 func (s *Policies) groupOfPath(ctx context.Context, r *platform.Request) (policy.DataGroup, error) {
-	if err := checkNoQuery(r); err != nil {
-		return policy.DataGroup{}, err
-	}
 	id, err := pathID(r, "dataGroupId", errNoGroup)
 	if err != nil {
 		return policy.DataGroup{}, err

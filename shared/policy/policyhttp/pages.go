@@ -41,6 +41,7 @@ const (
 func (s *Policies) openPage(r *platform.Request, query string, largest int) (pagePlace, error) {
 	place := pagePlace{size: defaultPage, tenant: r.Tenant, query: query}
 	if err := r.Validate(func(v *platform.ValidationErrors) {
+		v.CheckRepeated(parameterSize, parameterToken)
 		values := r.Query(parameterSize)
 		if len(values) == 0 {
 			return

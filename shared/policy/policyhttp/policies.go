@@ -91,9 +91,6 @@ func (s *Policies) newDraft(r *platform.Request, in DraftRequest) policy.NewDraf
 
 // createPolicy stores a new policy with its first draft.
 func (s *Policies) createPolicy(ctx context.Context, r *platform.Request, in PolicyRequest) (VersionCreated, error) {
-	if err := checkNoQuery(r); err != nil {
-		return VersionCreated{}, err
-	}
 	id := strings.ToLower(in.EntityPolicyID)
 	if id == "" {
 		id = s.NewID()
@@ -109,9 +106,6 @@ func (s *Policies) createPolicy(ctx context.Context, r *platform.Request, in Pol
 // createDraft makes a new draft from the published version.
 func (s *Policies) createDraft(ctx context.Context, r *platform.Request, in DraftRequest) (VersionCreated, error) {
 	id, err := policyID(r)
-	if err == nil {
-		err = checkNoQuery(r)
-	}
 	if err != nil {
 		return VersionCreated{}, err
 	}
@@ -129,9 +123,6 @@ func (s *Policies) createDraft(ctx context.Context, r *platform.Request, in Draf
 func (s *Policies) createDraftFrom(ctx context.Context, r *platform.Request, in DraftFromRequest) (VersionCreated,
 	error) {
 	p, err := s.findPolicy(ctx, r)
-	if err == nil {
-		err = checkNoQuery(r)
-	}
 	if err != nil {
 		return VersionCreated{}, err
 	}
@@ -229,21 +220,13 @@ func pathNumber(r *platform.Request) (int64, error) {
 	return number, nil
 }
 
-// versionOfPath returns the policy and the version number of a path, of a request without parameters.
+// versionOfPath returns the policy and the version number of a path.
 func versionOfPath(r *platform.Request) (id string, number int64, err error) {
-	if err := checkNoQuery(r); err != nil {
-		return "", 0, err
-	}
 	if id, err = policyID(r); err != nil {
 		return "", 0, err
 	}
 	number, err = pathNumber(r)
 	return id, number, err
-}
-
-// checkNoQuery checks that a request has no parameters.
-func checkNoQuery(r *platform.Request) error {
-	return r.Validate(func(v *platform.ValidationErrors) { v.CheckQueryNames() })
 }
 
 // parameterWorkspace names the workspace of a request.
@@ -263,15 +246,14 @@ func workspaceOf(ctx context.Context, r *platform.Request) (policy.Workspace, er
 	return policy.Workspace{Tenant: r.Tenant, PolicyID: id, ID: workspace, Client: r.Client}, err
 }
 
-// workspaceID returns the workspace that a request names, "" if it names none. The request has no parameters but that
-// and more.
-func workspaceID(r *platform.Request, more ...string) (string, error) {
+// workspaceID returns the workspace that a request names, "" if it names none.
+func workspaceID(r *platform.Request) (string, error) {
 	workspace := ""
 	if values := r.Query(parameterWorkspace); len(values) > 0 {
 		workspace = values[0]
 	}
 	return workspace, r.Validate(func(v *platform.ValidationErrors) {
-		v.CheckQueryNames(append(more, parameterWorkspace)...)
+		v.CheckRepeated(parameterWorkspace)
 		if len([]rune(workspace)) > platform.MaxName {
 			v.AddParameter(fault.InQuery, parameterWorkspace,
 				fmt.Sprintf("The value has more than %d characters.", platform.MaxName), platform.CodeLength)

@@ -12,9 +12,6 @@ import (
 // newest version.
 func (s *Policies) listPolicies(ctx context.Context, r *platform.Request, _ platform.NoBody) (Page[PolicyReply],
 	error) {
-	if err := checkPageParameters(r); err != nil {
-		return Page[PolicyReply]{}, err
-	}
 	place, err := s.openPage(r, "policies", maxPage)
 	if err != nil {
 		return Page[PolicyReply]{}, err
@@ -46,11 +43,6 @@ func (s *Policies) listPolicies(ctx context.Context, r *platform.Request, _ plat
 
 // mainVersion returns the number of the version that stands for a policy, 0 if it has none.
 func mainVersion(p policy.Policy) int64 { return cmp.Or(p.PublishedVersion, p.NewestVersion) }
-
-// checkPageParameters checks that a request has only the parameters of a page.
-func checkPageParameters(r *platform.Request) error {
-	return r.Validate(func(v *platform.ValidationErrors) { v.CheckQueryNames(parameterSize, parameterToken) })
-}
 
 // getPolicy returns a policy in its main version, or in the draft of a workspace.
 func (s *Policies) getPolicy(ctx context.Context, r *platform.Request, _ platform.NoBody) (PolicyReply, error) {
@@ -99,9 +91,6 @@ func (s *Policies) summarizePolicy(ctx context.Context, r *platform.Request, _ p
 // listVersions returns a page of the versions of a policy, newest first.
 func (s *Policies) listVersions(ctx context.Context, r *platform.Request, _ platform.NoBody) (Page[PolicyReply],
 	error) {
-	if err := checkPageParameters(r); err != nil {
-		return Page[PolicyReply]{}, err
-	}
 	p, err := s.findPolicy(ctx, r)
 	if err != nil {
 		return Page[PolicyReply]{}, err
@@ -133,8 +122,8 @@ func (s *Policies) getVersion(ctx context.Context, r *platform.Request, _ platfo
 }
 
 // readView reads a version as a workspace sees it: the version in the path or, without one, the draft of the workspace
-// in the request or, without one, the published version. The request has no parameters but the workspace and more.
-func (s *Policies) readView(ctx context.Context, r *platform.Request, more ...string) (v policy.Version,
+// in the request or, without one, the published version.
+func (s *Policies) readView(ctx context.Context, r *platform.Request) (v policy.Version,
 	view policy.View,
 	err error) {
 	id, err := policyID(r)
@@ -142,16 +131,13 @@ func (s *Policies) readView(ctx context.Context, r *platform.Request, more ...st
 		return v, view, err
 	}
 	if r.PathValue("versionNumber") != "" {
-		if err := r.Validate(func(v *platform.ValidationErrors) { v.CheckQueryNames(more...) }); err != nil {
-			return v, view, err
-		}
 		number, err := pathNumber(r)
 		if err != nil {
 			return v, view, err
 		}
 		return s.readVersionView(ctx, r.Tenant, id, number)
 	}
-	workspace, err := workspaceID(r, more...)
+	workspace, err := workspaceID(r)
 	if err != nil {
 		return v, view, err
 	}

@@ -77,7 +77,7 @@ func (s *Receptor) Routes() []httpapi.Route {
 		{Method: http.MethodPost, Path: path, Permissions: permissions, MaxBody: adapter.MaxBodyBytes,
 			Endpoint: platform.Endpoint(s.Receive, platform.Unenveloped("message"), platform.FlattenErrors(),
 				platform.HideAttemptedValues())},
-		{Method: http.MethodPost, Path: path + "/upload-url", Permissions: permissions,
+		{Method: http.MethodPost, Path: path + "/upload-url", Permissions: permissions, Query: httpapi.NoQuery,
 			Opens: []ratelimit.Setting{ratelimit.OpenAnswers},
 			Endpoint: platform.Endpoint(s.CreateUpload, platform.Unenveloped("upload"), platform.OptionalBody(),
 				platform.FlattenErrors())},

@@ -184,7 +184,7 @@ func (s *Screenings) listAcross(ctx context.Context, r *platform.Request,
 	list := documentList{s, r, httpapi.ListBudget, []MatchDocumentReply{}}
 	var journey string
 	err := r.Validate(func(v *platform.ValidationErrors) {
-		if v.CheckQueryNames("journeyId"); len(r.Query("journeyId")) > 0 {
+		if v.CheckRepeated("journeyId"); len(r.Query("journeyId")) > 0 {
 			journey = entityID(r.Query("journeyId")[0])
 		}
 	})

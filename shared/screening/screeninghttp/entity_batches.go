@@ -14,7 +14,7 @@ func (s *Screenings) ListOfLegalEntity(ctx context.Context, r *platform.Request,
 	const trueOnly = "onlyWithTrueMatches"
 	var onlyTrue bool
 	err := r.Validate(func(v *platform.ValidationErrors) {
-		v.CheckQueryNames(trueOnly)
+		v.CheckRepeated(trueOnly)
 		onlyTrue = v.CheckQueryBool(trueOnly)
 	})
 	if err != nil {

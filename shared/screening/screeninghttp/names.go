@@ -39,7 +39,7 @@ type currentLists interface {
 // Routes returns the route that screens a single name.
 func (s *Names) Routes() []httpapi.Route {
 	return []httpapi.Route{{Method: http.MethodPost, Path: queriesPath + "/match-name",
-		Limit: ratelimit.Platform, Permissions: []string{permission.ScreeningAccess},
+		Limit: ratelimit.Platform, Permissions: []string{permission.ScreeningAccess}, Query: httpapi.NoQuery,
 		Endpoint: platform.Endpoint(s.matchName, platform.ReadOnly(), platform.HideAttemptedValues())}}
 }
 

@@ -98,7 +98,7 @@ type listPart struct {
 func readPart(r *platform.Request, flags ...string) (listPart, error) {
 	p := listPart{flags: map[string]bool{}}
 	err := r.Validate(func(v *platform.ValidationErrors) {
-		v.CheckQueryNames(append([]string{"limit", "after"}, flags...)...)
+		v.CheckRepeated(append([]string{"limit", "after"}, flags...)...)
 		if values := r.Query("limit"); len(values) == 0 || values[0] == "" {
 			p.limit = math.MaxInt
 		} else {

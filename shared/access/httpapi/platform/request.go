@@ -96,14 +96,12 @@ func (r *Request) Header(name string) string { return r.http.Header.Get(name) }
 // Query returns all values of a query parameter, none if it is absent.
 func (r *Request) Query(name string) []string { return r.http.URL.Query()[name] }
 
-// CheckQueryNames checks that the query has no parameters but those named, and each of them once at most.
-func (v *ValidationErrors) CheckQueryNames(known ...string) {
-	for _, d := range httpapi.CheckQuery(v.request.http, known...) {
-		code := d.Code
-		if code == httpapi.CodeRepeated {
-			code = CodeRange
+// CheckRepeated checks that each of the named parameters of the query is given once at most.
+func (v *ValidationErrors) CheckRepeated(names ...string) {
+	for _, name := range names {
+		if len(v.request.Query(name)) > 1 {
+			v.AddParameter(fault.InQuery, name, "The parameter must not be repeated.", CodeRange)
 		}
-		v.AddParameter(d.Source, d.Path[0].(string), d.Message, code)
 	}
 }
 

@@ -61,6 +61,7 @@ const (
 func (s *Outbound) Routes() []httpapi.Route {
 	return httpapi.WithLimit(ratelimit.Platform, []httpapi.Route{
 		{Method: http.MethodPost, Path: checkPath, Permissions: []string{permission.ExternalAuthenticationAccess},
+			Query:    httpapi.NoQuery,
 			Endpoint: platform.Endpoint(s.check, platform.ReadOnly(), platform.HideAttemptedValues())},
 		{Method: http.MethodGet, Path: keysPath, Public: true, Limit: ratelimit.WholeAPI, Endpoint: s.keySet},
 	}...)

@@ -88,7 +88,7 @@ func outcomeName(o webhook.Outcome) string {
 
 // readListQuery reads the parameters of the list of deliveries.
 func readListQuery(r *http.Request) (limit int, outcome string, err error) {
-	details := httpapi.CheckQuery(r, "limit", "next", "outcome")
+	var details []fault.Detail
 	add := func(name, message, code string) {
 		details = append(details, fault.Detail{
 			Source: fault.InQuery, Path: []any{name}, Message: message, Code: code,

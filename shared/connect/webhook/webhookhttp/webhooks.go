@@ -60,11 +60,15 @@ func (s *Webhooks) Routes() []httpapi.Route {
 		{Method: http.MethodDelete, Path: one, Permissions: edit, Endpoint: s.withWebhook(s.Delete)},
 		{Method: post, Path: one + "/test", Permissions: edit, Endpoint: s.withWebhook(s.Test)},
 		{Method: post, Path: one + "/resend", Permissions: edit, Endpoint: s.withWebhook(s.ResendSince)},
-		{Method: get, Path: deliveries, Permissions: read, Endpoint: s.withWebhook(s.Deliveries)},
+		{Method: get, Path: deliveries, Permissions: read, Endpoint: s.withWebhook(s.Deliveries),
+			Query: []string{"limit", "next", "outcome"}},
 		{Method: get, Path: deliveries + "/{deliveryId}", Permissions: read, Endpoint: s.withWebhook(s.Delivery)},
 		{Method: post, Path: deliveries + "/{deliveryId}/resend", Permissions: edit, Endpoint: s.withWebhook(s.Resend)},
 	}
 	for i, r := range routes {
+		if r.Query == nil {
+			routes[i].Query = httpapi.NoQuery
+		}
 		if strings.HasSuffix(r.Path, "/test") || strings.HasSuffix(r.Path, "/resend") {
 			routes[i].ObjectLimit = ratelimit.WebhookSends
 		}
@@ -131,9 +135,6 @@ func decode(r *http.Request, into any) error {
 
 // List returns all webhooks of the tenant.
 func (s *Webhooks) List(ctx context.Context, c httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
-	if wrong := httpapi.CheckQuery(r); wrong != nil {
-		return httpapi.Reply{}, fault.NewInvalid(wrong...)
-	}
 	webhooks, err := s.Store.List(ctx, c.Tenant)
 	list := wire.Webhooks{WebHooks: make([]wire.Webhook, len(webhooks))}
 	for i, w := range webhooks {

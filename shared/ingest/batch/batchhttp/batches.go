@@ -113,10 +113,10 @@ func (s *Batches) Routes() []httpapi.Route {
 		{Method: http.MethodGet, Path: base + "/validation-result/{batch_id}", Limit: ratelimit.BatchResults,
 			Permissions: read, Endpoint: s.ValidationResult},
 		{Method: http.MethodGet, Path: base + "/screening-result/{batch_id}", Limit: ratelimit.BatchResults,
-			Permissions: read, Endpoint: s.ScreeningResult},
+			Permissions: read, Query: httpapi.NoQuery, Endpoint: s.ScreeningResult},
 		{Method: http.MethodGet, Path: base, Limit: ratelimit.BatchLists, Permissions: read, Endpoint: s.List},
 		{Method: http.MethodPost, Path: base + "/cancel/{batch_id}", Limit: ratelimit.BatchCancels, Permissions: upload,
-			Endpoint: s.Cancel},
+			Query: httpapi.NoQuery, Endpoint: s.Cancel},
 	}...)
 }
 

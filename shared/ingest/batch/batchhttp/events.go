@@ -63,9 +63,6 @@ func (s *Batches) Events(ctx context.Context, caller httpapi.Caller, r *http.Req
 	}
 	texts := values["modification_external_ids"]
 	values["modification_external_ids"] = texts[:1] // which alone may be repeated
-	if err := checkNames(values, "modification_external_ids", "limit", "next"); err != nil {
-		return httpapi.Reply{}, err
-	}
 	limit, err := readLimit(values)
 	if err != nil {
 		return httpapi.Reply{}, err

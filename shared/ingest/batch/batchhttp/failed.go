@@ -45,9 +45,6 @@ func newListMetadata(count int, token string) wire.PageMetadata {
 func (s *Batches) FailedModifications(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply,
 	error) {
 	values := r.URL.Query()
-	if err := checkNames(values, "date", "limit", "next"); err != nil {
-		return httpapi.Reply{}, err
-	}
 	day, err := readDay(values, "date")
 	if err != nil {
 		return httpapi.Reply{}, err

@@ -123,7 +123,7 @@ func readListQuery(values url.Values) *listQuery {
 	q := &listQuery{values: values, limit: defaultListLimit}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if len(values[name]) > 1 && name != "status" && name != "state" {
-			q.refuse(name, "The parameter must not be repeated.", httpapi.CodeRepeated)
+			q.refuse(name, "The parameter must not be repeated.", "repeated")
 			continue
 		}
 		value := values.Get(name)

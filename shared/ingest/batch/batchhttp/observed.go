@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -97,15 +95,18 @@ func newBatchDetail(b batch.Batch) wire.BatchDetail {
 // observedRoutes returns the routes by which clients inspect the batches that they have sent.
 func (s *Batches) observedRoutes() []httpapi.Route {
 	const base = "/tm/observability/api/v1"
-	route := func(path, permission string, endpoint httpapi.Endpoint) httpapi.Route {
+	route := func(path, permission string, endpoint httpapi.Endpoint, query ...string) httpapi.Route {
 		return httpapi.Route{Method: http.MethodGet, Path: base + path, Limit: ratelimit.Observability,
-			Permissions: []string{permission}, Endpoint: endpoint}
+			Permissions: []string{permission}, Query: query, Endpoint: endpoint}
 	}
 	return []httpapi.Route{
-		route("/batch-transactions/batches", permission.BatchRead, s.Observe),
-		route("/transactions/summary", permission.TransactionRead, s.Summary),
-		route("/transactions/failed-modifications", permission.TransactionRead, s.FailedModifications),
-		route("/transactions/events", permission.TransactionRead, s.Events),
+		route("/batch-transactions/batches", permission.BatchRead, s.Observe,
+			"ids", "start_date", "end_date", "limit", "next"),
+		route("/transactions/summary", permission.TransactionRead, s.Summary, "start_date", "end_date", "next"),
+		route("/transactions/failed-modifications", permission.TransactionRead, s.FailedModifications,
+			"date", "limit", "next"),
+		route("/transactions/events", permission.TransactionRead, s.Events,
+			"modification_external_ids...", "limit", "next"),
 	}
 }
 
@@ -116,9 +117,6 @@ var errObservedMix = fault.New(fault.BadRequest, "query_mix",
 // range of days. IDs of other tenants' batches, and unknown ones, are left out.
 func (s *Batches) Observe(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
 	values := r.URL.Query()
-	if err := checkNames(values, "ids", "start_date", "end_date", "limit", "next"); err != nil {
-		return httpapi.Reply{}, err
-	}
 	switch isRange := values.Has("start_date") && values.Has("end_date"); {
 	case values.Has("ids") && len(values) == 1:
 		return s.observeIDs(ctx, caller, values)
@@ -126,19 +124,6 @@ func (s *Batches) Observe(ctx context.Context, caller httpapi.Caller, r *http.Re
 		return s.observeDays(ctx, caller, values)
 	}
 	return httpapi.Reply{}, errObservedMix
-}
-
-// checkNames requires that each parameter is one of those that are known, and is not repeated.
-func checkNames(values url.Values, known ...string) error {
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		switch {
-		case !slices.Contains(known, name):
-			return invalidQuery(values, name, "This parameter is not known here.", "extra_forbidden")
-		case len(values[name]) > 1:
-			return invalidQuery(values, name, "The parameter must not be repeated.", httpapi.CodeRepeated)
-		}
-	}
-	return nil
 }
 
 // invalidQuery is the fault of a parameter.

@@ -39,7 +39,8 @@ const receiptPath = "/tm/realtime/api/transactions/batch/receipt/"
 func (s *Receipts) Routes() []httpapi.Route {
 	return []httpapi.Route{
 		{Method: http.MethodGet, Path: receiptPath + "{batch_id}",
-			Limit: ratelimit.BatchResults, Permissions: []string{permission.BatchRead}, Endpoint: s.Receipt},
+			Limit: ratelimit.BatchResults, Permissions: []string{permission.BatchRead}, Query: httpapi.NoQuery,
+			Endpoint: s.Receipt},
 		{Method: http.MethodGet, Path: receipt.KeysPath, Public: true, Limit: ratelimit.WholeAPI,
 			Endpoint: s.keys},
 	}

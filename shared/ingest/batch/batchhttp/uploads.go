@@ -227,7 +227,7 @@ func (s *Batches) uploadRoutes(base string, route httpapi.Route) []httpapi.Route
 		{Method: http.MethodPost, Path: base + "/complete-upload/{batch_id}", Endpoint: s.CompleteUpload,
 			MaxBody: maxCompletionBody},
 	} {
-		r.Permissions, r.Limit = route.Permissions, route.Limit
+		r.Permissions, r.Limit, r.Query = route.Permissions, route.Limit, httpapi.NoQuery
 		routes = append(routes, r)
 	}
 	return routes

@@ -30,8 +30,10 @@ func (s *Transactions) Routes() []httpapi.Route {
 	const path = "/tm/realtime/api/transactions"
 	read := []string{permission.TransactionRead}
 	return httpapi.WithLimit(ratelimit.TransactionReads, []httpapi.Route{
-		{Method: http.MethodGet, Path: path, Permissions: read, Endpoint: s.Read},
-		{Method: http.MethodGet, Path: path + "/{transaction_external_id}", Permissions: read, Endpoint: s.Read},
+		{Method: http.MethodGet, Path: path, Permissions: read, Endpoint: s.Read,
+			Query: []string{"transaction_external_id", "after"}},
+		{Method: http.MethodGet, Path: path + "/{transaction_external_id}", Permissions: read, Endpoint: s.Read,
+			Query: []string{"after"}},
 	}...)
 }
 
@@ -76,13 +78,6 @@ var errNotFound = fault.New(fault.NotFound, "transaction_not_found", "Transactio
 func (s *Transactions) Read(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
 	const idName = "transaction_external_id"
 	id, query := r.PathValue(idName), r.URL.Query()
-	known := []string{"after"}
-	if id == "" {
-		known = append(known, idName)
-	}
-	if wrong := httpapi.CheckQuery(r, known...); wrong != nil {
-		return httpapi.Reply{}, fault.NewInvalid(wrong...)
-	}
 	if id == "" {
 		if id = query.Get(idName); id == "" {
 			return httpapi.Reply{}, fault.NewInvalid(fault.Detail{

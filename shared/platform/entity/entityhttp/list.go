@@ -151,6 +151,5 @@ func readListQuery(r *platform.Request) (listQuery, error) {
 					maxPage), platform.CodeRange)
 			}
 		}
-		v.CheckQueryNames("name", "status", "pageSize", "paginationToken")
 	})
 }

@@ -54,7 +54,7 @@ func (s *Entities) Routes() []httpapi.Route {
 			Endpoint: platform.Endpoint(s.RejectDraft)},
 
 		{Method: get, Path: queries + "/entity", Permissions: []string{permission.EntityDataAccessAndSearch},
-			Endpoint: platform.Endpoint(s.List)},
+			Query: []string{"name", "status", "pageSize", "paginationToken"}, Endpoint: platform.Endpoint(s.List)},
 		{Method: get, Path: queries + "/entity/{entityId}", Permissions: search, Endpoint: platform.Endpoint(s.Get)},
 		{Method: get, Path: queries + "/entity/{entityId}/draft/{id}", Permissions: search,
 			Endpoint: platform.Endpoint(s.GetDraft)},
