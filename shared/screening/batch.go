@@ -126,7 +126,8 @@ type Batch struct {
 type ProviderRun struct {
 	ID     string         `json:"id"`
 	Status ProviderStatus `json:"status"`
-	// ConfigurationSetID is the set of settings of the search; "" for the default set.
+	// ConfigurationSetID is the set of settings of the search; "" for the default set of a provider that has none, and
+	// in batches of earlier releases.
 	ConfigurationSetID string `json:"configurationSetId"`
 	// Error is the reason why the search failed; nil unless Status is ReturnFailed.
 	Error *ProviderError `json:"error"`

@@ -6,7 +6,9 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -109,6 +111,44 @@ func TestBadDays(t *testing.T) {
 				t.Errorf("recorded %d bytes of the answer and %q", len(a.Answer), a.Message)
 			}
 		})
+	}
+}
+
+// A request that a receiver has taken and not answered is repeated at once on a new connection if its own was used
+// before; both count.
+func TestRepeatsCount(t *testing.T) {
+	t.Parallel()
+	root := outboundtest.NewRoot(t, "root")
+	var requests atomic.Int32
+	server := outboundtest.NewServer(t, root.Issue(outboundtest.Leaf{}), http.HandlerFunc(
+		func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			if requests.Add(1) == 2 {
+				panic(http.ErrAbortHandler)
+			}
+			w.WriteHeader(http.StatusNoContent)
+		}))
+	addresses, err := outbound.ParseAddressPolicy("127.0.0.0/8")
+	errtest.Fatal(t, err)
+	s := newSimulation(t)
+	s.step.Receivers = &outbound.Client{Configurations: noConfigurations{}, Addresses: addresses,
+		Resolver: outboundtest.NewResolver(), PublicCAs: outboundtest.Pool(root),
+		Now: func() time.Time { return outboundtest.Now }}
+	s.create("w1", func(w *webhook.Webhook) { w.URL = server.URL })
+	for _, event := range []string{"a", "b"} {
+		s.send(event)
+		s.runUntil(start)
+	}
+	var counts []int
+	for _, d := range s.deliveries("w1") {
+		counts = append(counts, d.AttemptCount)
+		if last := d.Attempts[len(d.Attempts)-1]; last.Outcome != webhook.Successful || last.Number != d.AttemptCount {
+			t.Errorf("the last attempt is %+v, want a success, number %d", last, d.AttemptCount)
+		}
+	}
+	slices.Sort(counts)
+	if !slices.Equal(counts, []int{1, 2}) || requests.Load() != 3 {
+		t.Errorf("got %v attempts for %d requests, want 1 and 2 for 3", counts, requests.Load())
 	}
 }
 

@@ -209,6 +209,8 @@ func (s *Step) attempt(ctx context.Context, w webhook.Webhook, d webhook.Deliver
 	var refused *outbound.Error
 	switch {
 	case errors.As(err, &refused):
+		a.Repeats = refused.Repeats
+		a.Number += a.Repeats
 		a.Code, a.Message = string(refused.Reason), refused.Message
 		if refused.Reason == outbound.TimedOut {
 			a.Outcome = webhook.TimedOut
@@ -217,6 +219,8 @@ func (s *Step) attempt(ctx context.Context, w webhook.Webhook, d webhook.Deliver
 	case err != nil:
 		return webhook.Attempt{}, err
 	}
+	a.Repeats = reply.Repeats
+	a.Number += a.Repeats
 	a.Status, a.Answer = reply.Status, printable(reply.Body)
 	a.Outcome, a.Code, a.Message = judge(reply.Status)
 	return a, nil
@@ -268,7 +272,7 @@ func printable(body []byte) string {
 // record returns the delivery after an attempt.
 func (s *Step) record(d webhook.Delivery, a webhook.Attempt) webhook.Delivery {
 	now := s.Now()
-	d.AttemptCount++
+	d.AttemptCount += 1 + a.Repeats
 	d.Attempts = append(d.Attempts[max(0, len(d.Attempts)-webhook.MaxAttempts+1):], a)
 	d.NextAttemptAt = time.Time{}
 	if a.Outcome != webhook.Successful && a.Code != webhook.CodeGone && !d.IsTest() {

@@ -45,8 +45,21 @@ const (
 type Error struct {
 	Reason  Reason
 	Message string
+	// Repeats is Reply.Repeats of a call without a reply.
+	Repeats int
 
 	cause error
+}
+
+// withRepeats returns the error of a call with its number of repeats.
+func withRepeats(err error, repeats int) error {
+	var e *Error
+	if repeats == 0 || !errors.As(err, &e) {
+		return err
+	}
+	c := *e // it may be one of the shared ones
+	c.Repeats = repeats
+	return &c
 }
 
 // Error returns reason and message.

@@ -14,8 +14,10 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -49,6 +51,8 @@ type Reply struct {
 	Body []byte
 	// IsTruncated means that the body is longer than MaxReplyBytes.
 	IsTruncated bool
+	// Repeats is how often the request was sent before without an answer, on connections that were used before.
+	Repeats int
 }
 
 // Client makes calls. The zero value of a field is its default where one is named. It is safe for concurrent use; one
@@ -208,7 +212,14 @@ func (c *Client) exchange(ctx context.Context, t http.RoundTripper, r *http.Requ
 	*Reply, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout(), errTimeout)
 	defer cancel()
-	out := r.Clone(ctx)
+	var sent atomic.Int32
+	out := r.Clone(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteRequest: func(info httptrace.WroteRequestInfo) {
+			if info.Err == nil {
+				sent.Add(1)
+			}
+		}}))
+	repeats := func() int { return max(0, int(sent.Load())-1) }
 	out.Header = header.Clone()
 	if out.Header.Get("User-Agent") == "" {
 		out.Header.Set("User-Agent", "Sluice")
@@ -228,15 +239,15 @@ func (c *Client) exchange(ctx context.Context, t http.RoundTripper, r *http.Requ
 	// RoundTrip, unlike http.Client, follows no redirect and puts no URL into its errors.
 	resp, err := t.RoundTrip(out)
 	if err != nil {
-		return nil, explain(ctx, err)
+		return nil, withRepeats(explain(ctx, err), repeats())
 	}
 	defer resp.Body.Close()
 	limit := cmp.Or(c.MaxReplyBytes, DefaultMaxReplyBytes)
 	body, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	if err != nil && int64(len(body)) <= limit {
-		return nil, explain(ctx, err)
+		return nil, withRepeats(explain(ctx, err), repeats())
 	}
-	reply := &Reply{Status: resp.StatusCode, Header: resp.Header, Body: body}
+	reply := &Reply{Status: resp.StatusCode, Header: resp.Header, Body: body, Repeats: repeats()}
 	if int64(len(body)) > limit {
 		reply.Body, reply.IsTruncated = body[:limit], true
 	}

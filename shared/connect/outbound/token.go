@@ -208,7 +208,7 @@ func (c *call) tokenForm(ctx context.Context, header http.Header) (url.Values, e
 // atTokenEndpoint adds to an *Error where it happened.
 func atTokenEndpoint(err error) error {
 	if e, ok := err.(*Error); ok {
-		return &Error{e.Reason, "At the token endpoint: " + e.Message, e.cause}
+		return &Error{e.Reason, "At the token endpoint: " + e.Message, 0, e.cause}
 	}
 	return err
 }

@@ -106,6 +106,14 @@ type Attempt struct {
 	Status int
 	// Answer is the beginning of the body of the answer.
 	Answer string
+	// Repeats is how many requests came before this one that ended without an answer on connections used before, and
+	// were repeated at once. They count as attempts. It is not stored.
+	Repeats int
+}
+
+// CountBefore returns the number of attempts before the last one and its repeats.
+func (d Delivery) CountBefore() int {
+	return d.AttemptCount - 1 - d.Attempts[len(d.Attempts)-1].Repeats
 }
 
 // NewDeliveryID returns the ID of the delivery of an event to a webhook. The same event has the same one each time. It

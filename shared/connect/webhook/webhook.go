@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/shared/connect/event"
+	"sluice/shared/connect/externalauth"
 )
 
 // Limits of a webhook (docs/contract/webhooks.md, Management).
@@ -139,8 +140,8 @@ func (w *Webhook) ReplaceSecret(sealed []byte, now time.Time) {
 // Enable switches the webhook on, and resets its health.
 func (w *Webhook) Enable() { w.Enabled, w.Health = true, Health{} }
 
-// CheckURL returns the error of the URL of a webhook, "" if it has none. Whether its host may be called is decided by
-// each call.
+// CheckURL returns the error of the URL of a webhook, "" if it has none: a URL that each call would refuse is refused.
+// Whether the address of its host may be called is decided by each call.
 func CheckURL(text string) string {
 	if len(text) > MaxURLBytes {
 		return fmt.Sprintf("The value has more than %d bytes.", MaxURLBytes)
@@ -158,6 +159,9 @@ func CheckURL(text string) string {
 		return "The URL must not contain a user name or password: use the headers of an external authentication."
 	case u.Fragment != "" || strings.Contains(text, "#"):
 		return "The URL must not contain a fragment (#...), which is never sent."
+	}
+	if _, _, err := externalauth.Choose(nil, text); err != nil {
+		return "The URL cannot be called: " + err.Error() + "."
 	}
 	return ""
 }

@@ -15,36 +15,53 @@ type FieldCreated struct {
 }
 
 // addField adds a field to the draft of a workspace.
-func (s *Policies) addField(ctx context.Context, r *platform.Request, in FieldRequest) (FieldCreated, error) {
+func (s *Policies) addField(ctx context.Context, r *platform.Request, in FieldRequest) (
+	platform.WithWarnings[FieldCreated], error) {
 	w, err := workspaceOf(ctx, r)
 	if err == nil {
 		err = in.checkMeaning(r)
 	}
 	if err != nil {
-		return FieldCreated{}, err
+		return platform.WithWarnings[FieldCreated]{}, err
 	}
 	f := s.completeField(in.Field)
 	audit.AddObject(ctx, "fieldId", f.ID)
 	_, err = s.Store.AddField(ctx, w, f)
-	return FieldCreated{f.ID}, faultOf(err, errNoPolicy)
+	return platform.WithWarnings[FieldCreated]{Data: FieldCreated{f.ID}, Messages: warningsAbout(f)},
+		faultOf(err, errNoPolicy)
+}
+
+// warningsAbout returns a warning for each field with something that has no effect here.
+func warningsAbout(fields ...policy.Field) []platform.Message {
+	var warnings []platform.Message
+	for _, f := range fields {
+		if f.DateTimePeriodFormulaSchema != nil {
+			warnings = append(warnings, platform.Warning("period_formula_not_evaluated",
+				"dateTimePeriodFormulaSchema of "+f.DataKey+" is kept and has no effect: it is not evaluated here."))
+		}
+	}
+	return warnings
 }
 
 // updateField replaces a field in the draft of a workspace.
-func (s *Policies) updateField(ctx context.Context, r *platform.Request, in FieldRequest) (platform.NoData, error) {
+func (s *Policies) updateField(ctx context.Context, r *platform.Request, in FieldRequest) (
+	platform.WithWarnings[platform.NoData], error) {
+	none := platform.WithWarnings[platform.NoData]{}
 	w, id, err := objectOfPath(ctx, r, "fieldId", errNoField)
 	if err == nil {
 		err = in.checkMeaning(r)
 	}
 	if err != nil {
-		return platform.NoData{}, err
+		return none, err
 	}
 	if in.ID != "" && !strings.EqualFold(in.ID, id) {
-		return platform.NoData{}, r.Invalid("fieldId", "The value must equal the ID in the path: a field keeps its ID.",
+		return none, r.Invalid("fieldId", "The value must equal the ID in the path: a field keeps its ID.",
 			CodeSameID)
 	}
 	in.ID = id
 	_, err = s.Store.UpdateField(ctx, w, s.completeField(in.Field))
-	return platform.NoData{}, faultOf(err, errNoField)
+	none.Messages = warningsAbout(in.Field)
+	return none, faultOf(err, errNoField)
 }
 
 // changeByID returns the handler of a command that changes the object of an ID in the path, in the draft of a

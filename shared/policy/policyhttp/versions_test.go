@@ -257,6 +257,22 @@ func TestPublishRefusesWhatCannotBeEvaluated(t *testing.T) {
 	a.publish(id, "w")
 }
 
+// A formula that nothing evaluates is stored with a warning.
+func TestPeriodFormulas(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	id, field := a.newPolicy(), fieldData("a", `,"dateTimePeriodFormulaSchema":{"formulaString":"{b}"}`)
+	fields := commands + "/" + id + "/fields"
+	for request, data := range map[string]string{"POST " + fields: field,
+		"PUT " + fields + "/" + a.addField(id, "w", fieldData("b", "")): field} {
+		method, path, _ := strings.Cut(request, " ")
+		if status, text := a.send(method, path+"?workspaceId=w", envelope(data)); status != 202 ||
+			!strings.Contains(text, `"errorCode":"period_formula_not_evaluated"`) {
+			t.Errorf("%s: got %d %s, want 202 with a warning", request, status, text)
+		}
+	}
+}
+
 // With four eyes, the client of the last change of a draft does not publish it, nor the one that made it.
 func TestFourEyes(t *testing.T) {
 	t.Parallel()

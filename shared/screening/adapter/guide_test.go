@@ -11,7 +11,7 @@ import (
 	"sluice/shared/screening/adapter"
 )
 
-// The service opens messages that the Python of docs/adapters.md seals.
+// The service opens messages that the Python of docs/adapters.md seals, and so does that.
 func TestGuide(t *testing.T) {
 	t.Parallel()
 	if err := exec.Command("python3", "-c", "import cryptography").Run(); err != nil {
@@ -24,7 +24,9 @@ func TestGuide(t *testing.T) {
 	if !found {
 		t.Fatal("the guide has no Python")
 	}
-	program := code + "\nimport sys\nprint(json.dumps(seal(json.loads(sys.argv[1]), sys.argv[2], sys.argv[3])))\n"
+	program := code + "\nimport sys\ns = seal(json.loads(sys.argv[1]), sys.argv[2], sys.argv[3])\n" +
+		"opened = unseal(s['response'], s['X-ENCRYPTION-IV'], s['X-AUTHENTICATION-MAC'], sys.argv[2], sys.argv[3])\n" +
+		"assert opened == json.loads(sys.argv[1]), opened\nprint(json.dumps(s))\n"
 	text := `{"batchId":"` + batchID + `","matches":[]}`
 	out, err := exec.CommandContext(t.Context(), "python3", "-c", program, text, encryptionKey,
 		authenticationKey).Output()

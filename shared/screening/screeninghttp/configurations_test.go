@@ -195,6 +195,15 @@ func TestBatchesChooseProviders(t *testing.T) {
 				t.Fatalf("got %d %q, want 202", status, message)
 			}
 			a.expectProviders(batch.BatchID, test.want)
+			// The batch says with which set each provider was asked, also if it was the default set.
+			stored, err := a.store.Get(t.Context(), tenant, batch.BatchID)
+			errtest.Fatal(t, err)
+			sets := map[string]string{"sluice": builtIn, "acme": created.DefaultConfigurationSetID}
+			for _, p := range stored.Providers {
+				if p.ConfigurationSetID != sets[p.ID] {
+					t.Errorf("%s is asked with the set %q, want %q", p.ID, p.ConfigurationSetID, sets[p.ID])
+				}
+			}
 		})
 	}
 

@@ -40,11 +40,12 @@ func (s *Screenings) addSearches(ctx context.Context, r *platform.Request, b scr
 		return b, err
 	}
 	for i, run := range runs {
+		p, _ := findProvider(configured, run.ID)
+		set, _ := p.FindSet(run.ConfigurationSetID)
+		runs[i].ConfigurationSetID = set.ID // that of the default set, too, for those who ask later how it was searched
 		if run.ID != screening.BuiltIn {
 			continue
 		}
-		p, _ := findProvider(configured, run.ID)
-		set, _ := p.FindSet(run.ConfigurationSetID)
 		if b, runs[i].Error, err = s.pin(ctx, b, settings.Search(set)); err != nil {
 			return b, err
 		}

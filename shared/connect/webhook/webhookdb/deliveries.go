@@ -188,7 +188,7 @@ func (s *Store) SaveAttempt(ctx context.Context, d webhook.Delivery) error {
 	if err != nil {
 		return fmt.Errorf("save attempt: %w", err)
 	}
-	values := dynamo.Item{":run": item["run"], ":before": dynamo.Number(int64(d.AttemptCount - 1))}
+	values := dynamo.Item{":run": item["run"], ":before": dynamo.Number(int64(d.CountBefore()))}
 	update := setOrRemove(item, values, nil, "attempts", "attempt_count", "outcome", "code", "ended_at",
 		"next_attempt_at")
 	return s.updateRun(ctx, d, update, "#run = :run AND attribute_not_exists(outcome) AND attempt_count = :before",

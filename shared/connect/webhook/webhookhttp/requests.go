@@ -10,6 +10,7 @@ import (
 
 	"sluice/shared/connect/webhook"
 	"sluice/shared/kit/fault"
+	"sluice/shared/kit/objects"
 )
 
 // Request is the body of the creation and of the change of a webhook. A change replaces all of it.
@@ -68,6 +69,10 @@ func (in Request) check() error {
 	}
 	if utf8.RuneCountInString(text(in.Name)) > webhook.MaxNameChars {
 		add(codeTooLong, fmt.Sprintf("The value has more than %d characters.", webhook.MaxNameChars), "name")
+	}
+	if strings.ContainsFunc(text(in.Name), objects.DisguisesText) {
+		add("control_character", "The value must not contain control characters or characters that change the "+
+			"direction of writing.", "name")
 	}
 	if utf8.RuneCountInString(text(in.Secret)) > webhook.MaxSecretChars {
 		add(codeTooLong, fmt.Sprintf("The value has more than %d characters.", webhook.MaxSecretChars), "secret")

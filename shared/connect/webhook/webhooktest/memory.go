@@ -286,7 +286,7 @@ func (m *Memory) listDeliveries(tenant, webhookID string, isWanted func(webhook.
 // SaveAttempt implements webhook.Store.
 func (m *Memory) SaveAttempt(_ context.Context, saved webhook.Delivery) error {
 	_, err := m.changeDelivery(saved.Tenant, saved.WebhookID, saved.ID, func(d *webhook.Delivery) error {
-		if d.Run != saved.Run || d.Outcome != webhook.Pending || d.AttemptCount != saved.AttemptCount-1 {
+		if d.Run != saved.Run || d.Outcome != webhook.Pending || d.AttemptCount != saved.CountBefore() {
 			return webhook.ErrChanged
 		}
 		d.Attempts, d.AttemptCount = saved.Attempts, saved.AttemptCount

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"sluice/shared/access"
 	"sluice/shared/access/httpapi/platform"
@@ -59,8 +60,8 @@ func (in *CreateRequest) Check(v *platform.ValidationErrors) {
 	if _, ok := document.ParseEntityType(textOf(in.RequestType)); in.RequestType != nil && !ok {
 		v.RequireOneOf("requestType", *in.RequestType, entityTypeNames()...)
 	}
-	v.CheckText("documentType", in.DocumentType, platform.MaxName)
-	v.CheckText("friendlyName", in.FriendlyName, platform.MaxName)
+	checkShown(v, "documentType", in.DocumentType, platform.MaxName)
+	checkShown(v, "friendlyName", in.FriendlyName, platform.MaxName)
 	v.CheckText("documentDataKey", in.DocumentDataKey, platform.MaxName)
 	v.CheckOptionalUUID("requirementModelId", in.RequirementModelID)
 	v.CheckNames("documentRequirementIds", in.DocumentRequirementIDs, maxItems)
@@ -69,7 +70,17 @@ func (in *CreateRequest) Check(v *platform.ValidationErrors) {
 	checkLayers(v, "policyEnforcedAccessLayers", in.PolicyEnforcedAccessLayers)
 	for _, key := range slices.Sorted(maps.Keys(in.Metadata)) {
 		v.RequireText("metadata", key, platform.MaxName)
-		v.CheckText("metadata."+key, in.Metadata[key], platform.MaxText)
+		checkShown(v, "metadata", key, platform.MaxName)
+		checkShown(v, "metadata."+key, in.Metadata[key], platform.MaxText)
+	}
+}
+
+// checkShown checks a text that people are shown beside others: its length, and that it does not look other than it is.
+func checkShown(v *platform.ValidationErrors, property, text string, maxChars int) {
+	v.CheckText(property, text, maxChars)
+	if strings.ContainsFunc(text, objects.DisguisesText) {
+		v.Add(property, "The value must not contain control characters or characters that change the direction of "+
+			"writing.", platform.CodeFileName)
 	}
 }
 
@@ -130,8 +141,8 @@ type UpdateRequest struct {
 
 // Check adds the errors of the data.
 func (in *UpdateRequest) Check(v *platform.ValidationErrors) {
-	v.CheckOptionalText("documentType", in.DocumentType, platform.MaxName)
-	v.CheckOptionalText("friendlyName", in.FriendlyName, platform.MaxName)
+	checkShown(v, "documentType", textOf(in.DocumentType), platform.MaxName)
+	checkShown(v, "friendlyName", textOf(in.FriendlyName), platform.MaxName)
 	v.CheckOptionalText("documentDataKey", in.DocumentDataKey, platform.MaxName)
 	if in.DocumentURL != nil {
 		checkURL(v, *in.DocumentURL)
