@@ -32,6 +32,8 @@ func (p *documentStore) RecordScan(_ context.Context, tenant, file string, s doc
 	return nil
 }
 
+func (p *documentStore) Measure(context.Context, string, string, int64) error { return nil }
+
 func (p *documentStore) Uploader(_ context.Context, tenant, file string) (string, error) {
 	if tenant != "t" || file != "f" {
 		return "", document.ErrNotFound

@@ -75,6 +75,9 @@ type Store interface {
 	// 0 is reached. It may miss the latest writes, and leaves out files that an earlier release created.
 	CountOpen(ctx context.Context, tenant string, enough Open) (Open, error)
 
+	// Measure sets how many bytes a file counts with in CountOpen, once it is uploaded. It changes nothing if the file
+	// is not open; repeating it changes nothing.
+	Measure(ctx context.Context, tenant, file string, bytes int64) error
 	// RecordScan stores the outcome of the malware scan of a file. Recording the same outcome again succeeds; another
 	// outcome returns ErrScanRecorded and changes nothing. It returns ErrNotFound if the file does not exist or is
 	// about to be deleted: the caller then deletes the bytes.

@@ -133,6 +133,16 @@ func (s *Store) RecordScan(ctx context.Context, tenant, file string, outcome doc
 	return nil
 }
 
+// Measure implements document.Store.
+func (s *Store) Measure(ctx context.Context, tenant, file string, bytes int64) error {
+	err := s.updateFile(ctx, tenant, file, "SET bytes = :bytes", "attribute_exists(unscanned) AND bytes <> :bytes",
+		dynamo.Item{":bytes": dynamo.Number(bytes)})
+	if _, failed := dynamo.ConditionFailed(err); err != nil && !failed {
+		return fmt.Errorf("measure file: %w", err)
+	}
+	return nil
+}
+
 // Uploader implements document.Store.
 func (s *Store) Uploader(ctx context.Context, tenant, file string) (string, error) {
 	item, err := dynamo.Get(ctx, s.db, s.table, fileKey(tenant, file))

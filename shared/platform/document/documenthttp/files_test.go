@@ -380,6 +380,15 @@ func TestOpenDocuments(t *testing.T) {
 	limit("open_documents=0 unscanned_bytes=1500")
 	create("", 202, "") // 1,000 bytes
 	create(`,"contentLength":501`, 429, "1000 of 1500 are taken")
+	fourth := create(`,"contentLength":1`, 202, "")
+	d, _, err = f.store.Get(t.Context(), tenant, fourth)
+	errtest.Fatal(t, err)
+	for range 2 { // a file that is measured counts with its size, and no more once it is scanned
+		errtest.Fatal(t, f.store.Measure(t.Context(), tenant, d.FileID, 400))
+	}
+	create(`,"contentLength":101`, 429, "1400 of 1500")
+	errtest.Fatal(t, f.store.RecordScan(t.Context(), tenant, d.FileID, document.State{Status: document.Completed}))
+	errtest.Fatal(t, f.store.Measure(t.Context(), tenant, d.FileID, 300))
 	create("", 429, "The file may have 1000 bytes")
 	third := create(`,"contentLength":500`, 202, "")
 	f.send("DELETE", commands+"/"+third, "", nil)
@@ -394,7 +403,7 @@ func TestOpenDocuments(t *testing.T) {
 			t.Errorf("contentLength %s: got %d %s, want %d", length, code, body, want)
 		}
 	}
-	if want := []int64{10, 0, 0, 500, 500}; !slices.Equal(f.bucket.signed, want) {
+	if want := []int64{10, 0, 0, 1, 500, 500}; !slices.Equal(f.bucket.signed, want) {
 		t.Errorf("signed the sizes %v, want %v", f.bucket.signed, want)
 	}
 }

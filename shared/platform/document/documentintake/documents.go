@@ -21,6 +21,8 @@ import (
 // only malware is refused.
 type Documents struct {
 	Store interface {
+		// Measure is as in document.Store.
+		Measure(ctx context.Context, tenant, file string, bytes int64) error
 		// RecordScan is as in document.Store.
 		RecordScan(ctx context.Context, tenant, file string, s document.State) error
 		// Uploader is as in document.Store.
@@ -57,6 +59,9 @@ func (d *Documents) Process(ctx context.Context, object batch.Object) error {
 	if !ok {
 		d.Log.WarnContext(ctx, "the object is not a file of a document", "key", object.Key)
 		return nil
+	}
+	if err := d.Store.Measure(ctx, tenant, file, object.Size); err != nil {
+		return err
 	}
 	state, err := d.inspect(ctx, object)
 	if err == nil && state.Status == document.Completed {
