@@ -8,6 +8,10 @@ import (
 	"sluice/shared/kit/fault"
 )
 
+// OpenFor is how long a file that is not uploaded counts as open: as long as its upload URL lives at most, and a
+// quarter of an hour.
+const OpenFor = 75 * time.Minute
+
 // Open is how much of a tenant is open: files that are expected or whose scan has no outcome yet.
 type Open struct {
 	Files int64
@@ -21,7 +25,7 @@ var OpenLimits = []ratelimit.Setting{ratelimit.OpenDocuments, ratelimit.Unscanne
 // OpenCounter is the part of Store that CheckOpen needs.
 type OpenCounter interface {
 	// CountOpen is as in Store.
-	CountOpen(ctx context.Context, tenant string, enough Open) (Open, error)
+	CountOpen(ctx context.Context, tenant string, enough Open, now time.Time) (Open, error)
 }
 
 // openRetry is how long a client is told to wait that has too much open. Most scans take less.
@@ -29,12 +33,13 @@ const openRetry = 10 * time.Second
 
 // CheckOpen refuses another file of so many bytes at most of a tenant that has as much open as its limits allow. Files
 // that are created at the same time may pass together.
-func CheckOpen(ctx context.Context, s OpenCounter, tenant string, limits ratelimit.Settings, bytes int64) error {
+func CheckOpen(ctx context.Context, s OpenCounter, tenant string, limits ratelimit.Settings, bytes int64,
+	now time.Time) error {
 	most := Open{limits.Get(OpenLimits[0]), limits.Get(OpenLimits[1])}
 	if most == (Open{}) {
 		return nil
 	}
-	open, err := s.CountOpen(ctx, tenant, most)
+	open, err := s.CountOpen(ctx, tenant, most, now)
 	switch {
 	case err != nil:
 		return err

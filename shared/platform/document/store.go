@@ -71,12 +71,13 @@ type Store interface {
 	// and also if the document does not exist.
 	Delete(ctx context.Context, d Document, last bool) error
 
-	// CountOpen returns how much of a tenant is open. It stops counting when one of the numbers of enough that are not
+	// CountOpen returns how much of a tenant is open: the files whose scan has no outcome, but for those that have not
+	// arrived within OpenFor. It stops counting when one of the numbers of enough that are not
 	// 0 is reached. It may miss the latest writes, and leaves out files that an earlier release created.
-	CountOpen(ctx context.Context, tenant string, enough Open) (Open, error)
+	CountOpen(ctx context.Context, tenant string, enough Open, now time.Time) (Open, error)
 
-	// Measure sets how many bytes a file counts with in CountOpen, once it is uploaded. It changes nothing if the file
-	// is not open; repeating it changes nothing.
+	// Measure sets how many bytes a file counts with in CountOpen, once it is uploaded; it then counts until its scan
+	// has an outcome. It changes nothing if there is one. Repeating it changes nothing.
 	Measure(ctx context.Context, tenant, file string, bytes int64) error
 	// RecordScan stores the outcome of the malware scan of a file. Recording the same outcome again succeeds; another
 	// outcome returns ErrScanRecorded and changes nothing. It returns ErrNotFound if the file does not exist or is

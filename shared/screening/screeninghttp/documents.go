@@ -116,7 +116,7 @@ func (s *Screenings) UploadDocument(ctx context.Context, r *platform.Request, in
 	}
 	limit := cmp.Or(in.Size(), s.MaxBytes)
 	if err := document.CheckOpen(ctx, s.Documents, r.Tenant, ratelimit.ParseSettings(r.Attributes[ratelimit.Attribute]),
-		limit); err != nil {
+		limit, s.Now()); err != nil {
 		return UploadReply{}, err
 	}
 	d, full, isNew, err := s.createDocument(ctx, r, in.DocumentDetails, func(full *document.Document) {

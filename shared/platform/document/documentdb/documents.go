@@ -22,7 +22,8 @@ import (
 //	                                                  share it, and whether it is about to be deleted
 //	                                                  ("going"). The index waiting (waiting / look_at) has
 //	                                                  those whose scan has no outcome, and the index open
-//	                                                  (unscanned) the same by tenant, with their largest size
+//	                                                  (unscanned / open_until) the same by tenant, with
+//	                                                  their largest size
 //	<tenant>#group#<n>#<scope>  <creation time>#<id>  the ID of a document: one row for each list that it belongs to
 //	paging                      key                   the key that seals page tokens
 //

@@ -20,6 +20,9 @@ import (
 // no partition takes all writes.
 const waitingShards = "0123456789abcdef"
 
+// untilScanned is the time until which a file counts as open that is uploaded: it is later than all others.
+const untilScanned = "9999"
+
 // visitsPerShard is the number of files of one shard that one call of EachWaiting visits.
 const visitsPerShard = 100
 
@@ -37,6 +40,7 @@ func (s *Store) createFile(d document.Document, now time.Time) types.TransactWri
 	item["waiting"], item["since"] = dynamo.String(waitingShard(d.FileID)), dynamo.String(dynamo.FormatTime(now))
 	item["look_at"] = item["since"]
 	item["unscanned"], item["bytes"] = dynamo.String(d.Tenant), dynamo.Number(d.FileLimit)
+	item["open_until"] = dynamo.String(dynamo.FormatTime(now.Add(document.OpenFor)))
 	return types.TransactWriteItem{Put: &types.Put{
 		TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(part)"),
 	}}
@@ -135,8 +139,8 @@ func (s *Store) RecordScan(ctx context.Context, tenant, file string, outcome doc
 
 // Measure implements document.Store.
 func (s *Store) Measure(ctx context.Context, tenant, file string, bytes int64) error {
-	err := s.updateFile(ctx, tenant, file, "SET bytes = :bytes", "attribute_exists(unscanned) AND bytes <> :bytes",
-		dynamo.Item{":bytes": dynamo.Number(bytes)})
+	err := s.updateFile(ctx, tenant, file, "SET bytes = :bytes, open_until = :scan", "attribute_exists(unscanned)",
+		dynamo.Item{":bytes": dynamo.Number(bytes), ":scan": dynamo.String(untilScanned)})
 	if _, failed := dynamo.ConditionFailed(err); err != nil && !failed {
 		return fmt.Errorf("measure file: %w", err)
 	}
@@ -194,11 +198,14 @@ func (s *Store) Postpone(ctx context.Context, f document.WaitingFile, at time.Ti
 
 // CountOpen implements document.Store. It reads the index open: there is no counter beside the files that could differ
 // from them.
-func (s *Store) CountOpen(ctx context.Context, tenant string, enough document.Open) (document.Open, error) {
+func (s *Store) CountOpen(ctx context.Context, tenant string, enough document.Open, now time.Time) (document.Open,
+	error) {
 	var found document.Open
 	for item, err := range dynamo.Query(ctx, s.db, &dynamodb.QueryInput{
-		TableName: &s.table, IndexName: aws.String("open"), KeyConditionExpression: aws.String("unscanned = :tenant"),
-		ExpressionAttributeValues: dynamo.Item{":tenant": dynamo.String(tenant)},
+		TableName: &s.table, IndexName: aws.String("open"),
+		KeyConditionExpression: aws.String("unscanned = :tenant AND open_until > :now"),
+		ExpressionAttributeValues: dynamo.Item{":tenant": dynamo.String(tenant),
+			":now": dynamo.String(dynamo.FormatTime(now))},
 	}) {
 		if err != nil {
 			return document.Open{}, fmt.Errorf("count open files: %w", err)

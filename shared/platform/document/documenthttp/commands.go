@@ -49,7 +49,7 @@ func (s *Documents) reserve(ctx context.Context, r *platform.Request, in platfor
 	}
 	limit := cmp.Or(in.Size(), s.MaxBytes)
 	return limit, document.CheckOpen(ctx, s.Store, r.Tenant, ratelimit.ParseSettings(
-		r.Attributes[ratelimit.Attribute]), limit)
+		r.Attributes[ratelimit.Attribute]), limit, s.Now())
 }
 
 // createVirtual stores a document that has a URL and no file.

@@ -2,6 +2,7 @@ package documenthttp_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -390,6 +391,13 @@ func TestOpenDocuments(t *testing.T) {
 	errtest.Fatal(t, f.store.RecordScan(t.Context(), tenant, d.FileID, document.State{Status: document.Completed}))
 	errtest.Fatal(t, f.store.Measure(t.Context(), tenant, d.FileID, 300))
 	create("", 429, "The file may have 1000 bytes")
+	f.now = now.Add(document.OpenFor - 1)
+	create("", 429, "1000 of 1500 are taken")
+	f.now = now.Add(document.OpenFor) // the one that has not arrived counts no more
+	late := create("", 202, "")
+	d, _, err = f.store.Get(t.Context(), tenant, late)
+	errtest.Fatal(t, errors.Join(err, f.store.Measure(t.Context(), tenant, d.FileID, 1000)))
+	f.now = f.now.Add(document.OpenFor) // one that has arrived counts until it is scanned
 	third := create(`,"contentLength":500`, 202, "")
 	f.send("DELETE", commands+"/"+third, "", nil)
 	if code, body := f.send("PUT", commands+"/updateFile", `{"data":{"id":"`+first+
@@ -403,7 +411,7 @@ func TestOpenDocuments(t *testing.T) {
 			t.Errorf("contentLength %s: got %d %s, want %d", length, code, body, want)
 		}
 	}
-	if want := []int64{10, 0, 0, 1, 500, 500}; !slices.Equal(f.bucket.signed, want) {
+	if want := []int64{10, 0, 0, 1, 0, 500, 500}; !slices.Equal(f.bucket.signed, want) {
 		t.Errorf("signed the sizes %v, want %v", f.bucket.signed, want)
 	}
 }

@@ -63,6 +63,7 @@ func (b *bucket) Empty(_ context.Context, key string) error {
 type fixture struct {
 	*testing.T
 	bucket *bucket
+	now    time.Time
 	store  *documentdb.Store
 	caller httpapi.Caller
 	paging *platform.Paging
@@ -70,7 +71,7 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	store := documentdb.New(dynamotest.Start(t), "test-documents")
-	return &fixture{t, &bucket{}, store, httpapi.Caller{
+	return &fixture{t, &bucket{}, now, store, httpapi.Caller{
 		Tenant: tenant, Client: "c", Expires: now.Add(time.Hour),
 		Permissions: []string{"DocumentManagementAccess", "DocumentManagementCreate", "DocumentManagementCreateVirtual",
 			"DocumentManagementEdit", "DocumentManagementDelete"},
@@ -82,7 +83,7 @@ func newFixture(t *testing.T) *fixture {
 func (f *fixture) send(method, path, body string, data any) (int, string) {
 	f.Helper()
 	s := &documenthttp.Documents{Store: f.store, Files: f.bucket, MaxBytes: maxBytes,
-		Now: func() time.Time { return now }, NewID: uuid.NewString, Paging: f.paging}
+		Now: func() time.Time { return f.now }, NewID: uuid.NewString, Paging: f.paging}
 	h := httpapi.Lambda(platform.Handler(s.Routes(), nil, nil, slog.New(slog.DiscardHandler),
 		func() time.Time { return now }))
 	r, err := h(f.Context(), httpapitest.NewPlatformRequest(f, f.caller, method, path, body))
