@@ -3,6 +3,7 @@ package unpack
 import (
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/klauspost/compress/gzip"
 )
@@ -46,6 +47,9 @@ func (g *gzipStream) Read(p []byte) (int, error) {
 // begin reads the header of the next member.
 func (g *gzipStream) begin() error {
 	start := g.in.position()
+	if head, _ := g.in.buffered.Peek(len(gzipMagic)); !strings.HasPrefix(gzipMagic, string(head)) {
+		return &damage{start} // no further member
+	}
 	var err error
 	if g.member == nil {
 		g.member, err = gzip.NewReader(g.in.buffered)
@@ -56,7 +60,7 @@ func (g *gzipStream) begin() error {
 	case err == nil:
 		g.member.Multistream(false)
 		return nil
-	case errors.Is(err, gzip.ErrHeader): // no further member
+	case errors.Is(err, gzip.ErrHeader):
 		return &damage{start}
 	}
 	return &damage{g.in.position()}
