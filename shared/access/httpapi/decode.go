@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -18,7 +20,8 @@ import (
 )
 
 // JSON makes an endpoint of a function of a decoded body, which is answered with 200. An absent body is an empty
-// object. Keys that In does not have are ignored; everything else is strict, see Body.Decode.
+// object. Keys that In does not have are ignored; everything else is strict, see Body.Decode. The errors of all members
+// are reported together, with those that a method Check of In finds in the members of the right types.
 func JSON[In, Out any](f func(ctx context.Context, c Caller, in In) (Out, error)) Endpoint {
 	return func(ctx context.Context, c Caller, r *http.Request) (Reply, error) {
 		body, err := ReadBody(r)
@@ -27,7 +30,7 @@ func JSON[In, Out any](f func(ctx context.Context, c Caller, in In) (Out, error)
 		}
 		var in In
 		if err := body.Decode(&in, ""); err != nil {
-			return Reply{}, err
+			return Reply{}, body.checkMembers(new(In), err)
 		}
 		out, err := f(ctx, c, in)
 		return Reply{Body: out}, err
@@ -87,6 +90,38 @@ func (b *Body) Decode(into any, root jsontext.Pointer, options ...json.Options) 
 	return nil
 }
 
+// checkMembers returns the errors of all members of a body that cannot be decoded. It is first if the body is no
+// object, or its text is not JSON.
+func (b *Body) checkMembers(into any, first error) error {
+	var members map[string]jsontext.Value
+	if json.Unmarshal(b.Text, &members) != nil {
+		return first
+	}
+	var details []fault.Detail
+	refused := map[any]bool{}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		member, err := json.Marshal(map[string]jsontext.Value{name: members[name]})
+		if err == nil {
+			err = json.Unmarshal(member, into)
+		}
+		if err != nil {
+			details = append(details, b.detailOf(err, ""))
+			refused[name] = true
+		}
+	}
+	if checked, ok := into.(interface{ Check() []fault.Detail }); ok {
+		for _, d := range checked.Check() {
+			if len(d.Path) == 0 || !refused[d.Path[0]] {
+				details = append(details, d)
+			}
+		}
+	}
+	if len(details) == 0 {
+		return first
+	}
+	return fault.NewInvalid(details...)
+}
+
 // CodeNotJSON is the code of a body that violates the grammar of JSON. The path of the validation error is the offset
 // of the byte at which reading stopped.
 const CodeNotJSON = "json_invalid"
@@ -109,6 +144,8 @@ func (b *Body) detailOf(err error, root jsontext.Pointer) fault.Detail {
 	switch {
 	case errors.As(err, &semantic) && errors.Is(err, json.ErrUnknownName):
 		return at(semantic.JSONPointer, "This key is not known here.", "extra_forbidden")
+	case errors.As(err, &semantic) && errors.Is(err, strconv.ErrRange):
+		return at(semantic.JSONPointer, "The number is too large or too small.", "number_range")
 	case errors.As(err, &semantic) && semantic.GoType != nil:
 		t := jsonTypeOf(semantic.GoType)
 		return at(semantic.JSONPointer, "The value must be of type "+t+".", t+"_type")

@@ -140,7 +140,8 @@ func parseMaxRejected(v jsontext.Value) (*batch.RejectLimit, *fault.Detail) {
 	case '0':
 		n, err := strconv.ParseInt(string(v), 10, 64)
 		if err != nil || !wholeNumber.Match(v) {
-			return refuse("The number must be a whole one, 0 or more.", "number_range", cut(string(v)))
+			return refuse("The number of lines is written in digits alone, from 0 to 9223372036854775807.",
+				"number_range", cut(string(v)))
 		}
 		return &batch.RejectLimit{Lines: n}, nil
 	case '"':

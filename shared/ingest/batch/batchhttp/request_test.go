@@ -119,6 +119,12 @@ func TestBadRequestFields(t *testing.T) {
 		`{"metadata":{"k":"` + strings.Repeat("é", 513) + `"}}`: "body metadata k: string_too_long",
 		`{"metadata":{"` + strings.Repeat("k", 65) + `":"v"}}`: "body metadata " + strings.Repeat("k", 65) +
 			": metadata_key",
+		`{"name":5,"max_rejected":[],"validate_only":"x","upload":true}`: "body name: string_type; body upload: " +
+			"string_type; body validate_only: bool_type; body max_rejected: type",
+		`{"name":5,"metadata":{"a":1,"?":"v"},"on_duplicate":"x"}`: "body metadata a: string_type; " +
+			"body name: string_type; body on_duplicate: enum",
+		`{"content_length":10000000000000000000000000}`: "body content_length: number_range",
+		`{"content_length":1e3}`:                        "body content_length: integer_type",
 		`{"name":"","metadata":{"?":"v","k":null},"max_rejected":"x"}`: "body max_rejected: share; body name: " +
 			"string_too_short; body metadata ?: metadata_key; body metadata k: string_type",
 	} {
