@@ -72,7 +72,7 @@ func (a API) callEndpoint(ctx context.Context, route Route, c Caller, r *http.Re
 	if err != nil { // which the endpoint reports in its own way, and does nothing
 		return route.Endpoint(ctx, c, r)
 	}
-	key := idempotency.Key{Tenant: c.Tenant, Path: route.Path, Name: names[0]}
+	key := idempotency.Key{Tenant: c.Tenant, Client: c.Client, Path: route.Path, Name: names[0]}
 	newID := func() (string, error) { return "", nil }
 	if route.Idempotency.NewID != nil {
 		newID = route.Idempotency.NewID
@@ -164,6 +164,9 @@ func (i Idempotency) digest(header http.Header, body []byte) idempotency.Digest 
 	}
 	for _, name := range i.Headers {
 		add([]byte(header.Get(name)))
+	}
+	if len(body) == 0 {
+		body = []byte("{}") // the same request
 	}
 	add(body)
 	return idempotency.Digest(h.Sum(nil))

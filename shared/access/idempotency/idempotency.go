@@ -23,6 +23,8 @@ const MaxKeyBytes = 255
 // Key identifies a request that may be repeated: requests with the same key are one.
 type Key struct {
 	Tenant string
+	// Client is the client that sends it: another one's key is another key.
+	Client string
 	// Path is the path of the endpoint: the same name means different requests on different paths.
 	Path string
 	// Name is the key that the client sends.

@@ -44,7 +44,11 @@ type recordRow struct {
 }
 
 func keyOf(k idempotency.Key) dynamo.Item {
-	name := sha256.Sum256([]byte(k.Name))
+	text := k.Name
+	if k.Client != "" {
+		text = k.Client + "\n" + text
+	}
+	name := sha256.Sum256([]byte(text))
 	return dynamo.Item{"id": dynamo.String(k.Tenant + k.Path + "#" + hex.EncodeToString(name[:]))}
 }
 

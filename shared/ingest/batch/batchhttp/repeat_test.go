@@ -77,7 +77,8 @@ func TestUploadURLAgain(t *testing.T) {
 	if status, reply, _ := a.askWithKey(t, "k", `{}`); status != 422 {
 		t.Errorf("another body: got %d %v, want 422", status, reply)
 	}
-	record := keys.Record(idempotency.Key{Tenant: "t1", Path: base + "/batch/generate-upload-url", Name: "k"})
+	record := keys.Record(idempotency.Key{Tenant: "t1", Client: a.caller.Client, Name: "k",
+		Path: base + "/batch/generate-upload-url"})
 	if record.Answer == nil || record.Answer.Body != nil {
 		t.Errorf("the record is %+v, want an answer without the signed URL", record)
 	}
@@ -91,6 +92,14 @@ func TestUploadURLAgain(t *testing.T) {
 	}
 
 	other := a.caller
+	a.caller.Client = "c2"
+	if status, reply, isReplayed := a.askWithKey(t, "k", `{}`); status != 200 || isReplayed || reply["batch_id"] == id {
+		t.Errorf("the key of another client: got %d %v, replayed %t; want a batch of its own", status, reply,
+			isReplayed)
+	}
+	if status, reply, isReplayed := a.askWithKey(t, "k", ""); status != 200 || !isReplayed {
+		t.Errorf("no body after {}: got %d %v, replayed %t; want the same batch", status, reply, isReplayed)
+	}
 	a.caller.Tenant = "t2"
 	if status, reply, isReplayed := a.askWithKey(t, "k", `{}`); status != 200 || isReplayed || reply["batch_id"] == id {
 		t.Errorf("the key of another tenant: got %d %v, replayed %t; want a batch of its own", status, reply,
