@@ -64,6 +64,32 @@ type Record struct {
 	RequestID    string `json:"request_id,omitempty"`
 }
 
+// MarshalJSON encodes a record with all its members; those without a value are null.
+func (r Record) MarshalJSON() ([]byte, error) {
+	type plain Record // without this method
+	return json.Marshal(struct {
+		plain
+		Tenant    *string           `json:"tenant"`
+		Client    *string           `json:"client"`
+		TokenID   *string           `json:"token_id"`
+		Source    *string           `json:"source"`
+		Method    *string           `json:"method"`
+		Objects   map[string]string `json:"objects"`
+		Reason    *string           `json:"reason"`
+		Status    *int              `json:"status"`
+		RequestID *string           `json:"request_id"`
+	}{plain(r), orNull(r.Tenant), orNull(r.Client), orNull(r.TokenID), orNull(r.Source), orNull(r.Method), r.Objects,
+		orNull(r.Reason), orNull(r.Status), orNull(r.RequestID)})
+}
+
+// orNull returns a value that is encoded as null if it is zero.
+func orNull[T comparable](value T) *T {
+	if value == *new(T) {
+		return nil
+	}
+	return &value
+}
+
 // OutcomeOf returns the outcome of a request that is answered with an HTTP status.
 func OutcomeOf(status int) Outcome {
 	switch {

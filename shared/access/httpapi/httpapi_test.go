@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -101,7 +102,11 @@ func (a *testAPI) logged(t *testing.T) []map[string]any {
 // recorded returns the records of the audit trail.
 func (a *testAPI) recorded(t *testing.T) []map[string]any {
 	t.Helper()
-	return decodeLines(t, a.trail.String())
+	records := decodeLines(t, a.trail.String())
+	for _, r := range records {
+		maps.DeleteFunc(r, func(_ string, value any) bool { return value == nil }) // members without a value
+	}
+	return records
 }
 
 func decodeLines(t *testing.T, text string) []map[string]any {

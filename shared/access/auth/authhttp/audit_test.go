@@ -19,6 +19,16 @@ func (id *identity) recorded(t *testing.T) []map[string]any {
 	for line := range strings.Lines(id.trail.String()) {
 		var record map[string]any
 		errtest.Fatal(t, json.Unmarshal([]byte(line), &record))
+		for _, name := range []string{"tenant", "client", "token_id", "source", "method", "objects", "reason", "status",
+			"request_id"} {
+			value, exists := record[name]
+			if !exists {
+				t.Errorf("the record %s does not have %s", line, name)
+			}
+			if value == nil {
+				delete(record, name)
+			}
+		}
 		out = append(out, record)
 	}
 	id.trail.Reset()
