@@ -60,7 +60,7 @@ func (s *Policies) openPage(r *platform.Request, query string, largest int) (pag
 	}
 	position, err := s.Paging.Open(r.Tenant, query, token)
 	if errors.Is(err, platform.ErrPageToken) || err == nil && isGiven && token == "" {
-		err = r.InvalidParameter(fault.InQuery, parameterToken, "The token does not belong to this list.",
+		err = r.InvalidParameter(fault.InQuery, parameterToken, platform.ForeignPageMessage,
 			platform.CodePageToken)
 	}
 	place.after = position

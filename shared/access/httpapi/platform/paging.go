@@ -25,6 +25,10 @@ type Paging struct {
 // ErrPageToken means that a page token was not made for this tenant and query.
 var ErrPageToken = errors.New("platform: the page token does not belong to this tenant and query")
 
+// ForeignPageMessage is the message to a client for ErrPageToken.
+const ForeignPageMessage = "The value is not of a page of this list: send it with the filters of its request, or " +
+	"leave it out to begin anew."
+
 // PagingKeyStore keeps the key of page tokens.
 type PagingKeyStore interface {
 	// PagingKey returns the stored key. If none is stored, it stores the candidate and returns it. Callers that run at

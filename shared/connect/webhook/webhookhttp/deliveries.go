@@ -117,7 +117,7 @@ func (s *Webhooks) openPage(w webhook.Webhook, query, token, source string) (str
 	position, err := s.Paging.Open(w.Tenant, query, token)
 	if errors.Is(err, platform.ErrPageToken) {
 		return "", fault.NewInvalid(fault.Detail{
-			Source: source, Path: []any{"next"}, Message: "The value does not belong to this list.",
+			Source: source, Path: []any{"next"}, Message: platform.ForeignPageMessage,
 			Code: codePageToken,
 		})
 	}

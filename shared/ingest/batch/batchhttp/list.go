@@ -70,7 +70,7 @@ func (s *Batches) List(ctx context.Context, caller httpapi.Caller, r *http.Reque
 		var err error
 		position, err = s.Paging.Open(caller.Tenant, query, q.next)
 		if errors.Is(err, platform.ErrPageToken) || err == nil && q.hasNext && q.next == "" {
-			q.refuse("next", "The value does not belong to this list.", "page_token")
+			q.refuse("next", platform.ForeignPageMessage, "page_token")
 		} else if err != nil {
 			return httpapi.Reply{}, err
 		}
@@ -137,7 +137,11 @@ func readListQuery(values url.Values) *listQuery {
 		case "created_before":
 			q.filter.CreatedBefore = q.readTime(name, value)
 		case "client_id":
-			q.filter.Client = q.readText(name, value)
+			id, err := batch.ParseID(value)
+			if err != nil {
+				q.refuse(name, "The value must be a UUID.", "uuid")
+			}
+			q.filter.Client = string(id)
 		case "name":
 			q.filter.NamePrefix = q.readText(name, value)
 		case "limit":
@@ -192,7 +196,7 @@ func (q *listQuery) readTime(name, value string) time.Time {
 	return t.UTC()
 }
 
-// readText reads a client or the beginning of a name.
+// readText reads the beginning of a name.
 func (q *listQuery) readText(name, value string) string {
 	switch n := utf8.RuneCountInString(value); {
 	case !utf8.ValidString(value):

@@ -73,6 +73,7 @@ func (a *api) expectPages(t *testing.T, query string, want ...[]string) {
 func TestList(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
+	a.caller.Client = uuid.NewString()
 	a.expectPages(t, "", nil)
 	var all []string // newest first
 	for n := range 5 {
@@ -98,8 +99,8 @@ func TestList(t *testing.T) {
 	a.expectPages(t, "state=awaiting_upload&state=open", all[:3])
 	a.expectPages(t, "state=open&state=ended&limit=3", all[:3], all[3:])
 	a.expectPages(t, "state=open&status=ERROR", nil)
-	a.expectPages(t, "client_id=c1", all)
-	a.expectPages(t, "client_id=c2", nil)
+	a.expectPages(t, "client_id="+strings.ToUpper(a.caller.Client), all)
+	a.expectPages(t, "client_id="+uuid.NewString(), nil)
 	a.expectPages(t, "name=n", all)
 	a.expectPages(t, "name=n3", all[1:2])
 	a.expectPages(t, "name=3", nil)
@@ -186,7 +187,8 @@ func TestListIsRefused(t *testing.T) {
 		"created_after=2026-01-01":          "created_after datetime",
 		"created_before=":                   "created_before datetime",
 		"created_before=1&created_before=2": "created_before repeated",
-		"client_id=":                        "client_id string_too_short",
+		"client_id=":                        "client_id uuid",
+		"client_id=abc":                     "client_id uuid",
 		"name=":                             "name string_too_short",
 		"name=" + strings.Repeat("é", 129):  "name string_too_long",
 		"name=%FF":                          "name string_type",

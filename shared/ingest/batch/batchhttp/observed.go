@@ -202,7 +202,7 @@ func readLimit(values url.Values) (int, error) {
 func (s *Batches) openPage(caller httpapi.Caller, query string, values url.Values) (string, error) {
 	position, err := s.Paging.Open(caller.Tenant, query, values.Get("next"))
 	if errors.Is(err, platform.ErrPageToken) || err == nil && values.Has("next") && values.Get("next") == "" {
-		return "", invalidQuery(values, "next", "The value does not belong to this list.", "page_token")
+		return "", invalidQuery(values, "next", platform.ForeignPageMessage, "page_token")
 	}
 	return position, err
 }
