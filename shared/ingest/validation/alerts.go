@@ -17,7 +17,9 @@ import (
 // CodeScreeningHit is the code of a line with a name that has hits, in a batch that rejects such lines.
 const CodeScreeningHit transaction.Code = "screening_hit"
 
-const screeningHitMessage = "The name is like that of an entry of a watchlist; the result of the screening names it."
+// screeningHitMessage names the list and the ID of the entry that is most like the name.
+const screeningHitMessage = "The name is like that of an entry of a watchlist: list %s, entry %s. The result of the " +
+	"screening has all hits."
 
 // ScreeningInput is what SettleChunk needs of the screening of names.
 type ScreeningInput struct {
@@ -85,11 +87,24 @@ func (a *alerter) addSection(section []byte, lineCount int64) error {
 	return d.finish("hits")
 }
 
+// hitsOf returns the hits of a name, the best one first, until its next call.
+func (a *alerter) hitsOf(found *foundName) ([]report.Hit, error) {
+	if a.decodedOf == nil || !bytes.Equal(a.decodedOf, found.hits) {
+		var err error
+		if a.decoded, err = decodeHits(found.hits); err != nil {
+			return nil, err
+		}
+		a.decodedOf = found.hits
+	}
+	return a.decoded, nil
+}
+
 // appendRejections appends a rejection for each use of a name that has hits.
 func (a *alerter) appendRejections(rejections []rejection) []rejection {
 	for i := range a.found {
 		f := &a.found[i]
-		rejections = append(rejections, rejection{line: f.line, reason: screeningHit, offset: f.offset, role: f.role})
+		rejections = append(rejections, rejection{line: f.line, set: uint32(i), reason: screeningHit, offset: f.offset,
+			role: f.role})
 	}
 	return rejections
 }
@@ -125,12 +140,9 @@ func (s *settler) writeAlerts(ctx context.Context) error {
 // writeAlertsOf writes an alert for each hit of a name that a line uses.
 func (s *settler) writeAlertsOf(line *chunk.Line, res *transaction.Result, found *foundName) error {
 	a := &s.alerts
-	if a.decodedOf == nil || !bytes.Equal(a.decodedOf, found.hits) {
-		var err error
-		if a.decoded, err = decodeHits(found.hits); err != nil {
-			return err
-		}
-		a.decodedOf = found.hits
+	hits, err := a.hitsOf(found)
+	if err != nil {
+		return err
 	}
 	alert := report.Alert{
 		Line: s.in.FirstLine + line.Number, TransactionExternalID: res.TransactionExternalID,
@@ -141,7 +153,7 @@ func (s *settler) writeAlertsOf(line *chunk.Line, res *transaction.Result, found
 			alert.ExternalID = res.Names[i].ExternalID
 		}
 	}
-	for _, alert.Hit = range a.decoded {
+	for _, alert.Hit = range hits {
 		s.result.Hits++
 		if !report.IsFull(s.result.AlertBytes, s.in.Screening.MaxBytes) {
 			s.result.AlertsLeftOut = true

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"strings"
 
 	"sluice/shared/ingest/report"
 	"sluice/shared/ingest/transaction"
@@ -164,9 +165,12 @@ func (f *findingsReader) decodeLine(d *decoder) {
 		if d.failed {
 			return
 		}
-		k := f.decodeKind(d)
+		k, at := f.decodeKind(d), d.uvarintUpTo(1<<60)
+		if k.code == transaction.CodeJSONInvalid && !f.isOld {
+			k.message = strings.TrimSuffix(k.message, ".") + fmt.Sprintf(" (byte %d of the line).", at+1)
+		}
 		line.Errors = append(line.Errors, report.Error{
-			Code: k.code, Pointer: k.pointer, Message: k.message, Offset: start + d.uvarintUpTo(1<<60),
+			Code: k.code, Pointer: k.pointer, Message: k.message, Offset: start + at,
 		})
 	}
 	if f.nextLine > f.lineCount {

@@ -123,8 +123,12 @@ func oracle(file []byte, maxLineBytes int, checkEntities bool) outcome {
 			Dropped:               l.res.Dropped,
 		}
 		for _, f := range l.res.Findings {
+			message := f.Message
+			if f.Code == transaction.CodeJSONInvalid {
+				message = strings.TrimSuffix(message, ".") + fmt.Sprintf(" (byte %d of the line).", f.Offset+1)
+			}
 			out.Errors = append(out.Errors, report.Error{
-				Code: f.Code, Pointer: f.Pointer, Message: f.Message, Offset: l.Offset + int64(f.Offset),
+				Code: f.Code, Pointer: f.Pointer, Message: message, Offset: l.Offset + int64(f.Offset),
 			})
 		}
 		if same := linesByID[string(l.res.ModificationID)]; l.res.ModificationID != nil && len(same) > 1 {
@@ -132,7 +136,7 @@ func oracle(file []byte, maxLineBytes int, checkEntities bool) outcome {
 			out.Errors = append(out.Errors, report.Error{
 				Code:            CodeDuplicateModificationID,
 				Pointer:         "/modification/external_id",
-				Message:         duplicateMessage,
+				Message:         fmt.Sprintf(duplicateMessage, nameLines(others, int64(len(others)))),
 				Offset:          l.Offset + int64(l.res.ModificationOffset),
 				OtherLines:      others[:min(10, len(others))],
 				OtherLinesTotal: int64(len(others)),

@@ -136,7 +136,7 @@ const (
 type rejection struct {
 	// line is counted within the chunk from 0.
 	line uint32
-	// set is, for a duplicate ID, the index in chunkRejections.sets.
+	// set is, for a duplicate ID, the index in chunkRejections.sets, and for a hit, that in alerter.found.
 	set uint32
 	// offset is, for a reference to an entity or a name, the offset of the ID or name in the chunk.
 	offset uint32

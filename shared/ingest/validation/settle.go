@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"sluice/shared/ingest/chunk"
 	"sluice/shared/ingest/report"
@@ -16,7 +17,8 @@ import (
 
 // Messages of the report for errors that a line alone does not show.
 const (
-	duplicateMessage = "The modification external_id is shared with other lines of the batch; " +
+	// duplicateMessage has room for the numbers of the first other lines.
+	duplicateMessage = "The modification external_id is shared with other lines of the batch (%s); " +
 		"all of them are rejected."
 	notFoundMessage     = schema.MessageEntityNotFound
 	notOnboardedMessage = schema.MessageEntityNotOnboarded
@@ -283,12 +285,13 @@ func isRejection(code transaction.Code) bool {
 func (s *settler) errorOf(line int64, r rejection, modificationOffset int64) report.Error {
 	if r.reason == duplicateID {
 		set := s.rejections.sets[r.set]
+		others := otherLines(set.firstLines, line)
 		return report.Error{
 			Code:            CodeDuplicateModificationID,
 			Pointer:         "/modification/external_id",
-			Message:         duplicateMessage,
+			Message:         fmt.Sprintf(duplicateMessage, nameLines(others, set.lineCount-1)),
 			Offset:          modificationOffset,
-			OtherLines:      otherLines(set.firstLines, line),
+			OtherLines:      others,
 			OtherLinesTotal: set.lineCount - 1,
 		}
 	}
@@ -302,10 +305,26 @@ func (s *settler) errorOf(line int64, r rejection, modificationOffset int64) rep
 	case entityNotOnboarded:
 		e.Code, e.Message = transaction.CodeEntityNotOnboarded, notOnboardedMessage
 	case screeningHit:
-		e.Code, e.Message = CodeScreeningHit, screeningHitMessage
+		e.Code, e.Message = CodeScreeningHit, "The name is like that of an entry of a watchlist."
+		if hits, err := s.alerts.hitsOf(&s.alerts.found[r.set]); err == nil && len(hits) > 0 {
+			e.Message = fmt.Sprintf(screeningHitMessage, hits[0].List, hits[0].EntryID)
+		}
 		e.Pointer = "/" + r.role.Name() + "/unknown/full_name"
 	}
 	return e
+}
+
+// maxNamedLines is how many other lines the message of a duplicate names.
+const maxNamedLines = 3
+
+// nameLines returns the first lines of some, of which there are as many as total, for a sentence.
+func nameLines(lines []int64, total int64) string {
+	named := lines[:min(len(lines), maxNamedLines)]
+	text := strings.Trim(strings.ReplaceAll(fmt.Sprint(named), " ", ", "), "[]")
+	if more := total - int64(len(named)); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // otherLines returns the lines except one of them, at most maxOtherLines.

@@ -154,7 +154,7 @@ func (s reportSummary) print(ui *terminal.Terminal, file io.ReaderAt) {
 		return
 	}
 	for _, f := range s.first[:min(len(s.first), maxShownKinds)] {
-		f.print(ui, file)
+		f.print(ui, file, s.otherCodes(f))
 	}
 	kinds := make([]string, 0, len(s.counts))
 	for kind := range s.counts {
@@ -173,10 +173,28 @@ func (s reportSummary) print(ui *terminal.Terminal, file io.ReaderAt) {
 	ui.Printf("\n%s\n", terminal.WrapList(title+": ", kinds, max(ui.Width-1, 79)))
 }
 
-func (f firstError) print(ui *terminal.Terminal, file io.ReaderAt) {
+// otherCodes returns the codes of the further errors of a line, each once, without those that are shown at this line.
+func (s reportSummary) otherCodes(f firstError) []string {
+	var codes []string
+	for _, e := range f.line.Errors {
+		code := linefile.Printable(e.Type)
+		isShown := slices.ContainsFunc(s.first, func(o firstError) bool {
+			return o.line.Line == f.line.Line && o.err.Type == e.Type
+		})
+		if !isShown && !slices.Contains(codes, code) {
+			codes = append(codes, code)
+		}
+	}
+	return codes
+}
+
+func (f firstError) print(ui *terminal.Terminal, file io.ReaderAt, also []string) {
 	heading := fmt.Sprintf("%s  %s %s", ui.Paint(terminal.Bold, "line "+terminal.FormatNumber(f.line.Line)),
 		ui.Paint(terminal.Red, linefile.Printable(f.err.Type)), linefile.Printable(f.err.Pointer))
 	ui.Printf("\n%s\n", strings.TrimRight(heading, " "))
+	if len(also) > 0 {
+		ui.Printf("  The line also has %s.\n", strings.Join(also, ", "))
+	}
 	if !f.short {
 		ui.Printf("  %s\n", linefile.Printable(f.err.Msg))
 		if f.err.OtherLinesTotal > 0 {

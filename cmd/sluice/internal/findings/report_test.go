@@ -59,7 +59,8 @@ func TestShortEntriesAreCounted(t *testing.T) {
 // What to do is said once for each code, and nothing of a code that this program does not know.
 func TestRemediesArePrinted(t *testing.T) {
 	report := `{"line":1,"errors":[{"type":"number_type","msg":"Not a number."},{"type":"new_code","msg":"New."}]}
-{"line":7,"errors":[{"type":"number_type","msg":"Not a number."}]}
+{"line":7,"errors":[{"type":"number_type","msg":"Not a number."},{"type":"enum","msg":"Wrong."}]}
+{"line":8,"errors":[{"type":"missing","msg":"Missing."},{"type":"enum","msg":"Wrong."},{"type":"enum","msg":"Wrong."}]}
 `
 	summary, err := summarizeReport(strings.NewReader(report), 1000)
 	errtest.Fatal(t, err)
@@ -75,7 +76,17 @@ line 1  number_type
 line 1  new_code
   New.
 
-Errors: 2 number_type, 1 new_code
+line 7  enum
+  The line also has number_type.
+  Wrong.
+  What to do: Check spelling and case; the message lists the words.
+
+line 8  missing
+  The line also has enum.
+  Missing.
+  What to do: Add it.
+
+Errors: 3 enum, 2 number_type, 1 missing, 1 new_code
 `
 	difftest.Equal(t, "output", want, out.String())
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/schema"
@@ -60,7 +61,7 @@ func (s *Scanner) failTooDeep(i int) int {
 
 // failTooLong fails where the line exceeds its limit, before the scanner has to remember more of it.
 func (s *Scanner) failTooLong(i int) int {
-	return s.fail(transaction.CodeLineTooLong, schema.MessageTooLong, i)
+	return s.fail(transaction.CodeLineTooLong, s.tooLong, i)
 }
 
 // failDuplicateKey fails at a key that its object already has.
@@ -78,7 +79,8 @@ func (s *Scanner) failUnexpected(i int) int {
 	if s.isEnd(i) {
 		return s.fail(transaction.CodeJSONInvalid, schema.MessageEndsEarly, s.length)
 	}
-	return s.fail(transaction.CodeJSONInvalid, schema.MessageUnexpectedCharacter, i)
+	c, _ := utf8.DecodeRune(s.buf[i:])
+	return s.fail(transaction.CodeJSONInvalid, schema.MessageUnexpected(c), i)
 }
 
 func (s *Scanner) failWith(f transaction.Finding) int {

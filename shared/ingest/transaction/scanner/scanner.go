@@ -41,8 +41,10 @@ const unknownLength = -1
 // A position is an index into buf. The first failure ends a line, and replaces all findings about its fields: in broken
 // JSON the members that follow cannot be told apart.
 type Scanner struct {
-	rules       transaction.Rules
-	maxLine     int
+	rules   transaction.Rules
+	maxLine int
+	// tooLong is the message of a line over that limit.
+	tooLong     string
 	maxFindings int
 
 	// earliest and latest are the first and the last instant that created_at may have.
@@ -98,6 +100,7 @@ func New(rules transaction.Rules) *Scanner {
 	if s.maxLine <= 0 {
 		s.maxLine = transaction.MaxLineBytes
 	}
+	s.tooLong = schema.MessageTooLong(s.maxLine)
 	if s.maxFindings <= 0 {
 		s.maxFindings = transaction.MaxFindings
 	}
@@ -147,7 +150,7 @@ func (s *Scanner) TooLong(prefix []byte) *transaction.Result {
 	s.load(prefix)
 	s.reset()
 	s.scanRoot(skipSpace(s.buf, 0))
-	s.fail(transaction.CodeLineTooLong, schema.MessageTooLong, s.length)
+	s.fail(transaction.CodeLineTooLong, s.tooLong, s.length)
 	return &s.result
 }
 

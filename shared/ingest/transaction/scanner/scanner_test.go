@@ -145,7 +145,7 @@ func TestLineLength(t *testing.T) {
 	rules.MaxLineBytes = len(goodLine)
 	s := New(rules)
 	want := []transaction.Finding{{
-		Code: transaction.CodeLineTooLong, Message: schema.MessageTooLong, Offset: len(goodLine),
+		Code: transaction.CodeLineTooLong, Message: schema.MessageTooLong(len(goodLine)), Offset: len(goodLine),
 	}}
 	after := "\n" + strings.Repeat(" ", padding)
 	t.Run("Line, at the limit", func(t *testing.T) {
@@ -296,6 +296,18 @@ func TestWindowOfCreatedAt(t *testing.T) {
 			t.Errorf("got %v, want no finding", r.Findings)
 		}
 	})
+}
+
+// The message of a character that is not allowed names it.
+func TestUnexpectedCharacter(t *testing.T) {
+	s := New(defaultRules())
+	for line, want := range map[string]string{`{'a':1}`: "the character ' is", `{"a":1,}`: "the character } is",
+		"{\x01}": "the character U+0001 is", "{é}": "this character, which is not ASCII, is", "{\x7f}": "U+007F"} {
+		r := s.Line([]byte(line))
+		if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Message, want) {
+			t.Errorf("%s: got %v, want %q", line, r.Findings, want)
+		}
+	}
 }
 
 // A message repeats nothing that the line says; the keys of the line are in the pointer.

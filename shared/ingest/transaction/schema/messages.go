@@ -1,8 +1,10 @@
 package schema
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"sluice/shared/ingest/transaction"
 )
@@ -11,8 +13,6 @@ import (
 // error and, where that does not follow from it, the remedy.
 const (
 	MessageEndsEarly = "The line ends before its JSON object is complete; write each transaction on one line."
-
-	MessageUnexpectedCharacter = "The line is not valid JSON: this character is not allowed here."
 
 	MessageTrailingData = "The line is not valid JSON: a line holds one object and nothing after it; " +
 		"write each transaction on a line of its own."
@@ -35,8 +35,6 @@ const (
 
 	MessageTooDeep = "Objects and arrays are nested too deeply; at most 64 levels are allowed."
 
-	MessageTooLong = "The line is too long; write each transaction on a line of its own."
-
 	MessageExtraKey = "This key is not part of the schema; remove it or correct its spelling."
 
 	MessageNoMainEntity = "Neither the sender nor the receiver is an onboarded entity; " +
@@ -48,6 +46,31 @@ const (
 
 	MessageEntityNotOnboarded = "The entity is not fully onboarded."
 )
+
+// MessageTooLong is the message of a line that is longer than a number of bytes.
+func MessageTooLong(limit int) string {
+	return "The line is longer than " + strconv.Itoa(limit) + " bytes; write each transaction on a line of its own."
+}
+
+// MessageUnexpected returns the message of a line that has a character where JSON does not allow it. It allocates
+// nothing.
+func MessageUnexpected(c rune) string {
+	if c < utf8.RuneSelf {
+		return unexpectedASCII[c]
+	}
+	return "The line is not valid JSON: this character, which is not ASCII, is not allowed here."
+}
+
+var unexpectedASCII = func() (messages [utf8.RuneSelf]string) {
+	for c := range messages {
+		name := string(rune(c))
+		if c <= ' ' || c == 0x7f {
+			name = fmt.Sprintf("%U", c)
+		}
+		messages[c] = "The line is not valid JSON: the character " + name + " is not allowed here."
+	}
+	return messages
+}()
 
 // Codes lists the codes of the findings that a scanner can make at the field itself. The items of a collection count as
 // the field.
