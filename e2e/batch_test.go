@@ -212,24 +212,29 @@ func TestDuplicateFiles(t *testing.T) {
 }
 
 // Equal files at the same time are processed, or rejected for one that was processed; all but one name another batch.
+// Where open duplicates are rejected, too, all but one are rejected.
 func TestEqualFilesAtOnce(t *testing.T) {
 	s := begin(t)
-	file := jsonLines(validLines(3)...)
-	var ids []string
-	for range 3 {
-		u := ok(s.client.CreateUploadWith(t.Context(),
-			client.UploadOptions{RejectOnInvalid: true, OnDuplicate: client.RejectDuplicate}))(t)
-		expectPut(t, 200, u, file)
-		ids = append(ids, u.BatchID)
-	}
-	originals := 0
-	for _, id := range ids {
-		switch b, _ := s.follow(id); {
-		case b.Status == client.StatusProcessed && b.DuplicateOf == nil:
-			originals++
-		case wire.OrZero(b.DuplicateOf) == "" || wire.OrZero(b.DuplicateOf) == b.BatchID:
-			t.Errorf("got %+v, want a batch that names another one", b)
+	for _, treatment := range []string{client.RejectDuplicate, client.RejectOpenDuplicate} {
+		file := jsonLines(validLines(3)...)
+		var ids []string
+		for range 3 {
+			u := ok(s.client.CreateUploadWith(t.Context(),
+				client.UploadOptions{RejectOnInvalid: true, OnDuplicate: treatment}))(t)
+			u = ok(s.client.SignUpload(t.Context(), u.BatchID))(t) // the URL again
+			expectPut(t, 200, u, file)
+			ids = append(ids, u.BatchID)
 		}
+		originals := 0
+		for _, id := range ids {
+			switch b, _ := s.follow(id); {
+			case b.Status == client.StatusProcessed && b.DuplicateOf == nil:
+				originals++
+			case wire.OrZero(b.DuplicateOf) == "" || wire.OrZero(b.DuplicateOf) == b.BatchID ||
+				treatment == client.RejectOpenDuplicate && b.Status != client.StatusValidationFailed:
+				t.Errorf("%s: got %+v, want a batch that names another one", treatment, b)
+			}
+		}
+		assert(t, originals == 1, "%s: %d batches are PROCESSED and duplicates of none, want 1", treatment, originals)
 	}
-	assert(t, originals == 1, "%d batches are PROCESSED and duplicates of none, want 1", originals)
 }
