@@ -109,7 +109,7 @@ var definitions = []definition{
 		"tests and resends of one webhook, beside platform_per_second"},
 	{OpenBatches, 100, "", 0,
 		"batches that have not ended"},
-	{UnvalidatedBytes, 215_000_000_000, "", 0, // 100 batches of the size limit
+	{UnvalidatedBytes, 100_000_000_000, "", 0,
 		"bytes that are not validated; a batch without content_length counts with the size limit"},
 	{OpenDocuments, 1_000, "", 0,
 		"documents whose file is not uploaded or not scanned"},
