@@ -11,6 +11,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -103,6 +104,16 @@ func databaseHost() string {
 	return "127.0.0.1"
 }
 
+// hosts returns the names of this machine, by which containers, too, may reach the API.
+func (c *Cloud) hosts() []string {
+	names := []string{c.options.Host, containerHost}
+	if name, err := os.Hostname(); err == nil {
+		short, _, _ := strings.Cut(name, ".")
+		names = append(names, name, short)
+	}
+	return names
+}
+
 // serve begins to answer requests to the API and the AWS endpoint.
 func (c *Cloud) serve(context.Context) error {
 	names := map[string]string{}
@@ -113,7 +124,7 @@ func (c *Cloud) serve(context.Context) error {
 	for listener, handler := range map[net.Listener]http.Handler{
 		c.listeners.api: gateway.New(gateway.Config{
 			API: c.template.API, Names: names, Functions: c.lambda, Region: region, Account: account, NewID: newID,
-			Now: time.Now, Throttles: c.options.Limits.API,
+			Now: time.Now, Throttles: c.options.Limits.API, Hosts: c.hosts(),
 		}),
 		c.listeners.aws:      aws,
 		c.listeners.dynamoDB: aws, // only who has keys of the cloud gets through to the server

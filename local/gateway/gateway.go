@@ -44,6 +44,8 @@ type Config struct {
 	Functions Functions
 	Region    string
 	Account   string
+	// Hosts are the names under which the API is reached beside localhost and addresses.
+	Hosts []string
 	// NewID returns a UUID, used as the ID of a request.
 	NewID func() string
 	Now   func() time.Time
@@ -97,6 +99,9 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serve answers a request unless it returns an error. A gatewayError is to be sent to the client.
 func (g *Gateway) serve(ctx context.Context, w http.ResponseWriter, r *request) error {
+	if !g.answersFor(r.Host) {
+		return wrongHost
+	}
 	if err := r.checkHead(); err != nil {
 		return err
 	}

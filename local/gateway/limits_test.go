@@ -23,8 +23,14 @@ func TestBodyLimit(t *testing.T) {
 	}
 }
 
+// A request that is too large for API Gateway is not one of an unknown path, whatever the template makes of others.
 func TestHeadLimits(t *testing.T) {
-	server := newTestServer(t, nil)
+	own := api
+	own.Responses = map[string]template.GatewayResponse{"DEFAULT_4XX": {Status: 404}}
+	server := httptest.NewServer(New(Config{API: own, Names: map[string]string{"Echo": "echo"}, Functions: functions{
+		"echo": respond(events.APIGatewayProxyResponse{StatusCode: 200})}, NewID: func() string { return "id" },
+		Now: time.Now}))
+	defer server.Close()
 	const sent = len("127.0.0.1:") + len("gzip") + len("toy") // Host without its port, Accept-Encoding and User-Agent
 	room := MaxHeaders - sent - len(server.URL[strings.LastIndex(server.URL, ":")+1:])
 	tests := []struct {
@@ -35,8 +41,8 @@ func TestHeadLimits(t *testing.T) {
 		{"headers too large", "/a/1", strings.Repeat("h", room+1), 431},
 		{"longest URL", "/a/" + strings.Repeat("u", maxURL-len("/a/")), "", 200},
 		{"URL too long", "/a/" + strings.Repeat("u", maxURL-len("/a/")+1), "", 414},
-		{"pipe", "/a/1?q=a|b", "", 400},
-		{"brace", "/a/1?q={}", "", 400},
+		{"pipe", "/a/1?q=a|b", "", 404},
+		{"brace", "/a/1?q={}", "", 404},
 		{"escaped pipe and braces", "/a/1?q=%7C%7B%7D", "", 200},
 	}
 	for _, test := range tests {
@@ -46,6 +52,23 @@ func TestHeadLimits(t *testing.T) {
 				t.Errorf("status %d, want %d", resp.StatusCode, test.want)
 			}
 		})
+	}
+}
+
+// A web page that has its name lead to this machine is refused.
+func TestHosts(t *testing.T) {
+	g := New(Config{API: api, Names: map[string]string{"Echo": "echo"}, Hosts: []string{"bench", "0.0.0.0"},
+		Functions: functions{"echo": respond(events.APIGatewayProxyResponse{StatusCode: 200})},
+		NewID:     func() string { return "id" }, Now: time.Now})
+	for host, want := range map[string]int{"": 200, "127.0.0.1:8080": 200, "[::1]:8080": 200, "[::1]": 200,
+		"192.168.1.7": 200, "localhost:8080": 200, "LocalHost.": 200, "a.localhost": 200, "Bench:80": 200,
+		"evil.example": 421, "evil.example:8080": 421, "localhost.evil.example": 421, "127.0.0.1.evil.example": 421,
+		"notlocalhost": 421} {
+		w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/a/1", nil)
+		r.Host = host
+		if g.ServeHTTP(w, r); w.Code != want || want == 421 && !strings.Contains(w.Body.String(), "use its address") {
+			t.Errorf("%q: got %d %s, want %d", host, w.Code, w.Body, want)
+		}
 	}
 }
 
@@ -91,7 +114,7 @@ func TestThrottling(t *testing.T) {
 	get := func(path string) (n int) {
 		for ; n < 10; n++ {
 			w := httptest.NewRecorder()
-			g.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+			g.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost"+path, nil))
 			if w.Code == http.StatusTooManyRequests {
 				if w.Header().Get("x-amzn-ErrorType") != "THROTTLED" {
 					t.Errorf("headers %v, want the type THROTTLED", w.Header())

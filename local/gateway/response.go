@@ -123,7 +123,7 @@ var (
 // API Gateway.
 func (g *Gateway) writeError(w http.ResponseWriter, r *request, e *gatewayError) {
 	response, ok := g.API.Responses[e.responseType]
-	if !ok {
+	if !ok && e != headersTooLarge && e != urlTooLong && e != wrongHost { // those do not reach the API
 		class := "DEFAULT_4XX"
 		if e.status >= 500 {
 			class = "DEFAULT_5XX"
