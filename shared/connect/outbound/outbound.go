@@ -14,7 +14,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -51,7 +50,8 @@ type Reply struct {
 	Body []byte
 	// IsTruncated means that the body is longer than MaxReplyBytes.
 	IsTruncated bool
-	// Repeats is how often the request was sent before without an answer, on connections that were used before.
+	// Repeats is how often the request, if it has a body, was sent before without an answer, on connections that were
+	// used before.
 	Repeats int
 }
 
@@ -212,14 +212,7 @@ func (c *Client) exchange(ctx context.Context, t http.RoundTripper, r *http.Requ
 	*Reply, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout(), errTimeout)
 	defer cancel()
-	var sent atomic.Int32
-	out := r.Clone(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		WroteRequest: func(info httptrace.WroteRequestInfo) {
-			if info.Err == nil {
-				sent.Add(1)
-			}
-		}}))
-	repeats := func() int { return max(0, int(sent.Load())-1) }
+	out := r.Clone(ctx)
 	out.Header = header.Clone()
 	if out.Header.Get("User-Agent") == "" {
 		out.Header.Set("User-Agent", "Sluice")
@@ -236,6 +229,16 @@ func (c *Client) exchange(ctx context.Context, t http.RoundTripper, r *http.Requ
 		}
 		out.Body = body
 	}
+	// http.Transport asks for the body again when it repeats a request whose body it has begun to send. A trace of the
+	// request would see the signatures of the client certificate, too, which KMS makes while the connection is opened.
+	var sentAgain atomic.Int32
+	if r.GetBody != nil {
+		out.GetBody = func() (io.ReadCloser, error) {
+			sentAgain.Add(1)
+			return r.GetBody()
+		}
+	}
+	repeats := func() int { return int(sentAgain.Load()) }
 	// RoundTrip, unlike http.Client, follows no redirect and puts no URL into its errors.
 	resp, err := t.RoundTrip(out)
 	if err != nil {
