@@ -291,9 +291,9 @@ func TestHostileDataStaysText(t *testing.T) {
 	var created struct{ Data struct{ ID string } }
 	tenant.call("POST", "/documentmanagementcommand/api/v2/documentmanagement/virtual", fmt.Sprintf(
 		`{"data":{"fileName":%q,"entityId":%q,"friendlyName":%q,"documentURL":"https://example.com/?q=%%3Cb%%3E"}}`,
-		name, id, backwards), &created)
+		name, id, "<b>friendly</b>"), &created)
 	p.goTo("/documents/" + created.Data.ID)
 	p.waitForHeading(name)
-	p.waitForText(shown)
+	p.waitForText("<b>friendly</b>")
 	p.checkNoSidewaysScroll()
 }
