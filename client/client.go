@@ -128,7 +128,7 @@ func (c Config) check() error {
 	return nil
 }
 
-// isThisHost reports whether a name can only be that of this machine.
+// isThisHost reports whether a host name always means this machine.
 func isThisHost(name string) bool {
 	name = strings.ToLower(strings.TrimSuffix(name, "."))
 	if ip := net.ParseIP(name); ip != nil {

@@ -21,7 +21,7 @@ const (
 type BatchQuery struct {
 	// Statuses are the constants StatusValidationStarted to StatusError that a batch may have; none for any.
 	Statuses []string
-	// States are the constants StateAwaitingUpload to StateEnded in one of which a batch is; none for any.
+	// States selects the batches in one of some states, StateAwaitingUpload to StateEnded; none selects all.
 	States []string
 	// CreatedAfter and CreatedBefore are times between which a batch was created; zero for no bound.
 	CreatedAfter, CreatedBefore time.Time

@@ -15,7 +15,7 @@ type Operation struct {
 	ID string
 	// Public is set if the operation needs no token.
 	Public bool
-	// Permissions are sets of which a client needs one, with all its permissions.
+	// Permissions are alternative sets of permissions: a client needs all permissions of one set.
 	Permissions [][]string
 
 	pointer    string

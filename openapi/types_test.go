@@ -10,7 +10,7 @@ import (
 	"sluice/shared/kit/errtest"
 )
 
-// The types and the list of operations of package wire are those of the description.
+// Package wire has the types and the list of operations of the current description.
 func TestTheTypesAreCurrent(t *testing.T) {
 	schemas, err := load(t).Types()
 	errtest.Fatal(t, err)

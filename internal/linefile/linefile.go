@@ -181,12 +181,16 @@ func Printable(s string) string {
 			return '␀' + r
 		case r == 0x7F:
 			return '␡'
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r):
+		case IsHidden(r):
 			return '·'
 		}
 		return r
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
+
+// IsHidden reports whether a character is not visible itself and may change how others look: a control, a format
+// character or a separator of lines.
+func IsHidden(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) }
 
 // ShellQuote writes an argument for a POSIX shell.
 func ShellQuote(s string) string {

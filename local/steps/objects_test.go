@@ -116,7 +116,7 @@ func TestSignedURLs(t *testing.T) {
 	})
 	b := objects.New(short, uploadsBucket, objects.Options{PathStyle: true, Now: func() time.Time { return now }})
 	key := uniqueKey("uploads/t")
-	signed, err := b.SignPut(context.Background(), key, 15*time.Minute)
+	signed, err := b.SignPutOf(context.Background(), key, 0, 15*time.Minute)
 	errtest.Fatal(t, err)
 	if left := signed.Expires.Sub(now); left > 90*time.Second || left < 88*time.Second {
 		t.Errorf("the URL expires in %v, want 90 seconds", left)

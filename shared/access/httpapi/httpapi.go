@@ -71,6 +71,9 @@ var NoQuery = []string{}
 
 // checkQuery returns a validation error for each query parameter that the route refuses.
 func (r Route) checkQuery(query url.Values) error {
+	if r.Query == nil {
+		return nil
+	}
 	var wrong []fault.Detail
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		d := fault.Detail{Source: fault.InQuery, Path: []any{name}}
@@ -86,7 +89,7 @@ func (r Route) checkQuery(query url.Values) error {
 		}
 		wrong = append(wrong, d)
 	}
-	if r.Query == nil || len(wrong) == 0 {
+	if len(wrong) == 0 {
 		return nil
 	}
 	return fault.NewInvalid(wrong...)
@@ -240,8 +243,10 @@ func (a API) answer(route Route, r *http.Request, limits http.Header) (reply Rep
 	if err := a.checkLimit(r.Context(), route, c, objectOf(route, r), limits); err != nil {
 		return Reply{}, err
 	}
-	if err := route.checkQuery(r.URL.Query()); err != nil {
-		return Reply{}, err
+	if r.URL.RawQuery != "" {
+		if err := route.checkQuery(r.URL.Query()); err != nil {
+			return Reply{}, err
+		}
 	}
 	return a.callEndpoint(r.Context(), route, c, r)
 }

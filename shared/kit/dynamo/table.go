@@ -104,7 +104,7 @@ func (w Write) Or(refused error) Write {
 func (t Table) Put(item Item, condition string, values Item) Write {
 	return Write{types.TransactWriteItem{Put: &types.Put{
 		TableName: &t.Name, Item: item, ConditionExpression: optional(condition),
-		ExpressionAttributeNames: namesIn(condition), ExpressionAttributeValues: values,
+		ExpressionAttributeNames: NamesIn(condition), ExpressionAttributeValues: values,
 	}}, ErrRefused}
 }
 
@@ -112,7 +112,7 @@ func (t Table) Put(item Item, condition string, values Item) Write {
 func (t Table) Update(key Item, update, condition string, values Item) Write {
 	return Write{types.TransactWriteItem{Update: &types.Update{
 		TableName: &t.Name, Key: key, UpdateExpression: &update, ConditionExpression: optional(condition),
-		ExpressionAttributeNames: namesIn(update, condition), ExpressionAttributeValues: values,
+		ExpressionAttributeNames: NamesIn(update, condition), ExpressionAttributeValues: values,
 	}}, ErrRefused}
 }
 
@@ -120,7 +120,7 @@ func (t Table) Update(key Item, update, condition string, values Item) Write {
 func (t Table) Delete(key Item, condition string, values Item) Write {
 	return Write{types.TransactWriteItem{Delete: &types.Delete{
 		TableName: &t.Name, Key: key, ConditionExpression: optional(condition),
-		ExpressionAttributeNames: namesIn(condition), ExpressionAttributeValues: values,
+		ExpressionAttributeNames: NamesIn(condition), ExpressionAttributeValues: values,
 	}}, ErrRefused}
 }
 
@@ -128,7 +128,7 @@ func (t Table) Delete(key Item, condition string, values Item) Write {
 func (t Table) Check(key Item, condition string, values Item) Write {
 	return Write{types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
 		TableName: &t.Name, Key: key, ConditionExpression: &condition,
-		ExpressionAttributeNames: namesIn(condition), ExpressionAttributeValues: values,
+		ExpressionAttributeNames: NamesIn(condition), ExpressionAttributeValues: values,
 	}}, ErrRefused}
 }
 
@@ -220,8 +220,8 @@ func optional(expression string) *string {
 // placeholder matches the name of an attribute that DynamoDB reserves.
 var placeholder = regexp.MustCompile(`#\w+`)
 
-// namesIn returns the names of attributes by their placeholders in expressions, nil if they have none.
-func namesIn(expressions ...string) (names map[string]string) {
+// NamesIn returns the names of attributes by their placeholders in expressions, nil if they have none.
+func NamesIn(expressions ...string) (names map[string]string) {
 	for _, expression := range expressions {
 		for _, name := range placeholder.FindAllString(expression, -1) {
 			if names == nil {

@@ -99,12 +99,8 @@ type SignedURL struct {
 	Expires time.Time
 }
 
-// SignPut signs the upload of an object that must not exist yet: the request must carry If-None-Match: *.
-func (b *Bucket) SignPut(ctx context.Context, key string, lifetime time.Duration) (SignedURL, error) {
-	return b.SignPutOfContent(ctx, key, Content{}, lifetime)
-}
-
-// SignPutOf is SignPut for an object of exactly the given size in bytes; 0 if it is not known.
+// SignPutOf signs the upload of an object that must not exist yet, and has exactly the given size in bytes; 0 if it is
+// not known. The request must carry If-None-Match: *.
 func (b *Bucket) SignPutOf(ctx context.Context, key string, size int64, lifetime time.Duration) (SignedURL, error) {
 	return b.SignPutOfContent(ctx, key, Content{Size: size}, lifetime)
 }
@@ -117,7 +113,7 @@ type Content struct {
 	SHA256 []byte
 }
 
-// SignPutOfContent is SignPut for an object with known properties. Storage refuses any other content.
+// SignPutOfContent is SignPutOf for an object with known properties. Storage refuses any other content.
 func (b *Bucket) SignPutOfContent(ctx context.Context, key string, c Content, lifetime time.Duration) (SignedURL,
 	error) {
 	in := &s3.PutObjectInput{Bucket: &b.name, Key: &key, IfNoneMatch: aws.String("*")}

@@ -236,12 +236,21 @@ func FileNameProblem(name string) string {
 // IsSafeInFileName reports whether a character may be in a file name. Characters that join others, as some scripts
 // need, may.
 func IsSafeInFileName(r rune) bool {
-	return r != '/' && r != '\\' && r != utf8.RuneError && !DisguisesText(r)
+	return r != '/' && r != '\\' && r != utf8.RuneError && !disguisesText(r)
 }
 
-// DisguisesText reports whether a character makes a text look other than it is: a control character, or an invisible
+// TextProblem returns why a text must not be shown to people beside others, for the client; "" if it may: it looks
+// other than it is.
+func TextProblem(text string) string {
+	if strings.ContainsFunc(text, disguisesText) {
+		return "The value must not contain control characters or characters that change the direction of writing."
+	}
+	return ""
+}
+
+// disguisesText reports whether a character makes a text look other than it is: a control character, or an invisible
 // one that changes the direction of writing or breaks the line.
-func DisguisesText(r rune) bool {
+func disguisesText(r rune) bool {
 	return r == '\uFEFF' || unicode.In(r, unicode.Cc, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
 }
 

@@ -35,7 +35,7 @@ const openRetry = 10 * time.Second
 // that are created at the same time may pass together.
 func CheckOpen(ctx context.Context, s OpenCounter, tenant string, limits ratelimit.Settings, bytes int64,
 	now time.Time) error {
-	most := Open{limits.Get(OpenLimits[0]), limits.Get(OpenLimits[1])}
+	most := Open{limits.Get(ratelimit.OpenDocuments), limits.Get(ratelimit.UnscannedBytes)}
 	if most == (Open{}) {
 		return nil
 	}

@@ -46,7 +46,7 @@ type fakeInstallation struct {
 	invoked     []string
 	// records are the audit records that were written to the log group.
 	records []audit.Record
-	// endpoint is the address of all services; stack is what a deployed stack has beside its tables, nil for none.
+	// endpoint is the address of all services; stack has the alarms and queues of a deployed stack, nil without one.
 	endpoint string
 	stack    *fakeStack
 	// transitions are the records of changes that acts have made.

@@ -35,7 +35,7 @@ const (
 	statusPatience = 15 * time.Second
 	// maxCounted is how many batches that wait for a slot of a stage, and dead letters of a local cloud, are counted.
 	maxCounted = 10_000
-	// throttledWithin is the time of which throttled requests are counted.
+	// throttledWithin is the age of the oldest throttled requests that are counted.
 	throttledWithin = time.Hour
 )
 

@@ -27,7 +27,7 @@ import (
 	"sluice/shared/kit/errtest"
 )
 
-// fakeStack is what a deployed stack has beside its tables.
+// fakeStack has the alarms, queues and settings of a deployed stack.
 type fakeStack struct {
 	// variables are the settings of functions by their names; messages the messages of queues by theirs.
 	variables map[string]map[string]string

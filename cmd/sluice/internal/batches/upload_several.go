@@ -131,8 +131,8 @@ func (s *uploads) run(ctx context.Context) error {
 	return nil
 }
 
-// checkFiles prints what is wrong with the files that cannot be a batch, and returns how many these are. It does not
-// look at what can only be read once, such as standard input.
+// checkFiles prints an error for each file that cannot be a batch, and returns their number. It skips inputs that can
+// be read only once, such as standard input.
 func (s *uploads) checkFiles() (unusable int) {
 	for _, run := range s.runs {
 		if err := files.CheckRegular(run.path, "sluice upload -"); err != nil {

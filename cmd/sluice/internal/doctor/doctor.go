@@ -1,4 +1,4 @@
-// Package doctor has the command that says what this machine, a connection and its service lack.
+// Package doctor has the command that finds faults of this machine, a connection and its service.
 package doctor
 
 import (
@@ -53,16 +53,16 @@ const (
 	failed = "failed"
 )
 
-// finding is what a check has found.
+// finding is the result of a check.
 type finding struct {
 	Outcome string `json:"outcome"`
 	Check   string `json:"check"`
 	Found   string `json:"found"`
-	// Remedy says what to do; "" if nothing is to be done.
+	// Remedy is the advice for a check that did not succeed; "" for others.
 	Remedy string `json:"remedy"`
 }
 
-// examination runs the checks, of which each needs those before it.
+// examination runs the checks in order. A failed one ends those that depend on it.
 type examination struct {
 	conn     *service.Connection
 	now      func() time.Time

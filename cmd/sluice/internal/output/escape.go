@@ -3,9 +3,10 @@ package output
 import (
 	"fmt"
 	"io"
-	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"sluice/internal/linefile"
 )
 
 // escaper writes JSON to a terminal: characters that would change how it looks, such as the right-to-left override, are
@@ -23,7 +24,7 @@ func (e *escaper) Write(p []byte) (int, error) {
 	for len(text) > 0 && utf8.FullRune(text) {
 		r, size := utf8.DecodeRune(text)
 		switch {
-		case r == '\n' || r == '\t' || size == 1 && r == utf8.RuneError || !isHidden(r):
+		case r == '\n' || r == '\t' || size == 1 && r == utf8.RuneError || !linefile.IsHidden(r):
 			out = append(out, text[:size]...)
 		case r > 0xFFFF:
 			high, low := utf16.EncodeRune(r)
@@ -38,8 +39,4 @@ func (e *escaper) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	return len(p), nil
-}
-
-func isHidden(r rune) bool {
-	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)
 }

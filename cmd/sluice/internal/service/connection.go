@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"sluice/client"
@@ -23,6 +22,7 @@ import (
 	"sluice/internal/linefile"
 	"sluice/internal/localcloud"
 	"sluice/openapi/wire"
+	"sluice/shared/ingest/batch"
 )
 
 // Connection says where the service is and who calls it, as flags and environment give it.
@@ -77,7 +77,7 @@ func (c *Connection) AddFlags(cmd *cobra.Command) {
 	if _, args, _ := strings.Cut(cmd.Use, " "); strings.HasPrefix(args, "BATCH") {
 		cmd.PreRunE = func(_ *cobra.Command, given []string) error {
 			for _, id := range given {
-				if _, err := uuid.Parse(id); err != nil {
+				if _, err := batch.ParseID(id); err != nil {
 					return command.Usagef("%s is no ID of a batch, which is a UUID; 'sluice batches' lists them",
 						linefile.Printable(id))
 				}

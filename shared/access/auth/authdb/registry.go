@@ -222,22 +222,17 @@ func (s *Registry) RemoveSecret(ctx context.Context, client string, newer bool) 
 	return s.changeSecrets(ctx, client, update, "attribute_exists(#next_sum)", nil, auth.ErrOneSecret)
 }
 
-// changeSecrets updates a client that exists, under a condition; refusal is the error if that does not hold.
+// changeSecrets updates a client under a condition; refusal is the error of one that exists and does not meet it.
 func (s *Registry) changeSecrets(ctx context.Context, client, update, condition string, values dynamo.Item,
 	refusal error) (auth.Client, error) {
-	item, err := s.table.Exchange(ctx, "change secrets", s.table.Update(
-		dynamo.Item{"id": dynamo.String(clientPrefix + client)}, update, "attribute_exists(id) AND "+condition,
-		values).Or(refusal))
+	var row clientRow
+	err := s.updateIf(ctx, clientPrefix+client, update, "attribute_exists(id) AND "+condition, values, refusal, &row)
 	if errors.Is(err, refusal) {
 		if _, absent := s.Client(ctx, client); absent != nil {
 			return auth.Client{}, absent
 		}
 	}
 	if err != nil {
-		return auth.Client{}, err
-	}
-	var row clientRow
-	if err := attributevalue.UnmarshalMap(item, &row); err != nil {
 		return auth.Client{}, err
 	}
 	return row.client()
@@ -250,8 +245,14 @@ func (s *Registry) setFlag(ctx context.Context, id, name string, on bool, row an
 
 // update updates an existing row and reads it as it then is; auth.ErrNotFound if it does not exist.
 func (s *Registry) update(ctx context.Context, id, update string, values dynamo.Item, row any) error {
+	return s.updateIf(ctx, id, update, "attribute_exists(id)", values, auth.ErrNotFound, row)
+}
+
+// updateIf updates a row under a condition and reads it as it then is; refusal if the condition does not hold.
+func (s *Registry) updateIf(ctx context.Context, id, update, condition string, values dynamo.Item, refusal error,
+	row any) error {
 	item, err := s.table.Exchange(ctx, "change registry", s.table.Update(dynamo.Item{"id": dynamo.String(id)}, update,
-		"attribute_exists(id)", values).Or(auth.ErrNotFound))
+		condition, values).Or(refusal))
 	if err != nil {
 		return err
 	}

@@ -70,9 +70,8 @@ func (in Request) check() error {
 	if utf8.RuneCountInString(text(in.Name)) > webhook.MaxNameChars {
 		add(codeTooLong, fmt.Sprintf("The value has more than %d characters.", webhook.MaxNameChars), "name")
 	}
-	if strings.ContainsFunc(text(in.Name), objects.DisguisesText) {
-		add("control_character", "The value must not contain control characters or characters that change the "+
-			"direction of writing.", "name")
+	if problem := objects.TextProblem(text(in.Name)); problem != "" {
+		add("control_character", problem, "name")
 	}
 	if utf8.RuneCountInString(text(in.Secret)) > webhook.MaxSecretChars {
 		add(codeTooLong, fmt.Sprintf("The value has more than %d characters.", webhook.MaxSecretChars), "secret")

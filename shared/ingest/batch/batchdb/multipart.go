@@ -2,10 +2,8 @@ package batchdb
 
 import (
 	"context"
-	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/shared/ingest/batch"
@@ -57,14 +55,11 @@ func (s *Store) RecordCompletion(ctx context.Context, id batch.ID, completion st
 func (s *Store) updateAwaiting(ctx context.Context, id batch.ID, update, condition string, values dynamo.Item) (
 	batch.Batch, error) {
 	values[":awaiting"] = dynamo.String(string(batch.AwaitingUpload))
-	names := map[string]string{"#status": "status"}
-	if strings.Contains(update, "#open") {
-		names["#open"] = openAttribute
-	}
+	condition = "#status = :awaiting" + condition
 	b, isMade, err := s.update(ctx, id, "update the upload", types.Update{
 		UpdateExpression:          &update,
-		ConditionExpression:       aws.String("#status = :awaiting" + condition),
-		ExpressionAttributeNames:  names,
+		ConditionExpression:       &condition,
+		ExpressionAttributeNames:  dynamo.NamesIn(update, condition),
 		ExpressionAttributeValues: values,
 	})
 	if err == nil && !isMade {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"time"
 
@@ -40,40 +39,30 @@ func closes(to batch.Status, names map[string]string) string {
 // index reaches the limit, the batches themselves are read, which say whether they count.
 func (s *Store) CountOpen(ctx context.Context, tenant string, enough batch.OpenWork, now time.Time) (batch.OpenWork,
 	error) {
-	var found batch.OpenWork
-	for item, err := range s.openItems(ctx, tenant) {
-		if err != nil {
-			return batch.OpenWork{}, fmt.Errorf("count open batches: %w", err)
-		}
-		found.Batches++
-		found.UnvalidatedBytes += dynamo.NumberAttribute(item, unvalidatedAttribute)
-		if found.ReachesAny(enough) {
-			return s.countBatches(ctx, tenant, enough, now)
-		}
-	}
-	return found, nil
-}
-
-// openItems yields the items of the index open of a tenant, the newest batch first.
-func (s *Store) openItems(ctx context.Context, tenant string) iter.Seq2[dynamo.Item, error] {
-	return dynamo.Query(ctx, s.db, &dynamodb.QueryInput{
-		TableName: &s.table, IndexName: aws.String("open"), ScanIndexForward: aws.Bool(false),
+	var keys []dynamo.Item
+	var listed batch.OpenWork
+	for item, err := range dynamo.Query(ctx, s.db, &dynamodb.QueryInput{
+		TableName: &s.table, IndexName: aws.String("open"), ScanIndexForward: aws.Bool(false), // the newest batch first
 		KeyConditionExpression:    aws.String("#open = :tenant"),
 		ExpressionAttributeNames:  map[string]string{"#open": openAttribute},
 		ExpressionAttributeValues: dynamo.Item{":tenant": dynamo.String(tenant)},
-	})
-}
-
-// countBatches is CountOpen by the batches themselves.
-func (s *Store) countBatches(ctx context.Context, tenant string, enough batch.OpenWork, now time.Time) (batch.OpenWork,
-	error) {
-	var keys []dynamo.Item
-	for item, err := range s.openItems(ctx, tenant) {
+	}) {
 		if err != nil {
 			return batch.OpenWork{}, fmt.Errorf("count open batches: %w", err)
 		}
 		keys = append(keys, key(batch.ID(dynamo.StringAttribute(item, "id")), batchPart))
+		listed.Batches++
+		listed.UnvalidatedBytes += dynamo.NumberAttribute(item, unvalidatedAttribute)
 	}
+	if !listed.ReachesAny(enough) {
+		return listed, nil
+	}
+	return s.countBatches(ctx, keys, enough, now)
+}
+
+// countBatches is CountOpen for batches, by their keys.
+func (s *Store) countBatches(ctx context.Context, keys []dynamo.Item, enough batch.OpenWork, now time.Time) (
+	batch.OpenWork, error) {
 	var found batch.OpenWork
 	for page := range slices.Chunk(keys, dynamo.MaxGetKeys) {
 		items, err := dynamo.GetAll(ctx, s.db, s.table, page)

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -179,9 +178,8 @@ func (in *UploadRequest) ignored() []string {
 // checkText returns the errors of a text that people will read: of its length in code points, and of characters.
 func checkText(text string, least, most int, path ...any) []fault.Detail {
 	details := checkLength(text, least, most, path...)
-	if strings.ContainsFunc(text, objects.DisguisesText) {
-		details = append(details, bodyDetail("The value must not contain control characters or characters that change "+
-			"the direction of writing.", "control_character", nil, path...))
+	if problem := objects.TextProblem(text); problem != "" {
+		details = append(details, bodyDetail(problem, "control_character", nil, path...))
 	}
 	return details
 }

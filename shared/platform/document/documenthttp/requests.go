@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 
 	"sluice/shared/access"
 	"sluice/shared/access/httpapi/platform"
@@ -78,9 +77,8 @@ func (in *CreateRequest) Check(v *platform.ValidationErrors) {
 // checkShown checks a text that people are shown beside others: its length, and that it does not look other than it is.
 func checkShown(v *platform.ValidationErrors, property, text string, maxChars int) {
 	v.CheckText(property, text, maxChars)
-	if strings.ContainsFunc(text, objects.DisguisesText) {
-		v.Add(property, "The value must not contain control characters or characters that change the direction of "+
-			"writing.", platform.CodeFileName)
+	if problem := objects.TextProblem(text); problem != "" {
+		v.Add(property, problem, platform.CodeFileName)
 	}
 }
 
