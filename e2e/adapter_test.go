@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/uuid"
 
+	"sluice/openapi/wire"
 	"sluice/shared/connect/outbound/outboundtest"
 	"sluice/shared/screening/adapter"
 )
@@ -27,14 +29,16 @@ const adapterAnswers = `[{"name": "Ivan Petrov", "entityUniqueId": "list:1", "ma
 // adapterAddress is what 'sluice adapter' prints when it serves.
 var adapterAddress = regexp.MustCompile(` at (https://\S+);`)
 
+// newKey returns a key of an adapter.
+func newKey() string {
+	key := make([]byte, 32)
+	rand.Read(key)
+	return base64.StdEncoding.EncodeToString(key)
+}
+
 // startAdapter runs 'sluice adapter' for a provider, with faults, and configures the provider.
 func (s *session) startAdapter(provider string, faults ...string) *process {
 	s.t.Helper()
-	newKey := func() string {
-		key := make([]byte, 32)
-		rand.Read(key)
-		return base64.StdEncoding.EncodeToString(key)
-	}
 	encryption, authentication := newKey(), newKey()
 	args := []string{"adapter", "--provider", provider, "--answers", writeFile(s.t, "answers.json", adapterAnswers)}
 	for _, fault := range faults {
@@ -51,11 +55,46 @@ func (s *session) startAdapter(provider string, faults ...string) *process {
 	}); err != nil {
 		s.t.Fatalf("the adapter of %s has printed no address: %v", provider, err)
 	}
-	s.mustCall("POST", screeningCommands+"/configuration/provider", inEnvelope(fmt.Sprintf(`{"id":%q,"name":%q,`+
-		`"adapterConfiguration":{"url":%q,"authenticationActive":true,"authenticationKey":%q,"encryptionKey":%q},`+
-		`"defaultConfigurationSet":{"name":"Default","description":"d"}}`, provider, provider, address, authentication,
-		encryption)), nil)
+	s.mustCall("POST", providersPath, providerWithKeys(provider, address, authentication, encryption), nil)
 	return p
+}
+
+const providersPath = screeningCommands + "/configuration/provider"
+
+// providerWithKeys is the body of a provider whose messages are sealed.
+func providerWithKeys(id, url, authentication, encryption string) string {
+	return inEnvelope(fmt.Sprintf(`{"id":%q,"name":"Acme",`+
+		`"adapterConfiguration":{"url":%q,"authenticationActive":true,"authenticationKey":%q,"encryptionKey":%q},`+
+		`"defaultConfigurationSet":{"name":"Default","description":"d"}}`, id, url, authentication, encryption))
+}
+
+// A test of a provider says whether its adapter accepts messages, and what fails if it does not.
+func TestProvidersAreTested(t *testing.T) {
+	c := beginTenant(t, receivers)
+	p := c.startAdapter("acme")
+	expect := func(reason string, certificates int) {
+		t.Helper()
+		got := callFor[wire.AdapterTest](c, "POST", providersPath+"/acme/test", "")
+		assert(t, got.Accepted == (reason == "") && got.Reason == reason && len(got.Chain) == certificates,
+			"got %+v, want the reason %q and %d certificates", got, reason, certificates)
+	}
+	expect("", 1)
+	eventually(t, "the answer to the test", func() bool {
+		return strings.Contains(p.output.String(), "Test of batch ")
+	})
+	assert(t, !strings.Contains(p.output.String(), "NOT DELIVERED"), "the answer is refused: %s", p.output.String())
+
+	address := adapterAddress.FindStringSubmatch(p.output.String())[1]
+	c.mustCall("PUT", providersPath+"/acme", providerWithKeys("acme", address, newKey(), newKey()), nil)
+	expect("The adapter answered 400: it rejected the message.", 1)
+	must(t, p.stop(os.Interrupt))
+	expect("The receiver refuses connections.", 0)
+
+	c.expect(http.StatusBadRequest, "POST", providersPath+"/sluice/test", "")
+	c.expect(http.StatusNotFound, "POST", providersPath+"/other/test", "")
+	reader := loginAs(t, environment, newClient(t, environment, c.TenantID, "--permission",
+		"ScreeningConfigurationAccess"))
+	reader.expect(http.StatusForbidden, "POST", providersPath+"/acme/test", "")
 }
 
 // Providers with adapters search at the same time: what they find, or why they have failed, is in the batch.
@@ -123,7 +162,7 @@ func TestReceptor(t *testing.T) {
 func (s *session) newProvider(url string) string {
 	s.t.Helper()
 	id := "p-" + uuid.NewString()
-	s.mustCall("POST", screeningCommands+"/configuration/provider", inEnvelope(fmt.Sprintf(
+	s.mustCall("POST", providersPath, inEnvelope(fmt.Sprintf(
 		`{"id":%q,"name":"Acme","adapterConfiguration":{"url":%q},`+
 			`"defaultConfigurationSet":{"name":"n","description":"d"}}`,
 		id, url)), nil)

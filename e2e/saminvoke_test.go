@@ -80,6 +80,7 @@ func TestSAMInvoke(t *testing.T) {
 	s.invokeAPI("externalauth", 202, `"configurationId"`)
 	s.invokeAPI("screening", 202, `"batchId"`)
 	s.invokeAPI("provider", 202, `"defaultConfigurationSetId"`)
+	s.invokeAPI("testadapter", 200, `"accepted":false`)
 	s.invokeAPI("matchname", 400, "no_watch_lists")
 	s.invokeAPI("policy", 202, `"versionNumber":1`)
 	s.invokeAPI("evaluate", 404, "policy_version_not_found")
@@ -241,7 +242,7 @@ func (s *samInvoker) runSAM(function string, event any) (string, error) {
 
 // logicalID returns the name of a function in the template.
 func logicalID(function string) string {
-	words := map[string]string{"externalauth": "ExternalAuth", "matchname": "MatchName"}
+	words := map[string]string{"externalauth": "ExternalAuth", "matchname": "MatchName", "testadapter": "TestAdapter"}
 	return cmp.Or(words[function], strings.ToUpper(function[:1])+function[1:]) + "Function"
 }
 

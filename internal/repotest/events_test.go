@@ -22,7 +22,7 @@ import (
 // after a hyphen a word if the function takes more than one kind of event.
 var eventTypes = map[any]string{
 	&events.APIGatewayProxyRequest{}: "token batch receive receipt transaction entity document externalauth " +
-		"screening provider matchname evaluate receptor outbound policy webhook",
+		"screening provider matchname testadapter evaluate receptor outbound policy webhook",
 	&events.CloudWatchEvent{}: "certificate watchlist scan-schedule deliver-event close-event conduct-event " +
 		"conduct-schedule",
 	&events.S3Event{}:             "scan",

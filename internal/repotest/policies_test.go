@@ -95,7 +95,8 @@ var allowedToBeWide = map[string]string{
 	"NotifyFunction SignWithClientKeys":   "as of DeliverFunction",
 	"DeliverFunction SignWithClientKeys": "an administrator creates the client keys of tenants after the stack; " +
 		"the condition requires a tag that only keys of this deployment have",
-	"AskFunction SignWithClientKeys": "as of DeliverFunction",
+	"AskFunction SignWithClientKeys":         "as of DeliverFunction",
+	"TestAdapterFunction SignWithClientKeys": "as of DeliverFunction",
 	"ScanFunction ScanAgain": "the action supports no resources; " +
 		"it reaches what the account's protection plans cover",
 	"ScanFunction LookAtExecutions": "each batch has an execution of its own; " +

@@ -247,6 +247,7 @@ func servedRoutes() map[string][]httpapi.Route {
 		"screening":    (&screeninghttp.Screenings{}).Routes(),
 		"provider":     (&screeninghttp.Configurations{}).Routes(),
 		"matchname":    (&screeninghttp.Names{}).Routes(),
+		"testadapter":  (&screeninghttp.AdapterTests{}).Routes(),
 		"evaluate":     (&policyhttp.Evaluations{}).Routes(),
 		"receptor":     (&receptorhttp.Receptor{}).Routes(),
 		"outbound":     (&outboundhttp.Outbound{}).Routes(),

@@ -54,6 +54,12 @@ type ResolvedMatch struct {
 	ActionedOn                 time.Time                  `json:"actionedOn"`
 }
 
+// TestData is the data of a message of the type Test.
+type TestData struct {
+	// BatchID is the ID of the message: there is no batch.
+	BatchID string `json:"batchId"`
+}
+
 // NewScreenData returns the search for a provider, with the settings of one of its sets.
 func NewScreenData(b screening.Batch, set screening.ConfigurationSet, entities []screening.Entity) ScreenData {
 	d := ScreenData{BatchID: b.ID, JourneyID: b.JourneyID, ProcessID: b.ProcessID, JourneyType: b.JourneyType,

@@ -49,6 +49,7 @@ type api struct {
 	lists      *catalogtest.Memory
 	started    *startedRuns
 	notices    *startedNotices
+	tester     *fakeTester
 	// hook, providerHook, draftHook and documentHook are the stores that the endpoints use.
 	hook         *hookedStore
 	providerHook *hookedProviders
@@ -77,13 +78,15 @@ func newAPI(t *testing.T) *api {
 	providerHook := &hookedProviders{Providers: providers}
 	configurations := &screeninghttp.Configurations{Settings: store, Providers: providerHook, Now: clockNow,
 		NewID: uuid.NewString}
-	log := &bytes.Buffer{}
+	tester := &fakeTester{}
+	tests := &screeninghttp.AdapterTests{Providers: providers, Adapters: tester, NewID: uuid.NewString}
+	log, routes := &bytes.Buffer{}, slices.Concat(s.Routes(), configurations.Routes(), tests.Routes())
 	return &api{
 		t: t, store: store, documents: documents, entities: entities, bucket: bucket, configured: providers,
-		lists: lists, started: started, notices: notices, log: log, hook: hook,
+		lists: lists, started: started, notices: notices, tester: tester, log: log, hook: hook,
 		providerHook: providerHook, draftHook: draftHook, documentHook: documentHook,
-		call: httpapi.Lambda(platform.Handler(slices.Concat(s.Routes(), configurations.Routes()), nil, nil,
-			slog.New(slog.NewJSONHandler(log, nil)), func() time.Time { return now })),
+		call: httpapi.Lambda(platform.Handler(routes, nil, nil, slog.New(slog.NewJSONHandler(log, nil)),
+			func() time.Time { return now })),
 		caller: httpapi.Caller{Tenant: tenant, Client: "c", Expires: now.Add(time.Hour),
 			Permissions: []string{permission.ScreeningAccess, permission.ScreeningCreate}},
 	}

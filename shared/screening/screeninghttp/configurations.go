@@ -138,12 +138,22 @@ func (s *Configurations) restoreKeys(ctx context.Context, r *platform.Request, p
 
 // findProvider reads the provider that the path names.
 func (s *Configurations) findProvider(ctx context.Context, r *platform.Request) (screening.Provider, error) {
+	return readProvider(ctx, r, s.Providers)
+}
+
+// providerGetter reads single providers. It is a part of screening.ProviderStore.
+type providerGetter interface {
+	GetProvider(ctx context.Context, tenant, id string) (screening.Provider, error)
+}
+
+// readProvider reads the provider that the path names.
+func readProvider(ctx context.Context, r *platform.Request, providers providerGetter) (screening.Provider, error) {
 	id := r.PathValue("providerId")
 	if len(id) > screening.MaxProviderID {
 		return screening.Provider{}, errNoProvider
 	}
 	audit.AddObject(ctx, "providerId", id)
-	p, err := s.Providers.GetProvider(ctx, r.Tenant, id)
+	p, err := providers.GetProvider(ctx, r.Tenant, id)
 	if errors.Is(err, screening.ErrNotFound) {
 		err = errNoProvider
 	}

@@ -23,11 +23,9 @@ type Names struct {
 	Settings interface {
 		GetSettings(ctx context.Context, tenant string) (screening.Settings, error)
 	}
-	Providers interface {
-		GetProvider(ctx context.Context, tenant, id string) (screening.Provider, error)
-	}
-	Lists currentLists
-	Now   func() time.Time
+	Providers providerGetter
+	Lists     currentLists
+	Now       func() time.Time
 }
 
 // currentLists loads the watchlists of tenants.

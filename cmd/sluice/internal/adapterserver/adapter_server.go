@@ -76,7 +76,7 @@ func (s *adapterServer) read(w http.ResponseWriter, r *http.Request) (adapter.Me
 	if err := json.Unmarshal(body, &m); err != nil {
 		return m, nil, errors.New("the body is not a message")
 	}
-	is := map[adapter.Type]string{adapter.Screen: adapter.ScreenPath,
+	is := map[adapter.Type]string{adapter.Screen: adapter.ScreenPath, adapter.Test: adapter.ScreenPath,
 		adapter.ResolveMatches: adapter.ResolveMatchesPath}
 	switch {
 	case is[m.Type] == "" || !strings.HasSuffix(r.URL.Path, is[m.Type]):
@@ -140,7 +140,10 @@ func (s *adapterServer) answer(m adapter.Message, text []byte) (adapter.Answer, 
 	if s.has("error") {
 		return a, errors.New("told to")
 	}
-	if m.Type == adapter.ResolveMatches {
+	switch m.Type {
+	case adapter.Test:
+		return a, nil
+	case adapter.ResolveMatches:
 		var data adapter.ResolveData
 		if err := json.Unmarshal(text, &data); err != nil {
 			return a, err

@@ -233,6 +233,18 @@ func TestAdapterGetsResolutions(t *testing.T) {
 	}
 }
 
+func TestAdapterAnswersTests(t *testing.T) {
+	t.Parallel()
+	f := newFakeReceptor(t)
+	data := adapter.TestData{BatchID: "batch"}
+	if status := f.ask(f.newAdapter(), adapter.Test, data, nil); status != http.StatusAccepted {
+		t.Fatalf("got %d, want 202", status)
+	}
+	if a, err := f.open(0); err != nil || a.BatchID != "batch" || f.replies[0].Type != adapter.Test {
+		t.Errorf("got %+v, %v", a, err)
+	}
+}
+
 // A message that is not for this adapter, or not authentic, is rejected.
 func TestAdapterRejects(t *testing.T) {
 	t.Parallel()
