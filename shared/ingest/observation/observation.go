@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Life is how long clients can ask for the outcome of a request. It is stored some days longer.
+// Life is how long clients can ask for the events and failures of requests. That a transaction was refused is recorded
+// some days longer, and that it is stored, as long as it is.
 const Life = 30 * 24 * time.Hour
 
 // MaxReasonBytes is the length to which a reason is cut, so that an event that is kept usually takes one write unit.
@@ -25,6 +26,12 @@ type Event struct {
 	// TransactionID and ModificationID identify the transaction; "" if they cannot be read.
 	TransactionID, ModificationID string
 
+	// PaymentID and RequestID are its other identifiers; "" if they cannot be read, and for a line of a batch.
+	PaymentID, RequestID string
+
+	// Expires is when the stored transaction is gone; zero if it never is.
+	Expires time.Time
+
 	// Status is the HTTP status of the answer to the request, or that which a request with the line would have got: 201
 	// if the transaction is stored, another one if it is not.
 	Status int
@@ -35,6 +42,20 @@ type Event struct {
 
 // IsStored reports whether the transaction is stored.
 func (e Event) IsStored() bool { return e.Status == http.StatusCreated }
+
+// Kind says which identifier of a transaction an ID is. Its values are stored and must not change.
+type Kind string
+
+// The identifiers of a transaction.
+const (
+	Payment      Kind = "payment"
+	Transaction  Kind = "transaction"
+	Modification Kind = "modification"
+	Request      Kind = "request"
+)
+
+// Kinds returns all kinds.
+func Kinds() []Kind { return []Kind{Payment, Transaction, Modification, Request} }
 
 // Counts are numbers of requests.
 type Counts struct{ Stored, Refused int64 }

@@ -55,8 +55,8 @@ type positions interface {
 type singles interface {
 	Refused(ctx context.Context, tenant, day, after string, limit int) (ids []string, next string, err error)
 	Count(ctx context.Context, tenant, first, last string) (map[string]observation.Counts, error)
-	Events(ctx context.Context, tenant, modification, after string, limit int) (events []observation.Event, next string,
-		err error)
+	Events(ctx context.Context, tenant, modification string, since time.Time, after string, limit int) (
+		events []observation.Event, next string, err error)
 }
 
 // Batches answers the routes of batches.

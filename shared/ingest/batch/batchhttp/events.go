@@ -180,7 +180,8 @@ func (s *Batches) readSingleEvents(ctx context.Context, page *eventPage, tenant,
 			if page.left.Events <= 0 {
 				return fmt.Sprintf("%s %d %s", inSingles, i, after), nil
 			}
-			events, next, err := s.Singles.Events(ctx, tenant, page.ids[i], after, page.left.Events)
+			events, next, err := s.Singles.Events(ctx, tenant, page.ids[i], s.Now().Add(-observation.Life), after,
+				page.left.Events)
 			if err != nil {
 				return "", err
 			}

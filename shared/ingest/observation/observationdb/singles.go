@@ -3,10 +3,8 @@ package observationdb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"hash/fnv"
-	"strconv"
 	"strings"
 	"time"
 
@@ -14,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"sluice/shared/ingest/observation"
+	"sluice/shared/ingest/transaction"
 	"sluice/shared/kit/dynamo"
 )
 
@@ -23,12 +22,16 @@ const shards = 16
 
 // Store stores observations. It is safe for concurrent use. Its table has the keys id and part:
 //
-//	<tenant>#modification#<ID>   <receipt time>#<status>#<transaction ID>   a request, refused for the reason r
-//	<tenant>#failed#<day>        <receipt time>#<modification ID>           a refused request
-//	<tenant>#counts              <day>#<shard>                              numbers of requests, stored and refused
+//	<tenant>#<kind>#<ID>    <receipt time>#<status>#<transaction ID>   a request, refused for the reason r
+//	<tenant>#failed#<day>   <receipt time>#<modification ID>           a refused request
+//	<tenant>#counts         <day>#<shard>                              numbers of requests, stored and refused
 //
 // Receipt times are nanoseconds since 1970 in 19 digits, statuses have three digits and shards two, and days are
-// YYYY-MM-DD in UTC. Requests expire some days after observation.Life, and counts never: a day has 16 small ones.
+// YYYY-MM-DD in UTC. A request has an item for each kind of identifier (observation.Kind) that it has, but for the
+// transaction ID of one that is stored, which the table of transactions has. They have the IDs of the modification and
+// the payment as m and p, unless that is the key, and only the item of the modification has r; earlier releases wrote
+// that item alone, without p. The UUID of a request is in lower case. Items of a stored transaction expire with it,
+// others some days after observation.Life, and counts never: a day has 16 small ones.
 type Store struct {
 	db    *dynamodb.Client
 	table string
@@ -38,27 +41,18 @@ type Store struct {
 func New(db *dynamodb.Client, table string) *Store { return &Store{db, table} }
 
 // Record keeps an observation and counts it. Repeating the call, also at the same time, changes nothing. The item of
-// the request decides who counts it, so a call that ends after that item was written may leave a request uncounted;
-// none is counted twice. Single writes are used in place of one transaction because they cost half of its units, and
-// because transactions that meet at a count would refuse each other.
+// the modification is written after the others and decides who counts the request, so a call that ends after that item
+// was written may leave a request uncounted; none is counted twice. Single writes are used in place of one transaction
+// because they cost half of its units, and because transactions that meet at a count would refuse each other.
 func (s *Store) Record(ctx context.Context, e observation.Event) error {
-	at, day := fmt.Sprintf("%019d", e.At.UnixNano()), e.At.UTC().Format(time.DateOnly)
-	expires := dynamo.Number(e.At.Add(observation.Life + 2*24*time.Hour).Unix())
-	if !e.IsStored() && e.ModificationID != "" {
-		failed := itemKey(e.Tenant+"#failed#"+day, at+"#"+e.ModificationID)
-		failed["expires"] = expires
-		if _, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.table, Item: failed}); err != nil {
-			return fmt.Errorf("list refused transaction: %w", err)
+	if items := preceding(e); len(items) > 0 {
+		if err := dynamo.PutPage(ctx, s.db, s.table, items); err != nil {
+			return fmt.Errorf("keep observation by its IDs: %w", err)
 		}
 	}
-	request := itemKey(modificationKey(e.Tenant, e.ModificationID), fmt.Sprintf("%s#%03d#%s", at, e.Status,
-		e.TransactionID))
-	request["expires"] = expires
-	if e.Reason != "" {
-		request["r"] = dynamo.String(e.Reason)
-	}
 	_, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: &s.table, Item: request, ConditionExpression: aws.String("attribute_not_exists(id)"),
+		TableName: &s.table, Item: requestItem(e, observation.Modification, e.ModificationID),
+		ConditionExpression: aws.String("attribute_not_exists(id)"),
 	})
 	if _, isKept := dynamo.ConditionFailed(err); isKept {
 		return nil
@@ -66,8 +60,63 @@ func (s *Store) Record(ctx context.Context, e observation.Event) error {
 	if err != nil {
 		return fmt.Errorf("keep observation: %w", err)
 	}
-	return s.count(ctx, e, day, shardOf(at+e.ModificationID))
+	return s.count(ctx, e, dayOf(e), shardOf(timeText(e.At)+e.ModificationID))
 }
+
+// preceding returns the items of an observation that are written before that of its modification.
+func preceding(e observation.Event) (items []dynamo.Item) {
+	add := func(kind observation.Kind, id string) {
+		if id != "" && len(id) <= transaction.MaxIDBytes {
+			items = append(items, requestItem(e, kind, id))
+		}
+	}
+	add(observation.Payment, e.PaymentID)
+	add(observation.Request, e.RequestID)
+	if e.IsStored() {
+		return items
+	}
+	add(observation.Transaction, e.TransactionID)
+	if e.ModificationID != "" {
+		failed := itemKey(e.Tenant+"#failed#"+dayOf(e), timeText(e.At)+"#"+e.ModificationID)
+		failed["expires"] = dynamo.Number(expiryOf(e).Unix())
+		items = append(items, failed)
+	}
+	return items
+}
+
+// requestItem returns the item of a request by one of its identifiers.
+func requestItem(e observation.Event, kind observation.Kind, id string) dynamo.Item {
+	item := itemKey(requestKey(e.Tenant, kind, id),
+		fmt.Sprintf("%s#%03d#%s", timeText(e.At), e.Status, e.TransactionID))
+	attributes := map[string]string{"m": e.ModificationID, "p": e.PaymentID}
+	switch kind {
+	case observation.Modification:
+		attributes["m"], attributes["r"] = "", e.Reason
+	case observation.Payment:
+		attributes["p"] = ""
+	}
+	for name, value := range attributes {
+		if value != "" {
+			item[name] = dynamo.String(value)
+		}
+	}
+	if expires := expiryOf(e); !expires.IsZero() {
+		item["expires"] = dynamo.Number(expires.Unix())
+	}
+	return item
+}
+
+// expiryOf returns when the items of a request expire; zero for never.
+func expiryOf(e observation.Event) time.Time {
+	if e.IsStored() {
+		return e.Expires
+	}
+	return e.At.Add(observation.Life + 2*24*time.Hour)
+}
+
+func timeText(at time.Time) string { return fmt.Sprintf("%019d", at.UnixNano()) }
+
+func dayOf(e observation.Event) string { return e.At.UTC().Format(time.DateOnly) }
 
 // count adds a request to the counts of its day.
 func (s *Store) count(ctx context.Context, e observation.Event, day string, shard uint32) error {
@@ -97,49 +146,13 @@ func itemKey(id, part string) dynamo.Item {
 	return dynamo.Item{"id": dynamo.String(id), "part": dynamo.String(part)}
 }
 
-func modificationKey(tenant, modification string) string {
-	return tenant + "#modification#" + modification
+// requestKey returns the key of requests by an identifier. UUIDs of requests are equal in any case of letters.
+func requestKey(tenant string, kind observation.Kind, id string) string {
+	if kind == observation.Request {
+		id = strings.ToLower(id)
+	}
+	return tenant + "#" + string(kind) + "#" + id
 }
-
-// Events returns the outcomes of the requests with a modification ID, oldest first, from a position on, and the
-// position after them; "" for the beginning and for the end.
-func (s *Store) Events(ctx context.Context, tenant, modification, after string, limit int) (events []observation.Event,
-	next string, err error) {
-	id := modificationKey(tenant, modification)
-	query := &dynamodb.QueryInput{
-		TableName: &s.table, KeyConditionExpression: aws.String("id = :id"), Limit: aws.Int32(int32(limit)),
-		ExpressionAttributeValues: dynamo.Item{":id": dynamo.String(id)}, ConsistentRead: aws.Bool(true),
-	}
-	if after != "" {
-		query.ExclusiveStartKey = itemKey(id, after)
-	}
-	out, err := s.db.Query(ctx, query)
-	if err != nil {
-		return nil, "", fmt.Errorf("read observations: %w", err)
-	}
-	for _, item := range out.Items {
-		e := observation.Event{Tenant: tenant, ModificationID: modification, Reason: dynamo.StringAttribute(item, "r")}
-		parts := strings.SplitN(dynamo.StringAttribute(item, "part"), "#", 3)
-		if len(parts) != 3 {
-			return nil, "", errMalformed
-		}
-		at, err := strconv.ParseInt(parts[0], 10, 64)
-		if err != nil {
-			return nil, "", errMalformed
-		}
-		if e.Status, err = strconv.Atoi(parts[1]); err != nil {
-			return nil, "", errMalformed
-		}
-		e.At, e.TransactionID = time.Unix(0, at).UTC(), parts[2]
-		events = append(events, e)
-	}
-	if out.LastEvaluatedKey != nil {
-		next = dynamo.StringAttribute(out.LastEvaluatedKey, "part")
-	}
-	return events, next, nil
-}
-
-var errMalformed = errors.New("read observations: malformed item")
 
 // Refused returns the modification IDs of the requests of a day that were refused, in the order of their receipt, from
 // a position on, and the position after them; "" for the beginning and for the end.

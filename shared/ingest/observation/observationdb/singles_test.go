@@ -111,17 +111,39 @@ func TestRecordAgainAfterAFailure(t *testing.T) {
 	}
 }
 
+// observed are requests with every attribute set, by the names of their golden items.
+var observed = map[string]observation.Event{
+	"stored-by-each-id": {Tenant: "t1", At: at, TransactionID: "t", ModificationID: "m", PaymentID: "p",
+		RequestID: "1F0A8F4E-6f54-4d0a-8c6b-0d9a5c7b4e15", Status: http.StatusCreated, Expires: at.Add(time.Hour)},
+	"refused-by-each-id": {Tenant: "t1", At: at, TransactionID: "t", ModificationID: "m", PaymentID: "p",
+		RequestID: "1F0A8F4E-6f54-4d0a-8c6b-0d9a5c7b4e15", Status: http.StatusBadRequest,
+		Reason: "2 validation errors"},
+}
+
 // TestStored pins the stored items.
 func TestStored(t *testing.T) {
 	t.Parallel()
-	for name, o := range map[string]observation.Event{
-		"stored":  {Status: http.StatusCreated},
-		"refused": {Status: http.StatusBadRequest, Reason: "2 validation errors"},
-	} {
+	for name, o := range observed {
 		db := dynamotest.Start(t)
-		o.Tenant, o.At, o.TransactionID, o.ModificationID = "t1", at, "t", "m"
 		errtest.Fatal(t, observationdb.New(db, table).Record(t.Context(), o))
 		dynamotest.CompareStored(t, db, table, name)
+	}
+}
+
+// Items of earlier releases, which have only the modification's, stay readable.
+func TestReadStored(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]observation.Event{
+		"stored":  {Status: http.StatusCreated, Expires: at.Add(32 * 24 * time.Hour).Truncate(time.Second)},
+		"refused": {Status: http.StatusBadRequest, Reason: "2 validation errors"},
+	} {
+		want.Tenant, want.At, want.TransactionID, want.ModificationID = "t1", at, "t", "m"
+		db := dynamotest.Start(t)
+		dynamotest.LoadStored(t, db, table, name)
+		got, _, err := observationdb.New(db, table).Events(t.Context(), "t1", "m", at, "", 10)
+		if diff := cmp.Diff([]observation.Event{want}, got); err != nil || diff != "" {
+			t.Errorf("%s: error %v (-want +got):\n%s", name, err, diff)
+		}
 	}
 }
 

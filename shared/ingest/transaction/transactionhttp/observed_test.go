@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/shared/access/tenancy"
 	"sluice/shared/ingest/observation"
 )
 
@@ -50,6 +51,32 @@ func TestSingleTransactionsAreObserved(t *testing.T) {
 	s.expectCounts(t, observation.Counts{Stored: 2, Refused: 4}, "m", "other", strings.Repeat("m", 255)+"…")
 	if s.log.Len() != 0 {
 		t.Errorf("logged %s, want nothing", s.log.String())
+	}
+}
+
+// A transaction is found by its payment, a stored one until it expires, from the time of its receipt on although it is
+// sent again.
+func TestSingleTransactionsAreFoundByPayment(t *testing.T) {
+	s := newSingles(t)
+	s.caller.Attributes = tenancy.Settings{Retention: 48 * time.Hour}.Attributes()
+	refused := single(`"known"`, `"nobody"`, `"m"`, `"other"`)
+	for i, body := range []string{single(), refused, single()} {
+		s.now = now.Add(time.Duration(i) * time.Hour)
+		s.post(t, body)
+	}
+	got, _, err := s.observations.Find(t.Context(), tenantID, observation.Payment, "p", "", 10, s.now)
+	want := []observation.Event{
+		{Tenant: tenantID, At: now.Add(time.Hour), TransactionID: "x", ModificationID: "other", PaymentID: "p",
+			Status: 400},
+		{Tenant: tenantID, At: now, TransactionID: "x", ModificationID: "m", PaymentID: "p", Status: 201,
+			Expires: now.Add(48 * time.Hour)},
+	}
+	var events []observation.Event
+	for _, f := range got {
+		events = append(events, f.Event)
+	}
+	if diff := cmp.Diff(want, events); err != nil || diff != "" {
+		t.Errorf("error %v (-want +got):\n%s", err, diff)
 	}
 }
 

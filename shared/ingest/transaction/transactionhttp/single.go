@@ -110,7 +110,7 @@ func (s *Singles) Receive(ctx context.Context, caller httpapi.Caller, r *http.Re
 	if existing != nil {
 		if rules.ReceivedAt.Sub(existing.ReceivedAt) < observation.Life {
 			// The request that stored it may have ended before it could record that.
-			v.ReceivedAt = existing.ReceivedAt
+			v.ReceivedAt, v.Expires = existing.ReceivedAt, existing.Expires
 			s.record(ctx, v, http.StatusCreated, "")
 		}
 		return stored(v), nil
@@ -157,9 +157,11 @@ const recordPatience = 2 * time.Second
 func (s *Singles) record(ctx context.Context, v transaction.Version, status int, reason string) {
 	ctx, cancel := context.WithTimeout(ctx, recordPatience)
 	defer cancel()
+	ids := readIDs(v.Text)
 	err := s.Observations.Record(ctx, observation.Event{
 		Tenant: v.Tenant, At: v.ReceivedAt, Status: status, Reason: report.CutText(reason, observation.MaxReasonBytes),
 		TransactionID: report.CutID(v.TransactionID), ModificationID: report.CutID(v.Modification),
+		PaymentID: report.CutID(ids.Payment), RequestID: report.CutID(ids.Request), Expires: v.Expires,
 	})
 	if err != nil {
 		s.Log.WarnContext(ctx, "What became of a single transaction could not be recorded.", "error", err)
@@ -225,20 +227,25 @@ func guid(tenant, transactionID, modification string) string {
 	return uuid.NewSHA1(uuid.NewSHA1(space, []byte(transactionID)), []byte(modification)).String()
 }
 
+// otherIDs are the identifiers of a text that its version does not have; "" for those that are not strings.
+type otherIDs struct {
+	Request string `json:"request_uuid"`
+	Payment string `json:"payment_external_id"`
+}
+
+func readIDs(text []byte) (ids otherIDs) {
+	_ = json.Unmarshal(text, &ids) // goes on after a value of another type; the scanner has found an object
+	return ids
+}
+
 // stored answers for a version that is stored.
 func stored(v transaction.Version) httpapi.Reply {
-	out := wire.TransactionReceived{
-		TransactionExternalID:  v.TransactionID,
-		ModificationGUID:       guid(v.Tenant, v.TransactionID, v.Modification),
-		ModificationExternalID: v.Modification,
-	}
-	var ids struct {
-		RequestUUID       string `json:"request_uuid"`
-		PaymentExternalID string `json:"payment_external_id"`
-	}
-	_ = json.Unmarshal(v.Text, &ids) // the scanner has found both to be strings
-	out.RequestUUID, out.PaymentExternalID = ids.RequestUUID, ids.PaymentExternalID
-	return httpapi.Reply{Status: http.StatusCreated, Body: out}
+	ids := readIDs(v.Text)
+	return httpapi.Reply{Status: http.StatusCreated, Body: wire.TransactionReceived{
+		RequestUUID: ids.Request, PaymentExternalID: ids.Payment,
+		TransactionExternalID: v.TransactionID, ModificationExternalID: v.Modification,
+		ModificationGUID: guid(v.Tenant, v.TransactionID, v.Modification),
+	}}
 }
 
 // withoutLineFeeds returns the text with a space in place of each line feed between its tokens: the scanner takes a
