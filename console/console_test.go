@@ -12,6 +12,7 @@ import (
 	"testing/fstest"
 
 	"sluice/client"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -78,22 +79,20 @@ func (s *fakeService) requests() []*http.Request {
 // client returns a client of the service, below a path of it.
 func (s *fakeService) client(t *testing.T, path string) *client.Client {
 	t.Helper()
-	c, err := client.New(client.Config{
+	c := errtest.Must(client.New(client.Config{
 		APIURL: s.URL + path, TokenURL: s.URL + "/oauth2/token", ClientID: "c", ClientSecret: "the-secret",
 		Scope: "tenant/t",
-	})
-	errtest.Fatal(t, err)
+	}))(t)
 	return c
 }
 
 // newConsole returns a console of a service and the cookie of a session.
 func newConsole(t *testing.T, service *fakeService) (*Server, *http.Cookie) {
 	t.Helper()
-	s, err := New(Config{
+	s := errtest.Must(New(Config{
 		Client: service.client(t, "/base"), Address: consoleAddress, Assets: testAssets,
 		Info: Info{Version: "v1", APIURL: service.URL, Connection: "flags", TenantID: "t", ClientID: "c"},
-	})
-	errtest.Fatal(t, err)
+	}))(t)
 	return s, beginSession(t, s)
 }
 
@@ -145,9 +144,8 @@ func fromPage(c *http.Cookie) func(*http.Request) {
 func problemOf(t *testing.T, w *httptest.ResponseRecorder) problem {
 	t.Helper()
 	var p problem
-	if got := w.Header().Get("Content-Type"); got != "application/problem+json" {
-		t.Fatalf("the answer %d has the content type %q, want problem details: %s", w.Code, got, w.Body)
-	}
+	difftest.Equal(t, fmt.Sprintf("the answer %d has the content type: %s", w.Code, w.Body),
+		"application/problem+json", w.Header().Get("Content-Type"))
 	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
 		t.Fatalf("read %s: %v", w.Body, err)
 	}

@@ -20,16 +20,14 @@ import (
 // indexReport indexes a report that is written in pieces of several lengths.
 func indexReport(t *testing.T, text []byte) *ErrorIndex {
 	t.Helper()
-	file, err := os.Create(filepath.Join(t.TempDir(), "report"))
-	errtest.Fatal(t, err)
+	file := errtest.Must(os.Create(filepath.Join(t.TempDir(), "report")))(t)
 	x := NewErrorIndexer(file)
 	for size := 1; len(text) > 0; size = size*3 + 1 {
 		n := min(size, len(text))
 		errtest.Fatal(t, errtest.Of(x.Write(text[:n])))
 		text = text[n:]
 	}
-	index, err := x.Finish()
-	errtest.Fatal(t, err)
+	index := errtest.Must(x.Finish())(t)
 	t.Cleanup(func() { _ = index.Close() })
 	return index
 }
@@ -88,10 +86,8 @@ func TestErrorIndexPages(t *testing.T) {
 		"field=" + url.QueryEscape(`/additional_fields/a"type":"b`), "line=2", fmt.Sprint("line=", last),
 		fmt.Sprint("line=", last+1), "code=none", "code=bic",
 	} {
-		values, err := url.ParseQuery(query + "&limit=500")
-		errtest.Fatal(t, err)
-		q, err := ParseErrorQuery(values)
-		errtest.Fatal(t, err)
+		values := errtest.Must(url.ParseQuery(query + "&limit=500"))(t)
+		q := errtest.Must(ParseErrorQuery(values))(t)
 		want := []LineError{}
 		for _, e := range all {
 			if (q.Code == "" || q.Code == e.Code) && (!values.Has("field") || q.Field == e.Field) && e.Line >= q.Line {

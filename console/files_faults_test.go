@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -60,8 +61,7 @@ func (t *filesTest) begin(content string) (id string, rest *io.PipeWriter, ended
 	t.Helper()
 	body, rest := io.Pipe()
 	ended = make(chan struct{})
-	request, err := http.NewRequest("POST", t.url+"?name=x&key=k", body)
-	errtest.Fatal(t, err)
+	request := errtest.Must(http.NewRequest("POST", t.url+"?name=x&key=k", body))(t)
 	go func() {
 		defer close(ended)
 		if answer, err := http.DefaultClient.Do(request); err == nil {
@@ -125,9 +125,7 @@ func TestRemovedWhileItsCheckWaits(t *testing.T) {
 	if r := test.awaitState(first, stateChecking); !r.Check.Waiting {
 		t.Errorf("the check is %+v, want it to wait", r.Check)
 	}
-	if status := test.call("DELETE", "/"+first, "", nil); status != http.StatusNoContent {
-		t.Errorf("removing answers %d", status)
-	}
+	difftest.Equal(t, "removing answers", http.StatusNoContent, test.call("DELETE", "/"+first, "", nil))
 	<-test.checks
 	test.awaitState(second, stateChecked)
 }
@@ -139,9 +137,7 @@ func TestRemovedFileIsNotUploaded(t *testing.T) {
 	id := test.drop("a", lines(1))
 	test.awaitState(id, stateChecked)
 	found := test.files[0]
-	if status := test.call("DELETE", "/"+id, "", nil); status != http.StatusNoContent {
-		t.Fatalf("removing answers %d", status)
-	}
+	difftest.Equal(t, "removing answers", http.StatusNoContent, test.call("DELETE", "/"+id, "", nil))
 	answer := httptest.NewRecorder()
 	test.Files.startUpload(answer, httptest.NewRequest("POST", "/", strings.NewReader("{}")), found)
 	if answer.Code != http.StatusNotFound || found.job != nil {

@@ -18,6 +18,7 @@ import (
 
 	"sluice/client"
 	"sluice/client/clienttest"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -36,10 +37,7 @@ func newFilesTest(t *testing.T, c FilesConfig) *filesTest {
 	t.Cleanup(service.Close)
 	config := service.Config()
 	config.Pause = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
-	var err error
-	if c.Client, err = client.New(config); err != nil {
-		t.Fatal(err)
-	}
+	c.Client = errtest.Must(client.New(config))(t)
 	c.Folder = t.TempDir()
 	if c.Pause == nil {
 		c.Pause = config.Pause
@@ -61,13 +59,10 @@ func newFilesTest(t *testing.T, c FilesConfig) *filesTest {
 // call sends a request and decodes the answer into out, unless that is nil.
 func (t *filesTest) call(method, path, body string, out any) int {
 	t.Helper()
-	request, err := http.NewRequest(method, t.url+path, strings.NewReader(body))
-	errtest.Fatal(t, err)
-	answer, err := http.DefaultClient.Do(request)
-	errtest.Fatal(t, err)
+	request := errtest.Must(http.NewRequest(method, t.url+path, strings.NewReader(body)))(t)
+	answer := errtest.Must(http.DefaultClient.Do(request))(t)
 	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	errtest.Fatal(t, err)
+	text := errtest.Must(io.ReadAll(answer.Body))(t)
 	if out != nil {
 		if err := json.Unmarshal(text, out); err != nil {
 			t.Fatalf("%s %s: %v in %q", method, path, err, text)
@@ -169,9 +164,8 @@ func TestDroppedFileIsChecked(t *testing.T) {
 				!strings.HasPrefix(at, `"oops"`) {
 				t.Errorf("the error is %+v, at %q", e, at)
 			}
-			if status := test.call("GET", "/"+id+"/errors?limit=x", "", nil); status != http.StatusBadRequest {
-				t.Errorf("a wrong limit answers %d", status)
-			}
+			difftest.Equal(t, "a wrong limit answers", http.StatusBadRequest,
+				test.call("GET", "/"+id+"/errors?limit=x", "", nil))
 		})
 	}
 }
@@ -189,12 +183,10 @@ func TestUnusableFiles(t *testing.T) {
 		if r.Problem == nil || r.Problem.Code != code || r.Problem.Title == "" || r.Problem.Command != c.command {
 			t.Errorf("the problem is %+v, want %s with the command %q", r.Problem, code, c.command)
 		}
-		if status := test.call("GET", "/"+r.ID+"/errors", "", nil); status != http.StatusConflict {
-			t.Errorf("the errors of a failed file: %d", status)
-		}
-		if status := test.call("POST", "/"+r.ID+"/upload", "{}", nil); status != http.StatusConflict {
-			t.Errorf("the upload of a failed file: %d", status)
-		}
+		difftest.Equal(t, "the errors of a failed file", http.StatusConflict,
+			test.call("GET", "/"+r.ID+"/errors", "", nil))
+		difftest.Equal(t, "the upload of a failed file", http.StatusConflict,
+			test.call("POST", "/"+r.ID+"/upload", "{}", nil))
 	}
 	if test.held != 0 {
 		t.Errorf("the console holds %d bytes of files that failed", test.held)
@@ -210,17 +202,13 @@ func TestSameFileTwice(t *testing.T) {
 	t.Parallel()
 	test := newFilesTest(t, FilesConfig{})
 	first := test.awaitState(test.drop("a\x1b[31m\u202Etxt.<img src=x>", lines(1)), stateChecked)
-	if want := "a␛[31m·txt.<img src=x>"; first.Name != want {
-		t.Errorf("the name is %q, want %q", first.Name, want)
-	}
+	difftest.Equal(t, "the name", "a␛[31m·txt.<img src=x>", first.Name)
 	second := test.awaitState(test.drop(strings.Repeat("é", maxNameBytes), lines(1)), stateChecked)
 	if len(second.Check.Suspicions) != 1 || second.Check.Suspicions[0].Code != "same_file" ||
 		len(second.Name) > maxNameBytes {
 		t.Errorf("the second is %+v", second)
 	}
-	if status := test.call("POST", "?name=", "x", nil); status != http.StatusBadRequest {
-		t.Errorf("a file without a name: %d", status)
-	}
+	difftest.Equal(t, "a file without a name", http.StatusBadRequest, test.call("POST", "?name=", "x", nil))
 }
 
 func TestFileLimits(t *testing.T) {
@@ -241,7 +229,5 @@ func TestFileLimits(t *testing.T) {
 	request.ContentLength = maxFileBytes + 1
 	answer := httptest.NewRecorder()
 	test.receive(answer, request)
-	if answer.Code != http.StatusRequestEntityTooLarge {
-		t.Errorf("a file above the limit of the service: %d", answer.Code)
-	}
+	difftest.Equal(t, "a file above the limit of the service", http.StatusRequestEntityTooLarge, answer.Code)
 }

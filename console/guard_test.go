@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/difftest"
 )
 
 func TestGuard(t *testing.T) {
@@ -71,12 +73,8 @@ func TestGuard(t *testing.T) {
 				if test.code == "" {
 					return
 				}
-				if got := problemOf(t, w).ErrorCode; got != test.code {
-					t.Errorf("the error code is %q, want %q", got, test.code)
-				}
-				if got := w.Header().Get("Access-Control-Allow-Origin"); got != "" {
-					t.Errorf("another site is allowed: %q", got)
-				}
+				difftest.Equal(t, "the error code", test.code, problemOf(t, w).ErrorCode)
+				difftest.Equal(t, "another site is allowed", "", w.Header().Get("Access-Control-Allow-Origin"))
 			})
 		}
 	}
@@ -196,7 +194,5 @@ func TestAbsoluteAddress(t *testing.T) {
 	r.AddCookie(cookie)
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, r)
-	if w.Code != http.StatusMisdirectedRequest {
-		t.Errorf("got %d, want 421", w.Code)
-	}
+	difftest.Equal(t, "Code", http.StatusMisdirectedRequest, w.Code)
 }

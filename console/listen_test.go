@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"sluice/internal/listener"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -57,14 +58,12 @@ func serveListening(t *testing.T) (*Server, *httptest.Server, *http.Cookie) {
 // follow opens the stream of events after the one with an ID.
 func follow(t *testing.T, server *httptest.Server, cookie *http.Cookie, lastID string) *bufio.Scanner {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/console/events", nil)
-	errtest.Fatal(t, err)
+	r := errtest.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/console/events", nil))(t)
 	fromServer(r, server, cookie)
 	if lastID != "" {
 		r.Header.Set("Last-Event-ID", lastID)
 	}
-	resp, err := server.Client().Do(r)
-	errtest.Fatal(t, err)
+	resp := errtest.Must(server.Client().Do(r))(t)
 	t.Cleanup(func() { resp.Body.Close() })
 	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" {
 		t.Fatalf("the stream answers %d %s", resp.StatusCode, resp.Header.Get("Content-Type"))
@@ -116,9 +115,7 @@ func TestLiveListener(t *testing.T) {
 	}
 	stream.Scan() // the empty line
 	w = ask(s, http.MethodPost, "/console/listener", strings.NewReader(`{}`), fromPage(cookie), atServer(server))
-	if w.Code != http.StatusConflict {
-		t.Errorf("starting again answers %d, want 409", w.Code)
-	}
+	difftest.Equal(t, "starting again answers", http.StatusConflict, w.Code)
 	fake.requests <- listener.Request{At: time.Now(), Body: []byte("{\n \"id\": \"e-1\"\n}")}
 	requireEvent(t, stream, "1", "message", `"event":{"id":"e-1"}`)
 	fake.requests <- listener.Request{At: time.Now(), Body: []byte("secret"),
@@ -160,9 +157,7 @@ func TestListenerFails(t *testing.T) {
 	start()
 	closeServer(t, s) // ends it, too
 	w = ask(s, http.MethodPost, "/console/listener", strings.NewReader(`{}`), fromPage(cookie), atServer(server))
-	if w.Code != http.StatusConflict {
-		t.Errorf("starting after the end answers %d, want 409", w.Code)
-	}
+	difftest.Equal(t, "starting after the end answers", http.StatusConflict, w.Code)
 }
 
 // What is held is bounded, and a page that comes back is told what it has missed.
@@ -171,9 +166,7 @@ func TestEventsAreBounded(t *testing.T) {
 	for i := range maxHeldEvents + 10 {
 		s.live.add(listener.Request{Body: fmt.Appendf(nil, `{"n":%d}`, i+1)})
 	}
-	if n := len(s.live.held); n != maxHeldEvents {
-		t.Errorf("%d events are held, want %d", n, maxHeldEvents)
-	}
+	difftest.Equal(t, "events are held", maxHeldEvents, len(s.live.held))
 	stream := follow(t, server, cookie, "4")
 	requireEvent(t, stream, "", "listener", `"off"`)
 	requireEvent(t, stream, "", "missed", `6`)
@@ -204,9 +197,7 @@ func TestNoListener(t *testing.T) {
 	}
 	s, server, cookie := serveListening(t)
 	w := ask(s, http.MethodPost, "/console/listener", strings.NewReader(`[`), fromPage(cookie), atServer(server))
-	if w.Code != http.StatusBadRequest {
-		t.Errorf("a broken body answers %d, want 400", w.Code)
-	}
+	difftest.Equal(t, "a broken body answers", http.StatusBadRequest, w.Code)
 }
 
 // atServer addresses a request to a console that is served.

@@ -82,9 +82,8 @@ func TestNoOperatorAndNoMetrics(t *testing.T) {
 
 func TestMetrics(t *testing.T) {
 	data := t.TempDir()
-	s, err := New(Config{Client: newFakeService(t).client(t, ""), Address: consoleAddress,
-		Metrics: &Metrics{Data: data}})
-	errtest.Fatal(t, err)
+	s := errtest.Must(New(Config{Client: newFakeService(t).client(t, ""), Address: consoleAddress,
+		Metrics: &Metrics{Data: data}}))(t)
 	cookie := beginSession(t, s)
 	read := func(query string) (int, figures.Snapshot) {
 		t.Helper()
@@ -109,7 +108,5 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%q answers %d, want 400", query, status)
 		}
 	}
-	if _, err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	errtest.Fatal(t, errtest.Of(s.Close()))
 }

@@ -56,8 +56,7 @@ func TestIsOfOther(t *testing.T) {
 		asOwn, asOther = isOfOther(r, own), isOfOther(r, own+1)
 	}))
 	defer server.Close()
-	resp, err := server.Client().Get(server.URL)
-	errtest.Fatal(t, err)
+	resp := errtest.Must(server.Client().Get(server.URL))(t)
 	resp.Body.Close()
 	if want := own != 0; asOwn || asOther != want {
 		t.Errorf("the connection is of another user than %d: %v; than %d: %v; want false, %v", own, asOwn, own+1,

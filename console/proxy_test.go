@@ -3,7 +3,6 @@ package console
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -13,6 +12,7 @@ import (
 	"testing"
 
 	"sluice/internal/lateend"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -41,9 +41,7 @@ func TestRequestsArePassedOn(t *testing.T) {
 	}
 	for name, want := range map[string]string{"Retry-After": "7", "X-Request-Id": "r-1",
 		"X-Rate-Limit-Remaining": "5"} {
-		if got := w.Header().Get(name); got != want {
-			t.Errorf("%s is %q, want %q", name, got, want)
-		}
+		difftest.Equal(t, name, want, w.Header().Get(name))
 	}
 	got := service.requests()[0]
 	if got.URL.RequestURI() != "/base/tm/x%2Fy/%E2%82%AC?a=1;b&c=%20" ||
@@ -55,9 +53,7 @@ func TestRequestsArePassedOn(t *testing.T) {
 		"X-Tenant-Id":     "t", "Accept": "application/json", "User-Agent": "sluice-console/v1", "Content-Length": "7",
 		"Accept-Encoding": "gzip"}
 	for name := range got.Header {
-		if got.Header.Get(name) != want[name] {
-			t.Errorf("the service was sent %s: %q, want %q", name, got.Header.Get(name), want[name])
-		}
+		difftest.Equal(t, "the service was sent "+name, want[name], got.Header.Get(name))
 		delete(want, name)
 	}
 	if len(want) > 0 {
@@ -88,12 +84,10 @@ func TestPathTricks(t *testing.T) {
 		t.Run(target, func(t *testing.T) {
 			before := len(service.requests())
 			w := ask(s, http.MethodGet, "/", nil, fromPage(cookie), func(r *http.Request) {
-				u, err := r.URL.Parse("http://" + consoleAddress)
-				errtest.Fatal(t, err)
+				u := errtest.Must(r.URL.Parse("http://" + consoleAddress))(t)
 				// As http.Server does it: nothing is cleaned.
-				parsed, err := http.ReadRequest(bufio.NewReader(strings.NewReader(
-					"GET " + strings.SplitN(target, "#", 2)[0] + " HTTP/1.1\r\nHost: " + u.Host + "\r\n\r\n")))
-				errtest.Fatal(t, err)
+				parsed := errtest.Must(http.ReadRequest(bufio.NewReader(strings.NewReader(
+					"GET " + strings.SplitN(target, "#", 2)[0] + " HTTP/1.1\r\nHost: " + u.Host + "\r\n\r\n"))))(t)
 				r.URL, r.RequestURI = parsed.URL, parsed.RequestURI
 			})
 			seen := service.requests()[before:]
@@ -112,18 +106,12 @@ func TestMethodsAndUpgrades(t *testing.T) {
 	s, cookie := newConsole(t, service)
 	for _, method := range []string{"CONNECT", "TRACE", "OPTIONS", "PROPFIND"} {
 		w := ask(s, http.MethodGet, "/api/x", nil, func(r *http.Request) { r.Method = method }, fromPage(cookie))
-		if w.Code != http.StatusMethodNotAllowed {
-			t.Errorf("%s answers %d, want 405", method, w.Code)
-		}
+		difftest.Equal(t, method+" answers", http.StatusMethodNotAllowed, w.Code)
 	}
 	w := ask(s, http.MethodGet, "/api/x", nil, fromPage(cookie), with("Connection", "Upgrade"),
 		with("Upgrade", "websocket"))
-	if w.Code != http.StatusBadRequest {
-		t.Errorf("an upgrade answers %d, want 400", w.Code)
-	}
-	if n := len(service.requests()); n != 0 {
-		t.Errorf("the service was asked %d times, want never", n)
-	}
+	difftest.Equal(t, "an upgrade answers", http.StatusBadRequest, w.Code)
+	difftest.Equal(t, "times that the service was asked", 0, len(service.requests()))
 }
 
 // An answer is passed on whole, however early it begins.
@@ -209,9 +197,7 @@ func TestRequestBodiesAreStreamed(t *testing.T) {
 	arrived := make(chan struct{})
 	service.answer = func(w http.ResponseWriter, r *http.Request) {
 		for range parts {
-			if _, err := io.CopyN(io.Discard, r.Body, part); err != nil {
-				t.Error(err)
-			}
+			errtest.Is(t, "CopyN", errtest.Of(io.CopyN(io.Discard, r.Body, part)), nil)
 			arrived <- struct{}{}
 		}
 		n, err := io.Copy(io.Discard, r.Body)
@@ -243,11 +229,9 @@ func TestAnswersAreStreamed(t *testing.T) {
 		}
 	}
 	server, cookie := serveConsole(t, service)
-	r, err := http.NewRequest(http.MethodGet, server.URL+"/api/x", nil)
-	errtest.Fatal(t, err)
+	r := errtest.Must(http.NewRequest(http.MethodGet, server.URL+"/api/x", nil))(t)
 	fromServer(r, server, cookie)
-	resp, err := server.Client().Do(r)
-	errtest.Fatal(t, err)
+	resp := errtest.Must(server.Client().Do(r))(t)
 	defer resp.Body.Close()
 	lines := bufio.NewReader(resp.Body)
 	for range 3 {
@@ -269,16 +253,13 @@ func TestLeavingEndsTheRequest(t *testing.T) {
 	}
 	server, cookie := serveConsole(t, service)
 	ctx, leave := context.WithCancel(t.Context())
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/api/x", nil)
-	errtest.Fatal(t, err)
+	r := errtest.Must(http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/api/x", nil))(t)
 	fromServer(r, server, cookie)
 	go func() {
 		<-began
 		leave()
 	}()
-	if _, err := server.Client().Do(r); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v, want that it is canceled", err)
-	}
+	errtest.Is(t, "Do", errtest.Of(server.Client().Do(r)), context.Canceled)
 	<-ended
 }
 
@@ -291,19 +272,16 @@ func serveConsole(t *testing.T, service *fakeService) (*httptest.Server, *http.C
 // serveConsoleWith is serveConsole with another configuration.
 func serveConsoleWith(t *testing.T, service *fakeService, change func(*Config)) (*httptest.Server, *http.Cookie) {
 	t.Helper()
-	socket, err := net.Listen("tcp", "127.0.0.1:0")
-	errtest.Fatal(t, err)
+	socket := errtest.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	c := Config{Client: service.client(t, ""), Address: socket.Addr().String(), Assets: testAssets}
 	change(&c)
-	s, err := New(c)
-	errtest.Fatal(t, err)
+	s := errtest.Must(New(c))(t)
 	server := &httptest.Server{Listener: socket, Config: &http.Server{Handler: s}}
 	server.Start()
 	t.Cleanup(server.Close)
 	browser := server.Client()
 	browser.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	resp, err := browser.Get(s.NewAddress())
-	errtest.Fatal(t, err)
+	resp := errtest.Must(browser.Get(s.NewAddress()))(t)
 	resp.Body.Close()
 	return server, resp.Cookies()[0]
 }
@@ -319,13 +297,10 @@ func fromServer(r *http.Request, server *httptest.Server, cookie *http.Cookie) {
 // askServer sends a request of the page to /api/x and returns the answer.
 func askServer(t *testing.T, server *httptest.Server, cookie *http.Cookie, method string, body io.Reader) string {
 	t.Helper()
-	r, err := http.NewRequest(method, server.URL+"/api/x", body)
-	errtest.Fatal(t, err)
+	r := errtest.Must(http.NewRequest(method, server.URL+"/api/x", body))(t)
 	fromServer(r, server, cookie)
-	resp, err := server.Client().Do(r)
-	errtest.Fatal(t, err)
+	resp := errtest.Must(server.Client().Do(r))(t)
 	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	errtest.Fatal(t, err)
+	text := errtest.Must(io.ReadAll(resp.Body))(t)
 	return string(text)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -55,17 +56,13 @@ func TestRawRequests(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := len(service.requests())
-			conn, err := net.Dial("tcp", host)
-			errtest.Fatal(t, err)
+			conn := errtest.Must(net.Dial("tcp", host))(t)
 			defer conn.Close()
 			errtest.Fatal(t, errtest.Of(conn.Write([]byte(test.request))))
 			method, _, _ := strings.Cut(test.request, " ")
-			resp, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
-			errtest.Fatal(t, err)
+			resp := errtest.Must(http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method}))(t)
 			defer resp.Body.Close()
-			if resp.StatusCode != test.status {
-				t.Errorf("the answer is %d, want %d", resp.StatusCode, test.status)
-			}
+			difftest.Equal(t, "the answer", test.status, resp.StatusCode)
 			var seen []string
 			for _, r := range service.requests()[before:] {
 				seen = append(seen, fmt.Sprint(r.Method, " ", r.URL.RequestURI()))
@@ -75,14 +72,10 @@ func TestRawRequests(t *testing.T) {
 				}
 				for _, name := range []string{"Cookie", "Connection", "Keep-Alive", "Te", "Upgrade", "Trailer",
 					"Sluice-Console"} {
-					if r.Header.Get(name) != "" {
-						t.Errorf("the service was sent %s: %s", name, r.Header.Get(name))
-					}
+					difftest.Equal(t, "the service was sent "+name, "", r.Header.Get(name))
 				}
 			}
-			if got := strings.Join(seen, ", "); got != test.seen {
-				t.Errorf("the service was asked for %q, want %q", got, test.seen)
-			}
+			difftest.Equal(t, "the service was asked for", test.seen, strings.Join(seen, ", "))
 		})
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"sluice/internal/linefile"
 	"sluice/sampledata"
 	"sluice/shared/ingest/validation"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -31,14 +32,12 @@ type validated struct {
 func validate(t *testing.T, lines [][]byte) validated {
 	t.Helper()
 	v := validated{file: append(bytes.Join(lines, []byte("\n")), '\n')}
-	file, err := os.CreateTemp(t.TempDir(), "")
-	errtest.Fatal(t, err)
+	file := errtest.Must(os.CreateTemp(t.TempDir(), ""))(t)
 	defer file.Close()
 	errtest.Fatal(t, errtest.Of(file.Write(v.file)))
 	var report, rejected bytes.Buffer
 	in := linefile.Validation{ReceivedAt: time.Now(), Entities: validation.NewDirectory(), Rejected: &rejected}
-	summary, err := in.Run(t.Context(), file, int64(len(v.file)), &report)
-	errtest.Fatal(t, err)
+	summary := errtest.Must(in.Run(t.Context(), file, int64(len(v.file)), &report))(t)
 	v.report, v.rejected, v.leftOut = report.Bytes(), rejected.Bytes(), summary.RejectedLeftOut
 	return v
 }
@@ -104,9 +103,7 @@ func TestErrorsOfABatch(t *testing.T) {
 			seen++
 			codes[got.Code] = true
 			if got.Code == "line_too_long" {
-				if got.Excerpt != "" {
-					t.Errorf("line %d is too long and has the excerpt %q", got.Line, got.Excerpt)
-				}
+				difftest.Equal(t, fmt.Sprintf("line %d is too long and has the excerpt", got.Line), "", got.Excerpt)
 				continue
 			}
 			want := got
@@ -133,16 +130,12 @@ func TestErrorsOfABatch(t *testing.T) {
 			t.Errorf("no error has the code %s; the test needs one", code)
 		}
 	}
-	if n := service.count("/storage/report"); n != 1 {
-		t.Errorf("the report was fetched %d times, want once for all pages", n)
-	}
+	difftest.Equal(t, "times that the report was fetched", 1, service.count("/storage/report"))
 }
 
 func closeServer(t *testing.T, s *Server) {
 	t.Helper()
-	if _, err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	errtest.Fatal(t, errtest.Of(s.Close()))
 }
 
 // Pages that are asked for at the same time share one report.
@@ -156,9 +149,7 @@ func TestReportIsFetchedOnce(t *testing.T) {
 		all.Go(func() { errorsOf(t, s, cookie, "limit=10") })
 	}
 	all.Wait()
-	if n := service.count("/storage/report"); n != 1 {
-		t.Errorf("the report was fetched %d times, want once", n)
-	}
+	difftest.Equal(t, "times that the report was fetched", 1, service.count("/storage/report"))
 }
 
 // A browser that leaves ends the fetch of a report for which nobody else waits; the next one begins anew.
@@ -230,9 +221,7 @@ func TestErrorsThatCannotBeHad(t *testing.T) {
 		t.Errorf("a batch without errors has the page %+v", page)
 	}
 	w := ask(s, http.MethodGet, "/console/batches/x/errors", nil, fromPage(cookie))
-	if w.Code != http.StatusNotFound {
-		t.Errorf("what is not the ID of a batch answers %d, want 404", w.Code)
-	}
+	difftest.Equal(t, "what is not the ID of a batch answers", http.StatusNotFound, w.Code)
 }
 
 // Reports are dropped when nobody has read them for a while, and the oldest ones when there are too many.
@@ -267,17 +256,12 @@ func TestReportsAreDropped(t *testing.T) {
 		now = now.Add(time.Second)
 		all = append(all, read(fmt.Sprint("b", i)))
 	}
-	if got, want := held(), []string{"b3", "b4", "b5", "b6", "b7", "b8", "b9", "used"}; !slices.Equal(got, want) {
-		t.Errorf("held are %v, want %v", got, want)
-	}
+	difftest.Equal(t, "held", []string{"b3", "b4", "b5", "b6", "b7", "b8", "b9", "used"}, held())
 	now = now.Add(reportPatience)
 	read("last")
-	if got, want := held(), []string{"last", "used"}; !slices.Equal(got, want) {
-		t.Errorf("held are %v, want %v", got, want)
-	}
-	if _, err := used.index.Page(t.Context(), ErrorQuery{Limit: 1}, nil); err != nil {
-		t.Errorf("a report that is read was dropped: %v", err)
-	}
+	difftest.Equal(t, "held", []string{"last", "used"}, held())
+	errtest.Is(t, "a report that is read was dropped",
+		errtest.Of(used.index.Page(t.Context(), ErrorQuery{Limit: 1}, nil)), nil)
 	for i, b := range all {
 		if _, err := b.index.file.Stat(); err == nil {
 			t.Errorf("the file of report %d is open", i)
@@ -303,9 +287,8 @@ func TestValueOffset(t *testing.T) {
 		{`[[],{"a":[]}]`, "/1/a", 9},
 		{``, "/a", 0},
 	} {
-		if got := valueOffset([]byte(test.line), test.pointer); got != test.want {
-			t.Errorf("%s in %s is at %d, want %d", test.pointer, test.line, got, test.want)
-		}
+		difftest.Equal(t, test.pointer+" in "+test.line+" is at", test.want,
+			valueOffset([]byte(test.line), test.pointer))
 	}
 }
 

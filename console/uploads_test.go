@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"sluice/client"
 	"sluice/openapi/wire"
+	"sluice/shared/kit/difftest"
 )
 
 // startUpload asks for the upload of a file.
@@ -60,9 +62,7 @@ func TestUploadToTheEnd(t *testing.T) {
 				s.MaxRejected.Share != "0.5%" {
 				t.Errorf("the batch is %+v", s)
 			}
-			if u.InParts != (from == 1) {
-				t.Errorf("in parts: %v", u.InParts)
-			}
+			difftest.Equal(t, "in parts", from == 1, u.InParts)
 			for _, p := range test.service.Problems() {
 				t.Error(p)
 			}
@@ -82,9 +82,8 @@ func TestRefusedOptions(t *testing.T) {
 	test.awaitState(id, stateChecked)
 	for _, options := range []string{`{"nonsense": 1}`, `[]`, `{"name": `,
 		strings.Repeat(" ", maxOptionsBytes+1) + "{}"} {
-		if status := test.call("POST", "/"+id+"/upload", options, nil); status != http.StatusBadRequest {
-			t.Errorf("the options %.20s answer %d", options, status)
-		}
+		difftest.Equal(t, fmt.Sprintf("the options %.20s answer", options), http.StatusBadRequest,
+			test.call("POST", "/"+id+"/upload", options, nil))
 	}
 	test.startUpload(id, `{"screen_unknown": {"lists": ["unknown-list"]}}`)
 	r := test.await(id, "refused", func(r fileRecord) bool { return r.Problem != nil })
@@ -121,9 +120,7 @@ func TestPauseAndResume(t *testing.T) {
 	arrived, let := test.holdPart("30")
 	id := test.drop("a", lines(1))
 	test.awaitState(id, stateChecked)
-	if status := test.call("POST", "/"+id+"/pause", "", nil); status != http.StatusConflict {
-		t.Errorf("a pause before the upload: %d", status)
-	}
+	difftest.Equal(t, "a pause before the upload", http.StatusConflict, test.call("POST", "/"+id+"/pause", "", nil))
 	test.startUpload(id, "{}")
 	<-arrived
 	var paused fileRecord
@@ -133,9 +130,7 @@ func TestPauseAndResume(t *testing.T) {
 	before := test.countRequests("PUT /storage")
 	let()
 	var resumed fileRecord
-	if status := test.call("POST", "/"+id+"/resume", "", &resumed); status != http.StatusAccepted {
-		t.Fatalf("resuming: %d", status)
-	}
+	difftest.Equal(t, "resuming", http.StatusAccepted, test.call("POST", "/"+id+"/resume", "", &resumed))
 	r := test.awaitState(id, stateDone)
 	if r.Upload.BatchID != paused.Upload.BatchID || r.Upload.AlreadyStored == 0 {
 		t.Errorf("the upload is %+v, want the batch %s to go on", r.Upload, paused.Upload.BatchID)
@@ -294,9 +289,8 @@ func TestCancelledBatch(t *testing.T) {
 		test.awaitState(id, stateChecked)
 		test.startUpload(id, "{}")
 		<-arrived
-		if got := test.call("POST", "/"+id+"/cancel", "", nil); got != want {
-			t.Errorf("cancelling at reading %d answers %d, want %d", reading, got, want)
-		}
+		difftest.Equal(t, fmt.Sprintf("cancelling at reading %d answers", reading), want,
+			test.call("POST", "/"+id+"/cancel", "", nil))
 		close(let)
 		r := test.awaitState(id, stateDone)
 		if isCancelled := r.Upload.Status.Status == client.StatusError; isCancelled != (want == http.StatusOK) {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/kit/difftest"
 )
 
 // assert reports a failure of the test, with a message, unless a condition holds. The arguments are evaluated in any
@@ -30,9 +32,7 @@ func require(t testing.TB, holds bool, format string, args ...any) {
 // equal reports a failure of the test unless two values are equal.
 func equal(t testing.TB, what string, want, got any, options ...cmp.Option) {
 	t.Helper()
-	if diff := cmp.Diff(want, got, options...); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	difftest.Equal(t, what, want, got, options...)
 }
 
 // must ends a test whose own step has failed.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sluice/internal/testcloud"
+	"sluice/shared/kit/errtest"
 )
 
 // sharedCloud is a local cloud for all tests that need the same other settings. It starts with the first of them and
@@ -106,9 +107,7 @@ func newCloud(t *testing.T, options ...string) *Environment {
 
 func stopAtEnd(t *testing.T, e *Environment) {
 	t.Cleanup(func() {
-		if err := e.stop(); err != nil {
-			t.Error(err)
-		}
+		errtest.Is(t, "stop", e.stop(), nil)
 	})
 }
 

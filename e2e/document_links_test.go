@@ -22,6 +22,7 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/client"
+	"sluice/shared/kit/errtest"
 )
 
 // attackRounds is the number of documents whose links are attacked with each scanner.
@@ -141,9 +142,8 @@ func (a *linkAttack) loseObject(link string) {
 		return
 	}
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
-	if _, err := a.storage.DeleteObject(a.t.Context(), &s3.DeleteObjectInput{Bucket: &bucket, Key: &key}); err != nil {
-		a.t.Error(err)
-	}
+	errtest.Fatal(a.t,
+		errtest.Of(a.storage.DeleteObject(a.t.Context(), &s3.DeleteObjectInput{Bucket: &bucket, Key: &key})))
 }
 
 // An upload URL accepts no header that would mark the file as clean, or fill it from another object: storage refuses

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+
+	"sluice/shared/kit/difftest"
 )
 
 type properties map[string]struct{ Type, Value string }
@@ -64,9 +66,7 @@ func (v entityView) expectVersion(t *testing.T, version int64, values map[string
 func expectValues(t *testing.T, got properties, want map[string]string) {
 	t.Helper()
 	for name, value := range want {
-		if got[name].Value != value {
-			t.Errorf("the property %s is %q, want %q", name, got[name].Value, value)
-		}
+		difftest.Equal(t, "the property "+name, value, got[name].Value)
 	}
 }
 

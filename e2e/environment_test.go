@@ -21,6 +21,7 @@ import (
 
 	"sluice/internal/localcloud"
 	"sluice/shared/kit/awsconfig"
+	"sluice/shared/kit/errtest"
 )
 
 // Environment is a place where the service runs, with a tenant and a client of it. It is decoded from a descriptor
@@ -188,7 +189,5 @@ func onboardEntities(t *testing.T, e *Environment) {
 			`{"id":"`+receiverID+`","lifecycleStatus":"ReviewInProgress"}`,
 			`{"id":"`+notOnboardedID+`","lifecycleStatus":"OnboardingInProgress"}`)
 	})
-	if e.onboardErr != nil {
-		t.Fatal(e.onboardErr)
-	}
+	errtest.Fatal(t, e.onboardErr)
 }

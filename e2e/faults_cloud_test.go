@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sluice/client"
+	"sluice/shared/kit/errtest"
 )
 
 // faultCloud is a local cloud whose functions are struck by plans of faults, with tenants that are ready for batches.
@@ -40,9 +41,7 @@ func newFaultCloud(t *testing.T, options []string) *faultCloud {
 	e.Name, e.killsFunctions = "local", true
 	c := &faultCloud{Environment: e, options: options}
 	t.Cleanup(func() {
-		if err := c.stop(); err != nil {
-			t.Error(err)
-		}
+		errtest.Is(t, "stop", c.stop(), nil)
 	})
 	onboardEntities(t, e)
 	other := loginLimitedTenant(t, e)
@@ -187,8 +186,6 @@ func (c *faultCloud) restart(t *testing.T, signal syscall.Signal) {
 		plans = append(plans, p.(faultPlan))
 		return true
 	})
-	if err := c.callFaults("Follow", map[string]any{"plans": plans}, nil); err != nil {
-		t.Error(err)
-	}
+	errtest.Fatal(t, c.callFaults("Follow", map[string]any{"plans": plans}, nil))
 	t.Logf("the local cloud was ended by %v and started again", signal)
 }

@@ -19,6 +19,7 @@ import (
 
 	"sluice/client"
 	"sluice/shared/kit/dynamo"
+	"sluice/shared/kit/errtest"
 )
 
 // docs/faults.md describes what follows.
@@ -92,9 +93,7 @@ func (c *faultCloud) round(t *testing.T, first, last uint64) {
 		c.forget(t, p)
 	}
 	var err error
-	if c.records, err = c.faultRecords(); err != nil {
-		t.Fatal(err)
-	}
+	c.records = errtest.Must(c.faultRecords())(t)
 	events, err := c.busEvents()
 	must(t, err)
 	eachAtOnce(8, batches, func(b *faultBatch) {
@@ -182,9 +181,7 @@ func (c *faultCloud) follow(t *testing.T, plans []faultPlan) {
 	}
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	if err := c.callFaults("Follow", map[string]any{"plans": plans}, nil); err != nil {
-		t.Error(err)
-	}
+	errtest.Fatal(t, c.callFaults("Follow", map[string]any{"plans": plans}, nil))
 }
 
 // forget ends the faults of a plan.
@@ -193,9 +190,7 @@ func (c *faultCloud) forget(t *testing.T, p faultPlan) {
 	c.plans.Delete(p.key())
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	if err := c.callFaults("Forget", map[string]any{"seed": p.Seed, "name": p.Name}, nil); err != nil {
-		t.Error(err)
-	}
+	errtest.Fatal(t, c.callFaults("Forget", map[string]any{"seed": p.Seed, "name": p.Name}, nil))
 }
 
 // faultBound is how long the batches of a round may take to their ends, on a machine that is busy with other things.

@@ -11,6 +11,7 @@ import (
 
 	"sluice/client"
 	"sluice/openapi/wire"
+	"sluice/shared/kit/difftest"
 )
 
 // line is a transaction as tests send it, of which they change one thing.
@@ -111,9 +112,7 @@ func (s *session) expectStored(l line, batchID string, number int64) {
 		wire.OrZero(m.Line) == number,
 		"line %d is stored as modification %s of line %d of batch %s, want %s of line %d of batch %s", number,
 		m.ModificationExternalID, wire.OrZero(m.Line), wire.OrZero(m.BatchID), l.modificationID(), number, batchID)
-	if got, want := string(m.Transaction), l.String(); got != want {
-		s.t.Errorf("line %d is stored as %s, want %s", number, got, want)
-	}
+	difftest.Equal(s.t, fmt.Sprintf("line %d is stored as", number), l.String(), string(m.Transaction))
 	if want := (client.MainEntity{Role: "sender", ByExternalID: senderID}); m.MainEntity == nil ||
 		*m.MainEntity != want {
 		s.t.Errorf("line %d has the main entity %+v, want %+v", number, m.MainEntity, want)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sluice/client"
+	"sluice/shared/kit/errtest"
 )
 
 // listAll returns the IDs of all pages that a query selects. between is called after each page.
@@ -183,9 +184,7 @@ func TestCancelWhileABatchRuns(t *testing.T) {
 		id := api.startBatch(true, jsonLines(l))
 		group.Go(func() {
 			for range 4 * i { // each reading takes a while
-				if _, err := api.client.Status(t.Context(), id); err != nil {
-					t.Error(err)
-				}
+				errtest.Is(t, "Status", errtest.Of(api.client.Status(t.Context(), id)), nil)
 			}
 			_, err := api.client.CancelBatch(t.Context(), id)
 			last, followErr := api.client.Follow(t.Context(), id, pollingPace, nil)

@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"sluice/functions/setup/setuptest"
+	"sluice/shared/kit/errtest"
 )
 
 // startDemo runs the demo with a folder of its own for temporary files.
@@ -103,9 +104,7 @@ func TestDatabaseAnswersOnlyKeysOfTheCloud(t *testing.T) {
 		})
 		return err
 	}
-	if err := tables(environment.AccessKeyID, environment.SecretAccessKey); err != nil {
-		t.Errorf("with the cloud's keys: %v", err)
-	}
+	errtest.Is(t, "with the cloud's keys", tables(environment.AccessKeyID, environment.SecretAccessKey), nil)
 	for name, keys := range map[string][2]string{
 		"unknown key": {"local", "local"}, "wrong secret": {environment.AccessKeyID, "wrong"},
 	} {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sluice/internal/cost"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/metric"
 	"sluice/shared/kit/metric/metrictest"
 
@@ -112,9 +113,7 @@ func TestMetricsOfABatchAreExact(t *testing.T) {
 		"digest": {4 + 3, 2 * size, 0}, // of the file, and of its accepted lines
 		"ingest": {3, stored, 0}, "plan": {}, "admit": {}, "close": {},
 	} {
-		if sums[step] != want {
-			t.Errorf("%s: got %v lines, bytes and findings, want %v", step, sums[step], want)
-		}
+		difftest.Equal(t, step+": lines, bytes and findings", want, sums[step])
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sluice/client"
+	"sluice/shared/kit/difftest"
 )
 
 // partsCall makes a call about an upload in parts, which must be answered with a status, and decodes the reply.
@@ -106,9 +107,8 @@ func TestIncompleteUpload(t *testing.T) {
 	var refused refusal
 	api.partsCall(http.StatusConflict, http.MethodPost, "complete-upload/"+id,
 		map[string]any{"parts": []any{map[string]any{"part_number": 2, "etag": "x"}}}, &refused)
-	if want := "Part 1 is not uploaded. Part 2 was uploaded with another ETag."; refused.Message != want {
-		t.Errorf("the completion says %q, want %q", refused.Message, want)
-	}
+	difftest.Equal(t, "the completion says", "Part 1 is not uploaded. Part 2 was uploaded with another ETag.",
+		refused.Message)
 	api.expect(http.StatusAccepted, http.MethodGet, transactionsPath+"batch/status/"+id, "", "not yet uploaded")
 	for range 2 {
 		var done map[string]any

@@ -19,6 +19,7 @@ import (
 	"sluice/client"
 	"sluice/openapi/wire"
 	"sluice/sampledata"
+	"sluice/shared/kit/difftest"
 )
 
 // samples are lines as sluice generate makes them: every way of being wrong, between valid ones.
@@ -158,9 +159,7 @@ func TestOneVerdictOnEveryPath(t *testing.T) {
 			want = nil
 		}
 		_, err := api.client.SendTransaction(t.Context(), text, client.SendOptions{})
-		if problem := compareWithSingle(want, err); problem != "" {
-			t.Errorf("line %d (%s) alone: %s", i+1, s.kinds[int64(i+1)], problem)
-		}
+		difftest.Equal(t, fmt.Sprintf("line %d (%s) alone", i+1, s.kinds[int64(i+1)]), "", compareWithSingle(want, err))
 	}
 	s.expectValidStored(t, api, "alone", "")
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
+
+	"sluice/shared/kit/difftest"
 )
 
 // evaluationWorkspace is where drafts for these tests are edited.
@@ -199,9 +201,7 @@ func TestPolicyEvaluationByLayers(t *testing.T) {
 		ireland: {map[string]map[string]any{"ownerPassport": {"type": "Single", "value": nil}},
 			[]string{"ownerPassport"}},
 	} {
-		if diff := cmp.Diff(want, callFor[view](api, "GET", entityQuery+"/entity/"+entity, "")); diff != "" {
-			t.Error(diff)
-		}
+		difftest.Equal(t, "callFor", want, callFor[view](api, "GET", entityQuery+"/entity/"+entity, ""))
 	}
 }
 

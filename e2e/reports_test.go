@@ -16,6 +16,7 @@ import (
 
 	"sluice/client"
 	"sluice/openapi/wire"
+	"sluice/shared/kit/difftest"
 )
 
 // What was rejected is a file: mended and sent again, it is a valid batch, and with the lines that were accepted it is
@@ -174,9 +175,7 @@ func TestCommandLinePrintsReplies(t *testing.T) {
 			assert(t, r.status == wantStatus && code == wantCode && stderr == "",
 				"%s: HTTP %d, exit code %d, stderr %q; want %d, %d and nothing", command, r.status, code, stderr,
 				wantStatus, wantCode)
-			if got, want := compactJSON(t, stdout), compactJSON(t, string(r.text)); got != want {
-				t.Errorf("%s --json printed %s, want %s", command, got, want)
-			}
+			difftest.Equal(t, command+" --json printed", compactJSON(t, string(r.text)), compactJSON(t, stdout))
 		}
 	}
 	compare(t, api.newUpload(true).BatchID, http.StatusAccepted, 3)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"sluice/client"
+	"sluice/shared/kit/errtest"
 )
 
 // Names in the sample events of events/ that the tests replace by real ones.
@@ -153,9 +154,7 @@ func newSAMInvoker(t *testing.T) *samInvoker {
 		s.settings)
 	must(t, err)
 	t.Cleanup(func() {
-		if err := s.cloud.stop(); err != nil {
-			t.Error(err)
-		}
+		errtest.Is(t, "stop", s.cloud.stop(), nil)
 		close(release)
 		endpoint.Close()
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/client"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo"
 )
 
@@ -68,14 +69,10 @@ func TestRetention(t *testing.T) {
 	api.setTenant("retention_days=1")
 	api.expectProcess(client.StatusProcessed, jsonLines(inBatch))
 	ok(api.client.SendTransaction(t.Context(), []byte(single.String()), client.SendOptions{}))(t)
-	if got := expiry(forever); got != "" {
-		t.Errorf("a line that was stored before the setting expires at %s, want never", got)
-	}
+	difftest.Equal(t, "a line that was stored before the setting expires at", "", expiry(forever))
 	for _, l := range []line{inBatch, single} {
 		want := strconv.FormatInt(received(l).Add(24*time.Hour).Unix(), 10)
-		if got := expiry(l); got != want {
-			t.Errorf("a line with a retention of a day expires at %q, want %s", got, want)
-		}
+		difftest.Equal(t, "a line with a retention of a day expires at", want, expiry(l))
 		expired := item(l)
 		expired["expires"] = dynamo.Number(time.Now().Unix())
 		environment.putItem(t, "transactions", expired)

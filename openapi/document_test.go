@@ -22,8 +22,7 @@ var loadOnce = sync.OnceValues(openapi.Load)
 
 func load(t *testing.T) *openapi.Document {
 	t.Helper()
-	d, err := loadOnce()
-	errtest.Fatal(t, err)
+	d := errtest.Must(loadOnce())(t)
 	return d
 }
 
@@ -44,16 +43,12 @@ func visit(pointer string, v any, f func(pointer string, m map[string]any)) {
 
 // The description is valid by the official schema of OpenAPI 3.1, from spec.openapis.org.
 func TestTheDescriptionIsOpenAPI(t *testing.T) {
-	f, err := os.Open("testdata/openapi-3.1.schema.json")
-	errtest.Fatal(t, err)
+	f := errtest.Must(os.Open("testdata/openapi-3.1.schema.json"))(t)
 	defer f.Close()
-	meta, err := jsonschema.UnmarshalJSON(f)
-	errtest.Fatal(t, err)
+	meta := errtest.Must(jsonschema.UnmarshalJSON(f))(t)
 	c := jsonschema.NewCompiler()
 	errtest.Fatal(t, c.AddResource("openapi.json", meta))
-	if err := c.MustCompile("openapi.json").Validate(load(t).Root); err != nil {
-		t.Error(err)
-	}
+	errtest.Fatal(t, c.MustCompile("openapi.json").Validate(load(t).Root))
 }
 
 // Every schema is one of JSON Schema 2020-12, and its references lead somewhere.
@@ -79,9 +74,7 @@ func TestExamplesAreValid(t *testing.T) {
 	checked := 0
 	check := func(at, schema string, example any) {
 		checked++
-		if err := d.Validate(schema, example); err != nil {
-			t.Errorf("%s: %v", at, err)
-		}
+		errtest.Is(t, at, d.Validate(schema, example), nil)
 	}
 	visit("#", d.Root, func(at string, m map[string]any) {
 		if example, ok := m["example"]; ok && m["schema"] != nil {

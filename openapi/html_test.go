@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -19,9 +20,7 @@ func TestReferenceIsOnePage(t *testing.T) {
 		[]byte(`window.Redoc = "</script> https://cdn.redoc.ly/redoc/logo-mini.svg"`),
 	))
 	text := page.String()
-	if n := strings.Count(text, "</script"); n != 2 {
-		t.Errorf("%d ends of scripts, want 2", n)
-	}
+	difftest.Equal(t, "ends of scripts", 2, strings.Count(text, "</script"))
 	if elsewhere := regexp.MustCompile(`(src|href)="https?:[^"]*"|cdn\.`).FindAllString(text, -1); elsewhere != nil {
 		t.Errorf("the page fetches %v, want nothing", elsewhere)
 	}

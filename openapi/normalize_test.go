@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/difftest"
 )
 
 // Generators of clients invent names for objects inside other schemas, and one of them forgets there what it knew of
@@ -27,9 +29,7 @@ func TestNoTwoComponentsShareAName(t *testing.T) {
 	kinds := map[string]string{}
 	for kind, all := range load(t).Root["components"].(map[string]any) {
 		for name := range all.(map[string]any) {
-			if other := kinds[name]; other != "" {
-				t.Errorf("%s is the name of one of the %s and of one of the %s", name, kind, other)
-			}
+			difftest.Equal(t, name+" is the name of one of the "+kind+" and of one of the", "", kinds[name])
 			kinds[name] = kind
 		}
 	}

@@ -60,8 +60,7 @@ func TestNoShapeIsWrittenTwice(t *testing.T) {
 
 // describedShapes returns the names of the schemas that package wire has, by their members.
 func describedShapes(t *testing.T) map[string]string {
-	text, err := load(t).Types()
-	errtest.Fatal(t, err)
+	text := errtest.Must(load(t).Types())(t)
 	var root struct {
 		Components struct {
 			Schemas map[string]struct{ Properties map[string]any }

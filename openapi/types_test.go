@@ -12,11 +12,9 @@ import (
 
 // Package wire has the types and the list of operations of the current description.
 func TestTheTypesAreCurrent(t *testing.T) {
-	schemas, err := load(t).Types()
-	errtest.Fatal(t, err)
+	schemas := errtest.Must(load(t).Types())(t)
 	file := "wire/" + openapi.TypesFile
-	types, err := os.ReadFile(file)
-	errtest.Fatal(t, err)
+	types := errtest.Must(os.ReadFile(file))(t)
 	if !bytes.Equal(types, openapi.SignTypes(types, schemas)) {
 		t.Errorf("openapi/%s is not what openapi/*.yaml say: make description rewrites it", file)
 	}

@@ -14,18 +14,16 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/sampledata"
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/scanner"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
 func newGenerator(t testing.TB, o sampledata.Options) *sampledata.Generator {
 	t.Helper()
-	g, err := sampledata.New(o)
-	errtest.Fatal(t, err)
+	g := errtest.Must(sampledata.New(o))(t)
 	return g
 }
 
@@ -81,9 +79,8 @@ func TestShareOfBadLines(t *testing.T) {
 	for _, lines := range []int64{0, 1, 2, 3, 10, 99, 1000} {
 		for _, share := range []float64{0, 0.001, 0.1, 1. / 3, 0.5, 0.999, 1} {
 			_, truth, _ := generateAll(t, sampledata.Options{Lines: lines, Seed: 1, Bad: share})
-			if want := int(math.Round(float64(lines) * share)); len(truth) != want {
-				t.Errorf("%d lines, share %v: %d bad lines, want %d", lines, share, len(truth), want)
-			}
+			difftest.Equal(t, fmt.Sprintf("%d lines, share %v: bad lines", lines, share),
+				int(math.Round(float64(lines)*share)), len(truth))
 			if !slices.IsSortedFunc(truth, func(a, b fact) int { return int(a.Line - b.Line) }) {
 				t.Errorf("%d lines, share %v: truth is not in order of lines", lines, share)
 			}
@@ -160,9 +157,7 @@ func compareWithScanner(t *testing.T, o sampledata.Options) {
 			kinds = append(kinds, k)
 		}
 		slices.Sort(kinds)
-		if diff := cmp.Diff(sampledata.Kinds(), slices.Compact(kinds)); diff != "" {
-			t.Error(diff)
-		}
+		difftest.Equal(t, "Compact", sampledata.Kinds(), slices.Compact(kinds))
 	}
 }
 
@@ -255,9 +250,7 @@ func TestSomeTransactionsHaveSeveralModifications(t *testing.T) {
 		errtest.Fatal(t, json.Unmarshal(line, &l))
 		seen[l.ID]++
 	}
-	if len(seen) != 300 {
-		t.Errorf("400 lines belong to %d transactions, want 300", len(seen))
-	}
+	difftest.Equal(t, "400 lines belong to: transactions", 300, len(seen))
 }
 
 // limitedWriter accepts some bytes, then fails.
@@ -286,8 +279,7 @@ func BenchmarkGenerator(b *testing.B) {
 		b.Run(fmt.Sprintf("bad=%v", bad), func(b *testing.B) {
 			g := newGenerator(b, sampledata.Options{Lines: int64(b.N), Seed: 1, Bad: bad})
 			b.ReportAllocs()
-			n, err := g.WriteTo(io.Discard)
-			errtest.Fatal(b, err)
+			n := errtest.Must(g.WriteTo(io.Discard))(b)
 			b.SetBytes(n / int64(b.N))
 		})
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -23,8 +24,7 @@ func TestCases(t *testing.T) {
 	const sample, maxUploadBytes, maxTransactions = 5000, 2_147_483_647, 20_000_000
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			s, err := c.open(sample)
-			errtest.Fatal(t, err)
+			s := errtest.Must(c.open(sample))(t)
 			scan := scanner.New(transaction.Rules{ReceivedAt: time.Now(), MaxFuture: time.Hour})
 			written, valid, long := 0, 0, 0
 			var line []byte
@@ -59,9 +59,7 @@ func TestCases(t *testing.T) {
 					t.Errorf("%d of %d lines are valid, want all", valid, sample)
 				}
 			}
-			if want := map[string]int{"long-lines": sample / longLineEvery}[c.name]; long != want {
-				t.Errorf("%d lines are long, want %d", long, want)
-			}
+			difftest.Equal(t, "lines are long", map[string]int{"long-lines": sample / longLineEvery}[c.name], long)
 		})
 	}
 }
@@ -106,13 +104,9 @@ func TestIngestion(t *testing.T) {
 	r := result{stored: 1000, stages: []stage{{"Ingest", start, 20 * time.Second}}, progress: []progress{
 		{start.Add(-time.Second), 0}, {start.Add(2 * time.Second), 200}, {start.Add(4 * time.Second), 300}}}
 	for lines, want := range map[int64]float64{100: 100, 200: 100, 201: 75, 301: 50, 1000: 50} {
-		if got := r.ingestion(lines); got != want {
-			t.Errorf("the first %d lines were ingested at %.1f a second, want %.1f", lines, got, want)
-		}
+		difftest.Equal(t, fmt.Sprintf("the first %d lines were ingested at: a second", lines), want, r.ingestion(lines))
 	}
-	if got := (&result{}).ingestion(1); got != 0 {
-		t.Errorf("without ingestion: %.1f lines a second, want 0", got)
-	}
+	difftest.Equal(t, "without ingestion: lines a second", float64(0), (&result{}).ingestion(1))
 }
 
 func TestFunctionOf(t *testing.T) {
@@ -122,9 +116,7 @@ func TestFunctionOf(t *testing.T) {
 		"/project/bin/functions/validate": "validate", "/data/versions/sluice-validate/12": "validate",
 		"/project/bin/sluice-local": "", "/data/other/sluice-validate/12": "", "": "",
 	} {
-		if got := c.functionOf(program); got != want {
-			t.Errorf("%s is the function %q, want %q", program, got, want)
-		}
+		difftest.Equal(t, program+" is the function", want, c.functionOf(program))
 	}
 }
 

@@ -13,8 +13,7 @@ import (
 
 // The help and docs/command-line.md list the same exit codes.
 func TestExitCodesAreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../../docs/command-line.md")
-	errtest.Fatal(t, err)
+	page := errtest.Must(os.ReadFile("../../docs/command-line.md"))(t)
 	codes := func(text, pattern string) (found []string) {
 		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
 			found = append(found, m[1])

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"sluice/shared/kit/difftest"
 )
 
 // fullDisk takes some writes and fails after them.
@@ -51,8 +53,6 @@ func TestFormatVersion(t *testing.T) {
 			Main: debug.Module{Version: "(devel)"}, Settings: []debug.BuildSetting{revision},
 		},
 	} {
-		if got := formatVersion(info); got != want {
-			t.Errorf("formatVersion = %q, want %q", got, want)
-		}
+		difftest.Equal(t, "formatVersion", want, formatVersion(info))
 	}
 }

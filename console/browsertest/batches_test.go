@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -51,9 +52,7 @@ func TestBatchWithErrors(t *testing.T) {
 		t.Errorf("the report is %q with %.200s, want %s", name, report, want)
 	}
 	name, _ = p.download(func() { p.click("link", "Receipt") })
-	if want := id + ".receipt.jose"; name != want {
-		t.Errorf("the receipt is %q, want %s", name, want)
-	}
+	difftest.Equal(t, "the receipt", id+".receipt.jose", name)
 	p.click("button", "json_invalid", p.waitFor("list", "Errors by code"))
 	p.waitForText("Errors: json_invalid")
 	p.click("link", "Batches", p.waitFor("main", ""))
@@ -284,10 +283,8 @@ func (n *tenant) beginBatch(options string) (id string, put func(file string)) {
 	n.call("POST", "/tm/realtime/api/transactions/batch/generate-upload-url", options, &begun)
 	return begun.BatchID, func(file string) {
 		n.Helper()
-		content, err := os.ReadFile(file)
-		errtest.Fatal(n, err)
-		request, err := http.NewRequestWithContext(n.Context(), "PUT", begun.URL, bytes.NewReader(content))
-		errtest.Fatal(n, err)
+		content := errtest.Must(os.ReadFile(file))(n)
+		request := errtest.Must(http.NewRequestWithContext(n.Context(), "PUT", begun.URL, bytes.NewReader(content)))(n)
 		for name, value := range begun.RequiredHeaders {
 			if !strings.EqualFold(name, "Content-Length") {
 				request.Header.Set(name, value)

@@ -69,9 +69,7 @@ func (b *chromium) newTab(t testing.TB, origin string) *tab {
 		if t.Failed() {
 			p.keepPicture()
 		}
-		if err := chromedp.Cancel(ctx); err != nil {
-			t.Error(err)
-		}
+		errtest.Is(t, "Cancel", chromedp.Cancel(ctx), nil)
 		cancel()
 	})
 	errtest.Fatal(t, chromedp.Do(ctx, prepare(p)))

@@ -43,8 +43,7 @@ type fault struct {
 // withFaults puts faults between the service and the consoles that the tenant starts from now on.
 func (n *tenant) withFaults() *faults {
 	n.Helper()
-	service, err := url.Parse(suite.cloud.APIURL)
-	errtest.Fatal(n, err)
+	service := errtest.Must(url.Parse(suite.cloud.APIURL))(n)
 	f := &faults{TB: n.TB}
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {

@@ -32,8 +32,7 @@ type gate struct {
 // withGate puts a gate between the service and what the tenant starts from now on.
 func (n *tenant) withGate() *gate {
 	n.Helper()
-	service, err := url.Parse(suite.cloud.APIURL)
-	errtest.Fatal(n, err)
+	service := errtest.Must(url.Parse(suite.cloud.APIURL))(n)
 	g := &gate{TB: n.TB, address: "127.0.0.1:0", service: service.Host, open: map[net.Conn]bool{}}
 	g.letThrough()
 	n.apiURL = strings.Replace(suite.cloud.APIURL, service.Host, g.address, 1)
@@ -45,8 +44,7 @@ func (n *tenant) withGate() *gate {
 // letThrough opens the gate, at the address that it had before.
 func (g *gate) letThrough() {
 	g.Helper()
-	listener, err := net.Listen("tcp", g.address)
-	errtest.Fatal(g, err)
+	listener := errtest.Must(net.Listen("tcp", g.address))(g)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.address, g.listener, g.isClosed = listener.Addr().String(), listener, false

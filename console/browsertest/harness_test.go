@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -78,9 +79,7 @@ func TestHarnessActs(t *testing.T) {
 	p.waitForText("key k with Control")
 	p.press("/")
 	p.waitForFocus("textbox", "Name")
-	if typed := p.waitFor("textbox", "Name").value; typed != "" {
-		t.Errorf("a key that the page handles has typed %q", typed)
-	}
+	difftest.Equal(t, "a key that the page handles has typed", "", p.waitFor("textbox", "Name").value)
 	p.fill("textbox", "Name", "old")
 	p.fill("textbox", "Name", "monday")
 	p.click("button", "Start the")
@@ -128,9 +127,7 @@ func TestHarnessTakesTheServiceAway(t *testing.T) {
 	p.expect("status of 502")
 	status := `fetch("/api/v1/webhooks", {cache: "no-store"}).then(r => r.status)`
 	for _, want := range []int{200, 502, 200} {
-		if got := evaluate[int](p, status); got != want {
-			t.Errorf("the status is %d, want %d", got, want)
-		}
+		difftest.Equal(t, "the status", want, evaluate[int](p, status))
 		switch want {
 		case 200:
 			gate.cutOff()
@@ -149,8 +146,7 @@ func TestHarnessEndsCallersThatWait(t *testing.T) {
 	g.letThrough()
 	for _, want := range []string{"HTTP/1.1 404", ""} {
 		letGo := g.holdBack()
-		caller, err := net.Dial("tcp", g.address)
-		errtest.Fatal(t, err)
+		caller := errtest.Must(net.Dial("tcp", g.address))(t)
 		defer caller.Close()
 		if want == "" {
 			g.cutOff()
@@ -207,9 +203,7 @@ func TestHarnessChecks(t *testing.T) {
 		t.Error("the page is not told of dark colours")
 	}
 	p.resize(narrowWidth, height)
-	if got := evaluate[int](p, `innerWidth`); got != narrowWidth {
-		t.Errorf("a narrow window has %d pixels, want %d", got, narrowWidth)
-	}
+	difftest.Equal(t, "pixels of a narrow window", narrowWidth, evaluate[int](p, `innerWidth`))
 }
 
 // A picture differs from itself in nothing, from one with a moved edge a little, and from another one much.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/difftest"
 )
 
 // grid is what a test compares of a table before somebody leaves it and after they have come back.
@@ -152,9 +154,7 @@ func TestPageStaysWhereItWasScrolled(t *testing.T) {
 	stays("a reload")
 	evaluate[any](p, `document.querySelector("nav a[href='/policies']").click()`) // a click of the test would scroll
 	p.waitForHeading("Policies")
-	if top() != 0 {
-		t.Errorf("another page begins at %d, want its top", top())
-	}
+	difftest.Equal(t, "another page begins at", 0, top())
 	p.back()
 	stays("going back")
 }

@@ -227,7 +227,6 @@ func (p *tab) download(action func()) (name string, content []byte) {
 		done = p.downloaded
 		return done.state == "completed", "it is " + done.state
 	})
-	content, err := os.ReadFile(filepath.Join(p.downloads, done.id))
-	errtest.Fatal(p, err)
+	content = errtest.Must(os.ReadFile(filepath.Join(p.downloads, done.id)))(p)
 	return done.name, content
 }

@@ -208,8 +208,7 @@ func (p *tab) address() string {
 	if err != nil {
 		return ""
 	}
-	u, err := url.Parse(text)
-	errtest.Fatal(p, err)
+	u := errtest.Must(url.Parse(text))(p)
 	return u.RequestURI()
 }
 

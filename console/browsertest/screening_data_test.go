@@ -26,8 +26,7 @@ func (n *tenant) importList(list string, persons ...listed) {
 		if p.born != "" {
 			properties["birthDate"] = []string{p.born}
 		}
-		line, err := json.Marshal(map[string]any{"id": p.id, "schema": "Person", "properties": properties})
-		errtest.Fatal(n, err)
+		line := errtest.Must(json.Marshal(map[string]any{"id": p.id, "schema": "Person", "properties": properties}))(n)
 		fmt.Fprintf(&lines, "%s\n", line)
 	}
 	n.admin(nil, "watchlist", "import", "--tenant", n.id, "--list", list, "--format", "ftm-json", "--force",

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/difftest"
 )
 
 // manyPersons returns entries of one name, by their IDs.
@@ -116,9 +118,7 @@ func TestPartialScreeningSaysSo(t *testing.T) {
 	p.checkAccessible()
 
 	name, content := p.download(func() { p.click("button", "CSV (partial)") })
-	if name != "screening-"+batch+"-partial.csv" {
-		t.Errorf("the file is named %q", name)
-	}
+	difftest.Equal(t, "the file is named", "screening-"+batch+"-partial.csv", name)
 	lines := strings.Split(strings.TrimSpace(string(content)), "\r\n")
 	if len(lines) != 4 || !strings.HasSuffix(lines[0], `,"export"`) || slices.ContainsFunc(lines[1:],
 		func(line string) bool { return !strings.HasSuffix(line, `,"partial"`) }) {
@@ -162,9 +162,7 @@ func TestSomeOfManyResolutionsFail(t *testing.T) {
 	tenant.importList("own", manyPersons("Ivan Petrov", 120)...)
 	batch := tenant.screen("j", screened{"e", "Ivan Petrov", ""})
 	refused := tenant.matches(batch, "e")
-	if len(refused) != 120 {
-		t.Fatalf("there are %d matches, want 120", len(refused))
-	}
+	difftest.Equal(t, "matches", 120, len(refused))
 	faults := tenant.withFaults()
 	some := faults.answer(`^PUT \S+/matches .*(`+refused["own:60"].ID+"|"+refused["own:119"].ID+")",
 		fault{status: 409})

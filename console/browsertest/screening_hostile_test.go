@@ -30,10 +30,9 @@ func TestHostileScreening(t *testing.T) {
 	}
 	reason := "javascript:alert(1) " + hostile + endless
 	for id, m := range first {
-		body, err := json.Marshal(map[string]any{"data": []any{map[string]any{"entityId": "e/f?g=" + hostile,
+		body := errtest.Must(json.Marshal(map[string]any{"data": []any{map[string]any{"entityId": "e/f?g=" + hostile,
 			"matches": []any{map[string]string{"matchId": m.ID, "status": "Match", "reason": reason,
-				"comments": hostile + endless}}}}})
-		errtest.Fatal(t, err)
+				"comments": hostile + endless}}}}}))(t)
 		tenant.call("PUT", "/screeningcommand/api/v3/batch/"+batch+"/matches", string(body), nil)
 		if id != "own:"+hostile {
 			t.Errorf("the entry is %q", id)

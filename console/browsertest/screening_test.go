@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/difftest"
 )
 
 // A name is tried while it is typed, and each hit says which words met.
@@ -61,9 +63,7 @@ func TestTypingOvertakesSearch(t *testing.T) {
 		type("Ivan");
 	})`)
 	p.waitForText("1 hit")
-	if typed := p.waitFor("searchbox", "Full name").value; typed != "Ivan Petrov" {
-		t.Errorf("the field has %q, want Ivan Petrov", typed)
-	}
+	difftest.Equal(t, "the field", "Ivan Petrov", p.waitFor("searchbox", "Full name").value)
 }
 
 // checkNotInHistory checks that no part of a name is in the address or in the title of the window, because the
@@ -145,9 +145,7 @@ func TestAllMatchesOfTheFilterAreResolved(t *testing.T) {
 	p.waitForText("⟨U+202E⟩Anatoli Welkanov")
 	p.checkAccessible()
 	name, content := p.download(func() { p.click("button", "CSV") })
-	if name != "screening-"+batch+".csv" {
-		t.Errorf("the file is named %q", name)
-	}
+	difftest.Equal(t, "the file is named", "screening-"+batch+".csv", name)
 	for _, want := range []string{`"few:=1+1"`, `"` + hostile + `"`, `"'=Anatoli Welkanov"`} {
 		if !strings.Contains(string(content), want) {
 			t.Errorf("the CSV has no %s: %s", want, content)
@@ -176,9 +174,7 @@ func TestAllMatchesOfTheFilterAreResolved(t *testing.T) {
 			resolved++
 		}
 	}
-	if resolved != 101 {
-		t.Errorf("%d matches are resolved, want 101", resolved)
-	}
+	difftest.Equal(t, "matches are resolved", 101, resolved)
 	p.waitUntilTextGone("(partial)")
 	_, content = p.download(func() { p.click("button", "JSON") })
 	var exported struct {

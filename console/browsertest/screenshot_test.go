@@ -116,8 +116,7 @@ func (p *tab) picture(masked []string) *image.RGBA {
 		return {X: Math.floor(b.left), Y: Math.floor(b.top), W: Math.ceil(b.width) + 1, H: Math.ceil(b.height) + 1};
 	})`, selector))
 	shot := mustCall(p, page.CaptureScreenshot, page.CaptureScreenshotParams{})
-	decoded, err := png.Decode(bytes.NewReader(shot.Data))
-	errtest.Fatal(p, err)
+	decoded := errtest.Must(png.Decode(bytes.NewReader(shot.Data)))(p)
 	window := image.NewRGBA(decoded.Bounds())
 	draw.Draw(window, window.Bounds(), decoded, image.Point{}, draw.Src)
 	for _, b := range boxes {

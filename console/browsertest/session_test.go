@@ -3,6 +3,8 @@ package browsertest
 import (
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/difftest"
 )
 
 // The first address opens the console in one browser, where it may be used again; another browser is told what to do.
@@ -23,9 +25,7 @@ func TestFirstAddressOpensOneBrowser(t *testing.T) {
 	other.goTo(p.console.firstPath)
 	other.waitForHeading("This address was opened before")
 	other.checkAccessible()
-	if cookies := evaluate[string](p, `document.cookie`); cookies != "" {
-		t.Errorf("scripts see the cookies %q, want none", cookies)
-	}
+	difftest.Equal(t, "scripts see the cookies", "", evaluate[string](p, `document.cookie`))
 }
 
 // A session ends with its command. The open page says so, and the address of another start opens it again.

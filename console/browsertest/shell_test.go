@@ -1,6 +1,10 @@
 package browsertest
 
-import "testing"
+import (
+	"testing"
+
+	"sluice/shared/kit/difftest"
+)
 
 // pages are the console's pages that need nothing to exist, with their headings.
 var pages = []struct{ path, heading string }{
@@ -25,9 +29,7 @@ func TestPagesOfANewTenant(t *testing.T) {
 	for _, page := range pages {
 		p.goTo(page.path)
 		heading := p.waitForHeading(page.heading)
-		if title := evaluate[string](p, `document.title`); title != heading+" · Sluice" {
-			t.Errorf("the title of %s is %q, want its heading and Sluice", page.path, title)
-		}
+		difftest.Equal(t, "the title of "+page.path, heading+" · Sluice", evaluate[string](p, `document.title`))
 		p.checkAccessible()
 	}
 	p.checkScreenshot("no-such-page", ".side-foot dd")
@@ -64,9 +66,7 @@ func TestBackAndForwardThroughPages(t *testing.T) {
 	p.waitForHeading("Batches")
 	p.waitForAddress("/batches")
 	current := `document.querySelector("nav [aria-current=page]").textContent`
-	if got := evaluate[string](p, current); got != "Batches" {
-		t.Errorf("after Back the navigation says %q, want Batches", got)
-	}
+	difftest.Equal(t, "after Back the navigation says", "Batches", evaluate[string](p, current))
 	p.back()
 	p.waitForHeading("Overview")
 	p.forward()

@@ -33,15 +33,13 @@ func (p *tab) showPicture(name string) {
 	for _, scheme := range []string{"dark", "light"} {
 		p.setColours(scheme)
 		shot := mustCall(p, page.CaptureScreenshot, page.CaptureScreenshotParams{})
-		decoded, err := png.Decode(bytes.NewReader(shot.Data))
-		errtest.Fatal(p, err)
+		decoded := errtest.Must(png.Decode(bytes.NewReader(shot.Data)))(p)
 		path := filepath.Join(*show, name+".png")
 		if scheme == "dark" {
 			path = filepath.Join(*show, name+"-dark.png")
 		}
 		errtest.Fatal(p, writePNG(path, withFewColours(decoded)))
-		info, err := os.Stat(path)
-		errtest.Fatal(p, err)
+		info := errtest.Must(os.Stat(path))(p)
 		if info.Size() > maxPictureBytes {
 			p.Errorf("%s has %d bytes, want at most %d", path, info.Size(), maxPictureBytes)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"sluice/client"
 	"sluice/openapi/wire"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -179,9 +180,7 @@ func TestUnusableFilesAreExplained(t *testing.T) {
 	p.waitForText("Checked on this machine")
 	p.click("link", "dropped/again.jsonl")
 	p.waitForText("Checked on this machine")
-	if n := strings.Count(p.text(), ".hidden"); n != 0 {
-		t.Error("a hidden file of a folder was taken")
-	}
+	difftest.Equal(t, "a hidden file of a folder was taken", 0, strings.Count(p.text(), ".hidden"))
 	p.click("button", "Remove from the console")
 	p.waitUntilGone("link", "dropped/again.jsonl")
 }
@@ -265,8 +264,7 @@ func TestCommandEndsDuringAnUpload(t *testing.T) {
 func TestUploadOfSeveralFiles(t *testing.T) {
 	t.Parallel()
 	tenant := newTenant(t)
-	whole, err := os.ReadFile(tenant.generate(6, 0))
-	errtest.Fatal(t, err)
+	whole := errtest.Must(os.ReadFile(tenant.generate(6, 0)))(t)
 	lines := strings.SplitAfter(string(whole), "\n")
 	p := uploadPage(tenant, tenant.file("one.jsonl", strings.Join(lines[:1], "")),
 		tenant.file("two.jsonl", strings.Join(lines[1:3], "")), tenant.file("three.jsonl", strings.Join(lines[3:], "")))

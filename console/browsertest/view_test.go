@@ -98,13 +98,11 @@ type axeFinding struct {
 func (p *tab) axeFindings() []axeFinding {
 	p.Helper()
 	if !evaluate[bool](p, `typeof axe === "object"`) {
-		source, err := axeSource()
-		errtest.Fatal(p, err)
+		source := errtest.Must(axeSource())(p)
 		// The debugging protocol may evaluate what the page's Content-Security-Policy forbids, so that stays as it is.
 		evaluate[any](p, source+"; true")
 	}
-	tags, err := json.Marshal(axeTags)
-	errtest.Fatal(p, err)
+	tags := errtest.Must(json.Marshal(axeTags))(p)
 	return evaluate[[]axeFinding](p, fmt.Sprintf(
 		`axe.run(document, {runOnly: {type: "tag", values: %s}, resultTypes: ["violations"]}).then(r =>
 			r.violations.map(v => ({

@@ -295,9 +295,7 @@ func completions(t *testing.T, p *cobra.Command, line string) string {
 	t.Helper()
 	var out bytes.Buffer
 	args := append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Split(line, " ")...)
-	if code := Main(t.Context(), p, args, &out, io.Discard); code != ExitOK {
-		t.Errorf("%q: exit code %d, want 0", line, code)
-	}
+	difftest.Equal(t, fmt.Sprintf("%q: exit code", line), ExitOK, Main(t.Context(), p, args, &out, io.Discard))
 	return strings.Join(strings.Fields(out.String()), " ")
 }
 
@@ -345,8 +343,7 @@ func TestCompletionOfValues(t *testing.T) {
 		read.Flags().String("kind", "", "their `KIND`")
 		Values(read, "kind", "large", "small")
 		one := &cobra.Command{Use: "one RECEIPT", Short: "read a file", Run: func(*cobra.Command, []string) {}}
-		if got := completions(t, Group(&cobra.Command{Use: "prog", Short: "a program"}, read, one), line); got != want {
-			t.Errorf("%q: got %q, want %q", line, got, want)
-		}
+		difftest.Equal(t, line, want,
+			completions(t, Group(&cobra.Command{Use: "prog", Short: "a program"}, read, one), line))
 	}
 }

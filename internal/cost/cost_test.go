@@ -1,10 +1,12 @@
 package cost
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -15,8 +17,7 @@ var oneBatch = Load{Lines: 1_800_000, Bytes: 2_053_800_000, Batches: 1, Months: 
 func estimate(t *testing.T, l Load) Estimate {
 	t.Helper()
 	errtest.Fatal(t, l.Check())
-	prices, err := DefaultPrices()
-	errtest.Fatal(t, err)
+	prices := errtest.Must(DefaultPrices())(t)
 	return NewEstimate(l, prices)
 }
 
@@ -146,9 +147,8 @@ func TestLargeItems(t *testing.T) {
 	} {
 		l := oneBatch
 		l.ItemBytes, l.LineUnits = tt.given.ItemBytes, tt.given.LineUnits
-		if got := estimate(t, l).Load.LineUnits; got != tt.units {
-			t.Errorf("an item of %g bytes takes %g units, want %g", l.ItemBytes, got, tt.units)
-		}
+		difftest.Equal(t, fmt.Sprintf("an item of %g bytes takes: units", l.ItemBytes), tt.units,
+			estimate(t, l).Load.LineUnits)
 	}
 }
 

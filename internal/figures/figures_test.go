@@ -155,18 +155,14 @@ func TestOptions(t *testing.T) {
 // Quantiles are those of the latest durations, and the maximum that of all.
 func TestDurations(t *testing.T) {
 	var d durations
-	if got := d.summary(); got != (Times{}) {
-		t.Errorf("of no durations: got %+v", got)
-	}
+	difftest.Equal(t, "of no durations", Times{}, d.summary())
 	d.add(1e6)
 	for i := range maxDurations {
 		d.add(float64(i + 1))
 	}
 	want := Times{Count: maxDurations + 1, SumMS: 1e6 + maxDurations*(maxDurations+1)/2, P50MS: 5000, P99MS: 9900,
 		MaxMS: 1e6}
-	if got := d.summary(); got != want {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
+	difftest.Equal(t, "summary", want, d.summary())
 }
 
 // The time of overlapping runs counts once, in whatever order they end.
@@ -187,9 +183,7 @@ func TestIntervals(t *testing.T) {
 			for _, run := range tt.runs {
 				s.add(at(run[0]), at(run[1]))
 			}
-			if got := s.length(); got != tt.want {
-				t.Errorf("got %v, want %v", got, tt.want)
-			}
+			difftest.Equal(t, "length", tt.want, s.length())
 		})
 	}
 	var many intervals
@@ -214,7 +208,6 @@ func TestPrometheus(t *testing.T) {
 	if *update {
 		errtest.Fatal(t, os.WriteFile("testdata/prometheus.txt", got.Bytes(), 0o644))
 	}
-	want, err := os.ReadFile("testdata/prometheus.txt")
-	errtest.Fatal(t, err)
+	want := errtest.Must(os.ReadFile("testdata/prometheus.txt"))(t)
 	difftest.Equal(t, "text", string(want), got.String())
 }

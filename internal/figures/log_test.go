@@ -1,7 +1,6 @@
 package figures
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -15,9 +14,7 @@ import (
 // A log is read on from where it was read to, and from its start if there is another one in its place.
 func TestLogGrowsAndIsReplaced(t *testing.T) {
 	data := t.TempDir()
-	if _, err := OpenLog(data, Options{}); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("without a log the error is %v, want fs.ErrNotExist", err)
-	}
+	errtest.Is(t, "without a log", errtest.Of(OpenLog(data, Options{})), fs.ErrNotExist)
 	path := filepath.Join(data, "logs", "functions.log")
 	errtest.Fatal(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	line := func(n int) string {
@@ -26,14 +23,12 @@ func TestLogGrowsAndIsReplaced(t *testing.T) {
 	}
 	write := func(text string, flag int) {
 		t.Helper()
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|flag, 0o600)
-		errtest.Fatal(t, err)
+		f := errtest.Must(os.OpenFile(path, os.O_WRONLY|os.O_CREATE|flag, 0o600))(t)
 		errtest.Fatal(t, errtest.Of(f.WriteString(text)))
 		errtest.Fatal(t, f.Close())
 	}
 	write(line(1)+line(2), 0)
-	log, err := OpenLog(data, Options{})
-	errtest.Fatal(t, err)
+	log := errtest.Must(OpenLog(data, Options{}))(t)
 	defer log.Close()
 	require := func(want int64) {
 		t.Helper()

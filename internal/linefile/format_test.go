@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"sluice/shared/kit/difftest"
 )
 
 // inUTF16 encodes text, with a byte-order mark or without.
@@ -78,9 +80,7 @@ func TestForeignFormatsAreRecognized(t *testing.T) {
 		"XML":                      {"<?xml version=\"1.0\"?>\n<a/>", "XML or HTML"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := recognize([]byte(c.file)); got != c.want {
-				t.Errorf("recognized as %q, want %q", got, c.want)
-			}
+			difftest.Equal(t, "recognized as", c.want, recognize([]byte(c.file)))
 		})
 	}
 }
@@ -110,9 +110,7 @@ func TestJSONLinesAreNotRefused(t *testing.T) {
 		"ustar in a line":             `{"a":"` + strings.Repeat("x", 251) + "ustar\"}\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := recognize([]byte(file)); got != "" {
-				t.Errorf("recognized as %q, want it left to validation", got)
-			}
+			difftest.Equal(t, "recognized as", "", recognize([]byte(file)))
 		})
 	}
 }
@@ -183,8 +181,6 @@ func TestShellQuote(t *testing.T) {
 		"$HOME":   "'$HOME'",
 		"dir/a,b": "dir/a,b",
 	} {
-		if got := ShellQuote(arg); got != want {
-			t.Errorf("ShellQuote(%q) = %s, want %s", arg, got, want)
-		}
+		difftest.Equal(t, fmt.Sprintf("ShellQuote(%q)", arg), want, ShellQuote(arg))
 	}
 }

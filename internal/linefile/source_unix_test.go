@@ -4,7 +4,6 @@ package linefile
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -50,7 +49,5 @@ func TestMappedFile(t *testing.T) {
 		Source: mapped, Plan: chunk.NewPlan(int64(len(content)), int64(page)),
 		NewScanner: func() validation.Scanner { return scanner.New(transaction.Rules{}) },
 	}, io.Discard)
-	if !errors.Is(err, validation.ErrShrank) {
-		t.Errorf("validation of a file that was truncated: %v, want ErrShrank", err)
-	}
+	errtest.Is(t, "validation of a file that was truncated", err, validation.ErrShrank)
 }

@@ -11,10 +11,8 @@ import (
 // The certificate is one of its host alone, for servers, and no CA.
 func TestCertificate(t *testing.T) {
 	for _, host := range []string{"127.0.0.1", "::1", "tunnel.example.com"} {
-		made, err := NewCertificate(host, time.Now())
-		errtest.Fatal(t, err)
-		certificate, err := x509.ParseCertificate(made.Certificate[0])
-		errtest.Fatal(t, err)
+		made := errtest.Must(NewCertificate(host, time.Now()))(t)
+		certificate := errtest.Must(x509.ParseCertificate(made.Certificate[0]))(t)
 		if err := certificate.VerifyHostname(host); err != nil || certificate.IsCA {
 			t.Errorf("%s: %v, CA %v; want a certificate of the host", host, err, certificate.IsCA)
 		}

@@ -1,7 +1,6 @@
 package localcloud
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,9 +12,7 @@ import (
 
 func TestRead(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Read(dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("no descriptor: %v, want fs.ErrNotExist", err)
-	}
+	errtest.Is(t, "no descriptor", errtest.Of(Read(dir)), fs.ErrNotExist)
 	path := filepath.Join(dir, "local.json") // the name is part of the interface of the local cloud
 	errtest.Fatal(t, os.WriteFile(path, []byte(`{"api_url":"http://127.0.0.1:1","more":1}`), 0o600))
 	d, err := Read(dir)

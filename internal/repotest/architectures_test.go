@@ -42,8 +42,7 @@ func TestSAMBuilds(t *testing.T) {
 // checkProgram checks that a program is a static executable of the function admitbatch for a processor.
 func checkProgram(t *testing.T, path string, machine elf.Machine, goarch string) {
 	t.Helper()
-	program, err := elf.Open(path)
-	errtest.Fatal(t, err)
+	program := errtest.Must(elf.Open(path))(t)
 	defer program.Close()
 	if program.Machine != machine || program.Type != elf.ET_EXEC {
 		t.Errorf("the program is an %v for %v, want an %v for %v", program.Type, program.Machine, elf.ET_EXEC, machine)

@@ -179,9 +179,7 @@ func TestOnePermissionForAllRoutesOfAFunction(t *testing.T) {
 		}
 		permissions[p.FunctionName]++
 		const want = "arn:${AWS::Partition}:execute-api:${AWS::Region}:${AWS::AccountId}:${Api}/*/*/*"
-		if p.SourceArn != want {
-			t.Errorf("%s has the SourceArn %s, want %s", id, p.SourceArn, want)
-		}
+		difftest.Equal(t, id+" has the SourceArn", want, p.SourceArn)
 	}
 	want := map[string]int{}
 	for _, r := range m.routes(t) {

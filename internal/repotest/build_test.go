@@ -90,8 +90,7 @@ var parquetModules = []string{
 
 func TestFunctionsAreLinkedWithKnownModules(t *testing.T) {
 	repositoryFiles(t)
-	mains, err := filepath.Glob("functions/*/main.go")
-	errtest.Fatal(t, err)
+	mains := errtest.Must(filepath.Glob("functions/*/main.go"))(t)
 	for i := range mains {
 		mains[i] = filepath.Dir(mains[i])
 	}
@@ -109,8 +108,7 @@ func checkLinked(t *testing.T, folders, known, needed []string) {
 	for _, folder := range folders {
 		args = append(args, "./"+folder)
 	}
-	out, err := exec.Command("go", args...).Output()
-	errtest.Fatal(t, err)
+	out := errtest.Must(exec.Command("go", args...).Output())(t)
 	linked := strings.Fields(string(out))
 	slices.Sort(linked)
 	linked = slices.Compact(linked)

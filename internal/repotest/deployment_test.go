@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"sluice/shared/kit/difftest"
 )
 
 // at returns the node below a path of members and whether there is one.
@@ -68,9 +70,8 @@ func TestTheTemplateIsReadyForADeployment(t *testing.T) {
 				"AllowedMethods: [PUT], AllowedHeaders: [if-none-match, content-type, x-amz-*], ExposedHeaders: " +
 				"[ETag, x-amz-request-id], MaxAge: 3600}]}, !Ref AWS::NoValue]"},
 	} {
-		if got := textAt(root, strings.Split("Resources."+test.path, ".")...); got != test.want {
-			t.Errorf("%s is %q, want %s: else %s", test.path, got, test.want, test.why)
-		}
+		difftest.Equal(t, test.path+": else "+test.why, test.want,
+			textAt(root, strings.Split("Resources."+test.path, ".")...))
 	}
 	methods := textAt(root, "Resources", "Api", "Properties", "MethodSettings")
 	if !strings.Contains(methods, "MetricsEnabled: !If [MetersMethods, true, false]") {

@@ -52,9 +52,7 @@ func TestSampleEventsAreOfTheirTypes(t *testing.T) {
 			known[name] = true
 			decoder := json.NewDecoder(bytes.NewReader(readFile(t, "events/"+name+".json")))
 			decoder.DisallowUnknownFields()
-			if err := decoder.Decode(event); err != nil {
-				t.Errorf("events/%s.json: %v", name, err)
-			}
+			errtest.Is(t, "events/"+name+".json", decoder.Decode(event), nil)
 			if e, ok := event.(*events.APIGatewayProxyRequest); ok {
 				_, exists := functions[name].Routes[e.HTTPMethod+" "+e.Resource]
 				if _, isGreedy := functions[name].Routes[anyMethod+" "+e.Resource]; !exists && !isGreedy {
@@ -68,8 +66,7 @@ func TestSampleEventsAreOfTheirTypes(t *testing.T) {
 			t.Errorf("the function %s is missing in eventTypes", name)
 		}
 	}
-	samples, err := filepath.Glob("events/*.json")
-	errtest.Fatal(t, err)
+	samples := errtest.Must(filepath.Glob("events/*.json"))(t)
 	for _, path := range samples {
 		if !known[strings.TrimSuffix(filepath.Base(path), ".json")] {
 			t.Errorf("%s is missing in eventTypes", path)

@@ -5,6 +5,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 var (
@@ -21,9 +24,7 @@ func TestTheFirstDayFitsIntoTheAccount(t *testing.T) {
 	m := loadTemplate(t)
 	text := string(readFile(t, "docs/first-day.md"))
 	rows := slotsRow.FindAllStringSubmatch(text, -1)
-	if len(rows) != 3 {
-		t.Fatalf("found %d rows of slots, want 3", len(rows))
-	}
+	difftest.Equal(t, "rows of slots", 3, len(rows))
 	largest, atOnce := 0, 0
 	for _, row := range rows {
 		values := overrides(t, m, row[2])
@@ -69,9 +70,7 @@ func overrides(t *testing.T, m template, text string) func(string) int {
 			value = *p.Default
 		}
 		n, err := strconv.Atoi(strings.TrimSpace(value))
-		if err != nil {
-			t.Errorf("the parameter %s has no number: %v", name, err)
-		}
+		errtest.Is(t, "the parameter "+name+" has no number", err, nil)
 		return n
 	}
 }

@@ -25,8 +25,7 @@ func TestMain(m *testing.M) {
 func readFile(t *testing.T, path string) []byte {
 	t.Helper()
 	repositoryFiles(t)
-	content, err := os.ReadFile(path)
-	errtest.Fatal(t, err)
+	content := errtest.Must(os.ReadFile(path))(t)
 	return content
 }
 
@@ -37,8 +36,7 @@ func readFile(t *testing.T, path string) []byte {
 // changes to nor sees what make and go list read. Opening every folder by its full name tells it all.
 func repositoryFiles(t *testing.T) []string {
 	t.Helper()
-	files, err := walkRepository()
-	errtest.Fatal(t, err)
+	files := errtest.Must(walkRepository())(t)
 	return files
 }
 

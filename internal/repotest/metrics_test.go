@@ -23,9 +23,7 @@ func TestNamedMetricsExist(t *testing.T) {
 	filtered := map[string]bool{}
 	for _, r := range metricResources(t) {
 		for _, f := range r.Filters {
-			if f.Namespace != ownNamespace {
-				t.Errorf("a filter writes %s to the namespace %s", f.Name, f.Namespace)
-			}
+			difftest.Equal(t, "a filter writes "+f.Name+" to the namespace", ownNamespace, f.Namespace)
 			filtered[f.Name] = true
 		}
 	}
@@ -125,8 +123,7 @@ var decimal = regexp.MustCompile(`\b0\.\d+`)
 // The estimate of the dashboard and the formula of docs/cost.md use the prices that 'sluice cost' has, and the page
 // names their source.
 func TestPricesOfTheDashboard(t *testing.T) {
-	list, err := cost.DefaultPrices()
-	errtest.Fatal(t, err)
+	list := errtest.Must(cost.DefaultPrices())(t)
 	p := list.Prices
 	want := []float64{p.Write / 1e6, p.GuardDuty, p.GuardDutyObject / 1e3, p.LambdaSecond, p.Transition / 1e3}
 	slices.Sort(want)
@@ -138,8 +135,7 @@ func TestPricesOfTheDashboard(t *testing.T) {
 	} {
 		var got []float64
 		for _, found := range decimal.FindAllString(text, -1) {
-			price, err := strconv.ParseFloat(found, 64)
-			errtest.Fatal(t, err)
+			price := errtest.Must(strconv.ParseFloat(found, 64))(t)
 			got = append(got, price)
 		}
 		slices.Sort(got)

@@ -30,8 +30,7 @@ func TestNpmPackagesArePinned(t *testing.T) {
 			}
 		}
 	}
-	files, err := filepath.Glob(".github/workflows/*.yml")
-	errtest.Fatal(t, err)
+	files := errtest.Must(filepath.Glob(".github/workflows/*.yml"))(t)
 	commands := 0
 	for _, file := range append(files, "Makefile") {
 		for _, command := range npmCommand.FindAllString(string(readFile(t, file)), -1) {

@@ -27,8 +27,7 @@ var loadPackages = sync.OnceValues(func() ([]*packages.Package, error) {
 func modulePackages(t *testing.T) []*packages.Package {
 	t.Helper()
 	repositoryFiles(t)
-	all, err := loadPackages()
-	errtest.Fatal(t, err)
+	all := errtest.Must(loadPackages())(t)
 	if len(all) == 0 {
 		t.Fatal("the module has no packages")
 	}

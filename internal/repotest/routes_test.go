@@ -68,8 +68,7 @@ func TestPermissionsOfTheRoutesExist(t *testing.T) {
 
 func describedOperations(t *testing.T) map[string]openapi.Operation {
 	t.Helper()
-	d, err := openapi.Load()
-	errtest.Fatal(t, err)
+	d := errtest.Must(openapi.Load())(t)
 	out := map[string]openapi.Operation{}
 	for _, o := range d.Operations {
 		out[o.String()] = o

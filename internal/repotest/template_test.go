@@ -83,8 +83,7 @@ var readTemplate = sync.OnceValues(func() (template, error) {
 func loadTemplate(t *testing.T) template {
 	t.Helper()
 	repositoryFiles(t)
-	out, err := readTemplate()
-	errtest.Fatal(t, err)
+	out := errtest.Must(readTemplate())(t)
 	return out
 }
 
@@ -180,8 +179,7 @@ func (m template) routes(t *testing.T) []route {
 }
 
 func TestEveryFunctionIsDeployed(t *testing.T) {
-	mains, err := filepath.Glob("functions/*/main.go")
-	errtest.Fatal(t, err)
+	mains := errtest.Must(filepath.Glob("functions/*/main.go"))(t)
 	var want, got []string
 	for _, main := range mains {
 		want = append(want, filepath.Base(filepath.Dir(main)))

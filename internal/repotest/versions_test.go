@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/difftest"
 )
 
 var (
@@ -105,9 +107,7 @@ func TestConcurrencyIsReservedByParameters(t *testing.T) {
 		}
 	}
 	slices.Sort(byItself)
-	if want := []string{"Authorizer", "Close", "Token"}; !slices.Equal(byItself, want) {
-		t.Errorf("by itself, concurrency is reserved for %v, want %v", byItself, want)
-	}
+	difftest.Equal(t, "by itself, concurrency is reserved for", []string{"Authorizer", "Close", "Token"}, byItself)
 	if functions < 30 {
 		t.Errorf("found %d functions, want at least 30", functions)
 	}

@@ -1,6 +1,11 @@
 package spelling
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+
+	"sluice/shared/kit/difftest"
+)
 
 func TestClosest(t *testing.T) {
 	candidates := []string{"upload", "status", "results", "validate", "o", "report", "reject-on-invalid"}
@@ -8,8 +13,6 @@ func TestClosest(t *testing.T) {
 		"uplaod": "upload", "Upload": "upload", "stats": "status", "result": "results", "valid": "validate",
 		"x": "", "fly": "", "": "", "rport": "report", "reject": "reject-on-invalid", "generate": "",
 	} {
-		if got := Closest(word, candidates); got != want {
-			t.Errorf("Closest(%q) = %q, want %q", word, got, want)
-		}
+		difftest.Equal(t, fmt.Sprintf("Closest(%q)", word), want, Closest(word, candidates))
 	}
 }

@@ -22,15 +22,12 @@ func TestTrainingIsReproducible(t *testing.T) {
 	if !bytes.Equal(dictionaries[0], dictionaries[1]) {
 		t.Error("training twice gave two dictionaries")
 	}
-	d, err := zstd.InspectDictionary(dictionaries[0])
-	errtest.Fatal(t, err)
+	d := errtest.Must(zstd.InspectDictionary(dictionaries[0]))(t)
 	if d.ID() != 7 || d.ContentSize() > 8<<10 || d.ContentSize() < 4<<10 {
 		t.Errorf("dictionary %d has %d bytes, want dictionary 7 with 4 to 8 KiB", d.ID(), d.ContentSize())
 	}
-	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderDict(dictionaries[0]))
-	errtest.Fatal(t, err)
-	decoder, err := zstd.NewReader(nil, zstd.WithDecoderDicts(dictionaries[0]))
-	errtest.Fatal(t, err)
+	encoder := errtest.Must(zstd.NewWriter(nil, zstd.WithEncoderDict(dictionaries[0])))(t)
+	decoder := errtest.Must(zstd.NewReader(nil, zstd.WithDecoderDicts(dictionaries[0])))(t)
 	if got, err := decoder.DecodeAll(encoder.EncodeAll(everyByte(), nil), nil); err != nil ||
 		!bytes.Equal(got, everyByte()) {
 		t.Errorf("decoded %x, %v; want every byte once", got, err)

@@ -3,6 +3,7 @@ package capacity
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
@@ -16,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
@@ -35,8 +37,7 @@ type testTable struct {
 func newTestTable(t *testing.T, limits ...Table) *testTable {
 	t.Helper()
 	direct := dynamotest.Start(t).Options()
-	target, err := url.Parse(aws.ToString(direct.BaseEndpoint))
-	errtest.Fatal(t, err)
+	target := errtest.Must(url.Parse(aws.ToString(direct.BaseEndpoint)))(t)
 	table := &testTable{now: time.Unix(1_800_000_000, 0), t: t}
 	table.limiter = New(func() time.Time { return table.now }, func(table, operation string) {
 		if table != limits[0].Name || operation == "" {
@@ -153,9 +154,7 @@ func TestWritesConsumeUnits(t *testing.T) {
 		if err := test.write(); err != nil {
 			t.Fatalf("%s: %v", test.name, err)
 		}
-		if got := before - tt.left(""); got != test.units {
-			t.Errorf("%s consumed %v units, want %v", test.name, got, test.units)
-		}
+		difftest.Equal(t, test.name+" consumed: units", test.units, before-tt.left(""))
 	}
 	out, err := tt.PutItem(ctx, &dynamodb.PutItemInput{TableName: name, Item: item("f", 2),
 		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal})
@@ -178,9 +177,7 @@ func TestTheErrorsOfDynamoDB(t *testing.T) {
 		{true, "ProvisionedThroughputExceededException", "ProvisionedThroughputExceeded"},
 	} {
 		tt := newTestTable(t, Table{Name: documents, Units: 1, Provisioned: test.provisioned})
-		if code := tt.put("a", 1); code != "" {
-			t.Errorf("the first write: %s, want success", code)
-		}
+		difftest.Equal(t, "the first write", "", tt.put("a", 1))
 		if code := tt.put("b", 1); code != test.code {
 			t.Errorf("the second write: %q, want %s", code, test.code)
 		}
@@ -201,9 +198,7 @@ func TestTheErrorsOfDynamoDB(t *testing.T) {
 			t.Errorf("a transaction: %v with %+v, want None and %s", err, canceled, test.inTransaction)
 		}
 		tt.advance(time.Second)
-		if code := tt.put("b", 1); code != "" {
-			t.Errorf("a second later: %s, want success", code)
-		}
+		difftest.Equal(t, "a second later", "", tt.put("b", 1))
 	}
 }
 
@@ -215,17 +210,14 @@ func TestPartsOfBatches(t *testing.T) {
 	for _, part := range []string{"a", "b", "c", "d"} {
 		requests = append(requests, types.WriteRequest{PutRequest: &types.PutRequest{Item: item(part, 2)}})
 	}
-	out, err := tt.BatchWriteItem(t.Context(),
-		&dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{documents: requests}})
-	errtest.Fatal(t, err)
+	out := errtest.Must(tt.BatchWriteItem(t.Context(),
+		&dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{documents: requests}}))(t)
 	// Of 5 units, the third item of 2 takes one that is not there yet.
 	if back := out.UnprocessedItems[documents]; len(back) != 1 || dynamo.StringAttribute(back[0].PutRequest.Item,
 		"part") != "d" {
 		t.Errorf("%d items came back, want the last one", len(back))
 	}
-	if tt.left("") != -1 {
-		t.Errorf("%v units are left, want -1", tt.left(""))
-	}
+	difftest.Equal(t, "units are left", float64(-1), tt.left(""))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	tt.advance(time.Minute)
@@ -245,12 +237,8 @@ func TestBurst(t *testing.T) {
 	t.Parallel()
 	tt := newTestTable(t, Table{Name: documents, Units: 2})
 	tt.advance(time.Hour)
-	if code := tt.put("a", 300); code != "" {
-		t.Fatalf("a write of 300 units of 600: %s", code)
-	}
-	if code := tt.put("b", 300); code != "" {
-		t.Fatalf("a write of the other 300 units: %s", code)
-	}
+	difftest.Equal(t, "a write of 300 units of 600", "", tt.put("a", 300))
+	difftest.Equal(t, "a write of the other 300 units", "", tt.put("b", 300))
 	for _, second := range []struct {
 		kb   int
 		code string
@@ -261,9 +249,7 @@ func TestBurst(t *testing.T) {
 		tt.advance(time.Second)
 	}
 	tt.advance(8 * time.Second) // since the write of 20 units that had 2: 10 seconds
-	if code := tt.put("d", 1); code != "" {
-		t.Errorf("after the units of the large write have come: %s, want success", code)
-	}
+	difftest.Equal(t, "after the units of the large write have come", "", tt.put("d", 1))
 }
 
 // An index has as many units as its table, and throttles its writes.
@@ -279,9 +265,7 @@ func TestIndexesThrottleTheirTable(t *testing.T) {
 	if tt.left("") != 1 || tt.left("waiting") != 0 {
 		t.Errorf("%v units of the table and %v of the index are left, want 1 and 0", tt.left(""), tt.left("waiting"))
 	}
-	if code := tt.put("b", 1); code != "ThrottlingException" {
-		t.Errorf("a write while nothing is left of the index: %q, want ThrottlingException", code)
-	}
+	difftest.Equal(t, "a write while nothing is left of the index", "ThrottlingException", tt.put("b", 1))
 }
 
 func TestSizes(t *testing.T) {
@@ -292,17 +276,12 @@ func TestSizes(t *testing.T) {
 		`{"NS":["12"]}`:     2, `{"BS":["AAAA"]}`: 3, `{"L":[{"S":"a"},{"S":"b"}]}`: 7, `{"M":{"k":{"S":"ab"}}}`: 7,
 		`x`: 1,
 	} {
-		if got := sizeOf([]byte(value)); got != want {
-			t.Errorf("%s has %d bytes, want %d", value, got, want)
-		}
+		difftest.Equal(t, "bytes of "+value, want, sizeOf([]byte(value)))
 	}
 	for n, want := range map[int]float64{1: 1, 1022: 1, 1023: 1, 1024: 2, 2047: 2, 2048: 3} {
 		// the name has one byte
-		if got := unitsOf([]byte(`{"a":{"S":"` + strings.Repeat("x", n) + `"}}`)); got != want {
-			t.Errorf("an item of %d bytes has %v units, want %v", n+1, got, want)
-		}
+		difftest.Equal(t, fmt.Sprintf("units of an item of %d bytes", n+1), want,
+			unitsOf([]byte(`{"a":{"S":"`+strings.Repeat("x", n)+`"}}`)))
 	}
-	if unitsOf(nil) != 1 {
-		t.Error("what cannot be read is not one unit")
-	}
+	difftest.Equal(t, "what cannot be read is not one unit", float64(1), unitsOf(nil))
 }

@@ -24,8 +24,7 @@ func TestWriteSAMSettings(t *testing.T) {
 		template: &template.Template{Functions: []template.Function{{ID: "PlanFunction", Environment: environment}}},
 	}
 	errtest.Fatal(t, c.writeSAMSettings(t.Context()))
-	text, err := os.ReadFile(path)
-	errtest.Fatal(t, err)
+	text := errtest.Must(os.ReadFile(path))(t)
 	var got map[string]map[string]string
 	errtest.Fatal(t, json.Unmarshal(text, &got))
 	want := map[string]map[string]string{"PlanFunction": {
@@ -35,7 +34,5 @@ func TestWriteSAMSettings(t *testing.T) {
 	}}
 	difftest.Equal(t, "settings", want, got)
 	c.options.SAMFile = ""
-	if err := c.writeSAMSettings(t.Context()); err != nil {
-		t.Errorf("without a file: %v, want nil", err)
-	}
+	errtest.Is(t, "without a file", c.writeSAMSettings(t.Context()), nil)
 }

@@ -15,8 +15,7 @@ import (
 // serverProgram returns the path of the server, which `make tools` installs in bin.
 func serverProgram(t *testing.T) string {
 	t.Helper()
-	path, err := filepath.Abs("../../bin/dynoxide")
-	errtest.Fatal(t, err)
+	path := errtest.Must(filepath.Abs("../../bin/dynoxide"))(t)
 	if _, err := os.Stat(path); err != nil {
 		t.Fatalf("%s is missing: run `make tools` first", path)
 	}
@@ -26,12 +25,10 @@ func serverProgram(t *testing.T) string {
 // newConfig describes a server with the project's tables and a database in dir.
 func newConfig(t *testing.T, dir string) Config {
 	t.Helper()
-	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	errtest.Fatal(t, err)
+	log := errtest.Must(os.Create(filepath.Join(t.TempDir(), "log")))(t)
 	t.Cleanup(func() { log.Close() })
-	loaded, err := template.Load("../../template.yaml",
-		template.Target{Region: "eu-west-1", Account: "000000000000", Stack: "s"}, nil)
-	errtest.Fatal(t, err)
+	loaded := errtest.Must(template.Load("../../template.yaml",
+		template.Target{Region: "eu-west-1", Account: "000000000000", Stack: "s"}, nil))(t)
 	return Config{
 		Program: serverProgram(t),
 		Host:    "127.0.0.1",
@@ -45,8 +42,7 @@ func TestTablesSurviveARestart(t *testing.T) {
 	dir := t.TempDir()
 	for range 2 {
 		c := newConfig(t, dir)
-		s, err := Start(t.Context(), c)
-		errtest.Fatal(t, err)
+		s := errtest.Must(Start(t.Context(), c))(t)
 		var list struct{ TableNames []string }
 		if err := s.call(t.Context(), "ListTables", struct{}{}, &list); err != nil ||
 			len(list.TableNames) != len(c.Tables) {
@@ -158,9 +154,7 @@ func expectIndexed(t *testing.T, old, current Config) {
 	s.Close()
 	<-s.Ended()
 	for range 2 {
-		if s, err = Start(t.Context(), current); err != nil {
-			t.Fatal(err)
-		}
+		s = errtest.Must(Start(t.Context(), current))(t)
 		var found struct {
 			Items []map[string]map[string]string
 		}

@@ -36,21 +36,17 @@ func newTestEndpoint(t *testing.T, statements ...any) (address string, service *
 	named := func(name string) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			body, err := io.ReadAll(r.Body)
-			if err != nil {
-				t.Error(err)
-			}
+			errtest.Is(t, "error", err, nil)
 			_, _ = io.WriteString(w, name+" "+r.URL.Path+" "+string(body))
 		})
 	}
 	dynamo := httptest.NewServer(named("dynamo"))
 	t.Cleanup(dynamo.Close)
-	target, err := url.Parse(dynamo.URL)
-	errtest.Fatal(t, err)
-	service, err = iam.New(iam.Config{Account: "000000000000", Operator: iam.Key{ID: "ROOT", Secret: "root"},
+	target := errtest.Must(url.Parse(dynamo.URL))(t)
+	service = errtest.Must(iam.New(iam.Config{Account: "000000000000", Operator: iam.Key{ID: "ROOT", Secret: "root"},
 		Roles: []iam.Role{
 			{Name: "f", Key: iam.Key{ID: "F", Secret: "f"}, Policies: []any{map[string]any{"Statement": statements}}},
-		}})
-	errtest.Fatal(t, err)
+		}}))(t)
 	server := httptest.NewServer(New(Services{
 		IAM: service, Now: func() time.Time { return now }, DynamoDB: target,
 		States: named("states"), KMS: named("kms"), Lambda: named("lambda"), GuardDuty: named("guardduty"),
@@ -80,15 +76,12 @@ func sign(t *testing.T, r *http.Request, key iam.Key, body string) {
 
 func send(t *testing.T, address, key, target, path, body string) (int, string) {
 	t.Helper()
-	r, err := http.NewRequest(http.MethodPost, address+path, strings.NewReader(body))
-	errtest.Fatal(t, err)
+	r := errtest.Must(http.NewRequest(http.MethodPost, address+path, strings.NewReader(body)))(t)
 	r.Header.Set("X-Amz-Target", target)
 	sign(t, r, iam.Key{ID: key, Secret: strings.ToLower(key)}, body)
-	resp, err := http.DefaultClient.Do(r)
-	errtest.Fatal(t, err)
+	resp := errtest.Must(http.DefaultClient.Do(r))(t)
 	defer resp.Body.Close()
-	got, err := io.ReadAll(resp.Body)
-	errtest.Fatal(t, err)
+	got := errtest.Must(io.ReadAll(resp.Body))(t)
 	return resp.StatusCode, string(got)
 }
 
@@ -257,13 +250,11 @@ func TestSignatures(t *testing.T) {
 		}, "InvalidSignatureException"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := http.NewRequest(http.MethodPost, address, strings.NewReader(body))
-			errtest.Fatal(t, err)
+			r := errtest.Must(http.NewRequest(http.MethodPost, address, strings.NewReader(body)))(t)
 			r.Header.Set("X-Amz-Target", "DynamoDB_20120810.GetItem")
 			sign(t, r, test.key, body)
 			test.change(r)
-			resp, err := http.DefaultClient.Do(r)
-			errtest.Fatal(t, err)
+			resp := errtest.Must(http.DefaultClient.Do(r))(t)
 			got, err := io.ReadAll(resp.Body)
 			resp.Body.Close()
 			if err != nil || (resp.StatusCode == 200) != (test.want == "") ||
@@ -275,8 +266,7 @@ func TestSignatures(t *testing.T) {
 }
 
 func TestSignatureTime(t *testing.T) {
-	service, err := iam.New(iam.Config{Operator: iam.Key{ID: "ROOT", Secret: "root"}})
-	errtest.Fatal(t, err)
+	service := errtest.Must(iam.New(iam.Config{Operator: iam.Key{ID: "ROOT", Secret: "root"}}))(t)
 	for skew, want := range map[time.Duration]error{
 		0: nil, maxSkew: nil, -maxSkew: nil, maxSkew + time.Second: badSignature, -maxSkew - time.Second: badSignature,
 	} {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"sluice/internal/lateend"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -46,9 +47,8 @@ func call(t *testing.T, in *Injector, p *process, service string) string {
 	errtest.Fatal(t, err)
 	defer stop()
 	_, address, _ := strings.Cut(environment[0], "=")
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address+"/a/b/c",
-		strings.NewReader("body"))
-	errtest.Fatal(t, err)
+	request := errtest.Must(http.NewRequestWithContext(t.Context(), http.MethodPost, address+"/a/b/c",
+		strings.NewReader("body")))(t)
 	request.Header.Set("X-Amz-Target", "Service.Operation")
 	request.Host = "signed.example.com"
 	resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
@@ -56,8 +56,7 @@ func call(t *testing.T, in *Injector, p *process, service string) string {
 		return ""
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	errtest.Fatal(t, err)
+	text := errtest.Must(io.ReadAll(resp.Body))(t)
 	return string(text)
 }
 
@@ -96,8 +95,7 @@ func TestKills(t *testing.T) {
 			if rule == "" {
 				rule = "none"
 			}
-			in, err := New([]string{rule})
-			errtest.Fatal(t, err)
+			in := errtest.Must(New([]string{rule}))(t)
 			if test.rule == "" {
 				in.Arm(Kill{Function: "close", Call: 3, Payload: `"a"`})
 			}
@@ -118,18 +116,15 @@ func TestKills(t *testing.T) {
 func TestRandomKills(t *testing.T) {
 	t.Parallel()
 	fates := func(seed string) (all []fate) {
-		in, err := New([]string{"random:" + seed + ":10"})
-		errtest.Fatal(t, err)
+		in := errtest.Must(New([]string{"random:" + seed + ":10"}))(t)
 		for range 1000 {
 			all = append(all, in.decide("f", nil, "c"))
 		}
 		return all
 	}
-	spared, err := New([]string{"random:1:1"})
-	errtest.Fatal(t, err)
-	if f := spared.decide("f", []byte(`{"httpMethod":"GET"}`), "c"); f != passes {
-		t.Error("a function that answers a client was killed by chance")
-	}
+	spared := errtest.Must(New([]string{"random:1:1"}))(t)
+	difftest.Equal(t, "a function that answers a client was killed by chance", passes,
+		spared.decide("f", []byte(`{"httpMethod":"GET"}`), "c"))
 	first := fates("1")
 	if !slices.Equal(first, fates("1")) || slices.Equal(first, fates("2")) {
 		t.Error("the kills do not follow from the seed")
@@ -158,8 +153,7 @@ func TestRules(t *testing.T) {
 
 func TestServe(t *testing.T) {
 	t.Parallel()
-	in, err := New([]string{"none"})
-	errtest.Fatal(t, err)
+	in := errtest.Must(New([]string{"none"}))(t)
 	for _, test := range []struct {
 		operation, body string
 		status          int
@@ -182,20 +176,16 @@ func TestServe(t *testing.T) {
 				test.want)
 		}
 	}
-	if k := in.kills[0].Kill; k != (Kill{"close", 2, true, "p"}) {
-		t.Errorf("armed %+v", k)
-	}
+	difftest.Equal(t, "armed", Kill{"close", 2, true, "p"}, in.kills[0].Kill)
 }
 
 // An answer is passed on whole, however early it begins.
 func TestEarlyAnswers(t *testing.T) {
 	t.Parallel()
-	in, err := New([]string{"none"})
-	errtest.Fatal(t, err)
+	in := errtest.Must(New([]string{"none"}))(t)
 	service := httptest.NewServer(http.HandlerFunc(lateend.Answer))
 	defer service.Close()
-	target, err := url.Parse(service.URL)
-	errtest.Fatal(t, err)
+	target := errtest.Must(url.Parse(service.URL))(t)
 	for _, size := range []int{1, 6_000, 100_000} {
 		lateend.Check(t, in.proxy(&process{}, target), size, func(*http.Request) {})
 	}

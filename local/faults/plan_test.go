@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"sluice/local/lambda"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -46,23 +47,19 @@ func (j *journalText) String() string {
 }
 
 func TestPlansThatStopNeedWhatStops(t *testing.T) {
-	in, err := New([]string{"none"})
-	errtest.Fatal(t, err)
+	in := errtest.Must(New([]string{"none"}))(t)
 	p := Plan{Name: "p", Match: "12345678", OneIn: 1, EventsOneIn: 1, Kinds: []Kind{Stop}}
 	if err := in.Follow(p); err == nil {
 		t.Error("an injector without OnStop follows a plan that stops executions")
 	}
 	in.OnStop(func(string) {})
-	if err := in.Follow(p); err != nil {
-		t.Errorf("with OnStop: %v", err)
-	}
+	errtest.Is(t, "with OnStop", in.Follow(p), nil)
 }
 
 // follow returns an injector that follows a plan, and its journal.
 func follow(t *testing.T, p Plan) (*Injector, *journalText) {
 	t.Helper()
-	in, err := New([]string{"none"})
-	errtest.Fatal(t, err)
+	in := errtest.Must(New([]string{"none"}))(t)
 	var journal journalText
 	in.Journal(&journal)
 	in.OnStop(func(string) {})
@@ -160,9 +157,7 @@ func TestStrikes(t *testing.T) {
 				t.Errorf("reached %v, answered with %d %q, %v; want %v, %d, the whole answer %v", reached.Load(),
 					status, answer, err, test.reached, test.status, test.answered)
 			}
-			if got := p.killedAt(); got != test.killed {
-				t.Errorf("killed %q, want %q", got, test.killed)
-			}
+			difftest.Equal(t, "killed", test.killed, p.killedAt())
 			var r Record
 			if err := json.Unmarshal([]byte(journal.String()), &r); err != nil || r.Kind != test.kind ||
 				r.Function != "close" || r.Call != 1 || r.Operation != "Operation" {
@@ -252,9 +247,7 @@ func TestPartsAreNumberedApart(t *testing.T) {
 		errtest.Fatal(t, json.Unmarshal([]byte(line), &r))
 		got = append(got, fmt.Sprint(r.Part, " ", r.Call))
 	}
-	if want := []string{"chunk 1 1", "chunk 2 1", "chunk 1 2", `{"first":0,"end":16} 1`}; !slices.Equal(got, want) {
-		t.Errorf("numbers %v, want %v", got, want)
-	}
+	difftest.Equal(t, "numbers", []string{"chunk 1 1", "chunk 2 1", "chunk 1 2", `{"first":0,"end":16} 1`}, got)
 }
 
 func TestDeliveries(t *testing.T) {
@@ -319,8 +312,7 @@ func TestInvocations(t *testing.T) {
 
 func TestServePlans(t *testing.T) {
 	t.Parallel()
-	in, err := New([]string{"none"})
-	errtest.Fatal(t, err)
+	in := errtest.Must(New([]string{"none"}))(t)
 	call := func(operation, body string) int {
 		r := httptest.NewRequest("POST", "/", strings.NewReader(body))
 		r.Header.Set("X-Amz-Target", TargetPrefix+operation)
@@ -331,13 +323,9 @@ func TestServePlans(t *testing.T) {
 	const good = `{"plans":[{"Seed":7,"Name":"n","Match":"12345678","OneIn":2,"EventsOneIn":3,"Kinds":["drop"]}]}`
 	for _, body := range []string{`{}`, `{"plans":[]}`, strings.Replace(good, "12345678", "1234567", 1),
 		strings.Replace(good, "drop", "drip", 1), strings.Replace(good, `"OneIn":2`, `"OneIn":0`, 1)} {
-		if code := call("Follow", body); code != 400 {
-			t.Errorf("Follow %s: %d, want 400", body, code)
-		}
+		difftest.Equal(t, "Follow "+body, 400, call("Follow", body))
 	}
-	if code := call("Follow", good); code != 200 {
-		t.Fatalf("Follow: %d, want 200", code)
-	}
+	difftest.Equal(t, "Follow", 200, call("Follow", good))
 	want := Plan{Seed: 7, Name: "n", Match: "12345678", OneIn: 2, EventsOneIn: 3, Kinds: []Kind{Drop}}
 	if len(in.plans) != 1 || !reflect.DeepEqual(in.plans[0].Plan, want) {
 		t.Errorf("plans %+v, want %+v", in.plans, want)

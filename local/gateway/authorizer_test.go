@@ -3,15 +3,16 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http/httptest"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/google/go-cmp/cmp"
 
 	"sluice/local/lambda"
 	"sluice/local/template"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -48,9 +49,7 @@ func TestAuthorizer(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			resp, text := send(t, "GET", newTestServer(t, functions{"guard": test.authorizer}).URL+"/closed", "",
 				"X-Correlation-Id", "mine")
-			if resp.StatusCode != test.status {
-				t.Errorf("status %d, want %d: %s", resp.StatusCode, test.status, text)
-			}
+			difftest.Equal(t, "status: "+text, test.status, resp.StatusCode)
 			if (resp.Header.Get("WWW-Authenticate") == "Bearer") != (test.status == 401) {
 				t.Errorf("headers %v, want the template's exactly for status 401", resp.Header)
 			}
@@ -72,9 +71,7 @@ func TestAuthorizer(t *testing.T) {
 	var e events.APIGatewayProxyRequest
 	errtest.Fatal(t, json.Unmarshal([]byte(text), &e))
 	want := map[string]any{"principalId": "p", "integrationLatency": 0.0, "tenant": "t", "n": "1", "b": "true"}
-	if diff := cmp.Diff(want, e.RequestContext.Authorizer); diff != "" {
-		t.Error(diff)
-	}
+	difftest.Equal(t, "Authorizer", want, e.RequestContext.Authorizer)
 	if received.Type != "REQUEST" || received.MethodArn != methodARN ||
 		received.Headers["Authorization"] != "Bearer x" ||
 		received.QueryStringParameters["a"] != "b" {
@@ -109,8 +106,6 @@ func TestAuthorizerIsNotAskedWithoutIdentity(t *testing.T) {
 			resp.Header.Get("WWW-Authenticate") != "Bearer" {
 			t.Errorf("with %q: %d %s %v, want the template's 401", header, resp.StatusCode, text, resp.Header)
 		}
-		if asked != want {
-			t.Errorf("with %q the authorizer was asked %d times, want %d", header, asked, want)
-		}
+		difftest.Equal(t, fmt.Sprintf("times that with %q the authorizer was asked", header), want, asked)
 	}
 }

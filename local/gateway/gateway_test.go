@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/google/go-cmp/cmp"
 
 	"sluice/local/lambda"
 	"sluice/local/template"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -88,16 +88,13 @@ func newTestServerWithin(t *testing.T, f functions, timeout time.Duration) *http
 // send sends a request and returns the response and its body. Headers are names and values in turn.
 func send(t *testing.T, method, url, body string, headers ...string) (*http.Response, string) {
 	t.Helper()
-	r, err := http.NewRequest(method, url, strings.NewReader(body))
-	errtest.Fatal(t, err)
+	r := errtest.Must(http.NewRequest(method, url, strings.NewReader(body)))(t)
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Add(headers[i], headers[i+1])
 	}
-	resp, err := http.DefaultClient.Do(r)
-	errtest.Fatal(t, err)
+	resp := errtest.Must(http.DefaultClient.Do(r))(t)
 	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	errtest.Fatal(t, err)
+	text := errtest.Must(io.ReadAll(resp.Body))(t)
 	return resp, string(text)
 }
 
@@ -133,9 +130,7 @@ func TestEvent(t *testing.T) {
 			Identity:         events.APIGatewayRequestIdentity{SourceIP: "127.0.0.1", UserAgent: "toy"},
 		},
 	}
-	if diff := cmp.Diff(want, e); diff != "" {
-		t.Error(diff)
-	}
+	difftest.Equal(t, "e", want, e)
 }
 
 func TestBodies(t *testing.T) {
@@ -210,11 +205,9 @@ func TestTokenWithoutRoute(t *testing.T) {
 	server := httptest.NewServer(New(Config{API: closed, NewID: func() string { return "id" }, Now: time.Now}))
 	defer server.Close()
 	for _, method := range []string{"GET", "DELETE", "OPTIONS"} {
-		req, err := http.NewRequest(method, server.URL+"/a", nil)
-		errtest.Fatal(t, err)
+		req := errtest.Must(http.NewRequest(method, server.URL+"/a", nil))(t)
 		req.Header.Set("Authorization", "Bearer x")
-		resp, err := http.DefaultClient.Do(req)
-		errtest.Fatal(t, err)
+		resp := errtest.Must(http.DefaultClient.Do(req))(t)
 		text, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		if err != nil || resp.StatusCode != 404 || string(text) != `{"message": "Nothing."}` {

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"sluice/local/lambda"
 	"sluice/local/template"
+	"sluice/shared/kit/difftest"
 )
 
 func TestBodyLimit(t *testing.T) {
@@ -48,9 +50,7 @@ func TestHeadLimits(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			resp, _ := send(t, "GET", server.URL+test.path, "", "User-Agent", "toy", "X-Large", test.header)
-			if resp.StatusCode != test.want {
-				t.Errorf("status %d, want %d", resp.StatusCode, test.want)
-			}
+			difftest.Equal(t, "status", test.want, resp.StatusCode)
 		})
 	}
 }
@@ -133,9 +133,8 @@ func TestThrottling(t *testing.T) {
 		{time.Second, "/a/1", 2}, {time.Hour, "/a/1", 3},
 	} {
 		now = now.Add(step.after)
-		if n := get(step.path); n != step.want {
-			t.Errorf("%v later, %s: %d requests were admitted, want %d", step.after, step.path, n, step.want)
-		}
+		difftest.Equal(t, fmt.Sprintf("%v later, %s: requests were admitted", step.after, step.path), step.want,
+			get(step.path))
 	}
 	config.Throttles = false
 	if g = New(config); get("/a/1") != 10 {

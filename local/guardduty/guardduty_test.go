@@ -15,6 +15,7 @@ import (
 
 	"sluice/local/template"
 	"sluice/shared/ingest/intake"
+	"sluice/shared/kit/difftest"
 )
 
 var contents = map[string]string{
@@ -103,9 +104,7 @@ func TestScanRequests(t *testing.T) {
 	} {
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, httptest.NewRequest("POST", Path, strings.NewReader(body)))
-		if w.Code != status {
-			t.Errorf("request %s: status %d, want %d", body, w.Code, status)
-		}
+		difftest.Equal(t, "request "+body+": status", status, w.Code)
 	}
 	if r := receive(t, results); r.Detail.Object.Key != "other" {
 		t.Errorf("result for %q, want other", r.Detail.Object.Key)

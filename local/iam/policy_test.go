@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -79,8 +80,7 @@ func TestEvaluate(t *testing.T) {
 			map[string][]string{"s3:prefix": {"a/1"}, "s3:delimiter": {"-"}}, NoDecision, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			statements, err := parseYAML(t, test.policy)
-			errtest.Fatal(t, err)
+			statements := errtest.Must(parseYAML(t, test.policy))(t)
 			test.request.ConditionValues = func(key string) []string { return test.values[key] }
 			got, by := evaluate(statements, test.request)
 			sid := ""
@@ -131,33 +131,27 @@ func TestConditions(t *testing.T) {
 			effect, _ := evaluate(statements, Request{
 				Action: "a:b", Resource: "*", ConditionValues: func(string) []string { return test.requestValues },
 			})
-			if got := effect == Allow; got != test.want {
-				t.Errorf("allowed = %v, want %v", got, test.want)
-			}
+			difftest.Equal(t, "allowed", test.want, effect == Allow)
 		})
 	}
-	statements, err := parseYAML(t,
-		`{Statement: {Effect: Deny, Action: "a:b", Resource: "*", Condition: {Bool: {k: false}}}}`)
-	errtest.Fatal(t, err)
+	statements := errtest.Must(parseYAML(t,
+		`{Statement: {Effect: Deny, Action: "a:b", Resource: "*", Condition: {Bool: {k: false}}}}`))(t)
 	if got, _ := evaluate(statements, Request{Action: "a:b", Resource: "*"}); got != NoDecision {
 		t.Errorf("request without condition values: effect %v, want %v (no decision)", got, NoDecision)
 	}
 }
 
 func TestStatementsFor(t *testing.T) {
-	statements, err := parseYAML(t, `{Version: "2012-10-17", Statement: [
+	statements := errtest.Must(parseYAML(t, `{Version: "2012-10-17", Statement: [
 		{Sid: A, Effect: Deny, Principal: "*", Action: "s3:*", Resource: "*"},
 		{Sid: B, Effect: Allow, Principal: {AWS: ["arn:aws:iam::1:root", "arn:aws:iam::1:role/r"]},
 			Action: "s3:*", Resource: "*"},
-		{Sid: C, Effect: Allow, Principal: {AWS: "arn:aws:iam::2:root"}, Action: "s3:*", Resource: "*"}]}`)
-	errtest.Fatal(t, err)
+		{Sid: C, Effect: Allow, Principal: {AWS: "arn:aws:iam::2:root"}, Action: "s3:*", Resource: "*"}]}`))(t)
 	var got string
 	for _, s := range statementsFor(statements, "arn:aws:iam::1:role/r") {
 		got += s.Sid
 	}
-	if got != "AB" {
-		t.Errorf("statements %q name the role, want AB", got)
-	}
+	difftest.Equal(t, "statements: name the role", "AB", got)
 }
 
 // Unsupported elements must be errors: skipping them would lead to other decisions than on AWS.
@@ -207,9 +201,7 @@ func TestMatchWildcard(t *testing.T) {
 		"*": true, "abc": true, "a*": true, "*c": true, "a?c": true, "a*b*c": true, "a*bc*": true,
 		"": false, "ab": false, "abcd": false, "b*": false, "a?": false, "*d": false,
 	} {
-		if got := MatchWildcard(pattern, "abc"); got != want {
-			t.Errorf("MatchWildcard(%q, \"abc\") = %v, want %v", pattern, got, want)
-		}
+		difftest.Equal(t, fmt.Sprintf(`MatchWildcard(%q, "abc")`, pattern), want, MatchWildcard(pattern, "abc"))
 	}
 }
 
@@ -241,8 +233,6 @@ func FuzzMatchWildcard(f *testing.F) {
 			}
 		}
 		want := regexp.MustCompile(`(?s)\A` + expression.String() + `\z`).MatchString(text)
-		if got := MatchWildcard(pattern, text); got != want {
-			t.Errorf("%q of %q: %v, want %v", pattern, text, got, want)
-		}
+		difftest.Equal(t, fmt.Sprintf("%q of %q", pattern, text), want, MatchWildcard(pattern, text))
 	})
 }

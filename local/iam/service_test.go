@@ -3,12 +3,13 @@ package iam
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http/httptest"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -38,7 +39,7 @@ func forPrincipal(statement map[string]any, principal any) map[string]any {
 func newTestService(t *testing.T, denials *[]DeniedError) *Service {
 	t.Helper()
 	account := map[string]any{"AWS": "arn:aws:iam::000000000000:root"}
-	s, err := New(Config{Account: "000000000000", Operator: Key{"ROOT", "root"},
+	s := errtest.Must(New(Config{Account: "000000000000", Operator: Key{"ROOT", "root"},
 		Roles: []Role{
 			{Name: "f", Key: Key{"F", "f"}, Policies: []any{
 				policyOf(newStatement("Things", "Allow", things, "dynamodb:GetItem", "dynamodb:Put*")),
@@ -76,8 +77,7 @@ func newTestService(t *testing.T, denials *[]DeniedError) *Service {
 		},
 		Permissions: []Permission{{"function", "events.amazonaws.com", "rule"}},
 		OnDenied:    func(d DeniedError) { *denials = append(*denials, d) },
-	})
-	errtest.Fatal(t, err)
+	}))(t)
 	return s
 }
 
@@ -116,15 +116,12 @@ func TestAuthorize(t *testing.T) {
 	if _, ok := s.PrincipalByKey(""); ok {
 		t.Error("the empty key ID belongs to a role that has no key")
 	}
-	if err := s.AuthorizeInvocation("events.amazonaws.com", "rule", "function"); err != nil {
-		t.Errorf("invocation for the permitted source: %v, want nil", err)
-	}
+	errtest.Is(t, "invocation for the permitted source",
+		s.AuthorizeInvocation("events.amazonaws.com", "rule", "function"), nil)
 	if err := s.AuthorizeInvocation("events.amazonaws.com", "other", "function"); err == nil {
 		t.Error("invocation for another source: no error, want a denial")
 	}
-	if len(denials) != 5 {
-		t.Errorf("OnDenied was called %d times, want 5: %v", len(denials), denials)
-	}
+	difftest.Equal(t, fmt.Sprintf("times that OnDenied was called: %v", denials), 5, len(denials))
 }
 
 func TestReport(t *testing.T) {
@@ -155,9 +152,7 @@ func TestReport(t *testing.T) {
 		},
 		Denied: []Denial{{DeniedError{Principal: "f", Action: "dynamodb:Query", Resource: things}, 3}},
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(DeniedError{})); diff != "" {
-		t.Error(diff)
-	}
+	difftest.Equal(t, "result", want, got, cmpopts.IgnoreUnexported(DeniedError{}))
 }
 
 // A policy of a resource can name a role by its own ARN and an account by its number.
@@ -168,12 +163,11 @@ func TestDenialsForOneRoleOrAccount(t *testing.T) {
 		"arn:aws:iam::000000000000:role/g": false, "111111111111": false,
 	} {
 		deny := forPrincipal(newStatement("No", "Deny", object, "s3:GetObject"), map[string]any{"AWS": principal})
-		s, err := New(Config{Account: "000000000000",
+		s := errtest.Must(New(Config{Account: "000000000000",
 			Roles: []Role{{Name: "f", Key: Key{"F", "f"},
 				Policies: []any{policyOf(newStatement("Objects", "Allow", object, "s3:GetObject"))}}},
 			Resources: []Resource{{ARN: "arn:aws:s3:::bucket", Policy: policyOf(deny)}},
-		})
-		errtest.Fatal(t, err)
+		}))(t)
 		f, _ := s.RoleByName("f")
 		if err := f.Authorize(Request{Action: "s3:GetObject", Resource: object}); (err != nil) != want {
 			t.Errorf("denial for %s: %v, want one = %v", principal, err, want)

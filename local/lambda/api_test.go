@@ -35,12 +35,10 @@ func TestInvokeAPI(t *testing.T) {
 		{"toy", "Event", `"` + strings.Repeat("x", maxAsyncPayload) + `"`, 413, "RequestTooLargeException", ""},
 	}
 	for _, test := range tests {
-		r, err := http.NewRequest(http.MethodPost, server.URL+PathPrefix+test.name+"/invocations",
-			strings.NewReader(test.body))
-		errtest.Fatal(t, err)
+		r := errtest.Must(http.NewRequest(http.MethodPost, server.URL+PathPrefix+test.name+"/invocations",
+			strings.NewReader(test.body)))(t)
 		r.Header.Set("X-Amz-Invocation-Type", test.kind)
-		resp, err := http.DefaultClient.Do(r)
-		errtest.Fatal(t, err)
+		resp := errtest.Must(http.DefaultClient.Do(r))(t)
 		resp.Body.Close()
 		if resp.StatusCode != test.status || resp.Header.Get("X-Amzn-ErrorType") != test.errorType ||
 			resp.Header.Get("X-Amz-Function-Error") != test.failed {

@@ -83,8 +83,7 @@ func newTestService(t *testing.T, change func(*Function, *Config)) *testService 
 		change(&f, &cfg)
 	}
 	cfg.Functions = []Function{f}
-	s, err := New(t.Context(), cfg)
-	errtest.Fatal(t, err)
+	s := errtest.Must(New(t.Context(), cfg))(t)
 	t.Cleanup(s.Close)
 	return &testService{s, cfg, log}
 }
@@ -92,8 +91,7 @@ func newTestService(t *testing.T, change func(*Function, *Config)) *testService 
 // invokeEvent invokes toy and returns its reply, which is empty if it failed.
 func (h *testService) invokeEvent(t *testing.T, event string) (reply, Result) {
 	t.Helper()
-	result, err := h.Invoke(t.Context(), "toy", []byte(event))
-	errtest.Fatal(t, err)
+	result := errtest.Must(h.Invoke(t.Context(), "toy", []byte(event)))(t)
 	return replyOf(t, result), result
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -33,9 +34,7 @@ func TestInvoke(t *testing.T) {
 			t.Errorf("%s is %q, want %q", name, got.Text, want)
 		}
 	}
-	if _, err := h.Invoke(t.Context(), "other", nil); !errors.Is(err, ErrNotFound) {
-		t.Errorf("unknown function: %v, want ErrNotFound", err)
-	}
+	errtest.Is(t, "unknown function", errtest.Of(h.Invoke(t.Context(), "other", nil)), ErrNotFound)
 }
 
 func TestFailures(t *testing.T) {
@@ -60,9 +59,7 @@ func TestFailures(t *testing.T) {
 				test.errorType, result.Payload)
 		}
 		next, _ := h.invokeEvent(t, `{}`)
-		if (next.PID == first.PID) != test.survives {
-			t.Errorf("%s: process survived = %v, want %v", test.event, next.PID == first.PID, test.survives)
-		}
+		difftest.Equal(t, test.event+": process survived", test.survives, next.PID == first.PID)
 		first = next
 	}
 }
@@ -195,14 +192,11 @@ func TestConcurrencyIsBounded(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if len(pids) != 2 {
-		t.Errorf("%d processes, want 2", len(pids))
-	}
+	difftest.Equal(t, "processes", 2, len(pids))
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := h.Invoke(ctx, "toy", []byte(`{"Do": "hang"}`)); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Invoke with a timeout: %v, want DeadlineExceeded", err)
-	}
+	errtest.Is(t, "Invoke with a timeout", errtest.Of(h.Invoke(ctx, "toy", []byte(`{"Do": "hang"}`))),
+		context.DeadlineExceeded)
 }
 
 func TestIdleProcessesEnd(t *testing.T) {
@@ -243,15 +237,11 @@ func TestCloseEndsEverything(t *testing.T) {
 	}
 	h.pools["toy"].mu.Unlock()
 	h.Close()
-	if err := <-result; !errors.Is(err, ErrClosed) {
-		t.Errorf("request in progress: %v, want ErrClosed", err)
-	}
+	errtest.Is(t, "request in progress", <-result, ErrClosed)
 	for _, box := range groups {
 		<-box.group.Done()
 	}
-	if _, err := h.Invoke(t.Context(), "toy", nil); !errors.Is(err, ErrClosed) {
-		t.Errorf("request after Close: %v, want ErrClosed", err)
-	}
+	errtest.Is(t, "request after Close", errtest.Of(h.Invoke(t.Context(), "toy", nil)), ErrClosed)
 }
 
 // count returns the number of processes.
@@ -263,7 +253,7 @@ func (p *pool) count() int {
 
 func BenchmarkWarm(b *testing.B) {
 	dir := b.TempDir()
-	s, err := New(
+	s := errtest.Must(New(
 		b.Context(),
 		Config{
 			NewID:         uuid.NewString,
@@ -273,8 +263,7 @@ func BenchmarkWarm(b *testing.B) {
 			DeadLetterDir: dir + "/d",
 			Functions:     []Function{{Name: "toy", Program: toyProgram, Timeout: 10 * time.Second, Concurrency: 2}},
 		},
-	)
-	errtest.Fatal(b, err)
+	))(b)
 	defer s.Close()
 	for b.Loop() {
 		errtest.Fatal(b, errtest.Of(s.Invoke(b.Context(), "toy", []byte(`{}`))))

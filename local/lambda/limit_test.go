@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -48,16 +49,10 @@ func TestLimiter(t *testing.T) {
 	if err := l.acquire("free"); err == nil {
 		t.Error("what one function has reserved was given to another one")
 	}
-	if err := l.acquire("a"); err != nil {
-		t.Errorf("after the end of a request: %v, want nil", err)
-	}
+	errtest.Is(t, "after the end of a request", l.acquire("a"), nil)
 	l.release("free")
-	if err := l.acquire("other"); err != nil {
-		t.Errorf("after the end of a request of another function: %v, want nil", err)
-	}
-	if err := (*limiter)(nil).acquire("free"); err != nil {
-		t.Errorf("without a limit: %v, want nil", err)
-	}
+	errtest.Is(t, "after the end of a request of another function", l.acquire("other"), nil)
+	errtest.Is(t, "without a limit", (*limiter)(nil).acquire("free"), nil)
 }
 
 // As on AWS, 100 executions remain unreserved, and in a smaller account all of them.
@@ -105,9 +100,8 @@ func TestThrottling(t *testing.T) {
 		t.Errorf("the Invoke API answers %d %v %s, want 429 with its type, Retry-After and the reason", recorder.Code,
 			header, recorder.Body)
 	}
-	if n := strings.Count(h.log.all(), `{"type":"platform.throttled","reason":"`+reasonAccount+`"}`); n != 2 {
-		t.Errorf("%d throttled requests in the log, want 2", n)
-	}
+	difftest.Equal(t, "throttled requests in the log", 2,
+		strings.Count(h.log.all(), `{"type":"platform.throttled","reason":"`+reasonAccount+`"}`))
 }
 
 // A request that waits for a process counts; one that is given up while it waits does not any more.
@@ -123,12 +117,8 @@ func TestWaitingRequestsCount(t *testing.T) {
 	}()
 	waitUntil(t, "a third request", func() bool { return h.limiter.left() == 0 })
 	cancel()
-	if err := <-waits; !errors.Is(err, context.Canceled) {
-		t.Errorf("the request that was given up: %v, want Canceled", err)
-	}
-	if n := h.limiter.left(); n != 1 {
-		t.Errorf("%d executions are left, want 1", n)
-	}
+	errtest.Is(t, "the request that was given up", <-waits, context.Canceled)
+	difftest.Equal(t, "executions are left", 1, h.limiter.left())
 }
 
 // left returns the number of unreserved executions that may begin.
@@ -154,15 +144,11 @@ func TestThrottledAsynchronousRequests(t *testing.T) {
 	waitUntil(t, "more attempts than a failing request gets", func() bool {
 		return strings.Count(h.log.all(), "platform.throttled") > 10
 	})
-	if n := countFiles(t, h.cfg.DeadLetterDir); n != 0 {
-		t.Errorf("%d dead letters while the request is throttled, want none", n)
-	}
+	difftest.Equal(t, "dead letters while the request is throttled", 0, countFiles(t, h.cfg.DeadLetterDir))
 	errtest.Fatal(t, os.WriteFile(filepath.Join(dir, "other"), nil, 0o600))
 	errtest.Fatal(t, <-held)
 	waitUntil(t, "an empty journal", func() bool { return countFiles(t, h.cfg.JournalDir) == 0 })
-	if n := countFiles(t, h.cfg.DeadLetterDir); n != 0 {
-		t.Errorf("%d dead letters, want none", n)
-	}
+	difftest.Equal(t, "dead letters", 0, countFiles(t, h.cfg.DeadLetterDir))
 }
 
 func TestEventAge(t *testing.T) {
@@ -172,8 +158,7 @@ func TestEventAge(t *testing.T) {
 		f.MaxEventAge = 20 * time.Millisecond
 	})
 	h.holdAll(t, 1)
-	id, err := h.InvokeAsync("toy", []byte(`{}`))
-	errtest.Fatal(t, err)
+	id := errtest.Must(h.InvokeAsync("toy", []byte(`{}`)))(t)
 	waitUntil(t, "an empty journal", func() bool { return countFiles(t, h.cfg.JournalDir) == 0 })
 	text, err := os.ReadFile(filepath.Join(h.cfg.DeadLetterDir, id+".json"))
 	if err != nil || !strings.Contains(string(text), "Rate Exceeded") {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -16,11 +17,8 @@ func TestAsynchronousRequestsAreRetried(t *testing.T) {
 	flag := filepath.Join(t.TempDir(), "flag")
 	errtest.Fatal(t, errtest.Of(h.InvokeAsync("toy", fmt.Appendf(nil, `{"Do": "once", "Text": %q}`, flag))))
 	waitUntil(t, "an empty journal", func() bool { return countFiles(t, h.cfg.JournalDir) == 0 })
-	if n := countFiles(t, h.cfg.DeadLetterDir); n != 0 {
-		t.Errorf("%d dead letters, want none", n)
-	}
-	id, err := h.InvokeAsync("toy", []byte(`{"Do": "fail", "Text": "always"}`))
-	errtest.Fatal(t, err)
+	difftest.Equal(t, "dead letters", 0, countFiles(t, h.cfg.DeadLetterDir))
+	id := errtest.Must(h.InvokeAsync("toy", []byte(`{"Do": "fail", "Text": "always"}`)))(t)
 	waitUntil(t, "the dead letter",
 		func() bool { return countFiles(t, h.cfg.DeadLetterDir) == 1 && countFiles(t, h.cfg.JournalDir) == 0 })
 	waitUntil(t, "the report in the log", func() bool { return strings.Contains(h.log.all(), "platform.deadLetter") })
@@ -37,8 +35,7 @@ func TestAsynchronousRequestsAreRetried(t *testing.T) {
 
 func countFiles(t *testing.T, dir string) int {
 	t.Helper()
-	files, err := os.ReadDir(dir)
-	errtest.Fatal(t, err)
+	files := errtest.Must(os.ReadDir(dir))(t)
 	return len(files)
 }
 
@@ -56,13 +53,11 @@ func TestAsynchronousRequestsSurviveARestart(t *testing.T) {
 	}
 	for _, f := range files {
 		path := filepath.Join(h.cfg.JournalDir, f.Name())
-		text, err := os.ReadFile(path)
-		errtest.Fatal(t, err)
+		text := errtest.Must(os.ReadFile(path))(t)
 		errtest.Fatal(t, os.WriteFile(path, []byte(strings.Replace(string(text), "hang", "echo", 1)), 0o600))
 	}
 	errtest.Fatal(t, os.WriteFile(filepath.Join(h.cfg.JournalDir, "x.json.tmp"), []byte("{"), 0o600))
-	next, err := New(t.Context(), h.cfg)
-	errtest.Fatal(t, err)
+	next := errtest.Must(New(t.Context(), h.cfg))(t)
 	t.Cleanup(next.Close)
 	waitUntil(t, "an empty journal", func() bool { return countFiles(t, h.cfg.JournalDir) == 0 })
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -40,12 +41,11 @@ func TestRemoteEndpoint(t *testing.T) {
 	defer remote.Close()
 	// newService returns a service that waits for the endpoint twice as long as the limit.
 	newService := func(limit time.Duration) *Service {
-		s, err := New(context.Background(), Config{
+		s := errtest.Must(New(context.Background(), Config{
 			Functions: []Function{{Name: "toy", Endpoint: remote.URL, Timeout: limit, Concurrency: 1}},
 			Log:       &testLog{}, NewID: uuid.NewString, TempDir: t.TempDir(), JournalDir: t.TempDir(),
 			DeadLetterDir: t.TempDir(), InitTimeout: limit,
-		})
-		errtest.Fatal(t, err)
+		}))(t)
 		t.Cleanup(s.Close)
 		return s
 	}
@@ -66,8 +66,6 @@ func TestRemoteEndpoint(t *testing.T) {
 		}
 	}
 	remote.Close()
-	if r, err := patient.Invoke(t.Context(), "toy", []byte(`1`)); err != nil ||
-		r.ErrorType != "Lambda.ServiceException" {
-		t.Errorf("endpoint not running: %+v, %v; want Lambda.ServiceException", r, err)
-	}
+	difftest.Equal(t, "endpoint not running", "Lambda.ServiceException",
+		errtest.Must(patient.Invoke(t.Context(), "toy", []byte(`1`)))(t).ErrorType)
 }

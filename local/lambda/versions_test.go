@@ -32,12 +32,10 @@ func TestVersions(t *testing.T) {
 	build("three and more", "4")
 	// texts returns what the programs of the versions are.
 	texts := func() map[string]string {
-		programs, err := v.Programs("f")
-		errtest.Fatal(t, err)
+		programs := errtest.Must(v.Programs("f"))(t)
 		out := map[string]string{}
 		for number, path := range programs {
-			text, err := os.ReadFile(path)
-			errtest.Fatal(t, err)
+			text := errtest.Must(os.ReadFile(path))(t)
 			out[number] = string(text)
 		}
 		return out
@@ -45,15 +43,11 @@ func TestVersions(t *testing.T) {
 	difftest.Equal(t, "programs", map[string]string{"1": "one", "2": "two", "3": "one", "4": "three and more"}, texts())
 	errtest.Fatal(t, v.Prune(func(function, number string) bool { return function == "f" && number == "2" }))
 	difftest.Equal(t, "programs after pruning", map[string]string{"2": "two", "4": "three and more"}, texts())
-	if programs, err := v.Programs("other"); len(programs) != 0 || err != nil {
-		t.Errorf("programs of another function: %v, %v; want none", programs, err)
-	}
+	difftest.Equal(t, "programs of another function", 0, len(errtest.Must(v.Programs("other"))(t)))
 	if _, err := v.Publish("f", filepath.Join(dir, "missing")); err == nil {
 		t.Error("published a program that does not exist")
 	}
-	if err := NewVersions(filepath.Join(dir, "none")).Prune(nil); err != nil {
-		t.Errorf("prune a folder that does not exist: %v", err)
-	}
+	errtest.Is(t, "prune a folder that does not exist", NewVersions(filepath.Join(dir, "none")).Prune(nil), nil)
 }
 
 // Where a program cannot be kept, its version is a link that leads to the newest one.
@@ -68,13 +62,10 @@ func TestVersionsOnAnotherFileSystem(t *testing.T) {
 			errtest.Fatal(t, os.Symlink(program, filepath.Join(dir, "f", "1")))
 		}
 		for range 2 {
-			if got, err := v.Publish("f", program); got != "1" || err != nil {
-				t.Errorf("version %q, %v; want 1", got, err)
-			}
+			difftest.Equal(t, "version", "1", errtest.Must(v.Publish("f", program))(t))
 		}
-		if text, err := os.ReadFile(filepath.Join(dir, "f", "1")); string(text) != program || err != nil {
-			t.Errorf("the program of the version is %q, %v; want %q", text, err, program)
-		}
+		difftest.Equal(t, "the program of the version", program,
+			string(errtest.Must(os.ReadFile(filepath.Join(dir, "f", "1")))(t)))
 		if err := os.Remove(program); err != nil { // the project is moved
 			t.Fatal(err)
 		}

@@ -44,11 +44,9 @@ func TestGroupEndsWithItsLeader(t *testing.T) {
 
 // The kernel may give the process ID of a leader that has ended to another process, which must not get its signals.
 func TestNoSignalReachesAnotherProcess(t *testing.T) {
-	g, err := Start(exec.Command("true"))
-	errtest.Fatal(t, err)
+	g := errtest.Must(Start(exec.Command("true")))(t)
 	<-g.Done()
-	other, err := Start(exec.Command("sleep", "600"))
-	errtest.Fatal(t, err)
+	other := errtest.Must(Start(exec.Command("sleep", "600")))(t)
 	defer other.Kill()
 	g.cmd.Process.Pid = other.PID()
 	g.Kill()
@@ -65,14 +63,11 @@ func startWithChild(t *testing.T, command string) (g *Group, child int) {
 	errtest.Fatal(t, err)
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Stdout = w
-	g, err = Start(cmd)
-	errtest.Fatal(t, err)
+	g = errtest.Must(Start(cmd))(t)
 	w.Close()
 	line := make([]byte, 32)
-	n, err := r.Read(line)
-	errtest.Fatal(t, err)
-	child, err = strconv.Atoi(strings.TrimSpace(string(line[:n])))
-	errtest.Fatal(t, err)
+	n := errtest.Must(r.Read(line))(t)
+	child = errtest.Must(strconv.Atoi(strings.TrimSpace(string(line[:n]))))(t)
 	return g, child
 }
 
@@ -91,10 +86,8 @@ func isRunning(pid int) bool {
 
 func TestStopSendsSIGTERMBeforeKilling(t *testing.T) {
 	responsive := exec.Command("sh", "-c", "trap 'exit 7' TERM; echo ready; while :; do sleep 0.01; done")
-	out, err := responsive.StdoutPipe()
-	errtest.Fatal(t, err)
-	g, err := Start(responsive)
-	errtest.Fatal(t, err)
+	out := errtest.Must(responsive.StdoutPipe())(t)
+	g := errtest.Must(Start(responsive))(t)
 	errtest.Fatal(t, errtest.Of(out.Read(make([]byte, 8))))
 	g.Stop(time.Minute)
 	var exit *exec.ExitError
@@ -103,12 +96,8 @@ func TestStopSendsSIGTERMBeforeKilling(t *testing.T) {
 	}
 
 	unresponsive := exec.Command("sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.01; done")
-	if out, err = unresponsive.StdoutPipe(); err != nil {
-		t.Fatal(err)
-	}
-	if g, err = Start(unresponsive); err != nil {
-		t.Fatal(err)
-	}
+	out = errtest.Must(unresponsive.StdoutPipe())(t)
+	g = errtest.Must(Start(unresponsive))(t)
 	errtest.Fatal(t, errtest.Of(out.Read(make([]byte, 8))))
 	g.Stop(50 * time.Millisecond)
 	if g.Err() == nil {

@@ -20,8 +20,7 @@ func TestRelaxedProcessesSkipSyncs(t *testing.T) {
 			errtest.Fatal(t, err)
 			cmd := exec.Command("sync", flag, "/dev/stdin")
 			cmd.Stdin = r
-			g, err := test.start(cmd)
-			errtest.Fatal(t, err)
+			g := errtest.Must(test.start(cmd))(t)
 			<-g.Done()
 			if (g.Err() == nil) != test.skips {
 				t.Errorf("%s, sync %s: %v, want success = %v", test.name, flag, g.Err(), test.skips)

@@ -12,6 +12,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 // call sends a request to the JSON API and returns the response and the type of the error, if any.
@@ -21,9 +24,7 @@ func (b *testService) call(t *testing.T, operation, body string) (out map[string
 	r.Header.Set("X-Amz-Target", TargetPrefix+operation)
 	w := httptest.NewRecorder()
 	b.ServeHTTP(w, r)
-	if err := json.NewDecoder(bytes.NewReader(w.Body.Bytes())).Decode(&out); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, json.NewDecoder(bytes.NewReader(w.Body.Bytes())).Decode(&out))
 	kind, _ = out["__type"].(string)
 	if (w.Code == http.StatusOK) == (kind != "") {
 		t.Errorf("%s: status %d with %s, want an error exactly for another status than 200", operation, w.Code, w.Body)
@@ -54,9 +55,7 @@ func TestExecutionNames(t *testing.T) {
 	)
 	first, _ := b.call(t, "StartExecution", startRequest("a", `{"n":1}`))
 	arn, _ := first["executionArn"].(string)
-	if want := "arn:aws:states:eu-west-1:000000000000:execution:toy:a"; arn != want {
-		t.Errorf("ARN %s, want %s", arn, want)
-	}
+	difftest.Equal(t, "ARN", "arn:aws:states:eu-west-1:000000000000:execution:toy:a", arn)
 	if again, kind := b.call(t, "StartExecution", startRequest("a", `{"n":1}`)); kind != "" ||
 		again["startDate"] != first["startDate"] {
 		t.Errorf("same request while it runs: %v, %q; want the first execution", again, kind)
@@ -73,9 +72,7 @@ func TestExecutionNames(t *testing.T) {
 		b.Close()
 		b.restart(t) // the names of ended executions remain in use after a restart
 	}
-	if len(b.functions.calls) != 1 {
-		t.Errorf("%d calls, want 1", len(b.functions.calls))
-	}
+	difftest.Equal(t, "calls", 1, len(b.functions.calls))
 	for name, want := range map[string]string{strings.Repeat("x", 80): "", strings.Repeat("x", 81): "InvalidName",
 		"a/b": "InvalidName", "..": ""} {
 		if _, kind := b.call(t, "StartExecution", startRequest(name, `{}`)); kind != want {
@@ -174,35 +171,23 @@ func TestTaskTokens(t *testing.T) {
 		return kind
 	}
 	e, err := b.Start(machineARN, "good", []byte(`{"limit":60}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	token := <-tokens
-	if kind := send("SendTaskSuccess", token, `,"output":"{"`); kind != "InvalidOutput" {
-		t.Errorf("invalid output: %q, want InvalidOutput", kind)
-	}
-	if kind := send("SendTaskSuccess", token, `,"output":"{\"a\":1}"`); kind != "" {
-		t.Errorf("success: %q, want success", kind)
-	}
+	difftest.Equal(t, "invalid output", "InvalidOutput", send("SendTaskSuccess", token, `,"output":"{"`))
+	difftest.Equal(t, "success", "", send("SendTaskSuccess", token, `,"output":"{\"a\":1}"`))
 	if got := b.waitForEnd(t, e.ARN); string(got.Output) != `{"a":1}` {
 		t.Errorf("execution %s with output %s", got.Status, got.Output)
 	}
 	if got := b.MachineOfToken(token); got != machineARN || b.MachineOfToken("x") != "" || b.MachineOfToken("") != "" {
 		t.Errorf("the token belongs to %q after the task, want its machine", got)
 	}
-	if kind := send("SendTaskFailure", token, ""); kind != "TaskTimedOut" {
-		t.Errorf("SendTaskFailure after the task: %q, want TaskTimedOut", kind)
-	}
-	if e, err = b.Start(machineARN, "bad", []byte(`{"limit":60}`)); err != nil {
-		t.Fatal(err)
-	}
+	difftest.Equal(t, "SendTaskFailure after the task", "TaskTimedOut", send("SendTaskFailure", token, ""))
+	e = errtest.Must(b.Start(machineARN, "bad", []byte(`{"limit":60}`)))(t)
 	send("SendTaskFailure", <-tokens, `,"error":"Own","cause":"c"`)
 	if got := b.waitForEnd(t, e.ARN); string(got.Output) != `{"Cause":"c","Error":"Own"}` {
 		t.Errorf("execution %s with output %s", got.Status, got.Output)
 	}
-	if e, err = b.Start(machineARN, "silent", []byte(`{"limit":1}`)); err != nil {
-		t.Fatal(err)
-	}
+	e = errtest.Must(b.Start(machineARN, "silent", []byte(`{"limit":1}`)))(t)
 	<-tokens
 	if got := b.waitForEnd(t, e.ARN); !strings.Contains(string(got.Output), "States.Timeout") {
 		t.Errorf("execution %s with output %s", got.Status, got.Output)
@@ -219,10 +204,7 @@ func TestStopAndTimeouts(t *testing.T) {
 		),
 		hang,
 	)
-	e, err := b.Start(machineARN, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := errtest.Must(b.Start(machineARN, "", nil))(t)
 	if _, kind := b.call(t, "StopExecution", fmt.Sprintf(`{"executionArn":%q,"error":"E","cause":"C"}`,
 		e.ARN)); kind != "" {
 		t.Errorf("StopExecution: %q, want success", kind)
@@ -269,10 +251,7 @@ func TestRestart(t *testing.T) {
 	)
 	var ended []string
 	b.cfg.OnEnded = func(e Execution) { ended = append(ended, e.Name+" "+e.Status) }
-	e, err := b.Start(machineARN, "a", []byte(`{"n":1}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := errtest.Must(b.Start(machineARN, "a", []byte(`{"n":1}`)))(t)
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(time.Minute); len(b.eventTypes(t, e.ARN)) < 5; <-tick.C {
@@ -293,9 +272,7 @@ func TestRestart(t *testing.T) {
 	if len(ended) != 1 || ended[0] != "a SUCCEEDED" {
 		t.Errorf("OnEnded was called for %v, want one call", ended)
 	}
-	if err := os.WriteFile(filepath.Join(b.cfg.Dir, "toy", "x"+recordSuffix), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, os.WriteFile(filepath.Join(b.cfg.Dir, "toy", "x"+recordSuffix), []byte("{"), 0o600))
 	if _, err := New(t.Context(), b.cfg); err == nil || !strings.Contains(err.Error(), "x"+recordSuffix) {
 		t.Errorf("damaged file: %v, want an error with its name", err)
 	}

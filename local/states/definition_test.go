@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 func TestUnsupportedDefinitionsAreErrors(t *testing.T) {
@@ -92,13 +94,8 @@ func TestUnsupportedDefinitionsAreErrors(t *testing.T) {
 func TestOwnDefinitions(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"batch", "delivery", "resolution", "screening"} {
-		text, err := os.ReadFile("../../statemachine/" + name + ".asl.json")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := Parse(text); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		text := errtest.Must(os.ReadFile("../../statemachine/" + name + ".asl.json"))(t)
+		errtest.Is(t, name, errtest.Of(Parse(text)), nil)
 	}
 }
 
@@ -122,10 +119,7 @@ func TestChoices(t *testing.T) {
 			t.Errorf("%s: %v", test.rule, err)
 			continue
 		}
-		in, err := decode([]byte(test.input))
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := errtest.Must(decode([]byte(test.input)))(t)
 		contextObject := map[string]any{"State": map[string]any{"Ready": true}}
 		next, failure := d.States["S"].chooseNext(in, contextObject)
 		if failure != nil || (next == "Y") != test.want {
@@ -136,10 +130,7 @@ func TestChoices(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	text, err := os.ReadFile("../../statemachine/batch.asl.json")
-	if err != nil {
-		f.Fatal(err)
-	}
+	text := errtest.Must(os.ReadFile("../../statemachine/batch.asl.json"))(f)
 	f.Add(text)
 	f.Add([]byte(oneState(task + `"Parameters":{"a.$":"$.b.c"}`)))
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -154,10 +145,7 @@ func FuzzPath(f *testing.F) {
 	for _, seed := range []string{"$", "$.a.b", "$$.Map.Item.Value", "$.a[0].b", "$[", "$."} {
 		f.Add(seed)
 	}
-	in, err := decode([]byte(`{"a":{"b":1},"c":[]}`))
-	if err != nil {
-		f.Fatal(err)
-	}
+	in := errtest.Must(decode([]byte(`{"a":{"b":1},"c":[]}`)))(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := parsePath(text)
 		if err != nil {

@@ -90,8 +90,7 @@ func newTestService(
 // restart starts another service on the same folder.
 func (b *testService) restart(t *testing.T) {
 	t.Helper()
-	s, err := New(t.Context(), b.cfg)
-	errtest.Fatal(t, err)
+	s := errtest.Must(New(t.Context(), b.cfg))(t)
 	t.Cleanup(s.Close)
 	b.Service = s
 }
@@ -99,16 +98,14 @@ func (b *testService) restart(t *testing.T) {
 // run starts an execution and waits for its end.
 func (b *testService) run(t *testing.T, input string) Execution {
 	t.Helper()
-	e, err := b.Start(machineARN, "", []byte(input))
-	errtest.Fatal(t, err)
+	e := errtest.Must(b.Start(machineARN, "", []byte(input)))(t)
 	return b.waitForEnd(t, e.ARN)
 }
 
 // waitForEnd waits for the end of an execution and returns it.
 func (b *testService) waitForEnd(t *testing.T, arn string) Execution {
 	t.Helper()
-	e, err := b.find(arn)
-	errtest.Fatal(t, err)
+	e := errtest.Must(b.find(arn))(t)
 	select {
 	case <-e.doneChannel():
 	case <-time.After(time.Minute):
@@ -120,10 +117,8 @@ func (b *testService) waitForEnd(t *testing.T, arn string) Execution {
 // eventTypes returns the types of the events in the history of an execution.
 func (b *testService) eventTypes(t *testing.T, arn string) []string {
 	t.Helper()
-	e, err := b.find(arn)
-	errtest.Fatal(t, err)
-	events, err := e.events()
-	errtest.Fatal(t, err)
+	e := errtest.Must(b.find(arn))(t)
+	events := errtest.Must(e.events())(t)
 	var kinds []string
 	for i, text := range events {
 		var event struct {

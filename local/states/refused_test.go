@@ -3,6 +3,8 @@ package states
 import (
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 // TestDefinitionsThatStepFunctionsRefuses has definitions that can be read but that CreateStateMachine refuses: with
@@ -67,7 +69,5 @@ func TestCommentsInRetryAndCatch(t *testing.T) {
 	t.Parallel()
 	definition := oneState(invocation + `"Retry":[{"Comment":"c","ErrorEquals":["A"],"MaxAttempts":0}],` +
 		`"Catch":[{"Comment":"c","ErrorEquals":["States.ALL"],"Next":"Caught"}]`)
-	if _, err := Parse([]byte(definition)); err != nil {
-		t.Error(err)
-	}
+	errtest.Fatal(t, errtest.Of(Parse([]byte(definition))))
 }

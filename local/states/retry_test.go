@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 func TestRetry(t *testing.T) {
@@ -87,34 +90,28 @@ func TestMatchesError(t *testing.T) {
 		{"States.ALL", "", false},
 	}
 	for _, test := range tests {
-		if got := matchesError([]string{test.name}, test.failed); got != test.want {
-			t.Errorf("matchesError(%s, %s) = %v, want %v", test.name, test.failed, got, test.want)
-		}
+		difftest.Equal(t, "matchesError("+test.name+", "+test.failed+")", test.want,
+			matchesError([]string{test.name}, test.failed))
 	}
 }
 
 // newRetrier returns an element of Retry with the fields, in JSON.
 func newRetrier(t *testing.T, fields string) (r retrier) {
 	t.Helper()
-	if err := r.UnmarshalJSON([]byte(`{"ErrorEquals": ["A"]` + fields + `}`)); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, r.UnmarshalJSON([]byte(`{"ErrorEquals": ["A"]`+fields+`}`)))
 	return r
 }
 
 func TestDelayOfManyRetriesIsBounded(t *testing.T) {
 	t.Parallel()
-	if got, want := newRetrier(t, "").delayAfter(1000, nil), maxDelaySeconds*time.Second; got != want {
-		t.Errorf("delay after 1000 retries %v, want %v", got, want)
-	}
+	difftest.Equal(t, "delay after 1000 retries", maxDelaySeconds*time.Second, newRetrier(t, "").delayAfter(1000, nil))
 }
 
 func TestRetryJitter(t *testing.T) {
 	t.Parallel()
 	r := newRetrier(t, `, "JitterStrategy": "FULL"`)
 	for random, want := range map[float64]time.Duration{0: 0, 0.5: 2 * time.Second} {
-		if got := r.delayAfter(2, func() float64 { return random }); got != want {
-			t.Errorf("delay for the random number %v = %v, want %v", random, got, want)
-		}
+		difftest.Equal(t, fmt.Sprintf("delay for the random number %v", random), want,
+			r.delayAfter(2, func() float64 { return random }))
 	}
 }

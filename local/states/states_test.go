@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"sluice/shared/kit/difftest"
 )
 
 func TestDataFlow(t *testing.T) {
@@ -269,9 +269,7 @@ func TestParallel(t *testing.T) {
 				return p, failed
 			})
 			e := b.run(t, `{"a":1}`)
-			if got := string(e.Output) + e.Error; got != test.want {
-				t.Errorf("execution %s: got %s, want %s", e.Status, got, test.want)
-			}
+			difftest.Equal(t, "execution "+e.Status, test.want, string(e.Output)+e.Error)
 			if kinds := strings.Join(b.eventTypes(t, e.ARN), " "); !strings.HasSuffix(kinds, test.last) {
 				t.Errorf("got the events %s, want them to end with %s", kinds, test.last)
 			}
@@ -294,9 +292,7 @@ func TestHistory(t *testing.T) {
 		PassStateEntered PassStateExited MapIterationSucceeded MapStateSucceeded MapStateExited
 		ParallelStateEntered ParallelStateStarted PassStateEntered PassStateExited
 		ParallelStateSucceeded ParallelStateExited SucceedStateEntered SucceedStateExited ExecutionSucceeded`)
-	if diff := cmp.Diff(want, b.eventTypes(t, e.ARN)); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "events", want, b.eventTypes(t, e.ARN))
 }
 
 // TestEndEvent tests the event about an execution that was stopped, as Step Functions sends it to EventBridge.
@@ -309,7 +305,5 @@ func TestEndEvent(t *testing.T) {
 		`"stateMachineArn":"m","status":"ABORTED","stopDate":1767323045000},` +
 		`"detail-type":"Step Functions Execution Status Change","id":"i","region":"r","resources":["a"],` +
 		`"source":"aws.states","time":"2026-01-02T03:04:05Z","version":"0"}`
-	if got := string(e.EndEvent("i", "r", "1")); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	difftest.Equal(t, "EndEvent", want, string(e.EndEvent("i", "r", "1")))
 }

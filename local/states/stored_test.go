@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -29,8 +30,7 @@ func interruptedExecution(t *testing.T) (b *testService, arn string) {
 		}
 		return name, ""
 	})
-	e, err := b.Start(machineARN, "old", nil)
-	errtest.Fatal(t, err)
+	e := errtest.Must(b.Start(machineARN, "old", nil))(t)
 	if name := <-started; name != "toy:1" {
 		t.Errorf("called %s, want toy:1", name)
 	}
@@ -54,18 +54,13 @@ func TestExecutionsKeepTheirDefinition(t *testing.T) {
 	}
 	countDefinitions := func() int {
 		t.Helper()
-		files, err := filepath.Glob(filepath.Join(b.cfg.Dir, "*", "*"+definitionSuffix))
-		errtest.Fatal(t, err)
+		files := errtest.Must(filepath.Glob(filepath.Join(b.cfg.Dir, "*", "*"+definitionSuffix)))(t)
 		return len(files)
 	}
-	if n := countDefinitions(); n != 2 {
-		t.Errorf("%d definitions are stored, want that of the execution and the new one", n)
-	}
+	difftest.Equal(t, "definitions are stored", 2, countDefinitions())
 	b.Close()
 	b.restart(t)
-	if n := countDefinitions(); n != 1 {
-		t.Errorf("%d definitions are stored when no execution needs the old one, want 1", n)
-	}
+	difftest.Equal(t, "definitions are stored when no execution needs the old one", 1, countDefinitions())
 }
 
 // A definition that is lost is replaced by that of the machine.
@@ -90,8 +85,7 @@ func TestStartFailsOnce(t *testing.T) {
 		t.Fatalf("started %v without a history", e)
 	}
 	errtest.Fatal(t, os.Remove(obstacle))
-	e, err := b.Start(machineARN, "x", nil)
-	errtest.Fatal(t, err)
+	e := errtest.Must(b.Start(machineARN, "x", nil))(t)
 	if e = b.waitForEnd(t, e.ARN); e.Status != Succeeded {
 		t.Errorf("the second start ended %s, want %s", e.Status, Succeeded)
 	}

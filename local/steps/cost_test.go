@@ -62,8 +62,7 @@ func (w *countedBatch) count(t *testing.T) {
 	t.Helper()
 	db := w.counter.database(w.db)
 	w.store = batchdb.New(db, "test-batches")
-	transactions, err := transactiondb.New(db, "test-transactions")
-	errtest.Fatal(t, err)
+	transactions := errtest.Must(transactiondb.New(db, "test-transactions"))(t)
 	uploads, work := w.counter.bucket(uploadsBucket), w.counter.bucket(workBucket)
 	slots := admissiontest.NewSlots()
 	slots.Queue = admissiondb.New(db, "test-admission")
@@ -135,8 +134,7 @@ func (w *countedBatch) runOnce(t *testing.T, size int64) {
 		mustRun(t, w.ingest.Run, pipeline.ChunkInput{ID: w.id, Index: i})
 	}
 	mustRun(t, w.close.Run, pipeline.CloseInput{ID: w.id})
-	ended, err := w.store.ClaimAnnouncement(t.Context(), w.id, "only", received, received.Add(time.Minute))
-	errtest.Fatal(t, err)
+	ended := errtest.Must(w.store.ClaimAnnouncement(t.Context(), w.id, "only", received, received.Add(time.Minute)))(t)
 	errtest.Fatal(t, w.store.MarkAnnounced(t.Context(), ended, batch.Receivers()))
 	if ended.Settings.Parquet {
 		mustRun(t, w.export.Run, input)

@@ -10,6 +10,7 @@ import (
 
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/pipeline"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -64,10 +65,8 @@ func TestDigests(t *testing.T) {
 			if got := b.Verdict.AcceptedSHA256; !bytes.Equal(got, want) {
 				t.Errorf("the digest of the accepted lines is %x, want %x", got, want)
 			}
-			if again := b.AcceptedSHA256 != nil; again != (!tt.reject && tt.status == batch.Processed) {
-				t.Errorf("the file was read again: %v, want it only if some lines are rejected and others are not",
-					again)
-			}
+			difftest.Equal(t, "the file was read again", !tt.reject && tt.status == batch.Processed,
+				b.AcceptedSHA256 != nil)
 		})
 	}
 }

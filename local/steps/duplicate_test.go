@@ -6,14 +6,14 @@ import (
 	"sluice/shared/ingest/admission"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/pipeline"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
 // another returns another batch of the same tenant, over the same stores and with the same steps.
 func (w *testBatch) another(content string, ask func(*batch.Batch)) *testBatch {
 	w.t.Helper()
-	id, err := batch.NewID()
-	errtest.Fatal(w.t, err)
+	id := errtest.Must(batch.NewID())(w.t)
 	next := *w
 	next.id = id
 	next.put(content, ask)
@@ -46,9 +46,7 @@ func TestDuplicateFiles(t *testing.T) {
 				b.ErrorMessage, b.DuplicateOf, b.Verdict, want)
 		}
 	}
-	if n := original.countVersions("t-a"); n != 1 {
-		t.Errorf("%d versions of a line are stored, want 1", n)
-	}
+	difftest.Equal(t, "versions of a line are stored", 1, original.countVersions("t-a"))
 	if b := original.another(content, dryRun).run(); b.Status != batch.Processed || b.DuplicateOf != original.id {
 		t.Errorf("another dry run: got %s, duplicate of %q, want PROCESSED, of %q", b.Status, b.DuplicateOf,
 			original.id)

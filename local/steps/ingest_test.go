@@ -12,6 +12,7 @@ import (
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/pipeline"
 	"sluice/shared/ingest/transaction"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -58,9 +59,7 @@ func TestIngestionContinues(t *testing.T) {
 		t.Errorf("batch %s, want PROCESSED", b.Status)
 	}
 	for _, i := range []int{0, 999, 1000, 1001, 1999, 2000, 2499} {
-		if n := w.countVersions(fmt.Sprint("t-m", i)); n != 1 {
-			t.Errorf("line %d has %d versions, want 1", i, n)
-		}
+		difftest.Equal(t, fmt.Sprintf("versions of line %d", i), 1, w.countVersions(fmt.Sprint("t-m", i)))
 	}
 }
 
@@ -178,9 +177,7 @@ func TestFailedWindowEndsTheRun(t *testing.T) {
 			default:
 				t.Error("the run has ended while a window was being stored")
 			}
-			if got := w.stored(); got != recorded {
-				t.Errorf("%d lines are recorded as stored, want %d", got, recorded)
-			}
+			difftest.Equal(t, "lines are recorded as stored", recorded, w.stored())
 		})
 	}
 }

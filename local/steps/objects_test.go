@@ -13,6 +13,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/objects"
 )
@@ -28,14 +29,11 @@ func TestWriter(t *testing.T) {
 			key := uniqueKey(fmt.Sprintf("work/writer/%d-%d", size, step))
 			w := b.Create(context.Background(), key)
 			for offset := 0; offset < size; offset += step {
-				if n, err := w.Write(content[offset:min(offset+step, size)]); err != nil ||
-					n != min(step, size-offset) {
-					t.Fatalf("%s: Write = %d, %v", key, n, err)
-				}
+				difftest.Equal(t, key+": Write", min(step, size-offset),
+					errtest.Must(w.Write(content[offset:min(offset+step, size)]))(t))
 			}
-			if _, err := b.Open(context.Background(), key, "", 0, -1); !errors.Is(err, objects.ErrNotFound) {
-				t.Errorf("%s: Open before the commit: %v, want ErrNotFound", key, err)
-			}
+			errtest.Is(t, key+": Open before the commit", errtest.Of(b.Open(context.Background(), key, "", 0, -1)),
+				objects.ErrNotFound)
 			committed, err := w.CommitIfWritten()
 			if err != nil || w.Size() != int64(size) {
 				t.Fatalf("%s: committed %d bytes, %v; want %d", key, w.Size(), err, size)
@@ -65,22 +63,16 @@ func TestAbandonedWriter(t *testing.T) {
 	if err := w.Close(); err == nil {
 		t.Error("Close after the end of the context: no error")
 	}
-	if err := w.Abort(); err != nil {
-		t.Error(err)
-	}
-	if _, err := b.Open(context.Background(), key, "", 0, -1); !errors.Is(err, objects.ErrNotFound) {
-		t.Errorf("Open after Abort: %v, want ErrNotFound", err)
-	}
+	errtest.Fatal(t, w.Abort())
+	errtest.Is(t, "Open after Abort", errtest.Of(b.Open(context.Background(), key, "", 0, -1)), objects.ErrNotFound)
 }
 
 // read returns the bytes of an object from start up to but excluding end; -1 means its end.
 func read(t *testing.T, b *objects.Bucket, key string, start, end int64) []byte {
 	t.Helper()
-	body, err := b.Open(context.Background(), key, "", start, end)
-	errtest.Fatal(t, err)
+	body := errtest.Must(b.Open(context.Background(), key, "", start, end))(t)
 	defer body.Close()
-	text, err := io.ReadAll(body)
-	errtest.Fatal(t, err)
+	text := errtest.Must(io.ReadAll(body))(t)
 	return text
 }
 
@@ -95,13 +87,10 @@ func TestRanges(t *testing.T) {
 		start, end int64
 		want       string
 	}{{0, -1, "0123456789"}, {0, 10, "0123456789"}, {3, 4, "3"}, {3, -1, "3456789"}, {9, 10, "9"}, {4, 4, ""}} {
-		if got := string(read(t, b, key, tt.start, tt.end)); got != tt.want {
-			t.Errorf("[%d, %d): %q, want %q", tt.start, tt.end, got, tt.want)
-		}
+		difftest.Equal(t, fmt.Sprintf("[%d, %d)", tt.start, tt.end), tt.want, string(read(t, b, key, tt.start, tt.end)))
 	}
-	if _, err := b.Open(context.Background(), key, `"another"`, 0, -1); !errors.Is(err, objects.ErrChanged) {
-		t.Errorf("Open with another ETag: %v, want ErrChanged", err)
-	}
+	errtest.Is(t, "Open with another ETag", errtest.Of(b.Open(context.Background(), key, `"another"`, 0, -1)),
+		objects.ErrChanged)
 }
 
 // A signed URL expires with the credentials that signed it, and its expiry says so.
@@ -116,13 +105,11 @@ func TestSignedURLs(t *testing.T) {
 	})
 	b := objects.New(short, uploadsBucket, objects.Options{PathStyle: true, Now: func() time.Time { return now }})
 	key := uniqueKey("uploads/t")
-	signed, err := b.SignPutOf(context.Background(), key, 0, 15*time.Minute)
-	errtest.Fatal(t, err)
+	signed := errtest.Must(b.SignPutOf(context.Background(), key, 0, 15*time.Minute))(t)
 	if left := signed.Expires.Sub(now); left > 90*time.Second || left < 88*time.Second {
 		t.Errorf("the URL expires in %v, want 90 seconds", left)
 	}
-	req, err := http.NewRequest(signed.Method, signed.URL, strings.NewReader("hello"))
-	errtest.Fatal(t, err)
+	req := errtest.Must(http.NewRequest(signed.Method, signed.URL, strings.NewReader("hello")))(t)
 	for name, value := range signed.Headers {
 		req.Header.Set(name, value)
 	}
@@ -133,8 +120,7 @@ func TestSignedURLs(t *testing.T) {
 	resp.Body.Close()
 	get, err := b.SignGet(context.Background(), key, objects.Download{FileName: `name "x".jsonl`}, time.Minute)
 	errtest.Fatal(t, err)
-	resp, err = http.Get(get.URL)
-	errtest.Fatal(t, err)
+	resp = errtest.Must(http.Get(get.URL))(t)
 	defer resp.Body.Close()
 	text, _ := io.ReadAll(resp.Body)
 	if resp.StatusCode != http.StatusOK || string(text) != "hello" ||
@@ -152,7 +138,6 @@ func TestRefusedObjectIsDenied(t *testing.T) {
 	io.WriteString(w, "x")
 	errtest.Fatal(t, w.Close())
 	errtest.Fatal(t, b.Tag(context.Background(), key, "sluice-verdict", "refused"))
-	if _, err := b.Open(context.Background(), key, "", 0, -1); !errors.Is(err, objects.ErrDenied) {
-		t.Errorf("Open of a refused object: %v, want ErrDenied", err)
-	}
+	errtest.Is(t, "Open of a refused object", errtest.Of(b.Open(context.Background(), key, "", 0, -1)),
+		objects.ErrDenied)
 }

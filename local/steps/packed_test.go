@@ -32,8 +32,7 @@ func TestPackedUploadInChunks(t *testing.T) {
 			for i := range n {
 				lines.WriteString(line(fmt.Sprint("m", i)))
 			}
-			p, err := newWriter(&packed)
-			errtest.Fatal(t, err)
+			p := errtest.Must(newWriter(&packed))(t)
 			io.WriteString(p, lines.String())
 			errtest.Fatal(t, p.Close())
 			const chunks = 3
@@ -61,11 +60,10 @@ func TestStoredObjectIsDescribed(t *testing.T) {
 	b := bucket(workBucket)
 	for _, size := range []int{0, 10, 8 << 20, 8<<20 + 1} {
 		key := uniqueKey(fmt.Sprint("work/described-", size))
-		got, err := b.StoreObject(t.Context(), key, func(w io.Writer) error {
+		got := errtest.Must(b.StoreObject(t.Context(), key, func(w io.Writer) error {
 			_, err := io.Copy(w, bytes.NewReader(make([]byte, size)))
 			return err
-		})
-		errtest.Fatal(t, err)
+		}))(t)
 		want, err := b.Head(t.Context(), key)
 		want.Modified = got.Modified
 		if err != nil || got != want || got == (objects.Info{}) {

@@ -76,8 +76,7 @@ func testReads(t *testing.T, content string, newStore func(batch.JobStore) batch
 	for _, i := range plan.Chunks {
 		mustRun(t, w.settle.Run, pipeline.ChunkInput{ID: w.id, Index: i})
 	}
-	reconciled, err := w.batches.Reconciled(t.Context(), w.id)
-	errtest.Fatal(t, err)
+	reconciled := errtest.Must(w.batches.Reconciled(t.Context(), w.id))(t)
 	want = 1 // for the only chunk that has findings
 	for _, r := range reconciled {
 		if r.RejectionsKey != "" {
@@ -99,8 +98,7 @@ func testReads(t *testing.T, content string, newStore func(batch.JobStore) batch
 // chunks returns the chunks of the batch.
 func (w *testBatch) chunks() []batch.Chunk {
 	w.t.Helper()
-	chunks, err := w.batches.Chunks(context.Background(), w.id)
-	errtest.Fatal(w.t, err)
+	chunks := errtest.Must(w.batches.Chunks(context.Background(), w.id))(w.t)
 	return chunks
 }
 

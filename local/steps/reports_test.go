@@ -58,9 +58,7 @@ func TestJoinedSections(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			used.take()
 			testJoin(t, b, source, content, c.sizes)
-			if got := used.take(); got != c.copies {
-				t.Errorf("S3 has copied %d sections, want %d", got, c.copies)
-			}
+			difftest.Equal(t, "S3 has copied: sections", c.copies, used.take())
 		})
 	}
 }

@@ -93,9 +93,7 @@ func TestNamesAreScreened(t *testing.T) {
 					b.Verdict.Accepted, test.status, test.accepted)
 			}
 			want := batch.ScreeningVerdict{Names: 11, Hits: 4, AlertsKey: b.Verdict.Screening.AlertsKey}
-			if got := *b.Verdict.Screening; got != want {
-				t.Errorf("the screening came to %+v, want %+v", got, want)
-			}
+			difftest.Equal(t, "the screening came to", want, *b.Verdict.Screening)
 			var alerts []alert
 			for i, name := range []string{wanted, wanted, wanted, "Velkanov Anatoly"} {
 				id := fmt.Sprint("w", i)
@@ -148,13 +146,9 @@ func TestOneNameOfManyLines(t *testing.T) {
 		t.Errorf("the screening came to %+v, want 1 name and %d hits", v, lines)
 	}
 	alerts := w.alerts(b)
-	if len(alerts) != lines {
-		t.Errorf("%d alerts, want %d", len(alerts), lines)
-	}
+	difftest.Equal(t, "alerts", lines, len(alerts))
 	for i, a := range alerts {
-		if a.Line != int64(i+1) {
-			t.Fatalf("alert %d is of line %d", i, a.Line)
-		}
+		difftest.Equal(t, fmt.Sprintf("alert %d is of line", i), int64(i+1), a.Line)
 	}
 }
 

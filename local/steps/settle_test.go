@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/difftest"
 )
 
 // manyChunks returns a file of 31 lines, one of them invalid, which newTestBatch divides into more than ten chunks.
@@ -39,9 +40,7 @@ func TestSettleReadsNoOtherChunk(t *testing.T) {
 	if b := w.run(); b.Status != batch.Processed || b.Plan.Count() < 10 {
 		t.Errorf("got status %s and %d chunks, want PROCESSED and at least 10", b.Status, b.Plan.Count())
 	}
-	if reads != 0 {
-		t.Errorf("settling read all chunks %d times, want never", reads)
-	}
+	difftest.Equal(t, "times that settling read all chunks", 0, reads)
 }
 
 // storeWithoutLineCounts is the store of a release that committed no line counts.

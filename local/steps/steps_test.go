@@ -14,6 +14,7 @@ import (
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/chunk"
 	"sluice/shared/ingest/pipeline"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/machine"
 )
@@ -33,16 +34,10 @@ func TestEveryStepCanRunTwice(t *testing.T) {
 		t.Fatalf("batch %s with verdict %+v, want PROCESSED with 30 of 33 accepted", b.Status, b.Verdict)
 	}
 	for i := range 30 {
-		if n := w.countVersions(fmt.Sprint("t-m", i)); n != 1 {
-			t.Errorf("line %d has %d versions, want 1", i, n)
-		}
+		difftest.Equal(t, fmt.Sprintf("versions of line %d", i), 1, w.countVersions(fmt.Sprint("t-m", i)))
 	}
-	if w.countVersions("t-twin") != 0 {
-		t.Error("a rejected line was stored")
-	}
-	if n := strings.Count(w.report(b), "\n"); n != 3 {
-		t.Errorf("%d lines in the report, want 3", n)
-	}
+	difftest.Equal(t, "a rejected line was stored", 0, w.countVersions("t-twin"))
+	difftest.Equal(t, "lines in the report", 3, strings.Count(w.report(b), "\n"))
 }
 
 func TestBatchRejectedAsAWhole(t *testing.T) {
@@ -111,8 +106,7 @@ func TestFileWithoutTransactions(t *testing.T) {
 // mustRun runs a step that must not fail.
 func mustRun[In, Out any](t *testing.T, run func(context.Context, In) (Out, error), in In) Out {
 	t.Helper()
-	out, err := run(context.Background(), in)
-	errtest.Fatal(t, err)
+	out := errtest.Must(run(context.Background(), in))(t)
 	return out
 }
 

@@ -23,6 +23,7 @@ import (
 	"sluice/shared/ingest/pipeline"
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/transactiondb"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity"
@@ -72,10 +73,8 @@ func newScreenedBatch(t *testing.T, content string, reject bool, screening *batc
 func newBatchWith(t *testing.T, content string, ask func(*batch.Batch)) *testBatch {
 	t.Helper()
 	db := dynamotest.Start(t)
-	transactions, err := transactiondb.New(db, "test-transactions")
-	errtest.Fatal(t, err)
-	id, err := batch.NewID()
-	errtest.Fatal(t, err)
+	transactions := errtest.Must(transactiondb.New(db, "test-transactions"))(t)
+	id := errtest.Must(batch.NewID())(t)
 	w := &testBatch{
 		t:            t,
 		db:           db,
@@ -180,9 +179,7 @@ func runThrice[In, Out any](w *testBatch, name string, run func(context.Context,
 	if err := errors.Join(errs...); err != nil {
 		w.t.Fatalf("%s: %v", name, err)
 	}
-	if diff := cmp.Diff(outs[0], outs[1]) + cmp.Diff(outs[0], outs[2]); diff != "" {
-		w.t.Errorf("%s returned different outputs: %s", name, diff)
-	}
+	difftest.Equal(w.t, name+" returned different outputs", "", cmp.Diff(outs[0], outs[1])+cmp.Diff(outs[0], outs[2]))
 	return outs[2]
 }
 
@@ -230,8 +227,7 @@ func (w *testBatch) ticket(s admission.Stage) pipeline.AdmitInput {
 // current returns the batch as it is stored.
 func (w *testBatch) current() batch.Batch {
 	w.t.Helper()
-	b, err := w.batches.Get(context.Background(), w.id)
-	errtest.Fatal(w.t, err)
+	b := errtest.Must(w.batches.Get(context.Background(), w.id))(w.t)
 	return b
 }
 

@@ -12,13 +12,11 @@ import (
 // preflight asks, as a browser does, whether a page may send a request to a URL.
 func preflight(t *testing.T, url, origin, method, headers string) *http.Response {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodOptions, url, nil)
-	errtest.Fatal(t, err)
+	r := errtest.Must(http.NewRequestWithContext(t.Context(), http.MethodOptions, url, nil))(t)
 	r.Header.Set("Origin", origin)
 	r.Header.Set("Access-Control-Request-Method", method)
 	r.Header.Set("Access-Control-Request-Headers", headers)
-	resp, err := http.DefaultClient.Do(r)
-	errtest.Fatal(t, err)
+	resp := errtest.Must(http.DefaultClient.Do(r))(t)
 	resp.Body.Close()
 	return resp
 }

@@ -65,8 +65,7 @@ func TestDeclaredContent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			key := uniqueKey("declared")
-			signed, err := uploads.SignPutOfContent(t.Context(), key, tt.declared, time.Minute)
-			errtest.Fatal(t, err)
+			signed := errtest.Must(uploads.SignPutOfContent(t.Context(), key, tt.declared, time.Minute))(t)
 			status, text := putSigned(t, signed, tt.body, tt.changed...)
 			if status != tt.status || !strings.Contains(text, tt.code) {
 				t.Errorf("PUT of %q answers %d %s, want %d %s", tt.body, status, text, tt.status, tt.code)
@@ -77,9 +76,8 @@ func TestDeclaredContent(t *testing.T) {
 		})
 	}
 	t.Run("without the checksum", func(t *testing.T) {
-		signed, err := uploads.SignPutOfContent(t.Context(), uniqueKey("declared"),
-			objects.Content{SHA256: sha256Of("hello")}, time.Minute)
-		errtest.Fatal(t, err)
+		signed := errtest.Must(uploads.SignPutOfContent(t.Context(), uniqueKey("declared"),
+			objects.Content{SHA256: sha256Of("hello")}, time.Minute))(t)
 		if status, text := put(t, signed.URL, "hello", "If-None-Match", "*"); status != 403 {
 			t.Errorf("PUT without the header answers %d %s, want 403", status, text)
 		}
@@ -109,8 +107,7 @@ func (u partsUpload) sign(number int32, size int, sum []byte) objects.SignedURL 
 	if sum != nil {
 		p.SHA256 = base64.StdEncoding.EncodeToString(sum)
 	}
-	signed, err := u.uploads.SignPart(u.Context(), u.key, u.id, p, time.Minute)
-	errtest.Fatal(u, err)
+	signed := errtest.Must(u.uploads.SignPart(u.Context(), u.key, u.id, p, time.Minute))(u)
 	return signed
 }
 
@@ -124,8 +121,7 @@ func (u partsUpload) send(number int32, body string) {
 
 func (u partsUpload) list() []objects.Part {
 	u.Helper()
-	parts, err := u.uploads.ListParts(u.Context(), u.key, u.id)
-	errtest.Fatal(u, err)
+	parts := errtest.Must(u.uploads.ListParts(u.Context(), u.key, u.id))(u)
 	return parts
 }
 
@@ -205,24 +201,17 @@ func TestCompletionOfParts(t *testing.T) {
 		"the wrong order":           {parts[1], parts[0]},
 		"a part twice":              {parts[0], parts[0], parts[1]},
 	} {
-		if err := u.complete(refused); !errors.Is(err, objects.ErrPartsDiffer) {
-			t.Errorf("%s: %v, want ErrPartsDiffer", name, err)
-		}
+		errtest.Is(t, name, u.complete(refused), objects.ErrPartsDiffer)
 	}
 	u.send(2, "too")
-	if err := u.complete(parts); !errors.Is(err, objects.ErrPartsDiffer) {
-		t.Errorf("a part that has changed meanwhile: %v, want ErrPartsDiffer", err)
-	}
+	errtest.Is(t, "a part that has changed meanwhile", u.complete(parts), objects.ErrPartsDiffer)
 	errtest.Fatal(t, u.complete(u.list()))
-	if _, err := u.uploads.ListParts(t.Context(), u.key, u.id); !errors.Is(err, objects.ErrNoUpload) {
-		t.Errorf("ListParts after the completion: %v, want ErrNoUpload", err)
-	}
+	errtest.Is(t, "ListParts after the completion", errtest.Of(u.uploads.ListParts(t.Context(), u.key, u.id)),
+		objects.ErrNoUpload)
 	if status, text := putSigned(t, u.sign(2, 3, nil), "two"); status != http.StatusNotFound {
 		t.Errorf("a part after the completion: %d %s, want 404", status, text)
 	}
-	if err := u.uploads.AbortParts(t.Context(), u.key, u.id); err != nil {
-		t.Errorf("AbortParts after the completion: %v", err)
-	}
+	errtest.Is(t, "AbortParts after the completion", u.uploads.AbortParts(t.Context(), u.key, u.id), nil)
 	if got := createdWithKey(u.key); len(got) != 1 {
 		t.Errorf("storage reports %+v, want one object", got)
 	}
@@ -230,26 +219,16 @@ func TestCompletionOfParts(t *testing.T) {
 	small := newPartsUpload(t, false)
 	small.send(1, "small")
 	small.send(2, "two")
-	if err := small.complete(small.list()); !errors.Is(err, objects.ErrPartsDiffer) {
-		t.Errorf("a part that is too small: %v, want ErrPartsDiffer", err)
-	}
+	errtest.Is(t, "a part that is too small", small.complete(small.list()), objects.ErrPartsDiffer)
 	for _, call := range []string{"first", "repeated"} {
-		if err := small.uploads.AbortParts(t.Context(), small.key, small.id); err != nil {
-			t.Errorf("%s AbortParts: %v", call, err)
-		}
+		errtest.Is(t, call+" AbortParts", small.uploads.AbortParts(t.Context(), small.key, small.id), nil)
 	}
-	if err := small.complete([]objects.Part{{Number: 1, ETag: parts[0].ETag}}); !errors.Is(err, objects.ErrNoUpload) {
-		t.Errorf("completion after it was aborted: %v, want ErrNoUpload", err)
-	}
+	errtest.Is(t, "completion after it was aborted", small.complete([]objects.Part{{Number: 1, ETag: parts[0].ETag}}),
+		objects.ErrNoUpload)
 
 	second := newPartsUpload(t, false)
 	second.key = u.key
-	var err error
-	if second.id, err = second.uploads.StartParts(t.Context(), second.key, false); err != nil {
-		t.Fatal(err)
-	}
+	second.id = errtest.Must(second.uploads.StartParts(t.Context(), second.key, false))(t)
 	second.send(1, "other")
-	if err := second.complete(second.list()); !errors.Is(err, objects.ErrChanged) {
-		t.Errorf("completion where there is an object: %v, want ErrChanged", err)
-	}
+	errtest.Is(t, "completion where there is an object", second.complete(second.list()), objects.ErrChanged)
 }

@@ -100,28 +100,24 @@ func client(id, secret string) *s3.Client {
 
 func presignPut(t *testing.T, key string, lifetime time.Duration) (string, http.Header) {
 	t.Helper()
-	r, err := s3.NewPresignClient(client("function", "function-secret")).PresignPutObject(t.Context(),
+	r := errtest.Must(s3.NewPresignClient(client("function", "function-secret")).PresignPutObject(t.Context(),
 		&s3.PutObjectInput{
 			Bucket:      aws.String(bucket),
 			Key:         &key,
 			IfNoneMatch: aws.String("*"),
-		}, s3.WithPresignExpires(lifetime))
-	errtest.Fatal(t, err)
+		}, s3.WithPresignExpires(lifetime)))(t)
 	return r.URL, r.SignedHeader
 }
 
 func put(t *testing.T, url, body string, headers ...string) (int, string) {
 	t.Helper()
-	r, err := http.NewRequest(http.MethodPut, url, strings.NewReader(body))
-	errtest.Fatal(t, err)
+	r := errtest.Must(http.NewRequest(http.MethodPut, url, strings.NewReader(body)))(t)
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	resp, err := http.DefaultClient.Do(r)
-	errtest.Fatal(t, err)
+	resp := errtest.Must(http.DefaultClient.Do(r))(t)
 	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	errtest.Fatal(t, err)
+	text := errtest.Must(io.ReadAll(resp.Body))(t)
 	return resp.StatusCode, string(text)
 }
 

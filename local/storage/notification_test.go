@@ -11,34 +11,31 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
-	"github.com/google/go-cmp/cmp"
 
 	"sluice/local/template"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
 func TestMultipartUploadAndCopyAreReported(t *testing.T) {
 	c := client("function", "function-secret")
 	key, copied := uniqueKey("parts"), uniqueKey("copied")
-	upload, err := c.CreateMultipartUpload(t.Context(),
-		&s3.CreateMultipartUploadInput{Bucket: aws.String(bucket), Key: &key})
-	errtest.Fatal(t, err)
+	upload := errtest.Must(c.CreateMultipartUpload(t.Context(),
+		&s3.CreateMultipartUploadInput{Bucket: aws.String(bucket), Key: &key}))(t)
 	var parts []types.CompletedPart
 	for i, size := range []int{5 << 20, 7} {
 		n := int32(i + 1)
-		part, err := c.UploadPart(
+		part := errtest.Must(c.UploadPart(
 			t.Context(),
 			&s3.UploadPartInput{Bucket: aws.String(bucket), Key: &key, UploadId: upload.UploadId,
 				PartNumber: &n, Body: bytes.NewReader(make([]byte, size))},
-		)
-		errtest.Fatal(t, err)
+		))(t)
 		parts = append(parts, types.CompletedPart{ETag: part.ETag, PartNumber: &n})
 	}
-	if _, err := c.CompleteMultipartUpload(t.Context(), &s3.CompleteMultipartUploadInput{Bucket: aws.String(bucket),
-		Key: &key, UploadId: upload.UploadId,
-		MultipartUpload: &types.CompletedMultipartUpload{Parts: parts}}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t,
+		errtest.Of(c.CompleteMultipartUpload(t.Context(),
+			&s3.CompleteMultipartUploadInput{Bucket: aws.String(bucket), Key: &key, UploadId: upload.UploadId,
+				MultipartUpload: &types.CompletedMultipartUpload{Parts: parts}})))
 	errtest.Fatal(t, errtest.Of(c.CopyObject(t.Context(), &s3.CopyObjectInput{Bucket: aws.String(bucket), Key: &copied,
 		CopySource: aws.String(bucket + "/" + key)})))
 	for key, event := range map[string]string{key: "ObjectCreated:CompleteMultipartUpload",
@@ -61,8 +58,7 @@ func TestNotification(t *testing.T) {
 		Event:     "ObjectCreated:Put",
 		Time:      now,
 	}
-	text, err := o.Notification("eu-west-1", "r")
-	errtest.Fatal(t, err)
+	text := errtest.Must(o.Notification("eu-west-1", "r"))(t)
 	var raw struct{ Records []map[string]any }
 	errtest.Fatal(t, json.Unmarshal(text, &raw))
 	want := map[string]any{
@@ -83,9 +79,7 @@ func TestNotification(t *testing.T) {
 			"object": map[string]any{"key": "uploads/a+b%2Bc/%C3%A9", "size": 7.0, "eTag": "e", "versionId": "v",
 				"sequencer": fmt.Sprintf("%018X", now.UnixNano()), "urlDecodedKey": ""}},
 	}
-	if diff := cmp.Diff(want, raw.Records[0]); diff != "" {
-		t.Error(diff)
-	}
+	difftest.Equal(t, "Records", want, raw.Records[0])
 	var e events.S3Event
 	if err := json.Unmarshal(text, &e); err != nil || e.Records[0].S3.Object.URLDecodedKey != o.Key {
 		t.Errorf("decoded key %q, %v, want %q", e.Records[0].S3.Object.URLDecodedKey, err, o.Key)
@@ -105,8 +99,6 @@ func TestNotification(t *testing.T) {
 	} {
 		o, n := o, all
 		test.change(&o, &n)
-		if got := o.Matches(n); got != test.want {
-			t.Errorf("Matches of %+v with %+v = %v, want %v", o, n, got, test.want)
-		}
+		difftest.Equal(t, fmt.Sprintf("Matches of %+v with %+v", o, n), test.want, o.Matches(n))
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"sluice/local/iam"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -163,9 +164,7 @@ func TestPolicies(t *testing.T) {
 		"read by a signed URL":               {signedRead(t, "narrow/in"), ok},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := errorCode(test.err); got != test.want {
-				t.Errorf("error %s, want %s: %v", got, test.want, test.err)
-			}
+			difftest.Equal(t, fmt.Sprintf("error: %v", test.err), test.want, errorCode(test.err))
 		})
 	}
 }
@@ -174,14 +173,11 @@ func TestPolicies(t *testing.T) {
 // that of the signer.
 func signedRead(t *testing.T, key string) error {
 	t.Helper()
-	r, err := s3.NewPresignClient(client("narrow", "narrow-secret")).PresignGetObject(t.Context(),
-		&s3.GetObjectInput{Bucket: aws.String(bucket), Key: &key}, s3.WithPresignExpires(time.Minute))
-	errtest.Fatal(t, err)
-	resp, err := http.Get(r.URL)
-	errtest.Fatal(t, err)
+	r := errtest.Must(s3.NewPresignClient(client("narrow", "narrow-secret")).PresignGetObject(t.Context(),
+		&s3.GetObjectInput{Bucket: aws.String(bucket), Key: &key}, s3.WithPresignExpires(time.Minute)))(t)
+	resp := errtest.Must(http.Get(r.URL))(t)
 	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	errtest.Fatal(t, err)
+	text := errtest.Must(io.ReadAll(resp.Body))(t)
 	if resp.StatusCode == http.StatusForbidden && !strings.Contains(string(text), "<Code>AccessDenied</Code>") {
 		t.Errorf("refused with %s, want the code AccessDenied", text)
 	}

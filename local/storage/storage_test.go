@@ -17,8 +17,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
-	"github.com/google/go-cmp/cmp"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -50,9 +50,7 @@ func TestSignedUpload(t *testing.T) {
 			Time:   now,
 		},
 	}
-	if diff := cmp.Diff(want, createdWithKey(key)); diff != "" {
-		t.Error(diff)
-	}
+	difftest.Equal(t, "createdWithKey", want, createdWithKey(key))
 	expired, _ := presignPut(t, uniqueKey("late"), time.Second)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -130,20 +128,17 @@ func TestRefusedObjectsCannotBeRead(t *testing.T) {
 		Body: strings.NewReader("x")})))
 	tag := func(value string) {
 		t.Helper()
-		if _, err := c.PutObjectTagging(t.Context(), &s3.PutObjectTaggingInput{Bucket: aws.String(bucket), Key: &key,
-			Tagging: &types.Tagging{TagSet: []types.Tag{{Key: aws.String("sluice-verdict"),
-				Value: &value}}}}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t,
+			errtest.Of(c.PutObjectTagging(t.Context(),
+				&s3.PutObjectTaggingInput{Bucket: aws.String(bucket), Key: &key,
+					Tagging: &types.Tagging{TagSet: []types.Tag{{Key: aws.String("sluice-verdict"), Value: &value}}}})))
 	}
 	read := func() error {
 		_, err := c.GetObject(t.Context(), &s3.GetObjectInput{Bucket: aws.String(bucket), Key: &key})
 		return err
 	}
 	tag("clean")
-	if err := read(); err != nil {
-		t.Errorf("GET of a clean object: %v", err)
-	}
+	errtest.Is(t, "GET of a clean object", read(), nil)
 	tag("refused")
 	if err := read(); errorCode(err) != "AccessDenied" {
 		t.Errorf("GET of a refused object: %v, want AccessDenied", err)
@@ -169,18 +164,16 @@ func TestOnlyCleanObjectsAreRead(t *testing.T) {
 	key := "scanned/" + uniqueKey("object")
 	write := func() {
 		t.Helper()
-		if _, err := root.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(bucket), Key: &key,
-			Body: strings.NewReader("x")}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t,
+			errtest.Of(root.PutObject(t.Context(),
+				&s3.PutObjectInput{Bucket: aws.String(bucket), Key: &key, Body: strings.NewReader("x")})))
 	}
 	tag := func(value string) {
 		t.Helper()
-		if _, err := root.PutObjectTagging(t.Context(), &s3.PutObjectTaggingInput{Bucket: aws.String(bucket), Key: &key,
-			Tagging: &types.Tagging{TagSet: []types.Tag{{Key: aws.String("sluice-verdict"),
-				Value: &value}}}}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t,
+			errtest.Of(root.PutObjectTagging(t.Context(),
+				&s3.PutObjectTaggingInput{Bucket: aws.String(bucket), Key: &key,
+					Tagging: &types.Tagging{TagSet: []types.Tag{{Key: aws.String("sluice-verdict"), Value: &value}}}})))
 	}
 	expect := func(state, byRoot, byScanner string) {
 		t.Helper()
@@ -189,9 +182,7 @@ func TestOnlyCleanObjectsAreRead(t *testing.T) {
 			if err == nil {
 				out.Body.Close()
 			}
-			if got := errorCode(err); got != want {
-				t.Errorf("%s, read by the scanner %v: %s, want %s", state, reader == scanner, got, want)
-			}
+			difftest.Equal(t, fmt.Sprintf("%s, read by the scanner %v", state, reader == scanner), want, errorCode(err))
 		}
 		_, err := root.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: aws.String(bucket), Key: &key})
 		if (err == nil) != (byRoot == "<nil>") {
@@ -227,9 +218,7 @@ func TestUploadsWithChecksums(t *testing.T) {
 	)
 	errtest.Fatal(t, err)
 	defer got.Body.Close()
-	if text, err := io.ReadAll(got.Body); string(text) != "ell" || err != nil {
-		t.Errorf("read %q, %v, want \"ell\"", text, err)
-	}
+	difftest.Equal(t, "read", "ell", string(errtest.Must(io.ReadAll(got.Body))(t)))
 	wrong := sha256.Sum256([]byte("other"))
 	_, err = c.PutObject(
 		t.Context(),

@@ -14,16 +14,13 @@ const environmentsDocument = "../../docs/environments.md"
 // Each resource of the template either exists in the local cloud, or is in the table of what an environment ignores.
 func TestIgnoredResourcesAreDocumented(t *testing.T) {
 	t.Parallel()
-	document, err := os.ReadFile(environmentsDocument)
-	errtest.Fatal(t, err)
+	document := errtest.Must(os.ReadFile(environmentsDocument))(t)
 	var documented []string
 	for _, row := range regexp.MustCompile("(?m)^\\| `(AWS::[^`]+)` \\| ignored \\|").FindAllSubmatch(document, -1) {
 		documented = append(documented, string(row[1]))
 	}
-	text, err := os.ReadFile("../../template.yaml")
-	errtest.Fatal(t, err)
-	parsed, err := parseYAML(text)
-	errtest.Fatal(t, err)
+	text := errtest.Must(os.ReadFile("../../template.yaml"))(t)
+	parsed := errtest.Must(parseYAML(text))(t)
 	served := map[string]bool{}
 	for _, step := range (&builder{}).steps() {
 		served[step.kind] = true

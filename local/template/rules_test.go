@@ -7,8 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -57,22 +56,18 @@ Resources:
 
 func TestRulesAndPlans(t *testing.T) {
 	t.Parallel()
-	got, err := loadText(t, rules, map[string]string{"Subnets": "a, b"})
-	errtest.Fatal(t, err)
-	if diff := cmp.Diff([]Plan{{ID: "Protection", Bucket: "in", Prefixes: []string{"up/"},
-		Role: "arn:aws:iam::000000000000:role/sluice-Role"}}, got.Plans); diff != "" {
-		t.Error(diff)
-	}
+	got := errtest.Must(loadText(t, rules, map[string]string{"Subnets": "a, b"}))(t)
+	difftest.Equal(t, "Plans",
+		[]Plan{{ID: "Protection", Bucket: "in", Prefixes: []string{"up/"},
+			Role: "arn:aws:iam::000000000000:role/sluice-Role"}}, got.Plans)
 	if env := got.Functions[0].Environment; env["SUBNETS"] != "a b" || env["VPC"] != "in" {
 		t.Errorf("environment %v, want SUBNETS \"a b\" and VPC \"in\"", env)
 	}
 	if len(got.Unserved) != 1 || len(got.Rules) != 2 || got.Rules[1].Every != 5*time.Minute {
 		t.Fatalf("template %+v, want one unserved resource, two rules and an interval of 5 minutes", got)
 	}
-	if diff := cmp.Diff([]Permission{{got.Functions[0].ARN, "events.amazonaws.com", got.Rules[0].ARN}},
-		got.Permissions); diff != "" {
-		t.Error(diff)
-	}
+	difftest.Equal(t, "Permissions", []Permission{{got.Functions[0].ARN, "events.amazonaws.com", got.Rules[0].ARN}},
+		got.Permissions)
 	detail := func(bucket string) any {
 		return map[string]any{"s3ObjectDetails": map[string]any{"bucketName": bucket}}
 	}

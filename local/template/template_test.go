@@ -12,8 +12,7 @@ import (
 
 func TestLoad(t *testing.T) {
 	t.Parallel()
-	got, err := loadText(t, fullTemplate, map[string]string{"Limit": "20"})
-	errtest.Fatal(t, err)
+	got := errtest.Must(loadText(t, fullTemplate, map[string]string{"Limit": "20"}))(t)
 	key := KeyID("Signing")
 	want := &Template{
 		Parameters: map[string]string{"Prefix": "toy", "Limit": "20", "Level": "INFO", "Topic": ""},
@@ -165,8 +164,7 @@ func TestTargetParameters(t *testing.T) {
 	t.Parallel()
 	target := testTarget
 	target.Parameters = map[string]string{"Limit": "5", "Level": "DEBUG", "Undeclared": "x"}
-	got, err := buildTemplate([]byte(fullTemplate), newFolder(t), target, map[string]string{"Limit": "7"})
-	errtest.Fatal(t, err)
+	got := errtest.Must(buildTemplate([]byte(fullTemplate), newFolder(t), target, map[string]string{"Limit": "7"}))(t)
 	if got.Parameters["Limit"] != "7" || got.Parameters["Level"] != "DEBUG" || len(got.Parameters) != 4 {
 		t.Errorf("parameters %v, want Limit 7, Level DEBUG and nothing undeclared", got.Parameters)
 	}
@@ -177,8 +175,7 @@ func TestConditionOfResource(t *testing.T) {
 	text := strings.Replace(fullTemplate, "TableName: loud}",
 		"TableName: loud, AttributeDefinitions: [{AttributeName: id, AttributeType: S}], "+
 			"KeySchema: [{AttributeName: id, KeyType: HASH}]}", 1)
-	got, err := loadText(t, text, map[string]string{"Topic": "t", "Level": "DEBUG"})
-	errtest.Fatal(t, err)
+	got := errtest.Must(loadText(t, text, map[string]string{"Topic": "t", "Level": "DEBUG"}))(t)
 	if len(got.Tables) != 2 || got.Functions[0].Environment["GONE"] != "yes" ||
 		got.Functions[0].Environment["NOT_SET"] != "t" {
 		t.Errorf("tables %v and environment %v, want both tables, GONE yes and NOT_SET t", got.Tables,
@@ -188,12 +185,9 @@ func TestConditionOfResource(t *testing.T) {
 
 func TestProjectTemplate(t *testing.T) {
 	t.Parallel()
-	got, err := Load("../../template.yaml", testTarget, nil)
-	errtest.Fatal(t, err)
+	got := errtest.Must(Load("../../template.yaml", testTarget, nil))(t)
 	for _, f := range got.Functions {
-		if _, err := os.Stat("../../functions/" + f.Binary + "/main.go"); err != nil {
-			t.Errorf("%s: %v", f.ID, err)
-		}
+		errtest.Is(t, f.ID, errtest.Of(os.Stat("../../functions/"+f.Binary+"/main.go")), nil)
 	}
 	for _, m := range got.Machines {
 		if !json.Valid(m.Definition) || strings.Contains(string(m.Definition), "${") {

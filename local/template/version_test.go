@@ -53,8 +53,7 @@ func TestVersions(t *testing.T) {
 		"1":         func() (*Template, error) { return loadText(t, versioned, nil) },
 		"stepstep7": func() (*Template, error) { return buildTemplate([]byte(versioned), newFolder(t), target, nil) },
 	} {
-		got, err := load()
-		errtest.Fatal(t, err)
+		got := errtest.Must(load())(t)
 		i := slices.IndexFunc(got.Functions, func(f Function) bool { return f.ID == "StepFunction" })
 		if f := got.Functions[i]; f.Alias != "live" || f.Version != want || f.ARN != arn {
 			t.Errorf("alias %q of version %q of %s, want live, %s and the ARN without a version", f.Alias, f.Version,

@@ -1,11 +1,11 @@
 package access_test
 
 import (
+	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/access"
+	"sluice/shared/kit/difftest"
 )
 
 func layers(geographic, business string) access.Layers {
@@ -34,16 +34,12 @@ func TestReach(t *testing.T) {
 		{layers("Global", "Enterprise"), layers("Ireland", "Enterprise"), false},
 		{layers("Global", "Enterprise"), layers("ireland", "Enterprise"), false},
 	} {
-		if got := tt.caller.CanReach(tt.object); got != tt.want {
-			t.Errorf("%v reaches %v: %v", tt.caller, tt.object, got)
-		}
+		difftest.Equal(t, fmt.Sprintf("%v reaches %v", tt.caller, tt.object), tt.want, tt.caller.CanReach(tt.object))
 	}
 }
 
 func TestWidenAndDefault(t *testing.T) {
 	got := layers("Ireland", "").OrDefault().Widen(layers("Spain", "Enterprise")).Widen(layers("Ireland", ""))
 	want := access.Layers{Geographic: []string{"Ireland", "Spain"}, BusinessRelated: []string{"Enterprise"}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	difftest.Equal(t, "result", want, got)
 }

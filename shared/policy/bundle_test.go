@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -44,20 +46,15 @@ func TestStoredBundle(t *testing.T) {
 	if *update {
 		errtest.Fatal(t, errors.Join(os.MkdirAll("testdata/stored", 0o755), os.WriteFile(path, text, 0o644)))
 	}
-	want, err := os.ReadFile(path)
-	errtest.Fatal(t, err)
+	want := errtest.Must(os.ReadFile(path))(t)
 	if diff := cmp.Diff(string(want), string(text)); diff != "" {
 		t.Errorf("the bundle has changed: change the code, not the file (-golden +got)\n%s", diff)
 	}
-	if want := "64f82d6b2154932e927a4b42460e268e81219f49a6834787eb4ca628fdb4ac6e"; digest != want {
-		t.Errorf("digest %s, want %s", digest, want)
-	}
-	c, err := DecodeContents(want)
-	errtest.Fatal(t, err)
+	difftest.Equal(t, "digest", "64f82d6b2154932e927a4b42460e268e81219f49a6834787eb4ca628fdb4ac6e", digest)
+	c := errtest.Must(DecodeContents(want))(t)
 	again, _, err := EncodeContents(c)
-	if diff := cmp.Diff(string(want), string(again)); err != nil || diff != "" {
-		t.Errorf("read and written again: %v (-want +got)\n%s", err, diff)
-	}
+	errtest.Fatal(t, err)
+	difftest.Equal(t, "read and written again", string(want), string(again))
 }
 
 // The same contents have the same bytes, independently of the order of their parts, and encoding does not change them.
@@ -118,10 +115,9 @@ func TestCheckSize(t *testing.T) {
 		{0, 0, MaxJurisdictions, nil}, {0, 0, MaxJurisdictions + 1, ErrTooMany},
 	}
 	for _, c := range cases {
-		if err := contents(c.fields, c.inGroups, c.jurisdictions).CheckSize(); !errors.Is(err, c.want) {
-			t.Errorf("%d fields, %d in groups, %d jurisdictions: got the error %v, want %v", c.fields, c.inGroups,
-				c.jurisdictions, err, c.want)
-		}
+		errtest.Is(t,
+			fmt.Sprintf("%d fields, %d in groups, %d jurisdictions: got the error", c.fields, c.inGroups,
+				c.jurisdictions), contents(c.fields, c.inGroups, c.jurisdictions).CheckSize(), c.want)
 	}
 }
 
@@ -130,9 +126,7 @@ func TestDataGroupIDs(t *testing.T) {
 		{FieldType: TypeCustom, FieldTypeID: "b"}, {FieldType: TypeCollection, FieldTypeID: "a"},
 		{FieldType: TypeCollection, FieldTypeID: "b"}, {FieldType: "Lookup", FieldTypeID: "c"},
 		{FieldType: TypeCustom}})
-	if diff := cmp.Diff([]string{"a", "b"}, got); diff != "" {
-		t.Error(diff)
-	}
+	difftest.Equal(t, "result", []string{"a", "b"}, got)
 }
 
 // A data group counts as often as fields refer to it, with the groups inside it.
@@ -146,8 +140,7 @@ func TestGroupBytes(t *testing.T) {
 	inner := DataGroup{ID: "inner", Fields: []Field{{Name: "n"}}}
 	outer := DataGroup{ID: "outer", Fields: refer("inner", "inner")}
 	sizeOf := func(g DataGroup) int64 {
-		text, err := json.Marshal(g)
-		errtest.Fatal(t, err)
+		text := errtest.Must(json.Marshal(g))(t)
 		return int64(len(text))
 	}
 	a, b := sizeOf(inner), sizeOf(outer)

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 )
 
@@ -27,9 +29,7 @@ func TestClose(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			closed, err := test.batch.Close(at)
-			if !errors.Is(err, test.want) {
-				t.Fatalf("got %v, want %v", err, test.want)
-			}
+			errtest.Is(t, "error", err, test.want)
 			if err == nil && (closed.Status != screening.Closed || closed.ClosedAt != at || closed.Version != 1) {
 				t.Errorf("got %+v, want it closed at %v with the next version", closed, at)
 			}
@@ -50,9 +50,7 @@ func TestFinishProvider(t *testing.T) {
 		failed.HasAnswer("a") {
 		t.Errorf("a failure: got %+v, %v, %v, want Return Failed without matches", failed, isFirst, err)
 	}
-	if b.Providers[0].Status != screening.SearchInProgress {
-		t.Error("the batch before the answer has changed")
-	}
+	difftest.Equal(t, "the batch before the answer has changed", screening.SearchInProgress, b.Providers[0].Status)
 	done, _, err := b.FinishProvider(screening.Answer{ID: "a", ProviderID: "p", Matches: 3})
 	if err != nil || done.Unresolved != 3 || done.Matches != 3 || !done.HasAnswer("a") || done.HasAnswer("") {
 		t.Errorf("an answer: got %+v, %v, want three unresolved matches", done, err)

@@ -14,8 +14,7 @@ func TestWithLists(t *testing.T) {
 	t.Parallel()
 	d := screening.MatchData{CategoryDetails: []screening.CategoryTable{
 		{Kind: "a"}, {Kind: "b", Rows: []screening.CategoryRow{{SubRows: []screening.CategoryRow{{}}}}}}}
-	text, err := json.Marshal(d.WithLists())
-	errtest.Fatal(t, err)
+	text := errtest.Must(json.Marshal(d.WithLists()))(t)
 	for _, key := range []string{"categoryDetails", "rows", "fields", "subRows", "aliasesList", "idsList",
 		"additionalInfo"} {
 		if !strings.Contains(string(text), `"`+key+`":[`) || strings.Contains(string(text), `"`+key+`":null`) {

@@ -58,9 +58,7 @@ func TestCheckFields(t *testing.T) {
 		"a circle of three, one below": {[]string{"a:c", "b:a", "c:b", "d=c"}, "0.enabledBy 1.enabledBy 2.enabledBy"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := places(screening.CheckFields(fieldsOf(test.fields...))); got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
+			difftest.Equal(t, "places", test.want, places(screening.CheckFields(fieldsOf(test.fields...))))
 		})
 	}
 }
@@ -96,9 +94,7 @@ func TestCheckSettings(t *testing.T) {
 				id, value, _ := strings.Cut(text, "=")
 				settings = append(settings, screening.Setting{FieldID: id, Value: value})
 			}
-			if got := places(screening.CheckSettings(fields, settings)); got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
+			difftest.Equal(t, "places", test.want, places(screening.CheckSettings(fields, settings)))
 		})
 	}
 }
@@ -134,9 +130,7 @@ func TestSearchOfTheBuiltInProvider(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			difftest.Equal(t, "the result", test.want, test.settings.Search(test.set))
-			if got := places(screening.CheckBuiltInSettings(test.set.Settings)); got != test.problems {
-				t.Errorf("problems: got %q, want %q", got, test.problems)
-			}
+			difftest.Equal(t, "problems", test.problems, places(screening.CheckBuiltInSettings(test.set.Settings)))
 		})
 	}
 }

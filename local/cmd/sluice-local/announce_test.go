@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/difftest"
 )
 
 // printedCommands returns the commands that a local cloud prints for a shell: the indented lines after the title.
@@ -60,8 +62,6 @@ func TestPrintedCommandsRun(t *testing.T) {
 		decode(t, r.do(t, http.MethodGet, r.APIURL+batches+"status/"+string(id[1]), token, nil), &batch)
 		return batch.Status == "PROCESSED" || batch.Status == "VALIDATION_FAILED" || batch.Status == "ERROR"
 	})
-	if batch.Status != "PROCESSED" {
-		t.Errorf("the batch ended with %s, want PROCESSED", batch.Status)
-	}
+	difftest.Equal(t, "the batch ended with", "PROCESSED", batch.Status)
 	r.end(t)
 }

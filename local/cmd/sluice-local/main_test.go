@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -20,6 +19,7 @@ import (
 	"sluice/internal/environ"
 	"sluice/internal/localcloud"
 	"sluice/local/cloud"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -39,8 +39,7 @@ func TestMain(m *testing.M) {
 // newProgram returns a command that runs the program. It ends with the context.
 func newProgram(ctx context.Context, t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	executable, err := os.Executable()
-	errtest.Fatal(t, err)
+	executable := errtest.Must(os.Executable())(t)
 	cmd := exec.CommandContext(ctx, executable, args...)
 	cmd.Env = append(os.Environ(), runsProgram+"=1")
 	return cmd
@@ -54,9 +53,7 @@ func TestStartStopRestart(t *testing.T) {
 	if other.APIURL == first.APIURL || other.ClientID == first.ClientID {
 		t.Error("two local clouds share an address or a client")
 	}
-	if err := other.stop(t, syscall.SIGTERM); err != nil {
-		t.Errorf("end by SIGTERM: %v, want nil", err)
-	}
+	errtest.Is(t, "end by SIGTERM", other.stop(t, syscall.SIGTERM), nil)
 	checkDescriptor(t, first, filepath.Join(data, "local.json"))
 	token := first.token(t)
 
@@ -69,9 +66,7 @@ func TestStartStopRestart(t *testing.T) {
 			t.Errorf("process %d still runs", pid)
 		}
 	}
-	if _, err := os.Stat(first.ready); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the ready file still exists: %v", err)
-	}
+	errtest.Is(t, "the ready file still exists", errtest.Of(os.Stat(first.ready)), os.ErrNotExist)
 	if left, _ := filepath.Glob(filepath.Join(data, "tmp", "*")); len(left) > 0 {
 		t.Errorf("temporary files still exist: %v", left)
 	}
@@ -82,16 +77,14 @@ func TestStartStopRestart(t *testing.T) {
 // their owner reads, and in its output.
 func checkDescriptor(t *testing.T, r *localCloud, file string) {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	errtest.Fatal(t, err)
+	text := errtest.Must(os.ReadFile(file))(t)
 	var stored localcloud.Descriptor
 	errtest.Fatal(t, json.Unmarshal(text, &stored))
 	if diff := cmp.Diff(r.Descriptor, stored); diff != "" {
 		t.Errorf("local.json (-ready file +local.json):\n%s", diff)
 	}
 	for _, name := range []string{file, r.ready} {
-		info, err := os.Stat(name)
-		errtest.Fatal(t, err)
+		info := errtest.Must(os.Stat(name))(t)
 		if got := info.Mode().Perm(); got != 0o600 {
 			t.Errorf("%s has the mode %v, want 0600", name, got)
 		}
@@ -162,9 +155,7 @@ func TestUploadIsProcessed(t *testing.T) {
 		decode(t, r.do(t, http.MethodGet, r.APIURL+batches+"status/"+given.ID, token, nil), &batch)
 		return batch.Status == "VALIDATION_FAILED" || batch.Status == "ERROR"
 	})
-	if batch.Status != "VALIDATION_FAILED" {
-		t.Errorf("the batch ended with %s, want VALIDATION_FAILED", batch.Status)
-	}
+	difftest.Equal(t, "the batch ended with", "VALIDATION_FAILED", batch.Status)
 	// The status is visible before the step that wrote it has ended.
 	for _, want := range []string{"sluice-scan ", "sluice-verdict ", "platform.report"} {
 		waitUntil(t, want+"in the log", func() bool {

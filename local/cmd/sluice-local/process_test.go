@@ -48,8 +48,7 @@ func (o *output) String() string {
 // projectDir returns the folder of the project, whose functions must have been built.
 func projectDir(t *testing.T) string {
 	t.Helper()
-	root, err := filepath.Abs("../../..")
-	errtest.Fatal(t, err)
+	root := errtest.Must(filepath.Abs("../../.."))(t)
 	if _, err := os.Stat(filepath.Join(root, "bin", "functions", "token")); err != nil {
 		t.Fatalf("%v: run `make build` first", err)
 	}
@@ -121,8 +120,7 @@ func waitUntil(t *testing.T, what string, condition func() bool) {
 // function.
 func (r *localCloud) children(t *testing.T) []int {
 	t.Helper()
-	all, err := filepath.Glob("/proc/[0-9]*/stat")
-	errtest.Fatal(t, err)
+	all := errtest.Must(filepath.Glob("/proc/[0-9]*/stat"))(t)
 	var found []int
 	for _, path := range all {
 		text, err := os.ReadFile(path)

@@ -43,16 +43,14 @@ func decode(t *testing.T, resp *http.Response, into any) {
 // do sends a request; one without a token if that is "".
 func (r *localCloud) do(t *testing.T, method, url, token string, body io.Reader) *http.Response {
 	t.Helper()
-	req, err := http.NewRequest(method, url, body)
-	errtest.Fatal(t, err)
+	req := errtest.Must(http.NewRequest(method, url, body))(t)
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	if method == http.MethodPut {
 		req.Header.Set("If-None-Match", "*")
 	}
-	resp, err := http.DefaultClient.Do(req)
-	errtest.Fatal(t, err)
+	resp := errtest.Must(http.DefaultClient.Do(req))(t)
 	return resp
 }
 
@@ -84,7 +82,6 @@ func (r *localCloud) upload(t *testing.T, url string) (int, string) {
 	t.Helper()
 	resp := r.do(t, http.MethodPut, url, "", strings.NewReader("{}\n"))
 	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	errtest.Fatal(t, err)
+	text := errtest.Must(io.ReadAll(resp.Body))(t)
 	return resp.StatusCode, string(text)
 }

@@ -18,8 +18,7 @@ import (
 // projectTemplate returns the text of the template.
 func projectTemplate(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(projectDir(t), "template.yaml"))
-	errtest.Fatal(t, err)
+	text := errtest.Must(os.ReadFile(filepath.Join(projectDir(t), "template.yaml")))(t)
 	return string(text)
 }
 
@@ -89,8 +88,7 @@ func wrongOptions(t *testing.T) []startError {
 
 // A local cloud that cannot start prints one line and ends with exit code 2.
 func TestStartErrors(t *testing.T) {
-	busy, err := net.Listen("tcp", "127.0.0.1:0")
-	errtest.Fatal(t, err)
+	busy := errtest.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer busy.Close()
 	port := fmt.Sprint(busy.Addr().(*net.TCPAddr).Port)
 	data := t.TempDir()

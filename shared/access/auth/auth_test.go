@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/shared/access/auth"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -18,8 +19,7 @@ func TestIssuedTokensVerify(t *testing.T) {
 	w := newWorld(t)
 	w.issuer.NewID = func() string { return "the-id" }
 	token := w.issue(t)
-	claims, err := w.verifier.Verify(t.Context(), issuerURL, token)
-	errtest.Fatal(t, err)
+	claims := errtest.Must(w.verifier.Verify(t.Context(), issuerURL, token))(t)
 	lives := lifetime + auth.ReuseTime(lifetime)
 	end := w.now.Truncate(time.Second).Add(lives)
 	if claims.Client != w.client.ID || claims.Tenant != w.tenant.ID || !claims.Expires.Equal(end) {
@@ -102,19 +102,15 @@ func TestOutages(t *testing.T) {
 			}
 			return nil
 		}
-		if _, err := w.issuer.Issue(t.Context(), issuerURL, w.client.ID, w.secret,
-			"tenant/"+w.tenant.ID); !errors.Is(err, outage) {
-			t.Errorf("%s: %v", method, err)
-		}
+		errtest.Is(t, method,
+			errtest.Of(w.issuer.Issue(t.Context(), issuerURL, w.client.ID, w.secret, "tenant/"+w.tenant.ID)), outage)
 		w.registry.Fail = nil
 		w.issue(t) // and nothing of it stays
 	}
 	w := newWorld(t)
 	w.vault.fail = outage
-	if _, err := w.issuer.Issue(t.Context(), issuerURL, w.client.ID, w.secret, "tenant/"+w.tenant.ID); !errors.Is(err,
-		outage) {
-		t.Errorf("KMS: %v", err)
-	}
+	errtest.Is(t, "KMS",
+		errtest.Of(w.issuer.Issue(t.Context(), issuerURL, w.client.ID, w.secret, "tenant/"+w.tenant.ID)), outage)
 	w.vault.fail = nil
 	token := w.issue(t)
 	w.registry.Fail = func(string) error { return outage }
@@ -136,10 +132,9 @@ func TestFirstKeyIsMadeOnce(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if _, err := auth.NewVerifier(w.registry, audience, other.Now).Verify(t.Context(), issuerURL,
-				token); err != nil {
-				t.Error(err)
-			}
+			errtest.Is(t, "Verify",
+				errtest.Of(auth.NewVerifier(w.registry, audience, other.Now).Verify(t.Context(), issuerURL, token)),
+				nil)
 		})
 	}
 	wg.Wait()
@@ -172,15 +167,11 @@ func TestRotation(t *testing.T) {
 		t.Error("the old key still signs")
 	}
 	for _, token := range []string{old, last, fresh} {
-		if err := w.verify(t, token); err != nil {
-			t.Error(err)
-		}
+		errtest.Fatal(t, w.verify(t, token))
 	}
 	lives := lifetime + auth.ReuseTime(lifetime)
 	w.now = start.Add(auth.KeySetLifetime - time.Second + lives - time.Second)
-	if err := w.verify(t, last); err != nil {
-		t.Errorf("the last token of the old key, in its last second: %v", err)
-	}
+	errtest.Is(t, "the last token of the old key, in its last second", w.verify(t, last), nil)
 	w.now = start.Add(auth.KeySetLifetime + lives + 2*time.Minute)
 	if n := w.published(t); n != 1 {
 		t.Errorf("%d keys are published after the rotation", n)
@@ -203,14 +194,10 @@ func TestRetirement(t *testing.T) {
 		}
 		return err
 	}
-	if err := retire(0); !errors.Is(err, auth.ErrLastKey) {
-		t.Errorf("the only key: got %v, want ErrLastKey", err)
-	}
+	errtest.Is(t, "the only key", retire(0), auth.ErrLastKey)
 	w.rotate(t, "second")
 	for i, name := range []string{"the key that still signs", "the key that is to follow it"} {
-		if err := retire(i); !errors.Is(err, auth.ErrLastKey) {
-			t.Errorf("%s: got %v, want ErrLastKey", name, err)
-		}
+		errtest.Is(t, name, retire(i), auth.ErrLastKey)
 	}
 	w.now = w.now.Add(auth.KeySetLifetime - time.Second)
 	old := w.issue(t)
@@ -224,20 +211,14 @@ func TestRetirement(t *testing.T) {
 	if err := w.verify(t, old); err == nil {
 		t.Error("a token of the retired key is still accepted")
 	}
-	if err := w.verify(t, fresh); err != nil {
-		t.Errorf("a token of the other key: %v", err)
-	}
-	if n := w.published(t); n != 1 {
-		t.Errorf("%d keys are published, want 1", n)
-	}
+	errtest.Is(t, "a token of the other key", w.verify(t, fresh), nil)
+	difftest.Equal(t, "keys are published", 1, w.published(t))
 }
 
 func TestTheFirstKeyByRotation(t *testing.T) {
 	w := newWorld(t)
 	w.rotate(t, "second")
-	if err := w.verify(t, w.issue(t)); err != nil {
-		t.Error(err)
-	}
+	errtest.Fatal(t, w.verify(t, w.issue(t)))
 	if w.vault.signs["second"] != 1 {
 		t.Errorf("signatures by key: %v", w.vault.signs)
 	}

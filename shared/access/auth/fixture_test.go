@@ -96,8 +96,7 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) issue(t *testing.T) string {
 	t.Helper()
-	token, err := w.issuer.Issue(t.Context(), issuerURL, w.client.ID, w.secret, "tenant/"+w.tenant.ID)
-	errtest.Fatal(t, err)
+	token := errtest.Must(w.issuer.Issue(t.Context(), issuerURL, w.client.ID, w.secret, "tenant/"+w.tenant.ID))(t)
 	return token
 }
 
@@ -111,17 +110,14 @@ func (w *world) rotate(t *testing.T, kmsKey string) {
 	t.Helper()
 	keys, version, err := w.registry.Keys(t.Context())
 	errtest.Fatal(t, err)
-	next, err := auth.NewKey(t.Context(), w.vault, kmsKey)
-	errtest.Fatal(t, err)
+	next := errtest.Must(auth.NewKey(t.Context(), w.vault, kmsKey))(t)
 	errtest.Fatal(t, w.registry.ReplaceKeys(t.Context(), auth.PlanRotation(keys, next, w.now, lifetime), version))
 }
 
 func (w *world) published(t *testing.T) int {
 	t.Helper()
-	set, err := w.issuer.KeySet(t.Context())
-	errtest.Fatal(t, err)
-	text, err := json.Marshal(set)
-	errtest.Fatal(t, err)
+	set := errtest.Must(w.issuer.KeySet(t.Context()))(t)
+	text := errtest.Must(json.Marshal(set))(t)
 	var jwks struct{ Keys []map[string]string }
 	errtest.Fatal(t, json.Unmarshal(text, &jwks))
 	for _, k := range jwks.Keys {

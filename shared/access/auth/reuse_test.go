@@ -2,6 +2,7 @@ package auth_test
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"strings"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/shared/access/auth"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -27,10 +29,7 @@ func (w *world) processes(n int) []*auth.Issuer {
 
 func (w *world) issueBy(t *testing.T, i *auth.Issuer) string {
 	t.Helper()
-	token, err := i.Issue(t.Context(), issuerURL, w.client.ID, w.secret, "tenant/"+w.tenant.ID)
-	if err != nil {
-		t.Error(err)
-	}
+	token := errtest.Must(i.Issue(t.Context(), issuerURL, w.client.ID, w.secret, "tenant/"+w.tenant.ID))(t)
 	return token
 }
 
@@ -46,25 +45,18 @@ func TestOneSignatureServesAClient(t *testing.T) {
 	for _, i := range issuers {
 		wg.Go(func() {
 			for range 40 {
-				if token := w.issueBy(t, i); token != first {
-					t.Error("another token within five minutes")
-				}
+				difftest.Equal(t, "another token within five minutes", first, w.issueBy(t, i))
 			}
 		})
 	}
 	wg.Wait()
 	w.now = start.Add(5*time.Minute - time.Second)
 	for _, i := range append(issuers, w.processes(1)...) {
-		if token := w.issueBy(t, i); token != first {
-			t.Error("another token in the last second")
-		}
+		difftest.Equal(t, "another token in the last second", first, w.issueBy(t, i))
 	}
-	if n := w.vault.signs["first"]; n != 1 {
-		t.Errorf("%d signatures for 207 requests, want 1", n)
-	}
-	if err := func() error { w.now = w.now.Add(lifetime); return w.verify(t, first) }(); err != nil {
-		t.Errorf("an hour after it was handed out for the last time: %v", err)
-	}
+	difftest.Equal(t, "signatures for 207 requests", 1, w.vault.signs["first"])
+	errtest.Is(t, "an hour after it was handed out for the last time",
+		func() error { w.now = w.now.Add(lifetime); return w.verify(t, first) }(), nil)
 	w.now = start.Add(5 * time.Minute)
 	second := w.issueBy(t, issuers[1])
 	if second == first || w.issueBy(t, issuers[0]) != second || w.vault.signs["first"] != 2 {
@@ -88,9 +80,7 @@ func TestProcessesThatSignAtOnceAgree(t *testing.T) {
 	for token := range tokens {
 		distinct[token] = true
 	}
-	if len(distinct) != 1 {
-		t.Errorf("%d tokens, want one", len(distinct))
-	}
+	difftest.Equal(t, "tokens", 1, len(distinct))
 }
 
 // A token is not handed out again to another client, for another issuer, without the secret, to a disabled client, or
@@ -112,16 +102,14 @@ func TestWhatIsNotReused(t *testing.T) {
 	}
 	for name, secret := range map[string]string{"another secret": secret, "no secret": ""} {
 		for _, i := range []*auth.Issuer{w.issuer, w.processes(1)[0]} {
-			if _, err := i.Issue(t.Context(), issuerURL, w.client.ID, secret, "tenant/"+w.tenant.ID); !errors.Is(err,
-				auth.ErrInvalidClient) {
-				t.Errorf("%s: %v, want ErrInvalidClient", name, err)
-			}
+			errtest.Is(t, name,
+				errtest.Of(i.Issue(t.Context(), issuerURL, w.client.ID, secret, "tenant/"+w.tenant.ID)),
+				auth.ErrInvalidClient)
 		}
 	}
 	keys, version, err := w.registry.Keys(t.Context())
 	errtest.Fatal(t, err)
-	next, err := auth.NewKey(t.Context(), w.vault, "second")
-	errtest.Fatal(t, err)
+	next := errtest.Must(auth.NewKey(t.Context(), w.vault, "second"))(t)
 	next.ActiveFrom, keys[0].RetireAt = w.now, w.now
 	errtest.Fatal(t, w.registry.ReplaceKeys(t.Context(), append(keys, next), version))
 	w.now = w.now.Add(time.Minute) // when every process knows of it
@@ -129,10 +117,9 @@ func TestWhatIsNotReused(t *testing.T) {
 		t.Error("a token of a retired key is handed out")
 	}
 	errtest.Fatal(t, errtest.Of(w.registry.DisableClient(t.Context(), w.client.ID)))
-	if _, err := w.issuer.Issue(t.Context(), issuerURL, w.client.ID, w.secret, "tenant/"+w.tenant.ID); !errors.Is(err,
-		auth.ErrInvalidClient) {
-		t.Errorf("a disabled client: %v, want ErrInvalidClient", err)
-	}
+	errtest.Is(t, "a disabled client",
+		errtest.Of(w.issuer.Issue(t.Context(), issuerURL, w.client.ID, w.secret, "tenant/"+w.tenant.ID)),
+		auth.ErrInvalidClient)
 }
 
 // The stored text gives no token without the secret, and a changed or moved one is not used.
@@ -165,9 +152,7 @@ func TestSealedTokens(t *testing.T) {
 			if token == first {
 				t.Error("the token is handed out")
 			}
-			if err := w.verify(t, token); err != nil {
-				t.Error(err)
-			}
+			errtest.Fatal(t, w.verify(t, token))
 		})
 	}
 }
@@ -182,13 +167,9 @@ func TestTokensThatCannotBeStored(t *testing.T) {
 		return nil
 	}
 	for range 2 {
-		if err := w.verify(t, w.issue(t)); err != nil {
-			t.Error(err)
-		}
+		errtest.Fatal(t, w.verify(t, w.issue(t)))
 	}
-	if n := w.vault.signs["first"]; n != 2 {
-		t.Errorf("%d signatures, want 2", n)
-	}
+	difftest.Equal(t, "signatures", 2, w.vault.signs["first"])
 }
 
 func TestReuseTime(t *testing.T) {
@@ -197,8 +178,6 @@ func TestReuseTime(t *testing.T) {
 		12 * time.Second: time.Second,
 		11 * time.Second: 0, time.Second: 0,
 	} {
-		if got := auth.ReuseTime(lifetime); got != want {
-			t.Errorf("%v: %v, want %v", lifetime, got, want)
-		}
+		difftest.Equal(t, fmt.Sprint(lifetime), want, auth.ReuseTime(lifetime))
 	}
 }

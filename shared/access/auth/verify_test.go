@@ -9,13 +9,14 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
 	"time"
 
 	"sluice/shared/access/auth"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -23,8 +24,7 @@ var b64 = base64.RawURLEncoding
 
 func decodePart(t *testing.T, token string, i int) map[string]any {
 	t.Helper()
-	text, err := b64.DecodeString(strings.Split(token, ".")[i])
-	errtest.Fatal(t, err)
+	text := errtest.Must(b64.DecodeString(strings.Split(token, ".")[i]))(t)
 	var m map[string]any
 	errtest.Fatal(t, json.Unmarshal(text, &m))
 	return m
@@ -60,8 +60,7 @@ func TestForgedTokens(t *testing.T) {
 	genuine := w.issue(t)
 	key := w.vault.keys["first"]
 	parts := strings.Split(genuine, ".")
-	stranger, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	errtest.Fatal(t, err)
+	stranger := errtest.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	type m = map[string]any
 	with := func(header, payload m) string { return forge(t, genuine, key, header, payload) }
 
@@ -72,9 +71,7 @@ func TestForgedTokens(t *testing.T) {
 		"a list of audiences":          with(nil, m{"aud": []string{"other", audience}}),
 		"issued a moment ahead":        with(nil, m{"iat": w.now.Add(5 * time.Second).Unix()}),
 	} {
-		if err := w.verify(t, token); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		errtest.Is(t, name, w.verify(t, token), nil)
 	}
 
 	none := func(algorithm string) string {
@@ -125,9 +122,7 @@ func TestForgedTokens(t *testing.T) {
 		"JSON form": `{"protected":"` + parts[0] + `","payload":"` + parts[1] + `","signature":"` +
 			parts[2] + `"}`,
 	} {
-		if err := w.verify(t, token); !errors.Is(err, auth.ErrInvalidToken) {
-			t.Errorf("%s: %v", name, err)
-		}
+		errtest.Is(t, name, w.verify(t, token), auth.ErrInvalidToken)
 	}
 }
 
@@ -147,13 +142,9 @@ func TestUnknownKeysAreLookedUpOnceAMinute(t *testing.T) {
 	before := w.registry.Calls("Keys")
 	for elapsed, reads := range []int{0, 1, 2, 3} {
 		for range 50 {
-			if err := w.verify(t, forged); !errors.Is(err, auth.ErrInvalidToken) {
-				t.Fatal(err)
-			}
+			errtest.Is(t, "verify", w.verify(t, forged), auth.ErrInvalidToken)
 		}
-		if n := w.registry.Calls("Keys") - before; n != reads {
-			t.Errorf("minute %d: %d readings, want %d", elapsed, n, reads)
-		}
+		difftest.Equal(t, fmt.Sprintf("minute %d: readings", elapsed), reads, w.registry.Calls("Keys")-before)
 		w.now = w.now.Add(time.Minute)
 	}
 	before = w.registry.Calls("Keys")
@@ -168,16 +159,10 @@ func TestUnknownKeysAreLookedUpOnceAMinute(t *testing.T) {
 // A verifier that came before the first key takes the first token at once.
 func TestVerifierBeforeTheFirstKey(t *testing.T) {
 	w := newWorld(t)
-	if err := w.verify(t, "x.y.z"); !errors.Is(err, auth.ErrInvalidToken) {
-		t.Error(err)
-	}
+	errtest.Is(t, "verify", w.verify(t, "x.y.z"), auth.ErrInvalidToken)
 	header := encodePart(map[string]any{"alg": "ES256", "typ": "at+jwt", "kid": "x"})
-	if err := w.verify(t, header+".e30."+b64.EncodeToString(make([]byte, 64))); !errors.Is(err, auth.ErrInvalidToken) {
-		t.Error(err)
-	}
-	if err := w.verify(t, w.issue(t)); err != nil {
-		t.Error(err)
-	}
+	errtest.Is(t, "verify", w.verify(t, header+".e30."+b64.EncodeToString(make([]byte, 64))), auth.ErrInvalidToken)
+	errtest.Fatal(t, w.verify(t, w.issue(t)))
 }
 
 func FuzzVerify(f *testing.F) {
@@ -187,8 +172,6 @@ func FuzzVerify(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, token string) {
-		if err := newWorld(t).verify(t, token); !errors.Is(err, auth.ErrInvalidToken) {
-			t.Errorf("%q: %v", token, err)
-		}
+		errtest.Is(t, token, newWorld(t).verify(t, token), auth.ErrInvalidToken)
 	})
 }

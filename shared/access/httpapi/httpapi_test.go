@@ -86,9 +86,7 @@ func (a *testAPI) sendWithin(ctx context.Context, t *testing.T,
 	errtest.Fatal(t, err)
 	body := []byte(r.Body)
 	if r.IsBase64Encoded {
-		if body, err = base64.StdEncoding.DecodeString(r.Body); err != nil {
-			t.Fatal(err)
-		}
+		body = errtest.Must(base64.StdEncoding.DecodeString(r.Body))(t)
 	}
 	return r.StatusCode, string(body), r
 }

@@ -16,6 +16,7 @@ import (
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/idempotency"
 	"sluice/shared/access/idempotency/idempotencytest"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/fault"
 )
 
@@ -150,9 +151,7 @@ func TestAnswerThatIsNotStored(t *testing.T) {
 			t.Errorf("request %d: got %d %s, replayed %q", i, status, text, replayed)
 		}
 	}
-	if a.calls != 3 {
-		t.Errorf("the endpoint was called %d times, want 3", a.calls)
-	}
+	difftest.Equal(t, "times that the endpoint was called", 3, a.calls)
 	key := idempotency.Key{Tenant: fullCaller().Tenant, Client: fullCaller().Client, Path: "/made", Name: "k"}
 	if r := a.store.Record(key); r.Answer == nil || r.Answer.Body != nil {
 		t.Errorf("the record is %+v, want an answer without its body", r)
@@ -289,9 +288,7 @@ func TestStoreOfKeysFails(t *testing.T) {
 					return errors.New("broken"), nil
 				}
 				status, _, _, _ := a.post(t, "/kept", `{}`, "Idempotency-Key", "k")
-				if want := map[string]int{"Create": 500, "Finish": 201}[failing]; status != want {
-					t.Errorf("got %d, want %d", status, want)
-				}
+				difftest.Equal(t, "status", map[string]int{"Create": 500, "Finish": 201}[failing], status)
 				a.now = now.Add(time.Minute)
 				if status, text, _, _ := a.post(t, "/kept", `{}`, "Idempotency-Key", "k"); status != 201 {
 					t.Errorf("the request again: got %d %s, want 201", status, text)

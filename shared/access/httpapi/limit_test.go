@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/ratelimit"
 	"sluice/shared/access/ratelimit/ratelimittest"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/fault"
 )
 
@@ -141,14 +143,10 @@ func TestLimitOfAnAddress(t *testing.T) {
 		if test.forwarded != "" {
 			header["X-Forwarded-For"] = []string{test.forwarded}
 		}
-		if got := post(test.source, header); got != test.want {
-			t.Errorf("request %d from %s: %d, want %d", i, test.source, got, test.want)
-		}
+		difftest.Equal(t, fmt.Sprintf("request %d from %s", i, test.source), test.want, post(test.source, header))
 	}
 	a.TokenRequests = ratelimit.TokenRequestLimit(0)
-	if got := post("203.0.113.7", nil); got != 200 {
-		t.Errorf("without a limit: %d, want 200", got)
-	}
+	difftest.Equal(t, "without a limit", 200, post("203.0.113.7", nil))
 }
 
 // An outage of the limits is no outage of the service, and is logged.

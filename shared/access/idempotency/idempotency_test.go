@@ -9,6 +9,7 @@ import (
 
 	"sluice/shared/access/idempotency"
 	"sluice/shared/access/idempotency/idempotencytest"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -17,9 +18,7 @@ func TestIsValidName(t *testing.T) {
 		"": false, "a": true, " ": true, "~": true, "\x1f": false, "\x7f": false, "é": false, "a\nb": false,
 		strings.Repeat("x", 254): true, strings.Repeat("x", 255): true, strings.Repeat("x", 256): false,
 	} {
-		if got := idempotency.IsValidName(name); got != want {
-			t.Errorf("%q of %d bytes is valid: %t, want %t", name, len(name), got, want)
-		}
+		difftest.Equal(t, fmt.Sprintf("%q of %d bytes is valid", name, len(name)), want, idempotency.IsValidName(name))
 	}
 }
 
@@ -164,35 +163,29 @@ func TestAnotherRequest(t *testing.T) {
 	} {
 		c := newClient(t)
 		c.send(fate)
-		if _, err := c.begin(idempotency.Digest{2}); !errors.Is(err, want) {
-			t.Errorf("after a request that %s: error %v, want %v", fate, err, want)
-		}
+		errtest.Is(t, "after a request that "+fate+": error", errtest.Of(c.begin(idempotency.Digest{2})), want)
 	}
 	c := newClient(t)
 	c.send("fails after its effect")
 	c.send("is refused")
-	if _, err := c.begin(idempotency.Digest{2}); !errors.Is(err, idempotency.ErrReused) {
-		t.Errorf("after a refusal of a request that may have had its effect: error %v, want ErrReused", err)
-	}
+	errtest.Is(t, "after a refusal of a request that may have had its effect",
+		errtest.Of(c.begin(idempotency.Digest{2})), idempotency.ErrReused)
 }
 
 func TestRunningAndExpired(t *testing.T) {
 	c := newClient(t)
-	first, err := c.begin(idempotency.Digest{1})
-	errtest.Fatal(t, err)
+	first := errtest.Must(c.begin(idempotency.Digest{1}))(t)
 	start := c.now
 	for _, test := range []struct {
 		after time.Duration
 		want  error
 	}{{0, idempotency.ErrRunning}, {requestTime - 1, idempotency.ErrRunning}, {requestTime, nil}} {
 		c.now = start.Add(test.after)
-		if _, err := c.begin(idempotency.Digest{1}); !errors.Is(err, test.want) {
-			t.Errorf("%v after the beginning of a request: error %v, want %v", test.after, err, test.want)
-		}
+		errtest.Is(t, fmt.Sprintf("%v after the beginning of a request", test.after),
+			errtest.Of(c.begin(idempotency.Digest{1})), test.want)
 	}
-	if err := first.Succeed(t.Context(), idempotency.Answer{Status: 200}); !errors.Is(err, idempotency.ErrLost) {
-		t.Errorf("the answer of a run whose request another one has: error %v, want ErrLost", err)
-	}
+	errtest.Is(t, "the answer of a run whose request another one has",
+		first.Succeed(t.Context(), idempotency.Answer{Status: 200}), idempotency.ErrLost)
 	c.now = start.Add(idempotency.Life)
 	if run, err := c.begin(idempotency.Digest{2}); err != nil || run.Repeats || run.Pinned == first.Pinned {
 		t.Errorf("after the life of the key: run %+v, error %v; want a new one", run, err)

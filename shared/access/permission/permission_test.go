@@ -16,8 +16,7 @@ import (
 
 // Every constant of the package is in the list, once, and has the name of the permission.
 func TestAllHasEveryConstant(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "permission.go", nil, 0)
-	errtest.Fatal(t, err)
+	file := errtest.Must(parser.ParseFile(token.NewFileSet(), "permission.go", nil, 0))(t)
 	var want []string
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)

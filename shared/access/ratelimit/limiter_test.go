@@ -9,6 +9,7 @@ import (
 
 	"sluice/shared/access/ratelimit"
 	"sluice/shared/access/ratelimit/ratelimittest"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -41,8 +42,7 @@ func newService(t *testing.T, offsets ...time.Duration) *service {
 // take asks one function.
 func (s *service) take(f int, limit ratelimit.Limit) ratelimit.Decision {
 	s.t.Helper()
-	d, err := s.functions[f].Allow(s.t.Context(), "tenant", limit)
-	errtest.Fatal(s.t, err)
+	d := errtest.Must(s.functions[f].Allow(s.t.Context(), "tenant", limit))(s.t)
 	return d
 }
 
@@ -61,33 +61,21 @@ func TestBoundaries(t *testing.T) {
 	for i := range int64(20) {
 		got := s.take(0, limit)
 		want := ratelimit.Decision{Allowed: true, Limited: true, Remaining: 19 - i, Reset: 3 * time.Second}
-		if got != want {
-			t.Fatalf("request %d: got %+v, want %+v", i+1, got, want)
-		}
+		difftest.Equal(t, fmt.Sprintf("request %d", i+1), want, got)
 	}
 	refused := ratelimit.Decision{Limited: true, Reset: 3 * time.Second, RetryAfter: 3 * time.Second}
-	if got := s.take(0, limit); got != refused {
-		t.Errorf("request 21: got %+v, want %+v", got, refused)
-	}
-	if s.store.Writes() != 20 {
-		t.Errorf("%d writes, want 20: one for each request that was allowed", s.store.Writes())
-	}
+	difftest.Equal(t, "request 21", refused, s.take(0, limit))
+	difftest.Equal(t, "writes: one for each request that was allowed", 20, s.store.Writes())
 	s.now = s.now.Add(3*time.Second - 1)
 	if got := s.take(0, limit); got.Allowed || got.RetryAfter != 1 {
 		t.Errorf("a nanosecond too early: got %+v, want a refusal", got)
 	}
 	s.now = s.now.Add(1)
-	if got := s.takeAll(0, limit); got != 1 {
-		t.Errorf("after 3 seconds: %d requests, want 1", got)
-	}
+	difftest.Equal(t, "after 3 seconds: requests", int64(1), s.takeAll(0, limit))
 	s.now = s.now.Add(time.Minute)
-	if got := s.takeAll(0, limit); got != 20 {
-		t.Errorf("after a minute: %d requests, want 20", got)
-	}
+	difftest.Equal(t, "after a minute: requests", int64(20), s.takeAll(0, limit))
 	s.now = s.now.Add(24 * time.Hour)
-	if got := s.takeAll(0, limit); got != 20 {
-		t.Errorf("after a day: %d requests, want 20", got)
-	}
+	difftest.Equal(t, "after a day: requests", int64(20), s.takeAll(0, limit))
 }
 
 // The tightest of several windows decides, and a request that it refuses is taken from none.
@@ -97,9 +85,7 @@ func TestSeveralWindows(t *testing.T) {
 		ratelimit.EntityCommandsPerMinute: 10, ratelimit.EntityCommandsPerHour: 25, ratelimit.EntityCommandsPerDay: 30,
 	}.Limit(ratelimit.EntityCommands)
 	for i, want := range []int64{10, 10, 5, 1} { // in 2 minutes and 24 seconds, the window of an hour gains one
-		if got := s.takeAll(0, limit); got != want {
-			t.Fatalf("minute %d: %d requests, want %d", i, got, want)
-		}
+		difftest.Equal(t, fmt.Sprintf("minute %d: requests", i), want, s.takeAll(0, limit))
 		s.now = s.now.Add(time.Minute)
 	}
 	s.now = s.now.Add(time.Hour)
@@ -115,22 +101,16 @@ func TestNoLimit(t *testing.T) {
 	s := newService(t, 0)
 	for range 3 {
 		unlimited := ratelimit.Unlimited().Limit(ratelimit.Platform)
-		if got := s.take(0, unlimited); got != (ratelimit.Decision{Allowed: true}) {
-			t.Errorf("got %+v, want it allowed and no more", got)
-		}
+		difftest.Equal(t, "take", ratelimit.Decision{Allowed: true}, s.take(0, unlimited))
 	}
-	if s.store.Writes() != 0 {
-		t.Errorf("%d writes, want none", s.store.Writes())
-	}
+	difftest.Equal(t, "writes", 0, s.store.Writes())
 }
 
 // A limit for each second is taken in portions by a function with many requests, and one by one by the others.
 func TestPortions(t *testing.T) {
 	s := newService(t, 0, 0)
 	limit := ratelimit.Settings{}.Limit(ratelimit.SingleTransactions)
-	if got := s.takeAll(0, limit); got != 500 {
-		t.Errorf("%d requests at once, want 500", got)
-	}
+	difftest.Equal(t, "requests at once", int64(500), s.takeAll(0, limit))
 	if s.store.Writes() > 60 {
 		t.Errorf("%d writes for 500 requests, want portions of 10", s.store.Writes())
 	}
@@ -141,9 +121,7 @@ func TestPortions(t *testing.T) {
 			t.Fatalf("one request a second: got %+v, want 499 remaining", got)
 		}
 	}
-	if writes := s.store.Writes() - before; writes != 20 {
-		t.Errorf("%d writes for 20 requests, want 20", writes)
-	}
+	difftest.Equal(t, "writes for 20 requests", 20, s.store.Writes()-before)
 }
 
 // simpleBucket is the model of one window: its content, as the time in which it would be gained.
@@ -252,9 +230,7 @@ func TestWrongClock(t *testing.T) {
 		t.Run(fmt.Sprint(test.ahead), func(t *testing.T) {
 			s := newService(t, 0)
 			s.store.Set("tenant/upload_urls", time.Minute, start.Add(test.ahead))
-			if got := s.takeAll(0, limit); got != test.want {
-				t.Errorf("%d requests, want %d", got, test.want)
-			}
+			difftest.Equal(t, "requests", test.want, s.takeAll(0, limit))
 		})
 	}
 }
@@ -283,10 +259,8 @@ func TestChangedLimit(t *testing.T) {
 	for range 10 {
 		s.take(0, ratelimit.Settings{}.Limit(ratelimit.UploadURLs))
 	}
-	if got := s.takeAll(0, ratelimit.Settings{ratelimit.UploadURLsPerMinute: 200}.Limit(
-		ratelimit.UploadURLs)); got != 100 {
-		t.Errorf("%d requests of 200 when half of 20 were used, want 100", got)
-	}
+	difftest.Equal(t, "requests of 200 when half of 20 were used", int64(100),
+		s.takeAll(0, ratelimit.Settings{ratelimit.UploadURLsPerMinute: 200}.Limit(ratelimit.UploadURLs)))
 }
 
 // A store that fails refuses nobody, and is left alone for a while.
@@ -306,24 +280,16 @@ func TestStoreFails(t *testing.T) {
 			t.Fatalf("got %+v, %v; want it allowed, with an error", d, err)
 		}
 	}
-	if s.store.Writes() != 1 {
-		t.Errorf("the store was asked %d times, want once", s.store.Writes())
-	}
+	difftest.Equal(t, "times that the store was asked", 1, s.store.Writes())
 	broken = false
 	s.now = s.now.Add(5 * time.Second)
-	if got := s.takeAll(0, limit); got != 20 {
-		t.Errorf("afterwards: %d requests, want 20", got)
-	}
+	difftest.Equal(t, "afterwards: requests", int64(20), s.takeAll(0, limit))
 }
 
 func TestSettings(t *testing.T) {
-	if got := ratelimit.ParseSettings("").String(); got != "" {
-		t.Errorf("no settings: got %q", got)
-	}
+	difftest.Equal(t, "no settings", "", ratelimit.ParseSettings("").String())
 	s := ratelimit.Settings{ratelimit.OpenBatches: 0, ratelimit.PlatformPerSecond: 300}
-	if got, want := s.String(), "open_batches=0 platform_per_second=300"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	difftest.Equal(t, "String", "open_batches=0 platform_per_second=300", s.String())
 	got := ratelimit.ParseSettings(s.String() + " unknown=1 upload_urls_per_minute=-1 batch_results_per_minute= x")
 	if got.String() != s.String() {
 		t.Errorf("got %q, want %q", got, s)

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/access/tenancy"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 func TestSettingsAsAttributes(t *testing.T) {
@@ -16,22 +16,16 @@ func TestSettingsAsAttributes(t *testing.T) {
 		{Retention: 24 * time.Hour},
 		{Parquet: true},
 	} {
-		got, err := tenancy.ParseSettings(want.Attributes())
-		if err != nil || got != want {
-			t.Errorf("got %+v, %v, want %+v", got, err, want)
-		}
+		got := errtest.Must(tenancy.ParseSettings(want.Attributes()))(t)
+		difftest.Equal(t, "result", want, got)
 	}
 	settings := tenancy.Settings{MaxPast: time.Minute, MaxFuture: time.Hour, MainEntity: tenancy.ByPaymentType}
 	want := map[string]string{"maxPast": "60", "maxFuture": "3600", "mainEntity": "payment_type"}
-	if diff := cmp.Diff(want, settings.Attributes()); diff != "" {
-		t.Errorf("the attributes are exchanged between releases and have changed:\n%s", diff)
-	}
-	if got := (tenancy.Settings{Retention: time.Hour}).Attributes()["retention"]; got != "3600" {
-		t.Errorf("a retention of an hour is exchanged as %q, want 3600", got)
-	}
-	if got := (tenancy.Settings{Parquet: true}).Attributes()["parquet"]; got != "true" {
-		t.Errorf("accepted lines as Parquet are exchanged as %q, want true", got)
-	}
+	difftest.Equal(t, "the attributes are exchanged between releases and have changed", want, settings.Attributes())
+	difftest.Equal(t, "a retention of an hour is exchanged as", "3600",
+		(tenancy.Settings{Retention: time.Hour}).Attributes()["retention"])
+	difftest.Equal(t, "accepted lines as Parquet are exchanged as", "true",
+		(tenancy.Settings{Parquet: true}).Attributes()["parquet"])
 	for _, name := range []string{"maxPast", "maxFuture", "retention"} {
 		attributes := tenancy.Settings{}.Attributes()
 		attributes[name] = "soon"

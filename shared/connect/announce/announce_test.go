@@ -93,16 +93,14 @@ func (f *fixture) endBatch(t *testing.T) batch.Batch {
 // unannounced returns the receivers to whom the end of a batch is still to be announced.
 func (f *fixture) unannounced(t *testing.T, id batch.ID) []batch.Receiver {
 	t.Helper()
-	b, err := f.store.Get(t.Context(), id)
-	errtest.Fatal(t, err)
+	b := errtest.Must(f.store.Get(t.Context(), id))(t)
 	return b.Unannounced
 }
 
 func TestAnnounceBatch(t *testing.T) {
 	f := newFixture(t)
 	b := f.endBatch(t)
-	want, err := announce.MessageOf(b)
-	errtest.Fatal(t, err)
+	want := errtest.Must(announce.MessageOf(b))(t)
 	f.bus.errs = []error{errors.New("no answer")}
 	for _, step := range []struct {
 		name    string
@@ -121,9 +119,7 @@ func TestAnnounceBatch(t *testing.T) {
 		if _, err := f.Handle(t.Context(), announce.Input{Batch: b.ID}); (err != nil) != step.fails {
 			t.Errorf("%s: got error %v, want one: %v", step.name, err, step.fails)
 		}
-		if len(f.bus.sent) != step.sent {
-			t.Errorf("%s: %d messages on the bus, want %d", step.name, len(f.bus.sent), step.sent)
-		}
+		difftest.Equal(t, step.name+": messages on the bus", step.sent, len(f.bus.sent))
 	}
 	difftest.Equal(t, "messages on the bus", []event.Message{want}, f.bus.sent)
 	if rest := f.unannounced(t, b.ID); rest != nil {
@@ -139,9 +135,7 @@ func TestAnnouncementOfAKilledAttempt(t *testing.T) {
 	for want, after := range []time.Duration{30 * time.Second, 31 * time.Second} {
 		f.clock = endedAt.Add(after)
 		errtest.Fatal(t, errtest.Of(f.Handle(t.Context(), announce.Input{Batch: b.ID})))
-		if len(f.bus.sent) != want {
-			t.Errorf("after %v: %d messages, want %d", after, len(f.bus.sent), want)
-		}
+		difftest.Equal(t, fmt.Sprintf("after %v: messages", after), want, len(f.bus.sent))
 	}
 }
 
@@ -168,9 +162,7 @@ func TestTheBusIsToldLast(t *testing.T) {
 				batch.EventBus: record("bus", 0), batch.Webhooks: record("webhooks", after),
 			}
 			errtest.Fatal(t, errtest.Of(a.Handle(t.Context(), announce.Input{Message: &m})))
-			if got := fmt.Sprint(order); got != want {
-				t.Errorf("webhooks that need %v: told %s, want %s", after, got, want)
-			}
+			difftest.Equal(t, fmt.Sprintf("webhooks that need %v: told", after), want, fmt.Sprint(order))
 		}
 	})
 }

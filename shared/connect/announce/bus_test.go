@@ -37,9 +37,7 @@ func TestBusAnswers(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var request struct{ Entries []map[string]any }
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
-					t.Error(err)
-				}
+				errtest.Is(t, "Decode", json.NewDecoder(r.Body).Decode(&request), nil)
 				w.Header().Set("Content-Type", "application/x-amz-json-1.1")
 				w.WriteHeader(test.status)
 				_, _ = io.WriteString(w, test.answer)
@@ -55,8 +53,7 @@ func TestBusAnswers(t *testing.T) {
 			if (err != nil) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got error %v, want one with %q", err, test.want)
 			}
-			detail, err := m.Encode()
-			errtest.Fatal(t, err)
+			detail := errtest.Must(m.Encode())(t)
 			want := []map[string]any{{"EventBusName": "a-bus", "Source": "sluice.batch", "Time": 1764080001.,
 				"DetailType": "batchtransaction:ingestionFailed", "Detail": string(detail)}}
 			difftest.Equal(t, "entries", want, request.Entries)

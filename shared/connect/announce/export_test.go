@@ -3,6 +3,7 @@ package announce_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -43,9 +44,7 @@ func TestExportsAreRequested(t *testing.T) {
 		if _, err := f.Handle(t.Context(), announce.Input{Batch: b.ID}); (err != nil) != fails {
 			t.Errorf("request %d: got error %v, want one: %v", i, err, fails)
 		}
-		if len(f.bus.sent) != 1 {
-			t.Errorf("request %d: %d messages on the bus, want 1", i, len(f.bus.sent))
-		}
+		difftest.Equal(t, fmt.Sprintf("request %d: messages on the bus", i), 1, len(f.bus.sent))
 		owed := []batch.Receiver{batch.Export}
 		if i == 2 {
 			owed = nil

@@ -82,13 +82,11 @@ func TestBadDays(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			server := outboundtest.NewServer(t, test.certificate, test.handler)
-			addresses, err := outbound.ParseAddressPolicy("127.0.0.0/8")
-			errtest.Fatal(t, err)
+			addresses := errtest.Must(outbound.ParseAddressPolicy("127.0.0.0/8"))(t)
 			resolver := outboundtest.NewResolver()
 			target := server.URL
 			if test.host != "" {
-				u, err := url.Parse(target)
-				errtest.Fatal(t, err)
+				u := errtest.Must(url.Parse(target))(t)
 				target = "https://" + test.host + ":" + u.Port()
 				if test.addresses != nil {
 					resolver.Set(test.host, test.addresses...)
@@ -128,8 +126,7 @@ func TestRepeatsCount(t *testing.T) {
 			}
 			w.WriteHeader(http.StatusNoContent)
 		}))
-	addresses, err := outbound.ParseAddressPolicy("127.0.0.0/8")
-	errtest.Fatal(t, err)
+	addresses := errtest.Must(outbound.ParseAddressPolicy("127.0.0.0/8"))(t)
 	s := newSimulation(t)
 	s.step.Receivers = &outbound.Client{Configurations: noConfigurations{}, Addresses: addresses,
 		Resolver: outboundtest.NewResolver(), PublicCAs: outboundtest.Pool(root),

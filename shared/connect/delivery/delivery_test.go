@@ -11,6 +11,7 @@ import (
 	"sluice/shared/connect/event"
 	"sluice/shared/connect/outbound"
 	"sluice/shared/connect/webhook"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -44,9 +45,7 @@ func TestEventIsDeliveredOnce(t *testing.T) {
 			if r.delivery != d[0].ID {
 				continue
 			}
-			if err := webhook.Verify(r.header, []byte(r.body), "secret of "+id, start); err != nil {
-				t.Errorf("%s: %v", id, err)
-			}
+			errtest.Is(t, id, webhook.Verify(r.header, []byte(r.body), "secret of "+id, start), nil)
 			if text, _ := m.Encode(); r.body != string(text) {
 				t.Errorf("%s got %s, want %s", id, r.body, text)
 			}
@@ -110,9 +109,7 @@ func TestOutcomes(t *testing.T) {
 			if len(a.Answer) > webhook.MaxAnswerBytes || strings.Contains(a.Answer, "\x00") {
 				t.Errorf("the answer is kept as %q", a.Answer)
 			}
-			if isPending := d.Outcome == webhook.Pending; isPending != test.retried {
-				t.Errorf("the delivery is pending: %v, want %v", isPending, test.retried)
-			}
+			difftest.Equal(t, "the delivery is pending", test.retried, d.Outcome == webhook.Pending)
 			if want := start.Add(5 * time.Second); test.retried && !d.NextAttemptAt.Equal(want) {
 				t.Errorf("the next attempt is at %v, want %v", d.NextAttemptAt, want)
 			}
@@ -160,9 +157,7 @@ func TestThousandEventsWhileTheReceiverIsDown(t *testing.T) {
 		}
 	}
 	for id, n := range got {
-		if n != 1 {
-			t.Errorf("delivery %s was received %d times, want once", id, n)
-		}
+		difftest.Equal(t, "times that delivery "+id+" was received", 1, n)
 	}
 	outcomes := map[webhook.Outcome]int{}
 	for _, d := range s.deliveries("w1") {
@@ -211,9 +206,8 @@ func TestFailingForDays(t *testing.T) {
 	for _, d := range s.deliveries("w1") {
 		codes += string(d.Outcome) + " " + d.Code + ";"
 	}
-	if want := strings.Repeat("Failed status;", 5) + "Failed webhook_disabled;Failed webhook_disabled;"; codes != want {
-		t.Errorf("outcomes %s, want %s", codes, want)
-	}
+	difftest.Equal(t, "outcomes",
+		strings.Repeat("Failed status;", 5)+"Failed webhook_disabled;Failed webhook_disabled;", codes)
 	if len(s.announced) != 1 || s.announced[0].Type != event.WebhookDisabled || len(s.deliveries("w2")) != 1 {
 		t.Fatalf("announced %+v, want once that the webhook is disabled", s.announced)
 	}
@@ -224,8 +218,7 @@ func TestFailingForDays(t *testing.T) {
 
 	bad = false
 	w.Enable()
-	w, err := s.store.Save(t.Context(), w, true)
-	errtest.Fatal(t, err)
+	w = errtest.Must(s.store.Save(t.Context(), w, true))(t)
 	for _, d := range s.deliveries("w1") {
 		errtest.Fatal(t, errtest.Of(s.dispatcher.Resend(t.Context(), d)))
 	}
@@ -260,9 +253,8 @@ func TestRecovered(t *testing.T) {
 	if h := s.webhook("w1").Health; h != (webhook.Health{}) {
 		t.Errorf("health %+v, want none", h)
 	}
-	if n := len(s.deliveries("w1")); n != 4 {
-		t.Errorf("%d deliveries, want 4: that the webhook has recovered is delivered to itself, too", n)
-	}
+	difftest.Equal(t, "deliveries: that the webhook has recovered is delivered to itself, too", 4,
+		len(s.deliveries("w1")))
 }
 
 // A delivery of the type Batch is sent when it is full, or a minute after its first message.
@@ -275,9 +267,7 @@ func TestBatches(t *testing.T) {
 		s.send(fmt.Sprint("b", i))
 	}
 	s.runUntil(start.Add(30 * time.Second))
-	if len(s.received) != 2 {
-		t.Errorf("%d full deliveries were sent at once, want 2", len(s.received))
-	}
+	difftest.Equal(t, "full deliveries were sent at once", 2, len(s.received))
 	s.runUntil(start.Add(2 * time.Minute))
 	if len(s.received) != 3 || !s.received[2].at.Equal(start.Add(time.Minute)) {
 		t.Fatalf("%d deliveries, want the third after a minute", len(s.received))
@@ -292,14 +282,10 @@ func TestBatches(t *testing.T) {
 			seen[m.ID] = true
 		}
 	}
-	if len(seen) != 25 {
-		t.Errorf("%d different messages, want 25", len(seen))
-	}
+	difftest.Equal(t, "different messages", 25, len(seen))
 	s.send("later")
 	s.runUntil(start.Add(time.Hour))
-	if len(s.received) != 4 {
-		t.Errorf("%d deliveries, want a fourth for the later message", len(s.received))
-	}
+	difftest.Equal(t, "deliveries", 4, len(s.received))
 }
 
 // While a secret is being replaced, deliveries are signed with both.
@@ -336,8 +322,7 @@ func TestTest(t *testing.T) {
 			[]string{string(event.BatchFailed)}
 	})
 	s.answerWith(410)
-	d, err := s.dispatcher.SendTest(t.Context(), w, "test 1")
-	errtest.Fatal(t, err)
+	d := errtest.Must(s.dispatcher.SendTest(t.Context(), w, "test 1"))(t)
 	s.runUntil(start.Add(time.Hour))
 	got, err := s.store.GetDelivery(t.Context(), s.tenant, "w1", d.ID)
 	if err != nil || got.Outcome != webhook.Failed || got.AttemptCount != 1 ||

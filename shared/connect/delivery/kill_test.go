@@ -15,6 +15,7 @@ import (
 	"sluice/shared/connect/outbound"
 	"sluice/shared/connect/webhook"
 	"sluice/shared/connect/webhook/webhookdb"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 )
@@ -53,7 +54,7 @@ func (k *killer) Do(r *http.Request) (*http.Response, error) {
 func (s *simulation) survive(f func() error) {
 	s.t.Helper()
 	for {
-		killed, err := func() (killed bool, err error) {
+		killed := errtest.Must(func() (killed bool, err error) {
 			defer func() {
 				if p := recover(); p != nil {
 					if p != errKilled {
@@ -63,8 +64,7 @@ func (s *simulation) survive(f func() error) {
 				}
 			}()
 			return false, f()
-		}()
-		errtest.Fatal(s.t, err)
+		}())(s.t)
 		if !killed {
 			return
 		}
@@ -106,18 +106,14 @@ func TestKilledAtEveryCall(t *testing.T) {
 					s := simulationKilledBy(t, server, k)
 					want := scenario.play(s)
 					accepted, once := s.accepted()
-					if once != want {
-						t.Errorf("killed at call %d (after it: %v): %d messages were accepted, want %d", at, after,
-							once, want)
-					}
+					difftest.Equal(t,
+						fmt.Sprintf("killed at call %d (after it: %v): messages were accepted", at, after), want, once)
 					doubled += accepted - once
 					if accepted-once > 2 { // a whole delivery of the type Batch
 						t.Errorf("killed at call %d (after it: %v): %d messages came twice", at, after, accepted-once)
 					}
-					if types := s.announcedTypes(); types != scenario.events {
-						t.Errorf("killed at call %d (after it: %v): announced %q, want %q", at, after, types,
-							scenario.events)
-					}
+					difftest.Equal(t, fmt.Sprintf("killed at call %d (after it: %v): announced", at, after),
+						scenario.events, s.announcedTypes())
 					if reached = k.killed; reached {
 						runs++
 					}
@@ -168,8 +164,7 @@ func (s *simulation) announcedTypes() string {
 	seen := map[string]bool{}
 	var types []string
 	for _, m := range s.announced {
-		text, err := m.Encode()
-		errtest.Fatal(s.t, err)
+		text := errtest.Must(m.Encode())(s.t)
 		if !seen[string(text)] {
 			seen[string(text)] = true
 			types = append(types, string(m.Type))

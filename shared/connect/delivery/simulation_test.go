@@ -98,8 +98,7 @@ func (s *simulation) Start(_ context.Context, name string, in Start) error {
 // Do takes the place of outbound.Client.
 func (s *simulation) Do(_ context.Context, _ string, r *http.Request) (*outbound.Reply, error) {
 	defer s.enter()()
-	body, err := io.ReadAll(r.Body)
-	errtest.Fatal(s.t, err)
+	body := errtest.Must(io.ReadAll(r.Body))(s.t)
 	reply, err := s.answer(r, body)
 	s.received = append(s.received, received{
 		at: s.now, delivery: r.Header.Get(webhook.HeaderDelivery), webhook: r.URL.Path, header: r.Header,
@@ -195,8 +194,7 @@ func (s *simulation) call(in Input) {
 
 func (s *simulation) webhook(id string) webhook.Webhook {
 	s.t.Helper()
-	w, err := s.store.Get(s.t.Context(), s.tenant, id)
-	errtest.Fatal(s.t, err)
+	w := errtest.Must(s.store.Get(s.t.Context(), s.tenant, id))(s.t)
 	return w
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sluice/shared/connect/webhook"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/machine"
 )
@@ -25,23 +26,16 @@ func TestPendingDeliveryEnds(t *testing.T) {
 	errtest.Fatal(t, errtest.Of(s.store.Save(t.Context(), w, false)))
 	errtest.Fatal(t, s.store.Delete(t.Context(), s.tenant, "w2"))
 	s.answerWith(200)
-	if d, err := s.dispatcher.Resend(t.Context(), s.deliveries("w3")[0]); err != nil || d.Run != 2 {
-		t.Errorf("sent again: run %d, %v; want 2", d.Run, err)
-	}
+	difftest.Equal(t, "sent again: run", 2,
+		errtest.Must(s.dispatcher.Resend(t.Context(), s.deliveries("w3")[0]))(t).Run)
 	s.runUntil(start.Add(time.Hour))
 	for id, want := range map[string]string{"w1": "Failed webhook_disabled", "w2": "Failed webhook_deleted",
 		"w3": "Successful "} {
 		d := s.deliveries(id)[0]
-		if got := string(d.Outcome) + " " + d.Code; got != want {
-			t.Errorf("%s: %s, want %s", id, got, want)
-		}
+		difftest.Equal(t, id, want, string(d.Outcome)+" "+d.Code)
 	}
-	if n := s.deliveries("w3")[0].AttemptCount; n != 3 {
-		t.Errorf("%d attempts, want 3: two of the first run and one of the second", n)
-	}
-	if len(s.queue) != 0 {
-		t.Errorf("%d calls are to come, want none", len(s.queue))
-	}
+	difftest.Equal(t, "attempts: two of the first run and one of the second", 3, s.deliveries("w3")[0].AttemptCount)
+	difftest.Equal(t, "calls are to come", 0, len(s.queue))
 }
 
 // Errors at which the state machine cannot go on have names.
@@ -74,8 +68,7 @@ func TestHandleInput(t *testing.T) {
 	s := newSimulation(t)
 	s.create("w1", nil)
 	s.send("b")
-	input, err := json.Marshal(s.queue[0].in)
-	errtest.Fatal(t, err)
+	input := errtest.Must(json.Marshal(s.queue[0].in))(t)
 	stopped := func(source, input string) string {
 		return fmt.Sprintf(`{"detail-type":"Step Functions Execution Status Change","source":%q,`+
 			`"detail":{"status":"ABORTED","input":%q}}`,
@@ -102,7 +95,5 @@ func TestHandleInput(t *testing.T) {
 			t.Errorf("%s: the delivery has the code %q, want %q", test.name, d.Code, test.code)
 		}
 	}
-	if len(s.received) != 0 {
-		t.Errorf("%d requests, want none", len(s.received))
-	}
+	difftest.Equal(t, "requests", 0, len(s.received))
 }

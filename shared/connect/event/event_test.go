@@ -2,6 +2,7 @@ package event
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -20,8 +21,7 @@ func newMessage(payload string) Message {
 }
 
 func TestEncode(t *testing.T) {
-	got, err := newMessage(`{"name": "Zoë & 𝄞 <b>"}`).Encode()
-	errtest.Fatal(t, err)
+	got := errtest.Must(newMessage(`{"name": "Zoë & 𝄞 <b>"}`).Encode())(t)
 	want := `{"id":"` + NewID(BatchProcessed, "b") +
 		`","tenantId":"t","eventType":"batchtransaction:ingestionProcessed",` +
 		`"relativeUrl":"/b","payload":{"name":"Zo\u00eb & \ud834\udd1e <b>"},"when":"2025-11-25T14:03:21.512Z",` +
@@ -41,9 +41,8 @@ func TestEncodeRefusesOtherPayloads(t *testing.T) {
 
 // The ID of an event is the same each time, and another one for another type or subject.
 func TestNewID(t *testing.T) {
-	if got, want := NewID(BatchProcessed, "b"), "dd34539a-0707-5eac-a658-76b1acb60cd9"; got != want {
-		t.Errorf("got %s, want %s: receivers recognise a repeated event by its ID", got, want)
-	}
+	difftest.Equal(t, "receivers recognise a repeated event by its ID", "dd34539a-0707-5eac-a658-76b1acb60cd9",
+		NewID(BatchProcessed, "b"))
 	seen := map[string]bool{}
 	for _, id := range []string{NewID(BatchProcessed, "b"), NewID(BatchFailed, "b"), NewID(BatchProcessed, "c")} {
 		if seen[id] {
@@ -59,9 +58,7 @@ func TestSource(t *testing.T) {
 		CertificateExpiring: "sluice.externalauthentication", WebhookDisabled: "sluice.webhook",
 		WatchlistUpdated: "sluice.watchlist", RescreeningFinished: "sluice.rescreening",
 	} {
-		if got := eventType.Source(); got != want {
-			t.Errorf("source of %s: got %s, want %s", eventType, got, want)
-		}
+		difftest.Equal(t, fmt.Sprintf("source of %s", eventType), want, eventType.Source())
 	}
 }
 

@@ -1,11 +1,13 @@
 package externalauth_test
 
 import (
-	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"sluice/shared/connect/externalauth"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 func TestCanonicalURL(t *testing.T) {
@@ -33,9 +35,7 @@ func TestCanonicalURL(t *testing.T) {
 		"https://my_host":                   {"https://my_host"},
 	} {
 		for _, text := range spellings {
-			if got, err := externalauth.CanonicalURL(text); got != want || err != nil {
-				t.Errorf("%s became %s, %v; want %s", text, got, err, want)
-			}
+			difftest.Equal(t, text+" became", want, errtest.Must(externalauth.CanonicalURL(text))(t))
 		}
 	}
 }
@@ -77,9 +77,7 @@ func TestCanonicalURLRefuses(t *testing.T) {
 		"https://*.example.com":            externalauth.ErrURLHost,
 		"https://" + longHost + ".example": externalauth.ErrURLHost,
 	} {
-		if got, err := externalauth.CanonicalURL(text); !errors.Is(err, want) {
-			t.Errorf("%q became %q, %v; want %v", text, got, err, want)
-		}
+		errtest.Is(t, fmt.Sprintf("%q became", text), errtest.Of(externalauth.CanonicalURL(text)), want)
 	}
 }
 
@@ -95,9 +93,7 @@ func TestCheckTokenURL(t *testing.T) {
 		"https://a:b@id.example.com/token":       externalauth.ErrURLUser,
 		"?https://id.example.com":                externalauth.ErrURLForm,
 	} {
-		if err := externalauth.CheckTokenURL(text); !errors.Is(err, want) {
-			t.Errorf("%q: %v, want %v", text, err, want)
-		}
+		errtest.Is(t, text, externalauth.CheckTokenURL(text), want)
 	}
 }
 

@@ -15,10 +15,8 @@ import (
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	var public outbound.AddressPolicy
-	allowing, err := outbound.ParseAddressPolicy("10.20.0.0/16, fd12::/32,127.0.0.0/8,0.0.0.0/0,::/0")
-	errtest.Fatal(t, err)
-	narrow, err := outbound.ParseAddressPolicy("10.20.0.0/16,fd12::/32")
-	errtest.Fatal(t, err)
+	allowing := errtest.Must(outbound.ParseAddressPolicy("10.20.0.0/16, fd12::/32,127.0.0.0/8,0.0.0.0/0,::/0"))(t)
+	narrow := errtest.Must(outbound.ParseAddressPolicy("10.20.0.0/16,fd12::/32"))(t)
 	for _, test := range []struct {
 		addresses string
 		// public, narrow and wide are what the policy that allows nothing, that of two networks and that of everything

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"math/big"
 	"net/http"
 	"net/url"
@@ -40,13 +41,9 @@ func TestClientAssertion(t *testing.T) {
 	form.Del("client_assertion")
 	difftest.Equal(t, "form", url.Values{"grant_type": {"client_credentials"}, "client_id": {"the client"},
 		"client_assertion_type": {"urn:ietf:params:oauth:client-assertion-type:jwt-bearer"}}, form)
-	if a := s.issuer.headers[0].Get("Authorization"); a != "" {
-		t.Errorf("the request has the header Authorization: %s", a)
-	}
-	all, err := keys.AllClientKeys(t.Context())
-	errtest.Fatal(t, err)
-	set, err := outbound.KeySet(all)
-	errtest.Fatal(t, err)
+	difftest.Equal(t, "the request has the header Authorization", "", s.issuer.headers[0].Get("Authorization"))
+	all := errtest.Must(keys.AllClientKeys(t.Context()))(t)
+	set := errtest.Must(outbound.KeySet(all))(t)
 	header, claims := verifyAssertion(t, assertion, set)
 	if want := map[string]any{"alg": "ES256", "typ": "JWT", "kid": key.ID}; !cmp.Equal(header, want) {
 		t.Errorf("got the header %v, want %v", header, want)
@@ -71,14 +68,11 @@ func TestClientAssertion(t *testing.T) {
 func verifyAssertion(t *testing.T, text string, set jose.JWKSet) (header, claims map[string]any) {
 	t.Helper()
 	decode := func(part string) []byte {
-		raw, err := base64.RawURLEncoding.DecodeString(part)
-		errtest.Fatal(t, err)
+		raw := errtest.Must(base64.RawURLEncoding.DecodeString(part))(t)
 		return raw
 	}
 	parts := strings.Split(text, ".")
-	if len(parts) != 3 {
-		t.Fatalf("%q is not a JWS", text)
-	}
+	difftest.Equal(t, fmt.Sprintf("%q is not a JWS", text), 3, len(parts))
 	errtest.Fatal(t, json.Unmarshal(decode(parts[0]), &header))
 	errtest.Fatal(t, json.Unmarshal(decode(parts[1]), &claims))
 	digest, signature := sha256.Sum256([]byte(parts[0]+"."+parts[1])), decode(parts[2])
@@ -87,9 +81,8 @@ func verifyAssertion(t *testing.T, text string, set jose.JWKSet) (header, claims
 			continue
 		}
 		number := func(raw []byte) *big.Int { return new(big.Int).SetBytes(raw) }
-		public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(),
-			slices.Concat([]byte{4}, decode(k.X), decode(k.Y)))
-		errtest.Fatal(t, err)
+		public := errtest.Must(ecdsa.ParseUncompressedPublicKey(elliptic.P256(),
+			slices.Concat([]byte{4}, decode(k.X), decode(k.Y))))(t)
 		if len(signature) != 64 || !ecdsa.Verify(public, digest[:], number(signature[:32]), number(signature[32:])) {
 			t.Error("the signature is wrong")
 		}

@@ -13,6 +13,7 @@ import (
 	"sluice/shared/connect/externalauth"
 	"sluice/shared/connect/outbound"
 	"sluice/shared/connect/outbound/outboundtest"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/kmskey"
 )
@@ -140,10 +141,7 @@ func TestRenewedClientCertificate(t *testing.T) {
 	errtest.Fatal(t, keys.InstallCertificates(t.Context(), renewed))
 	wantCall(t, client, server.URL, "")
 	for _, k := range []outbound.ClientKey{key, renewed} {
-		leaf, err := x509.ParseCertificate(k.Certificates[0])
-		errtest.Fatal(t, err)
-		if got, want := <-serials, leaf.SerialNumber.String(); got != want {
-			t.Errorf("presented the certificate %s, want %s", got, want)
-		}
+		leaf := errtest.Must(x509.ParseCertificate(k.Certificates[0]))(t)
+		difftest.Equal(t, "presented the certificate", leaf.SerialNumber.String(), <-serials)
 	}
 }

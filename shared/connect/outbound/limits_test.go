@@ -18,6 +18,7 @@ import (
 	"sluice/shared/connect/externalauth"
 	"sluice/shared/connect/outbound"
 	"sluice/shared/connect/outbound/outboundtest"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -47,9 +48,8 @@ func TestStatuses(t *testing.T) {
 		if err != nil || reply.Status != status {
 			t.Errorf("%d: got %+v, %v", status, reply, err)
 		}
-		if got := int(calls.Load()); got != n+1 {
-			t.Fatalf("after the status %d the receiver was called %d times, want %d", status, got, n+1)
-		}
+		difftest.Equal(t, fmt.Sprintf("times that after the status %d the receiver was called", status), n+1,
+			int(calls.Load()))
 	}
 }
 
@@ -79,25 +79,19 @@ func TestRequest(t *testing.T) {
 	want := map[string]string{"X-Api-Key": "secret", "X-Two": "1,2", "Content-Type": "application/json",
 		"User-Agent": "Sluice", "Content-Length": "7", "Accept-Encoding": "", "Authorization": ""}
 	for name, value := range want {
-		if text := strings.Join(r.header.Values(name), ","); text != value {
-			t.Errorf("the header %s is %q, want %q", name, text, value)
-		}
+		difftest.Equal(t, "the header "+name, value, strings.Join(r.header.Values(name), ","))
 	}
 	if r.body != `{"a":1}` || !strings.HasPrefix(r.host, outboundtest.ReceiverHost) {
 		t.Errorf("got the body %q and the host %q", r.body, r.host)
 	}
-	if request.Header.Get("X-Api-Key") != "" {
-		t.Error("the caller's request has been changed")
-	}
+	difftest.Equal(t, "the caller's request has been changed", "", request.Header.Get("X-Api-Key"))
 }
 
 // Another tenant's configuration does not serve the call.
 func TestOtherTenant(t *testing.T) {
 	t.Parallel()
 	client, server := newReceiver(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("X-Api-Key") != "" {
-			t.Error("the header of another tenant was sent")
-		}
+		difftest.Equal(t, "the header of another tenant was sent", "", r.Header.Get("X-Api-Key"))
 	})
 	client.Configurations = configurations{{ID: "c", URL: server.URL, Headers: []externalauth.NameValue{
 		{Name: "x-api-key", Value: "secret"}}}}
@@ -213,8 +207,7 @@ func TestBadReplies(t *testing.T) {
 // A port that speaks no TLS, and one where nothing listens.
 func TestNoTLS(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	errtest.Fatal(t, err)
+	listener := errtest.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer listener.Close()
 	go func() {
 		for {
@@ -230,8 +223,7 @@ func TestNoTLS(t *testing.T) {
 	url := "https://" + net.JoinHostPort(outboundtest.ReceiverHost, port)
 	wantCall(t, newClient(t), url, outbound.TLSFailed)
 	// Nothing listens at the near end of a connection, and nobody else can while it is open.
-	conn, err := net.Dial("tcp", listener.Addr().String())
-	errtest.Fatal(t, err)
+	conn := errtest.Must(net.Dial("tcp", listener.Addr().String()))(t)
 	defer conn.Close()
 	_, port, _ = net.SplitHostPort(conn.LocalAddr().String())
 	url = "https://" + net.JoinHostPort(outboundtest.ReceiverHost, port)
@@ -261,8 +253,7 @@ func TestHangingReceivers(t *testing.T) {
 	}
 	t.Run("TLS", func(t *testing.T) {
 		t.Parallel()
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		errtest.Fatal(t, err)
+		listener := errtest.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 		defer listener.Close()
 		_, port, _ := net.SplitHostPort(listener.Addr().String())
 		client := newClient(t)
@@ -278,9 +269,7 @@ func TestHangingLookUp(t *testing.T) {
 		client.Resolver, client.Timeout = hangingResolver{}, 0
 		start := time.Now()
 		wantCall(t, client, "https://receiver.test/", outbound.TimedOut)
-		if waited := time.Since(start); waited != outbound.DefaultTimeout {
-			t.Errorf("waited %v, want %v", waited, outbound.DefaultTimeout)
-		}
+		difftest.Equal(t, "waited", outbound.DefaultTimeout, time.Since(start))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := client.Do(ctx, tenant, newRequest(t, "https://receiver.test/",

@@ -29,8 +29,7 @@ func (c configurations) ForURL(_ context.Context, t, url string) (externalauth.C
 // newClient returns a client that may call this machine.
 func newClient(t *testing.T, c ...externalauth.Configuration) *outbound.Client {
 	t.Helper()
-	policy, err := outbound.ParseAddressPolicy("127.0.0.0/8")
-	errtest.Fatal(t, err)
+	policy := errtest.Must(outbound.ParseAddressPolicy("127.0.0.0/8"))(t)
 	return &outbound.Client{
 		Configurations: configurations(c), Addresses: policy, Resolver: outboundtest.NewResolver(),
 		Now:     func() time.Time { return outboundtest.Now },
@@ -40,8 +39,7 @@ func newClient(t *testing.T, c ...externalauth.Configuration) *outbound.Client {
 
 func newRequest(t *testing.T, url, body string) *http.Request {
 	t.Helper()
-	r, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
-	errtest.Fatal(t, err)
+	r := errtest.Must(http.NewRequest(http.MethodPost, url, strings.NewReader(body)))(t)
 	return r
 }
 

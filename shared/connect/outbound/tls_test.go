@@ -16,6 +16,7 @@ import (
 	"sluice/shared/connect/externalauth"
 	"sluice/shared/connect/outbound"
 	"sluice/shared/connect/outbound/outboundtest"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -50,8 +51,7 @@ func tlsCases(t *testing.T, a authorities) []tlsCase {
 	leaf := a.intermediate.Issue(outboundtest.Leaf{})
 	parsed := func(c tls.Certificate) *x509.Certificate {
 		t.Helper()
-		p, err := x509.ParseCertificate(c.Certificate[0])
-		errtest.Fatal(t, err)
+		p := errtest.Must(x509.ParseCertificate(c.Certificate[0]))(t)
 		return p
 	}
 	alone := func(c tls.Certificate) tls.Certificate {
@@ -124,8 +124,7 @@ func TestCasesAreDocumented(t *testing.T) {
 		}
 		fmt.Fprintf(&table, "| %s | %s | %s |\n", c.name, word(c.pinned), word(c.signed))
 	}
-	text, err := os.ReadFile(page)
-	errtest.Fatal(t, err)
+	text := errtest.Must(os.ReadFile(page))(t)
 	before, rest, ok1 := strings.Cut(string(text), begin)
 	present, after, ok2 := strings.Cut(rest, end)
 	if !ok1 || !ok2 {
@@ -325,9 +324,7 @@ func TestResumedSessions(t *testing.T) {
 			for range 3 {
 				wantCall(t, client, server.URL, "")
 			}
-			if n := resumed.Load(); n != 2 {
-				t.Errorf("%d of 3 connections resumed a session, want 2", n)
-			}
+			difftest.Equal(t, "of 3 connections resumed a session", int32(2), resumed.Load())
 			now = now.Add(2 * time.Hour)
 			wantCall(t, client, server.URL, outbound.CertificateRefused)
 		})

@@ -2,7 +2,6 @@ package outbound_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"testing"
@@ -35,14 +34,10 @@ func TestTokenIsAskedForOnce(t *testing.T) {
 		}()
 	}
 	cancel()
-	if err := <-first; !errors.Is(err, context.Canceled) {
-		t.Errorf("the call that was given up: %v", err)
-	}
+	errtest.Is(t, "the call that was given up", <-first, context.Canceled)
 	close(release)
 	for range cap(others) {
-		if err := <-others; err != nil {
-			t.Error(err)
-		}
+		errtest.Fatal(t, <-others)
 	}
 	s.wantCounts(t, 1, 10)
 }

@@ -15,6 +15,7 @@ import (
 	"sluice/shared/connect/externalauth"
 	"sluice/shared/connect/outbound"
 	"sluice/shared/connect/outbound/outboundtest"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -103,17 +104,13 @@ func (s *scene) ForURL(_ context.Context, t, url string) (externalauth.Configura
 // call makes a call that must end with a status.
 func (s *scene) call(t *testing.T, want int) {
 	t.Helper()
-	reply, err := s.client.Do(t.Context(), tenant, newRequest(t, s.receiver.URL+"/event", "{}"))
-	errtest.Fatal(t, err)
-	if reply.Status != want {
-		t.Errorf("got the status %d, want %d", reply.Status, want)
-	}
+	reply := errtest.Must(s.client.Do(t.Context(), tenant, newRequest(t, s.receiver.URL+"/event", "{}")))(t)
+	difftest.Equal(t, "status", want, reply.Status)
 }
 
 // wantCounts checks how often token endpoint and receiver were called.
 func (s *scene) wantCounts(t *testing.T, issuer, receiver int32) {
 	t.Helper()
-	if got, want := [2]int32{s.issuer.count.Load(), s.receiver.count.Load()}, [2]int32{issuer, receiver}; got != want {
-		t.Errorf("token endpoint and receiver were called %v times, want %v", got, want)
-	}
+	difftest.Equal(t, "times that token endpoint and receiver were called", [2]int32{issuer, receiver},
+		[2]int32{s.issuer.count.Load(), s.receiver.count.Load()})
 }

@@ -2,6 +2,7 @@ package webhook_test
 
 import (
 	"bytes"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"sluice/shared/connect/webhook"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -39,8 +41,7 @@ func (o *output) String() string {
 // The receivers of docs/webhooks.md accept genuine messages, once, and nothing else. Those whose language is not
 // installed are left out.
 func TestReceiversOfTheGuide(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/webhooks.md")
-	errtest.Fatal(t, err)
+	page := errtest.Must(os.ReadFile("../../../docs/webhooks.md"))(t)
 	for _, language := range []struct {
 		name, file string
 		command    []string
@@ -77,8 +78,7 @@ func startReceiver(t *testing.T, command []string) (address string, printed *out
 	t.Helper()
 	const attempts = 3
 	for range attempts {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		errtest.Fatal(t, err)
+		l := errtest.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 		address = l.Addr().String()
 		l.Close()
 		_, port, _ := net.SplitHostPort(address)
@@ -184,9 +184,7 @@ func checkReceiver(t *testing.T, address string, printed *output) {
 			t.Fatalf("%s: %v: %s", test.name, err, printed)
 		}
 		reply.Body.Close()
-		if reply.StatusCode != test.want {
-			t.Errorf("%s: %d, want %d: %s", test.name, reply.StatusCode, test.want, printed)
-		}
+		difftest.Equal(t, fmt.Sprintf("%s: %s", test.name, printed), test.want, reply.StatusCode)
 	}
 	want := []string{"a:b first\n", "c:d second\n"} // in any order, as each request has a thread of its own
 	lines := func() []string { return slices.Sorted(strings.Lines(printed.String())) }

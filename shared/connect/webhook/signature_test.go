@@ -2,13 +2,15 @@ package webhook
 
 import (
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 const (
@@ -40,9 +42,7 @@ func TestSign(t *testing.T) {
 			for name, want := range map[string]string{
 				HeaderSignature: test.signed, HeaderVersioned: test.versioned, HeaderDelivery: signedDelivery,
 			} {
-				if got := h.Get(name); got != want {
-					t.Errorf("%s: got %s, want %s", name, got, want)
-				}
+				difftest.Equal(t, name, want, h.Get(name))
 			}
 		})
 	}
@@ -91,9 +91,7 @@ func TestVerify(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			at := signedAt.Truncate(time.Second).Add(test.after)
-			if err := Verify(test.header, []byte(test.body), test.secret, at); !errors.Is(err, test.want) {
-				t.Errorf("got %v, want %v", err, test.want)
-			}
+			errtest.Is(t, "Verify", Verify(test.header, []byte(test.body), test.secret, at), test.want)
 		})
 	}
 }
@@ -114,22 +112,16 @@ func FuzzSignatures(f *testing.F) {
 			secrets = append(secrets, previous)
 		}
 		for _, secret := range secrets {
-			if err := Verify(h, body, secret, now); err != nil {
-				t.Errorf("secret %q: %v, want no error", secret, err)
-			}
+			errtest.Is(t, fmt.Sprintf("secret %q", secret), Verify(h, body, secret, now), nil)
 		}
 		// HMAC pads keys with zero bytes, so that "x" and "x\x00" are the same key.
 		if other := current + "!"; !slices.Contains(secrets, other) {
-			if err := Verify(h, body, other, now); !errors.Is(err, ErrSignature) {
-				t.Errorf("another secret: %v, want %v", err, ErrSignature)
-			}
+			errtest.Is(t, "another secret", Verify(h, body, other, now), ErrSignature)
 		}
 		if len(body) > 0 {
 			altered := slices.Clone(body)
 			altered[uint(changed)%uint(len(body))] ^= 1
-			if err := Verify(h, altered, current, now); !errors.Is(err, ErrSignature) {
-				t.Errorf("a changed body: %v, want %v", err, ErrSignature)
-			}
+			errtest.Is(t, "a changed body", Verify(h, altered, current, now), ErrSignature)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package webhook
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"sluice/shared/connect/event"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -32,9 +34,8 @@ func TestWants(t *testing.T) {
 		{[]string{"batchtransaction:*"}, false},
 		{nil, false},
 	} {
-		if got := (Webhook{EventTypes: test.types}).Wants(event.BatchProcessed); got != test.want {
-			t.Errorf("%q wants %s: %v, want %v", test.types, event.BatchProcessed, got, test.want)
-		}
+		difftest.Equal(t, fmt.Sprintf("%q wants %s", test.types, event.BatchProcessed), test.want,
+			(Webhook{EventTypes: test.types}).Wants(event.BatchProcessed))
 	}
 }
 
@@ -94,9 +95,8 @@ func TestNewDeliveryID(t *testing.T) {
 	if !strings.HasPrefix(id, want) {
 		t.Errorf("got %s, want a UUIDv7 that begins with %s", id, want)
 	}
-	if again := NewDeliveryID("event", "webhook", now.In(time.FixedZone("", 3600))); again != id {
-		t.Errorf("got %s for the same event in another zone, want %s", again, id)
-	}
+	difftest.Equal(t, "for the same event in another zone", id,
+		NewDeliveryID("event", "webhook", now.In(time.FixedZone("", 3600))))
 	for _, other := range []string{NewDeliveryID("other", "webhook", now), NewDeliveryID("event", "other", now)} {
 		if other == id {
 			t.Errorf("another event or webhook has the same ID %s", id)
@@ -109,9 +109,7 @@ func TestNewDeliveryID(t *testing.T) {
 			FirstDeliveryID(late) <= NewDeliveryID(event, "w", late) &&
 			NewDeliveryID(event, "w", early) < FirstDeliveryID(late)
 	}
-	if err := quick.Check(inOrder, nil); err != nil {
-		t.Error(err)
-	}
+	errtest.Fatal(t, quick.Check(inOrder, nil))
 }
 
 func TestBody(t *testing.T) {
@@ -129,9 +127,7 @@ func TestBody(t *testing.T) {
 	}
 	batch.Messages = append(batch.Messages, Message{ID: "2", Text: []byte(`{"id":"2"}`)})
 	want := `{"messages":[` + string(single.Messages[0].Text) + `,{"id":"2"}]}`
-	if got := string(batch.Body()); got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	difftest.Equal(t, "Body", want, string(batch.Body()))
 	if _, err := NewDelivery(Webhook{Type: Single}, event.Message{}, now); err == nil {
 		t.Error("a message without a payload was accepted")
 	}
@@ -154,9 +150,7 @@ func TestHasRoom(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			d.IsOpen = test.open
-			if got := d.CanCollect(test.bytes, test.messages); got != test.want {
-				t.Errorf("got %v, want %v", got, test.want)
-			}
+			difftest.Equal(t, "CanCollect", test.want, d.CanCollect(test.bytes, test.messages))
 		})
 	}
 }
@@ -204,9 +198,7 @@ func TestNextAttemptIsBounded(t *testing.T) {
 		pause := next.Sub(at)
 		return pause >= 0 && pause <= p.MaxPause*5/4+1 && !next.After(now.Add(p.Patience))
 	}
-	if err := quick.Check(property, nil); err != nil {
-		t.Error(err)
-	}
+	errtest.Fatal(t, quick.Check(property, nil))
 }
 
 func TestDisablesAt(t *testing.T) {

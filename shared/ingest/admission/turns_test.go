@@ -103,8 +103,7 @@ func TestLeaveWhileWaiting(t *testing.T) {
 	first, second, third := admissiontest.NewTicket("a", 1), admissiontest.NewTicket("a", 2),
 		admissiontest.NewTicket("a", 3)
 	o.enter(first, second, third)
-	gate, err := o.queue.Gate(t.Context(), admission.Validation)
-	errtest.Fatal(t, err)
+	gate := errtest.Must(o.queue.Gate(t.Context(), admission.Validation))(t)
 	o.leave(second)
 	if places, err := o.queue.Waiting(t.Context(), admission.Validation, 0); err != nil ||
 		!slices.Equal(places, []admission.Place{third.Place}) {
@@ -255,9 +254,7 @@ func TestFirstPositionIsNext(t *testing.T) {
 			}
 		}
 		delete(byID, holder.Batch)
-		if len(order) != len(byID) {
-			t.Fatalf("%d batches are in the order, want %d", len(order), len(byID))
-		}
+		difftest.Equal(t, "batches are in the order", len(byID), len(order))
 		for i, id := range order {
 			b := batch.Batch{ID: id, Status: batch.Uploaded}
 			if got, waits, err := positions.Position(t.Context(), b); err != nil || !waits || got != int64(i+1) {

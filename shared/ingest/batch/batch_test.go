@@ -1,7 +1,7 @@
 package batch
 
 import (
-	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -52,8 +52,7 @@ IN_PROGRESS ERROR`
 func TestIDsSortByTime(t *testing.T) {
 	var last ID
 	for range 1000 {
-		id, err := NewID()
-		errtest.Fatal(t, err)
+		id := errtest.Must(NewID())(t)
 		if id <= last {
 			t.Fatalf("NewID() = %s after %s, want a greater one", id, last)
 		}
@@ -70,9 +69,7 @@ func TestParseID(t *testing.T) {
 		"", "17", id[:35], id + "0", "{" + id + "}", "urn:uuid:" + id, strings.ReplaceAll(id, "-", ""),
 		strings.Replace(id, "0", "g", 1), " " + id,
 	} {
-		if got, err := ParseID(text); !errors.Is(err, ErrNotID) {
-			t.Errorf("ParseID(%q) = %q, error %v, want ErrNotID", text, got, err)
-		}
+		errtest.Is(t, fmt.Sprintf("ParseID(%q)", text), errtest.Of(ParseID(text)), ErrNotID)
 	}
 	if got, err := ParseID(id); err != nil || got != id {
 		t.Errorf("ParseID(%q) = %q, error %v, want the same ID", id, got, err)

@@ -1,9 +1,12 @@
 package batch
 
 import (
-	"errors"
+	"fmt"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 func TestParseShare(t *testing.T) {
@@ -14,9 +17,7 @@ func TestParseShare(t *testing.T) {
 	}
 	for _, s := range []string{"", "%", "5", "0.5", ".5%", "5.%", "05%", "-1%", "+1%", "1e1%", "1 %", " 1%", "1%\n",
 		"1,5%", "100.000000000000001%", "101%", "1000%", "٣%", "1%%", "0." + strings.Repeat("0", 15) + "1%"} {
-		if got, err := ParseShare(s); !errors.Is(err, ErrNotShare) {
-			t.Errorf("ParseShare(%q): got %q, error %v, want ErrNotShare", s, got, err)
-		}
+		errtest.Is(t, fmt.Sprintf("ParseShare(%q)", s), errtest.Of(ParseShare(s)), ErrNotShare)
 	}
 }
 
@@ -40,9 +41,8 @@ func TestIsExceeded(t *testing.T) {
 		{RejectLimit{Share: "100%"}, 7, 7},
 	} {
 		for invalid, want := range map[int64]bool{tt.most - 1: false, tt.most: false, tt.most + 1: true} {
-			if got := tt.limit.IsExceeded(invalid, tt.total); got != want {
-				t.Errorf("%+v with %d of %d: got exceeded = %v, want %v", tt.limit, invalid, tt.total, got, want)
-			}
+			difftest.Equal(t, fmt.Sprintf("%+v with %d of %d: got exceeded", tt.limit, invalid, tt.total), want,
+				tt.limit.IsExceeded(invalid, tt.total))
 		}
 	}
 }

@@ -3,6 +3,8 @@ package chunk
 import (
 	"math"
 	"testing"
+
+	"sluice/shared/kit/difftest"
 )
 
 func TestDefaultPlan(t *testing.T) {
@@ -50,7 +52,5 @@ func TestPlanCoversTheFile(t *testing.T) {
 }
 
 func TestZeroPlanHasNoChunks(t *testing.T) {
-	if n := (Plan{}).Count(); n != 0 {
-		t.Errorf("the zero plan has %d chunks, want 0", n)
-	}
+	difftest.Equal(t, "chunks of the zero plan", 0, (Plan{}).Count())
 }

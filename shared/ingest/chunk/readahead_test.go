@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"testing/iotest"
+
+	"sluice/shared/kit/errtest"
 )
 
 // file returns n bytes, no two neighbouring parts of which are equal.
@@ -96,16 +98,12 @@ func TestReadAheadEnds(t *testing.T) {
 		if !bytes.Equal(got, s.file[:20]) || !errors.Is(err, errBroken) {
 			t.Errorf("got %d bytes, %v, want 20 and that the range is broken", len(got), err)
 		}
-		if _, err := r.Read(make([]byte, 1)); !errors.Is(err, errBroken) {
-			t.Errorf("after the error: got %v, want it again", err)
-		}
+		errtest.Is(t, "after", errtest.Of(r.Read(make([]byte, 1))), errBroken)
 		r.Close()
 	})
 	t.Run("the file is shorter", func(t *testing.T) {
 		r := ReadAhead{PartBytes: 10, Parts: 2}.Open(t.Context(), NewSource(strings.NewReader("12345")), 15)
-		if _, err := io.ReadAll(r); !errors.Is(err, io.ErrUnexpectedEOF) {
-			t.Errorf("got %v, want io.ErrUnexpectedEOF", err)
-		}
+		errtest.Is(t, "ReadAll", errtest.Of(io.ReadAll(r)), io.ErrUnexpectedEOF)
 		r.Close()
 	})
 	t.Run("closed while ranges are read", func(t *testing.T) {
@@ -129,9 +127,7 @@ func TestReadAheadEnds(t *testing.T) {
 	})
 	t.Run("the writer fails", func(t *testing.T) {
 		r := ReadAhead{PartBytes: 10, Parts: 2}.Open(t.Context(), NewSource(bytes.NewReader(file(100))), 100)
-		if _, err := io.Copy(failingWriter{errBroken}, r); !errors.Is(err, errBroken) {
-			t.Errorf("got %v, want the error of the writer", err)
-		}
+		errtest.Is(t, "Copy", errtest.Of(io.Copy(failingWriter{errBroken}, r)), errBroken)
 		r.Close()
 	})
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -129,9 +130,7 @@ func readAll(t *testing.T, source *recordingSource, p Plan, o Options) []Line {
 			if !ok {
 				break
 			}
-			if want := int64(len(lines)) - first; l.Number != want {
-				t.Fatalf("chunk %d: line number is %d, want %d", i, l.Number, want)
-			}
+			difftest.Equal(t, fmt.Sprintf("chunk %d: line number", i), int64(len(lines))-first, l.Number)
 			l.Number += first
 			l.Text = bytes.Clone(l.Text)
 			lines = append(lines, l)
@@ -147,9 +146,7 @@ func readAll(t *testing.T, source *recordingSource, p Plan, o Options) []Line {
 			t.Fatalf("chunk %d ends at %d, but was read up to %d", i, end, source.maxEnd)
 		}
 	}
-	if source.open != 0 {
-		t.Fatalf("%d readers of the source were left open, want 0", source.open)
-	}
+	difftest.Equal(t, "readers of the source were left open", 0, source.open)
 	return lines
 }
 
@@ -216,9 +213,7 @@ func FuzzReader(f *testing.F) {
 		source := &recordingSource{file: file, mapped: window == 0}
 		p := NewPlan(int64(len(file)), max(int64(chunkBytes), int64(len(file)/100), 1))
 		o := Options{MaxLineBytes: int(maxLineBytes) + 1, Window: int(window), Lookahead: int(lookahead)}
-		if diff := cmp.Diff(splitNaively(file, o.MaxLineBytes), readAll(t, source, p, o)); diff != "" {
-			t.Fatalf("lines (-want +got):\n%s", diff)
-		}
+		difftest.Equal(t, "lines", splitNaively(file, o.MaxLineBytes), readAll(t, source, p, o))
 	})
 }
 
@@ -234,9 +229,8 @@ func TestResume(t *testing.T) {
 				o := o
 				o.Start = Position{l.Number, l.Offset}
 				got := readLines(t, NewReader(t.Context(), &recordingSource{file: file, mapped: n%2 == 0}, p, i, o))
-				if diff := cmp.Diff(all[n:], got); diff != "" {
-					t.Fatalf("chunks of %d bytes, chunk %d, from line %d on (-want +got):\n%s", chunkBytes, i, n, diff)
-				}
+				difftest.Equal(t, fmt.Sprintf("chunks of %d bytes, chunk %d, from line %d on", chunkBytes, i, n),
+					all[n:], got)
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 // TestRequestsOfAChunk pins the ranges that are requested to read a chunk.
@@ -54,9 +55,7 @@ func TestSourceFails(t *testing.T) {
 			defer r.Close()
 			for r.Next() {
 			}
-			if !errors.Is(r.Err(), broken) {
-				t.Errorf("error is %v, want %v", r.Err(), broken)
-			}
+			errtest.Is(t, "error", r.Err(), broken)
 			if r.Next() {
 				t.Error("got a line after an error, want none")
 			}
@@ -111,9 +110,7 @@ func TestContextIsCancelledBeforeMapping(t *testing.T) {
 		t.Errorf("error is %v, want %v", r.Err(), context.Canceled)
 	}
 	r.Close()
-	if source.open != 0 {
-		t.Errorf("%d mappings were left open, want 0", source.open)
-	}
+	difftest.Equal(t, "mappings were left open", 0, source.open)
 }
 
 func TestCloseEarly(t *testing.T) {
@@ -124,8 +121,6 @@ func TestCloseEarly(t *testing.T) {
 		t.Fatal(r.Err())
 	}
 	r.Close()
-	if source.open != 0 {
-		t.Errorf("%d readers of the source were left open, want 0", source.open)
-	}
+	difftest.Equal(t, "readers of the source were left open", 0, source.open)
 	NewReader(t.Context(), blockedSource{}, NewPlan(100, 50), 1, Options{MaxLineBytes: 10}).Close()
 }

@@ -6,8 +6,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/kit/difftest"
 )
 
@@ -26,9 +24,7 @@ func TestDigestIsSipHash128(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			d := key.Digest([]byte(c.input))
 			got := fmt.Sprintf("%x", Digest{d.Lo, d.Hi}.AppendTo(nil))
-			if got != c.want {
-				t.Errorf("digest is %s, want %s", got, c.want)
-			}
+			difftest.Equal(t, "digest", c.want, got)
 		})
 	}
 }
@@ -36,12 +32,8 @@ func TestDigestIsSipHash128(t *testing.T) {
 func TestEncodedDigest(t *testing.T) {
 	d := Digest{0x0123456789abcdef, 0xfedcba9876543210}
 	b := d.AppendTo([]byte("x"))
-	if got, want := fmt.Sprintf("%x", b[1:]), "efcdab89674523011032547698badcfe"; got != want {
-		t.Errorf("encoded as %s, want %s", got, want)
-	}
-	if got := DecodeDigest(b[1:]); got != d {
-		t.Errorf("decoded %x, want %x", got, d)
-	}
+	difftest.Equal(t, "encoded as", "efcdab89674523011032547698badcfe", fmt.Sprintf("%x", b[1:]))
+	difftest.Equal(t, "decoded", d, DecodeDigest(b[1:]))
 }
 
 func TestPartitionsAreEven(t *testing.T) {
@@ -55,9 +47,7 @@ func TestPartitionsAreEven(t *testing.T) {
 			t.Errorf("partition %d has %d of 16000 digests, want 800 to 1200", p, n)
 		}
 	}
-	if got := (Digest{Hi: 1<<64 - 1}).Partition(16); got != 15 {
-		t.Errorf("the largest digest is in partition %d, want 15", got)
-	}
+	difftest.Equal(t, "the largest digest is in partition", 15, (Digest{Hi: 1<<64 - 1}).Partition(16))
 }
 
 // randomDigests returns digests many of which share a half or a quarter, so that a mistake in comparing them shows.
@@ -92,13 +82,10 @@ func TestTable(t *testing.T) {
 				t.Fatalf("seed %d: Intern(%x) = %d, %v, want %d, %v", seed, d, got, isNew, want, !known)
 			}
 		}
-		if table.Len() != len(numbers) {
-			t.Fatalf("seed %d: table has %d digests, want %d", seed, table.Len(), len(numbers))
-		}
+		difftest.Equal(t, fmt.Sprintf("seed %d: digests of table", seed), len(numbers), table.Len())
 		for number, d := range table.Digests() {
-			if numbers[d] != uint32(number) {
-				t.Fatalf("seed %d: digest %d is %x, which has number %d", seed, number, d, numbers[d])
-			}
+			difftest.Equal(t, fmt.Sprintf("seed %d: digest %d is %x, which has number", seed, number, d),
+				uint32(number), numbers[d])
 		}
 		table.Reset(rng.IntN(100))
 	}
@@ -133,9 +120,7 @@ func TestFindSets(t *testing.T) {
 				got[e.Digest] = append(got[e.Digest], e.Location)
 			}
 		})
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("%d entries: sets (-want +got):\n%s", n, diff)
-		}
+		difftest.Equal(t, fmt.Sprintf("%d entries: sets", n), want, got)
 	}
 }
 
@@ -149,9 +134,7 @@ func TestAllEntriesAreOneSet(t *testing.T) {
 		calls++
 		difftest.Equal(t, "set", entries, set)
 	})
-	if calls != 1 {
-		t.Errorf("%d sets were yielded, want 1", calls)
-	}
+	difftest.Equal(t, "sets were yielded", 1, calls)
 }
 
 // BenchmarkFindSets finds the duplicates of 10 million IDs, one in a thousand of which has a twin, partition by
@@ -173,8 +156,6 @@ func BenchmarkFindSets(b *testing.B) {
 		for _, entries := range parts {
 			finder.FindSets(entries, func(set []Entry) { found += len(set) })
 		}
-		if found != 2*ids/1000 {
-			b.Fatalf("found %d duplicates, want %d", found, 2*ids/1000)
-		}
+		difftest.Equal(b, "duplicates", 2*ids/1000, found)
 	}
 }

@@ -99,9 +99,7 @@ func TestFilesOfDocuments(t *testing.T) {
 			in := &intake.Intake{Documents: &documentintake.Documents{Store: store, Registry: &registry{},
 				Files: bucket, Scanner: &failingScanner{scanner{errs: tt.errs}},
 				MaxBytes: 100, Retry: intake.RetryPolicy{Attempts: 3}, Log: slog.New(slog.DiscardHandler)}}
-			if err := in.Process(t.Context(), batch.Object{Key: tt.key, Size: tt.size}, received); err != nil {
-				t.Errorf("%v", err)
-			}
+			errtest.Is(t, "Process", in.Process(t.Context(), batch.Object{Key: tt.key, Size: tt.size}, received), nil)
 			var got document.State
 			if len(store.recorded) > 0 {
 				got = store.recorded[0]
@@ -174,9 +172,7 @@ func TestRepeatedEventsOfDocuments(t *testing.T) {
 			for _, errs := range tt.errs {
 				in := &documentintake.Documents{Store: store, Registry: &registry{}, Files: bucket,
 					Scanner: &failingScanner{scanner{errs: errs}}, MaxBytes: 100, Log: slog.New(slog.DiscardHandler)}
-				if err := in.Process(t.Context(), batch.Object{Key: "documents/t/f", Size: 1}); err != nil {
-					t.Errorf("%v", err)
-				}
+				errtest.Is(t, "Process", in.Process(t.Context(), batch.Object{Key: "documents/t/f", Size: 1}), nil)
 			}
 			if store.recorded[0].Status != tt.status || bucket.verdict() != tt.tag || len(bucket.emptied) > 0 {
 				t.Errorf("recorded %+v, tags %v, emptied %v, want first %s, last %s, none emptied", store.recorded,

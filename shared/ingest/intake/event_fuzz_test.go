@@ -54,8 +54,7 @@ func (c checkingStore) check(key, etag string) {
 // Called with any event, the function returns an error or records something valid.
 func FuzzEvents(f *testing.F) {
 	for _, name := range []string{"scan", "scan-result", "scan-schedule"} {
-		text, err := os.ReadFile("../../../events/" + name + ".json")
-		errtest.Fatal(f, err)
+		text := errtest.Must(os.ReadFile("../../../events/" + name + ".json"))(f)
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, event []byte) {
@@ -70,8 +69,7 @@ func FuzzEvents(f *testing.F) {
 
 // GuardDuty reports a plan that does not scan everything; an alarm counts the message.
 func TestUnhealthyPlansAreLogged(t *testing.T) {
-	event, err := os.ReadFile("../../../events/scan-plan.json")
-	errtest.Fatal(t, err)
+	event := errtest.Must(os.ReadFile("../../../events/scan-plan.json"))(t)
 	var log bytes.Buffer
 	in := &intake.Intake{Log: slog.New(slog.NewJSONHandler(&log, nil))}
 	errtest.Fatal(t, in.Handle(context.Background(), event))

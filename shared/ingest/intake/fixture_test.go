@@ -179,8 +179,7 @@ func newFixtureOn(t *testing.T, db *dynamodb.Client, content string) fixture {
 		bucket: &bucket{content: content}, machine: &machine{}, scanner: &scanner{},
 		registry: &registry{},
 	}
-	id, err := batch.NewID()
-	errtest.Fatal(t, err)
+	id := errtest.Must(batch.NewID())(t)
 	f.batch = batch.Batch{ID: id, Tenant: "a tenant", Status: batch.AwaitingUpload, CreatedAt: received,
 		UpdatedAt: received, UploadBy: received}
 	errtest.Fatal(t, f.store.Create(context.Background(), f.batch))
@@ -203,8 +202,7 @@ func newAttempt() func() string {
 // event returns the sample event of the scan function, about the fixture's upload.
 func (f fixture) event(t *testing.T, etag string, size int64) events.S3Event {
 	t.Helper()
-	text, err := os.ReadFile("../../../events/scan.json")
-	errtest.Fatal(t, err)
+	text := errtest.Must(os.ReadFile("../../../events/scan.json"))(t)
 	var e events.S3Event
 	errtest.Fatal(t, json.Unmarshal(text, &e))
 	o := &e.Records[0].S3.Object
@@ -214,14 +212,12 @@ func (f fixture) event(t *testing.T, etag string, size int64) events.S3Event {
 
 func (f fixture) handle(t *testing.T, event any) error {
 	t.Helper()
-	text, err := json.Marshal(event)
-	errtest.Fatal(t, err)
+	text := errtest.Must(json.Marshal(event))(t)
 	return f.Handle(context.Background(), text)
 }
 
 func (f fixture) currentBatch(t *testing.T) batch.Batch {
 	t.Helper()
-	b, err := f.store.Get(context.Background(), f.batch.ID)
-	errtest.Fatal(t, err)
+	b := errtest.Must(f.store.Get(context.Background(), f.batch.ID))(t)
 	return b
 }

@@ -75,8 +75,7 @@ func (g guardDutyFixture) key() string { return intake.UploadKey(g.batch.Tenant,
 // newScanEvent returns the sample event of GuardDuty, about an object.
 func newScanEvent(t *testing.T, key, id, etag string, status intake.ScanResult) intake.ScanEvent {
 	t.Helper()
-	text, err := os.ReadFile("../../../events/scan-result.json")
-	errtest.Fatal(t, err)
+	text := errtest.Must(os.ReadFile("../../../events/scan-result.json"))(t)
 	var e intake.ScanEvent
 	errtest.Fatal(t, json.Unmarshal(text, &e))
 	e.ID, e.Detail.Object.Key, e.Detail.Object.ETag, e.Detail.Result.Status = id, key, etag, status

@@ -12,7 +12,9 @@ import (
 	"sluice/shared/ingest/admission/admissiontest"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/intake"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/objects"
 	"sluice/shared/platform/document"
 	"sluice/shared/platform/document/documentintake"
@@ -139,9 +141,7 @@ func TestFailedScansAreRepeated(t *testing.T) {
 	g = newGuardDutyFixture(t, db)
 	g.rescanner.fail = lost
 	failed := newScanEvent(t, g.key(), "1", "abc", intake.ScanFailed)
-	if err := g.handle(t, failed); !errors.Is(err, lost) {
-		t.Errorf("a request for a scan that fails: got error %v, want %v", err, lost)
-	}
+	errtest.Is(t, "a request for a scan that fails", g.handle(t, failed), lost)
 	if err := g.handle(t, failed); err != nil || len(g.rescanner.keys) != 1 {
 		t.Errorf("its retry: got error %v, requested scans of %v, want one", err, g.rescanner.keys)
 	}
@@ -182,9 +182,7 @@ func TestSweep(t *testing.T) {
 	g.mustHandle(t, newScanEvent(t, key, "n", "abc", intake.NoThreatsFound))
 	lost := errors.New("lost")
 	g.machine.fail = lost
-	if err := g.handle(t, g.event(t, "abc", 2)); !errors.Is(err, lost) {
-		t.Fatal(err)
-	}
+	errtest.Is(t, "handle", g.handle(t, g.event(t, "abc", 2)), lost)
 	other := g.event(t, "def", 2)
 	other.Records[0].S3.Object.Key = "documents/t/f"
 	g.mustHandle(t, other)
@@ -234,9 +232,7 @@ func TestSweepRequestsLostScans(t *testing.T) {
 				scans++
 			}
 		}
-		if scans != step.want {
-			t.Errorf("%s: %d scans are requested, want %d", step.name, scans, step.want)
-		}
+		difftest.Equal(t, step.name+": scans are requested", step.want, scans)
 	}
 	if want := document.FilePrefix + "t/f"; !slices.Contains(g.rescanner.keys, want) {
 		t.Errorf("scans of %v are requested, want one of %s", g.rescanner.keys, want)

@@ -12,6 +12,7 @@ import (
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/chunk"
 	"sluice/shared/ingest/intake"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/malware"
 )
@@ -28,9 +29,7 @@ func TestCleanUploadIsStarted(t *testing.T) {
 		t.Errorf("got %+v, want UPLOADED with the object %+v", b, want)
 	}
 	for _, id := range f.machine.started {
-		if id != f.batch.ID {
-			t.Errorf("started %s, want %s", id, f.batch.ID)
-		}
+		difftest.Equal(t, "started", f.batch.ID, id)
 	}
 	if len(f.machine.started) == 0 || f.bucket.opened[0] != `"abc"` {
 		t.Errorf("started %v, opened %v, want a start and the ETag \"abc\"", f.machine.started, f.bucket.opened)
@@ -54,9 +53,7 @@ func TestLostCallIsRepeated(t *testing.T) {
 	f := newFixture(t, "{}\n")
 	f.machine.fail = lost
 	e := f.event(t, "abc", 3)
-	if err := f.handle(t, e); !errors.Is(err, lost) {
-		t.Fatalf("the first run: %v", err)
-	}
+	errtest.Is(t, "the first run", f.handle(t, e), lost)
 	if err := f.handle(t, e); err != nil || len(f.machine.started) != 1 {
 		t.Errorf("the second run: error %v, started %v, want one start", err, f.machine.started)
 	}

@@ -68,9 +68,7 @@ func TestTheSweepMeasuresWhatIsOpen(t *testing.T) {
 	created := fmt.Sprint(f.clock.Sub(f.currentBatch(t).UpdatedAt).Seconds())
 	expect("before the upload", gauges, "OpenBatches 1 AWAITING_UPLOAD",
 		"OldestBatchSeconds "+created+" AWAITING_UPLOAD")
-	if want := []string{"sweep ok"}; !slices.Equal(runs, want) {
-		t.Errorf("got the runs %v, want %v", runs, want)
-	}
+	difftest.Equal(t, "runs", []string{"sweep ok"}, runs)
 	f.executions.state = intake.ExecutionRunning
 	f.advance(t, batch.PendingIngestion)
 	slots := admissiontest.NewSlots()

@@ -8,6 +8,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -24,8 +25,7 @@ func packGzip(t *testing.T, content string) string {
 
 func packZstd(t *testing.T, content string) string {
 	t.Helper()
-	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
-	errtest.Fatal(t, err)
+	w := errtest.Must(zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1)))(t)
 	defer w.Close()
 	return string(w.EncodeAll([]byte(content), nil))
 }
@@ -33,8 +33,7 @@ func packZstd(t *testing.T, content string) string {
 // declare replaces the batch of the fixture by one whose client has announced its file.
 func (f *fixture) declare(t *testing.T, d batch.Declared, m *batch.Multipart) {
 	t.Helper()
-	id, err := batch.NewID()
-	errtest.Fatal(t, err)
+	id := errtest.Must(batch.NewID())(t)
 	f.batch.ID, f.batch.Declared, f.batch.Multipart = id, d, m
 	errtest.Fatal(t, f.store.Create(t.Context(), f.batch))
 }
@@ -61,9 +60,8 @@ func (f *fixture) expectStarted(t *testing.T, attempt, content string, encoding 
 			b.Status, b.ErrorMessage, b.Content, b.Encoding, f.bucket.copies[want.Key], f.machine.started, want,
 			encoding, content)
 	}
-	if got := [2]string{f.bucket.verdictOf(b.Object.Key), f.bucket.verdictOf(want.Key)}; got != [2]string{"", "clean"} {
-		t.Errorf("the verdicts are %q, want none of the upload and clean of its copy", got)
-	}
+	difftest.Equal(t, "the verdicts", [2]string{"", "clean"},
+		[2]string{f.bucket.verdictOf(b.Object.Key), f.bucket.verdictOf(want.Key)})
 }
 
 // expectRefused checks that the batch has failed with a message, and that nothing of it can be read.

@@ -14,6 +14,7 @@ import (
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/batch/batchdb"
 	"sluice/shared/ingest/intake"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/malware"
@@ -178,9 +179,7 @@ func TestUnscannableCopy(t *testing.T) {
 	f.scanner.errs = []error{nil, malware.ErrUnscannable} // of the upload, and of the copy
 	must(t, "the scan", f.arrive(t))
 	f.expectRefused(t, batch.Unscannable, batch.Gzip)
-	if verdict := f.bucket.verdictOf(f.copyKey("1")); verdict != "refused" {
-		t.Errorf("the verdict of the copy is %q, want refused", verdict)
-	}
+	difftest.Equal(t, "the verdict of the copy", "refused", f.bucket.verdictOf(f.copyKey("1")))
 }
 
 // Of two runs at the same time, both go on with the copy that was committed first.
@@ -280,9 +279,7 @@ func TestSweepContinuesWithCopies(t *testing.T) {
 		g := newSwept(t)
 		lost := errors.New("killed")
 		g.Batches = &losingStore{Store: g.store, after: lost}
-		if err := g.arrive(t); !errors.Is(err, lost) {
-			t.Fatalf("the run: got error %v, want %v", err, lost)
-		}
+		errtest.Is(t, "the run", g.arrive(t), lost)
 		g.mustHandle(t, newScanEvent(t, g.copyKey("1"), "copy", "1", intake.NoThreatsFound))
 		if len(g.machine.started) != 0 {
 			t.Errorf("a result before the arrival is known: started %v", g.machine.started)

@@ -15,8 +15,7 @@ import (
 func newPartsSweep(t *testing.T) *sweepFixture {
 	t.Helper()
 	f := newSweepFixture(t)
-	id, err := batch.NewID()
-	errtest.Fatal(t, err)
+	id := errtest.Must(batch.NewID())(t)
 	f.batch.ID, f.batch.Multipart = id, &batch.Multipart{UploadID: "u", PartSize: 5, PartCount: 1}
 	errtest.Fatal(t, f.store.Create(t.Context(), f.batch))
 	return f

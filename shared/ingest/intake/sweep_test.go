@@ -12,6 +12,7 @@ import (
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/chunk"
 	"sluice/shared/ingest/intake"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/malware"
 	"sluice/shared/kit/objects"
@@ -155,10 +156,9 @@ func TestSweepEndsBatchThatWasNeverUploaded(t *testing.T) {
 			if b := f.sweepAfter(t, 59*time.Minute); b.Status != batch.AwaitingUpload {
 				t.Errorf("the batch is %s, want AWAITING_UPLOAD", b.Status)
 			}
-			if open, err := f.store.CountOpen(t.Context(), f.batch.Tenant, batch.OpenWork{Batches: 9,
-				UnvalidatedBytes: 9}, f.clock); err != nil || open.Batches != 0 {
-				t.Errorf("open: %+v, %v; want the batch to count no more", open, err)
-			}
+			difftest.Equal(t, "open", int64(0),
+				errtest.Must(f.store.CountOpen(t.Context(), f.batch.Tenant,
+					batch.OpenWork{Batches: 9, UnvalidatedBytes: 9}, f.clock))(t).Batches)
 			b := f.sweepAfter(t, 2*time.Hour)
 			if b.Status != batch.Failed || b.ErrorMessage != batch.NeverUploaded {
 				t.Fatalf("the batch is %s (%q), want ERROR with %q", b.Status, b.ErrorMessage, batch.NeverUploaded)
@@ -273,16 +273,10 @@ func TestSweepRequestsAnnouncements(t *testing.T) {
 	} {
 		f.announcements.fail = step.fail
 		f.clock = f.clock.Add(step.after)
-		if err := f.handle(t, json.RawMessage(scheduleEvent)); !errors.Is(err, step.fail) {
-			t.Errorf("%s: got error %v, want %v", step.name, err, step.fail)
-		}
-		if got := len(f.announcements.requested); got != step.want {
-			t.Errorf("%s: requested %d times, want %d", step.name, got, step.want)
-		}
+		errtest.Is(t, step.name+"", f.handle(t, json.RawMessage(scheduleEvent)), step.fail)
+		difftest.Equal(t, step.name+": times requested", step.want, len(f.announcements.requested))
 	}
 	errtest.Fatal(t, f.store.MarkAnnounced(t.Context(), f.batch, batch.Receivers()))
 	f.sweepAfter(t, time.Hour)
-	if got := len(f.announcements.requested); got != 3 {
-		t.Errorf("after the announcement: requested %d times, want 3", got)
-	}
+	difftest.Equal(t, "after the announcement: times requested", 3, len(f.announcements.requested))
 }

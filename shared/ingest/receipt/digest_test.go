@@ -9,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/ingest/chunk"
 	"sluice/shared/ingest/receipt"
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/scanner"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 func sum(s string) []byte {
@@ -27,9 +27,7 @@ func digestInPieces(t *testing.T, d *receipt.Digest, file string, length int) re
 	t.Helper()
 	for len(file) > 0 {
 		n := min(length, len(file))
-		if written, err := io.WriteString(d, file[:n]); written != n || err != nil {
-			t.Fatalf("wrote %d, %v, want %d", written, err, n)
-		}
+		difftest.Equal(t, "wrote", n, errtest.Must(io.WriteString(d, file[:n]))(t))
 		file = file[n:]
 	}
 	return d.Sum()
@@ -81,15 +79,11 @@ func TestDigest(t *testing.T) {
 				}
 				want := receipt.Sums{File: sum(tt.file), Bytes: int64(len(tt.file)), Lines: sum(tt.lines),
 					LineCount: tt.taken}
-				if diff := cmp.Diff(want, digestInPieces(t, receipt.NewDigest(tt.accepts), tt.file,
-					length)); diff != "" {
-					t.Errorf("pieces of %d bytes (-want +got):\n%s", length, diff)
-				}
+				difftest.Equal(t, fmt.Sprintf("pieces of %d bytes", length), want,
+					digestInPieces(t, receipt.NewDigest(tt.accepts), tt.file, length))
 				want.File = nil
-				if diff := cmp.Diff(want, digestInPieces(t, receipt.NewLineDigest(tt.accepts), tt.file,
-					length)); diff != "" {
-					t.Errorf("lines alone, pieces of %d bytes (-want +got):\n%s", length, diff)
-				}
+				difftest.Equal(t, fmt.Sprintf("lines alone, pieces of %d bytes", length), want,
+					digestInPieces(t, receipt.NewLineDigest(tt.accepts), tt.file, length))
 			}
 		})
 	}
@@ -111,9 +105,7 @@ func checkAsRead(t *testing.T, file []byte, isAccepted func(line int64) bool, pi
 				fmt.Fprintf(&want, "%s\n", r.Line().Text)
 			}
 		}
-		if r.Err() != nil {
-			t.Fatal(r.Err())
-		}
+		errtest.Fatal(t, r.Err())
 		r.Close()
 	}
 	got := digestInPieces(t, receipt.NewDigest(isAccepted), string(file), piece)

@@ -28,9 +28,7 @@ func TestCSVRecords(t *testing.T) {
 	short := `7,'-1,"t,""1""",enum missing,,,` + "\r\n"
 	difftest.Equal(t, "short record", short, string(line.AppendShortCSVTo(nil)))
 	unreadable := Line{Number: 1, Errors: []Error{{Code: "json_invalid", Message: "No."}}}
-	if got, want := string(unreadable.AppendCSVTo(nil)), "1,,,json_invalid,,No.,0\r\n"; got != want {
-		t.Errorf("record without IDs is %q, want %q", got, want)
-	}
+	difftest.Equal(t, "record without IDs", "1,,,json_invalid,,No.,0\r\n", string(unreadable.AppendCSVTo(nil)))
 }
 
 func TestCells(t *testing.T) {
@@ -58,12 +56,8 @@ func TestCells(t *testing.T) {
 		"a;b\u2028\x7f": "a;b\u2028\x7f",
 	} {
 		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
-			if got := string(appendCell(nil, text)); got != want {
-				t.Errorf("cell is %q, want %q", got, want)
-			}
-			if got := string(appendCell([]byte("x,"), []byte(text))); got != "x,"+want {
-				t.Errorf("cell after another is %q, want %q", got, "x,"+want)
-			}
+			difftest.Equal(t, "cell", want, string(appendCell(nil, text)))
+			difftest.Equal(t, "cell after another", "x,"+want, string(appendCell([]byte("x,"), []byte(text))))
 		})
 	}
 }
@@ -99,12 +93,9 @@ func FuzzCSV(f *testing.F) {
 			requireCell(t, records[0][i], want)
 		}
 		var out bytes.Buffer
-		j, err := NewCSVJoiner(&out)
-		errtest.Fatal(t, err)
+		j := errtest.Must(NewCSVJoiner(&out))(t)
 		errtest.Fatal(t, j.AddPart(textPart(text), PartSize{Full: int64(len(text))}, 12))
-		if got, want := out.String(), CSVHeader+string(line.AppendShortCSVTo(nil)); got != want {
-			t.Errorf("shortened to %q, want %q", got, want)
-		}
+		difftest.Equal(t, "shortened to", CSVHeader+string(line.AppendShortCSVTo(nil)), out.String())
 	})
 }
 

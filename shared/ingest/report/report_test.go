@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -60,9 +61,7 @@ func TestAppendLoc(t *testing.T) {
 		"/sender/unknown/entity_groups_9": `["sender","unknown","entity_groups_9"]`,
 	} {
 		t.Run(pointer, func(t *testing.T) {
-			if got := string(appendLoc(nil, pointer)); got != want {
-				t.Errorf("loc of %q is %s, want %s", pointer, got, want)
-			}
+			difftest.Equal(t, fmt.Sprintf("loc of %q", pointer), want, string(appendLoc(nil, pointer)))
 		})
 	}
 }
@@ -123,9 +122,7 @@ func TestSummaryAdd(t *testing.T) {
 		{Code: "uuid", Field: new("/request_uuid"), Count: 2, Lines: 1, FirstLines: []int64{8}},
 	}, RejectedLeftOut: 2}
 	difftest.Equal(t, "sum", want, sum)
-	if got := len(first.Codes["enum"].Examples); got != 2 {
-		t.Errorf("the first summary has %d examples after it was added, want 2 as before", got)
-	}
+	difftest.Equal(t, "examples after it was added of the first summary", 2, len(first.Codes["enum"].Examples))
 }
 
 // TestStoredSummary pins the JSON of a summary, which is stored and which clients read.
@@ -158,8 +155,7 @@ func TestStoredSummary(t *testing.T) {
 			`{"code":"enum","field":null,"count":1,"lines":1,"first_lines":[3]}],"rejected_left_out":1}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			text, err := json.Marshal(c.summary)
-			errtest.Fatal(t, err)
+			text := errtest.Must(json.Marshal(c.summary))(t)
 			difftest.Equal(t, "stored summary", c.want, string(text))
 			var decoded Summary
 			errtest.Fatal(t, json.Unmarshal([]byte(c.want), &decoded))
@@ -186,9 +182,8 @@ func TestLongPointersAreCut(t *testing.T) {
 			var tally Tally
 			tally.Add(1, &Error{Code: "extra_forbidden", Pointer: c.pointer})
 			tally.AddTo(&s)
-			if got := s.Codes["extra_forbidden"].Examples[0].Pointer; got != c.want {
-				t.Errorf("pointer of %d bytes was cut to %q, want %q", len(c.pointer), got, c.want)
-			}
+			difftest.Equal(t, fmt.Sprintf("pointer of %d bytes was cut to", len(c.pointer)), c.want,
+				s.Codes["extra_forbidden"].Examples[0].Pointer)
 		})
 	}
 }

@@ -44,8 +44,7 @@ func FuzzReader(f *testing.F) {
 			t.Errorf("another arrival: got %d bytes, error %v, want %d, %v", len(again), errAgain, len(content), err)
 		}
 		if encoding == batch.Gzip && err == nil {
-			r, err := stdgzip.NewReader(bytes.NewReader(packed))
-			errtest.Fatal(t, err)
+			r := errtest.Must(stdgzip.NewReader(bytes.NewReader(packed)))(t)
 			if want, err := io.ReadAll(r); err != nil || string(want) != content {
 				t.Errorf("got %d bytes, want %d, %v", len(content), len(want), err)
 			}

@@ -15,6 +15,7 @@ import (
 
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/unpack"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -34,8 +35,7 @@ func packGzip(t testing.TB, content string) []byte {
 // packZstd returns a zstd frame with a checksum.
 func packZstd(t testing.TB, content string) []byte {
 	t.Helper()
-	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithZeroFrames(true))
-	errtest.Fatal(t, err)
+	w := errtest.Must(zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithZeroFrames(true)))(t)
 	defer w.Close()
 	return w.EncodeAll([]byte(content), nil)
 }
@@ -67,9 +67,7 @@ func TestRecognize(t *testing.T) {
 		"\x50\x2a\x4d\x18": batch.Zstd, "\x5f\x2a\x4d\x18": batch.Zstd, "\x60\x2a\x4d\x18": batch.Identity,
 		"P*M": batch.Identity, "PK\x03\x04": batch.Identity,
 	} {
-		if got := unpack.Recognize([]byte(head)); got != want {
-			t.Errorf("%q: got %s, want %s", head, got, want)
-		}
+		difftest.Equal(t, head, want, unpack.Recognize([]byte(head)))
 	}
 }
 
@@ -96,9 +94,7 @@ func TestWholeFiles(t *testing.T) {
 				"at once": bytes.NewReader(tt.packed), "byte by byte": iotest.OneByteReader(bytes.NewReader(tt.packed)),
 				"the end with the data": iotest.DataErrReader(bytes.NewReader(tt.packed)),
 			} {
-				if got, err := readAll(r, tt.encoding, len(tt.packed), generous); err != nil || got != tt.want {
-					t.Errorf("%s: got %q, error %v, want %q", how, got, err, tt.want)
-				}
+				difftest.Equal(t, how, tt.want, errtest.Must(readAll(r, tt.encoding, len(tt.packed), generous))(t))
 			}
 		})
 	}
@@ -249,9 +245,8 @@ func TestErrorsOfThePackedFile(t *testing.T) {
 		for _, want := range []error{io.ErrUnexpectedEOF, errors.New("lost")} {
 			for end := range len(packed) + 1 {
 				lost := io.MultiReader(bytes.NewReader(packed[:end]), iotest.ErrReader(want))
-				if _, err := readAll(lost, encoding, len(packed), generous); !errors.Is(err, want) {
-					t.Errorf("%s lost after %d bytes: got error %v, want %v", encoding, end, err, want)
-				}
+				errtest.Is(t, fmt.Sprintf("%s lost after %d bytes", encoding, end),
+					errtest.Of(readAll(lost, encoding, len(packed), generous)), want)
 			}
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"sluice/internal/environ"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -26,11 +27,8 @@ func TestMain(m *testing.M) {
 
 // A call to AWS that fails for a reason that passes is repeated, as often as the faults of docs/faults.md are survived.
 func TestCallsAreRepeated(t *testing.T) {
-	cfg, err := Load(t.Context(), time.Millisecond)
-	errtest.Fatal(t, err)
-	if got := cfg.Retryer().MaxAttempts(); got != 5 {
-		t.Errorf("a call is attempted up to %d times, want 5", got)
-	}
+	cfg := errtest.Must(Load(t.Context(), time.Millisecond))(t)
+	difftest.Equal(t, "times that a call is attempted up to", 5, cfg.Retryer().MaxAttempts())
 }
 
 // A call whose reply is cut off is repeated, whether or not the connection is reset.
@@ -48,8 +46,7 @@ func TestCutOffReplies(t *testing.T) {
 			_, _ = io.WriteString(w, text)
 		}))
 		defer server.Close()
-		cfg, err := Load(t.Context(), time.Millisecond)
-		errtest.Fatal(t, err)
+		cfg := errtest.Must(Load(t.Context(), time.Millisecond))(t)
 		cfg.BaseEndpoint, cfg.Region = &server.URL, "us-east-1"
 		cfg.Credentials = credentials.NewStaticCredentialsProvider("id", "secret", "")
 		got, err := dynamodb.NewFromConfig(cfg).ListTables(t.Context(), &dynamodb.ListTablesInput{})
@@ -74,8 +71,7 @@ func TestAt(t *testing.T) {
 		_, _ = io.WriteString(w, `{"TableNames":["`+strings.Split(r.Header.Get("Authorization"), "/")[2]+`"]}`)
 	}))
 	defer server.Close()
-	ours, err := Load(t.Context(), 0)
-	errtest.Fatal(t, err)
+	ours := errtest.Must(Load(t.Context(), 0))(t)
 	for name, value := range map[string]string{
 		"AWS_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_ENDPOINT_URL_DYNAMODB": "http://127.0.0.1:1",
 		"AWS_PROFILE": "a-profile-that-does-not-exist", "AWS_REGION": "eu-west-3", "AWS_DEFAULTS_MODE": "no mode",

@@ -65,9 +65,8 @@ func TestAnswersBeforeTheEndOfTheBody(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			client := &earlyAnswers{answer: test.answer, failed: 2}
-			cfg, err := Load(t.Context(), time.Millisecond, config.WithRegion("us-east-1"),
-				config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider("id", "secret", "")))
-			errtest.Fatal(t, err)
+			cfg := errtest.Must(Load(t.Context(), time.Millisecond, config.WithRegion("us-east-1"),
+				config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider("id", "secret", ""))))(t)
 			cfg.HTTPClient = client
 			errtest.Fatal(t, test.call(cfg))
 			if len(client.sent) != client.failed+1 || client.sent[0] == "" ||

@@ -2,7 +2,6 @@ package dynamo_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
@@ -46,14 +46,11 @@ func TestGetAllAndPutAll(t *testing.T) {
 			for i := range n {
 				keys = append(keys, key(fmt.Sprint(i)))
 			}
-			items, err := dynamo.GetAll(t.Context(), db, table, keys, "part", "status")
-			errtest.Fatal(t, err)
+			items := errtest.Must(dynamo.GetAll(t.Context(), db, table, keys, "part", "status"))(t)
 			found := map[string]int64{}
 			for _, item := range items {
 				found[dynamo.StringAttribute(item, "part")] = dynamo.NumberAttribute(item, "status")
-				if len(item) != 2 {
-					t.Errorf("item %v has %d attributes, want the 2 that were asked for", item, len(item))
-				}
+				difftest.Equal(t, fmt.Sprintf("attributes of item %v", item), 2, len(item))
 			}
 			want := map[string]int64{}
 			for i := range n {
@@ -82,12 +79,9 @@ func TestThrottledCallsEndWithTheContext(t *testing.T) {
 	db := dynamodb.New(options)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := dynamo.PutAll(ctx, db, table, numbered(1)); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("PutAll returned %v, want the context's error", err)
-	}
-	if _, err := dynamo.GetAll(ctx, db, table, []dynamo.Item{key("0")}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("GetAll returned %v, want the context's error", err)
-	}
+	errtest.Is(t, "PutAll returned", dynamo.PutAll(ctx, db, table, numbered(1)), context.DeadlineExceeded)
+	errtest.Is(t, "GetAll returned", errtest.Of(dynamo.GetAll(ctx, db, table, []dynamo.Item{key("0")})),
+		context.DeadlineExceeded)
 }
 
 func TestOtherErrorsAreNotRetried(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 )
 
 // A write whose answer is lost is not taken for another client's write, nor the other way round.
@@ -26,9 +27,7 @@ func TestLostAnswersOfWrites(t *testing.T) {
 		})
 		return err
 	}
-	if err := put(item, "attribute_not_exists(part)"); err != nil {
-		t.Errorf("create: %v", err)
-	}
+	errtest.Is(t, "create", put(item, "attribute_not_exists(part)"), nil)
 	other := key("0")
 	other["n"] = dynamo.Number(2)
 	if _, failed := dynamo.ConditionFailed(put(other, "attribute_not_exists(part)")); !failed {
@@ -70,9 +69,7 @@ func TestLostAnswersOfWrites(t *testing.T) {
 		})
 		return err
 	}
-	if err := remove("attribute_exists(part)"); err != nil {
-		t.Errorf("delete: %v", err)
-	}
+	errtest.Is(t, "delete", remove("attribute_exists(part)"), nil)
 	if _, failed := dynamo.ConditionFailed(remove("attribute_exists(part)")); !failed {
 		t.Error("a missing item was deleted")
 	}

@@ -1,10 +1,12 @@
 package dynamo_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo"
 )
 
@@ -26,13 +28,9 @@ func TestItemSize(t *testing.T) {
 		"list":        {&types.AttributeValueMemberL{Value: []types.AttributeValue{dynamo.String("ab")}}, 6},
 		"map":         {&types.AttributeValueMemberM{Value: dynamo.Item{"k": dynamo.String("ab")}}, 7},
 	} {
-		if got := dynamo.ItemSize(dynamo.Item{"name": test.value}) - len("name"); got != test.want {
-			t.Errorf("%s: %d bytes, want %d", name, got, test.want)
-		}
+		difftest.Equal(t, name+": bytes", test.want, dynamo.ItemSize(dynamo.Item{"name": test.value})-len("name"))
 	}
 	for size, want := range map[int]int{0: 1, 1: 1, 1024: 1, 1025: 2, 2048: 2, 2049: 3} {
-		if got := dynamo.WriteUnits(size); got != want {
-			t.Errorf("an item of %d bytes takes %d units, want %d", size, got, want)
-		}
+		difftest.Equal(t, fmt.Sprintf("an item of %d bytes takes: units", size), want, dynamo.WriteUnits(size))
 	}
 }

@@ -2,10 +2,10 @@ package dynamo_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
@@ -72,17 +72,13 @@ func TestTransact(t *testing.T) {
 	err := table.Transact(ctx, "write", table.Put(counted("c", 3), "", nil),
 		table.Check(dynamo.Key("o", "a"), "#count = :two", dynamo.Item{":two": dynamo.Number(2)}).Or(errOwn),
 		table.Delete(dynamo.Key("o", "b"), dynamo.Absent, nil))
-	if !errors.Is(err, errOwn) {
-		t.Errorf("got %v, want the error of the check", err)
-	}
+	errtest.Is(t, "error", err, errOwn)
 	var parts []string
 	for item, err := range table.All(ctx, "o", "") {
 		errtest.Fatal(t, err)
 		parts = append(parts, dynamo.StringAttribute(item, "part"))
 	}
-	if diff := cmp.Diff([]string{"a", "b"}, parts); diff != "" {
-		t.Errorf("items (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "items", []string{"a", "b"}, parts)
 }
 
 func TestPagesAndOrder(t *testing.T) {
@@ -103,9 +99,7 @@ func TestPagesAndOrder(t *testing.T) {
 			}
 		}
 		want := map[bool][]int64{false: {1, 2, 3}, true: {3, 2, 1}}[isBackward]
-		if diff := cmp.Diff(want, counts); diff != "" {
-			t.Errorf("backward %v (-want +got):\n%s", isBackward, diff)
-		}
+		difftest.Equal(t, fmt.Sprintf("backward %v", isBackward), want, counts)
 	}
 	items, err := table.InOrder(ctx, []dynamo.Item{dynamo.Key("o", "y"), dynamo.Key("o", "z"), dynamo.Key("o", "x#2")})
 	errtest.Fatal(t, err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/fault"
 )
 
@@ -26,9 +27,7 @@ func TestAs(t *testing.T) {
 			}
 		})
 	}
-	if !errors.Is(fault.As(cause), cause) {
-		t.Error("the internal error of a foreign error has lost its cause")
-	}
+	errtest.Is(t, "the internal error of a foreign error has lost its cause", fault.As(cause), cause)
 }
 
 // WithCause and WithDetails return copies, which are the same fault for errors.Is.

@@ -22,17 +22,14 @@ const typ = "test+jwt"
 
 func newKey(t *testing.T, id string) (*ecdsa.PrivateKey, jose.JWK) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	errtest.Fatal(t, err)
-	public, err := jose.NewJWK(id, &key.PublicKey)
-	errtest.Fatal(t, err)
+	key := errtest.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
+	public := errtest.Must(jose.NewJWK(id, &key.PublicKey))(t)
 	return key, public
 }
 
 func sign(t *testing.T, key crypto.Signer, h jose.Header) string {
 	t.Helper()
-	text, err := jose.Sign(key, h, map[string]int{"a": 1})
-	errtest.Fatal(t, err)
+	text := errtest.Must(jose.Sign(key, h, map[string]int{"a": 1}))(t)
 	return text
 }
 
@@ -48,8 +45,7 @@ func TestVerify(t *testing.T) {
 	with := func(change func(*jose.Header)) jose.Header { h := header; change(&h); return h }
 	good := sign(t, key, header)
 	parts := strings.Split(good, ".")
-	signature, err := base64.RawURLEncoding.DecodeString(parts[2])
-	errtest.Fatal(t, err)
+	signature := errtest.Must(base64.RawURLEncoding.DecodeString(parts[2]))(t)
 	flip := func(i int) string {
 		changed := append([]byte(nil), signature...)
 		changed[i] ^= 1
@@ -59,8 +55,7 @@ func TestVerify(t *testing.T) {
 	confused := segment(`{"alg":"HS256","typ":"`+typ+`","kid":"k"}`) + "." + parts[1]
 	mac := hmac.New(sha256.New, []byte(public.X+public.Y))
 	mac.Write([]byte(confused))
-	own, err := json.Marshal(strangers)
-	errtest.Fatal(t, err)
+	own := errtest.Must(json.Marshal(strangers))(t)
 	for _, tt := range []struct {
 		name, text string
 		want       error
@@ -129,14 +124,11 @@ func TestSignErrors(t *testing.T) {
 			t.Errorf("%s: got %s, want an error", name, text)
 		}
 	}
-	if _, err := jose.Sign(brokenSigner{}, jose.Header{}, 1); !errors.Is(err, io.ErrClosedPipe) {
-		t.Errorf("got %v, want the error of the signer", err)
-	}
+	errtest.Is(t, "Sign", errtest.Of(jose.Sign(brokenSigner{}, jose.Header{}, 1)), io.ErrClosedPipe)
 	if _, err := jose.Sign(brokenSigner{}, jose.Header{}, func() {}); err == nil {
 		t.Error("claims that JSON does not have: got no error")
 	}
-	p384, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
-	errtest.Fatal(t, err)
+	p384 := errtest.Must(ecdsa.GenerateKey(elliptic.P384(), rand.Reader))(t)
 	if _, err := jose.NewJWK("k", &p384.PublicKey); err == nil {
 		t.Error("a key of another curve: got no error")
 	}
@@ -148,10 +140,8 @@ func TestSignErrors(t *testing.T) {
 func FuzzVerify(f *testing.F) {
 	f.Add("a.b.c")
 	f.Add(segment(`{"alg":"ES256","typ":"test+jwt","kid":"k"}`) + ".e30." + segment(strings.Repeat("x", 64)))
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	errtest.Fatal(f, err)
-	public, err := jose.NewJWK("k", &key.PublicKey)
-	errtest.Fatal(f, err)
+	key := errtest.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(f)
+	public := errtest.Must(jose.NewJWK("k", &key.PublicKey))(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		if claims, err := jose.Verify(text, typ, jose.JWKSet{Keys: []jose.JWK{public}}); err == nil {
 			t.Errorf("the claims %s that nobody has signed are accepted", claims)

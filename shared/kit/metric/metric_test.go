@@ -126,9 +126,7 @@ func TestTheCheckOfTheFormat(t *testing.T) {
 	}
 	many := func(n int, item string) string { return strings.TrimSuffix(strings.Repeat(item+",", n), ",") }
 	valid := directive(`{"Namespace":"x","Dimensions":[["S"],[]],"Metrics":[{"Name":"N","Unit":"Count"}]}`)
-	if metrics, err := metrictest.Read([]byte(valid), start); err != nil || len(metrics) != 2 {
-		t.Fatalf("got %v, error %v, want two metrics: %s", metrics, err, valid)
-	}
+	difftest.Equal(t, valid, 2, len(errtest.Must(metrictest.Read([]byte(valid), start))(t)))
 	for name, line := range map[string]string{
 		"no JSON":            `{`,
 		"no _aws":            `{"N":1}`,

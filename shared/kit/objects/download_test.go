@@ -1,6 +1,7 @@
 package objects_test
 
 import (
+	"fmt"
 	"net/url"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/objects"
 )
@@ -18,10 +20,8 @@ func TestDownloadURLs(t *testing.T) {
 	bucket := objects.New(cfg, "b", objects.Options{Now: func() time.Time { return now }})
 	sign := func(d objects.Download) (text string, query url.Values) {
 		t.Helper()
-		signed, err := bucket.SignGet(t.Context(), "documents/t/x", d, time.Minute)
-		errtest.Fatal(t, err)
-		u, err := url.Parse(signed.URL)
-		errtest.Fatal(t, err)
+		signed := errtest.Must(bucket.SignGet(t.Context(), "documents/t/x", d, time.Minute))(t)
+		u := errtest.Must(url.Parse(signed.URL))(t)
 		return signed.URL, u.Query()
 	}
 	for name, tt := range map[string]struct {
@@ -48,9 +48,7 @@ func TestDownloadURLs(t *testing.T) {
 				"response-content-type":        tt.mime,
 				"response-cache-control":       "no-store",
 			} {
-				if got := query.Get(parameter); got != want {
-					t.Errorf("%s is %q, want %q", parameter, got, want)
-				}
+				difftest.Equal(t, parameter, want, query.Get(parameter))
 			}
 		})
 	}
@@ -68,8 +66,6 @@ func TestFileNameProblem(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"a.pdf", "Straße 1.pdf", "passport", ".pdf"} {
-		if problem := objects.FileNameProblem(name); problem != "" {
-			t.Errorf("%q is refused: %s", name, problem)
-		}
+		difftest.Equal(t, fmt.Sprintf("%q is refused", name), "", objects.FileNameProblem(name))
 	}
 }

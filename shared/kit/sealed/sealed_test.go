@@ -48,8 +48,7 @@ func TestSealAndOpen(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	b := newBox(t)
-	text, err := b.Seal(t.Context(), "tenant", sealed.Webhook, []byte("secret"))
-	errtest.Fatal(t, err)
+	text := errtest.Must(b.Seal(t.Context(), "tenant", sealed.Webhook, []byte("secret")))(t)
 	for name, in := range map[string]struct{ tenant, purpose string }{
 		"another tenant":           {"tenant2", sealed.Webhook},
 		"another purpose":          {"tenant", sealed.ExternalAuthentication},

@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/access"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/platform/document"
 )
 
@@ -37,9 +36,7 @@ func TestEntityTypes(t *testing.T) {
 		}
 	}
 	for i, kind := range document.EntityTypes {
-		if kind.Index() != i {
-			t.Errorf("%s has number %d", kind, kind.Index())
-		}
+		difftest.Equal(t, fmt.Sprintf("%s has number", kind), i, kind.Index())
 	}
 }
 
@@ -125,12 +122,8 @@ func TestClone(t *testing.T) {
 	want.ID, want.ClonedFrom, want.Version = "2", "1", 1
 	want.UploadedBy, want.UploadedByName, want.UpdatedBy, want.CreatedAt, want.UpdatedAt = "c", "c", "c", at, at
 	want.State.Status, want.BeforeArchival, want.ArchivalReason = document.Processing, "", ""
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-	if source.State.Status != document.Archived {
-		t.Error("the source has changed")
-	}
+	difftest.Equal(t, "result", want, got)
+	difftest.Equal(t, "the source has changed", document.Archived, source.State.Status)
 	if again := got.Clone("3", "c", at); again.ClonedFrom != "2" || again.FileID != "f" {
 		t.Errorf("%+v", again)
 	}
@@ -146,9 +139,7 @@ func TestLayersStay(t *testing.T) {
 			BusinessRelated: []string{"Retail"}}},
 	} {
 		d.SetLayers(tt.give)
-		if diff := cmp.Diff(tt.want, d.Layers); diff != "" {
-			t.Errorf("%+v: %s", tt.give, diff)
-		}
+		difftest.Equal(t, fmt.Sprintf("%+v", tt.give), tt.want, d.Layers)
 	}
 	if len(d.PolicyLayers.Geographic) != 1 {
 		t.Errorf("the policy's layers have changed: %+v", d.PolicyLayers)
@@ -162,9 +153,7 @@ func TestDistinct(t *testing.T) {
 			kept += fmt.Sprint(i)
 		}
 	}
-	if kept != "01246" {
-		t.Error(kept)
-	}
+	difftest.Equal(t, "kept", "01246", kept)
 }
 
 func TestKindsOfFiles(t *testing.T) {

@@ -1,11 +1,12 @@
 package entity_test
 
 import (
-	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity"
 	"sluice/shared/platform/property"
@@ -100,9 +101,7 @@ func TestLifeCycle(t *testing.T) {
 		{"dir", u, []entity.LifecycleStatus{o, c, c}},
 		{"didrr", u, []entity.LifecycleStatus{o, c, m, m, c}},
 	} {
-		if diff := cmp.Diff(tt.want, life(t, tt.steps, tt.from)); diff != "" {
-			t.Errorf("%s from %s: %s", tt.steps, tt.from, diff)
-		}
+		difftest.Equal(t, fmt.Sprintf("%s from %s", tt.steps, tt.from), tt.want, life(t, tt.steps, tt.from))
 	}
 }
 
@@ -115,12 +114,9 @@ func TestADraftChangesItsEntityWhenVerified(t *testing.T) {
 		t.Fatal(d, err)
 	}
 	r.Properties = map[string]property.Property{"a": single("3"), "b": single("3")} // another draft came first
-	c, err := entity.VerifyDraft(r, entity.Unknown, d, changes("c", "4"))
-	errtest.Fatal(t, err)
+	c := errtest.Must(entity.VerifyDraft(r, entity.Unknown, d, changes("c", "4")))(t)
 	want := map[string]property.Property{"a": single("3"), "b": single("2"), "c": single("4")}
-	if diff := cmp.Diff(want, c.Profile.Properties); diff != "" {
-		t.Error(diff)
-	}
+	difftest.Equal(t, "Properties", want, c.Profile.Properties)
 	if c.Profile.Version != 2 || c.Draft.Status != entity.Verified || c.Draft.Version != 3 {
 		t.Errorf("%+v", c)
 	}
@@ -130,9 +126,7 @@ func TestADraftChangesItsEntityWhenVerified(t *testing.T) {
 		_, err2 := entity.VerifyDraft(r, entity.Unknown, d, nil)
 		_, err3 := entity.RejectDraft(r, entity.Unknown, d)
 		for _, err := range []error{err1, err2, err3} {
-			if !errors.Is(err, entity.ErrDraftEnded) {
-				t.Errorf("%s: %v", status, err)
-			}
+			errtest.Is(t, fmt.Sprint(status), err, entity.ErrDraftEnded)
 		}
 	}
 }
@@ -148,8 +142,7 @@ func TestConflicts(t *testing.T) {
 	first := begin(values("a", "2", "c", "2", "x", "2"))
 	untouched, same, other, more := begin(values("b", "3")), begin(values("a", "2")), begin(values("a", "3", "b", "3")),
 		begin(values("c", "3", "a", "3"))
-	c, err := entity.VerifyDraft(r, r.BaseStatus, first, values("x", "5"))
-	errtest.Fatal(t, err)
+	c := errtest.Must(entity.VerifyDraft(r, r.BaseStatus, first, values("x", "5")))(t)
 	if diff := cmp.Diff(map[string]int64{"a": 2, "c": 2, "x": 2}, c.Profile.LastChangedIn); diff != "" ||
 		r.LastChangedIn != nil || c.Draft.ConflictsResolvedIn != 1 {
 		t.Errorf("%s %v", diff, c.Draft)
@@ -168,9 +161,7 @@ func TestConflicts(t *testing.T) {
 		"removed": {begin(values("a", "-")), nil, []string{"a"}}, "removed, and never there": {begin(values("d", "-")),
 			nil, nil},
 	} {
-		if diff := cmp.Diff(tt.want, entity.FindConflicts(c.Profile, tt.d, tt.resolved)); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
+		difftest.Equal(t, name, tt.want, entity.FindConflicts(c.Profile, tt.d, tt.resolved))
 	}
 }
 
@@ -179,18 +170,10 @@ func TestADraftRemovesProperties(t *testing.T) {
 	p := entity.Profile{ID: "e", Version: 1, BaseStatus: entity.Unknown,
 		Properties: changes("a", "1", "b", "1").Apply(nil)}
 	d := entity.BeginDraft(p, entity.Unknown, entity.Draft{ID: "d", Changes: changes("c", "1")}).Draft
-	d, err := d.WithProperties(changes("a", "-", "c", "-", "none", "-"))
-	errtest.Fatal(t, err)
+	d = errtest.Must(d.WithProperties(changes("a", "-", "c", "-", "none", "-")))(t)
 	want := changes("b", "1").Apply(nil)
-	if diff := cmp.Diff(want, d.Properties); diff != "" {
-		t.Errorf("the draft has other properties: %s", diff)
-	}
-	u, err := entity.VerifyDraft(p, entity.Unknown, d, nil)
-	errtest.Fatal(t, err)
-	if diff := cmp.Diff(want, u.Profile.Properties); diff != "" {
-		t.Errorf("the entity has other properties: %s", diff)
-	}
-	if u.Profile.LastChangedIn["a"] != 2 {
-		t.Errorf("the property was changed last in version %d, want 2", u.Profile.LastChangedIn["a"])
-	}
+	difftest.Equal(t, "the draft has other properties", want, d.Properties)
+	u := errtest.Must(entity.VerifyDraft(p, entity.Unknown, d, nil))(t)
+	difftest.Equal(t, "the entity has other properties", want, u.Profile.Properties)
+	difftest.Equal(t, "the property was changed last in version", int64(2), u.Profile.LastChangedIn["a"])
 }

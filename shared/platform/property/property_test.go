@@ -5,8 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"sluice/shared/kit/difftest"
 	"sluice/shared/platform/property"
 )
 
@@ -54,9 +53,7 @@ func TestCheck(t *testing.T) {
 		var got []string
 		property.Validate("p", map[string]property.Property{"k": tt.p}, 5, 10,
 			func(name, _ string) { got = append(got, name) })
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
+		difftest.Equal(t, name, tt.want, got)
 	}
 	for key, want := range map[string]int{"": 1, "12345": 0, "123456": 1} {
 		got := 0
@@ -83,9 +80,7 @@ func TestEmpty(t *testing.T) {
 		"an id":      {property.Property{Type: property.Single, ValueID: &nothing}, false},
 		"collection": {collection(nil), false},
 	} {
-		if tt.p.IsEmpty() != tt.want {
-			t.Error(name)
-		}
+		difftest.Equal(t, name, tt.want, tt.p.IsEmpty())
 	}
 }
 
@@ -93,9 +88,7 @@ func TestMerge(t *testing.T) {
 	one, two := property.Property{Type: property.Single}, property.Property{Type: property.Custom}
 	old := map[string]property.Property{"a": one, "b": one}
 	got := property.Merge(old, map[string]property.Property{"b": two, "c": two})
-	if diff := cmp.Diff(map[string]property.Property{"a": one, "b": two, "c": two}, got); diff != "" {
-		t.Error(diff)
-	}
+	difftest.Equal(t, "result", map[string]property.Property{"a": one, "b": two, "c": two}, got)
 	if len(old) != 2 || old["b"].Type != property.Single {
 		t.Error("the old map was changed")
 	}
@@ -125,9 +118,7 @@ func TestApart(t *testing.T) {
 				"i": {Properties: map[string]property.Text{"a": one, "b": {}}},
 			}}},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	difftest.Equal(t, "result", want, got)
 }
 
 // Every property is refused or kept; one that passes the check has a kind, and both forms have every key.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
 )
@@ -68,9 +69,7 @@ func TestBoundsOfVersions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := test.most
-			if _, err := evaluate.Compile(c); err != nil {
-				t.Errorf("the bound is refused: %v", err)
-			}
+			errtest.Is(t, "the bound is refused", errtest.Of(evaluate.Compile(c)), nil)
 			test.more.ID, test.more.DataKey = "more", "more"
 			c.Fields = append(slices.Clone(c.Fields), test.more, test.more)
 			_, err := evaluate.Compile(c)
@@ -90,9 +89,7 @@ func TestEqualRegularExpressions(t *testing.T) {
 	c := contentsOf(1000, func(_ int, f *policy.Field) {
 		f.ValidationRules.Regex = &policy.Rule{StaticRule: &policy.RuleValue{RegexValue: "[ab]{1000}"}}
 	})
-	if _, err := evaluate.Compile(c); err != nil {
-		t.Error(err)
-	}
+	errtest.Fatal(t, errtest.Of(evaluate.Compile(c)))
 }
 
 // Messages that quote long parts of the policy are cut, between characters.

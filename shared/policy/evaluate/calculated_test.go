@@ -6,6 +6,7 @@ import (
 
 	"sluice/shared/access"
 	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/property"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
@@ -82,9 +83,7 @@ func TestCalculatedValuesOfFieldsThatAreNotShown(t *testing.T) {
 		fields := byKey(mustEvaluate(t, contents, evaluate.Request{
 			Properties: property.Split{SingleProperties: texts("inner", "7", "show", show)},
 		}))
-		if got := orNone(fields["outer"].CalculatedFieldResult); got != want {
-			t.Errorf("with show %s: got %s, want %s", show, got, want)
-		}
+		difftest.Equal(t, "with show "+show, want, orNone(fields["outer"].CalculatedFieldResult))
 	}
 }
 
@@ -204,9 +203,7 @@ func TestFormulasThatCannotBe(t *testing.T) {
 	// The fields of the item and of the entity share a key, but are different fields.
 	contents := group(calculated("a", "{b}"), single("c"))
 	contents.Fields = append(contents.Fields, calculated("b", "{a}"), calculated("c", "{b}"))
-	if _, err := evaluate.Compile(contents); err != nil {
-		t.Errorf("got error %v, want none", err)
-	}
+	errtest.Is(t, "got", errtest.Of(evaluate.Compile(contents)), nil)
 }
 
 // A field whose value is hidden gets no values, and no formula can read it.
@@ -239,7 +236,5 @@ func TestHiddenValuesAreNotCalculatedWith(t *testing.T) {
 		!got.HasEvaluatedDefaultValue || len(got.ValidationErrors) != 1 {
 		t.Errorf("got %+v, want a field with values and an error for who may see it", got)
 	}
-	if got := orNone(fields["c"].CalculatedFieldResult); got != "0" {
-		t.Errorf("c: got %s, want 0", got)
-	}
+	difftest.Equal(t, "c", "0", orNone(fields["c"].CalculatedFieldResult))
 }

@@ -53,8 +53,7 @@ func benchFields(n int, source string) []policy.Field {
 }
 
 func benchmarkEvaluate(b *testing.B, c policy.Contents, r Request) {
-	p, err := Compile(c)
-	errtest.Fatal(b, err)
+	p := errtest.Must(Compile(c))(b)
 	b.ReportAllocs()
 	for b.Loop() {
 		errtest.Fatal(b, errtest.Of(p.Evaluate(b.Context(), r, nil)))
@@ -91,11 +90,10 @@ func BenchmarkCondition(b *testing.B) {
 		"isEmpty":     {FieldName: "p1", Operation: policy.IsEmpty},
 	} {
 		b.Run(name, func(b *testing.B) {
-			p, err := Compile(policy.Contents{Fields: []policy.Field{{ID: "f", DataKey: "f",
+			p := errtest.Must(Compile(policy.Contents{Fields: []policy.Field{{ID: "f", DataKey: "f",
 				Conditions: []policy.Condition{
 					{Operands: []policy.Operand{o}},
-				}}}})
-			errtest.Fatal(b, err)
+				}}}}))(b)
 			r := Request{Properties: property.Split{SingleProperties: map[string]property.Text{
 				"p1": one("Netherlands"), "p2": one("12345.67"), "p3": one("2026-11-22"),
 			}}}

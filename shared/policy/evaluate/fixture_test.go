@@ -18,8 +18,7 @@ func ptr[T any](v T) *T { return &v }
 // mustCompile compiles contents.
 func mustCompile(t *testing.T, c policy.Contents) *evaluate.Program {
 	t.Helper()
-	p, err := evaluate.Compile(c)
-	errtest.Fatal(t, err)
+	p := errtest.Must(evaluate.Compile(c))(t)
 	return p
 }
 
@@ -27,8 +26,7 @@ func mustCompile(t *testing.T, c policy.Contents) *evaluate.Program {
 func mustEvaluate(t *testing.T, c policy.Contents, r evaluate.Request) evaluate.Result {
 	t.Helper()
 	r.Now = now
-	result, err := mustCompile(t, c).Evaluate(t.Context(), r, nil)
-	errtest.Fatal(t, err)
+	result := errtest.Must(mustCompile(t, c).Evaluate(t.Context(), r, nil))(t)
 	return result
 }
 

@@ -1,11 +1,13 @@
 package evaluate_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"sluice/shared/access"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/property"
 	"sluice/shared/policy"
@@ -15,10 +17,8 @@ import (
 // evaluated evaluates a policy for a request.
 func evaluated(t *testing.T, c policy.Contents, r evaluate.Request) evaluate.Result {
 	t.Helper()
-	p, err := evaluate.Compile(c)
-	errtest.Fatal(t, err)
-	result, err := p.Evaluate(t.Context(), r, nil)
-	errtest.Fatal(t, err)
+	p := errtest.Must(evaluate.Compile(c))(t)
+	result := errtest.Must(p.Evaluate(t.Context(), r, nil))(t)
 	return result
 }
 
@@ -123,16 +123,12 @@ func TestWhichFieldsTakePart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := evaluated(t, c, tt.r)
-			if keys := keysOf(got.EvaluatedFields); keys != tt.want {
-				t.Errorf("fields are %s,\nwant %s", keys, tt.want)
-			}
+			difftest.Equal(t, "fields", tt.want, keysOf(got.EvaluatedFields))
 			var names []string
 			for _, j := range got.EvaluatedJurisdictions {
 				names = append(names, j.Name)
 			}
-			if got := strings.Join(names, ", "); got != tt.jurisdictions {
-				t.Errorf("jurisdictions are %q, want %q", got, tt.jurisdictions)
-			}
+			difftest.Equal(t, "jurisdictions", tt.jurisdictions, strings.Join(names, ", "))
 		})
 	}
 }
@@ -146,9 +142,8 @@ func TestCategory(t *testing.T) {
 		if asked != "" {
 			r.Categories = strings.Split(asked, ",")
 		}
-		if got := evaluated(t, c, r).EvaluatedFields[0].Category; got != want {
-			t.Errorf("categories %q: the field has %q, want %q", asked, got, want)
-		}
+		difftest.Equal(t, fmt.Sprintf("categories %q: the field", asked), want,
+			evaluated(t, c, r).EvaluatedFields[0].Category)
 	}
 }
 
@@ -203,9 +198,7 @@ func TestMerge(t *testing.T) {
 				Explain: true, Properties: property.Split{SingleProperties: map[string]property.Text{"kind": value("x"),
 					"k": value("v")}},
 			})
-			if keys := keysOf(got.EvaluatedFields); keys != tt.want {
-				t.Errorf("fields are %s, want %s", keys, tt.want)
-			}
+			difftest.Equal(t, "fields", tt.want, keysOf(got.EvaluatedFields))
 			if got := got.EvaluatedFields[0].Name; got != tt.first {
 				t.Errorf("the first field is %s, want %s", got, tt.first)
 			}

@@ -47,13 +47,10 @@ func checkEvaluation(t *testing.T, program *evaluate.Program, r evaluate.Request
 	t.Helper()
 	var texts [2]string
 	for i := range texts {
-		result, err := program.Evaluate(t.Context(), r, nil)
-		errtest.Fatal(t, err)
-		normalized, err := evaluate.Normalize(result, unlimited)
-		errtest.Fatal(t, err)
+		result := errtest.Must(program.Evaluate(t.Context(), r, nil))(t)
+		normalized := errtest.Must(evaluate.Normalize(result, unlimited))(t)
 		for _, v := range []any{result, normalized} {
-			text, err := json.Marshal(v)
-			errtest.Fatal(t, err)
+			text := errtest.Must(json.Marshal(v))(t)
 			texts[i] += string(text)
 		}
 	}
@@ -83,8 +80,7 @@ func FuzzPolicy(f *testing.F) {
 // FuzzPolicyJSON does the same for any JSON in the form of a version.
 func FuzzPolicyJSON(f *testing.F) {
 	for seed := range uint64(20) {
-		text, err := json.Marshal(newFuzzedPolicy(seed).contents())
-		errtest.Fatal(f, err)
+		text := errtest.Must(json.Marshal(newFuzzedPolicy(seed).contents()))(f)
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

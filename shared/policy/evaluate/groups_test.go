@@ -118,9 +118,7 @@ func TestGroups(t *testing.T) {
 func TestGroupsThatAreNotShown(t *testing.T) {
 	t.Parallel()
 	got := evaluated(t, groupContents(), groupRequest("person"))
-	if keys := keysOf(got.EvaluatedFields); keys != "address clear conditional a company" {
-		t.Errorf("fields are %s", keys)
-	}
+	difftest.Equal(t, "fields are", "address clear conditional a company", keysOf(got.EvaluatedFields))
 	if n := len(got.EvaluatedCollectionDataGroups) + len(got.EvaluatedCustomDataGroups); n > 0 {
 		t.Errorf("%d groups are shown", n)
 	}

@@ -22,16 +22,14 @@ type hiddenCounts struct {
 // reply returns the plain reply to a request, as JSON.
 func reply(t *testing.T, program *evaluate.Program, r evaluate.Request) (string, evaluate.Result) {
 	t.Helper()
-	result, err := program.Evaluate(t.Context(), r, nil)
-	errtest.Fatal(t, err)
+	result := errtest.Must(program.Evaluate(t.Context(), r, nil))(t)
 	return asJSON(result), result
 }
 
 // otherReplies returns the normalized and the read-only reply to a request, as JSON.
 func otherReplies(t *testing.T, program *evaluate.Program, r evaluate.Request, plain evaluate.Result) [2]string {
 	t.Helper()
-	normalized, err := evaluate.Normalize(plain, unlimited)
-	errtest.Fatal(t, err)
+	normalized := errtest.Must(evaluate.Normalize(plain, unlimited))(t)
 	_, displayed := reply(t, program, r.ForReadOnly())
 	for _, f := range displayed.EvaluatedFields {
 		if f.HasEvaluatedDefaultValue || f.HasEvaluatedConditionalValue || f.HasCalculatedValue ||
@@ -39,8 +37,7 @@ func otherReplies(t *testing.T, program *evaluate.Program, r evaluate.Request, p
 			t.Fatalf("the read-only evaluation has values or errors: %+v", f)
 		}
 	}
-	readOnly, err := evaluate.ReadOnly(displayed, unlimited)
-	errtest.Fatal(t, err)
+	readOnly := errtest.Must(evaluate.ReadOnly(displayed, unlimited))(t)
 	return [2]string{asJSON(normalized), asJSON(readOnly)}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/property"
 	"sluice/shared/policy"
@@ -66,9 +67,7 @@ func TestVariantsAreRemembered(t *testing.T) {
 			t.Errorf("item %d has the result of item %s", i, *got.CalculatedFieldResult)
 		}
 	}
-	if len(v.fields) != maxVariants {
-		t.Errorf("%d variants are remembered, want %d", len(v.fields), maxVariants)
-	}
+	difftest.Equal(t, "variants are remembered", maxVariants, len(v.fields))
 }
 
 // TestWorkIsLinear counts the items that conditions look at: for all items of a collection, those that do not depend on
@@ -88,8 +87,7 @@ func TestWorkIsLinear(t *testing.T) {
 			{Operands: []policy.Operand{any}}, {Operands: []policy.Operand{nested}},
 		}
 	}
-	p, err := Compile(c)
-	errtest.Fatal(t, err)
+	p := errtest.Must(Compile(c))(t)
 	r := benchRequest(fields, items)
 	e := newEvaluation(t.Context(), p, &r)
 	errtest.Fatal(t, errtest.Of(e.run(nil)))
@@ -103,8 +101,7 @@ func TestWorkIsLinear(t *testing.T) {
 func TestWorkOfLargeValues(t *testing.T) {
 	t.Parallel()
 	const length, values = 6400, 500
-	list, err := json.Marshal(manyValues(1000))
-	errtest.Fatal(t, err)
+	list := errtest.Must(json.Marshal(manyValues(1000)))(t)
 	r := Request{Properties: property.Split{SingleProperties: map[string]property.Text{
 		"short": one("x"), "long": one(strings.Repeat("x", length)), "many": one(string(list)),
 	}}}
@@ -123,10 +120,9 @@ func TestWorkOfLargeValues(t *testing.T) {
 		"a field":                  {compare("many", policy.Equal, nil, "many"), 2000, 2010},
 		"a long text with a field": {compare("long", policy.Contains, nil, "many"), 100_000, 110_000},
 	} {
-		p, err := Compile(policy.Contents{Fields: []policy.Field{
+		p := errtest.Must(Compile(policy.Contents{Fields: []policy.Field{
 			{ID: "f", DataKey: "f", Conditions: []policy.Condition{{Operands: []policy.Operand{tt.o}}}},
-		}})
-		errtest.Fatal(t, err)
+		}}))(t)
 		e := newEvaluation(t.Context(), p, &r)
 		p.fields[0].shown.conditions[0].predicate(e)
 		if e.work < tt.least || e.work > tt.most {
@@ -141,10 +137,9 @@ func TestEvaluationEnds(t *testing.T) {
 	any := policy.Operand{FieldName: "owners", Operation: policy.Any, Operands: []policy.Operand{
 		{FieldName: "p0", Operation: policy.Equal, Value: []string{"none has this"}},
 	}}
-	p, err := Compile(policy.Contents{Fields: []policy.Field{
+	p := errtest.Must(Compile(policy.Contents{Fields: []policy.Field{
 		{DataKey: "f", Conditions: []policy.Condition{{Operands: []policy.Operand{any}}}},
-	}})
-	errtest.Fatal(t, err)
+	}}))(t)
 	r := benchRequest(1, 3*workPerCheck)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -168,9 +163,7 @@ func TestEvaluationEnds(t *testing.T) {
 		}
 		e = newEvaluation(tt.ctx, p, &r)
 		e.limit = tt.most + 100 // the field and its operands count as well
-		if _, err := e.run(nil); !errors.Is(err, tt.want) {
-			t.Errorf("%s: the evaluation returns %v, want %v", name, err, tt.want)
-		}
+		errtest.Is(t, name+": the evaluation", errtest.Of(e.run(nil)), tt.want)
 	}
 }
 
@@ -193,10 +186,9 @@ func TestConditionsDoNotAllocate(t *testing.T) {
 		{FieldName: "many", Operation: policy.CountBetween, Value: []string{"1", "2"}},
 		{FieldName: "absent", Operation: policy.IsEmpty},
 	} {
-		p, err := Compile(policy.Contents{Fields: []policy.Field{
+		p := errtest.Must(Compile(policy.Contents{Fields: []policy.Field{
 			{ID: "f", DataKey: "f", Conditions: []policy.Condition{{Operands: []policy.Operand{o}}}},
-		}})
-		errtest.Fatal(t, err)
+		}}))(t)
 		e := newEvaluation(t.Context(), p, &r)
 		isMet := p.fields[0].shown.conditions[0].predicate
 		if n := testing.AllocsPerRun(10, func() { isMet(e) }); n != 0 {
@@ -215,9 +207,7 @@ func TestNumbersWithExponents(t *testing.T) {
 		"0e5":    "0", "1e40": "1" + strings.Repeat("0", 40), "1e-40": "0." + strings.Repeat("0", 39) + "1",
 		"1e41": "1e41", "1e-41": "1e-41", "1e99999999999999999999": "1e99999999999999999999",
 	} {
-		if got := parseValue(jsontext.Value(text)).text; got != want {
-			t.Errorf("%s is %s, want %s", text, got, want)
-		}
+		difftest.Equal(t, text, want, parseValue(jsontext.Value(text)).text)
 		x, _ := new(big.Rat).SetString(want)
 		if y, ok := new(big.Rat).SetString(text); ok && len(text) < 10 && x.Cmp(y) != 0 {
 			t.Errorf("%s is not the number %s", want, text)

@@ -46,10 +46,8 @@ func BenchmarkNormalize(b *testing.B) {
 			result := largeCollection(1000, 30, shared)
 			b.ReportAllocs()
 			for b.Loop() {
-				normalized, err := evaluate.Normalize(result, unlimited)
-				errtest.Fatal(b, err)
-				text, err := json.Marshal(normalized)
-				errtest.Fatal(b, err)
+				normalized := errtest.Must(evaluate.Normalize(result, unlimited))(b)
+				text := errtest.Must(json.Marshal(normalized))(b)
 				b.ReportMetric(float64(len(text)), "bytes/reply")
 			}
 		})

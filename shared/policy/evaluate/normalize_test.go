@@ -2,7 +2,6 @@ package evaluate_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/policy/evaluate"
 )
@@ -95,8 +95,7 @@ const unlimited = math.MaxInt
 
 func normalize(t *testing.T, r evaluate.Result) evaluate.NormalizedResult {
 	t.Helper()
-	out, err := evaluate.Normalize(r, unlimited)
-	errtest.Fatal(t, err)
+	out := errtest.Must(evaluate.Normalize(r, unlimited))(t)
 	return out
 }
 
@@ -158,18 +157,15 @@ func TestNormalizeIsLimited(t *testing.T) {
 	result := evaluate.Result{EvaluatedCollectionDataGroups: []evaluate.CollectionDataGroup{
 		{EvaluatedItems: items}, {EvaluatedItems: items}}}
 	sizeOf := func(v any) int {
-		text, err := json.Marshal(v)
-		errtest.Fatal(t, err)
+		text := errtest.Must(json.Marshal(v))(t)
 		return len(text)
 	}
 	size, shownSize := 4*sizeOf(one), 4*sizeOf(evaluate.DisplayField{DataKey: "a"})
 	for n, want := range map[int]error{-1: evaluate.ErrTooLarge, 0: nil} {
-		if _, err := evaluate.Normalize(result, size+n); !errors.Is(err, want) {
-			t.Errorf("normalized within %d bytes of %d: got %v, want %v", size+n, size, err, want)
-		}
-		if _, err := evaluate.ReadOnly(result, shownSize+n); !errors.Is(err, want) {
-			t.Errorf("read-only within %d bytes of %d: got %v, want %v", shownSize+n, shownSize, err, want)
-		}
+		errtest.Is(t, fmt.Sprintf("normalized within %d bytes of %d", size+n, size),
+			errtest.Of(evaluate.Normalize(result, size+n)), want)
+		errtest.Is(t, fmt.Sprintf("read-only within %d bytes of %d", shownSize+n, shownSize),
+			errtest.Of(evaluate.ReadOnly(result, shownSize+n)), want)
 	}
 }
 
@@ -206,8 +202,7 @@ func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(60) {
 		result := randomResult(rand.New(rand.NewPCG(15, seed)))
-		shown, err := evaluate.ReadOnly(result, unlimited)
-		errtest.Fatal(t, err)
+		shown := errtest.Must(evaluate.ReadOnly(result, unlimited))(t)
 		got := decoded(t, shown)
 		expectKeys(t, got, "evaluatedFields evaluatedCollectionDataGroups")
 		checkFieldLists(t, got)
@@ -240,9 +235,7 @@ func TestReadOnly(t *testing.T) {
 func expectItemsOf(t *testing.T, group map[string]any, plain evaluate.CollectionDataGroup) {
 	t.Helper()
 	items := denormalizedItems(t, group)
-	if len(items) != len(plain.EvaluatedItems) {
-		t.Fatalf("got %d items, want %d", len(items), len(plain.EvaluatedItems))
-	}
+	difftest.Equal(t, "items", len(plain.EvaluatedItems), len(items))
 	for id, item := range plain.EvaluatedItems {
 		want := []any{}
 		for _, f := range item.EvaluatedFields {
@@ -270,9 +263,7 @@ func expectKeys(t *testing.T, object map[string]any, want string) {
 	names := strings.Fields(want)
 	slices.Sort(got)
 	slices.Sort(names)
-	if diff := cmp.Diff(names, got); diff != "" {
-		t.Fatalf("keys: %s", diff)
-	}
+	difftest.Equal(t, "keys", names, got)
 }
 
 // decoded returns a value as a client sees it.
@@ -324,8 +315,7 @@ func checkFieldLists(t *testing.T, reply map[string]any) {
 		group := g.(map[string]any)
 		seen := map[string]bool{}
 		for _, f := range group["evaluatedFields"].([]any) {
-			text, err := json.Marshal(f)
-			errtest.Fatal(t, err)
+			text := errtest.Must(json.Marshal(f))(t)
 			if seen[string(text)] {
 				t.Fatalf("the field %s is listed twice", text)
 			}

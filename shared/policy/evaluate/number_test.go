@@ -1,11 +1,13 @@
 package evaluate
 
 import (
+	"fmt"
 	"math/big"
 	"strings"
 	"testing"
 	"time"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -25,12 +27,8 @@ func TestNumbersAreComparedByTheirValue(t *testing.T) {
 			}
 			left, _ := new(big.Rat).SetString(a)
 			right, _ := new(big.Rat).SetString(b)
-			if got, want := x.compare(y), left.Cmp(right); got != want {
-				t.Errorf("compare %q with %q: got %d, want %d", a, b, got, want)
-			}
-			if equal := left.Cmp(right) == 0; (x == y) != equal {
-				t.Errorf("%q == %q: got %v, want %v", a, b, x == y, equal)
-			}
+			difftest.Equal(t, fmt.Sprintf("compare %q with %q", a, b), left.Cmp(right), x.compare(y))
+			difftest.Equal(t, fmt.Sprintf("%q == %q", a, b), left.Cmp(right) == 0, x == y)
 		}
 	}
 	for _, text := range []string{"", "-", "+", ".", "1.", ".5", "1e3", "0x1", "1_000", "1,5", " 1", "1 ", "١", "--1",
@@ -43,8 +41,7 @@ func TestNumbersAreComparedByTheirValue(t *testing.T) {
 }
 
 func TestDatesAreComparedInTheirTimeZone(t *testing.T) {
-	tokyo, err := time.LoadLocation("Asia/Tokyo")
-	errtest.Fatal(t, err)
+	tokyo := errtest.Must(time.LoadLocation("Asia/Tokyo"))(t)
 	for _, tt := range []struct {
 		a, b string
 		zone *time.Location
@@ -63,12 +60,8 @@ func TestDatesAreComparedInTheirTimeZone(t *testing.T) {
 		if !isDate || !isDateToo {
 			t.Fatalf("%q or %q is no date", tt.a, tt.b)
 		}
-		if got := a.compare(b, tt.zone); got != tt.want {
-			t.Errorf("compare %s with %s in %s: got %d, want %d", tt.a, tt.b, tt.zone, got, tt.want)
-		}
-		if got := b.compare(a, tt.zone); got != -tt.want {
-			t.Errorf("compare %s with %s in %s: got %d, want %d", tt.b, tt.a, tt.zone, got, -tt.want)
-		}
+		difftest.Equal(t, fmt.Sprintf("compare %s with %s in %s", tt.a, tt.b, tt.zone), tt.want, a.compare(b, tt.zone))
+		difftest.Equal(t, fmt.Sprintf("compare %s with %s in %s", tt.b, tt.a, tt.zone), -tt.want, b.compare(a, tt.zone))
 	}
 	for _, text := range []string{"", "2026", "2026-3-1", "2026-02-30", "2026-02-29", "01/02/2026",
 		"2026-03-01 10:00:00", "2026-03-01T10:00",

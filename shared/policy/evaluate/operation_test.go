@@ -1,12 +1,14 @@
 package evaluate_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/property"
 	"sluice/shared/policy"
@@ -64,12 +66,10 @@ func kinds() []string {
 // isMet evaluates an operand for a request.
 func isMet(t *testing.T, o policy.Operand, r evaluate.Request) bool {
 	t.Helper()
-	p, err := evaluate.Compile(policy.Contents{Fields: []policy.Field{
+	p := errtest.Must(evaluate.Compile(policy.Contents{Fields: []policy.Field{
 		{ID: "1", DataKey: "f", Conditions: []policy.Condition{{ID: "c", Operands: []policy.Operand{o}}}},
-	}})
-	errtest.Fatal(t, err)
-	result, err := p.Evaluate(t.Context(), r, nil)
-	errtest.Fatal(t, err)
+	}}))(t)
+	result := errtest.Must(p.Evaluate(t.Context(), r, nil))(t)
 	return len(result.EvaluatedFields) > 0
 }
 
@@ -210,9 +210,7 @@ func TestCaseOfOtherScripts(t *testing.T) {
 			{FieldName: "p", Operation: policy.Contains, Value: []string{tt.given}},
 			{FieldName: "p", Operation: policy.Equal, Value: append(others, "z")},
 		} {
-			if got := isMet(t, o, r); got != tt.want {
-				t.Errorf("%q %s %q: %v, want %v", tt.value, o.Operation, o.Value, got, tt.want)
-			}
+			difftest.Equal(t, fmt.Sprintf("%q %s %q", tt.value, o.Operation, o.Value), tt.want, isMet(t, o, r))
 		}
 	}
 }
@@ -239,9 +237,7 @@ func TestDaysOfMoments(t *testing.T) {
 			policy.GreaterThanOrEqual: !tt.isLess, policy.LessThanOrEqual: !tt.isMore,
 		} {
 			o := policy.Operand{FieldName: "p", Operation: operation, Value: []string{tt.day}}
-			if got := isMet(t, o, r); got != want {
-				t.Errorf("%s is %s %s: %v, want %v", tt.moment, operation, tt.day, got, want)
-			}
+			difftest.Equal(t, fmt.Sprintf("%s is %s %s", tt.moment, operation, tt.day), want, isMet(t, o, r))
 		}
 	}
 }

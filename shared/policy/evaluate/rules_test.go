@@ -278,9 +278,7 @@ func TestRulesOfMergedFields(t *testing.T) {
 	setRule(&fields[2], "mandatory", always(policy.RuleValue{ErrorMessage: "third"}))
 	setRule(&fields[2], "readOnly", &policy.Rule{IsActive: true})
 	result := mustEvaluate(t, policy.Contents{Fields: fields}, evaluate.Request{ReturnValidationErrors: true})
-	if len(result.EvaluatedFields) != 1 {
-		t.Fatalf("got %d fields, want one", len(result.EvaluatedFields))
-	}
+	difftest.Equal(t, "fields", 1, len(result.EvaluatedFields))
 	got := result.EvaluatedFields[0]
 	if !got.IsRequired || !got.IsReadOnly {
 		t.Errorf("required is %v and read-only %v, want both", got.IsRequired, got.IsReadOnly)

@@ -2,8 +2,10 @@ package evaluate_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/property"
 	"sluice/shared/policy"
@@ -21,9 +23,8 @@ func TestSingleCondition(t *testing.T) {
 			properties.SingleProperties = map[string]property.Text{"kind": {Value: &kind}}
 		}
 		c.SetEntity(properties)
-		if got, want := c.IsMet(), kind == "Company" || kind == "company"; got != want {
-			t.Errorf("an entity of the kind %q meets the condition: %v, want %v", kind, got, want)
-		}
+		difftest.Equal(t, fmt.Sprintf("an entity of the kind %q meets the condition", kind),
+			kind == "Company" || kind == "company", c.IsMet())
 	}
 	_, err = evaluate.CompileCondition(policy.Condition{Operands: []policy.Operand{{FieldName: "kind",
 		Operation: "is"}}})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"sluice/shared/access"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
@@ -162,8 +164,7 @@ func TestMateriality(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, err := evaluate.Compile(tt.c)
-			errtest.Fatal(t, err)
+			p := errtest.Must(evaluate.Compile(tt.c))(t)
 			reader := &materialityReader{answer: &evaluate.Materiality{PEPMaterialityStatus: "Material"}, err: tt.err}
 			result, err := p.Evaluate(t.Context(), tt.r, reader)
 			if isFailed := tt.err != nil && tt.asked != nil; errors.Is(err, errReader) != isFailed {
@@ -172,9 +173,7 @@ func TestMateriality(t *testing.T) {
 			if !slices.Equal(reader.asked, tt.asked) {
 				t.Errorf("asked for %q, want %q", reader.asked, tt.asked)
 			}
-			if got := len(result.EvaluatedFields) > 0; got != tt.isShown {
-				t.Errorf("the fields are shown: %v, want %v", got, tt.isShown)
-			}
+			difftest.Equal(t, "the fields are shown", tt.isShown, len(result.EvaluatedFields) > 0)
 		})
 	}
 }
@@ -199,9 +198,7 @@ func TestCurrentFieldThatIsHidden(t *testing.T) {
 			"currentField": jsontext.Value(`{"dataKey": "` + tt.field + `", "value": "5"}`),
 		}}
 		r.Layers.Geographic = []string{tt.layer}
-		if got := keysOf(evaluated(t, c, r).EvaluatedFields); got != tt.want {
-			t.Errorf("currentField is %s, the caller's layer %q: fields are %s, want %s", tt.field, tt.layer, got,
-				tt.want)
-		}
+		difftest.Equal(t, fmt.Sprintf("currentField is %s, the caller's layer %q: fields", tt.field, tt.layer),
+			tt.want, keysOf(evaluated(t, c, r).EvaluatedFields))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -94,10 +95,8 @@ func TestEvaluate(t *testing.T) {
 		{"large", "1" + strings.Repeat("0", 150) + "*1" + strings.Repeat("0", 150), 10, "1" + strings.Repeat("0", 300)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := evaluate(t, test.text, values, test.decimals)
-			if err != nil || got != test.want {
-				t.Errorf("%q with %d decimals is %q, %v; want %q", test.text, test.decimals, got, err, test.want)
-			}
+			got := errtest.Must(evaluate(t, test.text, values, test.decimals))(t)
+			difftest.Equal(t, fmt.Sprintf("%q with %d decimals", test.text, test.decimals), test.want, got)
 		})
 	}
 }
@@ -187,8 +186,7 @@ func TestDecimalsOutOfRange(t *testing.T) {
 }
 
 func TestVariables(t *testing.T) {
-	f, err := Parse("{b}+{a}*{b}-{ b}")
-	errtest.Fatal(t, err)
+	f := errtest.Must(Parse("{b}+{a}*{b}-{ b}"))(t)
 	want := []string{"b", "a", " b"}
 	if got := f.Variables(); !slices.Equal(got, want) {
 		t.Errorf("Variables() = %q, want %q", got, want)
@@ -201,10 +199,8 @@ func TestVariables(t *testing.T) {
 		t.Errorf("String() = %q", f)
 	}
 	var asked []string
-	if _, err := f.Evaluate(func(key string) (string, bool) { asked = append(asked, key); return "1", true },
-		2); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t,
+		errtest.Of(f.Evaluate(func(key string) (string, bool) { asked = append(asked, key); return "1", true }, 2)))
 	if !slices.Equal(asked, want) {
 		t.Errorf("Evaluate asked for %q, want %q", asked, want)
 	}
@@ -212,8 +208,7 @@ func TestVariables(t *testing.T) {
 
 // One parsed formula serves many evaluations at once.
 func TestConcurrentUse(t *testing.T) {
-	f, err := Parse("({a}+0.1)*-" + strings.Repeat("7", 40) + "/3")
-	errtest.Fatal(t, err)
+	f := errtest.Must(Parse("({a}+0.1)*-" + strings.Repeat("7", 40) + "/3"))(t)
 	evaluateFor := func(n int) string {
 		result, err := f.Evaluate(lookup(map[string]string{"a": fmt.Sprint(n)}), 2)
 		if err != nil {
@@ -230,9 +225,7 @@ func TestConcurrentUse(t *testing.T) {
 	for range workers {
 		wait.Go(func() {
 			for n := range want {
-				if got := evaluateFor(n); got != want[n] {
-					t.Errorf("with %d: %s, want %s", n, got, want[n])
-				}
+				difftest.Equal(t, fmt.Sprintf("with %d", n), want[n], evaluateFor(n))
 			}
 		})
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 func TestParseErrors(t *testing.T) {
@@ -79,9 +81,7 @@ func TestBounds(t *testing.T) {
 			"a data key has at most 700 characters"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if _, err := Parse(test.at); err != nil {
-				t.Errorf("the bound is refused: %v", err)
-			}
+			errtest.Is(t, "the bound is refused", errtest.Of(Parse(test.at)), nil)
 			_, err := Parse(test.over)
 			var at *ParseError
 			if !errors.As(err, &at) || at.Offset != test.offset || at.Message != test.want {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cockroachdb/apd/v3"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -31,8 +32,7 @@ func TestWorkIsBounded(t *testing.T) {
 	const maxDigitsAligned = 2*maxExponent + 2*Precision
 	for name, worst := range worstFormulas() {
 		t.Run(name, func(t *testing.T) {
-			f, err := Parse(worst[0])
-			errtest.Fatal(t, err)
+			f := errtest.Must(Parse(worst[0]))(t)
 			if len(f.program) > MaxNodes || f.stackSize > 3*MaxDepth+3 {
 				t.Errorf("%d instructions on a stack of %d, want at most %d and %d", len(f.program), f.stackSize,
 					MaxNodes, 3*MaxDepth+3)
@@ -60,9 +60,7 @@ func TestWorkIsBounded(t *testing.T) {
 					}
 				}
 			}
-			if m.size != 1 {
-				t.Errorf("%d operands remain, want the result alone", m.size)
-			}
+			difftest.Equal(t, "operands remain", 1, m.size)
 		})
 	}
 }
@@ -79,8 +77,7 @@ func BenchmarkParse(b *testing.B) {
 
 func BenchmarkEvaluate(b *testing.B) {
 	for name, worst := range worstFormulas() {
-		f, err := Parse(worst[0])
-		errtest.Fatal(b, err)
+		f := errtest.Must(Parse(worst[0]))(b)
 		value := lookup(map[string]string{"a": worst[1]})
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

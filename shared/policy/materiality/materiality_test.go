@@ -63,8 +63,7 @@ func (j *journal) add(change func(*screening.Batch), ids ...string) screening.Ba
 	for _, id := range ids {
 		all = append(all, screening.Entity{ID: id, Version: 1})
 	}
-	b, err := j.store.Create(j.t.Context(), b, all)
-	errtest.Fatal(j.t, err)
+	b = errtest.Must(j.store.Create(j.t.Context(), b, all))(j.t)
 	return b
 }
 
@@ -215,7 +214,6 @@ func TestReadMaterialityReportsOutages(t *testing.T) {
 		}
 	}
 	r := materiality.Reader{Screenings: j.store, Entities: entities{errOutage}, Tenant: tenant}
-	if got, err := r.ReadMateriality(t.Context(), journey, owner, everyone); !errors.Is(err, errOutage) {
-		t.Errorf("with an outage of the entity data: got %v, %v", got, err)
-	}
+	errtest.Is(t, "with an outage of the entity data",
+		errtest.Of(r.ReadMateriality(t.Context(), journey, owner, everyone)), errOutage)
 }

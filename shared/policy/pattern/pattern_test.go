@@ -2,12 +2,14 @@ package pattern
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"regexp/syntax"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -37,10 +39,9 @@ func TestMatch(t *testing.T) {
 			t.Errorf("Compile(%q): %v", test.text, err)
 			continue
 		}
-		if got := p.Match(test.value); got != test.want {
-			t.Errorf("%q (case sensitive: %v) matches %.20q: %v, want %v", test.text, test.isCaseSensitive, test.value,
-				got, test.want)
-		}
+		difftest.Equal(t,
+			fmt.Sprintf("%q (case sensitive: %v) matches %.20q", test.text, test.isCaseSensitive, test.value),
+			test.want, p.Match(test.value))
 	}
 }
 
@@ -88,9 +89,7 @@ func TestBounds(t *testing.T) {
 			"at most 1000 characters"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if _, err := Compile(test.at, true); err != nil {
-				t.Errorf("the bound is refused: %v", err)
-			}
+			errtest.Is(t, "the bound is refused", errtest.Of(Compile(test.at, true)), nil)
 			if _, err := Compile(test.over, true); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("over the bound: %v, want %s", err, test.want)
 			}
@@ -126,15 +125,12 @@ func FuzzCompile(f *testing.F) {
 		if !isCaseSensitive {
 			whole = "(?i)" + text
 		}
-		tree, err := syntax.Parse(whole, syntax.Perl)
-		errtest.Fatal(t, err)
-		program, err := syntax.Compile(tree.Simplify())
-		errtest.Fatal(t, err)
+		tree := errtest.Must(syntax.Parse(whole, syntax.Perl))(t)
+		program := errtest.Must(syntax.Compile(tree.Simplify()))(t)
 		if n := len(program.Inst); n > 2*MaxSize {
 			t.Fatalf("%q becomes %d instructions, want at most %d", text, n, 2*MaxSize)
 		}
-		if got, want := p.Match(value), regexp.MustCompile(whole).MatchString(value); got != want {
-			t.Fatalf("%q matches %q: %v, want %v", text, value, got, want)
-		}
+		difftest.Equal(t, fmt.Sprintf("%q matches %q", text, value), regexp.MustCompile(whole).MatchString(value),
+			p.Match(value))
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/policy"
 	"sluice/shared/policy/policydb"
 	"sluice/shared/policy/policytest"
@@ -59,9 +60,7 @@ func TestDamagedObjects(t *testing.T) {
 		}
 	}
 	h.files.Put(key, good)
-	if _, err := h.newProcess(&process{}).ReadContents(t.Context(), h.tenant, policyID, 1); err != nil {
-		t.Error(err)
-	}
+	errtest.Fatal(t, errtest.Of(h.newProcess(&process{}).ReadContents(t.Context(), h.tenant, policyID, 1)))
 }
 
 func TestMissingObject(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/policy"
 )
 
@@ -54,16 +54,14 @@ func TestStatusesOfDataGroups(t *testing.T) {
 			got, err := h.SetDataGroupStatus(t.Context(), h.tenant, g, to, "moved")
 			switch {
 			case from == to:
-				if diff := cmp.Diff(g, got); err != nil || diff != "" {
-					t.Errorf("%s again: %v (-want +got)\n%s", from, err, diff)
-				}
+				errtest.Fatal(t, err)
+				difftest.Equal(t, fmt.Sprintf("%s again", from), g, got)
 			case allowed[[2]policy.DataGroupStatus{from, to}]:
 				want := g
 				want.Status, want.Reason = to, "moved"
 				want.Revision++
-				if diff := cmp.Diff(want, got); err != nil || diff != "" {
-					t.Errorf("%s to %s: %v (-want +got)\n%s", from, to, err, diff)
-				}
+				errtest.Fatal(t, err)
+				difftest.Equal(t, fmt.Sprintf("%s to %s", from, to), want, got)
 			default:
 				var refused *policy.StatusError
 				if !errors.As(err, &refused) || refused.From != from || refused.To != to {
@@ -152,9 +150,7 @@ func TestPinnedDataGroups(t *testing.T) {
 	}
 	wantVersions := func(number int64, want map[string]int64) {
 		t.Helper()
-		if diff := cmp.Diff(want, versions(number)); diff != "" {
-			t.Fatalf("data groups of version %d (-want +got)\n%s", number, diff)
-		}
+		difftest.Equal(t, fmt.Sprintf("data groups of version %d", number), want, versions(number))
 	}
 	inner := h.group("inner", policy.DataGroupPublished, field("x", "1"))
 	// A group inside itself, and one that is not published.

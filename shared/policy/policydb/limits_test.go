@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/policy"
@@ -154,8 +155,7 @@ func TestMostJurisdictions(t *testing.T) {
 func sized(t *testing.T, id string, size int) policy.Field {
 	f := field(id, "1")
 	f.Description = "x"
-	text, err := json.Marshal(withVersion(f, 1))
-	errtest.Fatal(t, err)
+	text := errtest.Must(json.Marshal(withVersion(f, 1)))(t)
 	f.Description = strings.Repeat("x", size-len(text)+1)
 	return f
 }
@@ -207,9 +207,8 @@ func TestMostFieldsOfAPublishedVersion(t *testing.T) {
 		return errorOf(h.Publish(t.Context(), h.tenant, policyID, number, policy.Publication{By: stamp(1)}))
 	}
 	h.want(publish(), policy.ErrTooMany)
-	if v, err := h.GetVersion(t.Context(), h.tenant, policyID, number); err != nil || v.Status != policy.Draft {
-		t.Errorf("after a publication that was refused: %+v, %v", v, err)
-	}
+	difftest.Equal(t, "after a publication that was refused", policy.Draft,
+		errtest.Must(h.GetVersion(t.Context(), h.tenant, policyID, number))(t).Status)
 	g.Fields = g.Fields[:2]
 	g, err := h.AddDataGroupVersion(t.Context(), h.tenant, g)
 	h.must(err)

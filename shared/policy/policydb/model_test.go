@@ -9,8 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"sluice/shared/kit/difftest"
 	"sluice/shared/policy"
 )
 
@@ -237,9 +236,7 @@ func TestStoreDoesWhatTheModelDoes(t *testing.T) {
 		if i == operations-1 {
 			oldest = 1
 		}
-		if diff := cmp.Diff(m.state(oldest), h.state(oldest, m.last)); diff != "" {
-			t.Fatalf("after operation %d, %s (-want +got)\n%s", i, done, diff)
-		}
+		difftest.Equal(t, fmt.Sprintf("after operation %d, %s", i, done), m.state(oldest), h.state(oldest, m.last))
 	}
 	if len(outcomes) != 20 {
 		t.Errorf("not each of 10 operations has succeeded and failed: %v", outcomes)

@@ -79,9 +79,7 @@ func TestNewestVersion(t *testing.T) {
 		t.Helper()
 		p, err := h.GetPolicy(t.Context(), h.tenant, policyID)
 		h.must(err)
-		if p.NewestVersion != want {
-			t.Fatalf("the newest version is %d, want %d", p.NewestVersion, want)
-		}
+		difftest.Equal(t, "the newest version", want, p.NewestVersion)
 	}
 	h.draft("second")
 	h.draft("third")

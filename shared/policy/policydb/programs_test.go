@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/policy"
 	"sluice/shared/policy/policydb"
 )
@@ -113,9 +114,7 @@ func TestProgramsThatFail(t *testing.T) {
 
 	h.publish(1)
 	l.process.isDead.Store(true)
-	if _, err := l.Load(t.Context(), h.tenant, policyID, 1); !errors.Is(err, errDead) {
-		t.Errorf("got the error %v, want %v", err, errDead)
-	}
+	errtest.Is(t, "error", errtest.Of(l.Load(t.Context(), h.tenant, policyID, 1)), errDead)
 	l.process.isDead.Store(false)
 	h.wantLoad(l, 1, "1 v1", 2, 1)
 }

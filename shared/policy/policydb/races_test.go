@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/policy"
 )
 
@@ -147,9 +148,7 @@ func TestPublishTwiceIsOnce(t *testing.T) {
 		h.must(err)
 	}
 	for _, v := range versions {
-		if diff := cmp.Diff(versions[0], v); diff != "" {
-			t.Errorf("two calls return different versions\n%s", diff)
-		}
+		difftest.Equal(t, "two calls return different versions", versions[0], v)
 	}
 	p, err := h.GetPolicy(t.Context(), h.tenant, policyID)
 	h.must(err)
@@ -203,9 +202,7 @@ func TestChangesInOneWorkspace(t *testing.T) {
 	h.wantFields(1, want)
 	v, err := h.FindDraft(t.Context(), h.ws("first"))
 	h.must(err)
-	if v.Revision != 17 {
-		t.Errorf("revision %d, want 17", v.Revision)
-	}
+	difftest.Equal(t, "revision", int64(17), v.Revision)
 }
 
 func TestDraftsRace(t *testing.T) {

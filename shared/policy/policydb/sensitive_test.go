@@ -3,9 +3,9 @@ package policydb_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/access"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/policy"
 	"sluice/shared/policy/policydb"
 )
@@ -27,12 +27,8 @@ func TestSensitiveKeys(t *testing.T) {
 		before := p.reads.Load()
 		got, err := keys.HiddenFrom(t.Context(), tenant, access.Layers{BusinessRelated: []string{caller}}.OrDefault())
 		h.must(err)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
-		}
-		if got := p.reads.Load() - before; got != reads {
-			t.Errorf("got %d reads, want %d", got, reads)
-		}
+		difftest.Equal(t, "result", want, got)
+		difftest.Equal(t, "reads", reads, p.reads.Load()-before)
 	}
 	want(3, "Retail") // the count, the list, the policies
 	open, group := field("open", "open"), sensitive("of group", "Compliance")
@@ -66,7 +62,6 @@ func TestSensitiveKeys(t *testing.T) {
 	want(4, "Other", "of group", "salary")
 	h.must(errorOf(h.Archive(t.Context(), tenant, "other", 1, "", stamp(2))))
 	want(3, "Other", "salary")
-	if got, err := keys.HiddenFrom(t.Context(), "another", access.Layers{}); len(got) != 0 || err != nil {
-		t.Errorf("another tenant: got %v, %v", got, err)
-	}
+	difftest.Equal(t, "another tenant", 0,
+		len(errtest.Must(keys.HiddenFrom(t.Context(), "another", access.Layers{}))(t)))
 }

@@ -52,8 +52,7 @@ func newAPI(t *testing.T) *api {
 
 func newAPIOn(t *testing.T, store policy.Store) *api {
 	t.Helper()
-	paging, err := platform.NewPaging(platform.NewPagingKey())
-	errtest.Fatal(t, err)
+	paging := errtest.Must(platform.NewPaging(platform.NewPagingKey()))(t)
 	clock, trail := func() time.Time { return now }, &bytes.Buffer{}
 	s := &policyhttp.Policies{Store: store, Paging: paging, Now: clock, NewID: uuid.NewString}
 	log := audit.New(trail, clock, func(context.Context) string { return "request" })
@@ -83,8 +82,7 @@ func (a *api) in(t *testing.T) *api {
 // send sends a request and returns the status and the text of the reply.
 func (a *api) send(method, path, body string) (int, string) {
 	a.t.Helper()
-	r, err := a.call(a.t.Context(), httpapitest.NewPlatformRequest(a.t, a.caller, method, path, body))
-	errtest.Fatal(a.t, err)
+	r := errtest.Must(a.call(a.t.Context(), httpapitest.NewPlatformRequest(a.t, a.caller, method, path, body)))(a.t)
 	return r.StatusCode, r.Body
 }
 

@@ -124,8 +124,7 @@ func TestLargestPlainReply(t *testing.T) {
 // payloadOf returns the size of a reply as Lambda counts it.
 func payloadOf(t *testing.T, r events.APIGatewayProxyResponse) int {
 	t.Helper()
-	text, err := json.Marshal(r)
-	errtest.Fatal(t, err)
+	text := errtest.Must(json.Marshal(r))(t)
 	return len(text)
 }
 
@@ -153,8 +152,7 @@ func TestEncodePlain(t *testing.T) {
 	e.SetEscapeHTML(false)
 	errtest.Fatal(t, e.Encode(result))
 	text := bytes.TrimSuffix(want.Bytes(), []byte("\n"))
-	inPayload, err := json.Marshal(string(text))
-	errtest.Fatal(t, err)
+	inPayload := errtest.Must(json.Marshal(string(text)))(t)
 	size := httpapi.ReplyBudget(len(inPayload) - len(`""`))
 	for _, budget := range []httpapi.ReplyBudget{size, size + 1} {
 		if got, err := policyhttp.EncodePlain(result, budget); err != nil || string(got) != string(text) {

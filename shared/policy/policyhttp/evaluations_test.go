@@ -105,8 +105,7 @@ type evaluationAPI struct {
 
 func newEvaluationAPI(t testing.TB, contents policy.Contents) *evaluationAPI {
 	t.Helper()
-	program, err := evaluate.Compile(contents)
-	errtest.Fatal(t, err)
+	program := errtest.Must(evaluate.Compile(contents))(t)
 	s := &policyhttp.Evaluations{Programs: fixedPrograms{program}, Screenings: assessedScreening{},
 		Entities: spanishEntities{}, Now: func() time.Time { return evaluationTime }}
 	return &evaluationAPI{t,
@@ -197,8 +196,7 @@ func TestEvaluate(t *testing.T) {
 		"2": {EvaluatedFieldRefs: []int{0, 1}}}
 	difftest.Equal(t, "normalized", wantRefs, n.EvaluatedCollectionDataGroups[0].EvaluatedItems)
 	difftest.Equal(t, "read-only", wantRefs, r.EvaluatedCollectionDataGroups[0].EvaluatedItems)
-	again, err := evaluate.Normalize(p, 1<<30)
-	errtest.Fatal(t, err)
+	again := errtest.Must(evaluate.Normalize(p, 1<<30))(t)
 	if diff := cmp.Diff(again, n); diff != "" {
 		t.Errorf("the plain reply, normalized (-), is not the normalized one (+): %s", diff)
 	}
@@ -235,9 +233,7 @@ func TestEvaluateSelects(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var got struct{ EvaluatedFields []evaluate.GroupField }
 			a.evaluate(tt.path, tt.data, &got)
-			if keys := keysOf(got.EvaluatedFields); keys != tt.want {
-				t.Errorf("got %s, want %s", keys, tt.want)
-			}
+			difftest.Equal(t, "keysOf", tt.want, keysOf(got.EvaluatedFields))
 		})
 	}
 }
@@ -261,9 +257,7 @@ func TestEvaluateReadsMaterialityForCaller(t *testing.T) {
 			tt.change(&a.caller)
 			var got struct{ EvaluatedFields []evaluate.GroupField }
 			a.evaluate(plain, data, &got)
-			if keys := keysOf(got.EvaluatedFields); keys != tt.want {
-				t.Errorf("got %s, want %s", keys, tt.want)
-			}
+			difftest.Equal(t, "keysOf", tt.want, keysOf(got.EvaluatedFields))
 		})
 	}
 }

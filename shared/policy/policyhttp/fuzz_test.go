@@ -1,11 +1,13 @@
 package policyhttp_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/go-json-experiment/json"
 
 	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
@@ -32,15 +34,12 @@ func FuzzFieldRequest(f *testing.F) {
 		if in.Check(&errs); errs.Err() != nil {
 			return
 		}
-		stored, err := json.Marshal(in.Field)
-		errtest.Fatal(t, err)
+		stored := errtest.Must(json.Marshal(in.Field))(t)
 		var again policy.Field
 		if err := json.Unmarshal(stored, &again); err != nil {
 			t.Fatalf("%s: %v", stored, err)
 		}
-		if second, err := json.Marshal(again); err != nil || string(second) != string(stored) {
-			t.Errorf("got %s, %v, want it as it was stored: %s", second, err, stored)
-		}
+		difftest.Equal(t, fmt.Sprint(stored), string(stored), string(errtest.Must(json.Marshal(again))(t)))
 		evaluate.Compile(policy.Contents{Fields: []policy.Field{again}})
 	})
 }

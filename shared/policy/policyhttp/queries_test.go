@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sluice/shared/access/httpapi"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/policy"
 	"sluice/shared/policy/policyhttp"
 )
@@ -194,9 +195,7 @@ func TestDataGroups(t *testing.T) {
 	become := func(status policy.DataGroupStatus, more string) {
 		t.Helper()
 		a.succeed("PUT", version+"/status", fmt.Sprintf(`{"status":%q%s}`, status, more), &g)
-		if g.Status != status {
-			t.Errorf("got %s, want %s", g.Status, status)
-		}
+		difftest.Equal(t, "Status", status, g.Status)
 	}
 	a.succeed("PUT", version, fmt.Sprintf(`{"name":"h","primaryDataGroupField":"role","revision":%d,`+oneField+`}`,
 		g.Revision), &g)

@@ -13,6 +13,7 @@ import (
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/access/permission"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/policy"
 	"sluice/shared/policy/policyhttp"
 )
@@ -129,9 +130,7 @@ func TestChosenIDOfAPolicy(t *testing.T) {
 	}
 	var created policyhttp.VersionCreated
 	a.succeed("POST", commands, create(strings.ToUpper(id)), &created)
-	if created.EntityPolicyID != id {
-		t.Errorf("the new policy has the ID %s, want %s", created.EntityPolicyID, id)
-	}
+	difftest.Equal(t, "the new policy has the ID", id, created.EntityPolicyID)
 	a.refuse(409, "CONFLICT", "POST", commands, create(id))
 	a.refuseProperty("entityPolicyId", platform.CodeUUID, "POST", commands, create("0b8e4a36"))
 	stranger := a.as(func(c *httpapi.Caller) { c.Tenant = "7f6c2f0e-54b1-4d5b-8a3e-0d8a1f5f9b12" })
@@ -248,9 +247,7 @@ func TestPublishRefusesWhatCannotBeEvaluated(t *testing.T) {
 	}
 	var reply policyhttp.PolicyReply
 	a.succeed("GET", queries+"/"+id, "", &reply)
-	if *reply.Status != policy.Draft {
-		t.Errorf("the refused version is %s, want a draft", *reply.Status)
-	}
+	difftest.Equal(t, "the refused version", policy.Draft, *reply.Status)
 	for _, f := range []string{bad, cycle, missing} {
 		a.succeed("DELETE", commands+"/"+id+"/fields/"+f+"?workspaceId=w", "", nil)
 	}

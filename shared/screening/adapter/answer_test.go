@@ -57,9 +57,7 @@ func TestAnswer(t *testing.T) {
 		t.Error(diff)
 	}
 	// Without aliases, the match is of the main name.
-	if a, err = adapter.ParseAnswer([]byte(answerWith(t, nil, nil)), adapter.Screen, adapter.Success); err != nil {
-		t.Fatal(err)
-	}
+	a = errtest.Must(adapter.ParseAnswer([]byte(answerWith(t, nil, nil)), adapter.Screen, adapter.Success))(t)
 	if got, err = a.Check(batch); err != nil || !cmp.Equal(got[0].AliasIDs, []string{screening.PrimaryName}) {
 		t.Errorf("got %+v, %v, want the main name", got, err)
 	}

@@ -22,10 +22,9 @@ func newImporter(m *catalogtest.Memory) *catalog.Importer {
 // plan plans the import of a shared list "un".
 func plan(t *testing.T, i *catalog.Importer, date time.Time, entries ...watchlist.Entry) *catalog.Plan {
 	t.Helper()
-	p, err := i.Plan(t.Context(), catalog.Import{Owner: catalog.Shared, List: "un", Format: watchlist.UNXML,
+	p := errtest.Must(i.Plan(t.Context(), catalog.Import{Owner: catalog.Shared, List: "un", Format: watchlist.UNXML,
 		File:    "un.xml",
-		Content: &watchlist.List{SourceDate: date, Entries: entries, ProblemCount: 2}})
-	errtest.Fatal(t, err)
+		Content: &watchlist.List{SourceDate: date, Entries: entries, ProblemCount: 2}}))(t)
 	return p
 }
 
@@ -47,9 +46,7 @@ func TestImport(t *testing.T) {
 	if first.IsUnchanged() || first.Counts != (catalog.Changes{Added: 3}) || first.Before.Revision != 0 {
 		t.Errorf("a new list: %+v", first)
 	}
-	if _, err := m.Pointer(t.Context(), catalog.Shared, "un"); !errors.Is(err, catalog.ErrNotFound) {
-		t.Errorf("after a plan alone: %v, want ErrNotFound", err)
-	}
+	errtest.Is(t, "after a plan alone", errtest.Of(m.Pointer(t.Context(), catalog.Shared, "un")), catalog.ErrNotFound)
 	for range 2 {
 		errtest.Fatal(t, i.Apply(t.Context(), first, false))
 	}
@@ -104,9 +101,7 @@ func TestImportRefusesToLoseEntries(t *testing.T) {
 			if errors.Is(err, catalog.ErrTooManyLost) != test.isRefused || next.IsTooManyLost() != test.isRefused {
 				t.Errorf("losing %d of 20: %v", test.lost, err)
 			}
-			if err := i.Apply(t.Context(), next, true); err != nil {
-				t.Errorf("forced: %v", err)
-			}
+			errtest.Is(t, "forced", i.Apply(t.Context(), next, true), nil)
 		})
 	}
 	m := catalogtest.NewMemory()
@@ -131,12 +126,10 @@ func TestTwoImportsAtOnce(t *testing.T) {
 		other := plan(t, i, catalogtest.Now, persons(10*round+5, 3)...)
 		same := plan(t, i, catalogtest.Now, persons(10*round, 3)...)
 		errtest.Fatal(t, i.Apply(t.Context(), one, true))
-		if err := i.Apply(t.Context(), other, true); !errors.Is(err, catalog.ErrChanged) {
-			t.Errorf("round %d: the second import: %v, want ErrChanged", round, err)
-		}
-		if err := i.Apply(t.Context(), same, true); err != nil {
-			t.Errorf("round %d: the same import by someone else: %v", round, err)
-		}
+		errtest.Is(t, fmt.Sprintf("round %d: the second import", round), i.Apply(t.Context(), other, true),
+			catalog.ErrChanged)
+		errtest.Is(t, fmt.Sprintf("round %d: the same import by someone else", round),
+			i.Apply(t.Context(), same, true), nil)
 		if p, err := m.Pointer(t.Context(), catalog.Shared, "un"); err != nil ||
 			p.Current.Version != one.Version.Version {
 			t.Errorf("round %d: current is %s, %v", round, p.Current.Version, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogtest"
@@ -71,15 +72,12 @@ func TestVisibleLists(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || names(loaded) != test.want {
-				t.Errorf("loaded %q, %v; want %q", names(loaded), err, test.want)
-			}
+			errtest.Fatal(t, err)
+			difftest.Equal(t, "loaded", test.want, names(loaded))
 		})
 	}
-	if _, err := catalogtest.NewMemory().Loader().Current(t.Context(), tenant, nil); !errors.Is(err,
-		catalog.ErrNoLists) {
-		t.Errorf("without any list: %v, want ErrNoLists", err)
-	}
+	errtest.Is(t, "without any list", errtest.Of(catalogtest.NewMemory().Loader().Current(t.Context(), tenant, nil)),
+		catalog.ErrNoLists)
 }
 
 // Many callers at once read the pointers and load each version once, and it is kept.
@@ -146,8 +144,7 @@ func TestLastGoodVersionServes(t *testing.T) {
 	warm := catalog.NewLoader(options)
 	current := func(l *catalog.Loader) catalog.Loaded {
 		t.Helper()
-		loaded, err := l.Current(t.Context(), tenant, nil)
-		errtest.Fatal(t, err)
+		loaded := errtest.Must(l.Current(t.Context(), tenant, nil))(t)
 		return loaded[0]
 	}
 	if l := current(warm); l.Problem != "" || l.Version.Version != good.Version || l.Age(c.Now()) != 24*time.Hour {
@@ -167,9 +164,8 @@ func TestLastGoodVersionServes(t *testing.T) {
 			t.Errorf("%s: loaded %+v with the problem %q", name, l.Version, l.Problem)
 		}
 	}
-	if n := strings.Count(log.String(), `"msg":"a watchlist version cannot be loaded"`); n != 2 {
-		t.Errorf("the log has the message %d times, want 2:\n%s", n, log.String())
-	}
+	difftest.Equal(t, "times that the log has the message: "+log.String(), 2,
+		strings.Count(log.String(), `"msg":"a watchlist version cannot be loaded"`))
 	m.Damage(next.Indexes[match.FileFormat()].SHA256 + ".idx") // which mends it
 	c.advance(time.Minute)
 	if l := current(warm); l.Version.Version != next.Version || l.Problem != "" {
@@ -199,8 +195,7 @@ func TestBoundedBytes(t *testing.T) {
 	_, before := m.Counts()
 	for range 2 {
 		for _, v := range []catalog.Version{a, a, b, b} {
-			loaded, err := loader.Open(t.Context(), v.VersionRef)
-			errtest.Fatal(t, err)
+			loaded := errtest.Must(loader.Open(t.Context(), v.VersionRef))(t)
 			hits, err := catalog.NewScreener(loaded).Screen(match.Query{Name: "Anatoly Velkanov"}, match.Threshold)
 			if err != nil || len(hits) != map[string]int{"a": 1}[v.List] {
 				t.Errorf("list %s has the hits %+v, %v", v.List, hits, err)
@@ -214,10 +209,9 @@ func TestBoundedBytes(t *testing.T) {
 	if _, err := catalog.NewLoader(options).Open(t.Context(), a.VersionRef); err == nil {
 		t.Error("an index larger than all room was loaded")
 	}
-	if _, err := loader.Open(t.Context(), catalog.VersionRef{Owner: tenant, List: "a",
-		Version: a.Version}); !errors.Is(err, catalog.ErrNotFound) {
-		t.Errorf("a version that does not exist: %v, want ErrNotFound", err)
-	}
+	errtest.Is(t, "a version that does not exist",
+		errtest.Of(loader.Open(t.Context(), catalog.VersionRef{Owner: tenant, List: "a", Version: a.Version})),
+		catalog.ErrNotFound)
 }
 
 // An index that another release has made is made again of the entries.
@@ -229,8 +223,7 @@ func TestIndexOfAnotherRelease(t *testing.T) {
 	other.Indexes = map[string]catalog.IndexFile{"other": {SHA256: "00", Bytes: 1}}
 	err := m.SavePointer(t.Context(), catalog.Pointer{Owner: v.Owner, List: v.List, Current: other, Revision: 2})
 	errtest.Fatal(t, err)
-	loaded, err := m.Loader().Current(t.Context(), tenant, []string{"un"})
-	errtest.Fatal(t, err)
+	loaded := errtest.Must(m.Loader().Current(t.Context(), tenant, []string{"un"}))(t)
 	hits, err := catalog.NewScreener(loaded...).Screen(match.Query{Name: "Anatoly Velkanov"}, match.Threshold)
 	if err != nil || len(hits) != 1 {
 		t.Errorf("hits %+v, %v", hits, err)
@@ -251,8 +244,7 @@ func TestHitsAreThoseOfOneIndex(t *testing.T) {
 	m := catalogtest.NewMemory()
 	catalogtest.Import(t, m, m, catalog.Shared, "other", other)
 	catalogtest.Import(t, m, m, tenant, "sample", sample)
-	loaded, err := m.Loader().Current(t.Context(), tenant, []string{"sample", "other"})
-	errtest.Fatal(t, err)
+	loaded := errtest.Must(m.Loader().Current(t.Context(), tenant, []string{"sample", "other"}))(t)
 	one := match.NewScreener(match.Build(match.Source{Name: "sample", Format: watchlist.FTMJSON, List: sample},
 		match.Source{Name: "other", Format: watchlist.FTMJSON, List: other}))
 	several := catalog.NewScreener(loaded...)
@@ -262,10 +254,8 @@ func TestHitsAreThoseOfOneIndex(t *testing.T) {
 			for _, q := range []match.Query{{Name: n.Text}, {Name: n.Text, BirthDate: "1958-03-14",
 				Countries: []string{"ru"}},
 				{Name: n.Text, Identifiers: []string{"AB1234567"}}, {Name: n.Text, Lists: []string{"other"}}} {
-				want, err := one.Screen(q, 60)
-				errtest.Fatal(t, err)
-				found, err := several.Screen(q, 60)
-				errtest.Fatal(t, err)
+				want := errtest.Must(one.Screen(q, 60))(t)
+				found := errtest.Must(several.Screen(q, 60))(t)
 				var got []match.Hit
 				for _, f := range found {
 					got = append(got, f.Hit)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogtest"
@@ -49,9 +50,7 @@ func TestPrune(t *testing.T) {
 	}
 	expect := func(what, want string) {
 		t.Helper()
-		if got := left(); got != want {
-			t.Errorf("%s: %s is left, want %s", what, got, want)
-		}
+		difftest.Equal(t, what+": is left", want, left())
 	}
 	expect("at once", "01234567891011")
 	c.advance(24*time.Hour - 12*time.Second - 1)
@@ -68,9 +67,7 @@ func TestPrune(t *testing.T) {
 	expect("just before an hour has passed", "(0)1(2)(3)(4)567891011")
 	c.advance(1)
 	expect("after an hour", "1(3)567891011")
-	if got := m.Objects(); got != 18 {
-		t.Errorf("%d objects are left, want 18 of 9 versions", got)
-	}
+	difftest.Equal(t, "objects are left", 18, m.Objects())
 	c.advance(time.Hour)
 	expect("after another hour", "1567891011")
 	if strings.Contains(log.String(), "a watchlist is old") {
@@ -92,9 +89,8 @@ func TestOldListsAreReported(t *testing.T) {
 	}{{13*24*time.Hour - 1, 0}, {1, 2}} {
 		c.advance(test.wait)
 		errtest.Fatal(t, upkeep.Run(t.Context()))
-		if got := strings.Count(log.String(), `"msg":"a watchlist is old"`); got != test.want {
-			t.Errorf("%d reports, want %d:\n%s", got, test.want, log.String())
-		}
+		difftest.Equal(t, "reports: "+log.String(), test.want,
+			strings.Count(log.String(), `"msg":"a watchlist is old"`))
 	}
 	if !strings.Contains(log.String(), `"list":"own"`) || !strings.Contains(log.String(), `"age_days":14`) {
 		t.Errorf("the log has no list or age:\n%s", log.String())

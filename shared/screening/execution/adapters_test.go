@@ -70,16 +70,14 @@ func (r *receiver) read(t *testing.T, data any) adapter.Message {
 	t.Helper()
 	var m adapter.Message
 	errtest.Fatal(t, json.Unmarshal(r.body, &m))
-	keys, err := adapter.ParseKeys(encryptionKey, authenticationKey)
-	errtest.Fatal(t, err)
+	keys := errtest.Must(adapter.ParseKeys(encryptionKey, authenticationKey))(t)
 	packed, err := adapter.Decode(m.Data)
 	if r.header.Get(adapter.MACHeader) != "" {
 		packed, err = keys.Open(adapter.Sealed{Data: m.Data, IV: r.header.Get(adapter.IVHeader),
 			MAC: r.header.Get(adapter.MACHeader)})
 	}
 	errtest.Fatal(t, err)
-	text, err := adapter.Unpack(packed)
-	errtest.Fatal(t, err)
+	text := errtest.Must(adapter.Unpack(packed))(t)
 	errtest.Fatal(t, json.Unmarshal(text, data))
 	return m
 }
@@ -186,9 +184,7 @@ func TestAdaptersRefuse(t *testing.T) {
 			var refusal *execution.Refusal
 			switch is := errors.As(err, &refusal); {
 			case test.want == "accepted":
-				if err != nil {
-					t.Errorf("got %v, want nil", err)
-				}
+				errtest.Is(t, "error", err, nil)
 			case test.want == "":
 				if is || !errors.Is(err, broken) {
 					t.Errorf("got %v, want %v", err, broken)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
@@ -68,17 +69,15 @@ func (f *fixture) create(providers ...string) screening.Batch {
 
 func (f *fixture) get(id string) screening.Batch {
 	f.t.Helper()
-	b, err := f.store.Get(f.t.Context(), tenant, id)
-	errtest.Fatal(f.t, err)
+	b := errtest.Must(f.store.Get(f.t.Context(), tenant, id))(f.t)
 	return b
 }
 
 // record records an answer and checks what became of it.
 func (f *fixture) record(want execution.Outcome, batch, provider string, a execution.Answer) {
 	f.t.Helper()
-	if got, err := f.answers.Record(f.t.Context(), tenant, batch, provider, a); err != nil || got != want {
-		f.t.Errorf("answer %s of %s: got %q, %v, want %q", a.ID, provider, got, err, want)
-	}
+	difftest.Equal(f.t, "answer "+a.ID+" of "+provider, want,
+		errtest.Must(f.answers.Record(f.t.Context(), tenant, batch, provider, a))(f.t))
 }
 
 // matches returns n matches of an entity.
@@ -101,9 +100,7 @@ func (f *fixture) expect(id string, want string) {
 			got += " " + p.Error.Code
 		}
 	}
-	if got != want {
-		f.t.Errorf("got %s, want %s", got, want)
-	}
+	difftest.Equal(f.t, "result", want, got)
 }
 
 func TestAnAnswerEndsTheSearchOfItsProvider(t *testing.T) {
@@ -117,9 +114,7 @@ func TestAnAnswerEndsTheSearchOfItsProvider(t *testing.T) {
 	f.record(execution.Repeated, b.ID, "p", answer)
 	f.record(execution.Late, b.ID, "p", execution.Answer{ID: "2"})
 	f.expect(b.ID, "4 matches, 4 unresolved; p: Search Complete; q: Search In Progress")
-	if got := strings.Join(f.tasks.tokens, " "); got != "t t" {
-		t.Errorf("tokens: got %q, want t for the answer and for its repetition", got)
-	}
+	difftest.Equal(t, "tokens", "t t", strings.Join(f.tasks.tokens, " "))
 	page, _, err := f.store.ListMatches(t.Context(), f.get(b.ID), "e", "", 10)
 	if err != nil || len(page) != 3 || page[0].Data.ProviderID != "p" ||
 		page[0].Resolution.Status != screening.Unresolved {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/execution"
@@ -50,9 +51,7 @@ func question(b screening.Batch, provider string, run int, token string) executi
 
 func (f *fixture) expectTokens(want string) {
 	f.t.Helper()
-	if got := strings.Join(f.tasks.tokens, " "); got != want {
-		f.t.Errorf("completed the tasks %q, want %q", got, want)
-	}
+	difftest.Equal(f.t, "completed the tasks", want, strings.Join(f.tasks.tokens, " "))
 }
 
 func TestAProviderIsAskedOnceInARun(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/machine"
 	"sluice/shared/screening"
@@ -42,14 +43,12 @@ func newConduct(f *fixture) (*execution.Coordinator, *runs) {
 // handle gives the function an input, as JSON, and returns its output as JSON.
 func handle(t *testing.T, c *execution.Coordinator, input any) string {
 	t.Helper()
-	text, err := json.Marshal(input)
-	errtest.Fatal(t, err)
+	text := errtest.Must(json.Marshal(input))(t)
 	plan, err := c.HandleInput(t.Context(), text)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	out, err := json.Marshal(plan)
-	errtest.Fatal(t, err)
+	out := errtest.Must(json.Marshal(plan))(t)
 	return string(out)
 }
 
@@ -60,9 +59,7 @@ func TestThePlanHasTheProvidersThatSearch(t *testing.T) {
 	b := f.create("q", "p")
 	in := execution.ConductInput{Input: execution.Input{Tenant: tenant, BatchID: b.ID, Run: 1}}
 	want := `{"providers":[{"id":"p","built_in":false},{"id":"q","built_in":false}],"width":4,"patience":900}`
-	if got := handle(t, c, in); got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	difftest.Equal(t, "handle", want, handle(t, c, in))
 	f.record(execution.Recorded, b.ID, "p", execution.Answer{ID: "1"})
 	if got := handle(t, c, in); strings.Contains(got, `"p"`) || !strings.Contains(got, `"q"`) {
 		t.Errorf("got %s, want q alone", got)
@@ -109,9 +106,7 @@ func TestFailuresEndSearches(t *testing.T) {
 			}
 			f.expect(b.ID, "1 matches, 1 unresolved; p: Return Failed E000; q: Search Complete")
 			e := f.get(b.ID).Providers[0].Error
-			if got := fmt.Sprint(e.Source, " ", e.Code, " ", e.Message); got != test.want {
-				t.Errorf("got %s, want %s", got, test.want)
-			}
+			difftest.Equal(t, "Sprint", test.want, fmt.Sprint(e.Source, " ", e.Code, " ", e.Message))
 			f.record(execution.Late, b.ID, "p", execution.Answer{ID: "1"})
 		})
 	}

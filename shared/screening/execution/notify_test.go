@@ -13,8 +13,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
-	"github.com/google/go-cmp/cmp"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/adapter"
@@ -78,9 +78,7 @@ func TestNotices(t *testing.T) {
 		{Tenant: tenant, BatchID: "b", ProviderID: "acme", At: now, Matches: []execution.ResolvedMatch{{"f", "3", 3}}},
 		{Tenant: tenant, BatchID: "b", ProviderID: "other", At: now,
 			Matches: []execution.ResolvedMatch{{"e", "1", 2}, {"f", "4", 2}}}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	difftest.Equal(t, "result", want, got)
 	if got := execution.Notices(b, nil, now); len(got) != 0 {
 		t.Errorf("got %+v for nothing, want none", got)
 	}
@@ -137,9 +135,7 @@ func TestRepeatedRequestsAreNoticed(t *testing.T) {
 		var in struct {
 			Name string `json:"name"`
 		}
-		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
-			t.Error(err)
-		}
+		errtest.Is(t, "Decode", json.NewDecoder(r.Body).Decode(&in), nil)
 		if slices.Contains(names, in.Name) {
 			w.WriteHeader(http.StatusBadRequest)
 			fmt.Fprint(w, `{"__type":"ExecutionAlreadyExists"}`)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/catalog"
@@ -90,9 +91,7 @@ func TestTheBuiltInProviderSearchesPinnedLists(t *testing.T) {
 	b.lists.Import(t, tenant, "own", catalogtest.Person("7", "Ivan Petrov"))
 	batch := b.open("Ivan Petrov", "Anna Schmidt", "Petrov Ivan")
 	b.lists.Import(t, catalog.Shared, "un", catalogtest.Person("2", "Anna Schmidt"))
-	if steps := b.run(batch); steps != 1 {
-		t.Errorf("%d steps, want one", steps)
-	}
+	difftest.Equal(t, "steps", 1, b.run(batch))
 	b.expect(batch.ID, "4 matches, 4 unresolved; sluice: Search Complete")
 	first, third := b.found(batch, "e000"), b.found(batch, "e002")
 	for _, want := range []string{"un:1 PrimaryName", "own:7 PrimaryName"} {
@@ -118,9 +117,7 @@ func TestLargeBatchesAreSearchedInSteps(t *testing.T) {
 			names[i] = "Ivan Petrov"
 		}
 		batch := b.open(names...)
-		if got := b.run(batch); got != steps {
-			t.Errorf("%d entities: %d steps, want %d", n, got, steps)
-		}
+		difftest.Equal(t, fmt.Sprintf("%d entities: steps", n), steps, b.run(batch))
 		b.expect(batch.ID, fmt.Sprintf("%d matches, %d unresolved; sluice: Search Complete", n, n))
 	}
 }

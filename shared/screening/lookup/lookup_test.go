@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
@@ -63,9 +61,8 @@ func TestFindMergesNames(t *testing.T) {
 		got = append(got, fmt.Sprint(lookup.UniqueID(m.Found), " ", m.Found.Score, " ", m.AliasIDs))
 	}
 	want := []string{"un:2 99 [b]", "un:1 95 [PrimaryName b]", "eu:1 85 [PrimaryName]"}
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("%v (-want +got)\n%s", err, diff)
-	}
+	errtest.Fatal(t, err)
+	difftest.Equal(t, "result", want, got)
 }
 
 // find imports an entry and returns the hits of a name.
@@ -73,8 +70,7 @@ func find(t *testing.T, e watchlist.Entry, name string) catalog.Found {
 	t.Helper()
 	lists := catalogtest.NewMemory()
 	lists.Import(t, catalog.Shared, "un", e)
-	loaded, err := lists.Loader().Current(t.Context(), "tenant", nil)
-	errtest.Fatal(t, err)
+	loaded := errtest.Must(lists.Loader().Current(t.Context(), "tenant", nil))(t)
 	found, err := catalog.NewScreener(loaded...).Screen(match.Query{Name: name}, match.Threshold)
 	if err != nil || len(found) != 1 {
 		t.Fatalf("got %d hits, %v, want one", len(found), err)

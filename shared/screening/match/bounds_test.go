@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/screening/watchlist"
 )
 
@@ -69,9 +70,7 @@ func TestPosts(t *testing.T) {
 			{ID: "1", Schema: watchlist.Person, Names: []watchlist.Name{{Text: text}}},
 		}}})
 		n := i + 1
-		if len(x.posts) != 2*n-1 {
-			t.Fatalf("%d words have %d posts, want %d", n, len(x.posts), 2*n-1)
-		}
+		difftest.Equal(t, fmt.Sprintf("posts of %d words", n), 2*n-1, len(x.posts))
 		for place := range n {
 			p := x.newPost(0, place)
 			wantWords, wantJoins := n-1, n-1

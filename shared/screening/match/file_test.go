@@ -3,6 +3,7 @@ package match
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -25,8 +26,7 @@ func TestFile(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "sample.idx")
 	errtest.Fatal(t, os.WriteFile(path, first.Bytes(), 0o600))
-	opened, err := Open(path)
-	errtest.Fatal(t, err)
+	opened := errtest.Must(Open(path))(t)
 	defer opened.Close()
 	if got, want := opened.Lists, x.Lists; !slices.Equal(got, want) {
 		t.Errorf("the lists of the opened index are %v, want %v", got, want)
@@ -46,14 +46,11 @@ func TestDamagedFile(t *testing.T) {
 	errtest.Fatal(t, errtest.Of(sampleIndex(t).WriteTo(&b)))
 	whole := b.Bytes()
 	for _, n := range []int{0, 1, sumStart, 100, len(whole) / 2, len(whole) - 1} {
-		if _, err := Load(slices.Clone(whole[:n])); !errors.Is(err, ErrNotIndex) {
-			t.Errorf("Load of the first %d bytes: %v, want ErrNotIndex", n, err)
-		}
+		errtest.Is(t, fmt.Sprintf("Load of the first %d bytes", n), errtest.Of(Load(slices.Clone(whole[:n]))),
+			ErrNotIndex)
 		damaged := slices.Clone(whole)
 		damaged[n] ^= 1
-		if _, err := Load(damaged); !errors.Is(err, ErrNotIndex) {
-			t.Errorf("Load with a changed byte at %d: %v, want ErrNotIndex", n, err)
-		}
+		errtest.Is(t, fmt.Sprintf("Load with a changed byte at %d", n), errtest.Of(Load(damaged)), ErrNotIndex)
 	}
 }
 

@@ -1,9 +1,11 @@
 package match
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/screening/names"
 	"sluice/shared/screening/watchlist"
@@ -60,15 +62,12 @@ func TestFind(t *testing.T) {
 	s := NewScreener(sampleIndex(t))
 	for name, want := range sampleQueries {
 		t.Run(name, func(t *testing.T) {
-			hits, err := s.Screen(Query{Name: name}, Threshold)
-			errtest.Fatal(t, err)
+			hits := errtest.Must(s.Screen(Query{Name: name}, Threshold))(t)
 			got := ""
 			if len(hits) > 0 {
 				got = hits[0].ID
 			}
-			if got != want {
-				t.Errorf("the best hit is %q, want %q; hits: %+v", got, want, hits)
-			}
+			difftest.Equal(t, fmt.Sprintf("the best hit; hits: %+v", hits), want, got)
 		})
 	}
 }

@@ -3,6 +3,7 @@ package match
 import (
 	"testing"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/screening/watchlist"
 )
@@ -32,8 +33,7 @@ func TestNothingMatchesNothing(t *testing.T) {
 	}
 	s := NewScreener(Build(Source{Name: "nothing", List: list}))
 	for _, name := range nothing {
-		hits, err := s.Screen(Query{Name: name}, 1)
-		errtest.Fatal(t, err)
+		hits := errtest.Must(s.Screen(Query{Name: name}, 1))(t)
 		if len(hits) > 0 {
 			t.Errorf("%q hits %+v, want nothing", name, hits)
 		}
@@ -88,12 +88,8 @@ func TestFactsOfOneSideAlone(t *testing.T) {
 	name := Query{Name: "Anatoli Velkanov"}
 	facts := Query{Name: name.Name, BirthDate: "1999", Countries: []string{"us"}, Gender: "female"}
 	want := scoreOf(bare, name)
-	if got := scoreOf(full, name); got != want {
-		t.Errorf("the score is %v with facts of the entry alone, want %v", got, want)
-	}
-	if got := scoreOf(bare, facts); got != want {
-		t.Errorf("the score is %v with facts of the query alone, want %v", got, want)
-	}
+	difftest.Equal(t, "the score with facts of the entry alone", want, scoreOf(full, name))
+	difftest.Equal(t, "the score with facts of the query alone", want, scoreOf(bare, facts))
 	if got := scoreOf(full, facts); got >= want {
 		t.Errorf("the score is %v with facts that differ, want less than %v", got, want)
 	}
@@ -103,18 +99,16 @@ func TestFactsOfOneSideAlone(t *testing.T) {
 			t.Errorf("the score is %v with the countries %v, want %v", got, countries, want)
 		}
 	}
-	if got := scoreOf(full, Query{Name: name.Name, Countries: []string{"USA", "Latvia"}}); got != want-pointsCountry {
-		t.Errorf("the score is %v with other countries, want %v", got, want-pointsCountry)
-	}
+	difftest.Equal(t, "the score with other countries", want-pointsCountry,
+		scoreOf(full, Query{Name: name.Name, Countries: []string{"USA", "Latvia"}}))
 	full.Countries = []string{"rus"} // as lists have it that were imported when such codes were not recognised
 	for _, country := range []string{"Russia", "RU", "RUS"} {
 		if got := scoreOf(full, Query{Name: name.Name, Countries: []string{country}}); got != want {
 			t.Errorf("the score is %v with %s and an entry that has rus, want %v", got, country, want)
 		}
 	}
-	if got := scoreOf(full, Query{Name: "Someone Else", Identifiers: []string{"ab 1234567"}}); got != identifierPoints {
-		t.Errorf("the score is %v with the same identifier, want %v", got, identifierPoints)
-	}
+	difftest.Equal(t, "the score with the same identifier", float64(identifierPoints),
+		scoreOf(full, Query{Name: "Someone Else", Identifiers: []string{"ab 1234567"}}))
 }
 
 // The entries of a list do not change the scores of names of another list.
@@ -129,10 +123,8 @@ func TestListsDoNotChangeScores(t *testing.T) {
 	both := NewScreener(Build(Source{Name: "other", List: other}, Source{Name: "sample", List: list}))
 	alone := NewScreener(sample)
 	for name := range sampleQueries {
-		got, err := both.Screen(Query{Name: name, Lists: []string{"sample"}}, 50)
-		errtest.Fatal(t, err)
-		want, err := alone.Screen(Query{Name: name}, 50)
-		errtest.Fatal(t, err)
+		got := errtest.Must(both.Screen(Query{Name: name, Lists: []string{"sample"}}, 50))(t)
+		want := errtest.Must(alone.Screen(Query{Name: name}, 50))(t)
 		if len(got) != len(want) {
 			t.Errorf("%q has %d hits in two lists, %d in one", name, len(got), len(want))
 			continue
@@ -174,8 +166,7 @@ func TestWeakAliases(t *testing.T) {
 		"strong name and identifier": {Query{Name: "Anatoly Velkanov", Identifiers: []string{"AB1234567"}}, 100},
 	} {
 		t.Run(name, func(t *testing.T) {
-			hits, err := s.Screen(test.query, 1)
-			errtest.Fatal(t, err)
+			hits := errtest.Must(s.Screen(test.query, 1))(t)
 			got := 0.0
 			if len(hits) > 0 {
 				got = hits[0].Score

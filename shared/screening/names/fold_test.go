@@ -1,9 +1,12 @@
 package names
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unicode"
+
+	"sluice/shared/kit/difftest"
 )
 
 func TestFoldWords(t *testing.T) {
@@ -26,9 +29,7 @@ func TestFoldWords(t *testing.T) {
 		"S.A.":                     "s a",
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := strings.Join(foldWords(name), " "); got != want {
-				t.Errorf("foldWords(%q) = %q, want %q", name, got, want)
-			}
+			difftest.Equal(t, fmt.Sprintf("foldWords(%q)", name), want, strings.Join(foldWords(name), " "))
 		})
 	}
 }

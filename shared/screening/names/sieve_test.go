@@ -1,8 +1,11 @@
 package names
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"sluice/shared/kit/difftest"
 )
 
 // TestSievesPassSimilarWords compares sieves with the similarities of words of random letters and variants with a few
@@ -96,9 +99,8 @@ func TestSievesAddUpAllSteps(t *testing.T) {
 		k.set([]*relation{&sameRelation, &soundRelation, &letterRelation}[random.IntN(3)], query)
 		greatest := random.IntN(400)
 		want := passesByStep(&k, query, other, greatest)
-		if got := k.passes(query, other, greatest); got != want {
-			t.Fatalf("passes(%x, %x, %d) = %v, want %v", query, other, greatest, got, want)
-		}
+		difftest.Equal(t, fmt.Sprintf("passes(%x, %x, %d)", query, other, greatest), want,
+			k.passes(query, other, greatest))
 		if want {
 			passed++
 		}

@@ -12,6 +12,7 @@ import (
 
 	"sluice/shared/access/permission"
 	"sluice/shared/access/ratelimit"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/adapter"
@@ -25,8 +26,7 @@ func TestMessagesThatAreRefused(t *testing.T) {
 	body := func(change func(r *adapter.Reply)) string {
 		r := m.Reply
 		change(&r)
-		text, err := json.Marshal(r)
-		errtest.Fatal(t, err)
+		text := errtest.Must(json.Marshal(r))(t)
 		return string(text)
 	}
 	unchanged := body(func(*adapter.Reply) {})
@@ -96,8 +96,7 @@ func TestSizeOfMessages(t *testing.T) {
 	for _, more := range []int{-1, 0, 1} {
 		b := f.create(tenant, "acme")
 		m := f.sealed(b, adapter.Success, response(b.ID, "acme", 1), false)
-		text, err := json.Marshal(m.Reply)
-		errtest.Fatal(t, err)
+		text := errtest.Must(json.Marshal(m.Reply))(t)
 		body := string(text) + strings.Repeat(" ", adapter.MaxBodyBytes+more-len(text))
 		want, state, matches := http.StatusAccepted, screening.SearchComplete, 1
 		if more > 0 {
@@ -305,9 +304,7 @@ func TestUploads(t *testing.T) {
 		key := adapter.UploadKey(tenant, m.UploadID)
 		f.files.byID[key] = make([]byte, adapter.MaxUploadBytes+1)
 		refuse(t, m, 413, "response_too_large")
-		if n := len(f.files.byID[key]); n != 0 {
-			t.Errorf("the file over the limit has %d bytes, want it deleted", n)
-		}
+		difftest.Equal(t, "bytes of the file over the limit", 0, len(f.files.byID[key]))
 		f.files.byID[key] = make([]byte, adapter.MaxUploadBytes)
 		refuse(t, m, 403, "message_not_authentic")
 	})
@@ -378,8 +375,7 @@ func TestAnswersAtTheSameTime(t *testing.T) {
 	}
 	all.Wait()
 	p := f.search(b, "acme")
-	stored, err := f.store.Get(t.Context(), tenant, b.ID)
-	errtest.Fatal(t, err)
+	stored := errtest.Must(f.store.Get(t.Context(), tenant, b.ID))(t)
 	found := 0
 	for _, id := range stored.EntityIDs {
 		matches, _, err := f.store.ListMatches(t.Context(), stored, id, "", 10)

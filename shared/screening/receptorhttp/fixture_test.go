@@ -163,17 +163,15 @@ func (f *fixture) create(tenant string, providers ...string) screening.Batch {
 	}
 	b := screening.Batch{ID: uuid.NewString(), Tenant: tenant, Status: screening.Open, Type: screening.TypeScreening,
 		EntityIDs: []string{"entity-1", "entity-2"}, CreatedAt: now, Version: 1}.Begin(runs, now)
-	b, err := f.store.Create(f.t.Context(), b, []screening.Entity{
-		{ID: "entity-1", Version: 1, Aliases: []screening.Alias{{ID: "a"}}}, {ID: "entity-2", Version: 1}})
-	errtest.Fatal(f.t, err)
+	b = errtest.Must(f.store.Create(f.t.Context(), b, []screening.Entity{
+		{ID: "entity-1", Version: 1, Aliases: []screening.Alias{{ID: "a"}}}, {ID: "entity-2", Version: 1}}))(f.t)
 	return b
 }
 
 // search returns the search of a provider as it is stored.
 func (f *fixture) search(b screening.Batch, provider string) screening.ProviderRun {
 	f.t.Helper()
-	stored, err := f.store.Get(f.t.Context(), b.Tenant, b.ID)
-	errtest.Fatal(f.t, err)
+	stored := errtest.Must(f.store.Get(f.t.Context(), b.Tenant, b.ID))(f.t)
 	p, ok := stored.Provider(provider)
 	if !ok {
 		f.t.Fatalf("the batch has no provider %s", provider)
@@ -183,8 +181,7 @@ func (f *fixture) search(b screening.Batch, provider string) screening.ProviderR
 
 func newKeys(t testing.TB, authentication string) *adapter.Keys {
 	t.Helper()
-	keys, err := adapter.ParseKeys(encryptionKey, authentication)
-	errtest.Fatal(t, err)
+	keys := errtest.Must(adapter.ParseKeys(encryptionKey, authentication))(t)
 	return keys
 }
 
@@ -207,8 +204,7 @@ func response(batchID, provider string, n int) string {
 // sealed returns a message of a provider with a response that is sealed with the keys of acme.
 func (f *fixture) sealed(b screening.Batch, status, text string, compress bool) message {
 	f.t.Helper()
-	s, err := newKeys(f.t, authenticationKey).Seal([]byte(text), compress)
-	errtest.Fatal(f.t, err)
+	s := errtest.Must(newKeys(f.t, authenticationKey).Seal([]byte(text), compress))(f.t)
 	return message{adapter.Reply{ID: b.ID, Tenant: b.Tenant, ProviderID: "acme", Type: adapter.Screen, Status: status,
 		Response: s.Data}, s.IV, s.MAC}
 }
@@ -216,13 +212,12 @@ func (f *fixture) sealed(b screening.Batch, status, text string, compress bool) 
 // post sends a body and returns the status and the first message of the reply.
 func (f *fixture) post(path, body, iv, mac string) (int, platform.Message, json.RawMessage) {
 	f.t.Helper()
-	r, err := f.call(f.t.Context(), events.APIGatewayProxyRequest{
+	r := errtest.Must(f.call(f.t.Context(), events.APIGatewayProxyRequest{
 		HTTPMethod: http.MethodPost, Path: path, Body: body,
 		MultiValueHeaders: map[string][]string{"X-TENANT-ID": {f.caller.Tenant}, "Content-Type": {"application/json"},
 			"X-ENCRYPTION-IV": {iv}, "X-AUTHENTICATION-MAC": {mac}},
 		RequestContext: events.APIGatewayProxyRequestContext{Authorizer: f.caller.Context()},
-	})
-	errtest.Fatal(f.t, err)
+	}))(f.t)
 	var data json.RawMessage
 	envelope := platform.Envelope{Data: &data}
 	if err := json.Unmarshal([]byte(r.Body), &envelope); err != nil {
@@ -236,8 +231,7 @@ func (f *fixture) post(path, body, iv, mac string) (int, platform.Message, json.
 
 func (f *fixture) send(m message) (int, platform.Message) {
 	f.t.Helper()
-	body, err := json.Marshal(m.Reply)
-	errtest.Fatal(f.t, err)
+	body := errtest.Must(json.Marshal(m.Reply))(f.t)
 	status, first, _ := f.post(path, string(body), m.iv, m.mac)
 	return status, first
 }

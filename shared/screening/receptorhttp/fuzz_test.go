@@ -46,11 +46,9 @@ func (*nothing) UseUpload(context.Context, string, string, string) error { retur
 // The receptor answers any body, and records nothing unsealed of a provider with keys.
 func FuzzMessage(f *testing.F) {
 	keys := newKeys(f, authenticationKey)
-	s, err := keys.Seal([]byte(`{"batchId":"b","matches":[]}`), false)
-	errtest.Fatal(f, err)
-	text, err := json.Marshal(adapter.Reply{ID: "b", Tenant: tenant, ProviderID: "acme", Type: adapter.Screen,
-		Status: adapter.Success, Response: s.Data})
-	errtest.Fatal(f, err)
+	s := errtest.Must(keys.Seal([]byte(`{"batchId":"b","matches":[]}`), false))(f)
+	text := errtest.Must(json.Marshal(adapter.Reply{ID: "b", Tenant: tenant, ProviderID: "acme", Type: adapter.Screen,
+		Status: adapter.Success, Response: s.Data}))(f)
 	f.Add(string(text), s.IV, "x")
 	f.Add(`{"data":`+string(text)+`}`, "", "")
 	f.Add(`{"id":"b","tenant":"`+tenant+`","providerId":"plain","type":"Screen","status":"Error","errorDetails":"x"}`,

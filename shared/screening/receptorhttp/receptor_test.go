@@ -20,8 +20,7 @@ func TestAnswers(t *testing.T) {
 		m := f.sealed(b, adapter.Success, response(b.ID, "acme", 5), compress)
 		f.accept(m)
 		f.expectSearch(b, "acme", screening.SearchComplete, 5)
-		stored, err := f.store.Get(t.Context(), tenant, b.ID)
-		errtest.Fatal(t, err)
+		stored := errtest.Must(f.store.Get(t.Context(), tenant, b.ID))(t)
 		matches, _, err := f.store.ListMatches(t.Context(), stored, "entity-1", "", 10)
 		if err != nil || len(matches) != 3 || matches[0].AliasIDs[0] != screening.PrimaryName {
 			t.Errorf("got %+v, %v, want 3 matches of the main name", matches, err)
@@ -50,8 +49,7 @@ func TestFormsOfMessages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := f.create(tenant, "acme")
 			m := f.sealed(b, adapter.Success, response(b.ID, "acme", 1), true)
-			body, err := json.Marshal(m.Reply)
-			errtest.Fatal(t, err)
+			body := errtest.Must(json.Marshal(m.Reply))(t)
 			if status, first, _ := f.post(path, form(string(body)), m.iv, m.mac); status != http.StatusAccepted {
 				t.Fatalf("got %d %+v, want 202", status, first)
 			}
@@ -104,8 +102,7 @@ func TestResponsesThatAreNotValid(t *testing.T) {
 	f := newFixture(t)
 	failed := func(b screening.Batch) string { return `{"batchId":"` + b.ID + `","errorDetails":"no"}` }
 	flip := func(m *message) {
-		vector, err := base64.StdEncoding.DecodeString(m.iv)
-		errtest.Fatal(t, err)
+		vector := errtest.Must(base64.StdEncoding.DecodeString(m.iv))(t)
 		vector[0] ^= 1 // e, with which the Base64 of a brace begins, becomes d
 		m.iv = base64.StdEncoding.EncodeToString(vector)
 	}
@@ -128,8 +125,7 @@ func TestResponsesThatAreNotValid(t *testing.T) {
 			*m = f.sealed(b, adapter.Success, strings.Repeat(" ", 2<<20), true)
 		}, "100 times as large"},
 		"without authentication": {func(b screening.Batch) message {
-			text, err := adapter.Encode([]byte(response(b.ID, "plain", 1)), true)
-			errtest.Fatal(t, err)
+			text := errtest.Must(adapter.Encode([]byte(response(b.ID, "plain", 1)), true))(t)
 			return message{Reply: adapter.Reply{ID: b.ID, Tenant: tenant, ProviderID: "plain", Type: adapter.Screen,
 				Status: adapter.Success, Response: text}}
 		}, func(_ screening.Batch, m *message) { m.Response = "!" }, "not Base64"},
@@ -189,8 +185,7 @@ func TestMessagesThatAreNotAuthentic(t *testing.T) {
 			m.Status, m.Response, m.ErrorDetails = adapter.Error, "", "no"
 		},
 		"other authentication key": func(m *message) {
-			s, err := newKeys(t, otherKey).Seal([]byte(response(mine.ID, "acme", 1)), false)
-			errtest.Fatal(t, err)
+			s := errtest.Must(newKeys(t, otherKey).Seal([]byte(response(mine.ID, "acme", 1)), false))(t)
 			m.Response, m.iv, m.mac = s.Data, s.IV, s.MAC
 		},
 	} {

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"sluice/shared/connect/event"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogtest"
@@ -36,9 +38,7 @@ func (f failing) GetEntities(ctx context.Context, tenant, batchID string, ids []
 // expectFailure rescreens and wants the error of a batch.
 func (o *office) expectFailure() {
 	o.t.Helper()
-	if err := o.Run(o.t.Context()); !errors.Is(err, errDamaged) {
-		o.t.Errorf("got %v, want the error of the batch", err)
-	}
+	errtest.Is(o.t, "Run", o.Run(o.t.Context()), errDamaged)
 }
 
 // expectCounts checks how many batches of rescreening entities have.
@@ -51,9 +51,7 @@ func (o *office) expectCounts(what string, want map[string]int) {
 				got++
 			}
 		}
-		if got != n {
-			o.t.Errorf("%s: %s has %d batches of rescreening, want %d", what, entity, got, n)
-		}
+		difftest.Equal(o.t, what+": batches of rescreening of "+entity, n, got)
 	}
 }
 

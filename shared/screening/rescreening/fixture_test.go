@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/shared/connect/event"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
@@ -164,9 +165,7 @@ func (o *office) expect(what, entityID, want string) {
 		got = append(got, "["+strings.Join(ids, " ")+"]")
 	}
 	slices.Sort(got)
-	if text := strings.Join(got, ""); text != want {
-		o.t.Errorf("%s: the rescreening batches have %q, want %q", what, text, want)
-	}
+	difftest.Equal(o.t, what+": the rescreening batches", want, strings.Join(got, ""))
 }
 
 func born(e watchlist.Entry, date string) watchlist.Entry {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"sluice/shared/connect/event"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogtest"
@@ -40,9 +42,7 @@ func TestNewEntries(t *testing.T) {
 		added.Status != screening.Open || added.Lists[0].Version == b.Lists[0].Version {
 		t.Errorf("the new batch is %+v", added)
 	}
-	if stored, err := o.store.Get(t.Context(), tenant, b.ID); err != nil || stored.Status != screening.Open {
-		t.Errorf("the first batch is %s, %v; want it open", stored.Status, err)
-	}
+	difftest.Equal(t, "the first batch", screening.Open, errtest.Must(o.store.Get(t.Context(), tenant, b.ID))(t).Status)
 	if stored, err := o.store.Get(t.Context(), tenant, old.ID); err != nil || stored.Status != screening.Overridden {
 		t.Errorf("the replaced batch is %s, %v", stored.Status, err)
 	}
@@ -221,9 +221,7 @@ func TestRoundsGoOn(t *testing.T) {
 		return o.Send(t.Context(), m)
 	})
 	for range 2 { // at the end
-		if err := o.Run(t.Context()); !errors.Is(err, ended) {
-			t.Errorf("got %v, want an error", err)
-		}
+		errtest.Is(t, "Run", o.Run(t.Context()), ended)
 	}
 	o.Events = o
 	o.expect("after failures", asked, "[2]")

@@ -50,9 +50,7 @@ func TestConcurrentBatchesOverrideEachOther(t *testing.T) {
 				if errors.Is(err, screening.ErrChanged) {
 					continue
 				}
-				if err != nil {
-					t.Error(err)
-				}
+				errtest.Is(t, "error", err, nil)
 				ids[i] = created.ID
 				return
 			}
@@ -62,25 +60,20 @@ func TestConcurrentBatchesOverrideEachOther(t *testing.T) {
 	overridden := map[string]int{}
 	open := 0
 	for _, id := range ids {
-		b, err := s.Get(ctx, tenant, id)
-		errtest.Fatal(t, err)
+		b := errtest.Must(s.Get(ctx, tenant, id))(t)
 		for _, previous := range b.OverriddenIDs {
 			overridden[previous]++
 		}
 		if b.Status == screening.Open {
 			open++
-			if active, err := s.FindActive(ctx, tenant, "journey", "process"); err != nil || active != id {
-				t.Errorf("the active batch is %q, %v, want %q", active, err, id)
-			}
+			difftest.Equal(t, "the active batch", id, errtest.Must(s.FindActive(ctx, tenant, "journey", "process"))(t))
 		}
 	}
 	if open != 1 || len(overridden) != count-1 {
 		t.Errorf("%d batches are open and %d are overridden, want 1 and %d", open, len(overridden), count-1)
 	}
 	for id, times := range overridden {
-		if times != 1 {
-			t.Errorf("batch %s is overridden %d times, want once", id, times)
-		}
+		difftest.Equal(t, "times that batch "+id+" is overridden", 1, times)
 	}
 }
 
@@ -93,9 +86,7 @@ func TestCreatingABatchAgainReplacesNothing(t *testing.T) {
 	assessed := entities[0]
 	assessed.Version, assessed.Assessment = 2, &screening.Assessment{Rationale: "harmless"}
 	errtest.Fatal(t, s.SaveEntity(ctx, b, assessed))
-	if _, err := s.Create(ctx, b, entities); !errors.Is(err, screening.ErrChanged) {
-		t.Errorf("created again: got %v, want ErrChanged", err)
-	}
+	errtest.Is(t, "created again", errtest.Of(s.Create(ctx, b, entities)), screening.ErrChanged)
 	stored, err := s.GetEntities(ctx, tenant, b.ID, b.EntityIDs)
 	if err != nil || len(stored) != 1 || stored[0].Version != 2 || stored[0].Assessment == nil {
 		t.Errorf("got %+v, %v, want the entity as it was assessed", stored, err)
@@ -112,9 +103,7 @@ func TestMatchesOfManyAliases(t *testing.T) {
 	for i := range screening.MaxAliases {
 		m.AliasIDs = append(m.AliasIDs, strings.Repeat("y", 250)+fmt.Sprint(i))
 	}
-	if err := s.AddMatches(ctx, tenant, []screening.Match{m}); err != nil {
-		t.Error(err)
-	}
+	errtest.Fatal(t, s.AddMatches(ctx, tenant, []screening.Match{m}))
 	m.Data.Name = strings.Repeat("x", screening.MaxMatchBytes)
 	err := s.AddMatches(ctx, tenant, []screening.Match{m})
 	if f := fault.As(err); f == nil || f.Kind != fault.TooLarge {
@@ -127,8 +116,7 @@ func TestOnlyTheFirstAnswerCounts(t *testing.T) {
 	t.Parallel()
 	ctx, s := t.Context(), screeningdb.New(dynamotest.Start(t), "test-screenings")
 	b, entities := newBatch("", "", "e#1", "e")
-	b, err := s.Create(ctx, b, entities)
-	errtest.Fatal(t, err)
+	b = errtest.Must(s.Create(ctx, b, entities))(t)
 	for _, answer := range []string{"first", "second"} {
 		var matches []screening.Match
 		for i := range 3 {
@@ -139,9 +127,8 @@ func TestOnlyTheFirstAnswerCounts(t *testing.T) {
 			errtest.Fatal(t, s.AddMatches(ctx, tenant, matches))
 		}
 		after, isFirst, err := b.FinishProvider(screening.Answer{ID: answer, ProviderID: "p", Matches: len(matches)})
-		if err != nil || isFirst != (answer == "first") {
-			t.Fatalf("the %s answer is the first: %v, %v", answer, isFirst, err)
-		}
+		errtest.Fatal(t, err)
+		difftest.Equal(t, "the "+answer+" answer is the first", answer == "first", isFirst)
 		if isFirst {
 			errtest.Fatal(t, s.Save(ctx, after))
 			b = after
@@ -225,9 +212,7 @@ func TestResolvingIsAllOrNothing(t *testing.T) {
 	late, lateMatches := resolve(screening.NoMatch, matches...)
 	next, resolved := resolve(screening.TrueMatch, matches[1])
 	errtest.Fatal(t, s.Resolve(ctx, next, resolved))
-	if err := s.Resolve(ctx, late, lateMatches); !errors.Is(err, screening.ErrChanged) {
-		t.Errorf("a late resolution: got %v, want ErrChanged", err)
-	}
+	errtest.Is(t, "a late resolution", s.Resolve(ctx, late, lateMatches), screening.ErrChanged)
 	stored, err := s.Get(ctx, tenant, b.ID)
 	if err != nil || stored.Unresolved != 1 || stored.TrueMatches != 1 {
 		t.Errorf("%d unresolved and %d true matches, %v, want 1 and 1", stored.Unresolved, stored.TrueMatches, err)
@@ -243,8 +228,7 @@ func TestTooManyMatchesAreRefused(t *testing.T) {
 	t.Parallel()
 	ctx, s := t.Context(), screeningdb.New(dynamotest.Start(t), "test-screenings")
 	b, entities := newBatch("", "", "e")
-	b, err := s.Create(ctx, b, entities)
-	errtest.Fatal(t, err)
+	b = errtest.Must(s.Create(ctx, b, entities))(t)
 	var matches []screening.Match
 	for i := range screening.MaxMatches + 1 {
 		matches = append(matches, screening.Match{ID: fmt.Sprint(i), BatchID: b.ID, EntityID: "e", AnswerID: "a",

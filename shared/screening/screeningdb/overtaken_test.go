@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
@@ -33,9 +34,7 @@ func (o *others) Do(r *http.Request) (*http.Response, error) {
 
 func wantError(t *testing.T, what string, err, want error) {
 	t.Helper()
-	if !errors.Is(err, want) {
-		t.Errorf("%s: got %v, want %v", what, err, want)
-	}
+	errtest.Is(t, what, err, want)
 }
 
 // must stops a test at the first error.
@@ -78,9 +77,8 @@ func TestNothingIsCreatedTwice(t *testing.T) {
 	again.CorrelationID = "again"
 	_, err = s.Create(ctx, again, entities)
 	wantError(t, "another batch with the same ID", err, screening.ErrChanged)
-	if stored, err := s.Get(ctx, tenant, b.ID); err != nil || stored.CorrelationID != "first" {
-		t.Errorf("the batch has the correlation ID %q, %v, want first", stored.CorrelationID, err)
-	}
+	difftest.Equal(t, "the batch has the correlation ID", "first",
+		errtest.Must(s.Get(ctx, tenant, b.ID))(t).CorrelationID)
 
 	d := screening.Document{ID: "d", BatchID: b.ID, EntityID: "e", DocumentID: "document", CreatedAt: now}
 	wantError(t, "the removal of a document that does not exist", s.BeginRemoval(ctx, b, d), screening.ErrNotFound)

@@ -8,10 +8,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"sluice/shared/connect/externalauth"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/fault"
@@ -80,18 +80,12 @@ func TestStoredProviders(t *testing.T) {
 	client = dynamotest.Start(t)
 	dynamotest.LoadStored(t, client, "test-screenings", "providers")
 	s = screeningdb.NewProviders(client, "test-screenings", openBox{})
-	got, err := s.GetProvider(ctx, tenant, "acme")
-	if diff := cmp.Diff(masked(want), got, withoutSealed); err != nil || diff != "" {
-		t.Errorf("masked: %v (-want +got)\n%s", err, diff)
-	}
-	got, err = s.Reveal(ctx, got)
-	if diff := cmp.Diff(want, got, withoutSealed); err != nil || diff != "" {
-		t.Errorf("revealed: %v (-want +got)\n%s", err, diff)
-	}
-	all, err := s.ListProviders(ctx, tenant)
-	if diff := cmp.Diff([]screening.Provider{builtIn, masked(want)}, all, withoutSealed); err != nil || diff != "" {
-		t.Errorf("list: %v (-want +got)\n%s", err, diff)
-	}
+	got := errtest.Must(s.GetProvider(ctx, tenant, "acme"))(t)
+	difftest.Equal(t, "masked", masked(want), got, withoutSealed)
+	got = errtest.Must(s.Reveal(ctx, got))(t)
+	difftest.Equal(t, "revealed", want, got, withoutSealed)
+	all := errtest.Must(s.ListProviders(ctx, tenant))(t)
+	difftest.Equal(t, "list", []screening.Provider{builtIn, masked(want)}, all, withoutSealed)
 }
 
 // Keys that are masked stay as they are stored, new ones replace them, and a store without a box handles none.
@@ -109,9 +103,7 @@ func TestKeysOfProviders(t *testing.T) {
 	if err := withoutBox.SaveProvider(ctx, stored, changed); err != nil {
 		t.Fatalf("a change with masked keys: %v", err)
 	}
-	if err := s.SaveProvider(ctx, stored, changed); !errors.Is(err, screening.ErrChanged) {
-		t.Errorf("the same change again: got %v, want ErrChanged", err)
-	}
+	errtest.Is(t, "the same change again", s.SaveProvider(ctx, stored, changed), screening.ErrChanged)
 	if stored, err = s.GetProvider(ctx, tenant, "acme"); err != nil || stored.Name != "Acme 2" || stored.Version != 2 {
 		t.Fatalf("got %+v, %v, want the change at version 2", stored, err)
 	}
@@ -159,18 +151,12 @@ func TestProvidersAreCounted(t *testing.T) {
 		t.Fatalf("got %d providers of %d creations, %v, want %d and the built-in one", len(all), sum, err,
 			screening.MaxConfiguredProviders)
 	}
-	if err := s.CreateProvider(ctx, storedProvider("other")); !errors.Is(err, screening.ErrTooManyProviders) {
-		t.Errorf("one too many: got %v, want ErrTooManyProviders", err)
-	}
+	errtest.Is(t, "one too many", s.CreateProvider(ctx, storedProvider("other")), screening.ErrTooManyProviders)
 	last := all[len(all)-1]
 	for _, want := range []error{nil, screening.ErrChanged} {
-		if err := s.DeleteProvider(ctx, last, screening.Settings{}); !errors.Is(err, want) {
-			t.Errorf("delete: got %v, want %v", err, want)
-		}
+		errtest.Is(t, "delete", s.DeleteProvider(ctx, last, screening.Settings{}), want)
 	}
-	if err := s.CreateProvider(ctx, storedProvider("other")); err != nil {
-		t.Errorf("after a deletion: %v", err)
-	}
+	errtest.Is(t, "after a deletion", s.CreateProvider(ctx, storedProvider("other")), nil)
 }
 
 // A provider that is too large is refused before it is stored, at the byte.
@@ -190,12 +176,8 @@ func TestProvidersAreBounded(t *testing.T) {
 			t.Errorf("%d bytes: got %v, want provider_too_large", size, err)
 		}
 	}
-	if fits != 1 {
-		t.Errorf("%d of two sizes fit, want 1", fits)
-	}
-	if _, err := s.GetProvider(ctx, tenant, "nobody"); !errors.Is(err, screening.ErrNotFound) {
-		t.Errorf("an unknown provider: got %v, want ErrNotFound", err)
-	}
+	difftest.Equal(t, "of two sizes fit", 1, fits)
+	errtest.Is(t, "an unknown provider", errtest.Of(s.GetProvider(ctx, tenant, "nobody")), screening.ErrNotFound)
 	if got, err := s.GetProvider(ctx, tenant, screening.BuiltIn); err != nil || !got.IsBuiltIn() || got.Version != 0 {
 		t.Errorf("the built-in provider: got %+v, %v", got, err)
 	}

@@ -21,8 +21,7 @@ func TestSearchingBatchesAreFound(t *testing.T) {
 		b := screening.Batch{ID: uuid.NewString(), Tenant: tenant, Status: screening.Open, JourneyID: journey,
 			CreatedAt: now,
 			Version:   1}
-		b, err := s.Create(ctx, b.Begin(providers, now), nil)
-		errtest.Fatal(t, err)
+		b = errtest.Must(s.Create(ctx, b.Begin(providers, now), nil))(t)
 		return b
 	}
 	found := func(id string, before time.Time) (is bool) {
@@ -58,7 +57,5 @@ func TestSearchingBatchesAreFound(t *testing.T) {
 	}
 	visits := errors.New("stop")
 	create("", screening.ProviderRun{ID: "p"})
-	if err := s.EachSearching(ctx, later, func(string, string) error { return visits }); !errors.Is(err, visits) {
-		t.Errorf("got %v, want the error of visit", err)
-	}
+	errtest.Is(t, "EachSearching", s.EachSearching(ctx, later, func(string, string) error { return visits }), visits)
 }

@@ -5,8 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/property"
@@ -32,16 +31,13 @@ func TestStoredScreenings(t *testing.T) {
 	search := screening.Search{BatchID: b.ID, ProviderID: "r", Run: 2, Token: "token", AskedAt: now}
 	errtest.Fatal(t, s.SaveSearch(ctx, tenant, search))
 	earlier := screening.Search{BatchID: b.ID, ProviderID: "r", Run: 1}
-	if err := s.SaveSearch(ctx, tenant, earlier); !errors.Is(err, screening.ErrChanged) {
-		t.Errorf("a question of an earlier run: got %v, want ErrChanged", err)
-	}
+	errtest.Is(t, "a question of an earlier run", s.SaveSearch(ctx, tenant, earlier), screening.ErrChanged)
 	settings := screening.Settings{ValidityDays: map[string]int{"p": 365}, ActiveProviders: []string{"p"},
 		ActiveLists: []string{"un"}, Threshold: pointer(90.5), Version: 1}
 	none := screening.Settings{ActiveProviders: settings.ActiveProviders}
 	errtest.Fatal(t, s.SaveSettings(ctx, tenant, none, settings))
-	if err := s.SaveSettings(ctx, tenant, none, settings); !errors.Is(err, screening.ErrChanged) {
-		t.Errorf("the same version of the settings again: got %v, want ErrChanged", err)
-	}
+	errtest.Is(t, "the same version of the settings again", s.SaveSettings(ctx, tenant, none, settings),
+		screening.ErrChanged)
 	upload := adapter.Upload{Tenant: tenant, ID: "5f0c6c0e-5a39-4d8e-9a0b-1c2d3e4f5a6b", CreatedAt: now,
 		CreatedBy: "client", Expires: now.Add(time.Hour), UsedBy: "message"}
 	errtest.Fatal(t, errors.Join(s.CreateUpload(ctx, upload), s.UseUpload(ctx, tenant, upload.ID, upload.UsedBy)))
@@ -50,9 +46,7 @@ func TestStoredScreenings(t *testing.T) {
 		NextBeganAt: b.CreatedAt, After: "batch#x", IsAnnounced: true, Names: 3, Matches: 2, Batches: []string{"b"},
 		BatchCount: 1, Revision: 1}
 	errtest.Fatal(t, s.SaveRound(ctx, round))
-	if err := s.SaveRound(ctx, round); !errors.Is(err, screening.ErrChanged) {
-		t.Errorf("the same revision of the round again: got %v, want ErrChanged", err)
-	}
+	errtest.Is(t, "the same revision of the round again", s.SaveRound(ctx, round), screening.ErrChanged)
 	failing := rescreening.Round{Tenant: tenant, Owner: tenant, List: "own", Next: "v2", NextBeganAt: b.CreatedAt,
 		IsThrough: true, Failed: []string{"b"}, Revision: 1}
 	errtest.Fatal(t, s.SaveRound(ctx, failing))
@@ -61,48 +55,27 @@ func TestStoredScreenings(t *testing.T) {
 	client = dynamotest.Start(t)
 	dynamotest.LoadStored(t, client, "test-screenings", "screenings")
 	s = screeningdb.New(client, "test-screenings")
-	got, err := s.Get(ctx, tenant, b.ID)
-	if diff := cmp.Diff(b, got); err != nil || diff != "" {
-		t.Errorf("batch: %v (-want +got)\n%s", err, diff)
-	}
-	entities, err := s.GetEntities(ctx, tenant, b.ID, []string{"e"})
-	if diff := cmp.Diff([]screening.Entity{e}, entities); err != nil || diff != "" {
-		t.Errorf("entity: %v (-want +got)\n%s", err, diff)
-	}
+	got := errtest.Must(s.Get(ctx, tenant, b.ID))(t)
+	difftest.Equal(t, "batch", b, got)
+	entities := errtest.Must(s.GetEntities(ctx, tenant, b.ID, []string{"e"}))(t)
+	difftest.Equal(t, "entity", []screening.Entity{e}, entities)
 	matches, _, err := s.ListMatches(ctx, b, "e", "", 10)
-	if diff := cmp.Diff([]screening.Match{m}, matches); err != nil || diff != "" {
-		t.Errorf("match: %v (-want +got)\n%s", err, diff)
-	}
-	gotRound, err := s.GetRound(ctx, tenant, "shared", "un")
-	if diff := cmp.Diff(round, gotRound); err != nil || diff != "" {
-		t.Errorf("round: %v (-want +got)\n%s", err, diff)
-	}
-	gotRound, err = s.GetRound(ctx, tenant, tenant, "own")
-	if diff := cmp.Diff(failing, gotRound); err != nil || diff != "" {
-		t.Errorf("round with a failed batch: %v (-want +got)\n%s", err, diff)
-	}
-	documents, err := s.ListDocuments(ctx, tenant, b.ID, "e")
-	if diff := cmp.Diff([]screening.Document{storedDocument()}, documents); err != nil || diff != "" {
-		t.Errorf("document: %v (-want +got)\n%s", err, diff)
-	}
-	stored, err := s.GetSettings(ctx, tenant)
-	if diff := cmp.Diff(settings, stored); err != nil || diff != "" {
-		t.Errorf("settings: %v (-want +got)\n%s", err, diff)
-	}
-	asked, err := s.GetSearch(ctx, tenant, b.ID, "r")
-	if diff := cmp.Diff(search, asked); err != nil || diff != "" {
-		t.Errorf("question: %v (-want +got)\n%s", err, diff)
-	}
-	place, err := s.GetUpload(ctx, tenant, upload.ID)
-	if diff := cmp.Diff(upload, place); err != nil || diff != "" {
-		t.Errorf("upload: %v (-want +got)\n%s", err, diff)
-	}
-	if id, err := s.FindActive(ctx, tenant, "journey", "process"); err != nil || id != b.ID {
-		t.Errorf("active batch: got %q, %v, want %q", id, err, b.ID)
-	}
-	if id, err := s.FindNewest(ctx, tenant, "journey"); err != nil || id != b.ID {
-		t.Errorf("newest batch: got %q, %v, want %q", id, err, b.ID)
-	}
+	errtest.Fatal(t, err)
+	difftest.Equal(t, "match", []screening.Match{m}, matches)
+	gotRound := errtest.Must(s.GetRound(ctx, tenant, "shared", "un"))(t)
+	difftest.Equal(t, "round", round, gotRound)
+	gotRound = errtest.Must(s.GetRound(ctx, tenant, tenant, "own"))(t)
+	difftest.Equal(t, "round with a failed batch", failing, gotRound)
+	documents := errtest.Must(s.ListDocuments(ctx, tenant, b.ID, "e"))(t)
+	difftest.Equal(t, "document", []screening.Document{storedDocument()}, documents)
+	stored := errtest.Must(s.GetSettings(ctx, tenant))(t)
+	difftest.Equal(t, "settings", settings, stored)
+	asked := errtest.Must(s.GetSearch(ctx, tenant, b.ID, "r"))(t)
+	difftest.Equal(t, "question", search, asked)
+	place := errtest.Must(s.GetUpload(ctx, tenant, upload.ID))(t)
+	difftest.Equal(t, "upload", upload, place)
+	difftest.Equal(t, "active batch", b.ID, errtest.Must(s.FindActive(ctx, tenant, "journey", "process"))(t))
+	difftest.Equal(t, "newest batch", b.ID, errtest.Must(s.FindNewest(ctx, tenant, "journey"))(t))
 	if ids, _, err := s.ListBatchesOf(ctx, tenant, "e", "", 10); err != nil || len(ids) != 1 || ids[0] != b.ID {
 		t.Errorf("batches of the entity: got %q, %v, want %q", ids, err, b.ID)
 	}

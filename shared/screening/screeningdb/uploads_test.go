@@ -24,12 +24,8 @@ func TestUploads(t *testing.T) {
 		t.Error("the same upload was created twice")
 	}
 	for _, of := range [][2]string{{"other", "u"}, {tenant, "v"}} {
-		if _, err := s.GetUpload(ctx, of[0], of[1]); !errors.Is(err, adapter.ErrNoUpload) {
-			t.Errorf("get %v: got %v, want ErrNoUpload", of, err)
-		}
-		if err := s.UseUpload(ctx, of[0], of[1], "m"); !errors.Is(err, adapter.ErrNoUpload) {
-			t.Errorf("use %v: got %v, want ErrNoUpload", of, err)
-		}
+		errtest.Is(t, fmt.Sprintf("get %v", of), errtest.Of(s.GetUpload(ctx, of[0], of[1])), adapter.ErrNoUpload)
+		errtest.Is(t, fmt.Sprintf("use %v", of), s.UseUpload(ctx, of[0], of[1], "m"), adapter.ErrNoUpload)
 	}
 	var all sync.WaitGroup
 	var used atomic.Int32
@@ -48,7 +44,5 @@ func TestUploads(t *testing.T) {
 	if err != nil || used.Load() != 1 {
 		t.Fatalf("%d messages use the upload (%+v, %v), want 1", used.Load(), stored, err)
 	}
-	if err := s.UseUpload(ctx, tenant, "u", stored.UsedBy); err != nil {
-		t.Errorf("the same message again: %v", err)
-	}
+	errtest.Is(t, "the same message again", s.UseUpload(ctx, tenant, "u", stored.UsedBy), nil)
 }

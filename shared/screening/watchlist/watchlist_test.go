@@ -34,8 +34,7 @@ const sdnSample = "7,\"VELKANOV, Anatoly\",\"individual\",\"X] [Y\",-0- ,-0- ,-0
 	"1958; a.k.a. 'TOLYA'; Passport AB1234567 (Russia); Gender Male; na\"\r\nbroken\r\n\x1a"
 
 func TestReadUN(t *testing.T) {
-	list, err := Read(UNXML, texts(map[string]string{"": unSample}))
-	errtest.Fatal(t, err)
+	list := errtest.Must(Read(UNXML, texts(map[string]string{"": unSample})))(t)
 	if len(list.Entries) != 1 || list.ProblemCount != 1 || list.SourceDate.Year() != 2026 {
 		t.Fatalf("read %d entries and %d problems of %v, want 1 and 1 of 2026", len(list.Entries), list.ProblemCount,
 			list.SourceDate)
@@ -48,11 +47,10 @@ func TestReadUN(t *testing.T) {
 }
 
 func TestReadOFAC(t *testing.T) {
-	list, err := Read(OFACSDNCSV, texts(map[string]string{
+	list := errtest.Must(Read(OFACSDNCSV, texts(map[string]string{
 		"": sdnSample, companionAlt: "7,1,\"fka\",\"VELKANOFF\",-0- \n8,2,\"aka\",\"NOBODY\",-0- \n",
 		companionAdd: "7,1,-0- ,\"Moscow\",\"Russia\",-0- \n", companionComments: "7,\"tionality Russia\"\n",
-	}))
-	errtest.Fatal(t, err)
+	})))(t)
 	if len(list.Entries) != 1 || list.ProblemCount != 2 {
 		t.Fatalf("read %d entries and the problems %v, want 1 and 2", len(list.Entries), list.Problems)
 	}
@@ -65,19 +63,17 @@ func TestReadOFAC(t *testing.T) {
 }
 
 func TestReadFTM(t *testing.T) {
-	list, err := Read(FTMJSON, texts(map[string]string{"": `{"id":"a","schema":"Person","caption":"A ` +
+	list := errtest.Must(Read(FTMJSON, texts(map[string]string{"": `{"id":"a","schema":"Person","caption":"A ` +
 		`B","properties":{"name":["A B","C D"],"weakAlias":["X"],"birthDate":["1961"],"nationality":["ru"],` +
 		`"taxNumber":["123456"]}}` + "\n{\n" +
-		`{"id":"b","schema":"Address","properties":{}}`}))
-	errtest.Fatal(t, err)
+		`{"id":"b","schema":"Address","properties":{}}`})))(t)
 	if len(list.Entries) != 1 || list.ProblemCount != 1 || len(list.Entries[0].Names) != 3 {
 		t.Errorf("read %+v", list)
 	}
 }
 
 func TestReadTargets(t *testing.T) {
-	list, err := Read(TargetsSimpleCSV, FileSource("../../../sampledata/watchlist.csv"))
-	errtest.Fatal(t, err)
+	list := errtest.Must(Read(TargetsSimpleCSV, FileSource("../../../sampledata/watchlist.csv")))(t)
 	if len(list.Entries) != 16 || list.ProblemCount != 0 {
 		t.Errorf("read %d entries and %d problems, want 16 and none", len(list.Entries), list.ProblemCount)
 	}

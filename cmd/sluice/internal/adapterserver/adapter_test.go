@@ -13,10 +13,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/client"
 	"sluice/cmd/sluice/internal/terminal"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/adapter"
@@ -44,10 +43,7 @@ type fakeReceptor struct {
 func newFakeReceptor(t *testing.T) *fakeReceptor {
 	t.Helper()
 	f := &fakeReceptor{t: t}
-	var err error
-	if f.keys, err = adapter.ParseKeys(testEncryptionKey, testAuthenticationKey); err != nil {
-		t.Fatal(err)
-	}
+	f.keys = errtest.Must(adapter.ParseKeys(testEncryptionKey, testAuthenticationKey))(t)
 	f.server = httptest.NewServer(f)
 	t.Cleanup(f.server.Close)
 	return f
@@ -56,10 +52,7 @@ func newFakeReceptor(t *testing.T) *fakeReceptor {
 func (f *fakeReceptor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		f.t.Error(err)
-	}
+	body := errtest.Must(io.ReadAll(r.Body))(f.t)
 	switch r.URL.Path {
 	case "/externalauthenticationcommand/api/configuration":
 		if r.Method == http.MethodDelete {
@@ -75,9 +68,7 @@ func (f *fakeReceptor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.upload = string(body)
 	case "/screeningreceptor/api/receptor":
 		var reply adapter.Reply
-		if err := json.Unmarshal(body, &reply); err != nil {
-			f.t.Error(err)
-		}
+		errtest.Fatal(f.t, json.Unmarshal(body, &reply))
 		if reply.UploadID != "" {
 			reply.Response = f.upload
 		}
@@ -101,9 +92,7 @@ func (f *fakeReceptor) newAdapter(faults ...string) *adapterServer {
 	errtest.Fatal(f.t, os.WriteFile(path, []byte(text), 0o600))
 	s := &adapterServer{client: c, provider: "acme", keys: f.keys, faults: faults, ui: terminal.New(io.Discard),
 		ctx: f.t.Context()}
-	if s.answers, err = readAnswers(path); err != nil {
-		f.t.Fatal(err)
-	}
+	s.answers = errtest.Must(readAnswers(path))(f.t)
 	return s
 }
 
@@ -115,8 +104,7 @@ func testProvider() screening.Provider {
 // ask sends a message to an adapter and waits for its answers.
 func (f *fakeReceptor) ask(s *adapterServer, kind adapter.Type, data any, change func(*http.Request)) int {
 	f.t.Helper()
-	r, err := adapter.NewRequest(f.t.Context(), testProvider(), kind, "batch", data)
-	errtest.Fatal(f.t, err)
+	r := errtest.Must(adapter.NewRequest(f.t.Context(), testProvider(), kind, "batch", data))(f.t)
 	if change != nil {
 		change(r)
 	}
@@ -165,10 +153,8 @@ func TestAdapterAnswers(t *testing.T) {
 				t.Fatalf("got %d and %d answers, want %d and %d", status, len(f.replies), test.status, test.replies)
 			}
 			for i := range f.replies {
-				answer, err := f.open(i)
-				if diff := cmp.Diff(want, answer.Matches); err != nil || diff != "" {
-					t.Errorf("%v (-want +got)\n%s", err, diff)
-				}
+				answer := errtest.Must(f.open(i))(t)
+				difftest.Equal(t, "Matches", want, answer.Matches)
 				if r := f.replies[i]; r.ID != "batch" || r.Tenant != testTenant || r.ProviderID != "acme" ||
 					(r.UploadID != "") != (fault == "upload") || f.headers[i].Get("X-TENANT-ID") != testTenant {
 					t.Errorf("got %+v", r)
@@ -212,8 +198,7 @@ func TestAdapterFaults(t *testing.T) {
 		t.Errorf("got %+v, %v, want an error", a, err)
 	}
 	f.ask(f.newAdapter("invalid"), adapter.Screen, testScreenData, nil)
-	a, err := f.open(2)
-	errtest.Fatal(t, err)
+	a := errtest.Must(f.open(2))(t)
 	if _, err := a.Check(adapter.Batch{ID: "batch", ProviderID: "acme",
 		Aliases: map[string][]string{"e1": {"a", "b"}, "e2": nil}}); err == nil {
 		t.Error("the matches are valid")
@@ -225,9 +210,7 @@ func TestAdapterGetsResolutions(t *testing.T) {
 	f := newFakeReceptor(t)
 	data := adapter.ResolveData{BatchID: "batch",
 		Matches: []adapter.ResolvedMatch{{MatchID: "m", Status: screening.NoMatch}}}
-	if status := f.ask(f.newAdapter(), adapter.ResolveMatches, data, nil); status != http.StatusAccepted {
-		t.Fatalf("got %d, want 202", status)
-	}
+	difftest.Equal(t, "ask", http.StatusAccepted, f.ask(f.newAdapter(), adapter.ResolveMatches, data, nil))
 	if a, err := f.open(0); err != nil || a.BatchID != "batch" || f.replies[0].Type != adapter.ResolveMatches {
 		t.Errorf("got %+v, %v", a, err)
 	}
@@ -259,9 +242,7 @@ func TestAdapterRejects(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			status := f.ask(f.newAdapter(), adapter.Screen, testScreenData, change)
-			if status != http.StatusBadRequest {
-				t.Errorf("got %d, want 400", status)
-			}
+			difftest.Equal(t, "status", http.StatusBadRequest, status)
 			if len(f.replies) != 0 {
 				t.Errorf("answered %+v", f.replies)
 			}

@@ -18,6 +18,7 @@ import (
 	"sluice/shared/access/auth"
 	"sluice/shared/access/permission"
 	"sluice/shared/ingest/receipt"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/entityid"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity"
@@ -96,9 +97,7 @@ func TestAdminClients(t *testing.T) {
 	}
 	limited := runAdmin[clientOutput](t, f,
 		"client", "create", "--permission", "BatchRead", "--tenant", tenant, "--permission", "BatchUpload")
-	if want := []string{"BatchRead", "BatchUpload"}; !slices.Equal(limited.Permissions, want) {
-		t.Errorf("permissions = %v, want %v", limited.Permissions, want)
-	}
+	difftest.Equal(t, "permissions", []string{"BatchRead", "BatchUpload"}, limited.Permissions)
 	if limited.ClientSecret == all.ClientSecret {
 		t.Error("two clients have the same secret")
 	}
@@ -154,9 +153,7 @@ func TestAdminEntities(t *testing.T) {
 		{TenantID: tenant, Imported: importWindow + 2, Created: importWindow + 2},
 		{TenantID: tenant, Imported: importWindow + 2, Unchanged: importWindow + 2}, // importing again changes nothing
 	} {
-		if got := runAdmin[importOutput](t, f, "entities", "import", path); got != want {
-			t.Errorf("imported %+v, want %+v", got, want)
-		}
+		difftest.Equal(t, "imported", want, runAdmin[importOutput](t, f, "entities", "import", path))
 	}
 	ids := []string{"e0", fmt.Sprintf("e%d", importWindow), "new", "none"}
 	statuses, err := f.entities.Lookup(t.Context(), tenant, ids)
@@ -182,9 +179,7 @@ func TestAdminEntities(t *testing.T) {
 	writeFile(t, `{"id":"e0","status":"PendingOffboarding"}`+"\n"+
 		`{"id":"e1","status":"Compliant","type":"Company","properties":{"name":{"type":"Single","value":"ACME"}}}`)
 	want := importOutput{TenantID: tenant, Imported: 2, StatusChanged: 1, ProfileChanged: 1}
-	if got := runAdmin[importOutput](t, f, "entities", "import", path, "--verbose"); got != want {
-		t.Errorf("imported %+v, want %+v", got, want)
-	}
+	difftest.Equal(t, "imported", want, runAdmin[importOutput](t, f, "entities", "import", path, "--verbose"))
 	f.wantError(t, "no such file", "entities", "import", path+"x")
 	f.wantError(t, "no tenant", "entities", "import", path, "--tenant", uuid.NewString())
 	f.wantError(t, "takes 1 argument (FILE), not 0", "entities", "import")
@@ -201,9 +196,7 @@ func TestAdminReindex(t *testing.T) {
 	entitytest.StoreStatuses(t, f.db, tenant, statuses)
 	for _, listed := range []int{30, 0} {
 		want := reindexOutput{TenantID: tenant, Reindexed: entity.Reindexed{Inspected: 30, Listed: listed}}
-		if got := runAdmin[reindexOutput](t, f, "entities", "reindex"); got != want {
-			t.Errorf("got %+v, want %+v", got, want)
-		}
+		difftest.Equal(t, "runAdmin", want, runAdmin[reindexOutput](t, f, "entities", "reindex"))
 	}
 	f.wantError(t, "no tenant", "entities", "reindex", "--tenant", uuid.NewString())
 }
@@ -314,7 +307,6 @@ func TestAdminUsage(t *testing.T) {
 func TestAdminCommandLines(t *testing.T) {
 	a := &admin{data: "d", prefix: "p", tenant: "t"}
 	a.given = a.givenFlags()
-	if got := a.commandLine("key rotate"); got != "sluice admin key rotate --data d --prefix p --tenant t" {
-		t.Errorf("for operators: %s", got)
-	}
+	difftest.Equal(t, "for operators", "sluice admin key rotate --data d --prefix p --tenant t",
+		a.commandLine("key rotate"))
 }

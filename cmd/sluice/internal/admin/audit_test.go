@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"sluice/shared/access/audit"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -19,9 +20,7 @@ func (f *fakeInstallation) serveLogs(t *testing.T, w http.ResponseWriter, r *htt
 		LogGroupName, LogStreamName string
 		LogEvents                   []struct{ Message string }
 	}
-	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
-		t.Error(err)
-	}
+	errtest.Fatal(t, json.NewDecoder(r.Body).Decode(&in))
 	if in.LogGroupName != "/sluice/test/functions" || !strings.HasPrefix(in.LogStreamName, "admin/") {
 		t.Errorf("got the log group %q and stream %q", in.LogGroupName, in.LogStreamName)
 	}
@@ -46,16 +45,12 @@ func (f *fakeInstallation) serveLogs(t *testing.T, w http.ResponseWriter, r *htt
 	for _, e := range in.LogEvents {
 		if strings.Contains(e.Message, `"record":"transition"`) {
 			var transition audit.Transition
-			if err := json.Unmarshal([]byte(e.Message), &transition); err != nil {
-				t.Error(err)
-			}
+			errtest.Fatal(t, json.Unmarshal([]byte(e.Message), &transition))
 			f.transitions = append(f.transitions, transition)
 			continue
 		}
 		var record audit.Record
-		if err := json.Unmarshal([]byte(e.Message), &record); err != nil {
-			t.Error(err)
-		}
+		errtest.Fatal(t, json.Unmarshal([]byte(e.Message), &record))
 		f.records = append(f.records, record)
 	}
 	_, _ = w.Write([]byte("{}"))
@@ -80,9 +75,7 @@ func TestImportedStatusesAreRecorded(t *testing.T) {
 		errtest.Fatal(t, os.WriteFile(file, []byte(text.String()), 0o600))
 		f.transitions = nil
 		runAdmin[importOutput](t, f, "entities", "import", file)
-		if len(f.transitions) != want {
-			t.Fatalf("import %d: %d changes are recorded, want %d", i, len(f.transitions), want)
-		}
+		difftest.Equal(t, fmt.Sprintf("import %d: changes are recorded", i), want, len(f.transitions))
 		act := f.records[len(f.records)-1]
 		for _, r := range f.transitions {
 			if r.Tenant != f.tenant || r.Message != "entity transition" || r.RequestID != act.RequestID ||
@@ -163,7 +156,5 @@ func TestUnrecordedActsAreNotBegun(t *testing.T) {
 	if code == 0 || stdout != "" || !strings.Contains(stderr, "nothing was done, because it cannot be recorded") {
 		t.Errorf("got the exit code %d, %q and %q, want a refusal", code, stdout, stderr)
 	}
-	if tenants, err := f.registry.Tenants(t.Context()); err != nil || len(tenants) != 0 {
-		t.Errorf("got the tenants %v, %v, want none", tenants, err)
-	}
+	difftest.Equal(t, "tenants", 0, len(errtest.Must(f.registry.Tenants(t.Context()))(t)))
 }

@@ -14,15 +14,13 @@ import (
 	"sluice/shared/ingest/batch/batchdb"
 	"sluice/shared/ingest/batch/batchtest"
 	"sluice/shared/ingest/chunk"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
 // serveInvocation records an asynchronous invocation.
 func (f *fakeInstallation) serveInvocation(t *testing.T, w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Error(err)
-	}
+	body := errtest.Must(io.ReadAll(r.Body))(t)
 	if f.invokeFails {
 		w.WriteHeader(http.StatusForbidden)
 		return
@@ -101,9 +99,7 @@ func TestAdminBatchCancel(t *testing.T) {
 		}
 	}
 	request := `Event test-close%3Alive {"batch_id":"` + string(id) + `","ended":true}`
-	if want := []string{request, request}; !slices.Equal(f.invoked, want) {
-		t.Errorf("invoked are %v, want %v", f.invoked, want)
-	}
+	difftest.Equal(t, "invoked", []string{request, request}, f.invoked)
 	if len(f.transitions) != 1 || f.transitions[0].Batch != string(id) || f.transitions[0].To != "ERROR" ||
 		f.transitions[0].From != "AWAITING_UPLOAD" || f.transitions[0].RequestID != f.records[0].RequestID {
 		t.Errorf("the transitions are %+v, want one of the batch, with the ID of the act", f.transitions)

@@ -83,8 +83,7 @@ func TestClientCertificate(t *testing.T) {
 		shown := runAdmin[clientKeyOutput](t, f, "tenant", command)
 		for _, got := range []clientKeyOutput{installed, shown} {
 			block, _ := pem.Decode([]byte(content))
-			want, err := x509.ParseCertificate(block.Bytes)
-			errtest.Fatal(t, err)
+			want := errtest.Must(x509.ParseCertificate(block.Bytes))(t)
 			if got.KeyID != first.KeyID || got.Certificate == nil || got.InstalledAt == nil ||
 				!got.Certificate.NotAfter.Equal(want.NotAfter) || got.Certificate.Serial != strings.ToUpper(
 				want.SerialNumber.Text(16)) {

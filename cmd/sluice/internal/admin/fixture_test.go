@@ -56,10 +56,8 @@ type fakeInstallation struct {
 func newFakeInstallation(t *testing.T) *fakeInstallation {
 	t.Helper()
 	db := dynamotest.Start(t)
-	tables, err := url.Parse(*db.Options().BaseEndpoint)
-	errtest.Fatal(t, err)
-	kms, err := fakekms.New(t.TempDir())
-	errtest.Fatal(t, err)
+	tables := errtest.Must(url.Parse(*db.Options().BaseEndpoint))(t)
+	kms := errtest.Must(fakekms.New(t.TempDir()))(t)
 	dynamoDB := httputil.NewSingleHostReverseProxy(tables)
 	f := &fakeInstallation{}
 	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

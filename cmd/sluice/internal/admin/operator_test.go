@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -15,10 +16,8 @@ func TestConsoleOperator(t *testing.T) {
 	f := newFakeInstallation(t)
 	tenant := runAdmin[tenantOutput](t, f, "tenant", "create").TenantID
 	created := runAdmin[clientOutput](t, f, "client", "create", "--tenant", tenant, "--permission", "all")
-	stored, err := f.registry.Client(t.Context(), created.ClientID)
-	errtest.Fatal(t, err)
-	hash, err := json.Marshal(stored.Secret)
-	errtest.Fatal(t, err)
+	stored := errtest.Must(f.registry.Client(t.Context(), created.ClientID))(t)
+	hash := errtest.Must(json.Marshal(stored.Secret))(t)
 	f.records = nil
 	o := Operator{IsLocal: true, Data: f.data}
 	for name, list := range map[string]struct {
@@ -28,8 +27,7 @@ func TestConsoleOperator(t *testing.T) {
 		"admin tenant list": {o.Tenants, tenant}, "admin client list": {o.Clients, created.ClientID},
 		"admin key list": {o.Keys, "["},
 	} {
-		result, err := list.read(t.Context())
-		errtest.Fatal(t, err)
+		result := errtest.Must(list.read(t.Context()))(t)
 		text, err := json.Marshal(result)
 		if err != nil || !strings.Contains(string(text), list.want) {
 			t.Errorf("%s: got %s (%v), want %s", name, text, err, list.want)
@@ -45,8 +43,6 @@ func TestConsoleOperator(t *testing.T) {
 				recorded++
 			}
 		}
-		if recorded != 2 {
-			t.Errorf("%s has %d records, want its start and its end", name, recorded)
-		}
+		difftest.Equal(t, "records of "+name, 2, recorded)
 	}
 }

@@ -3,6 +3,7 @@ package admin
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -24,6 +25,7 @@ import (
 	"sluice/shared/ingest/admission/admissiondb"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/batch/batchdb"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -110,8 +112,7 @@ func (s *fakeStack) cloudWatch(operation string, in cbor.Map) cbor.Map {
 
 // The status asks for the alarms and the queues of the template.
 func TestStatusKnowsTheTemplate(t *testing.T) {
-	template, err := os.ReadFile("../../../../template.yaml")
-	errtest.Fatal(t, err)
+	template := errtest.Must(os.ReadFile("../../../../template.yaml"))(t)
 	for property, want := range map[string][]string{`AlarmName: !Sub "\$\{Prefix\}-([a-z-]+)"`: alarmNames,
 		`QueueName: !Sub "\$\{Prefix\}-([a-z]+)-dead-letters"`: deadLetterQueues} {
 		var got []string
@@ -153,15 +154,12 @@ func checkStatus(t *testing.T, got, want statusOutput) {
 		got.OpenBatches[i].OldestSeconds = 0
 	}
 	for i, s := range got.Slots {
-		if wants := s.Waiting > 0; wants != (s.OldestSeconds >= 3600) {
-			t.Errorf("the first batch waits for %v", s.OldestSeconds)
-		}
+		difftest.Equal(t, fmt.Sprintf("the first batch waits for %v", s.OldestSeconds), s.OldestSeconds >= 3600,
+			s.Waiting > 0)
 		got.Slots[i].OldestSeconds = 0
 	}
 	got.At = time.Time{}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("status (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "status", want, got)
 }
 
 func TestStatusOfALocalCloud(t *testing.T) {

@@ -52,8 +52,7 @@ func newInstallationWithStorage(t *testing.T) (*fakeInstallation, *fakeStorage) 
 	s := &fakeStorage{bucket: "test-work-000000000000-us-east-1", objects: map[string][]byte{}}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	d, err := localcloud.Read(f.data)
-	errtest.Fatal(t, err)
+	d := errtest.Must(localcloud.Read(f.data))(t)
 	d.S3URL = server.URL
 	text, err := json.Marshal(d)
 	if err == nil {

@@ -2,6 +2,7 @@ package batches
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"sluice/cmd/sluice/internal/terminal"
 	"sluice/internal/command"
 	"sluice/openapi/wire"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -80,9 +82,7 @@ func TestFormatCounts(t *testing.T) {
 		"1 line, 1 accepted":               {Total: &one, Accepted: &one},
 		"1,234 lines, 1 invalid, 1 stored": {Total: &many, Invalid: &one, Ingested: &one},
 	} {
-		if got := formatCounts(c); got != want {
-			t.Errorf("formatCounts = %q, want %q", got, want)
-		}
+		difftest.Equal(t, "formatCounts", want, formatCounts(c))
 	}
 }
 
@@ -103,9 +103,7 @@ func TestProgressFitsTheTerminal(t *testing.T) {
 		20: "   25 %  1:00 left",
 	} {
 		got := terminal.FitParts(p.format(s, now), width)
-		if got != want {
-			t.Errorf("in %d columns: %q, want %q", width, got, want)
-		}
+		difftest.Equal(t, fmt.Sprintf("in %d columns", width), want, got)
 		if terminal.Columns(got) > width {
 			t.Errorf("in %d columns: %d columns are used", width, terminal.Columns(got))
 		}
@@ -131,7 +129,6 @@ func TestPaceBeginsAnewWithEachPass(t *testing.T) {
 	if got := text(client.StatusInProgress, 110); !strings.Contains(got, " 11 %  5 B/s  2:58 left") {
 		t.Errorf("ingestion: %q, want 11 %%, 5 B/s, 2:58 left", got)
 	}
-	if got := terminal.FitParts(p.format(client.Status{}, at.Add(time.Second)), 200); got != "  waiting for 0 s" {
-		t.Errorf("before a status: %q, want that it waits", got)
-	}
+	difftest.Equal(t, "before a status", "  waiting for 0 s",
+		terminal.FitParts(p.format(client.Status{}, at.Add(time.Second)), 200))
 }

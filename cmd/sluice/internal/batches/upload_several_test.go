@@ -16,6 +16,7 @@ import (
 	"sluice/client/clienttest"
 	"sluice/cmd/sluice/internal/commandtest"
 	"sluice/internal/command"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -88,9 +89,7 @@ func TestUploadsAreBounded(t *testing.T) {
 			t.Errorf("ID %d is that of the batch with %q, want the one with %s", i, fileOf[id], want)
 		}
 	}
-	if most != maxUploads {
-		t.Errorf("%d files were uploaded at a time, want %d", most, maxUploads)
-	}
+	difftest.Equal(t, "files were uploaded at a time", maxUploads, most)
 }
 
 // Ctrl-C leaves alone the batches whose upload was complete, and says so of each file.

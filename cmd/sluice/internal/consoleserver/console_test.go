@@ -34,8 +34,7 @@ func TestConsoleListensOnThisMachineOnly(t *testing.T) {
 		}
 	}
 	for _, address := range []string{"127.0.0.1:0", "localhost:0", ":0"} {
-		socket, err := listenOnThisMachine(address)
-		errtest.Fatal(t, err)
+		socket := errtest.Must(listenOnThisMachine(address))(t)
 		if got := socket.Addr().String(); !strings.HasPrefix(got, "127.0.0.1:") {
 			t.Errorf("--address %s listens at %s", address, got)
 		}
@@ -48,8 +47,7 @@ func TestConsoleListensOnThisMachineOnly(t *testing.T) {
 func TestConsoleIsServed(t *testing.T) {
 	service := clienttest.New()
 	defer service.Close()
-	c, err := client.New(service.Config())
-	errtest.Fatal(t, err)
+	c := errtest.Must(client.New(service.Config()))(t)
 	input, enter := io.Pipe()
 	output, printed := io.Pipe()
 	defer enter.Close()
@@ -85,7 +83,5 @@ func TestConsoleIsServed(t *testing.T) {
 	open()
 	go func() { _, _ = io.Copy(io.Discard, output) }()
 	interrupt()
-	if err := <-ended; err != nil {
-		t.Errorf("the command ends with %v", err)
-	}
+	errtest.Is(t, "the command ends with", <-ended, nil)
 }

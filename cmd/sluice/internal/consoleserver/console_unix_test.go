@@ -29,9 +29,7 @@ func TestConsoleEndsWithItsTerminal(t *testing.T) {
 	defer signal.Stop(received)
 	ended := startConsole(t, t.Context())
 	errtest.Fatal(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
-	if err := <-ended; err != nil {
-		t.Errorf("the console ends with %v", err)
-	}
+	errtest.Is(t, "the console ends with", <-ended, nil)
 }
 
 // Under nohup the console outlives its terminal.
@@ -51,9 +49,7 @@ func TestConsoleOutlivesItsTerminalUnderNohup(t *testing.T) {
 	case <-time.After(50 * time.Millisecond):
 	}
 	cancel()
-	if err := <-ended; err != nil {
-		t.Errorf("the console ends with %v", err)
-	}
+	errtest.Is(t, "the console ends with", <-ended, nil)
 }
 
 // startConsole starts a console beside a stand-in for the service and returns when it serves. The channel has the error
@@ -62,8 +58,7 @@ func startConsole(t *testing.T, ctx context.Context) (ended chan error) {
 	t.Helper()
 	service := clienttest.New()
 	t.Cleanup(service.Close)
-	c, err := client.New(service.Config())
-	errtest.Fatal(t, err)
+	c := errtest.Must(client.New(service.Config()))(t)
 	output, printed := io.Pipe()
 	ended = make(chan error, 1)
 	go func() {

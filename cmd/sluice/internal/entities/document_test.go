@@ -2,7 +2,6 @@ package entities
 
 import (
 	"context"
-	"errors"
 	"io"
 	"io/fs"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 	"sluice/client/clienttest"
 	"sluice/cmd/sluice/internal/commandtest"
 	"sluice/internal/command"
+	"sluice/shared/kit/errtest"
 )
 
 // isStorage reports whether a request is one of a file of a document.
@@ -125,9 +125,7 @@ func TestDocumentDownloadBreaksOff(t *testing.T) {
 			if code != c.code || stdout != "" || !strings.Contains(stderr, c.stderr) {
 				t.Errorf("exit code %d, %q, %q; want %d and %q", code, stdout, stderr, c.code, c.stderr)
 			}
-			if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("the file: %v, want that there is none", err)
-			}
+			errtest.Is(t, "the file", errtest.Of(os.Stat(path)), fs.ErrNotExist)
 		})
 	}
 }

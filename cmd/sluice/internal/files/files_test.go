@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sluice/internal/command"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -36,14 +37,10 @@ func TestInterruptedReading(t *testing.T) {
 	}()
 	file := newInterruptible(ctx, input)
 	defer file.Close()
-	if text, err := io.ReadAll(file); !errors.Is(err, command.ErrInterrupted) {
-		t.Errorf("read %q and %v, want that it was interrupted", text, err)
-	}
+	errtest.Is(t, "read", errtest.Of(io.ReadAll(file)), command.ErrInterrupted)
 	whole := newInterruptible(t.Context(), strings.NewReader("text"))
 	defer whole.Close()
-	if text, err := io.ReadAll(whole); string(text) != "text" || err != nil {
-		t.Errorf("read %q and %v, want all", text, err)
-	}
+	difftest.Equal(t, "read", "text", string(errtest.Must(io.ReadAll(whole))(t)))
 }
 
 func TestSpool(t *testing.T) {

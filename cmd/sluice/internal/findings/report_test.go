@@ -23,11 +23,8 @@ func TestSummarizeReport(t *testing.T) {
 		whole:         {"missing": 2, "enum": 1},
 	} {
 		t.Run(fmt.Sprint(limit, " bytes"), func(t *testing.T) {
-			summary, err := summarizeReport(strings.NewReader(report), limit)
-			errtest.Fatal(t, err)
-			if wantTruncated := limit < whole; summary.truncated != wantTruncated {
-				t.Errorf("truncated = %v, want %v", summary.truncated, wantTruncated)
-			}
+			summary := errtest.Must(summarizeReport(strings.NewReader(report), limit))(t)
+			difftest.Equal(t, "truncated", limit < whole, summary.truncated)
 			difftest.Equal(t, "counts", want, summary.counts)
 			if len(summary.first) != len(want) {
 				t.Errorf("first errors = %+v, want one of each of %d kinds", summary.first, len(want))
@@ -46,8 +43,7 @@ func TestShortEntriesAreCounted(t *testing.T) {
 	report := `{"line":1,"errors":[{"type":"missing","msg":"It is missing.","offset":0}]}
 {"line":7,"errors":[],"codes":["missing","enum"]}
 `
-	summary, err := summarizeReport(strings.NewReader(report), 1000)
-	errtest.Fatal(t, err)
+	summary := errtest.Must(summarizeReport(strings.NewReader(report), 1000))(t)
 	var out strings.Builder
 	summary.print(terminal.New(&out), strings.NewReader("{}\n"))
 	const want = "\nline 1  missing\n  It is missing.\n    {}\n    ^\n  What to do: Add it.\n" +
@@ -62,8 +58,7 @@ func TestRemediesArePrinted(t *testing.T) {
 {"line":7,"errors":[{"type":"number_type","msg":"Not a number."},{"type":"enum","msg":"Wrong."}]}
 {"line":8,"errors":[{"type":"missing","msg":"Missing."},{"type":"enum","msg":"Wrong."},{"type":"enum","msg":"Wrong."}]}
 `
-	summary, err := summarizeReport(strings.NewReader(report), 1000)
-	errtest.Fatal(t, err)
+	summary := errtest.Must(summarizeReport(strings.NewReader(report), 1000))(t)
 	var out strings.Builder
 	summary.print(terminal.New(&out), nil)
 	const want = `
@@ -107,8 +102,6 @@ func TestFormatOtherLines(t *testing.T) {
 		"lines 1, 2, 3, 4, 5 and 1 more": {OtherLines: []int64{1, 2, 3, 4, 5, 6}, OtherLinesTotal: 6},
 		"lines 1,000 and 1,999 more":     {OtherLines: []int64{1000}, OtherLinesTotal: 2000},
 	} {
-		if got := formatOtherLines(e); got != want {
-			t.Errorf("formatOtherLines(%+v) = %q, want %q", e, got, want)
-		}
+		difftest.Equal(t, fmt.Sprintf("formatOtherLines(%+v)", e), want, formatOtherLines(e))
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -33,17 +34,10 @@ func TestLocalCloudStartsAndStops(t *testing.T) {
 printf '{"api_url":"http://127.0.0.1:1"}' > "$4.tmp"; mv "$4.tmp" "$4"
 while :; do sleep 0.01; done
 `)
-	c, err := Start(t.Context(), program, data)
-	errtest.Fatal(t, err)
-	if got, want := c.Descriptor.APIURL, "http://127.0.0.1:1"; got != want {
-		t.Errorf("API URL = %q, want %q", got, want)
-	}
-	if err := c.Stop(); err != nil {
-		t.Error(err)
-	}
-	if _, err := os.Stat(filepath.Join(data, "stopped")); err != nil {
-		t.Error("the local cloud was not asked to stop:", err)
-	}
+	c := errtest.Must(Start(t.Context(), program, data))(t)
+	difftest.Equal(t, "API URL", "http://127.0.0.1:1", c.Descriptor.APIURL)
+	errtest.Fatal(t, c.Stop())
+	errtest.Is(t, "the local cloud was not asked to stop", errtest.Of(os.Stat(filepath.Join(data, "stopped"))), nil)
 	if err := syscall.Kill(c.cmd.Process.Pid, 0); err != syscall.ESRCH {
 		t.Errorf("signal to the stopped process: %v, want ESRCH", err)
 	}

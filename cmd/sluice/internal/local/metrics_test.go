@@ -1,11 +1,13 @@
 package local
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"sluice/cmd/sluice/internal/commandtest"
+	"sluice/shared/kit/difftest"
 )
 
 // The end of a period has a date if it is on another day than its beginning.
@@ -14,9 +16,8 @@ func TestFormatPeriod(t *testing.T) {
 	for seconds, want := range map[int]string{
 		1: "2026-11-26 23:59:58 to 23:59:59", 2: "2026-11-26 23:59:58 to 2026-11-27 00:00:00",
 	} {
-		if got := formatPeriod(from, from.Add(time.Duration(seconds)*time.Second)); got != want {
-			t.Errorf("after %d s: got %s, want %s", seconds, got, want)
-		}
+		difftest.Equal(t, fmt.Sprintf("after %d s", seconds), want,
+			formatPeriod(from, from.Add(time.Duration(seconds)*time.Second)))
 	}
 }
 

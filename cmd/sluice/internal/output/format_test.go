@@ -2,6 +2,7 @@ package output
 
 import (
 	"bytes"
+	"fmt"
 	"testing"
 
 	"sluice/shared/kit/difftest"
@@ -23,8 +24,7 @@ func TestNewRows(t *testing.T) {
 		{`[{"b": 1e400}, {"a": "x"}, {"b": null, "a": 12345678901234567890}]`,
 			[][]string{{"b", "a"}, {"1e400", ""}, {"", "x"}, {"", "12345678901234567890"}}},
 	} {
-		got, err := newRows([]byte(c.printed))
-		errtest.Fatal(t, err)
+		got := errtest.Must(newRows([]byte(c.printed)))(t)
 		difftest.Equal(t, c.printed, c.want, got)
 	}
 }
@@ -40,8 +40,6 @@ func TestEscaper(t *testing.T) {
 			_, err := e.Write([]byte(text[i:min(i+size, len(text))]))
 			errtest.Fatal(t, err)
 		}
-		if out.String() != want {
-			t.Fatalf("in pieces of %d bytes: %q, want %q", size, out.String(), want)
-		}
+		difftest.Equal(t, fmt.Sprintf("in pieces of %d bytes", size), want, out.String())
 	}
 }

@@ -80,15 +80,11 @@ func TestExampleCompany(t *testing.T) {
 		e := evaluation{entity: "../../../../sampledata/policies/acme.yaml"}
 		_, program, err := compilePolicyFile(t.Context(), "../../../../sampledata/policies/company.yaml")
 		errtest.Fatal(t, err)
-		in, err := e.readInput(t.Context())
-		errtest.Fatal(t, err)
+		in := errtest.Must(e.readInput(t.Context()))(t)
 		r := in.request()
 		r.Now = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
-		if r.Layers, err = parseLayers(layers); err != nil {
-			t.Fatal(err)
-		}
-		result, err := program.Evaluate(t.Context(), r, nil)
-		errtest.Fatal(t, err)
+		r.Layers = errtest.Must(parseLayers(layers))(t)
+		result := errtest.Must(program.Evaluate(t.Context(), r, nil))(t)
 		masked := map[string]bool{}
 		values := map[string]string{}
 		eachGroupField(result, func(f *evaluate.GroupField) {
@@ -122,8 +118,7 @@ func TestExampleIsEvaluatedAtTheSameTime(t *testing.T) {
 	_, program, err := compilePolicyFile(t.Context(), "../../../../sampledata/policies/company.yaml")
 	errtest.Fatal(t, err)
 	e := evaluation{entity: "../../../../sampledata/policies/acme.yaml"}
-	in, err := e.readInput(t.Context())
-	errtest.Fatal(t, err)
+	in := errtest.Must(e.readInput(t.Context()))(t)
 	evaluated := func(layers string) (string, error) {
 		r := in.request()
 		r.Explain = true
@@ -141,8 +136,7 @@ func TestExampleIsEvaluatedAtTheSameTime(t *testing.T) {
 	}
 	var all sync.WaitGroup
 	for _, layers := range []string{"", "Global:Compliance"} {
-		want, err := evaluated(layers)
-		errtest.Fatal(t, err)
+		want := errtest.Must(evaluated(layers))(t)
 		for range 4 {
 			all.Go(func() {
 				for range 3 {

@@ -6,6 +6,7 @@ import (
 
 	"sluice/client"
 	"sluice/openapi/wire"
+	"sluice/shared/kit/difftest"
 )
 
 // The message about a type that has several policies names a few of them, however many there are.
@@ -20,8 +21,6 @@ func TestAmbiguousPolicy(t *testing.T) {
 		200: "there are 200 policies for the type Company: name one by its ID, id0, id1, id2, id3, id4 and others; " +
 			"'sluice policy list' has all",
 	} {
-		if got := ambiguousPolicy("Company", found[:n]).Error(); got != want {
-			t.Errorf("%d policies: got %q, want %q", n, got, want)
-		}
+		difftest.Equal(t, fmt.Sprintf("%d policies", n), want, ambiguousPolicy("Company", found[:n]).Error())
 	}
 }

@@ -60,21 +60,18 @@ properties:
 				"singleProperties": {"isNew": {"value": "true"}}, "customProperties": {}}}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, err := policyfile.ParseEntity("entity", []byte(source))
-			errtest.Fatal(t, err)
+			e := errtest.Must(policyfile.ParseEntity("entity", []byte(source)))(t)
 			difftest.Equal(t, "the result", want, e.Properties, withoutEmpty)
 		})
 	}
 }
 
 func TestParseEntityMetadata(t *testing.T) {
-	e, err := policyfile.ParseEntity("entity", []byte(`{"id": "e-1", "type": "Company", "status": "Compliant",
+	e := errtest.Must(policyfile.ParseEntity("entity", []byte(`{"id": "e-1", "type": "Company", "status": "Compliant",
 		"targetEntity": "Client", "journeyId": "j", "properties": {}, "dataSources": {
-			"screeningMateriality": {"mainEntity": true, "n": 0.10, "list": ["a", 1, null]}}}`))
-	errtest.Fatal(t, err)
-	if got := string(e.DataSources["entityDataMetadata"]); got != `{"entityId":"e-1","entityType":"Company"}` {
-		t.Errorf("metadata %s", got)
-	}
+			"screeningMateriality": {"mainEntity": true, "n": 0.10, "list": ["a", 1, null]}}}`)))(t)
+	difftest.Equal(t, "metadata", `{"entityId":"e-1","entityType":"Company"}`,
+		string(e.DataSources["entityDataMetadata"]))
 	want := `{"list":["a",1,null],"mainEntity":true,"n":0.10}`
 	got := string(e.DataSources["screeningMateriality"])
 	if got != want || e.TargetEntity != "Client" || e.JourneyID != "j" {
@@ -135,8 +132,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		written, err := policyfile.Format(file.Contents)
-		errtest.Fatal(t, err)
+		written := errtest.Must(policyfile.Format(file.Contents))(t)
 		again, err := policyfile.Parse("policy", written)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, written)

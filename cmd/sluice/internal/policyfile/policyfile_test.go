@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/cmd/sluice/internal/policyfile"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
@@ -74,9 +75,7 @@ func TestParse(t *testing.T) {
 		c.Jurisdictions[0].Conditions[0].ID != "condition-1" {
 		t.Errorf("rule %+v, conditions %+v", rule, c.Jurisdictions[0].Conditions)
 	}
-	if diff := cmp.Diff(c, parse(t, small).Contents); diff != "" {
-		t.Errorf("the file read again is another one:\n%s", diff)
-	}
+	difftest.Equal(t, "the file read again is another one", c, parse(t, small).Contents)
 }
 
 // Everything wrong with a file is reported at once, with its line and place.
@@ -206,8 +205,7 @@ func TestResolveByNames(t *testing.T) {
 		g := generator{rand.New(rand.NewPCG(seed, 16))}
 		c := g.contents()
 		g.name(&c)
-		text, err := policyfile.Format(c)
-		errtest.Fatal(t, err)
+		text := errtest.Must(policyfile.Format(c))(t)
 		// The file without IDs is one that somebody has written by hand.
 		lines := slices.DeleteFunc(strings.Split(string(text), "\n"), func(line string) bool {
 			return isID.MatchString(line)
@@ -271,9 +269,7 @@ func TestExplain(t *testing.T) {
 		`policy.yaml:23: field legalName, validationRules.characterLimit.dynamicRules[0].operands[0].operation: ` +
 			`There is no operation "empty".`,
 	}, "\n")
-	if diff := cmp.Diff(want, f.Explain(problems).Error()); diff != "" {
-		t.Error(diff)
-	}
+	difftest.Equal(t, "Error", want, f.Explain(problems).Error())
 }
 
 // sorted sorts fields as a file does.
@@ -291,11 +287,9 @@ func sorted(c policy.Contents) policy.Contents {
 // The example policies are read, and written files are stable.
 func TestExamples(t *testing.T) {
 	for _, name := range []string{"company", "individual"} {
-		text, err := os.ReadFile("../../../../sampledata/policies/" + name + ".yaml")
-		errtest.Fatal(t, err)
+		text := errtest.Must(os.ReadFile("../../../../sampledata/policies/" + name + ".yaml"))(t)
 		f := parse(t, string(text))
-		first, err := policyfile.Format(f.Contents)
-		errtest.Fatal(t, err)
+		first := errtest.Must(policyfile.Format(f.Contents))(t)
 		again, err := policyfile.Format(parse(t, string(first)).Contents)
 		if err != nil || string(first) != string(again) {
 			t.Errorf("%s: written twice (%v):\n%s", name, err, cmp.Diff(string(first), string(again)))

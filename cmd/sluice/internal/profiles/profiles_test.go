@@ -9,6 +9,7 @@ import (
 
 	"sluice/cmd/sluice/internal/commandtest"
 	"sluice/cmd/sluice/internal/service"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -28,20 +29,13 @@ func TestProfiles(t *testing.T) {
 		}
 		return stdout.String()
 	}
-	if got, want := list(), "There are no profiles; 'sluice login' makes one.\n"; got != want {
-		t.Errorf("without profiles: got %q, want %q", got, want)
-	}
-	if got := list("--json"); got != "" {
-		t.Errorf("without profiles as JSON: got %q, want nothing", got)
-	}
+	difftest.Equal(t, "without profiles", "There are no profiles; 'sluice login' makes one.\n", list())
+	difftest.Equal(t, "without profiles as JSON", "", list("--json"))
 	var path string
 	for _, name := range []string{"test", "default"} {
 		p := service.Profile{APIURL: "https://" + name + ".test", TokenURL: "u", Tenant: "t", ClientID: "c",
 			ClientSecret: "hidden"}
-		var err error
-		if path, err = p.Store(name); err != nil {
-			t.Fatal(err)
-		}
+		path = errtest.Must(p.Store(name))(t)
 	}
 	open := filepath.Join(filepath.Dir(path), "open.json")
 	for _, file := range []string{open, filepath.Join(filepath.Dir(path), "no profile.json")} {
@@ -50,9 +44,7 @@ func TestProfiles(t *testing.T) {
 	want := "* default  https://default.test  tenant t  client c\n" +
 		"  open     others can reach the secret in " + open + "; run: chmod 600 '" + open + "'\n" +
 		"  test     https://test.test  tenant t  client c\n"
-	if got := list(); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	difftest.Equal(t, "list", want, list())
 	t.Setenv("SLUICE_PROFILE", "test")
 	got := list("--json")
 	want = `{"name":"test","api_url":"https://test.test","token_url":"u","tenant":"t","client_id":"c","is_used":true}`

@@ -53,8 +53,7 @@ func hexSum(text string) *string {
 
 func newReceiptFixture(t *testing.T) *receiptFixture {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	errtest.Fatal(t, err)
+	key := errtest.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	number := func(n int64) *int64 { return &n }
 	f := &receiptFixture{t: t, dir: t.TempDir(), key: key, claims: receipt.Claims{
 		Issuer: receiptIssuer, Tenant: "t", BatchID: "b", Status: "PROCESSED", EndedAt: time.Now(),
@@ -71,8 +70,7 @@ func newReceiptFixture(t *testing.T) *receiptFixture {
 	w.Write([]byte(receiptFile))
 	w.Close()
 	f.write("file.gz", gz.String())
-	zw, err := zstd.NewWriter(nil)
-	errtest.Fatal(t, err)
+	zw := errtest.Must(zstd.NewWriter(nil))(t)
 	f.write("file.zst", string(zw.EncodeAll([]byte(receiptFile), nil)))
 	return f
 }
@@ -91,10 +89,8 @@ func (f *receiptFixture) sign(key *ecdsa.PrivateKey, claims any) string {
 
 func (f *receiptFixture) keySet(key *ecdsa.PrivateKey, id string) string {
 	f.t.Helper()
-	public, err := jose.NewJWK(id, &key.PublicKey)
-	errtest.Fatal(f.t, err)
-	text, err := json.Marshal(jose.JWKSet{Keys: []jose.JWK{public}})
-	errtest.Fatal(f.t, err)
+	public := errtest.Must(jose.NewJWK(id, &key.PublicKey))(f.t)
+	text := errtest.Must(json.Marshal(jose.JWKSet{Keys: []jose.JWK{public}}))(f.t)
 	return string(text)
 }
 
@@ -123,12 +119,10 @@ func TestVerify(t *testing.T) {
 	failed.Status, failed.AcceptedSHA256 = "VALIDATION_FAILED", nil
 	noFile := failed
 	noFile.Status, noFile.FileSHA256, noFile.FileBytes = "ERROR", nil, nil
-	stranger, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	errtest.Fatal(t, err)
+	stranger := errtest.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	good := f.sign(f.key, f.claims)
 	parts := strings.Split(good, ".")
-	forged, err := json.Marshal(valid)
-	errtest.Fatal(t, err)
+	forged := errtest.Must(json.Marshal(valid))(t)
 	encode := base64.RawURLEncoding.EncodeToString
 	for name, text := range map[string]string{
 		"valid": f.sign(f.key, valid), "failed": f.sign(f.key, failed), "nofile": f.sign(f.key, noFile),
@@ -270,8 +264,7 @@ func TestVerifyFetchesKeys(t *testing.T) {
 	verify(0, 2)
 	server.Close()
 	verify(0, 2) // offline
-	other, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	errtest.Fatal(t, err)
+	other := errtest.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	text, err := jose.Sign(other, jose.Header{Algorithm: jose.ES256, Type: receipt.Type, KeyID: "new"}, f.claims)
 	errtest.Fatal(t, err)
 	f.write("receipt", text)

@@ -2,7 +2,6 @@ package samples
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -19,10 +18,7 @@ func TestWriteFilesRemovesIncompleteFiles(t *testing.T) {
 	cancel()
 	dir := t.TempDir()
 	_, err := WriteFiles(ctx, sampledata.Options{Lines: 10}, filepath.Join(dir, "batch.jsonl"))
-	if !errors.Is(err, command.ErrInterrupted) {
-		t.Errorf("error %v, want that it was interrupted", err)
-	}
-	left, err := os.ReadDir(dir)
-	errtest.Fatal(t, err)
+	errtest.Is(t, "error", err, command.ErrInterrupted)
+	left := errtest.Must(os.ReadDir(dir))(t)
 	difftest.Equal(t, "files that are left", 0, len(left))
 }

@@ -93,9 +93,7 @@ func TestScreenFileWithFullDisk(t *testing.T) {
 	t.Parallel()
 	run, _, index := screenFileRun(t, 5000, true)
 	run.stdout = &failingWriter{left: 2}
-	if _, err := run.screenFile(t.Context(), index, 3); !errors.Is(err, errFull) {
-		t.Errorf("screenFile: %v, want %v", err, errFull)
-	}
+	errtest.Is(t, "screenFile", errtest.Of(run.screenFile(t.Context(), index, 3)), errFull)
 }
 
 // interruptingWriter ends a context when it is written to.
@@ -112,7 +110,5 @@ func TestScreenFileInterrupted(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	run, _, index := screenFileRun(t, 50*portionNames, true)
 	run.stdout = interruptingWriter{interrupt}
-	if _, err := run.screenFile(ctx, index, 3); !errors.Is(err, command.ErrInterrupted) {
-		t.Errorf("screenFile: %v, want %v", err, command.ErrInterrupted)
-	}
+	errtest.Is(t, "screenFile", errtest.Of(run.screenFile(ctx, index, 3)), command.ErrInterrupted)
 }

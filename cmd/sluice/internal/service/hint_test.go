@@ -5,6 +5,7 @@ import (
 
 	"sluice/client"
 	"sluice/cmd/sluice/internal/files"
+	"sluice/shared/kit/difftest"
 )
 
 // A command line that is shown can be pasted into a shell, and shows no secret.
@@ -20,7 +21,5 @@ func TestCommandLines(t *testing.T) {
 		t.Errorf("later %s\nwant  %s", got, want)
 	}
 	var none *Connection
-	if got := none.CommandLine("status", "b", "--follow"); got != "sluice status b --follow" {
-		t.Errorf("without a connection: %s", got)
-	}
+	difftest.Equal(t, "without a connection", "sluice status b --follow", none.CommandLine("status", "b", "--follow"))
 }

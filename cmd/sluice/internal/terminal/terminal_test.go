@@ -18,9 +18,7 @@ func TestBar(t *testing.T) {
 		{0, 10, "[----]"}, {4, 10, "[#---]"}, {5, 10, "[##--]"}, {10, 10, "[####]"},
 		{11, 10, "[####]"}, {-1, 10, "[----]"}, {0, 0, "[####]"},
 	} {
-		if got := Bar(c.done, c.total, 4); got != c.want {
-			t.Errorf("bar(%d, %d, 4) = %s, want %s", c.done, c.total, got, c.want)
-		}
+		difftest.Equal(t, fmt.Sprintf("bar(%d, %d, 4)", c.done, c.total), c.want, Bar(c.done, c.total, 4))
 	}
 }
 
@@ -37,12 +35,8 @@ func TestConsoleKeepsTheChangingLineBelow(t *testing.T) {
 	want := clear + "  one" + clear + "text\n  one" + clear + "  longer th" + clear + "end\n"
 	difftest.Equal(t, "output", want, out.String())
 	c.color = true
-	if got, want := c.Paint(Red, "x"), "\x1b[31mx\x1b[0m"; got != want {
-		t.Errorf("painted %q, want %q", got, want)
-	}
-	if got := c.Paint(Red, ""); got != "" {
-		t.Errorf("painted %q, want nothing", got)
-	}
+	difftest.Equal(t, "painted", "\x1b[31mx\x1b[0m", c.Paint(Red, "x"))
+	difftest.Equal(t, "painted", "", c.Paint(Red, ""))
 }
 
 func TestConsoleWithoutATerminalHasNoChangingLine(t *testing.T) {
@@ -50,9 +44,7 @@ func TestConsoleWithoutATerminalHasNoChangingLine(t *testing.T) {
 	c := New(&out)
 	c.SetLive(Part{"bar", 0})
 	c.Printf("line\n")
-	if got, want := out.String(), "line\n"; got != want {
-		t.Errorf("output = %q, want %q", got, want)
-	}
+	difftest.Equal(t, "output", "line\n", out.String())
 }
 
 // The bar is drawn at most once an interval, but the full one always.
@@ -72,13 +64,9 @@ func TestProgressBarIsThrottled(t *testing.T) {
 		} {
 			time.Sleep(step.after) // virtual
 			p.Update(step.done, step.done)
-			if got := draws(); got != step.want {
-				t.Errorf("step %d: %d bars drawn, want %d", i, got, step.want)
-			}
+			difftest.Equal(t, fmt.Sprintf("step %d: bars drawn", i), step.want, draws())
 		}
-		if want := fmt.Sprintf("  %s  100 %%  0 B/s", Bar(1, 1, BarColumns)); ui.live != want {
-			t.Errorf("last bar = %q, want %q", ui.live, want)
-		}
+		difftest.Equal(t, "last bar", fmt.Sprintf("  %s  100 %%  0 B/s", Bar(1, 1, BarColumns)), ui.live)
 	})
 }
 
@@ -92,9 +80,8 @@ func TestFormatTimeLeft(t *testing.T) {
 		{50, 100, time.Minute, "1:00 left"}, {99, 100, 10 * time.Second, "0:01 left"},
 		{1, 100, time.Minute, "1:39:00 left"}, {1, 1 << 40, time.Hour, "more than 100 h left"},
 	} {
-		if got := FormatTimeLeft(c.done, c.total, c.elapsed); got != c.want {
-			t.Errorf("formatTimeLeft(%d, %d, %v) = %q, want %q", c.done, c.total, c.elapsed, got, c.want)
-		}
+		difftest.Equal(t, fmt.Sprintf("formatTimeLeft(%d, %d, %v)", c.done, c.total, c.elapsed), c.want,
+			FormatTimeLeft(c.done, c.total, c.elapsed))
 	}
 }
 
@@ -107,8 +94,6 @@ func TestFormatPercent(t *testing.T) {
 		{0, 0, "100 %"},
 		{1 << 62, 1<<63 - 1, " 50 %"},
 	} {
-		if got := FormatPercent(c.done, c.total); got != c.want {
-			t.Errorf("formatPercent(%d, %d) = %q, want %q", c.done, c.total, got, c.want)
-		}
+		difftest.Equal(t, fmt.Sprintf("formatPercent(%d, %d)", c.done, c.total), c.want, FormatPercent(c.done, c.total))
 	}
 }

@@ -2,9 +2,12 @@ package terminal
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode"
+
+	"sluice/shared/kit/difftest"
 )
 
 func TestFormatBytes(t *testing.T) {
@@ -12,9 +15,7 @@ func TestFormatBytes(t *testing.T) {
 		0: "0 B", 999: "999 B", 1000: "1.0 kB", 999_949: "999.9 kB", 999_950: "1.0 MB", 2_147_483_647: "2.1 GB",
 		5e12: "5000.0 GB",
 	} {
-		if got := FormatBytes(n); got != want {
-			t.Errorf("formatBytes(%d) = %s, want %s", n, got, want)
-		}
+		difftest.Equal(t, fmt.Sprintf("formatBytes(%d)", n), want, FormatBytes(n))
 	}
 }
 
@@ -22,9 +23,7 @@ func TestFormatNumber(t *testing.T) {
 	for n, want := range map[int64]string{
 		0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1234: "-1,234", -123: "-123",
 	} {
-		if got := FormatNumber(n); got != want {
-			t.Errorf("formatNumber(%d) = %s, want %s", n, got, want)
-		}
+		difftest.Equal(t, fmt.Sprintf("formatNumber(%d)", n), want, FormatNumber(n))
 	}
 }
 
@@ -88,9 +87,8 @@ func TestWrapList(t *testing.T) {
 		"all: much longer than the width":    {"much longer than the width"},
 		"all: much longer than the,\n  a, b": {"much longer than the", "a", "b"},
 	} {
-		if got := strings.TrimRight(WrapList("all: ", items, 17), " "); got != want {
-			t.Errorf("wrapList(%q) = %q, want %q", items, got, want)
-		}
+		difftest.Equal(t, fmt.Sprintf("wrapList(%q)", items), want,
+			strings.TrimRight(WrapList("all: ", items, 17), " "))
 	}
 }
 
@@ -109,9 +107,7 @@ func TestWrapWords(t *testing.T) {
 		"the first is long": {"abcdef g", 3, "abcdef\n>g"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := WrapWords(c.text, ">", c.width); got != c.want {
-				t.Errorf("got %q, want %q", got, c.want)
-			}
+			difftest.Equal(t, "WrapWords", c.want, WrapWords(c.text, ">", c.width))
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sluice/internal/listener"
+	"sluice/shared/kit/difftest"
 )
 
 // With --json, standard output has messages and nothing else; what is refused is told on standard error.
@@ -20,9 +21,7 @@ func TestEventPrinterSeparatesMessages(t *testing.T) {
 		told := &stdout
 		if asJSON {
 			told = &stderr
-			if stdout.String() != message+"\n" {
-				t.Errorf("standard output has %q, want the message alone", stdout.String())
-			}
+			difftest.Equal(t, "standard output", message+"\n", stdout.String())
 		}
 		if !strings.Contains(told.String(), "REFUSED: no signature") {
 			t.Errorf("JSON %v: got %q and %q, want the refusal", asJSON, stdout.String(), stderr.String())

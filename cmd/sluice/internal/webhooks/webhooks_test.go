@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"sluice/cmd/sluice/internal/commandtest"
 	"sluice/cmd/sluice/internal/service"
 	"sluice/openapi/wire"
+	"sluice/shared/kit/difftest"
 )
 
 func TestParseSince(t *testing.T) {
@@ -70,8 +72,6 @@ func TestWebhookState(t *testing.T) {
 		{wire.Webhook{}, "disabled"},
 		{wire.Webhook{DisabledReason: new("gone"), FailingSince: &at}, "disabled (gone)"},
 	} {
-		if got := webhookState(test.webhook); got != test.want {
-			t.Errorf("%+v: got %s, want %s", test.webhook, got, test.want)
-		}
+		difftest.Equal(t, fmt.Sprintf("%+v", test.webhook), test.want, webhookState(test.webhook))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"sluice/shared/access/auth"
 	"sluice/shared/access/auth/authdb"
 	"sluice/shared/access/auth/authtest"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 )
@@ -30,8 +31,6 @@ func TestClientsOverPages(t *testing.T) {
 		t.Fatalf("%d clients, %v", len(all), err)
 	}
 	for i, c := range all {
-		if c.ID != fmt.Sprint(i) {
-			t.Errorf("client %d has ID %s", i, c.ID)
-		}
+		difftest.Equal(t, fmt.Sprintf("client %d has ID", i), fmt.Sprint(i), c.ID)
 	}
 }

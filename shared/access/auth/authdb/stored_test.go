@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/kit/difftest"
 )
 
 const storedTenant = "7c2f1a52-3f6e-4b1e-9d0a-000000000001"
@@ -49,18 +51,12 @@ func TestStoredRegistry(t *testing.T) {
 	client = dynamotest.Start(t)
 	dynamotest.LoadStored(t, client, "test-clients", "clients")
 	s = authdb.New(client, "test-clients")
-	gotTenant, err := s.Tenant(ctx, storedTenant)
-	if diff := cmp.Diff(tenant, gotTenant); err != nil || diff != "" {
-		t.Errorf("tenant: %v, (-want +got)\n%s", err, diff)
-	}
-	gotClient, err := s.Client(ctx, "client")
-	if diff := cmp.Diff(c, gotClient); err != nil || diff != "" {
-		t.Errorf("client: %v, (-want +got)\n%s", err, diff)
-	}
-	gotToken, err := s.SealedToken(ctx, token.ID)
-	if diff := cmp.Diff(token, gotToken); err != nil || diff != "" {
-		t.Errorf("token: %v, (-want +got)\n%s", err, diff)
-	}
+	gotTenant := errtest.Must(s.Tenant(ctx, storedTenant))(t)
+	difftest.Equal(t, "tenant", tenant, gotTenant)
+	gotClient := errtest.Must(s.Client(ctx, "client"))(t)
+	difftest.Equal(t, "client", c, gotClient)
+	gotToken := errtest.Must(s.SealedToken(ctx, token.ID))(t)
+	difftest.Equal(t, "token", token, gotToken)
 	gotKeys, version, err := s.Keys(ctx)
 	if diff := cmp.Diff(keys, gotKeys); err != nil || diff != "" || version != 1 {
 		t.Errorf("keys: version %d, %v, (-want +got)\n%s", version, err, diff)

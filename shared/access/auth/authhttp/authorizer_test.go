@@ -32,8 +32,7 @@ func TestAuthorizer(t *testing.T) {
 		"issuer from the settings": "https://issuer.test"} {
 		t.Run(name, func(t *testing.T) {
 			id := newIdentity(t, issuerURL)
-			reply, err := id.authorizer.Run(t.Context(), newRequest(t, "Bearer "+id.issueToken(t)))
-			errtest.Fatal(t, err)
+			reply := errtest.Must(id.authorizer.Run(t.Context(), newRequest(t, "Bearer "+id.issueToken(t))))(t)
 			wantStatement := []events.IAMPolicyStatement{{
 				Effect: "Allow", Action: []string{"execute-api:Invoke"},
 				Resource: []string{"arn:aws:execute-api:eu-central-1:123456789012:abc123/live/*"},
@@ -45,9 +44,7 @@ func TestAuthorizer(t *testing.T) {
 				Attributes: auth.DefaultSettings().Attributes(), Expires: id.now.Add(65 * time.Minute),
 			}.Context()
 			difftest.Equal(t, "context", wantContext, reply.Context)
-			if reply.PrincipalID != id.client.ID {
-				t.Errorf("got the principal %s, want %s", reply.PrincipalID, id.client.ID)
-			}
+			difftest.Equal(t, "principal", id.client.ID, reply.PrincipalID)
 		})
 	}
 }
@@ -99,9 +96,7 @@ func TestAcceptedHeaders(t *testing.T) {
 		"only single-value headers":   singleValue,
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := id.authorizer.Run(t.Context(), r); err != nil {
-				t.Errorf("got %v, want a policy", err)
-			}
+			errtest.Is(t, "Run", errtest.Of(id.authorizer.Run(t.Context(), r)), nil)
 		})
 	}
 }
@@ -205,7 +200,5 @@ func TestAuthorizerOutage(t *testing.T) {
 			}
 		})
 	}
-	if n := strings.Count(id.log.String(), "a secret of the store"); n != 2 {
-		t.Errorf("got the cause %d times in the log, want once for each of 2 outages", n)
-	}
+	difftest.Equal(t, "cause: times in the log", 2, strings.Count(id.log.String(), "a secret of the store"))
 }

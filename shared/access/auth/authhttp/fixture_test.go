@@ -43,8 +43,7 @@ const tokenID = "5e1f2f5c-7d0c-4b0f-8a3f-3c6e0d9b1a44"
 
 func newIdentity(t *testing.T, issuerURL string) *identity {
 	t.Helper()
-	keys, err := fakekms.New(t.TempDir())
-	errtest.Fatal(t, err)
+	keys := errtest.Must(fakekms.New(t.TempDir()))(t)
 	errtest.Fatal(t, keys.Ensure("signing"))
 	web := httptest.NewServer(keys)
 	t.Cleanup(web.Close)
@@ -104,8 +103,7 @@ func (id *identity) post(t *testing.T, body string,
 
 func (id *identity) send(t *testing.T, e events.APIGatewayProxyRequest) (int, map[string]any, map[string][]string) {
 	t.Helper()
-	r, err := id.token(t.Context(), e)
-	errtest.Fatal(t, err)
+	r := errtest.Must(id.token(t.Context(), e))(t)
 	var body map[string]any
 	if err := json.Unmarshal([]byte(r.Body), &body); err != nil {
 		t.Fatalf("%d %q: %v", r.StatusCode, r.Body, err)

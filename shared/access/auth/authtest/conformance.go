@@ -8,12 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/access"
 	"sluice/shared/access/auth"
 	"sluice/shared/access/ratelimit"
 	"sluice/shared/access/tenancy"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -52,16 +51,12 @@ func must[T any](t *testing.T) func(got T, err error) T {
 
 func equal(t *testing.T, want, got any) {
 	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	difftest.Equal(t, "result", want, got)
 }
 
 func absent(t *testing.T, err error) {
 	t.Helper()
-	if !errors.Is(err, auth.ErrNotFound) {
-		t.Errorf("%v, want ErrNotFound", err)
-	}
+	errtest.Is(t, "error", err, auth.ErrNotFound)
 }
 
 func tenants(t *testing.T, r auth.Registry) {
@@ -80,9 +75,8 @@ func tenants(t *testing.T, r auth.Registry) {
 		errtest.Fatal(t, r.CreateTenant(ctx, one))
 		equal(t, one, must[auth.Tenant](t)(r.Tenant(ctx, one.ID)))
 	}
-	if err := r.CreateTenant(ctx, auth.Tenant{ID: "a", CreatedAt: created}); !errors.Is(err, auth.ErrExists) {
-		t.Errorf("a tenant created twice: %v", err)
-	}
+	errtest.Is(t, "a tenant created twice", r.CreateTenant(ctx, auth.Tenant{ID: "a", CreatedAt: created}),
+		auth.ErrExists)
 	for _, on := range []bool{true, true, false, true} {
 		a.BatchEnabled = on
 		equal(t, a, must[auth.Tenant](t)(r.EnableBatch(ctx, "a", on)))
@@ -132,22 +126,17 @@ func clients(t *testing.T, r auth.Registry) {
 		errtest.Fatal(t, r.CreateClient(ctx, c))
 		equal(t, c, must[auth.Client](t)(r.Client(ctx, c.ID)))
 	}
-	if err := r.CreateClient(ctx, aClient("1", "a")); !errors.Is(err, auth.ErrExists) {
-		t.Errorf("a client created twice: %v", err)
-	}
+	errtest.Is(t, "a client created twice", r.CreateClient(ctx, aClient("1", "a")), auth.ErrExists)
 	_, err = r.Client(ctx, "a") // a tenant's ID is no client's
 	absent(t, err)
-	if _, err := r.RemoveSecret(ctx, "1", true); !errors.Is(err, auth.ErrOneSecret) {
-		t.Errorf("the only secret is removed: %v", err)
-	}
+	errtest.Is(t, "the only secret is removed", errtest.Of(r.RemoveSecret(ctx, "1", true)), auth.ErrOneSecret)
 	first, second := one, one
 	_, second.NextSecret = auth.NewSecret()
 	second.NextSecretAt = one.CreatedAt.Add(time.Hour)
 	equal(t, second, must[auth.Client](t)(r.AddSecret(ctx, "1", second.NextSecret, second.NextSecretAt)))
 	equal(t, second, must[auth.Client](t)(r.Client(ctx, "1")))
-	if _, err := r.AddSecret(ctx, "1", second.NextSecret, second.NextSecretAt); !errors.Is(err, auth.ErrTwoSecrets) {
-		t.Errorf("a third secret: %v", err)
-	}
+	errtest.Is(t, "a third secret", errtest.Of(r.AddSecret(ctx, "1", second.NextSecret, second.NextSecretAt)),
+		auth.ErrTwoSecrets)
 	equal(t, first, must[auth.Client](t)(r.RemoveSecret(ctx, "1", true)))
 	must[auth.Client](t)(r.AddSecret(ctx, "1", second.NextSecret, second.NextSecretAt))
 	one.Secret = second.NextSecret
@@ -203,9 +192,7 @@ func keys(t *testing.T, r auth.Registry) {
 	second := auth.Key{ID: "k2", KMSKey: "2", PublicKey: []byte{3}, ActiveFrom: created.Add(time.Minute),
 		RetireAt: created.Add(time.Hour)}
 	sets := [][]auth.Key{{first}, {first, second}, {second}}
-	if err := r.ReplaceKeys(ctx, sets[0], 1); !errors.Is(err, auth.ErrChanged) {
-		t.Errorf("keys of a version that never was: %v", err)
-	}
+	errtest.Is(t, "keys of a version that never was", r.ReplaceKeys(ctx, sets[0], 1), auth.ErrChanged)
 	for _, set := range sets {
 		_, version := read()
 		errtest.Fatal(t, r.ReplaceKeys(ctx, set, version))
@@ -214,9 +201,7 @@ func keys(t *testing.T, r auth.Registry) {
 		if next == version {
 			t.Error("the version stayed")
 		}
-		if err := r.ReplaceKeys(ctx, sets[0], version); !errors.Is(err, auth.ErrChanged) {
-			t.Errorf("a stale version: %v", err)
-		}
+		errtest.Is(t, "a stale version", r.ReplaceKeys(ctx, sets[0], version), auth.ErrChanged)
 		got, _ = read()
 		equal(t, set, got)
 	}

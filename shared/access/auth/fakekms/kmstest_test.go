@@ -23,8 +23,7 @@ import (
 
 func open(t *testing.T, dir string) (*fakekms.Server, *kms.Client) {
 	t.Helper()
-	s, err := fakekms.New(dir)
-	errtest.Fatal(t, err)
+	s := errtest.Must(fakekms.New(dir))(t)
 	web := httptest.NewServer(s)
 	t.Cleanup(web.Close)
 	return s, kms.New(kms.Options{
@@ -46,11 +45,10 @@ func sign(ctx context.Context, c *kms.Client, id string, digest []byte) ([]byte,
 func TestKeysSurviveARestart(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "keys")
 	_, maker := open(t, dir)
-	made, err := maker.CreateKey(t.Context(), &kms.CreateKeyInput{
+	made := errtest.Must(maker.CreateKey(t.Context(), &kms.CreateKeyInput{
 		KeySpec: types.KeySpecEccNistP256, KeyUsage: types.KeyUsageTypeSignVerify,
 		Tags: []types.Tag{{TagKey: aws.String("sluice-signing"), TagValue: aws.String("sluice")}},
-	})
-	errtest.Fatal(t, err)
+	}))(t)
 	files, err := os.ReadDir(dir)
 	if err != nil || len(files) != 2 { // the key and its tags
 		t.Fatalf("%d files, %v", len(files), err)
@@ -69,10 +67,8 @@ func TestKeysSurviveARestart(t *testing.T) {
 	}
 	for _, id := range []string{*made.KeyMetadata.KeyId, *made.KeyMetadata.Arn} {
 		digest := sha256.Sum256([]byte(id))
-		signature, err := sign(t.Context(), c, id, digest[:])
-		errtest.Fatal(t, err)
-		published, err := c.GetPublicKey(t.Context(), &kms.GetPublicKeyInput{KeyId: &id})
-		errtest.Fatal(t, err)
+		signature := errtest.Must(sign(t.Context(), c, id, digest[:]))(t)
+		published := errtest.Must(c.GetPublicKey(t.Context(), &kms.GetPublicKeyInput{KeyId: &id}))(t)
 		public, err := x509.ParsePKIXPublicKey(published.PublicKey)
 		if err != nil || !ecdsa.VerifyASN1(public.(*ecdsa.PublicKey), digest[:], signature) {
 			t.Errorf("signature by %s does not verify: %v", id, err)
@@ -86,8 +82,7 @@ func TestEnsureKeepsAKey(t *testing.T) {
 	for range 2 {
 		s, c := open(t, dir)
 		errtest.Fatal(t, s.Ensure("signing"))
-		out, err := c.GetPublicKey(t.Context(), &kms.GetPublicKeyInput{KeyId: aws.String("signing")})
-		errtest.Fatal(t, err)
+		out := errtest.Must(c.GetPublicKey(t.Context(), &kms.GetPublicKeyInput{KeyId: aws.String("signing")}))(t)
 		if before != nil && string(before) != string(out.PublicKey) {
 			t.Error("the key changed")
 		}

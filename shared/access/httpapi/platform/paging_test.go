@@ -3,31 +3,27 @@ package platform_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
 func TestPageTokens(t *testing.T) {
 	newPaging := func() *platform.Paging {
-		p, err := platform.NewPaging(platform.NewPagingKey())
-		errtest.Fatal(t, err)
+		p := errtest.Must(platform.NewPaging(platform.NewPagingKey()))(t)
 		return p
 	}
 	p := newPaging()
 	token := p.Seal("t", "q", "here")
-	if got, err := p.Open("t", "q", token); err != nil || got != "here" {
-		t.Fatalf("got %q, %v, want here", got, err)
-	}
-	if got := p.Seal("t", "q", ""); got != "" {
-		t.Errorf("the end of a list has the token %q, want none", got)
-	}
+	difftest.Equal(t, "Open", "here", errtest.Must(p.Open("t", "q", token))(t))
+	difftest.Equal(t, "the end of a list has the token", "", p.Seal("t", "q", ""))
 	expectForeign := func(p *platform.Paging, tenant, query, token string) {
 		t.Helper()
-		if got, err := p.Open(tenant, query, token); !errors.Is(err, platform.ErrPageToken) {
-			t.Errorf("Open(%q, %q, %q): got %q, %v, want ErrPageToken", tenant, query, token, got, err)
-		}
+		errtest.Is(t, fmt.Sprintf("Open(%q, %q, %q)", tenant, query, token), errtest.Of(p.Open(tenant, query, token)),
+			platform.ErrPageToken)
 	}
 	expectForeign(p, "t2", "q", token)
 	expectForeign(p, "t", "q2", token)

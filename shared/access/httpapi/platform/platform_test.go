@@ -104,8 +104,7 @@ func sendTo(t *testing.T,
 	t.Helper()
 	handler := newHandler(routes(), nil, nil, slog.New(slog.DiscardHandler), func() time.Time { return now })
 	path, query, _ := strings.Cut(path, "?")
-	values, err := url.ParseQuery(query)
-	errtest.Fatal(t, err)
+	values := errtest.Must(url.ParseQuery(query))(t)
 	c := httpapi.Caller{Tenant: tenant, Client: "c", Permissions: []string{"Edit"}, Expires: now.Add(time.Hour)}
 	e := events.APIGatewayProxyRequest{
 		HTTPMethod: method, Path: path, Body: body, MultiValueQueryStringParameters: values,
@@ -117,8 +116,7 @@ func sendTo(t *testing.T,
 			delete(e.MultiValueHeaders, name)
 		}
 	}
-	r, err := httpapi.Lambda(handler)(t.Context(), e)
-	errtest.Fatal(t, err)
+	r := errtest.Must(httpapi.Lambda(handler)(t.Context(), e))(t)
 	return r.StatusCode, r.Body, r
 }
 

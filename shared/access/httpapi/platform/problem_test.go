@@ -83,8 +83,7 @@ func TestProblemsListValidationErrors(t *testing.T) {
 func TestProblemsWithoutAToken(t *testing.T) {
 	handler := httpapi.Lambda(platform.ProblemHandler(routes(), nil, nil, slog.New(slog.DiscardHandler),
 		func() time.Time { return now }))
-	r, err := handler(t.Context(), events.APIGatewayProxyRequest{HTTPMethod: "GET", Path: "/things/1"})
-	errtest.Fatal(t, err)
+	r := errtest.Must(handler(t.Context(), events.APIGatewayProxyRequest{HTTPMethod: "GET", Path: "/things/1"}))(t)
 	const want = `{"type":"about:blank","title":"Unauthorized","status":401,"detail":"Unauthorized",` +
 		`"instance":"/things/1","errorCode":"unauthorized"}`
 	if r.Body != want {

@@ -115,9 +115,7 @@ func TestAttemptedValues(t *testing.T) {
 			if err := json.Unmarshal([]byte(text), &reply); err != nil || status != 400 || len(reply.Data) != 1 {
 				t.Fatalf("got %d %s, %v, want 400 with one validation error", status, text, err)
 			}
-			if got := string(reply.Data[0].AttemptedValue); got != tt.want {
-				t.Errorf("got %s, want %s", got, tt.want)
-			}
+			difftest.Equal(t, "AttemptedValue", tt.want, string(reply.Data[0].AttemptedValue))
 		})
 	}
 }

@@ -3,7 +3,6 @@ package idempotencytest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -13,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/access/idempotency"
+	"sluice/shared/kit/errtest"
 )
 
 // Conform tests a store against the contract of idempotency.Store. The store is used for keys of many tenants at once.
@@ -45,9 +45,7 @@ func NewRecord(run string) idempotency.Record {
 // must ends a test on an error.
 func must(t *testing.T, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 }
 
 // create creates a record, and checks whether it is created and which one is there then.
@@ -73,9 +71,8 @@ func testLife(t *testing.T, s idempotency.Store, k idempotency.Key) {
 	create(t, s, k, second, started, true, second)
 
 	answer := idempotency.Answer{Status: 201, Body: []byte(`{"a":1}`)}
-	if err := s.Finish(t.Context(), k, "first", answer); !errors.Is(err, idempotency.ErrLost) {
-		t.Errorf("an answer of a run that has not the key: error %v, want ErrLost", err)
-	}
+	errtest.Is(t, "an answer of a run that has not the key", s.Finish(t.Context(), k, "first", answer),
+		idempotency.ErrLost)
 	for range 2 {
 		must(t, s.Finish(t.Context(), k, "second", answer))
 	}
@@ -118,9 +115,8 @@ func testTakeOver(t *testing.T, s idempotency.Store, k idempotency.Key) {
 	if diff := cmp.Diff(second, got); !taken || diff != "" {
 		t.Errorf("taken %t, want true; record (-want +got):\n%s", taken, diff)
 	}
-	if err := s.Finish(t.Context(), k, "first", idempotency.Answer{Status: 200}); !errors.Is(err, idempotency.ErrLost) {
-		t.Errorf("the answer of the run that lost the key: error %v, want ErrLost", err)
-	}
+	errtest.Is(t, "the answer of the run that lost the key",
+		s.Finish(t.Context(), k, "first", idempotency.Answer{Status: 200}), idempotency.ErrLost)
 	must(t, s.Release(t.Context(), k, "first"))
 	must(t, s.Forget(t.Context(), k, "first"))
 	create(t, s, k, first, started, false, second)
@@ -160,9 +156,7 @@ func race(t *testing.T, f func(i int) (bool, error)) int64 {
 	for i := range 20 {
 		group.Go(func() {
 			won, err := f(i)
-			if err != nil {
-				t.Error(err)
-			}
+			errtest.Is(t, "error", err, nil)
 			if won {
 				winners.Add(1)
 			}

@@ -13,6 +13,7 @@ import (
 
 	"sluice/shared/connect/externalauth"
 	"sluice/shared/connect/externalauth/externalauthdb"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
@@ -32,9 +33,8 @@ func TestRaces(t *testing.T) {
 			for step := range steps {
 				u := fmt.Sprintf("https://hooks.example.com/%d%s", random.IntN(urls),
 					strings.Repeat("/", random.IntN(2)))
-				if err := writeAtRandom(t, s, random, fmt.Sprintf("%d-%d", w, step), u); err != nil {
-					t.Errorf("writer %d, step %d: %v", w, step, err)
-				}
+				errtest.Is(t, fmt.Sprintf("writer %d, step %d", w, step),
+					writeAtRandom(t, s, random, fmt.Sprintf("%d-%d", w, step), u), nil)
 			}
 		})
 	}
@@ -42,9 +42,8 @@ func TestRaces(t *testing.T) {
 	// All others may have been deleted at the end.
 	last := externalauth.Configuration{ID: "last", Tenant: storedTenant, URL: "https://hooks.example.com/last"}
 	errtest.Fatal(t, s.Create(t.Context(), last))
-	out, err := db.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("test-externalauth"),
-		ConsistentRead: aws.Bool(true)})
-	errtest.Fatal(t, err)
+	out := errtest.Must(db.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("test-externalauth"),
+		ConsistentRead: aws.Bool(true)}))(t)
 	canonical, claims, count := map[string]string{}, map[string]bool{}, int64(0)
 	for _, item := range out.Items {
 		part := dynamo.StringAttribute(item, "part")
@@ -113,7 +112,5 @@ func TestIDIsUsedOnce(t *testing.T) {
 	if err := s.Create(t.Context(), second); err == nil {
 		t.Error("a second configuration was stored under the same ID")
 	}
-	if got, err := s.Get(t.Context(), c.Tenant, c.ID); err != nil || got.URL != c.URL {
-		t.Errorf("the configuration has the URL %s, %v; want %s", got.URL, err, c.URL)
-	}
+	difftest.Equal(t, "the configuration has the URL", c.URL, errtest.Must(s.Get(t.Context(), c.Tenant, c.ID))(t).URL)
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"sluice/shared/connect/externalauth"
@@ -95,14 +94,11 @@ func TestStoredConfigurations(t *testing.T) {
 	if err == nil {
 		got, err = s.Reveal(ctx, got)
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(externalauth.Configuration{}, "Sealed")); err != nil ||
-		diff != "" {
-		t.Errorf("%v, (-want +got)\n%s", err, diff)
-	}
-	if err := s.Create(ctx, externalauth.Configuration{ID: "x", Tenant: storedTenant,
-		URL: "https://hooks.example.com/a"}); !errors.Is(err, externalauth.ErrDuplicateURL) {
-		t.Errorf("a configuration with the stored URL: %v, want ErrDuplicateURL", err)
-	}
+	errtest.Fatal(t, err)
+	difftest.Equal(t, "result", want, got, cmpopts.IgnoreFields(externalauth.Configuration{}, "Sealed"))
+	errtest.Is(t, "a configuration with the stored URL",
+		s.Create(ctx, externalauth.Configuration{ID: "x", Tenant: storedTenant, URL: "https://hooks.example.com/a"}),
+		externalauth.ErrDuplicateURL)
 }
 
 // A configuration stored before there were modes has the default one.
@@ -114,9 +110,7 @@ func TestStoredWithoutMode(t *testing.T) {
 		t.Fatalf("%d configurations, %v", len(list), err)
 	}
 	for _, c := range []*externalauth.Certificate{list[0].EndpointCertificate, list[0].OAuth.EndpointCertificate} {
-		if c.Mode != externalauth.PinLeafThumbprint {
-			t.Errorf("the mode is %q, want %q", c.Mode, externalauth.PinLeafThumbprint)
-		}
+		difftest.Equal(t, "the mode", externalauth.PinLeafThumbprint, c.Mode)
 	}
 }
 
@@ -129,25 +123,16 @@ func TestChangedConfigurations(t *testing.T) {
 	second := first
 	second.URL = "https://hooks.example.com/b"
 	errtest.Fatal(t, s.Save(ctx, first, second))
-	if err := s.Save(ctx, first, second); !errors.Is(err, externalauth.ErrChanged) {
-		t.Errorf("saving over another version: %v, want ErrChanged", err)
-	}
-	if err := s.Delete(ctx, first); !errors.Is(err, externalauth.ErrChanged) {
-		t.Errorf("deleting another version: %v, want ErrChanged", err)
-	}
+	errtest.Is(t, "saving over another version", s.Save(ctx, first, second), externalauth.ErrChanged)
+	errtest.Is(t, "deleting another version", s.Delete(ctx, first), externalauth.ErrChanged)
 	got, err := s.Get(ctx, storedTenant, first.ID)
 	if err != nil || got.Version != 2 || got.URL != second.URL {
 		t.Errorf("read version %d of %s, %v", got.Version, got.URL, err)
 	}
-	if err := s.Delete(ctx, got); err != nil {
-		t.Error(err)
-	}
-	if err := s.Delete(ctx, got); !errors.Is(err, externalauth.ErrChanged) {
-		t.Errorf("deleting twice: %v, want ErrChanged", err)
-	}
-	if _, err := s.Get(ctx, storedTenant, first.ID); !errors.Is(err, externalauth.ErrNotFound) {
-		t.Errorf("reading a deleted configuration: %v, want ErrNotFound", err)
-	}
+	errtest.Fatal(t, s.Delete(ctx, got))
+	errtest.Is(t, "deleting twice", s.Delete(ctx, got), externalauth.ErrChanged)
+	errtest.Is(t, "reading a deleted configuration", errtest.Of(s.Get(ctx, storedTenant, first.ID)),
+		externalauth.ErrNotFound)
 }
 
 // A call gets the configuration that serves its URL, with its secrets, and no other tenant's.
@@ -175,11 +160,8 @@ func TestPurpose(t *testing.T) {
 	c := storedConfiguration()
 	s := externalauthdb.New(dynamotest.Start(t), "test-externalauth", openBox{})
 	errtest.Fatal(t, s.Create(t.Context(), c))
-	got, err := s.Get(t.Context(), storedTenant, c.ID)
-	errtest.Fatal(t, err)
-	if _, err := (openBox{}).Open(t.Context(), storedTenant, sealed.ExternalAuthentication, got.Sealed); err != nil {
-		t.Error(err)
-	}
+	got := errtest.Must(s.Get(t.Context(), storedTenant, c.ID))(t)
+	errtest.Fatal(t, errtest.Of((openBox{}).Open(t.Context(), storedTenant, sealed.ExternalAuthentication, got.Sealed)))
 }
 
 // The index has the due notices of all tenants, until they are sent or the configuration has changed.

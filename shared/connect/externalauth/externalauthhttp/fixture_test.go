@@ -94,8 +94,7 @@ func (f *fixture) send(method, path, body string, data any) (int, string) {
 		NewID: uuid.NewString}
 	trail := audit.New(f.log, clock, audit.RequestID)
 	h := httpapi.Lambda(platform.Handler(s.Routes(), nil, trail, slog.New(slog.NewTextHandler(f.log, nil)), clock))
-	r, err := h(f.Context(), httpapitest.NewPlatformRequest(f, f.caller, method, path, body))
-	errtest.Fatal(f, err)
+	r := errtest.Must(h(f.Context(), httpapitest.NewPlatformRequest(f, f.caller, method, path, body)))(f)
 	if data != nil {
 		if err := json.Unmarshal([]byte(r.Body), &struct{ Data any }{data}); err != nil {
 			f.Fatalf("%v: %s", err, r.Body)

@@ -24,10 +24,8 @@ type Issuer struct {
 // New makes a certificate of the given name and validity, signed by an issuer or, without one, by itself.
 func New(t testing.TB, name string, isCA bool, from, to time.Time, by *Issuer) *Issuer {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	errtest.Fatal(t, err)
-	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 64))
-	errtest.Fatal(t, err)
+	key := errtest.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
+	serial := errtest.Must(rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 64)))(t)
 	template := &x509.Certificate{
 		SerialNumber: serial, Subject: pkix.Name{CommonName: name}, NotBefore: from, NotAfter: to,
 		BasicConstraintsValid: true, IsCA: isCA, DNSNames: []string{name},
@@ -39,10 +37,8 @@ func New(t testing.TB, name string, isCA bool, from, to time.Time, by *Issuer) *
 	if by != nil {
 		parent = by
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, parent.Certificate, key.Public(), parent.Key)
-	errtest.Fatal(t, err)
-	certificate, err := x509.ParseCertificate(der)
-	errtest.Fatal(t, err)
+	der := errtest.Must(x509.CreateCertificate(rand.Reader, template, parent.Certificate, key.Public(), parent.Key))(t)
+	certificate := errtest.Must(x509.ParseCertificate(der))(t)
 	return &Issuer{certificate, key}
 }
 

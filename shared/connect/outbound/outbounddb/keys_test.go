@@ -4,11 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/connect/outbound"
 	"sluice/shared/connect/outbound/outbounddb"
 	"sluice/shared/connect/outbound/outboundtest"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 )
@@ -34,8 +33,6 @@ func TestStoredKeys(t *testing.T) {
 
 	client = dynamotest.Start(t)
 	dynamotest.LoadStored(t, client, "test-outbound", "outbound")
-	got, err := outbounddb.New(client, "test-outbound").ClientKey(ctx, key.Tenant)
-	if diff := cmp.Diff(key, got); err != nil || diff != "" {
-		t.Errorf("client key: %v, (-want +got)\n%s", err, diff)
-	}
+	got := errtest.Must(outbounddb.New(client, "test-outbound").ClientKey(ctx, key.Tenant))(t)
+	difftest.Equal(t, "client key", key, got)
 }

@@ -45,8 +45,7 @@ type fixture struct {
 
 func newFixture(t *testing.T, keys ...outbound.ClientKey) *fixture {
 	t.Helper()
-	addresses, err := outbound.ParseAddressPolicy("127.0.0.0/8")
-	errtest.Fatal(t, err)
+	addresses := errtest.Must(outbound.ParseAddressPolicy("127.0.0.0/8"))(t)
 	f := &fixture{now: outboundtest.Now}
 	clock := func() time.Time { return f.now }
 	f.client = &outbound.Client{Addresses: addresses, Resolver: outboundtest.NewResolver(), Now: clock}
@@ -74,8 +73,7 @@ func (f *fixture) send(t *testing.T, method, path, body string) reply {
 		event.RequestContext.Authorizer = caller.Context()
 	}
 	handler := platform.Handler(f.Routes(), nil, nil, slog.New(slog.NewTextHandler(io.Discard, nil)), f.Now)
-	r, err := httpapi.Lambda(handler)(t.Context(), event)
-	errtest.Fatal(t, err)
+	r := errtest.Must(httpapi.Lambda(handler)(t.Context(), event))(t)
 	return reply{r.StatusCode, http.Header(r.MultiValueHeaders), r.Body}
 }
 
@@ -83,8 +81,7 @@ func (f *fixture) send(t *testing.T, method, path, body string) reply {
 func (f *fixture) check(t *testing.T, url string) (chain []wire.CertificateDetails,
 	decisions map[string]wire.CertificateDecision) {
 	t.Helper()
-	body, err := json.Marshal(map[string]any{"data": map[string]string{"url": url}})
-	errtest.Fatal(t, err)
+	body := errtest.Must(json.Marshal(map[string]any{"data": map[string]string{"url": url}}))(t)
 	w := f.send(t, "POST", "/externalauthenticationquery/api/configuration/check", string(body))
 	var envelope struct {
 		Data wire.PresentedCertificates `json:"data"`

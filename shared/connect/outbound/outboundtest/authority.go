@@ -113,13 +113,10 @@ func (a *Authority) chainOf(leaf *x509.Certificate) [][]byte {
 
 func (a *Authority) sign(template, parent *x509.Certificate, public crypto.PublicKey) *x509.Certificate {
 	a.t.Helper()
-	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
-	errtest.Fatal(a.t, err)
+	serial := errtest.Must(rand.Int(rand.Reader, big.NewInt(1<<62)))(a.t)
 	template.SerialNumber = serial
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, public, a.key)
-	errtest.Fatal(a.t, err)
-	certificate, err := x509.ParseCertificate(der)
-	errtest.Fatal(a.t, err)
+	der := errtest.Must(x509.CreateCertificate(rand.Reader, template, parent, public, a.key))(a.t)
+	certificate := errtest.Must(x509.ParseCertificate(der))(a.t)
 	return certificate
 }
 
@@ -132,8 +129,7 @@ func authorityTemplate(name string) *x509.Certificate {
 
 func newKey(t testing.TB) crypto.Signer {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	errtest.Fatal(t, err)
+	key := errtest.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	return key
 }
 
@@ -173,9 +169,7 @@ func NewServer(t testing.TB, certificate tls.Certificate, handler http.Handler, 
 	// httptest puts a certificate of its own beside the given one only if none is given.
 	t.Cleanup(s.Close)
 	_, port, err := net.SplitHostPort(s.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return &Server{URL: "https://" + net.JoinHostPort(ReceiverHost, port), Port: port, http: s}
 }
 

@@ -19,14 +19,14 @@ import (
 
 	"sluice/shared/access/auth/fakekms"
 	"sluice/shared/connect/outbound"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
 // NewKMS starts a KMS and returns a client of it.
 func NewKMS(t testing.TB) *kms.Client {
 	t.Helper()
-	fake, err := fakekms.New(t.TempDir())
-	errtest.Fatal(t, err)
+	fake := errtest.Must(fakekms.New(t.TempDir()))(t)
 	server := httptest.NewServer(fake)
 	t.Cleanup(server.Close)
 	return kms.New(kms.Options{
@@ -38,12 +38,10 @@ func NewKMS(t testing.TB) *kms.Client {
 // NewClientKey makes a key in KMS for a tenant. A certificate is still to be installed.
 func NewClientKey(t testing.TB, k *kms.Client, tenant string) outbound.ClientKey {
 	t.Helper()
-	created, err := k.CreateKey(t.Context(), &kms.CreateKeyInput{
+	created := errtest.Must(k.CreateKey(t.Context(), &kms.CreateKeyInput{
 		KeySpec: types.KeySpecEccNistP256, KeyUsage: types.KeyUsageTypeSignVerify,
-	})
-	errtest.Fatal(t, err)
-	public, err := k.GetPublicKey(t.Context(), &kms.GetPublicKeyInput{KeyId: created.KeyMetadata.KeyId})
-	errtest.Fatal(t, err)
+	}))(t)
+	public := errtest.Must(k.GetPublicKey(t.Context(), &kms.GetPublicKeyInput{KeyId: created.KeyMetadata.KeyId}))(t)
 	return outbound.ClientKey{
 		Tenant: tenant, ID: "kid-" + tenant, KMSKey: aws.ToString(created.KeyMetadata.Arn), PublicKey: public.PublicKey,
 		CreatedAt: Now,
@@ -53,8 +51,7 @@ func NewClientKey(t testing.TB, k *kms.Client, tenant string) outbound.ClientKey
 // Certify returns a client key with a certificate of the authority. Of l, the usage is ClientAuth by default.
 func (a *Authority) Certify(k outbound.ClientKey, l Leaf) outbound.ClientKey {
 	a.t.Helper()
-	public, err := k.ParsePublicKey()
-	errtest.Fatal(a.t, err)
+	public := errtest.Must(k.ParsePublicKey())(a.t)
 	if l.Usage == 0 {
 		l.Usage = x509.ExtKeyUsageClientAuth
 	}
@@ -147,25 +144,17 @@ func Conform(t *testing.T, open func(t *testing.T) outbound.KeyStore) {
 			t.Errorf("key of the tenant %s: %v, (-want +got)\n%s", want.Tenant, err, diff)
 		}
 	}
-	if _, err := s.ClientKey(ctx, "a"); !errors.Is(err, outbound.ErrNoClientKey) {
-		t.Errorf("before there is a key: %v", err)
-	}
-	if err := s.InstallCertificates(ctx, first); !errors.Is(err, outbound.ErrNoClientKey) {
-		t.Errorf("a certificate without a key: %v", err)
-	}
+	errtest.Is(t, "before there is a key", errtest.Of(s.ClientKey(ctx, "a")), outbound.ErrNoClientKey)
+	errtest.Is(t, "a certificate without a key", s.InstallCertificates(ctx, first), outbound.ErrNoClientKey)
 	for _, k := range []outbound.ClientKey{second, first} {
 		errtest.Fatal(t, s.CreateClientKey(ctx, k))
 		wantKey(k)
 	}
 	again := first
 	again.ID = "3"
-	if err := s.CreateClientKey(ctx, again); !errors.Is(err, outbound.ErrClientKeyExists) {
-		t.Errorf("a second key of one tenant: %v", err)
-	}
+	errtest.Is(t, "a second key of one tenant", s.CreateClientKey(ctx, again), outbound.ErrClientKeyExists)
 	again.Certificates = [][]byte{[]byte("x")}
-	if err := s.InstallCertificates(ctx, again); !errors.Is(err, outbound.ErrNoClientKey) {
-		t.Errorf("a certificate of another key: %v", err)
-	}
+	errtest.Is(t, "a certificate of another key", s.InstallCertificates(ctx, again), outbound.ErrNoClientKey)
 	wantKey(first)
 	for _, certificates := range [][][]byte{{[]byte("leaf"), []byte("issuer")}, {[]byte("renewed")}} {
 		first.Certificates, first.InstalledAt = certificates, Now.AddDate(0, 0, len(certificates))
@@ -174,8 +163,6 @@ func Conform(t *testing.T, open func(t *testing.T) outbound.KeyStore) {
 		}
 		wantKey(first)
 	}
-	all, err := s.AllClientKeys(ctx)
-	if diff := cmp.Diff([]outbound.ClientKey{first, second}, all, cmpopts.EquateEmpty()); err != nil || diff != "" {
-		t.Errorf("all keys: %v, (-want +got)\n%s", err, diff)
-	}
+	all := errtest.Must(s.AllClientKeys(ctx))(t)
+	difftest.Equal(t, "all keys", []outbound.ClientKey{first, second}, all, cmpopts.EquateEmpty())
 }

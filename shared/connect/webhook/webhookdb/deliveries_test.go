@@ -1,7 +1,6 @@
 package webhookdb_test
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
 	"sluice/shared/connect/event"
@@ -25,11 +23,10 @@ import (
 // newDelivery returns the delivery of an event that happened some seconds after at.
 func newDelivery(t *testing.T, w webhook.Webhook, eventID string, seconds int) webhook.Delivery {
 	t.Helper()
-	d, err := webhook.NewDelivery(w, event.Message{
+	d := errtest.Must(webhook.NewDelivery(w, event.Message{
 		ID: eventID, Tenant: tenant, Type: event.BatchProcessed, Payload: []byte(`{}`),
 		When: at.Add(time.Duration(seconds) * time.Second),
-	}, at)
-	errtest.Fatal(t, err)
+	}, at))(t)
 	return d
 }
 
@@ -40,8 +37,7 @@ func single(w webhook.Webhook) webhook.Webhook {
 
 func mustGet(t *testing.T, s webhook.Store, d webhook.Delivery) webhook.Delivery {
 	t.Helper()
-	got, err := s.GetDelivery(t.Context(), tenant, d.WebhookID, d.ID)
-	errtest.Fatal(t, err)
+	got := errtest.Must(s.GetDelivery(t.Context(), tenant, d.WebhookID, d.ID))(t)
 	return got
 }
 
@@ -59,13 +55,10 @@ func testRunOfADelivery(t *testing.T, s webhook.Store) {
 	for range 2 {
 		errtest.Fatal(t, errtest.Of(s.CreateDelivery(ctx, d)))
 	}
-	if diff := cmp.Diff(normal(d), mustGet(t, s, d)); diff != "" {
-		t.Fatalf("created: (-want +got)\n%s", diff)
-	}
+	difftest.Equal(t, "created", normal(d), mustGet(t, s, d))
 	for _, key := range [][3]string{{"other", "w1", d.ID}, {tenant, "w2", d.ID}, {tenant, "w1", "other"}} {
-		if _, err := s.GetDelivery(ctx, key[0], key[1], key[2]); !errors.Is(err, webhook.ErrNotFound) {
-			t.Errorf("delivery %v: %v, want %v", key, err, webhook.ErrNotFound)
-		}
+		errtest.Is(t, fmt.Sprintf("delivery %v", key), errtest.Of(s.GetDelivery(ctx, key[0], key[1], key[2])),
+			webhook.ErrNotFound)
 	}
 
 	failed := d
@@ -75,14 +68,11 @@ func testRunOfADelivery(t *testing.T, s webhook.Store) {
 	}}
 	failed.AttemptCount, failed.NextAttemptAt = 1, at.Add(5*time.Second)
 	errtest.Fatal(t, s.SaveAttempt(ctx, failed))
-	if err := s.SaveAttempt(ctx, failed); !errors.Is(err, webhook.ErrChanged) {
-		t.Errorf("the same attempt again: %v, want %v", err, webhook.ErrChanged)
-	}
+	errtest.Is(t, "the same attempt again", s.SaveAttempt(ctx, failed), webhook.ErrChanged)
 	difftest.Equal(t, "after an attempt", failed, mustGet(t, s, d))
 	again, err := s.CreateDelivery(ctx, d) // repeated late: it changes nothing
-	if diff := cmp.Diff(failed, again); err != nil || diff != "" {
-		t.Errorf("created after an attempt: %v, (-want +got)\n%s", err, diff)
-	}
+	errtest.Fatal(t, err)
+	difftest.Equal(t, "created after an attempt", failed, again)
 	difftest.Equal(t, "after it was created again", failed, mustGet(t, s, d))
 	ended := failed
 	ended.Outcome, ended.EndedAt, ended.NextAttemptAt, ended.AttemptCount = webhook.Successful, at.Add(time.Minute),
@@ -93,31 +83,22 @@ func testRunOfADelivery(t *testing.T, s webhook.Store) {
 	difftest.Equal(t, "after the last attempt", ended, mustGet(t, s, d))
 	ended.AttemptCount = 3
 	for what, err := range map[string]error{"attempt": s.SaveAttempt(ctx, ended), "end": s.EndDelivery(ctx, ended)} {
-		if !errors.Is(err, webhook.ErrChanged) {
-			t.Errorf("%s of a delivery that has ended: %v, want %v", what, err, webhook.ErrChanged)
-		}
+		errtest.Is(t, what+" of a delivery that has ended", err, webhook.ErrChanged)
 	}
 
 	second := normal(failed)
 	second.Attempts, second.AttemptCount, second.NextAttemptAt = ended.Attempts, 2, time.Time{}
 	second.Run, second.RunAt = 2, at.Add(time.Hour)
 	for i := range 2 { // repeated, later
-		got, err := s.BeginRun(ctx, tenant, "w1", d.ID, 2, at.Add(time.Hour+time.Duration(i)))
-		if diff := cmp.Diff(second, got); err != nil || diff != "" {
-			t.Errorf("second run: %v, (-want +got)\n%s", err, diff)
-		}
+		got := errtest.Must(s.BeginRun(ctx, tenant, "w1", d.ID, 2, at.Add(time.Hour+time.Duration(i))))(t)
+		difftest.Equal(t, "second run", second, got)
 	}
-	if err := s.SaveAttempt(ctx, ended); !errors.Is(err, webhook.ErrChanged) {
-		t.Errorf("attempt of the first run: %v, want %v", err, webhook.ErrChanged)
-	}
+	errtest.Is(t, "attempt of the first run", s.SaveAttempt(ctx, ended), webhook.ErrChanged)
 	second.Outcome, second.Code, second.EndedAt = webhook.Failed, webhook.CodeDisabled, at
-	if err := s.EndDelivery(ctx, second); err != nil {
-		t.Error(err)
-	}
+	errtest.Fatal(t, s.EndDelivery(ctx, second))
 	difftest.Equal(t, "ended", second, mustGet(t, s, d))
-	if _, err := s.BeginRun(ctx, tenant, "w1", "other", 2, at); !errors.Is(err, webhook.ErrNotFound) {
-		t.Errorf("run of an unknown delivery: %v, want %v", err, webhook.ErrNotFound)
-	}
+	errtest.Is(t, "run of an unknown delivery", errtest.Of(s.BeginRun(ctx, tenant, "w1", "other", 2, at)),
+		webhook.ErrNotFound)
 }
 
 func TestListDeliveries(t *testing.T) { forEachStore(t, testListDeliveries) }
@@ -194,9 +175,7 @@ func testCollect(t *testing.T, s webhook.Store) {
 		t.Errorf("%d deliveries with %d messages, want 3 with 25", len(found), len(seen))
 	}
 	for id, n := range seen {
-		if n != 1 {
-			t.Errorf("message %s was collected %d times, want once", id, n)
-		}
+		difftest.Equal(t, "times that message "+id+" was collected", 1, n)
 	}
 }
 
@@ -205,8 +184,7 @@ func TestStopCollecting(t *testing.T) { forEachStore(t, testStopCollecting) }
 func testStopCollecting(t *testing.T, s webhook.Store) {
 	ctx := t.Context()
 	w := create(t, s, newWebhook("w1"))
-	first, err := s.Collect(ctx, w, newDelivery(t, w, "e1", 0))
-	errtest.Fatal(t, err)
+	first := errtest.Must(s.Collect(ctx, w, newDelivery(t, w, "e1", 0)))(t)
 	second, err := s.Collect(ctx, w, newDelivery(t, w, "e2", 1)) // with w as it was read before
 	if err != nil || second.ID != first.ID || len(second.Messages) != 2 {
 		t.Fatalf("the second message is in %s with %d messages, %v; want %s with 2", second.ID, len(second.Messages),
@@ -216,10 +194,8 @@ func testStopCollecting(t *testing.T, s webhook.Store) {
 	if err != nil || closed.IsOpen || closed.Run != 2 || !closed.RunAt.Equal(at.Add(time.Minute)) {
 		t.Errorf("closed: %+v, %v; want run 2", closed, err)
 	}
-	again, err := s.StopCollecting(ctx, second, 1, at.Add(time.Hour))
-	if diff := cmp.Diff(closed, again); err != nil || diff != "" {
-		t.Errorf("closed again: %v, (-want +got)\n%s", err, diff)
-	}
+	again := errtest.Must(s.StopCollecting(ctx, second, 1, at.Add(time.Hour)))(t)
+	difftest.Equal(t, "closed again", closed, again)
 	for id, want := range map[string]string{"e2": first.ID, "e3": "another"} {
 		d, err := s.Collect(ctx, w, newDelivery(t, w, id, 2))
 		if err != nil || (want == "another") != (d.ID != first.ID) {
@@ -228,14 +204,11 @@ func testStopCollecting(t *testing.T, s webhook.Store) {
 	}
 	large := newDelivery(t, w, "e4", 3)
 	large.Messages[0].Text = []byte(strings.Repeat("x", webhook.MaxBodyBytes))
-	d, err := s.Collect(ctx, w, large)
-	if err != nil || d.ID != large.ID {
-		t.Errorf("a message without room is in %s, %v; want %s", d.ID, err, large.ID)
-	}
+	d := errtest.Must(s.Collect(ctx, w, large))(t)
+	difftest.Equal(t, "a message without room is in", large.ID, d.ID)
 	errtest.Fatal(t, s.Delete(ctx, tenant, "w1"))
-	if _, err := s.Collect(ctx, w, newDelivery(t, w, "e5", 4)); !errors.Is(err, webhook.ErrNotFound) {
-		t.Errorf("collect for a deleted webhook: %v, want %v", err, webhook.ErrNotFound)
-	}
+	errtest.Is(t, "collect for a deleted webhook", errtest.Of(s.Collect(ctx, w, newDelivery(t, w, "e5", 4))),
+		webhook.ErrNotFound)
 }
 
 // A delivery outlives the row of its collected event. The event that is announced once more changes nothing of it.
@@ -252,12 +225,8 @@ func TestEventOfADeliveryThatIsKeptLonger(t *testing.T) {
 		"owner": dynamo.String(tenant + "#w1#events"), "part": dynamo.String("e1"),
 	}})
 	errtest.Fatal(t, err)
-	if w, err = s.Get(ctx, tenant, "w1"); err != nil {
-		t.Fatal(err)
-	}
-	got, err := s.Collect(ctx, w, d)
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("collected again: %v, (-want +got)\n%s", err, diff)
-	}
+	w = errtest.Must(s.Get(ctx, tenant, "w1"))(t)
+	got := errtest.Must(s.Collect(ctx, w, d))(t)
+	difftest.Equal(t, "collected again", want, got)
 	difftest.Equal(t, "after it was collected again", want, mustGet(t, s, d))
 }

@@ -9,6 +9,7 @@ import (
 
 	"sluice/shared/connect/webhook"
 	"sluice/shared/connect/webhook/webhookdb"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 )
@@ -21,9 +22,7 @@ func TestStoredWebhooks(t *testing.T) {
 	w := create(t, s, newWebhook("w1"))
 	d, err := s.Collect(ctx, w, newDelivery(t, w, "e1", 0))
 	errtest.Fatal(t, err)
-	if d, err = s.StopCollecting(ctx, d, 2, at.Add(time.Minute)); err != nil {
-		t.Fatal(err)
-	}
+	d = errtest.Must(s.StopCollecting(ctx, d, 2, at.Add(time.Minute)))(t)
 	d.Attempts = []webhook.Attempt{{
 		Number: 1, At: at, Took: 12 * time.Millisecond, Outcome: webhook.Failed, Code: webhook.CodeGone,
 		Message: "The receiver answered 410.", Status: 410, Answer: "gone",
@@ -37,29 +36,23 @@ func TestStoredWebhooks(t *testing.T) {
 	if _, _, err := s.MarkRecovered(ctx, tenant, "w1", at.Add(time.Second), at.Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
-	if w, err = s.Disable(ctx, tenant, "w1", webhook.ReasonGone, at.Add(2*time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	w = errtest.Must(s.Disable(ctx, tenant, "w1", webhook.ReasonGone, at.Add(2*time.Second)))(t)
 	errtest.Fatal(t, errtest.Of(s.PagingKey(ctx, []byte("0123456789abcdef0123456789abcdef"))))
 	dynamotest.CompareStored(t, client, table, "webhooks")
 
 	client = dynamotest.Start(t)
 	dynamotest.LoadStored(t, client, table, "webhooks")
 	s = webhookdb.New(client, table)
-	got, err := s.Get(ctx, tenant, "w1")
-	if diff := cmp.Diff(w, got); err != nil || diff != "" {
-		t.Errorf("webhook: %v, (-want +got)\n%s", err, diff)
-	}
+	got := errtest.Must(s.Get(ctx, tenant, "w1"))(t)
+	difftest.Equal(t, "webhook", w, got)
 	page, _, err := s.ListDeliveries(ctx, tenant, "w1", "", 10)
 	// Golden files show JSON with other white space than is stored.
 	sameJSON := cmp.Transformer("JSON", func(m webhook.Message) (v any) {
 		errtest.Fatal(t, json.Unmarshal(m.Text, &v))
 		return []any{m.ID, string(m.Type), v}
 	})
-	if diff := cmp.Diff([]webhook.Delivery{normal(waiting), d}, page, sameJSON); err != nil || diff != "" {
-		t.Errorf("deliveries: %v, (-want +got)\n%s", err, diff)
-	}
-	if again, err := s.Collect(ctx, got, newDelivery(t, w, "e1", 0)); err != nil || again.ID != d.ID {
-		t.Errorf("an event that was collected is in %s, %v; want %s", again.ID, err, d.ID)
-	}
+	errtest.Fatal(t, err)
+	difftest.Equal(t, "deliveries", []webhook.Delivery{normal(waiting), d}, page, sameJSON)
+	difftest.Equal(t, "an event that was collected is in", d.ID,
+		errtest.Must(s.Collect(ctx, got, newDelivery(t, w, "e1", 0)))(t).ID)
 }

@@ -13,6 +13,7 @@ import (
 	"sluice/shared/connect/webhook"
 	"sluice/shared/connect/webhook/webhookdb"
 	"sluice/shared/connect/webhook/webhooktest"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 )
@@ -57,23 +58,18 @@ func testCreateAndChange(t *testing.T, s webhook.Store) {
 	other := newWebhook("w2")
 	other.PreviousSecret, other.PreviousUntil, other.EmailAddresses = nil, time.Time{}, []string{}
 	create(t, s, other)
-	list, err := s.List(ctx, tenant)
-	if diff := cmp.Diff([]webhook.Webhook{w, other}, list); err != nil || diff != "" {
-		t.Fatalf("list: %v, (-want +got)\n%s", err, diff)
-	}
+	list := errtest.Must(s.List(ctx, tenant))(t)
+	difftest.Equal(t, "list", []webhook.Webhook{w, other}, list)
 	if list, err := s.List(ctx, "other"); err != nil || len(list) != 0 {
 		t.Errorf("another tenant has %d webhooks, %v; want none", len(list), err)
 	}
-	if _, err := s.Get(ctx, "other", "w1"); !errors.Is(err, webhook.ErrNotFound) {
-		t.Errorf("another tenant's webhook: %v, want %v", err, webhook.ErrNotFound)
-	}
+	errtest.Is(t, "another tenant's webhook", errtest.Of(s.Get(ctx, "other", "w1")), webhook.ErrNotFound)
 
 	w.Name, w.Enabled, w.PreviousSecret, w.PreviousUntil = "", false, nil, time.Time{}
 	saved, err := s.Save(ctx, w, false)
 	w.Version = 2
-	if diff := cmp.Diff(w, saved); err != nil || diff != "" {
-		t.Errorf("save: %v, (-want +got)\n%s", err, diff)
-	}
+	errtest.Fatal(t, err)
+	difftest.Equal(t, "save", w, saved)
 	if got, err := s.Get(ctx, tenant, "w1"); err != nil || !cmp.Equal(w, got) {
 		t.Errorf("get after save: %v\n%s", err, cmp.Diff(w, got))
 	}
@@ -82,12 +78,8 @@ func testCreateAndChange(t *testing.T, s webhook.Store) {
 		t.Errorf("get after it was created again: %v\n%s", err, cmp.Diff(w, got))
 	}
 	w.Version = 1
-	if _, err := s.Save(ctx, w, false); !errors.Is(err, webhook.ErrChanged) {
-		t.Errorf("save of an old version: %v, want %v", err, webhook.ErrChanged)
-	}
-	if err := s.Delete(ctx, tenant, "w1"); err != nil {
-		t.Errorf("delete: %v", err)
-	}
+	errtest.Is(t, "save of an old version", errtest.Of(s.Save(ctx, w, false)), webhook.ErrChanged)
+	errtest.Is(t, "delete", s.Delete(ctx, tenant, "w1"), nil)
 	_, getErr := s.Get(ctx, tenant, "w1")
 	_, saveErr := s.Save(ctx, w, false)
 	_, failErr := s.MarkFailing(ctx, tenant, "w1", at, true)
@@ -96,13 +88,9 @@ func testCreateAndChange(t *testing.T, s webhook.Store) {
 		"get": getErr, "save": saveErr, "delete": s.Delete(ctx, tenant, "w1"), "mark failing": failErr,
 		"disable": disableErr,
 	} {
-		if !errors.Is(err, webhook.ErrNotFound) {
-			t.Errorf("%s after delete: %v, want %v", what, err, webhook.ErrNotFound)
-		}
+		errtest.Is(t, what+" after delete", err, webhook.ErrNotFound)
 	}
-	if err := s.MarkWorking(ctx, tenant, "w1", at); err != nil {
-		t.Errorf("mark working after delete: %v", err)
-	}
+	errtest.Is(t, "mark working after delete", s.MarkWorking(ctx, tenant, "w1", at), nil)
 }
 
 // Of many creations at the same time ten succeed, and each deletion makes room for one.
@@ -134,12 +122,8 @@ func testLimitIsExact(t *testing.T, s webhook.Store) {
 		t.Fatalf("%d webhooks, %v; want %d", len(list), err, webhook.MaxPerTenant)
 	}
 	errtest.Fatal(t, s.Delete(ctx, tenant, list[3].ID))
-	if err := s.Create(ctx, newWebhook("x1")); err != nil {
-		t.Errorf("create after a deletion: %v", err)
-	}
-	if err := s.Create(ctx, newWebhook("x2")); !errors.Is(err, webhook.ErrTooMany) {
-		t.Errorf("create one more: %v, want %v", err, webhook.ErrTooMany)
-	}
+	errtest.Is(t, "create after a deletion", s.Create(ctx, newWebhook("x1")), nil)
+	errtest.Is(t, "create one more", s.Create(ctx, newWebhook("x2")), webhook.ErrTooMany)
 }
 
 func TestHealth(t *testing.T) { forEachStore(t, testHealth) }
@@ -156,9 +140,7 @@ func testHealth(t *testing.T, s webhook.Store) {
 	}
 	mark := func(after time.Duration, givenUp bool) {
 		t.Helper()
-		if _, err := s.MarkFailing(ctx, tenant, "w1", at.Add(after), givenUp); err != nil {
-			t.Error(err)
-		}
+		errtest.Is(t, "MarkFailing", errtest.Of(s.MarkFailing(ctx, tenant, "w1", at.Add(after), givenUp)), nil)
 	}
 	mark(0, false)
 	mark(time.Hour, false)
@@ -166,9 +148,7 @@ func testHealth(t *testing.T, s webhook.Store) {
 	mark(2*time.Hour, true)
 	mark(3*time.Hour, true)
 	check(webhook.Health{FailingSince: at, GivenUpSince: at.Add(2 * time.Hour)})
-	if err := s.MarkWorking(ctx, tenant, "w1", at.Add(-1)); err != nil {
-		t.Error(err)
-	}
+	errtest.Fatal(t, s.MarkWorking(ctx, tenant, "w1", at.Add(-1)))
 	check(webhook.Health{FailingSince: at, GivenUpSince: at.Add(2 * time.Hour)})
 	if _, ok, err := s.MarkRecovered(ctx, tenant, "w1", at.Add(-1), at.Add(time.Hour)); err != nil || ok {
 		t.Errorf("recovered from another failure: %v, %v; want false", ok, err)
@@ -182,9 +162,7 @@ func testHealth(t *testing.T, s webhook.Store) {
 		}
 	}
 	check(recovered)
-	if err := s.MarkWorking(ctx, tenant, "w1", at); err != nil {
-		t.Error(err)
-	}
+	errtest.Fatal(t, s.MarkWorking(ctx, tenant, "w1", at))
 	check(webhook.Health{})
 
 	mark(0, true)
@@ -197,9 +175,7 @@ func testHealth(t *testing.T, s webhook.Store) {
 		}
 	}
 	// A change that began before is refused: it would enable the webhook again.
-	if _, err := s.Save(ctx, w, false); !errors.Is(err, webhook.ErrChanged) {
-		t.Errorf("save of an earlier version: %v, want %v", err, webhook.ErrChanged)
-	}
+	errtest.Is(t, "save of an earlier version", errtest.Of(s.Save(ctx, w, false)), webhook.ErrChanged)
 	current, err := s.Get(ctx, tenant, "w1")
 	errtest.Fatal(t, err)
 	current.Name = "another"

@@ -84,9 +84,7 @@ func TestLargeDeliveriesFitIntoReplies(t *testing.T) {
 		}
 		next = "&next=" + url.QueryEscape(*page.Next)
 	}
-	if found != 2*count {
-		t.Errorf("found %d deliveries, want %d", found, 2*count)
-	}
+	difftest.Equal(t, "deliveries", 2*count, found)
 }
 
 func TestDelivery(t *testing.T) {

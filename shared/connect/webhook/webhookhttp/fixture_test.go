@@ -39,8 +39,7 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	f := &fixture{T: t, now: time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)}
 	store := webhooktest.NewMemory()
-	paging, err := platform.NewPaging(make([]byte, 32))
-	errtest.Fatal(t, err)
+	paging := errtest.Must(platform.NewPaging(make([]byte, 32)))(t)
 	clock := func() time.Time { return f.now }
 	f.store = store
 	f.caller = httpapi.Caller{
@@ -70,18 +69,16 @@ func (f *fixture) Start(_ context.Context, name string, _ delivery.Start) error 
 func (f *fixture) send(method, path, body string, out any) (int, string) {
 	f.Helper()
 	path, query, _ := strings.Cut(path, "?")
-	values, err := url.ParseQuery(query)
-	errtest.Fatal(f, err)
+	values := errtest.Must(url.ParseQuery(query))(f)
 	api := httpapi.API{
 		Routes: f.webhooks.Routes(), Errors: httpapi.MonitoringErrors, Log: slog.New(slog.DiscardHandler),
 		Now: func() time.Time { return f.now },
 	}
-	r, err := httpapi.Lambda(api.Handler())(f.Context(), events.APIGatewayProxyRequest{
+	r := errtest.Must(httpapi.Lambda(api.Handler())(f.Context(), events.APIGatewayProxyRequest{
 		HTTPMethod: method, Path: path, Body: body, MultiValueQueryStringParameters: values,
 		Headers:        map[string]string{"Content-Type": "application/json"},
 		RequestContext: events.APIGatewayProxyRequestContext{Authorizer: f.caller.Context()},
-	})
-	errtest.Fatal(f, err)
+	}))(f)
 	if out != nil {
 		if err := json.Unmarshal([]byte(r.Body), out); err != nil {
 			f.Fatalf("%s %s: %s: %v", method, path, r.Body, err)

@@ -63,9 +63,7 @@ func TestLifeOfAWebhook(t *testing.T) {
 
 	var deleted wire.DeletedWebhook
 	f.must("DELETE", path, "", &deleted)
-	if deleted.ID != w.ID {
-		t.Errorf("deleted %s, want %s", deleted.ID, w.ID)
-	}
+	difftest.Equal(t, "deleted", w.ID, deleted.ID)
 	for _, method := range []string{"GET", "DELETE", "PUT"} {
 		if status, body := f.send(method, path, `{}`, nil); status != 404 ||
 			body != `{"message":"Webhook not found."}` {
@@ -159,9 +157,8 @@ func TestBadRequests(t *testing.T) {
 			}
 		})
 	}
-	if got, err := f.store.Get(t.Context(), tenant, w.ID); err != nil || got.Version != 1 {
-		t.Errorf("the webhook has version %d, %v; want 1: nothing was changed", got.Version, err)
-	}
+	difftest.Equal(t, "the webhook has version: nothing was changed", int64(1),
+		errtest.Must(f.store.Get(t.Context(), tenant, w.ID))(t).Version)
 }
 
 func TestPermissionsAndTenants(t *testing.T) {
@@ -272,7 +269,5 @@ func TestWithoutTheKey(t *testing.T) {
 	}
 	var list wire.Webhooks
 	f.must("GET", "/v1/webhooks", "", &list)
-	if len(list.WebHooks) != 0 {
-		t.Errorf("%d webhooks, want none", len(list.WebHooks))
-	}
+	difftest.Equal(t, "webhooks", 0, len(list.WebHooks))
 }

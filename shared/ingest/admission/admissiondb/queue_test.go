@@ -11,6 +11,7 @@ import (
 	"sluice/shared/ingest/admission/admissiondb"
 	"sluice/shared/ingest/admission/admissiontest"
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
@@ -30,8 +31,7 @@ func TestConformance(t *testing.T) {
 func empty(t *testing.T, db *dynamodb.Client) {
 	t.Helper()
 	name := table
-	out, err := db.Scan(t.Context(), &dynamodb.ScanInput{TableName: &name})
-	errtest.Fatal(t, err)
+	out := errtest.Must(db.Scan(t.Context(), &dynamodb.ScanInput{TableName: &name}))(t)
 	for _, item := range out.Items {
 		key := dynamo.Item{"stage": item["stage"], "place": item["place"]}
 		errtest.Fatal(t, errtest.Of(db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &name, Key: key})))
@@ -61,10 +61,8 @@ func TestStored(t *testing.T) {
 
 	empty(t, db)
 	dynamotest.LoadStored(t, db, table, "admission")
-	stored, err := q.Gate(ctx, admission.Ingestion)
-	if diff := cmp.Diff(g, stored); err != nil || diff != "" {
-		t.Errorf("gate: error %v, (-want +got)\n%s", err, diff)
-	}
+	stored := errtest.Must(q.Gate(ctx, admission.Ingestion))(t)
+	difftest.Equal(t, "gate", g, stored)
 	got, found, err := q.FirstAfterTenant(ctx, admission.Ingestion, "")
 	if diff := cmp.Diff(ticket, got); err != nil || !found || diff != "" {
 		t.Errorf("ticket: error %v, (-want +got)\n%s", err, diff)

@@ -12,6 +12,8 @@ import (
 
 	"sluice/shared/ingest/admission"
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 // Conform tests a queue against the contract of admission.Queue. Each call of open returns an empty queue.
@@ -45,9 +47,7 @@ func NewTicket(tenant string, n int) admission.Ticket {
 // must ends a test on an error.
 func must(t *testing.T, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 }
 
 // expectTickets checks which tickets of validation are at the places of some.
@@ -62,9 +62,7 @@ func expectTickets(t *testing.T, q admission.Queue, at []admission.Ticket, want 
 	compare := func(a, b admission.Ticket) int { return comparePlaces(a.Place, b.Place) }
 	slices.SortFunc(got, compare)
 	slices.SortFunc(want, compare)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("tickets (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "tickets", want, got)
 }
 
 func testTickets(t *testing.T, q admission.Queue) {
@@ -94,9 +92,7 @@ func testAttempts(t *testing.T, q admission.Queue) {
 		must(t, q.Put(t.Context(), late))
 		expectTickets(t, q, []admission.Ticket{first}, late)
 		for _, early := range []admission.Ticket{first, retry, again}[:i] {
-			if err := q.Put(t.Context(), early); !errors.Is(err, admission.ErrSuperseded) {
-				t.Errorf("an earlier attempt got %v, want ErrSuperseded", err)
-			}
+			errtest.Is(t, "an earlier attempt", q.Put(t.Context(), early), admission.ErrSuperseded)
 			must(t, q.Remove(t.Context(), early))
 		}
 		expectTickets(t, q, []admission.Ticket{first}, late)
@@ -130,9 +126,7 @@ func testOrder(t *testing.T, q admission.Queue) {
 			t.Errorf("place %d is %+v, want %+v", i, p, want[i].Place)
 		}
 	}
-	if len(places) != len(want) {
-		t.Errorf("got %d places, want %d", len(places), len(want))
-	}
+	difftest.Equal(t, "places", len(want), len(places))
 	for i := range want {
 		got, found, err := q.FirstAfter(ctx, admission.Validation, want[i].Place)
 		must(t, err)
@@ -157,14 +151,10 @@ func testGate(t *testing.T, q admission.Queue) {
 	g, err := q.Gate(ctx, admission.Validation)
 	must(t, err)
 	empty := admission.Gate{Stage: admission.Validation, Holders: map[batch.ID]admission.Holder{}}
-	if diff := cmp.Diff(empty, g); diff != "" {
-		t.Fatalf("the first gate (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "the first gate", empty, g)
 	a, b, at := NewTicket("a", 1).Place, NewTicket("b", 1).Place, received.Add(time.Hour)
 	for i, p := range []admission.Place{a, b} {
-		if g, err = q.Admit(ctx, g, p, at); err != nil {
-			t.Fatal(err)
-		}
+		g = errtest.Must(q.Admit(ctx, g, p, at))(t)
 		stored, err := q.Gate(ctx, admission.Validation)
 		must(t, err)
 		if diff := cmp.Diff(stored, g); diff != "" || g.Turn != p.Tenant || len(g.Holders) != i+1 {
@@ -222,23 +212,18 @@ func testRelease(t *testing.T, q admission.Queue) {
 	must(t, err)
 	a, b, c := NewTicket("a", 1).Place, NewTicket("b", 1).Place, NewTicket("c", 1).Place
 	for _, p := range []admission.Place{a, b} {
-		if g, err = q.Admit(ctx, g, p, received); err != nil {
-			t.Fatal(err)
-		}
+		g = errtest.Must(q.Admit(ctx, g, p, received))(t)
 	}
 	for range 2 { // the second one finds nothing to release, and prevents what is under way all the same
 		must(t, q.Release(ctx, admission.Validation, a.Batch))
-		if _, err := q.Admit(ctx, g, c, received); !errors.Is(err, admission.ErrContended) {
-			t.Errorf("an admission by the gate before the release: %v, want ErrContended", err)
-		}
+		errtest.Is(t, "an admission by the gate before the release", errtest.Of(q.Admit(ctx, g, c, received)),
+			admission.ErrContended)
 		if g, err = q.Gate(ctx, admission.Validation); err != nil || len(g.Holders) != 1 ||
 			g.Holders[b.Batch].Place != b {
 			t.Errorf("the holders after a release are %+v, error %v; want the other one", g.Holders, err)
 		}
 	}
-	if _, err := q.Admit(ctx, g, a, received); err != nil {
-		t.Errorf("a batch that left gets no slot again: %v", err)
-	}
+	errtest.Is(t, "a batch that left gets no slot again", errtest.Of(q.Admit(ctx, g, a, received)), nil)
 }
 
 // A release before the first admission prevents one that is under way, too.
@@ -249,9 +234,8 @@ func testReleaseBeforeFirstAdmit(t *testing.T, q admission.Queue) {
 	must(t, q.Postpone(ctx, admission.Validation, "nobody", received))
 	p := NewTicket("a", 1).Place
 	must(t, q.Release(ctx, admission.Validation, p.Batch))
-	if _, err := q.Admit(ctx, g, p, received); !errors.Is(err, admission.ErrContended) {
-		t.Errorf("an admission by the gate before the release: %v, want ErrContended", err)
-	}
+	errtest.Is(t, "an admission by the gate before the release", errtest.Of(q.Admit(ctx, g, p, received)),
+		admission.ErrContended)
 	if g, err = q.Gate(ctx, admission.Validation); err != nil || len(g.Holders) != 0 || g.Version == 0 {
 		t.Errorf("the gate is %+v, error %v; want a stored one without holders", g, err)
 	}
@@ -266,9 +250,7 @@ func testStagesAreApart(t *testing.T, q admission.Queue) {
 	}
 	g, err := q.Gate(ctx, admission.Validation)
 	must(t, err)
-	if _, err = q.Admit(ctx, g, ticket.Place, received); err != nil {
-		t.Fatal(err)
-	}
+	_ = errtest.Must(q.Admit(ctx, g, ticket.Place, received))(t)
 	must(t, q.Release(ctx, admission.Ingestion, ticket.Batch))
 	if g, err = q.Gate(ctx, admission.Validation); err != nil || len(g.Holders) != 1 {
 		t.Errorf("validation has the holders %+v, error %v; want one", g.Holders, err)

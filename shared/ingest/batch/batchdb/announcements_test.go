@@ -10,6 +10,7 @@ import (
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/batch/batchdb"
 	"sluice/shared/ingest/batch/batchtest"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 )
@@ -58,19 +59,15 @@ func TestWritesOfAnAnnouncement(t *testing.T) {
 			b := batchtest.NewBatch(t, "tenant")
 			b.Status = batch.InProgress
 			errtest.Fatal(t, s.Create(t.Context(), b))
-			read, err := s.Apply(t.Context(), b.ID,
-				batch.Transition{To: batch.Processed, At: b.CreatedAt, Export: tt.owesExport})
-			errtest.Fatal(t, err)
+			read := errtest.Must(s.Apply(t.Context(), b.ID,
+				batch.Transition{To: batch.Processed, At: b.CreatedAt, Export: tt.owesExport}))(t)
 			if tt.change != nil {
 				errtest.Fatal(t, tt.change(read))
 			}
 			counter.writes = 0
 			errtest.Fatal(t, s.MarkAnnounced(t.Context(), read, tt.told))
-			if counter.writes != tt.writes {
-				t.Errorf("%d writes, want %d", counter.writes, tt.writes)
-			}
-			got, err := s.Get(t.Context(), b.ID)
-			errtest.Fatal(t, err)
+			difftest.Equal(t, "writes", tt.writes, counter.writes)
+			got := errtest.Must(s.Get(t.Context(), b.ID))(t)
 			if !batchtest.SameReceivers(got.Unannounced, tt.owed) {
 				t.Errorf("the batch owes %v, want %v", got.Unannounced, tt.owed)
 			}

@@ -1,7 +1,7 @@
 package batchdb_test
 
 import (
-	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/ingest/receipt"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 )
@@ -29,9 +30,7 @@ func TestStoredReceipts(t *testing.T) {
 	client = dynamotest.Start(t)
 	dynamotest.LoadStored(t, client, "test-batches", "receipts")
 	s = newStore(client)
-	if text, err := s.Receipt(ctx, storedBatch); text != "a.b.c" || err != nil {
-		t.Errorf("Receipt: got %q, error %v, want a.b.c", text, err)
-	}
+	difftest.Equal(t, "Receipt", "a.b.c", errtest.Must(s.Receipt(ctx, storedBatch))(t))
 	keys, version, err := s.ReceiptKeys(ctx)
 	if diff := cmp.Diff(storedReceiptKeys, keys); version != 1 || err != nil || diff != "" {
 		t.Errorf("ReceiptKeys: version %d, error %v, want 1; keys (-want +got)\n%s", version, err, diff)
@@ -42,9 +41,7 @@ func TestStoredReceipts(t *testing.T) {
 func TestOneReceiptIsKept(t *testing.T) {
 	ctx := t.Context()
 	s := newStore(dynamotest.Start(t))
-	if text, err := s.Receipt(ctx, storedBatch); text != "" || err != nil {
-		t.Errorf("before the first: got %q, error %v, want none", text, err)
-	}
+	difftest.Equal(t, "before the first", "", errtest.Must(s.Receipt(ctx, storedBatch))(t))
 	texts := []string{"a", "b", "c"}
 	got := make([]string, len(texts))
 	var group sync.WaitGroup
@@ -78,9 +75,8 @@ func TestReceiptKeysAreReplacedAsRead(t *testing.T) {
 		{1, 1, receipt.ErrKeysChanged}, {0, 1, nil}, {0, 1, receipt.ErrKeysChanged}, {1, 2, nil},
 		{1, 1, receipt.ErrKeysChanged},
 	} {
-		if err := s.ReplaceReceiptKeys(ctx, storedReceiptKeys[:tt.keys], tt.version); !errors.Is(err, tt.want) {
-			t.Errorf("%d keys in place of version %d: got %v, want %v", tt.keys, tt.version, err, tt.want)
-		}
+		errtest.Is(t, fmt.Sprintf("%d keys in place of version %d", tt.keys, tt.version),
+			s.ReplaceReceiptKeys(ctx, storedReceiptKeys[:tt.keys], tt.version), tt.want)
 	}
 	if keys, version, err := s.ReceiptKeys(ctx); len(keys) != 2 || version != 2 || err != nil {
 		t.Errorf("got %d keys of version %d, error %v, want 2 and 2", len(keys), version, err)

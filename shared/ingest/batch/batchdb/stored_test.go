@@ -1,16 +1,17 @@
 package batchdb_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/batch/batchdb"
 	"sluice/shared/ingest/batch/batchtest"
 	"sluice/shared/ingest/chunk"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 )
@@ -48,10 +49,7 @@ func TestStoredBatches(t *testing.T) {
 		{To: batch.ValidationFailed, At: at.Add(time.Minute), Verdict: &verdict,
 			ErrorMessage: "2 transactions are invalid."},
 	} {
-		var err error
-		if want, err = s.Apply(ctx, b.ID, c); err != nil {
-			t.Fatal(err)
-		}
+		want = errtest.Must(s.Apply(ctx, b.ID, c))(t)
 	}
 	validated := batch.ValidateResult{Lines: 10, Transactions: 9, Invalid: 1, Bytes: 100, FindingsKey: "findings",
 		IndexKey: "index", IndexSections: "\x01\x80\x02", MinReportBytes: 150, NamesKey: "names", NamesSections: "\x04"}
@@ -71,24 +69,19 @@ func TestStoredBatches(t *testing.T) {
 	client = dynamotest.Start(t)
 	dynamotest.LoadStored(t, client, "test-batches", "batches")
 	s = newStore(client)
-	got, err := s.Get(ctx, b.ID)
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("batch: error %v, (-want +got)\n%s", err, diff)
-	}
+	got := errtest.Must(s.Get(ctx, b.ID))(t)
+	difftest.Equal(t, "batch", want, got)
 	c, err := s.Chunk(ctx, b.ID, 3)
 	wantChunk := batch.Chunk{Index: 3, Validated: &validated, Settled: &settled, Ingested: &ingested}
-	if diff := cmp.Diff(wantChunk, c); err != nil || diff != "" {
-		t.Errorf("chunk: error %v, (-want +got)\n%s", err, diff)
-	}
+	errtest.Fatal(t, err)
+	difftest.Equal(t, "chunk", wantChunk, c)
 	results, err := s.Reconciled(ctx, b.ID)
 	if err != nil || results[7] == nil || *results[7] != reconciled {
 		t.Errorf("partitions: got %v, error %v, want %v for partition 7", results, err, reconciled)
 	}
 	// The condition of AdvanceCursor names stored attributes, too: a cursor that is done does not change.
-	furthest, err := s.AdvanceCursor(ctx, b.ID, 3, batch.IngestCursor{Line: 9})
-	if diff := cmp.Diff(ingested, furthest); err != nil || diff != "" {
-		t.Errorf("AdvanceCursor: error %v, (-want +got)\n%s", err, diff)
-	}
+	furthest := errtest.Must(s.AdvanceCursor(ctx, b.ID, 3, batch.IngestCursor{Line: 9}))(t)
+	difftest.Equal(t, "AdvanceCursor", ingested, furthest)
 }
 
 // TestStoredWithoutSections reads rows of releases that kept no sections of files and whose rows did not expire.
@@ -105,9 +98,8 @@ func TestStoredWithoutSections(t *testing.T) {
 			ReportKey: "report", ReportBytes: 12, SummaryKey: "summary", ShortBytes: 5},
 		Ingested: &batch.IngestCursor{Done: true, Offset: 90, Line: 8, Stored: 7},
 	}
-	if diff := cmp.Diff(wantChunk, c); err != nil || diff != "" {
-		t.Errorf("chunk: error %v, (-want +got)\n%s", err, diff)
-	}
+	errtest.Fatal(t, err)
+	difftest.Equal(t, "chunk", wantChunk, c)
 	reconciled, err := s.Reconciled(ctx, storedBatch)
 	if err != nil || reconciled[7] == nil || *reconciled[7] != (batch.ReconcileResult{RejectionsKey: "marks"}) {
 		t.Errorf("partitions: got %v, error %v, want the key \"marks\" for partition 7", reconciled, err)
@@ -133,29 +125,22 @@ func TestStoredOutcomes(t *testing.T) {
 	errtest.Fatal(t, errtest.Of(s.CommitReconciled(ctx, b.ID, 0, reconciled)))
 	errtest.Fatal(t, errtest.Of(s.CommitLineCounts(ctx, b.ID, counts)))
 	tooMany := batch.Transition{To: batch.ValidationFailed, At: at, Verdict: &verdict, ErrorMessage: "too many"}
-	want, err := s.Apply(ctx, b.ID, tooMany)
-	errtest.Fatal(t, err)
+	want := errtest.Must(s.Apply(ctx, b.ID, tooMany))(t)
 	dynamotest.CompareStored(t, client, "test-batches", "outcomes")
 
 	client = dynamotest.Start(t)
 	dynamotest.LoadStored(t, client, "test-batches", "outcomes")
 	s = newStore(client)
-	got, err := s.Get(ctx, b.ID)
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("batch: error %v, (-want +got)\n%s", err, diff)
-	}
-	c, err := s.Chunk(ctx, b.ID, 2)
-	if diff := cmp.Diff(batch.Chunk{Index: 2, Settled: &skipped}, c); err != nil || diff != "" {
-		t.Errorf("chunk: error %v, (-want +got)\n%s", err, diff)
-	}
+	got := errtest.Must(s.Get(ctx, b.ID))(t)
+	difftest.Equal(t, "batch", want, got)
+	c := errtest.Must(s.Chunk(ctx, b.ID, 2))(t)
+	difftest.Equal(t, "chunk", batch.Chunk{Index: 2, Settled: &skipped}, c)
 	results, err := s.Reconciled(ctx, b.ID)
 	if err != nil || results[0] == nil || *results[0] != reconciled {
 		t.Errorf("partitions: got %v, error %v, want no rejections of partition 0", results, err)
 	}
-	gotCounts, err := s.LineCounts(ctx, b.ID)
-	if diff := cmp.Diff(&counts, gotCounts); err != nil || diff != "" {
-		t.Errorf("line counts: error %v, (-want +got)\n%s", err, diff)
-	}
+	gotCounts := errtest.Must(s.LineCounts(ctx, b.ID))(t)
+	difftest.Equal(t, "line counts", &counts, gotCounts)
 }
 
 // TestStoredUnfinished pins how a batch is stored that has not ended, and one that expires. It ends with what earlier
@@ -225,10 +210,7 @@ func TestStoredScreening(t *testing.T) {
 			{Owner: storedTenant, List: "own", Version: "v2"}}},
 		{To: batch.PendingIngestion, At: at, Verdict: &verdict},
 	} {
-		var err error
-		if want, err = s.Apply(ctx, b.ID, c); err != nil {
-			t.Fatal(err)
-		}
+		want = errtest.Must(s.Apply(ctx, b.ID, c))(t)
 	}
 	validated := batch.ValidateResult{Lines: 10, NamesKey: "names"}
 	settled := batch.SettleResult{FirstLine: 1, Hits: 3, AlertsKey: "alerts", AlertBytes: 500, AlertsLeftOut: true}
@@ -243,18 +225,12 @@ func TestStoredScreening(t *testing.T) {
 	client = dynamotest.Start(t)
 	dynamotest.LoadStored(t, client, "test-batches", "screening")
 	s = newStore(client)
-	got, err := s.Get(ctx, b.ID)
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("batch: error %v, (-want +got)\n%s", err, diff)
-	}
-	c, err := s.Chunk(ctx, b.ID, 0)
-	if diff := cmp.Diff(batch.Chunk{Validated: &validated, Settled: &settled}, c); err != nil || diff != "" {
-		t.Errorf("chunk: error %v, (-want +got)\n%s", err, diff)
-	}
-	results, err := s.Screened(ctx, b.ID)
-	if diff := cmp.Diff(screened, results); err != nil || diff != "" {
-		t.Errorf("screened partitions: error %v, (-want +got)\n%s", err, diff)
-	}
+	got := errtest.Must(s.Get(ctx, b.ID))(t)
+	difftest.Equal(t, "batch", want, got)
+	c := errtest.Must(s.Chunk(ctx, b.ID, 0))(t)
+	difftest.Equal(t, "chunk", batch.Chunk{Validated: &validated, Settled: &settled}, c)
+	results := errtest.Must(s.Screened(ctx, b.ID))(t)
+	difftest.Equal(t, "screened partitions", screened, results)
 }
 
 // TestStoredRequest pins the stored form of every option of a request, and of the file and its verdict.
@@ -272,10 +248,8 @@ func TestStoredRequest(t *testing.T) {
 	client = dynamotest.Start(t)
 	dynamotest.LoadStored(t, client, "test-batches", "request")
 	for _, want := range []batch.Batch{b, limited} {
-		got, err := newStore(client).Get(ctx, want.ID)
-		if diff := cmp.Diff(want, got); err != nil || diff != "" {
-			t.Errorf("batch %s: error %v, (-want +got)\n%s", want.ID, err, diff)
-		}
+		got := errtest.Must(newStore(client).Get(ctx, want.ID))(t)
+		difftest.Equal(t, fmt.Sprintf("batch %s", want.ID), want, got)
 	}
 }
 
@@ -290,9 +264,8 @@ func TestStoredWithoutHistory(t *testing.T) {
 	}
 	after, err := s.Apply(ctx, storedBatch, batch.Transition{To: batch.Initialized, At: at})
 	want := []batch.StatusAt{{Status: batch.Initialized, At: at}}
-	if diff := cmp.Diff(want, after.History); err != nil || diff != "" {
-		t.Errorf("history: error %v, (-want +got)\n%s", err, diff)
-	}
+	errtest.Fatal(t, err)
+	difftest.Equal(t, "history", want, after.History)
 }
 
 // TestStoredFiles pins how it is stored that a file was processed, and by which batch.
@@ -310,7 +283,6 @@ func TestStoredFiles(t *testing.T) {
 
 	client = dynamotest.Start(t)
 	dynamotest.LoadStored(t, client, "test-batches", "files")
-	if got, err := newStore(client).ProcessedAs(ctx, file, at); err != nil || got != storedBatch[:35]+"2" {
-		t.Errorf("the file was processed as %q, error %v, want batch 2", got, err)
-	}
+	difftest.Equal(t, "the file was processed as", storedBatch[:35]+"2",
+		errtest.Must(newStore(client).ProcessedAs(ctx, file, at))(t))
 }

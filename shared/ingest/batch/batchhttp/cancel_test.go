@@ -39,8 +39,7 @@ func TestCancel(t *testing.T) {
 	for n := range len(steps) + 1 {
 		id := a.createBatch(t)
 		a.apply(t, id, steps[:n]...)
-		before, err := a.batches.Get(t.Context(), batch.ID(id))
-		errtest.Fatal(t, err)
+		before := errtest.Must(a.batches.Get(t.Context(), batch.ID(id)))(t)
 		t.Run(string(before.Status), func(t *testing.T) {
 			a.closer.asked = nil
 			for range 2 {

@@ -5,6 +5,8 @@ import (
 
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/chunk"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 func TestOnDuplicate(t *testing.T) {
@@ -14,9 +16,7 @@ func TestOnDuplicate(t *testing.T) {
 		`{"on_duplicate":"reject"}`: batch.RejectDuplicate, `{"on_duplicate":"reject_open"}`: batch.RejectOpenDuplicate,
 	} {
 		id := batch.ID(a.generateUploadURL(t, body)["batch_id"].(string))
-		if b, err := a.batches.Get(t.Context(), id); err != nil || b.OnDuplicate != want {
-			t.Errorf("%s: got %q, error %v, want %q", body, b.OnDuplicate, err, want)
-		}
+		difftest.Equal(t, body, want, errtest.Must(a.batches.Get(t.Context(), id))(t).OnDuplicate)
 	}
 	for _, body := range []string{`{"on_duplicate":"Reject"}`, `{"on_duplicate":""}`, `{"on_duplicate":true}`} {
 		if status, reply := a.call(t, "POST", "/batch/generate-upload-url", body); status != 422 {

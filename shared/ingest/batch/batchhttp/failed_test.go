@@ -166,8 +166,7 @@ func TestFailedModificationsAreBounded(t *testing.T) {
 	a.now = now.Add(-10 * time.Hour)
 	a.caller.Tenant = "t2"
 	for range 51 {
-		id, err := a.newID()
-		errtest.Fatal(t, err)
+		id := errtest.Must(a.newID())(t)
 		errtest.Fatal(t, a.batches.Create(t.Context(), batch.Batch{ID: id, Tenant: "t2", CreatedAt: a.now,
 			UpdatedAt: a.now, Status: batch.ValidationFailed, Settings: settings, Verdict: &verdict}))
 	}

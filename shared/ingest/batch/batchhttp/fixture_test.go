@@ -105,8 +105,7 @@ func (a *api) invoke(t *testing.T, method, path, body string) events.APIGatewayP
 // getQuery asks for a path with the text of a query.
 func (a *api) getQuery(t *testing.T, path, query string) events.APIGatewayProxyResponse {
 	t.Helper()
-	values, err := url.ParseQuery(query)
-	errtest.Fatal(t, err)
+	values := errtest.Must(url.ParseQuery(query))(t)
 	return a.send(t, events.APIGatewayProxyRequest{HTTPMethod: http.MethodGet, Path: path,
 		MultiValueQueryStringParameters: values})
 }
@@ -115,8 +114,7 @@ func (a *api) getQuery(t *testing.T, path, query string) events.APIGatewayProxyR
 func (a *api) send(t *testing.T, e events.APIGatewayProxyRequest) events.APIGatewayProxyResponse {
 	t.Helper()
 	e.RequestContext.Authorizer = a.caller.Context()
-	r, err := httpapi.Lambda(a.Handler())(t.Context(), e)
-	errtest.Fatal(t, err)
+	r := errtest.Must(httpapi.Lambda(a.Handler())(t.Context(), e))(t)
 	return r
 }
 

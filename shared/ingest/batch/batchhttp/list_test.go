@@ -23,8 +23,7 @@ import (
 
 func paging(t *testing.T) *platform.Paging {
 	t.Helper()
-	p, err := platform.NewPaging(make([]byte, 32))
-	errtest.Fatal(t, err)
+	p := errtest.Must(platform.NewPaging(make([]byte, 32)))(t)
 	return p
 }
 

@@ -12,6 +12,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -35,14 +36,11 @@ func TestDeclaredUpload(t *testing.T) {
 	} {
 		t.Run(body, func(t *testing.T) {
 			got := a.generateUploadURL(t, body)
-			u, err := url.Parse(got["url"].(string))
-			errtest.Fatal(t, err)
+			u := errtest.Must(url.Parse(got["url"].(string)))(t)
 			if signed := u.Query().Get("X-Amz-SignedHeaders"); signed != want.signed {
 				t.Errorf("got the signed headers %s, want %s", signed, want.signed)
 			}
-			if diff := gocmp.Diff(want.headers, got["required_headers"]); diff != "" {
-				t.Errorf("required headers (-want +got):\n%s", diff)
-			}
+			difftest.Equal(t, "required headers", want.headers, got["required_headers"])
 		})
 	}
 }
@@ -158,9 +156,7 @@ func TestWrongPartNumbers(t *testing.T) {
 		if status == 200 {
 			part := reply["parts"].([]any)[0].(map[string]any)
 			want := map[string]any{"Content-Length": "400", "X-Amz-Checksum-Sha256": someSHA256}
-			if diff := gocmp.Diff(want, part["required_headers"]); diff != "" {
-				t.Errorf("required headers (-want +got):\n%s", diff)
-			}
+			difftest.Equal(t, "required headers", want, part["required_headers"])
 		}
 	}
 }

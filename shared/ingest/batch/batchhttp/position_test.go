@@ -19,9 +19,8 @@ func TestQueuePosition(t *testing.T) {
 		id := batch.ID(a.generateUploadURL(t, "")["batch_id"].(string))
 		ids = append(ids, id)
 		received := now.Add(time.Duration(i) * time.Second)
-		b, err := a.batches.Apply(t.Context(), id, batch.Transition{
-			To: batch.Uploaded, At: now, Object: &batch.Object{Key: "k", Size: 1}, ReceivedAt: received})
-		errtest.Fatal(t, err)
+		b := errtest.Must(a.batches.Apply(t.Context(), id, batch.Transition{
+			To: batch.Uploaded, At: now, Object: &batch.Object{Key: "k", Size: 1}, ReceivedAt: received}))(t)
 		if i == 2 {
 			break // this one does not wait
 		}

@@ -43,9 +43,8 @@ func newReceiptsAPI(t *testing.T) (*api, *switchedKMS, *bytes.Buffer) {
 	t.Helper()
 	a, log := newAPI(t), new(bytes.Buffer)
 	k := &switchedKMS{Client: outboundtest.NewKMS(t)}
-	created, err := k.CreateKey(t.Context(),
-		&kms.CreateKeyInput{KeySpec: types.KeySpecEccNistP256, KeyUsage: types.KeyUsageTypeSignVerify})
-	errtest.Fatal(t, err)
+	created := errtest.Must(k.CreateKey(t.Context(),
+		&kms.CreateKeyInput{KeySpec: types.KeySpecEccNistP256, KeyUsage: types.KeyUsageTypeSignVerify}))(t)
 	r := &batchhttp.Receipts{
 		Store: a.batches, URL: "https://api.test", Log: slog.New(slog.NewJSONHandler(log, nil)),
 		Issuer: &issue.Issuer{Store: a.batches, KMS: k, FirstKMSKey: *created.KeyMetadata.Arn,

@@ -40,9 +40,7 @@ func (a *api) askWithKey(t *testing.T, key, body string) (status int, reply map[
 	if err == nil {
 		err = json.Unmarshal([]byte(r.Body), &reply)
 	}
-	if err != nil {
-		t.Errorf("%d %s: %v", r.StatusCode, r.Body, err)
-	}
+	errtest.Is(t, fmt.Sprintf("%d %s", r.StatusCode, r.Body), err, nil)
 	return r.StatusCode, reply, len(r.MultiValueHeaders["Idempotency-Replayed"]) == 1
 }
 

@@ -12,6 +12,7 @@ import (
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/chunk"
 	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogtest"
 )
@@ -66,9 +67,8 @@ func TestRequestFields(t *testing.T) {
 			b, err := a.batches.Get(t.Context(), batch.ID(reply["batch_id"].(string)))
 			got := batch.Batch{RejectOnInvalid: b.RejectOnInvalid, MaxRejected: b.MaxRejected,
 				ValidateOnly: b.ValidateOnly, Name: b.Name, Metadata: b.Metadata, Declared: b.Declared}
-			if diff := cmp.Diff(want, got); err != nil || diff != "" {
-				t.Errorf("batch: error %v, (-want +got)\n%s", err, diff)
-			}
+			errtest.Fatal(t, err)
+			difftest.Equal(t, "batch", want, got)
 		})
 	}
 	full := a.generateUploadURL(t, `{"metadata":`+metadataOf(16)+`}`)["batch_id"].(string)

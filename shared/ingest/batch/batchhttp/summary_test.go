@@ -46,10 +46,7 @@ func TestSummaryOfDays(t *testing.T) {
 			a.now = b.CreatedAt
 		}
 		b.CreatedAt, b.UpdatedAt, b.Settings = a.now, a.now, settings
-		var err error
-		if b.ID, err = a.newID(); err != nil {
-			t.Fatal(err)
-		}
+		b.ID = errtest.Must(a.newID())(t)
 		errtest.Fatal(t, a.batches.Create(t.Context(), b))
 	}
 	a.recordSingle(t, "m", now, 201, "")

@@ -3,12 +3,14 @@ package batchtest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -20,8 +22,7 @@ func end(t *testing.T, s batch.Store, status batch.Status) batch.Batch {
 	t.Helper()
 	from := status.Predecessors()
 	b := create(t, s, "tenant", from[len(from)-1])
-	ended, err := s.Apply(t.Context(), b.ID, batch.Transition{To: status, At: endAt})
-	errtest.Fatal(t, err)
+	ended := errtest.Must(s.Apply(t.Context(), b.ID, batch.Transition{To: status, At: endAt}))(t)
 	return ended
 }
 
@@ -47,43 +48,33 @@ func testUnannounced(t *testing.T, s batch.Store) {
 	}
 	for _, status := range []batch.Status{batch.Processed, batch.ValidationFailed, batch.Failed} {
 		b := end(t, s, status)
-		if diff := cmp.Diff(batch.Receivers(), b.Unannounced); diff != "" {
-			t.Errorf("%s: the end is unannounced to (-want +got):\n%s", status, diff)
-		}
+		difftest.Equal(t, fmt.Sprintf("%s: the end is unannounced to", status), batch.Receivers(), b.Unannounced)
 		at := endAt
-		if got := [2]int{visits(b.ID, at), visits(b.ID, at.Add(time.Second))}; got != [2]int{0, 1} {
-			t.Errorf("%s: visits %v at its end and after it, want 0 and 1", status, got)
-		}
+		difftest.Equal(t, fmt.Sprintf("%s: visits: at its end and after it", status), [2]int{0, 1},
+			[2]int{visits(b.ID, at), visits(b.ID, at.Add(time.Second))})
 		at = at.Add(time.Hour)
 		errtest.Fatal(t, s.PostponeAnnouncement(t.Context(), b.ID, at))
-		if got := [2]int{visits(b.ID, at), visits(b.ID, at.Add(time.Second))}; got != [2]int{0, 1} {
-			t.Errorf("%s, postponed: visits %v, want 0 and 1", status, got)
-		}
+		difftest.Equal(t, fmt.Sprintf("%s, postponed: visits", status), [2]int{0, 1},
+			[2]int{visits(b.ID, at), visits(b.ID, at.Add(time.Second))})
 		for _, to := range [][]batch.Receiver{nil, {"someone-else"}} {
 			errtest.Fatal(t, s.MarkAnnounced(t.Context(), b, to))
-			if got := visits(b.ID, at.Add(time.Second)); got != 1 {
-				t.Errorf("%s, announced to %v: %d visits, want 1", status, to, got)
-			}
+			difftest.Equal(t, fmt.Sprintf("%s, announced to %v: visits", status, to), 1,
+				visits(b.ID, at.Add(time.Second)))
 		}
 		testAnnouncing(t, s, b)
-		if got := visits(b.ID, at.Add(time.Second)); got != 0 {
-			t.Errorf("%s, announced to everyone: %d visits, want none", status, got)
-		}
+		difftest.Equal(t, fmt.Sprintf("%s, announced to everyone: visits", status), 0,
+			visits(b.ID, at.Add(time.Second)))
 	}
 	unknown := newID(t)
-	if err := errors.Join(s.PostponeAnnouncement(t.Context(), unknown, endAt),
-		s.MarkAnnounced(t.Context(), batch.Batch{ID: unknown}, batch.Receivers())); err != nil {
-		t.Errorf("an unknown batch: %v", err)
-	}
-	if b, err := s.Get(t.Context(), unknown); !errors.Is(err, batch.ErrNotFound) {
-		t.Errorf("an unknown batch exists after its announcement was postponed: %+v, %v", b, err)
-	}
+	errtest.Is(t, "an unknown batch",
+		errors.Join(s.PostponeAnnouncement(t.Context(), unknown, endAt),
+			s.MarkAnnounced(t.Context(), batch.Batch{ID: unknown}, batch.Receivers())), nil)
+	errtest.Is(t, "an unknown batch exists after its announcement was postponed",
+		errtest.Of(s.Get(t.Context(), unknown)), batch.ErrNotFound)
 	stop := errors.New("stop")
 	end(t, s, batch.Failed)
 	err := s.EachUnannounced(t.Context(), endAt.Add(time.Hour), func(batch.ID) error { return stop })
-	if !errors.Is(err, stop) {
-		t.Errorf("a visit that fails: got error %v, want its own", err)
-	}
+	errtest.Is(t, "a visit that fails", err, stop)
 }
 
 // testAnnouncing announces the end of a batch to one receiver after the other, each twice.
@@ -94,13 +85,10 @@ func testAnnouncing(t *testing.T, s batch.Store, b batch.Batch) {
 		rest = rest[1:]
 		for range 2 {
 			errtest.Fatal(t, s.MarkAnnounced(t.Context(), b, []batch.Receiver{r}))
-			got, err := s.Get(t.Context(), b.ID)
-			errtest.Fatal(t, err)
+			got := errtest.Must(s.Get(t.Context(), b.ID))(t)
 			want := b
 			want.Unannounced = append([]batch.Receiver(nil), rest...)
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("announced to %s (-want +got):\n%s", r, diff)
-			}
+			difftest.Equal(t, fmt.Sprintf("announced to %s", r), want, got)
 		}
 	}
 	errtest.Fatal(t, s.PostponeAnnouncement(t.Context(), b.ID, endAt))
@@ -153,7 +141,5 @@ func testClaims(t *testing.T, claim claimFunc, owesNothing batch.ID, ended batch
 func expectNoClaim(t *testing.T, claim claimFunc, id batch.ID, nothing error) {
 	t.Helper()
 	later := claimedUntil.Add(time.Hour)
-	if _, err := claim(t.Context(), id, "b", later, later); !errors.Is(err, nothing) {
-		t.Errorf("claim of what is done: got error %v, want %v", err, nothing)
-	}
+	errtest.Is(t, "claim of what is done", errtest.Of(claim(t.Context(), id, "b", later, later)), nothing)
 }

@@ -21,10 +21,7 @@ func createIn(t *testing.T, s batch.Store, transitions int) batch.Batch {
 	t.Helper()
 	b := create(t, s, "tenant", batch.AwaitingUpload)
 	for _, transition := range transitionsToProcessed()[:transitions] {
-		var err error
-		if b, err = s.Apply(t.Context(), b.ID, transition); err != nil {
-			t.Fatal(err)
-		}
+		b = errtest.Must(s.Apply(t.Context(), b.ID, transition))(t)
 	}
 	return b
 }
@@ -34,9 +31,8 @@ const inIngestion = 4
 
 // A batch can be cancelled in each status until ingestion begins, any number of times, and in no other.
 func testCancel(t *testing.T, s batch.Store) {
-	if _, err := batch.Cancel(t.Context(), s, newID(t), cancelTime); !errors.Is(err, batch.ErrNotFound) {
-		t.Errorf("an unknown batch: got error %v, want ErrNotFound", err)
-	}
+	errtest.Is(t, "an unknown batch", errtest.Of(batch.Cancel(t.Context(), s, newID(t), cancelTime)),
+		batch.ErrNotFound)
 	for n := range len(transitionsToProcessed()) + 1 {
 		before := createIn(t, s, n)
 		for range 2 {
@@ -131,10 +127,7 @@ func testCancelRaces(t *testing.T, s batch.Store) {
 		var moved error
 		group.Go(func() { _, moved = s.Apply(t.Context(), b.ID, all[from]) })
 		group.Wait()
-		after, err := s.Get(t.Context(), b.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		after := errtest.Must(s.Get(t.Context(), b.ID))(t)
 		wantPrevious := b.Status
 		if moved == nil {
 			wantPrevious = all[from].To

@@ -1,11 +1,14 @@
 package batchtest
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 func testChunks(t *testing.T, s batch.Store) {
@@ -17,28 +20,24 @@ func testChunks(t *testing.T, s batch.Store) {
 	validated := batch.ValidateResult{Lines: 10, Transactions: 9, Invalid: 1, Bytes: 100, FindingsKey: "f",
 		IndexKey: "i", IndexSections: "\x01\x80\x02", NamesSections: "\x03"}
 	for _, r := range []batch.ValidateResult{validated, {Lines: 99}} {
-		if got, err := s.CommitValidated(t.Context(), id, 7, r); err != nil || got != validated {
-			t.Errorf("CommitValidated(%+v): got %+v, error %v, want %+v", r, got, err, validated)
-		}
+		difftest.Equal(t, fmt.Sprintf("CommitValidated(%+v)", r), validated,
+			errtest.Must(s.CommitValidated(t.Context(), id, 7, r))(t))
 	}
 	settled := batch.SettleResult{
 		FirstLine: 1, Accepted: 8, Invalid: 1, AcceptedKey: "a", ReportKey: "r", ReportBytes: 5, SummaryKey: "s",
 	}
 	for _, r := range []batch.SettleResult{settled, {Skipped: true}} {
-		if got, err := s.CommitSettled(t.Context(), id, 7, r); err != nil || got != settled {
-			t.Errorf("CommitSettled(%+v): got %+v, error %v, want %+v", r, got, err, settled)
-		}
+		difftest.Equal(t, fmt.Sprintf("CommitSettled(%+v)", r), settled,
+			errtest.Must(s.CommitSettled(t.Context(), id, 7, r))(t))
 	}
 	skipped := batch.SettleResult{Skipped: true}
 	for _, r := range []batch.SettleResult{skipped, settled} {
-		if got, err := s.CommitSettled(t.Context(), id, 12, r); err != nil || got != skipped {
-			t.Errorf("CommitSettled(%+v): got %+v, error %v, want %+v", r, got, err, skipped)
-		}
+		difftest.Equal(t, fmt.Sprintf("CommitSettled(%+v)", r), skipped,
+			errtest.Must(s.CommitSettled(t.Context(), id, 12, r))(t))
 	}
 	for _, index := range []int{300, 0, 12} {
-		if _, err := s.CommitValidated(t.Context(), id, index, batch.ValidateResult{Lines: int64(index)}); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t,
+			errtest.Of(s.CommitValidated(t.Context(), id, index, batch.ValidateResult{Lines: int64(index)})))
 	}
 	got, err := s.Chunks(t.Context(), id)
 	want := []batch.Chunk{
@@ -65,9 +64,8 @@ func testCursor(t *testing.T, s batch.Store) {
 		{"the last", done, done},
 		{"one after the last", batch.IngestCursor{Line: 10, Offset: 100, Stored: 9}, done},
 	} {
-		if got, err := s.AdvanceCursor(t.Context(), id, 7, tt.put); err != nil || got != tt.want {
-			t.Errorf("AdvanceCursor with %s: got %+v, error %v, want %+v", tt.name, got, err, tt.want)
-		}
+		difftest.Equal(t, "AdvanceCursor with "+tt.name, tt.want,
+			errtest.Must(s.AdvanceCursor(t.Context(), id, 7, tt.put))(t))
 	}
 	c, err := s.Chunk(t.Context(), id, 7)
 	if diff := cmp.Diff(batch.Chunk{Index: 7, Ingested: &done}, c); err != nil || diff != "" {
@@ -82,9 +80,8 @@ func testPartitions(t *testing.T, s batch.Store) {
 		partition int
 		put, want batch.ReconcileResult
 	}{{0, some, some}, {0, none, some}, {15, none, none}, {15, some, none}} {
-		if got, err := s.CommitReconciled(t.Context(), id, tt.partition, tt.put); err != nil || got != tt.want {
-			t.Errorf("CommitReconciled(%d, %+v): got %+v, error %v, want %+v", tt.partition, tt.put, got, err, tt.want)
-		}
+		difftest.Equal(t, fmt.Sprintf("CommitReconciled(%d, %+v)", tt.partition, tt.put), tt.want,
+			errtest.Must(s.CommitReconciled(t.Context(), id, tt.partition, tt.put))(t))
 	}
 	got, err := s.Reconciled(t.Context(), id)
 	want := [batch.Partitions]*batch.ReconcileResult{0: &some, 15: &none}
@@ -109,7 +106,5 @@ func testLineCounts(t *testing.T, s batch.Store) {
 	if diff := cmp.Diff(&want, got); err != nil || diff != "" {
 		t.Errorf("LineCounts: error %v, counts (-want +got):\n%s", err, diff)
 	}
-	if chunks, err := s.Chunks(t.Context(), id); err != nil || len(chunks) != 0 {
-		t.Errorf("Chunks: got %d, error %v, want none", len(chunks), err)
-	}
+	difftest.Equal(t, "Chunks", 0, len(errtest.Must(s.Chunks(t.Context(), id))(t)))
 }

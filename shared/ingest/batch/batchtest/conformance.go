@@ -2,7 +2,6 @@
 package batchtest
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -78,8 +77,7 @@ func NewBatch(t *testing.T, tenant string) batch.Batch {
 
 func newID(t *testing.T) batch.ID {
 	t.Helper()
-	id, err := batch.NewID()
-	errtest.Fatal(t, err)
+	id := errtest.Must(batch.NewID())(t)
 	return id
 }
 
@@ -95,17 +93,12 @@ func create(t *testing.T, s batch.Store, tenant string, status batch.Status) bat
 func testCreate(t *testing.T, s batch.Store) {
 	b := NewBatch(t, "tenant")
 	b.Settings.Retention = 400 * 24 * time.Hour
-	if _, err := s.Get(t.Context(), b.ID); !errors.Is(err, batch.ErrNotFound) {
-		t.Errorf("Get of an unknown batch: got error %v, want ErrNotFound", err)
-	}
+	errtest.Is(t, "Get of an unknown batch", errtest.Of(s.Get(t.Context(), b.ID)), batch.ErrNotFound)
 	transition := batch.Transition{To: batch.Uploaded, At: createdAt}
-	if _, err := s.Apply(t.Context(), b.ID, transition); !errors.Is(err, batch.ErrNotFound) {
-		t.Errorf("Apply to an unknown batch: got error %v, want ErrNotFound", err)
-	}
+	errtest.Is(t, "Apply to an unknown batch", errtest.Of(s.Apply(t.Context(), b.ID, transition)),
+		batch.ErrNotFound)
 	for _, call := range []string{"first", "repeated"} {
-		if err := s.Create(t.Context(), b); err != nil {
-			t.Errorf("%s Create: %v", call, err)
-		}
+		errtest.Is(t, call+" Create", s.Create(t.Context(), b), nil)
 	}
 	other := b
 	other.DigestKey[0]++

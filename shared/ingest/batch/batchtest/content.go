@@ -1,7 +1,6 @@
 package batchtest
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,9 +14,8 @@ func testContent(t *testing.T, s batch.Store) {
 	const tenant = "content"
 	first := batch.Object{Key: "unpacked/t/b/1", ETag: `"1"`, Size: 9000}
 	second := batch.Object{Key: "unpacked/t/b/2", ETag: `"2"`, Size: 9000}
-	if _, err := s.CommitContent(t.Context(), newID(t), batch.Gzip, first); !errors.Is(err, batch.ErrNotFound) {
-		t.Errorf("unknown batch: got error %v, want ErrNotFound", err)
-	}
+	errtest.Is(t, "unknown batch", errtest.Of(s.CommitContent(t.Context(), newID(t), batch.Gzip, first)),
+		batch.ErrNotFound)
 	b := create(t, s, tenant, batch.AwaitingUpload)
 	expect := func(what string, content batch.Object, want batch.Object, encoding batch.Encoding) {
 		t.Helper()

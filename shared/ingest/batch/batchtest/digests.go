@@ -5,9 +5,9 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 // testDigests commits the digests of files before, while and after batches are validated.
@@ -16,10 +16,8 @@ func testDigests(t *testing.T, s batch.Store) {
 	second := batch.FileDigests{FileSHA256: bytes.Repeat([]byte{3}, 32), LinesSHA256: bytes.Repeat([]byte{4}, 32)}
 	b := create(t, s, "tenant", batch.ValidationStarted)
 	for _, d := range []batch.FileDigests{first, first, second} {
-		got, err := s.CommitFileDigests(t.Context(), b.ID, d)
-		if diff := cmp.Diff(first, got); err != nil || diff != "" {
-			t.Errorf("CommitFileDigests: error %v, (-want +got):\n%s", err, diff)
-		}
+		got := errtest.Must(s.CommitFileDigests(t.Context(), b.ID, d))(t)
+		difftest.Equal(t, "CommitFileDigests", first, got)
 	}
 	for _, sum := range [][]byte{first.LinesSHA256, second.LinesSHA256} {
 		got, err := s.CommitAcceptedDigest(t.Context(), b.ID, sum)
@@ -29,13 +27,9 @@ func testDigests(t *testing.T, s batch.Store) {
 	}
 	want := b
 	want.FileSHA256, want.LinesSHA256, want.AcceptedSHA256 = first.FileSHA256, first.LinesSHA256, first.LinesSHA256
-	got, err := s.Get(t.Context(), b.ID)
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("the batch: error %v, (-want +got):\n%s", err, diff)
-	}
-	if _, err := s.Apply(t.Context(), b.ID, batch.Transition{To: batch.Failed, At: createdAt}); err != nil {
-		t.Fatal(err)
-	}
+	got := errtest.Must(s.Get(t.Context(), b.ID))(t)
+	difftest.Equal(t, "the batch", want, got)
+	errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), b.ID, batch.Transition{To: batch.Failed, At: createdAt})))
 	if got, err := s.CommitFileDigests(t.Context(), b.ID, second); err != nil ||
 		!bytes.Equal(got.FileSHA256, first.FileSHA256) {
 		t.Errorf("once more after its end: got %+v, error %v, want what is committed", got, err)
@@ -56,7 +50,6 @@ func testDigests(t *testing.T, s batch.Store) {
 			t.Errorf("the batch in %s: got %+v, error %v, want no digests", status, got, err)
 		}
 	}
-	if _, err := s.CommitFileDigests(t.Context(), newID(t), first); !errors.Is(err, batch.ErrNotFound) {
-		t.Errorf("CommitFileDigests of an unknown batch: got the error %v, want ErrNotFound", err)
-	}
+	errtest.Is(t, "CommitFileDigests of an unknown batch",
+		errtest.Of(s.CommitFileDigests(t.Context(), newID(t), first)), batch.ErrNotFound)
 }

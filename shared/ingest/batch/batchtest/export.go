@@ -14,8 +14,7 @@ import (
 func endWithExport(t *testing.T, s batch.Store) batch.Batch {
 	t.Helper()
 	b := create(t, s, "tenant", batch.InProgress)
-	ended, err := s.Apply(t.Context(), b.ID, batch.Transition{To: batch.Processed, At: endAt, Export: true})
-	errtest.Fatal(t, err)
+	ended := errtest.Must(s.Apply(t.Context(), b.ID, batch.Transition{To: batch.Processed, At: endAt, Export: true}))(t)
 	return ended
 }
 
@@ -72,9 +71,7 @@ func testExport(t *testing.T, s batch.Store) {
 	if got, err := s.Get(t.Context(), owesNone.ID); err != nil || !cmp.Equal(owesNone, got) {
 		t.Errorf("a batch that owes no export: %+v, %v, want %+v", got, err, owesNone)
 	}
-	if err := s.MarkExported(t.Context(), newID(t), "parquet/b"); err != nil {
-		t.Errorf("an unknown batch: %v", err)
-	}
+	errtest.Is(t, "an unknown batch", s.MarkExported(t.Context(), newID(t), "parquet/b"), nil)
 }
 
 // SameReceivers reports whether two sets of receivers, each in any order, are the same.

@@ -3,11 +3,13 @@ package batchtest
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
 
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -16,18 +18,14 @@ var testFile = batch.File{Tenant: "tenant", SHA256: bytes.Repeat([]byte{7}, 32)}
 // expectProcessedAs checks which batch has processed a file.
 func expectProcessedAs(t *testing.T, s batch.Store, f batch.File, now time.Time, want batch.ID) {
 	t.Helper()
-	if got, err := s.ProcessedAs(t.Context(), f, now); err != nil || got != want {
-		t.Errorf("at %v the file was processed as %q, error %v; want %q", now, got, err, want)
-	}
+	difftest.Equal(t, fmt.Sprintf("at %v the file was processed as", now), want,
+		errtest.Must(s.ProcessedAs(t.Context(), f, now))(t))
 }
 
 // finish makes a batch that is IN_PROGRESS PROCESSED with the file, and returns it.
 func finish(t *testing.T, s batch.Store, id batch.ID, at time.Time) batch.Batch {
 	t.Helper()
-	b, err := s.Apply(t.Context(), id, batch.Transition{To: batch.Processed, At: at, File: &testFile})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := errtest.Must(s.Apply(t.Context(), id, batch.Transition{To: batch.Processed, At: at, File: &testFile}))(t)
 	return b
 }
 
@@ -55,10 +53,9 @@ func testFiles(t *testing.T, s batch.Store) {
 			t.Errorf("a transition that is not legal: got error %v, want a conflict", err)
 		}
 	}
-	if _, err := s.Apply(t.Context(), newID(t),
-		batch.Transition{To: batch.Processed, At: end, File: &testFile}); !errors.Is(err, batch.ErrNotFound) {
-		t.Errorf("an unknown batch: got error %v, want ErrNotFound", err)
-	}
+	errtest.Is(t, "an unknown batch",
+		errtest.Of(s.Apply(t.Context(), newID(t), batch.Transition{To: batch.Processed, At: end, File: &testFile})),
+		batch.ErrNotFound)
 	expectProcessedAs(t, s, testFile, end.Add(-time.Second), first.ID)
 
 	// The next batch names the one before it, and is remembered for longer.
@@ -160,9 +157,8 @@ func testOpenFiles(t *testing.T, s batch.Store) {
 	finish(t, s, batches[1].ID, createdAt)
 	expectTaken(open(batches[3], true), batches[1].ID, true)
 	errtest.Fatal(t, open(batches[3], false))
-	if current, err := s.Get(t.Context(), batches[4].ID); err != nil || current.Status != batch.ValidationStarted {
-		t.Errorf("another batch is %s, error %v; want it as it was", current.Status, err)
-	}
+	difftest.Equal(t, "another batch", batch.ValidationStarted,
+		errtest.Must(s.Get(t.Context(), batches[4].ID))(t).Status)
 }
 
 // Of batches that want to be alone with a file at the same time, one is.
@@ -186,7 +182,5 @@ func testOneIsAlone(t *testing.T, s batch.Store) {
 			t.Errorf("got error %v, want that another batch has the file", err)
 		}
 	}
-	if alone != 1 {
-		t.Errorf("%d batches are alone with the file, want 1", alone)
-	}
+	difftest.Equal(t, "batches are alone with the file", 1, alone)
 }

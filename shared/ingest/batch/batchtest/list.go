@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -110,9 +109,7 @@ func testList(t *testing.T, s batch.Store) {
 		}
 		for _, limit := range []int{1, 7, 39, 40, 41, 200} {
 			got, pages := listAll(t, s, tt.filter, limit)
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s by %d: IDs (-want +got):\n%s", tt.name, limit, diff)
-			}
+			difftest.Equal(t, fmt.Sprintf("%s by %d: IDs", tt.name, limit), want, got)
 			if most := len(want)/limit + 1; tt.name == "all" && pages > max(1, (len(want)+limit-1)/limit) ||
 				pages > most {
 				t.Errorf("%s by %d: %d pages for %d batches", tt.name, limit, pages, len(want))

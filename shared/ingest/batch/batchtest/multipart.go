@@ -6,15 +6,14 @@ import (
 	"time"
 
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/errtest"
 )
 
 // testUpload changes what is recorded of an upload while it is awaited, and after that.
 func testUpload(t *testing.T, s batch.Store) {
 	b := NewBatch(t, "tenant")
 	b.Multipart = &batch.Multipart{UploadID: "upload", PartSize: 400, PartCount: 3, HasChecksums: true}
-	if err := s.Create(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.Create(t.Context(), b))
 	by, at := createdAt.Add(time.Hour), createdAt.Add(time.Minute)
 	for _, call := range []string{"first", "repeated"} {
 		got, err := s.ExtendUpload(t.Context(), b.ID, by)
@@ -34,9 +33,8 @@ func testUpload(t *testing.T, s batch.Store) {
 	if _, err := s.RecordCompletion(t.Context(), single.ID, "x", at); !errors.As(err, &conflict) {
 		t.Errorf("RecordCompletion of a single PUT: error %v, want a ConflictError", err)
 	}
-	if _, err := s.Apply(t.Context(), b.ID, batch.Transition{To: batch.Failed, At: at, ErrorMessage: "m"}); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t,
+		errtest.Of(s.Apply(t.Context(), b.ID, batch.Transition{To: batch.Failed, At: at, ErrorMessage: "m"})))
 	for name, call := range map[string]func(batch.ID) error{
 		"ExtendUpload": func(id batch.ID) error { _, err := s.ExtendUpload(t.Context(), id, by); return err },
 		"RecordCompletion": func(id batch.ID) error {
@@ -48,8 +46,6 @@ func testUpload(t *testing.T, s batch.Store) {
 		if err := call(b.ID); !errors.As(err, &conflict) || conflict.Current.Status != batch.Failed {
 			t.Errorf("%s after the end: error %v, want a ConflictError with the batch", name, err)
 		}
-		if err := call(newID(t)); !errors.Is(err, batch.ErrNotFound) {
-			t.Errorf("%s of an unknown batch: error %v, want ErrNotFound", name, err)
-		}
+		errtest.Is(t, name+" of an unknown batch", call(newID(t)), batch.ErrNotFound)
 	}
 }

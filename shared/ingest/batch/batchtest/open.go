@@ -6,6 +6,7 @@ import (
 
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/chunk"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -15,11 +16,8 @@ func testOpen(t *testing.T, s batch.Store) {
 	enough := batch.OpenWork{Batches: 100, UnvalidatedBytes: 1 << 60}
 	expect := func(what string, want batch.OpenWork) {
 		t.Helper()
-		got, err := s.CountOpen(t.Context(), tenant, enough, createdAt)
-		errtest.Fatal(t, err)
-		if got != want {
-			t.Errorf("%s: %+v, want %+v", what, got, want)
-		}
+		got := errtest.Must(s.CountOpen(t.Context(), tenant, enough, createdAt))(t)
+		difftest.Equal(t, what, want, got)
 	}
 	expect("no batch", batch.OpenWork{})
 	create(t, s, "another", batch.AwaitingUpload)

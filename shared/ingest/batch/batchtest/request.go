@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/errtest"
 )
 
 // WithEveryField returns a batch with everything that a client can ask for, and that is known of its file.
@@ -34,18 +35,14 @@ func testFields(t *testing.T, s batch.Store) {
 	lines.MaxRejected, lines.Declared.Encoding = &batch.RejectLimit{Lines: 12}, batch.Identity
 	none.MaxRejected = &batch.RejectLimit{}
 	for name, want := range map[string]batch.Batch{"every field": full, "12 lines": lines, "0 lines": none} {
-		if err := s.Create(t.Context(), want); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, s.Create(t.Context(), want))
 		got, err := s.Get(t.Context(), want.ID)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%s: error %v, batch (-want +got):\n%s", name, err, diff)
 		}
 	}
 	plan := transitionsToProcessed()[1]
-	if _, err := s.Apply(t.Context(), full.ID, transitionsToProcessed()[0]); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), full.ID, transitionsToProcessed()[0])))
 	applied, err := s.Apply(t.Context(), full.ID, plan)
 	if err != nil || applied.Plan.Size != full.Content.Size {
 		t.Errorf("plan of a packed file: got %+v, error %v, want one of the unpacked copy", applied.Plan, err)

@@ -1,12 +1,14 @@
 package batchtest
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -22,8 +24,7 @@ func testScreening(t *testing.T, s batch.Store) {
 	}
 	plan := transitionsToProcessed()[1]
 	plan.ListVersions = versions
-	applied, err := s.Apply(t.Context(), b.ID, plan)
-	errtest.Fatal(t, err)
+	applied := errtest.Must(s.Apply(t.Context(), b.ID, plan))(t)
 	want := *b.Screening
 	want.Versions = versions
 	read, err := s.Get(t.Context(), b.ID)
@@ -36,9 +37,8 @@ func testScreening(t *testing.T, s batch.Store) {
 		partition int
 		put, want batch.ScreenResult
 	}{{0, some, some}, {0, none, some}, {15, none, none}, {15, some, none}} {
-		if got, err := s.CommitScreened(t.Context(), b.ID, tt.partition, tt.put); err != nil || got != tt.want {
-			t.Errorf("CommitScreened(%d, %+v): got %+v, error %v, want %+v", tt.partition, tt.put, got, err, tt.want)
-		}
+		difftest.Equal(t, fmt.Sprintf("CommitScreened(%d, %+v)", tt.partition, tt.put), tt.want,
+			errtest.Must(s.CommitScreened(t.Context(), b.ID, tt.partition, tt.put))(t))
 	}
 	got, err := s.Screened(t.Context(), b.ID)
 	results := [batch.Partitions]*batch.ScreenResult{0: &some, 15: &none}

@@ -2,6 +2,7 @@ package batchtest
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/chunk"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -54,14 +56,9 @@ func testTransitions(t *testing.T, s batch.Store) {
 		if err != nil {
 			t.Fatalf("transition to %s: %v", transition.To, err)
 		}
-		read, err := s.Get(t.Context(), want.ID)
-		errtest.Fatal(t, err)
-		if diff := cmp.Diff(want, applied); diff != "" {
-			t.Errorf("Apply of %s (-want +got):\n%s", transition.To, diff)
-		}
-		if diff := cmp.Diff(want, read); diff != "" {
-			t.Errorf("Get after %s (-want +got):\n%s", transition.To, diff)
-		}
+		read := errtest.Must(s.Get(t.Context(), want.ID))(t)
+		difftest.Equal(t, fmt.Sprintf("Apply of %s", transition.To), want, applied)
+		difftest.Equal(t, fmt.Sprintf("Get after %s", transition.To), want, read)
 		var conflict *batch.ConflictError
 		_, err = s.Apply(t.Context(), want.ID, transition)
 		if !errors.As(err, &conflict) || conflict.Wanted != transition.To || !cmp.Equal(conflict.Current, want) {
@@ -130,9 +127,7 @@ func testOneWinsARace(t *testing.T, s batch.Store) {
 			if err == nil {
 				applied++
 			}
-			if commitErr != nil {
-				t.Error(commitErr)
-			}
+			errtest.Is(t, "commitErr", commitErr, nil)
 			committed[result] = true
 		})
 	}

@@ -2,12 +2,12 @@ package batchtest
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -15,11 +15,8 @@ import (
 func testBacklogs(t *testing.T, s batch.Store) {
 	expect := func(when string, want map[batch.Status]batch.Backlog) {
 		t.Helper()
-		got, err := s.Backlogs(t.Context())
-		errtest.Fatal(t, err)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("backlogs %s (-want +got):\n%s", when, diff)
-		}
+		got := errtest.Must(s.Backlogs(t.Context()))(t)
+		difftest.Equal(t, "backlogs "+when, want, got)
 	}
 	expect("of no batches", map[batch.Status]batch.Backlog{})
 	waiting := batch.Backlog{Batches: 39, Since: createdAt}
@@ -59,30 +56,23 @@ func testUnfinished(t *testing.T, s batch.Store) {
 	}
 	at := createdAt
 	for i, transition := range transitionsToProcessed() {
-		if got := [2]int{visits(at), visits(at.Add(time.Second))}; got != [2]int{0, 1} {
-			t.Errorf("before transition %d: visits %v at its time and after it, want 0 and 1", i, got)
-		}
+		difftest.Equal(t, fmt.Sprintf("before transition %d: visits: at its time and after it", i), [2]int{0, 1},
+			[2]int{visits(at), visits(at.Add(time.Second))})
 		at = at.Add(time.Hour)
 		errtest.Fatal(t, s.Postpone(t.Context(), b.ID, at))
-		if got := [2]int{visits(at), visits(at.Add(time.Second))}; got != [2]int{0, 1} {
-			t.Errorf("postponed before transition %d: visits %v, want 0 and 1", i, got)
-		}
+		difftest.Equal(t, fmt.Sprintf("postponed before transition %d: visits", i), [2]int{0, 1},
+			[2]int{visits(at), visits(at.Add(time.Second))})
 		at = at.Add(time.Hour)
 		transition.At = at
 		errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), b.ID, transition)))
 	}
 	for _, id := range []batch.ID{b.ID, newID(t)} {
-		if err := s.Postpone(t.Context(), id, at); err != nil {
-			t.Errorf("Postpone of a batch that has ended or does not exist: %v", err)
-		}
+		errtest.Is(t, "Postpone of a batch that has ended or does not exist", s.Postpone(t.Context(), id, at), nil)
 	}
-	if got := visits(at.Add(time.Hour)); got != 0 {
-		t.Errorf("after the end: %d visits, want none", got)
-	}
+	difftest.Equal(t, "after the end: visits", 0, visits(at.Add(time.Hour)))
 	stop := errors.New("stop")
-	if err := s.EachUnfinished(t.Context(), at, func(batch.ID) error { return stop }); !errors.Is(err, stop) {
-		t.Errorf("a visit that fails: got error %v, want its own", err)
-	}
+	errtest.Is(t, "a visit that fails",
+		s.EachUnfinished(t.Context(), at, func(batch.ID) error { return stop }), stop)
 	failed := batch.Transition{To: batch.Failed, At: at, ErrorMessage: "m", Expires: at.Add(time.Hour)}
 	errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), other.ID, failed)))
 }

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/internal/duckdb"
 	"sluice/shared/ingest/transaction/schema"
 	"sluice/shared/kit/difftest"
@@ -41,9 +39,7 @@ func TestDuckDBReadsEveryValue(t *testing.T) {
 		}
 		difftest.Equal(t, fmt.Sprintf("row %d", i), want, row)
 	}
-	if len(rows) != len(lines) {
-		t.Errorf("got %d rows, want %d", len(rows), len(lines))
-	}
+	difftest.Equal(t, "rows", len(lines), len(rows))
 	rows = duckdb.Query(t, fmt.Sprintf(`SELECT * EXCLUDE (batch_id, line, received_at, main_entity, raw_line)
 		FROM '%s' WHERE transaction_external_id = 't3'`, path))
 	number := func(text string) any { return json.Number(text) }
@@ -95,10 +91,8 @@ func TestDuckDBReadsAFileWithoutLines(t *testing.T) {
 	rows := duckdb.Query(t, fmt.Sprintf(`SELECT (SELECT count(*) FROM '%s') AS lines, count(*) AS columns
 		FROM (DESCRIBE SELECT * FROM '%[1]s')`, none))
 	wantColumns := len(schema.Transaction.Fields) + 5 + 3 // three numbers have two columns each
-	if diff := cmp.Diff([]map[string]any{{"lines": json.Number("0"), "columns": json.Number(fmt.Sprint(wantColumns))}},
-		rows); diff != "" {
-		t.Errorf("a file without lines (-want +got):\n%s", diff)
-	}
+	difftest.Equal(t, "a file without lines",
+		[]map[string]any{{"lines": json.Number("0"), "columns": json.Number(fmt.Sprint(wantColumns))}}, rows)
 }
 
 // futureTable is a table of the next version, which has a field more at the beginning of a line, in a struct, and in

@@ -120,12 +120,9 @@ func TestErrors(t *testing.T) {
 		}
 		return readable(ctx, chunk, visit)
 	}
-	if err := lineTable.write(t.Context(), &bytes.Buffer{}, f, 1, 2); !errors.Is(err, unread) {
-		t.Errorf("a chunk that cannot be read: got %v", err)
-	}
-	if err := lineTable.write(t.Context(), failingWriter{}, fileOf(lines), 1, 1); !errors.Is(err, errWrite) {
-		t.Errorf("a file that cannot be written: got %v", err)
-	}
+	errtest.Is(t, "a chunk that cannot be read", lineTable.write(t.Context(), &bytes.Buffer{}, f, 1, 2), unread)
+	errtest.Is(t, "a file that cannot be written", lineTable.write(t.Context(), failingWriter{}, fileOf(lines), 1, 1),
+		errWrite)
 }
 
 var errWrite = errors.New("no space")

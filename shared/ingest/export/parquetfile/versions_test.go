@@ -59,8 +59,7 @@ func checkFile(t *testing.T, path, want string) {
 	if *update {
 		errtest.Fatal(t, os.WriteFile(path, []byte(want), 0o644))
 	}
-	got, err := os.ReadFile(path)
-	errtest.Fatal(t, err)
+	got := errtest.Must(os.ReadFile(path))(t)
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("%s (+) does not have the columns (-) of package schema. Raise Version in table.go, unless no "+
 			"release has it, and run: go test ./shared/ingest/export/parquetfile -run Columns -update\n%s", path, diff)
@@ -81,8 +80,7 @@ func TestColumnsOfAVersionStay(t *testing.T) {
 // docs/parquet.md has the columns of package schema.
 func TestColumnsAreDocumented(t *testing.T) {
 	path := filepath.Join("..", "..", "..", "..", "docs", "parquet.md")
-	text, err := os.ReadFile(path)
-	errtest.Fatal(t, err)
+	text := errtest.Must(os.ReadFile(path))(t)
 	const begin, end = "<!-- columns -->\n", "<!-- end of columns -->\n"
 	before, rest, found := strings.Cut(string(text), begin)
 	_, after, isClosed := strings.Cut(rest, end)

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"sluice/shared/kit/difftest"
 )
 
 // TestStoredUploads pins the stored items: one golden item for each kind of row, with every attribute set. It writes
@@ -26,8 +26,7 @@ func TestStoredUploads(t *testing.T) {
 	errtest.Fatal(t, errtest.Of(s.RecordScan(ctx, failed)))
 	found := intake.ScanReport{Event: "other", Key: object.Key, ETag: object.ETag, Version: object.Version,
 		Result: intake.ThreatsFound, Threat: "EICAR"}
-	want, err := s.RecordScan(ctx, found)
-	errtest.Fatal(t, err)
+	want := errtest.Must(s.RecordScan(ctx, found))(t)
 	dynamotest.CompareStored(t, client, "test-batches", "uploads")
 
 	// The value of the attribute waiting of earlier releases has no digit.
@@ -36,9 +35,8 @@ func TestStoredUploads(t *testing.T) {
 		dynamotest.LoadStored(t, client, "test-batches", name)
 		s = intakedb.New(client, "test-batches", now)
 		got, err := s.Get(ctx, object)
-		if diff := cmp.Diff(want, got); err != nil || diff != "" {
-			t.Errorf("%s: %v, (-want +got)\n%s", name, err, diff)
-		}
+		errtest.Fatal(t, err)
+		difftest.Equal(t, name, want, got)
 		waiting := 0
 		err = s.EachWaiting(ctx, at.Add(time.Hour), func(intake.Upload) error { waiting++; return nil })
 		if err != nil || waiting != 1 {

@@ -11,6 +11,7 @@ import (
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/intake"
 	"sluice/shared/ingest/intake/intakedb"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 )
@@ -120,17 +121,13 @@ func TestWaitingUploads(t *testing.T) {
 	}
 	errtest.Fatal(t, errtest.Of(store.RecordScan(t.Context(),
 		intake.ScanReport{Event: "1", Key: "d", ETag: `"e"`, Result: intake.NoThreatsFound})))
-	if got := fmt.Sprint(waiting(arrival.Add(2 * time.Minute))); got != "[a b]" {
-		t.Errorf("waiting after two minutes: got %s, want [a b]", got)
-	}
+	difftest.Equal(t, "waiting after two minutes", "[a b]", fmt.Sprint(waiting(arrival.Add(2*time.Minute))))
 	for range 2 {
 		for _, key := range []string{"a", "nothing"} {
 			errtest.Fatal(t, store.StopWaiting(t.Context(), batch.Object{Key: key, ETag: `"e"`}))
 		}
 	}
-	if got := fmt.Sprint(waiting(arrival.Add(time.Hour))); got != "[b c]" {
-		t.Errorf("waiting after StopWaiting: got %s, want [b c]", got)
-	}
+	difftest.Equal(t, "waiting after StopWaiting", "[b c]", fmt.Sprint(waiting(arrival.Add(time.Hour))))
 	unknown := batch.Object{Key: "nothing", ETag: `"e"`}
 	if u, err := store.Get(t.Context(), unknown); err != nil || u != (intake.Upload{}) {
 		t.Errorf("StopWaiting has stored %+v for an unknown object, %v", u, err)

@@ -75,9 +75,8 @@ var now = time.Date(2026, 11, 26, 8, 15, 0, 500, time.UTC)
 // newKMSKey creates a key in KMS and returns its ARN.
 func newKMSKey(t *testing.T, k *kms.Client) string {
 	t.Helper()
-	created, err := k.CreateKey(t.Context(),
-		&kms.CreateKeyInput{KeySpec: types.KeySpecEccNistP256, KeyUsage: types.KeyUsageTypeSignVerify})
-	errtest.Fatal(t, err)
+	created := errtest.Must(k.CreateKey(t.Context(),
+		&kms.CreateKeyInput{KeySpec: types.KeySpecEccNistP256, KeyUsage: types.KeyUsageTypeSignVerify}))(t)
 	return *created.KeyMetadata.Arn
 }
 
@@ -115,12 +114,9 @@ func processed() batch.Batch {
 // issued returns the claims of the receipt of a batch, as JSON.
 func (s *scene) issued(t *testing.T, b batch.Batch) receipt.Claims {
 	t.Helper()
-	text, err := s.Receipt(t.Context(), issuer, b, receipt.Counts{Total: new(int64(3))})
-	errtest.Fatal(t, err)
-	keys, err := s.KeySet(t.Context())
-	errtest.Fatal(t, err)
-	c, err := receipt.Verify(text, issuer, keys)
-	errtest.Fatal(t, err)
+	text := errtest.Must(s.Receipt(t.Context(), issuer, b, receipt.Counts{Total: new(int64(3))}))(t)
+	keys := errtest.Must(s.KeySet(t.Context()))(t)
+	c := errtest.Must(receipt.Verify(text, issuer, keys))(t)
 	return c
 }
 
@@ -164,8 +160,7 @@ func TestClaims(t *testing.T) {
 			difftest.Equal(t, "claims", want, newScene(t).issued(t, b))
 		})
 	}
-	text, err := json.Marshal(want)
-	errtest.Fatal(t, err)
+	text := errtest.Must(json.Marshal(want))(t)
 	const wire = `{"iss":"https://api.test/live","iat":1795680900,"tenant":"t",` +
 		`"batch_id":"0199a6a4-6f00-7cc3-98c4-dc0c0c07398f","status":"PROCESSED",` +
 		`"received_at":"2026-11-26T08:14:00.0000005Z","ended_at":"2026-11-26T08:15:00.0000005Z","file_sha256":"ab01",` +
@@ -191,8 +186,7 @@ func TestReceiptsAreSignedOnce(t *testing.T) {
 		})
 	}
 	group.Wait()
-	next, err := issue.NewKey(t.Context(), s.kms, newKMSKey(t, s.kms))
-	errtest.Fatal(t, err)
+	next := errtest.Must(issue.NewKey(t.Context(), s.kms, newKMSKey(t, s.kms)))(t)
 	errtest.Fatal(t, s.store.ReplaceReceiptKeys(t.Context(), receipt.AddKey(s.store.keys, next, s.now), 1))
 	s.now = s.now.Add(receipt.KeySetLifetime)
 	again, err := s.another("").Receipt(t.Context(), "https://elsewhere.test", processed(), receipt.Counts{})
@@ -210,9 +204,7 @@ func TestReceiptsAreSignedOnce(t *testing.T) {
 	if err != nil || len(keys.Keys) != 2 || keys.Keys[1].KeyID != next.ID {
 		t.Fatalf("got the keys %v, error %v, want two", keys, err)
 	}
-	if _, err := receipt.Verify(texts[0], issuer, keys); err != nil {
-		t.Errorf("the first receipt after the rotation: got %v, want it valid", err)
-	}
+	errtest.Is(t, "the first receipt after the rotation", errtest.Of(receipt.Verify(texts[0], issuer, keys)), nil)
 }
 
 // A new key is published before it signs; until then, and for ever, the older one is published, too.
@@ -264,7 +256,6 @@ func TestFailures(t *testing.T) {
 		t.Errorf("without the first key: got the error %v, want one", err)
 	}
 	s.store.err = errDown
-	if _, err := s.Receipt(t.Context(), issuer, processed(), receipt.Counts{}); !errors.Is(err, errDown) {
-		t.Errorf("a store that does not answer: got %v", err)
-	}
+	errtest.Is(t, "a store that does not answer",
+		errtest.Of(s.Receipt(t.Context(), issuer, processed(), receipt.Counts{})), errDown)
 }

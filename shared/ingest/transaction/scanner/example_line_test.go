@@ -15,8 +15,7 @@ import (
 
 // The lines that documents show as examples are valid, so that a newcomer's first batch is.
 func TestExampleLinesAreValid(t *testing.T) {
-	page, err := os.ReadFile("../../../../docs/ten-minutes.md")
-	errtest.Fatal(t, err)
+	page := errtest.Must(os.ReadFile("../../../../docs/ten-minutes.md"))(t)
 	short := regexp.MustCompile("(?s)```json\n(.*?)```").FindSubmatch(page)
 	if short == nil {
 		t.Fatal("docs/ten-minutes.md shows no line")

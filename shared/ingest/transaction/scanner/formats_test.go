@@ -1,6 +1,7 @@
 package scanner
 
 import (
+	"fmt"
 	"math/bits"
 	"math/rand/v2"
 	"net"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"sluice/shared/ingest/transaction/schema"
+	"sluice/shared/kit/difftest"
 )
 
 func TestCodeSets(t *testing.T) {
@@ -27,9 +29,7 @@ func TestCodeSets(t *testing.T) {
 			for _, word := range c.set {
 				n += bits.OnesCount32(word)
 			}
-			if n != len(c.codes) {
-				t.Errorf("got %d codes in the set, want %d", n, len(c.codes))
-			}
+			difftest.Equal(t, "codes in the set", len(c.codes), n)
 			// Of all strings of the width made of these bytes, the codes and nothing else are in the set.
 			const alphabet = "@AZ[_`az019 \x00\xc3BCDEFGHIJKLMNOPQRSTUVWXY"
 			for n := range power(len(alphabet), c.width) {
@@ -39,9 +39,7 @@ func TestCodeSets(t *testing.T) {
 					n /= len(alphabet)
 				}
 				_, want := slices.BinarySearch(c.codes, string(code))
-				if got := c.contains(code); got != want {
-					t.Errorf("%q: got %v, want %v", code, got, want)
-				}
+				difftest.Equal(t, fmt.Sprintf("%q", code), want, c.contains(code))
 			}
 			for _, wrong := range []string{"", "A", "AAAA", "EURO"} {
 				if c.contains([]byte(wrong)) {

@@ -57,8 +57,7 @@ var beyondSchema = map[transaction.Code]bool{
 // compileSchema compiles the published JSON Schema of a line.
 func compileSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema.JSONSchema()))
-	errtest.Fatal(t, err)
+	doc := errtest.Must(jsonschema.UnmarshalJSON(bytes.NewReader(schema.JSONSchema())))(t)
 	const url = "mem:///line.json" // a mere name would be that of a file
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()

@@ -14,8 +14,7 @@ import (
 // show it.
 func TestGeneratedLines(t *testing.T) {
 	for _, share := range []float64{0, 0.5, 1} {
-		g, err := sampledata.New(sampledata.Options{Lines: 4000, Seed: 7, Bad: share})
-		errtest.Fatal(t, err)
+		g := errtest.Must(sampledata.New(sampledata.Options{Lines: 4000, Seed: 7, Bad: share}))(t)
 		s := scanner.New(transaction.Rules{ReceivedAt: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC),
 			MaxFuture: 720 * time.Hour})
 		wholeBatch := map[string]bool{"duplicate_modification_id": true, "entity_not_found": true,

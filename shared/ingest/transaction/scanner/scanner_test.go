@@ -28,9 +28,7 @@ func TestGoodLine(t *testing.T) {
 		},
 		MainEntity: transaction.Receiver,
 	}
-	if diff := cmp.Diff(want, r); diff != "" {
-		t.Fatal(diff)
-	}
+	difftest.Equal(t, "r", want, r)
 }
 
 func TestEachRuleBrokenAlone(t *testing.T) {

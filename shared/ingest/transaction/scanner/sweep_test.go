@@ -9,6 +9,7 @@ import (
 
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/schema"
+	"sluice/shared/kit/difftest"
 )
 
 // Values that are read several bytes at a time are damaged at every byte: it is removed, replaced, and something is
@@ -87,9 +88,8 @@ func TestDaysSince1970(t *testing.T) {
 	day := time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
 	for ; day.Year() < 2500; day = day.AddDate(0, 0, 1) {
 		year, month, n := day.Date()
-		if got, want := daysSince1970(year, int(month), n), int(day.Unix()/86400); got != want {
-			t.Fatalf("daysSince1970 of %s = %d, want %d", day, got, want)
-		}
+		difftest.Equal(t, fmt.Sprintf("daysSince1970 of %s", day), int(day.Unix()/86400),
+			daysSince1970(year, int(month), n))
 		if got := daysIn(year, int(month)); n > got {
 			t.Fatalf("daysIn the month of %s = %d, want at least %d", day, got, n)
 		}
@@ -121,9 +121,7 @@ func testEnumValue(t *testing.T, f *field, value string) {
 			if text[0] == '"' && isClosed && slices.Contains(f.Enum, quoted) {
 				want = len(quoted) + 2
 			}
-			if got := f.enum.match(text, 0); got != want {
-				t.Fatalf("match(%q) = %d, want %d", text[:len(value)+2], got, want)
-			}
+			difftest.Equal(t, fmt.Sprintf("match(%q)", text[:len(value)+2]), want, f.enum.match(text, 0))
 		}
 		text[at] = original
 	}

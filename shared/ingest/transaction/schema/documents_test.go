@@ -46,8 +46,7 @@ func document(t *testing.T, name, want string) {
 	if *update {
 		errtest.Fatal(t, os.WriteFile(path, []byte(want), 0o644))
 	}
-	got, err := os.ReadFile(path)
-	errtest.Fatal(t, err)
+	got := errtest.Must(os.ReadFile(path))(t)
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		const format = "schema table (-), docs/%s (+); run go test ./shared/ingest/transaction/schema -update:\n%s"
 		t.Fatalf(format, name, diff)

@@ -26,12 +26,10 @@ func BenchmarkEncode(b *testing.B) {
 			b.ReportMetric(float64(stored)/float64(b.N), "stored/line")
 		})
 	}
-	frames, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false),
-		zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(256<<10))
-	errtest.Fatal(b, err)
+	frames := errtest.Must(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false),
+		zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(256<<10)))(b)
 	run("frame", func(l Line) []byte { return frames.EncodeAll(l.Text, nil) })
-	c, err := New()
-	errtest.Fatal(b, err)
+	c := errtest.Must(New())(b)
 	run("packed", c.Encode)
 	p := new(packed)
 	run("pack alone", func(l Line) []byte {

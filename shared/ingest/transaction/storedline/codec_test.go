@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 
 	"sluice/sampledata"
@@ -36,8 +35,7 @@ func generate(n int64, seed uint64) []Line {
 
 func newTestCodec(t testing.TB) *Codec {
 	t.Helper()
-	c, err := New()
-	errtest.Fatal(t, err)
+	c := errtest.Must(New())(t)
 	return c
 }
 
@@ -84,16 +82,13 @@ func TestLinesAreReadAsTheyWereStored(t *testing.T) {
 			if len(want.Text) == 0 {
 				want.Text, got.Text = nil, nil
 			}
-			if diff := cmp.Diff(want, got); err != nil || diff != "" {
-				t.Errorf("read %v, (-want +got)\n%.1000s", err, diff)
-			}
+			errtest.Fatal(t, err)
+			difftest.Equal(t, "read", want, got)
 		})
 	}
 	for _, l := range generate(500, 4711) {
-		got, err := c.Decode(c.Encode(l), l.TransactionID, l.ModificationID)
-		if diff := cmp.Diff(l, got); err != nil || diff != "" {
-			t.Fatalf("read %v, (-want +got)\n%s", err, diff)
-		}
+		got := errtest.Must(c.Decode(c.Encode(l), l.TransactionID, l.ModificationID))(t)
+		difftest.Equal(t, "read", l, got)
 	}
 }
 
@@ -118,8 +113,7 @@ var dictionaryDigests = map[uint32]string{
 }
 
 func TestDictionariesNeverChange(t *testing.T) {
-	all, err := readDictionaries()
-	errtest.Fatal(t, err)
+	all := errtest.Must(readDictionaries())(t)
 	digests := map[uint32]string{}
 	for id, content := range all {
 		sum := sha256.Sum256(content)
@@ -144,14 +138,11 @@ func TestSeveralDictionaries(t *testing.T) {
 	})
 	errtest.Fatal(t, err)
 	older := newTestCodec(t)
-	newer, err := newCodec(both, another)
-	errtest.Fatal(t, err)
+	newer := errtest.Must(newCodec(both, another))(t)
 	for _, l := range lines {
 		for name, stored := range map[string][]byte{"older": older.Encode(l), "newer": newer.Encode(l)} {
-			got, err := newer.Decode(stored, l.TransactionID, l.ModificationID)
-			if diff := cmp.Diff(l, got); err != nil || diff != "" {
-				t.Fatalf("%s: read %v, (-want +got)\n%s", name, err, diff)
-			}
+			got := errtest.Must(newer.Decode(stored, l.TransactionID, l.ModificationID))(t)
+			difftest.Equal(t, name+": read", l, got)
 		}
 		if got, err := older.Decode(newer.Encode(l), l.TransactionID, l.ModificationID); err == nil ||
 			!errors.Is(err, ErrUnknownDictionary) {

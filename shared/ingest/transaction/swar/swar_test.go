@@ -1,8 +1,11 @@
 package swar
 
 import (
+	"fmt"
 	"testing"
 	"unicode"
+
+	"sluice/shared/kit/difftest"
 )
 
 func TestMarkAlphanumerics(t *testing.T) {
@@ -12,9 +15,8 @@ func TestMarkAlphanumerics(t *testing.T) {
 			for _, last := range []rune{'f', 'z'} {
 				want := c < 0x80 && (unicode.IsDigit(rune(c)) || unicode.IsLetter(rune(c)) &&
 					unicode.ToLower(rune(c)) <= last)
-				if got := MarkAlphanumerics(w, uint64(last))>>(8*place+7)&1 != 0; got != want {
-					t.Fatalf("byte %#x at %d, up to %c: got %v", c, place, last, got)
-				}
+				difftest.Equal(t, fmt.Sprintf("byte %#x at %d, up to %c", c, place, last), want,
+					MarkAlphanumerics(w, uint64(last))>>(8*place+7)&1 != 0)
 			}
 		}
 	}
@@ -27,9 +29,8 @@ func TestMarkDigits(t *testing.T) {
 			if '0' <= c && c <= '9' {
 				want = 0x80 << (8 * place)
 			}
-			if got := MarkDigits(uint64(c) << (8 * place)); got != want {
-				t.Fatalf("MarkDigits with byte %#x at %d = %#x, want %#x", c, place, got, want)
-			}
+			difftest.Equal(t, fmt.Sprintf("MarkDigits with byte %#x at %d", c, place), want,
+				MarkDigits(uint64(c)<<(8*place)))
 		}
 	}
 }
@@ -45,10 +46,8 @@ func TestMarkStringSpecials(t *testing.T) {
 					text[i] = filler
 				}
 				text[place] = byte(c)
-				if got, want := SkipToQuote(append(text[:], `123456789"______________`...), 0),
-					skipToQuoteByByte(text[:]); got != want {
-					t.Fatalf("SkipToQuote(%q) = %d, want %d", text, got, want)
-				}
+				difftest.Equal(t, fmt.Sprintf("SkipToQuote(%q)", text), skipToQuoteByByte(text[:]),
+					SkipToQuote(append(text[:], `123456789"______________`...), 0))
 				marks := MarkStringSpecials(Load8(text[:], 0))
 				first := uint64(0x80) << (8 * place)
 				if (marks&-marks == first) != want || (marks != 0) != want {

@@ -68,10 +68,9 @@ func pages(n int) (versions []transaction.Version) {
 func TestPutsShareTheirRequests(t *testing.T) {
 	t.Parallel()
 	table := newHeldTable()
-	s, err := transactiondb.New(dynamodb.New(dynamodb.Options{
+	s := errtest.Must(transactiondb.New(dynamodb.New(dynamodb.Options{
 		Region: "none", HTTPClient: table, Credentials: credentials.NewStaticCredentialsProvider("id", "secret", ""),
-	}), "transactions")
-	errtest.Fatal(t, err)
+	}), "transactions"))(t)
 	errs := make(chan error, 2)
 	for range 2 {
 		go func() { errs <- s.Put(t.Context(), pages(dynamo.Concurrency-1)) }()
@@ -79,13 +78,10 @@ func TestPutsShareTheirRequests(t *testing.T) {
 	<-table.full
 	given, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := s.Put(given, pages(1)); !errors.Is(err, context.Canceled) {
-		t.Errorf("a Put that gets no request until its context ends returned %v, want the error of the context", err)
-	}
+	errtest.Is(t, "a Put that gets no request until its context ends returned", s.Put(given, pages(1)),
+		context.Canceled)
 	close(table.release)
-	if err := errors.Join(<-errs, <-errs); err != nil {
-		t.Error(err)
-	}
+	errtest.Fatal(t, errors.Join(<-errs, <-errs))
 	if want := 2 * (dynamo.Concurrency - 1); table.arrived != want || table.most != dynamo.Concurrency {
 		t.Errorf("%d requests, up to %d at a time; want %d and %d", table.arrived, table.most, want, dynamo.Concurrency)
 	}

@@ -2,17 +2,15 @@ package transactiondb_test
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"testing"
 	"time"
-
-	gocmp "github.com/google/go-cmp/cmp"
 
 	"sluice/sampledata"
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/scanner"
 	"sluice/shared/ingest/transaction/transactiondb"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
@@ -79,24 +77,20 @@ func TestReadStoredTransactions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			client := dynamotest.Start(t)
 			dynamotest.LoadStored(t, client, "test-transactions", name)
-			s, err := transactiondb.New(client, "test-transactions")
-			errtest.Fatal(t, err)
+			s := errtest.Must(transactiondb.New(client, "test-transactions"))(t)
 			r := transaction.Range{Tenant: storedTenant, TransactionID: "transaction", Limit: 10}
 			got, _, err := s.List(t.Context(), r)
 			byLine := func(a, b transaction.Version) int { return cmp.Compare(a.Line, b.Line) }
 			slices.SortFunc(got, byLine)
 			want := slices.SortedFunc(slices.Values(want), byLine)
-			if diff := gocmp.Diff(want, got); err != nil || diff != "" {
-				t.Errorf("versions: %v, (-want +got)\n%s", err, diff)
-			}
-			if err := s.Add(t.Context(), storedVersions[1]); err != nil {
-				t.Errorf("adding a version again that is stored in this form: %v", err)
-			}
+			errtest.Fatal(t, err)
+			difftest.Equal(t, "versions", want, got)
+			errtest.Is(t, "adding a version again that is stored in this form", s.Add(t.Context(), storedVersions[1]),
+				nil)
 			other := storedVersions[1]
 			other.Text = []byte(`{"transaction_external_id":"another"}`)
-			if err := s.Add(t.Context(), other); !errors.Is(err, transaction.ErrExists) {
-				t.Errorf("adding another text in place of one that is stored in this form: %v, want ErrExists", err)
-			}
+			errtest.Is(t, "adding another text in place of one that is stored in this form", s.Add(t.Context(), other),
+				transaction.ErrExists)
 		})
 	}
 }
@@ -104,20 +98,18 @@ func TestReadStoredTransactions(t *testing.T) {
 // The items of realistic lines take one write unit, but for few: these lines come from another seed than the ones of
 // which the dictionary was made.
 func TestItemsFitIntoWriteUnits(t *testing.T) {
-	s, err := transactiondb.New(nil, "")
-	errtest.Fatal(t, err)
+	s := errtest.Must(transactiondb.New(nil, ""))(t)
 	bytes, units := 0, 0
 	lines := sampledata.Lines(1000, 271828, 0)
 	reader := scanner.New(transaction.Rules{})
 	for i, text := range lines {
 		identity := reader.Identify(text)
-		size, err := s.ItemSize(transaction.Version{
+		size := errtest.Must(s.ItemSize(transaction.Version{
 			Tenant: storedTenant, TransactionID: string(identity.TransactionExternalID),
 			Modification: string(identity.ModificationID), ReceivedAt: at,
 			Batch: "0193a0b4-7c00-7000-8000-000000000001", Line: int64(i + 1), MainEntity: identity.MainEntity,
 			Text: text,
-		})
-		errtest.Fatal(t, err)
+		}))(t)
 		bytes += size
 		units += dynamo.WriteUnits(size)
 	}

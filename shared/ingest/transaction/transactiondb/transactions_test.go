@@ -2,14 +2,12 @@ package transactiondb_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/google/uuid"
 
@@ -46,8 +44,7 @@ func list(t *testing.T, s *transactiondb.Store, r transaction.Range) []transacti
 
 func TestTransactions(t *testing.T) {
 	client, injected := dynamotest.StartFaulty(t)
-	s, err := transactiondb.New(client, "test-transactions")
-	errtest.Fatal(t, err)
+	s := errtest.Must(transactiondb.New(client, "test-transactions"))(t)
 	older, newer := uuid.NewString(), uuid.NewString()
 	long := strings.Repeat("é", 127) + "x" // 255 bytes
 	want := []transaction.Version{
@@ -64,9 +61,7 @@ func TestTransactions(t *testing.T) {
 	for range 2 { // again: the same items
 		errtest.Fatal(t, s.Put(context.Background(), all))
 	}
-	if diff := cmp.Diff(want, versions(t, s, "tx")); diff != "" {
-		t.Error(diff)
-	}
+	difftest.Equal(t, "versions", want, versions(t, s, "tx"))
 	keys := list(t, s, transaction.Range{TransactionID: "tx", After: "m", Limit: 2, KeysOnly: true})
 	for i := range want { // the versions after m, and no line of it
 		want[i].Line, want[i].MainEntity, want[i].Text = 0, 0, nil
@@ -91,8 +86,7 @@ func TestTransactions(t *testing.T) {
 // The versions of one modification are read newest first, from any of them on, and none of another modification.
 func TestVersionsNewestFirst(t *testing.T) {
 	client := dynamotest.Start(t)
-	s, err := transactiondb.New(client, "test-transactions")
-	errtest.Fatal(t, err)
+	s := errtest.Must(transactiondb.New(client, "test-transactions"))(t)
 	batches := []string{"00000000-0000-7000-8000-000000000000", "00000000-0000-7000-8000-000000000001"}
 	var all []transaction.Version
 	for _, modification := range []string{"a", "b", "bb", "c"} {
@@ -122,8 +116,7 @@ func TestVersionsNewestFirst(t *testing.T) {
 // another one is refused.
 func TestSingleVersions(t *testing.T) {
 	client := dynamotest.Start(t)
-	s, err := transactiondb.New(client, "test-transactions")
-	errtest.Fatal(t, err)
+	s := errtest.Must(transactiondb.New(client, "test-transactions"))(t)
 	v := record("tx", "m", "", at)
 	v.Line = 0
 	for range 2 {
@@ -131,9 +124,7 @@ func TestSingleVersions(t *testing.T) {
 	}
 	other := v
 	other.Text = []byte(`{"line":"another"}`)
-	if err := s.Add(t.Context(), other); !errors.Is(err, transaction.ErrExists) {
-		t.Errorf("another line at the same time: %v, want ErrExists", err)
-	}
+	errtest.Is(t, "another line at the same time", s.Add(t.Context(), other), transaction.ErrExists)
 	difftest.Equal(t, "versions", []transaction.Version{v}, versions(t, s, "tx"))
 	if err := s.Put(t.Context(), []transaction.Version{v}); err == nil {
 		t.Error("Put stored a version without a batch")

@@ -29,10 +29,8 @@ import (
 // with "test" for the prefix: test-batches.
 func Start(t testing.TB) *dynamodb.Client {
 	t.Helper()
-	tables, err := templateTables()
-	errtest.Fatal(t, err)
-	root, err := moduleRoot()
-	errtest.Fatal(t, err)
+	tables := errtest.Must(templateTables())(t)
+	root := errtest.Must(moduleRoot())(t)
 	program := filepath.Join(root, "bin", "dynoxide")
 	if _, err := os.Stat(program); err != nil {
 		t.Fatalf("%s is missing: run `make tools` first", program)
@@ -84,16 +82,14 @@ func run(t testing.TB, program string) string {
 	const attempts = 5
 	var output *serverOutput
 	for range attempts {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		errtest.Fatal(t, err)
+		l := errtest.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 		address := l.Addr().String()
 		l.Close()
 		_, port, _ := net.SplitHostPort(address)
 		output = &serverOutput{}
 		cmd := exec.Command(program, "--port", port)
 		cmd.Stdout, cmd.Stderr = output, output
-		ended, err := launch(cmd)
-		errtest.Fatal(t, err)
+		ended := errtest.Must(launch(cmd))(t)
 		t.Cleanup(func() {
 			cmd.Process.Kill()
 			<-ended

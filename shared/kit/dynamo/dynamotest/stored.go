@@ -33,8 +33,7 @@ func CompareStored(t *testing.T, db *dynamodb.Client, table, name string) {
 	items := []storedItem{}
 	pages := dynamodb.NewScanPaginator(db, &dynamodb.ScanInput{TableName: &table})
 	for pages.HasMorePages() {
-		page, err := pages.NextPage(context.Background())
-		errtest.Fatal(t, err)
+		page := errtest.Must(pages.NextPage(context.Background()))(t)
 		for _, item := range page.Items {
 			items = append(items, encodeItem(t, item))
 		}
@@ -46,8 +45,7 @@ func CompareStored(t *testing.T, db *dynamodb.Client, table, name string) {
 		errtest.Fatal(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		errtest.Fatal(t, os.WriteFile(path, got, 0o644))
 	}
-	want, err := os.ReadFile(path)
-	errtest.Fatal(t, err)
+	want := errtest.Must(os.ReadFile(path))(t)
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(got), "\n")); diff != "" {
 		t.Errorf("the items of %s differ from %s (-golden +stored):\n%s", table, path, diff)
 	}
@@ -56,8 +54,7 @@ func CompareStored(t *testing.T, db *dynamodb.Client, table, name string) {
 // LoadStored puts the items of a golden file into a table, as if an earlier release had written them.
 func LoadStored(t *testing.T, db *dynamodb.Client, table, name string) {
 	t.Helper()
-	text, err := os.ReadFile(goldenPath(name))
-	errtest.Fatal(t, err)
+	text := errtest.Must(os.ReadFile(goldenPath(name)))(t)
 	var items []storedItem
 	errtest.Fatal(t, json.Unmarshal(text, &items))
 	for _, item := range items {
@@ -72,8 +69,7 @@ func goldenPath(name string) string {
 
 func encode(t *testing.T, v any) []byte {
 	t.Helper()
-	text, err := json.MarshalIndent(v, "", "  ")
-	errtest.Fatal(t, err)
+	text := errtest.Must(json.MarshalIndent(v, "", "  "))(t)
 	return append(text, '\n')
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/fault"
@@ -36,13 +37,9 @@ func TestDocumentLife(t *testing.T) {
 	if _, _, err := s.Get(ctx, "t", "1"); !errors.Is(err, document.ErrNotFound) {
 		t.Errorf("before it is there: %v", err)
 	}
-	if _, err := s.Save(ctx, d); !errors.Is(err, document.ErrNotFound) {
-		t.Errorf("a change before it is there: %v", err)
-	}
+	errtest.Is(t, "a change before it is there", errtest.Of(s.Save(ctx, d)), document.ErrNotFound)
 	errtest.Fatal(t, s.Create(ctx, d, false))
-	if err := s.Create(ctx, d, false); !errors.Is(err, document.ErrExists) {
-		t.Errorf("twice: %v", err)
-	}
+	errtest.Is(t, "twice", s.Create(ctx, d, false), document.ErrExists)
 	if _, _, err := s.Get(ctx, "other", "1"); !errors.Is(err, document.ErrNotFound) {
 		t.Errorf("another tenant: %v", err)
 	}
@@ -52,28 +49,20 @@ func TestDocumentLife(t *testing.T) {
 		t.Errorf("%v %+v %s", err, file, diff)
 	}
 	got.FriendlyName = "x"
-	saved, err := s.Save(ctx, got)
-	if err != nil || saved.Version != 2 {
-		t.Errorf("%v %d", err, saved.Version)
-	}
-	if _, err := s.Save(ctx, got); !errors.Is(err, document.ErrChanged) {
-		t.Errorf("a stale change: %v", err)
-	}
+	saved := errtest.Must(s.Save(ctx, got))(t)
+	difftest.Equal(t, "Version", int64(2), saved.Version)
+	errtest.Is(t, "a stale change", errtest.Of(s.Save(ctx, got)), document.ErrChanged)
 	saved.Metadata = map[string]string{"k": strings.Repeat("x", 400_000)}
 	if _, err := s.Save(ctx, saved); fault.As(err).Kind != fault.TooLarge {
 		t.Errorf("too large: %v", err)
 	}
 	clean := document.State{Status: document.Completed}
-	if err := s.RecordScan(ctx, "t", "none", clean); !errors.Is(err, document.ErrNotFound) {
-		t.Errorf("an unknown file: %v", err)
-	}
+	errtest.Is(t, "an unknown file", s.RecordScan(ctx, "t", "none", clean), document.ErrNotFound)
 	for _, tt := range []struct {
 		state document.State
 		want  error
 	}{{clean, nil}, {clean, nil}, {document.State{Status: document.Infected}, document.ErrScanRecorded}} {
-		if err := s.RecordScan(ctx, "t", "f", tt.state); !errors.Is(err, tt.want) {
-			t.Errorf("%+v: %v", tt.state, err)
-		}
+		errtest.Is(t, fmt.Sprintf("%+v", tt.state), s.RecordScan(ctx, "t", "f", tt.state), tt.want)
 	}
 	if got, file, err = s.Get(ctx, "t", "1"); err != nil || got.EffectiveState(file) != clean {
 		t.Errorf("a later outcome counts: %v %+v", err, file)
@@ -84,29 +73,21 @@ func TestDocumentLife(t *testing.T) {
 func TestSharedFile(t *testing.T) {
 	ctx := context.Background()
 	s := documentdb.New(dynamotest.Start(t), "test-documents")
-	if err := s.Create(ctx, paper("0", "nothing"), true); !errors.Is(err, document.ErrNotFound) {
-		t.Errorf("a share of no file: %v", err)
-	}
+	errtest.Is(t, "a share of no file", s.Create(ctx, paper("0", "nothing"), true), document.ErrNotFound)
 	first, second := paper("1", "f"), paper("2", "f")
 	errtest.Fatal(t, errors.Join(s.Create(ctx, first, false), s.Create(ctx, second, true)))
 	if last, err := s.ReleaseFile(ctx, first); last || err != nil {
 		t.Errorf("one of two: %v %v", last, err)
 	}
 	errtest.Fatal(t, s.Delete(ctx, first, false))
-	if err := s.Delete(ctx, first, false); !errors.Is(err, document.ErrChanged) {
-		t.Errorf("twice: %v", err)
-	}
-	if err := s.Delete(ctx, second, false); !errors.Is(err, document.ErrChanged) {
-		t.Errorf("the last without release: %v", err)
-	}
+	errtest.Is(t, "twice", s.Delete(ctx, first, false), document.ErrChanged)
+	errtest.Is(t, "the last without release", s.Delete(ctx, second, false), document.ErrChanged)
 	for range 2 {
 		if last, err := s.ReleaseFile(ctx, second); !last || err != nil {
 			t.Errorf("the last: %v %v", last, err)
 		}
 	}
-	if err := s.Create(ctx, paper("3", "f"), true); !errors.Is(err, document.ErrNotFound) {
-		t.Errorf("a share of a file that goes: %v", err)
-	}
+	errtest.Is(t, "a share of a file that goes", s.Create(ctx, paper("3", "f"), true), document.ErrNotFound)
 	errtest.Fatal(t, s.Delete(ctx, second, true))
 	if found, _, err := s.List(ctx, "t", document.Scope{EntityID: "e"}, "", 100); err != nil || len(found) != 0 {
 		t.Errorf("left over: %v %v", found, err)
@@ -176,31 +157,19 @@ func TestReplaceFile(t *testing.T) {
 			t.Errorf("document %s: %v %+v", id, err, file)
 		}
 	}
-	if _, err := s.ReplaceFile(ctx, first, "f", false); !errors.Is(err, document.ErrChanged) {
-		t.Errorf("of an old version: %v", err)
-	}
+	errtest.Is(t, "of an old version", errtest.Of(s.ReplaceFile(ctx, first, "f", false)), document.ErrChanged)
 	moved := second
 	moved.ExpectFile("h", "c.pdf", 0)
-	if _, err := s.ReplaceFile(ctx, moved, "f", false); !errors.Is(err, document.ErrChanged) {
-		t.Errorf("without release: %v", err)
-	}
+	errtest.Is(t, "without release", errtest.Of(s.ReplaceFile(ctx, moved, "f", false)), document.ErrChanged)
 	if last, err := s.ReleaseFile(ctx, second); !last || err != nil {
 		t.Fatal(last, err)
 	}
-	if err := s.RecordScan(ctx, "t", "f", document.State{Status: document.Completed}); !errors.Is(err,
-		document.ErrNotFound) {
-		t.Errorf("an upload to a file that goes: %v", err)
-	}
-	if _, err := s.ReplaceFile(ctx, moved, "f", true); err != nil {
-		t.Error(err)
-	}
-	if err := s.RecordScan(ctx, "t", "f", document.State{Status: document.Completed}); !errors.Is(err,
-		document.ErrNotFound) {
-		t.Errorf("an upload to a file that is gone: %v", err)
-	}
-	if _, err := s.ReplaceFile(ctx, paper("3", "i"), "f", false); !errors.Is(err, document.ErrChanged) {
-		t.Errorf("of no document: %v", err)
-	}
+	errtest.Is(t, "an upload to a file that goes",
+		s.RecordScan(ctx, "t", "f", document.State{Status: document.Completed}), document.ErrNotFound)
+	errtest.Fatal(t, errtest.Of(s.ReplaceFile(ctx, moved, "f", true)))
+	errtest.Is(t, "an upload to a file that is gone",
+		s.RecordScan(ctx, "t", "f", document.State{Status: document.Completed}), document.ErrNotFound)
+	errtest.Is(t, "of no document", errtest.Of(s.ReplaceFile(ctx, paper("3", "i"), "f", false)), document.ErrChanged)
 }
 
 // Each condition of a write refuses it by itself, where all others hold.
@@ -212,19 +181,13 @@ func TestStaleWrites(t *testing.T) {
 		s.Create(ctx, alone, false)))
 	stale := first
 	first.FriendlyName = "x"
-	first, err := s.Save(ctx, first)
-	errtest.Fatal(t, err)
+	first = errtest.Must(s.Save(ctx, first))(t)
 	replaced := stale
 	replaced.ExpectFile("h", "b.pdf", 0)
-	if _, err := s.ReplaceFile(ctx, replaced, "f", false); !errors.Is(err, document.ErrChanged) {
-		t.Errorf("replacing the shared file of an old version: %v, want ErrChanged", err)
-	}
-	if err := s.Delete(ctx, stale, false); !errors.Is(err, document.ErrChanged) {
-		t.Errorf("deleting an old version with a shared file: %v, want ErrChanged", err)
-	}
-	if err := s.Delete(ctx, alone, true); !errors.Is(err, document.ErrChanged) {
-		t.Errorf("deleting with a file that was not released: %v, want ErrChanged", err)
-	}
+	errtest.Is(t, "replacing the shared file of an old version", errtest.Of(s.ReplaceFile(ctx, replaced, "f", false)),
+		document.ErrChanged)
+	errtest.Is(t, "deleting an old version with a shared file", s.Delete(ctx, stale, false), document.ErrChanged)
+	errtest.Is(t, "deleting with a file that was not released", s.Delete(ctx, alone, true), document.ErrChanged)
 	if err := s.Create(ctx, paper("4", "g"), false); err == nil {
 		t.Error("a document with a new file that exists was created")
 	}
@@ -267,22 +230,15 @@ func TestWritesWaitForTransactionsOfOthers(t *testing.T) {
 	d := paper("1", "f")
 	errtest.Fatal(t, errors.Join(s.Create(ctx, d, false), s.Create(ctx, paper("2", "f"), true),
 		s.RecordScan(ctx, "t", "f", document.State{Status: document.Completed})))
-	d, err := s.Save(ctx, d)
-	errtest.Fatal(t, err)
+	d = errtest.Must(s.Save(ctx, d))(t)
 	if last, err := s.ReleaseFile(ctx, d); last || err != nil {
 		t.Error(last, err)
 	}
-	if err := s.Delete(ctx, d, false); err != nil {
-		t.Error(err)
-	}
-	if h.met.Load() != 6 {
-		t.Errorf("met %d", h.met.Load())
-	}
+	errtest.Fatal(t, s.Delete(ctx, d, false))
+	difftest.Equal(t, "met", int64(6), h.met.Load())
 	short, cancel := context.WithCancel(ctx)
 	cancel()
-	if err := s.Create(short, paper("3", "g"), false); !errors.Is(err, context.Canceled) {
-		t.Errorf("past its time: %v", err)
-	}
+	errtest.Is(t, "past its time", s.Create(short, paper("3", "g"), false), context.Canceled)
 }
 
 var at = time.Date(2026, 11, 26, 8, 15, 0, 123456789, time.UTC)
@@ -316,12 +272,8 @@ func TestWaitingFiles(t *testing.T) {
 		errtest.Fatal(t, err)
 		return found
 	}
-	if n := len(waiting(at)); n != 0 {
-		t.Errorf("%d files are looked at before their time, want none", n)
-	}
-	if n := len(waiting(at.Add(time.Second))); n != 40 {
-		t.Errorf("%d files wait, want 40", n)
-	}
+	difftest.Equal(t, "files are looked at before their time", 0, len(waiting(at)))
+	difftest.Equal(t, "files wait", 40, len(waiting(at.Add(time.Second))))
 	errtest.Fatal(t, s.RecordScan(ctx, "t", "f1", document.State{Status: document.Completed}))
 	if last, err := s.ReleaseFile(ctx, paper("2", "f2")); err != nil || !last {
 		t.Fatalf("last %t, %v", last, err)
@@ -341,8 +293,6 @@ func TestWaitingFiles(t *testing.T) {
 		t.Error("the postponed file is not looked at later")
 	}
 	stop := errors.New("stop")
-	if err := s.EachWaiting(ctx, at.Add(time.Second), func(document.WaitingFile) error { return stop }); !errors.Is(err,
-		stop) {
-		t.Errorf("got %v, want the error of visit", err)
-	}
+	errtest.Is(t, "EachWaiting",
+		s.EachWaiting(ctx, at.Add(time.Second), func(document.WaitingFile) error { return stop }), stop)
 }

@@ -4,8 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/access"
 	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
@@ -54,9 +52,8 @@ func TestStoredDocuments(t *testing.T) {
 	dynamotest.LoadStored(t, client, "test-documents", "documents")
 	s = documentdb.New(client, "test-documents")
 	got, file, err := s.Get(ctx, storedTenant, "document")
-	if diff := cmp.Diff(d, got); err != nil || diff != "" {
-		t.Errorf("document: %v, (-want +got)\n%s", err, diff)
-	}
+	errtest.Fatal(t, err)
+	difftest.Equal(t, "document", d, got)
 	difftest.Equal(t, "file", document.File{ID: "file", Tenant: storedTenant, State: outcome, Documents: 1}, file)
 	for _, g := range []document.Scope{{EntityID: "entity"}, {JourneyID: "journey"},
 		{EntityID: "entity", JourneyID: "journey"}} {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/shared/access/ratelimit"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/document"
 )
@@ -345,9 +346,7 @@ func TestLargeDocuments(t *testing.T) {
 			token = `"` + *p.NextPageToken + `"`
 		}
 	}
-	if len(seen) != n {
-		t.Errorf("got %d different documents, want %d", len(seen), n)
-	}
+	difftest.Equal(t, "different documents", n, len(seen))
 }
 
 // A file counts with its announced size, which is signed, or with the size limit, from its creation until it is
@@ -411,7 +410,5 @@ func TestOpenDocuments(t *testing.T) {
 			t.Errorf("contentLength %s: got %d %s, want %d", length, code, body, want)
 		}
 	}
-	if want := []int64{10, 0, 0, 1, 0, 500, 500}; !slices.Equal(f.bucket.signed, want) {
-		t.Errorf("signed the sizes %v, want %v", f.bucket.signed, want)
-	}
+	difftest.Equal(t, "signed the sizes", []int64{10, 0, 0, 1, 0, 500, 500}, f.bucket.signed)
 }

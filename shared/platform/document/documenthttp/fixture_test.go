@@ -86,8 +86,7 @@ func (f *fixture) send(method, path, body string, data any) (int, string) {
 		Now: func() time.Time { return f.now }, NewID: uuid.NewString, Paging: f.paging}
 	h := httpapi.Lambda(platform.Handler(s.Routes(), nil, nil, slog.New(slog.DiscardHandler),
 		func() time.Time { return now }))
-	r, err := h(f.Context(), httpapitest.NewPlatformRequest(f, f.caller, method, path, body))
-	errtest.Fatal(f, err)
+	r := errtest.Must(h(f.Context(), httpapitest.NewPlatformRequest(f, f.caller, method, path, body)))(f)
 	if data != nil {
 		if err := json.Unmarshal([]byte(r.Body), &struct{ Data any }{data}); err != nil {
 			f.Fatalf("%v: %s", err, r.Body)

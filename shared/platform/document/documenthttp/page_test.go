@@ -12,6 +12,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/document"
@@ -72,13 +73,9 @@ func TestPagesReadOnlyTheirDocuments(t *testing.T) {
 				hasMore)
 		}
 		for i, item := range p.Items {
-			if want := fmt.Sprintf("d%03d", test.start+i); item.ID != want {
-				t.Fatalf("%+v: item %d is %s, want %s", test, i, item.ID, want)
-			}
+			difftest.Equal(t, fmt.Sprintf("%+v: item %d", test, i), fmt.Sprintf("d%03d", test.start+i), item.ID)
 		}
-		if want := 2 * test.items; counter.keys != want {
-			t.Errorf("%+v: %d items were read, want %d: the documents of the page and their files", test, counter.keys,
-				want)
-		}
+		difftest.Equal(t, fmt.Sprintf("%+v: items were read: the documents of the page and their files", test),
+			2*test.items, counter.keys)
 	}
 }

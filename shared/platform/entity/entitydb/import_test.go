@@ -8,8 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity"
 	"sluice/shared/platform/entity/entitydb"
@@ -26,8 +25,7 @@ func outcomes(t *testing.T, s *entitydb.Profiles, o entity.ImportOptions,
 	entries ...entity.Import) []entity.ImportOutcome {
 	t.Helper()
 	o.At = at
-	results, err := s.Import(t.Context(), "tenant", entries, o)
-	errtest.Fatal(t, err)
+	results := errtest.Must(s.Import(t.Context(), "tenant", entries, o))(t)
 	got := make([]entity.ImportOutcome, len(results))
 	for i, r := range results {
 		if got[i] = r.Outcome; r.ID != entries[i].ID {
@@ -96,14 +94,11 @@ func TestImportSaysWhatItChanges(t *testing.T) {
 	for i := range got {
 		got[i].Layers = want[min(i, 1)].Layers
 	}
-	if diff := gocmp.Diff(want, got); diff != "" {
-		t.Errorf("list (-want +got):\n%s", diff)
-	}
-	if got := outcomes(t, s, entity.ImportOptions{}, entity.Import{ID: "x", Status: entity.Unknown},
-		entity.Import{ID: "x", Status: entity.Compliant}); !slices.Equal(got,
-		[]entity.ImportOutcome{entity.ImportCreated, entity.ImportStatusChanged}) {
-		t.Errorf("an ID given twice: %v, want created, then status_changed", got)
-	}
+	difftest.Equal(t, "list", want, got)
+	difftest.Equal(t, "an ID given twice, then status_changed",
+		[]entity.ImportOutcome{entity.ImportCreated, entity.ImportStatusChanged}, outcomes(t, s,
+			entity.ImportOptions{}, entity.Import{ID: "x", Status: entity.Unknown}, entity.Import{ID: "x",
+				Status: entity.Compliant}))
 }
 
 // An entity whose status alone was imported by an earlier release becomes whole.
@@ -135,9 +130,8 @@ func TestImportOfAnUpperCaseUUIDOfAnEarlierRelease(t *testing.T) {
 			[]entity.Import{{ID: id, Status: status}}, entity.ImportOptions{At: at, Overwrite: true})
 		want := []entity.ImportResult{{ID: upper, Outcome: entity.ImportStatusChanged, Status: status,
 			PreviousStatus: []entity.LifecycleStatus{entity.Compliant, entity.ReviewInProgress, entity.Compliant}[i]}}
-		if diff := gocmp.Diff(want, results); err != nil || diff != "" {
-			t.Errorf("import of %s: %v (-want +got)\n%s", id, err, diff)
-		}
+		errtest.Fatal(t, err)
+		difftest.Equal(t, "import of "+id, want, results)
 		p, got, err := s.GetProfile(t.Context(), storedTenant, id)
 		if err != nil || got != status || p.ID != upper || entity.DisplayName(p.Properties) != "ACME" {
 			t.Errorf("%s: got %+v, %s, %v; want the profile of the earlier release as %s", id, p, got, err, status)
@@ -167,9 +161,7 @@ func TestImportsAtTheSameTime(t *testing.T) {
 		}()
 	}
 	for range writers {
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		errtest.Fatal(t, <-done)
 	}
 	if p, _, err := s.GetProfile(t.Context(), "tenant", "e"); err != nil || len(p.Properties) != writers ||
 		p.Version != writers {
@@ -189,9 +181,7 @@ func TestListOfEntities(t *testing.T) {
 	entries = append(entries, entity.Import{ID: strings.Repeat("ü", 127), Status: entity.Compliant,
 		Properties: named(strings.Repeat("Ü", 2000))})
 	for i, outcome := range outcomes(t, s, entity.ImportOptions{}, entries...) {
-		if outcome != entity.ImportCreated {
-			t.Fatalf("entry %d: %s, want created", i, outcome)
-		}
+		difftest.Equal(t, fmt.Sprintf("entry %d", i), entity.ImportCreated, outcome)
 	}
 	for _, c := range []struct {
 		prefix   string
@@ -240,8 +230,6 @@ func TestImportKeepsTheOrderOfEntries(t *testing.T) {
 		} else {
 			want.PreviousStatus = statuses[repetition-1]
 		}
-		if r != want {
-			t.Fatalf("entry %d: %+v, want %+v", i, r, want)
-		}
+		difftest.Equal(t, fmt.Sprintf("entry %d", i), want, r)
 	}
 }

@@ -2,7 +2,6 @@ package entitydb_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
@@ -27,9 +27,8 @@ import (
 func places(t *testing.T, db *dynamodb.Client, id string) string {
 	t.Helper()
 	get := func(table string, key dynamo.Item) dynamo.Item {
-		out, err := db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: key,
-			ConsistentRead: aws.Bool(true)})
-		errtest.Fatal(t, err)
+		out := errtest.Must(db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: key,
+			ConsistentRead: aws.Bool(true)}))(t)
 		return out.Item
 	}
 	var found []string
@@ -62,14 +61,10 @@ func checkEntity(t *testing.T, s *entitydb.Profiles, db *dynamodb.Client, id, pl
 	for _, ref := range listAll(t, s, "", 100) {
 		if ref.ID == id {
 			got.InList, got.ListedWith = ref.Status, ref.Version
-			if ref.Name != name {
-				t.Errorf("the list calls %s %q, want %q", id, ref.Name, name)
-			}
+			difftest.Equal(t, "the list calls "+id, name, ref.Name)
 		}
 	}
-	if diff := gocmp.Diff(view{place, name, status, status, version, version}, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", id, diff)
-	}
+	difftest.Equal(t, id, view{place, name, status, status, version, version}, got)
 }
 
 // A profile is stored with the status until something changes it, and reads the same in both places.
@@ -95,15 +90,12 @@ func TestProfileMovesWhenItChanges(t *testing.T) {
 	checkEntity(t, s, db, "renamed", "row", "Zcme", entity.Compliant, 2)
 
 	p, status, err := s.GetProfile(t.Context(), "tenant", "drafted")
-	if err != nil || p.BaseStatus != entity.ClientOffboarded {
-		t.Fatalf("base status %s, %v; want that of the import before", p.BaseStatus, err)
-	}
+	errtest.Fatal(t, err)
+	difftest.Equal(t, "base status", entity.ClientOffboarded, p.BaseStatus)
 	update := entity.BeginDraft(p, status, draftOf("d", at))
 	errtest.Fatal(t, s.ApplyUpdate(t.Context(), "tenant", update))
 	checkEntity(t, s, db, "drafted", "row", "Bcme", update.Status, 1)
-	if err := s.ApplyUpdate(t.Context(), "tenant", update); !errors.Is(err, entity.ErrChanged) {
-		t.Errorf("the same step again: %v, want %v", err, entity.ErrChanged)
-	}
+	errtest.Is(t, "the same step again", s.ApplyUpdate(t.Context(), "tenant", update), entity.ErrChanged)
 }
 
 // Profiles of up to 3,000 bytes are stored with the status.
@@ -116,9 +108,8 @@ func TestLargeImportedProfilesHaveARow(t *testing.T) {
 	}
 	imported("0000", 0)
 	const limit = 3000
-	out, err := db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("test-entities"),
-		Key: dynamo.Item{"entity": dynamo.String("tenant#0000")}})
-	errtest.Fatal(t, err)
+	out := errtest.Must(db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("test-entities"),
+		Key: dynamo.Item{"entity": dynamo.String("tenant#0000")}}))(t)
 	rest := limit - len(dynamo.BinaryAttribute(out.Item, "profile"))
 	for i, want := range []string{"status", "status", "row"} {
 		id := fmt.Sprint("000", i+1)
@@ -163,9 +154,7 @@ func TestProfileMovesBesideAnImport(t *testing.T) {
 		errtest.Fatal(t, err)
 		outcomes(t, s, entity.ImportOptions{}, renamed)
 		err = s.ApplyUpdate(t.Context(), "tenant", entity.BeginDraft(p, status, draftOf("d", at)))
-		if !errors.Is(err, entity.ErrChanged) {
-			t.Errorf("got %v, want %v", err, entity.ErrChanged)
-		}
+		errtest.Is(t, "error", err, entity.ErrChanged)
 	})
 }
 

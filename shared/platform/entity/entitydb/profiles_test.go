@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/access"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/fault"
@@ -44,9 +44,7 @@ func TestRecordsAndDirectoryAgree(t *testing.T) {
 	s, db := records(t)
 	directory := entitydb.NewStatuses(db, "test-entities")
 	errtest.Fatal(t, s.Create(ctx, "tenant", fresh("e")))
-	if err := s.Create(ctx, "tenant", fresh("e")); !errors.Is(err, entity.ErrChanged) {
-		t.Errorf("created twice: %v", err)
-	}
+	errtest.Is(t, "created twice", s.Create(ctx, "tenant", fresh("e")), entity.ErrChanged)
 	agree := func(want entity.LifecycleStatus) (entity.Profile, entity.LifecycleStatus) {
 		t.Helper()
 		r, status, err := s.GetProfile(ctx, "tenant", "e")
@@ -59,29 +57,18 @@ func TestRecordsAndDirectoryAgree(t *testing.T) {
 	r, status := agree(entity.Unknown)
 	want := fresh("e")
 	want.ListedAs = "\te"
-	if diff := cmp.Diff(want, r); diff != "" {
-		t.Error(diff)
-	}
+	difftest.Equal(t, "r", want, r)
 	begin := entity.BeginDraft(r, status, draftOf("d", at))
 	errtest.Fatal(t, s.ApplyUpdate(ctx, "tenant", begin))
-	if err := s.ApplyUpdate(ctx, "tenant", begin); !errors.Is(err, entity.ErrChanged) {
-		t.Errorf("applied twice: %v", err)
-	}
+	errtest.Is(t, "applied twice", s.ApplyUpdate(ctx, "tenant", begin), entity.ErrChanged)
 	r, status = agree(entity.OnboardingInProgress)
-	d, err := s.GetDraft(ctx, "tenant", "d")
-	errtest.Fatal(t, err)
-	if diff := cmp.Diff(begin.Draft, d); diff != "" {
-		t.Error(diff)
-	}
+	d := errtest.Must(s.GetDraft(ctx, "tenant", "d"))(t)
+	difftest.Equal(t, "d", begin.Draft, d)
 	changed, _ := d.WithProperties(property.Changes{"b": {Type: property.Single}})
 	errtest.Fatal(t, s.UpdateDraft(ctx, "tenant", changed))
-	if err := s.UpdateDraft(ctx, "tenant", changed); !errors.Is(err, entity.ErrChanged) {
-		t.Errorf("updated twice: %v", err)
-	}
+	errtest.Is(t, "updated twice", s.UpdateDraft(ctx, "tenant", changed), entity.ErrChanged)
 	stale, _ := entity.VerifyDraft(r, status, d, nil)
-	if err := s.ApplyUpdate(ctx, "tenant", stale); !errors.Is(err, entity.ErrChanged) {
-		t.Errorf("verified an old version: %v", err)
-	}
+	errtest.Is(t, "verified an old version", s.ApplyUpdate(ctx, "tenant", stale), entity.ErrChanged)
 	agree(entity.OnboardingInProgress)
 	verify, _ := entity.VerifyDraft(r, status, changed, nil)
 	errtest.Fatal(t, s.ApplyUpdate(ctx, "tenant", verify))
@@ -112,9 +99,7 @@ func TestImportedEntities(t *testing.T) {
 	}
 	c := entity.BeginDraft(r, status, draftOf("d", at))
 	load(entity.ClientOffboarded)
-	if err := s.ApplyUpdate(ctx, "tenant", c); !errors.Is(err, entity.ErrChanged) {
-		t.Errorf("an import was overlooked: %v", err)
-	}
+	errtest.Is(t, "an import was overlooked", s.ApplyUpdate(ctx, "tenant", c), entity.ErrChanged)
 	r, status, _ = s.GetProfile(ctx, "tenant", "i#1")
 	errtest.Fatal(t, s.ApplyUpdate(ctx, "tenant", entity.BeginDraft(r, status, draftOf("d", at))))
 	if _, status, _ := s.GetProfile(ctx, "tenant", "i#1"); status != entity.OnboardingInProgress {
@@ -128,9 +113,7 @@ func TestNewRecordsReplaceNothing(t *testing.T) {
 	ctx := t.Context()
 	s, db := records(t)
 	entitytest.StoreStatuses(t, db, "tenant", entitytest.Statuses{"imported": entity.Compliant})
-	if err := s.Create(ctx, "tenant", fresh("imported")); !errors.Is(err, entity.ErrChanged) {
-		t.Errorf("an imported entity was created: %v, want %v", err, entity.ErrChanged)
-	}
+	errtest.Is(t, "an imported entity was created", s.Create(ctx, "tenant", fresh("imported")), entity.ErrChanged)
 	if _, status, err := s.GetProfile(ctx, "tenant", "imported"); err != nil || status != entity.Compliant {
 		t.Errorf("the imported entity is %s, %v; want %s", status, err, entity.Compliant)
 	}
@@ -142,9 +125,7 @@ func TestNewRecordsReplaceNothing(t *testing.T) {
 			t.Errorf("a draft of %s: %v; want a conflict for the second entity only", id, err)
 		}
 	}
-	if d, err := s.GetDraft(ctx, "tenant", "d"); err != nil || d.EntityID != "e1" {
-		t.Errorf("the draft is that of %q, %v; want e1", d.EntityID, err)
-	}
+	difftest.Equal(t, "the draft is that of", "e1", errtest.Must(s.GetDraft(ctx, "tenant", "d"))(t).EntityID)
 }
 
 // Pages of any size give every draft of a journey once, in order of creation time, then id; other journeys' are not
@@ -187,12 +168,8 @@ func TestMembers(t *testing.T) {
 	backwards := slices.Clone(want)
 	slices.Reverse(backwards)
 	for _, size := range []int{1, 2, 10, 11, 12} {
-		if diff := cmp.Diff(want, walk("tenant", size, false)); diff != "" {
-			t.Errorf("%d at a time: %s", size, diff)
-		}
-		if diff := cmp.Diff(backwards, walk("tenant", size, true)); diff != "" {
-			t.Errorf("%d at a time, backwards: %s", size, diff)
-		}
+		difftest.Equal(t, fmt.Sprintf("%d at a time", size), want, walk("tenant", size, false))
+		difftest.Equal(t, fmt.Sprintf("%d at a time, backwards", size), backwards, walk("tenant", size, true))
 	}
 	if got := walk("other", 5, false); got != nil {
 		t.Errorf("another tenant's: %v", got)

@@ -64,9 +64,8 @@ func TestReindex(t *testing.T) {
 	if err != nil || status != entity.Compliant || p.Type != entity.DefaultType || !p.IsImported() {
 		t.Errorf("got %+v, %s, %v; want the profile of an import", p, status, err)
 	}
-	if counts := run(storedTenant); counts != (entity.Reindexed{Inspected: 1, Listed: 1}) {
-		t.Errorf("an upper-case UUID of an earlier release: %+v, want it listed", counts)
-	}
+	difftest.Equal(t, "an upper-case UUID of an earlier release", entity.Reindexed{Inspected: 1, Listed: 1},
+		run(storedTenant))
 }
 
 func deleteListRow(t *testing.T, db *dynamodb.Client, ref entity.Ref) {

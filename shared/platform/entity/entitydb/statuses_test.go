@@ -2,13 +2,13 @@ package entitydb_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity"
@@ -29,14 +29,9 @@ func TestEntities(t *testing.T) {
 	}
 	want["e#7"] = entity.ClientOffboarded
 	entitytest.StoreStatuses(t, client, "tenant", want)
-	got, err := s.Lookup(ctx, "tenant", ids)
-	errtest.Fatal(t, err)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-	if got, err := s.Lookup(ctx, "tenan", ids); err != nil || len(got) != 0 {
-		t.Errorf("another tenant finds %d, %v", len(got), err)
-	}
+	got := errtest.Must(s.Lookup(ctx, "tenant", ids))(t)
+	difftest.Equal(t, "result", want, got)
+	difftest.Equal(t, "another tenant finds", 0, len(errtest.Must(s.Lookup(ctx, "tenan", ids))(t)))
 	if injected.Load() == 0 {
 		t.Error("no fault was injected")
 	}
@@ -48,9 +43,7 @@ func TestThrottlingEndsWithTheContext(t *testing.T) {
 	s := entitydb.NewStatuses(client, "test-entities")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := s.Lookup(ctx, "tenant", []string{"a"}); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v, want the context's error", err)
-	}
+	errtest.Is(t, "Lookup", errtest.Of(s.Lookup(ctx, "tenant", []string{"a"})), context.Canceled)
 }
 
 // UUIDs count in any case, also those that an earlier release has stored in upper case.

@@ -59,10 +59,8 @@ func TestStoredEntities(t *testing.T) {
 	if diff := cmp.Diff(c.Profile, got); err != nil || diff != "" || status != entity.MaintenanceInProgress {
 		t.Errorf("entity: status %s, %v, (-want +got)\n%s", status, err, diff)
 	}
-	draft, err := s.GetDraft(ctx, storedTenant, "draft")
-	if diff := cmp.Diff(c.Draft, draft); err != nil || diff != "" {
-		t.Errorf("draft: %v, (-want +got)\n%s", err, diff)
-	}
+	draft := errtest.Must(s.GetDraft(ctx, storedTenant, "draft"))(t)
+	difftest.Equal(t, "draft", c.Draft, draft)
 	members, _, err := s.ListDrafts(ctx, storedTenant, entity.DraftPage{JourneyID: "journey", Limit: 10})
 	if err != nil || len(members) != 1 {
 		t.Fatalf("%d members, want 1; %v", len(members), err)

@@ -22,6 +22,7 @@ import (
 	"sluice/shared/access/httpapi/httpapitest"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/access/permission"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity"
@@ -72,8 +73,7 @@ func (s *contendedStore) ApplyUpdate(ctx context.Context, tenant string, u entit
 func newAPI(t *testing.T) *api {
 	t.Helper()
 	client := dynamotest.Start(t)
-	paging, err := platform.NewPaging(platform.NewPagingKey())
-	errtest.Fatal(t, err)
+	paging := errtest.Must(platform.NewPaging(platform.NewPagingKey()))(t)
 	var clock atomic.Int64 // milliseconds since now
 	profiles := entitydb.NewProfiles(client, "test-records", "test-entities")
 	contended := &contendedStore{Store: profiles}
@@ -107,8 +107,7 @@ func (a *api) HiddenFrom(_ context.Context, _ string, caller access.Layers) ([]s
 // send sends a request and returns the status and the data of the reply; its messages are in a.messages.
 func (a *api) send(method, path, body string) (int, json.RawMessage) {
 	a.t.Helper()
-	r, err := a.call(a.t.Context(), httpapitest.NewPlatformRequest(a.t, a.caller, method, path, body))
-	errtest.Fatal(a.t, err)
+	r := errtest.Must(a.call(a.t.Context(), httpapitest.NewPlatformRequest(a.t, a.caller, method, path, body)))(a.t)
 	var envelope struct {
 		Data     json.RawMessage    `json:"data"`
 		Messages []platform.Message `json:"messages"`
@@ -224,9 +223,7 @@ func TestLifecycle(t *testing.T) {
 // expectLifecycle checks the lifecycle status of an entity.
 func (a *api) expectLifecycle(entityID string, want entity.LifecycleStatus) {
 	a.t.Helper()
-	if got := a.readStatus(entityID); got != want {
-		a.t.Errorf("got the lifecycle status %s, want %s", got, want)
-	}
+	difftest.Equal(a.t, "lifecycle status", want, a.readStatus(entityID))
 }
 
 // A new entity is answered with a warning for each part of it that is not stored.
@@ -302,7 +299,5 @@ func TestContendedDrafts(t *testing.T) {
 	a.createDraft(id)
 	a.contended.contentions = 8
 	a.expectStatus(409, "POST", command+"/"+id+"/draft", `{"data":{"journeyId":"`+journey+`"}}`)
-	if got := a.readStatus(id); got != entity.OnboardingInProgress {
-		t.Errorf("the entity is %s, want %s", got, entity.OnboardingInProgress)
-	}
+	difftest.Equal(t, "the entity", entity.OnboardingInProgress, a.readStatus(id))
 }

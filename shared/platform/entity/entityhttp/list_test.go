@@ -9,6 +9,7 @@ import (
 	"sluice/openapi/wire"
 	"sluice/shared/access"
 	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity"
 	"sluice/shared/platform/entity/entityhttp"
@@ -121,9 +122,7 @@ func TestFourEyes(t *testing.T) {
 	d := a.createDraft(e)
 	verify := command + "/" + e + "/draft/" + d + "/verify"
 	a.expectStatus(403, "PUT", verify, `{"data":{"version":-1}}`)
-	if got := a.messages[0].ErrorCode; got != "four_eyes" {
-		t.Errorf("got the code %s, want four_eyes", got)
-	}
+	difftest.Equal(t, "code", "four_eyes", a.messages[0].ErrorCode)
 	as("helper", "true")
 	a.succeed("PUT", command+"/"+e+"/draft/"+d,
 		`{"data":{"version":-1,"properties":{"city":{"type":"Single","value":"Bonn"}}}}`, nil)

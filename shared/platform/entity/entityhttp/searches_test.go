@@ -11,6 +11,7 @@ import (
 
 	"sluice/openapi/wire"
 	"sluice/shared/access"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity"
 	"sluice/shared/platform/entity/entityhttp"
@@ -199,9 +200,7 @@ func TestLongLists(t *testing.T) {
 	}
 	var names wire.DraftNames
 	a.succeed("POST", query+"/entity/drafts/names", search(8), &names)
-	if len(names.EntityDraftNames) != 8 {
-		t.Errorf("got %d names, want 8", len(names.EntityDraftNames))
-	}
+	difftest.Equal(t, "names", 8, len(names.EntityDraftNames))
 }
 
 // An entity without a draft in the journey has its own name.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/openapi/wire"
 	"sluice/shared/access"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity/entityhttp"
 )
 
@@ -91,19 +91,14 @@ func TestSensitiveProperties(t *testing.T) {
 		t.Errorf("a search by a hidden name found %+v", got)
 	}
 	for _, e := range a.list(url.Values{}) {
-		if e.Name != "" {
-			t.Errorf("got the name %s, want none", e.Name)
-		}
+		difftest.Equal(t, "name", "", e.Name)
 	}
 
 	// A client that sends back what it has read changes nothing that it cannot see.
 	draft := a.createDraft(firstEntity)
 	var masked, whole entityhttp.EntityDraft
 	a.succeed("GET", query+"/entity/"+firstEntity+"/draft/"+draft, "", &masked)
-	properties, err := json.Marshal(masked.Properties)
-	if err != nil {
-		t.Fatal(err)
-	}
+	properties := errtest.Must(json.Marshal(masked.Properties))(t)
 	a.succeed("PUT", command+"/"+firstEntity+"/draft/"+draft, `{"data":{"version":1,"properties":`+
 		string(properties)+`}}`, nil)
 	a.caller.Layers = cleared
@@ -111,7 +106,5 @@ func TestSensitiveProperties(t *testing.T) {
 	if v := whole.Properties["taxId"].Value; v == nil || *v != "SECRET" {
 		t.Errorf("got %+v, want the value that the client could not see", whole.Properties["taxId"])
 	}
-	if diff := cmp.Diff([]string{"fullName", "taxId"}, masked.MaskedProperties); diff != "" {
-		t.Error(diff)
-	}
+	difftest.Equal(t, "MaskedProperties", []string{"fullName", "taxId"}, masked.MaskedProperties)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"sluice/shared/kit/dynamo"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/entity"
 )
 
@@ -24,7 +25,5 @@ func StoreStatuses(t testing.TB, db *dynamodb.Client, tenant string, statuses St
 			"lifecycle_status": dynamo.String(string(status)),
 		})
 	}
-	if err := dynamo.PutAll(t.Context(), db, "test-entities", items); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, dynamo.PutAll(t.Context(), db, "test-entities", items))
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/screening/catalog"
@@ -51,12 +52,8 @@ func TestStoredWatchlists(t *testing.T) {
 	}
 	pinned := v
 	pinned.IsPinned = true
-	got, err := s.Version(ctx, v.VersionRef)
-	if diff := cmp.Diff(pinned, got); err != nil || diff != "" {
-		t.Errorf("version: %v (-want +got)\n%s", err, diff)
-	}
-	pointer, err := s.Pointer(ctx, p.Owner, p.List)
-	if diff := cmp.Diff(p, pointer); err != nil || diff != "" {
-		t.Errorf("pointer: %v (-want +got)\n%s", err, diff)
-	}
+	got := errtest.Must(s.Version(ctx, v.VersionRef))(t)
+	difftest.Equal(t, "version", pinned, got)
+	pointer := errtest.Must(s.Pointer(ctx, p.Owner, p.List))(t)
+	difftest.Equal(t, "pointer", p, pointer)
 }

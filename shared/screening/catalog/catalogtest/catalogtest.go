@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/watchlist"
 )
@@ -76,9 +77,7 @@ func Import(
 	if err == nil {
 		err = importer.Apply(t.Context(), plan, true)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, err)
 	return plan.Version
 }
 

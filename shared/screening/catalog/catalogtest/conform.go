@@ -1,11 +1,11 @@
 package catalogtest
 
 import (
-	"errors"
+	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/watchlist"
 )
@@ -23,44 +23,28 @@ func Conform(t *testing.T, s interface {
 		Entries: 3, Names: 4, Unmatchable: 1, Problems: 2,
 		Indexes: map[string]catalog.IndexFile{"01": {SHA256: "aa", Bytes: 5}},
 	}
-	if _, err := s.Version(ctx, v.VersionRef); !errors.Is(err, catalog.ErrNotFound) {
-		t.Errorf("a version that does not exist: %v, want ErrNotFound", err)
-	}
-	if _, err := s.Pointer(ctx, "o", "un"); !errors.Is(err, catalog.ErrNotFound) {
-		t.Errorf("a list that does not exist: %v, want ErrNotFound", err)
-	}
-	if err := s.AddVersion(ctx, v); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Is(t, "a version that does not exist", errtest.Of(s.Version(ctx, v.VersionRef)), catalog.ErrNotFound)
+	errtest.Is(t, "a list that does not exist", errtest.Of(s.Pointer(ctx, "o", "un")), catalog.ErrNotFound)
+	errtest.Fatal(t, s.AddVersion(ctx, v))
 	again := v
 	again.ImportedAt, again.ImportedBy = Now.AddDate(0, 0, 1), "you"
 	again.Indexes = map[string]catalog.IndexFile{"02": {SHA256: "bb", Bytes: 6}}
-	if err := s.AddVersion(ctx, again); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.AddVersion(ctx, again))
 	want := again
 	want.Indexes = map[string]catalog.IndexFile{"01": {SHA256: "aa", Bytes: 5}, "02": {SHA256: "bb", Bytes: 6}}
-	got, err := s.Version(ctx, v.VersionRef)
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("a version that was imported twice: %v (-want +got)\n%s", err, diff)
-	}
+	got := errtest.Must(s.Version(ctx, v.VersionRef))(t)
+	difftest.Equal(t, "a version that was imported twice", want, got)
 	older := v
 	older.Version = "v0"
 	for _, other := range []catalog.VersionRef{{Owner: "o", List: "una", Version: "v"},
 		{Owner: "other", List: "un", Version: "v"}} {
 		o := v
 		o.VersionRef = other
-		if err := s.AddVersion(ctx, o); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, s.AddVersion(ctx, o))
 	}
-	if err := s.AddVersion(ctx, older); err != nil {
-		t.Fatal(err)
-	}
-	versions, err := s.Versions(ctx, "o", "un")
-	if diff := cmp.Diff([]catalog.Version{want, older}, versions); err != nil || diff != "" {
-		t.Errorf("versions: %v (-want +got)\n%s", err, diff)
-	}
+	errtest.Fatal(t, s.AddVersion(ctx, older))
+	versions := errtest.Must(s.Versions(ctx, "o", "un"))(t)
+	difftest.Equal(t, "versions", []catalog.Version{want, older}, versions)
 	conformPointers(t, s, want, older)
 }
 
@@ -68,45 +52,29 @@ func Conform(t *testing.T, s interface {
 func conformPointers(t *testing.T, s catalog.Store, v, older catalog.Version) {
 	ctx := t.Context()
 	p := catalog.Pointer{Owner: "o", List: "un", Current: older, MovedAt: Now, MovedBy: "me", Revision: 1}
-	if err := s.SavePointer(ctx, p); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.SavePointer(ctx, p); !errors.Is(err, catalog.ErrChanged) {
-		t.Errorf("the first revision again: %v, want ErrChanged", err)
-	}
+	errtest.Fatal(t, s.SavePointer(ctx, p))
+	errtest.Is(t, "the first revision again", s.SavePointer(ctx, p), catalog.ErrChanged)
 	next := p
 	next.Current, next.Previous, next.Revision = v, &older, 2
-	if err := s.SavePointer(ctx, next); err != nil {
-		t.Fatal(err)
-	}
+	errtest.Fatal(t, s.SavePointer(ctx, next))
 	for _, revision := range []int64{1, 2, 4} {
 		wrong := next
 		wrong.Revision = revision
-		if err := s.SavePointer(ctx, wrong); !errors.Is(err, catalog.ErrChanged) {
-			t.Errorf("revision %d after 2: %v, want ErrChanged", revision, err)
-		}
+		errtest.Is(t, fmt.Sprintf("revision %d after 2", revision), s.SavePointer(ctx, wrong), catalog.ErrChanged)
 	}
 	other := p
 	other.Owner = "other"
 	second := p
 	second.List = "a"
 	for _, p := range []catalog.Pointer{other, second} {
-		if err := s.SavePointer(ctx, p); err != nil {
-			t.Fatal(err)
-		}
+		errtest.Fatal(t, s.SavePointer(ctx, p))
 	}
-	owners, err := s.Owners(ctx)
-	if diff := cmp.Diff([]string{"o", "other"}, owners); err != nil || diff != "" {
-		t.Errorf("owners: %v (-want +got)\n%s", err, diff)
-	}
-	got, err := s.Pointer(ctx, "o", "un")
-	if diff := cmp.Diff(next, got); err != nil || diff != "" {
-		t.Errorf("pointer: %v (-want +got)\n%s", err, diff)
-	}
-	pointers, err := s.Pointers(ctx, "o")
-	if diff := cmp.Diff([]catalog.Pointer{second, next}, pointers); err != nil || diff != "" {
-		t.Errorf("pointers: %v (-want +got)\n%s", err, diff)
-	}
+	owners := errtest.Must(s.Owners(ctx))(t)
+	difftest.Equal(t, "owners", []string{"o", "other"}, owners)
+	got := errtest.Must(s.Pointer(ctx, "o", "un"))(t)
+	difftest.Equal(t, "pointer", next, got)
+	pointers := errtest.Must(s.Pointers(ctx, "o"))(t)
+	difftest.Equal(t, "pointers", []catalog.Pointer{second, next}, pointers)
 }
 
 // conformRemoval checks the removal of versions by a store.
@@ -115,9 +83,7 @@ func conformRemoval(t *testing.T, s catalog.Store, pinner catalog.Pinner) {
 	v := catalog.Version{VersionRef: catalog.VersionRef{Owner: "removed", List: "a", Version: "v"}, ImportedAt: Now}
 	want := func(what string, err, want error) {
 		t.Helper()
-		if !errors.Is(err, want) {
-			t.Errorf("%s: %v, want %v", what, err, want)
-		}
+		errtest.Is(t, what, err, want)
 	}
 	read := func() catalog.Version {
 		t.Helper()

@@ -11,10 +11,8 @@ import (
 )
 
 func TestGeneratedCodeIsCurrent(t *testing.T) {
-	want, err := generate(schema.Objects)
-	errtest.Fatal(t, err)
-	got, err := os.ReadFile("../fastpath_gen.go")
-	errtest.Fatal(t, err)
+	want := errtest.Must(generate(schema.Objects))(t)
+	got := errtest.Must(os.ReadFile("../fastpath_gen.go"))(t)
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Fatalf("run \"go generate ./shared/ingest/transaction/scanner\": schema table (-), fastpath_gen.go (+):\n%s",
 			diff)
