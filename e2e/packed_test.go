@@ -46,10 +46,10 @@ func TestRefusedPackedFiles(t *testing.T) {
 	}{
 		{"a cut gzip stream", fmt.Sprintf("The gzip stream is damaged at byte %d.", len(g)-1), cut(g)},
 		{"a cut zstd stream", fmt.Sprintf("The zstd stream is damaged at byte %d.", len(z)-1), cut(z)},
-		{"garbage after gzip", fmt.Sprintf("The gzip stream is damaged at byte %d.", len(g)),
-			append(slices.Clone(g), "0123456789"...)},
-		{"garbage after zstd", fmt.Sprintf("The zstd stream is damaged at byte %d.", len(z)),
-			append(slices.Clone(z), "0123456789"...)},
+		{"garbage after gzip", fmt.Sprintf("The gzip stream ends at byte %d, and 10 bytes follow its last member. "+
+			"Remove what follows.", len(g)), append(slices.Clone(g), "0123456789"...)},
+		{"a byte after zstd", fmt.Sprintf("The zstd stream ends at byte %d, and 1 byte follows its last frame. "+
+			"Remove what follows.", len(z)), append(slices.Clone(z), '\n')},
 		{"a bomb of 1 GB", fmt.Sprintf("The file unpacks to more than 100 times its size of %d bytes, which is as "+
 			"much as is allowed. Upload it unpacked.", len(bomb)), bomb},
 		{"a tar.gz", "The file unpacks to an archive (tar archive); pack the JSON Lines themselves, and once.",

@@ -73,7 +73,8 @@ func TestRefusedPackedUploads(t *testing.T) {
 		"cut":      {content: g[:20], encoding: batch.Gzip, message: "The gzip stream is damaged at byte 20."},
 		"cut zstd": {content: z[:20], encoding: batch.Zstd, message: "The zstd stream is damaged at byte 20."},
 		"garbage after it": {content: g + strings.Repeat("\n", 20), encoding: batch.Gzip,
-			message: fmt.Sprintf("The gzip stream is damaged at byte %d.", len(g))},
+			message: fmt.Sprintf("The gzip stream ends at byte %d, and 20 bytes follow its last member. Remove what "+
+				"follows.", len(g))},
 		"not gzip": {content: lines, declared: batch.Declared{Encoding: batch.Gzip}, encoding: batch.Identity,
 			message: "The file was announced as packed with gzip, but it does not begin as such a file does."},
 		"nothing": {declared: batch.Declared{Encoding: batch.Zstd}, encoding: batch.Identity,

@@ -47,8 +47,8 @@ func (g *gzipStream) Read(p []byte) (int, error) {
 // begin reads the header of the next member.
 func (g *gzipStream) begin() error {
 	start := g.in.position()
-	if head, _ := g.in.buffered.Peek(len(gzipMagic)); !strings.HasPrefix(gzipMagic, string(head)) {
-		return &damage{start} // no further member
+	if head, _ := g.in.buffered.Peek(len(gzipMagic)); g.member != nil && !strings.HasPrefix(gzipMagic, string(head)) {
+		return &trailing{start, "member"}
 	}
 	var err error
 	if g.member == nil {

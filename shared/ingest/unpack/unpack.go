@@ -52,6 +52,7 @@ func refusef(format string, args ...any) *Error { return &Error{fmt.Sprintf(form
 // it has returned counts only once it has returned io.EOF: then the file is whole, and all its checksums are right.
 type Reader struct {
 	in     *source
+	size   int64
 	stream stream
 	// left is how many more bytes may be unpacked, and tooLarge the error for a file that has more.
 	left     int64
@@ -59,7 +60,7 @@ type Reader struct {
 	err      error
 }
 
-// stream unpacks all parts of a file. Its errors are the errors of Reader, or *damage.
+// stream unpacks all parts of a file. Its errors are the errors of Reader, *damage, or *trailing.
 type stream interface {
 	io.Reader
 	// Close releases the memory of the stream.
@@ -74,12 +75,21 @@ type damage struct {
 
 func (d *damage) Error() string { return fmt.Sprintf("damaged at byte %d", d.at) }
 
+// trailing is what follows the last part of a packed file, where nothing may.
+type trailing struct {
+	// at is where it begins, in bytes from the beginning of the packed file; part is the name of the parts.
+	at   int64
+	part string
+}
+
+func (t *trailing) Error() string { return fmt.Sprintf("no %s at byte %d", t.part, t.at) }
+
 // NewReader returns a reader of a file of some size that is packed as gzip or zstd. It must be closed.
 func NewReader(packed io.Reader, encoding batch.Encoding, size int64, limits Limits) *Reader {
 	in := &source{buffered: bufio.NewReaderSize(nil, 64<<10)}
 	in.raw.r = packed
 	in.buffered.Reset(&in.raw)
-	r := &Reader{in: in, left: limits.MaxBytes}
+	r := &Reader{in: in, size: size, left: limits.MaxBytes}
 	r.tooLarge = refusef("The file unpacks to more than the %d bytes that are allowed. Split it into several batches.",
 		limits.MaxBytes)
 	if byRatio := limits.MaxRatio * size; limits.MaxRatio > 0 && byRatio < r.left {
@@ -126,6 +136,14 @@ func (r *Reader) explain(err error) error {
 	}
 	if d, ok := errors.AsType[*damage](err); ok {
 		return refusef("The %s stream is damaged at byte %d.", nameOf(r.stream), d.at)
+	}
+	if t, ok := errors.AsType[*trailing](err); ok {
+		follow := "bytes follow"
+		if r.size-t.at == 1 {
+			follow = "byte follows"
+		}
+		return refusef("The %s stream ends at byte %d, and %d %s its last %s. Remove what follows.", nameOf(r.stream),
+			t.at, r.size-t.at, follow, t.part)
 	}
 	return err
 }

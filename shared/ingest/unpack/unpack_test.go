@@ -60,6 +60,16 @@ func damagedAt(encoding batch.Encoding, at int) string {
 	return fmt.Sprintf("The %s stream is damaged at byte %d.", encoding, at)
 }
 
+func trailingAt(encoding batch.Encoding, at, n int) string {
+	follow := fmt.Sprint(n, " bytes follow")
+	if n == 1 {
+		follow = "1 byte follows"
+	}
+	part := map[batch.Encoding]string{batch.Gzip: "member", batch.Zstd: "frame"}[encoding]
+	return fmt.Sprintf("The %s stream ends at byte %d, and %s its last %s. Remove what follows.", encoding, at, follow,
+		part)
+}
+
 func TestRecognize(t *testing.T) {
 	for head, want := range map[string]batch.Encoding{
 		"": batch.Identity, "{": batch.Identity, "\x1f\x8b": batch.Identity, "\x1f\x8b\x08": batch.Gzip,
@@ -100,7 +110,8 @@ func TestWholeFiles(t *testing.T) {
 	}
 }
 
-// A stream that is cut is damaged at its end, and a file that goes on where nothing may follow is damaged there.
+// A stream that is cut is damaged at its end. If a file goes on where nothing may follow, its message says where and by
+// how much.
 func TestDamagedFiles(t *testing.T) {
 	for encoding, pack := range pack {
 		one := pack(t, text)
@@ -114,15 +125,12 @@ func TestDamagedFiles(t *testing.T) {
 				t.Errorf("%s cut after %d of %d bytes: got error %v, want %q", encoding, end, len(two), err, want)
 			}
 		}
-		garbages := []string{"\x00\x00\x00\x00", "{}\n{}\n{}\n{}\n",
-			"\x1f\x8b\x09\x00\x00\x00\x00\x00\x00\x00"}
-		if encoding == batch.Gzip { // a frame of zstd is known by four bytes
-			garbages = append(garbages, "\n", "\x00", "\x1f\x8c", "xx\n")
-		}
-		for _, garbage := range garbages {
+		for _, garbage := range []string{"\x00\x00\x00\x00", "{}\n{}\n{}\n{}\n",
+			"\x1f\x8b\x09\x00\x00\x00\x00\x00\x00\x00", "\n", "\x00", "]", "\x1f\x8c", "xx\n",
+			"\x28\xb5\x2e"} {
 			packed := slices.Concat(two, []byte(garbage))
 			content, err := readAll(bytes.NewReader(packed), encoding, len(packed), generous)
-			want := damagedAt(encoding, len(two))
+			want := trailingAt(encoding, len(two), len(garbage))
 			if err == nil || err.Error() != want || content != text+text {
 				t.Errorf("%s and %q: got %d bytes, error %v, want %d bytes and %q", encoding, garbage, len(content),
 					err, 2*len(text), want)
