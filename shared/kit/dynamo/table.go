@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math/rand/v2"
 	"regexp"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -31,15 +33,61 @@ func Key(owner, part string) Item { return Item{"owner": String(owner), "part": 
 // Get reads the item of a key as of every write acknowledged before; nil if it does not exist.
 func (t Table) Get(ctx context.Context, key Item) (Item, error) { return Get(ctx, t.DB, t.Name, key) }
 
+// GetAll reads the items of distinct keys, as the function GetAll does.
+func (t Table) GetAll(ctx context.Context, keys []Item, attributes ...string) ([]Item, error) {
+	return GetAll(ctx, t.DB, t.Name, keys, attributes...)
+}
+
+// Select returns the query of the items whose keys meet a condition, as of every write acknowledged before.
+func (t Table) Select(condition string, values Item) *dynamodb.QueryInput {
+	return &dynamodb.QueryInput{
+		TableName: &t.Name, ConsistentRead: aws.Bool(true), KeyConditionExpression: &condition,
+		ExpressionAttributeNames: NamesIn(condition), ExpressionAttributeValues: values,
+	}
+}
+
+// SelectIn is Select in an index, in which the latest writes may be missing.
+func (t Table) SelectIn(index, condition string, values Item) *dynamodb.QueryInput {
+	query := t.Select(condition, values)
+	query.IndexName, query.ConsistentRead = &index, nil
+	return query
+}
+
+// Query yields the items of a query, as the function Query does.
+func (t Table) Query(ctx context.Context, query *dynamodb.QueryInput) iter.Seq2[Item, error] {
+	return Query(ctx, t.DB, query)
+}
+
+// Shards are the ends of the partition keys of an index whose items are spread, so that no partition takes all writes.
+const Shards = "0123456789abcdef"
+
+// Due yields items of an index whose partition key has the index's name, and its sort key the name look_at: of each
+// partition key that is a prefix and a shard, in random order, at most limit that are to be looked at before a time.
+func (t Table) Due(ctx context.Context, index, prefix string, limit int32, before time.Time) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		for _, i := range rand.Perm(len(Shards)) {
+			query := t.SelectIn(index, index+" = :shard AND look_at < :before",
+				Item{":shard": String(prefix + Shards[i:i+1]), ":before": String(FormatTime(before))})
+			query.Limit = &limit
+			out, err := t.DB.Query(ctx, query)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, item := range out.Items {
+				if !yield(item, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // Begins returns the query of the items of an owner whose parts begin with a prefix, in the order of the parts, for a
 // table with the keys owner and part.
 func (t Table) Begins(owner, prefix string) *dynamodb.QueryInput {
-	return &dynamodb.QueryInput{
-		TableName: &t.Name, ConsistentRead: aws.Bool(true),
-		KeyConditionExpression:    aws.String("#owner = :owner AND begins_with(part, :prefix)"),
-		ExpressionAttributeNames:  map[string]string{"#owner": "owner"},
-		ExpressionAttributeValues: Item{":owner": String(owner), ":prefix": String(prefix)},
-	}
+	return t.Select("#owner = :owner AND begins_with(part, :prefix)",
+		Item{":owner": String(owner), ":prefix": String(prefix)})
 }
 
 // All yields the items that Begins queries.

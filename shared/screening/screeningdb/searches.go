@@ -4,54 +4,39 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/screening"
 	"sluice/shared/screening/adapter"
 )
 
-// shards are the partition keys of the index searching. Batches are spread over them by the last digit of their IDs,
-// which is random, so that no partition takes all writes.
-const shards = "0123456789abcdef"
-
 // visitsPerShard is the number of batches of one shard that one call of EachSearching visits.
 const visitsPerShard = 100
 
+// shard returns the partition key of the index searching under which a batch is: the last digit of its ID, which is
+// random.
 func shard(id string) string {
 	if id == "" {
-		return shards[:1]
+		return dynamo.Shards[:1]
 	}
 	return id[len(id)-1:]
 }
 
 // EachSearching implements screening.Store. It reads the shards of the index in random order.
 func (s *Store) EachSearching(ctx context.Context, before time.Time, visit func(tenant, batchID string) error) error {
-	for _, i := range rand.Perm(len(shards)) {
-		out, err := s.table.DB.Query(ctx, &dynamodb.QueryInput{
-			TableName: &s.table.Name, IndexName: aws.String("searching"), Limit: aws.Int32(visitsPerShard),
-			KeyConditionExpression: aws.String("searching = :shard AND look_at < :before"),
-			ExpressionAttributeValues: dynamo.Item{
-				":shard": dynamo.String(shards[i : i+1]), ":before": dynamo.String(dynamo.FormatTime(before)),
-			},
-		})
+	for item, err := range s.table.Due(ctx, "searching", "", visitsPerShard, before) {
 		if err != nil {
 			return fmt.Errorf("list searching batches: %w", err)
 		}
-		for _, item := range out.Items {
-			tenant, id, ok := strings.Cut(dynamo.StringAttribute(item, "owner"), "#batch#")
-			if !ok {
-				return fmt.Errorf("list searching batches: the key %q is not a batch's",
-					dynamo.StringAttribute(item, "owner"))
-			}
-			if err := visit(tenant, id); err != nil {
-				return err
-			}
+		owner := dynamo.StringAttribute(item, "owner")
+		tenant, id, ok := strings.Cut(owner, "#batch#")
+		if !ok {
+			return fmt.Errorf("list searching batches: the key %q is not a batch's", owner)
+		}
+		if err := visit(tenant, id); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -115,12 +100,9 @@ func (s *Store) CreateUpload(ctx context.Context, u adapter.Upload) error {
 // CountOpenUploads implements adapter.UploadStore. It reads the index open, which has those that no message has used.
 func (s *Store) CountOpenUploads(ctx context.Context, tenant string, enough int64, now time.Time) (int64, error) {
 	var found int64
-	for _, err := range dynamo.Query(ctx, s.table.DB, &dynamodb.QueryInput{
-		TableName: &s.table.Name, IndexName: aws.String("open"),
-		KeyConditionExpression: aws.String("unused = :tenant AND valid_until > :now"),
-		ExpressionAttributeValues: dynamo.Item{":tenant": dynamo.String(tenant),
-			":now": dynamo.String(dynamo.FormatTime(now))},
-	}) {
+	query := s.table.SelectIn("open", "unused = :tenant AND valid_until > :now",
+		dynamo.Item{":tenant": dynamo.String(tenant), ":now": dynamo.String(dynamo.FormatTime(now))})
+	for _, err := range s.table.Query(ctx, query) {
 		if err != nil {
 			return 0, fmt.Errorf("count open uploads of responses: %w", err)
 		}

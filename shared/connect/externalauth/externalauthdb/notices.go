@@ -8,9 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"sluice/shared/connect/externalauth"
 	"sluice/shared/kit/dynamo"
 )
@@ -19,14 +16,10 @@ var _ externalauth.NoticeStore = (*Store)(nil)
 
 // EachDue implements externalauth.NoticeStore.
 func (s *Store) EachDue(ctx context.Context, now time.Time, visit func(externalauth.Configuration) error) error {
-	query := &dynamodb.QueryInput{
-		TableName: &s.table.Name, IndexName: aws.String("notices"),
-		KeyConditionExpression: aws.String("watched = :watched AND notice_at <= :now"),
-		ExpressionAttributeValues: dynamo.Item{
-			":watched": dynamo.String(watched), ":now": dynamo.String(now.UTC().Format(noticeFormat)),
-		},
-	}
-	for item, err := range dynamo.Query(ctx, s.table.DB, query) {
+	query := s.table.SelectIn("notices", "watched = :watched AND notice_at <= :now", dynamo.Item{
+		":watched": dynamo.String(watched), ":now": dynamo.String(now.UTC().Format(noticeFormat)),
+	})
+	for item, err := range s.table.Query(ctx, query) {
 		if err != nil {
 			return fmt.Errorf("list due notices: %w", err)
 		}

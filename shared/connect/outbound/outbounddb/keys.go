@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -91,12 +90,8 @@ func unmarshal(item dynamo.Item) (outbound.ClientKey, error) {
 // AllClientKeys implements outbound.KeyStore.
 func (s *Keys) AllClientKeys(ctx context.Context) ([]outbound.ClientKey, error) {
 	all := []outbound.ClientKey{}
-	query := &dynamodb.QueryInput{
-		TableName: &s.table.Name, ConsistentRead: aws.Bool(true),
-		KeyConditionExpression:    aws.String("kind = :kind"),
-		ExpressionAttributeValues: dynamo.Item{":kind": dynamo.String(clientKeyKind)},
-	}
-	for item, err := range dynamo.Query(ctx, s.table.DB, query) {
+	query := s.table.Select("kind = :kind", dynamo.Item{":kind": dynamo.String(clientKeyKind)})
+	for item, err := range s.table.Query(ctx, query) {
 		if err != nil {
 			return nil, fmt.Errorf("list client keys: %w", err)
 		}

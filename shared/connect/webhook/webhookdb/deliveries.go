@@ -138,8 +138,9 @@ func (s *Store) GetDelivery(ctx context.Context, tenant, webhookID, id string) (
 // ListDeliveries implements webhook.Store.
 func (s *Store) ListDeliveries(ctx context.Context, tenant, webhookID, after string, limit int) (
 	[]webhook.Delivery, string, error) {
-	query := s.deliveriesQuery(tenant, webhookID, limit)
-	query.ScanIndexForward = aws.Bool(false)
+	query := s.table.Select("#owner = :owner",
+		dynamo.Item{":owner": dynamo.String(deliveryOwner(tenant, webhookID))})
+	query.Limit, query.ScanIndexForward = aws.Int32(int32(limit)), aws.Bool(false)
 	if after != "" {
 		query.ExclusiveStartKey = deliveryKey(tenant, webhookID, after)
 	}
@@ -149,23 +150,15 @@ func (s *Store) ListDeliveries(ctx context.Context, tenant, webhookID, after str
 // ListDeliveriesSince implements webhook.Store.
 func (s *Store) ListDeliveriesSince(ctx context.Context, tenant, webhookID, from string, limit int) (
 	[]webhook.Delivery, string, error) {
-	query := s.deliveriesQuery(tenant, webhookID, limit)
-	query.KeyConditionExpression = aws.String("#owner = :owner AND part >= :from")
-	query.ExpressionAttributeValues[":from"] = dynamo.String(from)
+	query := s.table.Select("#owner = :owner AND part >= :from", dynamo.Item{
+		":owner": dynamo.String(deliveryOwner(tenant, webhookID)), ":from": dynamo.String(from),
+	})
+	query.Limit = aws.Int32(int32(limit))
 	page, next, err := s.queryDeliveries(ctx, query)
 	if next != "" {
 		next += " " // directly after the last ID of the page
 	}
 	return page, next, err
-}
-
-func (s *Store) deliveriesQuery(tenant, webhookID string, limit int) *dynamodb.QueryInput {
-	return &dynamodb.QueryInput{
-		TableName: &s.table.Name, ConsistentRead: aws.Bool(true), Limit: aws.Int32(int32(limit)),
-		KeyConditionExpression:    aws.String("#owner = :owner"),
-		ExpressionAttributeNames:  map[string]string{"#owner": "owner"},
-		ExpressionAttributeValues: dynamo.Item{":owner": dynamo.String(deliveryOwner(tenant, webhookID))},
-	}
 }
 
 func (s *Store) queryDeliveries(ctx context.Context, query *dynamodb.QueryInput) ([]webhook.Delivery, string, error) {

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"sluice/shared/ingest/admission"
 	"sluice/shared/ingest/batch"
@@ -37,7 +35,7 @@ type holderRow struct {
 
 // Gate reads the gate of a stage.
 func (q *Queue) Gate(ctx context.Context, s admission.Stage) (admission.Gate, error) {
-	item, err := dynamo.Get(ctx, q.db, q.table, key(s, gatePlace))
+	item, err := q.table.Get(ctx, key(s, gatePlace))
 	if err != nil {
 		return admission.Gate{}, fmt.Errorf("read the gate of %s: %w", s, err)
 	}
@@ -50,12 +48,13 @@ func (q *Queue) Gate(ctx context.Context, s admission.Stage) (admission.Gate, er
 // Admit adds a holder to the gate, on the condition that its version is that of the given one.
 func (q *Queue) Admit(ctx context.Context, g admission.Gate, p admission.Place, at time.Time) (admission.Gate, error) {
 	holder := admission.Holder{Place: p, Since: at, LookAt: at}
-	err := q.addHolder(ctx, g, holder)
-	if _, failed := dynamo.ConditionFailed(err); failed {
-		return admission.Gate{}, admission.ErrContended
+	write, err := q.addHolder(g, holder)
+	if err == nil {
+		err = q.table.Apply(ctx, fmt.Sprintf("give batch %s a slot of %s", p.Batch, g.Stage),
+			write.Or(admission.ErrContended))
 	}
 	if err != nil {
-		return admission.Gate{}, fmt.Errorf("give batch %s a slot of %s: %w", p.Batch, g.Stage, err)
+		return admission.Gate{}, err
 	}
 	next := admission.Gate{Stage: g.Stage, Version: g.Version + 1, Turn: p.Tenant,
 		Holders: map[batch.ID]admission.Holder{p.Batch: holder}}
@@ -67,82 +66,60 @@ func (q *Queue) Admit(ctx context.Context, g admission.Gate, p admission.Place, 
 	return next, nil
 }
 
-// addHolder is the write of Admit.
-func (q *Queue) addHolder(ctx context.Context, g admission.Gate, h admission.Holder) error {
+// addHolder returns the write of Admit.
+func (q *Queue) addHolder(g admission.Gate, h admission.Holder) (dynamo.Write, error) {
 	if g.Version == 0 {
-		return q.create(ctx, g.Stage, h.Tenant, map[string]holderRow{string(h.Batch): newHolderRow(h)})
+		return q.create(g.Stage, h.Tenant, map[string]holderRow{string(h.Batch): newHolderRow(h)})
 	}
 	row, err := attributevalue.Marshal(newHolderRow(h))
-	if err != nil {
-		return err
-	}
-	_, err = q.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &q.table, Key: key(g.Stage, gatePlace),
-		UpdateExpression:         aws.String("SET holders.#batch = :holder, turn = :tenant, version = :next"),
-		ConditionExpression:      aws.String("version = :version"),
-		ExpressionAttributeNames: map[string]string{"#batch": string(h.Batch)},
-		ExpressionAttributeValues: dynamo.Item{
+	return q.change(g.Stage, h.Batch, "SET holders.#batch = :holder, turn = :tenant, version = :next",
+		"version = :version", dynamo.Item{
 			":holder": row, ":tenant": dynamo.String(h.Tenant),
 			":version": dynamo.Number(g.Version), ":next": dynamo.Number(g.Version + 1),
-		},
-	})
-	return err
+		}), err
 }
 
-// create stores the first version of a gate, on the condition that there is none.
-func (q *Queue) create(ctx context.Context, s admission.Stage, turn string, holders map[string]holderRow) error {
+// change returns the write of an update of a gate that names the holder of a batch.
+func (q *Queue) change(s admission.Stage, id batch.ID, update, condition string, values dynamo.Item) dynamo.Write {
+	w := q.table.Update(key(s, gatePlace), update, condition, values)
+	w.Update.ExpressionAttributeNames = map[string]string{"#batch": string(id)}
+	return w
+}
+
+// create returns the write of the first version of a gate, on the condition that there is none.
+func (q *Queue) create(s admission.Stage, turn string, holders map[string]holderRow) (dynamo.Write, error) {
 	rows, err := attributevalue.Marshal(holders)
-	if err != nil {
-		return err
-	}
-	_, err = q.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &q.table, Key: key(s, gatePlace),
-		UpdateExpression:    aws.String("SET holders = :holders, turn = :turn, version = :first"),
-		ConditionExpression: aws.String("attribute_not_exists(place)"),
-		ExpressionAttributeValues: dynamo.Item{
-			":holders": rows, ":turn": dynamo.String(turn), ":first": dynamo.Number(1),
-		},
-	})
-	return err
+	return q.table.Update(key(s, gatePlace), "SET holders = :holders, turn = :turn, version = :first",
+		"attribute_not_exists(place)",
+		dynamo.Item{":holders": rows, ":turn": dynamo.String(turn), ":first": dynamo.Number(1)}), err
 }
 
 // Release removes a holder from the gate, which it creates if there is none: its version must change, so that a
 // decision under way, which may be for this batch, is not made.
 func (q *Queue) Release(ctx context.Context, s admission.Stage, id batch.ID) error {
+	doing := fmt.Sprintf("take the slot of %s from batch %s", s, id)
+	release := q.change(s, id, "REMOVE holders.#batch SET version = version + :one", "attribute_exists(place)",
+		dynamo.Item{":one": dynamo.Number(1)})
+	create, err := q.create(s, "", map[string]holderRow{})
+	if err != nil {
+		return err
+	}
 	for {
-		_, err := q.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName: &q.table, Key: key(s, gatePlace),
-			UpdateExpression:          aws.String("REMOVE holders.#batch SET version = version + :one"),
-			ConditionExpression:       aws.String("attribute_exists(place)"),
-			ExpressionAttributeNames:  map[string]string{"#batch": string(id)},
-			ExpressionAttributeValues: dynamo.Item{":one": dynamo.Number(1)},
-		})
-		if _, missing := dynamo.ConditionFailed(err); missing {
-			err = q.create(ctx, s, "", map[string]holderRow{})
-			if _, exists := dynamo.ConditionFailed(err); exists {
-				continue // somebody else has created it, perhaps with this holder
-			}
+		err := q.table.Apply(ctx, doing, release)
+		if errors.Is(err, dynamo.ErrRefused) {
+			err = q.table.Apply(ctx, doing, create)
 		}
-		if err != nil {
-			return fmt.Errorf("take the slot of %s from batch %s: %w", s, id, err)
+		if !errors.Is(err, dynamo.ErrRefused) { // otherwise somebody else has created it, perhaps with this holder
+			return err
 		}
-		return nil
 	}
 }
 
 // Postpone sets look_at, on the condition that the batch has a slot.
 func (q *Queue) Postpone(ctx context.Context, s admission.Stage, id batch.ID, at time.Time) error {
-	_, err := q.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &q.table, Key: key(s, gatePlace),
-		UpdateExpression:          aws.String("SET holders.#batch.look_at = :at"),
-		ConditionExpression:       aws.String("attribute_exists(holders.#batch)"),
-		ExpressionAttributeNames:  map[string]string{"#batch": string(id)},
-		ExpressionAttributeValues: dynamo.Item{":at": dynamo.String(dynamo.FormatTime(at))},
-	})
-	if _, failed := dynamo.ConditionFailed(err); err != nil && !failed {
-		return fmt.Errorf("postpone the look at batch %s: %w", id, err)
-	}
-	return nil
+	return q.table.Apply(ctx, "postpone the look at batch "+string(id), q.change(s, id,
+		"SET holders.#batch.look_at = :at", "attribute_exists(holders.#batch)",
+		dynamo.Item{":at": dynamo.String(dynamo.FormatTime(at))}).Or(nil))
 }
 
 func newHolderRow(h admission.Holder) holderRow {

@@ -17,15 +17,12 @@ import (
 
 // Queue is the admission.Queue on DynamoDB. The partition key of its table is stage, the sort key is place:
 // "<tenant>/<received at>/<batch>" is a ticket, "#gate" the gate of the stage, which sorts before all tickets.
-type Queue struct {
-	db    *dynamodb.Client
-	table string
-}
+type Queue struct{ table dynamo.Table }
 
 var _ admission.Queue = (*Queue)(nil)
 
 // New returns the queue on the given table.
-func New(db *dynamodb.Client, table string) *Queue { return &Queue{db: db, table: table} }
+func New(db *dynamodb.Client, table string) *Queue { return &Queue{dynamo.Table{DB: db, Name: table}} }
 
 // receiptLayout has a constant length, so that texts sort as the times do.
 const receiptLayout = "2006-01-02T15:04:05.000000000Z"
@@ -58,40 +55,24 @@ func (q *Queue) Put(ctx context.Context, t admission.Ticket) error {
 	if err != nil {
 		return err
 	}
-	_, err = q.db.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: &q.table, Item: item,
-		ConditionExpression:       aws.String("attribute_not_exists(place) OR attempt <= :attempt"),
-		ExpressionAttributeValues: dynamo.Item{":attempt": dynamo.String(t.Attempt.String())},
-	})
-	if _, failed := dynamo.ConditionFailed(err); failed {
-		return admission.ErrSuperseded
-	}
-	if err != nil {
-		return fmt.Errorf("store the ticket of batch %s: %w", t.Batch, err)
-	}
-	return nil
+	put := q.table.Put(item, "attribute_not_exists(place) OR attempt <= :attempt", attempt(t))
+	return q.table.Apply(ctx, "store the ticket of batch "+string(t.Batch), put.Or(admission.ErrSuperseded))
 }
 
 // Remove removes a ticket, on the condition that it is that of the attempt.
 func (q *Queue) Remove(ctx context.Context, t admission.Ticket) error {
-	_, err := q.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-		TableName: &q.table, Key: key(t.Stage, placeText(t.Place)),
-		ConditionExpression:       aws.String("attempt = :attempt"),
-		ExpressionAttributeValues: dynamo.Item{":attempt": dynamo.String(t.Attempt.String())},
-	})
-	if _, failed := dynamo.ConditionFailed(err); err != nil && !failed {
-		return fmt.Errorf("remove the ticket of batch %s: %w", t.Batch, err)
-	}
-	return nil
+	remove := q.table.Delete(key(t.Stage, placeText(t.Place)), "attempt = :attempt", attempt(t))
+	return q.table.Apply(ctx, "remove the ticket of batch "+string(t.Batch), remove.Or(nil))
+}
+
+func attempt(t admission.Ticket) dynamo.Item {
+	return dynamo.Item{":attempt": dynamo.String(t.Attempt.String())}
 }
 
 // Withdraw removes whatever ticket is at a place.
 func (q *Queue) Withdraw(ctx context.Context, s admission.Stage, p admission.Place) error {
-	_, err := q.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &q.table, Key: key(s, placeText(p))})
-	if err != nil {
-		return fmt.Errorf("withdraw the ticket of batch %s: %w", p.Batch, err)
-	}
-	return nil
+	return q.table.Apply(ctx, "withdraw the ticket of batch "+string(p.Batch),
+		q.table.Delete(key(s, placeText(p)), "", nil))
 }
 
 // FirstAfterTenant reads one ticket. The places of a tenant begin with its ID and a slash; the character after the
@@ -110,11 +91,9 @@ func (q *Queue) FirstAfter(ctx context.Context, s admission.Stage, p admission.P
 }
 
 func (q *Queue) firstAfter(ctx context.Context, s admission.Stage, place string) (admission.Ticket, bool, error) {
-	out, err := q.db.Query(ctx, &dynamodb.QueryInput{
-		TableName: &q.table, KeyConditionExpression: aws.String("stage = :stage AND place > :place"),
-		ExpressionAttributeValues: dynamo.Item{":stage": dynamo.String(string(s)), ":place": dynamo.String(place)},
-		ConsistentRead:            aws.Bool(true), Limit: aws.Int32(1),
-	})
+	query := q.after(s, place)
+	query.Limit = aws.Int32(1)
+	out, err := q.table.DB.Query(ctx, query)
 	switch {
 	case err != nil:
 		return admission.Ticket{}, false, fmt.Errorf("look for tickets of %s: %w", s, err)
@@ -123,6 +102,12 @@ func (q *Queue) firstAfter(ctx context.Context, s admission.Stage, place string)
 	}
 	t, err := unmarshalTicket(out.Items[0])
 	return t, err == nil, err
+}
+
+// after returns the query of the tickets after a place.
+func (q *Queue) after(s admission.Stage, place string) *dynamodb.QueryInput {
+	return q.table.Select("stage = :stage AND place > :place",
+		dynamo.Item{":stage": dynamo.String(string(s)), ":place": dynamo.String(place)})
 }
 
 // Tickets reads the tickets at some places.
@@ -134,7 +119,7 @@ func (q *Queue) Tickets(ctx context.Context, s admission.Stage, places []admissi
 	for i, p := range places {
 		keys[i] = key(s, placeText(p))
 	}
-	items, err := dynamo.GetAll(ctx, q.db, q.table, keys)
+	items, err := q.table.GetAll(ctx, keys)
 	if err != nil {
 		return nil, fmt.Errorf("read tickets of %s: %w", s, err)
 	}
@@ -151,16 +136,12 @@ func (q *Queue) Tickets(ctx context.Context, s admission.Stage, places []admissi
 
 // Waiting reads the tickets of a stage, page by page, without their tokens.
 func (q *Queue) Waiting(ctx context.Context, s admission.Stage, atMost int) ([]admission.Place, error) {
-	query := &dynamodb.QueryInput{
-		TableName: &q.table, KeyConditionExpression: aws.String("stage = :stage AND place > :place"),
-		ExpressionAttributeValues: dynamo.Item{
-			":stage": dynamo.String(string(s)), ":place": dynamo.String(gatePlace),
-		},
-		ProjectionExpression:     aws.String("tenant, received_at, #batch"),
-		ExpressionAttributeNames: map[string]string{"#batch": "batch"},
-	}
+	query := q.after(s, gatePlace)
+	query.ConsistentRead = nil
+	query.ProjectionExpression = aws.String("tenant, received_at, #batch")
+	query.ExpressionAttributeNames = dynamo.NamesIn(*query.ProjectionExpression)
 	var places []admission.Place
-	for item, err := range dynamo.Query(ctx, q.db, query) {
+	for item, err := range q.table.Query(ctx, query) {
 		if err != nil {
 			return nil, fmt.Errorf("list the tickets of %s: %w", s, err)
 		}

@@ -2,14 +2,13 @@ package batchdb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/shared/ingest/batch"
@@ -31,16 +30,9 @@ func (s *Store) EachUnannounced(ctx context.Context, before time.Time, visit fun
 
 // PostponeAnnouncement sets look_at, on the condition that something is to be announced.
 func (s *Store) PostponeAnnouncement(ctx context.Context, id batch.ID, at time.Time) error {
-	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.table, Key: key(id, batchPart),
-		UpdateExpression:          aws.String("SET look_at = :at"),
-		ConditionExpression:       aws.String("attribute_exists(unannounced)"),
-		ExpressionAttributeValues: dynamo.Item{":at": dynamo.String(dynamo.FormatTime(at))},
-	})
-	if _, failed := dynamo.ConditionFailed(err); err != nil && !failed {
-		return fmt.Errorf("postpone the announcement of batch %s: %w", id, err)
-	}
-	return nil
+	return s.table.Apply(ctx, "postpone the announcement of batch "+string(id),
+		s.table.Update(key(id, batchPart), "SET look_at = :at", "attribute_exists(unannounced)",
+			dynamo.Item{":at": dynamo.String(dynamo.FormatTime(at))}).Or(nil))
 }
 
 // ClaimAnnouncement writes the attempt's name, on the condition that there is something to announce and no other name,
@@ -83,13 +75,9 @@ func (s *Store) claim(ctx context.Context, id batch.ID, c claim) (batch.Batch, e
 		":until": dynamo.String(dynamo.FormatTime(c.until)),
 	}
 	maps.Copy(values, c.values)
-	b, isMade, err := s.update(ctx, id, "claim as "+c.by, types.Update{
-		UpdateExpression: aws.String("SET #by = :attempt, #until = :until"),
-		ConditionExpression: aws.String(c.condition +
-			" AND (attribute_not_exists(#by) OR #by = :attempt OR #until < :now)"),
-		ExpressionAttributeNames:  map[string]string{"#by": c.by, "#until": c.by + "_until"},
-		ExpressionAttributeValues: values,
-	})
+	b, isMade, err := s.update(ctx, id, "claim as "+c.by, s.table.Update(key(id, batchPart),
+		fmt.Sprintf("SET %s = :attempt, %[1]s_until = :until", c.by), c.condition+fmt.Sprintf(
+			" AND (attribute_not_exists(%s) OR %[1]s = :attempt OR %[1]s_until < :now)", c.by), values))
 	if err == nil && !isMade {
 		return batch.Batch{}, c.none
 	}
@@ -125,10 +113,11 @@ func (s *Store) markAnnounced(ctx context.Context, id batch.ID, known, to []batc
 			return nil // they were told before
 		}
 		item, err := s.replaceUnannounced(ctx, id, known, rest, exportKey)
-		if _, failed := dynamo.ConditionFailed(err); err == nil || failed && item == nil {
+		switch {
+		case !errors.Is(err, dynamo.ErrRefused):
+			return err
+		case item == nil:
 			return nil
-		} else if !failed {
-			return fmt.Errorf("record the announcement of batch %s: %w", id, err)
 		}
 		b, err := unmarshalBatch(item)
 		if err != nil {
@@ -156,15 +145,8 @@ func (s *Store) replaceUnannounced(ctx context.Context, id batch.ID, known, rest
 	if len(assignments) > 0 {
 		update = "SET " + strings.Join(assignments, ", ") + " " + update
 	}
-	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.table, Key: key(id, batchPart),
-		UpdateExpression:                    &update,
-		ConditionExpression:                 aws.String("unannounced = :known"),
-		ExpressionAttributeValues:           values,
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	})
-	item, _ := dynamo.ConditionFailed(err)
-	return item, err
+	return s.table.Exchange(ctx, "record the announcement of batch "+string(id),
+		s.table.Update(key(id, batchPart), update, "unannounced = :known", values))
 }
 
 // receiverSet returns receivers as a set of strings, which must not be empty.

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -26,8 +25,7 @@ import (
 // look_at) holds those that are not in a terminal status, or whose end is not announced to everyone. All items but the
 // batch itself expire (stepRowLife).
 type Store struct {
-	db    *dynamodb.Client
-	table string
+	table dynamo.Table
 	trail *audit.Log
 	now   func() time.Time
 }
@@ -36,14 +34,14 @@ var _ batch.Store = (*Store)(nil)
 
 // New returns the store on the given table.
 func New(db *dynamodb.Client, table string) *Store {
-	return &Store{db: db, table: table, now: time.Now}
+	return &Store{table: dynamo.Table{DB: db, Name: table}, now: time.Now}
 }
 
 // WithClock returns the same store with another clock than the system's, by which rows expire.
-func (s *Store) WithClock(now func() time.Time) *Store { return &Store{s.db, s.table, s.trail, now} }
+func (s *Store) WithClock(now func() time.Time) *Store { return &Store{s.table, s.trail, now} }
 
 // Audited returns the same store, which writes a record of each new batch and each transition that it makes to trail.
-func (s *Store) Audited(trail *audit.Log) *Store { return &Store{s.db, s.table, trail, s.now} }
+func (s *Store) Audited(trail *audit.Log) *Store { return &Store{s.table, trail, s.now} }
 
 const batchPart = "batch"
 
@@ -61,17 +59,11 @@ func (s *Store) Create(ctx context.Context, b batch.Batch) error {
 		row["unfinished"], row["look_at"] = dynamo.String(shard(b.ID)), dynamo.String(dynamo.FormatTime(b.CreatedAt))
 		row[openAttribute] = dynamo.String(b.Tenant)
 	}
-	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName:                &s.table,
-		Item:                     row,
-		ConditionExpression:      aws.String("attribute_not_exists(id) OR (digest_key = :key AND #status = :new)"),
-		ExpressionAttributeNames: map[string]string{"#status": "status"},
-		ExpressionAttributeValues: dynamo.Item{
-			":key": dynamo.Binary(b.DigestKey[:]), ":new": dynamo.String(string(batch.AwaitingUpload)),
-		},
+	put := s.table.Put(row, "attribute_not_exists(id) OR (digest_key = :key AND #status = :new)", dynamo.Item{
+		":key": dynamo.Binary(b.DigestKey[:]), ":new": dynamo.String(string(batch.AwaitingUpload)),
 	})
-	if err != nil {
-		return fmt.Errorf("create batch %s: %w", b.ID, err)
+	if err := s.table.Apply(ctx, "create batch "+string(b.ID), put); err != nil {
+		return err
 	}
 	s.record(ctx, b)
 	return nil
@@ -91,7 +83,7 @@ func (s *Store) Get(ctx context.Context, id batch.ID) (batch.Batch, error) {
 
 // get reads one item of a batch; nil if it does not exist.
 func (s *Store) get(ctx context.Context, id batch.ID, part string) (dynamo.Item, error) {
-	item, err := dynamo.Get(ctx, s.db, s.table, key(id, part))
+	item, err := s.table.Get(ctx, key(id, part))
 	if err != nil {
 		return nil, fmt.Errorf("get %s of batch %s: %w", part, id, err)
 	}
@@ -100,7 +92,7 @@ func (s *Store) get(ctx context.Context, id batch.ID, part string) (dynamo.Item,
 
 // Apply makes a transition, on the condition that the batch has a status from which it is legal.
 func (s *Store) Apply(ctx context.Context, id batch.ID, t batch.Transition) (batch.Batch, error) {
-	assignments, names, values, err := updateExpression(t)
+	assignments, values, err := updateExpression(t)
 	if err != nil {
 		return batch.Batch{}, err
 	}
@@ -115,14 +107,8 @@ func (s *Store) Apply(ctx context.Context, id batch.ID, t batch.Transition) (bat
 		}
 		values[":receivers"] = receiverSet(receivers)
 	}
-	update := types.Update{
-		TableName:                 &s.table,
-		Key:                       key(id, batchPart),
-		UpdateExpression:          aws.String("SET " + strings.Join(assignments, ", ") + closes(t.To, names)),
-		ConditionExpression:       aws.String(statusCondition(t, values)),
-		ExpressionAttributeNames:  names,
-		ExpressionAttributeValues: values,
-	}
+	update := s.table.Update(key(id, batchPart), "SET "+strings.Join(assignments, ", ")+closes(t.To),
+		statusCondition(t, values), values)
 	switch {
 	case t.File != nil:
 		return s.applyWithFile(ctx, id, t, update)
@@ -133,7 +119,7 @@ func (s *Store) Apply(ctx context.Context, id batch.ID, t batch.Transition) (bat
 }
 
 // applyUpdate makes the update of a transition.
-func (s *Store) applyUpdate(ctx context.Context, id batch.ID, t batch.Transition, update types.Update) (batch.Batch,
+func (s *Store) applyUpdate(ctx context.Context, id batch.ID, t batch.Transition, update dynamo.Write) (batch.Batch,
 	error) {
 	b, isMade, err := s.update(ctx, id, "transition to "+string(t.To), update)
 	if err != nil {
@@ -176,20 +162,17 @@ func statusCondition(t batch.Transition, values dynamo.Item) string {
 	return strings.Join(conditions, " OR ")
 }
 
-// updateExpression returns the assignments of a transition's SET clause with the names and values that they use.
-func updateExpression(t batch.Transition) (
-	assignments []string, names map[string]string, values dynamo.Item, err error) {
+// updateExpression returns the assignments of a transition's SET clause with the values that they use.
+func updateExpression(t batch.Transition) (assignments []string, values dynamo.Item, err error) {
 	// The right side of an assignment is evaluated as the item was before the update.
 	assignments = []string{"previous_status = #status", "#status = :to", "updated_at = :at"}
-	names = map[string]string{"#status": "status"}
 	values = dynamo.Item{":to": dynamo.String(string(t.To)), ":at": dynamo.String(dynamo.FormatTime(t.At))}
 	assign := func(name string, v any) error {
 		av, err := attributevalue.Marshal(v)
 		if err != nil {
 			return err
 		}
-		assignments = append(assignments, fmt.Sprintf("#%s = :%s", name, name))
-		names["#"+name] = name // some are reserved words of DynamoDB
+		assignments = append(assignments, fmt.Sprintf("#%s = :%[1]s", name)) // some are reserved words of DynamoDB
 		values[":"+name] = av
 		return nil
 	}
@@ -203,7 +186,7 @@ func updateExpression(t batch.Transition) (
 	if t.Object != nil {
 		errs = append(errs, assign("object", objectRow(*t.Object)),
 			assign("received_at", dynamo.FormatTime(t.ReceivedAt)), assign(unvalidatedAttribute, t.Object.Size))
-		assignments, names["#open"] = append(assignments, "#open = tenant"), openAttribute
+		assignments = append(assignments, "#"+openAttribute+" = tenant")
 	}
 	if t.Encoding != "" {
 		errs = append(errs, assign("encoding", string(t.Encoding)))
@@ -227,7 +210,7 @@ func updateExpression(t batch.Transition) (
 	if !t.Expires.IsZero() {
 		errs = append(errs, assign("expires", t.Expires.Unix()))
 	}
-	return assignments, names, values, errors.Join(errs...)
+	return assignments, values, errors.Join(errs...)
 }
 
 // Statuses returns the statuses of several batches. They decide whether stored lines are visible.
@@ -237,7 +220,7 @@ func (s *Store) Statuses(ctx context.Context, ids []batch.ID) (map[batch.ID]batc
 	for i, id := range ids {
 		keys[i] = key(id, batchPart)
 	}
-	items, err := dynamo.GetAll(ctx, s.db, s.table, keys, "id", "status")
+	items, err := s.table.GetAll(ctx, keys, "id", "status")
 	if err != nil {
 		return nil, fmt.Errorf("read batch statuses: %w", err)
 	}

@@ -8,9 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/shared/ingest/batch"
@@ -66,13 +64,9 @@ func unmarshalChunk(item dynamo.Item) (batch.Chunk, error) {
 
 // eachPart calls visit with every item of a batch whose part begins with prefix, in the order of their parts.
 func (s *Store) eachPart(ctx context.Context, id batch.ID, prefix string, visit func(dynamo.Item) error) error {
-	query := &dynamodb.QueryInput{
-		TableName:                 &s.table,
-		KeyConditionExpression:    aws.String("id = :id AND begins_with(part, :prefix)"),
-		ExpressionAttributeValues: dynamo.Item{":id": dynamo.String(string(id)), ":prefix": dynamo.String(prefix)},
-		ConsistentRead:            aws.Bool(true),
-	}
-	for row, err := range dynamo.Query(ctx, s.db, query) {
+	query := s.table.Select("id = :id AND begins_with(part, :prefix)",
+		dynamo.Item{":id": dynamo.String(string(id)), ":prefix": dynamo.String(prefix)})
+	for row, err := range s.table.Query(ctx, query) {
 		if err != nil {
 			return fmt.Errorf("read %s rows of %s: %w", prefix, id, err)
 		}
@@ -130,31 +124,17 @@ func commit[Row any](ctx context.Context, s *Store, key dynamo.Item, name string
 }
 
 // commitUnlessSet sets attributes of an item, and when it expires, unless one of them, which has the name, is set. It
-// returns the attributes that it has set, or else the item as it is.
+// returns the item as it is after that.
 func (s *Store) commitUnlessSet(ctx context.Context, key dynamo.Item, name string, set dynamo.Item) (
 	dynamo.Item, error) {
-	names, values := map[string]string{"#expires": "expires"}, dynamo.Item{":expires": s.expiry()}
-	assignments := []string{"#expires = :expires"}
+	values, assignments := dynamo.Item{":expires": s.expiry()}, []string{"expires = :expires"}
 	for attribute, value := range set {
-		names["#"+attribute], values[":"+attribute] = attribute, value
+		values[":"+attribute] = value
 		assignments = append(assignments, fmt.Sprintf("#%s = :%[1]s", attribute))
 	}
-	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:                           &s.table,
-		Key:                                 key,
-		UpdateExpression:                    aws.String("SET " + strings.Join(assignments, ", ")),
-		ConditionExpression:                 aws.String(fmt.Sprintf("attribute_not_exists(#%s)", name)),
-		ExpressionAttributeNames:            names,
-		ExpressionAttributeValues:           values,
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	})
-	if item, failed := dynamo.ConditionFailed(err); failed {
-		return item, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("commit %s: %w", name, err)
-	}
-	return set, nil
+	item, err := s.table.Exchange(ctx, "commit "+name, s.table.Update(key, "SET "+strings.Join(assignments, ", "),
+		fmt.Sprintf("attribute_not_exists(#%s)", name), values).Or(nil))
+	return item, err
 }
 
 // stepRowLife is how long the rows of chunks and partitions are kept after the latest write of a step. The objects that
@@ -172,25 +152,18 @@ func (s *Store) AdvanceCursor(ctx context.Context, id batch.ID, index int,
 	if err != nil {
 		return c, err
 	}
-	_, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:        &s.table,
-		Key:              key(id, chunkPart(index)),
-		UpdateExpression: aws.String("SET ingested = :value, expires = :expires"),
-		ConditionExpression: aws.String(
-			"attribute_not_exists(ingested) OR (ingested.Done <> :done AND ingested.Line <= :line)"),
-		ExpressionAttributeValues: dynamo.Item{
-			":value": value, ":line": dynamo.Number(c.Line), ":done": dynamo.Bool(true), ":expires": s.expiry()},
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	})
-	if item, failed := dynamo.ConditionFailed(err); failed {
-		var furthest ingestedRow
-		err := attributevalue.Unmarshal(item["ingested"], &furthest)
-		return batch.IngestCursor(furthest), err
-	}
+	item, err := s.table.Exchange(ctx, fmt.Sprintf("advance chunk %d of %s", index, id), s.table.Update(
+		key(id, chunkPart(index)), "SET ingested = :value, expires = :expires",
+		"attribute_not_exists(ingested) OR (ingested.Done <> :done AND ingested.Line <= :line)",
+		dynamo.Item{
+			":value": value, ":line": dynamo.Number(c.Line), ":done": dynamo.Bool(true), ":expires": s.expiry(),
+		}).Or(nil))
 	if err != nil {
-		return c, fmt.Errorf("advance chunk %d of %s: %w", index, id, err)
+		return c, err
 	}
-	return c, nil
+	var furthest ingestedRow
+	err = attributevalue.Unmarshal(item["ingested"], &furthest)
+	return batch.IngestCursor(furthest), err
 }
 
 // Reconciled returns the committed results of all partitions.

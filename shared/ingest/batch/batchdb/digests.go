@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"sluice/shared/ingest/batch"
 	"sluice/shared/kit/dynamo"
 )
@@ -37,12 +34,8 @@ func (s *Store) commitDigest(ctx context.Context, id batch.ID, name string, set 
 		values[":"+attribute] = value
 		assignments = append(assignments, fmt.Sprintf("%s = :%[1]s", attribute))
 	}
-	b, isMade, err := s.update(ctx, id, "commit "+name, types.Update{
-		UpdateExpression:          aws.String("SET " + strings.Join(assignments, ", ")),
-		ConditionExpression:       aws.String("#status = :validating AND attribute_not_exists(" + name + ")"),
-		ExpressionAttributeNames:  map[string]string{"#status": "status"},
-		ExpressionAttributeValues: values,
-	})
+	b, isMade, err := s.update(ctx, id, "commit "+name, s.table.Update(key(id, batchPart),
+		"SET "+strings.Join(assignments, ", "), "#status = :validating AND attribute_not_exists("+name+")", values))
 	if err == nil && !isMade && !isSet(b) {
 		err = &batch.ConflictError{Wanted: batch.ValidationStarted, Current: b}
 	}

@@ -3,10 +3,12 @@ package batchdb
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"maps"
+	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -41,7 +43,7 @@ func (s *Store) ProcessedAs(ctx context.Context, f batch.File, now time.Time) (b
 
 // readFile returns the item of a file, the zero row if it does not exist.
 func (s *Store) readFile(ctx context.Context, f batch.File) (row fileRow, err error) {
-	item, err := dynamo.Get(ctx, s.db, s.table, fileKey(f))
+	item, err := s.table.Get(ctx, fileKey(f))
 	if err == nil {
 		err = attributevalue.UnmarshalMap(item, &row)
 	}
@@ -56,7 +58,7 @@ const maxFileWrites = 20
 
 // applyWithFile makes an update of a batch that becomes PROCESSED with a file, in one transaction with the item of the
 // file: of batches that become PROCESSED at the same time, each one names the one before it.
-func (s *Store) applyWithFile(ctx context.Context, id batch.ID, t batch.Transition, update types.Update) (batch.Batch,
+func (s *Store) applyWithFile(ctx context.Context, id batch.ID, t batch.Transition, update dynamo.Write) (batch.Batch,
 	error) {
 	expires := t.At.Add(batch.DuplicateWindow).Unix()
 	for range maxFileWrites {
@@ -64,29 +66,19 @@ func (s *Store) applyWithFile(ctx context.Context, id batch.ID, t batch.Transiti
 		if err != nil {
 			return batch.Batch{}, err
 		}
-		file := types.Update{
-			TableName: &s.table, Key: fileKey(*t.File), UpdateExpression: aws.String(
-				"SET #batch = :batch, expires = :expires"),
-			ConditionExpression:      aws.String("attribute_not_exists(id)"),
-			ExpressionAttributeNames: map[string]string{"#batch": "batch"},
-			ExpressionAttributeValues: dynamo.Item{
-				":batch": dynamo.String(string(id)), ":expires": dynamo.Number(expires),
-			},
+		condition, values := dynamo.Absent, dynamo.Item{
+			":batch": dynamo.String(string(id)), ":expires": dynamo.Number(expires),
 		}
 		if seen.Batch != "" {
-			file.ConditionExpression = aws.String("#batch = :seen")
-			file.ExpressionAttributeValues[":seen"] = dynamo.String(seen.Batch)
+			condition, values[":seen"] = "#batch = :seen", dynamo.String(seen.Batch)
 		}
+		file := s.table.Update(fileKey(*t.File), "SET #batch = :batch, expires = :expires", condition, values)
 		named := update
 		if seen.Batch != "" && seen.Expires > t.At.Unix() {
-			named = namingDuplicate(update, seen.Batch)
+			named = s.namingDuplicate(*update.Update, seen.Batch)
 		}
-		failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{{Update: &named}, {Update: &file}})
-		switch {
-		case err == nil || failed[0]:
-			return s.afterTransaction(ctx, id, t, err == nil)
-		case !failed[1]:
-			return batch.Batch{}, fmt.Errorf("transition of batch %s to %s: %w", id, t.To, err)
+		if b, isLost, err := s.transact(ctx, id, t, named, file); !isLost {
+			return b, err
 		}
 	}
 	return batch.Batch{}, fmt.Errorf("transition of batch %s to %s: its file is being processed all the time", id, t.To)
@@ -102,7 +94,7 @@ const openFilePart = "open"
 
 // applyOpening makes an update of a batch that begins to process a file, in one transaction with the item of the open
 // file: of batches that begin at the same time, each one sees those before it.
-func (s *Store) applyOpening(ctx context.Context, id batch.ID, t batch.Transition, update types.Update) (batch.Batch,
+func (s *Store) applyOpening(ctx context.Context, id batch.ID, t batch.Transition, update dynamo.Write) (batch.Batch,
 	error) {
 	item := fileKey(*t.Opens)
 	item["part"] = dynamo.String(openFilePart)
@@ -121,23 +113,15 @@ func (s *Store) applyOpening(ctx context.Context, id batch.ID, t batch.Transitio
 		if err != nil {
 			return batch.Batch{}, err
 		}
-		file := types.Update{
-			TableName: &s.table, Key: item, UpdateExpression: aws.String("SET batches = :batches, expires = :expires"),
-			ConditionExpression: aws.String("attribute_not_exists(id)"),
-			ExpressionAttributeValues: dynamo.Item{
-				":batches": batches, ":expires": dynamo.Number(t.At.Add(batch.DuplicateWindow).Unix()),
-			},
+		condition, values := dynamo.Absent, dynamo.Item{
+			":batches": batches, ":expires": dynamo.Number(t.At.Add(batch.DuplicateWindow).Unix()),
 		}
 		if stored != nil {
-			file.ConditionExpression = aws.String("batches = :stored")
-			file.ExpressionAttributeValues[":stored"] = stored
+			condition, values[":stored"] = "batches = :stored", stored
 		}
-		failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{{Update: &update}, {Update: &file}})
-		switch {
-		case err == nil || failed[0]:
-			return s.afterTransaction(ctx, id, t, err == nil)
-		case !failed[1]:
-			return batch.Batch{}, fmt.Errorf("transition of batch %s to %s: %w", id, t.To, err)
+		file := s.table.Update(item, "SET batches = :batches, expires = :expires", condition, values)
+		if b, isLost, err := s.transact(ctx, id, t, update, file); !isLost {
+			return b, err
 		}
 	}
 	return batch.Batch{}, fmt.Errorf("transition of batch %s to %s: its file is being opened all the time", id, t.To)
@@ -147,7 +131,7 @@ func (s *Store) applyOpening(ctx context.Context, id batch.ID, t batch.Transitio
 // their validation and have not ended.
 func (s *Store) openBatches(ctx context.Context, item dynamo.Item, without batch.ID) (stored types.AttributeValue,
 	open []string, err error) {
-	found, err := dynamo.Get(ctx, s.db, s.table, item)
+	found, err := s.table.Get(ctx, item)
 	var row openFileRow
 	if err == nil {
 		err = attributevalue.UnmarshalMap(found, &row)
@@ -181,24 +165,27 @@ func (s *Store) checkAlone(ctx context.Context, f batch.File, open []string, now
 }
 
 // namingDuplicate returns an update that also names the batch which had the same file, unless one is named already.
-func namingDuplicate(u types.Update, of string) types.Update {
-	u.UpdateExpression = aws.String("SET duplicate_of = if_not_exists(duplicate_of, :previous), " +
-		(*u.UpdateExpression)[len("SET "):])
+func (s *Store) namingDuplicate(u types.Update, of string) dynamo.Write {
 	values := dynamo.Item{":previous": dynamo.String(of)}
-	for name, value := range u.ExpressionAttributeValues {
-		values[name] = value
-	}
-	u.ExpressionAttributeValues = values
-	return u
+	maps.Copy(values, u.ExpressionAttributeValues)
+	return s.table.Update(u.Key, "SET duplicate_of = if_not_exists(duplicate_of, :previous), "+
+		strings.TrimPrefix(*u.UpdateExpression, "SET "), *u.ConditionExpression, values)
 }
 
-// afterTransaction reads a batch after a transaction that has made its transition, or whose condition on the batch has
-// failed.
-func (s *Store) afterTransaction(ctx context.Context, id batch.ID, t batch.Transition, isMade bool) (batch.Batch,
-	error) {
-	b, err := s.Get(ctx, id)
-	if err != nil {
-		return batch.Batch{}, err
+// errFileChanged is returned inside the store if a file is not as it was read.
+var errFileChanged = errors.New("batchdb: the file has changed")
+
+// transact makes a transition of a batch together with the write of its file, and returns the batch after that. isLost
+// reports that nothing was written because others have changed the file.
+func (s *Store) transact(ctx context.Context, id batch.ID, t batch.Transition, update, file dynamo.Write) (
+	b batch.Batch, isLost bool, err error) {
+	err = s.table.Transact(ctx, fmt.Sprintf("transition of batch %s to %s", id, t.To), update, file.Or(errFileChanged))
+	isMade := err == nil
+	if !isMade && !errors.Is(err, dynamo.ErrRefused) {
+		return batch.Batch{}, errors.Is(err, errFileChanged), err
 	}
-	return s.afterTransition(ctx, b, t, isMade)
+	if b, err = s.Get(ctx, id); err == nil {
+		b, err = s.afterTransition(ctx, b, t, isMade)
+	}
+	return b, false, err
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"sluice/shared/ingest/batch"
 	"sluice/shared/kit/dynamo"
@@ -22,14 +21,10 @@ const (
 func (s *Store) List(ctx context.Context, tenant string, f batch.Filter, after batch.ID, limit int) (
 	found []batch.Batch, next batch.ID, err error) {
 	first, last := f.IDs()
-	query := &dynamodb.QueryInput{
-		TableName: &s.table, IndexName: aws.String("by-tenant"), ScanIndexForward: aws.Bool(false),
-		KeyConditionExpression: aws.String("tenant = :tenant AND id BETWEEN :first AND :last"),
-		ExpressionAttributeValues: dynamo.Item{
-			":tenant": dynamo.String(tenant), ":first": dynamo.String(string(first)),
-			":last": dynamo.String(string(last)),
-		},
-	}
+	query := s.table.SelectIn("by-tenant", "tenant = :tenant AND id BETWEEN :first AND :last", dynamo.Item{
+		":tenant": dynamo.String(tenant), ":first": dynamo.String(string(first)), ":last": dynamo.String(string(last)),
+	})
+	query.ScanIndexForward = aws.Bool(false)
 	if after != "" {
 		query.ExclusiveStartKey = key(after, batchPart)
 		query.ExclusiveStartKey["tenant"] = dynamo.String(tenant)
@@ -40,7 +35,7 @@ func (s *Store) List(ctx context.Context, tenant string, f batch.Filter, after b
 			page = filteredPage
 		}
 		query.Limit = aws.Int32(int32(min(page, maxInspected-inspected)))
-		out, err := s.db.Query(ctx, query)
+		out, err := s.table.DB.Query(ctx, query)
 		if err != nil {
 			return nil, "", fmt.Errorf("list batches: %w", err)
 		}
@@ -70,5 +65,5 @@ func (s *Store) List(ctx context.Context, tenant string, f batch.Filter, after b
 
 // PagingKey returns the key that seals page tokens.
 func (s *Store) PagingKey(ctx context.Context, candidate []byte) ([]byte, error) {
-	return dynamo.LoadPagingKeyAt(ctx, s.db, s.table, "id", candidate)
+	return dynamo.LoadPagingKeyAt(ctx, s.table.DB, s.table.Name, "id", candidate)
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"sluice/shared/ingest/batch"
 	"sluice/shared/kit/dynamo"
 )
@@ -55,13 +53,8 @@ func (s *Store) RecordCompletion(ctx context.Context, id batch.ID, completion st
 func (s *Store) updateAwaiting(ctx context.Context, id batch.ID, update, condition string, values dynamo.Item) (
 	batch.Batch, error) {
 	values[":awaiting"] = dynamo.String(string(batch.AwaitingUpload))
-	condition = "#status = :awaiting" + condition
-	b, isMade, err := s.update(ctx, id, "update the upload", types.Update{
-		UpdateExpression:          &update,
-		ConditionExpression:       &condition,
-		ExpressionAttributeNames:  dynamo.NamesIn(update, condition),
-		ExpressionAttributeValues: values,
-	})
+	b, isMade, err := s.update(ctx, id, "update the upload",
+		s.table.Update(key(id, batchPart), update, "#status = :awaiting"+condition, values))
 	if err == nil && !isMade {
 		return batch.Batch{}, &batch.ConflictError{Wanted: batch.AwaitingUpload, Current: b}
 	}

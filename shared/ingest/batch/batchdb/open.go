@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"sluice/shared/ingest/batch"
 	"sluice/shared/kit/dynamo"
@@ -22,14 +21,12 @@ const (
 	unvalidatedAttribute = "unvalidated"
 )
 
-// closes returns the REMOVE clause of a transition to a status, "" for none, and adds the names that it uses.
-func closes(to batch.Status, names map[string]string) string {
+// closes returns the REMOVE clause of a transition to a status, "" for none.
+func closes(to batch.Status) string {
 	switch {
 	case to.IsTerminal():
-		names["#open"], names["#"+unvalidatedAttribute] = openAttribute, unvalidatedAttribute
-		return " REMOVE #open, #" + unvalidatedAttribute
+		return " REMOVE #" + openAttribute + ", #" + unvalidatedAttribute
 	case to == batch.PendingIngestion:
-		names["#"+unvalidatedAttribute] = unvalidatedAttribute
 		return " REMOVE #" + unvalidatedAttribute
 	}
 	return ""
@@ -41,12 +38,9 @@ func (s *Store) CountOpen(ctx context.Context, tenant string, enough batch.OpenW
 	error) {
 	var keys []dynamo.Item
 	var listed batch.OpenWork
-	for item, err := range dynamo.Query(ctx, s.db, &dynamodb.QueryInput{
-		TableName: &s.table, IndexName: aws.String("open"), ScanIndexForward: aws.Bool(false), // the newest batch first
-		KeyConditionExpression:    aws.String("#open = :tenant"),
-		ExpressionAttributeNames:  map[string]string{"#open": openAttribute},
-		ExpressionAttributeValues: dynamo.Item{":tenant": dynamo.String(tenant)},
-	}) {
+	query := s.table.SelectIn("open", "#"+openAttribute+" = :tenant", dynamo.Item{":tenant": dynamo.String(tenant)})
+	query.ScanIndexForward = aws.Bool(false) // the newest batch first
+	for item, err := range s.table.Query(ctx, query) {
 		if err != nil {
 			return batch.OpenWork{}, fmt.Errorf("count open batches: %w", err)
 		}
@@ -65,7 +59,7 @@ func (s *Store) countBatches(ctx context.Context, keys []dynamo.Item, enough bat
 	batch.OpenWork, error) {
 	var found batch.OpenWork
 	for page := range slices.Chunk(keys, dynamo.MaxGetKeys) {
-		items, err := dynamo.GetAll(ctx, s.db, s.table, page)
+		items, err := s.table.GetAll(ctx, page)
 		if err != nil {
 			return batch.OpenWork{}, fmt.Errorf("count open batches: %w", err)
 		}

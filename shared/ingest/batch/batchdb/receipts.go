@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/receipt"
@@ -33,15 +30,12 @@ func (s *Store) Receipt(ctx context.Context, id batch.ID) (string, error) {
 func (s *Store) CommitReceipt(ctx context.Context, id batch.ID, text string) (string, error) {
 	item := key(id, receiptPart)
 	item["jws"] = dynamo.String(text)
-	_, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(id)"),
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	})
-	if kept, failed := dynamo.ConditionFailed(err); failed {
+	kept, err := s.table.Exchange(ctx, "keep the receipt of batch "+string(id), s.table.Put(item, dynamo.Absent, nil))
+	switch {
+	case errors.Is(err, dynamo.ErrRefused):
 		return dynamo.StringAttribute(kept, "jws"), nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("keep the receipt of batch %s: %w", id, err)
+	case err != nil:
+		return "", err
 	}
 	return text, nil
 }
@@ -72,7 +66,7 @@ func (s *Store) ReplaceReceiptKeys(ctx context.Context, keys []receipt.Key, vers
 	for _, k := range keys {
 		row.Keys = append(row.Keys, receiptKeyRow{k.ID, k.KMSKey, k.PublicKey, dynamo.FormatTime(k.ActiveFrom)})
 	}
-	err := dynamo.ReplaceVersion(ctx, s.db, s.table, row, version)
+	err := dynamo.ReplaceVersion(ctx, s.table.DB, s.table.Name, row, version)
 	if _, failed := dynamo.ConditionFailed(err); failed {
 		return receipt.ErrKeysChanged
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"time"
@@ -17,16 +16,14 @@ import (
 	"sluice/shared/kit/dynamo"
 )
 
-// shards are the partition keys of the index unfinished. The batches are spread over them by the last digit of their
-// IDs, which is random, so that no partition takes all writes.
-const shards = "0123456789abcdef"
-
 // visitsPerShard is the number of batches of one shard that one call of EachUnfinished visits.
 const visitsPerShard = 100
 
+// shard returns the partition key of the index unfinished under which a batch is: the last digit of its ID, which is
+// random.
 func shard(id batch.ID) string {
 	if id == "" {
-		return shards[:1]
+		return dynamo.Shards[:1]
 	}
 	return string(id[len(id)-1:])
 }
@@ -39,21 +36,12 @@ func (s *Store) EachUnfinished(ctx context.Context, before time.Time, visit func
 // eachLookedAt visits the batches of all shards whose names have a beginning.
 func (s *Store) eachLookedAt(ctx context.Context, beginning string, before time.Time,
 	visit func(batch.ID) error) error {
-	for _, i := range rand.Perm(len(shards)) {
-		out, err := s.db.Query(ctx, &dynamodb.QueryInput{
-			TableName: &s.table, IndexName: aws.String("unfinished"), Limit: aws.Int32(visitsPerShard),
-			KeyConditionExpression: aws.String("unfinished = :shard AND look_at < :before"),
-			ExpressionAttributeValues: dynamo.Item{
-				":shard": dynamo.String(beginning + shards[i:i+1]), ":before": dynamo.String(dynamo.FormatTime(before)),
-			},
-		})
+	for item, err := range s.table.Due(ctx, "unfinished", beginning, visitsPerShard, before) {
 		if err != nil {
 			return fmt.Errorf("list unfinished batches: %w", err)
 		}
-		for _, item := range out.Items {
-			if err := visit(batch.ID(dynamo.StringAttribute(item, "id"))); err != nil {
-				return err
-			}
+		if err := visit(batch.ID(dynamo.StringAttribute(item, "id"))); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -66,12 +54,11 @@ const countsPerShard = 1000
 func (s *Store) Backlogs(ctx context.Context) (map[batch.Status]batch.Backlog, error) {
 	backlogs := map[batch.Status]batch.Backlog{}
 	isCut := false
-	for i := range shards {
-		out, err := s.db.Query(ctx, &dynamodb.QueryInput{
-			TableName: &s.table, IndexName: aws.String("unfinished"), Limit: aws.Int32(countsPerShard),
-			KeyConditionExpression:    aws.String("unfinished = :shard"),
-			ExpressionAttributeValues: dynamo.Item{":shard": dynamo.String(shards[i : i+1])},
-		})
+	for i := range dynamo.Shards {
+		query := s.table.SelectIn("unfinished", "unfinished = :shard",
+			dynamo.Item{":shard": dynamo.String(dynamo.Shards[i : i+1])})
+		query.Limit = aws.Int32(countsPerShard)
+		out, err := s.table.DB.Query(ctx, query)
 		if err != nil {
 			return nil, fmt.Errorf("count unfinished batches: %w", err)
 		}
@@ -105,17 +92,8 @@ func (s *Store) Postpone(ctx context.Context, id batch.ID, at time.Time) error {
 // lookAt puts a batch into the index unfinished, on the condition that its status is not terminal and on another one.
 func (s *Store) lookAt(ctx context.Context, id batch.ID, at time.Time, condition string) error {
 	values := dynamo.Item{":shard": dynamo.String(shard(id)), ":at": dynamo.String(dynamo.FormatTime(at))}
-	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.table, Key: key(id, batchPart),
-		UpdateExpression:          aws.String("SET unfinished = :shard, look_at = :at"),
-		ConditionExpression:       aws.String(isUnfinished(values) + condition),
-		ExpressionAttributeNames:  map[string]string{"#status": "status"},
-		ExpressionAttributeValues: values,
-	})
-	if _, failed := dynamo.ConditionFailed(err); err != nil && !failed {
-		return fmt.Errorf("postpone batch %s: %w", id, err)
-	}
-	return nil
+	return s.table.Apply(ctx, "postpone batch "+string(id), s.table.Update(key(id, batchPart),
+		"SET unfinished = :shard, look_at = :at", isUnfinished(values)+condition, values).Or(nil))
 }
 
 // isUnfinished returns the condition that a status is not terminal, and adds the values that the condition names.
@@ -146,7 +124,7 @@ const (
 // AdoptUnfinished walks through the index by-tenant, page by page, and puts batches without look_at into the index
 // unfinished.
 func (s *Store) AdoptUnfinished(ctx context.Context, now time.Time) error {
-	item, err := dynamo.Get(ctx, s.db, s.table, adoptionKey)
+	item, err := s.table.Get(ctx, adoptionKey)
 	if err != nil {
 		return fmt.Errorf("read how far the adoption of batches is: %w", err)
 	}
@@ -173,14 +151,14 @@ func (s *Store) AdoptUnfinished(ctx context.Context, now time.Time) error {
 func (s *Store) adoptPage(ctx context.Context, now time.Time, start dynamo.Item) (dynamo.Item, error) {
 	values := dynamo.Item{}
 	in := &dynamodb.ScanInput{
-		TableName: &s.table, IndexName: aws.String("by-tenant"), Limit: aws.Int32(adoptionPageSize),
+		TableName: &s.table.Name, IndexName: aws.String("by-tenant"), Limit: aws.Int32(adoptionPageSize),
 		FilterExpression:         aws.String(isUnfinished(values) + " AND attribute_not_exists(look_at)"),
 		ExpressionAttributeNames: map[string]string{"#status": "status"}, ExpressionAttributeValues: values,
 	}
 	if len(start) > 0 {
 		in.ExclusiveStartKey = start
 	}
-	out, err := s.db.Scan(ctx, in)
+	out, err := s.table.DB.Scan(ctx, in)
 	if err != nil {
 		return nil, fmt.Errorf("look for batches of earlier releases: %w", err)
 	}
@@ -198,17 +176,9 @@ func (s *Store) adoptPage(ctx context.Context, now time.Time, start dynamo.Item)
 
 // saveAdoption records how far the adoption is. Two that run at once do the same work twice.
 func (s *Store) saveAdoption(ctx context.Context, walks int64, notBefore time.Time, next dynamo.Item) error {
-	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.table, Key: adoptionKey,
-		UpdateExpression:         aws.String("SET walks = :walks, not_before = :at, #next = :next"),
-		ExpressionAttributeNames: map[string]string{"#next": "next"},
-		ExpressionAttributeValues: dynamo.Item{
+	return s.table.Apply(ctx, "record how far the adoption of batches is",
+		s.table.Update(adoptionKey, "SET walks = :walks, not_before = :at, #next = :next", "", dynamo.Item{
 			":walks": dynamo.Number(walks), ":at": dynamo.Number(notBefore.Unix()),
 			":next": &types.AttributeValueMemberM{Value: next},
-		},
-	})
-	if err != nil {
-		return fmt.Errorf("record how far the adoption of batches is: %w", err)
-	}
-	return nil
+		}))
 }

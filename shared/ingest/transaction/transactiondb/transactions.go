@@ -13,7 +13,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
@@ -35,8 +34,7 @@ import (
 // attribute expires, in seconds since 1970: DynamoDB deletes it within some days after that, and until then List
 // returns it.
 type Store struct {
-	db    *dynamodb.Client
-	table string
+	table dynamo.Table
 	lines *storedline.Codec
 	// calls has an element for each call of Put to the table that is under way or being prepared.
 	calls chan struct{}
@@ -50,7 +48,7 @@ var errMalformedRow = errors.New("read transaction: malformed row")
 // New returns the store on the given table. It fails only if the program was built with broken dictionaries.
 func New(db *dynamodb.Client, table string) (*Store, error) {
 	lines, err := storedline.New()
-	return &Store{db, table, lines, make(chan struct{}, dynamo.Concurrency)}, err
+	return &Store{dynamo.Table{DB: db, Name: table}, lines, make(chan struct{}, dynamo.Concurrency)}, err
 }
 
 // Put stores versions of batches, which must differ in transaction or modification. The key and the content of an item
@@ -89,7 +87,7 @@ func (s *Store) putPage(ctx context.Context, versions []transaction.Version) err
 		}
 		items[i] = item
 	}
-	if err := dynamo.PutPage(ctx, s.db, s.table, items); err != nil {
+	if err := dynamo.PutPage(ctx, s.table.DB, s.table.Name, items); err != nil {
 		return fmt.Errorf("store transactions: %w", err)
 	}
 	return nil
@@ -106,21 +104,12 @@ func (s *Store) Add(ctx context.Context, v transaction.Version) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName:                           &s.table,
-		Item:                                item,
-		ConditionExpression:                 aws.String("attribute_not_exists(#t) OR d = :d"),
-		ExpressionAttributeNames:            map[string]string{"#t": "transaction"},
-		ExpressionAttributeValues:           dynamo.Item{":d": item["d"]},
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	})
-	if existing, failed := dynamo.ConditionFailed(err); failed {
+	existing, err := s.table.Exchange(ctx, "store transaction",
+		s.table.Put(item, "attribute_not_exists(#transaction) OR d = :d", dynamo.Item{":d": item["d"]}))
+	if errors.Is(err, dynamo.ErrRefused) {
 		return s.compareText(existing, v)
 	}
-	if err != nil {
-		return fmt.Errorf("store transaction: %w", err)
-	}
-	return nil
+	return err
 }
 
 // compareText returns nil if an item has the text of a version: a release with another form or dictionary stored it.
@@ -139,21 +128,15 @@ func (s *Store) compareText(item dynamo.Item, v transaction.Version) error {
 // List returns the first versions of a range, as of every write acknowledged before, and whether there may be more. It
 // may return fewer than the limit although there are more.
 func (s *Store) List(ctx context.Context, r transaction.Range) ([]transaction.Version, bool, error) {
-	query := &dynamodb.QueryInput{
-		TableName:                 &s.table,
-		KeyConditionExpression:    aws.String("#t = :t"),
-		ExpressionAttributeNames:  map[string]string{"#t": "transaction"},
-		ExpressionAttributeValues: dynamo.Item{":t": dynamo.String(r.Tenant + "#" + r.TransactionID)},
-		ConsistentRead:            aws.Bool(true),
-		Limit:                     aws.Int32(int32(r.Limit)),
-	}
+	query := s.table.Select("#transaction = :t", dynamo.Item{":t": dynamo.String(r.Tenant + "#" + r.TransactionID)})
+	query.Limit = aws.Int32(int32(r.Limit))
 	if r.KeysOnly {
 		query.ProjectionExpression = aws.String("version, expires")
 	}
 	if err := selectRange(query, r); err != nil {
 		return nil, false, err
 	}
-	page, err := s.db.Query(ctx, query)
+	page, err := s.table.DB.Query(ctx, query)
 	if err != nil {
 		return nil, false, fmt.Errorf("read transaction: %w", err)
 	}
@@ -176,7 +159,7 @@ func (s *Store) List(ctx context.Context, r transaction.Range) ([]transaction.Ve
 func selectRange(query *dynamodb.QueryInput, r transaction.Range) error {
 	if r.Modification == "" {
 		if r.After != "" {
-			query.KeyConditionExpression = aws.String("#t = :t AND version > :after")
+			query.KeyConditionExpression = aws.String("#transaction = :t AND version > :after")
 			query.ExpressionAttributeValues[":after"] = dynamo.Binary(boundaryKey(r.After, 0xff))
 		}
 		return nil
@@ -191,7 +174,7 @@ func selectRange(query *dynamodb.QueryInput, r transaction.Range) error {
 		}
 		last = precedingKey(key)
 	}
-	query.KeyConditionExpression = aws.String("#t = :t AND version BETWEEN :first AND :last")
+	query.KeyConditionExpression = aws.String("#transaction = :t AND version BETWEEN :first AND :last")
 	query.ExpressionAttributeValues[":first"] = dynamo.Binary(boundaryKey(r.Modification, 0))
 	query.ExpressionAttributeValues[":last"] = dynamo.Binary(last)
 	query.ScanIndexForward = aws.Bool(false)

@@ -3,6 +3,7 @@ package documentdb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -28,15 +29,12 @@ import (
 //	paging                      key                   the key that seals page tokens
 //
 // Lists are rows and not an index, because a read must see every acknowledged write.
-type Store struct {
-	db    *dynamodb.Client
-	table string
-}
+type Store struct{ table dynamo.Table }
 
 var _ document.Store = (*Store)(nil)
 
 // New returns the store on the given table.
-func New(db *dynamodb.Client, table string) *Store { return &Store{db, table} }
+func New(db *dynamodb.Client, table string) *Store { return &Store{dynamo.Table{DB: db, Name: table}} }
 
 // Create implements document.Store.
 func (s *Store) Create(ctx context.Context, d document.Document, shared bool) error {
@@ -45,29 +43,18 @@ func (s *Store) Create(ctx context.Context, d document.Document, shared bool) er
 	if err != nil {
 		return err
 	}
-	writes := []types.TransactWriteItem{{Put: &types.Put{
-		TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(part)"),
-	}}}
+	writes := []dynamo.Write{s.table.Put(item, dynamo.Absent, nil).Or(document.ErrExists)}
 	for _, row := range listKeys(d) {
 		row["document"] = dynamo.String(d.ID)
-		writes = append(writes, types.TransactWriteItem{Put: &types.Put{TableName: &s.table, Item: row}})
+		writes = append(writes, s.table.Put(row, "", nil))
 	}
 	switch {
 	case d.FileID != "" && shared:
-		writes = append(writes, s.shareFile(d.Tenant, d.FileID))
+		writes = append(writes, s.shareFile(d.Tenant, d.FileID).Or(document.ErrNotFound))
 	case d.FileID != "":
 		writes = append(writes, s.createFile(d, d.CreatedAt))
 	}
-	failed, err := dynamo.Transact(ctx, s.db, writes)
-	switch {
-	case failed[0]:
-		return document.ErrExists
-	case shared && failed[len(writes)-1]:
-		return document.ErrNotFound
-	case err != nil:
-		return fmt.Errorf("create document: %w", err)
-	}
-	return nil
+	return s.table.Transact(ctx, "create document", writes...)
 }
 
 // Get implements document.Store.
@@ -90,48 +77,33 @@ func (s *Store) Save(ctx context.Context, d document.Document) (document.Documen
 	if err != nil {
 		return document.Document{}, err
 	}
-	err = dynamo.RetryConflicts(ctx, func() error {
-		_, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName: &s.table, Item: item,
-			ConditionExpression:                 aws.String("version = :previous"),
-			ExpressionAttributeValues:           dynamo.Item{":previous": dynamo.Number(previous)},
-			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-		})
-		return err
-	})
-	current, failed := dynamo.ConditionFailed(err)
+	current, err := s.table.Exchange(ctx, "save document", s.putChanged(item, previous))
 	switch {
-	case failed && current == nil:
+	case errors.Is(err, document.ErrChanged) && current == nil:
 		return document.Document{}, document.ErrNotFound
-	case failed:
-		return document.Document{}, document.ErrChanged
 	case err != nil:
-		return document.Document{}, fmt.Errorf("save document: %w", err)
+		return document.Document{}, err
 	}
 	return d, nil
 }
 
+// putChanged returns the write of a document, on the condition that it has the previous version.
+func (s *Store) putChanged(item dynamo.Item, previous int64) dynamo.Write {
+	return s.table.Put(item, "version = :version", dynamo.Item{":version": dynamo.Number(previous)}).
+		Or(document.ErrChanged)
+}
+
 // Delete implements document.Store.
 func (s *Store) Delete(ctx context.Context, d document.Document, last bool) error {
-	writes := []types.TransactWriteItem{{Delete: &types.Delete{
-		TableName: &s.table, Key: documentKey(d.Tenant, d.ID),
-		ConditionExpression:       aws.String("version = :version"),
-		ExpressionAttributeValues: dynamo.Item{":version": dynamo.Number(d.Version)},
-	}}}
+	writes := []dynamo.Write{s.table.Delete(documentKey(d.Tenant, d.ID), "version = :version",
+		dynamo.Item{":version": dynamo.Number(d.Version)}).Or(document.ErrChanged)}
 	for _, key := range listKeys(d) {
-		writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{TableName: &s.table, Key: key}})
+		writes = append(writes, s.table.Delete(key, "", nil))
 	}
 	if d.FileID != "" {
 		writes = append(writes, s.removeReference(d.Tenant, d.FileID, last))
 	}
-	failed, err := dynamo.Transact(ctx, s.db, writes)
-	if failed[0] || failed[len(writes)-1] {
-		return document.ErrChanged
-	}
-	if err != nil {
-		return fmt.Errorf("delete document: %w", err)
-	}
-	return nil
+	return s.table.Transact(ctx, "delete document", writes...)
 }
 
 // List implements document.Store.
@@ -140,7 +112,7 @@ func (s *Store) List(ctx context.Context, tenant string, scope document.Scope, a
 	limit = min(limit, dynamo.MaxGetKeys)
 	query := s.listQuery(tenant, scope, after)
 	query.Limit = aws.Int32(int32(limit + 1)) // one more than the page has shows whether there is another page
-	out, err := s.db.Query(ctx, query)
+	out, err := s.table.DB.Query(ctx, query)
 	if err != nil {
 		return nil, "", fmt.Errorf("list documents: %w", err)
 	}
@@ -171,7 +143,7 @@ func (s *Store) Count(ctx context.Context, tenant string, scope document.Scope, 
 	query.Select = types.SelectCount
 	for count < limit {
 		query.Limit = aws.Int32(int32(min(limit-count, math.MaxInt32)))
-		out, err := s.db.Query(ctx, query)
+		out, err := s.table.DB.Query(ctx, query)
 		if err != nil {
 			return 0, "", fmt.Errorf("count documents: %w", err)
 		}
@@ -186,22 +158,17 @@ func (s *Store) Count(ctx context.Context, tenant string, scope document.Scope, 
 
 // listQuery returns the query for the rows of a list after a position.
 func (s *Store) listQuery(tenant string, scope document.Scope, after string) *dynamodb.QueryInput {
-	return &dynamodb.QueryInput{
-		TableName: &s.table, ConsistentRead: aws.Bool(true),
-		KeyConditionExpression:   aws.String("#owner = :owner AND part > :after"),
-		ExpressionAttributeNames: map[string]string{"#owner": "owner"},
-		ExpressionAttributeValues: dynamo.Item{
-			":owner": dynamo.String(scopeOwner(tenant, scope)),
-			// A key must not be empty. A space sorts before every part, and directly after the part to which it is
-			// appended.
-			":after": dynamo.String(after + " "),
-		},
-	}
+	return s.table.Select("#owner = :owner AND part > :after", dynamo.Item{
+		":owner": dynamo.String(scopeOwner(tenant, scope)),
+		// A key must not be empty. A space sorts before every part, and directly after the part to which it is
+		// appended.
+		":after": dynamo.String(after + " "),
+	})
 }
 
 // PagingKey returns the key that seals page tokens, storing the candidate if no key is stored yet.
 func (s *Store) PagingKey(ctx context.Context, candidate []byte) ([]byte, error) {
-	return dynamo.LoadPagingKey(ctx, s.db, s.table, candidate)
+	return dynamo.LoadPagingKey(ctx, s.table.DB, s.table.Name, candidate)
 }
 
 // read reads documents and their files in the order of the IDs, leaving out those that do not exist.
@@ -248,5 +215,5 @@ func (s *Store) getAll(ctx context.Context, ids []string, keyOf func(id string) 
 	for i, id := range ids {
 		keys[i] = keyOf(id)
 	}
-	return dynamo.GetAll(ctx, s.db, s.table, keys)
+	return s.table.GetAll(ctx, keys)
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
 	"sluice/shared/kit/dynamo"
@@ -118,12 +117,12 @@ func (s *Profiles) importGroup(ctx context.Context, tenant string, entries []ent
 type importWrite struct {
 	// entry is the index of the entry in its group.
 	entry  int
-	writes []types.TransactWriteItem
+	writes []dynamo.Write
 	bytes  int
 }
 
 // newImportWrite returns the change of an entry by the given writes.
-func newImportWrite(entry int, writes []types.TransactWriteItem) importWrite {
+func newImportWrite(entry int, writes []dynamo.Write) importWrite {
 	w := importWrite{entry: entry, writes: writes, bytes: 4 << 10}
 	for _, write := range writes {
 		if write.Put != nil {
@@ -172,7 +171,7 @@ func (s *Profiles) planImport(ctx context.Context, tenant string, entries []enti
 		if result.Outcome == entity.ImportUnchanged || result.Outcome == entity.ImportRefused {
 			continue
 		}
-		var writes []types.TransactWriteItem
+		var writes []dynamo.Write
 		switch {
 		case result.Outcome == entity.ImportCreated:
 			writes, err = s.createWrites(tenant, p)
@@ -190,7 +189,7 @@ func (s *Profiles) planImport(ctx context.Context, tenant string, entries []enti
 }
 
 // statuses returns the store of the statuses of these entities.
-func (s *Profiles) statuses() *Statuses { return &Statuses{s.db, s.statusesTable} }
+func (s *Profiles) statuses() *Statuses { return &Statuses{s.statusTable} }
 
 // writeImport writes the entities in as few transactions as can hold them, several at the same time, and returns the
 // entries that others have changed since they were read.
@@ -245,7 +244,7 @@ func (s *Profiles) writeGroup(ctx context.Context, group []importWrite) (changed
 }
 
 func (s *Profiles) transactImport(ctx context.Context, group []importWrite) error {
-	var writes []types.TransactWriteItem
+	var writes []dynamo.Write
 	for _, w := range group {
 		writes = append(writes, w.writes...)
 	}

@@ -5,9 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/kit/entityid"
 	"sluice/shared/platform/entity"
@@ -43,7 +40,7 @@ func (s storedStatus) importedProfile() (entity.Profile, bool, error) {
 }
 
 // createWrites returns the writes that store an entity that an import has made. They hold only if it does not exist.
-func (s *Profiles) createWrites(tenant string, p entity.Profile) ([]types.TransactWriteItem, error) {
+func (s *Profiles) createWrites(tenant string, p entity.Profile) ([]dynamo.Write, error) {
 	p.ListedAs = listPart(p)
 	body, err := marshalProfile(p)
 	if err != nil {
@@ -54,53 +51,35 @@ func (s *Profiles) createWrites(tenant string, p entity.Profile) ([]types.Transa
 	}
 	create := s.createStatus(tenant, p.ID, p.BaseStatus)
 	create.Put.Item[profileAttribute] = dynamo.Binary(body)
-	return []types.TransactWriteItem{create, s.putInList(tenant, p, p.BaseStatus)}, nil
+	return []dynamo.Write{create, s.putInList(tenant, p, p.BaseStatus)}, nil
 }
 
 // changeStatusWrites returns the writes that change the status of an entity whose profile is stored with it, and leave
 // the profile there. They hold only if it is still there and the status is the previous one.
 func (s *Profiles) changeStatusWrites(tenant string, p entity.Profile, status,
-	previous entity.LifecycleStatus) []types.TransactWriteItem {
-	change := s.changeStatus(tenant, p.ID, status, previous)
-	*change.Update.ConditionExpression += " AND attribute_exists(#profile)"
-	change.Update.ExpressionAttributeNames = map[string]string{"#profile": profileAttribute}
-	return []types.TransactWriteItem{change, s.putInList(tenant, p, status)}
+	previous entity.LifecycleStatus) []dynamo.Write {
+	change := s.changeStatus(tenant, p.ID, status, previous, "", " AND attribute_exists(#"+profileAttribute+")")
+	return []dynamo.Write{change, s.putInList(tenant, p, status)}
 }
 
 // createStatus returns the write of the status of an entity that must not exist.
-func (s *Profiles) createStatus(tenant, id string, status entity.LifecycleStatus) types.TransactWriteItem {
-	return types.TransactWriteItem{Put: &types.Put{
-		TableName: &s.statusesTable, Item: statusItem(tenant, id, status),
-		ConditionExpression:      aws.String("attribute_not_exists(#entity)"),
-		ExpressionAttributeNames: map[string]string{"#entity": "entity"},
-	}}
+func (s *Profiles) createStatus(tenant, id string, status entity.LifecycleStatus) dynamo.Write {
+	return s.statusTable.Put(statusItem(tenant, id, status), "attribute_not_exists(#entity)", nil)
 }
 
-// changeStatus returns the write of the status of an entity that must have the previous one.
-func (s *Profiles) changeStatus(tenant, id string, status, previous entity.LifecycleStatus) types.TransactWriteItem {
-	return types.TransactWriteItem{Update: &types.Update{
-		TableName: &s.statusesTable, Key: statusKey(tenant, id),
-		UpdateExpression:    aws.String("SET lifecycle_status = :status"),
-		ConditionExpression: aws.String("lifecycle_status = :previous"),
-		ExpressionAttributeValues: dynamo.Item{
+// changeStatus returns the write of the status of an entity that must have the previous one. Its update and condition
+// have the given ends.
+func (s *Profiles) changeStatus(tenant, id string, status, previous entity.LifecycleStatus, updateEnd,
+	conditionEnd string) dynamo.Write {
+	return s.statusTable.Update(statusKey(tenant, id), "SET lifecycle_status = :status"+updateEnd,
+		"lifecycle_status = :previous"+conditionEnd, dynamo.Item{
 			":status": dynamo.String(string(status)), ":previous": dynamo.String(string(previous)),
-		},
-	}}
-}
-
-// changeStatusAndMoveProfile is changeStatus, and removes the profile from the row of the status: a caller writes the
-// profile in a row of its own.
-func (s *Profiles) changeStatusAndMoveProfile(tenant, id string, status,
-	previous entity.LifecycleStatus) types.TransactWriteItem {
-	change := s.changeStatus(tenant, id, status, previous)
-	*change.Update.UpdateExpression += " REMOVE #profile"
-	change.Update.ExpressionAttributeNames = map[string]string{"#profile": profileAttribute}
-	return change
+		})
 }
 
 // putInList returns the write of an entity's row in the list.
-func (s *Profiles) putInList(tenant string, p entity.Profile, status entity.LifecycleStatus) types.TransactWriteItem {
-	return types.TransactWriteItem{Put: &types.Put{TableName: &s.table, Item: listItem(tenant, p, status)}}
+func (s *Profiles) putInList(tenant string, p entity.Profile, status entity.LifecycleStatus) dynamo.Write {
+	return s.table.Put(listItem(tenant, p, status), "", nil)
 }
 
 // findProfiles returns the profiles of the given entities by the IDs under which they are stored: those that are stored

@@ -12,7 +12,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"golang.org/x/sync/errgroup"
 
 	"sluice/shared/access"
@@ -136,21 +135,15 @@ func (s *Profiles) ListEntities(ctx context.Context, tenant string, p entity.Pag
 // listShardPage reads the part of a page that one shard has, and whether the shard has more rows.
 func (s *Profiles) listShardPage(ctx context.Context, owner string, p entity.Page, limit int) ([]entity.Ref, bool,
 	error) {
-	query := &dynamodb.QueryInput{
-		TableName: &s.table, ConsistentRead: aws.Bool(true), Limit: aws.Int32(int32(limit)),
-		KeyConditionExpression:    aws.String("#owner = :owner"),
-		ExpressionAttributeNames:  map[string]string{"#owner": "owner"},
-		ExpressionAttributeValues: dynamo.Item{":owner": dynamo.String(owner)},
-	}
+	query := s.table.Select("#owner = :owner", dynamo.Item{":owner": dynamo.String(owner)})
 	if prefix := searchName(p.NamePrefix); prefix != "" {
-		query.KeyConditionExpression = aws.String("#owner = :owner AND begins_with(#part, :prefix)")
-		query.ExpressionAttributeNames["#part"] = "part"
-		query.ExpressionAttributeValues[":prefix"] = dynamo.String(prefix)
+		query = s.table.Begins(owner, prefix)
 	}
+	query.Limit = aws.Int32(int32(limit))
 	if p.After != "" {
-		query.ExclusiveStartKey = dynamo.Item{"owner": dynamo.String(owner), "part": dynamo.String(p.After)}
+		query.ExclusiveStartKey = dynamo.Key(owner, p.After)
 	}
-	out, err := s.db.Query(ctx, query)
+	out, err := s.table.DB.Query(ctx, query)
 	if err != nil {
 		return nil, false, err
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/shared/access"
 	"sluice/shared/kit/dynamo"
@@ -28,33 +27,25 @@ import (
 // lifecycle status stays in the table of Statuses, where batch validation reads it; both are written in one
 // transaction. A profile that is as an import made it is there, too (imported.go).
 type Profiles struct {
-	db            *dynamodb.Client
-	table         string
-	statusesTable string
+	table       dynamo.Table
+	statusTable dynamo.Table
 }
 
 var _ entity.Store = (*Profiles)(nil)
 
 // NewProfiles returns the store on the given tables: its own and the table of Statuses.
 func NewProfiles(db *dynamodb.Client, table, statusesTable string) *Profiles {
-	return &Profiles{db, table, statusesTable}
+	return &Profiles{dynamo.Table{DB: db, Name: table}, dynamo.Table{DB: db, Name: statusesTable}}
 }
 
 // putBody returns a write that stores a body under a key with one more than the previous count. A previous count of 0
 // means that there is no such item; any other is the condition of the write.
-func (s *Profiles) putBody(key dynamo.Item, body []byte, previous int64) types.TransactWriteItem {
+func (s *Profiles) putBody(key dynamo.Item, body []byte, previous int64) dynamo.Write {
 	key["body"], key["count"] = dynamo.Binary(body), dynamo.Number(previous+1)
-	put := &types.Put{
-		TableName: &s.table, Item: key,
-		ConditionExpression:      aws.String("attribute_not_exists(#owner)"),
-		ExpressionAttributeNames: map[string]string{"#owner": "owner"},
+	if previous == 0 {
+		return s.table.Put(key, dynamo.Absent, nil)
 	}
-	if previous > 0 {
-		put.ConditionExpression = aws.String("#count = :count")
-		put.ExpressionAttributeNames = map[string]string{"#count": "count"}
-		put.ExpressionAttributeValues = dynamo.Item{":count": dynamo.Number(previous)}
-	}
-	return types.TransactWriteItem{Put: put}
+	return s.table.Put(key, "#count = :count", dynamo.Item{":count": dynamo.Number(previous)})
 }
 
 // Create implements entity.Store.
@@ -70,7 +61,7 @@ func (s *Profiles) Create(ctx context.Context, tenant string, p entity.Profile) 
 // the lifecycle status of the entity. They hold only if the previous lifecycle status is the given one; "" if the
 // entity must not exist. The list of the tenant's entities changes with them.
 func (s *Profiles) entityWrites(tenant string, p entity.Profile, status, previous entity.LifecycleStatus) (
-	[]types.TransactWriteItem, error) {
+	[]dynamo.Write, error) {
 	listed, formerly := listPart(p), p.ListedAs
 	p.ListedAs = listed
 	body, err := marshalProfile(p)
@@ -79,16 +70,16 @@ func (s *Profiles) entityWrites(tenant string, p entity.Profile, status, previou
 	}
 	writeStatus := s.createStatus(tenant, p.ID, status)
 	if previous != "" {
-		writeStatus = s.changeStatusAndMoveProfile(tenant, p.ID, status, previous)
+		// The profile gets a row of its own.
+		writeStatus = s.changeStatus(tenant, p.ID, status, previous, " REMOVE #"+profileAttribute, "")
 	}
-	writes := []types.TransactWriteItem{
+	writes := []dynamo.Write{
 		s.putBody(profileKey(tenant, p.ID), body, p.Revision-1),
 		writeStatus,
 		s.putInList(tenant, p, status),
 	}
 	if formerly != "" && formerly != listed {
-		key := dynamo.Item{"owner": dynamo.String(listOwner(tenant, listShard(p.ID))), "part": dynamo.String(formerly)}
-		writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{TableName: &s.table, Key: key}})
+		writes = append(writes, s.table.Delete(dynamo.Key(listOwner(tenant, listShard(p.ID)), formerly), "", nil))
 	}
 	return writes, nil
 }
@@ -120,7 +111,7 @@ func (s *Profiles) GetProfile(ctx context.Context, tenant, id string) (entity.Pr
 // findStatus reads the whole row of an entity's status.
 func (s *Profiles) findStatus(ctx context.Context, tenant, id string) (storedStatus, error) {
 	for _, form := range entityid.Forms(id) {
-		item, err := s.get(ctx, s.statusesTable, statusKey(tenant, form))
+		item, err := s.get(ctx, s.statusTable, statusKey(tenant, form))
 		if !errors.Is(err, entity.ErrNotFound) {
 			status := entity.LifecycleStatus(dynamo.StringAttribute(item, "lifecycle_status"))
 			return storedStatus{form, status, item}, err
@@ -151,7 +142,7 @@ func getAll[T any](ctx context.Context, s *Profiles, ids []string, keyOf func(id
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
 		keys = append(keys, keyOf(id))
 	}
-	items, err := dynamo.GetAll(ctx, s.db, s.table, keys)
+	items, err := s.table.GetAll(ctx, keys)
 	if err != nil {
 		return nil, fmt.Errorf("read entities: %w", err)
 	}
@@ -176,19 +167,14 @@ func getAll[T any](ctx context.Context, s *Profiles, ids []string, keyOf func(id
 // ListDrafts implements entity.Store.
 func (s *Profiles) ListDrafts(ctx context.Context, tenant string, p entity.DraftPage) ([]entity.DraftRef, string,
 	error) {
-	owner := dynamo.String(journeyOwner(tenant, p.JourneyID))
-	query := &dynamodb.QueryInput{
-		TableName: &s.table, ConsistentRead: aws.Bool(true),
-		KeyConditionExpression:    aws.String("#owner = :owner"),
-		ExpressionAttributeNames:  map[string]string{"#owner": "owner"},
-		ExpressionAttributeValues: dynamo.Item{":owner": owner},
-		// One more than the page has shows whether there is another page.
-		Limit: aws.Int32(int32(p.Limit + 1)), ScanIndexForward: aws.Bool(!p.Descending),
-	}
+	owner := journeyOwner(tenant, p.JourneyID)
+	query := s.table.Select("#owner = :owner", dynamo.Item{":owner": dynamo.String(owner)})
+	// One more than the page has shows whether there is another page.
+	query.Limit, query.ScanIndexForward = aws.Int32(int32(p.Limit+1)), aws.Bool(!p.Descending)
 	if p.After != "" {
-		query.ExclusiveStartKey = dynamo.Item{"owner": owner, "part": dynamo.String(p.After)}
+		query.ExclusiveStartKey = dynamo.Key(owner, p.After)
 	}
-	out, err := s.db.Query(ctx, query)
+	out, err := s.table.DB.Query(ctx, query)
 	if err != nil {
 		return nil, "", fmt.Errorf("list drafts: %w", err)
 	}
@@ -217,7 +203,7 @@ func (s *Profiles) UpdateDraft(ctx context.Context, tenant string, d entity.Draf
 	if err != nil {
 		return err
 	}
-	return s.transact(ctx, []types.TransactWriteItem{s.putBody(draftKey(tenant, d.ID), body, d.Version-1)})
+	return s.transact(ctx, []dynamo.Write{s.putBody(draftKey(tenant, d.ID), body, d.Version-1)})
 }
 
 // ApplyUpdate implements entity.Store.
@@ -229,33 +215,28 @@ func (s *Profiles) ApplyUpdate(ctx context.Context, tenant string, u entity.Upda
 	}
 	writes = append(writes, s.putBody(draftKey(tenant, u.Draft.ID), draft, u.Draft.Version-1))
 	if u.Draft.Version == 1 {
-		writes = append(writes, types.TransactWriteItem{
-			Put: &types.Put{TableName: &s.table, Item: draftRefItem(tenant, u.Draft)},
-		})
+		writes = append(writes, s.table.Put(draftRefItem(tenant, u.Draft), "", nil))
 	}
 	return s.transact(ctx, writes)
 }
 
 // PagingKey returns the key that seals page tokens, storing the candidate if no key is stored yet.
 func (s *Profiles) PagingKey(ctx context.Context, candidate []byte) ([]byte, error) {
-	return dynamo.LoadPagingKey(ctx, s.db, s.table, candidate)
+	return dynamo.LoadPagingKey(ctx, s.table.DB, s.table.Name, candidate)
 }
 
 // transact applies all writes or none; entity.ErrChanged means that a condition did not hold.
-func (s *Profiles) transact(ctx context.Context, writes []types.TransactWriteItem) error {
-	failed, err := dynamo.Transact(ctx, s.db, writes)
-	if slices.Contains(failed, true) {
+func (s *Profiles) transact(ctx context.Context, writes []dynamo.Write) error {
+	err := s.table.Transact(ctx, "write entity", writes...)
+	if errors.Is(err, dynamo.ErrRefused) {
 		return entity.ErrChanged
 	}
-	if err != nil {
-		return fmt.Errorf("write entity: %w", err)
-	}
-	return nil
+	return err
 }
 
 // get reads one item; entity.ErrNotFound if it does not exist.
-func (s *Profiles) get(ctx context.Context, table string, key dynamo.Item) (dynamo.Item, error) {
-	item, err := dynamo.Get(ctx, s.db, table, key)
+func (s *Profiles) get(ctx context.Context, table dynamo.Table, key dynamo.Item) (dynamo.Item, error) {
+	item, err := table.Get(ctx, key)
 	if err != nil {
 		return nil, fmt.Errorf("read entity: %w", err)
 	}

@@ -25,7 +25,7 @@ const reindexPage = 2000
 func (s *Profiles) Reindex(ctx context.Context, tenant, after string, o entity.ImportOptions) (
 	counts entity.Reindexed, next string, err error) {
 	scan := &dynamodb.ScanInput{
-		TableName: &s.statusesTable, ConsistentRead: aws.Bool(true), Limit: aws.Int32(reindexPage),
+		TableName: &s.statusTable.Name, ConsistentRead: aws.Bool(true), Limit: aws.Int32(reindexPage),
 		FilterExpression:          aws.String("begins_with(#entity, :tenant)"),
 		ProjectionExpression:      aws.String("#entity"),
 		ExpressionAttributeNames:  map[string]string{"#entity": "entity"},
@@ -34,7 +34,7 @@ func (s *Profiles) Reindex(ctx context.Context, tenant, after string, o entity.I
 	if after != "" {
 		scan.ExclusiveStartKey = dynamo.Item{"entity": dynamo.String(after)}
 	}
-	out, err := s.db.Scan(ctx, scan)
+	out, err := s.table.DB.Scan(ctx, scan)
 	if err != nil {
 		return counts, after, fmt.Errorf("reindex entities: %w", err)
 	}
@@ -138,12 +138,10 @@ func (s *Profiles) listedVersions(ctx context.Context, tenant string, profiles m
 	var keys []dynamo.Item
 	for id, p := range profiles {
 		if p.ListedAs != "" && p.ListedAs == listPart(p) {
-			keys = append(keys, dynamo.Item{
-				"owner": dynamo.String(listOwner(tenant, listShard(id))), "part": dynamo.String(p.ListedAs),
-			})
+			keys = append(keys, dynamo.Key(listOwner(tenant, listShard(id)), p.ListedAs))
 		}
 	}
-	rows, err := dynamo.GetAll(ctx, s.db, s.table, keys)
+	rows, err := s.table.GetAll(ctx, keys)
 	if err != nil {
 		return nil, fmt.Errorf("reindex entities: %w", err)
 	}

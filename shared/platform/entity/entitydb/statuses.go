@@ -20,15 +20,14 @@ import (
 //
 // so that a large tenant is spread over all partitions. Profiles keeps the profile of an entity there, too, as long as
 // the entity is as an import has made it (imported.go); lookups do not read it.
-type Statuses struct {
-	db    *dynamodb.Client
-	table string
-}
+type Statuses struct{ table dynamo.Table }
 
 var _ entity.StatusStore = (*Statuses)(nil)
 
 // NewStatuses returns the store on the given table.
-func NewStatuses(db *dynamodb.Client, table string) *Statuses { return &Statuses{db, table} }
+func NewStatuses(db *dynamodb.Client, table string) *Statuses {
+	return &Statuses{dynamo.Table{DB: db, Name: table}}
+}
 
 func statusKey(tenant, id string) dynamo.Item {
 	return dynamo.Item{"entity": dynamo.String(tenant + "#" + id)}
@@ -122,7 +121,7 @@ func (s *Statuses) lookupStored(ctx context.Context, tenant string, ids []string
 		keys = append(keys, statusKey(tenant, id))
 	}
 	attributes = append([]string{"entity", "lifecycle_status"}, attributes...)
-	items, err := dynamo.GetAll(ctx, s.db, s.table, keys, attributes...)
+	items, err := s.table.GetAll(ctx, keys, attributes...)
 	if err != nil {
 		return nil, fmt.Errorf("look up entities: %w", err)
 	}
