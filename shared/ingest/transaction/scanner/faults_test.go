@@ -166,6 +166,7 @@ var brokenLines = []struct {
 	{"raw control character", "{\"a\":\"\x01\"}", transaction.CodeJSONInvalid, 6, ""},
 	{"raw tab", "{\"a\":\"\t\"}", transaction.CodeJSONInvalid, 6, ""},
 	{"NUL byte", "{\"a\":\x00}", transaction.CodeJSONInvalid, 5, ""},
+	{"typographic quotation marks", "{“a”:1}", transaction.CodeJSONInvalid, 1, ""},
 	{"NUL at the end", "{}\x00", transaction.CodeJSONInvalid, 2, ""},
 	{"NUL in a string", "{\"a\":\"\x00\"}", transaction.CodeJSONInvalid, 6, ""},
 	{"unknown escape", `{"a":"\x41"}`, transaction.CodeJSONInvalid, 6, ""},

@@ -79,8 +79,14 @@ func (s *Scanner) failUnexpected(i int) int {
 	if s.isEnd(i) {
 		return s.fail(transaction.CodeJSONInvalid, schema.MessageEndsEarly, s.length)
 	}
-	c, _ := utf8.DecodeRune(s.buf[i:])
-	return s.fail(transaction.CodeJSONInvalid, schema.MessageUnexpected(c), i)
+	c, size := utf8.DecodeRune(s.buf[i:])
+	if c == utf8.RuneError && size == 1 {
+		return s.fail(transaction.CodeJSONInvalid, schema.MessageUTF8, i)
+	}
+	if s.unexpectedMessage == "" || s.unexpected != c {
+		s.unexpected, s.unexpectedMessage = c, schema.MessageUnexpected(c)
+	}
+	return s.fail(transaction.CodeJSONInvalid, s.unexpectedMessage, i)
 }
 
 func (s *Scanner) failWith(f transaction.Finding) int {

@@ -84,6 +84,10 @@ type Scanner struct {
 
 	// result is the result for the line.
 	result transaction.Result
+
+	// unexpectedMessage is the message of unexpected, the character that was not allowed last, kept for reuse.
+	unexpected        rune
+	unexpectedMessage string
 }
 
 // New returns a scanner that judges lines by the given rules.

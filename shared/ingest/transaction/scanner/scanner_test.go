@@ -300,7 +300,10 @@ func TestWindowOfCreatedAt(t *testing.T) {
 func TestUnexpectedCharacter(t *testing.T) {
 	s := New(defaultRules())
 	for line, want := range map[string]string{`{'a':1}`: "the character ' is", `{"a":1,}`: "the character } is",
-		"{\x01}": "the character U+0001 is", "{é}": "this character, which is not ASCII, is", "{\x7f}": "U+007F"} {
+		"{\x01}": "the character U+0001 is", "{\x7f}": "U+007F", "{é}": "the character U+00E9 'é' is",
+		"{“a”:1}": "the character U+201C '“' is", "{\u200b}": "the character U+200B is",
+		"{\u202e}": "the character U+202E is", "{\xe2\x80": "is not valid UTF-8", "{\xff}": "is not valid UTF-8",
+		"{\ufffd}": "the character U+FFFD '\ufffd' is", "\x00{}": "the character U+0000 is"} {
 		r := s.Line([]byte(line))
 		if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Message, want) {
 			t.Errorf("%s: got %v, want %q", line, r.Findings, want)

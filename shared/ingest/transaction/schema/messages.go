@@ -52,13 +52,17 @@ func MessageTooLong(limit int) string {
 	return "The line is longer than " + strconv.Itoa(limit) + " bytes; write each transaction on a line of its own."
 }
 
-// MessageUnexpected returns the message of a line that has a character where JSON does not allow it. It allocates
-// nothing.
+// MessageUnexpected returns the message of a line that has a character where JSON does not allow it. One that is not
+// ASCII is named by its number, and shown if it is printable. For ASCII it allocates nothing.
 func MessageUnexpected(c rune) string {
 	if c < utf8.RuneSelf {
 		return unexpectedASCII[c]
 	}
-	return "The line is not valid JSON: this character, which is not ASCII, is not allowed here."
+	return messageUnexpected(fmt.Sprintf("%#U", c))
+}
+
+func messageUnexpected(name string) string {
+	return "The line is not valid JSON: the character " + name + " is not allowed here."
 }
 
 var unexpectedASCII = func() (messages [utf8.RuneSelf]string) {
@@ -67,7 +71,7 @@ var unexpectedASCII = func() (messages [utf8.RuneSelf]string) {
 		if c <= ' ' || c == 0x7f {
 			name = fmt.Sprintf("%U", c)
 		}
-		messages[c] = "The line is not valid JSON: the character " + name + " is not allowed here."
+		messages[c] = messageUnexpected(name)
 	}
 	return messages
 }()
