@@ -21,15 +21,16 @@ import (
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_WEBHOOKS", "EVENT_BUS", "DELIVERY_MACHINE_ARN",
-		"WEBHOOK_COLLECT_TIME", "EXPORT_FUNCTION")
+		"WEBHOOK_COLLECT_TIME", "EXPORT_FUNCTION", "INDEX_FUNCTION")
 	bus, webhooks := eventsetup.NewEventBus(env), &delivery.Dispatcher{
 		Store:   webhookdb.New(env.DynamoDB(), env.WebhooksTable),
 		Starter: outboundsetup.NewDeliveryMachine(env), CollectTime: env.WebhookCollectTime, Now: time.Now,
 	}
 	lambda.Start((&announce.Announcer{
-		Batches:  batchdb.New(env.DynamoDB(), env.BatchesTable),
-		Senders:  map[batch.Receiver]event.Sender{batch.EventBus: bus, batch.Webhooks: webhooks},
-		Exports:  eventsetup.NewExports(env),
+		Batches: batchdb.New(env.DynamoDB(), env.BatchesTable),
+		Senders: map[batch.Receiver]event.Sender{batch.EventBus: bus, batch.Webhooks: webhooks},
+		Workers: map[batch.Receiver]announce.WorkRequester{batch.Export: eventsetup.NewWorker(env, env.ExportFunction),
+			batch.Index: eventsetup.NewWorker(env, env.IndexFunction)},
 		Attempt:  setup.RequestID,
 		Lease:    30 * time.Second, // the function's timeout in template.yaml
 		BusDelay: time.Second, Patience: 10 * time.Second,

@@ -40,11 +40,12 @@ type Config struct {
 	AdmissionTable    string `env:"TABLE_ADMISSION"`
 	IdempotencyTable  string `env:"TABLE_IDEMPOTENCY"`
 	ObservationsTable string `env:"TABLE_OBSERVATIONS"`
+	IndexTable        string `env:"TABLE_INDEX"`
 
 	// UploadsBucket holds uploads/<tenant>/<batch id> and documents/<tenant>/<file id>.
 	UploadsBucket string `env:"BUCKET_UPLOADS"`
-	// WorkBucket holds work/<batch id>/..., reports/<tenant>/<batch id>/..., watchlists/<owner>/<list>/... and
-	// policies/<tenant>/...
+	// WorkBucket holds work/<batch id>/..., reports/<tenant>/<batch id>/..., index/<tenant>/...,
+	// watchlists/<owner>/<list>/... and policies/<tenant>/...
 	WorkBucket string `env:"BUCKET_WORK"`
 	// ExportBucket holds parquet/tenant=<tenant>/date=<date>/<batch id>.parquet.
 	ExportBucket string `env:"BUCKET_EXPORT"`
@@ -70,6 +71,8 @@ type Config struct {
 	CloseFunction string `env:"CLOSE_FUNCTION"`
 	// ExportFunction is the name of the function that writes accepted lines as Parquet.
 	ExportFunction string `env:"EXPORT_FUNCTION"`
+	// IndexFunction is the name of the function that indexes the lines of batches.
+	IndexFunction string `env:"INDEX_FUNCTION"`
 	// EventBusName is the name or the ARN of the event bus to which events are announced.
 	EventBusName string `env:"EVENT_BUS"`
 

@@ -119,35 +119,44 @@ const (
 	parquetShare     = 0.5
 )
 
+// lineIndexBytes are those of the index of lines for each line, whose identifiers are UUIDs (docs/decisions/0036): its
+// entries and its record have half of them each.
+const lineIndexBytes = 140
+
 // What the service does once for a batch, for each of its chunks and for each window of lines. The tests count it.
 const (
 	// batchWrites are the write units of a batch's rows: the batch itself, which is in three indexes and has more than
 	// a kilobyte towards its end, those of 16 partitions, of the line counts and of the file. slotWrites are those of
 	// its slots. guardDutyWrites, of the row of its upload, are not counted: three writes of a row and an index.
-	batchWrites, slotWrites, guardDutyWrites = 71, 10, 6
+	batchWrites, slotWrites, guardDutyWrites = 76, 10, 6
 	// chunkWrites are those of the row of a chunk, once for each of three steps.
 	chunkWrites = 3
 	// windowLines is how many lines are stored before the cursor advances, by a write unit and a read unit.
 	windowLines = 1000
 	// batchReads and chunkReads are read units. chunkRowsInUnit is how many rows of chunks one of them reads: each run
 	// of Reconcile, Verdict and Close read them all.
-	batchReads, chunkReads, chunkRowsInUnit = 24, 8, 12
-	// batchPuts are the tag, the report and its summary, and the upload. Each chunk has an index.
-	batchPuts, chunkPuts = 4, 1
+	batchReads, chunkReads, chunkRowsInUnit = 28, 8, 12
+	// batchPuts are the tag, the report and its summary, and the upload. Each chunk has an index and its
+	// identifiers.
+	batchPuts, chunkPuts = 4, 2
 	// chunkGets are two for each of two readings of a chunk, as its last line ends in the next one, and one for each
-	// section of its index. The two that the last chunk saves are those of the scan. headGets reads the first bytes of
-	// the upload, by which a packed one is recognised; see packedGets.
-	chunkGets, headGets = 4 + batch.Partitions, 1
+	// section of its index. The two that the last chunk saves are those of the scan. Three read its identifiers, of
+	// which streamLines lines have one more. headGets reads the first bytes of the upload, by which a packed one is
+	// recognised; see packedGets.
+	chunkGets, headGets, streamLines = 4 + batch.Partitions + 3, 1, 2048
+	// mergedBatches is how many batches there are for each merge of segments of the index of lines, and what it takes.
+	mergedBatches, mergeWrites, mergeReads, mergePuts, mergeGets = 3, 24, 6, 2, 10
 	// packedWrites and packedGets are what a batch takes more whose file is packed: the write that makes the copy its
 	// content, and the GETs that unpack the file and scan the copy.
 	packedWrites, packedGets = 3, 2
 	// exportWrites are what a batch takes more that leaves a Parquet file: its claim, its key and what is still owed.
 	// exportGets are those for each chunk; the last one saves one. The chunks' rows are read once more.
-	exportWrites, exportGets = 8, 2
+	exportWrites, exportGets = 9, 2
 	// batchTransitions and chunkTransitions are those of the state machine, without retries.
 	batchTransitions, chunkTransitions = 14, 5
-	// batchRuns and chunkRuns are the functions that the state machine runs, eventRuns the scan and the announcement.
-	batchRuns, chunkRuns, eventRuns = 6, 3, 2
+	// batchRuns and chunkRuns are the functions that the state machine runs, eventRuns the scan, the announcement and
+	// the index.
+	batchRuns, chunkRuns, eventRuns = 6, 3, 3
 	// rangeBytes is how much of a file one run of Reconcile justifies.
 	rangeBytes = 64 << 20
 	// digestPartBytes is how much of a file each request of its digest reads.
@@ -176,7 +185,7 @@ const (
 	// logBytes are those that a run of a function logs.
 	logBytes = 700
 	// Bytes of work files and of the report for each line, and the days for which they and the upload are kept.
-	workLineBytes, reportLineBytes   = 32, 280
+	workLineBytes, reportLineBytes   = 32 + lineIndexBytes, 280
 	workDays, reportDays, uploadDays = 7, 30, 14
 )
 
@@ -207,13 +216,15 @@ func UsageOf(l Load) Usage {
 	stored := float64(l.Lines) * (1 - l.Invalid)
 	windows := c * math.Floor(stored/n/c/windowLines)
 	reads := math.Ceil(c / chunkRowsInUnit)
+	merges := math.Floor(n / mergedBatches)
+	streams := c * math.Floor(float64(l.Lines)/n/c/streamLines)
 	u := Usage{
 		Chunks: chunks, Ranges: ranges,
 		LineWrites:  stored * l.LineUnits,
-		RowWrites:   n * (batchWrites + slotWrites + chunkWrites*c + windows),
-		Reads:       n * (batchReads + chunkReads*c + windows + r*(2+reads) + 2*(1+reads)),
-		Puts:        n * (batchPuts + chunkPuts*c),
-		Gets:        n * (headGets + chunkGets*c + math.Ceil(float64(size)/digestPartBytes)),
+		RowWrites:   n*(batchWrites+slotWrites+chunkWrites*c+windows) + merges*mergeWrites,
+		Reads:       n*(batchReads+chunkReads*c+windows+r*(2+reads)+2*(1+reads)) + merges*mergeReads,
+		Puts:        n*(batchPuts+chunkPuts*c+2*ObjectPuts(lineIndexBytes/2*float64(l.Lines)/n)) + merges*mergePuts,
+		Gets:        n*(headGets+chunkGets*c+streams+math.Ceil(float64(size)/digestPartBytes)) + merges*mergeGets,
 		Transitions: n * (batchTransitions + chunkTransitions*c + r),
 		MachineRuns: n * (batchRuns + chunkRuns*c + r),
 	}

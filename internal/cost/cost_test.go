@@ -27,19 +27,20 @@ func near(got, want float64) bool { return math.Abs(got-want) <= 1e-9+math.Abs(w
 func TestUsageOfALargeBatch(t *testing.T) {
 	got := UsageOf(oneBatch)
 	want := Usage{
-		Chunks: 245, Ranges: 16, LineWrites: 1_800_000, RowWrites: 71 + 10 + 6 + 3*245 + 7*245,
-		Reads: 24 + 8*245 + 7*245 + 16*23 + 2*22,
-		Puts:  5 + 245, Gets: 20*245 + 245, Transitions: 5*245 + 16 + 14,
-		MachineRuns: 3*245 + 16 + 6, Runs: 3*245 + 16 + 9,
+		Chunks: 245, Ranges: 16, LineWrites: 1_800_000, RowWrites: 76 + 10 + 6 + 3*245 + 7*245,
+		Reads: 28 + 8*245 + 7*245 + 16*23 + 2*22,
+		Puts:  5 + 2*245 + 2*(2+16), Gets: 23*245 + 3*245 + 245, Transitions: 5*245 + 16 + 14,
+		MachineRuns: 3*245 + 16 + 6, Runs: 3*245 + 16 + 10,
 	}
 	if got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 	thousand := oneBatch
 	thousand.Lines, thousand.Bytes, thousand.Batches = 1000*thousand.Lines, 1000*thousand.Bytes, 1000
-	if all := UsageOf(thousand); !near(all.RowWrites, 1000*got.RowWrites) || !near(all.Gets, 1000*got.Gets) ||
+	if all := UsageOf(thousand); !near(all.RowWrites, 1000*got.RowWrites+333*24) ||
+		!near(all.Gets, 1000*got.Gets+333*10) ||
 		!near(all.Transitions, 1000*got.Transitions) || all.Chunks != 245 {
-		t.Errorf("a thousand batches use %+v, want a thousand times %+v", all, got)
+		t.Errorf("a thousand batches use %+v, want a thousand times %+v and the merges of the index", all, got)
 	}
 }
 
@@ -69,8 +70,9 @@ func TestEstimate(t *testing.T) {
 	if !near(got.Sums.Total, once+90/(365.25/12)*e.Sums.Month) || !near(got.Sums.Month, e.Sums.Month) {
 		t.Errorf("a year with a retention of 90 days costs %g, want less than three months", got.Sums.Total)
 	}
-	if got := estimate(t, invalid); got.Sums.Month != 0 || got.Once[0].Amount != 0 || got.Sums.Once >= e.Sums.Once {
-		t.Errorf("a batch of invalid lines costs %+v, want nothing each month and no lines written", got.Sums)
+	if got := estimate(t, invalid); got.Sums.Month >= 0.02*e.Sums.Month || got.Once[0].Amount != 0 ||
+		got.Sums.Once >= e.Sums.Once {
+		t.Errorf("a batch of invalid lines costs %+v, want its index each month and no lines written", got.Sums)
 	}
 }
 
@@ -110,7 +112,7 @@ func TestPackedAndParquet(t *testing.T) {
 		t.Errorf("packed: got  %+v\nwant %+v", got, want)
 	}
 	want = usage
-	want.RowWrites, want.Reads, want.Gets, want.Runs = want.RowWrites+8, want.Reads+21, want.Gets+489, want.Runs+1
+	want.RowWrites, want.Reads, want.Gets, want.Runs = want.RowWrites+9, want.Reads+21, want.Gets+489, want.Runs+1
 	want.Puts += 123 + 2
 	if got := UsageOf(exported); got != want {
 		t.Errorf("Parquet: got  %+v\nwant %+v", got, want)

@@ -135,6 +135,8 @@ func monthlyItems(l Load, p Prices) []Item {
 		item("storage of lines", size, "GiB", storage,
 			fmt.Sprintf("%.0f bytes a line, and AWS's %d; %s", l.ItemBytes, itemOverhead, class)),
 		item("its backup", size, "GiB", p.BackupMonth, "point-in-time recovery"),
+		item("index of lines", float64(l.Lines)*lineIndexBytes/gib, "GiB", p.S3Month,
+			fmt.Sprintf("%d bytes a line", lineIndexBytes)),
 	}
 }
 

@@ -23,13 +23,13 @@ import (
 var eventTypes = map[any]string{
 	&events.APIGatewayProxyRequest{}: "token batch receive receipt transaction entity document externalauth " +
 		"screening provider matchname testadapter evaluate receptor outbound policy webhook",
-	&events.CloudWatchEvent{}: "certificate watchlist scan-schedule deliver-event close-event conduct-event " +
-		"conduct-schedule",
+	&events.CloudWatchEvent{}: "certificate watchlist scan-schedule index-schedule deliver-event close-event " +
+		"conduct-event conduct-schedule",
 	&events.S3Event{}:             "scan",
 	&authhttp.AuthorizerRequest{}: "authorizer",
 	&intake.ScanEvent{}:           "scan-result",
 	&intake.PlanEvent{}:           "scan-plan",
-	&pipeline.BatchInput{}:        "plan verdict export",
+	&pipeline.BatchInput{}:        "plan verdict export index",
 	&pipeline.ChunkInput{}:        "validate settle ingest",
 	&pipeline.DigestInput{}:       "digest",
 	&pipeline.PartitionInput{}:    "reconcile screennames",

@@ -114,7 +114,7 @@ var (
 	// prefixPattern matches the widest resource that a statement about objects may have: one prefix of a bucket.
 	prefixPattern = regexp.MustCompile(`^arn:\$\{AWS::Partition\}:s3:::\$\{Prefix\}-(uploads|work|audit|export)-` +
 		`\$\{AWS::AccountId\}-\$\{AWS::Region\}/(uploads|unpacked|documents|work|answers|reports|records|errors|` +
-		`watchlists|policies|parquet)/\*$`)
+		`watchlists|policies|parquet|index)/\*$`)
 	// tablePattern matches a table by its parameter, or one that has none.
 	tablePattern = regexp.MustCompile(`:table/\$\{Prefix\}-\$\{([A-Za-z]+)TableName\}|([A-Za-z]+)Table\.Arn`)
 	// versionsPattern matches the versions of one function: a running execution calls older ones than the newest.

@@ -19,6 +19,7 @@ import (
 	"sluice/shared/ingest/batch/batchdb"
 	"sluice/shared/ingest/export"
 	"sluice/shared/ingest/intake"
+	"sluice/shared/ingest/lineindex/lineindexdb"
 	"sluice/shared/ingest/pipeline"
 	"sluice/shared/ingest/transaction/transactiondb"
 	"sluice/shared/kit/errtest"
@@ -81,6 +82,11 @@ func (w *countedBatch) count(t *testing.T) {
 		Registry: anyUploader{}, MaxBytes: 1 << 30, Now: now, Log: log,
 		MaxRatio: 1000, NewAttempt: pipeline.NewAttempt,
 	}
+	catalog := lineindexdb.New(db, "test-index")
+	errtest.Fatal(t, errtest.Of(w.keys.Make(t.Context(), w.tenant))) // once for a tenant, and not counted
+	w.validate.Keys = lineindexdb.NewKeys(catalog, openBox{}, "test", now)
+	w.index.Batches, w.index.Indexer.Catalog = w.store, catalog
+	w.index.Indexer.Work, w.index.Indexer.Files = work, work
 	w.export = pipeline.Export{
 		Batches: w.store, Uploads: uploads, Work: work, Files: work, Write: copyLines,
 		Attempt: func(context.Context) string { return "only" }, Lease: time.Minute, Now: now, Log: log,
@@ -139,6 +145,7 @@ func (w *countedBatch) runOnce(t *testing.T, size int64) {
 	if ended.Settings.Parquet {
 		mustRun(t, w.export.Run, input)
 	}
+	mustRun(t, w.index.Run, input)
 	if b := w.current(); b.Status != batch.Processed {
 		t.Errorf("the batch ended as %s, want PROCESSED", b.Status)
 	}

@@ -20,6 +20,8 @@ import (
 	"sluice/shared/ingest/admission/admissiontest"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/batch/batchdb"
+	"sluice/shared/ingest/lineindex"
+	"sluice/shared/ingest/lineindex/lineindexdb"
 	"sluice/shared/ingest/pipeline"
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/transactiondb"
@@ -53,6 +55,10 @@ type testBatch struct {
 	admit     pipeline.Admit
 	ingest    pipeline.Ingest
 	close     pipeline.Close
+	index     pipeline.Index
+	// keys are those of the index of lines, and search searches it.
+	keys   *lineindexdb.Keys
+	search lineindex.Searcher
 	// slots are those for which the batch waits.
 	slots *admission.Slots
 }
@@ -98,9 +104,15 @@ func (w *testBatch) makeSteps() {
 	w.plan = pipeline.Plan{
 		Batches: w.batches, ChunkBytes: 700, MaxLineBytes: 4096, Widths: pipeline.Widths{Ingest: 4}, Now: now, Log: log,
 	}
+	catalog := lineindexdb.New(w.db, "test-index")
+	w.keys = lineindexdb.NewKeys(catalog, openBox{}, "test", now)
 	w.validate = pipeline.Validate{
-		Batches: w.batches, Uploads: uploads, Work: files, NewAttempt: pipeline.NewAttempt, Log: log,
+		Batches: w.batches, Uploads: uploads, Work: files, Keys: w.keys, NewAttempt: pipeline.NewAttempt, Log: log,
 	}
+	w.index = pipeline.Index{Batches: w.batches, Tenants: catalog.Tenants, Now: now, Log: log,
+		Indexer: &lineindex.Indexer{Catalog: catalog, Work: files, Files: files, NewName: pipeline.NewAttempt,
+			Lease: time.Minute, Now: now}}
+	w.search = lineindex.Searcher{Catalog: catalog, Files: files, Now: now, IsGone: func(error) bool { return false }}
 	w.digest = pipeline.Digest{Batches: w.batches, Uploads: uploads, Work: files, Log: log}
 	w.reconcile = pipeline.Reconcile{
 		Batches: w.batches, Entities: entitydb.NewStatuses(w.db, "test-entities"), Work: files,
@@ -120,6 +132,16 @@ func (w *testBatch) makeSteps() {
 	}
 	w.close = pipeline.Close{Batches: w.batches, Slots: w.slots, Now: now, Log: log}
 	w.openLists()
+}
+
+// openBox seals nothing.
+type openBox struct{}
+
+func (openBox) Seal(_ context.Context, _, _ string, plaintext []byte) ([]byte, error) {
+	return plaintext, nil
+}
+func (openBox) Open(_ context.Context, _, _ string, sealed []byte) ([]byte, error) {
+	return sealed, nil
 }
 
 // openLists gives the steps a loader that knows nothing of the watchlists yet, as a cold function has.
@@ -216,6 +238,7 @@ func (w *testBatch) run() batch.Batch {
 		}
 		runThrice(w, "close", w.close.Run, pipeline.CloseInput{ID: w.id})
 	}
+	runThrice(w, "index", w.index.Run, input)
 	return w.current()
 }
 

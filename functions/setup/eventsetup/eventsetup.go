@@ -15,9 +15,9 @@ func NewAnnouncements(env setup.Env) *announce.Requester {
 	return announce.NewRequester(lambda.NewFromConfig(env.AWS), env.AnnounceFunction)
 }
 
-// NewExports returns the requester of the export function.
-func NewExports(env setup.Env) *announce.Exports {
-	return announce.NewExports(lambda.NewFromConfig(env.AWS), env.ExportFunction)
+// NewWorker returns the requester of a function that does what batches owe.
+func NewWorker(env setup.Env, function string) *announce.Worker {
+	return announce.NewWorker(lambda.NewFromConfig(env.AWS), function)
 }
 
 // NewEventBus returns the event bus to which events are announced.

@@ -32,6 +32,11 @@ type Input struct {
 	Message *event.Message `json:"message,omitempty"`
 }
 
+// WorkRequester asks for what a batch owes, as Worker does.
+type WorkRequester interface {
+	RequestWork(ctx context.Context, id batch.ID) error
+}
+
 // Announcer announces events. Its method Handle is the announce function.
 type Announcer struct {
 	Batches interface {
@@ -40,10 +45,8 @@ type Announcer struct {
 		MarkAnnounced(ctx context.Context, b batch.Batch, to []batch.Receiver) error
 	}
 	Senders map[batch.Receiver]event.Sender
-	// Exports asks for the exports that batches owe. The export function records each one that it has written.
-	Exports interface {
-		RequestExport(ctx context.Context, id batch.ID) error
-	}
+	// Workers do what batches owe besides announcements, and record it once it is done.
+	Workers map[batch.Receiver]WorkRequester
 	// Attempt names the invocation to which a context belongs. A retry of an invocation has the same name.
 	Attempt func(context.Context) string
 	// Lease is how long an invocation may take; after it, another one may announce the same batch.
@@ -68,8 +71,8 @@ func (a *Announcer) Handle(ctx context.Context, in Input) (struct{}, error) {
 	return struct{}{}, errors.New("the input has neither batch_id nor message alone")
 }
 
-// announceBatch announces the end of a batch unless that is done, or being done by another invocation. It
-// requests the export that the batch owes.
+// announceBatch announces the end of a batch unless that is done, or being done by another invocation. It asks the
+// workers for what the batch owes.
 func (a *Announcer) announceBatch(ctx context.Context, id batch.ID) error {
 	now := a.Now()
 	b, err := a.Batches.ClaimAnnouncement(ctx, id, a.Attempt(ctx), now, now.Add(a.Lease))
@@ -80,16 +83,19 @@ func (a *Announcer) announceBatch(ctx context.Context, id batch.ID) error {
 	if err != nil {
 		return err
 	}
-	var exportErr error
-	receivers := slices.DeleteFunc(slices.Clone(b.Unannounced),
-		func(r batch.Receiver) bool { return r == batch.Export })
-	if len(receivers) < len(b.Unannounced) {
-		exportErr = a.Exports.RequestExport(ctx, id)
+	var errs []error
+	var receivers []batch.Receiver
+	for _, r := range b.Unannounced {
+		if worker := a.Workers[r]; worker != nil {
+			errs = append(errs, worker.RequestWork(ctx, id))
+		} else {
+			receivers = append(receivers, r)
+		}
 	}
-	if len(receivers) == 0 {
-		return exportErr
+	if len(receivers) > 0 {
+		errs = append(errs, a.announceTo(ctx, b, receivers))
 	}
-	return errors.Join(exportErr, a.announceTo(ctx, b, receivers))
+	return errors.Join(errs...)
 }
 
 // announceTo announces the end of a batch to receivers and records the reached ones.

@@ -18,7 +18,7 @@ import (
 // exports records the exports that are asked for; the first request fails.
 type exports struct{ asked []batch.ID }
 
-func (e *exports) RequestExport(_ context.Context, id batch.ID) error {
+func (e *exports) RequestWork(_ context.Context, id batch.ID) error {
 	e.asked = append(e.asked, id)
 	if len(e.asked) == 1 {
 		return errors.New("no answer")
@@ -30,7 +30,7 @@ func (e *exports) RequestExport(_ context.Context, id batch.ID) error {
 func TestExportsAreRequested(t *testing.T) {
 	f := newFixture(t)
 	asked := &exports{}
-	f.Exports = asked
+	f.Workers = map[batch.Receiver]announce.WorkRequester{batch.Export: asked}
 	b := batchtest.NewBatch(t, "a tenant")
 	b.Status = batch.InProgress
 	errtest.Fatal(t, f.store.Create(t.Context(), b))

@@ -42,23 +42,23 @@ func (r *Requester) request(ctx context.Context, in Input) error {
 	return nil
 }
 
-// ExportInput is the input of the export function.
-type ExportInput struct {
+// WorkInput is the input of a function that does what a batch owes.
+type WorkInput struct {
 	Batch batch.ID `json:"batch_id"`
 }
 
-// Exports asks the export function to write the accepted lines of batches as Parquet.
-type Exports struct{ function *invoke.Requester }
+// Worker asks a function to do what batches owe.
+type Worker struct{ function *invoke.Requester }
 
-// NewExports returns a requester of the export function of the given name or ARN.
-func NewExports(client *lambda.Client, function string) *Exports {
-	return &Exports{invoke.NewRequester(client, function)}
+// NewWorker returns a requester of the function of the given name or ARN.
+func NewWorker(client *lambda.Client, function string) *Worker {
+	return &Worker{invoke.NewRequester(client, function)}
 }
 
-// RequestExport asks for the export of a batch.
-func (e *Exports) RequestExport(ctx context.Context, id batch.ID) error {
-	if err := e.function.Request(ctx, ExportInput{id}); err != nil {
-		return fmt.Errorf("request an export: %w", err)
+// RequestWork asks for what a batch owes.
+func (w *Worker) RequestWork(ctx context.Context, id batch.ID) error {
+	if err := w.function.Request(ctx, WorkInput{id}); err != nil {
+		return fmt.Errorf("request what a batch owes: %w", err)
 	}
 	return nil
 }

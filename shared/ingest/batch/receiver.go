@@ -12,6 +12,9 @@ const (
 	// Export writes the accepted lines of a processed batch as Parquet. It counts as notified once the file is written,
 	// and only batches owe it whose tenant has Settings.Parquet.
 	Export Receiver = "export"
+	// Index has the lines found by their identifiers. It counts as notified once they are, and batches owe it whose
+	// validation has begun.
+	Index Receiver = "index"
 )
 
 // Receivers returns the receivers to whom the end of every batch is announced, independent of its settings.

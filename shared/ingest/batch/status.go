@@ -118,6 +118,8 @@ type Transition struct {
 	ErrorMessage string
 	// Export means that the accepted lines are to be written as Parquet: the batch is Unannounced to Export, too.
 	Export bool
+	// Index means that lines were validated, which are to be indexed: the batch is Unannounced to Index, too.
+	Index bool
 	// Expires is when the store may forget the batch; zero means never.
 	Expires time.Time
 }

@@ -130,8 +130,8 @@ type JobStore interface {
 	// from which the transition is not legal, so repeating a transition that was made is a conflict whose Current is in
 	// the wanted status or past it. Of several concurrent transitions out of one status, one is made. It returns
 	// ErrNotFound if there is no such batch. A transition to a visible status is added to the History. With a
-	// transition to a terminal status, the batch is Unannounced to all Receivers, and to Export if
-	// the transition says so.
+	// transition to a terminal status, the batch is Unannounced to all Receivers, and to Export and Index if the
+	// transition says so.
 	Apply(ctx context.Context, id ID, t Transition) (Batch, error)
 
 	// ProcessedAs returns the batch of its tenant that was PROCESSED last with a file, if that is not longer ago than

@@ -120,13 +120,13 @@ func (s *Close) publish(ctx context.Context, j *job) error {
 		return fmt.Errorf("batch %s: %d lines are stored; the verdict is %+v", j.ID, stored, j.Verdict)
 	}
 	return j.transition(ctx, batch.Transition{
-		To: batch.Processed, At: s.Now(), File: j.File(), Export: j.Settings.Parquet,
+		To: batch.Processed, At: s.Now(), File: j.File(), Export: j.Settings.Parquet, Index: true,
 	})
 }
 
 // fail ends the batch in ERROR unless its status is terminal, and leaves its slots in any case.
 func (s *Close) fail(ctx context.Context, id batch.ID, f machine.Failure) error {
-	t := batch.Transition{To: batch.Failed, At: s.Now(), ErrorMessage: failureMessage(f.Error)}
+	t := batch.Transition{To: batch.Failed, At: s.Now(), ErrorMessage: failureMessage(f.Error), Index: true}
 	b, err := s.Batches.Apply(ctx, id, t)
 	var conflict *batch.ConflictError
 	if errors.As(err, &conflict) && conflict.Current.Status.IsTerminal() {

@@ -5,18 +5,23 @@ import (
 	"log/slog"
 
 	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/lineindex"
 	"sluice/shared/ingest/validation"
 	"sluice/shared/kit/metric"
 	"sluice/shared/kit/objects"
 )
 
 // Validate is the step of the state ValidateChunk, the first pass: it reads the lines of one chunk, judges each by
-// itself, and commits the keys of its work files: the findings, the index of digests and entity references and, if they
-// are screened, the names of unknown entities.
+// itself, and commits the keys of its work files: the findings, the index of digests and entity references, the
+// identifiers by which lines are found and, if they are screened, the names of unknown entities.
 type Validate struct {
 	Batches batch.JobStore
 	Uploads uploads
 	Work    *objects.Bucket
+	// Keys makes the key of a tenant's digests, if there is none.
+	Keys interface {
+		Make(ctx context.Context, tenant string) (lineindex.Key, error)
+	}
 	// NewAttempt names an attempt.
 	NewAttempt func() string
 	Log        *slog.Logger
@@ -44,7 +49,15 @@ func (s *Validate) run(ctx context.Context, in ChunkInput) error {
 	names := s.Work.Create(ctx, j.chunkWorkKey(in.Index, attempt, "names"))
 	defer names.Abort()
 
-	input := validation.ValidateInput{ChunkInput: j.chunkInput(in.Index, s.Uploads), DigestKey: j.DigestKey}
+	identifiers := s.Work.Create(ctx, j.chunkWorkKey(in.Index, attempt, "identifiers"))
+	defer identifiers.Abort()
+
+	key, err := s.Keys.Make(ctx, j.Tenant)
+	if err != nil {
+		return err
+	}
+	input := validation.ValidateInput{ChunkInput: j.chunkInput(in.Index, s.Uploads), DigestKey: j.DigestKey,
+		IdentifiersKey: &key, Identifiers: identifiers}
 	if j.Screening != nil {
 		input.Names = names
 	}
@@ -65,6 +78,9 @@ func (s *Validate) run(ctx context.Context, in ChunkInput) error {
 		return err
 	}
 	if result.NamesKey, err = names.CommitIfWritten(); err != nil {
+		return err
+	}
+	if result.IdentifiersKey, err = identifiers.CommitIfWritten(); err != nil {
 		return err
 	}
 	_, err = s.Batches.CommitValidated(ctx, in.ID, in.Index, result)

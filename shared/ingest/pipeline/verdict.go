@@ -70,7 +70,8 @@ func (s *Verdict) decide(ctx context.Context, j *job) error {
 	}
 	metric.Add(ctx, metric.Lines, verdict.Total)
 	metric.Add(ctx, metric.Findings, verdict.Invalid)
-	t := batch.Transition{To: batch.PendingIngestion, At: s.Now(), Verdict: &verdict, DuplicateOf: j.DuplicateOf}
+	t := batch.Transition{To: batch.PendingIngestion, At: s.Now(), Verdict: &verdict, DuplicateOf: j.DuplicateOf,
+		Index: true}
 	if message := rejectionMessage(j.Batch, verdict); message != "" {
 		t.To, t.ErrorMessage = batch.ValidationFailed, message
 		return j.transition(ctx, t)
@@ -86,7 +87,7 @@ func (s *Verdict) decide(ctx context.Context, j *job) error {
 	if taken, ok := errors.AsType[*batch.FileTakenError](err); ok {
 		verdict.AcceptedSHA256 = nil
 		t = batch.Transition{To: batch.ValidationFailed, At: t.At, Verdict: &verdict, DuplicateOf: taken.By,
-			ErrorMessage: taken.Error()}
+			ErrorMessage: taken.Error(), Index: true}
 		return j.transition(ctx, t)
 	}
 	return err

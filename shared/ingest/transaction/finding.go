@@ -105,10 +105,11 @@ type Result struct {
 	// found at the end of its object.
 	Dropped int
 
-	// RequestUUID, TransactionExternalID and ModificationID are the identifiers of the line without escapes; nil if the
-	// field is absent, empty or not a string. Of a line with broken JSON, those are given that were complete before the
-	// first error.
+	// RequestUUID, PaymentExternalID, TransactionExternalID and ModificationID are the identifiers of the line without
+	// escapes; nil if the field is absent, empty or not a string. Of a line with broken JSON, those are given that were
+	// complete before the first error.
 	RequestUUID           []byte
+	PaymentExternalID     []byte
 	TransactionExternalID []byte
 	ModificationID        []byte
 

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"sluice/shared/ingest/chunk"
+	"sluice/shared/ingest/lineindex"
 	"sluice/shared/ingest/report"
 	"sluice/shared/ingest/transaction"
 )
@@ -22,6 +23,10 @@ type ValidateInput struct {
 	// Names receives the names of unknown entities (see names.go) that the Scanner collects; nil if they are not
 	// screened.
 	Names io.Writer
+	// IdentifiersKey is the key of the digests by which the lines are found (package lineindex), and Identifiers
+	// receives them; nil if they are not indexed.
+	IdentifiersKey *lineindex.Key
+	Identifiers    io.Writer
 }
 
 // ValidateResult is what later passes need from a chunk besides its work files.
@@ -70,6 +75,7 @@ type chunkValidator struct {
 	findings      findingsWriter
 	index         indexWriter
 	names         namesWriter
+	identifiers   lineindex.Collector
 }
 
 func (v *chunkValidator) validate(
@@ -83,6 +89,7 @@ func (v *chunkValidator) validate(
 	v.findings.reset(findings)
 	v.index.reset(in.DigestKey)
 	v.names.reset(in.DigestKey)
+	v.identifiers.Reset(in.IdentifiersKey)
 	if err := v.readLines(ctx, in.ChunkInput); err != nil {
 		return ValidateResult{}, err
 	}
@@ -100,6 +107,11 @@ func (v *chunkValidator) validate(
 			return ValidateResult{}, fmt.Errorf("write names: %w", err)
 		}
 		v.result.NamesSections = v.names.sections.written
+	}
+	if in.IdentifiersKey != nil {
+		if _, err := v.identifiers.WriteTo(in.Identifiers); err != nil {
+			return ValidateResult{}, fmt.Errorf("write identifiers: %w", err)
+		}
 	}
 	return v.result, nil
 }
@@ -129,6 +141,7 @@ func (v *chunkValidator) addLine(line *chunk.Line, res *transaction.Result) erro
 		return v.findings.addBlank(line.Number)
 	}
 	v.result.Transactions++
+	v.identifiers.Add(line.Number, res)
 	// Lines with findings are indexed too: their IDs make other lines duplicates, and the report names all their
 	// errors.
 	if res.ModificationID != nil {

@@ -121,6 +121,7 @@ const (
 	Ingest    Step = "ingest"
 	Close     Step = "close"
 	Export    Step = "export"
+	Index     Step = "index"
 	// Scan is the processing of one uploaded object.
 	Scan Step = "scan"
 	// Sweep is one run of the sweep.

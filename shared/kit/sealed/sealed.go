@@ -20,6 +20,7 @@ const (
 	ExternalAuthentication = "external-authentication"
 	Webhook                = "webhook"
 	ScreeningAdapter       = "screening-adapter"
+	LineIndex              = "line-index"
 )
 
 // kmsAPI is the part of the KMS client that a Box needs.

@@ -22,12 +22,12 @@ var alarmNames = strings.Fields(`
 adapters-not-notified announcements-failing api-failing api-slow audit-late authorizer-failing batches-failing
 batches-not-closed batches-stopped batches-stuck batches-throttled batches-wait-long certificates-failing
 credentials-refused deliveries-interrupted deliveries-not-ended exports-failing foreign-tenants functions-throttled
-limits-not-checked plan-unhealthy receipts-not-signed scans-failing scans-lost screenings-interrupted
+index-failing limits-not-checked plan-unhealthy receipts-not-signed scans-failing scans-lost screenings-interrupted
 screenings-not-ended steps-failing sweep-missing transactions-throttled watchlists-failing watchlists-not-loaded
 watchlists-old`)
 
 // deadLetterQueues are the functions that have a queue of dead letters, which has their name.
-var deadLetterQueues = []string{"announce", "close", "conduct", "deliver", "export", "scan"}
+var deadLetterQueues = []string{"announce", "close", "conduct", "deliver", "export", "index", "scan"}
 
 // severities are the words at the end of an alarm's description, in parentheses: a page is for whoever is on call, a
 // ticket for the next working day.

@@ -105,6 +105,9 @@ func (s *Store) Apply(ctx context.Context, id batch.ID, t batch.Transition) (bat
 		if t.Export {
 			receivers = append(receivers, batch.Export)
 		}
+		if t.Index {
+			receivers = append(receivers, batch.Index)
+		}
 		values[":receivers"] = receiverSet(receivers)
 	}
 	update := s.table.Update(key(id, batchPart), "SET "+strings.Join(assignments, ", ")+closes(t.To),

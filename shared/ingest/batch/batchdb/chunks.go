@@ -218,6 +218,8 @@ type (
 		MinReportBytes int64  `dynamodbav:"MinReportBytes,omitempty"`
 		NamesKey       string `dynamodbav:"NamesKey,omitempty"`
 
+		IdentifiersKey string `dynamodbav:"IdentifiersKey,omitempty"`
+
 		IndexSections []byte `dynamodbav:"IndexSections,omitempty"`
 		NamesSections []byte `dynamodbav:"NamesSections,omitempty"`
 	}
@@ -265,6 +267,7 @@ func newValidatedRow(r batch.ValidateResult) validatedRow {
 		Lines: r.Lines, Transactions: r.Transactions, Invalid: r.Invalid, Bytes: r.Bytes, FindingsKey: r.FindingsKey,
 		IndexKey: r.IndexKey, IndexSections: sectionsAttribute(r.IndexSections), MinReportBytes: r.MinReportBytes,
 		NamesKey: r.NamesKey, NamesSections: sectionsAttribute(r.NamesSections),
+		IdentifiersKey: r.IdentifiersKey,
 	}
 }
 
@@ -273,6 +276,7 @@ func (r validatedRow) result() batch.ValidateResult {
 		Lines: r.Lines, Transactions: r.Transactions, Invalid: r.Invalid, Bytes: r.Bytes, FindingsKey: r.FindingsKey,
 		IndexKey: r.IndexKey, IndexSections: string(r.IndexSections), MinReportBytes: r.MinReportBytes,
 		NamesKey: r.NamesKey, NamesSections: string(r.NamesSections),
+		IdentifiersKey: r.IdentifiersKey,
 	}
 }
 

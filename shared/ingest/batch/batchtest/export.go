@@ -60,6 +60,11 @@ func testExport(t *testing.T, s batch.Store) {
 			}
 		})
 	}
+	indexed := create(t, s, "tenant", batch.InProgress)
+	indexed, err := s.Apply(t.Context(), indexed.ID, batch.Transition{To: batch.Failed, At: endAt, Index: true})
+	if err != nil || !SameReceivers(indexed.Unannounced, append(batch.Receivers(), batch.Index)) {
+		t.Errorf("a batch that is to be indexed owes %v, error %v", indexed.Unannounced, err)
+	}
 	b := endWithExport(t, s)
 	errtest.Fatal(t, s.MarkExported(t.Context(), b.ID, ""))
 	got, err := s.Get(t.Context(), b.ID)

@@ -25,7 +25,8 @@ var (
 // verdictOf returns a copy of the scanner's result in the form of the oracle's.
 func verdictOf(r *transaction.Result) verdict {
 	v := verdict{
-		Blank: r.Blank, RequestUUID: string(r.RequestUUID), TransactionID: string(r.TransactionExternalID),
+		Blank: r.Blank, RequestUUID: string(r.RequestUUID), PaymentID: string(r.PaymentExternalID),
+		TransactionID:  string(r.TransactionExternalID),
 		ModificationID: string(r.ModificationID), ModificationOffset: r.ModificationOffset, MainEntity: r.MainEntity,
 	}
 	for _, f := range r.Findings {

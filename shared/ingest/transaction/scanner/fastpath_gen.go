@@ -65,6 +65,9 @@ func (s *Scanner) readTransaction(b []byte, i int) (end int, present uint64) {
 			if string(k[0:8]) == `"payment` && string(k[8:16]) == `_externa` && string(k[14:22]) == `nal_id":` && seen&(1<<1) == 0 {
 				value := skipOneSpace(b, i+22)
 				bit, end = 1<<1, fastASCII(b, value, 1, 255)
+				if end > 0 {
+					s.result.PaymentExternalID = b[value+1 : end-1]
+				}
 			} else if string(k[0:8]) == `"payment` && string(k[8:16]) == `_source_` && string(k[16:24]) == `country"` && string(k[17:25]) == `ountry":` && seen&(1<<3) == 0 {
 				value := skipOneSpace(b, i+25)
 				bit, end = 1<<3, fastCountry(b, value)

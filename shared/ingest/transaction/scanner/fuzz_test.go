@@ -45,7 +45,7 @@ func FuzzTooLong(f *testing.F) {
 		prefix := line[:cut]
 		got, want := verdictOf(New(defaultRules()).TooLong(prefix)), judge(prefix, defaultRules())
 		want = verdict{
-			RequestUUID: want.RequestUUID, TransactionID: want.TransactionID,
+			RequestUUID: want.RequestUUID, PaymentID: want.PaymentID, TransactionID: want.TransactionID,
 			ModificationID: want.ModificationID, ModificationOffset: want.ModificationOffset,
 			Findings: []transaction.Finding{{Code: transaction.CodeLineTooLong, Offset: cut}},
 		}

@@ -28,6 +28,7 @@ type verdict struct {
 	Blank              bool
 	Findings           []transaction.Finding
 	RequestUUID        string
+	PaymentID          string
 	TransactionID      string
 	ModificationID     string
 	ModificationOffset int
@@ -60,6 +61,7 @@ func judge(line []byte, rules transaction.Rules) verdict {
 		}
 	}
 	v.RequestUUID = r.ids["/request_uuid"]
+	v.PaymentID = r.ids["/payment_external_id"]
 	v.TransactionID = r.ids["/transaction_external_id"]
 	if v.ModificationID = r.ids["/modification/external_id"]; v.ModificationID != "" {
 		v.ModificationOffset = r.idAt["/modification/external_id"]

@@ -180,7 +180,8 @@ func (s *Scanner) reset() {
 	s.keys.clear()
 	r := &s.result // field by field: copying a new Result over it costs more
 	r.Blank, r.Findings, r.Dropped = false, r.Findings[:0], 0
-	r.RequestUUID, r.TransactionExternalID, r.ModificationID, r.ModificationOffset = nil, nil, nil, 0
+	r.RequestUUID, r.PaymentExternalID, r.TransactionExternalID = nil, nil, nil
+	r.ModificationID, r.ModificationOffset = nil, 0
 	r.References, r.Names, r.MainEntity = r.References[:0], r.Names[:0], transaction.NoRole
 }
 

@@ -19,6 +19,7 @@ func TestGoodLine(t *testing.T) {
 	r := New(defaultRules()).Line([]byte(goodLine))
 	want := &transaction.Result{
 		RequestUUID:           []byte("0c1f6ad2-6f35-4d1b-9d5e-0a4c2f3b7e11"),
+		PaymentExternalID:     []byte("pay-1"),
 		TransactionExternalID: []byte("tx-1"),
 		ModificationID:        []byte("mod-1"),
 		ModificationOffset:    strings.Index(goodLine, `"mod-1"`),

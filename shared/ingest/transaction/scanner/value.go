@@ -153,6 +153,8 @@ func (s *Scanner) captureID(id []byte, offset int, f *field) {
 	switch f.Capture {
 	case schema.CaptureRequestUUID:
 		s.result.RequestUUID = id
+	case schema.CapturePaymentID:
+		s.result.PaymentExternalID = id
 	case schema.CaptureTransactionID:
 		s.result.TransactionExternalID = id
 	case schema.CaptureModificationID:

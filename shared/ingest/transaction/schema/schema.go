@@ -84,6 +84,7 @@ type Capture uint8
 const (
 	CaptureNone Capture = iota
 	CaptureRequestUUID
+	CapturePaymentID
 	CaptureTransactionID
 	CaptureModificationID
 	CapturePaymentType
@@ -142,7 +143,7 @@ var Objects = []*Object{Transaction, Entity, Unknown, Modification, PaymentOptio
 // Transaction is the object of a line.
 var Transaction = newClosedObject("Transaction",
 	Field{Name: "request_uuid", Kind: KindUUID, Required: true, Capture: CaptureRequestUUID},
-	Field{Name: "payment_external_id", Kind: KindID, Required: true},
+	Field{Name: "payment_external_id", Kind: KindID, Required: true, Capture: CapturePaymentID},
 	Field{Name: "transaction_external_id", Kind: KindID, Required: true, Capture: CaptureTransactionID},
 	Field{Name: "payment_source_country", Kind: KindCountry},
 	Field{Name: "payment_target_country", Kind: KindCountry},

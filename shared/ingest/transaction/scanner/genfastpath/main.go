@@ -182,6 +182,7 @@ func comparison(name string) string {
 // of an entity is kept by its reader, and so are the ID and the name of an unknown one.
 var captures = map[schema.Capture]string{
 	schema.CaptureRequestUUID:    "s.result.RequestUUID = b[value+1 : end-1]",
+	schema.CapturePaymentID:      "s.result.PaymentExternalID = b[value+1 : end-1]",
 	schema.CaptureTransactionID:  "s.result.TransactionExternalID = b[value+1 : end-1]",
 	schema.CaptureModificationID: "s.result.ModificationID, s.result.ModificationOffset = b[value+1:end-1], value",
 	schema.CapturePaymentType:    "s.paymentType = b[value+1 : end-1]",

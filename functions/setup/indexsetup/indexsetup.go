@@ -1,0 +1,36 @@
+// Package indexsetup makes the parts of functions that use the index of lines. It is separate from setup, so that only
+// those functions are linked with it.
+package indexsetup
+
+import (
+	"errors"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+
+	"sluice/functions/setup"
+	"sluice/shared/ingest/lineindex"
+	"sluice/shared/ingest/lineindex/lineindexdb"
+	"sluice/shared/kit/objects"
+	"sluice/shared/kit/sealed"
+)
+
+// NewKeys returns the keys of the digests of tenants.
+func NewKeys(env setup.Env) *lineindexdb.Keys {
+	box := sealed.New(kms.NewFromConfig(env.AWS), env.SecretsKey)
+	return lineindexdb.NewKeys(NewCatalog(env), box, sealed.LineIndex, time.Now)
+}
+
+// NewCatalog returns the catalogs of the indexes.
+func NewCatalog(env setup.Env) *lineindexdb.Store {
+	return lineindexdb.New(env.DynamoDB(), env.IndexTable)
+}
+
+// NewSearcher returns the searcher of the indexes.
+func NewSearcher(env setup.Env) *lineindex.Searcher {
+	return &lineindex.Searcher{Catalog: NewCatalog(env), Files: env.Work(), IsGone: isGone, Now: time.Now}
+}
+
+func isGone(err error) bool {
+	return errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrDenied)
+}

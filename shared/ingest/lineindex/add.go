@@ -1,0 +1,153 @@
+package lineindex
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Chunk is the work file of a chunk of a batch.
+type Chunk struct {
+	// Key is the key in Work; "" for a chunk without identifiers.
+	Key string
+	// FirstLine is the number in the file of the chunk's first line, from 1.
+	FirstLine int64
+}
+
+// concurrentReads is how many objects are read at the same time.
+const concurrentReads = 16
+
+// maxLine is the largest number of a line that a record holds.
+const maxLine = math.MaxUint32
+
+// Add makes a segment of the work files of a batch, writes the records of the batch, and registers the segment.
+// Repeating it, also at the same time, changes nothing; the same work files must be given. A batch without identifiers
+// has no segment.
+func (x *Indexer) Add(ctx context.Context, tenant string, b Batch, chunks []Chunk) error {
+	inputs, err := x.openChunks(ctx, chunks)
+	if err != nil || len(inputs) == 0 {
+		return err
+	}
+	key := recordsKey(tenant, b.ID)
+	err = x.Files.WriteObject(ctx, key, func(w io.Writer) error { return x.copyRecords(ctx, w, inputs) })
+	if err != nil {
+		return fmt.Errorf("write records: %w", err)
+	}
+	s := Segment{ID: segmentID(b.ReceivedAt, string(b.ID)), Batches: 1, Only: b, FirstExpiry: b.Expires}
+	streams, entries := make([]*stream, len(inputs)), int64(0)
+	for i, in := range inputs {
+		streams[i] = in.stream(x.Work)
+		entries += in.entries
+	}
+	fileBits, pageBits := x.layoutOf(entries)
+	s.PageBits, s.Entries = pageBits, make([]int64, 1<<fileBits)
+	m, err := newMerger(ctx, streams)
+	if err != nil {
+		return err
+	}
+	for i := range s.Entries {
+		if s.Entries[i], err = m.writeFile(ctx, x.Files, tenant, s, i); err != nil {
+			return fmt.Errorf("write segment: %w", err)
+		}
+	}
+	return x.Catalog.Register(ctx, tenant, s)
+}
+
+// segmentID returns the ID of a segment that was made at a time.
+func segmentID(at time.Time, name string) string { return fmt.Sprintf("%019d-%s", at.UnixNano(), name) }
+
+// chunkInput is a work file that is being read.
+type chunkInput struct {
+	Chunk
+	entries int64
+	// base is where the records of the chunk begin in those of the batch.
+	base int64
+}
+
+// openChunks reads the headers of the work files that exist.
+func (x *Indexer) openChunks(ctx context.Context, chunks []Chunk) ([]*chunkInput, error) {
+	var inputs []*chunkInput
+	for _, c := range chunks {
+		if c.Key != "" {
+			inputs = append(inputs, &chunkInput{Chunk: c})
+		}
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(concurrentReads)
+	for _, in := range inputs {
+		g.Go(func() error {
+			header, err := readRange(ctx, x.Work, in.Key, 0, chunkHeaderBytes)
+			if err != nil {
+				return fmt.Errorf("read work file: %w", err)
+			}
+			if string(header[:4]) != chunkMagic {
+				return fmt.Errorf("%w: not %s", ErrCorrupt, chunkMagic)
+			}
+			in.entries = int64(binary.LittleEndian.Uint32(header[4:]))
+			return nil
+		})
+	}
+	return inputs, g.Wait()
+}
+
+// stream returns the entries of the chunk as those of the batch.
+func (in *chunkInput) stream(work Files) *stream {
+	shift := uint64(in.base) << kindBits
+	return &stream{files: work, key: in.Key, offset: chunkHeaderBytes, to: in.entries,
+		place: func(place uint64) (uint64, bool) { return place + shift, true }}
+}
+
+// copyRecords copies the records of the chunks, with the numbers of lines in the file, and sets where each begins.
+func (x *Indexer) copyRecords(ctx context.Context, w io.Writer, inputs []*chunkInput) error {
+	out, size := bufio.NewWriterSize(w, 256<<10), int64(0)
+	for _, in := range inputs {
+		in.base = size
+		n, err := x.copyChunk(ctx, out, in)
+		if err != nil {
+			return fmt.Errorf("copy records: %w", err)
+		}
+		if size += n; size > maxRecordsBytes {
+			return errors.New("copy records: the batch has too many")
+		}
+	}
+	return out.Flush()
+}
+
+func (x *Indexer) copyChunk(ctx context.Context, out *bufio.Writer, in *chunkInput) (size int64, err error) {
+	body, err := x.Work.Open(ctx, in.Key, "", chunkHeaderBytes+in.entries*entryBytes, -1)
+	if err != nil {
+		return 0, err
+	}
+	defer body.Close()
+	r := bufio.NewReaderSize(body, 256<<10)
+	for {
+		b, err := r.Peek(maxRecordBytes)
+		if err != nil && err != io.EOF {
+			return 0, err
+		}
+		if len(b) == 0 {
+			return size, nil
+		}
+		n, err := recordBytes(b)
+		if err != nil {
+			return 0, err
+		}
+		line := in.FirstLine + int64(binary.LittleEndian.Uint32(b))
+		if line > maxLine {
+			return 0, errors.New("the number of a line is too large")
+		}
+		binary.LittleEndian.PutUint32(b, uint32(line)) // in the buffer of r
+		if _, err := out.Write(b[:n]); err != nil {
+			return 0, err
+		}
+		size += int64(n)
+		_, _ = r.Discard(n) // what was peeked
+	}
+}

@@ -1,0 +1,451 @@
+package lineindex_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/lineindex"
+	"sluice/shared/ingest/lineindex/lineindexdb"
+	"sluice/shared/ingest/transaction"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
+	"sluice/shared/kit/objects"
+)
+
+// files keeps objects in memory.
+type files struct {
+	mu      sync.Mutex
+	objects map[string][]byte
+	reads   int
+	// onCall is called before each call, and its error is returned.
+	onCall func() error
+}
+
+func newFiles() *files { return &files{objects: map[string][]byte{}} }
+
+func (f *files) Open(_ context.Context, key, _ string, from, to int64) (io.ReadCloser, error) {
+	if err := f.called(); err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.reads++
+	b, exists := f.objects[key]
+	if !exists {
+		return nil, fmt.Errorf("%s: %w", key, objects.ErrNotFound)
+	}
+	end := int64(len(b))
+	if to >= 0 {
+		end = min(to, end)
+	}
+	return io.NopCloser(bytes.NewReader(b[min(from, end):end])), nil
+}
+
+func (f *files) called() error {
+	if f.onCall == nil {
+		return nil
+	}
+	return f.onCall()
+}
+
+func (f *files) WriteObject(_ context.Context, key string, write func(io.Writer) error) error {
+	var b bytes.Buffer
+	if err := errors.Join(f.called(), write(&b)); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.objects[key] = b.Bytes()
+	return nil
+}
+
+func (f *files) Remove(_ context.Context, key string) error {
+	if err := f.called(); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.objects, key)
+	return nil
+}
+
+var (
+	key   = lineindex.Key{1, 2, 3}
+	start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+)
+
+// fixture is an index of which a test knows all lines.
+type fixture struct {
+	*lineindex.Indexer
+	searcher lineindex.Searcher
+	catalog  *lineindexdb.Store
+	files    *files
+	clock    atomic.Int64
+	tenant   string
+	batches  int
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	return newFixtureOn(dynamotest.Start(t), "t1")
+}
+
+func newFixtureOn(db *dynamodb.Client, tenant string) *fixture {
+	f := &fixture{catalog: lineindexdb.New(db, "test-index"), files: newFiles(), tenant: tenant}
+	f.clock.Store(start.UnixNano())
+	f.Indexer = &lineindex.Indexer{Catalog: f.catalog, Work: f.files, Files: f.files, Lease: time.Minute,
+		NewName: uuid.NewString, Now: f.now}
+	f.searcher = lineindex.Searcher{Catalog: f.catalog, Files: f.files, Now: f.now,
+		IsGone: func(err error) bool { return errors.Is(err, objects.ErrNotFound) }}
+	return f
+}
+
+func (f *fixture) now() time.Time { return time.Unix(0, f.clock.Load()).UTC() }
+
+func (f *fixture) advance(d time.Duration) { f.clock.Add(int64(d)) }
+
+// line has the identifiers of a line by their kinds; "" for none.
+type line = lineindex.IDs
+
+// add adds a batch with chunks of lines, and returns it. Each batch is received a second after the one before.
+func (f *fixture) add(t *testing.T, expires time.Time, chunks ...[]line) lineindex.Batch {
+	t.Helper()
+	f.batches++
+	f.advance(time.Second)
+	b := lineindex.Batch{ID: batch.ID(fmt.Sprintf("00000000-0000-7000-8000-%012x", f.batches)), ReceivedAt: f.now(),
+		Expires: expires}
+	errtest.Fatal(t, f.Add(context.Background(), f.tenant, b, f.writeChunks(t, string(b.ID), chunks)))
+	return b
+}
+
+// writeChunks writes the work files of chunks.
+func (f *fixture) writeChunks(t *testing.T, name string, chunks [][]line) (written []lineindex.Chunk) {
+	t.Helper()
+	first := int64(1)
+	var c lineindex.Collector
+	for i, lines := range chunks {
+		c.Reset(&key)
+		for n, ids := range lines {
+			c.Add(int64(n), resultOf(ids))
+		}
+		out := lineindex.Chunk{Key: fmt.Sprintf("work/%s/%d", name, i), FirstLine: first}
+		first += int64(len(lines))
+		var b bytes.Buffer
+		size, err := c.WriteTo(&b)
+		errtest.Fatal(t, err)
+		if size == 0 {
+			out.Key = ""
+		} else {
+			f.files.objects[out.Key] = b.Bytes()
+		}
+		written = append(written, out)
+	}
+	return written
+}
+
+func resultOf(ids line) *transaction.Result {
+	text := func(s string) []byte {
+		if s == "" {
+			return nil
+		}
+		return []byte(s)
+	}
+	return &transaction.Result{PaymentExternalID: text(ids[lineindex.Payment]),
+		TransactionExternalID: text(ids[lineindex.Transaction]),
+		ModificationID:        text(ids[lineindex.Modification]), RequestUUID: text(ids[lineindex.Request])}
+}
+
+// search returns the hits of all pages as "batch line kind".
+func (f *fixture) search(t *testing.T, id string, limit int, kinds ...lineindex.Kind) (found []string) {
+	t.Helper()
+	if kinds == nil {
+		kinds = []lineindex.Kind{lineindex.Payment, lineindex.Transaction, lineindex.Modification, lineindex.Request}
+	}
+	q := lineindex.Query{Tenant: f.tenant, Key: key, ID: id, Kinds: kinds, Limit: limit}
+	for {
+		hits, next, err := f.searcher.Search(context.Background(), q)
+		errtest.Fatal(t, err)
+		for _, h := range hits {
+			number := strings.TrimLeft(string(h.Batch.ID[24:]), "0")
+			found = append(found, fmt.Sprintf("%s %d %d", number, h.Line, h.Kind))
+		}
+		if q.After = next; next == nil {
+			return found
+		}
+	}
+}
+
+func (f *fixture) segments(t *testing.T) []lineindex.Segment {
+	t.Helper()
+	segments, merges, err := f.catalog.Segments(context.Background(), f.tenant)
+	errtest.Fatal(t, err)
+	if len(merges) > 0 {
+		t.Errorf("%d merges have not ended", len(merges))
+	}
+	return segments
+}
+
+func TestFindsLinesByEachIdentifier(t *testing.T) {
+	f := newFixture(t)
+	const request = "0c1f6ad2-6f35-4d1b-9d5e-0a4c2f3b7e11"
+	long := strings.Repeat("ü", 127) + "x" // 255 bytes
+	f.add(t, time.Time{}, []line{{"p1", "t1", "m1", request}, {}, {"p1", "t2", "m2", ""}}, []line{{}},
+		[]line{{"", "p1", long, ""}})
+	f.add(t, time.Time{}, []line{{"p2", "t1", "m3", strings.ToUpper(request)}})
+	for id, want := range map[string][]string{
+		"p1": {"1 1 0", "1 3 0", "1 5 1"}, "t1": {"2 1 1", "1 1 1"}, "m2": {"1 3 2"}, long: {"1 5 2"}, "m3": {"2 1 2"},
+		request: {"2 1 3", "1 1 3"}, strings.ToUpper(request): {"2 1 3", "1 1 3"}, "P1": nil, "absent": nil,
+	} {
+		difftest.Equal(t, id, want, f.search(t, id, 10))
+		difftest.Equal(t, id, want, f.search(t, id, 1))
+	}
+	difftest.Equal(t, "transaction p1", []string{"1 5 1"}, f.search(t, "p1", 10, lineindex.Transaction))
+	hits, _, err := f.searcher.Search(context.Background(), lineindex.Query{Tenant: f.tenant, Key: key, ID: "m1",
+		Kinds: []lineindex.Kind{lineindex.Modification}, Limit: 1})
+	errtest.Fatal(t, err)
+	difftest.Equal(t, "identifiers", line{"p1", "t1", "m1", request}, hits[0].IDs)
+	for _, other := range []lineindex.Query{{Tenant: "t2", Key: key}, {Tenant: f.tenant, Key: lineindex.Key{9}}} {
+		other.ID, other.Kinds, other.Limit = "m1", []lineindex.Kind{lineindex.Modification}, 1
+		if hits, _, err := f.searcher.Search(context.Background(), other); err != nil || len(hits) > 0 {
+			t.Errorf("found %v, error %v", hits, err)
+		}
+	}
+}
+
+func TestMergedIndexAnswersAsBefore(t *testing.T) {
+	for _, fileEntries := range []int64{0, 1000, 100} {
+		t.Run(fmt.Sprint(fileEntries), func(t *testing.T) { testMergedIndex(t, fileEntries) })
+	}
+}
+
+func testMergedIndex(t *testing.T, fileEntries int64) {
+	f := newFixture(t)
+	f.FileEntries = fileEntries
+	r := rand.New(rand.NewPCG(1, 2))
+	all := map[string]bool{}
+	for range 70 {
+		lines := make([]line, 1+r.IntN(40))
+		for i := range lines {
+			lines[i] = line{fmt.Sprintf("p%d", r.IntN(300)), fmt.Sprintf("t%d", r.IntN(900)), uuid.NewString(), ""}
+			if r.IntN(10) == 0 {
+				all[lines[i][r.IntN(3)]] = true
+			}
+		}
+		cut := r.IntN(len(lines))
+		f.add(t, time.Time{}, lines[:cut], lines[cut:])
+	}
+	before := map[string][]string{}
+	for id := range all {
+		before[id] = f.search(t, id, 100)
+		if len(before[id]) == 0 {
+			t.Fatalf("%s is not found", id)
+		}
+	}
+	difftest.Equal(t, "segments", 70, len(f.segments(t)))
+	errtest.Fatal(t, f.Maintain(context.Background(), f.tenant))
+	segments := f.segments(t)
+	if len(segments) >= 4 {
+		t.Errorf("%d segments after maintenance", len(segments))
+	}
+	if n := len(segments[0].Entries); fileEntries > 0 && n < 2000/int(fileEntries) {
+		t.Errorf("%d files of a segment", n)
+	}
+	wantObjects, objects := 0, 0
+	for _, s := range segments {
+		wantObjects += len(s.Entries)
+		if s.Batches > 1 {
+			wantObjects++
+		}
+	}
+	for key := range f.files.objects {
+		if strings.Contains(key, "/segments/") {
+			objects++
+		}
+	}
+	difftest.Equal(t, "objects of segments", wantObjects, objects)
+	for id, want := range before {
+		difftest.Equal(t, id, want, f.search(t, id, 100))
+	}
+}
+
+func TestRequestsOfASearch(t *testing.T) {
+	f := newFixture(t)
+	for i := range 10 {
+		f.add(t, time.Time{}, []line{{fmt.Sprintf("p%d", i), "", "", ""}})
+	}
+	errtest.Fatal(t, f.Maintain(context.Background(), f.tenant))
+	n := len(f.segments(t))
+	f.files.reads = 0
+	f.search(t, "p3", 10)
+	// A page of each segment; of one the entries, the table of batches and the record.
+	if f.files.reads < n+2 || f.files.reads > n+3 {
+		t.Errorf("%d reads for %d segments", f.files.reads, n)
+	}
+}
+
+// TestManyLinesOfOneIdentifier has more entries of one digest in a page than are read at a time.
+func TestManyLinesOfOneIdentifier(t *testing.T) {
+	f := newFixture(t)
+	lines := make([]line, 9000)
+	for i := range lines {
+		lines[i] = line{"same", fmt.Sprintf("t%d", i), "", ""}
+	}
+	f.add(t, time.Time{}, lines)
+	f.add(t, time.Time{}, lines[:10])
+	found := f.search(t, "same", 1000)
+	difftest.Equal(t, "number of lines", 9010, len(found))
+	difftest.Equal(t, "first lines", []string{"2 1 0", "2 2 0"}, found[:2])
+	difftest.Equal(t, "last line", "1 9000 0", found[9009])
+	for _, i := range []int{0, 4095, 4096, 8999} {
+		if found := f.search(t, fmt.Sprintf("t%d", i), 10, lineindex.Transaction); !slices.Contains(found, fmt.Sprintf(
+			"1 %d 1", i+1)) {
+			t.Errorf("t%d: found %v", i, found)
+		}
+	}
+}
+
+func TestExpiredLines(t *testing.T) {
+	f := newFixture(t)
+	gone := f.add(t, start.Add(time.Hour), []line{{"p", "", "", ""}})
+	f.add(t, start.Add(48*time.Hour), []line{{"p", "", "", ""}})
+	f.add(t, time.Time{}, []line{{"p", "", "", ""}})
+	difftest.Equal(t, "lines of p", []string{"3 1 0", "2 1 0", "1 1 0"}, f.search(t, "p", 10))
+	f.clock.Store(start.Add(time.Hour).UnixNano())
+	difftest.Equal(t, "lines of p", []string{"3 1 0", "2 1 0"}, f.search(t, "p", 10))
+	recordsOfGone := "index/" + f.tenant + "/records/" + string(gone.ID)
+	if f.files.objects[recordsOfGone] == nil {
+		t.Fatalf("no object %s of %v", recordsOfGone, slices.Collect(maps.Keys(f.files.objects)))
+	}
+	f.clock.Store(start.Add(8 * 24 * time.Hour).UnixNano())
+	errtest.Fatal(t, f.Maintain(context.Background(), f.tenant))
+	difftest.Equal(t, "lines of p", []string{"3 1 0"}, f.search(t, "p", 10))
+	if f.files.objects[recordsOfGone] != nil {
+		t.Error("the records of an expired batch are kept")
+	}
+	difftest.Equal(t, "segments", 2, len(f.segments(t))) // of the batch that expired alone, nothing is left
+}
+
+func TestAddAgain(t *testing.T) {
+	f := newFixture(t)
+	chunks := [][]line{{{"p", "", "", ""}}}
+	b := f.add(t, time.Time{}, chunks...)
+	for range 3 {
+		f.add(t, time.Time{}, chunks...)
+	}
+	again := func() {
+		errtest.Fatal(t, f.Add(context.Background(), f.tenant, b, f.writeChunks(t, string(b.ID), chunks)))
+	}
+	again()
+	difftest.Equal(t, "segments", 4, len(f.segments(t)))
+	errtest.Fatal(t, f.Maintain(context.Background(), f.tenant))
+	again() // its segment is merged already
+	want := []string{"4 1 0", "3 1 0", "2 1 0", "1 1 0"}
+	difftest.Equal(t, "lines of p", want, f.search(t, "p", 10))
+	for range 3 {
+		f.add(t, time.Time{}, []line{{"q", "", "", ""}})
+	}
+	errtest.Fatal(t, f.Maintain(context.Background(), f.tenant))
+	difftest.Equal(t, "lines of p", want, f.search(t, "p", 10))
+	f.add(t, time.Time{}, []line{{}})
+	difftest.Equal(t, "lines of p", want, f.search(t, "p", 10))
+}
+
+var errKilled = errors.New("killed")
+
+// killer ends the process, as far as its stores know, at one of its calls: before that call has an effect or, if
+// isLate, after it.
+type killer struct {
+	left   atomic.Int64
+	isLate bool
+}
+
+func (k *killer) isDead() bool { return k.left.Add(-1) <= 0 }
+
+// Do is the HTTP client of the catalog.
+func (k *killer) Do(r *http.Request) (*http.Response, error) {
+	isDead := k.isDead()
+	if isDead && (!k.isLate || k.left.Load() < 0) {
+		return nil, errKilled
+	}
+	response, err := http.DefaultClient.Do(r)
+	if isDead && err == nil {
+		response.Body.Close()
+		return nil, errKilled
+	}
+	return response, err
+}
+
+// TestInterruptedMerge interrupts maintenance at each call of its stores in turn. Another worker goes on with it after
+// the lease, and all searches have all lines.
+func TestInterruptedMerge(t *testing.T) {
+	db := dynamotest.Start(t)
+	for i, n := 0, int64(1); ; i++ {
+		k := &killer{isLate: i%2 == 1}
+		f := newFixtureOn(db, fmt.Sprint("tenant", i))
+		for i := range 4 {
+			f.add(t, time.Time{}, []line{{"p", fmt.Sprint("t", i), "", ""}})
+		}
+		options := db.Options()
+		options.HTTPClient, options.RetryMaxAttempts = k, 1
+		f.Catalog = lineindexdb.New(dynamodb.New(options), "test-index")
+		f.files.onCall = func() error {
+			if k.isDead() {
+				return errKilled
+			}
+			return nil
+		}
+		k.left.Store(n)
+		err := f.Maintain(context.Background(), f.tenant)
+		f.files.onCall, f.Catalog = nil, f.catalog
+		want := []string{"4 1 0", "3 1 0", "2 1 0", "1 1 0"}
+		difftest.Equal(t, fmt.Sprintf("lines after %d calls", n), want, f.search(t, "p", 10))
+		if err == nil {
+			if n < 15 {
+				t.Errorf("only %d calls", n)
+			}
+			return
+		}
+		errtest.Fatal(t, f.Maintain(context.Background(), f.tenant)) // the lease of the first worker has not ended
+		f.advance(2 * time.Minute)
+		errtest.Fatal(t, f.Maintain(context.Background(), f.tenant))
+		difftest.Equal(t, fmt.Sprintf("segments in the end after %d calls", n), 1, len(f.segments(t)))
+		difftest.Equal(t, fmt.Sprintf("lines in the end after %d calls", n), want, f.search(t, "p", 10))
+		n += int64(i % 2)
+	}
+}
+
+// TestConcurrentWorkers adds batches and maintains the index in several workers at once, while searches go on.
+func TestConcurrentWorkers(t *testing.T) {
+	f := newFixture(t)
+	want := []string{}
+	f.add(t, time.Time{}, []line{{"p", "", "", ""}})
+	var workers errgroup.Group
+	for range 24 {
+		f.add(t, time.Time{}, []line{{"q", "", "", ""}})
+		workers.Go(func() error { return f.Maintain(context.Background(), f.tenant) })
+		difftest.Equal(t, "lines of p", []string{"1 1 0"}, f.search(t, "p", 10))
+	}
+	errtest.Fatal(t, workers.Wait())
+	for i := 25; i > 1; i-- {
+		want = append(want, fmt.Sprintf("%x 1 0", i))
+	}
+	difftest.Equal(t, "lines of q", want, f.search(t, "q", 100))
+}

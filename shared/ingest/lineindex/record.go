@@ -1,0 +1,176 @@
+// Package lineindex finds the lines of the batches of a tenant by their identifiers, however many batches there are.
+//
+//	ValidateChunk --Collector--> work file of each chunk: records, entries
+//	end of a batch --Indexer.Add--> records of the batch, a segment of one batch
+//	many segments --Indexer.Merge--> one segment
+//	identifier --Searcher.Search--> entries of all segments --> records
+//
+// A record holds the identifiers of a line; an entry is the keyed digest of one identifier and the place of the record.
+// Entries are sorted by digest in segments (see segment.go), so that a segment answers with one read, or with two if it
+// has the identifier. Segments are merged as they come, four of about one size into one, so that their number grows
+// with the logarithm of the number of lines. The catalog (package lineindexdb) lists the segments of a tenant.
+package lineindex
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+
+	"sluice/shared/ingest/transaction"
+)
+
+// Kind says which identifier of a line an entry is about. Its numbers are stored and must not change.
+type Kind uint8
+
+// The identifiers of a line.
+const (
+	Payment Kind = iota
+	Transaction
+	Modification
+	Request
+	Kinds int = iota
+)
+
+// IDs are the identifiers of a line by Kind; "" for one that cannot be read.
+type IDs [Kinds]string
+
+// Record is what the index knows of a line.
+type Record struct {
+	// Line is the number of the line in the file, from 1.
+	Line int64
+	IDs  IDs
+}
+
+// A record has four bytes for the number of the line, little endian, and a byte whose bit k is set if there is an
+// identifier of kind k, and bit 4+k if that is the lower-case form of a UUID. Then follow the identifiers: 16 bytes for
+// a UUID, otherwise a byte with the length and the bytes.
+const (
+	recordHeaderBytes = 5
+	// maxRecordBytes is the length of the longest record.
+	maxRecordBytes = recordHeaderBytes + Kinds*(1+transaction.MaxIDBytes)
+)
+
+// ErrCorrupt means that a file of the index is damaged.
+var ErrCorrupt = errors.New("lineindex: corrupt file")
+
+// appendRecord appends a record. Identifiers that are empty or too long are left out.
+func appendRecord(b []byte, line uint32, ids *[Kinds][]byte) []byte {
+	b = binary.LittleEndian.AppendUint32(b, line)
+	flags := len(b)
+	b = append(b, 0)
+	for k, id := range ids {
+		if !isIndexed(id) {
+			continue
+		}
+		b[flags] |= 1 << k
+		if uuid, isUUID := packUUID(id); isUUID {
+			b[flags] |= 1 << (4 + k)
+			b = append(b, uuid[:]...)
+		} else {
+			b = append(append(b, byte(len(id))), id...)
+		}
+	}
+	return b
+}
+
+// isIndexed reports whether lines are found by an identifier.
+func isIndexed(id []byte) bool { return len(id) > 0 && len(id) <= transaction.MaxIDBytes }
+
+// readRecord reads the record at the beginning of b and returns its length; ErrCorrupt if there is none.
+func readRecord(b []byte) (Record, int, error) {
+	n, err := recordBytes(b)
+	if err != nil {
+		return Record{}, 0, err
+	}
+	r := Record{Line: int64(binary.LittleEndian.Uint32(b))}
+	flags, rest := b[4], b[recordHeaderBytes:n]
+	for k := range r.IDs {
+		switch {
+		case flags&(1<<k) == 0:
+		case flags&(1<<(4+k)) != 0:
+			r.IDs[k], rest = unpackUUID(rest), rest[16:]
+		default:
+			r.IDs[k], rest = string(rest[1:1+int(rest[0])]), rest[1+int(rest[0]):]
+		}
+	}
+	return r, n, nil
+}
+
+// recordBytes returns the length of the record at the beginning of b.
+func recordBytes(b []byte) (int, error) {
+	n := recordHeaderBytes
+	if len(b) < n {
+		return 0, ErrCorrupt
+	}
+	for k := range Kinds {
+		switch {
+		case b[4]&(1<<k) == 0:
+		case b[4]&(1<<(4+k)) != 0:
+			n += 16
+		case n < len(b):
+			n += 1 + int(b[n])
+		default:
+			return 0, ErrCorrupt
+		}
+	}
+	if n > len(b) {
+		return 0, ErrCorrupt
+	}
+	return n, nil
+}
+
+// dashes are the places of the dashes of a UUID.
+var dashes = [4]int{8, 13, 18, 23}
+
+// packUUID returns the bytes of a UUID in its lower-case form of 36 characters; false for any other text.
+func packUUID(text []byte) (uuid [16]byte, ok bool) {
+	if len(text) != 36 || text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-' {
+		return uuid, false
+	}
+	n := 0
+	for i := 0; i < 36; i += 2 {
+		if text[i] == '-' {
+			i++
+		}
+		hi, lo := hexValues[text[i]], hexValues[text[i+1]]
+		if hi|lo > 15 {
+			return uuid, false
+		}
+		uuid[n] = hi<<4 | lo
+		n++
+	}
+	return uuid, true
+}
+
+func unpackUUID(b []byte) string {
+	var text [36]byte
+	hex.Encode(text[:], b[:4])
+	hex.Encode(text[9:], b[4:6])
+	hex.Encode(text[14:], b[6:8])
+	hex.Encode(text[19:], b[8:10])
+	hex.Encode(text[24:], b[10:16])
+	for _, i := range dashes {
+		text[i] = '-'
+	}
+	return string(text[:])
+}
+
+// hexValues are the values of lower-case hexadecimal digits; 255 for other bytes.
+var hexValues = func() (values [256]byte) {
+	for i := range values {
+		values[i] = 255
+	}
+	for i, digit := range []byte("0123456789abcdef") {
+		values[digit] = byte(i)
+	}
+	return values
+}()
+
+// normalize returns the form of an identifier that is indexed: the UUIDs of requests are equal in any case of letters.
+func normalize(k Kind, id []byte) []byte {
+	if k == Request {
+		return bytes.ToLower(id)
+	}
+	return id
+}
