@@ -113,6 +113,17 @@ func groupChangedOf(ctx context.Context, g policy.DataGroup) GroupChanged {
 	return GroupChanged{g.ID, g.Version, g.Status, g.Revision}
 }
 
+// groupStored is the reply to a stored version of a data group, with warnings about its fields.
+type groupStored = platform.WithWarnings[GroupChanged]
+
+// groupStoredOf returns the reply to a version that was stored, or could not be.
+func groupStoredOf(ctx context.Context, g policy.DataGroup, err error) (groupStored, error) {
+	if err != nil {
+		return groupStored{}, faultOf(err, errNoGroup)
+	}
+	return groupStored{Data: groupChangedOf(ctx, g), Messages: warningsAbout(g.Fields...)}, nil
+}
+
 // checkNew checks the request for a new version.
 func checkNew(r *platform.Request, in GroupRequest) error {
 	if in.Revision != nil {
@@ -122,54 +133,45 @@ func checkNew(r *platform.Request, in GroupRequest) error {
 }
 
 // createGroup stores the first version of a new group, a draft.
-func (s *Policies) createGroup(ctx context.Context, r *platform.Request, in GroupRequest) (GroupChanged, error) {
+func (s *Policies) createGroup(ctx context.Context, r *platform.Request, in GroupRequest) (groupStored, error) {
 	if err := checkNew(r, in); err != nil {
-		return GroupChanged{}, err
+		return groupStored{}, err
 	}
 	id := strings.ToLower(in.DataGroupID)
 	if id == "" {
 		id = s.NewID()
 	}
 	g, err := s.Store.CreateDataGroup(ctx, r.Tenant, s.groupOf(id, in))
-	if err != nil {
-		return GroupChanged{}, faultOf(err, errNoGroup)
-	}
-	return groupChangedOf(ctx, g), nil
+	return groupStoredOf(ctx, g, err)
 }
 
 // addGroupVersion stores a new version of a group, a draft.
-func (s *Policies) addGroupVersion(ctx context.Context, r *platform.Request, in GroupRequest) (GroupChanged, error) {
+func (s *Policies) addGroupVersion(ctx context.Context, r *platform.Request, in GroupRequest) (groupStored, error) {
 	id, err := pathID(r, "dataGroupId", errNoGroup)
 	if err == nil {
 		err = checkNew(r, in)
 	}
 	if err != nil {
-		return GroupChanged{}, err
+		return groupStored{}, err
 	}
 	g, err := s.Store.AddDataGroupVersion(ctx, r.Tenant, s.groupOf(id, in))
-	if err != nil {
-		return GroupChanged{}, faultOf(err, errNoGroup)
-	}
-	return groupChangedOf(ctx, g), nil
+	return groupStoredOf(ctx, g, err)
 }
 
 // copyGroupVersion stores a copy of a version of a group as a new version, a draft.
-func (s *Policies) copyGroupVersion(ctx context.Context, r *platform.Request, _ platform.NoBody) (GroupChanged, error) {
+func (s *Policies) copyGroupVersion(ctx context.Context, r *platform.Request, _ platform.NoBody) (groupStored, error) {
 	source, err := s.groupOfPath(ctx, r)
 	if err != nil {
-		return GroupChanged{}, err
+		return groupStored{}, err
 	}
 	g, err := s.Store.AddDataGroupVersion(ctx, r.Tenant, source)
-	if err != nil {
-		return GroupChanged{}, faultOf(err, errNoGroup)
-	}
-	return groupChangedOf(ctx, g), nil
+	return groupStoredOf(ctx, g, err)
 }
 
 // saveGroup replaces a draft of a group.
-func (s *Policies) saveGroup(ctx context.Context, r *platform.Request, in GroupRequest) (GroupChanged, error) {
+func (s *Policies) saveGroup(ctx context.Context, r *platform.Request, in GroupRequest) (groupStored, error) {
 	if err := in.checkMeaning(r); err != nil {
-		return GroupChanged{}, err
+		return groupStored{}, err
 	}
 	var saved policy.DataGroup
 	err := s.changeGroup(ctx, r, in.Revision, func(stored policy.DataGroup) (err error) {
@@ -178,10 +180,7 @@ func (s *Policies) saveGroup(ctx context.Context, r *platform.Request, in GroupR
 		saved, err = s.Store.SaveDataGroup(ctx, r.Tenant, g)
 		return err
 	})
-	if err != nil {
-		return GroupChanged{}, err
-	}
-	return groupChangedOf(ctx, saved), nil
+	return groupStoredOf(ctx, saved, err)
 }
 
 // GroupStatusRequest is another status of a version of a data group.

@@ -254,18 +254,29 @@ func TestPublishRefusesWhatCannotBeEvaluated(t *testing.T) {
 	a.publish(id, "w")
 }
 
-// A formula that nothing evaluates is stored with a warning.
+// A formula that nothing evaluates is stored with a warning, of a policy and of a data group.
 func TestPeriodFormulas(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
 	id, field := a.newPolicy(), fieldData("a", `,"dateTimePeriodFormulaSchema":{"formulaString":"{b}"}`)
-	fields := commands + "/" + id + "/fields"
-	for request, data := range map[string]string{"POST " + fields: field,
-		"PUT " + fields + "/" + a.addField(id, "w", fieldData("b", "")): field} {
-		method, path, _ := strings.Cut(request, " ")
-		if status, text := a.send(method, path+"?workspaceId=w", envelope(data)); status != 202 ||
-			!strings.Contains(text, `"errorCode":"period_formula_not_evaluated"`) {
-			t.Errorf("%s: got %d %s, want 202 with a warning", request, status, text)
+	fields, existing := commands+"/"+id+"/fields", a.addField(id, "w", fieldData("b", ""))
+	groupID := uuid.NewString()
+	group := `{"dataGroupId":"` + groupID + `","name":"g","dataGroupFields":[` + field + `]}`
+	for _, request := range []struct{ method, path, data string }{
+		{"POST", fields + "?workspaceId=w", field},
+		{"PUT", fields + "/" + existing + "?workspaceId=w", field},
+		{"POST", groupCommands, group},
+		{"PUT", groupCommands + "/" + groupID + "/version/1", group},
+		{"POST", groupCommands + "/" + groupID, group},
+		{"POST", groupCommands + "/" + groupID + "/version/1/draft", ""},
+	} {
+		body := ""
+		if request.data != "" {
+			body = envelope(request.data)
+		}
+		if status, text := a.send(request.method, request.path, body); status != 202 ||
+			strings.Count(text, `"errorCode":"period_formula_not_evaluated"`) != 1 {
+			t.Errorf("%s %s: got %d %s, want 202 with a warning", request.method, request.path, status, text)
 		}
 	}
 }
