@@ -5,13 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -23,69 +21,12 @@ import (
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/lineindex"
 	"sluice/shared/ingest/lineindex/lineindexdb"
+	"sluice/shared/ingest/lineindex/lineindextest"
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
-	"sluice/shared/kit/objects"
 )
-
-// files keeps objects in memory.
-type files struct {
-	mu      sync.Mutex
-	objects map[string][]byte
-	reads   int
-	// onCall is called before each call, and its error is returned.
-	onCall func() error
-}
-
-func newFiles() *files { return &files{objects: map[string][]byte{}} }
-
-func (f *files) Open(_ context.Context, key, _ string, from, to int64) (io.ReadCloser, error) {
-	if err := f.called(); err != nil {
-		return nil, err
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.reads++
-	b, exists := f.objects[key]
-	if !exists {
-		return nil, fmt.Errorf("%s: %w", key, objects.ErrNotFound)
-	}
-	end := int64(len(b))
-	if to >= 0 {
-		end = min(to, end)
-	}
-	return io.NopCloser(bytes.NewReader(b[min(from, end):end])), nil
-}
-
-func (f *files) called() error {
-	if f.onCall == nil {
-		return nil
-	}
-	return f.onCall()
-}
-
-func (f *files) WriteObject(_ context.Context, key string, write func(io.Writer) error) error {
-	var b bytes.Buffer
-	if err := errors.Join(f.called(), write(&b)); err != nil {
-		return err
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.objects[key] = b.Bytes()
-	return nil
-}
-
-func (f *files) Remove(_ context.Context, key string) error {
-	if err := f.called(); err != nil {
-		return err
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.objects, key)
-	return nil
-}
 
 var (
 	key   = lineindex.Key{1, 2, 3}
@@ -97,7 +38,7 @@ type fixture struct {
 	*lineindex.Indexer
 	searcher lineindex.Searcher
 	catalog  *lineindexdb.Store
-	files    *files
+	files    *lineindextest.Files
 	clock    atomic.Int64
 	tenant   string
 	batches  int
@@ -109,12 +50,12 @@ func newFixture(t *testing.T) *fixture {
 }
 
 func newFixtureOn(db *dynamodb.Client, tenant string) *fixture {
-	f := &fixture{catalog: lineindexdb.New(db, "test-index"), files: newFiles(), tenant: tenant}
+	f := &fixture{catalog: lineindexdb.New(db, "test-index"), files: lineindextest.NewFiles(), tenant: tenant}
 	f.clock.Store(start.UnixNano())
 	f.Indexer = &lineindex.Indexer{Catalog: f.catalog, Work: f.files, Files: f.files, Lease: time.Minute,
 		NewName: uuid.NewString, Now: f.now}
 	f.searcher = lineindex.Searcher{Catalog: f.catalog, Files: f.files, Now: f.now,
-		IsGone: func(err error) bool { return errors.Is(err, objects.ErrNotFound) }}
+		IsGone: lineindextest.IsGone}
 	return f
 }
 
@@ -154,7 +95,7 @@ func (f *fixture) writeChunks(t *testing.T, name string, chunks [][]line) (writt
 		if size == 0 {
 			out.Key = ""
 		} else {
-			f.files.objects[out.Key] = b.Bytes()
+			f.files.Objects[out.Key] = b.Bytes()
 		}
 		written = append(written, out)
 	}
@@ -179,7 +120,7 @@ func (f *fixture) search(t *testing.T, id string, limit int, kinds ...lineindex.
 	if kinds == nil {
 		kinds = []lineindex.Kind{lineindex.Payment, lineindex.Transaction, lineindex.Modification, lineindex.Request}
 	}
-	q := lineindex.Query{Tenant: f.tenant, Key: key, ID: id, Kinds: kinds, Limit: limit}
+	q := lineindex.Query{Tenant: f.tenant, Key: key, IDs: []string{id}, Kinds: kinds, Limit: limit}
 	for {
 		hits, next, err := f.searcher.Search(context.Background(), q)
 		errtest.Fatal(t, err)
@@ -218,12 +159,12 @@ func TestFindsLinesByEachIdentifier(t *testing.T) {
 		difftest.Equal(t, id, want, f.search(t, id, 1))
 	}
 	difftest.Equal(t, "transaction p1", []string{"1 5 1"}, f.search(t, "p1", 10, lineindex.Transaction))
-	hits, _, err := f.searcher.Search(context.Background(), lineindex.Query{Tenant: f.tenant, Key: key, ID: "m1",
-		Kinds: []lineindex.Kind{lineindex.Modification}, Limit: 1})
+	hits, _, err := f.searcher.Search(context.Background(), lineindex.Query{Tenant: f.tenant, Key: key,
+		IDs: []string{"m1"}, Kinds: []lineindex.Kind{lineindex.Modification}, Limit: 1})
 	errtest.Fatal(t, err)
 	difftest.Equal(t, "identifiers", line{"p1", "t1", "m1", request}, hits[0].IDs)
 	for _, other := range []lineindex.Query{{Tenant: "t2", Key: key}, {Tenant: f.tenant, Key: lineindex.Key{9}}} {
-		other.ID, other.Kinds, other.Limit = "m1", []lineindex.Kind{lineindex.Modification}, 1
+		other.IDs, other.Kinds, other.Limit = []string{"m1"}, []lineindex.Kind{lineindex.Modification}, 1
 		if hits, _, err := f.searcher.Search(context.Background(), other); err != nil || len(hits) > 0 {
 			t.Errorf("found %v, error %v", hits, err)
 		}
@@ -275,7 +216,7 @@ func testMergedIndex(t *testing.T, fileEntries int64) {
 			wantObjects++
 		}
 	}
-	for key := range f.files.objects {
+	for key := range f.files.Objects {
 		if strings.Contains(key, "/segments/") {
 			objects++
 		}
@@ -293,11 +234,11 @@ func TestRequestsOfASearch(t *testing.T) {
 	}
 	errtest.Fatal(t, f.Maintain(context.Background(), f.tenant))
 	n := len(f.segments(t))
-	f.files.reads = 0
+	f.files.Reads = 0
 	f.search(t, "p3", 10)
 	// A page of each segment; of one the entries, the table of batches and the record.
-	if f.files.reads < n+2 || f.files.reads > n+3 {
-		t.Errorf("%d reads for %d segments", f.files.reads, n)
+	if f.files.Reads < n+2 || f.files.Reads > n+3 {
+		t.Errorf("%d reads for %d segments", f.files.Reads, n)
 	}
 }
 
@@ -331,13 +272,13 @@ func TestExpiredLines(t *testing.T) {
 	f.clock.Store(start.Add(time.Hour).UnixNano())
 	difftest.Equal(t, "lines of p", []string{"3 1 0", "2 1 0"}, f.search(t, "p", 10))
 	recordsOfGone := "index/" + f.tenant + "/records/" + string(gone.ID)
-	if f.files.objects[recordsOfGone] == nil {
-		t.Fatalf("no object %s of %v", recordsOfGone, slices.Collect(maps.Keys(f.files.objects)))
+	if f.files.Objects[recordsOfGone] == nil {
+		t.Fatalf("no object %s of %v", recordsOfGone, slices.Collect(maps.Keys(f.files.Objects)))
 	}
 	f.clock.Store(start.Add(8 * 24 * time.Hour).UnixNano())
 	errtest.Fatal(t, f.Maintain(context.Background(), f.tenant))
 	difftest.Equal(t, "lines of p", []string{"3 1 0"}, f.search(t, "p", 10))
-	if f.files.objects[recordsOfGone] != nil {
+	if f.files.Objects[recordsOfGone] != nil {
 		t.Error("the records of an expired batch are kept")
 	}
 	difftest.Equal(t, "segments", 2, len(f.segments(t))) // of the batch that expired alone, nothing is left
@@ -406,7 +347,7 @@ func TestInterruptedMerge(t *testing.T) {
 		options := db.Options()
 		options.HTTPClient, options.RetryMaxAttempts = k, 1
 		f.Catalog = lineindexdb.New(dynamodb.New(options), "test-index")
-		f.files.onCall = func() error {
+		f.files.OnCall = func() error {
 			if k.isDead() {
 				return errKilled
 			}
@@ -414,7 +355,7 @@ func TestInterruptedMerge(t *testing.T) {
 		}
 		k.left.Store(n)
 		err := f.Maintain(context.Background(), f.tenant)
-		f.files.onCall, f.Catalog = nil, f.catalog
+		f.files.OnCall, f.Catalog = nil, f.catalog
 		want := []string{"4 1 0", "3 1 0", "2 1 0", "1 1 0"}
 		difftest.Equal(t, fmt.Sprintf("lines after %d calls", n), want, f.search(t, "p", 10))
 		if err == nil {

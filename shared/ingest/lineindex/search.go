@@ -1,6 +1,7 @@
 package lineindex
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -29,8 +30,9 @@ type Searcher struct {
 type Query struct {
 	Tenant string
 	Key    Key
-	ID     string
-	// Kinds are the kinds of identifiers that the ID may be.
+	// IDs are looked for together: their hits are in one order.
+	IDs []string
+	// Kinds are the kinds of identifiers that the IDs may be.
 	Kinds []Kind
 	// After is the hit after which the search goes on; nil for the first one.
 	After *Position
@@ -87,10 +89,12 @@ func (s *Searcher) search(ctx context.Context, q Query) (hits []Hit, next *Posit
 	if err != nil {
 		return nil, nil, err
 	}
-	wanted := map[uint64][]Kind{} // only Request may have a digest of its own
-	for _, k := range q.Kinds {
-		digest := q.Key.digest(k, []byte(q.ID))
-		wanted[digest] = append(wanted[digest], k)
+	wanted := map[uint64][]Kind{}
+	for _, id := range q.IDs {
+		for _, k := range q.Kinds {
+			digest := q.Key.digest(k, []byte(id)) // of Request, perhaps another one than of the other kinds
+			wanted[digest] = append(wanted[digest], k)
+		}
 	}
 	var mu sync.Mutex
 	g, gctx := errgroup.WithContext(ctx)
@@ -231,9 +235,11 @@ func (s *Searcher) readRecords(ctx context.Context, q Query, hits []Hit) ([]Hit,
 	if err := g.Wait(); err != nil {
 		return nil, fmt.Errorf("read records: %w", err)
 	}
-	wanted := []byte(q.ID)
 	return slices.DeleteFunc(hits, func(h Hit) bool {
-		return string(normalize(h.Kind, []byte(h.IDs[h.Kind]))) != string(normalize(h.Kind, wanted))
+		found := normalize(h.Kind, []byte(h.IDs[h.Kind]))
+		return !slices.ContainsFunc(q.IDs, func(id string) bool {
+			return bytes.Equal(found, normalize(h.Kind, []byte(id)))
+		})
 	}), nil
 }
 
