@@ -49,8 +49,8 @@ func (e *Environment) invoke(t *testing.T, function, event string, isAsynchronou
 		header.Set("X-Amz-Invocation-Type", "Event")
 		wanted = http.StatusAccepted
 	}
-	resp := ok(e.postSigned(t.Context(), "lambda", "/2015-03-31/functions/"+e.Prefix+"-"+function+"/invocations",
-		header, []byte(event)))(t)
+	path := "/2015-03-31/functions/" + e.Prefix + "-" + function + "/invocations"
+	resp := ok(e.callSigned(t.Context(), "POST", "lambda", path, header, []byte(event)))(t)
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	require(t, err == nil && resp.StatusCode == wanted, "the invocation of %s was answered with %s: %s, %v", function,
@@ -61,11 +61,11 @@ func (e *Environment) invoke(t *testing.T, function, event string, isAsynchronou
 	return ""
 }
 
-// postSigned sends a request to the AWS endpoint, signed by the administrator for a service.
-func (e *Environment) postSigned(
-	ctx context.Context, service, path string, header http.Header, body []byte,
+// callSigned sends a request to the AWS endpoint, signed by the administrator for a service.
+func (e *Environment) callSigned(
+	ctx context.Context, method, service, path string, header http.Header, body []byte,
 ) (*http.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, e.AWSEndpointURL+path, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, method, e.AWSEndpointURL+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}

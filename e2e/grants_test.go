@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -69,7 +70,7 @@ type grantUse struct {
 
 // collect adds what a local cloud recorded. The cloud must still run.
 func (g *grantUse) collect(e *Environment) error {
-	resp, err := http.Get(e.AWSEndpointURL + "/_sluice/policies")
+	resp, err := e.callSigned(context.Background(), "GET", "sluice", "/_sluice/policies", http.Header{}, nil)
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ const unharmed = 1e6
 // callFaults sends a signed request to the part of the local cloud that kills functions, and decodes its answer into
 // out, which may be nil.
 func (e *Environment) callFaults(operation string, in, out any) error {
-	resp, err := e.postSigned(context.Background(), "sluice", "",
+	resp, err := e.callSigned(context.Background(), "POST", "sluice", "",
 		http.Header{"X-Amz-Target": {"SluiceFaults." + operation}}, []byte(jsonText(in)))
 	if err != nil {
 		return err

@@ -97,10 +97,11 @@ func New(s Services) http.Handler {
 		eventbridge.TargetPrefix: {s.Events, s.eventsRequests, "", http.StatusBadRequest},
 	}
 	if s.Faults != nil {
-		byTarget[faults.TargetPrefix] = service{s.Faults, s.faultsRequests, "", http.StatusForbidden}
+		byTarget[faults.TargetPrefix] = service{s.Faults, operatorRequests, "", http.StatusForbidden}
 	}
 	guardDuty := service{s.GuardDuty, s.guardDutyRequests, "", http.StatusForbidden}
 	functions := service{s.Lambda, s.lambdaRequests, "", http.StatusForbidden}
+	report := service{s.IAM, operatorRequests, "", http.StatusForbidden}
 	a := &authenticator{iam: s.IAM, now: s.Now, signer: v4.NewSigner()}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		target := r.Header.Get("X-Amz-Target")
@@ -115,7 +116,7 @@ func New(s Services) http.Handler {
 		case r.URL.Path == guardduty.Path:
 			serve(a, w, r, guardDuty, "SendObjectMalwareScan")
 		case r.URL.Path == iam.ReportPath:
-			s.IAM.ServeHTTP(w, r)
+			serve(a, w, r, report, "GetPolicies")
 		default:
 			writeError(w, http.StatusNotFound, "UnknownOperationException",
 				fmt.Sprintf("The local cloud does not serve %s %s %s.", r.Method, target, r.URL.Path))

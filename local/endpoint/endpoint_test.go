@@ -205,6 +205,25 @@ func TestAuthorization(t *testing.T) {
 	}
 }
 
+// The report of permissions is for the operator alone.
+func TestReport(t *testing.T) {
+	address, _ := newTestEndpoint(t, allow("sluice:*", "arn:aws:dynamodb:us-east-1:000000000000:table/*"))
+	for key, want := range map[string]string{"ROOT": `"statements"`, "F": "AccessDeniedException",
+		"NOBODY": string(unknownKey)} {
+		status, got := send(t, address, key, "", iam.ReportPath, "")
+		if wantStatus := map[bool]int{true: 200, false: 403}[key == "ROOT"]; status != wantStatus ||
+			!strings.Contains(got, want) {
+			t.Errorf("signed by %s: got %d %s, want %d %s", key, status, got, wantStatus, want)
+		}
+	}
+	resp := errtest.Must(http.Get(address + iam.ReportPath))(t)
+	got := errtest.Must(io.ReadAll(resp.Body))(t)
+	resp.Body.Close()
+	if resp.StatusCode != 403 || !strings.Contains(string(got), string(noSignature)) {
+		t.Errorf("not signed: got %d %s, want 403 %s", resp.StatusCode, got, noSignature)
+	}
+}
+
 // A request is accepted only if it is unchanged since it was signed.
 func TestSignatures(t *testing.T) {
 	address, _ := newTestEndpoint(t, allow("dynamodb:GetItem", thingsARN))

@@ -206,8 +206,9 @@ func (s Services) eventsRequests(_ *http.Request, operation string, body []byte)
 	return out
 }
 
-// faultsRequests returns what a request to kill functions asks permission for, which only the operator has.
-func (s Services) faultsRequests(_ *http.Request, operation string, _ []byte) []iam.Request {
+// operatorRequests returns what a request to kill functions, or for the report of permissions, asks permission for,
+// which only the operator has.
+func operatorRequests(_ *http.Request, operation string, _ []byte) []iam.Request {
 	return []iam.Request{{Action: "sluice:" + operation, Resource: "*"}}
 }
 

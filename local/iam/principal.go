@@ -199,7 +199,7 @@ func (p *Principal) countUses(statement *Statement, action string) (n int) {
 	return n
 }
 
-// ServeHTTP sends the report as JSON. The report contains no secrets, and no access key is required to read it.
+// ServeHTTP sends the report as JSON.
 func (s *Service) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(s.Report())

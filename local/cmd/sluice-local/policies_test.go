@@ -2,12 +2,20 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+
+	"sluice/shared/kit/errtest"
 )
 
 // waitForDenial waits for the denial of an action in the log.
@@ -102,7 +110,12 @@ func TestPolicyReport(t *testing.T) {
 		}
 		Denied []json.RawMessage
 	}
-	decode(t, r.do(t, http.MethodGet, r.AWSEndpointURL+"/_sluice/policies", "", nil), &report)
+	request := errtest.Must(http.NewRequest(http.MethodGet, r.AWSEndpointURL+"/_sluice/policies", nil))(t)
+	keys := aws.Credentials{AccessKeyID: r.AccessKeyID, SecretAccessKey: r.SecretAccessKey}
+	nothing := sha256.Sum256(nil)
+	errtest.Fatal(t, v4.NewSigner().SignHTTP(t.Context(), keys, request, hex.EncodeToString(nothing[:]), "sluice",
+		r.Region, time.Now()))
+	decode(t, errtest.Must(http.DefaultClient.Do(request))(t), &report)
 	used := map[string]int{}
 	for _, s := range report.Statements {
 		used[s.Principal+" "+s.Sid+" "+s.Action] = s.Count
