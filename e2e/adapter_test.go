@@ -244,8 +244,10 @@ func TestAdaptersAreCalledWithClientCertificates(t *testing.T) {
 		t.Errorf("without a client certificate: %s", v.summary())
 	}
 	api.installClientCertificate(clients)
+	tested := callFor[wire.AdapterTest](api, "POST", providersPath+"/"+provider+"/test", "")
+	assert(t, tested.Accepted && len(tested.Chain) == 1, "tested with the client certificate: %+v", tested)
 	api.mustCall("POST", screeningCommands+"/batch/"+batch+"/rerun", inEnvelope(`{}`), nil)
-	eventually(t, "the question", func() bool { return len(calls.all()) > 0 })
+	eventually(t, "the question", func() bool { return len(calls.all()) > 1 })
 	response := ok(adapter.Encode([]byte(fmt.Sprintf(
 		`{"batchId":%q,"matches":[{"entityId":%q,"entityUniqueId":"l:1",`+
 			`"matchData":{"providerId":%q,"providerSourceName":"l"}}]}`, batch, entity, provider)), false))(t)
@@ -255,7 +257,8 @@ func TestAdaptersAreCalledWithClientCertificates(t *testing.T) {
 	matches := api.matches(batch, entity)
 	require(t, len(matches) == 1, "got the matches %+v, want one", matches)
 	api.resolve(batch, entity, "Match", "r", matches[0].ID)
-	eventually(t, "the notice of the resolution", func() bool { return len(calls.all()) > 1 })
+	eventually(t, "the notice of the resolution", func() bool { return len(calls.all()) > 2 })
 	got := strings.Join(calls.all(), " ")
-	assert(t, got == "/api/screen /api/resolvematches", "the adapter got %q, want a question and a notice", got)
+	assert(t, got == "/api/screen /api/screen /api/resolvematches",
+		"the adapter got %q, want a test, a question and a notice", got)
 }

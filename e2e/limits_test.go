@@ -106,6 +106,7 @@ func TestLimitedEndpoints(t *testing.T) {
 		{200, "POST", "/screeningreceptor/api/receptor"},
 		{200, "GET", "/screeningquery/api/v4/batch/" + id},
 		{200, "GET", "/screeningquery/api/v4/configuration"},
+		{200, "POST", providersPath + "/" + id + "/test"},
 		{200, "POST", "/screeningquery/api/v4/match-name"},
 		{200, "GET", "/policyquery/api/v4/policies/" + id},
 		{200, "POST", "/policyquery/api/v4/policies/" + id + "/version/1/fields/evaluate"},

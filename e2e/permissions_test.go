@@ -191,7 +191,8 @@ func TestObjectsOfOtherTenants(t *testing.T) {
 // interface, all are added but originalOperations. Sets of keys ignore parameters, as any program may read them.
 var (
 	addedOperations = []string{"GET /entitydataquery/api/v2/entity", "POST /screeningquery/api/v4/match-name",
-		"POST /externalauthenticationquery/api/configuration/check", "POST /screeningreceptor/api/receptor/upload-url"}
+		"POST /externalauthenticationquery/api/configuration/check", "POST /screeningreceptor/api/receptor/upload-url",
+		"POST /screeningcommand/api/v3/configuration/provider/{providerId}/test"}
 	originalOperations = []string{"POST /tm/realtime/api/transactions/batch/generate-upload-url",
 		"GET /tm/realtime/api/transactions/batch/status/{batch_id}",
 		"GET /tm/realtime/api/transactions/batch/validation-result/{batch_id}",
