@@ -9,8 +9,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"sluice/functions/setup"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/batch/batchdb"
 	"sluice/shared/ingest/lineindex"
 	"sluice/shared/ingest/lineindex/lineindexdb"
+	"sluice/shared/ingest/observation/lines"
 	"sluice/shared/kit/objects"
 	"sluice/shared/kit/sealed"
 )
@@ -26,11 +29,19 @@ func NewCatalog(env setup.Env) *lineindexdb.Store {
 	return lineindexdb.New(env.DynamoDB(), env.IndexTable)
 }
 
-// NewSearcher returns the searcher of the indexes.
+// NewSearcher returns the searcher of the indexes, and of the batches that are to be indexed.
 func NewSearcher(env setup.Env) *lineindex.Searcher {
-	return &lineindex.Searcher{Catalog: NewCatalog(env), Files: env.Work(), IsGone: isGone, Now: time.Now}
+	owing := lineindex.Owing{Batches: batchdb.New(env.DynamoDB(), env.BatchesTable)}
+	return &lineindex.Searcher{Catalog: NewCatalog(env), Files: env.Work(), Pending: owing.Pending, Work: env.Work(),
+		IsGone: isGone, Now: time.Now}
 }
 
 func isGone(err error) bool {
 	return errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrDenied)
+}
+
+// NewLines returns the finder of what became of lines.
+func NewLines(env setup.Env, batches lines.Batches) *lines.Finder {
+	return &lines.Finder{Batches: batches, Index: NewSearcher(env), Keys: NewKeys(env), Work: env.Work(),
+		IsGone: func(err error) bool { return isGone(err) || errors.Is(err, batch.ErrNotFound) }, Now: time.Now}
 }

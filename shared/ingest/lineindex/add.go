@@ -31,7 +31,7 @@ const maxLine = math.MaxUint32
 // Repeating it, also at the same time, changes nothing; the same work files must be given. A batch without identifiers
 // has no segment.
 func (x *Indexer) Add(ctx context.Context, tenant string, b Batch, chunks []Chunk) error {
-	inputs, err := x.openChunks(ctx, chunks)
+	inputs, err := openChunks(ctx, x.Work, chunks)
 	if err != nil || len(inputs) == 0 {
 		return err
 	}
@@ -67,12 +67,12 @@ func segmentID(at time.Time, name string) string { return fmt.Sprintf("%019d-%s"
 type chunkInput struct {
 	Chunk
 	entries int64
-	// base is where the records of the chunk begin in those of the batch.
-	base int64
+	// records is the number of bytes of the records, and base is where they begin in those of the batch.
+	records, base int64
 }
 
 // openChunks reads the headers of the work files that exist.
-func (x *Indexer) openChunks(ctx context.Context, chunks []Chunk) ([]*chunkInput, error) {
+func openChunks(ctx context.Context, work Files, chunks []Chunk) ([]*chunkInput, error) {
 	var inputs []*chunkInput
 	for _, c := range chunks {
 		if c.Key != "" {
@@ -83,7 +83,7 @@ func (x *Indexer) openChunks(ctx context.Context, chunks []Chunk) ([]*chunkInput
 	g.SetLimit(concurrentReads)
 	for _, in := range inputs {
 		g.Go(func() error {
-			header, err := readRange(ctx, x.Work, in.Key, 0, chunkHeaderBytes)
+			header, err := readRange(ctx, work, in.Key, 0, chunkHeaderBytes)
 			if err != nil {
 				return fmt.Errorf("read work file: %w", err)
 			}
@@ -91,10 +91,21 @@ func (x *Indexer) openChunks(ctx context.Context, chunks []Chunk) ([]*chunkInput
 				return fmt.Errorf("%w: not %s", ErrCorrupt, chunkMagic)
 			}
 			in.entries = int64(binary.LittleEndian.Uint32(header[4:]))
+			in.records = int64(binary.LittleEndian.Uint64(header[8:]))
 			return nil
 		})
 	}
-	return inputs, g.Wait()
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	base := int64(0)
+	for _, in := range inputs {
+		in.base = base
+		if base += in.records; in.records < 0 || base > maxRecordsBytes {
+			return nil, fmt.Errorf("%w: %d bytes of records", ErrCorrupt, base)
+		}
+	}
+	return inputs, nil
 }
 
 // stream returns the entries of the chunk as those of the batch.
@@ -104,50 +115,47 @@ func (in *chunkInput) stream(work Files) *stream {
 		place: func(place uint64) (uint64, bool) { return place + shift, true }}
 }
 
-// copyRecords copies the records of the chunks, with the numbers of lines in the file, and sets where each begins.
+// copyRecords copies the records of the chunks, with the numbers of lines in the file.
 func (x *Indexer) copyRecords(ctx context.Context, w io.Writer, inputs []*chunkInput) error {
-	out, size := bufio.NewWriterSize(w, 256<<10), int64(0)
+	out := bufio.NewWriterSize(w, 256<<10)
 	for _, in := range inputs {
-		in.base = size
-		n, err := x.copyChunk(ctx, out, in)
-		if err != nil {
+		if err := x.copyChunk(ctx, out, in); err != nil {
 			return fmt.Errorf("copy records: %w", err)
-		}
-		if size += n; size > maxRecordsBytes {
-			return errors.New("copy records: the batch has too many")
 		}
 	}
 	return out.Flush()
 }
 
-func (x *Indexer) copyChunk(ctx context.Context, out *bufio.Writer, in *chunkInput) (size int64, err error) {
-	body, err := x.Work.Open(ctx, in.Key, "", chunkHeaderBytes+in.entries*entryBytes, -1)
+func (x *Indexer) copyChunk(ctx context.Context, out *bufio.Writer, in *chunkInput) error {
+	start := in.recordsStart()
+	body, err := x.Work.Open(ctx, in.Key, "", start, start+in.records)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer body.Close()
 	r := bufio.NewReaderSize(body, 256<<10)
-	for {
-		b, err := r.Peek(maxRecordBytes)
-		if err != nil && err != io.EOF {
-			return 0, err
-		}
-		if len(b) == 0 {
-			return size, nil
+	for left := in.records; left > 0; {
+		b, err := r.Peek(int(min(left, int64(maxRecordBytes))))
+		if err != nil {
+			return err
 		}
 		n, err := recordBytes(b)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		line := in.FirstLine + int64(binary.LittleEndian.Uint32(b))
 		if line > maxLine {
-			return 0, errors.New("the number of a line is too large")
+			return errors.New("the number of a line is too large")
 		}
 		binary.LittleEndian.PutUint32(b, uint32(line)) // in the buffer of r
 		if _, err := out.Write(b[:n]); err != nil {
-			return 0, err
+			return err
 		}
-		size += int64(n)
+		left -= int64(n)
 		_, _ = r.Discard(n) // what was peeked
 	}
+	return nil
 }
+
+// recordsStart returns where the records begin in the work file.
+func (in *chunkInput) recordsStart() int64 { return chunkHeaderBytes + in.entries*entryBytes }

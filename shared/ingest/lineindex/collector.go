@@ -88,11 +88,12 @@ func (c *Collector) Add(line int64, r *transaction.Result) {
 //	bytes  content
 //	4      magic; the last byte is the version of the format
 //	4      number n of entries, little endian
+//	8      number of bytes of the records, little endian
 //	16*n   the entries, as two numbers of 8 bytes, little endian: digest and place
 //	       the records
 const (
 	chunkMagic       = "SLI1"
-	chunkHeaderBytes = 8
+	chunkHeaderBytes = 16
 )
 
 // WriteTo writes the work file of the chunk; nothing if no line has identifiers.
@@ -103,6 +104,7 @@ func (c *Collector) WriteTo(w io.Writer) (int64, error) {
 	c.sort()
 	b := make([]byte, 0, chunkHeaderBytes+len(c.sorted)*entryBytes)
 	b = binary.LittleEndian.AppendUint32(append(b, chunkMagic...), uint32(len(c.sorted)))
+	b = binary.LittleEndian.AppendUint64(b, uint64(len(c.records)))
 	for _, e := range c.sorted {
 		b = appendEntry(b, e)
 	}

@@ -390,3 +390,45 @@ func TestConcurrentWorkers(t *testing.T) {
 	}
 	difftest.Equal(t, "lines of q", want, f.search(t, "q", 100))
 }
+
+// A batch that is not in a segment yet is found as it will be found there, also by a search that goes on after it got
+// there.
+func TestPendingBatches(t *testing.T) {
+	f := newFixture(t)
+	f.add(t, time.Time{}, []line{{"p", "t", "", ""}})
+	chunks := f.writeChunks(t, "pending", [][]line{{{}, {"p", "p", "", ""}}, {}, {{"p", "t", "", ""}, {}}})
+	b := lineindex.Batch{ID: "00000000-0000-7000-8000-00000000000a", ReceivedAt: f.now().Add(time.Second),
+		Expires: start.Add(time.Hour)}
+	isPending := true
+	f.searcher.Work = f.files
+	f.searcher.Pending = func(context.Context, string) ([]lineindex.Pending, error) {
+		if !isPending {
+			return nil, nil
+		}
+		return []lineindex.Pending{{Batch: b, Chunks: chunks}}, nil
+	}
+	check := func(when string) {
+		t.Helper()
+		for _, limit := range []int{1, 2, 100} {
+			difftest.Equal(t, when, []string{"a 2 0", "a 2 1", "a 3 0", "1 1 0"}, f.search(t, "p", limit))
+			difftest.Equal(t, when, []string{"a 3 1", "1 1 1"}, f.search(t, "t", limit))
+		}
+	}
+	check("pending")
+	q := lineindex.Query{Tenant: f.tenant, Key: key, IDs: []string{"p"}, Kinds: []lineindex.Kind{lineindex.Payment},
+		Limit: 1}
+	_, next, err := f.searcher.Search(t.Context(), q)
+	errtest.Fatal(t, err)
+	errtest.Fatal(t, f.Add(t.Context(), f.tenant, b, chunks))
+	check("pending and in a segment")
+	isPending = false
+	check("in a segment")
+	q.After, q.Limit = next, 2
+	rest, _, err := f.searcher.Search(t.Context(), q)
+	if err != nil || len(rest) != 2 || rest[0].Line != 3 || rest[1].Batch.ID == b.ID {
+		t.Errorf("after the first hit: %+v, %v", rest, err)
+	}
+	isPending = true
+	f.clock.Store(b.Expires.UnixNano())
+	difftest.Equal(t, "without the expired batch", []string{"1 1 0"}, f.search(t, "p", 10))
+}

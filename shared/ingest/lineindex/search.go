@@ -21,9 +21,19 @@ type Searcher struct {
 		Segments(ctx context.Context, tenant string) ([]Segment, []Merge, error)
 	}
 	Files Files
+	// Pending returns the batches of a tenant that have ended and are not in a segment yet, with their work files in
+	// Work. It may return one that has just got into a segment. Nil means that there are none.
+	Pending func(ctx context.Context, tenant string) ([]Pending, error)
+	Work    Files
 	// IsGone reports whether an error of Files means that an object does not exist.
 	IsGone func(error) bool
 	Now    func() time.Time
+}
+
+// Pending is a batch that is not in a segment yet.
+type Pending struct {
+	Batch
+	Chunks []Chunk
 }
 
 // Query is what is looked for.
@@ -46,6 +56,25 @@ type Position struct {
 	Batch      batch.ID
 	// Place is the place of the record in the batch, with the kind.
 	Place uint64
+}
+
+// String returns the position as ParsePosition reads it.
+func (p Position) String() string {
+	return fmt.Sprintf("%d %s %d", p.ReceivedAt.UnixNano(), p.Batch, p.Place)
+}
+
+// ParsePosition returns the position of a text; nil, the beginning, for the empty text.
+func ParsePosition(text string) (*Position, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var nanos int64
+	var p Position
+	if _, err := fmt.Sscanf(text, "%d %s %d", &nanos, &p.Batch, &p.Place); err != nil {
+		return nil, fmt.Errorf("read position: %w", err)
+	}
+	p.ReceivedAt = time.Unix(0, nanos).UTC()
+	return &p, nil
 }
 
 // Hit is a line that has an identifier.
@@ -85,6 +114,12 @@ func (s *Searcher) Search(ctx context.Context, q Query) (hits []Hit, next *Posit
 }
 
 func (s *Searcher) search(ctx context.Context, q Query) (hits []Hit, next *Position, err error) {
+	var pending []Pending
+	if s.Pending != nil { // before the segments, so that each batch is in one of them
+		if pending, err = s.Pending(ctx, q.Tenant); err != nil {
+			return nil, nil, err
+		}
+	}
 	segments, _, err := s.Catalog.Segments(ctx, q.Tenant)
 	if err != nil {
 		return nil, nil, err
@@ -99,16 +134,22 @@ func (s *Searcher) search(ctx context.Context, q Query) (hits []Hit, next *Posit
 	var mu sync.Mutex
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(concurrentReads)
+	collect := func(search func() ([]Hit, error)) {
+		g.Go(func() error {
+			found, err := search()
+			mu.Lock()
+			defer mu.Unlock()
+			hits = append(hits, found...)
+			return err
+		})
+	}
 	for _, segment := range segments {
 		for digest, kinds := range wanted {
-			g.Go(func() error {
-				found, err := s.searchSegment(gctx, q, segment, digest, kinds)
-				mu.Lock()
-				defer mu.Unlock()
-				hits = append(hits, found...)
-				return err
-			})
+			collect(func() ([]Hit, error) { return s.searchSegment(gctx, q, segment, digest, kinds) })
 		}
+	}
+	for _, p := range pending {
+		collect(func() ([]Hit, error) { return s.searchPending(gctx, q, p, wanted) })
 	}
 	if err := g.Wait(); err != nil {
 		return nil, nil, fmt.Errorf("search index: %w", err)
@@ -135,7 +176,8 @@ func (s *Searcher) searchSegment(ctx context.Context, q Query, segment Segment, 
 	}
 	var hits []Hit
 	now := s.Now()
-	err = s.eachEntry(ctx, q.Tenant, segment, file, p, digest, func(entries []entry) (bool, error) {
+	entries := entryFile{s.Files, segment.fileKey(q.Tenant, file), 0}
+	err = entries.each(ctx, p.from, p.to, digest, func(entries []entry) (bool, error) {
 		batches, first, err := s.batchesOf(ctx, q.Tenant, segment, entries)
 		if err != nil {
 			return false, err
@@ -153,67 +195,6 @@ func (s *Searcher) searchSegment(ctx context.Context, q Query, segment Segment, 
 	return hits, err
 }
 
-// blockEntries is how many entries are read at a time.
-const blockEntries = 4 << 10
-
-// eachEntry calls visit with the entries of a page that have a digest, until it returns false. A page that has many
-// entries, because many lines share an identifier, is searched by halves.
-func (s *Searcher) eachEntry(ctx context.Context, tenant string, segment Segment, file int, p page, digest uint64,
-	visit func([]entry) (bool, error)) error {
-	read := func(from, to int64) ([]entry, error) {
-		b, err := readRange(ctx, s.Files, segment.fileKey(tenant, file), from*entryBytes, to*entryBytes)
-		entries := make([]entry, 0, len(b)/entryBytes)
-		for ; len(b) > 0; b = b[entryBytes:] {
-			entries = append(entries, decodeEntry(b))
-		}
-		return entries, err
-	}
-	from, to := p.from, p.to
-	for to-from > blockEntries { // the first entry with the digest is not before from, and not after to
-		middle := from + (to-from)/2
-		e, err := read(middle, middle+1)
-		if err != nil {
-			return err
-		}
-		if e[0].digest < digest {
-			from = middle + 1
-		} else {
-			to = middle
-		}
-	}
-	for from < p.to {
-		entries, err := read(from, min(from+blockEntries, p.to))
-		if err != nil {
-			return err
-		}
-		from += int64(len(entries))
-		first, _ := slices.BinarySearchFunc(entries, digest, compareDigest)
-		end, _ := slices.BinarySearchFunc(entries, digest+1, compareDigest)
-		if digest+1 == 0 {
-			end = len(entries)
-		}
-		if first < end {
-			if isMore, err := visit(entries[first:end]); err != nil || !isMore {
-				return err
-			}
-		}
-		if end < len(entries) {
-			return nil
-		}
-	}
-	return nil
-}
-
-func compareDigest(e entry, digest uint64) int {
-	switch {
-	case e.digest < digest:
-		return -1
-	case e.digest > digest:
-		return 1
-	}
-	return 0
-}
-
 // batchesOf returns the batches of some entries and those between them, and the number of the first one.
 func (s *Searcher) batchesOf(ctx context.Context, tenant string, segment Segment, entries []entry) ([]Batch, int,
 	error) {
@@ -227,8 +208,13 @@ func (s *Searcher) readRecords(ctx context.Context, q Query, hits []Hit) ([]Hit,
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(concurrentReads)
 	for i := range hits {
+		if hits[i].Line > 0 {
+			continue // of a pending batch
+		}
 		g.Go(func() (err error) {
-			hits[i].Record, err = s.readRecord(ctx, q.Tenant, hits[i])
+			h := &hits[i]
+			h.Record, err = readRecordAt(ctx, s.Files, recordsKey(q.Tenant, h.Batch.ID),
+				int64(h.Position.Place>>kindBits))
 			return err
 		})
 	}
@@ -243,9 +229,9 @@ func (s *Searcher) readRecords(ctx context.Context, q Query, hits []Hit) ([]Hit,
 	}), nil
 }
 
-func (s *Searcher) readRecord(ctx context.Context, tenant string, h Hit) (Record, error) {
-	offset := int64(h.Position.Place >> kindBits)
-	body, err := s.Files.Open(ctx, recordsKey(tenant, h.Batch.ID), "", offset, offset+int64(maxRecordBytes))
+// readRecordAt reads the record at an offset of an object.
+func readRecordAt(ctx context.Context, files Files, key string, offset int64) (Record, error) {
+	body, err := files.Open(ctx, key, "", offset, offset+int64(maxRecordBytes))
 	if err != nil {
 		return Record{}, err
 	}

@@ -63,8 +63,7 @@ func (s *Index) Run(ctx context.Context, in BatchInput) (struct{}, error) {
 	})
 }
 
-// add indexes the lines of a batch, up to the first chunk that was not validated: without its lines those after it
-// cannot be numbered.
+// add indexes the lines of a batch.
 func (s *Index) add(ctx context.Context, b batch.Batch) error {
 	if !b.Status.IsTerminal() {
 		return fmt.Errorf("batch %s is %s: it has not ended", b.ID, b.Status)
@@ -73,20 +72,12 @@ func (s *Index) add(ctx context.Context, b batch.Batch) error {
 	if err != nil {
 		return err
 	}
-	for i, c := range chunks {
-		if c.Index != i || c.Validated == nil {
-			chunks = chunks[:i]
-			break
+	for _, c := range chunks {
+		if c.Validated != nil {
+			metric.Add(ctx, metric.Lines, c.Validated.Lines)
 		}
 	}
-	counts := batch.CountLines(chunks)
-	indexed := make([]lineindex.Chunk, len(chunks))
-	for i, c := range chunks {
-		indexed[i] = lineindex.Chunk{Key: c.Validated.IdentifiersKey, FirstLine: counts.FirstLine(i)}
-		metric.Add(ctx, metric.Lines, c.Validated.Lines)
-	}
-	return s.Indexer.Add(ctx, b.Tenant, lineindex.Batch{ID: b.ID, ReceivedAt: b.ReceivedAt,
-		Expires: b.Settings.ExpiryOf(b.ReceivedAt)}, indexed)
+	return s.Indexer.Add(ctx, b.Tenant, lineindex.BatchOf(b), lineindex.ChunksOf(chunks))
 }
 
 // maintain merges the segments of every tenant, as far as the time suffices, in random order.

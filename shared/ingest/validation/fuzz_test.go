@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"testing"
 
 	"sluice/shared/ingest/chunk"
-	"sluice/shared/ingest/duplicate"
 	"sluice/shared/kit/errtest"
 )
 
@@ -47,7 +45,6 @@ func FuzzIndex(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, section []byte, lineCount uint16) {
 		index := sourceOf(fileOfOneSection(indexMagic, Partitions, section))
-		checkFindLines(t, index, section, int64(lineCount))
 		var rejections bytes.Buffer
 		_, err := ReconcilePartition(t.Context(), ReconcileInput{
 			LineCounts: []int64{int64(lineCount), int64(lineCount)},
@@ -66,29 +63,6 @@ func FuzzIndex(f *testing.F) {
 			errtest.Fatal(t, err)
 		}
 	})
-}
-
-// checkFindLines finds the lines of the first ID of a section, the first of an index. Either they are lines of the
-// chunk in order, or the error is ErrCorrupt.
-func checkFindLines(t *testing.T, index chunk.Source, section []byte, lineCount int64) {
-	t.Helper()
-	digest := duplicate.Digest{}
-	if len(section) >= 4+duplicate.DigestBytes {
-		digest = duplicate.DecodeDigest(section[4:])
-	}
-	found, err := FindLines(t.Context(), FindInput{Index: index, LineCount: lineCount, From: 1, Limit: 3,
-		Digests: map[duplicate.Digest]bool{digest: true}})
-	if err != nil {
-		if !errors.Is(err, ErrCorrupt) {
-			t.Fatal(err)
-		}
-		return
-	}
-	lines := found[digest]
-	inOrder := slices.IsSorted(lines) && len(lines) <= 3
-	if len(found) > 1 || !inOrder || len(lines) > 0 && (lines[0] < 1 || lines[len(lines)-1] >= lineCount) {
-		t.Fatalf("found %v in %d lines, want at most 3 of one ID from 1 on", found, lineCount)
-	}
 }
 
 // allMissing are entities none of which exists.

@@ -26,7 +26,7 @@ import (
 )
 
 type reports interface {
-	lines.Files
+	lines.Work
 	SignGet(ctx context.Context, key string, d objects.Download, lifetime time.Duration) (objects.SignedURL, error)
 }
 
@@ -76,6 +76,8 @@ type Batches struct {
 	Lists watchlists
 	// Singles are the observations of single transactions.
 	Singles singles
+	// Lines finds what became of lines.
+	Lines *lines.Finder
 	// UploadLifetime and DownloadLifetime are how long signed URLs are valid.
 	UploadLifetime, DownloadLifetime time.Duration
 	// UploadPatience is how long after its latest URL has expired an upload is given up.

@@ -2,36 +2,26 @@ package batchhttp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"sluice/openapi/wire"
 	"sluice/shared/access/httpapi"
-	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/lineindex"
 	"sluice/shared/ingest/observation"
 	"sluice/shared/ingest/observation/lines"
 	"sluice/shared/ingest/transaction"
-	"sluice/shared/kit/objects"
 )
 
 // Limits of the work for one page of events. A page ends when one of them is reached.
 const (
 	maxEventIDs = 100
-	// maxEventBatches is how many batches are searched, and maxListedBatches how many are inspected for that.
-	maxEventBatches, maxListedBatches = 100, 1000
-	// maxEventSections is how many sections of indexes are read.
-	maxEventSections = 512
-	// maxEventBytes is how many bytes of files and reports are read, but for the last chunk.
+	// maxEventBytes is how many bytes of reports are read, but for the last chunk.
 	maxEventBytes = 64 << 20
 )
-
-// maxUploadAge is longer than any batch waits for its file: its receipt is less than that after its creation.
-const maxUploadAge = batch.MaxMultipartAge + 24*time.Hour
 
 // The values of Event.Status.
 const (
@@ -73,7 +63,7 @@ func (s *Batches) Events(ctx context.Context, caller httpapi.Caller, r *http.Req
 		return httpapi.Reply{}, err
 	}
 	page := eventPage{ids: ids, data: []wire.TransactionEvent{}, left: lines.Budget{
-		Sections: maxEventSections, Bytes: maxEventBytes, Events: limit}}
+		Bytes: maxEventBytes, Events: limit}}
 	end, err := s.readEvents(ctx, &page, caller.Tenant, position)
 	if err != nil {
 		return httpapi.Reply{}, err
@@ -127,48 +117,40 @@ func (p *eventPage) add(events []observation.Event) {
 	}
 }
 
-// The positions of a list of events: in the single transactions of an ID, after a batch, and in a batch.
+// The positions of a list of events: in the single transactions of an ID, and after a line.
 const (
-	inSingles  = "single"
-	afterBatch = "after"
-	inBatch    = "in"
+	inSingles = "single"
+	afterLine = "line"
 )
 
 // readEvents fills a page from a position on, and returns the position where it ends; "" for the end of the list.
 func (s *Batches) readEvents(ctx context.Context, page *eventPage, tenant, position string) (end string, err error) {
 	kind, rest, _ := strings.Cut(position, " ")
+	var after *lineindex.Position
 	switch kind {
 	case "", inSingles:
 		end, err := s.readSingleEvents(ctx, page, tenant, rest)
 		if end != "" || err != nil {
 			return end, err
 		}
-		rest = ""
-	case inBatch:
-		parts := strings.Split(rest, " ")
-		if len(parts) != 3 {
-			return "", errPosition
-		}
-		from := lines.Position{}
-		if from.Chunk, err = strconv.Atoi(parts[1]); err != nil {
-			return "", errPosition
-		}
-		if from.Line, err = strconv.ParseInt(parts[2], 10, 64); err != nil {
-			return "", errPosition
-		}
-		b, err := s.Store.Get(ctx, batch.ID(parts[0]))
-		if err != nil {
+	case afterLine:
+		if after, err = lineindex.ParsePosition(rest); err != nil {
 			return "", err
 		}
-		if end, err := s.readLineEvents(ctx, page, b, from); end != "" || err != nil {
-			return end, err
-		}
-		rest = parts[0]
 	}
-	return s.readBatchEvents(ctx, page, tenant, batch.ID(rest))
+	if page.left.Events <= 0 {
+		return afterLine, nil
+	}
+	events, last, err := s.Lines.Find(ctx, tenant, page.ids, after, &page.left)
+	if err != nil {
+		return "", err
+	}
+	page.add(events)
+	if last == nil {
+		return "", nil
+	}
+	return afterLine + " " + last.String(), nil
 }
-
-var errPosition = errors.New("events: malformed position")
 
 // readSingleEvents adds the events of single transactions, from a position "index of the ID, position in it" on.
 func (s *Batches) readSingleEvents(ctx context.Context, page *eventPage, tenant, position string) (end string,
@@ -193,52 +175,4 @@ func (s *Batches) readSingleEvents(ctx context.Context, page *eventPage, tenant,
 		}
 	}
 	return "", nil
-}
-
-// readBatchEvents adds the events of the lines of the batches that follow one.
-func (s *Batches) readBatchEvents(ctx context.Context, page *eventPage, tenant string, last batch.ID) (end string,
-	err error) {
-	earliest := s.Now().Add(-lines.Life)
-	filter := batch.Filter{CreatedAfter: earliest.Add(-maxUploadAge)}
-	found, next, err := s.Store.List(ctx, tenant, filter, last, maxListedBatches)
-	if err != nil {
-		return "", err
-	}
-	searched := 0
-	for _, b := range found {
-		if lines.HasEvents(b) && b.ReceivedAt.After(earliest) {
-			if page.left.IsSpent() || searched == maxEventBatches {
-				return afterBatch + " " + string(last), nil
-			}
-			searched++
-			if end, err := s.readLineEvents(ctx, page, b, lines.Position{}); end != "" || err != nil {
-				return end, err
-			}
-		}
-		last = b.ID
-	}
-	if next == "" {
-		return "", nil
-	}
-	return afterBatch + " " + string(next), nil
-}
-
-// readLineEvents adds the events of the lines of a batch from a position on. A batch whose files are deleted has no
-// events.
-func (s *Batches) readLineEvents(ctx context.Context, page *eventPage, b batch.Batch, from lines.Position) (end string,
-	err error) {
-	finder := lines.Finder{Chunks: s.Store, Uploads: s.Uploads, Work: s.Reports}
-	events, stop, err := finder.Find(ctx, b, page.ids, from, &page.left)
-	isGone := errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrDenied) // S3 denies missing objects
-	if isGone || errors.Is(err, objects.ErrChanged) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	page.add(events)
-	if stop == nil {
-		return "", nil
-	}
-	return fmt.Sprintf("%s %s %d %d", inBatch, b.ID, stop.Chunk, stop.Line), nil
 }

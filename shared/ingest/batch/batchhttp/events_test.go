@@ -1,13 +1,10 @@
 package batchhttp_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,93 +15,51 @@ import (
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/batch/batchdb"
 	"sluice/shared/ingest/batch/batchhttp"
-	"sluice/shared/ingest/chunk"
+	"sluice/shared/ingest/lineindex/lineindextest"
+	"sluice/shared/ingest/observation/lines"
 	"sluice/shared/ingest/observation/linestest"
-	"sluice/shared/kit/objects"
 )
 
 const eventsPath = "/transactions/events"
 
-// validated is a store of batches with the work files of a validation. It is both buckets, too.
+// validated is a store of batches with the work files of a validation and the index of their lines.
 type validated struct {
 	*batchdb.Store
-	*parts
-	batches []batch.Batch // newest first
+	index   *linestest.Index
+	batches map[batch.ID]batch.Batch
 	chunks  map[batch.ID][]batch.Chunk
-	objects map[string][]byte
-	// listed is how many batches List returns at a time; 0 means all.
-	listed int
-}
-
-func (v *validated) List(_ context.Context, tenant string, f batch.Filter, after batch.ID,
-	limit int) (found []batch.Batch, next batch.ID, err error) {
-	first := 1 + slices.IndexFunc(v.batches, func(b batch.Batch) bool { return b.ID == after })
-	for _, b := range v.batches[first:] {
-		if b.Tenant == tenant && f.Matches(b) {
-			if len(found) == limit || v.listed > 0 && len(found) == v.listed {
-				return found, found[len(found)-1].ID, nil
-			}
-			found = append(found, b)
-		}
-	}
-	return found, "", nil
 }
 
 func (v *validated) Get(_ context.Context, id batch.ID) (batch.Batch, error) {
-	return v.batches[slices.IndexFunc(v.batches, func(b batch.Batch) bool { return b.ID == id })], nil
+	return v.batches[id], nil
 }
 
 func (v *validated) Chunks(_ context.Context, id batch.ID) ([]batch.Chunk, error) {
 	return v.chunks[id], nil
 }
 
-func (v *validated) Open(_ context.Context, key, _ string, from, to int64) (io.ReadCloser, error) {
-	content, exists := v.objects[key]
-	if !exists {
-		return nil, objects.ErrNotFound
-	}
-	if to < 0 {
-		to = int64(len(content))
-	}
-	return io.NopCloser(bytes.NewReader(content[from:to])), nil
-}
-
-func (v *validated) Source(key, etag string) chunk.Source { return source{v, key, etag} }
-
-type source struct {
-	*validated
-	key, etag string
-}
-
-func (s source) Open(ctx context.Context, from, to int64) (io.ReadCloser, error) {
-	return s.validated.Open(ctx, s.key, s.etag, from, to)
-}
-
 // add adds a batch with lines that was received some time before now.
 func (v *validated) add(t *testing.T, b batch.Batch, age time.Duration, lines ...string) batch.ID {
 	t.Helper()
-	b.ID = batch.ID(fmt.Sprintf("batch-%d", len(v.batches)))
+	b.ID = batch.ID(fmt.Sprintf("00000000-0000-7000-8000-%012d", 999-len(v.batches)))
 	if b.Tenant == "" {
 		b.Tenant = "t1"
 	}
 	b.ReceivedAt, b.CreatedAt, b.Verdict = now.Add(-age), now.Add(-age), &batch.Verdict{}
-	chunks, files := linestest.Validate(t, &b, []byte(strings.Join(lines, "\n")), 2000)
-	v.chunks[b.ID] = chunks
-	for key, content := range files {
-		v.objects[key] = content
-	}
-	v.batches = append(v.batches, b)
+	v.chunks[b.ID] = v.index.Validate(t, &b, []byte(strings.Join(lines, "\n")), 2000)
+	v.batches[b.ID] = b
 	return b.ID
 }
 
-// newEventsAPI returns the interface over batches that a test adds, which must be the newest first.
+// newEventsAPI returns the interface over batches that a test adds.
 func newEventsAPI(t *testing.T) (*api, *validated) {
 	t.Helper()
 	a := newAPI(t)
-	v := &validated{Store: a.batches, parts: a.parts, chunks: map[batch.ID][]batch.Chunk{},
-		objects: map[string][]byte{}}
-	a.Routes = (&batchhttp.Batches{Store: v, Uploads: v, Reports: v, Singles: a.singles, Paging: paging(t),
-		Now: func() time.Time { return a.now }}).Routes()
+	clock := func() time.Time { return a.now }
+	v := &validated{Store: a.batches, index: linestest.NewIndex(a.db, clock), batches: map[batch.ID]batch.Batch{},
+		chunks: map[batch.ID][]batch.Chunk{}}
+	a.Routes = (&batchhttp.Batches{Store: v, Singles: a.singles, Paging: paging(t), Now: clock, Lines: &lines.Finder{
+		Batches: v, Index: v.index, Keys: v.index, Work: v.index, IsGone: lineindextest.IsGone, Now: clock}}).Routes()
 	return a, v
 }
 
@@ -152,9 +107,7 @@ func TestEvents(t *testing.T) {
 	v.add(t, batch.Batch{Status: batch.ValidationFailed, ErrorMessage: "e"}, 2*time.Hour, line("z", "a", true),
 		line("z", "b", false))
 	deleted := v.add(t, batch.Batch{Status: batch.Processed}, 2*time.Hour, line("deleted", "a", true))
-	for _, c := range v.chunks[deleted] {
-		delete(v.objects, c.Validated.IndexKey)
-	}
+	delete(v.chunks, deleted)
 	v.add(t, batch.Batch{Status: batch.Failed, ErrorMessage: "e"}, 7*24*time.Hour-1, line("w", "a", true))
 	v.add(t, batch.Batch{Status: batch.Processed}, 7*24*time.Hour, line("old", "a", true))
 	a.recordSingle(t, "a", now, 400, "1 validation error")
@@ -173,34 +126,23 @@ func TestEvents(t *testing.T) {
 		"nobody":                            nil,
 	} {
 		for _, limit := range []int{1, 2, 3, 1000} {
-			for _, listed := range []int{0, 1} {
-				v.listed = listed
-				got, pages := a.events(t, fmt.Sprintf("modification_external_ids=%s&limit=%d", query, limit))
-				if diff := cmp.Diff(want, got); diff != "" || pages < len(want)/limit {
-					t.Errorf("%s by %d, %d listed: %d pages (-want +got):\n%s", query, limit, listed, pages, diff)
-				}
+			got, pages := a.events(t, fmt.Sprintf("modification_external_ids=%s&limit=%d", query, limit))
+			if diff := cmp.Diff(want, got); diff != "" || pages < len(want)/limit {
+				t.Errorf("%s by %d: %d pages (-want +got):\n%s", query, limit, pages, diff)
 			}
 		}
 	}
 }
 
-// A request searches a bounded number of batches.
+// A page has the events of a bounded number of batches.
 func TestEventsAreBounded(t *testing.T) {
 	t.Parallel()
 	a, v := newEventsAPI(t)
-	first := v.add(t, batch.Batch{Status: batch.Processed}, time.Hour, linestest.Line("x", "a", true))
-	for i := range 200 { // with the same files
-		b := v.batches[0]
-		b.ID = batch.ID(fmt.Sprintf("copy-%d", i))
-		v.batches, v.chunks[b.ID] = append(v.batches, b), v.chunks[first]
+	for range 201 {
+		v.add(t, batch.Batch{Status: batch.Processed}, time.Hour, linestest.Line("x", "a", true))
 	}
 	if got, pages := a.events(t, "modification_external_ids=a"); len(got) != 201 || pages != 3 {
 		t.Errorf("got %d events on %d pages, want 201 on 3", len(got), pages)
-	}
-	broken := v.chunks[first][0].Validated.IndexKey
-	v.objects[broken] = bytes.Repeat([]byte{0xff}, len(v.objects[broken]))
-	if r := a.observeAt(t, eventsPath, "modification_external_ids=a"); r.StatusCode != 500 {
-		t.Errorf("a broken file: got %d %.100s, want 500", r.StatusCode, r.Body)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"sluice/functions/setup/listsetup"
 	"sluice/shared/access/httpapi"
@@ -34,6 +35,7 @@ var now = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
 
 // api is the batch interface over a real store, for one caller.
 type api struct {
+	db      *dynamodb.Client
 	queue   *admissiontest.Memory
 	batches *batchdb.Store
 	singles *observationdb.Store
@@ -61,7 +63,7 @@ func newAPI(t *testing.T) *api {
 		return objects.New(cfg, name, objects.Options{PathStyle: true, Now: func() time.Time { return a.now }})
 	}
 	db := dynamotest.Start(t)
-	a = &api{queue: admissiontest.NewMemory(), batches: batchdb.New(db, "test-batches"),
+	a = &api{db: db, queue: admissiontest.NewMemory(), batches: batchdb.New(db, "test-batches"),
 		singles: observationdb.New(db, "test-observations"), now: now, newID: batch.NewID,
 		lists: catalogtest.NewMemory(), closer: &closer{}, storage: files}
 	a.caller = httpapi.Caller{

@@ -15,7 +15,6 @@ import (
 	"sluice/shared/access/ratelimit"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/intake"
-	"sluice/shared/ingest/observation/lines"
 	"sluice/shared/kit/fault"
 	"sluice/shared/kit/objects"
 )
@@ -30,7 +29,6 @@ type uploads interface {
 	ListParts(ctx context.Context, key, uploadID string) ([]objects.Part, error)
 	CompleteParts(ctx context.Context, key, uploadID string, parts []objects.Part) error
 	AbortParts(ctx context.Context, key, uploadID string) error
-	lines.Files
 }
 
 // DeclaredUpload is the part of the body of generate-upload-url that announces the upload.

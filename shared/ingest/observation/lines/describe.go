@@ -13,11 +13,9 @@ import (
 	"strings"
 
 	"sluice/shared/ingest/batch"
-	"sluice/shared/ingest/chunk"
+	"sluice/shared/ingest/lineindex"
 	"sluice/shared/ingest/observation"
 	"sluice/shared/ingest/report"
-	"sluice/shared/ingest/transaction"
-	"sluice/shared/ingest/transaction/scanner"
 	"sluice/shared/ingest/validation"
 )
 
@@ -28,34 +26,73 @@ const maxReportBytes = 16 << 20
 // reasonUnread is the reason of a rejected line whose entry in the report was not read.
 const reasonUnread = "The line is invalid; the validation report of the batch has the reason."
 
-// describe returns an event for each of some lines of a chunk, which are in order.
-func (f *Finder) describe(ctx context.Context, b batch.Batch, c batch.Chunk, hits []hit, left *Budget) (
-	[]observation.Event, error) {
-	isAccepted, err := f.acceptance(ctx, c)
-	if err != nil {
-		return nil, err
+// describe returns the events of hits in one batch, in their order, and the hits for which the budget did not suffice.
+// A batch without events has none.
+func (f *Finder) describe(ctx context.Context, b *judged, hits []lineindex.Hit, left *Budget) (
+	events []observation.Event, rest []lineindex.Hit, err error) {
+	if !HasEvents(b.Batch) || len(b.chunks) == 0 { // their rows expire
+		return nil, nil, nil
 	}
-	events, err := f.readLines(ctx, b, c, hits, left)
+	counts := batch.CountLines(b.chunks)
+	for len(hits) > 0 {
+		if left.Bytes <= 0 || left.Events <= 0 {
+			return events, hits, nil
+		}
+		index, first := chunkOf(counts, hits[0].Line)
+		if index < 0 {
+			return nil, nil, fmt.Errorf("batch %s: line %d of the index is in no chunk", b.ID, hits[0].Line)
+		}
+		n := 1
+		for n < len(hits) && hits[n].Line < first+counts.ByChunk[index] {
+			n++
+		}
+		described, err := f.describeInChunk(ctx, b.Batch, b.chunks[index], hits[:n], first, left)
+		if err != nil {
+			return nil, nil, err
+		}
+		events, hits = append(events, described...), hits[n:]
+	}
+	return events, nil, nil
+}
+
+// chunkOf returns the chunk of a line, and the number of its first line; -1 if there is none.
+func chunkOf(counts batch.LineCounts, line int64) (index int, first int64) {
+	first = 1
+	for i, lines := range counts.ByChunk {
+		if line < first+lines {
+			return i, first
+		}
+		first += lines
+	}
+	return -1, 0
+}
+
+// describeInChunk returns an event for each of the hits in a chunk, whose first line has a number.
+func (f *Finder) describeInChunk(ctx context.Context, b batch.Batch, c batch.Chunk, hits []lineindex.Hit,
+	first int64, left *Budget) (events []observation.Event, err error) {
+	isAccepted, err := f.acceptance(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	rejected := map[int64]string{}
 	for _, h := range hits {
-		if !isAccepted(h.line) {
-			rejected[h.line] = reasonUnread
+		if line := h.Line - first; !isAccepted(line) {
+			rejected[line] = reasonUnread
 		}
 	}
 	if err := f.readReasons(ctx, c, rejected, left); err != nil {
 		return nil, err
 	}
-	for i, h := range hits {
-		e := &events[i]
-		if reason, isRejected := rejected[h.line]; isRejected && !isSkipped(c) {
+	for _, h := range hits {
+		e := observation.Event{Tenant: b.Tenant, At: b.ReceivedAt, TransactionID: h.IDs[lineindex.Transaction],
+			ModificationID: h.IDs[lineindex.Modification]}
+		if reason, isRejected := rejected[h.Line-first]; isRejected && !isSkipped(c) {
 			e.Status, e.Reason = http.StatusBadRequest, reason
 		} else {
 			e.Status, e.Reason = outcomeOf(b)
 		}
 		e.Reason = report.CutText(e.Reason, observation.MaxReasonBytes)
+		events = append(events, e)
 	}
 	left.Events -= len(events)
 	return events, nil
@@ -93,44 +130,6 @@ func (f *Finder) acceptance(ctx context.Context, c batch.Chunk) (func(line int64
 	defer body.Close()
 	bitmap, err := validation.ReadBitmap(body, c.Validated.Lines)
 	return bitmap.Accepted, err
-}
-
-// readLines returns an event for each of the hits, without status and reason. The file is read from the beginning of
-// the chunk to the last of them.
-func (f *Finder) readLines(ctx context.Context, b batch.Batch, c batch.Chunk, hits []hit, left *Budget) (
-	events []observation.Event, err error) {
-	start, _ := b.Plan.Range(c.Index)
-	object := b.Source()
-	r := chunk.NewReader(ctx, f.Uploads.Source(object.Key, object.ETag), b.Plan, c.Index,
-		chunk.Options{MaxLineBytes: int(b.MaxLineBytes)})
-	defer r.Close()
-	s := scanner.New(transaction.Rules{ReceivedAt: b.ReceivedAt, MaxLineBytes: int(b.MaxLineBytes)})
-	for len(events) < len(hits) && r.Next() {
-		line, h := r.Line(), hits[len(events)]
-		if line.Number != h.line {
-			continue
-		}
-		found := s.Line
-		if line.TooLong {
-			found = s.TooLong
-		}
-		result := found(line.Text)
-		if string(result.ModificationID) != h.id {
-			return nil, fmt.Errorf("batch %s: line %d of chunk %d does not have the ID of the index", b.ID, h.line,
-				c.Index)
-		}
-		left.Bytes -= max(0, line.Offset-start)
-		start = line.Offset
-		events = append(events, observation.Event{Tenant: b.Tenant, At: b.ReceivedAt, ModificationID: h.id,
-			TransactionID: report.CutID(string(result.TransactionExternalID))})
-	}
-	if err := r.Err(); err != nil {
-		return nil, fmt.Errorf("read lines: %w", err)
-	}
-	if len(events) < len(hits) {
-		return nil, fmt.Errorf("batch %s: chunk %d has fewer lines than its index", b.ID, c.Index)
-	}
-	return events, nil
 }
 
 // readReasons sets the reasons of rejected lines of a chunk, which are counted from 0, from its part of the report.

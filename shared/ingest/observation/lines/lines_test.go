@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -14,56 +13,33 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/ingest/batch"
-	"sluice/shared/ingest/chunk"
+	"sluice/shared/ingest/lineindex"
+	"sluice/shared/ingest/lineindex/lineindextest"
 	"sluice/shared/ingest/observation"
 	"sluice/shared/ingest/observation/lines"
 	"sluice/shared/ingest/observation/linestest"
 	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/dynamo/dynamotest"
 )
 
 var receivedAt = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
 
-// storage has the chunks and objects of one batch.
-type storage struct {
-	chunks  []batch.Chunk
-	objects map[string][]byte
-	opened  []string
+// batches has one batch with its chunks.
+type batches struct {
+	batch.Batch
+	chunks []batch.Chunk
 }
 
-func (s *storage) Chunks(context.Context, batch.ID) ([]batch.Chunk, error) { return s.chunks, nil }
-
-var errGone = errors.New("gone")
-
-func (s *storage) Open(_ context.Context, key, _ string, from, to int64) (io.ReadCloser, error) {
-	s.opened = append(s.opened, key)
-	content, exists := s.objects[key]
-	if !exists {
-		return nil, errGone
-	}
-	if to < 0 {
-		to = int64(len(content))
-	}
-	return io.NopCloser(bytes.NewReader(content[from:to])), nil
-}
-
-func (s *storage) Source(key, _ string) chunk.Source {
-	if content, exists := s.objects[key]; exists {
-		return chunk.NewSource(bytes.NewReader(content))
-	}
-	return gone{}
-}
-
-type gone struct{}
-
-func (gone) Open(context.Context, int64, int64) (io.ReadCloser, error) { return nil, errGone }
+func (b *batches) Get(context.Context, batch.ID) (batch.Batch, error)      { return b.Batch, nil }
+func (b *batches) Chunks(context.Context, batch.ID) ([]batch.Chunk, error) { return b.chunks, nil }
 
 const tooLong = 5000
 
 // example is a batch of several chunks, and the errors of some of its lines.
-func example(t *testing.T) (batch.Batch, *storage, *lines.Finder) {
+func example(t *testing.T) (*batches, *linestest.Index, *lines.Finder) {
 	t.Helper()
-	b := batch.Batch{ID: "b", Tenant: "t1", Status: batch.Processed, ReceivedAt: receivedAt,
-		DigestKey: [16]byte{1, 2, 3}, Verdict: &batch.Verdict{}}
+	b := &batches{Batch: batch.Batch{ID: "0199a6a4-6f00-7cc3-98c4-dc0c0c07398f", Tenant: "t1", Status: batch.Processed,
+		ReceivedAt: receivedAt, DigestKey: [16]byte{1, 2, 3}, Verdict: &batch.Verdict{}}}
 	var file []string
 	for i := range 30 {
 		file = append(file, linestest.Line(fmt.Sprintf("x%d", i), fmt.Sprintf("m%d", i), i != 7))
@@ -76,33 +52,33 @@ func example(t *testing.T) (batch.Batch, *storage, *lines.Finder) {
 					`"reason":"`+strings.Repeat("r", tooLong)+`","currency"`, 1))
 		}
 	}
-	s := &storage{}
-	s.chunks, s.objects = linestest.Validate(t, &b, []byte(strings.Join(file, "\n")), 1500)
-	if len(s.chunks) < 5 {
-		t.Fatalf("the file has %d chunks, want some", len(s.chunks))
+	now := func() time.Time { return receivedAt.Add(time.Hour) }
+	x := linestest.NewIndex(dynamotest.Start(t), now)
+	b.chunks = x.Validate(t, &b.Batch, []byte(strings.Join(file, "\n")), 1500)
+	if len(b.chunks) < 5 {
+		t.Fatalf("the file has %d chunks, want some", len(b.chunks))
 	}
-	return b, s, &lines.Finder{Chunks: s, Uploads: s, Work: s}
+	return b, x, &lines.Finder{Batches: b, Index: x, Keys: x, Work: x, IsGone: lineindextest.IsGone, Now: now}
 }
 
 // findAll finds all lines in steps of a budget, and returns the number of steps.
-func findAll(t *testing.T, f *lines.Finder, b batch.Batch, budget lines.Budget, ids ...string) (
-	events []observation.Event, steps int) {
+func findAll(t *testing.T, f *lines.Finder, budget lines.Budget, ids ...string) (events []observation.Event,
+	steps int) {
 	t.Helper()
-	for from := (lines.Position{}); ; steps++ {
+	for after := (*lineindex.Position)(nil); ; steps++ {
 		left := budget
-		found, end, err := f.Find(t.Context(), b, ids, from, &left)
+		found, end, err := f.Find(t.Context(), "t1", ids, after, &left)
 		if err != nil || len(found) > budget.Events || steps > 100 {
-			t.Fatalf("step %d from %+v: found %d, %v", steps, from, len(found), err)
+			t.Fatalf("step %d from %v: found %d, %v", steps, after, len(found), err)
 		}
 		events = append(events, found...)
-		if end == nil {
+		if after = end; end == nil {
 			return events, steps + 1
 		}
-		from = *end
 	}
 }
 
-var ample = lines.Budget{Sections: 1000, Bytes: 1 << 20, Events: 1000}
+var ample = lines.Budget{Bytes: 1 << 20, Events: 1000}
 
 // want is an event with the beginning of its reason.
 type want struct {
@@ -132,7 +108,7 @@ const rejected, failed, stored = http.StatusBadRequest, http.StatusInternalServe
 // Lines are found in all chunks, with what became of them, in one step or in many.
 func TestFind(t *testing.T) {
 	t.Parallel()
-	b, _, f := example(t)
+	_, _, f := example(t)
 	duplicate := want{"twice", "again", rejected, "/modification/external_id: "}
 	wanted := []want{
 		{"m0", "x0", stored, ""}, duplicate, {"m7", "x7", rejected, "/modification/type: "},
@@ -144,15 +120,13 @@ func TestFind(t *testing.T) {
 		budget   lines.Budget
 		minSteps int
 	}{
-		"ample":         {ample, 1},
-		"one event":     {lines.Budget{Sections: 1000, Bytes: 1 << 20, Events: 1}, 8},
-		"three events":  {lines.Budget{Sections: 1000, Bytes: 1 << 20, Events: 3}, 3},
-		"one section":   {lines.Budget{Sections: 1, Bytes: 1 << 20, Events: 1000}, 5},
-		"one byte":      {lines.Budget{Sections: 1000, Bytes: 1, Events: 1000}, 5},
-		"some sections": {lines.Budget{Sections: 20, Bytes: 1 << 20, Events: 1000}, 2},
+		"ample":        {ample, 1},
+		"one event":    {lines.Budget{Bytes: 1 << 20, Events: 1}, 8},
+		"three events": {lines.Budget{Bytes: 1 << 20, Events: 3}, 3},
+		"one byte":     {lines.Budget{Bytes: 1, Events: 1000}, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
-			events, steps := findAll(t, f, b, c.budget, ids...)
+			events, steps := findAll(t, f, c.budget, ids...)
 			for i, e := range events { // the findings of the scanner are not compared here
 				if e.ModificationID == "mb" || e.ModificationID == "ml" {
 					if e.Reason == "" {
@@ -172,43 +146,57 @@ func TestFind(t *testing.T) {
 // What became of a line depends on its batch.
 func TestFindByOutcome(t *testing.T) {
 	t.Parallel()
-	b, s, f := example(t)
+	b, _, f := example(t)
 	b.ErrorMessage = "why"
 	b.Status = batch.ValidationFailed
-	events, _ := findAll(t, f, b, ample, "m0", "m7")
+	events, _ := findAll(t, f, ample, "m0", "m7")
 	compare(t, []want{{"m0", "x0", rejected, "The batch was rejected: why"},
 		{"m7", "x7", rejected, "/modification/type: "}}, events)
 	b.Status = batch.Failed
-	events, _ = findAll(t, f, b, ample, "m0", "m7")
+	events, _ = findAll(t, f, ample, "m0", "m7")
 	compare(t, []want{{"m0", "x0", failed, "The batch failed: why"}, {"m7", "x7", rejected, "/modification/type: "}},
 		events)
-	for i := range s.chunks {
-		s.chunks[i].Settled = &batch.SettleResult{Skipped: true}
+	for i := range b.chunks {
+		b.chunks[i].Settled = &batch.SettleResult{Skipped: true}
 	}
 	b.Status = batch.ValidationFailed // has too many transactions
-	events, _ = findAll(t, f, b, ample, "m7")
+	events, _ = findAll(t, f, ample, "m7")
 	compare(t, []want{{"m7", "x7", rejected, "The batch was rejected: why"}}, events)
 }
 
-// Chunks without a line that is looked for are not read, and a file that is gone is an error.
-func TestFindReadsWhatItNeeds(t *testing.T) {
+// The outcomes of lines whose work files are gone, or that are too old, are not known. A damaged index is an error.
+func TestFindWithoutFiles(t *testing.T) {
 	t.Parallel()
-	b, s, f := example(t)
-	if events, _ := findAll(t, f, b, ample, "nobody"); len(events) != 0 || len(s.opened) != 0 {
-		t.Errorf("found %d and opened %q, want nothing", len(events), s.opened)
-	}
-	for _, key := range []string{b.Object.Key, s.chunks[0].Validated.IndexKey} {
-		content := s.objects[key]
-		delete(s.objects, key)
-		left := ample
-		if _, _, err := f.Find(t.Context(), b, []string{"m0"}, lines.Position{}, &left); !errors.Is(err, errGone) {
-			t.Errorf("without %s: got %v, want its error", key, err)
+	b, x, f := example(t)
+	for _, c := range b.chunks {
+		if key := c.Settled.ReportKey; bytes.Contains(x.Objects[key], []byte(`"m7"`)) {
+			delete(x.Objects, key)
 		}
-		s.objects[key] = content
 	}
-	b.DigestKey = [16]byte{}
-	if events, _ := findAll(t, f, b, ample, "m0"); len(events) != 0 {
-		t.Errorf("with another key %d lines are found", len(events))
+	if events, _ := findAll(t, f, ample, "m7"); len(events) != 0 {
+		t.Errorf("found %v without a report", events)
+	}
+	f.Now = func() time.Time { return receivedAt.Add(lines.Life - 1) }
+	if events, _ := findAll(t, f, ample, "m0"); len(events) != 1 {
+		t.Errorf("found %v on the last day", events)
+	}
+	f.Now = func() time.Time { return receivedAt.Add(lines.Life) }
+	if events, _ := findAll(t, f, ample, "m0"); len(events) != 0 {
+		t.Errorf("found %v of an old batch", events)
+	}
+	b.Status = batch.InProgress
+	f.Now = func() time.Time { return receivedAt }
+	if events, _ := findAll(t, f, ample, "m0"); len(events) != 0 {
+		t.Errorf("found %v of a batch that has not ended", events)
+	}
+	for key := range x.Objects {
+		if strings.Contains(key, "/segments/") {
+			x.Objects[key] = nil
+		}
+	}
+	left := ample
+	if _, _, err := f.Find(t.Context(), "t1", []string{"m0"}, nil, &left); !errors.Is(err, lineindex.ErrCorrupt) {
+		t.Errorf("got %v of a damaged index", err)
 	}
 }
 

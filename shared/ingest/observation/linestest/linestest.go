@@ -1,13 +1,22 @@
-// Package linestest makes the work files of a batch, for tests of what became of its lines.
+// Package linestest makes the work files of batches and the index of their lines, for tests of what became of them.
 package linestest
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"io"
 	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/uuid"
 
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/chunk"
+	"sluice/shared/ingest/lineindex"
+	"sluice/shared/ingest/lineindex/lineindexdb"
+	"sluice/shared/ingest/lineindex/lineindextest"
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/scanner"
 	"sluice/shared/ingest/validation"
@@ -16,17 +25,47 @@ import (
 // maxLineBytes is the length of the longest line.
 const maxLineBytes = 4096
 
-// Validate validates a file in chunks as the steps of a batch do, without its entities. It completes the batch by what
-// they pin, and returns its chunks and all objects by their keys, that of the file included.
-func Validate(t testing.TB, b *batch.Batch, file []byte, chunkBytes int64) ([]batch.Chunk, map[string][]byte) {
+// Index is an index of lines with its files, which work files are in, too.
+type Index struct {
+	lineindex.Indexer
+	lineindex.Searcher
+	*lineindextest.Files
+	// LineKey is the key of the digests.
+	LineKey lineindex.Key
+}
+
+// NewIndex returns an empty index.
+func NewIndex(db *dynamodb.Client, now func() time.Time) *Index {
+	catalog, files := lineindexdb.New(db, "test-index"), lineindextest.NewFiles()
+	return &Index{
+		Indexer: lineindex.Indexer{Catalog: catalog, Work: files, Files: files, NewName: uuid.NewString,
+			Lease: time.Minute, Now: now},
+		Searcher: lineindex.Searcher{Catalog: catalog, Files: files, IsGone: lineindextest.IsGone, Now: now},
+		Files:    files, LineKey: lineindex.Key{1},
+	}
+}
+
+// Find returns LineKey for every tenant.
+func (x *Index) Find(context.Context, string) (lineindex.Key, time.Time, bool, error) {
+	return x.LineKey, time.Time{}, true, nil
+}
+
+// Open reads an object.
+func (x *Index) Open(ctx context.Context, key, etag string, from, to int64) (io.ReadCloser, error) {
+	return x.Files.Open(ctx, key, etag, from, to)
+}
+
+// Validate validates a file in chunks as the steps of a batch do, without its entities, and indexes its lines. It
+// completes the batch by what they pin, and returns its chunks.
+func (x *Index) Validate(t testing.TB, b *batch.Batch, file []byte, chunkBytes int64) []batch.Chunk {
 	t.Helper()
-	key := "uploads/" + string(b.ID)
-	b.Object, b.MaxLineBytes = batch.Object{Key: key, ETag: "etag", Size: int64(len(file))}, maxLineBytes
+	b.Object.Size, b.MaxLineBytes = int64(len(file)), maxLineBytes
 	b.Plan = chunk.NewPlan(int64(len(file)), chunkBytes)
-	v := &validator{t: t, batch: b, file: file, objects: map[string][]byte{key: file}}
+	v := &validator{t: t, batch: b, file: file, objects: x.Objects, key: x.LineKey}
 	v.validate()
 	v.settle(v.reconcile())
-	return v.chunks, v.objects
+	v.check(x.Add(t.Context(), b.Tenant, lineindex.BatchOf(*b), lineindex.ChunksOf(v.chunks)))
+	return v.chunks
 }
 
 type validator struct {
@@ -35,6 +74,7 @@ type validator struct {
 	file    []byte
 	chunks  []batch.Chunk
 	objects map[string][]byte
+	key     lineindex.Key
 }
 
 func (v *validator) check(err error) {
@@ -71,13 +111,15 @@ func (v *validator) chunkInput(index int) validation.ChunkInput {
 
 func (v *validator) validate() {
 	for i := range v.batch.Plan.Count() {
-		var findings, index bytes.Buffer
+		var findings, index, identifiers bytes.Buffer
 		r, err := validation.ValidateChunk(v.t.Context(), validation.ValidateInput{
-			ChunkInput: v.chunkInput(i), DigestKey: v.batch.DigestKey}, &findings, &index)
+			ChunkInput: v.chunkInput(i), DigestKey: v.batch.DigestKey, IdentifiersKey: &v.key,
+			Identifiers: &identifiers}, &findings, &index)
 		v.check(err)
 		v.chunks = append(v.chunks, batch.Chunk{Index: i, Validated: &batch.ValidateResult{
 			Lines: r.Lines, Transactions: r.Transactions, Bytes: r.Bytes, IndexSections: string(r.IndexSections),
 			FindingsKey: v.store(findings.Bytes(), "%d.findings", i), IndexKey: v.store(index.Bytes(), "%d.index", i),
+			IdentifiersKey: v.store(identifiers.Bytes(), "%d.identifiers", i),
 		}})
 	}
 }

@@ -1,0 +1,102 @@
+package lineindex
+
+import (
+	"context"
+	"slices"
+
+	"sluice/shared/ingest/batch"
+)
+
+// Owing finds the batches that have ended and owe their index.
+type Owing struct {
+	Batches interface {
+		// List and Chunks are as in batch.Store.
+		List(ctx context.Context, tenant string, f batch.Filter, after batch.ID, limit int) ([]batch.Batch, batch.ID,
+			error)
+		Chunks(ctx context.Context, id batch.ID) ([]batch.Chunk, error)
+	}
+}
+
+// latestBatches is how many batches of a tenant, the latest ones, are looked at.
+const latestBatches = 100
+
+// Pending returns those of the latest batches of a tenant that owe their index. A batch owes it for a second or so.
+func (o Owing) Pending(ctx context.Context, tenant string) (pending []Pending, err error) {
+	found, _, err := o.Batches.List(ctx, tenant, batch.Filter{}, "", latestBatches)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range found {
+		if !slices.Contains(b.Unannounced, batch.Index) {
+			continue
+		}
+		chunks, err := o.Batches.Chunks(ctx, b.ID)
+		if err != nil {
+			return nil, err
+		}
+		pending = append(pending, Pending{BatchOf(b), ChunksOf(chunks)})
+	}
+	return pending, nil
+}
+
+// BatchOf returns a batch as the index has it.
+func BatchOf(b batch.Batch) Batch {
+	return Batch{ID: b.ID, ReceivedAt: b.ReceivedAt, Expires: b.Settings.ExpiryOf(b.ReceivedAt)}
+}
+
+// ChunksOf returns the work files of chunks, up to the first one that was not validated: without its lines those after
+// it cannot be numbered.
+func ChunksOf(chunks []batch.Chunk) []Chunk {
+	for i, c := range chunks {
+		if c.Index != i || c.Validated == nil {
+			chunks = chunks[:i]
+			break
+		}
+	}
+	counts := batch.CountLines(chunks)
+	files := make([]Chunk, len(chunks))
+	for i, c := range chunks {
+		files[i] = Chunk{Key: c.Validated.IdentifiersKey, FirstLine: counts.FirstLine(i)}
+	}
+	return files
+}
+
+// searchPending returns the hits of a batch that is not in a segment yet after the position, with their records: at
+// least one more than the limit if there are as many. They are those that its segment will have.
+func (s *Searcher) searchPending(ctx context.Context, q Query, p Pending, wanted map[uint64][]Kind) (hits []Hit,
+	err error) {
+	if p.isExpired(s.Now()) {
+		return nil, nil
+	}
+	inputs, err := openChunks(ctx, s.Work, p.Chunks)
+	if err != nil {
+		return nil, err
+	}
+	for _, in := range inputs {
+		file := entryFile{s.Work, in.Key, chunkHeaderBytes}
+		for digest, kinds := range wanted {
+			err := file.each(ctx, 0, in.entries, digest, func(entries []entry) (bool, error) {
+				for _, e := range entries {
+					at := Position{p.ReceivedAt, p.ID, e.place + uint64(in.base)<<kindBits}
+					if !slices.Contains(kinds, e.kind()) || q.After != nil && at.compare(*q.After) <= 0 {
+						continue
+					}
+					record, err := readRecordAt(ctx, s.Work, in.Key, in.recordsStart()+e.offset())
+					if err != nil {
+						return false, err
+					}
+					record.Line += in.FirstLine
+					hits = append(hits, Hit{Batch: p.Batch, Kind: e.kind(), Record: record, Position: at})
+				}
+				return len(hits) <= q.Limit, nil
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+		if len(hits) > q.Limit {
+			break // the chunks are in the order of their lines
+		}
+	}
+	return hits, nil
+}
