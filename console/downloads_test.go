@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/difftest"
 )
 
 const testBatch = "0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01"
@@ -129,9 +131,7 @@ func TestRefusalHasItsRequestID(t *testing.T) {
 	}
 	w := ask(s, http.MethodGet, "/console/batches/"+other+"/download/report", nil, fromPage(cookie),
 		with("Accept", "text/html"))
-	if !strings.Contains(w.Body.String(), "Request r-404.") {
-		t.Errorf("the page does not name the request: %s", w.Body)
-	}
+	difftest.Contains(t, "the page does not name the request", w.Body.String(), "Request r-404.")
 }
 
 // A file that breaks off is not taken for a whole one: the connection is closed before its end.

@@ -124,9 +124,7 @@ func TestErrorQueriesOutOfRange(t *testing.T) {
 	}
 	for _, query := range []string{"limit=501", "limit=-1", "offset=x", "line=1.5", "line=9999999999999999999"} {
 		values, _ := url.ParseQuery(query)
-		if _, err := ParseErrorQuery(values); err == nil {
-			t.Errorf("%s is accepted", query)
-		}
+		errtest.Fails(t, query+" is accepted", errtest.Of(ParseErrorQuery(values)))
 	}
 }
 
@@ -142,9 +140,7 @@ func TestReportsThatAreNone(t *testing.T) {
 		if err == nil {
 			_, err = x.Finish()
 		}
-		if err == nil {
-			t.Errorf("%.20q is accepted", text)
-		}
+		errtest.Fails(t, fmt.Sprintf("%.20q is accepted", text), err)
 		_ = file.Close()
 	}
 }

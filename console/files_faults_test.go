@@ -109,9 +109,7 @@ func TestRemovedWhileItArrives(t *testing.T) {
 			end(test, id)
 			_ = rest.CloseWithError(io.ErrUnexpectedEOF)
 			<-ended
-			if test.held != 0 {
-				t.Errorf("the console holds %d bytes", test.held)
-			}
+			difftest.Equal(t, "bytes of the console", int64(0), test.held)
 		})
 	}
 }
@@ -143,9 +141,7 @@ func TestRemovedFileIsNotUploaded(t *testing.T) {
 	if answer.Code != http.StatusNotFound || found.job != nil {
 		t.Errorf("the upload of a removed file answers %d: %s", answer.Code, answer.Body)
 	}
-	if requests := test.service.Requests(); len(requests) != 0 {
-		t.Errorf("the service was asked %q", requests)
-	}
+	difftest.Len(t, "the service was asked", 0, test.service.Requests())
 }
 
 // A system that clears its folder for temporary files does not end the spool.

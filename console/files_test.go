@@ -188,9 +188,7 @@ func TestUnusableFiles(t *testing.T) {
 		difftest.Equal(t, "the upload of a failed file", http.StatusConflict,
 			test.call("POST", "/"+r.ID+"/upload", "{}", nil))
 	}
-	if test.held != 0 {
-		t.Errorf("the console holds %d bytes of files that failed", test.held)
-	}
+	difftest.Equal(t, "bytes of files that failed of the console", int64(0), test.held)
 	r := test.awaitState(test.drop("blank", " \n\n"), stateChecked)
 	if len(r.Check.Suspicions) != 1 || r.Check.Suspicions[0].Code != "no_lines" {
 		t.Errorf("the suspicions of a blank file are %+v", r.Check.Suspicions)

@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"sluice/internal/figures"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -92,9 +94,7 @@ func TestMetrics(t *testing.T) {
 		errtest.Fatal(t, json.Unmarshal(w.Body.Bytes(), &snapshot))
 		return w.Code, snapshot
 	}
-	if status, _ := read(""); status != http.StatusNotFound {
-		t.Errorf("without a log the metrics answer %d, want 404", status)
-	}
+	difftest.Reply(t, "without a log the metrics answer", http.StatusNotFound)(read(""))
 	errtest.Fatal(t, os.MkdirAll(filepath.Join(data, "logs"), 0o700))
 	line := `2025-11-26T08:15:01.000Z sluice-batch r-1 {"record":"audit","status":200,"ms":1}` + "\n"
 	errtest.Fatal(t, os.WriteFile(filepath.Join(data, "logs", "functions.log"), []byte(line+line), 0o600))
@@ -104,9 +104,7 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	for _, query := range []string{"?since=x", "?since=-1s", "?since=9999999h", "?batch=x"} {
-		if status, _ := read(query); status != http.StatusBadRequest {
-			t.Errorf("%q answers %d, want 400", query, status)
-		}
+		difftest.Reply(t, fmt.Sprintf("%q answers", query), http.StatusBadRequest)(read(query))
 	}
 	errtest.Fatal(t, errtest.Of(s.Close()))
 }

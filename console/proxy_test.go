@@ -56,9 +56,7 @@ func TestRequestsArePassedOn(t *testing.T) {
 		difftest.Equal(t, "the service was sent "+name, want[name], got.Header.Get(name))
 		delete(want, name)
 	}
-	if len(want) > 0 {
-		t.Errorf("the service was not sent %v", want)
-	}
+	difftest.Len(t, "the service was not sent", 0, want)
 }
 
 // Nothing that is asked below /api reaches another path or another host than those of the API.

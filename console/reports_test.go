@@ -263,9 +263,7 @@ func TestReportsAreDropped(t *testing.T) {
 	errtest.Is(t, "a report that is read was dropped",
 		errtest.Of(used.index.Page(t.Context(), ErrorQuery{Limit: 1}, nil)), nil)
 	for i, b := range all {
-		if _, err := b.index.file.Stat(); err == nil {
-			t.Errorf("the file of report %d is open", i)
-		}
+		errtest.Fails(t, fmt.Sprintf("the file of report %d is open", i), errtest.Of(b.index.file.Stat()))
 	}
 	release()
 }

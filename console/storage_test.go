@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"sluice/shared/kit/difftest"
 )
 
 // The file of a document goes to the address that the service has given, with its headers and without a token, and to
@@ -59,10 +61,8 @@ func TestStoreAtSignedAddress(t *testing.T) {
 		got.Header.Get("If-None-Match") != "*" || got.Header.Get("Authorization") != "" || got.ContentLength != 7 {
 		t.Errorf("got %d %s, storage %q with %v", status, text, body, got.Header)
 	}
-	if status, text := send(service.URL + "/storage/full?X-Amz-Signature=5555"); status != http.StatusBadGateway ||
-		!strings.Contains(text, "PreconditionFailed") {
-		t.Errorf("what storage refuses answers %d %s, want 502 with its code", status, text)
-	}
+	difftest.Reply(t, "what storage refuses answers", http.StatusBadGateway, "PreconditionFailed")(
+		send(service.URL + "/storage/full?X-Amz-Signature=5555"))
 	got = nil
 	for _, address := range []string{"", "http://attacker.example/", service.URL + "/storage/a",
 		service.URL + "/oauth2/token",

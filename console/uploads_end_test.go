@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -21,9 +22,7 @@ func TestUploadsWaitForTheirTurn(t *testing.T) {
 		test.await(id, "waiting", func(r fileRecord) bool { return r.Upload.Waiting })
 	}
 	test.call("DELETE", "/"+first, "", nil)
-	if n := len(test.service.Requests()); n != 0 {
-		t.Errorf("%d requests of uploads that wait", n)
-	}
+	difftest.Equal(t, "requests of uploads that wait", 0, len(test.service.Requests()))
 	<-test.uploads
 	test.awaitState(second, stateDone)
 	for range maxUploads - 1 {

@@ -47,9 +47,7 @@ func TestUploadToTheEnd(t *testing.T) {
 			test.partsFrom = from
 			id := test.drop("a.jsonl", lines(3))
 			test.awaitState(id, stateChecked)
-			if n := len(test.service.Requests()); n != 0 {
-				t.Errorf("%d requests before the upload", n)
-			}
+			difftest.Equal(t, "requests before the upload", 0, len(test.service.Requests()))
 			test.startUpload(id, `{"name": "November", "metadata": {"a": "b"}, "max_rejected": "0.5%", `+
 				`"on_duplicate": "accept"}`)
 			r := test.awaitState(id, stateDone)
@@ -256,9 +254,8 @@ func TestCancelledUploads(t *testing.T) {
 		r.Upload != nil {
 		t.Errorf("cancelling: %d, %+v", status, r)
 	}
-	if n := test.countRequests("DELETE " + batchPath + "upload-parts/"); n != 1 {
-		t.Errorf("the upload was given up %d times", n)
-	}
+	difftest.Equal(t, "times that the upload was given up", 1,
+		test.countRequests("DELETE "+batchPath+"upload-parts/"))
 	let()
 	test.startUpload(id, "{}")
 	test.awaitState(id, stateDone)

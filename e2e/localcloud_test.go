@@ -108,9 +108,7 @@ func TestDatabaseAnswersOnlyKeysOfTheCloud(t *testing.T) {
 	for name, keys := range map[string][2]string{
 		"unknown key": {"local", "local"}, "wrong secret": {environment.AccessKeyID, "wrong"},
 	} {
-		if err := tables(keys[0], keys[1]); err == nil {
-			t.Errorf("with %s: no error", name)
-		}
+		errtest.Fails(t, "with "+name, tables(keys[0], keys[1]))
 	}
 	for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodOptions} {
 		request, err := http.NewRequestWithContext(t.Context(), method, environment.DynamoDBURL,

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/client"
+	"sluice/shared/kit/difftest"
 )
 
 // failedModifications reads the modification IDs of a day's failures, of which other tests have some, too.
@@ -195,9 +196,7 @@ func TestReadingCommands(t *testing.T) {
 		!strings.Contains(list, `"id":"new one"`) {
 		t.Errorf("entity list --status: %s", list)
 	}
-	if text := c.run(0, "entity", "show", senderID); !strings.Contains(text, "\n  legalEntityName  Acme\n") {
-		t.Errorf("entity show: %s", text)
-	}
+	difftest.Contains(t, "entity show", c.run(0, "entity", "show", senderID), "\n  legalEntityName  Acme\n")
 	if text := c.run(0, "entity", "show", "new one"); !strings.HasPrefix(text, "entity         new one\n") {
 		t.Errorf("entity show of one without properties: %s", text)
 	}
@@ -207,15 +206,10 @@ func TestReadingCommands(t *testing.T) {
 	sent := validLine()
 	path := writeFile(t, "transaction.json", sent.String())
 	c.run(0, "send", path)
-	if text := c.run(0, "transaction", "show", sent.transactionID()); !strings.Contains(text,
-		"\nsent          singly\n") || !strings.Contains(text,
-		`    "transaction_external_id": "`+sent.transactionID()+`"`) {
-		t.Errorf("transaction show: %s", text)
-	}
-	if text := c.run(0, "transaction", "show", sent.transactionID(), "--json"); !strings.Contains(text,
-		`"modification_external_id": "`+sent.modificationID()+`"`) {
-		t.Errorf("transaction show --json: %s", text)
-	}
+	difftest.Contains(t, "transaction show", c.run(0, "transaction", "show", sent.transactionID()),
+		"\nsent          singly\n", `    "transaction_external_id": "`+sent.transactionID()+`"`)
+	difftest.Contains(t, "transaction show --json", c.run(0, "transaction", "show", sent.transactionID(), "--json"),
+		`"modification_external_id": "`+sent.modificationID()+`"`)
 	c.run(2, "transaction", "show", "nobody-sent-this")
 
 	other := loginAs(t, environment, newClient(t, environment, c.TenantID, "--permission", "BatchRead"))

@@ -97,9 +97,8 @@ func TestSAMInvoke(t *testing.T) {
 	s.invoke("deliver", `"done":true`)
 	// A failure is reported as one, though SAM exits with 0.
 	for _, function := range []string{"screennames", "search", "ask"} {
-		if _, err := s.runSAM(function, s.event(function)); err == nil || !strings.Contains(err.Error(), "errorType") {
-			t.Errorf("%s of what is not screened: %v, want an error with an errorType", function, err)
-		}
+		errtest.Fails(t, function+" of what is not screened", errtest.Of(s.runSAM(function, s.event(function))),
+			"errorType")
 	}
 	s.checkAllRun()
 }

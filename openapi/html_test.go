@@ -2,6 +2,7 @@ package openapi_test
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,13 +26,9 @@ func TestReferenceIsOnePage(t *testing.T) {
 		t.Errorf("the page fetches %v, want nothing", elsewhere)
 	}
 	for _, o := range d.Operations {
-		if !strings.Contains(text, `"operationId":"`+o.ID+`"`) {
-			t.Errorf("the page has no operation %s", o)
-		}
+		difftest.Contains(t, fmt.Sprintf("the page has no operation %s", o), text, `"operationId":"`+o.ID+`"`)
 		for _, p := range slices.Concat(o.Permissions...) {
-			if !strings.Contains(text, "`"+p+"`") {
-				t.Errorf("the page does not name the permission %s of %s", p, o)
-			}
+			difftest.Contains(t, fmt.Sprintf("the page does not name the permission %s of %s", p, o), text, "`"+p+"`")
 		}
 	}
 	for _, part := range []string{"## Getting started", "Librairie du Coin", `"x-codeSamples"`} {

@@ -92,9 +92,7 @@ func TestOptionsAreChecked(t *testing.T) {
 	for _, o := range []sampledata.Options{
 		{Lines: -1}, {Lines: sampledata.MaxLines + 1}, {Bad: -0.1}, {Bad: 1.1}, {Bad: math.NaN()}, {Entities: -1},
 	} {
-		if _, err := sampledata.New(o); err == nil {
-			t.Errorf("New(%+v) returned no error", o)
-		}
+		errtest.Fails(t, fmt.Sprintf("New(%+v)", o), errtest.Of(sampledata.New(o)))
 	}
 }
 

@@ -254,9 +254,7 @@ func TestCommandEndsDuringAnUpload(t *testing.T) {
 	want := fmt.Sprintf("lines.jsonl was not uploaded completely; continue with: sluice upload --api-url %s "+
 		"--token-url %s --client-id %s --scope tenant/%s lines.jsonl --reject-on-invalid=false\n",
 		tenant.apiURL, tenant.tokenURL, tenant.clientID, tenant.id)
-	if out := p.console.output.String(); !strings.Contains(out, want) {
-		t.Errorf("the command prints %q, want %q in it", out, want)
-	}
+	difftest.Contains(t, "the command prints", p.console.output.String(), want)
 	p.waitForText("Not up to date")
 }
 

@@ -32,9 +32,7 @@ func TestUsageOfALargeBatch(t *testing.T) {
 		Puts:  5 + 2*245 + 2*(2+16), Gets: 23*245 + 3*245 + 245, Transitions: 5*245 + 16 + 14,
 		MachineRuns: 3*245 + 16 + 6, Runs: 3*245 + 16 + 10,
 	}
-	if got != want {
-		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
+	difftest.Equal(t, "result", want, got)
 	thousand := oneBatch
 	thousand.Lines, thousand.Bytes, thousand.Batches = 1000*thousand.Lines, 1000*thousand.Bytes, 1000
 	if all := UsageOf(thousand); !near(all.RowWrites, 1000*got.RowWrites+333*24) ||
@@ -108,15 +106,11 @@ func TestPackedAndParquet(t *testing.T) {
 	want.Puts += 245 + 2 + 1 // parts, their beginning and end, a tag
 	want.Gets += 2 - 1       // GuardDuty reads the copy
 	want.Runs++              // its second result
-	if got := UsageOf(packed); got != want {
-		t.Errorf("packed: got  %+v\nwant %+v", got, want)
-	}
+	difftest.Equal(t, "packed", want, UsageOf(packed))
 	want = usage
 	want.RowWrites, want.Reads, want.Gets, want.Runs = want.RowWrites+9, want.Reads+21, want.Gets+489, want.Runs+1
 	want.Puts += 123 + 2
-	if got := UsageOf(exported); got != want {
-		t.Errorf("Parquet: got  %+v\nwant %+v", got, want)
-	}
+	difftest.Equal(t, "Parquet", want, UsageOf(exported))
 	dollars := func(e Estimate, name string) float64 {
 		for _, i := range append(e.Once, e.Monthly...) {
 			if i.Name == name {
@@ -171,9 +165,7 @@ func TestCheckRefusesWrongLoads(t *testing.T) {
 	} {
 		l := oneBatch
 		change(&l)
-		if err := l.Check(); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("got the error %v, want one with %q", err, name)
-		}
+		errtest.Fails(t, "error", l.Check(), name)
 	}
 }
 
@@ -187,8 +179,6 @@ func TestReadPricesRefusesWrongFiles(t *testing.T) {
 		"have no date, region or source":   strings.Replace(text, `"us-east-1"`, `""`, 1),
 		"cannot unmarshal string into Go ": strings.Replace(text, `"log_gib": 0.50`, `"log_gib": "free"`, 1),
 	} {
-		if _, err := ReadPrices(strings.NewReader(file)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got the error %v, want one with %q", err, want)
-		}
+		errtest.Fails(t, "error", errtest.Of(ReadPrices(strings.NewReader(file))), want)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"sluice/shared/kit/errtest"
@@ -20,7 +19,5 @@ func TestRead(t *testing.T) {
 		t.Errorf("Read = %+v, %v; want %+v", d, err, want)
 	}
 	errtest.Fatal(t, os.WriteFile(path, []byte("{"), 0o600))
-	if _, err := Read(dir); err == nil || !strings.Contains(err.Error(), path) {
-		t.Errorf("broken descriptor: %v, want an error that names %s", err, path)
-	}
+	errtest.Fails(t, "broken descriptor", errtest.Of(Read(dir)), path)
 }

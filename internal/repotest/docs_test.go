@@ -42,9 +42,7 @@ func checkExplained(t *testing.T, texts map[string]bool, least int) {
 	t.Helper()
 	page := string(readFile(t, "docs/errors.md"))
 	for text := range texts {
-		if !strings.Contains(page, "`"+text+"`") {
-			t.Errorf("docs/errors.md does not explain `%s`", text)
-		}
+		difftest.Contains(t, "docs/errors.md does not explain `"+text+"`", page, "`"+text+"`")
 	}
 	if len(texts) < least {
 		t.Errorf("found %d texts, want at least %d: has the type or the parameter been renamed?", len(texts), least)

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"testing"
+
+	"sluice/shared/kit/errtest"
 )
 
 // ownNamespace is the namespace of the service's own metrics, as the template has it.
@@ -123,9 +125,7 @@ func readDashboard(t *testing.T, body string) dashboard {
 	t.Helper()
 	var d dashboard
 	body = numberOfParameter.ReplaceAllString(body, `"value":1`)
-	if err := json.Unmarshal([]byte(body), &d); err != nil {
-		t.Fatalf("the body of the dashboard: %v", err)
-	}
+	errtest.Fatal(t, json.Unmarshal([]byte(body), &d))
 	return d
 }
 

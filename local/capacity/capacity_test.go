@@ -223,9 +223,8 @@ func TestPartsOfBatches(t *testing.T) {
 	tt.advance(time.Minute)
 	errtest.Fatal(t, dynamo.PutAll(ctx, tt.Client, documents, []dynamo.Item{item("d", 2)}))
 	found, err := dynamo.GetAll(ctx, tt.Client, documents, []dynamo.Item{key("a"), key("b"), key("c"), key("d")})
-	if err != nil || len(found) != 4 {
-		t.Errorf("%d items are stored, %v; want 4", len(found), err)
-	}
+	errtest.Fatal(t, err)
+	difftest.Equal(t, "items are stored", 4, len(found))
 }
 
 func key(part string) dynamo.Item {

@@ -57,32 +57,22 @@ func TestTablesSurviveARestart(t *testing.T) {
 		t.Fatal("two tables have the same name")
 	}
 	_, err := Start(t.Context(), c)
-	if err == nil || !strings.Contains(err.Error(), c.Tables[0].Name) {
-		t.Errorf("Start with other keys: %v, want an error naming %s", err, c.Tables[0].Name)
-	}
+	errtest.Fails(t, "Start with other keys", err, c.Tables[0].Name)
 }
 
 func TestStartFailures(t *testing.T) {
 	c := newConfig(t, t.TempDir())
 	c.Host = "192.0.2.1" // an address of documentation, which no machine has
-	if _, err := Start(t.Context(), c); err == nil {
-		t.Error("address of another machine: no error")
-	}
+	errtest.Fails(t, "address of another machine", errtest.Of(Start(t.Context(), c)))
 	c.Host = "127.0.0.1"
 	c.Program = "/does/not/exist"
-	if _, err := Start(t.Context(), c); err == nil {
-		t.Error("missing program: no error")
-	}
+	errtest.Fails(t, "missing program", errtest.Of(Start(t.Context(), c)))
 	c.Program = "/bin/false"
-	if _, err := Start(t.Context(), c); err == nil || !strings.Contains(err.Error(), "ended unexpectedly") {
-		t.Errorf("program that ends: %v, want an error saying so", err)
-	}
+	errtest.Fails(t, "program that ends", errtest.Of(Start(t.Context(), c)), "ended unexpectedly")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	c.Program = serverProgram(t)
-	if _, err := Start(ctx, c); err == nil {
-		t.Error("ended context: no error")
-	}
+	errtest.Fails(t, "ended context", errtest.Of(Start(ctx, c)))
 }
 
 // A server that loses its port to another program is started at another port.
@@ -143,8 +133,7 @@ func TestIndexesAreThoseOfTheTemplate(t *testing.T) {
 // expectIndexed stores an item with an old configuration and reads it by an index with the current one, twice.
 func expectIndexed(t *testing.T, old, current Config) {
 	t.Helper()
-	s, err := Start(t.Context(), old)
-	errtest.Fatal(t, err)
+	s := errtest.Must(Start(t.Context(), old))(t)
 	text := func(v string) map[string]string { return map[string]string{"S": v} }
 	if err := s.call(t.Context(), "PutItem", map[string]any{"TableName": "sluice-batches", "Item": map[string]any{
 		"id": text("b"), "part": text("batch"), "unfinished": text("b"), "look_at": text("2026"), "status": text("x"),

@@ -16,6 +16,7 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
 	"sluice/local/iam"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -103,10 +104,8 @@ func TestDispatch(t *testing.T) {
 			}
 		})
 	}
-	if status, got := send(t, address, "ROOT", "AmazonSQS.SendMessage", "/", "x"); status != 404 ||
-		!strings.Contains(got, "POST AmazonSQS.SendMessage /.") {
-		t.Errorf("unknown service: %d %s, want 404 with the method, the target and the path", status, got)
-	}
+	difftest.Reply(t, "unknown service", 404, "POST AmazonSQS.SendMessage /.")(
+		send(t, address, "ROOT", "AmazonSQS.SendMessage", "/", "x"))
 }
 
 // Each service denies what the statements do not allow, with errors in its own form.

@@ -145,9 +145,7 @@ func TestRules(t *testing.T) {
 	}
 	for _, rule := range []string{"", "close", "close:1", "close:0:before", "close:x:after", "close:1:then",
 		"random:1:0", "random:-1:5", "a:1:after:b"} {
-		if _, err := New([]string{rule}); err == nil {
-			t.Errorf("rule %q: got no error", rule)
-		}
+		errtest.Fails(t, fmt.Sprintf("rule %q", rule), errtest.Of(New([]string{rule})))
 	}
 }
 

@@ -49,9 +49,7 @@ func (j *journalText) String() string {
 func TestPlansThatStopNeedWhatStops(t *testing.T) {
 	in := errtest.Must(New([]string{"none"}))(t)
 	p := Plan{Name: "p", Match: "12345678", OneIn: 1, EventsOneIn: 1, Kinds: []Kind{Stop}}
-	if err := in.Follow(p); err == nil {
-		t.Error("an injector without OnStop follows a plan that stops executions")
-	}
+	errtest.Fails(t, "an injector without OnStop follows a plan that stops executions", in.Follow(p))
 	in.OnStop(func(string) {})
 	errtest.Is(t, "with OnStop", in.Follow(p), nil)
 }

@@ -189,9 +189,7 @@ func TestUnsupportedPoliciesAreRefused(t *testing.T) {
 			`{StringLike: k}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got, err := parseYAML(t, text); err == nil {
-				t.Errorf("parsed as %+v, want an error", got)
-			}
+			errtest.Fails(t, "parsed as", errtest.Of(parseYAML(t, text)))
 		})
 	}
 }

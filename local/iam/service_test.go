@@ -193,9 +193,7 @@ func TestUnreadablePolicies(t *testing.T) {
 		"of a resource": {Resources: []Resource{{ARN: things, Policy: map[string]any{}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := New(c); err == nil {
-				t.Error("New returned no error")
-			}
+			errtest.Fails(t, "New", errtest.Of(New(c)))
 		})
 	}
 }

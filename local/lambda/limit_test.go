@@ -46,9 +46,7 @@ func TestLimiter(t *testing.T) {
 		}
 	}
 	l.release("a")
-	if err := l.acquire("free"); err == nil {
-		t.Error("what one function has reserved was given to another one")
-	}
+	errtest.Fails(t, "what one function has reserved was given to another one", l.acquire("free"))
 	errtest.Is(t, "after the end of a request", l.acquire("a"), nil)
 	l.release("free")
 	errtest.Is(t, "after the end of a request of another function", l.acquire("other"), nil)

@@ -47,10 +47,8 @@ func TestAsynchronousRequestsSurviveARestart(t *testing.T) {
 		errtest.Fatal(t, errtest.Of(h.InvokeAsync("toy", []byte(`{"Do": "hang"}`))))
 	}
 	h.Service.Close()
-	files, err := os.ReadDir(h.cfg.JournalDir)
-	if err != nil || len(files) != 3 {
-		t.Fatalf("%d requests in the journal, %v; want 3", len(files), err)
-	}
+	files := errtest.Must(os.ReadDir(h.cfg.JournalDir))(t)
+	difftest.Equal(t, "requests in the journal", 3, len(files))
 	for _, f := range files {
 		path := filepath.Join(h.cfg.JournalDir, f.Name())
 		text := errtest.Must(os.ReadFile(path))(t)

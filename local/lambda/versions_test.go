@@ -44,9 +44,8 @@ func TestVersions(t *testing.T) {
 	errtest.Fatal(t, v.Prune(func(function, number string) bool { return function == "f" && number == "2" }))
 	difftest.Equal(t, "programs after pruning", map[string]string{"2": "two", "4": "three and more"}, texts())
 	difftest.Equal(t, "programs of another function", 0, len(errtest.Must(v.Programs("other"))(t)))
-	if _, err := v.Publish("f", filepath.Join(dir, "missing")); err == nil {
-		t.Error("published a program that does not exist")
-	}
+	errtest.Fails(t, "published a program that does not exist",
+		errtest.Of(v.Publish("f", filepath.Join(dir, "missing"))))
 	errtest.Is(t, "prune a folder that does not exist", NewVersions(filepath.Join(dir, "none")).Prune(nil), nil)
 }
 
@@ -94,8 +93,6 @@ func TestInvokeVersions(t *testing.T) {
 		t.Errorf("$LATEST: %+v, %v; want that its program is missing", result, err)
 	}
 	for _, name := range []string{"toy:3", "toy:dead", "toy:"} {
-		if _, err := h.Invoke(t.Context(), name, nil); err == nil {
-			t.Errorf("%s: got no error", name)
-		}
+		errtest.Fails(t, name, errtest.Of(h.Invoke(t.Context(), name, nil)))
 	}
 }

@@ -17,9 +17,7 @@ import (
 func TestKillEndsWholeGroup(t *testing.T) {
 	g, child := startWithChild(t, "sleep 600 & echo $!; wait")
 	g.Kill()
-	if g.Err() == nil {
-		t.Error("Err of a killed process is nil")
-	}
+	errtest.Fails(t, "Err of a killed process is nil", g.Err())
 	waitForEndOf(t, child)
 }
 
@@ -100,13 +98,9 @@ func TestStopSendsSIGTERMBeforeKilling(t *testing.T) {
 	g = errtest.Must(Start(unresponsive))(t)
 	errtest.Fatal(t, errtest.Of(out.Read(make([]byte, 8))))
 	g.Stop(50 * time.Millisecond)
-	if g.Err() == nil {
-		t.Error("Err of a killed process is nil")
-	}
+	errtest.Fails(t, "Err of a killed process is nil", g.Err())
 }
 
 func TestStartMissingProgram(t *testing.T) {
-	if _, err := Start(exec.Command("/does/not/exist")); err == nil {
-		t.Error("Start of a missing program: no error")
-	}
+	errtest.Fails(t, "Start of a missing program", errtest.Of(Start(exec.Command("/does/not/exist"))))
 }

@@ -170,8 +170,7 @@ func TestTaskTokens(t *testing.T) {
 		_, kind := b.call(t, operation, fmt.Sprintf(`{"taskToken":%q%s}`, token, rest))
 		return kind
 	}
-	e, err := b.Start(machineARN, "good", []byte(`{"limit":60}`))
-	errtest.Fatal(t, err)
+	e := errtest.Must(b.Start(machineARN, "good", []byte(`{"limit":60}`)))(t)
 	token := <-tokens
 	difftest.Equal(t, "invalid output", "InvalidOutput", send("SendTaskSuccess", token, `,"output":"{"`))
 	difftest.Equal(t, "success", "", send("SendTaskSuccess", token, `,"output":"{\"a\":1}"`))
@@ -260,9 +259,7 @@ func TestRestart(t *testing.T) {
 		}
 	}
 	b.Close()
-	if _, err := b.Start(machineARN, "b", nil); err == nil {
-		t.Error("Start after Close: no error")
-	}
+	errtest.Fails(t, "Start after Close", errtest.Of(b.Start(machineARN, "b", nil)))
 	hanging = false
 	b.restart(t)
 	if got := b.waitForEnd(t, e.ARN); got.Status != Succeeded || !got.Start.Equal(e.Start) {
@@ -273,7 +270,5 @@ func TestRestart(t *testing.T) {
 		t.Errorf("OnEnded was called for %v, want one call", ended)
 	}
 	errtest.Fatal(t, os.WriteFile(filepath.Join(b.cfg.Dir, "toy", "x"+recordSuffix), []byte("{"), 0o600))
-	if _, err := New(t.Context(), b.cfg); err == nil || !strings.Contains(err.Error(), "x"+recordSuffix) {
-		t.Errorf("damaged file: %v, want an error with its name", err)
-	}
+	errtest.Fails(t, "damaged file", errtest.Of(New(t.Context(), b.cfg)), "x"+recordSuffix)
 }

@@ -57,9 +57,7 @@ func TestDefinitionsThatStepFunctionsRefuses(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if _, err := Parse([]byte(test.definition)); err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %v, want one with %q", err, test.want)
-			}
+			errtest.Fails(t, "error", errtest.Of(Parse([]byte(test.definition))), test.want)
 		})
 	}
 }

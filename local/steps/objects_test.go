@@ -60,9 +60,7 @@ func TestAbandonedWriter(t *testing.T) {
 	w := b.Create(ctx, key)
 	errtest.Fatal(t, errtest.Of(w.Write(make([]byte, 9<<20))))
 	cancel()
-	if err := w.Close(); err == nil {
-		t.Error("Close after the end of the context: no error")
-	}
+	errtest.Fails(t, "Close after the end of the context", w.Close())
 	errtest.Fatal(t, w.Abort())
 	errtest.Is(t, "Open after Abort", errtest.Of(b.Open(context.Background(), key, "", 0, -1)), objects.ErrNotFound)
 }

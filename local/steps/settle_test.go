@@ -59,9 +59,7 @@ func TestSettleWithoutLineCounts(t *testing.T) {
 	if b.Status != batch.Processed || b.Verdict.Accepted != 30 || b.Verdict.Invalid != 1 {
 		t.Fatalf("got status %s and verdict %+v, want PROCESSED with 30 accepted and 1 invalid", b.Status, b.Verdict)
 	}
-	if report := w.report(b); !strings.Contains(report, `"line":31`) {
-		t.Errorf("got the report\n%s\nwant it to name line 31", report)
-	}
+	difftest.Contains(t, "report", w.report(b), `"line":31`)
 }
 
 func TestTooManyTransactions(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/objects"
 )
@@ -78,9 +79,7 @@ func TestDeclaredContent(t *testing.T) {
 	t.Run("without the checksum", func(t *testing.T) {
 		signed := errtest.Must(uploads.SignPutOfContent(t.Context(), uniqueKey("declared"),
 			objects.Content{SHA256: sha256Of("hello")}, time.Minute))(t)
-		if status, text := put(t, signed.URL, "hello", "If-None-Match", "*"); status != 403 {
-			t.Errorf("PUT without the header answers %d %s, want 403", status, text)
-		}
+		difftest.Reply(t, "PUT without the header answers", 403)(put(t, signed.URL, "hello", "If-None-Match", "*"))
 	})
 }
 
@@ -208,13 +207,9 @@ func TestCompletionOfParts(t *testing.T) {
 	errtest.Fatal(t, u.complete(u.list()))
 	errtest.Is(t, "ListParts after the completion", errtest.Of(u.uploads.ListParts(t.Context(), u.key, u.id)),
 		objects.ErrNoUpload)
-	if status, text := putSigned(t, u.sign(2, 3, nil), "two"); status != http.StatusNotFound {
-		t.Errorf("a part after the completion: %d %s, want 404", status, text)
-	}
+	difftest.Reply(t, "a part after the completion", http.StatusNotFound)(putSigned(t, u.sign(2, 3, nil), "two"))
 	errtest.Is(t, "AbortParts after the completion", u.uploads.AbortParts(t.Context(), u.key, u.id), nil)
-	if got := createdWithKey(u.key); len(got) != 1 {
-		t.Errorf("storage reports %+v, want one object", got)
-	}
+	difftest.Len(t, "storage reports", 1, createdWithKey(u.key))
 
 	small := newPartsUpload(t, false)
 	small.send(1, "small")

@@ -143,9 +143,8 @@ func TestRefusedObjectsCannotBeRead(t *testing.T) {
 	if err := read(); errorCode(err) != "AccessDenied" {
 		t.Errorf("GET of a refused object: %v, want AccessDenied", err)
 	}
-	if _, err := c.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: aws.String(bucket), Key: &key}); err == nil {
-		t.Error("HEAD of a refused object: no error")
-	}
+	errtest.Fails(t, "HEAD of a refused object",
+		errtest.Of(c.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: aws.String(bucket), Key: &key})))
 	for _, source := range []string{key, strings.Replace(key, "refused", "%72efused", 1), url.QueryEscape(key)} {
 		if _, err := c.CopyObject(t.Context(), &s3.CopyObjectInput{Bucket: aws.String(bucket), Key: &other,
 			CopySource: aws.String(bucket + "/" + source)}); errorCode(err) != "AccessDenied" {
@@ -153,9 +152,7 @@ func TestRefusedObjectsCannotBeRead(t *testing.T) {
 		}
 	}
 	signed, _ := presignPut(t, key, time.Minute)
-	if status, _ := put(t, signed, "again", "If-None-Match", "*"); status != 412 {
-		t.Errorf("second PUT: status %d, want 412", status)
-	}
+	difftest.Reply(t, "second PUT: status", 412)(put(t, signed, "again", "If-None-Match", "*"))
 }
 
 // An object that is not tagged clean is read by the scanner alone, also if a clean one was under its key before.
@@ -225,9 +222,7 @@ func TestUploadsWithChecksums(t *testing.T) {
 		&s3.PutObjectInput{Bucket: aws.String(bucket), Key: aws.String(key + "x"), Body: strings.NewReader("hello"),
 			ChecksumSHA256: aws.String(enc.StdEncoding.EncodeToString(wrong[:]))},
 	)
-	if err == nil {
-		t.Error("PUT with a wrong checksum: no error")
-	}
+	errtest.Fails(t, "PUT with a wrong checksum", err)
 	if _, err := client("function", "wrong").ListObjectsV2(t.Context(),
 		&s3.ListObjectsV2Input{Bucket: aws.String(bucket)}); errorCode(
 		err,

@@ -183,9 +183,7 @@ func TestParametersOfTheOwnTemplate(t *testing.T) {
 			}
 			got, err := Load("../../template.yaml", testTarget, set)
 			if tt.wantErr != "" {
-				if err == nil || !strings.Contains(err.Error(), tt.wantErr) {
-					t.Errorf("error %v, want one with %q", err, tt.wantErr)
-				}
+				errtest.Fails(t, "error", err, tt.wantErr)
 				return
 			}
 			errtest.Fatal(t, err)

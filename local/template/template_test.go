@@ -2,6 +2,7 @@ package template
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -220,8 +221,6 @@ func TestSelectAndSplit(t *testing.T) {
 		map[string]any{"Fn::Select": []any{0, "a"}}, map[string]any{"Fn::Select": "a"},
 		map[string]any{"Fn::Split": []any{"", "a"}}, map[string]any{"Fn::Split": "a"},
 	} {
-		if got, err := r.resolve(malformed); err == nil {
-			t.Errorf("%v is resolved to %v, want an error", malformed, got)
-		}
+		errtest.Fails(t, fmt.Sprintf("%v is resolved to", malformed), errtest.Of(r.resolve(malformed)))
 	}
 }

@@ -73,8 +73,6 @@ func TestVersions(t *testing.T) {
 			"use !Ref StepFunction.Alias"},
 	} {
 		_, err := loadText(t, strings.Replace(versioned, test.from, test.to, 1), nil)
-		if err == nil || !strings.Contains(err.Error(), test.named) {
-			t.Errorf("%s: %v, want an error with %q", name, err, test.named)
-		}
+		errtest.Fails(t, name, err, test.named)
 	}
 }

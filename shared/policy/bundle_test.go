@@ -155,10 +155,8 @@ func TestGroupBytes(t *testing.T) {
 		"a group in a group":  {refer("outer"), b + 2*a},
 		"several, and nested": {refer("outer", "inner", "outer"), 2*(b+2*a) + a},
 	} {
-		got, err := Contents{Fields: test.fields, DataGroups: []DataGroup{outer, inner}}.GroupBytes()
-		if err != nil || got != test.want {
-			t.Errorf("%s: got %d bytes and the error %v, want %d", name, got, err, test.want)
-		}
+		got := errtest.Must(Contents{Fields: test.fields, DataGroups: []DataGroup{outer, inner}}.GroupBytes())(t)
+		difftest.Equal(t, name+": bytes", test.want, got)
 	}
 	circle := DataGroup{ID: "circle", Fields: refer(slices.Repeat([]string{"circle"}, MaxDataGroupFields)...)}
 	c := Contents{Fields: refer(slices.Repeat([]string{"circle"}, MaxFields)...), DataGroups: []DataGroup{circle}}

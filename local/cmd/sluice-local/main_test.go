@@ -147,9 +147,7 @@ func TestUploadIsProcessed(t *testing.T) {
 	}
 	token := r.token(t)
 	_, given := r.newBatch(t, token)
-	if status, text := r.upload(t, given.URL); status != 200 {
-		t.Fatalf("upload: %d %s, want 200", status, text)
-	}
+	difftest.Reply(t, "upload", 200)(r.upload(t, given.URL))
 	var batch struct{ Status string }
 	waitUntil(t, "the end of the batch", func() bool {
 		decode(t, r.do(t, http.MethodGet, r.APIURL+batches+"status/"+given.ID, token, nil), &batch)

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -41,10 +42,7 @@ func TestMissingPermissions(t *testing.T) {
 		t.Parallel()
 		r, data, token := startWith(t, changedTemplate(t, "Sid: SignUploads", "/uploads/*", "/elsewhere/*"))
 		_, batch := r.newBatch(t, token) // signing does not call S3
-		if status, text := r.upload(t, batch.URL); status != 403 ||
-			!strings.Contains(text, "<Code>AccessDenied</Code>") {
-			t.Errorf("upload: %d %s, want 403 AccessDenied", status, text)
-		}
+		difftest.Reply(t, "upload", 403, "<Code>AccessDenied</Code>")(r.upload(t, batch.URL))
 		waitForDenial(t, data, "sluice-batch", "s3:PutObject")
 	})
 	t.Run("DynamoDB", func(t *testing.T) {
@@ -52,9 +50,7 @@ func TestMissingPermissions(t *testing.T) {
 		r, data, token := startWith(t,
 			changedTemplate(t, "FunctionName: !Sub \"${Prefix}-batch\"", "dynamodb:GetItem, dynamodb:PutItem",
 				"dynamodb:GetItem"))
-		if status, _ := r.newBatch(t, token); status != 500 {
-			t.Errorf("status %d, want 500", status)
-		}
+		difftest.Reply(t, "status", 500)(r.newBatch(t, token))
 		waitForDenial(t, data, "sluice-batch", "dynamodb:PutItem")
 	})
 	t.Run("Step Functions", func(t *testing.T) {
@@ -62,9 +58,7 @@ func TestMissingPermissions(t *testing.T) {
 		r, data, token := startWith(t,
 			changedTemplate(t, "Sid: StartBatches", "states:StartExecution", "states:StopExecution"))
 		_, batch := r.newBatch(t, token)
-		if status, text := r.upload(t, batch.URL); status != 200 {
-			t.Errorf("upload: %d %s, want 200", status, text)
-		}
+		difftest.Reply(t, "upload", 200)(r.upload(t, batch.URL))
 		waitForDenial(t, data, "sluice-scan", "states:StartExecution")
 	})
 	t.Run("the role of the state machine", func(t *testing.T) {
@@ -72,9 +66,7 @@ func TestMissingPermissions(t *testing.T) {
 		r, data, token := startWith(t,
 			changedTemplate(t, "Sid: RunSteps", `- !Sub "${PlanFunction.Arn}:*"`, `- !Sub "${TokenFunction.Arn}:*"`))
 		_, batch := r.newBatch(t, token)
-		if status, text := r.upload(t, batch.URL); status != 200 {
-			t.Errorf("upload: %d %s, want 200", status, text)
-		}
+		difftest.Reply(t, "upload", 200)(r.upload(t, batch.URL))
 		waitForDenial(t, data, "states/sluice-batch", "lambda:InvokeFunction")
 	})
 	t.Run("KMS", func(t *testing.T) {

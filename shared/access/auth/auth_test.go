@@ -86,9 +86,7 @@ func TestWhoGetsAToken(t *testing.T) {
 			t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
 		}
 	}
-	if w.vault.signs["first"] != 1 {
-		t.Errorf("%d tokens were signed", w.vault.signs["first"])
-	}
+	difftest.Equal(t, "tokens were signed", 1, w.vault.signs["first"])
 }
 
 // A failure of the store or of KMS is neither the client's fault nor a token.
@@ -138,9 +136,7 @@ func TestFirstKeyIsMadeOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if n := w.published(t); n != 1 {
-		t.Errorf("%d keys", n)
-	}
+	difftest.Equal(t, "keys", 1, w.published(t))
 }
 
 // Through a rotation every token works to its end, a cached key set always holds the key that signs, and the old key
@@ -158,9 +154,7 @@ func TestRotation(t *testing.T) {
 	if last == old || kid(last) != kid(old) {
 		t.Error("the new key signs before every cache knows it")
 	}
-	if n := w.published(t); n != 2 {
-		t.Errorf("%d keys are published during the rotation", n)
-	}
+	difftest.Equal(t, "keys are published during the rotation", 2, w.published(t))
 	w.now = start.Add(auth.KeySetLifetime)
 	fresh := w.issue(t)
 	if kid(fresh) == kid(old) {
@@ -173,9 +167,7 @@ func TestRotation(t *testing.T) {
 	w.now = start.Add(auth.KeySetLifetime - time.Second + lives - time.Second)
 	errtest.Is(t, "the last token of the old key, in its last second", w.verify(t, last), nil)
 	w.now = start.Add(auth.KeySetLifetime + lives + 2*time.Minute)
-	if n := w.published(t); n != 1 {
-		t.Errorf("%d keys are published after the rotation", n)
-	}
+	difftest.Equal(t, "keys are published after the rotation", 1, w.published(t))
 	if w.vault.signs["first"] != 2 || w.vault.signs["second"] != 1 {
 		t.Errorf("signatures by key: %v", w.vault.signs)
 	}
@@ -208,9 +200,7 @@ func TestRetirement(t *testing.T) {
 	}
 	errtest.Fatal(t, retire(0))
 	w.now = w.now.Add(auth.KeySetLifetime)
-	if err := w.verify(t, old); err == nil {
-		t.Error("a token of the retired key is still accepted")
-	}
+	errtest.Fails(t, "a token of the retired key is still accepted", w.verify(t, old))
 	errtest.Is(t, "a token of the other key", w.verify(t, fresh), nil)
 	difftest.Equal(t, "keys are published", 1, w.published(t))
 }

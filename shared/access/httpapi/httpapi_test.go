@@ -82,8 +82,7 @@ func (a *testAPI) send(t *testing.T, e events.APIGatewayProxyRequest) (int, stri
 func (a *testAPI) sendWithin(ctx context.Context, t *testing.T,
 	e events.APIGatewayProxyRequest) (int, string, events.APIGatewayProxyResponse) {
 	t.Helper()
-	r, err := httpapi.Lambda(a.Handler())(ctx, e)
-	errtest.Fatal(t, err)
+	r := errtest.Must(httpapi.Lambda(a.Handler())(ctx, e))(t)
 	body := []byte(r.Body)
 	if r.IsBase64Encoded {
 		body = errtest.Must(base64.StdEncoding.DecodeString(r.Body))(t)

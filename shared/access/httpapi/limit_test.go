@@ -113,9 +113,7 @@ func TestLimitOfAnObject(t *testing.T) {
 			t.Errorf("request %d: %d %s, want %d; header, want (-), got (+):\n%s", i, status, body, test.status, diff)
 		}
 	}
-	if store.Writes() != 10 {
-		t.Errorf("%d writes", store.Writes())
-	}
+	difftest.Equal(t, "writes", 10, store.Writes())
 }
 
 func TestLimitOfAnAddress(t *testing.T) {

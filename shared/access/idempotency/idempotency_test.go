@@ -137,9 +137,7 @@ func TestOneEffectWhateverHappens(t *testing.T) {
 			}
 			answers = append(answers, last)
 		}
-		if len(c.created) != 1 {
-			t.Errorf("%q: created %v, want one", path, c.created)
-		}
+		difftest.Len(t, fmt.Sprintf("%q: created", path), 1, c.created)
 		for _, a := range answers {
 			if a != nil && string(a.Body) != string(answers[len(answers)-1].Body) {
 				t.Errorf("%q: the answers are %s and %s", path, a.Body, answers[len(answers)-1].Body)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/access/permission"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -33,9 +34,7 @@ func TestAllHasEveryConstant(t *testing.T) {
 	if diff := cmp.Diff(want, permission.All()); diff != "" {
 		t.Errorf("constants (-), All (+):\n%s", diff)
 	}
-	if missing := slices.DeleteFunc(want, permission.Exists); len(missing) > 0 {
-		t.Errorf("Exists does not know %v", missing)
-	}
+	difftest.Len(t, "Exists does not know", 0, slices.DeleteFunc(want, permission.Exists))
 	if permission.Exists("") || permission.Exists("batchread") {
 		t.Error("Exists knows a permission that does not exist")
 	}

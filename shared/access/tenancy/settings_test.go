@@ -29,9 +29,7 @@ func TestSettingsAsAttributes(t *testing.T) {
 	for _, name := range []string{"maxPast", "maxFuture", "retention"} {
 		attributes := tenancy.Settings{}.Attributes()
 		attributes[name] = "soon"
-		if got, err := tenancy.ParseSettings(attributes); err == nil {
-			t.Errorf("%s that is not a number: got %+v, want an error", name, got)
-		}
+		errtest.Fails(t, name+" that is not a number", errtest.Of(tenancy.ParseSettings(attributes)))
 	}
 }
 

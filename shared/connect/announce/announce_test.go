@@ -182,9 +182,8 @@ func TestReceiversAreToldApart(t *testing.T) {
 			const other = batch.Receiver("other")
 			f.Senders[other] = broken
 			m := event.Message{ID: "m", Type: event.WebhookTest, Payload: []byte("{}")}
-			if _, err := f.Handle(t.Context(), announce.Input{Message: &m}); err == nil {
-				t.Error("a receiver was not notified: got no error")
-			}
+			errtest.Fails(t, "a receiver was not notified",
+				errtest.Of(f.Handle(t.Context(), announce.Input{Message: &m})))
 			difftest.Equal(t, "messages on the bus", []event.Message{m}, f.bus.sent)
 		})
 	}

@@ -3,10 +3,10 @@ package announce_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/connect/announce"
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 // TestAnnouncementPayload tests the payload of the event about the end of a batch.
@@ -30,10 +30,8 @@ func TestAnnouncementPayload(t *testing.T) {
 				`"name":"n","metadata":null,"validate_only":false,"report_complete":null}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			m, err := announce.MessageOf(tt.b)
-			if diff := cmp.Diff(tt.want, string(m.Payload)); err != nil || diff != "" {
-				t.Errorf("error %v, payload (-want +got):\n%s", err, diff)
-			}
+			m := errtest.Must(announce.MessageOf(tt.b))(t)
+			difftest.Equal(t, "payload", tt.want, string(m.Payload))
 		})
 	}
 }

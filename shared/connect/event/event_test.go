@@ -33,9 +33,7 @@ func TestEncode(t *testing.T) {
 
 func TestEncodeRefusesOtherPayloads(t *testing.T) {
 	for _, payload := range []string{"", " ", "null", `"x"`, "[]", "{", "{}{}"} {
-		if text, err := newMessage(payload).Encode(); err == nil {
-			t.Errorf("payload %q: got %s, want an error", payload, text)
-		}
+		errtest.Fails(t, fmt.Sprintf("payload %q", payload), errtest.Of(newMessage(payload).Encode()))
 	}
 }
 

@@ -120,7 +120,6 @@ func TestClientAssertionFailsClosed(t *testing.T) {
 			s.wantCounts(t, 0, 0)
 		})
 	}
-	if _, err := outbound.KeySet([]outbound.ClientKey{broken}); err == nil {
-		t.Error("a key that cannot be read is published")
-	}
+	errtest.Fails(t, "a key that cannot be read is published",
+		errtest.Of(outbound.KeySet([]outbound.ClientKey{broken})))
 }

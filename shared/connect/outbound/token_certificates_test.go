@@ -10,6 +10,7 @@ import (
 	"sluice/shared/connect/externalauth"
 	"sluice/shared/connect/outbound"
 	"sluice/shared/connect/outbound/outboundtest"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -50,9 +51,7 @@ func TestCertificatesOfTokenEndpoint(t *testing.T) {
 				t.Errorf("useEndpointMtlsConfiguration %v: got the error %v, want one of the token endpoint",
 					useEndpoint, err)
 			}
-			if n := tokens.count.Load() + target.count.Load(); n != 0 {
-				t.Errorf("%d requests were sent", n)
-			}
+			difftest.Equal(t, "requests were sent", int32(0), tokens.count.Load()+target.count.Load())
 		}
 	})
 }

@@ -128,9 +128,8 @@ func TestBody(t *testing.T) {
 	batch.Messages = append(batch.Messages, Message{ID: "2", Text: []byte(`{"id":"2"}`)})
 	want := `{"messages":[` + string(single.Messages[0].Text) + `,{"id":"2"}]}`
 	difftest.Equal(t, "Body", want, string(batch.Body()))
-	if _, err := NewDelivery(Webhook{Type: Single}, event.Message{}, now); err == nil {
-		t.Error("a message without a payload was accepted")
-	}
+	errtest.Fails(t, "a message without a payload was accepted",
+		errtest.Of(NewDelivery(Webhook{Type: Single}, event.Message{}, now)))
 }
 
 func TestHasRoom(t *testing.T) {

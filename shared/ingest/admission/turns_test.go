@@ -109,9 +109,8 @@ func TestLeaveWhileWaiting(t *testing.T) {
 		!slices.Equal(places, []admission.Place{third.Place}) {
 		t.Errorf("after a batch has left, %v wait, error %v; want the third one only", places, err)
 	}
-	if _, err := o.queue.Admit(t.Context(), gate, second.Place, time.Now()); err == nil {
-		t.Error("a decision that was under way admitted a batch that has left")
-	}
+	errtest.Fails(t, "a decision that was under way admitted a batch that has left",
+		errtest.Of(o.queue.Admit(t.Context(), gate, second.Place, time.Now())))
 	o.leave(first)
 	o.expectTold(first, third)
 }
@@ -178,9 +177,7 @@ func TestLeaveAll(t *testing.T) {
 		errtest.Fatal(t, o.LeaveAll(t.Context(), ended))
 	}
 	o.expectTold(first, second)
-	if places, err := o.queue.Waiting(t.Context(), admission.Validation, 0); err != nil || len(places) != 0 {
-		t.Errorf("%v wait, error %v; want none", places, err)
-	}
+	difftest.Equal(t, "wait", 0, len(errtest.Must(o.queue.Waiting(t.Context(), admission.Validation, 0))(t)))
 }
 
 // reenteredQueue is a queue in which a batch enters anew after the first time that somebody has read its ticket.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/difftest"
 )
 
 // Parts have the preferred size unless there would be too many, and add up to the file.
@@ -40,9 +41,8 @@ func TestPartsOfAFile(t *testing.T) {
 func TestCompletion(t *testing.T) {
 	list := []batch.UploadedPart{{Number: 1, ETag: "a"}, {Number: 2, ETag: "b"}}
 	want := batch.CompletionOf(list)
-	if got := batch.CompletionOf([]batch.UploadedPart{{Number: 1, ETag: "a"}, {Number: 2, ETag: "b"}}); got != want {
-		t.Errorf("the same list is %s and %s", got, want)
-	}
+	difftest.Equal(t, "the same list", want,
+		batch.CompletionOf([]batch.UploadedPart{{Number: 1, ETag: "a"}, {Number: 2, ETag: "b"}}))
 	for _, other := range [][]batch.UploadedPart{nil, list[:1], {{Number: 1, ETag: "a"}, {Number: 2, ETag: "c"}},
 		{{Number: 1, ETag: "a"}, {Number: 3, ETag: "b"}}} {
 		if batch.CompletionOf(other) == want {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -77,9 +78,7 @@ func TestReadAheadReadsPartsAtOnce(t *testing.T) {
 	s.waiting.Wait()
 	s.waiting.Add(7)
 	close(s.gate)
-	if got, err := io.ReadAll(r); len(got) != 100 || err != nil {
-		t.Errorf("got %d bytes, %v, want 100", len(got), err)
-	}
+	difftest.Equal(t, "bytes", 100, len(errtest.Must(io.ReadAll(r))(t)))
 	r.Close()
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/intake"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/document/documentintake"
 )
@@ -78,12 +79,9 @@ func TestUnhealthyPlansAreLogged(t *testing.T) {
 		`"status":"WARNING"`,
 		"INSUFFICIENT_TEST_OBJECT_PERMISSIONS",
 	} {
-		if !strings.Contains(log.String(), want) {
-			t.Errorf("the log is %s, want it to have %s", log.String(), want)
-		}
+		difftest.Contains(t, "the log", log.String(), want)
 	}
-	if err := in.Handle(context.Background(), json.RawMessage(
-		`{"detail-type": "GuardDuty Malware Protection Resource Status Error", "detail": 1}`)); err == nil {
-		t.Error("an event that cannot be read is accepted")
-	}
+	errtest.Fails(t, "an event that cannot be read is accepted",
+		in.Handle(context.Background(),
+			json.RawMessage(`{"detail-type": "GuardDuty Malware Protection Resource Status Error", "detail": 1}`)))
 }

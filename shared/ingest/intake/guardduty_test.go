@@ -134,9 +134,7 @@ func TestFailedScansAreRepeated(t *testing.T) {
 	key = g.key()
 	g.mustHandle(t, newScanEvent(t, key, "n", "abc", intake.NoThreatsFound))
 	g.mustHandle(t, newScanEvent(t, key, "1", "abc", intake.ScanFailed))
-	if len(g.rescanner.keys) != 0 {
-		t.Errorf("a failure after a final result: requested scans of %v, want none", g.rescanner.keys)
-	}
+	difftest.Len(t, "a failure after a final result: requested scans of", 0, g.rescanner.keys)
 	lost := errors.New("lost")
 	g = newGuardDutyFixture(t, db)
 	g.rescanner.fail = lost
@@ -278,14 +276,10 @@ func TestUnknownEventsAreErrors(t *testing.T) {
 	}
 	for _, text := range []string{`{}`, `[]`, `null`, `"x"`, `{"Records":{}}`,
 		`{"detail-type":"Scheduled Event","detail":`} {
-		if err := g.Handle(t.Context(), json.RawMessage(text)); err == nil {
-			t.Errorf("event %s: got no error", text)
-		}
+		errtest.Fails(t, "event "+text, g.Handle(t.Context(), json.RawMessage(text)))
 	}
 	f := newFixture(t, "{}")
-	if err := f.handle(t, whole); err == nil {
-		t.Error("an event of GuardDuty where GuardDuty does not scan: got no error")
-	}
+	errtest.Fails(t, "an event of GuardDuty where GuardDuty does not scan", f.handle(t, whole))
 	// S3 sends this when the notification is configured.
 	must(t, "a test event", g.Handle(t.Context(), json.RawMessage(`{"Service":"Amazon S3","Event":"s3:TestEvent"}`)))
 }

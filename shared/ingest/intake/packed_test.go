@@ -282,9 +282,7 @@ func TestSweepContinuesWithCopies(t *testing.T) {
 		g.Batches = &losingStore{Store: g.store, after: lost}
 		errtest.Is(t, "the run", g.arrive(t), lost)
 		g.mustHandle(t, newScanEvent(t, g.copyKey("1"), "copy", "1", intake.NoThreatsFound))
-		if len(g.machine.started) != 0 {
-			t.Errorf("a result before the arrival is known: started %v", g.machine.started)
-		}
+		difftest.Len(t, "a result before the arrival is known: started", 0, g.machine.started)
 		sweepAt(t, g, 22*time.Minute)
 		g.expectStarted(t, "1", lines, batch.Gzip)
 	})

@@ -85,10 +85,8 @@ func FuzzCSV(f *testing.F) {
 			Errors: []Error{{Code: "enum", Pointer: pointer, Message: message, Offset: 5}, {Code: "uuid"},
 				{Code: "enum", Pointer: "/other"}}}
 		text := line.AppendCSVTo(nil)
-		records, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
-		if err != nil || len(records) != 3 {
-			t.Fatalf("%q: %d records, %v, want 3", text, len(records), err)
-		}
+		records := errtest.Must(csv.NewReader(bytes.NewReader(text)).ReadAll())(t)
+		difftest.Equal(t, fmt.Sprintf("%q: records", text), 3, len(records))
 		for i, want := range []string{"12", modification, transactionID, "enum", pointer, message, "5"} {
 			requireCell(t, records[0][i], want)
 		}

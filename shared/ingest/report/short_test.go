@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sluice/shared/ingest/transaction"
+	"sluice/shared/kit/difftest"
 )
 
 func TestAppendShortTo(t *testing.T) {
@@ -14,9 +15,7 @@ func TestAppendShortTo(t *testing.T) {
 		{Code: "enum", Pointer: "/a"}, {Code: "missing"}, {Code: "enum", Pointer: "/b"}}}
 	want := `{"line":7,"transaction_external_id":"t\"1","modification_external_id":"","codes":["enum","missing"]}` +
 		"\n"
-	if got := string(line.AppendShortTo(nil)); got != want {
-		t.Errorf("short entry\ngot  %s\nwant %s", got, want)
-	}
+	difftest.Equal(t, "short entry", want, string(line.AppendShortTo(nil)))
 	got, number, err := appendShortOf(nil, line.AppendTo(nil))
 	if err != nil || string(got) != want || number != 7 {
 		t.Errorf("shortened entry, error %v\ngot  %s\nwant %s", err, got, want)

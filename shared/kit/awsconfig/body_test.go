@@ -2,6 +2,7 @@ package awsconfig
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -74,10 +76,8 @@ func TestAnswersBeforeTheEndOfTheBody(t *testing.T) {
 				t.Errorf("sent %q, want the same body %d times", client.sent, client.failed+1)
 			}
 			for i, body := range client.bodies {
-				if n, err := io.Copy(io.Discard, body); n != 0 || err != nil {
-					t.Errorf("request %d: after its answer, the body has %d more bytes and error %v, want its end", i,
-						n, err)
-				}
+				difftest.Equal(t, fmt.Sprintf("request %d: more bytes of after its answer, the body", i), int64(0),
+					errtest.Must(io.Copy(io.Discard, body))(t))
 			}
 		})
 	}

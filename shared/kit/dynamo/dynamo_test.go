@@ -86,12 +86,10 @@ func TestThrottledCallsEndWithTheContext(t *testing.T) {
 
 func TestOtherErrorsAreNotRetried(t *testing.T) {
 	db := dynamotest.Start(t)
-	if err := dynamo.PutAll(t.Context(), db, "no-such-table", numbered(1)); err == nil {
-		t.Error("PutAll into a missing table succeeded")
-	}
-	if _, err := dynamo.GetAll(t.Context(), db, "no-such-table", []dynamo.Item{key("0")}); err == nil {
-		t.Error("GetAll from a missing table succeeded")
-	}
+	errtest.Fails(t, "PutAll into a missing table succeeded",
+		dynamo.PutAll(t.Context(), db, "no-such-table", numbered(1)))
+	errtest.Fails(t, "GetAll from a missing table succeeded",
+		errtest.Of(dynamo.GetAll(t.Context(), db, "no-such-table", []dynamo.Item{key("0")})))
 }
 
 type respondWith func(*http.Request) (*http.Response, error)
@@ -112,9 +110,8 @@ func TestTransactNamesTheFailedWrites(t *testing.T) {
 		t.Errorf("error %v, failed (-want +got)\n%s", err, diff)
 	}
 	failed, err = dynamo.Transact(t.Context(), db, []types.TransactWriteItem{put("0", "attribute_not_exists(part)")})
-	if diff := cmp.Diff([]bool{false}, failed); err != nil || diff != "" {
-		t.Errorf("after a transaction that was canceled: error %v, failed (-want +got)\n%s", err, diff)
-	}
+	errtest.Fatal(t, err)
+	difftest.Equal(t, "after a transaction that was canceled: failed", []bool{false}, failed)
 }
 
 // Every first transaction is canceled. Those that meet another one, or a throttled table, are made again.
@@ -193,7 +190,5 @@ func TestTimes(t *testing.T) {
 			t.Errorf("%v became %q and then %v, %v", want, dynamo.FormatTime(want), got, err)
 		}
 	}
-	if _, err := dynamo.ParseTime("yesterday"); err == nil {
-		t.Error("ParseTime accepted a text that is not a time")
-	}
+	errtest.Fails(t, "ParseTime accepted a text that is not a time", errtest.Of(dynamo.ParseTime("yesterday")))
 }

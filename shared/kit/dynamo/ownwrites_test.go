@@ -57,12 +57,10 @@ func TestLostAnswersOfWrites(t *testing.T) {
 		dynamo.NumberAttribute(got, "previous") != 1 {
 		t.Errorf("update: %v, %v, want %v", got, err, want)
 	}
-	if _, err := update("SET #n = :one", "#n = :one"); err == nil {
-		t.Error("an update whose condition does not hold succeeded")
-	}
-	if _, err := update("SET #n = #n + :two", "#n = :two"); err == nil {
-		t.Error("an update that cannot be recognised was taken for done, although its answer is lost")
-	}
+	errtest.Fails(t, "an update whose condition does not hold succeeded",
+		errtest.Of(update("SET #n = :one", "#n = :one")))
+	errtest.Fails(t, "an update that cannot be recognised was taken for done, although its answer is lost",
+		errtest.Of(update("SET #n = #n + :two", "#n = :two")))
 	remove := func(condition string) error {
 		_, err := db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{
 			TableName: aws.String(table), Key: key("0"), ConditionExpression: &condition,

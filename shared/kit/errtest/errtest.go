@@ -3,6 +3,7 @@ package errtest
 
 import (
 	"errors"
+	"strings"
 	"testing"
 )
 
@@ -32,5 +33,20 @@ func Is(t testing.TB, what string, err, want error) {
 	if !errors.Is(err, want) {
 		t.Helper()
 		t.Errorf("%s: got the error %v, want %v", what, err, want)
+	}
+}
+
+// Fails fails a test, which goes on, unless there is an error whose text has all parts. The message says what should
+// have returned it.
+func Fails(t testing.TB, what string, err error, parts ...string) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("%s: got no error", what)
+		return
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%s: got the error %v, want one with %q", what, err, part)
+		}
 	}
 }

@@ -100,9 +100,8 @@ func TestVerify(t *testing.T) {
 		})
 	}
 	for _, id := range []string{"broken", "off"} {
-		if _, err := jose.Verify(sign(t, key, with(func(h *jose.Header) { h.KeyID = id })), typ, keys); err == nil {
-			t.Errorf("by the key %s, which is not on the curve: got no error", id)
-		}
+		errtest.Fails(t, "by the key "+id+", which is not on the curve",
+			errtest.Of(jose.Verify(sign(t, key, with(func(h *jose.Header) { h.KeyID = id })), typ, keys)))
 	}
 }
 
@@ -120,21 +119,13 @@ func (s brokenSigner) Sign(io.Reader, []byte, crypto.SignerOpts) ([]byte, error)
 func TestSignErrors(t *testing.T) {
 	t.Parallel()
 	for name, der := range map[string][]byte{"failed": nil, "no DER": {1}, "zero": {0x30, 6, 2, 1, 0, 2, 1, 0}} {
-		if text, err := jose.Sign(brokenSigner{der}, jose.Header{}, 1); err == nil {
-			t.Errorf("%s: got %s, want an error", name, text)
-		}
+		errtest.Fails(t, name, errtest.Of(jose.Sign(brokenSigner{der}, jose.Header{}, 1)))
 	}
 	errtest.Is(t, "Sign", errtest.Of(jose.Sign(brokenSigner{}, jose.Header{}, 1)), io.ErrClosedPipe)
-	if _, err := jose.Sign(brokenSigner{}, jose.Header{}, func() {}); err == nil {
-		t.Error("claims that JSON does not have: got no error")
-	}
+	errtest.Fails(t, "claims that JSON does not have", errtest.Of(jose.Sign(brokenSigner{}, jose.Header{}, func() {})))
 	p384 := errtest.Must(ecdsa.GenerateKey(elliptic.P384(), rand.Reader))(t)
-	if _, err := jose.NewJWK("k", &p384.PublicKey); err == nil {
-		t.Error("a key of another curve: got no error")
-	}
-	if _, err := jose.ParsePublicKey([]byte("x")); err == nil {
-		t.Error("no key: got no error")
-	}
+	errtest.Fails(t, "a key of another curve", errtest.Of(jose.NewJWK("k", &p384.PublicKey)))
+	errtest.Fails(t, "no key", errtest.Of(jose.ParsePublicKey([]byte("x"))))
 }
 
 func FuzzVerify(f *testing.F) {

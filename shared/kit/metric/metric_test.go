@@ -153,9 +153,8 @@ func TestTheCheckOfTheFormat(t *testing.T) {
 		"too long":              valid + strings.Repeat(" ", 256<<10),
 	} {
 		t.Run(name, func(t *testing.T) {
-			if metrics, err := metrictest.Read([]byte(line), start); err == nil {
-				t.Errorf("got %v and no error, want an error: %.300s", metrics, line)
-			}
+			errtest.Fails(t, fmt.Sprintf("and no error: %.300s", line),
+				errtest.Of(metrictest.Read([]byte(line), start)))
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/objects"
 )
 
@@ -45,9 +46,7 @@ func TestSignedURLsExpireWithTheirCredentials(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatalf("%v", err)
-			}
+			errtest.Fatal(t, err)
 			u, err := url.Parse(signed.URL)
 			if err != nil || !signed.Expires.Equal(now.Add(tt.want)) ||
 				u.Query().Get("X-Amz-Expires") != strconv.Itoa(int(tt.want.Seconds())) {

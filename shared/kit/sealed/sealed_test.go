@@ -2,6 +2,7 @@ package sealed_test
 
 import (
 	"bytes"
+	"fmt"
 	"net/http/httptest"
 	"testing"
 
@@ -54,18 +55,14 @@ func TestOpenRefuses(t *testing.T) {
 		"another purpose":          {"tenant", sealed.ExternalAuthentication},
 		"a tenant that is shorter": {"tenan", "t" + sealed.Webhook},
 	} {
-		if got, err := b.Open(t.Context(), in.tenant, in.purpose, text); err == nil {
-			t.Errorf("%s: got %q, want an error", name, got)
-		}
+		errtest.Fails(t, name, errtest.Of(b.Open(t.Context(), in.tenant, in.purpose, text)))
 	}
 	for i := range text {
 		damaged := bytes.Clone(text)
 		damaged[i] ^= 1
-		if got, err := b.Open(t.Context(), "tenant", sealed.Webhook, damaged); err == nil {
-			t.Errorf("with byte %d damaged: got %q, want an error", i, got)
-		}
-		if got, err := b.Open(t.Context(), "tenant", sealed.Webhook, text[:i]); err == nil {
-			t.Errorf("cut to %d bytes: got %q, want an error", i, got)
-		}
+		errtest.Fails(t, fmt.Sprintf("with byte %d damaged", i),
+			errtest.Of(b.Open(t.Context(), "tenant", sealed.Webhook, damaged)))
+		errtest.Fails(t, fmt.Sprintf("cut to %d bytes", i),
+			errtest.Of(b.Open(t.Context(), "tenant", sealed.Webhook, text[:i])))
 	}
 }

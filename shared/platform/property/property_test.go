@@ -2,6 +2,7 @@ package property_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -59,9 +60,7 @@ func TestCheck(t *testing.T) {
 		got := 0
 		property.Validate("p", map[string]property.Property{key: {Type: property.Single}}, 5, 10,
 			func(string, string) { got++ })
-		if got != want {
-			t.Errorf("key %q: %d faults", key, got)
-		}
+		difftest.Equal(t, fmt.Sprintf("key %q: faults", key), want, got)
 	}
 }
 

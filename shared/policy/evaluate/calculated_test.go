@@ -66,9 +66,7 @@ func TestCalculatedValues(t *testing.T) {
 				want = append(want, evaluate.ValidationError{Validator: "formula", Message: tt.wantError})
 			}
 			difftest.Equal(t, "errors", want, fields["quotient"].ValidationErrors)
-			if got := fields["first"].ValidationErrors; len(got) != 0 {
-				t.Errorf("got errors %v of a field whose formula has no value, want none", got)
-			}
+			difftest.Len(t, "got errors of a field whose formula has no value", 0, fields["first"].ValidationErrors)
 		})
 	}
 }

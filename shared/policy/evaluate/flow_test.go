@@ -211,9 +211,7 @@ func TestMerge(t *testing.T) {
 				evaluate.Request{
 					Properties: property.Split{SingleProperties: map[string]property.Text{"k": empty}},
 				})
-			if len(got.EvaluatedFields) > 0 {
-				t.Errorf("a field without a value is to be cleared: %+v", got.EvaluatedFields)
-			}
+			difftest.Len(t, "a field without a value is to be cleared", 0, got.EvaluatedFields)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/property"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
@@ -60,8 +61,6 @@ func FuzzTextsOfRules(f *testing.F) {
 				Now: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC),
 			})
 		}
-		if _, err := evaluate.Compile(all); err != nil {
-			t.Fatalf("fields that compile one by one do not compile together: %v", err)
-		}
+		errtest.Fatal(t, errtest.Of(evaluate.Compile(all)))
 	})
 }

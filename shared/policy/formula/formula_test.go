@@ -179,9 +179,7 @@ func TestErrorsKeepValuesSecret(t *testing.T) {
 
 func TestDecimalsOutOfRange(t *testing.T) {
 	for _, decimals := range []int{-1, MaxDecimals + 1} {
-		if got, err := evaluate(t, "1", nil, decimals); err == nil {
-			t.Errorf("%d decimals are accepted: %q", decimals, got)
-		}
+		errtest.Fails(t, fmt.Sprintf("%d decimals are accepted", decimals), errtest.Of(evaluate(t, "1", nil, decimals)))
 	}
 }
 

@@ -89,7 +89,5 @@ func TestBounds(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Parse(strings.Repeat("(", 10<<20)); err == nil {
-		t.Error("10 MB of parentheses are a formula")
-	}
+	errtest.Fails(t, "10 MB of parentheses are a formula", errtest.Of(Parse(strings.Repeat("(", 10<<20))))
 }

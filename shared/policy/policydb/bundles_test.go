@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/policy"
 	"sluice/shared/policy/policydb"
@@ -89,8 +90,6 @@ func TestCheckOfContents(t *testing.T) {
 	if err != wrong || len(seen.Fields) != 1 || seen.EntityType != "Company" {
 		t.Errorf("got the error %v after a check of %v", err, seen)
 	}
-	if keys := h.files.Keys(); len(keys) != 0 {
-		t.Errorf("objects %q", keys)
-	}
+	difftest.Len(t, "objects", 0, h.files.Keys())
 	h.add("first", "b")
 }

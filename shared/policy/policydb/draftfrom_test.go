@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/policy"
 )
 
@@ -86,8 +87,6 @@ func TestDraftsFromVersions(t *testing.T) {
 	h.want(errorOf(h.AddJurisdiction(ctx, h.ws("fourth"), policy.Jurisdiction{ID: "j"})), policy.ErrExists)
 	h.wantLocked(errorOf(h.AddJurisdiction(ctx, h.ws("third"), policy.Jurisdiction{ID: "j"})), "j", "fourth")
 	h.wantLocked(from(1, "fifth"), "a", "fourth")
-	if rows := h.storedChanges(); len(rows) != 2 {
-		t.Errorf("stored changes: %q", rows)
-	}
+	difftest.Len(t, "stored changes", 2, h.storedChanges())
 	h.want(errorOf(h.CreateDraftFrom(ctx, h.tenant, "missing", 1, newDraft("x"))), policy.ErrNotFound)
 }

@@ -238,9 +238,7 @@ func TestStoreDoesWhatTheModelDoes(t *testing.T) {
 		}
 		difftest.Equal(t, fmt.Sprintf("after operation %d, %s", i, done), m.state(oldest), h.state(oldest, m.last))
 	}
-	if len(outcomes) != 20 {
-		t.Errorf("not each of 10 operations has succeeded and failed: %v", outcomes)
-	}
+	difftest.Len(t, "not each of 10 operations has succeeded and failed", 20, outcomes)
 }
 
 // randomOperation makes an operation on the store and the model. It returns its name and both errors.

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/policy"
 	"sluice/shared/policy/policydb"
@@ -105,9 +106,7 @@ func TestProgramsThatFail(t *testing.T) {
 			t.Fatalf("got the error %v, want %v", err, l.err)
 		}
 	}
-	if n := l.compiled.Load(); n != 1 {
-		t.Errorf("compiled %d times", n)
-	}
+	difftest.Equal(t, "times compiled", int64(1), l.compiled.Load())
 	l.err = nil
 	h.add("first", "b")
 	h.wantLoad(l, 1, "1 v1", 3, 1)
@@ -140,9 +139,7 @@ func TestProgramsAreMadeOnce(t *testing.T) {
 	for _, err := range race(calls...) {
 		h.must(err)
 	}
-	if n := l.compiled.Load(); n != 1 {
-		t.Errorf("compiled %d times", n)
-	}
+	difftest.Equal(t, "times compiled", int64(1), l.compiled.Load())
 }
 
 // The programs that were used last are held, as far as there is room.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/policy"
 )
 
@@ -47,9 +48,7 @@ func TestWorkspacesDoNotDisturbEachOther(t *testing.T) {
 	h.wantChanges(map[string]string{})
 	h.draft("last")
 	h.publish(h.draft("very last").Number)
-	if rows := h.storedChanges(); len(rows) != 0 {
-		t.Errorf("changes that are left: %v", rows)
-	}
+	difftest.Len(t, "changes that are left", 0, h.storedChanges())
 }
 
 // worker is one workspace among others.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/policy"
 	"sluice/shared/policy/policyhttp"
 	"sluice/shared/policy/policytest"
@@ -56,7 +57,5 @@ func TestBusyDataGroups(t *testing.T) {
 	a.succeed("PUT", version, `{"name":"h",`+oneField+`}`, nil)
 	store.overtakes = 8
 	a.refuse(409, "CONFLICT", "PUT", version, `{"name":"i",`+oneField+`}`)
-	if store.overtakes != 0 {
-		t.Errorf("%d attempts were not made", store.overtakes)
-	}
+	difftest.Equal(t, "attempts were not made", 0, store.overtakes)
 }

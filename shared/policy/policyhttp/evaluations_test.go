@@ -283,8 +283,6 @@ func TestExplain(t *testing.T) {
 				t.Errorf("%s: %s is explained: %v in %s", path, key, isExplained, r.Body)
 			}
 		}
-		if !strings.Contains(r.Body, `"decidedBy":["condition of ownerName"]`) {
-			t.Errorf("%s: got %s, want that the name of the owner decided", path, r.Body)
-		}
+		difftest.Contains(t, path, r.Body, `"decidedBy":["condition of ownerName"]`)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/policy/policyhttp"
 )
 
@@ -255,9 +256,7 @@ func TestHostileBodies(t *testing.T) {
 	}
 	var page policyhttp.Page[policyhttp.FieldReply]
 	a.succeed("POST", strings.Replace(path, commands, queries, 1), `{}`, &page)
-	if len(page.Items) != 0 {
-		t.Errorf("got the fields %v, want none", page.Items)
-	}
+	difftest.Len(t, "fields", 0, page.Items)
 }
 
 // manyValues is a member with n conditions of two values of 2,000 bytes.

@@ -46,9 +46,7 @@ func TestWorkspaces(t *testing.T) {
 		}
 	}
 	p := a.refuse(409, "CONFLICT", "PUT", path+changed+"?workspaceId=theirs", fieldData("a", ""))
-	if !strings.Contains(p.Detail, "mine") || !strings.Contains(p.Detail, changed) {
-		t.Errorf("the detail is %q, want it to name the field and the workspace mine", p.Detail)
-	}
+	difftest.Contains(t, "the detail", p.Detail, "mine", changed)
 	a.refuse(409, "CONFLICT", "DELETE", path+changed+"?workspaceId=theirs", "")
 	a.refuse(409, "CONFLICT", "PUT", path+changed+"/revert?workspaceId=theirs", "")
 	a.succeed("PUT", path+other+"/revert?workspaceId=theirs", "", nil) // there is nothing to revert
@@ -68,9 +66,7 @@ func TestWorkspaces(t *testing.T) {
 	a.refuse(404, "policy_field_not_found", "GET", queries+"/"+id+"/fields/"+other, "")
 	var page policyhttp.Page[policyhttp.FieldReply]
 	a.succeed("POST", queries+"/"+id+"/version/1/fields", `{}`, &page)
-	if len(page.Items) != 2 {
-		t.Errorf("version 1 has the fields %v, want both", page.Items)
-	}
+	difftest.Len(t, "version 1 has the fields", 2, page.Items)
 }
 
 // Jurisdictions are changed and locked as fields are.
@@ -242,9 +238,7 @@ func TestPublishRefusesWhatCannotBeEvaluated(t *testing.T) {
 			t.Errorf("got errors of %v, want one of %s", named, want)
 		}
 	}
-	if !strings.Contains(p.ValidationErrors[0].ErrorMessage, `Field "`) {
-		t.Errorf("the message is %q, want it to name the field's data key", p.ValidationErrors[0].ErrorMessage)
-	}
+	difftest.Contains(t, "the message", p.ValidationErrors[0].ErrorMessage, `Field "`)
 	var reply policyhttp.PolicyReply
 	a.succeed("GET", queries+"/"+id, "", &reply)
 	difftest.Equal(t, "the refused version", policy.Draft, *reply.Status)
@@ -374,9 +368,7 @@ func TestPermissions(t *testing.T) {
 				})
 			})
 			p := lacking.refuse(403, "permission_missing", r.Method, values.Replace(r.Path), "")
-			if !strings.Contains(p.Detail, missing) {
-				t.Errorf("%s %s: the detail is %q, want it to name %s", r.Method, r.Path, p.Detail, missing)
-			}
+			difftest.Contains(t, r.Method+" "+r.Path+": the detail", p.Detail, missing)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogtest"
 	"sluice/shared/screening/watchlist"
@@ -102,9 +103,7 @@ func TestDiff(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			for range 3 { // the order of maps plays no part
-				if got := describe(catalog.Diff(test.before, test.after)); got != test.want {
-					t.Fatalf("got  %q\nwant %q", got, test.want)
-				}
+				difftest.Equal(t, "describe", test.want, describe(catalog.Diff(test.before, test.after)))
 			}
 		})
 	}

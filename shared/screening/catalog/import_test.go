@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogtest"
@@ -74,10 +75,8 @@ func TestImport(t *testing.T) {
 		p.Current.Entries != 3 || p.Current.Names != 3 || p.Current.Problems != 2 || p.Current.File != "un.xml" {
 		t.Errorf("pointer %+v, %v", p, err)
 	}
-	versions, err := m.Versions(t.Context(), catalog.Shared, "un")
-	if err != nil || len(versions) != 2 {
-		t.Errorf("%d versions, %v; want 2", len(versions), err)
-	}
+	versions := errtest.Must(m.Versions(t.Context(), catalog.Shared, "un"))(t)
+	difftest.Equal(t, "versions", 2, len(versions))
 	entries, err := catalog.ReadEntries(t.Context(), m, p.Current)
 	if err != nil || len(entries) != 3 || entries[2].ID != "2" {
 		t.Errorf("entries %+v, %v", entries, err)

@@ -176,9 +176,8 @@ func TestLastGoodVersionServes(t *testing.T) {
 	if l := current(warm); l.Version.Version != next.Version {
 		t.Errorf("while pointers cannot be read: loaded %+v", l.Version)
 	}
-	if _, err := catalog.NewLoader(options).Current(t.Context(), tenant, nil); err == nil {
-		t.Error("a new loader has loaded a list although pointers cannot be read")
-	}
+	errtest.Fails(t, "a new loader has loaded a list although pointers cannot be read",
+		errtest.Of(catalog.NewLoader(options).Current(t.Context(), tenant, nil)))
 }
 
 // Indexes that were used least recently make room; one that is larger than all room is refused.
@@ -206,9 +205,8 @@ func TestBoundedBytes(t *testing.T) {
 		t.Errorf("objects were opened %d times, want 4", opened-before)
 	}
 	options.MaxBytes = min(size(a), size(b)) - 1
-	if _, err := catalog.NewLoader(options).Open(t.Context(), a.VersionRef); err == nil {
-		t.Error("an index larger than all room was loaded")
-	}
+	errtest.Fails(t, "an index larger than all room was loaded",
+		errtest.Of(catalog.NewLoader(options).Open(t.Context(), a.VersionRef)))
 	errtest.Is(t, "a version that does not exist",
 		errtest.Of(loader.Open(t.Context(), catalog.VersionRef{Owner: tenant, List: "a", Version: a.Version})),
 		catalog.ErrNotFound)

@@ -92,7 +92,5 @@ func TestOldListsAreReported(t *testing.T) {
 		difftest.Equal(t, "reports: "+log.String(), test.want,
 			strings.Count(log.String(), `"msg":"a watchlist is old"`))
 	}
-	if !strings.Contains(log.String(), `"list":"own"`) || !strings.Contains(log.String(), `"age_days":14`) {
-		t.Errorf("the log has no list or age:\n%s", log.String())
-	}
+	difftest.Contains(t, "the log has no list or age", log.String(), `"list":"own"`, `"age_days":14`)
 }

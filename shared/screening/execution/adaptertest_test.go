@@ -30,8 +30,7 @@ func (unconfigured) ForURL(context.Context, string, string) (c externalauth.Conf
 // newTests returns tests of adapters by calls that reach this machine and wait for timeout.
 func newTests(t *testing.T, root *outboundtest.Authority, timeout time.Duration) *execution.AdapterTests {
 	t.Helper()
-	addresses, err := outbound.ParseAddressPolicy("127.0.0.0/8")
-	errtest.Fatal(t, err)
+	addresses := errtest.Must(outbound.ParseAddressPolicy("127.0.0.0/8"))(t)
 	client := &outbound.Client{Configurations: unconfigured{}, Addresses: addresses, Timeout: timeout,
 		Resolver: outboundtest.NewResolver(), PublicCAs: outboundtest.Pool(root),
 		Now: func() time.Time { return outboundtest.Now }}
@@ -56,8 +55,7 @@ func TestAdaptersAreTested(t *testing.T) {
 	}
 	silent := start(root, 0)
 	t.Cleanup(func() { close(released) })
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	errtest.Fatal(t, err)
+	closed := errtest.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	_, port, err := net.SplitHostPort(closed.Addr().String())
 	errtest.Fatal(t, err)
 	errtest.Fatal(t, closed.Close())

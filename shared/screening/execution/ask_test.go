@@ -161,9 +161,7 @@ func TestQuestionsThatAreOver(t *testing.T) {
 		errtest.Fatal(t, step.Handle(t.Context(), in))
 	}
 	f.expectTokens("first other")
-	if len(a.asked) != 1 {
-		t.Errorf("asked %q, want one question, in the second run", a.asked)
-	}
+	difftest.Len(t, "asked, in the second run", 1, a.asked)
 	f.record(execution.Recorded, b.ID, "p", execution.Answer{ID: "1"})
 	f.expectTokens("first other second")
 	f.expect(b.ID, "0 matches, 0 unresolved; p: Search Complete")

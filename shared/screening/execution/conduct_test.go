@@ -65,13 +65,9 @@ func TestThePlanHasTheProvidersThatSearch(t *testing.T) {
 		t.Errorf("got %s, want q alone", got)
 	}
 	in.Run = 2
-	if got := handle(t, c, in); !strings.Contains(got, `"providers":[]`) {
-		t.Errorf("another run: got %s, want no providers", got)
-	}
+	difftest.Contains(t, "another run", handle(t, c, in), `"providers":[]`)
 	in.BatchID = "other"
-	if got := handle(t, c, in); !strings.Contains(got, `"providers":[]`) {
-		t.Errorf("an unknown batch: got %s, want no providers", got)
-	}
+	difftest.Contains(t, "an unknown batch", handle(t, c, in), `"providers":[]`)
 }
 
 func TestFailuresEndSearches(t *testing.T) {
@@ -144,9 +140,7 @@ func TestUnknownEventsAreRefused(t *testing.T) {
 		`{"detail-type":"Step Functions Execution Status Change","source":"other",` +
 			`"detail":{"input":"{\"batch_id\":\"b\"}"}}`,
 	} {
-		if _, err := c.HandleInput(t.Context(), json.RawMessage(text)); err == nil {
-			t.Errorf("%s: got no error", text)
-		}
+		errtest.Fails(t, text, errtest.Of(c.HandleInput(t.Context(), json.RawMessage(text))))
 	}
 }
 
@@ -195,12 +189,8 @@ func TestTheSweepLeavesNewRunsAlone(t *testing.T) {
 	f.create("p")
 	c.Now = func() time.Time { return now.Add(time.Minute) }
 	handle(t, c, schedule)
-	if len(r.started) > 0 {
-		t.Errorf("started %v, want nothing", r.started)
-	}
+	difftest.Len(t, "started", 0, r.started)
 	c.Now = func() time.Time { return now.Add(time.Minute + time.Second) }
 	handle(t, c, schedule)
-	if len(r.started) != 1 {
-		t.Errorf("started %v, want the run", r.started)
-	}
+	difftest.Len(t, "started", 1, r.started)
 }

@@ -79,9 +79,7 @@ func TestNotices(t *testing.T) {
 		{Tenant: tenant, BatchID: "b", ProviderID: "other", At: now,
 			Matches: []execution.ResolvedMatch{{"e", "1", 2}, {"f", "4", 2}}}}
 	difftest.Equal(t, "result", want, got)
-	if got := execution.Notices(b, nil, now); len(got) != 0 {
-		t.Errorf("got %+v for nothing, want none", got)
-	}
+	difftest.Len(t, "for nothing", 0, execution.Notices(b, nil, now))
 }
 
 // An adapter learns of resolutions once they are stored, and of nothing else.

@@ -99,9 +99,7 @@ func TestTheBuiltInProviderSearchesPinnedLists(t *testing.T) {
 			t.Errorf("matches %q and %q, want %s in both", first, third, want)
 		}
 	}
-	if got := b.found(batch, "e001"); got != "" {
-		t.Errorf("found %s in a list that was imported after the batch was opened", got)
-	}
+	difftest.Equal(t, "in a list that was imported after the batch was opened", "", b.found(batch, "e001"))
 	// Another run of the same search is a repetition.
 	b.run(batch)
 	b.expect(batch.ID, "4 matches, 4 unresolved; sluice: Search Complete")

@@ -71,10 +71,8 @@ func find(t *testing.T, e watchlist.Entry, name string) catalog.Found {
 	lists := catalogtest.NewMemory()
 	lists.Import(t, catalog.Shared, "un", e)
 	loaded := errtest.Must(lists.Loader().Current(t.Context(), "tenant", nil))(t)
-	found, err := catalog.NewScreener(loaded...).Screen(match.Query{Name: name}, match.Threshold)
-	if err != nil || len(found) != 1 {
-		t.Fatalf("got %d hits, %v, want one", len(found), err)
-	}
+	found := errtest.Must(catalog.NewScreener(loaded...).Screen(match.Query{Name: name}, match.Threshold))(t)
+	difftest.Equal(t, "hits", 1, len(found))
 	return found[0]
 }
 

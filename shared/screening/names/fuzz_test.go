@@ -1,11 +1,14 @@
 package names
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"sluice/shared/kit/difftest"
 )
 
 // Any text folds to bounded words that can be compared with each other, and similar words find each other in an index.
@@ -53,9 +56,7 @@ func checkWord(t *testing.T, w *Word, others []Word) {
 		o := &others[j]
 		similarity, kind := Similarity(w, o)
 		back, _ := Similarity(o, w)
-		if similarity != back {
-			t.Fatalf("similarities of %v and %v are %d and %d", w, o, similarity, back)
-		}
+		difftest.Equal(t, fmt.Sprintf("similarities of %v and %v", w, o), back, similarity)
 		if similarity > 0 && !(kind == Initial && w.IsInitial()) && !finds(w, o) {
 			t.Fatalf("%v and %v are similar (%v), and the keys or the sieve of one do not find the other", w, o, kind)
 		}

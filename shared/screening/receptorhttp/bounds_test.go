@@ -2,6 +2,7 @@ package receptorhttp_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -84,9 +85,7 @@ func TestMessagesThatAreRefused(t *testing.T) {
 	}
 	f.expectSearch(b, "acme", screening.SearchInProgress, 0)
 	f.caller.Permissions = []string{permission.ScreeningAccess, permission.ScreeningCreate, permission.ScreeningEdit}
-	if status, first := f.send(m); status != http.StatusForbidden {
-		t.Errorf("without the permission: got %d %+v, want 403", status, first)
-	}
+	difftest.Reply(t, "without the permission", http.StatusForbidden)(f.send(m))
 }
 
 // A body has up to 4 MiB.
@@ -181,9 +180,7 @@ func TestOtherTypes(t *testing.T) {
 		m.Type = kind
 		f.accept(m)
 		m.mac = m.iv
-		if status, first := f.send(m); status != http.StatusForbidden {
-			t.Errorf("%s with a wrong MAC: got %d %+v, want 403", kind, status, first)
-		}
+		difftest.Reply(t, fmt.Sprintf("%s with a wrong MAC", kind), http.StatusForbidden)(f.send(m))
 		m = f.sealed(b, adapter.Error, `{"batchId":"`+b.ID+`","errorDetails":"no"}`, false)
 		m.Type = kind
 		f.accept(m)
@@ -368,9 +365,7 @@ func TestAnswersAtTheSameTime(t *testing.T) {
 	for i := range 8 {
 		m := f.sealed(b, adapter.Success, response(b.ID, "acme", 1+i%2), i%4 < 2)
 		all.Go(func() {
-			if status, first := f.send(m); status != http.StatusAccepted {
-				t.Errorf("got %d %+v, want 202", status, first)
-			}
+			difftest.Reply(t, "reply", http.StatusAccepted)(f.send(m))
 		})
 	}
 	all.Wait()

@@ -29,9 +29,7 @@ func TestNewEntries(t *testing.T) {
 	old := o.screen("replaced", asked)
 	o.screen("replaced", "Nobody Known")
 	o.expect("without a change", asked, "")
-	if len(o.events) != 0 {
-		t.Errorf("%d events without a change", len(o.events))
-	}
+	difftest.Equal(t, "events without a change", 0, len(o.events))
 	o.update(first, catalogtest.Person("2", "Anatolij Velkanov"))
 	o.expect("with a new entry", asked, "[2]")
 	o.expect("for someone else", "Boris Testov", "")

@@ -180,9 +180,7 @@ func TestBatchesAreReadTogether(t *testing.T) {
 		got = append(got, b.ID)
 	}
 	difftest.Equal(t, "the batches", want, got)
-	if batches, err := s.GetBatches(ctx, "another tenant", ids); err != nil || len(batches) != 0 {
-		t.Errorf("another tenant reads %d batches, %v, want none", len(batches), err)
-	}
+	difftest.Equal(t, "another tenant reads batches", 0, len(errtest.Must(s.GetBatches(ctx, "another tenant", ids))(t)))
 }
 
 // A resolution is refused if a match or the batch has changed since it was read; then nothing of it is stored.

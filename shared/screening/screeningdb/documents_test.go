@@ -9,8 +9,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/screeningdb"
 )
@@ -71,9 +73,8 @@ func TestDocumentsThatAreNotCountedYet(t *testing.T) {
 	_, err = db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String("test-screenings"), Key: dynamo.Item{
 		"owner": dynamo.String(tenant + "#batch#" + b.ID), "part": dynamo.String("documents#e")}})
 	must(t, err, s.RemoveDocument(ctx, tenant, document("first")))
-	if all, err := s.ListDocuments(ctx, tenant, b.ID, "e"); err != nil || len(all) != 1 {
-		t.Errorf("after a removal the entity has %d documents, %v, want 1", len(all), err)
-	}
+	difftest.Equal(t, "documents of after a removal the entity", 1,
+		len(errtest.Must(s.ListDocuments(ctx, tenant, b.ID, "e"))(t)))
 	most := screening.MaxDocuments
 	wantError(t, "a third one, after 100", s.AddDocument(ctx, b, document("third"), most),
 		screening.ErrTooManyDocuments)

@@ -9,8 +9,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/kit/dynamo/dynamotest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/fault"
 	"sluice/shared/screening"
 	"sluice/shared/screening/screeningdb"
@@ -68,9 +70,8 @@ func TestLargestResolutions(t *testing.T) {
 				t.Errorf("%d matches of %d bytes can be resolved at once: they have %d bytes of %d", most, item, of,
 					transaction)
 			}
-			if stored, err := s.Get(t.Context(), tenant, b.ID); err != nil || stored.Unresolved != len(matches)-most {
-				t.Errorf("%d matches are unresolved, %v, want %d", stored.Unresolved, err, len(matches)-most)
-			}
+			difftest.Equal(t, "matches are unresolved", len(matches)-most,
+				errtest.Must(s.Get(t.Context(), tenant, b.ID))(t).Unresolved)
 		})
 	}
 }

@@ -20,9 +20,7 @@ func TestUploads(t *testing.T) {
 	ctx, s := t.Context(), screeningdb.New(dynamotest.Start(t), "test-screenings")
 	u := adapter.Upload{Tenant: tenant, ID: "u", CreatedAt: now, CreatedBy: "client", Expires: now.Add(time.Hour)}
 	errtest.Fatal(t, s.CreateUpload(ctx, u))
-	if err := s.CreateUpload(ctx, u); err == nil {
-		t.Error("the same upload was created twice")
-	}
+	errtest.Fails(t, "the same upload was created twice", s.CreateUpload(ctx, u))
 	for _, of := range [][2]string{{"other", "u"}, {tenant, "v"}} {
 		errtest.Is(t, fmt.Sprintf("get %v", of), errtest.Of(s.GetUpload(ctx, of[0], of[1])), adapter.ErrNoUpload)
 		errtest.Is(t, fmt.Sprintf("use %v", of), s.UseUpload(ctx, of[0], of[1], "m"), adapter.ErrNoUpload)

@@ -84,9 +84,7 @@ func TestReadRefuses(t *testing.T) {
 		UNXML: "<x/>", OFACSDNCSV: "a\n", FTMJSON: "nothing\n", TargetsSimpleCSV: "a,b\n1,2\n", "other": "",
 	} {
 		t.Run(string(format), func(t *testing.T) {
-			if list, err := Read(format, texts(map[string]string{"": text})); err == nil {
-				t.Errorf("read %+v", list)
-			}
+			errtest.Fails(t, "read", errtest.Of(Read(format, texts(map[string]string{"": text}))))
 		})
 	}
 }

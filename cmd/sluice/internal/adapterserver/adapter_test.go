@@ -83,9 +83,8 @@ func (f *fakeReceptor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // newAdapter returns an adapter of the provider acme with the keys, one answer and some faults.
 func (f *fakeReceptor) newAdapter(faults ...string) *adapterServer {
 	f.t.Helper()
-	c, err := client.New(client.Config{APIURL: f.server.URL, TokenURL: f.server.URL + "/token", ClientID: "c",
-		ClientSecret: "s", Scope: "tenant/" + testTenant})
-	errtest.Fatal(f.t, err)
+	c := errtest.Must(client.New(client.Config{APIURL: f.server.URL, TokenURL: f.server.URL + "/token", ClientID: "c",
+		ClientSecret: "s", Scope: "tenant/" + testTenant}))(f.t)
 	path := filepath.Join(f.t.TempDir(), "answers.json")
 	text := `[{"name":"Ivan Testov","entityUniqueId":"acme:1","matchData":{"providerSourceName":"Acme",` +
 		`"name":"TESTOV"}}]`
@@ -190,19 +189,16 @@ func TestAdapterFaults(t *testing.T) {
 	t.Parallel()
 	f := newFakeReceptor(t)
 	f.ask(f.newAdapter("wrong-mac"), adapter.Screen, testScreenData, nil)
-	if _, err := f.open(0); err == nil {
-		t.Error("the MAC is right")
-	}
+	errtest.Fails(t, "the MAC is right", errtest.Of(f.open(0)))
 	f.ask(f.newAdapter("error"), adapter.Screen, testScreenData, nil)
 	if a, err := f.open(1); err != nil || a.ErrorDetails == nil || f.replies[1].Status != adapter.Error {
 		t.Errorf("got %+v, %v, want an error", a, err)
 	}
 	f.ask(f.newAdapter("invalid"), adapter.Screen, testScreenData, nil)
 	a := errtest.Must(f.open(2))(t)
-	if _, err := a.Check(adapter.Batch{ID: "batch", ProviderID: "acme",
-		Aliases: map[string][]string{"e1": {"a", "b"}, "e2": nil}}); err == nil {
-		t.Error("the matches are valid")
-	}
+	errtest.Fails(t, "the matches are valid",
+		errtest.Of(a.Check(adapter.Batch{ID: "batch", ProviderID: "acme",
+			Aliases: map[string][]string{"e1": {"a", "b"}, "e2": nil}})))
 }
 
 func TestAdapterGetsResolutions(t *testing.T) {
@@ -220,9 +216,7 @@ func TestAdapterAnswersTests(t *testing.T) {
 	t.Parallel()
 	f := newFakeReceptor(t)
 	data := adapter.TestData{BatchID: "batch"}
-	if status := f.ask(f.newAdapter(), adapter.Test, data, nil); status != http.StatusAccepted {
-		t.Fatalf("got %d, want 202", status)
-	}
+	difftest.Equal(t, "ask", http.StatusAccepted, f.ask(f.newAdapter(), adapter.Test, data, nil))
 	if a, err := f.open(0); err != nil || a.BatchID != "batch" || f.replies[0].Type != adapter.Test {
 		t.Errorf("got %+v, %v", a, err)
 	}
@@ -243,9 +237,7 @@ func TestAdapterRejects(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			status := f.ask(f.newAdapter(), adapter.Screen, testScreenData, change)
 			difftest.Equal(t, "status", http.StatusBadRequest, status)
-			if len(f.replies) != 0 {
-				t.Errorf("answered %+v", f.replies)
-			}
+			difftest.Len(t, "answered", 0, f.replies)
 		})
 	}
 }

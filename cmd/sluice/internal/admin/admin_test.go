@@ -27,9 +27,7 @@ import (
 
 func TestAdminTenants(t *testing.T) {
 	f := newFakeInstallation(t)
-	if list := runAdmin[[]tenantOutput](t, f, "tenant", "list"); len(list) != 0 {
-		t.Errorf("tenants = %v, want none", list)
-	}
+	difftest.Len(t, "tenants", 0, runAdmin[[]tenantOutput](t, f, "tenant", "list"))
 	created := runAdmin[tenantOutput](t, f, "tenant", "create")
 	if created.BatchEnabled || uuid.Validate(created.TenantID) != nil || created.Scope != "tenant/"+created.TenantID ||
 		time.Since(created.CreatedAt) > time.Minute {
@@ -49,9 +47,7 @@ func TestAdminTenants(t *testing.T) {
 			t.Errorf("%s: %+v, want tenant %s with batch_enabled %v", command, got, id, want)
 		}
 	}
-	if list := runAdmin[[]tenantOutput](t, f, "tenant", "list"); len(list) != 2 {
-		t.Errorf("tenants = %v, want 2", list)
-	}
+	difftest.Len(t, "tenants", 2, runAdmin[[]tenantOutput](t, f, "tenant", "list"))
 	f.wantError(t, "exists", "tenant", "create", "--id", id)
 	f.wantError(t, "not a UUID", "tenant", "create", "--id", "x")
 	f.wantError(t, `no tenant "x"`, "tenant", "enable-batch", "x")
@@ -230,9 +226,7 @@ func TestAdminKeyRotation(t *testing.T) {
 // Keys of receipts are apart from those of tokens, and all of them remain.
 func TestAdminReceiptKeys(t *testing.T) {
 	f := newFakeInstallation(t)
-	if keys := runAdmin[[]keyOutput](t, f, "key", "list", "--receipts"); len(keys) != 0 {
-		t.Errorf("before the first: got %+v, want none", keys)
-	}
+	difftest.Len(t, "before the first", 0, runAdmin[[]keyOutput](t, f, "key", "list", "--receipts"))
 	first := runAdmin[[]keyOutput](t, f, "key", "rotate", "--receipts")
 	second := runAdmin[[]keyOutput](t, f, "key", "rotate", "--receipts")
 	if len(first) != 1 || first[0].ActiveFrom.After(time.Now()) || len(second) != 2 || second[0] != first[0] ||
@@ -246,9 +240,7 @@ func TestAdminReceiptKeys(t *testing.T) {
 	if list := runAdmin[[]keyOutput](t, f, "key", "list", "--receipts"); len(list) != 2 || list[1] != second[1] {
 		t.Errorf("the list is %+v, want %+v", list, second)
 	}
-	if tokens := runAdmin[[]keyOutput](t, f, "key", "list"); len(tokens) != 0 {
-		t.Errorf("the keys of tokens are %+v, want none", tokens)
-	}
+	difftest.Len(t, "the keys of tokens", 0, runAdmin[[]keyOutput](t, f, "key", "list"))
 	f.wantError(t, "there is no signing key", "key", "retire", first[0].KeyID)
 }
 

@@ -47,9 +47,7 @@ func (f *fakeInstallation) newBatch(t *testing.T, store *batchdb.Store, name str
 func TestAdminBatches(t *testing.T) {
 	f := newFakeInstallation(t)
 	store := batchdb.New(f.db, "test-batches")
-	if got := runAdmin[[]batchOutput](t, f, "batch", "list"); len(got) != 0 {
-		t.Errorf("got %v, want no batch", got)
-	}
+	difftest.Len(t, "runAdmin", 0, runAdmin[[]batchOutput](t, f, "batch", "list"))
 	plan := chunk.NewPlan(100, 50)
 	started := []batch.Transition{
 		{To: batch.Uploaded, Object: &batch.Object{Key: "uploads/k", Size: 100}, ReceivedAt: time.Now()},

@@ -14,6 +14,7 @@ import (
 
 	"sluice/internal/localcloud"
 	"sluice/shared/access/audit"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogdb"
@@ -77,9 +78,7 @@ func writeList(t *testing.T, from, to int, broken ...string) string {
 
 func TestAdminWatchlists(t *testing.T) {
 	f, storage := newInstallationWithStorage(t)
-	if lists := runAdmin[[]listOutput](t, f, "watchlist", "list"); len(lists) != 0 {
-		t.Errorf("lists %+v, want none", lists)
-	}
+	difftest.Len(t, "lists", 0, runAdmin[[]listOutput](t, f, "watchlist", "list"))
 	importArgs := func(path string, flags ...string) []string {
 		return append([]string{"watchlist", "import", "--list", "own", "--format", "targets-simple-csv", path},
 			flags...)

@@ -120,15 +120,11 @@ func TestPaceBeginsAnewWithEachPass(t *testing.T) {
 		return terminal.FitParts(p.format(s, at), 200)
 	}
 	text(client.StatusValidationStarted, 0)
-	if got := text(client.StatusValidationStarted, 500); !strings.Contains(got, "50 %  250 B/s  0:02 left") {
-		t.Errorf("half of validation: %q, want 50 %%, 250 B/s, 2 s left", got)
-	}
+	difftest.Contains(t, "half of validation", text(client.StatusValidationStarted, 500), "50 %  250 B/s  0:02 left")
 	if got := text(client.StatusInProgress, 100); strings.Contains(got, "/s") || !strings.Contains(got, "10 %") {
 		t.Errorf("beginning of ingestion: %q, want 10 %% and no rate", got)
 	}
-	if got := text(client.StatusInProgress, 110); !strings.Contains(got, " 11 %  5 B/s  2:58 left") {
-		t.Errorf("ingestion: %q, want 11 %%, 5 B/s, 2:58 left", got)
-	}
+	difftest.Contains(t, "ingestion", text(client.StatusInProgress, 110), " 11 %  5 B/s  2:58 left")
 	difftest.Equal(t, "before a status", "  waiting for 0 s",
 		terminal.FitParts(p.format(client.Status{}, at.Add(time.Second)), 200))
 }

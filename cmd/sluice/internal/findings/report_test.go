@@ -32,9 +32,8 @@ func TestSummarizeReport(t *testing.T) {
 		})
 	}
 	for _, broken := range []string{"{\n", "{\"line\":\n", "[]\n"} {
-		if _, err := summarizeReport(strings.NewReader(broken), 1000); err == nil {
-			t.Errorf("the broken report %q was read without an error", broken)
-		}
+		errtest.Fails(t, fmt.Sprintf("the broken report %q was read without an error", broken),
+			errtest.Of(summarizeReport(strings.NewReader(broken), 1000)))
 	}
 }
 

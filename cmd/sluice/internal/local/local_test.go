@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -46,12 +45,9 @@ while :; do sleep 0.01; done
 func TestLocalCloudThatCannotStart(t *testing.T) {
 	program, data := fakeLocalProgram(t, "echo port 80 is in use >&2; exit 2\n")
 	_, err := Start(t.Context(), program, data)
-	if err == nil || !strings.Contains(err.Error(), "port 80 is in use") {
-		t.Errorf("start returned %v, want what the program printed", err)
-	}
-	if _, err := Start(t.Context(), filepath.Join(data, "nothing"), data); err == nil {
-		t.Error("a program that does not exist: no error")
-	}
+	errtest.Fails(t, "start returned", err, "port 80 is in use")
+	errtest.Fails(t, "a program that does not exist",
+		errtest.Of(Start(t.Context(), filepath.Join(data, "nothing"), data)))
 }
 
 func TestInterruptedStartOfALocalCloud(t *testing.T) {

@@ -96,9 +96,7 @@ func TestParseEntityProblems(t *testing.T) {
 		"properties: &a {b: *a}\n": "nested more than",
 	} {
 		_, err := policyfile.ParseEntity("entity", []byte(source))
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: got %v, want %s", source, err, want)
-		}
+		errtest.Fails(t, source, err, want)
 	}
 }
 

@@ -166,9 +166,7 @@ fields:
 		ten = strings.Repeat(fmt.Sprintf("*t%d, ", i), 10)
 		text += fmt.Sprintf("  - tags: &t%d [%s]\n", i+1, strings.TrimSuffix(ten, ", "))
 	}
-	if _, err := policyfile.Parse("p", []byte(text)); err == nil {
-		t.Error("a file of 10^10 values was read")
-	}
+	errtest.Fails(t, "a file of 10^10 values was read", errtest.Of(policyfile.Parse("p", []byte(text))))
 }
 
 // What Format writes, in YAML or JSON, Parse reads as the same.
@@ -290,9 +288,7 @@ func TestExamples(t *testing.T) {
 		text := errtest.Must(os.ReadFile("../../../../sampledata/policies/" + name + ".yaml"))(t)
 		f := parse(t, string(text))
 		first := errtest.Must(policyfile.Format(f.Contents))(t)
-		again, err := policyfile.Format(parse(t, string(first)).Contents)
-		if err != nil || string(first) != string(again) {
-			t.Errorf("%s: written twice (%v):\n%s", name, err, cmp.Diff(string(first), string(again)))
-		}
+		again := errtest.Must(policyfile.Format(parse(t, string(first)).Contents))(t)
+		difftest.Equal(t, name+": written twice: "+cmp.Diff(string(first), string(again)), string(again), string(first))
 	}
 }

@@ -26,6 +26,7 @@ import (
 	"sluice/cmd/sluice/internal/service"
 	"sluice/internal/command"
 	"sluice/shared/ingest/receipt"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/jose"
 )
@@ -219,10 +220,7 @@ func TestVerifyFindsIssuerInProfile(t *testing.T) {
 	t.Chdir(f.dir) // where no local cloud runs
 	verify := func(wantCode int, want string) {
 		t.Helper()
-		if code, out := f.verify("@receipt", "@file", "--keys", "@keys"); code != wantCode ||
-			!strings.Contains(out, want) {
-			t.Errorf("got the exit code %d and %q, want %d and %q", code, out, wantCode, want)
-		}
+		difftest.Reply(t, "exit code", wantCode, want)(f.verify("@receipt", "@file", "--keys", "@keys"))
 	}
 	verify(2, "--issuer is needed")
 	for name, url := range map[string]string{service.DefaultProfile: receiptIssuer, "other": "https://else.test"} {

@@ -12,6 +12,7 @@ import (
 
 	"sluice/cmd/sluice/internal/terminal"
 	"sluice/internal/command"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/screening/match"
 	"sluice/shared/screening/watchlist"
@@ -47,11 +48,8 @@ func TestScreenFileInOrder(t *testing.T) {
 			want := ""
 			for _, workers := range []int{1, 2, 7} {
 				run, out, index := screenFileRun(t, n, asJSON)
-				hits, err := run.screenFile(t.Context(), index, workers)
-				if err != nil || hits != (n+2)/3 {
-					t.Fatalf("%d names, %d workers: %d names have hits, error %v; want %d", n, workers, hits, err,
-						(n+2)/3)
-				}
+				hits := errtest.Must(run.screenFile(t.Context(), index, workers))(t)
+				difftest.Equal(t, fmt.Sprintf("%d names, %d workers: names have hits", n, workers), (n+2)/3, hits)
 				if workers == 1 {
 					want = out.String()
 				}

@@ -26,10 +26,8 @@ func TestClientsOverPages(t *testing.T) {
 		errtest.Fatal(t, r.CreateClient(t.Context(), auth.Client{ID: fmt.Sprint(n - 1 - i), Tenant: "t",
 			Secret: auth.SecretHash{Salt: salt}}))
 	}
-	all, err := r.Clients(t.Context())
-	if err != nil || len(all) != n {
-		t.Fatalf("%d clients, %v", len(all), err)
-	}
+	all := errtest.Must(r.Clients(t.Context()))(t)
+	difftest.Equal(t, "clients", n, len(all))
 	for i, c := range all {
 		difftest.Equal(t, fmt.Sprintf("client %d has ID", i), fmt.Sprint(i), c.ID)
 	}

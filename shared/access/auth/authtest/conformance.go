@@ -65,9 +65,7 @@ func tenants(t *testing.T, r auth.Registry) {
 	absent(t, err)
 	_, err = r.EnableBatch(ctx, "a", true)
 	absent(t, err)
-	if list := must[[]auth.Tenant](t)(r.Tenants(ctx)); len(list) != 0 {
-		t.Errorf("%v", list)
-	}
+	difftest.Len(t, "must", 0, must[[]auth.Tenant](t)(r.Tenants(ctx)))
 
 	a, b := aTenant("a"), aTenant("b")
 	b.Settings = auth.DefaultSettings()
@@ -253,7 +251,5 @@ func tokens(t *testing.T, r auth.Registry) {
 		equal(t, step.want, must[auth.SealedToken](t)(r.StoreSealedToken(ctx, step.store, step.at)))
 		equal(t, step.want, must[auth.SealedToken](t)(r.SealedToken(ctx, step.store.ID)))
 	}
-	if list := must[[]auth.Client](t)(r.Clients(ctx)); len(list) != 0 {
-		t.Errorf("tokens are listed as clients: %v", list)
-	}
+	difftest.Len(t, "tokens are listed as clients", 0, must[[]auth.Client](t)(r.Clients(ctx)))
 }

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -108,9 +109,8 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	for _, n := range []int{sha256.Size - 1, sha256.Size + 1} {
-		if _, err := sign(t.Context(), c, "signing", make([]byte, n)); err == nil {
-			t.Errorf("a digest of %d bytes was signed", n)
-		}
+		errtest.Fails(t, fmt.Sprintf("a digest of %d bytes was signed", n),
+			errtest.Of(sign(t.Context(), c, "signing", make([]byte, n))))
 	}
 	for name, in := range map[string]*kms.SignInput{
 		"a raw message": {MessageType: types.MessageTypeRaw,
@@ -119,17 +119,11 @@ func TestRefusals(t *testing.T) {
 			SigningAlgorithm: types.SigningAlgorithmSpecEcdsaSha384},
 	} {
 		in.KeyId, in.Message = aws.String("signing"), digest[:]
-		if _, err := c.Sign(t.Context(), in); err == nil {
-			t.Errorf("%s was signed", name)
-		}
+		errtest.Fails(t, name+" was signed", errtest.Of(c.Sign(t.Context(), in)))
 	}
-	if _, err := c.CreateKey(t.Context(), &kms.CreateKeyInput{}); err == nil {
-		t.Error("a symmetric key was made")
-	}
-	if _, err := c.Encrypt(t.Context(), &kms.EncryptInput{KeyId: aws.String("signing"),
-		Plaintext: []byte("x")}); err == nil {
-		t.Error("a signing key encrypted")
-	}
+	errtest.Fails(t, "a symmetric key was made", errtest.Of(c.CreateKey(t.Context(), &kms.CreateKeyInput{})))
+	errtest.Fails(t, "a signing key encrypted",
+		errtest.Of(c.Encrypt(t.Context(), &kms.EncryptInput{KeyId: aws.String("signing"), Plaintext: []byte("x")})))
 
 	errtest.Fatal(t, os.WriteFile(filepath.Join(dir, "broken"), []byte("no key"), 0o600))
 	var internal *types.KMSInternalException
@@ -175,10 +169,7 @@ func TestEncryptAndDecrypt(t *testing.T) {
 			t.Errorf("%s: opened as %q", name, out.Plaintext)
 		}
 	}
-	if _, err := c.Encrypt(t.Context(), &kms.EncryptInput{KeyId: arn, Plaintext: make([]byte, 4097)}); err == nil {
-		t.Error("encrypted 4097 bytes")
-	}
-	if _, err := sign(t.Context(), c, "secrets", make([]byte, 32)); err == nil {
-		t.Error("a symmetric key signed")
-	}
+	errtest.Fails(t, "encrypted 4097 bytes",
+		errtest.Of(c.Encrypt(t.Context(), &kms.EncryptInput{KeyId: arn, Plaintext: make([]byte, 4097)})))
+	errtest.Fails(t, "a symmetric key signed", errtest.Of(sign(t.Context(), c, "secrets", make([]byte, 32))))
 }

@@ -13,6 +13,7 @@ import (
 
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -74,9 +75,7 @@ func TestProblemsListValidationErrors(t *testing.T) {
 		`"validatorType":"NotNullValidator"},` +
 		`{"propertyName":"size","errorMessage":"The value must be between 0 and 3.","attemptedValue":4,` +
 		`"validatorType":"InclusiveBetweenValidator"}]}`
-	if text != want {
-		t.Errorf("got  %s\nwant %s", text, want)
-	}
+	difftest.Equal(t, "text", want, text)
 }
 
 // A request without a token gets problem details from the function, too. (The gateway has a reply of its own.)
@@ -86,7 +85,5 @@ func TestProblemsWithoutAToken(t *testing.T) {
 	r := errtest.Must(handler(t.Context(), events.APIGatewayProxyRequest{HTTPMethod: "GET", Path: "/things/1"}))(t)
 	const want = `{"type":"about:blank","title":"Unauthorized","status":401,"detail":"Unauthorized",` +
 		`"instance":"/things/1","errorCode":"unauthorized"}`
-	if r.Body != want {
-		t.Errorf("got  %s\nwant %s", r.Body, want)
-	}
+	difftest.Equal(t, "Body", want, r.Body)
 }

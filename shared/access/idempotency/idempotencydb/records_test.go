@@ -4,11 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/access/idempotency"
 	"sluice/shared/access/idempotency/idempotencydb"
 	"sluice/shared/access/idempotency/idempotencytest"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 )
@@ -56,8 +55,7 @@ func TestStored(t *testing.T) {
 	store = idempotencydb.New(db, table)
 	for run, want := range records {
 		got, _, err := store.Create(ctx, keys[run], idempotencytest.NewRecord("another"), time.Unix(0, 0))
-		if diff := cmp.Diff(want, got); err != nil || diff != "" {
-			t.Errorf("%s: error %v; record (-want +got):\n%s", run, err, diff)
-		}
+		errtest.Fatal(t, err)
+		difftest.Equal(t, run+": record", want, got)
 	}
 }

@@ -109,8 +109,6 @@ func TestIDIsUsedOnce(t *testing.T) {
 	errtest.Fatal(t, s.Create(t.Context(), c))
 	second := c
 	second.URL = "https://hooks.example.com/second"
-	if err := s.Create(t.Context(), second); err == nil {
-		t.Error("a second configuration was stored under the same ID")
-	}
+	errtest.Fails(t, "a second configuration was stored under the same ID", s.Create(t.Context(), second))
 	difftest.Equal(t, "the configuration has the URL", c.URL, errtest.Must(s.Get(t.Context(), c.Tenant, c.ID))(t).URL)
 }

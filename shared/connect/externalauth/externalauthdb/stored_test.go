@@ -105,10 +105,8 @@ func TestStoredConfigurations(t *testing.T) {
 func TestStoredWithoutMode(t *testing.T) {
 	ctx, client := t.Context(), dynamotest.Start(t)
 	dynamotest.LoadStored(t, client, "test-externalauth", "without-mode")
-	list, err := externalauthdb.New(client, "test-externalauth", openBox{}).List(ctx, storedTenant)
-	if err != nil || len(list) != 1 {
-		t.Fatalf("%d configurations, %v", len(list), err)
-	}
+	list := errtest.Must(externalauthdb.New(client, "test-externalauth", openBox{}).List(ctx, storedTenant))(t)
+	difftest.Equal(t, "configurations", 1, len(list))
 	for _, c := range []*externalauth.Certificate{list[0].EndpointCertificate, list[0].OAuth.EndpointCertificate} {
 		difftest.Equal(t, "the mode", externalauth.PinLeafThumbprint, c.Mode)
 	}

@@ -94,10 +94,9 @@ func TestReplaceAndDelete(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.create(fullConfiguration(newCertificates(t)))
-	if code, body := f.send("PUT", commands+"?configurationId="+strings.ToUpper(id),
-		`{"data":{"url":"https://hooks.example.com/b"}}`, nil); code != 202 || !strings.Contains(body, id) {
-		t.Errorf("replace: %d %s, want 202 with the ID", code, body)
-	}
+	difftest.Reply(t, "replace", 202, id)(
+		f.send("PUT", commands+"?configurationId="+strings.ToUpper(id),
+			`{"data":{"url":"https://hooks.example.com/b"}}`, nil))
 	difftest.Equal(t, "after the replacement", wire.StoredExternalAuthentication{ID: id, TenantID: tenant,
 		URL: "https://hooks.example.com/b", Headers: []wire.StoredPair{}}, f.read(id))
 	f.create(`{"url":"https://hooks.example.com/a"}`) // which is free now
@@ -111,10 +110,7 @@ func TestReplaceAndDelete(t *testing.T) {
 		if r[0] == "PUT" {
 			body = `{"data":{"url":"https://hooks.example.com/c"}}`
 		}
-		if code, reply := f.send(r[0], r[1], body, nil); code != 404 ||
-			!strings.Contains(reply, "configuration_not_found") {
-			t.Errorf("%s after the deletion: %d %s, want 404", r[0], code, reply)
-		}
+		difftest.Reply(t, r[0]+" after the deletion", 404, "configuration_not_found")(f.send(r[0], r[1], body, nil))
 	}
 	f.create(`{"url":"https://hooks.example.com/b"}`) // free again
 }
@@ -127,22 +123,15 @@ func TestDuplicateURLs(t *testing.T) {
 	for _, u := range []string{"https://hooks.example.com/a", "HTTPS://HOOKS.example.com./a/",
 		"https://hooks.example.com:443/%61",
 		"https://hooks.example.com/b/../a/.", "https://hooks.example.com/%2e/a"} {
-		if code, body := f.send("POST", commands, `{"data":{"url":`+text(u)+`}}`, nil); code != 409 ||
-			!strings.Contains(body, `"CONFLICT"`) {
-			t.Errorf("%s: %d %s, want 409", u, code, body)
-		}
+		difftest.Reply(t, u, 409, `"CONFLICT"`)(f.send("POST", commands, `{"data":{"url":`+text(u)+`}}`, nil))
 	}
 	f.create(`{"url":"https://hooks.example.com/A"}`)
 	f.as(other).create(`{"url":"https://hooks.example.com/a"}`)
 	moved := f.create(`{"url":"https://hooks.example.com/c"}`)
-	if code, body := f.send("PUT", commands+"?configurationId="+moved, `{"data":{"url":"https://hooks.example.com/a"}}`,
-		nil); code != 409 {
-		t.Errorf("PUT with the URL of another one: %d %s, want 409", code, body)
-	}
-	if code, body := f.send("PUT", commands+"?configurationId="+moved,
-		`{"data":{"url":"https://hooks.example.com/c/"}}`, nil); code != 202 {
-		t.Errorf("PUT with another spelling of its own URL: %d %s, want 202", code, body)
-	}
+	difftest.Reply(t, "PUT with the URL of another one", 409)(
+		f.send("PUT", commands+"?configurationId="+moved, `{"data":{"url":"https://hooks.example.com/a"}}`, nil))
+	difftest.Reply(t, "PUT with another spelling of its own URL", 202)(
+		f.send("PUT", commands+"?configurationId="+moved, `{"data":{"url":"https://hooks.example.com/c/"}}`, nil))
 
 	var mu sync.Mutex
 	codes, wait := map[int]int{}, sync.WaitGroup{}
@@ -173,13 +162,9 @@ func TestTooManyConfigurations(t *testing.T) {
 		last = f.create(fmt.Sprintf(`{"url":"https://hooks.example.com/%d"}`, i))
 	}
 	one := `{"data":{"url":"https://one.example.com"}}`
-	if code, body := f.send("POST", commands, one, nil); code != 409 || !strings.Contains(body, "100 configurations") {
-		t.Errorf("one more: %d %s, want 409", code, body)
-	}
+	difftest.Reply(t, "one more", 409, "100 configurations")(f.send("POST", commands, one, nil))
 	f.send("DELETE", commands+"?configurationId="+last, "", nil)
-	if code, body := f.send("POST", commands, one, nil); code != 202 {
-		t.Errorf("after a deletion: %d %s, want 202", code, body)
-	}
+	difftest.Reply(t, "after a deletion", 202)(f.send("POST", commands, one, nil))
 }
 
 // A configuration with remarks is stored all the same.
@@ -209,11 +194,6 @@ func TestTooLargeConfiguration(t *testing.T) {
 	data := func(n int) string {
 		return `{"data":{"url":"https://a","headers":[` + strings.TrimSuffix(strings.Repeat(header+",", n), ",") + `]}}`
 	}
-	if code, body := f.send("POST", commands, data(50), nil); code != 413 ||
-		!strings.Contains(body, "configuration_too_large") {
-		t.Errorf("50 headers of 8 KB: %d %.300s, want 413", code, body)
-	}
-	if code, body := f.send("POST", commands, data(45), nil); code != 202 {
-		t.Errorf("45 headers of 8 KB: %d %.300s, want 202", code, body)
-	}
+	difftest.Reply(t, "50 headers of 8 KB", 413, "configuration_too_large")(f.send("POST", commands, data(50), nil))
+	difftest.Reply(t, "45 headers of 8 KB", 202)(f.send("POST", commands, data(45), nil))
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/kit/difftest"
 )
 
 // validURL is the member url of a configuration, and clientPath the path of the members of its OAuth client.
@@ -201,20 +202,14 @@ func TestRefusedHeaders(t *testing.T) {
 func TestRefusedRequests(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	if code, body := f.send("POST", commands, "{\"data\":{\"url\":\"https://a\xff\"}}", nil); code != 400 ||
-		!strings.Contains(body, "json_invalid") {
-		t.Errorf("invalid UTF-8: %d %s, want 400 json_invalid", code, body)
-	}
+	difftest.Reply(t, "invalid UTF-8", 400, "json_invalid")(
+		f.send("POST", commands, "{\"data\":{\"url\":\"https://a\xff\"}}", nil))
 	for _, query := range []string{"", "?configurationId=", "?configurationId=x",
 		"?configurationId=" + tenant + "&configurationId=" + tenant} {
 		for _, method := range []string{"PUT", "DELETE"} {
-			if code, body := f.send(method, commands+query, `{"data":{"url":"https://a"}}`, nil); code != 400 ||
-				!strings.Contains(body, `"configurationId"`) {
-				t.Errorf("%s %s: %d %s, want 400 naming the parameter", method, query, code, body)
-			}
+			difftest.Reply(t, method+" "+query, 400, `"configurationId"`)(
+				f.send(method, commands+query, `{"data":{"url":"https://a"}}`, nil))
 		}
 	}
-	if code, body := f.send("GET", queries+"/x", "", nil); code != 400 {
-		t.Errorf("GET x: %d %s, want 400", code, body)
-	}
+	difftest.Reply(t, "GET x", 400)(f.send("GET", queries+"/x", "", nil))
 }

@@ -9,6 +9,7 @@ import (
 
 	"sluice/openapi/wire"
 	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 )
 
 // A configuration of one tenant does not exist for another.
@@ -20,9 +21,7 @@ func TestTenantsAreApart(t *testing.T) {
 	for _, r := range [][3]string{{"GET", queries + "/" + id}, {"DELETE", commands + "?configurationId=" + id},
 		{"PUT", commands + "?configurationId=" + id,
 			`{"data":{"url":"https://hooks.example.com","headers":[{"name":"X-Key","value":"********"}]}}`}} {
-		if code, body := g.send(r[0], r[1], r[2], nil); code != 404 {
-			t.Errorf("%s: %d %s, want 404", r[0], code, body)
-		}
+		difftest.Reply(t, r[0], 404)(g.send(r[0], r[1], r[2], nil))
 	}
 	var list []wire.ExternalAuthenticationItem
 	if _, body := g.send("GET", queries+"/getAll", "", &list); len(list) != 0 {
@@ -54,9 +53,7 @@ func TestMasksAreSentBack(t *testing.T) {
 		return f.send("PUT", commands+"?configurationId="+id, `{"data":`+data+`}`, nil)
 	}
 	masked := `{"name":"x-b","value":"********"},{"name":"X-A","value":"********"},{"name":"X-A","value":"new"}`
-	if code, body := put(data(u+"/", tokens, masked, mask, mask)); code != 202 {
-		t.Fatalf("PUT with masks: %d %s, want 202", code, body)
-	}
+	difftest.Reply(t, "PUT with masks", 202)(put(data(u+"/", tokens, masked, mask, mask)))
 	c := f.revealed(id)
 	got := []string{c.OAuth.ClientSecret.Reveal(), c.OAuth.Headers[0].Value.Reveal(),
 		c.OAuth.FormValues[0].Value.Reveal(), c.OAuth.FormValues[1].Value.Reveal()}
@@ -71,9 +68,7 @@ func TestMasksAreSentBack(t *testing.T) {
 		"a third header":         data(u, tokens, masked+`,{"name":"X-A","value":"********"}`, "x", "x"),
 		"a header by a new name": data(u, tokens, `{"name":"X-C","value":"********"}`, "x", "x"),
 	} {
-		if code, body := put(refused); code != 400 || !strings.Contains(body, "SecretValidator") {
-			t.Errorf("%s: %d %s, want 400 SecretValidator", name, code, body)
-		}
+		difftest.Reply(t, name, 400, "SecretValidator")(put(refused))
 	}
 	if c := f.revealed(id); c.OAuth.ClientSecret.Reveal() != "secret" || c.Version != 2 {
 		t.Errorf("a refused request has changed it: version %d", c.Version)
@@ -92,10 +87,8 @@ func TestSecretsAreSealed(t *testing.T) {
 			"clientSecret":"s3cret-client","useBasicAuthentication":true,"useEndpointMtlsConfiguration":true,
 			"headers":[{"name":"X-Key","value":"s3cret-token-header"}],
 			"formValues":[{"name":"assertion","value":"s3cret-form"}]}}}`)
-	out, err := f.db.Scan(t.Context(), &dynamodb.ScanInput{TableName: &[]string{"test-externalauth"}[0]})
-	if err != nil || len(out.Items) != 3 {
-		t.Fatalf("%d rows, %v", len(out.Items), err)
-	}
+	out := errtest.Must(f.db.Scan(t.Context(), &dynamodb.ScanInput{TableName: &[]string{"test-externalauth"}[0]}))(t)
+	difftest.Equal(t, "rows", 3, len(out.Items))
 	for _, item := range out.Items {
 		if stored := text(item); strings.Contains(stored, "s3cret") || strings.Contains(stored, "czNjcmV0") {
 			t.Errorf("a row has a secret: %s", stored)

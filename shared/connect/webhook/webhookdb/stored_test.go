@@ -20,8 +20,7 @@ func TestStoredWebhooks(t *testing.T) {
 	ctx, client := t.Context(), dynamotest.Start(t)
 	s := webhookdb.New(client, table)
 	w := create(t, s, newWebhook("w1"))
-	d, err := s.Collect(ctx, w, newDelivery(t, w, "e1", 0))
-	errtest.Fatal(t, err)
+	d := errtest.Must(s.Collect(ctx, w, newDelivery(t, w, "e1", 0)))(t)
 	d = errtest.Must(s.StopCollecting(ctx, d, 2, at.Add(time.Minute)))(t)
 	d.Attempts = []webhook.Attempt{{
 		Number: 1, At: at, Took: 12 * time.Millisecond, Outcome: webhook.Failed, Code: webhook.CodeGone,

@@ -60,9 +60,7 @@ func testCreateAndChange(t *testing.T, s webhook.Store) {
 	create(t, s, other)
 	list := errtest.Must(s.List(ctx, tenant))(t)
 	difftest.Equal(t, "list", []webhook.Webhook{w, other}, list)
-	if list, err := s.List(ctx, "other"); err != nil || len(list) != 0 {
-		t.Errorf("another tenant has %d webhooks, %v; want none", len(list), err)
-	}
+	difftest.Equal(t, "another tenant has webhooks", 0, len(errtest.Must(s.List(ctx, "other"))(t)))
 	errtest.Is(t, "another tenant's webhook", errtest.Of(s.Get(ctx, "other", "w1")), webhook.ErrNotFound)
 
 	w.Name, w.Enabled, w.PreviousSecret, w.PreviousUntil = "", false, nil, time.Time{}
@@ -117,10 +115,8 @@ func testLimitIsExact(t *testing.T, s webhook.Store) {
 	if err := g.Wait(); err != nil || created.Load() != webhook.MaxPerTenant || refused.Load() != 5 {
 		t.Fatalf("%d created, %d refused, %v; want %d and 5", created.Load(), refused.Load(), err, webhook.MaxPerTenant)
 	}
-	list, err := s.List(ctx, tenant)
-	if err != nil || len(list) != webhook.MaxPerTenant {
-		t.Fatalf("%d webhooks, %v; want %d", len(list), err, webhook.MaxPerTenant)
-	}
+	list := errtest.Must(s.List(ctx, tenant))(t)
+	difftest.Equal(t, "webhooks", webhook.MaxPerTenant, len(list))
 	errtest.Fatal(t, s.Delete(ctx, tenant, list[3].ID))
 	errtest.Is(t, "create after a deletion", s.Create(ctx, newWebhook("x1")), nil)
 	errtest.Is(t, "create one more", s.Create(ctx, newWebhook("x2")), webhook.ErrTooMany)

@@ -54,10 +54,8 @@ func TestDeliveriesInPages(t *testing.T) {
 	}
 	var page wire.Deliveries
 	f.must("GET", "/v1/webhooks/"+w.ID+"/deliveries?limit=1", "", &page)
-	if status, _ := f.send("GET", "/v1/webhooks/"+other.ID+"/deliveries?next="+url.QueryEscape(*page.Next), "",
-		nil); status != 422 {
-		t.Errorf("the page of another webhook: %d, want 422", status)
-	}
+	difftest.Reply(t, "the page of another webhook", 422)(
+		f.send("GET", "/v1/webhooks/"+other.ID+"/deliveries?next="+url.QueryEscape(*page.Next), "", nil))
 }
 
 // A page ends early where the reply would become too large for the gateway.
@@ -155,10 +153,8 @@ func TestResend(t *testing.T) {
 
 	f.must("PUT", one, `{"url":"https://receiver.test","eventTypes":["*"],"enabled":false}`, nil)
 	for _, path := range []string{one + "/resend", one + "/deliveries/" + d.ID + "/resend"} {
-		if status, body := f.send("POST", path, `{"since":"`+since(0)+`"}`, nil); status != 409 ||
-			!strings.Contains(body, "disabled") {
-			t.Errorf("%s to a disabled webhook: %d %s, want 409", path, status, body)
-		}
+		difftest.Reply(t, path+" to a disabled webhook", 409, "disabled")(
+			f.send("POST", path, `{"since":"`+since(0)+`"}`, nil))
 	}
 	f.must("POST", one+"/test", "", &again)
 	if again.Events[0].EventType != "webhook:test" || len(f.started) != 1 {

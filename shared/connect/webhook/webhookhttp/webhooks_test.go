@@ -188,15 +188,11 @@ func TestPermissionsAndTenants(t *testing.T) {
 		}
 		f.caller = owner
 		f.caller.Tenant = "8f6c2f0e-54b1-4d5b-8a3e-0d8a1f5f9b11"
-		if status, body := f.send(method, path, "{}", nil); status != 404 {
-			t.Errorf("%s by another tenant: %d %s, want 404", call, status, body)
-		}
+		difftest.Reply(t, call+" by another tenant", 404)(f.send(method, path, "{}", nil))
 	}
 	f.caller = owner
 	f.must("GET", one, "", nil)
-	if len(f.started) != 0 {
-		t.Errorf("executions %v were started, want none", f.started)
-	}
+	difftest.Len(t, "executions were started", 0, f.started)
 }
 
 // A webhook that the service has disabled shows since when and why; enabling it ends that.

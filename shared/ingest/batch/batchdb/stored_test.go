@@ -168,9 +168,7 @@ func TestStoredUnfinished(t *testing.T) {
 		errtest.Fatal(t, err)
 		return ids
 	}
-	if got := unfinished(); len(got) != 0 {
-		t.Errorf("before the adoption: %v, want none", got)
-	}
+	difftest.Len(t, "before the adoption", 0, unfinished())
 	// The second walk waits an hour; a third one does not happen.
 	now := at
 	for i, want := range []int{1, 1, 2, 2} {

@@ -232,9 +232,7 @@ func TestBatchesOfOthersAndBadIDs(t *testing.T) {
 			}
 		}
 		a.caller.Tenant = "t1"
-		if status, reply := a.call(t, "GET", path+id, ""); status != 202 {
-			t.Errorf("%s of the tenant's own: got %d %v, want 202", path, status, reply)
-		}
+		difftest.Reply(t, path+" of the tenant's own", 202)(a.call(t, "GET", path+id, ""))
 	}
 }
 
@@ -300,10 +298,8 @@ func TestOpenBatchesAreLimited(t *testing.T) {
 	expectRefusal("Of these, 1 batches that await their upload hold 1000: ") // the size limit
 	a.apply(t, third, batch.Transition{To: batch.Failed})
 	for _, length := range []string{"0", "1"} { // 99 bytes are uploaded
-		if status, reply := a.call(t, "POST", "/batch/generate-upload-url", `{"content_length":`+length+
-			`}`); status != 200 {
-			t.Errorf("%s bytes: got %d %v", length, status, reply)
-		}
+		difftest.Reply(t, length+" bytes", 200)(
+			a.call(t, "POST", "/batch/generate-upload-url", `{"content_length":`+length+`}`))
 	}
 	expectRefusal("Of these, 2 batches that await their upload hold 1: ")
 	a.caller.Attributes[ratelimit.Attribute] = "open_batches=1 unvalidated_bytes=0"

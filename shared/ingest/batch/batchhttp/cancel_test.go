@@ -11,6 +11,7 @@ import (
 
 	"sluice/shared/access/permission"
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -113,9 +114,7 @@ func TestCancelIsRefused(t *testing.T) {
 	id := a.createBatch(t)
 	expect := func(want int, path, body string) {
 		t.Helper()
-		if status, reply := a.call(t, http.MethodPost, "/batch/cancel/"+path, body); status != want {
-			t.Errorf("%s %s: got %d %v, want %d", path, body, status, reply, want)
-		}
+		difftest.Reply(t, path+" "+body, want)(a.call(t, http.MethodPost, "/batch/cancel/"+path, body))
 	}
 	expect(422, "not-a-uuid", "")
 	expect(404, "0199a6a4-6f00-7cc3-98c4-dc0c0c07398f", "")
@@ -129,8 +128,6 @@ func TestCancelIsRefused(t *testing.T) {
 	expect(404, id, "")
 	a.caller.Tenant = "t1"
 	a.caller.Features = nil // existing batches can be ended without the batch feature
-	if len(a.closer.asked) != 0 {
-		t.Errorf("the slots of %v were asked for, want none", a.closer.asked)
-	}
+	difftest.Len(t, "the slots of were asked for", 0, a.closer.asked)
 	expect(200, id, "{}")
 }

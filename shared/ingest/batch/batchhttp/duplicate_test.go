@@ -19,9 +19,7 @@ func TestOnDuplicate(t *testing.T) {
 		difftest.Equal(t, body, want, errtest.Must(a.batches.Get(t.Context(), id))(t).OnDuplicate)
 	}
 	for _, body := range []string{`{"on_duplicate":"Reject"}`, `{"on_duplicate":""}`, `{"on_duplicate":true}`} {
-		if status, reply := a.call(t, "POST", "/batch/generate-upload-url", body); status != 422 {
-			t.Errorf("%s: got %d %v, want 422", body, status, reply)
-		}
+		difftest.Reply(t, body, 422)(a.call(t, "POST", "/batch/generate-upload-url", body))
 	}
 }
 

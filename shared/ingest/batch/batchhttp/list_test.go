@@ -222,13 +222,9 @@ func TestListIsRefused(t *testing.T) {
 		}
 	}
 	a.caller.Tenant = "t2"
-	if status, reply := a.list(t, "next="+next); status != 422 {
-		t.Errorf("the token of another tenant: got %d %v, want 422", status, reply)
-	}
+	difftest.Reply(t, "the token of another tenant", 422)(a.list(t, "next="+next))
 	a.caller.Permissions = []string{permission.BatchUpload}
-	if status, reply := a.list(t, ""); status != 403 {
-		t.Errorf("without BatchRead: got %d %v, want 403", status, reply)
-	}
+	difftest.Reply(t, "without BatchRead", 403)(a.list(t, ""))
 }
 
 // A page of large records ends before the reply is too large, and the next one goes on after it.

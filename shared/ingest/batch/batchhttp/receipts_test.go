@@ -21,6 +21,7 @@ import (
 	"sluice/shared/ingest/batch/batchhttp"
 	"sluice/shared/ingest/receipt"
 	"sluice/shared/ingest/receipt/issue"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/jose"
 )
@@ -102,9 +103,8 @@ func TestReceipt(t *testing.T) {
 		reply["message"] != "The receipt cannot be signed at the moment. Try again later." {
 		t.Errorf("a key that does not sign: got %d %v, want 503", status, reply)
 	}
-	if !strings.Contains(log.String(), `"msg":"a receipt cannot be signed"`) {
-		t.Errorf("the log lacks the line that the alarm counts: %s", log)
-	}
+	difftest.Contains(t, "the log lacks the line that the alarm counts", log.String(),
+		`"msg":"a receipt cannot be signed"`)
 	kms.isOff = false
 
 	first := a.get(t, id)
@@ -144,9 +144,7 @@ func TestReceiptIsRefused(t *testing.T) {
 	} {
 		caller := a.caller
 		tt.change()
-		if status, reply := a.call(t, "GET", "/batch/receipt/"+tt.id, ""); status != tt.want {
-			t.Errorf("%s: got %d %v, want %d", tt.name, status, reply, tt.want)
-		}
+		difftest.Reply(t, tt.name, tt.want)(a.call(t, "GET", "/batch/receipt/"+tt.id, ""))
 		a.caller = caller
 	}
 }

@@ -112,9 +112,7 @@ func TestSummaryAndFilesOfResults(t *testing.T) {
 	t.Run("storage that does not answer", func(t *testing.T) {
 		a := newAPI(t)
 		a.storage["/work/reports/s"] = "broken"
-		if status, reply := a.call(t, "GET", "/batch/validation-result/"+a.judgedBatch(t, invalid), ""); status != 500 {
-			t.Errorf("got %d %v, want 500", status, reply)
-		}
+		difftest.Reply(t, "reply", 500)(a.call(t, "GET", "/batch/validation-result/"+a.judgedBatch(t, invalid), ""))
 	})
 }
 

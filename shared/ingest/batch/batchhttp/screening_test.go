@@ -11,6 +11,7 @@ import (
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/chunk"
 	"sluice/shared/kit/difftest"
+	"sluice/shared/kit/errtest"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogtest"
 )
@@ -41,10 +42,8 @@ func TestScreenUnknown(t *testing.T) {
 		{`{"threshold":82.5,"on_hit":"reject"}`, &batch.Screening{Lists: all, Threshold: 82.5, Reject: true}},
 	} {
 		id := a.generateUploadURL(t, `{"screen_unknown":`+test.value+`}`)["batch_id"].(string)
-		b, err := a.batches.Get(t.Context(), batch.ID(id))
-		if diff := cmp.Diff(test.want, b.Screening); err != nil || diff != "" {
-			t.Errorf("%s: error %v, screening (-want +got):\n%s", test.value, err, diff)
-		}
+		b := errtest.Must(a.batches.Get(t.Context(), batch.ID(id)))(t)
+		difftest.Equal(t, test.value+": screening", test.want, b.Screening)
 	}
 }
 
@@ -84,9 +83,8 @@ func TestScreenUnknownIsRefused(t *testing.T) {
 		}
 	}
 	without := newAPI(t)
-	if status, reply := without.call(t, "POST", "/batch/generate-upload-url", `{"screen_unknown":{}}`); status != 422 {
-		t.Errorf("without any list: got %d %v, want 422", status, reply)
-	}
+	difftest.Reply(t, "without any list", 422)(
+		without.call(t, "POST", "/batch/generate-upload-url", `{"screen_unknown":{}}`))
 }
 
 // transitions returns the transitions of a batch from its upload to its verdict.
@@ -147,9 +145,7 @@ func TestScreeningResult(t *testing.T) {
 		t.Errorf("got %v, want no URL", reply)
 	}
 	a.caller.Tenant = "t2"
-	if status, _ := a.call(t, "GET", "/batch/screening-result/"+id, ""); status != 404 {
-		t.Errorf("of another tenant: got %d, want 404", status)
-	}
+	difftest.Reply(t, "of another tenant", 404)(a.call(t, "GET", "/batch/screening-result/"+id, ""))
 }
 
 func TestScreeningResultWithoutHits(t *testing.T) {

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/ingest/batch"
 	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
@@ -13,10 +11,8 @@ import (
 
 func testChunks(t *testing.T, s batch.Store) {
 	id := newID(t)
-	c, err := s.Chunk(t.Context(), id, 7)
-	if diff := cmp.Diff(batch.Chunk{Index: 7}, c); err != nil || diff != "" {
-		t.Errorf("Chunk without results: error %v, chunk (-want +got):\n%s", err, diff)
-	}
+	c := errtest.Must(s.Chunk(t.Context(), id, 7))(t)
+	difftest.Equal(t, "Chunk without results: chunk", batch.Chunk{Index: 7}, c)
 	validated := batch.ValidateResult{Lines: 10, Transactions: 9, Invalid: 1, Bytes: 100, FindingsKey: "f",
 		IndexKey: "i", IndexSections: "\x01\x80\x02", NamesSections: "\x03"}
 	for _, r := range []batch.ValidateResult{validated, {Lines: 99}} {
@@ -46,9 +42,8 @@ func testChunks(t *testing.T, s batch.Store) {
 		{Index: 12, Validated: &batch.ValidateResult{Lines: 12}, Settled: &skipped},
 		{Index: 300, Validated: &batch.ValidateResult{Lines: 300}},
 	}
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("Chunks: error %v, chunks (-want +got):\n%s", err, diff)
-	}
+	errtest.Fatal(t, err)
+	difftest.Equal(t, "Chunks: chunks", want, got)
 }
 
 func testCursor(t *testing.T, s batch.Store) {
@@ -67,10 +62,8 @@ func testCursor(t *testing.T, s batch.Store) {
 		difftest.Equal(t, "AdvanceCursor with "+tt.name, tt.want,
 			errtest.Must(s.AdvanceCursor(t.Context(), id, 7, tt.put))(t))
 	}
-	c, err := s.Chunk(t.Context(), id, 7)
-	if diff := cmp.Diff(batch.Chunk{Index: 7, Ingested: &done}, c); err != nil || diff != "" {
-		t.Errorf("Chunk: error %v, chunk (-want +got):\n%s", err, diff)
-	}
+	c := errtest.Must(s.Chunk(t.Context(), id, 7))(t)
+	difftest.Equal(t, "Chunk: chunk", batch.Chunk{Index: 7, Ingested: &done}, c)
 }
 
 func testPartitions(t *testing.T, s batch.Store) {
@@ -85,9 +78,8 @@ func testPartitions(t *testing.T, s batch.Store) {
 	}
 	got, err := s.Reconciled(t.Context(), id)
 	want := [batch.Partitions]*batch.ReconcileResult{0: &some, 15: &none}
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("Reconciled: error %v, results (-want +got):\n%s", err, diff)
-	}
+	errtest.Fatal(t, err)
+	difftest.Equal(t, "Reconciled: results", want, got)
 }
 
 func testLineCounts(t *testing.T, s batch.Store) {
@@ -97,14 +89,10 @@ func testLineCounts(t *testing.T, s batch.Store) {
 	}
 	want := batch.LineCounts{ByChunk: []int64{10, 0, 7}, Transactions: 16}
 	for _, put := range []batch.LineCounts{want, {ByChunk: []int64{1}}} {
-		got, err := s.CommitLineCounts(t.Context(), id, put)
-		if diff := cmp.Diff(want, got); err != nil || diff != "" {
-			t.Errorf("CommitLineCounts: error %v, counts (-want +got):\n%s", err, diff)
-		}
+		got := errtest.Must(s.CommitLineCounts(t.Context(), id, put))(t)
+		difftest.Equal(t, "CommitLineCounts: counts", want, got)
 	}
-	got, err := s.LineCounts(t.Context(), id)
-	if diff := cmp.Diff(&want, got); err != nil || diff != "" {
-		t.Errorf("LineCounts: error %v, counts (-want +got):\n%s", err, diff)
-	}
+	got := errtest.Must(s.LineCounts(t.Context(), id))(t)
+	difftest.Equal(t, "LineCounts: counts", &want, got)
 	difftest.Equal(t, "Chunks", 0, len(errtest.Must(s.Chunks(t.Context(), id))(t)))
 }

@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
 	"sluice/shared/access/tenancy"
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -102,17 +102,11 @@ func testCreate(t *testing.T, s batch.Store) {
 	}
 	other := b
 	other.DigestKey[0]++
-	if err := s.Create(t.Context(), other); err == nil {
-		t.Error("Create of another batch with the same ID: got no error")
-	}
-	got, err := s.Get(t.Context(), b.ID)
-	if diff := cmp.Diff(b, got); err != nil || diff != "" {
-		t.Errorf("Get after Create: error %v, batch (-want +got):\n%s", err, diff)
-	}
+	errtest.Fails(t, "Create of another batch with the same ID", s.Create(t.Context(), other))
+	got := errtest.Must(s.Get(t.Context(), b.ID))(t)
+	difftest.Equal(t, "Get after Create: batch", b, got)
 	errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), b.ID, transition)))
-	if err := s.Create(t.Context(), b); err == nil {
-		t.Error("Create of a batch that is no longer AWAITING_UPLOAD: got no error")
-	}
+	errtest.Fails(t, "Create of a batch that is no longer AWAITING_UPLOAD", s.Create(t.Context(), b))
 }
 
 func testStatuses(t *testing.T, s batch.Store) {
@@ -125,8 +119,6 @@ func testStatuses(t *testing.T, s batch.Store) {
 	}
 	errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), ids[1], batch.Transition{To: batch.Uploaded, At: createdAt})))
 	want[ids[1]] = batch.Uploaded
-	got, err := s.Statuses(t.Context(), ids)
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("Statuses: error %v, statuses (-want +got):\n%s", err, diff)
-	}
+	got := errtest.Must(s.Statuses(t.Context(), ids))(t)
+	difftest.Equal(t, "Statuses: statuses", want, got)
 }

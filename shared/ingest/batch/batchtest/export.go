@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -51,10 +52,8 @@ func testExport(t *testing.T, s batch.Store) {
 			}
 			want := b
 			want.Unannounced, want.ParquetKey = nil, "parquet/b"
-			got, err := s.Get(t.Context(), b.ID)
-			if diff := cmp.Diff(want, got); err != nil || diff != "" {
-				t.Errorf("error %v, the batch after it (-want +got):\n%s", err, diff)
-			}
+			got := errtest.Must(s.Get(t.Context(), b.ID))(t)
+			difftest.Equal(t, "the batch after it", want, got)
 			if isVisited() {
 				t.Error("the batch owes nothing and is found")
 			}

@@ -29,9 +29,8 @@ func testOpen(t *testing.T, s batch.Store) {
 	for range 2 { // repeating Create reserves nothing more
 		errtest.Fatal(t, s.Create(t.Context(), reserving))
 	}
-	if got, err := s.Get(t.Context(), reserving.ID); err != nil || got.Reserved != 400 {
-		t.Errorf("got a batch that reserves %d bytes, %v; want 400", got.Reserved, err)
-	}
+	difftest.Equal(t, "got a batch that reserves bytes", int64(400),
+		errtest.Must(s.Get(t.Context(), reserving.ID))(t).Reserved)
 	expect("one batch reserves", batch.OpenWork{Batches: 2, UnvalidatedBytes: 400})
 	enough.UnvalidatedBytes = 400
 	expect("one batch reserves all", batch.OpenWork{Batches: 1, Awaiting: 1, UnvalidatedBytes: 400,

@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sluice/shared/ingest/batch"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -36,10 +35,8 @@ func testFields(t *testing.T, s batch.Store) {
 	none.MaxRejected = &batch.RejectLimit{}
 	for name, want := range map[string]batch.Batch{"every field": full, "12 lines": lines, "0 lines": none} {
 		errtest.Fatal(t, s.Create(t.Context(), want))
-		got, err := s.Get(t.Context(), want.ID)
-		if diff := cmp.Diff(want, got); err != nil || diff != "" {
-			t.Errorf("%s: error %v, batch (-want +got):\n%s", name, err, diff)
-		}
+		got := errtest.Must(s.Get(t.Context(), want.ID))(t)
+		difftest.Equal(t, name+": batch", want, got)
 	}
 	plan := transitionsToProcessed()[1]
 	errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), full.ID, transitionsToProcessed()[0])))

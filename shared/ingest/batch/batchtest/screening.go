@@ -42,9 +42,8 @@ func testScreening(t *testing.T, s batch.Store) {
 	}
 	got, err := s.Screened(t.Context(), b.ID)
 	results := [batch.Partitions]*batch.ScreenResult{0: &some, 15: &none}
-	if diff := cmp.Diff(results, got); err != nil || diff != "" {
-		t.Errorf("Screened: error %v, results (-want +got):\n%s", err, diff)
-	}
+	errtest.Fatal(t, err)
+	difftest.Equal(t, "Screened: results", results, got)
 	if reconciled, err := s.Reconciled(t.Context(), b.ID); err != nil || reconciled[0] != nil {
 		t.Errorf("a screened partition is reconciled: %v, %v", reconciled[0], err)
 	}

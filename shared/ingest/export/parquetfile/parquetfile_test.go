@@ -108,9 +108,7 @@ func TestRowGroupsAreBoundedByBytes(t *testing.T) {
 func TestErrors(t *testing.T) {
 	for _, line := range []string{``, `[]`, `{"request_uuid":1`, `{"sender":[]}`, `{"additional_fields":{"a":{}}}`,
 		`{"modification":{"created_at":"today"}}`, `{"sender_payment_info":{"id":1.5}}`} {
-		if err := lineTable.write(t.Context(), &bytes.Buffer{}, fileOf([]string{line}), 1, 1); err == nil {
-			t.Errorf("%q: got no error", line)
-		}
+		errtest.Fails(t, line, lineTable.write(t.Context(), &bytes.Buffer{}, fileOf([]string{line}), 1, 1))
 	}
 	f, unread := fileOf(lines, lines), errors.New("unread")
 	readable := f.Lines

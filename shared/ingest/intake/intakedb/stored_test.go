@@ -39,8 +39,7 @@ func TestStoredUploads(t *testing.T) {
 		difftest.Equal(t, name, want, got)
 		waiting := 0
 		err = s.EachWaiting(ctx, at.Add(time.Hour), func(intake.Upload) error { waiting++; return nil })
-		if err != nil || waiting != 1 {
-			t.Errorf("%s: %d uploads wait, want 1; %v", name, waiting, err)
-		}
+		errtest.Fatal(t, err)
+		difftest.Equal(t, name+": uploads wait", 1, waiting)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/schema"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -30,9 +31,7 @@ func TestExampleLinesAreValid(t *testing.T) {
 				ReceivedAt: time.Date(2025, 11, 25, 15, 0, 0, 0, time.UTC), MaxFuture: 720 * time.Hour,
 			}
 			r := New(rules).Line(line.Bytes())
-			if len(r.Findings) > 0 {
-				t.Errorf("got the findings %v, want none", r.Findings)
-			}
+			difftest.Len(t, "findings", 0, r.Findings)
 			if len(r.References) != 1 || string(r.References[0].ID) != "customer-1001" {
 				t.Errorf("got the references %v, want customer-1001, whom the documents have onboarded", r.References)
 			}

@@ -63,9 +63,7 @@ func FuzzIP(f *testing.F) {
 		f.Add(address[1 : len(address)-1])
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if got, want := isIP([]byte(text)), net.ParseIP(text) != nil; got != want {
-			t.Fatalf("%q: got %v, the library says %v", text, got, want)
-		}
+		difftest.Equal(t, text, net.ParseIP(text) != nil, isIP([]byte(text)))
 	})
 }
 
@@ -74,9 +72,7 @@ func TestEachNumberOfAnAddress(t *testing.T) {
 		number := strconv.Itoa(n)
 		for _, text := range []string{number + ".1.22.333", "1." + number + ".22.33", "1.22.33." + number, "1.2.3.0" +
 			number, number} {
-			if got, want := isIP([]byte(text)), net.ParseIP(text) != nil; got != want {
-				t.Fatalf("%q: got %v, the library says %v", text, got, want)
-			}
+			difftest.Equal(t, text, net.ParseIP(text) != nil, isIP([]byte(text)))
 		}
 	}
 }
@@ -93,9 +89,7 @@ func TestIPAgainstTheLibrary(t *testing.T) {
 			text += parts[rng.IntN(len(parts))]
 		}
 		got, want := isIP([]byte(text)), net.ParseIP(text) != nil
-		if got != want {
-			t.Fatalf("%q: got %v, the library says %v", text, got, want)
-		}
+		difftest.Equal(t, text, want, got)
 		if want {
 			valid++
 		}

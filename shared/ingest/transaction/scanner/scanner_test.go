@@ -291,9 +291,7 @@ func TestWindowOfCreatedAt(t *testing.T) {
 	}
 	t.Run("no limits", func(t *testing.T) {
 		r := New(transaction.Rules{ReceivedAt: receivedAt}).Line(lineOf(receivedAt.AddDate(500, 0, 0)))
-		if len(r.Findings) > 0 {
-			t.Errorf("got %v, want no finding", r.Findings)
-		}
+		difftest.Len(t, "Findings", 0, r.Findings)
 	})
 }
 

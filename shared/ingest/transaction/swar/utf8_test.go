@@ -1,9 +1,12 @@
 package swar
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 	"unicode/utf8"
+
+	"sluice/shared/kit/difftest"
 )
 
 // ValidUTF8 agrees with the standard library on every first and second byte of a sequence at every place of a word, and
@@ -17,9 +20,7 @@ func TestValidUTF8(t *testing.T) {
 			for i := from + len(text); i < len(b); i++ {
 				b[i] = 0x80 + byte(i) // the bytes after the text must not count
 			}
-			if got, want := ValidUTF8(b, from, from+len(text)), utf8.Valid(text); got != want {
-				t.Fatalf("ValidUTF8(%q) = %v, unicode/utf8 says %v", text, got, want)
-			}
+			difftest.Equal(t, fmt.Sprintf("ValidUTF8(%q)", text), utf8.Valid(text), ValidUTF8(b, from, from+len(text)))
 		}
 	}
 	for at := range 9 {

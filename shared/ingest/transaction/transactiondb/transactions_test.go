@@ -72,15 +72,12 @@ func TestTransactions(t *testing.T) {
 			t.Errorf("other%d: %d versions", i, len(got))
 		}
 	}
-	if got := versions(t, s, "t"); len(got) != 0 {
-		t.Errorf("another transaction's versions: %+v", got)
-	}
+	difftest.Len(t, "another transaction's versions", 0, versions(t, s, "t"))
 	if injected.Load() == 0 {
 		t.Error("no fault was injected")
 	}
-	if err := s.Put(context.Background(), []transaction.Version{record("tx", long+"x", older, at)}); err == nil {
-		t.Error("a modification ID of 256 bytes was taken")
-	}
+	errtest.Fails(t, "a modification ID of 256 bytes was taken",
+		s.Put(context.Background(), []transaction.Version{record("tx", long+"x", older, at)}))
 }
 
 // The versions of one modification are read newest first, from any of them on, and none of another modification.
@@ -126,12 +123,8 @@ func TestSingleVersions(t *testing.T) {
 	other.Text = []byte(`{"line":"another"}`)
 	errtest.Is(t, "another line at the same time", s.Add(t.Context(), other), transaction.ErrExists)
 	difftest.Equal(t, "versions", []transaction.Version{v}, versions(t, s, "tx"))
-	if err := s.Put(t.Context(), []transaction.Version{v}); err == nil {
-		t.Error("Put stored a version without a batch")
-	}
-	if err := s.Add(t.Context(), record("tx", "m", uuid.NewString(), at)); err == nil {
-		t.Error("Add stored a version of a batch")
-	}
+	errtest.Fails(t, "Put stored a version without a batch", s.Put(t.Context(), []transaction.Version{v}))
+	errtest.Fails(t, "Add stored a version of a batch", s.Add(t.Context(), record("tx", "m", uuid.NewString(), at)))
 }
 
 var at = time.Date(2026, 11, 26, 8, 15, 0, 123456789, time.UTC)

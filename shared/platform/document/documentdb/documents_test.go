@@ -188,9 +188,7 @@ func TestStaleWrites(t *testing.T) {
 		document.ErrChanged)
 	errtest.Is(t, "deleting an old version with a shared file", s.Delete(ctx, stale, false), document.ErrChanged)
 	errtest.Is(t, "deleting with a file that was not released", s.Delete(ctx, alone, true), document.ErrChanged)
-	if err := s.Create(ctx, paper("4", "g"), false); err == nil {
-		t.Error("a document with a new file that exists was created")
-	}
+	errtest.Fails(t, "a document with a new file that exists was created", s.Create(ctx, paper("4", "g"), false))
 	for id, want := range map[string]document.Document{"1": first, "2": second, "3": alone} {
 		got, file, err := s.Get(ctx, "t", id)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" || file.ID != want.FileID {

@@ -68,7 +68,6 @@ func TestStoredDocuments(t *testing.T) {
 	}))
 	difftest.Equal(t, "waiting files", []document.WaitingFile{{Tenant: storedTenant, ID: "waiting file", Since: at}},
 		files)
-	if err := s.RecordScan(ctx, storedTenant, "file", outcome); err == nil {
-		t.Error("a file that is about to be deleted took the outcome of a scan")
-	}
+	errtest.Fails(t, "a file that is about to be deleted took the outcome of a scan",
+		s.RecordScan(ctx, storedTenant, "file", outcome))
 }

@@ -11,6 +11,7 @@ import (
 
 	"sluice/shared/access"
 	"sluice/shared/access/httpapi/platform"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/document"
 	"sluice/shared/platform/document/documenthttp"
@@ -65,24 +66,18 @@ func TestEntityTypeOfCommands(t *testing.T) {
 					case isOwnRoute:
 						expect("", 202)
 					default:
-						if body := expect("", notFound); !strings.Contains(body, "There is no such document.") {
-							t.Errorf("got %s, want that there is no such document", body)
-						}
+						difftest.Contains(t, "expect", expect("", notFound), "There is no such document.")
 					}
 					expect("?documentEntityType="+other, notFound)
-					if body := expect("?documentEntityType=thing", 400); !strings.Contains(body,
-						`"documentEntityType"`) {
-						t.Errorf("got %s, want an error of documentEntityType", body)
-					}
+					difftest.Contains(t, "expect", expect("?documentEntityType=thing", 400), `"documentEntityType"`)
 					if !isDelete {
 						expect("?documentEntityType="+strings.ToUpper(kind), 202)
 					}
 				})
 			}
 		}
-		if code, body := f.send("DELETE", commands+"/"+id+"?documentEntityType="+kind, "", nil); code != 202 {
-			t.Errorf("DELETE of %s: got %d %s, want 202", kind, code, body)
-		}
+		difftest.Reply(t, "DELETE of "+kind, 202)(
+			f.send("DELETE", commands+"/"+id+"?documentEntityType="+kind, "", nil))
 	}
 }
 
@@ -137,14 +132,10 @@ func TestBadDocuments(t *testing.T) {
 		})
 	}
 	f.caller.Tenant = uuid.NewString()
-	if code, body := f.send("GET", queries+"/"+id, "", nil); code != 404 {
-		t.Errorf("another tenant's document: got %d %s, want 404", code, body)
-	}
+	difftest.Reply(t, "another tenant's document", 404)(f.send("GET", queries+"/"+id, "", nil))
 	f.caller.Permissions = nil
-	if code, body := f.send("PUT", commands+"/"+id, `{"data":{}}`, nil); code != 403 ||
-		!strings.Contains(body, "DocumentManagementEdit") {
-		t.Errorf("without permission: got %d %s, want 403 with the permission", code, body)
-	}
+	difftest.Reply(t, "without permission", 403, "DocumentManagementEdit")(
+		f.send("PUT", commands+"/"+id, `{"data":{}}`, nil))
 }
 
 // Paths, queries and bodies without an envelope are checked as other bodies are; the error shows what was sent.
@@ -196,16 +187,13 @@ func TestBadParameters(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/x", "/signedurl/x", "/entity/e?deduplicationEnabled=perhaps"} {
-		if code, body := f.send("GET", queries+path, "", nil); code != 400 {
-			t.Errorf("GET %s: got %d %s, want 400", path, code, body)
-		}
+		difftest.Reply(t, "GET "+path, 400)(f.send("GET", queries+path, "", nil))
 	}
 	for _, tt := range [][3]string{{"PUT", requirements, `[]`}, {"PUT", requirements, ids(100)}, {"PUT", dataKey, `""`},
 		{"PUT", dataKey, strings.Replace(long, "x", "", 1)},
 		{"DELETE", "/" + id + "?skipStatusReset=true&documentEntityType=entity&requirementModelId=" + id, ""}} {
-		if code, body := f.send(tt[0], commands+tt[1], tt[2], nil); code != 202 {
-			t.Errorf("%s %s %.60s: got %d %s, want 202", tt[0], tt[1], tt[2], code, body)
-		}
+		difftest.Reply(t, fmt.Sprintf("%s %s %.60s", tt[0], tt[1], tt[2]), 202)(
+			f.send(tt[0], commands+tt[1], tt[2], nil))
 	}
 }
 
@@ -221,10 +209,8 @@ func TestCloneSharesItsFile(t *testing.T) {
 		c.Id != copyID || c.DocumentKey != d.FileID || c.EntityId != "other" {
 		t.Fatalf("got %d %s, want 202 with %s of the entity other and the file %s", code, body, copyID, d.FileID)
 	}
-	if code, body := f.send("PUT", clone, `{"data":{"Id":"`+copyID+`"}}`, nil); code != 409 ||
-		!strings.Contains(body, `"CONFLICT"`) {
-		t.Errorf("an ID that is taken: got %d %s, want 409", code, body)
-	}
+	difftest.Reply(t, "an ID that is taken", 409, `"CONFLICT"`)(
+		f.send("PUT", clone, `{"data":{"Id":"`+copyID+`"}}`, nil))
 	errtest.Fatal(t, f.store.RecordScan(f.Context(), tenant, d.FileID,
 		document.State{Status: document.Completed}))
 	var m struct {
@@ -235,14 +221,10 @@ func TestCloneSharesItsFile(t *testing.T) {
 		t.Errorf("got the clone %+v, want the status of the file", m)
 	}
 	f.send("DELETE", commands+"/"+id, "", nil)
-	if len(f.bucket.deleted) != 0 {
-		t.Errorf("got the deletions %v while a clone shares the file, want none", f.bucket.deleted)
-	}
+	difftest.Len(t, "deletions while a clone shares the file", 0, f.bucket.deleted)
 	f.bucket.fail = errors.New("no storage")
-	if code, body := f.send("DELETE", commands+"/"+copyID, "", nil); code != 503 ||
-		!strings.Contains(body, "INTERNAL_SERVER_ERROR") {
-		t.Errorf("while the storage fails: got %d %s, want 503", code, body)
-	}
+	difftest.Reply(t, "while the storage fails", 503, "INTERNAL_SERVER_ERROR")(
+		f.send("DELETE", commands+"/"+copyID, "", nil))
 	if code, body := f.send("DELETE", commands+"/"+copyID, "", nil); code != 202 || len(f.bucket.deleted) != 1 ||
 		f.bucket.deleted[0] != "documents/"+tenant+"/"+d.FileID {
 		t.Errorf("again: got %d %s and the deletions %v, want 202 and the deletion of the file",
@@ -254,10 +236,9 @@ func TestReading(t *testing.T) {
 	f := newFixture(t)
 	id := f.createDocument("")
 	f.send("PUT", commands+"/"+id+"/clone", `{"data":{}}`, nil)
-	if code, body := f.send("POST", commands+"/deal/virtual",
-		`{"data":{"fileName":"v","entityId":"e","documentURL":"https://a/b"}}`, nil); code != 202 {
-		t.Fatalf("got %d %s, want 202", code, body)
-	}
+	difftest.Reply(t, "reply", 202)(
+		f.send("POST", commands+"/deal/virtual",
+			`{"data":{"fileName":"v","entityId":"e","documentURL":"https://a/b"}}`, nil))
 	for path, want := range map[string]int{
 		"/entity/e": 3, "/entity/e?deduplicationEnabled=true": 2, "/journey/j": 2, "/entity/e/journey/j": 2,
 		"/entity/none": 0,
@@ -269,10 +250,7 @@ func TestReading(t *testing.T) {
 	}
 	tooLong := strings.Repeat("x", 256)
 	for _, path := range []string{"/entity/" + tooLong, "/journey/" + tooLong, "/entity/e/journey/" + tooLong} {
-		if code, body := f.send("GET", queries+path, "", nil); code != 400 ||
-			!strings.Contains(body, "MaximumLengthValidator") {
-			t.Errorf("an ID of 256 bytes: got %d %s, want 400", code, body)
-		}
+		difftest.Reply(t, "an ID of 256 bytes", 400, "MaximumLengthValidator")(f.send("GET", queries+path, "", nil))
 	}
 	for size, more := range map[int]bool{1: true, 2: true, 3: false, 4: false} {
 		var p documenthttp.PageReply
@@ -283,9 +261,7 @@ func TestReading(t *testing.T) {
 			t.Errorf("pages of %d: got %d %s, want 3 documents in all, more: %t", size, code, body, more)
 		}
 	}
-	if code, body := f.send("GET", queries+"/signedurl/"+id, "", nil); code != 404 {
-		t.Errorf("a document without its file: got %d %s, want 404", code, body)
-	}
+	difftest.Reply(t, "a document without its file", 404)(f.send("GET", queries+"/signedurl/"+id, "", nil))
 	for _, path := range []string{"/mimeTypesAllowed", "/supportedFileExtensions"} {
 		var all []string
 		if code, _ := f.send("GET", queries+path, "", &all); code != 200 || len(all) < 10 {
@@ -294,9 +270,7 @@ func TestReading(t *testing.T) {
 	}
 	for i, want := range []string{"Archived", "Processing"} {
 		action := []string{"/archive", "/unarchive"}[i]
-		if code, body := f.send("POST", commands+"/"+id+action, `{"data":{"archivalReason":"old"}}`, nil); code != 202 {
-			t.Errorf("%s: got %d %s, want 202", action, code, body)
-		}
+		difftest.Reply(t, action, 202)(f.send("POST", commands+"/"+id+action, `{"data":{"archivalReason":"old"}}`, nil))
 		var m struct{ Status string }
 		if f.send("GET", queries+"/"+id, "", &m); m.Status != want {
 			t.Errorf("after %s: got %s, want %s", action, m.Status, want)
@@ -310,10 +284,8 @@ func TestLayers(t *testing.T) {
 	var n struct{ ID string }
 	const create = `{"data":{"fileName":"a","entityId":"e","documentDataKey":"k","policyEnforcedAccessLayers":{` +
 		`"geographic":["EU"]}}}`
-	if code, body := f.send("POST", commands, create, nil); code != 400 ||
-		!strings.Contains(body, `"AccessLayersValidator"`) {
-		t.Errorf("layers that lock the caller out: got %d %s, want 400", code, body)
-	}
+	difftest.Reply(t, "layers that lock the caller out", 400, `"AccessLayersValidator"`)(
+		f.send("POST", commands, create, nil))
 	own := f.caller.Layers
 	f.caller.Layers = access.Layers{Geographic: []string{"EU"}}
 	f.send("POST", commands, create, &n)

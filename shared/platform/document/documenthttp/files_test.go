@@ -139,15 +139,10 @@ func TestUpdateFile(t *testing.T) {
 		`{"data":{"id":"` + v.ID + `","fileName":["a"]}}`:                              `"string_type"`,
 		`{"data":{"id":"` + v.ID + `","fileName":"` + strings.Repeat("x", 256) + `"}}`: `"MaximumLengthValidator"`,
 	} {
-		if code, reply := f.send("PUT", commands+"/updateFile", body, nil); code != 400 ||
-			!strings.Contains(reply, part) {
-			t.Errorf("%s: got %d %s, want 400 with %s", body, code, reply, part)
-		}
+		difftest.Reply(t, body, 400, part)(f.send("PUT", commands+"/updateFile", body, nil))
 	}
-	if code, body := f.send("PUT", commands+"/updateFile", `{"data":{"id":"`+uuid.NewString()+`","fileName":"a"}}`,
-		nil); code != 404 {
-		t.Errorf("an unknown document: got %d %s, want 404", code, body)
-	}
+	difftest.Reply(t, "an unknown document", 404)(
+		f.send("PUT", commands+"/updateFile", `{"data":{"id":"`+uuid.NewString()+`","fileName":"a"}}`, nil))
 }
 
 // The client's remarks on a new document are stored, and a warning names those without an effect.
@@ -189,19 +184,16 @@ func TestArchive(t *testing.T) {
 			{"/archive?documentEntityType=" + strings.ToLower(kind), 202},
 			{"/unarchive?documentEntityType=" + kind, 202},
 		} {
-			if code, body := f.send("POST", commands+"/"+id+tt.path, `{"data":{"archivalReason":"old"}}`,
-				nil); code != tt.want {
-				t.Errorf("%s %s: got %d %s, want %d", kind, tt.path, code, body, tt.want)
-			}
+			difftest.Reply(t, kind+" "+tt.path, tt.want)(
+				f.send("POST", commands+"/"+id+tt.path, `{"data":{"archivalReason":"old"}}`, nil))
 		}
 		other := "Deal"
 		if kind == other {
 			other = "Product"
 		}
-		if code, body := f.send("POST", commands+"/"+id+"/archive?documentEntityType="+other,
-			`{"data":{"archivalReason":"old"}}`, nil); code != 404 {
-			t.Errorf("%s as %s: got %d %s, want 404", kind, other, code, body)
-		}
+		difftest.Reply(t, kind+" as "+other, 404)(
+			f.send("POST", commands+"/"+id+"/archive?documentEntityType="+other, `{"data":{"archivalReason":"old"}}`,
+				nil))
 	}
 }
 
@@ -276,10 +268,8 @@ func TestLitePages(t *testing.T) {
 		}
 	}
 	f.caller.Tenant = uuid.NewString()
-	if code, body := f.send("POST", path, `{"data":{"entityId":"e","paginationToken":"`+*p.NextPageToken+`"}}`,
-		nil); code != 400 {
-		t.Errorf("another tenant's token: got %d %s, want 400", code, body)
-	}
+	difftest.Reply(t, "another tenant's token", 400)(
+		f.send("POST", path, `{"data":{"entityId":"e","paginationToken":"`+*p.NextPageToken+`"}}`, nil))
 }
 
 // Replies with large documents stay below the limit of Lambda: a list without pages is refused, and a page is short.
@@ -293,21 +283,14 @@ func TestLargeDocuments(t *testing.T) {
 		return `{"data":{"fileName":"a","entityId":"e","journeyId":"j","metadata":{` + strings.Join(members, ",") +
 			`}}}`
 	}
-	if code, body := f.send("POST", commands, create(45), nil); code != 413 ||
-		!strings.Contains(body, "document_too_large") {
-		t.Errorf("a document that fits into no item: got %d %.200s, want 413 document_too_large", code, body)
-	}
+	difftest.Reply(t, "a document that fits into no item", 413, "document_too_large")(
+		f.send("POST", commands, create(45), nil))
 	const n = 16
 	for range n {
-		if code, body := f.send("POST", commands, create(35), nil); code != 202 {
-			t.Fatalf("got %d %s, want 202", code, body)
-		}
+		difftest.Reply(t, "reply", 202)(f.send("POST", commands, create(35), nil))
 	}
 	for _, path := range []string{"/entity/e", "/journey/j", "/entity/e/journey/j"} {
-		if code, body := f.send("GET", queries+path, "", nil); code != 413 ||
-			!strings.Contains(body, "too_many_documents") {
-			t.Errorf("%s: got %d %.200s, want 413 too_many_documents", path, code, body)
-		}
+		difftest.Reply(t, path, 413, "too_many_documents")(f.send("GET", queries+path, "", nil))
 	}
 	seen, start := map[string]bool{}, 0
 	for more := true; more; {
@@ -366,10 +349,8 @@ func TestOpenDocuments(t *testing.T) {
 	limit("open_documents=2 unscanned_bytes=0")
 	first, second := create(`,"contentLength":10`, 202, ""), create("", 202, "")
 	create("", 429, "as it may have: 2.")
-	if code, body := f.send("PUT", commands+"/updateFile", `{"data":{"id":"`+first+`","fileName":"b.pdf"}}`,
-		nil); code != 429 {
-		t.Errorf("another file: got %d %s, want 429", code, body)
-	}
+	difftest.Reply(t, "another file", 429)(
+		f.send("PUT", commands+"/updateFile", `{"data":{"id":"`+first+`","fileName":"b.pdf"}}`, nil))
 	d, _, err := f.store.Get(t.Context(), tenant, first)
 	errtest.Fatal(t, err)
 	for range 2 {
@@ -399,16 +380,13 @@ func TestOpenDocuments(t *testing.T) {
 	f.now = f.now.Add(document.OpenFor) // one that has arrived counts until it is scanned
 	third := create(`,"contentLength":500`, 202, "")
 	f.send("DELETE", commands+"/"+third, "", nil)
-	if code, body := f.send("PUT", commands+"/updateFile", `{"data":{"id":"`+first+
-		`","fileName":"b.pdf","contentLength":500}}`, nil); code != 202 {
-		t.Errorf("another file: got %d %s, want 202", code, body)
-	}
+	difftest.Reply(t, "another file", 202)(
+		f.send("PUT", commands+"/updateFile", `{"data":{"id":"`+first+`","fileName":"b.pdf","contentLength":500}}`,
+			nil))
 	create(`,"contentLength":1`, 429, "1500 of 1500")
 	for length, want := range map[string]int{"0": 400, "1001": 400, "-1": 400, "null": 429} {
-		if code, body := f.send("POST", commands, `{"data":{"fileName":"a.pdf","entityId":"e","contentLength":`+length+
-			`}}`, nil); code != want {
-			t.Errorf("contentLength %s: got %d %s, want %d", length, code, body, want)
-		}
+		difftest.Reply(t, "contentLength "+length, want)(
+			f.send("POST", commands, `{"data":{"fileName":"a.pdf","entityId":"e","contentLength":`+length+`}}`, nil))
 	}
 	difftest.Equal(t, "signed the sizes", []int64{10, 0, 0, 1, 0, 500, 500}, f.bucket.signed)
 }

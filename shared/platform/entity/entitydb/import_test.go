@@ -219,10 +219,8 @@ func TestImportKeepsTheOrderOfEntries(t *testing.T) {
 			entries = append(entries, entity.Import{ID: fmt.Sprint("e", (i*7+repetition)%400), Status: status})
 		}
 	}
-	results, err := s.Import(t.Context(), "tenant", entries, entity.ImportOptions{At: at})
-	if err != nil || len(results) != len(entries) {
-		t.Fatalf("%d results, %v; want %d", len(results), err, len(entries))
-	}
+	results := errtest.Must(s.Import(t.Context(), "tenant", entries, entity.ImportOptions{At: at}))(t)
+	difftest.Equal(t, "results", len(entries), len(results))
 	for i, r := range results {
 		want := entity.ImportResult{ID: entries[i].ID, Outcome: entity.ImportStatusChanged, Status: entries[i].Status}
 		if repetition := i / 400; repetition == 0 {

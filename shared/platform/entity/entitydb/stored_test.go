@@ -62,9 +62,8 @@ func TestStoredEntities(t *testing.T) {
 	draft := errtest.Must(s.GetDraft(ctx, storedTenant, "draft"))(t)
 	difftest.Equal(t, "draft", c.Draft, draft)
 	members, _, err := s.ListDrafts(ctx, storedTenant, entity.DraftPage{JourneyID: "journey", Limit: 10})
-	if err != nil || len(members) != 1 {
-		t.Fatalf("%d members, want 1; %v", len(members), err)
-	}
+	errtest.Fatal(t, err)
+	difftest.Equal(t, "members", 1, len(members))
 	member := entity.DraftRef{DraftID: "draft", EntityID: "entity", Layers: storedLayers(),
 		Position: members[0].Position}
 	difftest.Equal(t, "member", member, members[0])

@@ -136,9 +136,7 @@ func (a *api) succeed(method, path, body string, into any) {
 // expectStatus sends a request that must be answered with a status.
 func (a *api) expectStatus(status int, method, path, body string) {
 	a.t.Helper()
-	if got, data := a.send(method, path, body); got != status {
-		a.t.Errorf("%s %s %s: got %d %s, want %d", method, path, body, got, data, status)
-	}
+	difftest.Reply(a.t, fmt.Sprintf("%s %s %s", method, path, body), status)(a.send(method, path, body))
 }
 
 // createEntity creates an entity, with more JSON in its data, and returns its ID.

@@ -106,9 +106,7 @@ func TestBadLists(t *testing.T) {
 	a.expectStatus(200, "GET", query+"/entity?pageSize=1&paginationToken="+token, "")
 	a.caller.Tenant = "7f6c2f0e-54b1-4d5b-8a3e-0d8a1f5f9b12"
 	a.expectStatus(400, "GET", query+"/entity?pageSize=1&paginationToken="+token, "")
-	if got := a.list(url.Values{}); len(got) != 0 {
-		t.Errorf("another tenant lists %+v, want nothing", got)
-	}
+	difftest.Len(t, "another tenant lists", 0, a.list(url.Values{}))
 }
 
 // With four_eyes, a client that made a draft, changed it, or made the draft from which it began, does not verify it.

@@ -84,12 +84,8 @@ func TestSensitiveProperties(t *testing.T) {
 		})
 	}
 	a.caller.Layers, a.caller.Attributes = access.Layers{}, nil
-	if got := read(requests["partial"]); !strings.Contains(got, "SECRET") {
-		t.Errorf("without the setting: got %s, want the value", got)
-	}
-	if got := append(list("ann"), list("Ann Hidden")...); len(got) != 0 {
-		t.Errorf("a search by a hidden name found %+v", got)
-	}
+	difftest.Contains(t, "without the setting", read(requests["partial"]), "SECRET")
+	difftest.Len(t, "a search by a hidden name found", 0, append(list("ann"), list("Ann Hidden")...))
 	for _, e := range a.list(url.Values{}) {
 		difftest.Equal(t, "name", "", e.Name)
 	}
