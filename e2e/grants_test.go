@@ -29,6 +29,8 @@ var grantsAllowedUnused = map[string]string{
 	"sluice-policy Versions s3:AbortMultipartUpload":        abortsAfterFailure,
 	"sluice-export WriteParquet s3:AbortMultipartUpload":    abortsAfterFailure,
 	"sluice-export DeadLetters sqs:SendMessage":             noDeadLetters,
+	"sluice-index Segments s3:AbortMultipartUpload":         abortsAfterFailure,
+	"sluice-index DeadLetters sqs:SendMessage":              noDeadLetters,
 	"sluice-scan DeadLetters sqs:SendMessage":               noDeadLetters,
 	"sluice-close DeadLetters sqs:SendMessage":              noDeadLetters,
 	"sluice-announce DeadLetters sqs:SendMessage":           noDeadLetters,

@@ -1,6 +1,7 @@
 package lineindex
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,7 +56,7 @@ type Merge struct {
 }
 
 // fanIn is how many segments of one size are merged. With 4, a line is written again about ten times in a year of a
-// thousand batches a day, and a search reads 15 to 30 segments.
+// thousand batches a day, and a search reads up to maxSegments.
 const fanIn = 4
 
 // leastEntries is the number of entries up to which all segments are of one size: merging 4 of them takes two reads and
@@ -70,20 +71,31 @@ func sizeOf(s Segment) (class int) {
 	return class
 }
 
-// choose returns the segments that are to be merged next; none if nothing is to be done. Small ones go first. One that
-// has lines which expired is merged with none if that frees an eighth of its life: see isStale.
+// maxSegments is how many segments a tenant has at most while its merges keep up, so that a search takes few requests.
+const maxSegments = 28
+
+// choose returns the segments that are to be merged next; none if nothing is to be done: those of the least class that
+// has enough of them, the smallest ones if there are too many, or one that is stale.
 func choose(segments []Segment, now time.Time) []Segment {
-	bySize := map[int][]Segment{}
-	largest := 0
+	var counts [64]int
 	for _, s := range segments {
-		class := sizeOf(s)
-		bySize[class] = append(bySize[class], s)
-		largest = max(largest, class)
+		counts[sizeOf(s)]++
 	}
-	for class := range largest + 1 {
-		if len(bySize[class]) >= fanIn {
-			return bySize[class][:fanIn]
+	if class := slices.IndexFunc(counts[:], func(n int) bool { return n >= fanIn }); class >= 0 {
+		inputs := make([]Segment, 0, fanIn)
+		for _, s := range segments {
+			if sizeOf(s) == class && len(inputs) < fanIn {
+				inputs = append(inputs, s)
+			}
 		}
+		return inputs
+	}
+	if len(segments) > maxSegments {
+		inputs := slices.SortedFunc(slices.Values(segments), func(a, b Segment) int {
+			return cmp.Compare(a.total(), b.total())
+		})[:fanIn]
+		slices.SortFunc(inputs, func(a, b Segment) int { return cmp.Compare(a.ID, b.ID) })
+		return inputs
 	}
 	for _, s := range segments {
 		if isStale(s, now) {

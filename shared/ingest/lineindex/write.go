@@ -13,7 +13,6 @@ type fileWriter struct {
 	buf     []byte
 	pages   []page
 	written int64
-	err     error
 }
 
 // newFileWriter returns a writer of a file of the segment, whose PageBits and number of files are set.
