@@ -1,10 +1,10 @@
 package lineindex
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"io"
+	"math/bits"
 	"slices"
 
 	"github.com/dchest/siphash"
@@ -60,10 +60,18 @@ type Collector struct {
 	records []byte
 	entries []entry
 	sorted  []entry
+	// ends are where the buckets of sort end.
+	ends []int
 }
 
-// Reset begins a chunk. With a nil key nothing is collected.
-func (c *Collector) Reset(key *Key) { c.key, c.records, c.entries = key, c.records[:0], c.entries[:0] }
+// Reset begins a chunk of a size in bytes. With a nil key nothing is collected.
+func (c *Collector) Reset(key *Key, size int64) {
+	c.key, c.records, c.entries = key, c.records[:0], c.entries[:0]
+	if key != nil { // room for lines of 1,000 bytes with identifiers that are UUIDs
+		c.records = slices.Grow(c.records, int(size/1000)*(recordHeaderBytes+Kinds*16))
+		c.entries = slices.Grow(c.entries, int(size/1000)*Kinds)
+	}
+}
 
 // Add adds the identifiers of a line, which is counted within the chunk from 0. Lines must be added in order.
 func (c *Collector) Add(line int64, r *transaction.Result) {
@@ -102,34 +110,44 @@ func (c *Collector) WriteTo(w io.Writer) (int64, error) {
 		return 0, nil
 	}
 	c.sort()
-	b := make([]byte, 0, chunkHeaderBytes+len(c.sorted)*entryBytes)
-	b = binary.LittleEndian.AppendUint32(append(b, chunkMagic...), uint32(len(c.sorted)))
+	b := binary.LittleEndian.AppendUint32([]byte(chunkMagic), uint32(len(c.sorted)))
 	b = binary.LittleEndian.AppendUint64(b, uint64(len(c.records)))
-	for _, e := range c.sorted {
-		b = appendEntry(b, e)
+	for entries := range slices.Chunk(c.sorted, blockEntries) {
+		for _, e := range entries {
+			b = appendEntry(b, e)
+		}
+		if _, err := w.Write(b); err != nil {
+			return 0, err
+		}
+		b = b[:0]
 	}
-	n, err := io.Copy(w, io.MultiReader(bytes.NewReader(b), bytes.NewReader(c.records)))
-	return n, err
+	_, err := w.Write(c.records)
+	return int64(chunkHeaderBytes + len(c.sorted)*entryBytes + len(c.records)), err
 }
 
-// sort sorts the entries: first by the highest byte of their digests, into buckets that fit the processor's cache.
+// sort sorts the entries: by the highest bits of their digests into buckets of a few, and then within these.
 func (c *Collector) sort() {
-	var ends [256]int
+	shift := 64 - min(bits.Len(uint(len(c.entries)/4)), maxBucketBits)
+	c.ends = slices.Grow(c.ends[:0], 1<<(64-shift))[:1<<(64-shift)]
+	clear(c.ends)
 	for _, e := range c.entries {
-		ends[e.digest>>56]++
+		c.ends[e.digest>>shift]++
 	}
 	sum := 0
-	for i, n := range ends {
-		ends[i], sum = sum, sum+n
+	for i, n := range c.ends {
+		c.ends[i], sum = sum, sum+n
 	}
 	c.sorted = slices.Grow(c.sorted[:0], len(c.entries))[:len(c.entries)]
 	for _, e := range c.entries {
-		c.sorted[ends[e.digest>>56]] = e
-		ends[e.digest>>56]++
+		c.sorted[c.ends[e.digest>>shift]] = e
+		c.ends[e.digest>>shift]++
 	}
 	start := 0
-	for _, end := range ends {
+	for _, end := range c.ends {
 		slices.SortFunc(c.sorted[start:end], compareEntries)
 		start = end
 	}
 }
+
+// maxBucketBits bounds the memory of sort.
+const maxBucketBits = 16

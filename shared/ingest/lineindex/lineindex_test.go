@@ -83,7 +83,7 @@ func (f *fixture) writeChunks(t *testing.T, name string, chunks [][]line) (writt
 	first := int64(1)
 	var c lineindex.Collector
 	for i, lines := range chunks {
-		c.Reset(&key)
+		c.Reset(&key, 0)
 		for n, ids := range lines {
 			c.Add(int64(n), resultOf(ids))
 		}

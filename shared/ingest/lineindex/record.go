@@ -16,6 +16,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"unicode"
 
 	"sluice/shared/ingest/transaction"
 )
@@ -169,7 +170,7 @@ var hexValues = func() (values [256]byte) {
 
 // normalize returns the form of an identifier that is indexed: the UUIDs of requests are equal in any case of letters.
 func normalize(k Kind, id []byte) []byte {
-	if k == Request {
+	if k == Request && bytes.ContainsFunc(id, unicode.IsUpper) {
 		return bytes.ToLower(id)
 	}
 	return id

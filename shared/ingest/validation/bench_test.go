@@ -11,6 +11,7 @@ import (
 
 	"sluice/shared/ingest/chunk"
 	"sluice/shared/ingest/duplicate"
+	"sluice/shared/ingest/lineindex"
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/scanner"
 	"sluice/shared/ingest/validation"
@@ -79,6 +80,21 @@ func BenchmarkFile(b *testing.B) {
 			eachLine(b, source, plan, func(line []byte) { key.Digest(line[:36]) })
 		}
 	})
+	// The first pass alone, without and with the identifiers by which lines are found.
+	for name, key := range map[string]*lineindex.Key{"validate": nil, "validate and index": {1}} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(file)))
+			in := validation.ValidateInput{DigestKey: [16]byte{1}, IdentifiersKey: key, Identifiers: io.Discard,
+				ChunkInput: validation.ChunkInput{Source: source, Plan: plan, Scanner: scanner.New(rules)}}
+			for b.Loop() {
+				for in.Chunk = range plan.Count() {
+					if _, err := validation.ValidateChunk(b.Context(), in, io.Discard, io.Discard); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
 	for _, workers := range []int{1, 2} {
 		b.Run(fmt.Sprintf("file/workers=%d", workers), func(b *testing.B) {
 			b.SetBytes(int64(len(file)))

@@ -89,7 +89,7 @@ func (v *chunkValidator) validate(
 	v.findings.reset(findings)
 	v.index.reset(in.DigestKey)
 	v.names.reset(in.DigestKey)
-	v.identifiers.Reset(in.IdentifiersKey)
+	v.identifiers.Reset(in.IdentifiersKey, end-start)
 	if err := v.readLines(ctx, in.ChunkInput); err != nil {
 		return ValidateResult{}, err
 	}
