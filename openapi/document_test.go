@@ -22,8 +22,7 @@ var loadOnce = sync.OnceValues(openapi.Load)
 
 func load(t *testing.T) *openapi.Document {
 	t.Helper()
-	d := errtest.Must(loadOnce())(t)
-	return d
+	return errtest.Must(loadOnce())(t)
 }
 
 // visit calls f for every object inside a value, with the pointer to the object.

@@ -23,8 +23,7 @@ import (
 
 func newGenerator(t testing.TB, o sampledata.Options) *sampledata.Generator {
 	t.Helper()
-	g := errtest.Must(sampledata.New(o))(t)
-	return g
+	return errtest.Must(sampledata.New(o))(t)
 }
 
 type fact struct {

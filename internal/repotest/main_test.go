@@ -25,8 +25,7 @@ func TestMain(m *testing.M) {
 func readFile(t *testing.T, path string) []byte {
 	t.Helper()
 	repositoryFiles(t)
-	content := errtest.Must(os.ReadFile(path))(t)
-	return content
+	return errtest.Must(os.ReadFile(path))(t)
 }
 
 // repositoryFiles returns the names of all files of the repository, without those of version control and of builds.
@@ -36,8 +35,7 @@ func readFile(t *testing.T, path string) []byte {
 // changes to nor sees what make and go list read. Opening every folder by its full name tells it all.
 func repositoryFiles(t *testing.T) []string {
 	t.Helper()
-	files := errtest.Must(walkRepository())(t)
-	return files
+	return errtest.Must(walkRepository())(t)
 }
 
 var walkRepository = sync.OnceValues(func() ([]string, error) {

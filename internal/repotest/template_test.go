@@ -83,8 +83,7 @@ var readTemplate = sync.OnceValues(func() (template, error) {
 func loadTemplate(t *testing.T) template {
 	t.Helper()
 	repositoryFiles(t)
-	out := errtest.Must(readTemplate())(t)
-	return out
+	return errtest.Must(readTemplate())(t)
 }
 
 // propertiesOf returns the properties of the resources of one of the types, by their logical IDs.

@@ -70,8 +70,7 @@ func read(t *testing.T, b *objects.Bucket, key string, start, end int64) []byte 
 	t.Helper()
 	body := errtest.Must(b.Open(context.Background(), key, "", start, end))(t)
 	defer body.Close()
-	text := errtest.Must(io.ReadAll(body))(t)
-	return text
+	return errtest.Must(io.ReadAll(body))(t)
 }
 
 func TestRanges(t *testing.T) {

@@ -98,8 +98,7 @@ func testReads(t *testing.T, content string, newStore func(batch.JobStore) batch
 // chunks returns the chunks of the batch.
 func (w *testBatch) chunks() []batch.Chunk {
 	w.t.Helper()
-	chunks := errtest.Must(w.batches.Chunks(context.Background(), w.id))(w.t)
-	return chunks
+	return errtest.Must(w.batches.Chunks(context.Background(), w.id))(w.t)
 }
 
 // storeWithoutSections is the store of a release that recorded no sections of files.

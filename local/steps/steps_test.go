@@ -106,8 +106,7 @@ func TestFileWithoutTransactions(t *testing.T) {
 // mustRun runs a step that must not fail.
 func mustRun[In, Out any](t *testing.T, run func(context.Context, In) (Out, error), in In) Out {
 	t.Helper()
-	out := errtest.Must(run(context.Background(), in))(t)
-	return out
+	return errtest.Must(run(context.Background(), in))(t)
 }
 
 // A batch that has failed remains failed: all its steps return BatchOver and do nothing.

@@ -250,8 +250,7 @@ func (w *testBatch) ticket(s admission.Stage) pipeline.AdmitInput {
 // current returns the batch as it is stored.
 func (w *testBatch) current() batch.Batch {
 	w.t.Helper()
-	b := errtest.Must(w.batches.Get(context.Background(), w.id))(w.t)
-	return b
+	return errtest.Must(w.batches.Get(context.Background(), w.id))(w.t)
 }
 
 // countVersions returns the number of stored versions of a transaction.

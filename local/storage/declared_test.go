@@ -106,8 +106,7 @@ func (u partsUpload) sign(number int32, size int, sum []byte) objects.SignedURL 
 	if sum != nil {
 		p.SHA256 = base64.StdEncoding.EncodeToString(sum)
 	}
-	signed := errtest.Must(u.uploads.SignPart(u.Context(), u.key, u.id, p, time.Minute))(u)
-	return signed
+	return errtest.Must(u.uploads.SignPart(u.Context(), u.key, u.id, p, time.Minute))(u)
 }
 
 // send stores a part and returns it as it is listed.
@@ -120,8 +119,7 @@ func (u partsUpload) send(number int32, body string) {
 
 func (u partsUpload) list() []objects.Part {
 	u.Helper()
-	parts := errtest.Must(u.uploads.ListParts(u.Context(), u.key, u.id))(u)
-	return parts
+	return errtest.Must(u.uploads.ListParts(u.Context(), u.key, u.id))(u)
 }
 
 func (u partsUpload) complete(parts []objects.Part) error {

@@ -50,8 +50,7 @@ func (r *localCloud) do(t *testing.T, method, url, token string, body io.Reader)
 	if method == http.MethodPut {
 		req.Header.Set("If-None-Match", "*")
 	}
-	resp := errtest.Must(http.DefaultClient.Do(req))(t)
-	return resp
+	return errtest.Must(http.DefaultClient.Do(req))(t)
 }
 
 // status returns the HTTP status of the answer about a batch.

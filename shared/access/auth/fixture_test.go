@@ -96,8 +96,7 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) issue(t *testing.T) string {
 	t.Helper()
-	token := errtest.Must(w.issuer.Issue(t.Context(), issuerURL, w.client.ID, w.secret, "tenant/"+w.tenant.ID))(t)
-	return token
+	return errtest.Must(w.issuer.Issue(t.Context(), issuerURL, w.client.ID, w.secret, "tenant/"+w.tenant.ID))(t)
 }
 
 func (w *world) verify(t *testing.T, token string) error {

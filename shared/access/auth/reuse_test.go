@@ -29,8 +29,7 @@ func (w *world) processes(n int) []*auth.Issuer {
 
 func (w *world) issueBy(t *testing.T, i *auth.Issuer) string {
 	t.Helper()
-	token := errtest.Must(i.Issue(t.Context(), issuerURL, w.client.ID, w.secret, "tenant/"+w.tenant.ID))(t)
-	return token
+	return errtest.Must(i.Issue(t.Context(), issuerURL, w.client.ID, w.secret, "tenant/"+w.tenant.ID))(t)
 }
 
 // All requests of a client within five minutes, to any process, get one token, which one signature makes. Each is told

@@ -42,8 +42,7 @@ func newService(t *testing.T, offsets ...time.Duration) *service {
 // take asks one function.
 func (s *service) take(f int, limit ratelimit.Limit) ratelimit.Decision {
 	s.t.Helper()
-	d := errtest.Must(s.functions[f].Allow(s.t.Context(), "tenant", limit))(s.t)
-	return d
+	return errtest.Must(s.functions[f].Allow(s.t.Context(), "tenant", limit))(s.t)
 }
 
 // takeAll asks one function until it refuses, and returns how many requests it allowed.

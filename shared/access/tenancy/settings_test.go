@@ -16,8 +16,7 @@ func TestSettingsAsAttributes(t *testing.T) {
 		{Retention: 24 * time.Hour},
 		{Parquet: true},
 	} {
-		got := errtest.Must(tenancy.ParseSettings(want.Attributes()))(t)
-		difftest.Equal(t, "result", want, got)
+		difftest.Equal(t, "result", want, errtest.Must(tenancy.ParseSettings(want.Attributes()))(t))
 	}
 	settings := tenancy.Settings{MaxPast: time.Minute, MaxFuture: time.Hour, MainEntity: tenancy.ByPaymentType}
 	want := map[string]string{"maxPast": "60", "maxFuture": "3600", "mainEntity": "payment_type"}

@@ -194,8 +194,7 @@ func (s *simulation) call(in Input) {
 
 func (s *simulation) webhook(id string) webhook.Webhook {
 	s.t.Helper()
-	w := errtest.Must(s.store.Get(s.t.Context(), s.tenant, id))(s.t)
-	return w
+	return errtest.Must(s.store.Get(s.t.Context(), s.tenant, id))(s.t)
 }
 
 // deliveries returns the deliveries of a webhook, oldest first.

@@ -68,8 +68,7 @@ func TestClientAssertion(t *testing.T) {
 func verifyAssertion(t *testing.T, text string, set jose.JWKSet) (header, claims map[string]any) {
 	t.Helper()
 	decode := func(part string) []byte {
-		raw := errtest.Must(base64.RawURLEncoding.DecodeString(part))(t)
-		return raw
+		return errtest.Must(base64.RawURLEncoding.DecodeString(part))(t)
 	}
 	parts := strings.Split(text, ".")
 	difftest.Equal(t, fmt.Sprintf("%q is not a JWS", text), 3, len(parts))

@@ -39,8 +39,7 @@ func newClient(t *testing.T, c ...externalauth.Configuration) *outbound.Client {
 
 func newRequest(t *testing.T, url, body string) *http.Request {
 	t.Helper()
-	r := errtest.Must(http.NewRequest(http.MethodPost, url, strings.NewReader(body)))(t)
-	return r
+	return errtest.Must(http.NewRequest(http.MethodPost, url, strings.NewReader(body)))(t)
 }
 
 func wantReason(t *testing.T, err error, want outbound.Reason) {

@@ -51,8 +51,7 @@ func tlsCases(t *testing.T, a authorities) []tlsCase {
 	leaf := a.intermediate.Issue(outboundtest.Leaf{})
 	parsed := func(c tls.Certificate) *x509.Certificate {
 		t.Helper()
-		p := errtest.Must(x509.ParseCertificate(c.Certificate[0]))(t)
-		return p
+		return errtest.Must(x509.ParseCertificate(c.Certificate[0]))(t)
 	}
 	alone := func(c tls.Certificate) tls.Certificate {
 		c.Certificate = c.Certificate[:1]

@@ -139,8 +139,7 @@ func TestSweep(t *testing.T) {
 	}
 	sweep := func(before time.Time) {
 		t.Helper()
-		err := o.Sweep(t.Context(), admission.Validation, before, needs{finished: first.Batch})
-		errtest.Fatal(t, err)
+		errtest.Fatal(t, o.Sweep(t.Context(), admission.Validation, before, needs{finished: first.Batch}))
 	}
 	sweep(time.Now().Add(-time.Hour))
 	o.expectTold(first, second)

@@ -23,8 +23,7 @@ func TestDigestIsSipHash128(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := key.Digest([]byte(c.input))
-			got := fmt.Sprintf("%x", Digest{d.Lo, d.Hi}.AppendTo(nil))
-			difftest.Equal(t, "digest", c.want, got)
+			difftest.Equal(t, "digest", c.want, fmt.Sprintf("%x", Digest{d.Lo, d.Hi}.AppendTo(nil)))
 		})
 	}
 }

@@ -218,6 +218,5 @@ func (f fixture) handle(t *testing.T, event any) error {
 
 func (f fixture) currentBatch(t *testing.T) batch.Batch {
 	t.Helper()
-	b := errtest.Must(f.store.Get(context.Background(), f.batch.ID))(t)
-	return b
+	return errtest.Must(f.store.Get(context.Background(), f.batch.ID))(t)
 }

@@ -29,8 +29,7 @@ func newKey(t *testing.T, id string) (*ecdsa.PrivateKey, jose.JWK) {
 
 func sign(t *testing.T, key crypto.Signer, h jose.Header) string {
 	t.Helper()
-	text := errtest.Must(jose.Sign(key, h, map[string]int{"a": 1}))(t)
-	return text
+	return errtest.Must(jose.Sign(key, h, map[string]int{"a": 1}))(t)
 }
 
 func segment(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }

@@ -2,9 +2,12 @@ package document
 
 import (
 	"context"
+	"errors"
 	"time"
 
+	"sluice/shared/access/ratelimit"
 	"sluice/shared/kit/entityid"
+	"sluice/shared/kit/fault"
 )
 
 // Scope selects the documents of an entity, of a journey, or of both. One of the IDs may be "".
@@ -93,4 +96,81 @@ type Store interface {
 	// Postpone sets the time before which EachWaiting leaves out a waiting file. It changes nothing and returns nil if
 	// the file does not wait any more.
 	Postpone(ctx context.Context, f WaitingFile, at time.Time) error
+}
+
+// OpenFor is how long a file that is not uploaded counts as open: as long as its upload URL lives at most, and a
+// quarter of an hour.
+const OpenFor = 75 * time.Minute
+
+// Open is how much of a tenant is open: files that are expected or whose scan has no outcome yet.
+type Open struct {
+	Files int64
+	// Bytes is how many bytes the files have at most: the sum of Document.FileLimit.
+	Bytes int64
+}
+
+// OpenLimits are the settings of a tenant that CheckOpen reads.
+var OpenLimits = []ratelimit.Setting{ratelimit.OpenDocuments, ratelimit.UnscannedBytes}
+
+// OpenCounter is the part of Store that CheckOpen needs.
+type OpenCounter interface {
+	// CountOpen is as in Store.
+	CountOpen(ctx context.Context, tenant string, enough Open, now time.Time) (Open, error)
+}
+
+// openRetry is how long a client is told to wait that has too much open. Most scans take less.
+const openRetry = 10 * time.Second
+
+// CheckOpen refuses another file of so many bytes at most of a tenant that has as much open as its limits allow. Files
+// that are created at the same time may pass together.
+func CheckOpen(ctx context.Context, s OpenCounter, tenant string, limits ratelimit.Settings, bytes int64,
+	now time.Time) error {
+	most := Open{limits.Get(ratelimit.OpenDocuments), limits.Get(ratelimit.UnscannedBytes)}
+	if most == (Open{}) {
+		return nil
+	}
+	open, err := s.CountOpen(ctx, tenant, most, now)
+	switch {
+	case err != nil:
+		return err
+	case most.Files > 0 && open.Files >= most.Files:
+		return fault.Newf(fault.Throttled, "too_many_open_documents",
+			"The tenant has as many documents whose file is not uploaded or not scanned as it may have: %d. Upload "+
+				"the files, or delete documents whose file will not come; otherwise they count until an hour and a "+
+				"quarter after their creation.", most.Files).WithRetryAfter(openRetry)
+	case most.Bytes > 0 && open.Bytes+bytes > most.Bytes:
+		return fault.Newf(fault.Throttled, "too_many_unscanned_bytes",
+			"The file may have %d bytes, and with it the tenant would have more bytes that are not uploaded or not "+
+				"scanned than it may have: %d of %d are taken. A file counts with its contentLength or, without one, "+
+				"with the size limit: give contentLength, or wait for the scans.", bytes, open.Bytes, most.Bytes).
+			WithRetryAfter(openRetry)
+	}
+	return nil
+}
+
+// ErrStorage means that the bytes of a file could not be deleted.
+var ErrStorage = errors.New("document: the file cannot be deleted")
+
+// Emptier deletes the bytes of files.
+type Emptier interface {
+	// Empty writes an object without bytes under a key, whether there is an object or not.
+	Empty(ctx context.Context, key string) error
+}
+
+// FileKey returns the key of the document's file in the bucket of uploads.
+func (d Document) FileKey() string { return FilePrefix + d.Tenant + "/" + d.FileID }
+
+// ReleaseFile releases the file of a document in a store, and deletes its bytes if no other document shares it. It
+// returns whether the document was the last one, for Store.Delete and Store.ReplaceFile, and ErrStorage if the bytes
+// could not be deleted. It can be repeated. An empty object takes the place of the bytes and stays there longer than
+// the upload URL is valid, so that nobody can upload another file by that URL.
+func ReleaseFile(ctx context.Context, s Store, files Emptier, d Document) (last bool, err error) {
+	last, err = s.ReleaseFile(ctx, d)
+	if err != nil || !last {
+		return last, err
+	}
+	if err := files.Empty(ctx, d.FileKey()); err != nil {
+		return last, errors.Join(ErrStorage, err)
+	}
+	return last, nil
 }

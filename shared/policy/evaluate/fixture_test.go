@@ -18,16 +18,14 @@ func ptr[T any](v T) *T { return &v }
 // mustCompile compiles contents.
 func mustCompile(t *testing.T, c policy.Contents) *evaluate.Program {
 	t.Helper()
-	p := errtest.Must(evaluate.Compile(c))(t)
-	return p
+	return errtest.Must(evaluate.Compile(c))(t)
 }
 
 // mustEvaluate compiles contents and evaluates them.
 func mustEvaluate(t *testing.T, c policy.Contents, r evaluate.Request) evaluate.Result {
 	t.Helper()
 	r.Now = now
-	result := errtest.Must(mustCompile(t, c).Evaluate(t.Context(), r, nil))(t)
-	return result
+	return errtest.Must(mustCompile(t, c).Evaluate(t.Context(), r, nil))(t)
 }
 
 // texts returns properties that are single values.

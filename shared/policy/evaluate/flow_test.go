@@ -18,8 +18,7 @@ import (
 func evaluated(t *testing.T, c policy.Contents, r evaluate.Request) evaluate.Result {
 	t.Helper()
 	p := errtest.Must(evaluate.Compile(c))(t)
-	result := errtest.Must(p.Evaluate(t.Context(), r, nil))(t)
-	return result
+	return errtest.Must(p.Evaluate(t.Context(), r, nil))(t)
 }
 
 // keysOf returns the data keys of fields, with marks for their flags.

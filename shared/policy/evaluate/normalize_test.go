@@ -95,8 +95,7 @@ const unlimited = math.MaxInt
 
 func normalize(t *testing.T, r evaluate.Result) evaluate.NormalizedResult {
 	t.Helper()
-	out := errtest.Must(evaluate.Normalize(r, unlimited))(t)
-	return out
+	return errtest.Must(evaluate.Normalize(r, unlimited))(t)
 }
 
 // A client that resolves the indices of a normalized reply gets the plain one.

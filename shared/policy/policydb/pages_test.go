@@ -58,8 +58,7 @@ func TestPages(t *testing.T) {
 		func(after string, limit int) ([]policy.Version, string, error) {
 			return h.ListVersions(t.Context(), h.tenant, policyID, after, limit)
 		})
-	wantVersions := [][]string{{"11", "10", "9"}, {"8", "7", "6"}, {"5", "3", "2"}, {"1"}}
-	difftest.Equal(t, "versions", wantVersions, gotVersions)
+	difftest.Equal(t, "versions", [][]string{{"11", "10", "9"}, {"8", "7", "6"}, {"5", "3", "2"}, {"1"}}, gotVersions)
 	if _, _, err := h.ListVersions(t.Context(), h.tenant, policyID, "x", 3); err == nil {
 		t.Error("a position that is none is accepted")
 	}

@@ -69,8 +69,7 @@ func (f *fixture) create(providers ...string) screening.Batch {
 
 func (f *fixture) get(id string) screening.Batch {
 	f.t.Helper()
-	b := errtest.Must(f.store.Get(f.t.Context(), tenant, id))(f.t)
-	return b
+	return errtest.Must(f.store.Get(f.t.Context(), tenant, id))(f.t)
 }
 
 // record records an answer and checks what became of it.

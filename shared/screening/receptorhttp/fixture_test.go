@@ -181,8 +181,7 @@ func (f *fixture) search(b screening.Batch, provider string) screening.ProviderR
 
 func newKeys(t testing.TB, authentication string) *adapter.Keys {
 	t.Helper()
-	keys := errtest.Must(adapter.ParseKeys(encryptionKey, authentication))(t)
-	return keys
+	return errtest.Must(adapter.ParseKeys(encryptionKey, authentication))(t)
 }
 
 // message is a message to the receptor with its headers.

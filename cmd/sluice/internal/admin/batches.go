@@ -170,21 +170,18 @@ func joinStatuses() string {
 	return strings.Join(names, ", ")
 }
 
-// parseBatchID returns the ID that an argument gives.
-func parseBatchID(text string) (batch.ID, error) {
+// batchArgument returns the ID that an argument gives, and the store of batches.
+func (a *admin) batchArgument(ctx context.Context, text string) (batch.ID, *batchdb.Store, error) {
 	id, err := batch.ParseID(text)
 	if err != nil {
-		return "", command.Usagef("%q is not the ID of a batch, which is a UUID", text)
+		return "", nil, command.Usagef("%q is not the ID of a batch, which is a UUID", text)
 	}
-	return id, nil
+	store, err := a.batches(ctx)
+	return id, store, err
 }
 
 func showBatch(ctx context.Context, a *admin, args []string) (any, error) {
-	id, err := parseBatchID(args[0])
-	if err != nil {
-		return nil, err
-	}
-	store, err := a.batches(ctx)
+	id, store, err := a.batchArgument(ctx, args[0])
 	if err != nil {
 		return nil, err
 	}
@@ -219,11 +216,7 @@ func showBatch(ctx context.Context, a *admin, args []string) (any, error) {
 
 // cancelBatch cancels a batch, and asks for its slots to be taken back.
 func cancelBatch(ctx context.Context, a *admin, args []string) (any, error) {
-	id, err := parseBatchID(args[0])
-	if err != nil {
-		return nil, err
-	}
-	store, err := a.batches(ctx)
+	id, store, err := a.batchArgument(ctx, args[0])
 	if err != nil {
 		return nil, err
 	}

@@ -24,8 +24,7 @@ func TestNewRows(t *testing.T) {
 		{`[{"b": 1e400}, {"a": "x"}, {"b": null, "a": 12345678901234567890}]`,
 			[][]string{{"b", "a"}, {"1e400", ""}, {"", "x"}, {"", "12345678901234567890"}}},
 	} {
-		got := errtest.Must(newRows([]byte(c.printed)))(t)
-		difftest.Equal(t, c.printed, c.want, got)
+		difftest.Equal(t, c.printed, c.want, errtest.Must(newRows([]byte(c.printed)))(t))
 	}
 }
 

@@ -54,8 +54,7 @@ func TestScreenByService(t *testing.T) {
 				t.Errorf("exit code %d, stderr %q; want %d and nothing", code, stderr, c.code)
 			}
 			difftest.Equal(t, "the result", c.printed, stdout)
-			want := `POST /screeningquery/api/v4/match-name {"data":` + c.request + `}`
-			difftest.Equal(t, "request", want, request)
+			difftest.Equal(t, "request", `POST /screeningquery/api/v4/match-name {"data":`+c.request+`}`, request)
 		})
 	}
 }

@@ -13,8 +13,7 @@ import (
 
 func TestPageTokens(t *testing.T) {
 	newPaging := func() *platform.Paging {
-		p := errtest.Must(platform.NewPaging(platform.NewPagingKey()))(t)
-		return p
+		return errtest.Must(platform.NewPaging(platform.NewPagingKey()))(t)
 	}
 	p := newPaging()
 	token := p.Seal("t", "q", "here")

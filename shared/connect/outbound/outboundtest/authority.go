@@ -116,8 +116,7 @@ func (a *Authority) sign(template, parent *x509.Certificate, public crypto.Publi
 	serial := errtest.Must(rand.Int(rand.Reader, big.NewInt(1<<62)))(a.t)
 	template.SerialNumber = serial
 	der := errtest.Must(x509.CreateCertificate(rand.Reader, template, parent, public, a.key))(a.t)
-	certificate := errtest.Must(x509.ParseCertificate(der))(a.t)
-	return certificate
+	return errtest.Must(x509.ParseCertificate(der))(a.t)
 }
 
 func authorityTemplate(name string) *x509.Certificate {
@@ -129,8 +128,7 @@ func authorityTemplate(name string) *x509.Certificate {
 
 func newKey(t testing.TB) crypto.Signer {
 	t.Helper()
-	key := errtest.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
-	return key
+	return errtest.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 }
 
 // PEM returns a certificate in PEM.

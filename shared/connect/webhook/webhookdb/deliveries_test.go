@@ -37,8 +37,7 @@ func single(w webhook.Webhook) webhook.Webhook {
 
 func mustGet(t *testing.T, s webhook.Store, d webhook.Delivery) webhook.Delivery {
 	t.Helper()
-	got := errtest.Must(s.GetDelivery(t.Context(), tenant, d.WebhookID, d.ID))(t)
-	return got
+	return errtest.Must(s.GetDelivery(t.Context(), tenant, d.WebhookID, d.ID))(t)
 }
 
 // normal returns a delivery with empty lists in place of nil ones, as it is read.
@@ -194,8 +193,7 @@ func testStopCollecting(t *testing.T, s webhook.Store) {
 	if err != nil || closed.IsOpen || closed.Run != 2 || !closed.RunAt.Equal(at.Add(time.Minute)) {
 		t.Errorf("closed: %+v, %v; want run 2", closed, err)
 	}
-	again := errtest.Must(s.StopCollecting(ctx, second, 1, at.Add(time.Hour)))(t)
-	difftest.Equal(t, "closed again", closed, again)
+	difftest.Equal(t, "closed again", closed, errtest.Must(s.StopCollecting(ctx, second, 1, at.Add(time.Hour)))(t))
 	for id, want := range map[string]string{"e2": first.ID, "e3": "another"} {
 		d, err := s.Collect(ctx, w, newDelivery(t, w, id, 2))
 		if err != nil || (want == "another") != (d.ID != first.ID) {
@@ -226,7 +224,6 @@ func TestEventOfADeliveryThatIsKeptLonger(t *testing.T) {
 	}})
 	errtest.Fatal(t, err)
 	w = errtest.Must(s.Get(ctx, tenant, "w1"))(t)
-	got := errtest.Must(s.Collect(ctx, w, d))(t)
-	difftest.Equal(t, "collected again", want, got)
+	difftest.Equal(t, "collected again", want, errtest.Must(s.Collect(ctx, w, d))(t))
 	difftest.Equal(t, "after it was collected again", want, mustGet(t, s, d))
 }

@@ -58,8 +58,7 @@ func testCreateAndChange(t *testing.T, s webhook.Store) {
 	other := newWebhook("w2")
 	other.PreviousSecret, other.PreviousUntil, other.EmailAddresses = nil, time.Time{}, []string{}
 	create(t, s, other)
-	list := errtest.Must(s.List(ctx, tenant))(t)
-	difftest.Equal(t, "list", []webhook.Webhook{w, other}, list)
+	difftest.Equal(t, "list", []webhook.Webhook{w, other}, errtest.Must(s.List(ctx, tenant))(t))
 	difftest.Equal(t, "another tenant has webhooks", 0, len(errtest.Must(s.List(ctx, "other"))(t)))
 	errtest.Is(t, "another tenant's webhook", errtest.Of(s.Get(ctx, "other", "w1")), webhook.ErrNotFound)
 

@@ -61,8 +61,7 @@ func TestStored(t *testing.T) {
 
 	empty(t, db)
 	dynamotest.LoadStored(t, db, table, "admission")
-	stored := errtest.Must(q.Gate(ctx, admission.Ingestion))(t)
-	difftest.Equal(t, "gate", g, stored)
+	difftest.Equal(t, "gate", g, errtest.Must(q.Gate(ctx, admission.Ingestion))(t))
 	got, found, err := q.FirstAfterTenant(ctx, admission.Ingestion, "")
 	if diff := cmp.Diff(ticket, got); err != nil || !found || diff != "" {
 		t.Errorf("ticket: error %v, (-want +got)\n%s", err, diff)

@@ -69,8 +69,7 @@ func TestStoredBatches(t *testing.T) {
 	client = dynamotest.Start(t)
 	dynamotest.LoadStored(t, client, "test-batches", "batches")
 	s = newStore(client)
-	got := errtest.Must(s.Get(ctx, b.ID))(t)
-	difftest.Equal(t, "batch", want, got)
+	difftest.Equal(t, "batch", want, errtest.Must(s.Get(ctx, b.ID))(t))
 	c, err := s.Chunk(ctx, b.ID, 3)
 	wantChunk := batch.Chunk{Index: 3, Validated: &validated, Settled: &settled, Ingested: &ingested}
 	errtest.Fatal(t, err)
@@ -131,10 +130,8 @@ func TestStoredOutcomes(t *testing.T) {
 	client = dynamotest.Start(t)
 	dynamotest.LoadStored(t, client, "test-batches", "outcomes")
 	s = newStore(client)
-	got := errtest.Must(s.Get(ctx, b.ID))(t)
-	difftest.Equal(t, "batch", want, got)
-	c := errtest.Must(s.Chunk(ctx, b.ID, 2))(t)
-	difftest.Equal(t, "chunk", batch.Chunk{Index: 2, Settled: &skipped}, c)
+	difftest.Equal(t, "batch", want, errtest.Must(s.Get(ctx, b.ID))(t))
+	difftest.Equal(t, "chunk", batch.Chunk{Index: 2, Settled: &skipped}, errtest.Must(s.Chunk(ctx, b.ID, 2))(t))
 	results, err := s.Reconciled(ctx, b.ID)
 	if err != nil || results[0] == nil || *results[0] != reconciled {
 		t.Errorf("partitions: got %v, error %v, want no rejections of partition 0", results, err)
@@ -223,12 +220,10 @@ func TestStoredScreening(t *testing.T) {
 	client = dynamotest.Start(t)
 	dynamotest.LoadStored(t, client, "test-batches", "screening")
 	s = newStore(client)
-	got := errtest.Must(s.Get(ctx, b.ID))(t)
-	difftest.Equal(t, "batch", want, got)
+	difftest.Equal(t, "batch", want, errtest.Must(s.Get(ctx, b.ID))(t))
 	c := errtest.Must(s.Chunk(ctx, b.ID, 0))(t)
 	difftest.Equal(t, "chunk", batch.Chunk{Validated: &validated, Settled: &settled}, c)
-	results := errtest.Must(s.Screened(ctx, b.ID))(t)
-	difftest.Equal(t, "screened partitions", screened, results)
+	difftest.Equal(t, "screened partitions", screened, errtest.Must(s.Screened(ctx, b.ID))(t))
 }
 
 // TestStoredRequest pins the stored form of every option of a request, and of the file and its verdict.
@@ -246,8 +241,7 @@ func TestStoredRequest(t *testing.T) {
 	client = dynamotest.Start(t)
 	dynamotest.LoadStored(t, client, "test-batches", "request")
 	for _, want := range []batch.Batch{b, limited} {
-		got := errtest.Must(newStore(client).Get(ctx, want.ID))(t)
-		difftest.Equal(t, fmt.Sprintf("batch %s", want.ID), want, got)
+		difftest.Equal(t, fmt.Sprintf("batch %s", want.ID), want, errtest.Must(newStore(client).Get(ctx, want.ID))(t))
 	}
 }
 

@@ -116,8 +116,7 @@ func (a *api) getQuery(t *testing.T, path, query string) events.APIGatewayProxyR
 func (a *api) send(t *testing.T, e events.APIGatewayProxyRequest) events.APIGatewayProxyResponse {
 	t.Helper()
 	e.RequestContext.Authorizer = a.caller.Context()
-	r := errtest.Must(httpapi.Lambda(a.Handler())(t.Context(), e))(t)
-	return r
+	return errtest.Must(httpapi.Lambda(a.Handler())(t.Context(), e))(t)
 }
 
 // generateUploadURL asks for an upload URL and returns the reply.

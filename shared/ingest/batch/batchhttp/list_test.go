@@ -23,8 +23,7 @@ import (
 
 func paging(t *testing.T) *platform.Paging {
 	t.Helper()
-	p := errtest.Must(platform.NewPaging(make([]byte, 32)))(t)
-	return p
+	return errtest.Must(platform.NewPaging(make([]byte, 32)))(t)
 }
 
 // list asks for a page by the text of a query.

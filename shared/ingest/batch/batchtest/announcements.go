@@ -22,8 +22,7 @@ func end(t *testing.T, s batch.Store, status batch.Status) batch.Batch {
 	t.Helper()
 	from := status.Predecessors()
 	b := create(t, s, "tenant", from[len(from)-1])
-	ended := errtest.Must(s.Apply(t.Context(), b.ID, batch.Transition{To: status, At: endAt}))(t)
-	return ended
+	return errtest.Must(s.Apply(t.Context(), b.ID, batch.Transition{To: status, At: endAt}))(t)
 }
 
 // visitsOfUnannounced returns how often a batch is among those whose announcement is to be looked at before a time.

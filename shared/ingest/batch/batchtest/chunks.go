@@ -89,8 +89,7 @@ func testLineCounts(t *testing.T, s batch.Store) {
 	}
 	want := batch.LineCounts{ByChunk: []int64{10, 0, 7}, Transactions: 16}
 	for _, put := range []batch.LineCounts{want, {ByChunk: []int64{1}}} {
-		got := errtest.Must(s.CommitLineCounts(t.Context(), id, put))(t)
-		difftest.Equal(t, "CommitLineCounts: counts", want, got)
+		difftest.Equal(t, "CommitLineCounts: counts", want, errtest.Must(s.CommitLineCounts(t.Context(), id, put))(t))
 	}
 	got := errtest.Must(s.LineCounts(t.Context(), id))(t)
 	difftest.Equal(t, "LineCounts: counts", &want, got)

@@ -77,8 +77,7 @@ func NewBatch(t *testing.T, tenant string) batch.Batch {
 
 func newID(t *testing.T) batch.ID {
 	t.Helper()
-	id := errtest.Must(batch.NewID())(t)
-	return id
+	return errtest.Must(batch.NewID())(t)
 }
 
 // create stores a new batch of a tenant, in the given status, and returns it.
@@ -103,8 +102,7 @@ func testCreate(t *testing.T, s batch.Store) {
 	other := b
 	other.DigestKey[0]++
 	errtest.Fails(t, "Create of another batch with the same ID", s.Create(t.Context(), other))
-	got := errtest.Must(s.Get(t.Context(), b.ID))(t)
-	difftest.Equal(t, "Get after Create: batch", b, got)
+	difftest.Equal(t, "Get after Create: batch", b, errtest.Must(s.Get(t.Context(), b.ID))(t))
 	errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), b.ID, transition)))
 	errtest.Fails(t, "Create of a batch that is no longer AWAITING_UPLOAD", s.Create(t.Context(), b))
 }
@@ -119,6 +117,5 @@ func testStatuses(t *testing.T, s batch.Store) {
 	}
 	errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), ids[1], batch.Transition{To: batch.Uploaded, At: createdAt})))
 	want[ids[1]] = batch.Uploaded
-	got := errtest.Must(s.Statuses(t.Context(), ids))(t)
-	difftest.Equal(t, "Statuses: statuses", want, got)
+	difftest.Equal(t, "Statuses: statuses", want, errtest.Must(s.Statuses(t.Context(), ids))(t))
 }

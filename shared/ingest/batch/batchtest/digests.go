@@ -16,8 +16,7 @@ func testDigests(t *testing.T, s batch.Store) {
 	second := batch.FileDigests{FileSHA256: bytes.Repeat([]byte{3}, 32), LinesSHA256: bytes.Repeat([]byte{4}, 32)}
 	b := create(t, s, "tenant", batch.ValidationStarted)
 	for _, d := range []batch.FileDigests{first, first, second} {
-		got := errtest.Must(s.CommitFileDigests(t.Context(), b.ID, d))(t)
-		difftest.Equal(t, "CommitFileDigests", first, got)
+		difftest.Equal(t, "CommitFileDigests", first, errtest.Must(s.CommitFileDigests(t.Context(), b.ID, d))(t))
 	}
 	for _, sum := range [][]byte{first.LinesSHA256, second.LinesSHA256} {
 		got, err := s.CommitAcceptedDigest(t.Context(), b.ID, sum)
@@ -27,8 +26,7 @@ func testDigests(t *testing.T, s batch.Store) {
 	}
 	want := b
 	want.FileSHA256, want.LinesSHA256, want.AcceptedSHA256 = first.FileSHA256, first.LinesSHA256, first.LinesSHA256
-	got := errtest.Must(s.Get(t.Context(), b.ID))(t)
-	difftest.Equal(t, "the batch", want, got)
+	difftest.Equal(t, "the batch", want, errtest.Must(s.Get(t.Context(), b.ID))(t))
 	errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), b.ID, batch.Transition{To: batch.Failed, At: createdAt})))
 	if got, err := s.CommitFileDigests(t.Context(), b.ID, second); err != nil ||
 		!bytes.Equal(got.FileSHA256, first.FileSHA256) {

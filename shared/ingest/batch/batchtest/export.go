@@ -15,8 +15,7 @@ import (
 func endWithExport(t *testing.T, s batch.Store) batch.Batch {
 	t.Helper()
 	b := create(t, s, "tenant", batch.InProgress)
-	ended := errtest.Must(s.Apply(t.Context(), b.ID, batch.Transition{To: batch.Processed, At: endAt, Export: true}))(t)
-	return ended
+	return errtest.Must(s.Apply(t.Context(), b.ID, batch.Transition{To: batch.Processed, At: endAt, Export: true}))(t)
 }
 
 // testExport pays what a batch owes in every order. An export is owed until it is recorded, whoever else is told.
@@ -52,8 +51,7 @@ func testExport(t *testing.T, s batch.Store) {
 			}
 			want := b
 			want.Unannounced, want.ParquetKey = nil, "parquet/b"
-			got := errtest.Must(s.Get(t.Context(), b.ID))(t)
-			difftest.Equal(t, "the batch after it", want, got)
+			difftest.Equal(t, "the batch after it", want, errtest.Must(s.Get(t.Context(), b.ID))(t))
 			if isVisited() {
 				t.Error("the batch owes nothing and is found")
 			}

@@ -25,8 +25,7 @@ func expectProcessedAs(t *testing.T, s batch.Store, f batch.File, now time.Time,
 // finish makes a batch that is IN_PROGRESS PROCESSED with the file, and returns it.
 func finish(t *testing.T, s batch.Store, id batch.ID, at time.Time) batch.Batch {
 	t.Helper()
-	b := errtest.Must(s.Apply(t.Context(), id, batch.Transition{To: batch.Processed, At: at, File: &testFile}))(t)
-	return b
+	return errtest.Must(s.Apply(t.Context(), id, batch.Transition{To: batch.Processed, At: at, File: &testFile}))(t)
 }
 
 func testFiles(t *testing.T, s batch.Store) {

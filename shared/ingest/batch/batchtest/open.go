@@ -16,8 +16,7 @@ func testOpen(t *testing.T, s batch.Store) {
 	enough := batch.OpenWork{Batches: 100, UnvalidatedBytes: 1 << 60}
 	expect := func(what string, want batch.OpenWork) {
 		t.Helper()
-		got := errtest.Must(s.CountOpen(t.Context(), tenant, enough, createdAt))(t)
-		difftest.Equal(t, what, want, got)
+		difftest.Equal(t, what, want, errtest.Must(s.CountOpen(t.Context(), tenant, enough, createdAt))(t))
 	}
 	expect("no batch", batch.OpenWork{})
 	create(t, s, "another", batch.AwaitingUpload)

@@ -35,8 +35,7 @@ func testFields(t *testing.T, s batch.Store) {
 	none.MaxRejected = &batch.RejectLimit{}
 	for name, want := range map[string]batch.Batch{"every field": full, "12 lines": lines, "0 lines": none} {
 		errtest.Fatal(t, s.Create(t.Context(), want))
-		got := errtest.Must(s.Get(t.Context(), want.ID))(t)
-		difftest.Equal(t, name+": batch", want, got)
+		difftest.Equal(t, name+": batch", want, errtest.Must(s.Get(t.Context(), want.ID))(t))
 	}
 	plan := transitionsToProcessed()[1]
 	errtest.Fatal(t, errtest.Of(s.Apply(t.Context(), full.ID, transitionsToProcessed()[0])))

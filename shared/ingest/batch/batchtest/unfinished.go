@@ -15,8 +15,7 @@ import (
 func testBacklogs(t *testing.T, s batch.Store) {
 	expect := func(when string, want map[batch.Status]batch.Backlog) {
 		t.Helper()
-		got := errtest.Must(s.Backlogs(t.Context()))(t)
-		difftest.Equal(t, "backlogs "+when, want, got)
+		difftest.Equal(t, "backlogs "+when, want, errtest.Must(s.Backlogs(t.Context()))(t))
 	}
 	expect("of no batches", map[batch.Status]batch.Backlog{})
 	waiting := batch.Backlog{Batches: 39, Since: createdAt}

@@ -115,8 +115,7 @@ func (s *scene) issued(t *testing.T, b batch.Batch) receipt.Claims {
 	t.Helper()
 	text := errtest.Must(s.Receipt(t.Context(), issuer, b, receipt.Counts{Total: new(int64(3))}))(t)
 	keys := errtest.Must(s.KeySet(t.Context()))(t)
-	c := errtest.Must(receipt.Verify(text, issuer, keys))(t)
-	return c
+	return errtest.Must(receipt.Verify(text, issuer, keys))(t)
 }
 
 func TestClaims(t *testing.T) {

@@ -46,8 +46,7 @@ func TestEachRuleBrokenAlone(t *testing.T) {
 			if c.code != "" {
 				want = []transaction.Finding{{Code: c.code, Pointer: c.pointer, Offset: c.offset(line)}}
 			}
-			got := verdictOf(s.Line([]byte(line))).Findings
-			difftest.Equal(t, "the result", want, got)
+			difftest.Equal(t, "the result", want, verdictOf(s.Line([]byte(line))).Findings)
 		})
 	}
 	for _, code := range allCodes {

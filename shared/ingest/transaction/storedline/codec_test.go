@@ -35,8 +35,7 @@ func generate(n int64, seed uint64) []Line {
 
 func newTestCodec(t testing.TB) *Codec {
 	t.Helper()
-	c := errtest.Must(New())(t)
-	return c
+	return errtest.Must(New())(t)
 }
 
 const (
@@ -87,8 +86,7 @@ func TestLinesAreReadAsTheyWereStored(t *testing.T) {
 		})
 	}
 	for _, l := range generate(500, 4711) {
-		got := errtest.Must(c.Decode(c.Encode(l), l.TransactionID, l.ModificationID))(t)
-		difftest.Equal(t, "read", l, got)
+		difftest.Equal(t, "read", l, errtest.Must(c.Decode(c.Encode(l), l.TransactionID, l.ModificationID))(t))
 	}
 }
 

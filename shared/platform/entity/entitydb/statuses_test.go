@@ -29,8 +29,7 @@ func TestEntities(t *testing.T) {
 	}
 	want["e#7"] = entity.ClientOffboarded
 	entitytest.StoreStatuses(t, client, "tenant", want)
-	got := errtest.Must(s.Lookup(ctx, "tenant", ids))(t)
-	difftest.Equal(t, "result", want, got)
+	difftest.Equal(t, "result", want, errtest.Must(s.Lookup(ctx, "tenant", ids))(t))
 	difftest.Equal(t, "another tenant finds", 0, len(errtest.Must(s.Lookup(ctx, "tenan", ids))(t)))
 	if injected.Load() == 0 {
 		t.Error("no fault was injected")

@@ -59,8 +59,7 @@ func TestStoredEntities(t *testing.T) {
 	if diff := cmp.Diff(c.Profile, got); err != nil || diff != "" || status != entity.MaintenanceInProgress {
 		t.Errorf("entity: status %s, %v, (-want +got)\n%s", status, err, diff)
 	}
-	draft := errtest.Must(s.GetDraft(ctx, storedTenant, "draft"))(t)
-	difftest.Equal(t, "draft", c.Draft, draft)
+	difftest.Equal(t, "draft", c.Draft, errtest.Must(s.GetDraft(ctx, storedTenant, "draft"))(t))
 	members, _, err := s.ListDrafts(ctx, storedTenant, entity.DraftPage{JourneyID: "journey", Limit: 10})
 	errtest.Fatal(t, err)
 	difftest.Equal(t, "members", 1, len(members))

@@ -24,12 +24,8 @@ func (s *Entities) Create(ctx context.Context, r *platform.Request,
 }
 
 // CreateFull stores a new entity and returns all of it.
-func (s *Entities) CreateFull(ctx context.Context, r *platform.Request,
-	in CreateRequest) (platform.WithWarnings[Entity], error) {
-	m, err := s.maskFor(ctx, r)
-	if err != nil {
-		return platform.WithWarnings[Entity]{}, err
-	}
+func (s *Entities) CreateFull(ctx context.Context, r *platform.Request, in CreateRequest,
+	m mask) (platform.WithWarnings[Entity], error) {
 	p, warnings, err := s.create(ctx, r, in)
 	return platform.WithWarnings[Entity]{Data: entityOf(p, p.BaseStatus, m), Messages: warnings}, err
 }
@@ -89,16 +85,12 @@ func requireEdit(r *platform.Request, entityType string) error {
 }
 
 // CreateDraft begins a draft of an entity. If it has a parent draft, it begins with the changes of that.
-func (s *Entities) CreateDraft(ctx context.Context, r *platform.Request, in DraftRequest) (NewDraft, error) {
+func (s *Entities) CreateDraft(ctx context.Context, r *platform.Request, in DraftRequest, m mask) (NewDraft, error) {
 	d := entity.Draft{ID: s.NewID(), JourneyID: toLower(in.JourneyID), Created: s.Now().UTC()}
 	if in.ParentDraftID != nil {
 		d.ParentID = toLower(*in.ParentDraftID)
 	}
 	entityID := r.PathValue("entityId")
-	m, err := s.maskFor(ctx, r)
-	if err != nil {
-		return NewDraft{}, err
-	}
 	if d.ParentID != "" {
 		parent, err := s.findDraft(ctx, r, entityID, d.ParentID)
 		if err != nil {
@@ -122,11 +114,8 @@ func (s *Entities) CreateDraft(ctx context.Context, r *platform.Request, in Draf
 }
 
 // UpdateDraft adds properties to a draft, replaces them, or removes those that are null or have no value.
-func (s *Entities) UpdateDraft(ctx context.Context, r *platform.Request, in UpdateRequest) (EntityDraft, error) {
-	m, err := s.maskFor(ctx, r)
-	if err != nil {
-		return EntityDraft{}, err
-	}
+func (s *Entities) UpdateDraft(ctx context.Context, r *platform.Request, in UpdateRequest,
+	m mask) (EntityDraft, error) {
 	d, err := s.findDraftOfPath(ctx, r)
 	if err == nil {
 		err = requireEdit(r, d.Type)
@@ -157,11 +146,8 @@ func checkVersion(d entity.Draft, version int64) error {
 
 // VerifyDraft applies a draft's changes to its entity and onboards it. It does not overwrite what another draft has
 // changed since this one began, unless the client decides so by a resolution or by asking for no version check.
-func (s *Entities) VerifyDraft(ctx context.Context, r *platform.Request, in VerifyRequest) (platform.NoData, error) {
-	m, err := s.maskFor(ctx, r)
-	if err != nil {
-		return platform.NoData{}, err
-	}
+func (s *Entities) VerifyDraft(ctx context.Context, r *platform.Request, in VerifyRequest,
+	m mask) (platform.NoData, error) {
 	resolutions := m.keep(in.DataConflictResolutions.Normalized())
 	verify := func(p entity.Profile, status entity.LifecycleStatus, d entity.Draft) (entity.Update, error) {
 		if err := r.RequireOther("A client must not verify a draft that it has made or changed (four eyes). "+

@@ -34,21 +34,13 @@ func normalizeIDs(ids []string) []string {
 }
 
 // Get returns an entity.
-func (s *Entities) Get(ctx context.Context, r *platform.Request, _ platform.NoBody) (Entity, error) {
-	m, err := s.maskFor(ctx, r)
-	if err != nil {
-		return Entity{}, err
-	}
+func (s *Entities) Get(ctx context.Context, r *platform.Request, _ platform.NoBody, m mask) (Entity, error) {
 	p, status, err := s.findProfile(ctx, r, r.PathValue("entityId"))
 	return entityOf(p, status, m), err
 }
 
 // GetDraft returns a draft.
-func (s *Entities) GetDraft(ctx context.Context, r *platform.Request, _ platform.NoBody) (EntityDraft, error) {
-	m, err := s.maskFor(ctx, r)
-	if err != nil {
-		return EntityDraft{}, err
-	}
+func (s *Entities) GetDraft(ctx context.Context, r *platform.Request, _ platform.NoBody, m mask) (EntityDraft, error) {
 	d, err := s.findDraftOfPath(ctx, r)
 	return draftOf(d, m), err
 }
@@ -84,14 +76,11 @@ func (s *Entities) PartialProperties(ctx context.Context, r *platform.Request,
 }
 
 // SearchDrafts returns the drafts of a journey that the caller reaches.
-func (s *Entities) SearchDrafts(ctx context.Context, r *platform.Request, in SearchRequest) ([]EntityDraft, error) {
+func (s *Entities) SearchDrafts(ctx context.Context, r *platform.Request, in SearchRequest,
+	m mask) ([]EntityDraft, error) {
 	budget := httpapi.ListBudget
 	out := []EntityDraft{}
-	m, err := s.maskFor(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	err = s.forEachDraft(ctx, r, in.JourneyID, inReach(r, in.entities()), func(d entity.Draft) error {
+	err := s.forEachDraft(ctx, r, in.JourneyID, inReach(r, in.entities()), func(d entity.Draft) error {
 		item := draftOf(d, m)
 		out = append(out, item)
 		return budget.Reserve(item, errTooMany)
@@ -100,18 +89,15 @@ func (s *Entities) SearchDrafts(ctx context.Context, r *platform.Request, in Sea
 }
 
 // SearchByReach returns the drafts of a journey, divided by how far the caller's access layers reach them.
-func (s *Entities) SearchByReach(ctx context.Context, r *platform.Request, in SearchRequest) (DraftsByReach, error) {
+func (s *Entities) SearchByReach(ctx context.Context, r *platform.Request, in SearchRequest,
+	m mask) (DraftsByReach, error) {
 	budget := httpapi.ListBudget
 	reply := DraftsByReach{AccessibleEntityDrafts: []EntityDraft{}, DraftsByReach: wire.DraftsByReach{
 		InaccessibleEntityDrafts: []wire.InaccessibleDraft{}, ForbiddenEntityDrafts: []wire.ForbiddenDraft{},
 	}}
-	m, err := s.maskFor(ctx, r)
-	if err != nil {
-		return reply, err
-	}
 	isWanted := in.entities()
 	ofEntity := func(ref entity.DraftRef) bool { return isWanted(ref.EntityID) }
-	err = s.forEachDraft(ctx, r, in.JourneyID, ofEntity, func(d entity.Draft) error {
+	err := s.forEachDraft(ctx, r, in.JourneyID, ofEntity, func(d entity.Draft) error {
 		geographic := r.Layers.CanReach(access.Layers{Geographic: d.Layers.Geographic})
 		business := r.Layers.CanReach(access.Layers{BusinessRelated: d.Layers.BusinessRelated})
 		switch {
@@ -134,7 +120,8 @@ func (s *Entities) SearchByReach(ctx context.Context, r *platform.Request, in Se
 
 // DraftNames returns the names of entities in a journey: of their drafts, or of the entities if the journey has no
 // draft of them. It leaves out those that do not exist, are out of reach, or have no profile.
-func (s *Entities) DraftNames(ctx context.Context, r *platform.Request, in NamesRequest) (wire.DraftNames, error) {
+func (s *Entities) DraftNames(ctx context.Context, r *platform.Request, in NamesRequest,
+	m mask) (wire.DraftNames, error) {
 	budget, isNamed := httpapi.ListBudget, map[string]bool{}
 	reply := wire.DraftNames{EntityDraftNames: []wire.DraftName{}}
 	add := func(n wire.DraftName) error {
@@ -142,11 +129,7 @@ func (s *Entities) DraftNames(ctx context.Context, r *platform.Request, in Names
 		reply.EntityDraftNames = append(reply.EntityDraftNames, n)
 		return budget.Reserve(n, errTooMany)
 	}
-	m, err := s.maskFor(ctx, r)
-	if err != nil {
-		return reply, err
-	}
-	err = s.forEachDraft(ctx, r, in.JourneyID, inReach(r, entityFilter(in.EntityIDs)), func(d entity.Draft) error {
+	err := s.forEachDraft(ctx, r, in.JourneyID, inReach(r, entityFilter(in.EntityIDs)), func(d entity.Draft) error {
 		return add(wire.DraftName{EntityID: d.EntityID, EntityDraftID: &d.ID, Type: d.Type,
 			Name: m.name(d.Properties), Version: d.Version})
 	})

@@ -39,6 +39,18 @@ func (s *Entities) maskFor(ctx context.Context, r *platform.Request) (mask, erro
 	return m, err
 }
 
+// masked returns the handler of requests that is given the mask for their caller.
+func masked[In, Reply any](s *Entities, handle func(context.Context, *platform.Request, In, mask) (Reply, error)) func(
+	context.Context, *platform.Request, In) (Reply, error) {
+	return func(ctx context.Context, r *platform.Request, in In) (reply Reply, err error) {
+		m, err := s.maskFor(ctx, r)
+		if err != nil {
+			return reply, err
+		}
+		return handle(ctx, r, in, m)
+	}
+}
+
 // Shown is a property of a reply: as property.Property, but a masked one has its null value.
 type Shown struct{ property.Property }
 

@@ -52,8 +52,6 @@ func TestStoredWatchlists(t *testing.T) {
 	}
 	pinned := v
 	pinned.IsPinned = true
-	got := errtest.Must(s.Version(ctx, v.VersionRef))(t)
-	difftest.Equal(t, "version", pinned, got)
-	pointer := errtest.Must(s.Pointer(ctx, p.Owner, p.List))(t)
-	difftest.Equal(t, "pointer", p, pointer)
+	difftest.Equal(t, "version", pinned, errtest.Must(s.Version(ctx, v.VersionRef))(t))
+	difftest.Equal(t, "pointer", p, errtest.Must(s.Pointer(ctx, p.Owner, p.List))(t))
 }

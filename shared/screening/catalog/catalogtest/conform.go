@@ -32,8 +32,7 @@ func Conform(t *testing.T, s interface {
 	errtest.Fatal(t, s.AddVersion(ctx, again))
 	want := again
 	want.Indexes = map[string]catalog.IndexFile{"01": {SHA256: "aa", Bytes: 5}, "02": {SHA256: "bb", Bytes: 6}}
-	got := errtest.Must(s.Version(ctx, v.VersionRef))(t)
-	difftest.Equal(t, "a version that was imported twice", want, got)
+	difftest.Equal(t, "a version that was imported twice", want, errtest.Must(s.Version(ctx, v.VersionRef))(t))
 	older := v
 	older.Version = "v0"
 	for _, other := range []catalog.VersionRef{{Owner: "o", List: "una", Version: "v"},
@@ -43,8 +42,7 @@ func Conform(t *testing.T, s interface {
 		errtest.Fatal(t, s.AddVersion(ctx, o))
 	}
 	errtest.Fatal(t, s.AddVersion(ctx, older))
-	versions := errtest.Must(s.Versions(ctx, "o", "un"))(t)
-	difftest.Equal(t, "versions", []catalog.Version{want, older}, versions)
+	difftest.Equal(t, "versions", []catalog.Version{want, older}, errtest.Must(s.Versions(ctx, "o", "un"))(t))
 	conformPointers(t, s, want, older)
 }
 
@@ -69,12 +67,9 @@ func conformPointers(t *testing.T, s catalog.Store, v, older catalog.Version) {
 	for _, p := range []catalog.Pointer{other, second} {
 		errtest.Fatal(t, s.SavePointer(ctx, p))
 	}
-	owners := errtest.Must(s.Owners(ctx))(t)
-	difftest.Equal(t, "owners", []string{"o", "other"}, owners)
-	got := errtest.Must(s.Pointer(ctx, "o", "un"))(t)
-	difftest.Equal(t, "pointer", next, got)
-	pointers := errtest.Must(s.Pointers(ctx, "o"))(t)
-	difftest.Equal(t, "pointers", []catalog.Pointer{second, next}, pointers)
+	difftest.Equal(t, "owners", []string{"o", "other"}, errtest.Must(s.Owners(ctx))(t))
+	difftest.Equal(t, "pointer", next, errtest.Must(s.Pointer(ctx, "o", "un"))(t))
+	difftest.Equal(t, "pointers", []catalog.Pointer{second, next}, errtest.Must(s.Pointers(ctx, "o"))(t))
 }
 
 // conformRemoval checks the removal of versions by a store.
