@@ -9,7 +9,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"net/url"
 	"sync"
+
+	"sluice/shared/access/httpapi"
 )
 
 // Paging seals positions in lists into page tokens. A token reveals nothing, and is valid only for the tenant and the
@@ -100,6 +103,17 @@ func (p *Paging) Open(tenant, query, token string) (string, error) {
 		return "", fmt.Errorf("%w: %w", ErrPageToken, err)
 	}
 	return string(position), nil
+}
+
+// OpenQuery is Open for the query parameter next of the monitoring interface. A foreign token and an empty one are
+// validation errors of it.
+func (p *Paging) OpenQuery(tenant, query string, values url.Values) (string, error) {
+	const name = "next"
+	position, err := p.Open(tenant, query, values.Get(name))
+	if errors.Is(err, ErrPageToken) || err == nil && values.Has(name) && values.Get(name) == "" {
+		return "", httpapi.InvalidQuery(values, name, ForeignPageMessage, "page_token")
+	}
+	return position, err
 }
 
 // OpenPageToken is Open for the page token in a property of a request's body, and for its tenant. Without a token it

@@ -53,12 +53,12 @@ func (s *Batches) Events(ctx context.Context, caller httpapi.Caller, r *http.Req
 	}
 	texts := values["modification_external_ids"]
 	values["modification_external_ids"] = texts[:1] // which alone may be repeated
-	limit, err := readLimit(values)
+	limit, err := httpapi.QueryLimit(values, maxObservedLimit, maxObservedLimit)
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
 	query := "events " + strings.Join(texts, "\x00")
-	position, err := s.openPage(caller, query, values)
+	position, err := s.Paging.OpenQuery(caller.Tenant, query, values)
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
@@ -77,7 +77,7 @@ func (s *Batches) Events(ctx context.Context, caller httpapi.Caller, r *http.Req
 func readModificationIDs(texts []string) (ids []string, err error) {
 	invalid := func(message, code string) ([]string, error) {
 		const name = "modification_external_ids"
-		return nil, invalidQuery(map[string][]string{name: texts}, name, message, code)
+		return nil, httpapi.InvalidQuery(map[string][]string{name: texts}, name, message, code)
 	}
 	add := func(id string) {
 		if len(id) <= transaction.MaxIDBytes+len("…") && !slices.Contains(ids, id) {

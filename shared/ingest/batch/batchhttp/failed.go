@@ -50,15 +50,15 @@ func (s *Batches) FailedModifications(ctx context.Context, caller httpapi.Caller
 		return httpapi.Reply{}, err
 	}
 	if day.Before(s.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -observedDays)) {
-		return httpapi.Reply{}, invalidQuery(values, "date",
+		return httpapi.Reply{}, httpapi.InvalidQuery(values, "date",
 			fmt.Sprintf("Failed modifications are kept for %d days.", observedDays), "date_range")
 	}
-	limit, err := readLimit(values)
+	limit, err := httpapi.QueryLimit(values, maxObservedLimit, maxObservedLimit)
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
 	query := "failed modifications " + values.Get("date")
-	position, err := s.openPage(caller, query, values)
+	position, err := s.Paging.OpenQuery(caller.Tenant, query, values)
 	if err != nil {
 		return httpapi.Reply{}, err
 	}

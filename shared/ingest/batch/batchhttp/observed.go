@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
 	"sluice/openapi/wire"
 	"sluice/shared/access/httpapi"
-	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/access/permission"
 	"sluice/shared/access/ratelimit"
 	"sluice/shared/ingest/batch"
@@ -126,26 +124,18 @@ func (s *Batches) Observe(ctx context.Context, caller httpapi.Caller, r *http.Re
 	return httpapi.Reply{}, errObservedMix
 }
 
-// invalidQuery is the fault of a parameter.
-func invalidQuery(values url.Values, name, message, code string) error {
-	return fault.NewInvalid(fault.Detail{
-		Source: fault.InQuery, Path: []any{name}, Message: message, Code: code,
-		AttemptedValue: httpapi.AttemptedText(values.Get(name)),
-	})
-}
-
 // observeIDs answers with an array of batches in the order of their IDs in the query.
 func (s *Batches) observeIDs(ctx context.Context, caller httpapi.Caller, values url.Values) (httpapi.Reply, error) {
 	texts := strings.Split(values.Get("ids"), ",")
 	if len(texts) > maxObservedIDs {
-		return httpapi.Reply{}, invalidQuery(values, "ids",
+		return httpapi.Reply{}, httpapi.InvalidQuery(values, "ids",
 			fmt.Sprintf("The value must have at most %d IDs.", maxObservedIDs), "too_long")
 	}
 	out := []wire.BatchDetail{}
 	for _, text := range texts {
 		id, err := batch.ParseID(text)
 		if err != nil {
-			return httpapi.Reply{}, invalidQuery(values, "ids", "The value must be UUIDs, separated by commas.", "uuid")
+			return httpapi.Reply{}, httpapi.InvalidQuery(values, "ids", "The value must be UUIDs, separated by commas.", "uuid")
 		}
 		b, err := s.Store.Get(ctx, id)
 		switch {
@@ -165,12 +155,12 @@ func (s *Batches) observeDays(ctx context.Context, caller httpapi.Caller, values
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
-	limit, err := readLimit(values)
+	limit, err := httpapi.QueryLimit(values, maxObservedLimit, maxObservedLimit)
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
 	query := "observed " + values.Get("start_date") + " " + values.Get("end_date")
-	position, err := s.openPage(caller, query, values)
+	position, err := s.Paging.OpenQuery(caller.Tenant, query, values)
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
@@ -183,28 +173,6 @@ func (s *Batches) observeDays(ctx context.Context, caller httpapi.Caller, values
 		reply.Header = http.Header{nextHeader: {token}}
 	}
 	return reply, nil
-}
-
-// readLimit reads how many items a page has.
-func readLimit(values url.Values) (int, error) {
-	if !values.Has("limit") {
-		return maxObservedLimit, nil
-	}
-	limit, err := strconv.Atoi(values.Get("limit"))
-	if err != nil || limit < 1 || limit > maxObservedLimit {
-		return 0, invalidQuery(values, "limit",
-			fmt.Sprintf("The value must be a whole number from 1 to %d.", maxObservedLimit), "number_range")
-	}
-	return limit, nil
-}
-
-// openPage returns the position of the page that is asked for; "" for the beginning.
-func (s *Batches) openPage(caller httpapi.Caller, query string, values url.Values) (string, error) {
-	position, err := s.Paging.Open(caller.Tenant, query, values.Get("next"))
-	if errors.Is(err, platform.ErrPageToken) || err == nil && values.Has("next") && values.Get("next") == "" {
-		return "", invalidQuery(values, "next", platform.ForeignPageMessage, "page_token")
-	}
-	return position, err
 }
 
 // onDays selects the batches that were created from the beginning of one day to the end of another.
@@ -223,9 +191,9 @@ func readDays(values url.Values) (first, last time.Time, err error) {
 	case err != nil:
 		return first, last, err
 	case last.Before(first):
-		return first, last, invalidQuery(values, "end_date", "The day must not be before start_date.", "date_range")
+		return first, last, httpapi.InvalidQuery(values, "end_date", "The day must not be before start_date.", "date_range")
 	case last.Sub(first) >= maxObservedDays*24*time.Hour:
-		return first, last, invalidQuery(values, "end_date",
+		return first, last, httpapi.InvalidQuery(values, "end_date",
 			fmt.Sprintf("The range must have at most %d days.", maxObservedDays), "date_range")
 	}
 	return first, last, nil
@@ -235,7 +203,7 @@ func readDays(values url.Values) (first, last time.Time, err error) {
 func readDay(values url.Values, name string) (time.Time, error) {
 	day, err := time.Parse(time.DateOnly, values.Get(name))
 	if err != nil {
-		return day, invalidQuery(values, name, "The value must be a day such as 2026-01-31.", "date")
+		return day, httpapi.InvalidQuery(values, name, "The value must be a day such as 2026-01-31.", "date")
 	}
 	return day, nil
 }

@@ -25,7 +25,7 @@ func (s *Batches) Summary(ctx context.Context, caller httpapi.Caller, r *http.Re
 		return httpapi.Reply{}, err
 	}
 	query := "summary " + values.Get("start_date") + " " + values.Get("end_date")
-	position, err := s.openPage(caller, query, values)
+	position, err := s.Paging.OpenQuery(caller.Tenant, query, values)
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
