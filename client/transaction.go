@@ -67,25 +67,68 @@ type MainEntity = wire.MainEntity
 func (c *Client) Transaction(ctx context.Context, id string) (Transaction, error) {
 	var all Transaction
 	for after := ""; ; {
-		var page struct {
-			TransactionExternalID string            `json:"transaction_external_id"`
-			Modifications         []json.RawMessage `json:"modifications"`
-			NextAfter             string            `json:"next_after"`
+		var page transactionPage
+		err := c.call(ctx, http.MethodGet, transactionPath(id, after), nil, &page)
+		if err == nil {
+			err = page.addTo(&all)
 		}
-		if err := c.call(ctx, http.MethodGet, transactionPath(id, after), nil, &page); err != nil {
+		if err != nil {
 			return Transaction{}, err
-		}
-		all.TransactionExternalID = page.TransactionExternalID
-		use := decodeItems(&all.Modifications)
-		for _, item := range page.Modifications {
-			if err := use(item); err != nil {
-				return Transaction{}, err
-			}
 		}
 		if after = page.NextAfter; after == "" {
 			return all, nil
 		}
 	}
+}
+
+// transactionPage is a page of a transaction.
+type transactionPage struct {
+	TransactionExternalID string            `json:"transaction_external_id"`
+	Modifications         []json.RawMessage `json:"modifications"`
+	NextAfter             string            `json:"next_after"`
+}
+
+func (p transactionPage) addTo(all *Transaction) error {
+	all.TransactionExternalID = p.TransactionExternalID
+	use := decodeItems(&all.Modifications)
+	for _, item := range p.Modifications {
+		if err := use(item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PaymentTransactions returns a page of the stored transactions of a payment, complete and each once, the one whose
+// line with the payment was received last first; and what next is for the page that follows, which is "" for the first
+// page and at the end. A page can have no transactions although next is not "". A payment without any is no error.
+func (c *Client) PaymentTransactions(ctx context.Context, payment, next string) (page []Transaction, nextPage string,
+	err error) {
+	query := url.Values{"payment_external_id": {payment}} // a path cannot carry every ID
+	if next != "" {
+		query.Set("next", next)
+	}
+	var list struct {
+		Items []transactionPage `json:"items"`
+		Next  string            `json:"next"`
+	}
+	path := strings.TrimSuffix(basePath, "/") + "?" + query.Encode()
+	if err := c.call(ctx, http.MethodGet, path, nil, &list); err != nil {
+		return nil, "", err
+	}
+	for _, item := range list.Items {
+		var t Transaction
+		if item.NextAfter != "" {
+			t, err = c.Transaction(ctx, item.TransactionExternalID)
+		} else {
+			err = item.addTo(&t)
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		page = append(page, t)
+	}
+	return page, list.Next, nil
 }
 
 // transactionPath returns the path and query of a page of a transaction. IDs that no path can carry go into the query.

@@ -44,13 +44,16 @@ var grantsAllowedUnused = map[string]string{
 		"last URL",
 	"sluice-admit Batches dynamodb:UpdateItem": "an execution of a release without slots has a state that makes a " +
 		"transition",
-	"sluice-receipt SignWithRotatedKeys kms:Sign": "a new key signs only five minutes after its rotation",
-	"sluice-token SignWithRotatedKeys kms:Sign":   "a new key signs only five minutes after its rotation",
+	"sluice-find FirstPagingKey dynamodb:PutItem":        firstPagingKey,
+	"sluice-transaction FirstPagingKey dynamodb:PutItem": firstPagingKey,
+	"sluice-receipt SignWithRotatedKeys kms:Sign":        "a new key signs only five minutes after its rotation",
+	"sluice-token SignWithRotatedKeys kms:Sign":          "a new key signs only five minutes after its rotation",
 }
 
 // Reasons that several grants have.
 const (
 	abortsAfterFailure = "a step aborts an upload when storage fails, and it does not fail here"
+	firstPagingKey     = "the first list of all functions makes the key of its tokens"
 	noDeadLetters      = "an event becomes a dead letter after failing three times, and none does here"
 )
 

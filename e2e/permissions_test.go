@@ -72,11 +72,12 @@ func areas(entity, draft string) []area {
 			"EntityDataEdit"}, map[string][]string{
 			"BatchUpload": {"POST " + uploadPath, "POST " + transactionsPath + "batch/cancel/" + id,
 				"POST " + transactionsPath + "batch/upload-url/" + id},
-			"BatchRead":        {"GET " + transactionsPath + "batch", "GET " + transactionsPath + "batch/status/" + id},
-			"TransactionRead":  {"GET " + transactionsPath + "x"},
-			"TransactionWrite": {"POST " + singlePath},
-			"WebhookRead":      {"GET " + webhooksPath},
-			"WebhookEdit":      {"POST " + webhooksPath},
+			"BatchRead":                    at(transactionsPath, "GET batch", "GET batch/status/"+id),
+			"TransactionRead":              {"GET " + transactionsPath + "x"},
+			"TransactionWrite":             {"POST " + singlePath},
+			"BatchRead or TransactionRead": {"GET " + findPath + "?id=x"},
+			"WebhookRead":                  {"GET " + webhooksPath},
+			"WebhookEdit":                  {"POST " + webhooksPath},
 		}},
 	}
 }

@@ -24,6 +24,7 @@ var ownShapes = map[string]string{
 	"shared/connect/externalauth/externalauthhttp.NameValue": "It is a part of a request.",
 	"shared/platform/entity/entityhttp.PageOptions":          "It is a part of a request.",
 	"shared/ingest/batch/batchhttp.ScreenUnknown":            "It is a part of a request.",
+	"client.transactionPage":                                 "Its modifications are also given as they came.",
 	"client.UploadOptions":                                   "An option that is not given is its zero value.",
 	"shared/platform/document/documenthttp.PageReply":        "Its documents have stored flags and properties.",
 	"shared/platform/document/documenthttp.LitePageReply":    "Its items have the columns that are asked for.",

@@ -51,6 +51,7 @@ func checkExplained(t *testing.T, texts map[string]bool, least int) {
 
 // monitoringFolders are the packages whose refusals are those of the monitoring interface.
 var monitoringFolders = []string{"shared/ingest/batch/batchhttp", "shared/ingest/transaction/transactionhttp",
+	"shared/ingest/find/findhttp",
 	"shared/connect/webhook/webhookhttp"}
 
 // codesWithoutEntry are codes that need no entry in docs/errors.md, and why.

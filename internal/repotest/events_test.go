@@ -21,7 +21,7 @@ import (
 // eventTypes are the inputs of the functions with the names of their sample events: the function's name on AWS, and
 // after a hyphen a word if the function takes more than one kind of event.
 var eventTypes = map[any]string{
-	&events.APIGatewayProxyRequest{}: "token batch receive receipt transaction entity document externalauth " +
+	&events.APIGatewayProxyRequest{}: "token batch receive receipt transaction find entity document externalauth " +
 		"screening provider matchname testadapter evaluate receptor outbound policy webhook",
 	&events.CloudWatchEvent{}: "certificate watchlist scan-schedule index-schedule deliver-event close-event " +
 		"conduct-event conduct-schedule",

@@ -20,6 +20,7 @@ import (
 	"sluice/shared/connect/outbound/outboundhttp"
 	"sluice/shared/connect/webhook/webhookhttp"
 	"sluice/shared/ingest/batch/batchhttp"
+	"sluice/shared/ingest/find/findhttp"
 	"sluice/shared/ingest/transaction/transactionhttp"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/platform/document/documenthttp"
@@ -237,6 +238,7 @@ func servedRoutes() map[string][]httpapi.Route {
 		"receipt":      (&batchhttp.Receipts{}).Routes(),
 		"transaction":  (&transactionhttp.Transactions{}).Routes(),
 		"receive":      (&transactionhttp.Singles{}).Routes(),
+		"find":         (&findhttp.Find{}).Routes(),
 		"entity":       (&entityhttp.Entities{}).Routes(),
 		"document":     (&documenthttp.Documents{}).Routes(),
 		"externalauth": (&externalauthhttp.Configurations{}).Routes(),

@@ -17,8 +17,8 @@ func InvalidQuery(values url.Values, name, message, code string) error {
 	})
 }
 
-// CheckID returns the validation error of an identifier in a parameter, which has 1 to most bytes of UTF-8; nil if there
-// is none. The source is a constant of package fault.
+// CheckID returns the validation error of an identifier in a parameter, which has 1 to most bytes of UTF-8; nil if it
+// is valid. The source is a constant of package fault.
 func CheckID(source, name, id string, most int) error {
 	d := fault.Detail{Source: source, Path: []any{name}, AttemptedValue: AttemptedText(id)}
 	switch {

@@ -94,7 +94,7 @@ var definitions = []definition{
 	{SingleTransactionsPerSecond, 500, SingleTransactions, time.Second,
 		"single transactions"},
 	{TransactionReadsPerSecond, 50, TransactionReads, time.Second,
-		"requests for stored transactions"},
+		"requests for stored transactions, and to find them"},
 	{ObservabilityPerMinute, 100, Observability, time.Minute,
 		"requests to the observability endpoints together"},
 	{PlatformPerSecond, 200, Platform, time.Second,

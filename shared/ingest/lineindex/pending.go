@@ -17,12 +17,12 @@ type Owing struct {
 	}
 }
 
-// latestBatches is how many batches of a tenant, the latest ones, are looked at.
-const latestBatches = 100
+// LatestBatches is how many batches of a tenant, the latest ones, may owe their index and are searched.
+const LatestBatches = 100
 
 // Pending returns those of the latest batches of a tenant that owe their index. A batch owes it for a second or so.
 func (o Owing) Pending(ctx context.Context, tenant string) (pending []Pending, err error) {
-	found, _, err := o.Batches.List(ctx, tenant, batch.Filter{}, "", latestBatches)
+	found, _, err := o.Batches.List(ctx, tenant, batch.Filter{}, "", LatestBatches)
 	if err != nil {
 		return nil, err
 	}

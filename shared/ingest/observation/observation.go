@@ -4,6 +4,7 @@
 package observation
 
 import (
+	"fmt"
 	"net/http"
 	"time"
 )
@@ -42,6 +43,15 @@ type Event struct {
 
 // IsStored reports whether the transaction is stored.
 func (e Event) IsStored() bool { return e.Status == http.StatusCreated }
+
+// Found is the outcome of a request that was found by an identifier, and its place among those with the same one.
+type Found struct {
+	Event
+	Place string
+}
+
+// PlaceOf returns the place that follows those of the requests at a time or later: before it are earlier ones.
+func PlaceOf(at time.Time) string { return fmt.Sprintf("%019d", at.UnixNano()) }
 
 // Kind says which identifier of a transaction an ID is. Its values are stored and must not change.
 type Kind string

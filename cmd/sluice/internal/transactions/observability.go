@@ -33,7 +33,8 @@ type summarizedDay struct {
 
 // Commands returns the commands about stored and refused transactions.
 func Commands() []*cobra.Command {
-	return []*cobra.Command{summaryCommand(), failedCommand(), eventsCommand(), transactionCommand()}
+	return []*cobra.Command{summaryCommand(), failedCommand(), eventsCommand(), findCommand(),
+		transactionCommand()}
 }
 
 func summaryCommand() *cobra.Command {

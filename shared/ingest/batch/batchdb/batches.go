@@ -216,14 +216,35 @@ func updateExpression(t batch.Transition) (assignments []string, values dynamo.I
 	return assignments, values, errors.Join(errs...)
 }
 
-// Statuses returns the statuses of several batches. They decide whether stored lines are visible.
-func (s *Store) Statuses(ctx context.Context, ids []batch.ID) (map[batch.ID]batch.Status, error) {
-	found := make(map[batch.ID]batch.Status, len(ids))
+// GetAll returns those of several batches, which must be distinct, that exist.
+func (s *Store) GetAll(ctx context.Context, ids []batch.ID) (map[batch.ID]batch.Batch, error) {
+	found := make(map[batch.ID]batch.Batch, len(ids))
+	items, err := s.table.GetAll(ctx, batchKeys(ids))
+	if err != nil {
+		return nil, fmt.Errorf("read batches: %w", err)
+	}
+	for _, item := range items {
+		b, err := unmarshalBatch(item)
+		if err != nil {
+			return nil, err
+		}
+		found[b.ID] = b
+	}
+	return found, nil
+}
+
+func batchKeys(ids []batch.ID) []dynamo.Item {
 	keys := make([]dynamo.Item, len(ids))
 	for i, id := range ids {
 		keys[i] = key(id, batchPart)
 	}
-	items, err := s.table.GetAll(ctx, keys, "id", "status")
+	return keys
+}
+
+// Statuses returns the statuses of several batches. They decide whether stored lines are visible.
+func (s *Store) Statuses(ctx context.Context, ids []batch.ID) (map[batch.ID]batch.Status, error) {
+	found := make(map[batch.ID]batch.Status, len(ids))
+	items, err := s.table.GetAll(ctx, batchKeys(ids), "id", "status")
 	if err != nil {
 		return nil, fmt.Errorf("read batch statuses: %w", err)
 	}

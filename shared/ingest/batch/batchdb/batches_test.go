@@ -11,6 +11,7 @@ import (
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/batch/batchdb"
 	"sluice/shared/ingest/batch/batchtest"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
@@ -67,4 +68,17 @@ func TestBacklogsThatAreCut(t *testing.T) {
 			t.Errorf("of %d batches: %+v, %v", n, b, err)
 		}
 	}
+}
+
+// Of several batches those that exist are read, as Get reads each.
+func TestGetAll(t *testing.T) {
+	s := batchdb.New(dynamotest.Start(t), "test-batches")
+	want := map[batch.ID]batch.Batch{}
+	ids := []batch.ID{batchtest.NewBatch(t, "tenant").ID} // is not stored
+	for _, tenant := range []string{"tenant", "other"} {
+		b := batchtest.NewBatch(t, tenant)
+		errtest.Fatal(t, s.Create(t.Context(), b))
+		want[b.ID], ids = errtest.Must(s.Get(t.Context(), b.ID))(t), append(ids, b.ID)
+	}
+	difftest.Equal(t, "batches", want, errtest.Must(s.GetAll(t.Context(), ids))(t))
 }

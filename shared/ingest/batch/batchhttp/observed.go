@@ -135,7 +135,8 @@ func (s *Batches) observeIDs(ctx context.Context, caller httpapi.Caller, values 
 	for _, text := range texts {
 		id, err := batch.ParseID(text)
 		if err != nil {
-			return httpapi.Reply{}, httpapi.InvalidQuery(values, "ids", "The value must be UUIDs, separated by commas.", "uuid")
+			return httpapi.Reply{}, httpapi.InvalidQuery(values, "ids",
+				"The value must be UUIDs, separated by commas.", "uuid")
 		}
 		b, err := s.Store.Get(ctx, id)
 		switch {
@@ -191,7 +192,8 @@ func readDays(values url.Values) (first, last time.Time, err error) {
 	case err != nil:
 		return first, last, err
 	case last.Before(first):
-		return first, last, httpapi.InvalidQuery(values, "end_date", "The day must not be before start_date.", "date_range")
+		return first, last, httpapi.InvalidQuery(values, "end_date",
+			"The day must not be before start_date.", "date_range")
 	case last.Sub(first) >= maxObservedDays*24*time.Hour:
 		return first, last, httpapi.InvalidQuery(values, "end_date",
 			fmt.Sprintf("The range must have at most %d days.", maxObservedDays), "date_range")

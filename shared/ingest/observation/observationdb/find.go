@@ -19,7 +19,8 @@ import (
 // and the position after them; "" for the beginning and for the end.
 func (s *Store) Events(ctx context.Context, tenant, modification string, since time.Time, after string, limit int) (
 	events []observation.Event, next string, err error) {
-	query := s.rangeOf(tenant, observation.Modification, modification, "part >= :from", timeText(since), limit)
+	query := s.rangeOf(tenant, observation.Modification, modification, "part >= :from", observation.PlaceOf(since),
+		limit)
 	if after != "" {
 		query.ExclusiveStartKey = itemKey(requestKey(tenant, observation.Modification, modification), after)
 	}
@@ -40,20 +41,11 @@ func (s *Store) Events(ctx context.Context, tenant, modification string, since t
 	return events, next, nil
 }
 
-// Found is the outcome of a request that was found, and its place among those with the same identifier.
-type Found struct {
-	observation.Event
-	Place string
-}
-
-// PlaceOf returns the place that follows those of the requests at a time or later: before it are earlier ones.
-func PlaceOf(at time.Time) string { return timeText(at) }
-
 // Find returns the outcomes of the requests with an identifier that are before a place ("" for all of them), newest
 // first, and whether there may be more. By a transaction ID only requests that were refused are found. What has expired
 // at the time now is left out, so that there may be fewer than the limit although there are more, but not none.
 func (s *Store) Find(ctx context.Context, tenant string, kind observation.Kind, id, before string, limit int,
-	now time.Time) (found []Found, isMore bool, err error) {
+	now time.Time) (found []observation.Found, isMore bool, err error) {
 	if before == "" {
 		before = ":" // is after every digit
 	}
@@ -72,7 +64,7 @@ func (s *Store) Find(ctx context.Context, tenant string, kind observation.Kind, 
 			if err != nil {
 				return nil, false, err
 			}
-			found = append(found, Found{e, dynamo.StringAttribute(item, "part")})
+			found = append(found, observation.Found{Event: e, Place: dynamo.StringAttribute(item, "part")})
 		}
 		if query.ExclusiveStartKey = out.LastEvaluatedKey; query.ExclusiveStartKey == nil || len(found) > 0 {
 			return found, query.ExclusiveStartKey != nil, nil

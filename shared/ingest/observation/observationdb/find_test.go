@@ -93,7 +93,7 @@ func TestFindInPages(t *testing.T) {
 			t.Errorf("after %v found %q, want %q", after, got, want)
 		}
 	}
-	found, isMore, err := s.Find(ctx, "t1", observation.Payment, "p", observationdb.PlaceOf(at.Add(2)), 10, at)
+	found, isMore, err := s.Find(ctx, "t1", observation.Payment, "p", observation.PlaceOf(at.Add(2)), 10, at)
 	if err != nil || isMore || len(found) != 2 || found[0].ModificationID != "m1" {
 		t.Errorf("before a time found %+v, %t, %v, want m1 and m0", found, isMore, err)
 	}

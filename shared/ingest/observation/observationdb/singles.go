@@ -60,7 +60,7 @@ func (s *Store) Record(ctx context.Context, e observation.Event) error {
 	if err != nil {
 		return fmt.Errorf("keep observation: %w", err)
 	}
-	return s.count(ctx, e, dayOf(e), shardOf(timeText(e.At)+e.ModificationID))
+	return s.count(ctx, e, dayOf(e), shardOf(observation.PlaceOf(e.At)+e.ModificationID))
 }
 
 // preceding returns the items of an observation that are written before that of its modification.
@@ -77,7 +77,7 @@ func preceding(e observation.Event) (items []dynamo.Item) {
 	}
 	add(observation.Transaction, e.TransactionID)
 	if e.ModificationID != "" {
-		failed := itemKey(e.Tenant+"#failed#"+dayOf(e), timeText(e.At)+"#"+e.ModificationID)
+		failed := itemKey(e.Tenant+"#failed#"+dayOf(e), observation.PlaceOf(e.At)+"#"+e.ModificationID)
 		failed["expires"] = dynamo.Number(expiryOf(e).Unix())
 		items = append(items, failed)
 	}
@@ -87,7 +87,7 @@ func preceding(e observation.Event) (items []dynamo.Item) {
 // requestItem returns the item of a request by one of its identifiers.
 func requestItem(e observation.Event, kind observation.Kind, id string) dynamo.Item {
 	item := itemKey(requestKey(e.Tenant, kind, id),
-		fmt.Sprintf("%s#%03d#%s", timeText(e.At), e.Status, e.TransactionID))
+		fmt.Sprintf("%s#%03d#%s", observation.PlaceOf(e.At), e.Status, e.TransactionID))
 	attributes := map[string]string{"m": e.ModificationID, "p": e.PaymentID}
 	switch kind {
 	case observation.Modification:
@@ -113,8 +113,6 @@ func expiryOf(e observation.Event) time.Time {
 	}
 	return e.At.Add(observation.Life + 2*24*time.Hour)
 }
-
-func timeText(at time.Time) string { return fmt.Sprintf("%019d", at.UnixNano()) }
 
 func dayOf(e observation.Event) string { return e.At.UTC().Format(time.DateOnly) }
 

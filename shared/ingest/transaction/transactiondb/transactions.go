@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -153,6 +154,46 @@ func (s *Store) List(ctx context.Context, r transaction.Range) ([]transaction.Ve
 		versions[i].Tenant, versions[i].TransactionID = r.Tenant, r.TransactionID
 	}
 	return versions, page.LastEvaluatedKey != nil, nil
+}
+
+// Find returns those of some versions that are stored, each once and in any order, as of every write acknowledged
+// before. With keysOnly it leaves out what Range.KeysOnly does. Versions that have expired may be among them.
+func (s *Store) Find(ctx context.Context, wanted []transaction.Version, keysOnly bool) ([]transaction.Version, error) {
+	var keys []dynamo.Item
+	isWanted := map[string]bool{}
+	for _, v := range wanted {
+		key, err := versionKey(v)
+		if err != nil {
+			return nil, err
+		}
+		owner := v.Tenant + "#" + v.TransactionID
+		if name := owner + string(key); !isWanted[name] {
+			isWanted[name] = true
+			keys = append(keys, dynamo.Item{"transaction": dynamo.String(owner), "version": dynamo.Binary(key)})
+		}
+	}
+	var attributes []string
+	if keysOnly {
+		attributes = []string{"transaction", "version", "expires"}
+	}
+	items, err := s.table.GetAll(ctx, keys, attributes...)
+	if err != nil {
+		return nil, fmt.Errorf("read transactions: %w", err)
+	}
+	found := make([]transaction.Version, len(items))
+	for i, item := range items {
+		tenant, id, _ := strings.Cut(dynamo.StringAttribute(item, "transaction"), "#")
+		if keysOnly {
+			found[i], err = unmarshalKey(item)
+		} else {
+			found[i], err = s.unmarshalVersion(item, id)
+		}
+		if err != nil {
+			return nil, err
+		}
+		found[i].Tenant, found[i].TransactionID = tenant, id
+	}
+	return found, nil
 }
 
 // selectRange adds the condition on the sort key, and the direction, of a range.

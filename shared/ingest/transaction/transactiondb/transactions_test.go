@@ -128,3 +128,33 @@ func TestSingleVersions(t *testing.T) {
 }
 
 var at = time.Date(2026, 11, 26, 8, 15, 0, 123456789, time.UTC)
+
+// Versions are found by their keys, each once, and no others.
+func TestFind(t *testing.T) {
+	s, err := transactiondb.New(dynamotest.Start(t), "test-transactions")
+	errtest.Fatal(t, err)
+	id := uuid.NewString()
+	line, single := record("tx", "m", id, at), record("a#b", "m", "", at)
+	line.Expires = at.Add(time.Hour).Truncate(time.Second)
+	single.Line, single.Batch = 0, ""
+	errtest.Fatal(t, s.Put(t.Context(), []transaction.Version{line, record("tx", "n", id, at)}))
+	errtest.Fatal(t, s.Add(t.Context(), single))
+	wanted := []transaction.Version{line, single, single, record("tx", "m", uuid.NewString(), at),
+		record("tx", "m", id, at.Add(1)), record("x", "m", id, at)}
+	wanted = append(wanted, line)
+	byID := cmpopts.SortSlices(func(a, b transaction.Version) bool { return a.TransactionID < b.TransactionID })
+	for _, keysOnly := range []bool{false, true} {
+		want := []transaction.Version{single, line}
+		for i := range want {
+			if keysOnly {
+				want[i].Line, want[i].MainEntity, want[i].Text = 0, 0, nil
+			}
+		}
+		got, err := s.Find(t.Context(), wanted, keysOnly)
+		errtest.Fatal(t, err)
+		difftest.Equal(t, fmt.Sprint("keys only: ", keysOnly), want, got, byID)
+	}
+	if _, err := s.Find(t.Context(), []transaction.Version{record("tx", "m", "no batch", at)}, true); err == nil {
+		t.Error("a version whose batch is no UUID was looked for")
+	}
+}

@@ -12,9 +12,13 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/access/permission"
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/batch/batchdb"
+	"sluice/shared/ingest/find"
+	"sluice/shared/ingest/find/findtest"
+	"sluice/shared/ingest/observation/observationdb"
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/transactiondb"
 	"sluice/shared/ingest/transaction/transactionhttp"
@@ -30,6 +34,8 @@ var now = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
 type api struct {
 	batches      *batchdb.Store
 	transactions *transactiondb.Store
+	singles      *observationdb.Store
+	index        *findtest.Index
 	caller       httpapi.Caller
 	httpapi.API
 }
@@ -39,16 +45,21 @@ func newAPI(t *testing.T) *api {
 	db := dynamotest.Start(t)
 	transactions, err := transactiondb.New(db, "test-transactions")
 	errtest.Fatal(t, err)
-	a := &api{batches: batchdb.New(db, "test-batches"), transactions: transactions}
+	clock := func() time.Time { return now }
+	a := &api{batches: batchdb.New(db, "test-batches"), transactions: transactions,
+		singles: observationdb.New(db, "test-observations"), index: &findtest.Index{Since: now, Now: clock}}
+	paging, err := platform.NewPaging(make([]byte, 32))
+	errtest.Fatal(t, err)
 	a.caller = httpapi.Caller{
 		Tenant: "t1", Client: "c1", Permissions: []string{permission.TransactionRead}, Expires: now.Add(time.Hour),
 	}
 	s := &transactionhttp.Transactions{
-		Store: transactions, Batches: a.batches, Now: func() time.Time { return now },
+		Store: transactions, Batches: a.batches, Now: clock, Paging: paging,
+		Hits: &find.Hits{Lines: a.index, Keys: a.index, Singles: a.singles, Versions: transactions, Now: clock},
 	}
 	a.API = httpapi.API{
 		Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Log: slog.New(slog.DiscardHandler),
-		Now: func() time.Time { return now },
+		Now: clock,
 	}
 	return a
 }

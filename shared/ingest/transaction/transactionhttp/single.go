@@ -3,7 +3,6 @@ package transactionhttp
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -111,25 +110,25 @@ func (s *Singles) Receive(ctx context.Context, caller httpapi.Caller, r *http.Re
 		if rules.ReceivedAt.Sub(existing.ReceivedAt) < observation.Life {
 			// The request that stored it may have ended before it could record that.
 			v.ReceivedAt, v.Expires = existing.ReceivedAt, existing.Expires
-			s.record(ctx, v, http.StatusCreated, "")
+			s.record(ctx, v, result, http.StatusCreated, "")
 		}
-		return stored(v), nil
+		return stored(v, result), nil
 	}
 	if len(findings) > 0 {
 		reason := reasonOf(findings, result.Dropped, text, rules)
-		s.record(ctx, v, http.StatusBadRequest, reason)
+		s.record(ctx, v, result, http.StatusBadRequest, reason)
 		return httpapi.Reply{Status: http.StatusBadRequest, Body: wire.TransactionRefused{
 			RequestUUID: string(result.RequestUUID), Reason: reason,
 		}}, nil
 	}
 	if err := s.Store.Add(ctx, v); errors.Is(err, transaction.ErrExists) {
-		s.record(ctx, v, http.StatusConflict, conflictMessage)
+		s.record(ctx, v, result, http.StatusConflict, conflictMessage)
 		return httpapi.Reply{}, errConflict
 	} else if err != nil {
 		return httpapi.Reply{}, err
 	}
-	s.record(ctx, v, http.StatusCreated, "")
-	return stored(v), nil
+	s.record(ctx, v, result, http.StatusCreated, "")
+	return stored(v, result), nil
 }
 
 // compare returns the version that answers the request, or nil and the errors of the transaction. Both are read at the
@@ -154,14 +153,15 @@ const recordPatience = 2 * time.Second
 // record stores the outcome of a request, and does not fail: the answer gives the outcome of the transaction even if it
 // cannot be recorded. An outcome that was not recorded is missing in the observability interface; a stored transaction
 // is recorded when it is sent again.
-func (s *Singles) record(ctx context.Context, v transaction.Version, status int, reason string) {
+func (s *Singles) record(ctx context.Context, v transaction.Version, r *transaction.Result, status int,
+	reason string) {
 	ctx, cancel := context.WithTimeout(ctx, recordPatience)
 	defer cancel()
-	ids := readIDs(v.Text)
 	err := s.Observations.Record(ctx, observation.Event{
 		Tenant: v.Tenant, At: v.ReceivedAt, Status: status, Reason: report.CutText(reason, observation.MaxReasonBytes),
 		TransactionID: report.CutID(v.TransactionID), ModificationID: report.CutID(v.Modification),
-		PaymentID: report.CutID(ids.Payment), RequestID: report.CutID(ids.Request), Expires: v.Expires,
+		PaymentID: report.CutID(string(r.PaymentExternalID)), RequestID: report.CutID(string(r.RequestUUID)),
+		Expires: v.Expires,
 	})
 	if err != nil {
 		s.Log.WarnContext(ctx, "What became of a single transaction could not be recorded.", "error", err)
@@ -227,22 +227,10 @@ func guid(tenant, transactionID, modification string) string {
 	return uuid.NewSHA1(uuid.NewSHA1(space, []byte(transactionID)), []byte(modification)).String()
 }
 
-// otherIDs are the identifiers of a text that its version does not have; "" for those that are not strings.
-type otherIDs struct {
-	Request string `json:"request_uuid"`
-	Payment string `json:"payment_external_id"`
-}
-
-func readIDs(text []byte) (ids otherIDs) {
-	_ = json.Unmarshal(text, &ids) // goes on after a value of another type; the scanner has found an object
-	return ids
-}
-
-// stored answers for a version that is stored.
-func stored(v transaction.Version) httpapi.Reply {
-	ids := readIDs(v.Text)
+// stored answers for a version that is stored, in which the scanner has found r.
+func stored(v transaction.Version, r *transaction.Result) httpapi.Reply {
 	return httpapi.Reply{Status: http.StatusCreated, Body: wire.TransactionReceived{
-		RequestUUID: ids.Request, PaymentExternalID: ids.Payment,
+		RequestUUID: string(r.RequestUUID), PaymentExternalID: string(r.PaymentExternalID),
 		TransactionExternalID: v.TransactionID, ModificationExternalID: v.Modification,
 		ModificationGUID: guid(v.Tenant, v.TransactionID, v.Modification),
 	}}

@@ -12,6 +12,7 @@ import (
 	"sluice/openapi/wire"
 	"sluice/shared/access/audit"
 	"sluice/shared/access/httpapi"
+	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/access/permission"
 	"sluice/shared/access/ratelimit"
 	"sluice/shared/ingest/transaction"
@@ -22,7 +23,11 @@ import (
 type Transactions struct {
 	Store   versionLister
 	Batches statusReader
-	Now     func() time.Time
+	// Hits finds the lines of payments.
+	Hits hits
+	// Paging seals the tokens of pages of payments.
+	Paging *platform.Paging
+	Now    func() time.Time
 }
 
 // Routes returns the routes of stored transactions.
@@ -30,8 +35,10 @@ func (s *Transactions) Routes() []httpapi.Route {
 	const path = "/tm/realtime/api/transactions"
 	read := []string{permission.TransactionRead}
 	return httpapi.WithLimit(ratelimit.TransactionReads, []httpapi.Route{
-		{Method: http.MethodGet, Path: path, Permissions: read, Endpoint: s.Read,
-			Query: []string{"transaction_external_id", "after"}},
+		{Method: http.MethodGet, Path: path, Permissions: read, Endpoint: s.ReadByQuery,
+			Query: []string{idName, "after", paymentName, "limit", "next"}},
+		{Method: http.MethodGet, Path: path + "/payments/{" + paymentName + "}", Permissions: read,
+			Endpoint: s.ReadPayment, Query: []string{"limit", "next"}},
 		{Method: http.MethodGet, Path: path + "/{transaction_external_id}", Permissions: read, Endpoint: s.Read,
 			Query: []string{"after"}},
 	}...)
@@ -70,19 +77,39 @@ func (t TransactionReply) EncodeJSON() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// The parameters that name what is read.
+const (
+	idName      = "transaction_external_id"
+	paymentName = "payment_external_id"
+)
+
+// ReadByQuery returns the transaction, or the transactions of the payment, that a query parameter names.
+func (s *Transactions) ReadByQuery(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
+	query := r.URL.Query()
+	read, others := s.Read, []string{"limit", "next"}
+	if query.Get(paymentName) != "" {
+		read, others = s.ReadPayment, []string{idName, "after"}
+	}
+	for _, name := range others {
+		if query.Has(name) {
+			return httpapi.Reply{}, httpapi.InvalidQuery(query, name,
+				"The parameter belongs to another one: transaction_external_id goes with after, and "+
+					"payment_external_id with limit and next.", "extra_forbidden")
+		}
+	}
+	return read(ctx, caller, r)
+}
+
 var errNotFound = fault.New(fault.NotFound, "transaction_not_found", "Transaction not found.")
 
 // Read returns a transaction of the caller's tenant: of each modification the visible version that was received last.
 // The transaction is named by the path or, for IDs that no path can carry, by a query parameter. A reply that does not
 // hold all modifications has NextAfter; the query parameter after continues there.
 func (s *Transactions) Read(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
-	const idName = "transaction_external_id"
 	id, query := r.PathValue(idName), r.URL.Query()
 	if id == "" {
 		if id = query.Get(idName); id == "" {
-			return httpapi.Reply{}, fault.NewInvalid(fault.Detail{
-				Source: fault.InQuery, Path: []any{idName}, Message: "The parameter is required.", Code: "missing",
-			})
+			return httpapi.Reply{}, httpapi.InvalidQuery(query, idName, "The parameter is required.", "missing")
 		}
 	}
 	audit.AddObject(ctx, idName, id)
@@ -100,6 +127,11 @@ func (s *Transactions) Read(ctx context.Context, caller httpapi.Caller, r *http.
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
+	return httpapi.Reply{Body: newReply(id, versions, end)}, nil
+}
+
+// newReply returns a page of a transaction, and where the next one begins; nil at the end.
+func newReply(id string, versions []transaction.Version, end *position) TransactionReply {
 	out := TransactionReply{TransactionExternalID: id, Modifications: make([]wire.StoredModification, len(versions))}
 	for i, v := range versions {
 		out.Modifications[i] = modificationOf(v)
@@ -107,7 +139,7 @@ func (s *Transactions) Read(ctx context.Context, caller httpapi.Caller, r *http.
 	if end != nil {
 		out.NextAfter = end.String()
 	}
-	return httpapi.Reply{Body: out}, nil
+	return out
 }
 
 // checkExists returns errNotFound if the page that begins at a position is empty because there is no such transaction.
