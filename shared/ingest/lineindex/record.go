@@ -121,25 +121,23 @@ func recordBytes(b []byte) (int, error) {
 	return n, nil
 }
 
-// dashes are the places of the dashes of a UUID.
-var dashes = [4]int{8, 13, 18, 23}
+// dashes are the places of the dashes of a UUID, and uuidDigits those of the first digits of its bytes.
+var (
+	dashes     = [4]int{8, 13, 18, 23}
+	uuidDigits = [16]int{0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34}
+)
 
 // packUUID returns the bytes of a UUID in its lower-case form of 36 characters; false for any other text.
 func packUUID(text []byte) (uuid [16]byte, ok bool) {
 	if len(text) != 36 || text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-' {
 		return uuid, false
 	}
-	n := 0
-	for i := 0; i < 36; i += 2 {
-		if text[i] == '-' {
-			i++
-		}
+	for n, i := range uuidDigits {
 		hi, lo := hexValues[text[i]], hexValues[text[i+1]]
 		if hi|lo > 15 {
 			return uuid, false
 		}
 		uuid[n] = hi<<4 | lo
-		n++
 	}
 	return uuid, true
 }
