@@ -59,6 +59,7 @@ func TestAnnouncementsSurviveKills(t *testing.T) {
 		{"close", "close", "PROCESSED", valid},
 		{"announce", "announce", "PROCESSED", valid},
 		{"export", "export", "PROCESSED", valid},
+		{"index", "index", "PROCESSED", valid},
 		{"verdict", "verdict", "VALIDATION_FAILED", invalid},
 		{"scan", "scan", "ERROR", func() []byte { return []byte(eicar) }},
 		{"scan of a packed file", "scan", "PROCESSED", func() []byte { return packGzip(t, valid()) }},
@@ -101,7 +102,7 @@ func (c killing) killAtEachCall(t *testing.T, a announcedEnd, runs *killRuns) {
 // The functions that take idempotency keys, with the calls to AWS that they make for a request with a new key.
 var keyedFunctions = map[string]int{
 	"batch":   3, // the key, the batch, the answer
-	"receive": 7, // the key, earlier versions, entities, the version, its observation, the count, the answer
+	"receive": 8, // the key, earlier versions, entities, the version, its observations, the count, the answer
 }
 
 // killRepeatedRequests kills functions before and after each of their calls to AWS for a request with an idempotency
