@@ -34,8 +34,8 @@ const (
 	Failed Status = "ERROR"
 )
 
-// successors lists the legal transitions (docs/contract/batch.md and docs/contract/rulings.md, "Batches"). That from
-// ValidationStarted to Processed is legal for a batch that is ValidateOnly: see EndsValidateOnly.
+// successors lists the legal transitions (docs/contract/batch.md, Statuses). That from ValidationStarted to Processed
+// is legal for a batch that is ValidateOnly: see EndsValidateOnly.
 var successors = map[Status][]Status{
 	AwaitingUpload:    {Uploaded, Failed},
 	Uploaded:          {ValidationStarted, Failed},
