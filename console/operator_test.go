@@ -42,9 +42,7 @@ func TestOperatorLists(t *testing.T) {
 	} {
 		for range 3 {
 			w := ask(s, http.MethodGet, "/console/operator/"+path, nil, fromPage(cookie))
-			if got := w.Body.String(); w.Code != http.StatusOK || got != want+"\n" {
-				t.Errorf("%s: got %d %s, want %s", path, w.Code, got, want)
-			}
+			difftest.Equal(t, path, []any{http.StatusOK, want + "\n"}, []any{w.Code, w.Body.String()})
 		}
 	}
 	if operator.reads != 4 {

@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -39,9 +41,7 @@ func TestUserOf(t *testing.T) {
 	} {
 		user, found := userOf(strings.NewReader(table), netip.MustParseAddrPort(test.from),
 			netip.MustParseAddrPort(test.to))
-		if user != test.want || found != test.found {
-			t.Errorf("%s to %s: got %d, %v; want %d, %v", test.from, test.to, user, found, test.want, test.found)
-		}
+		difftest.Equal(t, fmt.Sprintf("%s to %s", test.from, test.to), []any{test.want, test.found}, []any{user, found})
 	}
 }
 
@@ -58,10 +58,8 @@ func TestIsOfOther(t *testing.T) {
 	defer server.Close()
 	resp := errtest.Must(server.Client().Get(server.URL))(t)
 	resp.Body.Close()
-	if want := own != 0; asOwn || asOther != want {
-		t.Errorf("the connection is of another user than %d: %v; than %d: %v; want false, %v", own, asOwn, own+1,
-			asOther, want)
-	}
+	difftest.Equal(t, fmt.Sprintf("the connection is of another user than %d", own), []any{false, own != 0},
+		[]any{asOwn, asOther})
 }
 
 // Another user can use neither the address nor the cookie, and whose a connection is, is looked up once.

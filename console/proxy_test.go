@@ -44,10 +44,9 @@ func TestRequestsArePassedOn(t *testing.T) {
 		difftest.Equal(t, name, want, w.Header().Get(name))
 	}
 	got := service.requests()[0]
-	if got.URL.RequestURI() != "/base/tm/x%2Fy/%E2%82%AC?a=1;b&c=%20" ||
-		got.Host != strings.TrimPrefix(service.URL, "http://") {
-		t.Errorf("the service was asked for %s at %s", got.URL.RequestURI(), got.Host)
-	}
+	difftest.Equal(t, "the service was asked for",
+		[]any{"/base/tm/x%2Fy/%E2%82%AC?a=1;b&c=%20", strings.TrimPrefix(service.URL, "http://")},
+		[]any{got.URL.RequestURI(), got.Host})
 	want := map[string]string{"Authorization": "Bearer token-1", "Content-Type": "application/json",
 		"Idempotency-Key": "k",
 		"X-Tenant-Id":     "t", "Accept": "application/json", "User-Agent": "sluice-console/v1", "Content-Length": "7",

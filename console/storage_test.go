@@ -81,7 +81,5 @@ func TestSignedUploadsAreBounded(t *testing.T) {
 	}
 	_, hasOld := u.get("4")
 	_, hasOldest := u.get("5")
-	if hasOld || !hasOldest || len(u.headers) != maxSignedUploads {
-		t.Errorf("%d addresses are known, the 5th %v, the 6th %v", len(u.headers), hasOld, hasOldest)
-	}
+	difftest.Equal(t, "result", []any{false, true, maxSignedUploads}, []any{hasOld, hasOldest, len(u.headers)})
 }

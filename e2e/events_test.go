@@ -21,6 +21,7 @@ import (
 	"sluice/client"
 	"sluice/openapi/wire"
 	"sluice/shared/connect/event"
+	"sluice/shared/kit/difftest"
 )
 
 // busEvent is an event as the event bus passes it on.
@@ -228,7 +229,5 @@ func TestLostWebhooksDelayNoBatch(t *testing.T) {
 	}
 	eventually(t, "the delivery to the webhook", func() bool { return len(r.requests()) > 0 && unannounced() == nil })
 	all := ok(cloud.busEvents())(t)
-	if n := len(all[last.BatchID]); n != 1 || len(r.requests()) != 1 {
-		t.Errorf("%d events on the bus and %d deliveries, want one of each", n, len(r.requests()))
-	}
+	difftest.Equal(t, "result", []any{1, 1}, []any{len(all[last.BatchID]), len(r.requests())})
 }

@@ -115,9 +115,8 @@ func TestIncompleteUpload(t *testing.T) {
 		api.partsCall(http.StatusOK, http.MethodDelete, "upload-parts/"+id, nil, &done)
 	}
 	last, _ := api.follow(id)
-	if want := "The upload was given up by the client."; last.Status != "ERROR" || last.ErrorMessage != want {
-		t.Errorf("the batch ended with %s (%q), want ERROR with %q", last.Status, last.ErrorMessage, want)
-	}
+	difftest.Equal(t, "the batch ended", []any{"ERROR", "The upload was given up by the client."},
+		[]any{last.Status, last.ErrorMessage})
 	expectPut(t, http.StatusNotFound, target, []byte("{}\n{}"))
 	cancelled := begin()
 	target = api.signPart(cancelled, 2, "")

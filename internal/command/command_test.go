@@ -135,10 +135,8 @@ func TestMainRunsTheNamedCommand(t *testing.T) {
 				args[i] = strings.ReplaceAll(args[i], "EMPTY", "")
 			}
 			code := Main(t.Context(), program(), args, &stdout, &stderr)
-			if code != c.code || stdout.String() != c.stdout || stderr.String() != c.stderr {
-				t.Errorf("got exit code %d, stdout %q, stderr %q\nwant %d, %q, %q",
-					code, stdout.String(), stderr.String(), c.code, c.stdout, c.stderr)
-			}
+			difftest.Equal(t, "exit code", []any{c.code, c.stdout, c.stderr},
+				[]any{code, stdout.String(), stderr.String()})
 		})
 	}
 }

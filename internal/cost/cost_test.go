@@ -58,9 +58,7 @@ func TestEstimate(t *testing.T) {
 	if !near(once, e.Sums.Once) || !near(e.PerMillion.Once*1.8, once) || !near(e.Sums.Total, once+e.Sums.Month) {
 		t.Errorf("the sums %+v and %+v are not those of the items", e.Sums, e.PerMillion)
 	}
-	if e.Load.ItemBytes != 457 || e.Load.LineUnits != 1 {
-		t.Errorf("a stored line has %g bytes and %g units, want 457 and 1", e.Load.ItemBytes, e.Load.LineUnits)
-	}
+	difftest.Equal(t, "a stored line", []any{float64(457), float64(1)}, []any{e.Load.ItemBytes, e.Load.LineUnits})
 	if got := estimate(t, year); !near(got.Sums.Total, once+12*e.Sums.Month) {
 		t.Errorf("a year costs %g, want %g", got.Sums.Total, once+12*e.Sums.Month)
 	}

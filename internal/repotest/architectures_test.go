@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -44,9 +45,7 @@ func checkProgram(t *testing.T, path string, machine elf.Machine, goarch string)
 	t.Helper()
 	program := errtest.Must(elf.Open(path))(t)
 	defer program.Close()
-	if program.Machine != machine || program.Type != elf.ET_EXEC {
-		t.Errorf("the program is an %v for %v, want an %v for %v", program.Type, program.Machine, elf.ET_EXEC, machine)
-	}
+	difftest.Equal(t, "the program", []any{machine, elf.ET_EXEC}, []any{program.Machine, program.Type})
 	for _, p := range program.Progs {
 		if p.Type == elf.PT_INTERP || p.Type == elf.PT_DYNAMIC {
 			t.Errorf("the program for %v is linked dynamically: it has %v", machine, p.Type)

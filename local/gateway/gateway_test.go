@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -147,10 +148,8 @@ func TestBodies(t *testing.T) {
 		_, text := send(t, "POST", server.URL+"/a", test.body, "Content-Type", test.contentType)
 		var e events.APIGatewayProxyRequest
 		errtest.Fatal(t, json.Unmarshal([]byte(text), &e))
-		if e.Body != test.want || e.IsBase64Encoded != test.encoded {
-			t.Errorf("%s %q: body %q, base64 %v; want %q, %v", test.contentType, test.body, e.Body, e.IsBase64Encoded,
-				test.want, test.encoded)
-		}
+		difftest.Equal(t, fmt.Sprintf("%s %q: body", test.contentType, test.body), []any{test.want, test.encoded},
+			[]any{e.Body, e.IsBase64Encoded})
 	}
 }
 

@@ -54,10 +54,7 @@ func TestFailures(t *testing.T) {
 	}
 	for _, test := range tests {
 		_, result := h.invokeEvent(t, test.event)
-		if !result.Failed || result.ErrorType != test.errorType {
-			t.Errorf("%s: failed = %v with %q, want true with %q: %s", test.event, result.Failed, result.ErrorType,
-				test.errorType, result.Payload)
-		}
+		difftest.Equal(t, test.event+": failed", []any{true, test.errorType}, []any{result.Failed, result.ErrorType})
 		next, _ := h.invokeEvent(t, `{}`)
 		difftest.Equal(t, test.event+": process survived", test.survives, next.PID == first.PID)
 		first = next

@@ -20,9 +20,8 @@ func TestRemoteEndpoint(t *testing.T) {
 	t.Parallel()
 	remote := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		if r.Method != http.MethodPost || r.URL.Path != "/2015-03-31/functions/toy/invocations" {
-			t.Errorf("request %s %s, want POST to the function's invocations", r.Method, r.URL.Path)
-		}
+		difftest.Equal(t, "request", []any{http.MethodPost, "/2015-03-31/functions/toy/invocations"},
+			[]any{r.Method, r.URL.Path})
 		switch string(body) {
 		case `"fails"`:
 			w.Header().Set("X-Amz-Function-Error", "Unhandled")

@@ -55,10 +55,7 @@ func TestRetry(t *testing.T) {
 				},
 			)
 			e := b.run(t, `{}`)
-			if e.Status != test.status || len(b.functions.calls) != test.calls {
-				t.Errorf("execution %s (%s) after %d calls, want %s after %d", e.Status, e.Error,
-					len(b.functions.calls), test.status, test.calls)
-			}
+			difftest.Equal(t, "execution", []any{test.status, test.calls}, []any{e.Status, len(b.functions.calls)})
 			for i, want := range test.slept {
 				if b.slept[i] != want*time.Second {
 					t.Errorf("slept %v, want %v seconds", b.slept, test.slept)

@@ -147,9 +147,7 @@ func TestFailures(t *testing.T) {
 				},
 			)
 			e := b.run(t, test.input)
-			if e.Status != Failed || e.Error != test.want {
-				t.Errorf("execution %s with %s (%s), want FAILED with %s", e.Status, e.Error, e.Cause, test.want)
-			}
+			difftest.Equal(t, "execution", []any{Failed, test.want}, []any{e.Status, e.Error})
 			kinds := b.eventTypes(t, e.ARN)
 			if last := kinds[len(kinds)-1]; last != "ExecutionFailed" || len(kinds) > maxEvents {
 				t.Errorf("%d events, the last one %s; want at most %d, the last one ExecutionFailed", len(kinds), last,

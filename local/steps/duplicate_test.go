@@ -120,9 +120,8 @@ func TestOpenDuplicateIsRejected(t *testing.T) {
 	}
 	runThrice(first, "close", first.close.Run, pipeline.CloseInput{ID: first.id})
 	b := first.another(content, rejects).run()
-	if want := batch.DuplicateMessage(first.id); b.Status != batch.ValidationFailed || b.ErrorMessage != want {
-		t.Errorf("after its end: got %s (%s), want VALIDATION_FAILED (%s)", b.Status, b.ErrorMessage, want)
-	}
+	difftest.Equal(t, "after its end", []any{batch.ValidationFailed, batch.DuplicateMessage(first.id)},
+		[]any{b.Status, b.ErrorMessage})
 	if b := first.another(content+line("b"), rejects).run(); b.Status != batch.Processed {
 		t.Errorf("another file: got %s (%s), want PROCESSED", b.Status, b.ErrorMessage)
 	}

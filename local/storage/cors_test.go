@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -47,10 +48,8 @@ func TestPreflight(t *testing.T) {
 				return
 			}
 			maxAge := resp.Header.Get("Access-Control-Max-Age")
-			if resp.StatusCode != http.StatusOK || origin != page || exposed != "ETag" || maxAge != "60" {
-				t.Errorf("status %d for the origin %q, exposes %q for %q seconds; want 200, %q, ETag, 60",
-					resp.StatusCode, origin, exposed, maxAge, page)
-			}
+			difftest.Equal(t, "status", []any{http.StatusOK, page, "ETag", "60"},
+				[]any{resp.StatusCode, origin, exposed, maxAge})
 		})
 	}
 }

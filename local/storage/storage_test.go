@@ -79,9 +79,7 @@ func TestRacingUploadsHaveOneWinner(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if len(won) != 1 || len(createdWithKey(key)) != 1 {
-		t.Errorf("%d uploads succeeded with %d events, want 1 and 1", len(won), len(createdWithKey(key)))
-	}
+	difftest.Equal(t, "result", []any{1, 1}, []any{len(won), len(createdWithKey(key))})
 }
 
 // An upload whose client disconnects leaves nothing behind, and the next attempt succeeds.

@@ -162,11 +162,8 @@ func TestKeepKeys(t *testing.T) {
 				EncryptionKey: test.encryption}}
 			missing := p.RestoreMaskedKeys(test.stored)
 			got := [2]string{p.Adapter.AuthenticationKey.Reveal(), p.Adapter.EncryptionKey.Reveal()}
-			if want := [2]string{test.wantAuthentication, test.wantSecond}; got != want ||
-				len(missing) != test.missing {
-				t.Errorf("got %q, %d missing (%+v), want %q, %d missing", got, len(missing), missing, want,
-					test.missing)
-			}
+			difftest.Equal(t, "result", []any{[2]string{test.wantAuthentication, test.wantSecond}, test.missing},
+				[]any{got, len(missing)})
 			if text := fmt.Sprintf("%v %+v %#v", p, p, p); strings.Contains(text, "second") ||
 				strings.Contains(text, "first") {
 				t.Errorf("a key is printed: %s", text)

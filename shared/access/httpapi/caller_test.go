@@ -85,9 +85,7 @@ func TestAuthorization(t *testing.T) {
 			if tt.status == 200 {
 				want = `"1"`
 			}
-			if status != tt.status || body != want {
-				t.Errorf("got %d %s, want %d %s", status, body, tt.status, want)
-			}
+			difftest.Equal(t, "status and body", []any{tt.status, want}, []any{status, body})
 		})
 	}
 	t.Run("a context that cannot be read", func(t *testing.T) {

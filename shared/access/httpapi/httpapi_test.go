@@ -21,6 +21,7 @@ import (
 	"sluice/shared/access"
 	"sluice/shared/access/audit"
 	"sluice/shared/access/httpapi"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/fault"
 )
@@ -165,9 +166,7 @@ func TestPaths(t *testing.T) {
 	}
 	for _, method := range []string{"DELETE", "HEAD", "OPTIONS"} {
 		status, body, _ := newTestAPI(echoRoute()).send(t, newEvent(method, "/things/a", "", &c))
-		if status != 404 || body != `{"message":"Not found."}` {
-			t.Errorf("another method: got %d %s, want 404", status, body)
-		}
+		difftest.Equal(t, "another method", []any{404, `{"message":"Not found."}`}, []any{status, body})
 	}
 	if status, body, _ := newTestAPI(echoRoute()).send(t, newEvent("GET", "/other", "", nil)); status != 401 {
 		t.Errorf("no route and no caller: got %d %s, want 401", status, body)
@@ -213,9 +212,7 @@ func TestErrors(t *testing.T) {
 				return httpapi.Reply{}, tt.err
 			}))
 			status, body, _ := a.send(t, newEvent("GET", "/things/1", "", &c))
-			if status != tt.status || body != tt.body {
-				t.Errorf("got %d %s, want %d %s", status, body, tt.status, tt.body)
-			}
+			difftest.Equal(t, "status and body", []any{tt.status, tt.body}, []any{status, body})
 			failed := 0
 			for _, line := range a.logged(t) {
 				if line["msg"] == "request failed" {
@@ -249,9 +246,7 @@ func TestLateRequest(t *testing.T) {
 		start := time.Now()
 		status, body, _ := newTestAPI(route).sendWithin(ctx, t, newEvent("GET", "/things/1", "", &c))
 		const want = `{"message":"The service did not answer in time. Try again."}`
-		if status != 503 || body != want || time.Since(start) != 27*time.Second {
-			t.Errorf("got %d %s after %v, want 503 %s after 27s", status, body, time.Since(start), want)
-		}
+		difftest.Equal(t, "result", []any{503, want, 27 * time.Second}, []any{status, body, time.Since(start)})
 	})
 }
 
@@ -277,9 +272,7 @@ func TestReplies(t *testing.T) {
 	} {
 		t.Run(tt.id, func(t *testing.T) {
 			status, body, r := a.send(t, newEvent("GET", "/things/"+tt.id, "", &c))
-			if status != tt.status || body != tt.body {
-				t.Errorf("got %d %q, want %d %q", status, body, tt.status, tt.body)
-			}
+			difftest.Equal(t, "status and body", []any{tt.status, tt.body}, []any{status, body})
 			if got := r.MultiValueHeaders["X-Of-Ours"]; tt.id == "empty" && (len(got) != 1 || got[0] != "1") {
 				t.Errorf("got the header %v, want 1", got)
 			}

@@ -104,10 +104,7 @@ func TestRepeatedRequest(t *testing.T) {
 	expect := func(wantStatus int, wantBody, wantReplayed, path, body string, header ...string) {
 		t.Helper()
 		status, text, replayed, _ := a.post(t, path, body, header...)
-		if status != wantStatus || text != wantBody || replayed != wantReplayed {
-			t.Errorf("got %d %s, replayed %q; want %d %s, replayed %q", status, text, replayed,
-				wantStatus, wantBody, wantReplayed)
-		}
+		difftest.Equal(t, "result", []any{wantStatus, wantBody, wantReplayed}, []any{status, text, replayed})
 	}
 	reused := `{"detail":[{"loc":["header","Idempotency-Key"],` +
 		`"msg":"The key was used for another request. Use a new key for each request.",` +
@@ -207,9 +204,7 @@ func TestRequestsAtOnce(t *testing.T) {
 			defer func() { refused <- struct{}{} }()
 			status, text, _, after := a.post(t, "/kept", `{}`, "Idempotency-Key", "k")
 			want := `{"message":"A request with this Idempotency-Key is still running. Repeat it in a second."}`
-			if status != 409 || text != want || after != "1" {
-				t.Errorf("got %d %s, Retry-After %q; want 409 %s, 1", status, text, after, want)
-			}
+			difftest.Equal(t, "result", []any{409, want, "1"}, []any{status, text, after})
 		})
 	}
 	group.Wait()

@@ -72,10 +72,9 @@ func TestLimitOfATenant(t *testing.T) {
 	get(other, "1", 200, "", "", "")
 
 	status, body, _ := a.send(t, newEvent("GET", "/limited/1", "", &c))
-	if want := `{"message":"Too many requests: the limit \"upload_urls\" is used up. Try again ` +
-		`in 20 s."}`; status != 429 || body != want {
-		t.Errorf("got %d %s, want 429 %s", status, body, want)
-	}
+	difftest.Equal(t, "result",
+		[]any{429, `{"message":"Too many requests: the limit \"upload_urls\" is used up. Try again ` + `in 20 s."}`},
+		[]any{status, body})
 	records := a.recorded(t)
 	if last := records[len(records)-1]; last["reason"] != "rate_limited" || last["outcome"] != "refused" ||
 		last["tenant"] != c.Tenant {
@@ -164,9 +163,7 @@ func TestLimitIsNotChecked(t *testing.T) {
 			n++
 		}
 	}
-	if n != 25 || store.Writes() != 1 {
-		t.Errorf("%d lines of the log and %d attempts, want 25 and 1", n, store.Writes())
-	}
+	difftest.Equal(t, "result", []any{25, 1}, []any{n, store.Writes()})
 }
 
 // Faults of endpoints may say when to try again, too.

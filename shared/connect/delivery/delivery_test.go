@@ -224,9 +224,7 @@ func TestFailingForDays(t *testing.T) {
 	}
 	s.runUntil(s.now.Add(time.Hour))
 	for _, d := range s.deliveries("w1") {
-		if d.Outcome != webhook.Successful || d.Run != 2 {
-			t.Errorf("sent again: %s in run %d, want successful in the second", d.Outcome, d.Run)
-		}
+		difftest.Equal(t, "sent again", []any{webhook.Successful, 2}, []any{d.Outcome, d.Run})
 	}
 }
 

@@ -52,10 +52,8 @@ func TestGiveUp(t *testing.T) {
 		}
 	}
 	d := s.deliveries("w1")[0]
-	if d.Outcome != webhook.Failed || d.Code != webhook.CodeInterrupted || len(s.received) != 0 {
-		t.Errorf("the delivery is %s (%s) after %d requests, want Failed (interrupted) and none", d.Outcome, d.Code,
-			len(s.received))
-	}
+	difftest.Equal(t, "the delivery", []any{webhook.Failed, webhook.CodeInterrupted, 0},
+		[]any{d.Outcome, d.Code, len(s.received)})
 	in.DeliveryID = "unknown"
 	if out, err := s.step.Handle(t.Context(), in); err != nil || !out.Done {
 		t.Errorf("a delivery that has expired: %+v, %v; want done", out, err)

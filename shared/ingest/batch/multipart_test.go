@@ -28,11 +28,8 @@ func TestPartsOfAFile(t *testing.T) {
 			for number := int64(1); number <= m.PartCount; number++ {
 				sum += m.SizeOf(number, tt.length)
 			}
-			if size != tt.partSize || m.PartCount != tt.count || m.SizeOf(tt.count, tt.length) != tt.last ||
-				sum != tt.length {
-				t.Errorf("%d parts of %d bytes, the last one of %d, add up to %d; want %d of %d, and %d", m.PartCount,
-					size, m.SizeOf(tt.count, tt.length), sum, tt.count, tt.partSize, tt.last)
-			}
+			difftest.Equal(t, "result", []any{tt.partSize, tt.count, tt.last, tt.length},
+				[]any{size, m.PartCount, m.SizeOf(tt.count, tt.length), sum})
 		})
 	}
 }

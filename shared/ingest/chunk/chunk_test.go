@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -24,10 +25,8 @@ func TestDefaultPlan(t *testing.T) {
 		{1 << 40, MaxBytes, 1 << 10},
 	} {
 		p := NewPlan(c.size, 0)
-		if p.ChunkBytes != c.chunkBytes || p.Count() != c.count {
-			t.Errorf("a file of %d bytes has %d chunks of %d bytes, want %d of %d",
-				c.size, p.Count(), p.ChunkBytes, c.count, c.chunkBytes)
-		}
+		difftest.Equal(t, fmt.Sprintf("a file of %d bytes", c.size), []any{c.chunkBytes, c.count},
+			[]any{p.ChunkBytes, p.Count()})
 	}
 }
 

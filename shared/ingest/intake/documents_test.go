@@ -10,6 +10,7 @@ import (
 
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/intake"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/kit/malware"
 	"sluice/shared/kit/objects"
@@ -138,10 +139,8 @@ func TestFileOfADisabledClient(t *testing.T) {
 			if len(store.recorded) > 0 {
 				got = store.recorded[0]
 			}
-			if got != tt.want || bucket.verdict() != tt.tag || len(bucket.emptied) != tt.emptied {
-				t.Errorf("got %+v, the verdict %q, %d emptied; want %+v, %q, %d", got, bucket.verdict(),
-					len(bucket.emptied), tt.want, tt.tag, tt.emptied)
-			}
+			difftest.Equal(t, "result", []any{tt.want, tt.tag, tt.emptied},
+				[]any{got, bucket.verdict(), len(bucket.emptied)})
 		})
 	}
 }

@@ -90,8 +90,7 @@ func (f *fixture) writeChunks(t *testing.T, name string, chunks [][]line) (writt
 		out := lineindex.Chunk{Key: fmt.Sprintf("work/%s/%d", name, i), FirstLine: first}
 		first += int64(len(lines))
 		var b bytes.Buffer
-		size, err := c.WriteTo(&b)
-		errtest.Fatal(t, err)
+		size := errtest.Must(c.WriteTo(&b))(t)
 		if size == 0 {
 			out.Key = ""
 		} else {

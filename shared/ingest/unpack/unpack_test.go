@@ -238,9 +238,7 @@ func TestRefusedFrames(t *testing.T) {
 			if err != nil {
 				got = err.Error()
 			}
-			if got != tt.want || content != tt.content {
-				t.Errorf("got %q, error %q, want %q, error %q", content, got, tt.content, tt.want)
-			}
+			difftest.Equal(t, "result", []any{tt.want, tt.content}, []any{got, content})
 		})
 	}
 }

@@ -280,9 +280,7 @@ func TestRulesOfMergedFields(t *testing.T) {
 	result := mustEvaluate(t, policy.Contents{Fields: fields}, evaluate.Request{ReturnValidationErrors: true})
 	difftest.Equal(t, "fields", 1, len(result.EvaluatedFields))
 	got := result.EvaluatedFields[0]
-	if !got.IsRequired || !got.IsReadOnly {
-		t.Errorf("required is %v and read-only %v, want both", got.IsRequired, got.IsReadOnly)
-	}
+	difftest.Equal(t, "required", []any{true, true}, []any{got.IsRequired, got.IsReadOnly})
 	want := map[string]evaluate.ResolvedRule{
 		"mandatory": {Active: true, Message: "second"},
 		"readOnly":  {Active: true, Message: "This field cannot be changed."},

@@ -240,9 +240,7 @@ func TestDraftWithManyChanges(t *testing.T) {
 	p = &process{}
 	s, err := h.newProcess(p).ReadContents(ctx, h.tenant, policyID, v.Number)
 	h.must(err)
-	if len(s.Fields) != differences || len(s.Changes) != differences+2 {
-		t.Errorf("%d fields, %d changes", len(s.Fields), len(s.Changes))
-	}
+	difftest.Equal(t, "result", []any{differences, differences + 2}, []any{len(s.Fields), len(s.Changes)})
 	// The rows of the policy and the draft, twice, the contents of the base, and one query.
 	if reads := p.reads.Load(); reads > 4 {
 		t.Errorf("%d reads of a draft with %d changes", reads, len(s.Changes))

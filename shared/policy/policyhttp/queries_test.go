@@ -146,9 +146,7 @@ func TestSearchFields(t *testing.T) {
 			keys = append(keys, f.DataKey)
 		}
 		slices.Sort(keys)
-		if got := strings.Join(keys, " "); got != want || *page.TotalCount != len(keys) {
-			t.Errorf("%s: got %s (%d), want %s", filters, got, *page.TotalCount, want)
-		}
+		difftest.Equal(t, filters, []any{want, len(keys)}, []any{strings.Join(keys, " "), *page.TotalCount})
 	}
 }
 

@@ -108,10 +108,7 @@ func TestLoadOnce(t *testing.T) {
 	}
 	wg.Wait()
 	reads, opened := m.Counts()
-	if reads != 2 || opened-before != 1 {
-		t.Errorf("pointers were read %d times and objects opened %d times, want 2 (of two owners) and 1", reads,
-			opened-before)
-	}
+	difftest.Equal(t, "pointers were read", []any{2, 1}, []any{reads, opened - before})
 }
 
 // clock is a clock that stands still until it is set.

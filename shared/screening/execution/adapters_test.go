@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/connect/outbound"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 	"sluice/shared/screening"
 	"sluice/shared/screening/adapter"
@@ -106,9 +107,7 @@ func TestAdaptersAreAsked(t *testing.T) {
 			var data adapter.ScreenData
 			m := r.read(t, &data)
 			want := adapter.Message{Data: m.Data, ID: "b", Tenant: tenant, ProviderID: "acme", Type: adapter.Screen}
-			if m != want || r.url != "https://adapter.example/acme/api/screen" {
-				t.Errorf("got %+v at %s, want %+v", m, r.url, want)
-			}
+			difftest.Equal(t, "result", []any{want, "https://adapter.example/acme/api/screen"}, []any{m, r.url})
 			if r.header.Get("X-TENANT-ID") != tenant || r.header.Get("X-PROVIDER-ID") != "acme" ||
 				(r.header.Get("X-AUTHENTICATION-MAC") != "") != test.adapter.IsAuthenticationActive {
 				t.Errorf("got the headers %v", r.header)

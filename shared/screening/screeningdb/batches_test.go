@@ -69,9 +69,7 @@ func TestConcurrentBatchesOverrideEachOther(t *testing.T) {
 			difftest.Equal(t, "the active batch", id, errtest.Must(s.FindActive(ctx, tenant, "journey", "process"))(t))
 		}
 	}
-	if open != 1 || len(overridden) != count-1 {
-		t.Errorf("%d batches are open and %d are overridden, want 1 and %d", open, len(overridden), count-1)
-	}
+	difftest.Equal(t, "result", []any{1, count - 1}, []any{open, len(overridden)})
 	for id, times := range overridden {
 		difftest.Equal(t, "times that batch "+id+" is overridden", 1, times)
 	}
@@ -146,9 +144,7 @@ func TestOnlyTheFirstAnswerCounts(t *testing.T) {
 		}
 	}
 	difftest.Equal(t, "the answers of the matches", []string{"first", "first", "first"}, got)
-	if b.Unresolved != 4 || b.Matches != 4 {
-		t.Errorf("%d of %d matches are unresolved, want 4 of 4", b.Unresolved, b.Matches)
-	}
+	difftest.Equal(t, "result", []any{4, 4}, []any{b.Unresolved, b.Matches})
 }
 
 func newMatch(b screening.Batch, entityID, answer, unique string) screening.Match {

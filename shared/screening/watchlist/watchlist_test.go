@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -74,9 +75,7 @@ func TestReadFTM(t *testing.T) {
 
 func TestReadTargets(t *testing.T) {
 	list := errtest.Must(Read(TargetsSimpleCSV, FileSource("../../../sampledata/watchlist.csv")))(t)
-	if len(list.Entries) != 16 || list.ProblemCount != 0 {
-		t.Errorf("read %d entries and %d problems, want 16 and none", len(list.Entries), list.ProblemCount)
-	}
+	difftest.Equal(t, "read", []any{16, 0}, []any{len(list.Entries), list.ProblemCount})
 }
 
 func TestReadRefuses(t *testing.T) {

@@ -191,9 +191,7 @@ func TestStatusOfALocalCloud(t *testing.T) {
 			t.Errorf("%q is not in\n%s", text, stdout)
 		}
 	}
-	if code != command.ExitOK || stderr != "" {
-		t.Errorf("exit code %d, stderr %q", code, stderr)
-	}
+	difftest.Equal(t, "exit code and stderr", []any{command.ExitOK, ""}, []any{code, stderr})
 }
 
 func TestStatusOfADeployedStack(t *testing.T) {

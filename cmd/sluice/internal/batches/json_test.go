@@ -59,9 +59,7 @@ func TestJSONIsTheReplyAndNothingElse(t *testing.T) {
 			for i, command := range []string{"status", "results"} {
 				code, stdout, stderr := commandtest.RunWithServer(t.Context(), t, Commands(), s, command, id, "--json")
 				difftest.Equal(t, fmt.Sprintf("%s --json", command), compact(t, c.reply), compact(t, stdout))
-				if code != c.codes[i] || stderr != "" {
-					t.Errorf("%s: exit code %d, stderr %q; want %d and nothing", command, code, stderr, c.codes[i])
-				}
+				difftest.Equal(t, command+": exit code and stderr", []any{c.codes[i], ""}, []any{code, stderr})
 			}
 		})
 	}
@@ -88,8 +86,6 @@ func TestUploadJSON(t *testing.T) {
 	}
 	code, stdout, stderr := commandtest.RunWithServer(t.Context(), t, Commands(), s, "upload",
 		commandtest.WriteBatch(t), "--json")
-	if code != 0 || stderr != "" {
-		t.Errorf("exit code %d, stderr %q; want 0 and nothing", code, stderr)
-	}
+	difftest.Equal(t, "exit code and stderr", []any{0, ""}, []any{code, stderr})
 	difftest.Equal(t, "output", reply, compact(t, stdout))
 }

@@ -151,9 +151,7 @@ func TestInterruptedStatuses(t *testing.T) {
 	want := commandtest.WithFlags(s,
 		"sluice: interrupted; the batches continue: sluice status --follow "+strings.Join(ids, " ")+
 			"\n")
-	if code != command.ExitInterrupted || stderr != want {
-		t.Errorf("exit code %d, stderr %q; want 130, %q", code, stderr, want)
-	}
+	difftest.Equal(t, "exit code and stderr", []any{command.ExitInterrupted, want}, []any{code, stderr})
 }
 
 // A table that is too long for the terminal leaves out the batches that have ended.
@@ -170,8 +168,6 @@ func TestLinesOfALongTable(t *testing.T) {
 		for _, line := range lines {
 			got += line[:1]
 		}
-		if got != want || hidden != 4-len(want) {
-			t.Errorf("of height %d: lines of %q and %d hidden, want %q", height, got, hidden, want)
-		}
+		difftest.Equal(t, fmt.Sprintf("of height %d: lines of", height), []any{want, 4 - len(want)}, []any{got, hidden})
 	}
 }

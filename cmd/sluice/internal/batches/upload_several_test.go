@@ -108,9 +108,8 @@ func TestInterruptedUploads(t *testing.T) {
 	paths := writeBatches(t, 2*maxFollowed)
 	code, stdout, stderr := commandtest.RunWithServer(ctx, t, Commands(), s, append([]string{"upload", "--json"},
 		paths...)...)
-	if code != command.ExitInterrupted || stderr != "sluice: interrupted\n" {
-		t.Errorf("exit code %d, stderr %q; want 130 and interrupted", code, stderr)
-	}
+	difftest.Equal(t, "exit code and stderr", []any{command.ExitInterrupted, "sluice: interrupted\n"},
+		[]any{code, stderr})
 	outcomes := readOutcomes(t, stdout)
 	continued := 0
 	for _, path := range paths {

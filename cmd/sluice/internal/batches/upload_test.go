@@ -12,6 +12,7 @@ import (
 	"sluice/client/clienttest"
 	"sluice/cmd/sluice/internal/commandtest"
 	"sluice/internal/command"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -45,9 +46,7 @@ func TestInterruptedUpload(t *testing.T) {
 			}
 			code, _, stderr := commandtest.RunWithServer(ctx, t, Commands(), s, "upload", path)
 			want := commandtest.WithFlags(s, want)
-			if code != command.ExitInterrupted || stderr != want {
-				t.Errorf("exit code %d, stderr %q; want 130, %q", code, stderr, want)
-			}
+			difftest.Equal(t, "exit code and stderr", []any{command.ExitInterrupted, want}, []any{code, stderr})
 		})
 	}
 }
@@ -86,9 +85,7 @@ func TestFailureAfterTheUpload(t *testing.T) {
 	code, _, stderr := commandtest.RunWithServer(t.Context(), t, Commands(), s, "upload", commandtest.WriteBatch(t))
 	want := commandtest.WithFlags(s, "sluice: the service answers 403: Forbidden; the batch continues: "+
 		"sluice status 01980000-0000-7000-8000-000000000001\n")
-	if code != command.ExitFailed || stderr != want {
-		t.Errorf("exit code %d, stderr %q; want 2, %q", code, stderr, want)
-	}
+	difftest.Equal(t, "exit code and stderr", []any{command.ExitFailed, want}, []any{code, stderr})
 }
 
 // What was sent before an interrupt is counted in words.

@@ -67,9 +67,7 @@ func TestParse(t *testing.T) {
 	if len(f) != 3 || f[0].JurisdictionIDs[0] != c.Jurisdictions[0].ID || f[1].FieldTypeID != c.DataGroups[0].ID {
 		t.Errorf("names are not resolved: %+v", c)
 	}
-	if f[0].Order != 1 || f[1].Order != 10 || f[2].Order != 11 {
-		t.Errorf("orders %v, %v, %v, want 1, 10, 11", f[0].Order, f[1].Order, f[2].Order)
-	}
+	difftest.Equal(t, "orders", []any{float64(1), float64(10), float64(11)}, []any{f[0].Order, f[1].Order, f[2].Order})
 	rule := f[0].ValidationRules.CharacterLimit
 	if rule == nil || *rule.StaticRule.Limit != 100 || rule.DynamicRules[0].ID != "characterLimit-1" ||
 		c.Jurisdictions[0].Conditions[0].ID != "condition-1" {

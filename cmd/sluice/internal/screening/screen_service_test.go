@@ -50,9 +50,7 @@ func TestScreenByService(t *testing.T) {
 			code, stdout, stderr := commandtest.RunWithServer(t.Context(), t, []*cobra.Command{Command()}, s,
 				append([]string{"screen", "--service"},
 					c.args...)...)
-			if code != c.code || stderr != "" {
-				t.Errorf("exit code %d, stderr %q; want %d and nothing", code, stderr, c.code)
-			}
+			difftest.Equal(t, "exit code and stderr", []any{c.code, ""}, []any{code, stderr})
 			difftest.Equal(t, "the result", c.printed, stdout)
 			difftest.Equal(t, "request", `POST /screeningquery/api/v4/match-name {"data":`+c.request+`}`, request)
 		})

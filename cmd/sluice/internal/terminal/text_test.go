@@ -53,9 +53,7 @@ func TestExcerpt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			text, column := excerpt(strings.NewReader(c.file), c.offset, c.width)
-			if text != c.text || column != c.column {
-				t.Errorf("excerpt = %q, column %d; want %q, %d", text, column, c.text, c.column)
-			}
+			difftest.Equal(t, "excerpt", []any{c.text, c.column}, []any{text, column})
 		})
 	}
 }

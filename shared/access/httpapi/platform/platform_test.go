@@ -149,9 +149,7 @@ func TestEnvelopes(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			status, body, _ := send(t, tt.method, tt.path, tt.body, nil)
-			if status != tt.status || body != tt.want {
-				t.Errorf("got %d %s, want %d %s", status, body, tt.status, tt.want)
-			}
+			difftest.Equal(t, "status and body", []any{tt.status, tt.want}, []any{status, body})
 		})
 	}
 }
@@ -168,9 +166,7 @@ func TestErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, body, _ := send(t, "POST", "/things", `{"data":{"name":"`+name+`"}}`, nil)
-			if status != want.status || body != want.body {
-				t.Errorf("got %d %s, want %d %s", status, body, want.status, want.body)
-			}
+			difftest.Equal(t, "status and body", []any{want.status, want.body}, []any{status, body})
 		})
 	}
 }

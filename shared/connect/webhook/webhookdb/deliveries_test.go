@@ -170,9 +170,7 @@ func testCollect(t *testing.T, s webhook.Store) {
 			seen[m.ID]++
 		}
 	}
-	if len(found) != 3 || len(seen) != 25 {
-		t.Errorf("%d deliveries with %d messages, want 3 with 25", len(found), len(seen))
-	}
+	difftest.Equal(t, "result", []any{3, 25}, []any{len(found), len(seen)})
 	for id, n := range seen {
 		difftest.Equal(t, "times that message "+id+" was collected", 1, n)
 	}

@@ -116,9 +116,7 @@ func TestDelivery(t *testing.T) {
 	f.must("GET", "/v1/webhooks/"+w.ID+"/deliveries/"+d.ID, "", &got)
 	difftest.Equal(t, "the result", want, got)
 	code, body := f.send("GET", "/v1/webhooks/"+w.ID+"/deliveries/"+w.ID, "", nil)
-	if code != 404 || body != `{"message":"Delivery not found."}` {
-		t.Errorf("an unknown delivery: %d %s, want 404", code, body)
-	}
+	difftest.Equal(t, "an unknown delivery", []any{404, `{"message":"Delivery not found."}`}, []any{code, body})
 }
 
 func TestResend(t *testing.T) {

@@ -140,9 +140,7 @@ func TestBadRequestFields(t *testing.T) {
 				}
 				got = append(got, strings.Join(loc, " ")+": "+d["type"].(string))
 			}
-			if status != 422 || strings.Join(got, "; ") != want {
-				t.Errorf("got %d %q, want 422 %q", status, strings.Join(got, "; "), want)
-			}
+			difftest.Equal(t, "result", []any{422, want}, []any{status, strings.Join(got, "; ")})
 		})
 	}
 }

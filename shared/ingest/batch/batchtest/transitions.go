@@ -132,9 +132,7 @@ func testOneWinsARace(t *testing.T, s batch.Store) {
 		})
 	}
 	wg.Wait()
-	if applied != 1 || len(committed) != 1 {
-		t.Errorf("got %d transitions made and %d results committed, want one of each", applied, len(committed))
-	}
+	difftest.Equal(t, "result", []any{1, 1}, []any{applied, len(committed)})
 	results, err := s.Reconciled(t.Context(), b.ID)
 	if err != nil || results[3] == nil || !committed[*results[3]] || results[2] != nil {
 		t.Errorf("Reconciled: got %v, error %v, want the committed result of partition 3 alone", results, err)

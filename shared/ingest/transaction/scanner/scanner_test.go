@@ -198,10 +198,8 @@ func TestFindingsAreBounded(t *testing.T) {
 				rules := defaultRules()
 				rules.MaxFindings = limit
 				r := New(rules).Line([]byte("{" + extra.String() + goodLine[1:]))
-				if len(r.Findings) != min(count, limit) || r.Dropped != max(count-limit, 0) {
-					t.Errorf("got %d findings and %d dropped, want %d and %d",
-						len(r.Findings), r.Dropped, min(count, limit), max(count-limit, 0))
-				}
+				difftest.Equal(t, "result", []any{min(count, limit), max(count-limit, 0)},
+					[]any{len(r.Findings), r.Dropped})
 			})
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/transactiondb"
+	"sluice/shared/kit/difftest"
 	"sluice/shared/kit/dynamo"
 	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
@@ -82,7 +83,6 @@ func TestPutsShareTheirRequests(t *testing.T) {
 		context.Canceled)
 	close(table.release)
 	errtest.Fatal(t, errors.Join(<-errs, <-errs))
-	if want := 2 * (dynamo.Concurrency - 1); table.arrived != want || table.most != dynamo.Concurrency {
-		t.Errorf("%d requests, up to %d at a time; want %d and %d", table.arrived, table.most, want, dynamo.Concurrency)
-	}
+	difftest.Equal(t, "result", []any{2 * (dynamo.Concurrency - 1), dynamo.Concurrency},
+		[]any{table.arrived, table.most})
 }

@@ -310,9 +310,7 @@ func TestLargeDocuments(t *testing.T) {
 		}
 		start, more = start+p.TotalPagedItemsReturned, p.HasMoreItems
 	}
-	if len(seen) != n || start != n {
-		t.Errorf("got %d different documents of %d, want %d", len(seen), start, n)
-	}
+	difftest.Equal(t, "result", []any{n, n}, []any{len(seen), start})
 	seen = map[string]bool{}
 	for token := "null"; token != ""; {
 		var p litePage

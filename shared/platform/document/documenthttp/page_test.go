@@ -68,10 +68,8 @@ func TestPagesReadOnlyTheirDocuments(t *testing.T) {
 			t.Errorf("%+v: got %d with %d items: %.300s", test, code, len(p.Items), body)
 			continue
 		}
-		if hasMore := test.start+test.items < n; p.HasMoreItems != hasMore || p.ItemsCount != n {
-			t.Errorf("%+v: got %d documents in all, more: %t; want %d, %t", test, p.ItemsCount, p.HasMoreItems, n,
-				hasMore)
-		}
+		difftest.Equal(t, fmt.Sprintf("%+v", test), []any{test.start+test.items < n, n},
+			[]any{p.HasMoreItems, p.ItemsCount})
 		for i, item := range p.Items {
 			difftest.Equal(t, fmt.Sprintf("%+v: item %d", test, i), fmt.Sprintf("d%03d", test.start+i), item.ID)
 		}

@@ -194,10 +194,8 @@ func TestListOfEntities(t *testing.T) {
 		for _, r := range got {
 			ids[r.ID] = true
 		}
-		if len(got) != c.want || len(ids) != c.want {
-			t.Errorf("prefix %.10q in pages of %d: %d entities, %d different ones, want %d", c.prefix, c.pageSize,
-				len(got), len(ids), c.want)
-		}
+		difftest.Equal(t, fmt.Sprintf("prefix %.10q in pages of %d", c.prefix, c.pageSize), []any{c.want, c.want},
+			[]any{len(got), len(ids)})
 		if !slices.IsSortedFunc(got, func(a, b entity.Ref) int { return cmp.Compare(a.Position, b.Position) }) {
 			t.Errorf("prefix %.10q in pages of %d is not in order", c.prefix, c.pageSize)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"sluice/shared/access/httpapi"
 	"sluice/shared/access/permission"
+	"sluice/shared/kit/difftest"
 
 	"sluice/shared/access/httpapi/platform"
 )
@@ -114,9 +115,7 @@ func TestListsAreBounded(t *testing.T) {
 		}
 	}
 	status, _ := a.send("POST", command, properties(30_000, `{"type":"Single"}`))
-	if status != 202 || len(a.messages) != 101 {
-		t.Errorf("30,000 dropped properties: got %d with %d messages, want 202 with 101", status, len(a.messages))
-	}
+	difftest.Equal(t, "30,000 dropped properties", []any{202, 101}, []any{status, len(a.messages)})
 }
 
 // Who may manage entity groups writes no other entities.

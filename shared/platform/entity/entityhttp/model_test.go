@@ -177,9 +177,8 @@ func (p *simulation) compare() {
 	for _, k := range p.drafts {
 		var d entityhttp.EntityDraft
 		p.succeed("GET", query+"/entity/"+k.of.id+"/draft/"+k.id, "", &d)
-		if d.Status != string(k.status) || d.Version != k.version {
-			p.t.Errorf("draft %s is %s at %d, want %s at %d", k.id, d.Status, d.Version, k.status, k.version)
-		}
+		difftest.Equal(p.t, fmt.Sprintf("draft %s", k.id), []any{string(k.status), k.version},
+			[]any{d.Status, d.Version})
 		p.expectProperties(k.properties, d.Properties)
 	}
 }
