@@ -11,25 +11,7 @@ import (
 
 // Indexer makes and merges the segments of indexes. It is safe for concurrent use.
 type Indexer struct {
-	Catalog interface {
-		// Register adds a segment to those of a tenant. Repeating it changes nothing.
-		Register(ctx context.Context, tenant string, s Segment) error
-		// Segments returns the segments of a tenant in the order of their IDs, and its merges that have not ended.
-		Segments(ctx context.Context, tenant string) ([]Segment, []Merge, error)
-		// BeginMerge adds a merge, on the condition that all its inputs are there and in no other merge; otherwise it
-		// returns ErrTaken.
-		BeginMerge(ctx context.Context, tenant string, m Merge) error
-		// ClaimMerge returns a merge as it is and leaves it to a worker until a time; ErrTaken if it has ended, or
-		// another worker has it.
-		ClaimMerge(ctx context.Context, tenant, id, worker string, now, until time.Time) (Merge, error)
-		// SaveMerge keeps how far a merge is, and leaves it to the worker until a later time. ErrTaken means that the
-		// worker has it no more.
-		SaveMerge(ctx context.Context, tenant, worker string, m Merge, until time.Time) error
-		// PublishMerge adds the output of a merge to the segments. ErrTaken is as for SaveMerge.
-		PublishMerge(ctx context.Context, tenant, worker string, m Merge) error
-		// EndMerge removes the inputs of a merge, and then the merge. Repeating it is success.
-		EndMerge(ctx context.Context, tenant string, m Merge) error
-	}
+	Catalog Catalog
 	// Work has the work files of batches, and Files the objects of the indexes.
 	Work, Files Files
 	// NewName names a run of Maintain, and a segment. Names differ.
@@ -41,18 +23,45 @@ type Indexer struct {
 	Now         func() time.Time
 }
 
+// Catalog has the segments of tenants and the merges that are being made. It is safe for concurrent use.
+type Catalog interface {
+	// Register adds a segment to those of a tenant. Repeating it changes nothing.
+	Register(ctx context.Context, tenant string, s Segment) error
+	// Segments returns the segments of a tenant in the order of their IDs, and its merges that have not ended.
+	Segments(ctx context.Context, tenant string) ([]Segment, []Merge, error)
+	// BeginMerge adds a merge, on the condition that all its inputs are there and in no other merge; otherwise it
+	// returns ErrTaken.
+	BeginMerge(ctx context.Context, tenant string, m Merge) error
+	// ClaimMerge returns a merge as it is and leaves it to a worker until a time; ErrTaken if it has ended, or
+	// another worker has it.
+	ClaimMerge(ctx context.Context, tenant, id, worker string, now, until time.Time) (Merge, error)
+	// SaveMerge keeps how far a merge is, and leaves it to the worker until a later time. ErrTaken means that the
+	// worker has it no more.
+	SaveMerge(ctx context.Context, tenant, worker string, m Merge, until time.Time) error
+	// PublishMerge adds the output of a merge to the segments, unless that is empty, and marks the merge as
+	// published. It does so once: ErrTaken is as for SaveMerge, and for a merge that is published.
+	PublishMerge(ctx context.Context, tenant, worker string, m Merge) error
+	// RemoveInputs removes the inputs of a merge from the segments, and EndMerge removes the merge. Repeating them
+	// is success.
+	RemoveInputs(ctx context.Context, tenant string, m Merge) error
+	EndMerge(ctx context.Context, tenant string, m Merge) error
+}
+
 // ErrTaken means that another worker has a merge or its inputs, or that the merge has ended.
 var ErrTaken = errors.New("lineindex: the merge is another worker's")
 
 // Merge is the work of making one segment of several. It is interrupted and resumed between files.
 type Merge struct {
-	// At is when the merge was planned: batches that had expired by then are left out. All workers write the same.
+	// At is a time before the merge was planned: batches that had expired by then are left out. All workers write the
+	// same.
 	At time.Time
 	// Inputs are the segments that are merged, and Output is the one that is made of them.
 	Inputs []Segment
 	Output Segment
 	// Done is how many files of the output are written; Output.Entries has their numbers of entries.
 	Done int
+	// IsPublished means that the output is written and has replaced the inputs, which are still to be removed.
+	IsPublished bool
 }
 
 // fanIn is how many segments of one size are merged. With 4, a line is written again about ten times in a year of a
@@ -107,6 +116,9 @@ func choose(segments []Segment, now time.Time) []Segment {
 
 // staleAfter is how long after the first expiry of a line its segment is written again without the lines that expired.
 const staleAfter = 7 * 24 * time.Hour
+
+// maxSkew is more than the clocks of workers and searches differ. What a merge leaves out has expired by all of them.
+const maxSkew = time.Hour
 
 func isStale(s Segment, now time.Time) bool {
 	return !s.FirstExpiry.IsZero() && now.After(s.FirstExpiry.Add(staleAfter))
@@ -192,5 +204,5 @@ func (x *Indexer) plan(inputs []Segment) Merge {
 		pageBits = max(0, pageBits-(fileBits-wanted))
 	}
 	out.PageBits, out.Entries = pageBits, make([]int64, 1<<max(wanted, fileBits))
-	return Merge{At: x.Now(), Inputs: inputs, Output: out}
+	return Merge{At: x.Now().Add(-maxSkew), Inputs: inputs, Output: out}
 }

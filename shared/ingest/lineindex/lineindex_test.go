@@ -3,28 +3,22 @@ package lineindex_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"net/http"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/uuid"
-	"golang.org/x/sync/errgroup"
 
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/lineindex"
-	"sluice/shared/ingest/lineindex/lineindexdb"
 	"sluice/shared/ingest/lineindex/lineindextest"
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/kit/difftest"
-	"sluice/shared/kit/dynamo/dynamotest"
 	"sluice/shared/kit/errtest"
 )
 
@@ -37,24 +31,19 @@ var (
 type fixture struct {
 	*lineindex.Indexer
 	searcher lineindex.Searcher
-	catalog  *lineindexdb.Store
 	files    *lineindextest.Files
 	clock    atomic.Int64
 	tenant   string
-	batches  int
+	// added are the batches.
+	added []lineindex.Batch
 }
 
-func newFixture(t *testing.T) *fixture {
-	t.Helper()
-	return newFixtureOn(dynamotest.Start(t), "t1")
-}
-
-func newFixtureOn(db *dynamodb.Client, tenant string) *fixture {
-	f := &fixture{catalog: lineindexdb.New(db, "test-index"), files: lineindextest.NewFiles(), tenant: tenant}
+func newFixture() *fixture {
+	f := &fixture{files: lineindextest.NewFiles(), tenant: "t1"}
 	f.clock.Store(start.UnixNano())
-	f.Indexer = &lineindex.Indexer{Catalog: f.catalog, Work: f.files, Files: f.files, Lease: time.Minute,
-		NewName: uuid.NewString, Now: f.now}
-	f.searcher = lineindex.Searcher{Catalog: f.catalog, Files: f.files, Now: f.now,
+	f.Indexer = &lineindex.Indexer{Catalog: lineindextest.NewCatalog(), Work: f.files, Files: f.files,
+		Lease: time.Minute, NewName: uuid.NewString, Now: f.now}
+	f.searcher = lineindex.Searcher{Catalog: f.Catalog, Files: f.files, Now: f.now,
 		IsGone: lineindextest.IsGone}
 	return f
 }
@@ -69,10 +58,10 @@ type line = lineindex.IDs
 // add adds a batch with chunks of lines, and returns it. Each batch is received a second after the one before.
 func (f *fixture) add(t *testing.T, expires time.Time, chunks ...[]line) lineindex.Batch {
 	t.Helper()
-	f.batches++
 	f.advance(time.Second)
-	b := lineindex.Batch{ID: batch.ID(fmt.Sprintf("00000000-0000-7000-8000-%012x", f.batches)), ReceivedAt: f.now(),
-		Expires: expires}
+	b := lineindex.Batch{ID: batch.ID(fmt.Sprintf("00000000-0000-7000-8000-%012x", len(f.added)+1)),
+		ReceivedAt: f.now(), Expires: expires}
+	f.added = append(f.added, b)
 	errtest.Fatal(t, f.Add(context.Background(), f.tenant, b, f.writeChunks(t, string(b.ID), chunks)))
 	return b
 }
@@ -135,7 +124,7 @@ func (f *fixture) search(t *testing.T, id string, limit int, kinds ...lineindex.
 
 func (f *fixture) segments(t *testing.T) []lineindex.Segment {
 	t.Helper()
-	segments, merges, err := f.catalog.Segments(context.Background(), f.tenant)
+	segments, merges, err := f.Catalog.Segments(context.Background(), f.tenant)
 	errtest.Fatal(t, err)
 	if len(merges) > 0 {
 		t.Errorf("%d merges have not ended", len(merges))
@@ -143,8 +132,34 @@ func (f *fixture) segments(t *testing.T) []lineindex.Segment {
 	return segments
 }
 
+// checkObjects checks that the objects of the index are those of its segments and the records of its batches.
+func (f *fixture) checkObjects(t *testing.T) {
+	t.Helper()
+	want, got := map[string]bool{}, map[string]bool{}
+	add := func(format string, args ...any) { want["index/"+f.tenant+"/"+fmt.Sprintf(format, args...)] = true }
+	for _, s := range f.segments(t) {
+		if s.Batches > 1 {
+			add("segments/%s/batches", s.ID)
+		}
+		for i := range s.Entries {
+			add("segments/%s/%d", s.ID, i)
+		}
+	}
+	for _, b := range f.added {
+		if b.Expires.IsZero() {
+			add("records/%s", b.ID)
+		}
+	}
+	for key := range f.files.Objects {
+		if strings.HasPrefix(key, "index/") {
+			got[key] = true
+		}
+	}
+	difftest.Equal(t, "objects", want, got)
+}
+
 func TestFindsLinesByEachIdentifier(t *testing.T) {
-	f := newFixture(t)
+	f := newFixture()
 	const request = "0c1f6ad2-6f35-4d1b-9d5e-0a4c2f3b7e11"
 	long := strings.Repeat("ü", 127) + "x" // 255 bytes
 	f.add(t, time.Time{}, []line{{"p1", "t1", "m1", request}, {}, {"p1", "t2", "m2", ""}}, []line{{}},
@@ -177,7 +192,7 @@ func TestMergedIndexAnswersAsBefore(t *testing.T) {
 }
 
 func testMergedIndex(t *testing.T, fileEntries int64) {
-	f := newFixture(t)
+	f := newFixture()
 	f.FileEntries = fileEntries
 	r := rand.New(rand.NewPCG(1, 2))
 	all := map[string]bool{}
@@ -208,26 +223,14 @@ func testMergedIndex(t *testing.T, fileEntries int64) {
 	if n := len(segments[0].Entries); fileEntries > 0 && n < 2000/int(fileEntries) {
 		t.Errorf("%d files of a segment", n)
 	}
-	wantObjects, objects := 0, 0
-	for _, s := range segments {
-		wantObjects += len(s.Entries)
-		if s.Batches > 1 {
-			wantObjects++
-		}
-	}
-	for key := range f.files.Objects {
-		if strings.Contains(key, "/segments/") {
-			objects++
-		}
-	}
-	difftest.Equal(t, "objects of segments", wantObjects, objects)
+	f.checkObjects(t)
 	for id, want := range before {
 		difftest.Equal(t, id, want, f.search(t, id, 100))
 	}
 }
 
 func TestRequestsOfASearch(t *testing.T) {
-	f := newFixture(t)
+	f := newFixture()
 	for i := range 10 {
 		f.add(t, time.Time{}, []line{{fmt.Sprintf("p%d", i), "", "", ""}})
 	}
@@ -243,7 +246,7 @@ func TestRequestsOfASearch(t *testing.T) {
 
 // TestManyLinesOfOneIdentifier has more entries of one digest in a page than are read at a time.
 func TestManyLinesOfOneIdentifier(t *testing.T) {
-	f := newFixture(t)
+	f := newFixture()
 	lines := make([]line, 9000)
 	for i := range lines {
 		lines[i] = line{"same", fmt.Sprintf("t%d", i), "", ""}
@@ -263,7 +266,7 @@ func TestManyLinesOfOneIdentifier(t *testing.T) {
 }
 
 func TestExpiredLines(t *testing.T) {
-	f := newFixture(t)
+	f := newFixture()
 	gone := f.add(t, start.Add(time.Hour), []line{{"p", "", "", ""}})
 	f.add(t, start.Add(48*time.Hour), []line{{"p", "", "", ""}})
 	f.add(t, time.Time{}, []line{{"p", "", "", ""}})
@@ -284,7 +287,7 @@ func TestExpiredLines(t *testing.T) {
 }
 
 func TestAddAgain(t *testing.T) {
-	f := newFixture(t)
+	f := newFixture()
 	chunks := [][]line{{{"p", "", "", ""}}}
 	b := f.add(t, time.Time{}, chunks...)
 	for range 3 {
@@ -308,92 +311,10 @@ func TestAddAgain(t *testing.T) {
 	difftest.Equal(t, "lines of p", want, f.search(t, "p", 10))
 }
 
-var errKilled = errors.New("killed")
-
-// killer ends the process, as far as its stores know, at one of its calls: before that call has an effect or, if
-// isLate, after it.
-type killer struct {
-	left   atomic.Int64
-	isLate bool
-}
-
-func (k *killer) isDead() bool { return k.left.Add(-1) <= 0 }
-
-// Do is the HTTP client of the catalog.
-func (k *killer) Do(r *http.Request) (*http.Response, error) {
-	isDead := k.isDead()
-	if isDead && (!k.isLate || k.left.Load() < 0) {
-		return nil, errKilled
-	}
-	response, err := http.DefaultClient.Do(r)
-	if isDead && err == nil {
-		response.Body.Close()
-		return nil, errKilled
-	}
-	return response, err
-}
-
-// TestInterruptedMerge interrupts maintenance at each call of its stores in turn. Another worker goes on with it after
-// the lease, and all searches have all lines.
-func TestInterruptedMerge(t *testing.T) {
-	db := dynamotest.Start(t)
-	for i, n := 0, int64(1); ; i++ {
-		k := &killer{isLate: i%2 == 1}
-		f := newFixtureOn(db, fmt.Sprint("tenant", i))
-		for i := range 4 {
-			f.add(t, time.Time{}, []line{{"p", fmt.Sprint("t", i), "", ""}})
-		}
-		options := db.Options()
-		options.HTTPClient, options.RetryMaxAttempts = k, 1
-		f.Catalog = lineindexdb.New(dynamodb.New(options), "test-index")
-		f.files.OnCall = func() error {
-			if k.isDead() {
-				return errKilled
-			}
-			return nil
-		}
-		k.left.Store(n)
-		err := f.Maintain(context.Background(), f.tenant)
-		f.files.OnCall, f.Catalog = nil, f.catalog
-		want := []string{"4 1 0", "3 1 0", "2 1 0", "1 1 0"}
-		difftest.Equal(t, fmt.Sprintf("lines after %d calls", n), want, f.search(t, "p", 10))
-		if err == nil {
-			if n < 15 {
-				t.Errorf("only %d calls", n)
-			}
-			return
-		}
-		errtest.Fatal(t, f.Maintain(context.Background(), f.tenant)) // the lease of the first worker has not ended
-		f.advance(2 * time.Minute)
-		errtest.Fatal(t, f.Maintain(context.Background(), f.tenant))
-		difftest.Equal(t, fmt.Sprintf("segments in the end after %d calls", n), 1, len(f.segments(t)))
-		difftest.Equal(t, fmt.Sprintf("lines in the end after %d calls", n), want, f.search(t, "p", 10))
-		n += int64(i % 2)
-	}
-}
-
-// TestConcurrentWorkers adds batches and maintains the index in several workers at once, while searches go on.
-func TestConcurrentWorkers(t *testing.T) {
-	f := newFixture(t)
-	want := []string{}
-	f.add(t, time.Time{}, []line{{"p", "", "", ""}})
-	var workers errgroup.Group
-	for range 24 {
-		f.add(t, time.Time{}, []line{{"q", "", "", ""}})
-		workers.Go(func() error { return f.Maintain(context.Background(), f.tenant) })
-		difftest.Equal(t, "lines of p", []string{"1 1 0"}, f.search(t, "p", 10))
-	}
-	errtest.Fatal(t, workers.Wait())
-	for i := 25; i > 1; i-- {
-		want = append(want, fmt.Sprintf("%x 1 0", i))
-	}
-	difftest.Equal(t, "lines of q", want, f.search(t, "q", 100))
-}
-
 // A batch that is not in a segment yet is found as it will be found there, also by a search that goes on after it got
 // there.
 func TestPendingBatches(t *testing.T) {
-	f := newFixture(t)
+	f := newFixture()
 	f.add(t, time.Time{}, []line{{"p", "t", "", ""}})
 	chunks := f.writeChunks(t, "pending", [][]line{{{}, {"p", "p", "", ""}}, {}, {{"p", "t", "", ""}, {}}})
 	b := lineindex.Batch{ID: "00000000-0000-7000-8000-00000000000a", ReceivedAt: f.now().Add(time.Second),

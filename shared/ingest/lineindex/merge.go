@@ -13,21 +13,35 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// work writes the files of a merge that are missing, and ends it.
+// work does what is left of a merge: it writes the files that are missing, publishes the output and removes the inputs.
 func (x *Indexer) work(ctx context.Context, tenant, worker, id string) error {
 	now := x.Now()
 	m, err := x.Catalog.ClaimMerge(ctx, tenant, id, worker, now, now.Add(x.Lease))
 	if err != nil {
 		return err
 	}
+	if !m.IsPublished {
+		if m, err = x.write(ctx, tenant, worker, m); err != nil {
+			return err
+		}
+		if err := x.Catalog.PublishMerge(ctx, tenant, worker, m); err != nil {
+			return err
+		}
+	}
+	return x.removeInputs(ctx, tenant, m)
+}
+
+// write writes the files of a merge that are missing and removes the records of batches that have expired. It returns
+// the merge with all files.
+func (x *Indexer) write(ctx context.Context, tenant, worker string, m Merge) (Merge, error) {
 	tables, err := x.readTables(ctx, tenant, m.Inputs)
 	if err != nil {
-		return err
+		return m, err
 	}
 	batches := unite(tables, m.At)
 	if m.Done == 0 {
 		if err := x.writeTable(ctx, tenant, &m.Output, batches); err != nil {
-			return err
+			return m, err
 		}
 	}
 	numbers := make([][]int64, len(tables))
@@ -36,45 +50,56 @@ func (x *Indexer) work(ctx context.Context, tenant, worker, id string) error {
 	}
 	for m.Done < len(m.Output.Entries) {
 		if x.isLate(ctx) {
-			return errLate
+			return m, errLate
 		}
 		if m.Output.Entries[m.Done], err = x.writeMerged(ctx, tenant, m, numbers); err != nil {
-			return fmt.Errorf("merge segments: %w", err)
+			return m, fmt.Errorf("merge segments: %w", err)
 		}
 		m.Done++
 		if err := x.Catalog.SaveMerge(ctx, tenant, worker, m, x.Now().Add(x.Lease)); err != nil {
-			return err
+			return m, err
 		}
 	}
-	return x.end(ctx, tenant, worker, m, tables)
+	var expired []string
+	for _, b := range slices.Concat(tables...) {
+		if b.isExpired(m.At) {
+			expired = append(expired, recordsKey(tenant, b.ID))
+		}
+	}
+	return m, x.remove(ctx, expired)
 }
 
-// end publishes the output of a merge, and removes its inputs and the records of expired batches.
-func (x *Indexer) end(ctx context.Context, tenant, worker string, m Merge, tables [][]Batch) error {
+// removeInputs removes the inputs of a published merge, and an output that is empty: first from the segments, then
+// their files. The merge goes last, so that another worker can go on here.
+func (x *Indexer) removeInputs(ctx context.Context, tenant string, m Merge) error {
+	if err := x.Catalog.RemoveInputs(ctx, tenant, m); err != nil {
+		return err
+	}
 	obsolete := m.Inputs
 	if m.Output.total() == 0 {
 		obsolete = append(slices.Clone(obsolete), m.Output)
-	} else if err := x.Catalog.PublishMerge(ctx, tenant, worker, m); err != nil {
-		return err
 	}
-	if err := x.Catalog.EndMerge(ctx, tenant, m); err != nil {
-		return err
-	}
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(concurrentReads)
-	remove := func(key string) { g.Go(func() error { return x.Files.Remove(ctx, key) }) }
+	var keys []string
 	for _, s := range obsolete {
 		for file := range s.Entries {
-			remove(s.fileKey(tenant, file))
+			keys = append(keys, s.fileKey(tenant, file))
 		}
 		if s.Batches > 1 {
-			remove(s.tableKey(tenant))
+			keys = append(keys, s.tableKey(tenant))
 		}
 	}
-	for _, b := range slices.Concat(tables...) {
-		if b.isExpired(m.At) {
-			remove(recordsKey(tenant, b.ID))
-		}
+	if err := x.remove(ctx, keys); err != nil {
+		return err
+	}
+	return x.Catalog.EndMerge(ctx, tenant, m)
+}
+
+// remove removes objects.
+func (x *Indexer) remove(ctx context.Context, keys []string) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(concurrentReads)
+	for _, key := range keys {
+		g.Go(func() error { return x.Files.Remove(ctx, key) })
 	}
 	return g.Wait()
 }

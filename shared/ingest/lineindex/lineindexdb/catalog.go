@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,8 +59,10 @@ type mergeRow struct {
 	Inputs []segmentRow `dynamodbav:"inputs"`
 	Output segmentRow   `dynamodbav:"output"`
 	Done   int          `dynamodbav:"done"`
-	Worker string       `dynamodbav:"worker,omitempty"`
-	Until  string       `dynamodbav:"until,omitempty"`
+	// Published is set once the output is a segment, or is empty.
+	Published bool   `dynamodbav:"published,omitempty"`
+	Worker    string `dynamodbav:"worker,omitempty"`
+	Until     string `dynamodbav:"until,omitempty"`
 }
 
 func newSegmentRow(s lineindex.Segment) segmentRow {
@@ -81,21 +84,27 @@ func (r segmentRow) segment() (s lineindex.Segment, err error) {
 	s.FirstExpiry, errs[2] = parseTime(r.FirstExpiry)
 	for b := r.Entries; len(b) > 0; {
 		n, size := binary.Uvarint(b)
-		if size <= 0 {
+		if size <= 0 || n > maxEntries {
 			return s, errMalformed
 		}
 		s.Entries, b = append(s.Entries, int64(n)), b[size:]
 	}
-	if n := len(s.Entries); n == 0 || n&(n-1) != 0 {
+	if n := len(s.Entries); n == 0 || n&(n-1) != 0 || s.PageBits < 0 || s.PageBits > maxPageBits {
 		return s, errMalformed
 	}
 	return s, errors.Join(errs[:]...)
 }
 
+// No file of a segment has more entries, or more bits of a digest that choose the page: its offsets do not overflow.
+const (
+	maxEntries  = 1 << 48
+	maxPageBits = 32
+)
+
 var errMalformed = errors.New("read index of lines: malformed item")
 
 func newMergeRow(m lineindex.Merge) mergeRow {
-	row := mergeRow{At: formatTime(m.At), Output: newSegmentRow(m.Output), Done: m.Done}
+	row := mergeRow{At: formatTime(m.At), Output: newSegmentRow(m.Output), Done: m.Done, Published: m.IsPublished}
 	for _, s := range m.Inputs {
 		row.Inputs = append(row.Inputs, newSegmentRow(s))
 	}
@@ -105,7 +114,7 @@ func newMergeRow(m lineindex.Merge) mergeRow {
 func (r mergeRow) merge() (m lineindex.Merge, err error) {
 	var errs []error
 	keep := func(err error) { errs = append(errs, err) }
-	m.Done = r.Done
+	m.Done, m.IsPublished = r.Done, r.Published
 	m.At, err = parseTime(r.At)
 	keep(err)
 	m.Output, err = r.Output.segment()
@@ -238,32 +247,32 @@ func (s *Store) SaveMerge(ctx context.Context, tenant, worker string, m lineinde
 			":until": dynamo.String(dynamo.FormatTime(until))}).Or(lineindex.ErrTaken))
 }
 
-var errPublished = errors.New("the output of the merge exists")
-
-// PublishMerge adds the output of a merge, on the condition that the worker has the merge. One that exists stays as it
-// is: another merge may have begun with it.
+// PublishMerge marks a merge as published and adds its output unless that is empty, on the condition that the worker
+// has the merge, and that it is not published: the output may be an input of another merge already, which removes it.
 func (s *Store) PublishMerge(ctx context.Context, tenant, worker string, m lineindex.Merge) error {
-	item, err := itemOf(tenant, segmentPart+m.Output.ID, newSegmentRow(m.Output))
-	if err != nil {
-		return err
-	}
-	err = s.table.Transact(ctx, "publish merge",
-		s.table.Check(dynamo.Key(tenant, mergePart+m.Output.ID), "worker = :worker",
-			dynamo.Item{":worker": dynamo.String(worker)}).Or(lineindex.ErrTaken),
-		s.table.Put(item, dynamo.Absent, nil).Or(errPublished))
-	if errors.Is(err, errPublished) {
-		return nil
-	}
-	return err
-}
-
-// EndMerge removes the inputs of a merge, and then the merge. Repeating it is success.
-func (s *Store) EndMerge(ctx context.Context, tenant string, m lineindex.Merge) error {
-	for _, input := range m.Inputs {
-		err := s.table.Apply(ctx, "remove segment", s.table.Delete(dynamo.Key(tenant, segmentPart+input.ID), "", nil))
+	writes := []dynamo.Write{s.table.Update(dynamo.Key(tenant, mergePart+m.Output.ID), "SET published = :true",
+		"worker = :worker AND attribute_not_exists(published)",
+		dynamo.Item{":true": dynamo.Bool(true), ":worker": dynamo.String(worker)}).Or(lineindex.ErrTaken)}
+	if slices.Max(m.Output.Entries) > 0 {
+		item, err := itemOf(tenant, segmentPart+m.Output.ID, newSegmentRow(m.Output))
 		if err != nil {
 			return err
 		}
+		writes = append(writes, s.table.Put(item, "", nil))
 	}
+	return s.table.Transact(ctx, "publish merge", writes...)
+}
+
+// RemoveInputs removes the inputs of a merge. Repeating it is success.
+func (s *Store) RemoveInputs(ctx context.Context, tenant string, m lineindex.Merge) error {
+	var writes []dynamo.Write
+	for _, input := range m.Inputs {
+		writes = append(writes, s.table.Delete(dynamo.Key(tenant, segmentPart+input.ID), "", nil))
+	}
+	return s.table.Transact(ctx, "remove segments", writes...)
+}
+
+// EndMerge removes a merge. Repeating it is success.
+func (s *Store) EndMerge(ctx context.Context, tenant string, m lineindex.Merge) error {
 	return s.table.Apply(ctx, "end merge", s.table.Delete(dynamo.Key(tenant, mergePart+m.Output.ID), "", nil))
 }

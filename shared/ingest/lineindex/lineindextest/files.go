@@ -1,4 +1,4 @@
-// Package lineindextest keeps the objects of indexes in memory, for tests.
+// Package lineindextest keeps the catalogs and the objects of indexes in memory, for tests.
 package lineindextest
 
 import (
@@ -16,8 +16,6 @@ type Files struct {
 	Objects map[string][]byte
 	// Reads counts the calls of Open.
 	Reads int
-	// OnCall is called before each call, and its error is returned; nil for no error.
-	OnCall func() error
 
 	mu sync.Mutex
 }
@@ -32,9 +30,6 @@ func IsGone(err error) bool { return errors.Is(err, errGone) }
 
 // Open implements lineindex.Files.
 func (f *Files) Open(_ context.Context, key, _ string, from, to int64) (io.ReadCloser, error) {
-	if err := f.called(); err != nil {
-		return nil, err
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.Reads++
@@ -49,17 +44,10 @@ func (f *Files) Open(_ context.Context, key, _ string, from, to int64) (io.ReadC
 	return io.NopCloser(bytes.NewReader(b[min(from, end):end])), nil
 }
 
-func (f *Files) called() error {
-	if f.OnCall == nil {
-		return nil
-	}
-	return f.OnCall()
-}
-
 // WriteObject implements lineindex.Files.
 func (f *Files) WriteObject(_ context.Context, key string, write func(io.Writer) error) error {
 	var b bytes.Buffer
-	if err := errors.Join(f.called(), write(&b)); err != nil {
+	if err := write(&b); err != nil {
 		return err
 	}
 	f.mu.Lock()
@@ -70,9 +58,6 @@ func (f *Files) WriteObject(_ context.Context, key string, write func(io.Writer)
 
 // Remove implements lineindex.Files.
 func (f *Files) Remove(_ context.Context, key string) error {
-	if err := f.called(); err != nil {
-		return err
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.Objects, key)

@@ -1,0 +1,5 @@
+package lineindextest
+
+import "testing"
+
+func TestCatalogConforms(t *testing.T) { Conform(t, NewCatalog()) }
