@@ -44,6 +44,8 @@ var grantsAllowedUnused = map[string]string{
 		"last URL",
 	"sluice-admit Batches dynamodb:UpdateItem": "an execution of a release without slots has a state that makes a " +
 		"transition",
+	"sluice-find ReadBatches dynamodb:Query":             pendingIndex,
+	"sluice-transaction ReadBatches dynamodb:Query":      pendingIndex,
 	"sluice-find FirstPagingKey dynamodb:PutItem":        firstPagingKey,
 	"sluice-transaction FirstPagingKey dynamodb:PutItem": firstPagingKey,
 	"sluice-receipt SignWithRotatedKeys kms:Sign":        "a new key signs only five minutes after its rotation",
@@ -53,6 +55,7 @@ var grantsAllowedUnused = map[string]string{
 // Reasons that several grants have.
 const (
 	abortsAfterFailure = "a step aborts an upload when storage fails, and it does not fail here"
+	pendingIndex       = "work files of a batch are searched for a second after its end, until it is indexed"
 	firstPagingKey     = "the first list of all functions makes the key of its tokens"
 	noDeadLetters      = "an event becomes a dead letter after failing three times, and none does here"
 )

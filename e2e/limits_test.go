@@ -113,6 +113,7 @@ func TestLimitedEndpoints(t *testing.T) {
 		{200, "GET", "/v1/webhooks"},
 		{10, "POST", "/v1/webhooks/" + id + "/test"},
 		{50, "GET", transactionsPath + id},
+		{50, "GET", findPath + "?id=" + id},
 	} {
 		// On a machine that is too slow, limits are not checked for some seconds.
 		eventually(t, "rate headers of "+test.method+" "+test.path, func() bool {
