@@ -12,7 +12,7 @@
 # make test-clients   what generators of clients make of that file
 
 .DEFAULT_GOAL := build
-.PHONY: build tools demo test check verify local description docs bench bench-2gb lab lint clean programs functions format format-console vet staticcheck test-units test-races architectures test-duckdb \
+.PHONY: build tools demo test check verify local description docs bench bench-2gb bench-find lab lint clean programs functions format format-console vet staticcheck test-units test-races architectures test-duckdb \
 	test-e2e test-console test-faults test-kills vulncheck test-sam test-localstack sam-suite localstack-suite localstack sam-build test-clients test-template lint-template lint-template-newest test-parquet release
 
 # One set of flags for products, tests, vet and staticcheck, and one workspace for all modules (go.work), so that each package is
@@ -343,6 +343,10 @@ bench: programs functions
 # writes. It takes an hour and about 15 GB of disk; FULL="-scale 0.01 -cases realistic" takes less.
 bench-2gb: build
 	cd bench && go build -o ../bin/bench-2gb ./full && ../bin/bench-2gb $(FULL)
+
+# How long a search by an ID takes over the lines of 10,000 batches. It takes some minutes.
+bench-find: programs functions
+	cd bench && go build -o ../bin/bench-find ./find && ../bin/bench-find $(FIND)
 
 clean:
 	rm -rf bin dist .aws-sam
