@@ -7,7 +7,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -33,7 +32,6 @@ import (
 	"sluice/shared/ingest/batch/batchdb"
 	"sluice/shared/ingest/lineindex"
 	"sluice/shared/ingest/lineindex/lineindexdb"
-	"sluice/shared/ingest/lineindex/lineindextest"
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/kit/objects"
 	"sluice/shared/kit/sealed"
@@ -113,7 +111,7 @@ func newBench(ctx context.Context, cloud *testcloud.Cloud) (*bench, error) {
 	work := objects.New(cfg, cloud.Prefix+"-work-000000000000-"+cloud.Region, objects.Options{PathStyle: true})
 	catalog := lineindexdb.New(db, cloud.Prefix+"-index")
 	b.batches = batchdb.New(db, cloud.Prefix+"-batches")
-	b.indexer = &lineindex.Indexer{Catalog: catalog, Work: lineindextest.NewFiles(), Files: work,
+	b.indexer = &lineindex.Indexer{Catalog: catalog, Work: work, Files: work,
 		NewName: uuid.NewString, Lease: time.Minute, Now: time.Now}
 	b.searcher = &lineindex.Searcher{Catalog: catalog, Files: work, Now: time.Now}
 	keys := lineindexdb.NewKeys(catalog, box, sealed.LineIndex, time.Now)
@@ -188,16 +186,16 @@ func (b *bench) addBatch(ctx context.Context, number, lines int) error {
 			TransactionExternalID: []byte(uuid.NewString()), PaymentExternalID: []byte(uuid.NewString()),
 			RequestUUID: []byte(uuid.NewString())})
 	}
-	var work bytes.Buffer
-	if _, err := c.WriteTo(&work); err != nil {
+	key := "work/" + string(id)
+	err = b.indexer.Work.WriteObject(ctx, key, func(w io.Writer) error {
+		_, err := c.WriteTo(w)
+		return err
+	})
+	if err != nil {
 		return err
 	}
-	files := lineindextest.NewFiles()
-	files.Objects["chunk"] = work.Bytes()
-	indexer := *b.indexer
-	indexer.Work = files
-	return indexer.Add(ctx, b.cloud.TenantID, lineindex.Batch{ID: id, ReceivedAt: at},
-		[]lineindex.Chunk{{Key: "chunk", FirstLine: 1}})
+	return b.indexer.Add(ctx, b.cloud.TenantID, lineindex.Batch{ID: id, ReceivedAt: at},
+		[]lineindex.Chunk{{Key: key, FirstLine: 1}})
 }
 
 // measure prints the times of the first and the tenth call for IDs, and the requests of a search.

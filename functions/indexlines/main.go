@@ -23,8 +23,9 @@ func main() {
 		Batches: batchdb.New(env.DynamoDB(), env.BatchesTable),
 		Indexer: &lineindex.Indexer{Catalog: catalog, Work: env.Work(), Files: env.Work(),
 			NewName: pipeline.NewAttempt, Lease: 5 * time.Minute, Now: time.Now},
-		Tenants: catalog.Tenants,
-		Now:     time.Now,
-		Log:     env.Log,
+		Accepted: pipeline.AcceptedLines(env.Work()),
+		Tenants:  catalog.Tenants,
+		Now:      time.Now,
+		Log:      env.Log,
 	}).Run))
 }

@@ -85,7 +85,7 @@ func (w *countedBatch) count(t *testing.T) {
 	catalog := lineindexdb.New(db, "test-index")
 	errtest.Fatal(t, errtest.Of(w.keys.Make(t.Context(), w.tenant))) // once for a tenant, and not counted
 	w.validate.Keys = lineindexdb.NewKeys(catalog, openBox{}, "test", now)
-	w.index.Batches, w.index.Indexer.Catalog = w.store, catalog
+	w.index.Batches, w.index.Indexer.Catalog, w.index.Accepted = w.store, catalog, pipeline.AcceptedLines(work)
 	w.index.Indexer.Work, w.index.Indexer.Files = work, work
 	w.export = pipeline.Export{
 		Batches: w.store, Uploads: uploads, Work: work, Files: work, Write: copyLines,

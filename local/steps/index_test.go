@@ -52,6 +52,9 @@ func TestLinesAreIndexed(t *testing.T) {
 		for _, h := range hits {
 			difftest.Equal(t, "batch", lineindex.Batch{ID: b.ID, ReceivedAt: b.ReceivedAt}, h.Batch)
 			numbers = append(numbers, h.Line)
+			isRejected := lines[h.Line-1] == "" || strings.Contains(lines[h.Line-1], "no type") ||
+				strings.Contains(lines[h.Line-1], "twice")
+			difftest.Equal(t, fmt.Sprint("rejected, line ", h.Line), isRejected, h.Rejected)
 		}
 		return numbers
 	}

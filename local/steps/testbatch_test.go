@@ -109,7 +109,8 @@ func (w *testBatch) makeSteps() {
 	w.validate = pipeline.Validate{
 		Batches: w.batches, Uploads: uploads, Work: files, Keys: w.keys, NewAttempt: pipeline.NewAttempt, Log: log,
 	}
-	w.index = pipeline.Index{Batches: w.batches, Tenants: catalog.Tenants, Now: now, Log: log,
+	w.index = pipeline.Index{Batches: w.batches, Accepted: pipeline.AcceptedLines(files),
+		Tenants: catalog.Tenants, Now: now, Log: log,
 		Indexer: &lineindex.Indexer{Catalog: catalog, Work: files, Files: files, NewName: pipeline.NewAttempt,
 			Lease: time.Minute, Now: now}}
 	w.search = lineindex.Searcher{Catalog: catalog, Files: files, Now: now, IsGone: func(error) bool { return false }}

@@ -14,6 +14,7 @@ import (
 	"sluice/shared/ingest/lineindex"
 	"sluice/shared/ingest/lineindex/lineindexdb"
 	"sluice/shared/ingest/observation/lines"
+	"sluice/shared/ingest/pipeline"
 	"sluice/shared/kit/objects"
 	"sluice/shared/kit/sealed"
 )
@@ -31,7 +32,8 @@ func NewCatalog(env setup.Env) *lineindexdb.Store {
 
 // NewSearcher returns the searcher of the indexes, and of the batches that are to be indexed.
 func NewSearcher(env setup.Env) *lineindex.Searcher {
-	owing := lineindex.Owing{Batches: batchdb.New(env.DynamoDB(), env.BatchesTable)}
+	owing := lineindex.Owing{Batches: batchdb.New(env.DynamoDB(), env.BatchesTable),
+		Accepted: pipeline.AcceptedLines(env.Work())}
 	return &lineindex.Searcher{Catalog: NewCatalog(env), Files: env.Work(), Pending: owing.Pending, Work: env.Work(),
 		IsGone: isGone, Now: time.Now}
 }

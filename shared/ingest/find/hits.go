@@ -26,6 +26,8 @@ type Hit struct {
 	// Batch and Line are zero for a single transaction.
 	Batch batch.ID
 	Line  int64
+	// IsInvalid means that the line itself was rejected.
+	IsInvalid bool
 	// The identifiers; "" for those that cannot be read. That of the request is known only if it was looked for.
 	PaymentID, TransactionID, ModificationID, RequestID string
 	// Code is the status of the answer to the request with a single transaction; 0 for a line.

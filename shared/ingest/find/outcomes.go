@@ -106,17 +106,16 @@ func (o outcomes) describe(tenant string, h Hit, item *Item) {
 	}
 }
 
-// statusOf returns the status of a line. A batch without ingestion does not keep which of its lines are valid: those
-// count as rejected of which it is certain.
+// statusOf returns the status of a line. One of a batch whose lines were not judged to the end is not ingested.
 func (o outcomes) statusOf(tenant string, h Hit) string {
 	b := o.batches[h.Batch]
 	isIngested := b.Tenant == tenant && b.Status == batch.Processed && !b.ValidateOnly
 	_, isStored := o.lines[idOf(h.version(tenant))]
-	switch v := b.Verdict; {
-	case isIngested && isStored && h.hasAllIDs():
-		return Ingested
-	case isIngested, !h.hasAllIDs(), v != nil && v.Outcome == batch.Judged && v.Invalid == v.Total:
+	switch {
+	case h.IsInvalid || !h.hasAllIDs() || isIngested && !isStored:
 		return Rejected
+	case isIngested:
+		return Ingested
 	}
 	return NotIngested
 }

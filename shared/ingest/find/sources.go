@@ -41,7 +41,7 @@ func (h *Hits) readLines(ctx context.Context, p Page) (out part, err error) {
 	found, next, err := h.Lines.Search(ctx, q)
 	for _, f := range found {
 		out.hits = append(out.hits, Hit{
-			Kind: kinds[f.Kind], ReceivedAt: f.Batch.ReceivedAt, Batch: f.Batch.ID, Line: f.Line,
+			Kind: kinds[f.Kind], ReceivedAt: f.Batch.ReceivedAt, Batch: f.Batch.ID, Line: f.Line, IsInvalid: f.Rejected,
 			PaymentID: f.IDs[lineindex.Payment], TransactionID: f.IDs[lineindex.Transaction],
 			ModificationID: f.IDs[lineindex.Modification], RequestID: f.IDs[lineindex.Request],
 			Position: positionOfLine(f.Position),

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -19,13 +18,12 @@ type Chunk struct {
 	Key string
 	// FirstLine is the number in the file of the chunk's first line, from 1.
 	FirstLine int64
+	// IsRejected reports whether a line of the chunk, counted from 0, is rejected; nil if that is not known.
+	IsRejected func(line int64) bool
 }
 
 // concurrentReads is how many objects are read at the same time.
 const concurrentReads = 16
-
-// maxLine is the largest number of a line that a record holds.
-const maxLine = math.MaxUint32
 
 // Add makes a segment of the work files of a batch, writes the records of the batch, and registers the segment.
 // Repeating it, also at the same time, changes nothing; the same work files must be given. A batch without identifiers
@@ -143,9 +141,13 @@ func (x *Indexer) copyChunk(ctx context.Context, out *bufio.Writer, in *chunkInp
 		if err != nil {
 			return err
 		}
-		line := in.FirstLine + int64(binary.LittleEndian.Uint32(b))
-		if line > maxLine {
+		number := int64(binary.LittleEndian.Uint32(b))
+		line := in.FirstLine + number
+		if number < 0 || line > maxLine {
 			return errors.New("the number of a line is too large")
+		}
+		if in.IsRejected != nil && in.IsRejected(number) {
+			line |= rejectedBit
 		}
 		binary.LittleEndian.PutUint32(b, uint32(line)) // in the buffer of r
 		if _, err := out.Write(b[:n]); err != nil {

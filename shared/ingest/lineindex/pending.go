@@ -15,7 +15,11 @@ type Owing struct {
 			error)
 		Chunks(ctx context.Context, id batch.ID) ([]batch.Chunk, error)
 	}
+	Accepted Accepted
 }
+
+// Accepted returns a function that reports whether a line of a settled chunk, counted from 0, is accepted.
+type Accepted func(ctx context.Context, c batch.Chunk) (func(line int64) bool, error)
 
 // LatestBatches is how many batches of a tenant, the latest ones, may owe their index and are searched.
 const LatestBatches = 100
@@ -34,7 +38,11 @@ func (o Owing) Pending(ctx context.Context, tenant string) (pending []Pending, e
 		if err != nil {
 			return nil, err
 		}
-		pending = append(pending, Pending{BatchOf(b), ChunksOf(chunks)})
+		files, err := ChunksOf(ctx, chunks, o.Accepted)
+		if err != nil {
+			return nil, err
+		}
+		pending = append(pending, Pending{BatchOf(b), files})
 	}
 	return pending, nil
 }
@@ -46,7 +54,7 @@ func BatchOf(b batch.Batch) Batch {
 
 // ChunksOf returns the work files of chunks, up to the first one that was not validated: without its lines those after
 // it cannot be numbered.
-func ChunksOf(chunks []batch.Chunk) []Chunk {
+func ChunksOf(ctx context.Context, chunks []batch.Chunk, accepted Accepted) ([]Chunk, error) {
 	for i, c := range chunks {
 		if c.Index != i || c.Validated == nil {
 			chunks = chunks[:i]
@@ -57,8 +65,16 @@ func ChunksOf(chunks []batch.Chunk) []Chunk {
 	files := make([]Chunk, len(chunks))
 	for i, c := range chunks {
 		files[i] = Chunk{Key: c.Validated.IdentifiersKey, FirstLine: counts.FirstLine(i)}
+		if c.Settled == nil || c.Settled.Skipped || files[i].Key == "" {
+			continue // its lines were not judged to the end, or have no identifiers
+		}
+		isAccepted, err := accepted(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		files[i].IsRejected = func(line int64) bool { return !isAccepted(line) }
 	}
-	return files
+	return files, nil
 }
 
 // searchPending returns the hits of a batch that is not in a segment yet after the position, with their records: at
@@ -85,6 +101,7 @@ func (s *Searcher) searchPending(ctx context.Context, q Query, p Pending, wanted
 					if err != nil {
 						return false, err
 					}
+					record.Rejected = in.IsRejected != nil && in.IsRejected(record.Line)
 					record.Line += in.FirstLine
 					hits = append(hits, Hit{Batch: p.Batch, Kind: e.kind(), Record: record, Position: at})
 				}

@@ -40,14 +40,21 @@ type IDs [Kinds]string
 type Record struct {
 	// Line is the number of the line in the file, from 1.
 	Line int64
-	IDs  IDs
+	// Rejected means that the line itself is invalid, or was rejected together with others; a valid line of a batch
+	// that was rejected as a whole is not.
+	Rejected bool
+	IDs      IDs
 }
 
-// A record has four bytes for the number of the line, little endian, and a byte whose bit k is set if there is an
+// A record has four bytes for the number of the line, little endian, whose highest bit is set if the line is rejected,
+// and a byte whose bit k is set if there is an
 // identifier of kind k, and bit 4+k if that is the lower-case form of a UUID. Then follow the identifiers: 16 bytes for
 // a UUID, otherwise a byte with the length and the bytes.
 const (
 	recordHeaderBytes = 5
+	rejectedBit       = 1 << 31
+	// maxLine is the largest number of a line that a record holds.
+	maxLine = rejectedBit - 1
 	// maxRecordBytes is the length of the longest record.
 	maxRecordBytes = recordHeaderBytes + Kinds*(1+transaction.MaxIDBytes)
 )
@@ -84,7 +91,8 @@ func readRecord(b []byte) (Record, int, error) {
 	if err != nil {
 		return Record{}, 0, err
 	}
-	r := Record{Line: int64(binary.LittleEndian.Uint32(b))}
+	line := binary.LittleEndian.Uint32(b)
+	r := Record{Line: int64(line &^ rejectedBit), Rejected: line&rejectedBit != 0}
 	flags, rest := b[4], b[recordHeaderBytes:n]
 	for k := range r.IDs {
 		switch {

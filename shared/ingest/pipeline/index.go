@@ -20,6 +20,8 @@ import (
 type Index struct {
 	Batches indexedBatches
 	Indexer *lineindex.Indexer
+	// Accepted is AcceptedLines of the bucket of work files.
+	Accepted lineindex.Accepted
 	// Tenants returns the tenants that have an index.
 	Tenants func(ctx context.Context) ([]string, error)
 	Now     func() time.Time
@@ -77,7 +79,11 @@ func (s *Index) add(ctx context.Context, b batch.Batch) error {
 			metric.Add(ctx, metric.Lines, c.Validated.Lines)
 		}
 	}
-	return s.Indexer.Add(ctx, b.Tenant, lineindex.BatchOf(b), lineindex.ChunksOf(chunks))
+	files, err := lineindex.ChunksOf(ctx, chunks, s.Accepted)
+	if err != nil {
+		return err
+	}
+	return s.Indexer.Add(ctx, b.Tenant, lineindex.BatchOf(b), files)
 }
 
 // maintain merges the segments of every tenant, as far as the time suffices, in random order.

@@ -20,6 +20,7 @@ import (
 
 	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/chunk"
+	"sluice/shared/ingest/lineindex"
 	"sluice/shared/ingest/transaction"
 	"sluice/shared/ingest/transaction/scanner"
 	"sluice/shared/ingest/validation"
@@ -290,6 +291,13 @@ func workKey(folder, attempt, kind string) string {
 	h.Write([]byte(folder))
 	sum := h.Sum32()
 	return fmt.Sprintf("work/%02x/%s/%s.%s", byte(sum^sum>>8^sum>>16^sum>>24), folder, attempt, kind)
+}
+
+// AcceptedLines returns acceptedLines of a bucket of work files.
+func AcceptedLines(work *objects.Bucket) lineindex.Accepted {
+	return func(ctx context.Context, c batch.Chunk) (func(line int64) bool, error) {
+		return acceptedLines(ctx, work, c)
+	}
 }
 
 // acceptedLines returns a function that reports whether a line of a settled chunk, by its number from 0, is accepted.

@@ -72,8 +72,10 @@ func TestStatusesOfLines(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change   func(*batch.Batch)
 		isStored bool
-		ids      []string
-		want     string
+		// isRejected is what the index says of the line.
+		isRejected bool
+		ids        []string
+		want       string
 	}{
 		"stored":          {isStored: true, want: find.Ingested},
 		"not stored":      {want: find.Rejected},
@@ -85,8 +87,8 @@ func TestStatusesOfLines(t *testing.T) {
 			want: find.NotIngested},
 		"batch rejected, line not identified": {change: func(b *batch.Batch) { judged(b, batch.ValidationFailed, 1) },
 			ids: []string{"p", "", "m", "r"}, want: find.Rejected},
-		"every line rejected": {change: func(b *batch.Batch) { judged(b, batch.ValidationFailed, 2) },
-			want: find.Rejected},
+		"line rejected with its batch": {change: func(b *batch.Batch) { judged(b, batch.ValidationFailed, 1) },
+			isRejected: true, want: find.Rejected},
 		"failed while it was ingested": {change: func(b *batch.Batch) { judged(b, batch.Failed, 0) }, isStored: true,
 			want: find.NotIngested},
 		"cancelled": {change: func(b *batch.Batch) { b.Status, b.Verdict = batch.Failed, nil }, want: find.NotIngested},
@@ -94,6 +96,7 @@ func TestStatusesOfLines(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := newAPI(t)
 			b, ids := a.addBatch(t, time.Hour, tt.change), tt.ids
+			a.index.Rejected = tt.isRejected
 			if ids == nil {
 				ids = []string{"p", "t", "m", "r"}
 			}

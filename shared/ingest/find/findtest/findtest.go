@@ -14,6 +14,9 @@ import (
 
 // Index is an index of lines in memory, and the keys of its tenants. It is safe for concurrent use.
 type Index struct {
+	// Rejected is what is said of lines that are added.
+	Rejected bool
+
 	// Since is since when lines are indexed; the zero time if they are not.
 	Since time.Time
 	Now   func() time.Time
@@ -34,7 +37,8 @@ type line struct {
 func (x *Index) Add(tenant string, b lineindex.Batch, number int64, ids ...string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.lines = append(x.lines, line{tenant, b, lineindex.Record{Line: number, IDs: lineindex.IDs(ids)}})
+	record := lineindex.Record{Line: number, Rejected: x.Rejected, IDs: lineindex.IDs(ids)}
+	x.lines = append(x.lines, line{tenant, b, record})
 }
 
 // Find returns since when lines are indexed. The key is of no account here.

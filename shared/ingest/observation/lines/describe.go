@@ -16,7 +16,6 @@ import (
 	"sluice/shared/ingest/lineindex"
 	"sluice/shared/ingest/observation"
 	"sluice/shared/ingest/report"
-	"sluice/shared/ingest/validation"
 )
 
 // maxReportBytes is how much of a chunk's part of the report is read. The reasons of lines that are further on are not
@@ -70,14 +69,10 @@ func chunkOf(counts batch.LineCounts, line int64) (index int, first int64) {
 // describeInChunk returns an event for each of the hits in a chunk, whose first line has a number.
 func (f *Finder) describeInChunk(ctx context.Context, b batch.Batch, c batch.Chunk, hits []lineindex.Hit,
 	first int64, left *Budget) (events []observation.Event, err error) {
-	isAccepted, err := f.acceptance(ctx, c)
-	if err != nil {
-		return nil, err
-	}
 	rejected := map[int64]string{}
 	for _, h := range hits {
-		if line := h.Line - first; !isAccepted(line) {
-			rejected[line] = reasonUnread
+		if h.Rejected {
+			rejected[h.Line-first] = reasonUnread
 		}
 	}
 	if err := f.readReasons(ctx, c, rejected, left); err != nil {
@@ -86,7 +81,7 @@ func (f *Finder) describeInChunk(ctx context.Context, b batch.Batch, c batch.Chu
 	for _, h := range hits {
 		e := observation.Event{Tenant: b.Tenant, At: b.ReceivedAt, TransactionID: h.IDs[lineindex.Transaction],
 			ModificationID: h.IDs[lineindex.Modification]}
-		if reason, isRejected := rejected[h.Line-first]; isRejected && !isSkipped(c) {
+		if reason, isRejected := rejected[h.Line-first]; isRejected {
 			e.Status, e.Reason = http.StatusBadRequest, reason
 		} else {
 			e.Status, e.Reason = outcomeOf(b)
@@ -110,26 +105,6 @@ func outcomeOf(b batch.Batch) (status int, reason string) {
 		return http.StatusBadRequest, "The batch was rejected: " + b.ErrorMessage
 	}
 	return http.StatusInternalServerError, "The batch failed: " + b.ErrorMessage
-}
-
-// acceptance returns a function that reports whether a line of a chunk is accepted.
-func (f *Finder) acceptance(ctx context.Context, c batch.Chunk) (func(line int64) bool, error) {
-	if isSkipped(c) {
-		return func(int64) bool { return false }, nil
-	}
-	switch c.Settled.Acceptance() {
-	case batch.AcceptNone:
-		return func(int64) bool { return false }, nil
-	case batch.AcceptAll:
-		return func(int64) bool { return true }, nil
-	}
-	body, err := f.Work.Open(ctx, c.Settled.AcceptedKey, "", 0, -1)
-	if err != nil {
-		return nil, fmt.Errorf("read accepted lines: %w", err)
-	}
-	defer body.Close()
-	bitmap, err := validation.ReadBitmap(body, c.Validated.Lines)
-	return bitmap.Accepted, err
 }
 
 // readReasons sets the reasons of rejected lines of a chunk, which are counted from 0, from its part of the report.

@@ -160,8 +160,8 @@ func TestFindByOutcome(t *testing.T) {
 		b.chunks[i].Settled = &batch.SettleResult{Skipped: true}
 	}
 	b.Status = batch.ValidationFailed // has too many transactions
-	events, _ = findAll(t, f, ample, "m7")
-	compare(t, []want{{"m7", "x7", rejected, "The batch was rejected: why"}}, events)
+	events, _ = findAll(t, f, ample, "m0")
+	compare(t, []want{{"m0", "x0", rejected, "The batch was rejected: why"}}, events)
 }
 
 // The outcomes of lines whose work files are gone, or that are too old, are not known. A damaged index is an error.

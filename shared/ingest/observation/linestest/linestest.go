@@ -64,7 +64,9 @@ func (x *Index) Validate(t testing.TB, b *batch.Batch, file []byte, chunkBytes i
 	v := &validator{t: t, batch: b, file: file, objects: x.Objects, key: x.LineKey}
 	v.validate()
 	v.settle(v.reconcile())
-	v.check(x.Add(t.Context(), b.Tenant, lineindex.BatchOf(*b), lineindex.ChunksOf(v.chunks)))
+	files, err := lineindex.ChunksOf(t.Context(), v.chunks, v.accepted)
+	v.check(err)
+	v.check(x.Add(t.Context(), b.Tenant, lineindex.BatchOf(*b), files))
 	return v.chunks
 }
 
@@ -159,6 +161,15 @@ func (v *validator) settle(rejections []chunk.Source) {
 			c.Settled.AcceptedKey = v.store(accepted.Bytes(), "%d.accepted", i)
 		}
 	}
+}
+
+// accepted is a lineindex.Accepted.
+func (v *validator) accepted(_ context.Context, c batch.Chunk) (func(line int64) bool, error) {
+	if c.Settled.Acceptance() != batch.AcceptSome {
+		return func(int64) bool { return c.Settled.Acceptance() == batch.AcceptAll }, nil
+	}
+	bitmap, err := validation.ReadBitmap(bytes.NewReader(v.objects[c.Settled.AcceptedKey]), c.Validated.Lines)
+	return bitmap.Accepted, err
 }
 
 // Line returns a line with IDs of its transaction and modification, of a valid type or not.
