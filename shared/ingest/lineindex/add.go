@@ -25,9 +25,10 @@ type Chunk struct {
 // concurrentReads is how many objects are read at the same time.
 const concurrentReads = 16
 
-// Add makes a segment of the work files of a batch, writes the records of the batch, and registers the segment.
-// Repeating it, also at the same time, changes nothing; the same work files must be given. A batch without identifiers
-// has no segment.
+// Add writes the records of a batch and makes a segment of its work files. Repeating it, also at the same time, makes
+// another segment, with which searches find the same and merges one entry of two: files that are registered, or removed
+// after a merge, are never written again. Work files may only be added to those of earlier calls, at the end. A batch
+// without identifiers has no segment.
 func (x *Indexer) Add(ctx context.Context, tenant string, b Batch, chunks []Chunk) error {
 	inputs, err := openChunks(ctx, x.Work, chunks)
 	if err != nil || len(inputs) == 0 {
@@ -38,7 +39,7 @@ func (x *Indexer) Add(ctx context.Context, tenant string, b Batch, chunks []Chun
 	if err != nil {
 		return fmt.Errorf("write records: %w", err)
 	}
-	s := Segment{ID: segmentID(b.ReceivedAt, string(b.ID)), Batches: 1, Only: b, FirstExpiry: b.Expires}
+	s := Segment{ID: segmentID(b.ReceivedAt, x.NewName()), Batches: 1, Only: b, FirstExpiry: b.Expires}
 	streams, entries := make([]*stream, len(inputs)), int64(0)
 	for i, in := range inputs {
 		streams[i] = in.stream(x.Work)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -83,7 +84,10 @@ func (f *fixture) writeChunks(t *testing.T, name string, chunks [][]line) (writt
 		if size == 0 {
 			out.Key = ""
 		} else {
-			f.files.Objects[out.Key] = b.Bytes()
+			errtest.Fatal(t, f.files.WriteObject(context.Background(), out.Key, func(w io.Writer) error {
+				_, err := b.WriteTo(w)
+				return err
+			}))
 		}
 		written = append(written, out)
 	}
@@ -297,7 +301,6 @@ func TestAddAgain(t *testing.T) {
 		errtest.Fatal(t, f.Add(context.Background(), f.tenant, b, f.writeChunks(t, string(b.ID), chunks)))
 	}
 	again()
-	difftest.Equal(t, "segments", 4, len(f.segments(t)))
 	errtest.Fatal(t, f.Maintain(context.Background(), f.tenant))
 	again() // its segment is merged already
 	want := []string{"4 1 0", "3 1 0", "2 1 0", "1 1 0"}
@@ -307,8 +310,33 @@ func TestAddAgain(t *testing.T) {
 	}
 	errtest.Fatal(t, f.Maintain(context.Background(), f.tenant))
 	difftest.Equal(t, "lines of p", want, f.search(t, "p", 10))
+	entries := int64(0)
+	for _, s := range f.segments(t) {
+		for _, n := range s.Entries {
+			entries += n
+		}
+	}
+	difftest.Equal(t, "entries of 7 lines", int64(7), entries)
 	f.add(t, time.Time{}, []line{{}})
 	difftest.Equal(t, "lines of p", want, f.search(t, "p", 10))
+}
+
+// A chunk may be validated after its batch has ended. When the batch is added again, the chunk's lines are found, too.
+func TestAddAgainWithALateChunk(t *testing.T) {
+	f := newFixture()
+	b := lineindex.Batch{ID: "00000000-0000-7000-8000-00000000000a", ReceivedAt: start}
+	chunks := f.writeChunks(t, "a", [][]line{{{"p", "t", "m", ""}}, {{"p", "p", "p", "p"}}})
+	for n := range 3 {
+		errtest.Fatal(t, f.Add(t.Context(), f.tenant, b, chunks[:min(1+n, 2)]))
+		want := []string{"a 1 0", "a 2 0", "a 2 1", "a 2 2", "a 2 3"}
+		if n == 0 {
+			want = want[:1]
+		}
+		difftest.Equal(t, "lines of p", want, f.search(t, "p", 10))
+		f.add(t, time.Time{}, []line{{"q", "", "", ""}})
+		errtest.Fatal(t, f.Maintain(t.Context(), f.tenant))
+		difftest.Equal(t, "lines of p in the end", want, f.search(t, "p", 10))
+	}
 }
 
 // A batch that is not in a segment yet is found as it will be found there, also by a search that goes on after it got

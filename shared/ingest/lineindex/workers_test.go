@@ -61,6 +61,10 @@ func (s interruptedStores) Segments(ctx context.Context, tenant string) (segment
 	return segments, merges, err
 }
 
+func (s interruptedStores) Register(ctx context.Context, tenant string, segment lineindex.Segment) error {
+	return s.call(func() error { return s.Catalog.Register(ctx, tenant, segment) })
+}
+
 func (s interruptedStores) BeginMerge(ctx context.Context, tenant string, m lineindex.Merge) error {
 	return s.call(func() error { return s.Catalog.BeginMerge(ctx, tenant, m) })
 }
@@ -91,7 +95,8 @@ func (s interruptedStores) EndMerge(ctx context.Context, tenant string, m linein
 	return s.call(func() error { return s.Catalog.EndMerge(ctx, tenant, m) })
 }
 
-func (s interruptedStores) Open(ctx context.Context, key, etag string, from, to int64) (body io.ReadCloser, err error) {
+func (s interruptedStores) Open(ctx context.Context, key, etag string, from, to int64) (body io.ReadCloser,
+	err error) {
 	err = s.call(func() (err error) {
 		body, err = s.Files.Open(ctx, key, etag, from, to)
 		return err
@@ -107,31 +112,46 @@ func (s interruptedStores) Remove(ctx context.Context, key string) error {
 	return s.call(func() error { return s.Files.Remove(ctx, key) })
 }
 
+// interrupted returns a worker that is interrupted.
+func (f *fixture) interrupted(i *interruption) lineindex.Indexer {
+	stores, worker := interruptedStores{f.Catalog, f.files, i}, *f.Indexer
+	worker.Catalog, worker.Files = stores, stores
+	return worker
+}
+
 // TestInterruptedMerge interrupts a worker at each call of its stores in turn. Before the lease of one that is killed
 // ends, others add batches and merge them, perhaps with the output of the first merge; after that, another worker goes
 // on. Searches have all lines at any time, and no object is left over in the end.
 func TestInterruptedMerge(t *testing.T) {
 	t.Parallel()
+	eachInterruption(t, 40, func(t *testing.T, i *interruption, pauses bool) bool {
+		return newFixture().interruptMerge(t, i, pauses)
+	})
+}
+
+// eachInterruption calls run for each way and call of interrupting a worker, until run reports that the worker made
+// fewer calls, which are at least some.
+func eachInterruption(t *testing.T, least int64, run func(t *testing.T, i *interruption, pauses bool) bool) {
+	t.Helper()
 	for name, mode := range map[string]struct{ isLate, pauses bool }{
 		"killed before a call": {}, "killed after a call": {isLate: true}, "paused": {pauses: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n := int64(1)
-			for isInterrupted := true; isInterrupted; n++ {
-				i := &interruption{n: n, isLate: mode.isLate}
-				isInterrupted = newFixture().interrupt(t, i, mode.pauses)
+			for run(t, &interruption{n: n, isLate: mode.isLate}, mode.pauses) {
+				n++
 			}
-			if n < 40 {
+			if n < least {
 				t.Errorf("only %d calls", n)
 			}
 		})
 	}
 }
 
-// interrupt interrupts a worker that merges four segments into several files, and checks the index then and in the end.
-// It reports whether the worker got as far as the call.
-func (f *fixture) interrupt(t *testing.T, i *interruption, pauses bool) bool {
+// interruptMerge interrupts a worker that merges four segments into several files, and checks the index then and in the
+// end. It reports whether the worker got as far as the call.
+func (f *fixture) interruptMerge(t *testing.T, i *interruption, pauses bool) bool {
 	t.Helper()
 	f.FileEntries = 4
 	f.add(t, start.Add(time.Minute), []line{{"q", "", "", ""}})
@@ -162,8 +182,7 @@ func (f *fixture) interrupt(t *testing.T, i *interruption, pauses bool) bool {
 			goOn()
 		}
 	}
-	stores, worker := interruptedStores{f.Catalog, f.files, i}, *f.Indexer
-	worker.Catalog, worker.Files = stores, stores
+	worker := f.interrupted(i)
 	err := worker.Maintain(t.Context(), f.tenant)
 	if pauses && err != nil && !lineindextest.IsGone(err) {
 		t.Errorf("call %d: %v", i.n, err)
@@ -179,6 +198,42 @@ func (f *fixture) interrupt(t *testing.T, i *interruption, pauses bool) bool {
 		f.checkObjects(t)
 	}
 	return isInterrupted
+}
+
+// TestInterruptedAdd interrupts a worker that adds a batch. Another one adds it again and merges it. If the first one
+// only paused, the batch is in the index twice, and its lines are found once.
+func TestInterruptedAdd(t *testing.T) {
+	t.Parallel()
+	eachInterruption(t, 6, func(t *testing.T, i *interruption, pauses bool) bool {
+		f := newFixture()
+		f.FileEntries = 1
+		b := lineindex.Batch{ID: "00000000-0000-7000-8000-00000000000a", ReceivedAt: start}
+		chunks := f.writeChunks(t, "a", [][]line{{{"p", "t", "m", "r"}}, {{"p", "", "", ""}}})
+		worker := f.interrupted(i)
+		again := func() {
+			errtest.Fatal(t, f.Add(t.Context(), f.tenant, b, chunks))
+			for range 3 {
+				f.add(t, time.Time{}, []line{{"q", "", "", ""}})
+			}
+			errtest.Fatal(t, f.Maintain(t.Context(), f.tenant))
+		}
+		if pauses {
+			i.meanwhile = again
+		}
+		err := worker.Add(t.Context(), f.tenant, b, chunks)
+		if (err != nil) != (!pauses && i.calls.Load() >= i.n) {
+			t.Errorf("call %d: error %v", i.n, err)
+		}
+		isInterrupted := i.calls.Load() >= i.n
+		if !pauses || !isInterrupted {
+			again()
+		}
+		for range 2 {
+			difftest.Equal(t, fmt.Sprintf("lines, call %d", i.n), []string{"a 1 0", "a 2 0"}, f.search(t, "p", 10))
+			again()
+		}
+		return isInterrupted
+	})
 }
 
 // TestConcurrentWorkers adds batches and maintains the index in several workers at once, while searches go on.

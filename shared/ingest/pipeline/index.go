@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"sluice/shared/ingest/batch"
@@ -38,8 +39,9 @@ type indexedBatches interface {
 // indexPatience is how long a batch whose work files cannot be read is tried again. They are deleted after that time.
 const indexPatience = 7 * 24 * time.Hour
 
-// Run indexes a batch, and then merges the segments of its tenant. Repeating it, also at the same time, changes
-// nothing. Without a batch, which is how a schedule invokes it, it merges the segments of every tenant.
+// Run indexes a batch that owes its index, and then merges the segments of its tenant. Repeating it, also at the same
+// time, makes no difference to searches. Without a batch, which is how a schedule invokes it, it merges the segments of
+// every tenant.
 func (s *Index) Run(ctx context.Context, in BatchInput) (struct{}, error) {
 	if in.ID == "" {
 		return struct{}{}, s.maintain(ctx)
@@ -50,26 +52,35 @@ func (s *Index) Run(ctx context.Context, in BatchInput) (struct{}, error) {
 			return err
 		}
 		metric.SetProperty(ctx, "tenant", b.Tenant)
-		err = s.add(ctx, b)
-		if errors.Is(err, objects.ErrNotFound) && s.Now().Sub(b.UpdatedAt) > indexPatience {
-			s.Log.ErrorContext(ctx, "the index of a batch is given up", "batch", b.ID, "error", err)
-			err = nil
+		if !b.Status.IsTerminal() {
+			return fmt.Errorf("batch %s is %s: it has not ended", b.ID, b.Status)
 		}
-		if err == nil {
-			err = s.Batches.MarkAnnounced(ctx, b, []batch.Receiver{batch.Index})
-		}
-		if err != nil {
-			return err
+		if slices.Contains(b.Unannounced, batch.Index) {
+			if err := s.addOrGiveUp(ctx, b); err != nil {
+				return err
+			}
 		}
 		return s.Indexer.Maintain(ctx, b.Tenant)
 	})
 }
 
+// addOrGiveUp indexes a batch, or gives it up if its work files have been deleted, and records that its index is not
+// owed any more.
+func (s *Index) addOrGiveUp(ctx context.Context, b batch.Batch) error {
+	err := s.add(ctx, b)
+	isGone := errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrDenied)
+	if isGone && s.Now().Sub(b.UpdatedAt) > indexPatience {
+		s.Log.ErrorContext(ctx, "the index of a batch is given up", "batch", b.ID, "error", err)
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.Batches.MarkAnnounced(ctx, b, []batch.Receiver{batch.Index})
+}
+
 // add indexes the lines of a batch.
 func (s *Index) add(ctx context.Context, b batch.Batch) error {
-	if !b.Status.IsTerminal() {
-		return fmt.Errorf("batch %s is %s: it has not ended", b.ID, b.Status)
-	}
 	chunks, err := s.Batches.Chunks(ctx, b.ID)
 	if err != nil {
 		return err
