@@ -100,9 +100,10 @@ func openChunks(ctx context.Context, work Files, chunks []Chunk) ([]*chunkInput,
 	base := int64(0)
 	for _, in := range inputs {
 		in.base = base
-		if base += in.records; in.records < 0 || base > maxRecordsBytes {
-			return nil, fmt.Errorf("%w: %d bytes of records", ErrCorrupt, base)
+		if in.records < 0 || in.records > maxRecordsBytes-base {
+			return nil, fmt.Errorf("%w: %d bytes of records", ErrCorrupt, in.records)
 		}
+		base += in.records
 	}
 	return inputs, nil
 }
@@ -111,7 +112,12 @@ func openChunks(ctx context.Context, work Files, chunks []Chunk) ([]*chunkInput,
 func (in *chunkInput) stream(work Files) *stream {
 	shift := uint64(in.base) << kindBits
 	return &stream{files: work, key: in.Key, offset: chunkHeaderBytes, to: in.entries,
-		place: func(place uint64) (uint64, bool) { return place + shift, true }}
+		place: func(place uint64) (uint64, bool, error) {
+			if place>>kindBits >= uint64(in.records) {
+				return 0, false, fmt.Errorf("%w: %s has no record %d", ErrCorrupt, in.Key, place>>kindBits)
+			}
+			return place + shift, true, nil
+		}}
 }
 
 // copyRecords copies the records of the chunks, with the numbers of lines in the file.
@@ -135,6 +141,9 @@ func (x *Indexer) copyChunk(ctx context.Context, out *bufio.Writer, in *chunkInp
 	r := bufio.NewReaderSize(body, 256<<10)
 	for left := in.records; left > 0; {
 		b, err := r.Peek(int(min(left, int64(maxRecordBytes))))
+		if err == io.EOF {
+			err = fmt.Errorf("%w: %s ends early", ErrCorrupt, in.Key)
+		}
 		if err != nil {
 			return err
 		}

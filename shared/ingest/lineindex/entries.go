@@ -2,6 +2,7 @@ package lineindex
 
 import (
 	"context"
+	"fmt"
 	"slices"
 )
 
@@ -23,6 +24,9 @@ func (f entryFile) each(ctx context.Context, from, to int64, digest uint64, visi
 		entries := make([]entry, 0, len(b)/entryBytes)
 		for ; len(b) > 0; b = b[entryBytes:] {
 			entries = append(entries, decodeEntry(b))
+		}
+		if err == nil && !slices.IsSortedFunc(entries, compareEntries) {
+			err = fmt.Errorf("%w: %s is not in order", ErrCorrupt, f.key)
 		}
 		return entries, err
 	}

@@ -24,8 +24,8 @@ import (
 )
 
 var (
-	key   = lineindex.Key{1, 2, 3}
-	start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	testKey = lineindex.Key{1, 2, 3}
+	start   = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 )
 
 // fixture is an index of which a test knows all lines.
@@ -34,6 +34,7 @@ type fixture struct {
 	searcher lineindex.Searcher
 	files    *lineindextest.Files
 	clock    atomic.Int64
+	names    atomic.Int64
 	tenant   string
 	// added are the batches.
 	added []lineindex.Batch
@@ -43,7 +44,8 @@ func newFixture() *fixture {
 	f := &fixture{files: lineindextest.NewFiles(), tenant: "t1"}
 	f.clock.Store(start.UnixNano())
 	f.Indexer = &lineindex.Indexer{Catalog: lineindextest.NewCatalog(), Work: f.files, Files: f.files,
-		Lease: time.Minute, NewName: uuid.NewString, Now: f.now}
+		Lease: time.Minute, Now: f.now,
+		NewName: func() string { return fmt.Sprint("name", f.names.Add(1)) }}
 	f.searcher = lineindex.Searcher{Catalog: f.Catalog, Files: f.files, Now: f.now,
 		IsGone: lineindextest.IsGone}
 	return f
@@ -68,12 +70,12 @@ func (f *fixture) add(t *testing.T, expires time.Time, chunks ...[]line) lineind
 }
 
 // writeChunks writes the work files of chunks.
-func (f *fixture) writeChunks(t *testing.T, name string, chunks [][]line) (written []lineindex.Chunk) {
+func (f *fixture) writeChunks(t testing.TB, name string, chunks [][]line) (written []lineindex.Chunk) {
 	t.Helper()
 	first := int64(1)
 	var c lineindex.Collector
 	for i, lines := range chunks {
-		c.Reset(&key, 0)
+		c.Reset(&testKey, 0)
 		for n, ids := range lines {
 			c.Add(int64(n), resultOf(ids))
 		}
@@ -112,7 +114,7 @@ func (f *fixture) search(t *testing.T, id string, limit int, kinds ...lineindex.
 	if kinds == nil {
 		kinds = []lineindex.Kind{lineindex.Payment, lineindex.Transaction, lineindex.Modification, lineindex.Request}
 	}
-	q := lineindex.Query{Tenant: f.tenant, Key: key, IDs: []string{id}, Kinds: kinds, Limit: limit}
+	q := lineindex.Query{Tenant: f.tenant, Key: testKey, IDs: []string{id}, Kinds: kinds, Limit: limit}
 	for {
 		hits, next, err := f.searcher.Search(context.Background(), q)
 		errtest.Fatal(t, err)
@@ -177,11 +179,11 @@ func TestFindsLinesByEachIdentifier(t *testing.T) {
 		difftest.Equal(t, id, want, f.search(t, id, 1))
 	}
 	difftest.Equal(t, "transaction p1", []string{"1 5 1"}, f.search(t, "p1", 10, lineindex.Transaction))
-	hits, _, err := f.searcher.Search(context.Background(), lineindex.Query{Tenant: f.tenant, Key: key,
+	hits, _, err := f.searcher.Search(context.Background(), lineindex.Query{Tenant: f.tenant, Key: testKey,
 		IDs: []string{"m1"}, Kinds: []lineindex.Kind{lineindex.Modification}, Limit: 1})
 	errtest.Fatal(t, err)
 	difftest.Equal(t, "identifiers", line{"p1", "t1", "m1", request}, hits[0].IDs)
-	for _, other := range []lineindex.Query{{Tenant: "t2", Key: key}, {Tenant: f.tenant, Key: lineindex.Key{9}}} {
+	for _, other := range []lineindex.Query{{Tenant: "t2", Key: testKey}, {Tenant: f.tenant, Key: lineindex.Key{9}}} {
 		other.IDs, other.Kinds, other.Limit = []string{"m1"}, []lineindex.Kind{lineindex.Modification}, 1
 		if hits, _, err := f.searcher.Search(context.Background(), other); err != nil || len(hits) > 0 {
 			t.Errorf("found %v, error %v", hits, err)
@@ -363,7 +365,7 @@ func TestPendingBatches(t *testing.T) {
 		}
 	}
 	check("pending")
-	q := lineindex.Query{Tenant: f.tenant, Key: key, IDs: []string{"p"}, Kinds: []lineindex.Kind{lineindex.Payment},
+	q := lineindex.Query{Tenant: f.tenant, Key: testKey, IDs: []string{"p"}, Kinds: []lineindex.Kind{lineindex.Payment},
 		Limit: 1}
 	_, next, err := f.searcher.Search(t.Context(), q)
 	errtest.Fatal(t, err)

@@ -3,7 +3,6 @@ package lineindex
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -195,20 +194,19 @@ func (x *Indexer) streamFile(ctx context.Context, tenant string, s, merged Segme
 	}
 	from := s.fileOf(first)
 	in := &stream{files: x.Files, key: s.fileKey(tenant, from), to: s.Entries[from], first: first, limit: limit,
-		place: func(place uint64) (uint64, bool) {
+		place: func(place uint64) (uint64, bool, error) {
 			n := place >> batchShift
-			if n >= uint64(len(numbers)) || numbers[n] < 0 {
-				return 0, false
+			if n >= uint64(len(numbers)) {
+				return 0, false, fmt.Errorf("%w: segment %s has no batch %d", ErrCorrupt, s.ID, n)
 			}
-			return uint64(numbers[n])<<batchShift | place&(1<<batchShift-1), true
+			return uint64(numbers[n])<<batchShift | place&(1<<batchShift-1), numbers[n] >= 0, nil
 		}}
 	if len(s.Entries) < len(merged.Entries) { // a part of the file: from the page of its first entry on
-		offset := s.Entries[from]*entryBytes + s.pageOf(first)*pageBytes
-		b, err := readRange(ctx, x.Files, in.key, offset, offset+8)
+		p, err := readPage(ctx, x.Files, tenant, s, from, s.pageOf(first))
 		if err != nil {
 			return nil, err
 		}
-		in.from = min(int64(binary.LittleEndian.Uint64(b)), in.to)
+		in.from = p.from
 	}
 	return in, nil
 }

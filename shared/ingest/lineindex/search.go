@@ -198,7 +198,7 @@ func (s *Searcher) searchSegment(ctx context.Context, q Query, segment Segment, 
 // batchesOf returns the batches of some entries and those between them, and the number of the first one.
 func (s *Searcher) batchesOf(ctx context.Context, tenant string, segment Segment, entries []entry) ([]Batch, int,
 	error) {
-	first, last := entries[0].batch(), entries[len(entries)-1].batch() // entries of one digest are in their order
+	first, last := entries[0].batch(), entries[len(entries)-1].batch() // entries are in the order of their places
 	batches, err := readBatches(ctx, s.Files, tenant, segment, first, last)
 	return batches, first, err
 }

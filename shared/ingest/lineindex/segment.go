@@ -181,6 +181,9 @@ type Files interface {
 
 // readRange reads the bytes [from, to) of an object, all of which must exist.
 func readRange(ctx context.Context, files Files, key string, from, to int64) ([]byte, error) {
+	if from < 0 || from > to {
+		return nil, fmt.Errorf("%w: no bytes %d to %d of %s", ErrCorrupt, from, to, key)
+	}
 	b := make([]byte, to-from)
 	body, err := files.Open(ctx, key, "", from, to)
 	if err != nil {

@@ -19,10 +19,11 @@ type stream struct {
 	// limit is the digest from which on entries are left out; 0 for none. Entries before first are left out, too.
 	first, limit uint64
 	// place returns the place of an entry in the merged segment; false to leave it out.
-	place func(uint64) (uint64, bool)
+	place func(uint64) (place uint64, isKept bool, err error)
 
-	block   []byte
-	current entry
+	block []byte
+	// last is the latest entry of the file, and current the one that was not left out.
+	last, current entry
 }
 
 // next makes the next entry the current one. It returns io.EOF after the last one.
@@ -35,16 +36,20 @@ func (s *stream) next(ctx context.Context) error {
 		}
 		e := decodeEntry(s.block)
 		s.block = s.block[entryBytes:]
+		if compareEntries(e, s.last) < 0 {
+			return fmt.Errorf("%w: %s is not in order", ErrCorrupt, s.key)
+		}
+		s.last = e
 		if s.limit != 0 && e.digest >= s.limit {
 			return io.EOF
 		}
 		if e.digest < s.first {
 			continue
 		}
-		place, isKept := s.place(e.place)
-		if isKept {
+		place, isKept, err := s.place(e.place)
+		if err != nil || isKept {
 			s.current = entry{e.digest, place}
-			return nil
+			return err
 		}
 	}
 }
