@@ -33,7 +33,7 @@ func NewCatalog(env setup.Env) *lineindexdb.Store {
 // NewSearcher returns the searcher of the indexes, and of the batches that are to be indexed.
 func NewSearcher(env setup.Env) *lineindex.Searcher {
 	owing := lineindex.Owing{Batches: batchdb.New(env.DynamoDB(), env.BatchesTable),
-		Accepted: pipeline.AcceptedLines(env.Work())}
+		Accepted: pipeline.AcceptedLines(env.Work()), IsGone: isGone}
 	return &lineindex.Searcher{Catalog: NewCatalog(env), Files: env.Work(), Pending: owing.Pending, Work: env.Work(),
 		IsGone: isGone, Now: time.Now}
 }

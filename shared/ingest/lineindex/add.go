@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -153,8 +152,8 @@ func (x *Indexer) copyChunk(ctx context.Context, out *bufio.Writer, in *chunkInp
 		}
 		number := int64(binary.LittleEndian.Uint32(b))
 		line := in.FirstLine + number
-		if number < 0 || line > maxLine {
-			return errors.New("the number of a line is too large")
+		if line > maxLine {
+			return fmt.Errorf("%w: %s has line %d", ErrCorrupt, in.Key, line)
 		}
 		if in.IsRejected != nil && in.IsRejected(number) {
 			line |= rejectedBit

@@ -91,10 +91,9 @@ func FuzzWorkFile(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		x := newFixture()
-		chunks := x.writeChunks(t, "a", [][]line{{{"p", "t", "m", "r"}}})
+		chunks := x.writeChunks(t, "a", [][]line{{{"p", "t", "m", "r"}}, {}, {{"p", "t", "m", "r"}}})
+		chunks[1].Key = "work/any"
 		x.files.Objects["work/any"] = b
-		chunks = append(chunks, lineindex.Chunk{Key: "work/any", FirstLine: 2}, lineindex.Chunk{Key: chunks[0].Key,
-			FirstLine: 1 << 30})
 		added := lineindex.Batch{ID: "00000000-0000-7000-8000-00000000000a", ReceivedAt: start}
 		x.searcher.Work = x.files
 		x.searcher.Pending = func(context.Context, string) ([]lineindex.Pending, error) {

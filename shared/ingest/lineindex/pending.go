@@ -2,7 +2,10 @@ package lineindex
 
 import (
 	"context"
+	"io"
 	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"sluice/shared/ingest/batch"
 )
@@ -16,6 +19,8 @@ type Owing struct {
 		Chunks(ctx context.Context, id batch.ID) ([]batch.Chunk, error)
 	}
 	Accepted Accepted
+	// IsGone reports whether an error of Accepted means that a work file does not exist.
+	IsGone func(error) bool
 }
 
 // Accepted returns a function that reports whether a line of a settled chunk, counted from 0, is accepted.
@@ -39,6 +44,9 @@ func (o Owing) Pending(ctx context.Context, tenant string) (pending []Pending, e
 			return nil, err
 		}
 		files, err := ChunksOf(ctx, chunks, o.Accepted)
+		if err != nil && o.IsGone(err) {
+			continue // they are deleted a week after the end of a batch that could not be indexed
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -63,57 +71,71 @@ func ChunksOf(ctx context.Context, chunks []batch.Chunk, accepted Accepted) ([]C
 	}
 	counts := batch.CountLines(chunks)
 	files := make([]Chunk, len(chunks))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(concurrentReads)
 	for i, c := range chunks {
 		files[i] = Chunk{Key: c.Validated.IdentifiersKey, FirstLine: counts.FirstLine(i)}
 		if c.Settled == nil || c.Settled.Skipped || files[i].Key == "" {
 			continue // its lines were not judged to the end, or have no identifiers
 		}
-		isAccepted, err := accepted(ctx, c)
-		if err != nil {
-			return nil, err
-		}
-		files[i].IsRejected = func(line int64) bool { return !isAccepted(line) }
+		g.Go(func() error {
+			isAccepted, err := accepted(ctx, c)
+			files[i].IsRejected = func(line int64) bool { return !isAccepted(line) }
+			return err
+		})
 	}
-	return files, nil
+	return files, g.Wait()
 }
 
-// searchPending returns the hits of a batch that is not in a segment yet after the position, with their records: at
-// least one more than the limit if there are as many. They are those that its segment will have.
-func (s *Searcher) searchPending(ctx context.Context, q Query, p Pending, wanted map[uint64][]Kind) (hits []Hit,
-	err error) {
-	if p.isExpired(s.Now()) {
+// pendingChunk is the work file of a chunk of a batch that is not in a segment yet.
+type pendingChunk struct {
+	Batch
+	in *chunkInput
+}
+
+// pendingChunks returns the work files of the pending batches that exist.
+func (r *search) pendingChunks(ctx context.Context) (chunks []pendingChunk, err error) {
+	if r.Pending == nil {
 		return nil, nil
 	}
-	inputs, err := openChunks(ctx, s.Work, p.Chunks)
+	pending, err := r.Pending(ctx, r.Tenant)
 	if err != nil {
 		return nil, err
 	}
-	for _, in := range inputs {
-		file := entryFile{s.Work, in.Key, chunkHeaderBytes}
-		for digest, kinds := range wanted {
-			err := file.each(ctx, 0, in.entries, digest, func(entries []entry) (bool, error) {
-				for _, e := range entries {
-					at := Position{p.ReceivedAt, p.ID, e.place + uint64(in.base)<<kindBits}
-					if !slices.Contains(kinds, e.kind()) || q.After != nil && at.compare(*q.After) <= 0 {
-						continue
-					}
-					record, err := readRecordAt(ctx, s.Work, in.Key, in.recordsStart()+e.offset())
-					if err != nil {
-						return false, err
-					}
-					record.Rejected = in.IsRejected != nil && in.IsRejected(record.Line)
-					record.Line += in.FirstLine
-					hits = append(hits, Hit{Batch: p.Batch, Kind: e.kind(), Record: record, Position: at})
-				}
-				return len(hits) <= q.Limit, nil
-			})
-			if err != nil {
-				return nil, err
-			}
+	for _, p := range pending {
+		if p.isExpired(r.Now()) {
+			continue
 		}
-		if len(hits) > q.Limit {
-			break // the chunks are in the order of their lines
+		inputs, err := openChunks(ctx, r.Work, p.Chunks)
+		if err != nil && !r.IsGone(err) {
+			return nil, err
+		}
+		for _, in := range inputs {
+			chunks = append(chunks, pendingChunk{p.Batch, in})
 		}
 	}
-	return hits, nil
+	return chunks, nil
+}
+
+// findInChunk returns the hits of a chunk after the position, of each digest at least one more than the limit if there
+// are as many: those that the segment of the batch will have. It reads all entries, with one request for 8,192 of them,
+// however many digests there are.
+func (r *search) findInChunk(ctx context.Context, c pendingChunk) (hits []Hit, err error) {
+	found := map[uint64]int{}
+	for s := c.in.stream(r.Work); ; {
+		if err := s.next(ctx); err == io.EOF {
+			return hits, nil
+		} else if err != nil {
+			return nil, err
+		}
+		e := s.current
+		kinds, isWanted := r.wanted[e.digest]
+		at := Position{c.ReceivedAt, c.ID, e.place}
+		if !isWanted || found[e.digest] > r.Limit || !r.wants(kinds, e.kind(), at) {
+			continue
+		}
+		found[e.digest]++
+		record := recordPlace{r.Work, c.in.Key, c.in.recordsStart() + e.offset() - c.in.base, c.in}
+		hits = append(hits, Hit{Batch: c.Batch, Kind: e.kind(), Position: at, record: record})
+	}
 }

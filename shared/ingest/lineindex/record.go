@@ -47,9 +47,8 @@ type Record struct {
 }
 
 // A record has four bytes for the number of the line, little endian, whose highest bit is set if the line is rejected,
-// and a byte whose bit k is set if there is an
-// identifier of kind k, and bit 4+k if that is the lower-case form of a UUID. Then follow the identifiers: 16 bytes for
-// a UUID, otherwise a byte with the length and the bytes.
+// and a byte whose bit k is set if there is an identifier of kind k, and bit 4+k if that is the lower-case form of a
+// UUID. Then follow the identifiers: 16 bytes for a UUID, otherwise a byte with the length and the bytes.
 const (
 	recordHeaderBytes = 5
 	rejectedBit       = 1 << 31

@@ -83,6 +83,8 @@ type Hit struct {
 	Kind  Kind
 	Record
 	Position Position
+
+	record recordPlace
 }
 
 // compare orders positions: the batch received last first, and the lines of a batch as they are in the file.
@@ -100,97 +102,141 @@ func (p Position) compare(other Position) int {
 	return 0
 }
 
-// Search returns the first hits after a position, the lines of the batch that was received last first, and the position
-// after which there may be more; nil at the end. Lines that expired are not found. A search that meets the end of a
-// merge begins again.
-func (s *Searcher) Search(ctx context.Context, q Query) (hits []Hit, next *Position, err error) {
-	for range 3 {
-		hits, next, err = s.search(ctx, q)
-		if err == nil || !s.IsGone(err) {
-			break
-		}
-	}
-	return hits, next, err
-}
+// maxAttempts is how often a search reads the segments of a tenant. Each time another merge must have ended meanwhile.
+const maxAttempts = 5
 
-func (s *Searcher) search(ctx context.Context, q Query) (hits []Hit, next *Position, err error) {
-	var pending []Pending
-	if s.Pending != nil { // before the segments, so that each batch is in one of them
-		if pending, err = s.Pending(ctx, q.Tenant); err != nil {
-			return nil, nil, err
-		}
-	}
-	segments, _, err := s.Catalog.Segments(ctx, q.Tenant)
-	if err != nil {
-		return nil, nil, err
-	}
-	wanted := map[uint64][]Kind{}
+// Search returns the first hits after a position, the lines of the batch that was received last first, and the position
+// after which there may be more; nil at the end. Lines that expired are not found. The limit is 1 or more.
+func (s *Searcher) Search(ctx context.Context, q Query) (hits []Hit, next *Position, err error) {
+	r := search{Searcher: s, Query: q, wanted: map[uint64][]Kind{}, done: map[part]bool{}}
 	for _, id := range q.IDs {
 		for _, k := range q.Kinds {
 			digest := q.Key.digest(k, []byte(id)) // of Request, perhaps another one than of the other kinds
-			wanted[digest] = append(wanted[digest], k)
+			r.wanted[digest] = append(r.wanted[digest], k)
 		}
 	}
-	var mu sync.Mutex
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(concurrentReads)
-	collect := func(search func() ([]Hit, error)) {
-		g.Go(func() error {
-			found, err := search()
-			mu.Lock()
-			defer mu.Unlock()
-			hits = append(hits, found...)
-			return err
-		})
-	}
-	for _, segment := range segments {
-		for digest, kinds := range wanted {
-			collect(func() ([]Hit, error) { return s.searchSegment(gctx, q, segment, digest, kinds) })
+	for range maxAttempts {
+		if err = r.findHits(ctx); err == nil || !s.IsGone(err) {
+			break
 		}
 	}
-	for _, p := range pending {
-		collect(func() ([]Hit, error) { return s.searchPending(gctx, q, p, wanted) })
-	}
-	if err := g.Wait(); err != nil {
+	if err != nil {
 		return nil, nil, fmt.Errorf("search index: %w", err)
 	}
-	slices.SortFunc(hits, func(a, b Hit) int { return a.Position.compare(b.Position) })
-	hits = slices.CompactFunc(hits, func(a, b Hit) bool { return a.Position.compare(b.Position) == 0 })
+	slices.SortFunc(r.hits, func(a, b Hit) int { return a.Position.compare(b.Position) })
+	hits = slices.CompactFunc(r.hits, func(a, b Hit) bool { return a.Position.compare(b.Position) == 0 })
 	if len(hits) > q.Limit {
 		hits = hits[:q.Limit]
 		last := hits[len(hits)-1].Position
 		next = &last
 	}
-	hits, err = s.readRecords(ctx, q, hits)
+	hits, err = r.readRecords(ctx, hits)
 	return hits, next, err
 }
 
-// searchSegment returns the hits of a segment after the position, without records: those of some kinds whose
-// identifiers have the digest, at least one more than the limit if there are as many.
-func (s *Searcher) searchSegment(ctx context.Context, q Query, segment Segment, digest uint64, kinds []Kind) ([]Hit,
-	error) {
+// search is a search in progress.
+type search struct {
+	*Searcher
+	Query
+	// wanted are the digests that are looked for, and the kinds of identifiers of which each may be.
+	wanted map[uint64][]Kind
+
+	mu sync.Mutex
+	// hits are without records, in no order. Those that were found twice, as before and after a merge, are there twice.
+	hits []Hit
+	done map[part]bool
+}
+
+// part is one digest in a segment.
+type part struct {
+	segment string
+	digest  uint64
+}
+
+// findHits finds the hits in segments, unless that is done, and in pending batches. If it meets the end of a merge, the
+// error is that of a file that does not exist: the segments are others now.
+func (r *search) findHits(ctx context.Context) error {
+	pending, err := r.pendingChunks(ctx) // before the segments, so that each batch is in one of them
+	if err != nil {
+		return err
+	}
+	segments, _, err := r.Catalog.Segments(ctx, r.Tenant)
+	if err != nil {
+		return err
+	}
+	var g errgroup.Group
+	g.SetLimit(concurrentReads)
+	for _, segment := range segments {
+		for digest, kinds := range r.wanted {
+			g.Go(func() error {
+				p := part{segment.ID, digest}
+				if r.isDone(p) {
+					return nil
+				}
+				hits, err := r.findInSegment(ctx, segment, digest, kinds)
+				if err == nil {
+					r.add(hits, p)
+				}
+				return err
+			})
+		}
+	}
+	for _, c := range pending {
+		g.Go(func() error {
+			hits, err := r.findInChunk(ctx, c)
+			r.add(hits)
+			return err
+		})
+	}
+	return g.Wait()
+}
+
+func (r *search) isDone(p part) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.done[p]
+}
+
+// add adds the hits of a chunk, or of a part that is done.
+func (r *search) add(hits []Hit, done ...part) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.hits = append(r.hits, hits...)
+	for _, p := range done {
+		r.done[p] = true
+	}
+}
+
+// wants reports whether an entry of a kind is a hit, if it has a position.
+func (r *search) wants(kinds []Kind, k Kind, at Position) bool {
+	return slices.Contains(kinds, k) && (r.After == nil || at.compare(*r.After) > 0)
+}
+
+// findInSegment returns the hits of a segment after the position: those of some kinds whose identifiers have the
+// digest, at least one more than the limit if there are as many.
+func (r *search) findInSegment(ctx context.Context, segment Segment, digest uint64, kinds []Kind) ([]Hit, error) {
 	file := segment.fileOf(digest)
-	p, err := readPage(ctx, s.Files, q.Tenant, segment, file, segment.pageOf(digest))
+	p, err := readPage(ctx, r.Files, r.Tenant, segment, file, segment.pageOf(digest))
 	if err != nil || !p.filter.mayHave(digest) {
 		return nil, err
 	}
 	var hits []Hit
-	now := s.Now()
-	entries := entryFile{s.Files, segment.fileKey(q.Tenant, file), 0}
+	now := r.Now()
+	entries := entryFile{r.Files, segment.fileKey(r.Tenant, file), 0}
 	err = entries.each(ctx, p.from, p.to, digest, func(entries []entry) (bool, error) {
-		batches, first, err := s.batchesOf(ctx, q.Tenant, segment, entries)
+		batches, first, err := r.batchesOf(ctx, r.Tenant, segment, entries)
 		if err != nil {
 			return false, err
 		}
 		for _, e := range entries {
 			b := batches[e.batch()-first]
 			at := Position{b.ReceivedAt, b.ID, e.place & (1<<batchShift - 1)}
-			isWanted := slices.Contains(kinds, e.kind()) && (q.After == nil || at.compare(*q.After) > 0)
-			if isWanted && !b.isExpired(now) {
-				hits = append(hits, Hit{Batch: b, Kind: e.kind(), Position: at})
+			if r.wants(kinds, e.kind(), at) && !b.isExpired(now) {
+				record := recordPlace{r.Files, recordsKey(r.Tenant, b.ID), e.offset(), nil}
+				hits = append(hits, Hit{Batch: b, Kind: e.kind(), Position: at, record: record})
 			}
 		}
-		return len(hits) <= q.Limit, nil
+		return len(hits) <= r.Limit, nil
 	})
 	return hits, err
 }
@@ -203,18 +249,22 @@ func (s *Searcher) batchesOf(ctx context.Context, tenant string, segment Segment
 	return batches, first, err
 }
 
+// recordPlace is the place of a record.
+type recordPlace struct {
+	files  Files
+	key    string
+	offset int64
+	// chunk is the work file of a chunk with the record; nil for the records of a batch.
+	chunk *chunkInput
+}
+
 // readRecords sets the records of hits. A hit whose record has another identifier is left out.
-func (s *Searcher) readRecords(ctx context.Context, q Query, hits []Hit) ([]Hit, error) {
+func (r *search) readRecords(ctx context.Context, hits []Hit) ([]Hit, error) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(concurrentReads)
 	for i := range hits {
-		if hits[i].Line > 0 {
-			continue // of a pending batch
-		}
 		g.Go(func() (err error) {
-			h := &hits[i]
-			h.Record, err = readRecordAt(ctx, s.Files, recordsKey(q.Tenant, h.Batch.ID),
-				int64(h.Position.Place>>kindBits))
+			hits[i].Record, err = hits[i].record.read(ctx)
 			return err
 		})
 	}
@@ -223,15 +273,14 @@ func (s *Searcher) readRecords(ctx context.Context, q Query, hits []Hit) ([]Hit,
 	}
 	return slices.DeleteFunc(hits, func(h Hit) bool {
 		found := normalize(h.Kind, []byte(h.IDs[h.Kind]))
-		return !slices.ContainsFunc(q.IDs, func(id string) bool {
+		return !slices.ContainsFunc(r.IDs, func(id string) bool {
 			return bytes.Equal(found, normalize(h.Kind, []byte(id)))
 		})
 	}), nil
 }
 
-// readRecordAt reads the record at an offset of an object.
-func readRecordAt(ctx context.Context, files Files, key string, offset int64) (Record, error) {
-	body, err := files.Open(ctx, key, "", offset, offset+int64(maxRecordBytes))
+func (p recordPlace) read(ctx context.Context) (Record, error) {
+	body, err := p.files.Open(ctx, p.key, "", p.offset, p.offset+int64(maxRecordBytes))
 	if err != nil {
 		return Record{}, err
 	}
@@ -240,6 +289,10 @@ func readRecordAt(ctx context.Context, files Files, key string, offset int64) (R
 	if err != nil {
 		return Record{}, err
 	}
-	r, _, err := readRecord(b)
-	return r, err
+	record, _, err := readRecord(b)
+	if p.chunk != nil && err == nil {
+		record.Rejected = p.chunk.IsRejected != nil && p.chunk.IsRejected(record.Line)
+		record.Line += p.chunk.FirstLine
+	}
+	return record, err
 }

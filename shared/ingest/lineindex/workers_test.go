@@ -236,6 +236,54 @@ func TestInterruptedAdd(t *testing.T) {
 	})
 }
 
+// TestSearchMeetsMerges ends a merge before each call of a search in turn.
+func TestSearchMeetsMerges(t *testing.T) {
+	t.Parallel()
+	for n, isOver := int64(1), false; !isOver; n++ {
+		f, i := newFixture(), &interruption{n: n}
+		for range 5 {
+			f.add(t, time.Time{}, []line{{"p", "t", "", ""}})
+		}
+		want := []string{"5 1 0", "4 1 0", "3 1 0", "2 1 0", "1 1 0"}
+		i.meanwhile = func() { errtest.Fatal(t, f.Maintain(t.Context(), f.tenant)) }
+		stores := interruptedStores{f.Catalog, f.files, i}
+		f.searcher.Catalog, f.searcher.Files = stores, stores
+		difftest.Equal(t, fmt.Sprintf("lines, call %d", n), want, f.search(t, "p", 10))
+		isOver = i.calls.Load() < n
+	}
+}
+
+// mergingCatalog ends merges each time after its segments are read.
+type mergingCatalog struct {
+	lineindex.Catalog
+	merge func()
+}
+
+func (c mergingCatalog) Segments(ctx context.Context, tenant string) ([]lineindex.Segment, []lineindex.Merge, error) {
+	segments, merges, err := c.Catalog.Segments(ctx, tenant)
+	c.merge()
+	return segments, merges, err
+}
+
+func TestSearchMeetsSeveralMerges(t *testing.T) {
+	f := newFixture()
+	f.add(t, time.Time{}, []line{{"p", "t", "", ""}})
+	merges := 0
+	f.searcher.Catalog = mergingCatalog{f.Catalog, func() {
+		if merges == 4 {
+			return
+		}
+		merges++
+		for range 3 {
+			f.add(t, time.Time{}, []line{{"q", "", "", ""}})
+		}
+		errtest.Fatal(t, f.Maintain(t.Context(), f.tenant))
+		difftest.Equal(t, "segments", 1, len(f.segments(t)))
+	}}
+	difftest.Equal(t, "lines", []string{"1 1 0"}, f.search(t, "p", 10))
+	difftest.Equal(t, "merges", 4, merges)
+}
+
 // TestConcurrentWorkers adds batches and maintains the index in several workers at once, while searches go on.
 func TestConcurrentWorkers(t *testing.T) {
 	f := newFixture()
