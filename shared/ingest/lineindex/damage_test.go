@@ -75,6 +75,23 @@ func FuzzDamagedIndex(f *testing.F) {
 	})
 }
 
+// A merge that fails does not keep others from being made.
+func TestMergeOfADamagedSegment(t *testing.T) {
+	f := newFixture()
+	f.add(t, time.Time{}, []line{{"p", "", "", ""}})
+	key := "index/" + f.tenant + "/segments/" + f.segments(t)[0].ID + "/0"
+	f.files.Objects[key] = nil
+	for range 10 {
+		f.add(t, time.Time{}, []line{{"p", "", "", ""}})
+	}
+	errtest.Is(t, "merge", f.Maintain(t.Context(), f.tenant), lineindex.ErrCorrupt)
+	segments, merges, err := f.Catalog.Segments(t.Context(), f.tenant)
+	errtest.Fatal(t, err)
+	if len(segments) != 5 || len(merges) != 1 { // four that cannot be merged, and one of the others
+		t.Errorf("%d segments and %d merges", len(segments), len(merges))
+	}
+}
+
 // FuzzWorkFile indexes a batch with a work file of any bytes, and one that is whole.
 func FuzzWorkFile(f *testing.F) {
 	x := newFixture()

@@ -136,43 +136,41 @@ func (x *Indexer) isLate(ctx context.Context) bool {
 }
 
 // Maintain merges the segments of a tenant until nothing is to be done, the context is about to end, or other workers
-// do the rest. It can be interrupted at any time, and run at the same time.
-func (x *Indexer) Maintain(ctx context.Context, tenant string) error {
+// do the rest. It can be interrupted at any time, and run at the same time. Merges that fail, as those of damaged files
+// do, are its error in the end, and keep no other from being made.
+func (x *Indexer) Maintain(ctx context.Context, tenant string) (failed error) {
 	worker := x.NewName()
 	for !x.isLate(ctx) {
 		segments, merges, err := x.Catalog.Segments(ctx, tenant)
 		if err != nil {
 			return err
 		}
-		hasEnded, err := x.resume(ctx, tenant, worker, merges)
-		if err != nil {
-			return err
-		}
-		if hasEnded {
+		hasEnded := false
+		if hasEnded, failed = x.resume(ctx, tenant, worker, merges); hasEnded {
 			continue // there are other segments now
 		}
 		inputs := choose(withoutMerging(segments, merges), x.Now())
 		if inputs == nil {
-			return nil
+			break
 		}
 		err = x.Catalog.BeginMerge(ctx, tenant, x.plan(inputs))
 		if err != nil && !errors.Is(err, ErrTaken) {
 			return err
 		}
 	}
-	return nil
+	return failed
 }
 
 // resume goes on with the merges that no other worker has, and reports whether one has ended.
-func (x *Indexer) resume(ctx context.Context, tenant, worker string, merges []Merge) (hasEnded bool, err error) {
+func (x *Indexer) resume(ctx context.Context, tenant, worker string, merges []Merge) (hasEnded bool, failed error) {
 	for _, m := range merges {
 		err := x.work(ctx, tenant, worker, m.Output.ID)
 		if err != nil && !errors.Is(err, ErrTaken) && !errors.Is(err, errLate) {
-			return hasEnded, err
+			failed = errors.Join(failed, err)
 		}
 		hasEnded = hasEnded || err == nil
 	}
-	return hasEnded, nil
+	return hasEnded, failed
 }
 
 // withoutMerging returns the segments that are in no merge.
