@@ -12,8 +12,8 @@ import (
 func TestStartMakesTheTablesOfTheTemplate(t *testing.T) {
 	out := errtest.Must(Start(t).ListTables(t.Context(), &dynamodb.ListTablesInput{}))(t)
 	want := []string{"test-admission", "test-batches", "test-clients", "test-documents", "test-entities",
-		"test-externalauth", "test-idempotency", "test-limits", "test-observations", "test-outbound", "test-policies",
-		"test-records", "test-screenings", "test-transactions", "test-watchlists",
+		"test-externalauth", "test-idempotency", "test-index", "test-limits", "test-observations", "test-outbound",
+		"test-policies", "test-records", "test-screenings", "test-transactions", "test-watchlists",
 		"test-webhooks"}
 	difftest.Equal(t, "TableNames", want, out.TableNames)
 }
