@@ -217,7 +217,7 @@ func (c *faultCloud) leftovers(t *testing.T) (problems []error) {
 
 // isCleanedUp reports whether the lifecycle removes an object, and its unfinished upload, or it is meant to stay.
 func isCleanedUp(key string) bool {
-	return slices.ContainsFunc([]string{"uploads/", "work/", "reports/", "answers/", "watchlists/"},
+	return slices.ContainsFunc([]string{"uploads/", "work/", "reports/", "answers/", "watchlists/", "index/"},
 		func(prefix string) bool { return strings.HasPrefix(key, prefix) })
 }
 
