@@ -180,5 +180,5 @@ func TestBadFindQueries(t *testing.T) {
 		api.expect(http.StatusUnprocessableEntity, http.MethodGet, path+query, "", code)
 	}
 	api.expect(http.StatusNotFound, http.MethodGet, path+"/payments", "", "Transaction not found.")
-	api.expect(http.StatusOK, http.MethodGet, path+"/payments/"+url.PathEscape("a/ü"), "", `"items":[]`)
+	api.expect(http.StatusOK, http.MethodGet, path+"/payments/"+url.PathEscape("a ü"), "", `"items":[]`)
 }

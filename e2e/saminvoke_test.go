@@ -69,6 +69,8 @@ func TestSAMInvoke(t *testing.T) {
 	s.run("close", map[string]string{"batch_id": u.BatchID}, "{}")
 	s.invoke("announce", "{}")
 	s.invoke("export", "{}")
+	s.invoke("index", "{}")
+	s.invokeAPI("find", 200, `"items"`, `"searched"`)
 	s.invokeAPI("receipt", 200)
 	s.invokeAPI("transaction", 200, lines[0].modificationID(), u.BatchID)
 
