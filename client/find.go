@@ -38,11 +38,11 @@ const (
 	FoundNotIngested = "not_ingested"
 )
 
-// FindQuery says what is looked for.
+// FindQuery is a search by an ID.
 type FindQuery struct {
 	// ID is any ID of 1 to 255 bytes.
 	ID string
-	// Kind is what the ID names; "" for anything.
+	// Kind is the kind of the ID; "" for any.
 	Kind string
 	// Limit is how many items a page has at most, 1 to 100; 0 means the service's own, 50.
 	Limit int

@@ -119,8 +119,8 @@ const (
 	parquetShare     = 0.5
 )
 
-// lineIndexBytes are those of the index of lines for each line, whose identifiers are UUIDs (docs/decisions/0036): its
-// entries and its record have half of them each.
+// lineIndexBytes is the size of the index of lines for a line whose identifiers are UUIDs (docs/decisions/0036): its
+// entries and its record have half of it each.
 const lineIndexBytes = 140
 
 // What the service does once for a batch, for each of its chunks and for each window of lines. The tests count it.

@@ -56,7 +56,7 @@ type testBatch struct {
 	ingest    pipeline.Ingest
 	close     pipeline.Close
 	index     pipeline.Index
-	// keys are those of the index of lines, and search searches it.
+	// keys has the keys of the index of lines, and search searches it.
 	keys   *lineindexdb.Keys
 	search lineindex.Searcher
 	// slots are those for which the batch waits.

@@ -33,17 +33,13 @@ func NewCatalog(env setup.Env) *lineindexdb.Store {
 // NewSearcher returns the searcher of the indexes, and of the batches that are to be indexed.
 func NewSearcher(env setup.Env) *lineindex.Searcher {
 	owing := lineindex.Owing{Batches: batchdb.New(env.DynamoDB(), env.BatchesTable),
-		Accepted: pipeline.AcceptedLines(env.Work()), IsGone: isGone}
+		Accepted: pipeline.AcceptedLines(env.Work()), IsGone: objects.IsGone}
 	return &lineindex.Searcher{Catalog: NewCatalog(env), Files: env.Work(), Pending: owing.Pending, Work: env.Work(),
-		IsGone: isGone, Now: time.Now}
-}
-
-func isGone(err error) bool {
-	return errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrDenied)
+		IsGone: objects.IsGone, Now: time.Now}
 }
 
 // NewLines returns the finder of what became of lines.
 func NewLines(env setup.Env, batches lines.Batches) *lines.Finder {
 	return &lines.Finder{Batches: batches, Index: NewSearcher(env), Keys: NewKeys(env), Work: env.Work(),
-		IsGone: func(err error) bool { return isGone(err) || errors.Is(err, batch.ErrNotFound) }, Now: time.Now}
+		IsGone: func(err error) bool { return objects.IsGone(err) || errors.Is(err, batch.ErrNotFound) }, Now: time.Now}
 }

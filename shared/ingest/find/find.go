@@ -17,7 +17,7 @@ import (
 	"sluice/shared/ingest/observation"
 )
 
-// Kind says what an identifier names.
+// Kind is the kind of an identifier.
 type Kind string
 
 // The kinds. The first four are identifiers of a line or a single transaction.

@@ -98,11 +98,7 @@ func (o outcomes) describe(tenant string, h Hit, item *Item) {
 		item.Status, item.Href = Rejected, eventsPath(h.ModificationID)
 	}
 	if v, isStored := o.singles[idOf(h.version(tenant))]; isStored && h.Position.Source == fromVersions {
-		var line struct {
-			PaymentID string `json:"payment_external_id"`
-		}
-		_ = json.Unmarshal(v.Text, &line) // a stored transaction has one
-		item.PaymentID = line.PaymentID
+		item.PaymentID = PaymentOf(v)
 	}
 }
 
@@ -118,4 +114,13 @@ func (o outcomes) statusOf(tenant string, h Hit) string {
 		return Ingested
 	}
 	return NotIngested
+}
+
+// PaymentOf returns the ID of the payment of a stored version.
+func PaymentOf(v transaction.Version) string {
+	var line struct {
+		PaymentID string `json:"payment_external_id"`
+	}
+	_ = json.Unmarshal(v.Text, &line) // every stored line has one
+	return line.PaymentID
 }

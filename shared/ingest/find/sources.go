@@ -3,15 +3,11 @@ package find
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"net/http"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
-	"sluice/shared/ingest/batch"
 	"sluice/shared/ingest/lineindex"
 	"sluice/shared/ingest/observation"
 	"sluice/shared/ingest/transaction"
@@ -55,7 +51,7 @@ func (h *Hits) readLines(ctx context.Context, p Page) (out part, err error) {
 }
 
 func positionOfLine(p lineindex.Position) Position {
-	return Position{p.ReceivedAt, fromIndex, fmt.Sprintf("%s %d", p.Batch, p.Place)}
+	return Position{p.ReceivedAt, fromIndex, p.String()}
 }
 
 // linePosition returns the position in the index of a position among all hits; nil for the beginning.
@@ -63,17 +59,11 @@ func linePosition(p Position) (*lineindex.Position, error) {
 	if p == (Position{}) {
 		return nil, nil
 	}
-	// No batch has this ID, which is after all batches that were received at the time.
-	out := lineindex.Position{ReceivedAt: p.At, Place: math.MaxUint64}
 	if place, isPast := p.in(fromIndex); !isPast {
-		id, number, _ := strings.Cut(place, " ")
-		n, err := strconv.ParseUint(number, 10, 64)
-		if err != nil {
-			return nil, fmt.Errorf("find: malformed place %q", place)
-		}
-		out.Batch, out.Place = batch.ID(id), n
+		return lineindex.ParsePosition(place)
 	}
-	return &out, nil
+	// No batch has the empty ID, which is after all batches that were received at the time.
+	return &lineindex.Position{ReceivedAt: p.At, Place: math.MaxUint64}, nil
 }
 
 // readRequests is the source of the requests with single transactions, by one kind of identifier.

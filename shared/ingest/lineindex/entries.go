@@ -1,6 +1,7 @@
 package lineindex
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,18 +10,17 @@ import (
 // blockEntries is how many entries are read at a time.
 const blockEntries = 4 << 10
 
-// entryFile is an object that has sorted entries from an offset on.
+// entryFile is an object that begins with sorted entries.
 type entryFile struct {
-	files  Files
-	key    string
-	offset int64
+	files Files
+	key   string
 }
 
 // each calls visit with those of the entries [from, to) that have a digest, until it returns false. Many entries, as
 // there are where many lines share an identifier, are searched by halves.
 func (f entryFile) each(ctx context.Context, from, to int64, digest uint64, visit func([]entry) (bool, error)) error {
 	read := func(from, to int64) ([]entry, error) {
-		b, err := readRange(ctx, f.files, f.key, f.offset+from*entryBytes, f.offset+to*entryBytes)
+		b, err := readRange(ctx, f.files, f.key, from*entryBytes, to*entryBytes)
 		entries := make([]entry, 0, len(b)/entryBytes)
 		for ; len(b) > 0; b = b[entryBytes:] {
 			entries = append(entries, decodeEntry(b))
@@ -67,11 +67,5 @@ func (f entryFile) each(ctx context.Context, from, to int64, digest uint64, visi
 }
 
 func compareDigest(e entry, digest uint64) int {
-	switch {
-	case e.digest < digest:
-		return -1
-	case e.digest > digest:
-		return 1
-	}
-	return 0
+	return cmp.Compare(e.digest, digest)
 }

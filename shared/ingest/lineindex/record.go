@@ -2,7 +2,7 @@
 //
 //	ValidateChunk --Collector--> work file of each chunk: records, entries
 //	end of a batch --Indexer.Add--> records of the batch, a segment of one batch
-//	many segments --Indexer.Merge--> one segment
+//	many segments --Indexer.Maintain--> few segments
 //	identifier --Searcher.Search--> entries of all segments --> records
 //
 // A record holds the identifiers of a line; an entry is the keyed digest of one identifier and the place of the record.
@@ -14,7 +14,6 @@ package lineindex
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"unicode"
 
@@ -71,7 +70,7 @@ func appendRecord(b []byte, line uint32, ids *[Kinds][]byte) []byte {
 			continue
 		}
 		b[flags] |= 1 << k
-		if uuid, isUUID := packUUID(id); isUUID {
+		if uuid, isUUID := transaction.ParseUUID(id); isUUID {
 			b[flags] |= 1 << (4 + k)
 			b = append(b, uuid[:]...)
 		} else {
@@ -97,7 +96,8 @@ func readRecord(b []byte) (Record, int, error) {
 		switch {
 		case flags&(1<<k) == 0:
 		case flags&(1<<(4+k)) != 0:
-			r.IDs[k], rest = unpackUUID(rest), rest[16:]
+			r.IDs[k] = string(transaction.AppendUUID(nil, rest))
+			rest = rest[transaction.UUIDBytes:]
 		default:
 			r.IDs[k], rest = string(rest[1:1+int(rest[0])]), rest[1+int(rest[0]):]
 		}
@@ -115,7 +115,7 @@ func recordBytes(b []byte) (int, error) {
 		switch {
 		case b[4]&(1<<k) == 0:
 		case b[4]&(1<<(4+k)) != 0:
-			n += 16
+			n += transaction.UUIDBytes
 		case n < len(b):
 			n += 1 + int(b[n])
 		default:
@@ -127,51 +127,6 @@ func recordBytes(b []byte) (int, error) {
 	}
 	return n, nil
 }
-
-// dashes are the places of the dashes of a UUID, and uuidDigits those of the first digits of its bytes.
-var (
-	dashes     = [4]int{8, 13, 18, 23}
-	uuidDigits = [16]int{0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34}
-)
-
-// packUUID returns the bytes of a UUID in its lower-case form of 36 characters; false for any other text.
-func packUUID(text []byte) (uuid [16]byte, ok bool) {
-	if len(text) != 36 || text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-' {
-		return uuid, false
-	}
-	for n, i := range uuidDigits {
-		hi, lo := hexValues[text[i]], hexValues[text[i+1]]
-		if hi|lo > 15 {
-			return uuid, false
-		}
-		uuid[n] = hi<<4 | lo
-	}
-	return uuid, true
-}
-
-func unpackUUID(b []byte) string {
-	var text [36]byte
-	hex.Encode(text[:], b[:4])
-	hex.Encode(text[9:], b[4:6])
-	hex.Encode(text[14:], b[6:8])
-	hex.Encode(text[19:], b[8:10])
-	hex.Encode(text[24:], b[10:16])
-	for _, i := range dashes {
-		text[i] = '-'
-	}
-	return string(text[:])
-}
-
-// hexValues are the values of lower-case hexadecimal digits; 255 for other bytes.
-var hexValues = func() (values [256]byte) {
-	for i := range values {
-		values[i] = 255
-	}
-	for i, digit := range []byte("0123456789abcdef") {
-		values[digit] = byte(i)
-	}
-	return values
-}()
 
 // normalize returns the form of an identifier that is indexed: the UUIDs of requests are equal in any case of letters.
 func normalize(k Kind, id []byte) []byte {

@@ -2,6 +2,7 @@ package lineindex
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -90,16 +91,7 @@ type Hit struct {
 // compare orders positions: the batch received last first, and the lines of a batch as they are in the file.
 func (p Position) compare(other Position) int {
 	a, b := Batch{ID: p.Batch, ReceivedAt: p.ReceivedAt}, Batch{ID: other.Batch, ReceivedAt: other.ReceivedAt}
-	if c := a.compare(b); c != 0 {
-		return c
-	}
-	switch {
-	case p.Place < other.Place:
-		return -1
-	case p.Place > other.Place:
-		return 1
-	}
-	return 0
+	return cmp.Or(a.compare(b), cmp.Compare(p.Place, other.Place))
 }
 
 // maxAttempts is how often a search reads the segments of a tenant. Each time another merge must have ended meanwhile.
@@ -222,7 +214,7 @@ func (r *search) findInSegment(ctx context.Context, segment Segment, digest uint
 	}
 	var hits []Hit
 	now := r.Now()
-	entries := entryFile{r.Files, segment.fileKey(r.Tenant, file), 0}
+	entries := entryFile{r.Files, segment.fileKey(r.Tenant, file)}
 	err = entries.each(ctx, p.from, p.to, digest, func(entries []entry) (bool, error) {
 		batches, first, err := r.batchesOf(ctx, r.Tenant, segment, entries)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/transaction"
 )
 
 // Segment describes a part of the index of a tenant: the entries of some batches in one or more files. File i of 2^n
@@ -47,16 +48,7 @@ type Batch struct {
 
 // compare orders batches, the one received last first.
 func (b Batch) compare(other Batch) int {
-	if c := other.ReceivedAt.Compare(b.ReceivedAt); c != 0 {
-		return c
-	}
-	switch {
-	case b.ID > other.ID:
-		return -1
-	case b.ID < other.ID:
-		return 1
-	}
-	return 0
+	return cmp.Or(other.ReceivedAt.Compare(b.ReceivedAt), cmp.Compare(other.ID, b.ID))
 }
 
 // isExpired reports whether the lines of the batch are gone.
@@ -91,7 +83,7 @@ func (x *Indexer) layoutOf(entries int64) (fileBits, pageBits int) {
 	return fileBits, pageBits
 }
 
-// fileBitsOf returns the binary logarithm of the number of files.
+// fileBits returns the binary logarithm of the number of files.
 func (s Segment) fileBits() (bits int) {
 	for 1<<bits < len(s.Entries) {
 		bits++
@@ -201,7 +193,7 @@ func readRange(ctx context.Context, files Files, key string, from, to int64) ([]
 const rowBytes = 32
 
 func appendRow(b []byte, r Batch) []byte {
-	uuid, _ := packUUID([]byte(r.ID))
+	uuid, _ := transaction.ParseUUID([]byte(r.ID))
 	b = binary.LittleEndian.AppendUint64(append(b, uuid[:]...), uint64(r.ReceivedAt.UnixNano()))
 	if r.Expires.IsZero() {
 		return binary.LittleEndian.AppendUint64(b, 0)
@@ -210,7 +202,8 @@ func appendRow(b []byte, r Batch) []byte {
 }
 
 func decodeRow(b []byte) Batch {
-	r := Batch{ID: batch.ID(unpackUUID(b)), ReceivedAt: time.Unix(0, int64(binary.LittleEndian.Uint64(b[16:]))).UTC()}
+	r := Batch{ID: batch.ID(transaction.AppendUUID(nil, b)),
+		ReceivedAt: time.Unix(0, int64(binary.LittleEndian.Uint64(b[16:]))).UTC()}
 	if expires := int64(binary.LittleEndian.Uint64(b[24:])); expires != 0 {
 		r.Expires = time.Unix(expires, 0).UTC()
 	}

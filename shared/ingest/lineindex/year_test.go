@@ -2,6 +2,7 @@ package lineindex
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -17,7 +18,7 @@ func TestSegmentsOfAYear(t *testing.T) {
 		"1,000 lines":           func(*rand.Rand) int64 { return 1000 },
 		"10,000 lines":          func(*rand.Rand) int64 { return 10_000 },
 		"1,800,000 lines":       func(*rand.Rand) int64 { return 1_800_000 },
-		"10 to 1,000,000 lines": func(r *rand.Rand) int64 { return int64(pow10(1 + 5*r.Float64())) },
+		"10 to 1,000,000 lines": func(r *rand.Rand) int64 { return int64(math.Pow(10, 1+5*r.Float64())) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -47,12 +48,4 @@ func TestSegmentsOfAYear(t *testing.T) {
 			}
 		})
 	}
-}
-
-func pow10(x float64) float64 {
-	y := 1.0
-	for ; x >= 1; x-- {
-		y *= 10
-	}
-	return y * (1 + 9*x)
 }

@@ -105,7 +105,7 @@ func (s *Export) eachLine(ctx context.Context, j *job, c batch.Chunk, visit func
 		return nil
 	}
 	isAccepted, err := acceptedLines(ctx, s.Work, c)
-	if errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrDenied) {
+	if objects.IsGone(err) {
 		err = errors.Join(errWorkGone, err)
 	}
 	if err != nil {

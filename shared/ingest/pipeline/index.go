@@ -68,8 +68,7 @@ func (s *Index) Run(ctx context.Context, in BatchInput) (struct{}, error) {
 // owed any more.
 func (s *Index) addOrGiveUp(ctx context.Context, b batch.Batch) error {
 	err := s.add(ctx, b)
-	isGone := errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrDenied)
-	if isGone && s.Now().Sub(b.UpdatedAt) > indexPatience {
+	if objects.IsGone(err) && s.Now().Sub(b.UpdatedAt) > indexPatience {
 		s.Log.ErrorContext(ctx, "the index of a batch is given up", "batch", b.ID, "error", err)
 		err = nil
 	}

@@ -350,7 +350,7 @@ type pinnedSource struct{ chunk.Source }
 
 func (s pinnedSource) Open(ctx context.Context, from, to int64) (io.ReadCloser, error) {
 	r, err := s.Source.Open(ctx, from, to)
-	if errors.Is(err, objects.ErrChanged) || errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrDenied) {
+	if errors.Is(err, objects.ErrChanged) || objects.IsGone(err) {
 		err = errors.Join(errUploadChanged, err)
 	}
 	return r, err

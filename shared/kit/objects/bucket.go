@@ -31,6 +31,10 @@ var (
 	ErrDenied = errors.New("objects: denied")
 )
 
+// IsGone reports whether an error means that an object does not exist: for who may not list the bucket, S3 denies
+// objects that do not exist.
+func IsGone(err error) bool { return errors.Is(err, ErrNotFound) || errors.Is(err, ErrDenied) }
+
 // Bucket is one S3 bucket. It is safe for concurrent use.
 type Bucket struct {
 	name   string

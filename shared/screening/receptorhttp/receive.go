@@ -197,9 +197,8 @@ func (s *Receptor) readUpload(ctx context.Context, tenant, id string) (string, e
 	if err != nil {
 		return "", err
 	}
-	// S3 denies access to missing objects, as the function may not list the bucket.
 	file, err := s.Files.Open(ctx, adapter.UploadKey(tenant, id), "", 0, -1)
-	if errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrDenied) {
+	if objects.IsGone(err) {
 		return "", errNotUploaded
 	}
 	if err != nil {

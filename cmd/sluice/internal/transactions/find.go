@@ -96,7 +96,7 @@ func orDash(text *string) string {
 // searchDelay is how long lines of batches that have ended are usually not found at most.
 const searchDelay = time.Minute
 
-// printSearched says that nothing was found, and which lines are not found yet.
+// printSearched reports an empty search, and the time since which lines are not found yet.
 func printSearched(w io.Writer, id string, isEmpty bool, searched wire.SearchedTimes, now time.Time) {
 	if isEmpty {
 		fmt.Fprintf(w, "Nothing that you may read has the ID %s.\n", linefile.Printable(id))

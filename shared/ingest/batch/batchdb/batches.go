@@ -216,7 +216,7 @@ func updateExpression(t batch.Transition) (assignments []string, values dynamo.I
 	return assignments, values, errors.Join(errs...)
 }
 
-// GetAll returns those of several batches, which must be distinct, that exist.
+// GetAll returns the batches that exist of distinct IDs.
 func (s *Store) GetAll(ctx context.Context, ids []batch.ID) (map[batch.ID]batch.Batch, error) {
 	found := make(map[batch.ID]batch.Batch, len(ids))
 	items, err := s.table.GetAll(ctx, batchKeys(ids))

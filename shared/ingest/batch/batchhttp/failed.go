@@ -168,7 +168,7 @@ func (p *failedPage) isFull() bool {
 func (p *failedPage) read(ctx context.Context, b batch.Batch, offset int64) (end string, err error) {
 	p.reportsLeft--
 	body, err := p.reports.Open(ctx, b.Verdict.ReportKey, "", offset, -1)
-	if errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrDenied) { // S3 denies missing objects
+	if objects.IsGone(err) {
 		return "", nil
 	}
 	if err != nil {

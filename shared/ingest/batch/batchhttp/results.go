@@ -3,7 +3,6 @@ package batchhttp
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -151,7 +150,7 @@ func (s *Batches) signReports(ctx context.Context, b batch.Batch, out *wire.Vali
 // divide the errors by field, as those of earlier releases, or is deleted.
 func (s *Batches) summary(ctx context.Context, v batch.Verdict) ([]wire.ErrorSummary, error) {
 	body, err := s.Reports.Open(ctx, v.SummaryKey, "", 0, -1)
-	if errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrDenied) { // S3 denies missing objects
+	if objects.IsGone(err) {
 		return nil, nil
 	}
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -67,8 +66,8 @@ type mergeRow struct {
 
 func newSegmentRow(s lineindex.Segment) segmentRow {
 	row := segmentRow{ID: s.ID, PageBits: s.PageBits, Batches: s.Batches, Batch: string(s.Only.ID),
-		ReceivedAt: formatTime(s.Only.ReceivedAt), Expires: formatTime(s.Only.Expires),
-		FirstExpiry: formatTime(s.FirstExpiry)}
+		ReceivedAt: dynamo.FormatTime(s.Only.ReceivedAt), Expires: dynamo.FormatTime(s.Only.Expires),
+		FirstExpiry: dynamo.FormatTime(s.FirstExpiry)}
 	for _, n := range s.Entries {
 		row.Entries = binary.AppendUvarint(row.Entries, uint64(n))
 	}
@@ -79,9 +78,9 @@ func (r segmentRow) segment() (s lineindex.Segment, err error) {
 	var errs [3]error
 	s = lineindex.Segment{ID: r.ID, PageBits: r.PageBits, Batches: r.Batches}
 	s.Only.ID = batch.ID(r.Batch)
-	s.Only.ReceivedAt, errs[0] = parseTime(r.ReceivedAt)
-	s.Only.Expires, errs[1] = parseTime(r.Expires)
-	s.FirstExpiry, errs[2] = parseTime(r.FirstExpiry)
+	s.Only.ReceivedAt, errs[0] = dynamo.ParseTime(r.ReceivedAt)
+	s.Only.Expires, errs[1] = dynamo.ParseTime(r.Expires)
+	s.FirstExpiry, errs[2] = dynamo.ParseTime(r.FirstExpiry)
 	for b := r.Entries; len(b) > 0; {
 		n, size := binary.Uvarint(b)
 		if size <= 0 || n > maxEntries {
@@ -104,7 +103,8 @@ const (
 var errMalformed = errors.New("read index of lines: malformed item")
 
 func newMergeRow(m lineindex.Merge) mergeRow {
-	row := mergeRow{At: formatTime(m.At), Output: newSegmentRow(m.Output), Done: m.Done, Published: m.IsPublished}
+	row := mergeRow{At: dynamo.FormatTime(m.At), Output: newSegmentRow(m.Output), Done: m.Done,
+		Published: m.IsPublished}
 	for _, s := range m.Inputs {
 		row.Inputs = append(row.Inputs, newSegmentRow(s))
 	}
@@ -115,7 +115,7 @@ func (r mergeRow) merge() (m lineindex.Merge, err error) {
 	var errs []error
 	keep := func(err error) { errs = append(errs, err) }
 	m.Done, m.IsPublished = r.Done, r.Published
-	m.At, err = parseTime(r.At)
+	m.At, err = dynamo.ParseTime(r.At)
 	keep(err)
 	m.Output, err = r.Output.segment()
 	keep(err)
@@ -125,20 +125,6 @@ func (r mergeRow) merge() (m lineindex.Merge, err error) {
 		m.Inputs = append(m.Inputs, s)
 	}
 	return m, errors.Join(errs...)
-}
-
-func formatTime(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return dynamo.FormatTime(t)
-}
-
-func parseTime(s string) (time.Time, error) {
-	if s == "" {
-		return time.Time{}, nil
-	}
-	return dynamo.ParseTime(s)
 }
 
 // itemOf returns the item of a row. The rows of this package can be marshalled.
@@ -191,11 +177,7 @@ func (s *Store) Segments(ctx context.Context, tenant string) (segments []lineind
 
 // all yields the items of an owner in the order of their parts.
 func (s *Store) all(ctx context.Context, owner string) iter.Seq2[dynamo.Item, error] {
-	return dynamo.Query(ctx, s.table.DB, &dynamodb.QueryInput{
-		TableName: &s.table.Name, KeyConditionExpression: aws.String("#owner = :owner"), ConsistentRead: aws.Bool(true),
-		ExpressionAttributeNames:  map[string]string{"#owner": "owner"},
-		ExpressionAttributeValues: dynamo.Item{":owner": dynamo.String(owner)},
-	})
+	return s.table.Query(ctx, s.table.Select("#owner = :owner", dynamo.Item{":owner": dynamo.String(owner)}))
 }
 
 func unmarshalMerge(item dynamo.Item) (lineindex.Merge, error) {

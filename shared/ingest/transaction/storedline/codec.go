@@ -155,7 +155,7 @@ func (c *Codec) Encode(l Line) []byte {
 	}
 	stored := append(p.stored[:0], formatPacked, flags)
 	stored = binary.AppendUvarint(stored, uint64(l.Number))
-	stored = binary.AppendUvarint(stored, uint64(len(p.uuids)/uuidBytes))
+	stored = binary.AppendUvarint(stored, uint64(len(p.uuids)/transaction.UUIDBytes))
 	stored = append(stored, p.uuids...)
 	start := len(stored)
 	stored = c.encoder.EncodeAll(text, stored)
@@ -217,11 +217,12 @@ func readHeader(stored []byte) (header, error) {
 	}
 	stored = stored[1+n:]
 	count, n := binary.Uvarint(stored)
-	if n <= 0 || count > uint64(len(stored)-n)/uuidBytes {
+	if n <= 0 || count > uint64(len(stored)-n)/transaction.UUIDBytes {
 		return header{}, ErrDamaged
 	}
 	stored = stored[n:]
-	h.number, h.uuids, h.frame = int64(number), stored[:count*uuidBytes], stored[count*uuidBytes:]
+	size := count * transaction.UUIDBytes
+	h.number, h.uuids, h.frame = int64(number), stored[:size], stored[size:]
 	return h, nil
 }
 

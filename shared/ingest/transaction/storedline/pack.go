@@ -3,6 +3,8 @@ package storedline
 import (
 	"bytes"
 	"errors"
+
+	"sluice/shared/ingest/transaction"
 )
 
 // Bytes that stand for something else in a packed text. A line that was accepted is strict JSON, in which none of them
@@ -14,12 +16,6 @@ const (
 	// the key of the item.
 	markTransaction  = 0x02
 	markModification = 0x03
-)
-
-// uuidText is the length of a UUID in its usual form, and uuidBytes that of its value.
-const (
-	uuidText  = 36
-	uuidBytes = 16
 )
 
 // packed is a line in which marks stand for values that the key has or that are stored in fewer bytes.
@@ -110,59 +106,19 @@ func (p *packed) packUUIDs(text []byte) {
 		dash := from + i
 		from = dash + 1
 		start := dash - 8
-		if start < done || start+uuidText > len(text) {
+		if start < done || start+transaction.UUIDText > len(text) {
 			continue
 		}
-		value, ok := parseUUID(text[start : start+uuidText])
+		value, ok := transaction.ParseUUID(text[start : start+transaction.UUIDText])
 		if !ok {
 			continue
 		}
 		p.text = append(append(p.text, text[done:start]...), markUUID)
 		p.uuids = append(p.uuids, value[:]...)
-		done = start + uuidText
+		done = start + transaction.UUIDText
 		from = done + 8
 	}
 	p.text = append(p.text, text[done:]...)
-}
-
-// hexValues has the value of each lower-case hexadecimal digit, and 0xff for every other byte.
-var hexValues = func() (v [256]byte) {
-	for i := range v {
-		v[i] = 0xff
-	}
-	for i, c := range []byte(hexDigits) {
-		v[c] = byte(i)
-	}
-	return v
-}()
-
-const hexDigits = "0123456789abcdef"
-
-// uuidPairs are the places of the pairs of digits in the text of a UUID.
-var uuidPairs = [uuidBytes]int{0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34}
-
-// parseUUID returns the value of a UUID with lower-case digits and dashes. The text has 36 bytes.
-func parseUUID(text []byte) (value [uuidBytes]byte, ok bool) {
-	if text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-' {
-		return value, false
-	}
-	for i, at := range uuidPairs {
-		high, low := hexValues[text[at]], hexValues[text[at+1]]
-		if high|low > 15 {
-			return value, false
-		}
-		value[i] = high<<4 | low
-	}
-	return value, true
-}
-
-// appendUUID is the inverse of parseUUID.
-func appendUUID(b, value []byte) []byte {
-	text := [uuidText]byte{8: '-', 13: '-', 18: '-', 23: '-'}
-	for i, at := range uuidPairs {
-		text[at], text[at+1] = hexDigits[value[i]>>4], hexDigits[value[i]&15]
-	}
-	return append(b, text[:]...)
 }
 
 var errPackedText = errors.New("the marks do not agree with the UUIDs")
@@ -174,10 +130,11 @@ func (p *packed) unpack(transactionID, modificationID string) ([]byte, error) {
 		bytes.Count(p.text, []byte{markUUID}), bytes.Count(p.text, []byte{markTransaction}),
 		bytes.Count(p.text, []byte{markModification}),
 	}
-	if marks[0]*uuidBytes != len(p.uuids) {
+	if marks[0]*transaction.UUIDBytes != len(p.uuids) {
 		return nil, errPackedText
 	}
-	size := len(p.text) + marks[0]*(uuidText-1) + marks[1]*(len(transactionID)+1) + marks[2]*(len(modificationID)+1)
+	size := len(p.text) + marks[0]*(transaction.UUIDText-1) + marks[1]*(len(transactionID)+1) +
+		marks[2]*(len(modificationID)+1)
 	if size > MaxTextBytes {
 		return nil, errTooLong
 	}
@@ -185,7 +142,7 @@ func (p *packed) unpack(transactionID, modificationID string) ([]byte, error) {
 	for _, c := range p.text {
 		switch c {
 		case markUUID:
-			text, uuids = appendUUID(text, uuids), uuids[uuidBytes:]
+			text, uuids = transaction.AppendUUID(text, uuids), uuids[transaction.UUIDBytes:]
 		case markTransaction:
 			text = append(append(append(text, '"'), transactionID...), '"')
 		case markModification:

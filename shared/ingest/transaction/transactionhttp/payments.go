@@ -215,7 +215,7 @@ func (p *paymentPage) readTransaction(ctx context.Context, id string, t *payment
 		return err
 	}
 	for _, v := range versions {
-		if paymentOf(v) == p.id {
+		if find.PaymentOf(v) == p.id {
 			t.versions = append(t.versions, v)
 			if p.begin.includes(v) {
 				return nil // an earlier page has it
@@ -240,13 +240,4 @@ func (p *paymentPage) add(h find.Hit) bool {
 	}
 	p.items, t.reply = append(p.items, t.reply), nil
 	return true
-}
-
-// paymentOf returns the ID of the payment of a stored version.
-func paymentOf(v transaction.Version) string {
-	var line struct {
-		PaymentID string `json:"payment_external_id"`
-	}
-	_ = json.Unmarshal(v.Text, &line) // every stored line has one
-	return line.PaymentID
 }
