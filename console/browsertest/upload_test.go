@@ -280,6 +280,34 @@ func TestUploadOfSeveralFiles(t *testing.T) {
 	}
 }
 
+// What becomes of a file that another batch has, too, is chosen, and sent as it was chosen.
+func TestUploadOfTheSameFile(t *testing.T) {
+	t.Parallel()
+	tenant := newTenant(t)
+	file := tenant.generate(20, 0)
+	first := tenant.upload(file)
+	p := uploadPage(tenant, file)
+	p.waitForText("Checked on this machine")
+	for _, choice := range []struct{ text, hint, option string }{
+		{"Process it again", "the batch names that other batch", ""},
+		{"Reject it if processed", "within 30 days, the batch is rejected.", " --on-duplicate reject"},
+		{"Reject it if processed or open", "Of equal files at the same time, one is stored.",
+			" --on-duplicate reject_open"},
+	} {
+		p.choose("If another batch has the same file", choice.text)
+		p.waitForText(choice.hint)
+		commands := p.commandsOf("command")
+		difftest.Contains(t, choice.text, commands[len(commands)-1]+"\n", " lines.jsonl"+choice.option+"\n")
+	}
+	p.checkAccessible()
+	p.click("button", "Upload (")
+	p.waitForText("This file was processed as batch " + first)
+	difftest.Equal(t, "the request", "reject_open", evaluate[string](p,
+		`fetch("/console/files").then(r => r.json()).then(list => list.files[0].upload.options.on_duplicate)`))
+	p.click("link", "Show the batch")
+	p.waitForText("Another batch has the same file: batch " + first)
+}
+
 // A file that is too large is refused before it is sent. The file of this test has no content but its size.
 func TestFileThatIsTooLarge(t *testing.T) {
 	t.Parallel()

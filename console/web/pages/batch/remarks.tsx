@@ -65,7 +65,7 @@ export function Remarks({ reply }: { reply: BatchReply }) {
       {duplicate && (
         <Notice kind="warn">
           <p>
-            The same file was processed before, as{" "}
+            Another batch has the same file:{" "}
             <Link to={pathTo("batches", duplicate)}>
               batch <code data-volatile>{duplicate}</code>
             </Link>

@@ -49,12 +49,15 @@ export interface FileCheck {
   suspicions?: FileProblem[];
 }
 
+/** OnDuplicate is what becomes of a file that another batch has, too. */
+export type OnDuplicate = "accept" | "reject" | "reject_open";
+
 /** UploadOptions are what the service is asked for, with the names of the interface. */
 export interface UploadOptions {
   reject_on_invalid?: boolean;
   max_rejected?: number | string;
   validate_only?: boolean;
-  on_duplicate?: "accept" | "reject";
+  on_duplicate?: OnDuplicate;
   name?: string;
   metadata?: Record<string, string>;
   screen_unknown?: { lists?: string[]; threshold?: number; on_hit?: "report" | "reject" };

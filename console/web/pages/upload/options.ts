@@ -1,7 +1,7 @@
 // What a person has chosen for an upload, as fields, as a request and as a command line.
 
 import { fileWord, shellQuote } from "../../kit/commands.tsx";
-import type { UploadOptions } from "./files.ts";
+import type { OnDuplicate, UploadOptions } from "./files.ts";
 
 /** Draft is what the fields of the form hold. */
 export interface Draft {
@@ -9,7 +9,7 @@ export interface Draft {
   invalid: "reject" | "drop" | "limit";
   limit: string;
   dryRun: boolean;
-  rejectDuplicate: boolean;
+  onDuplicate: OnDuplicate;
   name: string;
   metadata: { key: string; value: string }[];
   screen: boolean;
@@ -23,7 +23,7 @@ export const emptyDraft: Draft = {
   invalid: "reject",
   limit: "",
   dryRun: false,
-  rejectDuplicate: false,
+  onDuplicate: "accept",
   name: "",
   metadata: [],
   screen: false,
@@ -62,7 +62,7 @@ export function toOptions(draft: Draft): UploadOptions {
   if (draft.invalid === "drop") options.reject_on_invalid = false;
   if (draft.invalid === "limit") options.max_rejected = limit.endsWith("%") ? limit : Number(limit);
   if (draft.dryRun) options.validate_only = true;
-  if (draft.rejectDuplicate) options.on_duplicate = "reject";
+  if (draft.onDuplicate !== "accept") options.on_duplicate = draft.onDuplicate;
   if (draft.name) options.name = draft.name;
   if (draft.metadata.length > 0)
     options.metadata = Object.fromEntries(draft.metadata.map(({ key, value }) => [key, value]));
@@ -90,7 +90,7 @@ export function toCommand(file: string, draft: Draft): string {
   if (draft.invalid === "drop") words.push("--reject-on-invalid=false");
   if (draft.invalid === "limit") words.push("--max-rejected", shellQuote(draft.limit.trim()));
   if (draft.dryRun) words.push("--validate-only");
-  if (draft.rejectDuplicate) words.push("--on-duplicate", "reject");
+  if (draft.onDuplicate !== "accept") words.push("--on-duplicate", draft.onDuplicate);
   if (draft.name) words.push("--name", shellQuote(draft.name));
   for (const { key, value } of draft.metadata) words.push("--metadata", shellQuote(`${key}=${value}`));
   if (draft.screen) {

@@ -7,7 +7,7 @@ import { Check, SelectField, TextField } from "../../kit/fields.tsx";
 import { counted, formatBytes, formatCount } from "../../kit/format.tsx";
 import { Icon } from "../../kit/icons.tsx";
 import { useAction } from "../../kit/resource.ts";
-import { act, type FileRecord } from "./files.ts";
+import { act, type FileRecord, type OnDuplicate } from "./files.ts";
 import { checkDraft, emptyDraft, toCommand, toOptions, type Draft } from "./options.ts";
 
 /** drafts are what was filled in for each file, so that looking at another one loses nothing. */
@@ -70,14 +70,16 @@ export function OptionsForm({ file, others, changed }: OptionsFormProps) {
             onChecked={(dryRun) => set({ dryRun })}
             hint="The service validates the batch with its entities, and reports. Nothing can be read afterwards."
           />
-          <Check
-            label="Reject a file that was processed before"
-            checked={draft.rejectDuplicate}
-            onChecked={(rejectDuplicate) => set({ rejectDuplicate })}
-            hint={
-              "If the same file was processed within 30 days, the batch is rejected. " +
-              "Otherwise it is processed again, and says so."
-            }
+          <SelectField
+            label="If another batch has the same file"
+            value={draft.onDuplicate}
+            onValue={(value) => set({ onDuplicate: value as OnDuplicate })}
+            options={[
+              ["accept", "Process it again"],
+              ["reject", "Reject it if processed"],
+              ["reject_open", "Reject it if processed or open"],
+            ]}
+            hint={duplicateHints[draft.onDuplicate]}
           />
           <Screening draft={draft} set={set} fault={shown.threshold} />
         </fieldset>
@@ -125,6 +127,15 @@ export function OptionsForm({ file, others, changed }: OptionsFormProps) {
     </form>
   );
 }
+
+/** duplicateHints say what each choice does. */
+const duplicateHints: Record<OnDuplicate, string> = {
+  accept: "If the same file was processed within 30 days, the batch names that other batch.",
+  reject: "If the same file was processed within 30 days, the batch is rejected.",
+  reject_open:
+    "The batch is rejected if the same file was processed within 30 days, or is past its validation in a batch that " +
+    "has not ended. Of equal files at the same time, one is stored.",
+};
 
 /** requestOf returns what the service is asked for, with what it must know of a packed file. */
 function requestOf({ check }: FileRecord, draft: Draft) {
