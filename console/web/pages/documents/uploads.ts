@@ -73,7 +73,9 @@ async function sendNext(): Promise<void> {
   if (!next || list().some((e) => e.state === "sending")) return;
   update(next.key, { state: "sending" });
   try {
-    const answer = await post(createPath, { body: { data: { fileName: next.name, ...next.description } } });
+    const answer = await post(createPath, {
+      body: { data: { fileName: next.name, contentLength: next.size, ...next.description } },
+    });
     await store(answer.data, next.file, (sent) => update(next.key, { sent }));
     update(next.key, { state: "scanning", id: answer.data.id, warnings: answer.messages.map((m) => m.message) });
     void follow(next.key, answer.data.id);

@@ -1,7 +1,7 @@
 // The documents of an entity of a batch, or of one of its matches.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { addressOf, get, type Schemas, send, sendFile } from "../../kit/api.ts";
+import { addressOf, ApiError, get, type Schemas, send, sendFile } from "../../kit/api.ts";
 import { Commands, storeLines, useCurl } from "../../kit/commands.tsx";
 import { Confirm } from "../../kit/dialog.tsx";
 import { Empty, ErrorNotice, Loaded } from "../../kit/feedback.tsx";
@@ -201,8 +201,9 @@ function AddDocument({ place, onAdded }: { place: Place; onAdded: () => void }) 
   const [sending, setSending] = useState({ what: "", sent: 0, size: 0 });
   const upload = useAction(async (file: File) => {
     const sent = (bytes: number) => setSending({ what: visible(file.name), sent: bytes, size: file.size });
+    if (file.size === 0) throw new ApiError(0, "The file is empty.", [], "", 0, undefined);
     sent(0);
-    const body = { data: { fileName: file.name, documentType: type } };
+    const body = { data: { fileName: file.name, contentLength: file.size, documentType: type } };
     const { data } = (await send("post", `/api${pathOf("/screeningcommand/api/v3", place, "/upload-url")}`, {
       body,
     })) as { data: Schemas["UploadedScreeningDocument"] };
