@@ -117,6 +117,35 @@ func TestMatchIsResolvedByKeyboard(t *testing.T) {
 	p.checkAccessible()
 }
 
+// Names stand whole where they are compared: neither cut nor broken within a word.
+func TestNamesAreShownWhole(t *testing.T) {
+	t.Parallel()
+	tenant := newTenant(t)
+	const name = "Abdulrahman Alqahtani Ibn Velkanov"
+	tenant.importList("own", listed{id: "1", name: strings.ToUpper(name)})
+	one := tenant.screen("one", screened{"e", name, ""})
+	two := tenant.screen("two", screened{"e", name, ""}, screened{"f", "Nobody Else", ""})
+	p := tenant.open("/")
+	for _, path := range []string{"/screening/" + one, "/screening/" + two, "/screening/name"} {
+		p.goTo(path)
+		if path == "/screening/name" {
+			p.fill("searchbox", "Full name", name)
+		}
+		p.waitForText("Alqahtani exact ALQAHTANI")
+		for _, width := range []int64{1280, 1440, 1680} {
+			p.resize(width, height)
+			difftest.Equal(t, fmt.Sprintf("what is cut or broken on %s at %d", path, width), "", evaluate[string](p,
+				`[...document.querySelectorAll("[aria-label=Matches] .cell, [aria-label=Hits] .cell, .words-table td")].
+				filter(e => {
+					const range = document.createRange();
+					range.selectNodeContents(e);
+					return e.scrollWidth > e.clientWidth ||
+						e.matches(".words-table :not(:nth-child(2))") && range.getClientRects().length > 1;
+				}).map(e => e.innerText).join()`))
+		}
+	}
+}
+
 // All matches that the filter shows are resolved, over pages of the interface and requests, and exported; names of the
 // list that are meant to be markup or formulas stay text.
 func TestAllMatchesOfTheFilterAreResolved(t *testing.T) {

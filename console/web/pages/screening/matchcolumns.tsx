@@ -42,7 +42,11 @@ const entityColumn: Column<Row> = {
   title: "Entity",
   width: "minmax(4rem, 0.7fr)",
   narrow: false,
-  cell: ({ entity }) => <span dir="auto">{visible(entity.entityName)}</span>,
+  cell: ({ entity }) => (
+    <span dir="auto" title={visible(entity.entityName)}>
+      {visible(entity.entityName)}
+    </span>
+  ),
 };
 
 const withEntity = [...columns.slice(0, 2), entityColumn, ...columns.slice(2)];

@@ -186,7 +186,12 @@ const columns: readonly Column<Data>[] = [
     width: "minmax(8rem, 1fr)",
     cell: (hit) => <span dir="auto">{visible(infoOf(hit, "Matched name") || hit.name)}</span>,
   },
-  { key: "list", title: "List", width: "minmax(3rem, 7rem)", cell: (hit) => visible(hit.providerSourceName) },
+  {
+    key: "list",
+    title: "List",
+    width: "minmax(3rem, 4.5rem)",
+    cell: (hit) => <span title={visible(hit.providerSourceName)}>{visible(hit.providerSourceName)}</span>,
+  },
 ];
 
 function keyOf(hit: Data): string {
