@@ -4,6 +4,7 @@ import { Component, type ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiError, send } from "./kit/api.ts";
 import { Empty, ErrorNotice, Loaded, Skeleton } from "./kit/feedback.tsx";
+import { zone } from "./kit/format.tsx";
 import { Icon, type IconName } from "./kit/icons.tsx";
 import { KeyboardHelp } from "./kit/keys.tsx";
 import { Page } from "./kit/page.tsx";
@@ -118,6 +119,10 @@ function Side({ session, path }: { session: Session | undefined; path: string })
             <div>
               <dt>Client</dt>
               <dd>{session.client_id}</dd>
+            </div>
+            <div>
+              <dt>Times</dt>
+              <dd>{zone}</dd>
             </div>
           </dl>
         )}

@@ -15,6 +15,9 @@ const shortDateTime = new Intl.DateTimeFormat(navigator.language, {
   minute: "2-digit",
 });
 
+/** zone is the name of the viewer's zone: Europe/Amsterdam. */
+export const zone = dateTime.resolvedOptions().timeZone;
+
 /** unknown stands where a number is not known yet. */
 export const unknown = "–";
 

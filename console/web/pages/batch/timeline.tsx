@@ -1,6 +1,6 @@
 // The life of a batch as a timeline: when each stage began, and how long it took.
 
-import { formatDuration, Time, useNow } from "../../kit/format.tsx";
+import { formatDuration, Time, useNow, zone } from "../../kit/format.tsx";
 import { describeBatchState } from "../../kit/status.tsx";
 import { type BatchRecord, type BatchReply, hasStatus, isOpen } from "../batches/record.tsx";
 import { endOf, type Stage, stagesOf } from "./stages.ts";
@@ -49,6 +49,7 @@ export function Timeline({ id, reply, listed }: { id: string; reply: BatchReply;
           )}
         </tbody>
       </table>
+      <p class="aside">Times are in {zone}.</p>
       {hasStatus(reply) && <History reply={reply} />}
     </section>
   );
