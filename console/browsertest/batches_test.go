@@ -32,6 +32,7 @@ func TestBatchWithErrors(t *testing.T) {
 	p.waitForText("Processed")
 	p.waitForText("region north")
 	p.waitForText("up to 100% are dropped")
+	p.waitForText("Times are in Europe/Amsterdam.")
 	p.waitForText("1 to 25 of")
 	p.checkAccessible()
 	p.checkScreenshot("batch")
@@ -153,6 +154,8 @@ func TestNewBatchesAndFilters(t *testing.T) {
 	p.waitForText("No batch matches these filters.")
 	p.click("button", "Clear all")
 	p.click("button", "More filters")
+	p.waitForText("Created after Europe/Amsterdam Created before Europe/Amsterdam")
+	p.waitForText("Times Europe/Amsterdam")
 	p.fill("textbox", "Metadata", "region=north")
 	p.press("Enter")
 	p.waitForText("1 batch: all of them")
@@ -162,6 +165,46 @@ func TestNewBatchesAndFilters(t *testing.T) {
 	p.fill("searchbox", "Name or ID", first)
 	p.waitForText("1 batch: all of them")
 	p.waitFor("link", "first")
+}
+
+// Batches are found by their state, beside the status; one that leaves the state is shown as it is while somebody reads
+// the list, and then goes.
+func TestBatchesByState(t *testing.T) {
+	t.Parallel()
+	tenant := newTenant(t)
+	file := tenant.generate(5, 0)
+	tenant.upload(file, "--name", "stored")
+	_, put := tenant.beginBatch(`{"name": "awaited"}`)
+	p := tenant.open("/")
+	p.waitForText("Awaiting upload 1")
+	p.click("link", "Awaiting upload")
+	p.waitForAddress("/batches?state=awaiting_upload")
+	p.waitForText("1 batch: all of them")
+	p.waitFor("link", "awaited")
+	p.waitForState("button", "Awaiting upload", "pressed", "true")
+	if got := p.commandsOf("command"); len(got) != 1 || !strings.HasSuffix(got[0], " --state awaiting_upload") {
+		t.Errorf("the commands are %q, want one with the state", got)
+	}
+	p.checkAccessible()
+	p.click("button", "Ended")
+	p.waitForAddress("/batches?state=awaiting_upload%2Cended")
+	p.waitForText("2 batches: all of them")
+	p.click("button", "Rejected")
+	p.waitForText("No batch matches these filters.")
+	p.click("button", "Rejected")
+	p.click("button", "Ended")
+	p.waitForText("1 batch: all of them")
+	p.click("columnheader", "State") // the pointer is in the table now
+	put(file)
+	p.waitForText("awaited Duplicate Processed")
+	p.click("heading", "Batches")
+	p.waitForText("No batch matches these filters.")
+	p.click("button", "Awaiting upload")
+	p.click("button", "Open")
+	p.waitForAddress("/batches?state=open")
+	p.waitForText("No batch matches these filters.")
+	p.click("button", "Open")
+	p.waitForText("2 batches: all of them")
 }
 
 // Hundreds of batches are loaded as the keyboard goes through them, and Enter opens one.

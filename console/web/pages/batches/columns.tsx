@@ -13,7 +13,7 @@ import { type BatchRecord, progressOf, StateBadge } from "./record.tsx";
 export function columnsOf(clientId: string): readonly Column<BatchRecord>[] {
   return [
     { key: "name", title: "Batch", width: "minmax(9rem, 4fr)", cell: (row) => <BatchName batch={row} /> },
-    { key: "state", title: "State", width: "minmax(6.5rem, 7.5rem)", cell: (row) => <StateBadge batch={row} /> },
+    { key: "state", title: "State", width: "minmax(6.5rem, 8.25rem)", cell: (row) => <StateBadge batch={row} /> },
     { key: "progress", title: "Progress", width: "6.5rem", cell: (row) => <Progress batch={row} />, narrow: false },
     {
       key: "lines",
@@ -74,7 +74,7 @@ export function BatchName({ batch }: { batch: BatchRecord }) {
         </span>
       )}
       {batch.duplicate_of && (
-        <span title={`The same file was processed before, as ${batch.duplicate_of}.`}>
+        <span title={`Another batch has the same file: ${batch.duplicate_of}.`}>
           <Badge kind="warn">Duplicate</Badge>
         </span>
       )}

@@ -2,8 +2,21 @@
 
 import { useState } from "preact/hooks";
 import { SearchField, TextField } from "../../kit/fields.tsx";
+import { zone } from "../../kit/format.tsx";
 import { allBatchStates, describeBatchState } from "../../kit/status.tsx";
-import { type Filters, fromLocal, hasFilters, noFilters, pairsOf, statesOf, toggleState, toLocal } from "./filters.ts";
+import {
+  type Filters,
+  fromLocal,
+  hasFilters,
+  isChosen,
+  noFilters,
+  pairsOf,
+  states,
+  toggle,
+  toLocal,
+} from "./filters.ts";
+
+const statuses = allBatchStates.map((value) => ({ value, ...describeBatchState(value) }));
 
 interface FilterFormProps {
   filters: Filters;
@@ -14,7 +27,6 @@ interface FilterFormProps {
 export function FilterForm({ filters, onChange }: FilterFormProps) {
   const hasMore = Boolean(filters.after || filters.before || filters.client || filters.metadata);
   const [open, setOpen] = useState(hasMore);
-  const chosen = statesOf(filters);
   return (
     <form
       class="batch-filters"
@@ -29,23 +41,18 @@ export function FilterForm({ filters, onChange }: FilterFormProps) {
           value={filters.search}
           onValue={(search) => onChange({ search })}
         />
-        <div class="chips" role="group" aria-label="State">
-          {allBatchStates.map((state) => {
-            const { text, means } = describeBatchState(state);
-            return (
-              <button
-                key={state}
-                type="button"
-                class="chip"
-                aria-pressed={chosen.includes(state)}
-                title={`${state}: ${means}`}
-                onClick={() => onChange({ status: toggleState(filters, state) }, { push: true })}
-              >
-                {text}
-              </button>
-            );
-          })}
-        </div>
+        <Chips
+          label="Open or ended"
+          values={states}
+          filter={filters.state}
+          onFilter={(state) => onChange({ state }, { push: true })}
+        />
+        <Chips
+          label="Status"
+          values={statuses}
+          filter={filters.status}
+          onFilter={(status) => onChange({ status }, { push: true })}
+        />
         <button type="button" class="link" aria-expanded={open} onClick={() => setOpen(!open)}>
           {open ? "Fewer filters" : "More filters"}
         </button>
@@ -59,12 +66,14 @@ export function FilterForm({ filters, onChange }: FilterFormProps) {
         <div class="filters">
           <TextField
             label="Created after"
+            hint={zone}
             type="datetime-local"
             value={toLocal(filters.after)}
             onValue={(text) => onChange({ after: fromLocal(text) })}
           />
           <TextField
             label="Created before"
+            hint={zone}
             type="datetime-local"
             value={toLocal(filters.before)}
             onValue={(text) => onChange({ before: fromLocal(text) })}
@@ -85,6 +94,34 @@ export function FilterForm({ filters, onChange }: FilterFormProps) {
         </div>
       )}
     </form>
+  );
+}
+
+interface ChipsProps {
+  label: string;
+  values: readonly { value: string; text: string; means: string }[];
+  filter: string;
+  onFilter: (filter: string) => void;
+}
+
+/** Chips are the values of a filter, of which any number is chosen. */
+function Chips({ label, values, filter, onFilter }: ChipsProps) {
+  const all = values.map(({ value }) => value);
+  return (
+    <div class="chips" role="group" aria-label={label}>
+      {values.map(({ value, text, means }) => (
+        <button
+          key={value}
+          type="button"
+          class="chip"
+          aria-pressed={isChosen(filter, value)}
+          title={`${value}: ${means}`}
+          onClick={() => onFilter(toggle(filter, value, all))}
+        >
+          {text}
+        </button>
+      ))}
+    </div>
   );
 }
 

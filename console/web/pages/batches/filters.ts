@@ -3,14 +3,22 @@
 
 import { shellQuote } from "../../kit/commands.tsx";
 import type { Query } from "../../kit/router.tsx";
-import { allBatchStates, type BatchState } from "../../kit/status.tsx";
+import { allBatchStates } from "../../kit/status.tsx";
 import { createdAt, isId } from "./record.tsx";
 
 /** FilterKey is the key of a filter in the address of the page. */
-type FilterKey = "search" | "status" | "after" | "before" | "client" | "metadata";
+type FilterKey = "search" | "state" | "status" | "after" | "before" | "client" | "metadata";
 
 /** noFilters are the filters of an address that has none. */
-export const noFilters: Query<FilterKey> = { search: "", status: "", after: "", before: "", client: "", metadata: "" };
+export const noFilters: Query<FilterKey> = {
+  search: "",
+  state: "",
+  status: "",
+  after: "",
+  before: "",
+  client: "",
+  metadata: "",
+};
 
 /** Filters are the values of all filters, as texts. */
 export type Filters = Query<FilterKey>;
@@ -20,15 +28,29 @@ export function hasFilters(filters: Filters): boolean {
   return Object.values(filters).some((value) => value !== "");
 }
 
-/** statesOf returns the statuses that a filter names; unknown ones are left out. */
-export function statesOf(filters: Filters): BatchState[] {
-  return allBatchStates.filter((state) => filters.status.split(",").includes(state));
+/** states are the values of the filter by state, with what people call them and what they mean. */
+export const states = [
+  { value: "awaiting_upload", text: "Awaiting upload", means: "The file has not come." },
+  { value: "open", text: "Open", means: "The batch has not ended; batches that await their upload are among them." },
+  { value: "ended", text: "Ended", means: "The batch was processed, was rejected or ended early." },
+];
+
+const stateValues = states.map(({ value }) => value);
+
+/** chosenOf returns the values that a filter names, in the order of all; unknown ones are left out. */
+function chosenOf(filter: string, all: readonly string[]): string[] {
+  return all.filter((value) => isChosen(filter, value));
 }
 
-/** toggleState adds a status to those of a filter, or takes it away. */
-export function toggleState(filters: Filters, state: BatchState): string {
-  const states = statesOf(filters);
-  return (states.includes(state) ? states.filter((s) => s !== state) : [...states, state]).join(",");
+/** toggle adds a value to those of a filter, or takes it away; all are those that it may have. */
+export function toggle(filter: string, value: string, all: readonly string[]): string {
+  const others = chosenOf(filter, all).filter((other) => other !== value);
+  return (isChosen(filter, value) ? others : [...others, value]).join(",");
+}
+
+/** isChosen reports whether a filter names a value. */
+export function isChosen(filter: string, value: string): boolean {
+  return filter.split(",").includes(value);
 }
 
 /** pairsOf splits the filter of metadata, KEY=VALUE; KEY=VALUE. */
@@ -46,8 +68,10 @@ export function pairsOf(filters: Filters): [key: string, value: string][] {
  */
 export function listQuery(filters: Filters): Record<string, string | string[]> {
   const query: Record<string, string | string[]> = {};
-  const states = statesOf(filters);
-  if (states.length > 0) query.status = states;
+  const state = chosenOf(filters.state, stateValues);
+  const status = chosenOf(filters.status, allBatchStates);
+  if (state.length > 0) query.state = state;
+  if (status.length > 0) query.status = status;
   if (filters.after) query.created_after = filters.after;
   if (filters.before) query.created_before = filters.before;
   if (filters.client) query.client_id = filters.client;
@@ -68,7 +92,8 @@ export function cliOf(filters: Filters): string {
   const search = filters.search.trim();
   if (isId(search)) return `sluice status ${search}`;
   const words = ["sluice batches"];
-  for (const state of statesOf(filters)) words.push(`--status ${state}`);
+  for (const state of chosenOf(filters.state, stateValues)) words.push(`--state ${state}`);
+  for (const status of chosenOf(filters.status, allBatchStates)) words.push(`--status ${status}`);
   if (filters.after) words.push(`--created-after ${filters.after}`);
   if (filters.before) words.push(`--created-before ${filters.before}`);
   if (filters.client) words.push(`--client ${shellQuote(filters.client)}`);

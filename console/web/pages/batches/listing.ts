@@ -4,8 +4,8 @@ import { useCallback, useEffect, useMemo, useReducer, useRef } from "preact/hook
 import { addressOf, ApiError, send } from "../../kit/api.ts";
 import { stashHere } from "../../kit/stash.ts";
 import { useAddress } from "../../kit/router.tsx";
-import { type Filters, listQuery } from "./filters.ts";
-import { type BatchRecord, hasStatus, isId, isOpen, isRunning, readStatus } from "./record.tsx";
+import { type Filters, hasFilters, listQuery } from "./filters.ts";
+import { type BatchRecord, isId, isOpen, isRunning, readStatus } from "./record.tsx";
 
 const listPath = "/tm/realtime/api/transactions/batch";
 /** pageSize is how many batches are loaded at a time, pollSize how many of the newest are looked at again. */
@@ -143,7 +143,7 @@ export function useListing(filters: Filters, mayMove: () => boolean): Listing {
     };
   }, [query, entry, attempt]);
 
-  useStatuses(latest, change, attempt);
+  useStatuses(latest, change, hasFilters(filters), attempt);
 
   const more = useCallback(async () => {
     const { state } = latest.current;
@@ -197,19 +197,28 @@ function nameOf(query: Record<string, string | string[]>): string {
   return `batches ${JSON.stringify(query)}`;
 }
 
-/** useStatuses asks for the status of one running batch of the list at a time: the list does not know how far it is. */
-function useStatuses(latest: { current: { state: State } }, change: (update: Change) => void, attempt: number): void {
+/**
+ * useStatuses asks for the status of one open batch of the list at a time: of those that run, because the list does not
+ * know how far they are, and of those that the looks at the newest batches may not have.
+ */
+function useStatuses(
+  latest: { current: { state: State } },
+  change: (update: Change) => void,
+  isFiltered: boolean,
+  attempt: number,
+): void {
   useEffect(() => {
     const ended = new AbortController();
     let turn = 0;
     const timer = setInterval(async () => {
       const open =
-        latest.current.state.rows?.filter((row, i) => isRunning(row) || (i >= pollSize && isOpen(row))) ?? [];
+        latest.current.state.rows?.filter(
+          (row, i) => isRunning(row) || ((isFiltered || i >= pollSize) && isOpen(row)),
+        ) ?? [];
       const row = open[turn++ % Math.max(1, open.length)];
       if (document.hidden || !row) return;
       try {
         const reply = await readStatus(row.batch_id, ended.signal);
-        if (!hasStatus(reply)) return;
         change((old) => ({ rows: old.rows?.map((r) => (r.batch_id === row.batch_id ? { ...r, ...reply } : r)) }));
       } catch {
         // The list itself says what is wrong with the service, if it is more than this moment.
@@ -219,12 +228,12 @@ function useStatuses(latest: { current: { state: State } }, change: (update: Cha
       ended.abort();
       clearInterval(timer);
     };
-  }, [attempt]);
+  }, [isFiltered, attempt]);
 }
 
 /**
- * merge brings the rows up to date with the newest page. Batches that are not in the rows yet become fresh or, if
- * nobody reads there, rows.
+ * merge brings the rows up to date with the newest page. If nobody reads there, batches that are not in the rows yet
+ * become rows, and those that the filters do not select any more are removed; otherwise the new ones become fresh.
  */
 function merge(old: State, page: Page, mayMove: boolean): Partial<State> {
   const now = new Map(page.batches.map((batch) => [batch.batch_id, batch]));
@@ -236,7 +245,10 @@ function merge(old: State, page: Page, mayMove: boolean): Partial<State> {
     added,
     old.fresh.map((row) => update(row, now.get(row.batch_id))),
   );
-  return mayMove || rows.length === 0 ? { rows: inOrder(append(fresh, rows)), fresh: [] } : { rows, fresh };
+  if (!mayMove && rows.length > 0) return { rows, fresh };
+  const last = page.next === null ? "" : page.batches.at(-1)?.batch_id;
+  const isGone = (row: BatchRecord) => last !== undefined && row.batch_id > last && !now.has(row.batch_id);
+  return { rows: inOrder(append(fresh, rows)).filter((row) => !isGone(row)), fresh: [] };
 }
 
 /** inOrder sorts batches as the service does, by their IDs, which begin with the time of their creation. */

@@ -30,7 +30,9 @@ export function RunningBatches({ open, isPart }: { open: BatchRecord[]; isPart: 
           <dd class="figure">{formatCount(waiting.length)}</dd>
         </div>
         <div>
-          <dt>Awaiting upload</dt>
+          <dt>
+            <Link to="/batches?state=awaiting_upload">Awaiting upload</Link>
+          </dt>
           <dd class="figure">{formatCount(awaited.length)}</dd>
         </div>
       </dl>
@@ -41,9 +43,7 @@ export function RunningBatches({ open, isPart }: { open: BatchRecord[]; isPart: 
           shownBatches,
         )}
       />
-      {running.length + waiting.length > shownBatches && (
-        <Link to="/batches?status=VALIDATION_STARTED,PENDING_INGESTION,INITIALIZED,IN_PROGRESS">All of them</Link>
-      )}
+      {running.length + waiting.length > shownBatches && <Link to="/batches?state=open">All of them</Link>}
       {isPart && (
         <p class="aside">
           Counted among the latest {formatCount(inspectedCount)} batches; those whose validation has not begun, among
