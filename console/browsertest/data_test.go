@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sluice/shared/kit/difftest"
 )
 
 // createEntity creates an entity with properties of the kind Single and returns its ID.
@@ -140,6 +142,22 @@ func TestConflictOfDraftsIsDecided(t *testing.T) {
 // eicar is the EICAR test file, which every malware scanner knows.
 const eicar = `X5O!P%@AP[4\PZX54(P^)7CC)7}` + `$EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*`
 
+// An entity without a name is listed by its ID, once, whatever the width of the window is.
+func TestEntityWithoutNameIsListedByItsID(t *testing.T) {
+	t.Parallel()
+	tenant := newTenant(t)
+	tenant.admin(nil, "entities", "import", "--tenant", tenant.id,
+		tenant.file("entities.jsonl", `{"id":"customer 1","status":"Compliant"}`))
+	p := tenant.open("/entities")
+	for width, want := range map[int64]string{width: "No name Compliant", 390: "customer 1 Compliant"} {
+		p.resize(width, height)
+		p.waitForText(want)
+		difftest.Equal(t, fmt.Sprintf("times that the ID is shown at %d", width), 1,
+			strings.Count(p.text(), "customer 1"))
+	}
+	p.checkAccessible()
+}
+
 // A document is checked before it is sent, followed to the end of its scan, and downloaded, archived, cloned and
 // deleted.
 func TestDocumentFromUploadToDeletion(t *testing.T) {
@@ -188,6 +206,25 @@ func TestDocumentFromUploadToDeletion(t *testing.T) {
 	p.click("button", "Delete the document", p.waitFor("dialog", "Delete the document?"))
 	p.waitForAddress("/documents?entity=customer+2")
 	p.waitForText("No document matches.")
+}
+
+// A document is announced with its size: less than the size limit may await its scan, so one without a size is refused.
+func TestDocumentIsAnnouncedWithItsSize(t *testing.T) {
+	t.Parallel()
+	tenant := newTenant(t)
+	tenant.admin(nil, "tenant", "set", tenant.id, "unscanned_bytes=1000000")
+	p := tenant.open("/documents?entity=customer+1")
+	p.waitForText("No document matches.")
+	p.setFiles("Files", tenant.file("bill.txt", "content"))
+	p.waitForText("bill.txt 7 B Completed")
+
+	tenant.importList("own", listed{id: "1", name: "Ivan Petrov"})
+	p.goTo("/screening/" + tenant.screen("j", screened{"e", "Ivan Petrov", ""}) + "?view=documents")
+	p.waitForText("No document")
+	p.setFiles("File to upload", tenant.file("evidence.txt", "content"))
+	p.waitForText("evidence.txt evidence Completed")
+	p.setFiles("File to upload", tenant.file("empty.txt", ""))
+	p.waitForText("The file is empty.")
 }
 
 // While a document is uploaded, its row says how much has gone; other pages can be shown meanwhile.

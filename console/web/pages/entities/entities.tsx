@@ -26,7 +26,17 @@ const columns: readonly Column<Listed>[] = [
     key: "name",
     title: "Name",
     width: "minmax(10rem, 1fr)",
-    cell: (e) => (e.name ? <bdi title={visible(e.name)}>{visible(e.name)}</bdi> : <Id id={e.id} />),
+    cell: (e) =>
+      e.name ? (
+        <bdi title={visible(e.name)}>{visible(e.name)}</bdi>
+      ) : (
+        <>
+          <span class="aside cell-wide-only">No name</span>
+          <span class="narrow-only">
+            <Id id={e.id} />
+          </span>
+        </>
+      ),
   },
   { key: "status", title: "Status", width: "8.5rem", cell: (e) => <EntityBadge status={e.lifecycleStatus} /> },
   { key: "type", title: "Type", width: "7rem", narrow: false, cell: (e) => e.type || "–" },
