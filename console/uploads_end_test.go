@@ -46,7 +46,8 @@ func TestUnfinishedUploads(t *testing.T) {
 	small := test.drop("small.jsonl", "{}")
 	test.awaitState(small, stateChecked)
 	test.startUpload(small, `{"reject_on_invalid": false, "name": "a b", "metadata": {"k": "v w"},
-		"validate_only": true, "on_duplicate": "reject_open", "screen_unknown": {"threshold": 87.5, "on_hit": "reject"}}`)
+		"validate_only": true, "on_duplicate": "reject_open",
+		"screen_unknown": {"threshold": 87.5, "on_hit": "reject"}}`)
 	test.await(small, "waiting", func(r fileRecord) bool { return r.Upload.Waiting })
 	errtest.Fatal(t, test.Close())
 	var got []string
@@ -55,8 +56,8 @@ func TestUnfinishedUploads(t *testing.T) {
 	}
 	want := []string{
 		`sluice upload --profile test --resume 01980000-0000-7000-8000-000000000001 './-it'\''s large.jsonl'`,
-		"sluice upload --profile test small.jsonl --reject-on-invalid=false --validate-only --on-duplicate reject_open " +
-			"--name 'a b' --metadata 'k=v w' --screen all --threshold 87.5 --on-hit reject",
+		"sluice upload --profile test small.jsonl --reject-on-invalid=false --validate-only " +
+			"--on-duplicate reject_open --name 'a b' --metadata 'k=v w' --screen all --threshold 87.5 --on-hit reject",
 	}
 	if text, _ := json.Marshal(got); len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("the commands are %s, want %q", text, want)

@@ -12,7 +12,8 @@ import (
 type grid struct {
 	// Top is how far it is scrolled, and Rows how many rows it has, also those that are not drawn.
 	Top, Rows int
-	// Selected is the ID or else the name in the selected row, and HasFocus says whether the keyboard moves through the rows.
+	// Selected is the ID or else the name in the selected row, and HasFocus says whether the keyboard moves through the
+	// rows.
 	Selected string
 	HasFocus bool
 }
