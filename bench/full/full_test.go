@@ -118,7 +118,32 @@ func TestFunctionOf(t *testing.T) {
 	} {
 		difftest.Equal(t, program+" is the function", want, c.functionOf(program))
 	}
+	for program, want := range map[string]string{
+		"/project/bin/functions/validate": "validate", "/project/bin/sluice-local": "sluice-local",
+		"/project/bin/tools/dynoxide/bin/dynoxide": "dynoxide", "/bin/cat": "",
+	} {
+		difftest.Equal(t, program+" is the program", want, c.programOf(program))
+	}
 }
+
+func TestProcessorTimes(t *testing.T) {
+	difftest.Equal(t, "times", processorTime{12340 * time.Millisecond, 50 * time.Millisecond},
+		timeOf("17 (a (b) c) S 1 17 17 0 -1 4194304 90 0 0 0 1234 5 0 0 20 0 9 0 33"), allowTimes)
+	difftest.Equal(t, "times of nothing", processorTime{}, timeOf(""), allowTimes)
+	start := time.Date(2026, 11, 26, 8, 0, 0, 0, time.UTC)
+	w := &processWatch{}
+	for i := range 4 {
+		used := time.Duration(i * i)
+		w.samples = append(w.samples, processorSample{start.Add(time.Duration(i) * time.Second),
+			map[string]processorTime{"validate": {used, 2 * used}}})
+	}
+	for at, want := range map[time.Duration]time.Duration{999: 3, 1000: 3, 1001: 0, 5000: -5} {
+		got := w.between(start.Add(at*time.Millisecond), start.Add(2*time.Second))["validate"]
+		difftest.Equal(t, fmt.Sprintf("time from %d ms on", at), processorTime{want, 2 * want}, got, allowTimes)
+	}
+}
+
+var allowTimes = cmp.AllowUnexported(processorTime{})
 
 func TestPeakMemory(t *testing.T) {
 	if got := peakMemory("Name:\tx\nVmPeak:\t   900 kB\nVmHWM:\t   12345 kB\n"); got != 12345<<10 {

@@ -1,8 +1,8 @@
 // Full puts batches of full size through a local cloud and prints, for each, what every stage takes, how much memory
-// every function has used, how large the report is, and how fast lines are ingested beside a loop that does nothing but
+// every function has used, the processor time of every program, how large the report is, and how fast lines are ingested beside a loop that does nothing but
 // write the same items to the same server.
 //
-// Times are those of the history of the execution, and memory is what the kernel says (VmHWM). The files are made as
+// Times are those of the history of the execution; memory (VmHWM) and processor time are what the kernel says. The files are made as
 // they are needed and removed as soon as they are not.
 package main
 
@@ -33,6 +33,8 @@ type options struct {
 	dir       string
 	bareItems int64
 	writers   int
+	// validateOnly ends the batches with their validation.
+	validateOnly bool
 	// set are parameters of the template for the local cloud.
 	set []string
 }
@@ -52,6 +54,7 @@ func main() {
 	flag.StringVar(&o.dir, "dir", os.TempDir(), "`DIR` for the data, about 10 GB of each case")
 	flag.Int64Var(&o.bareItems, "bare", 1_000_000, "write `N` items at most in the bare loop; 0 leaves it out")
 	flag.IntVar(&o.writers, "writers", 32, "`N` calls of the bare loop at a time")
+	flag.BoolVar(&o.validateOnly, "validate-only", false, "end with the validation")
 	flag.Func("set", "`NAME=VALUE` of a parameter of the template; may be repeated", func(s string) error {
 		o.set = append(o.set, s)
 		return nil
@@ -100,18 +103,20 @@ func runCase(ctx context.Context, c testCase, o options) (r result, err error) {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, cloud.Stop()) }()
-	memory := watchMemory(cloud)
-	defer memory.stop()
+	processes := watchProcesses(cloud)
+	defer processes.stop()
 
 	r.name, r.lines = c.name, lines
-	batchID, err := r.upload(ctx, cloud, c, filepath.Join(dir, "batch.jsonl"))
+	batchID, err := r.upload(ctx, cloud, c, filepath.Join(dir, "batch.jsonl"), o.validateOnly)
 	if err != nil {
 		return r, err
 	}
 	if err := r.follow(ctx, cloud, batchID); err != nil {
 		return r, err
 	}
-	r.memory = memory.stop()
+	processes.stop()
+	r.memory = processes.peaks
+	r.toVerdict, r.afterVerdict = r.processorTimes(processes)
 	if r.stored > 0 && o.bareItems > 0 {
 		r.bare, err = writeBare(ctx, cloud, c, lines, min(o.bareItems, lines), o.writers)
 	}
@@ -151,6 +156,14 @@ func startCloud(ctx context.Context, data string, parameters []string) (*cloud, 
 		return nil, errors.Join(err, c.Stop())
 	}
 	return c, nil
+}
+
+// programOf returns the name of a program of the local cloud, as functionOf if it is a function; "" if it is none.
+func (c *cloud) programOf(program string) string {
+	if name := c.functionOf(program); name != "" || !strings.HasPrefix(program, c.Bin+"/") {
+		return name
+	}
+	return filepath.Base(program)
 }
 
 // functionOf returns the name of the function that a program is, also if it is a published version of it; "" if it is

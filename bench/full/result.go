@@ -30,6 +30,9 @@ type result struct {
 	progress []progress
 	// memory is the peak of each function, in bytes.
 	memory map[string]int64
+	// toVerdict is the processor time of programs from the end of the upload to the verdict, and afterVerdict that from
+	// there to the end of the batch.
+	toVerdict, afterVerdict processorSpan
 	// reportBytes is the size of the report, and reportComplete whether all its entries are full.
 	reportBytes    int64
 	reportComplete bool
@@ -44,7 +47,8 @@ type progress struct {
 }
 
 // upload makes the file of a case, onboards its entities and uploads it. The file is removed after that.
-func (r *result) upload(ctx context.Context, c *cloud, tc testCase, path string) (batchID string, err error) {
+func (r *result) upload(ctx context.Context, c *cloud, tc testCase, path string, validateOnly bool) (batchID string,
+	err error) {
 	s, err := tc.open(r.lines)
 	if err != nil {
 		return "", err
@@ -60,7 +64,7 @@ func (r *result) upload(ctx context.Context, c *cloud, tc testCase, path string)
 	if r.bytes, err = writeLines(file, s, r.lines); err != nil {
 		return "", err
 	}
-	u, err := c.client.CreateUpload(ctx, false)
+	u, err := c.client.CreateUploadWith(ctx, client.UploadOptions{ValidateOnly: validateOnly})
 	if err != nil {
 		return "", err
 	}
@@ -149,6 +153,17 @@ func (r *result) ingestion(lines int64) float64 {
 	return float64(r.stored) / r.stages[i].took.Seconds()
 }
 
+// processorTimes returns the spans until the verdict and after it.
+func (r *result) processorTimes(w *processWatch) (toVerdict, afterVerdict processorSpan) {
+	upload, last := r.stages[0], r.stages[len(r.stages)-1]
+	verdict := last
+	if i := slices.IndexFunc(r.stages, func(s stage) bool { return s.name == "Verdict" }); i >= 0 {
+		verdict = r.stages[i]
+	}
+	span := func(from, to time.Time) processorSpan { return processorSpan{to.Sub(from), w.between(from, to)} }
+	return span(upload.end(), verdict.end()), span(verdict.end(), last.end())
+}
+
 // problems returns which limits the case breaks.
 func (r *result) problems() (problems []string) {
 	for _, name := range slices.Sorted(maps.Keys(r.memory)) {
@@ -188,6 +203,10 @@ func (r *result) print(w io.Writer) {
 		fmt.Fprintf(w, " %s %d", name, r.memory[name]>>20)
 	}
 	fmt.Fprintln(w)
+	r.toVerdict.print(w, "from the end of the upload to the verdict")
+	if r.stored > 0 {
+		r.afterVerdict.print(w, "after the verdict")
+	}
 	if r.reportBytes > 0 {
 		fmt.Fprintf(w, "  report: %.1f MB, complete: %v\n", float64(r.reportBytes)/1e6, r.reportComplete)
 	}
