@@ -224,7 +224,7 @@ func (b *backend) GetObject(ctx context.Context, in *s3.GetObjectInput) (*s3.Get
 	if err := b.authorizeByTags(ctx, deref(in.Bucket), deref(in.Key), deref(in.VersionId)); err != nil {
 		return nil, err
 	}
-	out, err := b.Backend.GetObject(ctx, in)
+	out, err := b.openObject(ctx, in)
 	if err != nil {
 		return out, b.hideMissing(ctx, deref(in.Bucket), err)
 	}

@@ -4,27 +4,25 @@ import (
 	"context"
 	"encoding/xml"
 	"errors"
-	"io"
 	"net"
 	"sync"
 	"time"
 
+	"github.com/valyala/fasthttp"
 	"github.com/versity/versitygw/auth"
 	versity "github.com/versity/versitygw/backend"
 	"github.com/versity/versitygw/s3err"
 )
 
-// front accepts the connections of clients and passes their bytes to the gateway and back. It makes sure that a client
-// receives the reply to a request that is refused early: the gateway closes the connection without having read the rest
+// front accepts the connections of clients and has the gateway's server answer them. It makes sure that a client
+// receives the reply to a request that is refused early: the server closes the connection without having read the rest
 // of the request, and the system then resets it, so that a client which is still sending may never see the reply. The
 // front instead closes only its sending half, and reads and discards what the client still sends.
 type front struct {
 	listener net.Listener
-	// socket is the path of the gateway's socket.
-	socket string
 
 	mu sync.Mutex
-	// open holds the connections of clients and those to the gateway.
+	// open holds the connections of clients.
 	open   map[net.Conn]bool
 	closed bool
 }
@@ -36,7 +34,7 @@ const (
 )
 
 // serve accepts connections until the listener is closed.
-func (f *front) serve() {
+func (f *front) serve(server *fasthttp.Server) {
 	for {
 		client, err := f.listener.Accept()
 		if errors.Is(err, net.ErrClosed) {
@@ -46,39 +44,26 @@ func (f *front) serve() {
 			time.Sleep(10 * time.Millisecond)
 			continue
 		}
-		go f.pass(client.(*net.TCPConn))
+		go f.answer(server, client.(*net.TCPConn))
 	}
 }
 
-// pass passes the bytes of one connection in both directions until both have ended.
-func (f *front) pass(client *net.TCPConn) {
+// answer answers the requests of one connection.
+func (f *front) answer(server *fasthttp.Server, client *net.TCPConn) {
 	defer f.forget(client)
 	if !f.remember(client) {
 		return
 	}
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(context.Background(), "unix", f.socket)
-	if err != nil {
-		return // the gateway has ended
-	}
-	defer f.forget(conn)
-	if !f.remember(conn) {
-		return
-	}
-	gateway := conn.(*net.UnixConn)
-	replied := make(chan struct{})
-	go func() {
-		defer close(replied)
-		_, _ = io.Copy(client, gateway)
-		_ = client.CloseWrite()
-		_ = client.SetReadDeadline(time.Now().Add(lingerIdle)) // the gateway has closed an idle connection
-	}()
-	// This ends with what the client sends, or with an error: the client has left, or the gateway takes no more. In
-	// each case the gateway learns that nothing more comes, and its reply is passed on if there is one.
-	_, _ = io.Copy(gateway, client)
-	_ = gateway.CloseWrite()
-	<-replied
+	_ = server.ServeConn(halfClosing{client}) // fails if the client has left
 	linger(client)
+}
+
+// halfClosing is a connection of which the server closes only the sending half.
+type halfClosing struct{ *net.TCPConn }
+
+// Close ends sending, and receiving soon after if the client sends nothing: the server closes idle connections.
+func (c halfClosing) Close() error {
+	return errors.Join(c.CloseWrite(), c.SetReadDeadline(time.Now().Add(lingerIdle)))
 }
 
 // linger reads and discards what a client still sends, until the client closes the connection or falls silent.

@@ -18,9 +18,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/gofiber/fiber/v3"
+	"github.com/valyala/fasthttp"
 	"github.com/versity/versitygw/backend/meta"
 	"github.com/versity/versitygw/backend/posix"
 	"github.com/versity/versitygw/embedgw"
+	"github.com/versity/versitygw/s3api"
 
 	"sluice/local/iam"
 	"sluice/local/template"
@@ -34,8 +37,8 @@ type Config struct {
 	Address string
 	// Dir is an absolute path; each bucket is a folder in it.
 	Dir string
-	// SocketDir is the folder for the gateway's socket, which Start empties and Close removes. A temporary folder is
-	// used if its path is "" or too long.
+	// SocketDir is the folder for a socket that only Start uses, which empties it; Close removes it. A temporary folder
+	// is used if its path is "" or too long.
 	SocketDir string
 	Region    string
 	// IAM decides who may do what.
@@ -63,8 +66,8 @@ type Server struct {
 	err    error
 }
 
-// healthPath answers without a signature. No bucket of the template has this name.
-const healthPath = "/sluice-storage-health"
+// serverPath is where the gateway hands out its server. No bucket of the template has this name.
+const serverPath = "/sluice-storage-server"
 
 // ioBufferSize is the size in bytes of the buffer through which the server copies an object. It takes a new one for
 // each read of a part of an object; with its default of 1 MiB, that is what most memory is allocated for.
@@ -96,13 +99,13 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	root := c.IAM.OperatorKey()
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s := &Server{
-		front:  &front{listener: listener, socket: socket, open: map[net.Conn]bool{}},
+		front:  &front{listener: listener, open: map[net.Conn]bool{}},
 		stderr: os.Stderr, cancel: cancel, ended: make(chan struct{}),
 	}
 	if c.Log != nil {
 		os.Stderr = c.Log
 	}
-	go s.front.serve()
+	servers := make(chan *fasthttp.Server, 1)
 	go func() {
 		defer close(s.ended)
 		defer os.RemoveAll(sockets)
@@ -111,17 +114,34 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 			&backend{Backend: files, iam: c.IAM, cors: c.CORS, onCreated: c.OnCreated, now: c.Now},
 			&embedgw.Config{
 				RootUserAccess: root.ID, RootUserSecret: root.Secret, IAMService: accounts{c.IAM},
-				Region: c.Region, Ports: []string{socket}, HealthPath: healthPath,
+				Region: c.Region, Ports: []string{socket}, S3Options: []s3api.Option{handOut(servers)},
 				MaxConnections: 4096, MaxRequests: 4096, MultipartMaxParts: 10_000,
 				Quiet: true, KeepAlive: true, DisableACLs: true,
 			},
 		)
 	}()
-	if err := s.waitUntilReady(ctx, c); err != nil {
+	server, err := s.waitForServer(ctx, socket, servers)
+	if err == nil {
+		go s.front.serve(server)
+		err = makeBuckets(ctx, c)
+	}
+	if err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s, nil
+}
+
+// handOut has the gateway send its server to a channel when serverPath is requested. The gateway by itself serves only
+// listeners that it opens; the front passes connections to the server, so that their bytes are not copied once more.
+func handOut(servers chan<- *fasthttp.Server) s3api.Option {
+	return s3api.WithRoute(http.MethodGet, serverPath, func(ctx fiber.Ctx) error {
+		select {
+		case servers <- ctx.App().Server():
+		default: // it has been sent
+		}
+		return nil
+	})
 }
 
 // newSocketDir makes the folder for the socket of the gateway. Paths of sockets are limited to about a hundred bytes.
@@ -148,27 +168,34 @@ func (s *Server) Close() {
 // Ended returns a channel that is closed when the server has ended, whether by Close or by an error.
 func (s *Server) Ended() <-chan struct{} { return s.ended }
 
-// waitUntilReady creates the buckets as soon as the server answers, which must be within a minute.
-func (s *Server) waitUntilReady(ctx context.Context, c Config) error {
+// waitForServer requests the gateway's server at its socket, as soon as that answers, which must be within a minute.
+func (s *Server) waitForServer(ctx context.Context, socket string, servers <-chan *fasthttp.Server) (*fasthttp.Server,
+	error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
+	client := &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", socket)
+		},
+	}}
 	for {
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.Address+healthPath, nil)
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://gateway"+serverPath, nil)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if resp, err := http.DefaultClient.Do(r); err == nil {
+		if resp, err := client.Do(r); err == nil {
 			_ = resp.Body.Close()
-			return makeBuckets(ctx, c)
+			return <-servers, nil
 		}
 		select {
 		case <-tick.C:
 		case <-s.ended:
-			return fmt.Errorf("the storage server ended: %w", s.err)
+			return nil, fmt.Errorf("the storage server ended: %w", s.err)
 		case <-ctx.Done():
-			return errors.New("the storage server does not answer")
+			return nil, errors.New("the storage server does not answer")
 		}
 	}
 }
