@@ -1,9 +1,9 @@
 // Full puts batches of full size through a local cloud and prints, for each, what every stage takes, how much memory
-// every function has used, the processor time of every program, how large the report is, and how fast lines are ingested beside a loop that does nothing but
-// write the same items to the same server.
+// every function has used, the processor time of every program, how large the report is, and how fast lines are
+// ingested beside a loop that does nothing but write the same items to the same server.
 //
-// Times are those of the history of the execution; memory (VmHWM) and processor time are what the kernel says. The files are made as
-// they are needed and removed as soon as they are not.
+// Times are those of the history of the execution; memory (VmHWM) and processor time are what the kernel says. The
+// files are made as they are needed and removed as soon as they are not.
 package main
 
 import (

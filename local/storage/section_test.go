@@ -78,7 +78,8 @@ func TestRanges(t *testing.T) {
 			})
 		}
 	}
-	in := &s3.GetObjectInput{Bucket: aws.String(bucket), Key: &key, Range: aws.String("bytes=0-9"), IfMatch: stored.ETag}
+	in := &s3.GetObjectInput{Bucket: aws.String(bucket), Key: &key, Range: aws.String("bytes=0-9"),
+		IfMatch: stored.ETag}
 	errtest.Must(c.GetObject(t.Context(), in))(t).Body.Close()
 	in.IfMatch = aws.String(`"another"`)
 	_, err := c.GetObject(t.Context(), in)
