@@ -167,10 +167,12 @@ const (
 
 // What cannot be counted here: assumptions of docs/capacity.md, to be measured in an account.
 const (
-	readBytesSecond  = 60e6
-	storeLinesSecond = 8000
-	scanBytesSecond  = 50e6
-	runSeconds       = 0.1
+	// ReadBytesSecond and StoreLinesSecond are what one function reads and stores, ScanBytesSecond is what one scan
+	// reads, and RunSeconds what a run takes beside its work.
+	ReadBytesSecond  = 60e6
+	StoreLinesSecond = 8000
+	ScanBytesSecond  = 50e6
+	RunSeconds       = 0.1
 	// unpackBytesSecond are unpacked bytes: gzip as measured (163 MB/s), one after the other with writing at 100 MB/s.
 	unpackBytesSecond = 60e6
 	// parquetBytesSecond are bytes of lines, as measured (docs/parquet.md).
@@ -262,8 +264,8 @@ func ObjectPuts(bytes float64) float64 {
 
 // seconds returns how long functions run, in all, as seconds of functions that work on lines.
 func (l Load) seconds(u Usage) float64 {
-	s := (2+digestGiB/functionGiB)*float64(l.Bytes)/readBytesSecond + float64(l.Lines)*(1-l.Invalid)/storeLinesSecond +
-		u.Runs*runSeconds
+	s := (2+digestGiB/functionGiB)*float64(l.Bytes)/ReadBytesSecond + float64(l.Lines)*(1-l.Invalid)/StoreLinesSecond +
+		u.Runs*RunSeconds
 	if l.PackedBytes > 0 {
 		s += float64(l.Bytes) / unpackBytesSecond
 	}
@@ -271,7 +273,7 @@ func (l Load) seconds(u Usage) float64 {
 		s += float64(l.Bytes) * (1 - l.Invalid) / parquetBytesSecond
 	}
 	if !l.GuardDuty {
-		s += float64(l.Bytes+l.PackedBytes) / scanBytesSecond
+		s += float64(l.Bytes+l.PackedBytes) / ScanBytesSecond
 	}
 	return s
 }

@@ -2,148 +2,155 @@ package main
 
 import (
 	"bytes"
+	"flag"
 	"math"
+	"os"
+	"strings"
 	"testing"
+
+	"sluice/internal/cost"
 )
 
-// without returns assumptions without admission and with Maps of one width, as they were before there was any.
-func without(t *testing.T, change func(*assumptions)) assumptions {
+var update = flag.Bool("update", false, "write the tables into docs/capacity.md")
+
+func TestTheDocumentIsCurrent(t *testing.T) {
+	const (
+		page  = "../../docs/capacity.md"
+		begin = "<!-- lab/capacity prints these tables: go test ./capacity -update -->\n"
+		end   = "<!-- end of the tables -->"
+	)
+	var tables strings.Builder
+	text, err := os.ReadFile(page)
+	if err == nil {
+		err = printTables(&tables)
+	}
+	before, rest, hasBegin := strings.Cut(string(text), begin)
+	present, after, hasEnd := strings.Cut(rest, end)
+	if err != nil || !hasBegin || !hasEnd {
+		t.Fatalf("%s has no place for the tables, error %v", page, err)
+	}
+	if *update {
+		err = os.WriteFile(page, []byte(before+begin+tables.String()+end+after), 0o644)
+	} else if present != tables.String() {
+		t.Errorf("%s is not current: make -C lab capacity prints\n%s", page, &tables)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// simulateChanged simulates what arguments say, with one text for another in the definition of the state machine.
+func simulateChanged(t *testing.T, args, old, changed string) result {
 	t.Helper()
-	a := defaults()
-	change(&a)
-	if err := usePreset(&a, "none"); err != nil {
+	a := newAssumptions()
+	if err := a.parse(strings.Fields(args)); err != nil {
 		t.Fatal(err)
 	}
-	return a
+	of, err := readService(a)
+	if err == nil {
+		of.machine, err = readMachine(bytes.ReplaceAll(of.definition, []byte(old), []byte(changed)))
+	}
+	if err != nil || !bytes.Contains(of.definition, []byte(old)) {
+		t.Fatalf("the state machine cannot have %s for %s, error %v", changed, old, err)
+	}
+	return simulate(a, of, 1)
 }
 
-// TestFailures requires about the numbers of failures that a review of the service simulated before there was
-// admission, and none with it.
-func TestFailures(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		name     string
-		batches  int
-		from, to int
-	}{{"30 at once", 30, 1, 10}, {"50 at once", 50, 20, 32}, {"100 at once", 100, 60, 80}} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			a := without(t, func(a *assumptions) { a.Batches = tt.batches })
-			r := simulate(a)
-			if n := r.failures(); n < tt.from || n > tt.to {
-				t.Errorf("without admission %d of %d batches failed, want %d to %d", n, tt.batches, tt.from, tt.to)
-			}
-			a = defaults()
-			a.Batches = tt.batches
-			if r = simulate(a); r.failures() > 0 {
-				t.Errorf("with admission %d of %d batches failed, want none", r.failures(), tt.batches)
-			}
-			if r.throttled > 0 || len(r.batches) != tt.batches {
-				t.Errorf("%d invocations of %d batches were throttled, want none", r.throttled, len(r.batches))
-			}
-		})
-	}
+func simulateArgs(t *testing.T, args string) result {
+	t.Helper()
+	return simulateChanged(t, args, "", "")
 }
 
-// TestFreshAccount requires that three batches turn each other into failures in a new account, and not with admission.
-func TestFreshAccount(t *testing.T) {
-	t.Parallel()
-	fresh := defaults()
-	if err := usePreset(&fresh, "fresh"); err != nil {
-		t.Fatal(err)
+// Retries, their pauses, the order of the states and the slots are those of the service: changing them changes what
+// comes of batches.
+func TestTheServiceDecides(t *testing.T) {
+	const crowded, alone = "-preset none -executions 300 -load 5x2x2.05GB", "-preset warm -load 1x1x2.05GB"
+	failed := func(r result) int { return summarise([]result{r}, "").failed }
+	last := func(r result) float64 { return summarise([]result{r}, "").afterUpload }
+	patient := simulateArgs(t, crowded)
+	if failed(patient) > 0 || patient.throttled == 0 {
+		t.Errorf("with the retries of the service %d batches failed after %d throttled invocations", failed(patient),
+			patient.throttled)
 	}
-	fresh.Batches = 5
-	crowded := without(t, func(a *assumptions) { *a = fresh })
-	if r := simulate(crowded); r.failures() < 2 {
-		t.Errorf("without admission %d of 5 batches failed, want 2 at least", r.failures())
+	impatient := simulateChanged(t, crowded, `"MaxAttempts": 90`, `"MaxAttempts": 2`)
+	if failed(impatient) == 0 {
+		t.Error("with 2 retries no batch failed")
 	}
-	fresh.ValidationSlots, fresh.IngestionSlots = 1, 2
-	if r := simulate(fresh); r.failures() > 0 {
-		t.Errorf("with admission %d of 5 batches failed, want none", r.failures())
+	hurried := simulateChanged(t, crowded, `"MaxDelaySeconds": 300`, `"MaxDelaySeconds": 1`)
+	if hurried.throttled <= patient.throttled {
+		t.Errorf("with short pauses %d invocations were throttled, want more than %d", hurried.throttled,
+			patient.throttled)
 	}
-}
-
-// small returns assumptions of a few batches that are quickly simulated.
-func small() assumptions {
-	a := defaults()
-	a.Batches, a.Tenants, a.Bytes, a.Spread, a.Hours = 12, 3, 200e6, 0.5, 0.01
-	return a
-}
-
-func TestSameFlagsGiveTheSameOutput(t *testing.T) {
-	t.Parallel()
-	var outputs [2]bytes.Buffer
-	for i := range outputs {
-		r := simulate(small())
-		r.print(&outputs[i], true)
+	if r := simulateArgs(t, crowded+" -set IngestionSlots=1"); failed(r) > 0 || r.throttled >= patient.throttled {
+		t.Errorf("with one slot %d invocations were throttled, want fewer than %d", r.throttled, patient.throttled)
 	}
-	if outputs[0].String() != outputs[1].String() {
-		t.Errorf("two outputs differ:\n%s\n%s", &outputs[0], &outputs[1])
+	normal := simulateArgs(t, alone)
+	if r := simulateArgs(t, alone+" -set IngestConcurrency=1"); last(r) < 2*last(normal) {
+		t.Errorf("stored one chunk at a time, a batch ended after %.1f minutes, otherwise %.1f", last(r), last(normal))
 	}
-	a := small()
-	a.Seed = 2
-	var other bytes.Buffer
-	r := simulate(a)
-	r.print(&other, true)
-	if other.String() == outputs[0].String() {
-		t.Error("another seed gives the same output")
+	if r := simulateChanged(t, alone, `"Next": "Settle"`, `"Next": "Verdict"`); last(r) >= last(normal) {
+		t.Error("a batch that is not settled took as long")
 	}
 }
 
-// TestEveryLineIsStoredOnce adds up the write units, with functions that must be invoked again and a table that grows.
+// A batch takes as many transitions, invocations and write units as the cost model counts, which tests hold to those of
+// real batches.
+func TestABatchUsesWhatItCosts(t *testing.T) {
+	for _, size := range []string{"0.02GB", "2.05GB"} {
+		r := simulateArgs(t, "-preset warm -load 1x1x"+size)
+		b := r.batches[0]
+		lines := b.bytes / r.LineBytes
+		want := cost.UsageOf(cost.Load{Lines: int64(lines), Bytes: int64(b.bytes), Batches: 1})
+		var all use
+		for _, u := range r.uses {
+			all.transitions, all.units = all.transitions+u.transitions, all.units+u.units
+		}
+		if all.transitions != want.Transitions || float64(r.invocations) != want.MachineRuns {
+			t.Errorf("%s: %.0f transitions and %d invocations, want %.0f and %.0f", size, all.transitions,
+				r.invocations, want.Transitions, want.MachineRuns)
+		}
+		if math.Abs(all.units-lines) > 1 {
+			t.Errorf("%s: %.0f write units, want %.0f", size, all.units, lines)
+		}
+	}
+}
+
+// A table that grows takes no more than it may in any second, and functions that are invoked again store every line.
 func TestEveryLineIsStoredOnce(t *testing.T) {
-	t.Parallel()
-	a := small()
-	a.StartUnits, a.MaxUnits, a.WarmUp, a.Budget = 1000, 4000, 60, 5
-	r := simulate(a)
+	r := simulateArgs(t, "-units 1000 -max-units 4000 -warm-up 60 -set IngestSeconds=5 -load 3x4x200MB@1+1")
 	units, want := 0.0, 0.0
 	for second, u := range r.uses {
-		units += u.units
-		if u.units > 4000*1.001 {
+		if units += u.units; u.units > 4000.001 {
 			t.Errorf("in second %d %.0f units were used, and the table takes 4000", second, u.units)
 		}
 	}
 	for _, b := range r.batches {
-		want += b.lines * a.LineUnits
+		want += b.bytes / r.LineBytes
 		if b.failed || b.ended == 0 {
-			t.Errorf("batch %d did not end as PROCESSED", b.id)
+			t.Errorf("batch %s did not end as PROCESSED", b.ID)
 		}
 	}
-	if math.Abs(units-want) > want/1e6 {
-		t.Errorf("%.0f write units were used, want %.0f", units, want)
-	}
-	if r.resumed == 0 || r.finalUnits != 4000 {
-		t.Errorf("%d functions were invoked again and the table takes %.0f units, want some and 4000", r.resumed,
-			r.finalUnits)
+	if math.Abs(units-want) > want/1e6 || r.resumed == 0 || r.finalUnits != 4000 {
+		t.Errorf("%.0f write units, %d resumed, %.0f units at the end; want %.0f, some and 4000", units, r.resumed,
+			r.finalUnits, want)
 	}
 }
 
-// TestSlots requires that no tenant has more batches in a stage than it may, and that tenants take turns.
-func TestSlots(t *testing.T) {
-	t.Parallel()
-	a := small()
-	a.Hours, a.Spread, a.ValidationSlots, a.ValidationPerTenant = 0, 0, 2, 1
-	r := simulate(a)
-	for _, b := range r.batches {
-		at, tenant := 0, 0
-		for _, other := range r.batches {
-			if other.admitted <= b.admitted && other.verdict > b.admitted {
-				at++
-				if other.tenant == b.tenant {
-					tenant++
-				}
-			}
+func TestSameFlagsGiveTheSameOutput(t *testing.T) {
+	outputs := map[string]bool{}
+	for _, args := range []string{"", "", "-seeds 2"} {
+		var out bytes.Buffer
+		if err := runOne(&out, strings.Fields(args+" -load 3x4x200MB@0+5")); err != nil {
+			t.Fatal(err)
 		}
-		if at > 2 || tenant > 1 {
-			t.Errorf("at the beginning of batch %d, %d batches were validated, %d of them of its tenant; want 2 and "+
-				"1 at most",
-				b.id, at, tenant)
-		}
+		outputs[out.String()] = true
 	}
-	// The batches belong to the tenants in turn, so that they begin in the order in which they came.
-	for i, b := range r.batches[1:] {
-		if b.admitted < r.batches[i].admitted {
-			t.Errorf("batch %d began before batch %d", b.id, r.batches[i].id)
+	if len(outputs) != 2 {
+		t.Errorf("two runs with the same flags and one with another seed gave %d outputs", len(outputs))
+	}
+	for _, args := range []string{"-load 4x10", "-preset other", "-set IngestionSlots=0 -load 1x1x1MB", ""} {
+		if err := runOne(&bytes.Buffer{}, strings.Fields(args)); err == nil {
+			t.Errorf("%q was accepted", args)
 		}
 	}
 }

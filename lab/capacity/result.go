@@ -10,11 +10,11 @@ import (
 // result is what came of a simulation.
 type result struct {
 	assumptions
-	batches []*batch
-	// throttled is the number of invocations that the account had no room for, and resumed that of ingesting functions
-	// that were invoked again at the end of their budget.
-	throttled, resumed int
-	// longestQueue is the largest number of batches that waited at one stage.
+	batches []*batchRun
+	// invocations is the number of runs of functions, throttled that of invocations that the account had no room for,
+	// and resumed that of ingesting functions that ended before their chunk was stored.
+	invocations, throttled, resumed int
+	// longestQueue is the largest number of batches that waited for slots.
 	longestQueue int
 	// busySeconds is the time of all executions, and writingSeconds that of those which stored lines.
 	busySeconds, writingSeconds float64
@@ -47,67 +47,58 @@ func (r *result) spread(at, seconds float64, change func(u *use, share float64))
 	}
 }
 
-// failures returns the number of batches that failed.
-func (r *result) failures() (n int) {
-	for _, b := range r.batches {
-		if b.failed {
-			n++
-		}
-	}
-	return n
+// summary is what became of batches. Times are in minutes: from the upload to the end, waiting for slots, and from the
+// last upload to the end of the last batch.
+type summary struct {
+	batches, failed                                       int
+	meanTime, worstTime, meanWait, worstWait, afterUpload float64
 }
 
-// last returns when the last batch ended, in seconds after the beginning.
-func (r *result) last() (last float64) {
-	for _, b := range r.batches {
-		last = max(last, b.ended)
-	}
-	return last
-}
-
-// print prints the result, and each batch if asked to.
-func (r *result) print(w io.Writer, each bool) {
-	if each {
-		fmt.Fprintf(w, "%5s %6s %9s %9s %9s %9s %9s %s\n", "batch", "tenant", "arrived", "validated", "ingested",
-			"ended", "minutes", "outcome")
+// summarise returns what became of the batches of a load, or of all without a name, in several results.
+func summarise(results []result, name string) (s summary) {
+	for _, r := range results {
+		uploaded, last := 0.0, 0.0
 		for _, b := range r.batches {
-			outcome := "PROCESSED"
-			if b.failed {
-				outcome = "ERROR"
+			if name != "" && b.load.name != name {
+				continue
 			}
-			fmt.Fprintf(w, "%5d %6d %9.0f %9.0f %9.0f %9.0f %9.1f %s\n", b.id, b.tenant, b.arrived, b.verdict,
-				b.ingested, b.ended, (b.ended-b.arrived)/60, outcome)
+			s.batches++
+			if b.failed {
+				s.failed++
+			}
+			time, wait := (b.ended-b.arrived)/60, b.waited/60
+			s.meanTime, s.worstTime = s.meanTime+time, max(s.worstTime, time)
+			s.meanWait, s.worstWait = s.meanWait+wait, max(s.worstWait, wait)
+			uploaded, last = max(uploaded, b.arrived/60), max(last, b.ended/60)
 		}
-		fmt.Fprintln(w)
+		s.afterUpload = max(s.afterUpload, last-uploaded)
 	}
-	lines, bytes := 0.0, 0.0
-	var took, queued []float64
-	for _, b := range r.batches {
-		if b.failed {
-			continue
-		}
-		lines, bytes = lines+b.lines, bytes+b.bytes
-		took = append(took, (b.ended-b.arrived)/60)
-		queued = append(queued, (b.admitted-b.arrived-b.bytes/r.ScanSpeed+b.ingested-b.verdict)/60)
-	}
-	fmt.Fprintf(w, "%d batches of %d tenants, %.1f GB, %.0f million lines; %d failed\n", len(r.batches), r.Tenants,
-		bytes/1e9, lines/1e6, r.failures())
-	fmt.Fprintf(w, "the last ended after %.0f minutes; from upload to end %s minutes, of which waiting for slots %s\n",
-		r.last()/60, percentiles(took), percentiles(queued))
-	fmt.Fprintf(w, "longest queue %d; invocations throttled %d, resumed %d; %.1f hours of executions, %.1f of them "+
-		"writing\n",
-		r.longestQueue, r.throttled, r.resumed, r.busySeconds/3600, r.writingSeconds/3600)
-	r.printUse(w)
+	s.meanTime, s.meanWait = s.meanTime/float64(s.batches), s.meanWait/float64(s.batches)
+	return s
 }
 
-// percentiles returns the median, the 90th and 99th percentile and the maximum of values.
-func percentiles(values []float64) string {
-	if len(values) == 0 {
-		return "none"
+// hours returns the mean time of all executions of several results.
+func hours(results []result) (sum float64) {
+	for _, r := range results {
+		sum += r.busySeconds / 3600 / float64(len(results))
 	}
-	slices.Sort(values)
-	at := func(share float64) float64 { return values[int(share*float64(len(values)-1))] }
-	return fmt.Sprintf("%.1f (p90 %.1f, p99 %.1f, max %.1f)", at(0.5), at(0.9), at(0.99), at(1))
+	return sum
+}
+
+// print prints the result.
+func (r *result) print(w io.Writer) {
+	for _, l := range r.loads {
+		s := summarise([]result{*r}, l.name)
+		fmt.Fprintf(w, "%s: %d batches of %d tenants, %d failed; %.1f minutes from upload to end, %.1f at most; "+
+			"waiting for slots %.1f, %.1f at most; the last ended %.1f after the last upload\n", l.name, s.batches,
+			l.tenants, s.failed, s.meanTime, s.worstTime, s.meanWait, s.worstWait, s.afterUpload)
+	}
+	fmt.Fprintf(w, "longest queue %d; invocations throttled %d, resumed %d; %.1f hours of executions, %.1f of them "+
+		"writing\n", r.longestQueue, r.throttled, r.resumed, r.busySeconds/3600, r.writingSeconds/3600)
+	fmt.Fprintf(w, "  %-32s %10s %10s %6s\n", "in the busiest second", "used", "quota", "share")
+	for _, q := range r.quotas() {
+		fmt.Fprintf(w, "  %-32s %10.0f %10.0f %5.0f%%\n", q.name, q.used, q.have, 100*q.used/q.have)
+	}
 }
 
 // quota is a limit of AWS beside what was used of it in the busiest second.
@@ -116,13 +107,18 @@ type quota struct {
 	used, have float64
 }
 
-// quotas returns the limits, the one that is used most first.
-func (r *result) quotas() []quota {
-	var peak use
+// peak returns the most that was used in a second, of each quota in whichever.
+func (r *result) peak() (peak use) {
 	for _, u := range r.uses {
 		peak = use{max(peak.executions, u.executions), max(peak.units, u.units), max(peak.gets, u.gets),
 			max(peak.transitions, u.transitions), max(peak.starts, u.starts)}
 	}
+	return peak
+}
+
+// quotas returns the limits, the one that is used most first.
+func (r *result) quotas() []quota {
+	peak := r.peak()
 	all := []quota{
 		{"concurrent executions", peak.executions + float64(r.Base), float64(r.Executions)},
 		{"write units a second", peak.units, r.finalUnits},
@@ -134,11 +130,4 @@ func (r *result) quotas() []quota {
 		return -int(math.Copysign(1, x.used/x.have-y.used/y.have))
 	})
 	return all
-}
-
-func (r *result) printUse(w io.Writer) {
-	fmt.Fprintf(w, "  %-32s %10s %10s %6s\n", "in the busiest second", "used", "quota", "share")
-	for _, q := range r.quotas() {
-		fmt.Fprintf(w, "  %-32s %10.0f %10.0f %5.0f%%\n", q.name, q.used, q.have, 100*q.used/q.have)
-	}
 }

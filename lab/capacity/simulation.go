@@ -1,9 +1,24 @@
 package main
 
 import (
+	"cmp"
 	"container/heap"
-	"math"
+	"fmt"
+	"log/slog"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"sluice/internal/cost"
+	"sluice/lab/account"
+	"sluice/local/template"
+	"sluice/shared/ingest/admission"
+	"sluice/shared/ingest/admission/admissiontest"
+	"sluice/shared/ingest/batch"
+	"sluice/shared/ingest/chunk"
 )
 
 // simulation is the state of an account while batches run in it.
@@ -13,13 +28,186 @@ type simulation struct {
 	now    float64
 	events eventQueue
 	number int64
+
+	parameters map[string]string
+	machine    *machine
+	// functions are those of the template by their names.
+	functions map[string]function
+	table     table
+	// lineUnits are the write units of a stored line.
+	lineUnits float64
+	slots     *admission.Slots
+	// tokens are those of the tasks that wait for them.
+	tokens map[string]waitingTask
+	result result
 	// running is the number of executions of functions.
 	running int
-	table   table
-	// validation and ingestion are the stages at which batches wait.
-	validation, ingestion stage
-	batches               []*batch
-	result                result
+}
+
+// function is a function of the template, and the concurrent executions that it shares with others.
+type function struct {
+	id   string
+	pool *pool
+}
+
+// waitingTask is the task of a batch that waits for its token.
+type waitingTask struct {
+	b        *batchRun
+	complete func()
+}
+
+// pool is a number of concurrent executions.
+type pool struct{ running, limit int }
+
+// batchRun is one batch on its way.
+type batchRun struct {
+	batch.Batch
+	load   *load
+	bytes  float64
+	chunks chunk.Plan
+	ranges int
+	// left has the lines that are left of the chunks that were stored in part.
+	left map[int]float64
+	// arrived is when its upload ended, ended its own end, and waited how long it has waited for slots. waitsSince is
+	// when it began to wait; 0 if it does not.
+	arrived, ended, waited, waitsSince float64
+	failed                             bool
+}
+
+// service is what is simulated: the template, and the state machine in it.
+type service struct {
+	template   *template.Template
+	definition []byte
+	machine    *machine
+}
+
+// readService reads the project with the parameters of some assumptions.
+func readService(a assumptions) (service, error) {
+	dir, err := account.Project()
+	if err != nil {
+		return service{}, err
+	}
+	t, err := template.Load(filepath.Join(dir, "template.yaml"), template.Target{Region: "eu-west-1",
+		Account: "000000000000", Stack: "sluice", Parameters: map[string]string{"Environment": "test"}}, a.set)
+	if err != nil {
+		return service{}, err
+	}
+	for _, m := range t.Machines {
+		if m.ID == "BatchStateMachine" {
+			machine, err := readMachine(m.Definition)
+			return service{t, m.Definition, machine}, err
+		}
+	}
+	return service{}, fmt.Errorf("the template has no BatchStateMachine")
+}
+
+// simulate runs all batches to their ends. seed decides when they arrive and how long pauses are.
+func simulate(a assumptions, of service, seed uint64) result {
+	s := newSimulation(a, of, seed)
+	for i := range a.loads {
+		s.addLoad(&a.loads[i])
+	}
+	for len(s.events) > 0 {
+		e := heap.Pop(&s.events).(*event)
+		s.now = e.at
+		e.do()
+	}
+	s.result.finalUnits = s.table.capacity
+	return s.result
+}
+
+// newSimulation returns an account with a service in it.
+func newSimulation(a assumptions, of service, seed uint64) *simulation {
+	s := &simulation{assumptions: a, parameters: of.template.Parameters, machine: of.machine,
+		rng: rand.New(rand.NewPCG(seed, 1)), tokens: map[string]waitingTask{}, functions: map[string]function{}}
+	lines := cost.Load{Lines: 1e6, Bytes: int64(1e6 * a.LineBytes), Batches: 1}
+	s.lineUnits = cost.UsageOf(lines).LineWrites / float64(lines.Lines)
+	s.result = newResult(a)
+	s.table = table{s: s, capacity: a.StartUnits}
+	if _, units, isWarm := strings.Cut(s.parameters["TransactionsWarmThroughput"], ","); isWarm {
+		s.table.capacity, _ = strconv.ParseFloat(units, 64)
+	}
+	unreserved := &pool{limit: a.Executions - a.Base}
+	for _, f := range of.template.Functions {
+		p := unreserved
+		if f.Concurrency > 0 {
+			p = &pool{limit: f.Concurrency}
+			unreserved.limit -= f.Concurrency
+		}
+		s.functions[f.Name] = function{f.ID, p}
+	}
+	limits := func(stage string) admission.Limits {
+		return admission.Limits{Slots: s.parameter(stage + "Slots"), PerTenant: s.parameter(stage + "SlotsPerTenant")}
+	}
+	s.slots = &admission.Slots{
+		Queue: admissiontest.NewMemory(), Tasks: s, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Now: func() time.Time { return s.timeAt(s.now) },
+		Limits: map[admission.Stage]admission.Limits{
+			admission.Validation: limits("Validation"), admission.Ingestion: limits("Ingestion"),
+		},
+	}
+	return s
+}
+
+// addLoad makes batches arrive. Those of several tenants alternate.
+func (s *simulation) addLoad(l *load) {
+	for i := range l.batches * l.tenants {
+		b := &batchRun{load: l, bytes: l.bytes, left: map[int]float64{}, arrived: l.from + s.rng.Float64()*l.over}
+		b.ID = batch.ID(fmt.Sprintf("%s-%d", l.name, i))
+		b.Tenant = fmt.Sprintf("%s-%03d", l.name, i%l.tenants)
+		b.ReceivedAt, b.Object.Size = s.timeAt(b.arrived), int64(l.bytes)
+		b.chunks = chunk.NewPlan(b.Object.Size, int64(s.parameter("ChunkBytes")))
+		b.ranges = int(cost.UsageOf(cost.Load{Lines: 1, Bytes: b.Object.Size, Batches: 1}).Ranges)
+		s.result.batches = append(s.result.batches, b)
+		s.after(b.arrived+b.bytes/s.ScanSpeed, func() {
+			s.result.note(s.now, func(u *use) { u.starts++ })
+			execution := &run{simulation: s, b: b, machine: s.machine}
+			execution.done = func(_ any, failure string) { b.ended, b.failed = s.now, failure != "" }
+			execution.enter(s.machine.StartAt, map[string]any{"batch_id": string(b.ID)})
+		})
+	}
+}
+
+// parameter returns the value of a parameter of the template.
+func (s *simulation) parameter(name string) int {
+	n, err := strconv.Atoi(s.parameters[name])
+	s.check(err)
+	return n
+}
+
+// check ends the simulation after an error that it cannot have.
+func (s *simulation) check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// timeAt returns a time of the simulation as one of the calendar.
+func (s *simulation) timeAt(seconds float64) time.Time {
+	return time.Unix(0, 0).UTC().Add(time.Duration(seconds * float64(time.Second)))
+}
+
+// invoke runs a function, which goes on with its output, or with an error if the account has no room.
+func (s *simulation) invoke(b *batchRun, arn string, input map[string]any, done func(output any, failure string)) {
+	f := s.functions[strings.Split(arn, ":")[6]]
+	if f.pool.running >= f.pool.limit {
+		s.result.throttled++
+		done(nil, "Lambda.TooManyRequestsException")
+		return
+	}
+	s.result.invocations++
+	f.pool.running++
+	s.running++
+	s.result.note(s.now, func(u *use) { u.executions = max(u.executions, float64(s.running)) })
+	started := s.now
+	s.after(s.Overhead, func() {
+		functions[f.id](s, b, input, func(output any) {
+			f.pool.running--
+			s.running--
+			s.result.busySeconds += s.now - started
+			done(output, "")
+		})
+	})
 }
 
 // event is something that happens at a time. Events of one time happen in the order of their numbers.
@@ -29,188 +217,22 @@ type event struct {
 	do     func()
 }
 
-type eventQueue []event
+// after makes something happen later.
+func (s *simulation) after(delay float64, do func()) {
+	s.number++
+	heap.Push(&s.events, &event{s.now + delay, s.number, do})
+}
+
+type eventQueue []*event
 
 func (q eventQueue) Len() int { return len(q) }
 func (q eventQueue) Less(i, j int) bool {
-	return q[i].at < q[j].at || q[i].at == q[j].at && q[i].number < q[j].number
+	return cmp.Or(cmp.Compare(q[i].at, q[j].at), cmp.Compare(q[i].number, q[j].number)) < 0
 }
 func (q eventQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *eventQueue) Push(x any)   { *q = append(*q, x.(event)) }
+func (q *eventQueue) Push(x any)   { *q = append(*q, x.(*event)) }
 func (q *eventQueue) Pop() any {
 	last := (*q)[len(*q)-1]
 	*q = (*q)[:len(*q)-1]
 	return last
-}
-
-// after makes something happen later.
-func (s *simulation) after(delay float64, do func()) {
-	s.number++
-	heap.Push(&s.events, event{s.now + delay, s.number, do})
-}
-
-// batch is one batch on its way.
-type batch struct {
-	id, tenant int
-	bytes      float64
-	lines      float64
-	chunks     int
-	arrived    float64
-	// admitted is when validation began, verdict when it ended, ingested when ingestion began, and ended the end.
-	admitted, verdict, ingested, ended float64
-	failed                             bool
-	// slots are the stages at which the batch has a slot.
-	slots map[*stage]bool
-}
-
-// simulate runs all batches to their ends.
-func simulate(a assumptions) result {
-	s := &simulation{assumptions: a, rng: rand.New(rand.NewPCG(a.Seed, 1))}
-	s.table = table{s: s, capacity: min(a.StartUnits, a.MaxUnits)}
-	s.validation = stage{s: s, slots: a.ValidationSlots, perTenant: a.ValidationPerTenant, held: map[int]int{}}
-	s.ingestion = stage{s: s, slots: a.IngestionSlots, perTenant: a.IngestionPerTenant, held: map[int]int{}}
-	s.result = newResult(a)
-	for i := range a.Batches {
-		b := &batch{id: i, tenant: i % a.Tenants, arrived: s.rng.Float64() * a.Hours * 3600}
-		b.bytes = a.Bytes * (1 + a.Spread*(2*s.rng.Float64()-1))
-		b.lines = b.bytes / a.LineBytes
-		b.chunks = int(math.Ceil(b.bytes / max(minChunkBytes, b.bytes/defaultChunks)))
-		s.batches = append(s.batches, b)
-		s.after(b.arrived+b.bytes/a.ScanSpeed, func() { s.begin(b) })
-	}
-	for len(s.events) > 0 {
-		e := heap.Pop(&s.events).(event)
-		s.now = e.at
-		e.do()
-	}
-	s.result.batches = s.batches
-	s.result.finalUnits = s.table.capacity
-	return s.result
-}
-
-// begin takes a scanned batch through the states of its execution.
-func (s *simulation) begin(b *batch) {
-	s.result.note(s.now, func(u *use) { u.starts++ })
-	ranges := int(min(max(math.Ceil(b.bytes/bytesPerRange), 1), partitions))
-	sections := float64(b.chunks*partitions) / float64(ranges)
-	validate := s.task(b, b.bytes/float64(b.chunks)/s.ReadSpeed, 1)
-	reconcile := s.task(b, sections*s.GetLatency/readsAtATime, sections)
-	settle := s.task(b, s.GetLatency, 1)
-	verdict := s.task(b, float64(b.chunks)*s.GetLatency/readsAtATime, 0)
-	s.validation.enter(b, func() {
-		b.admitted = s.now
-		s.runMap(b.chunks, s.Validate, 1, validate, func() {
-			s.runMap(ranges, s.Reconcile, 1, reconcile, func() {
-				s.runMap(b.chunks, s.Settle, 1, settle, func() {
-					verdict(func() { s.ingest(b) })
-				})
-			})
-		})
-	})
-}
-
-// ingest ends the validation of a batch, and ingests it.
-func (s *simulation) ingest(b *batch) {
-	b.verdict = s.now
-	s.validation.leave(b)
-	s.ingestion.enter(b, func() {
-		b.ingested = s.now
-		store := func(then func()) { s.store(b, b.lines/float64(b.chunks), then) }
-		s.runMap(b.chunks, s.Ingest, 3, store, func() {
-			b.ended = s.now
-			s.ingestion.leave(b)
-		})
-	})
-}
-
-// store stores the lines of a chunk. A function that has worked for its budget ends, and is invoked again for the rest.
-func (s *simulation) store(b *batch, lines float64, then func()) {
-	rest := 0.0
-	s.invoke(b, 0, func(done func()) {
-		s.table.store(lines, s.Budget, func(left float64) { rest = left; done() })
-	}, func() {
-		if rest > 0 {
-			s.result.resumed++
-			s.after(2*s.Transition, func() { s.store(b, rest, then) })
-			return
-		}
-		then()
-	})
-}
-
-// fail ends a batch whose invocations were throttled for too long.
-func (s *simulation) fail(b *batch) {
-	if b.failed {
-		return
-	}
-	b.failed, b.ended = true, s.now
-	s.validation.leave(b)
-	s.ingestion.leave(b)
-}
-
-// task returns a function that runs one execution, and goes on after it. It takes as long whatever else runs, and reads
-// so many objects.
-func (s *simulation) task(b *batch, seconds, gets float64) func(then func()) {
-	return func(then func()) {
-		s.invoke(b, 0, func(done func()) {
-			s.result.spread(s.now, seconds, func(u *use, share float64) { u.gets += share * gets })
-			s.after(seconds, done)
-		}, then)
-	}
-}
-
-// runMap runs a number of items, some at a time, and goes on after the last. An iteration has a number of transitions.
-func (s *simulation) runMap(items, width, transitions int, item func(then func()), then func()) {
-	next, left := 0, items
-	var iterate func()
-	iterate = func() {
-		if next == items {
-			return
-		}
-		next++
-		s.after(s.Transition, func() {
-			s.result.note(s.now, func(u *use) { u.transitions += float64(transitions) })
-			item(func() {
-				if left--; left == 0 {
-					s.after(s.Transition, then)
-					return
-				}
-				// The next item begins after the transitions that end this one.
-				s.after(float64(transitions-1)*s.Transition, iterate)
-			})
-		})
-	}
-	for range min(width, items) {
-		iterate()
-	}
-}
-
-// invoke does work, which calls done at its end, as one execution of a function. If the account has no room, it tries
-// again after a pause, and the batch fails after too many attempts.
-func (s *simulation) invoke(b *batch, attempt int, work func(done func()), then func()) {
-	if b.failed {
-		return
-	}
-	if s.running >= s.Executions-s.Base {
-		s.result.throttled++
-		if attempt >= s.Attempts {
-			s.fail(b)
-			return
-		}
-		pause := s.rng.Float64() * min(math.Pow(2, float64(attempt)), 30)
-		s.after(pause, func() { s.invoke(b, attempt+1, work, then) })
-		return
-	}
-	s.running++
-	s.result.note(s.now, func(u *use) { u.executions = max(u.executions, float64(s.running)) })
-	s.after(s.Overhead, func() {
-		started := s.now
-		work(func() {
-			s.running--
-			s.result.busySeconds += s.now - started + s.Overhead
-			if !b.failed {
-				then()
-			}
-		})
-	})
 }

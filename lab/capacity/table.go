@@ -6,7 +6,7 @@ import (
 )
 
 // table is the table of transactions. All that write to it at a time share its capacity evenly, up to what one function
-// can write. A table of on-demand capacity takes twice as much after it was used in full for a while.
+// can write. Some time after a table of on-demand capacity was used in full, it takes twice as much.
 type table struct {
 	s        *simulation
 	capacity float64
@@ -17,8 +17,7 @@ type table struct {
 	number  int64
 	// generation counts the changes of the set of writers; the end of a writer is computed for one of them.
 	generation int
-	fullSince  float64
-	isFull     bool
+	isGrowing  bool
 }
 
 // writer is one function that stores lines.
@@ -49,7 +48,7 @@ func (t *table) rate() float64 {
 	if len(t.writers) == 0 {
 		return 0
 	}
-	return min(t.s.WriteSpeed, t.capacity/t.s.LineUnits/float64(len(t.writers)))
+	return min(t.s.WriteSpeed, t.capacity/t.s.lineUnits/float64(len(t.writers)))
 }
 
 // store stores lines for a function until all are stored or its budget of seconds is over, and passes on how many are
@@ -68,7 +67,7 @@ func (t *table) store(lines, budget float64, done func(left float64)) {
 		heap.Remove(&t.writers, slices.Index(t.writers, w))
 		t.changed()
 		w.isDone = true
-		done(w.until - t.shared)
+		done(max(w.until-t.shared, 0))
 	})
 }
 
@@ -77,22 +76,20 @@ func (t *table) settle() {
 	elapsed := t.s.now - t.at
 	rate := t.rate()
 	t.shared += elapsed * rate
-	units := elapsed * rate * float64(len(t.writers)) * t.s.LineUnits
+	units := elapsed * rate * float64(len(t.writers)) * t.s.lineUnits
 	t.s.result.spread(t.at, elapsed, func(u *use, share float64) { u.units += share * units })
 	t.s.result.writingSeconds += elapsed * float64(len(t.writers))
 	t.at = t.s.now
 }
 
-// changed computes when the next writer ends, and whether the table is used in full.
+// changed computes when the next writer ends, and whether the table begins to grow.
 func (t *table) changed() {
 	t.generation++
 	generation := t.generation
-	full := float64(len(t.writers))*t.s.WriteSpeed*t.s.LineUnits >= t.capacity
-	if full != t.isFull {
-		t.isFull, t.fullSince = full, t.s.now
-		if full {
-			t.s.after(t.s.WarmUp, t.grow)
-		}
+	isFull := float64(len(t.writers))*t.s.WriteSpeed*t.s.lineUnits >= t.capacity
+	if isFull && !t.isGrowing && t.capacity < t.s.MaxUnits {
+		t.isGrowing = true
+		t.s.after(t.s.WarmUp, t.grow)
 	}
 	if len(t.writers) == 0 {
 		return
@@ -116,13 +113,9 @@ func (t *table) changed() {
 	})
 }
 
-// grow doubles what the table takes if it was used in full for as long as that needs.
+// grow doubles what the table takes.
 func (t *table) grow() {
-	if !t.isFull || t.s.now-t.fullSince < t.s.WarmUp-1e-6 || t.capacity >= t.s.MaxUnits {
-		return
-	}
 	t.settle()
-	t.capacity = min(2*t.capacity, t.s.MaxUnits)
-	t.isFull = false
+	t.capacity, t.isGrowing = min(2*t.capacity, t.s.MaxUnits), false
 	t.changed()
 }

@@ -83,11 +83,14 @@ func (m *Memory) waiting(s admission.Stage) []admission.Place {
 func (m *Memory) first(s admission.Stage, matches func(admission.Place) bool) (admission.Ticket, bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	places := m.waiting(s)
-	if i := slices.IndexFunc(places, matches); i >= 0 {
-		return m.tickets[s][places[i]], true, nil
+	var first admission.Ticket
+	found := false
+	for p, t := range m.tickets[s] {
+		if matches(p) && (!found || comparePlaces(p, first.Place) < 0) {
+			first, found = t, true
+		}
 	}
-	return admission.Ticket{}, false, nil
+	return first, found, nil
 }
 
 // FirstAfterTenant implements admission.Queue.

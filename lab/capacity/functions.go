@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"sluice/shared/ingest/admission"
+	"sluice/shared/ingest/batch"
+)
+
+// readsAtATime is how many sections of work files a function reads at the same time.
+const readsAtATime = 8
+
+// functions are what the functions of the state machine do, by their IDs in the template. Each goes on with its output.
+var functions = map[string]func(s *simulation, b *batchRun, input map[string]any, done func(output any)){
+	"AdmitFunction": (*simulation).admit,
+	"PlanFunction":  (*simulation).plan,
+	"ValidateFunction": func(s *simulation, b *batchRun, input map[string]any, done func(any)) {
+		start, end := b.chunks.Range(input["chunk"].(int))
+		s.busy(float64(end-start)/s.ReadSpeed, 0, done)
+	},
+	"DigestFunction": func(s *simulation, b *batchRun, _ map[string]any, done func(any)) {
+		s.busy(b.bytes/s.ReadSpeed, 0, done)
+	},
+	"ReconcileFunction": func(s *simulation, b *batchRun, _ map[string]any, done func(any)) {
+		sections := float64(b.chunks.Count()*batch.Partitions) / float64(b.ranges)
+		s.busy(sections*s.GetLatency/readsAtATime, sections, done)
+	},
+	"SettleFunction": func(s *simulation, _ *batchRun, _ map[string]any, done func(any)) {
+		s.busy(s.GetLatency, 1, done)
+	},
+	"VerdictFunction": func(s *simulation, b *batchRun, _ map[string]any, done func(any)) {
+		s.busy(float64(b.chunks.Count())*s.GetLatency/readsAtATime, 0, func(any) {
+			s.check(s.slots.Leave(context.Background(), admission.Validation, admission.PlaceOf(b.Batch)))
+			done(map[string]any{"ingest": true, "digest": false})
+		})
+	},
+	"IngestFunction": (*simulation).ingest,
+	"CloseFunction": func(s *simulation, b *batchRun, input map[string]any, done func(any)) {
+		err := s.slots.Leave(context.Background(), admission.Ingestion, admission.PlaceOf(b.Batch))
+		if _, hasFailed := input["failure"]; hasFailed {
+			err = s.slots.LeaveAll(context.Background(), b.Batch)
+		}
+		s.check(err)
+		done(nil)
+	},
+}
+
+// busy takes a time, in which it reads work files.
+func (s *simulation) busy(seconds, gets float64, done func(any)) {
+	s.result.spread(s.now, seconds, func(u *use, share float64) { u.gets += share * gets })
+	s.after(seconds, func() { done(nil) })
+}
+
+// admit makes a batch wait for a slot.
+func (s *simulation) admit(b *batchRun, input map[string]any, done func(any)) {
+	if b.waitsSince == 0 {
+		b.waitsSince = s.now
+	}
+	s.check(s.slots.Enter(context.Background(), admission.Ticket{
+		Stage: admission.Stage(input["stage"].(string)), Place: admission.PlaceOf(b.Batch),
+		Token:   input["token"].(string),
+		Attempt: admission.Attempt{Entered: input["entered"].(time.Time), Retry: input["retry"].(int)},
+	}))
+	done(nil)
+}
+
+// Complete implements admission.Tasks.
+func (s *simulation) Complete(_ context.Context, token string) (isWaiting bool, err error) {
+	task, isWaiting := s.tokens[token]
+	if isWaiting {
+		task.b.waited += s.now - task.b.waitsSince
+		task.b.waitsSince = 0
+		task.complete()
+	}
+	return isWaiting, nil
+}
+
+// plan returns the chunks and ranges of partitions of a batch, whose names are not screened.
+func (s *simulation) plan(b *batchRun, _ map[string]any, done func(any)) {
+	chunks := make([]any, b.chunks.Count())
+	for i := range chunks {
+		chunks[i] = i
+	}
+	widths := map[string]any{}
+	for _, name := range []string{"Validate", "Reconcile", "Screen", "Settle", "Ingest"} {
+		widths[strings.ToLower(name)] = s.parameter(name + "Concurrency")
+	}
+	done(map[string]any{"batch_id": string(b.ID), "chunks": chunks, "partitions": make([]any, b.ranges),
+		"screening": []any{}, "widths": widths})
+}
+
+// ingest stores what is left of a chunk. After its time it ends, and the next run goes on.
+func (s *simulation) ingest(b *batchRun, input map[string]any, done func(any)) {
+	chunk := input["chunk"].(int)
+	left, isKnown := b.left[chunk]
+	if !isKnown {
+		start, end := b.chunks.Range(chunk)
+		left = float64(end-start) / s.LineBytes
+	}
+	s.table.store(left, float64(s.parameter("IngestSeconds")), func(left float64) {
+		b.left[chunk] = left
+		if left > 0 {
+			s.result.resumed++
+		}
+		done(map[string]any{"done": left == 0})
+	})
+}
