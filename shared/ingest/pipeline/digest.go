@@ -152,7 +152,7 @@ func (f *lineFilter) accepts(line int64) bool {
 		f.chunks = f.chunks[1:]
 		f.first, f.end = c.Settled.FirstLine, c.Settled.FirstLine+c.Validated.Lines
 		if line < f.end {
-			f.isAccepted, f.err = acceptedLines(f.ctx, f.work, c)
+			f.isAccepted, f.err = AcceptedLines(f.work)(f.ctx, c)
 		}
 	}
 	return f.err == nil && line >= f.first && line < f.end && f.isAccepted(line-f.first)

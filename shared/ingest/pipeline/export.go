@@ -104,7 +104,7 @@ func (s *Export) eachLine(ctx context.Context, j *job, c batch.Chunk, visit func
 	if c.Settled.Accepted == 0 {
 		return nil
 	}
-	isAccepted, err := acceptedLines(ctx, s.Work, c)
+	isAccepted, err := AcceptedLines(s.Work)(ctx, c)
 	if objects.IsGone(err) {
 		err = errors.Join(errWorkGone, err)
 	}

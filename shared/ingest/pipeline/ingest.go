@@ -110,7 +110,7 @@ func (s *Ingest) begin(ctx context.Context, j *job) error {
 // being stored and the one after that is read, so that the table always has something to do.
 func (s *Ingest) storeLines(ctx context.Context, j *job, c batch.Chunk, cursor batch.IngestCursor,
 	end time.Time) (batch.IngestCursor, error) {
-	isAccepted, err := acceptedLines(ctx, s.Work, c)
+	isAccepted, err := AcceptedLines(s.Work)(ctx, c)
 	if err != nil {
 		return cursor, err
 	}

@@ -293,29 +293,24 @@ func workKey(folder, attempt, kind string) string {
 	return fmt.Sprintf("work/%02x/%s/%s.%s", byte(sum^sum>>8^sum>>16^sum>>24), folder, attempt, kind)
 }
 
-// AcceptedLines returns acceptedLines of a bucket of work files.
+// AcceptedLines returns the function that reads from a bucket of work files which lines of a settled chunk are
+// accepted. For a blank line its result has no meaning.
 func AcceptedLines(work *objects.Bucket) lineindex.Accepted {
 	return func(ctx context.Context, c batch.Chunk) (func(line int64) bool, error) {
-		return acceptedLines(ctx, work, c)
+		switch c.Settled.Acceptance() {
+		case batch.AcceptNone:
+			return func(int64) bool { return false }, nil
+		case batch.AcceptAll:
+			return func(int64) bool { return true }, nil
+		}
+		body, err := work.Open(ctx, c.Settled.AcceptedKey, "", 0, -1)
+		if err != nil {
+			return nil, err
+		}
+		defer body.Close()
+		bitmap, err := validation.ReadBitmap(body, c.Validated.Lines)
+		return bitmap.Accepted, err
 	}
-}
-
-// acceptedLines returns a function that reports whether a line of a settled chunk, by its number from 0, is accepted.
-// For a blank line its result has no meaning.
-func acceptedLines(ctx context.Context, work *objects.Bucket, c batch.Chunk) (func(line int64) bool, error) {
-	switch c.Settled.Acceptance() {
-	case batch.AcceptNone:
-		return func(int64) bool { return false }, nil
-	case batch.AcceptAll:
-		return func(int64) bool { return true }, nil
-	}
-	body, err := work.Open(ctx, c.Settled.AcceptedKey, "", 0, -1)
-	if err != nil {
-		return nil, err
-	}
-	defer body.Close()
-	bitmap, err := validation.ReadBitmap(body, c.Validated.Lines)
-	return bitmap.Accepted, err
 }
 
 // sectionedFile returns a work file with its validation.Sections, if they are known; nil if there is no file.

@@ -156,14 +156,14 @@ func DataOf(f catalog.Found, at time.Time) screening.MatchData {
 	e, score := f.Entry, f.Score
 	d := screening.MatchData{ProviderID: screening.BuiltIn, ProviderSourceName: f.List, Name: shorten(e.Names[0].Text),
 		ExternalIDs: []screening.ExternalID{{Source: f.List, Name: "id", Value: e.ID}},
-		Gender:      genderOf(e.Gender), BirthDates: e.BirthDates, EntityType: pointer(entityType(e.Schema)),
+		Gender:      genderOf(e.Gender), BirthDates: e.BirthDates, EntityType: new(entityType(e.Schema)),
 		Score:      &score,
 		Categories: []string{"Sanctions"}, Sources: []string{f.List}}
 	for _, n := range e.Names[1:] {
 		d.Aliases = append(d.Aliases, shorten(n.Text))
 	}
 	if len(e.Countries) > 0 {
-		d.Country = pointer(shorten(strings.ToUpper(e.Countries[0])))
+		d.Country = new(shorten(strings.ToUpper(e.Countries[0])))
 	}
 	if screening.IsWebAddress(e.SourceURL) {
 		d.ProviderSourceURL = &e.SourceURL
@@ -172,7 +172,7 @@ func DataOf(f catalog.Found, at time.Time) screening.MatchData {
 	for _, id := range e.Identifiers {
 		one := screening.Identifier{Type: shorten(id.Type), Value: shorten(id.Value)}
 		if id.Country != "" {
-			one.Country = pointer(shorten(strings.ToUpper(id.Country)))
+			one.Country = new(shorten(strings.ToUpper(id.Country)))
 		}
 		d.IDs = append(d.IDs, one)
 	}
@@ -249,9 +249,9 @@ func shorten(text string) string {
 func genderOf(gender string) *string {
 	switch gender {
 	case "male":
-		return pointer("Male")
+		return new("Male")
 	case "female":
-		return pointer("Female")
+		return new("Female")
 	}
 	return nil
 }
@@ -266,5 +266,3 @@ func entityType(s watchlist.Schema) string {
 	}
 	return "Other"
 }
-
-func pointer[T any](v T) *T { return &v }

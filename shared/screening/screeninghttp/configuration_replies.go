@@ -50,8 +50,8 @@ type SetReply struct {
 func configuredProviderOf(p screening.Provider) ConfiguredProvider {
 	out := ConfiguredProvider{ID: p.ID, Name: p.Name, IsBuiltIn: p.IsBuiltIn(),
 		AdditionalSettingsSchema: []FieldReply{},
-		ConfigurationSets:        []SetReply{}, CreatedAt: timeOrNull(p.CreatedAt), UpdatedAt: timeOrNull(p.UpdatedAt),
-		UpdatedBy: platform.OrNull(p.UpdatedBy)}
+		ConfigurationSets:        []SetReply{}, CreatedAt: platform.OrNull(p.CreatedAt),
+		UpdatedAt: platform.OrNull(p.UpdatedAt), UpdatedBy: platform.OrNull(p.UpdatedBy)}
 	if a := p.Adapter; a != nil {
 		out.AdapterConfiguration = &AdapterReply{a.URL, a.IsAuthenticationActive,
 			platform.OrNull(string(a.AuthenticationKey.Masked())), platform.OrNull(string(a.EncryptionKey.Masked()))}

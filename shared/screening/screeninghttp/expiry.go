@@ -70,7 +70,7 @@ func (s *Screenings) Expiry(ctx context.Context, r *platform.Request, in ExpiryR
 		items[i].BatchID, items[i].ExpiryStatus = &b.ID, status
 		for _, p := range providers {
 			items[i].Providers = append(items[i].Providers, ProviderExpiryReply{p.Provider.ID,
-				platform.OrNull(p.Provider.ConfigurationSetID), p.Status, timeOrNull(p.At)})
+				platform.OrNull(p.Provider.ConfigurationSetID), p.Status, platform.OrNull(p.At)})
 		}
 	}
 	return items, nil

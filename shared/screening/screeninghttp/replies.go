@@ -67,7 +67,7 @@ func batchReplyOf(b screening.Batch, entities []EntityReply) BatchReply {
 	return BatchReply{
 		ID: b.ID, Entities: entities, TotalEntities: len(b.EntityIDs), Status: b.Status, Providers: providerReplies(b),
 		ExternalIDs: []screening.ExternalID{}, BatchType: b.Type, CreatedDate: b.CreatedAt,
-		ClosedDate: timeOrNull(b.ClosedAt), OverriddenBatchIDs: platform.OrEmpty(b.OverriddenIDs),
+		ClosedDate: platform.OrNull(b.ClosedAt), OverriddenBatchIDs: platform.OrEmpty(b.OverriddenIDs),
 		JourneyID: platform.OrNull(b.JourneyID), JourneyType: platform.OrNull(b.JourneyType),
 		JourneyMainLegalEntityID: platform.OrNull(b.MainEntityID), ProcessID: platform.OrNull(b.ProcessID),
 		TrueMatchesCount: b.TrueMatches,
@@ -101,7 +101,7 @@ type EntityBatchReply struct {
 func entityBatchReplyOf(b screening.Batch, trueMatches int) EntityBatchReply {
 	return EntityBatchReply{
 		BatchID: b.ID, BatchType: b.Type, BatchStatus: b.Status, Providers: providerReplies(b),
-		MaterialMatchesCount: trueMatches, BatchClosedDate: timeOrNull(b.ClosedAt),
+		MaterialMatchesCount: trueMatches, BatchClosedDate: platform.OrNull(b.ClosedAt),
 	}
 }
 
@@ -182,11 +182,4 @@ func matchReplyOf(m screening.Match) MatchReply {
 		out.LastActionedBy = &ActionReply{a.By, a.Type, a.Reused, a.At}
 	}
 	return out
-}
-
-func timeOrNull(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
 }

@@ -159,12 +159,12 @@ func (r *Request) attemptedParameter(source, name string) any {
 	return httpapi.AttemptedText(value)
 }
 
-// OrNull returns nil for "", so that a reply has null for a text that is not there.
-func OrNull(text string) *string {
-	if text == "" {
+// OrNull returns nil for the zero value, so that a reply has null for what is not there.
+func OrNull[T comparable](value T) *T {
+	if value == *new(T) {
 		return nil
 	}
-	return &text
+	return &value
 }
 
 // OrEmpty returns an empty list for nil, so that a reply has [] and not null.

@@ -1,8 +1,6 @@
 package webhookhttp
 
 import (
-	"time"
-
 	"sluice/openapi/wire"
 	"sluice/shared/access/httpapi/platform"
 	"sluice/shared/connect/webhook"
@@ -13,24 +11,17 @@ func (s *Webhooks) newReply(w webhook.Webhook) wire.Webhook {
 		ID: w.ID, Name: w.Name, URL: w.URL, Enabled: w.Enabled, EventTypes: w.EventTypes,
 		EmailAddresses: append([]string{}, w.EmailAddresses...), Type: string(w.Type), BatchSize: int64(w.BatchSize),
 		CreatedAt: w.CreatedAt.UTC(), UpdatedAt: w.UpdatedAt.UTC(),
-		FailingSince: optionalTime(w.Health.FailingSince), DisabledAt: optionalTime(w.Health.DisabledAt),
+		FailingSince:   platform.OrNull(w.Health.FailingSince.UTC()),
+		DisabledAt:     platform.OrNull(w.Health.DisabledAt.UTC()),
 		DisabledReason: platform.OrNull(w.Health.DisabledReason),
 	}
 	if w.Enabled {
-		reply.DisablesAt = optionalTime(s.Policy.DisablesAt(w.Health))
+		reply.DisablesAt = platform.OrNull(s.Policy.DisablesAt(w.Health).UTC())
 	}
 	if _, previous := w.SigningSecrets(s.Now()); previous != nil {
-		reply.PreviousSecretUntil = optionalTime(w.PreviousUntil)
+		reply.PreviousSecretUntil = platform.OrNull(w.PreviousUntil.UTC())
 	}
 	return reply
-}
-
-func optionalTime(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	t = t.UTC()
-	return &t
 }
 
 // endMessages explain the codes of deliveries that end without an attempt.
@@ -43,9 +34,10 @@ var endMessages = map[string]string{
 func newDeliveryReply(d webhook.Delivery) wire.Delivery {
 	reply := wire.Delivery{
 		ID: d.ID, WebhookID: d.WebhookID, Type: string(d.Type), Outcome: platform.OrNull(string(d.Outcome)),
-		CreatedAt: d.CreatedAt.UTC(), EndedAt: optionalTime(d.EndedAt), NextAttemptAt: optionalTime(d.NextAttemptAt),
-		Run: int64(d.Run), AttemptCount: int64(d.AttemptCount), Attempts: make([]wire.Attempt, len(d.Attempts)),
-		Events: make([]wire.DeliveryEvent, len(d.Messages)), Payload: d.Body(),
+		CreatedAt: d.CreatedAt.UTC(), EndedAt: platform.OrNull(d.EndedAt.UTC()),
+		NextAttemptAt: platform.OrNull(d.NextAttemptAt.UTC()), Run: int64(d.Run), AttemptCount: int64(d.AttemptCount),
+		Attempts: make([]wire.Attempt, len(d.Attempts)),
+		Events:   make([]wire.DeliveryEvent, len(d.Messages)), Payload: d.Body(),
 	}
 	for i, m := range d.Messages {
 		reply.Events[i] = wire.DeliveryEvent{ID: m.ID, EventType: string(m.Type)}

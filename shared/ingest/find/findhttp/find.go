@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"sluice/openapi/wire"
 	"sluice/shared/access/httpapi"
@@ -81,29 +80,23 @@ func (s *Find) Find(ctx context.Context, caller httpapi.Caller, r *http.Request)
 		return httpapi.Reply{}, err
 	}
 	out := wire.FoundItems{Items: make([]wire.FoundItem, len(found.Items)),
-		Searched: wire.SearchedTimes{From: optional(found.From), To: found.To}}
+		Searched: wire.SearchedTimes{From: platform.OrNull(found.From), To: found.To}}
 	for i, item := range found.Items {
 		out.Items[i] = newFoundItem(item)
 	}
-	out.Next = optional(s.Paging.Seal(caller.Tenant, query, found.Next.String()))
+	out.Next = platform.OrNull(s.Paging.Seal(caller.Tenant, query, found.Next.String()))
 	return httpapi.Reply{Body: out}, nil
 }
 
 func newFoundItem(item find.Item) wire.FoundItem {
 	return wire.FoundItem{
-		Kind: string(item.Kind), ID: item.ID, BatchID: optional(string(item.Batch)), Line: optional(item.Line),
-		TransactionExternalID:  optional(item.TransactionID),
-		ModificationExternalID: optional(item.ModificationID), PaymentExternalID: optional(item.PaymentID),
-		Status: optional(item.Status), ReceivedAt: optional(item.ReceivedAt), Href: optional(item.Href),
+		Kind: string(item.Kind), ID: item.ID, BatchID: platform.OrNull(string(item.Batch)),
+		Line:                   platform.OrNull(item.Line),
+		TransactionExternalID:  platform.OrNull(item.TransactionID),
+		ModificationExternalID: platform.OrNull(item.ModificationID), PaymentExternalID: platform.OrNull(item.PaymentID),
+		Status: platform.OrNull(item.Status), ReceivedAt: platform.OrNull(item.ReceivedAt),
+		Href: platform.OrNull(item.Href),
 	}
-}
-
-// optional returns nil for a zero value.
-func optional[T string | int64 | time.Time](v T) *T {
-	if v == *new(T) {
-		return nil
-	}
-	return &v
 }
 
 // readKinds returns the kind that the query names, or all of them.
