@@ -235,8 +235,8 @@ func (b *bench) measure(ctx context.Context, out io.Writer, state string, batche
 				}
 			}
 			before := b.requests.Load()
-			_, _, err := b.searcher.Search(ctx, lineindex.Query{Tenant: b.cloud.TenantID, Key: b.key, IDs: []string{id},
-				Kinds: []lineindex.Kind{lineindex.Modification}, Limit: 100})
+			_, _, _, err := b.searcher.Search(ctx, lineindex.Query{Tenant: b.cloud.TenantID, Key: b.key,
+				IDs: []string{id}, Kinds: []lineindex.Kind{lineindex.Modification}, Limit: 100})
 			if err != nil {
 				return err
 			}

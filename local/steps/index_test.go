@@ -46,7 +46,7 @@ func TestLinesAreIndexed(t *testing.T) {
 		t.Fatalf("key: %v, %v", isFound, err)
 	}
 	find := func(kind lineindex.Kind, id string) (numbers []int64) {
-		hits, _, err := w.search.Search(context.Background(), lineindex.Query{Tenant: w.tenant, Key: key,
+		hits, _, _, err := w.search.Search(context.Background(), lineindex.Query{Tenant: w.tenant, Key: key,
 			IDs: []string{id}, Kinds: []lineindex.Kind{kind}, Limit: 100})
 		errtest.Fatal(t, err)
 		for _, h := range hits {

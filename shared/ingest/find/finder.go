@@ -11,7 +11,6 @@ import (
 
 	"sluice/shared/access"
 	"sluice/shared/ingest/batch"
-	"sluice/shared/ingest/lineindex"
 	"sluice/shared/ingest/observation"
 )
 
@@ -19,10 +18,8 @@ import (
 type Finder struct {
 	Hits    *Hits
 	Batches interface {
-		// GetAll and List are as in batchdb.Store.
+		// GetAll is as in batchdb.Store.
 		GetAll(ctx context.Context, ids []batch.ID) (map[batch.ID]batch.Batch, error)
-		List(ctx context.Context, tenant string, f batch.Filter, after batch.ID, limit int) ([]batch.Batch, batch.ID,
-			error)
 	}
 	// Sources are those of the kinds that are no identifiers of lines.
 	Sources map[Kind]Source
@@ -62,15 +59,11 @@ func (f *Finder) Find(ctx context.Context, q Query) (r Result, err error) {
 	var next *Position
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		lines, next, err = f.findLines(gctx, q)
+		lines, next, r.To, err = f.findLines(gctx, q)
 		return err
 	})
 	g.Go(func() (err error) {
 		objects, err = f.findObjects(gctx, q)
-		return err
-	})
-	g.Go(func() (err error) {
-		r.To, err = f.searchedUntil(gctx, q.Tenant)
 		return err
 	})
 	g.Go(func() (err error) {
@@ -79,6 +72,9 @@ func (f *Finder) Find(ctx context.Context, q Query) (r Result, err error) {
 	})
 	if err := g.Wait(); err != nil {
 		return Result{}, err
+	}
+	if r.To.IsZero() {
+		r.To = f.Now()
 	}
 	all := append(lines, objects...)
 	slices.SortStableFunc(all, func(a, b placed) int { return comparePositions(a.at, b.at) })
@@ -131,8 +127,9 @@ func (f *Finder) findObjects(ctx context.Context, q Query) (all []placed, err er
 	return all, nil
 }
 
-// findLines returns the lines and single transactions of a page, and the position after which there may be more.
-func (f *Finder) findLines(ctx context.Context, q Query) (all []placed, next *Position, err error) {
+// findLines returns the lines and single transactions of a page, the position after which there may be more, and until
+// as Hits.Read does.
+func (f *Finder) findLines(ctx context.Context, q Query) (all []placed, next *Position, until time.Time, err error) {
 	p := Page{Tenant: q.Tenant, ID: q.ID, After: q.After, Limit: q.Limit}
 	for _, kind := range q.Kinds {
 		if kind.IsOfLine() {
@@ -140,15 +137,15 @@ func (f *Finder) findLines(ctx context.Context, q Query) (all []placed, next *Po
 		}
 	}
 	if len(p.Kinds) == 0 {
-		return nil, nil, nil
+		return nil, nil, until, nil
 	}
-	hits, next, err := f.Hits.Read(ctx, p)
+	hits, next, until, err := f.Hits.Read(ctx, p)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, until, err
 	}
 	outcomes, err := f.readOutcomes(ctx, q.Tenant, hits)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, until, err
 	}
 	for _, h := range hits {
 		item := Item{Kind: Kind(h.Kind), ID: h.ID(), Batch: h.Batch, Line: h.Line, TransactionID: h.TransactionID,
@@ -156,17 +153,7 @@ func (f *Finder) findLines(ctx context.Context, q Query) (all []placed, next *Po
 		outcomes.describe(q.Tenant, h, &item)
 		all = append(all, placed{item, h.Position})
 	}
-	return all, next, nil
-}
-
-// searchedUntil returns the time up to which lines of batches that ended are found: now, unless more batches may owe
-// their index than are searched without it.
-func (f *Finder) searchedUntil(ctx context.Context, tenant string) (time.Time, error) {
-	latest, _, err := f.Batches.List(ctx, tenant, batch.Filter{}, "", lineindex.LatestBatches)
-	if n := len(latest); n == lineindex.LatestBatches && slices.Contains(latest[n-1].Unannounced, batch.Index) {
-		return latest[n-1].UpdatedAt, err
-	}
-	return f.Now(), err
+	return all, next, until, nil
 }
 
 // BatchSource is the Source of batches.

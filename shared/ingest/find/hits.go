@@ -109,7 +109,8 @@ func (p Position) in(source int) (place string, isPast bool) {
 type Hits struct {
 	Lines interface {
 		// Search is as in lineindex.Searcher.
-		Search(ctx context.Context, q lineindex.Query) (hits []lineindex.Hit, next *lineindex.Position, err error)
+		Search(ctx context.Context, q lineindex.Query) (hits []lineindex.Hit, next *lineindex.Position,
+			until time.Time, err error)
 	}
 	Keys interface {
 		// Find returns the key of a tenant's index, and since when its lines are indexed; false if none are.
@@ -147,9 +148,11 @@ const (
 )
 
 // part is what a source has of a page: its first hits, and the position after which there may be more; nil at the end.
+// Until is as in Read.
 type part struct {
-	hits []Hit
-	end  *Position
+	hits  []Hit
+	end   *Position
+	until time.Time
 }
 
 // newPart returns the part with some hits, after the last of which there may be more.
@@ -157,12 +160,12 @@ func newPart(hits []Hit, isMore bool) part {
 	if !isMore || len(hits) == 0 {
 		return part{hits: hits}
 	}
-	return part{hits, &hits[len(hits)-1].Position}
+	return part{hits: hits, end: &hits[len(hits)-1].Position}
 }
 
 // Read returns the hits of a page, those received last first, and the position after which there may be more; nil at
-// the end.
-func (h *Hits) Read(ctx context.Context, p Page) (hits []Hit, next *Position, err error) {
+// the end. If lines of batches that ended after a time may be missing, until is that time; otherwise it is zero.
+func (h *Hits) Read(ctx context.Context, p Page) (hits []Hit, next *Position, until time.Time, err error) {
 	var read []func(context.Context, Page) (part, error)
 	read = append(read, h.readLines)
 	for _, kind := range p.Kinds {
@@ -180,14 +183,14 @@ func (h *Hits) Read(ctx context.Context, p Page) (hits []Hit, next *Position, er
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return nil, nil, err
+		return nil, nil, until, err
 	}
 	hits, next = merge(parts)
 	if len(hits) > p.Limit {
 		hits = hits[:p.Limit]
 		next = &hits[p.Limit-1].Position
 	}
-	return hits, next, nil
+	return hits, next, parts[0].until, nil
 }
 
 // merge puts the hits of several sources in order, as far as all of them are known.

@@ -34,7 +34,8 @@ func (h *Hits) readLines(ctx context.Context, p Page) (out part, err error) {
 		q.Kinds = append(q.Kinds, kindsOfLines[k])
 		kinds[kindsOfLines[k]] = k
 	}
-	found, next, err := h.Lines.Search(ctx, q)
+	found, next, until, err := h.Lines.Search(ctx, q)
+	out.until = until
 	for _, f := range found {
 		out.hits = append(out.hits, Hit{
 			Kind: kinds[f.Kind], ReceivedAt: f.Batch.ReceivedAt, Batch: f.Batch.ID, Line: f.Line, IsInvalid: f.Rejected,

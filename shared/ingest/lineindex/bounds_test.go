@@ -19,8 +19,8 @@ import (
 // pend makes the batches pending whose work files are given, instead of adding them.
 func (f *fixture) pend(b lineindex.Batch, chunks []lineindex.Chunk) {
 	f.searcher.Work = f.files
-	f.searcher.Pending = func(context.Context, string) ([]lineindex.Pending, error) {
-		return []lineindex.Pending{{Batch: b, Chunks: chunks}}, nil
+	f.searcher.Pending = func(context.Context, string) ([]lineindex.Pending, time.Time, error) {
+		return []lineindex.Pending{{Batch: b, Chunks: chunks}}, time.Time{}, nil
 	}
 }
 
@@ -59,7 +59,7 @@ func TestNumbersOfLines(t *testing.T) {
 				if k > 0 {
 					q.After = &lineindex.Position{ReceivedAt: start, Batch: b.ID, Place: placeOf(k-1, n/2)}
 				}
-				hits, next, err := f.searcher.Search(t.Context(), q)
+				hits, next, _, err := f.searcher.Search(t.Context(), q)
 				errtest.Fatal(t, err)
 				if k == n {
 					difftest.Equal(t, what+"hits after the last one", 0, len(hits))
@@ -128,7 +128,7 @@ func TestSeveralIdentifiers(t *testing.T) {
 		q := lineindex.Query{Tenant: f.tenant, Key: testKey, IDs: ids,
 			Kinds: []lineindex.Kind{lineindex.Payment, lineindex.Transaction}, Limit: limit}
 		for {
-			hits, next, err := f.searcher.Search(t.Context(), q)
+			hits, next, _, err := f.searcher.Search(t.Context(), q)
 			errtest.Fatal(t, err)
 			for _, h := range hits {
 				found = append(found, fmt.Sprintf("%d %d", h.Line, h.Kind))
@@ -157,8 +157,8 @@ func TestReadsOfAPendingBatch(t *testing.T) {
 	chunks := f.writeChunks(t, "a", [][]line{slices.Repeat([]line{{"same", "", "", ""}}, 8000)})
 	f.pend(lineindex.Batch{ID: "00000000-0000-7000-8000-00000000000a", ReceivedAt: start}, chunks)
 	f.files.Reads = 0
-	_, _, err := f.searcher.Search(t.Context(), lineindex.Query{Tenant: f.tenant, Key: testKey, IDs: []string{"same"},
-		Kinds: []lineindex.Kind{lineindex.Payment}, Limit: 10})
+	_, _, _, err := f.searcher.Search(t.Context(), lineindex.Query{Tenant: f.tenant, Key: testKey,
+		IDs: []string{"same"}, Kinds: []lineindex.Kind{lineindex.Payment}, Limit: 10})
 	errtest.Fatal(t, err)
 	difftest.Equal(t, "reads of a header, entries and 10 records", 12, f.files.Reads)
 }
@@ -197,11 +197,47 @@ func TestOwingBatches(t *testing.T) {
 			}
 			return func(line int64) bool { return line != 0 }, nil
 		}}
-	pending, err := o.Pending(t.Context(), "t1")
+	pending, _, err := o.Pending(t.Context(), "t1")
 	errtest.Fatal(t, err)
 	if len(pending) != 1 || pending[0].ID != "3" || !pending[0].Chunks[0].IsRejected(0) {
 		t.Errorf("pending: %v", pending)
 	}
 	o.Accepted = func(context.Context, batch.Chunk) (func(int64) bool, error) { return nil, errOther }
-	errtest.Is(t, "other errors", errtest.Of(o.Pending(t.Context(), "t1")), errOther)
+	_, _, err = o.Pending(t.Context(), "t1")
+	errtest.Is(t, "other errors", err, errOther)
+}
+
+// A search says until when batches are searched if more of them may owe their index than it looks at.
+func TestSearchedUntil(t *testing.T) {
+	const n = lineindex.LatestBatches
+	owes := []batch.Receiver{batch.Webhooks, batch.Index}
+	for name, test := range map[string]struct {
+		batches  int
+		earliest []batch.Receiver
+		want     time.Time
+	}{
+		"no batch":                  {0, nil, time.Time{}},
+		"fewer that owe it":         {n - 1, owes, time.Time{}},
+		"as many":                   {n, owes, start},
+		"the earliest does not":     {n, owes[:1], time.Time{}},
+		"the earliest owes nothing": {n, nil, time.Time{}},
+	} {
+		batches := make(owingBatches, test.batches)
+		for i := range batches {
+			batches[i] = batch.Batch{ID: "gone", UpdatedAt: start.Add(time.Duration(test.batches-1-i) * time.Second),
+				Unannounced: owes}
+		}
+		if test.batches > 0 {
+			batches[test.batches-1].Unannounced = test.earliest
+		}
+		f := newFixture()
+		f.searcher.Pending = lineindex.Owing{Batches: batches, IsGone: func(error) bool { return true },
+			Accepted: func(context.Context, batch.Chunk) (func(int64) bool, error) {
+				return nil, errors.New("gone")
+			}}.Pending
+		_, _, until, err := f.searcher.Search(t.Context(), lineindex.Query{Tenant: f.tenant, Key: testKey,
+			IDs: []string{"p"}, Kinds: []lineindex.Kind{lineindex.Payment}, Limit: 1})
+		errtest.Fatal(t, err)
+		difftest.Equal(t, name, test.want, until)
+	}
 }

@@ -55,7 +55,7 @@ func FuzzDamagedIndex(f *testing.F) {
 		x.files.Objects[key] = b
 		search := func(id string) {
 			for limit := range 3 {
-				hits, _, err := x.searcher.Search(t.Context(), lineindex.Query{Tenant: x.tenant, Key: testKey,
+				hits, _, _, err := x.searcher.Search(t.Context(), lineindex.Query{Tenant: x.tenant, Key: testKey,
 					IDs: []string{id}, Kinds: []lineindex.Kind{lineindex.Payment, lineindex.Modification},
 					Limit: 1 + limit})
 				checkDamage(t, "search in "+key, err)
@@ -113,11 +113,11 @@ func FuzzWorkFile(f *testing.F) {
 		x.files.Objects["work/any"] = b
 		added := lineindex.Batch{ID: "00000000-0000-7000-8000-00000000000a", ReceivedAt: start}
 		x.searcher.Work = x.files
-		x.searcher.Pending = func(context.Context, string) ([]lineindex.Pending, error) {
-			return []lineindex.Pending{{Batch: added, Chunks: chunks}}, nil
+		x.searcher.Pending = func(context.Context, string) ([]lineindex.Pending, time.Time, error) {
+			return []lineindex.Pending{{Batch: added, Chunks: chunks}}, time.Time{}, nil
 		}
 		search := func(when string) error {
-			hits, _, err := x.searcher.Search(t.Context(), lineindex.Query{Tenant: x.tenant, Key: testKey,
+			hits, _, _, err := x.searcher.Search(t.Context(), lineindex.Query{Tenant: x.tenant, Key: testKey,
 				IDs: []string{"p"}, Kinds: []lineindex.Kind{lineindex.Payment}, Limit: 100})
 			checkDamage(t, when, err)
 			for _, h := range hits {

@@ -116,7 +116,7 @@ func (f *fixture) search(t *testing.T, id string, limit int, kinds ...lineindex.
 	}
 	q := lineindex.Query{Tenant: f.tenant, Key: testKey, IDs: []string{id}, Kinds: kinds, Limit: limit}
 	for {
-		hits, next, err := f.searcher.Search(context.Background(), q)
+		hits, next, _, err := f.searcher.Search(context.Background(), q)
 		errtest.Fatal(t, err)
 		for _, h := range hits {
 			number := strings.TrimLeft(string(h.Batch.ID[24:]), "0")
@@ -179,13 +179,13 @@ func TestFindsLinesByEachIdentifier(t *testing.T) {
 		difftest.Equal(t, id, want, f.search(t, id, 1))
 	}
 	difftest.Equal(t, "transaction p1", []string{"1 5 1"}, f.search(t, "p1", 10, lineindex.Transaction))
-	hits, _, err := f.searcher.Search(context.Background(), lineindex.Query{Tenant: f.tenant, Key: testKey,
+	hits, _, _, err := f.searcher.Search(context.Background(), lineindex.Query{Tenant: f.tenant, Key: testKey,
 		IDs: []string{"m1"}, Kinds: []lineindex.Kind{lineindex.Modification}, Limit: 1})
 	errtest.Fatal(t, err)
 	difftest.Equal(t, "identifiers", line{"p1", "t1", "m1", request}, hits[0].IDs)
 	for _, other := range []lineindex.Query{{Tenant: "t2", Key: testKey}, {Tenant: f.tenant, Key: lineindex.Key{9}}} {
 		other.IDs, other.Kinds, other.Limit = []string{"m1"}, []lineindex.Kind{lineindex.Modification}, 1
-		if hits, _, err := f.searcher.Search(context.Background(), other); err != nil || len(hits) > 0 {
+		if hits, _, _, err := f.searcher.Search(context.Background(), other); err != nil || len(hits) > 0 {
 			t.Errorf("found %v, error %v", hits, err)
 		}
 	}
@@ -351,11 +351,11 @@ func TestPendingBatches(t *testing.T) {
 		Expires: start.Add(time.Hour)}
 	isPending := true
 	f.searcher.Work = f.files
-	f.searcher.Pending = func(context.Context, string) ([]lineindex.Pending, error) {
+	f.searcher.Pending = func(context.Context, string) ([]lineindex.Pending, time.Time, error) {
 		if !isPending {
-			return nil, nil
+			return nil, time.Time{}, nil
 		}
-		return []lineindex.Pending{{Batch: b, Chunks: chunks}}, nil
+		return []lineindex.Pending{{Batch: b, Chunks: chunks}}, time.Time{}, nil
 	}
 	check := func(when string) {
 		t.Helper()
@@ -367,14 +367,14 @@ func TestPendingBatches(t *testing.T) {
 	check("pending")
 	q := lineindex.Query{Tenant: f.tenant, Key: testKey, IDs: []string{"p"}, Kinds: []lineindex.Kind{lineindex.Payment},
 		Limit: 1}
-	_, next, err := f.searcher.Search(t.Context(), q)
+	_, next, _, err := f.searcher.Search(t.Context(), q)
 	errtest.Fatal(t, err)
 	errtest.Fatal(t, f.Add(t.Context(), f.tenant, b, chunks))
 	check("pending and in a segment")
 	isPending = false
 	check("in a segment")
 	q.After, q.Limit = next, 2
-	rest, _, err := f.searcher.Search(t.Context(), q)
+	rest, _, _, err := f.searcher.Search(t.Context(), q)
 	if err != nil || len(rest) != 2 || rest[0].Line != 3 || rest[1].Batch.ID == b.ID {
 		t.Errorf("after the first hit: %+v, %v", rest, err)
 	}

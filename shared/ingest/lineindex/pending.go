@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -29,11 +30,15 @@ type Accepted func(ctx context.Context, c batch.Chunk) (func(line int64) bool, e
 // LatestBatches is how many batches of a tenant, the latest ones, may owe their index and are searched.
 const LatestBatches = 100
 
-// Pending returns those of the latest batches of a tenant that owe their index. A batch owes it for a second or so.
-func (o Owing) Pending(ctx context.Context, tenant string) (pending []Pending, err error) {
+// Pending returns those of the latest batches of a tenant that owe their index. A batch owes it for a second or so. If
+// earlier ones may owe it, too, until is when the earliest of these ended; otherwise the zero time.
+func (o Owing) Pending(ctx context.Context, tenant string) (pending []Pending, until time.Time, err error) {
 	found, _, err := o.Batches.List(ctx, tenant, batch.Filter{}, "", LatestBatches)
 	if err != nil {
-		return nil, err
+		return nil, until, err
+	}
+	if n := len(found); n == LatestBatches && slices.Contains(found[n-1].Unannounced, batch.Index) {
+		until = found[n-1].UpdatedAt
 	}
 	for _, b := range found {
 		if !slices.Contains(b.Unannounced, batch.Index) {
@@ -41,18 +46,18 @@ func (o Owing) Pending(ctx context.Context, tenant string) (pending []Pending, e
 		}
 		chunks, err := o.Batches.Chunks(ctx, b.ID)
 		if err != nil {
-			return nil, err
+			return nil, until, err
 		}
 		files, err := ChunksOf(ctx, chunks, o.Accepted)
 		if err != nil && o.IsGone(err) {
 			continue // they are deleted a week after the end of a batch that could not be indexed
 		}
 		if err != nil {
-			return nil, err
+			return nil, until, err
 		}
 		pending = append(pending, Pending{BatchOf(b), files})
 	}
-	return pending, nil
+	return pending, until, nil
 }
 
 // BatchOf returns a batch as the index has it.
@@ -98,10 +103,11 @@ func (r *search) pendingChunks(ctx context.Context) (chunks []pendingChunk, err 
 	if r.Pending == nil {
 		return nil, nil
 	}
-	pending, err := r.Pending(ctx, r.Tenant)
+	pending, until, err := r.Pending(ctx, r.Tenant)
 	if err != nil {
 		return nil, err
 	}
+	r.until = until
 	for _, p := range pending {
 		if p.isExpired(r.Now()) {
 			continue

@@ -23,8 +23,9 @@ type Searcher struct {
 	}
 	Files Files
 	// Pending returns the batches of a tenant that have ended and are not in a segment yet, with their work files in
-	// Work. It may return one that has just got into a segment. Nil means that there are none.
-	Pending func(ctx context.Context, tenant string) ([]Pending, error)
+	// Work. It may return one that has just got into a segment. If it may leave out batches that ended after some time,
+	// it also returns that time. Nil means that there are none.
+	Pending func(ctx context.Context, tenant string) ([]Pending, time.Time, error)
 	Work    Files
 	// IsGone reports whether an error of Files means that an object does not exist.
 	IsGone func(error) bool
@@ -98,8 +99,9 @@ func (p Position) compare(other Position) int {
 const maxAttempts = 5
 
 // Search returns the first hits after a position, the lines of the batch that was received last first, and the position
-// after which there may be more; nil at the end. Lines that expired are not found. The limit is 1 or more.
-func (s *Searcher) Search(ctx context.Context, q Query) (hits []Hit, next *Position, err error) {
+// after which there may be more; nil at the end. Lines that expired are not found. If batches that ended after a time may
+// not have been searched, until is that time; otherwise it is zero. The limit is 1 or more.
+func (s *Searcher) Search(ctx context.Context, q Query) (hits []Hit, next *Position, until time.Time, err error) {
 	r := search{Searcher: s, Query: q, wanted: map[uint64][]Kind{}, done: map[part]bool{}}
 	for _, id := range q.IDs {
 		for _, k := range q.Kinds {
@@ -113,7 +115,7 @@ func (s *Searcher) Search(ctx context.Context, q Query) (hits []Hit, next *Posit
 		}
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("search index: %w", err)
+		return nil, nil, until, fmt.Errorf("search index: %w", err)
 	}
 	slices.SortFunc(r.hits, func(a, b Hit) int { return a.Position.compare(b.Position) })
 	hits = slices.CompactFunc(r.hits, func(a, b Hit) bool { return a.Position.compare(b.Position) == 0 })
@@ -123,7 +125,7 @@ func (s *Searcher) Search(ctx context.Context, q Query) (hits []Hit, next *Posit
 		next = &last
 	}
 	hits, err = r.readRecords(ctx, hits)
-	return hits, next, err
+	return hits, next, r.until, err
 }
 
 // search is a search in progress.
@@ -132,6 +134,7 @@ type search struct {
 	Query
 	// wanted are the digests that are looked for, and the kinds of identifiers of which each may be.
 	wanted map[uint64][]Kind
+	until  time.Time
 
 	mu sync.Mutex
 	// hits are without records, in no order. Those that were found twice, as before and after a merge, are there twice.

@@ -93,9 +93,11 @@ func newFoundItem(item find.Item) wire.FoundItem {
 		Kind: string(item.Kind), ID: item.ID, BatchID: platform.OrNull(string(item.Batch)),
 		Line:                   platform.OrNull(item.Line),
 		TransactionExternalID:  platform.OrNull(item.TransactionID),
-		ModificationExternalID: platform.OrNull(item.ModificationID), PaymentExternalID: platform.OrNull(item.PaymentID),
-		Status: platform.OrNull(item.Status), ReceivedAt: platform.OrNull(item.ReceivedAt),
-		Href: platform.OrNull(item.Href),
+		ModificationExternalID: platform.OrNull(item.ModificationID),
+		PaymentExternalID:      platform.OrNull(item.PaymentID),
+		Status:                 platform.OrNull(item.Status),
+		ReceivedAt:             platform.OrNull(item.ReceivedAt),
+		Href:                   platform.OrNull(item.Href),
 	}
 }
 

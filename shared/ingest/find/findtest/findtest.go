@@ -19,6 +19,8 @@ type Index struct {
 
 	// Since is since when lines are indexed; the zero time if they are not.
 	Since time.Time
+	// Until is the end of the earliest batch that may not be searched; the zero time if all are.
+	Until time.Time
 	Now   func() time.Time
 
 	mu    sync.Mutex
@@ -48,7 +50,7 @@ func (x *Index) Find(context.Context, string) (key lineindex.Key, since time.Tim
 
 // Search implements what find.Hits needs as lineindex.Searcher does.
 func (x *Index) Search(_ context.Context, q lineindex.Query) (hits []lineindex.Hit, next *lineindex.Position,
-	err error) {
+	until time.Time, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.Searches++
@@ -72,7 +74,7 @@ func (x *Index) Search(_ context.Context, q lineindex.Query) (hits []lineindex.H
 		hits = hits[:q.Limit]
 		next = &hits[q.Limit-1].Position
 	}
-	return hits, next, nil
+	return hits, next, x.Until, nil
 }
 
 // compare orders positions as the index does: the batch received last first, and its lines in their order.

@@ -30,7 +30,7 @@ type Batches interface {
 // Index finds lines by their identifiers.
 type Index interface {
 	// Search is as in lineindex.Searcher.
-	Search(ctx context.Context, q lineindex.Query) ([]lineindex.Hit, *lineindex.Position, error)
+	Search(ctx context.Context, q lineindex.Query) ([]lineindex.Hit, *lineindex.Position, time.Time, error)
 }
 
 // Work has the work files of batches. It is safe for concurrent use.
@@ -76,7 +76,7 @@ func (f *Finder) Find(ctx context.Context, tenant string, ids []string, after *l
 	if err != nil || !isFound {
 		return nil, nil, err
 	}
-	hits, end, err := f.Index.Search(ctx, lineindex.Query{Tenant: tenant, Key: key, IDs: ids,
+	hits, end, _, err := f.Index.Search(ctx, lineindex.Query{Tenant: tenant, Key: key, IDs: ids,
 		Kinds: []lineindex.Kind{lineindex.Modification}, After: after, Limit: left.Events})
 	if err != nil {
 		return nil, nil, err

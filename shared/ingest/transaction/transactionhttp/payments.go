@@ -33,7 +33,7 @@ const (
 
 // hits is the part of find.Hits that payments need.
 type hits interface {
-	Read(ctx context.Context, p find.Page) (found []find.Hit, next *find.Position, err error)
+	Read(ctx context.Context, p find.Page) (found []find.Hit, next *find.Position, until time.Time, err error)
 }
 
 // PaymentReply are transactions of a payment, each as its own reply has it.
@@ -159,7 +159,7 @@ func (p *paymentPage) fill(ctx context.Context) (end string, err error) {
 		}
 	}
 	for {
-		found, next, err := p.s.Hits.Read(ctx, request)
+		found, next, _, err := p.s.Hits.Read(ctx, request)
 		if err != nil {
 			return "", err
 		}
