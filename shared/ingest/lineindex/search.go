@@ -99,8 +99,8 @@ func (p Position) compare(other Position) int {
 const maxAttempts = 5
 
 // Search returns the first hits after a position, the lines of the batch that was received last first, and the position
-// after which there may be more; nil at the end. Lines that expired are not found. If batches that ended after a time may
-// not have been searched, until is that time; otherwise it is zero. The limit is 1 or more.
+// after which there may be more; nil at the end. Lines that expired are not found. If batches that ended after a time
+// may not have been searched, until is that time; otherwise it is zero. The limit is 1 or more.
 func (s *Searcher) Search(ctx context.Context, q Query) (hits []Hit, next *Position, until time.Time, err error) {
 	r := search{Searcher: s, Query: q, wanted: map[uint64][]Kind{}, done: map[part]bool{}}
 	for _, id := range q.IDs {
