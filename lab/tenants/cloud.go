@@ -46,6 +46,10 @@ func (c *cloud) newTenant(ctx context.Context, file string, batches int, calls *
 		return nil, err
 	}
 	t := &tenant{}
+	if t.text, err = os.ReadFile(file); err != nil {
+		return nil, err
+	}
+	t.lines = int64(bytes.Count(t.text, []byte("\n")))
 	for range batches {
 		t.batches = append(t.batches, &benchBatch{})
 	}

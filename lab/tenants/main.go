@@ -1,6 +1,6 @@
 // Tenants puts many batches of several tenants through a local cloud at once, which has the limits of a small account,
-// and prints how each batch ended, how the slots were shared while all tenants waited, and how the status endpoint
-// answered.
+// and prints how each batch ended, how the slots were shared while all tenants waited, how long small batches of one
+// more tenant took meanwhile, and how the status endpoint answered.
 package main
 
 import (
@@ -19,12 +19,14 @@ import (
 	"syscall"
 	"time"
 
+	"sluice/lab/account"
 	"sluice/shared/ingest/batch"
 )
 
 // options are the flags of the bench.
 type options struct {
 	tenants, first, others, lines int
+	small                         int
 	limits, set                   []string
 	dir                           string
 	admission                     bool
@@ -32,20 +34,9 @@ type options struct {
 	patience                      time.Duration
 }
 
-// smallAccount are the slots and widths for ten concurrent executions (docs/first-day.md).
-var smallAccount = []string{
-	"ValidationSlots=2", "ValidationSlotsPerTenant=1", "ValidateConcurrency=2", "SettleConcurrency=2",
-	"ReconcileConcurrency=1", "ScreenConcurrency=1", "IngestionSlots=2", "IngestionSlotsPerTenant=1",
-	"IngestConcurrency=1",
-}
-
-// noAdmission are slots for everyone, as if there were no admission, with the widths of releases before it.
-var noAdmission = []string{
-	"ValidationSlots=500", "ValidationSlotsPerTenant=500", "IngestionSlots=500", "IngestionSlotsPerTenant=500",
-	"ReconcileConcurrency=16", "IngestConcurrency=40",
-}
-
 const (
+	// smallLines is the number of lines of a small batch.
+	smallLines = 20
 	// largestDeviation is how far the lines stored of a tenant may be from its fair share while all tenants wait.
 	largestDeviation = 0.2
 	// slowestStatus is the longest time of 99 of 100 status calls, refused ones included.
@@ -58,6 +49,8 @@ func main() {
 	flag.IntVar(&o.first, "first", 55, "`N` batches of the first tenant")
 	flag.IntVar(&o.others, "others", 5, "`N` batches of each other tenant")
 	flag.IntVar(&o.lines, "lines", 18_000, "`N` lines of a batch; a line has about 1.1 KB")
+	flag.IntVar(&o.small, "small", 0, "`N` batches of 20 lines of one more tenant, each uploaded after the one before "+
+		"has ended, the first of them once all others are uploaded")
 	flag.IntVar(&o.pollers, "pollers", 2, "`N` status calls under way at once")
 	flag.BoolVar(&o.admission, "admission", true, "limit the slots; false shows what happens without")
 	flag.StringVar(&o.dir, "dir", os.TempDir(), "`DIR` for the data")
@@ -83,36 +76,25 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	parameters := noAdmission
+	parameters := account.NoAdmission
 	if o.admission {
-		parameters = smallAccount
+		if parameters, err = account.Slots(10); err != nil {
+			return err
+		}
 	}
 	c, err := startCloud(ctx, filepath.Join(dir, "cloud"), append(parameters, o.set...), o.limits)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Stop()) }()
-	file := filepath.Join(dir, "batch.jsonl")
-	if err := c.Run(ctx, nil, "generate", "--lines", fmt.Sprint(o.lines), "--entities", "100", "-o", file); err != nil {
+	w := &watcher{calls: newCalls()}
+	if err := w.addTenants(ctx, c, o, dir); err != nil {
 		return err
 	}
-	calls := newCalls()
-	var tenants []*tenant
-	for i := range o.tenants {
-		n := o.others
-		if i == 0 {
-			n = o.first
-		}
-		t, err := c.newTenant(ctx, file, n, calls)
-		if err != nil {
-			return err
-		}
-		tenants = append(tenants, t)
-	}
-	w := &watcher{tenants: tenants, calls: calls, start: time.Now()}
+	w.start = time.Now()
 	ctx, cancel := context.WithTimeout(ctx, o.patience)
 	defer cancel()
-	if err := w.watch(ctx, file, o.pollers); err != nil {
+	if err := w.watch(ctx, o.pollers); err != nil {
 		return err
 	}
 	elapsed := time.Since(w.start)
@@ -120,11 +102,39 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	return w.report(out, h, elapsed, int64(o.lines), c.throttledTasks())
+	return w.report(out, h, elapsed, c.throttledTasks())
+}
+
+// addTenants makes the tenants, and the files that they upload.
+func (w *watcher) addTenants(ctx context.Context, c *cloud, o options, dir string) error {
+	add := func(name string, tenants, lines int, batches func(i int) int) (made []*tenant, err error) {
+		file := filepath.Join(dir, name)
+		err = c.Run(ctx, nil, "generate", "--lines", fmt.Sprint(lines), "--entities", "100", "-o", file)
+		for i := 0; i < tenants && err == nil; i++ {
+			var t *tenant
+			t, err = c.newTenant(ctx, file, batches(i), w.calls)
+			made = append(made, t)
+		}
+		return made, err
+	}
+	var err error
+	w.tenants, err = add("batch.jsonl", o.tenants, o.lines, func(i int) int {
+		if i == 0 {
+			return o.first
+		}
+		return o.others
+	})
+	if err == nil && o.small > 0 {
+		var made []*tenant
+		if made, err = add("small.jsonl", 1, smallLines, func(int) int { return o.small }); err == nil {
+			w.small = made[0]
+		}
+	}
+	return err
 }
 
 // report prints the result, and returns an error for what is not as it should be.
-func (w *watcher) report(out io.Writer, h *history, elapsed time.Duration, lines int64, throttledTasks int) error {
+func (w *watcher) report(out io.Writer, h *history, elapsed time.Duration, throttledTasks int) error {
 	var ids [][]string
 	for _, t := range w.tenants {
 		ids = append(ids, t.ids())
@@ -144,7 +154,11 @@ func (w *watcher) report(out io.Writer, h *history, elapsed time.Duration, lines
 		fmt.Fprintf(out, "%6d  %7d  %9d  %7.0f s  %6.0f s  %20.0f  %12.0f%%\n", i+1, len(t.batches), processed,
 			first.Seconds(), last.Seconds(), shares[i], 100*share)
 	}
-	ends, messages, errs := w.ends(h, lines)
+	if w.small != nil {
+		fmt.Fprintf(out, "from receipt to PROCESSED, mean and longest: small batches %s, others %s\n",
+			h.times(w.small.ids()), h.times(slices.Concat(ids...)))
+	}
+	ends, messages, errs := w.ends(h)
 	fmt.Fprintf(out, "ends: %v after %.0f s; the last upload was accepted after %.0f s\n", ends, elapsed.Seconds(),
 		w.uploaded.Seconds())
 	for _, text := range slices.Sorted(maps.Keys(messages)) {
@@ -177,18 +191,18 @@ func (w *watcher) report(out io.Writer, h *history, elapsed time.Duration, lines
 
 // ends counts the batches by their statuses and by what went wrong, and returns an error for each that did not end
 // well.
-func (w *watcher) ends(h *history, lines int64) (ends, messages map[string]int, errs []error) {
+func (w *watcher) ends(h *history) (ends, messages map[string]int, errs []error) {
 	ends, messages = map[string]int{}, map[string]int{}
-	for _, t := range w.tenants {
+	for _, t := range w.all() {
 		for _, b := range t.batches {
 			status := cmp.Or(b.status, "no status")
 			ends[status]++
 			if b.message != "" {
 				messages[b.message]++
 			}
-			if stored := h.total(b.id); status == string(batch.Processed) && stored != lines {
+			if stored := h.total(b.id); status == string(batch.Processed) && stored != t.lines {
 				errs = append(errs, fmt.Errorf("batch %s is PROCESSED, and %d lines were stored, want %d", b.id, stored,
-					lines))
+					t.lines))
 			}
 		}
 	}

@@ -187,6 +187,18 @@ func (h *history) stored(ids []string, in []interval) float64 {
 	return sum
 }
 
+// times describes how long batches took from their receipt to PROCESSED.
+func (h *history) times(ids []string) string {
+	sum, longest, n := time.Duration(0), time.Duration(0), 0
+	for _, id := range ids {
+		if at, isProcessed := h.reached[id][batch.Processed]; isProcessed {
+			took := at.Sub(h.reached[id][batch.Uploaded])
+			sum, longest, n = sum+took, max(longest, took), n+1
+		}
+	}
+	return fmt.Sprintf("%.1f s and %.1f s", sum.Seconds()/float64(max(n, 1)), longest.Seconds())
+}
+
 // total returns how many lines of a batch were stored.
 func (h *history) total(id string) int64 {
 	sum := 0.0

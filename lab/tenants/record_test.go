@@ -61,6 +61,11 @@ func TestHistoryMeasuresWhileAllWait(t *testing.T) {
 	if got := h.stored(tenants[1], all); got != 0 {
 		t.Errorf("%v lines of b were stored while all waited, want 0", got)
 	}
+	processed, err := readHistory(strings.NewReader(logOf("c UPLOADED 1", "c PROCESSED 3", "d UPLOADED 2",
+		"d PROCESSED 6", "e UPLOADED 2")))
+	if got, want := processed.times([]string{"c", "d", "e"}), "3.0 s and 4.0 s"; got != want || err != nil {
+		t.Errorf("batches took %s, error %v, want %s", got, err, want)
+	}
 	if got := h.total("a1"); got != 20 {
 		t.Errorf("%d lines of batch a1 were stored, want 20", got)
 	}

@@ -1,10 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +19,9 @@ import (
 type tenant struct {
 	client  *client.Client
 	batches []*benchBatch
+	// text is the file of each of its batches, which has so many lines.
+	text  []byte
+	lines int64
 }
 
 // ids returns the IDs of the batches that were created.
@@ -38,8 +41,6 @@ type benchBatch struct {
 	// status is the latest one that was read; "" if none was.
 	status, message string
 }
-
-func (b *benchBatch) isEnded() bool { return client.IsTerminal(b.status) }
 
 // calls records how requests for statuses were answered, each attempt on its own. It is safe for concurrent use.
 type calls struct {
@@ -85,32 +86,44 @@ func (c *calls) quantile(share float64) time.Duration {
 // watcher uploads the batches of all tenants and reads their statuses until all have ended.
 type watcher struct {
 	tenants []*tenant
-	calls   *calls
-	start   time.Time
+	// small is the tenant with small batches; nil if there is none.
+	small *tenant
+	calls *calls
+	start time.Time
 	// uploaded is when the last upload had been accepted; 0 if one is missing.
 	uploaded time.Duration
 	mu       sync.Mutex
 }
 
-// watch uploads the file as all batches and reads the statuses until the end, or until the context ends.
-func (w *watcher) watch(ctx context.Context, file string, pollers int) error {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return err
+// all returns all tenants.
+func (w *watcher) all() []*tenant {
+	if w.small == nil {
+		return w.tenants
 	}
+	return append(slices.Clone(w.tenants), w.small)
+}
+
+// watch uploads all batches and reads the statuses until the end, or until the context ends.
+func (w *watcher) watch(ctx context.Context, pollers int) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	uploads := new(errgroup.Group)
 	for _, t := range w.tenants {
-		uploads.Go(func() error { return w.upload(ctx, t, text) })
+		uploads.Go(func() error { return w.upload(ctx, t, false) })
 	}
 	var group errgroup.Group
 	for i := range pollers {
 		group.Go(func() error { w.poll(ctx, i, pollers); return nil })
 	}
-	switch err = uploads.Wait(); {
-	case err == nil:
+	err := uploads.Wait()
+	if err == nil {
 		w.uploaded = time.Since(w.start)
+		if w.small != nil {
+			err = w.upload(ctx, w.small, true)
+		}
+	}
+	switch {
+	case err == nil:
 	case ctx.Err() == nil:
 		cancel() // a refusal that no repetition mends
 	default:
@@ -119,15 +132,20 @@ func (w *watcher) watch(ctx context.Context, file string, pollers int) error {
 	return errors.Join(err, group.Wait())
 }
 
-// upload uploads the batches of a tenant, one after the other. What is refused for the time being is repeated until the
-// context ends: the client's own repetitions are those of somebody in a hurry.
-func (w *watcher) upload(ctx context.Context, t *tenant, text []byte) error {
-	for _, b := range t.batches {
+// upload uploads the batches of a tenant, one after the other, or each after the one before has ended. What is refused
+// for the time being is repeated until the context ends: the client's own repetitions are those of somebody in a hurry.
+func (w *watcher) upload(ctx context.Context, t *tenant, inTurn bool) error {
+	for i, b := range t.batches {
+		for inTurn && i > 0 && !w.hasEnded(t.batches[i-1]) {
+			if err := pause(ctx, 50*time.Millisecond); err != nil {
+				return err
+			}
+		}
 		var u client.Upload
 		err := patiently(ctx, func() (err error) { u, err = t.client.CreateUpload(ctx, true); return err })
 		if err == nil {
 			err = patiently(ctx, func() error {
-				err := t.client.UploadFile(ctx, u, strings.NewReader(string(text)), int64(len(text)), nil)
+				err := t.client.UploadFile(ctx, u, bytes.NewReader(t.text), int64(len(t.text)), nil)
 				if errors.Is(err, client.ErrAlreadyUploaded) {
 					return nil // by the attempt before, whose answer was lost
 				}
@@ -148,15 +166,20 @@ func (w *watcher) upload(ctx context.Context, t *tenant, text []byte) error {
 func patiently(ctx context.Context, call func() error) error {
 	for {
 		err := call()
-		pause, again := pauseAfter(err)
-		if !again {
+		after, again := pauseAfter(err)
+		if !again || pause(ctx, after) != nil {
 			return err
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return err
-		}
+	}
+}
+
+// pause waits for a time, or returns an error once the context has ended.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
@@ -185,22 +208,15 @@ func (w *watcher) poll(ctx context.Context, i, n int) {
 	for open := true; open && ctx.Err() == nil; {
 		open = false
 		number := 0
-		for _, t := range w.tenants {
+		for _, t := range w.all() {
 			for _, b := range t.batches {
 				number++
-				w.mu.Lock()
-				id, isEnded := b.id, b.isEnded()
-				w.mu.Unlock()
-				if number%n != i || isEnded {
+				if number%n != i || w.hasEnded(b) {
 					continue
 				}
 				open = true
-				if id != "" {
-					w.readStatus(ctx, t, b, id)
-				}
-				select {
-				case <-time.After(50 * time.Millisecond):
-				case <-ctx.Done():
+				w.readStatus(ctx, t, b)
+				if pause(ctx, 50*time.Millisecond) != nil {
 					return
 				}
 			}
@@ -208,8 +224,21 @@ func (w *watcher) poll(ctx context.Context, i, n int) {
 	}
 }
 
-// readStatus reads the status of a batch, as a client does that is asked to wait.
-func (w *watcher) readStatus(ctx context.Context, t *tenant, b *benchBatch, id string) {
+// hasEnded reports whether a batch is known to have ended.
+func (w *watcher) hasEnded(b *benchBatch) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return client.IsTerminal(b.status)
+}
+
+// readStatus reads the status of a batch that was created, as a client does that is asked to wait.
+func (w *watcher) readStatus(ctx context.Context, t *tenant, b *benchBatch) {
+	w.mu.Lock()
+	id := b.id
+	w.mu.Unlock()
+	if id == "" {
+		return
+	}
 	status, err := t.client.Status(ctx, id)
 	if err != nil {
 		return // it was recorded, and is read again
